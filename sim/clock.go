@@ -1,0 +1,216 @@
+package sim
+
+import (
+	"container/heap"
+	"fmt"
+	"math"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// Epoch is the virtual time at which every run starts: the same instant at which a testing/synctest bubble starts, so that
+// timestamps of both engines agree.
+var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Clock is virtual time. It moves only when the kernel applies the choice "advance", to the next timer or to the limit,
+// whichever comes first. Timers that are due at the same instant fire in the order in which they were set.
+//
+// It implements clock.WithTickerAndDelayedExecution, so components written for Kubernetes' clocks run on it.
+type Clock struct {
+	now    int64 // nanoseconds since Epoch
+	limit  int64 // time may not pass this instant; noLimit for none
+	seq    uint64
+	timers timerHeap
+}
+
+const noLimit = math.MaxInt64
+
+var _ clock.WithTickerAndDelayedExecution = (*Clock)(nil)
+
+// NewClock returns a clock that stands at Epoch and may move freely.
+func NewClock() *Clock { return &Clock{limit: noLimit} }
+
+// Now is the current virtual time.
+func (c *Clock) Now() time.Time { return Epoch.Add(time.Duration(c.now)) }
+
+// Elapsed is the virtual time since Epoch.
+func (c *Clock) Elapsed() time.Duration { return time.Duration(c.now) }
+
+// Since is the virtual time since t.
+func (c *Clock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
+
+// Freeze forbids time to pass.
+func (c *Clock) Freeze() { c.limit = c.now }
+
+// Unfreeze lets time pass without limit.
+func (c *Clock) Unfreeze() { c.limit = noLimit }
+
+// LimitTo lets time pass, d from now at most.
+func (c *Clock) LimitTo(d time.Duration) { c.limit = c.now + int64(max(d, 0)) }
+
+// AtLimit tells whether time has come to where LimitTo or Freeze said.
+func (c *Clock) AtLimit() bool { return c.now >= c.limit }
+
+// NextTimer is the time from now until the next timer; ok is false if none is set.
+func (c *Clock) NextTimer() (d time.Duration, ok bool) {
+	if len(c.timers) == 0 {
+		return 0, false
+	}
+	return time.Duration(c.timers[0].when - c.now), true
+}
+
+// Timers is how many timers are set.
+func (c *Clock) Timers() int { return len(c.timers) }
+
+func (c *Clock) canAdvance() bool {
+	if c.limit != noLimit {
+		return c.now < c.limit || (len(c.timers) > 0 && c.timers[0].when <= c.limit)
+	}
+	return len(c.timers) > 0
+}
+
+// advance moves to the next timer or the limit and fires what is due.
+func (c *Clock) advance() {
+	to := c.limit
+	if len(c.timers) > 0 && c.timers[0].when <= to {
+		to = c.timers[0].when
+	}
+	if to > c.now {
+		c.now = to
+	}
+	// Timers that callbacks set for this same instant wait for the next advance: a callback that re-arms itself at once
+	// must not hold the kernel inside one step.
+	last := c.seq
+	for len(c.timers) > 0 && c.timers[0].when <= c.now && c.timers[0].seq <= last {
+		t := c.timers[0]
+		heap.Pop(&c.timers)
+		t.fire()
+	}
+}
+
+// AfterFunc runs f, inside the step that advances time to it, once d has passed.
+func (c *Clock) AfterFunc(d time.Duration, f func()) clock.Timer {
+	t := &timer{clock: c, f: f, index: -1}
+	t.set(d)
+	return t
+}
+
+// NewTimer returns a timer whose channel receives the time once d has passed.
+func (c *Clock) NewTimer(d time.Duration) clock.Timer {
+	t := &timer{clock: c, ch: make(chan time.Time, 1), index: -1}
+	t.set(d)
+	return t
+}
+
+// NewTicker returns a ticker; like time.NewTicker it panics if d is not positive and drops ticks that nobody reads.
+func (c *Clock) NewTicker(d time.Duration) clock.Ticker {
+	if d <= 0 {
+		panic(fmt.Sprintf("sim: NewTicker needs a positive interval, got %v", d))
+	}
+	t := &timer{clock: c, ch: make(chan time.Time, 1), period: d, index: -1}
+	t.set(d)
+	return ticker{t}
+}
+
+// After is NewTimer(d).C().
+func (c *Clock) After(d time.Duration) <-chan time.Time { return c.NewTimer(d).C() }
+
+// Tick is NewTicker(d).C(), nil if d is not positive.
+func (c *Clock) Tick(d time.Duration) <-chan time.Time {
+	if d <= 0 {
+		return nil
+	}
+	return c.NewTicker(d).C()
+}
+
+// Sleep panics: a step may not block. Use AfterFunc, and go on in the callback.
+func (c *Clock) Sleep(d time.Duration) {
+	panic(fmt.Sprintf("sim: Clock.Sleep(%v): a step may not block; set a timer with AfterFunc and go on when it fires", d))
+}
+
+type timer struct {
+	clock  *Clock
+	when   int64
+	seq    uint64
+	period time.Duration
+	f      func()
+	ch     chan time.Time
+	index  int // in the heap; -1 when not set
+}
+
+func (t *timer) set(d time.Duration) {
+	c := t.clock
+	when := c.now + int64(max(d, 0))
+	if when < c.now {
+		when = noLimit - 1 // beyond any run
+	}
+	c.seq++
+	t.when, t.seq = when, c.seq
+	heap.Push(&c.timers, t)
+}
+
+func (t *timer) fire() {
+	if t.period > 0 {
+		t.set(t.period)
+	}
+	if t.f != nil {
+		t.f()
+		return
+	}
+	select {
+	case t.ch <- t.clock.Now():
+	default:
+	}
+}
+
+// C is the timer's channel; nil for AfterFunc timers.
+func (t *timer) C() <-chan time.Time { return t.ch }
+
+// Stop unsets the timer and tells whether it was set.
+func (t *timer) Stop() bool {
+	if t.index < 0 {
+		return false
+	}
+	heap.Remove(&t.clock.timers, t.index)
+	return true
+}
+
+// Reset sets the timer to d from now and tells whether it was set before.
+func (t *timer) Reset(d time.Duration) bool {
+	was := t.Stop()
+	t.set(d)
+	return was
+}
+
+type ticker struct{ t *timer }
+
+func (t ticker) C() <-chan time.Time { return t.t.ch }
+func (t ticker) Stop()               { t.t.Stop() }
+
+type timerHeap []*timer
+
+func (h timerHeap) Len() int { return len(h) }
+func (h timerHeap) Less(i, j int) bool {
+	if h[i].when != h[j].when {
+		return h[i].when < h[j].when
+	}
+	return h[i].seq < h[j].seq
+}
+func (h timerHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+func (h *timerHeap) Push(x any) {
+	t := x.(*timer)
+	t.index = len(*h)
+	*h = append(*h, t)
+}
+func (h *timerHeap) Pop() any {
+	old := *h
+	t := old[len(old)-1]
+	old[len(old)-1] = nil
+	*h = old[:len(old)-1]
+	t.index = -1
+	return t
+}

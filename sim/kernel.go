@@ -1,0 +1,291 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Actor is a deterministic state machine that offers choices to its kernel and applies the one that is picked.
+type Actor interface {
+	// Name is what the actor is called in records and traces. It must not change, and be unique in a kernel.
+	Name() string
+	// Apply carries out c, which the actor offered. The choice is no longer in the ready set; an actor that can do the
+	// same again offers it again.
+	Apply(c Choice)
+}
+
+// Tape supplies the random numbers of a run that is replayed.
+type Tape interface {
+	// Draw is the n-th number (from 0) drawn in that step; ok is false when the trace has none.
+	Draw(step uint64, n int) (v uint64, ok bool)
+}
+
+// Options configure a Kernel. Strategy is needed; the rest may be zero.
+type Options struct {
+	Seed     uint64
+	Strategy Strategy
+	Tape     Tape   // where random numbers come from in a replay; nil to draw them
+	Start    uint64 // what the chain of hashes starts from: the digest of the trace's header
+}
+
+// Kernel runs one world: it keeps the ready set in canonical order, lets the strategy pick, has the actor apply, and
+// passes what happens to the observers. It is not safe for concurrent use: one goroutine owns a kernel and its actors.
+type Kernel struct {
+	strategy  Strategy
+	tape      Tape
+	seed      uint64
+	clock     *Clock
+	ready     Ready
+	actors    []actorEntry
+	byName    map[string]ActorID
+	observers []Observer
+	streams   map[string]*Stream
+	kinds     []kindInfo
+
+	step   uint64
+	stamp  uint64
+	faults uint64
+	hash   hasher
+	info   StepInfo
+	draws  []uint64
+	rec    Record
+	err    error
+}
+
+type actorEntry struct {
+	actor Actor
+	name  string
+	hash  uint64
+	seq   uint32
+}
+
+var kindAdvance = RegisterKind("advance", ClassTime)
+
+type clockActor struct{ k *Kernel }
+
+func (clockActor) Name() string     { return "clock" }
+func (a clockActor) Apply(c Choice) { a.k.clock.advance() }
+
+// NewKernel returns a kernel with a clock at Epoch and no other actor.
+func NewKernel(o Options) *Kernel {
+	k := &Kernel{
+		strategy: o.Strategy, tape: o.Tape, seed: o.Seed,
+		clock: NewClock(), byName: map[string]ActorID{}, streams: map[string]*Stream{},
+	}
+	k.hash.hash = o.Start
+	k.Register(clockActor{k})
+	return k
+}
+
+// Register adds an actor. Ids are given in order of registration, so that order must be the same in every run. A name
+// that is taken panics: it is a mistake in the program, not in its input.
+func (k *Kernel) Register(a Actor) ActorID {
+	name := a.Name()
+	if _, taken := k.byName[name]; taken {
+		panic(fmt.Sprintf("sim: two actors are named %q", name))
+	}
+	id := ActorID(len(k.actors))
+	k.actors = append(k.actors, actorEntry{actor: a, name: name, hash: xxhash.Sum64String(name)})
+	k.byName[name] = id
+	return id
+}
+
+// Observe adds an observer. Observers are called in the order in which they were added.
+func (k *Kernel) Observe(o Observer) { k.observers = append(k.observers, o) }
+
+// Clock is the run's virtual time.
+func (k *Kernel) Clock() *Clock { return k.clock }
+
+// Seed is the run's seed.
+func (k *Kernel) Seed() uint64 { return k.seed }
+
+// Steps is how many steps were taken; during Apply, the number of the one under way.
+func (k *Kernel) Steps() uint64 { return k.step }
+
+// Faults is how many of the steps were choices of the class fault.
+func (k *Kernel) Faults() uint64 { return k.faults }
+
+// Hash is the chained hash of the run so far.
+func (k *Kernel) Hash() uint64 { return k.hash.hash }
+
+// ActorName is the name of an actor.
+func (k *Kernel) ActorName(id ActorID) string {
+	if int(id) < len(k.actors) {
+		return k.actors[id].name
+	}
+	return fmt.Sprintf("actor(%d)", id)
+}
+
+// ActorByName finds a registered actor.
+func (k *Kernel) ActorByName(name string) (ActorID, bool) {
+	id, ok := k.byName[name]
+	return id, ok
+}
+
+// Stream returns the recorded random stream of that name; the same one each time.
+func (k *Kernel) Stream(name string) *Stream {
+	s := k.streams[name]
+	if s == nil {
+		s = &Stream{kernel: k, pcg: newPCG(k.seed, name)}
+		k.streams[name] = s
+	}
+	return s
+}
+
+func (k *Kernel) draw(src interface{ Uint64() uint64 }) uint64 {
+	var v uint64
+	if k.tape != nil {
+		var ok bool
+		if v, ok = k.tape.Draw(k.step, len(k.draws)); !ok {
+			k.Fail(&DivergedError{Step: k.step, Why: fmt.Sprintf("the run draws random number %d of this step, which the trace does not have", len(k.draws)+1)})
+		}
+	} else {
+		v = src.Uint64()
+	}
+	k.draws = append(k.draws, v)
+	return v
+}
+
+// Offer adds a choice to the ready set and returns it, for Withdraw.
+func (k *Kernel) Offer(id ActorID, kind Kind, target uint32) Choice {
+	e := &k.actors[id]
+	e.seq++
+	c := Choice{Actor: id, Kind: kind, Target: target, Seq: e.seq}
+	switch k.class(kind) {
+	case ClassFault:
+		k.ready.Faults = insert(k.ready.Faults, Offer{Choice: c, Stamp: k.stamp})
+	case ClassScript:
+		k.ready.Actions = insert(k.ready.Actions, Offer{Choice: c})
+	case ClassAction:
+		k.stamp++
+		k.ready.Actions = insert(k.ready.Actions, Offer{Choice: c, Stamp: k.stamp})
+	default:
+		panic(fmt.Sprintf("sim: %q is not a kind that can be offered", kind))
+	}
+	return c
+}
+
+// Withdraw takes a choice out of the ready set; false if it is not there (it was picked, or never offered).
+func (k *Kernel) Withdraw(c Choice) bool {
+	var ok bool
+	if k.class(c.Kind) == ClassFault {
+		k.ready.Faults, ok = remove(k.ready.Faults, c)
+	} else {
+		k.ready.Actions, ok = remove(k.ready.Actions, c)
+	}
+	return ok
+}
+
+func (k *Kernel) class(kind Kind) Class {
+	if int(kind) >= len(k.kinds) {
+		k.kinds = kinds()
+	}
+	return k.kinds[kind].class
+}
+
+func (k *Kernel) kindHash(kind Kind) uint64 {
+	if int(kind) >= len(k.kinds) {
+		k.kinds = kinds()
+	}
+	return k.kinds[kind].hash
+}
+
+// Quiet tells whether nothing can happen but time passing and faults.
+func (k *Kernel) Quiet() bool { return len(k.ready.Actions) == 0 }
+
+// Ready is the ready set as a strategy would see it now. It is valid until the next step, and may not be changed.
+func (k *Kernel) Ready() *Ready {
+	k.ready.Time = k.clock.canAdvance()
+	k.ready.Advance = Choice{Actor: 0, Kind: kindAdvance, Seq: k.actors[0].seq + 1}
+	return &k.ready
+}
+
+// Record returns a cleared record for the caller to fill and pass to Emit: the one that the kernel reuses, so that the
+// loop allocates none.
+func (k *Kernel) Record(actor ActorID, kind Kind) *Record {
+	k.rec = Record{Step: k.step, At: k.clock.Elapsed(), Actor: actor, Kind: kind}
+	return &k.rec
+}
+
+// Emit passes a record to the observers and into the hash. The record comes from Record.
+func (k *Kernel) Emit(r *Record) {
+	k.hash.record(k.actors[r.Actor].hash, k.kindHash(r.Kind), r)
+	for _, o := range k.observers {
+		o.Record(r)
+	}
+}
+
+// Fail ends the run with an error after the step under way; the first one counts.
+func (k *Kernel) Fail(err error) {
+	if k.err == nil {
+		k.err = err
+	}
+}
+
+// Err is the error that ended the run, nil if none did.
+func (k *Kernel) Err() error { return k.err }
+
+// ErrNothingToDo is returned by a strategy that finds no choice it may pick.
+var ErrNothingToDo = errors.New("nothing to do")
+
+// Step lets the strategy pick and applies its choice. It returns false when there is nothing to pick or the run has
+// failed; Err tells which.
+func (k *Kernel) Step() bool {
+	if k.err != nil {
+		return false
+	}
+	c, err := k.strategy.Pick(k.Ready(), k.step+1)
+	if err != nil {
+		if !errors.Is(err, ErrNothingToDo) {
+			k.Fail(err)
+		}
+		return false
+	}
+	if err := k.take(c); err != nil {
+		k.Fail(err)
+		return false
+	}
+	k.step++
+	k.draws = k.draws[:0]
+	e := &k.actors[c.Actor]
+	k.hash.begin(e.hash, k.kindHash(c.Kind), c, k.clock.Elapsed())
+	e.actor.Apply(c)
+	k.endStep(c)
+	return k.err == nil
+}
+
+func (k *Kernel) endStep(c Choice) {
+	k.hash.draws(k.draws)
+	k.info = StepInfo{Step: k.step, At: k.clock.Elapsed(), Choice: c, Draws: k.draws, Hash: k.hash.end()}
+	for _, o := range k.observers {
+		o.StepEnd(&k.info)
+	}
+}
+
+func (k *Kernel) take(c Choice) error {
+	switch k.class(c.Kind) {
+	case ClassTime:
+		if !k.ready.Time || c != k.ready.Advance {
+			return fmt.Errorf("sim: strategy %s picked %s, but time may not be advanced", k.strategy.Name(), k.Describe(c))
+		}
+		k.actors[0].seq++
+		return nil
+	case ClassFault:
+		k.faults++
+	}
+	if !k.Withdraw(c) {
+		return fmt.Errorf("sim: strategy %s picked %s, which is not enabled", k.strategy.Name(), k.Describe(c))
+	}
+	return nil
+}
+
+// Describe prints a choice: actor, kind, target and sequence.
+func (k *Kernel) Describe(c Choice) string {
+	return fmt.Sprintf("%s %s target=%d seq=%d", k.ActorName(c.Actor), c.Kind, c.Target, c.Seq)
+}
+
+// Elapsed is the virtual time since the start of the run.
+func (k *Kernel) Elapsed() time.Duration { return k.clock.Elapsed() }
