@@ -52,6 +52,7 @@ type Kernel struct {
 	info   StepInfo
 	draws  []uint64
 	rec    Record
+	inStep bool
 	err    error
 }
 
@@ -210,8 +211,12 @@ func (k *Kernel) Record(actor ActorID, kind Kind) *Record {
 	return &k.rec
 }
 
-// Emit passes a record to the observers and into the hash. The record comes from Record.
+// Emit passes a record to the observers and into the hash. The record comes from Record, and is emitted by an actor that
+// applies a choice: what happens outside of every step could not be replayed, so that panics.
 func (k *Kernel) Emit(r *Record) {
+	if !k.inStep {
+		panic(fmt.Sprintf("sim: record %q of %s is emitted outside of a step", r.Kind, k.ActorName(r.Actor)))
+	}
 	k.hash.record(k.actors[r.Actor].hash, k.kindHash(r.Kind), r)
 	for _, o := range k.observers {
 		o.Record(r)
@@ -252,7 +257,9 @@ func (k *Kernel) Step() bool {
 	k.draws = k.draws[:0]
 	e := &k.actors[c.Actor]
 	k.hash.begin(e.hash, k.kindHash(c.Kind), c, k.clock.Elapsed())
+	k.inStep = true
 	e.actor.Apply(c)
+	k.inStep = false
 	k.endStep(c)
 	return k.err == nil
 }

@@ -1,0 +1,121 @@
+package sim
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// A trace file (*.trace.jsonl) is one header line, then per step one line for the choice and one for each record, then one
+// end line. It holds no wall-clock time, no addresses and no machine names, so equal runs give equal bytes.
+//
+//	{"trace":"informersim","version":1,"scenario":"first","script":"…","subject":"stack","engine":"step","strategy":"random","seed":"7",…}
+//	{"s":1,"t":0,"a":"script","k":"command","g":1,"q":1,"h":"9f86d081884c7d65"}
+//	{"r":"commit","a":"store","key":"pods default/a","rv":1001,"x":"ADDED"}
+//	{"end":"pass","steps":1,"hash":"9f86d081884c7d65"}
+//
+// s step, t virtual nanoseconds since the start, a actor, k kind of choice, g target, q the actor's sequence, d random
+// numbers drawn (hexadecimal), h chained hash; r kind of record, n its number, x its detail. Zero values are left out,
+// t of a record also when it equals its step's.
+
+// TraceVersion is the version of the trace format that this package writes. It reads this one and older ones.
+const TraceVersion = 1
+
+const traceMagic = "informersim"
+
+// Header is the first line of a trace: all that a replay needs besides the choices.
+type Header struct {
+	Trace    string            `json:"trace"`
+	Version  int               `json:"version"`
+	Scenario string            `json:"scenario"`
+	Script   string            `json:"script,omitempty"`
+	Subject  string            `json:"subject"`
+	Engine   string            `json:"engine"`
+	Strategy string            `json:"strategy"`
+	Seed     uint64            `json:"seed,string"`
+	Mix      json.RawMessage   `json:"mix,omitempty"`
+	Options  map[string]string `json:"options,omitempty"`
+	Versions map[string]string `json:"versions,omitempty"`
+}
+
+// Digest is what the chain of hashes starts from: all of the header but Versions, so that two builds that behave alike
+// agree on the hash.
+func (h Header) Digest() uint64 {
+	h.Versions = nil
+	h.Trace, h.Version = traceMagic, TraceVersion
+	b, err := json.Marshal(h) // map keys are sorted by encoding/json
+	if err != nil {
+		panic(fmt.Sprintf("sim: header of a trace cannot be encoded: %v", err)) // only a Mix that is not JSON
+	}
+	return xxhash.Sum64(b)
+}
+
+// TraceStep is one step of a trace as read from a file.
+type TraceStep struct {
+	Step    uint64   `json:"s"`
+	At      int64    `json:"t"`
+	Actor   string   `json:"a"`
+	Kind    string   `json:"k"`
+	Target  uint32   `json:"g"`
+	Seq     uint32   `json:"q"`
+	Draws   []string `json:"d"`
+	Hash    string   `json:"h"`
+	Records []TraceRecord
+	// Line is the line of the file that it starts on.
+	Line int
+
+	draws []uint64
+}
+
+// TraceRecord is one record of a trace as read from a file.
+type TraceRecord struct {
+	Kind   string `json:"r"`
+	Actor  string `json:"a"`
+	At     *int64 `json:"t"`
+	Key    string `json:"key"`
+	RV     int64  `json:"rv"`
+	N      int64  `json:"n"`
+	Detail string `json:"x"`
+}
+
+// at is the record's virtual time; its step's, if it has none of its own.
+func (r *TraceRecord) at(s *TraceStep) int64 {
+	if r.At != nil {
+		return *r.At
+	}
+	return s.At
+}
+
+// TraceEnd is the last line of a trace.
+type TraceEnd struct {
+	Verdict string `json:"end"`
+	Steps   uint64 `json:"steps"`
+	Hash    string `json:"hash"`
+}
+
+// TraceError says what is wrong with a trace file, and where.
+type TraceError struct {
+	File string
+	Line int
+	Msg  string
+}
+
+func (e *TraceError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
+
+// hashStep is the chained hash of a step that was read from a file; it mirrors what the kernel computes from live values.
+func hashStep(prev uint64, s *TraceStep) uint64 {
+	b := binary.LittleEndian.AppendUint64(nil, prev)
+	b = binary.LittleEndian.AppendUint64(b, xxhash.Sum64String(s.Actor))
+	b = binary.LittleEndian.AppendUint64(b, xxhash.Sum64String(s.Kind))
+	h := hasher{buf: b}
+	h.step(Choice{Target: s.Target, Seq: s.Seq}, s.At)
+	for i := range s.Records {
+		r := &s.Records[i]
+		h.record(xxhash.Sum64String(r.Actor), xxhash.Sum64String(r.Kind), &Record{At: time.Duration(r.at(s)), Key: r.Key, RV: r.RV, N: r.N, Detail: r.Detail})
+	}
+	h.draws(s.draws)
+	return h.end()
+}
