@@ -1,0 +1,317 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/client-go/tools/cache"
+)
+
+// DeltaFIFOOptions configures a DeltaFIFO. The zero value has no known objects.
+type DeltaFIFOOptions struct {
+	// KeyFunc gives an object's key. nil means MetaNamespaceKey.
+	KeyFunc cache.KeyFunc
+	// KnownObjects is the store that the queue's consumer fills, usually the Indexer. nil means that nothing is known:
+	// Delete, Replace and Resync then look at the queue alone.
+	KnownObjects cache.KeyListerGetter
+	// EmitSyncOnReplace makes Replace emit Sync instead of Replaced, the default of client-go's older constructor.
+	EmitSyncOnReplace bool
+	// Transformer is applied to every object but tombstones and resyncs (I43). nil means none.
+	Transformer cache.TransformFunc
+	// OnEnqueue observes what is enqueued. nil costs nothing.
+	OnEnqueue EnqueueFunc
+}
+
+// DeltaFIFO queues keys in the order in which they were first enqueued, each with the list of what happened to its object
+// since it was last popped (I40 to I51). It is not safe for concurrent use.
+//
+// Replace and Resync walk the queue in queue order and the known objects in ascending key order. client-go follows map
+// order there, so this is one of the orders it may choose.
+type DeltaFIFO struct {
+	keyFunc     cache.KeyFunc
+	known       cache.KeyListerGetter
+	onReplace   cache.DeltaType
+	transformer cache.TransformFunc
+	onEnqueue   EnqueueFunc
+
+	pop      population
+	closed   bool
+	entries  []fifoEntry       // ring, a power of two long; entry n is at n&(len-1)
+	head     uint64            // number of the oldest entry
+	tail     uint64            // number the next entry gets
+	numbers  map[string]uint64 // key to entry number
+	replaces uint32            // count of Replace calls, which marks what one listed
+	popped   cache.Deltas      // what the last Pop lent out
+}
+
+// fifoEntry is one queued key. Most have one delta, so that one needs no slice.
+type fifoEntry struct {
+	key      string
+	first    cache.Delta
+	rest     []cache.Delta
+	listedBy uint32 // the last Replace that listed the key
+}
+
+func (e *fifoEntry) newest() *cache.Delta {
+	if n := len(e.rest); n > 0 {
+		return &e.rest[n-1]
+	}
+	return &e.first
+}
+
+// A ring that grew beyond this many entries is given back when it drains, as is the key map.
+const fifoKeep = 1024
+
+// NewDeltaFIFO returns an empty queue.
+func NewDeltaFIFO(o DeltaFIFOOptions) *DeltaFIFO {
+	f := &DeltaFIFO{
+		keyFunc:     o.KeyFunc,
+		known:       o.KnownObjects,
+		onReplace:   cache.Replaced,
+		transformer: o.Transformer,
+		onEnqueue:   o.OnEnqueue,
+	}
+	if f.keyFunc == nil {
+		f.keyFunc = MetaNamespaceKey
+	}
+	if o.EmitSyncOnReplace {
+		f.onReplace = cache.Sync
+	}
+	f.reset()
+	return f
+}
+
+var _ Queue = &DeltaFIFO{}
+
+func (f *DeltaFIFO) reset() {
+	f.entries = make([]fifoEntry, 16)
+	f.numbers = make(map[string]uint64)
+}
+
+// KeyOf returns the key of an object, a tombstone, or Deltas.
+func (f *DeltaFIFO) KeyOf(obj any) (string, error) { return queueKey(f.keyFunc, obj) }
+
+// Add enqueues an Added delta.
+func (f *DeltaFIFO) Add(obj any) error { return f.write(cache.Added, obj) }
+
+// Update enqueues an Updated delta.
+func (f *DeltaFIFO) Update(obj any) error { return f.write(cache.Updated, obj) }
+
+func (f *DeltaFIFO) write(t cache.DeltaType, obj any) error {
+	f.pop.touched()
+	key, err := f.KeyOf(obj)
+	if err != nil {
+		return err
+	}
+	_, err = f.transformAndEnqueue(t, key, obj)
+	return err
+}
+
+// Delete enqueues a Deleted delta, unless neither the queue nor the known objects have the key (I46).
+func (f *DeltaFIFO) Delete(obj any) error {
+	key, err := f.KeyOf(obj)
+	if err != nil {
+		return err
+	}
+	f.pop.touched()
+	if _, queued := f.numbers[key]; !queued && !f.knows(key) {
+		return nil
+	}
+	_, err = f.transformAndEnqueue(cache.Deleted, key, obj)
+	return err
+}
+
+// knows treats a known-objects lookup that fails as "it may exist": a Deleted too many is harmless, one too few is a ghost.
+func (f *DeltaFIFO) knows(key string) bool {
+	if f.known == nil {
+		return false
+	}
+	_, exists, err := f.known.GetByKey(key)
+	return exists || err != nil
+}
+
+// transformAndEnqueue is the way in for objects that come from outside. The transformer has seen tombstones already (I43).
+func (f *DeltaFIFO) transformAndEnqueue(t cache.DeltaType, key string, obj any) (*fifoEntry, error) {
+	if f.transformer != nil {
+		if _, tombstone := obj.(cache.DeletedFinalStateUnknown); !tombstone {
+			var err error
+			if obj, err = f.transformer(obj); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return f.enqueue(t, key, obj), nil
+}
+
+func (f *DeltaFIFO) enqueue(t cache.DeltaType, key string, obj any) *fifoEntry {
+	if f.onEnqueue != nil {
+		f.onEnqueue(t, key, obj)
+	}
+	if n, queued := f.numbers[key]; queued {
+		e := f.entry(n)
+		e.push(t, obj)
+		return e
+	}
+	if f.tail-f.head == uint64(len(f.entries)) {
+		f.grow()
+	}
+	e := f.entry(f.tail)
+	e.key = key
+	e.first = cache.Delta{Type: t, Object: obj}
+	f.numbers[key] = f.tail
+	f.tail++
+	return e
+}
+
+// push appends a delta. Two adjacent deletions become one: the older is kept, as it has the final state, unless it is a
+// tombstone that does not (I45).
+func (e *fifoEntry) push(t cache.DeltaType, obj any) {
+	if t == cache.Deleted {
+		if last := e.newest(); last.Type == cache.Deleted {
+			if _, tombstone := last.Object.(cache.DeletedFinalStateUnknown); tombstone {
+				last.Object = obj
+			}
+			return
+		}
+	}
+	e.rest = append(e.rest, cache.Delta{Type: t, Object: obj})
+}
+
+func (f *DeltaFIFO) entry(n uint64) *fifoEntry { return &f.entries[n&uint64(len(f.entries)-1)] }
+
+func (f *DeltaFIFO) grow() {
+	old := f.entries
+	f.entries = make([]fifoEntry, 2*len(old))
+	for n := f.head; n < f.tail; n++ {
+		*f.entry(n) = old[n&uint64(len(old)-1)]
+	}
+}
+
+// Pop takes out the oldest key with all its deltas. A queue counts as synced before the last entry of the first Replace is
+// processed (I51).
+func (f *DeltaFIFO) Pop(p *Popped) bool {
+	if f.head == f.tail {
+		return false
+	}
+	e := f.entry(f.head)
+	clear(f.popped)
+	f.popped = append(append(f.popped[:0], e.first), e.rest...)
+	p.Key, p.Deltas, p.Keys = e.key, f.popped, nil
+	p.IsInInitialList = !f.pop.synced
+	delete(f.numbers, e.key)
+	clear(e.rest)
+	*e = fifoEntry{rest: e.rest[:0]}
+	f.head++
+	f.pop.taken(1)
+	if f.head == f.tail && len(f.entries) > fifoKeep {
+		f.reset()
+	}
+	return true
+}
+
+// Done does nothing: a DeltaFIFO counts at Pop.
+func (f *DeltaFIFO) Done() {}
+
+// Replace enqueues Replaced (or Sync) for every object of list, then a Deleted with a DeletedFinalStateUnknown for every
+// key that the queue or the known objects have and the list has not (I47, I48). An error leaves what was enqueued before it.
+func (f *DeltaFIFO) Replace(list []any, _ string) error {
+	f.replaces++
+	listed := 0
+	for _, obj := range list {
+		key, err := f.KeyOf(obj)
+		if err != nil {
+			return err
+		}
+		e, err := f.transformAndEnqueue(f.onReplace, key, obj)
+		if err != nil {
+			return fmt.Errorf("couldn't enqueue object: %w", err)
+		}
+		if e.listedBy != f.replaces {
+			e.listedBy = f.replaces
+			listed++
+		}
+	}
+	deleted := f.deleteUnlistedQueued() + f.deleteUnlistedKnown()
+	f.pop.begin(listed + deleted) // I49
+	return nil
+}
+
+// deleteUnlistedQueued covers the keys that are queued, some of which nobody but the queue knows (k115658).
+func (f *DeltaFIFO) deleteUnlistedQueued() (deleted int) {
+	for n := f.head; n < f.tail; n++ {
+		e := f.entry(n)
+		if e.listedBy == f.replaces {
+			continue
+		}
+		obj := e.newest().Object
+		if t, tombstone := obj.(cache.DeletedFinalStateUnknown); tombstone {
+			obj = t.Obj
+		}
+		f.enqueue(cache.Deleted, e.key, cache.DeletedFinalStateUnknown{Key: e.key, Obj: obj})
+		deleted++
+	}
+	return deleted
+}
+
+// deleteUnlistedKnown covers the keys that only the known objects have. All others are in the queue by now: the listed
+// ones were just enqueued.
+func (f *DeltaFIFO) deleteUnlistedKnown() (deleted int) {
+	if f.known == nil {
+		return 0
+	}
+	for _, key := range sortedKeys(f.known) {
+		if _, queued := f.numbers[key]; queued {
+			continue
+		}
+		obj, _, err := f.known.GetByKey(key)
+		if err != nil {
+			obj = nil
+		}
+		f.enqueue(cache.Deleted, key, cache.DeletedFinalStateUnknown{Key: key, Obj: obj})
+		deleted++
+	}
+	return deleted
+}
+
+// sortedKeys lists in ascending order. Our Indexer does so itself; other stores follow map order.
+func sortedKeys(known cache.KeyLister) []string {
+	keys := known.ListKeys()
+	if !slices.IsSorted(keys) {
+		slices.Sort(keys)
+	}
+	return keys
+}
+
+// Resync enqueues a Sync for every known object that is not queued (I50).
+func (f *DeltaFIFO) Resync() error {
+	if f.known == nil {
+		return nil
+	}
+	for _, key := range sortedKeys(f.known) {
+		if _, queued := f.numbers[key]; queued {
+			continue
+		}
+		if obj, exists, err := f.known.GetByKey(key); err == nil && exists {
+			f.enqueue(cache.Sync, key, obj)
+		}
+	}
+	return nil
+}
+
+// Bookmark does nothing: a DeltaFIFO has no order of resourceVersions for a bookmark to have a place in.
+func (f *DeltaFIFO) Bookmark(string) error { return nil }
+
+// Transformer returns the function applied to objects, or nil.
+func (f *DeltaFIFO) Transformer() cache.TransformFunc { return f.transformer }
+
+// HasSynced says whether everything of the first Replace was popped, or an Add, Update or Delete came first.
+func (f *DeltaFIFO) HasSynced() bool { return f.pop.synced }
+
+// Len returns the number of queued keys.
+func (f *DeltaFIFO) Len() int { return int(f.tail - f.head) }
+
+// Close marks the queue as closed (I42).
+func (f *DeltaFIFO) Close() { f.closed = true }
+
+// IsClosed says whether Close was called.
+func (f *DeltaFIFO) IsClosed() bool { return f.closed }

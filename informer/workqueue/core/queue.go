@@ -1,0 +1,194 @@
+package core
+
+// Order decides which of the ready items is handed out next. It has the method set of client-go's workqueue.Queue. Every
+// item in it is ready and not being processed.
+type Order[T comparable] interface {
+	// Touch tells that a ready item was added again; an order by priority may move it.
+	Touch(item T)
+	// Push makes an item ready.
+	Push(item T)
+	// Len is the number of ready items.
+	Len() int
+	// Pop removes and returns the next item. It is called only when Len is not 0.
+	Pop() (item T)
+}
+
+// AddResult says what an Add did.
+type AddResult uint8
+
+const (
+	// AddIgnored: the queue is shutting down (I95).
+	AddIgnored AddResult = iota
+	// AddMerged: the item was already waiting to be processed (I94).
+	AddMerged
+	// AddDeferred: the item is being processed; Done will make it ready again (I94).
+	AddDeferred
+	// AddReady: the item is ready to be taken.
+	AddReady
+	// AddDelayed: the item waits for its time (I97).
+	AddDelayed
+)
+
+const (
+	stateDirty      uint8 = 1 << iota // is to be processed
+	stateProcessing                   // has been handed out
+)
+
+// entry is what the queue knows of one item. It lives while the item is dirty, processing, or in the ready ring.
+type entry[T comparable] struct {
+	item  T
+	ready int32 // how often the entry is in the ready ring: once, unless Done was called for an item never taken
+	state uint8
+}
+
+// Queue is the plain work queue: items in order of arrival, each at most once, none handed out again before its Done (I94).
+//
+// One map from item to entry serves both of client-go's sets, and the ready ring holds entry numbers, so that a round of
+// Add, TryGet and Done looks the item up twice and hashes it three times.
+type Queue[T comparable] struct {
+	order Order[T] // nil: first in, first out, by ring
+
+	ring    Ring[int32]
+	index   map[T]int32
+	entries []entry[T]
+	free    []int32
+
+	processing   int
+	shuttingDown bool
+	draining     bool
+}
+
+// NewQueue makes an empty queue. A nil order is first in, first out.
+func NewQueue[T comparable](order Order[T]) *Queue[T] {
+	return &Queue[T]{order: order, index: map[T]int32{}}
+}
+
+// Add marks an item as to be processed.
+func (q *Queue[T]) Add(item T) AddResult {
+	if q.shuttingDown {
+		return AddIgnored
+	}
+	i, known := q.index[item]
+	if !known {
+		i = q.newEntry(item)
+	}
+	e := &q.entries[i]
+	if e.state&stateDirty != 0 {
+		if e.state&stateProcessing == 0 && q.order != nil {
+			q.order.Touch(item)
+		}
+		return AddMerged
+	}
+	e.state |= stateDirty
+	if e.state&stateProcessing != 0 {
+		return AddDeferred
+	}
+	q.push(i)
+	return AddReady
+}
+
+// TryGet hands out the next ready item. With none, ok is false, and shutdown says whether there will never be one again:
+// a queue that is shutting down still hands out what it holds (I95).
+func (q *Queue[T]) TryGet() (item T, ok, shutdown bool) {
+	if q.Len() == 0 {
+		return item, false, q.shuttingDown
+	}
+	var e *entry[T]
+	if q.order == nil {
+		e = &q.entries[q.ring.Pop()]
+		e.ready--
+	} else {
+		e = q.entryOf(q.order.Pop())
+	}
+	if e.state&stateProcessing == 0 {
+		q.processing++
+	}
+	e.state = stateProcessing
+	return e.item, true, false
+}
+
+// Done ends the processing of an item, and reports whether that made it ready again because it was added meanwhile; that
+// holds after a shutdown too (I95). Done of an item that is ready and was never taken makes it ready once more, as in
+// client-go.
+func (q *Queue[T]) Done(item T) (readyAgain bool) {
+	i, known := q.index[item]
+	if !known {
+		return false
+	}
+	e := &q.entries[i]
+	if e.state&stateProcessing != 0 {
+		e.state &^= stateProcessing
+		q.processing--
+	}
+	if e.state&stateDirty != 0 {
+		q.push(i)
+		return true
+	}
+	if e.ready == 0 {
+		q.freeEntry(i)
+	}
+	return false
+}
+
+// Len is the number of ready items; those being processed do not count.
+func (q *Queue[T]) Len() int {
+	if q.order != nil {
+		return q.order.Len()
+	}
+	return q.ring.Len()
+}
+
+// Processing is the number of items handed out and not yet Done.
+func (q *Queue[T]) Processing() int { return q.processing }
+
+// ShutDown makes the queue ignore what is added from now on, and ends a drain (I95).
+func (q *Queue[T]) ShutDown() { q.shuttingDown, q.draining = true, false }
+
+// ShutDownWithDrain is ShutDown for a caller that then waits until Draining is false.
+func (q *Queue[T]) ShutDownWithDrain() { q.shuttingDown, q.draining = true, true }
+
+// Draining reports whether a drain still has to wait: for the items being processed, not for those that are ready (I96).
+func (q *Queue[T]) Draining() bool { return q.draining && q.processing != 0 }
+
+// ShuttingDown reports whether ShutDown or ShutDownWithDrain was called.
+func (q *Queue[T]) ShuttingDown() bool { return q.shuttingDown }
+
+func (q *Queue[T]) push(i int32) {
+	e := &q.entries[i]
+	if q.order != nil {
+		q.order.Push(e.item)
+		return
+	}
+	e.ready++
+	q.ring.Push(i)
+}
+
+// entryOf finds the entry of an item that a custom order handed out. An order may hand out what was never pushed; the item
+// is then processed like any other.
+func (q *Queue[T]) entryOf(item T) *entry[T] {
+	i, known := q.index[item]
+	if !known {
+		i = q.newEntry(item)
+	}
+	return &q.entries[i]
+}
+
+func (q *Queue[T]) newEntry(item T) int32 {
+	var i int32
+	if n := len(q.free); n != 0 {
+		i = q.free[n-1]
+		q.free = q.free[:n-1]
+		q.entries[i].item = item
+	} else {
+		i = int32(len(q.entries))
+		q.entries = append(q.entries, entry[T]{item: item})
+	}
+	q.index[item] = i
+	return i
+}
+
+func (q *Queue[T]) freeEntry(i int32) {
+	delete(q.index, q.entries[i].item)
+	q.entries[i] = entry[T]{} // so that the item can be collected
+	q.free = append(q.free, i)
+}
