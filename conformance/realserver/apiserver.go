@@ -1,0 +1,118 @@
+package realserver
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"time"
+
+	noopoteltrace "go.opentelemetry.io/otel/trace/noop"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver"
+	"k8s.io/apiextensions-apiserver/pkg/cmd/server/options"
+	generatedopenapi "k8s.io/apiextensions-apiserver/pkg/generated/openapi"
+	openapinamer "k8s.io/apiserver/pkg/endpoints/openapi"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/util/openapi"
+	"k8s.io/apiserver/pkg/util/webhook"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+const (
+	// etcdPrefix is where the apiserver keeps its keys.
+	etcdPrefix = "/registry"
+	// stopTimeout bounds an apiserver's graceful end.
+	stopTimeout = 20 * time.Second
+)
+
+// process is one life of the apiserver: what a restart ends and begins again.
+type process struct {
+	handler http.Handler
+	cancel  context.CancelFunc
+	ended   chan error
+}
+
+// noServices is the resolver of conversion webhooks, of which there are none.
+type noServices struct{}
+
+func (noServices) ResolveEndpoint(namespace, name string, port int32) (*url.URL, error) {
+	return nil, fmt.Errorf("service %s/%s:%d: this server knows no services", namespace, name, port)
+}
+
+// startProcess starts an apiserver over etcd. It is ready when readyz says so.
+func startProcess(ctx context.Context, etcdURL, dir string) (*process, error) {
+	config, err := apiserverConfig(etcdURL, dir)
+	if err != nil {
+		return nil, err
+	}
+	server, err := config.Complete().New(genericapiserver.NewEmptyDelegate())
+	if err != nil {
+		return nil, fmt.Errorf("build the apiserver: %w", err)
+	}
+	prepared := server.GenericAPIServer.PrepareRun()
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	p := &process{handler: server.GenericAPIServer.Handler, cancel: cancel, ended: make(chan error, 1)}
+	go func() { p.ended <- prepared.RunWithContext(running) }()
+	return p, nil
+}
+
+// apiserverConfig is the configuration of the apiextensions server's own command, without authentication,
+// authorization and admission, all of which need a second apiserver to ask.
+func apiserverConfig(etcdURL, dir string) (*apiserver.Config, error) {
+	o := options.NewCustomResourceDefinitionsServerOptions(io.Discard, io.Discard)
+	r := o.RecommendedOptions
+	r.Authentication, r.Authorization, r.Admission, r.CoreAPI = nil, nil, nil, nil
+	r.Features.EnablePriorityAndFairness = false
+	r.Etcd.StorageConfig.Prefix = etcdPrefix
+	r.Etcd.StorageConfig.Transport.ServerList = []string{etcdURL}
+	// Compaction happens when Server.Compact asks for it, so that a slow run answers like a fast one.
+	r.Etcd.StorageConfig.CompactionInterval = 0
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen on loopback: %w", err)
+	}
+	r.SecureServing.Listener = listener
+	r.SecureServing.BindPort = listener.Addr().(*net.TCPAddr).Port
+	r.SecureServing.ServerCert.CertDirectory = filepath.Join(dir, "certs")
+	if err := o.Complete(); err != nil {
+		return nil, fmt.Errorf("complete the apiserver's options: %w", err)
+	}
+	if err := r.SecureServing.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)}); err != nil {
+		return nil, fmt.Errorf("make the serving certificate: %w", err)
+	}
+	generic := genericapiserver.NewRecommendedConfig(apiserver.Codecs)
+	if err := o.ServerRunOptions.ApplyTo(&generic.Config); err != nil {
+		return nil, fmt.Errorf("apply the run options: %w", err)
+	}
+	if err := r.ApplyTo(generic); err != nil {
+		return nil, fmt.Errorf("apply the recommended options: %w", err)
+	}
+	if err := o.APIEnablement.ApplyTo(&generic.Config, apiserver.DefaultAPIResourceConfigSource(), apiserver.Scheme); err != nil {
+		return nil, fmt.Errorf("apply the enabled APIs: %w", err)
+	}
+	definitions := openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(generatedopenapi.GetOpenAPIDefinitions)
+	generic.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(definitions, openapinamer.NewDefinitionNamer(apiserver.Scheme))
+	generic.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(definitions, openapinamer.NewDefinitionNamer(apiserver.Scheme, scheme.Scheme))
+	return &apiserver.Config{
+		GenericConfig: generic,
+		ExtraConfig: apiserver.ExtraConfig{
+			CRDRESTOptionsGetter: options.NewCRDRESTOptionsGetter(*r.Etcd, generic.ResourceTransformers, generic.StorageObjectCountTracker),
+			ServiceResolver:      noServices{},
+			AuthResolverWrapper:  webhook.NewDefaultAuthenticationInfoResolverWrapper(nil, nil, generic.LoopbackClientConfig, noopoteltrace.NewTracerProvider()),
+		},
+	}, nil
+}
+
+// stop ends the apiserver and waits for it.
+func (p *process) stop() error {
+	p.cancel()
+	select {
+	case err := <-p.ended:
+		return err
+	case <-time.After(stopTimeout):
+		return fmt.Errorf("the apiserver did not end within %v", stopTimeout)
+	}
+}

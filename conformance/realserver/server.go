@@ -1,0 +1,230 @@
+package realserver
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/klog/v2"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// readyTimeout bounds the wait for a served collection; readyPoll is how often it is asked for.
+const (
+	readyTimeout = time.Minute
+	readyPoll    = 5 * time.Millisecond
+)
+
+// Options of a server. The zero value is a server of the conformance resources.
+type Options struct {
+	// CRDs is a manifest of CustomResourceDefinitions; empty means ConformanceCRDs.
+	CRDs string
+	// Fsync makes etcd write its log through to the disk at each commit, as in production.
+	Fsync bool
+	// Log receives the apiserver's log; nil drops it.
+	Log io.Writer
+}
+
+// Server is a running apiserver.
+type Server struct {
+	// URL is the plain-HTTP root on loopback; it survives Restart.
+	URL string
+	// ReadyMilliseconds is the time from Start until reads and writes of every resource were served.
+	ReadyMilliseconds int64
+
+	dir     string
+	etcd    *etcd
+	front   *http.Server
+	handler atomic.Pointer[http.Handler]
+	process *process
+	warm    []string
+}
+
+// Start starts etcd and the apiserver and returns once every resource of the definitions can be read and written.
+// History begins there: older versions are compacted away, so resourceVersion 1 is always too old.
+func Start(ctx context.Context, o Options) (*Server, error) {
+	began := time.Now()
+	silence(o.Log)
+	if o.CRDs == "" {
+		o.CRDs = ConformanceCRDs
+	}
+	crds, err := parseCRDs(o.CRDs)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "informersim-conformance-")
+	if err != nil {
+		return nil, fmt.Errorf("make the server's folder: %w", err)
+	}
+	s := &Server{dir: dir, warm: collectionPaths(crds)}
+	if err := s.start(ctx, crds, o.Fsync); err != nil {
+		s.Stop()
+		return nil, err
+	}
+	s.ReadyMilliseconds = time.Since(began).Milliseconds()
+	return s, nil
+}
+
+// silence sends the apiserver's log, which klog writes to standard error, to log instead.
+func silence(log io.Writer) {
+	if log == nil {
+		log = io.Discard
+	}
+	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
+	klog.InitFlags(flags)
+	flags.Set("logtostderr", "false")
+	flags.Set("stderrthreshold", "FATAL")
+	klog.SetOutput(log)
+}
+
+func (s *Server) start(ctx context.Context, crds []*apiextensionsv1.CustomResourceDefinition, fsync bool) error {
+	var err error
+	if s.etcd, err = startEtcd(ctx, filepath.Join(s.dir, "etcd"), fsync); err != nil {
+		return err
+	}
+	if err := s.etcd.seed(ctx, crds); err != nil {
+		return err
+	}
+	if err := s.serve(); err != nil {
+		return err
+	}
+	if err := s.startProcess(ctx); err != nil {
+		return err
+	}
+	return s.Compact(ctx, 0)
+}
+
+// serve opens the front listener, whose handler is that of the apiserver's present life.
+func (s *Server) serve() error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listen on loopback: %w", err)
+	}
+	s.URL = "http://" + listener.Addr().String()
+	s.front = &http.Server{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			handler := s.handler.Load()
+			if handler == nil {
+				http.Error(w, "the apiserver is restarting", http.StatusBadGateway)
+				return
+			}
+			(*handler).ServeHTTP(w, r)
+		}),
+		ReadHeaderTimeout: 32 * time.Second,
+	}
+	go s.front.Serve(listener)
+	return nil
+}
+
+func (s *Server) startProcess(ctx context.Context) error {
+	process, err := startProcess(ctx, s.etcd.url, s.dir)
+	if err != nil {
+		return err
+	}
+	s.process = process
+	if err := s.waitReady(ctx); err != nil {
+		return err
+	}
+	s.handler.Store(&process.handler)
+	return nil
+}
+
+// waitReady returns when each collection answers a list, which also initialises its watch cache, and then the
+// server calls itself ready.
+func (s *Server) waitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	for _, path := range append(s.warm[:len(s.warm):len(s.warm)], "/readyz") {
+		for {
+			code, body := s.ask(ctx, path)
+			if code == http.StatusOK {
+				break
+			}
+			select {
+			case err := <-s.process.ended:
+				return fmt.Errorf("the apiserver ended while starting: %w", err)
+			case <-ctx.Done():
+				return fmt.Errorf("%s not served in time: last answer %d %.300s", path, code, body)
+			case <-time.After(readyPoll):
+			}
+		}
+	}
+	return nil
+}
+
+// ask is an in-process GET.
+func (s *Server) ask(ctx context.Context, path string) (int, string) {
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest(http.MethodGet, path, nil).WithContext(ctx)
+	r.Header.Set("Accept", "application/json")
+	s.process.handler.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
+
+// WaitPath returns once a GET of path answers 200 and its body contains text. OpenAPI documents of custom
+// resources appear a while after the resources are served.
+func (s *Server) WaitPath(ctx context.Context, path, text string) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	for {
+		code, body := s.ask(ctx, path)
+		if code == http.StatusOK && strings.Contains(body, text) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s does not show %q: last answer %d %.300s", path, text, code, body)
+		case <-time.After(10 * readyPoll):
+		}
+	}
+}
+
+// Revision is the resourceVersion of the latest write of all.
+func (s *Server) Revision(ctx context.Context) (int64, error) { return s.etcd.revision(ctx) }
+
+// Compact makes etcd forget every version before revision; 0 means the current one. The watch caches keep what
+// they hold (S11): follow it with Restart to lose that too.
+func (s *Server) Compact(ctx context.Context, revision int64) error {
+	if revision == 0 {
+		current, err := s.etcd.revision(ctx)
+		if err != nil {
+			return err
+		}
+		revision = current
+	}
+	return s.etcd.compact(ctx, revision)
+}
+
+// Restart ends the apiserver, which closes every watch, and starts another over the same etcd at the same URL.
+// Its watch caches begin at the revision at which it started.
+func (s *Server) Restart(ctx context.Context) error {
+	s.handler.Store(nil)
+	if err := s.process.stop(); err != nil {
+		return err
+	}
+	return s.startProcess(ctx)
+}
+
+// Stop ends everything and removes the server's folder.
+func (s *Server) Stop() {
+	if s.front != nil {
+		s.front.Close()
+	}
+	if s.process != nil {
+		s.process.stop()
+	}
+	if s.etcd != nil {
+		s.etcd.stop()
+	}
+	os.RemoveAll(s.dir)
+}
