@@ -2,7 +2,6 @@ package realserver
 
 import (
 	"context"
-	_ "embed" // The conformance resources' definitions.
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -14,12 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"sigs.k8s.io/yaml"
 )
-
-// ConformanceCRDs is the manifest of the resources that the probes use: gizmos (namespaced, status and scale
-// subresources, a selectable field) and sprockets (cluster scoped), both in conformance.informersim.dev/v1.
-//
-//go:embed crds.yaml
-var ConformanceCRDs string
 
 // establishedAgo is how long before the start a definition claims to have been established. Anything above the
 // two seconds for which a server holds creates back will do.

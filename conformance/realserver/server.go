@@ -17,6 +17,8 @@ import (
 	"k8s.io/klog/v2"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/informersim/informersim/conformance/resources"
 )
 
 // readyTimeout bounds the wait for a served collection; readyPoll is how often it is asked for.
@@ -27,7 +29,7 @@ const (
 
 // Options of a server. The zero value is a server of the conformance resources.
 type Options struct {
-	// CRDs is a manifest of CustomResourceDefinitions; empty means ConformanceCRDs.
+	// CRDs is a manifest of CustomResourceDefinitions; empty means those of package resources.
 	CRDs string
 	// Fsync makes etcd write its log through to the disk at each commit, as in production.
 	Fsync bool
@@ -56,7 +58,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	began := time.Now()
 	silence(o.Log)
 	if o.CRDs == "" {
-		o.CRDs = ConformanceCRDs
+		o.CRDs = resources.CRDs
 	}
 	crds, err := parseCRDs(o.CRDs)
 	if err != nil {
