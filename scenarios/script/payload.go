@@ -1,0 +1,119 @@
+package script
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+)
+
+// parsePayload reads the JSON object that starts at off on line l, and the prose behind it. It may end on a later line.
+func (p *parser) parsePayload(c *Command, l span, off int) {
+	c.PayloadPos = p.pos(l, off)
+	end := jsonEnd(p.src, off)
+	if end < 0 {
+		p.failPayload(c, p.src[off:], off)
+		return
+	}
+	raw := []byte(p.src[off:end])
+	if !json.Valid(raw) {
+		p.failPayload(c, p.src[off:end], off)
+		return
+	}
+	// Outside strings a carriage return is JSON whitespace, inside them it is not allowed: dropping it changes nothing.
+	c.Payload = dropByte(raw, '\r')
+
+	last := l
+	if lines := strings.Count(p.src[off:end], "\n"); lines > 0 {
+		p.off = off + strings.LastIndexByte(p.src[off:end], '\n') + 1
+		p.line = l.line + lines
+		last = p.peek()
+		p.skip(last)
+		c.lineEnd = last.next
+	}
+	end += leadingBlanks(p.src[end:last.end])
+	if end == last.end {
+		return
+	}
+	if p.src[end] != '#' {
+		p.fail(p.pos(last, end), "the payload is the last thing of a command; a # starts prose", "unexpected %s behind the payload",
+			quoteShort(p.src[end:wordEnd(p.src, end, last.end)]))
+		return
+	}
+	c.Comment = strings.TrimSpace(p.src[end+1 : last.end])
+}
+
+// failPayload reports what is wrong with a payload: never closed (at its start) or no JSON (at the wrong byte). It goes on
+// with the line of the wrong byte if that is a later one, since it is probably the next command.
+func (p *parser) failPayload(c *Command, text string, off int) {
+	var raw json.RawMessage
+	err := json.NewDecoder(strings.NewReader(text)).Decode(&raw)
+	var syntax *json.SyntaxError
+	if !errors.As(err, &syntax) {
+		hint := "close the { of the payload"
+		if !errors.Is(err, io.ErrUnexpectedEOF) && err != nil {
+			hint = err.Error()
+		}
+		p.fail(c.PayloadPos, hint, "the JSON payload is not terminated")
+		p.off = len(p.src)
+		return
+	}
+	wrong := off + min(max(int(syntax.Offset)-1, 0), len(text)-1)
+	at := p.posOf(wrong)
+	if at.Line == c.PayloadPos.Line {
+		p.fail(at, "a payload is one JSON object", "the payload is not valid JSON: %s", syntax.Error())
+		return
+	}
+	p.fail(c.PayloadPos, "close the { of the payload, or mend it there", "the JSON payload is not terminated: at %d:%d %s",
+		at.Line, at.Column, syntax.Error())
+	p.off = strings.LastIndexByte(p.src[:wrong], '\n') + 1
+	p.line = at.Line
+}
+
+// jsonEnd returns the offset behind the JSON object that starts at off, by its braces and strings only, or -1 if the
+// text ends before.
+func jsonEnd(src string, off int) int {
+	depth := 0
+	for i := off; i < len(src); i++ {
+		switch src[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+			if depth == 0 {
+				return i + 1
+			}
+		case '"':
+			i = jsonStringEnd(src, i)
+			if i < 0 {
+				return -1
+			}
+		}
+	}
+	return -1
+}
+
+// jsonStringEnd returns the offset of the closing quote of the string that starts at off, or -1 if its line ends before.
+func jsonStringEnd(src string, off int) int {
+	for i := off + 1; i < len(src); i++ {
+		switch src[i] {
+		case '"':
+			return i
+		case '\\':
+			i++
+		case '\n':
+			return -1
+		}
+	}
+	return -1
+}
+
+func dropByte(b []byte, drop byte) []byte {
+	kept := b[:0]
+	for _, c := range b {
+		if c != drop {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}

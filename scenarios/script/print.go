@@ -1,0 +1,90 @@
+package script
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Print writes a file in canonical form: words one space apart, quoted only where they must be, payloads as they are,
+// fences only where they are needed, `\n` line ends. Parse of the result is Equal to f if f is what Parse returns or
+// is built by the rules: command names satisfy IsName, keys IsKey, payloads are JSON objects.
+func Print(f *File) []byte {
+	var dst []byte
+	for i, n := range f.Nodes {
+		switch n := n.(type) {
+		case *Blank:
+			dst = append(dst, '\n')
+		case *Comment:
+			for line := range strings.SplitSeq(cleanText(n.Text), "\n") {
+				dst = append(dst, '#')
+				dst = append(dst, strings.TrimRightFunc(line, unicode.IsSpace)...)
+				dst = append(dst, '\n')
+			}
+		case *Command:
+			dst = appendCommand(dst, n)
+			if n.Output != nil {
+				dst = appendOutput(dst, n.Output.Text, blankFollows(f.Nodes, i), "\n")
+			}
+		}
+	}
+	return dst
+}
+
+func blankFollows(nodes []Node, i int) bool {
+	if i+1 == len(nodes) {
+		return true
+	}
+	_, blank := nodes[i+1].(*Blank)
+	return blank
+}
+
+// String returns the command in canonical form, without its expected output.
+func (c *Command) String() string {
+	return string(bytes.TrimSuffix(appendCommand(nil, c), []byte("\n")))
+}
+
+func appendCommand(dst []byte, c *Command) []byte {
+	dst = append(dst, c.Name...)
+	for _, a := range c.Args {
+		dst = append(dst, ' ')
+		dst = append(dst, a.String()...)
+	}
+	if payload := bytes.TrimSpace(c.Payload); len(payload) > 0 {
+		dst = append(dst, ' ')
+		dst = append(dst, payload...)
+	}
+	if comment := strings.TrimSpace(cleanText(strings.ReplaceAll(c.Comment, "\n", " "))); comment != "" {
+		dst = append(dst, " # "...)
+		dst = append(dst, comment...)
+	}
+	return append(dst, '\n')
+}
+
+// String returns the argument as it is written in a script.
+func (a Arg) String() string {
+	if a.Key == "" {
+		if needsQuote(a.Value) || strings.IndexByte(a.Value, '=') >= 0 {
+			return strconv.Quote(a.Value)
+		}
+		return a.Value
+	}
+	if needsQuote(a.Value) {
+		return a.Key + "=" + strconv.Quote(a.Value)
+	}
+	return a.Key + "=" + a.Value
+}
+
+// needsQuote says whether a word or value cannot be bare.
+func needsQuote(s string) bool {
+	if s == "" || s[0] == '{' || s[0] == '#' {
+		return true
+	}
+	for _, r := range s {
+		if r == '"' || r == '\'' || r == '`' || r == unicode.ReplacementChar || unicode.IsSpace(r) || !unicode.IsPrint(r) {
+			return true
+		}
+	}
+	return false
+}

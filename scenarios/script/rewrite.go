@@ -1,0 +1,56 @@
+package script
+
+import "strings"
+
+// Rewrite returns the source of f with the expected outputs of the given commands replaced; every other byte stays as it
+// is, the whole block too if the output has not changed. A command without expected output gets a block below it unless
+// its new output is empty. The commands must be those of f, and f must come from Parse.
+func Rewrite(f *File, outputs map[*Command]string) ([]byte, error) {
+	var dst []byte
+	done, found := 0, 0
+	for _, c := range f.Commands() {
+		text, ok := outputs[c]
+		if !ok {
+			continue
+		}
+		start, end, old := c.lineEnd, c.lineEnd, ""
+		if c.Output != nil {
+			start, end, old = c.Output.start, c.Output.end, c.Output.Text
+		}
+		if end == 0 || start < done || end > len(f.src) {
+			continue // not from Parse: it stays uncounted
+		}
+		found++
+		if NormalizeOutput(text) == old {
+			continue
+		}
+		eol := lineEnd(f.src, c.lineEnd)
+		dst = append(dst, f.src[done:start]...)
+		if start > 0 && f.src[start-1] != '\n' {
+			dst = append(dst, eol...)
+		}
+		dst = appendOutput(dst, text, blankLineAt(f.src, end), eol)
+		done = end
+	}
+	if found != len(outputs) {
+		return nil, Errorf(Pos{File: f.Name}, "parse the file again", "the outputs are of commands that the file was not parsed with")
+	}
+	return append(dst, f.src[done:]...), nil
+}
+
+// blankLineAt says whether the line that starts at off is blank or the end of the file.
+func blankLineAt(src string, off int) bool {
+	line, _, _ := strings.Cut(src[off:], "\n")
+	return isBlank(strings.TrimRight(line, "\r"))
+}
+
+// lineEnd returns how the line that ends at off is ended; a last line without line end is ended as the first line is.
+func lineEnd(src string, off int) string {
+	if off == 0 || src[off-1] != '\n' {
+		off = strings.IndexByte(src, '\n') + 1
+	}
+	if off >= 2 && src[off-2] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
