@@ -14,6 +14,9 @@ import (
 // heartbeatPeriod bounds how long a due item can be missed if a timer goes wrong (I97).
 const heartbeatPeriod = 10 * time.Second
 
+// dueBatchMax bounds the items that are taken from those that wait before workers see the first of them.
+const dueBatchMax = 64
+
 // NewDelayingQueue makes a delaying queue without metrics.
 //
 // Deprecated: use NewTypedDelayingQueue.
@@ -139,8 +142,8 @@ func (q *delayingQueue[T]) hold(item T, readyAt time.Time) (earliest bool) {
 
 // ShutDown shuts the queue down and ends the goroutine; items that wait are lost (I97, I98).
 func (q *delayingQueue[T]) ShutDown() {
+	q.TypedInterface.ShutDown() // each time: it may have to end a drain that began since
 	q.stopOnce.Do(func() {
-		q.TypedInterface.ShutDown()
 		close(q.stop)
 		q.heartbeat.Stop()
 	})
@@ -153,7 +156,11 @@ func (q *delayingQueue[T]) run(logger klog.Logger) {
 	alarm := alarm{clock: q.clock}
 	defer alarm.stop()
 	for !q.ShuttingDown() {
-		alarm.set(q.addDue())
+		deadline, now, ok := q.addDue()
+		if ok && !deadline.After(now) {
+			continue // the batch was full
+		}
+		alarm.set(deadline, now, ok)
 		select {
 		case <-q.stop:
 			return
@@ -165,12 +172,12 @@ func (q *delayingQueue[T]) run(logger klog.Logger) {
 	}
 }
 
-// addDue adds the items whose time has come and says for how long to sleep; ok is false if nothing waits.
+// addDue adds a batch of the items whose time has come, and says when the next is due; ok is false if nothing waits.
 func (q *delayingQueue[T]) addDue() (deadline, now time.Time, ok bool) {
 	now = q.clock.Now()
 	q.mu.Lock()
 	q.due = q.due[:0]
-	for {
+	for len(q.due) < dueBatchMax {
 		item, due := q.waiting.PopDue(now)
 		if !due {
 			break

@@ -12,6 +12,7 @@
 // What may not be done here: decide anything about order, de-duplication or delay that core could decide; start a
 // goroutine that outlives the queue's shutdown.
 //
-// Where it differs from client-go on purpose: AddAfter never blocks (client-go's does once 1000 calls are unread), any
-// number of callers may wait in ShutDownWithDrain, and ParallelizeUntil takes a negative count for none.
+// Where it differs from client-go on purpose, each time where client-go blocks or panics: AddAfter never blocks (client-go's
+// does once 1000 calls are unread); any number of callers may wait in ShutDownWithDrain (client-go lets one go); a second
+// ShutDown of a delaying queue ends a drain that began after the first; ParallelizeUntil takes a negative count for none.
 package workqueue

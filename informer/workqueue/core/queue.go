@@ -119,6 +119,7 @@ func (q *Queue[T]) Done(item T) (readyAgain bool) {
 	if e.state&stateProcessing != 0 {
 		e.state &^= stateProcessing
 		q.processing--
+		q.draining = q.draining && q.processing != 0
 	}
 	if e.state&stateDirty != 0 {
 		q.push(i)
@@ -145,10 +146,11 @@ func (q *Queue[T]) Processing() int { return q.processing }
 func (q *Queue[T]) ShutDown() { q.shuttingDown, q.draining = true, false }
 
 // ShutDownWithDrain is ShutDown for a caller that then waits until Draining is false.
-func (q *Queue[T]) ShutDownWithDrain() { q.shuttingDown, q.draining = true, true }
+func (q *Queue[T]) ShutDownWithDrain() { q.shuttingDown, q.draining = true, q.processing != 0 }
 
-// Draining reports whether a drain still has to wait: for the items being processed, not for those that are ready (I96).
-func (q *Queue[T]) Draining() bool { return q.draining && q.processing != 0 }
+// Draining reports whether a drain still has to wait. It waits until no item is being processed, however many are ready;
+// one taken after that does not bring it back (I96).
+func (q *Queue[T]) Draining() bool { return q.draining }
 
 // ShuttingDown reports whether ShutDown or ShutDownWithDrain was called.
 func (q *Queue[T]) ShuttingDown() bool { return q.shuttingDown }

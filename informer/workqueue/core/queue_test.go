@@ -88,6 +88,10 @@ func TestI96DrainWaitsForProcessingOnly(t *testing.T) {
 		t.Fatalf("Draining=%v Len=%d: the drain must not wait for queued items", q.Draining(), q.Len())
 	}
 	get(t, q)
+	if q.Draining() {
+		t.Fatal("the drain is over: an item taken since must not bring it back")
+	}
+	q.ShutDownWithDrain()
 	if !q.Draining() {
 		t.Fatal("an item is being processed: the drain must wait")
 	}

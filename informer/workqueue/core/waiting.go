@@ -5,7 +5,9 @@ import "time"
 // Waiting holds items until their time has come: a binary heap by time, with each item in it at most once (I97).
 //
 // Items due at the same instant leave in the order in which client-go's heap would hand them out: it sifts the same way.
+// Times are kept as nanoseconds since the first time seen, so that comparing two is comparing two integers.
 type Waiting[T comparable] struct {
+	base  time.Time // of which every at is the distance
 	heap  []waitingNode
 	slots []waitingSlot[T]
 	free  []int32
@@ -13,8 +15,8 @@ type Waiting[T comparable] struct {
 }
 
 type waitingNode struct {
-	readyAt time.Time
-	slot    int32
+	at   time.Duration // when it is due, since base
+	slot int32
 }
 
 type waitingSlot[T comparable] struct {
@@ -32,17 +34,20 @@ func (w *Waiting[T]) Len() int { return len(w.heap) }
 
 // Add holds the item until readyAt, or until the earlier time that it is already held for (I97).
 func (w *Waiting[T]) Add(item T, readyAt time.Time) {
+	if w.base.IsZero() {
+		w.base = readyAt
+	}
+	at := readyAt.Sub(w.base)
 	if i, held := w.index[item]; held {
 		pos := int(w.slots[i].pos)
-		if w.heap[pos].readyAt.After(readyAt) {
-			w.heap[pos].readyAt = readyAt
+		if at < w.heap[pos].at {
+			w.heap[pos].at = at
 			w.up(pos)
 		}
 		return
 	}
 	i := w.newSlot(item)
-	w.heap = append(w.heap, waitingNode{readyAt: readyAt, slot: i})
-	w.slots[i].pos = int32(len(w.heap) - 1)
+	w.heap = append(w.heap, waitingNode{at: at, slot: i})
 	w.up(len(w.heap) - 1)
 }
 
@@ -51,19 +56,21 @@ func (w *Waiting[T]) NextDeadline() (deadline time.Time, ok bool) {
 	if len(w.heap) == 0 {
 		return time.Time{}, false
 	}
-	return w.heap[0].readyAt, true
+	return w.base.Add(w.heap[0].at), true
 }
 
 // PopDue removes and returns the item that is due first, if its time has come.
 func (w *Waiting[T]) PopDue(now time.Time) (item T, ok bool) {
-	if len(w.heap) == 0 || w.heap[0].readyAt.After(now) {
+	if len(w.heap) == 0 || w.heap[0].at > now.Sub(w.base) {
 		return item, false
 	}
 	i := w.heap[0].slot
 	last := len(w.heap) - 1
-	w.swap(0, last)
+	w.heap[0] = w.heap[last]
 	w.heap = w.heap[:last]
-	w.down(0)
+	if last > 0 {
+		w.down()
+	}
 
 	item = w.slots[i].item
 	delete(w.index, item)
@@ -89,36 +96,41 @@ func (w *Waiting[T]) newSlot(item T) int32 {
 	return i
 }
 
+// up moves the node at j towards the root, shifting those that are due later.
 func (w *Waiting[T]) up(j int) {
+	node := w.heap[j]
 	for j > 0 {
 		parent := (j - 1) / 2
-		if !w.heap[j].readyAt.Before(w.heap[parent].readyAt) {
-			return
+		if node.at >= w.heap[parent].at {
+			break
 		}
-		w.swap(parent, j)
+		w.place(j, w.heap[parent])
 		j = parent
 	}
+	w.place(j, node)
 }
 
-func (w *Waiting[T]) down(i int) {
+// down moves the root towards the leaves, shifting those that are due earlier.
+func (w *Waiting[T]) down() {
+	i, node := 0, w.heap[0]
 	for {
 		child := 2*i + 1
 		if child >= len(w.heap) {
-			return
+			break
 		}
-		if right := child + 1; right < len(w.heap) && w.heap[right].readyAt.Before(w.heap[child].readyAt) {
+		if right := child + 1; right < len(w.heap) && w.heap[right].at < w.heap[child].at {
 			child = right
 		}
-		if !w.heap[child].readyAt.Before(w.heap[i].readyAt) {
-			return
+		if w.heap[child].at >= node.at {
+			break
 		}
-		w.swap(i, child)
+		w.place(i, w.heap[child])
 		i = child
 	}
+	w.place(i, node)
 }
 
-func (w *Waiting[T]) swap(i, j int) {
-	w.heap[i], w.heap[j] = w.heap[j], w.heap[i]
-	w.slots[w.heap[i].slot].pos = int32(i)
-	w.slots[w.heap[j].slot].pos = int32(j)
+func (w *Waiting[T]) place(pos int, node waitingNode) {
+	w.heap[pos] = node
+	w.slots[node.slot].pos = int32(pos)
 }

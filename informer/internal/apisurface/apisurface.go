@@ -1,0 +1,180 @@
+// Package apisurface reads what a package exports from its source, so that a test can hold a drop-in package against the one
+// it replaces. It is for tests; it knows nothing of what the packages do.
+package apisurface
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/printer"
+	"go/token"
+	"io/fs"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// Surface maps each exported identifier of a package ("NewStore", "Heap.Add") to its declaration: the signature of a
+// function without parameter names, the kind of a type, "var" or "const".
+type Surface map[string]string
+
+// Alias marks a type that is an alias of one of another package: it has the other's methods.
+const Alias = "type alias"
+
+// ModuleDir is where the module's source is, as the go command knows it.
+func ModuleDir(module string) (string, error) {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	if err != nil {
+		return "", fmt.Errorf("apisurface: go list -m %s: %w; is it in go.mod and downloaded?", module, err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// Read parses the package in dir, without its tests. The package's own name as a qualifier, and those in dropped, are left
+// out of signatures, so that cache.Store and Store read the same.
+func Read(dir string, dropped ...string) (Surface, error) {
+	fset := token.NewFileSet()
+	notTest := func(info fs.FileInfo) bool { return !strings.HasSuffix(info.Name(), "_test.go") }
+	packages, err := parser.ParseDir(fset, dir, notTest, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, fmt.Errorf("apisurface: %w", err)
+	}
+	s := Surface{}
+	for _, pkg := range packages {
+		for _, file := range pkg.Files {
+			for _, decl := range file.Decls {
+				s.add(decl, dropped)
+			}
+		}
+	}
+	return s, nil
+}
+
+// Names are the identifiers in order.
+func (s Surface) Names() []string {
+	names := make([]string, 0, len(s))
+	for name := range s {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Missing says what of want is not in s, or is there with another signature. A method of a type that s has as an alias is
+// there.
+func (s Surface) Missing(want Surface) (missing []string) {
+	for _, name := range want.Names() {
+		got, ok := s[name]
+		if typeName, _, isMethod := strings.Cut(name, "."); !ok && isMethod && s[typeName] == Alias {
+			continue
+		}
+		switch {
+		case !ok:
+			missing = append(missing, fmt.Sprintf("%s is missing: %s", name, want[name]))
+		case strings.HasPrefix(want[name], "func") && got != want[name] && got != "var":
+			missing = append(missing, fmt.Sprintf("%s is %s, want %s", name, got, want[name]))
+		}
+	}
+	return missing
+}
+
+func (s Surface) add(decl ast.Decl, dropped []string) {
+	switch decl := decl.(type) {
+	case *ast.FuncDecl:
+		name := decl.Name.Name
+		if decl.Recv != nil {
+			receiver := receiverName(decl.Recv.List[0].Type)
+			if !ast.IsExported(receiver) {
+				return
+			}
+			name = receiver + "." + name
+		}
+		if decl.Name.IsExported() {
+			s[name] = signature(decl.Type, dropped)
+		}
+	case *ast.GenDecl:
+		for _, spec := range decl.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				if spec.Name.IsExported() {
+					s[spec.Name.Name] = typeKind(spec)
+				}
+			case *ast.ValueSpec:
+				for _, name := range spec.Names {
+					if name.IsExported() {
+						s[name.Name] = decl.Tok.String()
+					}
+				}
+			}
+		}
+	}
+}
+
+func typeKind(spec *ast.TypeSpec) string {
+	if _, qualified := spec.Type.(*ast.SelectorExpr); spec.Assign.IsValid() && qualified {
+		return Alias
+	}
+	if indexed, ok := spec.Type.(*ast.IndexExpr); ok && spec.Assign.IsValid() {
+		if _, qualified := indexed.X.(*ast.SelectorExpr); qualified {
+			return Alias
+		}
+	}
+	return "type"
+}
+
+func receiverName(expr ast.Expr) string {
+	switch expr := expr.(type) {
+	case *ast.StarExpr:
+		return receiverName(expr.X)
+	case *ast.IndexExpr:
+		return receiverName(expr.X)
+	case *ast.IndexListExpr:
+		return receiverName(expr.X)
+	case *ast.Ident:
+		return expr.Name
+	}
+	return ""
+}
+
+// signature prints the types only: parameter names differ freely.
+func signature(fn *ast.FuncType, dropped []string) string {
+	var b strings.Builder
+	b.WriteString("func(")
+	writeTypes(&b, fn.Params, dropped)
+	b.WriteString(")")
+	if fn.Results != nil {
+		b.WriteString(" (")
+		writeTypes(&b, fn.Results, dropped)
+		b.WriteString(")")
+	}
+	return b.String()
+}
+
+func writeTypes(b *strings.Builder, fields *ast.FieldList, dropped []string) {
+	first := true
+	for _, field := range fields.List {
+		for range max(len(field.Names), 1) {
+			if !first {
+				b.WriteString(", ")
+			}
+			first = false
+			b.WriteString(typeString(field.Type, dropped))
+		}
+	}
+}
+
+func typeString(expr ast.Expr, dropped []string) string {
+	if fn, ok := expr.(*ast.FuncType); ok {
+		return signature(fn, dropped)
+	}
+	var b bytes.Buffer
+	if err := printer.Fprint(&b, token.NewFileSet(), expr); err != nil {
+		return err.Error()
+	}
+	s := b.String()
+	for _, qualifier := range dropped {
+		s = strings.ReplaceAll(s, qualifier+".", "")
+	}
+	return strings.ReplaceAll(s, "interface{}", "any")
+}
