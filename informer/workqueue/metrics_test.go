@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -79,6 +80,7 @@ func TestMetricsNeedANameAndAProvider(t *testing.T) {
 }
 
 func TestSetProviderOnlyOnce(t *testing.T) {
+	globalProviderOnce = sync.Once{} // the test may run more than once in a process
 	first, second := &journal{}, &journal{}
 	SetProvider(first)
 	SetProvider(second)
