@@ -39,7 +39,7 @@ type DeltaFIFO struct {
 	entries  []fifoEntry       // ring, a power of two long; entry n is at n&(len-1)
 	head     uint64            // number of the oldest entry
 	tail     uint64            // number the next entry gets
-	numbers  map[string]uint64 // key to entry number
+	numbers  map[string]uint64 // key to entry number; nil while few enough are queued to be scanned
 	replaces uint32            // count of Replace calls, which marks what one listed
 	popped   cache.Deltas      // what the last Pop lent out
 }
@@ -59,8 +59,13 @@ func (e *fifoEntry) newest() *cache.Delta {
 	return &e.first
 }
 
-// A ring that grew beyond this many entries is given back when it drains, as is the key map.
-const fifoKeep = 1024
+const (
+	// fifoScan is the number of entries up to which a key is looked for by scanning. A queue that is drained as fast as it
+	// is filled, the usual case, then never touches a map.
+	fifoScan = 8
+	// A ring that grew beyond fifoKeep entries is given back when it drains.
+	fifoKeep = 1024
+)
 
 // NewDeltaFIFO returns an empty queue.
 func NewDeltaFIFO(o DeltaFIFOOptions) *DeltaFIFO {
@@ -77,16 +82,11 @@ func NewDeltaFIFO(o DeltaFIFOOptions) *DeltaFIFO {
 	if o.EmitSyncOnReplace {
 		f.onReplace = cache.Sync
 	}
-	f.reset()
+	f.entries = make([]fifoEntry, 2*fifoScan)
 	return f
 }
 
 var _ Queue = &DeltaFIFO{}
-
-func (f *DeltaFIFO) reset() {
-	f.entries = make([]fifoEntry, 16)
-	f.numbers = make(map[string]uint64)
-}
 
 // KeyOf returns the key of an object, a tombstone, or Deltas.
 func (f *DeltaFIFO) KeyOf(obj any) (string, error) { return queueKey(f.keyFunc, obj) }
@@ -114,7 +114,7 @@ func (f *DeltaFIFO) Delete(obj any) error {
 		return err
 	}
 	f.pop.touched()
-	if _, queued := f.numbers[key]; !queued && !f.knows(key) {
+	if f.find(key) == nil && !f.knows(key) {
 		return nil
 	}
 	_, err = f.transformAndEnqueue(cache.Deleted, key, obj)
@@ -147,8 +147,7 @@ func (f *DeltaFIFO) enqueue(t cache.DeltaType, key string, obj any) *fifoEntry {
 	if f.onEnqueue != nil {
 		f.onEnqueue(t, key, obj)
 	}
-	if n, queued := f.numbers[key]; queued {
-		e := f.entry(n)
+	if e := f.find(key); e != nil {
 		e.push(t, obj)
 		return e
 	}
@@ -158,9 +157,37 @@ func (f *DeltaFIFO) enqueue(t cache.DeltaType, key string, obj any) *fifoEntry {
 	e := f.entry(f.tail)
 	e.key = key
 	e.first = cache.Delta{Type: t, Object: obj}
-	f.numbers[key] = f.tail
 	f.tail++
+	if f.numbers != nil {
+		f.numbers[key] = f.tail - 1
+	} else if f.Len() > fifoScan {
+		f.number()
+	}
 	return e
+}
+
+// find returns the entry of a queued key, or nil.
+func (f *DeltaFIFO) find(key string) *fifoEntry {
+	if f.numbers != nil {
+		if n, queued := f.numbers[key]; queued {
+			return f.entry(n)
+		}
+		return nil
+	}
+	for n := f.head; n < f.tail; n++ {
+		if e := f.entry(n); e.key == key {
+			return e
+		}
+	}
+	return nil
+}
+
+// number makes the map of entry numbers.
+func (f *DeltaFIFO) number() {
+	f.numbers = make(map[string]uint64, 4*fifoScan)
+	for n := f.head; n < f.tail; n++ {
+		f.numbers[f.entry(n).key] = n
+	}
 }
 
 // push appends a delta. Two adjacent deletions become one: the older is kept, as it has the final state, unless it is a
@@ -198,15 +225,24 @@ func (f *DeltaFIFO) Pop(p *Popped) bool {
 	f.popped = append(append(f.popped[:0], e.first), e.rest...)
 	p.Key, p.Deltas, p.Keys = e.key, f.popped, nil
 	p.IsInInitialList = !f.pop.synced
-	delete(f.numbers, e.key)
+	if f.numbers != nil {
+		delete(f.numbers, e.key)
+	}
 	clear(e.rest)
 	*e = fifoEntry{rest: e.rest[:0]}
 	f.head++
 	f.pop.taken(1)
-	if f.head == f.tail && len(f.entries) > fifoKeep {
-		f.reset()
+	if f.head == f.tail {
+		f.drained()
 	}
 	return true
+}
+
+func (f *DeltaFIFO) drained() {
+	f.numbers = nil
+	if len(f.entries) > fifoKeep {
+		f.entries = make([]fifoEntry, 2*fifoScan)
+	}
 }
 
 // Done does nothing: a DeltaFIFO counts at Pop.
@@ -260,7 +296,7 @@ func (f *DeltaFIFO) deleteUnlistedKnown() (deleted int) {
 		return 0
 	}
 	for _, key := range sortedKeys(f.known) {
-		if _, queued := f.numbers[key]; queued {
+		if f.find(key) != nil {
 			continue
 		}
 		obj, _, err := f.known.GetByKey(key)
@@ -288,7 +324,7 @@ func (f *DeltaFIFO) Resync() error {
 		return nil
 	}
 	for _, key := range sortedKeys(f.known) {
-		if _, queued := f.numbers[key]; queued {
+		if f.find(key) != nil {
 			continue
 		}
 		if obj, exists, err := f.known.GetByKey(key); err == nil && exists {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"k8s.io/client-go/tools/cache"
@@ -68,6 +69,14 @@ type index struct {
 	name    string
 	fn      cache.IndexFunc
 	buckets map[string]*bucket
+	// byNamespace says that fn is cache.MetaNamespaceIndexFunc, which nearly every informer has: for an object whose
+	// namespace did not change, which is every object, the call and the slice it returns are spared.
+	byNamespace bool
+}
+
+// isNamespaceIndex compares code pointers: functions have no other identity.
+func isNamespaceIndex(fn cache.IndexFunc) bool {
+	return fn != nil && reflect.ValueOf(fn).Pointer() == reflect.ValueOf(cache.MetaNamespaceIndexFunc).Pointer()
 }
 
 // bucket holds the items of one value of one index. An empty bucket is removed from its index (I72).
@@ -125,7 +134,12 @@ func (b *bucket) sorted() []*item {
 func (x *Indexer) addIndexes(added cache.Indexers) {
 	for _, name := range slices.Sorted(maps.Keys(added)) {
 		x.indexers[name] = added[name]
-		x.indexes = append(x.indexes, &index{name: name, fn: added[name], buckets: map[string]*bucket{}})
+		x.indexes = append(x.indexes, &index{
+			name:        name,
+			fn:          added[name],
+			buckets:     map[string]*bucket{},
+			byNamespace: isNamespaceIndex(added[name]),
+		})
 	}
 	slices.SortFunc(x.indexes, func(a, b *index) int { return cmp.Compare(a.name, b.name) })
 	x.values = make([][]string, len(x.indexes))
@@ -134,6 +148,11 @@ func (x *Indexer) addIndexes(added cache.Indexers) {
 // reindex moves it to the index values of obj. All functions run before anything changes, so one that fails leaves the
 // indices whole (k43605).
 func (x *Indexer) reindex(it *item, obj any) {
+	if len(x.indexes) == 1 && x.indexes[0].byNamespace && len(it.refs) == 1 {
+		if m := metaOf(obj); m != nil && m.GetNamespace() == it.refs[0].bucket.value {
+			return
+		}
+	}
 	same := true
 	next := 0 // first ref of the index at hand: refs are grouped by index
 	for i, ix := range x.indexes {

@@ -94,6 +94,9 @@ func (r *RESTRetry) OnAnswer(a RESTAnswer, now time.Time) RESTDecision {
 	if retriable && r.Watch {
 		return RESTDecision{Action: RESTEmptyWatch}
 	}
+	if a.StatusCode != 0 && !r.Watch {
+		return RESTDecision{Action: RESTFail, Err: a.Err}
+	}
 	return RESTDecision{Action: RESTFail, Err: r.wrap(a.Err)}
 }
 
@@ -131,7 +134,8 @@ func (r *RESTRetry) remember(a RESTAnswer) {
 	}
 }
 
-// wrap adds the error of an earlier attempt to the text of the final one, and nothing to its chain.
+// wrap adds the error of an earlier attempt to the text of the final one, and nothing to its chain. rest.Request does so
+// for transport errors, and for responses of a WATCH.
 func (r *RESTRetry) wrap(err error) error {
 	if r.last == nil || r.last.Error() == err.Error() {
 		return err
