@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -59,6 +60,9 @@ var (
 // RegisterKind returns the kind of that name, adding it if it is new. It is meant for package variables. Registering one
 // name with two classes panics: the two packages mean different things by it.
 func RegisterKind(name string, class Class) Kind {
+	if name == "" || !utf8.ValidString(name) {
+		panic(fmt.Sprintf("sim: %q cannot be the name of a kind", name))
+	}
 	kindMu.Lock()
 	defer kindMu.Unlock()
 	if k, ok := kindNames[name]; ok {

@@ -47,7 +47,15 @@ func (c *Clock) Freeze() { c.limit = c.now }
 func (c *Clock) Unfreeze() { c.limit = noLimit }
 
 // LimitTo lets time pass, d from now at most.
-func (c *Clock) LimitTo(d time.Duration) { c.limit = c.now + int64(max(d, 0)) }
+func (c *Clock) LimitTo(d time.Duration) { c.limit = c.in(d) }
+
+// in is the instant d from now; an instant that no run can reach if d is too long to be added.
+func (c *Clock) in(d time.Duration) int64 {
+	if when := c.now + int64(max(d, 0)); when >= c.now {
+		return min(when, noLimit-1)
+	}
+	return noLimit - 1
+}
 
 // AtLimit tells whether time has come to where LimitTo or Freeze said.
 func (c *Clock) AtLimit() bool { return c.now >= c.limit }
@@ -141,12 +149,8 @@ type timer struct {
 
 func (t *timer) set(d time.Duration) {
 	c := t.clock
-	when := c.now + int64(max(d, 0))
-	if when < c.now {
-		when = noLimit - 1 // beyond any run
-	}
 	c.seq++
-	t.when, t.seq = when, c.seq
+	t.when, t.seq = c.in(d), c.seq
 	heap.Push(&c.timers, t)
 }
 
@@ -167,16 +171,22 @@ func (t *timer) fire() {
 // C is the timer's channel; nil for AfterFunc timers.
 func (t *timer) C() <-chan time.Time { return t.ch }
 
-// Stop unsets the timer and tells whether it was set.
+// Stop unsets the timer and tells whether it was set. As with the time package's timers since Go 1.23, a time that waits
+// in the channel is taken back, and the timer then counts as set.
 func (t *timer) Stop() bool {
-	if t.index < 0 {
-		return false
+	was := t.index >= 0
+	if was {
+		heap.Remove(&t.clock.timers, t.index)
 	}
-	heap.Remove(&t.clock.timers, t.index)
-	return true
+	select {
+	case <-t.ch: // never ready for AfterFunc timers, which have no channel
+		was = true
+	default:
+	}
+	return was
 }
 
-// Reset sets the timer to d from now and tells whether it was set before.
+// Reset sets the timer to d from now and tells whether it was set before; what Stop says of the channel holds here too.
 func (t *timer) Reset(d time.Duration) bool {
 	was := t.Stop()
 	t.set(d)

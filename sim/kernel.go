@@ -3,7 +3,9 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -70,8 +72,11 @@ type clockActor struct{ k *Kernel }
 func (clockActor) Name() string     { return "clock" }
 func (a clockActor) Apply(c Choice) { a.k.clock.advance() }
 
-// NewKernel returns a kernel with a clock at Epoch and no other actor.
+// NewKernel returns a kernel with a clock at Epoch and no other actor. It panics without a strategy.
 func NewKernel(o Options) *Kernel {
+	if o.Strategy == nil {
+		panic("sim: a kernel needs a strategy")
+	}
 	k := &Kernel{
 		strategy: o.Strategy, tape: o.Tape, seed: o.Seed,
 		clock: NewClock(), byName: map[string]ActorID{}, streams: map[string]*Stream{},
@@ -84,7 +89,7 @@ func NewKernel(o Options) *Kernel {
 // Register adds an actor. Ids are given in order of registration, so that order must be the same in every run. A name
 // that is taken panics: it is a mistake in the program, not in its input.
 func (k *Kernel) Register(a Actor) ActorID {
-	name := a.Name()
+	name := validText(a.Name())
 	if _, taken := k.byName[name]; taken {
 		panic(fmt.Sprintf("sim: two actors are named %q", name))
 	}
@@ -137,6 +142,9 @@ func (k *Kernel) Stream(name string) *Stream {
 }
 
 func (k *Kernel) draw(src interface{ Uint64() uint64 }) uint64 {
+	if !k.inStep {
+		panic("sim: a recorded stream is drawn from outside of a step, where no trace could keep the number; use NewStream there")
+	}
 	var v uint64
 	if k.tape != nil {
 		var ok bool
@@ -157,7 +165,7 @@ func (k *Kernel) Offer(id ActorID, kind Kind, target uint32) Choice {
 	c := Choice{Actor: id, Kind: kind, Target: target, Seq: e.seq}
 	switch k.class(kind) {
 	case ClassFault:
-		k.ready.Faults = insert(k.ready.Faults, Offer{Choice: c, Stamp: k.stamp})
+		k.ready.insertFault(Offer{Choice: c, Stamp: k.stamp}, k.kinds)
 	case ClassScript:
 		k.ready.Actions = insert(k.ready.Actions, Offer{Choice: c})
 	case ClassAction:
@@ -171,18 +179,20 @@ func (k *Kernel) Offer(id ActorID, kind Kind, target uint32) Choice {
 
 // Withdraw takes a choice out of the ready set; false if it is not there (it was picked, or never offered).
 func (k *Kernel) Withdraw(c Choice) bool {
-	var ok bool
 	if k.class(c.Kind) == ClassFault {
-		k.ready.Faults, ok = remove(k.ready.Faults, c)
-	} else {
-		k.ready.Actions, ok = remove(k.ready.Actions, c)
+		return k.ready.removeFault(c, k.kinds)
 	}
+	var ok bool
+	k.ready.Actions, ok = remove(k.ready.Actions, c)
 	return ok
 }
 
+// class is the class of a kind; that of a record, which nobody can offer or pick, if the kind is not registered.
 func (k *Kernel) class(kind Kind) Class {
 	if int(kind) >= len(k.kinds) {
-		k.kinds = kinds()
+		if k.kinds = kinds(); int(kind) >= len(k.kinds) {
+			return ClassRecord
+		}
 	}
 	return k.kinds[kind].class
 }
@@ -212,15 +222,24 @@ func (k *Kernel) Record(actor ActorID, kind Kind) *Record {
 }
 
 // Emit passes a record to the observers and into the hash. The record comes from Record, and is emitted by an actor that
-// applies a choice: what happens outside of every step could not be replayed, so that panics.
+// applies a choice: what happens outside of every step could not be replayed, so that panics. Bytes of Key and Detail that
+// are not UTF-8 become U+FFFD, for a trace is JSON and the hash must be that of what a reader finds there.
 func (k *Kernel) Emit(r *Record) {
 	if !k.inStep {
 		panic(fmt.Sprintf("sim: record %q of %s is emitted outside of a step", r.Kind, k.ActorName(r.Actor)))
 	}
+	r.Key, r.Detail = validText(r.Key), validText(r.Detail)
 	k.hash.record(k.actors[r.Actor].hash, k.kindHash(r.Kind), r)
 	for _, o := range k.observers {
 		o.Record(r)
 	}
+}
+
+func validText(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, string(utf8.RuneError))
 }
 
 // Fail ends the run with an error after the step under way; the first one counts.
@@ -273,20 +292,22 @@ func (k *Kernel) endStep(c Choice) {
 }
 
 func (k *Kernel) take(c Choice) error {
-	switch k.class(c.Kind) {
+	switch class := k.class(c.Kind); class {
 	case ClassTime:
 		if !k.ready.Time || c != k.ready.Advance {
 			return fmt.Errorf("sim: strategy %s picked %s, but time may not be advanced", k.strategy.Name(), k.Describe(c))
 		}
 		k.actors[0].seq++
 		return nil
-	case ClassFault:
-		k.faults++
+	default:
+		if !k.Withdraw(c) {
+			return fmt.Errorf("sim: strategy %s picked %s, which is not enabled", k.strategy.Name(), k.Describe(c))
+		}
+		if class == ClassFault {
+			k.faults++
+		}
+		return nil
 	}
-	if !k.Withdraw(c) {
-		return fmt.Errorf("sim: strategy %s picked %s, which is not enabled", k.strategy.Name(), k.Describe(c))
-	}
-	return nil
 }
 
 // Describe prints a choice: actor, kind, target and sequence.

@@ -11,10 +11,50 @@ type Offer struct {
 type Ready struct {
 	// Actions are the choices of the classes action and script, Faults those of the class fault.
 	Actions, Faults []Offer
+	// FaultKinds are the kinds of Faults, each with how many there are, in the order of their names.
+	FaultKinds []FaultKind
 	// Time tells whether the clock may be advanced.
 	Time bool
 	// Advance is the choice that does it.
 	Advance Choice
+}
+
+// FaultKind is a kind of fault of which at least one is enabled.
+type FaultKind struct {
+	Kind  Kind
+	Count int
+}
+
+func (r *Ready) insertFault(o Offer, kinds []kindInfo) {
+	r.Faults = insert(r.Faults, o)
+	i := r.faultKind(o.Kind, kinds)
+	if i == len(r.FaultKinds) || r.FaultKinds[i].Kind != o.Kind {
+		r.FaultKinds = append(r.FaultKinds, FaultKind{})
+		copy(r.FaultKinds[i+1:], r.FaultKinds[i:])
+		r.FaultKinds[i] = FaultKind{Kind: o.Kind}
+	}
+	r.FaultKinds[i].Count++
+}
+
+func (r *Ready) removeFault(c Choice, kinds []kindInfo) (ok bool) {
+	if r.Faults, ok = remove(r.Faults, c); !ok {
+		return false
+	}
+	i := r.faultKind(c.Kind, kinds)
+	if r.FaultKinds[i].Count--; r.FaultKinds[i].Count == 0 {
+		r.FaultKinds = append(r.FaultKinds[:i], r.FaultKinds[i+1:]...)
+	}
+	return true
+}
+
+// faultKind is where kind is among FaultKinds, or belongs. Names decide, since the numbers of kinds differ between programs.
+func (r *Ready) faultKind(kind Kind, kinds []kindInfo) int {
+	for i, f := range r.FaultKinds {
+		if f.Kind == kind || kinds[f.Kind].name > kinds[kind].name {
+			return i
+		}
+	}
+	return len(r.FaultKinds)
 }
 
 func search(set []Offer, order uint64) int {

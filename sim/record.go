@@ -41,12 +41,13 @@ type Observer interface {
 }
 
 // The chained hash of a step is the xxHash64 of: the hash before it, the choice (names as the xxHash64 of their text, so
-// that the numbers given to kinds do not matter), the draws, and the records. The reader of a trace computes it again
+// that the numbers given to kinds do not matter), the records, and the draws. The reader of a trace computes it again
 // from the file, which is how an edited trace is found.
 
 type hasher struct {
-	buf  []byte
-	hash uint64
+	buf     []byte
+	hash    uint64
+	records uint64 // of the step under way
 }
 
 func (h *hasher) begin(actor, kind uint64, c Choice, at time.Duration) {
@@ -62,6 +63,7 @@ func (h *hasher) step(c Choice, at int64) {
 }
 
 func (h *hasher) record(actor, kind uint64, r *Record) {
+	h.records++
 	b := binary.LittleEndian.AppendUint64(h.buf, actor)
 	b = binary.LittleEndian.AppendUint64(b, kind)
 	b = binary.LittleEndian.AppendUint64(b, uint64(r.At))
@@ -72,10 +74,14 @@ func (h *hasher) record(actor, kind uint64, r *Record) {
 	h.buf = append(b, r.Detail...)
 }
 
+// draws adds the draws, and the counts that tell them from the records before them.
 func (h *hasher) draws(ds []uint64) {
+	b := h.buf
 	for _, d := range ds {
-		h.buf = binary.LittleEndian.AppendUint64(h.buf, d)
+		b = binary.LittleEndian.AppendUint64(b, d)
 	}
+	h.buf = binary.LittleEndian.AppendUint64(b, h.records<<32|uint64(len(ds)))
+	h.records = 0
 }
 
 func (h *hasher) end() uint64 {

@@ -1,9 +1,9 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 )
 
@@ -32,8 +32,8 @@ func (p *Replay) Done() bool { return p.done }
 
 // Pick implements Strategy.
 func (p *Replay) Pick(r *Ready, step uint64) (Choice, error) {
-	if p.failed != nil {
-		return Choice{}, p.failed
+	if p.k == nil {
+		return Choice{}, errors.New("sim: a replay must be told its kernel with Bind before the first step")
 	}
 	s, err := p.r.Next()
 	if err == io.EOF {
@@ -47,56 +47,79 @@ func (p *Replay) Pick(r *Ready, step uint64) (Choice, error) {
 	if at := p.k.Elapsed(); int64(at) != s.At {
 		return Choice{}, p.diverged("the clock stands at %v, in the trace at %v", at, time.Duration(s.At))
 	}
-	c, ok := p.resolve(r, s)
-	if !ok {
-		return Choice{}, p.diverged("the trace picks %s %s target=%d seq=%d, which is not enabled here; enabled are: %s",
-			s.Actor, s.Kind, s.Target, s.Seq, p.enabled(r))
-	}
-	return c, nil
+	return p.resolve(r, s)
 }
 
-func (p *Replay) resolve(r *Ready, s *TraceStep) (Choice, bool) {
+func (p *Replay) resolve(r *Ready, s *TraceStep) (Choice, error) {
 	id, ok := p.k.ActorByName(s.Actor)
 	if !ok {
-		return Choice{}, false
+		return Choice{}, p.diverged("the trace picks %s of actor %q, which this run does not have (yet); its actors are: %s",
+			s.Kind, s.Actor, p.actors())
 	}
 	kind, ok := KindByName(s.Kind)
 	if !ok {
-		return Choice{}, false
+		return Choice{}, p.diverged("the trace picks %q of %s, a kind of choice that this informersim does not know", s.Kind, s.Actor)
 	}
 	want := Choice{Actor: id, Kind: kind, Target: s.Target, Seq: s.Seq}
 	if r.Time && want == r.Advance {
-		return want, true
+		return want, nil
 	}
 	for _, set := range [][]Offer{r.Actions, r.Faults} {
 		if i := search(set, want.order()); i < len(set) && set[i].Choice == want {
-			return want, true
+			return want, nil
 		}
 	}
-	return Choice{}, false
+	return Choice{}, p.diverged("the trace picks %s, which is not enabled here; enabled are: %s", p.k.Describe(want), p.enabled(r))
 }
 
+// actors lists the names of the run's actors, as many as fit a message.
+func (p *Replay) actors() string {
+	var l shortList
+	for id := range p.k.actors {
+		l.add(p.k.ActorName(ActorID(id)))
+	}
+	return l.String()
+}
+
+// enabled lists the choices of r, as many as fit a message.
 func (p *Replay) enabled(r *Ready) string {
-	var b strings.Builder
+	var l shortList
 	for _, set := range [][]Offer{r.Actions, r.Faults} {
 		for _, o := range set {
-			if b.Len() > 400 {
-				b.WriteString("; …")
-				return b.String()
-			}
-			if b.Len() > 0 {
-				b.WriteString("; ")
-			}
-			b.WriteString(p.k.Describe(o.Choice))
+			l.add(p.k.Describe(o.Choice))
 		}
 	}
 	if r.Time {
-		b.WriteString("; clock advance")
+		l.add(p.k.Describe(r.Advance))
 	}
-	if b.Len() == 0 {
+	return l.String()
+}
+
+// shortList joins items with semicolons until the text is long enough for a message.
+type shortList struct {
+	text string
+	more int
+}
+
+func (l *shortList) add(item string) {
+	switch {
+	case len(l.text) > 400:
+		l.more++
+	case l.text == "":
+		l.text = item
+	default:
+		l.text += "; " + item
+	}
+}
+
+func (l *shortList) String() string {
+	switch {
+	case l.text == "":
 		return "nothing"
+	case l.more > 0:
+		return fmt.Sprintf("%s; and %d more", l.text, l.more)
 	}
-	return b.String()
+	return l.text
 }
 
 // Draw implements Tape.
@@ -136,7 +159,7 @@ func (p *Replay) StepEnd(s *StepInfo) {
 	case len(s.Draws) != len(p.cur.draws):
 		p.failed = p.diverged("the run draws %d random numbers, the trace has %d", len(s.Draws), len(p.cur.draws))
 	case FormatHash(s.Hash) != p.cur.Hash:
-		p.failed = p.diverged("the hash is %s, in the trace %s", FormatHash(s.Hash), p.cur.Hash)
+		p.failed = p.diverged("the hash is %s, in the trace %s, though the step agrees: the run was not started from the trace's header", FormatHash(s.Hash), p.cur.Hash)
 	}
 	if p.failed != nil {
 		p.k.Fail(p.failed)

@@ -27,16 +27,17 @@ func (*FIFO) Pick(r *Ready, _ uint64) (Choice, error) {
 		}
 		return Choice{}, ErrNothingToDo
 	}
-	best := 0
-	for i := 1; i < len(r.Actions); i++ {
-		if r.Actions[i].Stamp < r.Actions[best].Stamp {
-			best = i
+	best, oldest := 0, r.Actions[0].Stamp
+	for i := range r.Actions {
+		if stamp := r.Actions[i].Stamp; stamp < oldest {
+			best, oldest = i, stamp
 		}
 	}
 	return r.Actions[best].Choice, nil
 }
 
-// FaultRate gives the probability, per step at which a fault of that kind is enabled, that one happens; 0 for never.
+// FaultRate gives the probability, per step at which a fault of that kind is enabled, that one happens; 0 for never. It is
+// rounded down to a multiple of 1/65536, but not to 0, and asked for once per kind.
 type FaultRate func(Kind) float64
 
 // Random picks uniformly among the enabled actions; each kind of fault happens at its own rate, from its own stream; and
@@ -46,7 +47,7 @@ type Random struct {
 	schedule *Stream
 	rate     FaultRate
 	early    float64
-	dice     map[Kind]*faultDice
+	dice     []*faultDice // by kind; nil until the kind is met
 	stopped  bool
 }
 
@@ -90,7 +91,7 @@ const earlyAdvance = 1.0 / 64
 
 // NewRandom returns the strategy `random`. A nil rate means no faults.
 func NewRandom(seed uint64, rate FaultRate) *Random {
-	return &Random{seed: seed, schedule: NewStream(seed, "schedule"), rate: rate, early: earlyAdvance, dice: map[Kind]*faultDice{}}
+	return &Random{seed: seed, schedule: NewStream(seed, "schedule"), rate: rate, early: earlyAdvance}
 }
 
 // Name is "random".
@@ -102,7 +103,7 @@ func (s *Random) StopFaults() { s.stopped = true }
 // Pick implements Strategy.
 func (s *Random) Pick(r *Ready, _ uint64) (Choice, error) {
 	if !s.stopped && s.rate != nil && len(r.Faults) > 0 {
-		if c, ok := s.fault(r.Faults); ok {
+		if c, ok := s.fault(r); ok {
 			return c, nil
 		}
 	}
@@ -122,46 +123,38 @@ func (s *Random) Pick(r *Ready, _ uint64) (Choice, error) {
 	return r.Actions[s.schedule.IntN(n)].Choice, nil
 }
 
-// fault gives every kind that is enabled its chance, in canonical order, and returns the first that happens.
-func (s *Random) fault(set []Offer) (Choice, bool) {
-	var seen [4]uint64 // kinds met in this step, as a bit set; kinds are few
-	for i := range set {
-		kind := set[i].Kind
-		if kind < 256 {
-			if seen[kind>>6]&(1<<(kind&63)) != 0 {
-				continue
-			}
-			seen[kind>>6] |= 1 << (kind & 63)
-		}
-		d := s.dice[kind]
-		if d == nil {
-			d = newFaultDice(s.seed, kind, s.rate(kind))
-			s.dice[kind] = d
-		}
-		if d.roll() {
-			return pickOfKind(set[i:], kind, d.stream), true
+// fault gives every kind that is enabled its chance, in the order of their names, and returns one of the first that happens.
+func (s *Random) fault(r *Ready) (Choice, bool) {
+	for _, f := range r.FaultKinds {
+		if d := s.diceOf(f.Kind); d.roll() {
+			return ofKind(r.Faults, f.Kind, d.stream.IntN(f.Count)), true
 		}
 	}
 	return Choice{}, false
 }
 
-func pickOfKind(set []Offer, kind Kind, s *Stream) Choice {
-	n := 0
-	for i := range set {
-		if set[i].Kind == kind {
-			n++
-		}
+func (s *Random) diceOf(kind Kind) *faultDice {
+	for int(kind) >= len(s.dice) {
+		s.dice = append(s.dice, nil)
 	}
-	k := s.IntN(n)
-	for i := range set {
-		if set[i].Kind == kind {
-			if k == 0 {
-				return set[i].Choice
-			}
-			k--
-		}
+	if s.dice[kind] == nil {
+		s.dice[kind] = newFaultDice(s.seed, kind, s.rate(kind))
 	}
-	panic("unreachable: k < n")
+	return s.dice[kind]
+}
+
+// ofKind is the n-th (from 0) choice of that kind.
+func ofKind(set []Offer, kind Kind, n int) Choice {
+	for i := range set {
+		if set[i].Kind != kind {
+			continue
+		}
+		if n == 0 {
+			return set[i].Choice
+		}
+		n--
+	}
+	panic("unreachable: there are more than n")
 }
 
 // DivergedError says that a run did not do what its trace says.

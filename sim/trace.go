@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -26,6 +27,10 @@ const TraceVersion = 1
 
 const traceMagic = "informersim"
 
+// maxTraceBytes bounds the header of a trace, which holds the script, and the lines of one step together, so that a file
+// that is no trace cannot fill the memory. A variable for the sake of tests.
+var maxTraceBytes = 64 << 20
+
 // Header is the first line of a trace: all that a replay needs besides the choices.
 type Header struct {
 	Trace    string            `json:"trace"`
@@ -45,27 +50,40 @@ type Header struct {
 // agree on the hash.
 func (h Header) Digest() uint64 {
 	h.Versions = nil
-	h.Trace, h.Version = traceMagic, TraceVersion
-	b, err := json.Marshal(h) // map keys are sorted by encoding/json
+	b, err := h.encode()
 	if err != nil {
 		panic(fmt.Sprintf("sim: header of a trace cannot be encoded: %v", err)) // only a Mix that is not JSON
 	}
 	return xxhash.Sum64(b)
 }
 
+// encode gives the bytes that a reader of these bytes would encode again.
+func (h Header) encode() ([]byte, error) {
+	h.Trace, h.Version = traceMagic, TraceVersion
+	b, err := json.Marshal(h) // map keys are sorted by encoding/json
+	if err != nil || !bytes.Contains(b, []byte(`\ufffd`)) {
+		return b, err
+	}
+	// What was not UTF-8 is now this escape, which reads back as a character that is written without one.
+	var read Header
+	if err := json.Unmarshal(b, &read); err != nil {
+		return nil, err
+	}
+	return json.Marshal(read)
+}
+
 // TraceStep is one step of a trace as read from a file.
 type TraceStep struct {
-	Step    uint64   `json:"s"`
-	At      int64    `json:"t"`
-	Actor   string   `json:"a"`
-	Kind    string   `json:"k"`
-	Target  uint32   `json:"g"`
-	Seq     uint32   `json:"q"`
-	Draws   []string `json:"d"`
-	Hash    string   `json:"h"`
-	Records []TraceRecord
-	// Line is the line of the file that it starts on.
-	Line int
+	Step    uint64        `json:"s"`
+	At      int64         `json:"t"`
+	Actor   string        `json:"a"`
+	Kind    string        `json:"k"`
+	Target  uint32        `json:"g"`
+	Seq     uint32        `json:"q"`
+	Draws   []string      `json:"d"`
+	Hash    string        `json:"h"`
+	Records []TraceRecord `json:"-"` // from the lines that follow
+	Line    int           `json:"-"` // the line of the file that it starts on
 
 	draws []uint64
 }

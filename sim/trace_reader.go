@@ -10,47 +10,58 @@ import (
 	"strconv"
 )
 
-// maxTraceLine bounds one line of a trace, so that a file that is no trace cannot fill the memory. The longest honest
-// line is the header, which holds the script.
-const maxTraceLine = 64 << 20
-
 // TraceReader reads a trace step by step and checks what it reads: the order of lines, the numbering, and the chain of
-// hashes, which tells an edited file from one that a run wrote.
+// hashes, which tells an edited file from one that a run wrote. It keeps one step in memory, not the trace.
 type TraceReader struct {
 	file   string
 	br     *bufio.Reader
-	line   int
+	line   int // of the line that was read last
 	header Header
 	hash   uint64
 	steps  uint64
 	next   []byte // a line read ahead
 	end    *TraceEnd
+	err    error // what Next returns from now on
 }
 
 // NewTraceReader reads the header of the trace that r holds. file is what errors call it.
 func NewTraceReader(file string, r io.Reader) (*TraceReader, error) {
 	t := &TraceReader{file: file, br: bufio.NewReaderSize(r, 64<<10)}
-	line, err := t.readLine()
+	line, err := t.readLine(maxTraceBytes)
 	if err == io.EOF {
-		return nil, t.errorf("the file is empty; a trace starts with a header line")
+		return nil, t.errorAt(1, "the file is empty; a trace starts with a header line")
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(line, &t.header); err != nil || t.header.Trace != traceMagic {
-		return nil, t.errorf(`this is not a trace: the first line of one is {"trace":"informersim",…}`)
-	}
-	switch v := t.header.Version; {
-	case v > TraceVersion:
-		return nil, t.errorf("the trace has format version %d; this informersim reads versions up to %d: use a newer one", v, TraceVersion)
-	case v < 1:
-		return nil, t.errorf("the trace has format version %d; versions start at 1", v)
-	}
-	if t.header.Mix != nil && !json.Valid(t.header.Mix) {
-		return nil, t.errorf("the header's mix is not JSON")
+	if err := t.readHeader(line); err != nil {
+		return nil, err
 	}
 	t.hash = t.header.Digest()
 	return t, nil
+}
+
+func (t *TraceReader) readHeader(line []byte) error {
+	// A newer version may have other fields, so the version is looked at before anything else.
+	var kind struct {
+		Trace   string `json:"trace"`
+		Version int    `json:"version"`
+	}
+	if err := json.Unmarshal(line, &kind); kind.Trace != traceMagic {
+		return t.errorf(`this is not a trace: the first line of one is {"trace":"informersim",…}`)
+	} else if err != nil {
+		return t.errorf("not a header line: %v", err)
+	}
+	switch v := kind.Version; {
+	case v > TraceVersion:
+		return t.errorf("the trace has format version %d; this informersim reads versions up to %d: use a newer one", v, TraceVersion)
+	case v < 1:
+		return t.errorf("the trace has format version %d; versions start at 1", v)
+	}
+	if err := decodeLine(line, &t.header); err != nil {
+		return t.errorf("not a header line: %v", err)
+	}
+	return nil
 }
 
 // Header is the first line.
@@ -59,14 +70,24 @@ func (t *TraceReader) Header() Header { return t.header }
 // End is the last line; nil until Next has returned io.EOF.
 func (t *TraceReader) End() *TraceEnd { return t.end }
 
-// Next reads one step with its records. At the end of the trace it returns io.EOF.
+// Next reads one step with its records. At the end of the trace it returns io.EOF. An error is a *TraceError, unless the
+// reader that the trace comes from failed, and is returned again by every later call.
 func (t *TraceReader) Next() (*TraceStep, error) {
-	if t.end != nil {
-		return nil, io.EOF
+	if t.err != nil {
+		return nil, t.err
 	}
-	line, err := t.readLine()
+	s, err := t.readStep()
+	if err != nil {
+		t.err = err
+		return nil, err
+	}
+	return s, nil
+}
+
+func (t *TraceReader) readStep() (*TraceStep, error) {
+	line, err := t.readLine(maxTraceBytes)
 	if err == io.EOF {
-		return nil, t.errorf("the trace is cut off after step %d: its end line is missing", t.steps)
+		return nil, t.errorAt(t.line+1, "the trace is cut off after step %d: its end line is missing", t.steps)
 	}
 	if err != nil {
 		return nil, err
@@ -79,7 +100,7 @@ func (t *TraceReader) Next() (*TraceStep, error) {
 		return nil, t.errorf("not a step line: %v", err)
 	}
 	if s.Step != t.steps+1 {
-		return nil, t.errorf("step %d follows step %d; lines were lost or moved", s.Step, t.steps)
+		return nil, t.errorf("step %d follows step %d; lines were lost, repeated or moved", s.Step, t.steps)
 	}
 	for _, d := range s.Draws {
 		v, err := strconv.ParseUint(d, 16, 64)
@@ -88,28 +109,41 @@ func (t *TraceReader) Next() (*TraceStep, error) {
 		}
 		s.draws = append(s.draws, v)
 	}
-	if err := t.readRecords(s); err != nil {
+	if err := t.readRecords(s, maxTraceBytes-len(line)); err != nil {
+		return nil, err
+	}
+	if err := t.verify(s); err != nil {
 		return nil, err
 	}
 	t.steps++
-	t.hash = hashStep(t.hash, s)
-	if got := FormatHash(t.hash); got != s.Hash {
-		return nil, &TraceError{File: t.file, Line: s.Line, Msg: fmt.Sprintf("step %d does not match its hash (%s in the file, %s by its content): the trace was edited or damaged here", s.Step, s.Hash, got)}
-	}
 	return s, nil
 }
 
-func (t *TraceReader) readRecords(s *TraceStep) error {
+func (t *TraceReader) verify(s *TraceStep) error {
+	t.hash = hashStep(t.hash, s)
+	got := FormatHash(t.hash)
+	if got == s.Hash {
+		return nil
+	}
+	where := "here"
+	if s.Step == 1 {
+		where = "here or in its header" // where the chain of hashes starts
+	}
+	return t.errorAt(s.Line, "step %d does not match its hash (%s in the file, %s by its content): the trace was edited or damaged %s", s.Step, s.Hash, got, where)
+}
+
+func (t *TraceReader) readRecords(s *TraceStep, budget int) error {
 	for {
-		line, err := t.readLine()
+		line, err := t.readLine(budget)
 		if err == io.EOF {
-			return nil // the missing end line is reported by the next Next
+			return nil // the missing end line is reported when the next step is read
 		}
 		if err != nil {
 			return err
 		}
 		if !bytes.HasPrefix(line, []byte(`{"r":`)) {
-			t.unread(line)
+			t.next = line
+			t.line--
 			return nil
 		}
 		var r TraceRecord
@@ -117,6 +151,7 @@ func (t *TraceReader) readRecords(s *TraceStep) error {
 			return t.errorf("not a record line: %v", err)
 		}
 		s.Records = append(s.Records, r)
+		budget -= len(line) + 1
 	}
 }
 
@@ -129,51 +164,58 @@ func (t *TraceReader) readEnd(line []byte) error {
 		return t.errorf("the end line counts %d steps, the file has %d", e.Steps, t.steps)
 	}
 	if got := FormatHash(t.hash); e.Hash != got {
-		return t.errorf("the end line's hash is %s, the steps give %s: the trace was edited or damaged", e.Hash, got)
+		return t.errorf("the end line's hash is %s, the lines before it give %s: the trace was edited or damaged", e.Hash, got)
 	}
-	if _, err := t.readLine(); err != io.EOF {
-		return t.errorf("there are lines after the end line")
+	last := t.line
+	switch _, err := t.readLine(maxTraceBytes); err.(type) {
+	case nil, *TraceError:
+		return t.errorAt(last+1, "there are lines after the end line")
+	default:
+		if err == io.EOF {
+			t.end = &e
+		}
+		return err
 	}
-	t.end = &e
-	return io.EOF
 }
 
-func (t *TraceReader) unread(line []byte) {
-	t.next = line
-	t.line--
-}
-
-// readLine returns the next line without its newline. The slice is the caller's.
-func (t *TraceReader) readLine() ([]byte, error) {
-	t.line++
+// readLine returns the next line without its newline, or io.EOF. The slice is the caller's. A line longer than limit bytes is
+// an error.
+func (t *TraceReader) readLine(limit int) ([]byte, error) {
 	if t.next != nil {
 		l := t.next
 		t.next = nil
+		t.line++
 		return l, nil
 	}
 	var line []byte
 	for {
 		part, err := t.br.ReadSlice('\n')
 		line = append(line, part...)
-		if len(line) > maxTraceLine {
-			return nil, t.errorf("the line is longer than %d MiB; this is not a trace", maxTraceLine>>20)
+		if len(line) > limit+1 { // 1 for the newline
+			return nil, t.errorAt(t.line+1, "the lines of one step, or the header, have more than %d bytes; no trace has", maxTraceBytes)
 		}
 		switch {
+		case err == nil:
+			t.line++
+			// A version control system may have rewritten line ends.
+			return bytes.TrimSuffix(line[:len(line)-1], []byte("\r")), nil
 		case errors.Is(err, bufio.ErrBufferFull):
-			continue
 		case err == io.EOF && len(line) == 0:
 			return nil, io.EOF
 		case err == io.EOF:
-			return nil, t.errorf("the trace is cut off in the middle of a line, after step %d", t.steps)
-		case err != nil:
+			return nil, t.errorAt(t.line+1, "the trace is cut off in the middle of a line, after step %d", t.steps)
+		default:
 			return nil, fmt.Errorf("reading %s: %w", t.file, err)
 		}
-		return bytes.TrimSuffix(line, []byte("\n")), nil
 	}
 }
 
 func (t *TraceReader) errorf(format string, args ...any) error {
-	return &TraceError{File: t.file, Line: t.line, Msg: fmt.Sprintf(format, args...)}
+	return t.errorAt(t.line, format, args...)
+}
+
+func (t *TraceReader) errorAt(line int, format string, args ...any) error {
+	return &TraceError{File: t.file, Line: line, Msg: fmt.Sprintf(format, args...)}
 }
 
 // decodeLine decodes one line and refuses what a writer would never have put there.

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -25,12 +26,22 @@ type TraceWriter struct {
 // flushAt is how many bytes of complete lines are collected before they are written.
 const flushAt = 64 << 10
 
-// NewTraceWriter writes the header to w and returns an observer for k that writes the rest. Call Close at the end.
+// NewTraceWriter writes the header to w and returns an observer for k that writes the rest. Call Close at the end. The
+// kernel must have been started with Options.Start = h.Digest() and stand at its first step: otherwise nobody could read
+// the trace, and that is the error.
 func NewTraceWriter(k *Kernel, w io.Writer, h Header) (*TraceWriter, error) {
-	h.Trace, h.Version = traceMagic, TraceVersion
-	line, err := json.Marshal(h)
+	line, err := h.encode()
 	if err != nil {
 		return nil, fmt.Errorf("encoding the header of the trace: %w", err)
+	}
+	if len(line) > maxTraceBytes {
+		return nil, fmt.Errorf("the header of the trace would have %d bytes; a trace may have %d there", len(line), maxTraceBytes)
+	}
+	if k.Steps() > 0 {
+		return nil, fmt.Errorf("a trace starts with the run's first step, but %d were taken", k.Steps())
+	}
+	if k.Hash() != h.Digest() {
+		return nil, errors.New("the kernel was not started from the digest of this trace's header (Options.Start)")
 	}
 	return &TraceWriter{k: k, w: w, out: append(line, '\n')}, nil
 }
@@ -96,6 +107,9 @@ func (t *TraceWriter) StepEnd(s *StepInfo) {
 	b = append(b, `,"h":"`...)
 	b = appendHash(b, s.Hash)
 	b = append(b, '"', '}', '\n')
+	if n := len(b) - len(t.out) + len(t.records); n > maxTraceBytes && t.err == nil {
+		t.err = fmt.Errorf("step %d has %d bytes of records; a trace may have %d in one step", s.Step, n, maxTraceBytes)
+	}
 	t.out = append(b, t.records...)
 	t.records = t.records[:0]
 	t.at = int64(s.At)
