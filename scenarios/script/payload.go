@@ -1,6 +1,7 @@
 package script
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -109,6 +110,9 @@ func jsonStringEnd(src string, off int) int {
 }
 
 func dropByte(b []byte, drop byte) []byte {
+	if bytes.IndexByte(b, drop) < 0 {
+		return b
+	}
 	kept := b[:0]
 	for _, c := range b {
 		if c != drop {

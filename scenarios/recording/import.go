@@ -1,0 +1,118 @@
+package recording
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/informersim/informersim/scenarios/script"
+)
+
+// ImportFile imports a recording from a file; opts.Name is set to its path. See Import.
+func ImportFile(path string, opts Options) (*Result, error) {
+	opts.Name = path
+	at := script.Pos{File: path}
+	file, err := os.Open(path)
+	if err != nil {
+		var inner *fs.PathError
+		if errors.As(err, &inner) {
+			err = inner.Err
+		}
+		return nil, script.Errorf(at, "check the path", "the recording cannot be opened: %v", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err == nil && info.IsDir() {
+		return nil, script.Errorf(at, "name a recording in it", "it is a directory")
+	}
+	if err == nil && info.Size() > MaxInputSize {
+		return nil, script.Errorf(at, recordLess,
+			"it is %s; recordings are limited to %s", script.FormatSize(info.Size()), script.FormatSize(MaxInputSize))
+	}
+	return Import(file, opts)
+}
+
+// Import reads a recording and makes a script of it. Bad input is a *script.Error with its place in the recording; nothing
+// of a bad recording is imported, except that a watch may end in a cut off event or an ERROR event, which is a warning.
+func Import(in io.Reader, opts Options) (*Result, error) {
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	im := &importer{opts: opts, in: newStream(opts.Name, in), kinds: map[schema.GroupVersionKind]*history{}}
+	if err := im.in.skipByteOrderMark(); err != nil {
+		return nil, err
+	}
+	read := im.readWatch
+	if opts.Format == List {
+		read = im.readList
+	}
+	if err := read(); err != nil {
+		return nil, err
+	}
+	for _, h := range im.order {
+		if err := h.endRun(false); err != nil {
+			return nil, err
+		}
+	}
+	return im.result()
+}
+
+func (o Options) check() error {
+	if _, err := ParseFormat(string(o.Format)); err != nil {
+		return err
+	}
+	for kind, plural := range o.Plurals {
+		if !pluralName.MatchString(plural) {
+			return script.Errorf(script.Pos{}, "resource names are lower case letters, digits and -", "%q cannot be the plural of %s", plural, kind)
+		}
+	}
+	return nil
+}
+
+type importer struct {
+	opts     Options
+	in       *stream
+	kinds    map[schema.GroupVersionKind]*history
+	order    []*history // in the order of their first objects
+	count    int        // documents
+	kept     int64      // bytes of objects
+	redacted int
+	warnings []string
+}
+
+// history returns the history of an object's kind and redacts the object.
+func (im *importer) history(o *object) (*history, error) {
+	h := im.kinds[o.gvk]
+	if h == nil {
+		h = newHistory(o.gvk, im.opts.WatchOnly, &im.kept)
+		h.namespaced = o.scoped
+		im.kinds[o.gvk] = h
+		im.order = append(im.order, h)
+	}
+	if h.namespaced != o.scoped {
+		return nil, wrong(o.place, o.document, "a kind is namespaced or it is not", "%s %s is with a namespace or without, unlike those before it",
+			o.gvk.Kind, shorten(o.key))
+	}
+	if isSecret(o.gvk) && !im.opts.KeepSecrets {
+		raw, err := redactSecret(o.raw)
+		if err != nil {
+			return nil, wrong(o.place, o.document, jsonHint, "%v", err)
+		}
+		o.raw = raw
+		im.redacted++
+	}
+	im.kept += int64(len(o.raw))
+	if im.kept > script.MaxFileSize {
+		return nil, im.tooMuch(o.place, o.document)
+	}
+	return h, nil
+}
+
+const recordLess = "record less: one namespace (-n), a selector (-l), a shorter time"
+
+func (im *importer) tooMuch(at place, document int) error {
+	return wrong(at, document, recordLess, "the scenario would be over %s, the limit of scripts", script.FormatSize(script.MaxFileSize))
+}

@@ -1,0 +1,111 @@
+package recording
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// What takes the place of the values of a Secret. Its keys stay.
+const (
+	redacted       = `"redacted"`
+	redactedBase64 = `"cmVkYWN0ZWQ="`
+
+	lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+)
+
+func isSecret(kind schema.GroupVersionKind) bool { return kind.Group == "" && kind.Kind == "Secret" }
+
+// redactSecret replaces the values of a Secret's data and stringData, and the annotation that kubectl apply keeps a copy of them
+// in. Everything else stays byte for byte. Field names are compared without case, as lenient readers do.
+func redactSecret(raw []byte) ([]byte, error) {
+	return editMembers(raw, func(key string, value []byte) ([]byte, error) {
+		switch strings.ToLower(key) {
+		case "data":
+			return redactValues(value, redactedBase64)
+		case "stringdata":
+			return redactValues(value, redacted)
+		case "metadata":
+			return editMembers(value, redactAnnotations)
+		}
+		return value, nil
+	})
+}
+
+func redactAnnotations(key string, value []byte) ([]byte, error) {
+	if !strings.EqualFold(key, "annotations") {
+		return value, nil
+	}
+	return editMembers(value, func(key string, value []byte) ([]byte, error) {
+		if key == lastApplied {
+			return []byte(redacted), nil
+		}
+		return value, nil
+	})
+}
+
+// redactValues replaces the values of an object's members; what is no object is dropped.
+func redactValues(raw []byte, with string) ([]byte, error) {
+	if string(raw) == "null" {
+		return raw, nil
+	}
+	if len(raw) == 0 || raw[0] != '{' {
+		return []byte("{}"), nil
+	}
+	return editMembers(raw, func(string, []byte) ([]byte, error) { return []byte(with), nil })
+}
+
+// setRevision replaces metadata.resourceVersion.
+func setRevision(raw []byte, rv int64) ([]byte, error) {
+	return editMembers(raw, func(key string, value []byte) ([]byte, error) {
+		if key != "metadata" {
+			return value, nil
+		}
+		return editMembers(value, func(key string, value []byte) ([]byte, error) {
+			if key == "resourceVersion" {
+				return fmt.Appendf(nil, `"%d"`, rv), nil
+			}
+			return value, nil
+		})
+	})
+}
+
+// editMembers calls edit for each member of a compact JSON object, in order, and returns the object with the values it
+// returns. Keys and unedited values stay byte for byte. What is no object is returned as it is.
+func editMembers(raw []byte, edit func(key string, value []byte) ([]byte, error)) ([]byte, error) {
+	if len(raw) == 0 || raw[0] != '{' {
+		return raw, nil
+	}
+	in := json.NewDecoder(bytes.NewReader(raw))
+	if _, err := in.Token(); err != nil {
+		return nil, err
+	}
+	var out []byte
+	copied := 0
+	for in.More() {
+		key, err := in.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := in.Decode(&value); err != nil {
+			return nil, err
+		}
+		name, ok := key.(string)
+		if !ok {
+			return nil, fmt.Errorf("the key %v is not a string", key)
+		}
+		edited, err := edit(name, value)
+		if err != nil {
+			return nil, err
+		}
+		end := int(in.InputOffset())
+		out = append(out, raw[copied:end-len(value)]...)
+		out = append(out, edited...)
+		copied = end
+	}
+	return append(out, raw[copied:]...), nil
+}
