@@ -1,0 +1,224 @@
+package fakeapiserver
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/informersim/informersim/sim"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// ReqID names a request among those of its client. Ids count from 1; 0 is none.
+type ReqID uint32
+
+// Page is the answer to a list: all of it, or a page.
+type Page struct {
+	Items []runtime.Object // shared with the Store: not to be changed
+	Keys  []string         // "namespace/name" of each item
+	// Revision is the list's resourceVersion, as a number and as clients see it.
+	Revision        int64
+	ResourceVersion string
+	Continue        string // "" on the last page
+	// RemainingItemCount is nil where the real server leaves it out (S8).
+	RemainingItemCount *int64
+}
+
+// Event is a frame of a watch.
+type Event struct {
+	Type watch.EventType
+	// Object is shared with the Store: not to be changed. It is a *metav1.Status if Type is ERROR.
+	Object runtime.Object
+	Key    string // "namespace/name"; "" of bookmarks and errors
+	Rev    int64  // the object's resourceVersion
+}
+
+// Receiver is told what comes of a client's requests, inside the step that delivers it.
+type Receiver interface {
+	OnList(req ReqID, page *Page, err error)
+	OnWatchOpened(req ReqID)
+	OnWatchOpenError(req ReqID, err error)
+	OnEvent(req ReqID, e Event)
+	// OnWatchClosed tells the end of an open watch: err is nil if the server ended it cleanly, io.ErrUnexpectedEOF or
+	// ECONNRESET if the connection broke.
+	OnWatchClosed(req ReqID, err error)
+	OnWrite(req ReqID, obj runtime.Object, err error)
+}
+
+// Policy says which replica serves a client's requests.
+type Policy struct {
+	spread  spread
+	replica int
+}
+
+type spread uint8
+
+const (
+	spreadSticky spread = iota
+	spreadRoundRobin
+	spreadChoice
+)
+
+// Sticky sends all requests to one replica. It is the zero Policy, with replica 0.
+func Sticky(replica int) Policy { return Policy{spread: spreadSticky, replica: replica} }
+
+// RoundRobin sends each request to the next replica, in one round over all clients that do so.
+func RoundRobin() Policy { return Policy{spread: spreadRoundRobin} }
+
+// ByChoice sends each request to a replica drawn from the stream "NAME/replica" of the run.
+func ByChoice() Policy { return Policy{spread: spreadChoice} }
+
+// Client makes requests of the cluster: the actor "conn/NAME". Every request is admitted by one choice and answered by
+// another, and every frame of a watch is delivered by one, so that all of them interleave.
+type Client struct {
+	cluster *Cluster
+	name    string
+	id      sim.ActorID
+	policy  Policy
+	stream  *sim.Stream
+	last    ReqID
+	calls   []*call // in flight, watches included, in the order of their ids
+	recent  *call   // the one found last
+	faults  faultSet
+}
+
+// Connect returns the client of that name. A name that is taken gives the client that has it, with the new policy.
+func (c *Cluster) Connect(name string, p Policy) *Client {
+	if p.replica < 0 || p.replica >= len(c.replicas) {
+		p.replica = 0
+	}
+	if cl := c.byName[name]; cl != nil {
+		cl.policy = p
+		return cl
+	}
+	cl := &Client{cluster: c, name: "conn/" + name, policy: p}
+	cl.stream = c.kernel.Stream(cl.name + "/replica")
+	cl.id = c.kernel.Register(cl)
+	c.byName[name] = cl
+	c.clients = append(c.clients, cl)
+	return cl
+}
+
+// Client is the client of that name, nil if there is none.
+func (c *Cluster) Client(name string) *Client { return c.byName[name] }
+
+// Name is "conn/NAME".
+func (cl *Client) Name() string { return cl.name }
+
+// SetPolicy changes where requests go from now on; open watches stay where they are.
+func (cl *Client) SetPolicy(p Policy) {
+	if p.replica < 0 || p.replica >= len(cl.cluster.replicas) {
+		p.replica = 0
+	}
+	cl.policy = p
+}
+
+// InFlight is how many requests and watches are not finished.
+func (cl *Client) InFlight() int { return len(cl.calls) }
+
+// List asks for the objects of a resource, of one namespace if namespace is not empty. The answer comes to OnList.
+func (cl *Client) List(res ResourceID, namespace string, o metav1.ListOptions, r Receiver) ReqID {
+	return cl.submit(&call{verb: verbList, res: res, namespace: namespace, options: o, receiver: r})
+}
+
+// Watch asks for the changes of a resource. OnWatchOpened or OnWatchOpenError comes first, then OnEvent for each frame, then
+// OnWatchClosed.
+func (cl *Client) Watch(res ResourceID, namespace string, o metav1.ListOptions, r Receiver) ReqID {
+	return cl.submit(&call{verb: verbWatch, res: res, namespace: namespace, options: o, receiver: r})
+}
+
+// Write asks for a change. The answer comes to OnWrite.
+func (cl *Client) Write(w Write, r Receiver) ReqID {
+	return cl.submit(&call{verb: verbWrite, res: w.Resource, namespace: w.Namespace, write: w, receiver: r})
+}
+
+// Cancel ends a request: its receiver hears no more of it. What the server has done of it stays done. Canceling a
+// request that is finished does nothing.
+func (cl *Client) Cancel(id ReqID) {
+	c := cl.find(id)
+	if c == nil {
+		return
+	}
+	if c.watch != nil {
+		c.watch.canceled()
+	}
+	c.finish()
+}
+
+func (cl *Client) submit(c *call) ReqID {
+	cl.last++
+	c.id, c.client, c.state = cl.last, cl, stateSubmitted
+	cl.calls = append(cl.calls, c)
+	r := cl.cluster.kernel.Record(cl.id, KindRequest)
+	r.N, r.Detail = int64(c.id), c.describe()
+	if res := cl.cluster.store.Resource(c.res); res != nil {
+		r.Key = res.Plural
+	}
+	cl.cluster.kernel.Emit(r)
+	c.offer(KindAdmit)
+	cl.cluster.arm(c)
+	cl.offerFaults()
+	return c.id
+}
+
+// find is the request with that id, nil if it is finished.
+func (cl *Client) find(id ReqID) *call {
+	if c := cl.recent; c != nil && c.id == id && c.state != stateFinished {
+		return c
+	}
+	i := sort.Search(len(cl.calls), func(i int) bool { return cl.calls[i].id >= id })
+	if i == len(cl.calls) || cl.calls[i].id != id {
+		return nil
+	}
+	cl.recent = cl.calls[i]
+	return cl.recent
+}
+
+func (cl *Client) remove(c *call) {
+	i := sort.Search(len(cl.calls), func(i int) bool { return cl.calls[i].id >= c.id })
+	if i < len(cl.calls) && cl.calls[i] == c {
+		copy(cl.calls[i:], cl.calls[i+1:])
+		cl.calls[len(cl.calls)-1] = nil
+		cl.calls = cl.calls[:len(cl.calls)-1]
+	}
+	if cl.recent == c {
+		cl.recent = nil
+	}
+}
+
+// Apply carries out a choice: a request is admitted, an answer or a frame arrives, or a fault strikes.
+func (cl *Client) Apply(ch sim.Choice) {
+	if ch.Kind.Class() == sim.ClassFault {
+		cl.faults.applied(ch)
+		cl.cluster.drawFault(ch.Kind, cl.name)
+		return
+	}
+	c := cl.find(ReqID(ch.Target))
+	if c == nil {
+		cl.cluster.kernel.Fail(fmt.Errorf("fakeapiserver: %s was chosen for request %d, which is finished", ch.Kind, ch.Target))
+		return
+	}
+	c.offered = false
+	switch ch.Kind {
+	case KindAdmit:
+		c.admit()
+	case KindRespond:
+		c.respond()
+	case KindDeliver:
+		c.watch.deliver()
+	}
+}
+
+// pick is the replica that serves the client's next request.
+func (cl *Client) pick() *Replica {
+	n := len(cl.cluster.replicas)
+	switch {
+	case cl.policy.spread == spreadRoundRobin:
+		cl.cluster.nextRR++
+		return cl.cluster.replicas[(cl.cluster.nextRR-1)%n]
+	case cl.policy.spread == spreadChoice && n > 1:
+		return cl.cluster.replicas[cl.stream.IntN(n)]
+	}
+	return cl.cluster.replicas[cl.policy.replica]
+}

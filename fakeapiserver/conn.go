@@ -1,0 +1,230 @@
+package fakeapiserver
+
+import (
+	"strconv"
+
+	"github.com/informersim/informersim/sim"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+type verb uint8
+
+const (
+	verbList verb = iota
+	verbWatch
+	verbWrite
+)
+
+// callState is how far a request has come.
+type callState uint8
+
+const (
+	stateSubmitted callState = iota // sent; no replica has it
+	stateServing                    // with a replica, which waits for its watch cache
+	stateAnswered                   // the answer is on its way
+	stateOpen                       // an open watch
+	stateFinished
+)
+
+// call is a request in flight.
+type call struct {
+	id        ReqID
+	client    *Client
+	verb      verb
+	state     callState
+	res       ResourceID
+	namespace string
+	options   metav1.ListOptions
+	write     Write
+	receiver  Receiver
+	replica   *Replica // who serves it, from admission on
+
+	choice  sim.Choice // what is offered for it
+	offered bool
+	wait    *waiter
+
+	// The answer, once there is one.
+	page  *Page
+	obj   runtime.Object
+	err   error
+	watch *stream
+	fault *Fault // what will go wrong with it
+}
+
+func (c *call) kernel() *sim.Kernel { return c.client.cluster.kernel }
+
+func (c *call) offer(kind sim.Kind) {
+	if c.offered {
+		return
+	}
+	c.choice = c.kernel().Offer(c.client.id, kind, uint32(c.id))
+	c.offered = true
+}
+
+func (c *call) withdraw() {
+	if c.offered {
+		c.kernel().Withdraw(c.choice)
+		c.offered = false
+	}
+}
+
+// finish forgets the request.
+func (c *call) finish() {
+	if c.state == stateFinished {
+		return
+	}
+	c.withdraw()
+	c.wait.stop()
+	c.wait = nil
+	c.state = stateFinished
+	c.client.remove(c)
+	c.client.offerFaults()
+}
+
+// admit has a replica take the request.
+func (c *call) admit() {
+	cl := c.client
+	c.replica = cl.pick()
+	c.state = stateServing
+	defer cl.offerFaults()
+	if c.faultBefore() {
+		return
+	}
+	if _, _, err := cl.cluster.resource(c.res); err != nil {
+		c.answer(err)
+		return
+	}
+	switch c.verb {
+	case verbList:
+		c.serveList()
+	case verbWatch:
+		c.serveWatch()
+	case verbWrite:
+		c.obj, c.err = cl.cluster.execute(c.write)
+		c.answer(c.err)
+	}
+}
+
+// answer ends the serving of the request: its answer may now reach the client.
+func (c *call) answer(err error) {
+	c.err = err
+	c.wait = nil
+	c.state = stateAnswered
+	c.offer(KindRespond)
+	c.client.offerFaults()
+}
+
+// respond brings the answer to the client.
+func (c *call) respond() {
+	c.loseAnswer()
+	switch c.verb {
+	case verbList:
+		c.emitPage()
+		c.finish()
+		c.receiver.OnList(c.id, c.page, c.err)
+	case verbWatch:
+		c.emitResponse()
+		if c.err != nil {
+			c.finish()
+			c.receiver.OnWatchOpenError(c.id, c.err)
+			return
+		}
+		c.state = stateOpen
+		c.client.cluster.arm(c)
+		c.client.offerFaults()
+		c.receiver.OnWatchOpened(c.id)
+		c.watch.opened()
+	case verbWrite:
+		c.emitResponse()
+		c.finish()
+		c.receiver.OnWrite(c.id, c.obj, c.err)
+	}
+}
+
+// fail ends the request with a broken connection, as the client sees it.
+func (c *call) fail(err error) {
+	c.withdraw()
+	if c.watch != nil {
+		c.watch.detach()
+	}
+	c.wait.stop()
+	c.page, c.obj, c.watch = nil, nil, nil
+	c.answer(err)
+}
+
+func (c *call) emitResponse() {
+	r := c.kernel().Record(c.client.id, KindResponse)
+	r.N, r.Detail = int64(c.id), "ok"
+	if c.err != nil {
+		r.Detail = c.err.Error()
+	}
+	r.Obj = c.obj
+	c.kernel().Emit(r)
+}
+
+func (c *call) emitPage() {
+	if c.err != nil {
+		c.emitResponse()
+		return
+	}
+	r := c.kernel().Record(c.client.id, KindPage)
+	r.RV, r.N, r.Obj = c.page.Revision, int64(len(c.page.Items)), c.page
+	r.Detail = "request=" + strconv.Itoa(int(c.id))
+	if c.page.Continue != "" {
+		r.Detail += " more"
+	}
+	c.kernel().Emit(r)
+}
+
+// describe prints the request for its record.
+func (c *call) describe() string {
+	if c.verb == verbWrite {
+		return c.write.describe()
+	}
+	b := make([]byte, 0, 96)
+	b = append(b, "list"...)
+	if c.verb == verbWatch {
+		b = append(b[:0], "watch"...)
+	}
+	o := &c.options
+	for _, p := range [...]struct{ name, value string }{
+		{"namespace", c.namespace}, {"labels", o.LabelSelector}, {"fields", o.FieldSelector},
+		{"match", string(o.ResourceVersionMatch)}, {"continue", o.Continue},
+	} {
+		if p.value != "" {
+			b = append(append(append(append(b, ' '), p.name...), '='), p.value...)
+		}
+	}
+	b = strconv.AppendQuote(append(b, " rv="...), o.ResourceVersion)
+	if o.Limit != 0 {
+		b = strconv.AppendInt(append(b, " limit="...), o.Limit, 10)
+	}
+	if o.AllowWatchBookmarks {
+		b = append(b, " bookmarks"...)
+	}
+	if o.SendInitialEvents != nil {
+		b = strconv.AppendBool(append(b, " sendInitialEvents="...), *o.SendInitialEvents)
+	}
+	if o.TimeoutSeconds != nil {
+		b = strconv.AppendInt(append(b, " timeout="...), *o.TimeoutSeconds, 10)
+	}
+	return string(b)
+}
+
+// resetConnections breaks every connection to a replica.
+func (c *Cluster) resetConnections(r *Replica) {
+	for _, cl := range c.clients {
+		// The receivers are told later, by choices, so the list does not change meanwhile.
+		for _, k := range cl.calls {
+			switch {
+			case k.replica != r:
+			case k.state == stateOpen:
+				k.watch.closeWith(closing{err: errReset, why: "replica restarted"})
+			case k.state == stateServing || k.state == stateAnswered:
+				k.fail(errReset)
+			}
+		}
+		cl.offerFaults()
+	}
+}

@@ -1,0 +1,40 @@
+// Package fakeapiserver is a Kubernetes apiserver with its etcd, as far as informers and controllers can see one, as
+// deterministic state machines of package sim.
+//
+//	writes ──► Store ──apply──► Replica 0 ──deliver──► Client A
+//	            │     (lag)     Replica 1 ──deliver──► Client B
+//
+// A [Cluster] has one [Store] (all state and history, one revision), some [Replica]s (watch caches that follow the Store
+// with a lag) and [Client]s, whose requests and watches are admitted, answered and delivered by choices. [Fault]s are data;
+// they come from a script ([Cluster.Inject]) or, if enabled, as choices of the strategy.
+//
+// # Use
+//
+//	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()})
+//	c := fakeapiserver.NewCluster(k, fakeapiserver.ClusterOptions{Replicas: 2})
+//	pods, err := c.AddResource(fakeapiserver.Resource{Version: "v1", Plural: "pods", Kind: "Pod", Namespaced: true,
+//		New: func() runtime.Object { return &corev1.Pod{} }})
+//	obj, err := c.Create(pods, pod)              // at once; the object belongs to the Store from then on
+//	cl := c.Connect("a", fakeapiserver.Sticky(0))
+//	req := cl.List(pods, "", metav1.ListOptions{ResourceVersion: "0"}, receiver)
+//	for k.Step() { ... }                         // receiver.OnList is called inside the step that answers
+//
+// # What may be relied on
+//
+//   - Objects in pages and events are shared with the Store and immutable. Whoever wants to change one copies it.
+//   - A commit only tells the replicas that there is something: they see it when their choice `apply` is picked, watches
+//     when `deliver` is. One standing choice each, however much there is to do.
+//   - An open watch ends with OnWatchClosed: nil for a clean end, [io.ErrUnexpectedEOF], a reset (ECONNRESET), or
+//     [ErrConnectionLost]. An ERROR event comes as OnEvent before, with a *metav1.Status.
+//   - Refused requests get the *errors.StatusError that client-go would make of the real answer, with its reason, causes and
+//     RetryAfterSeconds; broken connections a *net.OpError.
+//
+// # Records
+//
+// commit, apply, request, response, page, frame, watch-closed, fault, compacted, restored: see the Kind variables.
+//
+// # What may not be done here
+//
+// Start a goroutine or use a channel, read the real clock, use a global random source, let the order of a map reach a choice,
+// a record or a list, or know anything of informers.
+package fakeapiserver

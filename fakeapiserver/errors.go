@@ -1,0 +1,55 @@
+package fakeapiserver
+
+import (
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// freshRetrySeconds is the Retry-After of an answer to a request from the future (S5).
+const freshRetrySeconds = 1
+
+// errTooLarge says that a revision has not come yet, after the wait for it (S5, I103).
+func errTooLarge(want, have int64) error {
+	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", want, have), freshRetrySeconds)
+	err.ErrStatus.Details.Causes = []metav1.StatusCause{{
+		Type:    metav1.CauseTypeResourceVersionTooLarge,
+		Message: "Too large resource version",
+	}}
+	return err
+}
+
+// errTooOld says that a watch cannot start so far back (S13, I100).
+func errTooOld(want, oldest int64) *apierrors.StatusError {
+	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", want, oldest))
+}
+
+// errCompacted says that an exact revision is gone.
+func errCompacted() error {
+	return apierrors.NewResourceExpired("The resourceVersion for the provided list is too old.")
+}
+
+// errContinueExpired says that a paged list cannot go on where it was, and carries a token with which it may go on anyway,
+// at another revision (S10, I109).
+func errContinueExpired(token string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure,
+		Code:   http.StatusGone,
+		Reason: metav1.StatusReasonExpired,
+		Message: "The provided continue parameter is too old " +
+			"to display a consistent list result. You can start a new list without " +
+			"the continue parameter, or use the continue token in this response to " +
+			"retrieve the remainder of the results. Continuing with the provided " +
+			"token results in an inconsistent list - objects that were created, " +
+			"modified, or deleted between the time the first chunk was returned " +
+			"and now may show up in the list.",
+		ListMeta: metav1.ListMeta{Continue: token},
+	}}
+}
+
+// errUnready says that the watch cache is being filled (I107).
+func errUnready(retrySeconds int) error {
+	return apierrors.NewTooManyRequests("storage is (re)initializing", retrySeconds)
+}

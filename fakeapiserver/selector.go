@@ -1,0 +1,105 @@
+package fakeapiserver
+
+import (
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// filter is what a list or a watch asks to see.
+type filter struct {
+	resource  *Resource
+	namespace string
+	labels    labels.Selector // nil for all
+	fields    fields.Selector // nil for all
+}
+
+// newFilter understands a request's selectors, or fails with BadRequest.
+func newFilter(r *Resource, namespace string, o *metav1.ListOptions) (filter, error) {
+	f := filter{resource: r, namespace: namespace}
+	if o.LabelSelector != "" {
+		s, err := labels.Parse(o.LabelSelector)
+		if err != nil {
+			return f, apierrors.NewBadRequest(err.Error())
+		}
+		if !s.Empty() {
+			f.labels = s
+		}
+	}
+	if o.FieldSelector != "" {
+		s, err := fields.ParseSelector(o.FieldSelector)
+		if err != nil {
+			return f, apierrors.NewBadRequest(err.Error())
+		}
+		for _, q := range s.Requirements() {
+			if !f.supports(q.Field) {
+				return f, apierrors.NewBadRequest(fmt.Sprintf("field label not supported: %s", q.Field))
+			}
+		}
+		if !s.Empty() {
+			f.fields = s
+		}
+	}
+	return f, nil
+}
+
+func (f *filter) supports(field string) bool {
+	switch field {
+	case "metadata.name":
+		return true
+	case "metadata.namespace":
+		return f.resource.Namespaced // S12
+	}
+	if f.resource.Field == nil {
+		return false
+	}
+	_, ok := f.resource.Field(f.resource.empty(), field)
+	return ok
+}
+
+// selects tells whether there are selectors.
+func (f *filter) selects() bool { return f.labels != nil || f.fields != nil }
+
+// all tells whether everything matches.
+func (f *filter) all() bool { return f.namespace == "" && !f.selects() }
+
+func (f *filter) matches(obj runtime.Object) bool {
+	m, ok := obj.(metav1.Object)
+	if !ok {
+		return false
+	}
+	if f.namespace != "" && m.GetNamespace() != f.namespace {
+		return false
+	}
+	if f.labels != nil && !f.labels.Matches(labels.Set(m.GetLabels())) {
+		return false
+	}
+	return f.fields == nil || f.fields.Matches(fieldsOf{f.resource, obj, m})
+}
+
+// fieldsOf reads the selectable fields of an object when a selector asks for them.
+type fieldsOf struct {
+	resource *Resource
+	obj      runtime.Object
+	meta     metav1.Object
+}
+
+func (o fieldsOf) Get(field string) string {
+	switch field {
+	case "metadata.name":
+		return o.meta.GetName()
+	case "metadata.namespace":
+		return o.meta.GetNamespace()
+	}
+	if o.resource.Field == nil {
+		return ""
+	}
+	v, _ := o.resource.Field(o.obj, field)
+	return v
+}
+
+func (o fieldsOf) Has(field string) bool { return true }

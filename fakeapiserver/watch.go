@@ -1,0 +1,386 @@
+package fakeapiserver
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+const (
+	bookmarkEvery       = time.Minute     // about so often (I104)
+	bookmarkBeforeClose = 2 * time.Second // and once so long before the server ends the watch (S19)
+	minRequestTimeout   = 1800            // seconds; a watch without timeoutSeconds lasts 1 to 2 times as long (I111)
+)
+
+// stream is an open watch: a cursor over the log of a watch cache. Exactly one `deliver` is offered for it while there is
+// something to deliver.
+type stream struct {
+	call   *call
+	cache  *watchCache
+	filter filter
+	pos    int64 // the next event of the log to look at; if something is offered and initial is empty, one to deliver
+	floor  int64 // events up to this revision are not sent (S14)
+
+	initial     []*version // synthetic ADDED events that are still to be sent
+	initialEnd  bool       // the bookmark that ends them is still to be sent
+	initialRev  int64      // what the initial state is at
+	bookmarks   bool
+	bookmarkDue bool
+	bookmarkRev int64
+	bookmarkPos int64 // the due bookmark comes before the event at this position
+
+	nextType watch.EventType // of the event at pos
+	closing  *closing        // the end of the watch is still to be delivered
+	timer    interface{ Stop() bool }
+	deadline time.Duration // virtual time at which the server ends the watch
+	open     bool          // the client has been told that the watch is open
+	blocked  int           // how many faults hold it: nothing is delivered until it is 0
+	silent   bool          // the server has forgotten the watch: neither bookmarks nor a deadline come
+	dead     bool          // the connection is gone, and only the client's health check will tell
+}
+
+// closing is how a watch ends.
+type closing struct {
+	status *metav1.Status // sent as an ERROR event first, if not nil
+	err    error          // how the connection breaks, nil for a clean end
+	why    string
+}
+
+// serveWatch opens a watch, or has it wait for the watch cache.
+func (c *call) serveWatch() {
+	o := &c.options
+	if err := validateOptions(o, true); err != nil {
+		c.answer(err)
+		return
+	}
+	f, err := newFilter(c.client.cluster.store.resources[c.res], c.namespace, o)
+	if err != nil {
+		c.answer(err)
+		return
+	}
+	rev, err := parseRevision(o.ResourceVersion)
+	if err != nil {
+		c.answer(apierrors.NewInternalError(err)) // S2
+		return
+	}
+	if o.Continue != "" && rev == 0 {
+		c.answer(apierrors.NewInvalid(metav1.SchemeGroupVersion.WithKind("ListOptions").GroupKind(), "", nil)) // S15
+		return
+	}
+	cache := c.replica.caches[c.res]
+	if !cache.ready {
+		c.answer(errUnready(unreadyRetrySeconds))
+		return
+	}
+	s := &stream{call: c, cache: cache, filter: f, bookmarks: o.AllowWatchBookmarks, pos: cache.pos}
+	if o.SendInitialEvents != nil && *o.SendInitialEvents {
+		if o.ResourceVersion == "" {
+			rev = c.client.cluster.store.revision // I103
+		}
+		w := cache.whenFresh(rev, func(fresh bool) {
+			if fresh {
+				s.start(rev, true)
+			} else {
+				s.refuse(errTooLarge(rev, cache.rev)) // S16
+			}
+		})
+		if c.state == stateServing {
+			c.wait = w
+		}
+		return
+	}
+	// Without a revision the initial state comes first (I101), unless the client does not want it.
+	s.start(rev, rev == 0 && o.SendInitialEvents == nil)
+}
+
+// start places the cursor and lets the watch be answered.
+func (s *stream) start(rev int64, initial bool) {
+	c, o := s.cache, &s.call.options
+	switch {
+	case initial:
+		s.pos, s.initialRev = c.pos, c.rev
+		c.view.walk(c.rev, s.filter.namespace, "", func(v *version) bool {
+			if !s.filter.selects() || s.filter.matches(v.obj) {
+				s.initial = append(s.initial, v)
+			}
+			return true
+		})
+		// A streaming list without sendInitialEvents gets the bookmark too (S15).
+		s.initialEnd = s.bookmarks && (o.SendInitialEvents != nil || rev == 0)
+	case rev == 0:
+		s.pos = c.pos
+	case rev < c.oldestWatch():
+		s.refuse(errTooOld(rev, c.oldestWatch()))
+		return
+	default:
+		s.pos, s.floor = min(c.view.log.after(rev), c.pos), rev
+	}
+	s.setDeadline()
+	c.streams = append(c.streams, s)
+	s.call.watch = s
+	s.call.answer(nil)
+}
+
+// refuse lets the watch be opened, with an ERROR as its only event (S13).
+func (s *stream) refuse(err error) {
+	s.call.watch = s
+	s.closing = &closing{status: statusOf(err), why: "refused: " + err.Error()}
+	s.call.answer(nil)
+}
+
+func statusOf(err error) *metav1.Status {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		st := status.Status()
+		return &st
+	}
+	st := apierrors.NewInternalError(err).Status()
+	return &st
+}
+
+func (s *stream) setDeadline() {
+	clock := s.call.kernel().Clock()
+	d := time.Duration(0)
+	if t := s.call.options.TimeoutSeconds; t != nil && *t != 0 {
+		d = time.Duration(min(max(*t, 0), 1<<31)) * time.Second
+	} else {
+		d = time.Duration(minRequestTimeout * (1 + s.call.kernel().Stream("server/watch-timeout").Float64()) * float64(time.Second))
+	}
+	s.deadline = clock.Elapsed() + d
+	s.setTimer()
+}
+
+// setTimer waits for the deadline or the next bookmark, whichever is earlier.
+func (s *stream) setTimer() {
+	clock := s.call.kernel().Clock()
+	left := s.deadline - clock.Elapsed()
+	if s.bookmarks {
+		if before := left - bookmarkBeforeClose; before > 0 {
+			s.timer = clock.AfterFunc(min(bookmarkEvery, before), s.bookmark)
+			return
+		}
+	}
+	s.timer = clock.AfterFunc(left, func() {
+		if !s.silent {
+			s.closeWith(closing{why: "timeout"})
+		}
+	})
+}
+
+// bookmark makes a bookmark due. The cache asks the Store how far it is, so that bookmarks cover writes of other resources
+// (S19).
+func (s *stream) bookmark() {
+	if s.silent || s.closing != nil {
+		return
+	}
+	s.setTimer()
+	if len(s.initial) > 0 || s.initialEnd {
+		return // none before the end of the initial state
+	}
+	s.cache.requestProgress()
+	s.bookmarkDue, s.bookmarkRev, s.bookmarkPos = true, s.cache.rev, s.cache.pos
+	s.offer()
+}
+
+// opened lets frames flow, once the client knows that the watch is open.
+func (s *stream) opened() {
+	s.open = true
+	s.offer()
+}
+
+// wake is called when the cache has applied an event.
+func (s *stream) wake() {
+	if !s.call.offered {
+		s.offer()
+	}
+}
+
+// offer tells the kernel if there is something to deliver.
+func (s *stream) offer() {
+	if s.open && s.blocked == 0 && !s.call.offered && s.call.state == stateOpen && s.hasNext() {
+		s.call.offer(KindDeliver)
+	}
+}
+
+func (s *stream) hasNext() bool {
+	return s.closing != nil || len(s.initial) > 0 || s.initialEnd || s.seek() || s.bookmarkDue
+}
+
+// seek moves the cursor to the next event that the client is to see.
+func (s *stream) seek() bool {
+	c := s.cache
+	for ; s.pos < c.pos; s.pos++ {
+		v := c.view.log.at(s.pos)
+		if v.rev <= s.floor {
+			continue // S14
+		}
+		if s.nextType = s.classify(v); s.nextType != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// classify is what a version is to this watch, "" if nothing: an object that enters or leaves what is selected is added or
+// deleted (S17, I106).
+func (s *stream) classify(v *version) watch.EventType {
+	if s.filter.all() {
+		switch {
+		case v.deleted:
+			return watch.Deleted
+		case v.createRev == v.rev:
+			return watch.Added
+		}
+		return watch.Modified
+	}
+	old := v.before()
+	was := old != nil && s.filter.matches(old.obj)
+	is := !v.deleted && s.filter.matches(v.obj)
+	switch {
+	case is && was:
+		return watch.Modified
+	case is:
+		return watch.Added
+	case was:
+		return watch.Deleted
+	}
+	return ""
+}
+
+// deliver brings the next frame to the client.
+func (s *stream) deliver() {
+	switch {
+	case s.closing != nil:
+		s.deliverEnd()
+		return
+	case len(s.initial) > 0:
+		v := s.initial[0]
+		s.initial[0] = nil
+		s.initial = s.initial[1:]
+		s.send(v, watch.Added, v.obj, v.rev)
+	case s.initialEnd:
+		s.initialEnd = false
+		s.sendBookmark(s.initialRev, true)
+	case s.bookmarkDue && (s.pos >= s.bookmarkPos || !s.seek()):
+		s.bookmarkDue = false
+		rev := s.bookmarkRev
+		if s.pos >= s.cache.pos {
+			rev = s.cache.rev
+		}
+		s.sendBookmark(max(rev, s.floor), false)
+	default:
+		v := s.cache.view.log.at(s.pos)
+		obj := v.obj
+		if s.nextType == watch.Deleted && !v.deleted {
+			// Leaving the selection shows the previous object with the new revision (S17).
+			obj = s.call.client.cluster.store.printer.withRevision(v.before().obj, v.rev)
+		}
+		s.pos++
+		s.send(v, s.nextType, obj, v.rev)
+	}
+	s.offer()
+}
+
+func (s *stream) send(v *version, t watch.EventType, obj runtime.Object, rev int64) {
+	k, c := s.call.kernel(), s.call
+	r := k.Record(c.client.id, KindFrame)
+	r.Key, r.RV, r.N, r.Detail, r.Obj = v.entry.display, rev, int64(c.id), string(t), obj
+	k.Emit(r)
+	c.receiver.OnEvent(c.id, Event{Type: t, Object: obj, Key: v.entry.key, Rev: rev})
+}
+
+func (s *stream) sendBookmark(rev int64, end bool) {
+	k, c := s.call.kernel(), s.call
+	obj := s.filter.resource.empty()
+	if m, ok := obj.(metav1.Object); ok {
+		m.SetResourceVersion(strconv.FormatInt(rev, 10))
+		if end {
+			m.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+		}
+	}
+	r := k.Record(c.client.id, KindFrame)
+	r.RV, r.N, r.Detail, r.Obj = rev, int64(c.id), string(watch.Bookmark), obj
+	k.Emit(r)
+	c.receiver.OnEvent(c.id, Event{Type: watch.Bookmark, Object: obj, Rev: rev})
+}
+
+// closeWith ends the watch: its end is the next thing that is delivered.
+func (s *stream) closeWith(how closing) {
+	if s.closing != nil || s.call.state == stateFinished {
+		return
+	}
+	if s.dead && how.err != ErrConnectionLost {
+		s.detach() // the server has ended it, but nothing gets through
+		return
+	}
+	s.closing, s.blocked = &how, 0
+	s.initial, s.initialEnd, s.bookmarkDue = nil, false, false
+	s.detach()
+	s.offer()
+	s.call.client.offerFaults()
+}
+
+// detach takes the watch off its cache and clock.
+func (s *stream) detach() {
+	s.cache.removeStream(s)
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+}
+
+// canceled is the client's end of the watch.
+func (s *stream) canceled() {
+	s.detach()
+	s.emitClosed("canceled by the client")
+}
+
+// deliverEnd brings the end to the client: the ERROR event, if there is one, and then, by another choice, the close.
+func (s *stream) deliverEnd() {
+	how, c := s.closing, s.call
+	if st := how.status; st != nil {
+		s.closing = &closing{err: how.err, why: how.why}
+		r := c.kernel().Record(c.client.id, KindFrame)
+		r.N, r.Detail, r.Obj = int64(c.id), string(watch.Error), st
+		c.kernel().Emit(r)
+		c.receiver.OnEvent(c.id, Event{Type: watch.Error, Object: st})
+		s.offer()
+		return
+	}
+	s.detach()
+	s.emitClosed(how.why)
+	c.finish()
+	c.receiver.OnWatchClosed(c.id, how.err)
+}
+
+func (s *stream) emitClosed(why string) {
+	r := s.call.kernel().Record(s.call.client.id, KindWatchClosed)
+	r.N, r.Detail = int64(s.call.id), why
+	s.call.kernel().Emit(r)
+}
+
+func (c *watchCache) removeStream(s *stream) {
+	for i, have := range c.streams {
+		if have == s {
+			c.streams = append(c.streams[:i:i], c.streams[i+1:]...)
+			return
+		}
+	}
+}
+
+// errorFrame is the status of an in-stream ERROR with that code.
+func errorFrame(code int, message string) *metav1.Status {
+	switch code {
+	case http.StatusGone:
+		return statusOf(apierrors.NewResourceExpired(message))
+	case http.StatusInternalServerError:
+		return statusOf(apierrors.NewInternalError(errors.New(message)))
+	}
+	return statusOf(fmt.Errorf("%s", message))
+}

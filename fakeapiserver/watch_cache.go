@@ -1,0 +1,268 @@
+package fakeapiserver
+
+import (
+	"time"
+
+	"github.com/informersim/informersim/sim"
+)
+
+// freshTimeout is how long a read waits for the watch cache to come to a revision (S5).
+const freshTimeout = 3 * time.Second
+
+// watchCache is what one Replica has of one resource: a view of a timeline up to some revision, and a window of the events
+// before it. It follows the Store by choices, one event at a time, so that it lags as much as the strategy likes.
+type watchCache struct {
+	replica *Replica
+	res     ResourceID
+	// source is the timeline that is followed, view the one that requests see. They are one and the same, until the Store
+	// is restored to the past behind the replica's back.
+	source, view *timeline
+	sourcePos    int64 // the next event to apply, in source
+	pos          int64 // the same in view: its log ends here for this replica
+	start        int64 // the first event of the window, in view
+	rev          int64 // what the view is at: the last event, or a later progress notification
+	listRev      int64 // the revision at which the cache was initialised
+	evictedRev   int64 // the newest event that fell out of the window
+	forgotten    int64 // exact revisions before this one were compacted away
+	progress     int64 // the Store's revision when somebody last asked how far it is
+	ready        bool
+
+	next    sim.Choice // what is offered to the kernel: apply, or init when unready
+	offered bool
+	streams []*stream // open watches, in the order of opening
+	waiters []*waiter // requests that wait for a revision, in the order of arrival
+}
+
+// waiter is a request that waits for a watch cache to reach a revision.
+type waiter struct {
+	cache *watchCache
+	rev   int64
+	timer interface{ Stop() bool }
+	then  func(fresh bool)
+}
+
+// initialise fills the cache from the Store as it is now.
+func (c *watchCache) initialise() {
+	s := c.replica.cluster.store
+	t := s.timelines[c.res]
+	c.source, c.view = t, t
+	c.pos = t.log.end()
+	c.sourcePos, c.start = c.pos, c.pos
+	c.rev, c.listRev, c.evictedRev, c.forgotten, c.progress = s.revision, s.revision, 0, 0, 0
+	c.ready = true
+	c.wake()
+	c.offer()
+}
+
+// empty forgets everything, as a restart does.
+func (c *watchCache) empty() {
+	c.ready = false
+	c.withdraw()
+	for _, w := range c.waiters {
+		w.timer.Stop()
+	}
+	c.waiters = nil
+}
+
+func (c *watchCache) withdraw() {
+	if c.offered {
+		c.replica.cluster.kernel.Withdraw(c.next)
+		c.offered = false
+	}
+}
+
+// offer tells the kernel what the cache could do next, if that has changed.
+func (c *watchCache) offer() {
+	r := c.replica
+	if c.offered || r.held > 0 {
+		return
+	}
+	switch {
+	case !c.ready:
+		c.next = r.cluster.kernel.Offer(r.id, KindInit, uint32(c.res))
+	case c.behind():
+		c.next = r.cluster.kernel.Offer(r.id, KindApply, uint32(c.res))
+	default:
+		return
+	}
+	c.offered = true
+}
+
+func (c *watchCache) behind() bool {
+	return c.sourcePos < c.source.log.end() || c.rev < c.progress
+}
+
+// requestProgress asks how far the Store is, which lets the cache of a resource without writes come to the Store's
+// revision.
+func (c *watchCache) requestProgress() {
+	c.progress = c.replica.cluster.store.revision
+	c.offer()
+}
+
+// applyNext applies the next event, or the progress when there is none.
+func (c *watchCache) applyNext() {
+	if c.sourcePos < c.source.log.end() {
+		v := c.source.log.at(c.sourcePos)
+		c.sourcePos++
+		c.applyEvent(v)
+	} else if c.rev < c.progress {
+		c.rev = c.progress
+		c.emit("", "PROGRESS")
+	}
+	if len(c.waiters) > 0 {
+		c.wake()
+	}
+	c.offer()
+}
+
+func (c *watchCache) applyEvent(v *version) {
+	if c.view != c.source {
+		if v.rev <= c.rev {
+			return // the Store went back: what it writes at revisions that the cache has seen is never noticed (k107457)
+		}
+		v = c.adopt(v)
+	}
+	c.pos++
+	c.rev = v.rev
+	if c.pos-c.start > c.replica.cluster.options.History {
+		c.evict()
+	}
+	c.emit(v.entry.display, v.eventName())
+	for _, s := range c.streams {
+		s.wake()
+	}
+}
+
+// adopt takes an event of a timeline that is not the view's own.
+func (c *watchCache) adopt(v *version) *version {
+	e := c.view.entries[v.entry.key]
+	if e == nil {
+		e = c.view.add(v.entry.key)
+	}
+	return c.view.append(e, v.rev, v.createRev, v.obj, v.deleted)
+}
+
+func (c *watchCache) emit(key, detail string) {
+	r := c.replica
+	rec := r.cluster.kernel.Record(r.id, KindApply)
+	rec.Key, rec.RV, rec.Detail = key, c.rev, detail
+	r.cluster.kernel.Emit(rec)
+}
+
+// trimBatch is how many events fall out of a window before memory is given back: often enough to bound it, seldom enough to
+// cost nothing.
+const trimBatch = 256
+
+func (c *watchCache) evict() {
+	c.evictedRev = c.view.log.at(c.start).rev
+	c.start++
+	for _, s := range c.streams {
+		// A watch that has not been sent what just fell out cannot go on (I105).
+		if s.pos < c.start && s.closing == nil {
+			s.closeWith(closing{why: "too slow: the window moved past it"})
+		}
+	}
+	if c.start%trimBatch == 0 {
+		c.trim()
+	}
+}
+
+func (c *watchCache) trim() {
+	if c.view == c.source {
+		c.replica.cluster.store.trim(c.res)
+		return
+	}
+	c.view.trim(c.low())
+}
+
+// compact forgets the exact revisions before rev, and the events up to it.
+func (c *watchCache) compact(rev int64) {
+	rev = min(rev, c.rev)
+	c.forgotten = max(c.forgotten, rev)
+	for c.start < c.pos && c.view.log.at(c.start).rev <= rev {
+		c.evict()
+	}
+}
+
+// low is the oldest revision whose state and following events the cache has.
+func (c *watchCache) low() int64 { return max(c.listRev, c.evictedRev) }
+
+// oldestWatch is the oldest revision that a watch may start from: what the real one computes from its ring (I100).
+func (c *watchCache) oldestWatch() int64 {
+	switch {
+	case c.evictedRev == 0:
+		return max(c.listRev, c.forgotten)
+	case c.start < c.pos:
+		return max(c.view.log.at(c.start).rev-1, c.forgotten)
+	}
+	return max(c.evictedRev, c.forgotten)
+}
+
+// hasExact tells whether the state at an exact revision can be read from the cache (S11).
+func (c *watchCache) hasExact(rev int64) bool {
+	return rev >= c.low() && rev >= c.forgotten && rev <= c.rev
+}
+
+// whenFresh calls then once the cache is at rev or later, with false if that takes longer than freshTimeout. It returns the
+// waiter for stopWaiting, nil if then was called at once.
+func (c *watchCache) whenFresh(rev int64, then func(fresh bool)) *waiter {
+	if c.rev >= rev {
+		then(true)
+		return nil
+	}
+	w := &waiter{cache: c, rev: rev, then: then}
+	w.timer = c.replica.cluster.kernel.Clock().AfterFunc(freshTimeout, func() {
+		c.forget(w)
+		then(false)
+	})
+	c.waiters = append(c.waiters, w)
+	c.requestProgress()
+	return w
+}
+
+func (c *watchCache) forget(w *waiter) {
+	for i, have := range c.waiters {
+		if have == w {
+			c.waiters = append(c.waiters[:i:i], c.waiters[i+1:]...)
+			return
+		}
+	}
+}
+
+func (w *waiter) stop() {
+	if w != nil {
+		w.timer.Stop()
+		w.cache.forget(w)
+	}
+}
+
+// wake lets go on what waited for the revision that the cache has now.
+func (c *watchCache) wake() {
+	var ready []*waiter
+	keep := c.waiters[:0:0]
+	for _, w := range c.waiters {
+		if w.rev <= c.rev {
+			ready = append(ready, w)
+		} else {
+			keep = append(keep, w)
+		}
+	}
+	c.waiters = keep
+	for _, w := range ready {
+		w.timer.Stop()
+		w.then(true)
+	}
+}
+
+// detach keeps what the cache has when the Store goes back in time behind it: a copy of its own of the old timeline. From
+// there it follows the new one, and takes from it what is newer than what it has seen.
+func (c *watchCache) detach() {
+	if !c.ready {
+		return
+	}
+	c.view = c.view.fork(c.low(), c.rev)
+	c.source = c.replica.cluster.store.timelines[c.res]
+	c.sourcePos = c.source.log.end()
+	c.withdraw()
+	c.offer()
+}
