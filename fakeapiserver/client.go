@@ -189,7 +189,7 @@ func (cl *Client) remove(c *call) {
 
 // Apply carries out a choice: a request is admitted, an answer or a frame arrives, or a fault strikes.
 func (cl *Client) Apply(ch sim.Choice) {
-	if ch.Kind.Class() == sim.ClassFault {
+	if ch.Kind != KindDeliver && ch.Kind != KindAdmit && ch.Kind != KindRespond {
 		cl.faults.applied(ch)
 		cl.cluster.drawFault(ch.Kind, cl.name)
 		return

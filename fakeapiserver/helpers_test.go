@@ -19,8 +19,7 @@ type world struct {
 	pods   ResourceID
 	nodes  ResourceID
 	cl     *Client
-	seen   *receiver
-	frozen bool
+	script *script
 }
 
 func podResource() Resource {
@@ -36,10 +35,35 @@ func podResource() Resource {
 	}
 }
 
+var kindScript = sim.RegisterKind("line", sim.ClassScript)
+
+// script is the actor in whose steps tests change the world.
+type script struct {
+	k  *sim.Kernel
+	id sim.ActorID
+	do func()
+}
+
+func newScript(k *sim.Kernel) *script {
+	s := &script{k: k}
+	s.id = k.Register(s)
+	return s
+}
+
+func (*script) Name() string       { return "script" }
+func (s *script) Apply(sim.Choice) { s.do() }
+
+// run carries do out in a step of its own.
+func (s *script) run(do func()) {
+	s.do = do
+	s.k.Offer(s.id, kindScript, 0)
+	s.k.Step()
+}
+
 func newWorld(t testing.TB, o ClusterOptions) *world {
 	t.Helper()
 	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()})
-	w := &world{t: t, k: k, c: NewCluster(k, o)}
+	w := &world{t: t, k: k, script: newScript(k), c: NewCluster(k, o)}
 	var err error
 	if w.pods, err = w.c.AddResource(podResource()); err != nil {
 		t.Fatal(err)
@@ -52,8 +76,26 @@ func newWorld(t testing.TB, o ClusterOptions) *world {
 		t.Fatal(err)
 	}
 	w.cl = w.c.Connect("a", Sticky(0))
-	w.seen = &receiver{}
 	return w
+}
+
+// do runs f in a step.
+func (w *world) do(f func()) {
+	w.t.Helper()
+	w.script.run(f)
+	if err := w.k.Err(); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// must runs f in a step, and wants no error.
+func (w *world) must(f func() error) {
+	w.t.Helper()
+	w.do(func() {
+		if err := f(); err != nil {
+			w.t.Error(err)
+		}
+	})
 }
 
 // settle steps until only time could pass.
@@ -116,26 +158,20 @@ func labelled(kv ...string) func(*corev1.Pod) {
 // create commits a pod and returns its revision.
 func (w *world) create(key string, edit ...func(*corev1.Pod)) int64 {
 	w.t.Helper()
-	if _, err := w.c.Create(w.pods, pod(key, edit...)); err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(func() error { _, err := w.c.Create(w.pods, pod(key, edit...)); return err })
 	return w.c.Store().Revision()
 }
 
 func (w *world) update(key string, edit ...func(*corev1.Pod)) int64 {
 	w.t.Helper()
-	if _, err := w.c.Update(w.pods, pod(key, edit...)); err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(func() error { _, err := w.c.Update(w.pods, pod(key, edit...)); return err })
 	return w.c.Store().Revision()
 }
 
 func (w *world) delete(key string) int64 {
 	w.t.Helper()
 	ns, name := splitKey(key)
-	if _, err := w.c.Delete(w.pods, ns, name, nil); err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(func() error { _, err := w.c.Delete(w.pods, ns, name, nil); return err })
 	return w.c.Store().Revision()
 }
 
@@ -143,7 +179,7 @@ func (w *world) delete(key string) int64 {
 func (w *world) list(namespace string, o metav1.ListOptions) (*Page, error) {
 	w.t.Helper()
 	r := &receiver{}
-	w.cl.List(w.pods, namespace, o, r)
+	w.do(func() { w.cl.List(w.pods, namespace, o, r) })
 	w.settle()
 	if r.lists == 0 {
 		w.advance(10 * time.Second)
@@ -158,7 +194,7 @@ func (w *world) list(namespace string, o metav1.ListOptions) (*Page, error) {
 func (w *world) watch(o metav1.ListOptions) *receiver {
 	w.t.Helper()
 	r := &receiver{}
-	r.id = w.cl.Watch(w.pods, "", o, r)
+	w.do(func() { r.id = w.cl.Watch(w.pods, "", o, r) })
 	w.settle()
 	return r
 }

@@ -30,7 +30,7 @@ func (r *Replica) Name() string { return r.name }
 
 // Apply carries out a choice: applying the next event of a resource, or initialising its watch cache.
 func (r *Replica) Apply(c sim.Choice) {
-	if c.Kind.Class() == sim.ClassFault {
+	if c.Kind != KindApply && c.Kind != KindInit {
 		r.faults.applied(c)
 		r.cluster.drawFault(c.Kind, r.name)
 		return
