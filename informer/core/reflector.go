@@ -63,7 +63,7 @@ const (
 
 // Reflector keeps a queue up to date with a server: it lists, then watches, and starts over when that ends (I1 to I39). It
 // does nothing itself. Want says what it is waiting for; the On methods tell it what happened, and those that do not
-// answer its current want are ignored. Time is what Start and OnTime said it is: call OnTime first when it has moved.
+// answer its current want are ignored. Time is what Start, SetTime and OnTime said it is: call one of them first when it has moved.
 //
 // It is not safe for concurrent use.
 type Reflector struct {
@@ -172,6 +172,10 @@ func (r *Reflector) Stop() {
 	r.pager = pager{}
 	r.await(phaseStopped, Want{Op: OpNone})
 }
+
+// SetTime moves the time to now and leaves what has become due to the next OnTime: a timer and an answer that are there at
+// the same time can be seen in either order.
+func (r *Reflector) SetTime(now time.Time) { r.now = now }
 
 // OnTime moves the time to now and does what has become due: a resync, then the end of a sleep.
 func (r *Reflector) OnTime(now time.Time) {
