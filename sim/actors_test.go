@@ -133,8 +133,15 @@ func (t *toy) emit(c Choice) {
 	t.k.Emit(r)
 }
 
+// failer is a *testing.T, a *testing.B or a *rapid.T.
+type failer interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
 // run takes so many steps and fails the test if there are fewer.
-func run(tb testing.TB, k *Kernel, steps int) {
+func run(tb failer, k *Kernel, steps int) {
 	tb.Helper()
 	for i := range steps {
 		if !k.Step() {

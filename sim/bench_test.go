@@ -1,9 +1,13 @@
 package sim
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"testing"
+	"time"
+
+	"k8s.io/utils/clock"
 )
 
 // BenchmarkKernelStep measures one step: picking, taking the choice out of the ready set, applying it, hashing it and the
@@ -54,5 +58,86 @@ func steps(b *testing.B, k *Kernel) {
 		if !k.Step() {
 			b.Fatal(k.Err())
 		}
+	}
+}
+
+// BenchmarkTraceReader measures reading and checking one step with one record.
+func BenchmarkTraceReader(b *testing.B) {
+	file := longTrace(b, 1000)
+	b.SetBytes(int64(len(file) / 1000))
+	b.ReportAllocs()
+	for n := 0; n < b.N; {
+		r, err := NewTraceReader("t", bytes.NewReader(file))
+		for err == nil {
+			_, err = r.Next()
+			n++
+		}
+		if err != io.EOF {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkReplayStep measures one step of a replay: what BenchmarkTraceReader does, and the run that is compared with it.
+func BenchmarkReplayStep(b *testing.B) {
+	const steps = 1000
+	file := longTrace(b, steps)
+	b.ReportAllocs()
+	for n := 0; n < b.N; n += steps {
+		r, err := NewTraceReader("t", bytes.NewReader(file))
+		if err != nil {
+			b.Fatal(err)
+		}
+		p := NewReplay(r)
+		k := newChurn(p, 10, 0)
+		p.Bind(k)
+		k.Observe(p)
+		for k.Step() {
+		}
+		if k.Err() != nil || !p.Done() {
+			b.Fatal(k.Err())
+		}
+	}
+}
+
+func longTrace(b *testing.B, steps int) []byte {
+	b.Helper()
+	k := newChurn(NewRandom(1, nil), 10, 0)
+	var file bytes.Buffer
+	w, err := NewTraceWriter(k, &file, Header{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	k.Observe(w)
+	run(b, k, steps)
+	if err := w.Close("pass"); err != nil {
+		b.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+// BenchmarkKernelNew measures a world of a few actors from nothing to its first step: short runs are many.
+func BenchmarkKernelNew(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		k := newChurn(NewRandom(1, rate(0.01)), 10, 10)
+		run(b, k, 1)
+	}
+}
+
+// BenchmarkTimer measures setting a timer among many and the step in which it fires.
+func BenchmarkTimer(b *testing.B) {
+	for _, timers := range []int{1, 1000} {
+		b.Run(fmt.Sprintf("timers=%d", timers), func(b *testing.B) {
+			c := NewClock()
+			for i := range timers {
+				var t clock.Timer
+				t = c.AfterFunc(time.Duration(i), func() { t.Reset(time.Duration(timers)) })
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				c.advance()
+			}
+		})
 	}
 }

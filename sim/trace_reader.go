@@ -47,9 +47,11 @@ func (t *TraceReader) readHeader(line []byte) error {
 		Trace   string `json:"trace"`
 		Version int    `json:"version"`
 	}
-	if err := json.Unmarshal(line, &kind); kind.Trace != traceMagic {
+	err := json.NewDecoder(bytes.NewReader(line)).Decode(&kind)
+	if kind.Trace != traceMagic {
 		return t.errorf(`this is not a trace: the first line of one is {"trace":"informersim",…}`)
-	} else if err != nil {
+	}
+	if err != nil {
 		return t.errorf("not a header line: %v", err)
 	}
 	switch v := kind.Version; {
@@ -203,7 +205,7 @@ func (t *TraceReader) readLine(limit int) ([]byte, error) {
 		case err == io.EOF && len(line) == 0:
 			return nil, io.EOF
 		case err == io.EOF:
-			return nil, t.errorAt(t.line+1, "the trace is cut off in the middle of a line, after step %d", t.steps)
+			return nil, t.errorAt(t.line+1, "the trace is cut off in the middle of a line")
 		default:
 			return nil, fmt.Errorf("reading %s: %w", t.file, err)
 		}
