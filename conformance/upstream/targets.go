@@ -1,0 +1,17 @@
+package upstream
+
+// Targets are the packages that informersim replaces.
+func Targets() []Target {
+	return []Target{
+		{
+			ImportPath: "k8s.io/client-go/tools/cache",
+			ReplacedBy: "github.com/informersim/informersim/informer",
+			Dir:        "extracted/informer",
+		},
+		{
+			ImportPath: "k8s.io/client-go/util/workqueue",
+			ReplacedBy: "github.com/informersim/informersim/informer/workqueue",
+			Dir:        "extracted/workqueue",
+		},
+	}
+}

@@ -1,0 +1,93 @@
+package upstream
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
+	"slices"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// typeCheck checks the rewritten files against the original package as another package sees it, taints the units that do
+// not fit, and returns how many those are.
+func (s *suite) typeCheck(files map[string][]byte, plain *types.Package) (refused int, err error) {
+	fset := token.NewFileSet()
+	var parsed []*ast.File
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		file, err := parser.ParseFile(fset, name, files[name], parser.SkipObjectResolution)
+		if err != nil {
+			return 0, fmt.Errorf("upstream: %s as rewritten: %w", name, err)
+		}
+		parsed = append(parsed, file)
+	}
+	var unplaced error
+	config := types.Config{
+		Importer: importerOf{s, plain},
+		Error: func(err error) {
+			var e types.Error
+			if !errors.As(err, &e) || e.Soft {
+				return
+			}
+			u := s.owner[enclosing(parsed, e.Pos)]
+			switch {
+			case u == nil:
+				unplaced = fmt.Errorf("upstream: %s as rewritten: %w", fset.Position(e.Pos), err)
+			case u.taint == "":
+				u.taint = "what it says from outside the package: " + e.Msg
+				refused++
+			}
+		},
+	}
+	// The first error is returned too; all of them were seen above.
+	_, _ = config.Check(s.target.ReplacedBy+"_test", fset, parsed, nil)
+	if refused == 0 && unplaced != nil {
+		return 0, unplaced
+	}
+	return refused, nil
+}
+
+// enclosing names the top-level declaration at pos: the receiver's type for a method.
+func enclosing(files []*ast.File, pos token.Pos) string {
+	for _, file := range files {
+		for _, decl := range file.Decls {
+			if pos < decl.Pos() || decl.End() <= pos {
+				continue
+			}
+			switch decl := decl.(type) {
+			case *ast.FuncDecl:
+				if decl.Recv != nil {
+					return receiverName(decl.Recv.List[0].Type)
+				}
+				return decl.Name.Name
+			case *ast.GenDecl:
+				for _, name := range declaredNames(decl) {
+					return name
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// importerOf finds what a suite imports among what was loaded, and the original for the package that is to be tested.
+type importerOf struct {
+	s     *suite
+	plain *types.Package
+}
+
+// Import implements types.Importer.
+func (i importerOf) Import(path string) (*types.Package, error) {
+	if path == i.s.target.ReplacedBy {
+		return i.plain, nil
+	}
+	var found *packages.Package
+	if found = i.s.pkg.Imports[path]; found == nil || found.Types == nil {
+		return nil, fmt.Errorf("upstream: %s is not imported by the tests of %s", path, i.s.target.ImportPath)
+	}
+	return found.Types, nil
+}
