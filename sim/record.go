@@ -53,12 +53,8 @@ type hasher struct {
 func (h *hasher) begin(actor, kind uint64, c Choice, at time.Duration) {
 	b := binary.LittleEndian.AppendUint64(h.buf[:0], h.hash)
 	b = binary.LittleEndian.AppendUint64(b, actor)
-	h.buf = binary.LittleEndian.AppendUint64(b, kind)
-	h.step(c, int64(at))
-}
-
-func (h *hasher) step(c Choice, at int64) {
-	b := binary.LittleEndian.AppendUint64(h.buf, uint64(c.Target)<<32|uint64(c.Seq))
+	b = binary.LittleEndian.AppendUint64(b, kind)
+	b = binary.LittleEndian.AppendUint64(b, uint64(c.Target)<<32|uint64(c.Seq))
 	h.buf = binary.LittleEndian.AppendUint64(b, uint64(at))
 }
 

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -123,13 +122,9 @@ type TraceError struct {
 
 func (e *TraceError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
 
-// hashStep is the chained hash of a step that was read from a file; it mirrors what the kernel computes from live values.
-func hashStep(prev uint64, s *TraceStep) uint64 {
-	b := binary.LittleEndian.AppendUint64(nil, prev)
-	b = binary.LittleEndian.AppendUint64(b, xxhash.Sum64String(s.Actor))
-	b = binary.LittleEndian.AppendUint64(b, xxhash.Sum64String(s.Kind))
-	h := hasher{buf: b}
-	h.step(Choice{Target: s.Target, Seq: s.Seq}, s.At)
+// traced is the chained hash of a step that was read from a file; it mirrors what the kernel computes from live values.
+func (h *hasher) traced(s *TraceStep) uint64 {
+	h.begin(xxhash.Sum64String(s.Actor), xxhash.Sum64String(s.Kind), Choice{Target: s.Target, Seq: s.Seq}, time.Duration(s.At))
 	for i := range s.Records {
 		r := &s.Records[i]
 		h.record(xxhash.Sum64String(r.Actor), xxhash.Sum64String(r.Kind), &Record{At: time.Duration(r.at(s)), Key: r.Key, RV: r.RV, N: r.N, Detail: r.Detail})

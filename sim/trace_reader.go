@@ -17,8 +17,10 @@ type TraceReader struct {
 	br     *bufio.Reader
 	line   int // of the line that was read last
 	header Header
-	hash   uint64
+	hash   hasher
 	steps  uint64
+	scan   lineScanner
+	long   []byte // where lines longer than br's buffer are put together
 	next   []byte // a line read ahead
 	end    *TraceEnd
 	err    error // what Next returns from now on
@@ -37,7 +39,7 @@ func NewTraceReader(file string, r io.Reader) (*TraceReader, error) {
 	if err := t.readHeader(line); err != nil {
 		return nil, err
 	}
-	t.hash = t.header.Digest()
+	t.hash.hash = t.header.Digest()
 	return t, nil
 }
 
@@ -98,7 +100,7 @@ func (t *TraceReader) readStep() (*TraceStep, error) {
 		return nil, t.readEnd(line)
 	}
 	s := &TraceStep{Line: t.line}
-	if err := decodeLine(line, s); err != nil {
+	if err := t.scan.decodeStep(line, s); err != nil {
 		return nil, t.errorf("not a step line: %v", err)
 	}
 	if s.Step != t.steps+1 {
@@ -122,8 +124,7 @@ func (t *TraceReader) readStep() (*TraceStep, error) {
 }
 
 func (t *TraceReader) verify(s *TraceStep) error {
-	t.hash = hashStep(t.hash, s)
-	got := FormatHash(t.hash)
+	got := FormatHash(t.hash.traced(s))
 	if got == s.Hash {
 		return nil
 	}
@@ -149,7 +150,7 @@ func (t *TraceReader) readRecords(s *TraceStep, budget int) error {
 			return nil
 		}
 		var r TraceRecord
-		if err := decodeLine(line, &r); err != nil {
+		if err := t.scan.decodeRecord(line, &r); err != nil {
 			return t.errorf("not a record line: %v", err)
 		}
 		s.Records = append(s.Records, r)
@@ -165,7 +166,7 @@ func (t *TraceReader) readEnd(line []byte) error {
 	if e.Steps != t.steps {
 		return t.errorf("the end line counts %d steps, the file has %d", e.Steps, t.steps)
 	}
-	if got := FormatHash(t.hash); e.Hash != got {
+	if got := FormatHash(t.hash.hash); e.Hash != got {
 		return t.errorf("the end line's hash is %s, the lines before it give %s: the trace was edited or damaged", e.Hash, got)
 	}
 	last := t.line
@@ -180,8 +181,8 @@ func (t *TraceReader) readEnd(line []byte) error {
 	}
 }
 
-// readLine returns the next line without its newline, or io.EOF. The slice is the caller's. A line longer than limit bytes is
-// an error.
+// readLine returns the next line without its newline, or io.EOF. The slice is valid until the next line is read. A line
+// longer than limit bytes is an error.
 func (t *TraceReader) readLine(limit int) ([]byte, error) {
 	if t.next != nil {
 		l := t.next
@@ -189,10 +190,13 @@ func (t *TraceReader) readLine(limit int) ([]byte, error) {
 		t.line++
 		return l, nil
 	}
-	var line []byte
+	t.long = t.long[:0]
 	for {
-		part, err := t.br.ReadSlice('\n')
-		line = append(line, part...)
+		line, err := t.br.ReadSlice('\n')
+		if len(t.long) > 0 || errors.Is(err, bufio.ErrBufferFull) {
+			t.long = append(t.long, line...)
+			line = t.long
+		}
 		if len(line) > limit+1 { // 1 for the newline
 			return nil, t.errorAt(t.line+1, "the lines of one step, or the header, have more than %d bytes; no trace has", maxTraceBytes)
 		}

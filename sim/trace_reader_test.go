@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"pgregory.net/rapid"
 )
 
 // goodTrace is a trace of three steps with records and draws: line 2 and 4 and 6 are steps.
@@ -228,5 +231,58 @@ func TestTraceReaderFindsEveryChangedByte(t *testing.T) {
 	}
 	if accepted == 0 {
 		t.Error("not even a changed verdict was accepted: this test shows nothing") // the verdict is outside of the hash
+	}
+}
+
+// The quick way to read a line and encoding/json agree on every line, whoever wrote it; and the quick way takes what
+// TraceWriter writes.
+func TestLineScannerAgreesWithJSON(t *testing.T) {
+	agree := func(t *rapid.T, line []byte) (quickStep, quickRecord bool) {
+		var p lineScanner
+		var s, wantStep TraceStep
+		if quickStep = p.step(line, &s); quickStep {
+			if err := decodeLine(line, &wantStep); err != nil || !reflect.DeepEqual(s, wantStep) {
+				t.Fatalf("%s\nreads quickly as %+v\nand by encoding/json as %+v, %v", line, s, wantStep, err)
+			}
+		}
+		var r, wantRecord TraceRecord
+		if quickRecord = p.record(line, &r); quickRecord {
+			if err := decodeLine(line, &wantRecord); err != nil || !reflect.DeepEqual(r, wantRecord) {
+				t.Fatalf("%s\nreads quickly as %+v\nand by encoding/json as %+v, %v", line, r, wantRecord, err)
+			}
+		}
+		return quickStep, quickRecord
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		file, _, _ := writeTrace(t, Header{Seed: rapid.Uint64().Draw(t, "seed")}, 20, "a", "b")
+		lines := bytes.Split(file, []byte("\n"))
+		for _, line := range lines[1 : len(lines)-2] {
+			step, record := agree(t, line)
+			escaped := bytes.ContainsFunc(line, func(r rune) bool { return r == '\\' || r > 127 })
+			if step == record && !escaped {
+				t.Fatalf("%s: quick as a step %v, as a record %v", line, step, record)
+			}
+		}
+		line := bytes.Clone(rapid.SampledFrom(lines).Draw(t, "line"))
+		for range rapid.IntRange(1, 3).Draw(t, "edits") {
+			at := rapid.IntRange(0, len(line)).Draw(t, "at")
+			some := rapid.SampledFrom([]string{"0", "-", "9", "1e3", "1.0", "00", ",", `"`, "}", " ", "\\", "é", "\xff", `"t":1,`, `"d":[],`, "18446744073709551615", "9223372036854775808"}).Draw(t, "some")
+			line = append(line[:at:at], append([]byte(some), line[min(len(line), at+rapid.IntRange(0, 3).Draw(t, "cut")):]...)...)
+		}
+		agree(t, line)
+	})
+}
+
+// Names that never come again do not stay.
+func TestLineScannerForgetsNames(t *testing.T) {
+	var p lineScanner
+	for i := range 3 * maxNames {
+		var r TraceRecord
+		if !p.record(fmt.Appendf(nil, `{"r":"kind-%d","a":"a"}`, i), &r) {
+			t.Fatalf("record %d was not read", i)
+		}
+	}
+	if len(p.names) > maxNames {
+		t.Errorf("%d names are kept", len(p.names))
 	}
 }

@@ -54,6 +54,12 @@ func readTrace(file []byte) (*TraceReader, []*TraceStep, error) {
 	}
 }
 
+// hashStep is the hash of a step after one with the hash prev, computed apart from the reader.
+func hashStep(prev uint64, s *TraceStep) uint64 {
+	h := hasher{hash: prev}
+	return h.traced(s)
+}
+
 func genHeader() *rapid.Generator[Header] {
 	return rapid.Custom(func(t *rapid.T) Header {
 		h := Header{
