@@ -2,6 +2,7 @@ package fakeapiserver
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/informersim/informersim/sim"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -53,6 +54,11 @@ type ClusterOptions struct {
 	FirstRevision int64
 	// Faults are the kinds of faults that are offered to the strategy as choices. Scripts may inject any, whatever this says.
 	Faults []FaultKind
+	// MaxFaults is how many of those happen at most; 0 for no limit.
+	MaxFaults int
+	// CompactEvery is the virtual time between the compactions of the Store that happen by themselves; each keeps as much
+	// history as the one before left. The real server does it every 5 minutes; 0 means never.
+	CompactEvery time.Duration
 }
 
 // Cluster is a Store, its Replicas and their Clients. It is the actor "cluster".
@@ -68,6 +74,8 @@ type Cluster struct {
 	enabled  faultMask
 	armed    []*armedFault
 	faults   faultSet
+	struck   int   // how many faults were chosen
+	mark     int64 // the revision at the last periodic compaction
 }
 
 // NewCluster returns a Cluster whose actors are registered with the kernel. Options out of range mean their defaults.
@@ -88,6 +96,10 @@ func NewCluster(k *sim.Kernel, o ClusterOptions) *Cluster {
 		c.replicas = append(c.replicas, newReplica(c, i))
 	}
 	c.enable(o.Faults)
+	if o.CompactEvery > 0 {
+		c.mark = c.store.revision
+		k.Clock().AfterFunc(o.CompactEvery, c.compactPeriodically)
+	}
 	return c
 }
 
@@ -316,6 +328,18 @@ func (c *Cluster) CompactStore(rev int64) error {
 	r.RV = c.store.compacted
 	c.kernel.Emit(r)
 	return nil
+}
+
+// compactPeriodically compacts to where the Store was the last time.
+func (c *Cluster) compactPeriodically() {
+	if c.mark > c.store.compacted && c.mark <= c.store.revision {
+		if err := c.CompactStore(c.mark); err != nil {
+			c.kernel.Fail(err)
+			return
+		}
+	}
+	c.mark = c.store.revision
+	c.kernel.Clock().AfterFunc(c.options.CompactEvery, c.compactPeriodically)
 }
 
 // Restore puts the Store back to an older revision; see Store.Restore. Without a bump replicas notice nothing: they go on

@@ -53,6 +53,10 @@ func (c *Cluster) enable(kinds []FaultKind) {
 			c.enabled |= 1 << i
 		}
 	}
+	c.offerFaults()
+}
+
+func (c *Cluster) offerFaults() {
 	c.offerStoreFaults()
 	for _, r := range c.replicas {
 		r.offerFaults()

@@ -373,10 +373,9 @@ func (c *Cluster) compactFault(f Fault) error {
 
 // StopFaults ends the faults: none is offered any more, none waits, and what stalls, lags or is held goes on.
 func (c *Cluster) StopFaults() {
-	c.enabled, c.armed = 0, nil
-	c.offerStoreFaults()
+	c.armed = nil
+	c.offerNoFaults()
 	for _, r := range c.replicas {
-		r.offerFaults()
 		r.lagging = 0
 		for r.held > 0 {
 			r.Release()
@@ -390,8 +389,13 @@ func (c *Cluster) StopFaults() {
 				k.watch.heal()
 			}
 		}
-		cl.offerFaults()
 	}
+}
+
+// offerNoFaults takes back what is offered; what has happened goes on.
+func (c *Cluster) offerNoFaults() {
+	c.enabled = 0
+	c.offerFaults()
 }
 
 // param draws a fault's parameter, between low and high inclusive.
@@ -407,6 +411,10 @@ func (c *Cluster) drawFault(kind sim.Kind, target string) {
 	i, ok := faultOfKind(kind)
 	if !ok {
 		return
+	}
+	c.struck++
+	if c.options.MaxFaults > 0 && c.struck >= c.options.MaxFaults {
+		defer c.offerNoFaults()
 	}
 	spec := &faultTable[i]
 	f := Fault{Kind: spec.name, Target: target, Count: 1}

@@ -155,6 +155,10 @@ func labelled(kv ...string) func(*corev1.Pod) {
 	}
 }
 
+func onNode(name string) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Spec.NodeName = name } }
+
+type kobject = runtime.Object
+
 // create commits a pod and returns its revision.
 func (w *world) create(key string, edit ...func(*corev1.Pod)) int64 {
 	w.t.Helper()
