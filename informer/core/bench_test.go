@@ -2,6 +2,8 @@ package core
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -34,7 +36,9 @@ func benchPods(n int, rv string) []runtime.Object {
 // BenchmarkEvent measures one MODIFIED event through the whole stack: Reflector, queue, Controller, Indexer with a
 // namespace index, Processor, and the calls of all listeners.
 func BenchmarkEvent(b *testing.B) {
-	for name, newQueue := range benchQueues() {
+	queues := benchQueues()
+	for _, name := range slices.Sorted(maps.Keys(queues)) {
+		newQueue := queues[name]
 		for _, objects := range []int{1_000, 100_000} {
 			for _, listeners := range []int{1, 4} {
 				b.Run(fmt.Sprintf("queue=%s/objects=%d/listeners=%d", name, objects, listeners), func(b *testing.B) {
@@ -46,7 +50,7 @@ func BenchmarkEvent(b *testing.B) {
 }
 
 func benchQueues() map[string]func(*Indexer) Queue {
-	return map[string]func(*Indexer) Queue{"delta": nil}
+	return map[string]func(*Indexer) Queue{"delta": nil, "inorder": plainQueue, "atomic": atomicQueue}
 }
 
 func benchmarkEvent(b *testing.B, newQueue func(*Indexer) Queue, objects, listeners int) {

@@ -54,9 +54,8 @@ func (c *Controller) Step() (stepped bool, err error) {
 	return true, c.ProcessPopped()
 }
 
-// Pop is the first half of Step. Between the halves a RealFIFO that unlocks while processing may be written to (I60); a
-// DeltaFIFO and a plain RealFIFO may not, as client-go holds their lock. It returns false if the queue is empty or the
-// entry popped before is not processed yet.
+// Pop is the first half of Step. Between the halves the queue may be written to unless it is Locked (I60). It returns
+// false if the queue is empty or the entry popped before is not processed yet.
 func (c *Controller) Pop() bool {
 	if c.pending || !c.Queue.Pop(&c.popped) {
 		return false

@@ -42,6 +42,7 @@ type DeltaFIFO struct {
 	numbers  map[string]uint64 // key to entry number; nil while few enough are queued to be scanned
 	replaces uint32            // count of Replace calls, which marks what one listed
 	popped   cache.Deltas      // what the last Pop lent out
+	locked   bool              // by the processing of what was popped
 }
 
 // fifoEntry is one queued key. Most have one delta, so that one needs no slice.
@@ -225,6 +226,7 @@ func (f *DeltaFIFO) Pop(p *Popped) bool {
 	f.popped = append(append(f.popped[:0], e.first), e.rest...)
 	p.Key, p.Deltas, p.Keys = e.key, f.popped, nil
 	p.IsInInitialList = !f.pop.synced
+	f.locked = true
 	if f.numbers != nil {
 		delete(f.numbers, e.key)
 	}
@@ -245,8 +247,11 @@ func (f *DeltaFIFO) drained() {
 	}
 }
 
-// Done does nothing: a DeltaFIFO counts at Pop.
-func (f *DeltaFIFO) Done() {}
+// Done lets writers in again. The count of the initial population has fallen at Pop.
+func (f *DeltaFIFO) Done() { f.locked = false }
+
+// Locked says whether writers have to wait for Done: they do from each Pop on (I51).
+func (f *DeltaFIFO) Locked() bool { return f.locked }
 
 // Replace enqueues Replaced (or Sync) for every object of list, then a Deleted with a DeletedFinalStateUnknown for every
 // key that the queue or the known objects have and the list has not (I47, I48). An error leaves what was enqueued before it.

@@ -112,9 +112,26 @@ func (w *world) addHandler(d *time.Duration) {
 	w.mirrors = append(w.mirrors, m.have)
 }
 
-// answer carries out the Reflector's want, whole or in part.
+// step pops and processes, or processes what was popped before.
+func (w *world) step() (stepped bool) {
+	var err error
+	if w.inf.Controller.Processing() {
+		stepped, err = true, w.inf.Controller.ProcessPopped()
+	} else {
+		stepped, err = w.inf.Controller.Step()
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return stepped
+}
+
+// answer carries out the Reflector's want, whole or in part, unless the queue keeps writers out.
 func (w *world) answer(fail bool) {
 	r := w.inf.Reflector
+	if w.inf.Queue.Locked() {
+		return
+	}
 	want := r.Want()
 	switch {
 	case want.Op == OpSleep:
@@ -162,6 +179,9 @@ func (w *world) stream(fail bool) {
 }
 
 func (w *world) pass(d time.Duration) {
+	if w.inf.Queue.Locked() {
+		return // a resync would write
+	}
 	w.now = w.now.Add(d)
 	w.inf.Reflector.OnTime(w.now)
 }
@@ -169,10 +189,7 @@ func (w *world) pass(d time.Duration) {
 func (w *world) settle() {
 	for range 10_000 {
 		w.answer(false)
-		stepped, err := w.inf.Controller.Step()
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		stepped := w.step()
 		for _, l := range w.ls {
 			stepped = l.Deliver() || stepped
 		}
@@ -211,18 +228,8 @@ func runWorld(t *rapid.T, newQueue func(*Indexer) Queue) {
 		"answer2": func(*rapid.T) { w.answer(false) },
 		"fail":    func(*rapid.T) { w.answer(true) },
 		"compact": func(*rapid.T) { w.s.compacted = w.s.rev },
-		"step": func(t *rapid.T) {
-			if _, err := w.inf.Controller.Step(); err != nil {
-				t.Fatal(err)
-			}
-		},
-		"half": func(*rapid.T) {
-			if w.inf.Controller.Pop() {
-				if err := w.inf.Controller.ProcessPopped(); err != nil {
-					t.Fatal(err)
-				}
-			}
-		},
+		"step":    func(t *rapid.T) { w.step() },
+		"pop":     func(*rapid.T) { w.inf.Controller.Pop() },
 		"deliver": func(t *rapid.T) { w.ls[rapid.IntRange(0, len(w.ls)-1).Draw(t, "listener")].Deliver() },
 		"time":    func(t *rapid.T) { w.pass(time.Duration(rapid.IntRange(1, 3000).Draw(t, "ms")) * time.Millisecond) },
 		"late": func(*rapid.T) {

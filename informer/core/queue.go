@@ -26,6 +26,9 @@ type Queue interface {
 	Pop(p *Popped) bool
 	// Done tells the queue that the last popped entry has been processed (I55). Each Pop is followed by one Done.
 	Done()
+	// Locked says whether writers have to wait: client-go's queues hold their lock while an entry is processed (I51), but for
+	// an atomic one that unlocks (I60). Nothing is enforced here; whoever steps the stack keeps to it.
+	Locked() bool
 	// HasSynced says whether everything of the first Replace was popped (DeltaFIFO, I51) or processed (RealFIFO, I55).
 	HasSynced() bool
 	// Len is the number of entries: keys in a DeltaFIFO, deltas in a RealFIFO.
