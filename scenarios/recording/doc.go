@@ -19,10 +19,11 @@
 //     the list whose keys happen to go on in order count as listed: the state is the same.
 //   - Otherwise revisions increase. ADDED of a known object with a higher revision is an update, MODIFIED of an unknown one
 //     a create, an event that says what is already known nothing. BOOKMARK says nothing. ERROR ends the recording.
-//   - A later run of ADDED events that repeats a known object at its revision is the list of a recording that was started
-//     again. Its changes are replayed in the order of their revisions; known objects missing in it were deleted meanwhile.
-//     So was an object that comes back with another uid. The revision of such a deletion is unknown: it gets the first free
-//     one, and its object as last seen.
+//   - A later run of ADDED events that ascends in that order and repeats a known object at its revision is the list of a
+//     recording that was started again. Its changes are replayed in the order of their revisions; known objects missing in
+//     it were deleted meanwhile. So was an object that comes back with another uid. The revision of such a deletion is
+//     unknown: it gets the first free one, and its object as last seen. If none is free before the object comes back, that
+//     is an update and the deletion is left out.
 //   - A deletion of an object that was never seen is left out. Both kinds of guesses are said in the script's prose.
 //   - The last watch event may be cut off, as Ctrl-C does: it is left out, and said in the prose.
 //

@@ -143,7 +143,7 @@ func (e *emitter) emit(r *Result, changes []*change) error {
 	for _, c := range changes {
 		title := "The initial state, in the order of its revisions."
 		if !c.initial {
-			e.start(c.kind)
+			e.start(c.kind, true)
 			title = "What changed."
 		}
 		e.section(title)
@@ -152,7 +152,7 @@ func (e *emitter) emit(r *Result, changes []*change) error {
 		}
 	}
 	for _, h := range e.im.order {
-		e.start(h)
+		e.start(h, false)
 	}
 	e.section("The end.")
 	e.command("settle")
@@ -177,15 +177,18 @@ func (e *emitter) header(r *Result, changes []*change) {
 	}
 }
 
-// start starts a kind's informer on its initial state, once.
-func (e *emitter) start(h *history) {
+// start starts a kind's informer on its initial state, once. The settling before the first change is what makes the initial
+// state the informer's first list; without it the list could come after the changes and hide them.
+func (e *emitter) start(h *history, settle bool) {
 	if e.started[h] {
 		return
 	}
 	e.started[h] = true
 	e.section("The informer lists the initial state of " + h.short + ".")
 	e.command("informer", word(h.informer), word(h.short), pair("handlers", "h"+strings.TrimPrefix(h.informer, "i")))
-	e.command("settle")
+	if settle {
+		e.command("settle")
+	}
 }
 
 func (e *emitter) change(c *change) error {

@@ -111,6 +111,10 @@ func initialLength(run []*object, listEnd bool) int {
 	seen := make(map[string]bool, len(run))
 	for i, o := range run {
 		if seen[o.key] {
+			// The recording was started again: with this object, or with new ones that the new list has before it.
+			for i > 0 && run[i-1].key < run[i].key {
+				i--
+			}
 			run = run[:i]
 			break
 		}
@@ -119,10 +123,7 @@ func initialLength(run []*object, listEnd bool) int {
 	if listEnd {
 		return len(run)
 	}
-	n := 0
-	for n < len(run) && (n == 0 || run[n-1].key < run[n].key) {
-		n++
-	}
+	n := ascending(run)
 	var highest int64
 	for i, o := range run {
 		if o.rv < highest {
@@ -142,39 +143,92 @@ func (h *history) list(objects []*object) {
 	}
 }
 
-// addRun takes ADDED events after the initial state: single ones, the list of a recording that was started again, or both.
+// addRun takes ADDED events after the initial state: single ones, lists of a recording that was started again, or both.
 func (h *history) addRun(run []*object) error {
-	before := h.last
-	pending := make(map[string]int64, len(run))
-	repeated := false
-	var news []*object
-	for _, o := range run {
-		rv := pending[o.key]
-		if known := h.known[o.key]; rv == 0 && known != nil {
-			rv = known.rv
-			repeated = repeated || rv == o.rv
+	for len(run) > 0 {
+		n := h.groupLength(run)
+		if err := h.addGroup(run[:n]); err != nil {
+			return err
 		}
-		pending[o.key] = o.rv
-		switch {
-		case rv == o.rv:
-			h.drop(o)
-		case o.rv <= before || o.rv < rv:
-			return h.goesBack(o)
-		default:
-			news = append(news, o)
-		}
+		run = run[n:]
 	}
-	var missing []*object
-	if repeated {
+	return nil
+}
+
+// ascending returns the length of the longest beginning of a run in which the keys ascend, as they do in a list (S6).
+func ascending(run []*object) int {
+	n := 0
+	for n < len(run) && (n == 0 || run[n-1].key < run[n].key) {
+		n++
+	}
+	return n
+}
+
+// groupLength returns how much of a run is one list, or single events up to one. That is what ascends, and what follows it if
+// that must belong to the same list, although it does not ascend: because it repeats objects that the list lacks so far, or because
+// its revisions go back.
+func (h *history) groupLength(run []*object) int {
+	keys := map[string]bool{}
+	isList, highest, n := false, int64(0), 0
+	for next := run[:ascending(run)]; len(next) > 0; next = run[n : n+ascending(run[n:])] {
+		belongs := n == 0
+		for _, o := range next {
+			if keys[o.key] {
+				return n
+			}
+			repeats := h.repeats(o)
+			belongs = belongs || repeats && isList || !repeats && o.rv <= highest
+		}
+		if !belongs {
+			return n
+		}
+		for _, o := range next {
+			keys[o.key] = true
+			if h.repeats(o) {
+				isList = true
+			} else {
+				highest = max(highest, o.rv)
+			}
+		}
+		n += len(next)
+	}
+	return n
+}
+
+// repeats says whether an object is known at the same revision.
+func (h *history) repeats(o *object) bool {
+	known := h.known[o.key]
+	return known != nil && known.rv == o.rv
+}
+
+// addGroup takes one list, or single events.
+func (h *history) addGroup(group []*object) error {
+	before, isList := h.last, false
+	listed := make(map[string]bool, len(group))
+	var news []*object
+	for _, o := range group {
+		listed[o.key] = true
+		if h.repeats(o) {
+			isList = true
+			h.drop(o)
+			continue
+		}
+		if o.rv <= before {
+			return h.goesBack(o)
+		}
+		news = append(news, o)
+	}
+	if isList {
 		h.relists++
+		var missing []*object
 		for key, o := range h.known {
-			if pending[key] == 0 {
+			if !listed[key] {
 				missing = append(missing, o)
 			}
 		}
-	}
-	for _, o := range sortedByRevision(missing) {
-		h.guessDeletion(o, before)
+		for _, o := range sortedByRevision(missing) {
+			h.guessDeletion(o, before)
+		}
 	}
 	for _, o := range sortedByRevision(news) {
 		h.put(o, before)

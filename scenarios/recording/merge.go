@@ -26,44 +26,42 @@ func merge(kinds []*history) ([]*change, error) {
 		}
 		taken[c.rv] = c
 	}
-	// Each guessed deletion took a revision of the time nobody watched, and so did the changes that were seen afterwards: the
-	// lowest free one is at most the true one.
-	for _, c := range all {
+	for _, h := range kinds {
+		placeGuesses(h, taken)
+	}
+	all = slices.DeleteFunc(all, func(c *change) bool { return c.rv == 0 })
+	slices.SortFunc(all, func(a, b *change) int { return cmp.Compare(a.rv, b.rv) })
+	return all, nil
+}
+
+// placeGuesses gives a kind's guessed deletions the lowest free revisions. Each of them took a revision of the time nobody watched,
+// and so did the changes that were seen afterwards: the lowest free one is at most the true one. If none is free before the
+// object came back, a list was misread: the deletion is left out (revision 0) and the object that came back is an update.
+func placeGuesses(h *history, taken map[int64]*change) {
+	cameBack := map[*change]*change{}
+	next := map[string]*change{}
+	for _, c := range slices.Backward(h.changes) {
+		cameBack[c] = next[c.object.key]
+		next[c.object.key] = c
+	}
+	for _, c := range h.changes {
 		if !c.guessed {
 			continue
 		}
-		c.rv = c.after
-		for c.rv == c.after || taken[c.rv] != nil {
-			if c.rv == math.MaxInt64 {
-				return nil, unfit(c)
+		rv := c.after
+		for rv == c.after || taken[rv] != nil {
+			if rv == math.MaxInt64 {
+				break
 			}
-			c.rv++
+			rv++
 		}
-		taken[c.rv] = c
-	}
-	slices.SortFunc(all, func(a, b *change) int { return cmp.Compare(a.rv, b.rv) })
-	return all, checkExistence(all)
-}
-
-// checkExistence makes sure that what is updated or deleted exists and what is created does not: a guessed deletion may
-// have found no free revision before its object came back.
-func checkExistence(all []*change) error {
-	type id struct {
-		kind *history
-		key  string
-	}
-	exists := map[id]bool{}
-	for _, c := range all {
-		at := id{c.kind, c.object.key}
-		if exists[at] == (c.verb == "create") {
-			return unfit(c)
+		back := cameBack[c]
+		switch {
+		case back != nil && rv >= back.rv:
+			back.verb = "update"
+		case taken[rv] == nil:
+			c.rv = rv
+			taken[rv] = c
 		}
-		exists[at] = c.verb != "delete"
 	}
-	return nil
-}
-
-func unfit(c *change) error {
-	return wrong(c.object.place, c.object.document, "record it again without a gap",
-		"%s %s was deleted and came back, and no revision below %d is free for its deletion", c.kind.gvk.Kind, shorten(c.object.key), c.rv)
 }

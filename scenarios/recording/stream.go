@@ -19,6 +19,7 @@ type stream struct {
 	i, n int   // buf[i:n] is read but not consumed
 	err  error // why the input ended; io.EOF at its end
 
+	limit     int64 // bytes to read at most
 	base      int64 // offset in the input of buf[0]
 	line      int
 	lineStart int64 // offset of the line's first byte
@@ -26,7 +27,9 @@ type stream struct {
 	value []byte // the value read last, reused
 }
 
-func newStream(name string, in io.Reader) *stream { return &stream{name: name, in: in, line: 1} }
+func newStream(name string, in io.Reader) *stream {
+	return &stream{name: name, in: in, line: 1, limit: MaxInputSize}
+}
 
 // place is where a value starts.
 type place struct {
@@ -46,16 +49,16 @@ func (s *stream) fill() bool {
 	for s.i == s.n && s.err == nil {
 		s.base += int64(s.n)
 		s.i, s.n = 0, 0
-		if s.base >= MaxInputSize {
+		if s.base >= s.limit {
 			// One byte more says whether there is more; none of it is used.
 			if n, _ := io.ReadAtLeast(s.in, s.buf[:1], 1); n > 0 {
-				s.err = script.Errorf(script.Pos{File: s.name}, recordLess, "the recording is over %s", script.FormatSize(MaxInputSize))
+				s.err = script.Errorf(script.Pos{File: s.name}, recordLess, "the recording is over %s", script.FormatSize(s.limit))
 				return false
 			}
 			s.err = io.EOF
 			return false
 		}
-		s.n, s.err = s.in.Read(s.buf[:min(int64(len(s.buf)), MaxInputSize-s.base)])
+		s.n, s.err = s.in.Read(s.buf[:min(int64(len(s.buf)), s.limit-s.base)])
 	}
 	return s.i < s.n
 }
