@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -77,16 +78,16 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// silence sends the apiserver's log, which klog writes to standard error, to log instead.
-func silence(log io.Writer) {
-	if log == nil {
-		log = io.Discard
+// silence sends the apiserver's log, which klog writes to standard error, to another writer.
+func silence(to io.Writer) {
+	if to == nil {
+		to = io.Discard
 	}
 	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
 	klog.InitFlags(flags)
 	flags.Set("logtostderr", "false")
 	flags.Set("stderrthreshold", "FATAL")
-	klog.SetOutput(log)
+	klog.SetOutput(to)
 }
 
 func (s *Server) start(ctx context.Context, crds []*apiextensionsv1.CustomResourceDefinition, fsync bool) error {
@@ -123,6 +124,7 @@ func (s *Server) serve() error {
 			(*handler).ServeHTTP(w, r)
 		}),
 		ReadHeaderTimeout: 32 * time.Second,
+		ErrorLog:          log.New(io.Discard, "", 0),
 	}
 	go s.front.Serve(listener)
 	return nil

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/informersim/informersim/conformance/catalogue"
+	"github.com/informersim/informersim/conformance/probe"
+)
+
+// differ is the error of a run that found differences.
+type differ struct{ count int }
+
+func (d differ) Error() string { return fmt.Sprintf("%d differ", d.count) }
+
+// settings are the command's flags.
+type settings struct {
+	reference, target, url, control string
+	run, file, goldens              string
+	servers, seeds                  int
+	firstSeed                       uint64
+	steps                           int
+	rewrite, list, show             bool
+	out                             io.Writer
+}
+
+func command() *cobra.Command {
+	s := &settings{out: os.Stdout}
+	c := &cobra.Command{
+		Use:           "conformance",
+		Short:         "Compare an apiserver's answers with those of a real one",
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Example: `  go run . --seeds 2000
+  go run . --reference golden --run '^watch'
+  go run . --url http://127.0.0.1:8080 --control http://127.0.0.1:8081
+  go run . --target real --run object/life --show`,
+		RunE: func(c *cobra.Command, _ []string) error { return s.main(c.Context()) },
+	}
+	f := c.Flags()
+	f.StringVar(&s.reference, "reference", "real", "where right answers come from: real or golden")
+	f.StringVar(&s.target, "target", "fake", "what is tested: fake or real")
+	f.StringVar(&s.url, "url", "", "test the server at this root instead of --target")
+	f.StringVar(&s.control, "control", "", "root of that server's control listener, for probes that compact or restart")
+	f.StringVar(&s.run, "run", "", "play only the probes whose name matches this regular expression")
+	f.StringVar(&s.file, "file", "", "play the probes of this script instead of the catalogue's")
+	f.StringVar(&s.goldens, "goldens", filepath.Join("testdata", "golden"), "folder of recorded answers")
+	f.IntVar(&s.servers, "servers", 2*runtime.NumCPU(), "how many servers of each kind share the probes")
+	f.IntVar(&s.seeds, "seeds", 0, "how many generated sequences to play as well")
+	f.Uint64Var(&s.firstSeed, "first-seed", 1, "seed of the first of them")
+	f.IntVar(&s.steps, "steps", 25, "requests in a generated sequence")
+	f.BoolVar(&s.rewrite, "rewrite", false, "record the answers of a real server and exit")
+	f.BoolVar(&s.list, "list", false, "list the probes and exit")
+	f.BoolVar(&s.show, "show", false, "print the transcripts of the reference too")
+	return c
+}
+
+func (s *settings) main(ctx context.Context) error {
+	probes, err := s.probes()
+	if err != nil {
+		return err
+	}
+	if s.list {
+		for _, p := range probes {
+			fmt.Fprintln(s.out, p.Name, strings.Join(p.Cites, " "))
+		}
+		fmt.Fprintf(s.out, "%d probes\n", len(probes))
+		return nil
+	}
+	if s.rewrite {
+		return s.record(ctx, probes)
+	}
+	return s.compare(ctx, probes)
+}
+
+// probes are those that the flags choose.
+func (s *settings) probes() ([]probe.Probe, error) {
+	all, err := catalogue.All()
+	if s.file != "" {
+		text, readErr := os.ReadFile(s.file)
+		if readErr != nil {
+			return nil, fmt.Errorf("read the probes: %w", readErr)
+		}
+		all, err = probe.Parse(s.file, string(text))
+	}
+	if err != nil || s.run == "" {
+		return all, err
+	}
+	pattern, err := regexp.Compile(s.run)
+	if err != nil {
+		return nil, fmt.Errorf("--run: %w", err)
+	}
+	var chosen []probe.Probe
+	for _, p := range all {
+		if pattern.MatchString(p.Name) {
+			chosen = append(chosen, p)
+		}
+	}
+	return chosen, nil
+}
+
+// record writes the goldens.
+func (s *settings) record(ctx context.Context, probes []probe.Probe) error {
+	if s.run != "" || s.file != "" {
+		return fmt.Errorf("--rewrite records all probes: leave --run and --file away")
+	}
+	began := time.Now()
+	outcomes, err := s.real(ctx, probes)
+	if err != nil {
+		return err
+	}
+	transcripts, err := played(outcomes)
+	if err != nil {
+		return err
+	}
+	changed, err := probe.WriteGoldens(s.goldens, transcripts)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "%d probes recorded in %.1fs, %d files changed\n", len(transcripts), time.Since(began).Seconds(), changed)
+	return nil
+}
+
+func (s *settings) real(ctx context.Context, probes []probe.Probe) ([]probe.Outcome, error) {
+	pool, stop, err := realTargets(ctx, min(s.servers, len(probes)))
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	return probe.RunAll(ctx, pool, probes, nil), ctx.Err()
+}
+
+// played are the transcripts, if every probe could be played.
+func played(outcomes []probe.Outcome) ([]probe.Transcript, error) {
+	var transcripts []probe.Transcript
+	for _, o := range outcomes {
+		if o.Err != nil {
+			return nil, o.Err
+		}
+		transcripts = append(transcripts, o.Transcript)
+	}
+	return transcripts, nil
+}

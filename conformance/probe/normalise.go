@@ -1,0 +1,303 @@
+package probe
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// revisionSpan is how far above the probe's first revision a number in a message about resourceVersions is taken for
+// one. shownString is the length of the longest string that is shown whole.
+const (
+	revisionSpan = 100_000
+	shownString  = 2_000
+)
+
+var (
+	uuidText    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	timeText    = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z`)
+	addressText = regexp.MustCompile(`127\.0\.0\.1:[0-9]+`)
+	number      = regexp.MustCompile(`\b[0-9]+\b`)
+	aboutRVs    = regexp.MustCompile(`(?i)resource ?versions?|in object meta`)
+	suffix      = regexp.MustCompile(`^[bcdfghjklmnpqrstvwxz2456789]{5}$`)
+	age         = regexp.MustCompile(`^[0-9]+(s|ms)$`)
+)
+
+// ownTimes is the year of the times that probes send themselves: those are shown.
+const ownTimes = "1999-"
+
+// normaliser replaces what may differ between two servers. It remembers the uids and generated names of one probe.
+type normaliser struct {
+	base    int64
+	brief   bool
+	managed bool
+	uids    map[string]string
+	names   map[string]string
+	order   []string
+	// prefixes are the generateNames that were sent.
+	prefixes []*regexp.Regexp
+}
+
+func newNormaliser(p Probe, base int64) *normaliser {
+	return &normaliser{
+		base: base, brief: p.Brief, managed: p.ManagedFields,
+		uids: map[string]string{}, names: map[string]string{},
+	}
+}
+
+// decode reads a JSON document, numbers kept as written.
+func decode(data []byte) (any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var v any
+	if err := decoder.Decode(&v); err != nil {
+		return nil, err
+	}
+	if decoder.More() {
+		return nil, fmt.Errorf("more than one JSON document")
+	}
+	return v, nil
+}
+
+// document normalises a decoded body or event object.
+func (n *normaliser) document(v any) any {
+	n.learn(v)
+	v = inOrder(n.value("", v))
+	if n.brief {
+		v = briefly(v)
+	}
+	return v
+}
+
+// learn notes the names that a server generated.
+func (n *normaliser) learn(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		prefix, _ := v["generateName"].(string)
+		name, _ := v["name"].(string)
+		if rest, found := strings.CutPrefix(name, prefix); prefix != "" && found && suffix.MatchString(rest) {
+			if _, known := n.names[name]; !known {
+				n.names[name] = fmt.Sprintf("%s<generated %d>", prefix, len(n.names)+1)
+				n.order = append(n.order, name)
+			}
+		}
+		for _, key := range sortedKeys(v) {
+			n.learn(v[key])
+		}
+	case []any:
+		for _, item := range v {
+			n.learn(item)
+		}
+	}
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+// generatedBase is how much of a generateName a server keeps, leaving room for five characters in a label.
+const generatedBase = 58
+
+var sentPrefix = regexp.MustCompile(`generateName: ?"?([^",}]+)`)
+
+// sent notes the generateNames of a request body, which a refusal names with a suffix.
+func (n *normaliser) sent(body string) {
+	for _, m := range sentPrefix.FindAllStringSubmatch(body, -1) {
+		prefix := m[1][:min(len(m[1]), generatedBase)]
+		n.prefixes = append(n.prefixes, regexp.MustCompile("("+regexp.QuoteMeta(prefix)+")[bcdfghjklmnpqrstvwxz2456789]{5}\\b"))
+	}
+}
+
+// value normalises what is found under key.
+func (n *normaliser) value(key string, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for _, k := range sortedKeys(v) {
+			out[k] = n.value(k, v[k])
+		}
+		return out
+	case []any:
+		if key == "managedFields" && !n.managed {
+			return managers(v)
+		}
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = n.value(key, item)
+		}
+		if key == "cells" {
+			maskAges(out)
+		}
+		return out
+	case string:
+		return n.text(key, v)
+	}
+	return v
+}
+
+// managers shows each managedFields entry as "manager operation subresource", an apply's missing time included (S4).
+func managers(entries []any) any {
+	out := make([]any, len(entries))
+	for i, entry := range entries {
+		m, _ := entry.(map[string]any)
+		line := fmt.Sprintf("%v %v", m["manager"], m["operation"])
+		if sub, found := m["subresource"]; found {
+			line += fmt.Sprintf(" %v", sub)
+		}
+		if _, found := m["time"]; !found {
+			line += " untimed"
+		}
+		out[i] = line
+	}
+	return out
+}
+
+// maskAges replaces the cells of a table that show an age.
+func maskAges(cells []any) {
+	for i, cell := range cells {
+		if text, ok := cell.(string); ok && age.MatchString(text) {
+			cells[i] = "<age>"
+		}
+	}
+}
+
+// text normalises a string found under key.
+func (n *normaliser) text(key, s string) any {
+	switch key {
+	case "resourceVersion":
+		return n.revision(s)
+	case "continue":
+		if s != "" {
+			return n.token(s)
+		}
+	}
+	s = uuidText.ReplaceAllStringFunc(s, n.uid)
+	s = timeText.ReplaceAllStringFunc(s, maskTime)
+	s = addressText.ReplaceAllString(s, "<address>")
+	for _, name := range n.order {
+		s = strings.ReplaceAll(s, name, n.names[name])
+	}
+	for _, prefix := range n.prefixes {
+		s = prefix.ReplaceAllString(s, "${1}<generated>")
+	}
+	if aboutRVs.MatchString(s) {
+		s = number.ReplaceAllStringFunc(s, n.mentioned)
+	}
+	if len(s) > shownString {
+		s = fmt.Sprintf("%s… <%d bytes>", s[:60], len(s))
+	}
+	return s
+}
+
+func (n *normaliser) uid(s string) string {
+	symbol, known := n.uids[s]
+	if !known {
+		symbol = fmt.Sprintf("<uid %d>", len(n.uids)+1)
+		n.uids[s] = symbol
+	}
+	return symbol
+}
+
+func maskTime(s string) string {
+	switch {
+	case strings.HasPrefix(s, ownTimes):
+		return s
+	case strings.Contains(s, "."):
+		return "<microtime>"
+	}
+	return "<time>"
+}
+
+// revision writes a resourceVersion as its distance from the probe's first one.
+func (n *normaliser) revision(s string) string {
+	rv, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || rv < n.base || rv > n.base+revisionSpan {
+		return s
+	}
+	return fmt.Sprintf("R+%d", rv-n.base)
+}
+
+// mentioned is a number in a message about resourceVersions. How far back a server's history reaches is its own affair.
+func (n *normaliser) mentioned(s string) string {
+	if rv, err := strconv.ParseInt(s, 10, 64); err == nil && rv > 1 && rv < n.base {
+		return "<earlier>"
+	}
+	return n.revision(s)
+}
+
+// token opens a continue token.
+func (n *normaliser) token(s string) string {
+	data, err := base64.RawURLEncoding.DecodeString(s)
+	var token continueToken
+	if err != nil || json.Unmarshal(data, &token) != nil {
+		return "<opaque token>"
+	}
+	return fmt.Sprintf("<token rv=%s start=%q>", n.revision(strconv.FormatInt(token.RV, 10)), token.Start)
+}
+
+// briefly shortens the objects of a document to a line each. Statuses, tables and the like stay.
+func briefly(v any) any {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return v
+	}
+	if items, ok := m["items"].([]any); ok {
+		for i, item := range items {
+			items[i] = briefLine(item)
+		}
+		return m
+	}
+	if event, ok := m["object"].(map[string]any); ok && m["type"] != "ERROR" {
+		return fmt.Sprintf("%v %v", m["type"], briefLine(event))
+	}
+	if _, ok := m["spec"]; ok {
+		return briefLine(m)
+	}
+	return m
+}
+
+// briefLine is an object's name, resourceVersion and whatever a probe may have set on it.
+func briefLine(v any) any {
+	m, _ := v.(map[string]any)
+	meta, _ := m["metadata"].(map[string]any)
+	if meta == nil {
+		return v
+	}
+	name := fmt.Sprint(meta["name"])
+	if namespace, found := meta["namespace"]; found {
+		name = fmt.Sprintf("%v/%s", namespace, name)
+	}
+	line := fmt.Sprintf("%s %v", name, meta["resourceVersion"])
+	if meta["name"] == nil {
+		line = fmt.Sprintf("%v", meta["resourceVersion"])
+	}
+	for _, key := range []string{"generation", "labels", "annotations", "finalizers", "deletionTimestamp"} {
+		if value, found := meta[key]; found {
+			line += " " + key + "=" + compact(value)
+		}
+	}
+	for _, key := range []string{"spec", "status"} {
+		if value, found := m[key]; found {
+			line += " " + key + "=" + compact(value)
+		}
+	}
+	return line
+}
+
+func compact(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(data))
+}

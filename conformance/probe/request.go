@@ -1,0 +1,220 @@
+package probe
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/informersim/informersim/conformance/resources"
+)
+
+// UserAgent names the field manager of writes that name none: the part before the slash.
+const UserAgent = "probe/1"
+
+// defaultNamespace is used by targets that name none.
+const defaultNamespace = "ns1"
+
+// patchTypes are the content types of the patch verbs.
+var patchTypes = map[string]string{
+	"json":      "application/json-patch+json",
+	"merge":     "application/merge-patch+json",
+	"strategic": "application/strategic-merge-patch+json",
+	"apply":     "application/apply-patch+yaml",
+}
+
+// location is a parsed target.
+type location struct {
+	resource, namespace, name, subresource, query string
+	// raw is the whole of an absolute target.
+	raw string
+}
+
+// parseTarget reads RESOURCE[@NAMESPACE][/NAME[/SUBRESOURCE]][?QUERY] or an absolute path.
+func parseTarget(target string) location {
+	if strings.HasPrefix(target, "/") {
+		return location{raw: target}
+	}
+	var l location
+	path, query, _ := strings.Cut(target, "?")
+	l.query = query
+	parts := strings.SplitN(path, "/", 3)
+	all := strings.HasPrefix(parts[0], "*")
+	resource, namespace, given := strings.Cut(strings.TrimPrefix(parts[0], "*"), "@")
+	l.resource = resource
+	switch {
+	case given:
+		l.namespace = namespace
+	case !all && !resources.ClusterScoped[resource]:
+		l.namespace = defaultNamespace
+	}
+	if len(parts) > 1 {
+		l.name = parts[1]
+	}
+	if len(parts) > 2 {
+		l.subresource = parts[2]
+	}
+	return l
+}
+
+// collection is the path of the collection that the location is in, without a query.
+func (l location) collection() string {
+	path := resources.GroupVersionPath
+	if l.namespace != "" {
+		path += "/namespaces/" + l.namespace
+	}
+	return path + "/" + l.resource
+}
+
+// path is the request's path and query.
+func (l location) path() string {
+	if l.raw != "" {
+		return l.raw
+	}
+	path := l.collection()
+	if l.name != "" {
+		path += "/" + l.name
+	}
+	if l.subresource != "" {
+		path += "/" + l.subresource
+	}
+	if l.query != "" {
+		path += "?" + l.query
+	}
+	return path
+}
+
+// addQuery appends a parameter unless the query has it.
+func (l *location) addQuery(name, value string) {
+	if strings.Contains("&"+l.query, "&"+name) {
+		return
+	}
+	if l.query != "" {
+		l.query += "&"
+	}
+	l.query += name + "=" + url.QueryEscape(value)
+}
+
+// request builds the HTTP request of a step whose variables are expanded.
+func request(root string, step Step, target, rest string) (*http.Request, error) {
+	l := parseTarget(target)
+	body, err := parseBody(rest)
+	if err != nil {
+		return nil, err
+	}
+	method, contentType := step.Verb, "application/json"
+	switch step.Verb {
+	case "get", "list":
+		method = http.MethodGet
+	case "create":
+		method = http.MethodPost
+		fill(body, l, true)
+		l.name = ""
+	case "put":
+		method = http.MethodPut
+		fill(body, l, true)
+	case "delete":
+		method = http.MethodDelete
+		if options, ok := body.(map[string]any); ok {
+			setDefault(options, "apiVersion", "v1")
+			setDefault(options, "kind", "DeleteOptions")
+		}
+	case "json", "merge", "strategic", "apply":
+		method, contentType = http.MethodPatch, patchTypes[step.Verb]
+		if step.Verb == "apply" {
+			fill(body, l, false)
+			l.addQuery("fieldManager", "applier")
+		}
+	}
+	encoded, err := encodeBody(body)
+	if err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequest(method, root+escapeTarget(l.path()), strings.NewReader(encoded))
+	if err != nil {
+		return nil, fmt.Errorf("build the request: %w", err)
+	}
+	if encoded != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	r.Header.Set("Accept", "application/json")
+	r.Header.Set("User-Agent", UserAgent)
+	for _, h := range step.Headers {
+		if h.Name != "Pick" && h.Name != "Keys" {
+			r.Header.Set(h.Name, h.Value)
+		}
+	}
+	return r, nil
+}
+
+// escapeTarget escapes what a request line cannot hold; what is escaped already stays.
+func escapeTarget(path string) string {
+	return strings.NewReplacer(" ", "%20", "\x00", "%00", `"`, "%22").Replace(path)
+}
+
+// rawBody is a body that is sent as it is.
+type rawBody string
+
+// parseBody reads flow YAML or a quoted Go string; nil is no body.
+func parseBody(text string) (any, error) {
+	if text == "" {
+		return nil, nil
+	}
+	if strings.HasPrefix(text, `"`) {
+		raw, err := strconv.Unquote(text)
+		if err != nil {
+			return nil, fmt.Errorf("quoted body %.80s: %w", text, err)
+		}
+		return rawBody(raw), nil
+	}
+	var v any
+	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
+		return nil, fmt.Errorf("body %.80s: %w", text, err)
+	}
+	return v, nil
+}
+
+func encodeBody(body any) (string, error) {
+	switch body := body.(type) {
+	case nil:
+		return "", nil
+	case rawBody:
+		return string(body), nil
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		return "", fmt.Errorf("encode the body: %w", err)
+	}
+	return string(data), nil
+}
+
+// fill gives an object the apiVersion, kind and name of its target.
+func fill(body any, l location, name bool) {
+	m, ok := body.(map[string]any)
+	if !ok || resources.Kinds[l.resource] == "" {
+		return
+	}
+	apiVersion, kind := resources.Group+"/"+resources.Version, resources.Kinds[l.resource]
+	if l.subresource == "scale" {
+		apiVersion, kind = "autoscaling/v1", "Scale"
+	}
+	setDefault(m, "apiVersion", apiVersion)
+	setDefault(m, "kind", kind)
+	if !name || l.name == "" {
+		return
+	}
+	setDefault(m, "metadata", map[string]any{})
+	if meta, ok := m["metadata"].(map[string]any); ok {
+		setDefault(meta, "name", l.name)
+	}
+}
+
+func setDefault(m map[string]any, key string, value any) {
+	if _, found := m[key]; !found {
+		m[key] = value
+	}
+}

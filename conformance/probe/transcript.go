@@ -1,0 +1,149 @@
+package probe
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Transcript is what a server answered to a probe, normalised.
+type Transcript struct {
+	Name  string   `json:"name"`
+	Cites []string `json:"cites,omitempty"`
+	Steps []Result `json:"steps"`
+}
+
+// Result is the answer to one step.
+type Result struct {
+	// Do is the step as written in the script.
+	Do string `json:"do"`
+	// Code is the HTTP status; 0 for steps that are no request.
+	Code int `json:"code,omitempty"`
+	// Headers are those of tellingHeaders that were present, a plain JSON content type left out.
+	Headers map[string]string `json:"headers,omitempty"`
+	// Form is the formatting of the body, when the probe asks for it.
+	Form string `json:"form,omitempty"`
+	// Body is the decoded, normalised body.
+	Body any `json:"body,omitempty"`
+	// Events are the decoded, normalised frames that a watch delivered.
+	Events []any `json:"events,omitempty"`
+	// End says how reading a watch ended.
+	End string `json:"end,omitempty"`
+	// Error is a failure below HTTP.
+	Error string `json:"error,omitempty"`
+}
+
+// lines is the indented JSON of v.
+func lines(v any) []string {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", " ")
+	if err := encoder.Encode(v); err != nil {
+		return []string{err.Error()}
+	}
+	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+}
+
+// Encode is the transcript as a golden file holds it.
+func (t Transcript) Encode() []byte {
+	return []byte(strings.Join(lines(t), "\n") + "\n")
+}
+
+// DecodeTranscript reads a golden file.
+func DecodeTranscript(data []byte) (Transcript, error) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	decoder.DisallowUnknownFields()
+	var t Transcript
+	if err := decoder.Decode(&t); err != nil {
+		return t, fmt.Errorf("read transcript: %w", err)
+	}
+	return t, nil
+}
+
+// Diff compares what two servers answered and returns the differing steps, each with both answers; empty when they
+// agree. want is the reference.
+func Diff(want, got Transcript) string {
+	var b strings.Builder
+	for i := range max(len(want.Steps), len(got.Steps)) {
+		switch {
+		case i >= len(got.Steps):
+			fmt.Fprintf(&b, "step %d: %s\n  missing\n", i+1, want.Steps[i].Do)
+		case i >= len(want.Steps):
+			fmt.Fprintf(&b, "step %d: %s\n  unexpected\n", i+1, got.Steps[i].Do)
+		default:
+			left, right := lines(want.Steps[i]), lines(got.Steps[i])
+			if changes := diffLines(left, right); changes != "" {
+				fmt.Fprintf(&b, "step %d: %s\n%s", i+1, want.Steps[i].Do, changes)
+			}
+		}
+	}
+	return b.String()
+}
+
+// contextLines is how many equal lines are shown around a change.
+const contextLines = 2
+
+// diffLines is a line diff with context: "-" only in want, "+" only in got; empty when equal.
+func diffLines(want, got []string) string {
+	type edit struct {
+		mark byte
+		text string
+	}
+	var edits []edit
+	common := longestCommon(want, got)
+	i, j, changed := 0, 0, false
+	for i < len(want) || j < len(got) {
+		switch {
+		case i < len(want) && j < len(got) && want[i] == got[j]:
+			edits = append(edits, edit{' ', want[i]})
+			i, j = i+1, j+1
+		case j == len(got) || i < len(want) && common[i+1][j] >= common[i][j+1]:
+			edits = append(edits, edit{'-', want[i]})
+			i, changed = i+1, true
+		default:
+			edits = append(edits, edit{'+', got[j]})
+			j, changed = j+1, true
+		}
+	}
+	if !changed {
+		return ""
+	}
+	var b strings.Builder
+	last := -1
+	for k, e := range edits {
+		near := false
+		for d := max(0, k-contextLines); d <= min(len(edits)-1, k+contextLines); d++ {
+			near = near || edits[d].mark != ' '
+		}
+		if !near {
+			continue
+		}
+		if last >= 0 && k > last+1 {
+			b.WriteString("    …\n")
+		}
+		fmt.Fprintf(&b, "  %c %s\n", e.mark, e.text)
+		last = k
+	}
+	return b.String()
+}
+
+// longestCommon[i][j] is the length of the longest common subsequence of a[i:] and b[j:].
+func longestCommon(a, b []string) [][]int {
+	table := make([][]int, len(a)+1)
+	for i := range table {
+		table[i] = make([]int, len(b)+1)
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if a[i] == b[j] {
+				table[i][j] = table[i+1][j+1] + 1
+			} else {
+				table[i][j] = max(table[i+1][j], table[i][j+1])
+			}
+		}
+	}
+	return table
+}
