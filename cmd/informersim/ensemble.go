@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios"
+)
+
+// ensembleResult is what came of one seed.
+type ensembleResult struct {
+	res *scenarios.Result
+	err error
+}
+
+// ensemble runs a range of seeds, as many at a time as there are processors. It stops at the first failure, in the order of
+// seeds, so that the same command always reports the same one.
+func (r *runner) ensemble() error {
+	ctx, cancel := context.WithCancel(r.c.Context())
+	defer cancel()
+	started := time.Now()
+	bar := newProgress(r.c.ErrOrStderr(), r.seeds)
+	defer bar.close()
+
+	total := sums{}
+	for seed, out := range r.inOrder(ctx) {
+		if out.err != nil {
+			bar.close()
+			return fmt.Errorf("seed %d: %w", seed, out.err)
+		}
+		total.add(out.res)
+		bar.done(total)
+		if r.flags.json {
+			if err := r.printJSON(out.res); err != nil {
+				return err
+			}
+		}
+		if !out.res.Passed() {
+			cancel()
+			bar.close()
+			f, err := r.explain(out.res, r.tracePath(seed))
+			if err != nil {
+				return err
+			}
+			if r.flags.json {
+				return broken{out.res.Verdict()}
+			}
+			fmt.Fprintf(r.c.OutOrStdout(), "%d of %d seeds passed before this one\n", total.runs-1, r.count())
+			return r.print(f)
+		}
+	}
+	bar.close()
+	if !r.flags.json {
+		total.print(r.c.OutOrStdout(), r, time.Since(started))
+	}
+	return nil
+}
+
+func (r *runner) printJSON(res *scenarios.Result) error {
+	f := reports.Finding{Result: res}
+	if !res.Passed() {
+		f.Replay = []string{r.commandLine(res)}
+	}
+	return reports.WriteJSON(r.c.OutOrStdout(), f)
+}
+
+func (r *runner) count() uint64 { return r.seeds.last - r.seeds.first + 1 }
+
+// tracePath is where the trace of a seed goes, "" if it is not asked for.
+func (r *runner) tracePath(seed uint64) string {
+	if r.flags.trace == "" {
+		return ""
+	}
+	return filepath.Join(r.flags.trace, fmt.Sprintf("%s-seed%d.trace.jsonl", r.scenario.Name, seed))
+}
+
+// inOrder runs the seeds on all processors and yields the results in the order of seeds.
+func (r *runner) inOrder(ctx context.Context) func(yield func(uint64, ensembleResult) bool) {
+	return func(yield func(uint64, ensembleResult) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		defer cancel()
+
+		workers := uint64(runtime.GOMAXPROCS(0))
+		results := make([]chan ensembleResult, workers)
+		for w := range workers {
+			results[w] = make(chan ensembleResult, 8)
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				// Seeds are dealt out like cards; counting what is left cannot overflow, as counting seeds could.
+				for i := w; i < r.count() || r.count() == 0; i += workers {
+					seed := r.seeds.first + i
+					res, err := r.once(ctx, seed, r.tracePath(seed), nil)
+					select {
+					case results[w] <- ensembleResult{res, err}:
+					case <-ctx.Done():
+						return
+					}
+					if i > i+workers {
+						return
+					}
+				}
+			}()
+		}
+		for i := uint64(0); i < r.count() || r.count() == 0; i++ {
+			select {
+			case out := <-results[i%workers]:
+				if !yield(r.seeds.first+i, out) {
+					return
+				}
+			case <-ctx.Done():
+				yield(r.seeds.first+i, ensembleResult{err: ctx.Err()})
+				return
+			}
+		}
+	}
+}

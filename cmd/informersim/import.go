@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/scenarios/recording"
+	"github.com/informersim/informersim/scenarios/script"
+)
+
+func newImportCommand() *cobra.Command {
+	var from, out string
+	var o recording.Options
+	c := &cobra.Command{
+		Use:   "import FILE --from watch-events|list [-o X.sim]",
+		Short: "Make a scenario of what kubectl recorded from a real cluster",
+		Long: `import reads what kubectl prints and makes a scenario that replays the same history: the same objects, in the same order,
+at the same resourceVersions.
+
+  watch-events   kubectl get RESOURCE -A -o json --watch --output-watch-events
+  list           kubectl get RESOURCE -A -o json
+
+The data and stringData of Secrets are redacted unless --keep-secrets is given.`,
+		Example: `  kubectl get pods -A -o json --watch --output-watch-events > pods.jsonl
+  informersim import pods.jsonl --from watch-events -o pods.sim
+  informersim run pods.sim --seed 1..200 --fault-mix default`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			format, err := recording.ParseFormat(from)
+			if err != nil {
+				return fmt.Errorf("--from: %w", err)
+			}
+			o.Format = format
+			return importFile(c, args[0], out, o)
+		},
+	}
+	c.Flags().StringVar(&from, "from", "", "what the `format` of FILE is: watch-events or list (required)")
+	c.Flags().StringVarP(&out, "output", "o", "", "the scenario `file` to write (default standard output)")
+	c.Flags().BoolVar(&o.KeepSecrets, "keep-secrets", false, "keep the data of Secrets")
+	c.Flags().BoolVar(&o.WatchOnly, "watch-only", false, "the recording was made with --watch-only: it has no initial list")
+	c.Flags().StringToStringVar(&o.Plurals, "plural", nil, "the resource name of a kind whose plural cannot be guessed, as Kind.group=`plural`")
+	_ = c.MarkFlagRequired("from") // fails only if there is no such flag
+	return c
+}
+
+func importFile(c *cobra.Command, path, out string, o recording.Options) error {
+	res, err := recording.ImportFile(path, o)
+	if err != nil {
+		return err
+	}
+	// What import writes must be a scenario: find out before it is written.
+	if _, err := scenarios.FromScript(res.File); err != nil {
+		return fmt.Errorf("%s cannot be made a scenario: %w", path, err)
+	}
+	for _, w := range res.Warnings {
+		fmt.Fprintf(c.ErrOrStderr(), "warning: %s\n", w)
+	}
+	text := script.Print(res.File)
+	if out == "" || out == "-" {
+		_, err := c.OutOrStdout().Write(text)
+		return err
+	}
+	if err := os.WriteFile(out, text, 0o666); err != nil {
+		return err
+	}
+	kinds := make([]string, len(res.Kinds))
+	for i, k := range res.Kinds {
+		kinds[i] = k.Resource
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "%s: %d documents of %s: %d created, %d updated, %d deleted", filepath.Base(path), res.Documents,
+		strings.Join(kinds, ", "), res.Creates, res.Updates, res.Deletes)
+	if res.Redacted > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "; %d versions of Secrets redacted", res.Redacted)
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "; wrote %s\n", out)
+	return nil
+}

@@ -1,0 +1,88 @@
+// Command informersim runs Kubernetes informers against a deterministic fake apiserver, with faults, and checks them.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/informersim/informersim/sim"
+)
+
+// The exit codes.
+const (
+	exitOK               = 0
+	exitBroken           = 1   // a property broke, or a transcript is not as expected
+	exitBadInput         = 2   // the command line or a file is wrong
+	exitNotDeterministic = 3   // a run did not do the same again
+	exitInterrupted      = 130 // Ctrl-C
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// broken says that something was found; the command has printed what.
+type broken struct{ what string }
+
+func (e broken) Error() string { return e.what }
+
+// run is main without the process: it returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	var b broken
+	var diverged *sim.DivergedError
+	switch {
+	case errors.As(err, &b):
+		return exitBroken
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "interrupted")
+		return exitInterrupted
+	case errors.As(err, &diverged):
+		fmt.Fprintf(stderr, "not deterministic: %v\n", err)
+		return exitNotDeterministic
+	}
+	fmt.Fprintf(stderr, "error: %s\n", strings.TrimRight(err.Error(), "\n"))
+	return exitBadInput
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "informersim",
+		Short: "Deterministic simulation testing for Kubernetes informers and the controllers built on them",
+		Long: `informersim runs a Kubernetes informer stack against a deterministic fake apiserver on virtual time, injects the
+faults that real watches meet, checks properties after every step, and turns a failure into a trace that replays.
+
+Exit codes: 0 fine, 1 a property broke, 2 bad input, 3 not deterministic, 130 interrupted.`,
+		Example: `  informersim run                                      the built-in scenario
+  informersim run my.sim                               a scenario, as its transcript says
+  informersim run my.sim --seed 1..200 --fault-mix default
+  informersim replay my-seed7.trace.jsonl`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return c.Help()
+		},
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newRunCommand(), newReplayCommand(), newImportCommand(), newVersionCommand())
+	return root
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/informersim/informersim/properties"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/sim"
+)
+
+func newReplayCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "replay TRACE...",
+		Short: "Play a trace again and compare every step with it",
+		Long: `replay makes the choices of a trace again, with the random numbers that it recorded, and compares every record and the
+hash of every step. It prints the verdict of the run.
+
+Exit codes: 0 it is the same run, 1 the same run, in which a property breaks, 2 the file is no trace or was edited or cut,
+3 the run differs: the first differing step is printed.`,
+		Example: `  informersim replay my-seed7.trace.jsonl
+  informersim replay traces/*.trace.jsonl`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return replayAll(c, args, asJSON) },
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per trace instead of text")
+	return c
+}
+
+func replayAll(c *cobra.Command, paths []string, asJSON bool) error {
+	var found error
+	for _, path := range paths {
+		res, end, err := replayOne(c, path)
+		if err != nil {
+			var diverged *sim.DivergedError
+			if errors.As(err, &diverged) {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			return err
+		}
+		if !res.Passed() {
+			found = broken{res.Verdict()}
+		}
+		switch {
+		case asJSON:
+			err = reports.WriteJSON(c.OutOrStdout(), reports.Finding{Result: res})
+		case len(paths) > 1:
+			_, err = fmt.Fprintf(c.OutOrStdout(), "%s: same run: %d steps, hash %s, verdict %s\n", path, end.Steps, end.Hash, end.Verdict)
+		default:
+			fmt.Fprintf(c.OutOrStdout(), "replayed %s: the same run, step by step\n", path)
+			err = reports.WriteText(c.OutOrStdout(), reports.Finding{Result: res})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return found
+}
+
+func replayOne(c *cobra.Command, path string) (*scenarios.Result, *sim.TraceEnd, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer in.Close()
+	tr, err := sim.NewTraceReader(path, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	h := tr.Header()
+	s, err := subjectNamed(h.Subject)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	checkers, err := properties.New()
+	if err != nil {
+		return nil, nil, err
+	}
+	res, err := scenarios.Replay(c.Context(), tr, scenarios.Options{Subject: s.factory, SubjectName: s.name, Checkers: checkers})
+	if err != nil {
+		return nil, nil, err
+	}
+	end := tr.End()
+	if end.Verdict != res.Verdict() {
+		return nil, nil, &sim.DivergedError{Step: res.Steps, Why: fmt.Sprintf("the verdict is %s, in the trace %s", res.Verdict(), end.Verdict)}
+	}
+	return res, end, nil
+}

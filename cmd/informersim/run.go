@@ -1,0 +1,341 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/properties"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/scenarios/script"
+	"github.com/informersim/informersim/sim"
+)
+
+// runFlags are the flags of `informersim run`.
+type runFlags struct {
+	seed, strategy, mix, trace, subject string
+	json, rewrite                       bool
+}
+
+func newRunCommand() *cobra.Command {
+	f := &runFlags{}
+	c := &cobra.Command{
+		Use:   "run [FILE]",
+		Short: "Run a scenario and check the properties after every step",
+		Long: `run plays a scenario (the built-in one without FILE) and prints a verdict.
+
+Without --seed and --fault-mix the scenario is a transcript: its commands run one after the other under the strategy fifo,
+and the outputs that it expects are compared. With --seed or --fault-mix it is explored: the strategy random interleaves
+everything that can happen, the mix adds faults, and the properties are what is checked.
+
+When something breaks, the trace is written (to --trace, or beside the scenario's name in the current folder) and the line
+that replays it is printed.
+
+Commands of the script language:
+` + commandHelp(),
+		Example: `  informersim run
+  informersim run scenarios/testdata/watch_410_gap.sim
+  informersim run my.sim --seed 7 --fault-mix storm --trace my.trace.jsonl
+  informersim run my.sim --seed 1..200 --fault-mix default --trace traces/
+  informersim run my.sim --rewrite`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.run(c, args)
+		},
+	}
+	c.Flags().StringVar(&f.seed, "seed", "", "seed of all random choices: `N`, or a range N..M to run each of them")
+	c.Flags().StringVar(&f.strategy, "strategy", "", "how choices are picked: "+strings.Join(scenarios.Strategies, " or ")+" (default fifo; random with --seed or --fault-mix)")
+	c.Flags().StringVar(&f.mix, "fault-mix", "", "faults that may happen: "+strings.Join(mixNames(), ", ")+", or a YAML or JSON `file`")
+	c.Flags().StringVar(&f.trace, "trace", "", "write the trace to this `file`; with a range of seeds a folder, one file a seed")
+	c.Flags().StringVar(&f.subject, "subject", defaultSubject, "the informer stack under test: "+strings.Join(subjectNames(), ", "))
+	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object per run instead of text")
+	c.Flags().BoolVar(&f.rewrite, "rewrite", false, "replace the expected outputs in FILE by the actual ones")
+	return c
+}
+
+func commandHelp() string {
+	var b strings.Builder
+	for _, c := range scenarios.Commands() {
+		fmt.Fprintf(&b, "  %s\n      %s\n", c.Usage, c.Doc)
+	}
+	return b.String()
+}
+
+func mixNames() []string {
+	var names []string
+	for _, m := range fakeapiserver.FaultMixes() {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// seedRange is N or N..M.
+type seedRange struct {
+	first, last uint64
+	given       bool
+}
+
+func parseSeeds(s string) (seedRange, error) {
+	if s == "" {
+		return seedRange{first: 1, last: 1}, nil
+	}
+	from, to, isRange := strings.Cut(s, "..")
+	bad := fmt.Errorf("--seed %q is not a seed: write a number like 7, or a range like 1..200", s)
+	first, err := strconv.ParseUint(from, 10, 64)
+	if err != nil {
+		return seedRange{}, bad
+	}
+	if !isRange {
+		return seedRange{first, first, true}, nil
+	}
+	last, err := strconv.ParseUint(to, 10, 64)
+	if err != nil {
+		return seedRange{}, bad
+	}
+	if last < first {
+		return seedRange{}, fmt.Errorf("--seed %s is an empty range: the first seed is greater than the last", s)
+	}
+	return seedRange{first, last, true}, nil
+}
+
+func (r seedRange) many() bool { return r.last > r.first }
+
+func (f *runFlags) run(c *cobra.Command, args []string) error {
+	seeds, err := parseSeeds(f.seed)
+	if err != nil {
+		return err
+	}
+	sc, err := loadScenario(args)
+	if err != nil {
+		return err
+	}
+	mix, err := loadMix(f.mix)
+	if err != nil {
+		return err
+	}
+	subject, err := subjectNamed(f.subject)
+	if err != nil {
+		return err
+	}
+	if f.strategy == "" && seeds.given {
+		f.strategy = "random"
+	}
+	r := &runner{c: c, flags: f, scenario: sc, mix: mix, subject: subject, seeds: seeds}
+	if len(args) > 0 {
+		r.file = args[0]
+	}
+	if f.rewrite {
+		return r.rewrite()
+	}
+	if seeds.many() {
+		return r.ensemble()
+	}
+	return r.single()
+}
+
+func loadScenario(args []string) (*scenarios.Scenario, error) {
+	if len(args) == 0 {
+		return scenarios.BuiltIn(), nil
+	}
+	return scenarios.Load(args[0])
+}
+
+// loadMix takes the name of a built-in mix or a file.
+func loadMix(arg string) (*fakeapiserver.FaultMix, error) {
+	if arg == "" {
+		return nil, nil
+	}
+	m, nameErr := fakeapiserver.FaultMixNamed(arg)
+	if nameErr == nil {
+		return &m, nil
+	}
+	if !strings.ContainsAny(arg, "./\\") {
+		return nil, nameErr
+	}
+	data, err := os.ReadFile(arg)
+	if err != nil {
+		return nil, fmt.Errorf("--fault-mix: %w", err)
+	}
+	if m, err = fakeapiserver.ParseFaultMix(data); err != nil {
+		return nil, fmt.Errorf("%s: %w", arg, err)
+	}
+	if m.Name == "" {
+		m.Name = strings.TrimSuffix(filepath.Base(arg), filepath.Ext(arg))
+	}
+	return &m, nil
+}
+
+// runner carries out one `informersim run`.
+type runner struct {
+	c        *cobra.Command
+	flags    *runFlags
+	file     string
+	scenario *scenarios.Scenario
+	mix      *fakeapiserver.FaultMix
+	subject  subject
+	seeds    seedRange
+}
+
+func (r *runner) options(seed uint64) (scenarios.Options, error) {
+	checkers, err := properties.New()
+	if err != nil {
+		return scenarios.Options{}, err
+	}
+	return scenarios.Options{
+		Subject: r.subject.factory, SubjectName: r.subject.name,
+		Seed: seed, Strategy: r.flags.strategy, Mix: r.mix, Checkers: checkers, Versions: versions(),
+	}, nil
+}
+
+// once runs one seed; the trace goes to path unless that is empty.
+func (r *runner) once(ctx context.Context, seed uint64, path string, progress func(uint64)) (*scenarios.Result, error) {
+	o, err := r.options(seed)
+	if err != nil {
+		return nil, err
+	}
+	if path == "" {
+		return scenarios.Run(ctx, r.scenario, o)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return nil, fmt.Errorf("--trace: %w", err)
+	}
+	out, err := os.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("--trace: %w", err)
+	}
+	o.Trace = out
+	res, err := scenarios.Run(ctx, r.scenario, o)
+	if cerr := out.Close(); err == nil && cerr != nil {
+		err = fmt.Errorf("--trace: %w", cerr)
+	}
+	return res, err
+}
+
+func (r *runner) single() error {
+	res, err := r.once(r.c.Context(), r.seeds.first, r.flags.trace, nil)
+	if err != nil {
+		return err
+	}
+	finding := reports.Finding{Result: res}
+	if !res.Passed() {
+		if finding, err = r.explain(res, r.flags.trace); err != nil {
+			return err
+		}
+	}
+	return r.print(finding)
+}
+
+// explain writes the trace of a run that failed, if it was not written, and reads the story from it. The second run of the
+// same seed must be the same run: that is what is promised.
+func (r *runner) explain(res *scenarios.Result, path string) (reports.Finding, error) {
+	if path == "" {
+		path = fmt.Sprintf("%s-seed%d.trace.jsonl", res.Scenario, res.Seed)
+		again, err := r.once(r.c.Context(), res.Seed, path, nil)
+		if err != nil {
+			return reports.Finding{}, err
+		}
+		if again.Hash != res.Hash || again.Steps != res.Steps {
+			return reports.Finding{}, &sim.DivergedError{Step: min(again.Steps, res.Steps), Why: fmt.Sprintf(
+				"a second run of seed %d has hash %016x after %d steps, the first had %016x after %d", res.Seed, again.Hash, again.Steps, res.Hash, res.Steps)}
+		}
+	}
+	f := reports.Finding{Result: res, Replay: []string{"informersim replay " + shellQuote(path), r.commandLine(res)}}
+	if res.Violation == nil {
+		return f, nil
+	}
+	in, err := os.Open(path)
+	if err != nil {
+		return f, err
+	}
+	defer in.Close()
+	tr, err := sim.NewTraceReader(path, in)
+	if err != nil {
+		return f, err
+	}
+	f.Story, err = reports.Story(tr, res.Violation.Key, res.Violation.Step)
+	return f, err
+}
+
+// commandLine is the command that makes the same run again from its seed.
+func (r *runner) commandLine(res *scenarios.Result) string {
+	parts := []string{"informersim run"}
+	if r.file != "" {
+		parts = append(parts, shellQuote(r.file))
+	}
+	parts = append(parts, "--seed", strconv.FormatUint(res.Seed, 10), "--strategy", res.Strategy)
+	if r.flags.mix != "" {
+		parts = append(parts, "--fault-mix", shellQuote(r.flags.mix))
+	}
+	if r.flags.subject != defaultSubject {
+		parts = append(parts, "--subject", r.flags.subject)
+	}
+	return strings.Join(parts, " ")
+}
+
+func shellQuote(s string) string {
+	if s != "" && strings.IndexFunc(s, func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("._-/+:@%", c))
+	}) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func (r *runner) print(f reports.Finding) error {
+	write := reports.WriteText
+	if r.flags.json {
+		write = reports.WriteJSON
+	}
+	if err := write(r.c.OutOrStdout(), f); err != nil {
+		return err
+	}
+	if !f.Result.Passed() {
+		return broken{f.Result.Verdict()}
+	}
+	return nil
+}
+
+// rewrite runs the transcript and puts its outputs into the script.
+func (r *runner) rewrite() error {
+	switch {
+	case r.file == "":
+		return errors.New("--rewrite needs a FILE to rewrite")
+	case r.mix != nil || r.seeds.given || r.flags.strategy != "" && r.flags.strategy != "fifo":
+		return errors.New("--rewrite is for the transcript: leave out --seed, --strategy and --fault-mix")
+	}
+	res, err := r.once(r.c.Context(), r.seeds.first, r.flags.trace, nil)
+	if err != nil {
+		return err
+	}
+	text, err := script.Rewrite(r.scenario.File(), res.Outputs)
+	if err != nil {
+		return err
+	}
+	old, err := os.ReadFile(r.file)
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(old, text) {
+		fmt.Fprintf(r.c.OutOrStdout(), "%s: unchanged\n", r.file)
+		return nil
+	}
+	mode := fs.FileMode(0o666)
+	if info, err := os.Stat(r.file); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := os.WriteFile(r.file, text, mode); err != nil {
+		return err
+	}
+	fmt.Fprintf(r.c.OutOrStdout(), "%s: rewritten\n", r.file)
+	return nil
+}

@@ -1,0 +1,132 @@
+package properties
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+)
+
+// handlerGrammar keeps what each handler holds, by its own notifications. An update whose objects have different uids
+// stands for a deletion and a creation that nobody saw (I69): it is wrong if the watch did tell of the deletion.
+type handlerGrammar struct {
+	handlers  byActor[heldBy]
+	deletions byActor[deletedKeys] // by informer
+}
+
+// deletedKeys are the revisions of the last DELETED frame of each key.
+type deletedKeys struct{ rv map[string]int64 }
+
+type heldBy struct{ held map[string]heldObject }
+
+type heldObject struct {
+	obj  any
+	uid  string
+	step uint64
+	at   time.Duration
+	rv   int64
+}
+
+func newHandlerGrammar() *handlerGrammar { return &handlerGrammar{} }
+
+func (*handlerGrammar) Name() string { return "HandlerGrammar" }
+
+func (*handlerGrammar) Kinds() []sim.Kind {
+	return []sim.Kind{subjects.KindNotify, subjects.KindHandler, fakeapiserver.KindFrame}
+}
+
+func (p *handlerGrammar) Record(w *scenarios.World, r *sim.Record) *scenarios.Violation {
+	switch r.Kind {
+	case fakeapiserver.KindFrame:
+		p.frame(w, r)
+		return nil
+	case subjects.KindHandler:
+		*p.handlers.get(r.Actor) = heldBy{}
+		return nil
+	}
+	h := p.handlers.get(r.Actor)
+	if h.held == nil {
+		h.held = map[string]heldObject{}
+	}
+	cur, known := h.held[r.Key]
+	switch r.Detail {
+	case subjects.NotifyAdd, subjects.NotifyAddInitial:
+		if known {
+			return p.broken(w, r, cur, "was told to add %s, which it has at rv=%d", r.Key, cur.rv)
+		}
+	case subjects.NotifyDelete, subjects.NotifyUnknown:
+		if !known {
+			return p.broken(w, r, cur, "was told to delete %s, which it does not have", r.Key)
+		}
+		delete(h.held, r.Key)
+		return nil
+	default:
+		if v := p.update(w, r, cur, known); v != nil {
+			return v
+		}
+	}
+	h.held[r.Key] = heldObject{obj: r.Obj, uid: uidOf(r.Obj), step: r.Step, at: r.At, rv: r.RV}
+	return nil
+}
+
+func (p *handlerGrammar) update(w *scenarios.World, r *sim.Record, cur heldObject, known bool) *scenarios.Violation {
+	switch {
+	case !known:
+		return p.broken(w, r, cur, "was told to update %s, which it does not have", r.Key)
+	case r.Old != cur.obj && r.N != cur.rv:
+		return p.broken(w, r, cur, "was told to update %s from rv=%d, but it has rv=%d", r.Key, r.N, cur.rv)
+	case r.RV != r.N && uidOf(r.Obj) != cur.uid:
+		if d := p.deletedAt(w, r); d > cur.rv && d < r.RV {
+			return p.broken(w, r, cur, "was told that %s was updated to an object with another uid (%s, was %s), though the watch told of the deletion in between, at rv=%d", r.Key, uidOf(r.Obj), cur.uid, d)
+		}
+	}
+	return nil
+}
+
+// frame notes the deletions that a watch tells of.
+func (p *handlerGrammar) frame(w *scenarios.World, r *sim.Record) {
+	if r.Detail != "DELETED" {
+		return
+	}
+	id, ok := watcherOf(w, r)
+	if !ok {
+		return
+	}
+	d := p.deletions.get(id)
+	if d.rv == nil {
+		d.rv = map[string]int64{}
+	}
+	d.rv[objectKey(r.Key)] = r.RV
+}
+
+// deletedAt is the revision of the last deletion of the key that the handler's informer was told of by a watch; 0 for none.
+func (p *handlerGrammar) deletedAt(w *scenarios.World, r *sim.Record) int64 {
+	id, ok := w.Kernel().ActorByName(informerOf(w.Kernel().ActorName(r.Actor)))
+	if !ok {
+		return 0
+	}
+	return p.deletions.get(id).rv[r.Key]
+}
+
+func (p *handlerGrammar) broken(w *scenarios.World, r *sim.Record, cur heldObject, format string, args ...any) *scenarios.Violation {
+	v := &scenarios.Violation{Key: r.Key, Message: fmt.Sprintf("handler %s %s", w.Kernel().ActorName(r.Actor), fmt.Sprintf(format, args...))}
+	if cur.step != 0 {
+		v.Because = append(v.Because, scenarios.Evidence{Step: cur.step, At: cur.at, Text: fmt.Sprintf("it was told of %s at rv=%d", r.Key, cur.rv)})
+	}
+	v.Because = append(v.Because, because(r, "however it was told %s", scenarios.NotificationText(r)))
+	return v
+}
+
+func (*handlerGrammar) End(*scenarios.World) *scenarios.Violation { return nil }
+
+func uidOf(obj any) string {
+	if m, ok := obj.(interface{ GetUID() types.UID }); ok {
+		return string(m.GetUID())
+	}
+	return ""
+}

@@ -1,0 +1,95 @@
+package properties
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+)
+
+// noInventedState keeps the latest versions that the Store committed, per resource and key.
+type noInventedState struct {
+	versions map[string][]committed // by "pods default/a"
+	resource byActor[resourceName]
+	scratch  []byte
+}
+
+type committed struct {
+	rv  int64
+	obj any
+}
+
+type resourceName struct{ plural string }
+
+// keepVersions is how many versions of a key are kept. An object older than all of them is not judged.
+const keepVersions = 256
+
+func newNoInventedState() *noInventedState {
+	return &noInventedState{versions: map[string][]committed{}}
+}
+
+func (*noInventedState) Name() string { return "NoInventedState" }
+
+func (*noInventedState) Kinds() []sim.Kind {
+	return []sim.Kind{fakeapiserver.KindCommit, subjects.KindIndexer, subjects.KindNotify}
+}
+
+func (p *noInventedState) Record(w *scenarios.World, r *sim.Record) *scenarios.Violation {
+	if r.Kind == fakeapiserver.KindCommit {
+		v := p.versions[r.Key]
+		if len(v) == 2*keepVersions {
+			v = append(v[:0], v[keepVersions:]...)
+		}
+		p.versions[r.Key] = append(v, committed{r.RV, r.Obj})
+		return nil
+	}
+	if r.Obj == nil {
+		return nil // a deletion of the Indexer
+	}
+	p.scratch = append(append(append(p.scratch[:0], p.plural(w, r.Actor)...), ' '), r.Key...)
+	versions := p.versions[string(p.scratch)]
+	for i := len(versions) - 1; i >= 0; i-- {
+		v := &versions[i]
+		if v.obj == r.Obj {
+			return nil
+		}
+		if v.rv == r.RV {
+			// The last state of an object that left a selector is the one before, at the resourceVersion of the change
+			// (S17): of a deletion only the resourceVersion is judged.
+			if r.Detail == subjects.NotifyDelete || equality.Semantic.DeepEqual(v.obj, r.Obj) {
+				return nil
+			}
+			return p.broken(w, r, fmt.Sprintf("the server committed another object at rv=%d", r.RV))
+		}
+	}
+	if len(versions) >= keepVersions && r.RV < versions[0].rv {
+		return nil
+	}
+	return p.broken(w, r, "the server never committed that version")
+}
+
+func (p *noInventedState) broken(w *scenarios.World, r *sim.Record, why string) *scenarios.Violation {
+	return &scenarios.Violation{
+		Key:     r.Key,
+		Message: fmt.Sprintf("%s was given %s at rv=%d; %s", w.Kernel().ActorName(r.Actor), r.Key, r.RV, why),
+		Because: []scenarios.Evidence{because(r, "%s %s %s rv=%d", w.Kernel().ActorName(r.Actor), r.Detail, r.Key, r.RV)},
+	}
+}
+
+// plural is the resource of an informer or handler.
+func (p *noInventedState) plural(w *scenarios.World, id sim.ActorID) string {
+	n := p.resource.get(id)
+	if n.plural == "" {
+		name := informerOf(w.Kernel().ActorName(id))
+		if inf := w.Informer(name); inf != nil {
+			n.plural = w.Cluster().Store().Resource(inf.Resource()).Plural
+		}
+	}
+	return n.plural
+}
+
+func (*noInventedState) End(*scenarios.World) *scenarios.Violation { return nil }

@@ -1,0 +1,145 @@
+package properties
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+)
+
+// syncedAfterInitialList counts off the keys of each informer's first list: as they reach the Indexer, and as each handler
+// is told.
+type syncedAfterInitialList struct {
+	informers byActor[firstList]
+	handlers  byActor[initialOf]
+}
+
+type firstList struct {
+	seen     bool
+	keys     []string
+	waiting  map[string]bool // not in the Indexer yet
+	step     uint64
+	at       time.Duration
+	rv       int64
+	handlers []sim.ActorID
+}
+
+type initialOf struct {
+	waiting  map[string]bool // not told yet
+	informer sim.ActorID
+}
+
+func newSyncedAfterInitialList() *syncedAfterInitialList { return &syncedAfterInitialList{} }
+
+func (*syncedAfterInitialList) Name() string { return "SyncedAfterInitialList" }
+
+func (*syncedAfterInitialList) Kinds() []sim.Kind {
+	return []sim.Kind{subjects.KindReplace, subjects.KindIndexer, subjects.KindNotify, subjects.KindSynced, subjects.KindHandler}
+}
+
+func (p *syncedAfterInitialList) Record(w *scenarios.World, r *sim.Record) *scenarios.Violation {
+	switch r.Kind {
+	case subjects.KindHandler:
+		p.handler(w, r)
+	case subjects.KindReplace:
+		p.first(r)
+	case subjects.KindIndexer:
+		if l := p.informers.get(r.Actor); l.waiting != nil {
+			delete(l.waiting, r.Key)
+		}
+	case subjects.KindNotify:
+		if h := p.handlers.get(r.Actor); h.waiting != nil {
+			delete(h.waiting, r.Key)
+		}
+	case subjects.KindSynced:
+		return p.synced(w, r)
+	}
+	return nil
+}
+
+// handler notes a new handler; one that is added later waits for the replay of the store (I79).
+func (p *syncedAfterInitialList) handler(w *scenarios.World, r *sim.Record) {
+	name := informerOf(w.Kernel().ActorName(r.Actor))
+	id, ok := w.Kernel().ActorByName(name)
+	if !ok || r.Detail != "added" {
+		return
+	}
+	h := p.handlers.get(r.Actor)
+	h.informer = id
+	l := p.informers.get(id)
+	l.handlers = append(l.handlers, r.Actor)
+	if l.seen {
+		h.waiting = map[string]bool{}
+		if inf := w.Informer(name); inf != nil {
+			for _, key := range inf.Keys() {
+				h.waiting[key] = true
+			}
+		}
+	}
+}
+
+func (p *syncedAfterInitialList) first(r *sim.Record) {
+	l := p.informers.get(r.Actor)
+	if l.seen {
+		return
+	}
+	l.seen, l.step, l.at, l.rv = true, r.Step, r.At, r.RV
+	l.keys, _ = r.Obj.([]string)
+	l.waiting = setOf(l.keys)
+	for _, id := range l.handlers {
+		p.handlers.get(id).waiting = setOf(l.keys)
+	}
+}
+
+func setOf(keys []string) map[string]bool {
+	m := make(map[string]bool, len(keys))
+	for _, k := range keys {
+		m[k] = true
+	}
+	return m
+}
+
+func (p *syncedAfterInitialList) synced(w *scenarios.World, r *sim.Record) *scenarios.Violation {
+	name := w.Kernel().ActorName(r.Actor)
+	id, waiting, what := r.Actor, map[string]bool(nil), "is not in the Indexer"
+	if h := p.handlers.get(r.Actor); h.informer != 0 || informerOf(name) != name {
+		id, waiting, what = h.informer, h.waiting, "has not been told to the handler"
+	} else {
+		waiting = p.informers.get(r.Actor).waiting
+	}
+	l := p.informers.get(id)
+	if !l.seen {
+		return &scenarios.Violation{Message: fmt.Sprintf("HasSynced of %s is true before any list was taken", name)}
+	}
+	for _, key := range l.keys {
+		if waiting[key] {
+			return p.early(r, l, key, fmt.Sprintf("HasSynced of %s is true, but %s of the first list %s", name, key, what))
+		}
+	}
+	// A handler that was added later waits for the store's content, not for the first list.
+	if key := smallest(waiting); key != "" {
+		return p.early(r, l, key, fmt.Sprintf("HasSynced of %s is true, but %s %s", name, key, what))
+	}
+	return nil
+}
+
+func smallest(set map[string]bool) string {
+	min := ""
+	for k := range set { // order: the minimum does not depend on it
+		if min == "" || k < min {
+			min = k
+		}
+	}
+	return min
+}
+
+func (p *syncedAfterInitialList) early(r *sim.Record, l *firstList, key, msg string) *scenarios.Violation {
+	return &scenarios.Violation{Key: key, Message: msg, Because: []scenarios.Evidence{
+		{Step: l.step, At: l.at, Text: fmt.Sprintf("the first list, at rv=%d, has %d objects", l.rv, len(l.keys))},
+		because(r, "however HasSynced turned true"),
+	}}
+}
+
+func (*syncedAfterInitialList) End(*scenarios.World) *scenarios.Violation { return nil }

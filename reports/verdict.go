@@ -1,0 +1,119 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/informersim/informersim/scenarios"
+)
+
+// Finding is what a terminal shows of a run: its result and, if something broke, where the trace is and how to repeat it.
+type Finding struct {
+	Result *scenarios.Result
+	// Replay are the lines that can be pasted to see it again.
+	Replay []string
+	// Story explains a violation.
+	Story []Line
+}
+
+// WriteText renders a finding for a terminal.
+func WriteText(w io.Writer, f Finding) error {
+	var b strings.Builder
+	r := f.Result
+	fmt.Fprintf(&b, "%s\n", headline(r))
+	switch {
+	case r.Passed() && r.Expected != "":
+		fmt.Fprintf(&b, "PASS  the scenario breaks %s, as it says, at step %d\n", r.Expected, r.Violation.Step)
+	case r.Passed():
+		fmt.Fprintf(&b, "PASS  %s\n", held(r))
+	case r.Violation != nil:
+		fmt.Fprintf(&b, "FAIL  %s at step %d (%s)\n", r.Violation.Property, r.Violation.Step, shortDuration(r.Violation.At))
+		fmt.Fprintf(&b, "\n  %s\n", r.Violation.Message)
+		for i, e := range r.Violation.Because {
+			word := "        "
+			if i == 0 {
+				word = "because "
+			}
+			fmt.Fprintf(&b, "  %sstep %d (%s): %s\n", word, e.Step, shortDuration(e.At), e.Text)
+		}
+	default:
+		fmt.Fprintf(&b, "FAIL  the transcript is not as expected\n")
+	}
+	for _, m := range r.Mismatches {
+		writeMismatch(&b, m)
+	}
+	if r.Expected != "" && r.Violation == nil {
+		fmt.Fprintf(&b, "FAIL  the scenario says that it breaks %s, but it held\n", r.Expected)
+	}
+	if len(f.Story) > 0 {
+		fmt.Fprintf(&b, "\n  what happened\n")
+		for _, l := range f.Story {
+			fmt.Fprintf(&b, "    %s\n", l)
+		}
+	}
+	for i, line := range f.Replay {
+		if i == 0 {
+			fmt.Fprintf(&b, "\n  see it again\n")
+		}
+		fmt.Fprintf(&b, "    %s\n", line)
+	}
+	if !r.Passed() {
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "      %s\n", counts(r))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func headline(r *scenarios.Result) string {
+	parts := []string{"scenario " + r.Scenario, "subject " + r.Subject, "strategy " + r.Strategy, fmt.Sprintf("seed %d", r.Seed)}
+	if r.Mix != "" {
+		parts = append(parts, "fault mix "+r.Mix)
+	}
+	return strings.Join(parts, " · ")
+}
+
+func held(r *scenarios.Result) string {
+	if len(r.Properties) == 0 {
+		return "no property was checked"
+	}
+	return fmt.Sprintf("%d properties held after every step", len(r.Properties))
+}
+
+func counts(r *scenarios.Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d steps · %s of virtual time · %s\n", r.Steps, shortDuration(r.Virtual), faults(r))
+	fmt.Fprintf(&b, "      %d writes, %d requests, %d watch frames, %d notifications\n", r.Commits, r.Requests, r.Frames, r.Notifications)
+	fmt.Fprintf(&b, "      hash %016x", r.Hash)
+	return b.String()
+}
+
+func faults(r *scenarios.Result) string {
+	total := r.FaultTotal()
+	if total == 0 {
+		return "no faults injected"
+	}
+	kinds := make([]string, len(r.Faults))
+	for i, f := range r.Faults {
+		kinds[i] = fmt.Sprintf("%s ×%d", f.Name, f.Count)
+	}
+	word := "faults"
+	if total == 1 {
+		word = "fault"
+	}
+	return fmt.Sprintf("%d %s injected (%s)", total, word, strings.Join(kinds, ", "))
+}
+
+func writeMismatch(b *strings.Builder, m scenarios.Mismatch) {
+	if m.Message != "" {
+		fmt.Fprintf(b, "\n  %s: %s\n", m.Pos, m.Message)
+		return
+	}
+	fmt.Fprintf(b, "\n  %s: the output is not what the script expects (-rewrite takes over the new one)\n", m.Pos)
+	for _, line := range strings.Split(strings.TrimRight(udiff.Unified("expected", "actual", m.Expected, m.Actual), "\n"), "\n") {
+		fmt.Fprintf(b, "    %s\n", line)
+	}
+}

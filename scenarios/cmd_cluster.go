@@ -1,0 +1,91 @@
+package scenarios
+
+import (
+	"fmt"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/scenarios/script"
+)
+
+// cluster configures the fake apiserver. It must come before everything that uses it; without it there is one replica
+// with a history of 1000 events per resource.
+//
+//	cluster replicas=2 history=100 revision=1000
+var clusterSpec = spec{
+	name:  "cluster",
+	usage: "cluster [replicas=1..5] [history=EVENTS] [revision=N]",
+	doc:   "configures the apiserver: its replicas, the events each keeps per resource, and the revision before the first write",
+	parse: func(r *script.ArgReader) Command {
+		return &clusterCmd{
+			replicas: r.Int("replicas", 1, 1, 5),
+			history:  r.Int64("history", defaultHistory, 1, 10_000_000),
+			revision: r.Int64("revision", 0, 0, 1<<60),
+		}
+	},
+}
+
+const defaultHistory = 1000
+
+type clusterCmd struct {
+	replicas          int
+	history, revision int64
+}
+
+func (c *clusterCmd) declare(d *declarations, s *script.Command) error {
+	if d.started {
+		return script.Errorf(s.Pos, "put it first", "cluster: the cluster is in use already")
+	}
+	d.started = true
+	d.replicas = c.replicas
+	return nil
+}
+
+func (c *clusterCmd) run(w *World) error { return w.startCluster(c.options()) }
+
+func (c *clusterCmd) options() fakeapiserver.ClusterOptions {
+	return fakeapiserver.ClusterOptions{Replicas: c.replicas, History: c.history, FirstRevision: c.revision + 1}
+}
+
+// resource declares a resource that the cluster serves. Types of client-go's scheme are known by their plural; others need
+// group, version and kind, and hold unstructured objects.
+//
+//	resource pods
+//	resource widgets.probe.dev/v1 kind=Widget scope=namespaced
+var resourceSpec = spec{
+	name:  "resource",
+	usage: "resource PLURAL[.GROUP/VERSION] [kind=KIND] [scope=namespaced|cluster]",
+	doc:   "declares a resource: a built-in one by its plural, another with group, version and kind",
+	parse: func(r *script.ArgReader) Command {
+		name := r.Next("resource")
+		kind := r.String("kind", "")
+		scope := r.OneOf("scope", "", "namespaced", "cluster")
+		if r.Failed() {
+			return nil
+		}
+		res, err := resolveResource(name.Value, kind, scope)
+		if err != nil {
+			r.Fail(script.Errorf(name.Pos, err.hint, "resource: %s", err.msg))
+		}
+		return &resourceCmd{res: res}
+	},
+}
+
+type resourceCmd struct{ res fakeapiserver.Resource }
+
+func (c *resourceCmd) declare(d *declarations, s *script.Command) error {
+	d.started = true
+	d.resources[c.res.Plural] = c.res
+	return d.add(s, c.res.Plural, "resource")
+}
+
+func (c *resourceCmd) run(w *World) error {
+	if err := w.ensureCluster(); err != nil {
+		return err
+	}
+	id, err := w.cluster.AddResource(c.res)
+	if err != nil {
+		return fmt.Errorf("resource: %w", err)
+	}
+	w.resources[c.res.Plural] = id
+	return nil
+}

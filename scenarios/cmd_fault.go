@@ -1,0 +1,227 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/scenarios/script"
+)
+
+// fault orders a fault: at once if what it needs is in flight, else on the next watch or request that it fits. The target
+// is an informer or writer (its connection) or replica/N; the kind is written WHERE=WHAT.
+//
+//	fault i1 watch=410
+//	fault i1 list=429 retry-after=3s count=2
+//	fault w1 write=lost
+//	fault replica/1 replica=lag for=10s
+var faultSpec = spec{
+	name:  "fault",
+	usage: "fault TARGET watch|watch-open|list|write|replica=KIND [count=N] [for=DURATION] [retry-after=DURATION]",
+	doc:   "makes something go wrong: for the connection of an informer or writer, or for a replica",
+	parse: func(r *script.ArgReader) Command {
+		c := &faultCmd{target: r.Next("target").Value}
+		for _, where := range faultPlaces {
+			a, ok := r.Key(where)
+			if !ok {
+				continue
+			}
+			name := where + "-" + a.Value
+			kind, err := fakeapiserver.ParseFaultKind(name)
+			switch {
+			case err != nil:
+				hint := "there are " + strings.Join(faultsAt(where), ", ")
+				if near := script.Suggest(a.Value, faultsAt(where)); near != "" {
+					hint = "did you mean " + where + "=" + near + "?"
+				}
+				r.Fail(script.Errorf(a.Pos, hint, "fault: there is no fault %s=%s", where, a.Value))
+			case c.name != "":
+				r.Fail(script.Errorf(a.Pos, "write one command for each", "fault: one fault at a time"))
+			}
+			c.name, c.fault.Kind = name, kind
+		}
+		if c.name == "" && !r.Failed() {
+			a, _ := r.Key("watch")
+			r.Fail(script.Errorf(a.Pos, "write it like watch=410", "fault: it does not say what goes wrong"))
+		}
+		c.fault.Count = r.Int("count", 1, 1, 1_000_000)
+		c.fault.Duration = r.Duration("for", 0)
+		c.fault.RetryAfter = r.Duration("retry-after", 0)
+		return c
+	},
+}
+
+var faultPlaces = []string{"watch", "watch-open", "list", "write", "replica"}
+
+// faultsAt lists what can go wrong at a place, without the place's name.
+func faultsAt(where string) []string {
+	var names []string
+	for _, k := range fakeapiserver.FaultKinds() {
+		name := string(k)
+		rest, ok := strings.CutPrefix(name, where+"-")
+		if ok && !(where == "watch" && strings.HasPrefix(rest, "open-")) {
+			names = append(names, rest)
+		}
+	}
+	return names
+}
+
+type faultCmd struct {
+	target string
+	name   string
+	fault  fakeapiserver.Fault
+}
+
+func (c *faultCmd) faultKinds() []string { return []string{c.name} }
+
+func (c *faultCmd) declare(d *declarations, s *script.Command) error {
+	if strings.HasPrefix(c.name, "replica-") {
+		return needReplica(d, s, c.target)
+	}
+	return d.need(s, c.target, "informer", "writer")
+}
+
+// needReplica checks a target of the form replica/N.
+func needReplica(d *declarations, s *script.Command, target string) error {
+	var n int
+	if _, err := fmt.Sscanf(target, "replica/%d", &n); err != nil || fmt.Sprintf("replica/%d", n) != target || n < 0 || n >= max(d.replicas, 1) {
+		return script.Errorf(s.Pos, fmt.Sprintf("replicas are replica/0 to replica/%d", max(d.replicas, 1)-1), "%s: %q is not a replica", s.Name, target)
+	}
+	return nil
+}
+
+func (c *faultCmd) run(w *World) error {
+	f := c.fault
+	f.Target = c.target
+	if err := w.cluster.Inject(f); err != nil {
+		return fmt.Errorf("fault %s %s: %w", c.target, c.name, err)
+	}
+	return nil
+}
+
+// hold keeps a part from stepping until release: the queue of an informer (its pops), a handler (a slow one), what a
+// replica applies, or what is delivered to a connection.
+//
+//	hold i1
+//	hold h1
+//	hold replica/1
+//	hold conn/i1
+var holdSpec = spec{
+	name:  "hold",
+	usage: "hold INFORMER|HANDLER|replica/N|conn/NAME",
+	doc:   "keeps an informer's queue, a handler, a replica or a connection from stepping",
+	parse: func(r *script.ArgReader) Command { return &holdCmd{target: r.Next("target").Value, hold: true} },
+}
+
+// release ends a hold.
+//
+//	release h1
+var releaseSpec = spec{
+	name:  "release",
+	usage: "release INFORMER|HANDLER|replica/N|conn/NAME",
+	doc:   "ends a hold",
+	parse: func(r *script.ArgReader) Command { return &holdCmd{target: r.Next("target").Value} },
+}
+
+type holdCmd struct {
+	target string
+	hold   bool
+}
+
+func (c *holdCmd) faultKinds() []string {
+	if c.hold {
+		return []string{"hold"}
+	}
+	return nil
+}
+
+func (c *holdCmd) declare(d *declarations, s *script.Command) error {
+	if strings.HasPrefix(c.target, "replica/") {
+		return needReplica(d, s, c.target)
+	}
+	if name, ok := strings.CutPrefix(c.target, "conn/"); ok {
+		return d.need(s, name, "informer", "writer")
+	}
+	return d.need(s, c.target, "informer", "handler")
+}
+
+func (c *holdCmd) run(w *World) error {
+	if strings.Contains(c.target, "/") {
+		return w.cluster.SetHeld(c.target, c.hold)
+	}
+	inf, part := w.informers[c.target], "queue"
+	if inf == nil {
+		inf, part = w.handlers[c.target], c.target
+	}
+	if c.hold {
+		return inf.Hold(part)
+	}
+	return inf.Release(part)
+}
+
+// compact compacts the store up to a revision, the current one without rv=.
+//
+//	compact rv=100
+var compactSpec = spec{
+	name:  "compact",
+	usage: "compact [rv=N] [cache=keep]",
+	doc:   "forgets every version before a revision, the current one by default; cache=keep leaves the replicas' caches",
+	parse: func(r *script.ArgReader) Command {
+		return &compactCmd{rv: r.Int64("rv", 0, 1, 1<<60), keep: r.OneOf("cache", "", "keep") == "keep"}
+	},
+}
+
+type compactCmd struct {
+	rv   int64
+	keep bool
+}
+
+func (c *compactCmd) faultKinds() []string { return []string{"compact"} }
+
+func (c *compactCmd) declare(d *declarations, s *script.Command) error {
+	d.started = true
+	return nil
+}
+
+func (c *compactCmd) run(w *World) error {
+	if err := w.ensureCluster(); err != nil {
+		return err
+	}
+	rv := c.rv
+	if rv == 0 {
+		rv = w.cluster.Store().Revision()
+	}
+	if rv <= w.cluster.Store().Compacted() {
+		return nil // a fault has done it already, or there is nothing yet
+	}
+	compact := w.cluster.Compact
+	if c.keep {
+		compact = w.cluster.CompactStore
+	}
+	if err := compact(rv); err != nil {
+		return fmt.Errorf("compact: %w", err)
+	}
+	return nil
+}
+
+// restart restarts a replica: its watches end, its cache is empty until it has read the store again.
+//
+//	restart replica/0
+var restartSpec = spec{
+	name:  "restart",
+	usage: "restart replica/N",
+	doc:   "restarts a replica: its watches end and its cache is empty until it has read the store",
+	parse: func(r *script.ArgReader) Command { return &restartCmd{r.Next("replica").Value} },
+}
+
+type restartCmd struct{ target string }
+
+func (c *restartCmd) faultKinds() []string { return []string{"replica-restart"} }
+
+func (c *restartCmd) declare(d *declarations, s *script.Command) error {
+	return needReplica(d, s, c.target)
+}
+
+func (c *restartCmd) run(w *World) error {
+	return w.cluster.Inject(fakeapiserver.Fault{Kind: fakeapiserver.ReplicaRestart, Target: c.target})
+}

@@ -1,0 +1,196 @@
+package scenarios
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/scenarios/script"
+	"github.com/informersim/informersim/subjects"
+)
+
+// informer starts an informer of the subject, with its own connection to the cluster.
+//
+//	informer i1 pods handlers=h1,h2 resync=30s
+var informerSpec = spec{
+	name: "informer",
+	usage: "informer NAME RESOURCE [handlers=NAME,...] [queue=delta] [resync=DURATION] [page=N] [namespace=NS] " +
+		"[labels=SELECTOR] [fields=SELECTOR] [replica=N|round-robin|choice]",
+	doc: "starts an informer of the stack under test with event handlers",
+	parse: func(r *script.ArgReader) Command {
+		c := &informerCmd{}
+		c.spec.Name = r.Next("name").Value
+		c.resource = r.Next("resource").Value
+		handlers := r.List("handlers")
+		c.spec.Queue = subjects.Queue(r.OneOf("queue", string(subjects.QueueDelta), queueNames...))
+		c.spec.Resync = r.Duration("resync", 0)
+		c.spec.PageSize = r.Int64("page", 0, 1, 1<<31)
+		c.spec.Namespace = r.String("namespace", "")
+		c.spec.Labels = r.String("labels", "")
+		c.spec.Fields = r.String("fields", "")
+		if _, err := labels.Parse(c.spec.Labels); err != nil {
+			a, _ := r.Key("labels")
+			r.Fail(script.Errorf(a.Pos, "write it like labels=app=x", "informer: %q is not a label selector: %v", c.spec.Labels, err))
+		}
+		if _, err := fields.ParseSelector(c.spec.Fields); err != nil {
+			a, _ := r.Key("fields")
+			r.Fail(script.Errorf(a.Pos, "write it like fields=metadata.name=a", "informer: %q is not a field selector: %v", c.spec.Fields, err))
+		}
+		c.parsePolicy(r)
+		for _, h := range handlers {
+			c.spec.Handlers = append(c.spec.Handlers, subjects.HandlerSpec{Name: h, Resync: c.spec.Resync})
+		}
+		return c
+	},
+}
+
+// queueNames are the queues that queue= accepts.
+var queueNames = []string{string(subjects.QueueDelta)}
+
+type informerCmd struct {
+	resource string
+	spec     subjects.InformerSpec
+	replica  int  // of replica=N, -1 for a policy
+	policy   bool // replica= is given
+}
+
+// parsePolicy reads replica=: which apiserver answers. Without it a transcript stays at replica 0, and an exploration draws
+// one for every request.
+func (c *informerCmd) parsePolicy(r *script.ArgReader) {
+	a, given := r.Key("replica")
+	c.policy, c.replica = given, -1
+	switch {
+	case !given:
+	case a.Value == "round-robin":
+		c.spec.Policy = fakeapiserver.RoundRobin()
+	case a.Value == "choice":
+		c.spec.Policy = fakeapiserver.ByChoice()
+	default:
+		n, err := a.Int(0, 4)
+		if err != nil {
+			r.Fail(script.Errorf(a.Pos, "use a replica's number, round-robin or choice", "replica: %q is not a replica", a.Value))
+		}
+		c.replica = n
+		c.spec.Policy = fakeapiserver.Sticky(n)
+	}
+}
+
+func (c *informerCmd) declare(d *declarations, s *script.Command) error {
+	d.started = true
+	if err := d.need(s, c.resource, "resource"); err != nil {
+		return err
+	}
+	if err := d.add(s, c.spec.Name, "informer"); err != nil {
+		return err
+	}
+	if c.replica >= max(d.replicas, 1) {
+		return script.Errorf(s.Pos, "say cluster replicas=N first", "informer: there is no replica %d, the cluster has %d", c.replica, max(d.replicas, 1))
+	}
+	for _, h := range c.spec.Handlers {
+		if err := d.add(s, h.Name, "handler"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *informerCmd) run(w *World) error {
+	id, ok := w.resources[c.resource]
+	if !ok {
+		return fmt.Errorf("informer: there is no resource %s", c.resource)
+	}
+	// A real cluster has been written to before anybody reads it: the list of an empty one must not have the
+	// resourceVersion "0", which means something else.
+	if s := w.cluster.Store(); s.Revision() == 0 {
+		if err := s.SkipTo(2); err != nil {
+			return err
+		}
+	}
+	spec := c.spec
+	spec.Resource = id
+	if !c.policy && !w.transcript {
+		spec.Policy = fakeapiserver.ByChoice()
+	}
+	inf, err := w.subject.AddInformer(spec)
+	if err != nil {
+		return fmt.Errorf("informer %s: %w", spec.Name, err)
+	}
+	w.addInformer(inf, spec)
+	return nil
+}
+
+// handler adds a handler to an informer that runs already; it is replayed the store.
+//
+//	handler i1 h2 resync=10s
+var handlerSpec = spec{
+	name:  "handler",
+	usage: "handler INFORMER NAME [resync=DURATION]",
+	doc:   "adds an event handler to a running informer",
+	parse: func(r *script.ArgReader) Command {
+		return &handlerCmd{informer: r.Next("informer").Value, name: r.Next("name").Value, resync: r.Duration("resync", 0)}
+	},
+}
+
+type handlerCmd struct {
+	informer, name string
+	resync         time.Duration
+}
+
+func (c *handlerCmd) declare(d *declarations, s *script.Command) error {
+	if err := d.need(s, c.informer, "informer"); err != nil {
+		return err
+	}
+	return d.add(s, c.name, "handler")
+}
+
+func (c *handlerCmd) run(w *World) error {
+	inf := w.informers[c.informer]
+	if err := inf.AddHandler(subjects.HandlerSpec{Name: c.name, Resync: c.resync}); err != nil {
+		return fmt.Errorf("handler %s: %w", c.name, err)
+	}
+	w.handlers[c.name] = inf
+	return nil
+}
+
+// remove removes a handler.
+//
+//	remove h2
+var removeSpec = spec{
+	name:  "remove",
+	usage: "remove HANDLER",
+	doc:   "removes an event handler; what waits for it is dropped",
+	parse: func(r *script.ArgReader) Command { return &removeCmd{r.Next("handler").Value} },
+}
+
+type removeCmd struct{ name string }
+
+func (c *removeCmd) declare(d *declarations, s *script.Command) error {
+	return d.need(s, c.name, "handler")
+}
+
+func (c *removeCmd) run(w *World) error { return w.handlers[c.name].RemoveHandler(c.name) }
+
+// stop stops an informer.
+//
+//	stop i1
+var stopSpec = spec{
+	name:  "stop",
+	usage: "stop INFORMER",
+	doc:   "stops an informer",
+	parse: func(r *script.ArgReader) Command { return &stopCmd{r.Next("informer").Value} },
+}
+
+type stopCmd struct{ name string }
+
+func (c *stopCmd) declare(d *declarations, s *script.Command) error {
+	return d.need(s, c.name, "informer")
+}
+
+func (c *stopCmd) run(w *World) error {
+	w.informers[c.name].Stop()
+	w.stopped[c.name] = true
+	return nil
+}

@@ -1,0 +1,282 @@
+package scenarios
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/scenarios/script"
+)
+
+// writer declares a client that writes over a connection of its own: its requests and their answers are separate choices,
+// and faults may act on them. It repeats a write whose answer is lost or says "try again", as a client would.
+//
+//	writer w1
+//	create pods default/a by=w1
+var writerSpec = spec{
+	name:  "writer",
+	usage: "writer NAME",
+	doc:   "declares a client whose writes are requests that can fail; without by=, a write is committed at once",
+	parse: func(r *script.ArgReader) Command { return &writerCmd{name: r.Next("name").Value} },
+}
+
+type writerCmd struct{ name string }
+
+func (c *writerCmd) declare(d *declarations, s *script.Command) error {
+	d.started = true
+	return d.add(s, c.name, "writer")
+}
+
+func (c *writerCmd) run(w *World) error { return w.addWriter(c.name) }
+
+const writeUsage = " RESOURCE NAMESPACE/NAME... [rv=N] [by=WRITER] [{object}]"
+
+// create creates objects. The payload, if any, is merged over the empty object; rv= sets the revision of the (first) write,
+// which must lie ahead.
+//
+//	create pods default/a default/b
+//	create pods default/c {"metadata":{"labels":{"app":"x"}}}
+var createSpec = writeSpec("create", "creates objects")
+
+// update replaces objects by the payload, or, without one, changes an annotation so that there is a new version.
+//
+//	update pods default/a {"metadata":{"labels":{"app":"y"}}}
+var updateSpec = writeSpec("update", "changes objects; without a payload an annotation counts up")
+
+// delete deletes objects. A payload gives the last state that watchers see.
+//
+//	delete pods default/a
+var deleteSpec = writeSpec("delete", "deletes objects")
+
+func writeSpec(name, doc string) spec {
+	return spec{name: name, usage: name + writeUsage, doc: doc, parse: func(r *script.ArgReader) Command {
+		c := &writeCmd{op: name, resource: r.Next("resource").Value}
+		for _, a := range r.Rest("keys", 1) {
+			ns, n, err := splitKey(a.Value)
+			if err != nil {
+				r.Fail(script.Errorf(a.Pos, "write it like default/a, or a for a cluster-scoped resource", "%s: %v", name, err))
+			}
+			c.keys = append(c.keys, objectKey{ns, n})
+		}
+		c.rv = r.Int64("rv", 0, 1, 1<<60)
+		c.by = r.String("by", "")
+		c.payload = r.Payload()
+		return c
+	}}
+}
+
+type objectKey struct{ namespace, name string }
+
+func (k objectKey) String() string {
+	if k.namespace == "" {
+		return k.name
+	}
+	return k.namespace + "/" + k.name
+}
+
+func splitKey(s string) (namespace, name string, err error) {
+	parts := strings.Split(s, "/")
+	switch {
+	case len(parts) == 1 && parts[0] != "":
+		return "", parts[0], nil
+	case len(parts) == 2 && parts[0] != "" && parts[1] != "":
+		return parts[0], parts[1], nil
+	}
+	return "", "", fmt.Errorf("%q is not a key", s)
+}
+
+type writeCmd struct {
+	op       string
+	resource string
+	keys     []objectKey
+	rv       int64
+	by       string
+	payload  json.RawMessage
+	// object is the payload as an object of the resource, decoded once for all runs.
+	object runtime.Object
+}
+
+func (c *writeCmd) declare(d *declarations, s *script.Command) error {
+	if err := d.need(s, c.resource, "resource"); err != nil {
+		return err
+	}
+	if c.by != "" {
+		if err := d.need(s, c.by, "writer"); err != nil {
+			return err
+		}
+		if c.rv != 0 {
+			return script.Errorf(s.Pos, "leave one of them out", "%s: rv= and by= exclude each other: a client cannot choose the revision", c.op)
+		}
+	}
+	if c.payload != nil && len(c.keys) > 1 {
+		return script.Errorf(s.Pos, "write one command per object", "%s: a payload is for one object, not %d", c.op, len(c.keys))
+	}
+	res, ok := d.resources[c.resource]
+	if !ok {
+		return nil
+	}
+	for _, k := range c.keys {
+		if res.Namespaced != (k.namespace != "") {
+			if res.Namespaced {
+				return script.Errorf(s.Pos, "write it as NAMESPACE/"+k.name, "%s: %s are namespaced, %q is not", c.op, c.resource, k)
+			}
+			return script.Errorf(s.Pos, "write just "+k.name, "%s: %s are cluster scoped, %q has a namespace", c.op, c.resource, k)
+		}
+	}
+	var err error
+	if c.object, err = decodeObject(&res, c.keys[0], c.payload); err != nil {
+		return script.Errorf(s.PayloadPos, "give the object as its API has it", "%s: the payload is not a %s: %v", c.op, res.Kind, err)
+	}
+	return nil
+}
+
+// decodeObject makes an object of a resource from a payload; nil payload gives the empty object.
+func decodeObject(res *fakeapiserver.Resource, key objectKey, payload json.RawMessage) (runtime.Object, error) {
+	var obj runtime.Object
+	if res.New != nil {
+		obj = res.New()
+		if payload != nil {
+			if err := json.Unmarshal(payload, obj); err != nil {
+				return nil, err
+			}
+		}
+	} else {
+		u := &unstructured.Unstructured{Object: map[string]any{}}
+		if payload != nil {
+			// UnmarshalJSON keeps integers as int64, as the API machinery does; it wants kind and apiVersion.
+			raw := map[string]json.RawMessage{}
+			if err := json.Unmarshal(payload, &raw); err != nil {
+				return nil, err
+			}
+			setDefault(raw, "kind", res.Kind)
+			setDefault(raw, "apiVersion", res.GroupVersionKind().GroupVersion().String())
+			b, err := json.Marshal(raw)
+			if err != nil {
+				return nil, err
+			}
+			if err := u.UnmarshalJSON(b); err != nil {
+				return nil, err
+			}
+		}
+		obj = u
+	}
+	gvk := res.GroupVersionKind()
+	if have := obj.GetObjectKind().GroupVersionKind(); have.Kind != "" && have != gvk {
+		return nil, fmt.Errorf("it says it is a %s of %s", have.Kind, have.GroupVersion())
+	}
+	obj.GetObjectKind().SetGroupVersionKind(gvk)
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range []struct{ what, have, want string }{{"name", m.GetName(), key.name}, {"namespace", m.GetNamespace(), key.namespace}} {
+		if f.have != "" && f.have != f.want {
+			return nil, fmt.Errorf("its %s is %q, the command's is %q", f.what, f.have, f.want)
+		}
+	}
+	m.SetName(key.name)
+	m.SetNamespace(key.namespace)
+	return obj, nil
+}
+
+func setDefault(raw map[string]json.RawMessage, key, value string) {
+	if _, ok := raw[key]; !ok {
+		raw[key], _ = json.Marshal(value)
+	}
+}
+
+func (c *writeCmd) run(w *World) error {
+	id, ok := w.resources[c.resource]
+	if !ok {
+		return fmt.Errorf("%s: there is no resource %s", c.op, c.resource)
+	}
+	for i, k := range c.keys {
+		if i == 0 && c.rv != 0 {
+			if err := w.cluster.Store().SkipTo(c.rv); err != nil {
+				return fmt.Errorf("%s: rv=%d: %w", c.op, c.rv, err)
+			}
+		}
+		obj, err := c.objectFor(w, id, k)
+		if err != nil {
+			return err
+		}
+		if c.by != "" {
+			w.writers[c.by].enqueue(write{op: c.op, resource: id, key: k, object: obj})
+			continue
+		}
+		if err := commit(w, c.op, id, k, obj); err != nil {
+			return fmt.Errorf("%s %s %s: %w", c.op, c.resource, k, err)
+		}
+	}
+	return nil
+}
+
+// commit writes directly, as a client whose requests never fail.
+func commit(w *World, op string, id fakeapiserver.ResourceID, k objectKey, obj runtime.Object) error {
+	var err error
+	switch op {
+	case "create":
+		_, err = w.cluster.Create(id, obj)
+	case "update":
+		_, err = w.cluster.Update(id, obj)
+	default:
+		_, err = w.cluster.DeleteAs(id, k.namespace, k.name, obj)
+	}
+	return err
+}
+
+// objectFor is the object to write: a fresh copy, since the store takes it over.
+func (c *writeCmd) objectFor(w *World, id fakeapiserver.ResourceID, k objectKey) (runtime.Object, error) {
+	if c.payload == nil {
+		switch c.op {
+		case "delete":
+			return nil, nil
+		case "update":
+			return w.touched(id, k), nil
+		}
+	}
+	if c.object == nil {
+		return nil, fmt.Errorf("%s: resource %s is not declared in this scenario", c.op, c.resource)
+	}
+	obj := c.object.DeepCopyObject()
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, err
+	}
+	m.SetNamespace(k.namespace)
+	m.SetName(k.name)
+	m.SetResourceVersion("") // the Store gives it
+	return obj, nil
+}
+
+// touchAnnotation is what an update without a payload changes.
+const touchAnnotation = "informersim.dev/update"
+
+// touched is the current object with its touch annotation counted up; an empty object if there is none.
+func (w *World) touched(id fakeapiserver.ResourceID, k objectKey) runtime.Object {
+	var obj runtime.Object
+	if cur, rev := w.cluster.Store().Get(id, k.namespace, k.name); rev != 0 {
+		obj = cur.DeepCopyObject()
+	} else {
+		obj, _ = decodeObject(w.cluster.Store().Resource(id), k, nil) // nothing to decode, nothing to fail
+	}
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return obj
+	}
+	a := m.GetAnnotations()
+	if a == nil {
+		a = map[string]string{}
+	}
+	n, _ := strconv.Atoi(a[touchAnnotation])
+	a[touchAnnotation] = strconv.Itoa(n + 1)
+	m.SetAnnotations(a)
+	m.SetResourceVersion("") // the writer insists on no version
+	return obj
+}

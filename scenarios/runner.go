@@ -1,0 +1,342 @@
+package scenarios
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/scenarios/script"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+)
+
+// Options say how a scenario is run. Subject is needed; the zero value of the rest runs the transcript without checkers.
+type Options struct {
+	// Subject makes the stack under test.
+	Subject subjects.Factory
+	// SubjectName is the name that the trace's header gives the subject.
+	SubjectName string
+	// Seed of every random stream.
+	Seed uint64
+	// Strategy is "fifo" or "random"; "" is fifo without a mix and random with one.
+	Strategy string
+	// Mix are the faults that may happen; nil for those that the script orders only.
+	Mix *fakeapiserver.FaultMix
+	// Checkers see the run. They must be fresh ones.
+	Checkers []Checker
+	// Trace receives the run's trace; nil for none.
+	Trace io.Writer
+	// Versions go into the trace's header.
+	Versions map[string]string
+	// Observe adds observers once the kernel is there.
+	Observe func(*World) []sim.Observer
+	// MaxSteps ends a run that never settles; 0 is DefaultMaxSteps.
+	MaxSteps uint64
+	// Progress is called every 4096 steps, for a display.
+	Progress func(steps uint64, virtual time.Duration)
+}
+
+// DefaultMaxSteps is how many steps a run may have.
+const DefaultMaxSteps = 50_000_000
+
+// HealBound is how much virtual time a world has to converge after its faults have stopped. Twice the longest backoff with
+// its jitter (I12), the longest wait for a half-open connection (45 s) and a stalled watch's end fit in.
+const HealBound = 25 * time.Minute
+
+// Strategies are the names that Options.Strategy takes.
+var Strategies = []string{"fifo", "random"}
+
+// ScriptError is a command that could not be carried out: the input is wrong, not the subject.
+type ScriptError struct {
+	Pos script.Pos
+	Err error
+}
+
+func (e *ScriptError) Error() string { return fmt.Sprintf("%s: %v", e.Pos, e.Err) }
+
+// Unwrap returns what was wrong.
+func (e *ScriptError) Unwrap() error { return e.Err }
+
+// Run plays a scenario. An error means that the run could not be carried out (bad input, ctx done); a broken property is
+// no error but part of the result.
+func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
+	if o.Mix != nil {
+		drawn := o.Mix.Draw(o.Seed)
+		o.Mix = &drawn
+	}
+	header, err := o.header(s)
+	if err != nil {
+		return nil, err
+	}
+	strategy, err := o.strategy()
+	if err != nil {
+		return nil, err
+	}
+	return play(ctx, s, &o, header, strategy, nil)
+}
+
+// Replay plays a trace again, comparing every step with it. A *sim.DivergedError says that the run is not what the trace
+// says, a *sim.TraceError that the file is broken.
+func Replay(ctx context.Context, r *sim.TraceReader, o Options) (*Result, error) {
+	h := r.Header()
+	s, err := Parse(h.Scenario, []byte(h.Script))
+	if err != nil {
+		return nil, fmt.Errorf("the script in the trace's header: %w", err)
+	}
+	o.Seed, o.Strategy = h.Seed, h.Strategy
+	o.Mix = nil
+	if h.Mix != nil {
+		mix, err := fakeapiserver.ParseFaultMix(h.Mix)
+		if err != nil {
+			return nil, fmt.Errorf("the trace's header: %w", err)
+		}
+		o.Mix = &mix
+	}
+	replay := sim.NewReplay(r)
+	res, err := play(ctx, s, &o, h, replay, replay)
+	if err != nil {
+		return res, err
+	}
+	if !replay.Done() {
+		return res, &sim.DivergedError{Step: res.Steps + 1, Why: "the run is over, the trace goes on"}
+	}
+	return res, nil
+}
+
+func (o *Options) header(s *Scenario) (sim.Header, error) {
+	h := sim.Header{
+		Scenario: s.Name, Script: s.Text(), Subject: o.SubjectName, Engine: "step", Strategy: o.strategyName(), Seed: o.Seed, Versions: o.Versions,
+	}
+	if o.Mix != nil {
+		mix, err := json.Marshal(o.Mix)
+		if err != nil {
+			return h, fmt.Errorf("the fault mix: %w", err)
+		}
+		h.Mix = mix
+	}
+	return h, nil
+}
+
+func (o *Options) strategyName() string {
+	switch {
+	case o.Strategy != "":
+		return o.Strategy
+	case o.Mix != nil:
+		return "random"
+	}
+	return "fifo"
+}
+
+func (o *Options) strategy() (sim.Strategy, error) {
+	switch name := o.strategyName(); name {
+	case "fifo":
+		if o.Mix != nil {
+			return nil, errors.New("the strategy fifo never picks a fault, so it cannot be used with a fault mix; use random")
+		}
+		return sim.NewFIFO(), nil
+	case "random":
+		var rate sim.FaultRate
+		if o.Mix != nil {
+			rate = o.Mix.Rate
+		}
+		return sim.NewRandom(o.Seed, rate), nil
+	default:
+		hint := "there are " + strings.Join(Strategies, ", ")
+		if near := script.Suggest(name, Strategies); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		return nil, fmt.Errorf("there is no strategy %q; %s", name, hint)
+	}
+}
+
+func play(ctx context.Context, s *Scenario, o *Options, header sim.Header, strategy sim.Strategy, replay *sim.Replay) (*Result, error) {
+	if o.Subject == nil {
+		return nil, errors.New("scenarios: Options.Subject is not set")
+	}
+	ko := sim.Options{Seed: o.Seed, Strategy: strategy, Start: header.Digest()}
+	if replay != nil {
+		ko.Tape = replay
+	}
+	k := sim.NewKernel(ko)
+	w := &World{
+		ctx: ctx, scenario: s, options: o, kernel: k,
+		transcript: header.Strategy == "fifo" && header.Mix == nil,
+		resources:  map[string]fakeapiserver.ResourceID{}, informers: map[string]subjects.Informer{},
+		handlers: map[string]subjects.Informer{}, writers: map[string]*writer{}, stopped: map[string]bool{},
+		result: &Result{
+			Scenario: s.Name, Subject: o.SubjectName, Engine: header.Engine, Strategy: header.Strategy, Seed: o.Seed,
+			Outputs: map[*script.Command]string{},
+		},
+	}
+	if o.Mix != nil {
+		w.result.Mix = o.Mix.Name
+	}
+	w.script = &scriptActor{w: w}
+	w.script.id = k.Register(w.script)
+	w.checks = newChecks(w, o.Checkers)
+	for _, c := range o.Checkers {
+		w.result.Properties = append(w.result.Properties, c.Name())
+	}
+	k.Observe(newTally(w))
+	k.Observe(w.checks)
+	if replay != nil {
+		replay.Bind(k)
+		k.Observe(replay)
+	}
+	if o.Observe != nil {
+		for _, ob := range o.Observe(w) {
+			k.Observe(ob)
+		}
+	}
+	var trace *sim.TraceWriter
+	if o.Trace != nil {
+		var err error
+		if trace, err = sim.NewTraceWriter(k, o.Trace, header); err != nil {
+			return nil, err
+		}
+		k.Observe(trace)
+	}
+	err := w.loop(strategy)
+	w.finish()
+	if trace != nil {
+		verdict := w.result.Verdict()
+		if err != nil {
+			verdict = "error"
+		}
+		if terr := trace.Close(verdict); err == nil {
+			err = terr
+		}
+	}
+	return w.result, err
+}
+
+// loop makes steps until the script is through and the world has converged, a property is broken, or nothing goes on.
+func (w *World) loop(strategy sim.Strategy) error {
+	k := w.kernel
+	limit := w.options.MaxSteps
+	if limit == 0 {
+		limit = DefaultMaxSteps
+	}
+	w.freeTime()
+	w.script.offer()
+	for {
+		if w.barrier != nil && w.barrier.done() {
+			w.barrier = nil
+			if w.script.over() {
+				w.checks.end()
+				return nil
+			}
+			w.freeTime()
+			w.script.offer()
+		}
+		if !k.Step() {
+			return w.stuck()
+		}
+		if w.script.healing && !w.script.told {
+			w.script.told = true
+			if f, ok := strategy.(interface{ StopFaults() }); ok {
+				f.StopFaults()
+			}
+		}
+		if w.checks.found != nil {
+			return k.Err()
+		}
+		switch steps := k.Steps(); {
+		case steps&4095 != 0:
+		case w.ctx.Err() != nil:
+			return w.ctx.Err()
+		case steps >= limit:
+			w.checks.found = &Violation{Property: "NoLivelock", Step: steps, At: k.Elapsed(), Message: fmt.Sprintf("the run has not come to an end after %d steps", steps)}
+			return nil
+		case w.options.Progress != nil:
+			w.options.Progress(steps, k.Elapsed())
+		}
+	}
+}
+
+// stuck says why no step could be made.
+func (w *World) stuck() error {
+	if err := w.kernel.Err(); err != nil {
+		var se *ScriptError
+		if errors.As(err, &se) {
+			return se
+		}
+		return err
+	}
+	if w.barrier == nil {
+		return errors.New("the script offers nothing and waits for nothing: this is a bug of informersim")
+	}
+	return fmt.Errorf("nothing can happen any more, but %s still waits: this is a bug of informersim", w.barrier.what)
+}
+
+func (w *World) finish() {
+	r, k := w.result, w.kernel
+	r.Steps, r.Virtual, r.Hash = k.Steps(), k.Elapsed(), k.Hash()
+	r.Violation = w.checks.found
+	r.Expected = w.expectViolation
+	sort.Slice(r.Faults, func(i, j int) bool { return r.Faults[i].Name < r.Faults[j].Name })
+}
+
+var kindCommand = sim.RegisterKind("command", sim.ClassScript)
+
+// scriptActor offers the script's next command; after the last one it offers "heal", which ends all faults and waits for
+// the world to converge.
+type scriptActor struct {
+	w       *World
+	id      sim.ActorID
+	next    int
+	healing bool
+	told    bool // the strategy knows that the faults have stopped
+}
+
+func (a *scriptActor) Name() string { return "script" }
+
+func (a *scriptActor) offer() { a.w.kernel.Offer(a.id, kindCommand, uint32(a.next)) }
+
+func (a *scriptActor) over() bool { return a.healing }
+
+func (a *scriptActor) Apply(c sim.Choice) {
+	w := a.w
+	if a.next == len(w.scenario.cmds) {
+		a.healing = true
+		if err := w.heal(); err != nil {
+			w.kernel.Fail(err)
+		}
+		return
+	}
+	cmd := w.scenario.cmds[a.next]
+	a.next++
+	if err := cmd.run(w); err != nil {
+		w.kernel.Fail(&ScriptError{Pos: cmd.syntax.Pos, Err: err})
+		return
+	}
+	if w.barrier == nil {
+		a.offer()
+	}
+}
+
+// heal stops the faults, ends the holds, and waits until the world has converged, HealBound at most.
+func (w *World) heal() error {
+	if err := w.ensureCluster(); err != nil {
+		return err
+	}
+	w.cluster.StopFaults()
+	for _, inf := range w.inOrder {
+		for _, part := range append([]string{"queue"}, inf.Handlers()...) {
+			if err := inf.Release(part); err != nil {
+				return err
+			}
+		}
+	}
+	clock := w.kernel.Clock()
+	w.wait("heal", func() { clock.LimitTo(HealBound) }, func() bool {
+		return w.kernel.Quiet() && (w.Converged() || clock.AtLimit())
+	})
+	return nil
+}

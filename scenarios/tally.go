@@ -1,0 +1,89 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+)
+
+// tally counts what a run does, and keeps the lines that the script's log and requests commands will print.
+type tally struct {
+	w *World
+	// logged are, by actor, the logs that the script asks for.
+	logged map[string]*lineLog
+}
+
+func newTally(w *World) *tally {
+	t := &tally{w: w, logged: map[string]*lineLog{}}
+	for _, c := range w.scenario.cmds {
+		switch c := c.Command.(type) {
+		case *logCmd:
+			t.logged[c.handler] = &lineLog{}
+		case *requestsCmd:
+			t.logged["conn/"+c.client] = &lineLog{}
+		}
+	}
+	w.logs = t.logged
+	return t
+}
+
+// Record implements sim.Observer.
+func (t *tally) Record(r *sim.Record) {
+	res := t.w.result
+	switch r.Kind {
+	case fakeapiserver.KindCommit:
+		res.Commits++
+	case fakeapiserver.KindFrame:
+		res.Frames++
+	case fakeapiserver.KindRequest:
+		res.Requests++
+		if l := t.logged[t.w.kernel.ActorName(r.Actor)]; l != nil {
+			l.line("%s", r.Detail)
+		}
+	case fakeapiserver.KindFault:
+		t.fault(r.Detail)
+	case subjects.KindNotify:
+		res.Notifications++
+		if len(t.logged) > 0 {
+			t.notify(r)
+		}
+	}
+}
+
+// StepEnd implements sim.Observer.
+func (*tally) StepEnd(*sim.StepInfo) {}
+
+func (t *tally) fault(name string) {
+	for i := range t.w.result.Faults {
+		if t.w.result.Faults[i].Name == name {
+			t.w.result.Faults[i].Count++
+			return
+		}
+	}
+	t.w.result.Faults = append(t.w.result.Faults, FaultCount{Name: strings.Clone(name), Count: 1})
+}
+
+func (t *tally) notify(r *sim.Record) {
+	_, handler, _ := strings.Cut(t.w.kernel.ActorName(r.Actor), "/")
+	if l := t.logged[handler]; l != nil {
+		l.line("%s %s", handler, NotificationText(r))
+	}
+}
+
+// NotificationText prints a KindNotify record as log does: `add default/a rv=1 initial`.
+func NotificationText(r *sim.Record) string {
+	switch r.Detail {
+	case subjects.NotifyAddInitial:
+		return fmt.Sprintf("add %s rv=%d initial", r.Key, r.RV)
+	case subjects.NotifyUpdate:
+		return fmt.Sprintf("update %s rv=%d old=%d", r.Key, r.RV, r.N)
+	case subjects.NotifySync:
+		return fmt.Sprintf("update %s rv=%d old=%d sync", r.Key, r.RV, r.N)
+	case subjects.NotifyUnknown:
+		return fmt.Sprintf("delete %s unknown-final-state rv=%d", r.Key, r.RV)
+	}
+	return fmt.Sprintf("%s %s rv=%d", r.Detail, r.Key, r.RV)
+}

@@ -1,0 +1,188 @@
+package scenarios
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/scenarios/script"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+)
+
+// World is one run under way: the kernel, the cluster, the subject with its informers, and the script that plays.
+type World struct {
+	ctx      context.Context
+	scenario *Scenario
+	options  *Options
+	kernel   *sim.Kernel
+	cluster  *fakeapiserver.Cluster
+	subject  subjects.Subject
+	script   *scriptActor
+	// transcript: commands run back to back, and outputs and expectations are compared (see the package's comment).
+	transcript bool
+
+	resources map[string]fakeapiserver.ResourceID
+	informers map[string]subjects.Informer
+	inOrder   []subjects.Informer // as they were added
+	handlers  map[string]subjects.Informer
+	writers   map[string]*writer
+	writeOrd  []*writer
+	stopped   map[string]bool
+	logs      map[string]*lineLog
+
+	barrier         *barrier
+	expectViolation string
+	checks          *checks
+	result          *Result
+}
+
+// Kernel is the run's kernel.
+func (w *World) Kernel() *sim.Kernel { return w.kernel }
+
+// Cluster is the run's cluster; nil before the scenario's first command.
+func (w *World) Cluster() *fakeapiserver.Cluster { return w.cluster }
+
+// Informers are the subject's informers that were not stopped, in order of adding.
+func (w *World) Informers() []subjects.Informer {
+	live := make([]subjects.Informer, 0, len(w.inOrder))
+	for _, inf := range w.inOrder {
+		if !w.stopped[inf.Name()] {
+			live = append(live, inf)
+		}
+	}
+	return live
+}
+
+// Informer is the informer of that name, stopped or not; nil if there is none.
+func (w *World) Informer(name string) subjects.Informer { return w.informers[name] }
+
+// barrier is a command that takes longer than its step: the script goes on when done says so.
+type barrier struct {
+	what string
+	done func() bool
+}
+
+func (w *World) wait(what string, clock func(), done func() bool) {
+	clock()
+	w.barrier = &barrier{what: what, done: done}
+}
+
+// freeTime is how time may pass while no command waits: not at all in a transcript, freely when schedules are explored.
+func (w *World) freeTime() {
+	if w.transcript {
+		w.kernel.Clock().Freeze()
+	} else {
+		w.kernel.Clock().Unfreeze()
+	}
+}
+
+func (w *World) ensureCluster() error {
+	if w.cluster != nil {
+		return nil
+	}
+	return w.startCluster((&clusterCmd{replicas: 1, history: defaultHistory}).options())
+}
+
+func (w *World) startCluster(o fakeapiserver.ClusterOptions) error {
+	if w.cluster != nil {
+		return fmt.Errorf("cluster: it is started already")
+	}
+	if w.options.Mix != nil {
+		o.Faults, o.MaxFaults = w.options.Mix.Kinds(), w.options.Mix.Max
+	}
+	w.cluster = fakeapiserver.NewCluster(w.kernel, o)
+	w.subject = w.options.Subject(subjects.Env{Kernel: w.kernel, Cluster: w.cluster})
+	w.result.Subject, w.result.Engine = w.subject.Name(), w.subject.Engine()
+	return nil
+}
+
+func (w *World) addInformer(inf subjects.Informer, spec subjects.InformerSpec) {
+	w.informers[spec.Name] = inf
+	w.inOrder = append(w.inOrder, inf)
+	for _, h := range spec.Handlers {
+		w.handlers[h.Name] = inf
+	}
+}
+
+func (w *World) output(c *script.Command, text string) {
+	w.result.Outputs[c] = text
+	if !w.transcript || c.Output == nil {
+		return
+	}
+	if want, got := script.NormalizeOutput(c.Output.Text), script.NormalizeOutput(text); want != got {
+		w.result.Mismatches = append(w.result.Mismatches, Mismatch{Pos: c.Output.Pos, Expected: want, Actual: got})
+	}
+}
+
+func (w *World) expectFailed(c *script.Command, msg string) {
+	w.result.Mismatches = append(w.result.Mismatches, Mismatch{Pos: c.Pos, Message: msg})
+}
+
+// Divergence says how an informer's Indexer differs from what the Store holds for it now: the first key, in order, that
+// is missing, too many or different; "" if none.
+func (w *World) Divergence(inf subjects.Informer) (key, message string) {
+	seen := 0
+	err := w.cluster.Store().Walk(inf.Resource(), w.cluster.Store().Revision(), "", func(k string, want runtime.Object) bool {
+		if !inf.Selects(want) {
+			return true
+		}
+		have, ok := inf.Get(k)
+		switch {
+		case !ok:
+			key, message = k, fmt.Sprintf("informer %s does not hold %s, which the server has at rv=%s", inf.Name(), k, resourceVersion(want))
+		case !sameObject(have, want):
+			key, message = k, fmt.Sprintf("informer %s holds %s at rv=%s, the server has it at rv=%s", inf.Name(), k, resourceVersion(have), resourceVersion(want))
+		}
+		seen++
+		return message == ""
+	})
+	switch {
+	case err != nil:
+		return "", err.Error()
+	case message != "" || seen == inf.Len():
+		return key, message
+	}
+	for _, k := range inf.Keys() {
+		have, _ := inf.Get(k)
+		namespace, name, err := splitKey(k)
+		if err != nil {
+			return k, fmt.Sprintf("informer %s holds the key %q, which is no key", inf.Name(), k)
+		}
+		if want, _ := w.cluster.Store().Get(inf.Resource(), namespace, name); want == nil || !inf.Selects(want) {
+			return k, fmt.Sprintf("informer %s still holds %s rv=%s, which the server does not have", inf.Name(), k, resourceVersion(have))
+		}
+	}
+	return "", ""
+}
+
+func (w *World) divergence(inf subjects.Informer) string {
+	_, msg := w.Divergence(inf)
+	return msg
+}
+
+// sameObject compares cheaply where it can: engines that share objects by pointer need no comparison of content.
+func sameObject(a, b runtime.Object) bool {
+	return a == b || resourceVersion(a) == resourceVersion(b) && equality.Semantic.DeepEqual(a, b)
+}
+
+// Converged tells whether every informer equals the store, nothing is queued, and every write was answered.
+func (w *World) Converged() bool {
+	for _, wr := range w.writeOrd {
+		if wr.busy() {
+			return false
+		}
+	}
+	for _, inf := range w.inOrder {
+		if w.stopped[inf.Name()] {
+			continue
+		}
+		if !inf.HasSynced() || inf.Busy() || w.divergence(inf) != "" {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,101 @@
+package scenarios
+
+import (
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/informersim/informersim/fakeapiserver"
+)
+
+// writer is a client that writes one thing after the other, and repeats what failed in a way that may pass. A create that
+// finds its object there, or a delete that finds it gone, counts as done: an answer was lost.
+type writer struct {
+	w        *World
+	client   *fakeapiserver.Client
+	queue    []write
+	inFlight bool
+}
+
+type write struct {
+	op       string
+	resource fakeapiserver.ResourceID
+	key      objectKey
+	object   runtime.Object
+}
+
+// writerRetry is how long a writer waits before it repeats a write, unless the answer says how long.
+const writerRetry = time.Second
+
+func (w *World) addWriter(name string) error {
+	if err := w.ensureCluster(); err != nil {
+		return err
+	}
+	wr := &writer{w: w, client: w.cluster.Connect(name, fakeapiserver.Policy{})}
+	w.writers[name] = wr
+	w.writeOrd = append(w.writeOrd, wr)
+	return nil
+}
+
+func (r *writer) busy() bool { return r.inFlight || len(r.queue) > 0 }
+
+func (r *writer) enqueue(x write) {
+	r.queue = append(r.queue, x)
+	r.next()
+}
+
+func (r *writer) next() {
+	if r.inFlight || len(r.queue) == 0 {
+		return
+	}
+	r.inFlight = true
+	x := r.queue[0]
+	r.client.Write(fakeapiserver.Write{
+		Verb: fakeapiserver.WriteVerb(x.op), Resource: x.resource, Object: x.object, Namespace: x.key.namespace, Name: x.key.name,
+	}, r)
+}
+
+// OnWrite implements fakeapiserver.Receiver.
+func (r *writer) OnWrite(_ fakeapiserver.ReqID, _ runtime.Object, err error) {
+	x := r.queue[0]
+	settled := err == nil ||
+		x.op == "create" && apierrors.IsAlreadyExists(err) ||
+		x.op != "create" && apierrors.IsNotFound(err)
+	if !settled && (apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsConflict(err)) {
+		r.w.kernel.Fail(fmt.Errorf("%s %s: %w", x.op, x.key, err))
+		return
+	}
+	if settled {
+		r.queue = r.queue[1:]
+		r.inFlight = false
+		r.next()
+		return
+	}
+	wait := writerRetry
+	if s, ok := apierrors.SuggestsClientDelay(err); ok {
+		wait = time.Duration(s) * time.Second
+	}
+	r.w.kernel.Clock().AfterFunc(wait, func() {
+		r.inFlight = false
+		r.next()
+	})
+}
+
+// A writer neither lists nor watches.
+
+// OnList implements fakeapiserver.Receiver.
+func (*writer) OnList(fakeapiserver.ReqID, *fakeapiserver.Page, error) {}
+
+// OnWatchOpened implements fakeapiserver.Receiver.
+func (*writer) OnWatchOpened(fakeapiserver.ReqID) {}
+
+// OnWatchOpenError implements fakeapiserver.Receiver.
+func (*writer) OnWatchOpenError(fakeapiserver.ReqID, error) {}
+
+// OnEvent implements fakeapiserver.Receiver.
+func (*writer) OnEvent(fakeapiserver.ReqID, fakeapiserver.Event) {}
+
+// OnWatchClosed implements fakeapiserver.Receiver.
+func (*writer) OnWatchClosed(fakeapiserver.ReqID, error) {}

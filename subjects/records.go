@@ -1,0 +1,41 @@
+package subjects
+
+import "github.com/informersim/informersim/sim"
+
+// Kinds of records that every subject emits. The actor is the informer ("i1") or the handler ("i1/h1").
+var (
+	// KindIndexer: the Indexer changed. Key, RV, Obj the new state, Old the one before; Detail add, update or delete.
+	KindIndexer = sim.RegisterKind("indexer", sim.ClassRecord)
+	// KindNotify: a handler was called. Key; RV of the new object, N that of the old one; Obj, Old; Detail one of the
+	// constants below.
+	KindNotify = sim.RegisterKind("notify", sim.ClassRecord)
+	// KindReplace: the reflector replaced the queue's content with a list. RV of the list, N its number of items, Obj its
+	// keys ([]string, in list order).
+	KindReplace = sim.RegisterKind("replace", sim.ClassRecord)
+	// KindTombstone: that Replace found a key missing and queued its deletion. Key. Only subjects whose queue can be
+	// seen emit it; TombstonesVisible in KindReplace's Detail says so.
+	KindTombstone = sim.RegisterKind("tombstone", sim.ClassRecord)
+	// KindSynced: HasSynced of an informer, or of a handler's registration, turned true.
+	KindSynced = sim.RegisterKind("synced", sim.ClassRecord)
+	// KindHandler: a handler was added ("added") or removed ("removed").
+	KindHandler = sim.RegisterKind("handler", sim.ClassRecord)
+	// KindResync: the store was queued again for handlers that want a resync. N objects.
+	KindResync = sim.RegisterKind("resync", sim.ClassRecord)
+	// KindBackoff: the reflector waits. N nanoseconds; Detail why.
+	KindBackoff = sim.RegisterKind("backoff", sim.ClassRecord)
+	// KindStopped: an informer was stopped.
+	KindStopped = sim.RegisterKind("stopped", sim.ClassRecord)
+)
+
+// Details of KindNotify.
+const (
+	NotifyAdd        = "add"
+	NotifyAddInitial = "add initial"
+	NotifyUpdate     = "update"
+	NotifySync       = "update sync" // old and new have the same resourceVersion (I75)
+	NotifyDelete     = "delete"
+	NotifyUnknown    = "delete unknown-final-state" // a DeletedFinalStateUnknown (I47)
+)
+
+// TombstonesVisible is KindReplace's Detail when KindTombstone records follow in the same step.
+const TombstonesVisible = "tombstones-visible"

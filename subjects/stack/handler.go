@@ -1,0 +1,112 @@
+package stack
+
+import (
+	"strconv"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informersim/informersim/informer/core"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+)
+
+// kindHandle is one call of a handler.
+var kindHandle = sim.RegisterKind("handle", sim.ClassAction)
+
+// nullHandler stands where a user's handler would: what the handler is told is recorded instead.
+var nullHandler = cache.ResourceEventHandlerFuncs{}
+
+// handler is one listener as an actor: each call is a choice.
+type handler struct {
+	informer *informer
+	name     string
+	spec     subjects.HandlerSpec
+	id       sim.ActorID
+	listener *core.Listener
+	offered  bool
+	choice   sim.Choice
+	held     bool
+	synced   bool
+}
+
+// Name implements sim.Actor.
+func (h *handler) Name() string { return h.name }
+
+func (h *handler) offer() {
+	want := !h.held && h.listener.Len() > 0
+	switch {
+	case want && !h.offered:
+		h.choice = h.informer.kernel.Offer(h.id, kindHandle, 0)
+		h.offered = true
+	case !want && h.offered:
+		h.withdraw()
+	}
+}
+
+func (h *handler) withdraw() {
+	if h.offered {
+		h.informer.kernel.Withdraw(h.choice)
+		h.offered = false
+	}
+}
+
+// Apply implements sim.Actor: the handler is told one thing.
+func (h *handler) Apply(sim.Choice) {
+	h.offered = false
+	if n := h.listener.Begin(); n != nil {
+		h.record(n)
+		h.listener.Finish()
+	}
+	h.checkSynced()
+	h.offer()
+}
+
+func (h *handler) record(n *core.Notification) {
+	k := h.informer.kernel
+	r := k.Record(h.id, subjects.KindNotify)
+	r.Key = n.Key
+	switch n.Type {
+	case core.NotifyAdd:
+		r.Detail = subjects.NotifyAdd
+		if n.IsInInitialList {
+			r.Detail = subjects.NotifyAddInitial
+		}
+		r.RV, r.Obj = revisionOf(n.New), n.New
+	case core.NotifyUpdate:
+		r.RV, r.Obj = revisionOf(n.New), n.New
+		r.N, r.Old = revisionOf(n.Old), n.Old
+		r.Detail = subjects.NotifyUpdate
+		if r.RV == r.N {
+			r.Detail = subjects.NotifySync
+		}
+	case core.NotifyDelete:
+		r.Detail = subjects.NotifyDelete
+		r.Obj = n.Old
+		if t, ok := n.Old.(cache.DeletedFinalStateUnknown); ok {
+			r.Detail, r.Obj = subjects.NotifyUnknown, t.Obj
+		}
+		r.RV = revisionOf(r.Obj)
+	}
+	k.Emit(r)
+}
+
+func (h *handler) checkSynced() {
+	if !h.synced && h.listener.HasSynced() {
+		h.synced = true
+		k := h.informer.kernel
+		k.Emit(k.Record(h.id, subjects.KindSynced))
+	}
+}
+
+// revisionOf is an object's resourceVersion as a number, 0 if it has none.
+func revisionOf(obj any) int64 {
+	m, ok := obj.(interface{ GetResourceVersion() string })
+	if !ok {
+		return 0
+	}
+	rv, err := strconv.ParseInt(m.GetResourceVersion(), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return rv
+}

@@ -1,0 +1,340 @@
+package stack
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/informer/core"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+)
+
+// The kinds of choices of an informer.
+var (
+	kindPop  = sim.RegisterKind("pop", sim.ClassAction)  // the controller pops one entry and processes it
+	kindWake = sim.RegisterKind("wake", sim.ClassAction) // a wait is over: a backoff, a resync period, a retry
+)
+
+// informer is one informer as an actor: the reflector with its transport, the queue, the controller. Its handlers are actors
+// of their own.
+type informer struct {
+	stack    *Stack
+	kernel   *sim.Kernel
+	spec     subjects.InformerSpec
+	labels   labels.Selector
+	fields   fields.Selector
+	id       sim.ActorID
+	inf      *core.Informer
+	link     transport
+	handlers []*handler
+
+	popOffered bool
+	popChoice  sim.Choice
+	held       bool
+	wakeOn     bool
+	wakeChoice sim.Choice
+	timer      clock.Timer
+	timerAt    time.Time
+	synced     bool
+	stopped    bool
+}
+
+var _ subjects.Informer = (*informer)(nil)
+
+func newInformer(s *Stack, spec subjects.InformerSpec) (*informer, error) {
+	if spec.Queue != subjects.QueueDelta && spec.Queue != "" {
+		return nil, fmt.Errorf("the stack has no queue %q", spec.Queue)
+	}
+	i := &informer{stack: s, kernel: s.env.Kernel, spec: spec}
+	var err error
+	if i.labels, err = labels.Parse(spec.Labels); err != nil {
+		return nil, err
+	}
+	if i.fields, err = fields.ParseSelector(spec.Fields); err != nil {
+		return nil, err
+	}
+	i.id = i.kernel.Register(i)
+	i.link = newTransport(i)
+	jitter := i.kernel.Stream(spec.Name + "/jitter")
+	i.inf = core.NewInformer(core.InformerOptions{
+		Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
+		NewQueue: func(known *core.Indexer) core.Queue {
+			q := &observedQueue{informer: i}
+			q.Queue = core.NewDeltaFIFO(core.DeltaFIFOOptions{KnownObjects: known, OnEnqueue: q.enqueued})
+			if s.parts.Queue != nil {
+				q.Queue = s.parts.Queue(q.Queue)
+			}
+			return q
+		},
+		ResyncPeriod: spec.Resync,
+		Reflector: core.ReflectorOptions{
+			Name: spec.Name, WatchListPageSize: spec.PageSize, Random: jitter.Float64,
+		},
+	})
+	i.assemble()
+	for _, h := range spec.Handlers {
+		if err := i.AddHandler(h); err != nil {
+			return nil, err
+		}
+	}
+	i.inf.Start(i.now())
+	i.settleWants()
+	return i, nil
+}
+
+// assemble puts the observers, and a test's doubles, between the controller and its neighbours.
+func (i *informer) assemble() {
+	c := i.inf.Controller
+	c.Store = &observedStore{Store: i.inf.Indexer, informer: i}
+	if i.stack.parts.Store != nil {
+		c.Store = i.stack.parts.Store(c.Store)
+	}
+	c.Distribute = i.distribute
+	if i.stack.parts.Process != nil {
+		c.Process = i.stack.parts.Process(c)
+	}
+}
+
+func (i *informer) now() time.Time { return i.kernel.Clock().Now() }
+
+// Name implements sim.Actor and subjects.Informer.
+func (i *informer) Name() string { return i.spec.Name }
+
+// Apply implements sim.Actor.
+func (i *informer) Apply(c sim.Choice) {
+	switch c.Kind {
+	case kindPop:
+		i.popOffered = false
+		// An error of the processing drops the item, as in client-go (I68).
+		if _, err := i.inf.Controller.Step(); err != nil {
+			i.kernel.Fail(fmt.Errorf("informer %s: %w", i.spec.Name, err))
+		}
+		i.offerPop()
+		i.checkSynced()
+	case kindWake:
+		i.wakeOn = false
+		i.inf.Reflector.OnTime(i.now())
+		i.link.onTime(i.now())
+		i.settleWants()
+	}
+}
+
+// settleWants carries out what the reflector wants now, after anything has happened to it.
+func (i *informer) settleWants() {
+	i.link.follow(i.inf.Reflector.Want())
+	i.offerPop()
+	i.checkSynced()
+	i.armTimer()
+}
+
+func (i *informer) offerPop() {
+	want := !i.held && !i.stopped && i.inf.Queue.Len() > 0
+	switch {
+	case want && !i.popOffered:
+		i.popChoice = i.kernel.Offer(i.id, kindPop, 0)
+		i.popOffered = true
+	case !want && i.popOffered:
+		i.kernel.Withdraw(i.popChoice)
+		i.popOffered = false
+	}
+}
+
+// armTimer sets the one timer to when the reflector or the transport next has something to do.
+func (i *informer) armTimer() {
+	at, any := i.inf.Reflector.NextTime()
+	if t, waits := i.link.nextTime(); waits && (!any || t.Before(at)) {
+		at, any = t, true
+	}
+	if !any || i.stopped {
+		at = time.Time{}
+	}
+	if at.Equal(i.timerAt) {
+		return
+	}
+	if i.timer != nil {
+		i.timer.Stop()
+	}
+	i.timerAt = at
+	if at.IsZero() {
+		return
+	}
+	i.timer = i.kernel.Clock().AfterFunc(at.Sub(i.now()), i.ring)
+}
+
+// ring is called when the timer fires: that the informer notices is a choice of its own.
+func (i *informer) ring() {
+	i.timerAt = time.Time{}
+	if !i.wakeOn && !i.stopped {
+		i.wakeOn = true
+		i.wakeChoice = i.kernel.Offer(i.id, kindWake, 0)
+	}
+}
+
+func (i *informer) checkSynced() {
+	if !i.synced && i.inf.HasSynced() {
+		i.synced = true
+		r := i.kernel.Record(i.id, subjects.KindSynced)
+		i.kernel.Emit(r)
+		for _, h := range i.handlers {
+			h.checkSynced()
+		}
+	}
+}
+
+// distribute passes a notification to the processor, after the store has changed (I62).
+func (i *informer) distribute(n core.Notification) {
+	i.inf.Processor.Distribute(n)
+	for _, h := range i.handlers {
+		h.offer()
+	}
+}
+
+// Resource implements subjects.Informer.
+func (i *informer) Resource() fakeapiserver.ResourceID { return i.spec.Resource }
+
+// Selects implements subjects.Informer.
+func (i *informer) Selects(obj runtime.Object) bool {
+	if i.spec.Namespace == "" && i.labels.Empty() && i.fields.Empty() {
+		return true
+	}
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return false
+	}
+	if i.spec.Namespace != "" && m.GetNamespace() != i.spec.Namespace {
+		return false
+	}
+	if !i.labels.Empty() && !i.labels.Matches(labels.Set(m.GetLabels())) {
+		return false
+	}
+	return i.fields.Empty() || i.fields.Matches(fields.Set{"metadata.name": m.GetName(), "metadata.namespace": m.GetNamespace()})
+}
+
+// AddHandler implements subjects.Informer.
+func (i *informer) AddHandler(spec subjects.HandlerSpec) error {
+	h := &handler{informer: i, name: i.spec.Name + "/" + spec.Name, spec: spec}
+	resync := spec.Resync
+	l, err := i.inf.AddHandler(nullHandler, core.ListenerOptions{Name: spec.Name, ResyncPeriod: &resync}, i.now())
+	if err != nil {
+		return err
+	}
+	h.listener = l
+	h.id = i.kernel.Register(h)
+	i.handlers = append(i.handlers, h)
+	r := i.kernel.Record(h.id, subjects.KindHandler)
+	r.Detail = "added"
+	i.kernel.Emit(r)
+	h.offer()
+	if i.synced {
+		h.checkSynced()
+	}
+	return nil
+}
+
+func (i *informer) handler(name string) (*handler, error) {
+	k := slices.IndexFunc(i.handlers, func(h *handler) bool { return h.spec.Name == name })
+	if k < 0 {
+		return nil, fmt.Errorf("informer %s has no handler %q; it has %s", i.spec.Name, name, strings.Join(i.Handlers(), ", "))
+	}
+	return i.handlers[k], nil
+}
+
+// RemoveHandler implements subjects.Informer.
+func (i *informer) RemoveHandler(name string) error {
+	h, err := i.handler(name)
+	if err != nil {
+		return err
+	}
+	i.inf.Processor.RemoveListener(h.listener)
+	h.withdraw()
+	i.handlers = slices.DeleteFunc(i.handlers, func(x *handler) bool { return x == h })
+	r := i.kernel.Record(h.id, subjects.KindHandler)
+	r.Detail = "removed"
+	i.kernel.Emit(r)
+	return nil
+}
+
+// Handlers implements subjects.Informer.
+func (i *informer) Handlers() []string {
+	names := make([]string, len(i.handlers))
+	for k, h := range i.handlers {
+		names[k] = h.spec.Name
+	}
+	return names
+}
+
+// Hold implements subjects.Informer.
+func (i *informer) Hold(part string) error { return i.setHeld(part, true) }
+
+// Release implements subjects.Informer.
+func (i *informer) Release(part string) error { return i.setHeld(part, false) }
+
+func (i *informer) setHeld(part string, held bool) error {
+	if part == "queue" {
+		i.held = held
+		i.offerPop()
+		return nil
+	}
+	h, err := i.handler(part)
+	if err != nil {
+		return err
+	}
+	h.held = held
+	h.offer()
+	return nil
+}
+
+// Stop implements subjects.Informer.
+func (i *informer) Stop() {
+	if i.stopped {
+		return
+	}
+	i.stopped = true
+	i.inf.Stop()
+	i.settleWants()
+	if i.wakeOn {
+		i.kernel.Withdraw(i.wakeChoice)
+		i.wakeOn = false
+	}
+	for _, h := range i.handlers {
+		h.withdraw()
+	}
+	i.kernel.Emit(i.kernel.Record(i.id, subjects.KindStopped))
+}
+
+// HasSynced implements subjects.Informer.
+func (i *informer) HasSynced() bool { return i.inf.HasSynced() }
+
+// LastSyncResourceVersion implements subjects.Informer.
+func (i *informer) LastSyncResourceVersion() string { return i.inf.Reflector.LastSyncResourceVersion() }
+
+// Keys implements subjects.Informer.
+func (i *informer) Keys() []string { return slices.Clone(i.inf.Indexer.ListKeys()) }
+
+// Get implements subjects.Informer.
+func (i *informer) Get(key string) (runtime.Object, bool) {
+	obj, ok, err := i.inf.Indexer.GetByKey(key)
+	if err != nil || !ok {
+		return nil, false
+	}
+	o, ok := obj.(runtime.Object)
+	return o, ok
+}
+
+// Len implements subjects.Informer.
+func (i *informer) Len() int { return i.inf.Indexer.Len() }
+
+// Busy implements subjects.Informer.
+func (i *informer) Busy() bool {
+	return i.inf.Queue.Len() > 0 || slices.ContainsFunc(i.handlers, func(h *handler) bool { return h.listener.Len() > 0 })
+}

@@ -1,0 +1,91 @@
+package stack
+
+import (
+	"github.com/informersim/informersim/informer/core"
+	"github.com/informersim/informersim/subjects"
+	"k8s.io/client-go/tools/cache"
+)
+
+// observedQueue records what a Replace does to the queue: the deltas of single events follow from the frames.
+type observedQueue struct {
+	core.Queue
+	informer  *informer
+	replacing bool
+}
+
+// Replace implements core.QueueWriter.
+func (q *observedQueue) Replace(list []any, rv string) error {
+	k := q.informer.kernel
+	keys := make([]string, 0, len(list))
+	for _, obj := range list {
+		key, err := core.MetaNamespaceKey(obj)
+		if err != nil {
+			return err
+		}
+		keys = append(keys, key)
+	}
+	r := k.Record(q.informer.id, subjects.KindReplace)
+	r.N, r.Obj, r.Detail = int64(len(list)), keys, subjects.TombstonesVisible
+	r.RV = parseRevision(rv)
+	k.Emit(r)
+	q.replacing = true
+	err := q.Queue.Replace(list, rv)
+	q.replacing = false
+	return err
+}
+
+// Resync implements core.QueueWriter.
+func (q *observedQueue) Resync() error {
+	before := q.Queue.Len()
+	err := q.Queue.Resync()
+	k := q.informer.kernel
+	r := k.Record(q.informer.id, subjects.KindResync)
+	r.N = int64(q.Queue.Len() - before)
+	k.Emit(r)
+	return err
+}
+
+func (q *observedQueue) enqueued(t cache.DeltaType, key string, _ any) {
+	if q.replacing && t == cache.Deleted {
+		k := q.informer.kernel
+		r := k.Record(q.informer.id, subjects.KindTombstone)
+		r.Key = key
+		k.Emit(r)
+	}
+}
+
+// observedStore records what the controller does to the Indexer.
+type observedStore struct {
+	core.Store
+	informer *informer
+}
+
+// SetKey implements core.Store.
+func (s *observedStore) SetKey(key string, obj any) (old any, existed bool) {
+	old, existed = s.Store.SetKey(key, obj)
+	detail := "add"
+	if existed {
+		detail = "update"
+	}
+	s.record(key, detail, obj, old)
+	return old, existed
+}
+
+// DeleteKey implements core.Store.
+func (s *observedStore) DeleteKey(key string, final any) (old any, existed bool) {
+	old, existed = s.Store.DeleteKey(key, final)
+	s.record(key, "delete", nil, old)
+	return old, existed
+}
+
+func (s *observedStore) record(key, detail string, obj, old any) {
+	k := s.informer.kernel
+	r := k.Record(s.informer.id, subjects.KindIndexer)
+	r.Key, r.Detail, r.Obj, r.Old = key, detail, obj, old
+	if obj != nil {
+		r.RV = revisionOf(obj)
+	} else {
+		r.RV = revisionOf(old)
+	}
+	k.Emit(r)
+}

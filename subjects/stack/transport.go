@@ -1,0 +1,187 @@
+package stack
+
+import (
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/informer/core"
+	"github.com/informersim/informersim/subjects"
+)
+
+// transport carries out what the reflector wants over one connection, with the retries of the REST layer (I36).
+type transport struct {
+	informer *informer
+	client   *fakeapiserver.Client
+	seq      uint64 // the want that is being carried out
+	op       core.Op
+	options  metav1.ListOptions
+	retry    core.RESTRetry
+	req      fakeapiserver.ReqID // in flight; 0 for none
+	resendAt time.Time           // zero: no retry waits
+}
+
+func newTransport(i *informer) transport {
+	return transport{informer: i, client: i.stack.env.Cluster.Connect(i.spec.Name, i.spec.Policy)}
+}
+
+// follow turns to what the reflector wants now; what an earlier want left behind is canceled.
+func (t *transport) follow(w *core.Want) {
+	for w.Seq != t.seq {
+		t.cancel()
+		t.seq, t.op = w.Seq, w.Op
+		switch w.Op {
+		case core.OpList:
+			t.options = w.Options
+			if tamper := t.informer.stack.parts.ListOptions; tamper != nil {
+				tamper(&t.options)
+			}
+			t.retry = core.RESTRetry{}
+			t.send()
+		case core.OpWatch:
+			t.options = w.Options
+			t.retry = core.RESTRetry{Watch: true}
+			t.send()
+		case core.OpSleep:
+			t.recordWait("backoff", w.Until)
+		}
+	}
+}
+
+func (t *transport) recordWait(why string, until time.Time) {
+	k := t.informer.kernel
+	r := k.Record(t.informer.id, subjects.KindBackoff)
+	r.N, r.Detail = int64(until.Sub(t.informer.now())), why
+	k.Emit(r)
+}
+
+func (t *transport) cancel() {
+	if t.req != 0 {
+		t.client.Cancel(t.req)
+		t.req = 0
+	}
+	t.resendAt = time.Time{}
+}
+
+func (t *transport) send() {
+	o := t.options
+	o.LabelSelector, o.FieldSelector = t.informer.spec.Labels, t.informer.spec.Fields
+	if t.op == core.OpWatch {
+		t.req = t.client.Watch(t.informer.spec.Resource, t.informer.spec.Namespace, o, t)
+	} else {
+		t.req = t.client.List(t.informer.spec.Resource, t.informer.spec.Namespace, o, t)
+	}
+}
+
+// nextTime is when a retry is due.
+func (t *transport) nextTime() (time.Time, bool) { return t.resendAt, !t.resendAt.IsZero() }
+
+// onTime sends a request again whose retry is due.
+func (t *transport) onTime(now time.Time) {
+	if !t.resendAt.IsZero() && !now.Before(t.resendAt) {
+		t.resendAt = time.Time{}
+		t.send()
+	}
+}
+
+// failed gives an error to the REST layer; ok is false if the request will be sent again.
+func (t *transport) failed(err error) (d core.RESTDecision, surface bool) {
+	d = t.retry.OnAnswer(core.RESTAnswerOf(err), t.informer.now())
+	if d.Action == core.RESTRetryAt {
+		t.resendAt = d.At
+		t.recordWait("retry", d.At)
+		t.informer.armTimer()
+		return d, false
+	}
+	return d, true
+}
+
+// OnList implements fakeapiserver.Receiver.
+func (t *transport) OnList(req fakeapiserver.ReqID, page *fakeapiserver.Page, err error) {
+	if req != t.req {
+		return
+	}
+	t.req = 0
+	r := t.informer.inf.Reflector
+	r.SetTime(t.informer.now())
+	if err == nil {
+		r.OnPage(page.Items, page.ResourceVersion, page.Continue, page.RemainingItemCount)
+	} else if d, surface := t.failed(err); surface {
+		r.OnListError(d.Err)
+	}
+	t.informer.settleWants()
+}
+
+// OnWatchOpened implements fakeapiserver.Receiver.
+func (t *transport) OnWatchOpened(req fakeapiserver.ReqID) {
+	if req == t.req {
+		t.informer.inf.Reflector.SetTime(t.informer.now())
+		t.informer.inf.Reflector.OnWatchOpened()
+		t.informer.settleWants()
+	}
+}
+
+// OnWatchOpenError implements fakeapiserver.Receiver.
+func (t *transport) OnWatchOpenError(req fakeapiserver.ReqID, err error) {
+	if req != t.req {
+		return
+	}
+	t.req = 0
+	r := t.informer.inf.Reflector
+	r.SetTime(t.informer.now())
+	switch d, surface := t.failed(err); {
+	case !surface:
+	case d.Action == core.RESTEmptyWatch:
+		r.OnWatchOpened()
+		r.OnWatchClosed(nil)
+	default:
+		r.OnWatchOpenError(d.Err)
+	}
+	t.informer.settleWants()
+}
+
+// OnEvent implements fakeapiserver.Receiver.
+func (t *transport) OnEvent(req fakeapiserver.ReqID, e fakeapiserver.Event) {
+	if req != t.req {
+		return
+	}
+	i := t.informer
+	if e.Type == watch.Error {
+		i.inf.Reflector.SetTime(i.now())
+	}
+	i.inf.Reflector.OnObject(e.Type, e.Object, "")
+	if i.inf.Reflector.Seq() != t.seq {
+		i.settleWants()
+		return
+	}
+	i.offerPop()
+	if !i.synced {
+		i.checkSynced()
+	}
+}
+
+// OnWatchClosed implements fakeapiserver.Receiver.
+func (t *transport) OnWatchClosed(req fakeapiserver.ReqID, err error) {
+	if req != t.req {
+		return
+	}
+	t.req = 0
+	t.informer.inf.Reflector.SetTime(t.informer.now())
+	t.informer.inf.Reflector.OnWatchClosed(err)
+	t.informer.settleWants()
+}
+
+// OnWrite implements fakeapiserver.Receiver. An informer writes nothing.
+func (t *transport) OnWrite(fakeapiserver.ReqID, runtime.Object, error) {}
+
+func parseRevision(rv string) int64 {
+	n, err := strconv.ParseInt(rv, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
