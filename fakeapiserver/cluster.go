@@ -327,6 +327,7 @@ func (c *Cluster) CompactStore(rev int64) error {
 	r := c.kernel.Record(c.id, KindCompact)
 	r.RV = c.store.compacted
 	c.kernel.Emit(r)
+	c.offerStoreFaults()
 	return nil
 }
 
@@ -352,6 +353,7 @@ func (c *Cluster) Restore(rev, bump int64) error {
 	r := c.kernel.Record(c.id, KindRestore)
 	r.RV = c.store.revision
 	c.kernel.Emit(r)
+	c.offerStoreFaults()
 	for _, rep := range c.replicas {
 		if bump > 0 {
 			rep.reinitialise()

@@ -366,9 +366,7 @@ func (c *Cluster) compactFault(f Fault) error {
 	if rev > c.store.compacted {
 		c.emitFault(f.Kind, c.Name())
 	}
-	err := c.Compact(rev)
-	c.offerStoreFaults()
-	return err
+	return c.Compact(rev)
 }
 
 // StopFaults ends the faults: none is offered any more, none waits, and what stalls, lags or is held goes on.

@@ -124,7 +124,9 @@ func (c *call) planList() (listPlan, error) {
 	case o.ResourceVersion == "":
 		p.notBefore, p.consistent = s.revision, true
 	default:
-		p.notBefore = rev
+		// A real Store is at revision 1 or more before anybody reads it: no list has the resourceVersion "0", which as a
+		// question means any.
+		p.notBefore = max(rev, 1)
 	}
 	return p, nil
 }

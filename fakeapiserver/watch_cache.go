@@ -12,6 +12,9 @@ const freshTimeout = 3 * time.Second
 // watchCache is what one Replica has of one resource: a view of a timeline up to some revision, and a window of the events
 // before it. It follows the Store by choices, one event at a time, so that it lags as much as the strategy likes.
 type watchCache struct {
+	// behindSince is the age of the oldest event that is not applied: the whole backlog is that old to `fifo`, so a cache
+	// that is not held catches up before anything newer happens.
+	behindSince uint64
 	replica *Replica
 	res     ResourceID
 	// source is the timeline that is followed, view the one that requests see. They are one and the same, until the Store
@@ -81,7 +84,10 @@ func (c *watchCache) offer() {
 	case !c.ready:
 		c.next = r.cluster.kernel.Offer(r.id, KindInit, uint32(c.res))
 	case c.behind():
-		c.next = r.cluster.kernel.Offer(r.id, KindApply, uint32(c.res))
+		if c.behindSince == 0 {
+			c.behindSince = r.cluster.kernel.NextStamp()
+		}
+		c.next = r.cluster.kernel.OfferSince(r.id, KindApply, uint32(c.res), c.behindSince)
 	default:
 		return
 	}
@@ -111,6 +117,9 @@ func (c *watchCache) applyNext() {
 	}
 	if len(c.waiters) > 0 {
 		c.wake()
+	}
+	if !c.behind() {
+		c.behindSince = 0
 	}
 	c.offer()
 }

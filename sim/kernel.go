@@ -177,6 +177,23 @@ func (k *Kernel) Offer(id ActorID, kind Kind, target uint32) Choice {
 	return c
 }
 
+// NextStamp is the stamp that the next offer will have: how old something is that became possible now.
+func (k *Kernel) NextStamp() uint64 { return k.stamp + 1 }
+
+// OfferSince is Offer for an action that has been possible since that stamp, for strategies that go by
+// age: the next of several things that became possible together.
+func (k *Kernel) OfferSince(id ActorID, kind Kind, target uint32, stamp uint64) Choice {
+	if k.class(kind) != ClassAction {
+		panic(fmt.Sprintf("sim: %q is offered with an age, but only actions have one", kind))
+	}
+	e := &k.actors[id]
+	e.seq++
+	c := Choice{Actor: id, Kind: kind, Target: target, Seq: e.seq}
+	k.stamp++
+	k.ready.Actions = insert(k.ready.Actions, Offer{Choice: c, Stamp: min(stamp, k.stamp)})
+	return c
+}
+
 // Withdraw takes a choice out of the ready set; false if it is not there (it was picked, or never offered).
 func (k *Kernel) Withdraw(c Choice) bool {
 	if k.class(c.Kind) == ClassFault {

@@ -97,8 +97,9 @@ func NewRandom(seed uint64, rate FaultRate) *Random {
 // Name is "random".
 func (*Random) Name() string { return "random" }
 
-// StopFaults ends the faults: the phase that follows must converge.
-func (s *Random) StopFaults() { s.stopped = true }
+// StopFaults ends the faults, and from then on time passes only when nothing else can happen: the phase that follows must
+// converge in bounded time, which it cannot be asked to if the strategy may spend that time at will.
+func (s *Random) StopFaults() { s.stopped, s.early = true, 0 }
 
 // Pick implements Strategy.
 func (s *Random) Pick(r *Ready, _ uint64) (Choice, error) {

@@ -36,6 +36,12 @@ type ReflectorOptions struct {
 	MinWatchTimeout time.Duration
 	// MaxInternalErrorRetryDuration is for how long in-stream internal errors lead to a new watch, not a new list (I34).
 	MaxInternalErrorRetryDuration time.Duration
+	// WatchList makes each round begin with a streaming list, and a LIST only if that fails (I13). client-go does so unless
+	// the client says that it cannot.
+	WatchList bool
+	// WatchListCompleted is told what a streaming list received, in ascending key order, before it goes to the queue: the
+	// place for CheckConsistency (I24). The slice must not be kept.
+	WatchListCompleted func(resourceVersion string, items []any)
 	// Backoff has the parameters of the delay between attempts (I12).
 	Backoff BackoffOptions
 	// Random returns a number in [0,1), for jitter and watch timeouts. nil means always 0.
@@ -52,12 +58,15 @@ type ReflectorOptions struct {
 type phase uint8
 
 const (
-	phaseNew          phase = iota
-	phaseListing            // a LIST is out
-	phaseOpening            // a WATCH is out, its stream not open yet
-	phaseWatching           // the stream is open
-	phaseWatchBackoff       // a busy server: the watch is tried again later, without a list (I33)
-	phaseBackoff            // ListAndWatch returned, another follows (I12)
+	phaseNew              phase = iota
+	phaseWatchListOpening       // a WATCH that begins with the initial events is out
+	phaseWatchListing           // its initial events are coming
+	phaseWatchListBackoff       // a busy server: the watch-list is tried again later (I18)
+	phaseListing                // a LIST is out
+	phaseOpening                // a WATCH is out, its stream not open yet
+	phaseWatching               // the stream is open
+	phaseWatchBackoff           // a busy server: the watch is tried again later, without a list (I33)
+	phaseBackoff                // ListAndWatch returned, another follows (I12)
 	phaseStopped
 )
 
@@ -80,6 +89,9 @@ type Reflector struct {
 	lastSyncRV    string
 	unavailable   bool // the last LIST at lastSyncRV got a 410 or too-large (I2)
 	paginatedList bool // the server pages even lists at "0" (I6)
+
+	initial  initialEvents // of the watch-list under way
+	stopping bool          // Stop was called in a wait that ignores it (I18)
 
 	pager     pager
 	listedRV  string // asked for by the first attempt of this list
@@ -127,8 +139,11 @@ func (r *Reflector) TypeDescription() string { return r.o.TypeDescription }
 // LastSyncResourceVersion is that of the last list or accepted event (I10, I27); "" before the first list.
 func (r *Reflector) LastSyncResourceVersion() string { return r.lastSyncRV }
 
-// Watching says whether a watch stream is open.
+// Watching says whether a watch stream is open and past its initial events, if it has any.
 func (r *Reflector) Watching() bool { return r.phase == phaseWatching }
+
+// StreamOpen says whether a watch stream is open: OnEvent and OnWatchClosed are heard.
+func (r *Reflector) StreamOpen() bool { return r.phase == phaseWatching || r.phase == phaseWatchListing }
 
 // Stopped says whether Stop has taken effect.
 func (r *Reflector) Stopped() bool { return r.phase == phaseStopped }
@@ -144,11 +159,15 @@ func (r *Reflector) NextResync() (at time.Time, running bool) {
 	return r.resyncAt, !r.resyncAt.IsZero()
 }
 
-// NextTime is when OnTime has something to do: the end of a sleep or the resync timer, whichever is first.
+// NextTime is when OnTime has something to do: the end of a sleep, the resync timer or the warning of a missing bookmark,
+// whichever is first.
 func (r *Reflector) NextTime() (at time.Time, any bool) {
 	at, any = r.NextResync()
 	if r.want.Op == OpSleep && (!any || r.want.Until.Before(at)) {
-		return r.want.Until, true
+		at, any = r.want.Until, true
+	}
+	if r.phase == phaseWatchListing && r.o.HandleError != nil && (!any || r.initial.warnAt.Before(at)) {
+		at, any = r.initial.warnAt, true
 	}
 	return at, any
 }
@@ -163,13 +182,22 @@ func (r *Reflector) Start(now time.Time) {
 	r.listAndWatch()
 }
 
-// Stop ends everything: a list under way is dropped without a Replace (I9), a stream is closed.
+// Stop ends everything: a list under way is dropped without a Replace (I9), a stream is closed. Only the wait before a
+// watch-list's next attempt is sat out (I18).
 func (r *Reflector) Stop() {
-	if r.phase == phaseStopped {
-		return
+	switch r.phase {
+	case phaseStopped:
+	case phaseWatchListBackoff:
+		r.stopping = true
+	default:
+		r.stop()
 	}
+}
+
+func (r *Reflector) stop() {
 	r.resyncAt = time.Time{}
 	r.pager = pager{}
+	r.initial = initialEvents{}
 	r.await(phaseStopped, Want{Op: OpNone})
 }
 
@@ -186,10 +214,19 @@ func (r *Reflector) OnTime(now time.Time) {
 	if r.want.Op == OpSleep && !now.Before(r.want.Until) {
 		r.wake()
 	}
+	if r.phase == phaseWatchListing {
+		r.warnOfMissingBookmark()
+	}
 }
 
 func (r *Reflector) wake() {
+	if r.stopping {
+		r.stop()
+		return
+	}
 	switch r.phase {
+	case phaseWatchListBackoff:
+		r.startWatchList()
 	case phaseBackoff:
 		r.listAndWatch()
 	case phaseWatchBackoff:
@@ -222,7 +259,13 @@ func (r *Reflector) report(format string, args ...any) {
 }
 
 // listAndWatch begins one round.
-func (r *Reflector) listAndWatch() { r.startList() }
+func (r *Reflector) listAndWatch() {
+	if r.o.WatchList {
+		r.startWatchList()
+	} else {
+		r.startList()
+	}
+}
 
 // returned ends a round: the error, if any, is reported, and the next round follows after the backoff, whether or not
 // there was one (I11, I12).
@@ -234,15 +277,14 @@ func (r *Reflector) returned(err error) {
 	r.sleep(phaseBackoff)
 }
 
-// watchWithResync begins the watching part of a round. The resync timer starts from zero each time, so a round that never
+// beginWatching begins the watching part of a round. The resync timer starts from zero each time, so a round that never
 // lasts a ResyncPeriod never resyncs (I38).
-func (r *Reflector) watchWithResync() {
+func (r *Reflector) beginWatching() {
 	r.retry = retryDeadline{max: r.o.MaxInternalErrorRetryDuration}
 	r.resyncErr = nil
 	if r.o.ResyncPeriod > 0 {
 		r.resyncAt = r.now.Add(r.o.ResyncPeriod)
 	}
-	r.openWatch()
 }
 
 // resync fires the timer. An error stops it and ends the watch: the open one, or the next to open (I39).
