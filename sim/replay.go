@@ -13,8 +13,8 @@ type Replay struct {
 	r      *TraceReader
 	k      *Kernel
 	cur    *TraceStep
-	seen   int // records of cur that were matched
-	done   bool
+	seen   int        // records of cur that were matched
+	ahead  *TraceStep // the step after cur, if Finish had to look
 	failed error
 }
 
@@ -27,17 +27,42 @@ func (p *Replay) Bind(k *Kernel) { p.k = k }
 // Name is "replay".
 func (*Replay) Name() string { return "replay" }
 
-// Done tells whether the whole trace was played.
-func (p *Replay) Done() bool { return p.done }
+// Done tells whether the whole trace was played, to its end line.
+func (p *Replay) Done() bool { return p.Finish() == nil }
+
+// Finish says, when the run is over, why it is not what the trace says: it diverged, the trace goes on (both a
+// *DivergedError), or the rest of the file is damaged (a *TraceError). It is nil if the whole trace was played.
+func (p *Replay) Finish() error {
+	if p.failed != nil {
+		return p.failed
+	}
+	s, err := p.next()
+	if err == io.EOF {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p.ahead = s
+	return &DivergedError{Step: s.Step, Why: fmt.Sprintf("the run is over, the trace goes on with %s %s target=%d seq=%d", s.Actor, s.Kind, s.Target, s.Seq)}
+}
+
+// next is the trace's next step.
+func (p *Replay) next() (*TraceStep, error) {
+	if s := p.ahead; s != nil {
+		p.ahead = nil
+		return s, nil
+	}
+	return p.r.Next()
+}
 
 // Pick implements Strategy.
 func (p *Replay) Pick(r *Ready, step uint64) (Choice, error) {
 	if p.k == nil {
 		return Choice{}, errors.New("sim: a replay must be told its kernel with Bind before the first step")
 	}
-	s, err := p.r.Next()
+	s, err := p.next()
 	if err == io.EOF {
-		p.done = true
 		return Choice{}, ErrNothingToDo
 	}
 	if err != nil {
@@ -136,7 +161,7 @@ func (p *Replay) Record(r *Record) {
 		return
 	}
 	if p.seen >= len(p.cur.Records) {
-		p.failed = p.diverged("the run emits one record more than the trace:\n  %s", p.printRecord(r))
+		p.diverged("the run emits one record more than the trace:\n  %s", p.printRecord(r))
 		return
 	}
 	w := &p.cur.Records[p.seen]
@@ -144,7 +169,7 @@ func (p *Replay) Record(r *Record) {
 	at := w.at(p.cur)
 	if int64(r.At) != at || r.RV != w.RV || r.N != w.N || r.Key != w.Key || r.Detail != w.Detail ||
 		p.k.ActorName(r.Actor) != w.Actor || r.Kind.String() != w.Kind {
-		p.failed = p.diverged("the run emits\n  %s\nthe trace has\n  %s", p.printRecord(r),
+		p.diverged("the run emits\n  %s\nthe trace has\n  %s", p.printRecord(r),
 			printRecord(w.Actor, w.Kind, at, w.Key, w.RV, w.N, w.Detail))
 	}
 }
@@ -155,19 +180,23 @@ func (p *Replay) StepEnd(s *StepInfo) {
 	case p.failed != nil || p.cur == nil:
 	case p.seen < len(p.cur.Records):
 		w := &p.cur.Records[p.seen]
-		p.failed = p.diverged("the run lacks the record\n  %s", printRecord(w.Actor, w.Kind, w.at(p.cur), w.Key, w.RV, w.N, w.Detail))
+		p.diverged("the run lacks the record\n  %s", printRecord(w.Actor, w.Kind, w.at(p.cur), w.Key, w.RV, w.N, w.Detail))
 	case len(s.Draws) != len(p.cur.draws):
-		p.failed = p.diverged("the run draws %d random numbers, the trace has %d", len(s.Draws), len(p.cur.draws))
+		p.diverged("the run draws %d random numbers, the trace has %d", len(s.Draws), len(p.cur.draws))
 	case FormatHash(s.Hash) != p.cur.Hash:
-		p.failed = p.diverged("the hash is %s, in the trace %s, though the step agrees: the run was not started from the trace's header", FormatHash(s.Hash), p.cur.Hash)
+		p.diverged("the hash is %s, in the trace %s, though the step agrees: the run was not started from the trace's header", FormatHash(s.Hash), p.cur.Hash)
 	}
 	if p.failed != nil {
 		p.k.Fail(p.failed)
 	}
 }
 
+// diverged notes what differs first, and returns it.
 func (p *Replay) diverged(format string, args ...any) error {
-	return &DivergedError{Step: p.cur.Step, Why: fmt.Sprintf(format, args...)}
+	if p.failed == nil {
+		p.failed = &DivergedError{Step: p.cur.Step, Why: fmt.Sprintf(format, args...)}
+	}
+	return p.failed
 }
 
 func (p *Replay) printRecord(r *Record) string {

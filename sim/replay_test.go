@@ -170,13 +170,40 @@ func TestReplaySaysWhereARunDiverges(t *testing.T) {
 			if !errors.As(k.Err(), &d) || d.Step != test.step || d.Why != test.want && !strings.HasPrefix(d.Why, test.want) {
 				t.Errorf("got  %v\nwant step %d: %s", k.Err(), test.step, test.want)
 			}
-			if p.Done() {
+			if p.Done() || p.Finish() == nil {
 				t.Error("a replay that diverged is not done")
 			}
 			if k.Step() {
 				t.Error("the run goes on")
 			}
 		})
+	}
+}
+
+// A replay that is stopped early says what the trace has left; looking does not lose a step.
+func TestReplayThatEndsBeforeItsTrace(t *testing.T) {
+	file, _, first := writeTrace(t, Header{Seed: 4}, 30, "a", "b")
+	p, k, _ := replayOf(t, file, "a", "b")
+	for step := uint64(1); step <= 30; step++ {
+		var d *DivergedError
+		if err := p.Finish(); !errors.As(err, &d) || d.Step != step || !strings.Contains(err.Error(), "the run is over, the trace goes on with ") || p.Done() {
+			t.Fatalf("before step %d: Finish = %v", step, err)
+		}
+		run(t, k, 1)
+	}
+	if err := p.Finish(); err != nil || !p.Done() || k.Hash() != first.Hash() {
+		t.Errorf("after the last step: Finish = %v", err)
+	}
+	if k.Step() || k.Err() != nil {
+		t.Errorf("after the end of the trace: %v", k.Err())
+	}
+
+	// What is left of a damaged trace is named with its line.
+	p, k, _ = replayOf(t, file[:bytes.Index(file, []byte(`{"end":`))], "a", "b")
+	run(t, k, 30)
+	var te *TraceError
+	if err := p.Finish(); !errors.As(err, &te) || te.Line != bytes.Count(file, []byte("\n")) {
+		t.Errorf("a trace without its end: Finish = %v", err)
 	}
 }
 
