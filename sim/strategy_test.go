@@ -242,3 +242,34 @@ func TestNamesOfStrategies(t *testing.T) {
 		}
 	}
 }
+
+// An action may be as old as what it belongs to: the second line of a backlog that came at once is not younger than what
+// came after the backlog.
+func TestOfferSinceKeepsItsAge(t *testing.T) {
+	k := NewKernel(Options{Strategy: NewFIFO()})
+	f := &fake{name: "backlog"}
+	id := k.Register(f)
+	since := k.NextStamp()
+	f.apply = func(c Choice) {
+		if c.Target > 0 {
+			k.OfferSince(id, kindTestAct, c.Target-1, since)
+		}
+	}
+	head := k.Offer(id, kindTestAct, 2)
+	if got := k.Ready().Actions[0].Stamp; got != since {
+		t.Fatalf("NextStamp was %d, the next offer's stamp is %d", since, got)
+	}
+	other := k.Register(&fake{name: "other"})
+	later := k.Offer(other, kindTestAct, 0)
+	got := picks(t, k, 4)
+	if len(got) != 4 || got[0] != head || got[1].Actor != id || got[2].Actor != id || got[3] != later {
+		t.Errorf("picked %v, want the backlog first", got)
+	}
+
+	k.OfferSince(id, kindTestAct, 0, 1<<60)
+	if next, o := k.NextStamp(), k.Ready().Actions[0]; o.Stamp >= next {
+		t.Errorf("an offer has stamp %d from the future, the next is %d", o.Stamp, next)
+	}
+	mustPanic(t, `"test-drop" is offered with an age, but only actions have one`, func() { k.OfferSince(id, kindTestDrop, 0, 1) })
+	mustPanic(t, `"test-line" is offered with an age, but only actions have one`, func() { k.OfferSince(id, kindTestLine, 0, 1) })
+}
