@@ -190,7 +190,7 @@ func (c *call) describe() string {
 	o := &c.options
 	for _, p := range [...]struct{ name, value string }{
 		{"namespace", c.namespace}, {"labels", o.LabelSelector}, {"fields", o.FieldSelector},
-		{"match", string(o.ResourceVersionMatch)}, {"continue", o.Continue},
+		{"match", string(o.ResourceVersionMatch)}, {"continue", describeContinue(o.Continue)},
 	} {
 		if p.value != "" {
 			b = append(append(append(append(b, ' '), p.name...), '='), p.value...)

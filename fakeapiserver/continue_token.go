@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"strconv"
 	"strings"
 )
 
@@ -58,4 +59,21 @@ func decodeContinue(text string) (continueToken, error) {
 	}
 	t.Start = key[1:]
 	return t, nil
+}
+
+// describeContinue is what a token says, for people: "3:default/b" goes on after default/b at revision 3. One that says
+// nothing is shown as it is.
+func describeContinue(text string) string {
+	if text == "" {
+		return ""
+	}
+	t, err := decodeContinue(text)
+	if err != nil {
+		return strconv.Quote(text)
+	}
+	at := "current"
+	if t.Revision > 0 {
+		at = strconv.FormatInt(t.Revision, 10)
+	}
+	return at + ":" + strings.TrimSuffix(t.Start, "\x00")
 }

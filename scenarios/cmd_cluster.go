@@ -2,34 +2,47 @@ package scenarios
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/scenarios/script"
 )
 
 // cluster configures the fake apiserver. It must come before everything that uses it; without it there is one replica
-// with a history of 1000 events per resource.
+// with a history of 1000 events per resource. As a real cluster does, it compacts its store every 5 minutes, to where the
+// store was 5 minutes before; watch caches keep what they have (S11).
 //
 //	cluster replicas=2 history=100 revision=1000
+//	cluster compact-every=0s
 var clusterSpec = spec{
 	name:  "cluster",
-	usage: "cluster [replicas=1..5] [history=EVENTS] [revision=N]",
-	doc:   "configures the apiserver: its replicas, the events each keeps per resource, and the revision before the first write",
+	usage: "cluster [replicas=1..5] [history=EVENTS] [revision=N] [compact-every=DURATION]",
+	doc: "configures the apiserver: its replicas, the events each keeps per resource, the revision before the first write, " +
+		"and how often the store is compacted (5m; 0s for never)",
 	parse: func(r *script.ArgReader) Command {
 		return &clusterCmd{
-			replicas: r.Int("replicas", 1, 1, 5),
-			history:  r.Int64("history", defaultHistory, 1, 10_000_000),
-			revision: r.Int64("revision", 0, 0, 1<<60),
+			replicas:     r.Int("replicas", 1, 1, 5),
+			history:      r.Int64("history", defaultHistory, 1, 10_000_000),
+			revision:     r.Int64("revision", 0, 0, 1<<60),
+			compactEvery: r.Duration("compact-every", defaultCompactEvery),
 		}
 	},
 }
 
-const defaultHistory = 1000
+const (
+	defaultHistory = 1000
+	// defaultCompactEvery is the real apiserver's --etcd-compaction-interval.
+	defaultCompactEvery = 5 * time.Minute
+)
 
 type clusterCmd struct {
 	replicas          int
 	history, revision int64
+	compactEvery      time.Duration
 }
+
+// defaultCluster is the cluster of a scenario that does not say.
+var defaultCluster = &clusterCmd{replicas: 1, history: defaultHistory, compactEvery: defaultCompactEvery}
 
 func (c *clusterCmd) declare(d *declarations, s *script.Command) error {
 	if d.started {
@@ -43,7 +56,9 @@ func (c *clusterCmd) declare(d *declarations, s *script.Command) error {
 func (c *clusterCmd) run(w *World) error { return w.startCluster(c.options()) }
 
 func (c *clusterCmd) options() fakeapiserver.ClusterOptions {
-	return fakeapiserver.ClusterOptions{Replicas: c.replicas, History: c.history, FirstRevision: c.revision + 1}
+	return fakeapiserver.ClusterOptions{
+		Replicas: c.replicas, History: c.history, FirstRevision: c.revision + 1, CompactEvery: c.compactEvery,
+	}
 }
 
 // resource declares a resource that the cluster serves. Types of client-go's scheme are known by their plural; others need

@@ -40,26 +40,39 @@ func (c advanceCmd) run(w *World) error {
 	return nil
 }
 
-// step lets N choices be made, fewer if nothing is left to happen without time passing.
+// step lets N choices be made, fewer if nothing is left to happen. Without within= no time passes; with it, that much may,
+// and a step of time counts as one, too.
 //
 //	step 3
+//	step 5 within=2s
 var stepSpec = spec{
 	name:  "step",
-	usage: "step [N]",
-	doc:   "lets that many choices be made (1 without a number)",
+	usage: "step [N] [within=DURATION]",
+	doc:   "lets that many choices be made (1 without a number); time passes only within the duration",
 	parse: func(r *script.ArgReader) Command {
-		n := 1
+		c := stepCmd{n: 1}
 		if r.More() > 0 {
-			n = r.NextInt("number", 1, 1_000_000)
+			c.n = uint64(r.NextInt("number", 1, 1_000_000))
 		}
-		return stepCmd{uint64(n)}
+		c.within = r.Duration("within", 0)
+		return c
 	},
 }
 
-type stepCmd struct{ n uint64 }
+type stepCmd struct {
+	n      uint64
+	within time.Duration
+}
 
 func (c stepCmd) run(w *World) error {
+	clock := w.kernel.Clock()
 	until := w.kernel.Steps() + c.n
-	w.wait("step", func() { w.kernel.Clock().Freeze() }, func() bool { return w.kernel.Steps() >= until || w.kernel.Quiet() })
+	if c.within == 0 {
+		w.wait("step", clock.Freeze, func() bool { return w.kernel.Steps() >= until || w.kernel.Quiet() })
+		return nil
+	}
+	w.wait("step", func() { clock.LimitTo(c.within) }, func() bool {
+		return w.kernel.Steps() >= until || clock.AtLimit() && w.kernel.Quiet()
+	})
 	return nil
 }

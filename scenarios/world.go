@@ -84,7 +84,7 @@ func (w *World) ensureCluster() error {
 	if w.cluster != nil {
 		return nil
 	}
-	return w.startCluster((&clusterCmd{replicas: 1, history: defaultHistory}).options())
+	return w.startCluster(defaultCluster.options())
 }
 
 func (w *World) startCluster(o fakeapiserver.ClusterOptions) error {
