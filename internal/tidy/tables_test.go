@@ -19,7 +19,7 @@ var mayImport = map[string][]string{
 // that is not listed may use what go.mod has.
 var modulesOf = map[string][]string{
 	"sim":      {"k8s.io/utils/clock", "github.com/cespare/xxhash/v2"},
-	"informer": {"k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/client-go/", "k8s.io/klog/v2", "k8s.io/utils/", "golang.org/x/time/rate", "github.com/google/go-cmp/cmp"},
+	"informer": {"k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/client-go/", "k8s.io/klog/v2", "k8s.io/utils/", "golang.org/x/time/rate", "github.com/google/go-cmp/cmp", "github.com/go-logr/logr"},
 	"reports":  {"github.com/cespare/xxhash/v2", "golang.org/x/term", "github.com/aymanbagabas/go-udiff"},
 }
 
