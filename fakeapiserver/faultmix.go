@@ -35,7 +35,7 @@ var baseRates = map[FaultKind]float64{
 func builtInMix(name string, unit float64, swarm bool) FaultMix {
 	m := FaultMix{Name: name, Rates: map[string]float64{}, Swarm: swarm}
 	if unit > 0 {
-		for kind, times := range baseRates {
+		for kind, times := range baseRates { // order: a map is filled
 			m.Rates[string(kind)] = min(1, unit*times)
 		}
 	}
@@ -91,7 +91,7 @@ func ParseFaultMix(data []byte) (FaultMix, error) {
 // Validate says what is wrong with the mix: an unknown kind, a rate out of [0,1], a negative maximum.
 func (m FaultMix) Validate() error {
 	kinds := make([]string, 0, len(m.Rates))
-	for k := range m.Rates {
+	for k := range m.Rates { // order: sorted below
 		kinds = append(kinds, k)
 	}
 	sort.Strings(kinds)

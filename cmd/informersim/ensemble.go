@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
 )
 
@@ -62,11 +61,11 @@ func (r *runner) ensemble() error {
 }
 
 func (r *runner) printJSON(res *scenarios.Result) error {
-	f := reports.Finding{Result: res}
+	f := scenarios.Finding{Result: res}
 	if !res.Passed() {
 		f.Replay = []string{r.commandLine(res)}
 	}
-	return reports.WriteJSON(r.c.OutOrStdout(), f)
+	return scenarios.WriteJSON(r.c.OutOrStdout(), f)
 }
 
 func (r *runner) count() uint64 { return r.seeds.last - r.seeds.first + 1 }

@@ -1,4 +1,3 @@
-// Command informersim runs Kubernetes informers against a deterministic fake apiserver, with faults, and checks them.
 package main
 
 import (

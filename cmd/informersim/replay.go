@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/informersim/informersim/properties"
-	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
 )
@@ -48,12 +47,12 @@ func replayAll(c *cobra.Command, paths []string, asJSON bool) error {
 		}
 		switch {
 		case asJSON:
-			err = reports.WriteJSON(c.OutOrStdout(), reports.Finding{Result: res})
+			err = scenarios.WriteJSON(c.OutOrStdout(), scenarios.Finding{Result: res})
 		case len(paths) > 1:
 			_, err = fmt.Fprintf(c.OutOrStdout(), "%s: same run: %d steps, hash %s, verdict %s\n", path, end.Steps, end.Hash, end.Verdict)
 		default:
 			fmt.Fprintf(c.OutOrStdout(), "replayed %s: the same run, step by step\n", path)
-			err = reports.WriteText(c.OutOrStdout(), reports.Finding{Result: res})
+			err = scenarios.WriteText(c.OutOrStdout(), scenarios.Finding{Result: res})
 		}
 		if err != nil {
 			return err

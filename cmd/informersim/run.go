@@ -226,7 +226,7 @@ func (r *runner) single() error {
 	if err != nil {
 		return err
 	}
-	finding := reports.Finding{Result: res}
+	finding := scenarios.Finding{Result: res}
 	if !res.Passed() {
 		if finding, err = r.explain(res, r.flags.trace); err != nil {
 			return err
@@ -237,19 +237,19 @@ func (r *runner) single() error {
 
 // explain writes the trace of a run that failed, if it was not written, and reads the story from it. The second run of the
 // same seed must be the same run: that is what is promised.
-func (r *runner) explain(res *scenarios.Result, path string) (reports.Finding, error) {
+func (r *runner) explain(res *scenarios.Result, path string) (scenarios.Finding, error) {
 	if path == "" {
 		path = fmt.Sprintf("%s-seed%d.trace.jsonl", res.Scenario, res.Seed)
 		again, err := r.once(r.c.Context(), res.Seed, path, nil)
 		if err != nil {
-			return reports.Finding{}, err
+			return scenarios.Finding{}, err
 		}
 		if again.Hash != res.Hash || again.Steps != res.Steps {
-			return reports.Finding{}, &sim.DivergedError{Step: min(again.Steps, res.Steps), Why: fmt.Sprintf(
+			return scenarios.Finding{}, &sim.DivergedError{Step: min(again.Steps, res.Steps), Why: fmt.Sprintf(
 				"a second run of seed %d has hash %016x after %d steps, the first had %016x after %d", res.Seed, again.Hash, again.Steps, res.Hash, res.Steps)}
 		}
 	}
-	f := reports.Finding{Result: res, Replay: []string{"informersim replay " + shellQuote(path), r.commandLine(res)}}
+	f := scenarios.Finding{Result: res, Replay: []string{"informersim replay " + shellQuote(path), r.commandLine(res)}}
 	if res.Violation == nil {
 		return f, nil
 	}
@@ -262,7 +262,10 @@ func (r *runner) explain(res *scenarios.Result, path string) (reports.Finding, e
 	if err != nil {
 		return f, err
 	}
-	f.Story, err = reports.Story(tr, res.Violation.Key, res.Violation.Step)
+	story, err := reports.Story(tr, res.Violation.Key, res.Violation.Step)
+	for _, line := range story {
+		f.Story = append(f.Story, line.String())
+	}
 	return f, err
 }
 
@@ -291,10 +294,10 @@ func shellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-func (r *runner) print(f reports.Finding) error {
-	write := reports.WriteText
+func (r *runner) print(f scenarios.Finding) error {
+	write := scenarios.WriteText
 	if r.flags.json {
-		write = reports.WriteJSON
+		write = scenarios.WriteJSON
 	}
 	if err := write(r.c.OutOrStdout(), f); err != nil {
 		return err

@@ -221,7 +221,7 @@ func (h *history) addGroup(group []*object) error {
 	if isList {
 		h.relists++
 		var missing []*object
-		for key, o := range h.known {
+		for key, o := range h.known { // order: sorted by revision below
 			if !listed[key] {
 				missing = append(missing, o)
 			}

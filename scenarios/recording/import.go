@@ -4,7 +4,9 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -64,7 +66,8 @@ func (o Options) check() error {
 	if _, err := ParseFormat(string(o.Format)); err != nil {
 		return err
 	}
-	for kind, plural := range o.Plurals {
+	for _, kind := range slices.Sorted(maps.Keys(o.Plurals)) {
+		plural := o.Plurals[kind]
 		if !pluralName.MatchString(plural) {
 			return script.Errorf(script.Pos{}, "resource names are lower case letters, digits and -", "%q cannot be the plural of %s", plural, kind)
 		}

@@ -1,36 +1,35 @@
-package reports
+package scenarios
 
 import (
 	"encoding/json"
 	"fmt"
 	"io"
 
-	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
 )
 
 // Summary is a run as JSON: one object, one line. Times are virtual nanoseconds.
 type Summary struct {
-	Scenario      string                 `json:"scenario"`
-	Subject       string                 `json:"subject"`
-	Engine        string                 `json:"engine"`
-	Strategy      string                 `json:"strategy"`
-	Seed          uint64                 `json:"seed"`
-	Mix           string                 `json:"faultMix,omitempty"`
-	Passed        bool                   `json:"passed"`
-	Verdict       string                 `json:"verdict"`
-	Steps         uint64                 `json:"steps"`
-	VirtualNs     int64                  `json:"virtualNs"`
-	Hash          string                 `json:"hash"`
-	Commits       int                    `json:"commits"`
-	Requests      int                    `json:"requests"`
-	Frames        int                    `json:"frames"`
-	Notifications int                    `json:"notifications"`
-	Faults        []scenarios.FaultCount `json:"faults,omitempty"`
-	Properties    []string               `json:"properties,omitempty"`
-	Violation     *SummaryViolation      `json:"violation,omitempty"`
-	Mismatches    []SummaryMismatch      `json:"mismatches,omitempty"`
-	Replay        []string               `json:"replay,omitempty"`
+	Scenario      string            `json:"scenario"`
+	Subject       string            `json:"subject"`
+	Engine        string            `json:"engine"`
+	Strategy      string            `json:"strategy"`
+	Seed          uint64            `json:"seed"`
+	Mix           string            `json:"faultMix,omitempty"`
+	Passed        bool              `json:"passed"`
+	Verdict       string            `json:"verdict"`
+	Steps         uint64            `json:"steps"`
+	VirtualNs     int64             `json:"virtualNs"`
+	Hash          string            `json:"hash"`
+	Commits       int               `json:"commits"`
+	Requests      int               `json:"requests"`
+	Frames        int               `json:"frames"`
+	Notifications int               `json:"notifications"`
+	Faults        []FaultCount      `json:"faults,omitempty"`
+	Properties    []string          `json:"properties,omitempty"`
+	Violation     *SummaryViolation `json:"violation,omitempty"`
+	Mismatches    []SummaryMismatch `json:"mismatches,omitempty"`
+	Replay        []string          `json:"replay,omitempty"`
 }
 
 // SummaryViolation is a broken property.

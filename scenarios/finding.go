@@ -1,22 +1,21 @@
-package reports
+package scenarios
 
 import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/aymanbagabas/go-udiff"
-
-	"github.com/informersim/informersim/scenarios"
 )
 
 // Finding is what a terminal shows of a run: its result and, if something broke, where the trace is and how to repeat it.
 type Finding struct {
-	Result *scenarios.Result
+	Result *Result
 	// Replay are the lines that can be pasted to see it again.
 	Replay []string
-	// Story explains a violation.
-	Story []Line
+	// Story explains a violation, a line for each thing that happened.
+	Story []string
 }
 
 // WriteText renders a finding for a terminal.
@@ -25,28 +24,27 @@ func WriteText(w io.Writer, f Finding) error {
 	r := f.Result
 	fmt.Fprintf(&b, "%s\n", headline(r))
 	switch {
-	case r.Passed() && r.Expected != "":
+	case r.Passed() && r.Expected != "" && r.Violation != nil:
 		fmt.Fprintf(&b, "PASS  the scenario breaks %s, as it says, at step %d\n", r.Expected, r.Violation.Step)
 	case r.Passed():
 		fmt.Fprintf(&b, "PASS  %s\n", held(r))
 	case r.Violation != nil:
-		fmt.Fprintf(&b, "FAIL  %s at step %d (%s)\n", r.Violation.Property, r.Violation.Step, shortDuration(r.Violation.At))
+		fmt.Fprintf(&b, "FAIL  %s at step %d (%s)\n", r.Violation.Property, r.Violation.Step, roundedDuration(r.Violation.At))
 		fmt.Fprintf(&b, "\n  %s\n", r.Violation.Message)
 		for i, e := range r.Violation.Because {
 			word := "        "
 			if i == 0 {
 				word = "because "
 			}
-			fmt.Fprintf(&b, "  %sstep %d (%s): %s\n", word, e.Step, shortDuration(e.At), e.Text)
+			fmt.Fprintf(&b, "  %sstep %d (%s): %s\n", word, e.Step, roundedDuration(e.At), e.Text)
 		}
+	case r.Expected != "":
+		fmt.Fprintf(&b, "FAIL  the scenario says that it breaks %s, but it held\n", r.Expected)
 	default:
 		fmt.Fprintf(&b, "FAIL  the transcript is not as expected\n")
 	}
 	for _, m := range r.Mismatches {
 		writeMismatch(&b, m)
-	}
-	if r.Expected != "" && r.Violation == nil {
-		fmt.Fprintf(&b, "FAIL  the scenario says that it breaks %s, but it held\n", r.Expected)
 	}
 	if len(f.Story) > 0 {
 		fmt.Fprintf(&b, "\n  what happened\n")
@@ -68,7 +66,7 @@ func WriteText(w io.Writer, f Finding) error {
 	return err
 }
 
-func headline(r *scenarios.Result) string {
+func headline(r *Result) string {
 	parts := []string{"scenario " + r.Scenario, "subject " + r.Subject, "strategy " + r.Strategy, fmt.Sprintf("seed %d", r.Seed)}
 	if r.Mix != "" {
 		parts = append(parts, "fault mix "+r.Mix)
@@ -76,22 +74,22 @@ func headline(r *scenarios.Result) string {
 	return strings.Join(parts, " · ")
 }
 
-func held(r *scenarios.Result) string {
+func held(r *Result) string {
 	if len(r.Properties) == 0 {
 		return "no property was checked"
 	}
 	return fmt.Sprintf("%d properties held after every step", len(r.Properties))
 }
 
-func counts(r *scenarios.Result) string {
+func counts(r *Result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d steps · %s of virtual time · %s\n", r.Steps, shortDuration(r.Virtual), faults(r))
+	fmt.Fprintf(&b, "%d steps · %s of virtual time · %s\n", r.Steps, roundedDuration(r.Virtual), faults(r))
 	fmt.Fprintf(&b, "      %d writes, %d requests, %d watch frames, %d notifications\n", r.Commits, r.Requests, r.Frames, r.Notifications)
 	fmt.Fprintf(&b, "      hash %016x", r.Hash)
 	return b.String()
 }
 
-func faults(r *scenarios.Result) string {
+func faults(r *Result) string {
 	total := r.FaultTotal()
 	if total == 0 {
 		return "no faults injected"
@@ -107,7 +105,7 @@ func faults(r *scenarios.Result) string {
 	return fmt.Sprintf("%d %s injected (%s)", total, word, strings.Join(kinds, ", "))
 }
 
-func writeMismatch(b *strings.Builder, m scenarios.Mismatch) {
+func writeMismatch(b *strings.Builder, m Mismatch) {
 	if m.Message != "" {
 		fmt.Fprintf(b, "\n  %s: %s\n", m.Pos, m.Message)
 		return
@@ -117,3 +115,5 @@ func writeMismatch(b *strings.Builder, m scenarios.Mismatch) {
 		fmt.Fprintf(b, "    %s\n", line)
 	}
 }
+
+func roundedDuration(d time.Duration) string { return d.Round(time.Millisecond).String() }
