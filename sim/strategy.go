@@ -40,13 +40,14 @@ func (*FIFO) Pick(r *Ready, _ uint64) (Choice, error) {
 // rounded down to a multiple of 1/65536, but not to 0, and asked for once per kind.
 type FaultRate func(Kind) float64
 
-// Random picks uniformly among the enabled actions; each kind of fault happens at its own rate, from its own stream; and
-// now and then time passes although something could still happen.
+// Random picks among the enabled actions, some of which are slow for a while; each kind of fault happens at its own rate,
+// from its own stream; and now and then time passes although something could still happen, which is what makes a replica, a
+// delivery or a handler slow compared with timers.
 type Random struct {
 	seed     uint64
 	schedule *Stream
 	rate     FaultRate
-	early    float64
+	paces    paces
 	dice     []*faultDice // by kind; nil until the kind is met
 	stopped  bool
 }
@@ -85,21 +86,17 @@ func (d *faultDice) roll() bool {
 	return v < d.threshold
 }
 
-// earlyAdvance is how often Random advances time although actions are enabled: it is what makes a replica, a delivery or
-// a handler slow compared with timers.
-const earlyAdvance = 1.0 / 64
-
 // NewRandom returns the strategy `random`. A nil rate means no faults.
 func NewRandom(seed uint64, rate FaultRate) *Random {
-	return &Random{seed: seed, schedule: NewStream(seed, "schedule"), rate: rate, early: earlyAdvance}
+	return &Random{seed: seed, schedule: NewStream(seed, "schedule"), rate: rate, paces: newPaces(seed)}
 }
 
 // Name is "random".
 func (*Random) Name() string { return "random" }
 
-// StopFaults ends the faults, and from then on time passes only when nothing else can happen: the phase that follows must
+// StopFaults ends the faults, and from then on all actors are alike and time passes only when nothing else can happen: what follows must
 // converge in bounded time, which it cannot be asked to if the strategy may spend that time at will.
-func (s *Random) StopFaults() { s.stopped, s.early = true, 0 }
+func (s *Random) StopFaults() { s.stopped = true }
 
 // Pick implements Strategy.
 func (s *Random) Pick(r *Ready, _ uint64) (Choice, error) {
@@ -115,8 +112,8 @@ func (s *Random) Pick(r *Ready, _ uint64) (Choice, error) {
 		}
 		return Choice{}, ErrNothingToDo
 	}
-	if r.Time && s.schedule.Chance(s.early) {
-		return r.Advance, nil
+	if !s.stopped {
+		return s.paces.pick(r, s.schedule), nil
 	}
 	if n == 1 {
 		return r.Actions[0].Choice, nil

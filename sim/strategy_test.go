@@ -70,7 +70,10 @@ func TestRandomWithoutActions(t *testing.T) {
 
 func TestRandomIsUniformAndLetsTimePassEarly(t *testing.T) {
 	const n, actions = 100000, 5
-	k := NewKernel(Options{Strategy: NewRandom(1, nil)})
+	strategy := NewRandom(1, nil)
+	strategy.paces.even = true
+	const earlyAdvance = 1.0 / (1<<evenPace*actions + 1)
+	k := NewKernel(Options{Strategy: strategy})
 	f := &fake{name: "a"}
 	id := k.Register(f)
 	var count [actions]int
