@@ -40,15 +40,45 @@ func Read(dir string, dropped ...string) (Surface, error) {
 	if err != nil {
 		return nil, fmt.Errorf("apisurface: %w", err)
 	}
-	s := Surface{}
+	r := reader{surface: Surface{}, dropped: dropped, hidden: Surface{}, embeds: map[string][]string{}}
 	for _, pkg := range packages {
 		for _, file := range pkg.Files {
 			for _, decl := range file.Decls {
-				s.add(decl, dropped)
+				r.add(decl)
 			}
 		}
 	}
-	return s, nil
+	r.promote()
+	return r.surface, nil
+}
+
+// reader gathers a Surface.
+type reader struct {
+	surface Surface
+	dropped []string
+	hidden  Surface             // exported methods of types that are not
+	embeds  map[string][]string // type to the types of the package that it embeds
+}
+
+// promote adds to each exported type the methods that it has by embedding.
+func (r *reader) promote() {
+	for _, name := range r.surface.Names() {
+		r.promoteFrom(name, name)
+	}
+}
+
+func (r *reader) promoteFrom(outer, inner string) {
+	for _, embedded := range r.embeds[inner] {
+		for _, methods := range []Surface{r.surface, r.hidden} {
+			for _, name := range methods.Names() {
+				method, isMethod := strings.CutPrefix(name, embedded+".")
+				if _, own := r.surface[outer+"."+method]; isMethod && !own {
+					r.surface[outer+"."+method] = methods[name]
+				}
+			}
+		}
+		r.promoteFrom(outer, embedded)
+	}
 }
 
 // Names are the identifiers in order.
@@ -79,36 +109,52 @@ func (s Surface) Missing(want Surface) (missing []string) {
 	return missing
 }
 
-func (s Surface) add(decl ast.Decl, dropped []string) {
+func (r *reader) add(decl ast.Decl) {
 	switch decl := decl.(type) {
 	case *ast.FuncDecl:
-		name := decl.Name.Name
+		if !decl.Name.IsExported() {
+			return
+		}
+		name, to := decl.Name.Name, r.surface
 		if decl.Recv != nil {
 			receiver := receiverName(decl.Recv.List[0].Type)
 			if !ast.IsExported(receiver) {
-				return
+				to = r.hidden
 			}
 			name = receiver + "." + name
 		}
-		if decl.Name.IsExported() {
-			s[name] = signature(decl.Type, dropped)
-		}
+		to[name] = signature(decl.Type, r.dropped)
 	case *ast.GenDecl:
 		for _, spec := range decl.Specs {
 			switch spec := spec.(type) {
 			case *ast.TypeSpec:
 				if spec.Name.IsExported() {
-					s[spec.Name.Name] = typeKind(spec)
+					r.surface[spec.Name.Name] = typeKind(spec)
 				}
+				r.embeds[spec.Name.Name] = embedded(spec.Type)
 			case *ast.ValueSpec:
 				for _, name := range spec.Names {
 					if name.IsExported() {
-						s[name.Name] = decl.Tok.String()
+						r.surface[name.Name] = decl.Tok.String()
 					}
 				}
 			}
 		}
 	}
+}
+
+// embedded names the types of the package itself that a struct embeds.
+func embedded(expr ast.Expr) (names []string) {
+	structure, ok := expr.(*ast.StructType)
+	if !ok {
+		return nil
+	}
+	for _, field := range structure.Fields.List {
+		if name := receiverName(field.Type); len(field.Names) == 0 && name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func typeKind(spec *ast.TypeSpec) string {

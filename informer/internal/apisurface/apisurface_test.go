@@ -23,8 +23,11 @@ func read(t *testing.T, source string) Surface {
 func TestMissing(t *testing.T) {
 	want := read(t, `package p
 type Store interface{ Add(obj interface{}) error }
-type Heap struct{}
-func (h *Heap) Add(obj interface{}) error { return nil }
+type Heap struct{ *base }
+type base struct{ inner }
+type inner struct{}
+func (b *base) Add(obj interface{}) error { return nil }
+func (inner) Close() {}
 func (h *Heap) hidden() {}
 func New(a, b string, s Store, f func(x int) bool) (Store, error) { return nil, nil }
 func Gone()
@@ -34,7 +37,7 @@ func hidden() {}
 type lower struct{}
 func (lower) Exported() {}
 `)
-	if got := strings.Join(want.Names(), " "); got != "C Gone Heap Heap.Add New Store V" {
+	if got := strings.Join(want.Names(), " "); got != "C Gone Heap Heap.Add Heap.Close New Store V" {
 		t.Fatalf("exported: %s", got)
 	}
 	same := read(t, `package p
