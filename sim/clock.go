@@ -22,6 +22,7 @@ type Clock struct {
 	limit  int64 // time may not pass this instant; noLimit for none
 	seq    uint64
 	timers timerHeap
+	share  func(d time.Duration) time.Duration
 }
 
 const noLimit = math.MaxInt64
@@ -57,6 +58,15 @@ func (c *Clock) in(d time.Duration) int64 {
 	return noLimit - 1
 }
 
+// MaxShared is how far one advance goes, at most, on a clock that is shared.
+const MaxShared = time.Minute
+
+// Share makes the clock one of two that go alike: the other is that of goroutines whose timers this one does not know. pass
+// is called by every advance that would move time, with the time to the next timer or limit or MaxShared, whichever is
+// least; it lets up to that much pass there and returns how much did: less, if something happened before. From then on
+// time can be advanced whenever the limit allows, since there may always be a timer that this clock does not know.
+func (c *Clock) Share(pass func(d time.Duration) time.Duration) { c.share = pass }
+
 // AtLimit tells whether time has come to where LimitTo or Freeze said.
 func (c *Clock) AtLimit() bool { return c.now >= c.limit }
 
@@ -75,7 +85,7 @@ func (c *Clock) canAdvance() bool {
 	if c.limit != noLimit {
 		return c.now < c.limit || (len(c.timers) > 0 && c.timers[0].when <= c.limit)
 	}
-	return len(c.timers) > 0
+	return len(c.timers) > 0 || c.share != nil
 }
 
 // advance moves to the next timer or the limit and fires what is due.
@@ -85,6 +95,10 @@ func (c *Clock) advance() {
 		to = c.timers[0].when
 	}
 	if to > c.now {
+		if c.share != nil {
+			d := min(time.Duration(to-c.now), MaxShared)
+			to = c.now + int64(min(max(c.share(d), 0), d))
+		}
 		c.now = to
 	}
 	// Timers that callbacks set for this same instant wait for the next advance: a callback that re-arms itself at once

@@ -46,6 +46,7 @@ type Kernel struct {
 	observers []Observer
 	streams   map[string]*Stream
 	kinds     []kindInfo
+	settle    func()
 
 	step   uint64
 	stamp  uint64
@@ -101,6 +102,10 @@ func (k *Kernel) Register(a Actor) ActorID {
 
 // Observe adds an observer. Observers are called in the order in which they were added.
 func (k *Kernel) Observe(o Observer) { k.observers = append(k.observers, o) }
+
+// OnApplied has f called in every step after its choice was applied and before the step ends. It is where an engine whose
+// actors have goroutines of their own waits until those have come to rest, and emits what they did. There is one f; nil for none.
+func (k *Kernel) OnApplied(f func()) { k.settle = f }
 
 // Clock is the run's virtual time.
 func (k *Kernel) Clock() *Clock { return k.clock }
@@ -295,6 +300,9 @@ func (k *Kernel) Step() bool {
 	k.hash.begin(e.hash, k.kindHash(c.Kind), c, k.clock.Elapsed())
 	k.inStep = true
 	e.actor.Apply(c)
+	if k.settle != nil {
+		k.settle()
+	}
 	k.inStep = false
 	k.endStep(c)
 	return k.err == nil
