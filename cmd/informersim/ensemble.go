@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -30,6 +31,9 @@ func (r *runner) ensemble() error {
 	for seed, out := range r.inOrder(ctx) {
 		if out.err != nil {
 			bar.close()
+			if errors.Is(out.err, context.Canceled) {
+				return fmt.Errorf("%w at seed %d; the %d before it passed", context.Canceled, seed, total.runs)
+			}
 			return fmt.Errorf("seed %d: %w", seed, out.err)
 		}
 		total.add(out.res)

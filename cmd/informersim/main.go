@@ -36,6 +36,24 @@ type broken struct{ what string }
 
 func (e broken) Error() string { return e.what }
 
+// usageError is a command line that the command does not take.
+type usageError struct {
+	command string
+	err     error
+}
+
+func (e usageError) Error() string { return e.err.Error() }
+
+// usage wraps a check of arguments, so that its error says where help is.
+func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			return usageError{c.CommandPath(), err}
+		}
+		return nil
+	}
+}
+
 // run is main without the process: it returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRoot()
@@ -52,13 +70,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.As(err, &b):
 		return exitBroken
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "interrupted")
+		fmt.Fprintln(stderr, strings.Replace(err.Error(), context.Canceled.Error(), "interrupted", 1))
 		return exitInterrupted
 	case errors.As(err, &diverged):
 		fmt.Fprintf(stderr, "not deterministic: %v\n", err)
 		return exitNotDeterministic
 	}
 	fmt.Fprintf(stderr, "error: %s\n", strings.TrimRight(err.Error(), "\n"))
+	var u usageError
+	if errors.As(err, &u) {
+		fmt.Fprintf(stderr, "see %s --help\n", u.command)
+	}
 	return exitBadInput
 }
 
@@ -74,14 +96,27 @@ Exit codes: 0 fine, 1 a property broke, 2 bad input, 3 not deterministic, 130 in
   informersim run my.sim                               a scenario, as its transcript says
   informersim run my.sim --seed 1..200 --fault-mix default
   informersim replay my-seed7.trace.jsonl`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		SuggestionsMinimumDistance: 2,
+		Args:                       usage(knownCommand),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return c.Help()
 		},
 	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{c.CommandPath(), err} })
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newRunCommand(), newReplayCommand(), newImportCommand(), newVersionCommand())
 	return root
+}
+
+// knownCommand refuses a word that is no command, and says which one may have been meant.
+func knownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		return fmt.Errorf("there is no command %q; did you mean %q?", args[0], near[0])
+	}
+	return fmt.Errorf("there is no command %q", args[0])
 }

@@ -24,7 +24,7 @@ Exit codes: 0 it is the same run, 1 the same run, in which a property breaks, 2 
 3 the run differs: the first differing step is printed.`,
 		Example: `  informersim replay my-seed7.trace.jsonl
   informersim replay traces/*.trace.jsonl`,
-		Args: cobra.MinimumNArgs(1),
+		Args: usage(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error { return replayAll(c, args, asJSON) },
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per trace instead of text")

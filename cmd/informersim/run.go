@@ -48,7 +48,7 @@ Commands of the script language:
   informersim run my.sim --seed 7 --fault-mix storm --trace my.trace.jsonl
   informersim run my.sim --seed 1..200 --fault-mix default --trace traces/
   informersim run my.sim --rewrite`,
-		Args: cobra.MaximumNArgs(1),
+		Args: usage(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			return f.run(c, args)
 		},

@@ -18,7 +18,7 @@ func newVersionCommand() *cobra.Command {
 		Use:     "version",
 		Short:   "Print the version of informersim, of the trace format and of client-go",
 		Example: "  informersim version",
-		Args:    cobra.NoArgs,
+		Args:    usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			v := versions()
 			_, err := fmt.Fprintf(c.OutOrStdout(), "informersim %s\ntrace format %d\nclient-go %s\n%s %s/%s\n",
