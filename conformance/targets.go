@@ -6,6 +6,7 @@ import (
 
 	"github.com/informersim/informersim/conformance/probe"
 	"github.com/informersim/informersim/conformance/realserver"
+	"github.com/informersim/informersim/conformance/resources"
 )
 
 // realTarget steers a real apiserver.
@@ -24,8 +25,8 @@ func (t realTarget) Compact(ctx context.Context, revision int64, storageOnly boo
 
 func (t realTarget) Restart(ctx context.Context) error { return t.server.Restart(ctx) }
 
-// openAPIPath is where the document of the conformance resources appears, some time after they are served.
-const openAPIPath = "/openapi/v3"
+// latePaths are where the conformance resources appear some time after they are served.
+var latePaths = map[string]string{"/openapi/v3": resources.Group + "/v1", "/apis": resources.Group}
 
 // realTargets starts n real apiservers.
 func realTargets(ctx context.Context, n int) ([]probe.Target, func(), error) {
@@ -44,9 +45,11 @@ func realTargets(ctx context.Context, n int) ([]probe.Target, func(), error) {
 		}
 		servers = append(servers, server)
 		targets = append(targets, realTarget{server})
-		if err := server.WaitPath(ctx, openAPIPath, "conformance.informersim.dev/v1"); err != nil {
-			stop()
-			return nil, nil, err
+		for path, text := range latePaths {
+			if err := server.WaitPath(ctx, path, text); err != nil {
+				stop()
+				return nil, nil, err
+			}
 		}
 	}
 	return targets, stop, nil

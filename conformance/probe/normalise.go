@@ -22,6 +22,7 @@ var (
 	uuidText    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	timeText    = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z`)
 	addressText = regexp.MustCompile(`127\.0\.0\.1:[0-9]+`)
+	schemeText  = regexp.MustCompile(`in scheme "[^"]*"`)
 	number      = regexp.MustCompile(`\b[0-9]+\b`)
 	aboutRVs    = regexp.MustCompile(`(?i)resource ?versions?|in object meta`)
 	suffix      = regexp.MustCompile(`^[bcdfghjklmnpqrstvwxz2456789]{5}$`)
@@ -135,8 +136,11 @@ func (n *normaliser) value(key string, v any) any {
 		for i, item := range v {
 			out[i] = n.value(key, item)
 		}
-		if key == "cells" {
+		switch key {
+		case "cells":
 			maskAges(out)
+		case "managedFields":
+			sort.SliceStable(out, func(i, j int) bool { return managerLine(out[i]) < managerLine(out[j]) })
 		}
 		return out
 	case string:
@@ -145,21 +149,28 @@ func (n *normaliser) value(key string, v any) any {
 	return v
 }
 
-// managers shows each managedFields entry as "manager operation subresource", an apply's missing time included (S4).
+// managers shows each managedFields entry as a line. Entries are sorted: a server orders them by the second in which
+// they were written.
 func managers(entries []any) any {
 	out := make([]any, len(entries))
 	for i, entry := range entries {
-		m, _ := entry.(map[string]any)
-		line := fmt.Sprintf("%v %v", m["manager"], m["operation"])
-		if sub, found := m["subresource"]; found {
-			line += fmt.Sprintf(" %v", sub)
-		}
-		if _, found := m["time"]; !found {
-			line += " untimed"
-		}
-		out[i] = line
+		out[i] = managerLine(entry)
 	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].(string) < out[j].(string) })
 	return out
+}
+
+// managerLine is "manager operation subresource", an apply's missing time included (S4).
+func managerLine(entry any) string {
+	m, _ := entry.(map[string]any)
+	line := fmt.Sprintf("%v %v", m["manager"], m["operation"])
+	if sub, found := m["subresource"]; found {
+		line += fmt.Sprintf(" %v", sub)
+	}
+	if _, found := m["time"]; !found {
+		line += " untimed"
+	}
+	return line
 }
 
 // maskAges replaces the cells of a table that show an age.
@@ -184,6 +195,7 @@ func (n *normaliser) text(key, s string) any {
 	s = uuidText.ReplaceAllStringFunc(s, n.uid)
 	s = timeText.ReplaceAllStringFunc(s, maskTime)
 	s = addressText.ReplaceAllString(s, "<address>")
+	s = schemeText.ReplaceAllString(s, "in a scheme")
 	for _, name := range n.order {
 		s = strings.ReplaceAll(s, name, n.names[name])
 	}
@@ -260,7 +272,7 @@ func briefly(v any) any {
 	if event, ok := m["object"].(map[string]any); ok && m["type"] != "ERROR" {
 		return fmt.Sprintf("%v %v", m["type"], briefLine(event))
 	}
-	if _, ok := m["spec"]; ok {
+	if meta, ok := m["metadata"].(map[string]any); ok && meta["name"] != nil {
 		return briefLine(m)
 	}
 	return m

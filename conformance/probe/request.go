@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sigs.k8s.io/yaml"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/informersim/informersim/conformance/resources"
 )
@@ -112,11 +112,11 @@ func request(root string, step Step, target, rest string) (*http.Request, error)
 		method = http.MethodGet
 	case "create":
 		method = http.MethodPost
-		fill(body, l, true)
+		fill(body, l)
 		l.name = ""
 	case "put":
 		method = http.MethodPut
-		fill(body, l, true)
+		fill(body, l)
 	case "delete":
 		method = http.MethodDelete
 		if options, ok := body.(map[string]any); ok {
@@ -126,7 +126,7 @@ func request(root string, step Step, target, rest string) (*http.Request, error)
 	case "json", "merge", "strategic", "apply":
 		method, contentType = http.MethodPatch, patchTypes[step.Verb]
 		if step.Verb == "apply" {
-			fill(body, l, false)
+			fill(body, l)
 			l.addQuery("fieldManager", "applier")
 		}
 	}
@@ -159,7 +159,7 @@ func escapeTarget(path string) string {
 // rawBody is a body that is sent as it is.
 type rawBody string
 
-// parseBody reads flow YAML or a quoted Go string; nil is no body.
+// parseBody reads flow YAML, 1.2 so that y and no are strings, or a quoted Go string; nil is no body.
 func parseBody(text string) (any, error) {
 	if text == "" {
 		return nil, nil
@@ -193,7 +193,7 @@ func encodeBody(body any) (string, error) {
 }
 
 // fill gives an object the apiVersion, kind and name of its target.
-func fill(body any, l location, name bool) {
+func fill(body any, l location) {
 	m, ok := body.(map[string]any)
 	if !ok || resources.Kinds[l.resource] == "" {
 		return
@@ -204,7 +204,7 @@ func fill(body any, l location, name bool) {
 	}
 	setDefault(m, "apiVersion", apiVersion)
 	setDefault(m, "kind", kind)
-	if !name || l.name == "" {
+	if l.name == "" {
 		return
 	}
 	setDefault(m, "metadata", map[string]any{})

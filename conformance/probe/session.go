@@ -55,6 +55,9 @@ func Run(ctx context.Context, target Target, p Probe) (Transcript, error) {
 		return t, fmt.Errorf("probe %s: %w", p.Name, err)
 	}
 	s.base, s.norm = base, newNormaliser(p, base)
+	if err := s.alignToSecond(); err != nil {
+		return t, err
+	}
 	for i, step := range p.Steps {
 		for s.turn = range max(step.Times, 1) {
 			result, err := s.play(step)
@@ -63,6 +66,9 @@ func Run(ctx context.Context, target Target, p Probe) (Transcript, error) {
 			}
 			if !step.Unseen {
 				t.Steps = append(t.Steps, result)
+			} else if result.Error != "" || result.Code >= http.StatusBadRequest {
+				return t, fmt.Errorf("probe %s, step %d (%.80s): preparation failed: %d %s%.300s",
+					p.Name, i+1, step.Text, result.Code, result.Error, compact(result.Body))
 			}
 		}
 	}
@@ -70,6 +76,23 @@ func Run(ctx context.Context, target Target, p Probe) (Transcript, error) {
 }
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// wholeSecond is how much of a wall-clock second must be left when a probe of managedFields begins.
+const wholeSecond = 400 * time.Millisecond
+
+// alignToSecond lets a probe with applies begin early in a second: managedFields are ordered by the second in which they
+// were written, and an apply that changes nothing but this order is a write.
+func (s *Session) alignToSecond() error {
+	applies := s.probe.ManagedFields
+	for _, step := range s.probe.Steps {
+		applies = applies || step.Verb == "apply" || step.Verb == "PATCH"
+	}
+	left := time.Second - time.Duration(time.Now().Nanosecond())
+	if !applies || left > wholeSecond {
+		return nil
+	}
+	return s.sleep(left.String())
+}
 
 // play plays one step.
 func (s *Session) play(step Step) (Result, error) {
@@ -237,7 +260,8 @@ func form(data []byte) string {
 	return form
 }
 
-// pick follows a JSON pointer (RFC 6901); nil when it leads nowhere.
+// pick follows a JSON pointer (RFC 6901), in which =NAME stands for the item of a list that has that metadata.name or
+// name; nil when it leads nowhere.
 func pick(v any, pointer string) any {
 	for _, part := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
 		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
@@ -245,6 +269,10 @@ func pick(v any, pointer string) any {
 		case map[string]any:
 			v = container[part]
 		case []any:
+			if name, named := strings.CutPrefix(part, "="); named {
+				v = itemNamed(container, name)
+				continue
+			}
 			i, err := strconv.Atoi(part)
 			if err != nil || i < 0 || i >= len(container) {
 				return nil
@@ -255,6 +283,17 @@ func pick(v any, pointer string) any {
 		}
 	}
 	return v
+}
+
+func itemNamed(items []any, name string) any {
+	for _, item := range items {
+		m, _ := item.(map[string]any)
+		meta, _ := m["metadata"].(map[string]any)
+		if m["name"] == name || meta["name"] == name {
+			return item
+		}
+	}
+	return nil
 }
 
 // keys lists the keys of an object.

@@ -175,12 +175,25 @@ func (s *Session) collect(result *Result, w *watch, how string, count int, marke
 			if marker != "" && eventName(f.event) == marker {
 				return nil
 			}
-			result.Events = append(result.Events, s.norm.document(f.event))
+			event := s.norm.document(f.event)
+			if n := len(result.Events); n > 0 && isBookmark(event) && compact(result.Events[n-1]) == compact(event) {
+				// How often a bookmark is repeated near the end of a watch is a matter of timing.
+				continue
+			}
+			result.Events = append(result.Events, event)
 			count--
 			timer.Reset(limit)
 		}
 	}
 	return nil
+}
+
+func isBookmark(event any) bool {
+	if m, ok := event.(map[string]any); ok {
+		return m["type"] == "BOOKMARK"
+	}
+	text, _ := event.(string)
+	return strings.HasPrefix(text, "BOOKMARK ")
 }
 
 // drain reads to the end. How far the server got is its own affair; that nothing is left out on the way is not.

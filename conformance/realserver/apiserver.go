@@ -48,7 +48,10 @@ func startProcess(ctx context.Context, etcdURL, dir string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := config.Complete().New(genericapiserver.NewEmptyDelegate())
+	completed := config.Complete()
+	// The apiextensions server leaves the root of discovery to the aggregator in front of it, which is not here.
+	completed.GenericConfig.EnableDiscovery = true
+	server, err := completed.New(genericapiserver.NewEmptyDelegate())
 	if err != nil {
 		return nil, fmt.Errorf("build the apiserver: %w", err)
 	}

@@ -170,7 +170,7 @@ func (s *Server) waitReady(ctx context.Context) error {
 func (s *Server) ask(ctx context.Context, path string) (int, string) {
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(http.MethodGet, path, nil).WithContext(ctx)
-	r.Header.Set("Accept", "application/json")
+	r.Header.Set("Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json")
 	s.process.handler.ServeHTTP(w, r)
 	return w.Code, w.Body.String()
 }
