@@ -202,7 +202,7 @@ func (s *stream) unblock() {
 
 // heal lets frames flow again. A server that comes to itself after the deadline ends the watch.
 func (s *stream) heal() {
-	s.blocked = 0
+	s.blocked, s.holds = 0, 0
 	if s.silent {
 		s.silent = false
 		if s.call.state == stateOpen && s.call.kernel().Elapsed() >= s.deadline {

@@ -32,8 +32,10 @@ func (c *Cluster) SetHeld(target string, held bool) error {
 			continue
 		}
 		if held {
+			k.watch.holds++
 			k.watch.block(0)
-		} else if k.watch.blocked > 0 {
+		} else if k.watch.holds > 0 {
+			k.watch.holds--
 			k.watch.unblock()
 		}
 	}

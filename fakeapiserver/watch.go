@@ -41,7 +41,8 @@ type stream struct {
 	timer    interface{ Stop() bool }
 	deadline time.Duration // virtual time at which the server ends the watch
 	open     bool          // the client has been told that the watch is open
-	blocked  int           // how many faults hold it: nothing is delivered until it is 0
+	blocked  int           // how many faults and holds are on it: nothing is delivered until it is 0
+	holds    int           // how many of those are SetHeld's
 	silent   bool          // the server has forgotten the watch: neither bookmarks nor a deadline come
 	dead     bool          // the connection is gone, and only the client's health check will tell
 }

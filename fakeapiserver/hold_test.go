@@ -1,0 +1,43 @@
+package fakeapiserver
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// A dead connection delivers nothing, whoever releases it: the server goes on without it, and its events may be gone.
+func TestReleaseOfDeadConnection(t *testing.T) {
+	w := newWorld(t, ClusterOptions{History: 1})
+	r := w.watch(metav1.ListOptions{ResourceVersion: "1000"})
+	w.must(func() error { return w.c.Inject(Fault{Kind: WatchHalfOpen}) })
+	w.must(func() error { return w.c.SetHeld("conn/a", true) })
+	w.create("default/a")
+	w.create("default/b")
+	w.settle()
+	for range 3 {
+		w.must(func() error { return w.c.SetHeld("conn/a", false) })
+	}
+	w.settle()
+	if len(r.events) > 0 || r.closed {
+		t.Errorf("a dead connection brought %v, closed %v", r.text(), r.closed)
+	}
+	w.advance(halfOpenAfter)
+	if !r.closed || r.closeErr != ErrConnectionLost {
+		t.Errorf("after the health check: closed %v, %v", r.closed, r.closeErr)
+	}
+}
+
+// A release ends a hold, not what a fault does.
+func TestReleaseLeavesFaults(t *testing.T) {
+	w := newWorld(t, ClusterOptions{})
+	r := w.watch(metav1.ListOptions{ResourceVersion: "1000"})
+	w.must(func() error { return w.c.Inject(Fault{Kind: WatchDelay, Duration: time.Minute}) })
+	w.create("default/a")
+	w.must(func() error { return w.c.SetHeld("conn/a", false) })
+	w.settle()
+	wantEvents(t, r)
+	w.advance(time.Minute)
+	wantEvents(t, r, "ADDED default/a@1001")
+}
