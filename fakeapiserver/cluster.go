@@ -316,7 +316,12 @@ func (c *Cluster) Compact(rev int64) error {
 	return nil
 }
 
-// CompactStore forgets every version before rev in the Store alone: what watch caches hold is still served (S11).
+// compactionNoticed is how long it takes a watch cache, at most, to notice that the Store was compacted: the real one looks
+// every 15 seconds.
+const compactionNoticed = 15 * time.Second
+
+// CompactStore forgets every version before rev in the Store alone. What watch caches hold is still served (S11): exact
+// revisions until the caches notice, events for as long as their windows have them.
 func (c *Cluster) CompactStore(rev int64) error {
 	if rev <= 0 {
 		rev = c.store.revision
@@ -328,6 +333,14 @@ func (c *Cluster) CompactStore(rev int64) error {
 	r.RV = c.store.compacted
 	c.kernel.Emit(r)
 	c.offerStoreFaults()
+	compacted := c.store.compacted
+	c.kernel.Clock().AfterFunc(compactionNoticed, func() {
+		for _, r := range c.replicas {
+			for _, cache := range r.caches {
+				cache.followCompaction(compacted)
+			}
+		}
+	})
 	return nil
 }
 

@@ -15,8 +15,8 @@ type watchCache struct {
 	// behindSince is the age of the oldest event that is not applied: the whole backlog is that old to `fifo`, so a cache
 	// that is not held catches up before anything newer happens.
 	behindSince uint64
-	replica *Replica
-	res     ResourceID
+	replica     *Replica
+	res         ResourceID
 	// source is the timeline that is followed, view the one that requests see. They are one and the same, until the Store
 	// is restored to the past behind the replica's back.
 	source, view *timeline
@@ -26,7 +26,8 @@ type watchCache struct {
 	rev          int64 // what the view is at: the last event, or a later progress notification
 	listRev      int64 // the revision at which the cache was initialised
 	evictedRev   int64 // the newest event that fell out of the window
-	forgotten    int64 // exact revisions before this one were compacted away
+	forgotten    int64 // events and exact revisions before this one were compacted away
+	exactFrom    int64 // exact revisions before this one were dropped, as the Store is compacted that far
 	progress     int64 // the Store's revision when somebody last asked how far it is
 	ready        bool
 
@@ -52,6 +53,7 @@ func (c *watchCache) initialise() {
 	c.pos = t.log.end()
 	c.sourcePos, c.start = c.pos, c.pos
 	c.rev, c.listRev, c.evictedRev, c.forgotten, c.progress = s.revision, s.revision, 0, 0, 0
+	c.exactFrom = 0
 	c.ready = true
 	c.wake()
 	c.offer()
@@ -193,6 +195,13 @@ func (c *watchCache) compact(rev int64) {
 	}
 }
 
+// followCompaction drops the exact revisions that the Store does not have any more. Watches are not concerned.
+func (c *watchCache) followCompaction(rev int64) {
+	if c.ready {
+		c.exactFrom = max(c.exactFrom, min(rev, c.rev))
+	}
+}
+
 // low is the oldest revision whose state and following events the cache has.
 func (c *watchCache) low() int64 { return max(c.listRev, c.evictedRev) }
 
@@ -209,7 +218,17 @@ func (c *watchCache) oldestWatch() int64 {
 
 // hasExact tells whether the state at an exact revision can be read from the cache (S11).
 func (c *watchCache) hasExact(rev int64) bool {
-	return rev >= c.low() && rev >= c.forgotten && rev <= c.rev
+	return rev >= max(c.oldestExact(), c.forgotten, c.exactFrom) && rev <= c.rev
+}
+
+// oldestExact is the first revision whose state is kept. The real cache keeps a snapshot with each event and, once its window
+// is full, none from before the window: so whatever can be read at an exact revision can be watched from there, too.
+func (c *watchCache) oldestExact() int64 {
+	full := c.pos-c.start >= c.replica.cluster.options.History
+	if c.start < c.pos && (full || c.evictedRev != 0) {
+		return c.view.log.at(c.start).rev
+	}
+	return c.low()
 }
 
 // whenFresh calls then once the cache is at rev or later, with false if that takes longer than freshTimeout. It returns the

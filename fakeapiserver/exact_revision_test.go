@@ -1,0 +1,73 @@
+package fakeapiserver
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// A list at an exact revision that the watch cache serves can be watched from there. Otherwise a reflector that lists at what
+// it has seen and is then refused the watch goes round for ever, even after the Store was compacted.
+func TestExactListCanBeWatched(t *testing.T) {
+	for _, history := range []int64{1, 2, 3, 10} {
+		t.Run(fmt.Sprint("history ", history), func(t *testing.T) {
+			w := newWorld(t, ClusterOptions{History: history})
+			w.create("default/a")
+			for range 6 {
+				w.must(func() error { // what other resources write leaves gaps between the revisions of pods
+					return w.c.SkipTo(w.c.Store().Revision() + 3)
+				})
+				w.update("default/a")
+			}
+			w.settle()
+			now := w.c.Store().Revision()
+			w.must(func() error { return w.c.CompactStore(0) }) // so that the cache alone can serve
+			served := 0
+			for rev := int64(1); rev < now; rev++ {
+				rv := fmt.Sprint(rev)
+				_, err := w.list("", metav1.ListOptions{ResourceVersion: rv, ResourceVersionMatch: metav1.ResourceVersionMatchExact})
+				if apierrors.IsResourceExpired(err) {
+					continue
+				}
+				if err != nil {
+					t.Fatalf("list at %d: %v", rev, err)
+				}
+				served++
+				if r := w.watch(metav1.ListOptions{ResourceVersion: rv}); len(r.events) == 0 || r.events[0].Type == "ERROR" {
+					t.Errorf("the list at %d is served, the watch from there is not: %v", rev, r.text())
+				}
+			}
+			if history > 1 && served == 0 {
+				t.Error("the cache serves no exact list: nothing was tested")
+			}
+		})
+	}
+}
+
+// A watch cache notices within 15 seconds that the Store was compacted, and drops the exact revisions before that. Watches
+// go on from them for as long as its window has their events (S11).
+func TestWatchCacheFollowsCompaction(t *testing.T) {
+	w := newWorld(t, ClusterOptions{})
+	for i := range 4 {
+		w.create(fmt.Sprintf("default/%d", i))
+	}
+	w.settle()
+	exact := metav1.ListOptions{ResourceVersion: "1001", ResourceVersionMatch: metav1.ResourceVersionMatchExact}
+	w.must(func() error { return w.c.CompactStore(1003) })
+	if _, err := w.list("", exact); err != nil {
+		t.Errorf("right after the compaction: %v", err)
+	}
+	w.advance(16 * time.Second)
+	if _, err := w.list("", exact); !apierrors.IsResourceExpired(err) {
+		t.Errorf("16 s after the compaction: %v, want Expired", err)
+	}
+	if _, err := w.list("", metav1.ListOptions{ResourceVersion: "1003", ResourceVersionMatch: metav1.ResourceVersionMatchExact}); err != nil {
+		t.Errorf("the compacted revision itself: %v", err)
+	}
+	if r := w.watch(metav1.ListOptions{ResourceVersion: "1001"}); len(r.events) != 3 {
+		t.Errorf("a watch from before the compaction has %v", r.text())
+	}
+}
