@@ -1,0 +1,421 @@
+package properties
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/scenarios"
+)
+
+// Source is where a Generator takes its decisions from: a *sim.Stream, a fuzzer's bytes, a property-testing library.
+type Source interface {
+	// IntN returns a number in [0,n); n is positive.
+	IntN(n int) int
+}
+
+// Generator makes scenarios, one command after the other, that can be carried out: it keeps a model of which names and
+// objects there are. The same decisions give the same scenario. It never says what must come of it; that is what the
+// properties are for.
+type Generator struct {
+	src Source
+	b   *scenarios.Builder
+
+	replicas  int
+	resources []string
+	informers []*genInformer
+	handlers  int // how many were ever made
+	writers   []string
+	alive     map[string][]string // by resource: the keys of objects that a direct write made
+	held      []string
+}
+
+type genInformer struct {
+	name     string
+	resource string
+	handlers []string
+	stopped  bool
+}
+
+// Action is one thing that a Generator can add to its scenario.
+type Action struct {
+	Name string
+	// Weight is how often it is taken, compared with the others.
+	Weight int
+	// Do adds it, and tells whether it could.
+	Do func() bool
+}
+
+// NewGenerator starts a scenario of that name: a small cluster, a resource or two with some objects, and informers.
+func NewGenerator(src Source, name string) *Generator {
+	g := &Generator{src: src, b: scenarios.New(name), alive: map[string][]string{}}
+	g.replicas = 1 + src.IntN(3)
+	g.b.Cluster(scenarios.Key("replicas", g.replicas), scenarios.Key("history", pick(src, 2, 5, 20, 1000)))
+	g.addResource("pods")
+	if g.oneIn(3) {
+		g.addResource("configmaps")
+	}
+	for range src.IntN(4) {
+		g.create()
+	}
+	for range 1 + src.IntN(3) {
+		g.informer()
+	}
+	return g
+}
+
+// Generate makes a scenario of about that many commands after its beginning.
+func Generate(src Source, name string, commands int) (*scenarios.Scenario, error) {
+	g := NewGenerator(src, name)
+	actions := g.Actions()
+	total := 0
+	for _, a := range actions {
+		total += a.Weight
+	}
+	for range commands {
+		n := src.IntN(total)
+		for _, a := range actions {
+			if n -= a.Weight; n < 0 {
+				a.Do()
+				break
+			}
+		}
+	}
+	return g.Scenario()
+}
+
+// Actions are what the scenario can go on with.
+func (g *Generator) Actions() []Action {
+	return []Action{
+		{"create", 6, g.create},
+		{"update", 6, g.update},
+		{"relabel", 3, g.relabel},
+		{"delete", 5, g.delete},
+		{"recreate", 3, g.recreate},
+		{"write", 4, g.write},
+		{"settle", 4, g.settle},
+		{"advance", 6, g.advance},
+		{"step", 3, g.step},
+		{"watch-fault", 6, func() bool { return g.clientFault("watch-", "watch-open-") }},
+		{"open-fault", 2, func() bool { return g.clientFault("watch-open-", "") }},
+		{"list-fault", 4, func() bool { return g.clientFault("list-", "") }},
+		{"write-fault", 2, g.writeFault},
+		{"replica-fault", 2, g.replicaFault},
+		{"compact", 2, g.compact},
+		{"hold", 4, g.hold},
+		{"release", 4, g.release},
+		{"handler", 2, g.handler},
+		{"remove", 1, g.remove},
+		{"informer", 1, g.informer},
+		{"stop", 1, g.stop},
+	}
+}
+
+// Text is the script so far.
+func (g *Generator) Text() string { return g.b.Text() }
+
+// Scenario is what was made.
+func (g *Generator) Scenario() (*scenarios.Scenario, error) {
+	s, err := g.b.Scenario()
+	if err != nil {
+		return nil, fmt.Errorf("the generator made a script that is none: %w\n%s", err, g.b.Text())
+	}
+	return s, nil
+}
+
+func pick[T any](src Source, choices ...T) T { return choices[src.IntN(len(choices))] }
+
+func (g *Generator) oneIn(n int) bool { return g.src.IntN(n) == 0 }
+
+func (g *Generator) addResource(name string) {
+	g.resources = append(g.resources, name)
+	g.b.Resource(name)
+}
+
+// Objects come from few names, so that they are deleted and made again.
+var (
+	genNamespaces = []string{"default", "other"}
+	genNames      = []string{"a", "b", "c", "d", "e"}
+)
+
+func (g *Generator) resource() string { return pick(g.src, g.resources...) }
+
+// absent is a key that no object has.
+func (g *Generator) absent(resource string) (string, bool) {
+	key := pick(g.src, genNamespaces...) + "/" + pick(g.src, genNames...)
+	return key, !slices.Contains(g.alive[resource], key)
+}
+
+func (g *Generator) present(resource string) (string, bool) {
+	keys := g.alive[resource]
+	if len(keys) == 0 {
+		return "", false
+	}
+	return pick(g.src, keys...), true
+}
+
+// labelled is an object with the label that the informers' selectors look at.
+func (g *Generator) labelled() any {
+	return map[string]any{"metadata": map[string]any{"labels": map[string]string{"app": pick(g.src, "x", "y")}}}
+}
+
+func (g *Generator) create() bool {
+	r := g.resource()
+	key, ok := g.absent(r)
+	if !ok {
+		return false
+	}
+	g.alive[r] = append(g.alive[r], key)
+	g.b.Write("create", r, key, g.labelled())
+	return true
+}
+
+func (g *Generator) update() bool {
+	r := g.resource()
+	key, ok := g.present(r)
+	if ok {
+		g.b.Update(r, key)
+	}
+	return ok
+}
+
+func (g *Generator) relabel() bool {
+	r := g.resource()
+	key, ok := g.present(r)
+	if ok {
+		g.b.Write("update", r, key, g.labelled())
+	}
+	return ok
+}
+
+func (g *Generator) delete() bool {
+	r := g.resource()
+	key, ok := g.present(r)
+	if !ok {
+		return false
+	}
+	g.alive[r] = slices.DeleteFunc(g.alive[r], func(k string) bool { return k == key })
+	g.b.Delete(r, key)
+	return true
+}
+
+func (g *Generator) recreate() bool {
+	r := g.resource()
+	key, ok := g.present(r)
+	if ok {
+		g.b.Delete(r, key)
+		g.b.Write("create", r, key, g.labelled())
+	}
+	return ok
+}
+
+// write has a writer write, over a connection that can fail. Each has names of its own: what is there when its turn comes is
+// not known.
+func (g *Generator) write() bool {
+	if len(g.writers) == 0 || len(g.writers) < 2 && g.oneIn(4) {
+		name := fmt.Sprintf("w%d", len(g.writers)+1)
+		g.writers = append(g.writers, name)
+		g.b.Writer(name)
+	}
+	w := pick(g.src, g.writers...)
+	key := pick(g.src, genNamespaces...) + "/" + w + "-" + pick(g.src, "a", "b")
+	op := pick(g.src, "create", "create", "update", "delete")
+	g.b.Write(op, g.resource(), key, nil, scenarios.Key("by", w))
+	return true
+}
+
+func (g *Generator) settle() bool {
+	g.b.Settle()
+	return true
+}
+
+func (g *Generator) advance() bool {
+	g.b.Advance(pick(g.src, 100*time.Millisecond, time.Second, 3*time.Second, 10*time.Second, time.Minute, 6*time.Minute))
+	return true
+}
+
+func (g *Generator) step() bool {
+	g.b.Step(1 + g.src.IntN(12))
+	return true
+}
+
+// faultsWithPrefix are the kinds that start with one prefix and not with the other.
+func faultsWithPrefix(prefix, but string) []fakeapiserver.FaultKind {
+	return slices.DeleteFunc(fakeapiserver.FaultKinds(), func(k fakeapiserver.FaultKind) bool {
+		has := func(p string) bool { return p != "" && len(k) > len(p) && string(k[:len(p)]) == p }
+		return !has(prefix) || has(but)
+	})
+}
+
+// faultArgs are the arguments that the kind may have.
+func (g *Generator) faultArgs(kind fakeapiserver.FaultKind) []scenarios.Arg {
+	var args []scenarios.Arg
+	switch kind {
+	case fakeapiserver.WatchStall, fakeapiserver.WatchDelay, fakeapiserver.ReplicaLag:
+		args = append(args, scenarios.Key("for", pick(g.src, time.Second, 20*time.Second, 15*time.Minute)))
+	case fakeapiserver.List429, fakeapiserver.WatchOpen429, fakeapiserver.Write429, fakeapiserver.List503:
+		args = append(args, scenarios.Key("retry-after", pick(g.src, time.Second, 7*time.Second)))
+	}
+	if kind != fakeapiserver.ReplicaLag && g.oneIn(4) {
+		args = append(args, scenarios.Key("count", 2+g.src.IntN(3)))
+	}
+	return args
+}
+
+func (g *Generator) clientFault(prefix, but string) bool {
+	i := pick(g.src, g.informers...)
+	if i.stopped {
+		return false
+	}
+	kind := pick(g.src, faultsWithPrefix(prefix, but)...)
+	g.b.Fault(i.name, kind, g.faultArgs(kind)...)
+	return true
+}
+
+func (g *Generator) writeFault() bool {
+	if len(g.writers) == 0 {
+		return false
+	}
+	kind := pick(g.src, faultsWithPrefix("write-", "")...)
+	g.b.Fault(pick(g.src, g.writers...), kind, g.faultArgs(kind)...)
+	return true
+}
+
+func (g *Generator) replica() string { return fmt.Sprintf("replica/%d", g.src.IntN(g.replicas)) }
+
+func (g *Generator) replicaFault() bool {
+	if g.oneIn(2) {
+		g.b.Restart(g.replica())
+		return true
+	}
+	g.b.Fault(g.replica(), fakeapiserver.ReplicaLag, g.faultArgs(fakeapiserver.ReplicaLag)...)
+	return true
+}
+
+func (g *Generator) compact() bool {
+	if g.oneIn(2) {
+		g.b.Compact(scenarios.Key("cache", "keep"))
+	} else {
+		g.b.Compact()
+	}
+	return true
+}
+
+func (g *Generator) hold() bool {
+	target := g.replica()
+	if i := pick(g.src, g.informers...); !i.stopped {
+		switch n := g.src.IntN(4); {
+		case n == 0:
+			target = i.name
+		case n == 1:
+			target = "conn/" + i.name
+		case n == 2 && len(i.handlers) > 0:
+			target = pick(g.src, i.handlers...)
+		}
+	}
+	if slices.Contains(g.held, target) {
+		return false
+	}
+	g.held = append(g.held, target)
+	g.b.Hold(target)
+	return true
+}
+
+func (g *Generator) release() bool {
+	if len(g.held) == 0 {
+		return false
+	}
+	target := pick(g.src, g.held...)
+	g.unhold(target)
+	g.b.Release(target)
+	return true
+}
+
+func (g *Generator) unhold(targets ...string) {
+	g.held = slices.DeleteFunc(g.held, func(h string) bool { return slices.Contains(targets, h) })
+}
+
+// maxInformers and maxHandlers keep scenarios small enough to be read when one fails.
+const (
+	maxInformers = 4
+	maxHandlers  = 6
+)
+
+func (g *Generator) newHandler(i *genInformer) string {
+	g.handlers++
+	name := fmt.Sprintf("h%d", g.handlers)
+	i.handlers = append(i.handlers, name)
+	return name
+}
+
+func (g *Generator) informer() bool {
+	if len(g.informers) == maxInformers {
+		return false
+	}
+	i := &genInformer{name: fmt.Sprintf("i%d", len(g.informers)+1), resource: g.resource()}
+	var args []scenarios.Arg
+	for range g.src.IntN(3) {
+		g.newHandler(i)
+	}
+	if len(i.handlers) > 0 {
+		args = append(args, scenarios.Key("handlers", i.handlers))
+	}
+	if g.oneIn(2) {
+		args = append(args, scenarios.Key("resync", pick(g.src, 2*time.Second, 30*time.Second)))
+	}
+	if g.oneIn(3) {
+		args = append(args, scenarios.Key("page", 1+g.src.IntN(3)))
+	}
+	if g.oneIn(4) {
+		args = append(args, scenarios.Key("namespace", pick(g.src, genNamespaces...)))
+	}
+	if g.oneIn(3) {
+		args = append(args, scenarios.Key("labels", pick(g.src, "app=x", "app!=x")))
+	}
+	if g.oneIn(8) {
+		args = append(args, scenarios.Key("fields", "metadata.name="+pick(g.src, genNames...)))
+	}
+	if g.oneIn(2) {
+		args = append(args, scenarios.Key("replica", pick(g.src, "round-robin", "choice", fmt.Sprint(g.src.IntN(g.replicas)))))
+	}
+	g.informers = append(g.informers, i)
+	g.b.Informer(i.name, i.resource, args...)
+	return true
+}
+
+func (g *Generator) handler() bool {
+	i := pick(g.src, g.informers...)
+	if i.stopped || g.handlers == maxHandlers {
+		return false
+	}
+	var args []scenarios.Arg
+	if g.oneIn(2) {
+		args = append(args, scenarios.Key("resync", pick(g.src, time.Second, 30*time.Second)))
+	}
+	g.b.Handler(i.name, g.newHandler(i), args...)
+	return true
+}
+
+func (g *Generator) remove() bool {
+	i := pick(g.src, g.informers...)
+	if i.stopped || len(i.handlers) == 0 {
+		return false
+	}
+	h := pick(g.src, i.handlers...)
+	i.handlers = slices.DeleteFunc(i.handlers, func(x string) bool { return x == h })
+	g.unhold(h)
+	g.b.Remove(h)
+	return true
+}
+
+func (g *Generator) stop() bool {
+	i := pick(g.src, g.informers...)
+	if i.stopped || !g.oneIn(3) {
+		return false
+	}
+	i.stopped = true
+	g.unhold(append([]string{i.name, "conn/" + i.name}, i.handlers...)...)
+	g.b.Stop(i.name)
+	return true
+}

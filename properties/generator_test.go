@@ -1,0 +1,150 @@
+package properties_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/properties"
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/stack"
+)
+
+var generated = flag.Int("generated", 300, "how many scenarios TestGeneratedScenarios makes; more than that finds more")
+
+// drawn takes decisions from rapid, which can then make a failing scenario smaller.
+type drawn struct{ t *rapid.T }
+
+func (d drawn) IntN(n int) int { return rapid.IntRange(0, n-1).Draw(d.t, "n") }
+
+// fed takes decisions from the bytes of a fuzzer; when they are used up, every decision is the first choice.
+type fed struct{ data []byte }
+
+func (f *fed) IntN(n int) int {
+	if len(f.data) == 0 {
+		return 0
+	}
+	b := int(f.data[0])
+	f.data = f.data[1:]
+	return b % n
+}
+
+// checked runs a scenario with all properties.
+func checked(t testing.TB, s *scenarios.Scenario, factory subjects.Factory, seed uint64, strategy, mix string) *scenarios.Result {
+	t.Helper()
+	res, err := run(s, factory, seed, strategy, mix)
+	if err != nil {
+		t.Fatalf("%v\nseed %d, strategy %s, mix %s\n%s", err, seed, strategy, mix, s.Text())
+	}
+	return res
+}
+
+func run(s *scenarios.Scenario, factory subjects.Factory, seed uint64, strategy, mix string) (*scenarios.Result, error) {
+	o, err := options(factory, seed, strategy, mix)
+	if err != nil {
+		return nil, err
+	}
+	return scenarios.Run(context.Background(), s, o)
+}
+
+func options(factory subjects.Factory, seed uint64, strategy, mix string) (scenarios.Options, error) {
+	checkers, err := properties.New()
+	if err != nil {
+		return scenarios.Options{}, err
+	}
+	o := scenarios.Options{Subject: factory, SubjectName: stack.Name, Seed: seed, Strategy: strategy, Checkers: checkers, MaxSteps: 2_000_000}
+	if mix != "" {
+		m, err := fakeapiserver.FaultMixNamed(mix)
+		if err != nil {
+			return o, err
+		}
+		o.Mix = &m
+	}
+	return o, nil
+}
+
+// explain is what a failure of a generated scenario says: what broke, and how to see it again.
+func explain(s *scenarios.Scenario, res *scenarios.Result) string {
+	line := fmt.Sprintf("informersim run FILE --seed %d --strategy %s", res.Seed, res.Strategy)
+	if res.Mix != "" {
+		line += " --fault-mix " + res.Mix
+	}
+	return fmt.Sprintf("%v\nsave this as FILE and run: %s\n%s", res.Violation, line, s.Text())
+}
+
+// Whatever the generator makes, the properties hold: in the order of the script and in any other, with faults and without.
+func TestGeneratedScenarios(t *testing.T) {
+	for n := range *generated {
+		seed := uint64(n + 1)
+		src := sim.NewStream(seed, "generator")
+		s, err := properties.Generate(src, fmt.Sprintf("generated-%d", seed), 10+src.IntN(60))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, how := range []struct{ strategy, mix string }{{"fifo", ""}, {"random", ""}, {"random", "default"}, {"random", "storm"}} {
+			if res := checked(t, s, stack.New, seed, how.strategy, how.mix); res.Violation != nil {
+				t.Fatal(explain(s, res))
+			}
+		}
+	}
+}
+
+// The same as a state machine, which makes a failing scenario small.
+func TestScenarioStateMachine(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := properties.NewGenerator(drawn{t}, "machine")
+		actions := map[string]func(*rapid.T){}
+		for _, a := range g.Actions() {
+			actions[a.Name] = func(t *rapid.T) {
+				if !a.Do() {
+					t.Skip("not now")
+				}
+			}
+		}
+		t.Repeat(actions)
+		s, err := g.Scenario()
+		if err != nil {
+			t.Fatal(err)
+		}
+		seed := rapid.Uint64Range(1, 1000).Draw(t, "seed")
+		mix := rapid.SampledFrom([]string{"", "light", "default", "storm"}).Draw(t, "mix")
+		res, err := run(s, stack.New, seed, "random", mix)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, s.Text())
+		}
+		if res.Violation != nil {
+			t.Fatal(explain(s, res))
+		}
+	})
+}
+
+// The same again, driven by a fuzzer: go test ./properties -fuzz FuzzScenario.
+func FuzzScenario(f *testing.F) {
+	for seed := range uint64(8) {
+		s := sim.NewStream(seed, "fuzz")
+		data := make([]byte, 200)
+		for i := range data {
+			data[i] = byte(s.IntN(256))
+		}
+		f.Add(data, seed+1, byte(seed))
+	}
+	mixes := []string{"", "light", "default", "storm"}
+	f.Fuzz(func(t *testing.T, data []byte, seed uint64, mix byte) {
+		if len(data) > 2000 {
+			t.Skip("longer scenarios find no more")
+		}
+		s, err := properties.Generate(&fed{data}, "fuzzed", min(len(data)/4, 120))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res := checked(t, s, stack.New, seed, "random", mixes[int(mix)%len(mixes)]); res.Violation != nil {
+			t.Fatal(explain(s, res))
+		}
+	})
+}

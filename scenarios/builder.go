@@ -1,0 +1,211 @@
+package scenarios
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/scenarios/script"
+)
+
+// Builder makes a scenario in Go. It has a method for each command of the script language, with the same words, and is
+// nothing but another way to write a script: [Builder.Scenario] prints what was built and parses it, so mistakes are
+// reported as those of a script, with the line in [Builder.Text].
+//
+//	s, err := scenarios.New("gap").
+//		Resource("pods").
+//		Create("pods", "default/a", "default/b").
+//		Informer("i1", "pods", scenarios.Key("handlers", "h1")).
+//		Settle().
+//		Fault("i1", fakeapiserver.Watch410).
+//		Delete("pods", "default/b").
+//		Advance(2 * time.Second).
+//		Expect("i1", "converged").
+//		Scenario()
+type Builder struct {
+	file script.File
+	errs []error
+}
+
+// Arg is a word of a command; see Key.
+type Arg = script.Arg
+
+// New starts a scenario. The name is what results, traces and errors call it.
+func New(name string) *Builder { return &Builder{file: script.File{Name: name + ".sim"}} }
+
+// Key is the argument key=value. Values are written as scripts have them: durations like 1m30s, lists with commas.
+func Key(key string, value any) Arg {
+	switch v := value.(type) {
+	case []string:
+		return Arg{Key: key, Value: strings.Join(v, ",")}
+	case time.Duration:
+		return Arg{Key: key, Value: v.String()}
+	case float64:
+		return Arg{Key: key, Value: strconv.FormatFloat(v, 'g', -1, 64)}
+	}
+	return Arg{Key: key, Value: fmt.Sprint(value)}
+}
+
+// Words are arguments without a key.
+func Words(words ...string) []Arg {
+	args := make([]Arg, len(words))
+	for i, w := range words {
+		args[i] = Arg{Value: w}
+	}
+	return args
+}
+
+// Command adds any command.
+func (b *Builder) Command(name string, args ...Arg) *Builder {
+	return b.CommandWith(nil, name, args...)
+}
+
+// CommandWith adds a command with a payload: an object that is encoded as JSON, nil for none.
+func (b *Builder) CommandWith(payload any, name string, args ...Arg) *Builder {
+	c := &script.Command{Name: name, Args: args}
+	if payload != nil {
+		data, err := json.Marshal(payload)
+		if err != nil {
+			b.errs = append(b.errs, fmt.Errorf("%s: the payload: %w", name, err))
+		}
+		c.Payload = data
+	}
+	b.file.Nodes = append(b.file.Nodes, c)
+	return b
+}
+
+// Prose adds lines of prose.
+func (b *Builder) Prose(text string) *Builder {
+	for line := range strings.SplitSeq(text, "\n") {
+		b.file.Nodes = append(b.file.Nodes, &script.Comment{Text: " " + line})
+	}
+	return b
+}
+
+// Len is the number of commands so far.
+func (b *Builder) Len() int { return len(b.file.Commands()) }
+
+// Cluster configures the apiserver; it comes first, if at all.
+func (b *Builder) Cluster(args ...Arg) *Builder { return b.Command("cluster", args...) }
+
+// Resource declares a resource.
+func (b *Builder) Resource(name string, args ...Arg) *Builder { return b.with("resource", args, name) }
+
+// Writer declares a client whose writes can fail.
+func (b *Builder) Writer(name string) *Builder { return b.with("writer", nil, name) }
+
+// Informer starts an informer.
+func (b *Builder) Informer(name, resource string, args ...Arg) *Builder {
+	return b.with("informer", args, name, resource)
+}
+
+// Handler adds a handler to a running informer.
+func (b *Builder) Handler(informer, name string, args ...Arg) *Builder {
+	return b.with("handler", args, informer, name)
+}
+
+// Remove removes a handler.
+func (b *Builder) Remove(handler string) *Builder { return b.with("remove", nil, handler) }
+
+// Stop stops an informer.
+func (b *Builder) Stop(informer string) *Builder { return b.with("stop", nil, informer) }
+
+// Create creates objects by their keys.
+func (b *Builder) Create(resource string, keys ...string) *Builder {
+	return b.with("create", nil, append([]string{resource}, keys...)...)
+}
+
+// Update changes objects so that they have a new version.
+func (b *Builder) Update(resource string, keys ...string) *Builder {
+	return b.with("update", nil, append([]string{resource}, keys...)...)
+}
+
+// Delete deletes objects.
+func (b *Builder) Delete(resource string, keys ...string) *Builder {
+	return b.with("delete", nil, append([]string{resource}, keys...)...)
+}
+
+// Write creates, updates or deletes (op) one object, with its content (nil for none) and arguments such as by=.
+func (b *Builder) Write(op, resource, key string, object any, args ...Arg) *Builder {
+	return b.CommandWith(object, op, append(Words(resource, key), args...)...)
+}
+
+// Settle lets everything happen that needs no time.
+func (b *Builder) Settle() *Builder { return b.Command("settle") }
+
+// Advance lets time pass.
+func (b *Builder) Advance(d time.Duration) *Builder { return b.with("advance", nil, d.String()) }
+
+// Step lets n choices be made.
+func (b *Builder) Step(n int, args ...Arg) *Builder { return b.with("step", args, strconv.Itoa(n)) }
+
+// Fault makes something go wrong for an informer, a writer or a replica.
+func (b *Builder) Fault(target string, kind fakeapiserver.FaultKind, args ...Arg) *Builder {
+	where, what := splitFault(kind)
+	return b.Command("fault", append([]Arg{{Value: target}, {Key: where, Value: what}}, args...)...)
+}
+
+// splitFault is how a script writes a kind of fault: watch-open-429 as watch-open=429.
+func splitFault(kind fakeapiserver.FaultKind) (where, what string) {
+	for _, place := range faultPlaces {
+		if rest, ok := strings.CutPrefix(string(kind), place+"-"); ok && len(place) > len(where) {
+			where, what = place, rest
+		}
+	}
+	if where == "" {
+		return "watch", string(kind) // no such fault: the parser says so
+	}
+	return where, what
+}
+
+// Hold keeps a part from stepping until Release.
+func (b *Builder) Hold(target string) *Builder { return b.with("hold", nil, target) }
+
+// Release ends a hold.
+func (b *Builder) Release(target string) *Builder { return b.with("release", nil, target) }
+
+// Compact compacts the store.
+func (b *Builder) Compact(args ...Arg) *Builder { return b.Command("compact", args...) }
+
+// Restart restarts a replica, named replica/N.
+func (b *Builder) Restart(replica string) *Builder { return b.with("restart", nil, replica) }
+
+// Expect checks an informer: states like converged, arguments like has=.
+func (b *Builder) Expect(informer, state string, args ...Arg) *Builder {
+	if state == "" {
+		return b.with("expect", args, informer)
+	}
+	return b.with("expect", args, informer, state)
+}
+
+// ExpectViolation says which property the scenario breaks.
+func (b *Builder) ExpectViolation(property string) *Builder {
+	return b.with("expect", nil, "violation", property)
+}
+
+// Log prints what a handler was told.
+func (b *Builder) Log(handler string) *Builder { return b.with("log", nil, handler) }
+
+// Requests prints what a client asked.
+func (b *Builder) Requests(client string) *Builder { return b.with("requests", nil, client) }
+
+// Show prints what a resource or an informer holds.
+func (b *Builder) Show(what string) *Builder { return b.with("show", nil, what) }
+
+func (b *Builder) with(name string, args []Arg, words ...string) *Builder {
+	return b.Command(name, append(Words(words...), args...)...)
+}
+
+// Text is the script as built so far.
+func (b *Builder) Text() string { return string(script.Print(&b.file)) }
+
+// Scenario gives the commands their meaning. It fails where a script with this text does.
+func (b *Builder) Scenario() (*Scenario, error) {
+	if err := script.Join(b.errs...); err != nil {
+		return nil, err
+	}
+	return Parse(b.file.Name, []byte(b.Text()))
+}
