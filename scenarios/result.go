@@ -31,6 +31,8 @@ type Result struct {
 	Violation *Violation
 	// Expected is the property that the scenario says it breaks, "" for none.
 	Expected string
+	// Transcript says that the commands ran back to back; if not, schedules were explored (see the package's comment).
+	Transcript bool
 	// Mismatches are expectations of the transcript that were not met.
 	Mismatches []Mismatch
 	// Outputs are what commands with an output printed.
@@ -52,20 +54,22 @@ type Mismatch struct {
 }
 
 // Passed tells whether all properties held (or just the one broke that the scenario expects to) and every expectation of
-// the transcript was met.
+// the transcript was met. A schedule other than the transcript's need not show the bug that the scenario is about.
 func (r *Result) Passed() bool {
 	if len(r.Mismatches) > 0 {
 		return false
 	}
-	if r.Expected != "" {
-		return r.Violation != nil && r.Violation.Property == r.Expected
+	if r.Violation != nil {
+		return r.Violation.Property == r.Expected
 	}
-	return r.Violation == nil
+	return r.Expected == "" || !r.Transcript
 }
 
-// Verdict is the word that a trace ends with: pass, or what broke.
+// Verdict is the word that a trace ends with: pass, or what broke; "held" if a property should have broken and did not.
 func (r *Result) Verdict() string {
 	switch {
+	case r.Violation == nil && r.Expected != "" && r.Transcript:
+		return "held"
 	case r.Violation != nil:
 		return r.Violation.Property
 	case len(r.Mismatches) > 0:
