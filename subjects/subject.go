@@ -37,6 +37,10 @@ type Subject interface {
 // Factory makes a subject in a world.
 type Factory func(Env) Subject
 
+// Host makes what a run of a subject needs around it, such as a bubble for goroutines, and calls run, which is the whole run
+// of that seed, inside. An error says that this could not be done; run keeps its own errors.
+type Host func(seed uint64, run func()) error
+
 // InformerSpec describes an informer. Name and Resource are needed.
 type InformerSpec struct {
 	Name      string

@@ -1,0 +1,95 @@
+package clientgo
+
+import (
+	"errors"
+	"time"
+
+	"github.com/informersim/informersim/subjects"
+)
+
+const (
+	// Name is what scenarios and traces call this subject.
+	Name = "client-go"
+	// Engine is the name of the engine that runs it.
+	Engine = "bubble"
+)
+
+// Subject is the subject "client-go".
+type Subject struct {
+	env       subjects.Env
+	bubble    *bubble // nil outside of one
+	informers []*informer
+}
+
+var (
+	_ subjects.Factory = New
+	_ subjects.Host    = Host
+)
+
+// New returns client-go in a world, which must be inside a bubble: see Host.
+func New(env subjects.Env) subjects.Subject {
+	s := &Subject{env: env}
+	j := running()
+	if j == nil || j.subject != nil {
+		return s
+	}
+	j.subject = s
+	s.bubble = newBubble(env.Kernel, j)
+	env.Kernel.Clock().Share(s.pass)
+	env.Kernel.OnApplied(s.settle)
+	return s
+}
+
+// Name implements subjects.Subject.
+func (*Subject) Name() string { return Name }
+
+// Engine implements subjects.Subject.
+func (*Subject) Engine() string { return Engine }
+
+// AddInformer implements subjects.Subject.
+func (s *Subject) AddInformer(spec subjects.InformerSpec) (subjects.Informer, error) {
+	if s.bubble == nil {
+		return nil, errors.New("the subject client-go needs a bubble of its own: give the run clientgo.Host as its Host")
+	}
+	i, err := newInformer(s, spec)
+	if err != nil {
+		return nil, err
+	}
+	s.informers = append(s.informers, i)
+	return i, nil
+}
+
+// pass lets time pass in the bubble, no further than to the next resync, which nothing in the bubble would tell of.
+func (s *Subject) pass(d time.Duration) time.Duration {
+	now := s.env.Kernel.Elapsed()
+	for _, i := range s.informers {
+		if in, ok := i.resyncIn(now); ok {
+			d = min(d, in)
+		}
+	}
+	return s.bubble.pass(d)
+}
+
+// settle ends a step: it waits until the bubble is quiescent and notes what happened there.
+func (s *Subject) settle() {
+	b := s.bubble
+	if !b.touched {
+		return
+	}
+	if !b.passed {
+		b.rest()
+	}
+	b.checkTime()
+	for _, i := range s.informers {
+		i.collect()
+	}
+	b.touched, b.passed = false, false
+}
+
+// close ends everything in the bubble, when the run is over.
+func (s *Subject) close() {
+	for _, i := range s.informers {
+		i.shutDown()
+	}
+	s.bubble.rest()
+}

@@ -1,0 +1,304 @@
+package clientgo
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+)
+
+// kindHandle is one call of a handler.
+var kindHandle = sim.RegisterKind("handle", sim.ClassAction)
+
+// handler is an event handler of an informer as an actor: client-go's call blocks until the choice handle is picked.
+type handler struct {
+	i    *informer
+	name string // "i1/h1"
+	spec subjects.HandlerSpec
+	id   sim.ActorID
+	reg  cache.ResourceEventHandlerRegistration
+	pass chan struct{} // buffered: lets the call that is parked return
+
+	// Guarded by the bubble's mu.
+	parked *notification // the call that blocks; nil if none
+	inbox  []notification
+	// through is how many calls return at once, their notifications going to the inbox, before one parks again.
+	through int
+	gone    bool // removed, or the informer was stopped: calls return and are not told of
+
+	base    int // where the unordered part of the inbox begins
+	held    bool
+	synced  bool
+	offered offer
+}
+
+// notification is one call.
+type notification struct {
+	detail   string // as subjects.KindNotify has it
+	key      string
+	obj, old any
+	rv, n    int64
+}
+
+// OnAdd implements cache.ResourceEventHandler.
+func (h *handler) OnAdd(obj any, initial bool) {
+	detail := subjects.NotifyAdd
+	if initial {
+		detail = subjects.NotifyAddInitial
+	}
+	h.called(notification{detail: detail, obj: obj})
+}
+
+// OnUpdate implements cache.ResourceEventHandler.
+func (h *handler) OnUpdate(old, obj any) {
+	n := notification{detail: subjects.NotifyUpdate, obj: obj, old: old, n: revisionOf(old)}
+	if n.n == revisionOf(obj) {
+		n.detail = subjects.NotifySync
+	}
+	h.called(n)
+}
+
+// OnDelete implements cache.ResourceEventHandler.
+func (h *handler) OnDelete(obj any) {
+	n := notification{detail: subjects.NotifyDelete, obj: obj}
+	if t, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		n.detail, n.key, n.obj = subjects.NotifyUnknown, t.Key, t.Obj
+	}
+	h.called(n)
+}
+
+// called is a call, on client-go's goroutine.
+func (h *handler) called(n notification) {
+	if n.key == "" {
+		key, err := cache.MetaNamespaceKeyFunc(n.obj)
+		if err != nil {
+			key = err.Error() // every property about keys will ask what this is
+		}
+		n.key = key
+	}
+	n.rv = revisionOf(n.obj)
+	b := h.i.s.bubble
+	b.mu.Lock()
+	switch {
+	case h.gone:
+		b.mu.Unlock()
+		return
+	case h.through > 0:
+		h.through--
+		h.inbox = append(h.inbox, n)
+		b.mu.Unlock()
+		return
+	}
+	h.parked = &n
+	b.mu.Unlock()
+	b.note()
+	<-h.pass
+}
+
+// Name implements sim.Actor.
+func (h *handler) Name() string { return h.name }
+
+// Apply implements sim.Actor: the handler is told one thing.
+func (h *handler) Apply(sim.Choice) {
+	h.offered.taken()
+	b := h.i.s.bubble
+	b.mu.Lock()
+	var n notification
+	release := false
+	if len(h.inbox) > 0 {
+		n = h.inbox[0]
+		h.inbox[0] = notification{}
+		h.inbox = h.inbox[1:]
+	} else {
+		n, release = *h.parked, true
+		h.parked = nil
+	}
+	b.mu.Unlock()
+	h.record(&n)
+	if release {
+		h.pass <- struct{}{}
+	}
+	b.touch()
+}
+
+func (h *handler) record(n *notification) {
+	k := h.i.kernel
+	r := k.Record(h.id, subjects.KindNotify)
+	r.Key, r.Detail, r.RV, r.N, r.Obj, r.Old = n.key, n.detail, n.rv, n.n, n.obj, n.old
+	k.Emit(r)
+}
+
+// pending tells whether anything waits for the handler.
+func (h *handler) pending() bool {
+	h.i.s.bubble.mu.Lock()
+	defer h.i.s.bubble.mu.Unlock()
+	return h.parked != nil || len(h.inbox) > 0
+}
+
+// collect offers the call that waits.
+func (h *handler) collect() {
+	h.offered.set(h.i.kernel, h.id, kindHandle, !h.held && h.pending())
+}
+
+// checkSynced notes that everything of the initial list has been told. What waits in the inbox has been told as far as
+// client-go knows, but not to anybody yet.
+func (h *handler) checkSynced() {
+	if h.synced || !h.reg.HasSynced() {
+		return
+	}
+	if slices.ContainsFunc(h.inbox, func(n notification) bool { return n.detail == subjects.NotifyAddInitial }) {
+		return
+	}
+	h.synced = true
+	k := h.i.kernel
+	k.Emit(k.Record(h.id, subjects.KindSynced))
+}
+
+// drain lets everything that waits in client-go come to the inbox, and what comes from now on too. The bubble must come to
+// rest before gather.
+func (h *handler) drain() {
+	h.letThrough(math.MaxInt)
+}
+
+// letThrough lets that many calls return.
+func (h *handler) letThrough(n int) {
+	b := h.i.s.bubble
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	h.through = n
+	if h.parked != nil {
+		h.inbox = append(h.inbox, *h.parked)
+		h.parked = nil
+		h.pass <- struct{}{}
+		b.touch()
+	}
+}
+
+// mark says that what comes to the inbox from now on has no order.
+func (h *handler) mark() { h.base = len(h.inbox) }
+
+// gather ends a drain: what came since mark is put in order.
+func (h *handler) gather(order func([]notification)) {
+	b := h.i.s.bubble
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	h.through = 0
+	order(h.inbox[h.base:])
+}
+
+// gatherAll is gather for a handler that was just added: the last call of its replay is parked, so that it is not told to
+// be synced before it has heard everything.
+func (h *handler) gatherAll() {
+	b := h.i.s.bubble
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	h.through = 0
+	if h.parked == nil {
+		return
+	}
+	all := append(h.inbox, *h.parked)
+	byKey(all)
+	*h.parked = all[len(all)-1]
+	h.inbox = all[:len(all)-1]
+}
+
+// drop ends the handler: what waits is forgotten.
+func (h *handler) drop() {
+	b := h.i.s.bubble
+	h.offered.set(h.i.kernel, h.id, kindHandle, false)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	h.gone, h.inbox = true, nil
+	if h.parked != nil {
+		h.parked = nil
+		h.pass <- struct{}{}
+	}
+	b.touch()
+}
+
+// byKey orders notifications by key; those of one key stay in their order.
+func byKey(ns []notification) {
+	slices.SortStableFunc(ns, func(a, b notification) int { return compareKeys(a.key, b.key) })
+}
+
+// byRun orders runs of the same sort of notification by key: the tombstones of a relist, the objects of a resync. all says
+// that the adds and updates of a list have no order either.
+func byRun(ns []notification, all bool) {
+	for from := 0; from < len(ns); {
+		sort := sortOf(&ns[from], all)
+		to := from + 1
+		for sort != ordered && to < len(ns) && sortOf(&ns[to], all) == sort {
+			to++
+		}
+		byKey(ns[from:to])
+		from = to
+	}
+}
+
+const (
+	ordered = iota
+	tombstone
+	resynced
+	listed
+)
+
+func sortOf(n *notification, all bool) int {
+	switch {
+	case n.detail == subjects.NotifyUnknown:
+		return tombstone
+	case n.detail == subjects.NotifyDelete:
+		return ordered
+	case all:
+		return listed
+	case n.detail == subjects.NotifySync:
+		return resynced
+	}
+	return ordered
+}
+
+func compareKeys(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// revisionOf is an object's resourceVersion as a number, 0 if it has none.
+func revisionOf(obj any) int64 {
+	m, ok := obj.(interface{ GetResourceVersion() string })
+	if !ok {
+		return 0
+	}
+	rv, err := strconv.ParseInt(m.GetResourceVersion(), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return rv
+}
+
+// offer is one choice that is offered or not.
+type offer struct {
+	on     bool
+	choice sim.Choice
+}
+
+// set offers or withdraws the choice.
+func (o *offer) set(k *sim.Kernel, id sim.ActorID, kind sim.Kind, want bool) {
+	switch {
+	case want && !o.on:
+		o.choice = k.Offer(id, kind, 0)
+	case !want && o.on:
+		k.Withdraw(o.choice)
+	}
+	o.on = want
+}
+
+// taken says that the choice was picked.
+func (o *offer) taken() { o.on = false }

@@ -1,0 +1,137 @@
+package clientgo
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// job is one run: what a bubble is made for.
+type job struct {
+	seed    uint64
+	run     func()
+	done    chan error
+	subject *Subject // set by New, inside the bubble
+
+	// What the watchdog sees: how often the run has begun to wait for quiescence, and whether it waits now.
+	waits   atomic.Uint64
+	waiting atomic.Bool
+}
+
+func (j *job) beginWait() { j.waits.Add(1); j.waiting.Store(true) }
+func (j *job) endWait()   { j.waiting.Store(false) }
+
+// host is the goroutine that makes the bubbles, one after the other, and lives as long as the process: a bubble needs a
+// *testing.T, and outside of a test the testing package gives one only to a test that it runs.
+type host struct {
+	once  sync.Once
+	jobs  chan *job
+	ended chan struct{} // closed when the testing package took no test
+
+	mu      sync.Mutex // serialises runs
+	current atomic.Pointer[job]
+	broken  error // a run never came to rest: its goroutines are still there
+}
+
+var theHost = host{jobs: make(chan *job), ended: make(chan struct{})}
+
+// Host runs run inside a bubble, with the process-wide state that client-go uses set up for the seed, and returns when run
+// has returned and everything in the bubble has ended. One run at a time: others wait. An error says that the run did not
+// come to rest, or left goroutines behind; run itself reports its own errors.
+//
+// Host is a subjects.Host. It may not be called from within a bubble.
+func Host(seed uint64, run func()) error { return HostWithin(DefaultPatience, seed, run) }
+
+// HostWithin is Host with another patience: how long, in real time, a step may take to become quiescent.
+func HostWithin(patience time.Duration, seed uint64, run func()) error {
+	h := &theHost
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.broken != nil {
+		return fmt.Errorf("an earlier run of this process never came to rest: %w", h.broken)
+	}
+	h.once.Do(h.start)
+	j := &job{seed: seed, run: run, done: make(chan error, 1)}
+	select {
+	case h.jobs <- j:
+	case <-h.ended:
+		return errors.New("clientgo: the testing package runs nothing yet: in a TestMain, use it after m.Run has started the tests")
+	}
+	err := j.await(patience)
+	var stuck *StuckError
+	if errors.As(err, &stuck) {
+		h.broken = err
+	}
+	return err
+}
+
+// start has the testing package run the one test that makes the bubbles. It never ends: the process does.
+func (h *host) start() {
+	// Reseeding the global source of math/rand has an effect only with this setting, which the runtime re-reads at once.
+	setting := "randseednop=0"
+	if old := os.Getenv("GODEBUG"); old != "" {
+		setting = old + "," + setting
+	}
+	os.Setenv("GODEBUG", setting)
+
+	all := func(string, string) (bool, error) { return true, nil }
+	tests := []testing.InternalTest{{Name: "bubble", F: h.serve}}
+	if testing.Testing() {
+		go func() {
+			testing.RunTests(all, tests)
+			close(h.ended)
+		}()
+		return
+	}
+	testing.Init()
+	if !flag.Parsed() {
+		// The process's arguments are not ours, and testing.Main would parse them.
+		if err := flag.CommandLine.Parse(nil); err != nil {
+			panic(err) // nothing to parse, nothing to fail
+		}
+	}
+	go testing.Main(all, tests, nil, nil)
+}
+
+func (h *host) serve(t *testing.T) {
+	for j := range h.jobs {
+		j.done <- h.bubble(t, j)
+	}
+}
+
+// bubble makes one run.
+func (h *host) bubble(t *testing.T, j *job) (err error) {
+	restore := takeOver(j.seed)
+	defer restore()
+	h.current.Store(j)
+	defer h.current.Store(nil)
+	defer func() {
+		// synctest panics on this goroutine if any other in the bubble is blocked for good.
+		p := recover()
+		if p == nil {
+			return
+		}
+		e, isError := p.(error)
+		if !isError || !strings.HasPrefix(e.Error(), "deadlock:") {
+			panic(p)
+		}
+		err = &LeakError{Goroutines: bubbled(dump(), false)}
+	}()
+	synctest.Test(t, func(*testing.T) {
+		j.run()
+		if j.subject != nil {
+			j.subject.close()
+		}
+	})
+	return nil
+}
+
+// running is the job whose bubble the caller is in, nil if there is none.
+func running() *job { return theHost.current.Load() }

@@ -1,0 +1,77 @@
+package clientgo
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"sync"
+)
+
+// loopGate is the context that an informer runs with. Its Done parks the controller's loop, which asks for it before it takes
+// anything from the queue; nobody else is held up by it.
+type loopGate struct {
+	context.Context
+	b      *bubble
+	admit  chan struct{} // buffered: the kernel's side never blocks
+	parked bool          // guarded by b.mu
+}
+
+func newLoopGate(ctx context.Context, b *bubble) *loopGate {
+	return &loopGate{Context: ctx, b: b, admit: make(chan struct{}, 1)}
+}
+
+// Done implements context.Context.
+func (g *loopGate) Done() <-chan struct{} {
+	done := g.Context.Done()
+	if !calledByLoop() {
+		return done
+	}
+	g.set(true)
+	g.b.note()
+	select {
+	case <-g.admit:
+	case <-done:
+	}
+	g.set(false)
+	return done
+}
+
+func (g *loopGate) set(parked bool) {
+	g.b.mu.Lock()
+	g.parked = parked
+	g.b.mu.Unlock()
+}
+
+// waiting tells whether the loop is at the gate.
+func (g *loopGate) waiting() bool {
+	g.b.mu.Lock()
+	defer g.b.mu.Unlock()
+	return g.parked
+}
+
+// pass lets the loop go round once.
+func (g *loopGate) pass() {
+	g.admit <- struct{}{}
+	g.b.touch()
+}
+
+// loopName is the end of the name of the function that takes from the queue.
+const loopName = "tools/cache.(*controller).processLoop"
+
+// loopCallers says, by program counter, whether a call came from that function.
+var loopCallers sync.Map
+
+// calledByLoop tells whether the caller of its caller is the controller's loop.
+func calledByLoop() bool {
+	var pc [1]uintptr
+	if runtime.Callers(3, pc[:]) == 0 {
+		return false
+	}
+	if is, ok := loopCallers.Load(pc[0]); ok {
+		return is.(bool)
+	}
+	frame, _ := runtime.CallersFrames(pc[:]).Next()
+	is := strings.HasSuffix(frame.Function, loopName)
+	loopCallers.Store(pc[0], is)
+	return is
+}

@@ -1,0 +1,85 @@
+package clientgo
+
+import (
+	"fmt"
+	"reflect"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+)
+
+// queueView looks at the queue inside a running informer. Its methods may be called while the bubble is quiescent.
+type queueView struct {
+	list   reflect.Value // the keys of a DeltaFIFO, the deltas of a RealFIFO
+	delta  bool          // a DeltaFIFO: one entry per key
+	atomic bool          // a RealFIFO whose relists and resyncs are one entry each
+	resync time.Duration // how often the reflector asks whether to resync, 0 for never
+}
+
+// viewQueue finds the queue of an informer that was started.
+func viewQueue(inf cache.SharedIndexInformer) (*queueView, error) {
+	top, err := deref(reflect.ValueOf(inf), "the informer")
+	if err != nil {
+		return nil, err
+	}
+	v := top
+	for _, name := range []string{"controller", "config", "Queue"} {
+		if v, err = field(v, name); err != nil {
+			return nil, err
+		}
+	}
+	q := &queueView{}
+	period, err := field(top, "resyncCheckPeriod")
+	if err != nil {
+		return nil, err
+	}
+	q.resync = time.Duration(period.Int())
+	switch name := v.Type().Name(); name {
+	case "DeltaFIFO":
+		q.delta = true
+		q.list, err = field(v, "queue")
+	case "RealFIFO":
+		var atomic reflect.Value
+		if atomic, err = field(v, "emitAtomicEvents"); err != nil {
+			return nil, err
+		}
+		q.atomic = atomic.Bool()
+		q.list, err = field(v, "items")
+	default:
+		err = fmt.Errorf("this client-go has a queue of another kind, %s", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if q.list.Kind() != reflect.Slice || q.delta && q.list.Type().Elem().Kind() != reflect.String {
+		return nil, fmt.Errorf("this client-go keeps what is queued in a %v", q.list.Type())
+	}
+	return q, nil
+}
+
+func field(v reflect.Value, name string) (reflect.Value, error) {
+	if v.Kind() != reflect.Struct {
+		return v, fmt.Errorf("this client-go has a %v where a struct with %s was expected", v.Type(), name)
+	}
+	f := v.FieldByName(name)
+	if !f.IsValid() {
+		return f, fmt.Errorf("this client-go has no %s.%s", v.Type(), name)
+	}
+	return deref(f, name)
+}
+
+func deref(v reflect.Value, name string) (reflect.Value, error) {
+	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+		if v.IsNil() {
+			return v, fmt.Errorf("this client-go has not set %s", name)
+		}
+		v = v.Elem()
+	}
+	return v, nil
+}
+
+// len is the number of entries.
+func (q *queueView) len() int { return q.list.Len() }
+
+// key is the key of the i-th entry of a DeltaFIFO.
+func (q *queueView) key(i int) string { return q.list.Index(i).String() }

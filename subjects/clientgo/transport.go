@@ -1,0 +1,313 @@
+package clientgo
+
+import (
+	"context"
+	"io"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/informer/core"
+	"github.com/informersim/informersim/subjects"
+)
+
+// transport is an informer's ListerWatcher on one side and a client of the fake apiserver on the other. In between, what
+// goroutines in the bubble ask for is noted, and sent when the bubble has come to rest.
+type transport struct {
+	i      *informer
+	b      *bubble
+	client *fakeapiserver.Client
+
+	// Noted by client-go's goroutines, guarded by b.mu.
+	parked   []*request
+	canceled []*request
+	waits    []time.Duration // before a request is sent again
+
+	// The kernel's side.
+	live       []*request // sent and not finished
+	keys       []string   // of the pages of the list under way
+	continueOf bool       // the last answer was that a continue token had expired: a full list follows
+	replaced   *replaced  // what a list or a streaming list has replaced in this step
+}
+
+// request is a List or Watch that a goroutine waits for.
+type request struct {
+	watch   bool
+	options metav1.ListOptions
+	answer  chan answer // buffered: the kernel's side never blocks
+	id      fakeapiserver.ReqID
+	stream  *stream
+	// initial are the keys of a streaming list so far; nil if this is none, or it is complete.
+	initial map[string]bool
+}
+
+type answer struct {
+	list *metainternalversion.List
+	err  error
+}
+
+// replaced is a list that the reflector has put into its queue.
+type replaced struct {
+	keys      []string
+	rv        string
+	unordered bool // it came through a map
+}
+
+func newTransport(i *informer, client *fakeapiserver.Client) *transport {
+	return &transport{i: i, b: i.s.bubble, client: client}
+}
+
+func (t *transport) listerWatcher() cache.ListerWatcher {
+	return &cache.ListWatch{ListWithContextFunc: t.list, WatchFuncWithContext: t.open}
+}
+
+// list answers client-go, on its goroutine. Failed attempts are repeated as a REST client does (I36).
+func (t *transport) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	var retry core.RESTRetry
+	for {
+		_, a, err := t.ask(ctx, false, o)
+		if err != nil {
+			return nil, err
+		}
+		d := retry.OnAnswer(core.RESTAnswerOf(a.err), time.Now())
+		switch d.Action {
+		case core.RESTSucceed:
+			return a.list, nil
+		case core.RESTRetryAt:
+			if err := t.sleep(ctx, d.At); err != nil {
+				return nil, err
+			}
+		default:
+			return nil, d.Err
+		}
+	}
+}
+
+// open is list for a watch.
+func (t *transport) open(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	retry := core.RESTRetry{Watch: true}
+	for {
+		r, a, err := t.ask(ctx, true, o)
+		if err != nil {
+			return nil, err
+		}
+		d := retry.OnAnswer(core.RESTAnswerOf(a.err), time.Now())
+		switch d.Action {
+		case core.RESTSucceed:
+			return r.stream.watch(), nil
+		case core.RESTEmptyWatch:
+			return watch.NewEmptyWatch(), nil
+		case core.RESTRetryAt:
+			if err := t.sleep(ctx, d.At); err != nil {
+				return nil, err
+			}
+		default:
+			return nil, d.Err
+		}
+	}
+}
+
+// ask parks a request until it is answered or its context ends.
+func (t *transport) ask(ctx context.Context, isWatch bool, o metav1.ListOptions) (*request, answer, error) {
+	r := &request{watch: isWatch, options: o, answer: make(chan answer, 1)}
+	if isWatch {
+		r.stream = newStream(t, r)
+	}
+	t.b.mu.Lock()
+	t.parked = append(t.parked, r)
+	t.b.mu.Unlock()
+	t.b.note()
+	select {
+	case a := <-r.answer:
+		return r, a, nil
+	case <-ctx.Done():
+		t.cancel(r)
+		return nil, answer{}, ctx.Err()
+	}
+}
+
+func (t *transport) cancel(r *request) {
+	t.b.mu.Lock()
+	t.canceled = append(t.canceled, r)
+	t.b.mu.Unlock()
+	t.b.note()
+}
+
+// sleep waits before a retry.
+func (t *transport) sleep(ctx context.Context, until time.Time) error {
+	d := time.Until(until)
+	t.b.mu.Lock()
+	t.waits = append(t.waits, d)
+	t.b.mu.Unlock()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// collect carries out what goroutines have asked for, on the kernel's side: what they gave up first.
+func (t *transport) collect() {
+	t.b.mu.Lock()
+	parked, canceled, waits := t.parked, t.canceled, t.waits
+	t.parked, t.canceled, t.waits = nil, nil, nil
+	t.b.mu.Unlock()
+	for _, r := range canceled {
+		if k := slices.Index(t.live, r); k >= 0 {
+			t.live = slices.Delete(t.live, k, k+1)
+			t.client.Cancel(r.id)
+		}
+		parked = slices.DeleteFunc(parked, func(x *request) bool { return x == r })
+	}
+	for _, d := range waits {
+		k := t.i.kernel
+		r := k.Record(t.i.id, subjects.KindBackoff)
+		r.N, r.Detail = int64(d), "retry"
+		k.Emit(r)
+	}
+	for _, r := range parked {
+		t.send(r)
+	}
+}
+
+func (t *transport) send(r *request) {
+	spec := &t.i.spec
+	o := r.options
+	o.LabelSelector, o.FieldSelector = spec.Labels, spec.Fields
+	t.live = append(t.live, r)
+	if r.watch {
+		if o.SendInitialEvents != nil && *o.SendInitialEvents {
+			r.initial = map[string]bool{}
+		}
+		r.id = t.client.Watch(spec.Resource, spec.Namespace, o, t)
+		return
+	}
+	// A shared informer has no page size of its own to set; its pager follows whatever the first page says. The full list
+	// after an expired token is not to be paged (I6).
+	if spec.PageSize > 0 && !t.continueOf {
+		o.Limit = spec.PageSize
+	}
+	t.continueOf = false
+	if o.Continue == "" {
+		t.keys = t.keys[:0]
+	}
+	r.id = t.client.List(spec.Resource, spec.Namespace, o, t)
+}
+
+// request is the live request of that id; nil if client-go has given it up.
+func (t *transport) request(id fakeapiserver.ReqID) *request {
+	for _, r := range t.live {
+		if r.id == id {
+			return r
+		}
+	}
+	return nil
+}
+
+func (t *transport) finish(r *request) {
+	t.live = slices.DeleteFunc(t.live, func(x *request) bool { return x == r })
+}
+
+func (t *transport) reply(r *request, a answer) {
+	r.answer <- a
+	t.b.touch()
+}
+
+// OnList implements fakeapiserver.Receiver.
+func (t *transport) OnList(id fakeapiserver.ReqID, page *fakeapiserver.Page, err error) {
+	r := t.request(id)
+	if r == nil {
+		return
+	}
+	t.finish(r)
+	if err != nil {
+		t.continueOf = r.options.Continue != "" && apierrors.IsResourceExpired(err)
+		t.reply(r, answer{err: err})
+		return
+	}
+	t.keys = append(t.keys, page.Keys...)
+	if page.Continue == "" {
+		t.replaced = &replaced{keys: slices.Clone(t.keys), rv: page.ResourceVersion}
+	}
+	t.reply(r, answer{list: &metainternalversion.List{
+		ListMeta: metav1.ListMeta{
+			ResourceVersion: page.ResourceVersion, Continue: page.Continue, RemainingItemCount: page.RemainingItemCount,
+		},
+		Items: page.Items,
+	}})
+}
+
+// OnWatchOpened implements fakeapiserver.Receiver.
+func (t *transport) OnWatchOpened(id fakeapiserver.ReqID) {
+	if r := t.request(id); r != nil {
+		t.reply(r, answer{})
+	}
+}
+
+// OnWatchOpenError implements fakeapiserver.Receiver.
+func (t *transport) OnWatchOpenError(id fakeapiserver.ReqID, err error) {
+	if r := t.request(id); r != nil {
+		t.finish(r)
+		t.reply(r, answer{err: err})
+	}
+}
+
+// OnEvent implements fakeapiserver.Receiver.
+func (t *transport) OnEvent(id fakeapiserver.ReqID, e fakeapiserver.Event) {
+	r := t.request(id)
+	if r == nil {
+		return
+	}
+	if r.initial != nil {
+		t.streamed(r, &e)
+	}
+	r.stream.send(frame{event: watch.Event{Type: e.Type, Object: e.Object}})
+}
+
+// streamed follows a streaming list: its end is a list (I14).
+func (t *transport) streamed(r *request, e *fakeapiserver.Event) {
+	switch e.Type {
+	case watch.Added, watch.Modified:
+		r.initial[e.Key] = true
+	case watch.Deleted:
+		delete(r.initial, e.Key)
+	case watch.Bookmark:
+		m, ok := e.Object.(metav1.Object)
+		if !ok || m.GetAnnotations()[metav1.InitialEventsAnnotationKey] != "true" {
+			return
+		}
+		keys := make([]string, 0, len(r.initial))
+		for key := range r.initial { // order: sorted below
+			keys = append(keys, key)
+		}
+		slices.Sort(keys)
+		t.replaced = &replaced{keys: keys, rv: m.GetResourceVersion(), unordered: true}
+		r.initial = nil
+	}
+}
+
+// OnWatchClosed implements fakeapiserver.Receiver.
+func (t *transport) OnWatchClosed(id fakeapiserver.ReqID, err error) {
+	r := t.request(id)
+	if r == nil {
+		return
+	}
+	t.finish(r)
+	if err == nil {
+		err = io.EOF
+	}
+	r.stream.send(frame{err: err})
+}
+
+// OnWrite implements fakeapiserver.Receiver. An informer writes nothing.
+func (t *transport) OnWrite(fakeapiserver.ReqID, runtime.Object, error) {}

@@ -1,0 +1,143 @@
+package clientgo
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// DefaultPatience is how long, in real time, a step may take to become quiescent. Steps take microseconds; what takes
+// this long never ends.
+const DefaultPatience = 30 * time.Second
+
+// StuckError says that a step did not become quiescent: a goroutine in the bubble runs for ever, or waits for something
+// outside of it.
+type StuckError struct {
+	Patience   time.Duration
+	Goroutines []Goroutine // those that are not at rest
+}
+
+// Goroutine is one goroutine of a bubble.
+type Goroutine struct {
+	State   string // as the runtime calls it: "chan receive", "IO wait", "running"
+	At      string // the innermost function that is neither the runtime's nor a lock's, with file:line
+	Started string // the function that started it, with file:line
+}
+
+// String renders it in one line.
+func (g Goroutine) String() string {
+	return fmt.Sprintf("%s in %s, started by %s", g.State, g.At, g.Started)
+}
+
+func (e *StuckError) Error() string {
+	return fmt.Sprintf("the bubble did not come to rest within %v of real time. %s\n%s", e.Patience,
+		"These goroutines run, or wait for something that was made outside of the bubble (a channel of a package variable, "+
+			"a mutex, real input or output):", listing(e.Goroutines))
+}
+
+// LeakError says that a run left goroutines behind that will never end.
+type LeakError struct{ Goroutines []Goroutine }
+
+func (e *LeakError) Error() string {
+	return "the run is over and its informers are stopped, but these goroutines are blocked for good:\n" + listing(e.Goroutines)
+}
+
+func listing(gs []Goroutine) string {
+	if len(gs) == 0 {
+		return "  (none that can be told from those outside)"
+	}
+	lines := make([]string, len(gs))
+	for i, g := range gs {
+		lines[i] = "  " + g.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// await waits for the end of the run and watches, from outside of the bubble and in real time, that it gets on.
+func (j *job) await(patience time.Duration) error {
+	tick := time.NewTicker(max(patience/4, time.Millisecond))
+	defer tick.Stop()
+	last, since := j.waits.Load(), time.Now()
+	for {
+		select {
+		case err := <-j.done:
+			return err
+		case <-tick.C:
+		}
+		if n := j.waits.Load(); n != last || !j.waiting.Load() {
+			last, since = n, time.Now()
+			continue
+		}
+		if time.Since(since) >= patience {
+			return &StuckError{Patience: patience, Goroutines: bubbled(dump(), true)}
+		}
+	}
+}
+
+// dump is the stack of every goroutine.
+func dump() []byte {
+	for size := 1 << 20; ; size *= 2 {
+		buf := make([]byte, size)
+		if n := runtime.Stack(buf, true); n < size || size >= 1<<27 {
+			return buf[:n]
+		}
+	}
+}
+
+// bubbled picks the goroutines of bubbles out of a dump; with restless, only those that are not durably blocked. Those that
+// wait for quiescence themselves, and those of the testing package, are left out.
+func bubbled(stacks []byte, restless bool) []Goroutine {
+	var found []Goroutine
+	for _, block := range bytes.Split(stacks, []byte("\n\n")) {
+		lines := strings.Split(strings.TrimSpace(string(block)), "\n")
+		_, state, ok := strings.Cut(lines[0], "[")
+		if !ok || !strings.Contains(state, "synctest bubble") || restless && strings.Contains(state, "(durable)") ||
+			strings.HasPrefix(state, "synctest.") {
+			continue
+		}
+		state, _, _ = strings.Cut(state, ",")
+		g := Goroutine{State: strings.TrimSuffix(state, " (durable)"), At: "the runtime", Started: "the run"}
+		for i := 1; i+1 < len(lines); i += 2 {
+			where := functionAt(lines[i], lines[i+1])
+			if strings.HasPrefix(lines[i], "created by ") {
+				g.Started = where
+				break
+			}
+			if g.At == "the runtime" && !internalFrame(lines[i]) {
+				g.At = where
+			}
+		}
+		if strings.HasPrefix(g.Started, "testing.") || strings.HasPrefix(g.Started, "internal/synctest.") ||
+			strings.HasPrefix(g.At, "testing.") {
+			continue
+		}
+		found = append(found, g)
+	}
+	return found
+}
+
+func internalFrame(line string) bool {
+	for _, p := range []string{"runtime.", "sync.", "internal/", "sync/atomic."} {
+		if strings.HasPrefix(line, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// functionAt renders two lines of a stack, the function and its position, as "pkg.f (file.go:12)".
+func functionAt(function, position string) string {
+	function = strings.TrimPrefix(function, "created by ")
+	function, _, _ = strings.Cut(function, " in goroutine ")
+	if i := strings.LastIndex(function, "("); i > 0 && strings.HasSuffix(function, ")") {
+		function = function[:i]
+	}
+	position = strings.TrimSpace(position)
+	position, _, _ = strings.Cut(position, " +0x")
+	if i := strings.LastIndex(position, "/"); i >= 0 {
+		position = position[i+1:]
+	}
+	return fmt.Sprintf("%s (%s)", function, position)
+}
