@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,10 @@ type Options struct {
 	Subject subjects.Factory
 	// SubjectName is the name that the trace's header gives the subject.
 	SubjectName string
+	// Host makes what the subject's runs need around them; nil if they need nothing.
+	Host subjects.Host
+	// Engine is the name that the trace's header gives the engine; "" is "step".
+	Engine string
 	// Seed of every random stream.
 	Seed uint64
 	// Strategy is "fifo" or "random"; "" is fifo without a mix and random with one.
@@ -78,7 +83,7 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return play(ctx, s, &o, header, strategy, nil)
+	return hosted(ctx, s, &o, header, strategy, nil)
 }
 
 // Replay plays a trace again, comparing every step with it. A *sim.DivergedError says that the run is not what the trace
@@ -99,7 +104,7 @@ func Replay(ctx context.Context, r *sim.TraceReader, o Options) (*Result, error)
 		o.Mix = &mix
 	}
 	replay := sim.NewReplay(r)
-	res, err := play(ctx, s, &o, h, replay, replay)
+	res, err := hosted(ctx, s, &o, h, replay, replay)
 	if err != nil {
 		return res, err
 	}
@@ -111,7 +116,7 @@ func Replay(ctx context.Context, r *sim.TraceReader, o Options) (*Result, error)
 
 func (o *Options) header(s *Scenario) (sim.Header, error) {
 	h := sim.Header{
-		Scenario: s.Name, Script: s.Text(), Subject: o.SubjectName, Engine: "step", Strategy: o.strategyName(), Seed: o.Seed, Versions: o.Versions,
+		Scenario: s.Name, Script: s.Text(), Subject: o.SubjectName, Engine: cmp.Or(o.Engine, "step"), Strategy: o.strategyName(), Seed: o.Seed, Versions: o.Versions,
 	}
 	if o.Mix != nil {
 		mix, err := json.Marshal(o.Mix)
@@ -153,6 +158,19 @@ func (o *Options) strategy() (sim.Strategy, error) {
 		}
 		return nil, fmt.Errorf("there is no strategy %q; %s", name, hint)
 	}
+}
+
+// hosted is play in the surroundings that the subject needs.
+func hosted(ctx context.Context, s *Scenario, o *Options, header sim.Header, strategy sim.Strategy, replay *sim.Replay) (*Result, error) {
+	if o.Host == nil {
+		return play(ctx, s, o, header, strategy, replay)
+	}
+	var res *Result
+	var err error
+	if herr := o.Host(o.Seed, func() { res, err = play(ctx, s, o, header, strategy, replay) }); herr != nil {
+		return nil, herr // the run may not have returned: what it has set is not to be looked at
+	}
+	return res, err
 }
 
 func play(ctx context.Context, s *Scenario, o *Options, header sim.Header, strategy sim.Strategy, replay *sim.Replay) (*Result, error) {

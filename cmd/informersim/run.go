@@ -192,7 +192,7 @@ func (r *runner) options(seed uint64) (scenarios.Options, error) {
 		return scenarios.Options{}, err
 	}
 	return scenarios.Options{
-		Subject: r.subject.factory, SubjectName: r.subject.name,
+		Subject: r.subject.factory, SubjectName: r.subject.name, Host: r.subject.host, Engine: r.subject.engine,
 		Seed: seed, Strategy: r.flags.strategy, Mix: r.mix, Checkers: checkers, Versions: versions(),
 	}, nil
 }

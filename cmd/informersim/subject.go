@@ -6,19 +6,23 @@ import (
 
 	"github.com/informersim/informersim/scenarios/script"
 	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/clientgo"
 	"github.com/informersim/informersim/subjects/stack"
 )
 
 // subject is an informer stack that the command can put under test.
 type subject struct {
 	name    string
+	engine  string
 	factory subjects.Factory
+	host    subjects.Host // nil for one whose runs need nothing around them
 }
 
 const defaultSubject = stack.Name
 
 var allSubjects = []subject{
-	{stack.Name, stack.New},
+	{stack.Name, "step", stack.New, nil},
+	{clientgo.Name, clientgo.Engine, clientgo.New, clientgo.Host},
 }
 
 func subjectNames() []string {
