@@ -68,8 +68,11 @@ func (b *Builder) CommandWith(payload any, name string, args ...Arg) *Builder {
 	c := &script.Command{Name: name, Args: args}
 	if payload != nil {
 		data, err := json.Marshal(payload)
-		if err != nil {
+		switch {
+		case err != nil:
 			b.errs = append(b.errs, fmt.Errorf("%s: the payload: %w", name, err))
+		case data[0] != '{':
+			b.errs = append(b.errs, fmt.Errorf("%s: the payload is %.40s, which is no object", name, data))
 		}
 		c.Payload = data
 	}

@@ -8,6 +8,8 @@ import (
 )
 
 // settle lets everything happen that can happen without time passing.
+//
+//	settle
 var settleSpec = spec{
 	name:  "settle",
 	usage: "settle",

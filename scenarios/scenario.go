@@ -112,7 +112,7 @@ type declarations struct {
 
 func (d *declarations) add(c *script.Command, name, what string) error {
 	if have, taken := d.names[name]; taken {
-		return script.Errorf(c.Pos, "choose another name", "%s: there is a %s named %q already", c.Name, have, name)
+		return script.Errorf(c.Pos, "choose another name", "%s: there is %s named %q already", c.Name, withArticle(have), name)
 	}
 	d.names[name] = what
 	d.order = append(d.order, name)
@@ -140,7 +140,14 @@ func (d *declarations) need(c *script.Command, name string, what ...string) erro
 		hint = "there are " + strings.Join(choices, ", ")
 	}
 	if have != "" {
-		return script.Errorf(c.Pos, hint, "%s: %q is a %s, not a %s", c.Name, name, have, strings.Join(what, " or "))
+		return script.Errorf(c.Pos, hint, "%s: %q is %s, not %s", c.Name, name, withArticle(have), withArticle(strings.Join(what, " or ")))
 	}
 	return script.Errorf(c.Pos, hint, "%s: there is no %s named %q", c.Name, strings.Join(what, " or "), name)
+}
+
+func withArticle(noun string) string {
+	if strings.ContainsRune("aeiou", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
 }

@@ -1,0 +1,107 @@
+package scenarios_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/properties"
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/scenarios/script"
+	"github.com/informersim/informersim/subjects/stack"
+)
+
+var (
+	rewrite = flag.Bool("rewrite", false, "replace the expected outputs in testdata/*.sim by the actual ones")
+	seeds   = flag.Uint64("seeds", 50, "how many schedules of each scenario are explored")
+)
+
+func TestScenarios(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "Scenarios")
+}
+
+// The catalogue: each script is a container of specs, labelled by the faults that it uses.
+//
+//	go test ./scenarios -ginkgo.label-filter=watch-410
+//	go test ./scenarios -run TestScenarios -rewrite
+var _ = Describe("scenario", func() {
+	for _, path := range catalogue() {
+		s, err := scenarios.Load(path)
+		if err != nil {
+			It(path+" can be read", func() { Fail(err.Error()) })
+			continue
+		}
+		Context(s.Name, Label(s.Faults()...), func() {
+			It("goes as its transcript says", func(ctx SpecContext) { playTranscript(ctx, s, path) })
+			It("holds under other schedules", func(ctx SpecContext) { explore(ctx, s, path, "none") })
+			It("holds under other schedules and faults", func(ctx SpecContext) { explore(ctx, s, path, "default") })
+		})
+	}
+})
+
+func catalogue() []string {
+	paths, err := filepath.Glob("testdata/*.sim")
+	if err != nil {
+		panic(err) // the pattern is good
+	}
+	return paths
+}
+
+func withProperties(seed uint64) scenarios.Options {
+	checkers, err := properties.New()
+	if err != nil {
+		panic(err) // it has no names to get wrong
+	}
+	return scenarios.Options{Subject: stack.New, SubjectName: stack.Name, Seed: seed, Checkers: checkers}
+}
+
+func playTranscript(ctx context.Context, s *scenarios.Scenario, path string) {
+	GinkgoHelper()
+	res, err := scenarios.Run(ctx, s, withProperties(1))
+	Expect(err).NotTo(HaveOccurred())
+	if *rewrite {
+		text, err := script.Rewrite(s.File(), res.Outputs)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(os.WriteFile(path, text, 0o666)).To(Succeed())
+		res.Mismatches = slices.DeleteFunc(res.Mismatches, func(m scenarios.Mismatch) bool { return m.Message == "" })
+	}
+	if !res.Passed() {
+		Fail(textOf(res, "informersim run scenarios/"+path))
+	}
+}
+
+// explore runs a scenario under many schedules. One about a known bug may show it, or not.
+func explore(ctx context.Context, s *scenarios.Scenario, path, mix string) {
+	GinkgoHelper()
+	m, err := fakeapiserver.FaultMixNamed(mix)
+	Expect(err).NotTo(HaveOccurred())
+	runs := map[uint64]bool{}
+	for seed := uint64(1); seed <= *seeds; seed++ {
+		o := withProperties(seed)
+		o.Mix = &m
+		res, err := scenarios.Run(ctx, s, o)
+		Expect(err).NotTo(HaveOccurred(), "seed %d", seed)
+		if !res.Passed() {
+			Fail(textOf(res, fmt.Sprintf("informersim run scenarios/%s --seed %d --fault-mix %s", path, seed, mix)))
+		}
+		runs[res.Hash] = true
+	}
+	Expect(runs).To(HaveLen(int(*seeds)), "two seeds made the same run")
+}
+
+func textOf(res *scenarios.Result, line string) string {
+	GinkgoHelper()
+	var b strings.Builder
+	Expect(scenarios.WriteText(&b, scenarios.Finding{Result: res, Replay: []string{line}})).To(Succeed())
+	return b.String()
+}
