@@ -3,9 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -47,6 +45,7 @@ type Kernel struct {
 	streams   map[string]*Stream
 	kinds     []kindInfo
 	settle    func()
+	fifo      bool // the strategy is FIFO
 
 	step   uint64
 	stamp  uint64
@@ -82,6 +81,7 @@ func NewKernel(o Options) *Kernel {
 		strategy: o.Strategy, tape: o.Tape, seed: o.Seed,
 		clock: NewClock(), byName: map[string]ActorID{}, streams: map[string]*Stream{},
 	}
+	_, k.fifo = o.Strategy.(*FIFO)
 	k.hash.hash = o.Start
 	k.Register(clockActor{k})
 	return k
@@ -250,18 +250,16 @@ func (k *Kernel) Emit(r *Record) {
 	if !k.inStep {
 		panic(fmt.Sprintf("sim: record %q of %s is emitted outside of a step", r.Kind, k.ActorName(r.Actor)))
 	}
-	r.Key, r.Detail = validText(r.Key), validText(r.Detail)
-	k.hash.record(k.actors[r.Actor].hash, k.kindHash(r.Kind), r)
+	key, plain := hashText(r.Key)
+	detail, plainDetail := hashText(r.Detail)
+	if !plain || !plainDetail {
+		r.Key, r.Detail = validText(r.Key), validText(r.Detail)
+		key, detail = textHash(r.Key), textHash(r.Detail)
+	}
+	k.hash.record(k.actors[r.Actor].hash, k.kindHash(r.Kind), key, detail, r)
 	for _, o := range k.observers {
 		o.Record(r)
 	}
-}
-
-func validText(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	return strings.ToValidUTF8(s, string(utf8.RuneError))
 }
 
 // Fail ends the run with an error after the step under way; the first one counts.
@@ -283,15 +281,8 @@ func (k *Kernel) Step() bool {
 	if k.err != nil {
 		return false
 	}
-	c, err := k.strategy.Pick(k.Ready(), k.step+1)
-	if err != nil {
-		if !errors.Is(err, ErrNothingToDo) {
-			k.Fail(err)
-		}
-		return false
-	}
-	if err := k.take(c); err != nil {
-		k.Fail(err)
+	c, ok := k.next()
+	if !ok {
 		return false
 	}
 	k.step++
@@ -308,9 +299,35 @@ func (k *Kernel) Step() bool {
 	return k.err == nil
 }
 
+// next has the strategy pick, and takes what it picked out of the ready set.
+func (k *Kernel) next() (Choice, bool) {
+	if k.fifo {
+		// What FIFO.Pick and take do, but for the calls and for looking up again what was picked.
+		if i := oldest(k.ready.Actions); i >= 0 {
+			c := k.ready.Actions[i].Choice
+			k.ready.Actions = removeAt(k.ready.Actions, i)
+			return c, true
+		}
+	}
+	c, err := k.strategy.Pick(k.Ready(), k.step+1)
+	if err == nil {
+		err = k.take(c)
+	}
+	if err == nil {
+		return c, true
+	}
+	if err != ErrNothingToDo && !errors.Is(err, ErrNothingToDo) {
+		k.Fail(err)
+	}
+	return Choice{}, false
+}
+
 func (k *Kernel) endStep(c Choice) {
-	k.hash.draws(k.draws)
-	k.info = StepInfo{Step: k.step, At: k.clock.Elapsed(), Choice: c, Draws: k.draws, Hash: k.hash.end()}
+	hash := k.hash.end(k.draws)
+	if len(k.observers) == 0 {
+		return
+	}
+	k.info = StepInfo{Step: k.step, At: k.clock.Elapsed(), Choice: c, Draws: k.draws, Hash: hash}
 	for _, o := range k.observers {
 		o.StepEnd(&k.info)
 	}

@@ -76,9 +76,11 @@ func search(set []Offer, order uint64) int {
 
 func insert(set []Offer, o Offer) []Offer {
 	i := search(set, o.order())
-	set = append(set, Offer{})
-	copy(set[i+1:], set[i:])
-	set[i] = o
+	set = append(set, o)
+	if last := len(set) - 1; i < last {
+		shiftUp(set[i:])
+		set[i] = o
+	}
 	return set
 }
 
@@ -88,6 +90,45 @@ func remove(set []Offer, c Choice) ([]Offer, bool) {
 	if i == len(set) || set[i].Choice != c {
 		return set, false
 	}
-	copy(set[i:], set[i+1:])
-	return set[:len(set)-1], true
+	return removeAt(set, i), true
+}
+
+func removeAt(set []Offer, i int) []Offer {
+	last := len(set) - 1
+	if rest := set[i:]; len(rest) > shortShift {
+		copy(rest, rest[1:])
+	} else {
+		for j := 1; j < len(rest); j++ {
+			rest[j-1] = rest[j]
+		}
+	}
+	return set[:last]
+}
+
+// shortShift is up to how many offers are moved one by one: what a ready set usually has costs less than a call of memmove.
+const shortShift = 8
+
+// shiftUp moves all but the last by one place, over the last.
+func shiftUp(set []Offer) {
+	if len(set) > shortShift {
+		copy(set[1:], set)
+		return
+	}
+	for j := len(set) - 1; j > 0; j-- {
+		set[j] = set[j-1]
+	}
+}
+
+// oldest is the place of the oldest action, -1 if there is none. Of several that are equally old it is the first.
+func oldest(set []Offer) int {
+	if len(set) < 2 {
+		return len(set) - 1
+	}
+	best, stamp := 0, set[0].Stamp
+	for i := 1; i < len(set); i++ {
+		if s := set[i].Stamp; s < stamp {
+			best, stamp = i, s
+		}
+	}
+	return best
 }

@@ -1,11 +1,6 @@
 package sim
 
-import (
-	"encoding/binary"
-	"time"
-
-	"github.com/cespare/xxhash/v2"
-)
+import "time"
 
 // Record is one observed line of a run. It is passed by pointer and valid only during the call: an observer that keeps
 // one copies it.
@@ -38,49 +33,4 @@ type Observer interface {
 	Record(r *Record)
 	// StepEnd is called after each step, when its choice has been applied.
 	StepEnd(s *StepInfo)
-}
-
-// The chained hash of a step is the xxHash64 of: the hash before it, the choice (names as the xxHash64 of their text, so
-// that the numbers given to kinds do not matter), the records, and the draws. The reader of a trace computes it again
-// from the file, which is how an edited trace is found.
-
-type hasher struct {
-	buf     []byte
-	hash    uint64
-	records uint64 // of the step under way
-}
-
-func (h *hasher) begin(actor, kind uint64, c Choice, at time.Duration) {
-	b := binary.LittleEndian.AppendUint64(h.buf[:0], h.hash)
-	b = binary.LittleEndian.AppendUint64(b, actor)
-	b = binary.LittleEndian.AppendUint64(b, kind)
-	b = binary.LittleEndian.AppendUint64(b, uint64(c.Target)<<32|uint64(c.Seq))
-	h.buf = binary.LittleEndian.AppendUint64(b, uint64(at))
-}
-
-func (h *hasher) record(actor, kind uint64, r *Record) {
-	h.records++
-	b := binary.LittleEndian.AppendUint64(h.buf, actor)
-	b = binary.LittleEndian.AppendUint64(b, kind)
-	b = binary.LittleEndian.AppendUint64(b, uint64(r.At))
-	b = binary.LittleEndian.AppendUint64(b, uint64(r.RV))
-	b = binary.LittleEndian.AppendUint64(b, uint64(r.N))
-	b = binary.LittleEndian.AppendUint64(b, uint64(len(r.Key))<<32|uint64(len(r.Detail)))
-	b = append(b, r.Key...)
-	h.buf = append(b, r.Detail...)
-}
-
-// draws adds the draws, and the counts that tell them from the records before them.
-func (h *hasher) draws(ds []uint64) {
-	b := h.buf
-	for _, d := range ds {
-		b = binary.LittleEndian.AppendUint64(b, d)
-	}
-	h.buf = binary.LittleEndian.AppendUint64(b, h.records<<32|uint64(len(ds)))
-	h.records = 0
-}
-
-func (h *hasher) end() uint64 {
-	h.hash = xxhash.Sum64(h.buf)
-	return h.hash
 }

@@ -21,19 +21,13 @@ func (*FIFO) Name() string { return "fifo" }
 
 // Pick implements Strategy.
 func (*FIFO) Pick(r *Ready, _ uint64) (Choice, error) {
-	if len(r.Actions) == 0 {
-		if r.Time {
-			return r.Advance, nil
-		}
-		return Choice{}, ErrNothingToDo
+	if i := oldest(r.Actions); i >= 0 {
+		return r.Actions[i].Choice, nil
 	}
-	best, oldest := 0, r.Actions[0].Stamp
-	for i := range r.Actions {
-		if stamp := r.Actions[i].Stamp; stamp < oldest {
-			best, oldest = i, stamp
-		}
+	if r.Time {
+		return r.Advance, nil
 	}
-	return r.Actions[best].Choice, nil
+	return Choice{}, ErrNothingToDo
 }
 
 // FaultRate gives the probability, per step at which a fault of that kind is enabled, that one happens; 0 for never. It is

@@ -178,12 +178,12 @@ func TestTraceFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `{"trace":"informersim","version":1,"scenario":"","subject":"","engine":"","strategy":"","seed":"0"}
-{"s":1,"t":0,"a":"informer i1","k":"test-act","g":9,"q":1,"d":["ff92a44bc297d8db","57f741830cdbfc53"],"h":"b96b1c5011609d68"}
+{"s":1,"t":0,"a":"informer i1","k":"test-act","g":9,"q":1,"d":["ff92a44bc297d8db","57f741830cdbfc53"],"h":"0ce0265a97292244"}
 {"r":"test-happened","a":"informer i1","key":"pods default/a","rv":1001,"n":-2,"x":"say \"\u003chi\u003e\""}
 {"r":"test-happened","a":"informer i1"}
-{"s":2,"t":0,"a":"clock","k":"advance","q":1,"h":"46ec50f919b45141"}
+{"s":2,"t":0,"a":"clock","k":"advance","q":1,"h":"be973f7dea709562"}
 {"r":"test-happened","a":"informer i1","t":1500}
-{"end":"fail: \"x\"","steps":2,"hash":"46ec50f919b45141"}
+{"end":"fail: \"x\"","steps":2,"hash":"be973f7dea709562"}
 `
 	if file.String() != want {
 		t.Errorf("the trace is\n%s\nwant\n%s", file.String(), want)

@@ -1,0 +1,100 @@
+package sim
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"strings"
+	"time"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// The chained hash of a step folds in, in this order: the choice (names as the xxHash64 of their text, so that the numbers
+// given to kinds do not matter), the time at which it was taken, the records, the draws, and how many there are of both.
+// It starts from the hash of the step before. The reader of a trace computes it again from the file, which is how an edited
+// trace is found: it guards against accidents and nondeterminism, not against somebody who wants two runs to look alike.
+//
+// Folding is a multiplication of 64 by 64 bits whose halves are put together, as in wyhash: a step of one record costs
+// about a dozen of them, and no buffer.
+
+// Odd constants without a pattern: the digits of the fractions of the square roots of 2, 3, 5 and 7.
+const (
+	saltA = 0x6a09e667f3bcc909
+	saltB = 0xbb67ae8584caa73b
+	saltC = 0x3c6ef372fe94f82b
+	saltD = 0xa54ff53a5f1d36f1
+)
+
+func fold(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return hi ^ lo
+}
+
+type hasher struct {
+	hash    uint64 // of the last step that is over
+	acc     uint64 // of the step under way
+	records uint64 // of the step under way
+}
+
+func (h *hasher) begin(actor, kind uint64, c Choice, at time.Duration) {
+	acc := fold(h.hash^actor^saltA, kind^saltB)
+	h.acc = fold(acc^(uint64(c.Target)<<32|uint64(c.Seq)), uint64(at)^saltC)
+	h.records = 0
+}
+
+// record folds a record in. key and detail are the hashes of its texts.
+func (h *hasher) record(actor, kind, key, detail uint64, r *Record) {
+	h.records++
+	acc := fold(h.acc^actor, kind^saltA)
+	acc = fold(acc^uint64(r.RV), uint64(r.N)^saltB)
+	acc = fold(acc^key, detail^saltC)
+	h.acc = fold(acc^uint64(r.At), saltD)
+}
+
+// end adds the draws, and the counts that tell them from the records before them.
+func (h *hasher) end(draws []uint64) uint64 {
+	acc := h.acc
+	for _, d := range draws {
+		acc = fold(acc^d, saltB)
+	}
+	h.hash = fold(acc^(h.records<<32|uint64(len(draws))), saltD)
+	return h.hash
+}
+
+const notASCII = 0x8080808080808080
+
+// hashText is the hash of a text, and whether all of it is ASCII, which makes it UTF-8 too: one look at the bytes serves
+// both.
+func hashText(s string) (hash uint64, ascii bool) {
+	b := unsafe.Slice(unsafe.StringData(s), len(s))
+	acc, seen := uint64(len(b))^saltA, uint64(0)
+	for len(b) > 16 {
+		v, w := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+		acc, seen = fold(acc^v, w^saltB), seen|v|w
+		b = b[16:]
+	}
+	var v, w uint64
+	switch n := len(b); {
+	case n >= 8:
+		v, w = binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[n-8:])
+	case n >= 4:
+		v, w = uint64(binary.LittleEndian.Uint32(b)), uint64(binary.LittleEndian.Uint32(b[n-4:]))
+	case n > 0:
+		v, w = uint64(b[0])<<8|uint64(b[n/2]), uint64(b[n-1])
+	}
+	return fold(acc^v, w^saltB), (seen|v|w)&notASCII == 0
+}
+
+// textHash is hashText of a text that was validated.
+func textHash(s string) uint64 {
+	h, _ := hashText(s)
+	return h
+}
+
+// validText is s with U+FFFD for what is not UTF-8 in it.
+func validText(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, string(utf8.RuneError))
+}
