@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"k8s.io/client-go/tools/cache"
 
@@ -30,7 +31,8 @@ type handler struct {
 	through int
 	gone    bool // removed, or the informer was stopped: calls return and are not told of
 
-	base    int // where the unordered part of the inbox begins
+	telling bool // a call is being told of: what waits behind it in client-go does not show yet
+	base    int  // where the unordered part of the inbox begins
 	held    bool
 	synced  bool
 	offered offer
@@ -118,7 +120,9 @@ func (h *handler) Apply(sim.Choice) {
 		h.parked = nil
 	}
 	b.mu.Unlock()
+	h.telling = release
 	h.record(&n)
+	h.telling = false
 	if release {
 		h.pass <- struct{}{}
 	}
@@ -136,7 +140,7 @@ func (h *handler) record(n *notification) {
 func (h *handler) pending() bool {
 	h.i.s.bubble.mu.Lock()
 	defer h.i.s.bubble.mu.Unlock()
-	return h.parked != nil || len(h.inbox) > 0
+	return h.telling || h.parked != nil || len(h.inbox) > 0
 }
 
 // collect offers the call that waits.
@@ -222,7 +226,7 @@ func (h *handler) drop() {
 
 // byKey orders notifications by key; those of one key stay in their order.
 func byKey(ns []notification) {
-	slices.SortStableFunc(ns, func(a, b notification) int { return compareKeys(a.key, b.key) })
+	slices.SortStableFunc(ns, func(a, b notification) int { return strings.Compare(a.key, b.key) })
 }
 
 // byRun orders runs of the same sort of notification by key: the tombstones of a relist, the objects of a resync. all says
@@ -258,16 +262,6 @@ func sortOf(n *notification, all bool) int {
 		return resynced
 	}
 	return ordered
-}
-
-func compareKeys(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // revisionOf is an object's resourceVersion as a number, 0 if it has none.

@@ -2,6 +2,7 @@ package clientgo
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/client-go/tools/cache"
 
@@ -15,17 +16,26 @@ type indexerView struct {
 	rescan bool           // the whole content is replaced: what is gone is not told of
 	held   map[string]any // what the Indexer holds, as of the last collect
 
-	touched []any // guarded by the bubble's mu
-	keys    []string
+	touched []touched // guarded by the bubble's mu
+}
+
+// touched is an object that was taken out or put in.
+type touched struct {
+	key string
+	obj any
 }
 
 func newIndexerView(i *informer) *indexerView { return &indexerView{i: i, held: map[string]any{}} }
 
 // observe is the function of the namespace index.
 func (v *indexerView) observe(obj any) ([]string, error) {
+	key, err := cache.MetaNamespaceKeyFunc(obj)
+	if err != nil {
+		return nil, err
+	}
 	b := v.i.s.bubble
 	b.mu.Lock()
-	v.touched = append(v.touched, obj)
+	v.touched = append(v.touched, touched{key, obj})
 	b.mu.Unlock()
 	return cache.MetaNamespaceIndexFunc(obj)
 }
@@ -34,56 +44,69 @@ func (v *indexerView) observe(obj any) ([]string, error) {
 func (v *indexerView) collect() {
 	b := v.i.s.bubble
 	b.mu.Lock()
-	v.keys = v.keys[:0]
-	for k, obj := range v.touched {
-		if key, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
-			v.keys = append(v.keys, key)
-		}
-		v.touched[k] = nil
-	}
-	v.touched = v.touched[:0]
-	b.mu.Unlock()
+	defer b.mu.Unlock()
 	if v.rescan {
 		v.rescan = false
 		for key := range v.held { // order: sorted below
-			v.keys = append(v.keys, key)
+			v.touched = append(v.touched, touched{key: key})
 		}
 	}
-	if len(v.keys) == 0 {
-		return
+	slices.SortStableFunc(v.touched, func(a, b touched) int { return strings.Compare(a.key, b.key) })
+	for from := 0; from < len(v.touched); {
+		to := from + 1
+		for to < len(v.touched) && v.touched[to].key == v.touched[from].key {
+			to++
+		}
+		v.changed(v.touched[from:to])
+		from = to
 	}
-	slices.Sort(v.keys)
-	indexer := v.i.inf.GetIndexer()
-	for k, key := range v.keys {
-		if k > 0 && key == v.keys[k-1] {
-			continue
+	clear(v.touched)
+	v.touched = v.touched[:0]
+}
+
+// changed notes the changes of one key. An object that is there is taken out; another one is put in. Whether it was taken
+// out and put back, or just written again, nobody can tell; and what replaces an object counts as an update.
+func (v *indexerView) changed(ts []touched) {
+	key := ts[0].key
+	before, existed := v.held[key]
+	cur, out := before, false
+	for _, t := range ts {
+		switch {
+		case t.obj == nil:
+		case cur != nil && t.obj == cur && !out:
+			out = true
+		default:
+			v.record(key, t.obj, cur)
+			cur, out = t.obj, false
 		}
-		now, exists, err := indexer.GetByKey(key)
-		if err != nil {
-			v.i.kernel.Fail(err)
-			return
-		}
-		v.changed(key, now, exists)
+	}
+	now, exists, err := v.i.inf.GetIndexer().GetByKey(key)
+	switch {
+	case err != nil:
+		v.i.kernel.Fail(err)
+	case exists && now != cur:
+		v.record(key, now, cur)
+	case !exists && cur != nil:
+		v.record(key, nil, cur)
+	}
+	switch {
+	case exists:
+		v.held[key] = now
+	case existed:
+		delete(v.held, key)
 	}
 }
 
-func (v *indexerView) changed(key string, now any, exists bool) {
-	before, existed := v.held[key]
-	if !exists && !existed {
-		return
-	}
+func (v *indexerView) record(key string, now, before any) {
 	k := v.i.kernel
 	r := k.Record(v.i.id, subjects.KindIndexer)
 	r.Key, r.Obj, r.Old, r.RV = key, now, before, revisionOf(now)
 	switch {
-	case !exists:
-		delete(v.held, key)
+	case now == nil:
 		r.Detail, r.RV = "delete", revisionOf(before)
-	case existed:
-		v.held[key] = now
+	case before != nil:
 		r.Detail = "update"
 	default:
-		v.held[key] = now
 		r.Detail = "add"
 	}
 	k.Emit(r)

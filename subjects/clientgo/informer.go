@@ -21,8 +21,11 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// kindPop is one round of the controller's loop: it takes from the queue and processes what it took.
-var kindPop = sim.RegisterKind("pop", sim.ClassAction)
+// The kinds of choices of an informer.
+var (
+	kindPop  = sim.RegisterKind("pop", sim.ClassAction)  // the controller's loop takes from the queue and processes what it took
+	kindWake = sim.RegisterKind("wake", sim.ClassAction) // a wait is over, and a request follows
+)
 
 // informer is one SharedIndexInformer as an actor. Its handlers are actors of their own.
 type informer struct {
@@ -43,6 +46,7 @@ type informer struct {
 
 	nextResync time.Duration // when the reflector asks next, on the kernel's clock; 0 for never
 	popOffer   offer
+	wakeOffer  offer
 	held       bool
 	synced     bool
 	stopping   bool // the record of the stop is still to be emitted
@@ -111,9 +115,14 @@ func (i *informer) start() error {
 func (i *informer) Name() string { return i.spec.Name }
 
 // Apply implements sim.Actor.
-func (i *informer) Apply(sim.Choice) {
-	i.popOffer.taken()
-	i.pop()
+func (i *informer) Apply(c sim.Choice) {
+	switch c.Kind {
+	case kindPop:
+		i.popOffer.taken()
+		i.pop()
+	case kindWake:
+		i.link.wake()
+	}
 }
 
 // pop lets the loop go round: once, or, where the queue has a part without an order, until it is through with that part.

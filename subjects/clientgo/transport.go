@@ -31,6 +31,7 @@ type transport struct {
 	waits    []time.Duration // before a request is sent again
 
 	// The kernel's side.
+	due        []*request // a wait is over and they are made; sent by the choice wake
 	live       []*request // sent and not finished
 	keys       []string   // of the pages of the list under way
 	continueOf bool       // the last answer was that a continue token had expired: a full list follows
@@ -167,7 +168,8 @@ func (t *transport) collect() {
 			t.live = slices.Delete(t.live, k, k+1)
 			t.client.Cancel(r.id)
 		}
-		parked = slices.DeleteFunc(parked, func(x *request) bool { return x == r })
+		same := func(x *request) bool { return x == r }
+		parked, t.due = slices.DeleteFunc(parked, same), slices.DeleteFunc(t.due, same)
 	}
 	for _, d := range waits {
 		k := t.i.kernel
@@ -175,9 +177,27 @@ func (t *transport) collect() {
 		r.N, r.Detail = int64(d), "retry"
 		k.Emit(r)
 	}
-	for _, r := range parked {
+	if t.b.passed {
+		// They come from a wait that is over. That the informer notices is a choice of its own, as in the step engine.
+		t.due = append(t.due, parked...)
+	} else {
+		t.sendAll(parked)
+	}
+	t.i.wakeOffer.set(t.i.kernel, t.i.id, kindWake, len(t.due) > 0)
+}
+
+func (t *transport) sendAll(rs []*request) {
+	for _, r := range rs {
 		t.send(r)
 	}
+}
+
+// wake sends what is due.
+func (t *transport) wake() {
+	t.i.wakeOffer.taken()
+	due := t.due
+	t.due = nil
+	t.sendAll(due)
 }
 
 func (t *transport) send(r *request) {
