@@ -67,7 +67,8 @@ type world struct {
 	ls      []*Listener
 	mirrors []map[string]string // what each handler's calls amount to
 	now     time.Time
-	at      int // the open stream's revision
+	at      int           // the open stream's revision
+	initial []watch.Event // synthetic events that the stream begins with
 	paging  []runtime.Object
 	pageRV  int
 }
@@ -140,14 +141,26 @@ func (w *world) answer(fail bool) {
 		r.OnListError(expired)
 	case want.Op == OpList:
 		w.page(want.Options)
-	case r.Watching():
+	case r.StreamOpen():
 		w.stream(fail)
 	case fail:
 		r.OnWatchOpenError(tooMany)
 	default:
 		w.at, _ = strconv.Atoi(want.Options.ResourceVersion)
+		w.initial = nil
+		if want.Options.SendInitialEvents != nil {
+			w.sendInitial()
+		}
 		r.OnWatchOpened()
 	}
+}
+
+func (w *world) sendInitial() {
+	w.at = w.s.rev
+	for _, obj := range w.s.list() {
+		w.initial = append(w.initial, watch.Event{Type: watch.Added, Object: obj})
+	}
+	w.initial = append(w.initial, watch.Event{Type: watch.Bookmark, Object: endBookmark(w.s.rev)})
 }
 
 func (w *world) page(o metav1.ListOptions) {
@@ -170,6 +183,9 @@ func (w *world) stream(fail bool) {
 	switch {
 	case fail:
 		r.OnWatchClosed(nil)
+	case len(w.initial) > 0:
+		r.OnEvent(w.initial[0])
+		w.initial = w.initial[1:]
 	case w.at < w.s.compacted:
 		r.OnEvent(watch.Event{Type: watch.Error, Object: &expired.ErrStatus})
 	case w.at < len(w.s.log):
@@ -203,16 +219,17 @@ func (w *world) settle() {
 // Whatever the order of the inner steps and the faults between them, a settled stack equals the server, and so does what
 // each handler was told; and no handler is ever told what cannot follow.
 func TestInformerConvergesInEveryOrderOfSteps(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { runWorld(t, nil) })
+	rapid.Check(t, func(t *rapid.T) { runWorld(t, nil, false) })
 }
 
-func runWorld(t *rapid.T, newQueue func(*Indexer) Queue) {
+func runWorld(t *rapid.T, newQueue func(*Indexer) Queue, watchList bool) {
 	w := &world{t: t, s: newFakeServer(), now: t0}
 	w.inf = NewInformer(InformerOptions{
 		Reflector: ReflectorOptions{
 			ExpectedType:      &v1.Pod{},
 			WatchListPageSize: int64(rapid.IntRange(0, 2).Draw(t, "pageSize")),
 			Random:            func() float64 { return 0.25 },
+			WatchList:         watchList,
 		},
 		NewQueue:     newQueue,
 		ResyncPeriod: rapid.SampledFrom([]time.Duration{0, 2 * time.Second}).Draw(t, "resync"),

@@ -143,7 +143,9 @@ func (r *Reflector) LastSyncResourceVersion() string { return r.lastSyncRV }
 func (r *Reflector) Watching() bool { return r.phase == phaseWatching }
 
 // StreamOpen says whether a watch stream is open: OnEvent and OnWatchClosed are heard.
-func (r *Reflector) StreamOpen() bool { return r.phase == phaseWatching || r.phase == phaseWatchListing }
+func (r *Reflector) StreamOpen() bool {
+	return r.phase == phaseWatching || r.phase == phaseWatchListing
+}
 
 // Stopped says whether Stop has taken effect.
 func (r *Reflector) Stopped() bool { return r.phase == phaseStopped }

@@ -90,7 +90,8 @@ func (r *Reflector) OnPage(items []runtime.Object, rv, cont string, remaining *i
 		return
 	}
 	r.lastSyncRV = done.rv
-	r.watchWithResync()
+	r.beginWatching()
+	r.openWatch()
 }
 
 // OnListError answers an OpList with an error. A list whose resourceVersion is not available is tried again at once

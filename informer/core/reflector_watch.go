@@ -5,7 +5,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -36,26 +35,29 @@ func (r *Reflector) openWatch() {
 
 // OnWatchOpened answers an OpWatch: the stream is open.
 func (r *Reflector) OnWatchOpened() {
-	if r.phase != phaseOpening {
-		return
-	}
-	r.phase = phaseWatching
-	if r.resyncErr != nil {
-		r.watchEnded(r.resyncErr)
+	switch r.phase {
+	case phaseWatchListOpening:
+		r.phase = phaseWatchListing
+	case phaseOpening:
+		r.phase = phaseWatching
+		if r.resyncErr != nil {
+			r.watchEnded(r.resyncErr)
+		}
 	}
 }
 
 // OnWatchOpenError answers an OpWatch: there is no stream. A busy or absent server is asked again later, from the same
 // resourceVersion; every other error ends the round (I33).
 func (r *Reflector) OnWatchOpenError(err error) {
-	if r.phase != phaseOpening {
-		return
-	}
-	if isWatchRetriable(err) {
+	switch {
+	case r.phase == phaseWatchListOpening:
+		r.watchListFailed(err)
+	case r.phase != phaseOpening:
+	case isWatchRetriable(err):
 		r.sleep(phaseWatchBackoff)
-		return
+	default:
+		r.returned(err)
 	}
-	r.returned(err)
 }
 
 // OnEvent hands over an event of the open stream.
@@ -64,11 +66,11 @@ func (r *Reflector) OnEvent(e watch.Event) { r.OnObject(e.Type, e.Object, "") }
 // OnObject is OnEvent for callers that know the object's resourceVersion and so spare the Reflector to look it up. rv ""
 // means unknown.
 func (r *Reflector) OnObject(t watch.EventType, obj runtime.Object, rv string) {
-	if r.phase != phaseWatching {
+	if !r.StreamOpen() {
 		return
 	}
 	if t == watch.Error {
-		r.watchEnded(apierrors.FromObject(obj))
+		r.streamFailed(apierrors.FromObject(obj))
 		return
 	}
 	if !r.accepts(obj) {
@@ -81,6 +83,10 @@ func (r *Reflector) OnObject(t watch.EventType, obj runtime.Object, rv string) {
 			return
 		}
 		rv = m.GetResourceVersion()
+	}
+	if r.phase == phaseWatchListing {
+		r.onInitialEvent(t, obj, rv)
+		return
 	}
 	if err := r.write(t, obj, rv); err != nil {
 		r.report("reflector %s: %s event at resourceVersion %s not queued: %w", r.o.Name, t, rv, err) // I30
@@ -138,16 +144,24 @@ func (r *Reflector) accepts(obj runtime.Object) bool {
 // OnWatchClosed says that the open stream ended: nil or an EOF for a stream that was closed or cut, which is the same to a
 // client; anything else for a frame that could not be decoded, which a client turns into an ERROR event (I37).
 func (r *Reflector) OnWatchClosed(err error) {
-	if r.phase != phaseWatching {
-		return
-	}
 	switch {
+	case !r.StreamOpen():
 	case !isSilentClose(err):
-		r.watchEnded(decodingError(err))
+		r.streamFailed(decodingError(err))
 	case r.tooShort():
-		r.watchEnded(&cache.VeryShortWatchError{Name: r.o.Name})
+		r.streamFailed(&cache.VeryShortWatchError{Name: r.o.Name})
+	case r.phase == phaseWatchListing:
+		r.startWatchList() // I20
 	default:
 		r.openWatch() // I31
+	}
+}
+
+func (r *Reflector) streamFailed(err error) {
+	if r.phase == phaseWatchListing {
+		r.watchListFailed(err)
+	} else {
+		r.watchEnded(err)
 	}
 }
 
@@ -174,10 +188,4 @@ func (r *Reflector) watchEnded(err error) {
 	default:
 		r.returned(nil)
 	}
-}
-
-// initialEventsEnd says whether a bookmark ends the initial events of a watch-list (I16).
-func initialEventsEnd(obj runtime.Object) bool {
-	m, err := meta.Accessor(obj)
-	return err == nil && m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
 }
