@@ -1,0 +1,159 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/debug"
+	"sync"
+)
+
+// RoundTripper is an http.RoundTripper into a fake apiserver in the same process: no socket, but the bytes that a socket
+// would carry.
+type RoundTripper struct {
+	Driver Driver
+	API    API
+	// Client names the client; "" means "http".
+	Client string
+	// Panicked is told of panics of the API, which the client sees as a 500. nil means nobody is.
+	Panicked func(r *Request, p any, stack []byte)
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *RoundTripper) RoundTrip(hr *http.Request) (*http.Response, error) {
+	r := &Request{Method: hr.Method, URL: hr.URL, Header: hr.Header, Client: t.Client}
+	if r.Client == "" {
+		r.Client = "http"
+	}
+	if hr.Body != nil {
+		body, err := io.ReadAll(hr.Body)
+		hr.Body.Close()
+		if err != nil {
+			return nil, err
+		}
+		r.Body = body
+	}
+	e := newExchange()
+	call := &inFlight{driver: t.Driver, e: e, panicked: t.Panicked}
+	// A context that ends before or after the answer ends the exchange; one that cannot end costs nothing.
+	var stop func() bool
+	if hr.Context().Done() != nil {
+		stop = context.AfterFunc(hr.Context(), func() { call.cancel(hr.Context().Err()) })
+	}
+	t.Driver.Do(func() { call.begin(t.API, r) })
+	if err := e.wait(); err != nil {
+		if stop != nil {
+			stop()
+		}
+		return nil, err
+	}
+	resp := &http.Response{
+		Status: fmt.Sprintf("%d %s", e.code, http.StatusText(e.code)), StatusCode: e.code,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: e.header, Request: hr, ContentLength: -1,
+	}
+	if e.whole {
+		resp.ContentLength = int64(len(e.data))
+		resp.Body = io.NopCloser(bytes.NewReader(e.data))
+		if stop != nil {
+			stop()
+		}
+		return resp, nil
+	}
+	resp.TransferEncoding = []string{"chunked"}
+	resp.Body = &streamBody{e: e, call: call, stop: stop}
+	return resp, nil
+}
+
+// inFlight is a request between its beginning in the kernel and its end.
+type inFlight struct {
+	driver   Driver
+	e        *exchange
+	panicked func(r *Request, p any, stack []byte)
+
+	mu       sync.Mutex
+	canceled bool
+	undo     func() // what the API wants to be called; set inside a step
+}
+
+// begin runs inside a step.
+func (c *inFlight) begin(api API, r *Request) {
+	c.mu.Lock()
+	gone := c.canceled
+	c.mu.Unlock()
+	if gone {
+		return
+	}
+	defer c.recover(r)
+	undo := api.Serve(r, c.e)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.undo = undo
+}
+
+// recover turns a panic of the API into a 500, inside the step, so that neither the kernel nor another request is disturbed.
+func (c *inFlight) recover(r *Request) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if c.panicked != nil {
+		c.panicked(r, p, debug.Stack())
+	}
+	c.e.Answer(http.StatusInternalServerError, http.Header{"Content-Type": {"application/json"}}, status(http.StatusInternalServerError, "InternalError",
+		fmt.Sprintf("This request caused apiserver to panic. Look in the logs for details: %v", p)))
+}
+
+// cancel tells the API, inside a step, that the client has gone.
+func (c *inFlight) cancel(err error) {
+	c.mu.Lock()
+	first := !c.canceled
+	c.canceled = true
+	c.mu.Unlock()
+	c.e.drop(err)
+	if !first {
+		return
+	}
+	c.driver.Do(func() {
+		c.mu.Lock()
+		undo := c.undo
+		c.mu.Unlock()
+		if undo != nil {
+			undo()
+		}
+	})
+}
+
+// streamBody reads a streamed response.
+type streamBody struct {
+	e    *exchange
+	call *inFlight
+	stop func() bool
+
+	left  []byte
+	spare []byte
+}
+
+// Read implements io.Reader.
+func (b *streamBody) Read(p []byte) (int, error) {
+	if len(b.left) == 0 {
+		data, err := b.e.next(b.spare)
+		if err != nil {
+			return 0, err
+		}
+		b.left, b.spare = data, data
+	}
+	n := copy(p, b.left)
+	b.left = b.left[n:]
+	return n, nil
+}
+
+// Close implements io.Closer: the client hangs up.
+func (b *streamBody) Close() error {
+	if b.stop != nil {
+		b.stop()
+	}
+	b.call.cancel(io.ErrClosedPipe)
+	return nil
+}
