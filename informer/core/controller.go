@@ -39,6 +39,9 @@ type Controller struct {
 	Process func(*Popped) error
 	// KeyFunc gives the keys of listed objects (ReplacedAll) and of stored ones (SyncAll). nil means MetaNamespaceKey.
 	KeyFunc cache.KeyFunc
+	// ObjectKeys makes KeyFunc give the keys of all objects, instead of taking them over from the queue. It is needed where a
+	// transformer may change what an object's key is made of, or leave it without one: that is an error then (I68).
+	ObjectKeys bool
 
 	popped  Popped
 	pending bool // popped has not been processed
@@ -100,6 +103,12 @@ func (c *Controller) HandleDeltas(p *Popped) error {
 }
 
 func (c *Controller) handleDelta(d *cache.Delta, key string, initial bool) error {
+	if c.ObjectKeys && batchable(d.Type) {
+		var err error
+		if key, err = c.keyOf(d.Object); err != nil {
+			return err
+		}
+	}
 	switch d.Type {
 	case cache.Added, cache.Updated, cache.Replaced, cache.Sync:
 		c.Distribute(c.upsert(key, d.Object, initial))
@@ -141,7 +150,8 @@ func (c *Controller) delete(key string, obj any) Notification {
 	return Notification{Type: NotifyDelete, Key: key, Old: obj}
 }
 
-// handleBatch writes everything, then notifies, so the store may be ahead of the handlers by a batch (I67).
+// handleBatch writes everything, then notifies, so the store may be ahead of the handlers by a batch (I67). What has no key
+// is left out of both.
 func (c *Controller) handleBatch(p *Popped) error {
 	if len(p.Keys) != len(p.Deltas) {
 		return fmt.Errorf("batch of %d deltas has %d keys, it must have one each", len(p.Deltas), len(p.Keys))
@@ -152,18 +162,29 @@ func (c *Controller) handleBatch(p *Popped) error {
 		}
 	}
 	c.batch = c.batch[:0]
+	var failed error
 	for i := range p.Deltas {
-		d := &p.Deltas[i]
+		d, key := &p.Deltas[i], p.Keys[i]
+		if c.ObjectKeys {
+			var err error
+			if key, err = c.keyOf(d.Object); err != nil {
+				failed = errors.Join(failed, err)
+				continue
+			}
+		}
 		if d.Type == cache.Deleted {
-			c.batch = append(c.batch, c.delete(p.Keys[i], d.Object))
+			c.batch = append(c.batch, c.delete(key, d.Object))
 		} else {
-			c.batch = append(c.batch, c.upsert(p.Keys[i], d.Object, p.IsInInitialList))
+			c.batch = append(c.batch, c.upsert(key, d.Object, p.IsInInitialList))
 		}
 	}
 	for i := range c.batch {
 		c.Distribute(c.batch[i])
 	}
 	clear(c.batch)
+	if failed != nil {
+		return fmt.Errorf("not all items in the batch successfully processed: %w", failed)
+	}
 	return nil
 }
 

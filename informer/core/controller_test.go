@@ -1,9 +1,11 @@
 package core
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -139,5 +141,40 @@ func TestControllerRejectsWrongDeltas(t *testing.T) {
 	}
 	if len(g.notes) != 0 || g.x.Len() != 0 {
 		t.Errorf("rejected deltas left %d notifications, %d objects", len(g.notes), g.x.Len())
+	}
+}
+
+func TestI68TransformerThatTakesTheKeyAway(t *testing.T) {
+	strip := func(obj any) (any, error) {
+		if p := obj.(*v1.Pod); p.Name == "bad" {
+			return "stripped", nil
+		}
+		return obj, nil
+	}
+	for name, newQueue := range map[string]func(x *Indexer) Queue{
+		"delta": func(x *Indexer) Queue { return NewDeltaFIFO(DeltaFIFOOptions{KnownObjects: x, Transformer: strip}) },
+		"batch": func(x *Indexer) Queue {
+			return NewRealFIFO(RealFIFOOptions{KnownObjects: x, Transformer: strip, Batch: true})
+		},
+	} {
+		inf := NewInformer(InformerOptions{NewQueue: newQueue})
+		for _, key := range []string{"a", "bad", "c"} {
+			must(t, inf.Queue.Add(pod(key, 1)))
+		}
+		failed := 0
+		for {
+			stepped, err := inf.Controller.Step()
+			var keyErr cache.KeyError
+			if errors.As(err, &keyErr) {
+				failed++
+			}
+			if !stepped {
+				break
+			}
+		}
+		if failed != 1 {
+			t.Errorf("%s: %d key errors, want 1", name, failed)
+		}
+		equal(t, inf.Indexer.ListKeys(), []string{"a", "c"})
 	}
 }

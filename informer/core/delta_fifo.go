@@ -29,6 +29,7 @@ type DeltaFIFOOptions struct {
 // order there, so this is one of the orders it may choose.
 type DeltaFIFO struct {
 	keyFunc     cache.KeyFunc
+	plainKeys   bool // keyFunc is MetaNamespaceKey
 	known       cache.KeyListerGetter
 	onReplace   cache.DeltaType
 	transformer cache.TransformFunc
@@ -78,7 +79,7 @@ func NewDeltaFIFO(o DeltaFIFOOptions) *DeltaFIFO {
 		onEnqueue:   o.OnEnqueue,
 	}
 	if f.keyFunc == nil {
-		f.keyFunc = MetaNamespaceKey
+		f.keyFunc, f.plainKeys = MetaNamespaceKey, true
 	}
 	if o.EmitSyncOnReplace {
 		f.onReplace = cache.Sync
@@ -87,7 +88,10 @@ func NewDeltaFIFO(o DeltaFIFOOptions) *DeltaFIFO {
 	return f
 }
 
-var _ Queue = &DeltaFIFO{}
+var (
+	_ Queue       = &DeltaFIFO{}
+	_ KeyedWriter = &DeltaFIFO{}
+)
 
 // KeyOf returns the key of an object, a tombstone, or Deltas.
 func (f *DeltaFIFO) KeyOf(obj any) (string, error) { return queueKey(f.keyFunc, obj) }
@@ -97,6 +101,21 @@ func (f *DeltaFIFO) Add(obj any) error { return f.write(cache.Added, obj) }
 
 // Update enqueues an Updated delta.
 func (f *DeltaFIFO) Update(obj any) error { return f.write(cache.Updated, obj) }
+
+// WriteKeyed implements KeyedWriter.
+func (f *DeltaFIFO) WriteKeyed(t cache.DeltaType, key string, obj any) error {
+	switch {
+	case !f.plainKeys && t == cache.Deleted:
+		return f.Delete(obj)
+	case !f.plainKeys:
+		return f.write(t, obj)
+	case t == cache.Deleted:
+		return f.deleteKey(key, obj)
+	}
+	f.pop.touched()
+	_, err := f.transformAndEnqueue(t, key, obj)
+	return err
+}
 
 func (f *DeltaFIFO) write(t cache.DeltaType, obj any) error {
 	f.pop.touched()
@@ -114,11 +133,15 @@ func (f *DeltaFIFO) Delete(obj any) error {
 	if err != nil {
 		return err
 	}
+	return f.deleteKey(key, obj)
+}
+
+func (f *DeltaFIFO) deleteKey(key string, obj any) error {
 	f.pop.touched()
 	if f.find(key) == nil && !f.knows(key) {
 		return nil
 	}
-	_, err = f.transformAndEnqueue(cache.Deleted, key, obj)
+	_, err := f.transformAndEnqueue(cache.Deleted, key, obj)
 	return err
 }
 
@@ -222,15 +245,21 @@ func (f *DeltaFIFO) Pop(p *Popped) bool {
 		return false
 	}
 	e := f.entry(f.head)
-	clear(f.popped)
-	f.popped = append(append(f.popped[:0], e.first), e.rest...)
+	lent := len(f.popped)
+	f.popped = append(f.popped[:0], e.first)
+	if len(e.rest) > 0 {
+		f.popped = append(f.popped, e.rest...)
+		clear(e.rest)
+	}
+	if n := len(f.popped); n < lent {
+		clear(f.popped[n:lent])
+	}
 	p.Key, p.Deltas, p.Keys = e.key, f.popped, nil
 	p.IsInInitialList = !f.pop.synced
 	f.locked = true
 	if f.numbers != nil {
 		delete(f.numbers, e.key)
 	}
-	clear(e.rest)
 	*e = fifoEntry{rest: e.rest[:0]}
 	f.head++
 	f.pop.taken(1)

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -145,14 +146,15 @@ func (x *Indexer) addIndexes(added cache.Indexers) {
 	x.values = make([][]string, len(x.indexes))
 }
 
+// staysInNamespace says whether the only index is the one by namespace and metadata m leaves the item where it is there.
+func (x *Indexer) staysInNamespace(it *item, m metav1.Object) bool {
+	return m != nil && len(x.indexes) == 1 && x.indexes[0].byNamespace && len(it.refs) == 1 &&
+		m.GetNamespace() == it.refs[0].bucket.value
+}
+
 // reindex moves it to the index values of obj. All functions run before anything changes, so one that fails leaves the
 // indices whole (k43605).
 func (x *Indexer) reindex(it *item, obj any) {
-	if len(x.indexes) == 1 && x.indexes[0].byNamespace && len(it.refs) == 1 {
-		if m := metaOf(obj); m != nil && m.GetNamespace() == it.refs[0].bucket.value {
-			return
-		}
-	}
 	same := true
 	next := 0 // first ref of the index at hand: refs are grouped by index
 	for i, ix := range x.indexes {

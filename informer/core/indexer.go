@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -108,29 +109,33 @@ func (x *Indexer) admit(obj any) (string, any, error) {
 // SetKey stores obj under key and returns what was there. It panics, having changed nothing, if an index function fails
 // (I71).
 func (x *Indexer) SetKey(key string, obj any) (old any, existed bool) {
-	old, existed = x.set(key, obj)
-	x.observe(obj)
+	m := metaOf(obj)
+	it, old, existed := x.set(key, obj, m)
+	it.epoch = x.epoch
+	if m != nil && x.trackRV {
+		x.rv = m.GetResourceVersion()
+	}
 	return old, existed
 }
 
-func (x *Indexer) set(key string, obj any) (old any, existed bool) {
-	it := x.items[key]
-	if it == nil {
-		it = &item{key: key, epoch: x.epoch}
+// set stores obj, whose metadata is m, nil if it has none.
+func (x *Indexer) set(key string, obj any, m metav1.Object) (it *item, old any, existed bool) {
+	if it = x.items[key]; it == nil {
+		it = &item{key: key}
 		if len(x.indexes) > 0 {
 			x.reindex(it, obj)
 		}
 		it.obj = obj
 		it.pos = x.all.add(it)
 		x.items[key] = it
-		return nil, false
+		return it, nil, false
 	}
 	old = it.obj
-	if len(x.indexes) > 0 {
+	if len(x.indexes) > 0 && !x.staysInNamespace(it, m) {
 		x.reindex(it, obj)
 	}
 	it.obj = obj
-	return old, true
+	return it, old, true
 }
 
 // DeleteKey removes key and returns what was there. final is the object the deletion came with: its resourceVersion
@@ -237,8 +242,8 @@ type Removed struct {
 func (x *Indexer) ReplaceKeys(keys []string, objs []any, rv string) []Removed {
 	x.epoch++
 	for i, key := range keys {
-		x.set(key, objs[i])
-		x.items[key].epoch = x.epoch
+		it, _, _ := x.set(key, objs[i], metaOf(objs[i]))
+		it.epoch = x.epoch
 	}
 	x.rv = rv
 	if len(x.items) == len(keys) && x.allOfEpoch() {

@@ -6,7 +6,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// InformerOptions configures an Informer. The zero value of everything but Queue's choice works.
+// InformerOptions configures an Informer. The zero value works.
 type InformerOptions struct {
 	// Reflector configures the Reflector. Its Queue, ResyncPeriod and ShouldResync are set by NewInformer.
 	Reflector ReflectorOptions
@@ -20,6 +20,8 @@ type InformerOptions struct {
 	Transformer cache.TransformFunc
 	// OnEnqueue observes the queue.
 	OnEnqueue EnqueueFunc
+	// MutationDetector is given every object before it is distributed (I90). nil means none.
+	MutationDetector *MutationDetector
 	// ResyncPeriod is the resync check period and the default of the listeners, 0 for no resync (I78).
 	ResyncPeriod time.Duration
 }
@@ -54,8 +56,23 @@ func NewInformer(o InformerOptions) *Informer {
 		DefaultResyncPeriod: o.ResyncPeriod,
 		UpstreamHasSynced:   i.HasSynced,
 	}
-	i.Controller = &Controller{Queue: i.Queue, Store: x, Distribute: i.Processor.Distribute}
+	i.Controller = &Controller{
+		Queue:      i.Queue,
+		Store:      x,
+		Distribute: i.Processor.Distribute,
+		ObjectKeys: i.Queue.Transformer() != nil,
+	}
+	if o.MutationDetector != nil {
+		i.Controller.Distribute = i.witnessAndDistribute
+	}
 	return i
+}
+
+func (i *Informer) witnessAndDistribute(n Notification) {
+	if n.Type != NotifyDelete {
+		i.o.MutationDetector.AddObject(n.New)
+	}
+	i.Processor.Distribute(n)
 }
 
 // Start starts the Processor and the Reflector. The resync period is settled now: handlers added later cannot shorten it

@@ -18,6 +18,14 @@ type QueueWriter interface {
 	Transformer() cache.TransformFunc
 }
 
+// KeyedWriter is a QueueWriter that takes the key of a watch event's object from somebody who has it, so that it is neither
+// computed again nor stored twice.
+type KeyedWriter interface {
+	// WriteKeyed is Add, Update or Delete, as t is Added, Updated or Deleted. key is what MetaNamespaceKey gives for obj; a
+	// queue with a key function of its own goes by that.
+	WriteKeyed(t cache.DeltaType, key string, obj any) error
+}
+
 // Queue is what stands between a Reflector and a Controller: DeltaFIFO, RealFIFO, or a test double.
 type Queue interface {
 	QueueWriter

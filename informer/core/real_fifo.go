@@ -36,6 +36,7 @@ type RealFIFOOptions struct {
 // order, where client-go follows map order.
 type RealFIFO struct {
 	keyFunc       cache.KeyFunc
+	plainKeys     bool // keyFunc is MetaNamespaceKey
 	known         cache.KeyListerGetter
 	atomic        bool
 	emitBookmarks bool
@@ -85,12 +86,15 @@ func NewRealFIFO(o RealFIFOOptions) *RealFIFO {
 		entries:       make([]realEntry, 2*fifoScan),
 	}
 	if f.keyFunc == nil {
-		f.keyFunc = MetaNamespaceKey
+		f.keyFunc, f.plainKeys = MetaNamespaceKey, true
 	}
 	return f
 }
 
-var _ Queue = &RealFIFO{}
+var (
+	_ Queue       = &RealFIFO{}
+	_ KeyedWriter = &RealFIFO{}
+)
 
 // KeyOf returns the key of an object, a tombstone, a Delta or Deltas.
 func (f *RealFIFO) KeyOf(obj any) (string, error) { return queueKey(f.keyFunc, obj) }
@@ -103,6 +107,16 @@ func (f *RealFIFO) Update(obj any) error { return f.write(cache.Updated, obj) }
 
 // Delete enqueues a Deleted delta, whether or not anybody has the key (I53).
 func (f *RealFIFO) Delete(obj any) error { return f.write(cache.Deleted, obj) }
+
+// WriteKeyed implements KeyedWriter. After a transformer the key is computed all the same: it may be another one.
+func (f *RealFIFO) WriteKeyed(t cache.DeltaType, key string, obj any) error {
+	if !f.plainKeys || f.transformer != nil {
+		return f.write(t, obj)
+	}
+	f.pop.touched()
+	f.enqueue(t, key, obj)
+	return nil
+}
 
 func (f *RealFIFO) write(t cache.DeltaType, obj any) error {
 	f.pop.touched()
@@ -121,8 +135,9 @@ func (f *RealFIFO) transformAndEnqueue(t cache.DeltaType, obj any) error {
 			if obj, err = f.transformer(obj); err != nil {
 				return err
 			}
-			if key, err = f.KeyOf(obj); err != nil {
-				return err
+			// A transformer that takes the key away is found out when the delta is processed, as in client-go.
+			if transformed, err := f.KeyOf(obj); err == nil {
+				key = transformed
 			}
 		}
 	}

@@ -77,6 +77,7 @@ const (
 // It is not safe for concurrent use.
 type Reflector struct {
 	o            ReflectorOptions
+	keyed        KeyedWriter // the queue, if it is one
 	expectedType reflect.Type
 	expectedGVK  *schema.GroupVersionKind
 	minTimeout   time.Duration
@@ -106,6 +107,7 @@ type Reflector struct {
 // NewReflector returns a Reflector that waits for Start.
 func NewReflector(o ReflectorOptions) *Reflector {
 	r := &Reflector{o: o, minTimeout: max(o.MinWatchTimeout, defaultMinWatchTimeout)}
+	r.keyed, _ = o.Queue.(KeyedWriter)
 	if o.ExpectedType != nil {
 		r.expectedType = reflect.TypeOf(o.ExpectedType)
 	}

@@ -603,6 +603,17 @@ func TestReflectorIgnoresWhatItDidNotAskFor(t *testing.T) {
 	}
 }
 
+func TestSetTimeLeavesWhatIsDueToOnTime(t *testing.T) {
+	r := startReflector(t, ReflectorOptions{ResyncPeriod: time.Minute})
+	r.watching(10)
+	r.q.take()
+	r.SetTime(t0.Add(time.Minute))
+	r.event(watch.Added, pod("a", 11))
+	equal(t, r.q.take(), []string{"add a@11"})
+	r.OnTime(t0.Add(time.Minute))
+	equal(t, r.q.take(), []string{"resync"})
+}
+
 func TestReflectorOnList(t *testing.T) {
 	r := startReflector(t, ReflectorOptions{})
 	list := &v1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "5", Continue: "c"}, Items: []v1.Pod{*pod("a", 1), *pod("b", 2)}}

@@ -66,6 +66,11 @@ func (r *Reflector) OnEvent(e watch.Event) { r.OnObject(e.Type, e.Object, "") }
 // OnObject is OnEvent for callers that know the object's resourceVersion and so spare the Reflector to look it up. rv ""
 // means unknown.
 func (r *Reflector) OnObject(t watch.EventType, obj runtime.Object, rv string) {
+	r.OnKeyed(t, "", obj, rv)
+}
+
+// OnKeyed is OnObject for callers that know the object's key, too: what MetaNamespaceKey gives for it. key "" means unknown.
+func (r *Reflector) OnKeyed(t watch.EventType, key string, obj runtime.Object, rv string) {
 	if !r.StreamOpen() {
 		return
 	}
@@ -88,7 +93,7 @@ func (r *Reflector) OnObject(t watch.EventType, obj runtime.Object, rv string) {
 		r.onInitialEvent(t, obj, rv)
 		return
 	}
-	if err := r.write(t, obj, rv); err != nil {
+	if err := r.write(t, key, obj, rv); err != nil {
 		r.report("reflector %s: %s event at resourceVersion %s not queued: %w", r.o.Name, t, rv, err) // I30
 	}
 	r.stream.events++
@@ -102,15 +107,25 @@ func (r *Reflector) OnObject(t watch.EventType, obj runtime.Object, rv string) {
 }
 
 // write puts the event in the queue.
-func (r *Reflector) write(t watch.EventType, obj runtime.Object, rv string) error {
+func (r *Reflector) write(t watch.EventType, key string, obj runtime.Object, rv string) error {
+	keyed := r.keyed != nil && key != ""
 	switch t {
 	case watch.Added:
+		if keyed {
+			return r.keyed.WriteKeyed(cache.Added, key, obj)
+		}
 		return r.o.Queue.Add(obj)
 	case watch.Modified:
 		r.stream.besidesAdd = true
+		if keyed {
+			return r.keyed.WriteKeyed(cache.Updated, key, obj)
+		}
 		return r.o.Queue.Update(obj)
 	case watch.Deleted:
 		r.stream.besidesAdd = true
+		if keyed {
+			return r.keyed.WriteKeyed(cache.Deleted, key, obj)
+		}
 		return r.o.Queue.Delete(obj)
 	case watch.Bookmark:
 		r.stream.besidesAdd = true
