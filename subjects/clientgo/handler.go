@@ -150,17 +150,20 @@ func (h *handler) collect() {
 
 // checkSynced notes that everything of the initial list has been told. What waits in the inbox has been told as far as
 // client-go knows, but not to anybody yet.
+//
+// A DeltaFIFO of v0.37 says that it is synced when it takes out the last object of the first list, before that is processed;
+// whether the registration believes it before or after the object has come to the listener is a race that nobody can decide
+// from outside. With that queue the registration is taken at its word only when nothing of the list waits here.
 func (h *handler) checkSynced() {
-	if h.synced || !h.reg.HasSynced() {
-		return
-	}
-	if slices.ContainsFunc(h.inbox, func(n notification) bool { return n.detail == subjects.NotifyAddInitial }) {
+	if h.synced || !h.reg.HasSynced() || slices.ContainsFunc(h.inbox, initial) || h.i.queue.delta && h.parked != nil && initial(*h.parked) {
 		return
 	}
 	h.synced = true
 	k := h.i.kernel
 	k.Emit(k.Record(h.id, subjects.KindSynced))
 }
+
+func initial(n notification) bool { return n.detail == subjects.NotifyAddInitial }
 
 // drain lets everything that waits in client-go come to the inbox, and what comes from now on too. The bubble must come to
 // rest before gather.
