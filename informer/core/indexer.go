@@ -110,8 +110,7 @@ func (x *Indexer) admit(obj any) (string, any, error) {
 // (I71).
 func (x *Indexer) SetKey(key string, obj any) (old any, existed bool) {
 	m := metaOf(obj)
-	it, old, existed := x.set(key, obj, m)
-	it.epoch = x.epoch
+	_, old, existed = x.set(key, obj, m)
 	if m != nil && x.trackRV {
 		x.rv = m.GetResourceVersion()
 	}
