@@ -94,6 +94,7 @@ func (g *Generator) Actions() []Action {
 		{"delete", 5, g.delete},
 		{"recreate", 3, g.recreate},
 		{"write", 4, g.write},
+		{"gap", 4, g.gap},
 		{"settle", 4, g.settle},
 		{"advance", 6, g.advance},
 		{"step", 3, g.step},
@@ -271,6 +272,42 @@ func (g *Generator) clientFault(prefix, but string) bool {
 	kind := pick(g.src, faultsWithPrefix(prefix, but)...)
 	g.b.Fault(i.name, kind, g.faultArgs(kind)...)
 	return true
+}
+
+// gap ends an informer's watch and changes the same few objects before and after: what a relist has to make sense of.
+func (g *Generator) gap() bool {
+	i := pick(g.src, g.informers...)
+	if i.stopped {
+		return false
+	}
+	busy := g.oneIn(2) && !slices.Contains(g.held, i.name)
+	if busy {
+		g.held = append(g.held, i.name)
+		g.b.Hold(i.name)
+	}
+	g.change()
+	if g.oneIn(2) {
+		g.b.Settle()
+	}
+	g.b.Fault(i.name, pick(g.src, fakeapiserver.Watch410, fakeapiserver.WatchEOF, fakeapiserver.WatchReset, fakeapiserver.Watch500))
+	for range 1 + g.src.IntN(3) {
+		g.change()
+	}
+	g.b.Advance(3 * time.Second)
+	if busy && g.oneIn(2) {
+		g.unhold(i.name)
+		g.b.Release(i.name)
+	}
+	return true
+}
+
+// change changes one object, whatever there is.
+func (g *Generator) change() {
+	for range 4 {
+		if pick(g.src, g.create, g.delete, g.recreate, g.update, g.relabel)() {
+			return
+		}
+	}
 }
 
 func (g *Generator) writeFault() bool {

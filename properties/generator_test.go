@@ -16,7 +16,10 @@ import (
 	"github.com/informersim/informersim/subjects/stack"
 )
 
-var generated = flag.Int("generated", 300, "how many scenarios TestGeneratedScenarios makes; more than that finds more")
+var (
+	generated = flag.Uint64("generated", 300, "how many scenarios TestGeneratedScenarios makes; more than that finds more")
+	first     = flag.Uint64("generated-from", 1, "the seed of the first of them")
+)
 
 // drawn takes decisions from rapid, which can then make a failing scenario smaller.
 type drawn struct{ t *rapid.T }
@@ -81,7 +84,7 @@ func explain(s *scenarios.Scenario, res *scenarios.Result) string {
 // Whatever the generator makes, the properties hold: in the order of the script and in any other, with faults and without.
 func TestGeneratedScenarios(t *testing.T) {
 	for n := range *generated {
-		seed := uint64(n + 1)
+		seed := *first + n
 		src := sim.NewStream(seed, "generator")
 		s, err := properties.Generate(src, fmt.Sprintf("generated-%d", seed), 10+src.IntN(60))
 		if err != nil {

@@ -105,13 +105,14 @@ func Replay(ctx context.Context, r *sim.TraceReader, o Options) (*Result, error)
 	}
 	replay := sim.NewReplay(r)
 	res, err := hosted(ctx, s, &o, h, replay, replay)
-	if err != nil {
+	var stuck stuckError
+	switch {
+	case errors.As(err, &stuck) && replay.Done():
+		return res, &sim.DivergedError{Step: res.Steps + 1, Why: fmt.Sprintf("the trace is over (%s), the run is not", r.End().Verdict)}
+	case err != nil:
 		return res, err
 	}
-	if !replay.Done() {
-		return res, &sim.DivergedError{Step: res.Steps + 1, Why: "the run is over, the trace goes on"}
-	}
-	return res, nil
+	return res, replay.Finish()
 }
 
 func (o *Options) header(s *Scenario) (sim.Header, error) {
@@ -288,10 +289,15 @@ func (w *World) stuck() error {
 		return err
 	}
 	if w.barrier == nil {
-		return errors.New("the script offers nothing and waits for nothing: this is a bug of informersim")
+		return stuckError{"the script offers nothing and waits for nothing"}
 	}
-	return fmt.Errorf("nothing can happen any more, but %s still waits: this is a bug of informersim", w.barrier.what)
+	return stuckError{fmt.Sprintf("nothing can happen any more, but %s still waits", w.barrier.what)}
 }
+
+// stuckError says that the strategy made no choice although the run is not over.
+type stuckError struct{ why string }
+
+func (e stuckError) Error() string { return e.why + ": this is a bug of informersim" }
 
 func (w *World) finish() {
 	r, k := w.result, w.kernel

@@ -1,8 +1,6 @@
 package stack
 
 import (
-	"strconv"
-
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informersim/informersim/informer/core"
@@ -62,7 +60,7 @@ func (h *handler) Apply(sim.Choice) {
 }
 
 func (h *handler) record(n *core.Notification) {
-	k := h.informer.kernel
+	k, revisions := h.informer.kernel, &h.informer.revisions
 	r := k.Record(h.id, subjects.KindNotify)
 	r.Key = n.Key
 	switch n.Type {
@@ -71,10 +69,10 @@ func (h *handler) record(n *core.Notification) {
 		if n.IsInInitialList {
 			r.Detail = subjects.NotifyAddInitial
 		}
-		r.RV, r.Obj = revisionOf(n.New), n.New
+		r.RV, r.Obj = revisions.of(n.New), n.New
 	case core.NotifyUpdate:
-		r.RV, r.Obj = revisionOf(n.New), n.New
-		r.N, r.Old = revisionOf(n.Old), n.Old
+		r.RV, r.Obj = revisions.of(n.New), n.New
+		r.N, r.Old = revisions.of(n.Old), n.Old
 		r.Detail = subjects.NotifyUpdate
 		if r.RV == r.N {
 			r.Detail = subjects.NotifySync
@@ -85,7 +83,7 @@ func (h *handler) record(n *core.Notification) {
 		if t, ok := n.Old.(cache.DeletedFinalStateUnknown); ok {
 			r.Detail, r.Obj = subjects.NotifyUnknown, t.Obj
 		}
-		r.RV = revisionOf(r.Obj)
+		r.RV = revisions.of(r.Obj)
 	}
 	k.Emit(r)
 }
@@ -96,17 +94,4 @@ func (h *handler) checkSynced() {
 		k := h.informer.kernel
 		k.Emit(k.Record(h.id, subjects.KindSynced))
 	}
-}
-
-// revisionOf is an object's resourceVersion as a number, 0 if it has none.
-func revisionOf(obj any) int64 {
-	m, ok := obj.(interface{ GetResourceVersion() string })
-	if !ok {
-		return 0
-	}
-	rv, err := strconv.ParseInt(m.GetResourceVersion(), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return rv
 }

@@ -38,6 +38,8 @@ type informer struct {
 	link     transport
 	handlers []*handler
 
+	revisions revisions
+
 	popOffered bool
 	popChoice  sim.Choice
 	held       bool
@@ -70,10 +72,12 @@ func newInformer(s *Stack, spec subjects.InformerSpec) (*informer, error) {
 		Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
 		NewQueue: func(known *core.Indexer) core.Queue {
 			q := &observedQueue{informer: i}
-			q.Queue = core.NewDeltaFIFO(core.DeltaFIFOOptions{KnownObjects: known, OnEnqueue: q.enqueued})
 			if s.parts.Queue != nil {
-				q.Queue = s.parts.Queue(q.Queue)
+				q.Queue = s.parts.Queue(known, q.enqueued)
+			} else {
+				q.Queue = core.NewDeltaFIFO(core.DeltaFIFOOptions{KnownObjects: known, OnEnqueue: q.enqueued})
 			}
+			q.keyed, _ = q.Queue.(core.KeyedWriter)
 			return q
 		},
 		ResyncPeriod: spec.Resync,

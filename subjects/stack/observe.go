@@ -9,8 +9,22 @@ import (
 // observedQueue records what a Replace does to the queue: the deltas of single events follow from the frames.
 type observedQueue struct {
 	core.Queue
+	keyed     core.KeyedWriter // Queue, if it is one
 	informer  *informer
 	replacing bool
+}
+
+// WriteKeyed implements core.KeyedWriter, whether or not the queue behind does.
+func (q *observedQueue) WriteKeyed(t cache.DeltaType, key string, obj any) error {
+	switch {
+	case q.keyed != nil:
+		return q.keyed.WriteKeyed(t, key, obj)
+	case t == cache.Added:
+		return q.Queue.Add(obj)
+	case t == cache.Deleted:
+		return q.Queue.Delete(obj)
+	}
+	return q.Queue.Update(obj)
 }
 
 // Replace implements core.QueueWriter.
@@ -83,9 +97,9 @@ func (s *observedStore) record(key, detail string, obj, old any) {
 	r := k.Record(s.informer.id, subjects.KindIndexer)
 	r.Key, r.Detail, r.Obj, r.Old = key, detail, obj, old
 	if obj != nil {
-		r.RV = revisionOf(obj)
+		r.RV = s.informer.revisions.of(obj)
 	} else {
-		r.RV = revisionOf(old)
+		r.RV = s.informer.revisions.of(old)
 	}
 	k.Emit(r)
 }

@@ -12,8 +12,8 @@ const Name = "stack"
 // Parts are the places where a test can put a double, to see that the properties find what it does wrong. The zero value is
 // the stack as it is.
 type Parts struct {
-	// Queue wraps or replaces the queue.
-	Queue func(core.Queue) core.Queue
+	// Queue makes the queue over the informer's store. It reports what it enqueues to observe.
+	Queue func(known *core.Indexer, observe core.EnqueueFunc) core.Queue
 	// Store wraps or replaces the store that the controller writes to.
 	Store func(core.Store) core.Store
 	// Process replaces Controller.HandleDeltas.

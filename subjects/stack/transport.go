@@ -1,7 +1,6 @@
 package stack
 
 import (
-	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -153,7 +152,7 @@ func (t *transport) OnEvent(req fakeapiserver.ReqID, e fakeapiserver.Event) {
 	if e.Type == watch.Error {
 		i.inf.Reflector.SetTime(i.now())
 	}
-	i.inf.Reflector.OnObject(e.Type, e.Object, "")
+	i.inf.Reflector.OnKeyed(e.Type, e.Key, e.Object, "")
 	if i.inf.Reflector.Seq() != t.seq {
 		i.settleWants()
 		return
@@ -177,11 +176,3 @@ func (t *transport) OnWatchClosed(req fakeapiserver.ReqID, err error) {
 
 // OnWrite implements fakeapiserver.Receiver. An informer writes nothing.
 func (t *transport) OnWrite(fakeapiserver.ReqID, runtime.Object, error) {}
-
-func parseRevision(rv string) int64 {
-	n, err := strconv.ParseInt(rv, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
-}

@@ -1,0 +1,94 @@
+package mutants
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/informersim/informersim/informer/core"
+	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/stack"
+)
+
+// Mutant is a stack with a defect.
+type Mutant struct {
+	Name string
+	// Defect says what is wrong with it.
+	Defect string
+	// Property is the one that must be found broken; Also are those that may be found first on another way.
+	Property string
+	Also     []string
+	// Scenario of the catalogue that shows the defect as a transcript; "" if it takes a search.
+	Scenario string
+	Factory  subjects.Factory
+}
+
+// All are the mutants.
+func All() []Mutant {
+	return []Mutant{
+		{
+			Name: "replace-without-tombstones", Defect: "a Replace queues no deletion for what the list lacks",
+			Property: "ReplaceDeletesMissing", Scenario: "watch_410", Factory: queue(flaws{noTombstones: true}),
+		}, {
+			Name: "replace-forgets-queue-only-keys", Defect: "a Replace looks for missing keys in the store alone (k115658)",
+			Property: "ReplaceDeletesMissing", Scenario: "k115658", Factory: queue(flaws{tombstonesByStore: true}),
+		}, {
+			Name: "replace-tombstones-twice", Defect: "a Replace queues two deletions of each missing key",
+			Property: "ReplaceDeletesMissing", Scenario: "watch_410", Factory: queue(flaws{tombstonesTwice: true}),
+		}, {
+			Name: "replace-skips-pending-deletions", Defect: "a Replace leaves out a listed key whose deletion is queued (k83810)",
+			Property: "IndexerConverges", Scenario: "k83810", Factory: queue(flaws{replaceSkipsDeleted: true}),
+		}, {
+			Name: "delete-asks-the-store-alone", Defect: "a deletion of a key that only the queue knows is dropped (k27004)",
+			Property: "IndexerConverges", Scenario: "k27004", Also: []string{"ReplaceDeletesMissing", "HandlerGrammar"}, Factory: queue(flaws{deleteByStore: true}),
+		}, {
+			Name: "dedup-merges-deleted-and-added", Defect: "an Added behind a Deleted replaces it, as if nothing but a change had happened",
+			Property: "HandlerGrammar", Factory: queue(flaws{mergeDeletedAdded: true}),
+		}, {
+			Name: "update-lost-under-pressure", Defect: "an update of a key that waits with two deltas already is dropped",
+			Property: "IndexerConverges", Factory: queue(flaws{dropThirdUpdate: true}),
+		}, {
+			Name: "resync-resurrects", Defect: "a resync queues the stored object behind what already waits for its key",
+			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges"}, Scenario: "resync_full_queue", Factory: queue(flaws{resyncAll: true}),
+		}, {
+			Name: "newest-first", Defect: "the deltas of a key are processed newest first",
+			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges"}, Factory: queue(flaws{newestFirst: true}),
+		}, {
+			Name: "synced-at-enqueue", Defect: "HasSynced turns true when the first list is queued, not when it was popped",
+			Property: "SyncedAfterInitialList", Scenario: "watch_close", Factory: queue(flaws{syncedAtEnqueue: true}),
+		}, {
+			Name: "relist-any-version", Defect: `a relist asks for resourceVersion "0" though something newer was seen (k59848)`,
+			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify"},
+			Factory: stack.With(stack.Parts{ListOptions: func(o *metav1.ListOptions) {
+				if o.ResourceVersion != "" && o.Continue == "" {
+					o.ResourceVersion = "0"
+				}
+			}}),
+		}, {
+			Name: "notify-before-store", Defect: "handlers are told of a change one pop before the store has it",
+			Property: "StoreBeforeNotify", Scenario: "watch_close", Factory: stack.With(stack.Parts{Process: notifyBeforeStore}),
+		}, {
+			Name: "store-write-dropped", Defect: "every fifth write of the store is lost",
+			Property: "StoreBeforeNotify", Also: []string{"HandlerGrammar", "IndexerConverges", "SyncedAfterInitialList"}, Factory: storeOf(&droppingStore{}),
+		}, {
+			Name: "store-deletion-dropped", Defect: "every third deletion leaves the object in the store",
+			Property: "StoreBeforeNotify", Also: []string{"HandlerGrammar", "IndexerConverges", "ReplaceDeletesMissing"}, Factory: storeOf(&keepingStore{}),
+		}, {
+			Name: "wrong-old", Defect: "an update is told with the first version of the object as its old one",
+			Property: "HandlerGrammar", Scenario: "watch_close", Factory: storeOf(&rememberingStore{}),
+		}, {
+			Name: "object-changed", Defect: "the store keeps a changed copy of the object",
+			Property: "NoInventedState", Scenario: "watch_close", Factory: storeOf(&meddlingStore{}),
+		}, {
+			Name: "deletion-without-final-state", Defect: "a deletion is told with the object of another version",
+			Property: "NoInventedState", Scenario: "watch_eof", Also: []string{"PerKeyOrder"}, Factory: stack.With(stack.Parts{Process: inventFinalState}),
+		},
+	}
+}
+
+// Flawless is the stack with a queue of this package that has no defect: the control.
+func Flawless() subjects.Factory { return queue(flaws{}) }
+
+func queue(f flaws) subjects.Factory {
+	return stack.With(stack.Parts{Queue: func(known *core.Indexer, observe core.EnqueueFunc) core.Queue {
+		return newFIFO(f, known, observe)
+	}})
+}

@@ -1,0 +1,176 @@
+package mutants
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informersim/informersim/informer/core"
+	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/stack"
+)
+
+// flawedStore is a store with a defect; over makes one of its sort for a store that has none.
+type flawedStore interface {
+	core.Store
+	over(core.Store) flawedStore
+}
+
+func storeOf(kind flawedStore) subjects.Factory {
+	return stack.With(stack.Parts{Store: func(s core.Store) core.Store { return kind.over(s) }})
+}
+
+// droppingStore loses every fifth write.
+type droppingStore struct {
+	core.Store
+	writes int
+}
+
+func (*droppingStore) over(s core.Store) flawedStore { return &droppingStore{Store: s} }
+
+func (s *droppingStore) SetKey(key string, obj any) (old any, existed bool) {
+	if s.writes++; s.writes%5 == 0 {
+		old, existed, _ = s.GetByKey(key)
+		return old, existed
+	}
+	return s.Store.SetKey(key, obj)
+}
+
+// keepingStore leaves out every third deletion.
+type keepingStore struct {
+	core.Store
+	deletions int
+}
+
+func (*keepingStore) over(s core.Store) flawedStore { return &keepingStore{Store: s} }
+
+func (s *keepingStore) DeleteKey(key string, final any) (old any, existed bool) {
+	if s.deletions++; s.deletions%3 == 0 {
+		old, existed, _ = s.GetByKey(key)
+		return old, existed
+	}
+	return s.Store.DeleteKey(key, final)
+}
+
+// rememberingStore says that what was there before is what was there first.
+type rememberingStore struct {
+	core.Store
+	first map[string]any
+}
+
+func (*rememberingStore) over(s core.Store) flawedStore {
+	return &rememberingStore{Store: s, first: map[string]any{}}
+}
+
+func (s *rememberingStore) SetKey(key string, obj any) (old any, existed bool) {
+	if _, seen := s.first[key]; !seen {
+		s.first[key] = obj
+	}
+	if _, existed = s.Store.SetKey(key, obj); !existed {
+		return nil, false
+	}
+	return s.first[key], true
+}
+
+// meddlingStore keeps a copy that it has changed.
+type meddlingStore struct{ core.Store }
+
+func (*meddlingStore) over(s core.Store) flawedStore { return &meddlingStore{s} }
+
+func (s *meddlingStore) SetKey(key string, obj any) (old any, existed bool) {
+	return s.Store.SetKey(key, changed(obj))
+}
+
+// changed is a copy of an object with another annotation.
+func changed(obj any) any {
+	o, ok := obj.(runtime.Object)
+	if !ok {
+		return obj
+	}
+	o = o.DeepCopyObject()
+	m, err := meta.Accessor(o)
+	if err != nil {
+		return obj
+	}
+	a := m.GetAnnotations()
+	if a == nil {
+		a = map[string]string{}
+	}
+	a["meddled"] = "with"
+	m.SetAnnotations(a)
+	return o
+}
+
+// notifyBeforeStore has the handlers told at once and the store written when the next entry is popped, so that the two can be
+// seen to be apart: a handler is called by a choice of its own. The initial list is left alone: of that HasSynced tells.
+func notifyBeforeStore(c *core.Controller) func(*core.Popped) error {
+	late := &lateStore{Store: c.Store}
+	c.Store = late
+	return func(p *core.Popped) error {
+		late.flush()
+		err := c.HandleDeltas(p)
+		if p.IsInInitialList {
+			late.flush()
+		}
+		return err
+	}
+}
+
+// lateStore keeps writes back until flush. What is read includes them.
+type lateStore struct {
+	core.Store
+	pending []func()
+	ahead   map[string]any // nil for a deletion
+}
+
+func (s *lateStore) flush() {
+	for _, write := range s.pending {
+		write()
+	}
+	s.pending, s.ahead = nil, map[string]any{}
+}
+
+func (s *lateStore) now(key string) (any, bool) {
+	if obj, written := s.ahead[key]; written {
+		return obj, obj != nil
+	}
+	obj, ok, _ := s.Store.GetByKey(key)
+	return obj, ok
+}
+
+func (s *lateStore) SetKey(key string, obj any) (old any, existed bool) {
+	old, existed = s.now(key)
+	s.ahead[key] = obj
+	s.pending = append(s.pending, func() { s.Store.SetKey(key, obj) })
+	return old, existed
+}
+
+func (s *lateStore) DeleteKey(key string, final any) (old any, existed bool) {
+	old, existed = s.now(key)
+	s.ahead[key] = nil
+	s.pending = append(s.pending, func() { s.Store.DeleteKey(key, final) })
+	return old, existed
+}
+
+// inventFinalState tells deletions with an object that has another resourceVersion.
+func inventFinalState(c *core.Controller) func(*core.Popped) error {
+	return func(p *core.Popped) error {
+		for i := range p.Deltas {
+			d := &p.Deltas[i]
+			if d.Type != cache.Deleted {
+				continue
+			}
+			if _, unknown := d.Object.(cache.DeletedFinalStateUnknown); unknown {
+				continue
+			}
+			if o, ok := d.Object.(runtime.Object); ok {
+				o = o.DeepCopyObject()
+				if m, err := meta.Accessor(o); err == nil {
+					m.SetResourceVersion(m.GetResourceVersion() + "7")
+					d.Object = o
+				}
+			}
+		}
+		return c.HandleDeltas(p)
+	}
+}

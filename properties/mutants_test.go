@@ -1,0 +1,215 @@
+package properties_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/informersim/informersim/properties"
+	"github.com/informersim/informersim/properties/mutants"
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/stack"
+)
+
+// Every property is found broken in some mutant, and every mutant is about a property that there is.
+func TestEveryPropertyHasAMutant(t *testing.T) {
+	names, bitten := map[string]bool{}, map[string]bool{}
+	for _, m := range mutants.All() {
+		if names[m.Name] {
+			t.Errorf("there are two mutants %s", m.Name)
+		}
+		names[m.Name], bitten[m.Property] = true, true
+		for _, p := range append([]string{m.Property}, m.Also...) {
+			if _, err := properties.New(p); err != nil {
+				t.Errorf("%s: %v", m.Name, err)
+			}
+		}
+	}
+	for _, p := range properties.All() {
+		if !bitten[p.Name] {
+			t.Errorf("no mutant breaks %s: nothing shows that it can", p.Name)
+		}
+	}
+}
+
+// attempt is one run that may find something.
+type attempt struct {
+	scenario *scenarios.Scenario
+	seed     uint64
+	strategy string
+	mix      string
+}
+
+func (a attempt) String() string {
+	return fmt.Sprintf("%s, seed %d, strategy %s, mix %s", a.scenario.Name, a.seed, a.strategy, a.mix)
+}
+
+// attempts are the runs of a search, the same every time: the built-in scenario under other schedules, then generated ones.
+func attempts(t *testing.T) []attempt {
+	t.Helper()
+	var all []attempt
+	for seed := uint64(1); seed <= 100; seed++ {
+		all = append(all, attempt{scenarios.BuiltIn(), seed, "random", "default"})
+		s, err := properties.Generate(sim.NewStream(seed, "generator"), fmt.Sprintf("generated-%d", seed), 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, attempt{s, seed, "random", "none"}, attempt{s, seed, "random", "default"})
+	}
+	return all
+}
+
+// The harness bites: each defect is found by a search of a bounded number of runs, by the property that it is about, and
+// what was found can be played again, step by step, to the same end.
+func TestMutantsAreFound(t *testing.T) {
+	search := attempts(t)
+	for _, m := range mutants.All() {
+		t.Run(m.Name, func(t *testing.T) {
+			a, tries, res := find(t, m, search)
+			t.Logf("found after %d runs (%s): %s at step %d: %s", tries, a, res.Violation.Property, res.Violation.Step, res.Violation.Message)
+			replayed(t, m, a, res)
+		})
+	}
+}
+
+func find(t *testing.T, m mutants.Mutant, search []attempt) (attempt, int, *scenarios.Result) {
+	t.Helper()
+	for i, a := range search {
+		res := checked(t, a.scenario, m.Factory, a.seed, a.strategy, a.mix)
+		v := res.Violation
+		switch {
+		case v == nil:
+		case v.Property == m.Property:
+			if v.Step == 0 || v.Message == "" || len(v.Because) == 0 && m.Property != "IndexerConverges" {
+				t.Errorf("the violation says too little: %+v", v)
+			}
+			return a, i + 1, res
+		case !slices.Contains(m.Also, v.Property):
+			t.Fatalf("%s: breaks another property: %v", a, v)
+		}
+	}
+	t.Fatalf("%d runs did not find that %s", len(search), m.Defect)
+	return attempt{}, 0, nil
+}
+
+// replayed plays the run again from its trace: the mutant does the same, the stack without the defect does not.
+func replayed(t *testing.T, m mutants.Mutant, a attempt, found *scenarios.Result) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "found.trace.jsonl")
+	var trace bytes.Buffer
+	o, err := options(m.Factory, a.seed, a.strategy, a.mix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Trace = &trace
+	if _, err := scenarios.Run(context.Background(), a.scenario, o); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, trace.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	again, err := replay(path, m.Factory)
+	if err != nil {
+		t.Fatalf("the replay: %v", err)
+	}
+	if again.Violation == nil || again.Violation.Error() != found.Violation.Error() || again.Hash != found.Hash {
+		t.Errorf("the replay finds\n%v\nthe run found\n%v", again.Violation, found.Violation)
+	}
+	var diverged *sim.DivergedError
+	if _, err := replay(path, stack.New); !errors.As(err, &diverged) {
+		t.Errorf("the replay with the stack without the defect ends with %v", err)
+	}
+}
+
+func replay(path string, factory subjects.Factory) (*scenarios.Result, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	r, err := sim.NewTraceReader(path, in)
+	if err != nil {
+		return nil, err
+	}
+	o, err := options(factory, 0, "", "")
+	if err != nil {
+		return nil, err
+	}
+	return scenarios.Replay(context.Background(), r, o)
+}
+
+// A transcript of the catalogue shows the defect without a search.
+func TestMutantsInTheCatalogue(t *testing.T) {
+	for _, m := range mutants.All() {
+		if m.Scenario == "" {
+			continue
+		}
+		t.Run(m.Name, func(t *testing.T) {
+			s, err := scenarios.Load("../scenarios/testdata/" + m.Scenario + ".sim")
+			if err != nil {
+				t.Fatal(err)
+			}
+			res := checked(t, s, m.Factory, 1, "fifo", "")
+			if v := res.Violation; v == nil || v.Property != m.Property && !slices.Contains(m.Also, v.Property) {
+				t.Fatalf("%s shows %v, not %s", m.Scenario, v, m.Property)
+			}
+			t.Logf("%s: %s at step %d: %s", m.Scenario, res.Violation.Property, res.Violation.Step, res.Violation.Message)
+			if good := checked(t, s, stack.New, 1, "fifo", ""); !good.Passed() {
+				t.Errorf("the stack without the defect: %s", good.Verdict())
+			}
+		})
+	}
+}
+
+// The control: a queue of the mutants' making, without a defect, does step by step what the stack's own does, and all
+// properties hold.
+func TestFlawlessMutant(t *testing.T) {
+	for seed := uint64(1); seed <= 100; seed++ {
+		for _, mix := range []string{"default", "storm"} {
+			s, err := properties.Generate(sim.NewStream(seed, "flawless"), "flawless", 40)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range []*scenarios.Scenario{scenarios.BuiltIn(), s} {
+				own, other := checked(t, s, stack.New, seed, "random", mix), checked(t, s, mutants.Flawless(), seed, "random", mix)
+				for _, res := range []*scenarios.Result{own, other} {
+					if res.Violation != nil {
+						t.Fatal(explain(s, res))
+					}
+				}
+				if own.Hash != other.Hash {
+					t.Fatalf("%s, seed %d, mix %s: the runs differ\n%s", s.Name, seed, mix, s.Text())
+				}
+			}
+		}
+	}
+}
+
+// What is printed of a finding names the property, the step, and how to see it again.
+func TestFindingText(t *testing.T) {
+	m := mutants.All()[0]
+	s, err := scenarios.Load("../scenarios/testdata/" + m.Scenario + ".sim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := checked(t, s, m.Factory, 1, "fifo", "")
+	var b strings.Builder
+	if err := scenarios.WriteText(&b, scenarios.Finding{Result: res, Replay: []string{"informersim replay x.trace.jsonl"}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		fmt.Sprintf("FAIL  %s at step %d ", m.Property, res.Violation.Step), res.Violation.Message, "because step ", "see it again\n    informersim replay x.trace.jsonl",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, b.String())
+		}
+	}
+}
