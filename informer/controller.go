@@ -67,6 +67,7 @@ func (c *controller) loopOptions() loopOptions {
 		resyncPeriod:      c.config.FullResyncPeriod,
 		minWatchTimeout:   c.config.MinWatchTimeout,
 		watchListPageSize: c.config.WatchListPageSize,
+		streamLists:       streamsLists(c.config.ListerWatcher),
 		shouldResync:      c.resync,
 		clock:             c.clock,
 		watchErrorHandler: c.config.WatchErrorHandlerWithContext,

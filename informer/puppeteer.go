@@ -12,15 +12,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/util/consistencydetector"
 
 	"github.com/informersim/informersim/informer/core"
 )
 
-// puppeteer makes a client-go Reflector, the puppet, do what a reflectorLoop does. It is the puppet's lister-watcher: when
-// the puppet lists, the loop lists or streams, with its own requests, into the real store, and the puppet gets an empty list
-// at the resourceVersion that was reached; when the puppet watches, the loop watches, and the puppet gets a bookmark for
-// each resourceVersion. So the puppet's fields, methods and errors are those that callers know, its LastSyncResourceVersion
-// is right, and its rounds begin and end with the loop's.
+// puppeteer makes a client-go Reflector, the puppet, do what a reflectorLoop does. It is the puppet's lister-watcher. When the
+// puppet lists, or asks for a streaming list, the loop lists or streams, with its own requests, into the real store, and the
+// puppet gets an empty list at the resourceVersion that was reached. When the puppet watches, the loop watches, and the
+// puppet gets a bookmark for each resourceVersion. So the puppet's fields, methods and errors are those that callers know,
+// its LastSyncResourceVersion is right, and its rounds begin and end with the loop's.
 type puppeteer struct {
 	puppet  *Reflector
 	options loopOptions
@@ -28,14 +29,20 @@ type puppeteer struct {
 	// mu is held by whoever steps the loop. The puppet does not wait for a list whose context has ended.
 	mu       sync.Mutex
 	loop     *reflectorLoop
-	listErr  error // given to the puppet, which after some errors asks again: the loop has done so already
+	listErr  error // of the round, for the puppet's next list
 	watchErr error // of the round, for the puppet's next watch
 }
 
-var errNoRound = errors.New("watch without a list: use ListAndWatch or Run")
+var (
+	errNoRound  = errors.New("watch without a list: use ListAndWatch or Run")
+	errAskLists = errors.New("the round has ended: list to see why") // makes the puppet fall back to a list
+)
 
-// IsWatchListSemanticsUnSupported keeps the puppet from streaming lists: the loop decides whether to.
-func (p *puppeteer) IsWatchListSemanticsUnSupported() bool { return true }
+// IsWatchListSemanticsUnSupported makes the puppet stream lists if the loop does: it waits for a stream until it ends, while
+// it leaves a list as soon as its context has. The consistency detector is the loop's business.
+func (p *puppeteer) IsWatchListSemanticsUnSupported() bool {
+	return !p.options.streamLists || consistencydetector.IsDataConsistencyDetectionForWatchListEnabled()
+}
 
 // List implements ListerWatcher.
 func (p *puppeteer) List(options metav1.ListOptions) (runtime.Object, error) {
@@ -51,25 +58,39 @@ func (p *puppeteer) Watch(options metav1.ListOptions) (watch.Interface, error) {
 func (p *puppeteer) ListWithContext(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := p.listErr; err != nil {
-		p.listErr = nil
-		return nil, err
+	err := p.listErr
+	p.listErr = nil
+	if err == nil {
+		err = p.fill(ctx)
+		// After these the puppet lists again. The loop has done so already.
+		if core.IsExpired(err) || core.IsTooLargeResourceVersion(err) {
+			p.listErr = err
+		}
 	}
+	if err != nil {
+		return nil, withoutListPrefix(err)
+	}
+	rv := ""
+	if p.loop != nil {
+		rv = p.loop.lastSyncResourceVersion()
+	}
+	return emptyList(rv), nil
+}
+
+// fill runs a round until the store is filled. It returns nil also if the context ends: the puppet sees that by itself.
+func (p *puppeteer) fill(ctx context.Context) error {
 	p.watchErr = nil
 	p.beginRound(ctx)
 	for !p.listed() {
 		ended, err := p.step(ctx)
 		if ctx.Err() != nil {
-			break // the puppet finds out by itself, and returns nil
+			return nil
 		}
 		if ended {
-			if core.IsExpired(err) || core.IsTooLargeResourceVersion(err) {
-				p.listErr = err
-			}
-			return nil, withoutListPrefix(err)
+			return err
 		}
 	}
-	return emptyList(p.loop.lastSyncResourceVersion()), nil
+	return nil
 }
 
 // withoutListPrefix takes off what the puppet will put on again.
@@ -139,10 +160,12 @@ func (p *puppeteer) abandonRound() {
 	}
 }
 
-// WatchWithContext lets the loop watch. Opening the watch is part of the call, so that the puppet returns its error.
-func (p *puppeteer) WatchWithContext(ctx context.Context, _ metav1.ListOptions) (watch.Interface, error) {
+// WatchWithContext lets the loop watch, for a streaming list after having listed. Opening the watch is part of the call, so
+// that the puppet returns its error.
+func (p *puppeteer) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	p.mu.Lock()
 	w := p.newPuppetWatch(ctx)
+	w.streaming = options.SendInitialEvents != nil
 	if err := p.open(w); err != nil {
 		p.mu.Unlock()
 		w.cancel()
@@ -156,6 +179,13 @@ func (p *puppeteer) open(w *puppetWatch) error {
 	if err := p.watchErr; err != nil {
 		p.watchErr = nil
 		return err
+	}
+	if w.streaming {
+		// The puppet is told when it lists, which it does because of this error: of some others it would stream again.
+		if p.listErr = p.fill(w.ctx); p.listErr != nil {
+			return errAskLists
+		}
+		return nil
 	}
 	if p.loop == nil {
 		return errNoRound
@@ -177,6 +207,8 @@ type puppetWatch struct {
 	events chan watch.Event
 	done   chan struct{}
 	ended  bool // the round had ended before the watch began
+	// streaming says that the puppet waits for the bookmark that ends the initial events.
+	streaming bool
 }
 
 func (p *puppeteer) newPuppetWatch(ctx context.Context) *puppetWatch {
@@ -203,6 +235,11 @@ func (w *puppetWatch) run() {
 	p.options.rounds.announce = func(rv string) { w.send(bookmarkAt(rv)) }
 	defer func() { p.options.rounds.announce = nil }()
 
+	if w.streaming {
+		end := bookmarkAt(p.loop.lastSyncResourceVersion())
+		end.Object.(*metav1.PartialObjectMetadata).Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
+		w.send(end)
+	}
 	var err error
 	for ended := w.ended; !ended; {
 		ended, err = p.step(w.ctx)

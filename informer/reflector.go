@@ -47,6 +47,7 @@ func NewReflectorWithOptions(lw ListerWatcher, expectedType any, store Reflector
 		store:           store,
 		resyncPeriod:    options.ResyncPeriod,
 		minWatchTimeout: options.MinWatchTimeout,
+		streamLists:     streamsLists(lw),
 		// The waits between rounds are the puppet's, with the same parameters; the loop's own rounds follow at once.
 		backoff: core.BackoffOptions{Initial: 1, Max: 1, Jitter: -1},
 		clock:   options.Clock,

@@ -33,6 +33,7 @@ type loopOptions struct {
 	resyncPeriod      time.Duration
 	minWatchTimeout   time.Duration
 	watchListPageSize int64
+	streamLists       bool
 	maxInternalRetry  time.Duration
 	shouldResync      func(now time.Time) bool
 	watchErrorHandler WatchErrorHandlerWithContext // nil: DefaultWatchErrorHandler
@@ -84,7 +85,7 @@ func newReflectorLoop(ctx context.Context, o loopOptions) *reflectorLoop {
 		WatchListPageSize:             o.watchListPageSize,
 		MinWatchTimeout:               o.minWatchTimeout,
 		MaxInternalErrorRetryDuration: o.maxInternalRetry,
-		WatchList:                     l.streamsLists(),
+		WatchList:                     o.streamLists,
 		WatchListCompleted:            l.checkConsistency,
 		Backoff:                       o.backoff,
 		Random:                        random,
@@ -98,10 +99,10 @@ func newReflectorLoop(ctx context.Context, o loopOptions) *reflectorLoop {
 // random is the program-wide source, as client-go's is: a test run that seeds that one seeds this.
 func random() float64 { return rand.Float64() }
 
-// streamsLists says whether lists are to be streamed: the gate WatchListClient is on and the client does not say that it
+// streamsLists says whether lists are to be streamed: the gate WatchListClient is on, and the client does not say that it
 // cannot (I13).
-func (l *reflectorLoop) streamsLists() bool {
-	return enabled(clientfeatures.WatchListClient) && !watchlist.DoesClientNotSupportWatchListSemantics(l.o.listerWatcher)
+func streamsLists(lw ListerWatcher) bool {
+	return enabled(clientfeatures.WatchListClient) && !watchlist.DoesClientNotSupportWatchListSemantics(lw)
 }
 
 // checkConsistency panics if a LIST gives another result than the streaming list did; only where an environment variable
@@ -232,6 +233,9 @@ func (l *reflectorLoop) list(ctx context.Context, options metav1.ListOptions) {
 		if a.panicked != nil {
 			panic(a.panicked)
 		}
+		if ctx.Err() != nil {
+			return // both are there: it counts as cancelled, and nothing is replaced any more
+		}
 		l.core.SetTime(l.o.clock.Now())
 		if a.err != nil {
 			l.core.OnListError(a.err)
@@ -257,7 +261,9 @@ func (l *reflectorLoop) open(ctx context.Context, options metav1.ListOptions) {
 			a.panicked = recover()
 			answers <- a
 		}()
-		a.stream, a.err = l.lw.WatchWithContext(ctx, options)
+		if a.err = ctx.Err(); a.err == nil { // a source that was shut down with the context may block for ever
+			a.stream, a.err = l.lw.WatchWithContext(ctx, options)
+		}
 	}()
 	timer := loopTimer{clock: l.o.clock}
 	defer timer.stop()

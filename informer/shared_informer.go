@@ -180,7 +180,7 @@ func (s *sharedIndexInformer) AddEventHandlerWithOptions(handler ResourceEventHa
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped {
-		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already: %w", handler, core.ErrStopped)
+		return nil, stoppedError(fmt.Sprintf("handler %v was not added to shared informer because it has stopped already", handler))
 	}
 	var replay []any
 	if s.started {
@@ -222,7 +222,7 @@ func (s *sharedIndexInformer) AddIndexers(indexers Indexers) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped {
-		return fmt.Errorf("indexer was not added: %w", core.ErrStopped)
+		return stoppedError("indexer was not added because it has stopped already")
 	}
 	return s.store.AddIndexers(indexers)
 }
@@ -303,5 +303,11 @@ func (c idleController) LastSyncResourceVersion() string {
 	}
 	return c.informer.LastSyncResourceVersion()
 }
+
+// stoppedError has client-go's text and is core.ErrStopped.
+type stoppedError string
+
+func (e stoppedError) Error() string { return string(e) }
+func (stoppedError) Unwrap() error   { return core.ErrStopped }
 
 var errStarted = errors.New("informer has already started")

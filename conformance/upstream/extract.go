@@ -186,7 +186,11 @@ func receiverName(expr ast.Expr) string {
 
 // inspect finds what a unit needs of other test code, and whether it uses what the package does not export.
 func (s *suite) inspect(u *unit, decl ast.Decl) {
+	_, replaced := s.adapt(decl, "")
 	ast.Inspect(decl, func(n ast.Node) bool {
+		if replaced[n] {
+			return false
+		}
 		id, ok := n.(*ast.Ident)
 		if !ok {
 			return true

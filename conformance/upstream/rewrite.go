@@ -82,8 +82,11 @@ func (s *suite) freeName(file *ast.File, name string) string {
 
 // copyDecl copies a declaration's text, with the package's own names qualified, and notes the imports that it uses.
 func (s *suite) copyDecl(out *bytes.Buffer, source []byte, decl ast.Decl, qualifier string, used map[*types.PkgName]bool) {
-	var at []int // where to qualify, as offsets in the file
+	edits, replaced := s.adapt(decl, qualifier)
 	ast.Inspect(decl, func(n ast.Node) bool {
+		if replaced[n] {
+			return false
+		}
 		id, ok := n.(*ast.Ident)
 		if !ok {
 			return true
@@ -94,18 +97,18 @@ func (s *suite) copyDecl(out *bytes.Buffer, source []byte, decl ast.Decl, qualif
 			used[obj] = true
 		default:
 			if !s.external() && obj.Parent() == s.pkg.Types.Scope() && !s.inTestFile(obj.Pos()) {
-				at = append(at, s.offset(id.Pos()))
+				edits = append(edits, edit{id, qualifier + "." + id.Name})
 			}
 		}
 		return true
 	})
-	slices.Sort(at)
+	slices.SortFunc(edits, func(a, b edit) int { return int(a.node.Pos() - b.node.Pos()) })
 	from := s.offset(decl.Pos())
 	out.WriteString("\n")
-	for _, offset := range at {
-		out.Write(source[from:offset])
-		out.WriteString(qualifier + ".")
-		from = offset
+	for _, e := range edits {
+		out.Write(source[from:s.offset(e.node.Pos())])
+		out.WriteString(e.text)
+		from = s.offset(e.node.End())
 	}
 	out.Write(source[from:s.offset(decl.End())])
 	out.WriteString("\n")

@@ -16,6 +16,8 @@ import (
 type Result struct {
 	Passed []string
 	Failed map[string]string // test to its output
+	// PassedWithSubtests counts the tests and subtests that passed.
+	PassedWithSubtests int
 	// Broken is why the run as a whole failed although each test passed: it did not compile, or its TestMain found a
 	// goroutine left behind.
 	Broken string
@@ -95,6 +97,9 @@ func parse(out []byte, stderr string, failed bool) (*Result, error) {
 			continue
 		}
 		test, _, sub := strings.Cut(e.Test, "/")
+		if e.Action == "pass" && test != "" {
+			r.PassedWithSubtests++
+		}
 		switch {
 		case e.Output != "" && test != "":
 			if outputs[test] == nil {

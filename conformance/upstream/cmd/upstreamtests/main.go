@@ -17,12 +17,14 @@ func main() {
 	verbose := flag.Bool("v", false, "print every test that passed, and why others were left out")
 	only := flag.String("only", "", "run only the packages whose import path contains this")
 	run := flag.String("run", "", "run only the tests that match, as go test -run")
+	count := flag.Int("count", 1, "run each test this often")
 	race := flag.Bool("race", false, "run with the race detector")
 	keep := flag.String("keep", "", "also write the rewritten tests under this folder, to look at")
 	self := flag.Bool("self", false, "run the tests against client-go itself: what fails then is the machine's fault or the extraction's")
 	flag.Parse()
 
-	var buildFlags, testFlags []string
+	var buildFlags []string
+	testFlags := []string{fmt.Sprintf("-test.count=%d", *count)}
 	if *run != "" {
 		testFlags = append(testFlags, "-test.run="+*run)
 	}
@@ -63,8 +65,8 @@ func check(target upstream.Target, verbose bool, keep string, buildFlags, testFl
 	if err != nil {
 		return false, err
 	}
-	fmt.Printf("%s: %d tests use exported names only, %d passed, %d failed; %d left out\n",
-		target.ImportPath, len(x.Tests), len(result.Passed), len(result.Failed), len(x.LeftOut))
+	fmt.Printf("%s: %d tests use exported names only, %d passed (%d with subtests), %d failed; %d left out\n",
+		target.ImportPath, len(x.Tests), len(result.Passed), result.PassedWithSubtests, len(result.Failed), len(x.LeftOut))
 	if result.Broken != "" {
 		fmt.Println(result.Broken)
 	}
