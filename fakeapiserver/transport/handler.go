@@ -56,7 +56,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 
 func (h *Handler) respond(w http.ResponseWriter, e *exchange) {
 	header := w.Header()
-	for k, v := range e.header {
+	for k, v := range e.header { // order: one map is copied to another
 		header[k] = v
 	}
 	if e.whole {

@@ -42,6 +42,7 @@ var isCore = map[string]bool{
 	"informer/workqueue/core": true,
 	"subjects":                true,
 	"subjects/clientgo":       false, // unmodified client-go has goroutines
+	"fakeapiserver/transport": false, // sockets, streams and real time
 	"scenarios":               true,
 	"properties":              true,
 	"reports":                 true,  // identical traces give identical reports
