@@ -62,7 +62,7 @@ func HostWithin(patience time.Duration, seed uint64, run func()) error {
 	select {
 	case h.jobs <- j:
 	case <-h.ended:
-		return errors.New("clientgo: the testing package runs nothing yet: in a TestMain, use it after m.Run has started the tests")
+		return errors.New("clientgo: the testing package runs no test: in a TestMain, use it from a test, not around m.Run")
 	}
 	err := j.await(patience)
 	var stuck *StuckError
@@ -83,7 +83,7 @@ func (h *host) start() {
 
 	all := func(string, string) (bool, error) { return true, nil }
 	tests := []testing.InternalTest{{Name: "bubble", F: h.serve}}
-	if testing.Testing() {
+	if testing.Testing() && flag.Parsed() { // the tests have been started
 		go func() {
 			testing.RunTests(all, tests)
 			close(h.ended)

@@ -1,0 +1,369 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/sim"
+)
+
+// verifyFlags are the flags of `informersim verify`.
+type verifyFlags struct {
+	seeds               uint64
+	repeat              int
+	subject             string
+	strategy, mix       string
+	child               bool // print "SEED HASH" lines and nothing else
+	childTrace, oneSeed string
+}
+
+func newVerifyCommand() *cobra.Command {
+	f := &verifyFlags{}
+	c := &cobra.Command{
+		Use:   "verify [FILE]",
+		Short: "Check that every run of a seed is the same run",
+		Long: `verify runs each seed several times in this process and once in another one, with another GOMAXPROCS, and compares the
+traces byte by byte. It prints how many different hashes it saw: as many as there are seeds, if every run of a seed is
+the same. If one is not, the first step that differs is printed with both sides.
+
+Properties are not what is checked: a run that breaks one must break it every time.
+
+Exit codes: 0 deterministic, 2 bad input, 3 not deterministic.`,
+		Example: `  informersim verify --seeds 100 --repeat 20
+  informersim verify my.sim --subject client-go --seeds 10 --repeat 5 --fault-mix storm`,
+		Args: usage(cobra.MaximumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
+	}
+	c.Flags().Uint64Var(&f.seeds, "seeds", 20, "run the seeds 1 to `N`")
+	c.Flags().IntVar(&f.repeat, "repeat", 3, "runs of each seed in this process")
+	c.Flags().StringVar(&f.subject, "subject", defaultSubject, "the informer stack under test: "+strings.Join(subjectNames(), ", "))
+	c.Flags().StringVar(&f.strategy, "strategy", "random", "how choices are picked: "+strings.Join(scenarios.Strategies, " or "))
+	c.Flags().StringVar(&f.mix, "fault-mix", "default", "faults that may happen: "+strings.Join(mixNames(), ", ")+`, or a YAML or JSON file; "" for none`)
+	c.Flags().BoolVar(&f.child, "child", false, "print the hash of each seed, for the process that started this one")
+	c.Flags().StringVar(&f.oneSeed, "child-seed", "", "run this seed only")
+	c.Flags().StringVar(&f.childTrace, "child-trace", "", "write its trace to this file")
+	for _, hidden := range []string{"child", "child-seed", "child-trace"} {
+		if err := c.Flags().MarkHidden(hidden); err != nil {
+			panic(err) // the flag was defined above
+		}
+	}
+	return c
+}
+
+func (f *verifyFlags) run(c *cobra.Command, args []string) error {
+	if f.seeds == 0 || f.repeat < 1 {
+		return errors.New("--seeds and --repeat must be at least 1")
+	}
+	if f.strategy == "fifo" && !c.Flags().Changed("fault-mix") {
+		f.mix = ""
+	}
+	sc, err := loadScenario(args)
+	if err != nil {
+		return err
+	}
+	mix, err := loadMix(f.mix)
+	if err != nil {
+		return err
+	}
+	s, err := subjectNamed(f.subject)
+	if err != nil {
+		return err
+	}
+	v := &verifier{
+		runner: &runner{c: c, flags: &runFlags{strategy: f.strategy, mix: f.mix, subject: f.subject}, scenario: sc, mix: mix, subject: s},
+		seeds:  f.seeds, repeat: f.repeat, args: append([]string{"verify"}, f.childArgs(args)...),
+	}
+	if f.child {
+		return v.child(c.OutOrStdout(), f.oneSeed, f.childTrace)
+	}
+	return v.verify(c.Context(), c.OutOrStdout())
+}
+
+func (f *verifyFlags) childArgs(args []string) []string {
+	return append([]string{
+		"--child", "--seeds", strconv.FormatUint(f.seeds, 10), "--subject", f.subject, "--strategy", f.strategy, "--fault-mix", f.mix,
+	}, args...)
+}
+
+// verifier runs each seed many times.
+type verifier struct {
+	runner *runner
+	seeds  uint64
+	repeat int
+	args   []string // for the other process
+}
+
+// difference is the first that was found.
+type difference struct {
+	seed        uint64
+	left, right []byte // traces
+	what        string // which run the right one is
+}
+
+func (v *verifier) verify(ctx context.Context, out io.Writer) error {
+	started := time.Now()
+	procs := otherProcs()
+	other, err := v.startOther(ctx, procs)
+	if err != nil {
+		return err
+	}
+	hashes := map[string]bool{}
+	first := make([]string, v.seeds+1)
+	var diff *difference
+	for seed := uint64(1); seed <= v.seeds; seed++ {
+		d, hs, err := v.again(ctx, seed)
+		if err != nil {
+			return fmt.Errorf("seed %d: %w", seed, err)
+		}
+		for _, h := range hs {
+			hashes[h] = true
+		}
+		first[seed] = hs[0]
+		if diff == nil {
+			diff = d
+		}
+	}
+	elsewhere, err := other()
+	if err != nil {
+		return err
+	}
+	for seed := uint64(1); seed <= v.seeds; seed++ {
+		hashes[elsewhere[seed]] = true
+		if diff == nil && elsewhere[seed] != first[seed] {
+			if diff, err = v.compareWithOther(ctx, seed, procs); err != nil {
+				return err
+			}
+		}
+	}
+	fmt.Fprintf(out, "%d seeds × %d runs: %d distinct hashes\n", v.seeds, v.repeat, len(hashes))
+	fmt.Fprintf(out, "  subject %s · strategy %s · fault mix %s · each seed also once in another process with GOMAXPROCS=%d (here %d) · %s\n",
+		v.runner.subject.name, v.runner.flags.strategy, orNone(v.runner.flags.mix), procs, runtime.GOMAXPROCS(0), time.Since(started).Round(10*time.Millisecond))
+	if diff != nil {
+		return diff.report()
+	}
+	if uint64(len(hashes)) != v.seeds {
+		return &sim.DivergedError{Why: fmt.Sprintf("%d seeds have %d hashes, though every run of a seed is the same: two seeds make one run", v.seeds, len(hashes))}
+	}
+	return nil
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+// again runs a seed several times, and returns the different hashes and the first difference.
+func (v *verifier) again(ctx context.Context, seed uint64) (*difference, []string, error) {
+	first, hash, err := v.trace(ctx, seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	hashes := []string{hash}
+	var diff *difference
+	for n := 2; n <= v.repeat; n++ {
+		next, hash, err := v.trace(ctx, seed)
+		if err != nil {
+			return nil, nil, err
+		}
+		if bytes.Equal(first, next) {
+			continue
+		}
+		hashes = append(hashes, hash)
+		if diff == nil {
+			diff = &difference{seed: seed, left: first, right: next, what: fmt.Sprintf("run %d", n)}
+		}
+	}
+	return diff, hashes, nil
+}
+
+// trace runs a seed once and returns its trace and hash.
+func (v *verifier) trace(ctx context.Context, seed uint64) ([]byte, string, error) {
+	o, err := v.runner.options(seed)
+	if err != nil {
+		return nil, "", err
+	}
+	var buf bytes.Buffer
+	o.Trace = &buf
+	res, err := scenarios.Run(ctx, v.runner.scenario, o)
+	if err != nil {
+		return nil, "", err
+	}
+	return buf.Bytes(), sim.FormatHash(res.Hash), nil
+}
+
+// otherProcs is a GOMAXPROCS that this process does not have.
+func otherProcs() int {
+	if runtime.GOMAXPROCS(0) == 1 {
+		return 4
+	}
+	return 1
+}
+
+// startOther runs the seeds in another process; the function that it returns waits for their hashes.
+func (v *verifier) startOther(ctx context.Context, procs int) (wait func() (map[uint64]string, error), err error) {
+	cmd, stderr, err := v.command(ctx, procs)
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting another process: %w", err)
+	}
+	type result struct {
+		hashes map[uint64]string
+		err    error
+	}
+	done := make(chan result, 1)
+	go func() {
+		hashes := map[uint64]string{}
+		for s := bufio.NewScanner(out); s.Scan(); {
+			seed, hash, _ := strings.Cut(s.Text(), " ")
+			if n, err := strconv.ParseUint(seed, 10, 64); err == nil {
+				hashes[n] = hash
+			}
+		}
+		err := cmd.Wait()
+		switch {
+		case err != nil:
+			err = fmt.Errorf("the other process: %w: %s", err, strings.TrimSpace(stderr.String()))
+		case uint64(len(hashes)) != v.seeds:
+			err = fmt.Errorf("the other process ran %d of %d seeds", len(hashes), v.seeds)
+		}
+		done <- result{hashes, err}
+	}()
+	return func() (map[uint64]string, error) {
+		r := <-done
+		return r.hashes, r.err
+	}, nil
+}
+
+func (v *verifier) command(ctx context.Context, procs int, more ...string) (*exec.Cmd, *bytes.Buffer, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, nil, fmt.Errorf("finding this program to run it again: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, exe, append(append([]string(nil), v.args...), more...)...)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", procs))
+	stderr := &bytes.Buffer{}
+	cmd.Stderr = stderr
+	return cmd, stderr, nil
+}
+
+// child is what the other process does.
+func (v *verifier) child(out io.Writer, oneSeed, path string) error {
+	from, to := uint64(1), v.seeds
+	if oneSeed != "" {
+		n, err := strconv.ParseUint(oneSeed, 10, 64)
+		if err != nil {
+			return fmt.Errorf("--child-seed: %w", err)
+		}
+		from, to = n, n
+	}
+	for seed := from; seed <= to; seed++ {
+		trace, hash, err := v.trace(v.runner.c.Context(), seed)
+		if err != nil {
+			return fmt.Errorf("seed %d: %w", seed, err)
+		}
+		if path != "" {
+			if err := os.WriteFile(path, trace, 0o666); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(out, "%d %s\n", seed, hash)
+	}
+	return nil
+}
+
+// compareWithOther gets the trace of a seed whose hash differs between the processes.
+func (v *verifier) compareWithOther(ctx context.Context, seed uint64, procs int) (*difference, error) {
+	dir, err := os.MkdirTemp("", "informersim-verify-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := dir + "/other.trace.jsonl"
+	cmd, stderr, err := v.command(ctx, procs, "--child-seed", strconv.FormatUint(seed, 10), "--child-trace", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("the other process: %w: %s", err, strings.TrimSpace(stderr.String()))
+	}
+	right, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	left, _, err := v.trace(ctx, seed)
+	if err != nil {
+		return nil, err
+	}
+	return &difference{seed: seed, left: left, right: right, what: fmt.Sprintf("a process with GOMAXPROCS=%d", procs)}, nil
+}
+
+// report is the first step that differs, with both sides.
+func (d *difference) report() error {
+	left, right := splitSteps(d.left), splitSteps(d.right)
+	for i := 0; i < len(left) || i < len(right); i++ {
+		var a, b string
+		if i < len(left) {
+			a = left[i]
+		}
+		if i < len(right) {
+			b = right[i]
+		}
+		if a == b {
+			continue
+		}
+		return &sim.DivergedError{Step: uint64(i), Why: fmt.Sprintf("seed %d: run 1 has\n%s%s has\n%s", d.seed, side(a), d.what, side(b))}
+	}
+	return &sim.DivergedError{Why: fmt.Sprintf("seed %d: %s had another hash than run 1, but when both are run again they agree", d.seed, d.what)}
+}
+
+func side(block string) string {
+	if block == "" {
+		return "  (the run is over)\n"
+	}
+	var b strings.Builder
+	for _, line := range strings.Split(strings.TrimRight(block, "\n"), "\n") {
+		b.WriteString("  " + line + "\n")
+	}
+	return b.String()
+}
+
+// splitSteps cuts a trace into steps: the header is the 0th. A step's hash is left out: it differs from the first difference
+// on, and says nothing else.
+func splitSteps(trace []byte) []string {
+	var steps []string
+	for _, line := range strings.SplitAfter(string(trace), "\n") {
+		if line == "" {
+			continue
+		}
+		if strings.HasPrefix(line, `{"r":`) && len(steps) > 0 {
+			steps[len(steps)-1] += line
+			continue
+		}
+		if k := strings.LastIndex(line, `,"h":"`); k >= 0 && strings.HasPrefix(line, `{"s":`) {
+			line = line[:k] + "}\n"
+		}
+		steps = append(steps, line)
+	}
+	return steps
+}
