@@ -63,26 +63,35 @@ func (h *hasher) end(draws []uint64) uint64 {
 
 const notASCII = 0x8080808080808080
 
-// hashText is the hash of a text, and whether all of it is ASCII, which makes it UTF-8 too: one look at the bytes serves
-// both.
-func hashText(s string) (hash uint64, ascii bool) {
-	b := unsafe.Slice(unsafe.StringData(s), len(s))
-	acc, seen := uint64(len(b))^saltA, uint64(0)
-	for len(b) > 16 {
-		v, w := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
-		acc, seen = fold(acc^v, w^saltB), seen|v|w
-		b = b[16:]
-	}
+// hashText is the hash of a text, and all of its bytes or-ed together eight by eight: one look at it serves both the hash
+// and the question whether it is ASCII, and so UTF-8.
+func hashText(s string) (hash, seen uint64) {
+	n, p := len(s), unsafe.Pointer(unsafe.StringData(s))
+	acc := uint64(n) ^ saltA
 	var v, w uint64
-	switch n := len(b); {
+	switch {
+	case n > 16:
+		for ; n > 16; n -= 16 {
+			v, w = word(p), word(unsafe.Add(p, 8))
+			acc, seen = fold(acc^v, w^saltB), seen|v|w
+			p = unsafe.Add(p, 16)
+		}
+		v, w = word(unsafe.Add(p, n-16)), word(unsafe.Add(p, n-8)) // may overlap what was read before
 	case n >= 8:
-		v, w = binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[n-8:])
+		v, w = word(p), word(unsafe.Add(p, n-8))
 	case n >= 4:
-		v, w = uint64(binary.LittleEndian.Uint32(b)), uint64(binary.LittleEndian.Uint32(b[n-4:]))
+		v, w = halfWord(p), halfWord(unsafe.Add(p, n-4))
 	case n > 0:
-		v, w = uint64(b[0])<<8|uint64(b[n/2]), uint64(b[n-1])
+		v, w = uint64(s[0])<<8|uint64(s[n/2]), uint64(s[n-1])
 	}
-	return fold(acc^v, w^saltB), (seen|v|w)&notASCII == 0
+	return fold(acc^v, w^saltB), seen | v | w
+}
+
+// word reads eight bytes, the first one lowest whatever the machine.
+func word(p unsafe.Pointer) uint64 { return binary.LittleEndian.Uint64((*[8]byte)(p)[:]) }
+
+func halfWord(p unsafe.Pointer) uint64 {
+	return uint64(binary.LittleEndian.Uint32((*[4]byte)(p)[:]))
 }
 
 // textHash is hashText of a text that was validated.

@@ -169,13 +169,13 @@ func (k *Kernel) Offer(id ActorID, kind Kind, target uint32) Choice {
 	e.seq++
 	c := Choice{Actor: id, Kind: kind, Target: target, Seq: e.seq}
 	switch k.class(kind) {
-	case ClassFault:
-		k.ready.insertFault(Offer{Choice: c, Stamp: k.stamp}, k.kinds)
-	case ClassScript:
-		k.ready.Actions = insert(k.ready.Actions, Offer{Choice: c})
 	case ClassAction:
 		k.stamp++
-		k.ready.Actions = insert(k.ready.Actions, Offer{Choice: c, Stamp: k.stamp})
+		k.ready.addAction(Offer{Choice: c, Stamp: k.stamp})
+	case ClassScript:
+		k.ready.addAction(Offer{Choice: c})
+	case ClassFault:
+		k.ready.insertFault(Offer{Choice: c, Stamp: k.stamp}, k.kinds)
 	default:
 		panic(fmt.Sprintf("sim: %q is not a kind that can be offered", kind))
 	}
@@ -195,7 +195,7 @@ func (k *Kernel) OfferSince(id ActorID, kind Kind, target uint32, stamp uint64) 
 	e.seq++
 	c := Choice{Actor: id, Kind: kind, Target: target, Seq: e.seq}
 	k.stamp++
-	k.ready.Actions = insert(k.ready.Actions, Offer{Choice: c, Stamp: min(stamp, k.stamp)})
+	k.ready.addAction(Offer{Choice: c, Stamp: min(stamp, k.stamp)})
 	return c
 }
 
@@ -204,27 +204,33 @@ func (k *Kernel) Withdraw(c Choice) bool {
 	if k.class(c.Kind) == ClassFault {
 		return k.ready.removeFault(c, k.kinds)
 	}
-	var ok bool
-	k.ready.Actions, ok = remove(k.ready.Actions, c)
-	return ok
+	i := find(k.ready.Actions, c)
+	if i >= 0 {
+		k.ready.removeAction(i)
+	}
+	return i >= 0
 }
 
 // class is the class of a kind; that of a record, which nobody can offer or pick, if the kind is not registered.
 func (k *Kernel) class(kind Kind) Class {
-	if int(kind) >= len(k.kinds) {
-		if k.kinds = kinds(); int(kind) >= len(k.kinds) {
-			return ClassRecord
-		}
+	if int(kind) < len(k.kinds) {
+		return k.kinds[kind].class
 	}
-	return k.kinds[kind].class
+	if k.learnKinds(); int(kind) < len(k.kinds) {
+		return k.kinds[kind].class
+	}
+	return ClassRecord
 }
 
 func (k *Kernel) kindHash(kind Kind) uint64 {
 	if int(kind) >= len(k.kinds) {
-		k.kinds = kinds()
+		k.learnKinds()
 	}
 	return k.kinds[kind].hash
 }
+
+// learnKinds takes over the kinds that were registered since.
+func (k *Kernel) learnKinds() { k.kinds = kinds() }
 
 // Quiet tells whether nothing can happen but time passing and faults.
 func (k *Kernel) Quiet() bool { return len(k.ready.Actions) == 0 }
@@ -250,9 +256,9 @@ func (k *Kernel) Emit(r *Record) {
 	if !k.inStep {
 		panic(fmt.Sprintf("sim: record %q of %s is emitted outside of a step", r.Kind, k.ActorName(r.Actor)))
 	}
-	key, plain := hashText(r.Key)
-	detail, plainDetail := hashText(r.Detail)
-	if !plain || !plainDetail {
+	key, seen := hashText(r.Key)
+	detail, seenToo := hashText(r.Detail)
+	if (seen|seenToo)&notASCII != 0 {
 		r.Key, r.Detail = validText(r.Key), validText(r.Detail)
 		key, detail = textHash(r.Key), textHash(r.Detail)
 	}
@@ -281,8 +287,12 @@ func (k *Kernel) Step() bool {
 	if k.err != nil {
 		return false
 	}
-	c, ok := k.next()
-	if !ok {
+	var c Choice
+	if i := oldest(k.ready.Actions); k.fifo && i >= 0 {
+		// What FIFO.Pick and take do, but for the calls and for looking up again what was picked.
+		c = k.ready.Actions[i].Choice
+		k.ready.removeAction(i)
+	} else if ok := k.pick(&c); !ok {
 		return false
 	}
 	k.step++
@@ -295,38 +305,26 @@ func (k *Kernel) Step() bool {
 		k.settle()
 	}
 	k.inStep = false
-	k.endStep(c)
+	hash := k.hash.end(k.draws)
+	if len(k.observers) > 0 {
+		k.tellStepEnd(c, hash)
+	}
 	return k.err == nil
 }
 
-// next has the strategy pick, and takes what it picked out of the ready set.
-func (k *Kernel) next() (Choice, bool) {
-	if k.fifo {
-		// What FIFO.Pick and take do, but for the calls and for looking up again what was picked.
-		if i := oldest(k.ready.Actions); i >= 0 {
-			c := k.ready.Actions[i].Choice
-			k.ready.Actions = removeAt(k.ready.Actions, i)
-			return c, true
-		}
+// pick has the strategy pick, and takes what it picked out of the ready set.
+func (k *Kernel) pick(c *Choice) (ok bool) {
+	var err error
+	if *c, err = k.strategy.Pick(k.Ready(), k.step+1); err == nil {
+		err = k.take(*c)
 	}
-	c, err := k.strategy.Pick(k.Ready(), k.step+1)
-	if err == nil {
-		err = k.take(c)
-	}
-	if err == nil {
-		return c, true
-	}
-	if err != ErrNothingToDo && !errors.Is(err, ErrNothingToDo) {
+	if err != nil && err != ErrNothingToDo && !errors.Is(err, ErrNothingToDo) {
 		k.Fail(err)
 	}
-	return Choice{}, false
+	return err == nil
 }
 
-func (k *Kernel) endStep(c Choice) {
-	hash := k.hash.end(k.draws)
-	if len(k.observers) == 0 {
-		return
-	}
+func (k *Kernel) tellStepEnd(c Choice, hash uint64) {
 	k.info = StepInfo{Step: k.step, At: k.clock.Elapsed(), Choice: c, Draws: k.draws, Hash: hash}
 	for _, o := range k.observers {
 		o.StepEnd(&k.info)

@@ -74,48 +74,77 @@ func search(set []Offer, order uint64) int {
 	return lo
 }
 
+// addAction puts o where it belongs among the actions.
+func (r *Ready) addAction(o Offer) {
+	r.Actions = append(r.Actions, o)
+	if n := len(r.Actions) - 1; n > 0 && r.Actions[n-1].order() > o.order() {
+		sink(r.Actions)
+	}
+}
+
+// removeAction takes out the action at i.
+func (r *Ready) removeAction(i int) {
+	last := len(r.Actions) - 1
+	if i < last {
+		closeGap(r.Actions[i:])
+	}
+	r.Actions = r.Actions[:last]
+}
+
 func insert(set []Offer, o Offer) []Offer {
-	i := search(set, o.order())
 	set = append(set, o)
-	if last := len(set) - 1; i < last {
-		shiftUp(set[i:])
-		set[i] = o
+	if n := len(set) - 1; n > 0 && set[n-1].order() > o.order() {
+		sink(set)
 	}
 	return set
 }
 
 // remove takes c out of the set. A choice is found by actor and sequence; the rest of it must agree.
 func remove(set []Offer, c Choice) ([]Offer, bool) {
-	i := search(set, c.order())
-	if i == len(set) || set[i].Choice != c {
+	i := find(set, c)
+	if i < 0 {
 		return set, false
 	}
-	return removeAt(set, i), true
+	closeGap(set[i:])
+	return set[:len(set)-1], true
 }
 
-func removeAt(set []Offer, i int) []Offer {
-	last := len(set) - 1
-	if rest := set[i:]; len(rest) > shortShift {
-		copy(rest, rest[1:])
-	} else {
-		for j := 1; j < len(rest); j++ {
-			rest[j-1] = rest[j]
-		}
+// find is the place of c in the set, -1 if it is not there.
+func find(set []Offer, c Choice) int {
+	if i := search(set, c.order()); i < len(set) && set[i].Choice == c {
+		return i
 	}
-	return set[:last]
+	return -1
 }
 
 // shortShift is up to how many offers are moved one by one: what a ready set usually has costs less than a call of memmove.
 const shortShift = 8
 
-// shiftUp moves all but the last by one place, over the last.
-func shiftUp(set []Offer) {
-	if len(set) > shortShift {
-		copy(set[1:], set)
+// sink brings the last offer to its place among the others, which are in order.
+func sink(set []Offer) {
+	last := len(set) - 1
+	o := set[last]
+	if last > shortShift {
+		i := search(set[:last], o.order())
+		copy(set[i+1:], set[i:last])
+		set[i] = o
 		return
 	}
-	for j := len(set) - 1; j > 0; j-- {
-		set[j] = set[j-1]
+	i := last
+	for ; i > 0 && set[i-1].order() > o.order(); i-- {
+		set[i] = set[i-1]
+	}
+	set[i] = o
+}
+
+// closeGap moves all but the first by one place, over the first.
+func closeGap(set []Offer) {
+	if len(set) > shortShift {
+		copy(set, set[1:])
+		return
+	}
+	for i := 1; i < len(set); i++ {
+		set[i-1] = set[i]
 	}
 }
 
