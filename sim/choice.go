@@ -36,7 +36,6 @@ const (
 type Choice struct {
 	Actor  ActorID
 	Kind   Kind
-	_      uint16
 	Target uint32 // what the actor applies it to; its meaning belongs to the actor
 	Seq    uint32 // counts the actor's offers, from 1
 }
