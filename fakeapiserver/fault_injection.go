@@ -383,8 +383,8 @@ func (c *Cluster) StopFaults() {
 		for _, k := range cl.calls {
 			if k.state != stateOpen {
 				k.fault = nil
-			} else if k.watch.blocked > 0 && !k.watch.dead {
-				k.watch.heal()
+			} else if s := k.watch; s.blocked > 0 && (!s.dead || s.closing != nil) {
+				s.heal() // a dead connection is not healed, but that it is dead gets through
 			}
 		}
 	}

@@ -41,3 +41,24 @@ func TestReleaseLeavesFaults(t *testing.T) {
 	w.advance(time.Minute)
 	wantEvents(t, r, "ADDED default/a@1001")
 }
+
+// The end of the faults ends a hold on a dead connection, too: its client hears that it is lost.
+func TestStopFaultsReleasesDeadConnection(t *testing.T) {
+	w := newWorld(t, ClusterOptions{})
+	r := w.watch(metav1.ListOptions{ResourceVersion: "1000"})
+	w.must(func() error { return w.c.Inject(Fault{Kind: WatchHalfOpen}) })
+	w.must(func() error { return w.c.Inject(Fault{Kind: WatchEOF}) })
+	w.k.Clock().LimitTo(halfOpenAfter)
+	for w.k.Clock().Elapsed() < halfOpenAfter && w.k.Step() { // up to the step in which the client could be told
+	}
+	w.must(func() error { return w.c.SetHeld("conn/a", true) })
+	w.settle()
+	if r.closed {
+		t.Fatal("a held connection brought its end")
+	}
+	w.do(w.c.StopFaults)
+	w.settle()
+	if !r.closed || r.closeErr != ErrConnectionLost {
+		t.Errorf("after the faults stopped: closed %v, %v", r.closed, r.closeErr)
+	}
+}
