@@ -17,15 +17,16 @@ import (
 //	informer i1 pods handlers=h1,h2 resync=30s
 var informerSpec = spec{
 	name: "informer",
-	usage: "informer NAME RESOURCE [handlers=NAME,...] [queue=delta] [resync=DURATION] [page=N] [namespace=NS] " +
-		"[labels=SELECTOR] [fields=SELECTOR] [replica=N|round-robin|choice]",
-	doc: "starts an informer of the stack under test with event handlers",
+	usage: "informer NAME RESOURCE [handlers=NAME,...] [queue=delta|inorder|atomic] [watch-list=on|off] [resync=DURATION] [page=N] " +
+		"[namespace=NS] [labels=SELECTOR] [fields=SELECTOR] [replica=N|round-robin|choice]",
+	doc: "starts an informer of the stack under test with event handlers; without queue= it has the queue that the stack has unless told otherwise",
 	parse: func(r *script.ArgReader) Command {
 		c := &informerCmd{}
 		c.spec.Name = r.Next("name").Value
 		c.resource = r.Next("resource").Value
 		handlers := r.List("handlers")
-		c.spec.Queue = subjects.Queue(r.OneOf("queue", string(subjects.QueueDelta), queueNames...))
+		c.spec.Queue = subjects.Queue(r.OneOf("queue", "", queueNames...))
+		c.spec.WatchList = r.OneOf("watch-list", "off", "on", "off") == "on"
 		c.spec.Resync = r.Duration("resync", 0)
 		c.spec.PageSize = r.Int64("page", 0, 1, 1<<31)
 		c.spec.Namespace = r.String("namespace", "")
@@ -48,7 +49,7 @@ var informerSpec = spec{
 }
 
 // queueNames are the queues that queue= accepts.
-var queueNames = []string{string(subjects.QueueDelta)}
+var queueNames = []string{string(subjects.QueueDelta), string(subjects.QueueInOrder), string(subjects.QueueAtomic)}
 
 type informerCmd struct {
 	resource string

@@ -45,7 +45,7 @@ type Host func(seed uint64, run func()) error
 type InformerSpec struct {
 	Name      string
 	Resource  fakeapiserver.ResourceID
-	Queue     Queue
+	Queue     Queue         // "" for what the subject has unless told otherwise
 	Resync    time.Duration // check period and default of its handlers; 0 for none
 	PageSize  int64         // WatchListPageSize; 0 for the reflector's own rules (I5)
 	Namespace string        // "" for all

@@ -54,7 +54,7 @@ type informer struct {
 var _ subjects.Informer = (*informer)(nil)
 
 func newInformer(s *Stack, spec subjects.InformerSpec) (*informer, error) {
-	if spec.Queue != subjects.QueueDelta && spec.Queue != "" {
+	if s.parts.Queue == nil && !slices.Contains(queues, spec.Queue) {
 		return nil, fmt.Errorf("the stack has no queue %q", spec.Queue)
 	}
 	i := &informer{stack: s, kernel: s.env.Kernel, spec: spec}
@@ -67,22 +67,16 @@ func newInformer(s *Stack, spec subjects.InformerSpec) (*informer, error) {
 	}
 	i.id = i.kernel.Register(i)
 	i.link = newTransport(i)
-	jitter := i.kernel.Stream(spec.Name + "/jitter")
+	random := s.parts.Random
+	if random == nil {
+		random = i.kernel.Stream(spec.Name + "/jitter").Float64
+	}
 	i.inf = core.NewInformer(core.InformerOptions{
-		Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
-		NewQueue: func(known *core.Indexer) core.Queue {
-			q := &observedQueue{informer: i}
-			if s.parts.Queue != nil {
-				q.Queue = s.parts.Queue(known, q.enqueued)
-			} else {
-				q.Queue = core.NewDeltaFIFO(core.DeltaFIFOOptions{KnownObjects: known, OnEnqueue: q.enqueued})
-			}
-			q.keyed, _ = q.Queue.(core.KeyedWriter)
-			return q
-		},
+		Indexers:     cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
+		NewQueue:     i.newQueue,
 		ResyncPeriod: spec.Resync,
 		Reflector: core.ReflectorOptions{
-			Name: spec.Name, WatchListPageSize: spec.PageSize, Random: jitter.Float64,
+			Name: spec.Name, WatchListPageSize: spec.PageSize, WatchList: spec.WatchList, Random: random,
 		},
 	})
 	i.assemble()
@@ -94,6 +88,29 @@ func newInformer(s *Stack, spec subjects.InformerSpec) (*informer, error) {
 	i.inf.Start(i.now())
 	i.settleWants()
 	return i, nil
+}
+
+// queues are the queues that the stack has; "" is a DeltaFIFO.
+var queues = []subjects.Queue{"", subjects.QueueDelta, subjects.QueueInOrder, subjects.QueueAtomic}
+
+// newQueue makes the queue over the informer's store, as client-go's informers make theirs.
+func (i *informer) newQueue(known *core.Indexer) core.Queue {
+	q := &observedQueue{informer: i}
+	switch make := i.stack.parts.Queue; {
+	case make != nil:
+		q.Queue = make(known, q.enqueued)
+	case i.spec.Queue == subjects.QueueInOrder:
+		q.Queue = core.NewRealFIFO(core.RealFIFOOptions{KnownObjects: known, Batch: true, OnEnqueue: q.enqueued})
+	case i.spec.Queue == subjects.QueueAtomic:
+		q.atomic = true
+		q.Queue = core.NewRealFIFO(core.RealFIFOOptions{
+			Atomic: true, EmitBookmarks: true, Batch: true, UnlockWhileProcessing: true, OnEnqueue: q.enqueued,
+		})
+	default:
+		q.Queue = core.NewDeltaFIFO(core.DeltaFIFOOptions{KnownObjects: known, OnEnqueue: q.enqueued})
+	}
+	q.keyed, _ = q.Queue.(core.KeyedWriter)
+	return q
 }
 
 // assemble puts the observers, and a test's doubles, between the controller and its neighbours.

@@ -11,6 +11,7 @@ type observedQueue struct {
 	core.Queue
 	keyed     core.KeyedWriter // Queue, if it is one
 	informer  *informer
+	atomic    bool // what a Replace deletes shows only when it is processed
 	replacing bool
 }
 
@@ -39,7 +40,10 @@ func (q *observedQueue) Replace(list []any, rv string) error {
 		keys = append(keys, key)
 	}
 	r := k.Record(q.informer.id, subjects.KindReplace)
-	r.N, r.Obj, r.Detail = int64(len(list)), keys, subjects.TombstonesVisible
+	r.N, r.Obj = int64(len(list)), keys
+	if !q.atomic {
+		r.Detail = subjects.TombstonesVisible
+	}
 	r.RV = parseRevision(rv)
 	k.Emit(r)
 	q.replacing = true
@@ -90,6 +94,28 @@ func (s *observedStore) DeleteKey(key string, final any) (old any, existed bool)
 	old, existed = s.Store.DeleteKey(key, final)
 	s.record(key, "delete", nil, old)
 	return old, existed
+}
+
+// ReplaceKeys implements core.Store.
+func (s *observedStore) ReplaceKeys(keys []string, objs []any, resourceVersion string) []core.Removed {
+	before := make([]any, len(keys))
+	for n, key := range keys {
+		if old, exists, err := s.Store.GetByKey(key); err == nil && exists {
+			before[n] = old
+		}
+	}
+	gone := s.Store.ReplaceKeys(keys, objs, resourceVersion)
+	for _, g := range gone {
+		s.record(g.Key, "delete", nil, g.Obj)
+	}
+	for n, key := range keys {
+		if before[n] != nil {
+			s.record(key, "update", objs[n], before[n])
+		} else {
+			s.record(key, "add", objs[n], nil)
+		}
+	}
+	return gone
 }
 
 func (s *observedStore) record(key, detail string, obj, old any) {

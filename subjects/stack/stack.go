@@ -18,6 +18,8 @@ type Parts struct {
 	Store func(core.Store) core.Store
 	// Process replaces Controller.HandleDeltas.
 	Process func(*core.Controller) func(*core.Popped) error
+	// Random replaces the recorded stream from which an informer's backoffs and watch timeouts are drawn.
+	Random func() float64
 	// ListOptions may change what a list asks for.
 	ListOptions func(*metav1.ListOptions)
 }
