@@ -7,7 +7,6 @@ import (
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
-	utiltrace "k8s.io/utils/trace"
 
 	"github.com/informersim/informersim/informer/core"
 )
@@ -15,10 +14,8 @@ import (
 const (
 	// crashPause is how long a listener rests after its handler panicked (I85).
 	crashPause = time.Second
-	// backlogTraced is the number of waiting notifications from which on slow handler calls are logged.
-	backlogTraced = 1024
-	// backlogKept is the length up to which a drained backlog is used again.
-	backlogKept = 1024
+	// slowCall is how long a call may take, of a handler that has fallen behind, without being logged.
+	slowCall = 100 * time.Millisecond
 )
 
 // listener is one registered handler: a backlog without limit (I83) and a goroutine that calls the handler with one
@@ -34,7 +31,7 @@ type listener struct {
 
 	mu      sync.Mutex
 	cond    sync.Cond
-	backlog []core.Notification
+	backlog backlog
 	waiting bool // the goroutine waits for cond
 	closed  bool // nothing will be added
 	// removed makes the goroutine drop what it has taken (I81). It is read without the lock, before each call.
@@ -76,7 +73,7 @@ func (l *listener) add(n *core.Notification) {
 		l.mu.Unlock()
 		return
 	}
-	l.backlog = append(l.backlog, *n)
+	l.backlog.push(n)
 	wake := l.waiting
 	l.waiting = false
 	l.mu.Unlock()
@@ -91,68 +88,65 @@ func (l *listener) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
-	l.backlog = nil
+	l.backlog = backlog{}
 	l.waiting = false
 	l.cond.Signal()
 }
 
-// take waits for a backlog and hands it over; spare is used for the next. It returns nil when the listener is closed.
-func (l *listener) take(spare []core.Notification) []core.Notification {
+// take waits for notifications and hands over all there are, oldest first. It gives back those that were taken before. It
+// returns nil when the listener is closed.
+func (l *listener) take(used *chunk) *chunk {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for len(l.backlog) == 0 {
+	l.backlog.giveBack(used)
+	for l.backlog.first == nil {
 		if l.closed {
 			return nil
 		}
 		l.waiting = true
 		l.cond.Wait()
 	}
-	taken := l.backlog
-	l.backlog = spare[:0]
-	return taken
+	return l.backlog.takeAll()
 }
 
 // run calls the handler until the listener is closed.
 func (l *listener) run() {
 	defer close(l.finished)
 	crashed := false
-	var spare []core.Notification
+	var taken *chunk
 	for {
-		taken := l.take(spare)
-		if taken == nil {
+		if taken = l.take(taken); taken == nil {
 			return
 		}
-		for i := range taken {
-			if l.removed.Load() {
-				return
-			}
-			if crashed {
-				time.Sleep(crashPause)
+		for c := taken; c != nil; c = c.next {
+			for i := range c.len {
+				if crashed {
+					time.Sleep(crashPause)
+				}
 				if l.removed.Load() {
 					return
 				}
+				crashed = !l.call(&c.notifications[i], c.next != nil)
+				c.notifications[i] = core.Notification{} // so that the objects can be collected
 			}
-			crashed = !l.call(&taken[i], len(taken)-i)
-		}
-		clear(taken)
-		spare = nil
-		if cap(taken) <= backlogKept {
-			spare = taken
+			c.len = 0
 		}
 	}
 }
 
 // call makes one call of the handler. It returns false if the handler panicked and the program is to live on: the item is
 // skipped (I85).
-func (l *listener) call(n *core.Notification, backlog int) (returned bool) {
+func (l *listener) call(n *core.Notification, behind bool) (returned bool) {
 	defer utilruntime.HandleCrashWithLogger(l.logger)
-	if backlog > backlogTraced {
-		trace := utiltrace.New("informer handler",
-			utiltrace.Field{Key: "handler", Value: l.handlerName},
-			utiltrace.Field{Key: "pendingNotifications", Value: backlog})
-		defer trace.LogIfLong(100 * time.Millisecond)
+	if !behind {
+		n.Call(l.handler)
+	} else {
+		start := time.Now()
+		n.Call(l.handler)
+		if took := time.Since(start); took > slowCall {
+			l.logger.Info("Slow event handler with a backlog", "handler", l.handlerName, "took", took, "notification", n.Type.String())
+		}
 	}
-	n.Call(l.handler)
 	if n.IsInInitialList {
 		l.synced.finish()
 	}

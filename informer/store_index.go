@@ -3,8 +3,11 @@ package informer
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // keySet is a set of store keys.
@@ -22,76 +25,100 @@ func (s keySet) sorted() []string {
 // storeIndex is the indices of a store: for each index function, the keys by value. It needs the store's lock.
 type storeIndex struct {
 	indexers Indexers
-	byName   map[string]map[string]keySet
-	scratch  []indexChange // of update, reused
+	funcs    []*namedIndex // the same, to walk without a map
 }
 
-// indexChange is an index function's values for an object before and after.
-type indexChange struct {
-	name     string
+// namedIndex is one index function with the keys by value.
+type namedIndex struct {
+	name string
+	fn   IndexFunc
+	keys map[string]keySet
+	// byNamespace says that fn is MetaNamespaceIndexFunc, which nearly every informer has: for an object whose namespace did
+	// not change, which is every object, the calls and the slices they return are spared.
+	byNamespace bool
+	// of update, between finding out and changing
+	changed  bool
 	old, new []string
 }
 
 func newStoreIndex(indexers Indexers) storeIndex {
-	return storeIndex{indexers: indexers, byName: map[string]map[string]keySet{}}
+	i := storeIndex{indexers: indexers}
+	for name, fn := range indexers {
+		i.funcs = append(i.funcs, newNamedIndex(name, fn))
+	}
+	return i
 }
 
-func (i *storeIndex) empty() bool { return len(i.indexers) == 0 }
+func newNamedIndex(name string, fn IndexFunc) *namedIndex {
+	// Functions have no identity but that of their code.
+	same := fn != nil && reflect.ValueOf(fn).Pointer() == reflect.ValueOf(MetaNamespaceIndexFunc).Pointer()
+	return &namedIndex{name: name, fn: fn, keys: map[string]keySet{}, byNamespace: same}
+}
+
+func (i *storeIndex) empty() bool { return len(i.funcs) == 0 }
 
 // update moves key from where the old object was to where the new one belongs; nil stands for no object. All index
 // functions run before anything changes, so one that fails, which panics (I71), leaves the indices whole.
 func (i *storeIndex) update(key string, oldObj, newObj any) {
-	if len(i.indexers) == 0 {
-		return
+	for _, ix := range i.funcs {
+		ix.compare(key, oldObj, newObj)
 	}
-	i.scratch = i.scratch[:0]
-	for name, fn := range i.indexers {
-		before := i.valuesOf(name, fn, key, oldObj)
-		after := i.valuesOf(name, fn, key, newObj)
-		if len(before) == 1 && len(after) == 1 && before[0] == after[0] {
-			continue // the usual case: one value, unchanged
+	for _, ix := range i.funcs {
+		if ix.changed {
+			ix.apply(key)
 		}
-		i.scratch = append(i.scratch, indexChange{name, before, after})
 	}
-	for _, change := range i.scratch {
-		i.apply(key, change)
-	}
-	clear(i.scratch)
 }
 
-func (i *storeIndex) valuesOf(name string, fn IndexFunc, key string, obj any) []string {
+// compare calls the index function for both objects.
+func (ix *namedIndex) compare(key string, oldObj, newObj any) {
+	ix.changed = false
+	if ix.byNamespace && sameNamespace(oldObj, newObj) {
+		return
+	}
+	ix.old, ix.new = ix.valuesOf(key, oldObj), ix.valuesOf(key, newObj)
+	ix.changed = len(ix.old) != 1 || len(ix.new) != 1 || ix.old[0] != ix.new[0]
+}
+
+func sameNamespace(oldObj, newObj any) bool {
+	before, ok := oldObj.(metav1.Object)
+	if !ok {
+		return false
+	}
+	after, ok := newObj.(metav1.Object)
+	return ok && before.GetNamespace() == after.GetNamespace()
+}
+
+func (ix *namedIndex) valuesOf(key string, obj any) []string {
 	if obj == nil {
 		return nil
 	}
-	values, err := fn(obj)
+	values, err := ix.fn(obj)
 	if err != nil {
-		panic(fmt.Errorf("unable to calculate an index entry for key %q on index %q: %v", key, name, err))
+		panic(fmt.Errorf("unable to calculate an index entry for key %q on index %q: %v", key, ix.name, err))
 	}
 	return values
 }
 
-func (i *storeIndex) apply(key string, change indexChange) {
-	index := i.byName[change.name]
-	if index == nil {
-		index = map[string]keySet{}
-		i.byName[change.name] = index
-	}
-	for _, value := range change.old {
-		if set := index[value]; set != nil {
+// apply makes the change that compare found.
+func (ix *namedIndex) apply(key string) {
+	for _, value := range ix.old {
+		if set := ix.keys[value]; set != nil {
 			delete(set, key)
 			if len(set) == 0 {
-				delete(index, value) // or values that come and go would pile up (I72)
+				delete(ix.keys, value) // or values that come and go would pile up (I72)
 			}
 		}
 	}
-	for _, value := range change.new {
-		set := index[value]
+	for _, value := range ix.new {
+		set := ix.keys[value]
 		if set == nil {
 			set = keySet{}
-			index[value] = set
+			ix.keys[value] = set
 		}
 		set[key] = struct{}{}
 	}
+	ix.old, ix.new = nil, nil
 }
 
 // add adds index functions and indexes items with them (I73).
@@ -106,50 +133,63 @@ func (i *storeIndex) add(added Indexers, items map[string]any) error {
 		slices.Sort(taken)
 		return fmt.Errorf("indexer conflict: %s: an index of that name exists already", strings.Join(taken, ", "))
 	}
-	maps.Copy(i.indexers, added)
-	for key, item := range items {
-		for name, fn := range added {
-			i.apply(key, indexChange{name: name, new: i.valuesOf(name, fn, key, item)})
+	for name, fn := range added {
+		ix := newNamedIndex(name, fn)
+		i.indexers[name] = fn
+		i.funcs = append(i.funcs, ix)
+		for key, item := range items {
+			ix.compare(key, nil, item)
+			ix.apply(key)
 		}
 	}
 	return nil
 }
 
-func (i *storeIndex) keysOf(name, value string) (keySet, error) {
-	if i.indexers[name] == nil {
-		return nil, errNoIndex(name)
+func (i *storeIndex) named(name string) (*namedIndex, error) {
+	for _, ix := range i.funcs {
+		if ix.name == name && ix.fn != nil {
+			return ix, nil
+		}
 	}
-	return i.byName[name][value], nil
+	return nil, fmt.Errorf("Index with name %s does not exist", name) //nolint:staticcheck // client-go's text
+}
+
+func (i *storeIndex) keysOf(name, value string) (keySet, error) {
+	ix, err := i.named(name)
+	if err != nil {
+		return nil, err
+	}
+	return ix.keys[value], nil
 }
 
 // keysLike returns the keys that share a value with obj.
 func (i *storeIndex) keysLike(name string, obj any) (keySet, error) {
-	fn := i.indexers[name]
-	if fn == nil {
-		return nil, errNoIndex(name)
+	ix, err := i.named(name)
+	if err != nil {
+		return nil, err
 	}
-	values, err := fn(obj)
+	values, err := ix.fn(obj)
 	if err != nil {
 		return nil, err
 	}
 	if len(values) == 1 {
-		return i.byName[name][values[0]], nil
+		return ix.keys[values[0]], nil
 	}
 	keys := keySet{}
 	for _, value := range values {
-		maps.Copy(keys, i.byName[name][value])
+		maps.Copy(keys, ix.keys[value])
 	}
 	return keys, nil
 }
 
 func (i *storeIndex) values(name string) []string {
-	values := make([]string, 0, len(i.byName[name]))
-	for value := range i.byName[name] {
+	ix, err := i.named(name)
+	if err != nil {
+		return []string{}
+	}
+	values := make([]string, 0, len(ix.keys))
+	for value := range ix.keys {
 		values = append(values, value)
 	}
 	return values
-}
-
-func errNoIndex(name string) error {
-	return fmt.Errorf("Index with name %s does not exist", name) //nolint:staticcheck // client-go's text
 }

@@ -184,20 +184,32 @@ func (s *threadSafeStore) Replace(items map[string]any, resourceVersion string) 
 // where they were.
 func (s *threadSafeStore) replace(items map[string]any, resourceVersion string) {
 	if !s.index.empty() {
-		for key, old := range s.items {
-			if _, stays := items[key]; !stays {
-				s.index.update(key, old, nil)
-			}
-		}
-		for key, item := range items {
-			s.index.update(key, s.items[key], item)
-		}
+		s.reindex(items)
 	}
 	if items == nil {
 		items = map[string]any{}
 	}
 	s.items = items
 	s.setResourceVersion(resourceVersion)
+}
+
+func (s *threadSafeStore) reindex(items map[string]any) {
+	stayed := 0
+	for key, item := range items {
+		old, stays := s.items[key]
+		if stays {
+			stayed++
+		}
+		s.index.update(key, old, item)
+	}
+	if stayed == len(s.items) {
+		return
+	}
+	for key, old := range s.items {
+		if _, stays := items[key]; !stays {
+			s.index.update(key, old, nil)
+		}
+	}
 }
 
 // replaceKeys is replace for a list, and returns what it took away.
