@@ -1,0 +1,468 @@
+package fakeapiserver
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/informersim/informersim/sim"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// What each fault of an open watch looks like to its client.
+func TestStreamFaults(t *testing.T) {
+	tests := []struct {
+		fault  Fault
+		after  time.Duration
+		events string
+		closed bool
+		err    error
+	}{
+		{Fault{Kind: WatchClose}, 0, "", true, nil},
+		{Fault{Kind: WatchEOF}, 0, "", true, io.ErrUnexpectedEOF},
+		{Fault{Kind: WatchReset}, 0, "", true, syscall.ECONNRESET},
+		{Fault{Kind: Watch410}, 0, "410 Expired", true, nil},
+		{Fault{Kind: Watch500}, 0, "500 InternalError", true, nil},
+		{Fault{Kind: WatchHalfOpen}, 44 * time.Second, "", false, nil},
+		{Fault{Kind: WatchHalfOpen}, 45 * time.Second, "", true, ErrConnectionLost},
+		{Fault{Kind: WatchStall}, 3 * time.Hour, "", false, nil}, // not even the deadline ends it
+		{Fault{Kind: WatchStall, Duration: time.Minute}, time.Minute, "ADDED", false, nil},
+		{Fault{Kind: WatchDelay, Duration: time.Minute}, 59 * time.Second, "", false, nil},
+		{Fault{Kind: WatchDelay, Duration: time.Minute}, time.Minute, "ADDED", false, nil},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprint(tt.fault.Kind, " after ", tt.after), func(t *testing.T) {
+			w := newWorld(t, ClusterOptions{})
+			r := w.watch(metav1.ListOptions{ResourceVersion: "1000"})
+			w.must(func() error { return w.c.Inject(tt.fault) })
+			w.create("default/a")
+			w.settle()
+			w.advance(tt.after)
+			var seen []string
+			for _, e := range r.events {
+				if st, ok := e.Object.(*metav1.Status); ok {
+					seen = append(seen, fmt.Sprint(st.Code, " ", st.Reason))
+					continue
+				}
+				seen = append(seen, string(e.Type))
+			}
+			if got := strings.Join(seen, ","); got != tt.events {
+				t.Errorf("the client saw %q, want %q", got, tt.events)
+			}
+			if r.closed != tt.closed || (tt.err == nil) != (r.closeErr == nil) || !errors.Is(r.closeErr, tt.err) {
+				t.Errorf("closed %v with %v, want %v with %v", r.closed, r.closeErr, tt.closed, tt.err)
+			}
+		})
+	}
+}
+
+// A stalled server that comes to itself after the deadline ends the watch then.
+func TestStallPastDeadline(t *testing.T) {
+	w := newWorld(t, ClusterOptions{})
+	r := w.watch(metav1.ListOptions{ResourceVersion: "1000", TimeoutSeconds: ptr[int64](10)})
+	w.must(func() error { return w.c.Inject(Fault{Kind: WatchStall, Duration: time.Minute}) })
+	w.advance(59 * time.Second)
+	if r.closed {
+		t.Fatal("a stalled watch was ended")
+	}
+	w.advance(time.Second)
+	if !r.closed || r.closeErr != nil {
+		t.Errorf("closed %v, %v", r.closed, r.closeErr)
+	}
+}
+
+// What each fault of a request looks like to its client, and whether a write was committed.
+func TestRequestFaults(t *testing.T) {
+	status := func(is func(error) bool, retry int) func(error) string {
+		return func(err error) string {
+			if !is(err) {
+				return "it is another error"
+			}
+			if got, _ := apierrors.SuggestsClientDelay(err); got != retry {
+				return fmt.Sprintf("Retry-After is %d, want %d", got, retry)
+			}
+			return ""
+		}
+	}
+	broken := func(want error) func(error) string {
+		return func(err error) string {
+			if !errors.Is(err, want) {
+				return "want " + want.Error()
+			}
+			return ""
+		}
+	}
+	lists := map[FaultKind]func(error) string{
+		List410: status(apierrors.IsResourceExpired, 0), List429: status(apierrors.IsTooManyRequests, 1),
+		List500: status(apierrors.IsInternalError, 0), List503: status(apierrors.IsServiceUnavailable, 0),
+		List504: status(apierrors.IsTimeout, 0), ListLost: broken(io.ErrUnexpectedEOF), ListReset: broken(syscall.ECONNRESET),
+	}
+	opens := map[FaultKind]func(error) string{
+		WatchOpen429: status(apierrors.IsTooManyRequests, 1), WatchOpen500: status(apierrors.IsInternalError, 0),
+		WatchOpen503: status(apierrors.IsServiceUnavailable, 0), WatchOpen504: status(apierrors.IsTimeout, 0),
+		WatchOpenRefused: broken(syscall.ECONNREFUSED),
+	}
+	writes := map[FaultKind]func(error) string{
+		Write429: status(apierrors.IsTooManyRequests, 1), Write500: status(apierrors.IsInternalError, 0),
+		Write503: status(apierrors.IsServiceUnavailable, 0), Write504: status(apierrors.IsTimeout, 0),
+		WriteLost: broken(io.ErrUnexpectedEOF), WriteReset: broken(syscall.ECONNRESET),
+	}
+	for _, armed := range []bool{true, false} { // the fault waits for the request, or hits it on its way
+		hit := func(w *world, kind FaultKind, ask func()) {
+			fault := func() {
+				if err := w.c.Inject(Fault{Kind: kind}); err != nil {
+					t.Error(err)
+				}
+			}
+			if armed {
+				fault, ask = ask, fault
+			}
+			w.do(ask)
+			w.do(fault)
+			w.settle()
+		}
+		for kind, wrong := range lists {
+			w := newWorld(t, ClusterOptions{})
+			w.create("default/a")
+			w.settle()
+			r := &receiver{}
+			hit(w, kind, func() { w.cl.List(w.pods, "", metav1.ListOptions{ResourceVersion: "1001"}, r) })
+			if why := wrong(r.err); r.lists != 1 || why != "" {
+				t.Errorf("%s, armed %v: %v: %s", kind, armed, r.err, why)
+			}
+			if _, err := w.list("", metav1.ListOptions{ResourceVersion: "1001"}); err != nil {
+				t.Errorf("%s hit a second list: %v", kind, err)
+			}
+		}
+		for kind, wrong := range opens {
+			w := newWorld(t, ClusterOptions{})
+			r := &receiver{}
+			hit(w, kind, func() { w.cl.Watch(w.pods, "", metav1.ListOptions{ResourceVersion: "1000"}, r) })
+			if why := wrong(r.openErr); why != "" {
+				t.Errorf("%s, armed %v: %v: %s", kind, armed, r.openErr, why)
+			}
+		}
+		for kind, wrong := range writes {
+			w := newWorld(t, ClusterOptions{})
+			r := &receiver{}
+			hit(w, kind, func() { w.cl.Write(Write{Verb: Create, Resource: w.pods, Object: pod("default/a")}, r) })
+			if why := wrong(r.writeErr); why != "" {
+				t.Errorf("%s, armed %v: %v: %s", kind, armed, r.writeErr, why)
+			}
+			if made := w.c.Store().Revision() == 1001; made != (kind == WriteLost) {
+				t.Errorf("%s, armed %v: committed %v", kind, armed, made)
+			}
+		}
+	}
+}
+
+// A 410 strikes only lists that can be too old: with a revision, or a continue token, which then gets a new one.
+func TestList410WhereItCan(t *testing.T) {
+	w := newWorld(t, ClusterOptions{})
+	for i := range 3 {
+		w.create(fmt.Sprintf("default/%d", i))
+	}
+	w.must(func() error { return w.c.Inject(Fault{Kind: List410}) })
+	for _, rv := range []string{"", "0"} {
+		if _, err := w.list("", metav1.ListOptions{ResourceVersion: rv}); err != nil {
+			t.Errorf("rv %q: %v", rv, err)
+		}
+	}
+	page, err := w.list("", metav1.ListOptions{Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.list("", metav1.ListOptions{Limit: 1, Continue: page.Continue})
+	if !apierrors.IsResourceExpired(err) {
+		t.Fatalf("continue: %v", err)
+	}
+	next := err.(apierrors.APIStatus).Status().ListMeta.Continue
+	if page, err := w.list("", metav1.ListOptions{Limit: 1, Continue: next}); err != nil || page.Keys[0] != "default/1" {
+		t.Errorf("the token of the 410: %+v, %v", page, err)
+	}
+}
+
+// RetryAfter is rounded up to whole seconds.
+func TestRetryAfter(t *testing.T) {
+	for _, kind := range []FaultKind{List429, List500, List503, List504} {
+		w := newWorld(t, ClusterOptions{})
+		w.must(func() error { return w.c.Inject(Fault{Kind: kind, RetryAfter: 1500 * time.Millisecond}) })
+		_, err := w.list("", metav1.ListOptions{})
+		if s, ok := apierrors.SuggestsClientDelay(err); kind != List500 && (!ok || s != 2) {
+			t.Errorf("%s: Retry-After is %d in %v", kind, s, err)
+		}
+		var st apierrors.APIStatus
+		if !errors.As(err, &st) || st.Status().Details == nil || st.Status().Details.RetryAfterSeconds != 2 {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
+// list-stale: the list is served by the replica that lags most, where it may.
+func TestListStale(t *testing.T) {
+	w := newWorld(t, ClusterOptions{Replicas: 3})
+	w.create("default/a")
+	w.settle()
+	w.do(func() { w.c.Replica(2).Hold() })
+	w.create("default/b")
+	w.settle()
+	w.must(func() error { return w.c.Inject(Fault{Kind: ListStale}) })
+	for _, o := range []metav1.ListOptions{{}, {ResourceVersion: "1002"}} { // the stale replica cannot answer these
+		if page, err := w.list("", o); err != nil || len(page.Items) != 2 {
+			t.Errorf("%+v: %+v, %v", o, page, err)
+		}
+	}
+	if page, err := w.list("", metav1.ListOptions{ResourceVersion: "1001"}); err != nil || page.ResourceVersion != "1001" {
+		t.Errorf("the stale list: %+v, %v", page, err)
+	}
+	if page, err := w.list("", metav1.ListOptions{ResourceVersion: "0"}); err != nil || page.ResourceVersion != "1002" {
+		t.Errorf("the list after it: %+v, %v", page, err)
+	}
+}
+
+// Count, Target and Resource say what is hit.
+func TestFaultScope(t *testing.T) {
+	w := newWorld(t, ClusterOptions{Replicas: 2})
+	b := w.c.Connect("b", Sticky(1))
+	open := func(cl *Client, res ResourceID) *receiver {
+		r := &receiver{}
+		w.do(func() { r.id = cl.Watch(res, "", metav1.ListOptions{}, r) })
+		w.settle()
+		return r
+	}
+	aPods, aNodes, bPods, bNodes := open(w.cl, w.pods), open(w.cl, w.nodes), open(b, w.pods), open(b, w.nodes)
+	inject := func(f Fault) {
+		w.must(func() error { return w.c.Inject(f) })
+		w.settle()
+	}
+	inject(Fault{Kind: WatchClose, Target: "b", Resource: "nodes"})
+	if !bNodes.closed || aPods.closed || aNodes.closed || bPods.closed {
+		t.Error("nodes of b: the wrong watch was closed")
+	}
+	inject(Fault{Kind: WatchClose, Resource: "nodes", Count: -1})
+	if !aNodes.closed || aPods.closed || bPods.closed {
+		t.Error("all nodes: the wrong watches were closed")
+	}
+	inject(Fault{Kind: WatchEOF, Count: 3})
+	if !aPods.closed || !bPods.closed {
+		t.Error("three of all: not all were closed")
+	}
+	if r := open(w.cl, w.pods); !r.closed || r.closeErr != io.ErrUnexpectedEOF {
+		t.Error("the third did not wait for the next watch")
+	}
+	if r := open(w.cl, w.pods); r.closed {
+		t.Error("a fourth watch was hit")
+	}
+	inject(Fault{Kind: ReplicaRestart, Target: "replica/1"})
+	if r := open(b, w.pods); !r.opened || r.closed {
+		t.Error("replica/1 does not come back")
+	}
+	w.do(func() {
+		for _, bad := range []Fault{
+			{Kind: "watch-eov"}, {Kind: WatchEOF, Target: "nobody"}, {Kind: WatchEOF, Resource: "unicorns"},
+			{Kind: ReplicaLag, Target: "replica/9"}, {Kind: CompactFault, Revision: 1}, {Kind: CompactFault, Revision: 1 << 40}, {},
+		} {
+			if err := w.c.Inject(bad); err == nil {
+				t.Errorf("Inject(%+v) succeeds", bad)
+			}
+		}
+	})
+}
+
+// replica-lag: the replica applies nothing for a while. StopFaults ends that, and everything that waits or stalls.
+func TestLagAndStopFaults(t *testing.T) {
+	w := newWorld(t, ClusterOptions{})
+	r := w.watch(metav1.ListOptions{ResourceVersion: "1000"})
+	w.must(func() error { return w.c.Inject(Fault{Kind: ReplicaLag, Duration: time.Minute}) })
+	w.create("default/a")
+	w.advance(59 * time.Second)
+	wantEvents(t, r)
+	w.advance(time.Second)
+	wantEvents(t, r, "ADDED default/a@1001")
+	w.must(func() error { return w.c.Inject(Fault{Kind: ReplicaLag}) })
+	w.must(func() error { return w.c.Inject(Fault{Kind: WatchStall}) })
+	w.must(func() error { return w.c.Inject(Fault{Kind: List500, Count: 5}) })
+	w.create("default/b")
+	w.do(w.c.StopFaults)
+	w.settle()
+	wantEvents(t, r, "ADDED default/a@1001", "ADDED default/b@1002")
+	if _, err := w.list("", metav1.ListOptions{}); err != nil {
+		t.Errorf("a fault that waited outlived StopFaults: %v", err)
+	}
+}
+
+// followed is a client that lists and watches as simply as can be, and what it thinks the state is.
+type followed struct {
+	nullReceiver
+	w     *world
+	cl    *Client
+	state map[string]int64
+	fresh bool
+}
+
+func (f *followed) list() {
+	rv := "0"
+	if f.fresh {
+		rv = ""
+	}
+	f.cl.List(f.w.pods, "", metav1.ListOptions{ResourceVersion: rv}, f)
+}
+func (f *followed) later() { f.w.k.Clock().AfterFunc(time.Second, f.list) }
+func (f *followed) OnList(_ ReqID, p *Page, err error) {
+	if err != nil {
+		f.later()
+		return
+	}
+	f.state = map[string]int64{}
+	for i, key := range p.Keys {
+		f.state[key] = mustRev(p.Items[i])
+	}
+	f.cl.Watch(f.w.pods, "", metav1.ListOptions{ResourceVersion: p.ResourceVersion, AllowWatchBookmarks: true}, f)
+}
+func (f *followed) OnWatchOpenError(ReqID, error)    { f.later() }
+func (f *followed) OnWatchClosed(_ ReqID, err error) { f.fresh = true; f.later() }
+func (f *followed) OnEvent(_ ReqID, e Event) {
+	switch e.Type {
+	case watch.Added, watch.Modified:
+		f.state[e.Key] = e.Rev
+	case watch.Deleted:
+		delete(f.state, e.Key)
+	}
+}
+
+func mustRev(obj kobject) int64 {
+	m, _ := objectMeta(obj)
+	rev, err := parseRevision(m.GetResourceVersion())
+	if err != nil {
+		panic(err)
+	}
+	return rev
+}
+
+// Under every mix and many seeds a simple client converges once the faults stop, and the same seed gives the same hash.
+func TestFaultChoicesConverge(t *testing.T) {
+	run := func(seed uint64, mix FaultMix) (hash, faults uint64, kinds map[string]int) {
+		mix = mix.Draw(seed)
+		strategy := sim.NewRandom(seed, mix.Rate)
+		k := sim.NewKernel(sim.Options{Seed: seed, Strategy: strategy})
+		w := &world{t: t, k: k, script: newScript(k)}
+		w.c = NewCluster(k, ClusterOptions{Replicas: 2, History: 20, Faults: mix.Kinds(), MaxFaults: mix.Max})
+		kinds = map[string]int{}
+		k.Observe(&faultCounter{kinds})
+		var err error
+		if w.pods, err = w.c.AddResource(podResource()); err != nil {
+			t.Fatal(err)
+		}
+		clients := []*followed{
+			{w: w, cl: w.c.Connect("a", Sticky(0))},
+			{w: w, cl: w.c.Connect("b", ByChoice())},
+		}
+		step := func(f func()) { // by the kernel's own strategy, so it may come late
+			done := false
+			w.script.do = func() { f(); done = true }
+			k.Offer(w.script.id, kindScript, 0)
+			for !done && k.Step() {
+			}
+		}
+		for _, f := range clients {
+			step(f.list)
+		}
+		work := sim.NewStream(seed, "work")
+		for range 60 {
+			key := fmt.Sprint("default/", work.IntN(6))
+			step(func() {
+				if _, err := w.c.Create(w.pods, pod(key)); err != nil {
+					if work.IntN(2) == 0 {
+						_, err = w.c.Delete(w.pods, "default", key[len("default/"):], nil)
+					} else {
+						_, err = w.c.Update(w.pods, pod(key))
+					}
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			for range work.IntN(20) {
+				k.Step()
+			}
+		}
+		strategy.StopFaults()
+		step(w.c.StopFaults)
+		k.Clock().LimitTo(5 * time.Minute)
+		for k.Step() {
+		}
+		if err := k.Err(); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		want := map[string]int64{}
+		if err := w.c.Store().Walk(w.pods, w.c.Store().Revision(), "", func(key string, obj kobject) bool {
+			want[key] = mustRev(obj)
+			return true
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range clients {
+			if fmt.Sprint(f.state) != fmt.Sprint(want) {
+				t.Errorf("seed %d, mix %s: %s has %v, the Store %v", seed, mix.Name, f.cl.Name(), f.state, want)
+			}
+		}
+		return k.Hash(), k.Faults(), kinds
+	}
+	total := map[string]int{}
+	for _, mix := range FaultMixes() {
+		sum := uint64(0)
+		for seed := range uint64(40) {
+			hash, faults, kinds := run(seed, mix)
+			sum += faults
+			for k, n := range kinds {
+				total[k] += n
+			}
+			if seed%8 == 0 {
+				if again, _, _ := run(seed, mix); again != hash {
+					t.Errorf("seed %d, mix %s: two runs have hashes %x and %x", seed, mix.Name, hash, again)
+				}
+			}
+		}
+		if (mix.Name == "none") != (sum == 0) {
+			t.Errorf("mix %s: %d faults", mix.Name, sum)
+		}
+	}
+	for _, kind := range FaultKinds() {
+		if strings.HasPrefix(string(kind), "write-") || kind == List410 { // nobody writes through a client or lists at a revision here
+			continue
+		}
+		if total[string(kind)] == 0 {
+			t.Errorf("fault %s never happened", kind)
+		}
+	}
+}
+
+type faultCounter struct{ kinds map[string]int }
+
+func (f *faultCounter) Record(r *sim.Record) {
+	if r.Kind == KindFault {
+		f.kinds[r.Detail]++
+	}
+}
+func (*faultCounter) StepEnd(*sim.StepInfo) {}
+
+// MaxFaults bounds the faults that are chosen.
+func TestMaxFaults(t *testing.T) {
+	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewRandom(1, func(sim.Kind) float64 { return 0.5 })})
+	c := NewCluster(k, ClusterOptions{Faults: []FaultKind{ReplicaLag, ReplicaRestart}, MaxFaults: 3})
+	if _, err := c.AddResource(podResource()); err != nil {
+		t.Fatal(err)
+	}
+	k.Clock().LimitTo(time.Hour)
+	for i := 0; i < 10_000 && k.Step(); i++ {
+	}
+	if k.Faults() != 3 {
+		t.Errorf("%d faults, want 3", k.Faults())
+	}
+}

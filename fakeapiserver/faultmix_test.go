@@ -1,0 +1,82 @@
+package fakeapiserver
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/informersim/informersim/sim"
+)
+
+func TestParseFaultMix(t *testing.T) {
+	for text, want := range map[string]string{
+		"name: mine\nrates: {watch-eof: 0.5, list-410: 1}\nmax: 3": "",
+		`{"name":"mine","rates":{"compact":0.25},"swarm":true}`:    "",
+		"rates: {watch-eov: 0.1}":                                  `did you mean "watch-eof"`,
+		"rates: {zebra-crossing-on-fire: 0.1}":                     "known are watch-close",
+		"rates: {watch-eof: 1.5}":                                  "between 0 and 1",
+		"rates: {watch-eof: -1}":                                   "between 0 and 1",
+		"rates: {watch-eof: .nan}":                                 "fault mix",
+		"rates: {watch-eof: often}":                                "fault mix",
+		"max: -1":                                                  "negative",
+		"rate: {watch-eof: 0.1}":                                   `unknown field "rate"`,
+		"[":                                                        "fault mix",
+	} {
+		m, err := ParseFaultMix([]byte(text))
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", text, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: %+v, %v; want an error with %s", text, m, err, want)
+		}
+	}
+}
+
+func TestFaultMixNamed(t *testing.T) {
+	for _, m := range FaultMixes() {
+		got, err := FaultMixNamed(m.Name)
+		if err != nil || got.Validate() != nil || fmt.Sprint(got) != fmt.Sprint(m) {
+			t.Errorf("%s: %+v, %v, %v", m.Name, got, err, got.Validate())
+		}
+	}
+	for name, want := range map[string]string{"defualt": `did you mean "default"`, "hurricane": "none, light, default, storm"} {
+		if _, err := FaultMixNamed(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A swarm draws another mix for each seed, the same one for the same seed.
+func TestSwarm(t *testing.T) {
+	m, err := FaultMixNamed("storm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	ever := map[FaultKind]bool{}
+	for seed := range uint64(50) {
+		d := m.Draw(seed)
+		if fmt.Sprint(d) != fmt.Sprint(m.Draw(seed)) {
+			t.Fatalf("seed %d draws two mixes", seed)
+		}
+		if err := d.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		seen[fmt.Sprint(d)] = true
+		for _, k := range d.Kinds() {
+			ever[k] = true
+		}
+	}
+	if len(seen) < 40 || len(ever) != len(FaultKinds()) {
+		t.Errorf("50 seeds draw %d mixes of %d kinds", len(seen), len(ever))
+	}
+	for _, k := range FaultKinds() {
+		kind, ok := sim.KindByName(string(k))
+		if !ok || kind.Class() != sim.ClassFault || m.Rate(kind) <= 0 {
+			t.Errorf("%s is no kind of choice with a rate", k)
+		}
+	}
+	if m.Rate(KindApply) != 0 {
+		t.Error("what is no fault has a rate")
+	}
+}
