@@ -51,6 +51,8 @@ func (p *progress) close() {
 // sums adds up the runs of a range of seeds.
 type sums struct {
 	runs, steps uint64
+	broke       uint64 // runs that broke the property that the scenario says it breaks
+	expected    string
 	virtual     time.Duration
 	faultTotal  int
 	faults      map[string]int
@@ -65,6 +67,10 @@ func (s *sums) add(r *scenarios.Result) {
 		s.faults, s.hashes = map[string]int{}, map[uint64]bool{}
 	}
 	s.runs++
+	if r.Violation != nil {
+		s.broke++
+		s.expected = r.Expected
+	}
 	s.steps += r.Steps
 	s.virtual += r.Virtual
 	s.commits += r.Commits
@@ -82,7 +88,11 @@ func (s *sums) print(w io.Writer, r *runner, took time.Duration) {
 	if r.mix != nil {
 		fmt.Fprintf(w, " · fault mix %s", r.mix.Name)
 	}
-	fmt.Fprintf(w, "\nPASS  %d runs, %d properties held after every step of each\n", s.runs, len(s.properties))
+	if s.broke == 0 {
+		fmt.Fprintf(w, "\nPASS  %d runs, %d properties held after every step of each\n", s.runs, len(s.properties))
+	} else {
+		fmt.Fprintf(w, "\nPASS  %d runs, of which %d broke %s, as the scenario says; all else held\n", s.runs, s.broke, s.expected)
+	}
 	fmt.Fprintf(w, "      %d steps · %s of virtual time · %d faults injected · %d distinct runs\n", s.steps, s.virtual.Round(time.Second), s.faultTotal, len(s.hashes))
 	names := make([]string, 0, len(s.faults))
 	for n := range s.faults {

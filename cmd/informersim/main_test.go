@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// asCommand makes the test binary behave as the command: tests that need a second process start themselves.
+const asCommand = "INFORMERSIM_TEST_AS_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// outcome is what a command came to.
+type outcome struct {
+	code           int
+	stdout, stderr string
+}
+
+// command runs the command in this process.
+func command(t *testing.T, args ...string) outcome {
+	t.Helper()
+	return commandIn(t.Context(), args...)
+}
+
+func commandIn(ctx context.Context, args ...string) outcome {
+	var stdout, stderr bytes.Buffer
+	code := run(ctx, args, &stdout, &stderr)
+	return outcome{code, stdout.String(), stderr.String()}
+}
+
+// inTemp makes an empty folder the current one and puts files into it.
+func inTemp(t *testing.T, files map[string]string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const small = "resource pods\ncreate pods default/a\ninformer i1 pods handlers=h1\nsettle\nlog h1\n----\nh1 add default/a rv=1 initial\n"
+
+// Bad input ends with exit code 2 and says what was wrong, where, and what to do; it never panics.
+func TestBadInput(t *testing.T) {
+	inTemp(t, map[string]string{
+		"good.sim":     small,
+		"unknown.sim":  "settle\nsetle\n",
+		"duration.sim": "resource pods\nadvance 5x\n",
+		"quote.sim":    "resource \"pods\ninformer i1 pods\n",
+		"payload.sim":  "resource pods\ncreate pods default/a {\"metadata\":\n  {\"labels\": {}\n",
+		"output.sim":   "settle\n----\n----\nnever ended\n",
+		"binary.sim":   "resource p\x00ds\n",
+		"latin.sim":    "resource p\xf6ds\n",
+		"fails.sim":    small + "\ndelete pods default/b\n",
+		"mix.yaml":     "rates: {watch-eoff: 1}\n",
+		"rate.yaml":    "rates: {watch-eof: 7}\n",
+		"broken.yaml":  "rates: [\n",
+		"list.json":    `{"kind":"List"`,
+		"folder/x":     "",
+	})
+	huge(t, "huge.sim")
+	for _, tt := range []struct {
+		args string
+		want string // in what is printed as the error
+	}{
+		{"rnu", `error: there is no command "rnu"; did you mean "run"?` + "\nsee informersim --help"},
+		{"xyzzy", `error: there is no command "xyzzy"`},
+		{"run --sed 1", "error: unknown flag: --sed\nsee informersim run --help"},
+		{"run a.sim b.sim", "error: accepts at most 1 arg(s), received 2\nsee informersim run --help"},
+		{"run unknown.sim", `error: unknown.sim:2:1: unknown command "setle"; did you mean "settle"?`},
+		{"run duration.sim", `error: duration.sim:2:9: the argument: "5x" is not a duration; write it like 250ms, 2s or 1m30s`},
+		{"run quote.sim", "error: quote.sim:1:10: the quoted string is not terminated"},
+		{"run payload.sim", "error: payload.sim:2:23: the JSON payload is not terminated; close the {"},
+		{"run output.sim", "error: output.sim:2:1: the fenced output is not terminated"},
+		{"run binary.sim", "error: binary.sim:1:11: the script has a NUL byte"},
+		{"run latin.sim", "error: latin.sim:1:11: byte 0xf6 is not valid UTF-8; save the script as UTF-8"},
+		{"run fails.sim", `error: fails.sim:9:1: delete pods default/b: pods "b" not found`},
+		{"run huge.sim", "error: huge.sim: it is 100 MiB; scripts are limited to 32 MiB; split it"},
+		{"run folder", "error: folder: it is a directory; name a *.sim file in it"},
+		{"run nothing.sim", "error: nothing.sim: there is no such file; check the path"},
+		{"run good.sim --seed x", `error: --seed "x" is not a seed: write a number like 7, or a range like 1..200`},
+		{"run good.sim --seed 1..", `error: --seed "1.." is not a seed`},
+		{"run good.sim --seed -1", `error: --seed "-1" is not a seed`},
+		{"run good.sim --seed 5..1", "error: --seed 5..1 is an empty range: the first seed is greater than the last"},
+		{"run good.sim --strategy randm", `error: there is no strategy "randm"; did you mean "random"?`},
+		{"run good.sim --strategy fifo --fault-mix storm", "error: the strategy fifo never picks a fault"},
+		{"run good.sim --fault-mix sturm", `error: there is no fault mix "sturm": did you mean "storm"?`},
+		{"run good.sim --fault-mix tornado", `error: there is no fault mix "tornado": built in are none, light, default, storm; or give a file`},
+		{"run good.sim --fault-mix nothing.yaml", "error: --fault-mix: open nothing.yaml"},
+		{"run good.sim --fault-mix mix.yaml", `there is no fault "watch-eoff": did you mean "watch-eof"?`},
+		{"run good.sim --fault-mix rate.yaml", "watch-eof is 7: a rate is a probability between 0 and 1"},
+		{"run good.sim --fault-mix broken.yaml", "error: broken.yaml: fault mix: "},
+		{"run good.sim --subject stak", `error: there is no subject "stak"; did you mean "stack"?`},
+		{"run good.sim --trace folder", "error: --trace: "},
+		{"run --rewrite", "error: --rewrite needs a FILE to rewrite"},
+		{"run good.sim --rewrite --seed 3", "error: --rewrite is for the transcript: leave out --seed, --strategy and --fault-mix"},
+		{"run good.sim --rewrite --fault-mix storm", "error: --rewrite is for the transcript"},
+		{"run good.sim --rewrite --strategy random", "error: --rewrite is for the transcript"},
+		{"replay", "error: requires at least 1 arg(s), only received 0\nsee informersim replay --help"},
+		{"replay nothing.jsonl", "error: "},
+		{"replay folder", "error: "},
+		{"replay good.sim", "error: good.sim:1: this is not a trace"},
+		{"import list.json", `error: required flag(s) "from" not set`},
+		{"import list.json --from lists", "error: --from: "},
+		{"import list.json --from list", "error: list.json"},
+		{"import nothing.json --from list", "error: nothing.json: the recording cannot be opened: no such file or directory; check the path"},
+		{"import folder --from list", "error: folder: it is a directory"},
+		{"version 3", `error: unknown command "3" for "informersim version"`},
+	} {
+		t.Run(tt.args, func(t *testing.T) {
+			got := command(t, strings.Fields(tt.args)...)
+			if got.code != exitBadInput {
+				t.Errorf("exit code %d, want %d", got.code, exitBadInput)
+			}
+			if !strings.Contains(got.stderr, tt.want) || !strings.HasPrefix(got.stderr, "error: ") || !strings.HasSuffix(got.stderr, "\n") {
+				t.Errorf("it says\n%s\nwant\n%s", got.stderr, tt.want)
+			}
+			if got.stdout != "" {
+				t.Errorf("it prints %q", got.stdout)
+			}
+		})
+	}
+}
+
+// huge makes a file of 100 MB that takes no room.
+func huge(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.Truncate(100 << 20); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Help is there for every command, with examples, and names the exit codes.
+func TestHelp(t *testing.T) {
+	for _, tt := range []struct {
+		args  string
+		wants []string
+	}{
+		{"", []string{"run", "replay", "import", "version", "Exit codes: 0 fine, 1 a property broke, 2 bad input, 3 not deterministic"}},
+		{"--help", []string{"Examples:"}},
+		{"run --help", []string{"Examples:", "--fault-mix", "--strategy", "cluster [replicas=1..5]", "none, light, default, storm"}},
+		{"replay --help", []string{"Examples:", "Exit codes:"}},
+		{"import --help", []string{"Examples:", "kubectl get", "--keep-secrets"}},
+		{"version --help", []string{"Examples:"}},
+		{"version", []string{"informersim ", "trace format 1", "client-go "}},
+	} {
+		got := command(t, strings.Fields(tt.args)...)
+		if got.code != exitOK || got.stderr != "" {
+			t.Errorf("%s: exit code %d, %s", tt.args, got.code, got.stderr)
+		}
+		for _, want := range tt.wants {
+			if !strings.Contains(got.stdout, want) {
+				t.Errorf("%s: %q is missing in\n%s", tt.args, want, got.stdout)
+			}
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/informersim/informersim/properties"
+	"github.com/informersim/informersim/properties/mutants"
+	"github.com/informersim/informersim/scenarios"
+)
+
+// traced runs the small scenario and returns its trace.
+func traced(t *testing.T) string {
+	t.Helper()
+	if got := command(t, "run", "small.sim", "--seed", "3", "--fault-mix", "storm", "--trace", "good.trace.jsonl"); got.code != exitOK {
+		t.Fatal(got.stderr)
+	}
+	text, err := os.ReadFile("good.trace.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestReplayCommand(t *testing.T) {
+	inTemp(t, map[string]string{"small.sim": small})
+	traced(t)
+	if got := command(t, "replay", "good.trace.jsonl"); got.code != exitOK || !strings.HasPrefix(got.stdout, "replayed good.trace.jsonl: the same run, step by step\nscenario small · ") || !strings.Contains(got.stdout, "\nPASS  ") {
+		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+	}
+	if got := command(t, "replay", "good.trace.jsonl", "good.trace.jsonl"); got.code != exitOK || strings.Count(got.stdout, "good.trace.jsonl: same run: ") != 2 {
+		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+	}
+	if s := summaries(t, command(t, "replay", "good.trace.jsonl", "--json").stdout); len(s) != 1 || s[0].Seed != 3 || s[0].Mix != "storm" {
+		t.Errorf("--json: %+v", s)
+	}
+}
+
+// A trace that was cut, edited, or written by a newer informersim: exit code 2, and the line.
+func TestReplayBadTraces(t *testing.T) {
+	inTemp(t, map[string]string{"small.sim": small})
+	good := traced(t)
+	lines := strings.SplitAfter(good, "\n")
+	third := strings.Index(good, `{"s":3,`)
+	last := strings.LastIndex(good, "default/a")
+	for _, tt := range []struct{ name, text, want string }{
+		{"empty", "", "bad.jsonl:1: the file is empty"},
+		{"cut in a line", good[:len(good)/2], "bad.jsonl:"},
+		{"cut between steps", good[:third], "the trace is cut off after step 2: its end line is missing"},
+		{"without its end", strings.Join(lines[:len(lines)-2], ""), "its end line is missing"},
+		{"a line lost", strings.Join(lines[:2], "") + strings.Join(lines[3:], ""), "bad.jsonl:"},
+		{"twice", good + good, "there are lines after the end line"},
+		{"edited record", good[:last] + "default/b" + good[last+len("default/b"):], "the trace was edited or damaged here"},
+		{"edited script", strings.Replace(good, "default/a", "default/b", 1), "the trace was edited or damaged here or in its header"},
+		{"edited verdict", strings.Replace(good, `{"end":"pass"`, `{"end":"PerKeyOrder"`, 1), "the verdict is pass, in the trace PerKeyOrder"},
+		{"newer version", strings.Replace(good, `"version":1`, `"version":2`, 1), "bad.jsonl:1: the trace has format version 2; this informersim reads versions up to 1: use a newer one"},
+		{"another subject", strings.Replace(good, `"subject":"stack"`, `"subject":"stak"`, 1), `there is no subject "stak"; did you mean "stack"?`},
+		{"another format", `{"log":{"version":"1.2"}}` + "\n", "this is not a trace"},
+		{"zeros", strings.Repeat("\x00", 1<<20), "bad.jsonl:1: the trace is cut off in the middle of a line"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if err := os.WriteFile("bad.jsonl", []byte(tt.text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			got := command(t, "replay", "bad.jsonl")
+			want := exitBadInput
+			if tt.name == "edited verdict" {
+				want = exitNotDeterministic
+			}
+			if got.code != want || !strings.Contains(got.stderr, tt.want) || strings.Contains(got.stderr, "bug of informersim") {
+				t.Errorf("exit code %d: %s\nwant %s", got.code, got.stderr, tt.want)
+			}
+		})
+	}
+	huge(t, "huge.jsonl")
+	if got := command(t, "replay", "huge.jsonl"); got.code != exitBadInput || !strings.HasPrefix(got.stderr, "error: huge.jsonl:1: ") {
+		t.Errorf("100 MB of nothing: exit code %d: %.200s", got.code, got.stderr)
+	}
+	huge(t, "huge.json")
+	if got := command(t, "import", "huge.json", "--from", "list"); got.code != exitBadInput || !strings.HasPrefix(got.stderr, "error: huge.json") {
+		t.Errorf("100 MB of nothing to import: exit code %d: %.200s", got.code, got.stderr)
+	}
+}
+
+// A trace of a stack that behaves otherwise: exit code 3, and the first step that differs.
+func TestReplayDiverges(t *testing.T) {
+	inTemp(t, nil)
+	shown := 0
+	for _, m := range mutants.All() {
+		var trace bytes.Buffer
+		checkers, err := properties.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		mix, err := loadMix("default")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seed := uint64(1); seed <= 50; seed++ {
+			trace.Reset()
+			res, err := scenarios.Run(context.Background(), scenarios.BuiltIn(), scenarios.Options{
+				Subject: m.Factory, SubjectName: defaultSubject, Seed: seed, Mix: mix, Checkers: checkers, Trace: &trace,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !res.Passed() {
+				break
+			}
+			trace.Reset()
+			if checkers, err = properties.New(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if trace.Len() == 0 {
+			continue // it takes another scenario
+		}
+		shown++
+		if err := os.WriteFile("mutant.jsonl", trace.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got := command(t, "replay", "mutant.jsonl"); got.code != exitNotDeterministic || !strings.HasPrefix(got.stderr, "not deterministic: mutant.jsonl: step ") {
+			t.Errorf("%s: exit code %d: %s", m.Name, got.code, got.stderr)
+		}
+	}
+	if shown < len(mutants.All())/2 {
+		t.Errorf("only %d mutants were shown by the built-in scenario", shown)
+	}
+}
+
+// Recordings of a real apiserver become scenarios that hold under 200 schedules with faults, and the trace of each is the
+// same run in another process.
+func TestImportRunReplay(t *testing.T) {
+	data, err := filepath.Abs(filepath.Join("..", "..", "scenarios", "recording", "testdata"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ file, from string }{
+		{"widgets-watch.jsonl", "watch-events"}, {"widgets-list.json", "list"}, {"widgets-list-raw.json", "list"},
+	} {
+		t.Run(tt.file, func(t *testing.T) {
+			inTemp(t, nil)
+			got := command(t, "import", filepath.Join(data, tt.file), "--from", tt.from, "-o", "rec.sim")
+			if got.code != exitOK || !strings.Contains(got.stderr, tt.file+": ") || !strings.Contains(got.stderr, "; wrote rec.sim\n") {
+				t.Fatalf("import: exit code %d: %s", got.code, got.stderr)
+			}
+			if printed := command(t, "import", filepath.Join(data, tt.file), "--from", tt.from); printed.code != exitOK {
+				t.Errorf("import to standard output: %s", printed.stderr)
+			} else if text, err := os.ReadFile("rec.sim"); err != nil || string(text) != printed.stdout {
+				t.Errorf("what is printed is not what is written: %v", err)
+			}
+			if got = command(t, "run", "rec.sim"); got.code != exitOK {
+				t.Fatalf("the transcript: %s%s", got.stdout, got.stderr)
+			}
+			got = command(t, "run", "rec.sim", "--seed", "1..200", "--fault-mix", "default", "--trace", "traces", "--json")
+			ran := summaries(t, got.stdout)
+			if got.code != exitOK || len(ran) != 200 {
+				t.Fatalf("exit code %d after %d seeds: %s", got.code, len(ran), got.stderr)
+			}
+			traces, err := filepath.Glob("traces/rec-seed*.trace.jsonl")
+			if err != nil || len(traces) != 200 {
+				t.Fatalf("%d traces, %v", len(traces), err)
+			}
+			c := process(t, append([]string{"replay", "--json"}, traces...)...)
+			if c.Dir, err = os.Getwd(); err != nil {
+				t.Fatal(err)
+			}
+			var stderr bytes.Buffer
+			c.Stderr = &stderr
+			out, err := c.Output()
+			if err != nil {
+				t.Fatalf("the replays: %v: %s", err, stderr.String())
+			}
+			hashes := map[uint64]string{}
+			for _, s := range summaries(t, string(out)) {
+				hashes[s.Seed] = s.Hash
+			}
+			distinct := map[string]bool{}
+			for _, s := range ran {
+				distinct[s.Hash] = true
+				if hashes[s.Seed] != s.Hash {
+					t.Errorf("seed %d: the run has hash %s, the replay in another process %q", s.Seed, s.Hash, hashes[s.Seed])
+				}
+			}
+			if len(distinct) != len(ran) {
+				t.Errorf("%d seeds made %d different runs", len(ran), len(distinct))
+			}
+		})
+	}
+}
