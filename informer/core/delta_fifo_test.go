@@ -32,9 +32,12 @@ func TestDeltaFIFOAgainstClientGo(t *testing.T) {
 		rv := 0
 		next := func() *v1.Pod { rv++; return genPod(t, rv) }
 		t.Repeat(map[string]func(*rapid.T){
-			"add":    func(t *rapid.T) { p := next(); agree(t, ours.Add(p), theirs.Add(p)) },
-			"update": func(t *rapid.T) { p := next(); agree(t, ours.Update(p), theirs.Update(p)) },
-			"delete": func(t *rapid.T) { p := next(); agree(t, ours.Delete(p), theirs.Delete(p)) },
+			"add":         func(t *rapid.T) { p := next(); agree(t, ours.Add(p), theirs.Add(p)) },
+			"update":      func(t *rapid.T) { p := next(); agree(t, ours.Update(p), theirs.Update(p)) },
+			"delete":      func(t *rapid.T) { p := next(); agree(t, ours.Delete(p), theirs.Delete(p)) },
+			"addKeyed":    func(t *rapid.T) { p := next(); agree(t, writeKeyed(ours, cache.Added, p), theirs.Add(p)) },
+			"updateKeyed": func(t *rapid.T) { p := next(); agree(t, writeKeyed(ours, cache.Updated, p), theirs.Update(p)) },
+			"deleteKeyed": func(t *rapid.T) { p := next(); agree(t, writeKeyed(ours, cache.Deleted, p), theirs.Delete(p)) },
 			"deleteTombstone": func(t *rapid.T) {
 				p := next()
 				key, _ := MetaNamespaceKey(p)
@@ -78,6 +81,14 @@ func TestDeltaFIFOAgainstClientGo(t *testing.T) {
 			t.Fatalf("ours is empty, client-go's Pop returned %v", err)
 		}
 	})
+}
+
+func writeKeyed(q KeyedWriter, dt cache.DeltaType, p *v1.Pod) error {
+	key, err := MetaNamespaceKey(p)
+	if err != nil {
+		return err
+	}
+	return q.WriteKeyed(dt, key, p)
 }
 
 func markTransformed(obj any) (any, error) {

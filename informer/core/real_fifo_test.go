@@ -38,9 +38,12 @@ func realFIFOAgainstClientGo(t *rapid.T, atomic, batch bool) {
 	next := func() *v1.Pod { rv++; return genPod(t, rv) }
 	pop := func(t *rapid.T) { popRealBoth(t, ours, theirs, batch, known) }
 	t.Repeat(map[string]func(*rapid.T){
-		"add":    func(t *rapid.T) { p := next(); agree(t, ours.Add(p), theirs.Add(p)) },
-		"update": func(t *rapid.T) { p := next(); agree(t, ours.Update(p), theirs.Update(p)) },
-		"delete": func(t *rapid.T) { p := next(); agree(t, ours.Delete(p), theirs.Delete(p)) },
+		"add":         func(t *rapid.T) { p := next(); agree(t, ours.Add(p), theirs.Add(p)) },
+		"update":      func(t *rapid.T) { p := next(); agree(t, ours.Update(p), theirs.Update(p)) },
+		"delete":      func(t *rapid.T) { p := next(); agree(t, ours.Delete(p), theirs.Delete(p)) },
+		"addKeyed":    func(t *rapid.T) { p := next(); agree(t, writeKeyed(ours, cache.Added, p), theirs.Add(p)) },
+		"updateKeyed": func(t *rapid.T) { p := next(); agree(t, writeKeyed(ours, cache.Updated, p), theirs.Update(p)) },
+		"deleteKeyed": func(t *rapid.T) { p := next(); agree(t, writeKeyed(ours, cache.Deleted, p), theirs.Delete(p)) },
 		"tombstone": func(t *rapid.T) {
 			p := next()
 			key, _ := MetaNamespaceKey(p)

@@ -614,6 +614,30 @@ func TestSetTimeLeavesWhatIsDueToOnTime(t *testing.T) {
 	equal(t, r.q.take(), []string{"resync"})
 }
 
+func TestOnKeyedIsOnObject(t *testing.T) {
+	for name, newQueue := range map[string]func(*Indexer) Queue{"delta": deltaQueue, "atomic": atomicQueue} {
+		var popped [2][]string
+		for i, key := range []string{"", "ns/a"} {
+			q := newQueue(NewIndexer(IndexerOptions{}))
+			r := NewReflector(ReflectorOptions{Queue: q})
+			r.Start(t0)
+			r.OnPage(nil, "1", "", nil)
+			r.OnWatchOpened()
+			r.OnKeyed(watch.Added, key, pod("ns/a", 2), "2")
+			r.OnKeyed(watch.Modified, key, pod("ns/a", 3), "")
+			r.OnKeyed(watch.Deleted, key, pod("ns/a", 4), "4")
+			popped[i] = popAll(q)
+			if rv := r.LastSyncResourceVersion(); rv != "4" {
+				t.Errorf("%s: at %s", name, rv)
+			}
+		}
+		equal(t, popped[1], popped[0])
+		if len(popped[0]) == 0 {
+			t.Errorf("%s: nothing was queued", name)
+		}
+	}
+}
+
 func TestReflectorOnList(t *testing.T) {
 	r := startReflector(t, ReflectorOptions{})
 	list := &v1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "5", Continue: "c"}, Items: []v1.Pod{*pod("a", 1), *pod("b", 2)}}
