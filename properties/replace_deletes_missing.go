@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/watch"
+
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
@@ -13,11 +15,12 @@ import (
 )
 
 // replaceDeletesMissing follows what each informer was told by the server: the keys of its last list, and the frames since.
-// Those that a new list lacks must be deleted, exactly once each, by the Replace that takes the list. It needs a subject
-// whose queue can be seen (subjects.TombstonesVisible).
+// Those that a new list lacks must be deleted, exactly once each, by the Replace that takes the list. Where the queue cannot
+// be seen (no subjects.TombstonesVisible), that is judged by what has come of it when the informer has nothing left to do.
 type replaceDeletesMissing struct {
 	informers byActor[knownKeys]
 	replaced  []sim.ActorID // informers with a Replace in this step
+	told      toldOfMissing
 }
 
 type knownKeys struct {
@@ -26,6 +29,8 @@ type knownKeys struct {
 	missing map[string]int
 	visible bool
 	list    knownFrom
+	// initial are the watches whose frames are a streaming list under way: nothing is known of those before its end.
+	initial map[int64]bool
 }
 
 // knownFrom is why a key is known.
@@ -41,13 +46,19 @@ func newReplaceDeletesMissing() *replaceDeletesMissing { return &replaceDeletesM
 func (*replaceDeletesMissing) Name() string { return "ReplaceDeletesMissing" }
 
 func (*replaceDeletesMissing) Kinds() []sim.Kind {
-	return []sim.Kind{fakeapiserver.KindFrame, subjects.KindReplace, subjects.KindTombstone}
+	return []sim.Kind{
+		fakeapiserver.KindRequest, fakeapiserver.KindFrame, subjects.KindReplace, subjects.KindTombstone, subjects.KindNotify, subjects.KindHandler,
+	}
 }
 
 func (p *replaceDeletesMissing) Record(w *scenarios.World, r *sim.Record) *scenarios.Violation {
 	switch r.Kind {
+	case fakeapiserver.KindRequest:
+		p.request(w, r)
 	case fakeapiserver.KindFrame:
 		p.frame(w, r)
+	case subjects.KindNotify, subjects.KindHandler:
+		p.told.handler(w, r)
 	case subjects.KindReplace:
 		p.replace(r)
 	case subjects.KindTombstone:
@@ -59,19 +70,40 @@ func (p *replaceDeletesMissing) Record(w *scenarios.World, r *sim.Record) *scena
 	return nil
 }
 
-func (p *replaceDeletesMissing) frame(w *scenarios.World, r *sim.Record) {
-	if r.Key == "" {
-		return // a bookmark or an error
+// request notes the watches that begin with a list.
+func (p *replaceDeletesMissing) request(w *scenarios.World, r *sim.Record) {
+	if !strings.Contains(r.Detail, "sendInitialEvents=true") {
+		return
 	}
+	if id, ok := watcherOf(w, r); ok {
+		k := p.informers.get(id)
+		if k.initial == nil {
+			k.initial = map[int64]bool{}
+		}
+		k.initial[r.N] = true
+	}
+}
+
+func (p *replaceDeletesMissing) frame(w *scenarios.World, r *sim.Record) {
 	id, ok := watcherOf(w, r)
 	if !ok {
 		return
 	}
 	k := p.informers.get(id)
+	if k.initial[r.N] {
+		if r.Detail == string(watch.Bookmark) {
+			delete(k.initial, r.N) // the Replace that comes of it tells what is known
+		}
+		return
+	}
+	if r.Key == "" {
+		return // a bookmark or an error
+	}
 	if k.known == nil {
 		k.known = map[string]knownFrom{}
 	}
 	key := objectKey(r.Key)
+	p.told.changed(id, key)
 	if r.Detail == "DELETED" {
 		delete(k.known, key)
 		return
@@ -94,6 +126,9 @@ func (p *replaceDeletesMissing) replace(r *sim.Record) {
 			k.missing[key] = 0
 		}
 	}
+	if !k.visible {
+		p.told.replaced(r.Actor, k, listed)
+	}
 	if k.visible && len(k.missing) > 0 {
 		p.replaced = append(p.replaced, r.Actor)
 		for key := range k.missing { // order: a set is built
@@ -105,8 +140,8 @@ func (p *replaceDeletesMissing) replace(r *sim.Record) {
 
 // StepEnd judges the Replace of the step.
 func (p *replaceDeletesMissing) StepEnd(w *scenarios.World) *scenarios.Violation {
-	if len(p.replaced) == 0 {
-		return nil
+	if v := p.told.stepEnd(w); v != nil || len(p.replaced) == 0 {
+		return v
 	}
 	for _, id := range p.replaced {
 		k := p.informers.get(id)

@@ -86,10 +86,24 @@ func (s *Subject) settle() {
 	b.touched, b.passed = false, false
 }
 
-// close ends everything in the bubble, when the run is over.
+// lastWait is how long client-go is waited for when it is stopped. A streaming list that backs off sleeps on (I18).
+const lastWait = 10 * time.Minute
+
+// close ends everything in the bubble, when the run is over. Time passes there that the run does not have.
 func (s *Subject) close() {
 	for _, i := range s.informers {
 		i.shutDown()
 	}
 	s.bubble.rest()
+	s.bubble.job.beginWait()
+	defer s.bubble.job.endWait()
+	limit := time.NewTimer(lastWait)
+	defer limit.Stop()
+	for _, i := range s.informers {
+		select {
+		case <-i.ended:
+		case <-limit.C:
+			return // who is left will be named
+		}
+	}
 }

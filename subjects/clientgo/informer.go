@@ -39,6 +39,7 @@ type informer struct {
 	link     *transport
 	loop     *loopGate
 	cancel   context.CancelFunc
+	ended    chan struct{} // closed when client-go's Run has returned
 	queue    *queueView
 	backlog  backlog
 	indexer  *indexerView
@@ -95,7 +96,11 @@ func (i *informer) start() error {
 	gates.choose(i.spec.Queue, i.spec.WatchList)
 	ctx, cancel := context.WithCancel(context.Background())
 	i.loop, i.cancel = newLoopGate(ctx, b), cancel
-	go i.inf.RunWithContext(i.loop)
+	i.ended = make(chan struct{})
+	go func() {
+		defer close(i.ended)
+		i.inf.RunWithContext(i.loop)
+	}()
 	b.touch()
 	b.rest()
 	var err error

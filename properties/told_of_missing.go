@@ -1,0 +1,134 @@
+package properties
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+)
+
+// toldOfMissing judges the Replaces of informers whose queue cannot be seen: once an informer has nothing left to do, neither
+// its Indexer nor any of its handlers may hold a key that a list lacked and that nobody has told of since. That nobody is
+// told twice is HandlerGrammar's.
+type toldOfMissing struct {
+	informers byActor[owing]
+	handlers  byActor[heldKeys]
+	waiting   []sim.ActorID // informers that owe something
+}
+
+// owing is what an informer still has to delete, and its handlers.
+type owing struct {
+	keys     map[string]debt
+	handlers []sim.ActorID
+}
+
+type debt struct{ from, list knownFrom }
+
+// heldKeys are the keys that a handler holds, by its own notifications.
+type heldKeys struct{ keys map[string]bool }
+
+// replaced notes what the list lacks.
+func (t *toldOfMissing) replaced(id sim.ActorID, k *knownKeys, listed map[string]knownFrom) {
+	o := t.informers.get(id)
+	for key := range listed { // order: a set is changed
+		delete(o.keys, key)
+	}
+	if len(k.missing) == 0 {
+		return
+	}
+	if o.keys == nil {
+		o.keys = map[string]debt{}
+	}
+	for key := range k.missing { // order: a set is built
+		o.keys[key] = debt{k.known[key], k.list}
+	}
+	if !slices.Contains(t.waiting, id) {
+		t.waiting = append(t.waiting, id)
+	}
+}
+
+// changed notes that the informer was told of a key.
+func (t *toldOfMissing) changed(id sim.ActorID, key string) {
+	if int(id) < len(t.informers.t) && t.informers.t[id] != nil {
+		delete(t.informers.t[id].keys, key)
+	}
+}
+
+// handler follows what a handler holds.
+func (t *toldOfMissing) handler(w *scenarios.World, r *sim.Record) {
+	h := t.handlers.get(r.Actor)
+	if r.Kind == subjects.KindHandler {
+		*h = heldKeys{}
+		id, ok := w.Kernel().ActorByName(informerOf(w.Kernel().ActorName(r.Actor)))
+		if !ok {
+			return
+		}
+		o := t.informers.get(id)
+		o.handlers = slices.DeleteFunc(o.handlers, func(x sim.ActorID) bool { return x == r.Actor })
+		if r.Detail == "added" {
+			o.handlers = append(o.handlers, r.Actor)
+		}
+		return
+	}
+	if h.keys == nil {
+		h.keys = map[string]bool{}
+	}
+	if strings.HasPrefix(r.Detail, subjects.NotifyDelete) {
+		delete(h.keys, r.Key)
+	} else {
+		h.keys[r.Key] = true
+	}
+}
+
+// stepEnd judges the informers that have nothing left to do.
+func (t *toldOfMissing) stepEnd(w *scenarios.World) *scenarios.Violation {
+	for n := 0; n < len(t.waiting); n++ {
+		id := t.waiting[n]
+		inf := w.Informer(w.Kernel().ActorName(id))
+		if inf == nil || inf.Busy() {
+			continue
+		}
+		o := t.informers.get(id)
+		if v := t.judge(w, inf, o); v != nil {
+			return v
+		}
+		clear(o.keys)
+		t.waiting = slices.Delete(t.waiting, n, n+1)
+		n--
+	}
+	return nil
+}
+
+func (t *toldOfMissing) judge(w *scenarios.World, inf subjects.Informer, o *owing) *scenarios.Violation {
+	keys := make([]string, 0, len(o.keys))
+	for key := range o.keys { // order: sorted below
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		if _, has := inf.Get(key); has {
+			return o.broken(key, fmt.Sprintf("informer %s still holds it", inf.Name()))
+		}
+		for _, h := range o.handlers {
+			if t.handlers.get(h).keys[key] {
+				return o.broken(key, fmt.Sprintf("handler %s was never told of its deletion", w.Kernel().ActorName(h)))
+			}
+		}
+	}
+	return nil
+}
+
+func (o *owing) broken(key, what string) *scenarios.Violation {
+	d := o.keys[key]
+	return &scenarios.Violation{
+		Key:     key,
+		Message: fmt.Sprintf("%s was known at rv=%d, and the list at rv=%d does not have it; nothing is queued any more, and %s", key, d.from.rv, d.list.rv, what),
+		Because: []scenarios.Evidence{
+			{Step: d.from.step, At: d.from.at, Text: fmt.Sprintf("%s became known: %s at rv=%d", key, d.from.how, d.from.rv)},
+			{Step: d.list.step, At: d.list.at, Text: fmt.Sprintf("however a list at rv=%d without it replaced the queue", d.list.rv)},
+		},
+	}
+}
