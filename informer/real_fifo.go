@@ -289,7 +289,7 @@ func (f *RealFIFO) PopBatch(processBatch ProcessBatchFunc, processSingle PopProc
 	return f.pop(batchMax, func(p *core.Popped) error {
 		deltas := append([]Delta(nil), p.Deltas...) // the queue's own slice is used again
 		if len(deltas) == 1 {
-			return processSingle(deltas, p.IsInInitialList)
+			return processSingle(Deltas(deltas), p.IsInInitialList)
 		}
 		return processBatch(deltas, p.IsInInitialList)
 	})
