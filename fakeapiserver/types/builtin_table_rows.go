@@ -1,0 +1,63 @@
+package types
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// The descriptions of the columns are those of the fields.
+var (
+	nameDescription    = metav1.ObjectMeta{}.SwaggerDoc()["name"]
+	createdDescription = metav1.ObjectMeta{}.SwaggerDoc()["creationTimestamp"]
+)
+
+// Table has the columns that a server has for kinds without printers of their own: the name, and when it was created. The
+// printers of built-in types are not part of a library.
+func (s *builtin) Table(obj runtime.Object, options *metav1.TableOptions) (*metav1.Table, error) {
+	return DefaultTable(obj, options)
+}
+
+// DefaultTable is the table of a kind without printer columns.
+func DefaultTable(obj runtime.Object, options *metav1.TableOptions) (*metav1.Table, error) {
+	table := &metav1.Table{}
+	if options == nil || !options.NoHeaders {
+		table.ColumnDefinitions = []metav1.TableColumnDefinition{
+			{Name: "Name", Type: "string", Format: "name", Description: nameDescription},
+			{Name: "Created At", Type: "date", Description: createdDescription},
+		}
+	}
+	SetTableMeta(table, obj)
+	err := eachItem(obj, func(item runtime.Object) error {
+		m, err := meta.Accessor(item)
+		if err != nil {
+			return err
+		}
+		table.Rows = append(table.Rows, metav1.TableRow{
+			Cells:  []any{m.GetName(), m.GetCreationTimestamp().Time.UTC().Format("2006-01-02T15:04:05Z")},
+			Object: runtime.RawExtension{Object: item},
+		})
+		return nil
+	})
+	return table, err
+}
+
+// SetTableMeta gives a table the list's metadata, or the object's resourceVersion.
+func SetTableMeta(table *metav1.Table, obj runtime.Object) {
+	if m, err := meta.ListAccessor(obj); err == nil {
+		table.ResourceVersion = m.GetResourceVersion()
+		table.Continue = m.GetContinue()
+		table.RemainingItemCount = m.GetRemainingItemCount()
+		return
+	}
+	if m, err := meta.CommonAccessor(obj); err == nil {
+		table.ResourceVersion = m.GetResourceVersion()
+	}
+}
+
+func eachItem(obj runtime.Object, f func(runtime.Object) error) error {
+	if meta.IsListType(obj) {
+		return meta.EachListItem(obj, f)
+	}
+	return f(obj)
+}

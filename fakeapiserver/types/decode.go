@@ -1,0 +1,186 @@
+package types
+
+import (
+	"encoding/hex"
+	"fmt"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// The media types of bodies.
+const (
+	JSON     = runtime.ContentTypeJSON
+	YAML     = runtime.ContentTypeYAML
+	Protobuf = runtime.ContentTypeProtobuf
+)
+
+// Body is the body of a create or update.
+type Body struct {
+	Data []byte
+	// ContentType is the header; empty means JSON.
+	ContentType string
+	// Directive is the query parameter fieldValidation: Ignore, Warn, Strict, or empty for Warn.
+	Directive string
+}
+
+// Decode makes an object of a body: 400 if it cannot be read or is of another version (S31), 415 for another media type.
+// Under Warn what strict decoding has to say are warnings, under Strict it is a 400 (S30).
+func (r *Resource) Decode(b Body, subresource string) (runtime.Object, []string, error) {
+	decoder := r.decoder(subresource)
+	mediaType, err := inputType(b.ContentType, decoder.Accepts())
+	if err != nil {
+		return nil, nil, err
+	}
+	kind := r.KindOf(subresource)
+	strict := b.Directive != metav1.FieldValidationIgnore
+	obj, gvk, err := decoder.Decode(b.Data, mediaType, strict)
+	var warnings []string
+	if err != nil {
+		strictErr, isStrict := runtime.AsStrictDecodingError(err)
+		if !isStrict || obj == nil || b.Directive == metav1.FieldValidationStrict {
+			return nil, nil, decodeError(err, kind, gvk, b.Data)
+		}
+		warnings = StrictWarnings(strictErr.Errors())
+	}
+	if have := gvk.GroupVersion(); have != kind.GroupVersion() {
+		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", have, kind.GroupVersion()))
+	}
+	return obj, warnings, nil
+}
+
+// bodyDecoder is the part of a Strategy that reads bodies.
+type bodyDecoder interface {
+	Decode(data []byte, mediaType string, strict bool) (runtime.Object, *schema.GroupVersionKind, error)
+	Accepts() []string
+}
+
+// decoder of the resource's own kind, or of the Go type that a subresource speaks.
+func (r *Resource) decoder(subresource string) bodyDecoder {
+	if s := r.Subresource(subresource); s != nil && !s.Kind.Empty() {
+		return &builtin{gvk: s.Kind}
+	}
+	return r.Strategy
+}
+
+// inputType finds the media type of a Content-Type header among those that are accepted.
+func inputType(header string, accepted []string) (string, error) {
+	if header == "" {
+		return accepted[0], nil
+	}
+	if t, _, err := mime.ParseMediaType(header); err == nil && slices.Contains(accepted, t) {
+		return t, nil
+	}
+	return "", NewUnsupportedMediaType(accepted)
+}
+
+// NewUnsupportedMediaType is the answer to a body of another type than those accepted.
+func NewUnsupportedMediaType(accepted []string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,
+		Message: "the body of the request was in an unknown format - accepted media types include: " + strings.Join(accepted, ", "),
+	}}
+}
+
+// decodeError says why a body is no object of the kind.
+func decodeError(cause error, want schema.GroupVersionKind, have *schema.GroupVersionKind, body []byte) error {
+	if have != nil && have.Kind != "" {
+		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", have.Kind, have.Version, want.Kind, cause))
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", want.Kind, cause, summary(body)))
+}
+
+// shownBody is how much of a body an error shows.
+const shownBody = 30
+
+func summary(body []byte) string {
+	if len(body) == 0 {
+		return "<empty>"
+	}
+	text := func(b []byte) string { return string(b) }
+	if body[0] != '{' {
+		text = hex.EncodeToString
+	}
+	if len(body) > shownBody {
+		return text(body[:shownBody]) + " ..."
+	}
+	return text(body)
+}
+
+// The beginnings of what the YAML library says about duplicate keys, several in one error.
+var yamlPrefixes = []string{
+	"error converting YAML to JSON: yaml: unmarshal errors:\n",
+	"yaml: unmarshal errors:\n",
+}
+
+// StrictWarnings are the Warning headers that strict decoding errors become.
+func StrictWarnings(errs []error) []string {
+	var warnings []string
+	for _, err := range errs {
+		lines := []string{err.Error()}
+		for _, prefix := range yamlPrefixes {
+			if rest, found := strings.CutPrefix(err.Error(), prefix); found {
+				lines = strings.Split(rest, "\n")
+				break
+			}
+		}
+		for _, line := range lines {
+			warnings = append(warnings, strings.TrimSpace(line))
+		}
+	}
+	return warnings
+}
+
+// The serializers of Go types. They have no state.
+var (
+	jsonSerializer  = json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, json.SerializerOptions{})
+	jsonStrict      = json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, json.SerializerOptions{Strict: true})
+	yamlSerializer  = json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, json.SerializerOptions{Yaml: true})
+	yamlStrict      = json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, json.SerializerOptions{Yaml: true, Strict: true})
+	protoSerializer = protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
+)
+
+// Accepts JSON, YAML and protobuf.
+func (s *builtin) Accepts() []string { return []string{JSON, YAML, Protobuf} }
+
+// Decode reads a Go type.
+func (s *builtin) Decode(data []byte, mediaType string, strict bool) (runtime.Object, *schema.GroupVersionKind, error) {
+	var decoder runtime.Decoder
+	switch {
+	case mediaType == Protobuf:
+		decoder = protoSerializer
+	case mediaType == YAML && strict:
+		decoder = yamlStrict
+	case mediaType == YAML:
+		decoder = yamlSerializer
+	case strict:
+		decoder = jsonStrict
+	default:
+		decoder = jsonSerializer
+	}
+	want := s.gvk
+	obj, gvk, err := decoder.Decode(data, &want, nil)
+	if err != nil && !runtime.IsStrictDecodingError(err) {
+		return nil, gvk, err
+	}
+	if obj == nil {
+		return nil, gvk, err
+	}
+	if gvk.GroupVersion() == s.gvk.GroupVersion() && gvk.Kind != s.gvk.Kind {
+		return nil, gvk, fmt.Errorf("converting (%s) to (%s): unknown conversion", goName(*gvk), goName(s.gvk))
+	}
+	obj.GetObjectKind().SetGroupVersionKind(*gvk)
+	return obj, gvk, err
+}
+
+// goName is how an error of the conversion library names a type.
+func goName(gvk schema.GroupVersionKind) string { return gvk.Version + "." + gvk.Kind }

@@ -1,0 +1,231 @@
+package types
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	apitypes "k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// System is what the system gives to a new object.
+type System struct {
+	// Namespace is the one of the request; "" for what has none.
+	Namespace string
+	UID       apitypes.UID
+	// Now is the creationTimestamp, cut to seconds.
+	Now time.Time
+	// Suffix is appended to generateName, SuffixLength characters of SuffixAlphabet.
+	Suffix string
+}
+
+// What a generated name ends in. A generateName is cut so that the name fits into a label.
+const (
+	SuffixAlphabet = "bcdfghjklmnpqrstvwxz2456789"
+	SuffixLength   = 5
+	nameBase       = 63 - SuffixLength
+)
+
+// GenerateName makes a name of a generateName.
+func GenerateName(base, suffix string) string {
+	return base[:min(len(base), nameBase)] + suffix
+}
+
+// WipeForCreate drops, in place, the metadata that only the system sets, and puts the object into the request's namespace:
+// 400 if it names another. A create does this before it tracks fields.
+func (r *Resource) WipeForCreate(obj runtime.Object, namespace string) error {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return nil // a review has no metadata
+	}
+	wipe(m)
+	return r.MatchNamespace(obj, namespace)
+}
+
+func wipe(m metav1.Object) {
+	m.SetCreationTimestamp(metav1.Time{})
+	m.SetUID("")
+	m.SetDeletionTimestamp(nil)
+	m.SetDeletionGracePeriodSeconds(nil)
+	m.SetSelfLink("")
+}
+
+// MatchNamespace puts an object, in place, into the request's namespace, and takes one of a cluster-scoped resource out of any
+// (S33): 400 if it names another namespace.
+func (r *Resource) MatchNamespace(obj runtime.Object, namespace string) error {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return nil // a review has no metadata
+	}
+	if !r.Namespaced {
+		namespace = ""
+	}
+	if have := m.GetNamespace(); have != "" && namespace != "" && have != namespace {
+		return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	m.SetNamespace(namespace)
+	return nil
+}
+
+// BeforeCreate makes, in place, an object ready to be stored: system metadata, generated name, generation, validation. It
+// returns warnings, and 422 with every cause.
+func (r *Resource) BeforeCreate(obj runtime.Object, s System) ([]string, error) {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, nil // a review is answered, never stored
+	}
+	wipe(m)
+	m.SetCreationTimestamp(metav1.NewTime(s.Now.UTC().Truncate(time.Second)))
+	m.SetUID(s.UID)
+	if m.GetGenerateName() != "" && m.GetName() == "" {
+		m.SetName(GenerateName(m.GetGenerateName(), s.Suffix))
+	}
+	if err := r.MatchNamespace(obj, s.Namespace); err != nil {
+		return nil, err
+	}
+	r.Strategy.PrepareForCreate(obj)
+	errs := r.Strategy.Validate(obj)
+	if len(errs) == 0 {
+		errs = validation.ValidateObjectMetaAccessor(m, r.Namespaced, pathSegment, field.NewPath("metadata"))
+	}
+	if len(errs) > 0 {
+		return nil, r.invalid(obj, m.GetName(), errs)
+	}
+	return r.Strategy.Warnings(obj, nil, ""), nil
+}
+
+// BeforeUpdate makes, in place, an object ready to replace old, which is not changed. It returns warnings, and 422 with every
+// cause, some repeated (S29).
+func (r *Resource) BeforeUpdate(obj, old runtime.Object, namespace, subresource string) ([]string, error) {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	o, err := meta.Accessor(old)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	if err := r.MatchNamespace(obj, namespace); err != nil {
+		return nil, err
+	}
+	m.SetGeneration(o.GetGeneration())
+	// A scale is written through the resource, by the resource's own rules.
+	if subresource == Scale {
+		subresource = ""
+	}
+	r.Strategy.PrepareForUpdate(obj, old, subresource)
+	keepSystemMeta(m, o)
+	errs := validation.ValidateObjectMetaAccessor(m, r.Namespaced, pathSegment, field.NewPath("metadata"))
+	errs = append(errs, validation.ValidateObjectMetaAccessorUpdate(m, o, field.NewPath("metadata"))...)
+	errs = append(errs, r.Strategy.ValidateUpdate(obj, old, subresource)...)
+	if len(errs) > 0 {
+		return nil, r.invalid(obj, m.GetName(), errs)
+	}
+	return r.Strategy.Warnings(obj, old, subresource), nil
+}
+
+// keepSystemMeta restores what an update cannot set, and does not complain about (S28).
+func keepSystemMeta(m, old metav1.Object) {
+	if m.GetUID() == "" {
+		m.SetUID(old.GetUID())
+	}
+	if t := old.GetCreationTimestamp(); !t.IsZero() {
+		m.SetCreationTimestamp(t)
+	}
+	if t := old.GetDeletionTimestamp(); !t.IsZero() {
+		m.SetDeletionTimestamp(t)
+	}
+	if s := old.GetDeletionGracePeriodSeconds(); s != nil && m.GetDeletionGracePeriodSeconds() == nil {
+		m.SetDeletionGracePeriodSeconds(s)
+	}
+}
+
+func pathSegment(name string, prefix bool) []string {
+	if prefix {
+		return content.IsPathSegmentPrefix(name)
+	}
+	return content.IsPathSegmentName(name)
+}
+
+// invalid is a 422 of the object's own kind, wrong or not (S31).
+func (r *Resource) invalid(obj runtime.Object, name string, errs field.ErrorList) error {
+	gvk := obj.GetObjectKind().GroupVersionKind()
+	if gvk.Empty() {
+		gvk = r.GroupVersionKind()
+	}
+	return apierrors.NewInvalid(gvk.GroupKind(), name, InOrder(errs))
+}
+
+// InOrder sorts errors by field, those of no field last. Validation walks maps, so that a real server names several errors in
+// any order; here it is always the same. Errors of one field keep their order, unless the field is a map itself.
+func InOrder(errs field.ErrorList) field.ErrorList {
+	slices.SortStableFunc(errs, func(a, b *field.Error) int {
+		noA, noB := a.Field == "" || a.Field == "<nil>", b.Field == "" || b.Field == "<nil>"
+		switch {
+		case noA != noB && noA:
+			return 1
+		case noA != noB:
+			return -1
+		case a.Field != b.Field:
+			return strings.Compare(a.Field, b.Field)
+		case a.Field == "metadata.labels" || a.Field == "metadata.annotations":
+			return strings.Compare(a.Error(), b.Error())
+		}
+		return 0
+	})
+	return errs
+}
+
+// CheckName tells whether an object is the one that the URL names: 400 if not.
+func (r *Resource) CheckName(obj runtime.Object, namespace, name string) error {
+	m, err := meta.Accessor(obj)
+	if err == nil && m.GetName() == "" {
+		err = fmt.Errorf("name must be provided")
+	}
+	if err != nil {
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: %v", name, err))
+	}
+	if m.GetName() != name {
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", m.GetName(), name))
+	}
+	if ns := m.GetNamespace(); namespace != "" && ns != "" && ns != namespace {
+		return apierrors.NewBadRequest(fmt.Sprintf("the namespace of the object (%s) does not match the namespace on the request (%s)", ns, namespace))
+	}
+	return nil
+}
+
+// DedupOwners drops, in place, owner references that are there twice, and returns the warning about it; "" if there are none.
+func DedupOwners(obj runtime.Object) string {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return ""
+	}
+	var kept []metav1.OwnerReference
+	var twice []string
+	for _, ref := range m.GetOwnerReferences() {
+		if slices.ContainsFunc(kept, func(k metav1.OwnerReference) bool { return equalOwners(k, ref) }) {
+			twice = append(twice, string(ref.UID))
+		} else {
+			kept = append(kept, ref)
+		}
+	}
+	if len(twice) == 0 {
+		return ""
+	}
+	m.SetOwnerReferences(kept)
+	return fmt.Sprintf(".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: %v", strings.Join(twice, ", "))
+}
+
+func equalOwners(a, b metav1.OwnerReference) bool {
+	same := func(x, y *bool) bool { return (x == nil) == (y == nil) && (x == nil || *x == *y) }
+	return a.APIVersion == b.APIVersion && a.Kind == b.Kind && a.Name == b.Name && a.UID == b.UID &&
+		same(a.Controller, b.Controller) && same(a.BlockOwnerDeletion, b.BlockOwnerDeletion)
+}
