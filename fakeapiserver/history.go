@@ -1,13 +1,15 @@
 package fakeapiserver
 
 import (
+	"fmt"
 	"sort"
 
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // version is one committed state of one key. Versions are written once, by the commit, and never changed afterwards, but
-// for prev, which physical trimming cuts.
+// for prev, which physical trimming cuts. What trimming leaves behind is used again: nobody may keep a version beyond the
+// time at which a replica applies something.
 type version struct {
 	rev       int64
 	createRev int64
@@ -46,28 +48,49 @@ func (v *version) before() *version {
 
 // history is a resource's log in the order of revisions. Positions are absolute: trimming the head does not move them.
 type history struct {
-	base  int64 // position of items[0]
-	items []*version
+	ring       []*version // a power of two long; the version at position n is at n&(len-1)
+	base, next int64      // positions of the first version, and of the next to come
 }
 
-func (h *history) end() int64 { return h.base + int64(len(h.items)) }
+func (h *history) end() int64 { return h.next }
 
-func (h *history) at(pos int64) *version { return h.items[pos-h.base] }
+func (h *history) at(pos int64) *version {
+	if pos < h.base || pos >= h.next {
+		panic(fmt.Sprintf("fakeapiserver: position %d of a log that has %d to %d", pos, h.base, h.next))
+	}
+	return h.ring[pos&int64(len(h.ring)-1)]
+}
 
-func (h *history) add(v *version) { h.items = append(h.items, v) }
+func (h *history) add(v *version) {
+	if h.next-h.base == int64(len(h.ring)) {
+		h.resize(max(16, 2*len(h.ring)))
+	}
+	h.ring[h.next&int64(len(h.ring)-1)] = v
+	h.next++
+}
+
+func (h *history) resize(n int) {
+	ring := make([]*version, n)
+	for pos := h.base; pos < h.next; pos++ {
+		ring[pos&int64(n-1)] = h.at(pos)
+	}
+	h.ring = ring
+}
 
 // after is the position of the first version that is newer than rev.
 func (h *history) after(rev int64) int64 {
-	n := len(h.items)
-	if n == 0 || h.items[n-1].rev <= rev {
-		return h.end()
+	if h.base == h.next || h.at(h.next-1).rev <= rev {
+		return h.next
 	}
-	return h.base + int64(sort.Search(n, func(i int) bool { return h.items[i].rev > rev }))
+	return h.base + int64(sort.Search(int(h.next-h.base), func(i int) bool { return h.at(h.base+int64(i)).rev > rev }))
 }
 
-// dropHead forgets the first n versions.
-func (h *history) dropHead(n int) {
-	clear(h.items[:n]) // the array lives on; what it points to need not
-	h.items = h.items[n:]
-	h.base += int64(n)
+// dropHead forgets the versions before position to.
+func (h *history) dropHead(to int64) {
+	for ; h.base < to; h.base++ {
+		h.ring[h.base&int64(len(h.ring)-1)] = nil
+	}
+	if n := len(h.ring); n > 1024 && h.next-h.base < int64(n/8) {
+		h.resize(n / 4) // a backlog that was long once must not pin the memory for ever
+	}
 }

@@ -309,12 +309,44 @@ func TestTrimForgets(t *testing.T) {
 		t.Fatal(err)
 	}
 	tl := s.timelines[id]
-	if len(tl.entries) != 5 || tl.order.Len() != 5 || len(tl.log.items) != 0 {
-		t.Errorf("%d keys, %d in order, %d in the log are left", len(tl.entries), tl.order.Len(), len(tl.log.items))
+	if len(tl.entries) != 5 || tl.order.Len() != 5 || tl.log.base != tl.log.next {
+		t.Errorf("%d keys, %d in order, %d in the log are left", len(tl.entries), tl.order.Len(), tl.log.next-tl.log.base)
 	}
 	for _, e := range tl.entries {
 		if e.newest.prev != nil {
 			t.Errorf("%s remembers the state before", e.display)
 		}
+	}
+	// 95 of the 105 versions were replaced, and 5 of those left were deletions.
+	if tl.freed != 100 {
+		t.Errorf("%d versions can be used again, want 100", tl.freed)
+	}
+	for v := tl.free; v != nil; v = v.prev {
+		if v.obj != nil || v.entry != nil {
+			t.Fatal("a version that is to be used again keeps its object")
+		}
+	}
+	if _, err := s.Put(id, pod("default/9")); err != nil {
+		t.Fatal(err)
+	}
+	if e := tl.entries["default/9"]; tl.freed != 99 || e.newest.rev != s.Revision() || e.newest.prev == nil || e.newest.prev.prev != nil {
+		t.Errorf("a version that is used again: %+v, %d are left", e.newest, tl.freed)
+	}
+}
+
+// A log that grew long gives its memory back.
+func TestHistoryShrinks(t *testing.T) {
+	var h history
+	for i := range int64(5000) {
+		h.add(&version{rev: i + 1})
+	}
+	h.dropHead(4900)
+	for pos := h.base; pos < h.end(); pos++ {
+		if h.at(pos).rev != pos+1 {
+			t.Fatalf("at %d is %+v", pos, h.at(pos))
+		}
+	}
+	if len(h.ring) > 2048 || h.after(4950) != 4950 || h.after(0) != 4900 || h.after(9999) != h.end() {
+		t.Errorf("%d slots for %d versions; after 4950 comes %d", len(h.ring), h.end()-h.base, h.after(4950))
 	}
 }

@@ -17,7 +17,12 @@ type timeline struct {
 	order   *btree.BTreeG[*entry]
 	log     history
 	scratch []byte
+	free    *version // versions to use again, linked by prev
+	freed   int      // how many
 }
+
+// maxFree bounds how many versions wait to be used again.
+const maxFree = 4096
 
 func newTimeline(plural string) *timeline {
 	return &timeline{plural: plural, entries: map[string]*entry{}, order: newOrder()}
@@ -55,7 +60,15 @@ func (t *timeline) drop(e *entry) {
 
 // append puts a version on top of a key and at the end of the log.
 func (t *timeline) append(e *entry, rev, createRev int64, obj runtime.Object, deleted bool) *version {
-	v := &version{rev: rev, createRev: createRev, obj: obj, prev: e.newest, entry: e, deleted: deleted}
+	v := t.free
+	if v != nil {
+		t.free = v.prev
+		t.freed--
+	} else {
+		v = new(version)
+	}
+	v.rev, v.createRev, v.obj, v.deleted = rev, createRev, obj, deleted
+	v.prev, v.entry = e.newest, e
 	e.newest = v
 	t.log.add(v)
 	return v
@@ -80,23 +93,36 @@ func (t *timeline) walk(rev int64, namespace, from string, visit func(*version) 
 	})
 }
 
+// recycle keeps a version that nothing refers to any more, for the next commit.
+func (t *timeline) recycle(v *version) {
+	if t.freed == maxFree {
+		return
+	}
+	v.obj, v.entry, v.prev = nil, nil, t.free
+	t.free = v
+	t.freed++
+}
+
 // trim forgets what no read at floor or later needs: the versions that were replaced at floor or before, and the log up to
 // floor.
 func (t *timeline) trim(floor int64) {
-	n := 0
-	for _, v := range t.log.items {
+	pos := t.log.base
+	for ; pos < t.log.end(); pos++ {
+		v := t.log.at(pos)
 		if v.rev > floor {
 			break
 		}
-		v.prev = nil
+		if old := v.prev; old != nil {
+			// The log has passed it already: it is older than v.
+			v.prev = nil
+			t.recycle(old)
+		}
 		if v.deleted && v.entry.newest == v {
 			t.drop(v.entry)
+			t.recycle(v)
 		}
-		n++
 	}
-	if n > 0 {
-		t.log.dropHead(n)
-	}
+	t.log.dropHead(pos)
 }
 
 // fork copies the timeline as it was between two revisions: the state at low, and the versions after it up to high.
@@ -118,7 +144,7 @@ func (t *timeline) fork(low, high int64) *timeline {
 		return true
 	})
 	first := t.log.after(low)
-	f.log.base = first
+	f.log.base, f.log.next = first, first
 	for pos := first; pos < t.log.end(); pos++ {
 		v := t.log.at(pos)
 		if v.rev > high {

@@ -28,9 +28,9 @@ type stream struct {
 	pos    int64 // the next event of the log to look at; if something is offered and initial is empty, one to deliver
 	floor  int64 // events up to this revision are not sent (S14)
 
-	initial     []*version // synthetic ADDED events that are still to be sent
-	initialEnd  bool       // the bookmark that ends them is still to be sent
-	initialRev  int64      // what the initial state is at
+	initial     []initialEvent // synthetic ADDED events that are still to be sent
+	initialEnd  bool           // the bookmark that ends them is still to be sent
+	initialRev  int64          // what the initial state is at
 	bookmarks   bool
 	bookmarkDue bool
 	bookmarkRev int64
@@ -45,6 +45,13 @@ type stream struct {
 	holds    int           // how many of those are SetHeld's
 	silent   bool          // the server has forgotten the watch: neither bookmarks nor a deadline come
 	dead     bool          // the connection is gone, and only the client's health check will tell
+}
+
+// initialEvent is what an object was when the watch was opened.
+type initialEvent struct {
+	entry *entry
+	obj   runtime.Object
+	rev   int64
 }
 
 // closing is how a watch ends.
@@ -109,7 +116,7 @@ func (s *stream) start(rev int64, initial bool) {
 		s.pos, s.initialRev = c.pos, c.rev
 		c.view.walk(c.rev, s.filter.namespace, "", func(v *version) bool {
 			if !s.filter.selects() || s.filter.matches(v.obj) {
-				s.initial = append(s.initial, v)
+				s.initial = append(s.initial, initialEvent{v.entry, v.obj, v.rev})
 			}
 			return true
 		})
@@ -262,10 +269,10 @@ func (s *stream) deliver() {
 		s.deliverEnd()
 		return
 	case len(s.initial) > 0:
-		v := s.initial[0]
-		s.initial[0] = nil
+		e := s.initial[0]
+		s.initial[0] = initialEvent{}
 		s.initial = s.initial[1:]
-		s.send(v, watch.Added, v.obj, v.rev)
+		s.send(e.entry, watch.Added, e.obj, e.rev)
 	case s.initialEnd:
 		s.initialEnd = false
 		s.sendBookmark(s.initialRev, true)
@@ -284,17 +291,17 @@ func (s *stream) deliver() {
 			obj = s.call.client.cluster.store.printer.withRevision(v.before().obj, v.rev)
 		}
 		s.pos++
-		s.send(v, s.nextType, obj, v.rev)
+		s.send(v.entry, s.nextType, obj, v.rev)
 	}
 	s.offer()
 }
 
-func (s *stream) send(v *version, t watch.EventType, obj runtime.Object, rev int64) {
+func (s *stream) send(e *entry, t watch.EventType, obj runtime.Object, rev int64) {
 	k, c := s.call.kernel(), s.call
 	r := k.Record(c.client.id, KindFrame)
-	r.Key, r.RV, r.N, r.Detail, r.Obj = v.entry.display, rev, int64(c.id), string(t), obj
+	r.Key, r.RV, r.N, r.Detail, r.Obj = e.display, rev, int64(c.id), string(t), obj
 	k.Emit(r)
-	c.receiver.OnEvent(c.id, Event{Type: t, Object: obj, Key: v.entry.key, Rev: rev})
+	c.receiver.OnEvent(c.id, Event{Type: t, Object: obj, Key: e.key, Rev: rev})
 }
 
 func (s *stream) sendBookmark(rev int64, end bool) {
