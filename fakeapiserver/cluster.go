@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // The kinds of choices.
@@ -140,6 +141,16 @@ func (c *Cluster) AddResource(r Resource) (ResourceID, error) {
 	}
 	c.offerStoreFaults()
 	return id, nil
+}
+
+// FindResource is the resource of that group and plural name.
+func (c *Cluster) FindResource(gr schema.GroupResource) (ResourceID, bool) {
+	for id, r := range c.store.resources {
+		if r.GroupResource() == gr {
+			return ResourceID(id), true
+		}
+	}
+	return 0, false
 }
 
 func (c *Cluster) floor(id ResourceID) int64 {

@@ -73,27 +73,40 @@ func (c *call) listFromCache(p listPlan, cache *watchCache, need int64, fresh bo
 
 // listFromStore answers what the watch cache cannot.
 func (c *call) listFromStore(p listPlan) {
-	s := c.client.cluster.store
+	var err error
+	c.page, err = c.client.cluster.store.page(c.res, p)
+	c.answer(err)
+}
+
+// ListNow is what a list would show that goes to the Store at once: for those inside the server, which wait for nobody.
+func (c *Cluster) ListNow(id ResourceID, namespace string, o metav1.ListOptions) (*Page, error) {
+	if _, _, err := c.resource(id); err != nil {
+		return nil, err
+	}
+	k := &call{client: &Client{cluster: c}, verb: verbList, res: id, namespace: namespace, options: o}
+	p, err := k.planList()
+	if err != nil {
+		return nil, err
+	}
+	return c.store.page(id, p)
+}
+
+// page lists what a plan asks for, as far as history goes.
+func (s *Store) page(id ResourceID, p listPlan) (*Page, error) {
 	rev := s.revision
 	switch {
 	case p.exact > s.revision:
-		c.answer(errTooLarge(p.exact, s.revision))
-		return
+		return nil, errTooLarge(p.exact, s.revision)
+	case p.exact > 0 && p.exact < s.compacted && p.continued:
+		return nil, errContinueExpired(encodeContinue(inconsistent, p.relative(p.from)))
 	case p.exact > 0 && p.exact < s.compacted:
-		if p.continued {
-			c.answer(errContinueExpired(encodeContinue(inconsistent, p.relative(p.from))))
-		} else {
-			c.answer(errCompacted())
-		}
-		return
+		return nil, errCompacted()
 	case p.exact > 0:
 		rev = p.exact
 	case p.notBefore > s.revision:
-		c.answer(errTooLarge(p.notBefore, s.revision))
-		return
+		return nil, errTooLarge(p.notBefore, s.revision)
 	}
-	c.page = buildPage(s.timelines[c.res], p, rev)
-	c.answer(nil)
+	return buildPage(s.timelines[id], p, rev), nil
 }
 
 // planList checks a list's options and says how it is to be answered (S5, S9, I108, I109).
@@ -191,7 +204,10 @@ func buildPage(t *timeline, p listPlan, rev int64) *Page {
 }
 
 // parseRevision reads a resourceVersion as the real server's storage does: empty is 0.
-func parseRevision(text string) (int64, error) {
+func parseRevision(text string) (int64, error) { return ParseRevision(text) }
+
+// ParseRevision reads a resourceVersion: "" and "0" are 0. What is no number is an error in the words of the real server.
+func ParseRevision(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}

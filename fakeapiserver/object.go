@@ -94,3 +94,20 @@ func seededUID(seed uint64, rev int64) types.UID {
 	text[8], text[13], text[18], text[23] = '-', '-', '-', '-'
 	return types.UID(text[:])
 }
+
+// Mint is a uid for an object that is about to be created, and length characters of an alphabet for its generated name. They
+// follow from the seed and the revision, and from how often they were asked for at it.
+func (s *Store) Mint(alphabet string, length int) (types.UID, string) {
+	if s.mintedAt != s.revision {
+		s.mintedAt, s.minted = s.revision, 0
+	}
+	s.minted++
+	uid := seededUID(s.seed^s.minted<<40, s.revision+1)
+	n := xxhash.Sum64String(string(uid))
+	suffix := make([]byte, length)
+	for i := range suffix {
+		suffix[i] = alphabet[n%uint64(len(alphabet))]
+		n /= uint64(len(alphabet))
+	}
+	return uid, string(suffix)
+}

@@ -38,6 +38,8 @@ type Store struct {
 	seed      uint64
 	now       func() time.Time
 	printer   revisionPrinter
+	mintedAt  int64  // the revision at which minted counts
+	minted    uint64 // how many uids were minted at it
 	// floor tells how far back a resource must be kept for readers that are not bound by compaction: watch caches.
 	floor func(ResourceID) int64
 }

@@ -1,0 +1,128 @@
+package rest
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/transport"
+	"github.com/informersim/informersim/fakeapiserver/types"
+)
+
+type metaObject = metav1.Object
+
+// call is one request: what it asks for, and the connection's receiver of what comes of it.
+type call struct {
+	server   *Server
+	client   *fakeapiserver.Client
+	request  *transport.Request
+	sink     transport.Sink
+	target   target
+	resource *types.Resource
+	id       fakeapiserver.ResourceID
+	verb     verb
+	req      fakeapiserver.ReqID
+	encoder  encoder
+	warnings []string
+
+	// answer is what is sent when the connection lets it through.
+	answer func()
+	// single is set for a get, which is a list of one.
+	single bool
+	opened bool
+}
+
+var _ fakeapiserver.Receiver = (*call)(nil)
+
+// at has serve run when a replica has the request; what serve answers is sent when the connection lets it.
+func (c *call) at(serve func()) (cancel func()) {
+	c.req = c.client.Write(fakeapiserver.Write{
+		Verb: fakeapiserver.WriteVerb(c.verb), Resource: c.id, Namespace: c.target.namespace, Name: c.target.name,
+		Serve: func() (runtime.Object, error) {
+			serve()
+			return nil, nil
+		},
+	}, c)
+	return c.cancel
+}
+
+func (c *call) cancel() { c.client.Cancel(c.req) }
+
+// respond keeps an answer until the connection lets it through.
+func (c *call) respond(code int, h http.Header, body []byte) {
+	for _, w := range c.warnings {
+		h.Add("Warning", fmt.Sprintf("299 - %q", w))
+	}
+	c.answer = func() { c.sink.Answer(code, h, body) }
+}
+
+// fail answers with an error.
+func (c *call) fail(err error) {
+	st := statusOf(err)
+	h := header(c.encoder.statusType())
+	if d := st.Details; d != nil && d.RetryAfterSeconds > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(d.RetryAfterSeconds)))
+	}
+	c.respond(int(st.Code), h, c.encoder.status(st))
+}
+
+// notFoundPage is what an unknown resource or version gets (S37).
+func (c *call) notFoundPage() {
+	c.respond(http.StatusNotFound, header("text/plain; charset=utf-8"), []byte("404 page not found\n"))
+}
+
+// statusOf is an error as the API shows it.
+func statusOf(err error) *metav1.Status {
+	var api apierrors.APIStatus
+	if errors.As(err, &api) {
+		st := api.Status()
+		st.Kind, st.APIVersion = "Status", "v1"
+		return &st
+	}
+	// An error that the handlers do not know: no reason, no details (S2, S30).
+	return &metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+		Status:   metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error(),
+	}
+}
+
+// brokenConnection tells an error of the connection from an answer of the server.
+func brokenConnection(err error) bool {
+	var api apierrors.APIStatus
+	return !errors.As(err, &api)
+}
+
+// OnWrite implements fakeapiserver.Receiver: the answer of everything but lists and watches arrives.
+func (c *call) OnWrite(_ fakeapiserver.ReqID, _ runtime.Object, err error) {
+	switch {
+	case err == nil:
+		c.answer()
+	case brokenConnection(err):
+		c.sink.Fail(err)
+	default: // a fault answers instead of the server
+		c.fail(err)
+		c.answer()
+	}
+}
+
+// OnList implements fakeapiserver.Receiver.
+func (c *call) OnList(_ fakeapiserver.ReqID, page *fakeapiserver.Page, err error) {
+	switch {
+	case err != nil && brokenConnection(err):
+		c.sink.Fail(err)
+		return
+	case err != nil:
+		c.fail(err)
+	case c.single:
+		c.got(page)
+	default:
+		c.listed(page)
+	}
+	c.answer()
+}

@@ -1,0 +1,174 @@
+package rest
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metainternalscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/informersim/informersim/fakeapiserver/types"
+)
+
+// deleteOptions reads the options of a delete: from the body, or, only if there is none, from the query (S23).
+func (c *call) deleteOptions(q url.Values, withQuery bool) (metav1.DeleteOptions, error) {
+	var o metav1.DeleteOptions
+	switch {
+	case len(c.request.Body) > 0:
+		if err := c.decodeDeleteOptions(&o); err != nil {
+			return o, err
+		}
+	case withQuery:
+		if err := metainternalscheme.ParameterCodec.DecodeParameters(q, schema.GroupVersion{Version: "v1"}, &o); err != nil {
+			return o, apierrors.NewBadRequest(err.Error())
+		}
+	}
+	if errs := validation.ValidateDeleteOptions(&o); len(errs) > 0 {
+		return o, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
+	}
+	return o, nil
+}
+
+func (c *call) decodeDeleteOptions(o *metav1.DeleteOptions) error {
+	contentType := c.request.Header.Get("Content-Type")
+	if contentType == "" {
+		contentType = types.JSON
+	}
+	info, ok := runtime.SerializerInfoForMediaType(metainternalscheme.Codecs.SupportedMediaTypes(), mediaType(contentType))
+	if !ok {
+		return types.NewUnsupportedMediaType([]string{types.JSON, types.YAML, types.Protobuf})
+	}
+	kind := schema.GroupVersionKind{Version: "v1", Kind: "DeleteOptions"}
+	obj, _, err := metainternalscheme.Codecs.DecoderToVersion(info.Serializer, kind.GroupVersion()).Decode(c.request.Body, &kind, o)
+	if err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	if obj != o {
+		return apierrors.NewBadRequest("decoded object cannot be converted to DeleteOptions")
+	}
+	return nil
+}
+
+func (c *call) delete(q url.Values) {
+	o, err := c.deleteOptions(q, true)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	live := c.server.live(c.id, c.target.namespace, c.target.name)
+	if live == nil {
+		c.fail(apierrors.NewNotFound(c.resource.GroupResource(), c.target.name))
+		return
+	}
+	final, gone, err := c.remove(live, &o)
+	switch {
+	case err != nil:
+		c.fail(err)
+	case gone:
+		m := accessor(final)
+		st := &metav1.Status{
+			TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess,
+			Details: &metav1.StatusDetails{Name: m.GetName(), Group: c.resource.Group, Kind: c.resource.Plural, UID: m.GetUID()},
+		}
+		c.respond(http.StatusOK, header(c.encoder.statusType()), c.encoder.status(st))
+	default:
+		c.object(http.StatusOK, final)
+	}
+}
+
+// remove deletes an object, or marks it as being deleted if finalizers or a grace period keep it; gone tells which.
+func (c *call) remove(live runtime.Object, o *metav1.DeleteOptions) (final runtime.Object, gone bool, err error) {
+	m := accessor(live)
+	if err := c.preconditions(m, o.Preconditions); err != nil {
+		return nil, false, err
+	}
+	dryRun := len(o.DryRun) > 0
+	finalizers := deletionFinalizers(m.GetFinalizers(), o)
+	grace := int64(0)
+	if d, ok := c.resource.Strategy.(types.Deleter); ok {
+		grace = d.GracePeriod(live, o.GracePeriodSeconds)
+	}
+	if len(finalizers) == 0 && grace == 0 {
+		if !dryRun {
+			if _, err := c.server.cluster.Delete(c.id, m.GetNamespace(), m.GetName(), nil); err != nil {
+				return nil, false, err
+			}
+		}
+		return live, true, nil
+	}
+	if m.GetDeletionTimestamp() != nil && slices.Equal(finalizers, m.GetFinalizers()) && graceOf(m) <= grace {
+		return live, false, nil // it is being deleted already (S24)
+	}
+	marked := live.DeepCopyObject()
+	n := accessor(marked)
+	if n.GetDeletionTimestamp() == nil {
+		n.SetGeneration(n.GetGeneration() + 1)
+	}
+	at := metav1.NewTime(c.server.now())
+	n.SetDeletionTimestamp(&at)
+	n.SetDeletionGracePeriodSeconds(&grace)
+	n.SetFinalizers(finalizers)
+	if dryRun {
+		return marked, false, nil
+	}
+	n.SetResourceVersion("")
+	stored, err := c.server.cluster.Update(c.id, marked)
+	return stored, false, err
+}
+
+func graceOf(m metav1.Object) int64 {
+	if g := m.GetDeletionGracePeriodSeconds(); g != nil {
+		return *g
+	}
+	return 0
+}
+
+// preconditions are checked against the object as it is stored.
+func (c *call) preconditions(m metav1.Object, p *metav1.Preconditions) error {
+	if p == nil {
+		return nil
+	}
+	conflict := func(format string, args ...any) error {
+		gr := schema.GroupResource{Group: c.resource.Group, Resource: c.resource.Kind}
+		return apierrors.NewConflict(gr, m.GetName(), fmt.Errorf(format, args...))
+	}
+	if p.ResourceVersion != nil && *p.ResourceVersion != m.GetResourceVersion() {
+		return conflict("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", *p.ResourceVersion, m.GetResourceVersion())
+	}
+	if p.UID != nil && *p.UID != m.GetUID() {
+		return conflict("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *p.UID, m.GetUID())
+	}
+	return nil
+}
+
+// deletionFinalizers are an object's finalizers once a delete with these options has begun: orphaning and foreground deletion
+// are finalizers that the garbage collector takes away.
+func deletionFinalizers(have []string, o *metav1.DeleteOptions) []string {
+	orphan, foreground := slices.Contains(have, metav1.FinalizerOrphanDependents), slices.Contains(have, metav1.FinalizerDeleteDependents)
+	switch {
+	case o.OrphanDependents != nil:
+		orphan, foreground = *o.OrphanDependents, false
+	case o.PropagationPolicy != nil:
+		orphan = *o.PropagationPolicy == metav1.DeletePropagationOrphan
+		foreground = *o.PropagationPolicy == metav1.DeletePropagationForeground
+	}
+	var kept []string
+	for _, f := range have {
+		if f != metav1.FinalizerOrphanDependents && f != metav1.FinalizerDeleteDependents {
+			kept = append(kept, f)
+		}
+	}
+	if orphan {
+		kept = append(kept, metav1.FinalizerOrphanDependents)
+	}
+	if foreground {
+		kept = append(kept, metav1.FinalizerDeleteDependents)
+	}
+	return kept
+}

@@ -1,0 +1,55 @@
+package rest
+
+import (
+	"net/url"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/informersim/informersim/fakeapiserver"
+)
+
+// deleteCollection deletes what a list shows, one object after the other, and answers with the list. It stops at the first
+// that cannot be deleted (S25).
+func (c *call) deleteCollection(q url.Values) {
+	if c.resource.Namespaced && !c.target.namespaced {
+		c.notFoundPage()
+		return
+	}
+	o, err := c.deleteOptions(q, true)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	lo, err := listOptions(q)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	page, err := c.server.cluster.ListNow(c.id, c.target.namespace, lo)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	// Several replicas of the options' preconditions: with a revision, what has changed since is not deleted.
+	for i := range page.Items {
+		if err := c.deleteListed(page, i, o, lo); err != nil {
+			c.fail(err)
+			return
+		}
+	}
+	c.listed(page)
+}
+
+func (c *call) deleteListed(page *fakeapiserver.Page, i int, o metav1.DeleteOptions, lo metav1.ListOptions) error {
+	m := accessor(page.Items[i])
+	live := c.server.live(c.id, m.GetNamespace(), m.GetName())
+	if live == nil {
+		return nil
+	}
+	if lo.ResourceVersion != "" && o.Preconditions == nil {
+		rv := m.GetResourceVersion()
+		o.Preconditions = &metav1.Preconditions{ResourceVersion: &rv}
+	}
+	_, _, err := c.remove(live, &o)
+	return err
+}

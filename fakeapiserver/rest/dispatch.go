@@ -1,0 +1,45 @@
+package rest
+
+import (
+	"net/url"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// dispatch checks what needs no state and hands the request to its verb.
+func (c *call) dispatch(query url.Values) (cancel func()) {
+	enc, err := negotiate(c)
+	if err != nil {
+		return c.at(func() { c.fail(err) })
+	}
+	c.encoder = enc
+	if sub := c.target.subresource; sub != "" {
+		if c.resource.Subresource(sub) == nil {
+			return c.at(func() { c.notFoundPage() })
+		}
+		if !c.resource.Allows(string(c.verb), sub) {
+			return c.at(func() { c.fail(apierrors.NewMethodNotSupported(c.resource.GroupResource(), string(c.verb))) })
+		}
+	}
+	if c.resource.Deprecated != "" {
+		c.warnings = append(c.warnings, c.resource.Deprecated)
+	}
+	switch c.verb {
+	case verbGet:
+		return c.get(query)
+	case verbList:
+		return c.list(query)
+	case verbWatch:
+		return c.watch(query)
+	case verbCreate:
+		return c.at(func() { c.create(query) })
+	case verbUpdate:
+		return c.at(func() { c.update(query) })
+	case verbPatch:
+		return c.at(func() { c.patch(query) })
+	case verbDelete:
+		return c.at(func() { c.delete(query) })
+	default:
+		return c.at(func() { c.deleteCollection(query) })
+	}
+}

@@ -1,0 +1,44 @@
+package rest
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/version"
+)
+
+// Version is what /version says: the release whose behaviour this server has.
+var Version = version.Info{
+	Major: "1", Minor: "37", GitVersion: "v1.37.2", GitCommit: "", GitTreeState: "clean", BuildDate: "1970-01-01T00:00:00Z",
+	GoVersion: "go1.26", Compiler: "gc", Platform: "linux/amd64",
+}
+
+// nonResource answers paths that are no resource's.
+func (c *call) nonResource() (cancel func()) {
+	c.encoder.pretty = wantsPretty(c)
+	return c.at(func() {
+		path := strings.TrimSuffix(c.request.URL.Path, "/")
+		switch path {
+		case "/version":
+			c.document(Version)
+		case "/healthz", "/livez", "/readyz":
+			c.respond(http.StatusOK, header("text/plain; charset=utf-8"), []byte("ok"))
+		default:
+			c.notFoundPage()
+		}
+	})
+}
+
+// document answers with a value as JSON.
+func (c *call) document(v any) {
+	b, err := json.Marshal(v)
+	if err == nil {
+		b, err = c.encoder.finish(b)
+	}
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	c.respond(http.StatusOK, header(mediaJSON), b)
+}

@@ -1,0 +1,74 @@
+package rest
+
+import (
+	"mime"
+	"net/url"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// isWatch reads ?watch: any value but false and 0 means true, an empty or missing one too if the key is there (S20).
+func isWatch(q url.Values) bool {
+	v, ok := q["watch"]
+	if !ok {
+		return false
+	}
+	return queryBool(v)
+}
+
+func queryBool(v []string) bool {
+	if len(v) == 0 {
+		return false
+	}
+	return v[0] != "false" && v[0] != "0"
+}
+
+// listOptions reads the options of a list or watch.
+func listOptions(q url.Values) (metav1.ListOptions, error) {
+	o := metav1.ListOptions{
+		LabelSelector: q.Get("labelSelector"), FieldSelector: q.Get("fieldSelector"),
+		ResourceVersion: q.Get("resourceVersion"), ResourceVersionMatch: metav1.ResourceVersionMatch(q.Get("resourceVersionMatch")),
+		Continue: q.Get("continue"), AllowWatchBookmarks: has(q, "allowWatchBookmarks") && queryBool(q["allowWatchBookmarks"]),
+	}
+	var err error
+	if o.Limit, err = queryInt(q, "limit"); err != nil {
+		return o, err
+	}
+	if has(q, "timeoutSeconds") {
+		n, err := queryInt(q, "timeoutSeconds")
+		if err != nil {
+			return o, err
+		}
+		o.TimeoutSeconds = &n
+	}
+	if has(q, "sendInitialEvents") {
+		b := queryBool(q["sendInitialEvents"])
+		o.SendInitialEvents = &b
+	}
+	return o, nil
+}
+
+func has(q url.Values, key string) bool { _, ok := q[key]; return ok }
+
+func queryInt(q url.Values, key string) (int64, error) {
+	text := q.Get(key)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, apierrors.NewBadRequest(err.Error())
+	}
+	return n, nil
+}
+
+// mediaType is a Content-Type without its parameters.
+func mediaType(header string) string {
+	t, _, err := mime.ParseMediaType(header)
+	if err != nil {
+		return header
+	}
+	return t
+}

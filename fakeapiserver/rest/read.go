@@ -1,0 +1,67 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/informersim/informersim/fakeapiserver"
+)
+
+// get is a list of one object: it waits for the same freshness, and is hit by the same faults.
+func (c *call) get(q url.Values) (cancel func()) {
+	c.single = true
+	o := metav1.ListOptions{ResourceVersion: q.Get("resourceVersion"), FieldSelector: "metadata.name=" + c.target.name}
+	c.req = c.client.List(c.id, c.target.namespace, o, c)
+	return c.cancel
+}
+
+// got answers a get.
+func (c *call) got(page *fakeapiserver.Page) {
+	if len(page.Items) == 0 {
+		c.fail(apierrors.NewNotFound(c.resource.GroupResource(), c.target.name))
+		return
+	}
+	obj := page.Items[0]
+	if c.target.subresource == "scale" {
+		scale, err := c.scaleOf(obj)
+		if err != nil {
+			c.fail(err)
+			return
+		}
+		obj = scale
+	}
+	c.object(http.StatusOK, obj)
+}
+
+// object answers with an object in the request's version.
+func (c *call) object(code int, obj runtime.Object) {
+	body, err := c.encoder.object(c, obj)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	c.respond(code, header(c.encoder.contentType()), body)
+}
+
+func (c *call) list(q url.Values) (cancel func()) {
+	o, err := listOptions(q)
+	if err != nil {
+		return c.at(func() { c.fail(err) })
+	}
+	c.req = c.client.List(c.id, c.target.namespace, o, c)
+	return c.cancel
+}
+
+// listed answers a list.
+func (c *call) listed(page *fakeapiserver.Page) {
+	body, err := c.encoder.list(c, page)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	c.respond(http.StatusOK, header(c.encoder.contentType()), body)
+}

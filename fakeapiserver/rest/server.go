@@ -1,0 +1,123 @@
+package rest
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/transport"
+	"github.com/informersim/informersim/fakeapiserver/types"
+)
+
+// Server is an apiserver's REST layer over a cluster. It is a transport.API: everything happens inside the steps of the
+// cluster's kernel.
+type Server struct {
+	cluster *fakeapiserver.Cluster
+	types   *types.Registry
+	ids     map[schema.GroupResource]fakeapiserver.ResourceID
+	policy  fakeapiserver.Policy
+}
+
+var _ transport.API = (*Server)(nil)
+
+// Options configure a Server. Cluster and Types are needed.
+type Options struct {
+	Cluster *fakeapiserver.Cluster
+	Types   *types.Registry
+	// Policy says which replica serves a client that is new.
+	Policy fakeapiserver.Policy
+}
+
+// New returns a server of the given types. Resources that the cluster does not have yet are added to it.
+func New(o Options) (*Server, error) {
+	s := &Server{cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]fakeapiserver.ResourceID{}, policy: o.Policy}
+	for _, t := range o.Types.All() {
+		if err := s.add(t); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// add gives a resource its place in the Store: one for all its versions that convert into each other.
+func (s *Server) add(t *types.Resource) error {
+	gr := t.GroupResource()
+	if _, have := s.ids[gr]; have {
+		return nil
+	}
+	if id, ok := s.cluster.FindResource(gr); ok {
+		s.ids[gr] = id
+		return nil
+	}
+	id, err := s.cluster.AddResource(fakeapiserver.Resource{
+		Group: t.Group, Version: t.StorageVersion, Plural: t.Plural, Kind: t.Kind, Namespaced: t.Namespaced,
+		New:   func() runtime.Object { return t.Strategy.New() },
+		Field: fieldOf(t),
+	})
+	if err != nil {
+		return fmt.Errorf("resource %s: %w", t, err)
+	}
+	s.ids[gr] = id
+	return nil
+}
+
+// fieldOf gives the Store the values that field selectors match.
+func fieldOf(t *types.Resource) func(runtime.Object, string) (string, bool) {
+	return func(obj runtime.Object, field string) (string, bool) {
+		if !t.Selectable(field) {
+			return "", false
+		}
+		return t.Strategy.Field(obj, field), true
+	}
+}
+
+// Serve implements transport.API.
+func (s *Server) Serve(r *transport.Request, sink transport.Sink) (cancel func()) {
+	c := &call{server: s, request: r, sink: sink, client: s.cluster.Connect(r.Client, s.policy)}
+	t, ok := parsePath(r.URL.Path)
+	if !ok || t.resource == "" {
+		return c.nonResource()
+	}
+	c.target = t
+	c.resource = s.types.Lookup(schema.GroupVersionResource{Group: t.group, Version: t.version, Resource: t.resource})
+	if c.resource == nil || t.namespaced && !c.resource.Namespaced {
+		return c.at(func() { c.notFoundPage() })
+	}
+	c.id = s.ids[c.resource.GroupResource()]
+	query := r.URL.Query()
+	v, ok := verbOf(r.Method, &c.target, isWatch(query))
+	if !ok {
+		return c.at(func() { c.fail(apierrors.NewMethodNotSupported(c.resource.GroupResource(), "")) })
+	}
+	c.verb = v
+	return c.dispatch(query)
+}
+
+// now is the virtual time as the API shows it.
+func (s *Server) now() time.Time { return s.cluster.Kernel().Clock().Now().Truncate(time.Second) }
+
+// live is the newest state of an object, nil if there is none.
+func (s *Server) live(id fakeapiserver.ResourceID, namespace, name string) runtime.Object {
+	obj, rev := s.cluster.Store().Get(id, namespace, name)
+	if rev == 0 {
+		return nil
+	}
+	return obj
+}
+
+func accessor(obj runtime.Object) metaObject {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		panic(fmt.Sprintf("rest: a stored %T has no metadata: %v", obj, err)) // the Store takes no others
+	}
+	return m
+}
+
+// header is a response's header with one content type.
+func header(contentType string) http.Header { return http.Header{"Content-Type": {contentType}} }
