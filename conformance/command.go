@@ -55,7 +55,7 @@ func command() *cobra.Command {
 	f.StringVar(&s.run, "run", "", "play only the probes whose name matches this regular expression")
 	f.StringVar(&s.file, "file", "", "play the probes of this script instead of the catalogue's")
 	f.StringVar(&s.goldens, "goldens", filepath.Join("testdata", "golden"), "folder of recorded answers")
-	f.IntVar(&s.servers, "servers", 2*runtime.NumCPU(), "how many servers of each kind share the probes")
+	f.IntVar(&s.servers, "servers", 0, "how many servers of each kind share the probes; 0 chooses by the number of CPUs and of seeds")
 	f.IntVar(&s.seeds, "seeds", 0, "how many generated sequences to play as well")
 	f.Uint64Var(&s.firstSeed, "first-seed", 1, "seed of the first of them")
 	f.IntVar(&s.steps, "steps", 25, "requests in a generated sequence")
@@ -65,7 +65,16 @@ func command() *cobra.Command {
 	return c
 }
 
+// manySeeds is from how many sequences on more servers are worth their start: an answer of a real one is mostly waiting.
+const manySeeds = 500
+
 func (s *settings) main(ctx context.Context) error {
+	if s.servers == 0 {
+		s.servers = 2 * runtime.NumCPU()
+		if s.seeds >= manySeeds {
+			s.servers *= 2
+		}
+	}
 	probes, err := s.probes()
 	if err != nil {
 		return err
@@ -79,6 +88,9 @@ func (s *settings) main(ctx context.Context) error {
 	}
 	if s.rewrite {
 		return s.record(ctx, probes)
+	}
+	if s.reference != "real" && s.reference != "golden" {
+		return fmt.Errorf("--reference %q: want real or golden", s.reference)
 	}
 	return s.compare(ctx, probes)
 }

@@ -7,43 +7,177 @@ import (
 	"time"
 
 	"github.com/informersim/informersim/conformance/probe"
+	"github.com/informersim/informersim/conformance/sequence"
 )
 
-// compare plays the probes on both sides and prints the differences.
+// comparison is the state of a run: both sides' servers and what was found.
+type comparison struct {
+	*settings
+	targets, references []probe.Target
+	// played, differing and unsteady count probes; an unsteady one differed and did not again.
+	played, differing, unsteady int
+	// shorten is how many differing sequences are shortened.
+	shorten int
+}
+
+// compare plays the probes and the generated sequences on both sides and prints the differences.
 func (s *settings) compare(ctx context.Context, probes []probe.Probe) error {
 	began := time.Now()
-	n := min(s.servers, max(len(probes), 1))
-	targets, stop, err := s.targets(ctx, n)
+	n := max(min(s.servers, len(probes)+s.seeds), 1)
+	c := &comparison{settings: s, shorten: shortened}
+	targets, stop, err := s.startTargets(ctx, n)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	reference, stopReference, err := s.answers(ctx, probes, n)
-	if err != nil {
+	c.targets = targets
+	if s.reference == "real" {
+		references, stop, err := realTargets(ctx, n)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		c.references = references
+	}
+	if err := c.catalogue(ctx, probes); err != nil {
 		return err
 	}
-	defer stopReference()
-	got := probe.RunAll(ctx, targets, probes, nil)
-	want := reference()
-	differing := 0
-	for i := range probes {
-		if s.show {
-			fmt.Fprintf(s.out, "%s", want[i].Transcript.Encode())
+	if err := c.sequences(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "\nin %.1fs, %d unsteady (differed once and not again)\n%d probes, %d differ\n",
+		time.Since(began).Seconds(), c.unsteady, c.played, c.differing)
+	for _, target := range c.targets {
+		if err := probe.Clean(ctx, target); err != nil {
+			fmt.Fprintln(s.out, "the last probes' objects remain:", err)
 		}
-		text, err := verdict(want[i], got[i])
+	}
+	if c.differing > 0 {
+		return differ{c.differing}
+	}
+	return ctx.Err()
+}
+
+// catalogue compares the named probes.
+func (c *comparison) catalogue(ctx context.Context, probes []probe.Probe) error {
+	want, got := c.both(ctx, probes)
+	for i, p := range probes {
+		if c.show {
+			fmt.Fprintf(c.out, "%s", want[i].Transcript.Encode())
+		}
+		text, err := c.judge(ctx, p, want[i], got[i])
 		if err != nil {
 			return err
 		}
 		if text != "" {
-			differing++
-			fmt.Fprintf(s.out, "\n%s %s\n%s", probes[i].Name, strings.Join(probes[i].Cites, " "), text)
+			fmt.Fprintf(c.out, "\n%s %s\n%s", p.Name, strings.Join(p.Cites, " "), text)
 		}
 	}
-	fmt.Fprintf(s.out, "\n%d probes, %d differ (%.1fs)\n", len(probes), differing, time.Since(began).Seconds())
-	if differing > 0 {
-		return differ{differing}
+	return ctx.Err()
+}
+
+// judge counts a probe and returns how it differs. A difference must show twice: the second time nothing else is
+// running, so that what comes of a loaded machine is told from what comes of the server.
+func (c *comparison) judge(ctx context.Context, p probe.Probe, want, got probe.Outcome) (string, error) {
+	text, err := verdict(want, got)
+	if err != nil {
+		return "", err
+	}
+	c.played++
+	if text == "" {
+		return "", ctx.Err()
+	}
+	again, err := c.again(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	if again == "" {
+		c.unsteady++
+		fmt.Fprintf(c.out, "\n%s differed once and not again\n%s", p.Name, text)
+		return "", nil
+	}
+	c.differing++
+	return again, nil
+}
+
+// again plays one probe on both sides and returns how it differs.
+func (c *comparison) again(ctx context.Context, p probe.Probe) (string, error) {
+	want, got := c.both(ctx, []probe.Probe{p})
+	return verdict(want[0], got[0])
+}
+
+// both plays probes on both sides at once.
+func (c *comparison) both(ctx context.Context, probes []probe.Probe) (want, got []probe.Outcome) {
+	if c.references == nil {
+		return c.recorded(probes), probe.RunAll(ctx, c.targets, probes, nil)
+	}
+	answered := make(chan []probe.Outcome, 1)
+	go func() { answered <- probe.RunAll(ctx, c.references, probes, nil) }()
+	got = probe.RunAll(ctx, c.targets, probes, nil)
+	return <-answered, got
+}
+
+// recorded are the goldens.
+func (c *comparison) recorded(probes []probe.Probe) []probe.Outcome {
+	outcomes := make([]probe.Outcome, len(probes))
+	for i, p := range probes {
+		t, err := probe.ReadGolden(c.goldens, p.Name)
+		outcomes[i] = probe.Outcome{Probe: p, Transcript: t, Err: err}
+	}
+	return outcomes
+}
+
+const (
+	// batch is how many generated sequences are held at a time, shortened how many that differ are shortened, and
+	// shrinkTries bounds the work on each.
+	batch       = 64
+	shortened   = 3
+	shrinkTries = 100
+)
+
+// sequences compares the generated sequences.
+func (c *comparison) sequences(ctx context.Context) error {
+	if c.seeds > 0 && c.references == nil {
+		return fmt.Errorf("--seeds needs --reference real: generated sequences have no recorded answers")
+	}
+	for done := 0; done < c.seeds && ctx.Err() == nil; done += batch {
+		var probes []probe.Probe
+		for i := done; i < min(done+batch, c.seeds); i++ {
+			p, err := sequence.Generate(c.firstSeed+uint64(i), c.steps)
+			if err != nil {
+				return err
+			}
+			probes = append(probes, p)
+		}
+		want, got := c.both(ctx, probes)
+		for i, p := range probes {
+			text, err := c.judge(ctx, p, want[i], got[i])
+			if err != nil {
+				return err
+			}
+			if text != "" {
+				c.shrink(ctx, p, text)
+			}
+		}
 	}
 	return ctx.Err()
+}
+
+// shrink prints the shortest script found that still differs.
+func (c *comparison) shrink(ctx context.Context, p probe.Probe, text string) {
+	if c.differing > c.shorten {
+		fmt.Fprintf(c.out, "\n%s (not shortened)\n%s", p.Name, text)
+		return
+	}
+	short := sequence.Shrink(p, shrinkTries, func(p probe.Probe) bool {
+		shorter, err := c.again(ctx, p)
+		if err != nil || shorter == "" {
+			return false
+		}
+		text = shorter
+		return true
+	})
+	fmt.Fprintf(c.out, "\n%s\n%s", short, text)
 }
 
 // verdict is the difference of two outcomes. The error tells of a reference that has no answer.
@@ -55,26 +189,4 @@ func verdict(want, got probe.Outcome) (string, error) {
 		return fmt.Sprintf("could not be played: %v\n", got.Err), nil
 	}
 	return probe.Diff(want.Transcript, got.Transcript), nil
-}
-
-// answers begins to play the probes on the reference, or reads its recorded answers; the function waits for them.
-func (s *settings) answers(ctx context.Context, probes []probe.Probe, n int) (func() []probe.Outcome, func(), error) {
-	switch s.reference {
-	case "golden":
-		outcomes := make([]probe.Outcome, len(probes))
-		for i, p := range probes {
-			t, err := probe.ReadGolden(s.goldens, p.Name)
-			outcomes[i] = probe.Outcome{Probe: p, Transcript: t, Err: err}
-		}
-		return func() []probe.Outcome { return outcomes }, func() {}, nil
-	case "real":
-		pool, stop, err := realTargets(ctx, n)
-		if err != nil {
-			return nil, nil, err
-		}
-		answered := make(chan []probe.Outcome, 1)
-		go func() { answered <- probe.RunAll(ctx, pool, probes, nil) }()
-		return func() []probe.Outcome { return <-answered }, stop, nil
-	}
-	return nil, nil, fmt.Errorf("--reference %q: want real or golden", s.reference)
 }

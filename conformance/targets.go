@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/informersim/informersim/conformance/probe"
 	"github.com/informersim/informersim/conformance/realserver"
 	"github.com/informersim/informersim/conformance/resources"
@@ -28,35 +30,56 @@ func (t realTarget) Restart(ctx context.Context) error { return t.server.Restart
 // latePaths are where the conformance resources appear some time after they are served.
 var latePaths = map[string]string{"/openapi/v3": resources.Group + "/v1", "/apis": resources.Group}
 
+// startLimit is how many servers start at a time.
+const startLimit = 2
+
 // realTargets starts n real apiservers.
 func realTargets(ctx context.Context, n int) ([]probe.Target, func(), error) {
-	var targets []probe.Target
-	var servers []*realserver.Server
+	servers := make([]*realserver.Server, n)
+	starting, startCtx := errgroup.WithContext(ctx)
+	starting.SetLimit(startLimit)
+	for i := range servers {
+		starting.Go(func() (err error) {
+			servers[i], err = startReal(startCtx)
+			return err
+		})
+	}
+	err := starting.Wait()
 	stop := func() {
 		for _, server := range servers {
-			server.Stop()
-		}
-	}
-	for range n {
-		server, err := realserver.Start(ctx, realserver.Options{})
-		if err != nil {
-			stop()
-			return nil, nil, fmt.Errorf("start a real apiserver: %w", err)
-		}
-		servers = append(servers, server)
-		targets = append(targets, realTarget{server})
-		for path, text := range latePaths {
-			if err := server.WaitPath(ctx, path, text); err != nil {
-				stop()
-				return nil, nil, err
+			if server != nil {
+				server.Stop()
 			}
 		}
+	}
+	if err != nil {
+		stop()
+		return nil, nil, fmt.Errorf("start a real apiserver: %w", err)
+	}
+	var targets []probe.Target
+	for _, server := range servers {
+		targets = append(targets, realTarget{server})
 	}
 	return targets, stop, nil
 }
 
-// targets are the servers under test.
-func (s *settings) targets(ctx context.Context, n int) ([]probe.Target, func(), error) {
+// startReal starts one apiserver and waits for all of it.
+func startReal(ctx context.Context) (*realserver.Server, error) {
+	server, err := realserver.Start(context.WithoutCancel(ctx), realserver.Options{})
+	if err != nil {
+		return nil, err
+	}
+	for path, text := range latePaths {
+		if err := server.WaitPath(ctx, path, text); err != nil {
+			server.Stop()
+			return nil, err
+		}
+	}
+	return server, nil
+}
+
+// startTargets starts the servers under test.
+func (s *settings) startTargets(ctx context.Context, n int) ([]probe.Target, func(), error) {
 	switch {
 	case s.url != "":
 		return []probe.Target{probe.RemoteTarget{URL: s.url, Control: s.control}}, func() {}, nil

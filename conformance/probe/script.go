@@ -19,6 +19,9 @@ type Probe struct {
 	ManagedFields bool
 	// Form adds the formatting of bodies (compact, pretty, final newline).
 	Form bool
+	// Bookmarks shows every bookmark. Without it those that end no initial state are only checked: when a server sends
+	// them is its own affair.
+	Bookmarks bool
 	// Slow probes wait for the server's own timers; they are started first.
 	Slow bool
 	// Steps are played in order.
@@ -63,7 +66,8 @@ var verbs = map[string]bool{
 
 // Parse reads probes from text. file is named in errors.
 //
-// A probe begins with a line `probe NAME [CITE]... [!OPTION]...` where an option is brief, managedFields, form or slow.
+// A probe begins with a line `probe NAME [CITE]... [!OPTION]...` where an option is brief, managedFields, form,
+// bookmarks or slow.
 // The lines below are its steps; `#` begins a comment line. A step is
 //
 //	[~ [Nx]] [VAR =] VERB TARGET [HEADER]... [BODY]
@@ -129,11 +133,13 @@ func parseProbe(line string) (Probe, error) {
 			p.ManagedFields = true
 		case "!form":
 			p.Form = true
+		case "!bookmarks":
+			p.Bookmarks = true
 		case "!slow":
 			p.Slow = true
 		default:
 			if strings.HasPrefix(word, "!") {
-				return p, fmt.Errorf("unknown option %q (want !brief, !managedFields, !form or !slow)", word)
+				return p, fmt.Errorf("unknown option %q (want !brief, !managedFields, !form, !bookmarks or !slow)", word)
 			}
 			p.Cites = append(p.Cites, word)
 		}
@@ -190,7 +196,7 @@ func (p Probe) String() string {
 	for _, option := range []struct {
 		on   bool
 		word string
-	}{{p.Brief, "!brief"}, {p.ManagedFields, "!managedFields"}, {p.Form, "!form"}, {p.Slow, "!slow"}} {
+	}{{p.Brief, "!brief"}, {p.ManagedFields, "!managedFields"}, {p.Form, "!form"}, {p.Bookmarks, "!bookmarks"}, {p.Slow, "!slow"}} {
 		if option.on {
 			b.WriteString(" " + option.word)
 		}

@@ -134,8 +134,9 @@ func (s *Session) play(step Step) (Result, error) {
 	if err != nil {
 		return result, err
 	}
-	if r.Method != http.MethodPost && r.URL.Query().Has("resourceVersion") {
-		s.freshen(parseTarget(target))
+	l := parseTarget(target)
+	if r.Method != http.MethodPost && r.URL.Query().Has("resourceVersion") || r.Method == http.MethodDelete && l.name == "" {
+		s.freshen(l)
 	}
 	s.send(&result, r, step)
 	return result, nil

@@ -14,11 +14,13 @@ import (
 )
 
 const (
-	// openTimeout bounds the wait for a watch's response headers, eventTimeout that for an event which must come,
-	// endTimeout that for a stream which the server must end.
-	openTimeout  = 20 * time.Second
-	eventTimeout = 6 * time.Second
-	endTimeout   = 15 * time.Second
+	// openTimeout bounds the wait for a watch's response headers, eventTimeout that for an event which must come (some
+	// after three seconds), markerTimeout that for one whose write is done, endTimeout that for a stream which the
+	// server must end.
+	openTimeout   = 20 * time.Second
+	eventTimeout  = 6 * time.Second
+	markerTimeout = 2 * time.Second
+	endTimeout    = 15 * time.Second
 	// quietTime without an event is taken as silence.
 	quietTime = 400 * time.Millisecond
 	// markerName begins the names of the objects that end a reading.
@@ -38,6 +40,8 @@ type watch struct {
 	cancel context.CancelFunc
 	// ended is how the stream ended, once that was read.
 	ended string
+	// reached is the highest resourceVersion that was delivered.
+	reached int64
 }
 
 // openWatch sends a watch request and writes its head down, and its body when it is no stream.
@@ -137,6 +141,7 @@ func (s *Session) events(result *Result, name, rest string) error {
 	case "eof":
 		limit = endTimeout
 	case "end":
+		limit = markerTimeout
 		var err error
 		if marker, err = s.mark(w.where, rest); err != nil {
 			return err
@@ -175,12 +180,13 @@ func (s *Session) collect(result *Result, w *watch, how string, count int, marke
 			if marker != "" && eventName(f.event) == marker {
 				return nil
 			}
-			event := s.norm.document(f.event)
-			if n := len(result.Events); n > 0 && isBookmark(event) && compact(result.Events[n-1]) == compact(event) {
-				// How often a bookmark is repeated near the end of a watch is a matter of timing.
+			if wrong := w.advance(f.event); wrong != "" {
+				result.Body = wrong
+			}
+			if isBookmark(f.event) && !s.shown(f.event, result.Events) {
 				continue
 			}
-			result.Events = append(result.Events, event)
+			result.Events = append(result.Events, s.norm.document(f.event))
 			count--
 			timer.Reset(limit)
 		}
@@ -189,11 +195,37 @@ func (s *Session) collect(result *Result, w *watch, how string, count int, marke
 }
 
 func isBookmark(event any) bool {
-	if m, ok := event.(map[string]any); ok {
-		return m["type"] == "BOOKMARK"
+	m, _ := event.(map[string]any)
+	return m["type"] == "BOOKMARK"
+}
+
+// shown tells whether a bookmark is written down: when it ends the initial state, or in a probe about bookmarks when it
+// is not the previous one again, since how often a bookmark is repeated near the end of a watch is a matter of timing.
+func (s *Session) shown(event any, before []any) bool {
+	meta := eventMetadata(event)
+	annotations, _ := meta["annotations"].(map[string]any)
+	if annotations["k8s.io/initial-events-end"] != nil {
+		return true
 	}
-	text, _ := event.(string)
-	return strings.HasPrefix(text, "BOOKMARK ")
+	if !s.probe.Bookmarks {
+		return false
+	}
+	n := len(before)
+	return n == 0 || compact(before[n-1]) != compact(s.norm.document(event))
+}
+
+// advance checks that a bookmark is not behind what the watch has delivered, and remembers how far that is.
+func (w *watch) advance(event any) string {
+	text, _ := eventMetadata(event)["resourceVersion"].(string)
+	rv, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case err != nil:
+		return ""
+	case isBookmark(event) && rv < w.reached:
+		return "a bookmark is older than an event before it"
+	}
+	w.reached = max(w.reached, rv)
+	return ""
 }
 
 // drain reads to the end. How far the server got is its own affair; that nothing is left out on the way is not.
@@ -256,6 +288,12 @@ func (s *Session) mark(where location, extra string) (string, error) {
 
 // eventName is the name of the object in an event, whatever form it has.
 func eventName(event any) string {
+	name, _ := eventMetadata(event)["name"].(string)
+	return name
+}
+
+// eventMetadata is the metadata of the object in an event; of its row, if it is a table of one.
+func eventMetadata(event any) map[string]any {
 	m, _ := event.(map[string]any)
 	object, _ := m["object"].(map[string]any)
 	if rows, ok := object["rows"].([]any); ok && len(rows) == 1 {
@@ -263,6 +301,5 @@ func eventName(event any) string {
 		object, _ = row["object"].(map[string]any)
 	}
 	meta, _ := object["metadata"].(map[string]any)
-	name, _ := meta["name"].(string)
-	return name
+	return meta
 }

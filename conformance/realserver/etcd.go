@@ -2,10 +2,12 @@ package realserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
@@ -73,9 +75,9 @@ func (e *etcd) revision(ctx context.Context) (int64, error) {
 	return answer.Header.Revision, nil
 }
 
-// compact forgets every version before revision.
+// compact forgets every version before revision, which may have happened before.
 func (e *etcd) compact(ctx context.Context, revision int64) error {
-	if _, err := e.client.Compact(ctx, revision, clientv3.WithCompactPhysical()); err != nil {
+	if _, err := e.client.Compact(ctx, revision, clientv3.WithCompactPhysical()); err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
 		return fmt.Errorf("compact etcd at %d: %w", revision, err)
 	}
 	return nil

@@ -1,0 +1,58 @@
+package sequence
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/informersim/informersim/conformance/probe"
+)
+
+func TestGenerateIsDeterministicAndParses(t *testing.T) {
+	verbs := map[string]bool{}
+	for seed := range uint64(300) {
+		p, err := Generate(seed, 25)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := Generate(seed, 25)
+		if err != nil || p.String() != again.String() {
+			t.Fatalf("seed %d gives two scripts (%v)", seed, err)
+		}
+		for _, s := range p.Steps {
+			verbs[s.Verb] = true
+		}
+	}
+	for _, verb := range []string{"create", "put", "merge", "json", "apply", "delete", "DELETE", "get", "list", "watch", "events", "compact"} {
+		if !verbs[verb] {
+			t.Errorf("no sequence has a %s", verb)
+		}
+	}
+}
+
+func TestShrinkKeepsWhatMatters(t *testing.T) {
+	p, err := Generate(7, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	needed := []string{p.Steps[3].Text, p.Steps[20].Text}
+	holds := func(p probe.Probe) bool {
+		text := p.String()
+		return strings.Contains(text, needed[0]+"\n") && strings.Contains(text, needed[1]+"\n")
+	}
+	short := Shrink(p, 1000, holds)
+	if len(short.Steps) != 2 || !holds(short) {
+		t.Fatalf("shrunk to %d steps, want the 2 needed ones:\n%s", len(short.Steps), short)
+	}
+}
+
+func TestShrinkStopsTrying(t *testing.T) {
+	p, err := Generate(7, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	Shrink(p, 10, func(probe.Probe) bool { asked++; return false })
+	if asked != 10 {
+		t.Fatalf("asked %d times, want 10", asked)
+	}
+}
