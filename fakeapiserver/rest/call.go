@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/informersim/informersim/fakeapiserver"
-	"github.com/informersim/informersim/fakeapiserver/transport"
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
@@ -21,8 +20,8 @@ type metaObject = metav1.Object
 type call struct {
 	server   *Server
 	client   *fakeapiserver.Client
-	request  *transport.Request
-	sink     transport.Sink
+	request  *Request
+	sink     Sink
 	target   target
 	resource *types.Resource
 	id       fakeapiserver.ResourceID

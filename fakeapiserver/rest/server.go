@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/informersim/informersim/fakeapiserver"
-	"github.com/informersim/informersim/fakeapiserver/transport"
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
@@ -23,8 +22,6 @@ type Server struct {
 	ids     map[schema.GroupResource]fakeapiserver.ResourceID
 	policy  fakeapiserver.Policy
 }
-
-var _ transport.API = (*Server)(nil)
 
 // Options configure a Server. Cluster and Types are needed.
 type Options struct {
@@ -77,8 +74,8 @@ func fieldOf(t *types.Resource) func(runtime.Object, string) (string, bool) {
 	}
 }
 
-// Serve implements transport.API.
-func (s *Server) Serve(r *transport.Request, sink transport.Sink) (cancel func()) {
+// Serve implements transport.API: it is called inside a step.
+func (s *Server) Serve(r *Request, sink Sink) (cancel func()) {
 	c := &call{server: s, request: r, sink: sink, client: s.cluster.Connect(r.Client, s.policy)}
 	t, ok := parsePath(r.URL.Path)
 	if !ok || t.resource == "" {

@@ -1,0 +1,29 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+)
+
+// Request is an HTTP request whose body has been read.
+type Request struct {
+	Method string
+	URL    *url.URL
+	Header http.Header
+	Body   []byte
+	// Client names who asks: a connection of the cluster is made for it.
+	Client string
+}
+
+// Sink takes the answer to a request. It is called inside the kernel's steps, so it may not wait.
+type Sink interface {
+	// Answer is a whole response.
+	Answer(code int, header http.Header, body []byte)
+	// Open begins a streamed response; Frame adds to it as often as there is something, Close ends it. A nil error ends it
+	// cleanly, any other breaks the connection at that point.
+	Open(code int, header http.Header)
+	Frame(b []byte)
+	Close(err error)
+	// Fail breaks the connection before there was a response.
+	Fail(err error)
+}
