@@ -65,10 +65,10 @@ func NewGenerator(src Source, name string) *Generator {
 	return g
 }
 
-// Generate makes a scenario of about that many commands after its beginning.
-func Generate(src Source, name string, commands int) (*scenarios.Scenario, error) {
+// Generate makes a scenario of about that many commands after its beginning, without the actions that are named.
+func Generate(src Source, name string, commands int, without ...string) (*scenarios.Scenario, error) {
 	g := NewGenerator(src, name)
-	actions := g.Actions()
+	actions := slices.DeleteFunc(g.Actions(), func(a Action) bool { return slices.Contains(without, a.Name) })
 	total := 0
 	for _, a := range actions {
 		total += a.Weight
@@ -386,6 +386,9 @@ func (g *Generator) newHandler(i *genInformer) string {
 	return name
 }
 
+// genResyncs are no multiples of what servers and scripts wait for: what happens at one instant has no order.
+var genResyncs = []time.Duration{1073 * time.Millisecond, 2137 * time.Millisecond, 30171 * time.Millisecond}
+
 func (g *Generator) informer() bool {
 	if len(g.informers) == maxInformers {
 		return false
@@ -398,8 +401,12 @@ func (g *Generator) informer() bool {
 	if len(i.handlers) > 0 {
 		args = append(args, scenarios.Key("handlers", i.handlers))
 	}
+	args = append(args, scenarios.Key("queue", pick(g.src, "delta", "inorder", "atomic")))
+	if g.oneIn(4) {
+		args = append(args, scenarios.Key("watch-list", "on"))
+	}
 	if g.oneIn(2) {
-		args = append(args, scenarios.Key("resync", pick(g.src, 2*time.Second, 30*time.Second)))
+		args = append(args, scenarios.Key("resync", pick(g.src, genResyncs...)))
 	}
 	if g.oneIn(3) {
 		args = append(args, scenarios.Key("page", 1+g.src.IntN(3)))
@@ -428,7 +435,7 @@ func (g *Generator) handler() bool {
 	}
 	var args []scenarios.Arg
 	if g.oneIn(2) {
-		args = append(args, scenarios.Key("resync", pick(g.src, time.Second, 30*time.Second)))
+		args = append(args, scenarios.Key("resync", pick(g.src, genResyncs...)))
 	}
 	g.b.Handler(i.name, g.newHandler(i), args...)
 	return true

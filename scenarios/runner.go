@@ -41,6 +41,8 @@ type Options struct {
 	Versions map[string]string
 	// Observe adds observers once the kernel is there.
 	Observe func(*World) []sim.Observer
+	// Settled is called whenever a command that waits is through: settle, advance, step, expect within=, and at last "heal".
+	Settled func(w *World, command string)
 	// MaxSteps ends a run that never settles; 0 is DefaultMaxSteps.
 	MaxSteps uint64
 	// Progress is called every 4096 steps, for a display.
@@ -246,6 +248,9 @@ func (w *World) loop(strategy sim.Strategy) error {
 	w.script.offer()
 	for {
 		if w.barrier != nil && w.barrier.done() {
+			if w.options.Settled != nil {
+				w.options.Settled(w, w.barrier.what)
+			}
 			w.barrier = nil
 			if w.script.over() {
 				w.checks.end()

@@ -19,6 +19,7 @@ type Subject struct {
 	env       subjects.Env
 	bubble    *bubble // nil outside of one
 	informers []*informer
+	reseed    func() // called after every step; nil for nothing
 }
 
 var (
@@ -84,6 +85,9 @@ func (s *Subject) settle() {
 		i.collect()
 	}
 	b.touched, b.passed = false, false
+	if s.reseed != nil {
+		s.reseed()
+	}
 }
 
 // lastWait is how long client-go is waited for when it is stopped. A streaming list that backs off sleeps on (I18).

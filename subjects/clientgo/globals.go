@@ -30,8 +30,7 @@ func takeOver(seed uint64) (restore func()) {
 	klog.SetOutput(io.Discard)
 	handlers := utilruntime.ErrorHandlers
 	utilruntime.ErrorHandlers = nil
-	//lint:ignore SA1019 there is no other way to reach the source that client-go draws from
-	rand.Seed(randomSeed(seed))
+	seedGlobal(seed)
 	reader := cryptorand.Reader
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], seed)
@@ -42,8 +41,7 @@ func takeOver(seed uint64) (restore func()) {
 	return func() {
 		features.ReplaceFeatureGates(before)
 		cryptorand.Reader = reader
-		//lint:ignore SA1019 see above
-		rand.Seed(int64(randv2.Uint64()))
+		seedGlobal(randv2.Uint64())
 		utilruntime.ErrorHandlers = handlers
 		log.Restore()
 	}
@@ -59,6 +57,12 @@ func (l *lockedReader) Read(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.r.Read(p)
+}
+
+// seedGlobal seeds the source that client-go draws from.
+func seedGlobal(seed uint64) {
+	//lint:ignore SA1019 there is no other way to reach it
+	rand.Seed(randomSeed(seed))
 }
 
 // randomSeed is what math/rand is seeded with in a run of that seed. Runs of neighbouring seeds have nothing in common.

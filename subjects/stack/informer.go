@@ -67,7 +67,7 @@ func newInformer(s *Stack, spec subjects.InformerSpec) (*informer, error) {
 	}
 	i.id = i.kernel.Register(i)
 	i.link = newTransport(i)
-	random := s.parts.Random
+	random := s.random
 	if random == nil {
 		random = i.kernel.Stream(spec.Name + "/jitter").Float64
 	}

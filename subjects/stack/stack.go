@@ -2,6 +2,7 @@ package stack
 
 import (
 	"github.com/informersim/informersim/informer/core"
+	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -18,16 +19,17 @@ type Parts struct {
 	Store func(core.Store) core.Store
 	// Process replaces Controller.HandleDeltas.
 	Process func(*core.Controller) func(*core.Popped) error
-	// Random replaces the recorded stream from which an informer's backoffs and watch timeouts are drawn.
-	Random func() float64
+	// Random replaces the recorded streams from which backoffs and watch timeouts are drawn; all informers share what it makes.
+	Random func(*sim.Kernel) func() float64
 	// ListOptions may change what a list asks for.
 	ListOptions func(*metav1.ListOptions)
 }
 
 // Stack is the subject "stack".
 type Stack struct {
-	env   subjects.Env
-	parts Parts
+	env    subjects.Env
+	parts  Parts
+	random func() float64 // of Parts.Random; nil without
 }
 
 // New returns the stack in a world.
@@ -35,7 +37,13 @@ func New(env subjects.Env) subjects.Subject { return &Stack{env: env} }
 
 // With returns a factory of stacks with other parts.
 func With(p Parts) subjects.Factory {
-	return func(env subjects.Env) subjects.Subject { return &Stack{env: env, parts: p} }
+	return func(env subjects.Env) subjects.Subject {
+		s := &Stack{env: env, parts: p}
+		if p.Random != nil {
+			s.random = p.Random(env.Kernel)
+		}
+		return s
+	}
 }
 
 // Name implements subjects.Subject.

@@ -149,12 +149,13 @@ func (t *transport) OnEvent(req fakeapiserver.ReqID, e fakeapiserver.Event) {
 		return
 	}
 	i := t.informer
-	if e.Type == watch.Error {
+	rare := e.Type == watch.Error || e.Type == watch.Bookmark
+	if rare {
 		i.inf.Reflector.SetTime(i.now())
 	}
 	i.inf.Reflector.OnKeyed(e.Type, e.Key, e.Object, "")
-	if i.inf.Reflector.Seq() != t.seq {
-		i.settleWants()
+	if rare || i.inf.Reflector.Seq() != t.seq {
+		i.settleWants() // a bookmark may end a streaming list, and resyncs begin (I38)
 		return
 	}
 	i.offerPop()

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/informersim/informersim/properties"
+	"github.com/informersim/informersim/properties/differential"
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/clientgo"
+	"github.com/informersim/informersim/subjects/stack"
+)
+
+// diffFlags are the flags of `informersim diff`.
+type diffFlags struct {
+	seeds    string
+	commands int
+	keep     string
+}
+
+func newDiffCommand() *cobra.Command {
+	f := &diffFlags{}
+	c := &cobra.Command{
+		Use:   "diff [FILE]",
+		Short: "Run the same scenarios on the stack and on client-go and compare",
+		Long: `diff plays a scenario on the stack and on client-go, with the same schedule, faults and random numbers, and compares at every
+point of rest: the requests that each informer made and when, what every handler was told of every key, and what the Indexers
+hold. Without FILE it makes a scenario for every seed, with the queues delta, inorder and atomic, with and without a
+streaming list. A scenario in FILE should say queue= for its informers, for the subjects have different ones otherwise.
+
+The first difference is reduced to the commands that it needs, and printed as a script.
+
+Exit codes: 0 no difference, 1 some, 2 bad input.`,
+		Example: `  informersim diff --seeds 1000
+  informersim diff --seeds 17..17 --keep difference.sim
+  informersim diff scenarios/testdata/watch_410.sim`,
+		Args: usage(cobra.MaximumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
+	}
+	c.Flags().StringVar(&f.seeds, "seeds", "", "`N` scenarios, those of the seeds 1 to N, or N..M (default 100; 1 with FILE)")
+	c.Flags().IntVar(&f.commands, "commands", 25, "how many commands a scenario has after its beginning")
+	c.Flags().StringVar(&f.keep, "keep", "", "write the first scenario that differs, reduced, to this `file`")
+	return c
+}
+
+func (f *diffFlags) seedRange(withFile bool) (seedRange, error) {
+	s := f.seeds
+	if s == "" {
+		s = "100"
+		if withFile {
+			s = "1"
+		}
+	}
+	if n, err := strconv.ParseUint(s, 10, 64); err == nil {
+		if n == 0 {
+			return seedRange{}, errors.New("--seeds must be at least 1")
+		}
+		return seedRange{first: 1, last: n, given: true}, nil
+	}
+	r, err := parseSeeds(s)
+	if err != nil {
+		return r, fmt.Errorf("--seeds %q: write a number like 100, or a range like 5..9", s)
+	}
+	return r, nil
+}
+
+// notCompared are the actions that generated scenarios do without: a number of steps is no point that both engines come
+// to alike.
+var notCompared = []string{"step"}
+
+// diffSides are the two subjects that are compared. They draw the same numbers.
+func diffSides() (left, right differential.Side) {
+	return differential.Side{Name: stack.Name, New: func(seed uint64) subjects.Factory {
+			return stack.With(stack.Parts{Random: clientgo.FixedDraws(seed)})
+		}},
+		differential.Side{Name: clientgo.Name, New: func(uint64) subjects.Factory { return clientgo.NewWithFixedDraws }, Host: clientgo.Host}
+}
+
+func (f *diffFlags) run(c *cobra.Command, args []string) error {
+	seeds, err := f.seedRange(len(args) > 0)
+	if err != nil {
+		return err
+	}
+	var file *scenarios.Scenario
+	if len(args) > 0 {
+		if file, err = scenarios.Load(args[0]); err != nil {
+			return err
+		}
+	}
+	started := time.Now()
+	left, right := diffSides()
+	out := c.OutOrStdout()
+	differ, n := 0, 0
+	for seed := seeds.first; ; seed++ {
+		s := file
+		if s == nil {
+			if s, err = properties.Generate(sim.NewStream(seed, "diff"), fmt.Sprintf("diff-seed%d", seed), f.commands, notCompared...); err != nil {
+				return err
+			}
+		}
+		d, err := differential.Compare(c.Context(), s, left, right, seed)
+		if err != nil {
+			return fmt.Errorf("seed %d: %w", seed, err)
+		}
+		n++
+		if d != nil {
+			if differ++; differ == 1 {
+				if err := f.show(c, out, s, left, right, seed, d); err != nil {
+					return err
+				}
+			}
+		}
+		if seed == seeds.last {
+			break
+		}
+	}
+	fmt.Fprintf(out, "%d scenarios, %d differ\n", n, differ)
+	fmt.Fprintf(out, "  %s and %s · strategy fifo · %s\n", left.Name, right.Name, time.Since(started).Round(10*time.Millisecond))
+	if differ > 0 {
+		return broken{"difference"}
+	}
+	return nil
+}
+
+// show reduces a difference and prints it.
+func (f *diffFlags) show(c *cobra.Command, out io.Writer, s *scenarios.Scenario, left, right differential.Side, seed uint64, d *differential.Difference) error {
+	before := len(s.File().Commands())
+	s, d, err := differential.Shrink(c.Context(), s, left, right, seed, d)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "seed %d differs (reduced from %d commands to %d)\n%s\n%s\n", seed, before, len(s.File().Commands()), d, s.Text())
+	if f.keep == "" {
+		return nil
+	}
+	if err := os.WriteFile(f.keep, []byte(s.Text()), 0o666); err != nil {
+		return fmt.Errorf("--keep: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package differential
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/informersim/informersim/scenarios"
+)
+
+// Difference is the first thing in which two runs differ.
+type Difference struct {
+	Point       int    // the how-manieth point of rest, from 1
+	Command     string // what the run had waited for
+	Topic       string
+	Sides       [2]string // the names of the subjects
+	Left, Right []string
+}
+
+// String renders it for a terminal.
+func (d *Difference) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "after %q (point of rest %d): %s\n", d.Command, d.Point, d.Topic)
+	for i, lines := range [][]string{d.Left, d.Right} {
+		fmt.Fprintf(&b, "  %s\n", d.Sides[i])
+		if len(lines) == 0 {
+			fmt.Fprintf(&b, "    (nothing)\n")
+		}
+		for _, l := range lines {
+			fmt.Fprintf(&b, "    %s\n", l)
+		}
+	}
+	return b.String()
+}
+
+// Compare runs a scenario on both sides and returns the first difference that is not allowed, nil if there is none.
+func Compare(ctx context.Context, s *scenarios.Scenario, left, right Side, seed uint64) (*Difference, error) {
+	a, err := observe(ctx, s, left, seed)
+	if err != nil {
+		return nil, err
+	}
+	b, err := observe(ctx, s, right, seed)
+	if err != nil {
+		return nil, err
+	}
+	for i := range max(len(a.points), len(b.points)) {
+		if i >= len(a.points) || i >= len(b.points) {
+			return &Difference{
+				Point: i + 1, Command: "the end", Topic: "points of rest", Sides: [2]string{left.Name, right.Name},
+				Left: []string{fmt.Sprint(len(a.points))}, Right: []string{fmt.Sprint(len(b.points))},
+			}, nil
+		}
+		if d := comparePoints(&a.points[i], &b.points[i]); d != nil {
+			d.Point, d.Sides = i+1, [2]string{left.Name, right.Name}
+			return d, nil
+		}
+	}
+	return nil, nil
+}
+
+func comparePoints(a, b *point) *Difference {
+	if a.at != b.at || a.command != b.command {
+		return &Difference{
+			Command: a.command, Topic: "where the run is",
+			Left: []string{fmt.Sprintf("%s at %v", a.command, a.at)}, Right: []string{fmt.Sprintf("%s at %v", b.command, b.at)},
+		}
+	}
+	topics := slices.Clone(a.order)
+	for _, t := range b.order {
+		if _, ok := a.topics[t]; !ok {
+			topics = append(topics, t)
+		}
+	}
+	for _, t := range topics {
+		l, r := a.topics[t], b.topics[t]
+		if t == "synced" {
+			// Who turns synced first within one stretch is a matter of steps.
+			l, r = slices.Sorted(slices.Values(l)), slices.Sorted(slices.Values(r))
+		}
+		if slices.Equal(l, r) || allowed(t, l, r) {
+			continue
+		}
+		return &Difference{Command: a.command, Topic: t, Left: l, Right: r}
+	}
+	return nil
+}
+
+// Rule is a difference that is allowed.
+type Rule struct {
+	Name   string
+	Reason string
+	// Applies tells whether two different sequences of a topic differ in nothing else.
+	Applies func(topic string, left, right []string) bool
+}
+
+// Allowed are the differences that are allowed. It is short, and every entry says why nobody is wrong.
+var Allowed = []Rule{
+	{
+		Name: "timeout",
+		Reason: "All informers of client-go draw from one source, and what two of them draw at the same instant depends on which took its " +
+			"step first. That a watch times out, and in which range, is not in question.",
+		Applies: func(topic string, left, right []string) bool {
+			return strings.HasPrefix(topic, "requests of ") && slices.EqualFunc(left, right, func(l, r string) bool {
+				return timeout.ReplaceAllString(l, "") == timeout.ReplaceAllString(r, "")
+			})
+		},
+	},
+}
+
+var timeout = regexp.MustCompile(` timeout=\d+`)
+
+func allowed(topic string, left, right []string) bool {
+	return slices.ContainsFunc(Allowed, func(r Rule) bool { return r.Applies(topic, left, right) })
+}

@@ -1,0 +1,107 @@
+package differential
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+)
+
+// Side is a subject that takes part in a comparison.
+type Side struct {
+	Name string
+	// New makes the subject for a run of that seed.
+	New func(seed uint64) subjects.Factory
+	// Host makes what its runs need around them; nil for nothing.
+	Host subjects.Host
+}
+
+// point is what was seen up to a place where the run came to rest, since the one before.
+type point struct {
+	command string
+	at      time.Duration
+	// lines are by subject matter, so that the first that differs says what it is about: what is compared as a sequence is in
+	// one topic.
+	topics map[string][]string
+	order  []string // the topics, as they came up
+}
+
+func (p *point) line(topic, format string, args ...any) {
+	if p.topics == nil {
+		p.topics = map[string][]string{}
+	}
+	if _, ok := p.topics[topic]; !ok {
+		p.order = append(p.order, topic)
+	}
+	p.topics[topic] = append(p.topics[topic], fmt.Sprintf(format, args...))
+}
+
+// observation is a run, as far as it is compared.
+type observation struct {
+	k      *sim.Kernel
+	points []point
+	now    point
+}
+
+// observe runs a scenario on one side.
+func observe(ctx context.Context, s *scenarios.Scenario, side Side, seed uint64) (*observation, error) {
+	o := &observation{}
+	_, err := scenarios.Run(ctx, s, scenarios.Options{
+		Subject: side.New(seed), SubjectName: side.Name, Host: side.Host, Seed: seed, Strategy: "fifo",
+		Observe: func(w *scenarios.World) []sim.Observer {
+			o.k = w.Kernel()
+			return []sim.Observer{o}
+		},
+		Settled: o.settled,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", side.Name, err)
+	}
+	return o, nil
+}
+
+// Record implements sim.Observer.
+func (o *observation) Record(r *sim.Record) {
+	actor := o.k.ActorName(r.Actor)
+	switch r.Kind {
+	case fakeapiserver.KindRequest:
+		o.now.line("requests of "+strings.TrimPrefix(actor, "conn/"), "%v %s", r.At, r.Detail)
+	case subjects.KindNotify:
+		o.now.line("handler "+actor+" about "+r.Key, "%s", scenarios.NotificationText(r))
+	case subjects.KindSynced:
+		o.now.line("synced", "%s", actor)
+	}
+}
+
+// StepEnd implements sim.Observer.
+func (*observation) StepEnd(*sim.StepInfo) {}
+
+// settled ends a point, with what every informer holds.
+func (o *observation) settled(w *scenarios.World, command string) {
+	o.now.command, o.now.at = command, w.Kernel().Elapsed()
+	for _, inf := range w.Informers() {
+		topic := "Indexer of " + inf.Name()
+		for _, key := range inf.Keys() {
+			obj, ok := inf.Get(key)
+			if !ok {
+				o.now.line(topic, "%s cannot be got", key)
+				continue
+			}
+			rv := ""
+			if m, err := meta.Accessor(obj); err == nil {
+				rv = m.GetResourceVersion()
+			}
+			o.now.line(topic, "%s rv=%s", key, rv)
+		}
+		o.now.line("state of "+inf.Name(), "synced=%v busy=%v rv=%s", inf.HasSynced(), inf.Busy(), inf.LastSyncResourceVersion())
+	}
+	o.points = append(o.points, o.now)
+	o.now = point{}
+}
