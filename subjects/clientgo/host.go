@@ -19,6 +19,7 @@ type job struct {
 	run     func()
 	done    chan error
 	subject *Subject // set by New, inside the bubble
+	entered bool     // by Enter, instead
 
 	// What the watchdog sees: how often the run has begun to wait for quiescence, and whether it waits now.
 	waits   atomic.Uint64
