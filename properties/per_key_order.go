@@ -4,14 +4,17 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
 
 // perKeyOrder remembers, per handler and key, the newest resourceVersion that the handler was told, deletions included.
+// Once the store was restored to the past, time may go back for handlers too, at any later time: nothing is judged then.
 type perKeyOrder struct {
 	handlers byActor[orderOf]
+	restored bool
 	answers  byActor[answer] // by connection: the last list, to name the request that went back
 }
 
@@ -29,7 +32,7 @@ func newPerKeyOrder() *perKeyOrder { return &perKeyOrder{} }
 func (*perKeyOrder) Name() string { return "PerKeyOrder" }
 
 func (*perKeyOrder) Kinds() []sim.Kind {
-	return []sim.Kind{subjects.KindNotify, subjects.KindHandler, subjects.KindReplace}
+	return []sim.Kind{subjects.KindNotify, subjects.KindHandler, subjects.KindReplace, fakeapiserver.KindRestore}
 }
 
 // answer is the last Replace of an informer.
@@ -42,11 +45,17 @@ type answer struct {
 
 func (p *perKeyOrder) Record(w *scenarios.World, r *sim.Record) *scenarios.Violation {
 	switch r.Kind {
+	case fakeapiserver.KindRestore:
+		p.restored = true
+		return nil
 	case subjects.KindReplace:
 		*p.answers.get(r.Actor) = answer{true, r.Step, r.At, r.RV}
 		return nil
 	case subjects.KindHandler:
 		*p.handlers.get(r.Actor) = orderOf{}
+		return nil
+	}
+	if p.restored {
 		return nil
 	}
 	h := p.handlers.get(r.Actor)

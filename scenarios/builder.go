@@ -176,6 +176,11 @@ func (b *Builder) Compact(args ...Arg) *Builder { return b.Command("compact", ar
 // Restart restarts a replica, named replica/N.
 func (b *Builder) Restart(replica string) *Builder { return b.with("restart", nil, replica) }
 
+// Restore puts the store back to a revision.
+func (b *Builder) Restore(revision int64, args ...Arg) *Builder {
+	return b.Command("restore", append([]Arg{Key("rv", revision)}, args...)...)
+}
+
 // Expect checks an informer: states like converged, arguments like has=.
 func (b *Builder) Expect(informer, state string, args ...Arg) *Builder {
 	if state == "" {

@@ -41,7 +41,8 @@ func TestBuilder(t *testing.T) {
 		Expect("i1", "converged", key("count", 1)).
 		Expect("i1", "", key("has", []string{"default/a"}), key("within", time.Second)).
 		Log("h1").Requests("i1").Show("i1").
-		Stop("i1")
+		Stop("i1").
+		Restore(3, key("bump", 100))
 	want := `# A scenario made in Go.
 # Two lines of prose.
 cluster replicas=2 history=100
@@ -74,6 +75,7 @@ log h1
 requests i1
 show i1
 stop i1
+restore rv=3 bump=100
 `
 	if b.Text() != want {
 		t.Errorf("built\n%s\nwant\n%s", b.Text(), want)
@@ -85,7 +87,7 @@ stop i1
 	if s.Name != "built" || s.Text() != want {
 		t.Errorf("the scenario is called %q and reads\n%s", s.Name, s.Text())
 	}
-	if b.Len() != 30 {
+	if b.Len() != 31 {
 		t.Errorf("%d commands", b.Len())
 	}
 	res, err := scenarios.Run(context.Background(), s, withProperties(1))

@@ -225,3 +225,38 @@ func (c *restartCmd) declare(d *declarations, s *script.Command) error {
 func (c *restartCmd) run(w *World) error {
 	return w.cluster.Inject(fakeapiserver.Fault{Kind: fakeapiserver.ReplicaRestart, Target: c.target})
 }
+
+// restore puts the store back to how it was at a revision, as restoring a backup of etcd does. What was written since is
+// gone, and its revisions are used again (k107457), unless bump= raises the revision, as the documented procedure does. If
+// that revision was compacted meanwhile, the oldest that is left takes its place.
+//
+//	restore rv=10
+//	restore rv=10 bump=1000
+var restoreSpec = spec{
+	name:  "restore",
+	usage: "restore rv=N [bump=N]",
+	doc:   "puts the store back to how it was at a revision; bump= raises the revision then, and marks all before as compacted",
+	parse: func(r *script.ArgReader) Command {
+		r.Require("rv")
+		return &restoreCmd{rv: r.Int64("rv", 0, 1, 1<<60), bump: r.Int64("bump", 0, 0, 1<<60)}
+	},
+}
+
+type restoreCmd struct{ rv, bump int64 }
+
+func (c *restoreCmd) faultKinds() []string { return []string{"restore"} }
+
+func (c *restoreCmd) declare(d *declarations, _ *script.Command) error {
+	d.started = true
+	return nil
+}
+
+func (c *restoreCmd) run(w *World) error {
+	if err := w.ensureCluster(); err != nil {
+		return err
+	}
+	if err := w.cluster.Restore(max(c.rv, w.cluster.Store().Compacted()), c.bump); err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	return nil
+}

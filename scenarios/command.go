@@ -26,7 +26,7 @@ var specs = []spec{
 	clusterSpec, resourceSpec, writerSpec, informerSpec, handlerSpec, removeSpec, stopSpec,
 	createSpec, updateSpec, deleteSpec,
 	settleSpec, advanceSpec, stepSpec,
-	faultSpec, holdSpec, releaseSpec, compactSpec, restartSpec,
+	faultSpec, holdSpec, releaseSpec, compactSpec, restartSpec, restoreSpec,
 	expectSpec, logSpec, requestsSpec, showSpec,
 }
 
