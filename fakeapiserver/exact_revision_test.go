@@ -71,3 +71,20 @@ func TestWatchCacheFollowsCompaction(t *testing.T) {
 		t.Errorf("a watch from before the compaction has %v", r.text())
 	}
 }
+
+// A watch cache that lags behind the compaction keeps nothing from before it for later.
+func TestLaggingWatchCacheFollowsCompaction(t *testing.T) {
+	w := newWorld(t, ClusterOptions{})
+	w.create("default/a")
+	w.settle()
+	w.must(func() error { return w.c.SetHeld("replica/0", true) })
+	w.create("default/b")
+	w.must(func() error { return w.c.CompactStore(0) })
+	w.advance(16 * time.Second)
+	w.must(func() error { return w.c.SetHeld("replica/0", false) })
+	w.settle()
+	_, err := w.list("", metav1.ListOptions{ResourceVersion: "1001", ResourceVersionMatch: metav1.ResourceVersionMatchExact})
+	if !apierrors.IsResourceExpired(err) {
+		t.Errorf("got %v, want Expired", err)
+	}
+}

@@ -198,7 +198,7 @@ func (c *watchCache) compact(rev int64) {
 // followCompaction drops the exact revisions that the Store does not have any more. Watches are not concerned.
 func (c *watchCache) followCompaction(rev int64) {
 	if c.ready {
-		c.exactFrom = max(c.exactFrom, min(rev, c.rev))
+		c.exactFrom = max(c.exactFrom, rev)
 	}
 }
 
