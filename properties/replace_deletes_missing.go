@@ -48,6 +48,7 @@ func (*replaceDeletesMissing) Name() string { return "ReplaceDeletesMissing" }
 func (*replaceDeletesMissing) Kinds() []sim.Kind {
 	return []sim.Kind{
 		fakeapiserver.KindRequest, fakeapiserver.KindFrame, subjects.KindReplace, subjects.KindTombstone, subjects.KindNotify, subjects.KindHandler,
+		subjects.KindStopped,
 	}
 }
 
@@ -59,6 +60,8 @@ func (p *replaceDeletesMissing) Record(w *scenarios.World, r *sim.Record) *scena
 		p.frame(w, r)
 	case subjects.KindNotify, subjects.KindHandler:
 		p.told.handler(w, r)
+	case subjects.KindStopped:
+		p.told.stopped(r.Actor)
 	case subjects.KindReplace:
 		p.replace(r)
 	case subjects.KindTombstone:

@@ -50,6 +50,11 @@ func (t *toldOfMissing) replaced(id sim.ActorID, k *knownKeys, listed map[string
 	}
 }
 
+// stopped notes that an informer tells nobody anything more: what waited for its handlers is dropped.
+func (t *toldOfMissing) stopped(id sim.ActorID) {
+	clear(t.informers.get(id).keys)
+}
+
 // changed notes that the informer was told of a key.
 func (t *toldOfMissing) changed(id sim.ActorID, key string) {
 	if int(id) < len(t.informers.t) && t.informers.t[id] != nil {
