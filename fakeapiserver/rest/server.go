@@ -118,3 +118,22 @@ func accessor(obj runtime.Object) metaObject {
 
 // header is a response's header with one content type.
 func header(contentType string) http.Header { return http.Header{"Content-Type": {contentType}} }
+
+// PathFor is where objects of a kind are created; "default" stands for the namespace of one that needs one and has none.
+func (s *Server) PathFor(gvk schema.GroupVersionKind, namespace string) (string, error) {
+	t := s.types.ByKind(gvk)
+	if t == nil {
+		return "", fmt.Errorf("there is no resource of kind %s in %s", gvk.Kind, gvk.GroupVersion())
+	}
+	path := "/apis/" + t.Group + "/" + t.Version
+	if t.Group == "" {
+		path = "/api/" + t.Version
+	}
+	if t.Namespaced {
+		if namespace == "" {
+			namespace = "default"
+		}
+		path += "/namespaces/" + namespace
+	}
+	return path + "/" + t.Plural, nil
+}
