@@ -158,6 +158,7 @@ func (cl *Client) submit(c *call) ReqID {
 	cl.cluster.kernel.Emit(r)
 	c.offer(KindAdmit)
 	cl.cluster.arm(c)
+	c.asked()
 	cl.offerFaults()
 	return c.id
 }

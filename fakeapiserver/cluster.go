@@ -74,9 +74,14 @@ type Cluster struct {
 	nextRR   int
 	enabled  faultMask
 	armed    []*armedFault
+	triggers []*armedTrigger
+	stops    int // how often the faults were stopped
 	faults   faultSet
-	struck   int   // how many faults were chosen
-	mark     int64 // the revision at the last periodic compaction
+	struck   int // how many faults were chosen
+	// leaderless is how many losses of the Store's leader are not over, serving the replica whose request is served now.
+	leaderless int
+	serving    *Replica
+	mark       int64 // the revision at the last periodic compaction
 }
 
 // NewCluster returns a Cluster whose actors are registered with the kernel. Options out of range mean their defaults.
@@ -89,8 +94,8 @@ func NewCluster(k *sim.Kernel, o ClusterOptions) *Cluster {
 	}
 	c := &Cluster{
 		kernel: k, options: o, byName: map[string]*Client{},
-		store: NewStore(StoreOptions{FirstRevision: o.FirstRevision, Seed: k.Seed(), Now: k.Clock().Now}),
 	}
+	c.store = NewStore(StoreOptions{FirstRevision: o.FirstRevision, Seed: k.Seed(), Now: c.Now})
 	c.store.floor = c.floor
 	c.id = k.Register(c)
 	for i := range o.Replicas {
@@ -189,6 +194,9 @@ func (c *Cluster) committed(id ResourceID, v *version) {
 	}
 	if c.enabled != 0 {
 		c.offerStoreFaults()
+	}
+	if len(c.triggers) > 0 {
+		c.happened(TriggerCommit, nil, id, v.entry.key, v.eventName())
 	}
 }
 

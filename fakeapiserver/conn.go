@@ -50,6 +50,8 @@ type call struct {
 	err   error
 	watch *stream
 	fault *Fault // what will go wrong with it
+	// admitting is set while a replica takes the request: what hits a request before it is served still can.
+	admitting bool
 }
 
 func (c *call) kernel() *sim.Kernel { return c.client.cluster.kernel }
@@ -88,6 +90,11 @@ func (c *call) admit() {
 	c.replica = cl.pick()
 	c.state = stateServing
 	defer cl.offerFaults()
+	if len(cl.cluster.armed) > 0 && c.fault == nil {
+		c.admitting = true
+		cl.cluster.arm(c)
+		c.admitting = false
+	}
 	if c.faultBefore() {
 		return
 	}
@@ -101,8 +108,10 @@ func (c *call) admit() {
 	case verbWatch:
 		c.serveWatch()
 	case verbWrite:
-		c.obj, c.err = cl.cluster.execute(c.write)
-		c.answer(c.err)
+		c.answer(c.served(func() (err error) {
+			c.obj, err = cl.cluster.execute(c.write)
+			return err
+		}))
 	}
 }
 
@@ -111,7 +120,11 @@ func (c *call) answer(err error) {
 	c.err = err
 	c.wait = nil
 	c.state = stateAnswered
-	c.offer(KindRespond)
+	if c.slow() {
+		c.delay()
+	} else {
+		c.offer(KindRespond)
+	}
 	c.client.offerFaults()
 }
 
@@ -130,7 +143,7 @@ func (c *call) respond() {
 			c.receiver.OnWatchOpenError(c.id, c.err)
 			return
 		}
-		c.state = stateOpen
+		c.state, c.fault = stateOpen, nil
 		c.client.cluster.arm(c)
 		c.client.offerFaults()
 		c.receiver.OnWatchOpened(c.id)
@@ -149,7 +162,7 @@ func (c *call) fail(err error) {
 		c.watch.detach()
 	}
 	c.wait.stop()
-	c.page, c.obj, c.watch = nil, nil, nil
+	c.page, c.obj, c.watch, c.fault = nil, nil, nil, nil
 	c.answer(err)
 }
 

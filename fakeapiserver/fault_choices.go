@@ -1,6 +1,11 @@
 package fakeapiserver
 
-import "github.com/informersim/informersim/sim"
+import (
+	"strings"
+	"time"
+
+	"github.com/informersim/informersim/sim"
+)
 
 // faultSet is the faults that one actor offers to the kernel at the moment: at most one choice for each kind.
 type faultSet struct {
@@ -67,9 +72,12 @@ func (c *Cluster) offerFaults() {
 }
 
 func (c *Cluster) offerStoreFaults() {
-	want := faultMask(0)
-	if c.store.revision > c.store.compacted {
-		want = c.enabled & stageMask[onStore]
+	want := c.enabled & stageMask[onStore]
+	if c.store.revision <= c.store.compacted {
+		want &^= maskOf(CompactFault, RestoreFault, RestoreBumped)
+	}
+	if c.leaderless > 0 {
+		want &^= maskOf(LeaderLoss)
 	}
 	c.faults.set(c.kernel, c.id, want)
 }
@@ -95,4 +103,80 @@ func (cl *Client) offerFaults() {
 		}
 	}
 	cl.faults.set(cl.cluster.kernel, cl.id, want&enabled)
+}
+
+// offerNoFaults takes back what is offered; what has happened goes on.
+func (c *Cluster) offerNoFaults() {
+	c.enabled = 0
+	c.offerFaults()
+}
+
+// param draws a fault's parameter, between low and high inclusive.
+func (c *Cluster) param(kind FaultKind, low, high int64) int64 {
+	if high <= low {
+		return low
+	}
+	return low + int64(c.kernel.Stream("fault/"+string(kind)+"/param").Uint64()%uint64(high-low+1))
+}
+
+func (c *Cluster) paramDuration(kind FaultKind, low, high time.Duration) time.Duration {
+	return time.Duration(c.param(kind, int64(low/time.Millisecond), int64(high/time.Millisecond))) * time.Millisecond
+}
+
+// drawn is a fault of the kind with its parameters drawn.
+func (c *Cluster) drawn(kind FaultKind, target string) Fault {
+	f := Fault{Kind: kind, Target: target, Count: 1}
+	switch kind {
+	case WatchStall:
+		f.Duration = time.Duration(c.param(kind, 10, 600)) * time.Second
+	case WatchDelay, ListSlow, WatchOpenSlow, WriteSlow:
+		f.Duration = c.paramDuration(kind, time.Millisecond, 5*time.Second)
+	case WatchBookmarkLate:
+		f.Duration = c.paramDuration(kind, 100*time.Millisecond, 30*time.Second)
+	case ReplicaLag:
+		f.Duration = c.paramDuration(kind, 100*time.Millisecond, 30*time.Second)
+	case LeaderLoss:
+		f.Duration = c.paramDuration(kind, time.Second, 30*time.Second)
+	case ReplicaSkew:
+		f.Duration = c.paramDuration(kind, 0, 10*time.Minute) - 5*time.Minute
+	case List429, WatchOpen429, Write429:
+		f.RetryAfter = time.Duration(c.param(kind, 1, 5)) * time.Second
+	case CompactFault:
+		f.Revision = c.param(kind, c.store.compacted+1, c.store.revision)
+	case RestoreFault, RestoreBumped:
+		f.Revision = c.param(kind, max(c.store.compacted, 1), c.store.revision-1)
+	}
+	return f
+}
+
+// drawFault applies a fault that was chosen: its victim and its parameters are drawn.
+func (c *Cluster) drawFault(kind sim.Kind, target string) {
+	i, ok := faultOfKind(kind)
+	if !ok {
+		return
+	}
+	c.struck++
+	if c.options.MaxFaults > 0 && c.struck >= c.options.MaxFaults {
+		defer c.offerNoFaults()
+	}
+	spec := &faultTable[i]
+	f := c.drawn(spec.name, target)
+	switch spec.stage {
+	case onStore:
+		if err := c.strike(f); err != nil {
+			c.kernel.Fail(err)
+		}
+		c.offerStoreFaults()
+	case onReplica:
+		if r, err := c.replicaNamed(target); err == nil {
+			r.strike(f)
+		}
+	default:
+		if hits := c.victims(i, &f); len(hits) > 0 {
+			hits[c.param(f.Kind, 0, int64(len(hits)-1))].strike(i, f)
+		}
+		if cl := c.byName[strings.TrimPrefix(target, "conn/")]; cl != nil {
+			cl.offerFaults()
+		}
+	}
 }

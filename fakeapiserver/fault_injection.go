@@ -2,17 +2,9 @@ package fakeapiserver
 
 import (
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"time"
-
-	"github.com/informersim/informersim/sim"
 )
-
-// halfOpenAfter is when a client with the default settings gives up a dead connection: ReadIdleTimeout and PingTimeout of
-// HTTP/2, 30 s and 15 s.
-const halfOpenAfter = 45 * time.Second
 
 // armedFault is a fault that waits for what it can hit.
 type armedFault struct {
@@ -21,17 +13,50 @@ type armedFault struct {
 	left  int
 }
 
-// Inject makes a fault happen: to what is in flight, or, as far as that is less than Count, to what comes next. It fails if
-// the kind or the target is unknown.
+// armedTrigger is a fault that waits for something to happen.
+type armedTrigger struct {
+	fault Fault
+	left  int
+}
+
+// Inject makes a fault happen: to what is in flight, or, as far as that is less than Count, to what comes next; later, if the
+// fault has a time or a trigger. It fails if the fault makes no sense (Fault.Validate), or a client, a replica or a resource
+// is unknown.
 func (c *Cluster) Inject(f Fault) error {
-	i, ok := faultIndex(f.Kind)
-	if !ok {
-		_, err := ParseFaultKind(string(f.Kind))
+	if err := f.Validate(); err != nil {
 		return err
+	}
+	if err := c.checkNames(&f); err != nil {
+		return fmt.Errorf("fault %s: %w", f.Kind, err)
+	}
+	if t := f.After; t != nil {
+		f.After = nil
+		c.triggers = append(c.triggers, &armedTrigger{fault: f, left: max(t.Count, 1)})
+		c.triggers[len(c.triggers)-1].fault.After = t
+		return nil
+	}
+	if wait := f.From - c.kernel.Elapsed(); wait > 0 {
+		c.kernel.Clock().AfterFunc(wait, func() { c.injectLater(f) })
+		return nil
+	}
+	return c.inject(f)
+}
+
+// injectLater injects a fault when its time has come. What can be wrong with it by then is no mistake of whoever ordered it: a
+// revision that has been compacted meanwhile.
+func (c *Cluster) injectLater(f Fault) {
+	f.From, f.After = 0, nil
+	_ = c.inject(f)
+}
+
+func (c *Cluster) inject(f Fault) error {
+	i, _ := faultIndex(f.Kind)
+	if f.Until > 0 && c.kernel.Elapsed() >= f.Until {
+		return nil
 	}
 	switch faultTable[i].stage {
 	case onStore:
-		return c.compactFault(f)
+		return c.strike(f)
 	case onReplica:
 		r, err := c.replicaNamed(f.Target)
 		if err != nil {
@@ -39,12 +64,6 @@ func (c *Cluster) Inject(f Fault) error {
 		}
 		r.strike(f)
 		return nil
-	}
-	if _, err := c.clientsNamed(f.Target); err != nil {
-		return err
-	}
-	if f.Resource != "" && !c.knows(f.Resource) {
-		return fmt.Errorf("fakeapiserver: fault %s: there is no resource %q", f.Kind, f.Resource)
 	}
 	left := f.Count
 	if left == 0 {
@@ -54,13 +73,47 @@ func (c *Cluster) Inject(f Fault) error {
 		if left == 0 {
 			break
 		}
-		hit.strike(i, f)
-		left--
+		if c.chance(&f) {
+			hit.strike(i, f)
+			left--
+		}
 	}
 	if left > 0 {
 		c.armed = append(c.armed, &armedFault{fault: f, index: i, left: left})
 	}
 	return nil
+}
+
+func (c *Cluster) checkNames(f *Fault) error {
+	i, _ := faultIndex(f.Kind)
+	if faultTable[i].stage == onReplica {
+		_, err := c.replicaNamed(f.Target)
+		return err
+	}
+	if faultTable[i].stage == onStore {
+		return nil
+	}
+	if _, err := c.clientsNamed(f.Target); err != nil {
+		return err
+	}
+	if f.Replica != "" {
+		if _, err := c.replicaNamed(f.Replica); err != nil {
+			return err
+		}
+	}
+	for _, plural := range []string{f.Resource, f.triggerResource()} {
+		if plural != "" && !c.knows(plural) {
+			return fmt.Errorf("there is no resource %q", plural)
+		}
+	}
+	return nil
+}
+
+func (f *Fault) triggerResource() string {
+	if f.After == nil {
+		return ""
+	}
+	return f.After.Resource
 }
 
 func (c *Cluster) knows(plural string) bool {
@@ -80,7 +133,7 @@ func (c *Cluster) clientsNamed(target string) ([]*Client, error) {
 	if cl := c.byName[strings.TrimPrefix(target, "conn/")]; cl != nil {
 		return []*Client{cl}, nil
 	}
-	return nil, fmt.Errorf("fakeapiserver: there is no client %q to hit with a fault", target)
+	return nil, fmt.Errorf("there is no client %q to hit", target)
 }
 
 func (c *Cluster) replicaNamed(target string) (*Replica, error) {
@@ -92,7 +145,12 @@ func (c *Cluster) replicaNamed(target string) (*Replica, error) {
 			return r, nil
 		}
 	}
-	return nil, fmt.Errorf("fakeapiserver: there is no replica %q: there are %d, from replica/0", target, len(c.replicas))
+	return nil, fmt.Errorf("there is no replica %q: there are %d, from replica/0", target, len(c.replicas))
+}
+
+// chance draws whether the fault hits what it could hit.
+func (c *Cluster) chance(f *Fault) bool {
+	return f.Probability == 0 || f.Probability == 1 || c.kernel.Stream("fault/"+string(f.Kind)+"/chance").Chance(f.Probability)
 }
 
 // victims are the requests and watches that a fault can hit now, in canonical order.
@@ -114,38 +172,125 @@ func (c *Cluster) victims(index int, f *Fault) []*call {
 
 // of tells whether the request is one that the fault is about.
 func (c *call) of(f *Fault) bool {
-	if f.Target != "" && strings.TrimPrefix(f.Target, "conn/") != strings.TrimPrefix(c.client.name, "conn/") {
+	bare := func(s string) string { return strings.TrimPrefix(s, "conn/") }
+	switch {
+	case f.Target != "" && bare(f.Target) != bare(c.client.name):
+		return false
+	case f.Replica != "" && (c.replica == nil || f.Replica != c.replica.name && f.Replica != strings.TrimPrefix(c.replica.name, "replica/")):
+		return false
+	case f.Verb != "" && f.Verb != c.verbName():
 		return false
 	}
-	if f.Resource == "" {
-		return true
+	if f.Resource != "" {
+		if r := c.client.cluster.store.Resource(c.res); r == nil || r.Plural != f.Resource {
+			return false
+		}
 	}
-	r := c.client.cluster.store.Resource(c.res)
-	return r != nil && r.Plural == f.Resource
+	if i, ok := faultIndex(f.Kind); ok && faultTable[i].stage == onFrame {
+		return true // the frame's object decides
+	}
+	namespace, name := c.about()
+	return (f.Namespace == "" || f.Namespace == namespace) && (f.Name == "" || f.Name == name)
 }
 
-// arm hits a new request, or a watch that has just opened, with a fault that waits for one.
+// verbName is the request's verb as faults name it.
+func (c *call) verbName() string {
+	switch c.verb {
+	case verbList:
+		return "list"
+	case verbWatch:
+		return "watch"
+	}
+	return string(c.write.Verb)
+}
+
+// about is the namespace and the name that the request is about, as far as it says so.
+func (c *call) about() (namespace, name string) {
+	if c.verb == verbWrite {
+		if m, err := objectMeta(c.write.Object); err == nil {
+			return m.GetNamespace(), m.GetName()
+		}
+		return c.write.Namespace, c.write.Name
+	}
+	if rest, ok := strings.CutPrefix(c.options.FieldSelector, "metadata.name="); ok {
+		name, _, _ = strings.Cut(rest, ",")
+	}
+	return c.namespace, name
+}
+
+// arm hits a request, or a watch that has just opened, with a fault that waits for one.
 func (c *Cluster) arm(k *call) {
-	for n, a := range c.armed {
-		if k.possible()&(1<<a.index) != 0 && k.of(&a.fault) {
-			if a.left--; a.left == 0 {
-				c.armed = append(c.armed[:n:n], c.armed[n+1:]...)
-			}
-			k.strike(a.index, a.fault)
-			return
+	now := c.kernel.Elapsed()
+	for n := 0; n < len(c.armed); n++ {
+		a := c.armed[n]
+		switch {
+		case a.fault.Until > 0 && now >= a.fault.Until:
+			c.disarm(n)
+			n--
+			continue
+		case k.state != stateOpen && (a.fault.Replica != "") != (k.replica != nil):
+			continue // a fault of a replica meets requests when that has them, others when they are made
+		case k.possible()&(1<<a.index) == 0 || !k.of(&a.fault) || !c.chance(&a.fault):
+			continue
+		}
+		if a.left--; a.left == 0 {
+			c.disarm(n)
+		}
+		k.strike(a.index, a.fault)
+		return
+	}
+}
+
+func (c *Cluster) disarm(n int) { c.armed = append(c.armed[:n:n], c.armed[n+1:]...) }
+
+// happened tells the faults with triggers of something.
+func (c *Cluster) happened(event string, cl *Client, res ResourceID, key, kind string) {
+	var due []Fault
+	keep := c.triggers[:0:0]
+	for _, t := range c.triggers {
+		if t.counts(event, cl, c.store.Resource(res), key, kind) {
+			t.left--
+		}
+		if t.left > 0 {
+			keep = append(keep, t)
+		} else {
+			due = append(due, t.fault)
+		}
+	}
+	c.triggers = keep
+	for _, f := range due {
+		if wait := f.From - c.kernel.Elapsed(); wait > 0 {
+			c.kernel.Clock().AfterFunc(wait, func() { c.injectLater(f) })
+		} else {
+			c.injectLater(f)
 		}
 	}
 }
 
-// strike has the fault hit the request or watch.
-func (c *call) strike(index int, f Fault) {
-	c.client.cluster.emitFault(f.Kind, c.client.name)
-	if faultTable[index].stage == onStream {
-		c.watch.strike(f)
-	} else {
-		c.fault = &f
+func (t *armedTrigger) counts(event string, cl *Client, r *Resource, key, kind string) bool {
+	w := t.fault.After
+	want := w.Event
+	if want == "" {
+		want = TriggerFrame
 	}
-	c.client.offerFaults()
+	return want == event &&
+		(w.Client == "" || cl != nil && strings.TrimPrefix(w.Client, "conn/") == strings.TrimPrefix(cl.name, "conn/")) &&
+		(w.Resource == "" || r != nil && w.Resource == r.Plural) &&
+		(w.Key == "" || w.Key == key) &&
+		(w.Type == "" || strings.EqualFold(w.Type, kind))
+}
+
+// asked tells the faults with triggers of a request.
+func (c *call) asked() {
+	if len(c.client.cluster.triggers) == 0 {
+		return
+	}
+	namespace, name := c.about()
+	key := name
+	if namespace != "" && name != "" {
+		key = namespace + "/" + name
+	}
+	c.client.cluster.happened(TriggerRequest, c.client, c.res, key, c.verbName())
 }
 
 func (c *Cluster) emitFault(kind FaultKind, target string) {
@@ -154,227 +299,13 @@ func (c *Cluster) emitFault(kind FaultKind, target string) {
 	c.kernel.Emit(r)
 }
 
-// strike has the fault hit an open watch.
-func (s *stream) strike(f Fault) {
-	why := "fault " + string(f.Kind)
-	switch f.Kind {
-	case WatchClose:
-		s.closeWith(closing{why: why})
-	case WatchEOF:
-		s.closeWith(closing{err: io.ErrUnexpectedEOF, why: why})
-	case WatchReset:
-		s.closeWith(closing{err: errReset, why: why})
-	case Watch410:
-		s.closeWith(closing{status: errorFrame(http.StatusGone, "The resourceVersion for the provided watch is too old."), why: why})
-	case Watch500:
-		s.closeWith(closing{status: errorFrame(http.StatusInternalServerError, "etcdserver: no leader"), why: why})
-	case WatchStall:
-		s.silent = true
-		s.block(f.Duration)
-	case WatchDelay:
-		s.block(f.Duration)
-	case WatchHalfOpen:
-		s.silent, s.dead = true, true
-		s.block(0)
-		s.call.kernel().Clock().AfterFunc(halfOpenAfter, func() {
-			s.closeWith(closing{err: ErrConnectionLost, why: why})
-		})
-	}
-}
-
-// block holds the watch's frames for a while, 0 for until healed.
-func (s *stream) block(d time.Duration) {
-	s.blocked++
-	s.call.withdraw()
-	if d > 0 {
-		s.call.kernel().Clock().AfterFunc(d, s.unblock)
-	}
-}
-
-func (s *stream) unblock() {
-	if s.blocked == 0 {
-		return
-	}
-	if s.blocked--; s.blocked == 0 {
-		s.heal()
-	}
-}
-
-// heal lets frames flow again. A server that comes to itself after the deadline ends the watch.
-func (s *stream) heal() {
-	s.blocked, s.holds = 0, 0
-	if s.silent {
-		s.silent = false
-		if s.call.state == stateOpen && s.call.kernel().Elapsed() >= s.deadline {
-			s.closeWith(closing{why: "timeout"})
-		} else if s.call.state == stateOpen && s.closing == nil {
-			s.timer.Stop()
-			s.setTimer()
-		}
-	}
-	s.offer()
-	s.call.client.offerFaults()
-}
-
-// faultBefore applies a fault that hits the request before it is served, and tells whether that was the end of it.
-func (c *call) faultBefore() bool {
-	if c.fault == nil {
-		return false
-	}
-	i, _ := faultIndex(c.fault.Kind)
-	spec := &faultTable[i]
-	switch {
-	case spec.stage == onListAnswer || spec.stage == onWriteAnswer:
-		return false
-	case spec.name == ListStale:
-		c.replica = c.client.cluster.stalest(c)
-		return false
-	}
-	c.answer(c.fault.answer(spec, c))
-	return true
-}
-
-// loseAnswer loses the answer, if that is the request's fault.
-func (c *call) loseAnswer() {
-	if c.fault == nil {
-		return
-	}
-	i, _ := faultIndex(c.fault.Kind)
-	spec := &faultTable[i]
-	if spec.stage == onListAnswer || spec.stage == onWriteAnswer {
-		c.page, c.obj, c.err = nil, nil, c.fault.answer(spec, c)
-	}
-}
-
-// stalest is the ready replica whose watch cache of the list's resource is the furthest behind.
-func (c *Cluster) stalest(k *call) *Replica {
-	best := k.replica
-	if best == nil {
-		best = c.replicas[0]
-	}
-	if int(k.res) >= len(best.caches) {
-		return best
-	}
-	for _, r := range c.replicas {
-		if a, b := r.caches[k.res], best.caches[k.res]; a.ready && (!b.ready || a.rev < b.rev) {
-			best = r
-		}
-	}
-	return best
-}
-
-// mayBeStale tells whether some replica may answer the list with a state that is not the newest.
-func (c *call) mayBeStale() bool {
-	o := &c.options
-	if o.Continue != "" || o.ResourceVersion == "" || c.client.cluster.store.Resource(c.res) == nil {
-		return false
-	}
-	rev, err := parseRevision(o.ResourceVersion)
-	if err != nil {
-		return false
-	}
-	cache := c.client.cluster.stalest(c).caches[c.res]
-	return cache.ready && rev <= cache.rev && cache.rev < c.client.cluster.store.revision
-}
-
-// possible is the set of faults that can hit the request or watch now.
-func (c *call) possible() faultMask {
-	switch {
-	case c.state == stateOpen:
-		if c.watch.closing != nil {
-			return 0
-		}
-		m := stageMask[onStream]
-		if c.watch.blocked > 0 {
-			m &^= blockingMask
-		}
-		return m
-	case c.fault != nil || c.state == stateFinished:
-		return 0
-	}
-	early := c.state == stateSubmitted
-	switch c.verb {
-	case verbList:
-		if !early {
-			return stageMask[onListAnswer]
-		}
-		m := stageMask[onList] | stageMask[onListAnswer]
-		if o := &c.options; o.Continue == "" && (o.ResourceVersion == "" || o.ResourceVersion == "0") {
-			m &^= maskOf(List410)
-		}
-		if m&staleMask != 0 && !c.mayBeStale() {
-			m &^= staleMask
-		}
-		return m
-	case verbWatch:
-		if early {
-			return stageMask[onOpen]
-		}
-	case verbWrite:
-		if early {
-			return stageMask[onWrite] | stageMask[onWriteAnswer]
-		}
-		return stageMask[onWriteAnswer]
-	}
-	return 0
-}
-
-var (
-	stageMask    = buildStageMasks()
-	blockingMask = maskOf(WatchStall) | maskOf(WatchHalfOpen) | maskOf(WatchDelay)
-	staleMask    = maskOf(ListStale)
-)
-
-func buildStageMasks() (m [onReplica + 1]faultMask) {
-	for i := range faultTable {
-		m[faultTable[i].stage] |= 1 << i
-	}
-	return m
-}
-
-func maskOf(k FaultKind) faultMask {
-	i, _ := faultIndex(k)
-	return 1 << i
-}
-
-// strike has a fault hit the replica.
-func (r *Replica) strike(f Fault) {
-	r.cluster.emitFault(f.Kind, r.name)
-	if f.Kind == ReplicaRestart {
-		r.Restart()
-		return
-	}
-	r.Hold()
-	r.lagging++
-	if f.Duration > 0 {
-		r.cluster.kernel.Clock().AfterFunc(f.Duration, func() {
-			if r.lagging > 0 {
-				r.lagging--
-				r.Release()
-				r.offerFaults()
-			}
-		})
-	}
-	r.offerFaults()
-}
-
-func (c *Cluster) compactFault(f Fault) error {
-	rev := f.Revision
-	if rev <= 0 {
-		rev = c.store.revision
-	}
-	if rev > c.store.compacted {
-		c.emitFault(f.Kind, c.Name())
-	}
-	return c.Compact(rev)
-}
-
 // StopFaults ends the faults: none is offered any more, none waits, and what stalls, lags or is held goes on.
 func (c *Cluster) StopFaults() {
-	c.armed = nil
+	c.armed, c.triggers, c.stops = nil, nil, c.stops+1
 	c.offerNoFaults()
+	c.findLeader()
 	for _, r := range c.replicas {
-		r.lagging = 0
+		r.lagging, r.skew = 0, 0
 		for r.held > 0 {
 			r.Release()
 		}
@@ -382,68 +313,41 @@ func (c *Cluster) StopFaults() {
 	for _, cl := range c.clients {
 		for _, k := range cl.calls {
 			if k.state != stateOpen {
-				k.fault = nil
-			} else if s := k.watch; s.blocked > 0 && (!s.dead || s.closing != nil) {
+				k.forgive()
+				continue
+			}
+			s := k.watch
+			if s.mangling != nil {
+				s.forgive()
+			}
+			if len(s.late) > 0 {
+				s.sendLate()
+			}
+			if s.blocked > 0 && (!s.dead || s.closing != nil) {
 				s.heal() // a dead connection is not healed, but that it is dead gets through
 			}
 		}
 	}
 }
 
-// offerNoFaults takes back what is offered; what has happened goes on.
-func (c *Cluster) offerNoFaults() {
-	c.enabled = 0
-	c.offerFaults()
-}
-
-// param draws a fault's parameter, between low and high inclusive.
-func (c *Cluster) param(kind FaultKind, low, high int64) int64 {
-	if high <= low {
-		return low
-	}
-	return low + int64(c.kernel.Stream("fault/"+string(kind)+"/param").Uint64()%uint64(high-low+1))
-}
-
-// drawFault applies a fault that was chosen: its victim and its parameters are drawn.
-func (c *Cluster) drawFault(kind sim.Kind, target string) {
-	i, ok := faultOfKind(kind)
-	if !ok {
+// until runs f after a while, unless the faults are stopped before. 0 is for ever.
+func (c *Cluster) until(d time.Duration, f func()) {
+	if d <= 0 {
 		return
 	}
-	c.struck++
-	if c.options.MaxFaults > 0 && c.struck >= c.options.MaxFaults {
-		defer c.offerNoFaults()
+	stops := c.stops
+	c.kernel.Clock().AfterFunc(d, func() {
+		if c.stops == stops {
+			f()
+		}
+	})
+}
+
+// Now is the time as the replica that is serving a request has it; the virtual time if none is.
+func (c *Cluster) Now() time.Time {
+	now := c.kernel.Clock().Now()
+	if c.serving != nil {
+		now = now.Add(c.serving.skew)
 	}
-	spec := &faultTable[i]
-	f := Fault{Kind: spec.name, Target: target, Count: 1}
-	switch spec.name {
-	case WatchStall:
-		f.Duration = time.Duration(c.param(f.Kind, 10, 600)) * time.Second
-	case WatchDelay:
-		f.Duration = time.Duration(c.param(f.Kind, 1, 5000)) * time.Millisecond
-	case ReplicaLag:
-		f.Duration = time.Duration(c.param(f.Kind, 100, 30_000)) * time.Millisecond
-	case List429, WatchOpen429, Write429:
-		f.RetryAfter = time.Duration(c.param(f.Kind, 1, 5)) * time.Second
-	case CompactFault:
-		f.Revision = c.param(f.Kind, c.store.compacted+1, c.store.revision)
-	}
-	switch spec.stage {
-	case onStore:
-		if err := c.compactFault(f); err != nil {
-			c.kernel.Fail(err)
-		}
-	case onReplica:
-		if r, err := c.replicaNamed(target); err == nil {
-			r.strike(f)
-			r.offerFaults()
-		}
-	default:
-		if hits := c.victims(i, &f); len(hits) > 0 {
-			hits[c.param(f.Kind, 0, int64(len(hits)-1))].strike(i, f)
-		}
-		if cl := c.byName[strings.TrimPrefix(target, "conn/")]; cl != nil {
-			cl.offerFaults()
-		}
-	}
+	return now
 }

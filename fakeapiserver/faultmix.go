@@ -32,23 +32,33 @@ var baseRates = map[FaultKind]float64{
 	CompactFault: 1, ReplicaRestart: 0.25, ReplicaLag: 1.5,
 }
 
-func builtInMix(name string, unit float64, swarm bool) FaultMix {
+// What `edges` has besides.
+var rareRates = map[FaultKind]float64{
+	WatchSlow: 0.5, WatchEOFInFrame: 1, WatchCutLength: 0.5, WatchBookmarkLost: 1, WatchBookmarkLate: 1,
+	ListTooLarge: 8, ListRefused: 4, ListResetHeaders: 4, ListSlow: 8,
+	WatchOpenTooLarge: 8, WatchOpenStale: 8, WatchOpenLost: 4, WatchOpenResetHeader: 4, WatchOpenSlow: 8,
+	WriteRefused: 4, WriteResetHeaders: 8, WriteSlow: 8,
+	LeaderLoss: 0.25, ReplicaSkew: 0.25,
+}
+
+func builtInMix(name string, unit float64, swarm bool, rates ...map[FaultKind]float64) FaultMix {
 	m := FaultMix{Name: name, Rates: map[string]float64{}, Swarm: swarm}
-	if unit > 0 {
-		for kind, times := range baseRates { // order: a map is filled
+	for _, of := range rates {
+		for kind, times := range of { // order: a map is filled
 			m.Rates[string(kind)] = min(1, unit*times)
 		}
 	}
 	return m
 }
 
-// FaultMixes are the built-in mixes: none, light, default and storm.
+// FaultMixes are the built-in mixes: none, light, default, storm, and edges, which has the rarer kinds as well.
 func FaultMixes() []FaultMix {
 	return []FaultMix{
 		builtInMix("none", 0, false),
-		builtInMix("light", 1.0/1024, false),
-		builtInMix("default", 1.0/256, true),
-		builtInMix("storm", 1.0/32, true),
+		builtInMix("light", 1.0/1024, false, baseRates),
+		builtInMix("default", 1.0/256, true, baseRates),
+		builtInMix("storm", 1.0/32, true, baseRates),
+		builtInMix("edges", 1.0/128, true, baseRates, rareRates),
 	}
 }
 

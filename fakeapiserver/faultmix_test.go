@@ -39,7 +39,7 @@ func TestFaultMixNamed(t *testing.T) {
 			t.Errorf("%s: %+v, %v, %v", m.Name, got, err, got.Validate())
 		}
 	}
-	for name, want := range map[string]string{"defualt": `did you mean "default"`, "hurricane": "none, light, default, storm"} {
+	for name, want := range map[string]string{"defualt": `did you mean "default"`, "hurricane": "none, light, default, storm, edges"} {
 		if _, err := FaultMixNamed(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -73,9 +73,10 @@ func (c *call) listFromCache(p listPlan, cache *watchCache, need int64, fresh bo
 
 // listFromStore answers what the watch cache cannot.
 func (c *call) listFromStore(p listPlan) {
-	var err error
-	c.page, err = c.client.cluster.store.page(c.res, p)
-	c.answer(err)
+	c.answer(c.served(func() (err error) {
+		c.page, err = c.client.cluster.store.page(c.res, p)
+		return err
+	}))
 }
 
 // ListNow is what a list would show that goes to the Store at once: for those inside the server, which wait for nobody.

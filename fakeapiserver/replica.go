@@ -2,6 +2,7 @@ package fakeapiserver
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/informersim/informersim/sim"
 )
@@ -16,7 +17,8 @@ type Replica struct {
 	caches  []*watchCache
 	held    int // how many holds are on it: it applies nothing until it is 0
 	faults  faultSet
-	lagging int // how many of the holds are faults
+	lagging int           // how many of the holds are faults
+	skew    time.Duration // how far its clock is ahead
 }
 
 func newReplica(c *Cluster, index int) *Replica {

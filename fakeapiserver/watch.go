@@ -36,6 +36,10 @@ type stream struct {
 	bookmarkRev int64
 	bookmarkPos int64 // the due bookmark comes before the event at this position
 
+	mangling *mangling // a fault that waits for the next frame
+	again    []frame   // what it makes come again, or later: before anything else
+	late     []frame   // bookmarks that it holds back
+
 	nextType watch.EventType // of the event at pos
 	closing  *closing        // the end of the watch is still to be delivered
 	timer    interface{ Stop() bool }
@@ -218,7 +222,7 @@ func (s *stream) offer() {
 }
 
 func (s *stream) hasNext() bool {
-	return s.closing != nil || len(s.initial) > 0 || s.initialEnd || s.seek() || s.bookmarkDue
+	return s.closing != nil || len(s.again) > 0 || len(s.initial) > 0 || s.initialEnd || s.seek() || s.bookmarkDue
 }
 
 // seek moves the cursor to the next event that the client is to see.
@@ -268,6 +272,10 @@ func (s *stream) deliver() {
 	case s.closing != nil:
 		s.deliverEnd()
 		return
+	case len(s.again) > 0:
+		f := s.again[0]
+		s.again = s.again[1:]
+		s.show(&f)
 	case len(s.initial) > 0:
 		e := s.initial[0]
 		s.initial[0] = initialEvent{}
@@ -297,15 +305,10 @@ func (s *stream) deliver() {
 }
 
 func (s *stream) send(e *entry, t watch.EventType, obj runtime.Object, rev int64) {
-	k, c := s.call.kernel(), s.call
-	r := k.Record(c.client.id, KindFrame)
-	r.Key, r.RV, r.N, r.Detail, r.Obj = e.display, rev, int64(c.id), string(t), obj
-	k.Emit(r)
-	c.receiver.OnEvent(c.id, Event{Type: t, Object: obj, Key: e.key, Rev: rev})
+	s.pass(e.display, t, obj, e.key, rev, false)
 }
 
 func (s *stream) sendBookmark(rev int64, end bool) {
-	k, c := s.call.kernel(), s.call
 	obj := s.filter.resource.empty()
 	if m, ok := obj.(metav1.Object); ok {
 		m.SetResourceVersion(strconv.FormatInt(rev, 10))
@@ -313,10 +316,7 @@ func (s *stream) sendBookmark(rev int64, end bool) {
 			m.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
 		}
 	}
-	r := k.Record(c.client.id, KindFrame)
-	r.RV, r.N, r.Detail, r.Obj = rev, int64(c.id), string(watch.Bookmark), obj
-	k.Emit(r)
-	c.receiver.OnEvent(c.id, Event{Type: watch.Bookmark, Object: obj, Rev: rev})
+	s.pass("", watch.Bookmark, obj, "", rev, end)
 }
 
 // closeWith ends the watch: its end is the next thing that is delivered.
@@ -330,6 +330,7 @@ func (s *stream) closeWith(how closing) {
 	}
 	s.closing, s.blocked = &how, 0
 	s.initial, s.initialEnd, s.bookmarkDue = nil, false, false
+	s.again, s.late, s.mangling = nil, nil, nil
 	s.detach()
 	s.offer()
 	s.call.client.offerFaults()

@@ -83,6 +83,8 @@ func (c *watchCache) offer() {
 		return
 	}
 	switch {
+	case !c.ready && r.cluster.leaderless > 0:
+		return
 	case !c.ready:
 		c.next = r.cluster.kernel.Offer(r.id, KindInit, uint32(c.res))
 	case c.behind():
