@@ -30,7 +30,9 @@ type puppeteer struct {
 	mu       sync.Mutex
 	loop     *reflectorLoop
 	listErr  error // of the round, for the puppet's next list
+	againErr error // after this error the puppet lists again at once, while the loop has done so already
 	watchErr error // of the round, for the puppet's next watch
+	over     bool  // the round ended, without an error, as soon as the store had been filled
 }
 
 var (
@@ -58,17 +60,21 @@ func (p *puppeteer) Watch(options metav1.ListOptions) (watch.Interface, error) {
 func (p *puppeteer) ListWithContext(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if err := p.againErr; err != nil {
+		p.againErr = nil
+		return nil, err
+	}
 	err := p.listErr
 	p.listErr = nil
 	if err == nil {
 		err = p.fill(ctx)
-		// After these the puppet lists again. The loop has done so already.
-		if core.IsExpired(err) || core.IsTooLargeResourceVersion(err) {
-			p.listErr = err
-		}
 	}
 	if err != nil {
-		return nil, withoutListPrefix(err)
+		err = withoutListPrefix(err)
+		if core.IsExpired(err) || core.IsTooLargeResourceVersion(err) {
+			p.againErr = err
+		}
+		return nil, err
 	}
 	rv := ""
 	if p.loop != nil {
@@ -79,7 +85,7 @@ func (p *puppeteer) ListWithContext(ctx context.Context, _ metav1.ListOptions) (
 
 // fill runs a round until the store is filled. It returns nil also if the context ends: the puppet sees that by itself.
 func (p *puppeteer) fill(ctx context.Context) error {
-	p.watchErr = nil
+	p.watchErr, p.over = nil, false
 	p.beginRound(ctx)
 	for !p.listed() {
 		ended, err := p.step(ctx)
@@ -87,6 +93,7 @@ func (p *puppeteer) fill(ctx context.Context) error {
 			return nil
 		}
 		if ended {
+			p.over = err == nil
 			return err
 		}
 	}
@@ -185,11 +192,13 @@ func (p *puppeteer) open(w *puppetWatch) error {
 		if p.listErr = p.fill(w.ctx); p.listErr != nil {
 			return errAskLists
 		}
+		w.ended = p.over
 		return nil
 	}
 	if p.loop == nil {
 		return errNoRound
 	}
+	w.ended = p.over
 	for p.loop.stream == nil && !w.ended {
 		var err error
 		if w.ended, err = p.step(w.ctx); err != nil && w.ctx.Err() == nil {

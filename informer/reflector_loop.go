@@ -62,6 +62,7 @@ type reflectorLoop struct {
 
 	stream watch.Interface // open, or nil
 	shadow *shadow         // see reflector; nil until it is needed
+	onTime bool            // core is being told the time
 	// For whoever runs round by round: whether the last step ended one, and with which error.
 	roundEnded bool
 	roundErr   error
@@ -126,7 +127,12 @@ func (l *reflectorLoop) onRoundError(err error) {
 	}
 }
 
+// logError logs what client-go logs. What core reports of a streaming list because time has passed is only a warning (I22).
 func (l *reflectorLoop) logError(err error) {
+	if l.onTime && l.core.StreamOpen() && !l.core.Watching() {
+		l.logger.Info("Warning: event bookmark expired", "err", err)
+		return
+	}
 	utilruntime.HandleErrorWithContext(l.ctx, err, "Reflector", "reflector", l.o.name, "type", l.core.TypeDescription())
 }
 
@@ -269,7 +275,7 @@ func (l *reflectorLoop) open(ctx context.Context, options metav1.ListOptions) {
 	defer timer.stop()
 	for {
 		if timer.set(l.core.NextTime()) {
-			l.core.OnTime(l.o.clock.Now())
+			l.passTime()
 			continue
 		}
 		select {
@@ -283,6 +289,13 @@ func (l *reflectorLoop) open(ctx context.Context, options metav1.ListOptions) {
 			return
 		}
 	}
+}
+
+// passTime tells core what time it is.
+func (l *reflectorLoop) passTime() {
+	l.onTime = true
+	l.core.OnTime(l.o.clock.Now())
+	l.onTime = false
 }
 
 func (l *reflectorLoop) opened(a openAnswer) {
@@ -316,7 +329,7 @@ func (l *reflectorLoop) pump(ctx context.Context) {
 	for l.stream != nil {
 		if timer.set(l.core.NextTime()) {
 			seq := l.core.Seq()
-			l.core.OnTime(l.o.clock.Now())
+			l.passTime()
 			l.leftStream(seq, false)
 			continue
 		}
@@ -389,7 +402,7 @@ func (l *reflectorLoop) sleep(ctx context.Context) {
 	for seq := l.core.Seq(); l.core.Seq() == seq; {
 		at, _ := l.core.NextTime()
 		if timer.set(at, true) {
-			l.core.OnTime(l.o.clock.Now())
+			l.passTime()
 			continue
 		}
 		select {
