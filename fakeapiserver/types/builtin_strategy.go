@@ -192,5 +192,8 @@ func (s *builtin) TypeConverter() managedfields.TypeConverter {
 	return applyconfigurations.NewTypeConverter(scheme.Scheme)
 }
 
+// Convertor is the scheme, which knows each version by itself.
+func (s *builtin) Convertor() runtime.ObjectConvertor { return scheme.Scheme }
+
 // OpenAPI: the documents of built-in groups are made by package discovery.
 func (s *builtin) OpenAPI() (*spec3.OpenAPI, error) { return nil, nil }

@@ -1,6 +1,8 @@
 package types
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -14,7 +16,7 @@ var (
 
 // Table has the columns that a server has for kinds without printers of their own: the name, and when it was created. The
 // printers of built-in types are not part of a library.
-func (s *builtin) Table(obj runtime.Object, options *metav1.TableOptions) (*metav1.Table, error) {
+func (s *builtin) Table(obj runtime.Object, options *metav1.TableOptions, _ time.Time) (*metav1.Table, error) {
 	return DefaultTable(obj, options)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -139,7 +140,7 @@ func TestEveryBuiltinKindWorks(t *testing.T) {
 		if _, err := r.BeforeUpdate(next, decoded, namespace, ""); err != nil {
 			t.Errorf("%s: update: %v", r, err)
 		}
-		table, err := r.Strategy.Table(decoded, &metav1.TableOptions{})
+		table, err := r.Strategy.Table(decoded, &metav1.TableOptions{}, time.Time{})
 		if err != nil || len(table.Rows) != 1 || len(table.ColumnDefinitions) != 2 {
 			t.Errorf("%s: table %+v, %v", r, table, err)
 		}

@@ -1,6 +1,8 @@
 package types
 
 import (
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -48,9 +50,12 @@ type Strategy interface {
 	ResetFields(subresource string) map[fieldpath.APIVersion]*fieldpath.Set
 	// TypeConverter gives objects the types that managedFields are computed with. It may be built when first asked for.
 	TypeConverter() managedfields.TypeConverter
+	// Convertor converts objects for managedFields of other versions, as the real server's request scope does.
+	Convertor() runtime.ObjectConvertor
 
-	// Table is the object or list as a table. Rows carry the objects themselves; render turns them into what was asked for.
-	Table(obj runtime.Object, options *metav1.TableOptions) (*metav1.Table, error)
+	// Table is the object or list as a table, ages being those at now. Rows carry the objects themselves; render turns them into
+	// what was asked for.
+	Table(obj runtime.Object, options *metav1.TableOptions, now time.Time) (*metav1.Table, error)
 	// OpenAPI is the document of the resource's paths and schemas; nil if there is none of its own.
 	OpenAPI() (*spec3.OpenAPI, error)
 }

@@ -1,0 +1,72 @@
+package patch
+
+import (
+	"errors"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/informersim/informersim/fakeapiserver/types"
+)
+
+// errRevisionOnCreate is what a storage says to a new object with a resourceVersion; it is no API error (S2).
+var errRevisionOnCreate = errors.New("resourceVersion should not be set on objects to be created")
+
+// Create makes the object of a POST. Whether it exists is for the store to say, with AlreadyExists.
+func (w *Writer) Create(q Request, body types.Body, o *metav1.CreateOptions) (Result, error) {
+	if err := invalidOptions("CreateOptions", metav1validation.ValidateCreateOptions(o)); err != nil {
+		return Result{}, err
+	}
+	body.Directive = o.FieldValidation
+	obj, warnings, err := q.Resource.Decode(body, q.Subresource)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := q.Resource.WipeForCreate(obj, q.Namespace); err != nil {
+		return Result{}, err
+	}
+	if text := types.DedupOwners(obj); text != "" {
+		warnings = append(warnings, text)
+	}
+	obj, err = w.track(&q, nil, obj, ManagerName(o.FieldManager, q.UserAgent))
+	if err != nil {
+		return Result{}, err
+	}
+	return q.created(obj, warnings)
+}
+
+// created prepares a new object for the store.
+func (q *Request) created(obj runtime.Object, warnings []string) (Result, error) {
+	more, err := q.Resource.BeforeCreate(obj, q.system())
+	if err != nil {
+		return Result{}, err
+	}
+	if err := dropRevision(obj); err != nil {
+		return Result{}, err
+	}
+	return Result{Object: obj, Created: true, Warnings: append(warnings, more...)}, nil
+}
+
+// dropRevision takes a new object's resourceVersion away. One that is a number and not 0 is an error (S2).
+func dropRevision(obj runtime.Object) error {
+	if types.WithoutMeta(obj) {
+		return nil
+	}
+	if rv, err := revision(obj); err == nil && rv != 0 {
+		return errRevisionOnCreate
+	}
+	setRevision(obj, "")
+	return nil
+}
+
+// invalidOptions is the 422 of options that contradict themselves (S36).
+func invalidOptions(kind string, errs field.ErrorList) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
+}

@@ -1,0 +1,142 @@
+package patch
+
+import (
+	"fmt"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/informersim/informersim/fakeapiserver/types"
+)
+
+// Request is what the URL, the headers and the system say about a write.
+type Request struct {
+	Resource *types.Resource
+	// Subresource is "" for the resource itself.
+	Subresource string
+	// Namespace and Name are those of the URL; Name is empty for a POST to a collection.
+	Namespace, Name string
+	// UserAgent names the field manager of who names none.
+	UserAgent string
+	// System is what a new object gets; its Namespace is filled in. Now is also the time of managedFields.
+	System types.System
+}
+
+// Result is what a write comes to.
+type Result struct {
+	// Object is the whole object, as it is to be stored. It carries the live object's resourceVersion, or none if it is new.
+	Object runtime.Object
+	// Created tells that the object is new: the answer is a 201.
+	Created bool
+	// Delete tells that the object has lost its last finalizer: it is deleted, and the answer is Object (S18).
+	Delete bool
+	// Unchanged tells that nothing is to be written: the live object is the same, and the answer (S4).
+	Unchanged bool
+	// Warnings are Warning headers, in their order.
+	Warnings []string
+}
+
+// Writer turns write requests into objects.
+type Writer struct {
+	managers map[managerKey]*fieldManager
+}
+
+// NewWriter makes a Writer for one server.
+func NewWriter() *Writer { return &Writer{managers: map[managerKey]*fieldManager{}} }
+
+// system is what the system gives to a new object of the request.
+func (q *Request) system() types.System {
+	s := q.System
+	s.Namespace = q.Namespace
+	return s
+}
+
+func (q *Request) notFound() error {
+	return apierrors.NewNotFound(q.Resource.GroupResource(), q.Name)
+}
+
+// revision of an object as a precondition: 0 if it has none. What is no number is an error without a reason (S2).
+func revision(obj runtime.Object) (uint64, error) {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return 0, err
+	}
+	if m.GetResourceVersion() == "" {
+		return 0, nil
+	}
+	return strconv.ParseUint(m.GetResourceVersion(), 10, 64)
+}
+
+// checkRevision compares the object's resourceVersion with the live one's: 409 if it is another, 422 if there is none and the
+// resource demands one (S3). An unconditional update takes the live one.
+func (q *Request) checkRevision(obj, live runtime.Object) error {
+	asked, err := revision(obj)
+	if err != nil {
+		return err
+	}
+	have, err := revision(live)
+	if err != nil {
+		return err
+	}
+	switch {
+	case asked == have:
+		return nil
+	case asked != 0:
+		return apierrors.NewConflict(q.Resource.GroupResource(), q.Name, fmt.Errorf("the object has been modified; please apply your changes to the latest version and try again"))
+	case q.Resource.UnconditionalUpdate:
+		m, err := meta.Accessor(obj)
+		if err != nil {
+			return err
+		}
+		m.SetResourceVersion(strconv.FormatUint(have, 10))
+		return nil
+	}
+	kind := schema.GroupKind{Group: q.Resource.Group, Kind: q.Resource.Plural}
+	return apierrors.NewInvalid(kind, q.Name, field.ErrorList{
+		field.Invalid(field.NewPath("metadata", "resourceVersion"), asked, "must be specified for an update"),
+	})
+}
+
+// checkUID refuses an update of another object of the same name: a 409 that shows the storage's key (S28).
+func (q *Request) checkUID(obj, live runtime.Object) error {
+	asked, err := meta.Accessor(obj)
+	if err != nil || asked.GetUID() == "" {
+		return nil
+	}
+	have, err := meta.Accessor(live)
+	if err != nil || asked.GetUID() == have.GetUID() {
+		return nil
+	}
+	return UIDConflict(q.Resource, q.Namespace, q.Name, string(asked.GetUID()), string(have.GetUID()))
+}
+
+// UIDConflict is the answer to a write or delete whose uid is not the live object's.
+func UIDConflict(r *types.Resource, namespace, name, asked, have string) error {
+	return preconditionFailed(r, namespace, name, fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", asked, have))
+}
+
+// RevisionConflict is the answer to a delete whose resourceVersion precondition is not the live object's.
+func RevisionConflict(r *types.Resource, namespace, name, asked, have string) error {
+	return preconditionFailed(r, namespace, name, fmt.Sprintf("Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s", asked, have))
+}
+
+func preconditionFailed(r *types.Resource, namespace, name, why string) error {
+	return apierrors.NewConflict(r.GroupResource(), name, fmt.Errorf("StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: %s", StorageKey(r, namespace, name), why))
+}
+
+// StorageKey is where a real server keeps an object in etcd, as its errors show it. Built-in resources have no group in it.
+func StorageKey(r *types.Resource, namespace, name string) string {
+	key := "/registry/"
+	if r.Custom {
+		key += r.Group + "/"
+	}
+	key += r.Plural + "/"
+	if r.Namespaced {
+		key += namespace + "/"
+	}
+	return key + name
+}

@@ -1,0 +1,87 @@
+package patch
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/informersim/informersim/fakeapiserver/types"
+)
+
+// Update makes the object of a PUT. live is nil for what does not exist.
+func (w *Writer) Update(q Request, live runtime.Object, body types.Body, o *metav1.UpdateOptions) (Result, error) {
+	if err := invalidOptions("UpdateOptions", metav1validation.ValidateUpdateOptions(o)); err != nil {
+		return Result{}, err
+	}
+	body.Directive = o.FieldValidation
+	obj, warnings, err := q.Resource.Decode(body, q.Subresource)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := q.Resource.MatchNamespace(obj, q.Namespace); err != nil {
+		return Result{}, err
+	}
+	if err := q.Resource.CheckName(obj, q.Namespace, q.Name); err != nil {
+		return Result{}, err
+	}
+	if text := types.DedupOwners(obj); text != "" {
+		warnings = append(warnings, text)
+	}
+	manager := ManagerName(o.FieldManager, q.UserAgent)
+	if live == nil {
+		if q.Subresource != "" || !q.Resource.CreateOnUpdate {
+			return Result{}, q.notFound()
+		}
+		if obj, err = w.track(&q, nil, obj, manager); err != nil {
+			return Result{}, err
+		}
+		return q.created(obj, warnings)
+	}
+	if err := q.checkUID(obj, live); err != nil {
+		return Result{}, err
+	}
+	if q.Subresource == types.Scale {
+		obj, err = w.throughScale(&q, live, func(scale runtime.Object) (runtime.Object, error) {
+			return w.track(&q, scale, obj, manager)
+		})
+	} else {
+		obj, err = w.track(&q, live, obj, manager)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	return q.updated(obj, live, warnings)
+}
+
+// updated prepares an object to replace the live one, and finds out what the store has to do.
+func (q *Request) updated(obj, live runtime.Object, warnings []string) (Result, error) {
+	if err := q.checkRevision(obj, live); err != nil {
+		return Result{}, err
+	}
+	more, err := q.Resource.BeforeUpdate(obj, live, q.Namespace, q.Subresource)
+	if err != nil {
+		return Result{}, err
+	}
+	result := Result{Object: ignoreTimes(obj, live), Warnings: append(warnings, more...)}
+	result.Delete = finalized(result.Object, live)
+	result.Unchanged = !result.Delete && equal(result.Object, live)
+	return result, nil
+}
+
+// finalized tells whether an object that was being deleted has no finalizer left, and no time either.
+func finalized(obj, live runtime.Object) bool {
+	m, err := meta.Accessor(obj)
+	was, liveErr := meta.Accessor(live)
+	if err != nil || liveErr != nil || len(m.GetFinalizers()) > 0 || was.GetDeletionTimestamp() == nil {
+		return false
+	}
+	grace := was.GetDeletionGracePeriodSeconds()
+	return grace == nil || *grace == 0
+}
+
+func setRevision(obj runtime.Object, rv string) {
+	if m, err := meta.Accessor(obj); err == nil {
+		m.SetResourceVersion(rv)
+	}
+}

@@ -1,0 +1,47 @@
+package crd
+
+import (
+	"k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/kube-openapi/pkg/spec3"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+)
+
+// OpenAPI is the document that a real server publishes for the version.
+func (s *strategy) OpenAPI() (*spec3.OpenAPI, error) {
+	return builder.BuildOpenAPIV3(s.family.definition, s.gvk.Version, builder.Options{IncludeSelectableFields: true})
+}
+
+// OpenAPIV2 is the version's part of /openapi/v2, without what clients of v2 do not understand.
+func (s *strategy) OpenAPIV2() (*spec.Swagger, error) {
+	return builder.BuildOpenAPIV2(s.family.definition, s.gvk.Version, builder.Options{V2: true, StripValueValidation: true, StripNullable: true})
+}
+
+// TypeConverter gives objects the types of the schemas of all versions; types deduced from the object if there are none. It
+// is built when it is first asked for, in a few milliseconds.
+func (s *strategy) TypeConverter() managedfields.TypeConverter {
+	if s.converter == nil {
+		s.converter = s.family.typeConverter()
+	}
+	return s.converter
+}
+
+func (f *family) typeConverter() managedfields.TypeConverter {
+	var all []*spec3.OpenAPI
+	for _, v := range f.definition.Spec.Versions {
+		document, err := builder.BuildOpenAPIV3(f.definition, v.Name, builder.Options{})
+		if err != nil {
+			return managedfields.NewDeducedTypeConverter()
+		}
+		all = append(all, document)
+	}
+	merged, err := builder.MergeSpecsV3(all...)
+	if err != nil || merged.Components == nil {
+		return managedfields.NewDeducedTypeConverter()
+	}
+	converter, err := managedfields.NewTypeConverter(merged.Components.Schemas, f.definition.Spec.PreserveUnknownFields)
+	if err != nil {
+		return managedfields.NewDeducedTypeConverter()
+	}
+	return converter
+}

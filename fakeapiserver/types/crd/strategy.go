@@ -1,0 +1,162 @@
+package crd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/informersim/informersim/fakeapiserver/types"
+)
+
+// libraryStrategy is what is used of the apiextensions library's strategies.
+type libraryStrategy interface {
+	PrepareForUpdate(ctx context.Context, obj, old runtime.Object)
+	ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList
+	WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string
+	GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set
+}
+
+// creating is what a resource itself has besides.
+type creating interface {
+	libraryStrategy
+	PrepareForCreate(ctx context.Context, obj runtime.Object)
+	Validate(ctx context.Context, obj runtime.Object) field.ErrorList
+	WarningsOnCreate(ctx context.Context, obj runtime.Object) []string
+}
+
+// strategy is that of one version of a custom resource.
+type strategy struct {
+	family   *family
+	resource *types.Resource
+	gvk      schema.GroupVersionKind
+	main     creating
+	status   libraryStrategy
+	table    *table
+
+	// What takes long to build and is not always asked for. A strategy belongs to one server.
+	converter managedfields.TypeConverter
+}
+
+var _ types.Strategy = &strategy{}
+
+func (s *strategy) schema() *structuralschema.Structural { return s.family.schemas[s.gvk.Version] }
+
+func (s *strategy) of(subresource string) libraryStrategy {
+	if subresource == types.Status {
+		return s.status
+	}
+	return s.main
+}
+
+// New is an empty object of the kind.
+func (s *strategy) New() runtime.Object {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(s.gvk)
+	return u
+}
+
+// NewList is an empty list of the kind.
+func (s *strategy) NewList() runtime.Object {
+	u := &unstructured.UnstructuredList{}
+	u.SetGroupVersionKind(s.resource.ListGroupVersionKind())
+	return u
+}
+
+// Default fills in the schema's defaults, if the object is of the kind.
+func (s *strategy) Default(obj runtime.Object) {
+	if u, ok := obj.(*unstructured.Unstructured); ok && u.GroupVersionKind().GroupKind() == s.gvk.GroupKind() {
+		defaulting.Default(u.Object, s.family.schemas[u.GroupVersionKind().Version])
+	}
+}
+
+// Convert changes the version, and prunes and defaults by the version's schema.
+func (s *strategy) Convert(obj runtime.Object) (runtime.Object, error) {
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return nil, fmt.Errorf("crd: %T cannot be converted to %s", obj, s.gvk)
+	}
+	if u.GroupVersionKind() == s.gvk {
+		return obj, nil
+	}
+	out := u.DeepCopy()
+	out.SetGroupVersionKind(s.gvk)
+	if _, err := s.Prune(out); err != nil {
+		return nil, err
+	}
+	s.Default(out)
+	return out, nil
+}
+
+func (s *strategy) PrepareForCreate(obj runtime.Object) {
+	s.main.PrepareForCreate(context.Background(), obj)
+}
+
+func (s *strategy) PrepareForUpdate(obj, old runtime.Object, subresource string) {
+	s.of(subresource).PrepareForUpdate(context.Background(), obj, old)
+}
+
+// Validate returns what schema, metadata, list types and CEL rules have to say.
+func (s *strategy) Validate(obj runtime.Object) field.ErrorList {
+	return s.main.Validate(context.Background(), obj)
+}
+
+// ValidateUpdate does the same with the old object at hand: transition rules, ratcheting, the status alone.
+func (s *strategy) ValidateUpdate(obj, old runtime.Object, subresource string) field.ErrorList {
+	return s.of(subresource).ValidateUpdate(context.Background(), obj, old)
+}
+
+// Warnings are about finalizers (S33).
+func (s *strategy) Warnings(obj, old runtime.Object, subresource string) []string {
+	if old == nil {
+		return s.main.WarningsOnCreate(context.Background(), obj)
+	}
+	return s.of(subresource).WarningsOnUpdate(context.Background(), obj, old)
+}
+
+// Field reads a selectable field: those of a definition are plain paths.
+func (s *strategy) Field(obj runtime.Object, name string) string {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		return types.FieldOf(u.Object, name)
+	}
+	return ""
+}
+
+// Convertor is the library's, for the strategy None.
+func (s *strategy) Convertor() runtime.ObjectConvertor { return s.family.convertor }
+
+func (s *strategy) ResetFields(subresource string) map[fieldpath.APIVersion]*fieldpath.Set {
+	switch subresource {
+	case "":
+		return s.main.GetResetFields()
+	case types.Status:
+		return s.status.GetResetFields()
+	}
+	return nil
+}
+
+// ReplicasPaths are where managedFields of the scale subresource lie in an object, by apiVersion.
+func (s *strategy) ReplicasPaths() managedfields.ResourcePathMappings {
+	paths := managedfields.ResourcePathMappings{}
+	for _, v := range s.family.definition.Spec.Versions {
+		gv := schema.GroupVersion{Group: s.gvk.Group, Version: v.Name}.String()
+		paths[gv] = nil
+		if v.Subresources == nil || v.Subresources.Scale == nil {
+			continue
+		}
+		var path fieldpath.Path
+		for _, name := range strings.Split(strings.TrimPrefix(v.Subresources.Scale.SpecReplicasPath, "."), ".") {
+			path = append(path, fieldpath.PathElement{FieldName: &name})
+		}
+		paths[gv] = path
+	}
+	return paths
+}
