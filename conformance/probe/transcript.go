@@ -83,6 +83,11 @@ func Diff(want, got Transcript) string {
 	return b.String()
 }
 
+// DiffText is the line diff of two texts; empty when they are equal.
+func DiffText(want, got string) string {
+	return diffLines(strings.Split(want, "\n"), strings.Split(got, "\n"))
+}
+
 // contextLines is how many equal lines are shown around a change.
 const contextLines = 2
 
