@@ -12,5 +12,6 @@
 //	gizmo.conformance.informersim.dev/a created
 //
 // A command that fails shows `exit STATUS` in the last line. `start NAME kubectl …` runs one in the background and waits
-// for its first output, `stop NAME` waits until it has been quiet for a while, ends it and shows what it printed.
+// for its first output, `stop NAME` waits until it has been quiet for a while, ends it and shows what it printed, and
+// `finish NAME` waits until it ends by itself.
 package transcript

@@ -96,14 +96,14 @@ func (r *Runner) play(ctx context.Context, b Block) (string, error) {
 		return "", err
 	}
 	switch {
-	case len(words) == 2 && words[0] == "stop":
-		return r.stop(words[1])
+	case len(words) == 2 && (words[0] == "stop" || words[0] == "finish"):
+		return r.end(words[1], words[0] == "stop")
 	case len(words) > 2 && words[0] == "start" && words[2] == "kubectl":
 		return "", r.start(ctx, words[1], words[3:], b.Stdin)
 	case len(words) > 0 && words[0] == "kubectl":
 		return r.command(ctx, words[1:], b.Stdin)
 	}
-	return "", fmt.Errorf("want kubectl, start NAME kubectl or stop NAME")
+	return "", fmt.Errorf("want kubectl, start NAME kubectl, stop NAME or finish NAME")
 }
 
 // prepare builds a command with a home of its own.
@@ -155,22 +155,28 @@ func (r *Runner) start(ctx context.Context, name string, arguments []string, std
 	return nil
 }
 
-func (r *Runner) stop(name string) (string, error) {
+// end returns what a background command printed, once it has ended by itself or has been quiet and was interrupted.
+func (r *Runner) end(name string, interrupt bool) (string, error) {
 	b := r.background[name]
 	if b == nil {
 		return "", fmt.Errorf("nothing named %q was started", name)
 	}
 	delete(r.background, name)
-	for {
+	defer b.cancel()
+	for interrupt {
 		if _, last := b.out.read(); time.Since(last) > quiet {
+			b.cancel()
 			break
 		}
 		time.Sleep(poll)
 	}
-	b.cancel()
-	<-b.ended
-	text, _ := b.out.read()
-	return text, nil
+	select {
+	case <-b.ended:
+		text, _ := b.out.read()
+		return text, nil
+	case <-time.After(commandTimeout):
+		return "", fmt.Errorf("%s has not ended after %v", name, commandTimeout)
+	}
 }
 
 // split reads words as a shell does, with single and double quotes.
@@ -211,6 +217,7 @@ var masks = []struct {
 	replacement string
 }{
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "<uid>"},
+	{regexp.MustCompile(`(?m)^[IWE][0-9]{4} .*\n`), ""},
 	{regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z`), "<time>"},
 	{regexp.MustCompile(`127\.0\.0\.1:[0-9]+`), "<address>"},
 	{regexp.MustCompile(`(?i)(resource ?version"?: +"?)[0-9]+`), "${1}<rv>"},
