@@ -1,0 +1,463 @@
+package fakeapiserver
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+func inject(w *world, f Fault) {
+	w.t.Helper()
+	w.must(func() error { return w.c.Inject(f) })
+	w.settle()
+}
+
+// What each fault of a frame makes of three events, a, b and c, of which the fault is about b, or about whatever is next.
+func TestFrameFaults(t *testing.T) {
+	tests := []struct {
+		fault  Fault
+		events string
+		closed bool
+		err    error
+	}{
+		{Fault{Kind: WatchDrop}, "b c", false, nil},
+		{Fault{Kind: WatchDrop, Name: "b"}, "a c", false, nil},
+		{Fault{Kind: WatchDrop, Namespace: "elsewhere"}, "a b c", false, nil},
+		{Fault{Kind: WatchDuplicate, Name: "b"}, "a b b c", false, nil},
+		{Fault{Kind: WatchReorder}, "b a c", false, nil},
+		{Fault{Kind: WatchReorder, Name: "c"}, "a b", false, nil}, // c waits for a frame that follows it
+		{Fault{Kind: WatchEOFInFrame, Name: "b"}, "a", true, io.ErrUnexpectedEOF},
+		{Fault{Kind: WatchCutLength, Name: "b"}, "a", true, io.ErrUnexpectedEOF},
+		{Fault{Kind: WatchGarbage, Name: "b"}, "a 500", true, nil},
+		{Fault{Kind: WatchSlow}, "", true, nil},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprint(tt.fault.Kind, tt.fault.Name), func(t *testing.T) {
+			w := newWorld(t, ClusterOptions{})
+			r := w.watch(metav1.ListOptions{ResourceVersion: "1000"})
+			inject(w, tt.fault)
+			for _, name := range []string{"a", "b", "c"} {
+				w.create("default/" + name)
+			}
+			w.settle()
+			var seen []string
+			for _, e := range r.events {
+				if st, ok := e.Object.(*metav1.Status); ok {
+					seen = append(seen, fmt.Sprint(st.Code))
+					continue
+				}
+				seen = append(seen, strings.TrimPrefix(e.Key, "default/"))
+			}
+			if got := strings.Join(seen, " "); got != tt.events || r.closed != tt.closed || r.closeErr != tt.err {
+				t.Errorf("the client saw %q, closed %v with %v; want %q, %v with %v", got, r.closed, r.closeErr, tt.events, tt.closed, tt.err)
+			}
+			w.do(w.c.StopFaults)
+			w.settle()
+			if tt.fault.Kind == WatchReorder && tt.fault.Name == "c" && len(r.events) != 3 {
+				t.Errorf("a frame that was held is lost: %v", r.text())
+			}
+		})
+	}
+}
+
+// wireReceiver has bytes to break.
+type wireReceiver struct {
+	receiver
+	broken []string
+}
+
+func (r *wireReceiver) OnBrokenFrame(_ ReqID, e Event, how Breakage) {
+	r.broken = append(r.broken, fmt.Sprint(e.Key, " ", how))
+}
+
+// Who has bytes to break is told which, and goes on after garbage.
+func TestBrokenFramesOnTheWire(t *testing.T) {
+	for kind, want := range map[FaultKind]string{
+		WatchEOFInFrame: "[default/a 1] true []", WatchCutLength: "[default/a 2] true []",
+		WatchGarbage: "[default/a 3] false [ADDED default/b@1002]",
+	} {
+		w := newWorld(t, ClusterOptions{})
+		r := &wireReceiver{}
+		w.do(func() { w.cl.Watch(w.pods, "", metav1.ListOptions{}, r) })
+		w.settle()
+		inject(w, Fault{Kind: kind})
+		w.create("default/a")
+		w.create("default/b")
+		w.settle()
+		if got := fmt.Sprint(r.broken, r.closed, r.text()); got != want {
+			t.Errorf("%s: %s, want %s", kind, got, want)
+		}
+	}
+}
+
+// Bookmarks are lost, or late; events go on. The end of the initial events may be late (k126958), or never come (k135895).
+func TestBookmarkFaults(t *testing.T) {
+	list := metav1.ListOptions{AllowWatchBookmarks: true, SendInitialEvents: ptr(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
+	tests := []struct {
+		fault  Fault
+		o      metav1.ListOptions
+		events string
+	}{
+		{Fault{Kind: WatchBookmarkLost}, metav1.ListOptions{ResourceVersion: "1001", AllowWatchBookmarks: true}, "ADDED BOOKMARK"},
+		{Fault{Kind: WatchBookmarkLate, Duration: 30 * time.Second}, metav1.ListOptions{ResourceVersion: "1001", AllowWatchBookmarks: true}, "ADDED BOOKMARK@90s BOOKMARK"},
+		{Fault{Kind: WatchBookmarkLost}, list, "ADDED BOOKMARK* ADDED BOOKMARK"},
+		{Fault{Kind: WatchBookmarkLate, Duration: 30 * time.Second}, list, "ADDED ADDED BOOKMARK*@30s BOOKMARK BOOKMARK"},
+		{Fault{Kind: WatchNoEndBookmark}, list, "ADDED ADDED BOOKMARK BOOKMARK"},
+		{Fault{Kind: WatchNoEndBookmark}, metav1.ListOptions{ResourceVersion: "1001", AllowWatchBookmarks: true}, "ADDED BOOKMARK BOOKMARK"},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprint(tt.fault.Kind, " ", tt.o.SendInitialEvents != nil), func(t *testing.T) {
+			w := newWorld(t, ClusterOptions{})
+			w.create("default/a")
+			w.settle()
+			var seen []string
+			r := &receiver{}
+			r.onEvent = func(e Event) {
+				text := string(e.Type)
+				if m, ok := e.Object.(metav1.Object); ok && m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true" {
+					text += "*"
+				}
+				if at := w.k.Elapsed(); at%time.Minute != 0 {
+					text += fmt.Sprint("@", at.Seconds(), "s")
+				}
+				if e.Type == watch.Bookmark && e.Rev < r.events[max(0, len(r.events)-2)].Rev {
+					t.Errorf("a bookmark at %d comes after %v", e.Rev, r.text())
+				}
+				seen = append(seen, text)
+			}
+			inject(w, tt.fault)
+			w.do(func() { w.cl.Watch(w.pods, "", tt.o, r) })
+			w.settle()
+			w.create("default/b")
+			w.advance(2 * time.Minute)
+			if got := strings.Join(seen, " "); got != tt.events {
+				t.Errorf("got  %s\nwant %s", got, tt.events)
+			}
+		})
+	}
+}
+
+// The rarer faults of requests.
+func TestRareRequestFaults(t *testing.T) {
+	w := newWorld(t, ClusterOptions{Replicas: 2})
+	w.create("default/a")
+	w.settle()
+	list := func(f Fault, o metav1.ListOptions) (*Page, error) {
+		inject(w, f)
+		return w.list("", o)
+	}
+	if _, err := list(Fault{Kind: ListTooLarge}, metav1.ListOptions{ResourceVersion: "1001"}); !apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
+		t.Errorf("%s: %v", ListTooLarge, err)
+	}
+	if _, err := list(Fault{Kind: ListRefused}, metav1.ListOptions{}); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("%s: %v", ListRefused, err)
+	}
+	if _, err := list(Fault{Kind: ListResetHeaders}, metav1.ListOptions{}); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("%s: %v", ListResetHeaders, err)
+	}
+	at := w.k.Elapsed()
+	if _, err := list(Fault{Kind: ListSlow, Duration: 7 * time.Second}, metav1.ListOptions{}); err != nil || w.k.Elapsed() < at+7*time.Second {
+		t.Errorf("%s: %v after %v", ListSlow, err, w.k.Elapsed()-at)
+	}
+	for kind, want := range map[FaultKind]error{WatchOpenLost: io.ErrUnexpectedEOF, WatchOpenResetHeader: syscall.ECONNRESET} {
+		inject(w, Fault{Kind: kind})
+		if r := w.watch(metav1.ListOptions{}); !errors.Is(r.openErr, want) || r.opened {
+			t.Errorf("%s: %v", kind, r.openErr)
+		}
+	}
+	if n := len(w.c.replicas[0].caches[w.pods].streams); n != 0 {
+		t.Errorf("%d watches are left that no client knows of", n)
+	}
+	inject(w, Fault{Kind: WatchOpenTooLarge})
+	if r := w.watch(metav1.ListOptions{ResourceVersion: "1001"}); len(r.events) != 0 || r.openErr != nil {
+		t.Errorf("%s hit a plain watch: %v", WatchOpenTooLarge, r.text())
+	}
+	r := w.watch(metav1.ListOptions{SendInitialEvents: ptr(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan})
+	if len(r.events) != 1 || r.events[0].Object.(*metav1.Status).Code != 504 || !r.closed {
+		t.Errorf("%s: %v", WatchOpenTooLarge, r.text())
+	}
+	w.do(func() { w.c.Replica(1).Hold() })
+	w.create("default/b")
+	w.settle()
+	inject(w, Fault{Kind: WatchOpenStale})
+	r = w.watch(metav1.ListOptions{ResourceVersion: "1002"})
+	w.create("default/c")
+	w.settle()
+	wantEvents(t, r)
+	w.do(func() { w.c.Replica(1).Release() })
+	w.settle()
+	wantEvents(t, r, "ADDED default/c@1003")
+	for kind, committed := range map[FaultKind]bool{WriteRefused: false, WriteResetHeaders: true, WriteSlow: true} {
+		r := &receiver{}
+		inject(w, Fault{Kind: kind, Duration: time.Second})
+		w.do(func() { w.cl.Write(Write{Verb: Create, Resource: w.pods, Object: pod("x/" + string(kind))}, r) })
+		w.advance(2 * time.Second)
+		obj, _ := w.c.Store().Get(w.pods, "x", string(kind))
+		if (obj != nil) != committed || r.writes != 1 || (r.writeErr == nil) != (kind == WriteSlow) {
+			t.Errorf("%s: committed %v, answered %d times, %v", kind, obj != nil, r.writes, r.writeErr)
+		}
+	}
+}
+
+// A slow answer without an end comes when the faults are stopped; one that was on its way is slow, too.
+func TestSlowUntilStopped(t *testing.T) {
+	w := newWorld(t, ClusterOptions{})
+	r := &receiver{}
+	w.do(func() {
+		w.cl.List(w.pods, "", metav1.ListOptions{}, r)
+		if err := w.c.Inject(Fault{Kind: ListSlow}); err != nil {
+			t.Error(err)
+		}
+	})
+	w.advance(time.Hour)
+	if r.lists != 0 {
+		t.Fatal("the answer came")
+	}
+	w.do(w.c.StopFaults)
+	w.settle()
+	if r.lists != 1 || r.err != nil {
+		t.Errorf("after the faults: %d answers, %v", r.lists, r.err)
+	}
+}
+
+// leader-loss: watches end, caches start anew when there is a leader again, what needs the Store fails (k111116).
+func TestLeaderLoss(t *testing.T) {
+	w := newWorld(t, ClusterOptions{})
+	w.create("default/a")
+	w.settle()
+	r := w.watch(metav1.ListOptions{ResourceVersion: "1001"})
+	inject(w, Fault{Kind: LeaderLoss, Duration: time.Minute})
+	if !r.closed || r.closeErr != nil {
+		t.Errorf("the watch: closed %v, %v", r.closed, r.closeErr)
+	}
+	if _, err := w.list("", metav1.ListOptions{ResourceVersion: "0"}); !apierrors.IsTooManyRequests(err) {
+		t.Errorf("a list from the cache: %v", err)
+	}
+	if _, err := w.list("", metav1.ListOptions{Limit: 1}); err == nil || !strings.Contains(err.Error(), "no leader") {
+		t.Errorf("a list from the Store: %v", err)
+	}
+	made := &receiver{}
+	w.do(func() { w.cl.Write(Write{Verb: Create, Resource: w.pods, Object: pod("default/b")}, made) })
+	w.settle()
+	if made.writeErr == nil || w.c.Store().Revision() != 1001 {
+		t.Errorf("a write: %v, revision %d", made.writeErr, w.c.Store().Revision())
+	}
+	w.advance(time.Minute)
+	if page, err := w.list("", metav1.ListOptions{ResourceVersion: "0"}); err != nil || len(page.Items) != 1 {
+		t.Errorf("with a leader again: %+v, %v", page, err)
+	}
+	inject(w, Fault{Kind: LeaderLoss})
+	w.do(w.c.StopFaults)
+	w.settle()
+	if _, err := w.list("", metav1.ListOptions{Limit: 1}); err != nil {
+		t.Errorf("after the faults: %v", err)
+	}
+}
+
+// replica-skew: objects that come in through the replica are stamped by its clock.
+func TestClockSkew(t *testing.T) {
+	w := newWorld(t, ClusterOptions{Replicas: 2})
+	b := w.c.Connect("b", Sticky(1))
+	inject(w, Fault{Kind: ReplicaSkew, Target: "replica/1", Duration: -10 * time.Minute})
+	for _, cl := range []*Client{w.cl, b} {
+		r := &receiver{}
+		w.do(func() {
+			cl.Write(Write{Verb: Create, Resource: w.pods, Object: pod("default/" + strings.TrimPrefix(cl.Name(), "conn/"))}, r)
+		})
+		w.settle()
+		want := w.k.Clock().Now()
+		if cl == b {
+			want = want.Add(-10 * time.Minute)
+		}
+		if at := r.written.(*corev1.Pod).CreationTimestamp.Time; !at.Equal(want) {
+			t.Errorf("%s: made at %v, want %v", cl.Name(), at, want)
+		}
+	}
+}
+
+// restore, by name only: see k107457.
+func TestRestoreFault(t *testing.T) {
+	w := newWorld(t, ClusterOptions{})
+	w.create("default/a")
+	w.create("default/b")
+	w.settle()
+	inject(w, Fault{Kind: RestoreFault, Revision: 1001})
+	if got := w.c.Store().Revision(); got != 1001 {
+		t.Errorf("restored to %d", got)
+	}
+	inject(w, Fault{Kind: RestoreBumped, Revision: 1001})
+	if got := w.c.Store().Revision(); got != 1001+restoreBump {
+		t.Errorf("restored to %d", got)
+	}
+	if page, err := w.list("", metav1.ListOptions{}); err != nil || len(page.Items) != 1 {
+		t.Errorf("%+v, %v", page, err)
+	}
+}
+
+// Who, what and when: by verb, replica, namespace and name, probability, time and trigger.
+func TestFaultSelection(t *testing.T) {
+	w := newWorld(t, ClusterOptions{Replicas: 2})
+	b := w.c.Connect("b", Sticky(1))
+	write := func(cl *Client, x Write) error {
+		r := &receiver{}
+		x.Resource = w.pods
+		w.do(func() { cl.Write(x, r) })
+		w.settle()
+		return r.writeErr
+	}
+	create := func(cl *Client, key string) error { return write(cl, Write{Verb: Create, Object: pod(key)}) }
+
+	inject(w, Fault{Kind: Write500, Verb: "delete"})
+	if err := create(w.cl, "x/a"); err != nil {
+		t.Errorf("a fault of deletions hit a create: %v", err)
+	}
+	if err := write(w.cl, Write{Verb: Delete, Namespace: "x", Name: "a"}); !apierrors.IsInternalError(err) {
+		t.Errorf("delete: %v", err)
+	}
+	inject(w, Fault{Kind: Write503, Replica: "replica/1"})
+	if err := create(w.cl, "x/b"); err != nil {
+		t.Errorf("a fault of replica/1 hit replica/0: %v", err)
+	}
+	if err := create(b, "x/c"); !apierrors.IsServiceUnavailable(err) {
+		t.Errorf("replica/1: %v", err)
+	}
+	inject(w, Fault{Kind: Write429, Namespace: "y", Name: "n"})
+	for key, hit := range map[string]bool{"y/m": false, "z/n": false} {
+		if err := create(w.cl, key); (err != nil) != hit {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	if err := create(w.cl, "y/n"); !apierrors.IsTooManyRequests(err) {
+		t.Errorf("y/n: %v", err)
+	}
+	at := w.k.Elapsed()
+	inject(w, Fault{Kind: Write500, Count: 100, From: at + time.Minute, Until: at + 2*time.Minute})
+	for i, hit := range []bool{false, true, false} {
+		if err := create(w.cl, fmt.Sprint("when/", i)); (err != nil) != hit {
+			t.Errorf("in minute %d: %v", i, err)
+		}
+		w.advance(time.Minute)
+	}
+	inject(w, Fault{Kind: Write500, Count: 1000, Probability: 0.25})
+	hits := 0
+	for i := range 200 {
+		if create(w.cl, fmt.Sprint("maybe/", i)) != nil {
+			hits++
+		}
+	}
+	if hits < 20 || hits > 90 {
+		t.Errorf("%d of 200 were hit at a probability of 1/4", hits)
+	}
+}
+
+// "After the third watch event of key K", and other triggers.
+func TestFaultTriggers(t *testing.T) {
+	w := newWorld(t, ClusterOptions{})
+	inject(w, Fault{Kind: WatchEOF, After: &Trigger{Key: "default/k", Count: 3, Client: "a"}})
+	r := w.watch(metav1.ListOptions{ResourceVersion: "1000"})
+	w.create("default/k")
+	w.create("default/other")
+	w.update("default/k")
+	w.settle()
+	if r.closed {
+		t.Fatal("closed too early")
+	}
+	w.update("default/k")
+	w.update("default/k")
+	w.settle()
+	if !r.closed || len(r.events) != 4 {
+		t.Errorf("closed %v after %v", r.closed, r.text())
+	}
+	inject(w, Fault{Kind: List500, After: &Trigger{Event: TriggerCommit, Resource: "pods", Type: "DELETED"}})
+	if _, err := w.list("", metav1.ListOptions{}); err != nil {
+		t.Errorf("before the deletion: %v", err)
+	}
+	w.delete("default/other")
+	if _, err := w.list("", metav1.ListOptions{}); !apierrors.IsInternalError(err) {
+		t.Errorf("after the deletion: %v", err)
+	}
+	inject(w, Fault{Kind: CompactFault, After: &Trigger{Event: TriggerRequest, Type: "list", Count: 2}})
+	for i, want := range []int64{1000, 1006} {
+		if _, err := w.list("", metav1.ListOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.c.Store().Compacted(); got != want {
+			t.Errorf("after list %d compacted to %d, want %d", i+1, got, want)
+		}
+	}
+}
+
+// Faults as JSON and YAML: what is wrong is said.
+func TestParseFault(t *testing.T) {
+	f, err := ParseFault([]byte(`{"kind":"watch-delay","target":"i1","duration":"1m30s","after":{"event":"frame","key":"a/b","count":3}}`))
+	if err != nil || f.Kind != WatchDelay || f.Duration != 90*time.Second || f.After.Count != 3 {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	data, err := f.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := ParseFault(data)
+	if err != nil || !reflect.DeepEqual(again, f) {
+		t.Errorf("%s became %+v, %v", data, again, err)
+	}
+	for text, want := range map[string]string{
+		`{"kind":"watch-eov"}`:            `did you mean "watch-eof"`,
+		`{}`:                              "there is no fault",
+		`{"kind":"watch-eof","colour":1}`: "colour",
+		`{"kind":"watch-delay","duration":"long"}`:      "1m30s",
+		`{"kind":"watch-delay","duration":30}`:          "1m30s",
+		`{"kind":"watch-delay","duration":"-1s"}`:       "negative",
+		`{"kind":"watch-eof","probability":2}`:          "between 0 and 1",
+		`{"kind":"watch-eof","from":"2s","until":"1s"}`: "not after",
+		`{"kind":"write-500","verb":"paint"}`:           "paint",
+		`{"kind":"write-500","after":{"event":"dawn"}}`: "dawn",
+		`{"kind":"write-500","after":{"count":-1}}`:     "negative",
+		`{"kind":"compact","revision":-1}`:              "negative",
+		`{"kind":"list-429","retryAfter":"100000h"}`: "year",
+		`[`: "fault",
+	} {
+		if f, err := ParseFault([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %+v, %v; want an error with %s", text, f, err, want)
+		}
+	}
+	w := newWorld(t, ClusterOptions{})
+	w.do(func() {
+		for _, bad := range []Fault{
+			{Kind: Write500, Replica: "replica/7"}, {Kind: ReplicaSkew, Target: "x"},
+			{Kind: List500, After: &Trigger{Resource: "unicorns"}}, {Kind: RestoreFault, Revision: 1}, {Kind: RestoreFault, Revision: 1 << 60},
+		} {
+			if err := w.c.Inject(bad); err == nil {
+				t.Errorf("Inject(%+v) succeeds", bad)
+			}
+		}
+	})
+}
+
+// The kinds of a broken server are in no built-in mix, and can be had by name.
+func TestBrokenKindsOnlyWhenAsked(t *testing.T) {
+	broken := AllFaultKinds()[len(kindsUpTo(rare)):]
+	if len(broken) != 7 || len(AllFaultKinds()) != numFaults {
+		t.Fatalf("the broken kinds are %v of %d", broken, len(AllFaultKinds()))
+	}
+	for _, m := range FaultMixes() {
+		for _, k := range broken {
+			if m.Rates[string(k)] != 0 {
+				t.Errorf("mix %s has %s", m.Name, k)
+			}
+		}
+	}
+	if _, err := ParseFaultMix([]byte("rates: {watch-drop: 0.1}")); err != nil {
+		t.Error(err)
+	}
+}
