@@ -424,7 +424,7 @@ func TestParseFault(t *testing.T) {
 		`{"kind":"write-500","after":{"event":"dawn"}}`: "dawn",
 		`{"kind":"write-500","after":{"count":-1}}`:     "negative",
 		`{"kind":"compact","revision":-1}`:              "negative",
-		`{"kind":"list-429","retryAfter":"100000h"}`: "year",
+		`{"kind":"list-429","retryAfter":"100000h"}`:    "year",
 		`[`: "fault",
 	} {
 		if f, err := ParseFault([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
