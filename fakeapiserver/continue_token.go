@@ -26,7 +26,7 @@ const continueVersion = "meta.k8s.io/v1"
 const inconsistent = -1
 
 func encodeContinue(revision int64, start string) string {
-	data, err := json.Marshal(continueToken{APIVersion: continueVersion, Revision: revision, Start: start})
+	data, err := json.Marshal(continueToken{APIVersion: continueVersion, Revision: revision, Start: "/" + start})
 	if err != nil {
 		panic(fmt.Sprintf("fakeapiserver: encoding a continue token: %v", err)) // a struct of strings and numbers
 	}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // listPlan is how a list is to be answered.
@@ -122,9 +123,12 @@ func (c *call) planList() (listPlan, error) {
 		return listPlan{}, err
 	}
 	p := listPlan{filter: f, limit: o.Limit}
+	if o.Continue != "" && o.ResourceVersion != "" && o.ResourceVersion != "0" {
+		return p, apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
+	}
 	rev, err := parseRevision(o.ResourceVersion)
 	if err != nil {
-		return p, apierrors.NewBadRequest("invalid resource version: " + err.Error())
+		return p, apierrors.NewBadRequest("invalid resource version: " + field.Invalid(field.NewPath("resourceVersion"), o.ResourceVersion, err.Error()).Error())
 	}
 	if o.ResourceVersion == "0" {
 		p.limit = 0 // S9
@@ -149,9 +153,6 @@ func (p listPlan) continueAt(o *metav1.ListOptions, current int64) (listPlan, er
 	t, err := decodeContinue(o.Continue)
 	if err != nil {
 		return p, apierrors.NewBadRequest("invalid continue token: " + err.Error())
-	}
-	if o.ResourceVersion != "" && o.ResourceVersion != "0" {
-		return p, apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
 	}
 	p.continued = true
 	p.from = t.Start

@@ -122,6 +122,11 @@ func (e encoder) object(c *call, obj runtime.Object) ([]byte, error) {
 // encodeObject is the object as JSON in the request's version; kinds that are not the resource's own stay what they are.
 func encodeObject(c *call, obj runtime.Object) ([]byte, error) {
 	converted := obj
+	if st, ok := obj.(*metav1.Status); ok {
+		typed := *st
+		typed.Kind, typed.APIVersion = "Status", "v1"
+		return json.Marshal(&typed)
+	}
 	if gvk := obj.GetObjectKind().GroupVersionKind(); gvk.GroupKind() == (schema.GroupKind{Group: c.resource.Group, Kind: c.resource.Kind}) {
 		var err error
 		if converted, err = c.resource.Strategy.Convert(obj); err != nil {

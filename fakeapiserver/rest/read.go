@@ -1,12 +1,14 @@
 package rest
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/informersim/informersim/fakeapiserver"
 )
@@ -14,6 +16,9 @@ import (
 // get is a list of one object: it waits for the same freshness, and is hit by the same faults.
 func (c *call) get(q url.Values) (cancel func()) {
 	c.single = true
+	if _, err := fakeapiserver.ParseRevision(q.Get("resourceVersion")); err != nil {
+		return c.at(func() { c.fail(errBadRevision(q.Get("resourceVersion"), err)) }) // 500 without a reason (S2)
+	}
 	o := metav1.ListOptions{ResourceVersion: q.Get("resourceVersion"), FieldSelector: "metadata.name=" + c.target.name}
 	c.req = c.client.List(c.id, c.target.namespace, o, c)
 	return c.cancel
@@ -64,4 +69,9 @@ func (c *call) listed(page *fakeapiserver.Page) {
 		return
 	}
 	c.respond(http.StatusOK, header(c.encoder.contentType()), body)
+}
+
+// errBadRevision is what a watch cache says to a resourceVersion that is no number.
+func errBadRevision(rv string, err error) error {
+	return errors.New(field.Invalid(field.NewPath("resourceVersion"), rv, err.Error()).Error())
 }

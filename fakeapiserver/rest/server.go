@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/patch"
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
@@ -21,6 +22,7 @@ type Server struct {
 	types   *types.Registry
 	ids     map[schema.GroupResource]fakeapiserver.ResourceID
 	policy  fakeapiserver.Policy
+	writer  *patch.Writer
 }
 
 // Options configure a Server. Cluster and Types are needed.
@@ -33,7 +35,7 @@ type Options struct {
 
 // New returns a server of the given types. Resources that the cluster does not have yet are added to it.
 func New(o Options) (*Server, error) {
-	s := &Server{cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]fakeapiserver.ResourceID{}, policy: o.Policy}
+	s := &Server{cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]fakeapiserver.ResourceID{}, policy: o.Policy, writer: patch.NewWriter()}
 	for _, t := range o.Types.All() {
 		if err := s.add(t); err != nil {
 			return nil, err

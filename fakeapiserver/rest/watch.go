@@ -15,6 +15,9 @@ func (c *call) watch(q url.Values) (cancel func()) {
 	if err := c.encoder.streams(); err != nil {
 		return c.at(func() { c.fail(err) })
 	}
+	if _, err := fakeapiserver.ParseRevision(o.ResourceVersion); err != nil {
+		return c.at(func() { c.fail(errBadRevision(o.ResourceVersion, err)) }) // S2
+	}
 	c.req = c.client.Watch(c.id, c.target.namespace, o, c)
 	return c.cancel
 }
