@@ -19,7 +19,8 @@ type Subject struct {
 	env       subjects.Env
 	bubble    *bubble // nil outside of one
 	informers []*informer
-	reseed    func() // called after every step; nil for nothing
+	stamp     uint64           // what is offered because time has passed is as old as this
+	reseed    func(who string) // see draws.go; nil for nothing
 }
 
 var (
@@ -68,6 +69,8 @@ func (s *Subject) pass(d time.Duration) time.Duration {
 			d = min(d, in)
 		}
 	}
+	s.stamp = s.env.Kernel.NextStamp()
+	s.begin(drawsOfClock)
 	return s.bubble.pass(d)
 }
 
@@ -85,9 +88,6 @@ func (s *Subject) settle() {
 		i.collect()
 	}
 	b.touched, b.passed = false, false
-	if s.reseed != nil {
-		s.reseed()
-	}
 }
 
 // lastWait is how long client-go is waited for when it is stopped. A streaming list that backs off sleeps on (I18).

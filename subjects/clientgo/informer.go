@@ -93,6 +93,7 @@ func (i *informer) example() runtime.Object {
 
 func (i *informer) start() error {
 	b := i.s.bubble
+	i.s.begin(drawsOfScript)
 	gates.choose(i.spec.Queue, i.spec.WatchList)
 	ctx, cancel := context.WithCancel(context.Background())
 	i.loop, i.cancel = newLoopGate(ctx, b), cancel
@@ -223,6 +224,16 @@ func (i *informer) resyncIn(now time.Duration) (time.Duration, bool) {
 	return i.nextResync - now, true
 }
 
+// offerWake offers the choice wake, which is as old as what else became possible at its instant: the kernel's own timers
+// fire when the bubble has come to rest.
+func (i *informer) offerWake(want bool) {
+	if o := &i.wakeOffer; want && !o.on {
+		o.on, o.choice = true, i.kernel.OfferSince(i.id, kindWake, 0, i.s.stamp)
+		return
+	}
+	i.wakeOffer.set(i.kernel, i.id, kindWake, want)
+}
+
 func (i *informer) offerPop() {
 	i.popOffer.set(i.kernel, i.id, kindPop, !i.held && !i.stopped && i.backlog.length > 0)
 }
@@ -332,6 +343,7 @@ func (i *informer) Stop() {
 		return
 	}
 	i.stopping = true
+	i.s.begin(drawsOfScript)
 	i.shutDown()
 }
 

@@ -53,6 +53,7 @@ func (s *stream) Close() {
 
 // send hands a frame over.
 func (s *stream) send(f frame) {
+	s.t.i.s.begin(s.t.client.Name())
 	select {
 	case s.frames <- f:
 		s.t.b.touch()

@@ -183,7 +183,7 @@ func (t *transport) collect() {
 	} else {
 		t.sendAll(parked)
 	}
-	t.i.wakeOffer.set(t.i.kernel, t.i.id, kindWake, len(t.due) > 0)
+	t.i.offerWake(len(t.due) > 0)
 }
 
 func (t *transport) sendAll(rs []*request) {
@@ -239,6 +239,7 @@ func (t *transport) finish(r *request) {
 }
 
 func (t *transport) reply(r *request, a answer) {
+	t.i.s.begin(t.client.Name())
 	r.answer <- a
 	t.b.touch()
 }

@@ -2,7 +2,6 @@ package stack
 
 import (
 	"github.com/informersim/informersim/informer/core"
-	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -19,17 +18,31 @@ type Parts struct {
 	Store func(core.Store) core.Store
 	// Process replaces Controller.HandleDeltas.
 	Process func(*core.Controller) func(*core.Popped) error
-	// Random replaces the recorded streams from which backoffs and watch timeouts are drawn; all informers share what it makes.
-	Random func(*sim.Kernel) func() float64
+	// Draws replaces the recorded streams from which backoffs and watch timeouts are drawn.
+	Draws Draws
 	// ListOptions may change what a list asks for.
 	ListOptions func(*metav1.ListOptions)
 }
 
 // Stack is the subject "stack".
 type Stack struct {
-	env    subjects.Env
-	parts  Parts
-	random func() float64 // of Parts.Random; nil without
+	env   subjects.Env
+	parts Parts
+}
+
+// Draws are random numbers that depend on what makes an informer draw.
+type Draws interface {
+	// Begin tells who makes something happen now: the informer's connection ("conn/i1"), "script", or "clock".
+	Begin(who string)
+	// Float64 returns a number in [0,1).
+	Float64() float64
+}
+
+// begin tells the draws, if they are not the recorded ones, who makes something happen.
+func (s *Stack) begin(who string) {
+	if s.parts.Draws != nil {
+		s.parts.Draws.Begin(who)
+	}
 }
 
 // New returns the stack in a world.
@@ -37,13 +50,7 @@ func New(env subjects.Env) subjects.Subject { return &Stack{env: env} }
 
 // With returns a factory of stacks with other parts.
 func With(p Parts) subjects.Factory {
-	return func(env subjects.Env) subjects.Subject {
-		s := &Stack{env: env, parts: p}
-		if p.Random != nil {
-			s.random = p.Random(env.Kernel)
-		}
-		return s
-	}
+	return func(env subjects.Env) subjects.Subject { return &Stack{env: env, parts: p} }
 }
 
 // Name implements subjects.Subject.

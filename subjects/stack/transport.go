@@ -28,6 +28,13 @@ func newTransport(i *informer) transport {
 	return transport{informer: i, client: i.stack.env.Cluster.Connect(i.spec.Name, i.spec.Policy)}
 }
 
+// begin says that what follows was made to happen by the connection.
+func (t *transport) begin() {
+	if t.informer.stack.parts.Draws != nil {
+		t.informer.stack.begin(t.client.Name())
+	}
+}
+
 // follow turns to what the reflector wants now; what an earlier want left behind is canceled.
 func (t *transport) follow(w *core.Want) {
 	for w.Seq != t.seq {
@@ -105,6 +112,7 @@ func (t *transport) OnList(req fakeapiserver.ReqID, page *fakeapiserver.Page, er
 		return
 	}
 	t.req = 0
+	t.begin()
 	r := t.informer.inf.Reflector
 	r.SetTime(t.informer.now())
 	if err == nil {
@@ -118,6 +126,7 @@ func (t *transport) OnList(req fakeapiserver.ReqID, page *fakeapiserver.Page, er
 // OnWatchOpened implements fakeapiserver.Receiver.
 func (t *transport) OnWatchOpened(req fakeapiserver.ReqID) {
 	if req == t.req {
+		t.begin()
 		t.informer.inf.Reflector.SetTime(t.informer.now())
 		t.informer.inf.Reflector.OnWatchOpened()
 		t.informer.settleWants()
@@ -130,6 +139,7 @@ func (t *transport) OnWatchOpenError(req fakeapiserver.ReqID, err error) {
 		return
 	}
 	t.req = 0
+	t.begin()
 	r := t.informer.inf.Reflector
 	r.SetTime(t.informer.now())
 	switch d, surface := t.failed(err); {
@@ -149,6 +159,7 @@ func (t *transport) OnEvent(req fakeapiserver.ReqID, e fakeapiserver.Event) {
 		return
 	}
 	i := t.informer
+	t.begin()
 	rare := e.Type == watch.Error || e.Type == watch.Bookmark
 	if rare {
 		i.inf.Reflector.SetTime(i.now())
@@ -170,6 +181,7 @@ func (t *transport) OnWatchClosed(req fakeapiserver.ReqID, err error) {
 		return
 	}
 	t.req = 0
+	t.begin()
 	t.informer.inf.Reflector.SetTime(t.informer.now())
 	t.informer.inf.Reflector.OnWatchClosed(err)
 	t.informer.settleWants()
