@@ -77,6 +77,7 @@ type Cluster struct {
 	triggers []*armedTrigger
 	stops    int // how often the faults were stopped
 	faults   faultSet
+	onCommit []func(ResourceID, Committed)
 	struck   int // how many faults were chosen
 	// leaderless is how many losses of the Store's leader are not over, serving the replica whose request is served now.
 	leaderless int
@@ -181,6 +182,10 @@ func (c *watchCache) followed() int64 {
 	return c.replica.cluster.store.revision
 }
 
+// OnCommit has f called for every write from now on, inside the step that makes it. f may not write itself; what it makes of
+// the write is for later steps.
+func (c *Cluster) OnCommit(f func(ResourceID, Committed)) { c.onCommit = append(c.onCommit, f) }
+
 // committed tells the world of a write.
 func (c *Cluster) committed(id ResourceID, v *version) {
 	r := c.kernel.Record(c.id, KindCommit)
@@ -191,6 +196,11 @@ func (c *Cluster) committed(id ResourceID, v *version) {
 	c.kernel.Emit(r)
 	for _, rep := range c.replicas {
 		rep.caches[id].offer()
+	}
+	for _, f := range c.onCommit {
+		var done Committed
+		done.from(v)
+		f(id, done)
 	}
 	if c.enabled != 0 {
 		c.offerStoreFaults()

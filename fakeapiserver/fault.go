@@ -1,6 +1,7 @@
 package fakeapiserver
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -124,7 +125,9 @@ func (f *Fault) from(j *faultJSON) {
 // UnmarshalJSON implements json.Unmarshaler.
 func (f *Fault) UnmarshalJSON(data []byte) error {
 	var j faultJSON
-	if err := json.Unmarshal(data, &j); err != nil {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields() // what is misspelt would never happen
+	if err := d.Decode(&j); err != nil {
 		return err
 	}
 	f.from(&j)
