@@ -75,7 +75,7 @@ func (p *perKeyOrder) Record(w *scenarios.World, r *sim.Record) *scenarios.Viola
 		Because: []scenarios.Evidence{{Step: before.step, At: before.at, Text: fmt.Sprintf("the handler was told %s at rv=%d", before.detail, before.rv)}},
 	}
 	if id, ok := w.Kernel().ActorByName(informerOf(w.Kernel().ActorName(r.Actor))); ok {
-		if a := p.answers.get(id); a.seen && a.rv < before.rv {
+		if a := p.answers.get(id); a.seen && a.rv < before.rv && a.step > before.step {
 			v.Because = append(v.Because, scenarios.Evidence{Step: a.step, At: a.at, Text: fmt.Sprintf("however a list at rv=%d, older than what had been seen, replaced the queue", a.rv)})
 		}
 	}

@@ -145,10 +145,15 @@ func (b *Builder) Advance(d time.Duration) *Builder { return b.with("advance", n
 // Step lets n choices be made.
 func (b *Builder) Step(n int, args ...Arg) *Builder { return b.with("step", args, strconv.Itoa(n)) }
 
-// Fault makes something go wrong for an informer, a writer or a replica.
+// Fault makes something go wrong for an informer, a writer, a replica or the cluster.
 func (b *Builder) Fault(target string, kind fakeapiserver.FaultKind, args ...Arg) *Builder {
+	return b.FaultWith(nil, target, kind, args...)
+}
+
+// FaultWith is Fault with more about it: the fields of a fakeapiserver.Fault as JSON has them.
+func (b *Builder) FaultWith(more any, target string, kind fakeapiserver.FaultKind, args ...Arg) *Builder {
 	where, what := splitFault(kind)
-	return b.Command("fault", append([]Arg{{Value: target}, {Key: where, Value: what}}, args...)...)
+	return b.CommandWith(more, "fault", append([]Arg{{Value: target}, {Key: where, Value: what}}, args...)...)
 }
 
 // splitFault is how a script writes a kind of fault: watch-open-429 as watch-open=429.

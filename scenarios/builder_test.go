@@ -27,7 +27,7 @@ func TestBuilder(t *testing.T) {
 		Settle().
 		Fault("i1", fakeapiserver.Watch410).
 		Fault("i1", fakeapiserver.WatchOpen429, key("retry-after", 2*time.Second), key("count", 2)).
-		Fault("w1", fakeapiserver.WriteLost).
+		FaultWith(map[string]any{"verb": "delete", "probability": 0.5}, "w1", fakeapiserver.WriteLost, key("count", 3)).
 		Fault("replica/1", fakeapiserver.ReplicaLag, key("for", 10*time.Second)).
 		Update("pods", "default/a").
 		Delete("pods", "default/b").
@@ -56,7 +56,7 @@ handler i1 h3 resync=1m0s
 settle
 fault i1 watch=410
 fault i1 watch-open=429 retry-after=2s count=2
-fault w1 write=lost
+fault w1 write=lost count=3 {"probability":0.5,"verb":"delete"}
 fault replica/1 replica=lag for=10s
 update pods default/a
 delete pods default/b
@@ -101,11 +101,13 @@ restore rv=3 bump=100
 
 // Each kind of fault can be built, if a script can order it.
 func TestBuilderFaults(t *testing.T) {
-	for _, kind := range fakeapiserver.FaultKinds() {
+	for _, kind := range fakeapiserver.AllFaultKinds() {
 		target := "i1"
 		switch where, _, _ := strings.Cut(string(kind), "-"); {
-		case kind == fakeapiserver.CompactFault:
-			continue // a command of its own
+		case kind == fakeapiserver.CompactFault, kind == fakeapiserver.RestoreFault, kind == fakeapiserver.RestoreBumped:
+			continue // commands of their own
+		case where == "leader":
+			target = "cluster"
 		case where == "write":
 			target = "w1"
 		case where == "replica":

@@ -43,7 +43,7 @@ func TestCatalogueIsComplete(t *testing.T) {
 			t.Errorf("%s expects nothing", s.Name)
 		}
 	}
-	for _, k := range fakeapiserver.FaultKinds() {
+	for _, k := range fakeapiserver.AllFaultKinds() {
 		if !used[string(k)] {
 			t.Errorf("no scenario has the fault %s", k)
 		}

@@ -15,14 +15,15 @@ import (
 //	expect i1 synced count=2 has=default/a missing=default/b
 //	expect i1 converged within=30s
 //	expect violation PerKeyOrder
+//	expect violation PerKeyOrder,StoreBeforeNotify
 var expectSpec = spec{
 	name:  "expect",
-	usage: "expect INFORMER [converged|diverged] [synced|unsynced] [count=N] [has=KEY,...] [missing=KEY,...] [rv=N] [within=DURATION], or expect violation PROPERTY",
-	doc:   "checks an informer's state now, or within a duration; or says which property this scenario breaks",
+	usage: "expect INFORMER [converged|diverged] [synced|unsynced] [count=N] [has=KEY,...] [missing=KEY,...] [rv=N] [within=DURATION], or expect violation PROPERTY,...",
+	doc:   "checks an informer's state now, or within a duration; or says which property this scenario breaks, or one of which",
 	parse: func(r *script.ArgReader) Command {
 		first := r.Next("informer")
 		if first.Value == "violation" {
-			return &violationCmd{property: r.Next("property").Value}
+			return parseViolation(r)
 		}
 		c := &expectCmd{informer: first.Value, count: -1}
 		for r.More() > 0 {
@@ -117,10 +118,27 @@ func (c *expectCmd) unmet(w *World, inf subjects.Informer) string {
 	return ""
 }
 
-// violationCmd turns a run around: the scenario shows a known bug, and passes if that property is broken.
-type violationCmd struct{ property string }
+// violationCmd turns a run around: the scenario shows a known bug, and passes if that property is broken, whenever that is.
+type violationCmd struct{ properties string } // comma-separated
 
-func (c *violationCmd) run(w *World) error {
-	w.expectViolation = c.property
-	return nil
+func parseViolation(r *script.ArgReader) Command {
+	a := r.Next("property")
+	if a.Value != "" {
+		if _, err := a.List(); err != nil {
+			r.Fail(err)
+		}
+	}
+	return &violationCmd{properties: a.Value}
+}
+
+func (*violationCmd) run(*World) error { return nil }
+
+// expectedViolation are the properties of which the scenario says that it breaks one, "" for none.
+func (s *Scenario) expectedViolation() string {
+	for _, c := range s.cmds {
+		if v, ok := c.Command.(*violationCmd); ok {
+			return v.properties
+		}
+	}
+	return ""
 }

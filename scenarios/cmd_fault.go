@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -9,16 +10,19 @@ import (
 )
 
 // fault orders a fault: at once if what it needs is in flight, else on the next watch or request that it fits. The target
-// is an informer or writer (its connection) or replica/N; the kind is written WHERE=WHAT.
+// is an informer or writer (its connection), replica/N or cluster; the kind is written WHERE=WHAT. A payload says more:
+// which requests or objects it is about, what it waits for, how probable it is (fakeapiserver.Fault).
 //
 //	fault i1 watch=410
 //	fault i1 list=429 retry-after=3s count=2
 //	fault w1 write=lost
 //	fault replica/1 replica=lag for=10s
+//	fault cluster leader=loss for=5s
+//	fault i1 watch=eof {"after": {"event": "frame", "key": "default/a", "count": 2}}
 var faultSpec = spec{
 	name:  "fault",
-	usage: "fault TARGET watch|watch-open|list|write|replica=KIND [count=N] [for=DURATION] [retry-after=DURATION]",
-	doc:   "makes something go wrong: for the connection of an informer or writer, or for a replica",
+	usage: "fault TARGET watch|watch-open|list|write|replica|leader=KIND [count=N] [for=DURATION] [retry-after=DURATION] [{more}]",
+	doc:   "makes something go wrong: for the connection of an informer or writer, for a replica, or for the cluster",
 	parse: func(r *script.ArgReader) Command {
 		c := &faultCmd{target: r.Next("target").Value}
 		for _, where := range faultPlaces {
@@ -45,18 +49,19 @@ var faultSpec = spec{
 			r.Fail(script.Errorf(a.Pos, "write it like watch=410", "fault: it does not say what goes wrong"))
 		}
 		c.fault.Count = r.Int("count", 1, 1, 1_000_000)
-		c.fault.Duration = r.Duration("for", 0)
+		c.fault.Duration = r.SignedDuration("for", 0)
 		c.fault.RetryAfter = r.Duration("retry-after", 0)
+		c.payload = r.Payload()
 		return c
 	},
 }
 
-var faultPlaces = []string{"watch", "watch-open", "list", "write", "replica"}
+var faultPlaces = []string{"watch", "watch-open", "list", "write", "replica", "leader"}
 
 // faultsAt lists what can go wrong at a place, without the place's name.
 func faultsAt(where string) []string {
 	var names []string
-	for _, k := range fakeapiserver.FaultKinds() {
+	for _, k := range fakeapiserver.AllFaultKinds() {
 		name := string(k)
 		rest, ok := strings.CutPrefix(name, where+"-")
 		if ok && !(where == "watch" && strings.HasPrefix(rest, "open-")) {
@@ -67,18 +72,60 @@ func faultsAt(where string) []string {
 }
 
 type faultCmd struct {
-	target string
-	name   string
-	fault  fakeapiserver.Fault
+	target  string
+	name    string
+	fault   fakeapiserver.Fault
+	payload json.RawMessage
 }
 
 func (c *faultCmd) faultKinds() []string { return []string{c.name} }
 
 func (c *faultCmd) declare(d *declarations, s *script.Command) error {
-	if strings.HasPrefix(c.name, "replica-") {
+	if err := c.more(); err != nil {
+		return script.Errorf(s.PayloadPos, `write it like {"after": {"event": "frame", "count": 3}}`, "%v", err)
+	}
+	if err := c.fault.Validate(); err != nil {
+		return script.Errorf(s.Pos, "", "%v", err)
+	}
+	switch {
+	case strings.HasPrefix(c.name, "replica-"):
 		return needReplica(d, s, c.target)
+	case strings.HasPrefix(c.name, "leader-"):
+		d.started = true
+		if c.target != "cluster" {
+			return script.Errorf(s.Pos, "write it like fault cluster leader=loss", "fault: %q has no leader", c.target)
+		}
+		return nil
 	}
 	return d.need(s, c.target, "informer", "writer")
+}
+
+// more takes over what the payload says.
+func (c *faultCmd) more() error {
+	if c.payload == nil {
+		return nil
+	}
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(c.payload, &fields); err != nil {
+		return err
+	}
+	for _, taken := range []string{"kind", "target", "count", "duration", "retryAfter"} {
+		if _, given := fields[taken]; given {
+			return fmt.Errorf("fault: the payload has a %s, which the command says", taken)
+		}
+	}
+	setDefault(fields, "kind", c.name)
+	data, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	f, err := fakeapiserver.ParseFault(data)
+	if err != nil {
+		return err
+	}
+	f.Count, f.Duration, f.RetryAfter = c.fault.Count, c.fault.Duration, c.fault.RetryAfter
+	c.fault = f
+	return nil
 }
 
 // needReplica checks a target of the form replica/N.
@@ -91,8 +138,13 @@ func needReplica(d *declarations, s *script.Command, target string) error {
 }
 
 func (c *faultCmd) run(w *World) error {
+	if err := w.ensureCluster(); err != nil {
+		return err
+	}
 	f := c.fault
-	f.Target = c.target
+	if f.Target = c.target; f.Target == "cluster" {
+		f.Target = ""
+	}
 	if err := w.cluster.Inject(f); err != nil {
 		return fmt.Errorf("fault %s %s: %w", c.target, c.name, err)
 	}
@@ -176,7 +228,7 @@ type compactCmd struct {
 	keep bool
 }
 
-func (c *compactCmd) faultKinds() []string { return []string{"compact"} }
+func (c *compactCmd) faultKinds() []string { return []string{string(fakeapiserver.CompactFault)} }
 
 func (c *compactCmd) declare(d *declarations, s *script.Command) error {
 	d.started = true
@@ -216,7 +268,7 @@ var restartSpec = spec{
 
 type restartCmd struct{ target string }
 
-func (c *restartCmd) faultKinds() []string { return []string{"replica-restart"} }
+func (c *restartCmd) faultKinds() []string { return []string{string(fakeapiserver.ReplicaRestart)} }
 
 func (c *restartCmd) declare(d *declarations, s *script.Command) error {
 	return needReplica(d, s, c.target)
@@ -244,7 +296,12 @@ var restoreSpec = spec{
 
 type restoreCmd struct{ rv, bump int64 }
 
-func (c *restoreCmd) faultKinds() []string { return []string{"restore"} }
+func (c *restoreCmd) faultKinds() []string {
+	if c.bump > 0 {
+		return []string{string(fakeapiserver.RestoreBumped)}
+	}
+	return []string{string(fakeapiserver.RestoreFault)}
+}
 
 func (c *restoreCmd) declare(d *declarations, _ *script.Command) error {
 	d.started = true

@@ -25,7 +25,7 @@ func WriteText(w io.Writer, f Finding) error {
 	fmt.Fprintf(&b, "%s\n", headline(r))
 	switch {
 	case r.Passed() && r.Expected != "" && r.Violation != nil:
-		fmt.Fprintf(&b, "PASS  the scenario breaks %s, as it says, at step %d\n", r.Expected, r.Violation.Step)
+		fmt.Fprintf(&b, "PASS  the scenario breaks %s, as it says, at step %d\n", r.Violation.Property, r.Violation.Step)
 	case r.Passed():
 		fmt.Fprintf(&b, "PASS  %s\n", held(r))
 	case r.Violation != nil:

@@ -308,7 +308,7 @@ func (w *World) finish() {
 	r, k := w.result, w.kernel
 	r.Steps, r.Virtual, r.Hash = k.Steps(), k.Elapsed(), k.Hash()
 	r.Violation = w.checks.found
-	r.Expected, r.Transcript = w.expectViolation, w.transcript
+	r.Expected, r.Transcript = w.scenario.expectedViolation(), w.transcript
 	sort.Slice(r.Faults, func(i, j int) bool { return r.Faults[i].Name < r.Faults[j].Name })
 }
 

@@ -35,10 +35,9 @@ type World struct {
 	stopped   map[string]bool
 	logs      map[string]*lineLog
 
-	barrier         *barrier
-	expectViolation string
-	checks          *checks
-	result          *Result
+	barrier *barrier
+	checks  *checks
+	result  *Result
 }
 
 // Kernel is the run's kernel.
