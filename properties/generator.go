@@ -3,6 +3,7 @@ package properties
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/informersim/informersim/fakeapiserver"
@@ -241,24 +242,37 @@ func (g *Generator) step() bool {
 	return true
 }
 
+// genFaults are the kinds that a generator orders: all but those of a broken server.
+var genFaults = func() []fakeapiserver.FaultKind {
+	edges, err := fakeapiserver.FaultMixNamed("edges")
+	if err != nil {
+		panic(err) // it is built in
+	}
+	return edges.Kinds()
+}()
+
 // faultsWithPrefix are the kinds that start with one prefix and not with the other.
 func faultsWithPrefix(prefix, but string) []fakeapiserver.FaultKind {
-	return slices.DeleteFunc(fakeapiserver.FaultKinds(), func(k fakeapiserver.FaultKind) bool {
-		has := func(p string) bool { return p != "" && len(k) > len(p) && string(k[:len(p)]) == p }
-		return !has(prefix) || has(but)
-	})
+	var kinds []fakeapiserver.FaultKind
+	for _, k := range genFaults {
+		if strings.HasPrefix(string(k), prefix) && (but == "" || !strings.HasPrefix(string(k), but)) {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds
 }
 
 // faultArgs are the arguments that the kind may have.
 func (g *Generator) faultArgs(kind fakeapiserver.FaultKind) []scenarios.Arg {
 	var args []scenarios.Arg
 	switch kind {
-	case fakeapiserver.WatchStall, fakeapiserver.WatchDelay, fakeapiserver.ReplicaLag:
+	case fakeapiserver.WatchStall, fakeapiserver.WatchDelay, fakeapiserver.ReplicaLag, fakeapiserver.ReplicaSkew, fakeapiserver.LeaderLoss,
+		fakeapiserver.WatchBookmarkLate, fakeapiserver.ListSlow, fakeapiserver.WatchOpenSlow, fakeapiserver.WriteSlow:
 		args = append(args, scenarios.Key("for", pick(g.src, time.Second, 20*time.Second, 15*time.Minute)))
 	case fakeapiserver.List429, fakeapiserver.WatchOpen429, fakeapiserver.Write429, fakeapiserver.List503:
 		args = append(args, scenarios.Key("retry-after", pick(g.src, time.Second, 7*time.Second)))
 	}
-	if kind != fakeapiserver.ReplicaLag && g.oneIn(4) {
+	if clientSide := !strings.HasPrefix(string(kind), "replica-") && kind != fakeapiserver.LeaderLoss; clientSide && g.oneIn(4) {
 		args = append(args, scenarios.Key("count", 2+g.src.IntN(3)))
 	}
 	return args
@@ -322,11 +336,14 @@ func (g *Generator) writeFault() bool {
 func (g *Generator) replica() string { return fmt.Sprintf("replica/%d", g.src.IntN(g.replicas)) }
 
 func (g *Generator) replicaFault() bool {
-	if g.oneIn(2) {
+	switch kind := pick(g.src, fakeapiserver.ReplicaRestart, fakeapiserver.ReplicaLag, fakeapiserver.ReplicaSkew, fakeapiserver.LeaderLoss); kind {
+	case fakeapiserver.ReplicaRestart:
 		g.b.Restart(g.replica())
-		return true
+	case fakeapiserver.LeaderLoss:
+		g.b.Fault("cluster", kind, g.faultArgs(kind)...)
+	default:
+		g.b.Fault(g.replica(), kind, g.faultArgs(kind)...)
 	}
-	g.b.Fault(g.replica(), fakeapiserver.ReplicaLag, g.faultArgs(fakeapiserver.ReplicaLag)...)
 	return true
 }
 

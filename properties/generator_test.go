@@ -90,7 +90,7 @@ func TestGeneratedScenarios(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, how := range []struct{ strategy, mix string }{{"fifo", ""}, {"random", ""}, {"random", "default"}, {"random", "storm"}} {
+		for _, how := range []struct{ strategy, mix string }{{"fifo", ""}, {"random", ""}, {"random", "default"}, {"random", "storm"}, {"random", "edges"}} {
 			if res := checked(t, s, stack.New, seed, how.strategy, how.mix); res.Violation != nil {
 				t.Fatal(explain(s, res))
 			}
@@ -116,7 +116,7 @@ func TestScenarioStateMachine(t *testing.T) {
 			t.Fatal(err)
 		}
 		seed := rapid.Uint64Range(1, 1000).Draw(t, "seed")
-		mix := rapid.SampledFrom([]string{"", "light", "default", "storm"}).Draw(t, "mix")
+		mix := rapid.SampledFrom([]string{"", "light", "default", "storm", "edges"}).Draw(t, "mix")
 		res, err := run(s, stack.New, seed, "random", mix)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, s.Text())
@@ -137,7 +137,7 @@ func FuzzScenario(f *testing.F) {
 		}
 		f.Add(data, seed+1, byte(seed))
 	}
-	mixes := []string{"", "light", "default", "storm"}
+	mixes := []string{"", "light", "default", "storm", "edges"}
 	f.Fuzz(func(t *testing.T, data []byte, seed uint64, mix byte) {
 		if len(data) > 2000 {
 			t.Skip("longer scenarios find no more")
