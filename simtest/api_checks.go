@@ -1,0 +1,189 @@
+package simtest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/sim"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// hotLoop is how often a client may make the same request without time passing.
+const hotLoop = 500
+
+// apiChecks are the properties that every client has at the API: those of etcd's watches (in order, nothing twice, no gap),
+// lists that are the Store at one revision, and no request in a tight loop.
+type apiChecks struct {
+	w       *world
+	clients map[sim.ActorID]*clientView
+	log     map[string][]logged // commits by resource (plural), oldest first
+}
+
+type logged struct {
+	rv        int64
+	namespace string
+}
+
+// clientView is what was seen of one client.
+type clientView struct {
+	watches map[int64]*watchView
+	last    string // the last request, and how often it was made at this instant
+	at      time.Duration
+	times   int
+}
+
+// watchView is an open watch.
+type watchView struct {
+	plural, namespace string
+	rv                int64 // of the last event; 0 if what it began with is not known
+	gaps              bool  // every event is to be seen: it has no selector and began at a revision
+	initial           bool  // its synthetic events are under way
+}
+
+func newAPIChecks(w *world) *apiChecks {
+	return &apiChecks{w: w, clients: map[sim.ActorID]*clientView{}, log: map[string][]logged{}}
+}
+
+func (c *apiChecks) record(r *sim.Record) {
+	switch r.Kind {
+	case fakeapiserver.KindCommit:
+		plural, key, _ := strings.Cut(r.Key, " ")
+		namespace, _, namespaced := strings.Cut(key, "/")
+		if !namespaced {
+			namespace = ""
+		}
+		c.log[plural] = append(c.log[plural], logged{r.RV, namespace})
+	case fakeapiserver.KindRestore:
+		c.clients, c.log = map[sim.ActorID]*clientView{}, map[string][]logged{} // another history begins
+	case fakeapiserver.KindRequest:
+		c.request(r)
+	case fakeapiserver.KindFrame:
+		c.frame(r)
+	case fakeapiserver.KindWatchClosed:
+		delete(c.client(r.Actor).watches, r.N)
+	case fakeapiserver.KindPage:
+		c.page(r)
+	}
+}
+
+func (c *apiChecks) client(id sim.ActorID) *clientView {
+	v := c.clients[id]
+	if v == nil {
+		v = &clientView{watches: map[int64]*watchView{}}
+		c.clients[id] = v
+	}
+	return v
+}
+
+func (c *apiChecks) request(r *sim.Record) {
+	v := c.client(r.Actor)
+	if what := r.Key + " " + r.Detail; what != v.last || r.At != v.at {
+		v.last, v.at, v.times = what, r.At, 0
+	}
+	if v.times++; v.times == hotLoop {
+		c.w.fail("NoHotLoop", fmt.Sprintf("%s makes the request %q of %s %d times without waiting", c.w.kernel.ActorName(r.Actor), r.Detail, r.Key, v.times))
+	}
+	if !strings.HasPrefix(r.Detail, "watch ") {
+		return
+	}
+	watch := &watchView{plural: r.Key, gaps: true}
+	for _, word := range strings.Fields(r.Detail)[1:] {
+		name, value, _ := strings.Cut(word, "=")
+		switch name {
+		case "namespace":
+			watch.namespace = value
+		case "labels", "fields":
+			watch.gaps = false
+		case "rv":
+			fmt.Sscanf(value, `"%d"`, &watch.rv)
+		case "sendInitialEvents":
+			watch.initial = value == "true"
+		}
+	}
+	if watch.rv == 0 || watch.initial {
+		watch.initial, watch.gaps = true, false
+	}
+	v.watches[r.N] = watch
+}
+
+func (c *apiChecks) frame(r *sim.Record) {
+	watch := c.client(r.Actor).watches[r.N]
+	if watch == nil || r.RV == 0 || r.Detail == "ERROR" {
+		return
+	}
+	if r.Detail == "BOOKMARK" {
+		if r.RV < watch.rv && !watch.initial {
+			c.broken("WatchOrdered", r, "a bookmark at %d follows an event at %d", r.RV, watch.rv)
+		}
+		watch.rv, watch.initial = max(watch.rv, r.RV), false
+		return
+	}
+	if watch.initial {
+		return // synthetic events come in the order of keys
+	}
+	switch {
+	case r.RV < watch.rv:
+		c.broken("WatchOrdered", r, "an event at %d follows one at %d", r.RV, watch.rv)
+	case r.RV == watch.rv:
+		c.broken("WatchUnique", r, "the event at %d comes twice", r.RV)
+	case watch.gaps:
+		if missed := c.between(watch, r.RV); missed != 0 {
+			c.broken("WatchReliable", r, "an event at %d follows one at %d; the one at %d is missing", r.RV, watch.rv, missed)
+		}
+	}
+	watch.rv = r.RV
+}
+
+// between is a commit that the watch should have shown before rv, 0 if there is none.
+func (c *apiChecks) between(watch *watchView, rv int64) int64 {
+	all := c.log[watch.plural]
+	for i := len(all) - 1; i >= 0 && all[i].rv > watch.rv; i-- {
+		if all[i].rv < rv && (watch.namespace == "" || watch.namespace == all[i].namespace) {
+			return all[i].rv
+		}
+	}
+	return 0
+}
+
+// page compares every item with what the Store had at the list's revision, as far as it is not compacted.
+func (c *apiChecks) page(r *sim.Record) {
+	page, ok := r.Obj.(*fakeapiserver.Page)
+	if !ok || len(page.Items) == 0 {
+		return
+	}
+	id, ok := c.resourceOf(page.Items[0])
+	if !ok {
+		return
+	}
+	at := map[string]runtime.Object{}
+	err := c.w.cluster.Store().Walk(id, page.Revision, "", func(key string, obj runtime.Object) bool {
+		at[key] = obj
+		return true
+	})
+	if err != nil {
+		return // it is compacted, or yet to come for this Store
+	}
+	for i, key := range page.Keys {
+		if at[key] != page.Items[i] {
+			c.broken("ListIsAtOneRevision", r, "the list at %d has a state of %s that is not of that revision", page.Revision, key)
+			return
+		}
+	}
+}
+
+func (c *apiChecks) resourceOf(obj runtime.Object) (fakeapiserver.ResourceID, bool) {
+	r, err := c.w.kinds.resourceOf(obj)
+	if err != nil {
+		return 0, false
+	}
+	return c.w.cluster.FindResource(r.GroupResource())
+}
+
+func (c *apiChecks) broken(property string, r *sim.Record, format string, args ...any) {
+	c.w.fail(property, fmt.Sprintf("%s, request %d: ", c.w.kernel.ActorName(r.Actor), r.N)+fmt.Sprintf(format, args...))
+	if c.w.found.Key == "" {
+		c.w.found.Key = r.Key
+	}
+}

@@ -1,0 +1,159 @@
+package simtest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/informersim/informersim/fakeapiserver/types"
+	"github.com/informersim/informersim/fakeapiserver/types/crd"
+)
+
+// catalogue is the kinds that a server serves, and the Go types that stand for them.
+type catalogue struct {
+	registry *types.Registry
+	schemes  []*runtime.Scheme
+}
+
+// registries are made once for each set of manifests: they are immutable.
+var registries struct {
+	sync.Mutex
+	made map[string]*types.Registry
+}
+
+func newCatalogue(o *Options) (*catalogue, error) {
+	c := &catalogue{schemes: []*runtime.Scheme{scheme.Scheme}}
+	if o.Scheme != nil {
+		c.schemes = append(c.schemes, o.Scheme)
+	}
+	manifests, err := readManifests(o.CRDs)
+	if err != nil {
+		return nil, fmt.Errorf("Options.CRDs: %w", err)
+	}
+	key := strings.Join(manifests, "\x00")
+	registries.Lock()
+	defer registries.Unlock()
+	if c.registry = registries.made[key]; c.registry != nil {
+		return c, nil
+	}
+	c.registry = types.NewRegistry()
+	if err := c.registry.Add(types.Builtin(types.BuiltinOptions{})...); err != nil {
+		return nil, err
+	}
+	for i, m := range manifests {
+		definitions, err := crd.LoadManifests(strings.NewReader(m))
+		if err != nil {
+			return nil, fmt.Errorf("Options.CRDs: manifest %d: %w", i+1, err)
+		}
+		resources, err := crd.Compile(definitions...)
+		if err == nil {
+			err = c.registry.Add(resources...)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("Options.CRDs: manifest %d: %w", i+1, err)
+		}
+	}
+	if registries.made == nil {
+		registries.made = map[string]*types.Registry{}
+	}
+	registries.made[key] = c.registry
+	return c, nil
+}
+
+// readManifests reads files and folders; what has several lines is a manifest itself.
+func readManifests(crds []string) ([]string, error) {
+	var all []string
+	for _, c := range crds {
+		if strings.ContainsRune(strings.TrimSpace(c), '\n') {
+			all = append(all, c)
+			continue
+		}
+		files := []string{c}
+		if info, err := os.Stat(c); err != nil {
+			return nil, err
+		} else if info.IsDir() {
+			if files, err = filepath.Glob(filepath.Join(c, "*.yaml")); err != nil {
+				return nil, err
+			}
+			if len(files) == 0 {
+				return nil, fmt.Errorf("the folder %s has no *.yaml", c)
+			}
+		}
+		for _, f := range files {
+			data, err := os.ReadFile(f)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, string(data))
+		}
+	}
+	return all, nil
+}
+
+// eachDocument calls f with the documents of a manifest as JSON.
+func eachDocument(manifest string, f func(n int, data []byte) error) error {
+	decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(manifest), 4096)
+	for n := 1; ; n++ {
+		var raw runtime.RawExtension
+		switch err := decoder.Decode(&raw); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("document %d is neither YAML nor JSON: %w", n, err)
+		case len(raw.Raw) == 0 || string(raw.Raw) == "null":
+			continue
+		}
+		if err := f(n, raw.Raw); err != nil {
+			return err
+		}
+	}
+}
+
+// kindOf is the kind that an object says it is of, or that a scheme knows its Go type by.
+func (c *catalogue) kindOf(obj runtime.Object) (schema.GroupVersionKind, error) {
+	if gvk := obj.GetObjectKind().GroupVersionKind(); !gvk.Empty() {
+		return gvk, nil
+	}
+	for _, s := range c.schemes {
+		if kinds, _, err := s.ObjectKinds(obj); err == nil {
+			return kinds[0], nil
+		}
+	}
+	return schema.GroupVersionKind{}, fmt.Errorf("%T says no kind and is in no scheme: set its TypeMeta, or Options.Scheme to one that has it", obj)
+}
+
+func (c *catalogue) resourceOf(obj runtime.Object) (*types.Resource, error) {
+	gvk, err := c.kindOf(obj)
+	if err != nil {
+		return nil, err
+	}
+	return c.byKind(gvk)
+}
+
+func (c *catalogue) resourceOfList(list runtime.Object) (*types.Resource, error) {
+	gvk, err := c.kindOf(list)
+	if err != nil {
+		return nil, err
+	}
+	kind, isList := strings.CutSuffix(gvk.Kind, "List")
+	if !isList {
+		return nil, fmt.Errorf("%s is no kind of list", gvk.Kind)
+	}
+	return c.byKind(gvk.GroupVersion().WithKind(kind))
+}
+
+func (c *catalogue) byKind(gvk schema.GroupVersionKind) (*types.Resource, error) {
+	if r := c.registry.ByKind(gvk); r != nil {
+		return r, nil
+	}
+	return nil, fmt.Errorf("%s is not served: built-in kinds are, and those of Options.CRDs", gvk)
+}

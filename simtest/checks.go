@@ -1,0 +1,186 @@
+package simtest
+
+import (
+	"fmt"
+	"iter"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/sim"
+)
+
+// storyLength is how many records a failure tells.
+const storyLength = 24
+
+// check is a function of the body's that is called after every step.
+type check struct {
+	name string
+	hold func() error
+}
+
+// checks looks at the run: the properties that can be seen at the API, and those of the body.
+type checks struct {
+	w         *world
+	always    []check
+	some      []check
+	sometimes map[string]bool // by name, whether it was ever so
+	api       *apiChecks
+	under     atomic.Bool // a function of the body's is called
+
+	recent [storyLength]sim.Record
+	seen   int
+}
+
+func newChecks(w *world) *checks {
+	return &checks{w: w, sometimes: map[string]bool{}, api: newAPIChecks(w)}
+}
+
+// Record implements sim.Observer.
+func (c *checks) Record(r *sim.Record) {
+	c.recent[c.seen%storyLength] = *r
+	c.seen++
+	c.api.record(r)
+}
+
+// StepEnd implements sim.Observer.
+func (c *checks) StepEnd(*sim.StepInfo) {}
+
+// afterStep calls the body's functions.
+func (c *checks) afterStep() {
+	w := c.w
+	if w.found != nil || len(c.always)+len(c.some) == 0 {
+		return
+	}
+	c.guarded(func(name *string) error {
+		for _, a := range c.always {
+			*name = a.name
+			if err := a.hold(); err != nil {
+				return err
+			}
+		}
+		for _, s := range c.some {
+			*name = s.name
+			if !c.sometimes[s.name] && s.hold() != nil {
+				c.sometimes[s.name] = true
+			}
+		}
+		return nil
+	})
+}
+
+// guarded calls functions of the body's on a goroutine of their own, since what they report to t may end it.
+func (c *checks) guarded(f func(name *string) error) {
+	var name string
+	var err error
+	done := make(chan bool)
+	go func() {
+		returned := false
+		defer func() {
+			if v := recover(); v != nil {
+				err = fmt.Errorf("it panicked: %v\n%s", v, debug.Stack())
+			} else if !returned {
+				err = errFailNow
+			}
+			close(done)
+		}()
+		err = f(&name)
+		returned = true
+	}()
+	c.under.Store(true)
+	<-done
+	c.under.Store(false)
+	if err != nil {
+		c.w.fail(name, err.Error())
+	}
+}
+
+var errFailNow = fmt.Errorf("it has failed the test")
+
+// Always has hold called after every step, from now on. An error fails the run. Nothing moves meanwhile, so hold may look at
+// whatever the processes have; it may not make requests (use Get and List).
+func (e *Env) Always(name string, hold func() error) {
+	e.alive()
+	w := e.w
+	w.body.ask(&ask{what: "env.Always", do: func() { w.checks.always = append(w.checks.always, check{name, hold}) }})
+}
+
+// Sometimes says what is to be so in some step of some seed: cond is called after every step until it is true. If it never
+// was, in all seeds that Run has run, the test fails: it does not test what it is for.
+func (e *Env) Sometimes(name string, cond func() bool) {
+	e.alive()
+	w := e.w
+	w.body.ask(&ask{what: "env.Sometimes", do: func() {
+		if _, known := w.checks.sometimes[name]; !known {
+			w.checks.sometimes[name] = false
+		}
+		w.checks.some = append(w.checks.some, check{name, func() error {
+			if cond() {
+				return errSo
+			}
+			return nil
+		}})
+	}})
+}
+
+var errSo = fmt.Errorf("it is so")
+
+// Eventually steps until hold returns nil, and fails the run if that takes more virtual time than within. Hold is called on
+// the body's goroutine, between steps; it may make requests.
+func (e *Env) Eventually(name string, within time.Duration, hold func() error) {
+	e.alive()
+	w := e.w
+	deadline := time.Now().Add(within)
+	for {
+		err := hold()
+		if err == nil {
+			return
+		}
+		over := false
+		steps := w.kernel.Steps()
+		w.body.ask(&ask{what: "env.Eventually", limit: time.Until(deadline), until: func() bool {
+			over = w.kernel.Clock().AtLimit() && w.quiet()
+			return over || w.kernel.Steps() > steps
+		}})
+		if over {
+			if err = hold(); err == nil {
+				return
+			}
+			message := fmt.Sprintf("not so after %v: %v", within, err)
+			w.body.ask(&ask{what: "a failure", do: func() { w.fail(name, message) }})
+		}
+	}
+}
+
+// story tells the records of the run's end that matter, oldest first.
+func (c *checks) story() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := max(0, c.seen-storyLength); i < c.seen; i++ {
+			if !yield(c.line(&c.recent[i%storyLength])) {
+				return
+			}
+		}
+	}
+}
+
+// line is a record in words.
+func (c *checks) line(r *sim.Record) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "step %d (%v) %s %s", r.Step, r.At, c.w.kernel.ActorName(r.Actor), r.Kind)
+	if r.Key != "" {
+		b.WriteString(" " + r.Key)
+	}
+	switch r.Kind {
+	case fakeapiserver.KindRequest, fakeapiserver.KindResponse, fakeapiserver.KindWatchClosed, fakeapiserver.KindFrame:
+		fmt.Fprintf(&b, " #%d", r.N)
+	}
+	if r.RV != 0 {
+		fmt.Fprintf(&b, " rv=%d", r.RV)
+	}
+	if r.Detail != "" {
+		b.WriteString(" " + r.Detail)
+	}
+	return b.String()
+}

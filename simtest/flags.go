@@ -1,0 +1,39 @@
+package simtest
+
+import (
+	"flag"
+	"os"
+	"strconv"
+)
+
+// The flags. Each has a twin in the environment, which the flag goes before.
+var flags struct {
+	seeds  int
+	seed   uint64
+	replay string
+	verify bool
+}
+
+func init() {
+	flag.IntVar(&flags.seeds, "simtest.seeds", intEnv("SIMTEST_SEEDS"), "run `N` seeds instead of what Options.Seeds says")
+	flag.Uint64Var(&flags.seed, "simtest.seed", uintEnv("SIMTEST_SEED"), "run just the seed `S`")
+	flag.StringVar(&flags.replay, "simtest.replay", os.Getenv("SIMTEST_REPLAY"), "replay just this trace `file`")
+	flag.BoolVar(&flags.verify, "simtest.verify", os.Getenv("SIMTEST_VERIFY") != "", "run each seed twice and compare")
+}
+
+// A value in the environment that is no number is that of a flag that was not given.
+func intEnv(name string) int {
+	n, err := strconv.Atoi(os.Getenv(name))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func uintEnv(name string) uint64 {
+	n, err := strconv.ParseUint(os.Getenv(name), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}

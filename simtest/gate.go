@@ -1,0 +1,214 @@
+package simtest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/informersim/informersim/fakeapiserver/transport"
+	"github.com/informersim/informersim/sim"
+)
+
+var kindArrive = sim.RegisterKind("arrive", sim.ClassScript)
+
+// errCrashed is what a request of a crashed process ends with; the process is not there to see it.
+var errCrashed = errors.New("simtest: the process of this client has crashed")
+
+// errOver is what a request ends with that comes after the run.
+var errOver = errors.New("simtest: the run of this env is over; a client lives as long as its run")
+
+// errInCheck is what a request ends with that a function of env.Always makes.
+var errInCheck = errors.New("simtest: a request is made by a function of env.Always or env.Sometimes, which looks at what is there between " +
+	"two steps; read with env.Get and env.List, or use env.Eventually")
+
+// gate is where requests of goroutines in the bubble are parked until the kernel's side collects them. It is also the actor
+// that brings requests into a step that come before there is one.
+type gate struct {
+	w       *world
+	id      sim.ActorID
+	parked  []*arrival // guarded by w.mu
+	offered bool
+}
+
+// arrival is something that a client's goroutine wants to be done in a step: to send a request, or to give one up.
+type arrival struct {
+	client string
+	key    string // method, URL and body, which make the order of what arrives together
+	life   *life
+	f      func()
+	cancel bool
+}
+
+// Name implements sim.Actor.
+func (*gate) Name() string { return "gate" }
+
+// Apply implements sim.Actor: the requests are taken when the step ends, as in every other step.
+func (g *gate) Apply(sim.Choice) { g.offered = false }
+
+// offer asks for a step if requests wait for one.
+func (g *gate) offer() {
+	g.w.mu.Lock()
+	waiting := len(g.parked) > 0
+	g.w.mu.Unlock()
+	if waiting && !g.offered {
+		g.offered = true
+		g.w.kernel.Offer(g.id, kindArrive, 0)
+	}
+}
+
+// collect brings into the world what has been parked, in an order that does not depend on which goroutine was first: what
+// was given up first, then requests by client, method, URL and body.
+func (g *gate) collect() {
+	g.w.mu.Lock()
+	parked := g.parked
+	g.parked = nil
+	g.w.mu.Unlock()
+	slices.SortStableFunc(parked, func(a, b *arrival) int {
+		if a.cancel != b.cancel {
+			if a.cancel {
+				return -1
+			}
+			return 1
+		}
+		if c := strings.Compare(a.client, b.client); c != 0 {
+			return c
+		}
+		return strings.Compare(a.key, b.key)
+	})
+	for _, a := range parked {
+		if a.cancel || !a.life.dead() {
+			a.f()
+		}
+	}
+}
+
+// tripper is the http.RoundTripper of one client.
+type tripper struct {
+	g      *gate
+	client string
+	life   *life
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *tripper) RoundTrip(r *http.Request) (*http.Response, error) {
+	if t.g.w.checks.under.Load() {
+		return nil, errInCheck
+	}
+	if err := t.life.err(); err != nil {
+		return nil, err
+	}
+	r, key, err := t.g.prepare(t.client, r)
+	if err != nil {
+		return nil, err
+	}
+	a := &request{g: t.g, client: t.client, key: key, life: t.life}
+	rt := &transport.RoundTripper{Driver: a, API: t.g.w.api, Client: t.client, Panicked: t.g.w.panicked}
+	ctx, cancel := t.life.bind(r.Context())
+	resp, err := rt.RoundTrip(r.WithContext(ctx))
+	if err != nil {
+		cancel()
+		if dead := t.life.err(); dead != nil {
+			return nil, dead
+		}
+		return nil, err
+	}
+	resp.Request = r
+	resp.Body = &boundBody{ReadCloser: resp.Body, life: t.life, cancel: cancel}
+	return resp, nil
+}
+
+// prepare reads the body, which is part of the key, and takes the race out of the watch's timeout.
+func (g *gate) prepare(client string, r *http.Request) (*http.Request, string, error) {
+	var body []byte
+	if r.Body != nil {
+		var err error
+		body, err = io.ReadAll(r.Body)
+		r.Body.Close()
+		if err != nil {
+			return nil, "", err
+		}
+	}
+	r = r.Clone(r.Context())
+	if body != nil {
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	g.settleTimeout(client, r)
+	return r, fmt.Sprintf("%s %s\x00%s", r.Method, r.URL.RequestURI(), body), nil
+}
+
+// The bounds, in seconds, of the timeout that a reflector draws for each watch (I16).
+const (
+	minWatchTimeout = 300
+	maxWatchTimeout = 600
+)
+
+// settleTimeout replaces the timeout that a reflector has drawn for a watch by one that follows from the request: which of
+// several informers that begin together draws which number is a race that no seed decides.
+func (g *gate) settleTimeout(client string, r *http.Request) {
+	q := r.URL.Query()
+	n, err := strconv.Atoi(q.Get("timeoutSeconds"))
+	if err != nil || n < minWatchTimeout || n > maxWatchTimeout {
+		return
+	}
+	q.Del("timeoutSeconds")
+	key := client + " " + r.URL.Path + "?" + q.Encode()
+	g.w.mu.Lock()
+	g.w.watches[key]++
+	key += "#" + strconv.Itoa(g.w.watches[key])
+	g.w.mu.Unlock()
+	drawn := sim.NewStream(g.w.seed, key).IntN(maxWatchTimeout - minWatchTimeout)
+	q.Set("timeoutSeconds", strconv.Itoa(minWatchTimeout+drawn))
+	u := *r.URL
+	u.RawQuery = q.Encode()
+	r.URL = &u
+}
+
+// request is the transport.Driver of one request: what it is to do comes first, giving it up second.
+type request struct {
+	g      *gate
+	client string
+	key    string
+	life   *life
+	sent   bool // guarded by w.mu
+}
+
+// Do implements transport.Driver.
+func (a *request) Do(f func()) {
+	w := a.g.w
+	w.mu.Lock()
+	again := a.sent
+	a.sent = true
+	a.g.parked = append(a.g.parked, &arrival{client: a.client, key: a.key, life: a.life, f: f, cancel: again})
+	w.mu.Unlock()
+	w.note()
+}
+
+// boundBody is a response's body that ends with the process that reads it.
+type boundBody struct {
+	io.ReadCloser
+	life   *life
+	cancel func()
+}
+
+// Read implements io.Reader.
+func (b *boundBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && err != io.EOF {
+		if dead := b.life.err(); dead != nil {
+			return n, dead
+		}
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (b *boundBody) Close() error {
+	err := b.ReadCloser.Close()
+	b.cancel()
+	return err
+}

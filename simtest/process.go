@@ -1,0 +1,187 @@
+package simtest
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/informersim/informersim/sim"
+)
+
+var (
+	kindCrash   = sim.RegisterKind("crash", sim.ClassFault)    // a process crashes
+	kindRestart = sim.RegisterKind("restart", sim.ClassAction) // and is started again
+	// KindProcess is a record of what became of a process; Detail says it.
+	KindProcess = sim.RegisterKind("process", sim.ClassRecord)
+)
+
+// exitBackoff is what a kubelet waits before it restarts a container that has exited; it doubles up to maxExitBackoff.
+const (
+	exitBackoff    = 10 * time.Second
+	maxExitBackoff = 5 * time.Minute
+)
+
+// life is one life of a process: from its start to its crash. Clients of no process live as long as the run.
+type life struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+}
+
+func newLife(parent context.Context) *life {
+	l := &life{}
+	l.ctx, l.cancel = context.WithCancelCause(parent)
+	return l
+}
+
+func (l *life) end(cause error) { l.cancel(cause) }
+
+func (l *life) dead() bool { return l.ctx.Err() != nil }
+
+// err says why nothing can be asked any more, nil as long as it can.
+func (l *life) err() error {
+	if l.ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(l.ctx)
+}
+
+// bind is a request's context that ends with the process, too.
+func (l *life) bind(ctx context.Context) (context.Context, func()) {
+	bound, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(l.ctx, func() { cancel(context.Cause(l.ctx)) })
+	return bound, func() { stop(); cancel(context.Canceled) }
+}
+
+// process is one process of the user's: the actor "process/NAME".
+type process struct {
+	w    *world
+	id   sim.ActorID
+	name string
+	run  func(context.Context) error
+
+	life    *life
+	backoff time.Duration
+	want    bool // it is to run
+	running bool // its function has not returned
+
+	crash   sim.Choice // what is offered
+	crashes bool
+	restart bool
+
+	// Guarded by w.mu: what the goroutine has noted.
+	returned bool
+	err      error
+	panicked string
+}
+
+// Name implements sim.Actor.
+func (p *process) Name() string { return "process/" + p.name }
+
+// Apply implements sim.Actor.
+func (p *process) Apply(c sim.Choice) {
+	switch c.Kind {
+	case kindCrash:
+		p.crashes = false
+		p.w.crashed++
+		p.kill("crashed")
+		p.want = true
+	case kindRestart:
+		p.restart = false
+		if p.want && !p.running {
+			p.start()
+		}
+	}
+	p.w.offerCrashes()
+}
+
+// start begins a life.
+func (p *process) start() {
+	p.life = newLife(p.w.ctx)
+	p.running, p.want = true, true
+	p.record("started")
+	l := p.life
+	p.w.touch()
+	go func() {
+		err, panicked := p.call(l.ctx)
+		p.w.mu.Lock()
+		p.returned, p.err, p.panicked = true, err, panicked
+		p.w.mu.Unlock()
+		p.w.note()
+	}()
+}
+
+// call runs the function; it turns a panic, which would take the test with it, into its text.
+func (p *process) call(ctx context.Context) (err error, panicked string) {
+	defer func() {
+		if v := recover(); v != nil {
+			panicked = fmt.Sprintf("%v\n%s", v, debug.Stack())
+		}
+	}()
+	return p.run(ctx), ""
+}
+
+// kill ends a life at once: nothing that it still does reaches a server.
+func (p *process) kill(why string) {
+	if !p.running || p.life.dead() {
+		return
+	}
+	p.record(why)
+	p.want = false
+	p.life.end(errCrashed)
+	p.w.touch()
+}
+
+// collect looks at what became of the goroutine.
+func (p *process) collect() {
+	p.w.mu.Lock()
+	returned, err, panicked := p.returned, p.err, p.panicked
+	p.returned = false
+	p.w.mu.Unlock()
+	if !returned {
+		return
+	}
+	p.running = false
+	dead := p.life.dead()
+	p.life.end(errCrashed) // whatever it has left behind
+	switch {
+	case panicked != "":
+		p.w.fail("NoPanic", fmt.Sprintf("the process %s panicked: %s", p.name, panicked))
+	case dead && p.want: // it has crashed and is to come back
+		p.offerRestart()
+	case dead:
+	case err != nil:
+		p.record("exited: " + err.Error())
+		p.backoff = min(max(2*p.backoff, exitBackoff), maxExitBackoff)
+		p.w.kernel.Clock().AfterFunc(p.backoff, p.offerRestart)
+	default:
+		p.want = false
+		p.record("ended")
+	}
+	p.w.offerCrashes()
+}
+
+func (p *process) offerRestart() {
+	if !p.restart && !p.running && p.want {
+		p.restart = true
+		p.w.kernel.Offer(p.id, kindRestart, 0)
+	}
+}
+
+// offerCrash offers a crash, or no longer does.
+func (p *process) offerCrash(possible bool) {
+	possible = possible && p.running && !p.life.dead()
+	switch {
+	case possible && !p.crashes:
+		p.crash, p.crashes = p.w.kernel.Offer(p.id, kindCrash, 0), true
+	case !possible && p.crashes:
+		p.w.kernel.Withdraw(p.crash)
+		p.crashes = false
+	}
+}
+
+func (p *process) record(what string) {
+	r := p.w.kernel.Record(p.id, KindProcess)
+	r.Detail = what
+	p.w.kernel.Emit(r)
+}

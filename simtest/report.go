@@ -1,0 +1,117 @@
+package simtest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Where traces of failures are kept, relative to the package's folder, which is where its tests run.
+const (
+	traceFolder = "testdata/simtest"
+	traceSuffix = ".trace.jsonl"
+)
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9_.]+`)
+
+// traceName is a test's name as files have it.
+func traceName(test string) string { return notInNames.ReplaceAllString(test, "_") }
+
+// isNil finds a nil in an interface, too.
+func isNil(t TB) bool {
+	if t == nil {
+		return true
+	}
+	v := reflect.ValueOf(t)
+	return v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+// keeps tells whether traces are kept for this t. A property-based test tries the same name with other inputs, which no
+// trace has: such a t has no folder of its own to offer.
+func (r *runner) keeps() bool {
+	_, is := r.t.(interface{ TempDir() string })
+	return is
+}
+
+// keep writes the trace of a failure to a file and returns its name, "" if there is none.
+func (r *runner) keep(res *outcome) string {
+	r.t.Helper()
+	if !r.keeps() || res.trace.Len() == 0 || res.escaped != nil && res.violation == nil && !r.t.Failed() && !res.escaped.goexit {
+		return ""
+	}
+	name := filepath.Join(traceFolder, fmt.Sprintf("%s-%d%s", traceName(r.t.Name()), res.header.Seed, traceSuffix))
+	if err := os.MkdirAll(traceFolder, 0o755); err != nil {
+		r.t.Logf("simtest: the trace is not kept: %v", err)
+		return ""
+	}
+	if err := os.WriteFile(name, res.trace.Bytes(), 0o644); err != nil {
+		r.t.Logf("simtest: the trace is not kept: %v", err)
+		return ""
+	}
+	return name
+}
+
+// report fails the test with what was broken and how to see it again.
+func (r *runner) report(res *outcome, file string) {
+	r.t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, "simtest: seed %d: ", res.header.Seed)
+	switch e := res.escaped; {
+	case res.violation != nil:
+		b.WriteString(res.violation.Error())
+	case res.err != nil:
+		b.WriteString(res.err.Error())
+	case e.goexit:
+		b.WriteString("the body has failed the test")
+	default:
+		fmt.Fprintf(&b, "the body panicked: %v\n%s", e.value, e.stack)
+	}
+	fmt.Fprintf(&b, "\n  %d steps, %d faults, %v of virtual time, hash %016x", res.steps, res.faults, res.virtual.Round(time.Millisecond), res.hash)
+	if len(res.story) > 0 {
+		b.WriteString("\n  what happened last:")
+		for _, line := range res.story {
+			b.WriteString("\n    " + line)
+		}
+	}
+	if file != "" {
+		fmt.Fprintf(&b, "\n  replay it:       %s -simtest.replay=%s", r.line, file)
+	}
+	fmt.Fprintf(&b, "\n  run its seed:    %s -simtest.seed=%d", r.line, res.header.Seed)
+	if e := res.escaped; e != nil && !e.goexit && res.violation == nil && !plain(e.value) {
+		// What other testing libraries unwind with is theirs to catch.
+		r.t.Logf("%s", b.String())
+		panic(e.value)
+	}
+	fatal(r.t, "%s", b.String())
+}
+
+// plain tells whether a panic is a program's own, as opposed to a library's way to end a test.
+func plain(v any) bool {
+	switch v.(type) {
+	case error, string, fmt.Stringer:
+		return true
+	}
+	return false
+}
+
+// commandLine is the command that runs just this test.
+func commandLine(t TB, body func(*Env)) string {
+	pkg := "."
+	if f := runtime.FuncForPC(reflect.ValueOf(body).Pointer()); f != nil {
+		name := f.Name()
+		slash := strings.LastIndex(name, "/") + 1
+		if dot := strings.Index(name[slash:], "."); dot > 0 {
+			pkg = strings.TrimSuffix(name[:slash+dot], "_test")
+		}
+	}
+	parts := strings.Split(t.Name(), "/")
+	for i, p := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+	}
+	return fmt.Sprintf("go test %s -run '%s'", pkg, strings.Join(parts, "/"))
+}

@@ -1,0 +1,278 @@
+package simtest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects/clientgo"
+)
+
+// Run calls body once for each seed, in a world of its own, and fails t at the first seed with which something is broken.
+// Traces of earlier failures, under testdata/simtest, are replayed first. It returns when all goroutines that were started
+// in a world have ended.
+func Run(t TB, o Options, body func(env *Env)) {
+	if isNil(t) {
+		panic("simtest: Run needs the t of a test; it was given nil")
+	}
+	t.Helper()
+	if body == nil {
+		fatal(t, "simtest: Run needs a body, it was given nil")
+	}
+	if err := o.complete(); err != nil {
+		fatal(t, "simtest: %v", err)
+	}
+	kinds, err := newCatalogue(&o)
+	if err != nil {
+		fatal(t, "simtest: %v", err)
+	}
+	r := &runner{t: t, o: &o, kinds: kinds, body: body, line: commandLine(t, body), sometimes: map[string]bool{}}
+	switch {
+	case flags.replay != "":
+		r.replayOne(flags.replay)
+	case flags.seed != 0:
+		r.seed(flags.seed)
+	default:
+		r.stored()
+		n := o.Seeds
+		if flags.seeds > 0 {
+			n = flags.seeds
+		}
+		for seed := uint64(1); seed <= uint64(n); seed++ {
+			r.seed(seed)
+		}
+		r.neverSo(n)
+	}
+}
+
+// fatal fails the test and ends its goroutine.
+func fatal(t TB, format string, args ...any) {
+	t.Helper()
+	t.Errorf(format, args...)
+	t.FailNow()
+}
+
+// runner runs the seeds of one call of Run.
+type runner struct {
+	t         TB
+	o         *Options
+	kinds     *catalogue
+	body      func(*Env)
+	line      string // the command that runs just this test
+	sometimes map[string]bool
+}
+
+// seed runs one seed and fails the test if it fails.
+func (r *runner) seed(seed uint64) {
+	r.t.Helper()
+	h, err := header(r.o, r.t.Name(), seed)
+	if err != nil {
+		fatal(r.t, "simtest: %v", err)
+	}
+	res := r.play(source{header: h})
+	if flags.verify && !res.failed() {
+		r.verify(h, res)
+	}
+	for name, so := range res.sometimes {
+		r.sometimes[name] = r.sometimes[name] || so
+	}
+	if res.failed() {
+		r.report(res, r.keep(res))
+	}
+}
+
+// verify runs a seed again and compares.
+func (r *runner) verify(h sim.Header, first *outcome) {
+	r.t.Helper()
+	tr, err := sim.NewTraceReader("the first run", &first.trace)
+	if err != nil {
+		fatal(r.t, "simtest: %v", err)
+	}
+	second := r.play(source{header: h, replay: sim.NewReplay(tr)})
+	if second.replay != nil {
+		fatal(r.t, "simtest: seed %d does not repeat: %v\nSomething in the bubble does not follow from what it is told: a range over a map, a select "+
+			"among several ready channels, real time.", h.Seed, second.replay)
+	}
+}
+
+// stored replays what failed before. A trace that does not fit the program any more is no failure; its seed is run anew.
+func (r *runner) stored() {
+	r.t.Helper()
+	if !r.keeps() {
+		return
+	}
+	files, err := filepath.Glob(filepath.Join(traceFolder, traceName(r.t.Name())+"-*"+traceSuffix))
+	if err != nil {
+		return // the pattern is ours: there is no other reason than a strange name of a test
+	}
+	sort.Strings(files)
+	for _, file := range files {
+		res, err := r.replay(file)
+		switch {
+		case err != nil:
+			r.t.Logf("simtest: %s cannot be replayed, and is left out: %v", file, err)
+		case res.replay == nil && res.failed():
+			r.report(res, file)
+		case res.replay != nil:
+			r.t.Logf("simtest: %s does not fit the program any more (%v): its seed is run anew", file, firstLine(res.replay.Error()))
+			r.seed(res.header.Seed)
+		default:
+			r.t.Logf("simtest: %s passes now", file)
+		}
+	}
+}
+
+// replayOne replays the trace that a flag names.
+func (r *runner) replayOne(file string) {
+	r.t.Helper()
+	res, err := r.replay(file)
+	switch {
+	case err != nil:
+		fatal(r.t, "simtest: %v", err)
+	case res == nil:
+	case res.replay != nil && !res.failed():
+		fatal(r.t, "simtest: %s: %v", file, res.replay)
+	case res.failed():
+		r.report(res, file)
+	}
+}
+
+// replay plays a trace again; nil if it is another test's.
+func (r *runner) replay(file string) (*outcome, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	tr, err := sim.NewTraceReader(file, f)
+	if err != nil {
+		return nil, err
+	}
+	h := tr.Header()
+	if h.Subject != subject || h.Scenario != r.t.Name() {
+		if flags.replay != "" {
+			r.t.Logf("simtest: %s is a trace of %s, not of this test", file, h.Scenario)
+			return nil, nil
+		}
+		return nil, fmt.Errorf("it is a trace of %s", h.Scenario)
+	}
+	return r.play(source{header: h, replay: sim.NewReplay(tr)}), nil
+}
+
+// play makes one run in a bubble of its own.
+func (r *runner) play(s source) *outcome {
+	res := &outcome{header: s.header}
+	var w *world
+	err := clientgo.HostWithin(r.o.Patience, s.header.Seed, func() {
+		w = r.inBubble(s, res)
+	})
+	if w != nil {
+		w.ended.Store(true)
+	}
+	var stuck *clientgo.StuckError
+	switch {
+	case err == nil:
+	case errors.As(err, &stuck):
+		// The goroutines of the run are still there, so nothing that they use is touched.
+		return &outcome{header: s.header, err: err}
+	case res.violation == nil && res.err == nil && res.escaped == nil:
+		res.err = err
+	}
+	if s.replay != nil {
+		res.replay = s.replay.Finish()
+		var diverged *sim.DivergedError
+		if errors.As(res.err, &diverged) {
+			res.err, res.replay = nil, diverged
+		}
+	}
+	return res
+}
+
+// inBubble is the run, on the goroutine that owns the kernel.
+func (r *runner) inBubble(s source, res *outcome) *world {
+	before := runtime.NumGoroutine()
+	w, err := newWorld(r.t, r.o, r.kinds, s)
+	if err != nil {
+		res.err = err
+		return nil
+	}
+	trace, err := sim.NewTraceWriter(w.kernel, &res.trace, s.header)
+	if err != nil {
+		res.err = err
+		return w
+	}
+	w.kernel.Observe(trace)
+	env := &Env{w: w, rand: rand.New(rand.NewPCG(w.seed, 0x656e76))}
+	w.play(func() { r.body(env) })
+	w.finish(res)
+	w.mu.Lock()
+	res.escaped = w.body.escaped
+	w.mu.Unlock()
+	if err := trace.Close(res.verdict()); err != nil && res.err == nil {
+		res.err = err
+	}
+	if err := w.end(before); err != nil && !res.failed() {
+		res.err = err
+	}
+	return w
+}
+
+// lastWait is how much virtual time the goroutines of a run have to end after it. Backoffs that do not look at their context
+// sleep on; client-go's longest is half a minute, with its jitter a minute.
+const lastWait = 10 * time.Minute
+
+// end ends everything in the bubble and names what does not.
+func (w *world) end(before int) error {
+	w.over(errOver)
+	w.bubble.Rest()
+	for waited := time.Duration(0); waited < lastWait && runtime.NumGoroutine() > before; {
+		gone := w.bubble.Pass(lastWait - waited)
+		waited += max(gone, time.Millisecond)
+	}
+	if runtime.NumGoroutine() <= before {
+		return nil
+	}
+	left := w.bubble.Goroutines()
+	if len(left) == 0 {
+		return nil
+	}
+	err := &clientgo.LeakError{Goroutines: left}
+	if slices.ContainsFunc(left, func(g clientgo.Goroutine) bool { return !blockedForGood(g.State) }) {
+		// They would go on for ever, and the bubble with them.
+		w.bubble.Abandon(err)
+	}
+	return err
+}
+
+// blockedForGood tells whether a goroutine that nobody wakes will never run again: a bubble with only such can be ended.
+func blockedForGood(state string) bool {
+	return state != "sleep" && state != "select" && state != "running" && state != "runnable"
+}
+
+// neverSo fails the test for what was never so in any seed.
+func (r *runner) neverSo(seeds int) {
+	r.t.Helper()
+	var never []string
+	for name, so := range r.sometimes {
+		if !so {
+			never = append(never, name)
+		}
+	}
+	slices.Sort(never)
+	for _, name := range never {
+		r.t.Errorf("simtest: %q (env.Sometimes) was never so in %d seeds: the test does not reach what it is for; give it more seeds or faults", name, seeds)
+	}
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}

@@ -1,0 +1,286 @@
+package simtest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/informersim/informersim/fakeapiserver/rest"
+	"github.com/informersim/informersim/fakeapiserver/types"
+)
+
+// Object is a Kubernetes object: a typed one of client-go's scheme or of Options.Scheme, or any with its kind set.
+type Object interface {
+	runtime.Object
+	metav1.Object
+}
+
+// workloadClient is the client that the helpers use; "conn/workload" in traces. Its requests are hit by faults as any
+// other's; it repeats them until they are answered.
+const workloadClient = "workload"
+
+// Create creates objects, through the API, and puts what the server answers into them.
+func (e *Env) Create(objs ...Object) { e.each("env.Create", http.MethodPost, "", objs) }
+
+// Update replaces objects. One without a resourceVersion is written over whatever is there.
+func (e *Env) Update(objs ...Object) { e.each("env.Update", http.MethodPut, "", objs) }
+
+// UpdateStatus replaces the status of objects, as Update does the rest.
+func (e *Env) UpdateStatus(objs ...Object) {
+	e.each("env.UpdateStatus", http.MethodPut, types.Status, objs)
+}
+
+// Delete deletes objects, of which only kind, namespace and name matter, without a grace period. Finalizers are waited for as
+// they are by a server: the object is there until they are gone.
+func (e *Env) Delete(objs ...Object) { e.each("env.Delete", http.MethodDelete, "", objs) }
+
+func (e *Env) each(what, method, sub string, objs []Object) {
+	e.alive()
+	for _, obj := range objs {
+		if err := e.write(what, method, sub, obj); err != nil {
+			e.fatalf("%s: %v", what, err)
+		}
+	}
+}
+
+// Apply creates the objects of a manifest (YAML or JSON, any number of documents), or changes those that exist to it.
+func (e *Env) Apply(manifest string) {
+	e.alive()
+	objs, err := decodeManifest(manifest)
+	if err != nil {
+		e.fatalf("env.Apply: %v", err)
+	}
+	for _, u := range objs {
+		method := http.MethodPost
+		if err := e.Get(u.DeepCopy()); err == nil {
+			method = http.MethodPatch
+		}
+		if err := e.write("env.Apply", method, "", u); err != nil {
+			e.fatalf("env.Apply: %v", err)
+		}
+	}
+}
+
+// Get puts the newest state of an object, of which kind, namespace and name are set, into it. It asks no server but looks
+// into the Store, so that it can be used anywhere, and shows what no fault can hide. A NotFound error says there is none.
+func (e *Env) Get(obj Object) error {
+	r, err := e.w.kinds.resourceOf(obj)
+	if err != nil {
+		return err
+	}
+	id, ok := e.w.cluster.FindResource(r.GroupResource())
+	if !ok {
+		return fmt.Errorf("%s is not served", r)
+	}
+	live, rev := e.w.cluster.Store().Get(id, namespaceOf(r, obj), obj.GetName())
+	if rev == 0 || live == nil {
+		return apierrors.NewNotFound(r.GroupResource(), obj.GetName())
+	}
+	if live, err = r.Strategy.Convert(live); err != nil {
+		return err
+	}
+	data, err := json.Marshal(live)
+	if err != nil {
+		return err
+	}
+	return replace(obj, data)
+}
+
+// List puts the objects of a list's kind, of one namespace if it is not empty, into the list, as Get does.
+func (e *Env) List(list runtime.Object, namespace string) error {
+	r, err := e.w.kinds.resourceOfList(list)
+	if err != nil {
+		return err
+	}
+	id, ok := e.w.cluster.FindResource(r.GroupResource())
+	if !ok {
+		return fmt.Errorf("%s is not served", r)
+	}
+	store := e.w.cluster.Store()
+	items := []json.RawMessage{}
+	var failed error
+	err = store.Walk(id, store.Revision(), namespace, func(_ string, obj runtime.Object) bool {
+		var data []byte
+		if obj, failed = r.Strategy.Convert(obj); failed == nil {
+			data, failed = json.Marshal(obj)
+		}
+		items = append(items, data)
+		return failed == nil
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return err
+	}
+	data, err := json.Marshal(map[string]any{"apiVersion": r.GroupVersion().String(), "kind": r.ListKind, "metadata": map[string]any{}, "items": items})
+	if err != nil {
+		return err
+	}
+	return replace(list, data)
+}
+
+// replace decodes an object anew, so that nothing of what it had is left.
+func replace(obj runtime.Object, data []byte) error {
+	if u, ok := obj.(interface{ UnmarshalJSON([]byte) error }); ok {
+		return u.UnmarshalJSON(data)
+	}
+	v := reflect.ValueOf(obj)
+	fresh := reflect.New(v.Type().Elem())
+	if err := json.Unmarshal(data, fresh.Interface()); err != nil {
+		return err
+	}
+	v.Elem().Set(fresh.Elem())
+	return nil
+}
+
+func namespaceOf(r *types.Resource, obj metav1.Object) string {
+	switch {
+	case !r.Namespaced:
+		return ""
+	case obj.GetNamespace() == "":
+		return metav1.NamespaceDefault
+	}
+	return obj.GetNamespace()
+}
+
+// write makes a request for an object and repeats it until it is answered.
+func (e *Env) write(what, method, sub string, obj Object) error {
+	r, err := e.w.kinds.resourceOf(obj)
+	if err != nil {
+		return err
+	}
+	body, path, contentType, err := e.encode(method, sub, r, obj)
+	if err != nil {
+		return err
+	}
+	described := fmt.Sprintf("%s %s/%s", r.Plural, namespaceOf(r, obj), obj.GetName())
+	doubt := false // an earlier try may have been carried out
+	for {
+		code, answer, err := e.request(what, &rest.Request{
+			Method: method, URL: &url.URL{Path: path}, Header: http.Header{"Content-Type": {contentType}, "Accept": {"application/json"}},
+			Body: body, Client: workloadClient,
+		})
+		switch {
+		case err != nil || code >= 500 || code == http.StatusTooManyRequests:
+			doubt = doubt || err != nil || code == http.StatusGatewayTimeout
+		case code < 300 && method == http.MethodDelete:
+			return nil
+		case code < 300:
+			return replace(obj, answer)
+		case doubt && (method == http.MethodPost && code == http.StatusConflict || method == http.MethodPut && code == http.StatusConflict):
+			return e.Get(obj)
+		case doubt && method == http.MethodDelete && code == http.StatusNotFound:
+			return nil
+		default:
+			var st metav1.Status
+			if json.Unmarshal(answer, &st) != nil || st.Message == "" {
+				return fmt.Errorf("%s: %d %s", described, code, strings.TrimSpace(string(answer)))
+			}
+			return fmt.Errorf("%s: %s", described, st.Message)
+		}
+	}
+}
+
+// encode is the request's body, path and content type.
+func (e *Env) encode(method, sub string, r *types.Resource, obj Object) (body []byte, path, contentType string, err error) {
+	copied := obj.DeepCopyObject().(Object)
+	copied.GetObjectKind().SetGroupVersionKind(r.GroupVersionKind())
+	if ns := namespaceOf(r, obj); copied.GetNamespace() != ns {
+		copied.SetNamespace(ns)
+	}
+	path = "/apis/" + r.Group + "/" + r.Version
+	if r.Group == "" {
+		path = "/api/" + r.Version
+	}
+	if r.Namespaced {
+		path += "/namespaces/" + copied.GetNamespace()
+	}
+	path += "/" + r.Plural
+	if method != http.MethodPost {
+		path += "/" + copied.GetName()
+	}
+	if sub != "" {
+		path += "/" + sub
+	}
+	contentType = "application/json"
+	switch method {
+	case http.MethodDelete:
+		return []byte(`{"apiVersion":"v1","kind":"DeleteOptions","gracePeriodSeconds":0}`), path, contentType, nil
+	case http.MethodPost:
+		copied.SetResourceVersion("")
+		copied.SetUID("")
+	case http.MethodPatch:
+		contentType = "application/merge-patch+json"
+	case http.MethodPut:
+		if copied.GetResourceVersion() == "" {
+			live := obj.DeepCopyObject().(Object)
+			if err := e.Get(live); err != nil {
+				return nil, "", "", err
+			}
+			copied.SetResourceVersion(live.GetResourceVersion())
+		}
+	}
+	body, err = json.Marshal(copied)
+	return body, path, contentType, err
+}
+
+// request makes one request and waits for its answer; time passes only if it cannot come otherwise.
+func (e *Env) request(what string, r *rest.Request) (code int, body []byte, err error) {
+	w := e.w
+	s := &sink{}
+	a := &ask{what: what, do: func() { w.api.Serve(r, s) }}
+	for {
+		a.until = func() bool { return s.done || w.kernel.Clock().AtLimit() && w.quiet() }
+		w.body.ask(a)
+		if s.done {
+			return s.code, s.body, s.err
+		}
+		a = &ask{what: what, limit: time.Second}
+	}
+}
+
+// sink takes the answer to a request of the helpers.
+type sink struct {
+	code int
+	body []byte
+	err  error
+	done bool
+}
+
+func (s *sink) Answer(code int, _ http.Header, body []byte) {
+	s.code, s.body, s.done = code, body, true
+}
+func (s *sink) Open(code int, _ http.Header) { s.code = code }
+func (s *sink) Frame(b []byte)               { s.body = append(s.body, b...) }
+func (s *sink) Close(err error)              { s.err, s.done = err, true }
+func (s *sink) Fail(err error)               { s.err, s.done = err, true }
+
+var _ rest.Sink = (*sink)(nil)
+
+// decodeManifest reads objects.
+func decodeManifest(manifest string) ([]*unstructured.Unstructured, error) {
+	var objs []*unstructured.Unstructured
+	err := eachDocument(manifest, func(n int, data []byte) error {
+		u := &unstructured.Unstructured{}
+		if err := u.UnmarshalJSON(data); err != nil {
+			return fmt.Errorf("document %d: %w", n, err)
+		}
+		if u.IsList() {
+			return u.EachListItem(func(o runtime.Object) error {
+				objs = append(objs, o.(*unstructured.Unstructured))
+				return nil
+			})
+		}
+		objs = append(objs, u)
+		return nil
+	})
+	return objs, err
+}

@@ -1,0 +1,222 @@
+package simtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/rest"
+	"github.com/informersim/informersim/fakeapiserver/transport"
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects/clientgo"
+)
+
+// Engine and Subject are what the headers of traces say.
+const (
+	engine  = clientgo.Engine
+	subject = "simtest"
+)
+
+// world is one run: the kernel, the cluster with its REST layer, the processes and the body. The kernel's goroutine owns it,
+// but for what mu guards.
+type world struct {
+	o        *Options
+	t        TB
+	seed     uint64
+	kernel   *sim.Kernel
+	strategy sim.Strategy
+	cluster  *fakeapiserver.Cluster
+	api      *rest.Server
+	kinds    *catalogue
+	bubble   *clientgo.Bubble
+	gate     *gate
+	body     *body
+	checks   *checks
+	ctx      context.Context
+	over     context.CancelCauseFunc
+
+	processes []*process
+	byName    map[string]*process
+	clients   map[string]bool
+	crashed   int
+	stopped   bool // the faults have stopped
+	touched   bool // something was done to the bubble in this step
+	passed    bool // time has passed in this step
+	found     *scenarios.Violation
+	ended     atomic.Bool // and so has the bubble
+
+	mu      sync.Mutex
+	watches map[string]int // how many watches like it a client has opened
+}
+
+// source is where a run's choices come from: a seed, or a trace.
+type source struct {
+	header sim.Header
+	replay *sim.Replay // nil for a seed
+}
+
+// header is the trace's header of a seed.
+func header(o *Options, name string, seed uint64) (sim.Header, error) {
+	h := sim.Header{Scenario: name, Subject: subject, Engine: engine, Strategy: o.Strategy, Seed: seed, Options: map[string]string{
+		"crashes": strconv.FormatFloat(o.Crashes, 'g', -1, 64), "maxCrashes": strconv.Itoa(o.MaxCrashes),
+		"replicas": strconv.Itoa(o.Replicas), "history": strconv.FormatInt(o.History, 10),
+	}}
+	mix, err := json.Marshal(o.FaultMix.Draw(seed))
+	h.Mix = mix
+	return h, err
+}
+
+// newWorld makes a world. It is called inside the bubble.
+func newWorld(t TB, o *Options, kinds *catalogue, s source) (*world, error) {
+	mix, err := fakeapiserver.ParseFaultMix(s.header.Mix)
+	if err != nil {
+		return nil, fmt.Errorf("the trace's header: %w", err)
+	}
+	w := &world{
+		o: o, t: t, seed: s.header.Seed, kinds: kinds,
+		byName: map[string]*process{}, clients: map[string]bool{}, watches: map[string]int{},
+	}
+	ko := sim.Options{Seed: w.seed, Start: s.header.Digest()}
+	switch {
+	case s.replay != nil:
+		w.strategy, ko.Tape = s.replay, s.replay
+	case o.Strategy == "fifo":
+		w.strategy = sim.NewFIFO()
+	default:
+		w.strategy = sim.NewRandom(w.seed, func(k sim.Kind) float64 {
+			if k == kindCrash {
+				return o.Crashes
+			}
+			return mix.Rate(k)
+		})
+	}
+	ko.Strategy = w.strategy
+	w.kernel = sim.NewKernel(ko)
+	if s.replay != nil {
+		s.replay.Bind(w.kernel)
+		w.kernel.Observe(s.replay)
+	}
+	w.ctx, w.over = context.WithCancelCause(context.Background())
+	if w.bubble, err = clientgo.Enter(w.kernel); err != nil {
+		return nil, err
+	}
+	w.kernel.Clock().Share(w.pass)
+	w.kernel.OnApplied(w.settle)
+	w.kernel.Clock().Freeze()
+	w.gate = &gate{w: w}
+	w.gate.id = w.kernel.Register(w.gate)
+	w.body = &body{w: w}
+	w.body.id = w.kernel.Register(w.body)
+	w.cluster = fakeapiserver.NewCluster(w.kernel, fakeapiserver.ClusterOptions{
+		Replicas: o.Replicas, History: o.History, Faults: mix.Kinds(), MaxFaults: mix.Max,
+	})
+	if w.api, err = rest.New(rest.Options{Cluster: w.cluster, Types: kinds.registry, Policy: fakeapiserver.ByChoice()}); err != nil {
+		return nil, err
+	}
+	w.checks = newChecks(w)
+	w.kernel.Observe(w.checks)
+	return w, nil
+}
+
+// note ends the passing of time. Any goroutine in the bubble may call it.
+func (w *world) note() { w.bubble.Note() }
+
+// touch says that goroutines in the bubble may have something to do now.
+func (w *world) touch() { w.touched = true }
+
+// pass lets time pass in the bubble.
+func (w *world) pass(d time.Duration) time.Duration {
+	w.passed = true
+	return w.bubble.Pass(d)
+}
+
+// settle ends a step: it waits until nothing moves in the bubble and brings in what was asked for there.
+func (w *world) settle() {
+	if !w.passed {
+		w.bubble.Rest()
+	}
+	w.bubble.CheckTime()
+	w.gate.collect()
+	for _, p := range w.processes {
+		p.collect()
+	}
+	w.touched, w.passed = false, false
+}
+
+// fail notes a broken property, the first one.
+func (w *world) fail(property, message string) {
+	if w.found == nil {
+		w.found = &scenarios.Violation{Property: property, Step: w.kernel.Steps(), At: w.kernel.Elapsed(), Message: message}
+	}
+}
+
+// panicked is told when the REST layer panics.
+func (w *world) panicked(r *transport.Request, p any, stack []byte) {
+	w.kernel.Fail(fmt.Errorf("the fake apiserver panicked at %s %s: %v; this is a bug of informersim\n%s", r.Method, r.URL, p, stack))
+}
+
+// offerCrashes offers the crashes that are possible now.
+func (w *world) offerCrashes() {
+	possible := w.o.Crashes > 0 && !w.stopped && w.crashed < w.o.MaxCrashes
+	for _, p := range w.processes {
+		p.offerCrash(possible)
+	}
+}
+
+// stopFaults ends all faults. What follows is to converge.
+func (w *world) stopFaults() {
+	w.stopped = true
+	w.cluster.StopFaults()
+	if s, ok := w.strategy.(interface{ StopFaults() }); ok {
+		s.StopFaults()
+	}
+	w.offerCrashes()
+}
+
+// outcome is what a run came to.
+type outcome struct {
+	header    sim.Header
+	violation *scenarios.Violation
+	err       error // the run could not be carried out
+	escaped   *escape
+	replay    error // how it differs from the trace
+	trace     bytes.Buffer
+	story     []string
+	steps     uint64
+	virtual   time.Duration
+	hash      uint64
+	faults    uint64
+	sometimes map[string]bool
+}
+
+func (o *outcome) failed() bool { return o.violation != nil || o.err != nil || o.escaped != nil }
+
+func (o *outcome) verdict() string {
+	switch {
+	case o.violation != nil:
+		return o.violation.Property
+	case o.failed():
+		return "error"
+	}
+	return "pass"
+}
+
+// finish fills in the outcome.
+func (w *world) finish(res *outcome) {
+	k := w.kernel
+	res.violation, res.steps, res.virtual, res.hash, res.faults = w.found, k.Steps(), k.Elapsed(), k.Hash(), k.Faults()
+	res.sometimes = maps.Clone(w.checks.sometimes)
+	res.story = slices.Collect(w.checks.story())
+	if err := k.Err(); err != nil && res.err == nil {
+		res.err = err
+	}
+}
