@@ -26,7 +26,10 @@ const continueVersion = "meta.k8s.io/v1"
 const inconsistent = -1
 
 func encodeContinue(revision int64, start string) string {
-	data, err := json.Marshal(continueToken{APIVersion: continueVersion, Revision: revision, Start: "/" + start})
+	if revision != inconsistent {
+		start = "/" + start // as the real server's tokens have it, but for those that it makes of an expired one
+	}
+	data, err := json.Marshal(continueToken{APIVersion: continueVersion, Revision: revision, Start: start})
 	if err != nil {
 		panic(fmt.Sprintf("fakeapiserver: encoding a continue token: %v", err)) // a struct of strings and numbers
 	}

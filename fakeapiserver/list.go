@@ -122,6 +122,12 @@ func (c *call) planList() (listPlan, error) {
 	if err != nil {
 		return listPlan{}, err
 	}
+	if f.namespace == "" && f.fields != nil {
+		// One namespace selected by field is listed like one named in the path.
+		if ns, ok := f.fields.RequiresExactMatch("metadata.namespace"); ok {
+			f.namespace = ns
+		}
+	}
 	p := listPlan{filter: f, limit: o.Limit}
 	if o.Continue != "" && o.ResourceVersion != "" && o.ResourceVersion != "0" {
 		return p, apierrors.NewBadRequest("specifying resource version is not allowed when using continue")

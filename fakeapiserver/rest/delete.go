@@ -25,8 +25,8 @@ func (c *call) deleteOptions(q url.Values, withQuery bool) (metav1.DeleteOptions
 			return o, err
 		}
 	case withQuery:
-		if err := metainternalscheme.ParameterCodec.DecodeParameters(q, schema.GroupVersion{Version: "v1"}, &o); err != nil {
-			return o, apierrors.NewBadRequest(err.Error())
+		if err := options(q, &o); err != nil {
+			return o, err
 		}
 	}
 	if errs := validation.ValidateDeleteOptions(&o); len(errs) > 0 {

@@ -11,10 +11,6 @@ import (
 // deleteCollection deletes what a list shows, one object after the other, and answers with the list. It stops at the first
 // that cannot be deleted (S25).
 func (c *call) deleteCollection(q url.Values) {
-	if c.resource.Namespaced && !c.target.namespaced {
-		c.notFoundPage()
-		return
-	}
 	o, err := c.deleteOptions(q, true)
 	if err != nil {
 		c.fail(err)
@@ -24,6 +20,9 @@ func (c *call) deleteCollection(q url.Values) {
 	if err != nil {
 		c.fail(err)
 		return
+	}
+	if rv := lo.ResourceVersion; rv != "" && rv != "0" && lo.ResourceVersionMatch == "" {
+		lo.ResourceVersionMatch = metav1.ResourceVersionMatchExact // the list as of N (S25)
 	}
 	page, err := c.server.cluster.ListNow(c.id, c.target.namespace, lo)
 	if err != nil {

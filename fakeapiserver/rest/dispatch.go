@@ -15,11 +15,16 @@ func (c *call) dispatch(query url.Values) (cancel func()) {
 	c.encoder = enc
 	if sub := c.target.subresource; sub != "" {
 		if c.resource.Subresource(sub) == nil {
-			return c.at(func() { c.notFoundPage() })
+			return c.at(func() { c.fail(apierrors.NewNotFound(c.resource.GroupResource(), c.target.name)) })
 		}
 		if !c.resource.Allows(string(c.verb), sub) {
 			return c.at(func() { c.fail(apierrors.NewMethodNotSupported(c.resource.GroupResource(), string(c.verb))) })
 		}
+	}
+	if has(query, "export") && queryBool(query["export"]) {
+		return c.at(func() {
+			c.fail(apierrors.NewBadRequest("the export parameter, deprecated since v1.14, is no longer supported"))
+		})
 	}
 	if c.resource.Deprecated != "" {
 		c.warnings = append(c.warnings, c.resource.Deprecated)

@@ -56,7 +56,7 @@ func negotiate(c *call) (encoder, error) {
 // wantsPretty: a person who looks at the answer gets it indented (S38).
 func wantsPretty(c *call) bool {
 	if v, ok := c.request.URL.Query()["pretty"]; ok {
-		return queryBool(v)
+		return v[0] != "" && queryBool(v)
 	}
 	agent := c.request.Header.Get("User-Agent")
 	return strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget") || strings.HasPrefix(agent, "Mozilla/")

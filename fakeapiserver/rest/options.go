@@ -53,13 +53,13 @@ func listOptions(q url.Values) (metav1.ListOptions, error) {
 func has(q url.Values, key string) bool { _, ok := q[key]; return ok }
 
 func queryInt(q url.Values, key string) (int64, error) {
-	text := q.Get(key)
-	if text == "" {
+	if !has(q, key) {
 		return 0, nil
 	}
+	text := q.Get(key)
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return 0, apierrors.NewBadRequest(err.Error())
+		return 0, apierrors.NewBadRequest(err.Error()) // in the words of strconv, as the real one has it
 	}
 	return n, nil
 }

@@ -95,6 +95,10 @@ func (s *Server) Serve(r *Request, sink Sink) (cancel func()) {
 		return c.at(func() { c.fail(apierrors.NewMethodNotSupported(c.resource.GroupResource(), "")) })
 	}
 	c.verb = v
+	// Over all namespaces there is nothing but lists and watches (S25).
+	if c.resource.Namespaced && !t.namespaced && (t.name != "" || v != verbList && v != verbWatch) {
+		return c.at(func() { c.notFoundPage() })
+	}
 	return c.dispatch(query)
 }
 

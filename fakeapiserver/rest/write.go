@@ -1,11 +1,11 @@
 package rest
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metainternalscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -14,6 +14,9 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
+// maxStored is how many bytes etcd takes in one write by default (S35). The body stands for the object.
+const maxStored = 3 << 19
+
 // body is the request's body as the types read it.
 func (c *call) body() types.Body {
 	return types.Body{Data: c.request.Body, ContentType: c.request.Header.Get("Content-Type")}
@@ -21,7 +24,7 @@ func (c *call) body() types.Body {
 
 // options reads the options of a write from the query.
 func options(q url.Values, into runtime.Object) error {
-	if err := metainternalscheme.ParameterCodec.DecodeParameters(q, schema.GroupVersion{Version: "v1"}, into); err != nil {
+	if err := metav1.ParameterCodec.DecodeParameters(q, schema.GroupVersion{Version: "v1"}, into); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
 	return nil
@@ -91,6 +94,10 @@ func (c *call) store(live runtime.Object, result patch.Result, err error, dry bo
 		return
 	}
 	c.warnings = append(c.warnings, result.Warnings...)
+	if len(c.request.Body) > maxStored && !result.Unchanged && !dry {
+		c.fail(errors.New("etcdserver: request is too large"))
+		return
+	}
 	code, stored := http.StatusOK, result.Object
 	switch {
 	case result.Created:
