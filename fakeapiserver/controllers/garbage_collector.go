@@ -1,0 +1,252 @@
+package controllers
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/sim"
+)
+
+// KindCollect is the choice in which the garbage collector looks at one object.
+var KindCollect = sim.RegisterKind("collect", sim.ClassAction)
+
+// GarbageCollector deletes what has lost all its owners, and carries out foreground and orphaning deletions. It is the actor
+// "garbage-collector".
+type GarbageCollector struct {
+	*worker[object]
+	writer
+	kinds kinds
+	// dependents are, by the uid of an owner, those that name it, in the order in which they came to do so.
+	dependents map[types.UID][]object
+	owners     map[object][]types.UID // the other way round
+}
+
+// NewGarbageCollector starts a garbage collector. It knows what is in the cluster already.
+func NewGarbageCollector(c *fakeapiserver.Cluster, o Options) *GarbageCollector {
+	g := &GarbageCollector{
+		writer:     writer{cluster: c, grace: o.GracePeriod},
+		kinds:      newKinds(c),
+		dependents: map[types.UID][]object{},
+		owners:     map[object][]types.UID{},
+	}
+	g.worker = newWorker(c.Kernel(), "garbage-collector", KindCollect, o, g.collect)
+	s := c.Store()
+	for id := fakeapiserver.ResourceID(0); s.Resource(id) != nil; id++ {
+		// The newest revision can always be read.
+		_ = s.Walk(id, s.Revision(), "", func(_ string, obj runtime.Object) bool {
+			g.saw(id, obj, false)
+			return true
+		})
+	}
+	c.OnCommit(func(id fakeapiserver.ResourceID, done fakeapiserver.Committed) {
+		g.learn(func() { g.saw(id, done.Object, done.Deleted) })
+	})
+	return g
+}
+
+func newKinds(c *fakeapiserver.Cluster) kinds {
+	return kinds{cluster: c, known: map[schema.GroupKind]fakeapiserver.ResourceID{}}
+}
+
+// saw notes who owns what, and queues what there may be to do.
+func (g *GarbageCollector) saw(id fakeapiserver.ResourceID, obj runtime.Object, deleted bool) {
+	m, ok := obj.(metav1.Object)
+	if !ok {
+		return
+	}
+	o := object{id, m.GetNamespace(), m.GetName(), m.GetUID()}
+	refs := m.GetOwnerReferences()
+	if deleted {
+		refs = nil
+	}
+	g.own(o, refs)
+	switch {
+	case deleted:
+		for _, d := range g.dependents[o.uid] {
+			g.add(d)
+		}
+		// Whoever is deleted in the foreground waits for its dependents.
+		for _, ref := range m.GetOwnerReferences() {
+			if res, ok := g.kinds.find(ref.APIVersion, ref.Kind); ok {
+				g.add(object{res, g.namespaceOf(res, o.namespace), ref.Name, ref.UID})
+			}
+		}
+	case len(refs) > 0 || m.GetDeletionTimestamp() != nil && len(m.GetFinalizers()) > 0:
+		g.add(o)
+	}
+}
+
+// own replaces what is known of an object's owners.
+func (g *GarbageCollector) own(o object, refs []metav1.OwnerReference) {
+	var now []types.UID
+	for _, ref := range refs {
+		if !slices.Contains(now, ref.UID) {
+			now = append(now, ref.UID)
+		}
+	}
+	was := g.owners[o]
+	for _, uid := range was {
+		if slices.Contains(now, uid) {
+			continue
+		}
+		if left := slices.DeleteFunc(g.dependents[uid], func(d object) bool { return d == o }); len(left) > 0 {
+			g.dependents[uid] = left
+		} else {
+			delete(g.dependents, uid)
+		}
+	}
+	for _, uid := range now {
+		if !slices.Contains(was, uid) {
+			g.dependents[uid] = append(g.dependents[uid], o)
+		}
+	}
+	if len(now) == 0 {
+		delete(g.owners, o)
+	} else {
+		g.owners[o] = now
+	}
+}
+
+// namespaceOf is where an owner of that resource is, if its dependent is in namespace.
+func (g *GarbageCollector) namespaceOf(res fakeapiserver.ResourceID, namespace string) string {
+	if g.cluster.Store().Resource(res).Namespaced {
+		return namespace
+	}
+	return ""
+}
+
+// collect looks at one object.
+func (g *GarbageCollector) collect(o object) {
+	obj, m := g.get(o)
+	if obj == nil {
+		return
+	}
+	var err error
+	switch {
+	case m.GetDeletionTimestamp() != nil && slices.Contains(m.GetFinalizers(), metav1.FinalizerDeleteDependents):
+		err = g.deleteDependents(o)
+	case m.GetDeletionTimestamp() != nil && slices.Contains(m.GetFinalizers(), metav1.FinalizerOrphanDependents):
+		err = g.orphanDependents(o)
+	case m.GetDeletionTimestamp() == nil && len(m.GetOwnerReferences()) > 0:
+		err = g.checkOwners(o, m)
+	}
+	if err != nil {
+		g.cluster.Kernel().Fail(fmt.Errorf("garbage collector: %s %s/%s: %w", g.cluster.Store().Resource(o.res).Plural, o.namespace, o.name, err))
+	}
+}
+
+// deleteDependents carries a foreground deletion on: what blocks it is deleted first, and then the finalizer goes.
+func (g *GarbageCollector) deleteDependents(o object) error {
+	blocked := false
+	for _, d := range slices.Clone(g.dependents[o.uid]) {
+		obj, m := g.get(d)
+		if obj == nil {
+			continue
+		}
+		for _, ref := range m.GetOwnerReferences() {
+			if ref.UID == o.uid && ref.BlockOwnerDeletion != nil && *ref.BlockOwnerDeletion {
+				blocked = true
+			}
+		}
+		if m.GetDeletionTimestamp() == nil {
+			g.add(d)
+		}
+	}
+	if blocked {
+		return nil // the deletion of a dependent brings us back
+	}
+	return g.change(o, func(m metav1.Object) {
+		m.SetFinalizers(without(m.GetFinalizers(), metav1.FinalizerDeleteDependents))
+	})
+}
+
+// orphanDependents takes the owner off its dependents, and then the finalizer off it.
+func (g *GarbageCollector) orphanDependents(o object) error {
+	for _, d := range slices.Clone(g.dependents[o.uid]) {
+		if err := g.disown(d, func(ref metav1.OwnerReference) bool { return ref.UID == o.uid }); err != nil {
+			return err
+		}
+	}
+	return g.change(o, func(m metav1.Object) {
+		m.SetFinalizers(without(m.GetFinalizers(), metav1.FinalizerOrphanDependents))
+	})
+}
+
+// disown takes owners off an object.
+func (g *GarbageCollector) disown(o object, which func(metav1.OwnerReference) bool) error {
+	return g.change(o, func(m metav1.Object) {
+		m.SetOwnerReferences(slices.DeleteFunc(slices.Clone(m.GetOwnerReferences()), which))
+	})
+}
+
+// ownerState is what the garbage collector finds at the other end of an ownerReference.
+type ownerState uint8
+
+const (
+	solid   ownerState = iota // the owner is there
+	absent                    // it is not
+	waiting                   // it is being deleted, in the foreground
+	unknown                   // its kind is not served, or it can own nothing here: nobody knows
+)
+
+// retryUnknown is how long the collector waits before it looks again for a kind that is not served.
+const retryUnknown = 30 * time.Second
+
+func (g *GarbageCollector) owner(namespace string, ref metav1.OwnerReference) ownerState {
+	res, ok := g.kinds.find(ref.APIVersion, ref.Kind)
+	if !ok {
+		return unknown
+	}
+	if g.cluster.Store().Resource(res).Namespaced && namespace == "" {
+		return unknown // a cluster-scoped object cannot have a namespaced owner
+	}
+	obj, m := g.get(object{res, g.namespaceOf(res, namespace), ref.Name, ref.UID})
+	switch {
+	case obj == nil:
+		return absent
+	case m.GetDeletionTimestamp() != nil && slices.Contains(m.GetFinalizers(), metav1.FinalizerDeleteDependents):
+		return waiting
+	}
+	return solid
+}
+
+// checkOwners deletes an object whose owners are all gone or going; if some are there, it only forgets the others.
+func (g *GarbageCollector) checkOwners(o object, m metav1.Object) error {
+	found := map[types.UID]ownerState{}
+	count := [unknown + 1]int{}
+	for _, ref := range m.GetOwnerReferences() {
+		state := g.owner(o.namespace, ref)
+		found[ref.UID] = state
+		count[state]++
+	}
+	switch {
+	case count[unknown] > 0:
+		g.again(o, retryUnknown)
+		return nil
+	case count[solid] > 0 && count[absent]+count[waiting] == 0:
+		return nil
+	case count[solid] > 0:
+		return g.disown(o, func(ref metav1.OwnerReference) bool { return found[ref.UID] != solid })
+	case count[waiting] > 0 && len(g.dependents[o.uid]) > 0:
+		return g.delete(o, metav1.DeletePropagationForeground)
+	}
+	return g.delete(o, policyOf(m))
+}
+
+// policyOf is how an object is deleted whose deleter does not say: its finalizers may.
+func policyOf(m metav1.Object) metav1.DeletionPropagation {
+	switch {
+	case slices.Contains(m.GetFinalizers(), metav1.FinalizerOrphanDependents):
+		return metav1.DeletePropagationOrphan
+	case slices.Contains(m.GetFinalizers(), metav1.FinalizerDeleteDependents):
+		return metav1.DeletePropagationForeground
+	}
+	return metav1.DeletePropagationBackground
+}

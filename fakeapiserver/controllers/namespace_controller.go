@@ -1,0 +1,154 @@
+package controllers
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/sim"
+)
+
+// KindEmptyNamespace is the choice in which the namespace controller looks at one namespace.
+var KindEmptyNamespace = sim.RegisterKind("empty-namespace", sim.ClassAction)
+
+// NamespaceController deletes what is in a namespace that is being deleted, and then takes the finalizer off it. It is the actor
+// "namespace-controller".
+type NamespaceController struct {
+	*worker[string]
+	writer
+	namespaces fakeapiserver.ResourceID
+	served     bool
+	waiting    map[string]bool // namespaces that were not empty when last looked at
+}
+
+// retryFull is how long the controller waits before it looks again at a namespace that finalizers or grace periods keep from
+// being empty: the real one waits about half of the longest grace period; deletions bring it back sooner.
+const retryFull = 15 * time.Second
+
+// NewNamespaceController starts a namespace controller.
+func NewNamespaceController(c *fakeapiserver.Cluster, o Options) *NamespaceController {
+	n := &NamespaceController{writer: writer{cluster: c, grace: o.GracePeriod}, waiting: map[string]bool{}}
+	n.worker = newWorker(c.Kernel(), "namespace-controller", KindEmptyNamespace, o, n.empty)
+	if n.find() {
+		s := c.Store()
+		// The newest revision can always be read.
+		_ = s.Walk(n.namespaces, s.Revision(), "", func(name string, obj runtime.Object) bool {
+			n.saw(name, obj, false)
+			return true
+		})
+	}
+	c.OnCommit(func(id fakeapiserver.ResourceID, done fakeapiserver.Committed) {
+		n.learn(func() { n.committed(id, &done) })
+	})
+	return n
+}
+
+func (n *NamespaceController) committed(id fakeapiserver.ResourceID, done *fakeapiserver.Committed) {
+	switch m, ok := done.Object.(metav1.Object); {
+	case !ok:
+	case n.find() && id == n.namespaces:
+		n.saw(done.Key, done.Object, done.Deleted)
+	case done.Deleted && n.waiting[m.GetNamespace()]:
+		n.add(m.GetNamespace())
+	}
+}
+
+// find looks for the resource of namespaces, which may be added late.
+func (n *NamespaceController) find() bool {
+	if !n.served {
+		n.namespaces, n.served = n.cluster.FindResource(schema.GroupResource{Resource: "namespaces"})
+	}
+	return n.served
+}
+
+// saw queues a namespace that is being deleted, or that was deleted with things in it.
+func (n *NamespaceController) saw(name string, obj runtime.Object, deleted bool) {
+	if m, ok := obj.(metav1.Object); ok && (deleted || m.GetDeletionTimestamp() != nil) {
+		n.add(name)
+	}
+}
+
+// Admit says whether an object may be created in a namespace now: 404 if that does not exist, 403 if it is being deleted. A
+// cluster without namespaces as objects admits everything.
+func (n *NamespaceController) Admit(gr schema.GroupResource, namespace, name string) error {
+	if namespace == "" || !n.find() {
+		return nil
+	}
+	obj, m := n.get(object{res: n.namespaces, name: namespace})
+	if obj == nil {
+		return apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, namespace)
+	}
+	if m.GetDeletionTimestamp() == nil {
+		return nil
+	}
+	err := apierrors.NewForbidden(gr, name, fmt.Errorf("unable to create new content in namespace %s because it is being terminated", namespace))
+	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
+		Type: corev1.NamespaceTerminatingCause, Message: fmt.Sprintf("namespace %s is being terminated", namespace), Field: "metadata.namespace",
+	})
+	return err
+}
+
+// empty deletes what is in a namespace; when nothing is left, the namespace goes.
+func (n *NamespaceController) empty(name string) {
+	ns := object{res: n.namespaces, name: name}
+	obj, m := n.get(ns)
+	if obj != nil && m.GetDeletionTimestamp() == nil {
+		return // somebody made a new one of that name
+	}
+	left, err := n.deleteContent(name)
+	switch {
+	case err != nil:
+	case left > 0:
+		n.waiting[name] = true
+		n.again(name, retryFull)
+	case obj != nil && slices.Contains(namespaceFinalizers(obj), string(corev1.FinalizerKubernetes)):
+		delete(n.waiting, name)
+		err = n.change(ns, func(m metav1.Object) {
+			if o, ok := m.(runtime.Object); ok {
+				setNamespaceFinalizers(m, without(namespaceFinalizers(o), string(corev1.FinalizerKubernetes)))
+			}
+		})
+	default:
+		delete(n.waiting, name)
+	}
+	if err != nil {
+		n.cluster.Kernel().Fail(fmt.Errorf("namespace controller: namespace %s: %w", name, err))
+	}
+}
+
+// deleteContent deletes everything in a namespace, resource by resource, and returns how much is still there.
+func (n *NamespaceController) deleteContent(namespace string) (left int, err error) {
+	s := n.cluster.Store()
+	for id := fakeapiserver.ResourceID(0); s.Resource(id) != nil; id++ {
+		if !s.Resource(id).Namespaced {
+			continue
+		}
+		var objects []object
+		if err := s.Walk(id, s.Revision(), namespace, func(_ string, obj runtime.Object) bool {
+			if m, ok := obj.(metav1.Object); ok {
+				objects = append(objects, object{id, namespace, m.GetName(), m.GetUID()})
+			}
+			return true
+		}); err != nil {
+			return 0, err
+		}
+		for _, o := range objects {
+			if _, m := n.get(o); m != nil && m.GetDeletionTimestamp() == nil {
+				if err := n.delete(o, metav1.DeletePropagationBackground); err != nil {
+					return 0, err
+				}
+			}
+			if obj, _ := n.get(o); obj != nil {
+				left++
+			}
+		}
+	}
+	return left, nil
+}

@@ -1,0 +1,114 @@
+package controllers
+
+import (
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/informersim/informersim/fakeapiserver"
+)
+
+// GracePeriod says how many seconds an object lives on after it is deleted.
+type GracePeriod func(res fakeapiserver.ResourceID, obj runtime.Object) int64
+
+// writer changes objects as the apiserver does when a controller asks it to.
+type writer struct {
+	cluster *fakeapiserver.Cluster
+	grace   GracePeriod
+}
+
+// get is the newest state of an object, nil if there is none with that uid; an empty uid means any.
+func (w *writer) get(o object) (runtime.Object, metav1.Object) {
+	obj, _ := w.cluster.Store().Get(o.res, o.namespace, o.name)
+	m, ok := obj.(metav1.Object)
+	if !ok || o.uid != "" && m.GetUID() != o.uid {
+		return nil, nil
+	}
+	return obj, m
+}
+
+// change commits what edit makes of a copy of an object. An object that is being deleted and has nothing left to wait for is
+// deleted instead, and then shows its last finalizer (S18).
+func (w *writer) change(o object, edit func(metav1.Object)) error {
+	obj, old := w.get(o)
+	if obj == nil {
+		return nil
+	}
+	next := obj.DeepCopyObject()
+	m, ok := next.(metav1.Object)
+	if !ok {
+		return nil
+	}
+	edit(m)
+	if old.GetDeletionTimestamp() != nil && len(m.GetFinalizers()) == 0 && !namespaceHasFinalizers(next) && graceLeft(m) == 0 {
+		_, err := w.cluster.Delete(o.res, o.namespace, o.name, nil)
+		return ignoreGone(err)
+	}
+	_, err := w.cluster.Update(o.res, next)
+	return ignoreGone(err)
+}
+
+// delete deletes an object as the apiserver does: at once, or, if finalizers or a grace period keep it, by marking it.
+func (w *writer) delete(o object, policy metav1.DeletionPropagation) error {
+	obj, m := w.get(o)
+	if obj == nil {
+		return nil
+	}
+	finalizers := propagation(m.GetFinalizers(), policy)
+	grace := int64(0)
+	if w.grace != nil {
+		grace = w.grace(o.res, obj)
+	}
+	if len(finalizers) == 0 && grace == 0 && !namespaceHasFinalizers(obj) {
+		_, err := w.cluster.Delete(o.res, o.namespace, o.name, nil)
+		return ignoreGone(err)
+	}
+	if m.GetDeletionTimestamp() != nil && slices.Equal(finalizers, m.GetFinalizers()) && graceLeft(m) <= grace {
+		return nil
+	}
+	return w.change(o, func(m metav1.Object) {
+		if m.GetDeletionTimestamp() == nil {
+			m.SetGeneration(m.GetGeneration() + 1)
+		}
+		at := metav1.NewTime(w.cluster.Now().Truncate(time.Second).Add(time.Duration(grace) * time.Second))
+		m.SetDeletionTimestamp(&at)
+		m.SetDeletionGracePeriodSeconds(&grace)
+		m.SetFinalizers(finalizers)
+	})
+}
+
+func graceLeft(m metav1.Object) int64 {
+	if g := m.GetDeletionGracePeriodSeconds(); g != nil {
+		return *g
+	}
+	return 0
+}
+
+// propagation is an object's finalizers once its deletion with that policy has begun.
+func propagation(have []string, policy metav1.DeletionPropagation) []string {
+	kept := slices.DeleteFunc(slices.Clone(have), func(f string) bool {
+		return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents
+	})
+	switch policy {
+	case metav1.DeletePropagationOrphan:
+		kept = append(kept, metav1.FinalizerOrphanDependents)
+	case metav1.DeletePropagationForeground:
+		kept = append(kept, metav1.FinalizerDeleteDependents)
+	}
+	return kept
+}
+
+func without(list []string, s string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(x string) bool { return x == s })
+}
+
+// ignoreGone forgives that somebody was faster.
+func ignoreGone(err error) error {
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
