@@ -1,0 +1,138 @@
+package clientgo
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informersim/informersim/subjects"
+)
+
+// queued makes a view of a queue that is a slice of keys.
+func queued(keys *[]string, delta, atomic bool) *queueView {
+	return &queueView{list: reflect.ValueOf(keys).Elem(), delta: delta, atomic: atomic}
+}
+
+func TestBacklogKnowsWhatHasNoOrder(t *testing.T) {
+	list := &replaced{keys: []string{"b", "c"}}
+	streamed := &replaced{keys: []string{"b", "c"}, unordered: true}
+	for _, test := range []struct {
+		name          string
+		delta, atomic bool
+		before, after []string
+		with          *replaced // nil for a resync
+		want          []part
+	}{
+		{"delta: tombstones follow the list", true, false, []string{"b"}, []string{"b", "c", "x", "y"}, list, []part{{from: 2, to: 4}}},
+		{"delta: one tombstone has an order", true, false, nil, []string{"b", "c", "x"}, list, nil},
+		{"delta: a streaming list", true, false, []string{"z"}, []string{"z", "c", "b"}, streamed, []part{{from: 1, to: 3, listed: true}}},
+		{"delta: a resync", true, false, []string{"z"}, []string{"z", "c", "b"}, nil, []part{{from: 1, to: 3}}},
+		{"in order: tombstones precede the list", false, false, []string{"z"}, []string{"z", "x", "y", "b", "c"}, list, []part{{from: 1, to: 3}}},
+		{"in order: no tombstones", false, false, nil, []string{"b", "c"}, list, nil},
+		{"in order: a streaming list", false, false, nil, []string{"x", "c", "b"}, streamed, []part{{from: 0, to: 3, listed: true}}},
+		{"atomic: a list is one entry", false, true, []string{"z"}, []string{"z", "list"}, list, []part{{from: 1, to: 2, replace: true}}},
+		{"atomic: a resync is one entry", false, true, nil, []string{"sync"}, nil, []part{{from: 0, to: 1}}},
+	} {
+		keys := test.before
+		b := backlog{queue: queued(&keys, test.delta, test.atomic)}
+		b.follow()
+		keys = test.after
+		if test.with != nil {
+			b.replaced(test.with)
+		} else {
+			b.resynced()
+		}
+		if !slices.Equal(b.parts, test.want) || b.length != len(test.after) {
+			t.Errorf("%s: parts %+v of %d, want %+v of %d", test.name, b.parts, b.length, test.want, len(test.after))
+		}
+	}
+}
+
+// A part that is popped from moves to the front, and a pop that begins in it goes on to its end, or, where batches end
+// anywhere, to the end of the queue.
+func TestBacklogPops(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		delta   bool
+		parts   []part
+		pops    []int
+		ahead   []bool // before each pop
+		inside  []bool // after each pop
+		entries int
+	}{
+		{"delta", true, []part{{from: 1, to: 4}}, []int{1, 1, 1, 1, 1}, []bool{false, true, true, true, false}, []bool{false, true, true, false, false}, 5},
+		{"a batch takes it all", false, []part{{from: 1, to: 4}}, []int{5}, []bool{true}, []bool{false}, 5},
+		{"a batch ends inside", false, []part{{from: 0, to: 4}}, []int{2, 2, 1}, []bool{true, true, false}, []bool{true, true, false}, 5},
+	} {
+		keys := make([]string, test.entries)
+		b := backlog{queue: queued(&keys, test.delta, false), parts: slices.Clone(test.parts)}
+		b.follow()
+		b.begin()
+		for n, take := range test.pops {
+			if got := b.unorderedAhead(); got != test.ahead[n] {
+				t.Errorf("%s: before pop %d: unorderedAhead is %v", test.name, n+1, got)
+			}
+			keys = keys[take:]
+			if !b.popped() {
+				t.Errorf("%s: pop %d took nothing", test.name, n+1)
+			}
+			if got := b.inside(); got != test.inside[n] {
+				t.Errorf("%s: after pop %d: inside is %v", test.name, n+1, got)
+			}
+		}
+		if b.popped() {
+			t.Errorf("%s: a pop that took nothing counts", test.name)
+		}
+	}
+}
+
+func TestNotificationsArePutInOrder(t *testing.T) {
+	text := func(ns []notification) string {
+		var b strings.Builder
+		for _, n := range ns {
+			fmt.Fprintf(&b, "%s:%s ", n.detail, n.key)
+		}
+		return b.String()
+	}
+	n := func(detail string, keys ...string) (out []notification) {
+		for _, k := range keys {
+			out = append(out, notification{detail: detail, key: k})
+		}
+		return out
+	}
+	all := slices.Concat(n(subjects.NotifyUnknown, "y", "x"), n(subjects.NotifyUpdate, "b", "a"), n(subjects.NotifySync, "d", "c"), n(subjects.NotifyDelete, "f", "e"))
+	ns := slices.Clone(all)
+	byRun(ns, false)
+	want := slices.Concat(n(subjects.NotifyUnknown, "x", "y"), n(subjects.NotifyUpdate, "b", "a"), n(subjects.NotifySync, "c", "d"), n(subjects.NotifyDelete, "f", "e"))
+	if text(ns) != text(want) {
+		t.Errorf("got %s\nwant %s", text(ns), text(want))
+	}
+	ns = slices.Clone(all)
+	byRun(ns, true)
+	want = slices.Concat(n(subjects.NotifyUnknown, "x", "y"), n(subjects.NotifyUpdate, "a", "b"), n(subjects.NotifySync, "c", "d"), n(subjects.NotifyDelete, "f", "e"))
+	if text(ns) != text(want) {
+		t.Errorf("of a list without order: got %s\nwant %s", text(ns), text(want))
+	}
+	ns = slices.Concat(n(subjects.NotifyUnknown, "b"), n(subjects.NotifyAdd, "b"), n(subjects.NotifyUnknown, "a"))
+	byKey(ns)
+	if want := slices.Concat(n(subjects.NotifyUnknown, "a"), n(subjects.NotifyUnknown, "b"), n(subjects.NotifyAdd, "b")); text(ns) != text(want) {
+		t.Errorf("by key: got %s\nwant %s", text(ns), text(want))
+	}
+}
+
+// A client-go that keeps its queue elsewhere is refused with a sentence that says so.
+func TestUnknownQueueIsRefused(t *testing.T) {
+	type informer struct {
+		cache.SharedIndexInformer
+		controller any
+	}
+	for _, inf := range []cache.SharedIndexInformer{&informer{}, &informer{controller: &struct{ x int }{}}} {
+		if _, err := viewQueue(inf); err == nil || !strings.Contains(err.Error(), "this client-go") {
+			t.Errorf("the error is %v", err)
+		}
+	}
+}

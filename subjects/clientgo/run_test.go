@@ -1,0 +1,233 @@
+package clientgo_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/properties"
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects/clientgo"
+)
+
+// options are those of a run on client-go, with every property.
+func options(t testing.TB, seed uint64, strategy, mix string) scenarios.Options {
+	t.Helper()
+	checkers, err := properties.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := scenarios.Options{
+		Subject: clientgo.New, SubjectName: clientgo.Name, Host: clientgo.Host, Engine: clientgo.Engine,
+		Seed: seed, Strategy: strategy, Checkers: checkers,
+	}
+	if mix != "" {
+		m, err := fakeapiserver.FaultMixNamed(mix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Mix = &m
+	}
+	return o
+}
+
+func parse(t testing.TB, script string) *scenarios.Scenario {
+	t.Helper()
+	s, err := scenarios.Parse("test.sim", []byte(script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func run(t testing.TB, s *scenarios.Scenario, o scenarios.Options) *scenarios.Result {
+	t.Helper()
+	res, err := scenarios.Run(context.Background(), s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// Every transcript of the catalogue is what client-go does, too.
+func TestCatalogue(t *testing.T) {
+	files, err := filepath.Glob("../../scenarios/testdata/*.sim")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d scenarios: %v", len(files), err)
+	}
+	for _, path := range files {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			s, err := scenarios.Load(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res := run(t, s, options(t, 1, "fifo", ""))
+			for _, m := range res.Mismatches {
+				t.Errorf("%v: %s\nexpected\n%sclient-go\n%s", m.Pos, m.Message, m.Expected, m.Actual)
+			}
+			if !res.Passed() {
+				t.Errorf("verdict %s: %v", res.Verdict(), res.Violation)
+			}
+		})
+	}
+}
+
+// mapOrder is a scenario in which client-go walks maps wherever it does: tombstones of a relist, resyncs, a late handler's
+// replay, a streaming list.
+const mapOrder = `
+cluster replicas=2
+resource pods
+create pods default/a default/b default/c default/d default/e default/f default/g default/h default/i default/j default/k default/l
+informer i1 pods handlers=h1,h2 resync=5s queue=%[1]s watch-list=%[2]s
+settle
+hold h1
+update pods default/b
+delete pods default/c default/d
+hold i1
+update pods default/e
+fault i1 watch=410
+delete pods default/a default/b default/f default/g
+create pods default/c default/m
+advance 3s
+create pods default/f
+advance 3s
+release i1
+step 3
+handler i1 h3
+settle
+release h1
+fault i1 watch=reset
+compact
+delete pods default/h default/i
+advance 30s
+handler i1 h4 resync=7s
+remove h2
+advance 30s
+`
+
+// The order of Go's maps, which differs from run to run, reaches neither a choice nor a record.
+func TestMapOrderDoesNotShow(t *testing.T) {
+	for _, queue := range []string{"delta", "inorder", "atomic"} {
+		for _, watchList := range []string{"on", "off"} {
+			for _, strategy := range []string{"fifo", "random"} {
+				t.Run(fmt.Sprintf("%s %s %s", queue, watchList, strategy), func(t *testing.T) {
+					s := parse(t, fmt.Sprintf(mapOrder, queue, watchList))
+					var first *scenarios.Result
+					for n := range 25 {
+						res := run(t, s, options(t, 3, strategy, ""))
+						if !res.Passed() {
+							t.Fatalf("verdict %s: %v", res.Verdict(), res.Violation)
+						}
+						if n == 0 {
+							first = res
+						} else if res.Hash != first.Hash {
+							t.Fatalf("run %d has hash %016x after %d steps, the first %016x after %d", n+1, res.Hash, res.Steps, first.Hash, first.Steps)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// Explored schedules under faults break no property, with any queue, and every run can be replayed.
+func TestPropertiesHoldAndRunsReplay(t *testing.T) {
+	for _, queue := range []string{"delta", "inorder", "atomic"} {
+		for _, watchList := range []string{"on", "off"} {
+			s := parse(t, fmt.Sprintf(mapOrder, queue, watchList))
+			for seed := uint64(1); seed <= 15; seed++ {
+				o := options(t, seed, "", "storm")
+				var trace bytes.Buffer
+				o.Trace = &trace
+				res := run(t, s, o)
+				if !res.Passed() {
+					t.Fatalf("queue %s, watch-list %s, seed %d: %v", queue, watchList, seed, res.Violation)
+				}
+				r, err := sim.NewTraceReader("trace", &trace)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if h := r.Header(); h.Subject != clientgo.Name || h.Engine != clientgo.Engine {
+					t.Fatalf("the trace is of subject %q, engine %q", h.Subject, h.Engine)
+				}
+				again, err := scenarios.Replay(context.Background(), r, options(t, 0, "", ""))
+				if err != nil {
+					t.Fatalf("queue %s, watch-list %s, seed %d: %v", queue, watchList, seed, err)
+				}
+				if again.Hash != res.Hash {
+					t.Fatalf("the replay has hash %016x, the run had %016x", again.Hash, res.Hash)
+				}
+			}
+		}
+	}
+}
+
+// Held parts hold: nothing is popped, nobody is told, and what was held comes in order afterwards.
+func TestHolds(t *testing.T) {
+	for _, queue := range []string{"delta", "inorder", "atomic"} {
+		res := run(t, parse(t, `
+resource pods
+create pods default/a
+informer i1 pods handlers=h1,h2 queue=`+queue+`
+settle
+log h1
+----
+h1 add default/a rv=1 initial
+
+hold i1
+update pods default/a
+create pods default/b
+settle
+expect i1 diverged count=1
+log h1
+----
+
+release i1
+hold h1
+settle
+expect i1 converged count=2
+log h1
+----
+
+log h2
+----
+h2 add default/a rv=1 initial
+h2 update default/a rv=2 old=1
+h2 add default/b rv=3
+
+delete pods default/b
+settle
+release h1
+settle
+log h1
+----
+h1 update default/a rv=2 old=1
+h1 add default/b rv=3
+h1 delete default/b rv=4
+`), options(t, 1, "fifo", ""))
+		if !res.Passed() {
+			t.Errorf("queue %s: %v %+v", queue, res.Violation, res.Mismatches)
+		}
+	}
+}
+
+// Without a word about it an informer has client-go's own default, the atomic queue.
+func TestDefaultQueue(t *testing.T) {
+	const script = "resource pods\ncreate pods default/a\ninformer i1 pods handlers=h1%s\nsettle\nfault i1 watch=410\ndelete pods default/a\nadvance 5s\n"
+	steps := func(queue string) uint64 {
+		res := run(t, parse(t, fmt.Sprintf(script, queue)), options(t, 1, "fifo", ""))
+		if !res.Passed() {
+			t.Fatalf("%q: %v", queue, res.Violation)
+		}
+		return res.Steps
+	}
+	// The bookmarks that an atomic queue takes tell it from the others.
+	res := steps("")
+	if atomic := steps(" queue=atomic"); res != atomic {
+		t.Errorf("an informer without queue= takes %d steps, one with queue=atomic %d", res, atomic)
+	}
+}
