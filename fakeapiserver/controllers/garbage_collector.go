@@ -25,7 +25,7 @@ type GarbageCollector struct {
 	kinds kinds
 	// dependents are, by the uid of an owner, those that name it, in the order in which they came to do so.
 	dependents map[types.UID][]object
-	owners     map[object][]types.UID // the other way round
+	owners     map[object][]metav1.OwnerReference // the other way round
 }
 
 // NewGarbageCollector starts a garbage collector. It knows what is in the cluster already.
@@ -34,7 +34,7 @@ func NewGarbageCollector(c *fakeapiserver.Cluster, o Options) *GarbageCollector 
 		writer:     writer{cluster: c, grace: o.GracePeriod},
 		kinds:      newKinds(c),
 		dependents: map[types.UID][]object{},
-		owners:     map[object][]types.UID{},
+		owners:     map[object][]metav1.OwnerReference{},
 	}
 	g.worker = newWorker(c.Kernel(), "garbage-collector", KindCollect, o, g.collect)
 	s := c.Store()
@@ -66,45 +66,48 @@ func (g *GarbageCollector) saw(id fakeapiserver.ResourceID, obj runtime.Object, 
 	if deleted {
 		refs = nil
 	}
-	g.own(o, refs)
+	was := g.owners[o]
+	g.own(o, was, refs)
+	// Whoever is deleted in the foreground waits until nothing blocks it any more.
+	for _, ref := range was {
+		if !slices.ContainsFunc(refs, func(now metav1.OwnerReference) bool { return now.UID == ref.UID && blocks(now) }) {
+			if res, ok := g.kinds.find(ref.APIVersion, ref.Kind); ok {
+				g.add(object{res, g.namespaceOf(res, o.namespace), ref.Name, ref.UID})
+			}
+		}
+	}
 	switch {
 	case deleted:
 		for _, d := range g.dependents[o.uid] {
 			g.add(d)
-		}
-		// Whoever is deleted in the foreground waits for its dependents.
-		for _, ref := range m.GetOwnerReferences() {
-			if res, ok := g.kinds.find(ref.APIVersion, ref.Kind); ok {
-				g.add(object{res, g.namespaceOf(res, o.namespace), ref.Name, ref.UID})
-			}
 		}
 	case len(refs) > 0 || m.GetDeletionTimestamp() != nil && len(m.GetFinalizers()) > 0:
 		g.add(o)
 	}
 }
 
+func blocks(ref metav1.OwnerReference) bool {
+	return ref.BlockOwnerDeletion != nil && *ref.BlockOwnerDeletion
+}
+
 // own replaces what is known of an object's owners.
-func (g *GarbageCollector) own(o object, refs []metav1.OwnerReference) {
-	var now []types.UID
-	for _, ref := range refs {
-		if !slices.Contains(now, ref.UID) {
-			now = append(now, ref.UID)
-		}
+func (g *GarbageCollector) own(o object, was, now []metav1.OwnerReference) {
+	names := func(refs []metav1.OwnerReference, uid types.UID) bool {
+		return slices.ContainsFunc(refs, func(ref metav1.OwnerReference) bool { return ref.UID == uid })
 	}
-	was := g.owners[o]
-	for _, uid := range was {
-		if slices.Contains(now, uid) {
+	for _, ref := range was {
+		if names(now, ref.UID) {
 			continue
 		}
-		if left := slices.DeleteFunc(g.dependents[uid], func(d object) bool { return d == o }); len(left) > 0 {
-			g.dependents[uid] = left
+		if left := slices.DeleteFunc(g.dependents[ref.UID], func(d object) bool { return d == o }); len(left) > 0 {
+			g.dependents[ref.UID] = left
 		} else {
-			delete(g.dependents, uid)
+			delete(g.dependents, ref.UID)
 		}
 	}
-	for _, uid := range now {
-		if !slices.Contains(was, uid) {
-			g.dependents[uid] = append(g.dependents[uid], o)
+	for i, ref := range now {
+		if !names(was, ref.UID) && !names(now[:i], ref.UID) {
+			g.dependents[ref.UID] = append(g.dependents[ref.UID], o)
 		}
 	}
 	if len(now) == 0 {
@@ -151,9 +154,7 @@ func (g *GarbageCollector) deleteDependents(o object) error {
 			continue
 		}
 		for _, ref := range m.GetOwnerReferences() {
-			if ref.UID == o.uid && ref.BlockOwnerDeletion != nil && *ref.BlockOwnerDeletion {
-				blocked = true
-			}
+			blocked = blocked || ref.UID == o.uid && blocks(ref)
 		}
 		if m.GetDeletionTimestamp() == nil {
 			g.add(d)
