@@ -17,6 +17,7 @@ import (
 type handlerGrammar struct {
 	handlers  byActor[heldBy]
 	deletions byActor[deletedKeys] // by informer
+	streaming streamingLists
 }
 
 // deletedKeys are the revisions of the last DELETED frame of each key.
@@ -37,11 +38,14 @@ func newHandlerGrammar() *handlerGrammar { return &handlerGrammar{} }
 func (*handlerGrammar) Name() string { return "HandlerGrammar" }
 
 func (*handlerGrammar) Kinds() []sim.Kind {
-	return []sim.Kind{subjects.KindNotify, subjects.KindHandler, fakeapiserver.KindFrame}
+	return []sim.Kind{subjects.KindNotify, subjects.KindHandler, fakeapiserver.KindRequest, fakeapiserver.KindFrame}
 }
 
 func (p *handlerGrammar) Record(w *scenarios.World, r *sim.Record) *scenarios.Violation {
 	switch r.Kind {
+	case fakeapiserver.KindRequest:
+		p.streaming.request(w, r)
+		return nil
 	case fakeapiserver.KindFrame:
 		p.frame(w, r)
 		return nil
@@ -88,13 +92,10 @@ func (p *handlerGrammar) update(w *scenarios.World, r *sim.Record, cur heldObjec
 	return nil
 }
 
-// frame notes the deletions that a watch tells of.
+// frame notes the deletions that a watch tells of. Those within a streaming list are lost in the list.
 func (p *handlerGrammar) frame(w *scenarios.World, r *sim.Record) {
-	if r.Detail != "DELETED" {
-		return
-	}
 	id, ok := watcherOf(w, r)
-	if !ok {
+	if !ok || p.streaming.has(id, r) || r.Detail != "DELETED" {
 		return
 	}
 	d := p.deletions.get(id)

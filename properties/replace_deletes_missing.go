@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/watch"
-
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
@@ -21,6 +19,7 @@ type replaceDeletesMissing struct {
 	informers byActor[knownKeys]
 	replaced  []sim.ActorID // informers with a Replace in this step
 	told      toldOfMissing
+	streaming streamingLists
 }
 
 type knownKeys struct {
@@ -29,8 +28,6 @@ type knownKeys struct {
 	missing map[string]int
 	visible bool
 	list    knownFrom
-	// initial are the watches whose frames are a streaming list under way: nothing is known of those before its end.
-	initial map[int64]bool
 }
 
 // knownFrom is why a key is known.
@@ -55,7 +52,7 @@ func (*replaceDeletesMissing) Kinds() []sim.Kind {
 func (p *replaceDeletesMissing) Record(w *scenarios.World, r *sim.Record) *scenarios.Violation {
 	switch r.Kind {
 	case fakeapiserver.KindRequest:
-		p.request(w, r)
+		p.streaming.request(w, r)
 	case fakeapiserver.KindFrame:
 		p.frame(w, r)
 	case subjects.KindNotify, subjects.KindHandler:
@@ -73,35 +70,15 @@ func (p *replaceDeletesMissing) Record(w *scenarios.World, r *sim.Record) *scena
 	return nil
 }
 
-// request notes the watches that begin with a list.
-func (p *replaceDeletesMissing) request(w *scenarios.World, r *sim.Record) {
-	if !strings.Contains(r.Detail, "sendInitialEvents=true") {
-		return
-	}
-	if id, ok := watcherOf(w, r); ok {
-		k := p.informers.get(id)
-		if k.initial == nil {
-			k.initial = map[int64]bool{}
-		}
-		k.initial[r.N] = true
-	}
-}
-
 func (p *replaceDeletesMissing) frame(w *scenarios.World, r *sim.Record) {
 	id, ok := watcherOf(w, r)
 	if !ok {
 		return
 	}
+	if p.streaming.has(id, r) || r.Key == "" {
+		return // the Replace that comes of a list tells what is known; bookmarks and errors tell nothing
+	}
 	k := p.informers.get(id)
-	if k.initial[r.N] {
-		if r.Detail == string(watch.Bookmark) {
-			delete(k.initial, r.N) // the Replace that comes of it tells what is known
-		}
-		return
-	}
-	if r.Key == "" {
-		return // a bookmark or an error
-	}
 	if k.known == nil {
 		k.known = map[string]knownFrom{}
 	}

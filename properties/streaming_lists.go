@@ -1,0 +1,44 @@
+package properties
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/sim"
+)
+
+// streamingLists knows which frames are part of a list that comes as a watch (I14): until its end the client keeps them for
+// itself (I15), and then takes the list as a whole (I16).
+type streamingLists struct {
+	underWay byActor[watchIDs] // by informer
+}
+
+type watchIDs struct{ ids map[int64]bool }
+
+// request notes a watch that begins with a list.
+func (s *streamingLists) request(w *scenarios.World, r *sim.Record) {
+	if !strings.Contains(r.Detail, "sendInitialEvents=true") {
+		return
+	}
+	if id, ok := watcherOf(w, r); ok {
+		of := s.underWay.get(id)
+		if of.ids == nil {
+			of.ids = map[int64]bool{}
+		}
+		of.ids[r.N] = true
+	}
+}
+
+// has tells whether a frame for that informer is part of such a list, the bookmark that ends it included.
+func (s *streamingLists) has(id sim.ActorID, frame *sim.Record) bool {
+	of := s.underWay.get(id)
+	if !of.ids[frame.N] {
+		return false
+	}
+	if frame.Detail == string(watch.Bookmark) {
+		delete(of.ids, frame.N)
+	}
+	return true
+}
