@@ -233,16 +233,19 @@ const lastWait = 10 * time.Minute
 func (w *world) end(before int) error {
 	w.over(errOver)
 	w.bubble.Rest()
-	for waited := time.Duration(0); waited < lastWait && runtime.NumGoroutine() > before; {
-		gone := w.bubble.Pass(lastWait - waited)
-		waited += max(gone, time.Millisecond)
-	}
-	if runtime.NumGoroutine() <= before {
-		return nil
-	}
-	left := w.bubble.Goroutines()
-	if len(left) == 0 {
-		return nil
+	var left []clientgo.Goroutine
+	for waited := time.Duration(0); ; {
+		if runtime.NumGoroutine() <= before {
+			return nil
+		}
+		// Others than the bubble's may have come, or some may still be on their last steps.
+		if left = w.bubble.Goroutines(); len(left) == 0 {
+			return nil
+		}
+		if waited >= lastWait {
+			break
+		}
+		waited += max(w.bubble.Pass(lastWait/8), time.Millisecond)
 	}
 	err := &clientgo.LeakError{Goroutines: left}
 	if slices.ContainsFunc(left, func(g clientgo.Goroutine) bool { return !blockedForGood(g.State) }) {

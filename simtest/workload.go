@@ -25,9 +25,12 @@ type Object interface {
 	metav1.Object
 }
 
-// workloadClient is the client that the helpers use; "conn/workload" in traces. Its requests are hit by faults as any
-// other's; it repeats them until they are answered.
+// workloadClient is the client that the helpers use; "conn/workload" in traces. No fault is chosen for its requests; what
+// others bring upon them (a replica's restart) has it repeat them.
 const workloadClient = "workload"
+
+// retryWait is how much virtual time passes before a helper's request is repeated.
+const retryWait = time.Second
 
 // Create creates objects, through the API, and puts what the server answers into them.
 func (e *Env) Create(objs ...Object) { e.each("env.Create", http.MethodPost, "", objs) }
@@ -171,6 +174,7 @@ func (e *Env) write(what, method, sub string, obj Object) error {
 		switch {
 		case err != nil || code >= 500 || code == http.StatusTooManyRequests:
 			doubt = doubt || err != nil || code == http.StatusGatewayTimeout
+			e.w.body.ask(&ask{what: what, limit: retryWait, until: e.w.kernel.Clock().AtLimit})
 		case code < 300 && method == http.MethodDelete:
 			return nil
 		case code < 300:

@@ -34,6 +34,7 @@ type world struct {
 	seed     uint64
 	kernel   *sim.Kernel
 	strategy sim.Strategy
+	spare    *sparing // the strategy, if it picks faults
 	cluster  *fakeapiserver.Cluster
 	api      *rest.Server
 	kinds    *catalogue
@@ -92,12 +93,13 @@ func newWorld(t TB, o *Options, kinds *catalogue, s source) (*world, error) {
 	case o.Strategy == "fifo":
 		w.strategy = sim.NewFIFO()
 	default:
-		w.strategy = sim.NewRandom(w.seed, func(k sim.Kind) float64 {
+		w.spare = &sparing{Strategy: sim.NewRandom(w.seed, func(k sim.Kind) float64 {
 			if k == kindCrash {
 				return o.Crashes
 			}
 			return mix.Rate(k)
-		})
+		})}
+		w.strategy = w.spare
 	}
 	ko.Strategy = w.strategy
 	w.kernel = sim.NewKernel(ko)
@@ -121,6 +123,10 @@ func newWorld(t TB, o *Options, kinds *catalogue, s source) (*world, error) {
 	})
 	if w.api, err = rest.New(rest.Options{Cluster: w.cluster, Types: kinds.registry, Policy: fakeapiserver.ByChoice()}); err != nil {
 		return nil, err
+	}
+	w.cluster.Connect(workloadClient, fakeapiserver.ByChoice())
+	if w.spare != nil {
+		w.spare.spare(w.kernel, "conn/"+workloadClient)
 	}
 	w.checks = newChecks(w)
 	w.kernel.Observe(w.checks)

@@ -2,6 +2,8 @@ package clientgo
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/informersim/informersim/sim"
@@ -37,8 +39,10 @@ func (b *Bubble) Pass(d time.Duration) time.Duration { return b.b.pass(d) }
 // CheckTime fails the kernel's run if the bubble's clock and the kernel's differ.
 func (b *Bubble) CheckTime() { b.b.checkTime() }
 
-// Goroutines are those of the bubble that have not ended, without the caller's own.
-func (b *Bubble) Goroutines() []Goroutine { return bubbled(dump(), false) }
+// Goroutines are those of the bubble that have not ended, without the one that Host called and what waits for it.
+func (b *Bubble) Goroutines() []Goroutine {
+	return slices.DeleteFunc(bubbled(dump(), false), func(g Goroutine) bool { return strings.HasPrefix(g.Started, "testing/synctest.") })
+}
 
 // Abandon ends the run with an error while goroutines in the bubble go on for ever. No other run can follow in this process.
 // The caller returns to Host at once.

@@ -1,0 +1,52 @@
+package simtest
+
+import (
+	"slices"
+
+	"github.com/informersim/informersim/sim"
+)
+
+// sparing is a strategy that picks no fault of one actor's, the helpers' client: a test's own writes are to arrive. Faults of
+// replicas and of the Store hit them as any other's.
+type sparing struct {
+	sim.Strategy
+	spared sim.ActorID
+	known  bool
+
+	faults []sim.Offer
+	kinds  []sim.FaultKind
+}
+
+// Pick implements sim.Strategy.
+func (s *sparing) Pick(r *sim.Ready, step uint64) (sim.Choice, error) {
+	theirs := func(o sim.Offer) bool { return o.Actor == s.spared }
+	if !s.known || !slices.ContainsFunc(r.Faults, theirs) {
+		return s.Strategy.Pick(r, step)
+	}
+	s.faults = slices.DeleteFunc(append(s.faults[:0], r.Faults...), theirs)
+	s.kinds = s.kinds[:0]
+	for _, k := range r.FaultKinds {
+		k.Count = 0
+		for _, o := range s.faults {
+			if o.Kind == k.Kind {
+				k.Count++
+			}
+		}
+		if k.Count > 0 {
+			s.kinds = append(s.kinds, k)
+		}
+	}
+	rest := *r
+	rest.Faults, rest.FaultKinds = s.faults, s.kinds
+	return s.Strategy.Pick(&rest, step)
+}
+
+// StopFaults passes it on to a strategy that has faults.
+func (s *sparing) StopFaults() {
+	if f, ok := s.Strategy.(interface{ StopFaults() }); ok {
+		f.StopFaults()
+	}
+}
+
+// spare names the actor, once it is there.
+func (s *sparing) spare(k *sim.Kernel, name string) { s.spared, s.known = k.ActorByName(name) }
