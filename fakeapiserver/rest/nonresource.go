@@ -10,7 +10,7 @@ import (
 
 // Version is what /version says: the release whose behaviour this server has.
 var Version = version.Info{
-	Major: "1", Minor: "37", GitVersion: "v1.37.2", GitCommit: "", GitTreeState: "clean", BuildDate: "1970-01-01T00:00:00Z",
+	Major: "1", Minor: "37", EmulationMajor: "1", EmulationMinor: "37", MinCompatibilityMajor: "1", MinCompatibilityMinor: "36", GitVersion: "v1.37.2", GitCommit: "", GitTreeState: "clean", BuildDate: "1970-01-01T00:00:00Z",
 	GoVersion: "go1.26", Compiler: "gc", Platform: "linux/amd64",
 }
 
@@ -25,6 +25,10 @@ func (c *call) nonResource() (cancel func()) {
 		case "/healthz", "/livez", "/readyz":
 			c.respond(http.StatusOK, header("text/plain; charset=utf-8"), []byte("ok"))
 		default:
+			if doc := c.server.discovery(path); doc != nil {
+				c.document(doc)
+				return
+			}
 			c.notFoundPage()
 		}
 	})

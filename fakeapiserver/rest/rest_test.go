@@ -128,3 +128,26 @@ func TestStatusAndScale(t *testing.T) {
 		t.Fatalf("after the scale: %+v, %v", d, err)
 	}
 }
+
+func TestDiscovery(t *testing.T) {
+	d := newClient(t).Discovery()
+	v, err := d.ServerVersion()
+	if err != nil || v.Minor != "37" {
+		t.Fatalf("version: %+v, %v", v, err)
+	}
+	_, lists, err := d.ServerGroupsAndResources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, l := range lists {
+		for _, r := range l.APIResources {
+			found[l.GroupVersion+" "+r.Name] = r.Kind
+		}
+	}
+	for name, kind := range map[string]string{"v1 pods": "Pod", "v1 pods/status": "Pod", "apps/v1 deployments/scale": "Scale", "batch/v1 jobs": "Job"} {
+		if found[name] != kind {
+			t.Errorf("%s is of kind %q, want %q", name, found[name], kind)
+		}
+	}
+}
