@@ -35,19 +35,28 @@ func BenchmarkKernelStep(b *testing.B) {
 
 // BenchmarkKernelStepTraced is BenchmarkKernelStep with a trace written to nowhere.
 func BenchmarkKernelStepTraced(b *testing.B) {
-	for _, ready := range []int{1, 100} {
-		b.Run(fmt.Sprintf("strategy=random/ready=%d", ready), func(b *testing.B) {
-			k := newChurn(NewRandom(1, nil), ready, 0)
-			w, err := NewTraceWriter(k, io.Discard, Header{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			k.Observe(w)
-			steps(b, k)
-			if err := w.Close("pass"); err != nil {
-				b.Fatal(err)
-			}
-		})
+	strategies := []struct {
+		name string
+		make func() Strategy
+	}{
+		{"fifo", func() Strategy { return NewFIFO() }},
+		{"random", func() Strategy { return NewRandom(1, nil) }},
+	}
+	for _, s := range strategies {
+		for _, ready := range []int{1, 100} {
+			b.Run(fmt.Sprintf("strategy=%s/ready=%d", s.name, ready), func(b *testing.B) {
+				k := newChurn(s.make(), ready, 0)
+				w, err := NewTraceWriter(k, io.Discard, Header{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				k.Observe(w)
+				steps(b, k)
+				if err := w.Close("pass"); err != nil {
+					b.Fatal(err)
+				}
+			})
+		}
 	}
 }
 

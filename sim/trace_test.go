@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -321,4 +323,55 @@ func limitTraceBytes(t *testing.T, n int) {
 	old := maxTraceBytes
 	maxTraceBytes = n
 	t.Cleanup(func() { maxTraceBytes = old })
+}
+
+// The ways in which the writer prints numbers and hashes agree with those of package strconv, whatever was printed before.
+func TestTraceNumbers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d, counter := newDecimal(), newDecimal()
+		v := uint64(0)
+		for range rapid.IntRange(1, 50).Draw(t, "numbers") {
+			switch rapid.IntRange(0, 3).Draw(t, "which") {
+			case 0:
+				v = rapid.Uint64().Draw(t, "v") >> rapid.IntRange(0, 63).Draw(t, "shift")
+			case 1:
+				v = d.value
+			case 2:
+				v = uint64(rapid.SampledFrom([]int{9, 99, 100, 999, 1000, 99999}).Draw(t, "edge"))
+			case 3:
+				v = d.value + 1
+			}
+			if got := string(d.append(nil, v)); got != strconv.FormatUint(v, 10) {
+				t.Fatalf("%d is printed as %s", v, got)
+			}
+			if got := string(counter.appendNext(nil, v)); got != strconv.FormatUint(v, 10) {
+				t.Fatalf("%d is printed as %s", v, got)
+			}
+			if got := string(d.appendSigned(nil, int64(v))); got != strconv.FormatInt(int64(v), 10) {
+				t.Fatalf("%d is printed as %s", int64(v), got)
+			}
+			if got := FormatHash(v); got != fmt.Sprintf("%016x", v) {
+				t.Fatalf("%x is printed as %s", v, got)
+			}
+		}
+	})
+}
+
+// A text is quoted as encoding/json does it, whether or not it is the one before.
+func TestTraceTexts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var q quotedText
+		for range rapid.IntRange(1, 10).Draw(t, "texts") {
+			text := rapid.OneOf(rapid.SampledFrom(toyWords), rapid.String(), rapid.StringMatching(`[a-z/-]{0,20}`)).Draw(t, "text")
+			want, err := json.Marshal(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if got := q.append([]byte("x"), text); string(got) != "x"+string(want) {
+					t.Fatalf("%q is quoted as %s, want %s", text, got[1:], want)
+				}
+			}
+		}
+	})
 }

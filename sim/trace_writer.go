@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"unicode/utf8"
 )
 
 // TraceWriter is an observer that writes a trace. It keeps one step in memory, not the run.
@@ -19,8 +18,11 @@ type TraceWriter struct {
 	steps   uint64
 	err     error
 
-	actors []string // by id, quoted
-	kinds  []string // by kind, quoted
+	pairs [][]*pairText // by actor
+	key   quotedText    // of the last record that had one
+	step  decimal
+	time  decimal
+	rv    decimal
 }
 
 // flushAt is how many bytes of complete lines are collected before they are written.
@@ -43,66 +45,53 @@ func NewTraceWriter(k *Kernel, w io.Writer, h Header) (*TraceWriter, error) {
 	if k.Hash() != h.Digest() {
 		return nil, errors.New("the kernel was not started from the digest of this trace's header (Options.Start)")
 	}
-	return &TraceWriter{k: k, w: w, out: append(line, '\n')}, nil
+	return &TraceWriter{k: k, w: w, out: append(line, '\n'), step: newDecimal(), time: newDecimal(), rv: newDecimal()}, nil
 }
 
 // Record implements Observer.
 func (t *TraceWriter) Record(r *Record) {
-	b := append(t.records, `{"r":`...)
-	b = append(b, t.kind(r.Kind)...)
-	b = append(b, `,"a":`...)
-	b = append(b, t.actor(r.Actor)...)
+	head := t.textOf(r.Actor, r.Kind)
+	b := append(t.records, head.record...)
 	if int64(r.At) != t.at {
 		b = append(b, `,"t":`...)
 		b = strconv.AppendInt(b, int64(r.At), 10)
 	}
 	if r.Key != "" {
 		b = append(b, `,"key":`...)
-		b = appendQuoted(b, r.Key)
+		b = t.key.append(b, r.Key)
 	}
 	if r.RV != 0 {
 		b = append(b, `,"rv":`...)
-		b = strconv.AppendInt(b, r.RV, 10)
+		b = t.rv.appendSigned(b, r.RV)
 	}
 	if r.N != 0 {
 		b = append(b, `,"n":`...)
-		b = strconv.AppendInt(b, r.N, 10)
+		b = head.n.appendSigned(b, r.N)
 	}
 	if r.Detail != "" {
 		b = append(b, `,"x":`...)
-		b = appendQuoted(b, r.Detail)
+		b = head.detail.append(b, r.Detail)
 	}
 	t.records = append(b, '}', '\n')
 }
 
 // StepEnd implements Observer.
 func (t *TraceWriter) StepEnd(s *StepInfo) {
-	c := s.Choice
+	c := &s.Choice
 	b := append(t.out, `{"s":`...)
-	b = strconv.AppendUint(b, s.Step, 10)
+	b = t.step.appendNext(b, s.Step)
 	b = append(b, `,"t":`...)
-	b = strconv.AppendInt(b, t.at, 10)
-	b = append(b, `,"a":`...)
-	b = append(b, t.actor(c.Actor)...)
-	b = append(b, `,"k":`...)
-	b = append(b, t.kind(c.Kind)...)
+	b = t.time.appendSigned(b, t.at)
+	head := t.textOf(c.Actor, c.Kind)
+	b = append(b, head.choice...)
 	if c.Target != 0 {
 		b = append(b, `,"g":`...)
-		b = strconv.AppendUint(b, uint64(c.Target), 10)
+		b = head.n.append(b, uint64(c.Target))
 	}
 	b = append(b, `,"q":`...)
-	b = strconv.AppendUint(b, uint64(c.Seq), 10)
+	b = head.seq.appendNext(b, uint64(c.Seq))
 	if len(s.Draws) > 0 {
-		b = append(b, `,"d":[`...)
-		for i, d := range s.Draws {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = append(b, '"')
-			b = strconv.AppendUint(b, d, 16)
-			b = append(b, '"')
-		}
-		b = append(b, ']')
+		b = appendDraws(b, s.Draws)
 	}
 	b = append(b, `,"h":"`...)
 	b = appendHash(b, s.Hash)
@@ -117,6 +106,19 @@ func (t *TraceWriter) StepEnd(s *StepInfo) {
 	if len(t.out) >= flushAt {
 		t.flush()
 	}
+}
+
+func appendDraws(b []byte, draws []uint64) []byte {
+	b = append(b, `,"d":[`...)
+	for i, d := range draws {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '"')
+		b = strconv.AppendUint(b, d, 16)
+		b = append(b, '"')
+	}
+	return append(b, ']')
 }
 
 // Close writes the end line with the verdict. It returns the first error met while writing.
@@ -140,40 +142,36 @@ func (t *TraceWriter) flush() {
 	t.out = t.out[:0]
 }
 
-func (t *TraceWriter) actor(id ActorID) string {
-	for int(id) >= len(t.actors) {
-		t.actors = append(t.actors, string(appendQuoted(nil, t.k.ActorName(ActorID(len(t.actors))))))
-	}
-	return t.actors[id]
+// pairText is what lines say of an actor and a kind, ready to be copied.
+type pairText struct {
+	kind   Kind
+	record string     // {"r":KIND,"a":ACTOR
+	choice string     // ,"a":ACTOR,"k":KIND
+	detail quotedText // of the last record: most kinds have few
+	n      decimal    // of the last record, or the target of the last choice
+	seq    decimal    // of the last choice
 }
 
-func (t *TraceWriter) kind(k Kind) string {
-	for int(k) >= len(t.kinds) {
-		t.kinds = append(t.kinds, string(appendQuoted(nil, Kind(len(t.kinds)).String())))
-	}
-	return t.kinds[k]
-}
-
-// appendQuoted appends s as a JSON string.
-func appendQuoted(b []byte, s string) []byte {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf || c == '<' || c == '>' || c == '&' {
-			q, _ := json.Marshal(s) // never fails for a string
-			return append(b, q...)
+// textOf finds the text of a pair among the handful that the actor has.
+func (t *TraceWriter) textOf(actor ActorID, kind Kind) *pairText {
+	if int(actor) < len(t.pairs) {
+		for _, p := range t.pairs[actor] {
+			if p.kind == kind {
+				return p
+			}
 		}
 	}
-	b = append(b, '"')
-	b = append(b, s...)
-	return append(b, '"')
+	return t.addText(actor, kind)
 }
 
-// FormatHash prints a hash as traces and verdicts show it: 16 hexadecimal digits.
-func FormatHash(h uint64) string { return string(appendHash(nil, h)) }
-
-func appendHash(b []byte, h uint64) []byte {
-	const digits = "0123456789abcdef"
-	for shift := 60; shift >= 0; shift -= 4 {
-		b = append(b, digits[h>>shift&15])
+func (t *TraceWriter) addText(actor ActorID, kind Kind) *pairText {
+	for int(actor) >= len(t.pairs) {
+		t.pairs = append(t.pairs, nil)
 	}
-	return b
+	a, k := string(appendQuoted(nil, t.k.ActorName(actor))), string(appendQuoted(nil, kind.String()))
+	p := &pairText{
+		kind: kind, record: `{"r":` + k + `,"a":` + a, choice: `,"a":` + a + `,"k":` + k, n: newDecimal(), seq: newDecimal(),
+	}
+	t.pairs[actor] = append(t.pairs[actor], p)
+	return p
 }
