@@ -111,7 +111,11 @@ func (c *Controller) handleDelta(d *cache.Delta, key string, initial bool) error
 	}
 	switch d.Type {
 	case cache.Added, cache.Updated, cache.Replaced, cache.Sync:
-		c.Distribute(c.upsert(key, d.Object, initial))
+		if old, existed := c.Store.SetKey(key, d.Object); existed {
+			c.Distribute(Notification{Type: NotifyUpdate, Key: key, Old: old, New: d.Object})
+		} else {
+			c.Distribute(Notification{Type: NotifyAdd, Key: key, New: d.Object, IsInInitialList: initial})
+		}
 	case cache.Deleted:
 		c.Distribute(c.delete(key, d.Object))
 	case cache.ReplacedAll:

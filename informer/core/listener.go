@@ -18,10 +18,9 @@ type Listener struct {
 	handler   cache.ResourceEventHandler
 	processor *Processor
 
-	pending  ring
-	current  Notification // in flight, between Begin and Finish
-	inFlight bool
-	removed  bool
+	pending ring
+	current *Notification // in flight, between Begin and Finish: the oldest one of pending, until that is dropped
+	removed bool
 
 	initialPending int // adds of the initial list that are not finished (I86)
 	synced         bool
@@ -42,23 +41,27 @@ func (l *Listener) ID() int { return l.id }
 func (l *Listener) Name() string { return l.name }
 
 // Len is the number of notifications that wait; one in flight is not counted.
-func (l *Listener) Len() int { return l.pending.len() }
+func (l *Listener) Len() int {
+	n := l.pending.len()
+	if n > 0 && l.current != nil {
+		n--
+	}
+	return n
+}
 
 // Peek returns the notification that Begin would take, or nil. It is valid until the listener changes.
 func (l *Listener) Peek() *Notification {
-	if l.pending.len() == 0 {
+	switch {
+	case l.Len() == 0:
 		return nil
+	case l.current != nil:
+		return l.pending.at(1)
 	}
 	return l.pending.at(0)
 }
 
 // InFlight returns the notification between Begin and Finish, or nil.
-func (l *Listener) InFlight() *Notification {
-	if !l.inFlight {
-		return nil
-	}
-	return &l.current
-}
+func (l *Listener) InFlight() *Notification { return l.current }
 
 // Removed says whether the listener was removed or its processor stopped.
 func (l *Listener) Removed() bool { return l.removed }
@@ -82,44 +85,49 @@ func (l *Listener) HasSynced() bool {
 	return l.synced
 }
 
-func (l *Listener) add(n Notification) {
+func (l *Listener) add(n *Notification) {
 	if n.IsInInitialList && n.Type == NotifyAdd {
 		l.initialPending++
 	}
-	*l.pending.push() = n
+	*l.pending.push() = *n
 }
 
 // Begin takes the oldest notification into flight. It returns nil if there is none, if one is in flight already, or if the
 // listener rests after a crash. The notification is valid until Finish or Crash.
 func (l *Listener) Begin() *Notification {
-	if l.inFlight || l.crashed || l.pending.len() == 0 {
+	if l.current != nil || l.crashed || l.pending.len() == 0 {
 		return nil
 	}
-	l.pending.pop(&l.current)
-	l.inFlight = true
-	return &l.current
+	l.current = l.pending.at(0)
+	return l.current
 }
 
 // Finish says that the handler returned from the call in flight.
 func (l *Listener) Finish() {
-	if !l.inFlight {
+	if l.current == nil {
 		return
 	}
-	l.inFlight = false
 	if l.current.IsInInitialList && l.current.Type == NotifyAdd {
 		l.initialPending--
 	}
-	l.current = Notification{}
+	l.over()
+}
+
+// over takes what was in flight out of the ring, where it stayed.
+func (l *Listener) over() {
+	l.current = nil
+	if l.pending.len() > 0 { // it was not dropped
+		l.pending.pop()
+	}
 }
 
 // Crash says that the handler panicked. The item is skipped; if it was of the initial list, it never counts as finished,
 // so the listener never syncs. Before the next item the listener rests for a second: see Rest (I85).
 func (l *Listener) Crash() {
-	if !l.inFlight {
+	if l.current == nil {
 		return
 	}
-	l.inFlight = false
-	l.current = Notification{}
+	l.over()
 	l.crashed = true
 	l.restsUntil = time.Time{}
 }

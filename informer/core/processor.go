@@ -66,7 +66,7 @@ func (p *Processor) AddListener(h cache.ResourceEventHandler, o ListenerOptions,
 	if p.started {
 		for _, obj := range replay {
 			key, _ := queueKey(MetaNamespaceKey, obj) // for display: what has no key is replayed all the same
-			l.add(Notification{Type: NotifyAdd, Key: key, New: obj, IsInInitialList: true})
+			l.add(&Notification{Type: NotifyAdd, Key: key, New: obj, IsInInitialList: true})
 		}
 	}
 	return l, nil
@@ -141,7 +141,7 @@ func (p *Processor) Distribute(n Notification) {
 	isSync := n.IsSync()
 	for _, l := range p.listeners {
 		if !isSync || l.syncing {
-			l.add(n)
+			l.add(&n)
 		}
 	}
 }

@@ -31,11 +31,9 @@ func (r *ring) grow() {
 	r.slots, r.head, r.tail = grown, 0, r.tail-r.head
 }
 
-// pop moves the oldest notification to n. The ring must not be empty.
-func (r *ring) pop(n *Notification) {
-	slot := &r.slots[r.head&uint64(len(r.slots)-1)]
-	*n = *slot
-	*slot = Notification{}
+// pop takes the oldest notification out. The ring must not be empty.
+func (r *ring) pop() {
+	r.slots[r.head&uint64(len(r.slots)-1)] = Notification{}
 	r.head++
 	if r.head == r.tail && len(r.slots) > ringKeep {
 		r.slots, r.head, r.tail = nil, 0, 0

@@ -1,9 +1,14 @@
 package stack
 
-import "strconv"
+import (
+	"strconv"
+	"unsafe"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // revisions turns resourceVersions into numbers. It remembers the last two: the same pair, new and old, is asked for by
-// the record of the store and by those of every handler.
+// the record of the store and by those of every handler. It goes by where a text is: one that is elsewhere is read again.
 type revisions struct {
 	last [2]revision
 	next uint8
@@ -16,20 +21,25 @@ type revision struct {
 
 // of is an object's resourceVersion as a number, 0 if it has none.
 func (r *revisions) of(obj any) int64 {
-	m, ok := obj.(interface{ GetResourceVersion() string })
+	m, ok := obj.(metav1.Object)
 	if !ok {
 		return 0
 	}
 	text := m.GetResourceVersion()
-	for i := range r.last {
-		if r.last[i].text == text {
-			return r.last[i].number
-		}
+	switch {
+	case same(text, r.last[0].text):
+		return r.last[0].number
+	case same(text, r.last[1].text):
+		return r.last[1].number
 	}
 	n := parseRevision(text)
 	r.last[r.next] = revision{text, n}
 	r.next ^= 1
 	return n
+}
+
+func same(a, b string) bool {
+	return len(a) == len(b) && unsafe.StringData(a) == unsafe.StringData(b)
 }
 
 // parseRevision is strconv.ParseInt for what servers send, 0 for anything else.
