@@ -16,7 +16,7 @@ type Mutant struct {
 	// Property is the one that must be found broken; Also are those that may be found first on another way.
 	Property string
 	Also     []string
-	// Scenario of the catalogue that shows the defect as a transcript; "" if it takes a search.
+	// Scenario is the one of the catalogue that shows the defect as a transcript, without a search.
 	Scenario string
 	Factory  subjects.Factory
 }
@@ -41,23 +41,23 @@ func All() []Mutant {
 			Property: "IndexerConverges", Scenario: "k27004", Also: []string{"ReplaceDeletesMissing", "HandlerGrammar"}, Factory: queue(flaws{deleteByStore: true}),
 		}, {
 			Name: "dedup-merges-deleted-and-added", Defect: "an Added behind a Deleted replaces it, as if nothing but a change had happened",
-			Property: "HandlerGrammar", Factory: queue(flaws{mergeDeletedAdded: true}),
+			Property: "HandlerGrammar", Scenario: "queued_recreations", Factory: queue(flaws{mergeDeletedAdded: true}),
 		}, {
 			Name: "update-lost-under-pressure", Defect: "an update of a key that waits with two deltas already is dropped",
-			Property: "IndexerConverges", Factory: queue(flaws{dropThirdUpdate: true}),
+			Property: "IndexerConverges", Scenario: "queued_updates", Factory: queue(flaws{dropThirdUpdate: true}),
 		}, {
 			Name: "resync-resurrects", Defect: "a resync queues the stored object behind what already waits for its key",
 			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges"}, Scenario: "resync_full_queue", Factory: queue(flaws{resyncAll: true}),
 		}, {
 			Name: "newest-first", Defect: "the deltas of a key are processed newest first",
-			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges"}, Factory: queue(flaws{newestFirst: true}),
+			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges"}, Scenario: "queued_updates", Factory: queue(flaws{newestFirst: true}),
 		}, {
 			Name: "synced-at-enqueue", Defect: "HasSynced turns true when the first list is queued, not when it was popped",
 			Property: "SyncedAfterInitialList", Scenario: "watch_close", Factory: queue(flaws{syncedAtEnqueue: true}),
 		}, {
 			Name: "relist-any-version", Defect: `a relist asks for resourceVersion "0" though something newer was seen (k59848)`,
 			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify"},
-			Factory: stack.With(stack.Parts{ListOptions: func(o *metav1.ListOptions) {
+			Scenario: "list_not_stale", Factory: stack.With(stack.Parts{ListOptions: func(o *metav1.ListOptions) {
 				if o.ResourceVersion != "" && o.Continue == "" {
 					o.ResourceVersion = "0"
 				}
@@ -67,10 +67,10 @@ func All() []Mutant {
 			Property: "StoreBeforeNotify", Scenario: "watch_close", Factory: stack.With(stack.Parts{Process: notifyBeforeStore}),
 		}, {
 			Name: "store-write-dropped", Defect: "every fifth write of the store is lost",
-			Property: "StoreBeforeNotify", Also: []string{"HandlerGrammar", "IndexerConverges", "SyncedAfterInitialList"}, Factory: storeOf(&droppingStore{}),
+			Property: "StoreBeforeNotify", Also: []string{"HandlerGrammar", "IndexerConverges", "SyncedAfterInitialList"}, Scenario: "gap_of_everything", Factory: storeOf(&droppingStore{}),
 		}, {
 			Name: "store-deletion-dropped", Defect: "every third deletion leaves the object in the store",
-			Property: "StoreBeforeNotify", Also: []string{"HandlerGrammar", "IndexerConverges", "ReplaceDeletesMissing"}, Factory: storeOf(&keepingStore{}),
+			Property: "StoreBeforeNotify", Also: []string{"HandlerGrammar", "IndexerConverges", "ReplaceDeletesMissing"}, Scenario: "queued_recreations", Factory: storeOf(&keepingStore{}),
 		}, {
 			Name: "wrong-old", Defect: "an update is told with the first version of the object as its old one",
 			Property: "HandlerGrammar", Scenario: "watch_close", Factory: storeOf(&rememberingStore{}),
