@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects/stack"
+)
+
+func TestVerify(t *testing.T) {
+	t.Setenv(asCommand, "1") // for the process that verify starts
+	inTemp(t, map[string]string{"small.sim": small})
+	for _, args := range [][]string{
+		{"verify", "--seeds", "4", "--repeat", "2"},
+		{"verify", "small.sim", "--seeds", "4", "--repeat", "2", "--subject", "client-go", "--fault-mix", "storm"},
+		{"verify", "small.sim", "--seeds", "4", "--repeat", "2", "--strategy", "fifo"},
+	} {
+		out := command(t, args...)
+		if out.code != exitOK || !strings.HasPrefix(out.stdout, "4 seeds × 2 runs: 4 distinct hashes\n") {
+			t.Errorf("%v: exit code %d\n%s%s", args, out.code, out.stdout, out.stderr)
+		}
+	}
+}
+
+// verifyOf returns the check of a subject.
+func verifyOf(t *testing.T, s subject) error {
+	t.Helper()
+	t.Setenv(asCommand, "1")
+	root := newRoot()
+	root.SetContext(t.Context())
+	f := &verifyFlags{seeds: 3, repeat: 3, subject: defaultSubject, strategy: "random"}
+	v := &verifier{
+		runner: &runner{c: root, flags: &runFlags{strategy: "random"}, scenario: scenarios.BuiltIn(), subject: s},
+		seeds:  f.seeds, repeat: f.repeat, args: append([]string{"verify"}, f.childArgs(nil)...),
+	}
+	return v.verify(t.Context(), io.Discard)
+}
+
+// The negative control: a subject that differs from run to run is found out, and the first step that differs is shown.
+func TestVerifyFindsNondeterminism(t *testing.T) {
+	if err := verifyOf(t, subject{name: stack.Name, engine: "step", factory: stack.New}); err != nil {
+		t.Fatalf("the control: %v", err)
+	}
+	var lists atomic.Int64
+	err := verifyOf(t, subject{name: stack.Name, engine: "step", factory: stack.With(stack.Parts{
+		ListOptions: func(o *metav1.ListOptions) { o.Limit = 1000 + lists.Add(1) }, // what earlier runs did shows
+	})})
+	var diverged *sim.DivergedError
+	if !errors.As(err, &diverged) {
+		t.Fatalf("the error is %v", err)
+	}
+	if diverged.Step == 0 || !strings.Contains(err.Error(), "run 1 has") || !strings.Contains(err.Error(), "run 2 has") ||
+		strings.Count(err.Error(), "limit=100") != 2 {
+		t.Errorf("the error does not show both sides of the step: %v", err)
+	}
+}
+
+// A subject that is the same in one process but not in another is found out too.
+func TestVerifyComparesProcesses(t *testing.T) {
+	err := verifyOf(t, subject{name: stack.Name, engine: "step", factory: stack.With(stack.Parts{
+		ListOptions: func(o *metav1.ListOptions) { o.Limit = 77 }, // the other process has the stack as it is
+	})})
+	var diverged *sim.DivergedError
+	if !errors.As(err, &diverged) || !strings.Contains(err.Error(), "a process with GOMAXPROCS=") {
+		t.Fatalf("the error is %v", err)
+	}
+}
+
+func TestDiff(t *testing.T) {
+	inTemp(t, map[string]string{"small.sim": small})
+	for _, args := range [][]string{{"diff", "--seeds", "8"}, {"diff", "small.sim"}, {"diff", "--seeds", "5..6"}} {
+		out := command(t, args...)
+		if out.code != exitOK || !strings.Contains(out.stdout, " scenarios, 0 differ\n") {
+			t.Errorf("%v: exit code %d\n%s%s", args, out.code, out.stdout, out.stderr)
+		}
+	}
+	if out := command(t, "diff", "--seeds", "0"); out.code != exitBadInput {
+		t.Errorf("--seeds 0 ends with %d: %s", out.code, out.stderr)
+	}
+}

@@ -1,0 +1,127 @@
+package differential_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/informersim/informersim/properties"
+	"github.com/informersim/informersim/properties/differential"
+	"github.com/informersim/informersim/properties/mutants"
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/clientgo"
+	"github.com/informersim/informersim/subjects/stack"
+)
+
+func ofStack(seed uint64) subjects.Factory {
+	return stack.With(stack.Parts{Draws: clientgo.FixedDraws(seed)})
+}
+
+var (
+	stackSide    = differential.Side{Name: stack.Name, New: ofStack}
+	clientgoSide = differential.Side{
+		Name: clientgo.Name, New: func(uint64) subjects.Factory { return clientgo.NewWithFixedDraws }, Host: clientgo.Host,
+	}
+)
+
+func generate(t testing.TB, seed uint64) *scenarios.Scenario {
+	t.Helper()
+	s, err := properties.Generate(sim.NewStream(seed, "differential"), fmt.Sprintf("seed%d", seed), 25, "step", "write", "write-fault")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The stack and client-go do the same.
+func TestStackAndClientGoAgree(t *testing.T) {
+	for seed := uint64(1); seed <= 150; seed++ {
+		s := generate(t, seed)
+		d, err := differential.Compare(t.Context(), s, stackSide, clientgoSide, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, d, s.Text())
+		}
+	}
+}
+
+// A stack with a defect differs from one without, and what is left of the scenario is little and still shows it.
+func TestDefectsAreFoundAndReduced(t *testing.T) {
+	all := mutants.All()
+	for _, name := range []string{"replace-without-tombstones", "replace-forgets-queue-only-keys", "newest-first", "wrong-old", "store-deletion-dropped"} {
+		n := slices.IndexFunc(all, func(m mutants.Mutant) bool { return m.Name == name })
+		if n < 0 {
+			t.Fatalf("there is no mutant %s", name)
+		}
+		good := differential.Side{Name: "good", New: func(uint64) subjects.Factory { return mutants.Flawless() }}
+		bad := differential.Side{Name: "bad", New: func(uint64) subjects.Factory { return all[n].Factory }}
+		found := false
+		for seed := uint64(1); seed <= 200 && !found; seed++ {
+			// The mutants have a queue of their own, whatever the informer is told.
+			s, err := scenarios.Parse("seed.sim", []byte(strings.NewReplacer("queue=inorder", "queue=delta", "queue=atomic", "queue=delta").Replace(generate(t, seed).Text())))
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := differential.Compare(t.Context(), s, good, bad, seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d == nil {
+				continue
+			}
+			found = true
+			small, sd, err := differential.Shrink(t.Context(), s, good, bad, seed, d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, after := len(s.File().Commands()), len(small.File().Commands())
+			if sd == nil || after > before/2 {
+				t.Errorf("%s: of %d commands %d are left:\n%s", name, before, after, small.Text())
+			}
+			if again, err := differential.Compare(t.Context(), small, good, bad, seed); err != nil || again == nil || again.String() != sd.String() {
+				t.Errorf("%s: the reduced scenario does not show it: %v %v", name, again, err)
+			}
+			if text := sd.String(); !strings.Contains(text, "good") || !strings.Contains(text, "bad") || !strings.Contains(text, sd.Topic) {
+				t.Errorf("%s: the difference does not say what differs:\n%s", name, text)
+			}
+		}
+		if !found {
+			t.Errorf("%s: no difference in 200 scenarios", name)
+		}
+	}
+}
+
+// What is allowed is no more than it says.
+func TestAllowed(t *testing.T) {
+	for _, test := range []struct {
+		topic       string
+		left, right []string
+		rule        string // "" for none
+	}{
+		{"requests of i1", []string{`0s watch rv="1" timeout=300`}, []string{`0s watch rv="1" timeout=301`}, "timeout"},
+		{"requests of i1", []string{`0s watch rv="1" timeout=300`}, []string{`0s watch rv="2" timeout=300`}, ""},
+		{"requests of i1", []string{`0s list rv="0"`}, nil, ""},
+		{"handler i1/h1 about default/a", []string{"add default/a rv=1 initial"}, []string{"add default/a rv=1"}, ""},
+		{"handler i1/h1 about default/a", []string{"add default/a rv=1 initial", "delete default/a rv=2", "add default/a rv=3 initial"},
+			[]string{"add default/a rv=1 initial", "delete default/a rv=2", "add default/a rv=3"}, "initial"},
+		{"Indexer of i1", []string{"default/a rv=1"}, []string{"default/a rv=2"}, ""},
+	} {
+		got := ""
+		for _, r := range differential.Allowed {
+			if r.Reason == "" {
+				t.Errorf("rule %s has no reason", r.Name)
+			}
+			if r.Applies(test.topic, test.left, test.right) {
+				got = r.Name
+			}
+		}
+		if got != test.rule {
+			t.Errorf("%s: %q and %q are allowed by rule %q, want %q", test.topic, test.left, test.right, got, test.rule)
+		}
+	}
+}
