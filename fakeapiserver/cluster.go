@@ -49,7 +49,7 @@ const DefaultHistory = 1000
 type ClusterOptions struct {
 	// Replicas is the number of apiservers, 1 if not positive.
 	Replicas int
-	// History is how many events of each resource a watch cache keeps, DefaultHistory if not positive (I110).
+	// History is how many events of each resource a watch cache keeps: DefaultHistory if 0, or AdaptiveHistory (I110).
 	History int64
 	// FirstRevision is the revision of the first write, DefaultFirstRevision if not positive.
 	FirstRevision int64
@@ -90,7 +90,7 @@ func NewCluster(k *sim.Kernel, o ClusterOptions) *Cluster {
 	if o.Replicas <= 0 {
 		o.Replicas = 1
 	}
-	if o.History <= 0 {
+	if o.History <= 0 && o.History != AdaptiveHistory {
 		o.History = DefaultHistory
 	}
 	c := &Cluster{

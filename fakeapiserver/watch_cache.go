@@ -28,6 +28,7 @@ type watchCache struct {
 	evictedRev   int64 // the newest event that fell out of the window
 	forgotten    int64 // events and exact revisions before this one were compacted away
 	exactFrom    int64 // exact revisions before this one were dropped, as the Store is compacted that far
+	window       window
 	progress     int64 // the Store's revision when somebody last asked how far it is
 	ready        bool
 
@@ -53,7 +54,7 @@ func (c *watchCache) initialise() {
 	c.pos = t.log.end()
 	c.sourcePos, c.start = c.pos, c.pos
 	c.rev, c.listRev, c.evictedRev, c.forgotten, c.progress = s.revision, s.revision, 0, 0, 0
-	c.exactFrom = 0
+	c.exactFrom, c.window = 0, newWindow(c.replica.cluster.options.History)
 	c.ready = true
 	c.wake()
 	c.offer()
@@ -137,7 +138,7 @@ func (c *watchCache) applyEvent(v *version) {
 	}
 	c.pos++
 	c.rev = v.rev
-	if c.pos-c.start > c.replica.cluster.options.History {
+	for start := c.window.add(c.start, c.pos-1, c.replica.cluster.kernel.Elapsed()); c.start < start; {
 		c.evict()
 	}
 	c.emit(v.entry.display, v.eventName())
@@ -171,7 +172,7 @@ func (c *watchCache) evict() {
 	c.start++
 	for _, s := range c.streams {
 		// A watch that has not been sent what just fell out cannot go on (I105).
-		if s.pos < c.start && s.closing == nil {
+		if s.pos < c.start && s.closing == nil && s.seek() && s.pos < c.start {
 			s.closeWith(closing{why: "too slow: the window moved past it"})
 		}
 	}
@@ -226,7 +227,7 @@ func (c *watchCache) hasExact(rev int64) bool {
 // oldestExact is the first revision whose state is kept. The real cache keeps a snapshot with each event and, once its window
 // is full, none from before the window: so whatever can be read at an exact revision can be watched from there, too.
 func (c *watchCache) oldestExact() int64 {
-	full := c.pos-c.start >= c.replica.cluster.options.History
+	full := c.pos-c.start >= c.window.capacity
 	if c.start < c.pos && (full || c.evictedRev != 0) {
 		return c.view.log.at(c.start).rev
 	}

@@ -561,7 +561,7 @@ func TestSkipTo(t *testing.T) {
 
 // Options and resources out of range do not panic.
 func TestBadOptions(t *testing.T) {
-	w := newWorld(t, ClusterOptions{Replicas: -1, History: -1, FirstRevision: -7, Faults: []FaultKind{"nonsense"}, MaxFaults: -1, CompactEvery: -1})
+	w := newWorld(t, ClusterOptions{Replicas: -1, History: -2, FirstRevision: -7, Faults: []FaultKind{"nonsense"}, MaxFaults: -1, CompactEvery: -1})
 	if w.c.Replicas() != 1 || w.c.Replica(-1) != nil || w.c.Replica(1) != nil || w.create("default/a") != DefaultFirstRevision {
 		t.Error("bad options do not mean the defaults")
 	}
