@@ -45,6 +45,8 @@ type Options struct {
 	// Scheme knows the Go types of custom resources that the helpers (Env.Create, …) are given; client-go's is known.
 	Scheme *runtime.Scheme
 
+	// Verify has each seed run twice and compared, as -simtest.verify does.
+	Verify bool
 	// MaxSteps is how many steps a run may have; DefaultMaxSteps if 0.
 	MaxSteps uint64
 	// BodyPatience is how much virtual time the body may wait for something that is not one of Env's methods;

@@ -27,6 +27,9 @@ func Run(t TB, o Options, body func(env *Env)) {
 	if body == nil {
 		fatal(t, "simtest: Run needs a body, it was given nil")
 	}
+	if inBubble() {
+		fatal(t, "simtest: Run is called inside of a synctest bubble, that of another Run or of synctest.Test: it makes its own; call it outside")
+	}
 	if err := o.complete(); err != nil {
 		fatal(t, "simtest: %v", err)
 	}
@@ -51,6 +54,13 @@ func Run(t TB, o Options, body func(env *Env)) {
 		}
 		r.neverSo(n)
 	}
+}
+
+// inBubble tells whether the caller's goroutine is in a bubble.
+func inBubble() bool {
+	buf := make([]byte, 256)
+	state, _, _ := strings.Cut(string(buf[:runtime.Stack(buf, false)]), "\n")
+	return strings.Contains(state, "synctest bubble")
 }
 
 // fatal fails the test and ends its goroutine.
@@ -78,7 +88,7 @@ func (r *runner) seed(seed uint64) {
 		fatal(r.t, "simtest: %v", err)
 	}
 	res := r.play(source{header: h})
-	if flags.verify && !res.failed() {
+	if (flags.verify || r.o.Verify) && !res.failed() {
 		r.verify(h, res)
 	}
 	for name, so := range res.sometimes {
@@ -249,7 +259,7 @@ func (w *world) end(before int) error {
 	}
 	err := &clientgo.LeakError{Goroutines: left}
 	if slices.ContainsFunc(left, func(g clientgo.Goroutine) bool { return !blockedForGood(g.State) }) {
-		// They would go on for ever, and the bubble with them.
+		w.ended.Store(true)
 		w.bubble.Abandon(err)
 	}
 	return err

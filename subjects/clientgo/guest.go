@@ -44,9 +44,17 @@ func (b *Bubble) Goroutines() []Goroutine {
 	return slices.DeleteFunc(bubbled(dump(), false), func(g Goroutine) bool { return strings.HasPrefix(g.Started, "testing/synctest.") })
 }
 
-// Abandon ends the run with an error while goroutines in the bubble go on for ever. No other run can follow in this process.
-// The caller returns to Host at once.
+// never is closed by nobody. It is made outside of all bubbles.
+var never = make(chan struct{})
+
+// Abandon ends the run with an error although goroutines in the bubble would go on for ever, as a ticker's loop does. The
+// bubble is frozen: its caller, which does not return, waits for something outside, so no time passes in it any more. Its
+// goroutines stay as they are; other runs can follow.
 func (b *Bubble) Abandon(err error) {
-	theHost.broken = err // read by the next run, which begins after this one's end was received
-	b.b.job.done <- err
+	j, h := b.b.job, &theHost
+	j.restore()
+	h.current.Store(nil)
+	h.frozen = true // read by the next run, which begins after this one's end was received
+	j.done <- err
+	<-never
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/cryptotest"
 	"testing/synctest"
 	"time"
 )
@@ -20,6 +21,7 @@ type job struct {
 	done    chan error
 	subject *Subject // set by New, inside the bubble
 	entered bool     // by Enter, instead
+	restore func()   // puts the process-wide state back, once
 
 	// What the watchdog sees: how often the run has begun to wait for quiescence, and whether it waits now.
 	waits   atomic.Uint64
@@ -39,6 +41,7 @@ type host struct {
 	mu      sync.Mutex // serialises runs
 	current atomic.Pointer[job]
 	broken  error // a run never came to rest: its goroutines are still there
+	frozen  bool  // the goroutine is in a bubble that was abandoned: another one is needed
 }
 
 var theHost = host{jobs: make(chan *job), ended: make(chan struct{})}
@@ -57,6 +60,9 @@ func HostWithin(patience time.Duration, seed uint64, run func()) error {
 	defer h.mu.Unlock()
 	if h.broken != nil {
 		return fmt.Errorf("an earlier run of this process never came to rest: %w", h.broken)
+	}
+	if h.frozen {
+		h.once, h.jobs, h.frozen = sync.Once{}, make(chan *job), false
 	}
 	h.once.Do(h.start)
 	j := &job{seed: seed, run: run, done: make(chan error, 1)}
@@ -109,8 +115,8 @@ func (h *host) serve(t *testing.T) {
 
 // bubble makes one run.
 func (h *host) bubble(t *testing.T, j *job) (err error) {
-	restore := takeOver(j.seed)
-	defer restore()
+	j.restore = sync.OnceFunc(takeOver(j.seed))
+	defer j.restore()
 	h.current.Store(j)
 	defer h.current.Store(nil)
 	defer func() {
@@ -125,7 +131,11 @@ func (h *host) bubble(t *testing.T, j *job) (err error) {
 		}
 		err = &LeakError{Goroutines: bubbled(dump(), false)}
 	}()
-	synctest.Test(t, func(*testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		if testing.Testing() {
+			// What draws from the system's source past crypto/rand.Reader, or has kept the Reader that it found, as uuids have.
+			cryptotest.SetGlobalRandom(t, j.seed)
+		}
 		j.run()
 		if j.subject != nil {
 			j.subject.close()
