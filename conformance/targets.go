@@ -83,8 +83,10 @@ func (s *settings) startTargets(ctx context.Context, n int) ([]probe.Target, fun
 	switch {
 	case s.url != "":
 		return []probe.Target{probe.RemoteTarget{URL: s.url, Control: s.control}}, func() {}, nil
+	case s.target == "fake":
+		return fakeTargets(n)
 	case s.target == "real":
 		return realTargets(ctx, n)
 	}
-	return nil, nil, fmt.Errorf("--target %q: want real, or --url of a running server", s.target)
+	return nil, nil, fmt.Errorf("--target %q: want fake or real, or --url of a running server", s.target)
 }

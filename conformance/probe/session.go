@@ -33,6 +33,8 @@ type Session struct {
 	watch  map[string]*watch
 	marks  int
 	turn   int
+	// restarts counts the restarts of the server.
+	restarts int
 }
 
 // Run plays a probe: it empties the conformance resources, notes the current revision and plays the steps. The error
@@ -125,6 +127,7 @@ func (s *Session) play(step Step) (Result, error) {
 	case "compact":
 		return result, s.compact(rest)
 	case "restart":
+		s.restarts++
 		return result, s.target.Restart(s.ctx)
 	case "sleep":
 		return result, s.sleep(target)

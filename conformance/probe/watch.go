@@ -42,6 +42,8 @@ type watch struct {
 	ended string
 	// reached is the highest resourceVersion that was delivered.
 	reached int64
+	// restarts is how many there had been when it was opened.
+	restarts int
 }
 
 // openWatch sends a watch request and writes its head down, and its body when it is no stream.
@@ -78,7 +80,7 @@ func (s *Session) openWatch(result *Result, step Step, name, rest string) error 
 		s.body(result, resp.Header.Get("Content-Type"), data, step)
 		return nil
 	}
-	w := &watch{where: where, frames: make(chan frame), cancel: cancel}
+	w := &watch{where: where, frames: make(chan frame), cancel: cancel, restarts: s.restarts}
 	s.watch[name] = w
 	go w.read(ctx, resp.Body)
 	return nil
@@ -175,6 +177,10 @@ func (s *Session) collect(result *Result, w *watch, how string, count int, marke
 		case f := <-w.frames:
 			if f.end != "" {
 				w.ended = f.end
+				if s.restarts > w.restarts {
+					// A process that ends closes its connections, one that is killed breaks them.
+					w.ended = "ended by the restart"
+				}
 				continue
 			}
 			if marker != "" && eventName(f.event) == marker {
