@@ -129,7 +129,7 @@ func (c *call) planList() (listPlan, error) {
 		}
 	}
 	p := listPlan{filter: f, limit: o.Limit}
-	if o.Continue != "" && o.ResourceVersion != "" && o.ResourceVersion != "0" {
+	if _, bad := decodeContinue(o.Continue); o.Continue != "" && bad == nil && o.ResourceVersion != "" && o.ResourceVersion != "0" {
 		return p, apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
 	}
 	rev, err := parseRevision(o.ResourceVersion)

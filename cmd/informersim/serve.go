@@ -48,7 +48,7 @@ A second listener, --control ADDR, steers it:
   POST /fault                   inject a fault given as JSON, like {"kind":"watch-410","target":"http"}
 
 An address that is not loopback is refused unless --token is given. Ctrl-C ends open watches and stops.`,
-		Example: `  informersim serve --kubeconfig /tmp/kubeconfig
+		Example: `  informersim serve --kubeconfig kubeconfig
   informersim serve --addr 127.0.0.1:8080 --crd widgets.yaml --load objects.yaml --control 127.0.0.1:8081
   informersim serve --fault-mix light --seed 7`,
 		Args: usage(cobra.NoArgs),

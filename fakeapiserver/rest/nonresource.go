@@ -2,6 +2,8 @@ package rest
 
 import (
 	"encoding/json"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"net/http"
 	"strings"
 
@@ -19,10 +21,17 @@ func (c *call) nonResource() (cancel func()) {
 	c.encoder.pretty = wantsPretty(c)
 	return c.at(func() {
 		path := strings.TrimSuffix(c.request.URL.Path, "/")
+		if c.request.Method != http.MethodGet && c.request.Method != http.MethodHead && path == "/version" {
+			c.fail(&apierrors.StatusError{ErrStatus: metav1.Status{
+				Status: metav1.StatusFailure, Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed,
+				Message: "the server does not allow this method on the requested resource", Details: &metav1.StatusDetails{},
+			}})
+			return
+		}
 		switch path {
 		case "/version":
 			c.document(Version)
-		case "/healthz", "/livez", "/readyz":
+		case "/healthz", "/livez", "/readyz", "/healthz/ping", "/livez/ping", "/readyz/ping":
 			c.respond(http.StatusOK, header("text/plain; charset=utf-8"), []byte("ok"))
 		default:
 			if doc := c.server.discovery(path); doc != nil {

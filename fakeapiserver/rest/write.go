@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/informersim/informersim/fakeapiserver/patch"
 	"github.com/informersim/informersim/fakeapiserver/types"
@@ -24,7 +25,7 @@ func (c *call) body() types.Body {
 
 // options reads the options of a write from the query.
 func options(q url.Values, into runtime.Object) error {
-	if err := metav1.ParameterCodec.DecodeParameters(q, schema.GroupVersion{Version: "v1"}, into); err != nil {
+	if err := scheme.ParameterCodec.DecodeParameters(q, schema.GroupVersion{Version: "v1"}, into); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
 	return nil
