@@ -60,6 +60,9 @@ func (w *Writer) Patch(q Request, live runtime.Object, contentType string, data 
 	if err != nil {
 		return Result{}, err
 	}
+	if q.Name == "" {
+		return Result{}, errNoName
+	}
 	if err := invalidOptions("PatchOptions", metav1validation.ValidatePatchOptions(o, kind)); err != nil {
 		return Result{}, err
 	}
@@ -131,7 +134,10 @@ func (p *patcher) create() (Result, error) {
 	if err := p.checkTarget(obj); err != nil {
 		return Result{}, err
 	}
-	// What an apply says about the resourceVersion of what it creates is not looked at (S2).
+	// That an apply says a resourceVersion of what it creates is no error, but it must be a number (S2).
+	if _, err := revision(obj); err != nil {
+		return Result{}, err
+	}
 	setRevision(obj, "")
 	return q.created(obj, p.warnings)
 }

@@ -55,6 +55,9 @@ func (q *Request) system() types.System {
 	return s
 }
 
+// errNoName is the answer to a PUT or PATCH of a collection (S22).
+var errNoName = apierrors.NewBadRequest("name must be provided")
+
 func (q *Request) notFound() error {
 	return apierrors.NewNotFound(q.Resource.GroupResource(), q.Name)
 }

@@ -11,6 +11,9 @@ import (
 
 // Update makes the object of a PUT. live is nil for what does not exist.
 func (w *Writer) Update(q Request, live runtime.Object, body types.Body, o *metav1.UpdateOptions) (Result, error) {
+	if q.Name == "" {
+		return Result{}, errNoName
+	}
 	if err := invalidOptions("UpdateOptions", metav1validation.ValidateUpdateOptions(o)); err != nil {
 		return Result{}, err
 	}
@@ -62,6 +65,10 @@ func (q *Request) updated(obj, live runtime.Object, warnings []string) (Result, 
 	more, err := q.Resource.BeforeUpdate(obj, live, q.Namespace, q.Subresource)
 	if err != nil {
 		return Result{}, err
+	}
+	if q.Subresource == types.Scale {
+		// What a scale write creates has not been decoded; a storage decodes, and fills in defaults, when it is read.
+		q.Resource.Strategy.Default(obj)
 	}
 	result := Result{Object: ignoreTimes(obj, live), Warnings: append(warnings, more...)}
 	result.Delete = finalized(result.Object, live)

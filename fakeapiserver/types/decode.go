@@ -48,6 +48,9 @@ func (r *Resource) Decode(b Body, subresource string) (runtime.Object, []string,
 	if err != nil {
 		strictErr, isStrict := runtime.AsStrictDecodingError(err)
 		if !isStrict || obj == nil || b.Directive == metav1.FieldValidationStrict {
+			if r.Custom && subresource == Scale {
+				return nil, nil, errScaleBody
+			}
 			return nil, nil, decodeError(err, kind, gvk, b.Data)
 		}
 		warnings = StrictWarnings(strictErr.Errors())
@@ -90,6 +93,9 @@ func NewUnsupportedMediaType(accepted []string) error {
 		Message: "the body of the request was in an unknown format - accepted media types include: " + strings.Join(accepted, ", "),
 	}}
 }
+
+// errScaleBody is all that the scale of a custom resource says to a body that is no scale.
+var errScaleBody = apierrors.NewBadRequest(`no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:110"`)
 
 // decodeError says why a body is no object of the kind.
 func decodeError(cause error, want schema.GroupVersionKind, have *schema.GroupVersionKind, body []byte) error {
