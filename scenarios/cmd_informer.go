@@ -19,7 +19,7 @@ var informerSpec = spec{
 	name: "informer",
 	usage: "informer NAME RESOURCE [handlers=NAME,...] [queue=delta|inorder|atomic] [watch-list=on|off] [resync=DURATION] [page=N] " +
 		"[namespace=NS] [labels=SELECTOR] [fields=SELECTOR] [replica=N|round-robin|choice]",
-	doc: "starts an informer of the stack under test with event handlers; without queue= it has the queue that the stack has unless told otherwise",
+	doc: "starts an informer of the stack under test with event handlers; without queue= a transcript has queue=delta, which reads the same for every stack, and an exploration the queue that the stack has unless told otherwise",
 	parse: func(r *script.ArgReader) Command {
 		c := &informerCmd{}
 		c.spec.Name = r.Next("name").Value
@@ -112,6 +112,9 @@ func (c *informerCmd) run(w *World) error {
 	}
 	spec := c.spec
 	spec.Resource = id
+	if spec.Queue == "" && w.transcript {
+		spec.Queue = subjects.QueueDelta
+	}
 	if !c.policy && !w.transcript {
 		spec.Policy = fakeapiserver.ByChoice()
 	}

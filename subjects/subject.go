@@ -23,6 +23,9 @@ const (
 type Env struct {
 	Kernel  *sim.Kernel
 	Cluster *fakeapiserver.Cluster
+	// Draws are where backoffs and watch timeouts are drawn from in a transcript; nil when schedules are explored: the subject
+	// then has sources of its own.
+	Draws *Draws
 }
 
 // Subject is an informer stack under test.

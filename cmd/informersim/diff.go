@@ -14,7 +14,6 @@ import (
 	"github.com/informersim/informersim/properties/differential"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
-	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/clientgo"
 	"github.com/informersim/informersim/subjects/stack"
 )
@@ -34,7 +33,7 @@ func newDiffCommand() *cobra.Command {
 		Long: `diff plays a scenario on the stack and on client-go, with the same schedule, faults and random numbers, and compares at every
 point of rest: the requests that each informer made and when, what every handler was told of every key, and what the Indexers
 hold. Without FILE it makes a scenario for every seed, with the queues delta, inorder and atomic, with and without a
-streaming list. A scenario in FILE should say queue= for its informers, for the subjects have different ones otherwise.
+streaming list.
 
 The first difference is reduced to the commands that it needs, and printed as a script.
 
@@ -76,12 +75,10 @@ func (f *diffFlags) seedRange(withFile bool) (seedRange, error) {
 // to alike, and a writer's retries end at the very instants at which an informer's do, which has no order.
 var notCompared = []string{"step", "write", "write-fault"}
 
-// diffSides are the two subjects that are compared. They draw the same numbers.
+// diffSides are the two subjects that are compared.
 func diffSides() (left, right differential.Side) {
-	return differential.Side{Name: stack.Name, New: func(seed uint64) subjects.Factory {
-			return stack.With(stack.Parts{Draws: clientgo.FixedDraws(seed)})
-		}},
-		differential.Side{Name: clientgo.Name, New: func(uint64) subjects.Factory { return clientgo.NewWithFixedDraws }, Host: clientgo.Host}
+	return differential.Side{Name: stack.Name, New: stack.New},
+		differential.Side{Name: clientgo.Name, New: clientgo.New, Host: clientgo.Host}
 }
 
 func (f *diffFlags) run(c *cobra.Command, args []string) error {

@@ -11,20 +11,13 @@ import (
 	"github.com/informersim/informersim/properties/mutants"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
-	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/clientgo"
 	"github.com/informersim/informersim/subjects/stack"
 )
 
-func ofStack(seed uint64) subjects.Factory {
-	return stack.With(stack.Parts{Draws: clientgo.FixedDraws(seed)})
-}
-
 var (
-	stackSide    = differential.Side{Name: stack.Name, New: ofStack}
-	clientgoSide = differential.Side{
-		Name: clientgo.Name, New: func(uint64) subjects.Factory { return clientgo.NewWithFixedDraws }, Host: clientgo.Host,
-	}
+	stackSide    = differential.Side{Name: stack.Name, New: stack.New}
+	clientgoSide = differential.Side{Name: clientgo.Name, New: clientgo.New, Host: clientgo.Host}
 )
 
 func generate(t testing.TB, seed uint64) *scenarios.Scenario {
@@ -58,8 +51,8 @@ func TestDefectsAreFoundAndReduced(t *testing.T) {
 		if n < 0 {
 			t.Fatalf("there is no mutant %s", name)
 		}
-		good := differential.Side{Name: "good", New: func(uint64) subjects.Factory { return mutants.Flawless() }}
-		bad := differential.Side{Name: "bad", New: func(uint64) subjects.Factory { return all[n].Factory }}
+		good := differential.Side{Name: "good", New: mutants.Flawless()}
+		bad := differential.Side{Name: "bad", New: all[n].Factory}
 		found := false
 		for seed := uint64(1); seed <= 200 && !found; seed++ {
 			// The mutants have a queue of their own, whatever the informer is told.

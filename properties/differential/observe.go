@@ -17,8 +17,7 @@ import (
 // Side is a subject that takes part in a comparison.
 type Side struct {
 	Name string
-	// New makes the subject for a run of that seed.
-	New func(seed uint64) subjects.Factory
+	New  subjects.Factory
 	// Host makes what its runs need around them; nil for nothing.
 	Host subjects.Host
 }
@@ -54,7 +53,7 @@ type observation struct {
 func observe(ctx context.Context, s *scenarios.Scenario, side Side, seed uint64) (*observation, error) {
 	o := &observation{}
 	_, err := scenarios.Run(ctx, s, scenarios.Options{
-		Subject: side.New(seed), SubjectName: side.Name, Host: side.Host, Seed: seed, Strategy: "fifo",
+		Subject: side.New, SubjectName: side.Name, Host: side.Host, Seed: seed, Strategy: "fifo",
 		Observe: func(w *scenarios.World) []sim.Observer {
 			o.k = w.Kernel()
 			return []sim.Observer{o}

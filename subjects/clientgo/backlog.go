@@ -33,26 +33,34 @@ func (b *backlog) follow() { b.length = b.queue.len() }
 // replaced says that a list was put into the queue.
 func (b *backlog) replaced(l *replaced) {
 	from, to := b.length, b.queue.len()
-	p := part{from: from, to: to, listed: l.unordered}
 	switch {
 	case b.queue.atomic:
-		p.replace = true
-	case l.unordered:
+		b.add(part{from: from, to: to, replace: true, listed: l.unordered})
 	case b.queue.delta:
-		// The objects of the list come first, in its order, then the tombstones.
+		// The objects of the list come first, in its order if it has one, then the tombstones.
 		in := make(map[string]bool, len(l.keys))
 		for _, key := range l.keys {
 			in[key] = true
 		}
-		for p.from < to && in[b.queue.key(p.from)] {
-			p.from++
+		tombstones := from
+		for tombstones < to && in[b.queue.key(tombstones)] {
+			tombstones++
 		}
+		b.addListed(l, from, tombstones)
+		b.add(part{from: tombstones, to: to})
 	default:
 		// Tombstones come first.
-		p.to = max(to-len(l.keys), from)
+		objects := max(to-len(l.keys), from)
+		b.add(part{from: from, to: objects})
+		b.addListed(l, objects, to)
 	}
-	b.add(p)
 	b.length = to
+}
+
+func (b *backlog) addListed(l *replaced, from, to int) {
+	if l.unordered {
+		b.add(part{from: from, to: to, listed: true})
+	}
 }
 
 // resynced says that the store was put into the queue again.

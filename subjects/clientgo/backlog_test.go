@@ -33,7 +33,8 @@ func TestBacklogKnowsWhatHasNoOrder(t *testing.T) {
 		{"delta: a resync", true, false, []string{"z"}, []string{"z", "c", "b"}, nil, []part{{from: 1, to: 3}}},
 		{"in order: tombstones precede the list", false, false, []string{"z"}, []string{"z", "x", "y", "b", "c"}, list, []part{{from: 1, to: 3}}},
 		{"in order: no tombstones", false, false, nil, []string{"b", "c"}, list, nil},
-		{"in order: a streaming list", false, false, nil, []string{"x", "c", "b"}, streamed, []part{{from: 0, to: 3, listed: true}}},
+		{"delta: a streaming list and tombstones", true, false, nil, []string{"c", "b", "y", "x"}, streamed, []part{{from: 0, to: 2, listed: true}, {from: 2, to: 4}}},
+		{"in order: a streaming list", false, false, nil, []string{"x", "y", "c", "b"}, streamed, []part{{from: 0, to: 2}, {from: 2, to: 4, listed: true}}},
 		{"atomic: a list is one entry", false, true, []string{"z"}, []string{"z", "list"}, list, []part{{from: 1, to: 2, replace: true}}},
 		{"atomic: a resync is one entry", false, true, nil, []string{"sync"}, nil, []part{{from: 0, to: 1}}},
 	} {

@@ -19,8 +19,7 @@ type Subject struct {
 	env       subjects.Env
 	bubble    *bubble // nil outside of one
 	informers []*informer
-	stamp     uint64           // what is offered because time has passed is as old as this
-	reseed    func(who string) // see draws.go; nil for nothing
+	stamp     uint64 // what is offered because time has passed is as old as this
 }
 
 var (
@@ -61,6 +60,13 @@ func (s *Subject) AddInformer(spec subjects.InformerSpec) (subjects.Informer, er
 	return i, nil
 }
 
+// begin seeds the source that client-go draws from anew, in a transcript, with what belongs to who makes something happen now.
+func (s *Subject) begin(who string) {
+	if d := s.env.Draws; d != nil {
+		seedGlobal(d.Source(who))
+	}
+}
+
 // pass lets time pass in the bubble, no further than to the next resync, which nothing in the bubble would tell of.
 func (s *Subject) pass(d time.Duration) time.Duration {
 	now := s.env.Kernel.Elapsed()
@@ -70,7 +76,7 @@ func (s *Subject) pass(d time.Duration) time.Duration {
 		}
 	}
 	s.stamp = s.env.Kernel.NextStamp()
-	s.begin(drawsOfClock)
+	s.begin(subjects.ByClock)
 	return s.bubble.pass(d)
 }
 

@@ -30,7 +30,7 @@ func takeOver(seed uint64) (restore func()) {
 	klog.SetOutput(io.Discard)
 	handlers := utilruntime.ErrorHandlers
 	utilruntime.ErrorHandlers = nil
-	seedGlobal(seed)
+	seedGlobal(subjects.SourceOf(seed))
 	reader := cryptorand.Reader
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], seed)
@@ -41,7 +41,7 @@ func takeOver(seed uint64) (restore func()) {
 	return func() {
 		features.ReplaceFeatureGates(before)
 		cryptorand.Reader = reader
-		seedGlobal(randv2.Uint64())
+		seedGlobal(int64(randv2.Uint64()))
 		utilruntime.ErrorHandlers = handlers
 		log.Restore()
 	}
@@ -60,16 +60,9 @@ func (l *lockedReader) Read(p []byte) (int, error) {
 }
 
 // seedGlobal seeds the source that client-go draws from.
-func seedGlobal(seed uint64) {
+func seedGlobal(seed int64) {
 	//lint:ignore SA1019 there is no other way to reach it
-	rand.Seed(randomSeed(seed))
-}
-
-// randomSeed is what math/rand is seeded with in a run of that seed. Runs of neighbouring seeds have nothing in common.
-func randomSeed(seed uint64) int64 {
-	seed ^= 0x9e3779b97f4a7c15
-	seed *= 0xbf58476d1ce4e5b9
-	return int64(seed ^ seed>>31)
+	rand.Seed(seed)
 }
 
 // gates are client-go's feature gates during a run. They are asked when an informer starts, which happens within a step.

@@ -93,7 +93,7 @@ func (i *informer) example() runtime.Object {
 
 func (i *informer) start() error {
 	b := i.s.bubble
-	i.s.begin(drawsOfScript)
+	i.s.begin(subjects.ByScript)
 	gates.choose(i.spec.Queue, i.spec.WatchList)
 	ctx, cancel := context.WithCancel(context.Background())
 	i.loop, i.cancel = newLoopGate(ctx, b), cancel
@@ -343,7 +343,7 @@ func (i *informer) Stop() {
 		return
 	}
 	i.stopping = true
-	i.s.begin(drawsOfScript)
+	i.s.begin(subjects.ByScript)
 	i.shutDown()
 }
 

@@ -215,11 +215,11 @@ h1 delete default/b rv=4
 	}
 }
 
-// Without a word about it an informer has client-go's own default, the atomic queue.
+// Without a word about it an informer that is explored has client-go's own default, the atomic queue.
 func TestDefaultQueue(t *testing.T) {
 	const script = "resource pods\ncreate pods default/a\ninformer i1 pods handlers=h1%s\nsettle\nfault i1 watch=410\ndelete pods default/a\nadvance 5s\n"
 	steps := func(queue string) uint64 {
-		res := run(t, parse(t, fmt.Sprintf(script, queue)), options(t, 1, "fifo", ""))
+		res := run(t, parse(t, fmt.Sprintf(script, queue)), options(t, 1, "random", ""))
 		if !res.Passed() {
 			t.Fatalf("%q: %v", queue, res.Violation)
 		}

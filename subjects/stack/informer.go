@@ -68,8 +68,8 @@ func newInformer(s *Stack, spec subjects.InformerSpec) (*informer, error) {
 	i.id = i.kernel.Register(i)
 	i.link = newTransport(i)
 	random := i.kernel.Stream(spec.Name + "/jitter").Float64
-	if s.parts.Draws != nil {
-		random = s.parts.Draws.Float64
+	if s.env.Draws != nil {
+		random = s.env.Draws.Float64
 	}
 	i.inf = core.NewInformer(core.InformerOptions{
 		Indexers:     cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
@@ -85,7 +85,7 @@ func newInformer(s *Stack, spec subjects.InformerSpec) (*informer, error) {
 			return nil, err
 		}
 	}
-	s.begin("script")
+	s.env.Draws.Begin(subjects.ByScript)
 	i.inf.Start(i.now())
 	i.settleWants()
 	return i, nil
@@ -145,7 +145,7 @@ func (i *informer) Apply(c sim.Choice) {
 		i.checkSynced()
 	case kindWake:
 		i.wakeOn = false
-		i.stack.begin("clock")
+		i.stack.env.Draws.Begin(subjects.ByClock)
 		i.inf.Reflector.OnTime(i.now())
 		i.link.onTime(i.now())
 		i.settleWants()

@@ -18,8 +18,6 @@ type Parts struct {
 	Store func(core.Store) core.Store
 	// Process replaces Controller.HandleDeltas.
 	Process func(*core.Controller) func(*core.Popped) error
-	// Draws replaces the recorded streams from which backoffs and watch timeouts are drawn.
-	Draws Draws
 	// ListOptions may change what a list asks for.
 	ListOptions func(*metav1.ListOptions)
 }
@@ -28,21 +26,6 @@ type Parts struct {
 type Stack struct {
 	env   subjects.Env
 	parts Parts
-}
-
-// Draws are random numbers that depend on what makes an informer draw.
-type Draws interface {
-	// Begin tells who makes something happen now: the informer's connection ("conn/i1"), "script", or "clock".
-	Begin(who string)
-	// Float64 returns a number in [0,1).
-	Float64() float64
-}
-
-// begin tells the draws, if they are not the recorded ones, who makes something happen.
-func (s *Stack) begin(who string) {
-	if s.parts.Draws != nil {
-		s.parts.Draws.Begin(who)
-	}
 }
 
 // New returns the stack in a world.

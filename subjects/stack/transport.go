@@ -30,9 +30,7 @@ func newTransport(i *informer) transport {
 
 // begin says that what follows was made to happen by the connection.
 func (t *transport) begin() {
-	if t.informer.stack.parts.Draws != nil {
-		t.informer.stack.begin(t.client.Name())
-	}
+	t.informer.stack.env.Draws.Begin(t.client.Name())
 }
 
 // follow turns to what the reflector wants now; what an earlier want left behind is canceled.
