@@ -3,6 +3,7 @@ package properties
 import (
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/informersim/informersim/scenarios"
@@ -37,8 +38,14 @@ func (s *streamingLists) has(id sim.ActorID, frame *sim.Record) bool {
 	if !of.ids[frame.N] {
 		return false
 	}
-	if frame.Detail == string(watch.Bookmark) {
+	if frame.Detail == string(watch.Bookmark) && endsInitialEvents(frame.Obj) {
 		delete(of.ids, frame.N)
 	}
 	return true
+}
+
+// endsInitialEvents tells whether a bookmark is the one that ends the list; others tell only how far the server is.
+func endsInitialEvents(bookmark any) bool {
+	m, ok := bookmark.(interface{ GetAnnotations() map[string]string })
+	return ok && m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
 }
