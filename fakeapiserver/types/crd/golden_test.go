@@ -1,4 +1,4 @@
-package patch_test
+package crd_test
 
 import (
 	"bytes"
@@ -35,7 +35,7 @@ import (
 // played here over a map, to hold the write path against it without a server: every probe all of whose steps are writes and
 // reads of single objects is played, except those in notHere.
 
-const conformance = "../../conformance"
+const conformance = "../../../conformance"
 
 // notHere are probes that ask for more than the write path, by the reason.
 var notHere = map[string]string{
