@@ -3,7 +3,6 @@ package differential
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -98,16 +97,6 @@ type Rule struct {
 // Allowed are the differences that are allowed. It is short, and every entry says why nobody is wrong.
 var Allowed = []Rule{
 	{
-		Name: "timeout",
-		Reason: "All informers of client-go draw from one source, and what two of them draw at the same instant depends on which took its " +
-			"step first. That a watch times out, and in which range, is not in question.",
-		Applies: func(topic string, left, right []string) bool {
-			return strings.HasPrefix(topic, "requests of ") && slices.EqualFunc(left, right, func(l, r string) bool {
-				return timeout.ReplaceAllString(l, "") == timeout.ReplaceAllString(r, "")
-			})
-		},
-	},
-	{
 		Name: "initial",
 		Reason: "What a streaming list brings has no order in client-go, so its adapter pops it in one step, and a frame that comes between the " +
 			"pops elsewhere comes after them there. An object that is added again is then no longer part of the first list.",
@@ -121,8 +110,6 @@ var Allowed = []Rule{
 		},
 	},
 }
-
-var timeout = regexp.MustCompile(` timeout=\d+`)
 
 func allowed(topic string, left, right []string) bool {
 	return slices.ContainsFunc(Allowed, func(r Rule) bool { return r.Applies(topic, left, right) })

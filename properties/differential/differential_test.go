@@ -96,7 +96,7 @@ func TestAllowed(t *testing.T) {
 		left, right []string
 		rule        string // "" for none
 	}{
-		{"requests of i1", []string{`0s watch rv="1" timeout=300`}, []string{`0s watch rv="1" timeout=301`}, "timeout"},
+		{"requests of i1", []string{`0s watch rv="1" timeout=300`}, []string{`0s watch rv="1" timeout=301`}, ""},
 		{"requests of i1", []string{`0s watch rv="1" timeout=300`}, []string{`0s watch rv="2" timeout=300`}, ""},
 		{"requests of i1", []string{`0s list rv="0"`}, nil, ""},
 		{"handler i1/h1 about default/a", []string{"add default/a rv=1 initial"}, []string{"add default/a rv=1"}, ""},
