@@ -127,12 +127,13 @@ func (e *Env) Sometimes(name string, cond func() bool) {
 
 var errSo = fmt.Errorf("it is so")
 
-// Eventually steps until hold returns nil, and fails the run if that takes more virtual time than within. Hold is called on
-// the body's goroutine, between steps; it may make requests.
+// Eventually steps until hold returns nil, and fails the run if that takes more virtual time than within. Time passes only when
+// nothing else can happen, so nobody is late for having been slow. Hold is called on the body's goroutine, between steps; it may
+// make requests.
 func (e *Env) Eventually(name string, within time.Duration, hold func() error) {
 	e.alive()
 	w := e.w
-	deadline := time.Now().Add(within)
+	deadline := w.kernel.Elapsed() + within
 	for {
 		err := hold()
 		if err == nil {
@@ -140,14 +141,19 @@ func (e *Env) Eventually(name string, within time.Duration, hold func() error) {
 		}
 		over := false
 		steps := w.kernel.Steps()
-		w.body.ask(&ask{what: "env.Eventually", limit: time.Until(deadline), until: func() bool {
-			over = w.kernel.Clock().AtLimit() && w.quiet()
+		w.body.ask(&ask{what: "env.Eventually", until: func() bool {
+			left := deadline - w.kernel.Elapsed()
+			switch quiet := w.quiet(); {
+			case !quiet:
+				w.kernel.Clock().Freeze()
+			case left <= 0:
+				over = true
+			default:
+				w.kernel.Clock().LimitTo(left)
+			}
 			return over || w.kernel.Steps() > steps
 		}})
 		if over {
-			if err = hold(); err == nil {
-				return
-			}
 			message := fmt.Sprintf("not so after %v: %v", within, err)
 			w.body.ask(&ask{what: "a failure", do: func() { w.fail(name, message) }})
 		}

@@ -64,6 +64,7 @@ type process struct {
 	backoff time.Duration
 	want    bool // it is to run
 	running bool // its function has not returned
+	byFault bool // it was a fault that ended it
 
 	crash   sim.Choice // what is offered
 	crashes bool
@@ -85,7 +86,7 @@ func (p *process) Apply(c sim.Choice) {
 		p.crashes = false
 		p.w.crashed++
 		p.kill("crashed")
-		p.want = true
+		p.want, p.byFault = true, true
 	case kindRestart:
 		p.restart = false
 		if p.want && !p.running {
@@ -147,7 +148,10 @@ func (p *process) collect() {
 	switch {
 	case panicked != "":
 		p.w.fail("NoPanic", fmt.Sprintf("the process %s panicked: %s", p.name, panicked))
-	case dead && p.want: // it has crashed and is to come back
+	case dead && p.want && p.byFault: // it has crashed, and comes back after a while
+		p.byFault = false
+		p.w.kernel.Clock().AfterFunc(p.downtime(), p.offerRestart)
+	case dead && p.want:
 		p.offerRestart()
 	case dead:
 	case err != nil:
@@ -159,6 +163,13 @@ func (p *process) collect() {
 		p.record("ended")
 	}
 	p.w.offerCrashes()
+}
+
+// maxDowntime is how long a process that a fault has crashed stays away at most: what happens meanwhile it has not seen.
+const maxDowntime = 30 * time.Second
+
+func (p *process) downtime() time.Duration {
+	return time.Duration(p.w.kernel.Stream(p.Name()).IntN(int(maxDowntime/time.Millisecond))) * time.Millisecond
 }
 
 func (p *process) offerRestart() {

@@ -59,18 +59,33 @@ func (r *runner) keep(res *outcome) string {
 // report fails the test with what was broken and how to see it again.
 func (r *runner) report(res *outcome, file string) {
 	r.t.Helper()
-	var b strings.Builder
-	fmt.Fprintf(&b, "simtest: seed %d: ", res.header.Seed)
+	text := r.text(res, file)
+	if e := res.escaped; e != nil && !e.goexit && res.violation == nil && !plain(e.value) {
+		// What other testing libraries unwind with is theirs to catch.
+		r.t.Logf("%s", text)
+		panic(e.value)
+	}
+	fatal(r.t, "%s", text)
+}
+
+// describe is what was broken.
+func (r *runner) describe(res *outcome) string {
 	switch e := res.escaped; {
 	case res.violation != nil:
-		b.WriteString(res.violation.Error())
+		return res.violation.Error()
 	case res.err != nil:
-		b.WriteString(res.err.Error())
+		return res.err.Error()
 	case e.goexit:
-		b.WriteString("the body has failed the test")
+		return "the body has failed the test"
 	default:
-		fmt.Fprintf(&b, "the body panicked: %v\n%s", e.value, e.stack)
+		return fmt.Sprintf("the body panicked: %v\n%s", e.value, e.stack)
 	}
+}
+
+// text is all that is said of a failure.
+func (r *runner) text(res *outcome, file string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "simtest: seed %d: %s", res.header.Seed, r.describe(res))
 	fmt.Fprintf(&b, "\n  %d steps, %d faults, %v of virtual time, hash %016x", res.steps, res.faults, res.virtual.Round(time.Millisecond), res.hash)
 	if len(res.story) > 0 {
 		b.WriteString("\n  what happened last:")
@@ -82,12 +97,7 @@ func (r *runner) report(res *outcome, file string) {
 		fmt.Fprintf(&b, "\n  replay it:       %s -simtest.replay=%s", r.line, file)
 	}
 	fmt.Fprintf(&b, "\n  run its seed:    %s -simtest.seed=%d", r.line, res.header.Seed)
-	if e := res.escaped; e != nil && !e.goexit && res.violation == nil && !plain(e.value) {
-		// What other testing libraries unwind with is theirs to catch.
-		r.t.Logf("%s", b.String())
-		panic(e.value)
-	}
-	fatal(r.t, "%s", b.String())
+	return b.String()
 }
 
 // plain tells whether a panic is a program's own, as opposed to a library's way to end a test.

@@ -20,6 +20,28 @@ import (
 // Traces of earlier failures, under testdata/simtest, are replayed first. It returns when all goroutines that were started
 // in a world have ended.
 func Run(t TB, o Options, body func(env *Env)) {
+	r := newRunner(t, o, body)
+	t.Helper()
+	switch {
+	case flags.replay != "":
+		r.replayOne(flags.replay)
+	case flags.seed != 0:
+		r.seed(flags.seed)
+	default:
+		r.stored()
+		n := r.o.Seeds
+		if flags.seeds > 0 {
+			n = flags.seeds
+		}
+		for seed := uint64(1); seed <= uint64(n); seed++ {
+			r.seed(seed)
+		}
+		r.neverSo(n)
+	}
+}
+
+// newRunner checks what Run was given.
+func newRunner(t TB, o Options, body func(env *Env)) *runner {
 	if isNil(t) {
 		panic("simtest: Run needs the t of a test; it was given nil")
 	}
@@ -37,23 +59,7 @@ func Run(t TB, o Options, body func(env *Env)) {
 	if err != nil {
 		fatal(t, "simtest: %v", err)
 	}
-	r := &runner{t: t, o: &o, kinds: kinds, body: body, line: commandLine(t, body), sometimes: map[string]bool{}}
-	switch {
-	case flags.replay != "":
-		r.replayOne(flags.replay)
-	case flags.seed != 0:
-		r.seed(flags.seed)
-	default:
-		r.stored()
-		n := o.Seeds
-		if flags.seeds > 0 {
-			n = flags.seeds
-		}
-		for seed := uint64(1); seed <= uint64(n); seed++ {
-			r.seed(seed)
-		}
-		r.neverSo(n)
-	}
+	return &runner{t: t, o: &o, kinds: kinds, body: body, line: commandLine(t, body), sometimes: map[string]bool{}}
 }
 
 // inBubble tells whether the caller's goroutine is in a bubble.

@@ -1,0 +1,188 @@
+package network_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	network "github.com/informersim/informersim/examples/network-controller"
+	"github.com/informersim/informersim/simtest"
+)
+
+var options = simtest.Options{
+	CRDs: []string{"network-crd.yaml"}, Replicas: 2, History: 8, Seeds: 50, Crashes: 0.002,
+}
+
+// cloud is a Provider whose calls fail now and then. It outlives the controller's processes.
+type cloud struct {
+	mu       sync.Mutex
+	networks map[string]network.Spec
+	calls    map[string]int
+}
+
+func newCloud() *cloud { return &cloud{networks: map[string]network.Spec{}, calls: map[string]int{}} }
+
+// fails tells whether this call for the key does: every third one, so that it does not matter which worker was first.
+func (c *cloud) fails(key string) error {
+	if c.calls[key]++; c.calls[key]%3 == 0 {
+		return errors.New("the cloud is not available")
+	}
+	return nil
+}
+
+func (c *cloud) Ensure(key string, spec network.Spec) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.fails(key); err != nil {
+		return err
+	}
+	c.networks[key] = spec
+	return nil
+}
+
+func (c *cloud) Remove(key string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.fails(key); err != nil {
+		return err
+	}
+	delete(c.networks, key)
+	return nil
+}
+
+func (c *cloud) Keys() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Sorted(maps.Keys(c.networks))
+}
+
+// asWanted compares the cloud with the Network objects that there are.
+func (c *cloud) asWanted(env *simtest.Env) error {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(network.Resource.GroupVersion().WithKind("NetworkList"))
+	if err := env.List(list, ""); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	wanted := map[string]network.Spec{}
+	for _, u := range list.Items {
+		spec := u.Object["spec"].(map[string]any)
+		wanted[u.GetNamespace()+"/"+u.GetName()] = network.Spec{Cidr: spec["cidr"].(string), Gateway: spec["gateway"].(string)}
+	}
+	if !maps.Equal(c.networks, wanted) {
+		return fmt.Errorf("the cloud has %v, the Network objects are %v", c.networks, wanted)
+	}
+	return nil
+}
+
+// testController creates, changes and deletes Networks while the controller runs and things go wrong, and then waits until the
+// cloud is as the objects say.
+func testController(mistakes network.Mistakes) func(env *simtest.Env) {
+	return func(env *simtest.Env) {
+		cloud := newCloud()
+		env.Go("controller", func(ctx context.Context) error {
+			c, err := network.NewController(env.RESTConfig("controller"), cloud, mistakes)
+			if err != nil {
+				return err
+			}
+			return c.Run(ctx)
+		})
+		for i := range 25 {
+			name := fmt.Sprintf("net-%d", env.Rand().IntN(4))
+			n := network.New("default", name, network.Spec{Cidr: fmt.Sprintf("192.168.%d.0/24", i), Gateway: fmt.Sprintf("192.168.%d.1", i)})
+			switch exists := env.Get(n.DeepCopy()) == nil; {
+			case !exists:
+				env.Create(n)
+			case env.Rand().IntN(2) == 0:
+				env.Delete(n)
+			default:
+				env.Update(n)
+			}
+			env.Advance(time.Duration(env.Rand().IntN(20)) * time.Second)
+		}
+		env.StopFaults()
+		env.Eventually("the cloud has what the Network objects say", 30*time.Minute, func() error { return cloud.asWanted(env) })
+	}
+}
+
+func TestController(t *testing.T) {
+	simtest.Run(t, options, testController(network.Mistakes{}))
+}
+
+func TestListNodes(t *testing.T) {
+	simtest.Run(t, options, func(env *simtest.Env) {
+		for i := range 3 {
+			env.Create(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", i)}})
+		}
+		var names []string
+		env.Go("lister", func(ctx context.Context) error {
+			return network.ListNodes(ctx, env.RESTConfig("lister"), func(n []string) { names = n })
+		})
+		env.Eventually("the list has all nodes", time.Hour, func() error {
+			if want := []string{"node-0", "node-1", "node-2"}; !slices.Equal(names, want) {
+				return fmt.Errorf("it has %v", names)
+			}
+			return nil
+		})
+	})
+}
+
+func TestWatchDeployments(t *testing.T) {
+	simtest.Run(t, options, func(env *simtest.Env) {
+		var mu sync.Mutex
+		var seen map[string]int32
+		env.Go("watcher", func(ctx context.Context) error {
+			mine := map[string]int32{}
+			mu.Lock()
+			seen = mine
+			mu.Unlock()
+			return network.WatchDeployments(ctx, env.RESTConfig("watcher"),
+				func(key string, replicas int32) { mu.Lock(); mine[key] = replicas; mu.Unlock() },
+				func(key string) { mu.Lock(); delete(mine, key); mu.Unlock() })
+		})
+		for range 15 {
+			replicas := int32(env.Rand().IntN(10))
+			d := &appsv1.Deployment{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("d-%d", env.Rand().IntN(3))},
+				Spec:       appsv1.DeploymentSpec{Replicas: &replicas},
+			}
+			switch exists := env.Get(d.DeepCopy()) == nil; {
+			case !exists:
+				env.Create(d)
+			case env.Rand().IntN(3) == 0:
+				env.Delete(d)
+			default:
+				env.Update(d)
+			}
+			env.Advance(time.Duration(env.Rand().IntN(10)) * time.Second)
+		}
+		env.StopFaults()
+		env.Eventually("every count is known", 30*time.Minute, func() error {
+			var list appsv1.DeploymentList
+			if err := env.List(&list, ""); err != nil {
+				return err
+			}
+			want := map[string]int32{}
+			for _, d := range list.Items {
+				want[d.Namespace+"/"+d.Name] = *d.Spec.Replicas
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if !maps.Equal(seen, want) {
+				return fmt.Errorf("it knows %v, there are %v", seen, want)
+			}
+			return nil
+		})
+	})
+}
