@@ -18,8 +18,8 @@ const batchMax = 1000
 
 // RealFIFO is a queue of everything that happened, in the order in which it did (I52 to I61).
 //
-// It behaves as core's RealFIFO, and tests hold the two against each other. It is not made of it because there a queue either
-// hands out batches or does not, while here each caller chooses, with Pop or PopBatch.
+// It behaves as core's RealFIFO; both are compared with client-go's, operation by operation. It is not made of that one
+// because there a queue either hands out batches or does not, while here each caller chooses, with Pop or PopBatch.
 type RealFIFO struct {
 	fifoBase
 	options    RealFIFOOptions

@@ -9,8 +9,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	clientfeatures "k8s.io/client-go/features"
@@ -18,7 +16,6 @@ import (
 	"k8s.io/client-go/util/watchlist"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
-	utiltrace "k8s.io/utils/trace"
 
 	"github.com/informersim/informersim/informer/core"
 )
@@ -214,106 +211,11 @@ func (l *reflectorLoop) step(ctx context.Context) {
 	l.publish()
 }
 
-type listAnswer struct {
-	list     runtime.Object
-	err      error
-	panicked any
-}
-
-// list sends one LIST. It does not wait for a request that outlives its context (I9).
-func (l *reflectorLoop) list(ctx context.Context, options metav1.ListOptions) {
-	trace := utiltrace.New("Reflector List", utiltrace.Field{Key: "name", Value: l.o.name})
-	defer trace.LogIfLong(10 * time.Second)
-	answers := make(chan listAnswer, 1)
-	go func() {
-		var a listAnswer
-		defer func() {
-			a.panicked = recover()
-			answers <- a
-		}()
-		a.list, a.err = l.lw.ListWithContext(ctx, options)
-	}()
-	select {
-	case <-ctx.Done():
-	case a := <-answers:
-		if a.panicked != nil {
-			panic(a.panicked)
-		}
-		if ctx.Err() != nil {
-			return // both are there: it counts as cancelled, and nothing is replaced any more
-		}
-		l.core.SetTime(l.o.clock.Now())
-		if a.err != nil {
-			l.core.OnListError(a.err)
-		} else {
-			l.core.OnList(a.list)
-		}
-		l.roundEnded = l.core.Want().Op == core.OpSleep
-	}
-}
-
-type openAnswer struct {
-	stream   watch.Interface
-	err      error
-	panicked any
-}
-
-// open asks for a watch. A resync may come meanwhile (I38).
-func (l *reflectorLoop) open(ctx context.Context, options metav1.ListOptions) {
-	answers := make(chan openAnswer, 1)
-	go func() {
-		var a openAnswer
-		defer func() {
-			a.panicked = recover()
-			answers <- a
-		}()
-		if a.err = ctx.Err(); a.err == nil { // a source that was shut down with the context may block for ever
-			a.stream, a.err = l.lw.WatchWithContext(ctx, options)
-		}
-	}()
-	timer := loopTimer{clock: l.o.clock}
-	defer timer.stop()
-	for {
-		if timer.set(l.core.NextTime()) {
-			l.passTime()
-			continue
-		}
-		select {
-		case <-timer.c():
-			timer.stop()
-		case a := <-answers:
-			if a.panicked != nil {
-				panic(a.panicked)
-			}
-			l.opened(a)
-			return
-		}
-	}
-}
-
 // passTime tells core what time it is.
 func (l *reflectorLoop) passTime() {
 	l.onTime = true
 	l.core.OnTime(l.o.clock.Now())
 	l.onTime = false
-}
-
-func (l *reflectorLoop) opened(a openAnswer) {
-	l.core.SetTime(l.o.clock.Now())
-	if a.err != nil {
-		l.core.OnWatchOpenError(a.err)
-		l.roundEnded = l.core.Want().Op == core.OpSleep && !isRetriable(a.err)
-		return
-	}
-	l.stream = a.stream
-	seq := l.core.Seq()
-	l.core.OnWatchOpened()
-	l.leftStream(seq, false)
-}
-
-// isRetriable says whether the watch, not the round, is tried again after a wait (I18, I33).
-func isRetriable(err error) bool {
-	return utilnet.IsConnectionRefused(err) || apierrors.IsTooManyRequests(err)
 }
 
 // eventsAtOnce is how many events are taken before the context and the timer are looked at again.
@@ -423,44 +325,5 @@ func (l *reflectorLoop) pause(ctx context.Context, d time.Duration) bool {
 		return false
 	case <-timer.C():
 		return true
-	}
-}
-
-// loopTimer is a timer that is made again only when its time changes.
-type loopTimer struct {
-	clock clock.Clock
-	timer clock.Timer
-	at    time.Time
-}
-
-// set makes the timer fire at a time, or never if there is none. It reports true, and sets nothing, if that time has come.
-func (t *loopTimer) set(at time.Time, any bool) (due bool) {
-	if any && t.timer != nil && t.at.Equal(at) {
-		return false
-	}
-	t.stop()
-	if !any {
-		return false
-	}
-	wait := at.Sub(t.clock.Now())
-	if wait <= 0 {
-		return true
-	}
-	t.timer, t.at = t.clock.NewTimer(wait), at
-	return false
-}
-
-// c is where the timer fires: nowhere if it is not set. Whoever has read it calls stop.
-func (t *loopTimer) c() <-chan time.Time {
-	if t.timer == nil {
-		return nil
-	}
-	return t.timer.C()
-}
-
-func (t *loopTimer) stop() {
-	if t.timer != nil {
-		t.timer.Stop()
-		t.timer = nil
 	}
 }
