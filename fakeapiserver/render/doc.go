@@ -1,0 +1,20 @@
+// Package render turns objects, lists, watch events and errors into the bytes that a client asked for: JSON, YAML or protobuf,
+// whole objects, Tables or metadata only.
+//
+//	a := render.Ask{Accept: header.Get("Accept"), UserAgent: …, Query: url.Query()}
+//	f, err := a.Negotiate(r, "")                       // a 406 is shown like any error
+//	view, err := render.NewView(f, r, a.Query)
+//	obj, err := view.Of(object, now)                   // a Table, metadata, or the object itself
+//	data, err := f.Encode(obj)                         // with f.ContentType()
+//
+//	list, err := render.List(r, items, metav1.ListMeta{…})
+//	f, data := a.Error(err)                            // what a client sees of any error
+//	frame, err := view.Frame(watch.Added, object, now) // one frame of a watch, with f.StreamType()
+//
+// A [Cache] keeps the bytes of objects that many clients ask for, one copy for each object and format: objects are immutable
+// once they are stored, so that whoever fans an event out to a thousand watchers encodes it once.
+//
+// # What may not be done here
+//
+// Change an object that was passed in, know of requests beyond an Ask, or read a clock: ages are those at a given time.
+package render

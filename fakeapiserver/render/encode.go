@@ -1,0 +1,54 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/informersim/informersim/fakeapiserver/types"
+)
+
+// The encoders. They have no state; the scheme is not asked for anything when encoding.
+var (
+	compactJSON = json.NewSerializerWithOptions(json.DefaultMetaFactory, nil, nil, json.SerializerOptions{})
+	prettyJSON  = json.NewSerializerWithOptions(json.DefaultMetaFactory, nil, nil, json.SerializerOptions{Pretty: true})
+	yamlText    = json.NewSerializerWithOptions(json.DefaultMetaFactory, nil, nil, json.SerializerOptions{Yaml: true})
+	proto       = protobuf.NewSerializer(clientscheme.Scheme, clientscheme.Scheme)
+	rawProto    = protobuf.NewRawSerializer(clientscheme.Scheme, clientscheme.Scheme)
+)
+
+// Encode writes an object that carries its kind. Compact JSON ends in a newline, pretty JSON does not (S38).
+func (f Format) Encode(obj runtime.Object) ([]byte, error) {
+	var encoder runtime.Encoder = compactJSON
+	switch {
+	case f.MediaType == types.Protobuf:
+		encoder = proto
+	case f.MediaType == types.YAML:
+		encoder = yamlText
+	case f.Pretty:
+		encoder = prettyJSON
+	}
+	var b bytes.Buffer
+	if err := encoder.Encode(obj, &b); err != nil {
+		return nil, fmt.Errorf("render: %T as %s: %w", obj, f.MediaType, err)
+	}
+	return b.Bytes(), nil
+}
+
+// WithKind is the object with its kind set, as answers carry it; a shallow copy if it had none.
+func WithKind(obj runtime.Object, r *types.Resource, subresource string) runtime.Object {
+	if !obj.GetObjectKind().GroupVersionKind().Empty() {
+		return obj
+	}
+	if status, ok := obj.(*metav1.Status); ok {
+		return typedStatus(status)
+	}
+	c := types.ShallowCopy(obj)
+	c.GetObjectKind().SetGroupVersionKind(r.KindOf(subresource))
+	return c
+}

@@ -1,0 +1,160 @@
+package render
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/munnerz/goautoneg"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1beta1 "k8s.io/apimachinery/pkg/apis/meta/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/informersim/informersim/fakeapiserver/types"
+)
+
+// Ask is how a request says in which form it wants its answer.
+type Ask struct {
+	Accept, UserAgent string
+	Query             url.Values
+}
+
+// Format is how an answer is written.
+type Format struct {
+	// MediaType is types.JSON, types.YAML or types.Protobuf.
+	MediaType string
+	// Pretty is indented JSON without a final newline (S38).
+	Pretty bool
+	// As is the kind that an object is shown as; empty for its own.
+	As schema.GroupVersionKind
+}
+
+// mediaTypes are what can be asked for, the default first.
+var mediaTypes = []string{types.JSON, types.YAML, types.Protobuf}
+
+// allowed tells whether a media type may be used for a kind of view.
+type allowed func(mediaType string, as *schema.GroupVersionKind) bool
+
+// Negotiate picks the format of an answer about a resource: the first of the Accept header that it can be shown in, 406 if
+// there is none. Custom resources have no protobuf of their own, Tables have none at all.
+func (a Ask) Negotiate(r *types.Resource, subresource string) (Format, error) {
+	return a.negotiate(func(mediaType string, as *schema.GroupVersionKind) bool {
+		switch {
+		case as == nil:
+			return mediaType != types.Protobuf || r == nil || !r.Custom
+		case as.GroupVersion() != metav1.SchemeGroupVersion && as.GroupVersion() != metav1beta1.SchemeGroupVersion:
+			return false
+		}
+		switch as.Kind {
+		case "Table":
+			return mediaType != types.Protobuf
+		case "PartialObjectMetadata", "PartialObjectMetadataList":
+			return true
+		}
+		return false
+	})
+}
+
+// NegotiatePlain picks the format of an answer that is about no resource, as discovery and errors: no views.
+func (a Ask) NegotiatePlain() (Format, error) {
+	return a.negotiate(func(_ string, as *schema.GroupVersionKind) bool { return as == nil })
+}
+
+func (a Ask) negotiate(ok allowed) (Format, error) {
+	if a.Accept == "" {
+		return Format{MediaType: mediaTypes[0], Pretty: a.pretty()}, nil
+	}
+	for _, clause := range goautoneg.ParseAccept(a.Accept) {
+		for _, mediaType := range mediaTypes {
+			if f, good := match(clause, mediaType, ok); good {
+				f.Pretty = mediaType == types.JSON && (f.Pretty || a.pretty())
+				return f, nil
+			}
+		}
+	}
+	return Format{}, notAcceptable("only the following media types are accepted: " + strings.Join(mediaTypes, ", "))
+}
+
+// match tells whether a clause of an Accept header can be answered in a media type.
+func match(clause goautoneg.Accept, mediaType string, ok allowed) (Format, bool) {
+	kind, sub, _ := strings.Cut(mediaType, "/")
+	if clause.Type != "*" && clause.Type != kind || clause.SubType != "*" && (clause.Type == "*" || clause.SubType != sub) {
+		return Format{}, false
+	}
+	f := Format{MediaType: mediaType}
+	var as *schema.GroupVersionKind
+	convert := func() *schema.GroupVersionKind {
+		if as == nil {
+			as = &schema.GroupVersionKind{}
+		}
+		return as
+	}
+	for key, value := range clause.Params { // order: each parameter sets its own field
+		switch key {
+		case "as":
+			convert().Kind = value
+		case "g":
+			convert().Group = value
+		case "v":
+			convert().Version = value
+		case "stream":
+			if value != "" && (value != "watch" || mediaType == types.YAML) {
+				return Format{}, false
+			}
+		case "sv":
+			if value != "" {
+				return Format{}, false
+			}
+		case "pretty":
+			f.Pretty = value == "1"
+		}
+	}
+	if !ok(mediaType, as) {
+		return Format{}, false
+	}
+	if as != nil {
+		f.As = *as
+	}
+	return f, true
+}
+
+// pretty tells whether a person reads the answer: the query says so, or the client is one that people use (S38).
+func (a Ask) pretty() bool {
+	if v := a.Query.Get("pretty"); v != "" {
+		on, err := strconv.ParseBool(v)
+		return err == nil && on
+	}
+	for _, prefix := range []string{"curl", "Wget", "Mozilla/5.0"} {
+		if strings.HasPrefix(a.UserAgent, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// ContentType is the header of an answer.
+func (f Format) ContentType() string { return f.MediaType }
+
+// StreamType is the header of a watch.
+func (f Format) StreamType() string {
+	if f.MediaType == types.JSON {
+		return f.MediaType
+	}
+	return f.MediaType + ";stream=watch"
+}
+
+// Streams tells whether a watch can be written in the format: 406 for YAML, which has no frames (S20).
+func (f Format) Streams() error {
+	if f.MediaType != types.YAML {
+		return nil
+	}
+	return notAcceptable("only the following media types are accepted: " + types.JSON + ";stream=watch, " + types.Protobuf + ";stream=watch")
+}
+
+func notAcceptable(message string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable, Message: message,
+	}}
+}

@@ -1,0 +1,142 @@
+package render
+
+import (
+	"fmt"
+	"net/url"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1beta1 "k8s.io/apimachinery/pkg/apis/meta/v1beta1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1beta1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/informersim/informersim/fakeapiserver/types"
+)
+
+// View shows the objects of a resource in one format. A view of a watch remembers that a Table has had its columns (S21).
+type View struct {
+	format      Format
+	resource    *types.Resource
+	subresource string
+	table       metav1.TableOptions
+}
+
+// NewView prepares to show objects of a (sub)resource: 400 for options of a Table that make no sense.
+func NewView(f Format, r *types.Resource, subresource string, query url.Values) (*View, error) {
+	v := &View{format: f, resource: r, subresource: subresource}
+	if f.As.Kind != "Table" {
+		return v, nil
+	}
+	v.table.IncludeObject = metav1.IncludeObjectPolicy(query.Get("includeObject"))
+	errs := validation.ValidateTableOptions(&v.table)
+	switch len(errs) {
+	case 0:
+		return v, nil
+	case 1:
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("Unable to convert to Table as requested: %v", errs[0].Error()))
+	}
+	return nil, apierrors.NewBadRequest(fmt.Sprintf("Unable to convert to Table as requested: %v", errs))
+}
+
+// Format is how the view is written.
+func (v *View) Format() Format { return v.format }
+
+// Of is an object or a list as it was asked for, ages being those at now. A Status is always itself. The object is not changed,
+// but the view may share it.
+func (v *View) Of(obj runtime.Object, now time.Time) (runtime.Object, error) {
+	if s, ok := obj.(*metav1.Status); ok {
+		return typedStatus(s), nil
+	}
+	gv := v.format.As.GroupVersion()
+	switch v.format.As.Kind {
+	case "":
+		return WithKind(obj, v.resource, v.subresource), nil
+	case "PartialObjectMetadata":
+		if meta.IsListType(obj) {
+			return nil, notAcceptable(fmt.Sprintf("you requested PartialObjectMetadata, but the requested object is a list (%T)", obj))
+		}
+		return partial(obj, gv)
+	case "PartialObjectMetadataList":
+		return partialList(obj, gv)
+	case "Table":
+		return v.asTable(obj, now)
+	}
+	return nil, notAcceptable("there is no view " + v.format.As.String())
+}
+
+func partial(obj runtime.Object, gv schema.GroupVersion) (*metav1.PartialObjectMetadata, error) {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, err
+	}
+	p := meta.AsPartialObjectMetadata(m)
+	p.SetGroupVersionKind(gv.WithKind("PartialObjectMetadata"))
+	return p, nil
+}
+
+func partialList(obj runtime.Object, gv schema.GroupVersion) (runtime.Object, error) {
+	li, ok := obj.(metav1.ListInterface)
+	if !ok {
+		return nil, notAcceptable(fmt.Sprintf("you requested PartialObjectMetadataList, but the requested object is not a list (%T)", obj))
+	}
+	items := []metav1.PartialObjectMetadata{}
+	err := meta.EachListItem(obj, func(item runtime.Object) error {
+		p, err := partial(item, gv)
+		if err == nil {
+			items = append(items, *p)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	m := metav1.ListMeta{ResourceVersion: li.GetResourceVersion(), Continue: li.GetContinue(), RemainingItemCount: li.GetRemainingItemCount()}
+	kind := metav1.TypeMeta{APIVersion: gv.String(), Kind: "PartialObjectMetadataList"}
+	if gv == metav1beta1.SchemeGroupVersion {
+		return &metav1beta1.PartialObjectMetadataList{TypeMeta: kind, ListMeta: m, Items: items}, nil
+	}
+	return &metav1.PartialObjectMetadataList{TypeMeta: kind, ListMeta: m, Items: items}, nil
+}
+
+func (v *View) asTable(obj runtime.Object, now time.Time) (runtime.Object, error) {
+	table, err := v.rows(obj, now)
+	if err != nil {
+		return nil, err
+	}
+	gv := v.format.As.GroupVersion()
+	table.TypeMeta = metav1.TypeMeta{APIVersion: gv.String(), Kind: "Table"}
+	if table.Rows == nil {
+		table.Rows = []metav1.TableRow{}
+	}
+	for i := range table.Rows {
+		row := &table.Rows[i]
+		item := row.Object.Object
+		m, err := meta.Accessor(item)
+		if err != nil {
+			return nil, err
+		}
+		_, marked := m.GetAnnotations()[metav1.InitialEventsAnnotationKey]
+		switch {
+		case v.table.IncludeObject == metav1.IncludeObject:
+			row.Object.Object = WithKind(item, v.resource, v.subresource)
+		case v.table.IncludeObject == metav1.IncludeNone && !marked:
+			row.Object.Object = nil
+		default:
+			if row.Object.Object, err = partial(item, gv); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return table, nil
+}
+
+// rows asks the resource for its table; a subresource has no printer of its own.
+func (v *View) rows(obj runtime.Object, now time.Time) (*metav1.Table, error) {
+	if v.subresource == types.Scale {
+		return scaleTable(obj, &v.table, now)
+	}
+	return v.resource.Strategy.Table(obj, &v.table, now)
+}
