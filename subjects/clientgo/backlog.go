@@ -14,7 +14,7 @@ type backlog struct {
 	// Of the pop under way.
 	listed  bool // it took of a list without an order
 	cut     bool // what was taken last ended inside of a part
-	spilled bool // a batch has ended inside of a part
+	spilled bool // a batch has ended inside of a part, or may have
 }
 
 // part is a stretch of the queue, from the from-th entry up to the to-th, counted from the head.
@@ -93,8 +93,12 @@ func (b *backlog) replaceAhead() bool {
 	return len(b.parts) > 0 && b.parts[0].from == 0 && b.parts[0].replace
 }
 
-// begin begins a pop.
-func (b *backlog) begin() { b.listed, b.spilled = false, false }
+// begin begins a pop. A batch ends before a key that it has already, so where the objects of a list have no order it may end
+// anywhere among them.
+func (b *backlog) begin() {
+	b.listed = false
+	b.spilled = !b.queue.delta && !b.queue.atomic && slices.ContainsFunc(b.parts, func(p part) bool { return p.listed })
+}
 
 // popped takes over what the loop has taken; false if that was nothing.
 func (b *backlog) popped() bool {

@@ -231,3 +231,31 @@ func TestDefaultQueue(t *testing.T) {
 		t.Errorf("an informer without queue= takes %d steps, one with queue=atomic %d", res, atomic)
 	}
 }
+
+// Generated scenarios break no property either, and are the same run every time.
+func TestGeneratedScenarios(t *testing.T) {
+	for seed := uint64(1); seed <= generated; seed++ {
+		s, err := properties.Generate(sim.NewStream(seed, "clientgo"), fmt.Sprintf("seed%d", seed), 30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		strategy, mix := "random", "default"
+		if seed%3 == 0 {
+			strategy, mix = "fifo", ""
+		}
+		var hash uint64
+		for n := range 3 {
+			res := run(t, s, options(t, seed, strategy, mix))
+			if res.Violation != nil {
+				t.Fatalf("seed %d, strategy %s: %v\n%s", seed, strategy, res.Violation, s.Text())
+			}
+			if n > 0 && res.Hash != hash {
+				t.Fatalf("seed %d, strategy %s: run %d has hash %016x, the first %016x\n%s", seed, strategy, n+1, res.Hash, hash, s.Text())
+			}
+			hash = res.Hash
+		}
+	}
+}
+
+// generated is how many scenarios are generated.
+const generated = 60

@@ -30,12 +30,14 @@ type transport struct {
 	canceled []*request
 	waits    []time.Duration // before a request is sent again
 
+	// whole is the pager's: the next list is the one after an expired continue token, which is not to be paged (I6).
+	whole bool
+
 	// The kernel's side.
-	due        []*request // a wait is over and they are made; sent by the choice wake
-	live       []*request // sent and not finished
-	keys       []string   // of the pages of the list under way
-	continueOf bool       // the last answer was that a continue token had expired: a full list follows
-	replaced   *replaced  // what a list or a streaming list has replaced in this step
+	due      []*request // a wait is over and they are made; sent by the choice wake
+	live     []*request // sent and not finished
+	keys     []string   // of the pages of the list under way
+	replaced *replaced  // what a list or a streaming list has replaced in this step
 }
 
 // request is a List or Watch that a goroutine waits for.
@@ -70,7 +72,13 @@ func (t *transport) listerWatcher() cache.ListerWatcher {
 }
 
 // list answers client-go, on its goroutine. Failed attempts are repeated as a REST client does (I36).
+//
+// A shared informer has no page size of its own to set; its pager follows whatever the first page says.
 func (t *transport) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	if t.i.spec.PageSize > 0 && !t.whole {
+		o.Limit = t.i.spec.PageSize
+	}
+	t.whole = false
 	var retry core.RESTRetry
 	for {
 		_, a, err := t.ask(ctx, false, o)
@@ -86,6 +94,7 @@ func (t *transport) list(ctx context.Context, o metav1.ListOptions) (runtime.Obj
 				return nil, err
 			}
 		default:
+			t.whole = o.Continue != "" && apierrors.IsResourceExpired(d.Err)
 			return nil, d.Err
 		}
 	}
@@ -212,12 +221,6 @@ func (t *transport) send(r *request) {
 		r.id = t.client.Watch(spec.Resource, spec.Namespace, o, t)
 		return
 	}
-	// A shared informer has no page size of its own to set; its pager follows whatever the first page says. The full list
-	// after an expired token is not to be paged (I6).
-	if spec.PageSize > 0 && !t.continueOf {
-		o.Limit = spec.PageSize
-	}
-	t.continueOf = false
 	if o.Continue == "" {
 		t.keys = t.keys[:0]
 	}
@@ -252,7 +255,6 @@ func (t *transport) OnList(id fakeapiserver.ReqID, page *fakeapiserver.Page, err
 	}
 	t.finish(r)
 	if err != nil {
-		t.continueOf = r.options.Continue != "" && apierrors.IsResourceExpired(err)
 		t.reply(r, answer{err: err})
 		return
 	}
