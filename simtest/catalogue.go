@@ -21,13 +21,14 @@ import (
 // catalogue is the kinds that a server serves, and the Go types that stand for them.
 type catalogue struct {
 	registry *types.Registry
+	docs     *documents
 	schemes  []*runtime.Scheme
 }
 
 // registries are made once for each set of manifests: they are immutable.
 var registries struct {
 	sync.Mutex
-	made map[string]*types.Registry
+	made map[string]*documents
 }
 
 func newCatalogue(o *Options) (*catalogue, error) {
@@ -42,7 +43,8 @@ func newCatalogue(o *Options) (*catalogue, error) {
 	key := strings.Join(manifests, "\x00")
 	registries.Lock()
 	defer registries.Unlock()
-	if c.registry = registries.made[key]; c.registry != nil {
+	if c.docs = registries.made[key]; c.docs != nil {
+		c.registry = c.docs.registry
 		return c, nil
 	}
 	c.registry = types.NewRegistry()
@@ -63,9 +65,10 @@ func newCatalogue(o *Options) (*catalogue, error) {
 		}
 	}
 	if registries.made == nil {
-		registries.made = map[string]*types.Registry{}
+		registries.made = map[string]*documents{}
 	}
-	registries.made[key] = c.registry
+	c.docs = &documents{registry: c.registry}
+	registries.made[key] = c.docs
 	return c, nil
 }
 

@@ -102,6 +102,9 @@ func (t *tripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := t.life.err(); err != nil {
 		return nil, err
 	}
+	if isDocument(r.URL.Path) {
+		return t.g.w.kinds.docs.get(r)
+	}
 	r, key, err := t.g.prepare(t.client, r)
 	if err != nil {
 		return nil, err

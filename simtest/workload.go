@@ -253,10 +253,11 @@ func (e *Env) request(what string, r *rest.Request) (code int, body []byte, err 
 
 // sink takes the answer to a request of the helpers.
 type sink struct {
-	code int
-	body []byte
-	err  error
-	done bool
+	code   int
+	header http.Header
+	body   []byte
+	err    error
+	done   bool
 }
 
 func (s *sink) Answer(code int, _ http.Header, body []byte) {

@@ -1,0 +1,115 @@
+package website
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+)
+
+// Mistakes are those that reconcilers are often written with. The zero value has none.
+type Mistakes struct {
+	// GenerateName: the Deployment's name is made up by the server, and whether there is one is looked up in the cache, which
+	// does not have the one that was created a moment ago.
+	GenerateName bool
+	// StatusFirst: the status says that a generation is served before its Deployment was written; when that write fails,
+	// the next attempt finds the generation observed and does nothing.
+	StatusFirst bool
+}
+
+// Reconciler gives each Website a Deployment of its name, which it owns.
+type Reconciler struct {
+	client.Client
+	Mistakes Mistakes
+}
+
+// SetupWithManager has the manager call it for Websites and for the Deployments that they own.
+func (r *Reconciler) SetupWithManager(m ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(m).For(&Website{}).Owns(&appsv1.Deployment{}).Complete(r)
+}
+
+// Reconcile implements reconcile.Reconciler.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	var site Website
+	if err := r.Get(ctx, req.NamespacedName, &site); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err) // what it owns is collected with it
+	}
+	if !site.DeletionTimestamp.IsZero() {
+		return ctrl.Result{}, nil
+	}
+	if r.Mistakes.StatusFirst {
+		if site.Status.ObservedGeneration == site.Generation {
+			return ctrl.Result{}, nil
+		}
+		if err := r.report(ctx, &site); err != nil {
+			return ctrl.Result{}, err
+		}
+	}
+	if err := r.deploy(ctx, &site); err != nil {
+		return ctrl.Result{}, fmt.Errorf("deploying: %w", err)
+	}
+	return ctrl.Result{}, r.report(ctx, &site)
+}
+
+// deploy makes the Deployment be there.
+func (r *Reconciler) deploy(ctx context.Context, site *Website) error {
+	if r.Mistakes.GenerateName {
+		return r.deployGenerated(ctx, site)
+	}
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: site.Namespace, Name: site.Name}}
+	_, err := controllerutil.CreateOrUpdate(ctx, r.Client, d, func() error {
+		fill(d, site)
+		return controllerutil.SetControllerReference(site, d, r.Scheme())
+	})
+	return err
+}
+
+func (r *Reconciler) deployGenerated(ctx context.Context, site *Website) error {
+	var all appsv1.DeploymentList
+	if err := r.List(ctx, &all, client.InNamespace(site.Namespace)); err != nil {
+		return err
+	}
+	for i := range all.Items {
+		d := &all.Items[i]
+		if !metav1.IsControlledBy(d, site) {
+			continue
+		}
+		before := d.DeepCopy()
+		if fill(d, site); equality.Semantic.DeepEqual(before, d) {
+			return nil
+		}
+		return r.Update(ctx, d)
+	}
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: site.Namespace, GenerateName: site.Name + "-"}}
+	fill(d, site)
+	if err := controllerutil.SetControllerReference(site, d, r.Scheme()); err != nil {
+		return err
+	}
+	return r.Create(ctx, d)
+}
+
+// fill sets the Deployment's spec to what the site is to be.
+func fill(d *appsv1.Deployment, site *Website) {
+	labels := map[string]string{"website": site.Name}
+	replicas := site.Spec.Replicas
+	d.Spec.Replicas = &replicas
+	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
+	d.Spec.Template.Labels = labels
+	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "web", Image: site.Spec.Image}}
+}
+
+// report writes the status.
+func (r *Reconciler) report(ctx context.Context, site *Website) error {
+	want := WebsiteStatus{ObservedGeneration: site.Generation, Ready: true}
+	if site.Status == want {
+		return nil
+	}
+	site.Status = want
+	return r.Status().Update(ctx, site)
+}
