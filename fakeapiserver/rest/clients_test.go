@@ -53,6 +53,20 @@ spec:
           status: {type: object, properties: {phase: {type: string}}}
 `
 
+// everything is the registry of all servers here. It is never changed.
+var everything = sync.OnceValues(func() (*types.Registry, error) {
+	definitions, err := crd.LoadManifests(strings.NewReader(widgetManifest))
+	if err != nil {
+		return nil, err
+	}
+	custom, err := crd.Compile(definitions...)
+	if err != nil {
+		return nil, err
+	}
+	reg := types.NewRegistry()
+	return reg, reg.Add(append(types.Builtin(types.BuiltinOptions{}), custom...)...)
+})
+
 // served is a fake apiserver with the built-in types and one custom resource.
 type served struct {
 	cluster *fakeapiserver.Cluster
@@ -64,16 +78,8 @@ func newServed(t testing.TB, seed uint64) *served {
 	t.Helper()
 	k := sim.NewKernel(sim.Options{Seed: seed, Strategy: sim.NewFIFO()})
 	s := &served{cluster: fakeapiserver.NewCluster(k, fakeapiserver.ClusterOptions{History: fakeapiserver.AdaptiveHistory})}
-	reg := types.NewRegistry()
-	definitions, err := crd.LoadManifests(strings.NewReader(widgetManifest))
+	reg, err := everything()
 	if err != nil {
-		t.Fatal(err)
-	}
-	custom, err := crd.Compile(definitions...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := reg.Add(append(types.Builtin(types.BuiltinOptions{}), custom...)...); err != nil {
 		t.Fatal(err)
 	}
 	if s.api, err = fakerest.New(fakerest.Options{Cluster: s.cluster, Types: reg}); err != nil {

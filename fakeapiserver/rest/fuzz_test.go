@@ -23,7 +23,7 @@ import (
 // FuzzHandler throws requests at the Handler: lines of "METHOD PATH CONTENT-TYPE ACCEPT BODY", of which one may follow the other
 // on the same server. None may make it panic or hang, and the Store's history must stay consistent.
 //
-//	go test ./fakeapiserver/rest -run '^$' -fuzz FuzzHandler -fuzztime 30s
+//	go test ./fakeapiserver/rest -run '^$' -fuzz FuzzHandler -fuzztime 30s -fuzzminimizetime 10x
 func FuzzHandler(f *testing.F) {
 	const widget = `{"apiVersion":"example.dev/v1","kind":"Widget","metadata":{"name":"a","finalizers":["example.dev/x"]},"spec":{"size":1}}`
 	const configMap = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"m-"},"data":{"k":"v"}}`
@@ -83,7 +83,7 @@ func parseRequest(line string) (*http.Request, bool) {
 
 // serve has the request answered; a watch is left to itself after a moment.
 func serve(t *testing.T, h http.Handler, r *http.Request, line string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
 	defer cancel()
 	done := make(chan struct{})
 	go func() {
