@@ -336,9 +336,10 @@ func (s *stream) closeWith(how closing) {
 	s.call.client.offerFaults()
 }
 
-// detach takes the watch off its cache and clock.
+// detach takes the watch off its cache and clock. Bookmarks that are held back will not come any more.
 func (s *stream) detach() {
 	s.cache.removeStream(s)
+	s.late = nil // what they are about may be gone when their time comes
 	if s.timer != nil {
 		s.timer.Stop()
 	}
