@@ -22,6 +22,7 @@ import (
 // fakeTarget is a fake apiserver of one replica on a loopback socket, stepped in real time.
 type fakeTarget struct {
 	cluster *fakeapiserver.Cluster
+	api     transport.API
 	pump    *transport.Pump
 	front   *httptest.Server
 }
@@ -51,7 +52,7 @@ func newFakeTarget() (*fakeTarget, error) {
 	front := httptest.NewUnstartedServer(&transport.Handler{Driver: pump, API: api, Log: quiet})
 	front.Config.ErrorLog = quiet
 	front.Start()
-	return &fakeTarget{cluster, pump, front}, nil
+	return &fakeTarget{cluster, api, pump, front}, nil
 }
 
 // Root implements probe.Target.

@@ -23,10 +23,15 @@ var (
 	timeText    = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z`)
 	addressText = regexp.MustCompile(`127\.0\.0\.1:[0-9]+`)
 	schemeText  = regexp.MustCompile(`in scheme "[^"]*"`)
-	number      = regexp.MustCompile(`\b[0-9]+\b`)
-	aboutRVs    = regexp.MustCompile(`(?i)resource ?versions?|in object meta`)
-	suffix      = regexp.MustCompile(`^[bcdfghjklmnpqrstvwxz2456789]{5}$`)
-	age         = regexp.MustCompile(`^[0-9]+(s|ms)$`)
+	mentions    = []*regexp.Regexp{
+		regexp.MustCompile(`([Rr]esource version: )([0-9]+)`),
+		regexp.MustCompile(`(current: )([0-9]+)`),
+		regexp.MustCompile(`(too old resource version: \S+ \()([0-9]+)`),
+		regexp.MustCompile(`(ResourceVersion in (?:the precondition|record) \()([0-9]+)`),
+		regexp.MustCompile(`(\\*"resourceVersion\\*":\\*")([0-9]+)`),
+	}
+	suffix = regexp.MustCompile(`^[bcdfghjklmnpqrstvwxz2456789]{5}$`)
+	age    = regexp.MustCompile(`^[0-9]+(s|ms)$`)
 )
 
 // ownTimes is the year of the times that probes send themselves: those are shown.
@@ -202,8 +207,11 @@ func (n *normaliser) text(key, s string) any {
 	for _, prefix := range n.prefixes {
 		s = prefix.ReplaceAllString(s, "${1}<generated>")
 	}
-	if aboutRVs.MatchString(s) {
-		s = number.ReplaceAllStringFunc(s, n.mentioned)
+	for _, mention := range mentions {
+		s = mention.ReplaceAllStringFunc(s, func(match string) string {
+			parts := mention.FindStringSubmatch(match)
+			return parts[1] + n.mentioned(parts[2])
+		})
 	}
 	if len(s) > shownString {
 		s = fmt.Sprintf("%s… <%d bytes>", s[:60], len(s))

@@ -1,0 +1,221 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/informersim/informersim/conformance/resources"
+)
+
+// Server is what is measured.
+type Server struct {
+	// Root is the URL without a final slash and Client what requests are sent with.
+	Root   string
+	Client *http.Client
+}
+
+// Result is one measurement: so many operations took so long.
+type Result struct {
+	Name       string
+	Operations int
+	Duration   time.Duration
+	// Unit is what an operation is: creates, lists, events.
+	Unit string
+}
+
+// PerSecond is the rate.
+func (r Result) PerSecond() float64 { return float64(r.Operations) / r.Duration.Seconds() }
+
+// String is the line of a Go benchmark, without the prefix.
+func (r Result) String() string {
+	return fmt.Sprintf("%s\t%d\t%.0f ns/op\t%.0f %s/s", r.Name, r.Operations,
+		float64(r.Duration.Nanoseconds())/float64(r.Operations), r.PerSecond(), r.Unit)
+}
+
+// stallTimeout is how long after the last update a watch may take to deliver all of them.
+const stallTimeout = 2 * time.Minute
+
+const collection = resources.GroupVersionPath + "/namespaces/bench/gizmos"
+
+func body(name string, size int) string {
+	return fmt.Sprintf(`{"apiVersion":"%s/%s","kind":"Gizmo","metadata":{"name":%q,"labels":{"app":"x"}},"spec":{"color":"red","size":%d}}`,
+		resources.Group, resources.Version, name, size%1000)
+}
+
+// do makes a request that must succeed and returns its body.
+func (s Server) do(ctx context.Context, method, path, contentType, body string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, method, s.Root+path, strings.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("build the request: %w", err)
+	}
+	r.Header.Set("Content-Type", contentType)
+	r.Header.Set("Accept", "application/json")
+	resp, err := s.Client.Do(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	if resp.StatusCode/100 != 2 {
+		return nil, fmt.Errorf("%s %s: %s %.300s", method, path, resp.Status, data)
+	}
+	return data, nil
+}
+
+// Create creates objects with so many clients at a time. They stay.
+func (s Server) Create(ctx context.Context, prefix string, objects, clients int) (Result, error) {
+	var next atomic.Int64
+	var failed atomic.Pointer[error]
+	var workers sync.WaitGroup
+	began := time.Now()
+	for range clients {
+		workers.Add(1)
+		go func() {
+			defer workers.Done()
+			for i := next.Add(1); i <= int64(objects) && failed.Load() == nil; i = next.Add(1) {
+				if _, err := s.do(ctx, http.MethodPost, collection, "application/json", body(fmt.Sprintf("%s-%06d", prefix, i), int(i))); err != nil {
+					failed.Store(&err)
+				}
+			}
+		}()
+	}
+	workers.Wait()
+	result := Result{fmt.Sprintf("create/clients=%d", clients), objects, time.Since(began), "creates"}
+	if err := failed.Load(); err != nil {
+		return result, *err
+	}
+	return result, nil
+}
+
+// List lists everything so many times; query chooses how.
+func (s Server) List(ctx context.Context, name, query string, times, want int) (Result, error) {
+	began := time.Now()
+	for range times {
+		data, err := s.do(ctx, http.MethodGet, collection+"?"+query, "", "")
+		if err != nil {
+			return Result{}, err
+		}
+		if n := bytes.Count(data, []byte(`"uid"`)); n != want {
+			return Result{}, fmt.Errorf("%s: %d objects, want %d", name, n, want)
+		}
+	}
+	return Result{name, times, time.Since(began), "lists"}, nil
+}
+
+// Page lists everything in pages.
+func (s Server) Page(ctx context.Context, limit, want int) (Result, error) {
+	began, pages, seen, token := time.Now(), 0, 0, ""
+	for {
+		data, err := s.do(ctx, http.MethodGet, fmt.Sprintf("%s?limit=%d&continue=%s", collection, limit, url.QueryEscape(token)), "", "")
+		if err != nil {
+			return Result{}, err
+		}
+		pages++
+		seen += bytes.Count(data, []byte(`"uid"`))
+		var list struct {
+			Metadata struct{ Continue string }
+		}
+		if err := json.Unmarshal(data, &list); err != nil {
+			return Result{}, fmt.Errorf("page %d: %w", pages, err)
+		}
+		if token = list.Metadata.Continue; token == "" {
+			break
+		}
+	}
+	if seen != want {
+		return Result{}, fmt.Errorf("%d objects in %d pages, want %d", seen, pages, want)
+	}
+	return Result{fmt.Sprintf("page/limit=%d", limit), pages, time.Since(began), "pages"}, nil
+}
+
+// FanOut opens watches, makes updates one after the other, and waits until every watch has delivered all of them.
+func (s Server) FanOut(ctx context.Context, watchers, updates int) (Result, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	data, err := s.do(ctx, http.MethodPost, collection, "application/json", body(fmt.Sprintf("fan-out-%d", watchers), 0))
+	if err != nil {
+		return Result{}, err
+	}
+	var created struct {
+		Metadata struct{ ResourceVersion string }
+	}
+	if err := json.Unmarshal(data, &created); err != nil {
+		return Result{}, fmt.Errorf("decode the object: %w", err)
+	}
+	failures := make(chan error, watchers)
+	var reading sync.WaitGroup
+	for range watchers {
+		stream, err := s.open(ctx, created.Metadata.ResourceVersion)
+		if err != nil {
+			return Result{}, err
+		}
+		reading.Add(1)
+		go func() {
+			defer reading.Done()
+			defer stream.Close()
+			if err := countLines(stream, updates); err != nil {
+				failures <- err
+			}
+		}()
+	}
+	began := time.Now()
+	path := fmt.Sprintf("%s/fan-out-%d", collection, watchers)
+	for i := range updates {
+		if _, err := s.do(ctx, http.MethodPatch, path, "application/merge-patch+json", fmt.Sprintf(`{"spec":{"size":%d}}`, (i+1)%1000)); err != nil {
+			return Result{}, err
+		}
+	}
+	stalled := time.AfterFunc(stallTimeout, cancel)
+	reading.Wait()
+	stalled.Stop()
+	elapsed := time.Since(began)
+	select {
+	case err := <-failures:
+		return Result{}, err
+	default:
+	}
+	return Result{fmt.Sprintf("fan-out/watchers=%d", watchers), watchers * updates, elapsed, "events"}, nil
+}
+
+// open starts a watch.
+func (s Server) open(ctx context.Context, rv string) (io.ReadCloser, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Root+collection+"?watch=true&resourceVersion="+rv, nil)
+	if err != nil {
+		return nil, fmt.Errorf("build the request: %w", err)
+	}
+	r.Header.Set("Accept", "application/json")
+	resp, err := s.Client.Do(r)
+	if err != nil {
+		return nil, fmt.Errorf("open a watch: %w", err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		resp.Body.Close()
+		return nil, fmt.Errorf("open a watch: %s", resp.Status)
+	}
+	return resp.Body, nil
+}
+
+// countLines reads until so many lines have ended.
+func countLines(from io.Reader, want int) error {
+	buffer := make([]byte, 64<<10)
+	for lines := 0; lines < want; {
+		n, err := from.Read(buffer)
+		lines += bytes.Count(buffer[:n], []byte("\n"))
+		if err != nil && lines < want {
+			return fmt.Errorf("a watch ended after %d of %d events: %w", lines, want, err)
+		}
+	}
+	return nil
+}
