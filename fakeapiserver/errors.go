@@ -6,6 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // freshRetrySeconds is the Retry-After of an answer to a request from the future (S5).
@@ -52,4 +53,12 @@ func errContinueExpired(token string) error {
 // errUnready says that the watch cache is being filled (I107).
 func errUnready(retrySeconds int) error {
 	return apierrors.NewTooManyRequests("storage is (re)initializing", retrySeconds)
+}
+
+// errNoRevision is what a watch cache says to a resourceVersion that is no number: a 500 without a reason (S2).
+func errNoRevision(rv string, err error) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusInternalServerError,
+		Message: field.Invalid(field.NewPath("resourceVersion"), rv, err.Error()).Error(),
+	}}
 }

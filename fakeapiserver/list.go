@@ -1,7 +1,7 @@
 package fakeapiserver
 
 import (
-	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -219,11 +219,11 @@ func ParseRevision(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
-	v, err := strconv.ParseUint(text, 10, 63)
+	v, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("strconv.ParseUint: parsing %q: invalid syntax", text)
+		return 0, err
 	}
-	return int64(v), nil
+	return int64(min(v, math.MaxInt64)), nil
 }
 
 func validateOptions(o *metav1.ListOptions, watching bool) error {

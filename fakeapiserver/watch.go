@@ -79,7 +79,7 @@ func (c *call) serveWatch() {
 	}
 	rev, err := parseRevision(o.ResourceVersion)
 	if err != nil {
-		c.answer(apierrors.NewInternalError(err)) // S2
+		c.answer(errNoRevision(o.ResourceVersion, err)) // S2
 		return
 	}
 	if o.Continue != "" && rev == 0 {

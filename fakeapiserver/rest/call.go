@@ -63,32 +63,17 @@ func (c *call) respond(code int, h http.Header, body []byte) {
 
 // fail answers with an error.
 func (c *call) fail(err error) {
-	st := statusOf(err)
-	h := header(c.encoder.statusType())
-	if d := st.Details; d != nil && d.RetryAfterSeconds > 0 {
-		h.Set("Retry-After", strconv.Itoa(int(d.RetryAfterSeconds)))
+	a := c.encoder.ask.Error(err)
+	h := header(a.ContentType)
+	if a.RetryAfterSeconds > 0 {
+		h.Set("Retry-After", strconv.Itoa(a.RetryAfterSeconds))
 	}
-	c.respond(int(st.Code), h, c.encoder.status(st))
+	c.respond(a.Code, h, a.Body)
 }
 
 // notFoundPage is what an unknown resource or version gets (S37).
 func (c *call) notFoundPage() {
 	c.respond(http.StatusNotFound, header("text/plain; charset=utf-8"), []byte("404 page not found\n"))
-}
-
-// statusOf is an error as the API shows it.
-func statusOf(err error) *metav1.Status {
-	var api apierrors.APIStatus
-	if errors.As(err, &api) {
-		st := api.Status()
-		st.Kind, st.APIVersion = "Status", "v1"
-		return &st
-	}
-	// An error that the handlers do not know: no reason, no details (S2, S30).
-	return &metav1.Status{
-		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
-		Status:   metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error(),
-	}
 }
 
 // brokenConnection tells an error of the connection from an answer of the server.

@@ -76,7 +76,7 @@ func (c *call) delete(q url.Values) {
 			TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess,
 			Details: &metav1.StatusDetails{Name: m.GetName(), Group: c.resource.Group, Kind: c.resource.Plural, UID: m.GetUID()},
 		}
-		c.respond(http.StatusOK, header(c.encoder.statusType()), c.encoder.status(st))
+		c.document(st)
 	default:
 		c.object(http.StatusOK, final)
 	}

@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
 // discovery is the document at a path of the legacy discovery API; nil if there is none.
-func (s *Server) discovery(path string) any {
+func (s *Server) discovery(path string) runtime.Object {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	groups := s.types.Groups()
 	core := slices.IndexFunc(groups, func(g types.Group) bool { return g.Name == "" })
@@ -56,9 +57,9 @@ func apiGroup(g types.Group, t metav1.TypeMeta) *metav1.APIGroup {
 	return group
 }
 
-// resourceList is what one version of a group has, in the order of names; nil without such a version. It returns any so that
-// there being none is nil to the caller, too.
-func resourceList(g types.Group, version string) any {
+// resourceList is what one version of a group has, in the order of names; nil without such a version. It returns an interface so
+// that there being none is nil to the caller, too.
+func resourceList(g types.Group, version string) runtime.Object {
 	i := slices.IndexFunc(g.Versions, func(v types.Version) bool { return v.Name == version })
 	if i < 0 {
 		return nil

@@ -8,11 +8,9 @@ import (
 
 // dispatch checks what needs no state and hands the request to its verb.
 func (c *call) dispatch(query url.Values) (cancel func()) {
-	enc, err := negotiate(c)
-	if err != nil {
+	if err := negotiate(c); err != nil {
 		return c.at(func() { c.fail(err) })
 	}
-	c.encoder = enc
 	if sub := c.target.subresource; sub != "" {
 		if c.resource.Subresource(sub) == nil {
 			return c.at(func() { c.fail(apierrors.NewNotFound(c.resource.GroupResource(), c.target.name)) })

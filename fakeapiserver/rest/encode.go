@@ -1,182 +1,89 @@
 package rest
 
 import (
-	"bytes"
-	"encoding/json"
-	"mime"
-	"net/http"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/yaml"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/render"
 )
 
-// encoder is how one request wants its answer: JSON, pretty or not, or YAML.
+// encoder is how one request wants its answer.
 type encoder struct {
-	yaml, pretty bool
+	ask    render.Ask
+	format render.Format
+	view   *render.View
 }
 
-const (
-	mediaJSON  = "application/json"
-	mediaYAML  = "application/yaml"
-	mediaProto = "application/vnd.kubernetes.protobuf"
-)
-
-// negotiate reads the Accept header: the first media type that the resource can be shown in.
-func negotiate(c *call) (encoder, error) {
-	e := encoder{pretty: wantsPretty(c)}
-	accept := c.request.Header.Values("Accept")
-	if len(accept) == 0 || strings.Join(accept, "") == "" {
-		return e, nil
+// askOf reads what a request's headers and query say about the form of its answer.
+func askOf(r *Request) render.Ask {
+	return render.Ask{
+		Accept: strings.Join(r.Header.Values("Accept"), ","), UserAgent: r.Header.Get("User-Agent"), Query: r.URL.Query(),
 	}
-	for _, part := range strings.Split(strings.Join(accept, ","), ",") {
-		t, _, err := mime.ParseMediaType(strings.TrimSpace(part))
-		if err != nil {
-			continue
-		}
-		switch t {
-		case mediaJSON, "*/*", "application/*":
-			return e, nil
-		case mediaYAML:
-			e.yaml = true
-			return e, nil
-		}
-	}
-	return encoder{}, &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable,
-		Message: "only the following media types are accepted: " + strings.Join([]string{mediaJSON, mediaYAML, mediaProto}, ", "),
-	}}
 }
 
-// wantsPretty: a person who looks at the answer gets it indented (S38).
-func wantsPretty(c *call) bool {
-	if v, ok := c.request.URL.Query()["pretty"]; ok {
-		return v[0] != "" && queryBool(v)
+// negotiate finds the form in which the resource can be shown as asked for; 406 if there is none.
+func negotiate(c *call) (err error) {
+	e := &c.encoder
+	if e.format, err = e.ask.Negotiate(c.resource, c.target.subresource); err != nil {
+		return err
 	}
-	agent := c.request.Header.Get("User-Agent")
-	return strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget") || strings.HasPrefix(agent, "Mozilla/")
+	e.view, err = render.NewView(e.format, c.resource, c.target.subresource, e.ask.Query)
+	return err
 }
 
-func (e encoder) contentType() string {
-	if e.yaml {
-		return mediaYAML
-	}
-	return mediaJSON
-}
-
-func (e encoder) statusType() string { return e.contentType() }
-
-func (e encoder) streamType() string { return mediaJSON }
-
-// streams tells whether a watch can be sent this way: YAML has no framing (S20).
-func (e encoder) streams() error {
-	if !e.yaml {
-		return nil
-	}
-	return &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable,
-		Message: "only the following media types are accepted: " + strings.Join([]string{mediaJSON, mediaProto}, ", "),
-	}}
-}
-
-// finish puts encoded JSON into the wanted form.
-func (e encoder) finish(b []byte) ([]byte, error) {
-	switch {
-	case e.yaml:
-		return yaml.JSONToYAML(b)
-	case e.pretty:
-		var out bytes.Buffer
-		if err := json.Indent(&out, b, "", "  "); err != nil {
-			return nil, err
-		}
-		return out.Bytes(), nil
-	}
-	return append(b, '\n'), nil
-}
-
-func (e encoder) status(st *metav1.Status) []byte {
-	b, err := json.Marshal(st)
-	if err == nil {
-		b, err = e.finish(b)
-	}
-	if err != nil {
-		return []byte(st.Message) // a Status always encodes
-	}
-	return b
-}
-
-// object encodes an object in the request's version.
-func (e encoder) object(c *call, obj runtime.Object) ([]byte, error) {
-	b, err := encodeObject(c, obj)
+// object encodes an object as it was asked for.
+func (e *encoder) object(c *call, obj runtime.Object) ([]byte, error) {
+	obj, err := converted(c, obj)
 	if err != nil {
 		return nil, err
 	}
-	return e.finish(b)
+	return e.shown(c, obj)
 }
 
-// encodeObject is the object as JSON in the request's version; kinds that are not the resource's own stay what they are.
-func encodeObject(c *call, obj runtime.Object) ([]byte, error) {
-	converted := obj
-	if st, ok := obj.(*metav1.Status); ok {
-		typed := *st
-		typed.Kind, typed.APIVersion = "Status", "v1"
-		return json.Marshal(&typed)
+func (e *encoder) shown(c *call, obj runtime.Object) ([]byte, error) {
+	shown, err := e.view.Of(obj, c.server.cluster.Kernel().Clock().Now())
+	if err != nil {
+		return nil, err
 	}
-	if gvk := obj.GetObjectKind().GroupVersionKind(); gvk.GroupKind() == (schema.GroupKind{Group: c.resource.Group, Kind: c.resource.Kind}) {
-		var err error
-		if converted, err = c.resource.Strategy.Convert(obj); err != nil {
-			return nil, err
-		}
+	return e.format.Encode(shown)
+}
+
+// converted is the object in the request's version; kinds that are not the resource's own stay what they are.
+func converted(c *call, obj runtime.Object) (runtime.Object, error) {
+	own := schema.GroupKind{Group: c.resource.Group, Kind: c.resource.Kind}
+	if obj.GetObjectKind().GroupVersionKind().GroupKind() != own {
+		return obj, nil
 	}
-	return json.Marshal(converted)
+	return c.resource.Strategy.Convert(obj)
 }
 
 // list encodes a page.
-func (e encoder) list(c *call, page *fakeapiserver.Page) ([]byte, error) {
-	type listMeta struct {
-		Continue           *string `json:"continue,omitempty"`
-		RemainingItemCount *int64  `json:"remainingItemCount,omitempty"`
-		ResourceVersion    string  `json:"resourceVersion"`
-	}
-	list := struct {
-		APIVersion string            `json:"apiVersion"`
-		Items      []json.RawMessage `json:"items"`
-		Kind       string            `json:"kind"`
-		Metadata   listMeta          `json:"metadata"`
-	}{
-		APIVersion: c.resource.GroupVersion().String(), Kind: c.resource.ListKind, Items: make([]json.RawMessage, len(page.Items)),
-		Metadata: listMeta{RemainingItemCount: page.RemainingItemCount, ResourceVersion: page.ResourceVersion},
-	}
-	if page.Continue != "" || c.resource.Custom {
-		list.Metadata.Continue = &page.Continue // always there for custom resources (S7)
-	}
+func (e *encoder) list(c *call, page *fakeapiserver.Page) ([]byte, error) {
+	items := make([]runtime.Object, len(page.Items))
 	for i, obj := range page.Items {
-		b, err := encodeObject(c, obj)
-		if err != nil {
+		var err error
+		if items[i], err = converted(c, obj); err != nil {
 			return nil, err
 		}
-		list.Items[i] = b
 	}
-	b, err := json.Marshal(list)
+	list, err := render.List(c.resource, items, metav1.ListMeta{
+		ResourceVersion: page.ResourceVersion, Continue: page.Continue, RemainingItemCount: page.RemainingItemCount,
+	})
 	if err != nil {
 		return nil, err
 	}
-	return e.finish(b)
+	return e.shown(c, list)
 }
 
-// frame encodes a watch event as one line.
-func (e encoder) frame(c *call, ev fakeapiserver.Event) ([]byte, error) {
-	obj, err := encodeObject(c, ev.Object)
+// frame encodes a watch event as it goes over the wire.
+func (e *encoder) frame(c *call, ev fakeapiserver.Event) ([]byte, error) {
+	obj, err := converted(c, ev.Object)
 	if err != nil {
 		return nil, err
 	}
-	b := append([]byte(`{"type":"`), ev.Type...)
-	b = append(b, `","object":`...)
-	b = append(b, obj...)
-	return append(b, '}', '\n'), nil
+	return e.view.Frame(ev.Type, obj, c.server.cluster.Kernel().Clock().Now())
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/version"
 )
 
@@ -18,7 +19,6 @@ var Version = version.Info{
 
 // nonResource answers paths that are no resource's.
 func (c *call) nonResource() (cancel func()) {
-	c.encoder.pretty = wantsPretty(c)
 	return c.at(func() {
 		path := strings.TrimSuffix(c.request.URL.Path, "/")
 		if c.request.Method != http.MethodGet && c.request.Method != http.MethodHead && path == "/version" {
@@ -30,7 +30,7 @@ func (c *call) nonResource() (cancel func()) {
 		}
 		switch path {
 		case "/version":
-			c.document(Version)
+			c.version()
 		case "/healthz", "/livez", "/readyz", "/healthz/ping", "/livez/ping", "/readyz/ping":
 			c.respond(http.StatusOK, header("text/plain; charset=utf-8"), []byte("ok"))
 		default:
@@ -43,15 +43,27 @@ func (c *call) nonResource() (cancel func()) {
 	})
 }
 
-// document answers with a value as JSON.
-func (c *call) document(v any) {
-	b, err := json.Marshal(v)
-	if err == nil {
-		b, err = c.encoder.finish(b)
-	}
+// document answers with an object that is no resource's.
+func (c *call) document(obj runtime.Object) {
+	f, err := c.encoder.ask.NegotiatePlain()
 	if err != nil {
 		c.fail(err)
 		return
 	}
-	c.respond(http.StatusOK, header(mediaJSON), b)
+	b, err := f.Encode(obj)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	c.respond(http.StatusOK, header(f.ContentType()), b)
+}
+
+// version answers with what this server is a likeness of.
+func (c *call) version() {
+	b, err := json.MarshalIndent(Version, "", "  ")
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	c.respond(http.StatusOK, header("application/json"), b)
 }

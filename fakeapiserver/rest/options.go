@@ -4,6 +4,7 @@ import (
 	"mime"
 	"net/url"
 	"strconv"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,7 +23,7 @@ func queryBool(v []string) bool {
 	if len(v) == 0 {
 		return false
 	}
-	return v[0] != "false" && v[0] != "0"
+	return v[0] != "0" && !strings.EqualFold(v[0], "false")
 }
 
 // listOptions reads the options of a list or watch.

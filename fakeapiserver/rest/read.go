@@ -49,7 +49,7 @@ func (c *call) object(code int, obj runtime.Object) {
 		c.fail(err)
 		return
 	}
-	c.respond(code, header(c.encoder.contentType()), body)
+	c.respond(code, header(c.encoder.format.ContentType()), body)
 }
 
 func (c *call) list(q url.Values) (cancel func()) {
@@ -68,7 +68,7 @@ func (c *call) listed(page *fakeapiserver.Page) {
 		c.fail(err)
 		return
 	}
-	c.respond(http.StatusOK, header(c.encoder.contentType()), body)
+	c.respond(http.StatusOK, header(c.encoder.format.ContentType()), body)
 }
 
 // errBadRevision is what a watch cache says to a resourceVersion that is no number.

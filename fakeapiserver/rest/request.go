@@ -28,6 +28,7 @@ type target struct {
 	subresource    string
 	extra          []string // what follows a subresource
 	namespaced     bool     // the path has a namespace in it
+	watch          bool     // the path is a legacy one below /watch
 }
 
 // parsePath takes a path below /api/VERSION or /apis/GROUP/VERSION apart; ok is false for other paths.
@@ -40,6 +41,9 @@ func parsePath(path string) (t target, ok bool) {
 		t.group, t.version, parts = parts[1], parts[2], parts[3:]
 	default:
 		return t, false
+	}
+	if parts[0] == "watch" && len(parts) > 1 {
+		t.watch, parts = true, parts[1:]
 	}
 	// /namespaces/NS/RESOURCE… is a namespace's; /namespaces/NS[/status|/finalize] is the namespace itself.
 	if parts[0] == "namespaces" && len(parts) >= 3 && !(t.group == "" && len(parts) == 3 && (parts[2] == "status" || parts[2] == "finalize")) {
@@ -61,6 +65,8 @@ func verbOf(method string, t *target, watch bool) (v verb, ok bool) {
 	switch method {
 	case http.MethodGet, http.MethodHead:
 		switch {
+		case t.watch:
+			return verbWatch, true
 		case named:
 			return verbGet, true // also with ?watch=true (S20)
 		case watch:

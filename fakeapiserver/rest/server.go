@@ -78,7 +78,7 @@ func fieldOf(t *types.Resource) func(runtime.Object, string) (string, bool) {
 
 // Serve implements transport.API: it is called inside a step.
 func (s *Server) Serve(r *Request, sink Sink) (cancel func()) {
-	c := &call{server: s, request: r, sink: sink, client: s.cluster.Connect(r.Client, s.policy)}
+	c := &call{server: s, request: r, sink: sink, client: s.cluster.Connect(r.Client, s.policy), encoder: encoder{ask: askOf(r)}}
 	t, ok := parsePath(r.URL.Path)
 	if !ok || t.resource == "" {
 		return c.nonResource()

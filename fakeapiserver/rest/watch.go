@@ -12,11 +12,11 @@ func (c *call) watch(q url.Values) (cancel func()) {
 	if err != nil {
 		return c.at(func() { c.fail(err) })
 	}
-	if err := c.encoder.streams(); err != nil {
-		return c.at(func() { c.fail(err) })
+	if c.target.name != "" { // a legacy path to one object
+		o.FieldSelector = "metadata.name=" + c.target.name
 	}
-	if _, err := fakeapiserver.ParseRevision(o.ResourceVersion); err != nil {
-		return c.at(func() { c.fail(errBadRevision(o.ResourceVersion, err)) }) // S2
+	if err := c.encoder.format.Streams(); err != nil {
+		return c.at(func() { c.fail(err) })
 	}
 	c.req = c.client.Watch(c.id, c.target.namespace, o, c)
 	return c.cancel
@@ -25,7 +25,7 @@ func (c *call) watch(q url.Values) (cancel func()) {
 // OnWatchOpened implements fakeapiserver.Receiver.
 func (c *call) OnWatchOpened(fakeapiserver.ReqID) {
 	c.opened = true
-	h := header(c.encoder.streamType())
+	h := header(c.encoder.format.StreamType())
 	c.sink.Open(http.StatusOK, h)
 }
 

@@ -1,0 +1,155 @@
+package rest_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/informersim/informersim/fakeapiserver/transport"
+)
+
+var (
+	anyMethod = rapid.SampledFrom([]string{"GET", "GET", "POST", "POST", "PUT", "PATCH", "PATCH", "DELETE", "DELETE", "HEAD", "OPTIONS"})
+	anyName   = rapid.SampledFrom([]string{"a", "b", "c", "Not_A_Name", ""})
+	anyPlural = rapid.SampledFrom([]string{
+		"/api/v1/namespaces/default/configmaps", "/apis/example.dev/v1/namespaces/default/widgets", "/apis/example.dev/v1/widgets",
+		"/api/v1/namespaces", "/api/v1/nodes", "/apis/apps/v1/namespaces/default/deployments", "/api/v1/namespaces/default/pods",
+		"/apis/autoscaling/v2/namespaces/x/horizontalpodautoscalers", "/api/v1/events", "/apis/example.dev/v2/widgets",
+		"/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+	})
+	anySubresource = rapid.SampledFrom([]string{"", "", "", "/status", "/scale", "/status/x", "/finalize", "/eviction", "/log", "/nothing"})
+	anyOtherPath   = rapid.SampledFrom([]string{"/", "/api", "/apis", "/apis/example.dev", "/apis/apps/v1", "/version", "/healthz", "/openapi/v2", "/openapi/v3", "/openapi/v3/apis/apps/v1", "/readyz/ping", "/apis//v1/x"})
+	anyRevision    = rapid.SampledFrom([]string{"", "0", "1", "1000", "1001", "1002", "99999", "-1", "abc", "18446744073709551615", "9223372036854775807"})
+	anyMediaType   = rapid.SampledFrom([]string{
+		"application/json", "application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/json-patch+json",
+		"application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml", "text/plain", "", "a;b;c",
+		"application/json;as=Table;v=v1;g=meta.k8s.io", "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+		"application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json", "*/*", "application/cbor",
+	})
+)
+
+// anyQuery has the parameters that mean something, with values that make sense and values that do not.
+func anyQuery(t *rapid.T) string {
+	values := map[string]*rapid.Generator[string]{
+		"resourceVersion": anyRevision, "limit": rapid.SampledFrom([]string{"1", "0", "-1", "x"}),
+		"resourceVersionMatch": rapid.SampledFrom([]string{"Exact", "NotOlderThan", "About"}),
+		"watch":                rapid.SampledFrom([]string{"", "true", "0", "maybe"}), "allowWatchBookmarks": rapid.SampledFrom([]string{"true", "x"}),
+		"sendInitialEvents": rapid.SampledFrom([]string{"true", "false"}), "timeoutSeconds": rapid.SampledFrom([]string{"-1", "x", "0"}),
+		"continue":      rapid.SampledFrom([]string{"x", "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MTAwMSwic3RhcnQiOiJhXHUwMDAwIn0"}),
+		"labelSelector": rapid.SampledFrom([]string{"a=b", "a in (", "!a", "a>1"}), "fieldSelector": rapid.SampledFrom([]string{"metadata.name=a", "spec.color=", "x", "metadata.namespace!=x"}),
+		"dryRun": rapid.SampledFrom([]string{"All", "", "x"}), "fieldManager": rapid.SampledFrom([]string{"me", "", strings.Repeat("x", 200), "a\nb"}),
+		"force": rapid.SampledFrom([]string{"true", "x"}), "fieldValidation": rapid.SampledFrom([]string{"Strict", "Warn", "Ignore", "x"}),
+		"propagationPolicy": rapid.SampledFrom([]string{"Foreground", "Orphan", "Background", "x"}), "gracePeriodSeconds": rapid.SampledFrom([]string{"0", "-1", "30", "x"}),
+		"pretty": rapid.SampledFrom([]string{"true", "0"}), "orphanDependents": rapid.SampledFrom([]string{"true", "x"}),
+	}
+	names := []string{
+		"resourceVersion", "limit", "resourceVersionMatch", "watch", "allowWatchBookmarks", "sendInitialEvents", "timeoutSeconds", "continue",
+		"labelSelector", "fieldSelector", "dryRun", "fieldManager", "force", "fieldValidation", "propagationPolicy", "gracePeriodSeconds",
+		"pretty", "orphanDependents",
+	}
+	q := url.Values{}
+	for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, 4, rapid.ID[string]).Draw(t, "parameters") {
+		q.Add(name, values[name].Draw(t, name))
+	}
+	if q.Has("watch") {
+		q.Set("timeoutSeconds", "-1") // so that it ends
+	}
+	return q.Encode()
+}
+
+// anyJSON is a document: of the shapes that APIs take, or of any other.
+func anyJSON(t *rapid.T, depth int) string {
+	leaf := rapid.SampledFrom([]string{
+		`null`, `true`, `-1`, `1e400`, `0.5`, `9223372036854775808`, `""`, `"x"`, `"1001"`, `"2000-01-01T00:00:00Z"`, `"\u0000"`, `[]`, `{}`,
+	})
+	if depth == 0 || rapid.IntRange(0, 3).Draw(t, "leaf") == 0 {
+		return leaf.Draw(t, "value")
+	}
+	if rapid.IntRange(0, 4).Draw(t, "array") == 0 {
+		var items []string
+		for range rapid.IntRange(0, 3).Draw(t, "items") {
+			items = append(items, anyJSON(t, depth-1))
+		}
+		return "[" + strings.Join(items, ",") + "]"
+	}
+	keys := rapid.SampledFrom([]string{
+		"metadata", "spec", "status", "name", "namespace", "labels", "annotations", "finalizers", "ownerReferences", "uid", "resourceVersion",
+		"managedFields", "deletionTimestamp", "generateName", "color", "size", "replicas", "data", "op", "path", "value", "from", "$patch",
+		"$setElementOrder/finalizers", "preconditions", "kind", "apiVersion", "selector", "template", "containers", "unknown", "a.b/c",
+	})
+	var members []string
+	for _, key := range rapid.SliceOfNDistinct(keys, 0, 4, rapid.ID[string]).Draw(t, "keys") {
+		members = append(members, fmt.Sprintf("%q:%s", key, anyJSON(t, depth-1)))
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
+func anyBody(t *rapid.T) string {
+	kind := rapid.SampledFrom([]string{
+		`"apiVersion":"example.dev/v1","kind":"Widget"`, `"apiVersion":"v1","kind":"ConfigMap"`, `"apiVersion":"apps/v1","kind":"Deployment"`,
+		`"apiVersion":"v1","kind":"Namespace"`, `"apiVersion":"v1","kind":"Pod"`, `"apiVersion":"autoscaling/v1","kind":"Scale"`,
+		`"apiVersion":"v1","kind":"DeleteOptions"`,
+	})
+	switch rapid.IntRange(0, 7).Draw(t, "body") {
+	case 0:
+		return ""
+	case 1, 2, 3:
+		name := anyName.Draw(t, "body name")
+		finalizers := rapid.SampledFrom([]string{``, `,"finalizers":["example.dev/x"]`, `,"finalizers":[]`, `,"resourceVersion":"1001"`, `,"uid":"u"`}).Draw(t, "metadata")
+		return fmt.Sprintf(`{%s,"metadata":{"name":%q%s},"spec":%s}`, kind.Draw(t, "kind"), name, finalizers, anyJSON(t, 2))
+	case 4:
+		return fmt.Sprintf(`{%s,"metadata":%s}`, kind.Draw(t, "kind"), anyJSON(t, 3))
+	case 5:
+		ops := rapid.SampledFrom([]string{"add", "remove", "replace", "test", "move", "copy", "paint"})
+		paths := rapid.SampledFrom([]string{"/metadata/finalizers", "/metadata/finalizers/0", "/spec/color", "/spec", "", "/", "/metadata/name", "/metadata/labels/a~1b", "x"})
+		var list []string
+		for range rapid.IntRange(0, 3).Draw(t, "operations") {
+			list = append(list, fmt.Sprintf(`{"op":%q,"path":%q,"from":%q,"value":%s}`, ops.Draw(t, "op"), paths.Draw(t, "path"), paths.Draw(t, "from"), anyJSON(t, 1)))
+		}
+		return "[" + strings.Join(list, ",") + "]"
+	case 6:
+		return string(rapid.SliceOfN(rapid.Byte(), 0, 40).Draw(t, "bytes"))
+	}
+	return anyJSON(t, 4)
+}
+
+// Whatever is asked, in whatever order: the handler does not panic, what it says is a status or what was asked for, and the
+// Store's history stays consistent.
+func TestAnyRequests(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := newServed(t, 1)
+		defer s.pump.Stop()
+		var panics bytes.Buffer
+		h := &transport.Handler{Driver: s.pump, API: s.api, Log: newLogger(&panics)}
+		for range rapid.IntRange(1, 25).Draw(rt, "requests") {
+			path := anyPlural.Draw(rt, "resource")
+			if name := anyName.Draw(rt, "name"); name != "" {
+				path += "/" + name + anySubresource.Draw(rt, "subresource")
+			}
+			if rapid.IntRange(0, 9).Draw(rt, "other") == 0 {
+				path = anyOtherPath.Draw(rt, "path")
+			}
+			r := httptest.NewRequest(anyMethod.Draw(rt, "method"), path+"?"+anyQuery(rt), strings.NewReader(anyBody(rt)))
+			r.Header.Set("Content-Type", anyMediaType.Draw(rt, "content type"))
+			r.Header.Set("Accept", anyMediaType.Draw(rt, "accept"))
+			answer := httptest.NewRecorder()
+			h.ServeHTTP(answer, r)
+			if panics.Len() > 0 {
+				rt.Fatalf("%s %s:\n%s", r.Method, r.URL, panics.String())
+			}
+			if answer.Code < 200 || answer.Code > 599 || answer.Code >= 400 && answer.Body.Len() == 0 && r.Method != http.MethodHead {
+				rt.Fatalf("%s %s: %d %q", r.Method, r.URL, answer.Code, answer.Body.String())
+			}
+		}
+		s.pump.Look(func() { checkStore(t, s.cluster) })
+		if t.Failed() {
+			rt.FailNow()
+		}
+	})
+}
