@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -99,7 +100,7 @@ func (f *diffFlags) run(c *cobra.Command, args []string) error {
 	for seed := seeds.first; ; seed++ {
 		s := file
 		if s == nil {
-			if s, err = properties.Generate(sim.NewStream(seed, "diff"), fmt.Sprintf("diff-seed%d", seed), f.commands, notCompared...); err != nil {
+			if s, err = f.generate(seed); err != nil {
 				return err
 			}
 		}
@@ -125,6 +126,16 @@ func (f *diffFlags) run(c *cobra.Command, args []string) error {
 		return broken{"difference"}
 	}
 	return nil
+}
+
+// generate makes the scenario of a seed. Whose request is next in a round over all clients depends on who is first of those
+// that wait for one instant, so each draws its replicas for itself.
+func (f *diffFlags) generate(seed uint64) (*scenarios.Scenario, error) {
+	s, err := properties.Generate(sim.NewStream(seed, "diff"), fmt.Sprintf("diff-seed%d", seed), f.commands, notCompared...)
+	if err != nil {
+		return nil, err
+	}
+	return scenarios.Parse(s.Name+".sim", []byte(strings.ReplaceAll(s.Text(), "replica=round-robin", "replica=choice")))
 }
 
 // show reduces a difference and prints it.
