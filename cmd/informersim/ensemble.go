@@ -91,16 +91,25 @@ func (r *runner) inOrder(ctx context.Context) func(yield func(uint64, ensembleRe
 		defer cancel()
 
 		workers := uint64(runtime.GOMAXPROCS(0))
+		if r.count() != 0 {
+			workers = min(workers, r.count())
+		}
 		results := make([]chan ensembleResult, workers)
 		for w := range workers {
 			results[w] = make(chan ensembleResult, 8)
 			wg.Add(1)
 			go func() {
 				defer wg.Done()
+				run, end, err := r.runs(ctx, workers)
+				if err != nil {
+					results[w] <- ensembleResult{nil, err}
+					return
+				}
+				defer end()
 				// Seeds are dealt out like cards; counting what is left cannot overflow, as counting seeds could.
 				for i := w; i < r.count() || r.count() == 0; i += workers {
 					seed := r.seeds.first + i
-					res, err := r.once(ctx, seed, r.tracePath(seed), nil)
+					res, err := run(seed)
 					select {
 					case results[w] <- ensembleResult{res, err}:
 					case <-ctx.Done():

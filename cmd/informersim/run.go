@@ -24,7 +24,7 @@ import (
 // runFlags are the flags of `informersim run`.
 type runFlags struct {
 	seed, strategy, mix, trace, subject string
-	json, rewrite                       bool
+	json, rewrite, worker               bool
 }
 
 func newRunCommand() *cobra.Command {
@@ -60,6 +60,10 @@ Commands of the script language:
 	c.Flags().StringVar(&f.subject, "subject", defaultSubject, "the informer stack under test: "+strings.Join(subjectNames(), ", "))
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object per run instead of text")
 	c.Flags().BoolVar(&f.rewrite, "rewrite", false, "replace the expected outputs in FILE by the actual ones")
+	c.Flags().BoolVar(&f.worker, "worker", false, "run the seeds that are read from the input, for the process that started this one")
+	if err := c.Flags().MarkHidden("worker"); err != nil {
+		panic(err) // the flag was defined above
+	}
 	return c
 }
 
@@ -133,6 +137,9 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 	r := &runner{c: c, flags: f, scenario: sc, mix: mix, subject: subject, seeds: seeds}
 	if len(args) > 0 {
 		r.file = args[0]
+	}
+	if f.worker {
+		return r.work(c.InOrStdin(), c.OutOrStdout())
 	}
 	if f.rewrite {
 		return r.rewrite()
