@@ -1,0 +1,67 @@
+package clientgo
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informersim/informersim/subjects"
+)
+
+// With client-go's DeltaFIFO a handler's registration may turn synced before the last object of the first list is even in
+// the store: the queue says that it is synced when it takes that object out, not when it was processed. This is why
+// handler.checkSynced does not take that queue at its word. With a RealFIFO, the default, it does not happen.
+func TestDeltaFIFOSyncsBeforeItsLastObject(t *testing.T) {
+	for queue, early := range map[subjects.Queue]bool{subjects.QueueDelta: true, subjects.QueueInOrder: false, subjects.QueueAtomic: false} {
+		var before, stored, after bool
+		mustHost(t, 1, func() { before, stored, after = syncedDuringLastPop(t, queue) })
+		if before != early || stored || !after {
+			t.Errorf("queue %s: while the only object is processed the registration has synced: %v (stored: %v); afterwards: %v",
+				queue, before, stored, after)
+		}
+	}
+}
+
+// syncedDuringLastPop starts an informer whose store is being written the only object of the first list, and stops it there:
+// has the handler's registration synced, does the handler know the object, and has the registration synced afterwards?
+func syncedDuringLastPop(t *testing.T, queue subjects.Queue) (during, told, after bool) {
+	ctx, cancel := context.WithCancel(context.Background())
+	release := make(chan struct{})
+	inf := cache.NewSharedIndexInformer(&cache.ListWatch{
+		ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+			return &corev1.PodList{
+				ListMeta: metav1.ListMeta{ResourceVersion: "1"},
+				Items:    []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", ResourceVersion: "1"}}},
+			}, nil
+		},
+		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return watch.NewFake(), nil },
+	}, &corev1.Pod{}, 0, cache.Indexers{"hold": func(any) ([]string, error) {
+		<-release
+		return nil, nil
+	}})
+	heard := make(chan struct{}, 1)
+	reg, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { heard <- struct{}{} }})
+	if err != nil {
+		t.Error(err)
+	}
+	gates.choose(queue, false)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		inf.RunWithContext(ctx)
+	}()
+	synctest.Wait()
+	during, told = reg.HasSynced(), len(heard) > 0
+	close(release)
+	synctest.Wait()
+	after = reg.HasSynced()
+	cancel()
+	<-done
+	return during, told, after
+}
