@@ -169,6 +169,9 @@ func (w *world) step() {
 	k := w.kernel
 	w.gate.offer()
 	if !k.Step() {
+		if r, is := w.strategy.(*sim.Replay); is && k.Err() == nil && r.Done() {
+			k.Fail(&sim.DivergedError{Step: k.Steps() + 1, Why: "the trace is over, and the run goes on"})
+		}
 		if k.Err() == nil {
 			w.fail("NoDeadlock", "nothing can happen any more, but the body waits; this is a bug of informersim")
 		}

@@ -1,0 +1,196 @@
+package simtest_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"pgregory.net/rapid"
+
+	"github.com/informersim/informersim/simtest"
+)
+
+// brokenBody has an invariant that a crash or a lost watch breaks sooner or later: the cache is never empty once it was not.
+func brokenBody(broken *bool) func(*simtest.Env) {
+	return func(env *simtest.Env) {
+		var indexer cache.Indexer
+		env.Go("mirror", mirror(env, "mirror", &indexer))
+		env.Always("the cache has fewer than four", func() error {
+			if *broken && indexer != nil && len(indexer.ListKeys()) >= 4 {
+				return errors.New("it has four")
+			}
+			return nil
+		})
+		workload(env)
+		env.Advance(time.Minute)
+	}
+}
+
+// A failure leaves a trace, which the next run replays first; when it no longer fails, the run goes on.
+func TestFailuresAreReplayedFirst(t *testing.T) {
+	t.Chdir(t.TempDir())
+	broken := true
+	o := simtest.Options{Seeds: 3, Mix: "light"}
+	first := &keeper{recorder{name: "TestX/a b"}}
+	try(first, o, brokenBody(&broken))
+	message := strings.Join(first.errors, "\n")
+	wantIn(t, message, "the cache has fewer than four is broken at step", "it has four", "what happened last",
+		"go test github.com/informersim/informersim/simtest -run '^TestX$/^a b$' -simtest.replay=testdata/simtest/TestX_a_b-1.trace.jsonl", "-simtest.seed=1")
+	files, err := filepath.Glob("testdata/simtest/*")
+	if err != nil || len(files) != 1 {
+		t.Fatalf("the traces are %v, %v", files, err)
+	}
+
+	second := &keeper{recorder{name: "TestX/a b"}}
+	try(second, o, brokenBody(&broken))
+	again := strings.Join(second.errors, "\n")
+	if again != message {
+		t.Errorf("the replay says\n%s\nand the run said\n%s", again, message)
+	}
+
+	broken = false
+	third := &keeper{recorder{name: "TestX/a b"}}
+	try(third, o, brokenBody(&broken))
+	if third.failed {
+		t.Errorf("what is repaired fails: %v", third.errors)
+	}
+	wantIn(t, strings.Join(third.logs, "\n"), "TestX_a_b-1.trace.jsonl")
+
+	if err := os.WriteFile(files[0], []byte("no trace\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	fourth := &keeper{recorder{name: "TestX/a b"}}
+	try(fourth, o, brokenBody(&broken))
+	if fourth.failed {
+		t.Errorf("a damaged trace fails the test: %v", fourth.errors)
+	}
+	wantIn(t, strings.Join(fourth.logs, "\n"), "cannot be replayed")
+}
+
+// A process that crashes is started again, and nothing that it does afterwards reaches a server.
+func TestCrashes(t *testing.T) {
+	simtest.Run(t, simtest.Options{Seeds: 10, Mix: "none"}, func(env *simtest.Env) {
+		starts, old := 0, 0
+		env.Go("p", func(ctx context.Context) error {
+			starts++
+			c := kubernetes.NewForConfigOrDie(env.RESTConfig("p")).CoreV1().ConfigMaps("default")
+			<-ctx.Done()
+			if _, err := c.Create(context.Background(), configMap("from-the-dead", ""), metav1.CreateOptions{}); err != nil {
+				old++
+			}
+			return nil
+		})
+		env.Settle()
+		env.Crash("p")
+		env.Advance(time.Hour)
+		if starts != 1 || old != 1 {
+			t.Errorf("it was started %d times, and refused %d times", starts, old)
+		}
+		env.Restart("p")
+		env.Settle()
+		if starts != 2 {
+			t.Errorf("after Restart it was started %d times", starts)
+		}
+		env.Restart("p")
+		env.Settle()
+		if starts != 3 || old != 2 {
+			t.Errorf("after another it was started %d times, and refused %d times", starts, old)
+		}
+		if env.Get(configMap("from-the-dead", "")) == nil {
+			t.Error("the dead have written")
+		}
+	})
+}
+
+// A process that returns an error is started again after a while, later and later; one that returns nil is not.
+func TestProcessesThatEnd(t *testing.T) {
+	simtest.Run(t, simtest.Options{Seeds: 2}, func(env *simtest.Env) {
+		var at []time.Duration
+		began := env.Now()
+		env.Go("fails", func(context.Context) error {
+			if at = append(at, env.Now().Sub(began)); len(at) < 4 {
+				return errors.New("not yet")
+			}
+			return nil
+		})
+		env.StopFaults()
+		env.Advance(time.Hour)
+		want := []time.Duration{0, 10 * time.Second, 30 * time.Second, 70 * time.Second}
+		gomega.NewWithT(t).Expect(at).To(gomega.Equal(want))
+	})
+	wantIn(t, failure(t, simtest.Options{}, func(env *simtest.Env) {
+		env.Go("p", func(context.Context) error { panic("at the disco") })
+		env.Advance(time.Second)
+	}), "NoPanic", "the process p panicked: at the disco", "replay_test.go")
+}
+
+func TestSometimes(t *testing.T) {
+	seen := func(env *simtest.Env) {
+		env.Sometimes("late", func() bool { return env.Now().Year() > 2000 })
+		env.Sometimes("early", func() bool { return true })
+		env.Advance(time.Second)
+	}
+	message := failure(t, simtest.Options{Seeds: 2}, seen)
+	wantIn(t, message, `"late" (env.Sometimes) was never so in 2 seeds`)
+	if strings.Contains(message, "early") {
+		t.Errorf("what was so is reported:\n%s", message)
+	}
+}
+
+// The body may use clients, sleep and wait on its own; the world goes on meanwhile.
+func TestBodyOfItsOwn(t *testing.T) {
+	simtest.Run(t, simtest.Options{Seeds: 10, Mix: "none"}, func(env *simtest.Env) {
+		c := kubernetes.NewForConfigOrDie(env.RESTConfig("me")).CoreV1().ConfigMaps("default")
+		if _, err := c.Create(env.Context(), configMap("a", "1"), metav1.CreateOptions{}); err != nil {
+			t.Error(err)
+		}
+		before := env.Now()
+		time.Sleep(90 * time.Second)
+		if d := env.Now().Sub(before); d != 90*time.Second {
+			t.Errorf("90 s took %v", d)
+		}
+		got, err := c.Get(env.Context(), "a", metav1.GetOptions{})
+		if err != nil || got.Data["v"] != "1" {
+			t.Errorf("got %v, %v", got, err)
+		}
+	})
+}
+
+// Inside a property-based test, the inputs are that test's; it sees failures as its own and shrinks them.
+func TestInRapid(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 3).Draw(t, "n")
+		simtest.Run(t, simtest.Options{Seeds: 1}, func(env *simtest.Env) {
+			for i := range n {
+				env.Create(configMap(string(rune('a'+i)), ""))
+			}
+			m := rapid.IntRange(0, n-1).Draw(t, "m")
+			if env.Get(configMap(string(rune('a'+m)), "")) != nil {
+				t.Fatalf("%d is not there", m)
+			}
+		})
+	})
+}
+
+func TestApply(t *testing.T) {
+	simtest.Run(t, simtest.Options{Seeds: 3}, func(env *simtest.Env) {
+		env.Apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {v: '1'}\n---\napiVersion: v1\nkind: Node\nmetadata: {name: node}\n")
+		env.Apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {w: '2'}\n")
+		got := configMap("a", "")
+		if err := env.Get(got); err != nil || got.Data["v"] != "1" || got.Data["w"] != "2" || got.UID == "" {
+			t.Errorf("got %+v, %v", got, err)
+		}
+		env.Delete(got)
+		if env.Get(got) == nil {
+			t.Error("it is there although it was deleted")
+		}
+	})
+}
