@@ -22,11 +22,11 @@ var (
 	uuidText    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	timeText    = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z`)
 	addressText = regexp.MustCompile(`127\.0\.0\.1:[0-9]+`)
+	oldestText  = regexp.MustCompile(`(too old resource version: \S+ \()[0-9]+\)`)
 	schemeText  = regexp.MustCompile(`in scheme "[^"]*"`)
 	mentions    = []*regexp.Regexp{
 		regexp.MustCompile(`([Rr]esource version: )([0-9]+)`),
 		regexp.MustCompile(`(current: )([0-9]+)`),
-		regexp.MustCompile(`(too old resource version: \S+ \()([0-9]+)`),
 		regexp.MustCompile(`(ResourceVersion in (?:the precondition|record) \()([0-9]+)`),
 		regexp.MustCompile(`(\\*"resourceVersion\\*":\\*")([0-9]+)`),
 	}
@@ -200,6 +200,8 @@ func (n *normaliser) text(key, s string) any {
 	s = uuidText.ReplaceAllStringFunc(s, n.uid)
 	s = timeText.ReplaceAllStringFunc(s, maskTime)
 	s = addressText.ReplaceAllString(s, "<address>")
+	// How far back a watch cache reaches is the server's own affair.
+	s = oldestText.ReplaceAllString(s, "${1}<oldest>)")
 	s = schemeText.ReplaceAllString(s, "in a scheme")
 	for _, name := range n.order {
 		s = strings.ReplaceAll(s, name, n.names[name])
@@ -210,7 +212,7 @@ func (n *normaliser) text(key, s string) any {
 	for _, mention := range mentions {
 		s = mention.ReplaceAllStringFunc(s, func(match string) string {
 			parts := mention.FindStringSubmatch(match)
-			return parts[1] + n.mentioned(parts[2])
+			return parts[1] + n.revision(parts[2])
 		})
 	}
 	if len(s) > shownString {
@@ -245,14 +247,6 @@ func (n *normaliser) revision(s string) string {
 		return s
 	}
 	return fmt.Sprintf("R+%d", rv-n.base)
-}
-
-// mentioned is a number in a message about resourceVersions. How far back a server's history reaches is its own affair.
-func (n *normaliser) mentioned(s string) string {
-	if rv, err := strconv.ParseInt(s, 10, 64); err == nil && rv > 1 && rv < n.base {
-		return "<earlier>"
-	}
-	return n.revision(s)
 }
 
 // token opens a continue token.

@@ -144,7 +144,7 @@ func request(root string, step Step, target, rest string) (*http.Request, error)
 	r.Header.Set("Accept", "application/json")
 	r.Header.Set("User-Agent", UserAgent)
 	for _, h := range step.Headers {
-		if h.Name != "Pick" && h.Name != "Keys" {
+		if !instructions[h.Name] {
 			r.Header.Set(h.Name, h.Value)
 		}
 	}

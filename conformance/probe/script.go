@@ -46,8 +46,12 @@ type Step struct {
 	Headers []Header
 }
 
-// Header is a request header, or with the names Pick and Keys an instruction about what of the answer to show.
+// Header is a request header, or an instruction about what of the answer to show: Pick a part of the body, the Keys of
+// what was picked, or a response header that is not shown anyway.
 type Header struct{ Name, Value string }
+
+// instructions are the names of headers that are not sent.
+var instructions = map[string]bool{"Pick": true, "Keys": true, "Show": true}
 
 var (
 	timesWord  = regexp.MustCompile(`^([1-9][0-9]{0,4})x `)

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -168,7 +169,40 @@ func (s *Session) send(result *Result, r *http.Request, step Step) {
 		result.Error = failure(err)
 	}
 	s.head(result, resp)
+	for _, h := range step.Headers {
+		if h.Name == "Show" {
+			s.show(result, resp.Header, h.Value)
+		}
+	}
+	if resp.Header.Get("Content-Encoding") == "gzip" {
+		if data, err = unzip(data); err != nil {
+			result.Error = "bad gzip"
+		}
+	}
 	s.body(result, resp.Header.Get("Content-Type"), data, step)
+}
+
+// show writes a further header down; an entity tag or an identifier only as being there.
+func (s *Session) show(result *Result, header http.Header, name string) {
+	if result.Headers == nil {
+		result.Headers = map[string]string{}
+	}
+	switch value := header.Get(name); {
+	case value == "":
+		result.Headers[name] = "absent"
+	case name == "Etag" || name == "Audit-Id" || name == "Date" || name == "Last-Modified":
+		result.Headers[name] = "present"
+	default:
+		result.Headers[name] = value
+	}
+}
+
+func unzip(data []byte) ([]byte, error) {
+	reader, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(reader)
 }
 
 // failure classifies an error below HTTP: its text names ports and differs between runs.
