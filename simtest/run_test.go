@@ -58,6 +58,7 @@ func converged(env *simtest.Env, indexer cache.Indexer) error {
 		got = append(got, m.Name+"@"+m.ResourceVersion)
 	}
 	slices.Sort(got)
+	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		return fmt.Errorf("the cache has %v, the server %v", got, want)
 	}
