@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/leaderelection"
@@ -178,6 +179,42 @@ func wantTypes(t *testing.T, w watch.Interface, want ...string) {
 			t.Fatalf("the watch has nothing, want %s", line)
 		}
 	}
+}
+
+func TestMetadataClient(t *testing.T) {
+	overBoth(t, func(t *testing.T, _ *served, config *rest.Config) {
+		ctx := timeout(t)
+		typed, err := kubernetes.NewForConfig(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := metadata.NewForConfig(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		maps := c.Resource(corev1.SchemeGroupVersion.WithResource("configmaps")).Namespace("default")
+		w, err := maps.Watch(ctx, metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Stop()
+		m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"x": "y"}}, Data: map[string]string{"k": "v"}}
+		if _, err := typed.CoreV1().ConfigMaps("default").Create(ctx, m, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := maps.Get(ctx, "a", metav1.GetOptions{})
+		if err != nil || got.Labels["x"] != "y" {
+			t.Errorf("get: %+v, %v", got, err)
+		}
+		list, err := maps.List(ctx, metav1.ListOptions{LabelSelector: "x=y"})
+		if err != nil || len(list.Items) != 1 || list.ResourceVersion == "" {
+			t.Errorf("list: %+v, %v", list, err)
+		}
+		if err := maps.Delete(ctx, "a", metav1.DeleteOptions{}); err != nil {
+			t.Errorf("delete: %v", err)
+		}
+		wantTypes(t, w, "ADDED a", "DELETED a")
+	})
 }
 
 // A RetryWatcher gets every event once, whatever happens to its watches.

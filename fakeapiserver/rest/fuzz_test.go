@@ -3,7 +3,6 @@ package rest_test
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"log"
@@ -45,9 +44,9 @@ func FuzzHandler(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, script string) {
-		s := newServed(t, 1)
+		s := newVirtual(t)
 		var panics bytes.Buffer
-		h := &transport.Handler{Driver: s.pump, API: s.api, Log: newLogger(&panics)}
+		h := &transport.Handler{Driver: s, API: s.api, Log: newLogger(&panics)}
 		lines := strings.SplitN(script, "\n", 9)
 		for _, line := range lines[:min(len(lines), 8)] {
 			if r, ok := parseRequest(line); ok {
@@ -57,7 +56,7 @@ func FuzzHandler(f *testing.F) {
 		if panics.Len() > 0 {
 			t.Fatalf("the handler panicked:\n%s", panics.String())
 		}
-		s.pump.Look(func() { checkStore(t, s.cluster) })
+		s.look(func() { checkStore(t, s.cluster) })
 	})
 }
 
@@ -81,10 +80,8 @@ func parseRequest(line string) (*http.Request, bool) {
 	return r, true
 }
 
-// serve has the request answered; a watch is left to itself after a moment.
+// serve has the request answered.
 func serve(t *testing.T, h http.Handler, r *http.Request, line string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
-	defer cancel()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -93,7 +90,7 @@ func serve(t *testing.T, h http.Handler, r *http.Request, line string) {
 				t.Errorf("%q: %v", line, p)
 			}
 		}()
-		h.ServeHTTP(httptest.NewRecorder(), r.WithContext(ctx))
+		h.ServeHTTP(httptest.NewRecorder(), r)
 	}()
 	select {
 	case <-done:
