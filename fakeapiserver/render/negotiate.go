@@ -3,6 +3,7 @@ package render
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -157,4 +158,9 @@ func notAcceptable(message string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable, Message: message,
 	}}
+}
+
+// NegotiateKind picks the format of an answer that can be shown as any of some kinds, besides its own.
+func (a Ask) NegotiateKind(kinds ...schema.GroupVersionKind) (Format, error) {
+	return a.negotiate(func(_ string, as *schema.GroupVersionKind) bool { return as == nil || slices.Contains(kinds, *as) })
 }

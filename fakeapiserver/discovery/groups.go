@@ -1,0 +1,150 @@
+package discovery
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/informersim/informersim/fakeapiserver/types"
+)
+
+// aggregated is the kind of a document with every group, version and resource.
+var aggregated = apidiscoveryv2.SchemeGroupVersion.WithKind("APIGroupDiscoveryList")
+
+// root is /api or /apis: a list of versions or groups, or the aggregated document for who asks for it.
+func (s *Server) root(q Request, core bool) Answer {
+	if !reads(q) {
+		return methodNotAllowed(q)
+	}
+	f, err := q.Ask.NegotiateKind(aggregated)
+	if err != nil {
+		return Answer{Answer: q.Ask.Error(err)}
+	}
+	if f.As == aggregated {
+		contentType := f.ContentType() + ";g=" + aggregated.Group + ";v=" + aggregated.Version + ";as=" + aggregated.Kind
+		a := withETag(q, encoded(q, f, contentType, s.aggregate(core)))
+		a.Headers = append(a.Headers, [2]string{"Vary", "Accept"})
+		return a
+	}
+	if core {
+		versions := &metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, ServerAddressByClientCIDRs: s.addresses(), Versions: []string{}}
+		if g := s.group(""); g != nil {
+			for _, v := range g.Versions {
+				versions.Versions = append(versions.Versions, v.Name)
+			}
+		}
+		return encoded(q, f, f.ContentType(), versions)
+	}
+	list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []metav1.APIGroup{}}
+	for _, g := range s.registry.Groups() {
+		if g.Name != "" {
+			group := apiGroup(g)
+			group.TypeMeta = metav1.TypeMeta{}
+			list.Groups = append(list.Groups, *group)
+		}
+	}
+	return encoded(q, f, f.ContentType(), list)
+}
+
+func (s *Server) addresses() []metav1.ServerAddressByClientCIDR {
+	return []metav1.ServerAddressByClientCIDR{{ClientCIDR: "0.0.0.0/0", ServerAddress: s.address}}
+}
+
+// apiGroup is /apis/GROUP.
+func apiGroup(g types.Group) *metav1.APIGroup {
+	group := &metav1.APIGroup{TypeMeta: metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}, Name: g.Name}
+	for _, v := range g.Versions {
+		gv := schema.GroupVersion{Group: g.Name, Version: v.Name}
+		group.Versions = append(group.Versions, metav1.GroupVersionForDiscovery{GroupVersion: gv.String(), Version: v.Name})
+	}
+	group.PreferredVersion = group.Versions[0]
+	return group
+}
+
+// resourceList is /api/v1 or /apis/GROUP/VERSION.
+func resourceList(group string, v types.Version) *metav1.APIResourceList {
+	list := &metav1.APIResourceList{
+		TypeMeta:     metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"},
+		GroupVersion: schema.GroupVersion{Group: group, Version: v.Name}.String(), APIResources: []metav1.APIResource{},
+	}
+	for _, r := range v.Resources {
+		entry := metav1.APIResource{
+			Name: r.Plural, SingularName: r.Singular, Namespaced: r.Namespaced, Kind: r.Kind, Verbs: r.Verbs,
+			ShortNames: r.ShortNames, Categories: r.Categories,
+		}
+		if r.Allows("list", "") {
+			entry.StorageVersionHash = storageVersionHash(r)
+		}
+		list.APIResources = append(list.APIResources, entry)
+		for _, sub := range r.Subresources {
+			entry := metav1.APIResource{Name: r.Plural + "/" + sub.Name, Namespaced: r.Namespaced, Kind: r.KindOf(sub.Name).Kind, Verbs: sub.Verbs}
+			if !sub.Kind.Empty() {
+				entry.Group, entry.Version = sub.Kind.Group, sub.Kind.Version
+			}
+			list.APIResources = append(list.APIResources, entry)
+		}
+	}
+	return list
+}
+
+// storageVersionHash tells resources apart that are stored in different versions.
+func storageVersionHash(r *types.Resource) string {
+	sum := sha256.Sum256([]byte(r.Group + "/" + r.StorageVersion + "/" + r.Kind))
+	return base64.StdEncoding.EncodeToString(sum[:8])
+}
+
+// aggregate is every resource in one document.
+func (s *Server) aggregate(core bool) *apidiscoveryv2.APIGroupDiscoveryList {
+	list := &apidiscoveryv2.APIGroupDiscoveryList{
+		TypeMeta: metav1.TypeMeta{Kind: aggregated.Kind, APIVersion: aggregated.GroupVersion().String()}, Items: []apidiscoveryv2.APIGroupDiscovery{},
+	}
+	for _, g := range s.registry.Groups() {
+		if (g.Name == "") != core {
+			continue
+		}
+		group := apidiscoveryv2.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: g.Name}}
+		for _, v := range g.Versions {
+			version := apidiscoveryv2.APIVersionDiscovery{Version: v.Name, Freshness: apidiscoveryv2.DiscoveryFreshnessCurrent}
+			for _, r := range v.Resources {
+				version.Resources = append(version.Resources, aggregateResource(r))
+			}
+			group.Versions = append(group.Versions, version)
+		}
+		list.Items = append(list.Items, group)
+	}
+	return list
+}
+
+func aggregateResource(r *types.Resource) apidiscoveryv2.APIResourceDiscovery {
+	kind := func(gvk schema.GroupVersionKind) *metav1.GroupVersionKind {
+		return &metav1.GroupVersionKind{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind}
+	}
+	scope := apidiscoveryv2.ScopeCluster
+	if r.Namespaced {
+		scope = apidiscoveryv2.ScopeNamespace
+	}
+	entry := apidiscoveryv2.APIResourceDiscovery{
+		Resource: r.Plural, ResponseKind: kind(r.GroupVersionKind()), Scope: scope, SingularResource: r.Singular, Verbs: r.Verbs,
+		ShortNames: r.ShortNames, Categories: r.Categories,
+	}
+	for _, sub := range r.Subresources {
+		entry.Subresources = append(entry.Subresources, apidiscoveryv2.APISubresourceDiscovery{
+			Subresource: sub.Name, ResponseKind: kind(r.KindOf(sub.Name)), Verbs: sub.Verbs,
+		})
+	}
+	return entry
+}
+
+// rawJSON is indented JSON without a final newline, as the real server writes what is no API object.
+func rawJSON(v any) []byte {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return []byte(err.Error())
+	}
+	return bytes.TrimSuffix(data, []byte("\n"))
+}

@@ -1,0 +1,196 @@
+package discovery
+
+import (
+	"crypto/sha512"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/munnerz/goautoneg"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/kube-openapi/pkg/handler3"
+	"k8s.io/kube-openapi/pkg/spec3"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"github.com/informersim/informersim/fakeapiserver/render"
+	"github.com/informersim/informersim/fakeapiserver/types"
+)
+
+// openAPI are the documents that were made.
+type openAPI struct {
+	v3 map[string][]byte // by api/v1, apis/GROUP/VERSION
+	v2 []byte
+}
+
+const (
+	v3Protobuf = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
+	v2Protobuf = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+)
+
+// serveOpenAPI answers what is below /openapi.
+func (s *Server) serveOpenAPI(q Request, parts []string) (Answer, bool) {
+	switch {
+	case len(parts) < 2:
+		return Answer{}, false
+	case parts[1] == "v2" && len(parts) == 2:
+		return s.documentV2(q), true
+	case parts[1] == "v3" && len(parts) == 2:
+		return s.index(q), true
+	case parts[1] == "v3":
+		return s.documentV3(q, strings.Join(parts[2:], "/")), true
+	}
+	return Answer{}, false
+}
+
+// negotiate picks JSON or a protobuf encoding of a document.
+func negotiate(q Request, protobuf string) (contentType string, err error) {
+	if q.Ask.Accept == "" {
+		return types.JSON, nil
+	}
+	for _, clause := range goautoneg.ParseAccept(q.Ask.Accept) {
+		switch media := clause.Type + "/" + clause.SubType; media {
+		case types.JSON, "*/*", "application/*":
+			return types.JSON, nil
+		case protobuf, strings.Replace(protobuf, ".v1.0+", "@v1.0+", 1):
+			return media, nil
+		}
+	}
+	_, err = render.Ask{Accept: "none/none"}.NegotiatePlain()
+	return "", err
+}
+
+// index is /openapi/v3: where the document of each group and version is.
+func (s *Server) index(q Request) Answer {
+	if _, err := negotiate(q, types.JSON); err != nil {
+		return Answer{Answer: q.Ask.Error(err)}
+	}
+	index := handler3.OpenAPIV3Discovery{Paths: map[string]handler3.OpenAPIV3DiscoveryGroupVersion{}}
+	for _, g := range s.registry.Groups() {
+		for _, v := range g.Versions {
+			path := strings.TrimPrefix(groupPath(g.Name), "/") + "/" + v.Name
+			index.Paths[path] = handler3.OpenAPIV3DiscoveryGroupVersion{
+				ServerRelativeURL: "/openapi/v3/" + path + "?hash=" + url.QueryEscape(hash(g.Name, v)),
+			}
+		}
+	}
+	data, err := json.Marshal(index)
+	if err != nil {
+		return Answer{Answer: q.Ask.Error(err)}
+	}
+	return withETag(q, Answer{Answer: render.Answer{Code: http.StatusOK, ContentType: types.JSON, Body: data}})
+}
+
+// hash changes when a version's document does. It is not that of the document itself, so that an index costs no documents.
+func hash(group string, v types.Version) string {
+	h := sha512.New()
+	fmt.Fprintln(h, Version.GitVersion, group, v.Name)
+	for _, r := range v.Resources {
+		fmt.Fprintln(h, r.Plural, r.Kind, r.Verbs, len(r.Subresources))
+		if !r.Custom {
+			continue
+		}
+		if document, err := r.Strategy.OpenAPI(); err == nil && document != nil {
+			if data, err := json.Marshal(document); err == nil {
+				h.Write(data)
+			}
+		}
+	}
+	return fmt.Sprintf("%X", h.Sum(nil))
+}
+
+// documentV3 is the document of one group and version; an empty answer if it is not served.
+func (s *Server) documentV3(q Request, path string) Answer {
+	contentType, err := negotiate(q, v3Protobuf)
+	if err != nil {
+		return Answer{Answer: q.Ask.Error(err)}
+	}
+	data, err := s.makeV3(path)
+	if err != nil {
+		return Answer{Answer: q.Ask.Error(err)}
+	}
+	if data == nil {
+		return Answer{Answer: render.Answer{Code: http.StatusOK}}
+	}
+	if contentType != types.JSON {
+		if data, err = handler3.ToV3ProtoBinary(data); err != nil {
+			return Answer{Answer: q.Ask.Error(err)}
+		}
+	}
+	a := withETag(q, Answer{Answer: render.Answer{Code: http.StatusOK, ContentType: contentType, Body: data}})
+	if q.Ask.Query.Get("hash") != "" {
+		a.Headers = append(a.Headers, [2]string{"Cache-Control", "public, immutable"})
+	}
+	return a
+}
+
+// makeV3 makes the document at a path of the index, once; nil if there is none.
+func (s *Server) makeV3(path string) ([]byte, error) {
+	if data := s.openapi.v3[path]; data != nil {
+		return data, nil
+	}
+	for _, g := range s.registry.Groups() {
+		for _, v := range g.Versions {
+			if strings.TrimPrefix(groupPath(g.Name), "/")+"/"+v.Name != path {
+				continue
+			}
+			document, err := documentOf(v)
+			if err != nil {
+				return nil, err
+			}
+			data, err := json.Marshal(document)
+			if err != nil {
+				return nil, err
+			}
+			if s.openapi.v3 == nil {
+				s.openapi.v3 = map[string][]byte{}
+			}
+			s.openapi.v3[path] = data
+			return data, nil
+		}
+	}
+	return nil, nil
+}
+
+// documentOf is the document of a version: of Go types what they are, of others what they say.
+func documentOf(v types.Version) (*spec3.OpenAPI, error) {
+	out := &spec3.OpenAPI{
+		Version: "3.0.0", Info: &spec.Info{InfoProps: spec.InfoProps{Title: "Kubernetes", Version: "unversioned"}},
+		Paths:      &spec3.Paths{Paths: map[string]*spec3.Path{}},
+		Components: &spec3.Components{Schemas: map[string]*spec.Schema{}},
+	}
+	s := newSchemas()
+	builtin := false
+	for _, r := range v.Resources {
+		document, err := r.Strategy.OpenAPI()
+		if err != nil {
+			return nil, fmt.Errorf("discovery: OpenAPI of %s: %w", r, err)
+		}
+		if document == nil {
+			builtin = true
+			s.pathsOf(r, out.Paths.Paths)
+			s.kind(r.GroupVersionKind())
+			continue
+		}
+		if out.Info = document.Info; document.Paths != nil {
+			maps.Copy(out.Paths.Paths, document.Paths.Paths)
+		}
+		if document.Components != nil {
+			maps.Copy(out.Components.Schemas, document.Components.Schemas)
+		}
+	}
+	if builtin {
+		for _, t := range []reflect.Type{reflect.TypeFor[metav1.DeleteOptions](), reflect.TypeFor[metav1.WatchEvent](), reflect.TypeFor[metav1.Status]()} {
+			s.add(t)
+		}
+		maps.Copy(out.Components.Schemas, s.done)
+	}
+	return out, nil
+}
+
+// sortedKeys are the keys of a map in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

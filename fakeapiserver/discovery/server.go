@@ -1,0 +1,197 @@
+package discovery
+
+import (
+	"crypto/sha512"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/informersim/informersim/fakeapiserver/render"
+	"github.com/informersim/informersim/fakeapiserver/types"
+)
+
+// Options of a Server.
+type Options struct {
+	// Address is host:port, as /api tells clients where the server is.
+	Address string
+}
+
+// Server makes the documents of one registry.
+type Server struct {
+	registry *types.Registry
+	address  string
+	openapi  openAPI
+}
+
+// New makes a Server of what the registry has, now and later (Changed).
+func New(registry *types.Registry, o Options) *Server {
+	return &Server{registry: registry, address: o.Address}
+}
+
+// Changed forgets the documents that were made of the registry.
+func (s *Server) Changed() { s.openapi = openAPI{} }
+
+// Request is a request that names no resource.
+type Request struct {
+	// Method is GET, POST, …; HEAD is answered as GET, whose body the transport leaves out.
+	Method string
+	Path   string
+	Ask    render.Ask
+	// IfNoneMatch is the header: an answer whose ETag it has is a 304.
+	IfNoneMatch string
+	// Failed are the health checks that fail, by name; Healthz, Readyz and Livez say more.
+	Failed []string
+}
+
+// Answer is a whole answer.
+type Answer struct {
+	render.Answer
+	ETag string
+	// Headers are others that the real server sends, by name.
+	Headers [][2]string
+}
+
+// Serve answers a request that is about the server. ok is false if the path may be one of a resource: below /api/v1/ or
+// /apis/GROUP/VERSION/.
+func (s *Server) Serve(q Request) (answer Answer, ok bool) {
+	path := strings.TrimSuffix(q.Path, "/")
+	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	switch parts[0] {
+	case "":
+		return s.paths(q, http.StatusOK), true
+	case "api", "apis":
+		return s.groups(q, parts)
+	case "openapi":
+		answer, ok = s.serveOpenAPI(q, parts)
+	case "version":
+		answer, ok = s.version(q), len(parts) == 1
+	case "healthz", "readyz", "livez":
+		answer, ok = health(q, parts)
+	}
+	if !ok {
+		return s.paths(q, http.StatusNotFound), true
+	}
+	return answer, true
+}
+
+// groups answers what is below /api and /apis.
+func (s *Server) groups(q Request, parts []string) (Answer, bool) {
+	// A path with an empty segment is none of anything.
+	if slices.Contains(parts[1:], "") {
+		return NotFound(), true
+	}
+	legacy := parts[0] == "api"
+	group, version := "", ""
+	switch {
+	case legacy && len(parts) <= 2:
+		if len(parts) == 1 {
+			return s.root(q, true), true
+		}
+		version = parts[1]
+	case !legacy && len(parts) == 1:
+		return s.root(q, false), true
+	case !legacy && len(parts) == 2:
+		if g := s.group(parts[1]); g != nil {
+			return s.document(q, apiGroup(*g)), true
+		}
+		return NotFound(), true
+	case !legacy && len(parts) == 3:
+		group, version = parts[1], parts[2]
+	default:
+		return Answer{}, false
+	}
+	if g := s.group(group); g != nil && (legacy || group != "") {
+		for _, v := range g.Versions {
+			if v.Name == version {
+				return s.document(q, resourceList(group, v)), true
+			}
+		}
+	}
+	return NotFound(), true
+}
+
+func (s *Server) group(name string) *types.Group {
+	for _, g := range s.registry.Groups() {
+		if g.Name == name {
+			return &g
+		}
+	}
+	return nil
+}
+
+// document is an answer that has one form, in whatever encoding.
+func (s *Server) document(q Request, obj runtime.Object) Answer {
+	f, err := q.Ask.NegotiatePlain()
+	if err != nil {
+		return Answer{Answer: q.Ask.Error(err)}
+	}
+	return encoded(q, f, f.ContentType(), obj)
+}
+
+func encoded(q Request, f render.Format, contentType string, obj runtime.Object) Answer {
+	body, err := f.Encode(obj)
+	if err != nil {
+		return Answer{Answer: q.Ask.Error(err)}
+	}
+	return Answer{Answer: render.Answer{Code: http.StatusOK, ContentType: contentType, Body: body}}
+}
+
+// withETag gives an answer a tag of its content, and makes it a 304 if the client has it.
+func withETag(q Request, a Answer) Answer {
+	a.ETag = fmt.Sprintf("%q", fmt.Sprintf("%X", sha512.Sum512(a.Body)))
+	for _, tag := range strings.Split(q.IfNoneMatch, ",") {
+		if tag = strings.TrimSpace(tag); tag == a.ETag || "\""+tag+"\"" == a.ETag {
+			a.Code, a.Body, a.ContentType = http.StatusNotModified, nil, ""
+		}
+	}
+	return a
+}
+
+const plainText = "text/plain; charset=utf-8"
+
+// NotFound is the answer about a path of a group, version or resource that is not served (S37).
+func NotFound() Answer { return text(http.StatusNotFound, "404 page not found\n") }
+
+func text(code int, body string) Answer {
+	return Answer{Answer: render.Answer{Code: code, ContentType: plainText, Body: []byte(body)}}
+}
+
+// methodNotAllowed is the answer of what can only be read.
+func methodNotAllowed(q Request) Answer {
+	return Answer{Answer: q.Ask.Error(apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, q.Method, schema.GroupResource{}, "", "", 0, false))}
+}
+
+func reads(q Request) bool { return q.Method == http.MethodGet || q.Method == http.MethodHead }
+
+// paths lists every path that there is: with 404 it is the answer about one that there is not (S37).
+func (s *Server) paths(q Request, code int) Answer {
+	all := []string{"/healthz", "/livez", "/readyz", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version"}
+	for _, check := range checks {
+		all = append(all, "/healthz/"+check, "/livez/"+check, "/readyz/"+check)
+	}
+	for _, g := range s.registry.Groups() {
+		root := groupPath(g.Name)
+		if all = append(all, root); g.Name != "" {
+			all = append(all, "/apis")
+		}
+		for _, v := range g.Versions {
+			all = append(all, root+"/"+v.Name)
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	return Answer{Answer: render.Answer{Code: code, ContentType: types.JSON, Body: rawJSON(metav1.RootPaths{Paths: all})}}
+}
+
+func groupPath(group string) string {
+	if group == "" {
+		return "/api"
+	}
+	return "/apis/" + group
+}
