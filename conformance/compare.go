@@ -180,7 +180,7 @@ func (c *comparison) shrink(ctx context.Context, p probe.Probe, text string) {
 	fmt.Fprintf(c.out, "\n%s\n%s", short, text)
 }
 
-// verdict is the difference of two outcomes. The error tells of a reference that has no answer.
+// verdict is how two outcomes differ, what is allowed left out. The error tells of a reference that has no answer.
 func verdict(want, got probe.Outcome) (string, error) {
 	if want.Err != nil {
 		return "", want.Err
@@ -188,5 +188,11 @@ func verdict(want, got probe.Outcome) (string, error) {
 	if got.Err != nil {
 		return fmt.Sprintf("could not be played: %v\n", got.Err), nil
 	}
-	return probe.Diff(want.Transcript, got.Transcript), nil
+	var b strings.Builder
+	for _, d := range probe.Steps(want.Transcript, got.Transcript) {
+		if reason := allowedBecause(want.Probe.Name, d.Do); reason == "" {
+			fmt.Fprintf(&b, "step %d: %s\n%s", d.Number, d.Do, d.Changes)
+		}
+	}
+	return b.String(), nil
 }

@@ -63,22 +63,38 @@ func DecodeTranscript(data []byte) (Transcript, error) {
 	return t, nil
 }
 
-// Diff compares what two servers answered and returns the differing steps, each with both answers; empty when they
-// agree. want is the reference.
-func Diff(want, got Transcript) string {
-	var b strings.Builder
+// StepDiff is a step that two servers answered differently.
+type StepDiff struct {
+	// Number counts from 1; Do is the step as written in the script.
+	Number int
+	Do     string
+	// Changes is a line diff of the two answers.
+	Changes string
+}
+
+// Steps compares what two servers answered and returns the steps that differ. want is the reference.
+func Steps(want, got Transcript) []StepDiff {
+	var diffs []StepDiff
 	for i := range max(len(want.Steps), len(got.Steps)) {
 		switch {
 		case i >= len(got.Steps):
-			fmt.Fprintf(&b, "step %d: %s\n  missing\n", i+1, want.Steps[i].Do)
+			diffs = append(diffs, StepDiff{i + 1, want.Steps[i].Do, "  missing\n"})
 		case i >= len(want.Steps):
-			fmt.Fprintf(&b, "step %d: %s\n  unexpected\n", i+1, got.Steps[i].Do)
+			diffs = append(diffs, StepDiff{i + 1, got.Steps[i].Do, "  unexpected\n"})
 		default:
-			left, right := lines(want.Steps[i]), lines(got.Steps[i])
-			if changes := diffLines(left, right); changes != "" {
-				fmt.Fprintf(&b, "step %d: %s\n%s", i+1, want.Steps[i].Do, changes)
+			if changes := diffLines(lines(want.Steps[i]), lines(got.Steps[i])); changes != "" {
+				diffs = append(diffs, StepDiff{i + 1, want.Steps[i].Do, changes})
 			}
 		}
+	}
+	return diffs
+}
+
+// Diff is the text of Steps; empty when the servers agree.
+func Diff(want, got Transcript) string {
+	var b strings.Builder
+	for _, d := range Steps(want, got) {
+		fmt.Fprintf(&b, "step %d: %s\n%s", d.Number, d.Do, d.Changes)
 	}
 	return b.String()
 }
