@@ -134,6 +134,8 @@ func (j *journal) Replace(list []any, rv string) error {
 
 func (j *journal) Resync() error {
 	j.log("resync")
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	if len(j.lines)%5 == 0 { // now and then, and at the same place in both journals
 		return errBoom
 	}
