@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,11 +38,12 @@ type gate struct {
 
 // arrival is something that a client's goroutine wants to be done in a step: to send a request, or to give one up.
 type arrival struct {
-	client string
-	key    string // method, URL and body, which make the order of what arrives together
-	life   *life
-	f      func()
-	cancel bool
+	client  string
+	key     string // method, URL and body, which make the order of what arrives together
+	life    *life
+	timeout *url.URL // of a watch, that gets one when it is collected; nil for others
+	f       func()
+	cancel  bool
 }
 
 // Name implements sim.Actor.
@@ -81,9 +83,14 @@ func (g *gate) collect() {
 		return strings.Compare(a.key, b.key)
 	})
 	for _, a := range parked {
-		if a.cancel || !a.life.dead() {
-			a.f()
+		switch {
+		case a.cancel:
+		case a.life.dead():
+			continue
+		case a.timeout != nil:
+			g.drawTimeout(a.timeout)
 		}
+		a.f()
 	}
 }
 
@@ -105,11 +112,14 @@ func (t *tripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	if isDocument(r.URL.Path) {
 		return t.g.w.kinds.docs.get(r)
 	}
-	r, key, err := t.g.prepare(t.client, r)
+	r, key, racy, err := prepare(r)
 	if err != nil {
 		return nil, err
 	}
 	a := &request{g: t.g, client: t.client, key: key, life: t.life}
+	if racy {
+		a.timeout = r.URL
+	}
 	rt := &transport.RoundTripper{Driver: a, API: t.g.w.api, Client: t.client, Panicked: t.g.w.panicked}
 	ctx, cancel := t.life.bind(r.Context())
 	resp, err := rt.RoundTrip(r.WithContext(ctx))
@@ -125,23 +135,28 @@ func (t *tripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// prepare reads the body, which is part of the key, and takes the race out of the watch's timeout.
-func (g *gate) prepare(client string, r *http.Request) (*http.Request, string, error) {
+// prepare reads the body, which is part of the key, and tells whether the watch's timeout is to be drawn.
+func prepare(r *http.Request) (prepared *http.Request, key string, racy bool, err error) {
 	var body []byte
 	if r.Body != nil {
 		var err error
 		body, err = io.ReadAll(r.Body)
 		r.Body.Close()
 		if err != nil {
-			return nil, "", err
+			return nil, "", false, err
 		}
 	}
 	r = r.Clone(r.Context())
 	if body != nil {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	g.settleTimeout(client, r)
-	return r, fmt.Sprintf("%s %s\x00%s", r.Method, r.URL.RequestURI(), body), nil
+	u := *r.URL // of its own: collecting may change it
+	r.URL = &u
+	q := u.Query()
+	if racy = racyTimeout(q); racy {
+		q.Del("timeoutSeconds")
+	}
+	return r, fmt.Sprintf("%s %s?%s\x00%s", r.Method, u.Path, q.Encode(), body), racy, nil
 }
 
 // The bounds, in seconds, of the timeout that a reflector draws for each watch (I16).
@@ -150,34 +165,28 @@ const (
 	maxWatchTimeout = 600
 )
 
-// settleTimeout replaces the timeout that a reflector has drawn for a watch by one that follows from the request: which of
-// several informers that begin together draws which number is a race that no seed decides.
-func (g *gate) settleTimeout(client string, r *http.Request) {
-	q := r.URL.Query()
+// racyTimeout tells whether a watch has the timeout that a reflector has drawn for it: which of several informers that begin
+// together draws which number is a race that no seed decides. It is drawn anew when the request is collected.
+func racyTimeout(q url.Values) bool {
 	n, err := strconv.Atoi(q.Get("timeoutSeconds"))
-	if err != nil || n < minWatchTimeout || n > maxWatchTimeout {
-		return
-	}
-	q.Del("timeoutSeconds")
-	key := client + " " + r.URL.Path + "?" + q.Encode()
-	g.w.mu.Lock()
-	g.w.watches[key]++
-	key += "#" + strconv.Itoa(g.w.watches[key])
-	g.w.mu.Unlock()
-	drawn := sim.NewStream(g.w.seed, key).IntN(maxWatchTimeout - minWatchTimeout)
-	q.Set("timeoutSeconds", strconv.Itoa(minWatchTimeout+drawn))
-	u := *r.URL
+	return err == nil && n >= minWatchTimeout && n <= maxWatchTimeout
+}
+
+// drawTimeout gives a watch its timeout.
+func (g *gate) drawTimeout(u *url.URL) {
+	q := u.Query()
+	q.Set("timeoutSeconds", strconv.Itoa(minWatchTimeout+g.w.kernel.Stream("watch-timeout").IntN(maxWatchTimeout-minWatchTimeout)))
 	u.RawQuery = q.Encode()
-	r.URL = &u
 }
 
 // request is the transport.Driver of one request: what it is to do comes first, giving it up second.
 type request struct {
-	g      *gate
-	client string
-	key    string
-	life   *life
-	sent   bool // guarded by w.mu
+	g       *gate
+	client  string
+	key     string
+	life    *life
+	timeout *url.URL // what it is to be drawn for
+	sent    bool     // guarded by w.mu
 }
 
 // Do implements transport.Driver.
@@ -186,7 +195,7 @@ func (a *request) Do(f func()) {
 	w.mu.Lock()
 	again := a.sent
 	a.sent = true
-	a.g.parked = append(a.g.parked, &arrival{client: a.client, key: a.key, life: a.life, f: f, cancel: again})
+	a.g.parked = append(a.g.parked, &arrival{client: a.client, key: a.key, life: a.life, timeout: a.timeout, f: f, cancel: again})
 	w.mu.Unlock()
 	w.note()
 }

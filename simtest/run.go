@@ -162,9 +162,13 @@ func (r *runner) replayOne(file string) {
 	}
 }
 
-// replayTries is how often a trace is played until it fits. Go's maps have another order each time, also inside of client-go: an
-// informer replays its store to a late handler in such an order, and what a single worker then does first is a matter of luck.
-const replayTries = 40
+// A trace is played until it fits, this often and this long in real time at most. Go's maps have another order each time, also
+// inside of client-go: a streaming list, and the replay of a store to a late handler, come in such an order, and what a
+// worker then does first is a matter of luck.
+const (
+	replayTries    = 500
+	replayPatience = 20 * time.Second
+)
 
 // replay plays a trace again; nil if it is another test's.
 func (r *runner) replay(file string) (*outcome, error) {
@@ -173,7 +177,8 @@ func (r *runner) replay(file string) (*outcome, error) {
 		return nil, err
 	}
 	var res *outcome
-	for range replayTries {
+	started := time.Now()
+	for try := 0; try == 0 || try < replayTries && time.Since(started) < replayPatience; try++ {
 		tr, err := sim.NewTraceReader(file, bytes.NewReader(data))
 		if err != nil {
 			return nil, err

@@ -12,6 +12,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/transport"
@@ -55,8 +58,7 @@ type world struct {
 	found     *scenarios.Violation
 	ended     atomic.Bool // and so has the bubble
 
-	mu      sync.Mutex
-	watches map[string]int // how many watches like it a client has opened
+	mu sync.Mutex
 }
 
 // source is where a run's choices come from: a seed, or a trace.
@@ -84,7 +86,7 @@ func newWorld(t TB, o *Options, kinds *catalogue, s source) (*world, error) {
 	}
 	w := &world{
 		o: o, t: t, seed: s.header.Seed, kinds: kinds,
-		byName: map[string]*process{}, clients: map[string]bool{}, watches: map[string]int{},
+		byName: map[string]*process{}, clients: map[string]bool{},
 	}
 	ko := sim.Options{Seed: w.seed, Start: s.header.Digest()}
 	switch {
@@ -111,6 +113,7 @@ func newWorld(t TB, o *Options, kinds *catalogue, s source) (*world, error) {
 	if w.bubble, err = clientgo.Enter(w.kernel); err != nil {
 		return nil, err
 	}
+	klog.SetLogger(logr.Discard()) // errors go to the terminal otherwise; the bubble's host puts it back
 	w.kernel.Clock().Share(w.pass)
 	w.kernel.OnApplied(w.settle)
 	w.kernel.Clock().Freeze()
