@@ -1,45 +1,32 @@
 package rest
 
 import (
-	"encoding/json"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"net/http"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/informersim/informersim/fakeapiserver/discovery"
 )
 
-// Version is what /version says: the release whose behaviour this server has.
-var Version = version.Info{
-	Major: "1", Minor: "37", EmulationMajor: "1", EmulationMinor: "37", MinCompatibilityMajor: "1", MinCompatibilityMinor: "36", GitVersion: "v1.37.2", GitCommit: "", GitTreeState: "clean", BuildDate: "1970-01-01T00:00:00Z",
-	GoVersion: "go1.26", Compiler: "gc", Platform: "linux/amd64",
-}
-
-// nonResource answers paths that are no resource's.
+// nonResource answers paths that are about the server: discovery, OpenAPI, version, health. They go through the connection like
+// any other request, and meet its faults.
 func (c *call) nonResource() (cancel func()) {
 	return c.at(func() {
-		path := strings.TrimSuffix(c.request.URL.Path, "/")
-		if c.request.Method != http.MethodGet && c.request.Method != http.MethodHead && path == "/version" {
-			c.fail(&apierrors.StatusError{ErrStatus: metav1.Status{
-				Status: metav1.StatusFailure, Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed,
-				Message: "the server does not allow this method on the requested resource", Details: &metav1.StatusDetails{},
-			}})
+		answer, ok := c.server.docs.Serve(discovery.Request{
+			Method: c.request.Method, Path: c.request.URL.Path, Ask: c.encoder.ask, IfNoneMatch: c.request.Header.Get("If-None-Match"),
+		})
+		if !ok {
+			c.notFoundPage()
 			return
 		}
-		switch path {
-		case "/version":
-			c.version()
-		case "/healthz", "/livez", "/readyz", "/healthz/ping", "/livez/ping", "/readyz/ping":
-			c.respond(http.StatusOK, header("text/plain; charset=utf-8"), []byte("ok"))
-		default:
-			if doc := c.server.discovery(path); doc != nil {
-				c.document(doc)
-				return
-			}
-			c.notFoundPage()
+		h := header(answer.ContentType)
+		if answer.ETag != "" {
+			h.Set("Etag", answer.ETag)
 		}
+		for _, more := range answer.Headers {
+			h.Set(more[0], more[1])
+		}
+		c.respond(answer.Code, h, answer.Body)
 	})
 }
 
@@ -56,14 +43,4 @@ func (c *call) document(obj runtime.Object) {
 		return
 	}
 	c.respond(http.StatusOK, header(f.ContentType()), b)
-}
-
-// version answers with what this server is a likeness of.
-func (c *call) version() {
-	b, err := json.MarshalIndent(Version, "", "  ")
-	if err != nil {
-		c.fail(err)
-		return
-	}
-	c.respond(http.StatusOK, header("application/json"), b)
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/discovery"
 	"github.com/informersim/informersim/fakeapiserver/patch"
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
@@ -23,6 +24,7 @@ type Server struct {
 	ids     map[schema.GroupResource]fakeapiserver.ResourceID
 	policy  fakeapiserver.Policy
 	writer  *patch.Writer
+	docs    *discovery.Server
 }
 
 // Options configure a Server. Cluster and Types are needed.
@@ -31,11 +33,13 @@ type Options struct {
 	Types   *types.Registry
 	// Policy says which replica serves a client that is new.
 	Policy fakeapiserver.Policy
+	// Address is host:port, as discovery tells clients where the server is.
+	Address string
 }
 
 // New returns a server of the given types. Resources that the cluster does not have yet are added to it.
 func New(o Options) (*Server, error) {
-	s := &Server{cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]fakeapiserver.ResourceID{}, policy: o.Policy, writer: patch.NewWriter()}
+	s := &Server{cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]fakeapiserver.ResourceID{}, policy: o.Policy, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address})}
 	for _, t := range o.Types.All() {
 		if err := s.add(t); err != nil {
 			return nil, err
