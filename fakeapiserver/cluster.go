@@ -278,7 +278,7 @@ func (c *Cluster) Update(id ResourceID, obj runtime.Object) (runtime.Object, err
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	if e.newest.obj == obj {
+	if dataOf(e.newest.obj) == dataOf(obj) {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s is the committed object itself: change a copy", e.display))
 	}
 	if rv := m.GetResourceVersion(); rv != "" && rv != old.GetResourceVersion() {

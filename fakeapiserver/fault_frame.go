@@ -62,15 +62,18 @@ func (m *mangling) concerns(f *frame) bool {
 }
 
 // show brings a frame to the client as it is.
-func (s *stream) show(f *frame) {
-	k, c := s.call.kernel(), s.call
-	r := k.Record(c.client.id, KindFrame)
-	r.Key, r.RV, r.N, r.Detail, r.Obj = f.display, f.event.Rev, int64(c.id), string(f.event.Type), f.event.Object
-	k.Emit(r)
-	if triggers := c.client.cluster.triggers; len(triggers) > 0 {
-		c.client.cluster.happened(TriggerFrame, c.client, c.res, f.event.Key, string(f.event.Type))
+func (s *stream) show(f *frame) { s.tell(f.display, &f.event) }
+
+func (s *stream) tell(display string, e *Event) {
+	c := s.call
+	cluster := c.client.cluster
+	r := cluster.kernel.Record(c.client.id, KindFrame)
+	r.Key, r.RV, r.N, r.Detail, r.Obj = display, e.Rev, int64(c.id), string(e.Type), e.Object
+	cluster.kernel.Emit(r)
+	if len(cluster.triggers) > 0 {
+		cluster.happened(TriggerFrame, c.client, c.res, e.Key, string(e.Type))
 	}
-	c.receiver.OnEvent(c.id, f.event)
+	c.receiver.OnEvent(c.id, *e)
 }
 
 // mangle brings a frame to the client as the fault has it.
@@ -154,11 +157,10 @@ func (s *stream) reached() int64 {
 
 // pass brings a frame to the client, or has a fault meet it.
 func (s *stream) pass(display string, t watch.EventType, obj runtime.Object, key string, rev int64, end bool) {
-	f := frame{display: display, event: Event{Type: t, Object: obj, Key: key, Rev: rev}, end: end}
+	e := Event{Type: t, Object: obj, Key: key, Rev: rev}
 	if s.mangling != nil {
-		held := f
-		s.mangle(&held)
+		s.mangle(&frame{display: display, event: e, end: end})
 		return
 	}
-	s.show(&f)
+	s.tell(display, &e)
 }

@@ -56,9 +56,13 @@ func (h *history) end() int64 { return h.next }
 
 func (h *history) at(pos int64) *version {
 	if pos < h.base || pos >= h.next {
-		panic(fmt.Sprintf("fakeapiserver: position %d of a log that has %d to %d", pos, h.base, h.next))
+		h.outside(pos)
 	}
 	return h.ring[pos&int64(len(h.ring)-1)]
+}
+
+func (h *history) outside(pos int64) {
+	panic(fmt.Sprintf("fakeapiserver: position %d of a log that has %d to %d", pos, h.base, h.next))
 }
 
 func (h *history) add(v *version) {

@@ -185,7 +185,7 @@ func (p *listPlan) relative(key string) string {
 func buildPage(t *timeline, p listPlan, rev int64) *Page {
 	page := &Page{Revision: rev, ResourceVersion: strconv.FormatInt(rev, 10)}
 	if p.limit <= 0 && p.namespace == "" && !p.selects() {
-		n := len(t.entries)
+		n := t.entries.Len()
 		page.Items, page.Keys = make([]runtime.Object, 0, n), make([]string, 0, n)
 	}
 	var seen, more int64

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strconv"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -309,14 +310,15 @@ func TestTrimForgets(t *testing.T) {
 		t.Fatal(err)
 	}
 	tl := s.timelines[id]
-	if len(tl.entries) != 5 || tl.order.Len() != 5 || tl.log.base != tl.log.next {
-		t.Errorf("%d keys, %d in order, %d in the log are left", len(tl.entries), tl.order.Len(), tl.log.next-tl.log.base)
+	if tl.entries.Len() != 5 || tl.order.Len() != 5 || tl.log.base != tl.log.next {
+		t.Errorf("%d keys, %d in order, %d in the log are left", tl.entries.Len(), tl.order.Len(), tl.log.next-tl.log.base)
 	}
-	for _, e := range tl.entries {
+	tl.order.Scan(func(e *entry) bool {
 		if e.newest.prev != nil {
 			t.Errorf("%s remembers the state before", e.display)
 		}
-	}
+		return true
+	})
 	// 95 of the 105 versions were replaced, and 5 of those left were deletions.
 	if tl.freed != 100 {
 		t.Errorf("%d versions can be used again, want 100", tl.freed)
@@ -329,7 +331,7 @@ func TestTrimForgets(t *testing.T) {
 	if _, err := s.Put(id, pod("default/9")); err != nil {
 		t.Fatal(err)
 	}
-	if e := tl.entries["default/9"]; tl.freed != 99 || e.newest.rev != s.Revision() || e.newest.prev == nil || e.newest.prev.prev != nil {
+	if e := tl.entries.Get("default/9"); tl.freed != 99 || e.newest.rev != s.Revision() || e.newest.prev == nil || e.newest.prev.prev != nil {
 		t.Errorf("a version that is used again: %+v, %d are left", e.newest, tl.freed)
 	}
 }
@@ -348,5 +350,21 @@ func TestHistoryShrinks(t *testing.T) {
 	}
 	if len(h.ring) > 2048 || h.after(4950) != 4950 || h.after(0) != 4900 || h.after(9999) != h.end() {
 		t.Errorf("%d slots for %d versions; after 4950 comes %d", len(h.ring), h.end()-h.base, h.after(4950))
+	}
+}
+
+// Revisions are printed as strconv does, whether they count up or jump, and what was printed stays as it is.
+func TestRevisionPrinter(t *testing.T) {
+	var p revisionPrinter
+	printed := map[int64]string{}
+	for _, start := range []int64{1, 8, 95, 995, 1 << 40, 7, 7} {
+		for rev := start; rev < start+30; rev++ {
+			printed[rev] = p.print(rev)
+		}
+	}
+	for rev, text := range printed {
+		if text != strconv.FormatInt(rev, 10) {
+			t.Errorf("%d is printed as %s", rev, text)
+		}
 	}
 }

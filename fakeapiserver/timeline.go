@@ -2,10 +2,13 @@ package fakeapiserver
 
 import (
 	"strings"
+	"unsafe"
 
 	"github.com/tidwall/btree"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/informersim/informersim/internal/keytable"
 )
 
 // timeline is everything known of one resource along one history: its keys in order, each with the chain of its versions,
@@ -13,7 +16,7 @@ import (
 // a new timeline, and a replica that has not noticed keeps the old one.
 type timeline struct {
 	plural  string
-	entries map[string]*entry
+	entries keytable.Table[entry]
 	order   *btree.BTreeG[*entry]
 	log     history
 	scratch []byte
@@ -21,11 +24,11 @@ type timeline struct {
 	freed   int      // how many
 }
 
-// maxFree bounds how many versions wait to be used again.
-const maxFree = 4096
+// minFree is how many versions may wait to be used again, if the log is not longer.
+const minFree = 1024
 
 func newTimeline(plural string) *timeline {
-	return &timeline{plural: plural, entries: map[string]*entry{}, order: newOrder()}
+	return &timeline{plural: plural, order: newOrder()}
 }
 
 // Keys are ordered by the bytes of "namespace/name" (S6).
@@ -41,20 +44,20 @@ func (t *timeline) find(namespace, name string) *entry {
 	}
 	b = append(b, name...)
 	t.scratch = b
-	return t.entries[string(b)]
+	return t.entries.Get(unsafe.String(unsafe.SliceData(b), len(b)))
 }
 
 // add makes an entry for a key that has none.
 func (t *timeline) add(key string) *entry {
 	display := t.plural + " " + key
 	e := &entry{display: display, key: display[len(t.plural)+1:]}
-	t.entries[e.key] = e
+	t.entries.Put(e.key, e)
 	t.order.Set(e)
 	return e
 }
 
 func (t *timeline) drop(e *entry) {
-	delete(t.entries, e.key)
+	t.entries.Delete(e.key)
 	t.order.Delete(e)
 }
 
@@ -95,7 +98,7 @@ func (t *timeline) walk(rev int64, namespace, from string, visit func(*version) 
 
 // recycle keeps a version that nothing refers to any more, for the next commit.
 func (t *timeline) recycle(v *version) {
-	if t.freed == maxFree {
+	if t.freed >= max(minFree, len(t.log.ring)) {
 		return
 	}
 	v.obj, v.entry, v.prev = nil, nil, t.free
@@ -130,10 +133,10 @@ func (t *timeline) trim(floor int64) {
 func (t *timeline) fork(low, high int64) *timeline {
 	f := newTimeline(t.plural)
 	copyEntry := func(e *entry) *entry {
-		c := f.entries[e.key]
+		c := f.entries.Get(e.key)
 		if c == nil {
 			c = &entry{display: e.display, key: e.key}
-			f.entries[c.key] = c
+			f.entries.Put(c.key, c)
 			f.order.Set(c)
 		}
 		return c

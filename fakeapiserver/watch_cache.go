@@ -119,6 +119,9 @@ func (c *watchCache) applyNext() {
 	} else if c.rev < c.progress {
 		c.rev = c.progress
 		c.emit("", "PROGRESS")
+		for _, s := range c.streams {
+			s.wake() // a bookmark may have waited for it
+		}
 	}
 	if len(c.waiters) > 0 {
 		c.wake()
@@ -149,7 +152,7 @@ func (c *watchCache) applyEvent(v *version) {
 
 // adopt takes an event of a timeline that is not the view's own.
 func (c *watchCache) adopt(v *version) *version {
-	e := c.view.entries[v.entry.key]
+	e := c.view.entries.Get(v.entry.key)
 	if e == nil {
 		e = c.view.add(v.entry.key)
 	}

@@ -42,8 +42,14 @@ func (h *hasher) begin(actor, kind uint64, c Choice, at time.Duration) {
 	h.records = 0
 }
 
-// record folds a record in. key and detail are the hashes of its texts.
-func (h *hasher) record(actor, kind, key, detail uint64, r *Record) {
+// record folds a record in, and makes its texts valid.
+func (h *hasher) record(actor, kind uint64, r *Record) {
+	key, seen := hashText(r.Key)
+	detail, seenToo := hashText(r.Detail)
+	if (seen|seenToo)&notASCII != 0 {
+		r.Key, r.Detail = validText(r.Key), validText(r.Detail)
+		key, detail = textHash(r.Key), textHash(r.Detail)
+	}
 	h.records++
 	acc := fold(h.acc^actor, kind^saltA)
 	acc = fold(acc^uint64(r.RV), uint64(r.N)^saltB)

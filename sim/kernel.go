@@ -168,6 +168,11 @@ func (k *Kernel) Offer(id ActorID, kind Kind, target uint32) Choice {
 	e := &k.actors[id]
 	e.seq++
 	c := Choice{Actor: id, Kind: kind, Target: target, Seq: e.seq}
+	if int(kind) < len(k.kinds) && k.kinds[kind].class == ClassAction {
+		k.stamp++
+		k.ready.addAction(Offer{Choice: c, Stamp: k.stamp})
+		return c
+	}
 	switch k.class(kind) {
 	case ClassAction:
 		k.stamp++
@@ -256,13 +261,7 @@ func (k *Kernel) Emit(r *Record) {
 	if !k.inStep {
 		panic(fmt.Sprintf("sim: record %q of %s is emitted outside of a step", r.Kind, k.ActorName(r.Actor)))
 	}
-	key, seen := hashText(r.Key)
-	detail, seenToo := hashText(r.Detail)
-	if (seen|seenToo)&notASCII != 0 {
-		r.Key, r.Detail = validText(r.Key), validText(r.Detail)
-		key, detail = textHash(r.Key), textHash(r.Detail)
-	}
-	k.hash.record(k.actors[r.Actor].hash, k.kindHash(r.Kind), key, detail, r)
+	k.hash.record(k.actors[r.Actor].hash, k.kindHash(r.Kind), r)
 	for _, o := range k.observers {
 		o.Record(r)
 	}
@@ -288,12 +287,16 @@ func (k *Kernel) Step() bool {
 		return false
 	}
 	var c Choice
-	if i := oldest(k.ready.Actions); k.fifo && i >= 0 {
+	if k.fifo && len(k.ready.Actions) > 0 {
 		// What FIFO.Pick and take do, but for the calls and for looking up again what was picked.
+		i := oldest(k.ready.Actions)
 		c = k.ready.Actions[i].Choice
 		k.ready.removeAction(i)
-	} else if ok := k.pick(&c); !ok {
-		return false
+	} else {
+		var ok bool
+		if c, ok = k.pick(); !ok {
+			return false
+		}
 	}
 	k.step++
 	k.draws = k.draws[:0]
@@ -313,15 +316,18 @@ func (k *Kernel) Step() bool {
 }
 
 // pick has the strategy pick, and takes what it picked out of the ready set.
-func (k *Kernel) pick(c *Choice) (ok bool) {
-	var err error
-	if *c, err = k.strategy.Pick(k.Ready(), k.step+1); err == nil {
-		err = k.take(*c)
+func (k *Kernel) pick() (c Choice, ok bool) {
+	if k.fifo && !k.clock.canAdvance() {
+		return Choice{}, false
+	}
+	c, err := k.strategy.Pick(k.Ready(), k.step+1)
+	if err == nil {
+		err = k.take(c)
 	}
 	if err != nil && err != ErrNothingToDo && !errors.Is(err, ErrNothingToDo) {
 		k.Fail(err)
 	}
-	return err == nil
+	return c, err == nil
 }
 
 func (k *Kernel) tellStepEnd(c Choice, hash uint64) {

@@ -127,8 +127,7 @@ func (h *hasher) traced(s *TraceStep) uint64 {
 	h.begin(xxhash.Sum64String(s.Actor), xxhash.Sum64String(s.Kind), Choice{Target: s.Target, Seq: s.Seq}, time.Duration(s.At))
 	for i := range s.Records {
 		r := &s.Records[i]
-		h.record(xxhash.Sum64String(r.Actor), xxhash.Sum64String(r.Kind), textHash(r.Key), textHash(r.Detail),
-			&Record{At: time.Duration(r.at(s)), RV: r.RV, N: r.N})
+		h.record(xxhash.Sum64String(r.Actor), xxhash.Sum64String(r.Kind), &Record{At: time.Duration(r.at(s)), Key: r.Key, RV: r.RV, N: r.N, Detail: r.Detail})
 	}
 	return h.end(s.draws)
 }

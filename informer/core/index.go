@@ -18,17 +18,17 @@ type itemList struct {
 	unsorted bool
 }
 
-func (l *itemList) add(it *item) (pos int) {
+func (l *itemList) add(it *item) (pos int32) {
 	if n := len(l.items); n > 0 && l.items[n-1].key > it.key {
 		l.unsorted = true
 	}
 	l.items = append(l.items, it)
-	return len(l.items) - 1
+	return int32(len(l.items) - 1)
 }
 
 // removeAt takes out the item at pos and returns the one that took its place, if any.
-func (l *itemList) removeAt(pos int) (moved *item) {
-	last := len(l.items) - 1
+func (l *itemList) removeAt(pos int32) (moved *item) {
+	last := int32(len(l.items) - 1)
 	if pos != last {
 		moved = l.items[last]
 		l.items[pos] = moved
@@ -90,7 +90,33 @@ type bucket struct {
 // indexRef is an item's membership in a bucket.
 type indexRef struct {
 	bucket *bucket
-	pos    int
+	pos    int32
+}
+
+// refs is how many memberships the item has.
+func (it *item) refs() int {
+	switch {
+	case it.first.bucket == nil:
+		return 0
+	case it.more == nil:
+		return 1
+	}
+	return 1 + len(*it.more)
+}
+
+func (it *item) ref(i int) *indexRef {
+	if i == 0 {
+		return &it.first
+	}
+	return &(*it.more)[i-1]
+}
+
+// leaveAll ends all memberships.
+func (it *item) leaveAll() {
+	for i := range it.refs() {
+		it.ref(i).leave()
+	}
+	it.first, it.more = indexRef{}, nil
 }
 
 func (i *index) join(it *item, value string) indexRef {
@@ -114,9 +140,9 @@ func (r *indexRef) leave() {
 
 // refTo returns the item's membership in b. An item has a handful of them, so a scan is the fastest map.
 func (it *item) refTo(b *bucket) *indexRef {
-	for i := range it.refs {
-		if it.refs[i].bucket == b {
-			return &it.refs[i]
+	for i := range it.refs() {
+		if r := it.ref(i); r.bucket == b {
+			return r
 		}
 	}
 	return nil
@@ -126,7 +152,7 @@ func (it *item) refTo(b *bucket) *indexRef {
 func (b *bucket) sorted() []*item {
 	if b.list.sort() {
 		for i, it := range b.list.items {
-			it.refTo(b).pos = i
+			it.refTo(b).pos = int32(i)
 		}
 	}
 	return b.list.items
@@ -148,25 +174,29 @@ func (x *Indexer) addIndexes(added cache.Indexers) {
 
 // staysInNamespace says whether the only index is the one by namespace and metadata m leaves the item where it is there.
 func (x *Indexer) staysInNamespace(it *item, m metav1.Object) bool {
-	return m != nil && len(x.indexes) == 1 && x.indexes[0].byNamespace && len(it.refs) == 1 &&
-		m.GetNamespace() == it.refs[0].bucket.value
+	return m != nil && len(x.indexes) == 1 && x.indexes[0].byNamespace && it.first.bucket != nil && it.more == nil &&
+		m.GetNamespace() == it.first.bucket.value
 }
 
 // reindex moves it to the index values of obj. All functions run before anything changes, so one that fails leaves the
 // indices whole (k43605).
 func (x *Indexer) reindex(it *item, obj any) {
-	same := true
+	same, have := true, it.refs()
 	next := 0 // first ref of the index at hand: refs are grouped by index
 	for i, ix := range x.indexes {
 		values := x.valuesOf(ix, it.key, obj)
 		x.values[i] = values
-		if len(values) == 1 && next < len(it.refs) && it.refs[next].bucket.of == ix && it.refs[next].bucket.value == values[0] {
+		var b *bucket
+		if next < have {
+			b = it.ref(next).bucket
+		}
+		if len(values) == 1 && b != nil && b.of == ix && b.value == values[0] {
 			next++
 			continue
 		}
-		same = same && len(values) == 0 && (next == len(it.refs) || it.refs[next].bucket.of != ix)
+		same = same && len(values) == 0 && (b == nil || b.of != ix)
 	}
-	if !same || next != len(it.refs) {
+	if !same || next != have {
 		x.rejoin(it)
 	}
 	clear(x.values)
@@ -185,22 +215,28 @@ func (x *Indexer) valuesOf(ix *index, key string, obj any) []string {
 
 // rejoin gives it the memberships that x.values ask for.
 func (x *Indexer) rejoin(it *item) {
-	for i := range it.refs {
-		it.refs[i].leave()
-	}
-	// A fresh slice, sized to fit: the old one may be longer than this object needs for the rest of its life.
+	it.leaveAll()
 	n := 0
 	for _, values := range x.values {
 		n += len(values)
 	}
-	it.refs = make([]indexRef, 0, n)
+	// A fresh slice, sized to fit: the old one may be longer than this object needs for the rest of its life.
+	more := make([]indexRef, 0, max(n-1, 0))
 	for i, values := range x.values {
 		ix := x.indexes[i]
 		for j, value := range values {
-			if !slices.Contains(values[:j], value) { // an index function may repeat a value
-				it.refs = append(it.refs, ix.join(it, value))
+			switch {
+			case slices.Contains(values[:j], value): // an index function may repeat a value
+			case it.first.bucket == nil:
+				it.first = ix.join(it, value)
+			default:
+				more = append(more, ix.join(it, value))
 			}
 		}
+	}
+	if len(more) > 0 {
+		kept := more // so that only what is kept needs a place in memory
+		it.more = &kept
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/informersim/informersim/internal/keytable"
 )
 
 // IndexerOptions configures an Indexer. The zero value is a store keyed by MetaNamespaceKey without indices.
@@ -24,14 +26,15 @@ type IndexerOptions struct {
 	DisableResourceVersion bool
 }
 
-// item is one stored object with its place in every list that holds it. Its key is kept so that lists can be sorted and
-// the caller's key string, which often pins a larger allocation's lifetime, is stored once.
+// item is one stored object with its place in every list that holds it. Its key is kept so that lists can be sorted. It
+// fills 64 bytes: one line of a processor's cache, if there is one index.
 type item struct {
 	key   string
 	obj   any
-	refs  []indexRef // grouped by index, in the order of Indexer.indexes
-	pos   int        // in Indexer.all
-	epoch uint32     // of the last ReplaceKeys that listed it
+	first indexRef    // the first membership in an index, if it has a bucket
+	more  *[]indexRef // the others; nil for none. All are grouped by index, in the order of Indexer.indexes
+	pos   int32       // in Indexer.all
+	epoch uint32      // of the last ReplaceKeys that listed it
 }
 
 // Indexer is the store of the stack: objects by key, and for every index function the keys by value (I71 to I74). It is
@@ -44,7 +47,7 @@ type Indexer struct {
 	transformer cache.TransformFunc
 	indexers    cache.Indexers
 	indexes     []*index // ascending by name
-	items       map[string]*item
+	items       keytable.Table[item]
 	all         itemList
 	rv          string
 	trackRV     bool
@@ -58,7 +61,6 @@ func NewIndexer(o IndexerOptions) *Indexer {
 		keyFunc:     o.KeyFunc,
 		transformer: o.Transformer,
 		indexers:    cache.Indexers{},
-		items:       map[string]*item{},
 		trackRV:     !o.DisableResourceVersion,
 	}
 	if x.keyFunc == nil {
@@ -119,16 +121,17 @@ func (x *Indexer) SetKey(key string, obj any) (old any, existed bool) {
 
 // set stores obj, whose metadata is m, nil if it has none.
 func (x *Indexer) set(key string, obj any, m metav1.Object) (it *item, old any, existed bool) {
-	if it = x.items[key]; it == nil {
+	if it = x.items.Adopt(key); it == nil {
 		it = &item{key: key}
 		if len(x.indexes) > 0 {
 			x.reindex(it, obj)
 		}
 		it.obj = obj
 		it.pos = x.all.add(it)
-		x.items[key] = it
+		x.items.Put(key, it)
 		return it, nil, false
 	}
+	it.key = key
 	old = it.obj
 	if len(x.indexes) > 0 && !x.staysInNamespace(it, m) {
 		x.reindex(it, obj)
@@ -140,7 +143,7 @@ func (x *Indexer) set(key string, obj any, m metav1.Object) (it *item, old any, 
 // DeleteKey removes key and returns what was there. final is the object the deletion came with: its resourceVersion
 // becomes the store's (I70). It may be nil, or a tombstone, which has none.
 func (x *Indexer) DeleteKey(key string, final any) (old any, existed bool) {
-	if it := x.items[key]; it != nil {
+	if it := x.items.Get(key); it != nil {
 		old, existed = it.obj, true
 		x.drop(it)
 	}
@@ -151,14 +154,11 @@ func (x *Indexer) DeleteKey(key string, final any) (old any, existed bool) {
 }
 
 func (x *Indexer) drop(it *item) {
-	for i := range it.refs {
-		it.refs[i].leave()
-	}
-	it.refs = nil
+	it.leaveAll()
 	if moved := x.all.removeAt(it.pos); moved != nil {
 		moved.pos = it.pos
 	}
-	delete(x.items, it.key)
+	x.items.Delete(it.key)
 }
 
 // observe takes over the resourceVersion of a written object: the last one, not the greatest (I70).
@@ -182,14 +182,14 @@ func (x *Indexer) Get(obj any) (item any, exists bool, err error) {
 
 // GetByKey returns the object stored under key. The error is always nil.
 func (x *Indexer) GetByKey(key string) (obj any, exists bool, err error) {
-	if it := x.items[key]; it != nil {
+	if it := x.items.Get(key); it != nil {
 		return it.obj, true, nil
 	}
 	return nil, false, nil
 }
 
 // Len returns the number of objects.
-func (x *Indexer) Len() int { return len(x.items) }
+func (x *Indexer) Len() int { return x.items.Len() }
 
 // List returns the objects in ascending key order.
 func (x *Indexer) List() []any {
@@ -206,7 +206,7 @@ func (x *Indexer) ListKeys() []string {
 func (x *Indexer) sortAll() {
 	if x.all.sort() {
 		for i, it := range x.all.items {
-			it.pos = i
+			it.pos = int32(i)
 		}
 	}
 }
@@ -245,7 +245,7 @@ func (x *Indexer) ReplaceKeys(keys []string, objs []any, rv string) []Removed {
 		it.epoch = x.epoch
 	}
 	x.rv = rv
-	if len(x.items) == len(keys) && x.allOfEpoch() {
+	if x.items.Len() == len(keys) && x.allOfEpoch() {
 		return nil
 	}
 	return x.dropOlder()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
@@ -281,5 +282,12 @@ func BenchmarkIndexerSetKey(b *testing.B) {
 	b.ReportAllocs()
 	for n := range b.N {
 		x.SetKey(keys[n%len(keys)], pods[n%len(pods)])
+	}
+}
+
+// An item with one index fills one line of a processor's cache.
+func TestItemSize(t *testing.T) {
+	if got := unsafe.Sizeof(item{}); got != 64 && unsafe.Sizeof(uintptr(0)) == 8 {
+		t.Errorf("an item has %d bytes, want 64", got)
 	}
 }

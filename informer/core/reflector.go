@@ -7,7 +7,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -319,7 +318,6 @@ func isTable(gvk schema.GroupVersionKind) bool {
 	return gvk.Kind == "Table" && gvk.Group == metav1.GroupName && (gvk.Version == "v1" || gvk.Version == "v1beta1")
 }
 
-func isTableObject(obj runtime.Object) bool {
-	u, ok := obj.(*unstructured.Unstructured)
-	return ok && u.GetKind() == "Table" && isTable(u.GroupVersionKind())
+func isTableObject(u *unstructured.Unstructured) bool {
+	return u.GetKind() == "Table" && isTable(u.GroupVersionKind())
 }

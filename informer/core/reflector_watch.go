@@ -6,6 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
@@ -149,7 +150,7 @@ func (r *Reflector) accepts(obj runtime.Object) bool {
 			return false
 		}
 	}
-	if isTableObject(obj) {
+	if u, ok := obj.(*unstructured.Unstructured); ok && isTableObject(u) {
 		r.report("reflector %s: skipped a watch event: a Table is not an object of the resource", r.o.Name)
 		return false
 	}

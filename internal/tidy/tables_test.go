@@ -4,8 +4,8 @@ package tidy
 // it may import too.
 var mayImport = map[string][]string{
 	"sim":           {},
-	"fakeapiserver": {"sim"},
-	"informer":      {},
+	"fakeapiserver": {"internal", "sim"},
+	"informer":      {"internal"},
 	"subjects":      {"informer", "fakeapiserver", "sim"},
 	"scenarios":     {"subjects", "fakeapiserver", "sim"},
 	"properties":    {"scenarios", "sim"},
@@ -49,6 +49,7 @@ var isCore = map[string]bool{
 	"simtest":                 false, // a user's program has goroutines
 	"cmd":                     false,
 	"internal":                false,
+	"internal/keytable":       true,
 }
 
 // exception is a rule that one file may break.

@@ -33,9 +33,14 @@ func (r *revisions) of(obj any) int64 {
 		return r.last[1].number
 	}
 	n := parseRevision(text)
+	r.know(text, n)
+	return n
+}
+
+// know remembers that this text is that number.
+func (r *revisions) know(text string, n int64) {
 	r.last[r.next] = revision{text, n}
 	r.next ^= 1
-	return n
 }
 
 func same(a, b string) bool {

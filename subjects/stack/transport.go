@@ -162,7 +162,12 @@ func (t *transport) OnEvent(req fakeapiserver.ReqID, e fakeapiserver.Event) {
 	if rare {
 		i.inf.Reflector.SetTime(i.now())
 	}
-	i.inf.Reflector.OnKeyed(e.Type, e.Key, e.Object, "")
+	rv := ""
+	if m, ok := e.Object.(metav1.Object); ok {
+		rv = m.GetResourceVersion()
+		i.revisions.know(rv, e.Rev)
+	}
+	i.inf.Reflector.OnKeyed(e.Type, e.Key, e.Object, rv)
 	if rare || i.inf.Reflector.Seq() != t.seq {
 		i.settleWants() // a bookmark may end a streaming list, and resyncs begin (I38)
 		return

@@ -1,0 +1,187 @@
+package keytable
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unsafe"
+)
+
+// Table holds at most one value per key. The zero value is empty. It is not safe for concurrent use.
+type Table[V any] struct {
+	slots []slot[V] // a power of two long; none is used beyond three quarters
+	n     int
+}
+
+// slot is free if value is nil.
+type slot[V any] struct {
+	key   *byte
+	size  uint32
+	hash  uint32
+	value *V
+}
+
+func (s *slot[V]) holds(key string, h uint32) bool {
+	if s.hash != h || int(s.size) != len(key) {
+		return false
+	}
+	return s.key == unsafe.StringData(key) || unsafe.String(s.key, s.size) == key
+}
+
+// minSlots is the size of the smallest table.
+const minSlots = 8
+
+// Len is how many keys there are.
+func (t *Table[V]) Len() int { return t.n }
+
+// Get returns the value of a key, nil if there is none.
+func (t *Table[V]) Get(key string) *V {
+	if t.n == 0 {
+		return nil
+	}
+	mask := uint32(len(t.slots) - 1)
+	h := hash(key)
+	for i := h & mask; ; i = (i + 1) & mask {
+		s := &t.slots[i]
+		if s.value == nil || s.holds(key, h) {
+			return s.value
+		}
+	}
+}
+
+// Adopt is Get, and keeps the string from now on in place of the equal one that it had: the next lookup with it is faster.
+func (t *Table[V]) Adopt(key string) *V {
+	if t.n == 0 {
+		return nil
+	}
+	mask := uint32(len(t.slots) - 1)
+	h := hash(key)
+	for i := h & mask; ; i = (i + 1) & mask {
+		s := &t.slots[i]
+		if s.value == nil {
+			return nil
+		}
+		if s.holds(key, h) {
+			if k := unsafe.StringData(key); k != s.key {
+				s.key = k
+			}
+			return s.value
+		}
+	}
+}
+
+// Put sets the value of a key. It keeps the string. A nil value panics, since it could not be told from no value.
+func (t *Table[V]) Put(key string, v *V) {
+	if v == nil {
+		panic("keytable: Put of a nil value: use Delete")
+	}
+	if 4*(t.n+1) > 3*len(t.slots) {
+		t.resize(max(minSlots, 2*len(t.slots)))
+	}
+	s := t.place(key, hash(key))
+	if s.value == nil {
+		t.n++
+	}
+	s.value = v
+}
+
+// place is the slot of a key, which it is given if it has none.
+func (t *Table[V]) place(key string, h uint32) *slot[V] {
+	mask := uint32(len(t.slots) - 1)
+	for i := h & mask; ; i = (i + 1) & mask {
+		s := &t.slots[i]
+		if s.value == nil {
+			s.key, s.size, s.hash = unsafe.StringData(key), uint32(len(key)), h
+			return s
+		}
+		if s.holds(key, h) {
+			return s
+		}
+	}
+}
+
+func (t *Table[V]) resize(n int) {
+	old := t.slots
+	t.slots = make([]slot[V], n)
+	mask := uint32(n - 1)
+	for _, s := range old {
+		if s.value == nil {
+			continue
+		}
+		i := s.hash & mask
+		for t.slots[i].value != nil {
+			i = (i + 1) & mask
+		}
+		t.slots[i] = s
+	}
+}
+
+// Delete takes out a key and tells whether it was there.
+func (t *Table[V]) Delete(key string) bool {
+	if t.n == 0 {
+		return false
+	}
+	mask := uint32(len(t.slots) - 1)
+	h := hash(key)
+	i := h & mask
+	for ; ; i = (i + 1) & mask {
+		s := &t.slots[i]
+		if s.value == nil {
+			return false
+		}
+		if s.holds(key, h) {
+			break
+		}
+	}
+	// What comes after the gap moves into it, unless it would come to be before its own place.
+	for j := (i + 1) & mask; t.slots[j].value != nil; j = (j + 1) & mask {
+		if (j-t.slots[j].hash)&mask >= (j-i)&mask {
+			t.slots[i] = t.slots[j]
+			i = j
+		}
+	}
+	t.slots[i] = slot[V]{}
+	t.n--
+	if len(t.slots) > 64 && 8*t.n < len(t.slots) {
+		t.resize(len(t.slots) / 4)
+	}
+	return true
+}
+
+// Odd constants without a pattern: the digits of the fractions of the square roots of 2 and 3.
+const (
+	saltA = 0x6a09e667f3bcc909
+	saltB = 0xbb67ae8584caa73b
+)
+
+// hash folds 16 bytes at a time with a multiplication, as wyhash does. It is the same in every process.
+func hash(s string) uint32 {
+	n, p := len(s), unsafe.Pointer(unsafe.StringData(s))
+	acc := uint64(n) ^ saltA
+	var v, w uint64
+	switch {
+	case n > 16:
+		for ; n > 16; n -= 16 {
+			acc = fold(acc^word(p), word(unsafe.Add(p, 8))^saltB)
+			p = unsafe.Add(p, 16)
+		}
+		v, w = word(unsafe.Add(p, n-16)), word(unsafe.Add(p, n-8)) // may overlap what was read before
+	case n >= 8:
+		v, w = word(p), word(unsafe.Add(p, n-8))
+	case n >= 4:
+		v, w = halfWord(p), halfWord(unsafe.Add(p, n-4))
+	case n > 0:
+		v, w = uint64(s[0])<<8|uint64(s[n/2]), uint64(s[n-1])
+	}
+	return uint32(fold(acc^v, w^saltB) >> 32)
+}
+
+func fold(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return hi ^ lo
+}
+
+func word(p unsafe.Pointer) uint64 { return binary.LittleEndian.Uint64((*[8]byte)(p)[:]) }
+
+func halfWord(p unsafe.Pointer) uint64 {
+	return uint64(binary.LittleEndian.Uint32((*[4]byte)(p)[:]))
+}
