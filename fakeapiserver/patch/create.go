@@ -27,14 +27,14 @@ func (w *Writer) Create(q Request, body types.Body, o *metav1.CreateOptions) (Re
 		return Result{}, err
 	}
 	if err := q.Resource.WipeForCreate(obj, q.Namespace); err != nil {
-		return Result{}, err
+		return Result{Warnings: warnings}, err
 	}
 	if text := types.DedupOwners(obj); text != "" {
 		warnings = append(warnings, text)
 	}
 	obj, err = w.track(&q, nil, obj, ManagerName(o.FieldManager, q.UserAgent))
 	if err != nil {
-		return Result{}, err
+		return Result{Warnings: warnings}, err
 	}
 	return q.created(obj, warnings)
 }
@@ -43,12 +43,16 @@ func (w *Writer) Create(q Request, body types.Body, o *metav1.CreateOptions) (Re
 func (q *Request) created(obj runtime.Object, warnings []string) (Result, error) {
 	more, err := q.Resource.BeforeCreate(obj, q.system())
 	if err != nil {
-		return Result{}, err
+		return Result{Warnings: warnings}, err
 	}
 	if err := dropRevision(obj); err != nil {
-		return Result{}, err
+		return Result{Warnings: warnings}, err
 	}
-	return Result{Object: obj, Created: true, Warnings: append(warnings, more...)}, nil
+	stored, err := q.Resource.Strategy.Stored(obj)
+	if err != nil {
+		return Result{Warnings: warnings}, err
+	}
+	return Result{Object: stored, Created: true, Warnings: append(warnings, more...)}, nil
 }
 
 // dropRevision takes a new object's resourceVersion away. One that is a number and not 0 is an error (S2).

@@ -10,6 +10,7 @@
 // The steps of a write are those of a real server, in its order, for it is the order that decides which of two errors a client
 // sees (S3): options, body, name and namespace, uid, field tracking, resourceVersion, preparation, validation, equality.
 // A [Result] says what the store has to do: write the object, delete it (its last finalizer is gone, S18), or nothing (S4).
+// Live objects are given and results made in the resource's storage version, whatever version the request speaks.
 // What a dry run leaves out is the store's part.
 //
 // Errors are API statuses (apierrors.APIStatus), or plain ones, which a real server answers with 500 and no reason (S2, S30):

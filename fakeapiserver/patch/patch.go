@@ -73,19 +73,23 @@ func (w *Writer) Patch(q Request, live runtime.Object, contentType string, data 
 	if live == nil {
 		return p.create()
 	}
-	var obj runtime.Object
-	if q.Subresource == types.Scale {
-		obj, err = w.throughScale(&q, live, p.change)
-	} else {
-		obj, err = p.change(live)
-	}
+	shown, err := q.Resource.Strategy.Convert(live)
 	if err != nil {
 		return Result{}, err
+	}
+	var obj runtime.Object
+	if q.Subresource == types.Scale {
+		obj, err = w.throughScale(&q, shown, p.change)
+	} else {
+		obj, err = p.change(shown)
+	}
+	if err != nil {
+		return Result{Warnings: p.warnings}, err
 	}
 	if text := types.DedupOwners(obj); text != "" {
 		p.warnings = append(p.warnings, strings.Replace(text, "duplicate entries;", "duplicate entries after mutating admission happens;", 1))
 	}
-	return q.updated(obj, live, p.warnings)
+	return q.updated(obj, shown, live, p.warnings)
 }
 
 // wellFormed tells whether a patch can be read at all.
@@ -125,18 +129,18 @@ func (p *patcher) create() (Result, error) {
 	}
 	obj, err := p.applied(nil)
 	if err != nil {
-		return Result{}, err
+		return Result{Warnings: p.warnings}, err
 	}
 	if uid := uidOf(obj); uid != "" {
-		return Result{}, apierrors.NewConflict(q.Resource.GroupResource(), q.Name,
+		return Result{Warnings: p.warnings}, apierrors.NewConflict(q.Resource.GroupResource(), q.Name,
 			fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 	}
 	if err := p.checkTarget(obj); err != nil {
-		return Result{}, err
+		return Result{Warnings: p.warnings}, err
 	}
 	// That an apply says a resourceVersion of what it creates is no error, but it must be a number (S2).
 	if _, err := revision(obj); err != nil {
-		return Result{}, err
+		return Result{Warnings: p.warnings}, err
 	}
 	setRevision(obj, "")
 	return q.created(obj, p.warnings)

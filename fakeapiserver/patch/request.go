@@ -28,7 +28,7 @@ type Request struct {
 
 // Result is what a write comes to.
 type Result struct {
-	// Object is the whole object, as it is to be stored. It carries the live object's resourceVersion, or none if it is new.
+	// Object is the whole object, as it is to be stored: in the storage version, which the answer need not be in. It carries the live object's resourceVersion, or none if it is new.
 	Object runtime.Object
 	// Created tells that the object is new: the answer is a 201.
 	Created bool
@@ -36,7 +36,7 @@ type Result struct {
 	Delete bool
 	// Unchanged tells that nothing is to be written: the live object is the same, and the answer (S4).
 	Unchanged bool
-	// Warnings are Warning headers, in their order.
+	// Warnings are Warning headers, in their order. They come with an error as well.
 	Warnings []string
 }
 

@@ -23,10 +23,10 @@ func (w *Writer) Update(q Request, live runtime.Object, body types.Body, o *meta
 		return Result{}, err
 	}
 	if err := q.Resource.MatchNamespace(obj, q.Namespace); err != nil {
-		return Result{}, err
+		return Result{Warnings: warnings}, err
 	}
 	if err := q.Resource.CheckName(obj, q.Namespace, q.Name); err != nil {
-		return Result{}, err
+		return Result{Warnings: warnings}, err
 	}
 	if text := types.DedupOwners(obj); text != "" {
 		warnings = append(warnings, text)
@@ -34,45 +34,53 @@ func (w *Writer) Update(q Request, live runtime.Object, body types.Body, o *meta
 	manager := ManagerName(o.FieldManager, q.UserAgent)
 	if live == nil {
 		if q.Subresource != "" || !q.Resource.CreateOnUpdate {
-			return Result{}, q.notFound()
+			return Result{Warnings: warnings}, q.notFound()
 		}
 		if obj, err = w.track(&q, nil, obj, manager); err != nil {
-			return Result{}, err
+			return Result{Warnings: warnings}, err
 		}
 		return q.created(obj, warnings)
 	}
 	if err := q.checkUID(obj, live); err != nil {
-		return Result{}, err
+		return Result{Warnings: warnings}, err
+	}
+	shown, err := q.Resource.Strategy.Convert(live)
+	if err != nil {
+		return Result{Warnings: warnings}, err
 	}
 	if q.Subresource == types.Scale {
-		obj, err = w.throughScale(&q, live, func(scale runtime.Object) (runtime.Object, error) {
+		obj, err = w.throughScale(&q, shown, func(scale runtime.Object) (runtime.Object, error) {
 			return w.track(&q, scale, obj, manager)
 		})
 	} else {
-		obj, err = w.track(&q, live, obj, manager)
+		obj, err = w.track(&q, shown, obj, manager)
 	}
 	if err != nil {
-		return Result{}, err
+		return Result{Warnings: warnings}, err
 	}
-	return q.updated(obj, live, warnings)
+	return q.updated(obj, shown, live, warnings)
 }
 
-// updated prepares an object to replace the live one, and finds out what the store has to do.
-func (q *Request) updated(obj, live runtime.Object, warnings []string) (Result, error) {
+// updated prepares an object to replace the live one, and finds out what the store has to do. live is in the version of the
+// request, stored is the same object in that of the store.
+func (q *Request) updated(obj, live, stored runtime.Object, warnings []string) (Result, error) {
 	if err := q.checkRevision(obj, live); err != nil {
-		return Result{}, err
+		return Result{Warnings: warnings}, err
 	}
 	more, err := q.Resource.BeforeUpdate(obj, live, q.Namespace, q.Subresource)
 	if err != nil {
-		return Result{}, err
+		return Result{Warnings: warnings}, err
 	}
 	if q.Subresource == types.Scale {
 		// What a scale write creates has not been decoded; a storage decodes, and fills in defaults, when it is read.
 		q.Resource.Strategy.Default(obj)
 	}
 	result := Result{Object: ignoreTimes(obj, live), Warnings: append(warnings, more...)}
-	result.Delete = finalized(result.Object, live)
-	result.Unchanged = !result.Delete && equal(result.Object, live)
+	if result.Object, err = q.Resource.Strategy.Stored(result.Object); err != nil {
+		return Result{Warnings: warnings}, err
+	}
+	result.Delete = finalized(result.Object, stored)
+	result.Unchanged = !result.Delete && equal(result.Object, stored)
 	return result, nil
 }
 

@@ -11,7 +11,7 @@ import (
 
 // BuiltinOptions choose among the built-in resources. The zero value is what a v1.37 apiserver serves with default flags.
 type BuiltinOptions struct {
-	// AllVersions includes alpha, beta and removed versions (apps/v1beta1, extensions/v1beta1, …). Each is a store of its own.
+	// AllVersions includes alpha, beta and removed versions (apps/v1beta1, extensions/v1beta1, …).
 	AllVersions bool
 }
 
@@ -24,9 +24,12 @@ func Builtin(o BuiltinOptions) []*Resource {
 		if len(words) == 0 {
 			continue
 		}
-		for _, v := range strings.Split(words[3], ",") {
+		versions := strings.Split(words[3], ",")
+		for _, v := range versions {
 			if o.AllVersions || !prerelease(v) {
-				all = append(all, builtinResource(words, v))
+				r := builtinResource(words, v)
+				r.StorageVersion = versions[0]
+				all = append(all, r)
 			}
 		}
 	}
@@ -49,7 +52,7 @@ func builtinResource(words []string, v string) *Resource {
 	r := &Resource{
 		Group: gv.Group, Version: v, Kind: kind, ListKind: kind + "List",
 		Plural: words[1], Singular: strings.ToLower(kind), Namespaced: words[4] == "ns",
-		Verbs: allVerbs, StorageVersion: v, Strategy: s, UnconditionalUpdate: true,
+		Verbs: allVerbs, Strategy: s, UnconditionalUpdate: true,
 	}
 	for _, word := range words[5:] {
 		key, value, _ := strings.Cut(word, "=")

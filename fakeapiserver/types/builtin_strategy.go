@@ -59,14 +59,6 @@ func (s *builtin) Default(runtime.Object) {}
 // Prune does nothing: what a Go type has no field for is gone when it has been decoded.
 func (s *builtin) Prune(runtime.Object) ([]string, error) { return nil, nil }
 
-// Convert knows the own version only.
-func (s *builtin) Convert(obj runtime.Object) (runtime.Object, error) {
-	if gvk := obj.GetObjectKind().GroupVersionKind(); !gvk.Empty() && gvk != s.gvk {
-		return nil, fmt.Errorf("types: there is no conversion from %s to %s", gvk, s.gvk)
-	}
-	return obj, nil
-}
-
 // PrepareForCreate resets the status and begins to count generations.
 func (s *builtin) PrepareForCreate(obj runtime.Object) {
 	if s.hasStatus {

@@ -20,8 +20,10 @@
 // Built-in types are Go structs of client-go's scheme. Their generated defaulting, admission and validation live in
 // k8s.io/kubernetes and are not part of this package: only metadata is validated, nothing is defaulted, and a spec is taken
 // as it is. What the strategies of a real server do to status, metadata and generation is done ([Resource.BeforeUpdate]).
-// Versions of one built-in kind (autoscaling/v1 and v2, core and events.k8s.io events) have no conversion here, for client-go
-// has none: each is a store of its own, except that a Registry can be asked for one version only ([BuiltinOptions]).
+// Versions of one built-in kind share a store. client-go has no conversions, so they are converted by what they have in common:
+// a field keeps its value where the other version has one of the same name and form ([Strategy].Convert). That is exact for
+// most; of the versions that are served by default only those of HorizontalPodAutoscaler differ, and have a conversion of their
+// own. core and events.k8s.io Events, which share a store in a real cluster, are two here.
 //
 // Custom resources are unstructured. Their strategies come from the apiextensions library and live in package types/crd, so
 // that only who loads manifests links that library (650 packages, see there).

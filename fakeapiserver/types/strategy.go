@@ -33,6 +33,9 @@ type Strategy interface {
 	// Convert is the object in this strategy's version, pruned and defaulted by its schema; the object itself if it is in it
 	// already.
 	Convert(obj runtime.Object) (runtime.Object, error)
+	// Stored is the object in the version in which the resource is stored (Resource.StorageVersion); the object itself if it is
+	// in it already.
+	Stored(obj runtime.Object) (runtime.Object, error)
 
 	// PrepareForCreate and PrepareForUpdate reset, in place, what the user may not set, and set the generation.
 	PrepareForCreate(obj runtime.Object)

@@ -51,6 +51,8 @@ var notHere = map[string]string{
 	"get/watch-parameter-ignored":        "parameters of reads are the server's",
 	"get/unknown-parameters":             "parameters of reads are the server's",
 	"http/methods-on-absent-subresource": "paths are the server's",
+	"edge/names-in-paths":                "paths are the server's",
+	"edge/status-not-a-subresource":      "paths are the server's",
 	"http/content-types":                 "a protobuf body makes the real server's handler panic and close the connection: the server's, if it wants to",
 	"scale/watch-and-list":               "parameters of reads are the server's",
 }
@@ -319,7 +321,9 @@ func (p *play) do(s step) answer {
 		result, err = p.writer.Patch(q, live, contentType, data, o)
 	}
 	if err != nil {
-		return p.failed(ask, err)
+		a := p.failed(ask, err)
+		a.warnings = result.Warnings
+		return a
 	}
 	return p.commit(ask, t, live, result)
 }

@@ -80,15 +80,25 @@ func (s *strategy) Default(obj runtime.Object) {
 
 // Convert changes the version, and prunes and defaults by the version's schema.
 func (s *strategy) Convert(obj runtime.Object) (runtime.Object, error) {
+	return s.in(s.gvk.Version, obj)
+}
+
+// Stored is the object in the storage version, which need not be served.
+func (s *strategy) Stored(obj runtime.Object) (runtime.Object, error) {
+	return s.in(s.resource.StorageVersion, obj)
+}
+
+func (s *strategy) in(version string, obj runtime.Object) (runtime.Object, error) {
+	gvk := s.gvk.GroupKind().WithVersion(version)
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
-		return nil, fmt.Errorf("crd: %T cannot be converted to %s", obj, s.gvk)
+		return nil, fmt.Errorf("crd: %T cannot be converted to %s", obj, gvk)
 	}
-	if u.GroupVersionKind() == s.gvk {
+	if u.GroupVersionKind() == gvk {
 		return obj, nil
 	}
 	out := u.DeepCopy()
-	out.SetGroupVersionKind(s.gvk)
+	out.SetGroupVersionKind(gvk)
 	if _, err := s.Prune(out); err != nil {
 		return nil, err
 	}
