@@ -27,6 +27,7 @@ type stream struct {
 	filter filter
 	pos    int64 // the next event of the log to look at; if something is offered and initial is empty, one to deliver
 	floor  int64 // events up to this revision are not sent (S14)
+	base   int64 // what the opening of the watch has told: bookmarks up to this revision are not sent
 
 	initial     []initialEvent // synthetic ADDED events that are still to be sent
 	initialEnd  bool           // the bookmark that ends them is still to be sent
@@ -68,6 +69,11 @@ type closing struct {
 // serveWatch opens a watch, or has it wait for the watch cache.
 func (c *call) serveWatch() {
 	o := &c.options
+	if o.SendInitialEvents == nil && o.ResourceVersionMatch == "" && (o.ResourceVersion == "" || o.ResourceVersion == "0") {
+		// A watch without a revision is a streaming list, and is treated as if it said so (I101, S15).
+		yes := true
+		o.SendInitialEvents, o.ResourceVersionMatch = &yes, metav1.ResourceVersionMatchNotOlderThan
+	}
 	if err := validateOptions(o, true); err != nil {
 		c.answer(err)
 		return
@@ -80,10 +86,6 @@ func (c *call) serveWatch() {
 	rev, err := parseRevision(o.ResourceVersion)
 	if err != nil {
 		c.answer(errNoRevision(o.ResourceVersion, err)) // S2
-		return
-	}
-	if o.Continue != "" && rev == 0 {
-		c.answer(apierrors.NewInvalid(metav1.SchemeGroupVersion.WithKind("ListOptions").GroupKind(), "", nil)) // S15
 		return
 	}
 	cache := c.replica.caches[c.res]
@@ -108,31 +110,32 @@ func (c *call) serveWatch() {
 		}
 		return
 	}
-	// Without a revision the initial state comes first (I101), unless the client does not want it.
-	s.start(rev, rev == 0 && o.SendInitialEvents == nil)
+	s.start(rev, false)
 }
 
 // start places the cursor and lets the watch be answered.
 func (s *stream) start(rev int64, initial bool) {
-	c, o := s.cache, &s.call.options
+	c := s.cache
 	switch {
 	case initial:
-		s.pos, s.initialRev = c.pos, c.rev
+		s.pos, s.initialRev, s.base = c.pos, c.rev, c.rev
 		c.view.walk(c.rev, s.filter.namespace, "", func(v *version) bool {
 			if !s.filter.selects() || s.filter.matches(v.obj) {
 				s.initial = append(s.initial, initialEvent{v.entry, v.obj, v.rev})
 			}
 			return true
 		})
-		// A streaming list without sendInitialEvents gets the bookmark too (S15).
-		s.initialEnd = s.bookmarks && (o.SendInitialEvents != nil || rev == 0)
+		s.initialEnd = s.bookmarks
 	case rev == 0:
-		s.pos = c.pos
+		s.pos, s.base = c.pos, c.rev
 	case rev < c.oldestWatch():
 		s.refuse(errTooOld(rev, c.oldestWatch()))
 		return
 	default:
-		s.pos, s.floor = min(c.view.log.after(rev), c.pos), rev
+		s.pos, s.floor, s.base = min(c.view.log.after(rev), c.pos), rev, rev
+		if s.pos < c.pos {
+			s.base = c.view.log.at(c.pos - 1).rev
+		}
 	}
 	s.setDeadline()
 	c.streams = append(c.streams, s)
@@ -198,8 +201,22 @@ func (s *stream) bookmark() {
 	}
 	s.cache.requestProgress()
 	s.bookmarkDue, s.bookmarkRev, s.bookmarkPos = true, s.cache.rev, s.cache.pos
+	if !s.bookmarkReady() && !s.cache.behind() {
+		s.bookmarkDue = false // it would tell nothing, and nothing is on its way that it could
+	}
 	s.offer()
 }
+
+// bookmarkAt is the revision that the due bookmark would carry now.
+func (s *stream) bookmarkAt() int64 {
+	if s.pos >= s.cache.pos {
+		return s.cache.rev
+	}
+	return s.bookmarkRev
+}
+
+// bookmarkReady tells whether a bookmark is due that tells more than the opening of the watch did. Others are not sent.
+func (s *stream) bookmarkReady() bool { return s.bookmarkDue && s.bookmarkAt() > s.base }
 
 // opened lets frames flow, once the client knows that the watch is open.
 func (s *stream) opened() {
@@ -222,7 +239,7 @@ func (s *stream) offer() {
 }
 
 func (s *stream) hasNext() bool {
-	return s.closing != nil || len(s.again) > 0 || len(s.initial) > 0 || s.initialEnd || s.seek() || s.bookmarkDue
+	return s.closing != nil || len(s.again) > 0 || len(s.initial) > 0 || s.initialEnd || s.seek() || s.bookmarkReady()
 }
 
 // seek moves the cursor to the next event that the client is to see.
@@ -284,13 +301,11 @@ func (s *stream) deliver() {
 	case s.initialEnd:
 		s.initialEnd = false
 		s.sendBookmark(s.initialRev, true)
-	case s.bookmarkDue && (s.pos >= s.bookmarkPos || !s.seek()):
+	case !s.seek() && !s.bookmarkReady():
+		// What was to be delivered is not to be delivered any more.
+	case s.bookmarkReady() && s.pos >= s.bookmarkPos:
 		s.bookmarkDue = false
-		rev := s.bookmarkRev
-		if s.pos >= s.cache.pos {
-			rev = s.cache.rev
-		}
-		s.sendBookmark(max(rev, s.floor), false)
+		s.sendBookmark(s.bookmarkAt(), false)
 	default:
 		v := s.cache.view.log.at(s.pos)
 		obj := v.obj

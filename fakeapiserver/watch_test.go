@@ -107,11 +107,13 @@ func TestStreamingList(t *testing.T) {
 			w.create("default/b")
 			w.settle()
 			r := w.watch(o)
+			w.advance(61 * time.Second) // a bookmark that tells nothing is not sent
+			w.must(func() error { _, err := w.c.Create(w.nodes, pod("n")); return err })
 			w.advance(61 * time.Second)
-			wantEvents(t, r, "ADDED default/a@1001", "ADDED default/b@1002", "BOOKMARK @1002", "BOOKMARK @1002")
+			wantEvents(t, r, "ADDED default/a@1001", "ADDED default/b@1002", "BOOKMARK @1002", "BOOKMARK @1003")
 			for i, want := range map[int]string{2: "true", 3: ""} {
 				p := r.events[i].Object.(*corev1.Pod)
-				if p.Annotations[metav1.InitialEventsAnnotationKey] != want || p.ResourceVersion != "1002" {
+				if p.Annotations[metav1.InitialEventsAnnotationKey] != want || p.ResourceVersion != fmt.Sprint(1000+i) {
 					t.Errorf("bookmark %d is %+v", i, p.ObjectMeta)
 				}
 			}
