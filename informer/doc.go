@@ -22,6 +22,7 @@
 //
 // # What may not be done here
 //
-// Start a goroutine that outlives the context or stop channel it was started with; call a handler, a transformer or a
+// Start a goroutine that outlives the context or stop channel it was started with, a LIST that does not heed its context
+// excepted, as in client-go (I9); call a handler, a transformer or a
 // process function while holding a lock that another goroutine may want, except where client-go promises that lock.
 package informer
