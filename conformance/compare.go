@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -16,15 +17,16 @@ type comparison struct {
 	targets, references []probe.Target
 	// played, differing and unsteady count probes; an unsteady one differed and did not again.
 	played, differing, unsteady int
-	// shorten is how many differing sequences are shortened.
+	// shorten is how many more differing sequences are shortened; kinds counts them by what differed first.
 	shorten int
+	kinds   map[string]int
 }
 
 // compare plays the probes and the generated sequences on both sides and prints the differences.
 func (s *settings) compare(ctx context.Context, probes []probe.Probe) error {
 	began := time.Now()
 	n := max(min(s.servers, len(probes)+s.seeds), 1)
-	c := &comparison{settings: s, shorten: shortened}
+	c := &comparison{settings: s, shorten: shortened, kinds: map[string]int{}}
 	targets, stop, err := s.startTargets(ctx, n)
 	if err != nil {
 		return err
@@ -131,8 +133,10 @@ const (
 	// batch is how many generated sequences are held at a time, shortened how many that differ are shortened, and
 	// shrinkTries bounds the work on each.
 	batch       = 64
-	shortened   = 3
+	shortened   = 5
 	shrinkTries = 100
+	// kindLines is how many changed lines make the kind of a difference.
+	kindLines = 2
 )
 
 // sequences compares the generated sequences.
@@ -163,21 +167,53 @@ func (c *comparison) sequences(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// shrink prints the shortest script found that still differs.
+// shrink prints the shortest script found that still differs, once for each kind of difference and only so often.
 func (c *comparison) shrink(ctx context.Context, p probe.Probe, text string) {
-	if c.differing > c.shorten {
+	kind := kindOf(text)
+	if c.kinds[kind]++; c.kinds[kind] > 1 {
+		fmt.Fprintf(c.out, "\n%s differs in a way seen before: %s\n", p.Name, kind)
+		return
+	}
+	if c.shorten == 0 {
 		fmt.Fprintf(c.out, "\n%s (not shortened)\n%s", p.Name, text)
 		return
 	}
+	c.shorten--
 	short := sequence.Shrink(p, shrinkTries, func(p probe.Probe) bool {
 		shorter, err := c.again(ctx, p)
-		if err != nil || shorter == "" {
+		if err != nil || kindOf(shorter) != kind {
 			return false
 		}
 		text = shorter
 		return true
 	})
 	fmt.Fprintf(c.out, "\n%s\n%s", short, text)
+}
+
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// kindOf is what differs first in a difference, numbers left out: two sequences of one kind most likely show one defect.
+func kindOf(text string) string {
+	var changed []string
+	verb := ""
+	for _, line := range strings.Split(text, "\n") {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "step "):
+			if verb != "" {
+				return verb + " " + strings.Join(changed, " ")
+			}
+			_, do, _ := strings.Cut(line, ": ")
+			if step, err := probe.ParseStep(do); err == nil {
+				verb = step.Verb
+			}
+		case strings.HasPrefix(trimmed, "-") || strings.HasPrefix(trimmed, "+"):
+			if len(changed) < kindLines {
+				changed = append(changed, digits.ReplaceAllString(trimmed, "#"))
+			}
+		}
+	}
+	return verb + " " + strings.Join(changed, " ")
 }
 
 // verdict is how two outcomes differ, what is allowed left out. The error tells of a reference that has no answer.

@@ -61,6 +61,13 @@ func (t *fakeTarget) Root() string { return t.front.URL }
 // Compact implements probe.Target.
 func (t *fakeTarget) Compact(_ context.Context, revision int64, storageOnly bool) (err error) {
 	t.pump.Do(func() {
+		store := t.cluster.Store()
+		if revision == 0 {
+			revision = store.Revision()
+		}
+		if store.Compacted() >= revision {
+			return
+		}
 		if storageOnly {
 			err = t.cluster.CompactStore(revision)
 		} else {

@@ -240,6 +240,7 @@ func TestSequencesFindLies(t *testing.T) {
 		settings:   &settings{out: &out, reference: "real", seeds: 6, firstSeed: 1, steps: 25},
 		references: targets[:1],
 		shorten:    1,
+		kinds:      map[string]int{},
 		targets:    []probe.Target{liar.tell(t, targets[1].Root())},
 	}
 	if err := c.sequences(ctx); err != nil {
