@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/yaml"
+	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
@@ -18,6 +18,7 @@ func (p *patcher) applied(live runtime.Object) (runtime.Object, error) {
 	if err := yaml.Unmarshal(p.data, &wanted.Object); err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 	}
+	p.q.undecoded = true
 	force := p.options.Force != nil && *p.options.Force
 	obj, err := p.w.apply(p.q, live, wanted, p.options.FieldManager, force)
 	if err != nil {

@@ -48,7 +48,7 @@ func (q *Request) created(obj runtime.Object, warnings []string) (Result, error)
 	if err := dropRevision(obj); err != nil {
 		return Result{Warnings: warnings}, err
 	}
-	stored, err := q.Resource.Strategy.Stored(obj)
+	stored, err := q.asStored(obj)
 	if err != nil {
 		return Result{Warnings: warnings}, err
 	}

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -48,7 +49,8 @@ type managerKey struct {
 
 // fieldManager tracks who set which field of a (sub)resource.
 type fieldManager struct {
-	lib *managedfields.FieldManager
+	lib   *managedfields.FieldManager
+	types managedfields.TypeConverter
 	// empty is the live object of what does not exist yet.
 	empty func() runtime.Object
 }
@@ -82,11 +84,12 @@ func newFieldManager(r *types.Resource, subresource string) (*fieldManager, erro
 		hub = kind.GroupVersion()
 	}
 	k := kindTools{r, kind}
-	lib, err := build(orDeduced(r.Strategy.TypeConverter(), r.Custom), r.Strategy.Convertor(), k, k, kind, hub, subresource, fieldpath.NewExcludeFilterSetMap(reset))
+	converter := orDeduced(r.Strategy.TypeConverter(), r.Custom)
+	lib, err := build(converter, r.Strategy.Convertor(), k, k, kind, hub, subresource, fieldpath.NewExcludeFilterSetMap(reset))
 	if err != nil {
 		return nil, err
 	}
-	return &fieldManager{lib: lib, empty: func() runtime.Object {
+	return &fieldManager{lib: lib, types: converter, empty: func() runtime.Object {
 		obj, err := k.New(kind)
 		if err != nil {
 			return r.Strategy.New()
@@ -164,7 +167,7 @@ func (w *Writer) track(q *Request, live, obj runtime.Object, manager string) (ru
 
 // apply merges what the manager wants into live, nil for what does not exist: 409 with a cause for each field that another
 // manager owns, unless forced.
-func (w *Writer) apply(q *Request, live, wanted runtime.Object, manager string, force bool) (runtime.Object, error) {
+func (w *Writer) apply(q *Request, live runtime.Object, wanted *unstructured.Unstructured, manager string, force bool) (runtime.Object, error) {
 	m, err := w.manager(q.Resource, q.Subresource)
 	if err != nil {
 		return nil, err
@@ -175,7 +178,7 @@ func (w *Writer) apply(q *Request, live, wanted runtime.Object, manager string, 
 	times := ranksOf(live)
 	out, err := m.lib.Apply(times.encode(live), wanted, manager, force)
 	if err != nil {
-		return nil, inOrder(err)
+		return nil, inOrder(firstCause(err, m.types, wanted))
 	}
 	times.decode(out, q.System.Now)
 	return out, nil

@@ -24,6 +24,9 @@ type Request struct {
 	UserAgent string
 	// System is what a new object gets; its Namespace is filled in. Now is also the time of managedFields.
 	System types.System
+
+	// undecoded tells that the new object has not come through the decoder: it was applied, or written by its scale.
+	undecoded bool
 }
 
 // Result is what a write comes to.
@@ -47,6 +50,18 @@ type Writer struct {
 
 // NewWriter makes a Writer for one server.
 func NewWriter() *Writer { return &Writer{managers: map[managerKey]*fieldManager{}} }
+
+// asStored is the object as it would come out of the store: in the storage version, and decoded, which drops what is empty and
+// fills in defaults (only what was not decoded before can change by that).
+func (q *Request) asStored(obj runtime.Object) (runtime.Object, error) {
+	if q.undecoded {
+		if _, err := q.Resource.Strategy.Prune(obj); err != nil {
+			return nil, err
+		}
+		q.Resource.Strategy.Default(obj)
+	}
+	return q.Resource.Strategy.Stored(obj)
+}
 
 // system is what the system gives to a new object of the request.
 func (q *Request) system() types.System {

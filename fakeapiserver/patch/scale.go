@@ -21,6 +21,7 @@ type replicasMapper interface {
 // throughScale writes an object by its scale: change gets the live scale, with those managedFields that concern replicas, and
 // returns the new one.
 func (w *Writer) throughScale(q *Request, live runtime.Object, change func(scale runtime.Object) (runtime.Object, error)) (runtime.Object, error) {
+	q.undecoded = true
 	scale, found, err := q.Resource.ReadScale(live)
 	if err != nil {
 		return nil, err

@@ -71,12 +71,8 @@ func (q *Request) updated(obj, live, stored runtime.Object, warnings []string) (
 	if err != nil {
 		return Result{Warnings: warnings}, err
 	}
-	if q.Subresource == types.Scale {
-		// What a scale write creates has not been decoded; a storage decodes, and fills in defaults, when it is read.
-		q.Resource.Strategy.Default(obj)
-	}
 	result := Result{Object: ignoreTimes(obj, live), Warnings: append(warnings, more...)}
-	if result.Object, err = q.Resource.Strategy.Stored(result.Object); err != nil {
+	if result.Object, err = q.asStored(result.Object); err != nil {
 		return Result{Warnings: warnings}, err
 	}
 	result.Delete = finalized(result.Object, stored)
