@@ -4,7 +4,6 @@ import (
 	"reflect"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -66,28 +65,13 @@ func equalValue(a, b any) bool {
 // ignoreTimes is obj with the live object's managedFields if those differ in their times only, and the rest not at all. An
 // apply that changes nothing must not raise the revision (S4).
 func ignoreTimes(obj, live runtime.Object) runtime.Object {
-	entries, was := managedFieldsOf(obj), managedFieldsOf(live)
-	if len(entries) == 0 || !equalButTimes(entries, was) {
+	if !sameButTimes(obj, live) {
 		return obj
 	}
 	c := types.ShallowCopy(obj)
-	setManagedFields(c, was)
+	copyManagedFields(c, live)
 	if !equal(c, live) {
 		return obj
 	}
 	return c
-}
-
-func equalButTimes(a, b []metav1.ManagedFieldsEntry) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		x, y := a[i], b[i]
-		x.Time, y.Time = nil, nil
-		if !reflect.DeepEqual(x, y) {
-			return false
-		}
-	}
-	return true
 }

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -158,7 +157,7 @@ func (w *Writer) track(q *Request, live, obj runtime.Object, manager string) (ru
 	times := ranksOf(live, obj)
 	out, err := m.lib.Update(times.encode(live), times.encode(obj), manager)
 	if err != nil {
-		setManagedFields(obj, managedFieldsOf(live))
+		copyManagedFields(obj, live)
 		return obj, nil
 	}
 	times.decode(out, q.System.Now)
@@ -191,11 +190,4 @@ func inOrder(err error) error {
 		slices.SortStableFunc(conflict.ErrStatus.Details.Causes, func(a, b metav1.StatusCause) int { return strings.Compare(a.Message, b.Message) })
 	}
 	return err
-}
-
-// setManagedFields replaces an object's managedFields, in place.
-func setManagedFields(obj runtime.Object, entries []metav1.ManagedFieldsEntry) {
-	if m, err := meta.Accessor(obj); err == nil {
-		m.SetManagedFields(entries)
-	}
 }
