@@ -200,7 +200,7 @@ func sameButTimes(a, b runtime.Object) bool {
 		return len(p) > 0 && slices.EqualFunc(p, q, func(e, f any) bool {
 			m, _ := e.(map[string]any)
 			n, _ := f.(map[string]any)
-			return equalButKey(m, n, "time") && equalButKey(n, m, "time")
+			return equalButTime(m, n)
 		})
 	}
 	p, q := managedFieldsOf(a), managedFieldsOf(b)
@@ -210,10 +210,19 @@ func sameButTimes(a, b runtime.Object) bool {
 	})
 }
 
-// equalButKey tells whether b has whatever a has, but for one key.
-func equalButKey(a, b map[string]any, except string) bool {
+// equalButTime tells whether two unstructured entries are the same but for their times.
+func equalButTime(a, b map[string]any) bool {
+	counted := func(m map[string]any) int {
+		if _, timed := m["time"]; timed {
+			return len(m) - 1
+		}
+		return len(m)
+	}
+	if counted(a) != counted(b) {
+		return false
+	}
 	for k, v := range a { // order: all must be equal
-		if k != except && !reflect.DeepEqual(v, b[k]) {
+		if w, found := b[k]; k != "time" && (!found || !equalValue(v, w)) {
 			return false
 		}
 	}
