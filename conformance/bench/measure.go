@@ -105,10 +105,10 @@ func (s Server) List(ctx context.Context, name, query string, times, want int) (
 	for range times {
 		data, err := s.do(ctx, http.MethodGet, collection+"?"+query, "", "")
 		if err != nil {
-			return Result{}, err
+			return Result{Name: name}, err
 		}
 		if n := bytes.Count(data, []byte(`"uid"`)); n != want {
-			return Result{}, fmt.Errorf("%s: %d objects, want %d", name, n, want)
+			return Result{Name: name}, fmt.Errorf("%d objects, want %d", n, want)
 		}
 	}
 	return Result{name, times, time.Since(began), "lists"}, nil
@@ -116,106 +116,79 @@ func (s Server) List(ctx context.Context, name, query string, times, want int) (
 
 // Page lists everything in pages.
 func (s Server) Page(ctx context.Context, limit, want int) (Result, error) {
-	began, pages, seen, token := time.Now(), 0, 0, ""
+	result := Result{Name: fmt.Sprintf("page/limit=%d", limit), Unit: "pages"}
+	began, seen, token := time.Now(), 0, ""
 	for {
 		data, err := s.do(ctx, http.MethodGet, fmt.Sprintf("%s?limit=%d&continue=%s", collection, limit, url.QueryEscape(token)), "", "")
 		if err != nil {
-			return Result{}, err
+			return result, err
 		}
-		pages++
+		result.Operations++
 		seen += bytes.Count(data, []byte(`"uid"`))
 		var list struct {
 			Metadata struct{ Continue string }
 		}
 		if err := json.Unmarshal(data, &list); err != nil {
-			return Result{}, fmt.Errorf("page %d: %w", pages, err)
+			return result, fmt.Errorf("page %d: %w", result.Operations, err)
 		}
 		if token = list.Metadata.Continue; token == "" {
 			break
 		}
 	}
 	if seen != want {
-		return Result{}, fmt.Errorf("%d objects in %d pages, want %d", seen, pages, want)
+		return result, fmt.Errorf("%d objects in %d pages, want %d", seen, result.Operations, want)
 	}
-	return Result{fmt.Sprintf("page/limit=%d", limit), pages, time.Since(began), "pages"}, nil
+	result.Duration = time.Since(began)
+	return result, nil
 }
 
-// FanOut opens watches, makes updates one after the other, and waits until every watch has delivered all of them.
+// FanOut opens watches, makes updates one after the other, and waits until every watch has delivered all of them. A watch
+// that the server closes because its client is slow (I105) is opened again where it ended, as an informer would.
 func (s Server) FanOut(ctx context.Context, watchers, updates int) (Result, error) {
+	result := Result{Name: fmt.Sprintf("fan-out/watchers=%d", watchers), Operations: watchers * updates, Unit: "events"}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	data, err := s.do(ctx, http.MethodPost, collection, "application/json", body(fmt.Sprintf("fan-out-%d", watchers), 0))
+	object := fmt.Sprintf("fan-out-%d", watchers)
+	data, err := s.do(ctx, http.MethodPost, collection, "application/json", body(object, 0))
 	if err != nil {
-		return Result{}, err
+		return result, err
 	}
 	var created struct {
 		Metadata struct{ ResourceVersion string }
 	}
 	if err := json.Unmarshal(data, &created); err != nil {
-		return Result{}, fmt.Errorf("decode the object: %w", err)
+		return result, fmt.Errorf("decode the object: %w", err)
 	}
 	failures := make(chan error, watchers)
 	var reading sync.WaitGroup
 	for range watchers {
-		stream, err := s.open(ctx, created.Metadata.ResourceVersion)
+		w, err := s.open(ctx, created.Metadata.ResourceVersion)
 		if err != nil {
-			return Result{}, err
+			return result, err
 		}
 		reading.Add(1)
 		go func() {
 			defer reading.Done()
-			defer stream.Close()
-			if err := countLines(stream, updates); err != nil {
+			if err := w.read(ctx, updates); err != nil {
 				failures <- err
 			}
 		}()
 	}
 	began := time.Now()
-	path := fmt.Sprintf("%s/fan-out-%d", collection, watchers)
 	for i := range updates {
-		if _, err := s.do(ctx, http.MethodPatch, path, "application/merge-patch+json", fmt.Sprintf(`{"spec":{"size":%d}}`, (i+1)%1000)); err != nil {
-			return Result{}, err
+		patch := fmt.Sprintf(`{"spec":{"size":%d}}`, (i+1)%1000)
+		if _, err := s.do(ctx, http.MethodPatch, collection+"/"+object, "application/merge-patch+json", patch); err != nil {
+			return result, err
 		}
 	}
 	stalled := time.AfterFunc(stallTimeout, cancel)
 	reading.Wait()
 	stalled.Stop()
-	elapsed := time.Since(began)
+	result.Duration = time.Since(began)
 	select {
 	case err := <-failures:
-		return Result{}, err
+		return result, err
 	default:
+		return result, nil
 	}
-	return Result{fmt.Sprintf("fan-out/watchers=%d", watchers), watchers * updates, elapsed, "events"}, nil
-}
-
-// open starts a watch.
-func (s Server) open(ctx context.Context, rv string) (io.ReadCloser, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Root+collection+"?watch=true&resourceVersion="+rv, nil)
-	if err != nil {
-		return nil, fmt.Errorf("build the request: %w", err)
-	}
-	r.Header.Set("Accept", "application/json")
-	resp, err := s.Client.Do(r)
-	if err != nil {
-		return nil, fmt.Errorf("open a watch: %w", err)
-	}
-	if resp.StatusCode != http.StatusOK {
-		resp.Body.Close()
-		return nil, fmt.Errorf("open a watch: %s", resp.Status)
-	}
-	return resp.Body, nil
-}
-
-// countLines reads until so many lines have ended.
-func countLines(from io.Reader, want int) error {
-	buffer := make([]byte, 64<<10)
-	for lines := 0; lines < want; {
-		n, err := from.Read(buffer)
-		lines += bytes.Count(buffer[:n], []byte("\n"))
-		if err != nil && lines < want {
-			return fmt.Errorf("a watch ended after %d of %d events: %w", lines, want, err)
-		}
-	}
-	return nil
 }
