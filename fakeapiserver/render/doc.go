@@ -3,11 +3,11 @@
 //
 //	a := render.Ask{Accept: header.Get("Accept"), UserAgent: …, Query: url.Query()}
 //	f, err := a.Negotiate(r, "")                       // a 406 is shown like any error
-//	view, err := render.NewView(f, r, a.Query)
+//	view, err := render.NewView(f, r, "", a.Query)
 //	obj, err := view.Of(object, now)                   // a Table, metadata, or the object itself
 //	data, err := f.Encode(obj)                         // with f.ContentType()
 //
-//	list, err := render.List(r, items, metav1.ListMeta{…})
+//	list, err := render.List(r, items, metav1.ListMeta{…})    // before Of
 //	f, data := a.Error(err)                            // what a client sees of any error
 //	frame, err := view.Frame(watch.Added, object, now) // one frame of a watch, with f.StreamType()
 //

@@ -6,10 +6,11 @@
 //
 //	reg := types.NewRegistry()
 //	err := reg.Add(types.Builtin(types.BuiltinOptions{})...)     // those of client-go's scheme
-//	list, err := crd.LoadManifests(file)                         // package types/crd: custom resources
+//	definitions, err := crd.LoadManifests(file)                  // package types/crd: custom resources
+//	list, err := crd.Compile(definitions...)
 //	err = reg.Add(list...)
 //	r := reg.Lookup(schema.GroupVersionResource{...})
-//	obj, warnings, err := r.Decode(types.Body{Data: data, MediaType: types.JSON, Directive: "Strict"})
+//	obj, warnings, err := r.Decode(types.Body{Data: data, ContentType: types.JSON, Directive: "Strict"}, "")
 //	warnings, err = r.BeforeCreate(obj, types.System{Namespace: ns, UID: uid, Now: now, Suffix: suffix})
 //	warnings, err = r.BeforeUpdate(obj, live, ns, "status")
 //
@@ -26,7 +27,7 @@
 // own. core and events.k8s.io Events, which share a store in a real cluster, are two here.
 //
 // Custom resources are unstructured. Their strategies come from the apiextensions library and live in package types/crd, so
-// that only who loads manifests links that library (650 packages, see there).
+// that only who loads manifests links that library (600 packages, see there).
 //
 // # What may not be done here
 //
