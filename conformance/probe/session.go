@@ -139,14 +139,15 @@ func (s *Session) play(step Step) (Result, error) {
 		return result, err
 	}
 	l := parseTarget(target)
-	if r.Method != http.MethodPost && r.URL.Query().Has("resourceVersion") || r.Method == http.MethodDelete && l.name == "" {
+	if r.Method != http.MethodPost && r.URL.Query().Has("resourceVersion") || r.Method == http.MethodDelete && l.name == "" || step.Verb == "apply" {
 		s.freshen(l)
 	}
 	s.send(&result, r, step)
 	return result, nil
 }
 
-// freshen makes the watch cache catch up, so that an answer that may be stale is not: a consistent list waits for it.
+// freshen makes the watch cache catch up, so that an answer that may be stale is not: a consistent list waits for it. An apply
+// that leaves something in the store that is not read back is a write or not by what the cache has.
 // A failure shows in the step itself.
 func (s *Session) freshen(l location) {
 	if l.resource != "" {

@@ -28,7 +28,7 @@ func (s *Server) root(q Request, core bool) Answer {
 	if f.As == aggregated {
 		contentType := f.ContentType() + ";g=" + aggregated.Group + ";v=" + aggregated.Version + ";as=" + aggregated.Kind
 		a := withETag(q, encoded(q, f, contentType, s.aggregate(core)))
-		a.Headers = append(a.Headers, [2]string{"Vary", "Accept"})
+		a.Headers = append(a.Headers, [2]string{"Vary", "Accept"}, [2]string{"Cache-Control", "public"})
 		return a
 	}
 	if core {

@@ -73,9 +73,7 @@ func (s *Server) index(q Request) Answer {
 	for _, g := range s.registry.Groups() {
 		for _, v := range g.Versions {
 			path := strings.TrimPrefix(groupPath(g.Name), "/") + "/" + v.Name
-			index.Paths[path] = handler3.OpenAPIV3DiscoveryGroupVersion{
-				ServerRelativeURL: "/openapi/v3/" + path + "?hash=" + url.QueryEscape(hash(g.Name, v)),
-			}
+			index.Paths[path] = handler3.OpenAPIV3DiscoveryGroupVersion{ServerRelativeURL: relativeURL(path, s.hash(path, g.Name, v))}
 		}
 	}
 	data, err := json.Marshal(index)
@@ -85,8 +83,19 @@ func (s *Server) index(q Request) Answer {
 	return withETag(q, Answer{Answer: render.Answer{Code: http.StatusOK, ContentType: types.JSON, Body: data}})
 }
 
-// hash changes when a version's document does. It is not that of the document itself, so that an index costs no documents.
-func hash(group string, v types.Version) string {
+// relativeURL is where the document at a path is, as long as its content is that of the hash.
+func relativeURL(path, hash string) string {
+	return "/openapi/v3/" + path + "?hash=" + url.QueryEscape(hash)
+}
+
+// hash changes when a version's document does. It is that of the document itself where there are only custom resources; an index
+// of built-in ones should not cost all their documents.
+func (s *Server) hash(path, group string, v types.Version) string {
+	if !slices.ContainsFunc(v.Resources, func(r *types.Resource) bool { return !r.Custom }) {
+		if data, err := s.makeV3(path); err == nil {
+			return fmt.Sprintf("%X", sha512.Sum512(data))
+		}
+	}
 	h := sha512.New()
 	fmt.Fprintln(h, Version.GitVersion, group, v.Name)
 	for _, r := range v.Resources {
@@ -113,19 +122,46 @@ func (s *Server) documentV3(q Request, path string) Answer {
 	if err != nil {
 		return Answer{Answer: q.Ask.Error(err)}
 	}
+	vary := [2]string{"Vary", "Accept"}
 	if data == nil {
-		return Answer{Answer: render.Answer{Code: http.StatusOK}}
+		return Answer{Answer: render.Answer{Code: http.StatusOK}, Headers: [][2]string{vary}}
+	}
+	tag := s.tag(path)
+	asked := q.Ask.Query.Get("hash")
+	if asked != "" && asked != tag {
+		return moved(relativeURL(path, tag), vary)
 	}
 	if contentType != types.JSON {
 		if data, err = handler3.ToV3ProtoBinary(data); err != nil {
 			return Answer{Answer: q.Ask.Error(err)}
 		}
 	}
-	a := withETag(q, Answer{Answer: render.Answer{Code: http.StatusOK, ContentType: contentType, Body: data}})
-	if q.Ask.Query.Get("hash") != "" {
+	a := Answer{Answer: render.Answer{Code: http.StatusOK, ContentType: contentType, Body: data}, Headers: [][2]string{vary}}
+	if asked != "" {
 		a.Headers = append(a.Headers, [2]string{"Cache-Control", "public, immutable"})
 	}
-	return a
+	return tagged(q, a, tag)
+}
+
+// tag is the hash of the document at a path of the index; "" if there is none.
+func (s *Server) tag(path string) string {
+	for _, g := range s.registry.Groups() {
+		for _, v := range g.Versions {
+			if strings.TrimPrefix(groupPath(g.Name), "/")+"/"+v.Name == path {
+				return s.hash(path, g.Name, v)
+			}
+		}
+	}
+	return ""
+}
+
+// moved sends a client that has the address of an older document to the present one.
+func moved(to string, vary [2]string) Answer {
+	body := fmt.Sprintf("<a href=%q>Moved Permanently</a>.\n\n", strings.ReplaceAll(to, "&", "&amp;"))
+	return Answer{
+		Answer:  render.Answer{Code: http.StatusMovedPermanently, ContentType: "text/html; charset=utf-8", Body: []byte(body)},
+		Headers: [][2]string{vary, {"Location", to}},
+	}
 }
 
 // makeV3 makes the document at a path of the index, once; nil if there is none.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -144,7 +145,11 @@ func encoded(q Request, f render.Format, contentType string, obj runtime.Object)
 
 // withETag gives an answer a tag of its content, and makes it a 304 if the client has it.
 func withETag(q Request, a Answer) Answer {
-	a.ETag = fmt.Sprintf("%q", fmt.Sprintf("%X", sha512.Sum512(a.Body)))
+	return tagged(q, a, fmt.Sprintf("%X", sha512.Sum512(a.Body)))
+}
+
+func tagged(q Request, a Answer, tag string) Answer {
+	a.ETag = strconv.Quote(tag)
 	for _, tag := range strings.Split(q.IfNoneMatch, ",") {
 		if tag = strings.TrimSpace(tag); tag == a.ETag || "\""+tag+"\"" == a.ETag {
 			a.Code, a.Body, a.ContentType = http.StatusNotModified, nil, ""

@@ -48,11 +48,11 @@ func (q *Request) created(obj runtime.Object, warnings []string) (Result, error)
 	if err := dropRevision(obj); err != nil {
 		return Result{Warnings: warnings}, err
 	}
-	stored, err := q.asStored(obj)
+	stored, kept, err := q.asStored(obj)
 	if err != nil {
 		return Result{Warnings: warnings}, err
 	}
-	return Result{Object: stored, Created: true, Warnings: append(warnings, more...)}, nil
+	return Result{Object: stored, Kept: kept, Created: true, Warnings: append(warnings, more...)}, nil
 }
 
 // dropRevision takes a new object's resourceVersion away. One that is a number and not 0 is an error (S2).

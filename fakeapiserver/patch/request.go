@@ -6,6 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -24,6 +25,8 @@ type Request struct {
 	UserAgent string
 	// System is what a new object gets; its Namespace is filled in. Now is also the time of managedFields.
 	System types.System
+	// Kept is what the store keeps of the live object, where that is not what it is read as (Result.Kept); nil otherwise.
+	Kept runtime.Object
 
 	// undecoded tells that the new object has not come through the decoder: it was applied, or written by its scale.
 	undecoded bool
@@ -33,6 +36,9 @@ type Request struct {
 type Result struct {
 	// Object is the whole object, as it is to be stored: in the storage version, which the answer need not be in. It carries the live object's resourceVersion, or none if it is new.
 	Object runtime.Object
+	// Kept is what a store keeps of Object in its own bytes, if that is read as Object and is not the same: an apply may leave an
+	// empty map there. It decides what a later write changes (S4). nil if it is the same.
+	Kept runtime.Object
 	// Created tells that the object is new: the answer is a 201.
 	Created bool
 	// Delete tells that the object has lost its last finalizer: it is deleted, and the answer is Object (S18).
@@ -52,15 +58,47 @@ type Writer struct {
 func NewWriter() *Writer { return &Writer{managers: map[managerKey]*fieldManager{}} }
 
 // asStored is the object as it would come out of the store: in the storage version, and decoded, which drops what is empty and
-// fills in defaults (only what was not decoded before can change by that).
-func (q *Request) asStored(obj runtime.Object) (runtime.Object, error) {
+// fills in defaults (only what was not decoded before can change by that). kept is what it was before, if it does change.
+func (q *Request) asStored(obj runtime.Object) (stored, kept runtime.Object, err error) {
 	if q.undecoded {
-		if _, err := q.Resource.Strategy.Prune(obj); err != nil {
-			return nil, err
+		if kept, err = q.decoded(obj); err != nil {
+			return nil, nil, err
 		}
-		q.Resource.Strategy.Default(obj)
 	}
-	return q.Resource.Strategy.Stored(obj)
+	stored, err = q.Resource.Strategy.Stored(obj)
+	return stored, kept, err
+}
+
+// decoded does in place what decoding does, and returns what the object was before if it was something else.
+func (q *Request) decoded(obj runtime.Object) (was runtime.Object, err error) {
+	u, custom := obj.(*unstructured.Unstructured)
+	var before *unstructured.Unstructured
+	if custom {
+		before = u.DeepCopy()
+	}
+	q.Resource.Strategy.Default(obj)
+	if _, err := q.Resource.Strategy.Prune(obj); err != nil {
+		return nil, err
+	}
+	q.Resource.Strategy.Default(obj)
+	if !custom {
+		return nil, nil
+	}
+	if q.Resource.Strategy.Default(before); equalValue(before.Object, u.Object) {
+		return nil, nil
+	}
+	before.SetAPIVersion(schema.GroupVersion{Group: q.Resource.Group, Version: q.Resource.StorageVersion}.String())
+	return before, nil
+}
+
+// unchanged tells whether the store would write the same as it has. It compares with what it reads first, and then with what it
+// keeps.
+func (q *Request) unchanged(result Result, stored runtime.Object) bool {
+	written := result.Object
+	if result.Kept != nil {
+		written = result.Kept
+	}
+	return equal(written, stored) && (q.Kept == nil || equal(written, q.Kept))
 }
 
 // system is what the system gives to a new object of the request.
@@ -140,6 +178,11 @@ func UIDConflict(r *types.Resource, namespace, name, asked, have string) error {
 // RevisionConflict is the answer to a delete whose resourceVersion precondition is not the live object's.
 func RevisionConflict(r *types.Resource, namespace, name, asked, have string) error {
 	return preconditionFailed(r, namespace, name, fmt.Sprintf("Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s", asked, have))
+}
+
+// ReadableConflict is the answer to the deletion of an object as one that cannot be read, when it can.
+func ReadableConflict(r *types.Resource, namespace, name string) error {
+	return preconditionFailed(r, namespace, name, "unsafe deletion is not allowed because the object is decodable from storage")
 }
 
 func preconditionFailed(r *types.Resource, namespace, name, why string) error {

@@ -72,11 +72,11 @@ func (q *Request) updated(obj, live, stored runtime.Object, warnings []string) (
 		return Result{Warnings: warnings}, err
 	}
 	result := Result{Object: ignoreTimes(obj, live), Warnings: append(warnings, more...)}
-	if result.Object, err = q.asStored(result.Object); err != nil {
+	if result.Object, result.Kept, err = q.asStored(result.Object); err != nil {
 		return Result{Warnings: warnings}, err
 	}
 	result.Delete = finalized(result.Object, stored)
-	result.Unchanged = !result.Delete && equal(result.Object, stored)
+	result.Unchanged = !result.Delete && q.unchanged(result, stored)
 	return result, nil
 }
 

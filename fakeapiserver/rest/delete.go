@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/informersim/informersim/fakeapiserver/patch"
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
@@ -66,6 +67,10 @@ func (c *call) delete(q url.Values) {
 		c.fail(apierrors.NewNotFound(c.resource.GroupResource(), c.target.name))
 		return
 	}
+	if unsafe := o.IgnoreStoreReadErrorWithClusterBreakingPotential; unsafe != nil && *unsafe {
+		c.fail(patch.ReadableConflict(c.resource, c.target.namespace, c.target.name)) // nothing here is ever unreadable
+		return
+	}
 	final, gone, err := c.remove(live, &o)
 	switch {
 	case err != nil:
@@ -76,7 +81,7 @@ func (c *call) delete(q url.Values) {
 			TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess,
 			Details: &metav1.StatusDetails{Name: m.GetName(), Group: c.resource.Group, Kind: c.resource.Plural, UID: m.GetUID()},
 		}
-		c.document(st)
+		c.object(http.StatusOK, st) // a Status is itself in every view
 	default:
 		c.object(http.StatusOK, final)
 	}
@@ -99,6 +104,7 @@ func (c *call) remove(live runtime.Object, o *metav1.DeleteOptions) (final runti
 			if _, err := c.server.cluster.Delete(c.id, m.GetNamespace(), m.GetName(), nil); err != nil {
 				return nil, false, err
 			}
+			c.server.keep(c.id, live, nil)
 		}
 		return live, true, nil
 	}

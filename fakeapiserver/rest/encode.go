@@ -4,8 +4,10 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/render"
@@ -81,6 +83,12 @@ func (e *encoder) list(c *call, page *fakeapiserver.Page) ([]byte, error) {
 
 // frame encodes a watch event as it goes over the wire.
 func (e *encoder) frame(c *call, ev fakeapiserver.Event) ([]byte, error) {
+	if u, ok := ev.Object.(*unstructured.Unstructured); ok && ev.Type == watch.Bookmark {
+		// It is no object, which the schema of the request's version might default.
+		u = u.DeepCopy()
+		u.SetGroupVersionKind(c.resource.GroupVersionKind())
+		return e.view.Frame(ev.Type, u, c.server.cluster.Kernel().Clock().Now())
+	}
 	obj, err := converted(c, ev.Object)
 	if err != nil {
 		return nil, err

@@ -3,8 +3,6 @@ package rest
 import (
 	"net/http"
 
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/informersim/informersim/fakeapiserver/discovery"
 )
 
@@ -20,6 +18,9 @@ func (c *call) nonResource() (cancel func()) {
 			return
 		}
 		h := header(answer.ContentType)
+		if answer.ContentType == "" {
+			h = http.Header{}
+		}
 		if answer.ETag != "" {
 			h.Set("Etag", answer.ETag)
 		}
@@ -28,19 +29,4 @@ func (c *call) nonResource() (cancel func()) {
 		}
 		c.respond(answer.Code, h, answer.Body)
 	})
-}
-
-// document answers with an object that is no resource's.
-func (c *call) document(obj runtime.Object) {
-	f, err := c.encoder.ask.NegotiatePlain()
-	if err != nil {
-		c.fail(err)
-		return
-	}
-	b, err := f.Encode(obj)
-	if err != nil {
-		c.fail(err)
-		return
-	}
-	c.respond(http.StatusOK, header(f.ContentType()), b)
 }

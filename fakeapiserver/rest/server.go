@@ -25,6 +25,7 @@ type Server struct {
 	policy  fakeapiserver.Policy
 	writer  *patch.Writer
 	docs    *discovery.Server
+	kept    map[objectKey]keptForm
 }
 
 // Options configure a Server. Cluster and Types are needed.
@@ -39,7 +40,7 @@ type Options struct {
 
 // New returns a server of the given types. Resources that the cluster does not have yet are added to it.
 func New(o Options) (*Server, error) {
-	s := &Server{cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]fakeapiserver.ResourceID{}, policy: o.Policy, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address})}
+	s := &Server{cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]fakeapiserver.ResourceID{}, policy: o.Policy, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address}), kept: map[objectKey]keptForm{}}
 	for _, t := range o.Types.All() {
 		if err := s.add(t); err != nil {
 			return nil, err
@@ -60,7 +61,7 @@ func (s *Server) add(t *types.Resource) error {
 	}
 	id, err := s.cluster.AddResource(fakeapiserver.Resource{
 		Group: t.Group, Version: t.StorageVersion, Plural: t.Plural, Kind: t.Kind, Namespaced: t.Namespaced,
-		New:   func() runtime.Object { return t.Strategy.New() },
+		New:   s.newOf(t),
 		Field: fieldOf(t),
 	})
 	if err != nil {
@@ -68,6 +69,21 @@ func (s *Server) add(t *types.Resource) error {
 	}
 	s.ids[gr] = id
 	return nil
+}
+
+// newOf makes empty objects in the version in which the resource is stored, whichever of its versions t is. That version need
+// not be served.
+func (s *Server) newOf(t *types.Resource) func() runtime.Object {
+	if stored := s.types.Lookup(t.GroupResource().WithVersion(t.StorageVersion)); stored != nil {
+		return stored.Strategy.New
+	}
+	return func() runtime.Object {
+		obj := t.Strategy.New()
+		if t.Custom {
+			obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{Group: t.Group, Version: t.StorageVersion, Kind: t.Kind})
+		}
+		return obj
+	}
 }
 
 // fieldOf gives the Store the values that field selectors match.

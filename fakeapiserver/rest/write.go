@@ -32,12 +32,13 @@ func options(q url.Values, into runtime.Object) error {
 }
 
 // writeRequest is what the write path must know of the request.
-func (c *call) writeRequest() patch.Request {
+func (c *call) writeRequest(live runtime.Object) patch.Request {
 	uid, suffix := c.server.cluster.Store().Mint(types.SuffixAlphabet, types.SuffixLength)
 	return patch.Request{
 		Resource: c.resource, Subresource: c.target.subresource, Namespace: c.target.namespace, Name: c.target.name,
 		UserAgent: c.request.Header.Get("User-Agent"),
 		System:    types.System{UID: uid, Now: c.server.now(), Suffix: suffix},
+		Kept:      c.server.keptOf(c.id, live),
 	}
 }
 
@@ -47,7 +48,7 @@ func (c *call) create(q url.Values) {
 		c.fail(err)
 		return
 	}
-	request := c.writeRequest()
+	request := c.writeRequest(nil)
 	request.Name = "" // a POST to a named path creates what its body names (S22)
 	result, err := c.server.writer.Create(request, c.body(), &o)
 	c.store(nil, result, err, len(o.DryRun) > 0)
@@ -64,7 +65,7 @@ func (c *call) update(q url.Values) {
 		return
 	}
 	live := c.live()
-	result, err := c.server.writer.Update(c.writeRequest(), live, c.body(), &o)
+	result, err := c.server.writer.Update(c.writeRequest(live), live, c.body(), &o)
 	c.store(live, result, err, len(o.DryRun) > 0)
 }
 
@@ -79,7 +80,7 @@ func (c *call) patch(q url.Values) {
 		return
 	}
 	live := c.live()
-	result, err := c.server.writer.Patch(c.writeRequest(), live, c.request.Header.Get("Content-Type"), c.request.Body, &o)
+	result, err := c.server.writer.Patch(c.writeRequest(live), live, c.request.Header.Get("Content-Type"), c.request.Body, &o)
 	c.store(live, result, err, len(o.DryRun) > 0)
 }
 
@@ -90,11 +91,11 @@ func (c *call) live() runtime.Object {
 
 // store does what a write has come to, and answers.
 func (c *call) store(live runtime.Object, result patch.Result, err error, dry bool) {
+	c.warnings = append(c.warnings, result.Warnings...) // a refusal has them too (S30)
 	if err != nil {
 		c.fail(err)
 		return
 	}
-	c.warnings = append(c.warnings, result.Warnings...)
 	if len(c.request.Body) > maxStored && !result.Unchanged && !dry {
 		c.fail(errors.New("etcdserver: request is too large"))
 		return
@@ -103,7 +104,9 @@ func (c *call) store(live runtime.Object, result patch.Result, err error, dry bo
 	switch {
 	case result.Created:
 		code = http.StatusCreated
-		stored, err = c.storeNew(result.Object, dry)
+		if stored, err = c.storeNew(result.Object, dry); err == nil && !dry {
+			c.server.keep(c.id, stored, result.Kept)
+		}
 	case result.Unchanged:
 		stored = live
 	case dry:
@@ -111,7 +114,9 @@ func (c *call) store(live runtime.Object, result patch.Result, err error, dry bo
 		// Watchers see the object as it was, the answer shows it without the finalizer (S18).
 		_, err = c.server.cluster.Delete(c.id, c.target.namespace, c.target.name, nil)
 	default:
-		stored, err = c.server.cluster.Update(c.id, result.Object)
+		if stored, err = c.server.cluster.Update(c.id, result.Object); err == nil {
+			c.server.keep(c.id, stored, result.Kept)
+		}
 	}
 	if err != nil {
 		c.fail(err)

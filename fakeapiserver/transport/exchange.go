@@ -5,13 +5,20 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"time"
 )
 
-// errSlow ends a watch whose client does not read: an apiserver closes such a watch too.
+// errSlow ends a watch whose client does not read at all: memory has an end.
 var errSlow = errors.New("the watcher is too slow")
 
-// maxBuffered is how many bytes of a stream wait for the client before it counts as too slow.
-const maxBuffered = 64 << 20
+const (
+	// maxBuffered is how many bytes of a stream wait for the client at most.
+	maxBuffered = 64 << 20
+	// When so many frames wait, and a client in another process has taken nothing for so long, its watch is closed as an
+	// apiserver does it: what waits is still sent, and then comes a clean end (I105).
+	slowFrames = 100
+	slowTime   = 100 * time.Millisecond
+)
 
 // exchange is one request in flight: a Sink for the kernel's side, and a queue of what it said for the client's. Its
 // lock is held for moments only, and never while anything waits for the kernel.
@@ -24,9 +31,13 @@ type exchange struct {
 	ready   bool // code and header are there
 	whole   bool // the body is complete from the start
 	data    []byte
+	frames  int // in data
 	ended   bool
 	err     error // how it ended; nil for cleanly
 	dropped bool  // nobody reads any more
+
+	sending bool      // what was taken is on its way to the client
+	sentAt  time.Time // when some of it went last
 }
 
 func newExchange() *exchange {
@@ -58,12 +69,23 @@ func (e *exchange) Frame(b []byte) {
 	if e.ended || e.dropped {
 		return
 	}
-	if len(e.data)+len(b) > maxBuffered {
+	switch {
+	case len(e.data)+len(b) > maxBuffered:
 		e.ended, e.err = true, errSlow
-	} else {
+	case e.sending && e.frames >= slowFrames && time.Since(e.sentAt) > slowTime:
+		e.ended = true
+	default:
 		e.data = append(e.data, b...)
+		e.frames++
 	}
 	e.changed.Broadcast()
+}
+
+// progress says that something is being sent to the client from now on, or nothing any more.
+func (e *exchange) progress(sending bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.sending, e.sentAt = sending, time.Now()
 }
 
 // Close implements Sink.
@@ -117,7 +139,7 @@ func (e *exchange) next(into []byte) ([]byte, error) {
 	if len(e.data) > 0 {
 		// The two buffers change places, so a stream in steady state allocates nothing.
 		data := e.data
-		e.data = into[:0]
+		e.data, e.frames = into[:0], 0
 		return data, nil
 	}
 	if e.err == nil {

@@ -24,6 +24,7 @@ type Handler struct {
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
+	commonHeaders(w.Header(), hr)
 	if h.Token != "" && hr.Header.Get("Authorization") != "Bearer "+h.Token {
 		writeStatus(w, http.StatusUnauthorized, "Unauthorized", "Unauthorized")
 		return
@@ -51,18 +52,24 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	if e.wait() != nil {
 		panic(http.ErrAbortHandler) // the connection breaks without an answer
 	}
-	h.respond(w, e)
+	h.respond(w, hr, e)
 }
 
-func (h *Handler) respond(w http.ResponseWriter, e *exchange) {
+func (h *Handler) respond(w http.ResponseWriter, hr *http.Request, e *exchange) {
 	header := w.Header()
 	for k, v := range e.header { // order: one map is copied to another
 		header[k] = v
 	}
 	if e.whole {
-		header.Set("Content-Length", strconv.Itoa(len(e.data)))
+		body := e.data
+		if compressed := compress(hr, header, body); compressed != nil {
+			body = compressed
+			header.Set("Content-Encoding", "gzip")
+			header.Add("Vary", "Accept-Encoding")
+		}
+		header.Set("Content-Length", strconv.Itoa(len(body)))
 		w.WriteHeader(e.code)
-		_, _ = w.Write(e.data) // a client that is gone needs no answer
+		_, _ = w.Write(body) // a client that is gone needs no answer
 		return
 	}
 	w.WriteHeader(e.code)
@@ -77,12 +84,29 @@ func (h *Handler) respond(w http.ResponseWriter, e *exchange) {
 		case err != nil:
 			panic(http.ErrAbortHandler) // the stream breaks where it is
 		}
-		if _, err := w.Write(data); err != nil {
+		if send(w, e, data) != nil {
 			return
 		}
 		_ = flush.Flush()
 		spare = data
 	}
+}
+
+// sentAtOnce is how many bytes of a stream are written in one go: whoever reads that many in time is not slow.
+const sentAtOnce = 64 << 10
+
+// send writes what has come to a stream.
+func send(w io.Writer, e *exchange, data []byte) error {
+	for len(data) > 0 {
+		n := min(len(data), sentAtOnce)
+		e.progress(true)
+		if _, err := w.Write(data[:n]); err != nil {
+			return err
+		}
+		data = data[n:]
+	}
+	e.progress(false)
+	return nil
 }
 
 // panicked writes a panic of the API to the log.

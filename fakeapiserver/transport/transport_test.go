@@ -1,0 +1,176 @@
+package transport_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/informersim/informersim/fakeapiserver/transport"
+)
+
+// direct runs what it is given at once, one after the other.
+type direct struct{ mu sync.Mutex }
+
+func (d *direct) Do(f func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f()
+}
+
+// apiFunc is an API of one function.
+type apiFunc func(r *transport.Request, s transport.Sink) func()
+
+func (f apiFunc) Serve(r *transport.Request, s transport.Sink) func() { return f(r, s) }
+
+// serve starts a server of an API.
+func serve(t *testing.T, api apiFunc) string {
+	t.Helper()
+	server := httptest.NewServer(&transport.Handler{Driver: &direct{}, API: api})
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// get asks without the client's own compression.
+func get(t *testing.T, url string, header http.Header) *http.Response {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = header
+	client := &http.Client{Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
+	resp, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	return resp
+}
+
+func TestCommonHeaders(t *testing.T) {
+	url := serve(t, func(r *transport.Request, s transport.Sink) func() {
+		h := http.Header{}
+		if r.URL.Path == "/kept" {
+			h.Set("Cache-Control", "public")
+		}
+		s.Answer(http.StatusOK, h, []byte("ok"))
+		return func() {}
+	})
+	for path, want := range map[string]string{"/": "no-cache, private", "/kept": "public"} { // order: each request is its own
+		resp := get(t, url+path, http.Header{"Audit-Id": {"mine"}})
+		if got := resp.Header.Values("Cache-Control"); len(got) != 1 || got[0] != want {
+			t.Errorf("%s: Cache-Control %q, want %q", path, got, want)
+		}
+		if got := resp.Header.Get("Audit-Id"); got != "mine" {
+			t.Errorf("%s: the client's Audit-Id came back as %q", path, got)
+		}
+	}
+	first, second := get(t, url, nil).Header.Get("Audit-Id"), get(t, url, nil).Header.Get("Audit-Id")
+	if first == "" || first == second {
+		t.Errorf("two requests have the Audit-Ids %q and %q", first, second)
+	}
+}
+
+func TestCompression(t *testing.T) {
+	large := strings.Repeat("informers ", 20_000)
+	url := serve(t, func(r *transport.Request, s transport.Sink) func() {
+		body := large
+		if r.URL.Path == "/small" {
+			body = "small"
+		}
+		s.Answer(http.StatusOK, http.Header{}, []byte(body))
+		return func() {}
+	})
+	for _, c := range []struct {
+		path, accept string
+		compressed   bool
+	}{
+		{"/large", "gzip", true},
+		{"/large", "br, gzip", true},
+		{"/large", "identity", false},
+		{"/large", "gzip;q=1", false}, // as a real server reads it
+		{"/small", "gzip", false},
+		{"/openapi/v3/apis/x/v1", "gzip", false},
+	} {
+		resp := get(t, url+c.path, http.Header{"Accept-Encoding": {c.accept}})
+		var body io.Reader = resp.Body
+		if got := resp.Header.Get("Content-Encoding") == "gzip"; got != c.compressed {
+			t.Errorf("%s, accepting %q: compressed is %t, want %t", c.path, c.accept, got, c.compressed)
+		} else if got {
+			z, err := gzip.NewReader(resp.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body = z
+		}
+		data, err := io.ReadAll(body)
+		if err != nil || string(data) != large && c.path != "/small" {
+			t.Errorf("%s, accepting %q: %d bytes, want %d (%v)", c.path, c.accept, len(data), len(large), err)
+		}
+	}
+}
+
+// TestSlowWatcherIsClosed has a client that takes nothing: what waits for it comes whole, and then a clean end (I105).
+func TestSlowWatcherIsClosed(t *testing.T) {
+	frame := []byte(strings.Repeat("x", 1<<20) + "\n")
+	sinks, gone := make(chan transport.Sink, 1), make(chan struct{})
+	url := serve(t, func(_ *transport.Request, s transport.Sink) func() {
+		s.Open(http.StatusOK, http.Header{})
+		sinks <- s
+		return func() { close(gone) }
+	})
+	resp := get(t, url, nil)
+	sink := <-sinks
+	// More than the sockets hold and than may wait, then a pause, then one too many.
+	for range 40 {
+		sink.Frame(frame)
+		time.Sleep(time.Millisecond)
+	}
+	for range 200 {
+		sink.Frame([]byte("\n"))
+	}
+	time.Sleep(300 * time.Millisecond)
+	sink.Frame([]byte("too many\n"))
+	sink.Frame([]byte("never sent\n"))
+	lines := 0
+	reader := bufio.NewReader(resp.Body)
+	for {
+		line, err := reader.ReadString('\n')
+		if err == io.EOF && line == "" {
+			break
+		}
+		if err != nil {
+			t.Fatalf("after %d lines: %v", lines, err)
+		}
+		if lines++; lines <= 40 && len(line) != len(frame) || strings.Contains(line, "n") && lines > 40 {
+			t.Fatalf("line %d has %d bytes: %.20q", lines, len(line), line)
+		}
+	}
+	if lines < 100 {
+		t.Errorf("%d lines came: as many may wait", lines)
+	}
+	<-gone // the API is told that nobody listens any more
+}
+
+// TestReadersAreNotSlow sends much at once to a client that reads it all.
+func TestReadersAreNotSlow(t *testing.T) {
+	const frames = 50_000
+	url := serve(t, func(_ *transport.Request, s transport.Sink) func() {
+		s.Open(http.StatusOK, http.Header{})
+		for range frames {
+			s.Frame([]byte("0123456789abcdef\n"))
+		}
+		s.Close(nil)
+		return func() {}
+	})
+	data, err := io.ReadAll(get(t, url, nil).Body)
+	if err != nil || len(data) != frames*17 {
+		t.Errorf("%d bytes, want %d (%v)", len(data), frames*17, err)
+	}
+}
