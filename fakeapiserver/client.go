@@ -17,6 +17,7 @@ type ReqID uint32
 type Page struct {
 	Items []runtime.Object // shared with the Store: not to be changed
 	Keys  []string         // "namespace/name" of each item
+	Memos []*Memo          // that of each item; nil if the Store keeps none
 	// Revision is the list's resourceVersion, as a number and as clients see it.
 	Revision        int64
 	ResourceVersion string
@@ -30,6 +31,7 @@ type Event struct {
 	Type watch.EventType
 	// Object is shared with the Store: not to be changed. It is a *metav1.Status if Type is ERROR.
 	Object runtime.Object
+	Memo   *Memo  // the object's; nil if it has none
 	Key    string // "namespace/name"; "" of bookmarks and errors
 	Rev    int64  // the object's resourceVersion
 }

@@ -189,7 +189,7 @@ func (c *Cluster) OnCommit(f func(ResourceID, Committed)) { c.onCommit = append(
 // committed tells the world of a write.
 func (c *Cluster) committed(id ResourceID, v *version) {
 	r := c.kernel.Record(c.id, KindCommit)
-	r.Key, r.RV, r.Detail, r.Obj = v.entry.display, v.rev, v.eventName(), v.obj
+	r.Key, r.RV, r.Detail, r.Obj = v.entry.display, v.rev, string(v.event()), v.obj
 	if old := v.before(); old != nil {
 		r.Old = old.obj
 	}
@@ -206,19 +206,8 @@ func (c *Cluster) committed(id ResourceID, v *version) {
 		c.offerStoreFaults()
 	}
 	if len(c.triggers) > 0 {
-		c.happened(TriggerCommit, nil, id, v.entry.key, v.eventName())
+		c.happened(TriggerCommit, nil, id, v.entry.key, string(v.event()))
 	}
-}
-
-// eventName is what the version is to a watcher without selectors.
-func (v *version) eventName() string {
-	switch {
-	case v.deleted:
-		return "DELETED"
-	case v.createRev == v.rev:
-		return "ADDED"
-	}
-	return "MODIFIED"
 }
 
 func (c *Cluster) resource(id ResourceID) (*Resource, *timeline, error) {

@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -156,8 +155,7 @@ func (s *stream) reached() int64 {
 }
 
 // pass brings a frame to the client, or has a fault meet it.
-func (s *stream) pass(display string, t watch.EventType, obj runtime.Object, key string, rev int64, end bool) {
-	e := Event{Type: t, Object: obj, Key: key, Rev: rev}
+func (s *stream) pass(display string, e Event, end bool) {
 	if s.mangling != nil {
 		s.mangle(&frame{display: display, event: e, end: end})
 		return

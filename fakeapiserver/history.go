@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 )
 
 // version is one committed state of one key. Versions are written once, by the commit, and never changed afterwards, but
@@ -16,7 +17,8 @@ type version struct {
 	obj       runtime.Object
 	prev      *version // the key's state before; nil at the first, or where history was trimmed
 	entry     *entry
-	deleted   bool // obj is the last state, stamped with the deletion's revision (S18)
+	memo      *Memo // nil unless memos are kept; it may outlive the version
+	deleted   bool  // obj is the last state, stamped with the deletion's revision (S18)
 }
 
 // entry is a key: its name and its newest version.
@@ -44,6 +46,17 @@ func (v *version) before() *version {
 		return nil
 	}
 	return v.prev
+}
+
+// event is what the version is to a watcher without selectors.
+func (v *version) event() watch.EventType {
+	switch {
+	case v.deleted:
+		return watch.Deleted
+	case v.createRev == v.rev:
+		return watch.Added
+	}
+	return watch.Modified
 }
 
 // history is a resource's log in the order of revisions. Positions are absolute: trimming the head does not move them.

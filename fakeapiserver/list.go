@@ -186,7 +186,7 @@ func buildPage(t *timeline, p listPlan, rev int64) *Page {
 	page := &Page{Revision: rev, ResourceVersion: strconv.FormatInt(rev, 10)}
 	if p.limit <= 0 && p.namespace == "" && !p.selects() {
 		n := t.entries.Len()
-		page.Items, page.Keys = make([]runtime.Object, 0, n), make([]string, 0, n)
+		page.reserve(n, t.memos)
 	}
 	var seen, more int64
 	t.walk(rev, p.namespace, p.from, func(v *version) bool {
@@ -198,6 +198,9 @@ func buildPage(t *timeline, p listPlan, rev int64) *Page {
 		if !p.selects() || p.matches(v.obj) {
 			page.Items = append(page.Items, v.obj)
 			page.Keys = append(page.Keys, v.entry.key)
+			if t.memos {
+				page.Memos = append(page.Memos, v.memo)
+			}
 		}
 		return true
 	})
@@ -209,6 +212,14 @@ func buildPage(t *timeline, p listPlan, rev int64) *Page {
 		}
 	}
 	return page
+}
+
+// reserve makes room for n items.
+func (p *Page) reserve(n int, memos bool) {
+	p.Items, p.Keys = make([]runtime.Object, 0, n), make([]string, 0, n)
+	if memos {
+		p.Memos = make([]*Memo, 0, n)
+	}
 }
 
 // parseRevision reads a resourceVersion as the real server's storage does: empty is 0.

@@ -40,6 +40,7 @@ type Store struct {
 	printer   revisionPrinter
 	mintedAt  int64  // the revision at which minted counts
 	minted    uint64 // how many uids were minted at it
+	memos     bool   // versions get one
 	// floor tells how far back a resource must be kept for readers that are not bound by compaction: watch caches.
 	floor func(ResourceID) int64
 }
@@ -69,7 +70,9 @@ func (s *Store) AddResource(r Resource) (ResourceID, error) {
 		}
 	}
 	s.resources = append(s.resources, &r)
-	s.timelines = append(s.timelines, newTimeline(r.Plural))
+	t := newTimeline(r.Plural)
+	t.memos = s.memos
+	s.timelines = append(s.timelines, t)
 	return ResourceID(len(s.resources) - 1), nil
 }
 

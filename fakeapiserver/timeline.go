@@ -22,6 +22,7 @@ type timeline struct {
 	scratch []byte
 	free    *version // versions to use again, linked by prev
 	freed   int      // how many
+	memos   bool     // versions get one
 }
 
 // minFree is how many versions may wait to be used again, if the log is not longer.
@@ -72,6 +73,9 @@ func (t *timeline) append(e *entry, rev, createRev int64, obj runtime.Object, de
 	}
 	v.rev, v.createRev, v.obj, v.deleted = rev, createRev, obj, deleted
 	v.prev, v.entry = e.newest, e
+	if t.memos {
+		v.memo = &Memo{Event: v.event()}
+	}
 	e.newest = v
 	t.log.add(v)
 	return v
@@ -101,7 +105,7 @@ func (t *timeline) recycle(v *version) {
 	if t.freed >= max(minFree, len(t.log.ring)) {
 		return
 	}
-	v.obj, v.entry, v.prev = nil, nil, t.free
+	v.obj, v.entry, v.memo, v.prev = nil, nil, nil, t.free
 	t.free = v
 	t.freed++
 }
@@ -132,6 +136,7 @@ func (t *timeline) trim(floor int64) {
 // Objects are shared. Positions in the log mean the same in both.
 func (t *timeline) fork(low, high int64) *timeline {
 	f := newTimeline(t.plural)
+	f.memos = t.memos
 	copyEntry := func(e *entry) *entry {
 		c := f.entries.Get(e.key)
 		if c == nil {
@@ -143,7 +148,7 @@ func (t *timeline) fork(low, high int64) *timeline {
 	}
 	t.walk(low, "", "", func(v *version) bool {
 		c := copyEntry(v.entry)
-		c.newest = &version{rev: v.rev, createRev: v.createRev, obj: v.obj, entry: c}
+		c.newest = &version{rev: v.rev, createRev: v.createRev, obj: v.obj, memo: v.memo, entry: c}
 		return true
 	})
 	first := t.log.after(low)
@@ -153,7 +158,7 @@ func (t *timeline) fork(low, high int64) *timeline {
 		if v.rev > high {
 			break
 		}
-		f.append(copyEntry(v.entry), v.rev, v.createRev, v.obj, v.deleted)
+		f.append(copyEntry(v.entry), v.rev, v.createRev, v.obj, v.deleted).memo = v.memo
 	}
 	return f
 }

@@ -56,6 +56,7 @@ type stream struct {
 type initialEvent struct {
 	entry *entry
 	obj   runtime.Object
+	memo  *Memo
 	rev   int64
 }
 
@@ -121,7 +122,7 @@ func (s *stream) start(rev int64, initial bool) {
 		s.pos, s.initialRev, s.base = c.pos, c.rev, c.rev
 		c.view.walk(c.rev, s.filter.namespace, "", func(v *version) bool {
 			if !s.filter.selects() || s.filter.matches(v.obj) {
-				s.initial = append(s.initial, initialEvent{v.entry, v.obj, v.rev})
+				s.initial = append(s.initial, initialEvent{v.entry, v.obj, v.memo, v.rev})
 			}
 			return true
 		})
@@ -261,13 +262,7 @@ func (s *stream) seek() bool {
 // deleted (S17, I106).
 func (s *stream) classify(v *version) watch.EventType {
 	if s.filter.all() {
-		switch {
-		case v.deleted:
-			return watch.Deleted
-		case v.createRev == v.rev:
-			return watch.Added
-		}
-		return watch.Modified
+		return v.event()
 	}
 	old := v.before()
 	was := old != nil && s.filter.matches(old.obj)
@@ -297,7 +292,7 @@ func (s *stream) deliver() {
 		e := s.initial[0]
 		s.initial[0] = initialEvent{}
 		s.initial = s.initial[1:]
-		s.send(e.entry, watch.Added, e.obj, e.rev)
+		s.send(e.entry, watch.Added, e.obj, e.memo, e.rev)
 	case s.initialEnd:
 		s.initialEnd = false
 		s.sendBookmark(s.initialRev, true)
@@ -308,19 +303,20 @@ func (s *stream) deliver() {
 		s.sendBookmark(s.bookmarkAt(), false)
 	default:
 		v := s.cache.view.log.at(s.pos)
-		obj := v.obj
+		obj, memo := v.obj, v.memo
 		if s.nextType == watch.Deleted && !v.deleted {
 			// Leaving the selection shows the previous object with the new revision (S17).
 			obj = s.call.client.cluster.store.printer.withRevision(v.before().obj, v.rev)
+			memo = nil
 		}
 		s.pos++
-		s.send(v.entry, s.nextType, obj, v.rev)
+		s.send(v.entry, s.nextType, obj, memo, v.rev)
 	}
 	s.offer()
 }
 
-func (s *stream) send(e *entry, t watch.EventType, obj runtime.Object, rev int64) {
-	s.pass(e.display, t, obj, e.key, rev, false)
+func (s *stream) send(e *entry, t watch.EventType, obj runtime.Object, memo *Memo, rev int64) {
+	s.pass(e.display, Event{Type: t, Object: obj, Memo: memo, Key: e.key, Rev: rev}, false)
 }
 
 func (s *stream) sendBookmark(rev int64, end bool) {
@@ -331,7 +327,7 @@ func (s *stream) sendBookmark(rev int64, end bool) {
 			m.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
 		}
 	}
-	s.pass("", watch.Bookmark, obj, "", rev, end)
+	s.pass("", Event{Type: watch.Bookmark, Object: obj, Rev: rev}, end)
 }
 
 // closeWith ends the watch: its end is the next thing that is delivered.

@@ -144,7 +144,7 @@ func (c *watchCache) applyEvent(v *version) {
 	for start := c.window.add(c.start, c.pos-1, c.replica.cluster.kernel.Elapsed()); c.start < start; {
 		c.evict()
 	}
-	c.emit(v.entry.display, v.eventName())
+	c.emit(v.entry.display, string(v.event()))
 	for _, s := range c.streams {
 		s.wake()
 	}
@@ -156,7 +156,9 @@ func (c *watchCache) adopt(v *version) *version {
 	if e == nil {
 		e = c.view.add(v.entry.key)
 	}
-	return c.view.append(e, v.rev, v.createRev, v.obj, v.deleted)
+	own := c.view.append(e, v.rev, v.createRev, v.obj, v.deleted)
+	own.memo = v.memo
+	return own
 }
 
 func (c *watchCache) emit(key, detail string) {

@@ -260,8 +260,8 @@ type sink struct {
 	done   bool
 }
 
-func (s *sink) Answer(code int, _ http.Header, body []byte) {
-	s.code, s.body, s.done = code, body, true
+func (s *sink) Answer(code int, _ http.Header, body rest.Body) {
+	s.code, s.body, s.done = code, body.Bytes(), true
 }
 func (s *sink) Open(code int, _ http.Header) { s.code = code }
 func (s *sink) Frame(b []byte)               { s.body = append(s.body, b...) }

@@ -11,8 +11,9 @@
 //	f, data := a.Error(err)                            // what a client sees of any error
 //	frame, err := view.Frame(watch.Added, object, now) // one frame of a watch, with f.StreamType()
 //
-// A [Cache] keeps the bytes of objects that many clients ask for, one copy for each object and format: objects are immutable
-// once they are stored, so that whoever fans an event out to a thousand watchers encodes it once.
+// An [Encoded] keeps the bytes of one object that many clients ask for, one copy for each format: objects are immutable once they
+// are stored, so that whoever fans an event out to a thousand watchers encodes it once, and a list is a [Body] around what its
+// items are already.
 //
 // # What may not be done here
 //

@@ -2,7 +2,6 @@ package render
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -33,21 +32,19 @@ func (v *View) Frame(event watch.EventType, obj runtime.Object, now time.Time) (
 	return WrapFrame(plain, event, data)
 }
 
+// jsonHead and jsonTail are what a frame in JSON has before and after the object. Events are plain words.
+func jsonHead(event watch.EventType) string { return `{"type":"` + string(event) + `","object":` }
+
+const jsonTail = "}\n"
+
 // WrapFrame makes a frame of an object that is encoded already.
 func WrapFrame(f Format, event watch.EventType, object []byte) ([]byte, error) {
 	switch f.MediaType {
 	case types.JSON:
 		object = bytes.TrimSuffix(object, []byte("\n"))
-		name, err := json.Marshal(string(event))
-		if err != nil {
-			return nil, fmt.Errorf("render: watch event: %w", err)
-		}
-		frame := make([]byte, 0, len(object)+len(name)+len(`{"type":,"object":}`)+1)
-		frame = append(frame, `{"type":`...)
-		frame = append(frame, name...)
-		frame = append(frame, `,"object":`...)
-		frame = append(frame, object...)
-		return append(frame, "}\n"...), nil
+		head := jsonHead(event)
+		frame := make([]byte, 0, len(head)+len(object)+len(jsonTail))
+		return append(append(append(frame, head...), object...), jsonTail...), nil
 	case types.Protobuf:
 		var b bytes.Buffer
 		out := protobuf.LengthDelimitedFramer.NewFrameWriter(&b)

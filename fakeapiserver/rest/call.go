@@ -55,6 +55,10 @@ func (c *call) cancel() { c.client.Cancel(c.req) }
 
 // respond keeps an answer until the connection lets it through.
 func (c *call) respond(code int, h http.Header, body []byte) {
+	c.respondPieces(code, h, Body{Head: body})
+}
+
+func (c *call) respondPieces(code int, h http.Header, body Body) {
 	for _, w := range c.warnings {
 		h.Add("Warning", fmt.Sprintf("299 - %q", w))
 	}

@@ -18,6 +18,8 @@ type encoder struct {
 	ask    render.Ask
 	format render.Format
 	view   *render.View
+	// form is what is kept of objects, item what is kept of those in lists; nil for nothing.
+	form, item *render.Form
 }
 
 // askOf reads what a request's headers and query say about the form of its answer.
@@ -33,25 +35,60 @@ func negotiate(c *call) (err error) {
 	if e.format, err = e.ask.Negotiate(c.resource, c.target.subresource); err != nil {
 		return err
 	}
-	e.view, err = render.NewView(e.format, c.resource, c.target.subresource, e.ask.Query)
-	return err
+	if e.view, err = render.NewView(e.format, c.resource, c.target.subresource, e.ask.Query); err != nil {
+		return err
+	}
+	e.form, e.item = c.server.forms.Object(e.view), c.server.forms.Item(e.view)
+	return nil
+}
+
+// encodedIn are the bytes that are kept beside a version of an object.
+func encodedIn(m *fakeapiserver.Memo) *render.Encoded {
+	e, ok := m.Value.(*render.Encoded)
+	if !ok {
+		e = &render.Encoded{}
+		m.Value = e
+	}
+	return e
+}
+
+// memoOf is the memo of an item of a page, nil if it has none.
+func memoOf(page *fakeapiserver.Page, i int) *fakeapiserver.Memo {
+	if i >= len(page.Memos) {
+		return nil
+	}
+	return page.Memos[i]
+}
+
+// source is an object for which bytes are kept.
+func (e *encoder) source(c *call, form *render.Form) render.Source {
+	return render.Source{
+		View: e.view, Form: form, Now: c.server.cluster.Kernel().Clock().Now(),
+		Convert: func(obj runtime.Object) (runtime.Object, error) { return converted(c, obj) },
+	}
 }
 
 // object encodes an object as it was asked for.
-func (e *encoder) object(c *call, obj runtime.Object) ([]byte, error) {
+func (e *encoder) object(c *call, obj runtime.Object, memo *fakeapiserver.Memo) (render.Body, error) {
+	if memo != nil && e.form != nil && !e.format.Pretty {
+		s := e.source(c, e.form)
+		s.Object, s.Event = obj, memo.Event
+		return encodedIn(memo).Whole(&s)
+	}
 	obj, err := converted(c, obj)
 	if err != nil {
-		return nil, err
+		return render.Body{}, err
 	}
 	return e.shown(c, obj)
 }
 
-func (e *encoder) shown(c *call, obj runtime.Object) ([]byte, error) {
+func (e *encoder) shown(c *call, obj runtime.Object) (render.Body, error) {
 	shown, err := e.view.Of(obj, c.server.cluster.Kernel().Clock().Now())
 	if err != nil {
-		return nil, err
+		return render.Body{}, err
 	}
-	return e.format.Encode(shown)
+	data, err := e.format.Encode(shown)
+	return render.Body{Head: data}, err
 }
 
 // converted is the object in the request's version; kinds that are not the resource's own stay what they are.
@@ -64,21 +101,44 @@ func converted(c *call, obj runtime.Object) (runtime.Object, error) {
 }
 
 // list encodes a page.
-func (e *encoder) list(c *call, page *fakeapiserver.Page) ([]byte, error) {
+func (e *encoder) list(c *call, page *fakeapiserver.Page) (render.Body, error) {
+	m := metav1.ListMeta{ResourceVersion: page.ResourceVersion, Continue: page.Continue, RemainingItemCount: page.RemainingItemCount}
+	if e.item != nil {
+		if b, ok, err := e.listOfKept(c, page, m); ok || err != nil {
+			return b, err
+		}
+	}
 	items := make([]runtime.Object, len(page.Items))
 	for i, obj := range page.Items {
 		var err error
 		if items[i], err = converted(c, obj); err != nil {
-			return nil, err
+			return render.Body{}, err
 		}
 	}
-	list, err := render.List(c.resource, items, metav1.ListMeta{
-		ResourceVersion: page.ResourceVersion, Continue: page.Continue, RemainingItemCount: page.RemainingItemCount,
-	})
+	list, err := render.List(c.resource, items, m)
 	if err != nil {
-		return nil, err
+		return render.Body{}, err
 	}
 	return e.shown(c, list)
+}
+
+// listOfKept puts a list together from the bytes that are kept of its items; ok is false if that cannot be done.
+func (e *encoder) listOfKept(c *call, page *fakeapiserver.Page, m metav1.ListMeta) (b render.Body, ok bool, err error) {
+	if len(page.Memos) != len(page.Items) {
+		return b, false, nil
+	}
+	items := make([][]byte, len(page.Items))
+	s := e.source(c, e.item)
+	for i, memo := range page.Memos {
+		if memo == nil {
+			return b, false, nil // it was committed before bytes were kept
+		}
+		s.Object, s.Event = page.Items[i], memo.Event
+		if items[i], ok, err = encodedIn(memo).Item(&s); !ok || err != nil {
+			return b, false, err
+		}
+	}
+	return render.ListBody(e.view, items, m, s.Now)
 }
 
 // frame encodes a watch event as it goes over the wire.
@@ -88,6 +148,11 @@ func (e *encoder) frame(c *call, ev fakeapiserver.Event) ([]byte, error) {
 		u = u.DeepCopy()
 		u.SetGroupVersionKind(c.resource.GroupVersionKind())
 		return e.view.Frame(ev.Type, u, c.server.cluster.Kernel().Clock().Now())
+	}
+	if ev.Memo != nil && e.form != nil {
+		s := e.source(c, e.form)
+		s.Object, s.Event = ev.Object, ev.Memo.Event
+		return encodedIn(ev.Memo).Frame(ev.Type, &s)
 	}
 	obj, err := converted(c, ev.Object)
 	if err != nil {

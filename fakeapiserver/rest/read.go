@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -37,19 +38,28 @@ func (c *call) got(page *fakeapiserver.Page) {
 			c.fail(err)
 			return
 		}
-		obj = scale
+		c.shown(http.StatusOK, scale, nil)
+		return
 	}
-	c.object(http.StatusOK, obj)
+	c.shown(http.StatusOK, obj, memoOf(page, 0))
 }
 
 // object answers with an object in the request's version.
 func (c *call) object(code int, obj runtime.Object) {
-	body, err := c.encoder.object(c, obj)
+	var memo *fakeapiserver.Memo
+	if m, err := meta.Accessor(obj); err == nil {
+		memo = c.server.cluster.Store().MemoOf(c.id, m.GetNamespace(), m.GetName(), obj)
+	}
+	c.shown(code, obj, memo)
+}
+
+func (c *call) shown(code int, obj runtime.Object, memo *fakeapiserver.Memo) {
+	body, err := c.encoder.object(c, obj, memo)
 	if err != nil {
 		c.fail(err)
 		return
 	}
-	c.respond(code, header(c.encoder.format.ContentType()), body)
+	c.respondPieces(code, header(c.encoder.format.ContentType()), body)
 }
 
 func (c *call) list(q url.Values) (cancel func()) {
@@ -68,7 +78,7 @@ func (c *call) listed(page *fakeapiserver.Page) {
 		c.fail(err)
 		return
 	}
-	c.respond(http.StatusOK, header(c.encoder.format.ContentType()), body)
+	c.respondPieces(http.StatusOK, header(c.encoder.format.ContentType()), body)
 }
 
 // errBadRevision is what a watch cache says to a resourceVersion that is no number.

@@ -13,6 +13,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/discovery"
 	"github.com/informersim/informersim/fakeapiserver/patch"
+	"github.com/informersim/informersim/fakeapiserver/render"
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
@@ -26,6 +27,7 @@ type Server struct {
 	writer  *patch.Writer
 	docs    *discovery.Server
 	kept    map[objectKey]keptForm
+	forms   render.Forms
 }
 
 // Options configure a Server. Cluster and Types are needed.
@@ -41,6 +43,7 @@ type Options struct {
 // New returns a server of the given types. Resources that the cluster does not have yet are added to it.
 func New(o Options) (*Server, error) {
 	s := &Server{cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]fakeapiserver.ResourceID{}, policy: o.Policy, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address}), kept: map[objectKey]keptForm{}}
+	o.Cluster.Store().KeepMemos()
 	for _, t := range o.Types.All() {
 		if err := s.add(t); err != nil {
 			return nil, err

@@ -5,6 +5,9 @@ import "github.com/informersim/informersim/fakeapiserver/rest"
 // Request is an HTTP request whose body has been read.
 type Request = rest.Request
 
+// Body is the body of a response, in pieces.
+type Body = rest.Body
+
 // Sink takes the answer to a request.
 type Sink = rest.Sink
 

@@ -28,10 +28,11 @@ type exchange struct {
 
 	code    int
 	header  http.Header
-	ready   bool // code and header are there
-	whole   bool // the body is complete from the start
-	data    []byte
-	frames  int // in data
+	ready   bool     // code and header are there
+	whole   bool     // the body is complete from the start
+	body    Body     // if it is
+	frames  [][]byte // if not: what has come of it and was not taken yet
+	waiting int      // how many bytes these are
 	ended   bool
 	err     error // how it ended; nil for cleanly
 	dropped bool  // nobody reads any more
@@ -47,11 +48,11 @@ func newExchange() *exchange {
 }
 
 // Answer implements Sink.
-func (e *exchange) Answer(code int, header http.Header, body []byte) {
+func (e *exchange) Answer(code int, header http.Header, body Body) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.code, e.header, e.data, e.ready, e.whole, e.ended = code, header, body, true, true, true
-	e.changed.Broadcast()
+	e.code, e.header, e.body, e.ready, e.whole, e.ended = code, header, body, true, true, true
+	e.changed.Signal() // there is one reader
 }
 
 // Open implements Sink.
@@ -59,7 +60,7 @@ func (e *exchange) Open(code int, header http.Header) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.code, e.header, e.ready = code, header, true
-	e.changed.Broadcast()
+	e.changed.Signal() // there is one reader
 }
 
 // Frame implements Sink.
@@ -70,15 +71,15 @@ func (e *exchange) Frame(b []byte) {
 		return
 	}
 	switch {
-	case len(e.data)+len(b) > maxBuffered:
+	case e.waiting+len(b) > maxBuffered:
 		e.ended, e.err = true, errSlow
-	case e.sending && e.frames >= slowFrames && time.Since(e.sentAt) > slowTime:
+	case e.sending && len(e.frames) >= slowFrames && time.Since(e.sentAt) > slowTime:
 		e.ended = true
 	default:
-		e.data = append(e.data, b...)
-		e.frames++
+		e.frames = append(e.frames, b)
+		e.waiting += len(b)
 	}
-	e.changed.Broadcast()
+	e.changed.Signal() // there is one reader
 }
 
 // progress says that something is being sent to the client from now on, or nothing any more.
@@ -95,7 +96,7 @@ func (e *exchange) Close(err error) {
 	if !e.ended {
 		e.ended, e.err = true, err
 	}
-	e.changed.Broadcast()
+	e.changed.Signal() // there is one reader
 }
 
 // Fail implements Sink.
@@ -109,8 +110,8 @@ func (e *exchange) drop(err error) {
 	if !e.ended {
 		e.ended, e.err = true, err
 	}
-	e.data = nil
-	e.changed.Broadcast()
+	e.frames, e.waiting = nil, 0
+	e.changed.Signal() // there is one reader
 }
 
 // wait returns when there is a response, or an error instead of one.
@@ -129,18 +130,20 @@ func (e *exchange) wait() error {
 	return e.err
 }
 
-// next returns the bytes that have come since, waiting for some; io.EOF after a clean end.
-func (e *exchange) next(into []byte) ([]byte, error) {
+// next returns the frames that have come since, waiting for some; io.EOF after a clean end. into is a slice that is not needed
+// any more.
+func (e *exchange) next(into [][]byte) ([][]byte, error) {
+	clear(into) // other watches may be done with these frames
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for len(e.data) == 0 && !e.ended {
+	for len(e.frames) == 0 && !e.ended {
 		e.changed.Wait()
 	}
-	if len(e.data) > 0 {
-		// The two buffers change places, so a stream in steady state allocates nothing.
-		data := e.data
-		e.data, e.frames = into[:0], 0
-		return data, nil
+	if len(e.frames) > 0 {
+		// The two slices change places, so a stream in steady state allocates nothing.
+		frames := e.frames
+		e.frames, e.waiting = into[:0], 0
+		return frames, nil
 	}
 	if e.err == nil {
 		return nil, io.EOF

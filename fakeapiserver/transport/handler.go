@@ -1,12 +1,14 @@
 package transport
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"strconv"
+	"sync"
 )
 
 // MaxBody is how many bytes a request's body may have, as with a real apiserver (S35).
@@ -42,68 +44,93 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	}
 	e := newExchange()
 	call := &inFlight{driver: h.Driver, e: e, panicked: h.panicked}
-	ctx := hr.Context()
-	go func() {
-		<-ctx.Done() // ends with the request, whichever way
-		call.cancel(ctx.Err())
-	}()
+	ctx := hr.Context() // ends with the request, whichever way
+	stop := context.AfterFunc(ctx, func() { call.cancel(ctx.Err()) })
 	r := &Request{Method: hr.Method, URL: hr.URL, Header: hr.Header, Body: body, Client: "http"}
 	h.Driver.Do(func() { call.begin(h.API, r) })
 	if e.wait() != nil {
 		panic(http.ErrAbortHandler) // the connection breaks without an answer
 	}
-	h.respond(w, hr, e)
+	if e.whole {
+		stop() // there is nothing left to cancel
+	}
+	respond(w, hr, e)
 }
 
-func (h *Handler) respond(w http.ResponseWriter, hr *http.Request, e *exchange) {
+func respond(w http.ResponseWriter, hr *http.Request, e *exchange) {
 	header := w.Header()
 	for k, v := range e.header { // order: one map is copied to another
 		header[k] = v
 	}
 	if e.whole {
-		body := e.data
-		if compressed := compress(hr, header, body); compressed != nil {
-			body = compressed
+		body := &e.body
+		if compressed := compress(hr, body); compressed != nil {
+			body = &Body{Head: compressed}
 			header.Set("Content-Encoding", "gzip")
 			header.Add("Vary", "Accept-Encoding")
 		}
-		header.Set("Content-Length", strconv.Itoa(len(body)))
+		header.Set("Content-Length", strconv.Itoa(body.Len()))
 		w.WriteHeader(e.code)
-		_, _ = w.Write(body) // a client that is gone needs no answer
+		writeBody(w, body)
 		return
 	}
 	w.WriteHeader(e.code)
+	stream(w, e)
+}
+
+// sentAtOnce is how many bytes of an answer are written in one go: whoever reads that many of a stream in time is not slow.
+const sentAtOnce = 64 << 10
+
+// buffers are what small pieces are gathered in before they are written. A watch that waits has none.
+var buffers = sync.Pool{New: func() any { return new([sentAtOnce]byte) }}
+
+// writeBody writes a whole body. A client that is gone needs no answer, so errors are not looked at.
+func writeBody(w io.Writer, body *Body) {
+	if len(body.Items) == 0 && len(body.Tail) == 0 {
+		_, _ = w.Write(body.Head)
+		return
+	}
+	buffer := buffers.Get().(*[sentAtOnce]byte)
+	defer buffers.Put(buffer)
+	_, _ = io.CopyBuffer(struct{ io.Writer }{w}, body.NewReader(), buffer[:]) // the struct hides ReadFrom, which has no use for the buffer
+}
+
+// stream writes what comes of a stream, as soon as it comes.
+func stream(w http.ResponseWriter, e *exchange) {
 	flush := http.NewResponseController(w)
 	_ = flush.Flush()
-	var spare []byte
+	var frames [][]byte
 	for {
-		data, err := e.next(spare)
+		var err error
+		frames, err = e.next(frames)
 		switch {
 		case errors.Is(err, io.EOF):
 			return
 		case err != nil:
 			panic(http.ErrAbortHandler) // the stream breaks where it is
 		}
-		if send(w, e, data) != nil {
+		if send(w, e, frames) != nil {
 			return
 		}
 		_ = flush.Flush()
-		spare = data
 	}
 }
 
-// sentAtOnce is how many bytes of a stream are written in one go: whoever reads that many in time is not slow.
-const sentAtOnce = 64 << 10
-
-// send writes what has come to a stream.
-func send(w io.Writer, e *exchange, data []byte) error {
-	for len(data) > 0 {
-		n := min(len(data), sentAtOnce)
+// send writes what has come to a stream, in as few pieces as can be.
+func send(w io.Writer, e *exchange, frames [][]byte) error {
+	buffer := buffers.Get().(*[sentAtOnce]byte)
+	defer buffers.Put(buffer)
+	body := Body{Items: frames}
+	from := body.NewReader()
+	for {
+		n, err := from.Read(buffer[:])
+		if err != nil {
+			break // the end of them
+		}
 		e.progress(true)
-		if _, err := w.Write(data[:n]); err != nil {
+		if _, err := w.Write(buffer[:n]); err != nil {
 			return err
 		}
-		data = data[n:]
 	}
 	e.progress(false)
 	return nil

@@ -3,6 +3,7 @@ package transport
 import (
 	"bytes"
 	"compress/gzip"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -32,15 +33,15 @@ var zippers = sync.Pool{New: func() any {
 }}
 
 // compress is the body as gzip, nil if it is to be sent as it is. Documents of OpenAPI are never compressed.
-func compress(hr *http.Request, answer http.Header, body []byte) []byte {
-	if len(body) < compressFrom || !acceptsGzip(hr) || strings.HasPrefix(hr.URL.Path, "/openapi/") {
+func compress(hr *http.Request, body *Body) []byte {
+	if body.Len() < compressFrom || !acceptsGzip(hr) || strings.HasPrefix(hr.URL.Path, "/openapi/") {
 		return nil
 	}
 	var b bytes.Buffer
 	z := zippers.Get().(*gzip.Writer)
 	defer zippers.Put(z)
 	z.Reset(&b)
-	_, writeErr := z.Write(body)
+	_, writeErr := io.Copy(z, body.NewReader())
 	if err := z.Close(); err != nil || writeErr != nil {
 		return nil
 	}

@@ -1,13 +1,14 @@
 package transport
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"runtime/debug"
 	"sync"
+
+	"github.com/informersim/informersim/fakeapiserver/render"
 )
 
 // RoundTripper is an http.RoundTripper into a fake apiserver in the same process: no socket, but the bytes that a socket
@@ -54,8 +55,8 @@ func (t *RoundTripper) RoundTrip(hr *http.Request) (*http.Response, error) {
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: e.header, Request: hr, ContentLength: -1,
 	}
 	if e.whole {
-		resp.ContentLength = int64(len(e.data))
-		resp.Body = io.NopCloser(bytes.NewReader(e.data))
+		resp.ContentLength = int64(e.body.Len())
+		resp.Body = io.NopCloser(e.body.NewReader())
 		if stop != nil {
 			stop()
 		}
@@ -101,8 +102,8 @@ func (c *inFlight) recover(r *Request) {
 	if c.panicked != nil {
 		c.panicked(r, p, debug.Stack())
 	}
-	c.e.Answer(http.StatusInternalServerError, http.Header{"Content-Type": {"application/json"}}, status(http.StatusInternalServerError, "InternalError",
-		fmt.Sprintf("This request caused apiserver to panic. Look in the logs for details: %v", p)))
+	c.e.Answer(http.StatusInternalServerError, http.Header{"Content-Type": {"application/json"}}, Body{Head: status(http.StatusInternalServerError, "InternalError",
+		fmt.Sprintf("This request caused apiserver to panic. Look in the logs for details: %v", p))})
 }
 
 // cancel tells the API, inside a step, that the client has gone.
@@ -131,22 +132,25 @@ type streamBody struct {
 	call *inFlight
 	stop func() bool
 
-	left  []byte
-	spare []byte
+	frames Body           // taken from the exchange
+	left   *render.Reader // reads what is left of them
 }
 
 // Read implements io.Reader.
 func (b *streamBody) Read(p []byte) (int, error) {
-	if len(b.left) == 0 {
-		data, err := b.e.next(b.spare)
+	for {
+		if b.left != nil {
+			if n, err := b.left.Read(p); err == nil {
+				return n, nil
+			}
+		}
+		frames, err := b.e.next(b.frames.Items)
+		b.frames.Items = frames
 		if err != nil {
 			return 0, err
 		}
-		b.left, b.spare = data, data
+		b.left = b.frames.NewReader()
 	}
-	n := copy(p, b.left)
-	b.left = b.left[n:]
-	return n, nil
 }
 
 // Close implements io.Closer: the client hangs up.

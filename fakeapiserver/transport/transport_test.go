@@ -59,7 +59,7 @@ func TestCommonHeaders(t *testing.T) {
 		if r.URL.Path == "/kept" {
 			h.Set("Cache-Control", "public")
 		}
-		s.Answer(http.StatusOK, h, []byte("ok"))
+		s.Answer(http.StatusOK, h, transport.Body{Head: []byte("ok")})
 		return func() {}
 	})
 	for path, want := range map[string]string{"/": "no-cache, private", "/kept": "public"} { // order: each request is its own
@@ -84,7 +84,7 @@ func TestCompression(t *testing.T) {
 		if r.URL.Path == "/small" {
 			body = "small"
 		}
-		s.Answer(http.StatusOK, http.Header{}, []byte(body))
+		s.Answer(http.StatusOK, http.Header{}, transport.Body{Head: []byte(body)})
 		return func() {}
 	})
 	for _, c := range []struct {

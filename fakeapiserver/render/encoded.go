@@ -1,0 +1,261 @@
+package render
+
+import (
+	"bytes"
+	"encoding/binary"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informersim/informersim/fakeapiserver/types"
+)
+
+// Encoded is where the bytes of one object are kept, in every form that was asked for: whoever lists ten thousand objects or fans
+// an event out to a thousand watchers encodes each once. It is right only for an object that does not change, and lives as long
+// as whoever has it. The zero value is empty. It is not for concurrent use, but the bytes that it hands out are.
+type Encoded struct {
+	first encodedForm
+	more  []encodedForm
+}
+
+// encodedForm is an object in one form: a frame of a watch, of which the object itself, and an item of a list, are parts.
+type encodedForm struct {
+	form             *Form
+	frame            []byte
+	from, to         int // the object in the frame
+	itemFrom, itemTo int // what a list has of it, 0 if it cannot be a part of one
+}
+
+// Form is how objects of a resource are encoded. Views that show the same have the same one of a Forms.
+type Form struct {
+	resource    *types.Resource
+	subresource string
+	format      Format
+}
+
+// Forms has the forms that objects were asked for in. The zero value is ready to use.
+type Forms struct{ known map[Form]*Form }
+
+// Object is the form of objects and watch events that the view shows; nil for Tables, which show ages, and for YAML.
+func (t *Forms) Object(v *View) *Form {
+	switch v.format.As.Kind {
+	case "", "PartialObjectMetadata":
+		return t.form(v, v.format)
+	}
+	return nil
+}
+
+// Item is the form of the items of lists that the view shows; nil for those that are not made of the bytes of their items.
+func (t *Forms) Item(v *View) *Form {
+	if v.format.Pretty {
+		return nil
+	}
+	f := v.format
+	switch f.As.Kind {
+	case "":
+	case "PartialObjectMetadataList":
+		f.As.Kind = "PartialObjectMetadata"
+	default:
+		return nil
+	}
+	return t.form(v, f)
+}
+
+func (t *Forms) form(v *View, f Format) *Form {
+	if f.MediaType == types.YAML {
+		return nil
+	}
+	f.Pretty = false // frames never are
+	key := Form{v.resource, v.subresource, f}
+	form := t.known[key]
+	if form == nil {
+		if t.known == nil {
+			t.known = map[Form]*Form{}
+		}
+		form = &key
+		t.known[key] = form
+	}
+	return form
+}
+
+// find is the object in that form, nil if it was not asked for yet.
+func (e *Encoded) find(f *Form) *encodedForm {
+	if e.first.form == f {
+		return &e.first
+	}
+	for i := range e.more {
+		if e.more[i].form == f {
+			return &e.more[i]
+		}
+	}
+	return nil
+}
+
+// Source is an object to be encoded, and what is needed for it.
+type Source struct {
+	View *View
+	Form *Form
+	// Event is what the object is to most watchers: its frame is the one that is kept.
+	Event  watch.EventType
+	Object runtime.Object
+	// Convert gives the object in the version of the view's resource; nil if it is in it.
+	Convert func(runtime.Object) (runtime.Object, error)
+	Now     time.Time
+}
+
+func (s *Source) converted() (runtime.Object, error) {
+	if s.Convert == nil {
+		return s.Object, nil
+	}
+	return s.Convert(s.Object)
+}
+
+// get is the object in the source's form, encoded if it was not yet.
+func (e *Encoded) get(s *Source) (*encodedForm, error) {
+	if have := e.find(s.Form); have != nil {
+		return have, nil
+	}
+	obj, err := s.converted()
+	if err != nil {
+		return nil, err
+	}
+	v := *s.View
+	if v.format.As.Kind == "PartialObjectMetadataList" {
+		v.format.As.Kind = "PartialObjectMetadata" // what its items are
+	}
+	frame, err := v.Frame(s.Event, obj, s.Now)
+	if err != nil {
+		return nil, err
+	}
+	made := encodedForm{form: s.Form, frame: frame}
+	made.locate(&v, s.Event)
+	if e.first.form == nil {
+		e.first = made
+		return &e.first, nil
+	}
+	e.more = append(e.more, made)
+	return &e.more[len(e.more)-1], nil
+}
+
+// locate finds the object, and the item of a list, in the frame.
+func (f *encodedForm) locate(v *View, event watch.EventType) {
+	if v.format.MediaType == types.Protobuf {
+		from := bytes.Index(f.frame, protobufMagic)
+		f.from, f.to = from, len(f.frame)
+		if u, ok := parseUnknown(f.frame[from:]); ok {
+			f.itemFrom, f.itemTo = f.from+u.rawTag, f.from+u.rawEnd
+		}
+		return
+	}
+	f.from, f.to = len(jsonHead(event)), len(f.frame)-len(jsonTail)
+	f.itemFrom, f.itemTo = f.from, f.to
+	if kind := itemKind(v); kind != "" {
+		f.itemFrom += len(kind)
+		if !bytes.HasPrefix(f.frame[f.from:], []byte(kind)) {
+			f.itemFrom, f.itemTo = 0, 0
+		}
+	}
+}
+
+// itemKind is how the JSON of an object begins that as an item of a list has no kind (S7): all of it is left out there.
+func itemKind(v *View) string {
+	if v.resource.Custom || v.format.As.Kind != "" {
+		return ""
+	}
+	gvk := v.resource.KindOf(v.subresource)
+	return `{"kind":"` + gvk.Kind + `","apiVersion":"` + gvk.GroupVersion().String() + `",`
+}
+
+// Frame is the frame of a watch. Nobody may write to the bytes.
+func (e *Encoded) Frame(event watch.EventType, s *Source) ([]byte, error) {
+	f, err := e.get(s)
+	if err != nil || event == s.Event {
+		return f.whole(), err
+	}
+	plain := s.View.format
+	plain.Pretty = false
+	return WrapFrame(plain, event, f.frame[f.from:f.to])
+}
+
+func (f *encodedForm) whole() []byte {
+	if f == nil {
+		return nil
+	}
+	return f.frame
+}
+
+// Whole is the object as the body of an answer. Nobody may write to the bytes.
+func (e *Encoded) Whole(s *Source) (Body, error) {
+	f, err := e.get(s)
+	if err != nil {
+		return Body{}, err
+	}
+	b := Body{Head: f.frame[f.from:f.to]}
+	if s.View.format.MediaType == types.JSON {
+		b.Tail = []byte("\n")
+	}
+	return b, nil
+}
+
+// Item is the object as one of the items of a ListBody; ok is false if it cannot be one. Nobody may write to the bytes.
+func (e *Encoded) Item(s *Source) (item []byte, ok bool, err error) {
+	f, err := e.get(s)
+	if err != nil {
+		return nil, false, err
+	}
+	return f.frame[f.itemFrom:f.itemTo], f.itemTo > 0, nil
+}
+
+// ListBody is the list of some items of a view whose form was not nil; ok is false if this list cannot be made of them.
+func ListBody(v *View, items [][]byte, m metav1.ListMeta, now time.Time) (b Body, ok bool, err error) {
+	list, err := List(v.resource, nil, m)
+	if err != nil {
+		return b, false, err
+	}
+	if _, untyped := list.(runtime.Unstructured); untyped && !v.resource.Custom {
+		return b, false, nil // there are no lists of the kind
+	}
+	shown, err := v.Of(list, now)
+	if err != nil {
+		return b, false, err
+	}
+	empty, err := v.format.Encode(shown)
+	if err != nil {
+		return b, false, err
+	}
+	b.Items = items
+	if v.format.MediaType == types.Protobuf {
+		return b, b.aroundProtobuf(empty), nil
+	}
+	return b, b.aroundJSON(empty, itemKind(v) != ""), nil
+}
+
+// aroundJSON takes an encoded list without items apart. bare tells that the items lack their beginning.
+func (b *Body) aroundJSON(empty []byte, bare bool) bool {
+	// A string cannot contain this, for its quotes would be escaped.
+	head, tail, ok := bytes.Cut(empty, []byte(`"items":[]`))
+	b.Head, b.Between, b.Tail = append(head[:len(head):len(head)], `"items":[`...), []byte(","), append([]byte("]"), tail...)
+	if bare && len(b.Items) > 0 {
+		b.Head, b.Between = append(b.Head, '{'), []byte(",{")
+	}
+	return ok
+}
+
+// aroundProtobuf does the same to a list in protobuf, whose items are fields of their own: the same field, by its number, that
+// holds the object where it is encoded by itself.
+func (b *Body) aroundProtobuf(empty []byte) bool {
+	u, ok := parseUnknown(empty)
+	if !ok {
+		return false
+	}
+	size := u.rawEnd - u.raw
+	for _, item := range b.Items {
+		size += len(item)
+	}
+	b.Head = binary.AppendUvarint(append(empty[:u.rawTag:u.rawTag], empty[u.rawTag]), uint64(size))
+	b.Head = append(b.Head, empty[u.raw:u.rawEnd]...)
+	b.Tail = empty[u.rawEnd:]
+	return true
+}
