@@ -64,21 +64,22 @@ type ClusterOptions struct {
 
 // Cluster is a Store, its Replicas and their Clients. It is the actor "cluster".
 type Cluster struct {
-	kernel   *sim.Kernel
-	options  ClusterOptions
-	id       sim.ActorID
-	store    *Store
-	replicas []*Replica
-	clients  []*Client
-	byName   map[string]*Client
-	nextRR   int
-	enabled  faultMask
-	armed    []*armedFault
-	triggers []*armedTrigger
-	stops    int // how often the faults were stopped
-	faults   faultSet
-	onCommit []func(ResourceID, Committed)
-	struck   int // how many faults were chosen
+	kernel    *sim.Kernel
+	options   ClusterOptions
+	id        sim.ActorID
+	store     *Store
+	replicas  []*Replica
+	clients   []*Client
+	byName    map[string]*Client
+	nextRR    int
+	enabled   faultMask
+	armed     []*armedFault
+	triggers  []*armedTrigger
+	stops     int // how often the faults were stopped
+	faults    faultSet
+	onCommit  []func(ResourceID, Committed)
+	onRestore []func()
+	struck    int // how many faults were chosen
 	// leaderless is how many losses of the Store's leader are not over, serving the replica whose request is served now.
 	leaderless int
 	serving    *Replica
@@ -185,6 +186,9 @@ func (c *watchCache) followed() int64 {
 // OnCommit has f called for every write from now on, inside the step that makes it. f may not write itself; what it makes of
 // the write is for later steps.
 func (c *Cluster) OnCommit(f func(ResourceID, Committed)) { c.onCommit = append(c.onCommit, f) }
+
+// OnRestore has f called after every restore of the Store from now on, inside the step that makes it.
+func (c *Cluster) OnRestore(f func()) { c.onRestore = append(c.onRestore, f) }
 
 // committed tells the world of a write.
 func (c *Cluster) committed(id ResourceID, v *version) {
@@ -384,6 +388,9 @@ func (c *Cluster) Restore(rev, bump int64) error {
 	r := c.kernel.Record(c.id, KindRestore)
 	r.RV = c.store.revision
 	c.kernel.Emit(r)
+	for _, f := range c.onRestore {
+		f()
+	}
 	c.offerStoreFaults()
 	for _, rep := range c.replicas {
 		if bump > 0 {

@@ -26,10 +26,10 @@ import (
 
 // serveFlags are the flags of `informersim serve`.
 type serveFlags struct {
-	addr, control, kubeconfig, mix, token string
-	crds, loads                           []string
-	seed                                  uint64
-	replicas                              int
+	addr, control, kubeconfig, mix, token, data string
+	crds, loads                                 []string
+	seed                                        uint64
+	replicas                                    int
 }
 
 func newServeCommand() *cobra.Command {
@@ -38,7 +38,7 @@ func newServeCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Serve the fake apiserver over HTTP, for kubectl and any other client",
 		Long: `serve runs the fake apiserver on a loopback address, in real time, for kubectl and clients in any language. It serves
-the built-in types and the custom resources of --crd. Everything is in memory.
+the built-in types and the custom resources of --crd. Everything is in memory, unless --data names a file that keeps it.
 
 A second listener, --control ADDR, steers it:
   GET  /revision                the Store's revision
@@ -47,9 +47,13 @@ A second listener, --control ADDR, steers it:
   POST /restore?rev=N           put the Store back to revision N; bump=M raises the revision by M
   POST /fault                   inject a fault given as JSON, like {"kind":"watch-410","target":"http"}
 
+With --data every write is in the file before anyone is told of it, so a session goes on after a restart, and after a kill:
+objects keep their resourceVersions. History does not: who asks for a revision before the restart gets 410 and lists again.
+
 An address that is not loopback is refused unless --token is given. Ctrl-C ends open watches and stops.`,
 		Example: `  informersim serve --kubeconfig kubeconfig
   informersim serve --addr 127.0.0.1:8080 --crd widgets.yaml --load objects.yaml --control 127.0.0.1:8081
+  informersim serve --crd widgets.yaml --load objects.yaml --data session.db
   informersim serve --fault-mix light --seed 7`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error { return f.serve(c) },
@@ -57,7 +61,8 @@ An address that is not loopback is refused unless --token is given. Ctrl-C ends 
 	c.Flags().StringVar(&f.addr, "addr", "127.0.0.1:0", "the `address` to listen on; port 0 takes a free one")
 	c.Flags().StringVar(&f.control, "control", "", "a loopback `address` for the control endpoints; none without it")
 	c.Flags().StringArrayVar(&f.crds, "crd", nil, "a `file` of CustomResourceDefinitions, YAML or JSON, many documents or a List")
-	c.Flags().StringArrayVar(&f.loads, "load", nil, "a `file` of objects to begin with, YAML or JSON, many documents or a List")
+	c.Flags().StringArrayVar(&f.loads, "load", nil, "a `file` of objects to begin with, YAML or JSON, many documents or a List; those that --data has already stay as they are")
+	c.Flags().StringVar(&f.data, "data", "", "keep all objects in the `file`, which is made if there is none; in memory without it")
 	c.Flags().StringVar(&f.kubeconfig, "kubeconfig", "", "write a kubeconfig for this server to the `file`")
 	c.Flags().StringVar(&f.mix, "fault-mix", "", "faults that may happen to requests and watches: a name or a `file`")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of uids, generated names and faults")
@@ -80,21 +85,31 @@ func (f *serveFlags) serve(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	defer w.pump.Stop()
 	for _, path := range f.loads {
-		if err := w.load(path); err != nil {
-			return err
+		if err := w.load(path, c.OutOrStdout()); err != nil {
+			return errors.Join(err, w.stop())
 		}
 	}
-	return f.listen(c, w)
+	return errors.Join(f.listen(c, w), w.stop())
 }
 
 // served is the world behind the listeners.
 type served struct {
 	kernel  *sim.Kernel
 	cluster *fakeapiserver.Cluster
-	api     *rest.Server
+	rest    *rest.Server
+	api     transport.API // rest, or what guards it
 	pump    *transport.Pump
+	data    *data // nil if everything is in memory
+}
+
+// stop ends the world; what it has to keep is kept.
+func (w *served) stop() error {
+	w.pump.Stop()
+	if w.data == nil {
+		return nil
+	}
+	return w.data.close(w.pump)
 }
 
 func (f *serveFlags) world(stderr io.Writer) (*served, error) {
@@ -129,10 +144,16 @@ func (f *serveFlags) world(stderr io.Writer) (*served, error) {
 	if f.replicas > 1 {
 		policy = fakeapiserver.RoundRobin()
 	}
-	if w.api, err = rest.New(rest.Options{Cluster: w.cluster, Types: reg, Policy: policy}); err != nil {
+	if w.rest, err = rest.New(rest.Options{Cluster: w.cluster, Types: reg, Policy: policy}); err != nil {
 		return nil, err
 	}
+	w.api = w.rest
 	w.pump = transport.NewPump(w.kernel, func(err error) { fmt.Fprintf(stderr, "error: the server has stopped working: %v\n", err) })
+	if f.data != "" {
+		if err := w.keepIn(f.data); err != nil {
+			return nil, fmt.Errorf("--data: %w", err)
+		}
+	}
 	return w, nil
 }
 

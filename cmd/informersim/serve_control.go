@@ -16,7 +16,12 @@ func (w *served) controlHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /revision", func(rw http.ResponseWriter, _ *http.Request) {
 		var rev int64
-		w.pump.Look(func() { rev = w.cluster.Store().Revision() })
+		var err error
+		w.pump.Look(func() { rev, err = w.cluster.Store().Revision(), w.sync() })
+		if err != nil {
+			http.Error(rw, err.Error(), http.StatusInternalServerError)
+			return
+		}
 		fmt.Fprintln(rw, rev)
 	})
 	mux.HandleFunc("POST /compact", w.steer(func(r *http.Request) error {
@@ -72,7 +77,7 @@ func (w *served) steer(op func(*http.Request) error) http.HandlerFunc {
 		done := errors.New("the server has stopped")
 		var rev int64
 		w.pump.Do(func() {
-			done = op(r)
+			done = errors.Join(op(r), w.sync())
 			rev = w.cluster.Store().Revision()
 		})
 		if done != nil {

@@ -2,13 +2,16 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -16,17 +19,29 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/transport"
 )
 
-// load creates the objects of a file through the API, so that they meet the same rules as any others.
-func (w *served) load(path string) error {
+// load creates the objects of a file through the API, so that they meet the same rules as any others. Those that are in the
+// file of --data already are left as they are, so that a session goes on with the command that began it.
+func (w *served) load(path string, out io.Writer) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("--load: %w", err)
 	}
 	defer file.Close()
 	d := yaml.NewYAMLOrJSONDecoder(file, 4096)
+	there := 0
+	create := func(o runtime.Object) error {
+		created, err := w.createLoaded(o.(*unstructured.Unstructured))
+		if !created {
+			there++
+		}
+		return err
+	}
 	for n := 1; ; n++ {
 		u := &unstructured.Unstructured{}
 		if err := d.Decode(u); errors.Is(err, io.EOF) {
+			if there > 0 {
+				fmt.Fprintf(out, "--load %s: %d objects exist already, and were left as they are\n", path, there)
+			}
 			return nil
 		} else if err != nil {
 			return fmt.Errorf("--load %s: document %d: %w", path, n, err)
@@ -34,7 +49,6 @@ func (w *served) load(path string) error {
 		if len(u.Object) == 0 {
 			continue
 		}
-		create := func(o runtime.Object) error { return w.createLoaded(o.(*unstructured.Unstructured)) }
 		if u.IsList() {
 			err = u.EachListItem(create)
 		} else {
@@ -46,28 +60,50 @@ func (w *served) load(path string) error {
 	}
 }
 
-func (w *served) createLoaded(u *unstructured.Unstructured) error {
-	p, err := w.api.PathFor(u.GroupVersionKind(), u.GetNamespace())
+// createLoaded creates an object. created is false for one that exists already in the file of --data.
+func (w *served) createLoaded(u *unstructured.Unstructured) (created bool, err error) {
+	if w.data != nil && w.data.goesOn && u.GetName() == "" {
+		return false, nil // its name was generated when the session began
+	}
+	p, err := w.rest.PathFor(u.GroupVersionKind(), u.GetNamespace())
 	if err != nil {
-		return err
+		return false, err
 	}
 	u.SetResourceVersion("")
 	body, err := u.MarshalJSON()
 	if err != nil {
-		return err
+		return false, err
 	}
 	req := &http.Request{Method: http.MethodPost, URL: &url.URL{Scheme: "http", Host: "load", Path: p}, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body))}
 	resp, err := (&transport.RoundTripper{Driver: w.pump, API: w.api, Client: "load"}).RoundTrip(req)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode == http.StatusCreated {
-		return nil
+	switch {
+	case resp.StatusCode == http.StatusCreated:
+		return true, nil
+	case resp.StatusCode == http.StatusConflict && w.data != nil:
+		return false, nil
 	}
 	answer, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return fmt.Errorf("%s %s/%s: %d %s", u.GetKind(), u.GetNamespace(), u.GetName(), resp.StatusCode, answer)
+	var status metav1.Status
+	if err := json.Unmarshal(answer, &status); err != nil || status.Message == "" {
+		status.Message = strings.TrimSpace(string(answer))
+	}
+	return false, fmt.Errorf("%s %s: the server answers %d: %s", u.GetKind(), displayName(u), resp.StatusCode, status.Message)
+}
+
+func displayName(u *unstructured.Unstructured) string {
+	name := u.GetName()
+	if name == "" {
+		name = u.GetGenerateName()
+	}
+	if ns := u.GetNamespace(); ns != "" {
+		return ns + "/" + name
+	}
+	return name
 }

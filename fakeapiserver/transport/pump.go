@@ -12,7 +12,8 @@ var kindArrive = sim.RegisterKind("arrive", sim.ClassScript)
 // Pump is a Driver that steps a kernel in real time: virtual time follows the real clock, and after every arrival all
 // happens that can. It is safe for concurrent use, and is the only one to touch the kernel from then on.
 type Pump struct {
-	mu      sync.Mutex
+	mu      sync.Mutex // held while anything happens
+	arrived arrivals
 	k       *sim.Kernel
 	inbox   *inbox
 	started time.Time
@@ -50,14 +51,37 @@ func (b *inbox) Apply(sim.Choice) {
 	}
 }
 
-// Do runs f inside a step, and then everything that follows from it without time passing. It does nothing after Stop.
+// arrivals are what waits for its step.
+type arrivals struct {
+	mu   sync.Mutex
+	work []func()
+}
+
+func (a *arrivals) add(f func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.work = append(a.work, f)
+}
+
+func (a *arrivals) take() []func() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	work := a.work
+	a.work = nil
+	return work
+}
+
+// Do runs f inside a step, and then everything that follows from it without time passing. What arrives while something is
+// going on shares the next step, so that whatever the end of a step costs is paid once for all. It does nothing after Stop.
 func (p *Pump) Do(f func()) {
+	p.arrived.add(f)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.stopped {
-		return
+	work := p.arrived.take()
+	if len(work) == 0 || p.stopped {
+		return // who had the lock before has taken f along
 	}
-	p.inbox.work = append(p.inbox.work, f)
+	p.inbox.work = work
 	p.k.Offer(p.inbox.id, kindArrive, 0)
 	p.run()
 }

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+)
+
+// serving is a server in a process of its own.
+type serving struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	root   string
+	stderr *bytes.Buffer
+}
+
+// serveIn starts `informersim serve` and waits until it serves.
+func serveIn(t *testing.T, args ...string) *serving {
+	t.Helper()
+	p := &serving{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0], append([]string{"serve"}, args...)...), stderr: &bytes.Buffer{}}
+	p.cmd.Env = append(os.Environ(), asCommand+"=1")
+	p.cmd.Stderr = p.stderr
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if root, ok := strings.CutPrefix(lines.Text(), "serving on "); ok {
+			p.root = root
+			go func() { _, _ = io.Copy(io.Discard, out) }()
+			return p
+		}
+	}
+	t.Fatalf("the server ended: %v\n%s", p.cmd.Wait(), p.stderr)
+	return nil
+}
+
+func (p *serving) kill() {
+	p.t.Helper()
+	if err := p.cmd.Process.Kill(); err != nil {
+		p.t.Fatal(err)
+	}
+	_ = p.cmd.Wait() // it was killed
+}
+
+func (p *serving) client() kubernetes.Interface {
+	p.t.Helper()
+	c, err := kubernetes.NewForConfig(&rest.Config{Host: p.root})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return c
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// A server that is killed while it is written to knows everything that it has said when it is started again, and an informer
+// goes on with it.
+func TestServeSurvivesKill(t *testing.T) {
+	inTemp(t, nil)
+	addr := freeAddress(t)
+	first := serveIn(t, "--addr", addr, "--data", "session.db")
+	client := first.client()
+	factory := informers.NewSharedInformerFactory(client, 0)
+	lister := factory.Core().V1().ConfigMaps().Lister()
+	informer := factory.Core().V1().ConfigMaps().Informer()
+	factory.Start(t.Context().Done())
+	factory.WaitForCacheSync(t.Context().Done())
+
+	told := make(chan *corev1.ConfigMap, 10000)
+	go func() {
+		defer close(told)
+		for i := 0; ; i++ {
+			cm, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("m-%05d", i), Labels: map[string]string{"a": "b"}}}, metav1.CreateOptions{})
+			if err != nil {
+				return // the server is gone
+			}
+			told <- cm
+		}
+	}()
+	var all []*corev1.ConfigMap
+	for len(all) < 20 {
+		all = append(all, <-told)
+	}
+	first.kill()
+	for cm := range told {
+		all = append(all, cm)
+	}
+
+	second := serveIn(t, "--addr", addr, "--data", "session.db")
+	list, err := client.CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := map[string]corev1.ConfigMap{}
+	for _, cm := range list.Items {
+		have[cm.Name] = cm
+	}
+	for _, want := range all {
+		if got := have[want.Name]; !equality.Semantic.DeepEqual(&got, want) {
+			t.Errorf("the server said to have %+v, and has %+v", want, got)
+		}
+	}
+	// One more may have been written whose answer was lost.
+	if extra := len(have) - len(all); extra < 0 || extra > 1 {
+		t.Errorf("there are %d objects, %d were told of", len(have), len(all))
+	}
+	old, err := client.CoreV1().ConfigMaps("default").Watch(t.Context(), metav1.ListOptions{ResourceVersion: all[0].ResourceVersion})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := <-old.ResultChan(); !apierrors.IsResourceExpired(apierrors.FromObject(e.Object)) {
+		t.Errorf("a watch from before the restart begins with %+v", e)
+	}
+	after, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "after"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		cm, err := lister.ConfigMaps("default").Get("after")
+		if err == nil && cm.ResourceVersion == after.ResourceVersion && len(informer.GetStore().List()) == len(have)+1 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the informer has %d objects, and %v of the last one; %d were expected", len(informer.GetStore().List()), err, len(have)+1)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+
+	// The file is in use.
+	if got := command(t, "serve", "--data", "session.db"); got.code != exitBadInput || !strings.Contains(got.stderr, "session.db is open in another process") {
+		t.Errorf("a second server on the same file: %+v", got)
+	}
+	second.kill()
+}
+
+// What is loaded at the second start is there already.
+func TestServeLoadsOnce(t *testing.T) {
+	inTemp(t, map[string]string{"objects.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: b-, namespace: a}\n"})
+	for range 2 {
+		p := serveIn(t, "--data", "session.db", "--load", "objects.yaml")
+		list, err := p.client().CoreV1().ConfigMaps("").List(t.Context(), metav1.ListOptions{})
+		if err != nil || len(list.Items) != 1 {
+			t.Errorf("%d objects, %v", len(list.Items), err)
+		}
+		if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.cmd.Wait(); err != nil {
+			t.Errorf("the server ended with %v: %s", err, p.stderr)
+		}
+	}
+}
+
+// A restore is kept as well.
+func TestServeKeepsRestore(t *testing.T) {
+	inTemp(t, nil)
+	control := freeAddress(t)
+	p := serveIn(t, "--data", "session.db", "--control", control)
+	maps := p.client().CoreV1().ConfigMaps("default")
+	var first *corev1.ConfigMap
+	for i := range 3 {
+		cm, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("m-", i)}}, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			first = cm
+		}
+	}
+	resp, err := http.Post("http://"+control+"/restore?rev="+first.ResourceVersion, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	p.kill()
+	list, err := serveIn(t, "--data", "session.db").client().CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(list.Items) != 1 || list.ResourceVersion != first.ResourceVersion {
+		t.Errorf("%d objects at %s, %v; want 1 at %s", len(list.Items), list.ResourceVersion, err, first.ResourceVersion)
+	}
+}
+
+func TestServeRefusesData(t *testing.T) {
+	inTemp(t, map[string]string{"notes.txt": "remember the milk", "plain/x": ""})
+	for path, want := range map[string]string{
+		"notes.txt":    "--data: notes.txt is no file that this server has written, or is damaged",
+		"plain":        "--data: plain is no file",
+		"missing/data": "--data: open missing/data: no such file or directory",
+		"notes.txt/x":  "not a directory",
+	} {
+		if got := command(t, "serve", "--data", path); got.code != exitBadInput || !strings.Contains(got.stderr, want) {
+			t.Errorf("--data %s: %+v, want %q", path, got, want)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package persistence
+
+import (
+	"net/http"
+
+	"github.com/informersim/informersim/fakeapiserver/rest"
+)
+
+// API answers requests inside steps of a kernel.
+type API interface {
+	Serve(r *rest.Request, s rest.Sink) (cancel func())
+}
+
+// Durable is an API that tells nobody of what is not in the file: before anything goes out, everything that was committed is
+// saved. If it cannot be saved, the connection breaks instead.
+type Durable struct {
+	API      API
+	Recorder *Recorder
+}
+
+// Serve implements transport.API.
+func (d *Durable) Serve(r *rest.Request, s rest.Sink) (cancel func()) {
+	return d.API.Serve(r, &durableSink{s, d.Recorder})
+}
+
+// durableSink saves before it tells.
+type durableSink struct {
+	rest.Sink
+	recorder *Recorder
+}
+
+// Answer implements rest.Sink.
+func (s *durableSink) Answer(code int, header http.Header, body []byte) {
+	if err := s.recorder.Sync(); err != nil {
+		s.Fail(err)
+		return
+	}
+	s.Sink.Answer(code, header, body)
+}
+
+// Open implements rest.Sink.
+func (s *durableSink) Open(code int, header http.Header) {
+	if err := s.recorder.Sync(); err != nil {
+		s.Fail(err)
+		return
+	}
+	s.Sink.Open(code, header)
+}
+
+// Frame implements rest.Sink.
+func (s *durableSink) Frame(b []byte) {
+	if err := s.recorder.Sync(); err != nil {
+		s.Close(err)
+		return
+	}
+	s.Sink.Frame(b)
+}

@@ -1,0 +1,82 @@
+package persistence
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/informersim/informersim/fakeapiserver"
+)
+
+// The file has one pair for the revision, and one for each object: "object/<plural>.<group>/<namespace>/<name>".
+const (
+	revisionKey  = "revision"
+	objectPrefix = "object/"
+)
+
+// stored is an object as it is in the file.
+type stored struct {
+	Revision int64           `json:"revision"`
+	Version  string          `json:"version"` // of the API, in which the object is written
+	Object   json.RawMessage `json:"object"`
+}
+
+func objectKey(r *fakeapiserver.Resource, key string) []byte {
+	return []byte(objectPrefix + r.GroupResource().String() + "/" + key)
+}
+
+// parseKey takes an object's key apart; ok is false for other keys.
+func parseKey(key string) (gr schema.GroupResource, object string, ok bool) {
+	rest, ok := strings.CutPrefix(key, objectPrefix)
+	if !ok {
+		return gr, "", false
+	}
+	resource, object, ok := strings.Cut(rest, "/")
+	return schema.ParseGroupResource(resource), object, ok
+}
+
+func revisionChange(rev int64) Change {
+	return Change{Key: []byte(revisionKey), Value: strconv.AppendInt(nil, rev, 10)}
+}
+
+func encode(r *fakeapiserver.Resource, revision int64, obj runtime.Object) ([]byte, error) {
+	data, err := json.Marshal(obj)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(stored{Revision: revision, Version: r.Version, Object: data})
+}
+
+// decode reads an object. Those of Go types must be in the version that is stored now; custom ones are converted when they
+// are read.
+func decode(r *fakeapiserver.Resource, s stored) (runtime.Object, error) {
+	obj := newObject(r)
+	if _, custom := obj.(*unstructured.Unstructured); !custom && s.Version != r.Version {
+		return nil, fmt.Errorf("it is written in version %s, and %s is what is stored now", s.Version, r.Version)
+	}
+	return obj, json.Unmarshal(s.Object, obj)
+}
+
+func newObject(r *fakeapiserver.Resource) runtime.Object {
+	if r.New != nil {
+		if obj := r.New(); obj != nil {
+			return obj
+		}
+	}
+	return &unstructured.Unstructured{}
+}
+
+// revisionOf is the revision at which an object was committed.
+func revisionOf(obj runtime.Object) (int64, error) {
+	m, ok := obj.(metav1.Object)
+	if !ok {
+		return 0, fmt.Errorf("a %T has no metadata", obj)
+	}
+	return fakeapiserver.ParseRevision(m.GetResourceVersion())
+}

@@ -1,0 +1,192 @@
+package persistence
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// written is a file with so many objects.
+func written(t testing.TB, objects int) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "data")
+	f, state, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state.Len() != 0 || state.Revision() != 0 {
+		t.Errorf("a new file has %d objects at %d", state.Len(), state.Revision())
+	}
+	w := newWorld(t)
+	recorder := Record(w.c, f)
+	w.must(func() error {
+		for i := range objects {
+			if _, err := w.c.Create(w.maps, configMap(fmt.Sprintf("m-%04d", i), strings.Repeat("x", 100))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	w.must(recorder.Sync)
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestFile(t *testing.T) {
+	path := written(t, 500)
+	f, content, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if content.Len() != 500 || content.Revision() != 1500 {
+		t.Errorf("the file has %d objects at %d", content.Len(), content.Revision())
+	}
+	w := newWorld(t)
+	w.must(func() error { return Load(w.c, content) })
+	if n := strings.Count(state(t, w.c), "ConfigMap "); n != 500 {
+		t.Errorf("%d objects were loaded", n)
+	}
+	// It is locked: a second one does not wait for ever.
+	if _, _, err := Open(path); err == nil || !strings.Contains(err.Error(), "is open in another process") {
+		t.Errorf("a file that is open was opened: %v", err)
+	}
+}
+
+// What cannot be taken over is an error that says why, and is left as it is.
+func TestFileIsRefused(t *testing.T) {
+	change := func(edit func(data []byte) []byte) func(*testing.T) string {
+		return func(t *testing.T) string {
+			path := written(t, 500)
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, edit(data), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}
+	}
+	update := func(edit func(tx *bolt.Tx) error) func(*testing.T) string {
+		return func(t *testing.T) string {
+			path := written(t, 1)
+			db, err := bolt.Open(path, 0o600, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Update(edit); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}
+	}
+	for name, tt := range map[string]struct {
+		make func(*testing.T) string
+		want string
+	}{
+		"text": {func(t *testing.T) string {
+			path := filepath.Join(t.TempDir(), "notes.txt")
+			if err := os.WriteFile(path, []byte("apiVersion: v1\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}, "is no file that this server has written"},
+		"zeros":     {change(func(d []byte) []byte { return make([]byte, len(d)) }), "is no file that this server has written"},
+		"folder":    {func(t *testing.T) string { return t.TempDir() }, "is no file"},
+		"no folder": {func(t *testing.T) string { return filepath.Join(t.TempDir(), "no", "data") }, "no such file or directory"},
+		"truncated": {change(func(d []byte) []byte { return d[:len(d)/2] }), "is damaged: it has "},
+		"too small": {change(func(d []byte) []byte { return d[:6000] }), "is damaged: file size too small"},
+		"pages gone": {change(func(d []byte) []byte {
+			clear(d[4*os.Getpagesize():])
+			return d
+		}), "is damaged"},
+		"pages of noise": {change(func(d []byte) []byte {
+			for i := 3 * os.Getpagesize(); i+8 <= len(d); i += 8 {
+				binary.LittleEndian.PutUint64(d[i:], 0x9e3779b97f4a7c15*uint64(i))
+			}
+			return d
+		}), "is damaged"},
+		"newer layout": {update(func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Put(layoutKey, []byte("2")) }), "was written by a newer version of this program: it has layout 2, and 1 is the newest"},
+		"no layout":    {update(func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Put(layoutKey, []byte("x")) }), `its layout is "x"`},
+		"another program": {update(func(tx *bolt.Tx) error {
+			if _, err := tx.CreateBucket([]byte("accounts")); err != nil {
+				return err
+			}
+			return tx.DeleteBucket(metaBucket)
+		}), "is a file of another program"},
+		"a key of another": {update(func(tx *bolt.Tx) error { return tx.Bucket(stateBucket).Put([]byte("colour"), []byte("blue")) }), `it has a key "colour"`},
+		"a value":          {update(func(tx *bolt.Tx) error { return tx.Bucket(stateBucket).Put([]byte("object/pods/x/y"), []byte("{")) }), "pods x/y"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := tt.make(t)
+			before, beforeErr := os.ReadFile(path)
+			f, _, err := Open(path)
+			if err == nil {
+				f.Close()
+				t.Fatal("the file was opened")
+			}
+			if !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), path) {
+				t.Errorf("the error is %q, want %q and the file's name in it", err, tt.want)
+			}
+			if after, afterErr := os.ReadFile(path); (beforeErr == nil) != (afterErr == nil) || !bytes.Equal(before, after) {
+				t.Error("the file was changed")
+			}
+		})
+	}
+}
+
+// An empty file is a new one, as mktemp makes them.
+func TestEmptyFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, state, err := Open(path)
+	if err != nil || state.Len() != 0 {
+		t.Fatalf("%d objects, %v", state.Len(), err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A save: one write, and the writes of a hundred requests that came together. Both sync the disk once.
+func BenchmarkSave(b *testing.B) {
+	for _, n := range []int{1, 100} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			f, _, err := Open(filepath.Join(b.TempDir(), "data"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer f.Close()
+			w := newWorld(b)
+			recorder := Record(w.c, f)
+			i := 0
+			for b.Loop() {
+				w.must(func() error {
+					for range n {
+						i++
+						if _, err := w.c.Create(w.maps, configMap(fmt.Sprintf("m-%d", i), "value")); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+				w.must(recorder.Sync)
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*n), "µs/write")
+		})
+	}
+}

@@ -1,0 +1,13 @@
+package persistence
+
+// KV is an embedded store of keys and values.
+type KV interface {
+	// Load visits all pairs. The slices are valid during the call only.
+	Load(visit func(key, value []byte) error) error
+	// Save makes all changes durable, or none.
+	Save(changes []Change) error
+	Close() error
+}
+
+// Change sets a key, or removes it if Value is nil.
+type Change struct{ Key, Value []byte }

@@ -1,0 +1,113 @@
+package persistence
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/informersim/informersim/fakeapiserver"
+)
+
+// Load puts a file's state into a cluster whose Store is empty and has the resources, inside a step of its kernel. Objects
+// keep their resourceVersions. It fails, before anything is written, if the file has something of a resource that is not
+// there, or what it cannot read. Watch caches begin anew.
+func Load(c *fakeapiserver.Cluster, state *State) error {
+	if state.revision == 0 {
+		return nil
+	}
+	objects, ids, err := decodeAll(c, state)
+	if err != nil {
+		return err
+	}
+	s := c.Store()
+	if first := firstRevision(state); first <= s.Revision() {
+		return fmt.Errorf("the file begins at revision %d, but the store is at %d already: it must be empty, and its first revision before those of the file", first, s.Revision())
+	}
+	for i, o := range state.objects {
+		if err := c.SkipTo(o.Revision); err != nil {
+			return err
+		}
+		if _, err := c.Create(ids[i], objects[i]); err != nil {
+			return fmt.Errorf("%s %s: %w", o.gr, o.key, err)
+		}
+	}
+	if state.revision > s.Revision() {
+		if err := c.SkipTo(state.revision + 1); err != nil {
+			return err
+		}
+	}
+	// What was before is not known: nobody may ask for it.
+	if s.Revision() > s.Compacted() {
+		if err := c.CompactStore(0); err != nil {
+			return err
+		}
+	}
+	for i := range c.Replicas() {
+		c.Replica(i).Restart()
+	}
+	return nil
+}
+
+// firstRevision is that of the first write that is needed to come to a state.
+func firstRevision(state *State) int64 {
+	if len(state.objects) > 0 {
+		return state.objects[0].Revision
+	}
+	return state.revision + 1
+}
+
+// decodeAll makes all objects, with the resources that they are of.
+func decodeAll(c *fakeapiserver.Cluster, state *State) (objects []runtime.Object, ids []fakeapiserver.ResourceID, err error) {
+	unknown := map[string]int{}
+	for _, o := range state.objects {
+		id, ok := c.FindResource(o.gr)
+		if !ok {
+			unknown[o.gr.String()]++
+			continue
+		}
+		obj, err := decode(c.Store().Resource(id), o.stored)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s %s: %w", o.gr, o.key, err)
+		}
+		if rev, err := revisionOf(obj); err != nil || rev != o.Revision {
+			return nil, nil, fmt.Errorf("%s %s: it was saved at revision %d, and says another of itself", o.gr, o.key, o.Revision)
+		}
+		objects, ids = append(objects, obj), append(ids, id)
+	}
+	if len(unknown) == 0 {
+		return objects, ids, nil
+	}
+	var names []string
+	for name, n := range unknown { // order: sorted below
+		names = append(names, fmt.Sprintf("%d of %s", n, name))
+	}
+	slices.Sort(names)
+	return nil, nil, fmt.Errorf("there are objects of resources that are not served: %s; give their CustomResourceDefinitions", strings.Join(names, ", "))
+}
+
+// snapshot is the state of a Store as changes to an empty file.
+func snapshot(s *fakeapiserver.Store) ([]Change, error) {
+	changes := []Change{revisionChange(s.Revision())}
+	for id := fakeapiserver.ResourceID(0); s.Resource(id) != nil; id++ {
+		r := s.Resource(id)
+		var failed error
+		if err := s.Walk(id, s.Revision(), "", func(key string, obj runtime.Object) bool {
+			var rev int64
+			if rev, failed = revisionOf(obj); failed != nil {
+				return false
+			}
+			var value []byte
+			value, failed = encode(r, rev, obj)
+			changes = append(changes, Change{Key: objectKey(r, key), Value: value})
+			return failed == nil
+		}); err != nil {
+			return nil, err
+		}
+		if failed != nil {
+			return nil, failed
+		}
+	}
+	return changes, nil
+}
