@@ -30,7 +30,7 @@ type durableSink struct {
 }
 
 // Answer implements rest.Sink.
-func (s *durableSink) Answer(code int, header http.Header, body []byte) {
+func (s *durableSink) Answer(code int, header http.Header, body rest.Body) {
 	if err := s.recorder.Sync(); err != nil {
 		s.Fail(err)
 		return
