@@ -289,9 +289,13 @@ func (k *Kernel) Step() bool {
 	var c Choice
 	if k.fifo && len(k.ready.Actions) > 0 {
 		// What FIFO.Pick and take do, but for the calls and for looking up again what was picked.
-		i := oldest(k.ready.Actions)
-		c = k.ready.Actions[i].Choice
-		k.ready.removeAction(i)
+		if len(k.ready.Actions) > crowd || k.ready.ages.kept {
+			c = k.ready.takeOldest()
+		} else {
+			i := oldest(k.ready.Actions)
+			c = k.ready.Actions[i].Choice
+			k.ready.removeAction(i)
+		}
 	} else {
 		var ok bool
 		if c, ok = k.pick(); !ok {

@@ -17,6 +17,10 @@ type Ready struct {
 	Time bool
 	// Advance is the choice that does it.
 	Advance Choice
+
+	ages  ages
+	all   []Offer // the memory that Actions is in, from its beginning
+	front int     // how much of it is unused before Actions
 }
 
 // FaultKind is a kind of fault of which at least one is enabled.
@@ -76,6 +80,12 @@ func search(set []Offer, order uint64) int {
 
 // addAction puts o where it belongs among the actions.
 func (r *Ready) addAction(o Offer) {
+	if r.ages.kept {
+		r.ages.add(o)
+	}
+	if len(r.Actions) == cap(r.Actions) {
+		r.makeRoom()
+	}
 	r.Actions = append(r.Actions, o)
 	if n := len(r.Actions) - 1; n > 0 && r.Actions[n-1].order() > o.order() {
 		sink(r.Actions)
@@ -84,7 +94,14 @@ func (r *Ready) addAction(o Offer) {
 
 // removeAction takes out the action at i.
 func (r *Ready) removeAction(i int) {
+	if r.ages.kept {
+		r.ages.remove(r.Actions[i])
+	}
 	last := len(r.Actions) - 1
+	if last > crowd {
+		r.shrink(i)
+		return
+	}
 	if i < last {
 		closeGap(r.Actions[i:])
 	}
