@@ -1,7 +1,7 @@
 package bench
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,15 +10,16 @@ import (
 	"regexp"
 )
 
-// frameBuffer is larger than any event of the measurements.
+// frameBuffer is more than twice as large as any event of the measurements.
 const frameBuffer = 64 << 10
 
 // watcher is one open watch that reads as fast as it can.
 type watcher struct {
 	server Server
 	stream io.ReadCloser
-	// last is the last event that was read whole.
-	last []byte
+	// buffer is filled with at least the last event that was read whole, and what has come of the next.
+	buffer []byte
+	filled int
 }
 
 // open starts a watch.
@@ -36,7 +37,7 @@ func (s Server) open(ctx context.Context, rv string) (*watcher, error) {
 		resp.Body.Close()
 		return nil, fmt.Errorf("open a watch: %s", resp.Status)
 	}
-	return &watcher{server: s, stream: resp.Body}, nil
+	return &watcher{server: s, stream: resp.Body, buffer: make([]byte, frameBuffer)}, nil
 }
 
 var revisionInEvent = regexp.MustCompile(`"resourceVersion":"([0-9]+)"`)
@@ -44,25 +45,33 @@ var revisionInEvent = regexp.MustCompile(`"resourceVersion":"([0-9]+)"`)
 // read counts events until there are enough, going on where a stream ended.
 func (w *watcher) read(ctx context.Context, want int) error {
 	defer func() { w.stream.Close() }()
-	reader := bufio.NewReaderSize(w.stream, frameBuffer)
 	for seen := 0; seen < want; {
-		line, err := reader.ReadSlice('\n')
-		if err == nil {
-			w.last = append(w.last[:0], line...)
-			seen++
-			continue
+		n, err := w.stream.Read(w.buffer[w.filled:])
+		seen += bytes.Count(w.buffer[w.filled:w.filled+n], []byte("\n"))
+		w.filled += n
+		switch {
+		case err == nil && w.filled > frameBuffer/2:
+			w.filled = copy(w.buffer, w.fromLastEvent())
+		case err == nil || seen >= want:
+		default:
+			m := revisionInEvent.FindSubmatch(w.fromLastEvent())
+			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || m == nil {
+				return fmt.Errorf("a watch ended after %d of %d events: %w", seen, want, err)
+			}
+			w.stream.Close()
+			again, err := w.server.open(ctx, string(m[1]))
+			if err != nil {
+				return err
+			}
+			w.stream, w.filled = again.stream, 0
 		}
-		m := revisionInEvent.FindSubmatch(w.last)
-		if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || m == nil {
-			return fmt.Errorf("a watch ended after %d of %d events: %w", seen, want, err)
-		}
-		w.stream.Close()
-		again, err := w.server.open(ctx, string(m[1]))
-		if err != nil {
-			return err
-		}
-		w.stream = again.stream
-		reader.Reset(w.stream)
 	}
 	return nil
+}
+
+// fromLastEvent is the last event that was read whole, and what has come of the next.
+func (w *watcher) fromLastEvent() []byte {
+	read := w.buffer[:w.filled]
+	end := bytes.LastIndexByte(read, '\n')
+	return read[bytes.LastIndexByte(read[:max(0, end)], '\n')+1:]
 }

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // MaxBody is how many bytes a request's body may have, as with a real apiserver (S35).
@@ -22,6 +24,9 @@ type Handler struct {
 	Token string
 	// Log is told of panics; nil for the standard logger.
 	Log *log.Logger
+
+	// busy is how many streams have been written to a moment ago.
+	busy atomic.Int64
 }
 
 // ServeHTTP implements http.Handler.
@@ -54,10 +59,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	if e.whole {
 		stop() // there is nothing left to cancel
 	}
-	respond(w, hr, e)
+	h.respond(w, hr, e)
 }
 
-func respond(w http.ResponseWriter, hr *http.Request, e *exchange) {
+func (h *Handler) respond(w http.ResponseWriter, hr *http.Request, e *exchange) {
 	header := w.Header()
 	for k, v := range e.header { // order: one map is copied to another
 		header[k] = v
@@ -75,7 +80,7 @@ func respond(w http.ResponseWriter, hr *http.Request, e *exchange) {
 		return
 	}
 	w.WriteHeader(e.code)
-	stream(w, e)
+	h.stream(w, e)
 }
 
 // sentAtOnce is how many bytes of an answer are written in one go: whoever reads that many of a stream in time is not slow.
@@ -95,8 +100,25 @@ func writeBody(w io.Writer, body *Body) {
 	_, _ = io.CopyBuffer(struct{ io.Writer }{w}, body.NewReader(), buffer[:]) // the struct hides ReadFrom, which has no use for the buffer
 }
 
-// stream writes what comes of a stream, as soon as it comes.
-func stream(w http.ResponseWriter, e *exchange) {
+// perStream is how long a stream that was written to waits before it is written to again, for each stream that does so: about
+// what it takes to write to it. Alone it waits not at all, and never longer than gatherMax.
+const (
+	perStream = 50 * time.Microsecond
+	gatherMin = 200 * time.Microsecond
+	gatherMax = 50 * time.Millisecond
+)
+
+// gather lets frames come together after some were written, as long as many streams are being written to: an event that a
+// thousand watches see costs a thousand system calls, which several events can share. What comes to a stream at rest is written
+// at once.
+func (h *Handler) gather() {
+	if wait := time.Duration(h.busy.Load()) * perStream; wait >= gatherMin {
+		time.Sleep(min(wait, gatherMax))
+	}
+}
+
+// stream writes what comes of a stream.
+func (h *Handler) stream(w http.ResponseWriter, e *exchange) {
 	flush := http.NewResponseController(w)
 	_ = flush.Flush()
 	var frames [][]byte
@@ -109,10 +131,15 @@ func stream(w http.ResponseWriter, e *exchange) {
 		case err != nil:
 			panic(http.ErrAbortHandler) // the stream breaks where it is
 		}
-		if send(w, e, frames) != nil {
+		h.busy.Add(1)
+		if err = send(w, e, frames); err == nil {
+			_ = flush.Flush()
+			h.gather()
+		}
+		h.busy.Add(-1)
+		if err != nil {
 			return
 		}
-		_ = flush.Flush()
 	}
 }
 
