@@ -115,10 +115,7 @@ func (s *Store) page(id ResourceID, p listPlan) (*Page, error) {
 func (c *call) planList() (listPlan, error) {
 	o := &c.options
 	s := c.client.cluster.store
-	if err := validateOptions(o, false); err != nil {
-		return listPlan{}, err
-	}
-	f, err := newFilter(s.resources[c.res], c.namespace, o)
+	f, err := newFilter(s.resources[c.res], c.namespace, o, false)
 	if err != nil {
 		return listPlan{}, err
 	}

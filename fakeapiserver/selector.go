@@ -18,8 +18,37 @@ type filter struct {
 	fields    fields.Selector // nil for all
 }
 
-// newFilter understands a request's selectors, or fails with BadRequest.
-func newFilter(r *Resource, namespace string, o *metav1.ListOptions) (filter, error) {
+// newFilter checks the options of a list or watch and understands its selectors: 400 for what cannot be read, then 422 for options
+// that contradict each other, then 400 for a field that cannot be selected by.
+func newFilter(r *Resource, namespace string, o *metav1.ListOptions, watch bool) (filter, error) {
+	f, err := parseFilter(r, namespace, o)
+	if err != nil {
+		return f, err
+	}
+	if err := validateOptions(o, watch); err != nil {
+		return f, err
+	}
+	if f.fields == nil {
+		return f, nil
+	}
+	for _, q := range f.fields.Requirements() {
+		if !f.supports(q.Field) {
+			return f, apierrors.NewBadRequest(fmt.Sprintf("field label not supported: %s", q.Field))
+		}
+	}
+	return f, nil
+}
+
+// CheckListOptions is the error of a list with these options that needs no look at what there is, nil if there is none.
+func (c *Cluster) CheckListOptions(id ResourceID, o metav1.ListOptions) error {
+	r, _, err := c.resource(id)
+	if err == nil {
+		_, err = newFilter(r, "", &o, false)
+	}
+	return err
+}
+
+func parseFilter(r *Resource, namespace string, o *metav1.ListOptions) (filter, error) {
 	f := filter{resource: r, namespace: namespace}
 	if o.LabelSelector != "" {
 		s, err := labels.Parse(o.LabelSelector)
@@ -34,11 +63,6 @@ func newFilter(r *Resource, namespace string, o *metav1.ListOptions) (filter, er
 		s, err := fields.ParseSelector(o.FieldSelector)
 		if err != nil {
 			return f, apierrors.NewBadRequest(err.Error())
-		}
-		for _, q := range s.Requirements() {
-			if !f.supports(q.Field) {
-				return f, apierrors.NewBadRequest(fmt.Sprintf("field label not supported: %s", q.Field))
-			}
 		}
 		if !s.Empty() {
 			f.fields = s

@@ -75,11 +75,7 @@ func (c *call) serveWatch() {
 		yes := true
 		o.SendInitialEvents, o.ResourceVersionMatch = &yes, metav1.ResourceVersionMatchNotOlderThan
 	}
-	if err := validateOptions(o, true); err != nil {
-		c.answer(err)
-		return
-	}
-	f, err := newFilter(c.client.cluster.store.resources[c.res], c.namespace, o)
+	f, err := newFilter(c.client.cluster.store.resources[c.res], c.namespace, o, true)
 	if err != nil {
 		c.answer(err)
 		return
@@ -142,6 +138,9 @@ func (s *stream) start(rev int64, initial bool) {
 	c.streams = append(c.streams, s)
 	s.call.watch = s
 	s.call.answer(nil)
+	if t := s.call.options.TimeoutSeconds; t != nil && *t < 0 {
+		s.closeWith(closing{why: "timeout"}) // before anything is sent (S19)
+	}
 }
 
 // refuse lets the watch be opened, with an ERROR as its only event (S13).

@@ -444,15 +444,19 @@ func TestDocumentsAreDeterministic(t *testing.T) {
 
 func TestHealthThatFails(t *testing.T) {
 	d := discovery.New(types.NewRegistry(), discovery.Options{})
+	const hooks = "[+]poststarthook/max-in-flight-filter ok\n[+]poststarthook/storage-object-count-tracker-hook ok\n" +
+		"[+]poststarthook/start-apiextensions-informers ok\n[+]poststarthook/start-apiextensions-controllers ok\n[+]poststarthook/crd-informer-synced ok\n"
 	for _, c := range []struct {
 		path, query string
 		code        int
 		body        string
 	}{
-		{"/readyz", "", 500, "[+]ping ok\n[+]log ok\n[-]etcd failed: reason withheld\nreadyz check failed\n"},
+		{"/readyz", "", 500, "[+]ping ok\n[+]log ok\n[-]etcd failed: reason withheld\n[+]etcd-readiness ok\n" + hooks + "[+]shutdown ok\nreadyz check failed\n"},
 		{"/readyz", "exclude=etcd", 200, "ok"},
 		{"/readyz/ping", "", 200, "ok"},
-		{"/livez", "verbose&exclude=etcd", 200, "[+]ping ok\n[+]log ok\n[+]etcd excluded: ok\nlivez check passed\n"},
+		{"/livez", "verbose&exclude=etcd", 200, "[+]ping ok\n[+]log ok\n[+]etcd excluded: ok\n[+]loopback-serving-certificate ok\n" + hooks + "livez check passed\n"},
+		{"/livez/etcd", "", 500, "internal server error: etcd is not well\n"},
+		{"/healthz/poststarthook/crd-informer-synced", "", 200, "ok"},
 	} {
 		query := map[string][]string{}
 		for _, part := range strings.Split(c.query, "&") {

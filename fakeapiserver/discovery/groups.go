@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"net/http"
 
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,8 +19,11 @@ var aggregated = apidiscoveryv2.SchemeGroupVersion.WithKind("APIGroupDiscoveryLi
 
 // root is /api or /apis: a list of versions or groups, or the aggregated document for who asks for it.
 func (s *Server) root(q Request, core bool) Answer {
-	if !reads(q) {
+	if q.Method != http.MethodGet { // HEAD neither
 		return methodNotAllowed(q)
+	}
+	if !takes(q.Ask.Accept, types.JSON, types.YAML, types.Protobuf) {
+		return notAcceptable(q, types.JSON, types.YAML, types.Protobuf)
 	}
 	f, err := q.Ask.NegotiateKind(aggregated)
 	if err != nil {

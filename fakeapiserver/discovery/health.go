@@ -7,18 +7,32 @@ import (
 	"strings"
 )
 
-// checks are the health checks, in the order in which a verbose answer lists them.
-var checks = []string{"ping", "log", "etcd"}
+// checksOf are the health checks of an endpoint, in the order in which a verbose answer lists them.
+func checksOf(endpoint string) []string {
+	all := []string{"ping", "log", "etcd"}
+	if endpoint == "readyz" {
+		all = append(all, "etcd-readiness")
+	} else {
+		all = append(all, "loopback-serving-certificate")
+	}
+	all = append(all, "poststarthook/max-in-flight-filter", "poststarthook/storage-object-count-tracker-hook",
+		"poststarthook/start-apiextensions-informers", "poststarthook/start-apiextensions-controllers", "poststarthook/crd-informer-synced")
+	if endpoint == "readyz" {
+		all = append(all, "shutdown")
+	}
+	return all
+}
 
 // health answers /healthz, /readyz and /livez, alone or with the name of a check: "ok", or 500 with what failed.
 func health(q Request, parts []string) (Answer, bool) {
-	if len(parts) > 2 || len(parts) == 2 && !slices.Contains(checks, parts[1]) {
+	checks, name := checksOf(parts[0]), strings.Join(parts[1:], "/")
+	if len(parts) > 1 && !slices.Contains(checks, name) {
 		return Answer{}, false
 	}
 	endpoint := parts[0]
-	if len(parts) == 2 {
-		if slices.Contains(q.Failed, parts[1]) {
-			return text(http.StatusInternalServerError, fmt.Sprintf("internal server error: %s is not well\n", parts[1])), true
+	if len(parts) > 1 {
+		if slices.Contains(q.Failed, name) {
+			return text(http.StatusInternalServerError, fmt.Sprintf("internal server error: %s is not well\n", name)), true
 		}
 		return text(http.StatusOK, "ok"), true
 	}
@@ -35,6 +49,9 @@ func health(q Request, parts []string) (Answer, bool) {
 			fmt.Fprintf(&report, "[+]%s ok\n", check)
 		}
 	}
+	if unknown := unknownChecks(q.Ask.Query["exclude"], checks); len(unknown) > 0 {
+		fmt.Fprintf(&report, "warn: some health checks cannot be excluded: no matches for %s\n", strings.Join(unknown, ", "))
+	}
 	_, verbose := q.Ask.Query["verbose"]
 	switch {
 	case failed:
@@ -43,4 +60,16 @@ func health(q Request, parts []string) (Answer, bool) {
 		return text(http.StatusOK, report.String()+endpoint+" check passed\n"), true
 	}
 	return text(http.StatusOK, "ok"), true
+}
+
+// unknownChecks are the names, quoted and in order, that are no checks.
+func unknownChecks(names, checks []string) []string {
+	var unknown []string
+	for _, name := range names {
+		if !slices.Contains(checks, name) {
+			unknown = append(unknown, fmt.Sprintf("%q", name))
+		}
+	}
+	slices.Sort(unknown)
+	return slices.Compact(unknown)
 }

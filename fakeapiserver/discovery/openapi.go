@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/munnerz/goautoneg"
@@ -39,7 +40,7 @@ func (s *Server) serveOpenAPI(q Request, parts []string) (Answer, bool) {
 		return Answer{}, false
 	case parts[1] == "v2" && len(parts) == 2:
 		return s.documentV2(q), true
-	case parts[1] == "v3" && len(parts) == 2:
+	case parts[1] == "v3" && len(parts) == 2 && !strings.HasSuffix(q.Path, "/"):
 		return s.index(q), true
 	case parts[1] == "v3":
 		return s.documentV3(q, strings.Join(parts[2:], "/")), true
@@ -47,28 +48,24 @@ func (s *Server) serveOpenAPI(q Request, parts []string) (Answer, bool) {
 	return Answer{}, false
 }
 
-// negotiate picks JSON or a protobuf encoding of a document.
-func negotiate(q Request, protobuf string) (contentType string, err error) {
+// negotiate picks JSON or a protobuf encoding of a document; "" if the client wants neither.
+func negotiate(q Request, protobuf string) (contentType string) {
 	if q.Ask.Accept == "" {
-		return types.JSON, nil
+		return types.JSON
 	}
 	for _, clause := range goautoneg.ParseAccept(q.Ask.Accept) {
 		switch media := clause.Type + "/" + clause.SubType; media {
 		case types.JSON, "*/*", "application/*":
-			return types.JSON, nil
+			return types.JSON
 		case protobuf, strings.Replace(protobuf, ".v1.0+", "@v1.0+", 1):
-			return media, nil
+			return protobuf
 		}
 	}
-	_, err = render.Ask{Accept: "none/none"}.NegotiatePlain()
-	return "", err
+	return ""
 }
 
-// index is /openapi/v3: where the document of each group and version is.
+// index is /openapi/v3: where the document of each group and version is. It is JSON whatever the client wants.
 func (s *Server) index(q Request) Answer {
-	if _, err := negotiate(q, types.JSON); err != nil {
-		return Answer{Answer: q.Ask.Error(err)}
-	}
 	index := handler3.OpenAPIV3Discovery{Paths: map[string]handler3.OpenAPIV3DiscoveryGroupVersion{}}
 	for _, g := range s.registry.Groups() {
 		for _, v := range g.Versions {
@@ -114,9 +111,9 @@ func (s *Server) hash(path, group string, v types.Version) string {
 
 // documentV3 is the document of one group and version; an empty answer if it is not served.
 func (s *Server) documentV3(q Request, path string) Answer {
-	contentType, err := negotiate(q, v3Protobuf)
-	if err != nil {
-		return Answer{Answer: q.Ask.Error(err)}
+	contentType := negotiate(q, v3Protobuf)
+	if contentType == "" {
+		return Answer{Answer: render.Answer{Code: http.StatusNotAcceptable}}
 	}
 	data, err := s.makeV3(path)
 	if err != nil {
@@ -129,7 +126,10 @@ func (s *Server) documentV3(q Request, path string) Answer {
 	tag := s.tag(path)
 	asked := q.Ask.Query.Get("hash")
 	if asked != "" && asked != tag {
-		return moved(relativeURL(path, tag), vary)
+		return Answer{
+			Answer: render.Answer{Code: http.StatusMovedPermanently, ContentType: contentType}, ETag: strconv.Quote(tag),
+			Headers: [][2]string{vary, {"Location", relativeURL(path, tag)}},
+		}
 	}
 	if contentType != types.JSON {
 		if data, err = handler3.ToV3ProtoBinary(data); err != nil {
@@ -153,15 +153,6 @@ func (s *Server) tag(path string) string {
 		}
 	}
 	return ""
-}
-
-// moved sends a client that has the address of an older document to the present one.
-func moved(to string, vary [2]string) Answer {
-	body := fmt.Sprintf("<a href=%q>Moved Permanently</a>.\n\n", strings.ReplaceAll(to, "&", "&amp;"))
-	return Answer{
-		Answer:  render.Answer{Code: http.StatusMovedPermanently, ContentType: "text/html; charset=utf-8", Body: []byte(body)},
-		Headers: [][2]string{vary, {"Location", to}},
-	}
 }
 
 // makeV3 makes the document at a path of the index, once; nil if there is none.

@@ -21,9 +21,9 @@ type describesV2 interface {
 
 // documentV2 is /openapi/v2, which old clients read: every schema, and the paths of custom resources.
 func (s *Server) documentV2(q Request) Answer {
-	contentType, err := negotiate(q, v2Protobuf)
-	if err != nil {
-		return Answer{Answer: q.Ask.Error(err)}
+	contentType := negotiate(q, v2Protobuf)
+	if contentType == "" {
+		return Answer{Answer: render.Answer{Code: http.StatusNotAcceptable}}
 	}
 	data, err := s.makeV2()
 	if err != nil {

@@ -64,16 +64,20 @@ func (s *Server) Serve(q Request) (answer Answer, ok bool) {
 	path := strings.TrimSuffix(q.Path, "/")
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	switch parts[0] {
-	case "":
-		return s.paths(q, http.StatusOK), true
+	case "", "index.html":
+		if q.Path == "/" || q.Path == "/index.html" {
+			return s.paths(q, http.StatusOK), true
+		}
 	case "api", "apis":
-		return s.groups(q, parts)
+		if parts[0] == "apis" || s.group("") != nil {
+			return s.groups(q, parts)
+		}
 	case "openapi":
 		answer, ok = s.serveOpenAPI(q, parts)
 	case "version":
-		answer, ok = s.version(q), len(parts) == 1
+		answer, ok = s.version(q, parts), true
 	case "healthz", "readyz", "livez":
-		answer, ok = health(q, parts)
+		answer, ok = health(q, strings.Split(strings.TrimPrefix(q.Path, "/"), "/"))
 	}
 	if !ok {
 		return s.paths(q, http.StatusNotFound), true
@@ -177,8 +181,10 @@ func reads(q Request) bool { return q.Method == http.MethodGet || q.Method == ht
 // paths lists every path that there is: with 404 it is the answer about one that there is not (S37).
 func (s *Server) paths(q Request, code int) Answer {
 	all := []string{"/healthz", "/livez", "/readyz", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version"}
-	for _, check := range checks {
-		all = append(all, "/healthz/"+check, "/livez/"+check, "/readyz/"+check)
+	for _, endpoint := range []string{"healthz", "livez", "readyz"} {
+		for _, check := range checksOf(endpoint) {
+			all = append(all, "/"+endpoint+"/"+check)
+		}
 	}
 	for _, g := range s.registry.Groups() {
 		root := groupPath(g.Name)

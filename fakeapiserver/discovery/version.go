@@ -2,7 +2,12 @@ package discovery
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/informersim/informersim/fakeapiserver/render"
@@ -17,9 +22,37 @@ var Version = version.Info{
 }
 
 // version answers /version.
-func (s *Server) version(q Request) Answer {
-	if !reads(q) {
+func (s *Server) version(q Request, parts []string) Answer {
+	switch {
+	case len(parts) > 1:
+		return Answer{Answer: q.Ask.Error(apierrors.NewGenericServerResponse(http.StatusNotFound, q.Method, schema.GroupResource{}, "", "", 0, false))}
+	case q.Method != http.MethodGet:
 		return methodNotAllowed(q)
+	case !takes(q.Ask.Accept, types.JSON):
+		return notAcceptable(q, types.JSON)
 	}
 	return Answer{Answer: render.Answer{Code: http.StatusOK, ContentType: types.JSON, Body: rawJSON(Version)}}
+}
+
+// notAcceptable is the answer of the server's own pages to who wants another form than there is.
+func notAcceptable(q Request, have ...string) Answer {
+	return Answer{Answer: q.Ask.Error(&apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable, Details: &metav1.StatusDetails{},
+		Message: "406: Not Acceptable\n\nAvailable representations: " + strings.Join(have, ", "),
+	}})}
+}
+
+// takes reads an Accept header as the part of a real server does that serves its own pages: whether it names one of the media
+// types, or all.
+func takes(accept string, have ...string) bool {
+	if accept == "" {
+		return true
+	}
+	for clause := range strings.SplitSeq(accept, ",") {
+		media, _, _ := strings.Cut(clause, ";")
+		if media = strings.TrimSpace(media); media == "*/*" || slices.Contains(have, media) {
+			return true
+		}
+	}
+	return false
 }

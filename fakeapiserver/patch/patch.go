@@ -15,6 +15,7 @@ import (
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	apitypes "k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -106,6 +107,9 @@ func wellFormed(data []byte, kind apitypes.PatchType) error {
 	return nil
 }
 
+// kindReader reads apiVersion and kind of a JSON object.
+var kindReader = serializer.DefaultMetaFactory
+
 // patcher is one patch at work.
 type patcher struct {
 	w        *Writer
@@ -126,6 +130,9 @@ func (p *patcher) create() (Result, error) {
 	q := p.q
 	if p.kind != apitypes.ApplyYAMLPatchType || q.Subresource != "" {
 		return Result{}, q.notFound()
+	}
+	if err := types.NameError(q.Name); err != nil {
+		return Result{}, err
 	}
 	obj, err := p.applied(nil)
 	if err != nil {
@@ -190,6 +197,9 @@ func (p *patcher) document(live runtime.Object) (runtime.Object, error) {
 		}
 		found = append(found, strictErr.Errors()...)
 	}
+	if obj.GetObjectKind().GroupVersionKind().Version == "" && p.q.Resource.Custom && p.q.Subresource != types.Scale {
+		return nil, apierrors.NewInternalError(runtime.NewMissingVersionErr("object has no apiVersion field"))
+	}
 	if err := p.complain(string(patched), found); err != nil {
 		return nil, err
 	}
@@ -233,6 +243,9 @@ func (p *patcher) decode(data []byte) (runtime.Object, error) {
 	obj, err := scheme.Scheme.New(types.ScaleKind)
 	if err != nil {
 		return nil, err
+	}
+	if kind, err := kindReader.Interpret(data); err == nil && kind.Group+kind.Version != "" && kind.Kind != "" && *kind != types.ScaleKind {
+		return nil, runtime.NewNotRegisteredErrForKind(scheme.Scheme.Name(), *kind)
 	}
 	if !strict {
 		return obj, kjson.UnmarshalCaseSensitivePreserveInts(data, obj)

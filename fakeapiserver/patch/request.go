@@ -112,6 +112,9 @@ func (q *Request) system() types.System {
 var errNoName = apierrors.NewBadRequest("name must be provided")
 
 func (q *Request) notFound() error {
+	if err := types.NameError(q.Name); err != nil {
+		return err
+	}
 	return apierrors.NewNotFound(q.Resource.GroupResource(), q.Name)
 }
 

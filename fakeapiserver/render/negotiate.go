@@ -35,14 +35,17 @@ type Format struct {
 // mediaTypes are what can be asked for, the default first.
 var mediaTypes = []string{types.JSON, types.YAML, types.Protobuf}
 
-// allowed tells whether a media type may be used for a kind of view.
-type allowed func(mediaType string, as *schema.GroupVersionKind) bool
+// allowed tells whether a media type may be used for a kind of view, and for a version of what the server itself defines, such as
+// tables; empty for any.
+type allowed func(mediaType string, as *schema.GroupVersionKind, server string) bool
 
 // Negotiate picks the format of an answer about a resource: the first of the Accept header that it can be shown in, 406 if
 // there is none. Custom resources have no protobuf of their own, Tables have none at all.
 func (a Ask) Negotiate(r *types.Resource, subresource string) (Format, error) {
-	return a.negotiate(func(mediaType string, as *schema.GroupVersionKind) bool {
+	return a.negotiate(func(mediaType string, as *schema.GroupVersionKind, server string) bool {
 		switch {
+		case server != "" && server != metav1.SchemeGroupVersion.Version:
+			return false
 		case as == nil:
 			return mediaType != types.Protobuf || r == nil || !r.Custom
 		case as.GroupVersion() != metav1.SchemeGroupVersion && as.GroupVersion() != metav1beta1.SchemeGroupVersion:
@@ -60,7 +63,7 @@ func (a Ask) Negotiate(r *types.Resource, subresource string) (Format, error) {
 
 // NegotiatePlain picks the format of an answer that is about no resource, as discovery and errors: no views.
 func (a Ask) NegotiatePlain() (Format, error) {
-	return a.negotiate(func(_ string, as *schema.GroupVersionKind) bool { return as == nil })
+	return a.negotiate(func(_ string, as *schema.GroupVersionKind, server string) bool { return as == nil && server == "" })
 }
 
 func (a Ask) negotiate(ok allowed) (Format, error) {
@@ -86,6 +89,7 @@ func match(clause goautoneg.Accept, mediaType string, ok allowed) (Format, bool)
 	}
 	f := Format{MediaType: mediaType}
 	var as *schema.GroupVersionKind
+	server := ""
 	convert := func() *schema.GroupVersionKind {
 		if as == nil {
 			as = &schema.GroupVersionKind{}
@@ -105,14 +109,12 @@ func match(clause goautoneg.Accept, mediaType string, ok allowed) (Format, bool)
 				return Format{}, false
 			}
 		case "sv":
-			if value != "" {
-				return Format{}, false
-			}
+			server = value
 		case "pretty":
 			f.Pretty = value == "1"
 		}
 	}
-	if !ok(mediaType, as) {
+	if !ok(mediaType, as, server) {
 		return Format{}, false
 	}
 	if as != nil {
@@ -162,5 +164,7 @@ func notAcceptable(message string) error {
 
 // NegotiateKind picks the format of an answer that can be shown as any of some kinds, besides its own.
 func (a Ask) NegotiateKind(kinds ...schema.GroupVersionKind) (Format, error) {
-	return a.negotiate(func(_ string, as *schema.GroupVersionKind) bool { return as == nil || slices.Contains(kinds, *as) })
+	return a.negotiate(func(_ string, as *schema.GroupVersionKind, server string) bool {
+		return server == "" && (as == nil || slices.Contains(kinds, *as))
+	})
 }

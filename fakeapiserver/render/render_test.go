@@ -81,7 +81,8 @@ func TestNegotiate(t *testing.T) {
 		{types.Protobuf + meta, types.Protobuf + " PartialObjectMetadata", types.Protobuf + " PartialObjectMetadata"},
 		{types.JSON + ";stream=watch", types.JSON, types.JSON},
 		{types.JSON + ";stream=other", "", ""},
-		{types.JSON + ";sv=v1", "", ""},
+		{types.JSON + ";sv=v1", types.JSON, types.JSON},
+		{types.JSON + ";sv=v2", "", ""},
 	} {
 		for _, r := range []*types.Resource{&custom, pods} {
 			want := c.want

@@ -67,6 +67,10 @@ func (c *call) respondPieces(code int, h http.Header, body Body) {
 
 // fail answers with an error.
 func (c *call) fail(err error) {
+	if errors.Is(err, types.ErrNoAnswer) {
+		c.answer = func() { c.sink.Fail(err) }
+		return
+	}
 	a := c.encoder.ask.Error(err)
 	h := header(a.ContentType)
 	if a.RetryAfterSeconds > 0 {
@@ -84,6 +88,13 @@ func (c *call) notFoundPage() {
 func brokenConnection(err error) bool {
 	var api apierrors.APIStatus
 	return !errors.As(err, &api)
+}
+
+// noKindPage is what a path gets that says how something is to be reached, and not what.
+func (c *call) noKindPage() {
+	path := c.request.URL.Path
+	c.respond(http.StatusInternalServerError, header("text/plain; charset=utf-8"), fmt.Appendf(nil,
+		"Internal Server Error: %q: failed to create RequestInfo: unable to determine kind and namespace from url, %v\n", c.request.URL.RequestURI(), path))
 }
 
 // OnWrite implements fakeapiserver.Receiver: the answer of everything but lists and watches arrives.

@@ -31,10 +31,13 @@ func (c *call) deleteOptions(q url.Values, withQuery bool) (metav1.DeleteOptions
 		}
 	}
 	if errs := validation.ValidateDeleteOptions(&o); len(errs) > 0 {
-		return o, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
+		return o, apierrors.NewInvalid(deleteOptionsKind, "", errs)
 	}
 	return o, nil
 }
+
+// deleteOptionsKind is what is invalid when options of a deletion are.
+var deleteOptionsKind = schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}
 
 func (c *call) decodeDeleteOptions(o *metav1.DeleteOptions) error {
 	contentType := c.request.Header.Get("Content-Type")
@@ -63,6 +66,10 @@ func (c *call) delete(q url.Values) {
 		return
 	}
 	live := c.server.live(c.id, c.target.namespace, c.target.name)
+	if err := types.NameError(c.target.name); err != nil {
+		c.fail(err)
+		return
+	}
 	if live == nil {
 		c.fail(apierrors.NewNotFound(c.resource.GroupResource(), c.target.name))
 		return
@@ -82,6 +89,8 @@ func (c *call) delete(q url.Values) {
 			Details: &metav1.StatusDetails{Name: m.GetName(), Group: c.resource.Group, Kind: c.resource.Plural, UID: m.GetUID()},
 		}
 		c.object(http.StatusOK, st) // a Status is itself in every view
+	case o.OrphanDependents != nil && !*o.OrphanDependents:
+		c.object(http.StatusAccepted, final)
 	default:
 		c.object(http.StatusOK, final)
 	}
@@ -144,11 +153,11 @@ func (c *call) preconditions(m metav1.Object, p *metav1.Preconditions) error {
 		gr := schema.GroupResource{Group: c.resource.Group, Resource: c.resource.Kind}
 		return apierrors.NewConflict(gr, m.GetName(), fmt.Errorf(format, args...))
 	}
-	if p.ResourceVersion != nil && *p.ResourceVersion != m.GetResourceVersion() {
-		return conflict("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", *p.ResourceVersion, m.GetResourceVersion())
-	}
 	if p.UID != nil && *p.UID != m.GetUID() {
 		return conflict("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *p.UID, m.GetUID())
+	}
+	if p.ResourceVersion != nil && *p.ResourceVersion != m.GetResourceVersion() {
+		return conflict("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", *p.ResourceVersion, m.GetResourceVersion())
 	}
 	return nil
 }

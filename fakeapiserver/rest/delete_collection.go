@@ -3,7 +3,9 @@ package rest
 import (
 	"net/url"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/informersim/informersim/fakeapiserver"
 )
@@ -11,14 +13,22 @@ import (
 // deleteCollection deletes what a list shows, one object after the other, and answers with the list. It stops at the first
 // that cannot be deleted (S25).
 func (c *call) deleteCollection(q url.Values) {
+	lo, err := listOptions(q)
+	if err == nil {
+		err = c.server.cluster.CheckListOptions(c.id, lo)
+	}
+	if err != nil {
+		c.fail(err)
+		return
+	}
 	o, err := c.deleteOptions(q, true)
 	if err != nil {
 		c.fail(err)
 		return
 	}
-	lo, err := listOptions(q)
-	if err != nil {
-		c.fail(err)
+	if unsafe := o.IgnoreStoreReadErrorWithClusterBreakingPotential; unsafe != nil && *unsafe {
+		c.fail(apierrors.NewInvalid(deleteOptionsKind, "", field.ErrorList{field.Invalid(
+			field.NewPath("ignoreStoreReadErrorWithClusterBreakingPotential"), true, "is not allowed with DELETECOLLECTION, try again after removing the option")}))
 		return
 	}
 	if rv := lo.ResourceVersion; rv != "" && rv != "0" && lo.ResourceVersionMatch == "" {

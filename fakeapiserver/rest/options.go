@@ -2,9 +2,11 @@ package rest
 
 import (
 	"mime"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,6 +28,21 @@ func queryBool(v []string) bool {
 	return v[0] != "0" && !strings.EqualFold(v[0], "false")
 }
 
+// badTimeout is the error of a parameter timeout that is no duration. It is read before anything else, of all requests but
+// watches.
+func badTimeout(r *Request, t target) error {
+	query := r.URL.Query()
+	text := query.Get("timeout")
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if text == "" || reads && (t.watch || t.resource != "" && t.name == "" && isWatch(query)) {
+		return nil
+	}
+	if _, err := time.ParseDuration(text); err != nil {
+		return apierrors.NewBadRequest("invalid timeout specified in the request URL - " + err.Error())
+	}
+	return nil
+}
+
 // listOptions reads the options of a list or watch.
 func listOptions(q url.Values) (metav1.ListOptions, error) {
 	o := metav1.ListOptions{
@@ -34,15 +51,15 @@ func listOptions(q url.Values) (metav1.ListOptions, error) {
 		Continue: q.Get("continue"), AllowWatchBookmarks: has(q, "allowWatchBookmarks") && queryBool(q["allowWatchBookmarks"]),
 	}
 	var err error
-	if o.Limit, err = queryInt(q, "limit"); err != nil {
-		return o, err
-	}
 	if has(q, "timeoutSeconds") {
-		n, err := queryInt(q, "timeoutSeconds")
+		n, err := queryInt(q, "timeoutSeconds") // before limit, as the real one complains
 		if err != nil {
 			return o, err
 		}
 		o.TimeoutSeconds = &n
+	}
+	if o.Limit, err = queryInt(q, "limit"); err != nil {
+		return o, err
 	}
 	if has(q, "sendInitialEvents") {
 		b := queryBool(q["sendInitialEvents"])

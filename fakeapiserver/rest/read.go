@@ -12,11 +12,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
 // get is a list of one object: it waits for the same freshness, and is hit by the same faults.
 func (c *call) get(q url.Values) (cancel func()) {
 	c.single = true
+	if err := types.NameError(c.target.name); err != nil {
+		return c.at(func() { c.fail(err) })
+	}
 	if _, err := fakeapiserver.ParseRevision(q.Get("resourceVersion")); err != nil {
 		return c.at(func() { c.fail(errBadRevision(q.Get("resourceVersion"), err)) }) // 500 without a reason (S2)
 	}

@@ -29,6 +29,7 @@ type target struct {
 	extra          []string // what follows a subresource
 	namespaced     bool     // the path has a namespace in it
 	watch          bool     // the path is a legacy one below /watch
+	proxy          bool     // or below /proxy, which nothing answers to
 }
 
 // parsePath takes a path below /api/VERSION or /apis/GROUP/VERSION apart; ok is false for other paths.
@@ -42,8 +43,8 @@ func parsePath(path string) (t target, ok bool) {
 	default:
 		return t, false
 	}
-	if parts[0] == "watch" && len(parts) > 1 {
-		t.watch, parts = true, parts[1:]
+	if len(parts) > 1 && (parts[0] == "watch" || parts[0] == "proxy") {
+		t.watch, t.proxy, parts = parts[0] == "watch", parts[0] == "proxy", parts[1:]
 	}
 	// /namespaces/NS/RESOURCE… is a namespace's; /namespaces/NS[/status|/finalize] is the namespace itself.
 	if parts[0] == "namespaces" && len(parts) >= 3 && !(t.group == "" && len(parts) == 3 && (parts[2] == "status" || parts[2] == "finalize")) {
@@ -62,11 +63,12 @@ func parsePath(path string) (t target, ok bool) {
 // verbOf is what the method does to the target; ok is false for a method that nothing answers to.
 func verbOf(method string, t *target, watch bool) (v verb, ok bool) {
 	named := t.name != ""
+	if t.watch {
+		return verbWatch, true // whatever the method is
+	}
 	switch method {
 	case http.MethodGet, http.MethodHead:
 		switch {
-		case t.watch:
-			return verbWatch, true
 		case named:
 			return verbGet, true // also with ?watch=true (S20)
 		case watch:

@@ -103,8 +103,14 @@ func fieldOf(t *types.Resource) func(runtime.Object, string) (string, bool) {
 func (s *Server) Serve(r *Request, sink Sink) (cancel func()) {
 	c := &call{server: s, request: r, sink: sink, client: s.cluster.Connect(r.Client, s.policy), encoder: encoder{ask: askOf(r)}}
 	t, ok := parsePath(r.URL.Path)
+	if err := badTimeout(r, t); err != nil {
+		return c.at(func() { c.fail(err) })
+	}
 	if !ok || t.resource == "" {
 		return c.nonResource()
+	}
+	if !t.watch && !t.proxy && (t.resource == "watch" || t.resource == "proxy") {
+		return c.at(func() { c.noKindPage() })
 	}
 	c.target = t
 	c.resource = s.types.Lookup(schema.GroupVersionResource{Group: t.group, Version: t.version, Resource: t.resource})
@@ -113,13 +119,16 @@ func (s *Server) Serve(r *Request, sink Sink) (cancel func()) {
 	}
 	c.id = s.ids[c.resource.GroupResource()]
 	query := r.URL.Query()
+	if t.proxy && (t.namespaced || !c.resource.Namespaced) {
+		return c.at(func() { c.fail(apierrors.NewMethodNotSupported(c.resource.GroupResource(), "proxy")) })
+	}
 	v, ok := verbOf(r.Method, &c.target, isWatch(query))
 	if !ok {
 		return c.at(func() { c.fail(apierrors.NewMethodNotSupported(c.resource.GroupResource(), "")) })
 	}
 	c.verb = v
 	// Over all namespaces there is nothing but lists and watches (S25).
-	if c.resource.Namespaced && !t.namespaced && (t.name != "" || v != verbList && v != verbWatch) {
+	if c.resource.Namespaced && !t.namespaced && (t.name != "" || t.proxy || v != verbList && v != verbWatch) {
 		return c.at(func() { c.notFoundPage() })
 	}
 	return c.dispatch(query)

@@ -70,6 +70,10 @@ func (c *call) update(q url.Values) {
 }
 
 func (c *call) patch(q url.Values) {
+	if _, err := patch.PatchType(c.resource, c.target.subresource, c.request.Header.Get("Content-Type")); err != nil {
+		c.fail(err)
+		return
+	}
 	if c.target.name == "" {
 		c.fail(apierrors.NewBadRequest("name must be provided")) // S22
 		return

@@ -134,6 +134,7 @@ func (r *Resource) BeforeUpdate(obj, old runtime.Object, namespace, subresource 
 
 // keepSystemMeta restores what an update cannot set, and does not complain about (S28).
 func keepSystemMeta(m, old metav1.Object) {
+	m.SetSelfLink("")
 	if m.GetUID() == "" {
 		m.SetUID(old.GetUID())
 	}
@@ -146,6 +147,14 @@ func keepSystemMeta(m, old metav1.Object) {
 	if s := old.GetDeletionGracePeriodSeconds(); s != nil && m.GetDeletionGracePeriodSeconds() == nil {
 		m.SetDeletionGracePeriodSeconds(s)
 	}
+}
+
+// NameError is the 400 of a name in a URL that no object can have, nil for any other.
+func NameError(name string) error {
+	if why := content.IsPathSegmentName(name); len(why) > 0 {
+		return apierrors.NewBadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", name, strings.Join(why, ";")))
+	}
+	return nil
 }
 
 func pathSegment(name string, prefix bool) []string {

@@ -14,7 +14,29 @@ func (s *strategy) OpenAPI() (*spec3.OpenAPI, error) {
 
 // OpenAPIV2 is the version's part of /openapi/v2, without what clients of v2 do not understand.
 func (s *strategy) OpenAPIV2() (*spec.Swagger, error) {
-	return builder.BuildOpenAPIV2(s.family.definition, s.gvk.Version, builder.Options{V2: true, StripValueValidation: true, StripNullable: true})
+	document, err := builder.BuildOpenAPIV2(s.family.definition, s.gvk.Version, builder.Options{V2: true, IncludeSelectableFields: true})
+	if err != nil {
+		return nil, err
+	}
+	for name, definition := range document.Definitions { // order: each is changed by itself
+		document.Definitions[name] = withoutDefaults(definition)
+	}
+	return document, nil
+}
+
+// withoutDefaults is a schema without the defaults of its fields, which version 2 does not tell.
+func withoutDefaults(s spec.Schema) spec.Schema {
+	s.Default = nil
+	for name, p := range s.Properties { // order: each is changed by itself
+		s.Properties[name] = withoutDefaults(p)
+	}
+	if s.Items != nil && s.Items.Schema != nil {
+		*s.Items.Schema = withoutDefaults(*s.Items.Schema)
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+		*s.AdditionalProperties.Schema = withoutDefaults(*s.AdditionalProperties.Schema)
+	}
+	return s
 }
 
 // TypeConverter gives objects the types of the schemas of all versions; types deduced from the object if there are none. It
