@@ -27,6 +27,8 @@ type Generator struct {
 	resources []string
 	informers []*genInformer
 	handlers  int // how many were ever made
+	workers   []string
+	pools     int // how many were ever made
 	writers   []string
 	alive     map[string][]string // by resource: the keys of objects that a direct write made
 	held      []string
@@ -36,6 +38,7 @@ type genInformer struct {
 	name     string
 	resource string
 	handlers []string
+	resync   bool
 	stopped  bool
 }
 
@@ -62,6 +65,9 @@ func NewGenerator(src Source, name string) *Generator {
 	}
 	for range 1 + src.IntN(3) {
 		g.informer()
+	}
+	if g.oneIn(3) {
+		g.worker()
 	}
 	return g
 }
@@ -110,6 +116,9 @@ func (g *Generator) Actions() []Action {
 		{"handler", 2, g.handler},
 		{"remove", 1, g.remove},
 		{"informer", 1, g.informer},
+		{"worker", 1, g.worker},
+		{"reconcile", 4, g.reconcile},
+		{"handle", 2, g.handle},
 		{"stop", 1, g.stop},
 	}
 }
@@ -359,13 +368,15 @@ func (g *Generator) compact() bool {
 func (g *Generator) hold() bool {
 	target := g.replica()
 	if i := pick(g.src, g.informers...); !i.stopped {
-		switch n := g.src.IntN(4); {
+		switch n := g.src.IntN(5); {
 		case n == 0:
 			target = i.name
 		case n == 1:
 			target = "conn/" + i.name
 		case n == 2 && len(i.handlers) > 0:
 			target = pick(g.src, i.handlers...)
+		case n == 3 && len(g.workers) > 0:
+			target = pick(g.src, g.workers...)
 		}
 	}
 	if slices.Contains(g.held, target) {
@@ -423,6 +434,7 @@ func (g *Generator) informer() bool {
 		args = append(args, scenarios.Key("watch-list", "on"))
 	}
 	if g.oneIn(2) {
+		i.resync = true
 		args = append(args, scenarios.Key("resync", pick(g.src, genResyncs...)))
 	}
 	if g.oneIn(3) {
@@ -452,6 +464,7 @@ func (g *Generator) handler() bool {
 	}
 	var args []scenarios.Arg
 	if g.oneIn(2) {
+		i.resync = true
 		args = append(args, scenarios.Key("resync", pick(g.src, genResyncs...)))
 	}
 	g.b.Handler(i.name, g.newHandler(i), args...)
@@ -471,6 +484,10 @@ func (g *Generator) remove() bool {
 }
 
 func (g *Generator) stop() bool {
+	if len(g.workers) > 0 && g.oneIn(4) {
+		g.stopWorker()
+		return true
+	}
 	i := pick(g.src, g.informers...)
 	if i.stopped || !g.oneIn(3) {
 		return false

@@ -57,23 +57,31 @@ func (a attempt) String() string {
 func attempts(t *testing.T) []attempt {
 	t.Helper()
 	var all []attempt
-	for seed := uint64(1); seed <= 400; seed++ {
+	for seed := uint64(1); seed <= 1500; seed++ {
 		all = append(all, attempt{scenarios.BuiltIn(), seed, "random", "default"})
-		s := generatedWithDeltaQueues(t, seed)
+		s := scenarioOf(t, seed)
 		all = append(all, attempt{s, seed, "random", "none"}, attempt{s, seed, "random", "default"})
 	}
 	return all
 }
 
-// generatedWithDeltaQueues is a generated scenario whose informers have the queue that the mutants have.
-func generatedWithDeltaQueues(t *testing.T, seed uint64) *scenarios.Scenario {
+// scenarioOf is the generated scenario of a seed.
+func scenarioOf(t *testing.T, seed uint64) *scenarios.Scenario {
 	t.Helper()
 	s, err := properties.Generate(sim.NewStream(seed, "generator"), fmt.Sprintf("generated-%d", seed), 40)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// withQueue is a scenario whose informers have that queue.
+func withQueue(t *testing.T, s *scenarios.Scenario, kind subjects.Queue) *scenarios.Scenario {
+	t.Helper()
 	text := regexp.MustCompile(` queue=\w+`).ReplaceAllString(s.Text(), "")
-	if s, err = scenarios.Parse(s.Name, []byte(text)); err != nil {
+	text = regexp.MustCompile(`(?m)^(informer \S+ \S+)`).ReplaceAllString(text, "$1 queue="+string(kind))
+	s, err := scenarios.Parse(s.Name, []byte(text))
+	if err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -181,10 +189,17 @@ func TestMutantsInTheCatalogue(t *testing.T) {
 // The control: a queue of the mutants' making, without a defect, does step by step what the stack's own does, and all
 // properties hold.
 func TestFlawlessMutant(t *testing.T) {
+	for _, kind := range []subjects.Queue{subjects.QueueDelta, subjects.QueueInOrder, subjects.QueueAtomic} {
+		t.Run(string(kind), func(t *testing.T) { flawless(t, kind, mutants.Flawless(kind)) })
+	}
+	t.Run("work", func(t *testing.T) { flawless(t, subjects.QueueAtomic, mutants.FlawlessWork()) })
+}
+
+func flawless(t *testing.T, kind subjects.Queue, factory subjects.Factory) {
 	for seed := uint64(1); seed <= 100; seed++ {
 		for _, mix := range []string{"default", "storm"} {
-			for _, s := range []*scenarios.Scenario{scenarios.BuiltIn(), generatedWithDeltaQueues(t, seed)} {
-				own, other := checked(t, s, stack.New, seed, "random", mix), checked(t, s, mutants.Flawless(), seed, "random", mix)
+			for _, s := range []*scenarios.Scenario{withQueue(t, scenarios.BuiltIn(), kind), withQueue(t, scenarioOf(t, seed), kind)} {
+				own, other := checked(t, s, stack.New, seed, "random", mix), checked(t, s, factory, seed, "random", mix)
 				for _, res := range []*scenarios.Result{own, other} {
 					if res.Violation != nil {
 						t.Fatal(explain(s, res))

@@ -26,6 +26,12 @@ func All() []Info {
 		{"NoInventedState", "every object in the Indexer or handed to a handler is a version that the Store committed for its key", func() scenarios.Checker { return newNoInventedState() }},
 		{"SyncedAfterInitialList", "HasSynced turns true only after everything of the first list was processed, a handler's only after the handler got it", func() scenarios.Checker { return newSyncedAfterInitialList() }},
 		{"StoreBeforeNotify", "when a handler is told of a change, the Indexer reflects it or something newer", func() scenarios.Checker { return storeBeforeNotify{} }},
+		{"StoreRevisionFollows", "when nothing is queued any more, the Indexer's resourceVersion is the one that the reflector has seen last", func() scenarios.Checker { return storeRevisionFollows{} }},
+		{"ResyncTellsAll", "a resync tells a handler of every object that the Indexer holds", func() scenarios.Checker { return &resyncTellsAll{} }},
+		{"QueueSingleFlight", "no key of a work queue is reconciled by two workers at once", func() scenarios.Checker { return &queueSingleFlight{} }},
+		{"QueueNoLostKey", "a key added to a work queue, or whose time to be tried again has come, can be taken at once, or when the worker that has it is through", func() scenarios.Checker { return &queueNoLostKey{} }},
+		{"BackoffHonoured", "a key whose reconcile has failed waits as long as its rate limiter says, counting from its last success, unless it changes", func() scenarios.Checker { return newBackoffHonoured() }},
+		{"WorkDrains", "when the faults have stopped, every key was reconciled after its last change", func() scenarios.Checker { return newWorkDrains() }},
 	}
 }
 

@@ -110,10 +110,28 @@ func (b *Builder) Handler(informer, name string, args ...Arg) *Builder {
 	return b.with("handler", args, informer, name)
 }
 
+// Worker starts the workers of a controller on an informer.
+func (b *Builder) Worker(name, informer string, args ...Arg) *Builder {
+	return b.with("worker", args, name, informer)
+}
+
+// Reconcile makes the reconciles of workers go wrong, by arguments such as fails=.
+func (b *Builder) Reconcile(worker string, args ...Arg) *Builder {
+	return b.with("reconcile", args, worker)
+}
+
+// Handle makes the calls of a handler go wrong, by arguments such as takes=.
+func (b *Builder) Handle(handler string, args ...Arg) *Builder {
+	return b.with("handle", args, handler)
+}
+
+// Reconciles prints what workers have done.
+func (b *Builder) Reconciles(worker string) *Builder { return b.with("reconciles", nil, worker) }
+
 // Remove removes a handler.
 func (b *Builder) Remove(handler string) *Builder { return b.with("remove", nil, handler) }
 
-// Stop stops an informer.
+// Stop stops an informer, or workers.
 func (b *Builder) Stop(informer string) *Builder { return b.with("stop", nil, informer) }
 
 // Create creates objects by their keys.

@@ -135,7 +135,7 @@ func TestBuilderErrors(t *testing.T) {
 		{"an unknown command", scenarios.New("x").Command("setle"), `x.sim:1:1: unknown command "setle"; did you mean "settle"?`},
 		{"an unknown fault", scenarios.New("x").Resource("pods").Informer("i1", "pods").Fault("i1", "watch-eoff"), `x.sim:3:10: fault: there is no fault watch=eoff; did you mean watch=eof?`},
 		{"a fault of nothing", scenarios.New("x").Resource("pods").Informer("i1", "pods").Fault("i1", "earthquake"), "there is no fault watch=earthquake"},
-		{"a name that is not there", scenarios.New("x").Stop("i1"), `x.sim:1:1: stop: there is no informer named "i1"; declare it first`},
+		{"a name that is not there", scenarios.New("x").Stop("i1"), `x.sim:1:1: stop: there is no informer or worker named "i1"; declare it first`},
 	} {
 		_, err := tt.b.Scenario()
 		if err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -83,7 +83,7 @@ func TestCatalogueIsFormatted(t *testing.T) {
 
 // world declares what the examples of commands talk about.
 var world = []string{
-	"cluster replicas=2", "resource pods", "writer w1", "informer i1 pods handlers=h1", "handler i1 h2",
+	"cluster replicas=2", "resource pods", "writer w1", "informer i1 pods handlers=h1", "handler i1 h2", "worker c1 i1",
 }
 
 // around are the declarations for an example of a command: all but those of its own sort and what hangs on them.

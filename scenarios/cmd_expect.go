@@ -14,27 +14,31 @@ import (
 //	expect i1 converged
 //	expect i1 synced count=2 has=default/a missing=default/b
 //	expect i1 converged within=30s
+//	expect c1 idle within=10s
+//	expect c1 busy queued=2
 //	expect violation PerKeyOrder
 //	expect violation PerKeyOrder,StoreBeforeNotify
 var expectSpec = spec{
-	name:  "expect",
-	usage: "expect INFORMER [converged|diverged] [synced|unsynced] [count=N] [has=KEY,...] [missing=KEY,...] [rv=N] [within=DURATION], or expect violation PROPERTY,...",
-	doc:   "checks an informer's state now, or within a duration; or says which property this scenario breaks, or one of which",
+	name: "expect",
+	usage: "expect INFORMER [converged|diverged] [synced|unsynced] [count=N] [has=KEY,...] [missing=KEY,...] [rv=N] [within=DURATION], or " +
+		"expect WORKER [idle|busy] [queued=N] [within=DURATION], or expect violation PROPERTY,...",
+	doc: "checks the state of an informer or of workers now, or within a duration; or says which property this scenario breaks, or one of which",
 	parse: func(r *script.ArgReader) Command {
 		first := r.Next("informer")
 		if first.Value == "violation" {
 			return parseViolation(r)
 		}
-		c := &expectCmd{informer: first.Value, count: -1}
+		c := &expectCmd{target: first.Value, count: -1, queued: -1}
 		for r.More() > 0 {
-			c.states = append(c.states, r.NextOneOf("state", "converged", "diverged", "synced", "unsynced"))
+			c.states = append(c.states, r.NextOneOf("state", "converged", "diverged", "synced", "unsynced", "idle", "busy"))
 		}
 		c.count = r.Int("count", -1, 0, 1<<40)
+		c.queued = r.Int("queued", -1, 0, 1<<40)
 		c.rv = r.String("rv", "")
 		c.has = r.List("has")
 		c.missing = r.List("missing")
 		c.within = r.Duration("within", 0)
-		if len(c.states) == 0 && c.count < 0 && c.rv == "" && c.has == nil && c.missing == nil && !r.Failed() {
+		if len(c.states) == 0 && c.count < 0 && c.queued < 0 && c.rv == "" && c.has == nil && c.missing == nil && !r.Failed() {
 			r.Fail(script.Errorf(first.Pos, "write it like expect i1 converged", "expect: it does not say what"))
 		}
 		return c
@@ -42,9 +46,10 @@ var expectSpec = spec{
 }
 
 type expectCmd struct {
-	informer     string
+	target       string
 	states       []string
 	count        int
+	queued       int
 	rv           string
 	has, missing []string
 	within       time.Duration
@@ -53,27 +58,48 @@ type expectCmd struct {
 
 func (c *expectCmd) declare(d *declarations, s *script.Command) error {
 	c.syntax = s
-	return d.need(s, c.informer, "informer")
+	if err := d.need(s, c.target, "informer", "worker"); err != nil {
+		return err
+	}
+	ofWorkers := c.queued >= 0
+	ofInformers := c.count >= 0 || c.rv != "" || c.has != nil || c.missing != nil
+	for _, state := range c.states {
+		if state == "idle" || state == "busy" {
+			ofWorkers = true
+		} else {
+			ofInformers = true
+		}
+	}
+	switch isWorker := d.names[c.target] == "worker"; {
+	case isWorker && ofInformers:
+		return script.Errorf(s.Pos, "workers are idle or busy, and have queued=N", "expect: %s are workers, and that is expected of informers", c.target)
+	case !isWorker && ofWorkers:
+		return script.Errorf(s.Pos, "idle, busy and queued= are of workers", "expect: %s is an informer, and that is expected of workers", c.target)
+	}
+	return nil
 }
 
 func (c *expectCmd) run(w *World) error {
 	if !w.transcript {
 		return nil
 	}
-	inf := w.informers[c.informer]
+	unmet := func() string { return c.unmetBy(w, w.informers[c.target]) }
+	if ws := w.workers[c.target]; ws != nil {
+		unmet = func() string { return c.unmetByWorkers(ws) }
+	}
 	if c.within == 0 {
-		if msg := c.unmet(w, inf); msg != "" {
+		if msg := unmet(); msg != "" {
 			w.expectFailed(c.syntax, msg)
 		}
 		return nil
 	}
 	clock := w.kernel.Clock()
 	w.wait("expect", func() { clock.LimitTo(c.within) }, func() bool {
-		if c.unmet(w, inf) == "" {
+		if unmet() == "" {
 			return true
 		}
 		if clock.AtLimit() && w.kernel.Quiet() {
-			w.expectFailed(c.syntax, fmt.Sprintf("%s after %v", c.unmet(w, inf), c.within))
+			w.expectFailed(c.syntax, fmt.Sprintf("%s after %v", unmet(), c.within))
 			return true
 		}
 		return false
@@ -81,8 +107,21 @@ func (c *expectCmd) run(w *World) error {
 	return nil
 }
 
-// unmet says what is not as expected, "" if all is.
-func (c *expectCmd) unmet(w *World, inf subjects.Informer) string {
+// unmetByWorkers says what is not as expected of workers, "" if all is.
+func (c *expectCmd) unmetByWorkers(ws subjects.Workers) string {
+	for _, s := range c.states {
+		if ws.Busy() != (s == "busy") {
+			return fmt.Sprintf("the workers %s are not %s", c.target, s)
+		}
+	}
+	if c.queued >= 0 && ws.Queued() != c.queued {
+		return fmt.Sprintf("%d keys are queued for the workers %s, not %d", ws.Queued(), c.target, c.queued)
+	}
+	return ""
+}
+
+// unmetBy says what is not as expected of an informer, "" if all is.
+func (c *expectCmd) unmetBy(w *World, inf subjects.Informer) string {
 	for _, s := range c.states {
 		switch s {
 		case "converged":

@@ -151,8 +151,8 @@ func (c *faultCmd) run(w *World) error {
 	return nil
 }
 
-// hold keeps a part from stepping until release: the queue of an informer (its pops), a handler (a slow one), what a
-// replica applies, or what is delivered to a connection.
+// hold keeps a part from stepping until release: the queue of an informer (its pops), a handler (a slow one), workers (they
+// take no more keys), what a replica applies, or what is delivered to a connection.
 //
 //	hold i1
 //	hold h1
@@ -160,8 +160,8 @@ func (c *faultCmd) run(w *World) error {
 //	hold conn/i1
 var holdSpec = spec{
 	name:  "hold",
-	usage: "hold INFORMER|HANDLER|replica/N|conn/NAME",
-	doc:   "keeps an informer's queue, a handler, a replica or a connection from stepping",
+	usage: "hold INFORMER|HANDLER|WORKER|replica/N|conn/NAME",
+	doc:   "keeps an informer's queue, a handler, workers, a replica or a connection from stepping",
 	parse: func(r *script.ArgReader) Command { return &holdCmd{target: r.Next("target").Value, hold: true} },
 }
 
@@ -170,7 +170,7 @@ var holdSpec = spec{
 //	release h1
 var releaseSpec = spec{
 	name:  "release",
-	usage: "release INFORMER|HANDLER|replica/N|conn/NAME",
+	usage: "release INFORMER|HANDLER|WORKER|replica/N|conn/NAME",
 	doc:   "ends a hold",
 	parse: func(r *script.ArgReader) Command { return &holdCmd{target: r.Next("target").Value} },
 }
@@ -194,12 +194,20 @@ func (c *holdCmd) declare(d *declarations, s *script.Command) error {
 	if name, ok := strings.CutPrefix(c.target, "conn/"); ok {
 		return d.need(s, name, "informer", "writer")
 	}
-	return d.need(s, c.target, "informer", "handler")
+	return d.need(s, c.target, "informer", "handler", "worker")
 }
 
 func (c *holdCmd) run(w *World) error {
 	if strings.Contains(c.target, "/") {
 		return w.cluster.SetHeld(c.target, c.hold)
+	}
+	if ws := w.workers[c.target]; ws != nil {
+		if c.hold {
+			ws.Hold()
+		} else {
+			ws.Release()
+		}
+		return nil
 	}
 	inf, part := w.informers[c.target], "queue"
 	if inf == nil {

@@ -177,23 +177,27 @@ func (c *removeCmd) declare(d *declarations, s *script.Command) error {
 
 func (c *removeCmd) run(w *World) error { return w.handlers[c.name].RemoveHandler(c.name) }
 
-// stop stops an informer.
+// stop stops an informer, or shuts the queue of workers down: they work on what is ready and then end.
 //
 //	stop i1
 var stopSpec = spec{
 	name:  "stop",
-	usage: "stop INFORMER",
-	doc:   "stops an informer",
-	parse: func(r *script.ArgReader) Command { return &stopCmd{r.Next("informer").Value} },
+	usage: "stop INFORMER|WORKER",
+	doc:   "stops an informer, or shuts down the queue of workers, which end when it is empty",
+	parse: func(r *script.ArgReader) Command { return &stopCmd{r.Next("informer or worker").Value} },
 }
 
 type stopCmd struct{ name string }
 
 func (c *stopCmd) declare(d *declarations, s *script.Command) error {
-	return d.need(s, c.name, "informer")
+	return d.need(s, c.name, "informer", "worker")
 }
 
 func (c *stopCmd) run(w *World) error {
+	if ws := w.workers[c.name]; ws != nil {
+		ws.Stop()
+		return nil
+	}
 	w.informers[c.name].Stop()
 	w.stopped[c.name] = true
 	return nil

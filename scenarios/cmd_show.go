@@ -32,7 +32,7 @@ type logCmd struct {
 
 func (c *logCmd) declare(d *declarations, s *script.Command) error {
 	c.syntax = s
-	return d.need(s, c.handler, "handler")
+	return d.need(s, c.handler, "handler", "worker")
 }
 
 func (c *logCmd) run(w *World) error {

@@ -23,11 +23,11 @@ type spec struct {
 
 // specs are all commands, in the order in which help shows them.
 var specs = []spec{
-	clusterSpec, resourceSpec, writerSpec, informerSpec, handlerSpec, removeSpec, stopSpec,
+	clusterSpec, resourceSpec, writerSpec, informerSpec, handlerSpec, removeSpec, workerSpec, stopSpec,
 	createSpec, updateSpec, deleteSpec,
 	settleSpec, advanceSpec, stepSpec,
-	faultSpec, holdSpec, releaseSpec, compactSpec, restartSpec, restoreSpec,
-	expectSpec, logSpec, requestsSpec, showSpec,
+	faultSpec, handleSpec, reconcileSpec, holdSpec, releaseSpec, compactSpec, restartSpec, restoreSpec,
+	expectSpec, logSpec, reconcilesSpec, requestsSpec, showSpec,
 }
 
 // CommandHelp is one command as help shows it.

@@ -84,7 +84,7 @@ func held(r *Result) string {
 func counts(r *Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d steps · %s of virtual time · %s\n", r.Steps, roundedDuration(r.Virtual), faults(r))
-	fmt.Fprintf(&b, "      %d writes, %d requests, %d watch frames, %d notifications\n", r.Commits, r.Requests, r.Frames, r.Notifications)
+	fmt.Fprintf(&b, "      %d writes, %d requests, %d watch frames, %d notifications%s\n", r.Commits, r.Requests, r.Frames, r.Notifications, reconciles(r))
 	fmt.Fprintf(&b, "      hash %016x", r.Hash)
 	return b.String()
 }
@@ -117,3 +117,11 @@ func writeMismatch(b *strings.Builder, m Mismatch) {
 }
 
 func roundedDuration(d time.Duration) string { return d.Round(time.Millisecond).String() }
+
+// reconciles is what a run's workers did, "" if it had none.
+func reconciles(r *Result) string {
+	if r.Reconciles == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d reconciles", r.Reconciles)
+}

@@ -25,6 +25,7 @@ type Summary struct {
 	Requests      int               `json:"requests"`
 	Frames        int               `json:"frames"`
 	Notifications int               `json:"notifications"`
+	Reconciles    int               `json:"reconciles"`
 	Faults        []FaultCount      `json:"faults,omitempty"`
 	Properties    []string          `json:"properties,omitempty"`
 	Violation     *SummaryViolation `json:"violation,omitempty"`
@@ -63,7 +64,7 @@ func WriteJSON(w io.Writer, f Finding) error {
 	s := Summary{
 		Scenario: r.Scenario, Subject: r.Subject, Engine: r.Engine, Strategy: r.Strategy, Seed: r.Seed, Mix: r.Mix,
 		Passed: r.Passed(), Verdict: r.Verdict(), Steps: r.Steps, VirtualNs: int64(r.Virtual), Hash: sim.FormatHash(r.Hash),
-		Commits: r.Commits, Requests: r.Requests, Frames: r.Frames, Notifications: r.Notifications,
+		Commits: r.Commits, Requests: r.Requests, Frames: r.Frames, Notifications: r.Notifications, Reconciles: r.Reconciles,
 		Faults: r.Faults, Properties: r.Properties, Replay: f.Replay,
 	}
 	if v := r.Violation; v != nil {

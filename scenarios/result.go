@@ -26,6 +26,7 @@ type Result struct {
 	Requests      int // requests that clients sent
 	Frames        int // watch frames delivered
 	Notifications int // calls of handlers
+	Reconciles    int // that workers have ended
 	Faults        []FaultCount
 
 	Properties []string

@@ -45,6 +45,9 @@ type Options struct {
 	Settled func(w *World, command string)
 	// MaxSteps ends a run that never settles; 0 is DefaultMaxSteps.
 	MaxSteps uint64
+	// WorkersLast makes fifo keep workers waiting for as long as anything else can happen at that instant, so that runs of
+	// different subjects can be compared. A trace of such a run cannot be told from one of fifo.
+	WorkersLast bool
 	// Progress is called every 4096 steps, for a display.
 	Progress func(steps uint64, virtual time.Duration)
 }
@@ -147,6 +150,9 @@ func (o *Options) strategy() (sim.Strategy, error) {
 		if o.Mix != nil {
 			return nil, errors.New("the strategy fifo never picks a fault, so it cannot be used with a fault mix; use random")
 		}
+		if o.WorkersLast {
+			return &workersLast{}, nil
+		}
 		return sim.NewFIFO(), nil
 	case "random":
 		var rate sim.FaultRate
@@ -189,7 +195,7 @@ func play(ctx context.Context, s *Scenario, o *Options, header sim.Header, strat
 		ctx: ctx, scenario: s, options: o, kernel: k,
 		transcript: header.Strategy == "fifo" && header.Mix == nil,
 		resources:  map[string]fakeapiserver.ResourceID{}, informers: map[string]subjects.Informer{},
-		handlers: map[string]subjects.Informer{}, writers: map[string]*writer{}, stopped: map[string]bool{},
+		handlers: map[string]subjects.Informer{}, writers: map[string]*writer{}, workers: map[string]subjects.Workers{}, stopped: map[string]bool{},
 		result: &Result{
 			Scenario: s.Name, Subject: o.SubjectName, Engine: header.Engine, Strategy: header.Strategy, Seed: o.Seed,
 			Outputs: map[*script.Command]string{},
@@ -350,13 +356,18 @@ func (a *scriptActor) Apply(c sim.Choice) {
 	}
 }
 
-// heal stops the faults, ends the holds, and waits until the world has converged, HealBound at most.
+// heal stops the faults, ends the holds and the troubles of handlers and workers, and waits until the world has converged, HealBound at most.
 func (w *World) heal() error {
 	if err := w.ensureCluster(); err != nil {
 		return err
 	}
 	w.cluster.StopFaults()
+	for _, ws := range w.workerOrd {
+		ws.Mend()
+		ws.Release()
+	}
 	for _, inf := range w.inOrder {
+		inf.Mend()
 		for _, part := range append([]string{"queue"}, inf.Handlers()...) {
 			if err := inf.Release(part); err != nil {
 				return err

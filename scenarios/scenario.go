@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/informersim/informersim/fakeapiserver"
@@ -110,9 +111,15 @@ type declarations struct {
 	resources map[string]fakeapiserver.Resource
 }
 
+// takenNames are the names of what is in every world, and the first parts of such names.
+var takenNames = []string{"clock", "cluster", "conn", "replica", "script"}
+
 func (d *declarations) add(c *script.Command, name, what string) error {
 	if have, taken := d.names[name]; taken {
 		return script.Errorf(c.Pos, "choose another name", "%s: there is %s named %q already", c.Name, withArticle(have), name)
+	}
+	if what != "resource" && (strings.Contains(name, "/") || slices.Contains(takenNames, name)) {
+		return script.Errorf(c.Pos, "choose another name", "%s: %q cannot name %s: parts of every world are called that", c.Name, name, withArticle(what))
 	}
 	d.names[name] = what
 	d.order = append(d.order, name)

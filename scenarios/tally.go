@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/sim"
@@ -14,16 +15,20 @@ type tally struct {
 	w *World
 	// logged are, by actor, the logs that the script asks for.
 	logged map[string]*lineLog
+	// began are, by worker, the reconciles under way, if the script asks for any.
+	began map[sim.ActorID]int64
 }
 
 func newTally(w *World) *tally {
-	t := &tally{w: w, logged: map[string]*lineLog{}}
+	t := &tally{w: w, logged: map[string]*lineLog{}, began: map[sim.ActorID]int64{}}
 	for _, c := range w.scenario.cmds {
 		switch c := c.Command.(type) {
 		case *logCmd:
 			t.logged[c.handler] = &lineLog{}
 		case *requestsCmd:
 			t.logged["conn/"+c.client] = &lineLog{}
+		case *reconcilesCmd:
+			t.logged["reconciles of "+c.worker] = &lineLog{}
 		}
 	}
 	w.logs = t.logged
@@ -50,6 +55,15 @@ func (t *tally) Record(r *sim.Record) {
 		if len(t.logged) > 0 {
 			t.notify(r)
 		}
+	case subjects.KindReconcile:
+		if len(t.logged) > 0 {
+			t.began[r.Actor] = r.RV
+		}
+	case subjects.KindReconciled:
+		res.Reconciles++
+		if len(t.logged) > 0 {
+			t.reconciled(r)
+		}
 	}
 }
 
@@ -71,6 +85,27 @@ func (t *tally) notify(r *sim.Record) {
 	if l := t.logged[handler]; l != nil {
 		l.line("%s %s", handler, NotificationText(r))
 	}
+}
+
+func (t *tally) reconciled(r *sim.Record) {
+	worker := t.w.kernel.ActorName(r.Actor)
+	name, _, _ := strings.Cut(worker, "/")
+	if l := t.logged["reconciles of "+name]; l != nil {
+		l.line("%s %s", worker, ReconcileText(r, t.began[r.Actor]))
+	}
+}
+
+// ReconcileText prints a KindReconciled record as reconciles does: `default/a rv=1 failed, again in 5ms`. The revision is that
+// of the record of its beginning.
+func ReconcileText(r *sim.Record, revision int64) string {
+	text := fmt.Sprintf("%s rv=%d %s", r.Key, revision, r.Detail)
+	if revision == 0 {
+		text = fmt.Sprintf("%s gone %s", r.Key, r.Detail)
+	}
+	if r.N >= 0 {
+		text += fmt.Sprintf(", again in %v", time.Duration(r.N))
+	}
+	return text
 }
 
 // NotificationText prints a KindNotify record as log does: `add default/a rv=1 initial`.

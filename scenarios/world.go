@@ -29,6 +29,8 @@ type World struct {
 	informers map[string]subjects.Informer
 	inOrder   []subjects.Informer // as they were added
 	handlers  map[string]subjects.Informer
+	workers   map[string]subjects.Workers
+	workerOrd []subjects.Workers
 	writers   map[string]*writer
 	writeOrd  []*writer
 	stopped   map[string]bool
@@ -58,6 +60,9 @@ func (w *World) Informers() []subjects.Informer {
 
 // Informer is the informer of that name, stopped or not; nil if there is none.
 func (w *World) Informer(name string) subjects.Informer { return w.informers[name] }
+
+// Workers are the workers of controllers, in order of adding.
+func (w *World) Workers() []subjects.Workers { return w.workerOrd }
 
 // barrier is a command that takes longer than its step: the script goes on when done says so.
 type barrier struct {
@@ -173,10 +178,15 @@ func sameObject(a, b runtime.Object) bool {
 	return a == b || resourceVersion(a) == resourceVersion(b) && equality.Semantic.DeepEqual(a, b)
 }
 
-// Converged tells whether every informer equals the store, nothing is queued, and every write was answered.
+// Converged tells whether every informer equals the store, nothing is queued or worked on, and every write was answered.
 func (w *World) Converged() bool {
 	for _, wr := range w.writeOrd {
 		if wr.busy() {
+			return false
+		}
+	}
+	for _, ws := range w.workerOrd {
+		if ws.Busy() {
 			return false
 		}
 	}

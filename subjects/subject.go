@@ -79,6 +79,12 @@ type Informer interface {
 	RemoveHandler(name string) error
 	// Handlers are the names of its handlers, in order of adding.
 	Handlers() []string
+	// AddWorkers adds a controller's workers, with a work queue and a handler of their name that fills it.
+	AddWorkers(WorkersSpec) (Workers, error)
+	// Trouble makes the calls of a handler go wrong that begin from now on.
+	Trouble(handler string, t Trouble) error
+	// Mend ends the troubles of all handlers.
+	Mend()
 	// Hold keeps a part from stepping until Release: "queue" for the pop, or a handler's name.
 	Hold(part string) error
 	Release(part string) error
@@ -88,6 +94,9 @@ type Informer interface {
 	HasSynced() bool
 	// LastSyncResourceVersion is the reflector's.
 	LastSyncResourceVersion() string
+	// StoreResourceVersion is its Indexer's (I70). It is "" but with the atomic queue: without it, it is that of the object that
+	// was written last, and a resync writes in any order.
+	StoreResourceVersion() string
 	// Keys are the keys of its Indexer, sorted.
 	Keys() []string
 	// Get returns what its Indexer holds.

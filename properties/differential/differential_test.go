@@ -11,6 +11,7 @@ import (
 	"github.com/informersim/informersim/properties/mutants"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/clientgo"
 	"github.com/informersim/informersim/subjects/stack"
 )
@@ -51,7 +52,7 @@ func TestDefectsAreFoundAndReduced(t *testing.T) {
 		if n < 0 {
 			t.Fatalf("there is no mutant %s", name)
 		}
-		good := differential.Side{Name: "good", New: mutants.Flawless()}
+		good := differential.Side{Name: "good", New: mutants.Flawless(subjects.QueueDelta)}
 		bad := differential.Side{Name: "bad", New: all[n].Factory}
 		found := false
 		for seed := uint64(1); seed <= 200 && !found; seed++ {

@@ -47,13 +47,14 @@ type observation struct {
 	k      *sim.Kernel
 	points []point
 	now    point
+	began  map[sim.ActorID]int64 // by worker: the revision that its reconcile under way began with
 }
 
 // observe runs a scenario on one side.
 func observe(ctx context.Context, s *scenarios.Scenario, side Side, seed uint64) (*observation, error) {
-	o := &observation{}
+	o := &observation{began: map[sim.ActorID]int64{}}
 	_, err := scenarios.Run(ctx, s, scenarios.Options{
-		Subject: side.New, SubjectName: side.Name, Host: side.Host, Seed: seed, Strategy: "fifo",
+		Subject: side.New, SubjectName: side.Name, Host: side.Host, Seed: seed, Strategy: "fifo", WorkersLast: true,
 		Observe: func(w *scenarios.World) []sim.Observer {
 			o.k = w.Kernel()
 			return []sim.Observer{o}
@@ -76,7 +77,24 @@ func (o *observation) Record(r *sim.Record) {
 		o.now.line("handler "+actor+" about "+r.Key, "%s", scenarios.NotificationText(r))
 	case subjects.KindSynced:
 		o.now.line("synced", "%s", actor)
+	case subjects.KindPanic:
+		o.now.line("handler "+actor+" about "+r.Key, "panics") // when depends on the order of keys, which may be open
+	case subjects.KindWorkers:
+		o.now.line("workers "+actor, "%v %s", r.At, r.Detail)
+	case subjects.KindReady:
+		o.now.line("work of "+actor+" about "+r.Key, "%v ready", r.At)
+	case subjects.KindReconcile:
+		o.began[r.Actor] = r.RV
+		o.now.line("work of "+poolOf(actor)+" about "+r.Key, "%v begins rv=%d", r.At, r.RV)
+	case subjects.KindReconciled:
+		o.now.line("work of "+poolOf(actor)+" about "+r.Key, "%v %s", r.At, scenarios.ReconcileText(r, o.began[r.Actor]))
 	}
+}
+
+// poolOf is the part of a worker's name that is that of all of them: which one does the work is not compared.
+func poolOf(worker string) string {
+	name, _, _ := strings.Cut(worker, "/")
+	return name
 }
 
 // StepEnd implements sim.Observer.
@@ -99,7 +117,10 @@ func (o *observation) settled(w *scenarios.World, command string) {
 			}
 			o.now.line(topic, "%s rv=%s", key, rv)
 		}
-		o.now.line("state of "+inf.Name(), "synced=%v busy=%v rv=%s", inf.HasSynced(), inf.Busy(), inf.LastSyncResourceVersion())
+		o.now.line("state of "+inf.Name(), "synced=%v busy=%v rv=%s store rv=%s", inf.HasSynced(), inf.Busy(), inf.LastSyncResourceVersion(), inf.StoreResourceVersion())
+	}
+	for _, ws := range w.Workers() {
+		o.now.line("state of "+ws.Spec().Name, "busy=%v queued=%d", ws.Busy(), ws.Queued())
 	}
 	o.points = append(o.points, o.now)
 	o.now = point{}

@@ -1,6 +1,8 @@
 package mutants
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/informersim/informersim/informer/core"
@@ -23,7 +25,7 @@ type Mutant struct {
 
 // All are the mutants.
 func All() []Mutant {
-	return []Mutant{
+	all := []Mutant{
 		{
 			Name: "replace-without-tombstones", Defect: "a Replace queues no deletion for what the list lacks",
 			Property: "ReplaceDeletesMissing", Scenario: "watch_410", Factory: queue(flaws{noTombstones: true}),
@@ -50,7 +52,7 @@ func All() []Mutant {
 			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges"}, Scenario: "resync_full_queue", Factory: queue(flaws{resyncAll: true}),
 		}, {
 			Name: "newest-first", Defect: "the deltas of a key are processed newest first",
-			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges"}, Scenario: "queued_updates", Factory: queue(flaws{newestFirst: true}),
+			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges", "ReplaceDeletesMissing"}, Scenario: "queued_updates", Factory: queue(flaws{newestFirst: true}),
 		}, {
 			Name: "synced-at-enqueue", Defect: "HasSynced turns true when the first list is queued, not when it was popped",
 			Property: "SyncedAfterInitialList", Scenario: "watch_close", Factory: queue(flaws{syncedAtEnqueue: true}),
@@ -82,10 +84,19 @@ func All() []Mutant {
 			Property: "NoInventedState", Scenario: "watch_eof", Also: []string{"PerKeyOrder"}, Factory: stack.With(stack.Parts{Process: inventFinalState}),
 		},
 	}
+	return slices.Concat(all, inOrderMutants(), atomicMutants(), workMutants())
 }
 
-// Flawless is the stack with a queue of this package that has no defect: the control.
-func Flawless() subjects.Factory { return queue(flaws{}) }
+// Flawless is the stack with a queue of this package that has no defect, in place of the one of that kind: the control.
+func Flawless(kind subjects.Queue) subjects.Factory {
+	if kind == subjects.QueueDelta {
+		return queue(flaws{})
+	}
+	return realQueue(kind, realFlaws{})
+}
+
+// FlawlessWork is the stack with a work queue of this package that has no defect.
+func FlawlessWork() subjects.Factory { return workQueueOf(workFlaws{}) }
 
 func queue(f flaws) subjects.Factory {
 	return stack.With(stack.Parts{Queue: func(known *core.Indexer, observe core.EnqueueFunc) core.Queue {

@@ -19,6 +19,7 @@ type Subject struct {
 	env       subjects.Env
 	bubble    *bubble // nil outside of one
 	informers []*informer
+	queues    []*workQueue
 	stamp     uint64 // what is offered because time has passed is as old as this
 }
 
@@ -38,6 +39,7 @@ func New(env subjects.Env) subjects.Subject {
 	s.bubble = newBubble(env.Kernel, j)
 	env.Kernel.Clock().Share(s.pass)
 	env.Kernel.OnApplied(s.settle)
+	surviveIntended()
 	return s
 }
 
@@ -93,6 +95,9 @@ func (s *Subject) settle() {
 	for _, i := range s.informers {
 		i.collect()
 	}
+	for _, q := range s.queues {
+		q.collect()
+	}
 	b.touched, b.passed = false, false
 }
 
@@ -103,6 +108,9 @@ const lastWait = 10 * time.Minute
 func (s *Subject) close() {
 	for _, i := range s.informers {
 		i.shutDown()
+	}
+	for _, q := range s.queues {
+		q.close()
 	}
 	s.bubble.rest()
 	s.bubble.job.beginWait()

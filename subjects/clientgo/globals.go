@@ -1,6 +1,7 @@
 package clientgo
 
 import (
+	"context"
 	cryptorand "crypto/rand"
 	"encoding/binary"
 	"io"
@@ -22,6 +23,7 @@ import (
 //   - crypto/rand.Reader, from which uids and names are made.
 //   - utilruntime.ErrorHandlers: the default ones keep the time of the last error in a package variable and sleep until it is
 //     a while ago, which in a later bubble is decades.
+//   - utilruntime.PanicHandlers and ReallyCrash: see surviveIntended.
 //   - klog, which would write to the terminal.
 //   - the feature gates, which choose the queue and the watch-list.
 func takeOver(seed uint64) (restore func()) {
@@ -30,6 +32,7 @@ func takeOver(seed uint64) (restore func()) {
 	klog.SetOutput(io.Discard)
 	handlers := utilruntime.ErrorHandlers
 	utilruntime.ErrorHandlers = nil
+	panicHandlers, reallyCrash := utilruntime.PanicHandlers, utilruntime.ReallyCrash
 	seedGlobal(subjects.SourceOf(seed))
 	reader := cryptorand.Reader
 	var key [32]byte
@@ -43,8 +46,20 @@ func takeOver(seed uint64) (restore func()) {
 		cryptorand.Reader = reader
 		seedGlobal(int64(randv2.Uint64()))
 		utilruntime.ErrorHandlers = handlers
+		utilruntime.PanicHandlers, utilruntime.ReallyCrash = panicHandlers, reallyCrash
 		log.Restore()
 	}
+}
+
+// surviveIntended lets the process live on when a handler or a reconcile panics because the scenario says so. Other panics
+// go on as they would.
+func surviveIntended() {
+	utilruntime.ReallyCrash = false
+	utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, r any) {
+		if _, ok := r.(intended); !ok {
+			panic(r)
+		}
+	}}
 }
 
 // lockedReader makes a generator usable from several goroutines, as crypto/rand.Reader is.
@@ -65,7 +80,7 @@ func seedGlobal(seed int64) {
 	rand.Seed(seed)
 }
 
-// gates are client-go's feature gates during a run. They are asked when an informer starts, which happens within a step.
+// gates are client-go's feature gates during a run. They are asked when an informer is made and when it starts, both within a step.
 var gates featureGates
 
 type featureGates struct {

@@ -10,10 +10,14 @@ import (
 
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/workers"
 )
 
-// kindHandle is one call of a handler.
-var kindHandle = sim.RegisterKind("handle", sim.ClassAction)
+// The kinds of choices of a handler.
+var (
+	kindHandle = sim.RegisterKind("handle", sim.ClassAction) // one call of a handler
+	kindReturn = sim.RegisterKind("return", sim.ClassAction) // a slow call returns
+)
 
 // handler is an event handler of an informer as an actor: client-go's call blocks until the choice handle is picked.
 type handler struct {
@@ -22,7 +26,8 @@ type handler struct {
 	spec subjects.HandlerSpec
 	id   sim.ActorID
 	reg  cache.ResourceEventHandlerRegistration
-	pass chan struct{} // buffered: lets the call that is parked return
+	pool *workers.Pool // whose queue it fills; nil for none
+	pass chan bool     // buffered: lets the call that is parked return, or panic
 
 	// Guarded by the bubble's mu.
 	parked *notification // the call that blocks; nil if none
@@ -30,7 +35,9 @@ type handler struct {
 	// through is how many calls return at once, their notifications going to the inbox, before one parks again.
 	through int
 	gone    bool // removed, or the informer was stopped: calls return and are not told of
+	resting bool // client-go rests after a call that has panicked: it calls again a second after there is something
 
+	trouble
 	telling bool // a call is being told of: what waits behind it in client-go does not show yet
 	base    int  // where the unordered part of the inbox begins
 	held    bool
@@ -85,6 +92,7 @@ func (h *handler) called(n notification) {
 	n.rv = revisionOf(n.obj)
 	b := h.i.s.bubble
 	b.mu.Lock()
+	h.resting = false
 	switch {
 	case h.gone:
 		b.mu.Unlock()
@@ -98,35 +106,62 @@ func (h *handler) called(n notification) {
 	h.parked = &n
 	b.mu.Unlock()
 	b.note()
-	<-h.pass
+	if <-h.pass {
+		panic(intended{n.key})
+	}
 }
 
 // Name implements sim.Actor.
 func (h *handler) Name() string { return h.name }
 
 // Apply implements sim.Actor: the handler is told one thing.
-func (h *handler) Apply(sim.Choice) {
+func (h *handler) Apply(c sim.Choice) {
+	if c.Kind == kindReturn {
+		call := h.call
+		h.call = nil
+		h.finish(call)
+		return
+	}
 	h.offered.taken()
+	call := &call{}
 	b := h.i.s.bubble
 	b.mu.Lock()
-	var n notification
-	release := false
 	if len(h.inbox) > 0 {
-		n = h.inbox[0]
+		call.n = h.inbox[0]
 		h.inbox[0] = notification{}
 		h.inbox = h.inbox[1:]
 	} else {
-		n, release = *h.parked, true
+		call.n, call.blocks = *h.parked, true
 		h.parked = nil
 	}
 	b.mu.Unlock()
-	h.telling = release
-	h.record(&n)
-	h.telling = false
-	if release {
-		h.pass <- struct{}{}
+	h.telling = call.blocks
+	h.record(&call.n)
+	call.verdict = h.conduct.Next(call.n.key)
+	if h.pool != nil && !call.verdict.Panics {
+		h.pool.Add(call.n.key)
 	}
-	b.touch()
+	if call.verdict.Takes == 0 {
+		h.finish(call)
+		return
+	}
+	h.begin(call)
+}
+
+// finish has a call return, or panic.
+func (h *handler) finish(call *call) {
+	h.telling = false
+	if call.verdict.Panics {
+		k := h.i.kernel
+		r := k.Record(h.id, subjects.KindPanic)
+		r.Key = call.n.key
+		k.Emit(r)
+		h.crash(call)
+	}
+	if call.blocks {
+		h.pass <- call.verdict.Panics
+	}
+	h.i.s.bubble.touch()
 }
 
 func (h *handler) record(n *notification) {
@@ -140,12 +175,19 @@ func (h *handler) record(n *notification) {
 func (h *handler) pending() bool {
 	h.i.s.bubble.mu.Lock()
 	defer h.i.s.bubble.mu.Unlock()
-	return h.telling || h.parked != nil || len(h.inbox) > 0
+	return h.telling || h.call != nil || h.parked != nil || len(h.inbox) > 0
+}
+
+// busy tells whether anything waits for the handler. After a panic nobody can see from outside whether something does until it
+// was called again.
+func (h *handler) busy() bool {
+	return h.pending() || h.crashed && h.i.kernel.Elapsed() < h.i.poppedAt+crashPause
 }
 
 // collect offers the call that waits.
 func (h *handler) collect() {
-	h.offered.set(h.i.kernel, h.id, kindHandle, !h.held && h.pending())
+	h.caughtUp()
+	h.offered.set(h.i.kernel, h.id, kindHandle, h.call == nil && h.pending() && !h.rests() && !h.held)
 }
 
 // checkSynced notes that everything of the initial list has been told. What waits in the inbox has been told as far as
@@ -155,12 +197,15 @@ func (h *handler) collect() {
 // whether the registration believes it before or after the object has come to the listener is a race that nobody can decide
 // from outside. With that queue the registration is taken at its word only when nothing of the list waits here.
 func (h *handler) checkSynced() {
-	if h.synced || !h.reg.HasSynced() || slices.ContainsFunc(h.inbox, initial) || h.i.queue.delta && h.parked != nil && initial(*h.parked) {
+	if h.synced || h.lost || !h.reg.HasSynced() || h.call != nil && initial(h.call.n) || slices.ContainsFunc(h.inbox, initial) || h.i.queue.delta && h.parked != nil && initial(*h.parked) {
 		return
 	}
 	h.synced = true
 	k := h.i.kernel
 	k.Emit(k.Record(h.id, subjects.KindSynced))
+	if h.pool != nil {
+		h.pool.Start()
+	}
 }
 
 func initial(n notification) bool { return n.detail == subjects.NotifyAddInitial }
@@ -177,12 +222,17 @@ func (h *handler) letThrough(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	h.through = n
-	if h.parked != nil {
+	switch {
+	case h.parked != nil:
 		h.inbox = append(h.inbox, *h.parked)
 		h.parked = nil
-		h.pass <- struct{}{}
-		b.touch()
+	case h.call != nil && h.call.blocks:
+		h.call.blocks = false
+	default:
+		return
 	}
+	h.pass <- false
+	b.touch()
 }
 
 // mark says that what comes to the inbox from now on has no order.
@@ -193,6 +243,10 @@ func (h *handler) gather(order func([]notification)) {
 	b := h.i.s.bubble
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if h.resting {
+		h.behind = true
+		return
+	}
 	h.through = 0
 	order(h.inbox[h.base:])
 }
@@ -220,10 +274,11 @@ func (h *handler) drop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	h.gone, h.inbox = true, nil
-	if h.parked != nil {
+	if h.parked != nil || h.call != nil && h.call.blocks {
 		h.parked = nil
-		h.pass <- struct{}{}
+		h.pass <- false
 	}
+	h.abandon()
 	b.touch()
 }
 

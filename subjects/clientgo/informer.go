@@ -19,6 +19,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/workers"
 )
 
 // The kinds of choices of an informer.
@@ -45,6 +46,8 @@ type informer struct {
 	indexer  *indexerView
 	handlers []*handler
 
+	poppedAt   time.Duration // when something was last popped after a handler has panicked
+	crashed    bool          // a handler has panicked
 	nextResync time.Duration // when the reflector asks next, on the kernel's clock; 0 for never
 	popOffer   offer
 	wakeOffer  offer
@@ -68,6 +71,7 @@ func newInformer(s *Subject, spec subjects.InformerSpec) (*informer, error) {
 	i.id = i.kernel.Register(i)
 	i.link = newTransport(i, s.env.Cluster.Connect(spec.Name, spec.Policy))
 	i.indexer = newIndexerView(i)
+	gates.choose(i.spec.Queue, i.spec.WatchList)
 	i.inf = cache.NewSharedIndexInformerWithOptions(i.link.listerWatcher(), i.example(), cache.SharedIndexInformerOptions{
 		ResyncPeriod: spec.Resync,
 		Indexers:     cache.Indexers{cache.NamespaceIndex: i.indexer.observe},
@@ -94,7 +98,6 @@ func (i *informer) example() runtime.Object {
 func (i *informer) start() error {
 	b := i.s.bubble
 	i.s.begin(subjects.ByScript)
-	gates.choose(i.spec.Queue, i.spec.WatchList)
 	ctx, cancel := context.WithCancel(context.Background())
 	i.loop, i.cancel = newLoopGate(ctx, b), cancel
 	i.ended = make(chan struct{})
@@ -125,6 +128,9 @@ func (i *informer) Apply(c sim.Choice) {
 	switch c.Kind {
 	case kindPop:
 		i.popOffer.taken()
+		if i.crashed {
+			i.noteCrashPause()
+		}
 		i.pop()
 	case kindWake:
 		i.link.wake()
@@ -255,8 +261,12 @@ func (i *informer) checkSynced() {
 }
 
 // AddHandler implements subjects.Informer.
-func (i *informer) AddHandler(spec subjects.HandlerSpec) error {
-	h := &handler{i: i, name: i.spec.Name + "/" + spec.Name, spec: spec, pass: make(chan struct{}, 1)}
+func (i *informer) AddHandler(spec subjects.HandlerSpec) error { return i.addHandler(spec, nil) }
+
+// addHandler adds a handler that fills the queue of pool; nil for none.
+func (i *informer) addHandler(spec subjects.HandlerSpec, pool *workers.Pool) error {
+	h := &handler{i: i, name: i.spec.Name + "/" + spec.Name, spec: spec, pool: pool, pass: make(chan bool, 1)}
+	h.conduct = subjects.NewConduct(i.kernel, h.name)
 	late := 0
 	if i.loop != nil {
 		// The store is replayed in no order: everything but the last is let through, and then put in order.
@@ -380,6 +390,17 @@ func (i *informer) HasSynced() bool { return i.inf.HasSynced() }
 // LastSyncResourceVersion implements subjects.Informer.
 func (i *informer) LastSyncResourceVersion() string { return i.inf.LastSyncResourceVersion() }
 
+// StoreResourceVersion implements subjects.Informer. Whether client-go tells it is asked of the gates at every call.
+func (i *informer) StoreResourceVersion() string {
+	if !i.queue.atomic {
+		return ""
+	}
+	before := gates.set
+	defer func() { gates.set = before }()
+	gates.choose(i.spec.Queue, i.spec.WatchList)
+	return i.inf.GetIndexer().LastStoreSyncResourceVersion()
+}
+
 // Keys implements subjects.Informer.
 func (i *informer) Keys() []string {
 	keys := i.inf.GetIndexer().ListKeys()
@@ -402,7 +423,7 @@ func (i *informer) Len() int { return len(i.inf.GetIndexer().ListKeys()) }
 
 // Busy implements subjects.Informer.
 func (i *informer) Busy() bool {
-	return i.backlog.length > 0 || slices.ContainsFunc(i.handlers, (*handler).pending)
+	return i.backlog.length > 0 || slices.ContainsFunc(i.handlers, (*handler).busy)
 }
 
 func parseRevision(rv string) int64 {

@@ -2,14 +2,19 @@ package stack
 
 import (
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
 
 	"github.com/informersim/informersim/informer/core"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/workers"
 )
 
-// kindHandle is one call of a handler.
-var kindHandle = sim.RegisterKind("handle", sim.ClassAction)
+// The kinds of choices of a handler.
+var (
+	kindHandle = sim.RegisterKind("handle", sim.ClassAction) // one call of a handler
+	kindReturn = sim.RegisterKind("return", sim.ClassAction) // a slow call returns
+)
 
 // nullHandler stands where a user's handler would: what the handler is told is recorded instead.
 var nullHandler = cache.ResourceEventHandlerFuncs{}
@@ -21,17 +26,35 @@ type handler struct {
 	spec     subjects.HandlerSpec
 	id       sim.ActorID
 	listener *core.Listener
+	pool     *workers.Pool // whose queue it fills; nil for none
+	conduct  *subjects.Conduct
 	offered  bool
 	choice   sim.Choice
 	held     bool
 	synced   bool
+
+	call    *slowCall // under way; nil for none
+	crashed bool      // the last call has panicked
+	rests   bool      // the timer of its rest is set
+}
+
+// slowCall is a call of a handler that takes time.
+type slowCall struct {
+	verdict subjects.Verdict
+	choice  sim.Choice
+	due     bool // that it returns is offered
+	timer   clock.Timer
 }
 
 // Name implements sim.Actor.
 func (h *handler) Name() string { return h.name }
 
 func (h *handler) offer() {
-	want := !h.held && h.listener.Len() > 0
+	want := h.call == nil && h.listener.Len() > 0
+	if want && h.crashed {
+		want = !h.resting()
+	}
+	want = want && !h.held
 	switch {
 	case want && !h.offered:
 		h.choice = h.informer.kernel.Offer(h.id, kindHandle, 0)
@@ -41,6 +64,22 @@ func (h *handler) offer() {
 	}
 }
 
+// resting tells whether the handler rests after a panic (I85).
+func (h *handler) resting() bool {
+	until, resting := h.listener.Rest(h.informer.now())
+	switch {
+	case !resting:
+		h.crashed = false
+	case !h.rests:
+		h.rests = true
+		h.informer.kernel.Clock().AfterFunc(until.Sub(h.informer.now()), func() {
+			h.rests = false
+			h.offer()
+		})
+	}
+	return resting
+}
+
 func (h *handler) withdraw() {
 	if h.offered {
 		h.informer.kernel.Withdraw(h.choice)
@@ -48,15 +87,82 @@ func (h *handler) withdraw() {
 	}
 }
 
+// drop ends the handler: what waits is forgotten.
+func (h *handler) drop() {
+	h.held = true
+	h.withdraw()
+	if c := h.call; c != nil {
+		h.call = nil
+		c.timer.Stop()
+		if c.due {
+			h.informer.kernel.Withdraw(c.choice)
+		}
+	}
+}
+
+// busy tells whether anything waits for the handler. After a panic nobody can see from outside whether something does until
+// it was called again.
+func (h *handler) busy() bool {
+	if h.call != nil || h.listener.Len() > 0 {
+		return true
+	}
+	return h.crashed && h.informer.kernel.Elapsed() < h.informer.poppedAt+crashPause
+}
+
+// noteCrashPause has time stop where a handler that has panicked may not be busy any more.
+func (i *informer) noteCrashPause() {
+	i.poppedAt = i.kernel.Elapsed()
+	i.kernel.Clock().AfterFunc(crashPause, func() {})
+}
+
 // Apply implements sim.Actor: the handler is told one thing.
-func (h *handler) Apply(sim.Choice) {
+func (h *handler) Apply(c sim.Choice) {
+	if c.Kind == kindReturn {
+		v := h.call.verdict
+		h.call = nil
+		h.finish(v)
+		return
+	}
 	h.offered = false
-	if n := h.listener.Begin(); n != nil {
-		h.record(n)
+	n := h.listener.Begin()
+	if n == nil {
+		h.offer()
+		return
+	}
+	h.record(n)
+	v := h.conduct.Next(n.Key)
+	if h.pool != nil && !v.Panics {
+		h.pool.Add(n.Key)
+	}
+	if v.Takes == 0 {
+		h.finish(v)
+		return
+	}
+	call := &slowCall{verdict: v}
+	h.call = call
+	k := h.informer.kernel
+	call.timer = k.Clock().AfterFunc(v.Takes, func() {
+		call.due = true
+		call.choice = k.Offer(h.id, kindReturn, 0)
+	})
+}
+
+// finish ends the call in flight.
+func (h *handler) finish(v subjects.Verdict) {
+	if v.Panics {
+		k := h.informer.kernel
+		r := k.Record(h.id, subjects.KindPanic)
+		r.Key = h.listener.InFlight().Key
+		k.Emit(r)
+		h.listener.Crash()
+		h.crashed = true
+		h.informer.crashed = true
+		h.informer.noteCrashPause()
+	} else {
 		h.listener.Finish()
 	}
-	h.checkSynced()
 	h.offer()
+	h.checkSynced()
 }
 
 func (h *handler) record(n *core.Notification) {
@@ -93,5 +199,8 @@ func (h *handler) checkSynced() {
 		h.synced = true
 		k := h.informer.kernel
 		k.Emit(k.Record(h.id, subjects.KindSynced))
+		if h.pool != nil {
+			h.pool.Start()
+		}
 	}
 }

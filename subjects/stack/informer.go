@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/informersim/informersim/informer/core"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/workers"
 )
 
 // The kinds of choices of an informer.
@@ -41,6 +43,8 @@ type informer struct {
 	revisions revisions
 
 	popOffered bool
+	poppedAt   time.Duration // when something was last popped after a handler has panicked
+	crashed    bool          // a handler has panicked
 	popChoice  sim.Choice
 	held       bool
 	wakeOn     bool
@@ -54,7 +58,13 @@ type informer struct {
 var _ subjects.Informer = (*informer)(nil)
 
 func newInformer(s *Stack, spec subjects.InformerSpec) (*informer, error) {
-	if s.parts.Queue == nil && !slices.Contains(queues, spec.Queue) {
+	switch {
+	case s.parts.Queue != nil:
+		spec.Queue = cmp.Or(s.parts.Kind, subjects.QueueDelta)
+	case spec.Queue == "":
+		spec.Queue = subjects.QueueAtomic // as client-go's informers have it
+	}
+	if !slices.Contains(queues, spec.Queue) {
 		return nil, fmt.Errorf("the stack has no queue %q", spec.Queue)
 	}
 	i := &informer{stack: s, kernel: s.env.Kernel, spec: spec}
@@ -91,15 +101,15 @@ func newInformer(s *Stack, spec subjects.InformerSpec) (*informer, error) {
 	return i, nil
 }
 
-// queues are the queues that the stack has; "" is a DeltaFIFO.
-var queues = []subjects.Queue{"", subjects.QueueDelta, subjects.QueueInOrder, subjects.QueueAtomic}
+// queues are the queues that the stack has.
+var queues = []subjects.Queue{subjects.QueueDelta, subjects.QueueInOrder, subjects.QueueAtomic}
 
 // newQueue makes the queue over the informer's store, as client-go's informers make theirs.
 func (i *informer) newQueue(known *core.Indexer) core.Queue {
 	q := &observedQueue{informer: i}
 	switch make := i.stack.parts.Queue; {
 	case make != nil:
-		q.Queue = make(known, q.enqueued)
+		q.Queue, q.atomic = make(known, q.enqueued), i.spec.Queue == subjects.QueueAtomic
 	case i.spec.Queue == subjects.QueueInOrder:
 		q.Queue = core.NewRealFIFO(core.RealFIFOOptions{KnownObjects: known, Batch: true, OnEnqueue: q.enqueued})
 	case i.spec.Queue == subjects.QueueAtomic:
@@ -137,6 +147,9 @@ func (i *informer) Apply(c sim.Choice) {
 	switch c.Kind {
 	case kindPop:
 		i.popOffered = false
+		if i.crashed {
+			i.noteCrashPause()
+		}
 		// An error of the processing drops the item, as in client-go (I68).
 		if _, err := i.inf.Controller.Step(); err != nil {
 			i.kernel.Fail(fmt.Errorf("informer %s: %w", i.spec.Name, err))
@@ -244,8 +257,12 @@ func (i *informer) Selects(obj runtime.Object) bool {
 }
 
 // AddHandler implements subjects.Informer.
-func (i *informer) AddHandler(spec subjects.HandlerSpec) error {
-	h := &handler{informer: i, name: i.spec.Name + "/" + spec.Name, spec: spec}
+func (i *informer) AddHandler(spec subjects.HandlerSpec) error { return i.addHandler(spec, nil) }
+
+// addHandler adds a handler that fills the queue of pool; nil for none.
+func (i *informer) addHandler(spec subjects.HandlerSpec, pool *workers.Pool) error {
+	h := &handler{informer: i, name: i.spec.Name + "/" + spec.Name, spec: spec, pool: pool}
+	h.conduct = subjects.NewConduct(i.kernel, h.name)
 	resync := spec.Resync
 	l, err := i.inf.AddHandler(nullHandler, core.ListenerOptions{Name: spec.Name, ResyncPeriod: &resync}, i.now())
 	if err != nil {
@@ -279,7 +296,7 @@ func (i *informer) RemoveHandler(name string) error {
 		return err
 	}
 	i.inf.Processor.RemoveListener(h.listener)
-	h.withdraw()
+	h.drop()
 	i.handlers = slices.DeleteFunc(i.handlers, func(x *handler) bool { return x == h })
 	r := i.kernel.Record(h.id, subjects.KindHandler)
 	r.Detail = "removed"
@@ -294,6 +311,23 @@ func (i *informer) Handlers() []string {
 		names[k] = h.spec.Name
 	}
 	return names
+}
+
+// Trouble implements subjects.Informer.
+func (i *informer) Trouble(name string, t subjects.Trouble) error {
+	h, err := i.handler(name)
+	if err != nil {
+		return err
+	}
+	h.conduct.Set(t)
+	return nil
+}
+
+// Mend implements subjects.Informer.
+func (i *informer) Mend() {
+	for _, h := range i.handlers {
+		h.conduct.Mend()
+	}
 }
 
 // Hold implements subjects.Informer.
@@ -330,7 +364,7 @@ func (i *informer) Stop() {
 		i.wakeOn = false
 	}
 	for _, h := range i.handlers {
-		h.withdraw()
+		h.drop()
 	}
 	i.kernel.Emit(i.kernel.Record(i.id, subjects.KindStopped))
 }
@@ -340,6 +374,14 @@ func (i *informer) HasSynced() bool { return i.inf.HasSynced() }
 
 // LastSyncResourceVersion implements subjects.Informer.
 func (i *informer) LastSyncResourceVersion() string { return i.inf.Reflector.LastSyncResourceVersion() }
+
+// StoreResourceVersion implements subjects.Informer.
+func (i *informer) StoreResourceVersion() string {
+	if i.spec.Queue != subjects.QueueAtomic {
+		return ""
+	}
+	return i.inf.Indexer.LastStoreSyncResourceVersion()
+}
 
 // Keys implements subjects.Informer.
 func (i *informer) Keys() []string { return slices.Clone(i.inf.Indexer.ListKeys()) }
@@ -359,5 +401,5 @@ func (i *informer) Len() int { return i.inf.Indexer.Len() }
 
 // Busy implements subjects.Informer.
 func (i *informer) Busy() bool {
-	return i.inf.Queue.Len() > 0 || slices.ContainsFunc(i.handlers, func(h *handler) bool { return h.listener.Len() > 0 })
+	return i.inf.Queue.Len() > 0 || slices.ContainsFunc(i.handlers, (*handler).busy)
 }

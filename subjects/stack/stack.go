@@ -2,6 +2,7 @@ package stack
 
 import (
 	"github.com/informersim/informersim/informer/core"
+	workqueue "github.com/informersim/informersim/informer/workqueue/core"
 	"github.com/informersim/informersim/subjects"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -12,7 +13,9 @@ const Name = "stack"
 // Parts are the places where a test can put a double, to see that the properties find what it does wrong. The zero value is
 // the stack as it is.
 type Parts struct {
-	// Queue makes the queue over the informer's store. It reports what it enqueues to observe.
+	// Queue makes the queue over the informer's store, whatever the informer is told. It reports what it enqueues to observe.
+	// Kind is which of the queues it stands for; "" for the delta queue.
+	Kind  subjects.Queue
 	Queue func(known *core.Indexer, observe core.EnqueueFunc) core.Queue
 	// Store wraps or replaces the store that the controller writes to.
 	Store func(core.Store) core.Store
@@ -20,6 +23,8 @@ type Parts struct {
 	Process func(*core.Controller) func(*core.Popped) error
 	// ListOptions may change what a list asks for.
 	ListOptions func(*metav1.ListOptions)
+	// WorkQueue makes the work queue of a controller's workers. What becomes ready goes through the order.
+	WorkQueue func(workqueue.RateLimiter[string], workqueue.Order[string]) WorkQueue
 }
 
 // Stack is the subject "stack".

@@ -1,0 +1,101 @@
+package properties
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/informersim/informersim/scenarios"
+)
+
+// maxWorkers is how many controllers a scenario has at most.
+const maxWorkers = 2
+
+// Delays and durations are no multiples of one another, nor of what else happens: what happens at one instant has no order.
+var (
+	genBases = []time.Duration{7 * time.Millisecond, 311 * time.Millisecond}
+	genMaxes = []time.Duration{53 * time.Millisecond, 9433 * time.Millisecond}
+	genTakes = []time.Duration{0, 17 * time.Millisecond, 1319 * time.Millisecond, 4127 * time.Millisecond}
+)
+
+// worker starts the workers of a controller. They recover from panics: those who do not lose keys.
+func (g *Generator) worker() bool {
+	i := pick(g.src, g.informers...)
+	if i.stopped || g.pools == maxWorkers {
+		return false
+	}
+	var args []scenarios.Arg
+	if g.oneIn(2) {
+		args = append(args, scenarios.Key("count", 1+g.src.IntN(3)))
+	}
+	if g.oneIn(2) {
+		n := g.src.IntN(len(genBases))
+		args = append(args, scenarios.Key("base", genBases[n]), scenarios.Key("max", genMaxes[n]))
+	}
+	if g.oneIn(4) {
+		args = append(args, scenarios.Key("retries", 1+g.src.IntN(3)))
+	}
+	if g.oneIn(4) {
+		i.resync = true
+		args = append(args, scenarios.Key("resync", pick(g.src, genResyncs...)))
+	}
+	g.pools++
+	name := fmt.Sprintf("c%d", g.pools)
+	g.workers = append(g.workers, name)
+	g.b.Worker(name, i.name, args...)
+	return true
+}
+
+// rate is how often something happens.
+func (g *Generator) rate() string { return pick(g.src, "1", "2", "5", "0.3", "always", "never") }
+
+// about makes a trouble one of a single object, now and then.
+func (g *Generator) about(args []scenarios.Arg) []scenarios.Arg {
+	if g.oneIn(3) {
+		args = append(args, scenarios.Key("key", pick(g.src, genNamespaces...)+"/"+pick(g.src, genNames...)))
+	}
+	return args
+}
+
+// reconcile troubles workers. What fails always has a long delay by and by, unless its limiter has none: that one fails a few
+// times only.
+func (g *Generator) reconcile() bool {
+	if len(g.workers) == 0 {
+		return false
+	}
+	args := []scenarios.Arg{scenarios.Key("takes", pick(g.src, genTakes...))}
+	if g.oneIn(2) {
+		args = append(args, scenarios.Key("fails", g.rate()))
+	}
+	if g.oneIn(4) {
+		args = append(args, scenarios.Key("panics", g.rate()))
+	}
+	g.b.Reconcile(pick(g.src, g.workers...), g.about(args)...)
+	return true
+}
+
+// handle troubles a handler: one that no workers wait for may panic, too. After each panic it rests for a second, so an
+// order of keys that is open, as that of a resync, would show in what it is told when.
+func (g *Generator) handle() bool {
+	i := pick(g.src, g.informers...)
+	if g.oneIn(4) && len(g.workers) > 0 {
+		g.b.Handle(pick(g.src, g.workers...), g.about([]scenarios.Arg{scenarios.Key("takes", pick(g.src, genTakes...))})...)
+		return true
+	}
+	if i.stopped || len(i.handlers) == 0 {
+		return false
+	}
+	args := []scenarios.Arg{scenarios.Key("takes", pick(g.src, genTakes...))}
+	if !i.resync && g.oneIn(2) {
+		args = append(args, scenarios.Key("panics", g.rate()))
+	}
+	g.b.Handle(pick(g.src, i.handlers...), g.about(args)...)
+	return true
+}
+
+func (g *Generator) stopWorker() {
+	name := pick(g.src, g.workers...)
+	g.workers = slices.DeleteFunc(g.workers, func(w string) bool { return w == name })
+	g.unhold(name)
+	g.b.Stop(name)
+}

@@ -1,0 +1,152 @@
+package mutants
+
+import (
+	"slices"
+	"time"
+
+	"github.com/informersim/informersim/informer/workqueue/core"
+	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/stack"
+)
+
+// workFlaws are the defects that the work queue can have.
+type workFlaws struct {
+	dropWhileWorked  bool // an Add of a key that is being worked on is dropped
+	readyWhileWorked bool // it makes the key ready at once
+	retryAtOnce      bool // a key that is to wait is ready at once
+	retryLost        bool // a key that is to wait is forgotten
+	noRetry          bool // a failure is not tried again
+	laterWins        bool // a key that waits already takes over a later time
+	neverForgets     bool // a success leaves the count of failures as it is
+}
+
+func workQueueOf(f workFlaws) subjects.Factory {
+	return stack.With(stack.Parts{WorkQueue: func(l core.RateLimiter[string], o core.Order[string]) stack.WorkQueue {
+		return &workQueue{workFlaws: f, limiter: l, order: o, dirty: map[string]bool{}, working: map[string]int{}}
+	}})
+}
+
+// workQueue is a rate limiting queue (I94 to I99) written as simply as it can be, so that defects are easy to put in.
+type workQueue struct {
+	workFlaws
+	limiter core.RateLimiter[string]
+	order   core.Order[string]
+	dirty   map[string]bool
+	working map[string]int
+	waiting []waitingKey
+	closed  bool
+}
+
+type waitingKey struct {
+	key string
+	at  time.Time
+}
+
+var _ stack.WorkQueue = (*workQueue)(nil)
+
+// Add implements stack.WorkQueue.
+func (q *workQueue) Add(key string) core.AddResult {
+	worked := q.working[key] > 0
+	switch {
+	case q.closed || q.dropWhileWorked && worked:
+		return core.AddIgnored
+	case q.dirty[key]:
+		return core.AddMerged
+	}
+	q.dirty[key] = true
+	if worked && !q.readyWhileWorked {
+		return core.AddDeferred
+	}
+	q.order.Push(key)
+	return core.AddReady
+}
+
+// TryGet implements stack.WorkQueue.
+func (q *workQueue) TryGet() (key string, ok, shutdown bool) {
+	if q.order.Len() == 0 {
+		return "", false, q.closed
+	}
+	key = q.order.Pop()
+	delete(q.dirty, key)
+	q.working[key]++
+	return key, true, false
+}
+
+// Done implements stack.WorkQueue.
+func (q *workQueue) Done(key string) (readyAgain bool) {
+	if q.working[key]--; q.working[key] > 0 {
+		return false
+	}
+	delete(q.working, key)
+	if !q.dirty[key] || q.readyWhileWorked {
+		return false
+	}
+	q.order.Push(key)
+	return true
+}
+
+// AddRateLimited implements stack.WorkQueue.
+func (q *workQueue) AddRateLimited(now time.Time, key string) time.Duration {
+	if q.noRetry {
+		return -1
+	}
+	d := q.limiter.When(now, key)
+	switch {
+	case q.closed || q.retryLost:
+	case q.retryAtOnce || d <= 0:
+		q.Add(key)
+	default:
+		q.wait(key, now.Add(d))
+	}
+	return d
+}
+
+func (q *workQueue) wait(key string, at time.Time) {
+	k := slices.IndexFunc(q.waiting, func(w waitingKey) bool { return w.key == key })
+	if k < 0 {
+		q.waiting = append(q.waiting, waitingKey{key, at})
+		return
+	}
+	if at.Before(q.waiting[k].at) != q.laterWins {
+		q.waiting[k].at = at
+	}
+}
+
+// Forget implements stack.WorkQueue.
+func (q *workQueue) Forget(key string) {
+	if !q.neverForgets {
+		q.limiter.Forget(key)
+	}
+}
+
+// NumRequeues implements stack.WorkQueue.
+func (q *workQueue) NumRequeues(key string) int { return q.limiter.NumRequeues(key) }
+
+// Advance implements stack.WorkQueue.
+func (q *workQueue) Advance(now time.Time) (ready int) {
+	slices.SortStableFunc(q.waiting, func(a, b waitingKey) int { return a.at.Compare(b.at) })
+	for len(q.waiting) > 0 && !q.waiting[0].at.After(now) {
+		key := q.waiting[0].key
+		q.waiting = q.waiting[1:]
+		if q.Add(key) == core.AddReady {
+			ready++
+		}
+	}
+	return ready
+}
+
+// NextDeadline implements stack.WorkQueue.
+func (q *workQueue) NextDeadline() (deadline time.Time, ok bool) {
+	for i, w := range q.waiting {
+		if i == 0 || w.at.Before(deadline) {
+			deadline = w.at
+		}
+	}
+	return deadline, len(q.waiting) > 0
+}
+
+// Len implements stack.WorkQueue.
+func (q *workQueue) Len() int { return q.order.Len() }
+
+// ShutDown implements stack.WorkQueue.
+func (q *workQueue) ShutDown() { q.closed, q.waiting = true, nil }

@@ -1,0 +1,117 @@
+package properties
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+)
+
+// resyncTellsAll: once an informer that was resynced has nothing left to do, some handler was told of every object that its
+// Indexer held at the resync (I66, I76, I78). Which handlers were due cannot be seen; one was. Whether it still is due when the
+// queue gets there is decided anew at every check (I76), so only what is through before time passes is judged.
+type resyncTellsAll struct {
+	resyncs byActor[resync] // by informer
+	waiting []sim.ActorID   // informers that owe something
+}
+
+// resync is what an informer owes since it was resynced.
+type resync struct {
+	step uint64
+	at   time.Duration
+	keys []string        // sorted
+	told map[string]bool // since
+}
+
+func (*resyncTellsAll) Name() string { return "ResyncTellsAll" }
+
+func (*resyncTellsAll) Kinds() []sim.Kind {
+	return []sim.Kind{subjects.KindResync, subjects.KindNotify, subjects.KindHandler, subjects.KindStopped}
+}
+
+func (p *resyncTellsAll) Record(w *scenarios.World, r *sim.Record) *scenarios.Violation {
+	switch r.Kind {
+	case subjects.KindResync:
+		if inf := w.Informer(w.Kernel().ActorName(r.Actor)); inf != nil && len(inf.Handlers()) > 0 {
+			p.owe(w, r, inf)
+		}
+	case subjects.KindStopped:
+		p.forget(r.Actor)
+	default:
+		id, ok := w.Kernel().ActorByName(informerOf(w.Kernel().ActorName(r.Actor)))
+		if !ok || len(p.waiting) == 0 {
+			return nil
+		}
+		if r.Kind == subjects.KindHandler {
+			p.forget(id) // it may have been the only one that was due
+			return nil
+		}
+		if s := p.resyncs.get(id); s.told != nil {
+			s.told[r.Key] = true
+		}
+	}
+	return nil
+}
+
+// owe begins to owe.
+func (p *resyncTellsAll) owe(w *scenarios.World, r *sim.Record, inf subjects.Informer) {
+	s := p.resyncs.get(r.Actor)
+	if s.told == nil {
+		p.waiting = append(p.waiting, r.Actor)
+	}
+	*s = resync{step: r.Step, at: r.At, keys: inf.Keys(), told: map[string]bool{}}
+}
+
+func (p *resyncTellsAll) forget(id sim.ActorID) {
+	p.resyncs.get(id).told = nil
+	for n, x := range p.waiting {
+		if x == id {
+			p.waiting = append(p.waiting[:n], p.waiting[n+1:]...)
+			return
+		}
+	}
+}
+
+// StepEnd implements scenarios.StepChecker.
+func (p *resyncTellsAll) StepEnd(w *scenarios.World) *scenarios.Violation {
+	for n := 0; n < len(p.waiting); n++ {
+		id := p.waiting[n]
+		inf := w.Informer(w.Kernel().ActorName(id))
+		if w.Kernel().Elapsed() > p.resyncs.get(id).at {
+			p.forget(id)
+			n--
+			continue
+		}
+		if inf == nil || inf.Busy() {
+			continue
+		}
+		if v := p.resyncs.get(id).judge(w, inf); v != nil {
+			return v
+		}
+		p.forget(id)
+		n--
+	}
+	return nil
+}
+
+func (s *resync) judge(w *scenarios.World, inf subjects.Informer) *scenarios.Violation {
+	for _, key := range s.keys {
+		if s.told[key] {
+			continue
+		}
+		return &scenarios.Violation{
+			Key:     key,
+			Message: fmt.Sprintf("informer %s was resynced, and has nothing left to do, but none of its handlers (%s) was told of %s, which it held", inf.Name(), strings.Join(inf.Handlers(), ", "), key),
+			Because: []scenarios.Evidence{
+				{Step: s.step, At: s.at, Text: fmt.Sprintf("the store of %s was queued again", inf.Name())},
+				{Step: w.Kernel().Steps(), At: w.Kernel().Elapsed(), Text: fmt.Sprintf("however nothing is queued any more, and nobody was told of %s", key)},
+			},
+		}
+	}
+	return nil
+}
+
+func (*resyncTellsAll) End(*scenarios.World) *scenarios.Violation { return nil }

@@ -1,0 +1,103 @@
+package scenarios
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/informersim/informersim/scenarios/script"
+	"github.com/informersim/informersim/subjects"
+)
+
+// worker starts the workers of a controller: a handler of that name adds every key that an informer tells of to a rate limited
+// work queue, and the workers reconcile them, once the handler has synced. base= and max= make the limiter an exponential
+// one; without them it is the default one. panic=crash lets a panic through, as a controller that does not recover.
+//
+//	worker c1 i1 count=2
+//	worker c1 i1 base=10ms max=5s retries=5
+var workerSpec = spec{
+	name:  "worker",
+	usage: "worker NAME INFORMER [count=N] [base=DURATION max=DURATION] [retries=N] [panic=retry|crash] [resync=DURATION]",
+	doc:   "starts workers that reconcile what an informer tells of, from a rate limited work queue that a handler of their name fills",
+	parse: func(r *script.ArgReader) Command {
+		c := &workerCmd{informer: "", spec: subjects.WorkersSpec{Name: r.Next("name").Value}}
+		c.informer = r.Next("informer").Value
+		c.spec.Count = r.Int("count", 1, 1, 64)
+		c.spec.Retries = r.Int("retries", 0, 1, 1000)
+		c.spec.Crash = r.OneOf("panic", "retry", "retry", "crash") == "crash"
+		c.spec.Resync = r.Duration("resync", 0)
+		c.limiter(r)
+		return c
+	},
+}
+
+// maxDelay is the longest delay of a limiter: that of the default one (I99). A world must be able to heal after it.
+const maxDelay = 1000 * time.Second
+
+type workerCmd struct {
+	informer string
+	spec     subjects.WorkersSpec
+}
+
+func (c *workerCmd) limiter(r *script.ArgReader) {
+	base, hasBase := r.Key("base")
+	longest, hasMax := r.Key("max")
+	c.spec.Base = r.Duration("base", 0)
+	c.spec.Max = r.Duration("max", 0)
+	switch {
+	case r.Failed() || !hasBase && !hasMax:
+	case !hasBase || !hasMax:
+		r.Fail(script.Errorf(base.Pos, "write it like base=5ms max=10s", "worker: an exponential limiter has a base= and a max="))
+	case c.spec.Base <= 0:
+		r.Fail(script.Errorf(base.Pos, "write it like base=5ms", "worker: base=%s is no delay", base.Value))
+	case c.spec.Max < c.spec.Base || c.spec.Max > maxDelay:
+		r.Fail(script.Errorf(longest.Pos, fmt.Sprintf("it is at least base= and at most %v", maxDelay), "worker: max=%s cannot be the longest delay", longest.Value))
+	}
+}
+
+func (c *workerCmd) declare(d *declarations, s *script.Command) error {
+	if err := d.need(s, c.informer, "informer"); err != nil {
+		return err
+	}
+	return d.add(s, c.spec.Name, "worker")
+}
+
+func (c *workerCmd) run(w *World) error {
+	inf := w.informers[c.informer]
+	ws, err := inf.AddWorkers(c.spec)
+	if err != nil {
+		return fmt.Errorf("worker %s: %w", c.spec.Name, err)
+	}
+	w.handlers[c.spec.Name] = inf
+	w.workers[c.spec.Name] = ws
+	w.workerOrd = append(w.workerOrd, ws)
+	return nil
+}
+
+// reconciles prints what workers have done since the last reconciles of them, one reconcile a line: what its key was, the
+// resourceVersion that the Indexer held when it began, and how it ended.
+//
+//	reconciles c1
+//	----
+//	c1/0 default/a rv=1 ok
+//	c1/1 default/b gone failed, again in 5ms
+var reconcilesSpec = spec{
+	name:  "reconciles",
+	usage: "reconciles WORKER",
+	doc:   "prints the reconciles that have ended since the last reconciles of these workers",
+	parse: func(r *script.ArgReader) Command { return &reconcilesCmd{worker: r.Next("worker").Value} },
+}
+
+type reconcilesCmd struct {
+	worker string
+	syntax *script.Command
+}
+
+func (c *reconcilesCmd) declare(d *declarations, s *script.Command) error {
+	c.syntax = s
+	return d.need(s, c.worker, "worker")
+}
+
+func (c *reconcilesCmd) run(w *World) error {
+	w.output(c.syntax, w.logs["reconciles of "+c.worker].take())
+	return nil
+}

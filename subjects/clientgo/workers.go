@@ -1,0 +1,271 @@
+package clientgo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/workers"
+)
+
+// workQueue is client-go's work queue with goroutines that run over it the loop that every controller has.
+type workQueue struct {
+	s       *Subject
+	pool    *workers.Pool
+	spec    subjects.WorkersSpec
+	q       workqueue.TypedRateLimitingInterface[string]
+	limiter *limiter
+	cancel  context.CancelFunc
+	workers []*goWorker
+
+	// Noted by goroutines, guarded by the bubble's mu.
+	ready []string
+}
+
+var _ workers.Queue = (*workQueue)(nil)
+
+// goWorker is one worker. Its goroutine rests before it takes a key, and inside of every reconcile.
+type goWorker struct {
+	q      *workQueue
+	cancel context.CancelFunc
+	admit  chan struct{}        // buffered: lets the loop go round to the queue
+	result chan workers.Outcome // buffered: how the reconcile ends
+
+	// Guarded by the bubble's mu.
+	idle   bool
+	key    string // reconciled now; "" for none
+	ended  bool
+	report workers.Ended // of the reconcile that has ended last
+}
+
+// AddWorkers implements subjects.Informer.
+func (i *informer) AddWorkers(spec subjects.WorkersSpec) (subjects.Workers, error) {
+	name := i.spec.Name + "/" + spec.Name
+	pool, err := workers.NewPool(i.kernel, spec, workers.Source{Handler: name, Get: i.Get})
+	if err != nil {
+		return nil, err
+	}
+	w := &workQueue{s: i.s, pool: pool, spec: spec, limiter: &limiter{TypedRateLimiter: limiterOf(spec)}}
+	ready := &readyOrder{w: w, Queue: workqueue.DefaultQueue[string]()}
+	plain := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Queue: ready})
+	w.q = workqueue.NewTypedRateLimitingQueueWithConfig(w.limiter, workqueue.TypedRateLimitingQueueConfig[string]{
+		DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Queue: plain}),
+	})
+	pool.Use(w)
+	w.start()
+	i.s.queues = append(i.s.queues, w)
+	if err := i.addHandler(subjects.HandlerSpec{Name: spec.Name, Resync: spec.Resync}, pool); err != nil {
+		return nil, err
+	}
+	return pool, nil
+}
+
+func limiterOf(spec subjects.WorkersSpec) workqueue.TypedRateLimiter[string] {
+	if spec.Base == 0 && spec.Max == 0 {
+		return workqueue.DefaultTypedControllerRateLimiter[string]()
+	}
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[string](spec.Base, spec.Max)
+}
+
+// start starts the goroutines, and waits until each is where it takes a key.
+func (w *workQueue) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	w.cancel = cancel
+	for range w.spec.Count {
+		ctx, cancel := context.WithCancel(ctx)
+		g := &goWorker{q: w, cancel: cancel, admit: make(chan struct{}, 1), result: make(chan workers.Outcome, 1)}
+		w.workers = append(w.workers, g)
+		go wait.UntilWithContext(ctx, g.run, time.Second)
+	}
+	w.s.bubble.touch()
+	w.s.bubble.rest()
+}
+
+// readyOrder is client-go's order of arrival, and tells of each key that becomes ready.
+type readyOrder struct {
+	w *workQueue
+	workqueue.Queue[string]
+}
+
+// Push implements workqueue.Queue.
+func (o *readyOrder) Push(key string) {
+	o.Queue.Push(key)
+	b := o.w.s.bubble
+	b.mu.Lock()
+	o.w.ready = append(o.w.ready, key)
+	b.mu.Unlock()
+	b.note()
+}
+
+// limiter is client-go's, and keeps its last answer for the record of the reconcile.
+type limiter struct {
+	workqueue.TypedRateLimiter[string]
+	last time.Duration
+}
+
+// When implements workqueue.TypedRateLimiter. One worker moves at a time.
+func (l *limiter) When(key string) time.Duration {
+	l.last = l.TypedRateLimiter.When(key)
+	return l.last
+}
+
+// run is the loop of every controller.
+func (g *goWorker) run(ctx context.Context) {
+	for g.next(ctx) {
+	}
+}
+
+func (g *goWorker) next(ctx context.Context) bool {
+	if !g.pass(ctx) {
+		return false
+	}
+	key, shutdown := g.q.q.Get()
+	if shutdown {
+		g.note(func() { g.ended = true })
+		g.cancel()
+		return false
+	}
+	defer g.q.q.Done(key)
+	g.note(func() { g.report = workers.Ended{Retry: -1} })
+	switch err := g.reconcile(ctx, key); {
+	case err == nil:
+		g.q.q.Forget(key)
+	case g.q.spec.Retries > 0 && g.q.q.NumRequeues(key) >= g.q.spec.Retries:
+		g.q.q.Forget(key)
+		g.note(func() { g.report.GivenUp = true })
+	default:
+		g.q.q.AddRateLimited(key)
+		g.note(func() { g.report.Retry = g.q.limiter.last })
+	}
+	return true
+}
+
+// pass rests until the kernel lets the worker take a key; false when the run is over.
+func (g *goWorker) pass(ctx context.Context) bool {
+	g.note(func() { g.idle = true })
+	defer g.note(func() { g.idle = false })
+	select {
+	case <-g.admit:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+var errReconcile = errors.New("the reconcile has failed, as the scenario says")
+
+// reconcile rests until the kernel ends it. A panic is an error, unless the workers are to crash.
+func (g *goWorker) reconcile(ctx context.Context, key string) (err error) {
+	if !g.q.spec.Crash {
+		defer func() {
+			if r := recover(); r != nil {
+				err = fmt.Errorf("panic: %v", r)
+			}
+		}()
+	}
+	g.note(func() { g.key = key })
+	select {
+	case o := <-g.result:
+		switch o {
+		case workers.Failed:
+			return errReconcile
+		case workers.Panicked:
+			panic(intended{key})
+		}
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// note notes something for the kernel's side.
+func (g *goWorker) note(f func()) {
+	b := g.q.s.bubble
+	b.mu.Lock()
+	f()
+	b.mu.Unlock()
+	b.note()
+}
+
+// look looks at what was noted.
+func (w *workQueue) look(f func()) {
+	w.s.bubble.mu.Lock()
+	defer w.s.bubble.mu.Unlock()
+	f()
+}
+
+// Add implements workers.Queue.
+func (w *workQueue) Add(key string) {
+	w.q.Add(key)
+	w.tell()
+}
+
+// tell passes on what has become ready.
+func (w *workQueue) tell() {
+	w.look(func() {
+		for _, key := range w.ready {
+			w.pool.NoteReady(key)
+		}
+		w.ready = w.ready[:0]
+	})
+}
+
+// Len implements workers.Queue.
+func (w *workQueue) Len() int { return w.q.Len() }
+
+// Idle implements workers.Queue.
+func (w *workQueue) Idle(worker int) (idle bool) {
+	g := w.workers[worker]
+	w.look(func() { idle = g.idle })
+	return idle
+}
+
+// Begin implements workers.Queue.
+func (w *workQueue) Begin(worker int) (key string, ok bool) {
+	g := w.workers[worker]
+	g.admit <- struct{}{}
+	w.rest()
+	w.look(func() { key, ok = g.key, !g.ended })
+	return key, ok
+}
+
+// End implements workers.Queue.
+func (w *workQueue) End(worker int, _ string, o workers.Outcome) (e workers.Ended) {
+	g := w.workers[worker]
+	g.result <- o
+	w.rest()
+	w.look(func() { e = g.report })
+	return e
+}
+
+// ShutDown implements workers.Queue.
+func (w *workQueue) ShutDown() {
+	w.q.ShutDown()
+	w.rest()
+}
+
+func (w *workQueue) rest() {
+	w.s.bubble.touch()
+	w.s.bubble.rest()
+	w.tell()
+}
+
+// collect notes, when the bubble is quiescent, what the passing of time has done.
+func (w *workQueue) collect() {
+	w.tell()
+	if w.s.bubble.passed {
+		w.pool.OfferSince(w.s.stamp)
+		return
+	}
+	w.pool.Offer()
+}
+
+// close ends the goroutines, when the run is over.
+func (w *workQueue) close() {
+	w.q.ShutDown()
+	w.cancel()
+}

@@ -1,0 +1,160 @@
+package stack
+
+import (
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/informersim/informersim/informer/workqueue/core"
+	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/workers"
+)
+
+// crashPause is how long a worker rests whose reconcile has panicked and was not caught, as wait.UntilWithContext has it in
+// every controller.
+const crashPause = time.Second
+
+// WorkQueue is what a worker's loop needs of its queue: core.RateLimitingQueue has it.
+type WorkQueue interface {
+	Add(key string) core.AddResult
+	TryGet() (key string, ok, shutdown bool)
+	Done(key string) (readyAgain bool)
+	AddRateLimited(now time.Time, key string) time.Duration
+	Forget(key string)
+	NumRequeues(key string) int
+	Advance(now time.Time) (ready int)
+	NextDeadline() (deadline time.Time, ok bool)
+	Len() int
+	ShutDown()
+}
+
+// AddWorkers implements subjects.Informer.
+func (i *informer) AddWorkers(spec subjects.WorkersSpec) (subjects.Workers, error) {
+	name := i.spec.Name + "/" + spec.Name
+	pool, err := workers.NewPool(i.kernel, spec, workers.Source{Handler: name, Get: i.Get})
+	if err != nil {
+		return nil, err
+	}
+	q := &workQueue{informer: i, pool: pool, spec: spec, resting: make([]bool, spec.Count)}
+	make := i.stack.parts.WorkQueue
+	if make == nil {
+		make = newWorkQueue
+	}
+	q.q = make(limiterOf(spec), &readyOrder{q: q})
+	pool.Use(q)
+	if err := i.addHandler(subjects.HandlerSpec{Name: spec.Name, Resync: spec.Resync}, pool); err != nil {
+		return nil, err
+	}
+	return pool, nil
+}
+
+func newWorkQueue(l core.RateLimiter[string], order core.Order[string]) WorkQueue {
+	return core.NewRateLimitingQueue(order, l)
+}
+
+func limiterOf(spec subjects.WorkersSpec) core.RateLimiter[string] {
+	if spec.Base == 0 && spec.Max == 0 {
+		return core.DefaultControllerRateLimiter[string]()
+	}
+	return core.NewItemExponentialFailure[string](spec.Base, spec.Max)
+}
+
+// workQueue is the work queue of a controller with the loops of its workers.
+type workQueue struct {
+	informer *informer
+	pool     *workers.Pool
+	spec     subjects.WorkersSpec
+	q        WorkQueue
+	resting  []bool // workers that have panicked and rest
+	timer    clock.Timer
+	timerAt  time.Time
+}
+
+var _ workers.Queue = (*workQueue)(nil)
+
+// readyOrder is the order of arrival, and tells of each key that becomes ready.
+type readyOrder struct {
+	q    *workQueue
+	keys core.Ring[string]
+}
+
+func (*readyOrder) Touch(string)  {}
+func (o *readyOrder) Len() int    { return o.keys.Len() }
+func (o *readyOrder) Pop() string { return o.keys.Pop() }
+func (o *readyOrder) Push(key string) {
+	o.keys.Push(key)
+	o.q.pool.NoteReady(key)
+}
+
+// Add implements workers.Queue.
+func (w *workQueue) Add(key string) { w.q.Add(key) }
+
+// Len implements workers.Queue.
+func (w *workQueue) Len() int { return w.q.Len() }
+
+// Idle implements workers.Queue.
+func (w *workQueue) Idle(worker int) bool { return !w.resting[worker] && !w.pool.Working(worker) }
+
+// Begin implements workers.Queue.
+func (w *workQueue) Begin(int) (string, bool) {
+	key, ok, _ := w.q.TryGet()
+	return key, ok
+}
+
+// End implements workers.Queue.
+func (w *workQueue) End(worker int, key string, o workers.Outcome) workers.Ended {
+	e := workers.Ended{Retry: -1}
+	switch {
+	case o == workers.OK:
+		w.q.Forget(key)
+	case o == workers.Panicked && w.spec.Crash:
+		w.rest(worker)
+	case w.spec.Retries > 0 && w.q.NumRequeues(key) >= w.spec.Retries:
+		w.q.Forget(key)
+		e.GivenUp = true
+	default:
+		e.Retry = w.q.AddRateLimited(w.informer.now(), key)
+	}
+	w.q.Done(key)
+	w.arm()
+	return e
+}
+
+// rest lets a worker rest, whose loop a panic has ended.
+func (w *workQueue) rest(worker int) {
+	w.resting[worker] = true
+	w.informer.kernel.Clock().AfterFunc(crashPause, func() {
+		w.resting[worker] = false
+		w.pool.Offer()
+	})
+}
+
+// ShutDown implements workers.Queue.
+func (w *workQueue) ShutDown() {
+	w.q.ShutDown()
+	w.arm()
+}
+
+// arm sets the timer to when the next key that waits has its time.
+func (w *workQueue) arm() {
+	at, any := w.q.NextDeadline()
+	if !any {
+		at = time.Time{}
+	}
+	if at.Equal(w.timerAt) {
+		return
+	}
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+	if w.timerAt = at; any {
+		w.timer = w.informer.kernel.Clock().AfterFunc(at.Sub(w.informer.now()), w.ring)
+	}
+}
+
+func (w *workQueue) ring() {
+	w.timerAt = time.Time{}
+	w.q.Advance(w.informer.now())
+	w.arm()
+	w.pool.Offer()
+}

@@ -1,0 +1,116 @@
+package workers
+
+import (
+	"fmt"
+
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+)
+
+// The kinds of choices of a worker.
+var (
+	kindTake   = sim.RegisterKind("take", sim.ClassAction)   // it takes a key from the queue and begins to reconcile it
+	kindFinish = sim.RegisterKind("finish", sim.ClassAction) // its reconcile returns
+)
+
+// IsWork tells whether a choice of that kind is a worker's.
+func IsWork(k sim.Kind) bool { return k == kindTake || k == kindFinish }
+
+// worker is one worker as an actor.
+type worker struct {
+	pool    *Pool
+	n       int
+	id      sim.ActorID
+	busy    bool
+	key     string
+	verdict subjects.Verdict
+	gone    bool
+	taking  bool // the choice take is offered
+	choice  sim.Choice
+}
+
+// Name implements sim.Actor.
+func (w *worker) Name() string { return fmt.Sprintf("%s/%d", w.pool.spec.Name, w.n) }
+
+// offer offers the choice take as long as there is something to take.
+func (w *worker) offer() {
+	p := w.pool
+	want := p.started && !p.held && !w.busy && !w.gone && (p.stopping || p.queue.Len() > 0) && p.queue.Idle(w.n)
+	switch {
+	case want && !w.taking && p.since != 0:
+		w.choice = p.kernel.OfferSince(w.id, kindTake, 0, p.since)
+	case want && !w.taking:
+		w.choice = p.kernel.Offer(w.id, kindTake, 0)
+	case !want && w.taking:
+		p.kernel.Withdraw(w.choice)
+	}
+	w.taking = want
+}
+
+// Apply implements sim.Actor.
+func (w *worker) Apply(c sim.Choice) {
+	if c.Kind == kindTake {
+		w.taking = false
+		w.take()
+	} else {
+		w.finish()
+	}
+	w.pool.Offer()
+}
+
+func (w *worker) take() {
+	p := w.pool
+	key, ok := p.queue.Begin(w.n)
+	if !ok {
+		w.gone = true
+		p.ended()
+		return
+	}
+	w.busy, w.key, w.verdict = true, key, p.conduct.Next(key)
+	r := p.kernel.Record(w.id, subjects.KindReconcile)
+	r.Key, r.RV = key, p.revision(key)
+	p.kernel.Emit(r)
+	if w.verdict.Takes > 0 {
+		p.kernel.Clock().AfterFunc(w.verdict.Takes, w.due)
+		return
+	}
+	w.due()
+}
+
+// due says that the reconcile is through: that it returns is a choice of its own.
+func (w *worker) due() { w.pool.kernel.Offer(w.id, kindFinish, 0) }
+
+func (w *worker) finish() {
+	p, o := w.pool, OK
+	switch {
+	case w.verdict.Panics:
+		o = Panicked
+	case w.verdict.Fails:
+		o = Failed
+	}
+	w.busy = false
+	e := p.queue.End(w.n, w.key, o)
+	if p.stopping {
+		e.Retry = -1 // the queue takes nothing any more
+	}
+	if e.Retry >= 0 {
+		p.retryAt = max(p.retryAt, p.kernel.Elapsed()+e.Retry)
+	}
+	r := p.kernel.Record(w.id, subjects.KindReconciled)
+	r.Key, r.Detail, r.N = w.key, detailOf(o, e), int64(e.Retry)
+	p.kernel.Emit(r)
+}
+
+func detailOf(o Outcome, e Ended) string {
+	switch {
+	case o == OK:
+		return subjects.ReconcileOK
+	case o == Failed && e.GivenUp:
+		return subjects.ReconcileFailedForGood
+	case o == Failed:
+		return subjects.ReconcileFailed
+	case e.GivenUp:
+		return subjects.ReconcilePanickedForGood
+	}
+	return subjects.ReconcilePanicked
+}
