@@ -4,7 +4,8 @@
 //
 // A comparison is worth something only if both are driven alike: the strategy is fifo, where time passes and how the server
 // answers is the same for both, and both draw the same backoffs and watch timeouts (subjects.Draws). Where one engine
-// takes two steps the other may take one, so what happens between two points of rest is compared as a whole.
+// takes two steps the other may take one, so what happens between two points of rest is compared as a whole, and workers begin
+// at an instant when everything else has happened there (scenarios.Options.WorkersLast).
 //
 // What may not be done here: know a subject from inside, or compare what depends on the number of steps.
 package differential

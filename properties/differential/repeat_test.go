@@ -1,0 +1,43 @@
+package differential_test
+
+import (
+	"testing"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/properties"
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/subjects/clientgo"
+)
+
+// Every run of a seed is the same run, with goroutines of workers too, and client-go breaks no property.
+func TestClientGoRepeats(t *testing.T) {
+	mix, err := fakeapiserver.FaultMixNamed("default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := uint64(1); seed <= 100; seed++ {
+		s := generate(t, seed)
+		var first *scenarios.Result
+		for range 3 {
+			checkers, err := properties.New()
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := scenarios.Run(t.Context(), s, scenarios.Options{
+				Subject: clientgo.New, SubjectName: clientgo.Name, Host: clientgo.Host, Seed: seed, Strategy: "random", Mix: &mix, Checkers: checkers,
+			})
+			if err != nil {
+				t.Fatalf("seed %d: %v\n%s", seed, err, s.Text())
+			}
+			if res.Violation != nil {
+				t.Fatalf("seed %d: %v\n%s", seed, res.Violation, s.Text())
+			}
+			if first == nil {
+				first = res
+			}
+			if res.Hash != first.Hash || res.Steps != first.Steps {
+				t.Fatalf("seed %d: a run of %d steps with hash %x and one of %d with %x\n%s", seed, first.Steps, first.Hash, res.Steps, res.Hash, s.Text())
+			}
+		}
+	}
+}
