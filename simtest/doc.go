@@ -39,9 +39,18 @@
 // # What goroutines in the bubble may not do
 //
 // Wait for something that was made outside of it (a channel of a package variable such as wait.NeverStop, the context of the
-// test, real input and output): a watchdog names who does. And what they do must follow from what they are told: iterating
-// over a map to make requests, or a select among several ready channels, makes a run that does not repeat, which
-// -simtest.verify finds.
+// test, real input and output): a watchdog names who does. And what they do must follow from what they are told and from the
+// seed, which -simtest.verify checks.
+//
+// # Bit for bit
+//
+// Go leaves the order of a map, of the ready cases of a select and of timers of one instant to chance, and client-go has such.
+// So that a seed is one run, build the test with an overlay of Go's runtime, which has the seed decide it:
+//
+//	go test -overlay="$(informersim overlay)" ./...
+//
+// Without it a seed is much the same run, and a stored trace is tried until it fits. A trace belongs to the way its test was
+// built.
 //
 // Runs of one process follow one another, whatever t.Parallel says: they need process-wide state (random sources, error
 // handlers) for themselves.

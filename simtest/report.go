@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/informersim/informersim/subjects/clientgo"
 )
 
 // Where traces of failures are kept, relative to the package's folder, which is where its tests run.
@@ -123,5 +125,9 @@ func commandLine(t TB, body func(*Env)) string {
 	for i, p := range parts {
 		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
 	}
-	return fmt.Sprintf("go test %s -run '%s'", pkg, strings.Join(parts, "/"))
+	command := "go test"
+	if clientgo.Seeded() {
+		command = overlayHint
+	}
+	return fmt.Sprintf("%s %s -run '%s'", command, pkg, strings.Join(parts, "/"))
 }

@@ -114,11 +114,27 @@ func (r *runner) verify(h sim.Header, first *outcome) {
 		fatal(r.t, "simtest: %v", err)
 	}
 	second := r.play(source{header: h, replay: sim.NewReplay(tr)})
-	if second.replay != nil {
-		fatal(r.t, "simtest: seed %d does not repeat: %v\nSomething in the bubble does not follow from what it is told: a range over a map (client-go has "+
-			"some: Store.List, the replay for late handlers), a select among several ready channels, real time.", h.Seed, second.replay)
+	switch {
+	case second.replay != nil:
+		fatal(r.t, "simtest: seed %d does not repeat: %v\n%s\n  run its seed twice:  %s -simtest.verify -simtest.seed=%d", h.Seed, second.replay, whyNotRepeated(), r.line, h.Seed)
+	case second.failed():
+		fatal(r.t, "simtest: seed %d does not repeat: it passed, and the second time: %s", h.Seed, r.describe(second))
 	}
 }
+
+// whyNotRepeated is what usually makes a run differ from another one of its seed.
+func whyNotRepeated() string {
+	if clientgo.Seeded() {
+		return "Something in the bubble does not follow from what it is told. What the seed does not decide: the order of a map with more than eight " +
+			"keys that are pointers or hold some, real time, real input and output, and what outlives a run in package variables."
+	}
+	return "Something in the bubble does not follow from what it is told: usually a range over a map (client-go has some: a streaming list, Store.List, the " +
+		"replay for late handlers), a select among several ready channels, or timers of one instant. Go leaves their order to chance, unless the test " +
+		"is built with an overlay of its runtime, with which the seed decides: " + overlayHint
+}
+
+// overlayHint is how to build a test with the overlay.
+const overlayHint = `go test -overlay="$(informersim overlay)"`
 
 // stored replays what failed before. A trace that does not fit the program any more is no failure; its seed is run anew.
 func (r *runner) stored() {
@@ -162,9 +178,9 @@ func (r *runner) replayOne(file string) {
 	}
 }
 
-// A trace is played until it fits, this often and this long in real time at most. Go's maps have another order each time, also
-// inside of client-go: a streaming list, and the replay of a store to a late handler, come in such an order, and what a
-// worker then does first is a matter of luck.
+// Where the seed does not decide what Go leaves open, a trace is played until it fits, this often and this long in real time at
+// most. Maps have another order each time, also inside of client-go: a streaming list, and the replay of a store to a late
+// handler, come in such an order, and what a worker then does first is a matter of luck.
 const (
 	replayTries    = 500
 	replayPatience = 20 * time.Second
@@ -196,7 +212,7 @@ func (r *runner) replay(file string) (*outcome, error) {
 			res = again
 		}
 		var diverged *sim.DivergedError
-		if !errors.As(again.replay, &diverged) {
+		if !errors.As(again.replay, &diverged) || clientgo.Seeded() {
 			break
 		}
 	}

@@ -27,6 +27,9 @@ import (
 const (
 	engine  = clientgo.Engine
 	subject = "simtest"
+
+	optionRuntime = "runtime" // in the header's options: who decides what Go leaves open
+	runtimeSeeded = "seeded"  // the seed; without it, nobody
 )
 
 // world is one run: the kernel, the cluster with its REST layer, the processes and the body. The kernel's goroutine owns it,
@@ -73,6 +76,9 @@ func header(o *Options, name string, seed uint64) (sim.Header, error) {
 		"crashes": strconv.FormatFloat(o.Crashes, 'g', -1, 64), "maxCrashes": strconv.Itoa(o.MaxCrashes),
 		"replicas": strconv.Itoa(o.Replicas), "history": strconv.FormatInt(o.History, 10),
 	}}
+	if clientgo.Seeded() {
+		h.Options[optionRuntime] = runtimeSeeded
+	}
 	mix, err := json.Marshal(o.FaultMix.Draw(seed))
 	h.Mix = mix
 	return h, err

@@ -106,7 +106,7 @@ Exit codes: 0 fine, 1 a property broke, 2 bad input, 3 not deterministic, 130 in
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{c.CommandPath(), err} })
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newRunCommand(), newReplayCommand(), newVerifyCommand(), newDiffCommand(), newImportCommand(), newVersionCommand(), newServeCommand())
+	root.AddCommand(newRunCommand(), newReplayCommand(), newVerifyCommand(), newDiffCommand(), newImportCommand(), newVersionCommand(), newServeCommand(), newOverlayCommand())
 	return root
 }
 

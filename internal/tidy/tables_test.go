@@ -11,7 +11,7 @@ var mayImport = map[string][]string{
 	"properties":    {"scenarios", "sim"},
 	"simtest":       {"subjects", "scenarios", "properties"},
 	"reports":       {"sim"},
-	"cmd":           {"reports", "simtest", "properties", "scenarios", "subjects", "informer", "fakeapiserver", "sim"},
+	"cmd":           {"internal", "reports", "simtest", "properties", "scenarios", "subjects", "informer", "fakeapiserver", "sim"},
 	"internal":      {},
 }
 

@@ -131,6 +131,7 @@ func (h *host) bubble(t *testing.T, j *job) (err error) {
 		}
 		err = &LeakError{Goroutines: bubbled(dump(), false)}
 	}()
+	defer seedBubble(j.seed)()
 	synctest.Test(t, func(t *testing.T) {
 		if testing.Testing() {
 			// What draws from the system's source past crypto/rand.Reader, or has kept the Reader that it found, as uuids have.

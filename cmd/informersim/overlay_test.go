@@ -1,0 +1,35 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What is printed is a file that `go build -overlay` reads, whose replacements exist.
+func TestOverlay(t *testing.T) {
+	c := command(t, "overlay", "--dir", t.TempDir())
+	if c.code != exitOK {
+		t.Fatalf("exit code %d: %s", c.code, c.stderr)
+	}
+	data, err := os.ReadFile(strings.TrimSuffix(c.stdout, "\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var o struct{ Replace map[string]string }
+	if err := json.Unmarshal(data, &o); err != nil || len(o.Replace) == 0 {
+		t.Fatalf("%v: %s", err, data)
+	}
+	for from, to := range o.Replace {
+		for _, name := range []string{from, to} {
+			if _, err := os.Stat(name); err != nil || !filepath.IsAbs(name) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if c := command(t, "overlay", "x"); c.code != exitBadInput || !strings.Contains(c.stderr, "overlay --help") {
+		t.Errorf("with an argument: exit code %d, %s", c.code, c.stderr)
+	}
+}

@@ -1,0 +1,200 @@
+package overlay
+
+// edit replaces a text of a file of the standard library by another one.
+type edit struct {
+	file  string // below GOROOT/src
+	old   string
+	new   string
+	times int // how often old occurs, 1 if 0
+}
+
+// edits is what the overlay changes. The reasons are beside the code that they put in.
+var edits = []edit{
+	// A bubble has streams of random numbers of its own. They begin anew with each synctest.Wait, so that what one goroutine
+	// draws once in the life of a process, in a sync.Once say, shifts nothing that comes later.
+	{file: "runtime/synctest.go", old: "	active  int // other sources of activity\n}", new: `	active  int // other sources of activity
+
+	seeded bool // the seed decides what is left open
+	seed   uint64
+	epoch  uint64 // counts Wait
+	drawn  [bubbleStreams]uint64
+}
+
+// The streams of a bubble.
+const (
+	bubbleRuntime = iota // what nothing below draws
+	bubbleUser           // math/rand/v2
+	bubbleSelect         // the order of ready cases
+	bubbleTimer          // the order of timers of one instant
+	bubbleStreams
+)
+
+// bubbleSeed is the seed of the bubbles that are made from now on; 0 for such as do not have one.
+//
+//go:linkname bubbleSeed
+var bubbleSeed uint64 = 1
+
+// mix64 is the finalizer of SplitMix64.
+//
+//go:nosplit
+func mix64(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// at is a number that belongs to this epoch.
+//
+//go:nosplit
+func (b *synctestBubble) at(x uint64) uint64 {
+	return mix64(mix64(b.seed+b.epoch*0x9e3779b97f4a7c15) + x*0xd1342543de82ef95)
+}
+
+// draw is the next number of a stream.
+//
+//go:nosplit
+func (b *synctestBubble) draw(stream int) uint64 {
+	return b.at(atomic.Xadd64(&b.drawn[stream], bubbleStreams) + uint64(stream))
+}
+
+// nextEpoch begins the streams anew.
+func (b *synctestBubble) nextEpoch() {
+	b.epoch++
+	b.drawn = [bubbleStreams]uint64{}
+}
+
+// inSeededBubble tells whether a goroutine is in a bubble that has a seed.
+//
+//go:nosplit
+func inSeededBubble(gp *g) bool {
+	return gp != nil && gp.bubble != nil && gp.bubble.seeded
+}
+
+// bubbleRand is what math/rand/v2 draws from.
+//
+//go:linkname bubbleRand
+//go:nosplit
+func bubbleRand() uint64 {
+	if gp := getg(); inSeededBubble(gp) {
+		return gp.bubble.draw(bubbleUser)
+	}
+	return rand()
+}
+
+// maps_iterRand is where an iteration begins. It draws nothing, so that an iteration more shifts no other.
+//
+//go:linkname maps_iterRand internal/runtime/maps.iterRand
+func maps_iterRand(used uint64) uint64 {
+	if gp := getg(); inSeededBubble(gp) {
+		return gp.bubble.at(used<<8 | 0xff)
+	}
+	return rand()
+}
+`},
+	{file: "runtime/synctest.go", old: "	bubble.now = synctestBaseTime\n", new: `	bubble.now = synctestBaseTime
+	bubble.seed, bubble.seeded = bubbleSeed, bubbleSeed != 0
+`},
+	{file: "runtime/synctest.go", old: "	gp.bubble.waiter = nil\n	gp.bubble.waiting = false\n", new: `	gp.bubble.waiter = nil
+	gp.bubble.waiting = false
+	gp.bubble.nextEpoch()
+`},
+	{file: "runtime/rand.go", old: "	mp := getg().m\n	c := &mp.chacha8\n", new: `	if gp := getg(); inSeededBubble(gp) {
+		return gp.bubble.draw(bubbleRuntime)
+	}
+	mp := getg().m
+	c := &mp.chacha8
+`},
+	{file: "math/rand/v2/rand.go", old: "//go:linkname runtime_rand runtime.rand\n", new: "//go:linkname runtime_rand runtime.bubbleRand\n"},
+	{file: "runtime/select.go", old: "		j := cheaprandn(uint32(norder + 1))\n", new: `		var j uint32
+		if inSeededBubble(gp) {
+			j = uint32(gp.bubble.draw(bubbleSelect) % uint64(norder+1))
+		} else {
+			j = cheaprandn(uint32(norder + 1))
+		}
+`},
+	{file: "runtime/time.go", old: "			t.rand = cheaprand()\n", new: `			if b := getg().bubble; b.seeded {
+				t.rand = uint32(b.draw(bubbleTimer))
+			} else {
+				t.rand = cheaprand()
+			}
+`},
+
+	// Where a key is in a map follows from the key and from what was put in before: maps that live longer than a bubble are the
+	// same for each. The generic hash is the same on every 64-bit machine.
+	{file: "internal/runtime/maps/runtime.go", old: "//go:linkname rand\nfunc rand() uint64\n", new: `//go:linkname iterRand
+func iterRand(used uint64) uint64
+
+// seedRand is the seed of every map's hash.
+func seedRand() uint64 { return 0x696e666f726d6572 }
+`},
+	{file: "internal/runtime/maps/map.go", old: "	m.seed = uintptr(rand())\n", new: "	m.seed = uintptr(seedRand())\n", times: 4},
+	{file: "internal/runtime/maps/table.go", old: "	it.entryOffset = rand()\n	it.dirOffset = rand()\n", new: `	it.entryOffset = iterRand(m.used)
+	it.dirOffset = it.entryOffset >> 32
+`},
+	{file: "runtime/rand.go", old: "//go:linkname maps_rand internal/runtime/maps.rand\nfunc maps_rand() uint64 {\n	return rand()\n}\n", new: ""},
+	{file: "internal/sync/hashtriemap.go", old: "//go:linkname runtime_rand runtime.rand\nfunc runtime_rand() uint64\n", new: "func runtime_rand() uint64 { return 0x696e666f726d6572 }\n"},
+	{file: "runtime/alg.go", old: "func alginit() {\n", new: `func alginit() {
+	for i := range hashkey {
+		hashkey[i] = uintptr(mix64(uint64(i) + 1))
+	}
+	if hashkey[0] != 0 {
+		return
+	}
+`},
+
+	// The order of goroutines that wait to run is that in which they were woken, under the race detector, too.
+	{file: "runtime/proc.go", old: "const randomizeScheduler = raceenabled\n", new: "const randomizeScheduler = false\n"},
+	{file: "runtime/proc.go", old: "	if randomizeScheduler && next && randn(2) == 0 {\n		next = false\n	}\n", new: `	if next && !inSeededBubble(gp) && inSeededBubble(pp.runnext.ptr()) {
+		next = false // it would send one of a bubble's to the end of the queue
+	}
+`},
+	{file: "runtime/proc.go", old: "	if preempted && sched.gcwaiting.Load() {\n", new: `	if inSeededBubble(gp) && !preempted {
+		runqput(pp, gp, false)
+	} else if preempted && (sched.gcwaiting.Load() || inSeededBubble(gp)) {
+`},
+	// Real time decides nothing: neither that a goroutine has run for too long, as long as that is less than a second, nor that
+	// a mutex has been waited for for too long.
+	{file: "runtime/proc.go", old: "		} else if pd.schedwhen+forcePreemptNS <= now {\n", new: `		} else if slice := int64(forcePreemptNS); pd.schedwhen+slice <= now && (pd.schedwhen+100*slice <= now || !runsSeededBubble(pp)) {
+`},
+	{file: "runtime/proc.go", old: "		// Retake the P if it's there for more than 1 sysmon tick (at least 20us).\n", new: `		if !sysretake && inSeededBubble(thread.gp) && pd.syscallwhen+100*forcePreemptNS > now && int64(pd.syscalltick) == int64(pp.syscalltick) {
+			thread.resume()
+			goto done
+		}
+
+		// Retake the P if it's there for more than 1 sysmon tick (at least 20us).
+`},
+	{file: "runtime/proc.go", old: "func preemptone(pp *p) bool {\n", new: `func runsSeededBubble(pp *p) bool {
+	mp := pp.m.ptr()
+	return mp != nil && inSeededBubble(mp.curg)
+}
+
+func preemptone(pp *p) bool {
+`},
+	{file: "runtime/sema.go", old: "func internal_sync_nanotime() int64 {\n", new: `func internal_sync_nanotime() int64 {
+	if gp := getg(); inSeededBubble(gp) {
+		return gp.bubble.now
+	}
+`},
+	// Nobody is made to wait for the garbage collector.
+	{file: "runtime/mgcmark.go", old: "func gcAssistAlloc(gp *g) {\n", new: `func gcAssistAlloc(gp *g) {
+	if inSeededBubble(gp) {
+		return
+	}
+`},
+
+	// Contexts that end with their parent do so in the order in which they were made, and not in that of their addresses.
+	{file: "context/context.go", old: "	children map[canceler]struct{} // set to nil by the first cancel call\n", new: `	children map[canceler]uint64 // set to nil by the first cancel call
+	born     uint64              // how many there were
+`},
+	{file: "context/context.go", old: "				p.children = make(map[canceler]struct{})\n", new: "				p.children = make(map[canceler]uint64)\n"},
+	{file: "context/context.go", old: "			p.children[child] = struct{}{}\n", new: "			p.born++\n			p.children[child] = p.born\n"},
+	{file: "context/context.go", old: "	for child := range c.children {\n", new: `	ordered := make([]canceler, 0, len(c.children))
+	for child := range c.children {
+		ordered = append(ordered, child)
+		for i := len(ordered) - 1; i > 0 && c.children[ordered[i-1]] > c.children[child]; i-- {
+			ordered[i-1], ordered[i] = child, ordered[i-1]
+		}
+	}
+	for _, child := range ordered {
+`},
+}

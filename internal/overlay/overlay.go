@@ -1,0 +1,113 @@
+package overlay
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Version is the release of Go that the edits were made for and are tested with. Others whose sources have the places that
+// are edited work as well.
+const Version = "go1.26"
+
+// Write puts the overlay for the toolchain at goroot below dir, and returns the file that `go test -overlay` is given. The
+// same toolchain gives the same file, whose contents never change.
+func Write(goroot, dir string) (string, error) {
+	files, err := edited(func(name string) ([]byte, error) {
+		return os.ReadFile(filepath.Join(goroot, "src", filepath.FromSlash(name)))
+	})
+	if err != nil {
+		return "", err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", err
+	}
+	var o struct{ Replace map[string]string }
+	o.Replace = map[string]string{}
+	for _, f := range files {
+		to := filepath.Join(dir, digest(f.data)+"-"+filepath.Base(f.name))
+		if err := put(to, f.data); err != nil {
+			return "", err
+		}
+		o.Replace[filepath.Join(goroot, "src", filepath.FromSlash(f.name))] = to
+	}
+	list, err := json.MarshalIndent(o, "", "\t") // keys are sorted
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(dir, "overlay-"+digest(list)+".json")
+	return name, put(name, list)
+}
+
+// file is an edited file of the standard library.
+type file struct {
+	name string
+	data []byte
+}
+
+// edited applies the edits, in the order of the table's files.
+func edited(read func(name string) ([]byte, error)) ([]file, error) {
+	var files []file
+	texts := map[string]string{}
+	for i := range edits {
+		e := &edits[i]
+		text, known := texts[e.file]
+		if !known {
+			data, err := read(e.file)
+			if err != nil {
+				return nil, fmt.Errorf("overlay: the sources of Go are needed: %w", err)
+			}
+			text = string(data)
+			files = append(files, file{name: e.file})
+		}
+		times := max(e.times, 1)
+		if n := strings.Count(text, e.old); n != times {
+			return nil, fmt.Errorf("overlay: %s has %d times, not %d, what is to be edited there: %q: this toolchain's runtime is not one that the overlay is for, which is %s; "+
+				"use that (GOTOOLCHAIN), or no overlay", e.file, n, times, firstLine(e.old), Version)
+		}
+		texts[e.file] = strings.ReplaceAll(text, e.old, e.new)
+	}
+	for i := range files {
+		files[i].data = []byte(texts[files[i].name])
+	}
+	return files, nil
+}
+
+// put writes a file, unless it is there; others that write it at the same time write the same.
+func put(name string, data []byte) error {
+	if old, err := os.ReadFile(name); err == nil && string(old) == string(data) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if _, err = f.Write(data); err == nil {
+		err = f.Chmod(0o644)
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:6])
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}

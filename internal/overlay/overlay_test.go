@@ -1,0 +1,117 @@
+package overlay
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func goroot(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Skipf("there is no go command: %v", err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// The same toolchain gives the same files, whoever writes first.
+func TestWriteTwice(t *testing.T) {
+	root, dir := goroot(t), t.TempDir()
+	first, err := Write(root, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := Write(root, dir)
+	if err != nil || second != first {
+		t.Errorf("the second is %s, %v, the first %s", second, err, first)
+	}
+	if after, err := os.ReadDir(dir); err != nil || len(after) != len(before) || len(after) < 10 {
+		t.Errorf("there are %d files, and were %d, %v", len(after), len(before), err)
+	}
+}
+
+// A runtime that is not as expected is refused, with the place.
+func TestOtherRuntimesAreRefused(t *testing.T) {
+	read := func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(goroot(t), "src", name)) }
+	for name, test := range map[string]struct {
+		read func(string) ([]byte, error)
+		want []string
+	}{
+		"without a place": {func(name string) ([]byte, error) {
+			data, err := read(name)
+			return []byte(strings.ReplaceAll(string(data), "cheaprandn(uint32(norder + 1))", "other()")), err
+		}, []string{"runtime/select.go has 0 times, not 1", "cheaprandn", Version}},
+		"with it twice": {func(name string) ([]byte, error) {
+			data, err := read(name)
+			return []byte(string(data) + "\nconst randomizeScheduler = raceenabled\n"), err
+		}, []string{"runtime/proc.go has 2 times, not 1", "randomizeScheduler"}},
+		"without sources": {func(string) ([]byte, error) { return nil, fs.ErrNotExist }, []string{"the sources of Go are needed"}},
+	} {
+		_, err := edited(test.read)
+		if err == nil {
+			t.Errorf("%s: it is accepted", name)
+			continue
+		}
+		for _, w := range test.want {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("%s: the error lacks %q: %v", name, w, err)
+			}
+		}
+		if name == "without sources" && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the cause is lost: %v", err)
+		}
+	}
+}
+
+// What Go leaves open is the same in two processes and twice in one of them, and another with another seed; and it is not so
+// without the overlay, or else this test would show nothing.
+func TestSeedDecides(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the standard library")
+	}
+	name, err := Write(goroot(t), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := func(flags ...string) string {
+		t.Helper()
+		exe := filepath.Join(t.TempDir(), "open.exe")
+		cmd := exec.Command("go", append(append([]string{"build"}, flags...), "-o", exe, "testdata/open/main.go")...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return exe
+	}
+	run := func(exe string) []string {
+		t.Helper()
+		out, err := exec.Command(exe).Output()
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		if err != nil || len(lines) < 4 {
+			t.Fatalf("it prints %q, %v", out, err)
+		}
+		return lines
+	}
+	with, without := build("-overlay", name), build()
+	first, second := run(with), run(with)
+	if first[0] != first[1] || first[2] != first[3] {
+		t.Errorf("a seed twice in one process:\n%s", strings.Join(first, "\n"))
+	}
+	if first[0] != second[0] || first[2] != second[2] {
+		t.Errorf("two processes:\n%s\n%s", strings.Join(first, "\n"), strings.Join(second, "\n"))
+	}
+	if first[0] == first[2] {
+		t.Errorf("two seeds are the same: %s", first[0])
+	}
+	if plain := run(without); plain[0] == plain[1] && plain[2] == plain[3] {
+		t.Errorf("without the overlay, it is the same too: %s", plain[0])
+	}
+}
