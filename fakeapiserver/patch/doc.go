@@ -25,5 +25,6 @@
 // # What may not be done here
 //
 // Change a live object, read a clock (the managedfields library does; its times are replaced, see times.go), or know of the
-// Store. A Writer keeps field managers that take long to build; it belongs to one server, and is not for concurrent use.
+// Store. A Writer keeps field managers that take long to build, and what they came to (tracked.go); it belongs to one server, and
+// is not for concurrent use.
 package patch

@@ -50,6 +50,7 @@ type managerKey struct {
 type fieldManager struct {
 	lib   *managedfields.FieldManager
 	types managedfields.TypeConverter
+	known tracked
 	// empty is the live object of what does not exist yet.
 	empty func() runtime.Object
 }
@@ -155,7 +156,7 @@ func (w *Writer) track(q *Request, live, obj runtime.Object, manager string) (ru
 		live = m.empty()
 	}
 	times := ranksOf(live, obj)
-	out, err := m.lib.Update(times.encode(live), times.encode(obj), manager)
+	out, err := m.update(times.encode(live), times.encode(obj), manager)
 	if err != nil {
 		copyManagedFields(obj, live)
 		return obj, nil

@@ -226,7 +226,7 @@ func invalidPatch(shown string, err error) error {
 // encode is the object as JSON, kind included.
 func (p *patcher) encode(obj runtime.Object) ([]byte, error) {
 	if u, ok := obj.(*unstructured.Unstructured); ok {
-		return json.Marshal(u.Object)
+		return types.AppendJSON(nil, u.Object)
 	}
 	c := types.ShallowCopy(obj)
 	c.GetObjectKind().SetGroupVersionKind(p.q.Resource.KindOf(p.q.Subresource))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
@@ -22,8 +23,18 @@ var (
 	rawProto    = protobuf.NewRawSerializer(clientscheme.Scheme, clientscheme.Scheme)
 )
 
+// sizeOfObject is what room is made for first: most objects are not larger.
+const sizeOfObject = 1 << 10
+
 // Encode writes an object that carries its kind. Compact JSON ends in a newline, pretty JSON does not (S38).
 func (f Format) Encode(obj runtime.Object) ([]byte, error) {
+	if u, ok := obj.(*unstructured.Unstructured); ok && f.MediaType == types.JSON && !f.Pretty {
+		data, err := types.AppendJSON(make([]byte, 0, sizeOfObject), u.Object)
+		if err != nil {
+			return nil, fmt.Errorf("render: %T as %s: %w", obj, f.MediaType, err)
+		}
+		return append(data, '\n'), nil
+	}
 	var encoder runtime.Encoder = compactJSON
 	switch {
 	case f.MediaType == types.Protobuf:
