@@ -43,7 +43,7 @@ func TestFailuresAreReplayedFirst(t *testing.T) {
 	try(first, o, brokenBody(&broken))
 	message := strings.Join(first.errors, "\n")
 	wantIn(t, message, "the cache has fewer than four is broken at step", "it has four", "what happened last",
-		"go test github.com/informersim/informersim/simtest -run '^TestX$/^a b$' -simtest.replay=testdata/simtest/TestX_a_b-1.trace.jsonl", "-simtest.seed=1")
+		"github.com/informersim/informersim/simtest -run '^TestX$/^a b$' -simtest.replay=testdata/simtest/TestX_a_b-1.trace.jsonl", "-simtest.seed=1")
 	files, err := filepath.Glob("testdata/simtest/*")
 	if err != nil || len(files) != 1 {
 		t.Fatalf("the traces are %v, %v", files, err)

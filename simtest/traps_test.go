@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"math/rand"
 	"net"
 	"slices"
@@ -22,6 +24,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informersim/informersim/simtest"
+	"github.com/informersim/informersim/subjects/clientgo"
 )
 
 // The default error handlers sleep until a while after the last error, which was in real time: for decades.
@@ -108,25 +111,51 @@ func TestGoroutinesThatAskTogether(t *testing.T) {
 	}
 }
 
-// The one thing that no gate can order: a program that acts in the order of a map. Verification finds it.
+// createAll creates a ConfigMap of each name, one after the other.
+func createAll(env *simtest.Env, names func() iter.Seq[string]) {
+	env.Go("careless", func(ctx context.Context) error {
+		c := kubernetes.NewForConfigOrDie(env.RESTConfig("careless"))
+		for name := range names() {
+			if _, err := c.CoreV1().ConfigMaps("default").Create(ctx, configMap(name, "0"), metav1.CreateOptions{}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	env.Settle()
+}
+
+// The one thing that no gate can order: a program that acts in the order of a map. Verification finds it, and tells what to do;
+// with the overlay of Go's runtime the seed decides it.
 func TestMapOrderIsFound(t *testing.T) {
-	message := failure(t, simtest.Options{Mix: "none", Verify: true}, func(env *simtest.Env) {
-		env.Go("careless", func(ctx context.Context) error {
-			c := kubernetes.NewForConfigOrDie(env.RESTConfig("careless"))
+	body := func(env *simtest.Env) {
+		createAll(env, func() iter.Seq[string] {
 			names := map[string]bool{}
 			for i := range 16 {
 				names[fmt.Sprintf("m%d", i)] = true
 			}
-			for name := range names { // order: that it is seen is what is tested
-				if _, err := c.CoreV1().ConfigMaps("default").Create(ctx, configMap(name, "0"), metav1.CreateOptions{}); err != nil {
-					return err
-				}
-			}
-			return nil
+			return maps.Keys(names)
 		})
-		env.Settle()
+	}
+	o := simtest.Options{Mix: "none", Verify: true, Seeds: 5}
+	if clientgo.Seeded() {
+		simtest.Run(t, o, body)
+		return
+	}
+	wantIn(t, failure(t, o, body), "seed 1 does not repeat: step ", "the run emits", "the trace has", "range over a map", `go test -overlay="$(informersim overlay)"`,
+		"-simtest.verify -simtest.seed=1")
+}
+
+// What outlives a run makes the next one differ, whoever decides the order of maps.
+func TestStateThatOutlivesARunIsFound(t *testing.T) {
+	names := 0
+	message := failure(t, simtest.Options{Mix: "none", Verify: true}, func(env *simtest.Env) {
+		createAll(env, func() iter.Seq[string] {
+			names++
+			return slices.Values([]string{fmt.Sprintf("m%d", names)})
+		})
 	})
-	wantIn(t, message, "seed 1 does not repeat", "range over a map")
+	wantIn(t, message, "seed 1 does not repeat: step ", "configmaps default/m2", "configmaps default/m1")
 }
 
 func TestGoroutinesLeftAreNamed(t *testing.T) {

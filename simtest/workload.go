@@ -92,11 +92,7 @@ func (e *Env) Get(obj Object) error {
 	if live, err = r.Strategy.Convert(live); err != nil {
 		return err
 	}
-	data, err := json.Marshal(live)
-	if err != nil {
-		return err
-	}
-	return replace(obj, data)
+	return fill(obj, live)
 }
 
 // List puts the objects of a list's kind, of one namespace if it is not empty, into the list, as Get does.
@@ -109,25 +105,23 @@ func (e *Env) List(list runtime.Object, namespace string) error {
 	if !ok {
 		return fmt.Errorf("%s is not served", r)
 	}
+	into, err := newListFiller(list)
+	if err != nil {
+		return err
+	}
 	store := e.w.cluster.Store()
-	items := []json.RawMessage{}
 	var failed error
 	err = store.Walk(id, store.Revision(), namespace, func(_ string, obj runtime.Object) bool {
-		var data []byte
 		if obj, failed = r.Strategy.Convert(obj); failed == nil {
-			data, failed = json.Marshal(obj)
+			failed = into.add(obj)
 		}
-		items = append(items, data)
 		return failed == nil
 	})
 	if err = errors.Join(err, failed); err != nil {
 		return err
 	}
-	data, err := json.Marshal(map[string]any{"apiVersion": r.GroupVersion().String(), "kind": r.ListKind, "metadata": map[string]any{}, "items": items})
-	if err != nil {
-		return err
-	}
-	return replace(list, data)
+	into.finish(r.GroupVersion().WithKind(r.ListKind))
+	return nil
 }
 
 // replace decodes an object anew, so that nothing of what it had is left.
