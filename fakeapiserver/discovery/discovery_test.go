@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,6 +21,7 @@ import (
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/openapi/openapitest"
+	"sigs.k8s.io/yaml"
 
 	"github.com/informersim/informersim/fakeapiserver/discovery"
 	"github.com/informersim/informersim/fakeapiserver/render"
@@ -141,6 +143,8 @@ func nameOf(m map[string]any) string {
 }
 
 // Every recorded step about a path that is none of a resource is answered as the real server did.
+var resourcePath = regexp.MustCompile(`/namespaces/[^/]+/[^/]+|/(watch|proxy)$`)
+
 func TestGoldens(t *testing.T) {
 	d := discovery.New(registry(t, false), discovery.Options{Address: "127.0.0.1:1"})
 	steps := 0
@@ -167,10 +171,16 @@ func TestGoldens(t *testing.T) {
 			if m == nil {
 				continue
 			}
-			target, _, _ := strings.Cut(m[2], "?")
-			answer, ok := d.Serve(discovery.Request{Method: m[1], Path: target, Ask: render.Ask{Accept: first(header(step.Do, "Accept"), types.JSON)}})
-			if !ok {
-				continue // the path of a resource
+			target, query, _ := strings.Cut(m[2], "?")
+			parameters, err := url.ParseQuery(query)
+			if err != nil {
+				return err
+			}
+			answer, ok := d.Serve(discovery.Request{Method: m[1], Path: target, Ask: render.Ask{
+				Accept: first(header(step.Do, "Accept"), types.JSON), Query: parameters,
+			}})
+			if !ok || parameters.Has("timeout") || resourcePath.MatchString(target) {
+				continue // the path of a resource, however it is written, or what is checked before
 			}
 			steps++
 			check(t, step, m[1], answer)
@@ -208,7 +218,7 @@ func check(t *testing.T, step goldenStep, method string, answer discovery.Answer
 	case strings.Contains(answer.ContentType, "protobuf"):
 		have = "<binary>"
 	case answer.ContentType != "text/plain; charset=utf-8" && len(answer.Body) > 0:
-		if err := json.Unmarshal(answer.Body, &have); err != nil {
+		if err := yaml.Unmarshal(answer.Body, &have); err != nil {
 			t.Fatalf("%s: %v in %.200s", step.Do, err, answer.Body)
 		}
 		if p := header(step.Do, "Pick"); p != "" {
