@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -25,8 +24,7 @@ type Handler struct {
 	// Log is told of panics; nil for the standard logger.
 	Log *log.Logger
 
-	// busy is how many streams have been written to a moment ago.
-	busy atomic.Int64
+	gather gatherer
 }
 
 // ServeHTTP implements http.Handler.
@@ -100,28 +98,12 @@ func writeBody(w io.Writer, body *Body) {
 	_, _ = io.CopyBuffer(struct{ io.Writer }{w}, body.NewReader(), buffer[:]) // the struct hides ReadFrom, which has no use for the buffer
 }
 
-// perStream is how long a stream that was written to waits before it is written to again, for each stream that does so: about
-// what it takes to write to it. Alone it waits not at all, and never longer than gatherMax.
-const (
-	perStream = 50 * time.Microsecond
-	gatherMin = 200 * time.Microsecond
-	gatherMax = 50 * time.Millisecond
-)
-
-// gather lets frames come together after some were written, as long as many streams are being written to: an event that a
-// thousand watches see costs a thousand system calls, which several events can share. What comes to a stream at rest is written
-// at once.
-func (h *Handler) gather() {
-	if wait := time.Duration(h.busy.Load()) * perStream; wait >= gatherMin {
-		time.Sleep(min(wait, gatherMax))
-	}
-}
-
 // stream writes what comes of a stream.
 func (h *Handler) stream(w http.ResponseWriter, e *exchange) {
 	flush := http.NewResponseController(w)
 	_ = flush.Flush()
 	var frames [][]byte
+	var counted int64 // in which window the stream was counted last
 	for {
 		var err error
 		frames, err = e.next(frames)
@@ -131,15 +113,13 @@ func (h *Handler) stream(w http.ResponseWriter, e *exchange) {
 		case err != nil:
 			panic(http.ErrAbortHandler) // the stream breaks where it is
 		}
-		h.busy.Add(1)
-		if err = send(w, e, frames); err == nil {
-			_ = flush.Flush()
-			h.gather()
-		}
-		h.busy.Add(-1)
-		if err != nil {
+		if send(w, e, frames) != nil {
 			return
 		}
+		_ = flush.Flush()
+		var wait time.Duration
+		counted, wait = h.gather.wrote(counted)
+		time.Sleep(wait)
 	}
 }
 
