@@ -48,6 +48,9 @@ func (e usageError) Error() string { return e.err.Error() }
 func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if err := check(c, args); err != nil {
+			if strings.Contains(err.Error(), "arg(s)") { // a count is what cobra complains of, in its own words
+				err = fmt.Errorf("%s was given %d arguments; it is used so: %s %s", c.Name(), len(args), c.Root().Name(), c.Use)
+			}
 			return usageError{c.CommandPath(), err}
 		}
 		return nil

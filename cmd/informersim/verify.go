@@ -124,6 +124,9 @@ func (v *verifier) verify(ctx context.Context, out io.Writer) error {
 	first := make([]string, v.seeds+1)
 	var diff *difference
 	for seed := uint64(1); seed <= v.seeds; seed++ {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("seed %d: %w", seed, err)
+		}
 		d, hs, err := v.again(ctx, seed)
 		if err != nil {
 			return fmt.Errorf("seed %d: %w", seed, err)
@@ -243,7 +246,7 @@ func (v *verifier) startOther(ctx context.Context, procs int) (wait func() (map[
 		err := cmd.Wait()
 		switch {
 		case err != nil:
-			err = fmt.Errorf("the other process: %w: %s", err, strings.TrimSpace(stderr.String()))
+			err = otherFailed(ctx, err, stderr)
 		case uint64(len(hashes)) != v.seeds:
 			err = fmt.Errorf("the other process ran %d of %d seeds", len(hashes), v.seeds)
 		}
@@ -265,6 +268,14 @@ func (v *verifier) command(ctx context.Context, procs int, more ...string) (*exe
 	stderr := &bytes.Buffer{}
 	cmd.Stderr = stderr
 	return cmd, stderr, nil
+}
+
+// otherFailed is the error of the other process, unless it ended because this one was interrupted.
+func otherFailed(ctx context.Context, err error, stderr *bytes.Buffer) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return fmt.Errorf("the other process: %w: %s", err, strings.TrimSpace(stderr.String()))
 }
 
 // child is what the other process does.
@@ -305,7 +316,7 @@ func (v *verifier) compareWithOther(ctx context.Context, seed uint64, procs int)
 		return nil, err
 	}
 	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("the other process: %w: %s", err, strings.TrimSpace(stderr.String()))
+		return nil, otherFailed(ctx, err, stderr)
 	}
 	right, err := os.ReadFile(path)
 	if err != nil {

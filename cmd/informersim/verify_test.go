@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -83,5 +86,16 @@ func TestDiff(t *testing.T) {
 	}
 	if out := command(t, "diff", "--seeds", "0"); out.code != exitBadInput {
 		t.Errorf("--seeds 0 ends with %d: %s", out.code, out.stderr)
+	}
+}
+
+// Ctrl-C also ends the other process; that one's end is not what is reported.
+func TestVerifyInterrupted(t *testing.T) {
+	t.Setenv(asCommand, "1") // for the process that verify starts
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(300*time.Millisecond, cancel)
+	got := commandIn(ctx, "verify", "--seeds", "1000000", "--repeat", "2")
+	if want := regexp.MustCompile(`^(seed \d+: )?interrupted\n$`); got.code != exitInterrupted || !want.MatchString(got.stderr) {
+		t.Errorf("exit code %d: %s", got.code, got.stderr)
 	}
 }
