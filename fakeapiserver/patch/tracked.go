@@ -2,7 +2,6 @@ package patch
 
 import (
 	"bytes"
-	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -174,7 +173,9 @@ func appendChanges(b []byte, before, after map[string]any) ([]byte, error) {
 // fieldsOf are the keys of two maps in order.
 func fieldsOf(a, b map[string]any) []string {
 	keys := make([]string, 0, len(a)+4)
-	keys = slices.AppendSeq(keys, maps.Keys(a))
+	for k := range a { // order: they are sorted
+		keys = append(keys, k)
+	}
 	for k := range b { // order: they are sorted
 		if _, both := a[k]; !both {
 			keys = append(keys, k)
