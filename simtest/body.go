@@ -178,7 +178,7 @@ func (w *world) step() {
 		return
 	}
 	w.checks.afterStep()
-	if w.found == nil && k.Steps() >= w.o.MaxSteps {
+	if w.found == nil && k.Steps() >= w.maxSteps {
 		w.fail("NoLivelock", fmt.Sprintf("the run has not come to an end after %d steps", k.Steps()))
 	}
 }

@@ -26,6 +26,7 @@
 //
 // # A failure
 //
+// is made simpler, for ten seconds at most: fewer faults, a shorter and more orderly schedule that breaks the same. What is left
 // is printed with the lines that repeat it, and its trace is kept under testdata/simtest, where the next test run finds it
 // and replays it before anything else. Delete the file when it is of no use any more.
 //
@@ -34,6 +35,7 @@
 //	-simtest.seeds=N     how many seeds (SIMTEST_SEEDS)
 //	-simtest.seed=S      just this one (SIMTEST_SEED)
 //	-simtest.replay=F    just this trace (SIMTEST_REPLAY)
+//	-simtest.shrink=D    make a failure simpler for this long; -1s for not at all (SIMTEST_SHRINK)
 //	-simtest.verify      run each seed twice and compare (SIMTEST_VERIFY)
 //
 // # What goroutines in the bubble may not do

@@ -23,7 +23,7 @@ func Find(t TB, o Options, body func(env *Env)) *Finding {
 	r := newRunner(t, o, body)
 	t.Helper()
 	for seed := uint64(1); seed <= uint64(r.o.Seeds); seed++ {
-		h, err := header(r.o, t.Name(), seed)
+		h, err := header(r.o, t.Name(), r.pkg, seed)
 		if err != nil {
 			fatal(t, "simtest: %v", err)
 		}

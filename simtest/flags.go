@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"strconv"
+	"time"
 )
 
 // The flags. Each has a twin in the environment, which the flag goes before.
@@ -12,6 +13,7 @@ var flags struct {
 	seed   uint64
 	replay string
 	verify bool
+	shrink time.Duration
 }
 
 func init() {
@@ -19,6 +21,7 @@ func init() {
 	flag.Uint64Var(&flags.seed, "simtest.seed", uintEnv("SIMTEST_SEED"), "run just the seed `S`")
 	flag.StringVar(&flags.replay, "simtest.replay", os.Getenv("SIMTEST_REPLAY"), "replay just this trace `file`")
 	flag.BoolVar(&flags.verify, "simtest.verify", os.Getenv("SIMTEST_VERIFY") != "", "run each seed twice and compare")
+	flag.DurationVar(&flags.shrink, "simtest.shrink", durationEnv("SIMTEST_SHRINK"), "make a failure simpler for this `long`, instead of what Options.Shrink says; -1s for not at all")
 }
 
 // A value in the environment that is no number is that of a flag that was not given.
@@ -36,4 +39,12 @@ func uintEnv(name string) uint64 {
 		return 0
 	}
 	return n
+}
+
+func durationEnv(name string) time.Duration {
+	d, err := time.ParseDuration(os.Getenv(name))
+	if err != nil {
+		return 0
+	}
+	return d
 }

@@ -47,6 +47,9 @@ type Options struct {
 
 	// Verify has each seed run twice and compared, as -simtest.verify does.
 	Verify bool
+	// Shrink is how much real time may be spent on making a failure simpler: fewer faults, a shorter and more orderly schedule;
+	// DefaultShrink if 0, none if negative. The flag -simtest.shrink goes first.
+	Shrink time.Duration
 	// MaxSteps is how many steps a run may have; DefaultMaxSteps if 0.
 	MaxSteps uint64
 	// BodyPatience is how much virtual time the body may wait for something that is not one of Env's methods;
@@ -60,6 +63,7 @@ type Options struct {
 const (
 	DefaultSeeds        = 20
 	DefaultMaxSteps     = 1_000_000
+	DefaultShrink       = 10 * time.Second
 	DefaultBodyPatience = 2 * time.Hour
 )
 
@@ -79,6 +83,9 @@ func (o *Options) complete() error {
 	}
 	if o.Seeds == 0 {
 		o.Seeds = DefaultSeeds
+	}
+	if o.Shrink == 0 {
+		o.Shrink = DefaultShrink
 	}
 	if o.MaxCrashes == 0 {
 		o.MaxCrashes = 3

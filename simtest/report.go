@@ -89,6 +89,9 @@ func (r *runner) text(res *outcome, file string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "simtest: seed %d: %s", res.header.Seed, r.describe(res))
 	fmt.Fprintf(&b, "\n  %d steps, %d faults, %v of virtual time, hash %016x", res.steps, res.faults, res.virtual.Round(time.Millisecond), res.hash)
+	if was := res.header.Options[optionShrunk]; was != "" {
+		b.WriteString("\n  it was made simpler, and had " + was)
+	}
 	if len(res.story) > 0 {
 		b.WriteString("\n  what happened last:")
 		for _, line := range res.story {
@@ -111,16 +114,23 @@ func plain(v any) bool {
 	return false
 }
 
-// commandLine is the command that runs just this test.
-func commandLine(t TB, body func(*Env)) string {
-	pkg := "."
-	if f := runtime.FuncForPC(reflect.ValueOf(body).Pointer()); f != nil {
-		name := f.Name()
-		slash := strings.LastIndex(name, "/") + 1
-		if dot := strings.Index(name[slash:], "."); dot > 0 {
-			pkg = strings.TrimSuffix(name[:slash+dot], "_test")
-		}
+// packageOf is the import path of the package that the body belongs to, "." if that cannot be told.
+func packageOf(body func(*Env)) string {
+	f := runtime.FuncForPC(reflect.ValueOf(body).Pointer())
+	if f == nil {
+		return "."
 	}
+	name := f.Name()
+	slash := strings.LastIndex(name, "/") + 1
+	dot := strings.Index(name[slash:], ".")
+	if dot <= 0 {
+		return "."
+	}
+	return strings.TrimSuffix(name[:slash+dot], "_test")
+}
+
+// commandLine is the command that runs just this test.
+func commandLine(t TB, pkg string) string {
 	parts := strings.Split(t.Name(), "/")
 	for i, p := range parts {
 		parts[i] = "^" + regexp.QuoteMeta(p) + "$"

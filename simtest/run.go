@@ -60,7 +60,8 @@ func newRunner(t TB, o Options, body func(env *Env)) *runner {
 	if err != nil {
 		fatal(t, "simtest: %v", err)
 	}
-	return &runner{t: t, o: &o, kinds: kinds, body: body, line: commandLine(t, body), sometimes: map[string]bool{}}
+	pkg := packageOf(body)
+	return &runner{t: t, o: &o, kinds: kinds, body: body, pkg: pkg, line: commandLine(t, pkg), sometimes: map[string]bool{}}
 }
 
 // inBubble tells whether the caller's goroutine is in a bubble.
@@ -83,6 +84,7 @@ type runner struct {
 	o         *Options
 	kinds     *catalogue
 	body      func(*Env)
+	pkg       string // the import path of the test
 	line      string // the command that runs just this test
 	sometimes map[string]bool
 }
@@ -90,7 +92,7 @@ type runner struct {
 // seed runs one seed and fails the test if it fails.
 func (r *runner) seed(seed uint64) {
 	r.t.Helper()
-	h, err := header(r.o, r.t.Name(), seed)
+	h, err := header(r.o, r.t.Name(), r.pkg, seed)
 	if err != nil {
 		fatal(r.t, "simtest: %v", err)
 	}
@@ -102,6 +104,7 @@ func (r *runner) seed(seed uint64) {
 		r.sometimes[name] = r.sometimes[name] || so
 	}
 	if res.failed() {
+		res = r.shrink(res)
 		r.report(res, r.keep(res))
 	}
 }
@@ -131,6 +134,17 @@ func whyNotRepeated() string {
 	return "Something in the bubble does not follow from what it is told: usually a range over a map (client-go has some: a streaming list, Store.List, the " +
 		"replay for late handlers), a select among several ready channels, or timers of one instant. Go leaves their order to chance, unless the test " +
 		"is built with an overlay of its runtime, with which the seed decides: " + overlayHint
+}
+
+// whyNoReplay is what usually makes a run differ from its trace.
+func whyNoReplay(h sim.Header) string {
+	switch seeded := h.Options[optionRuntime] == runtimeSeeded; {
+	case seeded && !clientgo.Seeded():
+		return "The trace comes from a test that was built with the overlay of Go's runtime, and this one is not: " + overlayHint
+	case !seeded && clientgo.Seeded():
+		return "The trace comes from a test that was built without the overlay of Go's runtime, and this one has it: build it without -overlay."
+	}
+	return "The test, the controller or a library has changed since, or the run does not repeat: -simtest.verify tells."
 }
 
 // overlayHint is how to build a test with the overlay.
@@ -172,7 +186,7 @@ func (r *runner) replayOne(file string) {
 		fatal(r.t, "simtest: %v", err)
 	case res == nil:
 	case res.replay != nil && !res.failed():
-		fatal(r.t, "simtest: %s: %v", file, res.replay)
+		fatal(r.t, "simtest: %s does not fit this program: %v\n%s", file, res.replay, whyNoReplay(res.header))
 	case res.failed():
 		r.report(res, file)
 	}

@@ -28,6 +28,7 @@ const (
 	engine  = clientgo.Engine
 	subject = "simtest"
 
+	optionPackage = "package" // in the header's options: the import path of the test
 	optionRuntime = "runtime" // in the header's options: who decides what Go leaves open
 	runtimeSeeded = "seeded"  // the seed; without it, nobody
 )
@@ -55,6 +56,7 @@ type world struct {
 	byName    map[string]*process
 	clients   map[string]bool
 	crashed   int
+	maxSteps  uint64
 	stopped   bool // the faults have stopped
 	touched   bool // something was done to the bubble in this step
 	passed    bool // time has passed in this step
@@ -68,13 +70,16 @@ type world struct {
 type source struct {
 	header sim.Header
 	replay *sim.Replay // nil for a seed
+	picks  *[]pick     // of another run, that are made again as far as they are possible; nil for none
+
+	maxSteps uint64 // instead of Options.MaxSteps; 0 for that
 }
 
 // header is the trace's header of a seed.
-func header(o *Options, name string, seed uint64) (sim.Header, error) {
+func header(o *Options, name, pkg string, seed uint64) (sim.Header, error) {
 	h := sim.Header{Scenario: name, Subject: subject, Engine: engine, Strategy: o.Strategy, Seed: seed, Options: map[string]string{
 		"crashes": strconv.FormatFloat(o.Crashes, 'g', -1, 64), "maxCrashes": strconv.Itoa(o.MaxCrashes),
-		"replicas": strconv.Itoa(o.Replicas), "history": strconv.FormatInt(o.History, 10),
+		optionPackage: pkg, "replicas": strconv.Itoa(o.Replicas), "history": strconv.FormatInt(o.History, 10),
 	}}
 	if clientgo.Seeded() {
 		h.Options[optionRuntime] = runtimeSeeded
@@ -92,12 +97,19 @@ func newWorld(t TB, o *Options, kinds *catalogue, s source) (*world, error) {
 	}
 	w := &world{
 		o: o, t: t, seed: s.header.Seed, kinds: kinds,
-		byName: map[string]*process{}, clients: map[string]bool{},
+		byName: map[string]*process{}, clients: map[string]bool{}, maxSteps: o.MaxSteps,
+	}
+	if s.maxSteps > 0 {
+		w.maxSteps = min(s.maxSteps, o.MaxSteps)
 	}
 	ko := sim.Options{Seed: w.seed, Start: s.header.Digest()}
 	switch {
 	case s.replay != nil:
 		w.strategy, ko.Tape = s.replay, s.replay
+	case s.picks != nil:
+		g := &guided{seed: w.seed, picks: *s.picks, fifo: sim.NewFIFO()}
+		w.strategy, ko.Tape = g, g
+		defer func() { g.k = w.kernel }()
 	case o.Strategy == "fifo":
 		w.strategy = sim.NewFIFO()
 	default:

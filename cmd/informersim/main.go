@@ -75,6 +75,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(stderr, strings.Replace(err.Error(), context.Canceled.Error(), "interrupted", 1))
 		return exitInterrupted
+	case errors.As(err, new(differs)):
+		fmt.Fprintf(stderr, "not deterministic: %v\n", err)
+		return exitNotDeterministic
 	case errors.As(err, &diverged):
 		fmt.Fprintf(stderr, "not deterministic: %v\n", err)
 		return exitNotDeterministic

@@ -3,9 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,18 +25,7 @@ The toolchain is not changed. It has to be ` + overlay.Version + `; for another 
   export GOFLAGS=-overlay=$(informersim overlay)`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			goroot, err := gorootOfTool()
-			if err != nil {
-				return err
-			}
-			if dir == "" {
-				cache, err := os.UserCacheDir()
-				if err != nil {
-					return fmt.Errorf("%w; say where with --dir", err)
-				}
-				dir = filepath.Join(cache, "informersim", "overlay")
-			}
-			name, err := overlay.Write(goroot, dir)
+			name, err := writeOverlay(dir)
 			if err != nil {
 				return err
 			}

@@ -18,7 +18,8 @@ func newReplayCommand() *cobra.Command {
 		Use:   "replay TRACE...",
 		Short: "Play a trace again and compare every step with it",
 		Long: `replay makes the choices of a trace again, with the random numbers that it recorded, and compares every record and the
-hash of every step. It prints the verdict of the run.
+hash of every step. It prints the verdict of the run. The trace of a Go test, which package simtest has written, is replayed by
+that test, with the go command, if the test's package can be found from the current folder.
 
 Exit codes: 0 it is the same run, 1 the same run, in which a property breaks, 2 the file is no trace or was edited or cut,
 3 the run differs: the first differing step is printed.`,
@@ -35,6 +36,15 @@ func replayAll(c *cobra.Command, paths []string, asJSON bool) error {
 	var found error
 	for _, path := range paths {
 		res, end, err := replayOne(c, path)
+		if errors.Is(err, errSimtest) {
+			if err := replayTest(c, path); err != nil {
+				if b := (broken{}); !errors.As(err, &b) {
+					return err
+				}
+				found = err
+			}
+			continue
+		}
 		if err != nil {
 			var diverged *sim.DivergedError
 			if errors.As(err, &diverged) {
@@ -72,6 +82,9 @@ func replayOne(c *cobra.Command, path string) (*scenarios.Result, *sim.TraceEnd,
 		return nil, nil, err
 	}
 	h := tr.Header()
+	if h.Subject == simtestSubject {
+		return nil, nil, errSimtest
+	}
 	s, err := subjectNamed(h.Subject)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)

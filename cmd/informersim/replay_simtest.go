@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/informersim/informersim/internal/overlay"
+	"github.com/informersim/informersim/sim"
+)
+
+// simtestSubject is what the traces of package simtest name as their subject.
+const simtestSubject = "simtest"
+
+var errSimtest = errors.New("it is the trace of a Go test")
+
+// doesNotFit is what a test says whose run differs from the trace.
+const doesNotFit = "does not fit this program"
+
+// differs says that a test's run is not that of its trace; the test has printed where.
+type differs struct{ path string }
+
+func (e differs) Error() string { return e.path + " " + doesNotFit + "; the test says where, above" }
+
+// importPath is what the go command may be given for one: the file is not trusted to name anything else.
+var importPath = regexp.MustCompile(`^[A-Za-z0-9_.~][A-Za-z0-9_.~/-]*$`)
+
+// replayTest has the test that a trace comes from replay it.
+func replayTest(c *cobra.Command, path string) error {
+	h, err := headerOf(path)
+	if err != nil {
+		return err
+	}
+	file, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	pkg := h.Options["package"]
+	if !importPath.MatchString(pkg) {
+		return fmt.Errorf("%s: it is the trace of a Go test of %q, which is no package", path, pkg)
+	}
+	seeded := h.Options["runtime"] == "seeded"
+	parts := strings.Split(h.Scenario, "/")
+	for i, p := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+	}
+	pattern := strings.Join(parts, "/")
+	line := "go test"
+	if seeded {
+		line += ` -overlay="$(informersim overlay)"`
+	}
+	line += fmt.Sprintf(" %s -run '%s' -simtest.replay=%s", pkg, pattern, file)
+	what := fmt.Sprintf("%s is a trace of the Go test %s of %s, seed %d", path, h.Scenario, pkg, h.Seed)
+	if was := h.Options["shrunkFrom"]; was != "" {
+		what += ", made simpler from " + was
+	}
+	if err := exec.CommandContext(c.Context(), "go", "list", "-test", pkg).Run(); err != nil {
+		return fmt.Errorf("%s, which cannot be found from here: in the folder of its module, run\n  %s", what, line)
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s\n  %s\n", what, line)
+
+	args := []string{"test", "-count=1"}
+	if seeded {
+		name, err := writeOverlay("")
+		if err != nil {
+			return err
+		}
+		args = append(args, "-overlay", name)
+	}
+	var said bytes.Buffer
+	cmd := exec.CommandContext(c.Context(), "go", append(args, pkg, "-run", pattern, "-simtest.replay="+file)...)
+	cmd.Stdout = io.MultiWriter(c.OutOrStdout(), &said)
+	cmd.Stderr = c.ErrOrStderr()
+	err = cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case err == nil && !bytes.Contains(said.Bytes(), []byte("no tests to run")):
+		return nil
+	case err == nil:
+		return fmt.Errorf("%s, which has no such test any more", what)
+	case !errors.As(err, &exit):
+		return fmt.Errorf("%s: %w", what, err)
+	case bytes.Contains(said.Bytes(), []byte(doesNotFit)):
+		return differs{path}
+	case !bytes.Contains(said.Bytes(), []byte("--- FAIL")):
+		return fmt.Errorf("%s, and go test could not run it", what)
+	}
+	return broken{h.Scenario}
+}
+
+func headerOf(path string) (*sim.Header, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	tr, err := sim.NewTraceReader(path, in)
+	if err != nil {
+		return nil, err
+	}
+	h := tr.Header()
+	return &h, nil
+}
+
+// writeOverlay writes the overlay of Go's runtime; "" is the user's cache.
+func writeOverlay(dir string) (string, error) {
+	goroot, err := gorootOfTool()
+	if err != nil {
+		return "", err
+	}
+	if dir == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return "", fmt.Errorf("%w; say where with informersim overlay --dir", err)
+		}
+		dir = filepath.Join(cache, "informersim", "overlay")
+	}
+	return overlay.Write(goroot, dir)
+}

@@ -1,0 +1,222 @@
+package simtest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/informersim/informersim/sim"
+)
+
+// optionShrunk is in the header's options of a trace that was shrunk: what it was.
+const optionShrunk = "shrunkFrom"
+
+// pick is a choice of a run that failed, to be made again where something like it is possible.
+type pick struct {
+	actor  string
+	kind   sim.Kind
+	target uint32
+	draws  []uint64
+	fault  bool
+}
+
+// guided is a strategy that makes picks one after the other, leaves out those that are not possible when it is their turn, and
+// goes on as fifo does: nothing goes wrong any more, and what is oldest comes first.
+type guided struct {
+	k       *sim.Kernel
+	seed    uint64
+	picks   []pick
+	fifo    *sim.FIFO
+	stopped bool
+	draws   []uint64 // of the pick that was made
+}
+
+// Name implements sim.Strategy.
+func (*guided) Name() string { return "guided" }
+
+// StopFaults ends the faults.
+func (g *guided) StopFaults() { g.stopped = true }
+
+// Pick implements sim.Strategy.
+func (g *guided) Pick(r *sim.Ready, step uint64) (sim.Choice, error) {
+	for len(g.picks) > 0 {
+		p := &g.picks[0]
+		g.picks = g.picks[1:]
+		if c, ok := g.find(r, p); ok {
+			g.draws = p.draws
+			return c, nil
+		}
+	}
+	g.draws = nil
+	return g.fifo.Pick(r, step)
+}
+
+// find is the oldest choice that is like a pick. The sequence is not compared: it counts what came before.
+func (g *guided) find(r *sim.Ready, p *pick) (sim.Choice, bool) {
+	id, ok := g.k.ActorByName(p.actor)
+	if !ok || p.fault && g.stopped {
+		return sim.Choice{}, false
+	}
+	if r.Time && r.Advance.Actor == id && r.Advance.Kind == p.kind {
+		return r.Advance, true
+	}
+	set := r.Actions
+	if p.fault {
+		set = r.Faults
+	}
+	for _, o := range set {
+		if o.Actor == id && o.Kind == p.kind && o.Target == p.target {
+			return o.Choice, true
+		}
+	}
+	return sim.Choice{}, false
+}
+
+// Draw implements sim.Tape: what the pick drew, and then what belongs to the step.
+func (g *guided) Draw(step uint64, n int) (uint64, bool) {
+	if n < len(g.draws) {
+		return g.draws[n], true
+	}
+	x := g.seed ^ step*0x9e3779b97f4a7c15 ^ uint64(n)*0xd1342543de82ef95
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31, true
+}
+
+// picksOf reads the choices of a trace.
+func picksOf(trace []byte) ([]pick, error) {
+	tr, err := sim.NewTraceReader("the run", bytes.NewReader(trace))
+	if err != nil {
+		return nil, err
+	}
+	var picks []pick
+	for {
+		s, err := tr.Next()
+		if err == io.EOF {
+			return picks, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		kind, ok := sim.KindByName(s.Kind)
+		if !ok {
+			return nil, fmt.Errorf("there is no choice %q", s.Kind)
+		}
+		p := pick{actor: s.Actor, kind: kind, target: s.Target, fault: kind.Class() == sim.ClassFault}
+		for _, d := range s.Draws {
+			n, err := strconv.ParseUint(d, 16, 64)
+			if err != nil {
+				return nil, err
+			}
+			p.draws = append(p.draws, n)
+		}
+		picks = append(picks, p)
+	}
+}
+
+// shrinker looks for a simpler run that breaks the same.
+type shrinker struct {
+	r        *runner
+	header   sim.Header
+	property string
+	until    time.Time
+	maxSteps uint64
+
+	picks []pick   // with which it still breaks
+	best  *outcome // the simplest run so far
+}
+
+// shrink makes a failure simpler, for as long as it may take: without faults, with fewer, with an end that is as orderly as it
+// can be, with a shorter schedule. What it returns has the trace of a run that was made.
+func (r *runner) shrink(res *outcome) *outcome {
+	limit := r.o.Shrink
+	if flags.shrink != 0 {
+		limit = flags.shrink
+	}
+	if limit <= 0 || res.violation == nil || res.escaped != nil || r.t.Failed() || r.o.Strategy == "fifo" {
+		return res
+	}
+	picks, err := picksOf(res.trace.Bytes())
+	if err != nil {
+		r.t.Logf("simtest: the failure is not made simpler: %v", err)
+		return res
+	}
+	s := &shrinker{r: r, property: res.violation.Property, until: time.Now().Add(limit), maxSteps: 2*res.steps + 1000, picks: picks, best: res}
+	s.header = res.header
+	s.header.Options = maps.Clone(res.header.Options)
+	s.header.Options[optionShrunk] = fmt.Sprintf("%d steps, %d faults", res.steps, res.faults)
+	s.run()
+	return s.best
+}
+
+func (s *shrinker) run() {
+	if s.try(nil) {
+		return // it breaks without any choice of the kind
+	}
+	isFault := func(p pick) bool { return p.fault }
+	s.try(slices.DeleteFunc(slices.Clone(s.picks), isFault))
+	s.cutEnd()
+	s.drop(isFault)
+	s.drop(func(p pick) bool { return !p.fault })
+	s.cutEnd()
+}
+
+// cutEnd leaves the end to fifo: halves first.
+func (s *shrinker) cutEnd() {
+	for n := len(s.picks) / 2; n > 0 && !s.over(); {
+		if n > len(s.picks) || !s.try(s.picks[:len(s.picks)-n]) {
+			n /= 2
+		}
+	}
+}
+
+// drop leaves out picks of a sort, ever fewer at a time.
+func (s *shrinker) drop(of func(pick) bool) {
+	for n := s.count(of); n > 0 && !s.over(); n /= 2 {
+		for from := 0; from < s.count(of) && !s.over(); {
+			k := -1
+			without := slices.DeleteFunc(slices.Clone(s.picks), func(p pick) bool {
+				if !of(p) {
+					return false
+				}
+				k++
+				return k >= from && k < from+n
+			})
+			if !s.try(without) {
+				from += n
+			}
+		}
+	}
+}
+
+func (s *shrinker) count(of func(pick) bool) int {
+	n := 0
+	for _, p := range s.picks {
+		if of(p) {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *shrinker) over() bool { return !time.Now().Before(s.until) || s.r.t.Failed() }
+
+// try runs with fewer picks, keeps them if it breaks the same, and tells whether it does.
+func (s *shrinker) try(picks []pick) bool {
+	if s.over() {
+		return false
+	}
+	res := s.r.play(source{header: s.header, picks: &picks, maxSteps: s.maxSteps})
+	if res.violation == nil || res.violation.Property != s.property || res.escaped != nil {
+		return false
+	}
+	s.picks = picks
+	if res.faults < s.best.faults || res.faults == s.best.faults && res.steps <= s.best.steps {
+		s.best = res
+	}
+	return true
+}

@@ -1,0 +1,85 @@
+package simtest_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/informersim/informersim/simtest"
+)
+
+// crashBody breaks once a process is started a second time, and only then.
+func crashBody(env *simtest.Env) {
+	starts := 0
+	env.Go("p", func(ctx context.Context) error { starts++; <-ctx.Done(); return nil })
+	env.Always("it is started once", func() error {
+		if starts > 1 {
+			return errors.New("it is started again")
+		}
+		return nil
+	})
+	workload(env)
+	env.Advance(time.Hour)
+}
+
+var stepsAndFaults = regexp.MustCompile(`(\d+) steps, (\d+) faults, `)
+
+func sizeOf(t *testing.T, message string) (steps, faults int) {
+	t.Helper()
+	m := stepsAndFaults.FindStringSubmatch(message)
+	if m == nil {
+		t.Fatalf("the message tells no steps and faults:\n%s", message)
+	}
+	steps, _ = strconv.Atoi(m[1])
+	faults, _ = strconv.Atoi(m[2])
+	return steps, faults
+}
+
+// A failure is made simpler: of all that went wrong, what it takes is left. What is kept is that run, and it replays.
+func TestFailuresAreMadeSimpler(t *testing.T) {
+	t.Chdir(t.TempDir())
+	o := simtest.Options{Seeds: 1, Mix: "storm", Replicas: 2, Crashes: 0.01, Shrink: -1}
+	asItWas := failure(t, o, crashBody)
+	steps, faults := sizeOf(t, asItWas)
+	if faults < 2 {
+		t.Fatalf("the test needs a run with more faults:\n%s", asItWas)
+	}
+
+	o.Shrink = time.Minute // it is done long before
+	first := &keeper{recorder{name: "TestX"}}
+	try(first, o, crashBody)
+	message := strings.Join(first.errors, "\n")
+	fewerSteps, fewerFaults := sizeOf(t, message)
+	if fewerFaults != 1 || fewerSteps >= steps {
+		t.Errorf("%d steps and %d faults became %d and %d:\n%s", steps, faults, fewerSteps, fewerFaults, message)
+	}
+	wantIn(t, message, "it is started once is broken", "it was made simpler, and had "+strconv.Itoa(steps)+" steps, "+strconv.Itoa(faults)+" faults")
+
+	again := &keeper{recorder{name: "TestX"}}
+	try(again, o, crashBody)
+	if a := strings.Join(again.errors, "\n"); a != message {
+		t.Errorf("the replay says\n%s\nthe run said\n%s", a, message)
+	}
+
+	if err := os.RemoveAll("testdata"); err != nil {
+		t.Fatal(err)
+	}
+	o.Shrink = 1 // no time for anything
+	if s, f := sizeOf(t, failure(t, o, crashBody)); s != steps || f != faults {
+		t.Errorf("without time it has %d steps and %d faults", s, f)
+	}
+}
+
+// What needs no fault is told without any.
+func TestNeedlessFaultsAreLeftOut(t *testing.T) {
+	broken := true
+	message := failure(t, simtest.Options{Mix: "storm", Replicas: 2}, brokenBody(&broken))
+	if _, faults := sizeOf(t, message); faults != 0 {
+		t.Errorf("there are faults in\n%s", message)
+	}
+}
