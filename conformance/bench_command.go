@@ -37,7 +37,8 @@ func benchCommand(s *settings) *cobra.Command {
 		Use:   "bench",
 		Short: "Measure a real and a fake apiserver in one run",
 		Long: "Measure a real and a fake apiserver in one run.\n\nLines beginning with Benchmark are in the format of Go's benchmarks, " +
-			"for benchstat. fake is served over a socket like the real one, process is the fake one called in process.",
+			"for benchstat. fake is served over a socket like the real one; process is the fake one through its http.RoundTripper, with the " +
+			"same bytes; client is its in-process client, as simulated informers use it: objects, no bytes, no rules of a kind.",
 		Args: cobra.NoArgs,
 		Example: `  go run . bench
   go run . bench --servers real --fsync
@@ -45,7 +46,7 @@ func benchCommand(s *settings) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return b.main(c.Context()) },
 	}
 	f := c.Flags()
-	f.StringVar(&b.servers, "servers", "real,fake,process", "what is measured, in this order")
+	f.StringVar(&b.servers, "servers", "real,fake,process,client", "what is measured, in this order")
 	f.BoolVar(&b.short, "short", false, "small numbers: a few seconds instead of minutes")
 	f.BoolVar(&b.fsync, "fsync", false, "let the real server's etcd write through to the disk")
 	return c
@@ -69,6 +70,21 @@ func (b *benchSettings) main(ctx context.Context) error {
 // measure starts one server and measures it.
 func (b *benchSettings) measure(ctx context.Context, name string, sizes bench.Sizes) error {
 	began := time.Now()
+	report := func(r bench.Result) {
+		b.results = append(b.results, measured{name, r})
+		fmt.Fprintf(b.out, "Benchmark%s/%s\n", strings.ToUpper(name[:1])+name[1:], r)
+	}
+	ready := func() {
+		report(bench.Result{Name: "ready", Operations: 1, Duration: time.Since(began), Unit: "starts"})
+	}
+	if name == "client" {
+		direct, err := bench.NewDirect()
+		if err != nil {
+			return err
+		}
+		ready()
+		return direct.Suite(sizes, report)
+	}
 	server, stop, err := b.start(ctx, name)
 	if err != nil {
 		return err
@@ -77,11 +93,7 @@ func (b *benchSettings) measure(ctx context.Context, name string, sizes bench.Si
 	if _, err := server.Client.Get(server.Root + resources.GroupVersionPath + "/gizmos"); err != nil {
 		return err
 	}
-	report := func(r bench.Result) {
-		b.results = append(b.results, measured{name, r})
-		fmt.Fprintf(b.out, "Benchmark%s/%s\n", strings.ToUpper(name[:1])+name[1:], r)
-	}
-	report(bench.Result{Name: "ready", Operations: 1, Duration: time.Since(began), Unit: "starts"})
+	ready()
 	return server.Suite(ctx, sizes, report)
 }
 
@@ -109,7 +121,7 @@ func (b *benchSettings) start(ctx context.Context, name string) (bench.Server, f
 		client := &http.Client{Transport: &transport.RoundTripper{Driver: target.pump, API: target.api}}
 		return bench.Server{Root: "http://fake", Client: client}, target.stop, nil
 	}
-	return bench.Server{}, nil, fmt.Errorf("no such server: want real, fake or process")
+	return bench.Server{}, nil, fmt.Errorf("no such server: want real, fake, process or client")
 }
 
 // table prints the rates side by side, and how many times the first server's each of the others is.

@@ -14,14 +14,14 @@ func TestBenchMeasuresAFakeServer(t *testing.T) {
 	var out bytes.Buffer
 	b := &benchSettings{settings: &settings{out: &out}}
 	sizes := bench.Sizes{Creates: 20, Objects: 60, Updates: 10, Watchers: []int{1, 3}}
-	names := []string{"fake", "process"}
+	names := []string{"fake", "process", "client"}
 	for _, name := range names {
 		if err := b.measure(context.Background(), name, sizes); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
 	b.table(names)
-	for _, want := range []string{"BenchmarkFake/create/clients=8\t20\t", "BenchmarkProcess/fan-out/watchers=3\t30\t", "list/rv=0"} {
+	for _, want := range []string{"BenchmarkFake/create/clients=8\t20\t", "BenchmarkProcess/fan-out/watchers=3\t30\t", "BenchmarkClient/page/limit=500\t1\t", "list/rv=0"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
