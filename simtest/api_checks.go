@@ -2,6 +2,7 @@ package simtest
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +20,8 @@ type apiChecks struct {
 	w       *world
 	clients map[sim.ActorID]*clientView
 	log     map[string][]logged // commits by resource (plural), oldest first
+
+	informers informerChecks
 }
 
 type logged struct {
@@ -28,10 +31,12 @@ type logged struct {
 
 // clientView is what was seen of one client.
 type clientView struct {
-	watches map[int64]*watchView
-	last    string // the last request, and how often it was made at this instant
-	at      time.Duration
-	times   int
+	watches   map[int64]*watchView
+	followers map[int64]*follower // of requests that are under way
+	pages     map[int64]string    // what lists that go on say where
+	last      string              // the last request, and how often it was made at this instant
+	at        time.Duration
+	times     int
 }
 
 // watchView is an open watch.
@@ -43,7 +48,15 @@ type watchView struct {
 }
 
 func newAPIChecks(w *world) *apiChecks {
-	return &apiChecks{w: w, clients: map[sim.ActorID]*clientView{}, log: map[string][]logged{}}
+	c := &apiChecks{w: w}
+	c.forget()
+	return c
+}
+
+// forget begins anew: with another history of the Store, what was seen means nothing.
+func (c *apiChecks) forget() {
+	c.clients, c.log = map[sim.ActorID]*clientView{}, map[string][]logged{}
+	c.informers.followers = map[string]*follower{}
 }
 
 func (c *apiChecks) record(r *sim.Record) {
@@ -56,13 +69,25 @@ func (c *apiChecks) record(r *sim.Record) {
 		}
 		c.log[plural] = append(c.log[plural], logged{r.RV, namespace})
 	case fakeapiserver.KindRestore:
-		c.clients, c.log = map[sim.ActorID]*clientView{}, map[string][]logged{} // another history begins
+		c.forget()
+	case KindProcess:
+		c.informers.processes++
 	case fakeapiserver.KindRequest:
 		c.request(r)
 	case fakeapiserver.KindFrame:
 		c.frame(r)
+	case fakeapiserver.KindResponse:
+		if v := c.client(r.Actor); r.Detail != "ok" && v.followers[r.N] != nil {
+			v.followers[r.N].failed(r.N)
+			delete(v.followers, r.N)
+		}
 	case fakeapiserver.KindWatchClosed:
-		delete(c.client(r.Actor).watches, r.N)
+		v := c.client(r.Actor)
+		delete(v.watches, r.N)
+		if f := v.followers[r.N]; f != nil {
+			f.closed(r.N, r.Detail)
+			delete(v.followers, r.N)
+		}
 	case fakeapiserver.KindPage:
 		c.page(r)
 	}
@@ -71,7 +96,7 @@ func (c *apiChecks) record(r *sim.Record) {
 func (c *apiChecks) client(id sim.ActorID) *clientView {
 	v := c.clients[id]
 	if v == nil {
-		v = &clientView{watches: map[int64]*watchView{}}
+		v = &clientView{watches: map[int64]*watchView{}, followers: map[int64]*follower{}, pages: map[int64]string{}}
 		c.clients[id] = v
 	}
 	return v
@@ -85,8 +110,18 @@ func (c *apiChecks) request(r *sim.Record) {
 	if v.times++; v.times == hotLoop && (strings.HasPrefix(r.Detail, "list") || strings.HasPrefix(r.Detail, "watch")) {
 		c.w.fail("NoHotLoop", fmt.Sprintf("%s makes the request %q of %s %d times without waiting", c.w.kernel.ActorName(r.Actor), r.Detail, r.Key, v.times))
 	}
-	if !strings.HasPrefix(r.Detail, "watch ") {
+	w := words(r.Detail)
+	if w["verb"] != "watch" && w["verb"] != "list" || r.Actor == c.w.helpers {
 		return
+	}
+	f := c.informers.follower(r.Actor, r.Key, w)
+	v.followers[r.N] = f
+	if w["verb"] == "list" {
+		v.pages[r.N] = w["continue"]
+		return
+	}
+	if property, message := f.watch(r.N, w); property != "" {
+		c.broken(property, r, "of %s: %s", r.Key, message)
 	}
 	watch := &watchView{plural: r.Key, gaps: true}
 	for _, word := range strings.Fields(r.Detail)[1:] {
@@ -109,6 +144,7 @@ func (c *apiChecks) request(r *sim.Record) {
 }
 
 func (c *apiChecks) frame(r *sim.Record) {
+	c.followed(r)
 	watch := c.client(r.Actor).watches[r.N]
 	if watch == nil || r.RV == 0 || r.Detail == "ERROR" {
 		return
@@ -136,6 +172,25 @@ func (c *apiChecks) frame(r *sim.Record) {
 	watch.rv = r.RV
 }
 
+// followed notes a frame for whoever follows.
+func (c *apiChecks) followed(r *sim.Record) {
+	f := c.client(r.Actor).followers[r.N]
+	if f == nil || f.watches[r.N] == nil {
+		return
+	}
+	w := f.watches[r.N]
+	switch {
+	case r.Detail == "ERROR":
+		w.malformed = true
+	case w.initial:
+		w.initial = r.Detail != "BOOKMARK"
+		w.rv = max(w.rv, r.RV)
+	default:
+		w.events++
+		w.rv = max(w.rv, r.RV)
+	}
+}
+
 // between is a commit that the watch should have shown before rv, 0 if there is none.
 func (c *apiChecks) between(watch *watchView, rv int64) int64 {
 	all := c.log[watch.plural]
@@ -150,7 +205,11 @@ func (c *apiChecks) between(watch *watchView, rv int64) int64 {
 // page compares every item with what the Store had at the list's revision, as far as it is not compacted.
 func (c *apiChecks) page(r *sim.Record) {
 	page, ok := r.Obj.(*fakeapiserver.Page)
-	if !ok || len(page.Items) == 0 {
+	if !ok {
+		return
+	}
+	c.listed(r, page)
+	if len(page.Items) == 0 {
 		return
 	}
 	id, ok := c.resourceOf(page.Items[0])
@@ -170,6 +229,26 @@ func (c *apiChecks) page(r *sim.Record) {
 			c.broken("ListIsAtOneRevision", r, "the list at %d has a state of %s that is not of that revision", page.Revision, key)
 			return
 		}
+	}
+}
+
+// listed notes where a list was, and compares a page with where the list began.
+func (c *apiChecks) listed(r *sim.Record, page *fakeapiserver.Page) {
+	number, _, _ := strings.Cut(strings.TrimPrefix(r.Detail, "request="), " ")
+	n, err := strconv.ParseInt(number, 10, 64)
+	v := c.client(r.Actor)
+	f := v.followers[n]
+	if err != nil || f == nil {
+		return
+	}
+	began, _, _ := strings.Cut(v.pages[n], ":")
+	delete(v.followers, n)
+	delete(v.pages, n)
+	if rv, err := strconv.ParseInt(began, 10, 64); err == nil && rv != page.Revision {
+		c.broken("ListIsAtOneRevision", r, "a page is at %d, and the list began at %d", page.Revision, rv)
+	}
+	if page.Continue == "" {
+		f.listed[page.ResourceVersion] = true
 	}
 }
 

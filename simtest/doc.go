@@ -21,8 +21,16 @@
 // # What is checked
 //
 // What the body asks for ([Env.Always], [Env.Eventually], [Env.Sometimes], and whatever it reports to its t), and, for every
-// client, what can be seen at the API: watches are ordered, unique and without gaps, lists are at one revision, and nobody
-// repeats a request in a tight loop. The zero Options inject faults, from the mix "default".
+// client, what can be seen at the API:
+//
+//	WatchOrdered WatchUnique WatchReliable  a watch is in order, shows nothing twice, and has no gap
+//	ListIsAtOneRevision                     a list, its pages included, is the Store at one revision
+//	WatchGoesOn                             after a watch comes one from its last event, not from where it had begun
+//	NoRelistOnEOF                           a watch that ends cleanly and had shown something costs a watch, not a list
+//	NoHotLoop                               nobody repeats a list or watch without time passing
+//	NoPanic BodyReturns NoLivelock          processes do not panic, the body does not wait for ever, the run ends
+//
+// The zero Options inject faults, from the mix "default".
 //
 // # A failure
 //

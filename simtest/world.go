@@ -47,6 +47,7 @@ type world struct {
 	kinds    *catalogue
 	bubble   *clientgo.Bubble
 	gate     *gate
+	helpers  sim.ActorID // the client of Env's helpers
 	body     *body
 	checks   *checks
 	ctx      context.Context
@@ -149,6 +150,7 @@ func newWorld(t TB, o *Options, kinds *catalogue, s source) (*world, error) {
 	if w.spare != nil {
 		w.spare.spare(w.kernel, "conn/"+workloadClient)
 	}
+	w.helpers, _ = w.kernel.ActorByName("conn/" + workloadClient)
 	w.checks = newChecks(w)
 	w.kernel.Observe(w.checks)
 	return w, nil
