@@ -12,6 +12,7 @@ import (
 	"github.com/informersim/informersim/conformance/probe"
 	"github.com/informersim/informersim/conformance/resources"
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/apiextensions"
 	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/transport"
 	"github.com/informersim/informersim/fakeapiserver/types"
@@ -35,20 +36,22 @@ func newFakeTarget() (*fakeTarget, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load the conformance resources: %w", err)
 	}
-	compiled, err := crd.Compile(definitions...)
+	api, err := rest.New(rest.Options{Cluster: cluster, Types: types.NewRegistry()})
 	if err != nil {
-		return nil, fmt.Errorf("compile the conformance resources: %w", err)
+		return nil, fmt.Errorf("build the fake apiserver: %w", err)
 	}
-	registry := types.NewRegistry()
-	if err := registry.Add(compiled...); err != nil {
-		return nil, fmt.Errorf("register the conformance resources: %w", err)
-	}
-	api, err := rest.New(rest.Options{Cluster: cluster, Types: registry})
+	served, err := apiextensions.New(cluster, api)
 	if err != nil {
 		return nil, fmt.Errorf("build the fake apiserver: %w", err)
 	}
 	quiet := log.New(io.Discard, "", 0)
 	pump := transport.NewPump(k, func(err error) { log.Print("the fake apiserver's kernel ended: ", err) })
+	for _, d := range definitions {
+		pump.Do(func() { err = served.Install(d) })
+		if err != nil {
+			return nil, fmt.Errorf("serve the conformance resources: %w", err)
+		}
+	}
 	front := httptest.NewUnstartedServer(&transport.Handler{Driver: pump, API: api, Log: quiet})
 	front.Config.ErrorLog = quiet
 	front.Start()

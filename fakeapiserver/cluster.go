@@ -150,6 +150,16 @@ func (c *Cluster) AddResource(r Resource) (ResourceID, error) {
 	return id, nil
 }
 
+// Reopen closes the watches of a resource and begins its watch caches anew, as a server does whose definition of the resource
+// has changed: what was before cannot be watched any more.
+func (c *Cluster) Reopen(id ResourceID) {
+	for _, r := range c.replicas {
+		if int(id) < len(r.caches) {
+			r.caches[id].reinitialise()
+		}
+	}
+}
+
 // FindResource is the resource of that group and plural name.
 func (c *Cluster) FindResource(gr schema.GroupResource) (ResourceID, bool) {
 	for id, r := range c.store.resources {

@@ -110,16 +110,20 @@ func (r *Replica) Restart() {
 // watches are closed, its connections stay (I107).
 func (r *Replica) reinitialise() {
 	for _, c := range r.caches {
-		waiting := c.waiters
-		c.empty()
-		for len(c.streams) > 0 {
-			s := c.streams[0]
-			c.removeStream(s)
-			s.closeWith(closing{why: "the watch cache was reinitialised"})
-		}
-		for _, w := range waiting {
-			w.then(false)
-		}
-		c.offer()
+		c.reinitialise()
 	}
+}
+
+func (c *watchCache) reinitialise() {
+	waiting := c.waiters
+	c.empty()
+	for len(c.streams) > 0 {
+		s := c.streams[0]
+		c.removeStream(s)
+		s.closeWith(closing{why: "the watch cache was reinitialised"})
+	}
+	for _, w := range waiting {
+		w.then(false)
+	}
+	c.offer()
 }

@@ -76,6 +76,18 @@ func (s *Store) AddResource(r Resource) (ResourceID, error) {
 	return ResourceID(len(s.resources) - 1), nil
 }
 
+// Redefine changes what is known of a resource. Its group and plural name stay, and its objects, in whatever version they are.
+func (s *Store) Redefine(id ResourceID, r Resource) error {
+	if err := r.validate(); err != nil {
+		return err
+	}
+	if int(id) >= len(s.resources) || s.resources[id].GroupResource() != r.GroupResource() {
+		return fmt.Errorf("fakeapiserver: resource %d is not %s", id, r.GroupResource())
+	}
+	s.resources[id] = &r
+	return nil
+}
+
 // Resource describes a resource; nil if the id is not one of this Store.
 func (s *Store) Resource(id ResourceID) *Resource {
 	if int(id) >= len(s.resources) {

@@ -22,8 +22,13 @@ type tally struct {
 func newTally(w *World) *tally {
 	t := &tally{w: w, logged: map[string]*lineLog{}, began: map[sim.ActorID]int64{}}
 	for _, c := range w.scenario.cmds {
-		if c, ok := c.Command.(*takeCmd); ok {
-			t.logged[c.log+c.of] = &lineLog{}
+		switch c := c.Command.(type) {
+		case *logCmd:
+			t.logged[c.handler] = &lineLog{}
+		case *requestsCmd:
+			t.logged["conn/"+c.client] = &lineLog{}
+		case *reconcilesCmd:
+			t.logged["reconciles of "+c.worker] = &lineLog{}
 		}
 	}
 	w.logs = t.logged
@@ -85,7 +90,7 @@ func (t *tally) notify(r *sim.Record) {
 func (t *tally) reconciled(r *sim.Record) {
 	worker := t.w.kernel.ActorName(r.Actor)
 	name, _, _ := strings.Cut(worker, "/")
-	if l := t.logged[reconcilesOf+name]; l != nil {
+	if l := t.logged["reconciles of "+name]; l != nil {
 		l.line("%s %s", worker, ReconcileText(r, t.began[r.Actor]))
 	}
 }

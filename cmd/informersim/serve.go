@@ -17,10 +17,10 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/apiextensions"
 	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/transport"
 	"github.com/informersim/informersim/fakeapiserver/types"
-	"github.com/informersim/informersim/fakeapiserver/types/crd"
 	"github.com/informersim/informersim/sim"
 )
 
@@ -95,12 +95,13 @@ func (f *serveFlags) serve(c *cobra.Command) error {
 
 // served is the world behind the listeners.
 type served struct {
-	kernel  *sim.Kernel
-	cluster *fakeapiserver.Cluster
-	rest    *rest.Server
-	api     transport.API // rest, or what guards it
-	pump    *transport.Pump
-	data    *data // nil if everything is in memory
+	kernel      *sim.Kernel
+	cluster     *fakeapiserver.Cluster
+	rest        *rest.Server
+	definitions *apiextensions.Server
+	api         transport.API // rest, or what guards it
+	pump        *transport.Pump
+	data        *data // nil if everything is in memory
 }
 
 // stop ends the world; what it has to keep is kept.
@@ -128,15 +129,6 @@ func (f *serveFlags) world(stderr io.Writer) (*served, error) {
 	if err := reg.Add(types.Builtin(types.BuiltinOptions{})...); err != nil {
 		return nil, err
 	}
-	for _, path := range f.crds {
-		resources, err := loadCRDs(path)
-		if err != nil {
-			return nil, err
-		}
-		if err := reg.Add(resources...); err != nil {
-			return nil, fmt.Errorf("--crd %s: %w", path, err)
-		}
-	}
 	w := &served{kernel: sim.NewKernel(sim.Options{Seed: f.seed, Strategy: strategy})}
 	w.kernel.Clock().StartAt(time.Now())
 	w.cluster = fakeapiserver.NewCluster(w.kernel, o)
@@ -148,33 +140,21 @@ func (f *serveFlags) world(stderr io.Writer) (*served, error) {
 		return nil, err
 	}
 	w.api = w.rest
+	if w.definitions, err = apiextensions.New(w.cluster, w.rest); err != nil {
+		return nil, err
+	}
 	w.pump = transport.NewPump(w.kernel, func(err error) { fmt.Fprintf(stderr, "error: the server has stopped working: %v\n", err) })
 	if f.data != "" {
 		if err := w.keepIn(f.data); err != nil {
 			return nil, fmt.Errorf("--data: %w", err)
 		}
 	}
+	for _, path := range f.crds {
+		if err := w.define(path); err != nil {
+			return nil, errors.Join(fmt.Errorf("--crd: %w", err), w.stop())
+		}
+	}
 	return w, nil
-}
-
-func loadCRDs(path string) ([]*types.Resource, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("--crd: %w", err)
-	}
-	defer file.Close()
-	definitions, err := crd.LoadManifests(file)
-	if err != nil {
-		return nil, fmt.Errorf("--crd %s: %w", path, err)
-	}
-	if len(definitions) == 0 {
-		return nil, fmt.Errorf("--crd %s: there is no CustomResourceDefinition in it", path)
-	}
-	resources, err := crd.Compile(definitions...)
-	if err != nil {
-		return nil, fmt.Errorf("--crd %s: %w", path, err)
-	}
-	return resources, nil
 }
 
 // checkAddress refuses what other machines could reach, unless that is guarded.
@@ -203,7 +183,18 @@ func (f *serveFlags) listen(c *cobra.Command, w *served) error {
 	ctx := c.Context()
 	ln, err := net.Listen("tcp", f.addr)
 	if err != nil {
+		return fmt.Errorf("--addr: %w", err)
+	}
+	defer ln.Close()
+	control, err := f.listenControl()
+	if err != nil {
 		return err
+	}
+	url := "http://" + ln.Addr().String()
+	if f.kubeconfig != "" {
+		if err := writeKubeconfig(f.kubeconfig, url, f.token); err != nil {
+			return err
+		}
 	}
 	logger := log.New(c.ErrOrStderr(), "", log.LstdFlags)
 	streams, endStreams := context.WithCancel(context.Background())
@@ -213,20 +204,10 @@ func (f *serveFlags) listen(c *cobra.Command, w *served) error {
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 20, ErrorLog: logger,
 		BaseContext: func(net.Listener) context.Context { return streams },
 	}
-	url := "http://" + ln.Addr().String()
-	if f.kubeconfig != "" {
-		if err := writeKubeconfig(f.kubeconfig, url, f.token); err != nil {
-			return errors.Join(err, ln.Close())
-		}
-	}
 	failed := make(chan error, 2)
 	go func() { failed <- server.Serve(ln) }()
 	fmt.Fprintf(c.OutOrStdout(), "serving on %s\n", url)
-	if f.control != "" {
-		control, err := net.Listen("tcp", f.control)
-		if err != nil {
-			return errors.Join(err, server.Close())
-		}
+	if control != nil {
 		steering := &http.Server{Handler: w.controlHandler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: logger}
 		go func() { failed <- steering.Serve(control) }()
 		defer steering.Close()
@@ -243,6 +224,18 @@ func (f *serveFlags) listen(c *cobra.Command, w *served) error {
 	err = server.Shutdown(patience)
 	fmt.Fprintln(c.OutOrStdout(), "stopped")
 	return err
+}
+
+// listenControl opens the listener of --control, nil without it.
+func (f *serveFlags) listenControl() (net.Listener, error) {
+	if f.control == "" {
+		return nil, nil
+	}
+	ln, err := net.Listen("tcp", f.control)
+	if err != nil {
+		return nil, fmt.Errorf("--control: %w", err)
+	}
+	return ln, nil
 }
 
 func writeKubeconfig(path, url, token string) error {

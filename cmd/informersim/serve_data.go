@@ -1,11 +1,15 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
 	"github.com/informersim/informersim/fakeapiserver/persistence"
 	"github.com/informersim/informersim/fakeapiserver/transport"
+	"github.com/informersim/informersim/fakeapiserver/types/crd"
 )
 
 // data is the file of --data.
@@ -21,7 +25,7 @@ func (w *served) keepIn(path string) error {
 	if err != nil {
 		return err
 	}
-	w.pump.Do(func() { err = persistence.Load(w.cluster, state) })
+	w.pump.Do(func() { err = w.restore(state) })
 	if err != nil {
 		w.pump.Stop()
 		return errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
@@ -29,6 +33,22 @@ func (w *served) keepIn(path string) error {
 	w.data = &data{file: file, recorder: persistence.Record(w.cluster, file), goesOn: state.Len() > 0}
 	w.api = &persistence.Durable{API: w.rest, Recorder: w.data.recorder}
 	return nil
+}
+
+// restore puts what was in a file where it was. Definitions come first: without them nobody knows the resources of the rest.
+func (w *served) restore(state *persistence.State) error {
+	var definitions []*apiextensionsv1.CustomResourceDefinition
+	for _, data := range state.Objects(crd.DefinitionResource.GroupResource()) {
+		d := &apiextensionsv1.CustomResourceDefinition{}
+		if err := json.Unmarshal(data, d); err != nil {
+			return fmt.Errorf("a CustomResourceDefinition cannot be read: %w", err)
+		}
+		definitions = append(definitions, d)
+	}
+	if err := w.definitions.Restore(definitions, state.Revision()); err != nil {
+		return err
+	}
+	return persistence.Load(w.cluster, state)
 }
 
 // sync saves what is not saved yet. It is called with the world at rest, or inside a step.

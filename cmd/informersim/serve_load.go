@@ -17,7 +17,31 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/informersim/informersim/fakeapiserver/transport"
+	"github.com/informersim/informersim/fakeapiserver/types/crd"
 )
+
+// define serves the CustomResourceDefinitions of a file. One that is there already, from --data, comes to be as in the file.
+func (w *served) define(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	definitions, err := crd.LoadManifests(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if len(definitions) == 0 {
+		return fmt.Errorf("%s: there is no CustomResourceDefinition in it", path)
+	}
+	for _, d := range definitions {
+		w.pump.Do(func() { err = w.definitions.Install(d) })
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return nil
+}
 
 // load creates the objects of a file through the API, so that they meet the same rules as any others. Those that are in the
 // file of --data already are left as they are, so that a session goes on with the command that began it.

@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"sort"
 	"strconv"
@@ -27,6 +29,7 @@ var (
 	mentions    = []*regexp.Regexp{
 		regexp.MustCompile(`([Rr]esource version: )([0-9]+)`),
 		regexp.MustCompile(`(current: )([0-9]+)`),
+		regexp.MustCompile(`(ResourceVersion in object meta: )([0-9]+)`),
 		regexp.MustCompile(`(ResourceVersion in (?:the precondition|record) \()([0-9]+)`),
 		regexp.MustCompile(`(\\*"resourceVersion\\*":\\*")([0-9]+)`),
 	}
@@ -42,6 +45,7 @@ type normaliser struct {
 	base    int64
 	brief   bool
 	managed bool
+	any     bool // revisions are not told apart
 	uids    map[string]string
 	names   map[string]string
 	order   []string
@@ -51,7 +55,7 @@ type normaliser struct {
 
 func newNormaliser(p Probe, base int64) *normaliser {
 	return &normaliser{
-		base: base, brief: p.Brief, managed: p.ManagedFields,
+		base: base, brief: p.Brief, managed: p.ManagedFields, any: p.AnyRevision,
 		uids: map[string]string{}, names: map[string]string{},
 	}
 }
@@ -166,9 +170,15 @@ func managers(entries []any) any {
 }
 
 // managerLine is "manager operation subresource", an apply's missing time included (S4).
+// ownManagers are the names under which servers write themselves: the real one has that of the program that it is linked into.
+var ownManagers = map[string]bool{"kube-apiserver": true, filepath.Base(os.Args[0]): true}
+
 func managerLine(entry any) string {
 	m, _ := entry.(map[string]any)
 	line := fmt.Sprintf("%v %v", m["manager"], m["operation"])
+	if ownManagers[fmt.Sprint(m["manager"])] {
+		line = fmt.Sprintf("<apiserver> %v", m["operation"])
+	}
 	if sub, found := m["subresource"]; found {
 		line += fmt.Sprintf(" %v", sub)
 	}
@@ -245,6 +255,9 @@ func (n *normaliser) revision(s string) string {
 	rv, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || rv < n.base || rv > n.base+revisionSpan {
 		return s
+	}
+	if n.any {
+		return "R+?"
 	}
 	return fmt.Sprintf("R+%d", rv-n.base)
 }

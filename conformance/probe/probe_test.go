@@ -29,7 +29,7 @@ func TestParseErrorsHavePlaces(t *testing.T) {
 		"get x":               "f:1: a step before the first probe line",
 		"probe p\n\nfetch x":  `f:3: unknown verb "fetch"`,
 		"probe p\nget":        "f:2: get needs a target",
-		"probe p !quick":      `f:1: unknown option "!quick" (want !brief, !managedFields, !form, !bookmarks or !slow)`,
+		"probe p !quick":      `f:1: unknown option "!quick" (want !brief, !managedFields, !form, !bookmarks, !anyRevision or !slow)`,
 		"probe p\n~ 3y get x": `f:2: unknown verb "3y"`,
 	} {
 		if _, err := Parse("f", text); err == nil || err.Error() != want {

@@ -22,6 +22,9 @@ type Probe struct {
 	// Bookmarks shows every bookmark. Without it those that end no initial state are only checked: when a server sends
 	// them is its own affair.
 	Bookmarks bool
+	// AnyRevision shows revisions as R+?: for probes of what controllers of a server do, whose writes collide and
+	// are made again as it happens.
+	AnyRevision bool
 	// Slow probes wait for the server's own timers; they are started first.
 	Slow bool
 	// Steps are played in order.
@@ -71,7 +74,7 @@ var verbs = map[string]bool{
 // Parse reads probes from text. file is named in errors.
 //
 // A probe begins with a line `probe NAME [CITE]... [!OPTION]...` where an option is brief, managedFields, form,
-// bookmarks or slow.
+// bookmarks, anyRevision or slow.
 // The lines below are its steps; `#` begins a comment line. A step is
 //
 //	[~ [Nx]] [VAR =] VERB TARGET [HEADER]... [BODY]
@@ -141,9 +144,11 @@ func parseProbe(line string) (Probe, error) {
 			p.Bookmarks = true
 		case "!slow":
 			p.Slow = true
+		case "!anyRevision":
+			p.AnyRevision = true
 		default:
 			if strings.HasPrefix(word, "!") {
-				return p, fmt.Errorf("unknown option %q (want !brief, !managedFields, !form, !bookmarks or !slow)", word)
+				return p, fmt.Errorf("unknown option %q (want !brief, !managedFields, !form, !bookmarks, !anyRevision or !slow)", word)
 			}
 			p.Cites = append(p.Cites, word)
 		}
@@ -200,7 +205,7 @@ func (p Probe) String() string {
 	for _, option := range []struct {
 		on   bool
 		word string
-	}{{p.Brief, "!brief"}, {p.ManagedFields, "!managedFields"}, {p.Form, "!form"}, {p.Bookmarks, "!bookmarks"}, {p.Slow, "!slow"}} {
+	}{{p.Brief, "!brief"}, {p.ManagedFields, "!managedFields"}, {p.Form, "!form"}, {p.Bookmarks, "!bookmarks"}, {p.AnyRevision, "!anyRevision"}, {p.Slow, "!slow"}} {
 		if option.on {
 			b.WriteString(" " + option.word)
 		}

@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -103,9 +102,7 @@ func (s *suite) copyDecl(out *bytes.Buffer, source []byte, decl ast.Decl, qualif
 		}
 		return true
 	})
-	slices.SortStableFunc(edits, func(a, b edit) int {
-		return cmp.Or(cmp.Compare(a.node.Pos(), b.node.Pos()), cmp.Compare(a.node.End(), b.node.End()))
-	})
+	slices.SortFunc(edits, func(a, b edit) int { return int(a.node.Pos() - b.node.Pos()) })
 	from := s.offset(decl.Pos())
 	out.WriteString("\n")
 	for _, e := range edits {

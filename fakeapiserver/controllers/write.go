@@ -80,6 +80,31 @@ func (w *writer) delete(o object, policy metav1.DeletionPropagation) error {
 	})
 }
 
+// DeleteAll deletes every object of a resource, in the order of keys, inside a step. It returns how many are left: those that
+// finalizers keep.
+func DeleteAll(c *fakeapiserver.Cluster, res fakeapiserver.ResourceID) (left int, err error) {
+	w := &writer{cluster: c}
+	var all []object
+	s := c.Store()
+	if err := s.Walk(res, s.Revision(), "", func(_ string, obj runtime.Object) bool {
+		if m, ok := obj.(metav1.Object); ok {
+			all = append(all, object{res: res, namespace: m.GetNamespace(), name: m.GetName(), uid: m.GetUID()})
+		}
+		return true
+	}); err != nil {
+		return 0, err
+	}
+	for _, o := range all {
+		if err := w.delete(o, ""); err != nil {
+			return 0, err
+		}
+		if obj, _ := w.get(o); obj != nil {
+			left++
+		}
+	}
+	return left, nil
+}
+
 func graceLeft(m metav1.Object) int64 {
 	if g := m.GetDeletionGracePeriodSeconds(); g != nil {
 		return *g

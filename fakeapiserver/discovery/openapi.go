@@ -203,12 +203,19 @@ func documentOf(v types.Version) (*spec3.OpenAPI, error) {
 			s.kind(r.GroupVersionKind())
 			continue
 		}
-		if out.Info = document.Info; document.Paths != nil {
-			maps.Copy(out.Paths.Paths, document.Paths.Paths)
+		if document.Info != nil {
+			out.Info = document.Info
 		}
 		if document.Components != nil {
 			maps.Copy(out.Components.Schemas, document.Components.Schemas)
 		}
+		if document.Paths == nil { // it has schemas of its own, and paths like any other
+			builtin = true
+			s.learn(document.Components)
+			s.pathsOf(r, out.Paths.Paths)
+			continue
+		}
+		maps.Copy(out.Paths.Paths, document.Paths.Paths)
 	}
 	if builtin {
 		for _, t := range []reflect.Type{reflect.TypeFor[metav1.DeleteOptions](), reflect.TypeFor[metav1.WatchEvent](), reflect.TypeFor[metav1.Status]()} {

@@ -158,8 +158,30 @@ func (s *schemas) answer(r *types.Resource, subresource string, a action) string
 	return s.kind(r.KindOf(subresource))
 }
 
-// kind is the schema of a kind of the scheme; "" if it has none.
+// learn notes which schemas a document has for kinds that are not of the scheme.
+func (s *schemas) learn(components *spec3.Components) {
+	if components == nil {
+		return
+	}
+	for _, name := range sortedKeys(components.Schemas) {
+		kinds, _ := components.Schemas[name].Extensions["x-kubernetes-group-version-kind"].([]any)
+		for _, k := range kinds {
+			kind, _ := k.(map[string]any)
+			text := func(key string) string { v, _ := kind[key].(string); return v }
+			gvk := schema.GroupVersionKind{Group: text("group"), Version: text("version"), Kind: text("kind")}
+			if s.learned == nil {
+				s.learned = map[schema.GroupVersionKind]string{}
+			}
+			s.learned[gvk] = name
+		}
+	}
+}
+
+// kind is the schema of a kind, of the scheme or learned; "" if it has none.
 func (s *schemas) kind(gvk schema.GroupVersionKind) string {
+	if name := s.learned[gvk]; name != "" {
+		return name
+	}
 	t, ok := clientscheme.Scheme.KnownTypes(gvk.GroupVersion())[gvk.Kind]
 	if !ok {
 		return ""

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/kube-openapi/pkg/validation/spec"
@@ -20,6 +21,8 @@ const refPrefix = "#/components/schemas/"
 type schemas struct {
 	done  map[string]*spec.Schema
 	kinds map[reflect.Type][]any // x-kubernetes-group-version-kind
+	// learned are the schemas of kinds that are in documents of their own.
+	learned map[schema.GroupVersionKind]string
 }
 
 // newSchemas makes none yet. The kinds of the scheme are looked up once for all.

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -41,6 +42,9 @@ func (w *Writer) Create(q Request, body types.Body, o *metav1.CreateOptions) (Re
 
 // created prepares a new object for the store.
 func (q *Request) created(obj runtime.Object, warnings []string) (Result, error) {
+	if q.Resource.Terminating {
+		return Result{Warnings: warnings}, q.terminating(obj)
+	}
 	more, err := q.Resource.BeforeCreate(obj, q.system())
 	if err != nil {
 		return Result{Warnings: warnings}, err
@@ -53,6 +57,15 @@ func (q *Request) created(obj runtime.Object, warnings []string) (Result, error)
 		return Result{Warnings: warnings}, err
 	}
 	return Result{Object: stored, Kept: kept, Created: true, Warnings: append(warnings, more...)}, nil
+}
+
+// terminating refuses what is created while its definition is being deleted.
+func (q *Request) terminating(obj runtime.Object) error {
+	name := q.Name
+	if m, err := meta.Accessor(obj); err == nil && name == "" {
+		name = m.GetName()
+	}
+	return apierrors.NewForbidden(q.Resource.GroupResource(), name, errors.New("create not allowed while custom resource definition is terminating"))
 }
 
 // dropRevision takes a new object's resourceVersion away. One that is a number and not 0 is an error (S2).

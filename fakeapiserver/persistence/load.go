@@ -1,18 +1,19 @@
 package persistence
 
 import (
+	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/informersim/informersim/fakeapiserver"
 )
 
 // Load puts a file's state into a cluster whose Store is empty and has the resources, inside a step of its kernel. Objects
-// keep their resourceVersions. It fails, before anything is written, if the file has something of a resource that is not
-// there, or what it cannot read. Watch caches begin anew.
+// keep their resourceVersions. It fails, before anything is written, if the file has what it cannot read. Watch caches begin
+// anew.
 func Load(c *fakeapiserver.Cluster, state *State) error {
 	if state.revision == 0 {
 		return nil
@@ -58,14 +59,15 @@ func firstRevision(state *State) int64 {
 	return state.revision + 1
 }
 
-// decodeAll makes all objects, with the resources that they are of.
+// decodeAll makes all objects, with the resources that they are of. One of which there are objects, and which nobody serves, is
+// added to the Store: its definition was deleted and left them behind, and finds them if it is created again.
 func decodeAll(c *fakeapiserver.Cluster, state *State) (objects []runtime.Object, ids []fakeapiserver.ResourceID, err error) {
-	unknown := map[string]int{}
 	for _, o := range state.objects {
 		id, ok := c.FindResource(o.gr)
 		if !ok {
-			unknown[o.gr.String()]++
-			continue
+			if id, err = c.AddResource(o.resource()); err != nil {
+				return nil, nil, fmt.Errorf("%s %s: %w", o.gr, o.key, err)
+			}
 		}
 		obj, err := decode(c.Store().Resource(id), o.stored)
 		if err != nil {
@@ -76,15 +78,16 @@ func decodeAll(c *fakeapiserver.Cluster, state *State) (objects []runtime.Object
 		}
 		objects, ids = append(objects, obj), append(ids, id)
 	}
-	if len(unknown) == 0 {
-		return objects, ids, nil
+	return objects, ids, nil
+}
+
+// resource is what an object says of its resource.
+func (o *saved) resource() fakeapiserver.Resource {
+	var head metav1.TypeMeta
+	_ = json.Unmarshal(o.Object, &head) // without a kind the resource is refused
+	return fakeapiserver.Resource{
+		Group: o.gr.Group, Version: o.Version, Plural: o.gr.Resource, Kind: head.Kind, Namespaced: strings.Contains(o.key, "/"),
 	}
-	var names []string
-	for name, n := range unknown { // order: sorted below
-		names = append(names, fmt.Sprintf("%d of %s", n, name))
-	}
-	slices.Sort(names)
-	return nil, nil, fmt.Errorf("there are objects of resources that are not served: %s; give their CustomResourceDefinitions", strings.Join(names, ", "))
 }
 
 // snapshot is the state of a Store as changes to an empty file.

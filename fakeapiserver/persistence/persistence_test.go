@@ -264,20 +264,32 @@ func TestLoadFails(t *testing.T) {
 		"has no name":           with("object/configmaps/x/a", `{"revision":1001,"version":"v1","object":{"metadata":{"namespace":"x","resourceVersion":"1001"}}}`),
 		"another of itself":     with("object/configmaps/x/a", `{"revision":1001,"version":"v1","object":{"metadata":{"name":"a","namespace":"x","resourceVersion":"7"}}}`),
 		"has revision 1002":     with("object/configmaps/x/a", `{"revision":1002,"version":"v1","object":{}}`),
-		"1 of gadgets.x.dev":    with("object/gadgets.x.dev/g", `{"revision":1003}`),
+		"needs a version":       with("object/gadgets.x.dev/g", `{"revision":1003}`),
 	} {
 		w := newWorld(t)
 		if err := w.load(kv); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error with %q", err, want)
 		}
 	}
-	w := newWorld(t, "widgets")
-	err := w.load(good)
-	if err == nil || !strings.Contains(err.Error(), "1 of widgets.example.dev") || w.c.Store().Revision() != 1000 {
-		t.Errorf("got %v, at revision %d", err, w.c.Store().Revision())
-	}
+	w := newWorld(t)
 	if err := w.load(&memory{}); err != nil || w.c.Store().Revision() != 1000 {
 		t.Errorf("an empty file: %v, at revision %d", err, w.c.Store().Revision())
+	}
+}
+
+// Objects of a resource that nobody serves any more are kept.
+func TestUnservedObjectsAreKept(t *testing.T) {
+	kv := &memory{pairs: map[string]string{}}
+	a := newWorld(t)
+	recorder := Record(a.c, kv)
+	a.must(func() error { _, err := a.c.Create(a.widgets, widget("w", 3)); return err })
+	a.must(recorder.Sync)
+	b := newWorld(t, "widgets")
+	if err := b.load(kv); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := state(t, b.c), state(t, a.c); got != want {
+		t.Errorf("loaded\n%s\nwant\n%s", got, want)
 	}
 }
 

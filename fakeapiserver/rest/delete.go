@@ -103,6 +103,10 @@ func (c *call) remove(live runtime.Object, o *metav1.DeleteOptions) (final runti
 		return nil, false, err
 	}
 	dryRun := len(o.DryRun) > 0
+	// A collection is deleted by the store behind the resource, which marks nothing.
+	if t, ok := c.resource.Strategy.(types.Terminator); ok && c.verb == verbDelete && m.GetDeletionTimestamp() == nil {
+		return c.terminate(t, live, dryRun)
+	}
 	finalizers := deletionFinalizers(m.GetFinalizers(), o)
 	grace := int64(0)
 	if d, ok := c.resource.Strategy.(types.Deleter); ok {
@@ -117,7 +121,7 @@ func (c *call) remove(live runtime.Object, o *metav1.DeleteOptions) (final runti
 		}
 		return live, true, nil
 	}
-	if m.GetDeletionTimestamp() != nil && slices.Equal(finalizers, m.GetFinalizers()) && graceOf(m) <= grace {
+	if m.GetDeletionTimestamp() != nil && m.GetDeletionGracePeriodSeconds() != nil && slices.Equal(finalizers, m.GetFinalizers()) && graceOf(m) <= grace {
 		return live, false, nil // it is being deleted already (S24)
 	}
 	marked := live.DeepCopyObject()
@@ -126,7 +130,9 @@ func (c *call) remove(live runtime.Object, o *metav1.DeleteOptions) (final runti
 		n.SetGeneration(n.GetGeneration() + 1)
 	}
 	at := metav1.NewTime(c.server.now())
-	n.SetDeletionTimestamp(&at)
+	if _, terminated := c.resource.Strategy.(types.Terminator); !terminated {
+		n.SetDeletionTimestamp(&at)
+	}
 	n.SetDeletionGracePeriodSeconds(&grace)
 	n.SetFinalizers(finalizers)
 	if dryRun {
@@ -135,6 +141,16 @@ func (c *call) remove(live runtime.Object, o *metav1.DeleteOptions) (final runti
 	n.SetResourceVersion("")
 	stored, err := c.server.cluster.Update(c.id, marked)
 	return stored, false, err
+}
+
+// terminate is the first delete of what somebody has to clean up behind.
+func (c *call) terminate(t types.Terminator, live runtime.Object, dryRun bool) (marked runtime.Object, gone bool, err error) {
+	marked = live.DeepCopyObject()
+	t.Terminate(marked, metav1.NewTime(c.server.now()))
+	if !dryRun {
+		marked, err = c.server.cluster.Update(c.id, marked)
+	}
+	return marked, false, err
 }
 
 func graceOf(m metav1.Object) int64 {
@@ -153,11 +169,28 @@ func (c *call) preconditions(m metav1.Object, p *metav1.Preconditions) error {
 		gr := schema.GroupResource{Group: c.resource.Group, Resource: c.resource.Kind}
 		return apierrors.NewConflict(gr, m.GetName(), fmt.Errorf(format, args...))
 	}
+	if _, ok := c.resource.Strategy.(types.Terminator); ok {
+		return c.terminatorPreconditions(m, p)
+	}
 	if p.UID != nil && *p.UID != m.GetUID() {
 		return conflict("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *p.UID, m.GetUID())
 	}
 	if p.ResourceVersion != nil && *p.ResourceVersion != m.GetResourceVersion() {
 		return conflict("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", *p.ResourceVersion, m.GetResourceVersion())
+	}
+	return nil
+}
+
+// terminatorPreconditions are checked by the resource itself, in its own words.
+func (c *call) terminatorPreconditions(m metav1.Object, p *metav1.Preconditions) error {
+	conflict := func(what, asked, have string) error {
+		return apierrors.NewConflict(c.resource.GroupResource(), m.GetName(), fmt.Errorf("precondition failed: %s in precondition: %s, %s in object meta: %s", what, asked, what, have))
+	}
+	if p.UID != nil && *p.UID != m.GetUID() {
+		return conflict("UID", string(*p.UID), string(m.GetUID()))
+	}
+	if p.ResourceVersion != nil && *p.ResourceVersion != m.GetResourceVersion() {
+		return conflict("ResourceVersion", *p.ResourceVersion, m.GetResourceVersion())
 	}
 	return nil
 }

@@ -8,6 +8,9 @@ import (
 
 // dispatch checks what needs no state and hands the request to its verb.
 func (c *call) dispatch(query url.Values) (cancel func()) {
+	if err := c.unrouted(); err != nil {
+		return c.at(func() { c.fail(err) })
+	}
 	if err := negotiate(c); err != nil {
 		return c.at(func() { c.fail(err) })
 	}

@@ -62,16 +62,41 @@ func (s *Server) add(t *types.Resource) error {
 		s.ids[gr] = id
 		return nil
 	}
-	id, err := s.cluster.AddResource(fakeapiserver.Resource{
-		Group: t.Group, Version: t.StorageVersion, Plural: t.Plural, Kind: t.Kind, Namespaced: t.Namespaced,
-		New:   s.newOf(t),
-		Field: fieldOf(t),
-	})
+	id, err := s.cluster.AddResource(s.describe(t))
 	if err != nil {
 		return fmt.Errorf("resource %s: %w", t, err)
 	}
 	s.ids[gr] = id
 	return nil
+}
+
+// Define serves these versions of a resource instead of those that were served, none if there are none, from the next request
+// on. What is stored stays. It fails, and changes nothing, if one is incomplete.
+func (s *Server) Define(gr schema.GroupResource, versions ...*types.Resource) error {
+	if len(versions) == 0 {
+		s.types.Remove(gr)
+		delete(s.ids, gr)
+		s.docs.Changed()
+		return nil
+	}
+	if err := s.types.Replace(gr, versions...); err != nil {
+		return err
+	}
+	s.docs.Changed()
+	if id, have := s.cluster.FindResource(gr); have {
+		s.ids[gr] = id
+		return s.cluster.Store().Redefine(id, s.describe(versions[0]))
+	}
+	return s.add(versions[0])
+}
+
+// describe is what the Store knows of a resource.
+func (s *Server) describe(t *types.Resource) fakeapiserver.Resource {
+	return fakeapiserver.Resource{
+		Group: t.Group, Version: t.StorageVersion, Plural: t.Plural, Kind: t.Kind, Namespaced: t.Namespaced,
+		New:   s.newOf(t),
+		Field: fieldOf(t),
+	}
 }
 
 // newOf makes empty objects in the version in which the resource is stored, whichever of its versions t is. That version need

@@ -47,6 +47,36 @@ func (g *Registry) Add(resources ...*Resource) error {
 	return nil
 }
 
+// Replace puts resources where all versions of a resource were, or at the end if there were none. They must be of that group and
+// plural name. It fails, and changes nothing, if one is incomplete.
+func (g *Registry) Replace(gr schema.GroupResource, resources ...*Resource) error {
+	for _, r := range resources {
+		if err := r.validate(); err != nil {
+			return err
+		}
+		if r.GroupResource() != gr {
+			return fmt.Errorf("types: resource %s cannot replace one of %s", r, gr)
+		}
+	}
+	at := slices.IndexFunc(g.resources, func(r *Resource) bool { return r.GroupResource() == gr })
+	if at < 0 {
+		return g.Add(resources...)
+	}
+	g.Remove(gr)
+	after := slices.Clone(g.resources[at:])
+	g.resources = g.resources[:at]
+	err := g.Add(resources...)
+	g.resources = append(g.resources, after...)
+	return err
+}
+
+func (g *Registry) forget(r *Resource) {
+	delete(g.byGVR, r.GroupVersionResource())
+	if g.byGVK[r.GroupVersionKind()] == r {
+		delete(g.byGVK, r.GroupVersionKind())
+	}
+}
+
 // Remove forgets every version of a resource, as when its CustomResourceDefinition is deleted. It tells whether there was one.
 func (g *Registry) Remove(gr schema.GroupResource) bool {
 	n := len(g.resources)
@@ -54,10 +84,7 @@ func (g *Registry) Remove(gr schema.GroupResource) bool {
 		if r.GroupResource() != gr {
 			return false
 		}
-		delete(g.byGVR, r.GroupVersionResource())
-		if g.byGVK[r.GroupVersionKind()] == r {
-			delete(g.byGVK, r.GroupVersionKind())
-		}
+		g.forget(r)
 		return true
 	})
 	return len(g.resources) != n

@@ -28,6 +28,8 @@ type Resource struct {
 	StorageVersion string
 	// Custom is set for resources of a CustomResourceDefinition.
 	Custom bool
+	// Terminating tells that the resource's definition is being deleted: nothing new is created.
+	Terminating bool
 	// Deprecated is the Warning header of every request for the resource; empty for none.
 	Deprecated string
 	// Strategy is what happens to the resource's objects.

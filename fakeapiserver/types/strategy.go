@@ -69,6 +69,12 @@ type MergeSchema interface {
 	MergeExample() runtime.Object
 }
 
+// Terminator is implemented by strategies of objects behind which somebody has to clean up: the first delete marks them.
+type Terminator interface {
+	// Terminate marks obj, in place, as being deleted.
+	Terminate(obj runtime.Object, now metav1.Time)
+}
+
 // Deleter is implemented by strategies whose objects are not deleted at once.
 type Deleter interface {
 	// GracePeriod is how many seconds obj lives on after a delete that asks for the given grace period, nil for the default.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/conversion"
@@ -23,10 +24,12 @@ import (
 // The verbs of discovery, in the order in which a real server lists them for custom resources.
 var (
 	verbs            = []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
+	terminatingVerbs = []string{"delete", "deletecollection", "get", "list", "watch"}
 	subresourceVerbs = []string{"get", "patch", "update"}
 )
 
-// Compile makes a resource of each served version of the definitions, in their order. Definitions must be complete (Complete).
+// Compile makes a resource of each served version of the definitions, in their order. Definitions must be complete (Complete), or
+// have been stored.
 func Compile(definitions ...*apiextensionsv1.CustomResourceDefinition) ([]*types.Resource, error) {
 	var all []*types.Resource
 	for _, definition := range definitions {
@@ -44,10 +47,29 @@ type family struct {
 	definition *apiextensionsv1.CustomResourceDefinition
 	schemas    map[string]*structuralschema.Structural // by version
 	convertor  runtime.ObjectConvertor
+	// webhook tells that versions would be converted by somebody else.
+	webhook bool
+	// since is the revision from which on objects are stored as this definition has them. Older ones are pruned and defaulted when
+	// they are read, as what a real server finds in its store is.
+	since int64
+}
+
+// Redefine is Compile for a definition that replaces another one: what was stored at a revision up to since was stored by that.
+func Redefine(definition *apiextensionsv1.CustomResourceDefinition, since int64) ([]*types.Resource, error) {
+	return compileSince(definition, since)
 }
 
 func compile(definition *apiextensionsv1.CustomResourceDefinition) ([]*types.Resource, error) {
-	f := &family{definition: definition.DeepCopy(), schemas: map[string]*structuralschema.Structural{}}
+	return compileSince(definition, 0)
+}
+
+func compileSince(definition *apiextensionsv1.CustomResourceDefinition, since int64) ([]*types.Resource, error) {
+	f := &family{definition: definition.DeepCopy(), schemas: map[string]*structuralschema.Structural{}, since: since}
+	if c := f.definition.Spec.Conversion; c != nil && c.Strategy == apiextensionsv1.WebhookConverter {
+		// Nobody is called: what is in the storage version is served, and the rest says so.
+		f.webhook, f.definition.Spec.Conversion = true, nil
+		Scheme.Default(f.definition)
+	}
 	convertor, _, err := (&conversion.CRConverterFactory{}).NewConverter(f.definition)
 	if err != nil {
 		return nil, err
@@ -120,12 +142,16 @@ func (f *family) resource(v *apiextensionsv1.CustomResourceDefinitionVersion) (*
 	if err != nil {
 		return nil, err
 	}
+	// Discovery shows the names that were accepted: another definition may have some of those that are asked for.
+	names := f.definition.Status.AcceptedNames
 	r := &types.Resource{
 		Group: spec.Group, Version: v.Name, Kind: spec.Names.Kind, ListKind: spec.Names.ListKind,
-		Plural: spec.Names.Plural, Singular: spec.Names.Singular,
-		ShortNames: spec.Names.ShortNames, Categories: spec.Names.Categories,
+		Plural: spec.Names.Plural, Singular: names.Singular, ShortNames: names.ShortNames, Categories: names.Categories,
 		Namespaced: spec.Scope == apiextensionsv1.NamespaceScoped,
 		Verbs:      verbs, Strategy: s, Custom: true, Deprecated: f.deprecation(v),
+	}
+	if f.definition.DeletionTimestamp != nil || apihelpers.IsCRDConditionTrue(f.definition, apiextensionsv1.Terminating) {
+		r.Terminating, r.Verbs = true, terminatingVerbs
 	}
 	for _, field := range v.SelectableFields {
 		r.SelectableFields = append(r.SelectableFields, strings.TrimPrefix(field.JSONPath, "."))

@@ -3,10 +3,12 @@ package crd
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -94,8 +96,12 @@ func (s *strategy) in(version string, obj runtime.Object) (runtime.Object, error
 	if !ok {
 		return nil, fmt.Errorf("crd: %T cannot be converted to %s", obj, gvk)
 	}
-	if u.GroupVersionKind() == gvk {
+	have := u.GroupVersionKind()
+	if have == gvk && !s.family.outdated(u) {
 		return obj, nil
+	}
+	if have != gvk && s.family.webhook {
+		return nil, apierrors.NewInternalError(fmt.Errorf("conversion webhook for %v failed: this server calls no webhooks, and serves objects in the version that they are stored in only", have))
 	}
 	out := u.DeepCopy()
 	out.SetGroupVersionKind(gvk)
@@ -104,6 +110,15 @@ func (s *strategy) in(version string, obj runtime.Object) (runtime.Object, error
 	}
 	s.Default(out)
 	return out, nil
+}
+
+// outdated tells whether an object was stored by an earlier definition.
+func (f *family) outdated(u *unstructured.Unstructured) bool {
+	if f.since == 0 || u.GetResourceVersion() == "" {
+		return false
+	}
+	rev, err := strconv.ParseInt(u.GetResourceVersion(), 10, 64)
+	return err == nil && rev <= f.since
 }
 
 func (s *strategy) PrepareForCreate(obj runtime.Object) {
@@ -134,10 +149,16 @@ func (s *strategy) Warnings(obj, old runtime.Object, subresource string) []strin
 
 // Field reads a selectable field: those of a definition are plain paths.
 func (s *strategy) Field(obj runtime.Object, name string) string {
-	if u, ok := obj.(*unstructured.Unstructured); ok {
-		return types.FieldOf(u.Object, name)
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return ""
 	}
-	return ""
+	if s.family.outdated(u) {
+		if now, err := s.in(u.GroupVersionKind().Version, u); err == nil {
+			u, _ = now.(*unstructured.Unstructured)
+		}
+	}
+	return types.FieldOf(u.Object, name)
 }
 
 // Convertor is the library's, for the strategy None.

@@ -1,0 +1,73 @@
+package apiextensions
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/controllers"
+	"github.com/informersim/informersim/fakeapiserver/types/crd"
+)
+
+// emptyPatience is how long the objects of a definition that is being deleted are waited for, before that is begun again.
+const emptyPatience = time.Minute
+
+// collection is the objects of a definition that is being deleted.
+type collection struct {
+	res      fakeapiserver.ResourceID
+	deadline time.Time // when they are no longer waited for
+}
+
+// empty deletes the objects of a definition that is being deleted, waits until they are gone, and lets it go.
+func (s *Server) empty(d *definition) *definition {
+	if d.DeletionTimestamp == nil || !apihelpers.CRDHasFinalizer(d, apiextensionsv1.CustomResourceCleanupFinalizer) {
+		return nil
+	}
+	e := s.emptying[d.Name]
+	if e == nil {
+		res, _ := s.cluster.FindResource(schema.GroupResource{Group: d.Spec.Group, Resource: d.Spec.Names.Plural})
+		s.emptying[d.Name] = &collection{res: res, deadline: s.cluster.Now().Add(emptyPatience)}
+		return s.terminating(d, apiextensionsv1.ConditionTrue, "InstanceDeletionInProgress", "CustomResource deletion is in progress")
+	}
+	if !apihelpers.IsCRDConditionTrue(d, apiextensionsv1.Established) {
+		return s.released(s.terminating(d, apiextensionsv1.ConditionFalse, "NeverEstablished", "resource was never established"))
+	}
+	left, err := controllers.DeleteAll(s.cluster, e.res)
+	switch {
+	case err != nil:
+		return s.later(d, "InstanceDeletionFailed", fmt.Sprintf("could not issue all deletes: %v", err))
+	case left == 0:
+		return s.released(s.terminating(d, apiextensionsv1.ConditionFalse, "InstanceDeletionCompleted", "removed all instances"))
+	case s.cluster.Now().Before(e.deadline):
+		s.again(d.Name, e.deadline.Sub(s.cluster.Now()))
+		return nil // the last one that goes wakes this up
+	}
+	return s.later(d, "InstanceDeletionCheck", "could not confirm zero CustomResources remaining: context deadline exceeded")
+}
+
+// later notes what went wrong, and tries again after a while.
+func (s *Server) later(d *definition, reason, message string) *definition {
+	delete(s.emptying, d.Name)
+	s.again(d.Name, retry)
+	have := apihelpers.FindCRDCondition(d, apiextensionsv1.Terminating)
+	if have != nil && have.Reason == reason && have.Message == message {
+		return nil
+	}
+	return s.terminating(d, apiextensionsv1.ConditionTrue, reason, message)
+}
+
+func (s *Server) terminating(d *definition, status apiextensionsv1.ConditionStatus, reason, message string) *definition {
+	next := d.DeepCopy()
+	crd.SetCondition(next, condition{Type: apiextensionsv1.Terminating, Status: status, Reason: reason, Message: message}, s.now())
+	return next
+}
+
+// released is a definition without the finalizer that kept it, in place.
+func (s *Server) released(d *definition) *definition {
+	apihelpers.CRDRemoveFinalizer(d, apiextensionsv1.CustomResourceCleanupFinalizer)
+	return d
+}

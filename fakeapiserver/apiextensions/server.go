@@ -1,0 +1,268 @@
+package apiextensions
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/patch"
+	"github.com/informersim/informersim/fakeapiserver/rest"
+	"github.com/informersim/informersim/fakeapiserver/types"
+	"github.com/informersim/informersim/fakeapiserver/types/crd"
+	"github.com/informersim/informersim/sim"
+)
+
+// KindDefinition is the choice to look at a definition that may need something.
+var KindDefinition = sim.RegisterKind("definition", sim.ClassAction)
+
+// manager is who writes the status of definitions.
+const manager = "kube-apiserver"
+
+// drained is how long after a change the watches of what was served before are closed.
+const drained = time.Second
+
+// retry is how long after a failure a definition is looked at again.
+const retry = 5 * time.Second
+
+// Server follows the definitions of a cluster. It is the actor "apiextensions".
+type Server struct {
+	cluster  *fakeapiserver.Cluster
+	api      *rest.Server
+	resource *types.Resource
+	res      fakeapiserver.ResourceID
+	writer   *patch.Writer
+	id       sim.ActorID
+
+	queue   []string // the names of definitions to look at, each once
+	offered bool
+
+	served   map[string]*serving    // by the name of the definition
+	emptying map[string]*collection // those that are being deleted
+}
+
+// serving is what a definition was when it was last told to the REST layer.
+type serving struct {
+	group       schema.GroupResource
+	uid         string
+	spec        apiextensionsv1.CustomResourceDefinitionSpec
+	names       apiextensionsv1.CustomResourceDefinitionNames
+	terminating bool
+	since       int64
+}
+
+// New adds CustomResourceDefinitions to what an API serves, and follows them. Those that the cluster has already are looked at.
+func New(c *fakeapiserver.Cluster, api *rest.Server) (*Server, error) {
+	s := &Server{
+		cluster: c, api: api, resource: crd.Definitions(), writer: patch.NewWriter(),
+		served: map[string]*serving{}, emptying: map[string]*collection{},
+	}
+	if err := api.Define(s.resource.GroupResource(), s.resource); err != nil {
+		return nil, err
+	}
+	id, ok := c.FindResource(s.resource.GroupResource())
+	if !ok {
+		return nil, fmt.Errorf("apiextensions: the cluster has no %s", s.resource.GroupResource())
+	}
+	s.res = id
+	s.id = c.Kernel().Register(s)
+	c.OnCommit(s.committed)
+	c.OnRestore(s.lookAtAll)
+	s.lookAtAll()
+	return s, nil
+}
+
+// Name implements sim.Actor.
+func (s *Server) Name() string { return "apiextensions" }
+
+// Apply implements sim.Actor: it looks at the definition that has waited longest.
+func (s *Server) Apply(sim.Choice) {
+	s.offered = false
+	name := s.queue[0]
+	s.queue = s.queue[1:]
+	if _, err := s.reconcile(name); err != nil {
+		s.again(name, retry) // as a controller does that cannot do its work
+	}
+	s.offer()
+}
+
+func (s *Server) offer() {
+	if !s.offered && len(s.queue) > 0 {
+		s.cluster.Kernel().Offer(s.id, KindDefinition, 0)
+		s.offered = true
+	}
+}
+
+func (s *Server) lookAt(name string) {
+	if !slices.Contains(s.queue, name) {
+		s.queue = append(s.queue, name)
+		s.offer()
+	}
+}
+
+func (s *Server) committed(id fakeapiserver.ResourceID, done fakeapiserver.Committed) {
+	if id == s.res {
+		s.lookAt(done.Key)
+		return
+	}
+	for _, name := range sortedNames(s.emptying) {
+		if s.emptying[name].res == id && done.Deleted {
+			s.lookAt(name)
+		}
+	}
+}
+
+// lookAtAll looks at every definition that there is, or was.
+func (s *Server) lookAtAll() {
+	for _, name := range sortedNames(s.served) {
+		s.lookAt(name)
+	}
+	for _, d := range s.definitions() {
+		s.lookAt(d.Name)
+	}
+}
+
+// definitions are all that there are, by name.
+func (s *Server) definitions() []*apiextensionsv1.CustomResourceDefinition {
+	var all []*apiextensionsv1.CustomResourceDefinition
+	store := s.cluster.Store()
+	// The newest revision can always be read.
+	_ = store.Walk(s.res, store.Revision(), "", func(_ string, obj runtime.Object) bool {
+		if d, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
+			all = append(all, d)
+		}
+		return true
+	})
+	return all
+}
+
+func (s *Server) get(name string) *apiextensionsv1.CustomResourceDefinition {
+	obj, _ := s.cluster.Store().Get(s.res, "", name)
+	d, _ := obj.(*apiextensionsv1.CustomResourceDefinition)
+	return d
+}
+
+func (s *Server) now() metav1.Time {
+	return metav1.NewTime(s.cluster.Now().Truncate(time.Second))
+}
+
+func (s *Server) again(name string, after time.Duration) {
+	s.cluster.Kernel().Clock().AfterFunc(after, func() { s.lookAt(name) })
+}
+
+// reconcile does the next thing that a definition needs; again tells whether that was a write, so that there may be more.
+func (s *Server) reconcile(name string) (again bool, err error) {
+	d := s.get(name)
+	if err := s.serve(name, d, s.cluster.Store().Revision()); err != nil {
+		return false, err
+	}
+	if d == nil {
+		delete(s.emptying, name)
+		return false, nil
+	}
+	for _, next := range []func(*apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition{
+		s.approval, s.names, s.establish, s.empty,
+	} {
+		if changed := next(d); changed != nil {
+			return true, s.writeStatus(d, changed)
+		}
+	}
+	return false, nil
+}
+
+// serve tells the REST layer what has changed: nil for a definition that is gone. What was stored until now, which is a revision,
+// may be from an earlier form of the definition. A definition that the library accepts and cannot compile is not served.
+func (s *Server) serve(name string, d *apiextensionsv1.CustomResourceDefinition, until int64) error {
+	was := s.served[name]
+	if d != nil && !apihelpers.IsCRDConditionTrue(d, apiextensionsv1.Established) && !apihelpers.IsCRDConditionTrue(d, apiextensionsv1.NamesAccepted) {
+		d = nil // nobody may have the names yet
+	}
+	switch {
+	case d == nil && was == nil:
+		return nil
+	case d == nil:
+		delete(s.served, name)
+		s.others(name, was.group.Group)
+		s.reopenLater(was.group)
+		return s.api.Define(was.group)
+	}
+	now := &serving{
+		group: schema.GroupResource{Group: d.Spec.Group, Resource: d.Spec.Names.Plural}, uid: string(d.UID),
+		spec: d.Spec, names: d.Status.AcceptedNames, terminating: d.DeletionTimestamp != nil || apihelpers.IsCRDConditionTrue(d, apiextensionsv1.Terminating),
+	}
+	if was != nil {
+		now.since = was.since
+	}
+	changed := was != nil && (was.uid != now.uid || !equality.Semantic.DeepEqual(was.spec, now.spec) || !equality.Semantic.DeepEqual(was.names, now.names))
+	if was != nil && !changed && was.terminating == now.terminating {
+		return nil
+	}
+	switch {
+	case changed:
+		now.since = until
+		s.reopenLater(now.group)
+	case was == nil && d.Generation > 1:
+		now.since = until
+	}
+	s.served[name] = now
+	versions, err := crd.Redefine(d, now.since)
+	return errors.Join(err, s.api.Define(now.group, versions...))
+}
+
+// reopenLater closes the watches of a resource when those who had been under way have ended.
+func (s *Server) reopenLater(gr schema.GroupResource) {
+	id, ok := s.cluster.FindResource(gr)
+	if ok {
+		s.cluster.Kernel().Clock().AfterFunc(drained, func() { s.cluster.Reopen(id) })
+	}
+}
+
+// others looks at the other definitions of a group: names may have become free.
+func (s *Server) others(name, group string) {
+	for _, d := range s.definitions() {
+		if d.Spec.Group == group && d.Name != name {
+			s.lookAt(d.Name)
+		}
+	}
+}
+
+// writeStatus writes a definition's status as a controller does. A definition that has lost its last finalizer is gone by it.
+func (s *Server) writeStatus(live, next *apiextensionsv1.CustomResourceDefinition) error {
+	data, err := json.Marshal(next)
+	if err != nil {
+		return err
+	}
+	request := patch.Request{
+		Resource: s.resource, Subresource: types.Status, Name: live.Name, UserAgent: manager,
+		System: types.System{Now: s.now().Time},
+	}
+	result, err := s.writer.Update(request, live, types.Body{Data: data, ContentType: types.JSON}, &metav1.UpdateOptions{})
+	switch {
+	case err != nil:
+		return err
+	case result.Delete:
+		_, err = s.cluster.Delete(s.res, "", live.Name, nil)
+	case !result.Unchanged:
+		_, err = s.cluster.Update(s.res, result.Object)
+	}
+	return err
+}
+
+// sortedNames are the keys of a map in order.
+func sortedNames[T any](m map[string]T) []string {
+	names := make([]string, 0, len(m))
+	for name := range m { // order: sorted below
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

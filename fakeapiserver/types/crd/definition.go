@@ -1,0 +1,272 @@
+package crd
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition"
+	"k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition/tableconvertor"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/informersim/informersim/fakeapiserver/types"
+)
+
+// definitionKind is the kind of a CustomResourceDefinition in the one version that is served and stored.
+var definitionKind = apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition")
+
+// DefinitionResource is what CustomResourceDefinitions are addressed by.
+var DefinitionResource = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
+
+// Definitions is the resource of CustomResourceDefinitions themselves, with the rules of the library. What a definition leads
+// to is up to the server (package apiextensions).
+func Definitions() *types.Resource {
+	return &types.Resource{
+		Group: definitionKind.Group, Version: definitionKind.Version, Kind: definitionKind.Kind, ListKind: definitionKind.Kind + "List",
+		Plural: DefinitionResource.Resource, Singular: "customresourcedefinition",
+		ShortNames: []string{"crd", "crds"}, Categories: []string{"api-extensions"},
+		Verbs:          []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
+		Subresources:   []types.Subresource{{Name: types.Status, Verbs: subresourceVerbs}},
+		StorageVersion: definitionKind.Version,
+		Strategy: &definitions{
+			main:   customresourcedefinition.NewStrategy(Scheme),
+			status: customresourcedefinition.NewStatusStrategy(Scheme),
+		},
+	}
+}
+
+// definitions is the strategy of CustomResourceDefinitions. They are stored as the Go type of version v1; the library's rules
+// are those of its internal one.
+type definitions struct {
+	main   creating
+	status libraryStrategy
+
+	converter managedfields.TypeConverter // built when it is first asked for
+}
+
+var (
+	_ types.Strategy    = &definitions{}
+	_ types.MergeSchema = &definitions{}
+	_ types.Terminator  = &definitions{}
+)
+
+func (s *definitions) of(subresource string) libraryStrategy {
+	if subresource == types.Status {
+		return s.status
+	}
+	return s.main
+}
+
+// New is an empty definition.
+func (s *definitions) New() runtime.Object {
+	obj := &apiextensionsv1.CustomResourceDefinition{}
+	obj.SetGroupVersionKind(definitionKind)
+	return obj
+}
+
+// NewList is an empty list.
+func (s *definitions) NewList() runtime.Object {
+	obj := &apiextensionsv1.CustomResourceDefinitionList{}
+	obj.SetGroupVersionKind(definitionKind.GroupVersion().WithKind(definitionKind.Kind + "List"))
+	return obj
+}
+
+// MergeExample says how lists of definitions are merged.
+func (s *definitions) MergeExample() runtime.Object { return s.New() }
+
+// Accepts JSON, YAML and protobuf.
+func (s *definitions) Accepts() []string { return []string{types.JSON, types.YAML, types.Protobuf} }
+
+// definitionDecoder reads the types of the library's scheme.
+func definitionDecoder(mediaType string, strict bool) runtime.Decoder {
+	if mediaType == types.Protobuf {
+		return protobuf.NewSerializer(Scheme, Scheme)
+	}
+	return json.NewSerializerWithOptions(json.DefaultMetaFactory, Scheme, Scheme, json.SerializerOptions{Yaml: mediaType == types.YAML, Strict: strict})
+}
+
+// Decode reads a definition, and fills in defaults.
+func (s *definitions) Decode(data []byte, mediaType string, strict bool) (runtime.Object, *schema.GroupVersionKind, error) {
+	want := definitionKind
+	obj, gvk, err := definitionDecoder(mediaType, strict).Decode(data, &want, nil)
+	if err != nil && !runtime.IsStrictDecodingError(err) || obj == nil {
+		return nil, gvk, err
+	}
+	definition, ok := obj.(*apiextensionsv1.CustomResourceDefinition)
+	switch {
+	case ok:
+	case gvk.GroupVersion() == definitionKind.GroupVersion():
+		return nil, gvk, fmt.Errorf("converting (%s.%s) to (apiextensions.%s): unknown conversion", gvk.Version, gvk.Kind, definitionKind.Kind)
+	default:
+		return obj, gvk, err // of another version, which the caller refuses
+	}
+	s.Default(definition)
+	definition.SetGroupVersionKind(definitionKind)
+	return definition, gvk, err
+}
+
+// Default fills in the library's defaults.
+func (s *definitions) Default(obj runtime.Object) { Scheme.Default(obj) }
+
+// Prune does nothing: what the Go type has no field for is gone when it has been decoded.
+func (s *definitions) Prune(runtime.Object) ([]string, error) { return nil, nil }
+
+// Convert gives the object itself: there is one version.
+func (s *definitions) Convert(obj runtime.Object) (runtime.Object, error) { return obj, nil }
+
+// Stored gives the object itself.
+func (s *definitions) Stored(obj runtime.Object) (runtime.Object, error) { return obj, nil }
+
+// internal is a definition in the library's own form.
+func internal(obj runtime.Object) (*apiextensions.CustomResourceDefinition, error) {
+	out := &apiextensions.CustomResourceDefinition{}
+	return out, Scheme.Convert(obj, out, nil)
+}
+
+// withInternal lets f change a definition in the library's own form. A definition that cannot be converted has been refused
+// when it was decoded.
+func withInternal(obj runtime.Object, f func(*apiextensions.CustomResourceDefinition)) {
+	definition, ok := obj.(*apiextensionsv1.CustomResourceDefinition)
+	if !ok {
+		return
+	}
+	in, err := internal(definition.DeepCopy())
+	if err != nil {
+		return
+	}
+	f(in)
+	out := &apiextensionsv1.CustomResourceDefinition{}
+	if err := Scheme.Convert(in, out, nil); err != nil {
+		return
+	}
+	out.TypeMeta = definition.TypeMeta
+	*definition = *out
+}
+
+// PrepareForCreate drops the status, and notes the version that is stored.
+func (s *definitions) PrepareForCreate(obj runtime.Object) {
+	withInternal(obj, func(in *apiextensions.CustomResourceDefinition) { s.main.PrepareForCreate(context.Background(), in) })
+}
+
+// PrepareForUpdate keeps what the (sub)resource does not own, counts a changed spec, and notes a new stored version.
+func (s *definitions) PrepareForUpdate(obj, old runtime.Object, subresource string) {
+	was, err := internal(old.DeepCopyObject())
+	if err != nil {
+		return
+	}
+	withInternal(obj, func(in *apiextensions.CustomResourceDefinition) {
+		s.of(subresource).PrepareForUpdate(context.Background(), in, was)
+	})
+}
+
+// Validate returns what the library has to say of the names, the versions and their schemas.
+func (s *definitions) Validate(obj runtime.Object) field.ErrorList {
+	in, err := internal(obj)
+	if err != nil {
+		return field.ErrorList{field.InternalError(nil, err)}
+	}
+	return s.main.Validate(context.Background(), in)
+}
+
+// ValidateUpdate does the same with the old definition at hand.
+func (s *definitions) ValidateUpdate(obj, old runtime.Object, subresource string) field.ErrorList {
+	in, err := internal(obj)
+	was, oldErr := internal(old)
+	if err != nil || oldErr != nil {
+		return field.ErrorList{field.InternalError(nil, fmt.Errorf("%w, %w", err, oldErr))}
+	}
+	return s.of(subresource).ValidateUpdate(context.Background(), in, was)
+}
+
+// Warnings are about formats and list types that mean nothing.
+func (s *definitions) Warnings(obj, old runtime.Object, subresource string) []string {
+	in, err := internal(obj)
+	if err != nil {
+		return nil
+	}
+	if old == nil {
+		return s.main.WarningsOnCreate(context.Background(), in)
+	}
+	was, err := internal(old)
+	if err != nil {
+		return nil
+	}
+	return s.of(subresource).WarningsOnUpdate(context.Background(), in, was)
+}
+
+// Terminate marks a definition: its objects are deleted before it.
+func (s *definitions) Terminate(obj runtime.Object, now metav1.Time) {
+	definition, ok := obj.(*apiextensionsv1.CustomResourceDefinition)
+	if !ok {
+		return
+	}
+	definition.DeletionTimestamp = &now
+	if !apihelpers.CRDHasFinalizer(definition, apiextensionsv1.CustomResourceCleanupFinalizer) {
+		definition.Finalizers = append(definition.Finalizers, apiextensionsv1.CustomResourceCleanupFinalizer)
+	}
+	SetCondition(definition, apiextensionsv1.CustomResourceDefinitionCondition{
+		Type: apiextensionsv1.Terminating, Status: apiextensionsv1.ConditionTrue, Reason: "InstanceDeletionPending",
+		Message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+	}, now)
+}
+
+// SetCondition sets a condition, in place. Its time is now if its status is new. The library's own function reads the real
+// clock.
+func SetCondition(definition *apiextensionsv1.CustomResourceDefinition, c apiextensionsv1.CustomResourceDefinitionCondition, now metav1.Time) {
+	c.LastTransitionTime = now
+	have := apihelpers.FindCRDCondition(definition, c.Type)
+	if have == nil {
+		definition.Status.Conditions = append(definition.Status.Conditions, c)
+		return
+	}
+	if have.Status == c.Status && !have.LastTransitionTime.IsZero() {
+		c.LastTransitionTime = have.LastTransitionTime
+	}
+	c.ObservedGeneration = have.ObservedGeneration
+	*have = c
+}
+
+// Field: there are no selectable fields but metadata.
+func (s *definitions) Field(runtime.Object, string) string { return "" }
+
+// ResetFields are the library's.
+func (s *definitions) ResetFields(subresource string) map[fieldpath.APIVersion]*fieldpath.Set {
+	return s.of(subresource).GetResetFields()
+}
+
+// Convertor is the library's scheme.
+func (s *definitions) Convertor() runtime.ObjectConvertor { return Scheme }
+
+// Table has the library's columns. Rows carry the definitions as they are stored.
+func (s *definitions) Table(obj runtime.Object, options *metav1.TableOptions, _ time.Time) (*metav1.Table, error) {
+	var in runtime.Object = &apiextensions.CustomResourceDefinition{}
+	rows := []runtime.Object{obj}
+	if list, ok := obj.(*apiextensionsv1.CustomResourceDefinitionList); ok {
+		in = &apiextensions.CustomResourceDefinitionList{}
+		rows = nil
+		for i := range list.Items {
+			rows = append(rows, &list.Items[i])
+		}
+	}
+	if err := Scheme.Convert(obj, in, nil); err != nil {
+		return nil, err
+	}
+	table, err := tableconvertor.New().ConvertToTable(context.Background(), in, options)
+	if err != nil {
+		return nil, err
+	}
+	for i := range table.Rows {
+		table.Rows[i].Object.Object = rows[i]
+	}
+	return table, nil
+}
