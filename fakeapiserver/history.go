@@ -28,6 +28,12 @@ type entry struct {
 	newest  *version
 }
 
+// in tells whether the key lies in a namespace.
+func (e *entry) in(namespace string) bool {
+	n := len(namespace)
+	return len(e.key) > n && e.key[n] == '/' && e.key[:n] == namespace
+}
+
 // at is the key's state at a revision; nil if it did not exist then.
 func (e *entry) at(rev int64) *version {
 	v := e.newest

@@ -88,9 +88,6 @@ func (f *filter) supports(field string) bool {
 // selects tells whether there are selectors.
 func (f *filter) selects() bool { return f.labels != nil || f.fields != nil }
 
-// all tells whether everything matches.
-func (f *filter) all() bool { return f.namespace == "" && !f.selects() }
-
 func (f *filter) matches(obj runtime.Object) bool {
 	m, ok := obj.(metav1.Object)
 	if !ok {

@@ -260,7 +260,10 @@ func (s *stream) seek() bool {
 // classify is what a version is to this watch, "" if nothing: an object that enters or leaves what is selected is added or
 // deleted (S17, I106).
 func (s *stream) classify(v *version) watch.EventType {
-	if s.filter.all() {
+	if s.filter.namespace != "" && !v.entry.in(s.filter.namespace) {
+		return ""
+	}
+	if !s.filter.selects() {
 		return v.event()
 	}
 	old := v.before()

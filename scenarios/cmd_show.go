@@ -10,64 +10,6 @@ import (
 	"github.com/informersim/informersim/scenarios/script"
 )
 
-// log prints what a handler was told since the last log of it, one notification a line.
-//
-//	log h1
-//	----
-//	h1 add default/a rv=1 initial
-//	h1 update default/a rv=2 old=1
-//	h1 delete default/a rv=3
-//	h1 delete default/b unknown-final-state rv=2
-var logSpec = spec{
-	name:  "log",
-	usage: "log HANDLER",
-	doc:   "prints what a handler was told since the last log of it",
-	parse: func(r *script.ArgReader) Command { return &logCmd{handler: r.Next("handler").Value} },
-}
-
-type logCmd struct {
-	handler string
-	syntax  *script.Command
-}
-
-func (c *logCmd) declare(d *declarations, s *script.Command) error {
-	c.syntax = s
-	return d.need(s, c.handler, "handler", "worker")
-}
-
-func (c *logCmd) run(w *World) error {
-	w.output(c.syntax, w.logs[c.handler].take())
-	return nil
-}
-
-// requests prints what an informer asked the apiserver since the last requests of it, one request a line.
-//
-//	requests i1
-//	----
-//	list rv=0 limit=500
-//	watch rv=2
-var requestsSpec = spec{
-	name:  "requests",
-	usage: "requests INFORMER|WRITER",
-	doc:   "prints what a client asked the apiserver since the last requests of it",
-	parse: func(r *script.ArgReader) Command { return &requestsCmd{client: r.Next("client").Value} },
-}
-
-type requestsCmd struct {
-	client string
-	syntax *script.Command
-}
-
-func (c *requestsCmd) declare(d *declarations, s *script.Command) error {
-	c.syntax = s
-	return d.need(s, c.client, "informer", "writer")
-}
-
-func (c *requestsCmd) run(w *World) error {
-	w.output(c.syntax, w.logs["conn/"+c.client].take())
-	return nil
-}
-
 // show prints what a resource's store or an informer's Indexer holds, one object a line.
 //
 //	show pods

@@ -72,32 +72,3 @@ func (c *workerCmd) run(w *World) error {
 	w.workerOrd = append(w.workerOrd, ws)
 	return nil
 }
-
-// reconciles prints what workers have done since the last reconciles of them, one reconcile a line: what its key was, the
-// resourceVersion that the Indexer held when it began, and how it ended.
-//
-//	reconciles c1
-//	----
-//	c1/0 default/a rv=1 ok
-//	c1/1 default/b gone failed, again in 5ms
-var reconcilesSpec = spec{
-	name:  "reconciles",
-	usage: "reconciles WORKER",
-	doc:   "prints the reconciles that have ended since the last reconciles of these workers",
-	parse: func(r *script.ArgReader) Command { return &reconcilesCmd{worker: r.Next("worker").Value} },
-}
-
-type reconcilesCmd struct {
-	worker string
-	syntax *script.Command
-}
-
-func (c *reconcilesCmd) declare(d *declarations, s *script.Command) error {
-	c.syntax = s
-	return d.need(s, c.worker, "worker")
-}
-
-func (c *reconcilesCmd) run(w *World) error {
-	w.output(c.syntax, w.logs["reconciles of "+c.worker].take())
-	return nil
-}

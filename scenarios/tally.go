@@ -22,13 +22,8 @@ type tally struct {
 func newTally(w *World) *tally {
 	t := &tally{w: w, logged: map[string]*lineLog{}, began: map[sim.ActorID]int64{}}
 	for _, c := range w.scenario.cmds {
-		switch c := c.Command.(type) {
-		case *logCmd:
-			t.logged[c.handler] = &lineLog{}
-		case *requestsCmd:
-			t.logged["conn/"+c.client] = &lineLog{}
-		case *reconcilesCmd:
-			t.logged["reconciles of "+c.worker] = &lineLog{}
+		if c, ok := c.Command.(*takeCmd); ok {
+			t.logged[c.log+c.of] = &lineLog{}
 		}
 	}
 	w.logs = t.logged
@@ -90,7 +85,7 @@ func (t *tally) notify(r *sim.Record) {
 func (t *tally) reconciled(r *sim.Record) {
 	worker := t.w.kernel.ActorName(r.Actor)
 	name, _, _ := strings.Cut(worker, "/")
-	if l := t.logged["reconciles of "+name]; l != nil {
+	if l := t.logged[reconcilesOf+name]; l != nil {
 		l.line("%s %s", worker, ReconcileText(r, t.began[r.Actor]))
 	}
 }

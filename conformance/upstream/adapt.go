@@ -42,7 +42,13 @@ func (s *suite) adapt(decl ast.Decl, qualifier string) (edits []edit, replaced m
 			return edits, replaced
 		}
 	}
+	if more := s.look(decl, qualifier, replaced); more != nil {
+		edits = append(edits, more...)
+	}
 	ast.Inspect(decl, func(n ast.Node) bool {
+		if replaced[n] {
+			return false
+		}
 		switch n := n.(type) {
 		case *ast.TypeAssertExpr:
 			star, _ := n.Type.(*ast.StarExpr)

@@ -19,6 +19,8 @@ type Target struct {
 	ImportPath string // whose tests
 	ReplacedBy string // what they are to test
 	Dir        string // of this module, in which the overlay places them; it need not exist
+	// Adapter are the files that let tests look inside of the drop-in's types, by the folder below the drop-in's; nil for none.
+	Adapter map[string]string
 }
 
 // Extraction is what became of one package's tests.
@@ -27,6 +29,7 @@ type Extraction struct {
 	Files   map[string][]byte // file name to rewritten source
 	Tests   []string          // those in Files, in order of name
 	LeftOut map[string]string // the other tests, each with the first unexported name it needs
+	Overlay map[string][]byte // the adapter's files, by where they are to be
 }
 
 const loadMode = packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo |
@@ -34,15 +37,22 @@ const loadMode = packages.NeedName | packages.NeedFiles | packages.NeedSyntax | 
 
 // Extract takes the tests of the target's package.
 func Extract(target Target) (*Extraction, error) {
-	loaded, err := packages.Load(&packages.Config{Mode: loadMode, Tests: true}, target.ImportPath)
+	overlay, err := target.overlay()
+	if err != nil {
+		return nil, fmt.Errorf("upstream: the adapter: %w", err)
+	}
+	loaded, err := packages.Load(&packages.Config{Mode: loadMode, Tests: true, Overlay: overlay}, target.ImportPath, target.ReplacedBy)
 	if err != nil {
 		return nil, fmt.Errorf("upstream: loading %s: %w", target.ImportPath, err)
 	}
-	x := &Extraction{Target: target, Files: map[string][]byte{}, LeftOut: map[string]string{}}
-	var plain *types.Package
+	x := &Extraction{Target: target, Files: map[string][]byte{}, LeftOut: map[string]string{}, Overlay: overlay}
+	var dropIn *types.Package
 	for _, pkg := range loaded {
-		if pkg.ID == target.ImportPath {
-			plain = pkg.Types
+		if pkg.ID == target.ReplacedBy {
+			dropIn = pkg.Types
+			if len(pkg.Errors) > 0 {
+				return nil, fmt.Errorf("upstream: %s does not type-check with its adapter: %w", pkg.ID, pkg.Errors[0])
+			}
 		}
 	}
 	for _, pkg := range loaded {
@@ -54,14 +64,14 @@ func Extract(target Target) (*Extraction, error) {
 		if len(pkg.Errors) > 0 {
 			return nil, fmt.Errorf("upstream: %s does not type-check: %w", pkg.ID, pkg.Errors[0])
 		}
-		s := newSuite(pkg, target)
-		if err := s.extract(x, plain); err != nil {
+		s := newSuite(pkg, target, dropIn)
+		if err := s.extract(x); err != nil {
 			return nil, err
 		}
 	}
 	slices.Sort(x.Tests)
 	if len(x.Tests) == 0 {
-		return nil, errors.New("upstream: no test of " + target.ImportPath + " uses exported names only; is it the right package?")
+		return nil, errors.New("upstream: no test of " + target.ImportPath + " can be taken; is it the right package?")
 	}
 	return x, nil
 }
@@ -78,14 +88,15 @@ type unit struct {
 type suite struct {
 	pkg    *packages.Package
 	target Target
+	dropIn *types.Package
 	files  []*ast.File // the test files
 	units  []*unit
 	owner  map[string]*unit // by name of a top-level declaration
 	tests  map[string]*unit
 }
 
-func newSuite(pkg *packages.Package, target Target) *suite {
-	s := &suite{pkg: pkg, target: target, owner: map[string]*unit{}, tests: map[string]*unit{}}
+func newSuite(pkg *packages.Package, target Target, dropIn *types.Package) *suite {
+	s := &suite{pkg: pkg, target: target, dropIn: dropIn, owner: map[string]*unit{}, tests: map[string]*unit{}}
 	for _, file := range pkg.Syntax {
 		if isTestFile(pkg.Fset, file) {
 			s.files = append(s.files, file)
@@ -118,7 +129,7 @@ func (s *suite) declare(decl ast.Decl) {
 	switch decl := decl.(type) {
 	case *ast.FuncDecl:
 		if decl.Recv != nil {
-			s.addTo(receiverName(decl.Recv.List[0].Type), decl)
+			s.declareMethod(decl)
 			return
 		}
 		u := s.addTo(decl.Name.Name, decl)
@@ -137,6 +148,17 @@ func (s *suite) declare(decl ast.Decl) {
 				s.owner[name] = u
 			}
 		}
+	}
+}
+
+// declareMethod makes a method part of its type, and a function of one of the package's types.
+func (s *suite) declareMethod(decl *ast.FuncDecl) {
+	name := receiverName(decl.Recv.List[0].Type)
+	switch function := s.lifted(s.pkg.TypesInfo.Defs[decl.Name]); {
+	case function != "":
+		s.addTo(function, decl)
+	case s.foreign(decl) == "":
+		s.addTo(name, decl)
 	}
 }
 
@@ -188,10 +210,15 @@ func receiverName(expr ast.Expr) string {
 func (s *suite) inspect(u *unit, decl ast.Decl) {
 	_, replaced := s.adapt(decl, "")
 	ast.Inspect(decl, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if ok {
+			if function := s.lifted(s.pkg.TypesInfo.Uses[id]); function != "" {
+				u.needs[s.owner[function]] = true
+			}
+		}
 		if replaced[n] {
 			return false
 		}
-		id, ok := n.(*ast.Ident)
 		if !ok {
 			return true
 		}
@@ -223,6 +250,9 @@ func (s *suite) ownerOf(obj types.Object) *unit {
 	recv := fn.Signature().Recv()
 	if recv == nil {
 		return nil
+	}
+	if function := s.lifted(obj); function != "" {
+		return s.owner[function]
 	}
 	t := recv.Type()
 	if pointer, ok := t.(*types.Pointer); ok {
@@ -265,14 +295,14 @@ func (s *suite) want(u *unit) {
 
 // extract chooses the tests and rewrites the files that hold them, and adds both to x. What does not type-check from outside
 // the package is left out too: a test can lean on methods that test files give to the package's types without naming one.
-func (s *suite) extract(x *Extraction, plain *types.Package) error {
+func (s *suite) extract(x *Extraction) error {
 	for {
 		s.markTainted()
 		files, err := s.emit()
 		if err != nil {
 			return err
 		}
-		refused, err := s.typeCheck(files, plain)
+		refused, err := s.typeCheck(files)
 		if err != nil {
 			return err
 		}

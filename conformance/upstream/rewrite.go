@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -102,7 +103,9 @@ func (s *suite) copyDecl(out *bytes.Buffer, source []byte, decl ast.Decl, qualif
 		}
 		return true
 	})
-	slices.SortFunc(edits, func(a, b edit) int { return int(a.node.Pos() - b.node.Pos()) })
+	slices.SortStableFunc(edits, func(a, b edit) int {
+		return cmp.Or(cmp.Compare(a.node.Pos(), b.node.Pos()), cmp.Compare(a.node.End(), b.node.End()))
+	})
 	from := s.offset(decl.Pos())
 	out.WriteString("\n")
 	for _, e := range edits {

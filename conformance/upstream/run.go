@@ -70,6 +70,15 @@ func writeOverlay(x *Extraction, moduleDir, temp string) (string, error) {
 		}
 		replace[placed] = real
 	}
+	n := 0
+	for placed, source := range x.Overlay {
+		real := filepath.Join(temp, fmt.Sprintf("adapter%d.txt", n))
+		if err := os.WriteFile(real, source, 0o600); err != nil {
+			return "", err
+		}
+		replace[placed] = real
+		n++
+	}
 	encoded, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		return "", err

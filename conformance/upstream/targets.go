@@ -7,6 +7,7 @@ func Targets() []Target {
 			ImportPath: "k8s.io/client-go/tools/cache",
 			ReplacedBy: "github.com/informersim/informersim/informer",
 			Dir:        "extracted/informer",
+			Adapter:    map[string]string{"": "informer", "core": "core", "internal/deltaring": "deltaring"},
 		},
 		{
 			ImportPath: "k8s.io/client-go/util/workqueue",

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// typeCheck checks the rewritten files against the original package as another package sees it, taints the units that do
-// not fit, and returns how many those are.
-func (s *suite) typeCheck(files map[string][]byte, plain *types.Package) (refused int, err error) {
+// typeCheck checks the rewritten files against the drop-in as another package sees it, taints the units that do not fit, and
+// returns how many those are. That the drop-in has what client-go exports is checked elsewhere: by its surface test.
+func (s *suite) typeCheck(files map[string][]byte) (refused int, err error) {
 	fset := token.NewFileSet()
 	var parsed []*ast.File
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -27,7 +27,7 @@ func (s *suite) typeCheck(files map[string][]byte, plain *types.Package) (refuse
 	}
 	var unplaced error
 	config := types.Config{
-		Importer: importerOf{s, plain},
+		Importer: importerOf{s},
 		Error: func(err error) {
 			var e types.Error
 			if !errors.As(err, &e) || e.Soft {
@@ -74,16 +74,13 @@ func enclosing(files []*ast.File, pos token.Pos) string {
 	return ""
 }
 
-// importerOf finds what a suite imports among what was loaded, and the original for the package that is to be tested.
-type importerOf struct {
-	s     *suite
-	plain *types.Package
-}
+// importerOf finds what a suite imports among what was loaded.
+type importerOf struct{ s *suite }
 
 // Import implements types.Importer.
 func (i importerOf) Import(path string) (*types.Package, error) {
 	if path == i.s.target.ReplacedBy {
-		return i.plain, nil
+		return i.s.dropIn, nil
 	}
 	var found *packages.Package
 	if found = i.s.pkg.Imports[path]; found == nil || found.Types == nil {

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// passedMin is how many of client-go's tests and subtests must pass, all packages together.
+// passedMin is how many of client-go's tests must pass, all packages together. Subtests do not count.
 const passedMin = 155
 
 // testsMin is how many tests each package's extraction must find: fewer mean that it has gone blind.
 var testsMin = map[string]int{
-	"k8s.io/client-go/tools/cache":    100,
+	"k8s.io/client-go/tools/cache":    136,
 	"k8s.io/client-go/util/workqueue": 21,
 }
 
@@ -41,10 +41,10 @@ func TestUpstreamTestsPass(t *testing.T) {
 				target.ImportPath, name, name, result.Failed[name])
 		}
 		t.Logf("%s: %d of %d tests passed, with subtests %d", target.ImportPath, len(result.Passed), len(x.Tests), result.PassedWithSubtests)
-		passed += result.PassedWithSubtests
+		passed += len(result.Passed)
 	}
 	if passed < passedMin {
-		t.Errorf("%d tests and subtests passed, want at least %d", passed, passedMin)
+		t.Errorf("%d tests passed, want at least %d", passed, passedMin)
 	}
 }
 

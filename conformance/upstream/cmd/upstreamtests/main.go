@@ -36,7 +36,7 @@ func main() {
 			continue
 		}
 		if *self {
-			target.ReplacedBy = target.ImportPath
+			target.ReplacedBy, target.Adapter = target.ImportPath, nil
 		}
 		ok, err := check(target, *verbose, *keep, buildFlags, testFlags)
 		if err != nil {
@@ -64,7 +64,7 @@ func check(target upstream.Target, verbose bool, keep string, buildFlags, testFl
 	if err != nil {
 		return false, err
 	}
-	fmt.Printf("%s: %d tests use exported names only, %d passed (%d with subtests), %d failed; %d left out\n",
+	fmt.Printf("%s: %d tests can be taken, %d passed (%d with subtests), %d failed; %d left out\n",
 		target.ImportPath, len(x.Tests), len(result.Passed), result.PassedWithSubtests, len(result.Failed), len(x.LeftOut))
 	if result.Broken != "" {
 		fmt.Println(result.Broken)
