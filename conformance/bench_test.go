@@ -21,7 +21,7 @@ func TestBenchMeasuresAFakeServer(t *testing.T) {
 		}
 	}
 	b.table(names)
-	for _, want := range []string{"BenchmarkFake/create/clients=8\t20\t", "BenchmarkProcess/fan-out/watchers=3\t30\t", "BenchmarkClient/page/limit=500\t1\t", "list/rv=0"} {
+	for _, want := range []string{"BenchmarkFake/create/clients=8\t20\t", "BenchmarkProcess/fan-out/watchers=3\t30\t", "BenchmarkClient/page/limit=500\t10\t", "list/rv=0"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}

@@ -137,7 +137,6 @@ func BenchmarkListOldRevision(b *testing.B) {
 		}
 	}
 	p := listPlan{filter: filter{resource: s.Resource(id)}, limit: 500, exact: DefaultFirstRevision + million/2}
-	p.limit = 500
 	b.ReportAllocs()
 	b.ResetTimer()
 	for range b.N {
@@ -145,6 +144,33 @@ func BenchmarkListOldRevision(b *testing.B) {
 		s.timelines[id].walk(p.exact, "", "", func(*version) bool { n++; return n < 500 })
 		if n != 500 {
 			b.Fatal(n)
+		}
+	}
+}
+
+// BenchmarkPageOfMillion is a page of 500 of 1,000,000 objects, of which the last 1,000 versions are the history.
+func BenchmarkPageOfMillion(b *testing.B) {
+	s := NewStore(StoreOptions{})
+	id, err := s.AddResource(podResource())
+	if err != nil {
+		b.Fatal(err)
+	}
+	objs := smallObjects(million)
+	for i := range objs {
+		if _, err := s.Put(id, &objs[i]); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := s.Compact(s.Revision() - 1000); err != nil {
+		b.Fatal(err)
+	}
+	p := listPlan{filter: filter{resource: s.Resource(id)}, limit: 500}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for range b.N {
+		page, err := s.page(id, p)
+		if err != nil || *page.RemainingItemCount != million-500 {
+			b.Fatal(page, err)
 		}
 	}
 }

@@ -188,8 +188,10 @@ func buildPage(t *timeline, p listPlan, rev int64) *Page {
 	var seen, more int64
 	t.walk(rev, p.namespace, p.from, func(v *version) bool {
 		if p.limit > 0 && int64(len(page.Items)) >= p.limit {
-			more++
-			return !p.selects() // the rest is counted only where the count is told (S8)
+			if more = 1; !p.selects() { // the rest is counted only where the count is told (S8)
+				more = t.countFrom(rev, p.namespace, v.entry.key)
+			}
+			return false
 		}
 		seen++
 		if !p.selects() || p.matches(v.obj) {

@@ -152,11 +152,11 @@ func count(from io.Reader, word []byte) (n int, err error) {
 // readAtOnce is how many bytes of an answer are read at a time.
 const readAtOnce = 64 << 10
 
-// Page lists everything in pages.
-func (s Server) Page(ctx context.Context, limit, want int) (Result, error) {
+// Page lists everything in pages, so many times.
+func (s Server) Page(ctx context.Context, limit, times, want int) (Result, error) {
 	result := Result{Name: fmt.Sprintf("page/limit=%d", limit), Unit: "pages"}
 	began, seen, token := time.Now(), 0, ""
-	for {
+	for round := 0; round < times; {
 		data, err := s.do(ctx, http.MethodGet, fmt.Sprintf("%s?limit=%d&continue=%s", collection, limit, url.QueryEscape(token)), "", "")
 		if err != nil {
 			return result, err
@@ -164,11 +164,11 @@ func (s Server) Page(ctx context.Context, limit, want int) (Result, error) {
 		result.Operations++
 		seen += bytes.Count(data, []byte(`"uid"`))
 		if token = continueIn(data); token == "" {
-			break
+			round++
 		}
 	}
-	if seen != want {
-		return result, fmt.Errorf("%d objects in %d pages, want %d", seen, result.Operations, want)
+	if seen != times*want {
+		return result, fmt.Errorf("%d objects in %d pages, want %d times %d", seen, result.Operations, times, want)
 	}
 	result.Duration = time.Since(began)
 	return result, nil

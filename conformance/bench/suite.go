@@ -56,7 +56,7 @@ func (s Server) Suite(ctx context.Context, z Sizes, report func(Result)) error {
 	if err := measure(s.List(ctx, "list/rv=0", "resourceVersion=0", listTimes, made)); err != nil {
 		return err
 	}
-	if err := measure(s.Page(ctx, pageLimit, made)); err != nil {
+	if err := measure(s.Page(ctx, pageLimit, listTimes, made)); err != nil {
 		return err
 	}
 	for _, watchers := range z.Watchers {
