@@ -151,7 +151,7 @@ func runInformer(tb testing.TB, informer SharedInformer) (stop func()) {
 }
 
 // BenchmarkInitialList fills an informer with 100,000 objects, one handler listening, and reports the memory that it keeps
-// per object beyond the objects.
+// per object. Of that 1280 bytes are the pod itself, which the reflector takes out of the list.
 func BenchmarkInitialList(b *testing.B) {
 	const objects = 100_000
 	for _, im := range impls {

@@ -16,7 +16,9 @@
 //
 // Reflector is an alias, because the SharedInformer interface names client-go's in its watch error handler. What NewReflector
 // makes is therefore client-go's type, but a puppet: its lister-watcher and store are the two ends of this package's loop,
-// and what it does, when and with which requests, core's Reflector decides.
+// and what it does, when and with which requests, core's Reflector decides. One thing shows: the waits between its rounds and
+// those before a watch that was refused is asked for again grow each by itself, while client-go's grow together (I12, I33). A
+// shared informer has no such puppet, and one backoff for both.
 //
 // Comments and tests cite the numbered behaviours of the informer specification (I1 to I99); doc/conformance.md lists where.
 //

@@ -151,7 +151,7 @@ func TestI19OtherErrorsFallBackToList(t *testing.T) {
 	}
 }
 
-func TestI20ClosedWithoutBookmarkRetriesAtOnceWithNothing(t *testing.T) {
+func TestI20I23ClosedWithoutBookmarkRetriesAtOnceWithNothing(t *testing.T) {
 	r := startWatchList(t, ReflectorOptions{})
 	r.OnWatchOpened()
 	r.event(watch.Added, pod("a", 1))

@@ -1,0 +1,105 @@
+package subjects
+
+import (
+	"testing"
+	"time"
+
+	"github.com/informersim/informersim/sim"
+)
+
+// asker asks a conduct within steps, where numbers can be drawn.
+type asker struct {
+	k   *sim.Kernel
+	id  sim.ActorID
+	ask func()
+}
+
+var kindAsk = sim.RegisterKind("ask", sim.ClassAction)
+
+func (*asker) Name() string       { return "asker" }
+func (a *asker) Apply(sim.Choice) { a.ask() }
+
+func ask(t *testing.T, seed uint64, f func(*Conduct)) {
+	t.Helper()
+	k := sim.NewKernel(sim.Options{Seed: seed, Strategy: sim.NewFIFO()})
+	a := &asker{k: k, ask: func() { f(NewConduct(k, "c1")) }}
+	a.id = k.Register(a)
+	k.Offer(a.id, kindAsk, 0)
+	if !k.Step() || k.Err() != nil {
+		t.Fatalf("no step: %v", k.Err())
+	}
+}
+
+// A trouble lasts for as many calls as it says; that of one key goes before that of all; and a new one takes the place of
+// the one before.
+func TestConductTroubles(t *testing.T) {
+	ask(t, 1, func(c *Conduct) {
+		if v := c.Next("a"); v != (Verdict{}) {
+			t.Errorf("without troubles: %+v", v)
+		}
+		c.Set(Trouble{Fails: Rate{Times: 2}, Takes: time.Second})
+		c.Set(Trouble{Key: "b", Panics: Always})
+		for n, want := range []struct {
+			key string
+			v   Verdict
+		}{
+			{"a", Verdict{Takes: time.Second, Fails: true}}, {"b", Verdict{Panics: true}}, {"c", Verdict{Takes: time.Second, Fails: true}},
+			{"a", Verdict{Takes: time.Second}}, {"b", Verdict{Panics: true}},
+		} {
+			if v := c.Next(want.key); v != want.v {
+				t.Errorf("call %d, of %s: %+v, want %+v", n+1, want.key, v, want.v)
+			}
+		}
+		c.Set(Trouble{Fails: Rate{Times: 1}, Panics: Rate{Times: 1}})
+		if v := c.Next("a"); v != (Verdict{Panics: true}) {
+			t.Errorf("what panics does not fail too, and what took time does not any more: %+v", v)
+		}
+		if v := c.Next("a"); v != (Verdict{Fails: true}) {
+			t.Errorf("a panic has used up a failure: %+v", v)
+		}
+		c.Mend()
+		if v := c.Next("b"); v != (Verdict{}) {
+			t.Errorf("mended: %+v", v)
+		}
+	})
+	var none *Conduct
+	if v := none.Next("a"); v != (Verdict{}) {
+		t.Errorf("nobody's conduct: %+v", v)
+	}
+}
+
+// What is drawn about one key does not depend on the calls about others.
+func TestConductOdds(t *testing.T) {
+	draw := func(seed uint64, others int) (fails []bool) {
+		ask(t, seed, func(c *Conduct) {
+			c.Set(Trouble{Fails: Rate{Odds: 1 << 15}})
+			for range 64 {
+				for range others {
+					c.Next("b")
+				}
+				fails = append(fails, c.Next("a").Fails)
+			}
+		})
+		return fails
+	}
+	count := func(all []bool) (n int) {
+		for _, f := range all {
+			if f {
+				n++
+			}
+		}
+		return n
+	}
+	alone, among, next := draw(7, 0), draw(7, 3), draw(8, 0)
+	if n := count(alone); n < 16 || n > 48 {
+		t.Errorf("%d of 64 calls fail with a probability of a half", n)
+	}
+	same, differ := true, false
+	for i := range alone {
+		same = same && alone[i] == among[i]
+		differ = differ || alone[i] != next[i]
+	}
+	if !same || !differ {
+		t.Errorf("the same among others: %v; another seed differs: %v", same, differ)
+	}
+}
