@@ -39,11 +39,14 @@ func newFilter(r *Resource, namespace string, o *metav1.ListOptions, watch bool)
 	return f, nil
 }
 
-// CheckListOptions is the error of a list with these options that needs no look at what there is, nil if there is none.
-func (c *Cluster) CheckListOptions(id ResourceID, o metav1.ListOptions) error {
+// CheckListOptions is the error of a list or watch with these options that needs no look at what there is, nil if there is none.
+func (c *Cluster) CheckListOptions(id ResourceID, o metav1.ListOptions, watch bool) error {
 	r, _, err := c.resource(id)
 	if err == nil {
-		_, err = newFilter(r, "", &o, false)
+		if watch {
+			asStreamingList(&o)
+		}
+		_, err = newFilter(r, "", &o, watch)
 	}
 	return err
 }

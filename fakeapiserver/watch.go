@@ -70,11 +70,7 @@ type closing struct {
 // serveWatch opens a watch, or has it wait for the watch cache.
 func (c *call) serveWatch() {
 	o := &c.options
-	if o.SendInitialEvents == nil && o.ResourceVersionMatch == "" && (o.ResourceVersion == "" || o.ResourceVersion == "0") {
-		// A watch without a revision is a streaming list, and is treated as if it said so (I101, S15).
-		yes := true
-		o.SendInitialEvents, o.ResourceVersionMatch = &yes, metav1.ResourceVersionMatchNotOlderThan
-	}
+	asStreamingList(o)
 	f, err := newFilter(c.client.cluster.store.resources[c.res], c.namespace, o, true)
 	if err != nil {
 		c.answer(err)
@@ -108,6 +104,14 @@ func (c *call) serveWatch() {
 		return
 	}
 	s.start(rev, false)
+}
+
+// asStreamingList treats a watch without a revision as if it said that it is a streaming list (I101, S15).
+func asStreamingList(o *metav1.ListOptions) {
+	if o.SendInitialEvents == nil && o.ResourceVersionMatch == "" && (o.ResourceVersion == "" || o.ResourceVersion == "0") {
+		yes := true
+		o.SendInitialEvents, o.ResourceVersionMatch = &yes, metav1.ResourceVersionMatchNotOlderThan
+	}
 }
 
 // start places the cursor and lets the watch be answered.

@@ -6,6 +6,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"slices"
+	"strings"
 
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -116,6 +118,10 @@ func (s *Server) aggregate(core bool) *apidiscoveryv2.APIGroupDiscoveryList {
 			version := apidiscoveryv2.APIVersionDiscovery{Version: v.Name, Freshness: apidiscoveryv2.DiscoveryFreshnessCurrent}
 			for _, r := range v.Resources {
 				version.Resources = append(version.Resources, aggregateResource(r))
+			}
+			if slices.ContainsFunc(v.Resources, func(r *types.Resource) bool { return r.Custom }) {
+				// Those of definitions come by name, the built-in ones as they were installed.
+				slices.SortStableFunc(version.Resources, func(a, b apidiscoveryv2.APIResourceDiscovery) int { return strings.Compare(a.Resource, b.Resource) })
 			}
 			group.Versions = append(group.Versions, version)
 		}

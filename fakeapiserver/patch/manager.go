@@ -165,6 +165,11 @@ func (w *Writer) track(q *Request, live, obj runtime.Object, manager string) (ru
 	return out, nil
 }
 
+// errUnownedScale is the 500 of an apply to the scale of a custom resource whose replicas nobody owns: a real server wants to say
+// that somebody did before, and cannot convert a Scale for it.
+var errUnownedScale = errors.New("failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) " +
+	"to proper version: request to convert CR to an invalid group/version: autoscaling/v1")
+
 // apply merges what the manager wants into live, nil for what does not exist: 409 with a cause for each field that another
 // manager owns, unless forced.
 func (w *Writer) apply(q *Request, live runtime.Object, wanted *unstructured.Unstructured, manager string, force bool) (runtime.Object, error) {
@@ -174,6 +179,9 @@ func (w *Writer) apply(q *Request, live runtime.Object, wanted *unstructured.Uns
 	}
 	if live == nil {
 		live = m.empty()
+	}
+	if q.Resource.Custom && q.Subresource == types.Scale && len(managedFieldsOf(live)) == 0 {
+		return nil, errUnownedScale
 	}
 	times := ranksOf(live)
 	out, err := m.lib.Apply(times.encode(live), wanted, manager, force)

@@ -59,10 +59,16 @@ func (c *call) respond(code int, h http.Header, body []byte) {
 }
 
 func (c *call) respondPieces(code int, h http.Header, body Body) {
+	h = c.warn(h)
+	c.answer = func() { c.sink.Answer(code, h, body) }
+}
+
+// warn adds the warnings to a header.
+func (c *call) warn(h http.Header) http.Header {
 	for _, w := range c.warnings {
 		h.Add("Warning", fmt.Sprintf("299 - %q", w))
 	}
-	c.answer = func() { c.sink.Answer(code, h, body) }
+	return h
 }
 
 // fail answers with an error.

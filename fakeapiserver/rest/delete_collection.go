@@ -15,7 +15,10 @@ import (
 func (c *call) deleteCollection(q url.Values) {
 	lo, err := listOptions(q)
 	if err == nil {
-		err = c.server.cluster.CheckListOptions(c.id, lo)
+		err = c.server.cluster.CheckListOptions(c.id, lo, false)
+	}
+	if err == nil {
+		err = c.unselectable(lo)
 	}
 	if err != nil {
 		c.fail(err)

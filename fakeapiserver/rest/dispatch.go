@@ -11,9 +11,6 @@ func (c *call) dispatch(query url.Values) (cancel func()) {
 	if err := c.unrouted(); err != nil {
 		return c.at(func() { c.fail(err) })
 	}
-	if err := negotiate(c); err != nil {
-		return c.at(func() { c.fail(err) })
-	}
 	if sub := c.target.subresource; sub != "" {
 		if c.resource.Subresource(sub) == nil {
 			return c.at(func() { c.fail(apierrors.NewNotFound(c.resource.GroupResource(), c.target.name)) })
@@ -21,6 +18,9 @@ func (c *call) dispatch(query url.Values) (cancel func()) {
 		if !c.resource.Allows(string(c.verb), sub) {
 			return c.at(func() { c.fail(apierrors.NewMethodNotSupported(c.resource.GroupResource(), string(c.verb))) })
 		}
+	}
+	if err := negotiate(c); err != nil {
+		return c.at(func() { c.fail(err) })
 	}
 	if has(query, "export") && queryBool(query["export"]) {
 		return c.at(func() {

@@ -28,19 +28,25 @@ func queryBool(v []string) bool {
 	return v[0] != "0" && !strings.EqualFold(v[0], "false")
 }
 
-// badTimeout is the error of a parameter timeout that is no duration. It is read before anything else, of all requests but
-// watches.
-func badTimeout(r *Request, t target) error {
+// maxTimeout is how long a request may take; a longer timeout is not listened to.
+const maxTimeout = time.Minute
+
+// requestTimeout reads the parameter timeout, before anything else, of all requests but watches: 0 for none.
+func requestTimeout(r *Request, t target) (time.Duration, error) {
 	query := r.URL.Query()
 	text := query.Get("timeout")
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	if text == "" || reads && (t.watch || t.resource != "" && t.name == "" && isWatch(query)) {
-		return nil
+		return 0, nil
 	}
-	if _, err := time.ParseDuration(text); err != nil {
-		return apierrors.NewBadRequest("invalid timeout specified in the request URL - " + err.Error())
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, apierrors.NewBadRequest("invalid timeout specified in the request URL - " + err.Error())
 	}
-	return nil
+	if d >= maxTimeout {
+		d = 0
+	}
+	return d, nil
 }
 
 // listOptions reads the options of a list or watch.

@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -24,9 +25,30 @@ func (c *call) get(q url.Values) (cancel func()) {
 	if _, err := fakeapiserver.ParseRevision(q.Get("resourceVersion")); err != nil {
 		return c.at(func() { c.fail(errBadRevision(q.Get("resourceVersion"), err)) }) // 500 without a reason (S2)
 	}
-	o := metav1.ListOptions{ResourceVersion: q.Get("resourceVersion"), FieldSelector: "metadata.name=" + c.target.name}
+	o := metav1.ListOptions{ResourceVersion: q.Get("resourceVersion"), FieldSelector: byName(c.target.name)}
 	c.req = c.client.List(c.id, c.target.namespace, o, c)
 	return c.cancel
+}
+
+// byName selects one object.
+func byName(name string) string { return "metadata.name=" + fields.EscapeValue(name) }
+
+// unselectable is the 400 of a field that another version of the resource can be selected by, and this one not. It is nil where
+// anything else is wrong with the options.
+func (c *call) unselectable(o metav1.ListOptions) error {
+	if o.FieldSelector == "" || c.server.cluster.CheckListOptions(c.id, o, c.verb == verbWatch) != nil {
+		return nil
+	}
+	selector, err := fields.ParseSelector(o.FieldSelector)
+	if err != nil {
+		return nil
+	}
+	for _, q := range selector.Requirements() {
+		if !c.resource.Selectable(q.Field) {
+			return apierrors.NewBadRequest("field label not supported: " + q.Field)
+		}
+	}
+	return nil
 }
 
 // got answers a get.
@@ -68,6 +90,9 @@ func (c *call) shown(code int, obj runtime.Object, memo *fakeapiserver.Memo) {
 
 func (c *call) list(q url.Values) (cancel func()) {
 	o, err := listOptions(q)
+	if err == nil {
+		err = c.unselectable(o)
+	}
 	if err != nil {
 		return c.at(func() { c.fail(err) })
 	}

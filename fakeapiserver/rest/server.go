@@ -95,7 +95,7 @@ func (s *Server) describe(t *types.Resource) fakeapiserver.Resource {
 	return fakeapiserver.Resource{
 		Group: t.Group, Version: t.StorageVersion, Plural: t.Plural, Kind: t.Kind, Namespaced: t.Namespaced,
 		New:   s.newOf(t),
-		Field: fieldOf(t),
+		Field: s.fieldOf(t),
 	}
 }
 
@@ -114,13 +114,22 @@ func (s *Server) newOf(t *types.Resource) func() runtime.Object {
 	}
 }
 
-// fieldOf gives the Store the values that field selectors match.
-func fieldOf(t *types.Resource) func(runtime.Object, string) (string, bool) {
-	return func(obj runtime.Object, field string) (string, bool) {
-		if !t.Selectable(field) {
-			return "", false
+// fieldOf gives the Store the values that field selectors match: of what can be selected by in any version. Which a request may
+// select by is for its own version to say (unselectable).
+func (s *Server) fieldOf(t *types.Resource) func(runtime.Object, string) (string, bool) {
+	var versions []*types.Resource
+	for _, v := range s.types.All() {
+		if v.GroupResource() == t.GroupResource() {
+			versions = append(versions, v)
 		}
-		return t.Strategy.Field(obj, field), true
+	}
+	return func(obj runtime.Object, field string) (string, bool) {
+		for _, v := range versions {
+			if v.Selectable(field) {
+				return v.Strategy.Field(obj, field), true
+			}
+		}
+		return "", false
 	}
 }
 
@@ -128,8 +137,12 @@ func fieldOf(t *types.Resource) func(runtime.Object, string) (string, bool) {
 func (s *Server) Serve(r *Request, sink Sink) (cancel func()) {
 	c := &call{server: s, request: r, sink: sink, client: s.cluster.Connect(r.Client, s.policy), encoder: encoder{ask: askOf(r)}}
 	t, ok := parsePath(r.URL.Path)
-	if err := badTimeout(r, t); err != nil {
+	timeout, err := requestTimeout(r, t)
+	if err != nil {
 		return c.at(func() { c.fail(err) })
+	}
+	if timeout > 0 {
+		c.limitTo(timeout)
 	}
 	if !ok || t.resource == "" {
 		return c.nonResource()

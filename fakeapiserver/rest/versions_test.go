@@ -32,6 +32,8 @@ spec:
   - name: v2
     served: true
     storage: false
+    deprecated: true
+    selectableFields: [{jsonPath: .spec.teeth}]
     schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, default: {teeth: 8}, properties: {teeth: {type: integer}}}}}}
   - name: v1
     served: V1SERVED
@@ -76,6 +78,10 @@ func TestStorageVersion(t *testing.T) {
 				if version == "v1" && served == "false" {
 					continue
 				}
+				selector := "/apis/example.dev/" + version + "/gears?fieldSelector=spec.teeth%3D8"
+				if got, want := status(t, rt, selector), map[string]int{"v1": 400, "v2": 200}[version]; got != want {
+					t.Errorf("GET %s: %d, want %d: only v2 can be selected by that field", selector, got, want)
+				}
 				if got, want := endOfInitialEvents(t, rt, version), "example.dev/"+version; got["apiVersion"] != want || got["spec"] != nil {
 					t.Errorf("the bookmark of a watch of %s is %v", version, got)
 				}
@@ -98,6 +104,9 @@ func endOfInitialEvents(t *testing.T, rt http.RoundTripper, version string) map[
 		body, _ := io.ReadAll(resp.Body)
 		t.Fatalf("%s: %s", resp.Status, body)
 	}
+	if warned := resp.Header.Get("Warning") != ""; warned != (version == "v2") {
+		t.Errorf("a watch of %s has the warnings %q", version, resp.Header.Values("Warning"))
+	}
 	line, err := bufio.NewReader(resp.Body).ReadBytes('\n')
 	if err != nil {
 		t.Fatal(err)
@@ -110,4 +119,19 @@ func endOfInitialEvents(t *testing.T, rt http.RoundTripper, version string) map[
 		t.Fatalf("the first event is %s (%v)", line, err)
 	}
 	return event.Object
+}
+
+// status is the code of a GET's answer.
+func status(t *testing.T, rt http.RoundTripper, target string) int {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodGet, "http://sim"+target, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := rt.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	return resp.StatusCode
 }

@@ -13,7 +13,10 @@ func (c *call) watch(q url.Values) (cancel func()) {
 		return c.at(func() { c.fail(err) })
 	}
 	if c.target.name != "" { // a legacy path to one object
-		o.FieldSelector = "metadata.name=" + c.target.name
+		o.FieldSelector = byName(c.target.name)
+	}
+	if err := c.unselectable(o); err != nil {
+		return c.at(func() { c.fail(err) })
 	}
 	if err := c.encoder.format.Streams(); err != nil {
 		return c.at(func() { c.fail(err) })
@@ -25,7 +28,7 @@ func (c *call) watch(q url.Values) (cancel func()) {
 // OnWatchOpened implements fakeapiserver.Receiver.
 func (c *call) OnWatchOpened(fakeapiserver.ReqID) {
 	c.opened = true
-	h := header(c.encoder.format.StreamType())
+	h := c.warn(header(c.encoder.format.StreamType()))
 	c.sink.Open(http.StatusOK, h)
 }
 
