@@ -10,6 +10,8 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	clientfeatures "k8s.io/client-go/features"
+	clientfeaturestesting "k8s.io/client-go/features/testing"
 	"k8s.io/client-go/tools/cache"
 	fcache "k8s.io/client-go/tools/cache/testing"
 )
@@ -61,41 +63,73 @@ func (h *shadowHandler) OnDelete(obj any) {
 	})
 }
 
+// slowHandler is a shadow whose calls take a while, so that a stop finds it behind.
+type slowHandler struct{ shadowHandler }
+
+func (h *slowHandler) OnUpdate(old, obj any) {
+	time.Sleep(time.Duration(rand.IntN(300)) * time.Microsecond)
+	h.shadowHandler.OnUpdate(old, obj)
+}
+
+// stressGates are the queues that an informer can have.
+var stressGates = []struct {
+	name                   string
+	inOrder, atomic, batch bool
+}{
+	{"delta", false, false, false}, {"inorder", true, false, true}, {"inorder, one by one", true, false, false}, {"atomic", true, true, true},
+}
+
 // TestStress runs informers with writes, cut watches, handlers that come and go, readers, transforms, and a stop at a random
 // moment or after everything has settled; then every handler's account must equal the store.
 func TestStress(t *testing.T) {
-	for round := range 12 {
-		source := fcache.NewFakeControllerSource()
-		informer := NewSharedIndexInformer(source, &v1.Pod{}, time.Second, byNamespace())
-		if round%2 == 0 {
-			if err := informer.SetTransform(func(obj any) (any, error) { return obj.(*v1.Pod).DeepCopy(), nil }); err != nil {
-				t.Fatal(err)
+	for _, gates := range stressGates {
+		t.Run(gates.name, func(t *testing.T) {
+			clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.AtomicFIFO, gates.atomic)
+			clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.UnlockWhileProcessingFIFO, gates.atomic)
+			clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.InOrderInformersBatchProcess, gates.batch)
+			clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.InOrderInformers, gates.inOrder)
+			for round := range 6 {
+				stress(t, round)
 			}
-		}
-		first := &shadowHandler{t: t, objects: map[string]string{}}
-		if _, err := informer.AddEventHandler(first); err != nil {
+		})
+	}
+}
+
+func stress(t *testing.T, round int) {
+	source := fcache.NewFakeControllerSource()
+	informer := NewSharedIndexInformer(source, &v1.Pod{}, time.Second, byNamespace())
+	if round%2 == 0 {
+		if err := informer.SetTransform(func(obj any) (any, error) { return obj.(*v1.Pod).DeepCopy(), nil }); err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithCancel(context.Background())
-		var running, actors sync.WaitGroup
-		running.Go(func() { informer.RunWithContext(ctx) })
-		actors.Go(func() { writeAtRandom(source) })
-		for range 2 {
-			actors.Go(func() { comeAndGo(t, informer) })
-			actors.Go(func() { readAtRandom(informer) })
-		}
-		if cutShort := round%3 != 0; cutShort {
-			time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
-			cancel()
-			actors.Wait()
-		} else {
-			actors.Wait()
-			expectSettled(t, informer, first)
-			cancel()
-		}
-		running.Wait()
-		source.Shutdown()
 	}
+	first := &shadowHandler{t: t, objects: map[string]string{}}
+	slow := &slowHandler{shadowHandler{t: t, objects: map[string]string{}}}
+	for _, h := range []ResourceEventHandler{first, slow} {
+		if _, err := informer.AddEventHandler(h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running, actors sync.WaitGroup
+	running.Go(func() { informer.RunWithContext(ctx) })
+	actors.Go(func() { writeAtRandom(source) })
+	for range 2 {
+		actors.Go(func() { comeAndGo(t, informer) })
+		actors.Go(func() { readAtRandom(informer) })
+	}
+	if cutShort := round%3 != 0; cutShort {
+		time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
+		cancel()
+		actors.Wait()
+	} else {
+		actors.Wait()
+		expectSettled(t, informer, first)
+		expectSettled(t, informer, &slow.shadowHandler)
+		cancel()
+	}
+	running.Wait()
+	source.Shutdown()
 }
 
 func writeAtRandom(source *fcache.FakeControllerSource) {

@@ -11,10 +11,11 @@ import (
 // maxWorkers is how many controllers a scenario has at most.
 const maxWorkers = 2
 
-// Delays and durations are no multiples of one another, nor of what else happens: what happens at one instant has no order.
+// Delays and durations are no multiples of one another, nor of what else happens: what happens at one instant has no order. The
+// longest delays are long, because what always fails is tried again for hours.
 var (
 	genBases = []time.Duration{7 * time.Millisecond, 311 * time.Millisecond}
-	genMaxes = []time.Duration{53 * time.Millisecond, 9433 * time.Millisecond}
+	genMaxes = []time.Duration{9433 * time.Millisecond, 61813 * time.Millisecond}
 	genTakes = []time.Duration{0, 17 * time.Millisecond, 1319 * time.Millisecond, 4127 * time.Millisecond}
 )
 
