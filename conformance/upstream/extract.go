@@ -135,6 +135,9 @@ func (s *suite) declare(decl ast.Decl) {
 		u := s.addTo(decl.Name.Name, decl)
 		if isTest(decl) {
 			s.tests[decl.Name.Name] = u
+			if s.target.Adapter != nil {
+				u.taint = beyond[decl.Name.Name]
+			}
 		}
 	case *ast.GenDecl:
 		if decl.Tok == token.IMPORT {

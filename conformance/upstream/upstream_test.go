@@ -9,11 +9,11 @@ import (
 )
 
 // passedMin is how many of client-go's tests must pass, all packages together. Subtests do not count.
-const passedMin = 155
+const passedMin = 161
 
 // testsMin is how many tests each package's extraction must find: fewer mean that it has gone blind.
 var testsMin = map[string]int{
-	"k8s.io/client-go/tools/cache":    136,
+	"k8s.io/client-go/tools/cache":    140,
 	"k8s.io/client-go/util/workqueue": 21,
 }
 

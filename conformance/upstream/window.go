@@ -28,6 +28,7 @@ var windows = map[string]string{
 	"DeltaFIFO.lock":                 "UpstreamLock",
 	"RealFIFO.items":                 "UpstreamItems",
 	"RealFIFO.lock":                  "UpstreamLock",
+	"RealFIFO.logger":                "UpstreamLogger",
 	"RealFIFO.emitAtomicEvents":      "*UpstreamAtomic",
 	"RealFIFO.emitDeltaTypeBookmark": "*UpstreamBookmarks",
 }
@@ -36,7 +37,14 @@ var windows = map[string]string{
 var renamed = map[string]string{"RealFIFO.keyOf": "KeyOf"}
 
 // exposed are unexported functions that the adapter exports.
-var exposed = map[string]string{"copyDeltas": "UpstreamCopyDeltas"}
+var exposed = map[string]string{
+	"copyDeltas":           "UpstreamCopyDeltas",
+	"processDeltas":        "UpstreamProcessDeltas",
+	"processDeltasInBatch": "UpstreamProcessBatch",
+}
+
+// beyond are tests that give what is exposed something that the drop-in's cannot take, with what that is.
+var beyond = map[string]string{"TestProcessDeltasInBatch": "a processDeltasInBatch for stores other than the package's own"}
 
 // constructors make what tests write as a literal with a key function alone.
 var constructors = map[string]struct{ function, rest string }{
