@@ -6,6 +6,7 @@ import (
 
 	"github.com/informersim/informersim/sim"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 )
@@ -122,6 +123,12 @@ func (cl *Client) InFlight() int { return len(cl.calls) }
 // List asks for the objects of a resource, of one namespace if namespace is not empty. The answer comes to OnList.
 func (cl *Client) List(res ResourceID, namespace string, o metav1.ListOptions, r Receiver) ReqID {
 	return cl.submit(&call{verb: verbList, res: res, namespace: namespace, options: o, receiver: r})
+}
+
+// Get asks for one object: a list of one, which waits for the same freshness, and is hit by the faults of lists.
+func (cl *Client) Get(res ResourceID, namespace, name, resourceVersion string, r Receiver) ReqID {
+	o := metav1.ListOptions{ResourceVersion: resourceVersion, FieldSelector: "metadata.name=" + fields.EscapeValue(name)}
+	return cl.submit(&call{verb: verbList, single: true, res: res, namespace: namespace, options: o, receiver: r})
 }
 
 // Watch asks for the changes of a resource. OnWatchOpened or OnWatchOpenError comes first, then OnEvent for each frame, then

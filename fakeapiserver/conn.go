@@ -32,6 +32,7 @@ type call struct {
 	id        ReqID
 	client    *Client
 	verb      verb
+	single    bool // a list of one object: a get
 	state     callState
 	res       ResourceID
 	namespace string

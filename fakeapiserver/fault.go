@@ -20,7 +20,7 @@ type Fault struct {
 	Target string
 	// Replica ("replica/1") hits only requests that it serves; "" for any.
 	Replica string
-	// Verb hits only requests of that verb: list, watch, create, update, patch, delete, deletecollection; "" for any.
+	// Verb hits only requests of that verb: get, list, watch, create, update, patch, delete, deletecollection; "" for any.
 	Verb string
 	// Resource is the plural of the resource whose requests are hit; "" for any.
 	Resource string
@@ -151,7 +151,7 @@ func ParseFault(data []byte) (Fault, error) {
 }
 
 var (
-	faultVerbs    = []string{"", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
+	faultVerbs    = []string{"", "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
 	triggerEvents = []string{"", TriggerFrame, TriggerRequest, TriggerCommit}
 )
 

@@ -195,10 +195,12 @@ func (c *call) of(f *Fault) bool {
 
 // verbName is the request's verb as faults name it.
 func (c *call) verbName() string {
-	switch c.verb {
-	case verbList:
+	switch {
+	case c.single:
+		return "get"
+	case c.verb == verbList:
 		return "list"
-	case verbWatch:
+	case c.verb == verbWatch:
 		return "watch"
 	}
 	return string(c.write.Verb)

@@ -8,6 +8,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	neturl "net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -45,7 +46,11 @@ A second listener, --control ADDR, steers it:
   POST /compact?rev=N           forget every version before N (the current one without rev); cache=keep: in the Store only
   POST /restart?replica=I       restart a replica
   POST /restore?rev=N           put the Store back to revision N; bump=M raises the revision by M
-  POST /fault                   inject a fault given as JSON, like {"kind":"watch-410","target":"http"}
+  POST /fault                   inject a fault given as JSON, like {"kind":"watch-410","target":"kubectl","count":3}
+
+A fault's target is a client, named by its User-Agent up to the first slash, which need not have asked for anything yet. replica,
+verb, resource, namespace and name narrow it down, probability and count bound it, from and until ("10s") say when, counted from
+now, and after what it waits for: {"kind":"watch-eof","after":{"event":"frame","key":"default/a","count":3}}.
 
 With --data every write is in the file before anyone is told of it, so a session goes on after a restart, and after a kill:
 objects keep their resourceVersions. History does not: who asks for a revision before the restart gets 410 and lists again.
@@ -90,6 +95,9 @@ func (f *serveFlags) serve(c *cobra.Command) error {
 			return errors.Join(err, w.stop())
 		}
 	}
+	if err := w.enableFaults(); err != nil { // nothing goes wrong before somebody asks for something
+		return errors.Join(err, w.stop())
+	}
 	return errors.Join(f.listen(c, w), w.stop())
 }
 
@@ -101,7 +109,10 @@ type served struct {
 	definitions *apiextensions.Server
 	api         transport.API // rest, or what guards it
 	pump        *transport.Pump
-	data        *data // nil if everything is in memory
+	policy      fakeapiserver.Policy
+	clients     clientNames
+	faults      []fakeapiserver.FaultKind // of --fault-mix
+	data        *data                     // nil if everything is in memory
 }
 
 // stop ends the world; what it has to keep is kept.
@@ -119,24 +130,24 @@ func (f *serveFlags) world(stderr io.Writer) (*served, error) {
 		return nil, err
 	}
 	o := fakeapiserver.ClusterOptions{Replicas: f.replicas}
+	var faults []fakeapiserver.FaultKind
 	var strategy sim.Strategy = sim.NewFIFO()
 	if mix != nil {
 		drawn := mix.Draw(f.seed)
-		o.Faults, o.MaxFaults = drawn.Kinds(), drawn.Max
+		faults, o.MaxFaults = drawn.Kinds(), drawn.Max
 		strategy = sim.NewRandom(f.seed, drawn.Rate)
 	}
 	reg := types.NewRegistry()
 	if err := reg.Add(types.Builtin(types.BuiltinOptions{})...); err != nil {
 		return nil, err
 	}
-	w := &served{kernel: sim.NewKernel(sim.Options{Seed: f.seed, Strategy: strategy})}
+	w := &served{faults: faults, kernel: sim.NewKernel(sim.Options{Seed: f.seed, Strategy: strategy})}
 	w.kernel.Clock().StartAt(time.Now())
 	w.cluster = fakeapiserver.NewCluster(w.kernel, o)
-	policy := fakeapiserver.Policy{}
 	if f.replicas > 1 {
-		policy = fakeapiserver.RoundRobin()
+		w.policy = fakeapiserver.RoundRobin()
 	}
-	if w.rest, err = rest.New(rest.Options{Cluster: w.cluster, Types: reg, Policy: policy}); err != nil {
+	if w.rest, err = rest.New(rest.Options{Cluster: w.cluster, Types: reg, Policy: w.policy}); err != nil {
 		return nil, err
 	}
 	w.api = w.rest
@@ -197,10 +208,10 @@ func (f *serveFlags) listen(c *cobra.Command, w *served) error {
 		}
 	}
 	logger := log.New(c.ErrOrStderr(), "", log.LstdFlags)
-	streams, endStreams := context.WithCancel(context.Background())
-	defer endStreams()
+	streams, endStreams := context.WithCancelCause(context.Background())
+	defer endStreams(nil)
 	server := &http.Server{
-		Handler:           &transport.Handler{Driver: w.pump, API: w.api, Token: f.token, Log: logger},
+		Handler:           &transport.Handler{Driver: w.pump, API: w.api, Token: f.token, Client: w.clientOf, Log: logger},
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 20, ErrorLog: logger,
 		BaseContext: func(net.Listener) context.Context { return streams },
 	}
@@ -218,7 +229,7 @@ func (f *serveFlags) listen(c *cobra.Command, w *served) error {
 		return err
 	case <-ctx.Done():
 	}
-	endStreams() // watches end; Shutdown would wait for them
+	endStreams(transport.ErrShutdown) // watches end; Shutdown would wait for them
 	patience, cancel := context.WithTimeout(context.Background(), shutdownPatience)
 	defer cancel()
 	err = server.Shutdown(patience)
@@ -240,7 +251,14 @@ func (f *serveFlags) listenControl() (net.Listener, error) {
 
 func writeKubeconfig(path, url, token string) error {
 	config := clientcmdapi.NewConfig()
-	config.Clusters["informersim"] = &clientcmdapi.Cluster{Server: url}
+	server, err := neturl.Parse(url)
+	if err != nil {
+		return fmt.Errorf("--kubeconfig: %w", err)
+	}
+	if token != "" {
+		server.User = neturl.UserPassword("token", token) // client-go sends no bearer token over plain HTTP
+	}
+	config.Clusters["informersim"] = &clientcmdapi.Cluster{Server: server.String()}
 	config.AuthInfos["informersim"] = &clientcmdapi.AuthInfo{Token: token}
 	config.Contexts["informersim"] = &clientcmdapi.Context{Cluster: "informersim", AuthInfo: "informersim"}
 	config.CurrentContext = "informersim"
@@ -251,4 +269,9 @@ func writeKubeconfig(path, url, token string) error {
 		return fmt.Errorf("--kubeconfig: %w", err)
 	}
 	return nil
+}
+
+func (w *served) enableFaults() (err error) {
+	w.pump.Do(func() { err = w.cluster.EnableFaults(w.faults...) })
+	return err
 }

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/informersim/informersim/fakeapiserver"
 )
@@ -24,7 +28,7 @@ func (w *served) controlHandler() http.Handler {
 		}
 		fmt.Fprintln(rw, rev)
 	})
-	mux.HandleFunc("POST /compact", w.steer(func(r *http.Request) error {
+	mux.HandleFunc("POST /compact", w.steer([]string{"rev", "cache"}, func(r *http.Request) error {
 		rev, err := intParam(r, "rev", 0)
 		if err != nil {
 			return err
@@ -38,14 +42,14 @@ func (w *served) controlHandler() http.Handler {
 			return fmt.Errorf("cache=%s means nothing: use cache=keep or leave it out", cache)
 		}
 	}))
-	mux.HandleFunc("POST /restart", w.steer(func(r *http.Request) error {
+	mux.HandleFunc("POST /restart", w.steer([]string{"replica"}, func(r *http.Request) error {
 		i, err := intParam(r, "replica", 0)
 		if err != nil {
 			return err
 		}
 		return w.cluster.Inject(fakeapiserver.Fault{Kind: fakeapiserver.ReplicaRestart, Target: fmt.Sprintf("replica/%d", i)})
 	}))
-	mux.HandleFunc("POST /restore", w.steer(func(r *http.Request) error {
+	mux.HandleFunc("POST /restore", w.steer([]string{"rev", "bump"}, func(r *http.Request) error {
 		if !r.URL.Query().Has("rev") {
 			return errors.New("rev= is missing: the revision to go back to")
 		}
@@ -59,33 +63,80 @@ func (w *served) controlHandler() http.Handler {
 		}
 		return w.cluster.Restore(rev, bump)
 	}))
-	mux.HandleFunc("POST /fault", w.steer(func(r *http.Request) error {
+	mux.HandleFunc("POST /fault", w.steer(nil, func(r *http.Request) error {
 		var f fakeapiserver.Fault
-		d := json.NewDecoder(io.LimitReader(r.Body, 1<<20))
+		d := json.NewDecoder(r.Body)
 		d.DisallowUnknownFields()
-		if err := d.Decode(&f); err != nil {
+		if err := d.Decode(&f); errors.Is(err, io.EOF) {
+			return errors.New(`there is no body: write a fault as JSON, like {"kind":"watch-410"}`)
+		} else if err != nil {
 			return fmt.Errorf("the body is not a fault as JSON: %w", err)
 		}
-		return w.cluster.Inject(f)
+		return w.inject(f)
 	}))
 	return mux
 }
 
-// steer runs an operation inside a step and answers with the revision after it, or 400 with what was wrong.
-func (w *served) steer(op func(*http.Request) error) http.HandlerFunc {
+// maxSteering is how many bytes a request to steer may have.
+const maxSteering = 1 << 20
+
+// steer runs an operation inside a step and answers with the revision after it, or 400 with what was wrong. The request is read
+// before, so that nobody waits for who sends it.
+func (w *served) steer(params []string, op func(*http.Request) error) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
-		done := errors.New("the server has stopped")
-		var rev int64
-		w.pump.Do(func() {
-			done = errors.Join(op(r), w.sync())
-			rev = w.cluster.Store().Revision()
-		})
-		if done != nil {
-			http.Error(rw, done.Error(), http.StatusBadRequest)
+		body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, maxSteering))
+		if err == nil {
+			err = onlyParams(r, params)
+		}
+		if err != nil {
+			http.Error(rw, err.Error(), http.StatusBadRequest)
 			return
 		}
-		fmt.Fprintln(rw, rev)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		done, saved := errors.New("the server has stopped"), error(nil)
+		var rev int64
+		w.pump.Do(func() {
+			done = op(r)
+			saved = w.sync()
+			rev = w.cluster.Store().Revision()
+		})
+		switch {
+		case done != nil:
+			http.Error(rw, done.Error(), http.StatusBadRequest)
+		case saved != nil:
+			http.Error(rw, saved.Error(), http.StatusInternalServerError)
+		default:
+			fmt.Fprintln(rw, rev)
+		}
 	}
+}
+
+// onlyParams refuses what would mean nothing.
+func onlyParams(r *http.Request, known []string) error {
+	for _, name := range slices.Sorted(maps.Keys(r.URL.Query())) {
+		if !slices.Contains(known, name) {
+			if len(known) == 0 {
+				return fmt.Errorf("there is no parameter %q: there are none", name)
+			}
+			return fmt.Errorf("there is no parameter %q: there are %s", name, strings.Join(known, " and "))
+		}
+	}
+	return nil
+}
+
+// inject orders a fault whose times count from now, of a client that may be yet to come.
+func (w *served) inject(f fakeapiserver.Fault) error {
+	now := w.kernel.Elapsed()
+	if f.From > 0 {
+		f.From += now
+	}
+	if f.Until > 0 {
+		f.Until += now
+	}
+	if name := strings.TrimPrefix(f.Target, "conn/"); f.Target != "" && w.cluster.Client(name) == nil && w.clients.of(name) != "" {
+		w.cluster.Connect(name, w.policy)
+	}
+	return w.cluster.Inject(f)
 }
 
 func intParam(r *http.Request, name string, def int64) (int64, error) {

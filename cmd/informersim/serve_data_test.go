@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,10 +25,11 @@ import (
 
 // serving is a server in a process of its own.
 type serving struct {
-	t      *testing.T
-	cmd    *exec.Cmd
-	root   string
-	stderr *bytes.Buffer
+	t       *testing.T
+	cmd     *exec.Cmd
+	root    string
+	control string
+	stderr  *bytes.Buffer
 }
 
 // serveIn starts `informersim serve` and waits until it serves.
@@ -47,6 +49,11 @@ func serveIn(t *testing.T, args ...string) *serving {
 	for lines.Scan() {
 		if root, ok := strings.CutPrefix(lines.Text(), "serving on "); ok {
 			p.root = root
+		}
+		if root, ok := strings.CutPrefix(lines.Text(), "control on "); ok {
+			p.control = root
+		}
+		if p.root != "" && (p.control != "" || !slices.Contains(args, "--control")) {
 			go func() { _, _ = io.Copy(io.Discard, out) }()
 			return p
 		}
@@ -184,8 +191,7 @@ func TestServeLoadsOnce(t *testing.T) {
 // A restore is kept as well.
 func TestServeKeepsRestore(t *testing.T) {
 	inTemp(t, nil)
-	control := freeAddress(t)
-	p := serveIn(t, "--data", "session.db", "--control", control)
+	p := serveIn(t, "--data", "session.db", "--control", "127.0.0.1:0")
 	maps := p.client().CoreV1().ConfigMaps("default")
 	var first *corev1.ConfigMap
 	for i := range 3 {
@@ -197,7 +203,7 @@ func TestServeKeepsRestore(t *testing.T) {
 			first = cm
 		}
 	}
-	resp, err := http.Post("http://"+control+"/restore?rev="+first.ResourceVersion, "", nil)
+	resp, err := http.Post(p.control+"/restore?rev="+first.ResourceVersion, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,8 +25,7 @@ func (c *call) get(q url.Values) (cancel func()) {
 	if _, err := fakeapiserver.ParseRevision(q.Get("resourceVersion")); err != nil {
 		return c.at(func() { c.fail(errBadRevision(q.Get("resourceVersion"), err)) }) // 500 without a reason (S2)
 	}
-	o := metav1.ListOptions{ResourceVersion: q.Get("resourceVersion"), FieldSelector: byName(c.target.name)}
-	c.req = c.client.List(c.id, c.target.namespace, o, c)
+	c.req = c.client.Get(c.id, c.target.namespace, c.target.name, q.Get("resourceVersion"), c)
 	return c.cancel
 }
 

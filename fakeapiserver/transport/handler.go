@@ -2,12 +2,14 @@ package transport
 
 import (
 	"context"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -15,12 +17,18 @@ import (
 // MaxBody is how many bytes a request's body may have, as with a real apiserver (S35).
 const MaxBody = 3 << 20
 
+// ErrShutdown is the cause of the context under which a server stops: its watches end cleanly, as they do when their time is up.
+var ErrShutdown = errors.New("the server is shutting down")
+
 // Handler serves a fake apiserver over sockets.
 type Handler struct {
 	Driver Driver
 	API    API
-	// Token, if not empty, must be presented as bearer token by every request.
+	// Token, if not empty, must be presented by every request: as bearer token, or as the password of any user, which is how
+	// clients that send no tokens over plain HTTP can have it in the server's address.
 	Token string
+	// Client names the client that a request is from; nil, or "", means "http".
+	Client func(*http.Request) string
 	// Log is told of panics; nil for the standard logger.
 	Log *log.Logger
 
@@ -30,7 +38,7 @@ type Handler struct {
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	commonHeaders(w.Header(), hr)
-	if h.Token != "" && hr.Header.Get("Authorization") != "Bearer "+h.Token {
+	if h.Token != "" && !h.authorized(hr) {
 		writeStatus(w, http.StatusUnauthorized, "Unauthorized", "Unauthorized")
 		return
 	}
@@ -48,8 +56,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	e := newExchange()
 	call := &inFlight{driver: h.Driver, e: e, panicked: h.panicked}
 	ctx := hr.Context() // ends with the request, whichever way
-	stop := context.AfterFunc(ctx, func() { call.cancel(ctx.Err()) })
-	r := &Request{Method: hr.Method, URL: hr.URL, Header: hr.Header, Body: body, Client: "http"}
+	stop := context.AfterFunc(ctx, func() {
+		if errors.Is(context.Cause(ctx), ErrShutdown) {
+			e.Close(nil) // as when the watch's time is up
+		}
+		call.cancel(ctx.Err())
+	})
+	r := &Request{Method: hr.Method, URL: hr.URL, Header: hr.Header, Body: body, Client: h.clientOf(hr)}
 	h.Driver.Do(func() { call.begin(h.API, r) })
 	if e.wait() != nil {
 		panic(http.ErrAbortHandler) // the connection breaks without an answer
@@ -58,6 +71,23 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		stop() // there is nothing left to cancel
 	}
 	h.respond(w, hr, e)
+}
+
+func (h *Handler) authorized(hr *http.Request) bool {
+	given := strings.TrimPrefix(hr.Header.Get("Authorization"), "Bearer ")
+	if _, password, ok := hr.BasicAuth(); ok {
+		given = password
+	}
+	return subtle.ConstantTimeCompare([]byte(given), []byte(h.Token)) == 1
+}
+
+func (h *Handler) clientOf(hr *http.Request) string {
+	if h.Client != nil {
+		if name := h.Client(hr); name != "" {
+			return name
+		}
+	}
+	return "http"
 }
 
 func (h *Handler) respond(w http.ResponseWriter, hr *http.Request, e *exchange) {
