@@ -40,6 +40,9 @@ type Options struct {
 	Replicas int
 	// History is how many events of each resource a watch cache keeps; 0 for what a real one does.
 	History int64
+	// GarbageCollection has the garbage collector of a cluster run: what no owner is left of (ownerReferences) is deleted sooner or
+	// later, and foreground deletion and orphaning come to their end. Without it finalizers of these kinds stay.
+	GarbageCollection bool
 	// CRDs are manifests of CustomResourceDefinitions: YAML or JSON, or the name of a file or a folder with such.
 	CRDs []string
 	// Scheme knows the Go types of custom resources that the helpers (Env.Create, …) are given; client-go's is known.

@@ -194,14 +194,7 @@ func (e *Env) encode(method, sub string, r *types.Resource, obj Object) (body []
 	if ns := namespaceOf(r, obj); copied.GetNamespace() != ns {
 		copied.SetNamespace(ns)
 	}
-	path = "/apis/" + r.Group + "/" + r.Version
-	if r.Group == "" {
-		path = "/api/" + r.Version
-	}
-	if r.Namespaced {
-		path += "/namespaces/" + copied.GetNamespace()
-	}
-	path += "/" + r.Plural
+	path = resourcePath(r, copied.GetNamespace())
 	if method != http.MethodPost {
 		path += "/" + copied.GetName()
 	}
@@ -228,6 +221,18 @@ func (e *Env) encode(method, sub string, r *types.Resource, obj Object) (body []
 	}
 	body, err = json.Marshal(copied)
 	return body, path, contentType, err
+}
+
+// resourcePath is where a resource is served.
+func resourcePath(r *types.Resource, namespace string) string {
+	path := "/apis/" + r.Group + "/" + r.Version
+	if r.Group == "" {
+		path = "/api/" + r.Version
+	}
+	if r.Namespaced {
+		path += "/namespaces/" + namespace
+	}
+	return path + "/" + r.Plural
 }
 
 // request makes one request and waits for its answer; time passes only if it cannot come otherwise.

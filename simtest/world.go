@@ -80,7 +80,7 @@ type source struct {
 func header(o *Options, name, pkg string, seed uint64) (sim.Header, error) {
 	h := sim.Header{Scenario: name, Subject: subject, Engine: engine, Strategy: o.Strategy, Seed: seed, Options: map[string]string{
 		"crashes": strconv.FormatFloat(o.Crashes, 'g', -1, 64), "maxCrashes": strconv.Itoa(o.MaxCrashes),
-		optionPackage: pkg, "replicas": strconv.Itoa(o.Replicas), "history": strconv.FormatInt(o.History, 10),
+		optionPackage: pkg, "replicas": strconv.Itoa(o.Replicas), "garbageCollection": strconv.FormatBool(o.GarbageCollection), "history": strconv.FormatInt(o.History, 10),
 	}}
 	if clientgo.Seeded() {
 		h.Options[optionRuntime] = runtimeSeeded
@@ -149,6 +149,9 @@ func newWorld(t TB, o *Options, kinds *catalogue, s source) (*world, error) {
 	w.cluster.Connect(workloadClient, fakeapiserver.ByChoice())
 	if w.spare != nil {
 		w.spare.spare(w.kernel, "conn/"+workloadClient)
+	}
+	if o.GarbageCollection {
+		newCollector(w)
 	}
 	w.helpers, _ = w.kernel.ActorByName("conn/" + workloadClient)
 	w.checks = newChecks(w)

@@ -9,17 +9,18 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	website "github.com/informersim/informersim/examples/controller-runtime"
 	"github.com/informersim/informersim/simtest"
 )
 
 var options = simtest.Options{
-	CRDs: []string{"crd.yaml"}, Scheme: website.NewScheme(), Replicas: 2, Seeds: 200, Crashes: 0.002,
+	CRDs: []string{"crd.yaml"}, Scheme: website.NewScheme(), Replicas: 2, Seeds: 200, Crashes: 0.002, GarbageCollection: true,
 }
 
-// testReconciler creates and changes Websites while the manager runs and things go wrong. No Website ever has two Deployments, and
-// in the end each has one that is as the Website says.
+// testReconciler creates, changes and deletes Websites while the manager runs and things go wrong. No Website ever has two
+// Deployments, and in the end each has one that is as the Website says, and the others are gone.
 func testReconciler(mistakes website.Mistakes) func(env *simtest.Env) {
 	return func(env *simtest.Env) {
 		env.Go("manager", func(ctx context.Context) error { return website.Run(ctx, env.RESTConfig("manager"), mistakes) })
@@ -29,9 +30,12 @@ func testReconciler(mistakes website.Mistakes) func(env *simtest.Env) {
 				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("site-%d", env.Rand().IntN(3))},
 				Spec:       website.WebsiteSpec{Image: fmt.Sprintf("image:%d", i), Replicas: int32(env.Rand().IntN(5))},
 			}
-			if env.Get(site.DeepCopyObject().(*website.Website)) != nil {
+			switch exists := env.Get(site.DeepCopyObject().(*website.Website)) == nil; {
+			case !exists:
 				env.Create(site)
-			} else {
+			case env.Rand().IntN(4) == 0:
+				env.Delete(site)
+			default:
 				env.Update(site)
 			}
 			env.Advance(time.Duration(env.Rand().IntN(10_000)) * time.Millisecond)
@@ -41,16 +45,16 @@ func testReconciler(mistakes website.Mistakes) func(env *simtest.Env) {
 	}
 }
 
-// owned are the Deployments by the Website that owns them.
-func owned(env *simtest.Env) (map[string][]appsv1.Deployment, error) {
+// owned are the Deployments by the Website that owns them. One of the same name that comes later is another Website.
+func owned(env *simtest.Env) (map[types.UID][]appsv1.Deployment, error) {
 	var all appsv1.DeploymentList
 	if err := env.List(&all, ""); err != nil {
 		return nil, err
 	}
-	by := map[string][]appsv1.Deployment{}
+	by := map[types.UID][]appsv1.Deployment{}
 	for _, d := range all.Items {
 		if owner := metav1.GetControllerOf(&d); owner != nil {
-			by[owner.Name] = append(by[owner.Name], d)
+			by[owner.UID] = append(by[owner.UID], d)
 		}
 	}
 	return by, nil
@@ -61,9 +65,9 @@ func atMostOne(env *simtest.Env) error {
 	if err != nil {
 		return err
 	}
-	for _, site := range []string{"site-0", "site-1", "site-2"} {
-		if n := len(by[site]); n > 1 {
-			return fmt.Errorf("%s has %d Deployments", site, n)
+	for _, ds := range by {
+		if len(ds) > 1 {
+			return fmt.Errorf("%s has %d Deployments", metav1.GetControllerOf(&ds[0]).Name, len(ds))
 		}
 	}
 	return nil
@@ -78,8 +82,11 @@ func served(env *simtest.Env) error {
 	if err := env.List(&sites, ""); err != nil {
 		return err
 	}
+	if len(by) > len(sites.Items) {
+		return fmt.Errorf("%d Websites have Deployments, and there are %d", len(by), len(sites.Items))
+	}
 	for _, site := range sites.Items {
-		ds := by[site.Name]
+		ds := by[site.UID]
 		if len(ds) != 1 {
 			return fmt.Errorf("%s has %d Deployments", site.Name, len(ds))
 		}

@@ -1,0 +1,255 @@
+package simtest
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	kinds "k8s.io/apimachinery/pkg/types"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/rest"
+	"github.com/informersim/informersim/fakeapiserver/types"
+	"github.com/informersim/informersim/sim"
+)
+
+var kindCollect = sim.RegisterKind("collect", sim.ClassAction) // the garbage collector looks at one object
+
+// collectorClient is the client of the garbage collector.
+const collectorClient = "garbage-collector"
+
+// collector is the garbage collector of a cluster, the actor "gc": it deletes what no owner is left of, when it is its turn, and
+// carries out foreground deletion and orphaning. Its requests go through the API as any other's.
+type collector struct {
+	w       *world
+	id      sim.ActorID
+	nodes   map[kinds.UID]*node
+	queue   []kinds.UID // to be looked at
+	offered bool
+	busy    bool // a request is under way
+}
+
+// node is an object of the graph of owners.
+type node struct {
+	r      *types.Resource
+	meta   metav1.Object // as it is in the Store
+	queued bool
+}
+
+func newCollector(w *world) *collector {
+	c := &collector{w: w}
+	c.id = w.kernel.Register(c)
+	c.rebuild()
+	w.cluster.OnCommit(c.committed)
+	w.cluster.OnRestore(c.rebuild)
+	return c
+}
+
+// Name implements sim.Actor.
+func (*collector) Name() string { return "gc" }
+
+// Apply implements sim.Actor.
+func (c *collector) Apply(sim.Choice) {
+	c.offered = false
+	if len(c.queue) == 0 {
+		return // the Store has gone back in time
+	}
+	uid := c.queue[0]
+	c.queue = c.queue[1:]
+	if n := c.nodes[uid]; n != nil {
+		n.queued = false
+		c.look(uid, n)
+	}
+	c.offer()
+}
+
+func (c *collector) offer() {
+	if len(c.queue) > 0 && !c.offered && !c.busy {
+		c.offered = true
+		c.w.kernel.Clock().AfterFunc(c.pause(), func() { c.w.kernel.Offer(c.id, kindCollect, 0) })
+	}
+}
+
+// The bounds of how long it takes the collector to get to an object. Without any, a controller with a stale cache that makes
+// anew what the collector deletes would go round for ever without time passing.
+const (
+	minCollectPause = 100 * time.Millisecond
+	maxCollectPause = time.Second
+)
+
+func (c *collector) pause() time.Duration {
+	return minCollectPause + time.Duration(c.w.kernel.Stream(c.Name()).IntN(int(maxCollectPause-minCollectPause)))
+}
+
+func (c *collector) enqueue(uid kinds.UID) {
+	if n := c.nodes[uid]; n != nil && !n.queued {
+		n.queued = true
+		c.queue = append(c.queue, uid)
+		c.offer()
+	}
+}
+
+// rebuild reads the Store anew, which has gone back in time.
+func (c *collector) rebuild() {
+	c.nodes, c.queue = map[kinds.UID]*node{}, nil
+	store := c.w.cluster.Store()
+	for _, r := range c.w.kinds.registry.All() {
+		if id, ok := c.w.cluster.FindResource(r.GroupResource()); ok {
+			_ = store.Walk(id, store.Revision(), "", func(_ string, obj runtime.Object) bool { c.note(obj); return true })
+		}
+	}
+}
+
+// note puts an object into the graph.
+func (c *collector) note(obj runtime.Object) {
+	m, ok := obj.(metav1.Object)
+	r, err := c.w.kinds.resourceOf(obj)
+	if !ok || err != nil || m.GetUID() == "" {
+		return
+	}
+	n := c.nodes[m.GetUID()]
+	if n == nil {
+		n = &node{r: r}
+		c.nodes[m.GetUID()] = n
+	}
+	n.meta = m
+	if len(m.GetOwnerReferences()) > 0 || m.GetDeletionTimestamp() != nil {
+		c.enqueue(m.GetUID())
+	}
+}
+
+func (c *collector) committed(_ fakeapiserver.ResourceID, v fakeapiserver.Committed) {
+	if !v.Deleted {
+		c.note(v.Object)
+		return
+	}
+	m, ok := v.Object.(metav1.Object)
+	if !ok {
+		return
+	}
+	delete(c.nodes, m.GetUID())
+	for _, d := range c.dependents(m.GetUID()) {
+		c.enqueue(d.meta.GetUID())
+	}
+	for _, ref := range m.GetOwnerReferences() {
+		c.enqueue(ref.UID) // it may wait for this one
+	}
+}
+
+// dependents are the objects that say they are owned by uid, in the order of their names.
+func (c *collector) dependents(uid kinds.UID) []*node {
+	var all []*node
+	for _, n := range c.nodes { // order: sorted below
+		if slices.ContainsFunc(n.meta.GetOwnerReferences(), func(ref metav1.OwnerReference) bool { return ref.UID == uid }) {
+			all = append(all, n)
+		}
+	}
+	slices.SortFunc(all, func(a, b *node) int { return strings.Compare(a.path(), b.path()) })
+	return all
+}
+
+func (n *node) path() string {
+	return resourcePath(n.r, n.meta.GetNamespace()) + "/" + n.meta.GetName()
+}
+
+// look does what is to be done about an object.
+func (c *collector) look(uid kinds.UID, n *node) {
+	switch {
+	case n.meta.GetDeletionTimestamp() != nil && slices.Contains(n.meta.GetFinalizers(), metav1.FinalizerOrphanDependents):
+		if ds := c.dependents(uid); len(ds) > 0 {
+			c.disown(uid, ds[0])
+			return
+		}
+		c.finalize(uid, n, metav1.FinalizerOrphanDependents)
+	case n.meta.GetDeletionTimestamp() != nil && slices.Contains(n.meta.GetFinalizers(), metav1.FinalizerDeleteDependents):
+		blocked := false
+		for _, d := range c.dependents(uid) {
+			if d.meta.GetDeletionTimestamp() == nil {
+				c.delete(uid, d)
+				return
+			}
+			blocked = blocked || slices.ContainsFunc(d.meta.GetOwnerReferences(), func(ref metav1.OwnerReference) bool {
+				return ref.UID == uid && ref.BlockOwnerDeletion != nil && *ref.BlockOwnerDeletion
+			})
+		}
+		if !blocked {
+			c.finalize(uid, n, metav1.FinalizerDeleteDependents)
+		}
+	case n.meta.GetDeletionTimestamp() == nil && c.abandoned(n):
+		c.delete(uid, n)
+	}
+}
+
+// abandoned tells whether an object has had owners, and none is left.
+func (c *collector) abandoned(n *node) bool {
+	refs := n.meta.GetOwnerReferences()
+	return len(refs) > 0 && !slices.ContainsFunc(refs, func(ref metav1.OwnerReference) bool { return c.nodes[ref.UID] != nil })
+}
+
+func (c *collector) delete(looking kinds.UID, n *node) {
+	uid, background := n.meta.GetUID(), metav1.DeletePropagationBackground
+	c.request(looking, http.MethodDelete, n, "application/json", metav1.DeleteOptions{
+		TypeMeta:      metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
+		Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background,
+	})
+}
+
+func (c *collector) disown(owner kinds.UID, n *node) {
+	refs := slices.DeleteFunc(slices.Clone(n.meta.GetOwnerReferences()), func(ref metav1.OwnerReference) bool { return ref.UID == owner })
+	c.patch(owner, n, map[string]any{"ownerReferences": refs})
+}
+
+func (c *collector) finalize(uid kinds.UID, n *node, finalizer string) {
+	kept := slices.DeleteFunc(slices.Clone(n.meta.GetFinalizers()), func(f string) bool { return f == finalizer })
+	c.patch(uid, n, map[string]any{"finalizers": kept})
+}
+
+// patch changes metadata of the object as it is.
+func (c *collector) patch(looking kinds.UID, n *node, meta map[string]any) {
+	meta["uid"], meta["resourceVersion"] = n.meta.GetUID(), n.meta.GetResourceVersion()
+	c.request(looking, http.MethodPatch, n, "application/merge-patch+json", map[string]any{"metadata": meta})
+}
+
+// request makes a request, and has the object that is being looked at looked at again.
+func (c *collector) request(looking kinds.UID, method string, n *node, contentType string, body any) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		c.w.kernel.Fail(err)
+		return
+	}
+	c.busy = true
+	s := &collected{c: c, uid: looking}
+	c.w.api.Serve(&rest.Request{
+		Method: method, URL: &url.URL{Path: n.path()}, Header: http.Header{"Content-Type": {contentType}, "Accept": {"application/json"}},
+		Body: data, Client: collectorClient,
+	}, s)
+}
+
+// collected takes the answer to a request of the collector's.
+type collected struct {
+	c   *collector
+	uid kinds.UID
+	sink
+}
+
+func (s *collected) Answer(code int, h http.Header, body rest.Body) {
+	s.sink.Answer(code, h, body)
+	s.over(code < 300 || code == http.StatusNotFound || code == http.StatusConflict)
+}
+
+func (s *collected) Fail(err error) { s.sink.Fail(err); s.over(false) }
+
+// over looks again: at once, or after a while if the request failed.
+func (s *collected) over(ok bool) {
+	again := func() { s.c.busy = false; s.c.enqueue(s.uid); s.c.offer() }
+	if ok {
+		again()
+		return
+	}
+	s.c.w.kernel.Clock().AfterFunc(retryWait, again)
+}
