@@ -6,9 +6,14 @@
 //
 //   - requests: its ListerWatcher parks every List and Watch, and the kernel's side sends it to the fake apiserver. Answers
 //     and frames come back by the server's choices respond and deliver. Retries are those of a REST client (core.RESTRetry).
+//
 //   - the queue: the context that the informer runs with parks the controller's loop where it asks whether it is done, before
 //     it takes anything from the queue and holding no lock. Letting it go once is the choice pop.
+//
 //   - handlers: each blocks in its callback until the choice handle is picked.
+//
+//   - workers: each goroutine rests before it takes a key from client-go's work queue, and inside of every reconcile, until
+//     the choices take and finish. What becomes ready shows through the queue's own order (workqueue.Queue).
 //
 // After each choice the kernel waits (sim.Kernel.OnApplied) until the bubble is quiescent, and what the goroutines did is
 // noted in canonical order: by informer, and within one by the order below. Time passes in the bubble only when the kernel
@@ -19,6 +24,9 @@
 // client-go walks maps: a relist queues its tombstones, a resync its objects, and a late handler is replayed the store, in
 // no particular order. Such a part of the queue is popped by one choice, and what handlers hear of it is put in the order
 // of the keys, which is one of the orders that can happen. Everything else has the order that client-go gave it.
+//
+// A call that is slow or panics because the scenario says so takes its time, or panics, in client-go. Where it was let through,
+// because what it tells of has no order, that and the rest of a second that follows a panic are imitated (trouble.go).
 //
 // The queue is looked at, by reflection and only while everything rests, for its length and its keys. Nothing of client-go
 // is written to.
