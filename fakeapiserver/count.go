@@ -1,43 +1,49 @@
 package fakeapiserver
 
-import "sort"
+import (
+	"sort"
+
+	"github.com/tidwall/btree"
+)
 
 // countFrom is how many keys existed at rev, of those in a namespace (all if it is empty) from one on. A page of a list says how
 // many objects come after it; walking to the end for that would make listing a million objects in pages a matter of hours.
 func (t *timeline) countFrom(rev int64, namespace, from string) int64 {
-	first, last := t.index(from), t.entries.Len()
-	if namespace != "" {
-		last = t.index(namespace + "0") // which follows namespace + "/…"
-	}
-	if t.log.end()-t.log.base > int64(last-first) {
-		n := int64(0)
+	n := countIn(t.order, namespace, from) - countIn(t.deleted, namespace, from)
+	since := t.log.after(rev)
+	if t.log.end()-since > int64(t.order.Len()) {
+		n = 0
 		t.walk(rev, namespace, from, func(*version) bool { n++; return true })
 		return n
 	}
-	// All keys that there are now, without those that only history keeps, and with what has happened since undone.
-	n := int64(last - first)
-	for pos := t.log.base; pos < t.log.end(); pos++ {
+	// What has happened since is undone.
+	for pos := since; pos < t.log.end(); pos++ {
 		v := t.log.at(pos)
-		if v.entry.key < from || namespace != "" && !v.entry.in(namespace) {
-			continue
-		}
-		if v.deleted && v.entry.newest == v {
-			n--
-		}
-		switch since := v.rev > rev; {
-		case since && v.deleted:
+		switch {
+		case v.entry.key < from || namespace != "" && !v.entry.in(namespace):
+		case v.deleted:
 			n++
-		case since && v.createRev == v.rev:
+		case v.createRev == v.rev:
 			n--
 		}
 	}
 	return n
 }
 
+// countIn is how many of some keys lie in a namespace (all if it is empty), from one on.
+func countIn(keys *btree.BTreeG[*entry], namespace, from string) int64 {
+	last := keys.Len()
+	if namespace != "" {
+		from = max(from, namespace+"/")
+		last = index(keys, namespace+"0") // which follows namespace + "/…"
+	}
+	return int64(max(0, last-index(keys, from)))
+}
+
 // index is how many keys come before one.
-func (t *timeline) index(key string) int {
-	return sort.Search(t.order.Len(), func(i int) bool {
-		e, _ := t.order.GetAt(i) // there is one at every index
+func index(keys *btree.BTreeG[*entry], key string) int {
+	return sort.Search(keys.Len(), func(i int) bool {
+		e, _ := keys.GetAt(i) // there is one at every index
 		return e.key >= key
 	})
 }

@@ -18,6 +18,7 @@ type timeline struct {
 	plural  string
 	entries keytable.Table[entry]
 	order   *btree.BTreeG[*entry]
+	deleted *btree.BTreeG[*entry] // those of them that only history keeps
 	log     history
 	scratch []byte
 	free    *version // versions to use again, linked by prev
@@ -29,7 +30,7 @@ type timeline struct {
 const minFree = 1024
 
 func newTimeline(plural string) *timeline {
-	return &timeline{plural: plural, order: newOrder()}
+	return &timeline{plural: plural, order: newOrder(), deleted: newOrder()}
 }
 
 // Keys are ordered by the bytes of "namespace/name" (S6).
@@ -60,6 +61,7 @@ func (t *timeline) add(key string) *entry {
 func (t *timeline) drop(e *entry) {
 	t.entries.Delete(e.key)
 	t.order.Delete(e)
+	t.deleted.Delete(e)
 }
 
 // append puts a version on top of a key and at the end of the log.
@@ -73,6 +75,13 @@ func (t *timeline) append(e *entry, rev, createRev int64, obj runtime.Object, de
 	}
 	v.rev, v.createRev, v.obj, v.deleted = rev, createRev, obj, deleted
 	v.prev, v.entry = e.newest, e
+	if was := e.newest != nil && e.newest.deleted; was != deleted {
+		if deleted {
+			t.deleted.Set(e)
+		} else {
+			t.deleted.Delete(e)
+		}
+	}
 	if t.memos {
 		v.memo = &Memo{Event: v.event()}
 	}
