@@ -1,12 +1,16 @@
 package simtest_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/simtest"
@@ -50,4 +54,43 @@ func simtestOfChild(t *testing.T, wait func()) {
 		t.Error(e)
 	}
 	simtest.Run(t, o, func(env *simtest.Env) { env.Settle() })
+}
+
+// Runs of one process take turns, whatever t.Parallel says, and each is as it is alone; and -count runs them again.
+func TestParallelAndCount(t *testing.T) {
+	if !isChild() {
+		exe, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(exe, "-test.run", "^"+t.Name()+"$", "-test.count=3", "-test.parallel=4", "-test.v")
+		cmd.Env = append(os.Environ(), childEnv+"=1")
+		out, err := cmd.CombinedOutput()
+		if err != nil || strings.Count(string(out), "--- PASS: TestParallelAndCount (") != 3 {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	var mu sync.Mutex
+	took := map[string]int{}
+	t.Run("group", func(t *testing.T) {
+		for _, name := range []string{"a", "b", "c"} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				simtest.Run(t, simtest.Options{Seeds: 3, Mix: "light"}, func(env *simtest.Env) {
+					var indexer cache.Indexer
+					env.Go("mirror", mirror(env, "mirror", &indexer))
+					workload(env)
+					env.StopFaults()
+					env.Eventually("synced", 25*time.Minute, func() error { return converged(env, indexer) })
+					mu.Lock()
+					defer mu.Unlock()
+					took[fmt.Sprintf("%d at %v", env.Seed(), env.Now())]++
+				})
+			})
+		}
+	})
+	if len(took) != 3 {
+		t.Errorf("three seeds in three tests came to an end at these times: %v", took)
+	}
 }
