@@ -28,7 +28,8 @@ import (
 // serveFlags are the flags of `informersim serve`.
 type serveFlags struct {
 	addr, control, kubeconfig, mix, token, data string
-	crds, loads                                 []string
+	crds, loads, controllers                    []string
+	slow, lag                                   time.Duration // of the controllers
 	seed                                        uint64
 	replicas                                    int
 }
@@ -72,6 +73,9 @@ An address that is not loopback is refused unless --token is given. Ctrl-C ends 
 	c.Flags().StringVar(&f.mix, "fault-mix", "", "faults that may happen to requests and watches: a name or a `file`")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of uids, generated names and faults")
 	c.Flags().StringVar(&f.token, "token", "", "the bearer `token` that every request must present")
+	c.Flags().StringSliceVar(&f.controllers, "controllers", []string{"namespace"}, "the `controllers` that run: namespace, which empties namespaces that are deleted, and garbage-collector, which follows ownerReferences")
+	c.Flags().DurationVar(&f.slow, "controller-delay", 0, "how long the controllers take for each thing that they do")
+	c.Flags().DurationVar(&f.lag, "controller-lag", 0, "how long after a write the controllers learn of it")
 	c.Flags().IntVar(&f.replicas, "replicas", 1, "how many apiservers there are, 1 to 5; clients are sent to each in turn")
 	return c
 }
@@ -151,6 +155,9 @@ func (f *serveFlags) world(stderr io.Writer) (*served, error) {
 		return nil, err
 	}
 	w.api = w.rest
+	if err := f.runControllers(w.cluster); err != nil {
+		return nil, err
+	}
 	if w.definitions, err = apiextensions.New(w.cluster, w.rest); err != nil {
 		return nil, err
 	}

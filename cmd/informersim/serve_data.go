@@ -25,12 +25,16 @@ func (w *served) keepIn(path string) error {
 	if err != nil {
 		return err
 	}
-	w.pump.Do(func() { err = w.restore(state) })
+	w.data = &data{file: file, goesOn: state.Len() > 0}
+	w.pump.Do(func() {
+		if err = w.restore(state); err == nil {
+			w.data.recorder = persistence.Record(w.cluster, file) // before anything follows from what was there
+		}
+	})
 	if err != nil {
 		w.pump.Stop()
 		return errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
 	}
-	w.data = &data{file: file, recorder: persistence.Record(w.cluster, file), goesOn: state.Len() > 0}
 	w.api = &persistence.Durable{API: w.rest, Recorder: w.data.recorder}
 	return nil
 }

@@ -228,3 +228,36 @@ func TestServeRefusesData(t *testing.T) {
 		}
 	}
 }
+
+// Definitions survive, whoever created them, with what was stored of them before they changed; --crd changes those that are there.
+func TestServeKeepsDefinitions(t *testing.T) {
+	colors := strings.Replace(widgetsCRD, "{type: object, x-kubernetes-preserve-unknown-fields: true}", "{type: object, properties: {spec: {type: object, properties: {color: {type: string, default: red}}}}}", 1)
+	inTemp(t, map[string]string{"widgets.yaml": widgetsCRD, "colors.yaml": colors})
+	p := serveIn(t, "--data", "session.db", "--crd", "widgets.yaml")
+	gadgets := `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"gadgets.x.dev"},"spec":{"group":"x.dev","scope":"Cluster","names":{"plural":"gadgets","kind":"Gadget"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`
+	p.want(201, "", "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", gadgets)
+	p.want(201, "", "POST", "/apis/x.dev/v1/gadgets", `{"apiVersion":"x.dev/v1","kind":"Gadget","metadata":{"name":"g"}}`)
+	p.want(201, `"size":1`, "POST", "/apis/x.dev/v1/namespaces/a/widgets", `{"apiVersion":"x.dev/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"size":1}}`)
+	p.kill()
+
+	p = serveIn(t, "--data", "session.db")
+	before := p.want(200, `"True"`, "GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gadgets.x.dev", "")
+	p.want(200, `"name":"g"`, "GET", "/apis/x.dev/v1/gadgets/g", "")
+	p.want(200, `"size":1`, "GET", "/apis/x.dev/v1/namespaces/a/widgets/w", "")
+	p.kill()
+
+	p = serveIn(t, "--data", "session.db", "--crd", "colors.yaml")
+	if answer := p.want(200, `"color":"red"`, "GET", "/apis/x.dev/v1/namespaces/a/widgets/w", ""); strings.Contains(answer, `"size"`) {
+		t.Errorf("a field that the schema has lost: %s", answer)
+	}
+	p.kill()
+	p = serveIn(t, "--data", "session.db")
+	p.want(200, `"color":"red"`, "GET", "/apis/x.dev/v1/namespaces/a/widgets/w", "")
+	if after := p.want(200, "", "GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gadgets.x.dev", ""); after != before {
+		t.Errorf("a definition that nobody has touched was\n%s\nand is\n%s", before, after)
+	}
+	p.want(200, "", "DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gadgets.x.dev", "")
+	p.kill()
+	p = serveIn(t, "--data", "session.db")
+	p.want(404, "", "GET", "/apis/x.dev/v1/gadgets/g", "")
+}

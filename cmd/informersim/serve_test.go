@@ -137,6 +137,8 @@ func TestServeRefuses(t *testing.T) {
 		"--load unknown.yaml":             "unknown.yaml: document 2: there is no resource of kind Thing in y.dev/v1",
 		"--load invalid.yaml":             `invalid.yaml: document 1: ConfigMap A_B: the server answers 422: ConfigMap "A_B" is invalid`,
 		"--load pod.yaml --load pod.yaml": `pod.yaml: document 1: Pod a: the server answers 409: pods "a" already exists`,
+		"--controllers deployment":        `--controllers: there is no controller "deployment"`,
+		"--controller-lag -1s":            "must not be negative",
 		"--fault-mix nothing":             "nothing",
 		"--replicas 6":                    "--replicas 6 is out of range",
 		"--kubeconfig pod.yaml/kc":        "--kubeconfig: ",
@@ -341,4 +343,37 @@ func TestServeFaultMix(t *testing.T) {
 			t.Fatalf("no list under faults: %d %s", code, answer)
 		}
 	}
+}
+
+// Namespaces are emptied when they are deleted; owners take along what they own where that is asked for.
+func TestServeControllers(t *testing.T) {
+	inTemp(t, map[string]string{"widgets.yaml": widgetsCRD})
+	gone := func(p *serving, path string) {
+		t.Helper()
+		deadline := time.Now().Add(30 * time.Second)
+		for code := 0; code != 404; {
+			var answer string
+			if code, answer = p.as("test", "GET", p.root+path, ""); time.Now().After(deadline) {
+				t.Fatalf("GET %s: %d %s", path, code, answer)
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	p := serveIn(t, "--crd", "widgets.yaml")
+	p.want(201, "", "POST", "/api/v1/namespaces", `{"metadata":{"name":"a"}}`)
+	p.want(201, "", "POST", "/api/v1/namespaces/a/configmaps", `{"metadata":{"name":"m"}}`)
+	p.want(201, "", "POST", "/apis/x.dev/v1/namespaces/a/widgets", `{"apiVersion":"x.dev/v1","kind":"Widget","metadata":{"name":"w"}}`)
+	p.want(200, "", "DELETE", "/api/v1/namespaces/a", "")
+	gone(p, "/api/v1/namespaces/a")
+	gone(p, "/apis/x.dev/v1/namespaces/a/widgets/w")
+	gone(p, "/api/v1/namespaces/a/configmaps/m")
+
+	p = serveIn(t, "--controllers", "garbage-collector", "--controller-delay", "10ms")
+	p.want(201, "", "POST", "/api/v1/namespaces/a/configmaps", `{"metadata":{"name":"owner"}}`)
+	_, owner := p.as("test", "GET", p.root+"/api/v1/namespaces/a/configmaps/owner", "")
+	_, uid, _ := strings.Cut(owner, `"uid":"`)
+	uid, _, _ = strings.Cut(uid, `"`)
+	p.want(201, "", "POST", "/api/v1/namespaces/a/configmaps", fmt.Sprintf(`{"metadata":{"name":"owned","ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":%q}]}}`, uid))
+	p.want(200, "", "DELETE", "/api/v1/namespaces/a/configmaps/owner", "")
+	gone(p, "/api/v1/namespaces/a/configmaps/owned")
 }

@@ -89,8 +89,11 @@ func (s *Server) Apply(sim.Choice) {
 	s.offered = false
 	name := s.queue[0]
 	s.queue = s.queue[1:]
-	if _, err := s.reconcile(name); err != nil {
+	switch again, err := s.reconcile(name); {
+	case err != nil:
 		s.again(name, retry) // as a controller does that cannot do its work
+	case again:
+		s.lookAt(name) // also if the write has changed nothing
 	}
 	s.offer()
 }
