@@ -169,7 +169,7 @@ func (r *runner) stored() {
 		case res.replay == nil && res.failed():
 			r.report(res, file)
 		case res.replay != nil:
-			r.t.Logf("simtest: %s does not fit the program any more (%v): its seed is run anew", file, firstLine(res.replay.Error()))
+			r.t.Logf("simtest: %s does not fit the program any more (%v): its seed is run anew. %s", file, firstLine(res.replay.Error()), whyNoReplay(res.header))
 			r.seed(res.header.Seed)
 		default:
 			r.t.Logf("simtest: %s passes now", file)
@@ -226,7 +226,8 @@ func (r *runner) replay(file string) (*outcome, error) {
 			res = again
 		}
 		var diverged *sim.DivergedError
-		if !errors.As(again.replay, &diverged) || clientgo.Seeded() {
+		otherBuild := (h.Options[optionRuntime] == runtimeSeeded) != clientgo.Seeded()
+		if !errors.As(again.replay, &diverged) || clientgo.Seeded() || otherBuild && flags.replay == "" {
 			break
 		}
 	}
