@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"compress/gzip"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -172,5 +173,29 @@ func TestReadersAreNotSlow(t *testing.T) {
 	data, err := io.ReadAll(get(t, url, nil).Body)
 	if err != nil || len(data) != frames*17 {
 		t.Errorf("%d bytes, want %d (%v)", len(data), frames*17, err)
+	}
+}
+
+// A panic is a 500 for who asked, and a line with the stack in the log; the next request is answered.
+func TestPanicIsAnswered(t *testing.T) {
+	var text strings.Builder
+	server := httptest.NewServer(&transport.Handler{Driver: &direct{}, Log: log.New(&text, "", 0), API: apiFunc(func(r *transport.Request, s transport.Sink) func() {
+		if r.URL.Path == "/panic" {
+			panic("the roof is on fire")
+		}
+		s.Answer(http.StatusOK, http.Header{}, transport.Body{})
+		return nil
+	})})
+	defer server.Close()
+	resp := get(t, server.URL+"/panic", nil)
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusInternalServerError || !strings.Contains(string(body), "This request caused apiserver to panic") {
+		t.Errorf("%d %s, %v", resp.StatusCode, body, err)
+	}
+	if got := text.String(); !strings.HasPrefix(got, "panic while serving GET /panic: the roof is on fire\n") || !strings.Contains(got, "transport_test.go") {
+		t.Errorf("the log has %q", got)
+	}
+	if resp := get(t, server.URL+"/", nil); resp.StatusCode != http.StatusOK {
+		t.Errorf("after a panic: %s", resp.Status)
 	}
 }
