@@ -225,6 +225,9 @@ func ListBody(v *View, items [][]byte, m metav1.ListMeta, now time.Time) (b Body
 	if err != nil {
 		return b, false, err
 	}
+	if len(items) == 0 {
+		return Body{Head: empty}, true, nil
+	}
 	b.Items = items
 	if v.format.MediaType == types.Protobuf {
 		return b, b.aroundProtobuf(empty), nil
@@ -234,10 +237,13 @@ func ListBody(v *View, items [][]byte, m metav1.ListMeta, now time.Time) (b Body
 
 // aroundJSON takes an encoded list without items apart. bare tells that the items lack their beginning.
 func (b *Body) aroundJSON(empty []byte, bare bool) bool {
-	// A string cannot contain this, for its quotes would be escaped.
+	// A string cannot contain either, for its quotes would be escaped.
 	head, tail, ok := bytes.Cut(empty, []byte(`"items":[]`))
+	if !ok {
+		head, tail, ok = bytes.Cut(empty, []byte(`"items":null`))
+	}
 	b.Head, b.Between, b.Tail = append(head[:len(head):len(head)], `"items":[`...), []byte(","), append([]byte("]"), tail...)
-	if bare && len(b.Items) > 0 {
+	if bare {
 		b.Head, b.Between = append(b.Head, '{'), []byte(",{")
 	}
 	return ok

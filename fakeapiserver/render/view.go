@@ -82,7 +82,7 @@ func partialList(obj runtime.Object, gv schema.GroupVersion) (runtime.Object, er
 	if !ok {
 		return nil, notAcceptable(fmt.Sprintf("you requested PartialObjectMetadataList, but the requested object is not a list (%T)", obj))
 	}
-	items := []metav1.PartialObjectMetadata{}
+	var items []metav1.PartialObjectMetadata // none are a null, as the real one writes them
 	err := meta.EachListItem(obj, func(item runtime.Object) error {
 		p, err := partial(item, gv)
 		if err == nil {

@@ -18,6 +18,8 @@ type encoder struct {
 	ask    render.Ask
 	format render.Format
 	view   *render.View
+	// refused is what is wrong with how a view is asked for. It is found out when there is something to show.
+	refused error
 	// form is what is kept of objects, item what is kept of those in lists; nil for nothing.
 	form, item *render.Form
 }
@@ -35,8 +37,10 @@ func negotiate(c *call) (err error) {
 	if e.format, err = e.ask.Negotiate(c.resource, c.target.subresource); err != nil {
 		return err
 	}
-	if e.view, err = render.NewView(e.format, c.resource, c.target.subresource, e.ask.Query); err != nil {
-		return err
+	if e.view, e.refused = render.NewView(e.format, c.resource, c.target.subresource, e.ask.Query); e.refused != nil {
+		if e.view, err = render.NewView(e.format, c.resource, c.target.subresource, nil); err != nil {
+			return err
+		}
 	}
 	e.form, e.item = c.server.forms.Object(e.view), c.server.forms.Item(e.view)
 	return nil
@@ -70,6 +74,9 @@ func (e *encoder) source(c *call, form *render.Form) render.Source {
 
 // object encodes an object as it was asked for.
 func (e *encoder) object(c *call, obj runtime.Object, memo *fakeapiserver.Memo) (render.Body, error) {
+	if e.refused != nil {
+		return render.Body{}, e.refused
+	}
 	if memo != nil && e.form != nil && !e.format.Pretty {
 		s := e.source(c, e.form)
 		s.Object, s.Event = obj, memo.Event
@@ -102,6 +109,9 @@ func converted(c *call, obj runtime.Object) (runtime.Object, error) {
 
 // list encodes a page.
 func (e *encoder) list(c *call, page *fakeapiserver.Page) (render.Body, error) {
+	if e.refused != nil {
+		return render.Body{}, e.refused
+	}
 	m := metav1.ListMeta{ResourceVersion: page.ResourceVersion, Continue: page.Continue, RemainingItemCount: page.RemainingItemCount}
 	if e.item != nil {
 		if b, ok, err := e.listOfKept(c, page, m); ok || err != nil {

@@ -4,6 +4,10 @@ import (
 	"net/http"
 	"net/url"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+
 	"github.com/informersim/informersim/fakeapiserver"
 )
 
@@ -13,9 +17,14 @@ func (c *call) watch(q url.Values) (cancel func()) {
 		return c.at(func() { c.fail(err) })
 	}
 	if c.target.name != "" { // a legacy path to one object
-		o.FieldSelector = byName(c.target.name)
+		if err := c.otherName(o); err != nil {
+			return c.at(func() { c.fail(err) })
+		}
+		if o.FieldSelector == "" {
+			o.FieldSelector = byName(c.target.name)
+		}
 	}
-	if err := c.unselectable(o); err != nil {
+	if err := c.unwatchable(o); err != nil {
 		return c.at(func() { c.fail(err) })
 	}
 	if err := c.encoder.format.Streams(); err != nil {
@@ -23,6 +32,30 @@ func (c *call) watch(q url.Values) (cancel func()) {
 	}
 	c.req = c.client.Watch(c.id, c.target.namespace, o, c)
 	return c.cancel
+}
+
+// unwatchable is what else is wrong with a watch whose options are right in themselves.
+func (c *call) unwatchable(o metav1.ListOptions) error {
+	if err := c.unselectable(o); err != nil {
+		return err
+	}
+	if c.encoder.refused != nil && c.server.cluster.CheckListOptions(c.id, o, true) == nil {
+		return c.encoder.refused
+	}
+	return nil
+}
+
+// otherName is the 400 of a watch of one object with a selector that does not select it by its name, nil where anything else is
+// wrong with the options.
+func (c *call) otherName(o metav1.ListOptions) error {
+	selector, err := fields.ParseSelector(o.FieldSelector)
+	if err != nil || selector.Empty() || c.server.cluster.CheckListOptions(c.id, o, true) != nil {
+		return nil
+	}
+	if name, ok := selector.RequiresExactMatch("metadata.name"); !ok || name != c.target.name {
+		return apierrors.NewBadRequest("fieldSelector metadata.name doesn't match requested name")
+	}
+	return nil
 }
 
 // OnWatchOpened implements fakeapiserver.Receiver.

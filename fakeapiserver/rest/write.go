@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -15,8 +16,37 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// maxStored is how many bytes etcd takes in one write by default (S35). The body stands for the object.
+// maxStored is how many bytes etcd takes in one write by default (S35).
 const maxStored = 3 << 19
+
+// tooLarge tells whether an object is more than the store takes. For Go types the body stands for the object.
+func (c *call) tooLarge(obj runtime.Object) bool {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		return sizeOf(u.Object) > maxStored
+	}
+	return len(c.request.Body) > maxStored
+}
+
+// sizeOf is about how many bytes a value has as JSON: numbers count as eight, and what is escaped as it is.
+func sizeOf(v any) int {
+	switch v := v.(type) {
+	case map[string]any:
+		n := 2
+		for key, value := range v { // order: a sum
+			n += len(key) + 4 + sizeOf(value)
+		}
+		return n
+	case []any:
+		n := 2
+		for _, value := range v {
+			n += 1 + sizeOf(value)
+		}
+		return n
+	case string:
+		return len(v) + 2
+	}
+	return 8
+}
 
 // body is the request's body as the types read it.
 func (c *call) body() types.Body {
@@ -100,7 +130,7 @@ func (c *call) store(live runtime.Object, result patch.Result, err error, dry bo
 		c.fail(err)
 		return
 	}
-	if len(c.request.Body) > maxStored && !result.Unchanged && !dry {
+	if !result.Unchanged && !dry && c.tooLarge(result.Object) {
 		c.fail(errors.New("etcdserver: request is too large"))
 		return
 	}

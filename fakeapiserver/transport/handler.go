@@ -42,7 +42,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		writeStatus(w, http.StatusUnauthorized, "Unauthorized", "Unauthorized")
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, hr.Body, MaxBody))
+	body, err := readBody(w, hr)
 	if err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
@@ -88,6 +88,15 @@ func (h *Handler) clientOf(hr *http.Request) string {
 		}
 	}
 	return "http"
+}
+
+// readBody reads the body of a request that may have one; what a GET carries is not looked at.
+func readBody(w http.ResponseWriter, hr *http.Request) ([]byte, error) {
+	switch hr.Method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
+		return io.ReadAll(http.MaxBytesReader(w, hr.Body, MaxBody))
+	}
+	return nil, nil
 }
 
 func (h *Handler) respond(w http.ResponseWriter, hr *http.Request, e *exchange) {
