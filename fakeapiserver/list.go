@@ -126,6 +126,9 @@ func (c *call) planList() (listPlan, error) {
 		}
 	}
 	p := listPlan{filter: f, limit: o.Limit}
+	if o.Continue == "" && f.single() {
+		p.limit = 0
+	}
 	if _, bad := decodeContinue(o.Continue); o.Continue != "" && bad == nil && o.ResourceVersion != "" && o.ResourceVersion != "0" {
 		return p, apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
 	}
@@ -140,7 +143,7 @@ func (c *call) planList() (listPlan, error) {
 	case o.Continue != "":
 		return p.continueAt(o, s.revision)
 	case o.ResourceVersionMatch == metav1.ResourceVersionMatchExact,
-		o.ResourceVersionMatch == "" && o.Limit > 0 && rev > 0:
+		o.ResourceVersionMatch == "" && o.Limit > 0 && rev > 0 && !f.single():
 		p.exact = rev
 	case o.ResourceVersion == "":
 		p.notBefore, p.consistent = s.revision, true

@@ -88,6 +88,15 @@ func (f *filter) supports(field string) bool {
 	return ok
 }
 
+// single tells whether the selectors name one object. A list of it is a get, which has no pages.
+func (f *filter) single() bool {
+	if f.fields == nil || f.namespace == "" && f.resource.Namespaced {
+		return false
+	}
+	name, ok := f.fields.RequiresExactMatch("metadata.name")
+	return ok && name != ""
+}
+
 // selects tells whether there are selectors.
 func (f *filter) selects() bool { return f.labels != nil || f.fields != nil }
 
