@@ -62,7 +62,7 @@ func (r *podRing) get() *corev1.Pod {
 
 func benchmarkSizes(b *testing.B, run func(b *testing.B, handlers, objects int)) {
 	for _, objects := range []int{1_000, 100_000} {
-		for _, handlers := range []int{1, 4} {
+		for _, handlers := range []int{1, 4, 16} {
 			b.Run(fmt.Sprintf("objects=%d/handlers=%d", objects, handlers), func(b *testing.B) { run(b, handlers, objects) })
 		}
 	}
