@@ -291,12 +291,25 @@ func (p *patcher) patchJSON(before []byte) ([]byte, []error, error) {
 		return nil, nil, apierrors.NewRequestEntityTooLargeError(
 			fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", maxOperations, len(operations)))
 	}
-	after, err := operations.Apply(before)
+	after, err := apply(operations, before)
+	if errors.Is(err, types.ErrNoAnswer) {
+		return nil, nil, err
+	}
 	if err != nil {
 		// The generic answer leaves the cause out (S32).
 		return nil, nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
 	}
 	return after, found, nil
+}
+
+// apply applies a JSON patch. The library panics at some operations without a value, in a real server too.
+func apply(operations jsonpatch.Patch, before []byte) (after []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: the JSON patch makes its library panic: %v", types.ErrNoAnswer, p)
+		}
+	}()
+	return operations.Apply(before)
 }
 
 func (p *patcher) mergeJSON(before []byte) ([]byte, []error, error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -44,11 +45,27 @@ func (c *call) at(serve func()) (cancel func()) {
 	c.req = c.client.Write(fakeapiserver.Write{
 		Verb: fakeapiserver.WriteVerb(c.verb), Resource: c.id, Namespace: c.target.namespace, Name: c.target.name,
 		Serve: func() (runtime.Object, error) {
+			defer c.recover()
 			serve()
 			return nil, nil
 		},
 	}, c)
 	return c.cancel
+}
+
+// recover answers a panic with a 500, inside the step, so that neither the kernel nor another request is disturbed.
+func (c *call) recover() {
+	told := c.request.OnPanic
+	if told == nil {
+		return // whoever is without a hook is to see it
+	}
+	if p := recover(); p != nil {
+		told(p, debug.Stack())
+		c.fail(&apierrors.StatusError{ErrStatus: metav1.Status{
+			Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError,
+			Message: fmt.Sprintf("This request caused apiserver to panic. Look in the logs for details: %v", p),
+		}})
+	}
 }
 
 func (c *call) cancel() { c.client.Cancel(c.req) }
@@ -116,6 +133,16 @@ func (c *call) OnWrite(_ fakeapiserver.ReqID, _ runtime.Object, err error) {
 	}
 }
 
+// show makes the answer to a get or list.
+func (c *call) show(page *fakeapiserver.Page) {
+	defer c.recover()
+	if c.single {
+		c.got(page)
+		return
+	}
+	c.listed(page)
+}
+
 // OnList implements fakeapiserver.Receiver.
 func (c *call) OnList(_ fakeapiserver.ReqID, page *fakeapiserver.Page, err error) {
 	switch {
@@ -124,10 +151,8 @@ func (c *call) OnList(_ fakeapiserver.ReqID, page *fakeapiserver.Page, err error
 		return
 	case err != nil:
 		c.fail(err)
-	case c.single:
-		c.got(page)
 	default:
-		c.listed(page)
+		c.show(page)
 	}
 	c.answer()
 }

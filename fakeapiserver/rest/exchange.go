@@ -15,6 +15,8 @@ type Request struct {
 	Body   []byte
 	// Client names who asks: a connection of the cluster is made for it.
 	Client string
+	// OnPanic is told, inside the step, that serving the request panicked; the answer is a 500. Without it the panic goes on.
+	OnPanic func(value any, stack []byte)
 }
 
 // Body is the body of a response, in pieces that are shared: nobody may write to them.

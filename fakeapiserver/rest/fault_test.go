@@ -31,10 +31,15 @@ type faulty struct {
 
 func newFaulty(t *testing.T) *faulty {
 	t.Helper()
+	return newFaultyOf(t, types.Builtin(types.BuiltinOptions{}), nil)
+}
+
+func newFaultyOf(t *testing.T, resources []*types.Resource, panicked func(r *transport.Request, value any, stack []byte)) *faulty {
+	t.Helper()
 	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()})
 	cluster := fakeapiserver.NewCluster(k, fakeapiserver.ClusterOptions{})
 	reg := types.NewRegistry()
-	if err := reg.Add(types.Builtin(types.BuiltinOptions{})...); err != nil {
+	if err := reg.Add(resources...); err != nil {
 		t.Fatal(err)
 	}
 	api, err := fakerest.New(fakerest.Options{Cluster: cluster, Types: reg})
@@ -44,7 +49,7 @@ func newFaulty(t *testing.T) *faulty {
 	pump := transport.NewPump(k, func(err error) { t.Error(err) })
 	t.Cleanup(pump.Stop)
 	c, err := kubernetes.NewForConfig(&rest.Config{
-		Host: "http://sim", QPS: -1, Transport: &transport.RoundTripper{Driver: pump, API: api},
+		Host: "http://sim", QPS: -1, Transport: &transport.RoundTripper{Driver: pump, API: api, Panicked: panicked},
 		ContentConfig: rest.ContentConfig{ContentType: "application/json"},
 	})
 	if err != nil {

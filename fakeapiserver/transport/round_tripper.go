@@ -86,6 +86,11 @@ func (c *inFlight) begin(api API, r *Request) {
 	if gone {
 		return
 	}
+	r.OnPanic = func(p any, stack []byte) {
+		if c.panicked != nil {
+			c.panicked(r, p, stack)
+		}
+	}
 	defer c.recover(r)
 	undo := api.Serve(r, c.e)
 	c.mu.Lock()
@@ -93,15 +98,14 @@ func (c *inFlight) begin(api API, r *Request) {
 	c.undo = undo
 }
 
-// recover turns a panic of the API into a 500, inside the step, so that neither the kernel nor another request is disturbed.
+// recover turns a panic of the API into a 500, inside the step, so that neither the kernel nor another request is disturbed. A
+// panic in a later step is the API's own to recover from, which tells the request's OnPanic.
 func (c *inFlight) recover(r *Request) {
 	p := recover()
 	if p == nil {
 		return
 	}
-	if c.panicked != nil {
-		c.panicked(r, p, debug.Stack())
-	}
+	r.OnPanic(p, debug.Stack())
 	c.e.Answer(http.StatusInternalServerError, http.Header{"Content-Type": {"application/json"}}, Body{Head: status(http.StatusInternalServerError, "InternalError",
 		fmt.Sprintf("This request caused apiserver to panic. Look in the logs for details: %v", p))})
 }

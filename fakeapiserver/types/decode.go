@@ -34,9 +34,11 @@ type Body struct {
 	Directive string
 }
 
-// ErrNoAnswer is what comes of protobuf in the body of a custom resource: a real server has no strict decoder for it, its handler
-// breaks down, and the client's connection ends without an answer. Only without field validation it is a 400.
-var ErrNoAnswer = errors.New("the connection ends without an answer, as a real server's does: custom resources are not written in protobuf")
+// ErrNoAnswer is what comes of a body at which a real server's handler panics: the client's connection ends without an answer.
+var ErrNoAnswer = errors.New("the connection ends without an answer, as a real server's does")
+
+// errProtobuf is for custom resources, for which a real server has no strict decoder. Without field validation it is a 400.
+var errProtobuf = fmt.Errorf("%w: custom resources are not written in protobuf", ErrNoAnswer)
 
 // Decode makes an object of a body: 400 if it cannot be read or is of another version (S31), 415 for another media type.
 // Under Warn what strict decoding has to say are warnings, under Strict it is a 400 (S30).
@@ -48,7 +50,7 @@ func (r *Resource) Decode(b Body, subresource string) (runtime.Object, []string,
 	}
 	kind := r.KindOf(subresource)
 	if r.Custom && mediaType == Protobuf && b.Directive != metav1.FieldValidationIgnore && kind == r.GroupVersionKind() {
-		return nil, nil, ErrNoAnswer
+		return nil, nil, errProtobuf
 	}
 	strict := b.Directive != metav1.FieldValidationIgnore
 	obj, gvk, err := decoder.Decode(b.Data, mediaType, strict)
