@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -126,18 +127,17 @@ func listNodes(check func(names []string) error) func(env *simtest.Env) {
 		for i := range 3 {
 			env.Create(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", i)}})
 		}
-		var names []string
-		reported := false
+		var names atomic.Pointer[[]string] // a process's goroutines are not the test's
 		env.Go("lister", func(ctx context.Context) error {
-			return network.ListNodes(ctx, env.RESTConfig("lister"), func(n []string) { names, reported = n, true })
+			return network.ListNodes(ctx, env.RESTConfig("lister"), func(n []string) { names.Store(&n) })
 		})
 		env.Eventually("the nodes are listed", time.Hour, func() error {
-			if !reported {
+			if names.Load() == nil {
 				return errors.New("nothing is reported")
 			}
 			return nil
 		})
-		env.Always("the list is right", func() error { return check(names) })
+		env.Always("the list is right", func() error { return check(*names.Load()) })
 		env.Settle()
 		env.Advance(time.Second)
 	}

@@ -195,7 +195,8 @@ func (h *handler) collect() {
 //
 // A DeltaFIFO of v0.37 says that it is synced when it takes out the last object of the first list, before that is processed;
 // whether the registration believes it before or after the object has come to the listener is a race that nobody can decide
-// from outside. With that queue the registration is taken at its word only when nothing of the list waits here.
+// from outside. With that queue the registration is taken at its word only when nothing of the list waits here, where all
+// of it comes at once (pop).
 func (h *handler) checkSynced() {
 	if h.synced || h.lost || !h.reg.HasSynced() || h.call != nil && initial(h.call.n) || slices.ContainsFunc(h.inbox, initial) || h.i.queue.delta && h.parked != nil && initial(*h.parked) {
 		return

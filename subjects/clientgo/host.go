@@ -119,31 +119,43 @@ func (h *host) bubble(t *testing.T, j *job) (err error) {
 	defer j.restore()
 	h.current.Store(j)
 	defer h.current.Store(nil)
-	defer func() {
-		// synctest panics on this goroutine if any other in the bubble is blocked for good.
-		p := recover()
-		if p == nil {
-			return
-		}
-		e, isError := p.(error)
-		if !isError || !strings.HasPrefix(e.Error(), "deadlock:") {
-			panic(p)
-		}
-		err = &LeakError{Goroutines: bubbled(dump(), false)}
-	}()
 	defer seedBubble(j.seed)()
-	synctest.Test(t, func(t *testing.T) {
-		if testing.Testing() {
-			// What draws from the system's source past crypto/rand.Reader, or has kept the Reader that it found, as uuids have.
-			cryptotest.SetGlobalRandom(t, j.seed)
-		}
-		j.run()
-		if j.subject != nil {
-			j.subject.close()
-		}
-	})
-	return nil
+	err = ErrRace // unless the bubble's goroutine gets to its end: a failed test ends it
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		defer func() {
+			// synctest panics on this goroutine if any other in the bubble is blocked for good.
+			p := recover()
+			if p == nil {
+				return
+			}
+			e, isError := p.(error)
+			if !isError || !strings.HasPrefix(e.Error(), "deadlock:") {
+				panic(p)
+			}
+			err = &LeakError{Goroutines: bubbled(dump(), false)}
+		}()
+		synctest.Test(t, func(t *testing.T) {
+			if testing.Testing() {
+				// What draws from the system's source past crypto/rand.Reader, or has kept the Reader that it found, as uuids have.
+				cryptotest.SetGlobalRandom(t, j.seed)
+			}
+			j.run()
+			if j.subject != nil {
+				j.subject.close()
+			}
+		})
+		err = nil
+	}()
+	<-over
+	return err
 }
+
+// ErrRace is the error of a run in which the race detector has found something. Nothing else fails the test that a bubble is for
+// the testing package.
+var ErrRace = errors.New("the race detector has found a data race during this run, and has reported it above: " +
+	"what a process shares with the test's body, or with another process, needs a lock or sync/atomic, as in any program")
 
 // running is the job whose bubble the caller is in, nil if there is none.
 func running() *job { return theHost.current.Load() }

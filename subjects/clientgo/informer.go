@@ -141,7 +141,13 @@ func (i *informer) Apply(c sim.Choice) {
 func (i *informer) pop() {
 	b := i.s.bubble
 	unordered := i.backlog.unorderedAhead()
-	if unordered {
+	order := i.backlog.order
+	if !unordered {
+		order = func([]notification) {}
+	}
+	// What the last objects of the first list make a DeltaFIFO's handlers be told must all be seen here, see checkSynced.
+	drained := unordered || i.queue.delta && !i.synced
+	if drained {
 		for _, h := range i.handlers {
 			h.drain()
 		}
@@ -163,9 +169,9 @@ func (i *informer) pop() {
 			break
 		}
 	}
-	if unordered {
+	if drained {
 		for _, h := range i.handlers {
-			h.gather(i.backlog.order)
+			h.gather(order)
 		}
 	}
 }
