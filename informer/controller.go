@@ -1,225 +1,248 @@
 package informer
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
-	clientfeatures "k8s.io/client-go/features"
-	"k8s.io/klog/v2"
-	"k8s.io/utils/clock"
-
-	"github.com/informersim/informersim/informer/core"
+	"k8s.io/client-go/tools/cache"
 )
 
-// New makes a Controller: a reflector that fills the config's queue, and a loop that processes it.
-func New(c *Config) Controller { return newController(*c) }
-
-func newController(c Config) *controller { return &controller{config: c, clock: clock.RealClock{}} }
-
-// controller is a Controller. One that an informer made for itself has a queue of its own kind and a function that processes
-// what that hands out, without the detour over Config's functions.
-type controller struct {
-	config  Config
-	clock   clock.WithTicker
-	queue   informerQueue            // nil: config's Queue and Process
-	process func(*core.Popped) error // with queue
-	resync  func(now time.Time) bool // with queue; nil: config's ShouldResync
-
-	mu   sync.Mutex
-	loop *reflectorLoop // nil before Run
+// Store is what a Controller writes to: an Indexer, an Indexer behind a lock, or a test double. Keys come with the deltas,
+// so that nothing computes them twice.
+type Store interface {
+	// SetKey stores obj and returns what was there.
+	SetKey(key string, obj any) (old any, existed bool)
+	// DeleteKey removes key and returns what was there; final is the object the deletion came with.
+	DeleteKey(key string, final any) (old any, existed bool)
+	// GetByKey returns what is stored under key.
+	GetByKey(key string) (obj any, exists bool, err error)
+	// ReplaceKeys makes objs the content and returns what it took away, in the order in which that is to be notified.
+	ReplaceKeys(keys []string, objs []any, resourceVersion string) []Removed
+	// List returns everything, in the order in which a SyncAll is to be notified.
+	List() []any
+	// Bookmark sets the store's resourceVersion.
+	Bookmark(resourceVersion string)
 }
 
-// Run is RunWithContext until stopCh is closed.
-func (c *controller) Run(stopCh <-chan struct{}) { c.RunWithContext(wait.ContextForChannel(stopCh)) }
+var _ Store = &Indexer{}
 
-// RunWithContext lists, watches and processes until the context ends; then it closes the queue, and returns when both its
-// goroutines have ended.
-func (c *controller) RunWithContext(ctx context.Context) {
-	defer utilruntime.HandleCrashWithContext(ctx)
-	stop := context.AfterFunc(ctx, c.config.Queue.Close)
-	defer stop()
+// Controller takes deltas from a Queue, applies them to a Store and hands what follows from them to Distribute: always the
+// store first, then the notification (I62). Every field can be replaced, which is how tests put a defect in one place.
+//
+// Queue, Store and Distribute must be set.
+type Controller struct {
+	Queue Queue
+	Store Store
+	// Distribute is told what the deltas amount to, usually Processor.Distribute.
+	Distribute func(Notification)
+	// Process handles what was popped. nil means HandleDeltas.
+	Process func(*Popped) error
+	// KeyFunc gives the keys of listed objects (ReplacedAll) and of stored ones (SyncAll). nil means MetaNamespaceKey.
+	KeyFunc cache.KeyFunc
+	// ObjectKeys makes KeyFunc give the keys of all objects, instead of taking them over from the queue. It is needed where a
+	// transformer may change what an object's key is made of, or leave it without one: that is an error then (I68).
+	ObjectKeys bool
 
-	loop := newReflectorLoop(ctx, c.loopOptions())
-	c.mu.Lock()
-	c.loop = loop
-	c.mu.Unlock()
-
-	var wg sync.WaitGroup
-	wg.Go(func() { loop.run(ctx) })
-	// A crash that the program survives (utilruntime.ReallyCrash) costs the item that was being processed and a second.
-	wait.UntilWithContext(ctx, c.processQueue, time.Second)
-	wg.Wait() // not deferred: a panic must get out while the reflector goes on
+	popped  Popped
+	pending bool // popped has not been processed
+	batch   []Notification
 }
 
-func (c *controller) loopOptions() loopOptions {
-	o := loopOptions{
-		name:              callerName(),
-		listerWatcher:     c.config.ListerWatcher,
-		expectedType:      c.config.ObjectType,
-		typeDescription:   c.config.ObjectDescription,
-		store:             c.config.Queue,
-		resyncPeriod:      c.config.FullResyncPeriod,
-		minWatchTimeout:   c.config.MinWatchTimeout,
-		watchListPageSize: c.config.WatchListPageSize,
-		streamLists:       streamsLists(c.config.ListerWatcher),
-		shouldResync:      c.resync,
-		clock:             c.clock,
-		watchErrorHandler: c.config.WatchErrorHandlerWithContext,
+// Step pops one entry and processes it. It returns false if the queue was empty. An error is for the log only: the entry
+// is gone and is not queued again (I68).
+func (c *Controller) Step() (stepped bool, err error) {
+	if !c.Pop() {
+		return false, nil
 	}
-	if should := c.config.ShouldResync; o.shouldResync == nil && should != nil {
-		o.shouldResync = func(time.Time) bool { return should() }
-	}
-	if handler := c.config.WatchErrorHandler; handler != nil {
-		o.watchErrorHandler = func(_ context.Context, r *Reflector, err error) { handler(r, err) }
-	}
-	return o
+	return true, c.ProcessPopped()
 }
 
-// processQueue returns when the queue is closed and empty, or the context has ended. Errors of processing are dropped with
-// the item (I68).
-func (c *controller) processQueue(ctx context.Context) {
-	pop := c.popFunc()
-	for ctx.Err() == nil {
-		if err := pop(); errors.Is(err, ErrFIFOClosed) {
-			return
+// Pop is the first half of Step. Between the halves the queue may be written to unless it is Locked (I60). It returns
+// false if the queue is empty or the entry popped before is not processed yet.
+func (c *Controller) Pop() bool {
+	if c.pending || !c.Queue.Pop(&c.popped) {
+		return false
+	}
+	c.pending = true
+	return true
+}
+
+// ProcessPopped is the second half of Step.
+func (c *Controller) ProcessPopped() error {
+	if !c.pending {
+		return errors.New("nothing popped: call Pop before ProcessPopped")
+	}
+	c.pending = false
+	var err error
+	if c.Process != nil {
+		err = c.Process(&c.popped)
+	} else {
+		err = c.HandleDeltas(&c.popped)
+	}
+	c.Queue.Done()
+	return err
+}
+
+// Popped returns what was popped last. It is valid until the next Pop.
+func (c *Controller) Popped() *Popped { return &c.popped }
+
+// Processing says whether an entry was popped and is not processed yet.
+func (c *Controller) Processing() bool { return c.pending }
+
+// HandleDeltas applies what was popped, oldest delta first, and distributes what follows (I62 to I68).
+func (c *Controller) HandleDeltas(p *Popped) error {
+	if p.Keys != nil {
+		return c.handleBatch(p)
+	}
+	for i := range p.Deltas {
+		if err := c.handleDelta(&p.Deltas[i], p.Key, p.IsInInitialList); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
-func (c *controller) popFunc() func() error {
-	if c.queue != nil {
-		return func() error { return c.queue.popInto(c.process) }
+func (c *Controller) handleDelta(d *cache.Delta, key string, initial bool) error {
+	if c.ObjectKeys && batchable(d.Type) {
+		var err error
+		if key, err = c.keyOf(d.Object); err != nil {
+			return err
+		}
 	}
-	process := PopProcessFunc(c.config.Process)
-	batching, ok := c.config.Queue.(QueueWithBatch)
-	if ok && c.config.ProcessBatch != nil && enabled(clientfeatures.InOrderInformersBatchProcess) {
-		return func() error { return batching.PopBatch(c.config.ProcessBatch, process) }
+	switch d.Type {
+	case cache.Added, cache.Updated, cache.Replaced, cache.Sync:
+		if old, existed := c.Store.SetKey(key, d.Object); existed {
+			c.Distribute(Notification{Type: NotifyUpdate, Key: key, Old: old, New: d.Object})
+		} else {
+			c.Distribute(Notification{Type: NotifyAdd, Key: key, New: d.Object, IsInInitialList: initial})
+		}
+	case cache.Deleted:
+		c.Distribute(c.delete(key, d.Object))
+	case cache.ReplacedAll:
+		info, ok := d.Object.(cache.ReplacedAllInfo)
+		if !ok {
+			return errWrongInfo(d.Type, "cache.ReplacedAllInfo", d.Object)
+		}
+		return c.replaceAll(info, initial)
+	case cache.SyncAll:
+		if _, ok := d.Object.(cache.SyncAllInfo); !ok {
+			return errWrongInfo(d.Type, "cache.SyncAllInfo", d.Object)
+		}
+		return c.syncAll()
+	case cache.Bookmark:
+		info, ok := d.Object.(cache.BookmarkInfo)
+		if !ok {
+			return errWrongInfo(d.Type, "cache.BookmarkInfo", d.Object)
+		}
+		c.Store.Bookmark(info.ResourceVersion)
 	}
-	return func() error {
-		_, err := c.config.Queue.Pop(process)
-		return err
-	}
+	return nil
 }
 
-// HasSynced says whether the queue has.
-func (c *controller) HasSynced() bool { return c.config.Queue.HasSynced() }
-
-// HasSyncedChecker says the same without being asked.
-func (c *controller) HasSyncedChecker() DoneChecker { return c.config.Queue.HasSyncedChecker() }
-
-// LastSyncResourceVersion is the reflector's; "" before Run.
-func (c *controller) LastSyncResourceVersion() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.loop == nil {
-		return ""
+// upsert decides between add and update by what the store has, not by the event's type (I63, I69).
+func (c *Controller) upsert(key string, obj any, initial bool) Notification {
+	old, existed := c.Store.SetKey(key, obj)
+	if existed {
+		return Notification{Type: NotifyUpdate, Key: key, Old: old, New: obj}
 	}
-	return c.loop.lastSyncResourceVersion()
+	return Notification{Type: NotifyAdd, Key: key, New: obj, IsInInitialList: initial}
 }
 
-func enabled(gate clientfeatures.Feature) bool { return clientfeatures.FeatureGates().Enabled(gate) }
-
-// newInformerQueue makes the queue that the feature gates ask for (InOrderInformers, AtomicFIFO, UnlockWhileProcessingFIFO,
-// InOrderInformersBatchProcess).
-func newInformerQueue(logger klog.Logger, objectType any, known KeyListerGetter, transform TransformFunc,
-	identifier InformerNameAndResource, metrics InformerMetricsProvider) informerQueue {
-	if !enabled(clientfeatures.InOrderInformers) {
-		return NewDeltaFIFOWithOptions(DeltaFIFOOptions{
-			Logger:                &logger,
-			Name:                  fmt.Sprintf("DeltaFIFO %T", objectType),
-			KnownObjects:          known,
-			EmitDeltaTypeReplaced: true,
-			Transformer:           transform,
-		})
-	}
-	options := RealFIFOOptions{
-		Logger:          &logger,
-		Name:            fmt.Sprintf("RealFIFO %T", objectType),
-		KeyFunction:     MetaNamespaceKeyFunc,
-		Transformer:     transform,
-		Identifier:      identifier,
-		MetricsProvider: metrics,
-	}
-	if enabled(clientfeatures.AtomicFIFO) {
-		options.AtomicEvents = true
-		options.EmitDeltaTypeBookmark = true
-		options.UnlockWhileProcessing = enabled(clientfeatures.UnlockWhileProcessingFIFO)
-	} else {
-		options.KnownObjects = known
-	}
-	limit := 1
-	if enabled(clientfeatures.InOrderInformersBatchProcess) {
-		limit = batchMax
-	}
-	return batchingFIFO{RealFIFO: NewRealFIFOWithOptions(options), limit: limit}
+// delete does not ask whether the object existed (I64).
+func (c *Controller) delete(key string, obj any) Notification {
+	c.Store.DeleteKey(key, obj)
+	return Notification{Type: NotifyDelete, Key: key, Old: obj}
 }
 
-// NewInformerWithOptions makes a store that the controller keeps up to date while it runs, and tells the handler of every
-// change after it was made. Only the controller may write to the store. With Indexers the store is an Indexer.
-func NewInformerWithOptions(options InformerOptions) (Store, Controller) {
-	s := newStore(DeletionHandlingMetaNamespaceKeyFunc, indexersOrNone(options.Indexers),
-		WithStoreMetrics(options.Identifier, options.InformerMetricsProvider))
-	logger := klog.Background()
-	if options.Logger != nil {
-		logger = *options.Logger
+// handleBatch writes everything, then notifies, so the store may be ahead of the handlers by a batch (I67). What has no key
+// is left out of both.
+func (c *Controller) handleBatch(p *Popped) error {
+	if len(p.Keys) != len(p.Deltas) {
+		return fmt.Errorf("batch of %d deltas has %d keys, it must have one each", len(p.Deltas), len(p.Keys))
 	}
-	queue := newInformerQueue(logger, options.ObjectType, s, options.Transform, options.Identifier, options.InformerMetricsProvider)
-	handler := options.Handler
-	c := newController(Config{
-		Queue:            queue,
-		ListerWatcher:    options.ListerWatcher,
-		ObjectType:       options.ObjectType,
-		FullResyncPeriod: options.ResyncPeriod,
-		MinWatchTimeout:  options.MinWatchTimeout,
-	})
-	c.queue = queue
-	c.process = newDeltaProcessor(s, func(n core.Notification) { n.Call(handler) }).process
-	return s, c
-}
-
-func indexersOrNone(indexers Indexers) Indexers {
-	if indexers == nil {
-		return Indexers{}
+	for i := range p.Deltas {
+		if !batchable(p.Deltas[i].Type) {
+			return fmt.Errorf("delta type %s is not supported in a batch", p.Deltas[i].Type)
+		}
 	}
-	return indexers
+	c.batch = c.batch[:0]
+	var failed error
+	for i := range p.Deltas {
+		d, key := &p.Deltas[i], p.Keys[i]
+		if c.ObjectKeys {
+			var err error
+			if key, err = c.keyOf(d.Object); err != nil {
+				failed = errors.Join(failed, err)
+				continue
+			}
+		}
+		if d.Type == cache.Deleted {
+			c.batch = append(c.batch, c.delete(key, d.Object))
+		} else {
+			c.batch = append(c.batch, c.upsert(key, d.Object, p.IsInInitialList))
+		}
+	}
+	for i := range c.batch {
+		c.Distribute(c.batch[i])
+	}
+	clear(c.batch)
+	if failed != nil {
+		return fmt.Errorf("not all items in the batch successfully processed: %w", failed)
+	}
+	return nil
 }
 
-// NewInformer makes a store, a controller that keeps it up to date, and tells h of every change.
-//
-// Deprecated: use NewInformerWithOptions.
-func NewInformer(lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler) (Store, Controller) {
-	return NewInformerWithOptions(InformerOptions{ListerWatcher: lw, ObjectType: objType, Handler: h, ResyncPeriod: resyncPeriod})
+// batchable says whether a delta may share a batch with others (I61).
+func batchable(t cache.DeltaType) bool {
+	switch t {
+	case cache.Added, cache.Updated, cache.Replaced, cache.Sync, cache.Deleted:
+		return true
+	}
+	return false
 }
 
-// NewIndexerInformer is NewInformer with indices.
-//
-// Deprecated: use NewInformerWithOptions.
-func NewIndexerInformer(lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler, indexers Indexers) (Indexer, Controller) {
-	return NewTransformingIndexerInformer(lw, objType, resyncPeriod, h, indexers, nil)
+// replaceAll finds out only now, against the store, what is new, changed and gone (I59), replaces the store in one go, and
+// notifies the deletions first, then the rest in list order (I65).
+func (c *Controller) replaceAll(info cache.ReplacedAllInfo, initial bool) error {
+	keys := make([]string, len(info.Objects))
+	notes := make([]Notification, len(info.Objects))
+	for i, obj := range info.Objects {
+		key, err := c.keyOf(obj)
+		if err != nil {
+			return err
+		}
+		keys[i] = key
+		if old, exists, err := c.Store.GetByKey(key); err == nil && exists && old != nil {
+			notes[i] = Notification{Type: NotifyUpdate, Key: key, Old: old, New: obj}
+		} else {
+			notes[i] = Notification{Type: NotifyAdd, Key: key, New: obj, IsInInitialList: initial}
+		}
+	}
+	for _, gone := range c.Store.ReplaceKeys(keys, info.Objects, info.ResourceVersion) {
+		tombstone := cache.DeletedFinalStateUnknown{Key: gone.Key, Obj: gone.Obj}
+		c.Distribute(Notification{Type: NotifyDelete, Key: gone.Key, Old: tombstone})
+	}
+	for i := range notes {
+		c.Distribute(notes[i])
+	}
+	return nil
 }
 
-// NewTransformingInformer is NewInformer with a function applied to each object.
-//
-// Deprecated: use NewInformerWithOptions.
-func NewTransformingInformer(lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler, transformer TransformFunc) (Store, Controller) {
-	return NewInformerWithOptions(InformerOptions{
-		ListerWatcher: lw, ObjectType: objType, Handler: h, ResyncPeriod: resyncPeriod, Transform: transformer,
-	})
+// syncAll notifies an update of everything to itself and writes nothing (I66).
+func (c *Controller) syncAll() error {
+	for _, obj := range c.Store.List() {
+		key, err := c.keyOf(obj)
+		if err != nil {
+			return err
+		}
+		c.Distribute(Notification{Type: NotifyUpdate, Key: key, Old: obj, New: obj})
+	}
+	return nil
 }
 
-// NewTransformingIndexerInformer is NewInformer with indices and a function applied to each object.
-//
-// Deprecated: use NewInformerWithOptions.
-func NewTransformingIndexerInformer(lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler, indexers Indexers, transformer TransformFunc) (Indexer, Controller) {
-	s, c := NewInformerWithOptions(InformerOptions{
-		ListerWatcher: lw, ObjectType: objType, Handler: h, ResyncPeriod: resyncPeriod,
-		Indexers: indexersOrNone(indexers), Transform: transformer,
-	})
-	return s.(Indexer), c
+func (c *Controller) keyOf(obj any) (string, error) {
+	if c.KeyFunc == nil {
+		return queueKey(MetaNamespaceKey, obj)
+	}
+	return queueKey(c.KeyFunc, obj)
 }

@@ -1,148 +1,387 @@
 package informer
 
 import (
-	"time"
+	"fmt"
+	"slices"
 
-	"k8s.io/klog/v2"
-	utiltrace "k8s.io/utils/trace"
-
-	"github.com/informersim/informersim/informer/core"
+	"k8s.io/client-go/tools/cache"
 )
 
-// DeltaFIFO is a queue of keys in the order in which they were first written, each with what happened to its object since it
-// was last handed out (I44 to I51). It is core's DeltaFIFO behind a lock.
-type DeltaFIFO struct {
-	fifoBase
-	queue  *core.DeltaFIFO
-	popped core.Popped
-	logger klog.Logger
+// DeltaFIFOOptions configures a DeltaFIFO. The zero value has no known objects.
+type DeltaFIFOOptions struct {
+	// KeyFunc gives an object's key. nil means MetaNamespaceKey.
+	KeyFunc cache.KeyFunc
+	// KnownObjects is the store that the queue's consumer fills, usually the Indexer. nil means that nothing is known:
+	// Delete, Replace and Resync then look at the queue alone.
+	KnownObjects cache.KeyListerGetter
+	// EmitSyncOnReplace makes Replace emit Sync instead of Replaced, the default of client-go's older constructor.
+	EmitSyncOnReplace bool
+	// Transformer is applied to every object but tombstones and resyncs (I43). nil means none.
+	Transformer cache.TransformFunc
+	// OnEnqueue observes what is enqueued. nil costs nothing.
+	OnEnqueue EnqueueFunc
 }
 
-var (
-	_ Queue             = (*DeltaFIFO)(nil)
-	_ TransformingStore = (*DeltaFIFO)(nil)
-	_ DoneChecker       = (*DeltaFIFO)(nil)
-)
-
-// NewDeltaFIFO makes an empty queue whose Replace queues Sync deltas.
+// DeltaFIFO queues keys in the order in which they were first enqueued, each with the list of what happened to its object
+// since it was last popped (I40 to I51). It is not safe for concurrent use.
 //
-// Deprecated: use NewDeltaFIFOWithOptions.
-func NewDeltaFIFO(keyFunc KeyFunc, knownObjects KeyListerGetter) *DeltaFIFO {
-	return NewDeltaFIFOWithOptions(DeltaFIFOOptions{KeyFunction: keyFunc, KnownObjects: knownObjects})
+// Replace and Resync walk the queue in queue order and the known objects in ascending key order. client-go follows map
+// order there, so this is one of the orders it may choose.
+type DeltaFIFO struct {
+	keyFunc     cache.KeyFunc
+	plainKeys   bool // keyFunc is MetaNamespaceKey
+	known       cache.KeyListerGetter
+	onReplace   cache.DeltaType
+	transformer cache.TransformFunc
+	onEnqueue   EnqueueFunc
+
+	pop      population
+	closed   bool
+	entries  []fifoEntry       // ring, a power of two long; entry n is at n&(len-1)
+	head     uint64            // number of the oldest entry
+	tail     uint64            // number the next entry gets
+	numbers  map[string]uint64 // key to entry number; nil while few enough are queued to be scanned
+	replaces uint32            // count of Replace calls, which marks what one listed
+	popped   cache.Deltas      // what the last Pop lent out
+	locked   bool              // by the processing of what was popped
 }
 
-// NewDeltaFIFOWithOptions makes an empty queue.
-func NewDeltaFIFOWithOptions(opts DeltaFIFOOptions) *DeltaFIFO {
-	if opts.KeyFunction == nil {
-		opts.KeyFunction = MetaNamespaceKeyFunc
+// fifoEntry is one queued key. Most have one delta, so that one needs no slice.
+type fifoEntry struct {
+	key      string
+	first    cache.Delta
+	rest     []cache.Delta
+	listedBy uint32 // the last Replace that listed the key
+}
+
+func (e *fifoEntry) newest() *cache.Delta {
+	if n := len(e.rest); n > 0 {
+		return &e.rest[n-1]
 	}
-	if opts.Name == "" {
-		opts.Name = "DeltaFIFO"
-	}
+	return &e.first
+}
+
+const (
+	// fifoScan is the number of entries up to which a key is looked for by scanning. A queue that is drained as fast as it
+	// is filled, the usual case, then never touches a map.
+	fifoScan = 8
+	// A ring that grew beyond fifoKeep entries is given back when it drains.
+	fifoKeep = 1024
+)
+
+// NewDeltaFIFO returns an empty queue.
+func NewDeltaFIFO(o DeltaFIFOOptions) *DeltaFIFO {
 	f := &DeltaFIFO{
-		queue: core.NewDeltaFIFO(core.DeltaFIFOOptions{
-			KeyFunc:           opts.KeyFunction,
-			KnownObjects:      opts.KnownObjects,
-			EmitSyncOnReplace: !opts.EmitDeltaTypeReplaced,
-			Transformer:       opts.Transformer,
-		}),
-		logger: loggerNamed(opts.Logger, opts.Name),
+		keyFunc:     o.KeyFunc,
+		known:       o.KnownObjects,
+		onReplace:   cache.Replaced,
+		transformer: o.Transformer,
+		onEnqueue:   o.OnEnqueue,
 	}
-	f.init(opts.Name)
+	if f.keyFunc == nil {
+		f.keyFunc, f.plainKeys = MetaNamespaceKey, true
+	}
+	if o.EmitSyncOnReplace {
+		f.onReplace = cache.Sync
+	}
+	f.entries = make([]fifoEntry, 2*fifoScan)
 	return f
 }
 
-func loggerNamed(logger *klog.Logger, name string) klog.Logger {
-	if logger == nil {
-		return klog.LoggerWithName(klog.Background(), name)
-	}
-	return klog.LoggerWithName(*logger, name)
-}
+var (
+	_ Queue       = &DeltaFIFO{}
+	_ KeyedWriter = &DeltaFIFO{}
+)
 
 // KeyOf returns the key of an object, a tombstone, or Deltas.
-func (f *DeltaFIFO) KeyOf(obj any) (string, error) { return f.queue.KeyOf(obj) }
+func (f *DeltaFIFO) KeyOf(obj any) (string, error) { return queueKey(f.keyFunc, obj) }
 
-// HasSyncedChecker is the queue itself. It is done before the last object of the first Replace is processed (I51).
-func (f *DeltaFIFO) HasSyncedChecker() DoneChecker { return f }
+// Add enqueues an Added delta.
+func (f *DeltaFIFO) Add(obj any) error { return f.write(cache.Added, obj) }
 
-// Transformer returns the function applied to objects, or nil.
-func (f *DeltaFIFO) Transformer() TransformFunc { return f.queue.Transformer() }
+// Update enqueues an Updated delta.
+func (f *DeltaFIFO) Update(obj any) error { return f.write(cache.Updated, obj) }
 
-// Add queues an Added delta.
-func (f *DeltaFIFO) Add(obj any) error { return f.write(func() error { return f.queue.Add(obj) }) }
-
-// Update queues an Updated delta.
-func (f *DeltaFIFO) Update(obj any) error {
-	return f.write(func() error { return f.queue.Update(obj) })
-}
-
-// Delete queues a Deleted delta, unless neither the queue nor the known objects have the key (I46).
-func (f *DeltaFIFO) Delete(obj any) error {
-	return f.write(func() error { return f.queue.Delete(obj) })
-}
-
-// Replace queues a delta for each object of list, and a Deleted for each that the queue or the known objects have and the
-// list has not (I47).
-func (f *DeltaFIFO) Replace(list []any, resourceVersion string) error {
-	return f.write(func() error { return f.queue.Replace(list, resourceVersion) })
-}
-
-// Resync queues a Sync delta for each known object that is not queued (I50).
-func (f *DeltaFIFO) Resync() error { return f.write(f.queue.Resync) }
-
-func (f *DeltaFIFO) write(op func() error) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	err := op()
-	f.sync(f.queue.HasSynced())
-	f.cond.Broadcast()
+// WriteKeyed implements KeyedWriter.
+func (f *DeltaFIFO) WriteKeyed(t cache.DeltaType, key string, obj any) error {
+	switch {
+	case !f.plainKeys && t == cache.Deleted:
+		return f.Delete(obj)
+	case !f.plainKeys:
+		return f.write(t, obj)
+	case t == cache.Deleted:
+		return f.deleteKey(key, obj)
+	}
+	f.pop.touched()
+	_, err := f.transformAndEnqueue(t, key, obj)
 	return err
 }
 
-// Pop waits for a key, takes it out with its Deltas, and processes those under the queue's lock (I51). It returns the Deltas
-// and the error of process, or ErrFIFOClosed.
-func (f *DeltaFIFO) Pop(process PopProcessFunc) (any, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if err := f.wait(f.queue.Len); err != nil {
-		return nil, err
-	}
-	defer f.queue.Done() // also if process panics
-	f.queue.Pop(&f.popped)
-	f.sync(f.queue.HasSynced()) // before processing (I51)
-	defer f.traceIfDeep(f.popped.Key)()
-	deltas := append(Deltas(nil), f.popped.Deltas...) // the queue's own slice is used again
-	return deltas, process(deltas, f.popped.IsInInitialList)
-}
-
-// popInto is Pop for a consumer that looks at the deltas only during process.
-func (f *DeltaFIFO) popInto(process func(*core.Popped) error) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if err := f.wait(f.queue.Len); err != nil {
+func (f *DeltaFIFO) write(t cache.DeltaType, obj any) error {
+	f.pop.touched()
+	key, err := f.KeyOf(obj)
+	if err != nil {
 		return err
 	}
-	defer f.queue.Done()
-	f.queue.Pop(&f.popped)
-	f.sync(f.queue.HasSynced())
-	defer f.traceIfDeep(f.popped.Key)()
-	return process(&f.popped)
+	_, err = f.transformAndEnqueue(t, key, obj)
+	return err
 }
 
-// traceIfDeep logs slow processing while others wait. It returns what to call when processing is over.
-func (f *DeltaFIFO) traceIfDeep(key string) func() {
-	depth := f.queue.Len()
-	if depth <= traceDepth {
-		return nop
+// Delete enqueues a Deleted delta, unless neither the queue nor the known objects have the key (I46).
+func (f *DeltaFIFO) Delete(obj any) error {
+	key, err := f.KeyOf(obj)
+	if err != nil {
+		return err
 	}
-	trace := utiltrace.New("DeltaFIFO Pop Process",
-		utiltrace.Field{Key: "ID", Value: key},
-		utiltrace.Field{Key: "Depth", Value: depth},
-		utiltrace.Field{Key: "Reason", Value: "slow event handlers blocking the queue"})
-	return func() { trace.LogIfLong(100 * time.Millisecond) }
+	return f.deleteKey(key, obj)
 }
 
-// traceDepth is the length from which on a queue's slow processing is logged.
-const traceDepth = 10
+func (f *DeltaFIFO) deleteKey(key string, obj any) error {
+	f.pop.touched()
+	if f.find(key) == nil && !f.knows(key) {
+		return nil
+	}
+	_, err := f.transformAndEnqueue(cache.Deleted, key, obj)
+	return err
+}
 
-func nop() {}
+// knows treats a known-objects lookup that fails as "it may exist": a Deleted too many is harmless, one too few is a ghost.
+func (f *DeltaFIFO) knows(key string) bool {
+	if f.known == nil {
+		return false
+	}
+	_, exists, err := f.known.GetByKey(key)
+	return exists || err != nil
+}
+
+// transformAndEnqueue is the way in for objects that come from outside. The transformer has seen tombstones already (I43).
+func (f *DeltaFIFO) transformAndEnqueue(t cache.DeltaType, key string, obj any) (*fifoEntry, error) {
+	if f.transformer != nil {
+		if _, tombstone := obj.(cache.DeletedFinalStateUnknown); !tombstone {
+			var err error
+			if obj, err = f.transformer(obj); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return f.enqueue(t, key, obj), nil
+}
+
+func (f *DeltaFIFO) enqueue(t cache.DeltaType, key string, obj any) *fifoEntry {
+	if f.onEnqueue != nil {
+		f.onEnqueue(t, key, obj)
+	}
+	if e := f.find(key); e != nil {
+		e.push(t, obj)
+		return e
+	}
+	if f.tail-f.head == uint64(len(f.entries)) {
+		f.grow()
+	}
+	e := f.entry(f.tail)
+	e.key = key
+	e.first = cache.Delta{Type: t, Object: obj}
+	f.tail++
+	if f.numbers != nil {
+		f.numbers[key] = f.tail - 1
+	} else if f.Len() > fifoScan {
+		f.number()
+	}
+	return e
+}
+
+// find returns the entry of a queued key, or nil.
+func (f *DeltaFIFO) find(key string) *fifoEntry {
+	if f.numbers != nil {
+		if n, queued := f.numbers[key]; queued {
+			return f.entry(n)
+		}
+		return nil
+	}
+	for n := f.head; n < f.tail; n++ {
+		if e := f.entry(n); e.key == key {
+			return e
+		}
+	}
+	return nil
+}
+
+// number makes the map of entry numbers.
+func (f *DeltaFIFO) number() {
+	f.numbers = make(map[string]uint64, 4*fifoScan)
+	for n := f.head; n < f.tail; n++ {
+		f.numbers[f.entry(n).key] = n
+	}
+}
+
+// push appends a delta. Two adjacent deletions become one: the older is kept, as it has the final state, unless it is a
+// tombstone that does not (I45).
+func (e *fifoEntry) push(t cache.DeltaType, obj any) {
+	if t == cache.Deleted {
+		if last := e.newest(); last.Type == cache.Deleted {
+			if _, tombstone := last.Object.(cache.DeletedFinalStateUnknown); tombstone {
+				last.Object = obj
+			}
+			return
+		}
+	}
+	e.rest = append(e.rest, cache.Delta{Type: t, Object: obj})
+}
+
+func (f *DeltaFIFO) entry(n uint64) *fifoEntry { return &f.entries[n&uint64(len(f.entries)-1)] }
+
+func (f *DeltaFIFO) grow() {
+	old := f.entries
+	f.entries = make([]fifoEntry, 2*len(old))
+	for n := f.head; n < f.tail; n++ {
+		*f.entry(n) = old[n&uint64(len(old)-1)]
+	}
+}
+
+// Pop takes out the oldest key with all its deltas. A queue counts as synced before the last entry of the first Replace is
+// processed (I51).
+func (f *DeltaFIFO) Pop(p *Popped) bool {
+	if f.head == f.tail {
+		return false
+	}
+	e := f.entry(f.head)
+	lent := len(f.popped)
+	f.popped = append(f.popped[:0], e.first)
+	if len(e.rest) > 0 {
+		f.popped = append(f.popped, e.rest...)
+		clear(e.rest)
+	}
+	if n := len(f.popped); n < lent {
+		clear(f.popped[n:lent])
+	}
+	p.Key, p.Deltas, p.Keys = e.key, f.popped, nil
+	p.IsInInitialList = !f.pop.synced
+	f.locked = true
+	if f.numbers != nil {
+		delete(f.numbers, e.key)
+	}
+	*e = fifoEntry{rest: e.rest[:0]}
+	f.head++
+	f.pop.taken(1)
+	if f.head == f.tail {
+		f.drained()
+	}
+	return true
+}
+
+func (f *DeltaFIFO) drained() {
+	f.numbers = nil
+	if len(f.entries) > fifoKeep {
+		f.entries = make([]fifoEntry, 2*fifoScan)
+	}
+}
+
+// Done lets writers in again. The count of the initial population has fallen at Pop.
+func (f *DeltaFIFO) Done() { f.locked = false }
+
+// Locked says whether writers have to wait for Done: they do from each Pop on (I51).
+func (f *DeltaFIFO) Locked() bool { return f.locked }
+
+// Replace enqueues Replaced (or Sync) for every object of list, then a Deleted with a DeletedFinalStateUnknown for every
+// key that the queue or the known objects have and the list has not (I47, I48). An error leaves what was enqueued before it.
+func (f *DeltaFIFO) Replace(list []any, _ string) error {
+	f.replaces++
+	listed := 0
+	for _, obj := range list {
+		key, err := f.KeyOf(obj)
+		if err != nil {
+			return err
+		}
+		e, err := f.transformAndEnqueue(f.onReplace, key, obj)
+		if err != nil {
+			return fmt.Errorf("couldn't enqueue object: %w", err)
+		}
+		if e.listedBy != f.replaces {
+			e.listedBy = f.replaces
+			listed++
+		}
+	}
+	deleted := f.deleteUnlistedQueued() + f.deleteUnlistedKnown()
+	f.pop.begin(listed + deleted) // I49
+	return nil
+}
+
+// deleteUnlistedQueued covers the keys that are queued, some of which nobody but the queue knows (k115658).
+func (f *DeltaFIFO) deleteUnlistedQueued() (deleted int) {
+	for n := f.head; n < f.tail; n++ {
+		e := f.entry(n)
+		if e.listedBy == f.replaces {
+			continue
+		}
+		obj := e.newest().Object
+		if t, tombstone := obj.(cache.DeletedFinalStateUnknown); tombstone {
+			obj = t.Obj
+		}
+		f.enqueue(cache.Deleted, e.key, cache.DeletedFinalStateUnknown{Key: e.key, Obj: obj})
+		deleted++
+	}
+	return deleted
+}
+
+// deleteUnlistedKnown covers the keys that only the known objects have. All others are in the queue by now: the listed
+// ones were just enqueued.
+func (f *DeltaFIFO) deleteUnlistedKnown() (deleted int) {
+	if f.known == nil {
+		return 0
+	}
+	for _, key := range sortedKeys(f.known) {
+		if f.find(key) != nil {
+			continue
+		}
+		obj, _, err := f.known.GetByKey(key)
+		if err != nil {
+			obj = nil
+		}
+		f.enqueue(cache.Deleted, key, cache.DeletedFinalStateUnknown{Key: key, Obj: obj})
+		deleted++
+	}
+	return deleted
+}
+
+// sortedKeys lists in ascending order. Our Indexer does so itself; other stores follow map order.
+func sortedKeys(known cache.KeyLister) []string {
+	keys := known.ListKeys()
+	if !slices.IsSorted(keys) {
+		slices.Sort(keys)
+	}
+	return keys
+}
+
+// Resync enqueues a Sync for every known object that is not queued (I50).
+func (f *DeltaFIFO) Resync() error {
+	if f.known == nil {
+		return nil
+	}
+	for _, key := range sortedKeys(f.known) {
+		if f.find(key) != nil {
+			continue
+		}
+		if obj, exists, err := f.known.GetByKey(key); err == nil && exists {
+			f.enqueue(cache.Sync, key, obj)
+		}
+	}
+	return nil
+}
+
+// Bookmark does nothing: a DeltaFIFO has no order of resourceVersions for a bookmark to have a place in.
+func (f *DeltaFIFO) Bookmark(string) error { return nil }
+
+// Transformer returns the function applied to objects, or nil.
+func (f *DeltaFIFO) Transformer() cache.TransformFunc { return f.transformer }
+
+// HasSynced says whether everything of the first Replace was popped, or an Add, Update or Delete came first.
+func (f *DeltaFIFO) HasSynced() bool { return f.pop.synced }
+
+// Len returns the number of queued keys.
+func (f *DeltaFIFO) Len() int { return int(f.tail - f.head) }
+
+// Close marks the queue as closed (I42).
+func (f *DeltaFIFO) Close() { f.closed = true }
+
+// IsClosed says whether Close was called.
+func (f *DeltaFIFO) IsClosed() bool { return f.closed }

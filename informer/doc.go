@@ -1,30 +1,34 @@
-// Package informer is a drop-in for k8s.io/client-go/tools/cache: the same exported names and signatures, with stores,
-// queues, reflectors, controllers and shared informers of its own. Changing the import path is the whole migration.
+// Package informer is the informer stack as state machines that are stepped: Reflector, DeltaFIFO and RealFIFO, Controller,
+// Indexer, Processor, MutationDetector, and the REST client's retries (RESTRetry). They behave as client-go v0.37.2's
+// tools/cache does; comments cite the numbered behaviours of the informer specification (I1 to I90) where they fix one.
 //
-// # What is whose
+// # How it is used
 //
-// The contract is client-go's: interfaces, configuration structs, deltas, errors and function types are aliases, so that a
-// value of one package is a value of the other; generated listers, informers.SharedInformerFactory.InformerFor and handlers
-// written for client-go accept what this package makes. Small pure helpers (keys, names, listers, list-watches) are
-// client-go's as well. Constructors and what they make are this package's.
+// Nothing here runs by itself. Whoever uses the package, a simulator or the goroutines of a drop-in informer, carries out
+// what the Reflector wants, tells it what happened and when, and takes the inner steps one at a time in any order:
 //
-// Package core decides what an informer does, step by step and without waiting. This package makes it run: goroutines, locks,
-// timers, channels and logs live here, and only here. What core gives, this package does not decide a second time: the
-// Reflector's states, what deltas do to a store and which notifications follow, DeltaFIFO, and resync bookkeeping are
-// core's. Two things are this package's own: the thread-safe store, whose readers do not wait for each other and which
-// therefore cannot be one that sorts while it is read, and RealFIFO, whose callers choose between Pop and PopBatch.
+//	inf := informer.NewInformer(informer.InformerOptions{Indexers: indexers})
+//	l, _ := inf.AddHandler(handler, informer.ListenerOptions{Name: "h1"}, now)
+//	inf.Start(now)
+//	for {
+//		switch w := inf.Reflector.Want(); w.Op { // acts on each w.Seq once
+//		case informer.OpList: // send w.Options; answer with OnPage, OnList or OnListError
+//		case informer.OpWatch: // open w.Options; answer with OnWatchOpened or OnWatchOpenError, then OnEvent …, OnWatchClosed
+//		case informer.OpSleep: // advance time to w.Until
+//		}
+//		inf.Reflector.OnTime(now)      // whenever time has moved; Reflector.NextTime says when it has something to do
+//		_, err := inf.Controller.Step() // queue → store → rings of the listeners
+//		l.Deliver()                     // one call of the handler
+//	}
 //
-// Reflector is an alias, because the SharedInformer interface names client-go's in its watch error handler. What NewReflector
-// makes is therefore client-go's type, but a puppet: its lister-watcher and store are the two ends of this package's loop,
-// and what it does, when and with which requests, core's Reflector decides. One thing shows: the waits between its rounds and
-// those before a watch that was refused is asked for again grow each by itself, while client-go's grow together (I12, I33). A
-// shared informer has no such puppet, and one backoff for both.
+// Informer only puts the parts together. Each can be used alone, and each is joined to its neighbours by a small interface
+// or a function field (QueueWriter, Queue, Store, Controller.Process, Controller.Distribute), so that a test can put a
+// double, a defective one for instance, in any one place.
 //
-// Comments and tests cite the numbered behaviours of the informer specification (I1 to I99); doc/conformance.md lists where.
+// # What it owns, and what may not be done in it
 //
-// # What may not be done here
-//
-// Start a goroutine that outlives the context or stop channel it was started with, a LIST that does not heed its context
-// excepted, as in client-go (I9); call a handler, a transformer or a
-// process function while holding a lock that another goroutine may want, except where client-go promises that lock.
+// It owns the semantics of the stack and all its state. It starts no goroutine, makes no channel, takes no lock, reads no
+// clock and no random source (time and randomness are told), and lets no map order be seen: where client-go follows map
+// order, it goes in ascending key order or in the order of registration, which is one of the orders client-go may choose.
+// It imports the contract types of client-go's tools/cache and nothing of a simulator. No type is safe for concurrent use.
 package informer

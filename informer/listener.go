@@ -1,193 +1,167 @@
 package informer
 
 import (
-	"sync"
-	"sync/atomic"
 	"time"
 
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/klog/v2"
-
-	"github.com/informersim/informersim/informer/core"
+	"k8s.io/client-go/tools/cache"
 )
 
-const (
-	// crashPause is how long a listener rests after its handler panicked (I85).
-	crashPause = time.Second
-	// slowCall is how long a call may take, of a handler that has fallen behind, without being logged.
-	slowCall = 100 * time.Millisecond
-)
+// crashPause is how long a listener rests after its handler panicked (I85).
+const crashPause = time.Second
 
-// listener is one registered handler: a backlog without limit (I83) and a goroutine that calls the handler with one
-// notification after the other (I84). The goroutine takes the whole backlog at a time, so that the informer, which fills it,
-// seldom waits for the lock.
-type listener struct {
-	handler     ResourceEventHandler
-	handlerName string
-	logger      klog.Logger
-	// resync is core's account of whether the listener is syncing. It needs the processor's lock.
-	resync *core.Listener
-	synced *syncTracker
+// Listener is one registered handler with its own unbounded ring of notifications, delivered one after the other (I83,
+// I84). A delivery is either one step, Deliver, or three: Begin, the call, Finish. Between Begin and Finish the handler is
+// running, as slowly as the caller likes, and holds up nobody else.
+type Listener struct {
+	id        int
+	name      string
+	handler   cache.ResourceEventHandler
+	processor *Processor
 
-	mu      sync.Mutex
-	cond    sync.Cond
-	backlog backlog
-	waiting bool // the goroutine waits for cond
-	closed  bool // nothing will be added
-	// removed makes the goroutine drop what it has taken (I81). It is read without the lock, before each call.
-	removed atomic.Bool
-	// finished is closed when no call is under way and none will be made.
-	finished chan struct{}
+	pending ring
+	current *Notification // in flight, between Begin and Finish: the oldest one of pending, until that is dropped
+	removed bool
+
+	initialPending int // adds of the initial list that are not finished (I86)
+	synced         bool
+
+	crashed    bool      // the last call panicked
+	restsUntil time.Time // zero: not resting yet
+
+	syncing         bool
+	requestedResync time.Duration
+	resyncPeriod    time.Duration
+	nextResync      time.Time
 }
 
-var _ ResourceEventHandlerRegistration = (*listener)(nil)
+// ID numbers the listeners of a Processor in the order in which they were added, from 0. Numbers are not reused.
+func (l *Listener) ID() int { return l.id }
 
-func newListener(logger klog.Logger, handler ResourceEventHandler, upstream string) *listener {
-	l := &listener{
-		handler:     handler,
-		handlerName: nameForHandler(handler),
-		logger:      logger,
-		finished:    make(chan struct{}),
+// Name is the one given when the listener was added.
+func (l *Listener) Name() string { return l.name }
+
+// Len is the number of notifications that wait; one in flight is not counted.
+func (l *Listener) Len() int {
+	n := l.pending.len()
+	if n > 0 && l.current != nil {
+		n--
 	}
-	l.cond.L = &l.mu
-	l.synced = newSyncTracker(upstream + " + event handler " + l.handlerName)
-	return l
+	return n
 }
+
+// Peek returns the notification that Begin would take, or nil. It is valid until the listener changes.
+func (l *Listener) Peek() *Notification {
+	switch {
+	case l.Len() == 0:
+		return nil
+	case l.current != nil:
+		return l.pending.at(1)
+	}
+	return l.pending.at(0)
+}
+
+// InFlight returns the notification between Begin and Finish, or nil.
+func (l *Listener) InFlight() *Notification { return l.current }
+
+// Removed says whether the listener was removed or its processor stopped.
+func (l *Listener) Removed() bool { return l.removed }
+
+// Syncing says whether the listener gets updates that changed nothing (I75, I76).
+func (l *Listener) Syncing() bool { return l.syncing }
+
+// ResyncPeriod is the period in force, 0 for none (I78).
+func (l *Listener) ResyncPeriod() time.Duration { return l.resyncPeriod }
+
+// NextResync is the earliest time of the next resync. It has no meaning if ResyncPeriod is 0.
+func (l *Listener) NextResync() time.Time { return l.nextResync }
 
 // HasSynced says whether the informer has synced and the handler has returned from every add of the initial list (I86).
-func (l *listener) HasSynced() bool { return IsDone(l.synced) }
-
-// HasSyncedChecker says the same without being asked.
-func (l *listener) HasSyncedChecker() DoneChecker { return l.synced }
-
-// ShutdownChan is closed when the handler will not be called any more. client-go's ShutDownEventHandler looks for it (I82).
-func (l *listener) ShutdownChan() <-chan struct{} { return l.finished }
-
-// add puts a notification at the end of the backlog.
-func (l *listener) add(n *core.Notification) {
-	if n.IsInInitialList {
-		l.synced.start()
+// Once true it stays true.
+func (l *Listener) HasSynced() bool {
+	if !l.synced {
+		up := l.processor.UpstreamHasSynced
+		l.synced = l.initialPending == 0 && up != nil && up()
 	}
-	l.mu.Lock()
-	if l.closed {
-		l.mu.Unlock()
+	return l.synced
+}
+
+func (l *Listener) add(n *Notification) {
+	if n.IsInInitialList && n.Type == NotifyAdd {
+		l.initialPending++
+	}
+	*l.pending.push() = *n
+}
+
+// Begin takes the oldest notification into flight. It returns nil if there is none, if one is in flight already, or if the
+// listener rests after a crash. The notification is valid until Finish or Crash.
+func (l *Listener) Begin() *Notification {
+	if l.current != nil || l.crashed || l.pending.len() == 0 {
+		return nil
+	}
+	l.current = l.pending.at(0)
+	return l.current
+}
+
+// Finish says that the handler returned from the call in flight.
+func (l *Listener) Finish() {
+	if l.current == nil {
 		return
 	}
-	l.backlog.push(n)
-	wake := l.waiting
-	l.waiting = false
-	l.mu.Unlock()
-	if wake {
-		l.cond.Signal()
+	if l.current.IsInInitialList && l.current.Type == NotifyAdd {
+		l.initialPending--
+	}
+	l.over()
+}
+
+// over takes what was in flight out of the ring, where it stayed.
+func (l *Listener) over() {
+	l.current = nil
+	if l.pending.len() > 0 { // it was not dropped
+		l.pending.pop()
 	}
 }
 
-// close makes the goroutine end after the call under way, if there is one; the backlog is dropped (I81).
-func (l *listener) close() {
-	l.removed.Store(true)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.closed = true
-	l.backlog = backlog{}
-	l.waiting = false
-	l.cond.Signal()
+// Crash says that the handler panicked. The item is skipped; if it was of the initial list, it never counts as finished,
+// so the listener never syncs. Before the next item the listener rests for a second: see Rest (I85).
+func (l *Listener) Crash() {
+	if l.current == nil {
+		return
+	}
+	l.over()
+	l.crashed = true
+	l.restsUntil = time.Time{}
 }
 
-// take waits for notifications and hands over all there are, oldest first. It gives back those that were taken before. It
-// returns nil when the listener is closed.
-func (l *listener) take(used *chunk) *chunk {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.backlog.giveBack(used)
-	for l.backlog.first == nil {
-		if l.closed {
-			return nil
-		}
-		l.waiting = true
-		l.cond.Wait()
+// Rest returns until when a crashed listener rests, and whether it does. The rest begins when the next item is there, at
+// the first call that sees it, and ends at the first call at or after the time returned.
+func (l *Listener) Rest(now time.Time) (until time.Time, resting bool) {
+	if !l.crashed || l.pending.len() == 0 {
+		return time.Time{}, false
 	}
-	return l.backlog.takeAll()
+	if l.restsUntil.IsZero() {
+		l.restsUntil = now.Add(crashPause)
+	}
+	if now.Before(l.restsUntil) {
+		return l.restsUntil, true
+	}
+	l.crashed = false
+	return time.Time{}, false
 }
 
-// run calls the handler until the listener is closed.
-func (l *listener) run() {
-	defer close(l.finished)
-	crashed := false
-	var taken *chunk
-	for {
-		if taken = l.take(taken); taken == nil {
-			return
-		}
-		for c := taken; c != nil; c = c.next {
-			for i := range c.len {
-				if crashed {
-					time.Sleep(crashPause)
-				}
-				if l.removed.Load() {
-					return
-				}
-				crashed = !l.call(&c.notifications[i], c.next != nil)
-				c.notifications[i] = core.Notification{} // so that the objects can be collected
-			}
-			c.len = 0
-		}
+// Deliver makes the oldest notification's call as one step: Begin, the call, Finish. It returns false if Begin had
+// nothing. A panic of the handler passes through; whoever recovers from it calls Crash.
+func (l *Listener) Deliver() bool {
+	n := l.Begin()
+	if n == nil {
+		return false
 	}
-}
-
-// call makes one call of the handler. It returns false if the handler panicked and the program is to live on: the item is
-// skipped (I85).
-func (l *listener) call(n *core.Notification, behind bool) (returned bool) {
-	defer utilruntime.HandleCrashWithLogger(l.logger)
-	if !behind {
-		n.Call(l.handler)
-	} else {
-		start := time.Now()
-		n.Call(l.handler)
-		if took := time.Since(start); took > slowCall {
-			l.logger.Info("Slow event handler with a backlog", "handler", l.handlerName, "took", took, "notification", n.Type.String())
-		}
-	}
-	if n.IsInInitialList {
-		l.synced.finish()
-	}
+	n.Call(l.handler)
+	l.Finish()
 	return true
 }
 
-// syncTracker is done when the informer has synced and every start has its finish (I86).
-type syncTracker struct {
-	name     string
-	done     chan struct{}
-	mu       sync.Mutex
-	pending  int
-	upstream bool
-	closed   bool
-}
-
-var _ DoneChecker = (*syncTracker)(nil)
-
-func newSyncTracker(name string) *syncTracker {
-	return &syncTracker{name: name, done: make(chan struct{})}
-}
-
-// Name is for messages.
-func (t *syncTracker) Name() string { return t.name }
-
-// Done is closed when it is done.
-func (t *syncTracker) Done() <-chan struct{} { return t.done }
-
-func (t *syncTracker) start() { t.change(1, false) }
-
-func (t *syncTracker) finish() { t.change(-1, false) }
-
-func (t *syncTracker) upstreamSynced() { t.change(0, true) }
-
-func (t *syncTracker) change(pending int, upstream bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.pending += pending
-	t.upstream = t.upstream || upstream
-	if t.upstream && t.pending == 0 && !t.closed {
-		t.closed = true
-		close(t.done)
-	}
+// drop forgets everything that waits.
+func (l *Listener) drop() {
+	l.removed = true
+	l.pending = ring{}
 }

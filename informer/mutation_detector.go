@@ -1,77 +1,79 @@
 package informer
 
 import (
-	"os"
-	"strconv"
-	"sync"
+	"fmt"
+	"reflect"
 	"time"
 
-	"k8s.io/klog/v2"
-	"k8s.io/utils/clock"
-
-	"github.com/informersim/informersim/informer/core"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/diff"
 )
 
-// mutationDetectorEnabled is decided once, as in client-go: the detector is for test runs.
-var mutationDetectorEnabled, _ = strconv.ParseBool(os.Getenv("KUBE_CACHE_MUTATION_DETECTOR"))
+const (
+	mutationComparePeriod = time.Second
+	mutationRetainPeriod  = 2 * time.Minute
+)
 
-// NewCacheMutationDetector makes a detector that watches objects for being changed, and panics when one was (I90). It does
-// nothing unless KUBE_CACHE_MUTATION_DETECTOR was true when the program started: it needs a copy of every object.
-func NewCacheMutationDetector(name string) MutationDetector {
-	if !mutationDetectorEnabled {
-		return noMutationDetector{}
+// MutationDetector compares the objects that were handed to listeners with copies made at that moment, each for two to
+// four minutes (I90). It does nothing itself: whoever steps it calls Check when NextCheck says so. The zero value is ready.
+//
+// It costs a deep copy per object and a deep comparison per object and check, so it is for runs that look for mutations.
+type MutationDetector struct {
+	// Name appears in errors.
+	Name string
+
+	recent    []witness // since the last rotation
+	retained  []witness // of the two minutes before
+	rotated   time.Time // zero: no check yet
+	nextCheck time.Time
+}
+
+// witness is an object and what it was.
+type witness struct {
+	object, copy runtime.Object
+}
+
+// AddObject begins to watch obj. Tombstones, and what is no runtime.Object, are not watched.
+func (d *MutationDetector) AddObject(obj any) {
+	if object, ok := obj.(runtime.Object); ok {
+		d.recent = append(d.recent, witness{object, object.DeepCopyObject()})
 	}
-	klog.Background().Info("Warning: the mutation detector is enabled, which keeps copies of all objects", "name", name)
-	return newMutationDetector(name, clock.RealClock{}, func(err error) { panic(err.Error()) })
 }
 
-type noMutationDetector struct{}
+// NextCheck is when the next Check is due: at once before the first, then a second after the last.
+func (d *MutationDetector) NextCheck() time.Time { return d.nextCheck }
 
-func (noMutationDetector) AddObject(any)       {}
-func (noMutationDetector) Run(<-chan struct{}) {}
-
-// mutationDetector is core's behind a lock, checked when it wants to be.
-type mutationDetector struct {
-	clock clock.Clock
-	fail  func(error)
-
-	mu   sync.Mutex
-	core core.MutationDetector
-}
-
-func newMutationDetector(name string, clock clock.Clock, fail func(error)) *mutationDetector {
-	return &mutationDetector{clock: clock, fail: fail, core: core.MutationDetector{Name: name}}
-}
-
-// AddObject begins to watch an object.
-func (d *mutationDetector) AddObject(obj any) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.core.AddObject(obj)
-}
-
-// Run compares until stopCh is closed. It does not recover from the panic: the program's results cannot be trusted.
-func (d *mutationDetector) Run(stopCh <-chan struct{}) {
-	for {
-		timer := d.clock.NewTimer(d.check())
-		select {
-		case <-stopCh:
-			timer.Stop()
-			return
-		case <-timer.C():
+// Check compares everything and returns an error that says what was changed and how, or nil. client-go panics there: the
+// results of a program that changes shared objects cannot be trusted.
+func (d *MutationDetector) Check(now time.Time) error {
+	d.nextCheck = now.Add(mutationComparePeriod)
+	switch {
+	case d.rotated.IsZero():
+		d.rotated = now
+	case now.Sub(d.rotated) > mutationRetainPeriod:
+		d.retained, d.recent, d.rotated = d.recent, nil, now
+	}
+	for _, watched := range [][]witness{d.recent, d.retained} {
+		for i := range watched {
+			if w := &watched[i]; !reflect.DeepEqual(w.object, w.copy) {
+				key, _ := MetaNamespaceKey(w.copy)
+				return fmt.Errorf("cache %s modified: %T %s, which belongs to the store, was changed in place; copy it before changing it:\n%s",
+					d.Name, w.copy, key, w.diff())
+			}
 		}
 	}
+	return nil
 }
 
-// check compares everything and returns for how long to wait before the next time.
-func (d *mutationDetector) check() time.Duration {
-	d.mu.Lock()
-	now := d.clock.Now()
-	err := d.core.Check(now)
-	next := d.core.NextCheck()
-	d.mu.Unlock()
-	if err != nil {
-		d.fail(err)
-	}
-	return next.Sub(now)
+// Len is the number of objects watched.
+func (d *MutationDetector) Len() int { return len(d.recent) + len(d.retained) }
+
+// diff falls back to both objects whole where the diff refuses (unexported fields).
+func (w *witness) diff() (text string) {
+	defer func() {
+		if recover() != nil {
+			text = fmt.Sprintf("was %+v\nis  %+v", w.copy, w.object)
+		}
+	}()
+	return diff.Diff(w.copy, w.object)
 }

@@ -1,136 +1,161 @@
 package informer
 
 import (
-	"fmt"
+	"errors"
 	"slices"
-	"sync"
 	"time"
 
-	"github.com/informersim/informersim/informer/core"
+	"k8s.io/client-go/tools/cache"
 )
 
-// processor holds the listeners of a shared informer and gives each its notifications. Who is resyncing, and how often, is
-// core's account; this adds the lock and the goroutines.
-type processor struct {
-	mu        sync.Mutex
-	cond      sync.Cond // of running
-	core      core.Processor
-	listeners []*listener // in the order in which they were added
-	running   bool        // the listeners' goroutines have been started
-	upstream  bool        // the informer has synced
-	wg        sync.WaitGroup
+// ErrStopped is returned by what a stopped informer no longer does (I73, I80).
+var ErrStopped = errors.New("the informer has stopped already: make a new one")
+
+// minResyncPeriod is the shortest resync period a listener can have (I78).
+const minResyncPeriod = time.Second
+
+// Processor holds the listeners of one informer and gives each its notifications (I75 to I86). It is not safe for
+// concurrent use. The zero value has no listeners, no resync, and is not started.
+type Processor struct {
+	// ResyncCheckPeriod is how often the Reflector asks ShouldResync, 0 for never. Listeners added before Start lower it to
+	// their own period; afterwards theirs are raised to it (I78).
+	ResyncCheckPeriod time.Duration
+	// DefaultResyncPeriod is that of listeners which name none.
+	DefaultResyncPeriod time.Duration
+	// UpstreamHasSynced says whether the informer has: a listener's HasSynced builds on it (I86). nil means never.
+	UpstreamHasSynced func() bool
+
+	listeners []*Listener // in the order in which they were added
+	nextID    int
+	started   bool
+	stopped   bool
 }
 
-func newProcessor(resync time.Duration) *processor {
-	p := &processor{core: core.Processor{ResyncCheckPeriod: resync, DefaultResyncPeriod: resync}}
-	p.cond.L = &p.mu
-	return p
+// ListenerOptions configures a Listener. The zero value takes the Processor's default resync period.
+type ListenerOptions struct {
+	// Name is for messages.
+	Name string
+	// ResyncPeriod is how often the listener wants updates of everything. nil means Processor.DefaultResyncPeriod, 0 never.
+	ResyncPeriod *time.Duration
 }
 
-// add registers l; replay, which has a meaning for an informer that has started, is what the store holds: l gets it as adds
-// of the initial list before anything else (I79).
-func (p *processor) add(l *listener, resync *time.Duration, now time.Time, replay []any) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	account, err := p.core.AddListener(l.handler, core.ListenerOptions{Name: l.handlerName, ResyncPeriod: resync}, now, nil)
-	if err != nil {
-		return err
+// AddListener registers handler as of now. A listener counts as syncing until the first ShouldResync (I76). If the
+// processor has started, replay must be the store's content: the listener gets it as adds of the initial list (I79).
+// It fails with ErrStopped after Stop (I80).
+func (p *Processor) AddListener(h cache.ResourceEventHandler, o ListenerOptions, now time.Time, replay []any) (*Listener, error) {
+	if p.stopped {
+		return nil, ErrStopped
 	}
-	l.resync = account
+	requested := p.DefaultResyncPeriod
+	if o.ResyncPeriod != nil {
+		requested = *o.ResyncPeriod
+	}
+	requested = p.adoptResyncPeriod(requested)
+	l := &Listener{
+		id:              p.nextID,
+		name:            o.Name,
+		handler:         h,
+		processor:       p,
+		syncing:         true,
+		requestedResync: requested,
+		resyncPeriod:    effectiveResyncPeriod(requested, p.ResyncCheckPeriod),
+	}
+	l.nextResync = now.Add(l.resyncPeriod)
+	p.nextID++
 	p.listeners = append(p.listeners, l)
-	for _, obj := range replay {
-		l.add(&core.Notification{Type: core.NotifyAdd, New: obj, IsInInitialList: true})
+	if p.started {
+		for _, obj := range replay {
+			key, _ := queueKey(MetaNamespaceKey, obj) // for display: what has no key is replayed all the same
+			l.add(&Notification{Type: NotifyAdd, Key: key, New: obj, IsInInitialList: true})
+		}
 	}
-	if p.running {
-		p.wg.Go(l.run)
-	}
-	if p.upstream {
-		l.synced.upstreamSynced()
-	}
-	return nil
+	return l, nil
 }
 
-// remove takes l out. What it has not been called with is dropped (I81). Removing it again does nothing.
-func (p *processor) remove(handle ResourceEventHandlerRegistration) error {
-	l, ok := handle.(*listener)
-	if !ok {
-		return fmt.Errorf("handle of type %T was not returned by AddEventHandler", handle)
+// adoptResyncPeriod applies the minimum and brings the listener's period and the check period together (I78).
+func (p *Processor) adoptResyncPeriod(requested time.Duration) time.Duration {
+	if requested <= 0 {
+		return requested
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	requested = max(requested, minResyncPeriod)
+	if requested >= p.ResyncCheckPeriod {
+		return requested
+	}
+	if p.started {
+		return p.ResyncCheckPeriod
+	}
+	p.ResyncCheckPeriod = requested
+	for _, l := range p.listeners {
+		l.resyncPeriod = effectiveResyncPeriod(l.requestedResync, requested)
+	}
+	return requested
+}
+
+// effectiveResyncPeriod is 0 where no resync is wanted or none can happen, and never below the check period (I78).
+func effectiveResyncPeriod(requested, check time.Duration) time.Duration {
+	if requested == 0 || check == 0 {
+		return 0
+	}
+	return max(requested, check)
+}
+
+// RemoveListener takes l out: it gets nothing more, and what waits in its ring is dropped. A call in flight goes on until
+// its Finish (I81). Removing a listener twice, or one of another processor, does nothing.
+func (p *Processor) RemoveListener(l *Listener) {
 	i := slices.Index(p.listeners, l)
 	if i < 0 {
-		return nil
+		return
 	}
 	p.listeners = slices.Delete(p.listeners, i, i+1)
-	p.core.RemoveListener(l.resync)
-	l.close()
-	if !p.running {
-		close(l.finished) // no goroutine will
-	}
-	return nil
+	l.drop()
 }
 
-// start settles the resync check period, which it returns: from now on handlers cannot shorten it (I78).
-func (p *processor) start() time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.core.Start()
-	return p.core.ResyncCheckPeriod
-}
+// Listeners returns the registered listeners in the order in which they were added. The slice is the Processor's own.
+func (p *Processor) Listeners() []*Listener { return p.listeners }
 
-// run starts the listeners, and stops them when stop is closed (I88).
-func (p *processor) run(stop <-chan struct{}) {
-	p.mu.Lock()
-	p.running = true
+// Start lets notifications through. Until then a Controller with listeners must not be stepped: in client-go its
+// goroutine waits (I83). What is distributed before all the same is kept.
+func (p *Processor) Start() { p.started = true }
+
+// Started says whether Start was called and Stop was not.
+func (p *Processor) Started() bool { return p.started && !p.stopped }
+
+// Holds says whether the Controller has to wait for Start (I83).
+func (p *Processor) Holds() bool { return !p.started && !p.stopped && len(p.listeners) > 0 }
+
+// Stop ends all listeners: what waits in their rings is dropped, calls in flight go on until their Finish. It comes after
+// the Controller's last step (I88).
+func (p *Processor) Stop() {
+	p.stopped = true
 	for _, l := range p.listeners {
-		p.wg.Go(l.run)
-	}
-	p.cond.Broadcast()
-	p.mu.Unlock()
-
-	<-stop
-
-	p.mu.Lock()
-	p.core.Stop()
-	for _, l := range p.listeners {
-		l.close()
+		l.drop()
 	}
 	p.listeners = nil
-	p.cond.Broadcast()
-	p.mu.Unlock()
-	p.wg.Wait()
 }
 
-// distribute gives n to every listener; an update that changed no resourceVersion to the syncing ones (I75). While there are
-// listeners that do not run yet it waits (I83).
-func (p *processor) distribute(n core.Notification) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for !p.running && len(p.listeners) > 0 {
-		p.cond.Wait()
-	}
+// Stopped says whether Stop was called.
+func (p *Processor) Stopped() bool { return p.stopped }
+
+// Distribute gives n to every listener; an update that changed no resourceVersion to the syncing ones only (I75).
+func (p *Processor) Distribute(n Notification) {
 	isSync := n.IsSync()
 	for _, l := range p.listeners {
-		if !isSync || l.resync.Syncing() {
+		if !isSync || l.syncing {
 			l.add(&n)
 		}
 	}
 }
 
-// synced tells every listener, present and future, that the informer has synced (I86).
-func (p *processor) synced() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.upstream = true
+// ShouldResync recomputes which listeners are syncing, moves the next resync of those that are, and says whether there is
+// one (I77).
+func (p *Processor) ShouldResync(now time.Time) bool {
+	needed := false
 	for _, l := range p.listeners {
-		l.synced.upstreamSynced()
+		l.syncing = l.resyncPeriod != 0 && !now.Before(l.nextResync)
+		if l.syncing {
+			needed = true
+			l.nextResync = now.Add(l.resyncPeriod)
+		}
 	}
-}
-
-// shouldResync recomputes which listeners are syncing and says whether any is (I77).
-func (p *processor) shouldResync(now time.Time) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.core.ShouldResync(now)
+	return needed
 }

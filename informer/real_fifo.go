@@ -2,405 +2,376 @@ package informer
 
 import (
 	"fmt"
-	"time"
 
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/klog/v2"
-	utiltrace "k8s.io/utils/trace"
-
-	"github.com/informersim/informersim/informer/core"
-	"github.com/informersim/informersim/informer/internal/deltaring"
+	"k8s.io/client-go/tools/cache"
 )
 
-// batchMax is the greatest number of deltas in a batch; twice as many in the queue keep writers out while one is processed
-// (I60, I61).
-const batchMax = 1000
+// maxBatch is the greatest number of deltas in a batch (I61).
+const maxBatch = 1000
 
-// RealFIFO is a queue of everything that happened, in the order in which it did (I52 to I61).
+// RealFIFOOptions configures a RealFIFO. Either Atomic or KnownObjects must be set, and not both (I56, I57).
+type RealFIFOOptions struct {
+	// KeyFunc gives an object's key. nil means MetaNamespaceKey.
+	KeyFunc cache.KeyFunc
+	// KnownObjects is the store that the queue's consumer fills: Replace and Resync are worked out against it.
+	KnownObjects cache.KeyListerGetter
+	// Atomic makes Replace and Resync one delta each, worked out when they are processed (I57, I59).
+	Atomic bool
+	// EmitBookmarks makes Bookmark enqueue a delta. It needs Atomic.
+	EmitBookmarks bool
+	// Batch makes Pop take out many deltas at once where it may (I61). client-go's informers do.
+	Batch bool
+	// UnlockWhileProcessing lets the queue be written to between Pop and Done while it is short (I60). It needs Atomic.
+	UnlockWhileProcessing bool
+	// Transformer is applied to every object but tombstones and resyncs (I43). nil means none.
+	Transformer cache.TransformFunc
+	// OnEnqueue observes what is enqueued. nil costs nothing.
+	OnEnqueue EnqueueFunc
+}
+
+// RealFIFO queues every event by itself in the order of arrival, across keys (I52 to I61). It is not safe for concurrent
+// use.
 //
-// It behaves as core's RealFIFO; both are compared with client-go's, operation by operation. It is not made of that one
-// because there a queue either hands out batches or does not, while here each caller chooses, with Pop or PopBatch.
+// Its count of the initial population falls at Done, after processing (I55). Known objects are walked in ascending key
+// order, where client-go follows map order.
 type RealFIFO struct {
-	fifoBase
-	options    RealFIFOOptions
-	queue      deltaring.Ring
-	population population
-	metrics    *queueMetrics
-	logger     klog.Logger
+	keyFunc       cache.KeyFunc
+	plainKeys     bool // keyFunc is MetaNamespaceKey
+	known         cache.KeyListerGetter
+	atomic        bool
+	emitBookmarks bool
+	batching      bool
+	unlocks       bool
+	transformer   cache.TransformFunc
+	onEnqueue     EnqueueFunc
 
-	popped  core.Popped
-	keys    []string // of popped
-	inBatch map[string]struct{}
+	pop     population
+	closed  bool
+	entries []realEntry // ring, a power of two long; entry n is at n&(len-1)
+	head    uint64
+	tail    uint64
+	popped  cache.Deltas // what the last Pop lent out
+	keys    []string
+	inBatch map[string]struct{} // scratch of popBatch
+	undone  int                 // deltas popped and not Done
+	locked  bool                // by the processing of what was popped
 }
 
-var (
-	_ QueueWithBatch         = (*RealFIFO)(nil)
-	_ TransformingStore      = (*RealFIFO)(nil)
-	_ ReflectorBookmarkStore = (*RealFIFO)(nil)
-	_ DoneChecker            = (*RealFIFO)(nil)
-)
-
-// NewRealFIFO makes an empty queue that works Replace and Resync out against the known objects.
-//
-// Deprecated: use NewRealFIFOWithOptions.
-func NewRealFIFO(keyFunc KeyFunc, knownObjects KeyListerGetter, transformer TransformFunc) *RealFIFO {
-	return NewRealFIFOWithOptions(RealFIFOOptions{KeyFunction: keyFunc, KnownObjects: knownObjects, Transformer: transformer})
+type realEntry struct {
+	key   string
+	delta cache.Delta
 }
 
-// NewRealFIFOWithOptions makes an empty queue. It panics if the options contradict each other (I56, I57).
-func NewRealFIFOWithOptions(opts RealFIFOOptions) *RealFIFO {
+// NewRealFIFO returns an empty queue. It panics if the options contradict each other, as client-go's does (I56, I57).
+func NewRealFIFO(o RealFIFOOptions) *RealFIFO {
 	switch {
-	case opts.AtomicEvents && opts.KnownObjects != nil:
-		panic("coding error: RealFIFOOptions.KnownObjects must be nil when AtomicEvents is true")
-	case !opts.AtomicEvents && opts.UnlockWhileProcessing:
-		panic("coding error: RealFIFOOptions.UnlockWhileProcessing must be false when AtomicEvents is false")
-	case !opts.AtomicEvents && opts.KnownObjects == nil:
-		panic("coding error: RealFIFOOptions.KnownObjects must be set when AtomicEvents is false")
-	case !opts.AtomicEvents && opts.EmitDeltaTypeBookmark:
-		panic("coding error: RealFIFOOptions.EmitDeltaTypeBookmark must be false when AtomicEvents is false")
-	}
-	if opts.KeyFunction == nil {
-		opts.KeyFunction = MetaNamespaceKeyFunc
-	}
-	name := "RealFIFO"
-	if opts.Name != "" {
-		name = opts.Name
-	}
-	if named := opts.Identifier.Name(); named != "" {
-		name = named
+	case o.Atomic && o.KnownObjects != nil:
+		panic("coding error: RealFIFOOptions.KnownObjects must be nil when Atomic is set: an atomic queue does not look at the store")
+	case !o.Atomic && o.KnownObjects == nil:
+		panic("coding error: RealFIFOOptions.KnownObjects must be set when Atomic is not: Replace is worked out against it")
+	case !o.Atomic && o.EmitBookmarks:
+		panic("coding error: RealFIFOOptions.EmitBookmarks needs Atomic: otherwise a bookmark may overtake the events it covers")
+	case !o.Atomic && o.UnlockWhileProcessing:
+		panic("coding error: RealFIFOOptions.UnlockWhileProcessing needs Atomic: otherwise a Replace looks at a half-written store")
 	}
 	f := &RealFIFO{
-		options: opts,
-		metrics: newQueueMetrics(opts.Identifier, opts.MetricsProvider),
-		logger:  loggerNamed(opts.Logger, name),
+		keyFunc:       o.KeyFunc,
+		known:         o.KnownObjects,
+		atomic:        o.Atomic,
+		emitBookmarks: o.EmitBookmarks,
+		batching:      o.Batch,
+		unlocks:       o.UnlockWhileProcessing,
+		transformer:   o.Transformer,
+		onEnqueue:     o.OnEnqueue,
+		entries:       make([]realEntry, 2*fifoScan),
 	}
-	f.init(name)
+	if f.keyFunc == nil {
+		f.keyFunc, f.plainKeys = MetaNamespaceKey, true
+	}
 	return f
 }
 
+var (
+	_ Queue       = &RealFIFO{}
+	_ KeyedWriter = &RealFIFO{}
+)
+
 // KeyOf returns the key of an object, a tombstone, a Delta or Deltas.
-func (f *RealFIFO) KeyOf(obj any) (string, error) {
-	switch d := obj.(type) {
-	case Deltas:
-		if len(d) == 0 {
-			return "", KeyError{Obj: obj, Err: ErrZeroLengthDeltasObject}
-		}
-		return f.KeyOf(d.Newest().Object)
-	case Delta:
-		return f.KeyOf(d.Object)
-	case DeletedFinalStateUnknown:
-		return d.Key, nil
+func (f *RealFIFO) KeyOf(obj any) (string, error) { return queueKey(f.keyFunc, obj) }
+
+// Add enqueues an Added delta.
+func (f *RealFIFO) Add(obj any) error { return f.write(cache.Added, obj) }
+
+// Update enqueues an Updated delta.
+func (f *RealFIFO) Update(obj any) error { return f.write(cache.Updated, obj) }
+
+// Delete enqueues a Deleted delta, whether or not anybody has the key (I53).
+func (f *RealFIFO) Delete(obj any) error { return f.write(cache.Deleted, obj) }
+
+// WriteKeyed implements KeyedWriter. After a transformer the key is computed all the same: it may be another one.
+func (f *RealFIFO) WriteKeyed(t cache.DeltaType, key string, obj any) error {
+	if !f.plainKeys || f.transformer != nil {
+		return f.write(t, obj)
 	}
-	return f.options.KeyFunction(obj)
-}
-
-// HasSyncedChecker is the queue itself. It is done when the last object of the first Replace was processed (I55).
-func (f *RealFIFO) HasSyncedChecker() DoneChecker { return f }
-
-// Transformer returns the function applied to objects, or nil.
-func (f *RealFIFO) Transformer() TransformFunc { return f.options.Transformer }
-
-// Add queues an Added delta.
-func (f *RealFIFO) Add(obj any) error { return f.write(Added, obj) }
-
-// Update queues an Updated delta.
-func (f *RealFIFO) Update(obj any) error { return f.write(Updated, obj) }
-
-// Delete queues a Deleted delta, whether or not the key is known (I53).
-func (f *RealFIFO) Delete(obj any) error { return f.write(Deleted, obj) }
-
-func (f *RealFIFO) write(t DeltaType, obj any) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.population.populated = true
-	f.sync(f.population.gone())
-	if err := f.push(t, obj, true); err != nil {
-		return err
-	}
-	f.written()
+	f.pop.touched()
+	f.enqueue(t, key, obj)
 	return nil
 }
 
-// push appends a delta. It needs the lock. Tombstones and resyncs were transformed before (I43).
-func (f *RealFIFO) push(t DeltaType, obj any, transform bool) error {
+func (f *RealFIFO) write(t cache.DeltaType, obj any) error {
+	f.pop.touched()
+	return f.transformAndEnqueue(t, obj)
+}
+
+// transformAndEnqueue is the way in for objects that come from outside. The key is that of the transformed object, which
+// is what the consumer stores.
+func (f *RealFIFO) transformAndEnqueue(t cache.DeltaType, obj any) error {
 	key, err := f.KeyOf(obj)
 	if err != nil {
-		return KeyError{Obj: obj, Err: err}
+		return err
 	}
-	if _, tombstone := obj.(DeletedFinalStateUnknown); transform && f.options.Transformer != nil && !tombstone {
-		if obj, err = f.options.Transformer(obj); err != nil {
-			return err
-		}
-		if key, err = f.KeyOf(obj); err != nil {
-			return KeyError{Obj: obj, Err: err}
+	if f.transformer != nil {
+		if _, tombstone := obj.(cache.DeletedFinalStateUnknown); !tombstone {
+			if obj, err = f.transformer(obj); err != nil {
+				return err
+			}
+			// A transformer that takes the key away is found out when the delta is processed, as in client-go.
+			if transformed, err := f.KeyOf(obj); err == nil {
+				key = transformed
+			}
 		}
 	}
-	f.queue.Push(key, Delta{Type: t, Object: obj})
+	f.enqueue(t, key, obj)
 	return nil
 }
 
-// written tells consumers and metrics. It needs the lock.
-func (f *RealFIFO) written() {
-	f.cond.Broadcast()
-	f.reportLength()
+func (f *RealFIFO) enqueue(t cache.DeltaType, key string, obj any) {
+	if f.onEnqueue != nil {
+		f.onEnqueue(t, key, obj)
+	}
+	if f.tail-f.head == uint64(len(f.entries)) {
+		f.grow()
+	}
+	e := f.entry(f.tail)
+	e.key = key
+	e.delta = cache.Delta{Type: t, Object: obj}
+	f.tail++
 }
 
-func (f *RealFIFO) reportLength() {
-	if f.metrics != nil {
-		f.metrics.queued.Set(float64(f.queue.Len()))
+func (f *RealFIFO) entry(n uint64) *realEntry { return &f.entries[n&uint64(len(f.entries)-1)] }
+
+func (f *RealFIFO) grow() {
+	old := f.entries
+	f.entries = make([]realEntry, 2*len(old))
+	for n := f.head; n < f.tail; n++ {
+		*f.entry(n) = old[n&uint64(len(old)-1)]
 	}
 }
 
-// Bookmark queues a Bookmark delta if the queue is to emit them (I57).
-func (f *RealFIFO) Bookmark(resourceVersion string) error {
-	if !f.options.EmitDeltaTypeBookmark {
-		return nil
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.queue.Push("", Delta{Type: Bookmark, Object: BookmarkInfo{ResourceVersion: resourceVersion}})
-	f.written()
-	return nil
-}
-
-// Replace queues one ReplacedAll if the queue is atomic (I57); otherwise tombstones for what is gone, then the list (I54).
-// The first Replace makes the queue's length the initial population (I55).
-func (f *RealFIFO) Replace(newItems []any, resourceVersion string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	defer f.written()
+// Replace enqueues one ReplacedAll if the queue is atomic (I57). Otherwise it enqueues tombstones for what the queue or the
+// known objects have and the list has not, and then the list as Replaced (I54). The first Replace sets the count of the
+// initial population to the length of the queue (I55). An error leaves what was enqueued before it.
+func (f *RealFIFO) Replace(list []any, resourceVersion string) error {
 	var err error
-	if f.options.AtomicEvents {
-		err = f.pushReplacedAll(newItems, resourceVersion)
+	if f.atomic {
+		err = f.replaceAll(list, resourceVersion)
 	} else {
-		err = f.pushReplaced(newItems)
+		err = f.reconcile(list)
 	}
 	if err != nil {
 		return err
 	}
-	f.population.begin(f.queue.Len())
-	f.sync(f.population.gone())
+	f.pop.begin(f.Len())
 	return nil
 }
 
-func (f *RealFIFO) pushReplacedAll(list []any, resourceVersion string) error {
-	if f.options.Transformer != nil {
+func (f *RealFIFO) replaceAll(list []any, resourceVersion string) error {
+	if f.transformer != nil {
 		transformed := make([]any, len(list))
 		for i, obj := range list {
 			var err error
-			if transformed[i], err = f.options.Transformer(obj); err != nil {
+			if transformed[i], err = f.transformer(obj); err != nil {
 				return err
 			}
 		}
 		list = transformed
 	}
-	f.queue.Push("", Delta{Type: ReplacedAll, Object: ReplacedAllInfo{ResourceVersion: resourceVersion, Objects: list}})
+	f.enqueue(cache.ReplacedAll, "", cache.ReplacedAllInfo{ResourceVersion: resourceVersion, Objects: list})
 	return nil
 }
 
-func (f *RealFIFO) pushReplaced(list []any) error {
+func (f *RealFIFO) reconcile(list []any) error {
 	listed := make(map[string]struct{}, len(list))
 	for _, obj := range list {
 		key, err := f.KeyOf(obj)
 		if err != nil {
-			return KeyError{Obj: obj, Err: err}
+			return err
 		}
 		listed[key] = struct{}{}
 	}
-	keys, last := f.queue.LastByKey()
-	for _, key := range keys {
-		if _, stays := listed[key]; !stays && last[key].Type != Deleted {
-			f.pushTombstone(key, last[key].Object)
-		}
-	}
-	for _, key := range f.options.KnownObjects.ListKeys() {
-		_, stays := listed[key]
-		if _, queued := last[key]; stays || queued {
+	queued, last := f.queuedKeys()
+	for _, key := range queued {
+		if _, ok := listed[key]; ok || last[key].Type == cache.Deleted {
 			continue
 		}
-		obj, _ := f.known(key)
-		f.pushTombstone(key, obj)
+		f.enqueueTombstone(key, last[key].Object)
+	}
+	for _, key := range sortedKeys(f.known) {
+		if _, ok := listed[key]; ok {
+			continue
+		}
+		if _, ok := last[key]; ok {
+			continue
+		}
+		obj, _, err := f.known.GetByKey(key)
+		if err != nil {
+			obj = nil
+		}
+		f.enqueueTombstone(key, obj)
 	}
 	for _, obj := range list {
-		if err := f.push(Replaced, obj, true); err != nil {
+		if err := f.transformAndEnqueue(cache.Replaced, obj); err != nil {
 			return fmt.Errorf("couldn't enqueue object: %w", err)
 		}
 	}
 	return nil
 }
 
-func (f *RealFIFO) pushTombstone(key string, obj any) {
-	f.queue.Push(key, Delta{Type: Deleted, Object: DeletedFinalStateUnknown{Key: key, Obj: obj}})
+func (f *RealFIFO) enqueueTombstone(key string, obj any) {
+	f.enqueue(cache.Deleted, key, cache.DeletedFinalStateUnknown{Key: key, Obj: obj})
 }
 
-// known looks a listed key up in the known objects and logs if it is not there after all.
-func (f *RealFIFO) known(key string) (obj any, exists bool) {
-	obj, exists, err := f.options.KnownObjects.GetByKey(key)
-	if err == nil && exists {
-		return obj, true
+// queuedKeys returns the queued keys in the order of their first delta, and the last delta of each.
+func (f *RealFIFO) queuedKeys() (keys []string, last map[string]cache.Delta) {
+	last = make(map[string]cache.Delta, f.Len())
+	for n := f.head; n < f.tail; n++ {
+		e := f.entry(n)
+		if _, seen := last[e.key]; !seen {
+			keys = append(keys, e.key)
+		}
+		last[e.key] = e.delta
 	}
-	utilruntime.HandleErrorWithLogger(f.logger, err, "Key listed by the known objects is not there", "key", key)
-	return nil, false
+	return keys, last
 }
 
-// Resync queues one SyncAll if the queue is atomic (I57), otherwise a Sync for each known object that is not queued.
+// Resync enqueues one SyncAll if the queue is atomic (I57), otherwise a Sync for every known object that is not queued.
 func (f *RealFIFO) Resync() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	defer f.written()
-	if f.options.AtomicEvents {
-		f.queue.Push("", Delta{Type: SyncAll, Object: SyncAllInfo{}})
+	if f.atomic {
+		f.enqueue(cache.SyncAll, "", cache.SyncAllInfo{})
 		return nil
 	}
-	_, queued := f.queue.LastByKey()
-	for _, key := range f.options.KnownObjects.ListKeys() {
+	queued := make(map[string]struct{}, f.Len())
+	for n := f.head; n < f.tail; n++ {
+		queued[f.entry(n).key] = struct{}{}
+	}
+	for _, key := range sortedKeys(f.known) {
 		if _, ok := queued[key]; ok {
 			continue
 		}
-		obj, exists := f.known(key)
-		if !exists {
-			continue
-		}
-		if err := f.push(Sync, obj, false); err != nil {
-			return fmt.Errorf("couldn't queue object: %w", err)
+		if obj, exists, err := f.known.GetByKey(key); err == nil && exists {
+			f.enqueue(cache.Sync, key, obj)
 		}
 	}
 	return nil
 }
 
-// Pop waits for a delta, takes it out and processes it. The queue stays locked meanwhile, unless it was made to unlock and is
-// short; then only one goroutine may pop (I60). It returns Deltas of that one delta and the error of process, or
-// ErrFIFOClosed.
-func (f *RealFIFO) Pop(process PopProcessFunc) (any, error) {
-	var deltas Deltas
-	err := f.pop(1, func(p *core.Popped) error {
-		deltas = Deltas{p.Deltas[0]}
-		return process(deltas, p.IsInInitialList)
-	})
-	if deltas == nil {
-		return nil, err
+// Bookmark enqueues a Bookmark delta if the queue emits them (I57).
+func (f *RealFIFO) Bookmark(resourceVersion string) error {
+	if f.emitBookmarks {
+		f.enqueue(cache.Bookmark, "", cache.BookmarkInfo{ResourceVersion: resourceVersion})
 	}
-	return deltas, err
+	return nil
 }
 
-// PopBatch is Pop for up to 1000 deltas at once: all of different keys, none that cannot be batched, and none beyond the
-// initial population while that lasts (I61). processSingle gets a delta that is alone.
-func (f *RealFIFO) PopBatch(processBatch ProcessBatchFunc, processSingle PopProcessFunc) error {
-	return f.pop(batchMax, func(p *core.Popped) error {
-		deltas := append([]Delta(nil), p.Deltas...) // the queue's own slice is used again
-		if len(deltas) == 1 {
-			return processSingle(Deltas(deltas), p.IsInInitialList)
-		}
-		return processBatch(deltas, p.IsInInitialList)
-	})
-}
-
-// pop is PopBatch for a consumer that looks at the deltas only during process.
-func (f *RealFIFO) pop(limit int, process func(*core.Popped) error) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if err := f.wait(f.queue.Len); err != nil {
-		return err
+// Pop takes out the oldest delta, or a batch if the queue was made with Batch. Until Done the queue does not count it as
+// processed; a Pop before that counts the one before as done.
+func (f *RealFIFO) Pop(p *Popped) bool {
+	if f.head == f.tail {
+		return false
 	}
-	f.take(limit)
-	taken := len(f.popped.Deltas)
-	defer func() { // after processing (I55), and also if it panics
-		f.population.taken(taken)
-		f.sync(f.population.gone())
-		clear(f.popped.Deltas)
-	}()
-	defer f.traceIfDeep(taken)()
-	f.reportLength()
-	return f.process(process)
-}
-
-// take moves the next deltas to f.popped. It needs the lock.
-func (f *RealFIFO) take(limit int) {
-	p := &f.popped
-	p.Deltas, p.Key, p.Keys, p.IsInInitialList = p.Deltas[:0], "", nil, !f.syncClosed
-	f.keys = f.keys[:0]
-	if f.population.remaining > 0 {
-		limit = min(limit, f.population.remaining)
+	f.Done()
+	clear(f.popped)
+	clear(f.keys)
+	f.popped, f.keys = f.popped[:0], f.keys[:0]
+	p.IsInInitialList = !f.pop.synced
+	if f.batching {
+		f.popBatch()
+	} else {
+		f.take()
 	}
-	for n := 0; n < limit && f.queue.Len() > 0; n++ {
-		key, delta := f.queue.Front()
-		if n > 0 && !f.mayJoin(key, delta.Type) {
-			break
-		}
-		p.Deltas = append(p.Deltas, *delta)
-		f.keys = append(f.keys, key)
-		f.queue.PopFront()
-		if !batchable(p.Deltas[n].Type) {
-			break
-		}
-	}
-	clear(f.inBatch)
-	if len(f.keys) == 1 {
+	f.undone = len(f.popped)
+	f.locked = !f.unlocks || f.Len() >= 2*maxBatch
+	p.Deltas, p.Key, p.Keys = f.popped, "", nil
+	if len(f.popped) == 1 {
 		p.Key = f.keys[0]
 	} else {
 		p.Keys = f.keys
 	}
-}
-
-// mayJoin says whether a delta may share a batch with those of f.keys, and notes its key.
-func (f *RealFIFO) mayJoin(key string, t DeltaType) bool {
-	if !batchable(t) {
-		return false
+	if f.head == f.tail && len(f.entries) > fifoKeep {
+		f.entries = make([]realEntry, 2*fifoScan)
 	}
-	if len(f.keys) == 1 {
-		if f.inBatch == nil {
-			f.inBatch = map[string]struct{}{}
-		}
-		f.inBatch[f.keys[0]] = struct{}{}
-	}
-	if _, duplicate := f.inBatch[key]; duplicate {
-		return false
-	}
-	f.inBatch[key] = struct{}{}
 	return true
 }
 
-func batchable(t DeltaType) bool {
-	switch t {
-	case Sync, Replaced, Added, Updated, Deleted:
-		return true
-	}
-	return false
+func (f *RealFIFO) take() {
+	e := f.entry(f.head)
+	f.popped = append(f.popped, e.delta)
+	f.keys = append(f.keys, e.key)
+	*e = realEntry{}
+	f.head++
 }
 
-// process calls back, without the lock if the queue is to unlock and is not too long (I60).
-func (f *RealFIFO) process(process func(*core.Popped) error) error {
-	if f.options.UnlockWhileProcessing && f.queue.Len() < 2*batchMax {
-		f.mu.Unlock()
-		defer f.mu.Lock()
+// popBatch takes deltas until one that may not be batched, a key that the batch has already, the end of the initial
+// population, or the limit (I61). A delta that may not be batched goes alone.
+func (f *RealFIFO) popBatch() {
+	limit := min(f.Len(), maxBatch)
+	if f.pop.remaining > 0 {
+		limit = min(limit, f.pop.remaining)
 	}
-	if f.metrics == nil {
-		return process(&f.popped)
+	f.take()
+	if limit == 1 || !batchable(f.popped[0].Type) {
+		return
 	}
-	start := time.Now()
-	err := process(&f.popped)
-	f.metrics.latency.Observe(time.Since(start).Seconds())
-	return err
+	if f.inBatch == nil {
+		f.inBatch = make(map[string]struct{}, 16)
+	}
+	f.inBatch[f.keys[0]] = struct{}{}
+	for len(f.popped) < limit {
+		e := f.entry(f.head)
+		if _, dup := f.inBatch[e.key]; dup || !batchable(e.delta.Type) {
+			break
+		}
+		f.inBatch[e.key] = struct{}{}
+		f.take()
+	}
+	clear(f.inBatch)
 }
 
-// traceIfDeep logs slow processing while others wait. It returns what to call when processing is over.
-func (f *RealFIFO) traceIfDeep(taken int) func() {
-	depth := f.queue.Len()
-	if depth <= traceDepth {
-		return nop
+// Done lets the count of the initial population fall (I55).
+func (f *RealFIFO) Done() {
+	f.locked = false
+	if f.undone > 0 {
+		f.pop.taken(f.undone)
+		f.undone = 0
 	}
-	fields := []utiltrace.Field{
-		{Key: "ID", Value: f.keys[0]},
-		{Key: "Depth", Value: depth},
-		{Key: "Reason", Value: "slow event handlers blocking the queue"},
-		{Key: "BatchSize", Value: taken},
-	}
-	if name := f.options.Identifier.Name(); name != "" {
-		fields = append(fields, utiltrace.Field{Key: "Name", Value: name})
-	}
-	if gvr := f.options.Identifier.GroupVersionResource(); !gvr.Empty() {
-		fields = append(fields, utiltrace.Field{Key: "Resource", Value: gvr})
-	}
-	trace := utiltrace.New("RealFIFO Pop Process", fields...)
-	return func() { trace.LogIfLong(min(100*time.Millisecond*time.Duration(taken), time.Second)) }
 }
+
+// Locked says whether writers have to wait for Done: an entry is being processed, and the queue does not unlock for that,
+// or is so long that it must not grow meanwhile (I60).
+func (f *RealFIFO) Locked() bool { return f.locked }
+
+// Transformer returns the function applied to objects, or nil.
+func (f *RealFIFO) Transformer() cache.TransformFunc { return f.transformer }
+
+// HasSynced says whether everything of the first Replace was processed, or an Add, Update or Delete came first. After an
+// empty Replace a plain queue has synced at once, an atomic one when its one delta was processed (I58).
+func (f *RealFIFO) HasSynced() bool { return f.pop.synced }
+
+// Len returns the number of queued deltas.
+func (f *RealFIFO) Len() int { return int(f.tail - f.head) }
+
+// Close marks the queue as closed (I42).
+func (f *RealFIFO) Close() { f.closed = true }
+
+// IsClosed says whether Close was called.
+func (f *RealFIFO) IsClosed() bool { return f.closed }

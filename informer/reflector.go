@@ -1,82 +1,323 @@
 package informer
 
 import (
-	"path/filepath"
-	goruntime "runtime"
+	"fmt"
+	"reflect"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/naming"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/tools/cache"
-	"k8s.io/utils/clock"
-
-	"github.com/informersim/informersim/informer/core"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// NewReflector makes a reflector that keeps a store up to date while it runs.
-func NewReflector(lw ListerWatcher, expectedType any, store ReflectorStore, resyncPeriod time.Duration) *Reflector {
-	return NewReflectorWithOptions(lw, expectedType, store, ReflectorOptions{ResyncPeriod: resyncPeriod})
+// defaultMinWatchTimeout is also the least that ReflectorOptions.MinWatchTimeout can be (I25).
+const defaultMinWatchTimeout = 5 * time.Minute
+
+// ReflectorOptions configures a Reflector. Queue must be set; the zero value of the rest is what client-go's Reflector
+// does by default, without a resync.
+type ReflectorOptions struct {
+	// Queue is written to.
+	Queue QueueWriter
+	// Name appears in errors.
+	Name string
+	// TypeDescription names the type in errors. "" means the expected type's name.
+	TypeDescription string
+	// ExpectedType is an example of the objects to accept, nil for any. For an *unstructured.Unstructured with apiVersion and
+	// kind, those count too (I29).
+	ExpectedType any
+	// ResyncPeriod is the time between two resyncs while watching, 0 for never (I38).
+	ResyncPeriod time.Duration
+	// ShouldResync is asked each ResyncPeriod whether to resync. nil means yes.
+	ShouldResync func(now time.Time) bool
+	// WatchListPageSize is the limit of lists, 0 for client-go's choice (I5).
+	WatchListPageSize int64
+	// MinWatchTimeout is the least timeout asked for a watch, if it is more than 5 minutes; the greatest is its double (I25).
+	MinWatchTimeout time.Duration
+	// MaxInternalErrorRetryDuration is for how long in-stream internal errors lead to a new watch, not a new list (I34).
+	MaxInternalErrorRetryDuration time.Duration
+	// WatchList makes each round begin with a streaming list, and a LIST only if that fails (I13). client-go does so unless
+	// the client says that it cannot.
+	WatchList bool
+	// WatchListCompleted is told what a streaming list received, in ascending key order, before it goes to the queue: the
+	// place for CheckConsistency (I24). The slice must not be kept.
+	WatchListCompleted func(resourceVersion string, items []any)
+	// Backoff has the parameters of the delay between attempts (I12).
+	Backoff BackoffOptions
+	// Random returns a number in [0,1), for jitter and watch timeouts. nil means always 0.
+	Random func() float64
+	// WatchErrorHandler is told why a ListAndWatch failed, before the backoff (I11). nil means nobody is.
+	WatchErrorHandler func(err error)
+	// HandleError is told what client-go only logs: skipped events and errors of the queue (I29, I30). nil means nobody is.
+	HandleError func(err error)
+	// OnResourceVersion is told each resourceVersion that the watch reached, as client-go's ResourceVersionUpdater is.
+	OnResourceVersion func(resourceVersion string)
 }
 
-// NewNamedReflector is NewReflector with a name for messages.
-func NewNamedReflector(name string, lw ListerWatcher, expectedType any, store ReflectorStore, resyncPeriod time.Duration) *Reflector {
-	return NewReflectorWithOptions(lw, expectedType, store, ReflectorOptions{Name: name, ResyncPeriod: resyncPeriod})
+// phase is where a Reflector stands.
+type phase uint8
+
+const (
+	phaseNew              phase = iota
+	phaseWatchListOpening       // a WATCH that begins with the initial events is out
+	phaseWatchListing           // its initial events are coming
+	phaseWatchListBackoff       // a busy server: the watch-list is tried again later (I18)
+	phaseListing                // a LIST is out
+	phaseOpening                // a WATCH is out, its stream not open yet
+	phaseWatching               // the stream is open
+	phaseWatchBackoff           // a busy server: the watch is tried again later, without a list (I33)
+	phaseBackoff                // ListAndWatch returned, another follows (I12)
+	phaseStopped
+)
+
+// Reflector keeps a queue up to date with a server: it lists, then watches, and starts over when that ends (I1 to I39). It
+// does nothing itself. Want says what it is waiting for; the On methods tell it what happened, and those that do not
+// answer its current want are ignored. Time is what Start, SetTime and OnTime said it is: call one of them first when it has moved.
+//
+// It is not safe for concurrent use.
+type Reflector struct {
+	o            ReflectorOptions
+	keyed        KeyedWriter // the queue, if it is one
+	expectedType reflect.Type
+	expectedGVK  *schema.GroupVersionKind
+	minTimeout   time.Duration
+	backoff      *Backoff
+
+	now   time.Time
+	phase phase
+	want  Want
+
+	lastSyncRV    string
+	unavailable   bool // the last LIST at lastSyncRV got a 410 or too-large (I2)
+	paginatedList bool // the server pages even lists at "0" (I6)
+
+	initial  initialEvents // of the watch-list under way
+	stopping bool          // Stop was called in a wait that ignores it (I18)
+
+	pager     pager
+	listedRV  string // asked for by the first attempt of this list
+	relisting bool   // the list is being tried again at "" (I3)
+
+	stream    stream
+	retry     retryDeadline
+	resyncAt  time.Time // zero: no resync timer runs
+	resyncErr error     // of a resync while no stream was open to end (I39)
 }
 
-// NewNamespaceKeyedIndexerAndReflector makes a store with an index by namespace and a reflector that keeps it up to date.
-func NewNamespaceKeyedIndexerAndReflector(lw ListerWatcher, expectedType any, resyncPeriod time.Duration) (indexer Indexer, reflector *Reflector) {
-	indexer = NewIndexer(MetaNamespaceKeyFunc, Indexers{NamespaceIndex: MetaNamespaceIndexFunc})
-	return indexer, NewReflector(lw, expectedType, indexer, resyncPeriod)
-}
-
-// NewReflectorWithOptions makes a reflector. It lists and watches lw, puts what comes into the store, and drops objects of
-// another type than expectedType's, unless that is nil. What it returns is client-go's type with this package's loop inside:
-// see puppeteer.
-func NewReflectorWithOptions(lw ListerWatcher, expectedType any, store ReflectorStore, options ReflectorOptions) *Reflector {
-	if options.Clock == nil {
-		options.Clock = clock.RealClock{}
+// NewReflector returns a Reflector that waits for Start.
+func NewReflector(o ReflectorOptions) *Reflector {
+	r := &Reflector{o: o, minTimeout: max(o.MinWatchTimeout, defaultMinWatchTimeout)}
+	r.keyed, _ = o.Queue.(KeyedWriter)
+	if o.ExpectedType != nil {
+		r.expectedType = reflect.TypeOf(o.ExpectedType)
 	}
-	if options.Name == "" {
-		options.Name = callerName()
+	if u, ok := o.ExpectedType.(*unstructured.Unstructured); ok {
+		if gvk := u.GroupVersionKind(); !gvk.Empty() {
+			r.expectedGVK = &gvk
+		}
 	}
-	p := &puppeteer{options: loopOptions{
-		name:            options.Name,
-		listerWatcher:   lw,
-		expectedType:    expectedType,
-		typeDescription: options.TypeDescription,
-		store:           store,
-		resyncPeriod:    options.ResyncPeriod,
-		minWatchTimeout: options.MinWatchTimeout,
-		streamLists:     streamsLists(lw),
-		// The waits between rounds are the puppet's, with the same parameters; the loop's own rounds follow at once.
-		backoff: core.BackoffOptions{Initial: 1, Max: 1, Jitter: -1},
-		clock:   options.Clock,
-		rounds:  &roundOptions{delay: delayFunc(options.Backoff, options.Clock)},
-	}}
-	if options.TypeDescription == "" {
-		options.TypeDescription = core.NewReflector(core.ReflectorOptions{ExpectedType: expectedType}).TypeDescription()
+	if r.o.TypeDescription == "" {
+		r.o.TypeDescription = describeType(r.expectedType, r.expectedGVK)
 	}
-	options.ResyncPeriod = 0 // the loop resyncs
-	p.puppet = cache.NewReflectorWithOptions(p, nil, noStore{}, options)
-	return p.puppet
+	return r
 }
 
-// delayFunc gives the delays of a watch that is tried again: client-go's default, or the caller's.
-func delayFunc(custom *wait.Backoff, c clock.Clock) func() time.Duration {
-	if custom != nil {
-		return custom.DelayWithReset(c, backoffReset)
+func describeType(t reflect.Type, gvk *schema.GroupVersionKind) string {
+	switch {
+	case gvk != nil:
+		return gvk.String()
+	case t != nil:
+		return t.String()
 	}
-	backoff := core.NewBackoff(core.BackoffOptions{}, c.Now())
-	return func() time.Duration { return backoff.Next(c.Now(), random()) }
+	return "<unspecified>"
 }
 
-// backoffReset is the time without a delay after which delays start small again (I12).
-const backoffReset = 2 * time.Minute
+// Name returns the Reflector's name.
+func (r *Reflector) Name() string { return r.o.Name }
 
-// callerName names a reflector after the line, outside of this package and client-go's, that made it.
-func callerName() string { return naming.GetNameFromCallsite(ownFolder, "client-go/tools/cache/") }
+// TypeDescription returns the name of the expected type.
+func (r *Reflector) TypeDescription() string { return r.o.TypeDescription }
 
-var ownFolder = func() string {
-	_, file, _, _ := goruntime.Caller(0)
-	return filepath.ToSlash(filepath.Dir(file)) + "/"
-}()
+// LastSyncResourceVersion is that of the last list or accepted event (I10, I27); "" before the first list.
+func (r *Reflector) LastSyncResourceVersion() string { return r.lastSyncRV }
+
+// Watching says whether a watch stream is open and past its initial events, if it has any.
+func (r *Reflector) Watching() bool { return r.phase == phaseWatching }
+
+// StreamOpen says whether a watch stream is open: OnEvent and OnWatchClosed are heard.
+func (r *Reflector) StreamOpen() bool {
+	return r.phase == phaseWatching || r.phase == phaseWatchListing
+}
+
+// Stopped says whether Stop has taken effect.
+func (r *Reflector) Stopped() bool { return r.phase == phaseStopped }
+
+// Want returns what the Reflector is waiting for. It is the Reflector's own: read it, and read it again when Seq changed.
+func (r *Reflector) Want() *Want { return &r.want }
+
+// Seq is Want().Seq.
+func (r *Reflector) Seq() uint64 { return r.want.Seq }
+
+// NextResync is when the resync timer fires, and whether it runs: only while watching (I38).
+func (r *Reflector) NextResync() (at time.Time, running bool) {
+	return r.resyncAt, !r.resyncAt.IsZero()
+}
+
+// NextTime is when OnTime has something to do: the end of a sleep, the resync timer or the warning of a missing bookmark,
+// whichever is first.
+func (r *Reflector) NextTime() (at time.Time, any bool) {
+	at, any = r.NextResync()
+	if r.want.Op == OpSleep && (!any || r.want.Until.Before(at)) {
+		at, any = r.want.Until, true
+	}
+	if r.phase == phaseWatchListing && r.o.HandleError != nil && (!any || r.initial.warnAt.Before(at)) {
+		at, any = r.initial.warnAt, true
+	}
+	return at, any
+}
+
+// Start begins the first list. A second Start does nothing.
+func (r *Reflector) Start(now time.Time) {
+	if r.phase != phaseNew {
+		return
+	}
+	r.now = now
+	r.backoff = NewBackoff(r.o.Backoff, now)
+	r.listAndWatch()
+}
+
+// Stop ends everything: a list under way is dropped without a Replace (I9), a stream is closed. Only the wait before a
+// watch-list's next attempt is sat out (I18).
+func (r *Reflector) Stop() {
+	switch r.phase {
+	case phaseStopped:
+	case phaseWatchListBackoff:
+		r.stopping = true
+	default:
+		r.stop()
+	}
+}
+
+func (r *Reflector) stop() {
+	r.resyncAt = time.Time{}
+	r.pager = pager{}
+	r.initial = initialEvents{}
+	r.await(phaseStopped, Want{Op: OpNone})
+}
+
+// SetTime moves the time to now and leaves what has become due to the next OnTime: a timer and an answer that are there at
+// the same time can be seen in either order.
+func (r *Reflector) SetTime(now time.Time) { r.now = now }
+
+// OnTime moves the time to now and does what has become due: a resync, then the end of a sleep.
+func (r *Reflector) OnTime(now time.Time) {
+	r.now = now
+	if !r.resyncAt.IsZero() && !now.Before(r.resyncAt) {
+		r.resync()
+	}
+	if r.want.Op == OpSleep && !now.Before(r.want.Until) {
+		r.wake()
+	}
+	if r.phase == phaseWatchListing {
+		r.warnOfMissingBookmark()
+	}
+}
+
+func (r *Reflector) wake() {
+	if r.stopping {
+		r.stop()
+		return
+	}
+	switch r.phase {
+	case phaseWatchListBackoff:
+		r.startWatchList()
+	case phaseBackoff:
+		r.listAndWatch()
+	case phaseWatchBackoff:
+		r.openWatch()
+	}
+}
+
+func (r *Reflector) await(p phase, w Want) {
+	w.Seq = r.want.Seq + 1
+	r.phase = p
+	r.want = w
+}
+
+// sleep waits for the next backoff delay. Waits within a watch and between attempts share one backoff (I12).
+func (r *Reflector) sleep(p phase) {
+	r.await(p, Want{Op: OpSleep, Until: r.now.Add(r.backoff.Next(r.now, r.random()))})
+}
+
+func (r *Reflector) random() float64 {
+	if r.o.Random == nil {
+		return 0
+	}
+	return r.o.Random()
+}
+
+func (r *Reflector) report(format string, args ...any) {
+	if r.o.HandleError != nil {
+		r.o.HandleError(fmt.Errorf(format, args...))
+	}
+}
+
+// listAndWatch begins one round.
+func (r *Reflector) listAndWatch() {
+	if r.o.WatchList {
+		r.startWatchList()
+	} else {
+		r.startList()
+	}
+}
+
+// returned ends a round: the error, if any, is reported, and the next round follows after the backoff, whether or not
+// there was one (I11, I12).
+func (r *Reflector) returned(err error) {
+	r.resyncAt = time.Time{}
+	if err != nil && r.o.WatchErrorHandler != nil {
+		r.o.WatchErrorHandler(err)
+	}
+	r.sleep(phaseBackoff)
+}
+
+// beginWatching begins the watching part of a round. The resync timer starts from zero each time, so a round that never
+// lasts a ResyncPeriod never resyncs (I38).
+func (r *Reflector) beginWatching() {
+	r.retry = retryDeadline{max: r.o.MaxInternalErrorRetryDuration}
+	r.resyncErr = nil
+	if r.o.ResyncPeriod > 0 {
+		r.resyncAt = r.now.Add(r.o.ResyncPeriod)
+	}
+}
+
+// resync fires the timer. An error stops it and ends the watch: the open one, or the next to open (I39).
+func (r *Reflector) resync() {
+	r.resyncAt = r.now.Add(r.o.ResyncPeriod)
+	if r.o.ShouldResync != nil && !r.o.ShouldResync(r.now) {
+		return
+	}
+	if err := r.o.Queue.Resync(); err != nil {
+		r.resyncAt = time.Time{}
+		r.resyncErr = err
+		if r.phase == phaseWatching {
+			r.watchEnded(err)
+		}
+	}
+}
+
+// watchTimeout is uniform between the minimum and its double, in whole seconds (I25).
+func (r *Reflector) watchTimeout() *int64 {
+	least := r.minTimeout.Seconds()
+	seconds := int64(least + r.random()*least)
+	return &seconds
+}
+
+// isTable says whether obj is one of the Table kinds, which a server sends to those who ask for it by mistake and which
+// hold no objects (k132926).
+func isTable(gvk schema.GroupVersionKind) bool {
+	return gvk.Kind == "Table" && gvk.Group == metav1.GroupName && (gvk.Version == "v1" || gvk.Version == "v1beta1")
+}
+
+func isTableObject(u *unstructured.Unstructured) bool {
+	return u.GetKind() == "Table" && isTable(u.GroupVersionKind())
+}

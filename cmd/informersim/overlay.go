@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/informersim/informersim/internal/overlay"
+	"github.com/informersim/informersim/bubble/overlay"
 )
 
 func newOverlayCommand() *cobra.Command {

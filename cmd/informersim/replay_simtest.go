@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/informersim/informersim/internal/overlay"
+	"github.com/informersim/informersim/bubble/overlay"
 	"github.com/informersim/informersim/sim"
 )
 

@@ -23,8 +23,8 @@ import (
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/informersim/informersim/conformance/realserver"
-	"github.com/informersim/informersim/informer"
-	"github.com/informersim/informersim/informer/workqueue"
+	"github.com/informersim/informersim/informer/dropin"
+	"github.com/informersim/informersim/informer/dropin/workqueue"
 )
 
 var gizmos = schema.GroupVersionResource{Group: "conformance.informersim.dev", Version: "v1", Resource: "gizmos"}
@@ -125,7 +125,7 @@ type seen struct {
 }
 
 func (s *seen) told(what string, obj any, initial bool) {
-	if t, ok := obj.(informer.DeletedFinalStateUnknown); ok {
+	if t, ok := obj.(dropin.DeletedFinalStateUnknown); ok {
 		s.unknown++
 		obj = t.Obj
 	}
@@ -173,7 +173,7 @@ type reconciled struct {
 	rv map[string]string
 }
 
-func (r *reconciled) run(q workqueue.TypedRateLimitingInterface[string], store informer.Store) {
+func (r *reconciled) run(q workqueue.TypedRateLimitingInterface[string], store dropin.Store) {
 	for {
 		key, shutdown := q.Get()
 		if shutdown {
@@ -216,8 +216,8 @@ type rig struct {
 	streaming bool
 	line      *outage
 	transport *http.Transport
-	inf       informer.SharedIndexInformer
-	reg       informer.ResourceEventHandlerRegistration
+	inf       dropin.SharedIndexInformer
+	reg       dropin.ResourceEventHandlerRegistration
 	told      *seen
 	work      *reconciled
 	cancel    context.CancelFunc
@@ -247,7 +247,7 @@ func newRig(t *testing.T, server *realserver.Server, ns, queue string, streaming
 	if err != nil {
 		t.Fatal(err)
 	}
-	lw := informer.ToListWatcherWithWatchListSemantics(&informer.ListWatch{
+	lw := dropin.ToListWatcherWithWatchListSemantics(&dropin.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (apiruntime.Object, error) {
 			return through.Resource(gizmos).Namespace(ns).List(ctx, o)
 		},
@@ -255,7 +255,7 @@ func newRig(t *testing.T, server *realserver.Server, ns, queue string, streaming
 			return through.Resource(gizmos).Namespace(ns).Watch(ctx, o)
 		},
 	}, through)
-	r.inf = informer.NewSharedIndexInformer(lw, &unstructured.Unstructured{}, 0, informer.Indexers{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc})
+	r.inf = dropin.NewSharedIndexInformer(lw, &unstructured.Unstructured{}, 0, dropin.Indexers{dropin.NamespaceIndex: dropin.MetaNamespaceIndexFunc})
 	r.told = &seen{held: map[string]string{}, queue: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())}
 	if r.reg, err = r.inf.AddEventHandler(r.told); err != nil {
 		t.Fatal(err)
@@ -266,7 +266,7 @@ func newRig(t *testing.T, server *realserver.Server, ns, queue string, streaming
 	for range 2 {
 		r.running.Go(func() { r.work.run(r.told.queue, r.inf.GetStore()) })
 	}
-	if !informer.WaitForCacheSync(ctx.Done(), r.inf.HasSynced, r.reg.HasSynced) {
+	if !dropin.WaitForCacheSync(ctx.Done(), r.inf.HasSynced, r.reg.HasSynced) {
 		t.Fatalf("%s: it does not sync", r.name)
 	}
 	return r
@@ -383,11 +383,11 @@ func TestShellAgainstRealServer(t *testing.T) {
 	eventually(t, leftOver)
 }
 
-// leftOver names a goroutine that runs code of package informer.
+// leftOver names a goroutine that runs code of package dropin.
 func leftOver() string {
 	buf := make([]byte, 1<<22)
 	for _, g := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
-		if strings.Contains(g, "informersim/informer.") || strings.Contains(g, "informersim/informer/workqueue.") {
+		if strings.Contains(g, "informersim/informer/dropin.") || strings.Contains(g, "informersim/informer/dropin/workqueue.") {
 			return "a goroutine is left over: " + g
 		}
 	}

@@ -17,6 +17,6 @@ import (
 	_ "k8s.io/utils/ptr"
 	_ "sigs.k8s.io/randfill"
 
-	_ "github.com/informersim/informersim/informer/workqueue"
+	_ "github.com/informersim/informersim/informer/dropin/workqueue"
 	_ "golang.org/x/tools/go/packages"
 )

@@ -1,235 +1,61 @@
 package workqueue
 
-import (
-	"sync"
-	"time"
+import "time"
 
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/klog/v2"
-	"k8s.io/utils/clock"
-
-	"github.com/informersim/informersim/informer/workqueue/core"
-)
-
-// heartbeatPeriod bounds how long a due item can be missed if a timer goes wrong (I97).
-const heartbeatPeriod = 10 * time.Second
-
-// dueBatchMax bounds the items that are taken from those that wait before workers see the first of them.
-const dueBatchMax = 64
-
-// NewDelayingQueue makes a delaying queue without metrics.
-//
-// Deprecated: use NewTypedDelayingQueue.
-func NewDelayingQueue() DelayingInterface { return NewDelayingQueueWithConfig(DelayingQueueConfig{}) }
-
-// NewDelayingQueueWithConfig makes a delaying queue.
-//
-// Deprecated: use NewTypedDelayingQueueWithConfig.
-func NewDelayingQueueWithConfig(config DelayingQueueConfig) DelayingInterface {
-	return NewTypedDelayingQueueWithConfig(config)
+// DelayingQueue is a Queue to which items can be added after a delay. The caller tells it the time, and asks it when it
+// next wants to be told (I97).
+type DelayingQueue[T comparable] struct {
+	*Queue[T]
+	waiting *Waiting[T]
 }
 
-// NewDelayingQueueWithCustomQueue makes a delaying queue over the given one.
-//
-// Deprecated: use NewTypedDelayingQueueWithConfig.
-func NewDelayingQueueWithCustomQueue(q Interface, name string) DelayingInterface {
-	return NewDelayingQueueWithConfig(DelayingQueueConfig{Name: name, Queue: q})
+// NewDelayingQueue makes an empty queue. A nil order is first in, first out.
+func NewDelayingQueue[T comparable](order Order[T]) *DelayingQueue[T] {
+	return &DelayingQueue[T]{Queue: NewQueue(order), waiting: NewWaiting[T]()}
 }
 
-// NewNamedDelayingQueue makes a delaying queue whose metrics bear the name.
-//
-// Deprecated: use NewTypedDelayingQueueWithConfig.
-func NewNamedDelayingQueue(name string) DelayingInterface {
-	return NewDelayingQueueWithConfig(DelayingQueueConfig{Name: name})
-}
-
-// NewDelayingQueueWithCustomClock makes a delaying queue that runs on the given clock.
-//
-// Deprecated: use NewTypedDelayingQueueWithConfig.
-func NewDelayingQueueWithCustomClock(clock clock.WithTicker, name string) DelayingInterface {
-	return NewDelayingQueueWithConfig(DelayingQueueConfig{Name: name, Clock: clock})
-}
-
-// TypedNewDelayingQueue is NewTypedDelayingQueue.
-//
-// Deprecated: use NewTypedDelayingQueue.
-func TypedNewDelayingQueue[T comparable]() TypedDelayingInterface[T] {
-	return NewTypedDelayingQueue[T]()
-}
-
-// NewTypedDelayingQueue makes a delaying queue without metrics.
-func NewTypedDelayingQueue[T comparable]() TypedDelayingInterface[T] {
-	return NewTypedDelayingQueueWithConfig(TypedDelayingQueueConfig[T]{})
-}
-
-// NewTypedDelayingQueueWithConfig makes a delaying queue. It runs a goroutine, which ShutDown ends; after
-// ShutDownWithDrain the goroutine ends when it next wakes, within 10 seconds (I98).
-func NewTypedDelayingQueueWithConfig[T comparable](config TypedDelayingQueueConfig[T]) TypedDelayingInterface[T] {
-	logger := klog.Background()
-	if config.Logger != nil {
-		logger = *config.Logger
-	}
-	if config.Clock == nil {
-		config.Clock = clock.RealClock{}
-	}
-	if config.Queue == nil {
-		config.Queue = NewTypedWithConfig(TypedQueueConfig[T]{
-			Name: config.Name, MetricsProvider: config.MetricsProvider, Clock: config.Clock,
-		})
-	}
-	q := &delayingQueue[T]{
-		TypedInterface: config.Queue,
-		clock:          config.Clock,
-		heartbeat:      config.Clock.NewTicker(heartbeatPeriod),
-		retries:        newRetryMetric(config.Name, config.MetricsProvider),
-		waiting:        core.NewWaiting[T](),
-		wake:           make(chan struct{}, 1),
-		stop:           make(chan struct{}),
-	}
-	go q.run(logger)
-	return q
-}
-
-// delayingQueue adds delays to any queue. Its goroutine sleeps until the first item is due.
-type delayingQueue[T comparable] struct {
-	TypedInterface[T]
-	clock     clock.WithTicker
-	heartbeat clock.Ticker
-	retries   CounterMetric // nil: not counted
-
-	mu      sync.Mutex
-	waiting *core.Waiting[T]
-	stopped bool // the goroutine has ended: nothing will be taken from waiting again
-	due     []T  // taken from waiting, to be added without the lock
-
-	wake     chan struct{} // an item is due earlier than the goroutine sleeps
-	stop     chan struct{}
-	stopOnce sync.Once
-}
-
-// AddAfter adds the item once the delay has passed; at once if it is not positive (I97). It is ignored once the queue is
-// shutting down.
-func (q *delayingQueue[T]) AddAfter(item T, duration time.Duration) {
+// AddAfter adds the item once delay has passed: at once if it is not positive. An item that is waiting already keeps the
+// earlier of its times.
+func (q *DelayingQueue[T]) AddAfter(now time.Time, item T, delay time.Duration) AddResult {
 	if q.ShuttingDown() {
-		return
+		return AddIgnored
 	}
-	if q.retries != nil {
-		q.retries.Inc()
+	if delay <= 0 {
+		return q.Add(item)
 	}
-	if duration <= 0 {
-		q.Add(item)
-		return
-	}
-	if q.hold(item, q.clock.Now().Add(duration)) {
-		select {
-		case q.wake <- struct{}{}:
-		default: // it is about to wake anyway
-		}
-	}
+	q.waiting.Add(item, now.Add(delay))
+	return AddDelayed
 }
 
-// hold puts the item among those that wait, and reports whether the goroutine now sleeps too long.
-func (q *delayingQueue[T]) hold(item T, readyAt time.Time) (earliest bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.stopped {
-		return false
-	}
-	before, some := q.waiting.NextDeadline()
-	q.waiting.Add(item, readyAt)
-	return !some || readyAt.Before(before)
-}
-
-// ShutDown shuts the queue down and ends the goroutine; items that wait are lost (I97, I98).
-func (q *delayingQueue[T]) ShutDown() {
-	q.TypedInterface.ShutDown() // each time: it may have to end a drain that began since
-	q.stopOnce.Do(func() {
-		close(q.stop)
-		q.heartbeat.Stop()
-	})
-}
-
-func (q *delayingQueue[T]) run(logger klog.Logger) {
-	defer utilruntime.HandleCrashWithLogger(logger)
-	defer q.drop()
-
-	alarm := alarm{clock: q.clock}
-	defer alarm.stop()
-	for !q.ShuttingDown() {
-		deadline, now, ok := q.addDue()
-		if ok && !deadline.After(now) {
-			continue // the batch was full
-		}
-		alarm.set(deadline, now, ok)
-		select {
-		case <-q.stop:
-			return
-		case <-q.heartbeat.C():
-		case <-alarm.c:
-			alarm.rung()
-		case <-q.wake:
-		}
-	}
-}
-
-// addDue adds a batch of the items whose time has come, and says when the next is due; ok is false if nothing waits.
-func (q *delayingQueue[T]) addDue() (deadline, now time.Time, ok bool) {
-	now = q.clock.Now()
-	q.mu.Lock()
-	q.due = q.due[:0]
-	for len(q.due) < dueBatchMax {
+// Advance adds the items whose time has come, the earliest first, and returns how many became ready.
+func (q *DelayingQueue[T]) Advance(now time.Time) (ready int) {
+	for {
 		item, due := q.waiting.PopDue(now)
 		if !due {
-			break
+			return ready
 		}
-		q.due = append(q.due, item)
+		if q.Add(item) == AddReady {
+			ready++
+		}
 	}
-	deadline, ok = q.waiting.NextDeadline()
-	q.mu.Unlock()
-
-	// Without the lock: a custom queue's Add may call AddAfter.
-	for _, item := range q.due {
-		q.Add(item)
-	}
-	clear(q.due)
-	return deadline, now, ok
 }
 
-func (q *delayingQueue[T]) drop() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.stopped = true
+// NextDeadline is when Advance next has something to add; ok is false if nothing waits.
+func (q *DelayingQueue[T]) NextDeadline() (deadline time.Time, ok bool) {
+	return q.waiting.NextDeadline()
+}
+
+// Waiting is the number of items whose time has not come.
+func (q *DelayingQueue[T]) Waiting() int { return q.waiting.Len() }
+
+// ShutDown is Queue.ShutDown; what still waits is lost (I97).
+func (q *DelayingQueue[T]) ShutDown() {
+	q.Queue.ShutDown()
 	q.waiting.Clear()
-	q.due = nil
 }
 
-// alarm is a timer that is touched only when its deadline changes.
-type alarm struct {
-	clock    clock.WithTicker
-	timer    clock.Timer
-	deadline time.Time // for which the timer runs
-	c        <-chan time.Time
-}
-
-// set makes the alarm ring at the deadline, or never if there is none.
-func (a *alarm) set(deadline, now time.Time, ok bool) {
-	if !ok {
-		a.stop()
-		return
-	}
-	if a.c != nil && a.deadline.Equal(deadline) {
-		return
-	}
-	a.stop()
-	a.timer = a.clock.NewTimer(deadline.Sub(now))
-	a.deadline, a.c = deadline, a.timer.C()
-}
-
-func (a *alarm) rung() { a.c = nil }
-
-func (a *alarm) stop() {
-	if a.timer != nil {
-		a.timer.Stop()
-	}
-	a.timer, a.c = nil, nil
+// ShutDownWithDrain is Queue.ShutDownWithDrain; what still waits is lost (I97).
+func (q *DelayingQueue[T]) ShutDownWithDrain() {
+	q.Queue.ShutDownWithDrain()
+	q.waiting.Clear()
 }

@@ -1,18 +1,14 @@
-// Package workqueue is a drop-in for k8s.io/client-go/util/workqueue: the same exported names and signatures, with queues,
-// rate limiters and the parallelizer of its own. Changing the import path is the whole migration.
+// Package workqueue holds the work queues as data structures that are stepped: nothing in it waits.
 //
-// A queue hands out items in order of arrival; an item added several times before it is taken is handed out once; an item
-// is never handed out twice at the same time; an item added while it is being processed is handed out again after its Done.
-// Any number of goroutines may add and take.
+// [Queue] is the plain queue (one entry per item, no item handed out twice at once), [Waiting] the items whose time has
+// not come, [DelayingQueue] the two together, [RateLimitingQueue] a delaying queue whose delays a [RateLimiter] sets.
+// Where client-go's queues block in Get, these answer [Queue.TryGet]; where they sleep, these say
+// [DelayingQueue.NextDeadline] and are told the time by the caller. Package dropin/workqueue wraps them in a lock, a condition and
+// a timer, which makes them client-go's util/workqueue; a simulator steps them directly.
 //
-// The behaviour is in package core, which is stepped and never waits. This package owns what a step cannot have: the lock,
-// the condition that Get waits on, the goroutine that sleeps until a delayed item is due, and the metrics. Interfaces and
-// configuration types are aliases of client-go's, so that queues of either package fit where the other's are expected.
+// What is owned here: the order of items, de-duplication, the shutdown states, delays, and the arithmetic of the rate
+// limiters. Behaviours are those numbered I94 to I99.
 //
-// What may not be done here: decide anything about order, de-duplication or delay that core could decide; start a
-// goroutine that outlives the queue's shutdown.
-//
-// Where it differs from client-go on purpose, each time where client-go blocks or panics: AddAfter never blocks (client-go's
-// does once 1000 calls are unread); any number of callers may wait in ShutDownWithDrain (client-go lets one go); a second
-// ShutDown of a delaying queue ends a drain that began after the first; ParallelizeUntil takes a negative count for none.
+// What may not be done here: start a goroutine, use a channel or a lock, read a clock, draw a random number, or let the
+// order of a map be seen. Two queues given the same calls give the same answers, always.
 package workqueue

@@ -1,180 +1,196 @@
 package workqueue
 
-import (
-	"sync"
-	"time"
+// Order decides which of the ready items is handed out next. It has the method set of client-go's workqueue.Queue. Every
+// item in it is ready and not being processed.
+type Order[T comparable] interface {
+	// Touch tells that a ready item was added again; an order by priority may move it.
+	Touch(item T)
+	// Push makes an item ready.
+	Push(item T)
+	// Len is the number of ready items.
+	Len() int
+	// Pop removes and returns the next item. It is called only when Len is not 0.
+	Pop() (item T)
+}
 
-	"k8s.io/utils/clock"
+// AddResult says what an Add did.
+type AddResult uint8
 
-	"github.com/informersim/informersim/informer/workqueue/core"
+const (
+	// AddIgnored: the queue is shutting down (I95).
+	AddIgnored AddResult = iota
+	// AddMerged: the item was already waiting to be processed (I94).
+	AddMerged
+	// AddDeferred: the item is being processed; Done will make it ready again (I94).
+	AddDeferred
+	// AddReady: the item is ready to be taken.
+	AddReady
+	// AddDelayed: the item waits for its time (I97).
+	AddDelayed
 )
 
-// unfinishedWorkPeriod is how often a queue with metrics reports the work in progress.
-const unfinishedWorkPeriod = 500 * time.Millisecond
+const (
+	stateDirty      uint8 = 1 << iota // is to be processed
+	stateProcessing                   // has been handed out
+)
 
-// DefaultQueue is the order of arrival.
-func DefaultQueue[T comparable]() Queue[T] { return new(core.Ring[T]) }
+// entry is what the queue knows of one item. It lives while the item is dirty, processing, or in the ready ring.
+type entry[T comparable] struct {
+	item  T
+	ready int32 // how often the entry is in the ready ring: once, unless Done was called for an item never taken
+	state uint8
+}
 
-// Type is an untyped queue.
+// Queue is the plain work queue: items in order of arrival, each at most once, none handed out again before its Done (I94).
 //
-// Deprecated: use Typed.
-type Type = Typed[any]
+// One map from item to entry serves both of client-go's sets, and the ready ring holds entry numbers, so that a round of
+// Add, TryGet and Done looks the item up twice and hashes it three times.
+type Queue[T comparable] struct {
+	order Order[T] // nil: first in, first out, by ring
 
-// Typed is the plain queue (I94, I95, I96). It is made by NewTyped or NewTypedWithConfig.
-type Typed[t comparable] struct {
-	mu sync.Mutex
-	// readyCond wakes those who wait in Get, drainCond those in ShutDownWithDrain.
-	readyCond sync.Cond
-	drainCond sync.Cond
-	queue     *core.Queue[t]
-	metrics   *queueMetrics[t] // nil without a name or a provider
+	ring    Ring[int32]
+	index   map[T]int32
+	entries []entry[T]
+	free    []int32
 
-	clock    clock.WithTicker
-	stop     chan struct{}
-	stopOnce sync.Once
-	wg       sync.WaitGroup // of the metrics goroutine, if there is one
+	processing   int
+	shuttingDown bool
+	draining     bool
 }
 
-// New makes a queue without metrics.
-//
-// Deprecated: use NewTyped.
-func New() *Type { return NewTyped[any]() }
-
-// NewNamed makes a queue whose metrics bear the name.
-//
-// Deprecated: use NewTypedWithConfig.
-func NewNamed(name string) *Type { return NewTypedWithConfig(QueueConfig{Name: name}) }
-
-// NewWithConfig makes a queue.
-//
-// Deprecated: use NewTypedWithConfig.
-func NewWithConfig(config QueueConfig) *Type { return NewTypedWithConfig(config) }
-
-// NewTyped makes a queue without metrics.
-func NewTyped[T comparable]() *Typed[T] { return NewTypedWithConfig(TypedQueueConfig[T]{}) }
-
-// NewTypedWithConfig makes a queue. A queue with a name reports metrics to the config's provider, else to the one set with
-// SetProvider; it then runs a goroutine, which ShutDown and ShutDownWithDrain end and wait for.
-func NewTypedWithConfig[T comparable](config TypedQueueConfig[T]) *Typed[T] {
-	return newTyped(config, unfinishedWorkPeriod)
+// NewQueue makes an empty queue. A nil order is first in, first out.
+func NewQueue[T comparable](order Order[T]) *Queue[T] {
+	return &Queue[T]{order: order, index: map[T]int32{}}
 }
 
-func newTyped[T comparable](config TypedQueueConfig[T], metricsPeriod time.Duration) *Typed[T] {
-	if config.Clock == nil {
-		config.Clock = clock.RealClock{}
+// Add marks an item as to be processed.
+func (q *Queue[T]) Add(item T) AddResult {
+	if q.shuttingDown {
+		return AddIgnored
 	}
-	q := &Typed[T]{
-		queue:   core.NewQueue[T](config.Queue),
-		metrics: newQueueMetrics[T](config.MetricsProvider, config.Name, config.Clock),
-		clock:   config.Clock,
-		stop:    make(chan struct{}),
+	i, known := q.index[item]
+	if !known {
+		i = q.newEntry(item)
 	}
-	q.readyCond.L, q.drainCond.L = &q.mu, &q.mu
-	if q.metrics != nil {
-		q.wg.Go(func() { q.reportUnfinishedWork(metricsPeriod) })
-	}
-	return q
-}
-
-// Add marks an item as to be processed. It is ignored once the queue is shutting down (I94, I95).
-func (q *Typed[T]) Add(item T) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	switch q.queue.Add(item) {
-	case core.AddReady:
-		q.metrics.add(item)
-		q.readyCond.Signal()
-	case core.AddDeferred:
-		q.metrics.add(item)
-	}
-}
-
-// Len is the number of items that are ready. It is for information: by the time it is looked at it may be another.
-func (q *Typed[T]) Len() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.queue.Len()
-}
-
-// Get waits for an item. The caller processes it and then calls Done with it. If shutdown is true there is none and will
-// never be one (I95).
-func (q *Typed[T]) Get() (item T, shutdown bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for {
-		item, ok, shutdown := q.queue.TryGet()
-		if ok {
-			q.metrics.get(item)
-			return item, false
+	e := &q.entries[i]
+	if e.state&stateDirty != 0 {
+		if e.state&stateProcessing == 0 && q.order != nil {
+			q.order.Touch(item)
 		}
-		if shutdown {
-			return item, true
-		}
-		q.readyCond.Wait()
+		return AddMerged
 	}
+	e.state |= stateDirty
+	if e.state&stateProcessing != 0 {
+		return AddDeferred
+	}
+	q.push(i)
+	return AddReady
 }
 
-// Done ends the processing of an item; if it was added meanwhile it is ready again (I94).
-func (q *Typed[T]) Done(item T) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.metrics.done(item)
-	if q.queue.Done(item) {
-		q.readyCond.Signal()
+// TryGet hands out the next ready item. With none, ok is false, and shutdown says whether there will never be one again:
+// a queue that is shutting down still hands out what it holds (I95).
+func (q *Queue[T]) TryGet() (item T, ok, shutdown bool) {
+	if q.Len() == 0 {
+		return item, false, q.shuttingDown
 	}
-	if q.queue.ShuttingDown() && !q.queue.Draining() {
-		q.drainCond.Broadcast()
+	var e *entry[T]
+	if q.order == nil {
+		e = &q.entries[q.ring.Pop()]
+		e.ready--
+	} else {
+		e = q.entryOf(q.order.Pop())
 	}
+	if e.state&stateProcessing == 0 {
+		q.processing++
+	}
+	e.state = stateProcessing
+	return e.item, true, false
 }
 
-// ShutDown makes the queue ignore what is added from now on. What it holds is still handed out. A ShutDownWithDrain that
-// is waiting returns (I95).
-func (q *Typed[T]) ShutDown() {
-	q.shutDown(q.queue.ShutDown)
-	q.wg.Wait()
-}
-
-// ShutDownWithDrain is ShutDown that waits until no item is being processed (I96). It waits forever for an item whose Done
-// is never called, unless ShutDown is.
-func (q *Typed[T]) ShutDownWithDrain() {
-	q.shutDown(q.queue.ShutDownWithDrain)
-	q.mu.Lock()
-	for q.queue.Draining() {
-		q.drainCond.Wait()
+// Done ends the processing of an item, and reports whether that made it ready again because it was added meanwhile; that
+// holds after a shutdown too (I95). Done of an item that is ready and was never taken makes it ready once more, as in
+// client-go.
+func (q *Queue[T]) Done(item T) (readyAgain bool) {
+	i, known := q.index[item]
+	if !known {
+		return false
 	}
-	q.mu.Unlock()
-	q.wg.Wait()
+	e := &q.entries[i]
+	if e.state&stateProcessing != 0 {
+		e.state &^= stateProcessing
+		q.processing--
+		q.draining = q.draining && q.processing != 0
+	}
+	if e.state&stateDirty != 0 {
+		q.push(i)
+		return true
+	}
+	if e.ready == 0 {
+		q.freeEntry(i)
+	}
+	return false
 }
 
-func (q *Typed[T]) shutDown(transition func()) {
-	q.mu.Lock()
-	transition()
-	q.readyCond.Broadcast()
-	q.drainCond.Broadcast()
-	q.mu.Unlock()
-	q.stopOnce.Do(func() { close(q.stop) })
+// Len is the number of ready items; those being processed do not count.
+func (q *Queue[T]) Len() int {
+	if q.order != nil {
+		return q.order.Len()
+	}
+	return q.ring.Len()
 }
+
+// Processing is the number of items handed out and not yet Done.
+func (q *Queue[T]) Processing() int { return q.processing }
+
+// ShutDown makes the queue ignore what is added from now on, and ends a drain (I95).
+func (q *Queue[T]) ShutDown() { q.shuttingDown, q.draining = true, false }
+
+// ShutDownWithDrain is ShutDown for a caller that then waits until Draining is false.
+func (q *Queue[T]) ShutDownWithDrain() { q.shuttingDown, q.draining = true, q.processing != 0 }
+
+// Draining reports whether a drain still has to wait. It waits until no item is being processed, however many are ready;
+// one taken after that does not bring it back (I96).
+func (q *Queue[T]) Draining() bool { return q.draining }
 
 // ShuttingDown reports whether ShutDown or ShutDownWithDrain was called.
-func (q *Typed[T]) ShuttingDown() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.queue.ShuttingDown()
+func (q *Queue[T]) ShuttingDown() bool { return q.shuttingDown }
+
+func (q *Queue[T]) push(i int32) {
+	e := &q.entries[i]
+	if q.order != nil {
+		q.order.Push(e.item)
+		return
+	}
+	e.ready++
+	q.ring.Push(i)
 }
 
-func (q *Typed[T]) reportUnfinishedWork(period time.Duration) {
-	ticker := q.clock.NewTicker(period)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-q.stop:
-			return
-		case <-ticker.C():
-			q.mu.Lock()
-			if !q.queue.ShuttingDown() {
-				q.metrics.reportUnfinishedWork()
-			}
-			q.mu.Unlock()
-		}
+// entryOf finds the entry of an item that a custom order handed out. An order may hand out what was never pushed; the item
+// is then processed like any other.
+func (q *Queue[T]) entryOf(item T) *entry[T] {
+	i, known := q.index[item]
+	if !known {
+		i = q.newEntry(item)
 	}
+	return &q.entries[i]
+}
+
+func (q *Queue[T]) newEntry(item T) int32 {
+	var i int32
+	if n := len(q.free); n != 0 {
+		i = q.free[n-1]
+		q.free = q.free[:n-1]
+		q.entries[i].item = item
+	} else {
+		i = int32(len(q.entries))
+		q.entries = append(q.entries, entry[T]{item: item})
+	}
+	q.index[item] = i
+	return i
+}
+
+func (q *Queue[T]) freeEntry(i int32) {
+	delete(q.index, q.entries[i].item)
+	q.entries[i] = entry[T]{} // so that the item can be collected
+	q.free = append(q.free, i)
 }

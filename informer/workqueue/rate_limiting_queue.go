@@ -1,59 +1,31 @@
 package workqueue
 
-// NewRateLimitingQueue makes a rate limiting queue without metrics.
-//
-// Deprecated: use NewTypedRateLimitingQueue.
-func NewRateLimitingQueue(rateLimiter RateLimiter) RateLimitingInterface {
-	return NewRateLimitingQueueWithConfig(rateLimiter, RateLimitingQueueConfig{})
+import "time"
+
+// RateLimitingQueue is a DelayingQueue that asks a RateLimiter how long a retried item has to wait.
+type RateLimitingQueue[T comparable] struct {
+	*DelayingQueue[T]
+	limiter RateLimiter[T]
 }
 
-// NewRateLimitingQueueWithConfig makes a rate limiting queue.
-//
-// Deprecated: use NewTypedRateLimitingQueueWithConfig.
-func NewRateLimitingQueueWithConfig(rateLimiter RateLimiter, config RateLimitingQueueConfig) RateLimitingInterface {
-	return NewTypedRateLimitingQueueWithConfig(rateLimiter, config)
-}
-
-// NewNamedRateLimitingQueue makes a rate limiting queue whose metrics bear the name.
-//
-// Deprecated: use NewTypedRateLimitingQueueWithConfig.
-func NewNamedRateLimitingQueue(rateLimiter RateLimiter, name string) RateLimitingInterface {
-	return NewRateLimitingQueueWithConfig(rateLimiter, RateLimitingQueueConfig{Name: name})
-}
-
-// NewRateLimitingQueueWithDelayingInterface makes a rate limiting queue over the given delaying one.
-//
-// Deprecated: use NewTypedRateLimitingQueueWithConfig.
-func NewRateLimitingQueueWithDelayingInterface(di DelayingInterface, rateLimiter RateLimiter) RateLimitingInterface {
-	return NewRateLimitingQueueWithConfig(rateLimiter, RateLimitingQueueConfig{DelayingQueue: di})
-}
-
-// NewTypedRateLimitingQueue makes a rate limiting queue without metrics. An item that is not given to Forget when it has
-// succeeded is remembered by most limiters forever.
-func NewTypedRateLimitingQueue[T comparable](rateLimiter TypedRateLimiter[T]) TypedRateLimitingInterface[T] {
-	return NewTypedRateLimitingQueueWithConfig(rateLimiter, TypedRateLimitingQueueConfig[T]{})
-}
-
-// NewTypedRateLimitingQueueWithConfig makes a rate limiting queue: NewTypedRateLimitingQueue with options.
-func NewTypedRateLimitingQueueWithConfig[T comparable](rateLimiter TypedRateLimiter[T], config TypedRateLimitingQueueConfig[T]) TypedRateLimitingInterface[T] {
-	if config.DelayingQueue == nil {
-		config.DelayingQueue = NewTypedDelayingQueueWithConfig(TypedDelayingQueueConfig[T]{
-			Name: config.Name, MetricsProvider: config.MetricsProvider, Clock: config.Clock,
-		})
+// NewRateLimitingQueue makes an empty queue. A nil order is first in, first out; a nil limiter is the default one (I99).
+func NewRateLimitingQueue[T comparable](order Order[T], limiter RateLimiter[T]) *RateLimitingQueue[T] {
+	if limiter == nil {
+		limiter = DefaultControllerRateLimiter[T]()
 	}
-	return &rateLimitingQueue[T]{TypedDelayingInterface: config.DelayingQueue, limiter: rateLimiter}
+	return &RateLimitingQueue[T]{DelayingQueue: NewDelayingQueue(order), limiter: limiter}
 }
 
-type rateLimitingQueue[T comparable] struct {
-	TypedDelayingInterface[T]
-	limiter TypedRateLimiter[T]
+// AddRateLimited adds the item after the delay that the limiter gives, and returns that delay. The limiter counts the
+// retry even if the queue is shutting down, as in client-go.
+func (q *RateLimitingQueue[T]) AddRateLimited(now time.Time, item T) time.Duration {
+	delay := q.limiter.When(now, item)
+	q.AddAfter(now, item, delay)
+	return delay
 }
 
-// AddRateLimited adds the item after the delay that the limiter gives it.
-func (q *rateLimitingQueue[T]) AddRateLimited(item T) { q.AddAfter(item, q.limiter.When(item)) }
-
-// Forget makes the limiter forget the item; Done must be called all the same.
-func (q *rateLimitingQueue[T]) Forget(item T) { q.limiter.Forget(item) }
+// Forget makes the limiter forget the item's retries. The item must still be given to Done.
+func (q *RateLimitingQueue[T]) Forget(item T) { q.limiter.Forget(item) }
 
 // NumRequeues is how often the item was retried since it was last forgotten.
-func (q *rateLimitingQueue[T]) NumRequeues(item T) int { return q.limiter.NumRequeues(item) }
+func (q *RateLimitingQueue[T]) NumRequeues(item T) int { return q.limiter.NumRequeues(item) }

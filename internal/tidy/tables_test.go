@@ -6,12 +6,13 @@ var mayImport = map[string][]string{
 	"sim":           {},
 	"fakeapiserver": {"internal", "sim"},
 	"informer":      {"internal"},
+	"bubble":        {},
 	"subjects":      {"informer", "fakeapiserver", "sim"},
 	"scenarios":     {"subjects", "fakeapiserver", "sim"},
 	"properties":    {"scenarios", "sim"},
 	"simtest":       {"subjects", "scenarios", "properties"},
 	"reports":       {"sim"},
-	"cmd":           {"internal", "reports", "simtest", "properties", "scenarios", "subjects", "informer", "fakeapiserver", "sim"},
+	"cmd":           {"internal", "bubble", "reports", "simtest", "properties", "scenarios", "subjects", "informer", "fakeapiserver", "sim"},
 	"internal":      {},
 }
 
@@ -36,10 +37,8 @@ var isCore = map[string]bool{
 	".":                       true,
 	"sim":                     true,
 	"fakeapiserver":           true,
-	"informer":                false, // the shell: goroutines live only there
-	"informer/core":           true,
-	"informer/workqueue":      false, // the shell of the queues
-	"informer/workqueue/core": true,
+	"informer":                true,
+	"informer/dropin":         false, // the shell: goroutines live only there
 	"subjects":                true,
 	"subjects/clientgo":       false, // unmodified client-go has goroutines
 	"fakeapiserver/transport": false, // sockets, streams and real time
@@ -47,6 +46,7 @@ var isCore = map[string]bool{
 	"properties":              true,
 	"reports":                 true,  // identical traces give identical reports
 	"simtest":                 false, // a user's program has goroutines
+	"bubble":                  false, // real time watches over virtual time
 	"cmd":                     false,
 	"internal":                false,
 	"internal/keytable":       true,

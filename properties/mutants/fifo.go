@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/informersim/informersim/informer/core"
+	"github.com/informersim/informersim/informer"
 )
 
 // flaws are the defects that the queue can have.
@@ -25,8 +25,8 @@ type flaws struct {
 // fifo is a DeltaFIFO (I40 to I51) written as simply as it can be, so that defects are easy to put in.
 type fifo struct {
 	flaws
-	known   *core.Indexer
-	observe core.EnqueueFunc
+	known   *informer.Indexer
+	observe informer.EnqueueFunc
 
 	order     []string
 	deltas    map[string]cache.Deltas
@@ -36,9 +36,9 @@ type fifo struct {
 	locked    bool
 }
 
-var _ core.Queue = (*fifo)(nil)
+var _ informer.Queue = (*fifo)(nil)
 
-func newFIFO(f flaws, known *core.Indexer, observe core.EnqueueFunc) *fifo {
+func newFIFO(f flaws, known *informer.Indexer, observe informer.EnqueueFunc) *fifo {
 	return &fifo{flaws: f, known: known, observe: observe, deltas: map[string]cache.Deltas{}}
 }
 
@@ -68,7 +68,7 @@ func (q *fifo) push(t cache.DeltaType, key string, obj any) {
 }
 
 func (q *fifo) event(t cache.DeltaType, obj any) error {
-	key, err := core.MetaNamespaceKey(obj)
+	key, err := informer.MetaNamespaceKey(obj)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (q *fifo) Delete(obj any) error { return q.event(cache.Deleted, obj) }
 func (q *fifo) Replace(list []any, _ string) error {
 	listed := map[string]bool{}
 	for _, obj := range list {
-		key, err := core.MetaNamespaceKey(obj)
+		key, err := informer.MetaNamespaceKey(obj)
 		if err != nil {
 			return err
 		}
@@ -163,7 +163,7 @@ func (q *fifo) Resync() error {
 }
 
 // Pop implements core.Queue.
-func (q *fifo) Pop(p *core.Popped) bool {
+func (q *fifo) Pop(p *informer.Popped) bool {
 	if len(q.order) == 0 {
 		return false
 	}

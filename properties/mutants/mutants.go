@@ -5,7 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/informersim/informersim/informer/core"
+	"github.com/informersim/informersim/informer"
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/stack"
 )
@@ -99,7 +99,7 @@ func Flawless(kind subjects.Queue) subjects.Factory {
 func FlawlessWork() subjects.Factory { return workQueueOf(workFlaws{}) }
 
 func queue(f flaws) subjects.Factory {
-	return stack.With(stack.Parts{Queue: func(known *core.Indexer, observe core.EnqueueFunc) core.Queue {
+	return stack.With(stack.Parts{Queue: func(known *informer.Indexer, observe informer.EnqueueFunc) informer.Queue {
 		return newFIFO(f, known, observe)
 	}})
 }

@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/informersim/informersim/informer/core"
+	"github.com/informersim/informersim/informer"
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/stack"
 )
@@ -24,7 +24,7 @@ type realFlaws struct {
 }
 
 func realQueue(kind subjects.Queue, f realFlaws) subjects.Factory {
-	return stack.With(stack.Parts{Kind: kind, Queue: func(known *core.Indexer, observe core.EnqueueFunc) core.Queue {
+	return stack.With(stack.Parts{Kind: kind, Queue: func(known *informer.Indexer, observe informer.EnqueueFunc) informer.Queue {
 		if kind == subjects.QueueAtomic {
 			known = nil
 		}
@@ -36,8 +36,8 @@ func realQueue(kind subjects.Queue, f realFlaws) subjects.Factory {
 // objects it is an atomic one.
 type realFIFO struct {
 	realFlaws
-	known   *core.Indexer
-	observe core.EnqueueFunc
+	known   *informer.Indexer
+	observe informer.EnqueueFunc
 
 	entries   []realEntry
 	populated bool
@@ -51,9 +51,9 @@ type realEntry struct {
 	delta cache.Delta
 }
 
-var _ core.Queue = (*realFIFO)(nil)
+var _ informer.Queue = (*realFIFO)(nil)
 
-func newRealFIFO(f realFlaws, known *core.Indexer, observe core.EnqueueFunc) *realFIFO {
+func newRealFIFO(f realFlaws, known *informer.Indexer, observe informer.EnqueueFunc) *realFIFO {
 	return &realFIFO{realFlaws: f, known: known, observe: observe}
 }
 
@@ -63,7 +63,7 @@ func (q *realFIFO) push(t cache.DeltaType, key string, obj any) {
 }
 
 func (q *realFIFO) event(t cache.DeltaType, obj any) error {
-	key, err := core.MetaNamespaceKey(obj)
+	key, err := informer.MetaNamespaceKey(obj)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (q *realFIFO) reconcile(list []any) error {
 	listed := map[string]bool{}
 	keys := make([]string, len(list))
 	for n, obj := range list {
-		key, err := core.MetaNamespaceKey(obj)
+		key, err := informer.MetaNamespaceKey(obj)
 		if err != nil {
 			return err
 		}
@@ -174,12 +174,12 @@ func (q *realFIFO) Bookmark(rv string) error {
 }
 
 // Pop implements core.Queue.
-func (q *realFIFO) Pop(p *core.Popped) bool {
+func (q *realFIFO) Pop(p *informer.Popped) bool {
 	if len(q.entries) == 0 {
 		return false
 	}
 	q.Done()
-	*p = core.Popped{IsInInitialList: !q.HasSynced()}
+	*p = informer.Popped{IsInInitialList: !q.HasSynced()}
 	if q.newestFirst {
 		slices.Reverse(q.entries)
 		defer slices.Reverse(q.entries)

@@ -1,7 +1,7 @@
 package mutants
 
 import (
-	"github.com/informersim/informersim/informer/core"
+	"github.com/informersim/informersim/informer"
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/stack"
 )
@@ -41,10 +41,10 @@ func atomicMutants() []Mutant {
 	over := func(kind flawedStore) subjects.Factory {
 		return stack.With(stack.Parts{
 			Kind: subjects.QueueAtomic,
-			Queue: func(_ *core.Indexer, observe core.EnqueueFunc) core.Queue {
+			Queue: func(_ *informer.Indexer, observe informer.EnqueueFunc) informer.Queue {
 				return newRealFIFO(realFlaws{}, nil, observe)
 			},
-			Store: func(s core.Store) core.Store { return kind.over(s) },
+			Store: func(s informer.Store) informer.Store { return kind.over(s) },
 		})
 	}
 	return []Mutant{
@@ -102,21 +102,21 @@ func workMutants() []Mutant {
 }
 
 // silentReplace says that a Replace has taken nothing away.
-type silentReplace struct{ core.Store }
+type silentReplace struct{ informer.Store }
 
-func (*silentReplace) over(s core.Store) flawedStore { return &silentReplace{s} }
+func (*silentReplace) over(s informer.Store) flawedStore { return &silentReplace{s} }
 
-func (s *silentReplace) ReplaceKeys(keys []string, objs []any, rv string) []core.Removed {
+func (s *silentReplace) ReplaceKeys(keys []string, objs []any, rv string) []informer.Removed {
 	s.Store.ReplaceKeys(keys, objs, rv)
 	return nil
 }
 
 // keepingReplace takes nothing away.
-type keepingReplace struct{ core.Store }
+type keepingReplace struct{ informer.Store }
 
-func (*keepingReplace) over(s core.Store) flawedStore { return &keepingReplace{s} }
+func (*keepingReplace) over(s informer.Store) flawedStore { return &keepingReplace{s} }
 
-func (s *keepingReplace) ReplaceKeys(keys []string, objs []any, rv string) []core.Removed {
+func (s *keepingReplace) ReplaceKeys(keys []string, objs []any, rv string) []informer.Removed {
 	for n, key := range keys {
 		s.Store.SetKey(key, objs[n])
 	}
@@ -125,11 +125,11 @@ func (s *keepingReplace) ReplaceKeys(keys []string, objs []any, rv string) []cor
 }
 
 // doubledReplace says twice what a Replace has taken away.
-type doubledReplace struct{ core.Store }
+type doubledReplace struct{ informer.Store }
 
-func (*doubledReplace) over(s core.Store) flawedStore { return &doubledReplace{s} }
+func (*doubledReplace) over(s informer.Store) flawedStore { return &doubledReplace{s} }
 
-func (s *doubledReplace) ReplaceKeys(keys []string, objs []any, rv string) []core.Removed {
+func (s *doubledReplace) ReplaceKeys(keys []string, objs []any, rv string) []informer.Removed {
 	gone := s.Store.ReplaceKeys(keys, objs, rv)
 	return append(gone, gone...)
 }

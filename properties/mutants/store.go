@@ -5,28 +5,28 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/informersim/informersim/informer/core"
+	"github.com/informersim/informersim/informer"
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/stack"
 )
 
 // flawedStore is a store with a defect; over makes one of its sort for a store that has none.
 type flawedStore interface {
-	core.Store
-	over(core.Store) flawedStore
+	informer.Store
+	over(informer.Store) flawedStore
 }
 
 func storeOf(kind flawedStore) subjects.Factory {
-	return stack.With(stack.Parts{Store: func(s core.Store) core.Store { return kind.over(s) }})
+	return stack.With(stack.Parts{Store: func(s informer.Store) informer.Store { return kind.over(s) }})
 }
 
 // droppingStore loses every fifth write.
 type droppingStore struct {
-	core.Store
+	informer.Store
 	writes int
 }
 
-func (*droppingStore) over(s core.Store) flawedStore { return &droppingStore{Store: s} }
+func (*droppingStore) over(s informer.Store) flawedStore { return &droppingStore{Store: s} }
 
 func (s *droppingStore) SetKey(key string, obj any) (old any, existed bool) {
 	if s.writes++; s.writes%5 == 0 {
@@ -38,11 +38,11 @@ func (s *droppingStore) SetKey(key string, obj any) (old any, existed bool) {
 
 // keepingStore leaves out every third deletion.
 type keepingStore struct {
-	core.Store
+	informer.Store
 	deletions int
 }
 
-func (*keepingStore) over(s core.Store) flawedStore { return &keepingStore{Store: s} }
+func (*keepingStore) over(s informer.Store) flawedStore { return &keepingStore{Store: s} }
 
 func (s *keepingStore) DeleteKey(key string, final any) (old any, existed bool) {
 	if s.deletions++; s.deletions%3 == 0 {
@@ -54,11 +54,11 @@ func (s *keepingStore) DeleteKey(key string, final any) (old any, existed bool) 
 
 // rememberingStore says that what was there before is what was there first.
 type rememberingStore struct {
-	core.Store
+	informer.Store
 	first map[string]any
 }
 
-func (*rememberingStore) over(s core.Store) flawedStore {
+func (*rememberingStore) over(s informer.Store) flawedStore {
 	return &rememberingStore{Store: s, first: map[string]any{}}
 }
 
@@ -73,9 +73,9 @@ func (s *rememberingStore) SetKey(key string, obj any) (old any, existed bool) {
 }
 
 // meddlingStore keeps a copy that it has changed.
-type meddlingStore struct{ core.Store }
+type meddlingStore struct{ informer.Store }
 
-func (*meddlingStore) over(s core.Store) flawedStore { return &meddlingStore{s} }
+func (*meddlingStore) over(s informer.Store) flawedStore { return &meddlingStore{s} }
 
 func (s *meddlingStore) SetKey(key string, obj any) (old any, existed bool) {
 	return s.Store.SetKey(key, changed(obj))
@@ -103,10 +103,10 @@ func changed(obj any) any {
 
 // notifyBeforeStore has the handlers told at once and the store written when the next entry is popped, so that the two can be
 // seen to be apart: a handler is called by a choice of its own. The initial list is left alone: of that HasSynced tells.
-func notifyBeforeStore(c *core.Controller) func(*core.Popped) error {
+func notifyBeforeStore(c *informer.Controller) func(*informer.Popped) error {
 	late := &lateStore{Store: c.Store}
 	c.Store = late
-	return func(p *core.Popped) error {
+	return func(p *informer.Popped) error {
 		late.flush()
 		err := c.HandleDeltas(p)
 		if p.IsInInitialList {
@@ -118,7 +118,7 @@ func notifyBeforeStore(c *core.Controller) func(*core.Popped) error {
 
 // lateStore keeps writes back until flush. What is read includes them.
 type lateStore struct {
-	core.Store
+	informer.Store
 	pending []func()
 	ahead   map[string]any // nil for a deletion
 }
@@ -153,8 +153,8 @@ func (s *lateStore) DeleteKey(key string, final any) (old any, existed bool) {
 }
 
 // inventFinalState tells deletions with an object that has another resourceVersion.
-func inventFinalState(c *core.Controller) func(*core.Popped) error {
-	return func(p *core.Popped) error {
+func inventFinalState(c *informer.Controller) func(*informer.Popped) error {
+	return func(p *informer.Popped) error {
 		for i := range p.Deltas {
 			d := &p.Deltas[i]
 			if d.Type != cache.Deleted {

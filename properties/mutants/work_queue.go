@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/informersim/informersim/informer/workqueue/core"
+	"github.com/informersim/informersim/informer/workqueue"
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/stack"
 )
@@ -21,7 +21,7 @@ type workFlaws struct {
 }
 
 func workQueueOf(f workFlaws) subjects.Factory {
-	return stack.With(stack.Parts{WorkQueue: func(l core.RateLimiter[string], o core.Order[string]) stack.WorkQueue {
+	return stack.With(stack.Parts{WorkQueue: func(l workqueue.RateLimiter[string], o workqueue.Order[string]) stack.WorkQueue {
 		return &workQueue{workFlaws: f, limiter: l, order: o, dirty: map[string]bool{}, working: map[string]int{}}
 	}})
 }
@@ -29,8 +29,8 @@ func workQueueOf(f workFlaws) subjects.Factory {
 // workQueue is a rate limiting queue (I94 to I99) written as simply as it can be, so that defects are easy to put in.
 type workQueue struct {
 	workFlaws
-	limiter core.RateLimiter[string]
-	order   core.Order[string]
+	limiter workqueue.RateLimiter[string]
+	order   workqueue.Order[string]
 	dirty   map[string]bool
 	working map[string]int
 	waiting []waitingKey
@@ -45,20 +45,20 @@ type waitingKey struct {
 var _ stack.WorkQueue = (*workQueue)(nil)
 
 // Add implements stack.WorkQueue.
-func (q *workQueue) Add(key string) core.AddResult {
+func (q *workQueue) Add(key string) workqueue.AddResult {
 	worked := q.working[key] > 0
 	switch {
 	case q.closed || q.dropWhileWorked && worked:
-		return core.AddIgnored
+		return workqueue.AddIgnored
 	case q.dirty[key]:
-		return core.AddMerged
+		return workqueue.AddMerged
 	}
 	q.dirty[key] = true
 	if worked && !q.readyWhileWorked {
-		return core.AddDeferred
+		return workqueue.AddDeferred
 	}
 	q.order.Push(key)
-	return core.AddReady
+	return workqueue.AddReady
 }
 
 // TryGet implements stack.WorkQueue.
@@ -128,7 +128,7 @@ func (q *workQueue) Advance(now time.Time) (ready int) {
 	for len(q.waiting) > 0 && !q.waiting[0].at.After(now) {
 		key := q.waiting[0].key
 		q.waiting = q.waiting[1:]
-		if q.Add(key) == core.AddReady {
+		if q.Add(key) == workqueue.AddReady {
 			ready++
 		}
 	}

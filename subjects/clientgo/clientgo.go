@@ -18,7 +18,7 @@ const (
 type Subject struct {
 	env       subjects.Env
 	bubble    *bubble // nil outside of one
-	informers []*informer
+	informers []*actor
 	queues    []*workQueue
 	stamp     uint64 // what is offered because time has passed is as old as this
 }

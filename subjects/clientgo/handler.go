@@ -21,7 +21,7 @@ var (
 
 // handler is an event handler of an informer as an actor: client-go's call blocks until the choice handle is picked.
 type handler struct {
-	i    *informer
+	i    *actor
 	name string // "i1/h1"
 	spec subjects.HandlerSpec
 	id   sim.ActorID

@@ -12,7 +12,7 @@ import (
 // indexerView follows what client-go's Indexer holds. It is told of changes by the index function, which the Indexer calls
 // with the object that it takes out and with the one that it puts in.
 type indexerView struct {
-	i      *informer
+	i      *actor
 	rescan bool           // the whole content is replaced: what is gone is not told of
 	held   map[string]any // what the Indexer holds, as of the last collect
 
@@ -25,7 +25,7 @@ type touched struct {
 	obj any
 }
 
-func newIndexerView(i *informer) *indexerView { return &indexerView{i: i, held: map[string]any{}} }
+func newIndexerView(i *actor) *indexerView { return &indexerView{i: i, held: map[string]any{}} }
 
 // observe is the function of the namespace index.
 func (v *indexerView) observe(obj any) ([]string, error) {

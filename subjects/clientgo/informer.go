@@ -28,8 +28,8 @@ var (
 	kindWake = sim.RegisterKind("wake", sim.ClassAction) // a wait is over, and a request follows
 )
 
-// informer is one SharedIndexInformer as an actor. Its handlers are actors of their own.
-type informer struct {
+// actor is one SharedIndexInformer as an actor. Its handlers are actors of their own.
+type actor struct {
 	s        *Subject
 	kernel   *sim.Kernel
 	spec     subjects.InformerSpec
@@ -57,10 +57,10 @@ type informer struct {
 	stopped    bool
 }
 
-var _ subjects.Informer = (*informer)(nil)
+var _ subjects.Informer = (*actor)(nil)
 
-func newInformer(s *Subject, spec subjects.InformerSpec) (*informer, error) {
-	i := &informer{s: s, kernel: s.env.Kernel, spec: spec}
+func newInformer(s *Subject, spec subjects.InformerSpec) (*actor, error) {
+	i := &actor{s: s, kernel: s.env.Kernel, spec: spec}
 	var err error
 	if i.labels, err = labels.Parse(spec.Labels); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func newInformer(s *Subject, spec subjects.InformerSpec) (*informer, error) {
 }
 
 // example is an object of the kind that the informer is for.
-func (i *informer) example() runtime.Object {
+func (i *actor) example() runtime.Object {
 	res := i.s.env.Cluster.Store().Resource(i.spec.Resource)
 	if res.New != nil {
 		return res.New()
@@ -95,7 +95,7 @@ func (i *informer) example() runtime.Object {
 	return u
 }
 
-func (i *informer) start() error {
+func (i *actor) start() error {
 	b := i.s.bubble
 	i.s.begin(subjects.ByScript)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -121,10 +121,10 @@ func (i *informer) start() error {
 }
 
 // Name implements sim.Actor and subjects.Informer.
-func (i *informer) Name() string { return i.spec.Name }
+func (i *actor) Name() string { return i.spec.Name }
 
 // Apply implements sim.Actor.
-func (i *informer) Apply(c sim.Choice) {
+func (i *actor) Apply(c sim.Choice) {
 	switch c.Kind {
 	case kindPop:
 		i.popOffer.taken()
@@ -138,7 +138,7 @@ func (i *informer) Apply(c sim.Choice) {
 }
 
 // pop lets the loop go round: once, or, where the queue has a part without an order, until it is through with that part.
-func (i *informer) pop() {
+func (i *actor) pop() {
 	b := i.s.bubble
 	unordered := i.backlog.unorderedAhead()
 	order := i.backlog.order
@@ -177,7 +177,7 @@ func (i *informer) pop() {
 }
 
 // collect notes, when the bubble is quiescent, what has happened in it.
-func (i *informer) collect() {
+func (i *actor) collect() {
 	i.collectQueue()
 	i.indexer.collect()
 	i.link.collect()
@@ -193,7 +193,7 @@ func (i *informer) collect() {
 }
 
 // collectQueue notes what was put into the queue: a list, or the objects of a resync.
-func (i *informer) collectQueue() {
+func (i *actor) collectQueue() {
 	if i.stopped {
 		return
 	}
@@ -219,14 +219,14 @@ func (i *informer) collectQueue() {
 }
 
 // armResync notes when the reflector will ask whether to resync: it begins to count when it has put a list into the queue.
-func (i *informer) armResync() {
+func (i *actor) armResync() {
 	if i.queue.resync > 0 {
 		i.nextResync = i.kernel.Elapsed() + i.queue.resync
 	}
 }
 
 // resyncIn is the time until then. What a resync does shows in the queue alone, so time must not pass beyond.
-func (i *informer) resyncIn(now time.Duration) (time.Duration, bool) {
+func (i *actor) resyncIn(now time.Duration) (time.Duration, bool) {
 	if i.nextResync == 0 || i.stopped {
 		return 0, false
 	}
@@ -238,7 +238,7 @@ func (i *informer) resyncIn(now time.Duration) (time.Duration, bool) {
 
 // offerWake offers the choice wake, which is as old as what else became possible at its instant: the kernel's own timers
 // fire when the bubble has come to rest.
-func (i *informer) offerWake(want bool) {
+func (i *actor) offerWake(want bool) {
 	if o := &i.wakeOffer; want && !o.on {
 		o.on, o.choice = true, i.kernel.OfferSince(i.id, kindWake, 0, i.s.stamp)
 		return
@@ -246,11 +246,11 @@ func (i *informer) offerWake(want bool) {
 	i.wakeOffer.set(i.kernel, i.id, kindWake, want)
 }
 
-func (i *informer) offerPop() {
+func (i *actor) offerPop() {
 	i.popOffer.set(i.kernel, i.id, kindPop, !i.held && !i.stopped && i.backlog.length > 0)
 }
 
-func (i *informer) checkSynced() {
+func (i *actor) checkSynced() {
 	if i.stopped {
 		return
 	}
@@ -267,10 +267,10 @@ func (i *informer) checkSynced() {
 }
 
 // AddHandler implements subjects.Informer.
-func (i *informer) AddHandler(spec subjects.HandlerSpec) error { return i.addHandler(spec, nil) }
+func (i *actor) AddHandler(spec subjects.HandlerSpec) error { return i.addHandler(spec, nil) }
 
 // addHandler adds a handler that fills the queue of pool; nil for none.
-func (i *informer) addHandler(spec subjects.HandlerSpec, pool *workers.Pool) error {
+func (i *actor) addHandler(spec subjects.HandlerSpec, pool *workers.Pool) error {
 	h := &handler{i: i, name: i.spec.Name + "/" + spec.Name, spec: spec, pool: pool, pass: make(chan bool, 1)}
 	h.conduct = subjects.NewConduct(i.kernel, h.name)
 	late := 0
@@ -298,7 +298,7 @@ func (i *informer) addHandler(spec subjects.HandlerSpec, pool *workers.Pool) err
 	return nil
 }
 
-func (i *informer) handler(name string) (*handler, error) {
+func (i *actor) handler(name string) (*handler, error) {
 	k := slices.IndexFunc(i.handlers, func(h *handler) bool { return h.spec.Name == name })
 	if k < 0 {
 		return nil, fmt.Errorf("informer %s has no handler %q; it has %s", i.spec.Name, name, strings.Join(i.Handlers(), ", "))
@@ -307,7 +307,7 @@ func (i *informer) handler(name string) (*handler, error) {
 }
 
 // RemoveHandler implements subjects.Informer.
-func (i *informer) RemoveHandler(name string) error {
+func (i *actor) RemoveHandler(name string) error {
 	h, err := i.handler(name)
 	if err != nil {
 		return err
@@ -324,7 +324,7 @@ func (i *informer) RemoveHandler(name string) error {
 }
 
 // Handlers implements subjects.Informer.
-func (i *informer) Handlers() []string {
+func (i *actor) Handlers() []string {
 	names := make([]string, len(i.handlers))
 	for k, h := range i.handlers {
 		names[k] = h.spec.Name
@@ -333,12 +333,12 @@ func (i *informer) Handlers() []string {
 }
 
 // Hold implements subjects.Informer.
-func (i *informer) Hold(part string) error { return i.setHeld(part, true) }
+func (i *actor) Hold(part string) error { return i.setHeld(part, true) }
 
 // Release implements subjects.Informer.
-func (i *informer) Release(part string) error { return i.setHeld(part, false) }
+func (i *actor) Release(part string) error { return i.setHeld(part, false) }
 
-func (i *informer) setHeld(part string, held bool) error {
+func (i *actor) setHeld(part string, held bool) error {
 	if part == "queue" {
 		i.held = held
 		i.offerPop()
@@ -354,7 +354,7 @@ func (i *informer) setHeld(part string, held bool) error {
 }
 
 // Stop implements subjects.Informer.
-func (i *informer) Stop() {
+func (i *actor) Stop() {
 	if i.stopped {
 		return
 	}
@@ -364,7 +364,7 @@ func (i *informer) Stop() {
 }
 
 // shutDown ends the informer's goroutines: all that is parked is let go.
-func (i *informer) shutDown() {
+func (i *actor) shutDown() {
 	i.stopped = true
 	i.popOffer.set(i.kernel, i.id, kindPop, false)
 	i.cancel()
@@ -375,10 +375,10 @@ func (i *informer) shutDown() {
 }
 
 // Resource implements subjects.Informer.
-func (i *informer) Resource() fakeapiserver.ResourceID { return i.spec.Resource }
+func (i *actor) Resource() fakeapiserver.ResourceID { return i.spec.Resource }
 
 // Selects implements subjects.Informer.
-func (i *informer) Selects(obj runtime.Object) bool {
+func (i *actor) Selects(obj runtime.Object) bool {
 	if i.spec.Namespace == "" && i.labels.Empty() && i.fields.Empty() {
 		return true
 	}
@@ -391,13 +391,13 @@ func (i *informer) Selects(obj runtime.Object) bool {
 }
 
 // HasSynced implements subjects.Informer.
-func (i *informer) HasSynced() bool { return i.inf.HasSynced() }
+func (i *actor) HasSynced() bool { return i.inf.HasSynced() }
 
 // LastSyncResourceVersion implements subjects.Informer.
-func (i *informer) LastSyncResourceVersion() string { return i.inf.LastSyncResourceVersion() }
+func (i *actor) LastSyncResourceVersion() string { return i.inf.LastSyncResourceVersion() }
 
 // StoreResourceVersion implements subjects.Informer. Whether client-go tells it is asked of the gates at every call.
-func (i *informer) StoreResourceVersion() string {
+func (i *actor) StoreResourceVersion() string {
 	if !i.queue.atomic {
 		return ""
 	}
@@ -408,14 +408,14 @@ func (i *informer) StoreResourceVersion() string {
 }
 
 // Keys implements subjects.Informer.
-func (i *informer) Keys() []string {
+func (i *actor) Keys() []string {
 	keys := i.inf.GetIndexer().ListKeys()
 	slices.Sort(keys)
 	return keys
 }
 
 // Get implements subjects.Informer.
-func (i *informer) Get(key string) (runtime.Object, bool) {
+func (i *actor) Get(key string) (runtime.Object, bool) {
 	obj, ok, err := i.inf.GetIndexer().GetByKey(key)
 	if err != nil || !ok {
 		return nil, false
@@ -425,10 +425,10 @@ func (i *informer) Get(key string) (runtime.Object, bool) {
 }
 
 // Len implements subjects.Informer.
-func (i *informer) Len() int { return len(i.inf.GetIndexer().ListKeys()) }
+func (i *actor) Len() int { return len(i.inf.GetIndexer().ListKeys()) }
 
 // Busy implements subjects.Informer.
-func (i *informer) Busy() bool {
+func (i *actor) Busy() bool {
 	return i.backlog.length > 0 || slices.ContainsFunc(i.handlers, (*handler).busy)
 }
 

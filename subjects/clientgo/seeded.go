@@ -6,7 +6,7 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
-// bubbleSeed decides, in a program that was built with the overlay of package internal/overlay, what Go leaves open in the
+// bubbleSeed decides, in a program that was built with the overlay of package bubble/overlay, what Go leaves open in the
 // bubbles that are made from now on. In others it decides nothing.
 //
 //go:linkname bubbleSeed runtime.bubbleSeed

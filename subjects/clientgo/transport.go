@@ -14,14 +14,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informersim/informersim/fakeapiserver"
-	"github.com/informersim/informersim/informer/core"
+	"github.com/informersim/informersim/informer"
 	"github.com/informersim/informersim/subjects"
 )
 
 // transport is an informer's ListerWatcher on one side and a client of the fake apiserver on the other. In between, what
 // goroutines in the bubble ask for is noted, and sent when the bubble has come to rest.
 type transport struct {
-	i      *informer
+	i      *actor
 	b      *bubble
 	client *fakeapiserver.Client
 
@@ -63,7 +63,7 @@ type replaced struct {
 	unordered bool // it came through a map
 }
 
-func newTransport(i *informer, client *fakeapiserver.Client) *transport {
+func newTransport(i *actor, client *fakeapiserver.Client) *transport {
 	return &transport{i: i, b: i.s.bubble, client: client}
 }
 
@@ -79,17 +79,17 @@ func (t *transport) list(ctx context.Context, o metav1.ListOptions) (runtime.Obj
 		o.Limit = t.i.spec.PageSize
 	}
 	t.whole = false
-	var retry core.RESTRetry
+	var retry informer.RESTRetry
 	for {
 		_, a, err := t.ask(ctx, false, o)
 		if err != nil {
 			return nil, err
 		}
-		d := retry.OnAnswer(core.RESTAnswerOf(a.err), time.Now())
+		d := retry.OnAnswer(informer.RESTAnswerOf(a.err), time.Now())
 		switch d.Action {
-		case core.RESTSucceed:
+		case informer.RESTSucceed:
 			return a.list, nil
-		case core.RESTRetryAt:
+		case informer.RESTRetryAt:
 			if err := t.sleep(ctx, d.At); err != nil {
 				return nil, err
 			}
@@ -102,19 +102,19 @@ func (t *transport) list(ctx context.Context, o metav1.ListOptions) (runtime.Obj
 
 // open is list for a watch.
 func (t *transport) open(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	retry := core.RESTRetry{Watch: true}
+	retry := informer.RESTRetry{Watch: true}
 	for {
 		r, a, err := t.ask(ctx, true, o)
 		if err != nil {
 			return nil, err
 		}
-		d := retry.OnAnswer(core.RESTAnswerOf(a.err), time.Now())
+		d := retry.OnAnswer(informer.RESTAnswerOf(a.err), time.Now())
 		switch d.Action {
-		case core.RESTSucceed:
+		case informer.RESTSucceed:
 			return r.stream.watch(), nil
-		case core.RESTEmptyWatch:
+		case informer.RESTEmptyWatch:
 			return watch.NewEmptyWatch(), nil
-		case core.RESTRetryAt:
+		case informer.RESTRetryAt:
 			if err := t.sleep(ctx, d.At); err != nil {
 				return nil, err
 			}

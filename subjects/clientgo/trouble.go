@@ -77,7 +77,7 @@ func (h *handler) crash(c *call) {
 }
 
 // noteCrashPause has time stop where a handler that has panicked may not be busy any more.
-func (i *informer) noteCrashPause() {
+func (i *actor) noteCrashPause() {
 	i.poppedAt = i.kernel.Elapsed()
 	i.kernel.Clock().AfterFunc(crashPause, func() {})
 }
@@ -116,7 +116,7 @@ func (h *handler) caughtUp() {
 }
 
 // Trouble implements subjects.Informer.
-func (i *informer) Trouble(name string, t subjects.Trouble) error {
+func (i *actor) Trouble(name string, t subjects.Trouble) error {
 	h, err := i.handler(name)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (i *informer) Trouble(name string, t subjects.Trouble) error {
 }
 
 // Mend implements subjects.Informer.
-func (i *informer) Mend() {
+func (i *actor) Mend() {
 	for _, h := range i.handlers {
 		h.conduct.Mend()
 	}

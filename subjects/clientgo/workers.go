@@ -44,7 +44,7 @@ type goWorker struct {
 }
 
 // AddWorkers implements subjects.Informer.
-func (i *informer) AddWorkers(spec subjects.WorkersSpec) (subjects.Workers, error) {
+func (i *actor) AddWorkers(spec subjects.WorkersSpec) (subjects.Workers, error) {
 	name := i.spec.Name + "/" + spec.Name
 	pool, err := workers.NewPool(i.kernel, spec, workers.Source{Handler: name, Get: i.Get})
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package stack is the step engine: our own informer stack (package informer/core) as actors of a kernel. Every inner
+// Package stack is the step engine: our own informer stack (package informer) as actors of a kernel. Every inner
 // step is a choice of its own: an answer or a frame that arrives (the connection's choices), a pop of the queue, a call of
 // a handler, the end of a wait. So they interleave in every order that is legal, without a goroutine.
 //

@@ -4,7 +4,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 
-	"github.com/informersim/informersim/informer/core"
+	"github.com/informersim/informersim/informer"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/workers"
@@ -21,11 +21,11 @@ var nullHandler = cache.ResourceEventHandlerFuncs{}
 
 // handler is one listener as an actor: each call is a choice.
 type handler struct {
-	informer *informer
+	informer *actor
 	name     string
 	spec     subjects.HandlerSpec
 	id       sim.ActorID
-	listener *core.Listener
+	listener *informer.Listener
 	pool     *workers.Pool // whose queue it fills; nil for none
 	conduct  *subjects.Conduct
 	offered  bool
@@ -110,7 +110,7 @@ func (h *handler) busy() bool {
 }
 
 // noteCrashPause has time stop where a handler that has panicked may not be busy any more.
-func (i *informer) noteCrashPause() {
+func (i *actor) noteCrashPause() {
 	i.poppedAt = i.kernel.Elapsed()
 	i.kernel.Clock().AfterFunc(crashPause, func() {})
 }
@@ -165,25 +165,25 @@ func (h *handler) finish(v subjects.Verdict) {
 	h.checkSynced()
 }
 
-func (h *handler) record(n *core.Notification) {
+func (h *handler) record(n *informer.Notification) {
 	k, revisions := h.informer.kernel, &h.informer.revisions
 	r := k.Record(h.id, subjects.KindNotify)
 	r.Key = n.Key
 	switch n.Type {
-	case core.NotifyAdd:
+	case informer.NotifyAdd:
 		r.Detail = subjects.NotifyAdd
 		if n.IsInInitialList {
 			r.Detail = subjects.NotifyAddInitial
 		}
 		r.RV, r.Obj = revisions.of(n.New), n.New
-	case core.NotifyUpdate:
+	case informer.NotifyUpdate:
 		r.RV, r.Obj = revisions.of(n.New), n.New
 		r.N, r.Old = revisions.of(n.Old), n.Old
 		r.Detail = subjects.NotifyUpdate
 		if r.RV == r.N {
 			r.Detail = subjects.NotifySync
 		}
-	case core.NotifyDelete:
+	case informer.NotifyDelete:
 		r.Detail = subjects.NotifyDelete
 		r.Obj = n.Old
 		if t, ok := n.Old.(cache.DeletedFinalStateUnknown); ok {

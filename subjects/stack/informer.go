@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/informersim/informersim/fakeapiserver"
-	"github.com/informersim/informersim/informer/core"
+	"github.com/informersim/informersim/informer"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/workers"
@@ -27,16 +27,16 @@ var (
 	kindWake = sim.RegisterKind("wake", sim.ClassAction) // a wait is over: a backoff, a resync period, a retry
 )
 
-// informer is one informer as an actor: the reflector with its transport, the queue, the controller. Its handlers are actors
+// actor is one informer as an actor: the reflector with its transport, the queue, the controller. Its handlers are actors
 // of their own.
-type informer struct {
+type actor struct {
 	stack    *Stack
 	kernel   *sim.Kernel
 	spec     subjects.InformerSpec
 	labels   labels.Selector
 	fields   fields.Selector
 	id       sim.ActorID
-	inf      *core.Informer
+	inf      *informer.Informer
 	link     transport
 	handlers []*handler
 
@@ -55,9 +55,9 @@ type informer struct {
 	stopped    bool
 }
 
-var _ subjects.Informer = (*informer)(nil)
+var _ subjects.Informer = (*actor)(nil)
 
-func newInformer(s *Stack, spec subjects.InformerSpec) (*informer, error) {
+func newInformer(s *Stack, spec subjects.InformerSpec) (*actor, error) {
 	switch {
 	case s.parts.Queue != nil:
 		spec.Queue = cmp.Or(s.parts.Kind, subjects.QueueDelta)
@@ -67,7 +67,7 @@ func newInformer(s *Stack, spec subjects.InformerSpec) (*informer, error) {
 	if !slices.Contains(queues, spec.Queue) {
 		return nil, fmt.Errorf("the stack has no queue %q", spec.Queue)
 	}
-	i := &informer{stack: s, kernel: s.env.Kernel, spec: spec}
+	i := &actor{stack: s, kernel: s.env.Kernel, spec: spec}
 	var err error
 	if i.labels, err = labels.Parse(spec.Labels); err != nil {
 		return nil, err
@@ -81,11 +81,11 @@ func newInformer(s *Stack, spec subjects.InformerSpec) (*informer, error) {
 	if s.env.Draws != nil {
 		random = s.env.Draws.Float64
 	}
-	i.inf = core.NewInformer(core.InformerOptions{
+	i.inf = informer.NewInformer(informer.InformerOptions{
 		Indexers:     cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
 		NewQueue:     i.newQueue,
 		ResyncPeriod: spec.Resync,
-		Reflector: core.ReflectorOptions{
+		Reflector: informer.ReflectorOptions{
 			Name: spec.Name, WatchListPageSize: spec.PageSize, WatchList: spec.WatchList, Random: random,
 		},
 	})
@@ -105,27 +105,27 @@ func newInformer(s *Stack, spec subjects.InformerSpec) (*informer, error) {
 var queues = []subjects.Queue{subjects.QueueDelta, subjects.QueueInOrder, subjects.QueueAtomic}
 
 // newQueue makes the queue over the informer's store, as client-go's informers make theirs.
-func (i *informer) newQueue(known *core.Indexer) core.Queue {
+func (i *actor) newQueue(known *informer.Indexer) informer.Queue {
 	q := &observedQueue{informer: i}
 	switch make := i.stack.parts.Queue; {
 	case make != nil:
 		q.Queue, q.atomic = make(known, q.enqueued), i.spec.Queue == subjects.QueueAtomic
 	case i.spec.Queue == subjects.QueueInOrder:
-		q.Queue = core.NewRealFIFO(core.RealFIFOOptions{KnownObjects: known, Batch: true, OnEnqueue: q.enqueued})
+		q.Queue = informer.NewRealFIFO(informer.RealFIFOOptions{KnownObjects: known, Batch: true, OnEnqueue: q.enqueued})
 	case i.spec.Queue == subjects.QueueAtomic:
 		q.atomic = true
-		q.Queue = core.NewRealFIFO(core.RealFIFOOptions{
+		q.Queue = informer.NewRealFIFO(informer.RealFIFOOptions{
 			Atomic: true, EmitBookmarks: true, Batch: true, UnlockWhileProcessing: true, OnEnqueue: q.enqueued,
 		})
 	default:
-		q.Queue = core.NewDeltaFIFO(core.DeltaFIFOOptions{KnownObjects: known, OnEnqueue: q.enqueued})
+		q.Queue = informer.NewDeltaFIFO(informer.DeltaFIFOOptions{KnownObjects: known, OnEnqueue: q.enqueued})
 	}
-	q.keyed, _ = q.Queue.(core.KeyedWriter)
+	q.keyed, _ = q.Queue.(informer.KeyedWriter)
 	return q
 }
 
 // assemble puts the observers, and a test's doubles, between the controller and its neighbours.
-func (i *informer) assemble() {
+func (i *actor) assemble() {
 	c := i.inf.Controller
 	c.Store = &observedStore{Store: i.inf.Indexer, informer: i}
 	if i.stack.parts.Store != nil {
@@ -137,13 +137,13 @@ func (i *informer) assemble() {
 	}
 }
 
-func (i *informer) now() time.Time { return i.kernel.Clock().Now() }
+func (i *actor) now() time.Time { return i.kernel.Clock().Now() }
 
 // Name implements sim.Actor and subjects.Informer.
-func (i *informer) Name() string { return i.spec.Name }
+func (i *actor) Name() string { return i.spec.Name }
 
 // Apply implements sim.Actor.
-func (i *informer) Apply(c sim.Choice) {
+func (i *actor) Apply(c sim.Choice) {
 	switch c.Kind {
 	case kindPop:
 		i.popOffered = false
@@ -166,14 +166,14 @@ func (i *informer) Apply(c sim.Choice) {
 }
 
 // settleWants carries out what the reflector wants now, after anything has happened to it.
-func (i *informer) settleWants() {
+func (i *actor) settleWants() {
 	i.link.follow(i.inf.Reflector.Want())
 	i.offerPop()
 	i.checkSynced()
 	i.armTimer()
 }
 
-func (i *informer) offerPop() {
+func (i *actor) offerPop() {
 	want := !i.held && !i.stopped && i.inf.Queue.Len() > 0
 	switch {
 	case want && !i.popOffered:
@@ -186,7 +186,7 @@ func (i *informer) offerPop() {
 }
 
 // armTimer sets the one timer to when the reflector or the transport next has something to do.
-func (i *informer) armTimer() {
+func (i *actor) armTimer() {
 	at, any := i.inf.Reflector.NextTime()
 	if t, waits := i.link.nextTime(); waits && (!any || t.Before(at)) {
 		at, any = t, true
@@ -208,7 +208,7 @@ func (i *informer) armTimer() {
 }
 
 // ring is called when the timer fires: that the informer notices is a choice of its own.
-func (i *informer) ring() {
+func (i *actor) ring() {
 	i.timerAt = time.Time{}
 	if !i.wakeOn && !i.stopped {
 		i.wakeOn = true
@@ -216,7 +216,7 @@ func (i *informer) ring() {
 	}
 }
 
-func (i *informer) checkSynced() {
+func (i *actor) checkSynced() {
 	if !i.synced && i.inf.HasSynced() {
 		i.synced = true
 		r := i.kernel.Record(i.id, subjects.KindSynced)
@@ -228,7 +228,7 @@ func (i *informer) checkSynced() {
 }
 
 // distribute passes a notification to the processor, after the store has changed (I62).
-func (i *informer) distribute(n core.Notification) {
+func (i *actor) distribute(n informer.Notification) {
 	i.inf.Processor.Distribute(n)
 	for _, h := range i.handlers {
 		h.offer()
@@ -236,10 +236,10 @@ func (i *informer) distribute(n core.Notification) {
 }
 
 // Resource implements subjects.Informer.
-func (i *informer) Resource() fakeapiserver.ResourceID { return i.spec.Resource }
+func (i *actor) Resource() fakeapiserver.ResourceID { return i.spec.Resource }
 
 // Selects implements subjects.Informer.
-func (i *informer) Selects(obj runtime.Object) bool {
+func (i *actor) Selects(obj runtime.Object) bool {
 	if i.spec.Namespace == "" && i.labels.Empty() && i.fields.Empty() {
 		return true
 	}
@@ -257,14 +257,14 @@ func (i *informer) Selects(obj runtime.Object) bool {
 }
 
 // AddHandler implements subjects.Informer.
-func (i *informer) AddHandler(spec subjects.HandlerSpec) error { return i.addHandler(spec, nil) }
+func (i *actor) AddHandler(spec subjects.HandlerSpec) error { return i.addHandler(spec, nil) }
 
 // addHandler adds a handler that fills the queue of pool; nil for none.
-func (i *informer) addHandler(spec subjects.HandlerSpec, pool *workers.Pool) error {
+func (i *actor) addHandler(spec subjects.HandlerSpec, pool *workers.Pool) error {
 	h := &handler{informer: i, name: i.spec.Name + "/" + spec.Name, spec: spec, pool: pool}
 	h.conduct = subjects.NewConduct(i.kernel, h.name)
 	resync := spec.Resync
-	l, err := i.inf.AddHandler(nullHandler, core.ListenerOptions{Name: spec.Name, ResyncPeriod: &resync}, i.now())
+	l, err := i.inf.AddHandler(nullHandler, informer.ListenerOptions{Name: spec.Name, ResyncPeriod: &resync}, i.now())
 	if err != nil {
 		return err
 	}
@@ -281,7 +281,7 @@ func (i *informer) addHandler(spec subjects.HandlerSpec, pool *workers.Pool) err
 	return nil
 }
 
-func (i *informer) handler(name string) (*handler, error) {
+func (i *actor) handler(name string) (*handler, error) {
 	k := slices.IndexFunc(i.handlers, func(h *handler) bool { return h.spec.Name == name })
 	if k < 0 {
 		return nil, fmt.Errorf("informer %s has no handler %q; it has %s", i.spec.Name, name, strings.Join(i.Handlers(), ", "))
@@ -290,7 +290,7 @@ func (i *informer) handler(name string) (*handler, error) {
 }
 
 // RemoveHandler implements subjects.Informer.
-func (i *informer) RemoveHandler(name string) error {
+func (i *actor) RemoveHandler(name string) error {
 	h, err := i.handler(name)
 	if err != nil {
 		return err
@@ -305,7 +305,7 @@ func (i *informer) RemoveHandler(name string) error {
 }
 
 // Handlers implements subjects.Informer.
-func (i *informer) Handlers() []string {
+func (i *actor) Handlers() []string {
 	names := make([]string, len(i.handlers))
 	for k, h := range i.handlers {
 		names[k] = h.spec.Name
@@ -314,7 +314,7 @@ func (i *informer) Handlers() []string {
 }
 
 // Trouble implements subjects.Informer.
-func (i *informer) Trouble(name string, t subjects.Trouble) error {
+func (i *actor) Trouble(name string, t subjects.Trouble) error {
 	h, err := i.handler(name)
 	if err != nil {
 		return err
@@ -324,19 +324,19 @@ func (i *informer) Trouble(name string, t subjects.Trouble) error {
 }
 
 // Mend implements subjects.Informer.
-func (i *informer) Mend() {
+func (i *actor) Mend() {
 	for _, h := range i.handlers {
 		h.conduct.Mend()
 	}
 }
 
 // Hold implements subjects.Informer.
-func (i *informer) Hold(part string) error { return i.setHeld(part, true) }
+func (i *actor) Hold(part string) error { return i.setHeld(part, true) }
 
 // Release implements subjects.Informer.
-func (i *informer) Release(part string) error { return i.setHeld(part, false) }
+func (i *actor) Release(part string) error { return i.setHeld(part, false) }
 
-func (i *informer) setHeld(part string, held bool) error {
+func (i *actor) setHeld(part string, held bool) error {
 	if part == "queue" {
 		i.held = held
 		i.offerPop()
@@ -352,7 +352,7 @@ func (i *informer) setHeld(part string, held bool) error {
 }
 
 // Stop implements subjects.Informer.
-func (i *informer) Stop() {
+func (i *actor) Stop() {
 	if i.stopped {
 		return
 	}
@@ -370,13 +370,13 @@ func (i *informer) Stop() {
 }
 
 // HasSynced implements subjects.Informer.
-func (i *informer) HasSynced() bool { return i.inf.HasSynced() }
+func (i *actor) HasSynced() bool { return i.inf.HasSynced() }
 
 // LastSyncResourceVersion implements subjects.Informer.
-func (i *informer) LastSyncResourceVersion() string { return i.inf.Reflector.LastSyncResourceVersion() }
+func (i *actor) LastSyncResourceVersion() string { return i.inf.Reflector.LastSyncResourceVersion() }
 
 // StoreResourceVersion implements subjects.Informer.
-func (i *informer) StoreResourceVersion() string {
+func (i *actor) StoreResourceVersion() string {
 	if i.spec.Queue != subjects.QueueAtomic {
 		return ""
 	}
@@ -384,10 +384,10 @@ func (i *informer) StoreResourceVersion() string {
 }
 
 // Keys implements subjects.Informer.
-func (i *informer) Keys() []string { return slices.Clone(i.inf.Indexer.ListKeys()) }
+func (i *actor) Keys() []string { return slices.Clone(i.inf.Indexer.ListKeys()) }
 
 // Get implements subjects.Informer.
-func (i *informer) Get(key string) (runtime.Object, bool) {
+func (i *actor) Get(key string) (runtime.Object, bool) {
 	obj, ok, err := i.inf.Indexer.GetByKey(key)
 	if err != nil || !ok {
 		return nil, false
@@ -397,9 +397,9 @@ func (i *informer) Get(key string) (runtime.Object, bool) {
 }
 
 // Len implements subjects.Informer.
-func (i *informer) Len() int { return i.inf.Indexer.Len() }
+func (i *actor) Len() int { return i.inf.Indexer.Len() }
 
 // Busy implements subjects.Informer.
-func (i *informer) Busy() bool {
+func (i *actor) Busy() bool {
 	return i.inf.Queue.Len() > 0 || slices.ContainsFunc(i.handlers, (*handler).busy)
 }

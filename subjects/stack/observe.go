@@ -1,16 +1,16 @@
 package stack
 
 import (
-	"github.com/informersim/informersim/informer/core"
+	"github.com/informersim/informersim/informer"
 	"github.com/informersim/informersim/subjects"
 	"k8s.io/client-go/tools/cache"
 )
 
 // observedQueue records what a Replace does to the queue: the deltas of single events follow from the frames.
 type observedQueue struct {
-	core.Queue
-	keyed     core.KeyedWriter // Queue, if it is one
-	informer  *informer
+	informer.Queue
+	keyed     informer.KeyedWriter // Queue, if it is one
+	informer  *actor
 	atomic    bool // what a Replace deletes shows only when it is processed
 	replacing bool
 }
@@ -33,7 +33,7 @@ func (q *observedQueue) Replace(list []any, rv string) error {
 	k := q.informer.kernel
 	keys := make([]string, 0, len(list))
 	for _, obj := range list {
-		key, err := core.MetaNamespaceKey(obj)
+		key, err := informer.MetaNamespaceKey(obj)
 		if err != nil {
 			return err
 		}
@@ -74,8 +74,8 @@ func (q *observedQueue) enqueued(t cache.DeltaType, key string, _ any) {
 
 // observedStore records what the controller does to the Indexer.
 type observedStore struct {
-	core.Store
-	informer *informer
+	informer.Store
+	informer *actor
 }
 
 // SetKey implements core.Store.
@@ -97,7 +97,7 @@ func (s *observedStore) DeleteKey(key string, final any) (old any, existed bool)
 }
 
 // ReplaceKeys implements core.Store.
-func (s *observedStore) ReplaceKeys(keys []string, objs []any, resourceVersion string) []core.Removed {
+func (s *observedStore) ReplaceKeys(keys []string, objs []any, resourceVersion string) []informer.Removed {
 	before := make([]any, len(keys))
 	for n, key := range keys {
 		if old, exists, err := s.Store.GetByKey(key); err == nil && exists {

@@ -1,8 +1,8 @@
 package stack
 
 import (
-	"github.com/informersim/informersim/informer/core"
-	workqueue "github.com/informersim/informersim/informer/workqueue/core"
+	"github.com/informersim/informersim/informer"
+	"github.com/informersim/informersim/informer/workqueue"
 	"github.com/informersim/informersim/subjects"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -16,11 +16,11 @@ type Parts struct {
 	// Queue makes the queue over the informer's store, whatever the informer is told. It reports what it enqueues to observe.
 	// Kind is which of the queues it stands for; "" for the delta queue.
 	Kind  subjects.Queue
-	Queue func(known *core.Indexer, observe core.EnqueueFunc) core.Queue
+	Queue func(known *informer.Indexer, observe informer.EnqueueFunc) informer.Queue
 	// Store wraps or replaces the store that the controller writes to.
-	Store func(core.Store) core.Store
+	Store func(informer.Store) informer.Store
 	// Process replaces Controller.HandleDeltas.
-	Process func(*core.Controller) func(*core.Popped) error
+	Process func(*informer.Controller) func(*informer.Popped) error
 	// ListOptions may change what a list asks for.
 	ListOptions func(*metav1.ListOptions)
 	// WorkQueue makes the work queue of a controller's workers. What becomes ready goes through the order.

@@ -8,23 +8,23 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/informersim/informersim/fakeapiserver"
-	"github.com/informersim/informersim/informer/core"
+	"github.com/informersim/informersim/informer"
 	"github.com/informersim/informersim/subjects"
 )
 
 // transport carries out what the reflector wants over one connection, with the retries of the REST layer (I36).
 type transport struct {
-	informer *informer
+	informer *actor
 	client   *fakeapiserver.Client
 	seq      uint64 // the want that is being carried out
-	op       core.Op
+	op       informer.Op
 	options  metav1.ListOptions
-	retry    core.RESTRetry
+	retry    informer.RESTRetry
 	req      fakeapiserver.ReqID // in flight; 0 for none
 	resendAt time.Time           // zero: no retry waits
 }
 
-func newTransport(i *informer) transport {
+func newTransport(i *actor) transport {
 	return transport{informer: i, client: i.stack.env.Cluster.Connect(i.spec.Name, i.spec.Policy)}
 }
 
@@ -34,23 +34,23 @@ func (t *transport) begin() {
 }
 
 // follow turns to what the reflector wants now; what an earlier want left behind is canceled.
-func (t *transport) follow(w *core.Want) {
+func (t *transport) follow(w *informer.Want) {
 	for w.Seq != t.seq {
 		t.cancel()
 		t.seq, t.op = w.Seq, w.Op
 		switch w.Op {
-		case core.OpList:
+		case informer.OpList:
 			t.options = w.Options
 			if tamper := t.informer.stack.parts.ListOptions; tamper != nil {
 				tamper(&t.options)
 			}
-			t.retry = core.RESTRetry{}
+			t.retry = informer.RESTRetry{}
 			t.send()
-		case core.OpWatch:
+		case informer.OpWatch:
 			t.options = w.Options
-			t.retry = core.RESTRetry{Watch: true}
+			t.retry = informer.RESTRetry{Watch: true}
 			t.send()
-		case core.OpSleep:
+		case informer.OpSleep:
 			t.recordWait("backoff", w.Until)
 		}
 	}
@@ -74,7 +74,7 @@ func (t *transport) cancel() {
 func (t *transport) send() {
 	o := t.options
 	o.LabelSelector, o.FieldSelector = t.informer.spec.Labels, t.informer.spec.Fields
-	if t.op == core.OpWatch {
+	if t.op == informer.OpWatch {
 		t.req = t.client.Watch(t.informer.spec.Resource, t.informer.spec.Namespace, o, t)
 	} else {
 		t.req = t.client.List(t.informer.spec.Resource, t.informer.spec.Namespace, o, t)
@@ -93,9 +93,9 @@ func (t *transport) onTime(now time.Time) {
 }
 
 // failed gives an error to the REST layer; ok is false if the request will be sent again.
-func (t *transport) failed(err error) (d core.RESTDecision, surface bool) {
-	d = t.retry.OnAnswer(core.RESTAnswerOf(err), t.informer.now())
-	if d.Action == core.RESTRetryAt {
+func (t *transport) failed(err error) (d informer.RESTDecision, surface bool) {
+	d = t.retry.OnAnswer(informer.RESTAnswerOf(err), t.informer.now())
+	if d.Action == informer.RESTRetryAt {
 		t.resendAt = d.At
 		t.recordWait("retry", d.At)
 		t.informer.armTimer()
@@ -142,7 +142,7 @@ func (t *transport) OnWatchOpenError(req fakeapiserver.ReqID, err error) {
 	r.SetTime(t.informer.now())
 	switch d, surface := t.failed(err); {
 	case !surface:
-	case d.Action == core.RESTEmptyWatch:
+	case d.Action == informer.RESTEmptyWatch:
 		r.OnWatchOpened()
 		r.OnWatchClosed(nil)
 	default:

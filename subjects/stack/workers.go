@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/informersim/informersim/informer/workqueue/core"
+	"github.com/informersim/informersim/informer/workqueue"
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/workers"
 )
@@ -16,7 +16,7 @@ const crashPause = time.Second
 
 // WorkQueue is what a worker's loop needs of its queue: core.RateLimitingQueue has it.
 type WorkQueue interface {
-	Add(key string) core.AddResult
+	Add(key string) workqueue.AddResult
 	TryGet() (key string, ok, shutdown bool)
 	Done(key string) (readyAgain bool)
 	AddRateLimited(now time.Time, key string) time.Duration
@@ -29,7 +29,7 @@ type WorkQueue interface {
 }
 
 // AddWorkers implements subjects.Informer.
-func (i *informer) AddWorkers(spec subjects.WorkersSpec) (subjects.Workers, error) {
+func (i *actor) AddWorkers(spec subjects.WorkersSpec) (subjects.Workers, error) {
 	name := i.spec.Name + "/" + spec.Name
 	pool, err := workers.NewPool(i.kernel, spec, workers.Source{Handler: name, Get: i.Get})
 	if err != nil {
@@ -48,20 +48,20 @@ func (i *informer) AddWorkers(spec subjects.WorkersSpec) (subjects.Workers, erro
 	return pool, nil
 }
 
-func newWorkQueue(l core.RateLimiter[string], order core.Order[string]) WorkQueue {
-	return core.NewRateLimitingQueue(order, l)
+func newWorkQueue(l workqueue.RateLimiter[string], order workqueue.Order[string]) WorkQueue {
+	return workqueue.NewRateLimitingQueue(order, l)
 }
 
-func limiterOf(spec subjects.WorkersSpec) core.RateLimiter[string] {
+func limiterOf(spec subjects.WorkersSpec) workqueue.RateLimiter[string] {
 	if spec.Base == 0 && spec.Max == 0 {
-		return core.DefaultControllerRateLimiter[string]()
+		return workqueue.DefaultControllerRateLimiter[string]()
 	}
-	return core.NewItemExponentialFailure[string](spec.Base, spec.Max)
+	return workqueue.NewItemExponentialFailure[string](spec.Base, spec.Max)
 }
 
 // workQueue is the work queue of a controller with the loops of its workers.
 type workQueue struct {
-	informer *informer
+	informer *actor
 	pool     *workers.Pool
 	spec     subjects.WorkersSpec
 	q        WorkQueue
@@ -75,7 +75,7 @@ var _ workers.Queue = (*workQueue)(nil)
 // readyOrder is the order of arrival, and tells of each key that becomes ready.
 type readyOrder struct {
 	q    *workQueue
-	keys core.Ring[string]
+	keys workqueue.Ring[string]
 }
 
 func (*readyOrder) Touch(string)  {}

@@ -1,0 +1,77 @@
+package dropin
+
+import (
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/informersim/informersim/informer"
+)
+
+// mutationDetectorEnabled is decided once, as in client-go: the detector is for test runs.
+var mutationDetectorEnabled, _ = strconv.ParseBool(os.Getenv("KUBE_CACHE_MUTATION_DETECTOR"))
+
+// NewCacheMutationDetector makes a detector that watches objects for being changed, and panics when one was (I90). It does
+// nothing unless KUBE_CACHE_MUTATION_DETECTOR was true when the program started: it needs a copy of every object.
+func NewCacheMutationDetector(name string) MutationDetector {
+	if !mutationDetectorEnabled {
+		return noMutationDetector{}
+	}
+	klog.Background().Info("Warning: the mutation detector is enabled, which keeps copies of all objects", "name", name)
+	return newMutationDetector(name, clock.RealClock{}, func(err error) { panic(err.Error()) })
+}
+
+type noMutationDetector struct{}
+
+func (noMutationDetector) AddObject(any)       {}
+func (noMutationDetector) Run(<-chan struct{}) {}
+
+// mutationDetector is informer's behind a lock, checked when it wants to be.
+type mutationDetector struct {
+	clock clock.Clock
+	fail  func(error)
+
+	mu   sync.Mutex
+	core informer.MutationDetector
+}
+
+func newMutationDetector(name string, clock clock.Clock, fail func(error)) *mutationDetector {
+	return &mutationDetector{clock: clock, fail: fail, core: informer.MutationDetector{Name: name}}
+}
+
+// AddObject begins to watch an object.
+func (d *mutationDetector) AddObject(obj any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.core.AddObject(obj)
+}
+
+// Run compares until stopCh is closed. It does not recover from the panic: the program's results cannot be trusted.
+func (d *mutationDetector) Run(stopCh <-chan struct{}) {
+	for {
+		timer := d.clock.NewTimer(d.check())
+		select {
+		case <-stopCh:
+			timer.Stop()
+			return
+		case <-timer.C():
+		}
+	}
+}
+
+// check compares everything and returns for how long to wait before the next time.
+func (d *mutationDetector) check() time.Duration {
+	d.mu.Lock()
+	now := d.clock.Now()
+	err := d.core.Check(now)
+	next := d.core.NextCheck()
+	d.mu.Unlock()
+	if err != nil {
+		d.fail(err)
+	}
+	return next.Sub(now)
+}

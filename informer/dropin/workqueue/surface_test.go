@@ -1,0 +1,30 @@
+package workqueue
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/informersim/informersim/informer/dropin/internal/apisurface"
+)
+
+// TestExportsWhatClientGoExports holds this package's exported names and signatures against those of the client-go in go.mod.
+func TestExportsWhatClientGoExports(t *testing.T) {
+	dir, err := apisurface.ModuleDir("k8s.io/client-go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := apisurface.Read(filepath.Join(dir, "util", "workqueue"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := apisurface.Read(".", "workqueue")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(want) < 80 {
+		t.Fatalf("client-go's package exports %d names, so the test looked in the wrong place", len(want))
+	}
+	for _, missing := range got.Missing(want) {
+		t.Error(missing)
+	}
+}

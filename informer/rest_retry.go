@@ -1,0 +1,157 @@
+package informer
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+)
+
+// DefaultRESTRetries is how often a request is sent again before its answer is passed on (I36).
+const DefaultRESTRetries = 10
+
+// RESTAnswer is what a transport got for one attempt of a request: an error without an HTTP response (Err), or a response
+// that is not a success (StatusCode, RetryAfter and, decoded, Err).
+type RESTAnswer struct {
+	// Err is the transport's error, or the API error that the response amounts to. nil is a success.
+	Err error
+	// StatusCode is the response's, 0 if there was none.
+	StatusCode int
+	// RetryAfter is the Retry-After header in seconds; HasRetryAfter says whether there was one that is a number.
+	RetryAfter    int
+	HasRetryAfter bool
+}
+
+// RESTAnswerOf is the answer of a transport that deals in errors alone: an API error stands for a response with its code,
+// and with a Retry-After if its details name seconds, which is when an apiserver sends that header.
+func RESTAnswerOf(err error) RESTAnswer {
+	a := RESTAnswer{Err: err}
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		s := status.Status()
+		a.StatusCode = int(s.Code)
+		if s.Details != nil && s.Details.RetryAfterSeconds > 0 {
+			a.RetryAfter, a.HasRetryAfter = int(s.Details.RetryAfterSeconds), true
+		}
+	}
+	return a
+}
+
+// RESTAction is what a RESTRetry decides.
+type RESTAction uint8
+
+// The actions.
+const (
+	// RESTSucceed: the request has succeeded.
+	RESTSucceed RESTAction = iota
+	// RESTRetryAt: send the request again at RESTDecision.At.
+	RESTRetryAt
+	// RESTFail: pass RESTDecision.Err to the Reflector.
+	RESTFail
+	// RESTEmptyWatch: tell the Reflector that the watch was opened, then that it was closed without an error.
+	RESTEmptyWatch
+)
+
+// RESTDecision is what to do after an attempt.
+type RESTDecision struct {
+	Action RESTAction
+	At     time.Time
+	Err    error
+}
+
+// RESTRetry is the layer of a REST client between a Reflector's want and the connection: it sends one request again where
+// client-go's rest.Request does, before the Reflector hears of it (I36). It stands for one request; the zero value is
+// ready for a LIST.
+type RESTRetry struct {
+	// Watch says that the request is a WATCH: cut connections and timeouts while opening are retried, and when they persist
+	// the watch counts as opened and closed.
+	Watch bool
+	// MaxRetries limits the retries. 0 means DefaultRESTRetries, negative none.
+	MaxRetries int
+
+	attempts int
+	last     error // of the attempt before
+}
+
+// Attempts is the number of answers given so far.
+func (r *RESTRetry) Attempts() int { return r.attempts }
+
+// OnAnswer takes the answer of an attempt that ended at now.
+func (r *RESTRetry) OnAnswer(a RESTAnswer, now time.Time) RESTDecision {
+	if a.Err == nil {
+		return RESTDecision{Action: RESTSucceed}
+	}
+	r.attempts++
+	retriable := a.StatusCode == 0 && r.retriable(a.Err)
+	if wait, ok := r.wait(a, retriable); ok && r.attempts <= r.maxRetries() {
+		r.remember(a)
+		return RESTDecision{Action: RESTRetryAt, At: now.Add(wait)}
+	}
+	if retriable && r.Watch {
+		return RESTDecision{Action: RESTEmptyWatch}
+	}
+	if a.StatusCode != 0 && !r.Watch {
+		return RESTDecision{Action: RESTFail, Err: a.Err}
+	}
+	return RESTDecision{Action: RESTFail, Err: r.wrap(a.Err)}
+}
+
+func (r *RESTRetry) maxRetries() int {
+	switch {
+	case r.MaxRetries == 0:
+		return DefaultRESTRetries
+	case r.MaxRetries < 0:
+		return 0
+	}
+	return r.MaxRetries
+}
+
+// wait is how long to wait before the next attempt, if there may be one: a second after a cut connection, and what the
+// server asked for after a 429 or 5xx with Retry-After. Without that header they are not retried.
+func (r *RESTRetry) wait(a RESTAnswer, retriable bool) (time.Duration, bool) {
+	if retriable {
+		return time.Second, true
+	}
+	busy := a.StatusCode == http.StatusTooManyRequests || a.StatusCode >= http.StatusInternalServerError
+	return time.Duration(a.RetryAfter) * time.Second, busy && a.HasRetryAfter
+}
+
+func (r *RESTRetry) retriable(err error) bool {
+	if r.Watch {
+		return utilnet.IsProbableEOF(err) || utilnet.IsTimeout(err)
+	}
+	return utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err)
+}
+
+// remember keeps transport errors only: a response is not an error to rest.Request until it is the final one.
+func (r *RESTRetry) remember(a RESTAnswer) {
+	if a.StatusCode == 0 {
+		r.last = a.Err
+	}
+}
+
+// wrap adds the error of an earlier attempt to the text of the final one, and nothing to its chain. rest.Request does so
+// for transport errors, and for responses of a WATCH.
+func (r *RESTRetry) wrap(err error) error {
+	if r.last == nil || r.last.Error() == err.Error() {
+		return err
+	}
+	earlier := r.last
+	var u *url.Error
+	if errors.As(earlier, &u) && u.Err != nil {
+		earlier = u.Err
+	}
+	return &retriedError{final: err, earlier: earlier}
+}
+
+type retriedError struct{ final, earlier error }
+
+func (e *retriedError) Error() string {
+	return fmt.Sprintf("%v - error from a previous attempt: %v", e.final, e.earlier)
+}
+
+func (e *retriedError) Unwrap() error { return e.final }

@@ -1,0 +1,33 @@
+package informer
+
+import "time"
+
+// internalErrorQuiet is the pause after which internal errors count as a new series.
+const internalErrorQuiet = time.Minute
+
+// retryDeadline allows retries for a while after the first error of a series (I34). The zero value allows none.
+type retryDeadline struct {
+	max         time.Duration
+	first, last time.Time
+}
+
+func (r *retryDeadline) failed(now time.Time) {
+	if now.Sub(r.last) >= internalErrorQuiet {
+		r.first = time.Time{}
+	}
+	if r.first.IsZero() {
+		r.first = now
+	}
+	r.last = now
+}
+
+func (r *retryDeadline) mayRetry(now time.Time) bool {
+	if r.max <= 0 {
+		return false
+	}
+	if now.Sub(r.first) <= r.max {
+		return true
+	}
+	r.first, r.last = time.Time{}, time.Time{}
+	return false
+}
