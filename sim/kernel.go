@@ -104,7 +104,7 @@ func (k *Kernel) Register(a Actor) ActorID {
 func (k *Kernel) Observe(o Observer) { k.observers = append(k.observers, o) }
 
 // OnApplied has f called in every step after its choice was applied and before the step ends. It is where an engine whose
-// actors have goroutines of their own waits until those have come to rest, and emits what they did. There is one f; nil for none.
+// actors have goroutines of their own waits until those are quiescent, and emits what they did. There is one f; nil for none.
 func (k *Kernel) OnApplied(f func()) { k.settle = f }
 
 // Clock is the run's virtual time.

@@ -48,3 +48,10 @@ func (s *Stream) IntN(n int) int {
 
 // Chance is true with probability p.
 func (s *Stream) Chance(p float64) bool { return s.Float64() < p }
+
+// SourceSeed is the seed of a math/rand source for a run's seed. The sources of neighbouring seeds have nothing in common.
+func SourceSeed(seed uint64) int64 {
+	seed ^= 0x9e3779b97f4a7c15
+	seed *= 0xbf58476d1ce4e5b9
+	return int64(seed ^ seed>>31)
+}

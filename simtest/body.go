@@ -116,14 +116,14 @@ func (b *body) answer() {
 	b.w.mu.Unlock()
 	b.current = nil
 	close(a.reply)
-	b.w.bubble.Rest()
+	b.w.bubble.Quiesce()
 }
 
 // play runs the body and steps the kernel until the body has ended, something is broken, or nothing goes on.
 func (w *world) play(f func()) {
 	k := w.kernel
 	go w.body.run(f)
-	w.bubble.Rest()
+	w.bubble.Quiesce()
 	idle := time.Duration(-1) // since when the body waits for something else
 	for w.found == nil && k.Err() == nil {
 		a, finished := w.body.poll()

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/informersim/informersim/fakeapiserver"
-	"github.com/informersim/informersim/subjects/clientgo"
 )
 
 // TB is what Run needs of a test. *testing.T, *testing.B, ginkgo's GinkgoT() and *rapid.T have it.
@@ -58,8 +57,9 @@ type Options struct {
 	// BodyPatience is how much virtual time the body may wait for something that is not one of Env's methods;
 	// DefaultBodyPatience if 0.
 	BodyPatience time.Duration
-	// Patience is how much real time the goroutines may take to come to rest after a step; clientgo.DefaultPatience if 0.
-	Patience time.Duration
+	// QuiescenceTimeout is how much real time the goroutines may take to become quiescent after a step;
+	// bubble.DefaultQuiescenceTimeout if 0.
+	QuiescenceTimeout time.Duration
 }
 
 // The values that zero Options mean.
@@ -98,9 +98,6 @@ func (o *Options) complete() error {
 	}
 	if o.BodyPatience <= 0 {
 		o.BodyPatience = DefaultBodyPatience
-	}
-	if o.Patience <= 0 {
-		o.Patience = clientgo.DefaultPatience
 	}
 	return o.completeMix()
 }

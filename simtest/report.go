@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informersim/informersim/subjects/clientgo"
+	"github.com/informersim/informersim/bubble"
 )
 
 // Where traces of failures are kept, relative to the package's folder, which is where its tests run.
@@ -136,7 +136,7 @@ func commandLine(t TB, pkg string) string {
 		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
 	}
 	command := "go test"
-	if clientgo.Seeded() {
+	if bubble.Seeded() {
 		command = overlayHint
 	}
 	return fmt.Sprintf("%s %s -run '%s'", command, pkg, strings.Join(parts, "/"))

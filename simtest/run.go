@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/informersim/informersim/bubble"
 	"github.com/informersim/informersim/sim"
-	"github.com/informersim/informersim/subjects/clientgo"
 )
 
 // Run calls body once for each seed, in a world of its own, and fails t at the first seed with which something is broken.
@@ -127,7 +127,7 @@ func (r *runner) verify(h sim.Header, first *outcome) {
 
 // whyNotRepeated is what usually makes a run differ from another one of its seed.
 func whyNotRepeated() string {
-	if clientgo.Seeded() {
+	if bubble.Seeded() {
 		return "Something in the bubble does not follow from what it is told. What the seed does not decide: the order of a map with more than eight " +
 			"keys that are pointers or hold some, real time, real input and output, and what outlives a run in package variables."
 	}
@@ -139,9 +139,9 @@ func whyNotRepeated() string {
 // whyNoReplay is what usually makes a run differ from its trace.
 func whyNoReplay(h sim.Header) string {
 	switch seeded := h.Options[optionRuntime] == runtimeSeeded; {
-	case seeded && !clientgo.Seeded():
+	case seeded && !bubble.Seeded():
 		return "The trace comes from a test that was built with the overlay of Go's runtime, and this one is not: " + overlayHint
-	case !seeded && clientgo.Seeded():
+	case !seeded && bubble.Seeded():
 		return "The trace comes from a test that was built without the overlay of Go's runtime, and this one has it: build it without -overlay."
 	}
 	return "The test, the controller or a library has changed since, or the run does not repeat: -simtest.verify tells."
@@ -226,8 +226,8 @@ func (r *runner) replay(file string) (*outcome, error) {
 			res = again
 		}
 		var diverged *sim.DivergedError
-		otherBuild := (h.Options[optionRuntime] == runtimeSeeded) != clientgo.Seeded()
-		if !errors.As(again.replay, &diverged) || clientgo.Seeded() || otherBuild && flags.replay == "" {
+		otherBuild := (h.Options[optionRuntime] == runtimeSeeded) != bubble.Seeded()
+		if !errors.As(again.replay, &diverged) || bubble.Seeded() || otherBuild && flags.replay == "" {
 			break
 		}
 	}
@@ -241,13 +241,13 @@ func (r *runner) play(s source) *outcome {
 	// Goroutines of the user's that wake at the same time take turns, and in the same order every time: whoever adds to a queue
 	// first, say, is then no matter of which processor was faster. The race detector shuffles them all the same.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	err := clientgo.HostWithin(r.o.Patience, s.header.Seed, func() {
+	err := bubble.Run(s.header.Seed, bubble.Options{QuiescenceTimeout: r.o.QuiescenceTimeout}, func() {
 		w = r.inBubble(s, res)
 	})
 	if w != nil {
 		w.ended.Store(true)
 	}
-	var stuck *clientgo.StuckError
+	var stuck *bubble.StuckError
 	switch {
 	case err == nil:
 	case errors.As(err, &stuck):
@@ -302,8 +302,8 @@ const lastWait = 10 * time.Minute
 // end ends everything in the bubble and names what does not.
 func (w *world) end(before int) error {
 	w.over(errOver)
-	w.bubble.Rest()
-	var left []clientgo.Goroutine
+	w.bubble.Quiesce()
+	var left []bubble.Goroutine
 	for waited := time.Duration(0); ; {
 		if runtime.NumGoroutine() <= before {
 			return nil
@@ -317,8 +317,8 @@ func (w *world) end(before int) error {
 		}
 		waited += max(w.bubble.Pass(lastWait/8), time.Millisecond)
 	}
-	err := &clientgo.LeakError{Goroutines: left}
-	if slices.ContainsFunc(left, func(g clientgo.Goroutine) bool { return !blockedForGood(g.State) }) {
+	err := &bubble.LeakError{Goroutines: left}
+	if slices.ContainsFunc(left, func(g bubble.Goroutine) bool { return !blockedForGood(g.State) }) {
 		w.ended.Store(true)
 		w.bubble.Abandon(err)
 	}

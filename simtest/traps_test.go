@@ -23,8 +23,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/informersim/informersim/bubble"
 	"github.com/informersim/informersim/simtest"
-	"github.com/informersim/informersim/subjects/clientgo"
 )
 
 // The default error handlers sleep until a while after the last error, which was in real time: for decades.
@@ -138,7 +138,7 @@ func TestMapOrderIsFound(t *testing.T) {
 		})
 	}
 	o := simtest.Options{Mix: "none", Verify: true, Seeds: 5}
-	if clientgo.Seeded() {
+	if bubble.Seeded() {
 		simtest.Run(t, o, body)
 		return
 	}
@@ -266,7 +266,7 @@ func TestWaitingForTheOutside(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if !isChild() {
 				out := runChild(t)
-				wantIn(t, out, "did not come to rest within", "TestWaitingForTheOutside", "an earlier run of this process")
+				wantIn(t, out, "did not become quiescent within", "TestWaitingForTheOutside", "an earlier run of this process")
 				return
 			}
 			simtestOfChild(t, wait)

@@ -15,17 +15,17 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 
+	"github.com/informersim/informersim/bubble"
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/transport"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
-	"github.com/informersim/informersim/subjects/clientgo"
 )
 
 // Engine and Subject are what the headers of traces say.
 const (
-	engine  = clientgo.Engine
+	engine  = bubble.Engine
 	subject = "simtest"
 
 	optionPackage = "package" // in the header's options: the import path of the test
@@ -45,7 +45,7 @@ type world struct {
 	cluster  *fakeapiserver.Cluster
 	api      *rest.Server
 	kinds    *catalogue
-	bubble   *clientgo.Bubble
+	bubble   *bubble.Bubble
 	gate     *gate
 	helpers  sim.ActorID // the client of Env's helpers
 	body     *body
@@ -82,7 +82,7 @@ func header(o *Options, name, pkg string, seed uint64) (sim.Header, error) {
 		"crashes": strconv.FormatFloat(o.Crashes, 'g', -1, 64), "maxCrashes": strconv.Itoa(o.MaxCrashes),
 		optionPackage: pkg, "replicas": strconv.Itoa(o.Replicas), "garbageCollection": strconv.FormatBool(o.GarbageCollection), "history": strconv.FormatInt(o.History, 10),
 	}}
-	if clientgo.Seeded() {
+	if bubble.Seeded() {
 		h.Options[optionRuntime] = runtimeSeeded
 	}
 	mix, err := json.Marshal(o.FaultMix.Draw(seed))
@@ -129,7 +129,7 @@ func newWorld(t TB, o *Options, kinds *catalogue, s source) (*world, error) {
 		w.kernel.Observe(s.replay)
 	}
 	w.ctx, w.over = context.WithCancelCause(context.Background())
-	if w.bubble, err = clientgo.Enter(w.kernel); err != nil {
+	if w.bubble, err = bubble.Enter(w.kernel); err != nil {
 		return nil, err
 	}
 	klog.SetLogger(logr.Discard()) // errors go to the terminal otherwise; the bubble's host puts it back
@@ -174,7 +174,7 @@ func (w *world) pass(d time.Duration) time.Duration {
 // settle ends a step: it waits until nothing moves in the bubble and brings in what was asked for there.
 func (w *world) settle() {
 	if !w.passed {
-		w.bubble.Rest()
+		w.bubble.Quiesce()
 	}
 	w.bubble.CheckTime()
 	w.gate.collect()

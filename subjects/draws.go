@@ -3,6 +3,8 @@ package subjects
 import (
 	"hash/fnv"
 	"math/rand"
+
+	"github.com/informersim/informersim/sim"
 )
 
 // Draws are the random numbers of a transcript: backoffs and watch timeouts. They depend on the seed and on what made an
@@ -38,7 +40,7 @@ func (d *Draws) Begin(who string) {
 func (d *Draws) Source(who string) int64 {
 	h := fnv.New64a()
 	h.Write([]byte(who)) // a hash takes everything
-	return SourceOf(d.seed ^ h.Sum64())
+	return sim.SourceSeed(d.seed ^ h.Sum64())
 }
 
 // Float64 returns a number in [0,1).
@@ -47,11 +49,4 @@ func (d *Draws) Float64() float64 {
 		d.source = rand.New(rand.NewSource(d.Source(d.who)))
 	}
 	return d.source.Float64()
-}
-
-// SourceOf is the seed of a math/rand source for a run's seed. Runs of neighbouring seeds have nothing in common.
-func SourceOf(seed uint64) int64 {
-	seed ^= 0x9e3779b97f4a7c15
-	seed *= 0xbf58476d1ce4e5b9
-	return int64(seed ^ seed>>31)
 }

@@ -7,7 +7,7 @@
 // Go behaves as it always does, but for the seeds of its maps' hashes.
 //
 // The overlay is made from the sources of the very toolchain that it is for, by a table of edits. It changes no file of the
-// toolchain, and nothing where -overlay is not given. Whoever seeds bubbles declares
+// toolchain, and nothing where -overlay is not given. The package that seeds bubbles, package bubble, declares
 //
 //	//go:linkname bubbleSeed runtime.bubbleSeed
 //	var bubbleSeed uint64

@@ -6,11 +6,11 @@ var mayImport = map[string][]string{
 	"sim":           {},
 	"fakeapiserver": {"internal", "sim"},
 	"informer":      {"internal"},
-	"bubble":        {},
-	"subjects":      {"informer", "fakeapiserver", "sim"},
+	"bubble":        {"sim"},
+	"subjects":      {"informer", "fakeapiserver", "bubble", "sim"},
 	"scenarios":     {"subjects", "fakeapiserver", "sim"},
 	"properties":    {"scenarios", "sim"},
-	"simtest":       {"subjects", "scenarios", "properties"},
+	"simtest":       {"scenarios", "properties", "bubble"},
 	"reports":       {"sim"},
 	"cmd":           {"internal", "bubble", "reports", "simtest", "properties", "scenarios", "subjects", "informer", "fakeapiserver", "sim"},
 	"internal":      {},
@@ -21,6 +21,7 @@ var mayImport = map[string][]string{
 var modulesOf = map[string][]string{
 	"sim":      {"k8s.io/utils/clock", "github.com/cespare/xxhash/v2"},
 	"informer": {"k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/client-go/", "k8s.io/klog/v2", "k8s.io/utils/", "golang.org/x/time/rate", "github.com/google/go-cmp/cmp", "github.com/go-logr/logr"},
+	"bubble":   {"k8s.io/apimachinery/pkg/util/runtime", "k8s.io/klog/v2"},
 	"reports":  {"github.com/cespare/xxhash/v2", "golang.org/x/term", "github.com/aymanbagabas/go-udiff"},
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/informersim/informersim/bubble"
 	"github.com/informersim/informersim/subjects"
 )
 
@@ -11,13 +12,13 @@ const (
 	// Name is what scenarios and traces call this subject.
 	Name = "client-go"
 	// Engine is the name of the engine that runs it.
-	Engine = "bubble"
+	Engine = bubble.Engine
 )
 
 // Subject is the subject "client-go".
 type Subject struct {
 	env       subjects.Env
-	bubble    *bubble // nil outside of one
+	gate      *gate // nil outside of one
 	informers []*actor
 	queues    []*workQueue
 	stamp     uint64 // what is offered because time has passed is as old as this
@@ -31,15 +32,14 @@ var (
 // New returns client-go in a world, which must be inside a bubble: see Host.
 func New(env subjects.Env) subjects.Subject {
 	s := &Subject{env: env}
-	j := running()
-	if j == nil || j.subject != nil {
-		return s
+	b, err := bubble.Enter(env.Kernel)
+	if err != nil {
+		return s // AddInformer says so
 	}
-	j.subject = s
-	s.bubble = newBubble(env.Kernel, j)
+	b.AtEnd(s.close)
+	s.gate = &gate{Bubble: b}
 	env.Kernel.Clock().Share(s.pass)
 	env.Kernel.OnApplied(s.settle)
-	surviveIntended()
 	return s
 }
 
@@ -51,7 +51,7 @@ func (*Subject) Engine() string { return Engine }
 
 // AddInformer implements subjects.Subject.
 func (s *Subject) AddInformer(spec subjects.InformerSpec) (subjects.Informer, error) {
-	if s.bubble == nil {
+	if s.gate == nil {
 		return nil, errors.New("the subject client-go needs a bubble of its own: give the run clientgo.Host as its Host")
 	}
 	i, err := newInformer(s, spec)
@@ -65,7 +65,7 @@ func (s *Subject) AddInformer(spec subjects.InformerSpec) (subjects.Informer, er
 // begin seeds the source that client-go draws from anew, in a transcript, with what belongs to who makes something happen now.
 func (s *Subject) begin(who string) {
 	if d := s.env.Draws; d != nil {
-		seedGlobal(d.Source(who))
+		s.gate.SeedRand(d.Source(who))
 	}
 }
 
@@ -79,19 +79,19 @@ func (s *Subject) pass(d time.Duration) time.Duration {
 	}
 	s.stamp = s.env.Kernel.NextStamp()
 	s.begin(subjects.ByClock)
-	return s.bubble.pass(d)
+	return s.gate.pass(d)
 }
 
 // settle ends a step: it waits until the bubble is quiescent and notes what happened there.
 func (s *Subject) settle() {
-	b := s.bubble
+	b := s.gate
 	if !b.touched {
 		return
 	}
 	if !b.passed {
-		b.rest()
+		b.Quiesce()
 	}
-	b.checkTime()
+	b.CheckTime()
 	for _, i := range s.informers {
 		i.collect()
 	}
@@ -112,15 +112,10 @@ func (s *Subject) close() {
 	for _, q := range s.queues {
 		q.close()
 	}
-	s.bubble.rest()
-	s.bubble.job.beginWait()
-	defer s.bubble.job.endWait()
-	limit := time.NewTimer(lastWait)
-	defer limit.Stop()
+	s.gate.Quiesce()
+	limit := time.Now().Add(lastWait)
 	for _, i := range s.informers {
-		select {
-		case <-i.ended:
-		case <-limit.C:
+		if !s.gate.PassUntil(i.ended, time.Until(limit)) {
 			return // who is left will be named
 		}
 	}

@@ -90,7 +90,7 @@ func (h *handler) called(n notification) {
 		n.key = key
 	}
 	n.rv = revisionOf(n.obj)
-	b := h.i.s.bubble
+	b := h.i.s.gate
 	b.mu.Lock()
 	h.resting = false
 	switch {
@@ -105,7 +105,7 @@ func (h *handler) called(n notification) {
 	}
 	h.parked = &n
 	b.mu.Unlock()
-	b.note()
+	b.Note()
 	if <-h.pass {
 		panic(intended{n.key})
 	}
@@ -124,7 +124,7 @@ func (h *handler) Apply(c sim.Choice) {
 	}
 	h.offered.taken()
 	call := &call{}
-	b := h.i.s.bubble
+	b := h.i.s.gate
 	b.mu.Lock()
 	if len(h.inbox) > 0 {
 		call.n = h.inbox[0]
@@ -161,7 +161,7 @@ func (h *handler) finish(call *call) {
 	if call.blocks {
 		h.pass <- call.verdict.Panics
 	}
-	h.i.s.bubble.touch()
+	h.i.s.gate.touch()
 }
 
 func (h *handler) record(n *notification) {
@@ -173,8 +173,8 @@ func (h *handler) record(n *notification) {
 
 // pending tells whether anything waits for the handler.
 func (h *handler) pending() bool {
-	h.i.s.bubble.mu.Lock()
-	defer h.i.s.bubble.mu.Unlock()
+	h.i.s.gate.mu.Lock()
+	defer h.i.s.gate.mu.Unlock()
 	return h.telling || h.call != nil || h.parked != nil || len(h.inbox) > 0
 }
 
@@ -211,15 +211,15 @@ func (h *handler) checkSynced() {
 
 func initial(n notification) bool { return n.detail == subjects.NotifyAddInitial }
 
-// drain lets everything that waits in client-go come to the inbox, and what comes from now on too. The bubble must come to
-// rest before gather.
+// drain lets everything that waits in client-go come to the inbox, and what comes from now on too. The bubble must
+// become quiescent before gather.
 func (h *handler) drain() {
 	h.letThrough(math.MaxInt)
 }
 
 // letThrough lets that many calls return.
 func (h *handler) letThrough(n int) {
-	b := h.i.s.bubble
+	b := h.i.s.gate
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	h.through = n
@@ -241,7 +241,7 @@ func (h *handler) mark() { h.base = len(h.inbox) }
 
 // gather ends a drain: what came since mark is put in order.
 func (h *handler) gather(order func([]notification)) {
-	b := h.i.s.bubble
+	b := h.i.s.gate
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if h.resting {
@@ -255,7 +255,7 @@ func (h *handler) gather(order func([]notification)) {
 // gatherAll is gather for a handler that was just added: the last call of its replay is parked, so that it is not told to
 // be synced before it has heard everything.
 func (h *handler) gatherAll() {
-	b := h.i.s.bubble
+	b := h.i.s.gate
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	h.through = 0
@@ -270,7 +270,7 @@ func (h *handler) gatherAll() {
 
 // drop ends the handler: what waits is forgotten.
 func (h *handler) drop() {
-	b := h.i.s.bubble
+	b := h.i.s.gate
 	h.offered.set(h.i.kernel, h.id, kindHandle, false)
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,22 +1,10 @@
 package clientgo
 
 import (
-	"bytes"
-	"context"
-	cryptorand "crypto/rand"
-	"errors"
-	"math/rand"
-	"os"
-	"os/exec"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/features"
-	"k8s.io/klog/v2"
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/sim"
@@ -27,78 +15,6 @@ func mustHost(t *testing.T, seed uint64, run func()) {
 	t.Helper()
 	if err := Host(seed, run); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// A bubble begins at the kernel's Epoch: objects stamped in a run do not lie in client-go's future.
-func TestBubbleBeginsAtTheEpoch(t *testing.T) {
-	var began time.Time
-	mustHost(t, 1, func() { began = time.Now() })
-	if !began.Equal(sim.Epoch) {
-		t.Errorf("the bubble began at %v, the kernel's epoch is %v", began.UTC(), sim.Epoch)
-	}
-}
-
-// The default error handlers keep the time of the last error in real time, and sleep for decades of the bubble's.
-func TestErrorsTakeNoTime(t *testing.T) {
-	before := len(utilruntime.ErrorHandlers)
-	var took time.Duration
-	mustHost(t, 1, func() {
-		start := time.Now()
-		for range 3 {
-			utilruntime.HandleErrorWithContext(context.Background(), errors.New("x"), "something failed")
-		}
-		took = time.Since(start)
-	})
-	if took != 0 {
-		t.Errorf("three errors took %v of virtual time", took)
-	}
-	if n := len(utilruntime.ErrorHandlers); n != before || n == 0 {
-		t.Errorf("after the run there are %d error handlers, before there were %d", n, before)
-	}
-}
-
-func TestGlobalSourcesBelongToTheSeed(t *testing.T) {
-	draw := func(seed uint64) (r []float64, c []byte) {
-		c = make([]byte, 16)
-		mustHost(t, seed, func() {
-			r = []float64{rand.Float64(), wait.Jitter(time.Second, 1).Seconds()}
-			if _, err := cryptorand.Read(c); err != nil {
-				t.Error(err)
-			}
-		})
-		return r, c
-	}
-	reader := cryptorand.Reader
-	r7, c7 := draw(7)
-	r8, c8 := draw(8)
-	again, cAgain := draw(7)
-	if !slices.Equal(r7, again) || !bytes.Equal(c7, cAgain) {
-		t.Errorf("two runs of seed 7 draw %v %x and %v %x", r7, c7, again, cAgain)
-	}
-	if r7[0] == r8[0] || r7[1] == r8[1] || bytes.Equal(c7, c8) {
-		t.Errorf("seeds 7 and 8 draw the same: %v %x and %v %x", r7, c7, r8, c8)
-	}
-	if cryptorand.Reader != reader {
-		t.Error("crypto/rand.Reader was not put back")
-	}
-}
-
-func TestKlogIsSilentDuringARun(t *testing.T) {
-	var log bytes.Buffer
-	state := klog.CaptureState()
-	defer state.Restore()
-	klog.LogToStderr(false)
-	klog.SetOutput(&log)
-	mustHost(t, 1, func() {
-		klog.Info("from inside")
-		klog.Background().Info("from inside")
-		klog.Flush()
-	})
-	klog.Info("from outside")
-	klog.Flush()
-	if strings.Contains(log.String(), "from inside") || !strings.Contains(log.String(), "from outside") {
-		t.Errorf("the log has %q", log.String())
 	}
 }
 
@@ -126,69 +42,3 @@ func TestSubjectWithoutABubble(t *testing.T) {
 		t.Errorf("the error is %v; it should say what to do", err)
 	}
 }
-
-// What is left behind is named, and the next run is not disturbed.
-func TestLeftGoroutinesAreNamed(t *testing.T) {
-	err := Host(1, func() {
-		never := make(chan struct{})
-		go leftBehind(never)
-	})
-	var leak *LeakError
-	if !errors.As(err, &leak) {
-		t.Fatalf("the error is %v", err)
-	}
-	if len(leak.Goroutines) != 1 || !strings.Contains(leak.Goroutines[0].At, "leftBehind") ||
-		!strings.Contains(leak.Goroutines[0].Started, "TestLeftGoroutinesAreNamed") || leak.Goroutines[0].State != "chan receive" {
-		t.Errorf("left are %v", leak.Goroutines)
-	}
-	ran := false
-	mustHost(t, 2, func() { ran = true })
-	if !ran {
-		t.Error("the run after it did not happen")
-	}
-}
-
-func leftBehind(c chan struct{}) { <-c }
-
-// stuckChild is set in the process that a test starts to see a run that never comes to rest, for its goroutines stay.
-const stuckChild = "INFORMERSIM_TEST_STUCK"
-
-// A goroutine that waits for something from outside of the bubble is found and named, and nothing hangs.
-func TestStuckRunEndsWithAnError(t *testing.T) {
-	if os.Getenv(stuckChild) != "" {
-		stuckRun(t)
-		return
-	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestStuckRunEndsWithAnError$", "-test.v")
-	cmd.Env = append(os.Environ(), stuckChild+"=1")
-	out, err := cmd.CombinedOutput()
-	if err != nil || !bytes.Contains(out, []byte("PASS")) {
-		t.Errorf("%v\n%s", err, out)
-	}
-}
-
-func stuckRun(t *testing.T) {
-	err := HostWithin(200*time.Millisecond, 1, func() {
-		k := sim.NewKernel(sim.Options{Strategy: sim.NewFIFO()})
-		b := newBubble(k, running())
-		go neverStops()
-		b.rest()
-	})
-	var stuck *StuckError
-	if !errors.As(err, &stuck) {
-		t.Fatalf("the error is %v", err)
-	}
-	if len(stuck.Goroutines) != 1 || !strings.Contains(stuck.Goroutines[0].At, "neverStops") ||
-		!strings.Contains(stuck.Goroutines[0].Started, "stuckRun") {
-		t.Errorf("not at rest are %v", stuck.Goroutines)
-	}
-	if !strings.Contains(err.Error(), "outside of the bubble") || !strings.Contains(err.Error(), "neverStops") {
-		t.Errorf("the error does not explain itself: %v", err)
-	}
-	if err := Host(2, func() {}); err == nil || !strings.Contains(err.Error(), "never came to rest") {
-		t.Errorf("the run after it has the error %v", err)
-	}
-}
-
-// neverStops waits as code does that was given wait.NeverStop.
-func neverStops() { <-wait.NeverStop }

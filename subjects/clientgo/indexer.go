@@ -33,7 +33,7 @@ func (v *indexerView) observe(obj any) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := v.i.s.bubble
+	b := v.i.s.gate
 	b.mu.Lock()
 	v.touched = append(v.touched, touched{key, obj})
 	b.mu.Unlock()
@@ -42,7 +42,7 @@ func (v *indexerView) observe(obj any) ([]string, error) {
 
 // collect notes the changes, in the order of keys.
 func (v *indexerView) collect() {
-	b := v.i.s.bubble
+	b := v.i.s.gate
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if v.rescan {

@@ -96,7 +96,7 @@ func (i *actor) example() runtime.Object {
 }
 
 func (i *actor) start() error {
-	b := i.s.bubble
+	b := i.s.gate
 	i.s.begin(subjects.ByScript)
 	ctx, cancel := context.WithCancel(context.Background())
 	i.loop, i.cancel = newLoopGate(ctx, b), cancel
@@ -106,14 +106,14 @@ func (i *actor) start() error {
 		i.inf.RunWithContext(i.loop)
 	}()
 	b.touch()
-	b.rest()
+	b.Quiesce()
 	var err error
 	if i.queue, err = viewQueue(i.inf); err == nil && !i.loop.waiting() {
 		err = errors.New("this client-go does not ask its context before it takes from the queue")
 	}
 	if err != nil {
 		cancel()
-		b.rest()
+		b.Quiesce()
 		return fmt.Errorf("%w: the subject client-go was made for v0.37", err)
 	}
 	i.backlog = backlog{queue: i.queue}
@@ -139,7 +139,7 @@ func (i *actor) Apply(c sim.Choice) {
 
 // pop lets the loop go round: once, or, where the queue has a part without an order, until it is through with that part.
 func (i *actor) pop() {
-	b := i.s.bubble
+	b := i.s.gate
 	unordered := i.backlog.unorderedAhead()
 	order := i.backlog.order
 	if !unordered {
@@ -151,7 +151,7 @@ func (i *actor) pop() {
 		for _, h := range i.handlers {
 			h.drain()
 		}
-		b.rest()
+		b.Quiesce()
 		for _, h := range i.handlers {
 			h.mark()
 		}
@@ -160,7 +160,7 @@ func (i *actor) pop() {
 	i.backlog.begin()
 	for {
 		i.loop.pass()
-		b.rest()
+		b.Quiesce()
 		if !i.backlog.popped() {
 			i.kernel.Fail(fmt.Errorf("clientgo: informer %s had something queued, but its loop took nothing; this is a bug of informersim", i.spec.Name))
 			return
@@ -207,7 +207,7 @@ func (i *actor) collectQueue() {
 		return
 	}
 	grown := i.backlog.grown()
-	if grown > 0 && i.s.bubble.passed {
+	if grown > 0 && i.s.gate.passed {
 		// Nothing but a resync is queued because time passes.
 		r := i.kernel.Record(i.id, subjects.KindResync)
 		r.N = int64(grown)
@@ -237,7 +237,7 @@ func (i *actor) resyncIn(now time.Duration) (time.Duration, bool) {
 }
 
 // offerWake offers the choice wake, which is as old as what else became possible at its instant: the kernel's own timers
-// fire when the bubble has come to rest.
+// fire when the bubble has become quiescent.
 func (i *actor) offerWake(want bool) {
 	if o := &i.wakeOffer; want && !o.on {
 		o.on, o.choice = true, i.kernel.OfferSince(i.id, kindWake, 0, i.s.stamp)
@@ -291,8 +291,8 @@ func (i *actor) addHandler(spec subjects.HandlerSpec, pool *workers.Pool) error 
 	r.Detail = "added"
 	i.kernel.Emit(r)
 	if i.loop != nil {
-		i.s.bubble.touch()
-		i.s.bubble.rest()
+		i.s.gate.touch()
+		i.s.gate.Quiesce()
 		h.gatherAll()
 	}
 	return nil
@@ -371,7 +371,7 @@ func (i *actor) shutDown() {
 	for _, h := range i.handlers {
 		h.drop()
 	}
-	i.s.bubble.touch()
+	i.s.gate.touch()
 }
 
 // Resource implements subjects.Informer.

@@ -11,12 +11,12 @@ import (
 // anything from the queue; nobody else is held up by it.
 type loopGate struct {
 	context.Context
-	b      *bubble
+	b      *gate
 	admit  chan struct{} // buffered: the kernel's side never blocks
 	parked bool          // guarded by b.mu
 }
 
-func newLoopGate(ctx context.Context, b *bubble) *loopGate {
+func newLoopGate(ctx context.Context, b *gate) *loopGate {
 	return &loopGate{Context: ctx, b: b, admit: make(chan struct{}, 1)}
 }
 
@@ -27,7 +27,7 @@ func (g *loopGate) Done() <-chan struct{} {
 		return done
 	}
 	g.set(true)
-	g.b.note()
+	g.b.Note()
 	select {
 	case <-g.admit:
 	case <-done:

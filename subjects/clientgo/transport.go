@@ -19,10 +19,10 @@ import (
 )
 
 // transport is an informer's ListerWatcher on one side and a client of the fake apiserver on the other. In between, what
-// goroutines in the bubble ask for is noted, and sent when the bubble has come to rest.
+// goroutines in the bubble ask for is noted, and sent when the bubble is quiescent.
 type transport struct {
 	i      *actor
-	b      *bubble
+	b      *gate
 	client *fakeapiserver.Client
 
 	// Noted by client-go's goroutines, guarded by b.mu.
@@ -64,7 +64,7 @@ type replaced struct {
 }
 
 func newTransport(i *actor, client *fakeapiserver.Client) *transport {
-	return &transport{i: i, b: i.s.bubble, client: client}
+	return &transport{i: i, b: i.s.gate, client: client}
 }
 
 func (t *transport) listerWatcher() cache.ListerWatcher {
@@ -133,7 +133,7 @@ func (t *transport) ask(ctx context.Context, isWatch bool, o metav1.ListOptions)
 	t.b.mu.Lock()
 	t.parked = append(t.parked, r)
 	t.b.mu.Unlock()
-	t.b.note()
+	t.b.Note()
 	select {
 	case a := <-r.answer:
 		return r, a, nil
@@ -147,7 +147,7 @@ func (t *transport) cancel(r *request) {
 	t.b.mu.Lock()
 	t.canceled = append(t.canceled, r)
 	t.b.mu.Unlock()
-	t.b.note()
+	t.b.Note()
 }
 
 // sleep waits before a retry.

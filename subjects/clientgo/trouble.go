@@ -70,7 +70,7 @@ func (h *handler) crash(c *call) {
 		h.lost = h.lost || initial(c.n)
 		return
 	}
-	b := h.i.s.bubble
+	b := h.i.s.gate
 	b.mu.Lock()
 	h.resting = true
 	b.mu.Unlock()
@@ -94,7 +94,7 @@ func (h *handler) rests() bool {
 	k := h.i.kernel
 	if h.restUntil == 0 {
 		h.restUntil = k.Elapsed() + crashPause
-		k.Clock().AfterFunc(crashPause, h.i.s.bubble.touch) // so that it is offered
+		k.Clock().AfterFunc(crashPause, h.i.s.gate.touch) // so that it is offered
 	}
 	if k.Elapsed() < h.restUntil {
 		return true
@@ -106,7 +106,7 @@ func (h *handler) rests() bool {
 // caughtUp puts what came when the handler's rest was over in order: runs of all that could be of a part without one, for
 // where that began and ended is not known.
 func (h *handler) caughtUp() {
-	b := h.i.s.bubble
+	b := h.i.s.gate
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if h.behind && !h.resting {

@@ -29,7 +29,7 @@ type workQueue struct {
 
 var _ workers.Queue = (*workQueue)(nil)
 
-// goWorker is one worker. Its goroutine rests before it takes a key, and inside of every reconcile.
+// goWorker is one worker. Its goroutine waits before it takes a key, and inside of every reconcile.
 type goWorker struct {
 	q      *workQueue
 	cancel context.CancelFunc
@@ -82,8 +82,8 @@ func (w *workQueue) start() {
 		w.workers = append(w.workers, g)
 		go wait.UntilWithContext(ctx, g.run, time.Second)
 	}
-	w.s.bubble.touch()
-	w.s.bubble.rest()
+	w.s.gate.touch()
+	w.s.gate.Quiesce()
 }
 
 // readyOrder is client-go's order of arrival, and tells of each key that becomes ready.
@@ -95,11 +95,11 @@ type readyOrder struct {
 // Push implements workqueue.Queue.
 func (o *readyOrder) Push(key string) {
 	o.Queue.Push(key)
-	b := o.w.s.bubble
+	b := o.w.s.gate
 	b.mu.Lock()
 	o.w.ready = append(o.w.ready, key)
 	b.mu.Unlock()
-	b.note()
+	b.Note()
 }
 
 // limiter is client-go's, and keeps its last answer for the record of the reconcile.
@@ -145,7 +145,7 @@ func (g *goWorker) next(ctx context.Context) bool {
 	return true
 }
 
-// pass rests until the kernel lets the worker take a key; false when the run is over.
+// pass waits until the kernel lets the worker take a key; false when the run is over.
 func (g *goWorker) pass(ctx context.Context) bool {
 	g.note(func() { g.idle = true })
 	defer g.note(func() { g.idle = false })
@@ -159,7 +159,7 @@ func (g *goWorker) pass(ctx context.Context) bool {
 
 var errReconcile = errors.New("the reconcile has failed, as the scenario says")
 
-// reconcile rests until the kernel ends it. A panic is an error, unless the workers are to crash.
+// reconcile waits until the kernel ends it. A panic is an error, unless the workers are to crash.
 func (g *goWorker) reconcile(ctx context.Context, key string) (err error) {
 	if !g.q.spec.Crash {
 		defer func() {
@@ -184,17 +184,17 @@ func (g *goWorker) reconcile(ctx context.Context, key string) (err error) {
 
 // note notes something for the kernel's side.
 func (g *goWorker) note(f func()) {
-	b := g.q.s.bubble
+	b := g.q.s.gate
 	b.mu.Lock()
 	f()
 	b.mu.Unlock()
-	b.note()
+	b.Note()
 }
 
 // look looks at what was noted.
 func (w *workQueue) look(f func()) {
-	w.s.bubble.mu.Lock()
-	defer w.s.bubble.mu.Unlock()
+	w.s.gate.mu.Lock()
+	defer w.s.gate.mu.Unlock()
 	f()
 }
 
@@ -228,7 +228,7 @@ func (w *workQueue) Idle(worker int) (idle bool) {
 func (w *workQueue) Begin(worker int) (key string, ok bool) {
 	g := w.workers[worker]
 	g.admit <- struct{}{}
-	w.rest()
+	w.quiesce()
 	w.look(func() { key, ok = g.key, !g.ended })
 	return key, ok
 }
@@ -237,7 +237,7 @@ func (w *workQueue) Begin(worker int) (key string, ok bool) {
 func (w *workQueue) End(worker int, _ string, o workers.Outcome) (e workers.Ended) {
 	g := w.workers[worker]
 	g.result <- o
-	w.rest()
+	w.quiesce()
 	w.look(func() { e = g.report })
 	return e
 }
@@ -245,19 +245,19 @@ func (w *workQueue) End(worker int, _ string, o workers.Outcome) (e workers.Ende
 // ShutDown implements workers.Queue.
 func (w *workQueue) ShutDown() {
 	w.q.ShutDown()
-	w.rest()
+	w.quiesce()
 }
 
-func (w *workQueue) rest() {
-	w.s.bubble.touch()
-	w.s.bubble.rest()
+func (w *workQueue) quiesce() {
+	w.s.gate.touch()
+	w.s.gate.Quiesce()
 	w.tell()
 }
 
 // collect notes, when the bubble is quiescent, what the passing of time has done.
 func (w *workQueue) collect() {
 	w.tell()
-	if w.s.bubble.passed {
+	if w.s.gate.passed {
 		w.pool.OfferSince(w.s.stamp)
 		return
 	}

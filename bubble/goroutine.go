@@ -1,23 +1,11 @@
-package clientgo
+package bubble
 
 import (
 	"bytes"
 	"fmt"
 	"runtime"
 	"strings"
-	"time"
 )
-
-// DefaultPatience is how long, in real time, a step may take to become quiescent. Steps take microseconds; what takes
-// this long never ends.
-const DefaultPatience = 30 * time.Second
-
-// StuckError says that a step did not become quiescent: a goroutine in the bubble runs for ever, or waits for something
-// outside of it.
-type StuckError struct {
-	Patience   time.Duration
-	Goroutines []Goroutine // those that are not at rest
-}
 
 // Goroutine is one goroutine of a bubble.
 type Goroutine struct {
@@ -31,19 +19,6 @@ func (g Goroutine) String() string {
 	return fmt.Sprintf("%s in %s, started by %s", g.State, g.At, g.Started)
 }
 
-func (e *StuckError) Error() string {
-	return fmt.Sprintf("the bubble did not come to rest within %v of real time. %s\n%s", e.Patience,
-		"These goroutines run, or wait for something that was made outside of the bubble (a channel of a package variable, "+
-			"a mutex, real input or output):", listing(e.Goroutines))
-}
-
-// LeakError says that a run left goroutines behind that will never end.
-type LeakError struct{ Goroutines []Goroutine }
-
-func (e *LeakError) Error() string {
-	return "the run is over and its informers are stopped, but these goroutines are blocked for good:\n" + listing(e.Goroutines)
-}
-
 func listing(gs []Goroutine) string {
 	if len(gs) == 0 {
 		return "  (none that can be told from those outside)"
@@ -53,27 +28,6 @@ func listing(gs []Goroutine) string {
 		lines[i] = "  " + g.String()
 	}
 	return strings.Join(lines, "\n")
-}
-
-// await waits for the end of the run and watches, from outside of the bubble and in real time, that it gets on.
-func (j *job) await(patience time.Duration) error {
-	tick := time.NewTicker(max(patience/4, time.Millisecond))
-	defer tick.Stop()
-	last, since := j.waits.Load(), time.Now()
-	for {
-		select {
-		case err := <-j.done:
-			return err
-		case <-tick.C:
-		}
-		if n := j.waits.Load(); n != last || !j.waiting.Load() {
-			last, since = n, time.Now()
-			continue
-		}
-		if time.Since(since) >= patience {
-			return &StuckError{Patience: patience, Goroutines: bubbled(dump(), true)}
-		}
-	}
 }
 
 // dump is the stack of every goroutine.

@@ -1,4 +1,4 @@
-package clientgo
+package bubble
 
 import (
 	"runtime/debug"
@@ -6,13 +6,13 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
-// bubbleSeed decides, in a program that was built with the overlay of package bubble/overlay, what Go leaves open in the
-// bubbles that are made from now on. In others it decides nothing.
+// bubbleSeed decides, in a program built with the overlay of package bubble/overlay, what Go leaves open in the bubbles that are
+// made from now on. In other programs it decides nothing.
 //
 //go:linkname bubbleSeed runtime.bubbleSeed
 var bubbleSeed uint64
 
-// seededRuntime tells whether this is a program of the former kind, whose variable is not 0.
+// seededRuntime tells whether the program was built with the overlay, which initialises the variable.
 var seededRuntime = bubbleSeed != 0
 
 // Seeded tells whether Go's runtime follows the seed in a bubble: the order of maps, of ready cases of a select, of timers.

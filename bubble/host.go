@@ -1,4 +1,4 @@
-package clientgo
+package bubble
 
 import (
 	"errors"
@@ -14,14 +14,17 @@ import (
 	"time"
 )
 
+// Engine is what traces call the engine of runs in a bubble.
+const Engine = "bubble"
+
 // job is one run: what a bubble is made for.
 type job struct {
 	seed    uint64
 	run     func()
 	done    chan error
-	subject *Subject // set by New, inside the bubble
-	entered bool     // by Enter, instead
-	restore func()   // puts the process-wide state back, once
+	options Options
+	entered *Bubble // by Enter, inside the bubble
+	restore func()  // puts the process-wide state back, once
 
 	// What the watchdog sees: how often the run has begun to wait for quiescence, and whether it waits now.
 	waits   atomic.Uint64
@@ -40,38 +43,47 @@ type host struct {
 
 	mu      sync.Mutex // serialises runs
 	current atomic.Pointer[job]
-	broken  error // a run never came to rest: its goroutines are still there
+	broken  error // a run got stuck: its goroutines are still there
 	frozen  bool  // the goroutine is in a bubble that was abandoned: another one is needed
 }
 
 var theHost = host{jobs: make(chan *job), ended: make(chan struct{})}
 
-// Host runs run inside a bubble, with the process-wide state that client-go uses set up for the seed, and returns when run
-// has returned and everything in the bubble has ended. One run at a time: others wait. An error says that the run did not
-// come to rest, or left goroutines behind; run itself reports its own errors.
-//
-// Host is a subjects.Host. It may not be called from within a bubble.
-func Host(seed uint64, run func()) error { return HostWithin(DefaultPatience, seed, run) }
+// Options configure a run. The zero value works.
+type Options struct {
+	// QuiescenceTimeout is how much real time a step may take to become quiescent; DefaultQuiescenceTimeout if 0.
+	QuiescenceTimeout time.Duration
+	// TakeOver sets up more process-wide state than that of every run, and returns what puts it back; nil for none. It is called
+	// outside of the bubble.
+	TakeOver func() (restore func())
+}
 
-// HostWithin is Host with another patience: how long, in real time, a step may take to become quiescent.
-func HostWithin(patience time.Duration, seed uint64, run func()) error {
+// Run calls run inside a bubble, with the process-wide state set up for the seed, and returns when run has returned and every
+// goroutine in the bubble has ended. One run at a time: others wait. It returns a *StuckError if a step did not become quiescent,
+// a *LeakError if goroutines were left behind, and ErrRace; run reports its own errors.
+//
+// Run may not be called inside a bubble.
+func Run(seed uint64, o Options, run func()) error {
+	if o.QuiescenceTimeout <= 0 {
+		o.QuiescenceTimeout = DefaultQuiescenceTimeout
+	}
 	h := &theHost
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.broken != nil {
-		return fmt.Errorf("an earlier run of this process never came to rest: %w", h.broken)
+		return fmt.Errorf("an earlier run of this process never became quiescent: %w", h.broken)
 	}
 	if h.frozen {
 		h.once, h.jobs, h.frozen = sync.Once{}, make(chan *job), false
 	}
 	h.once.Do(h.start)
-	j := &job{seed: seed, run: run, done: make(chan error, 1)}
+	j := &job{seed: seed, options: o, run: run, done: make(chan error, 1)}
 	select {
 	case h.jobs <- j:
 	case <-h.ended:
-		return errors.New("clientgo: the testing package runs no test: in a TestMain, use it from a test, not around m.Run")
+		return errors.New("bubble: the testing package runs no test: in a TestMain, use it from a test, not around m.Run")
 	}
-	err := j.await(patience)
+	err := j.await(o.QuiescenceTimeout)
 	var stuck *StuckError
 	if errors.As(err, &stuck) {
 		h.broken = err
@@ -107,6 +119,20 @@ func (h *host) start() {
 	go testing.Main(all, tests, nil, nil)
 }
 
+// takeOver sets up the process-wide state: that of every run, then the run's own.
+func (j *job) takeOver() (restore func()) {
+	restoreCommon := takeOver(j.seed)
+	if j.options.TakeOver == nil {
+		return restoreCommon
+	}
+	restoreOwn := j.options.TakeOver()
+	return func() {
+		restoreOwn()
+		restoreCommon()
+	}
+}
+
+// serve makes a bubble for each run.
 func (h *host) serve(t *testing.T) {
 	for j := range h.jobs {
 		j.done <- h.bubble(t, j)
@@ -115,7 +141,7 @@ func (h *host) serve(t *testing.T) {
 
 // bubble makes one run.
 func (h *host) bubble(t *testing.T, j *job) (err error) {
-	j.restore = sync.OnceFunc(takeOver(j.seed))
+	j.restore = sync.OnceFunc(j.takeOver())
 	defer j.restore()
 	h.current.Store(j)
 	defer h.current.Store(nil)
@@ -142,8 +168,8 @@ func (h *host) bubble(t *testing.T, j *job) (err error) {
 				cryptotest.SetGlobalRandom(t, j.seed)
 			}
 			j.run()
-			if j.subject != nil {
-				j.subject.close()
+			if b := j.entered; b != nil && b.atEnd != nil {
+				b.atEnd()
 			}
 		})
 		err = nil
@@ -152,10 +178,7 @@ func (h *host) bubble(t *testing.T, j *job) (err error) {
 	return err
 }
 
-// ErrRace is the error of a run in which the race detector has found something. Nothing else fails the test that a bubble is for
-// the testing package.
+// ErrRace is the error of a run in which the race detector has found something. To the testing package a bubble is a test, and
+// nothing else fails it.
 var ErrRace = errors.New("the race detector has found a data race during this run, and has reported it above: " +
 	"what a process shares with the test's body, or with another process, needs a lock or sync/atomic, as in any program")
-
-// running is the job whose bubble the caller is in, nil if there is none.
-func running() *job { return theHost.current.Load() }

@@ -1,0 +1,63 @@
+package bubble
+
+import (
+	cryptorand "crypto/rand"
+	"encoding/binary"
+	"io"
+	"math/rand"
+	randv2 "math/rand/v2"
+	"sync"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/klog/v2"
+
+	"github.com/informersim/informersim/sim"
+)
+
+// takeOver sets up the process-wide state that Kubernetes' libraries read, and returns what puts it back:
+//
+//   - math/rand's global source, from which backoffs, jitters and watch timeouts are drawn (k8s.io/apimachinery's wait,
+//     client-go's reflector). It cannot be put back to what it was, so afterwards it has a random seed.
+//   - crypto/rand.Reader, from which uids and names are made.
+//   - utilruntime.ErrorHandlers: the default ones keep the time of the last error in a package variable and sleep until it is
+//     a while ago, which in a later bubble is decades.
+//   - utilruntime.PanicHandlers and ReallyCrash, which a program in the bubble may set.
+//   - klog, which would write to the terminal.
+func takeOver(seed uint64) (restore func()) {
+	log := klog.CaptureState()
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
+	handlers := utilruntime.ErrorHandlers
+	utilruntime.ErrorHandlers = nil
+	panicHandlers, reallyCrash := utilruntime.PanicHandlers, utilruntime.ReallyCrash
+	seedGlobalRand(sim.SourceSeed(seed))
+	reader := cryptorand.Reader
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
+	cryptorand.Reader = &lockedReader{r: randv2.NewChaCha8(key)}
+	return func() {
+		cryptorand.Reader = reader
+		seedGlobalRand(int64(randv2.Uint64()))
+		utilruntime.ErrorHandlers = handlers
+		utilruntime.PanicHandlers, utilruntime.ReallyCrash = panicHandlers, reallyCrash
+		log.Restore()
+	}
+}
+
+// lockedReader makes a generator safe for concurrent use, as crypto/rand.Reader is.
+type lockedReader struct {
+	mu sync.Mutex
+	r  *randv2.ChaCha8
+}
+
+func (l *lockedReader) Read(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.r.Read(p)
+}
+
+// seedGlobalRand seeds math/rand's global source.
+func seedGlobalRand(seed int64) {
+	//lint:ignore SA1019 there is no other way to reach it
+	rand.Seed(seed)
+}
