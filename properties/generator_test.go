@@ -39,29 +39,29 @@ func (f *fed) IntN(n int) int {
 }
 
 // checked runs a scenario with all properties.
-func checked(t testing.TB, s *scenarios.Scenario, factory subjects.Factory, seed uint64, strategy, mix string) *scenarios.Result {
+func checked(t testing.TB, s *scenarios.Scenario, subject subjects.Kind, seed uint64, strategy, mix string) *scenarios.Result {
 	t.Helper()
-	res, err := run(s, factory, seed, strategy, mix)
+	res, err := run(s, subject, seed, strategy, mix)
 	if err != nil {
 		t.Fatalf("%v\nseed %d, strategy %s, mix %s\n%s", err, seed, strategy, mix, s.Text())
 	}
 	return res
 }
 
-func run(s *scenarios.Scenario, factory subjects.Factory, seed uint64, strategy, mix string) (*scenarios.Result, error) {
-	o, err := options(factory, seed, strategy, mix)
+func run(s *scenarios.Scenario, subject subjects.Kind, seed uint64, strategy, mix string) (*scenarios.Result, error) {
+	o, err := options(subject, seed, strategy, mix)
 	if err != nil {
 		return nil, err
 	}
 	return scenarios.Run(context.Background(), s, o)
 }
 
-func options(factory subjects.Factory, seed uint64, strategy, mix string) (scenarios.Options, error) {
+func options(subject subjects.Kind, seed uint64, strategy, mix string) (scenarios.Options, error) {
 	checkers, err := properties.New()
 	if err != nil {
 		return scenarios.Options{}, err
 	}
-	o := scenarios.Options{Subject: factory, SubjectName: stack.Name, Seed: seed, Strategy: strategy, Checkers: checkers, MaxSteps: 2_000_000}
+	o := scenarios.Options{Subject: subject, Seed: seed, Strategy: strategy, Checkers: checkers, MaxSteps: 2_000_000}
 	if mix != "" {
 		m, err := fakeapiserver.FaultMixNamed(mix)
 		if err != nil {
@@ -91,7 +91,7 @@ func TestGeneratedScenarios(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, how := range []struct{ strategy, mix string }{{"fifo", ""}, {"random", ""}, {"random", "default"}, {"random", "storm"}, {"random", "edges"}} {
-			if res := checked(t, s, stack.New, seed, how.strategy, how.mix); res.Violation != nil {
+			if res := checked(t, s, stack.Kind, seed, how.strategy, how.mix); res.Violation != nil {
 				t.Fatal(explain(s, res))
 			}
 		}
@@ -117,7 +117,7 @@ func TestScenarioStateMachine(t *testing.T) {
 		}
 		seed := rapid.Uint64Range(1, 1000).Draw(t, "seed")
 		mix := rapid.SampledFrom([]string{"", "light", "default", "storm", "edges"}).Draw(t, "mix")
-		res, err := run(s, stack.New, seed, "random", mix)
+		res, err := run(s, stack.Kind, seed, "random", mix)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, s.Text())
 		}
@@ -146,7 +146,7 @@ func FuzzScenario(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res := checked(t, s, stack.New, seed, "random", mixes[int(mix)%len(mixes)]); res.Violation != nil {
+		if res := checked(t, s, stack.Kind, seed, "random", mixes[int(mix)%len(mixes)]); res.Violation != nil {
 			t.Fatal(explain(s, res))
 		}
 	})

@@ -103,7 +103,7 @@ func TestMutantsAreFound(t *testing.T) {
 func find(t *testing.T, m mutants.Mutant, search []attempt) (attempt, int, *scenarios.Result) {
 	t.Helper()
 	for i, a := range search {
-		res := checked(t, a.scenario, m.Factory, a.seed, a.strategy, a.mix)
+		res := checked(t, a.scenario, m.Kind, a.seed, a.strategy, a.mix)
 		v := res.Violation
 		switch {
 		case v == nil:
@@ -125,7 +125,7 @@ func replayed(t *testing.T, m mutants.Mutant, a attempt, found *scenarios.Result
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "found.trace.jsonl")
 	var trace bytes.Buffer
-	o, err := options(m.Factory, a.seed, a.strategy, a.mix)
+	o, err := options(m.Kind, a.seed, a.strategy, a.mix)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func replayed(t *testing.T, m mutants.Mutant, a attempt, found *scenarios.Result
 	if err := os.WriteFile(path, trace.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	again, err := replay(path, m.Factory)
+	again, err := replay(path, m.Kind)
 	if err != nil {
 		t.Fatalf("the replay: %v", err)
 	}
@@ -144,12 +144,12 @@ func replayed(t *testing.T, m mutants.Mutant, a attempt, found *scenarios.Result
 		t.Errorf("the replay finds\n%v\nthe run found\n%v", again.Violation, found.Violation)
 	}
 	var diverged *sim.DivergedError
-	if _, err := replay(path, stack.New); !errors.As(err, &diverged) {
+	if _, err := replay(path, stack.Kind); !errors.As(err, &diverged) {
 		t.Errorf("the replay with the stack without the defect ends with %v", err)
 	}
 }
 
-func replay(path string, factory subjects.Factory) (*scenarios.Result, error) {
+func replay(path string, subject subjects.Kind) (*scenarios.Result, error) {
 	in, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func replay(path string, factory subjects.Factory) (*scenarios.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := options(factory, 0, "", "")
+	o, err := options(subject, 0, "", "")
 	if err != nil {
 		return nil, err
 	}
@@ -174,12 +174,12 @@ func TestMutantsInTheCatalogue(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res := checked(t, s, m.Factory, 1, "fifo", "")
+			res := checked(t, s, m.Kind, 1, "fifo", "")
 			if v := res.Violation; v == nil || v.Property != m.Property && !slices.Contains(m.Also, v.Property) {
 				t.Fatalf("%s shows %v, not %s", m.Scenario, v, m.Property)
 			}
 			t.Logf("%s: %s at step %d: %s", m.Scenario, res.Violation.Property, res.Violation.Step, res.Violation.Message)
-			if good := checked(t, s, stack.New, 1, "fifo", ""); !good.Passed() {
+			if good := checked(t, s, stack.Kind, 1, "fifo", ""); !good.Passed() {
 				t.Errorf("the stack without the defect: %s", good.Verdict())
 			}
 		})
@@ -195,11 +195,11 @@ func TestFlawlessMutant(t *testing.T) {
 	t.Run("work", func(t *testing.T) { flawless(t, subjects.QueueAtomic, mutants.FlawlessWork()) })
 }
 
-func flawless(t *testing.T, kind subjects.Queue, factory subjects.Factory) {
+func flawless(t *testing.T, kind subjects.Queue, subject subjects.Kind) {
 	for seed := uint64(1); seed <= 100; seed++ {
 		for _, mix := range []string{"default", "storm"} {
 			for _, s := range []*scenarios.Scenario{withQueue(t, scenarios.BuiltIn(), kind), withQueue(t, scenarioOf(t, seed), kind)} {
-				own, other := checked(t, s, stack.New, seed, "random", mix), checked(t, s, factory, seed, "random", mix)
+				own, other := checked(t, s, stack.Kind, seed, "random", mix), checked(t, s, subject, seed, "random", mix)
 				for _, res := range []*scenarios.Result{own, other} {
 					if res.Violation != nil {
 						t.Fatal(explain(s, res))
@@ -220,7 +220,7 @@ func TestFindingText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res := checked(t, s, m.Factory, 1, "fifo", "")
+	res := checked(t, s, m.Kind, 1, "fifo", "")
 	var b strings.Builder
 	if err := scenarios.WriteText(&b, scenarios.Finding{Result: res, Replay: []string{"informersim replay x.trace.jsonl"}}); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/script"
 	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
 )
 
 func mustParse(t *testing.T, text string) *scenarios.Scenario {
@@ -195,7 +196,7 @@ func TestBadOptions(t *testing.T) {
 		edit func(*scenarios.Options)
 		want string
 	}{
-		{"no subject", func(o *scenarios.Options) { o.Subject = nil }, "scenarios: Options.Subject is not set"},
+		{"no subject", func(o *scenarios.Options) { o.Subject = subjects.Kind{} }, "scenarios: Options.Subject is not set"},
 		{"strategy", func(o *scenarios.Options) { o.Strategy = "randm" }, `there is no strategy "randm"; did you mean "random"?`},
 		{"fifo with faults", func(o *scenarios.Options) { o.Strategy, o.Mix = "fifo", mix(t, "default") }, "the strategy fifo never picks a fault, so it cannot be used with a fault mix; use random"},
 	} {

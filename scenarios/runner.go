@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,14 +18,8 @@ import (
 
 // Options say how a scenario is run. Subject is needed; the zero value of the rest runs the transcript without checkers.
 type Options struct {
-	// Subject makes the stack under test.
-	Subject subjects.Factory
-	// SubjectName is the name that the trace's header gives the subject.
-	SubjectName string
-	// Host makes what the subject's runs need around them; nil if they need nothing.
-	Host subjects.Host
-	// Engine is the name that the trace's header gives the engine; "" is "step".
-	Engine string
+	// Subject is the kind of stack under test.
+	Subject subjects.Kind
 	// Seed of every random stream.
 	Seed uint64
 	// Strategy is "fifo" or "random"; "" is fifo without a mix and random with one.
@@ -122,7 +115,7 @@ func Replay(ctx context.Context, r *sim.TraceReader, o Options) (*Result, error)
 
 func (o *Options) header(s *Scenario) (sim.Header, error) {
 	h := sim.Header{
-		Scenario: s.Name, Script: s.Text(), Subject: o.SubjectName, Engine: cmp.Or(o.Engine, "step"), Strategy: o.strategyName(), Seed: o.Seed, Versions: o.Versions,
+		Scenario: s.Name, Script: s.Text(), Subject: o.Subject.Name, Engine: o.Subject.Engine, Strategy: o.strategyName(), Seed: o.Seed, Versions: o.Versions,
 	}
 	if o.Mix != nil {
 		mix, err := json.Marshal(o.Mix)
@@ -171,19 +164,19 @@ func (o *Options) strategy() (sim.Strategy, error) {
 
 // hosted is play in the surroundings that the subject needs.
 func hosted(ctx context.Context, s *Scenario, o *Options, header sim.Header, strategy sim.Strategy, replay *sim.Replay) (*Result, error) {
-	if o.Host == nil {
+	if o.Subject.Host == nil {
 		return play(ctx, s, o, header, strategy, replay)
 	}
 	var res *Result
 	var err error
-	if herr := o.Host(o.Seed, func() { res, err = play(ctx, s, o, header, strategy, replay) }); herr != nil {
+	if herr := o.Subject.Host(o.Seed, func() { res, err = play(ctx, s, o, header, strategy, replay) }); herr != nil {
 		return nil, herr // the run may not have returned: what it has set is not to be looked at
 	}
 	return res, err
 }
 
 func play(ctx context.Context, s *Scenario, o *Options, header sim.Header, strategy sim.Strategy, replay *sim.Replay) (*Result, error) {
-	if o.Subject == nil {
+	if o.Subject.New == nil {
 		return nil, errors.New("scenarios: Options.Subject is not set")
 	}
 	ko := sim.Options{Seed: o.Seed, Strategy: strategy, Start: header.Digest()}
@@ -197,7 +190,7 @@ func play(ctx context.Context, s *Scenario, o *Options, header sim.Header, strat
 		resources:  map[string]fakeapiserver.ResourceID{}, informers: map[string]subjects.Informer{},
 		handlers: map[string]subjects.Informer{}, writers: map[string]*writer{}, workers: map[string]subjects.Workers{}, stopped: map[string]bool{},
 		result: &Result{
-			Scenario: s.Name, Subject: o.SubjectName, Engine: header.Engine, Strategy: header.Strategy, Seed: o.Seed,
+			Scenario: s.Name, Subject: o.Subject.Name, Engine: o.Subject.Engine, Strategy: header.Strategy, Seed: o.Seed,
 			Outputs: map[*script.Command]string{},
 		},
 	}

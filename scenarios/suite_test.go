@@ -17,6 +17,8 @@ import (
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/script"
+	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/kinds"
 	"github.com/informersim/informersim/subjects/stack"
 )
 
@@ -42,7 +44,9 @@ var _ = Describe("scenario", func() {
 			continue
 		}
 		Context(s.Name, Label(s.Faults()...), func() {
-			It("goes as its transcript says", func(ctx SpecContext) { playTranscript(ctx, s, path) })
+			for _, kind := range kinds.All() {
+				It("goes as its transcript says on "+kind.Name, func(ctx SpecContext) { playTranscript(ctx, s, kind, path) })
+			}
 			It("holds under other schedules", func(ctx SpecContext) { explore(ctx, s, path, "none") })
 			It("holds under other schedules and faults", func(ctx SpecContext) { explore(ctx, s, path, "default") })
 		})
@@ -62,21 +66,23 @@ func withProperties(seed uint64) scenarios.Options {
 	if err != nil {
 		panic(err) // it has no names to get wrong
 	}
-	return scenarios.Options{Subject: stack.New, SubjectName: stack.Name, Seed: seed, Checkers: checkers}
+	return scenarios.Options{Subject: stack.Kind, Seed: seed, Checkers: checkers}
 }
 
-func playTranscript(ctx context.Context, s *scenarios.Scenario, path string) {
+func playTranscript(ctx context.Context, s *scenarios.Scenario, kind subjects.Kind, path string) {
 	GinkgoHelper()
-	res, err := scenarios.Run(ctx, s, withProperties(1))
+	o := withProperties(1)
+	o.Subject = kind
+	res, err := scenarios.Run(ctx, s, o)
 	Expect(err).NotTo(HaveOccurred())
-	if *rewrite {
+	if *rewrite && kind.Name == stack.Kind.Name {
 		text, err := script.Rewrite(s.File(), res.Outputs)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(os.WriteFile(path, text, 0o666)).To(Succeed())
 		res.Mismatches = slices.DeleteFunc(res.Mismatches, func(m scenarios.Mismatch) bool { return m.Message == "" })
 	}
 	if !res.Passed() {
-		Fail(textOf(res, "informersim run scenarios/"+path))
+		Fail(textOf(res, "informersim run --subject "+kind.Name+" scenarios/"+path))
 	}
 }
 

@@ -103,8 +103,7 @@ func (w *World) startCluster(o fakeapiserver.ClusterOptions) error {
 	if w.transcript {
 		env.Draws = subjects.NewDraws(w.options.Seed)
 	}
-	w.subject = w.options.Subject(env)
-	w.result.Subject, w.result.Engine = w.subject.Name(), w.subject.Engine()
+	w.subject = w.options.Subject.New(env)
 	return nil
 }
 

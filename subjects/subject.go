@@ -30,19 +30,9 @@ type Env struct {
 
 // Subject is an informer stack under test.
 type Subject interface {
-	// Name is what scenarios and traces call it, e.g. "stack"; Engine is "step" or "bubble".
-	Name() string
-	Engine() string
 	// AddInformer makes an informer and starts it.
 	AddInformer(InformerSpec) (Informer, error)
 }
-
-// Factory makes a subject in a world.
-type Factory func(Env) Subject
-
-// Host makes what a run of a subject needs around it, such as a bubble for goroutines, and calls run, which is the whole run
-// of that seed, inside. An error says that this could not be done; run keeps its own errors.
-type Host func(seed uint64, run func()) error
 
 // InformerSpec describes an informer. Name and Resource are needed.
 type InformerSpec struct {

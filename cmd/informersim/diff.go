@@ -15,6 +15,7 @@ import (
 	"github.com/informersim/informersim/properties/differential"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/clientgo"
 	"github.com/informersim/informersim/subjects/stack"
 )
@@ -77,9 +78,8 @@ func (f *diffFlags) seedRange(withFile bool) (seedRange, error) {
 var notCompared = []string{"step", "write", "write-fault"}
 
 // diffSides are the two subjects that are compared.
-func diffSides() (left, right differential.Side) {
-	return differential.Side{Name: stack.Name, New: stack.New},
-		differential.Side{Name: clientgo.Name, New: clientgo.New, Host: clientgo.Host}
+func diffSides() (left, right subjects.Kind) {
+	return stack.Kind, clientgo.Kind
 }
 
 func (f *diffFlags) run(c *cobra.Command, args []string) error {
@@ -139,7 +139,7 @@ func (f *diffFlags) generate(seed uint64) (*scenarios.Scenario, error) {
 }
 
 // show reduces a difference and prints it.
-func (f *diffFlags) show(c *cobra.Command, out io.Writer, s *scenarios.Scenario, left, right differential.Side, seed uint64, d *differential.Difference) error {
+func (f *diffFlags) show(c *cobra.Command, out io.Writer, s *scenarios.Scenario, left, right subjects.Kind, seed uint64, d *differential.Difference) error {
 	before := len(s.File().Commands())
 	s, d, err := differential.Shrink(c.Context(), s, left, right, seed, d)
 	if err != nil {

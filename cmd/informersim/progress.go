@@ -84,7 +84,7 @@ func (s *sums) add(r *scenarios.Result) {
 }
 
 func (s *sums) print(w io.Writer, r *runner, took time.Duration) {
-	fmt.Fprintf(w, "scenario %s · subject %s · seeds %d..%d", r.scenario.Name, r.subject.name, r.seeds.first, r.seeds.last)
+	fmt.Fprintf(w, "scenario %s · subject %s · seeds %d..%d", r.scenario.Name, r.subject.Name, r.seeds.first, r.seeds.last)
 	if r.mix != nil {
 		fmt.Fprintf(w, " · fault mix %s", r.mix.Name)
 	}

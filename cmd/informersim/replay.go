@@ -93,7 +93,7 @@ func replayOne(c *cobra.Command, path string) (*scenarios.Result, *sim.TraceEnd,
 	if err != nil {
 		return nil, nil, err
 	}
-	res, err := scenarios.Replay(c.Context(), tr, scenarios.Options{Subject: s.factory, SubjectName: s.name, Host: s.host, Checkers: checkers})
+	res, err := scenarios.Replay(c.Context(), tr, scenarios.Options{Subject: s, Checkers: checkers})
 	if err != nil {
 		return nil, nil, err
 	}

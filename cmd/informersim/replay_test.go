@@ -103,7 +103,7 @@ func TestReplayDiverges(t *testing.T) {
 		for seed := uint64(1); seed <= 50; seed++ {
 			trace.Reset()
 			res, err := scenarios.Run(context.Background(), scenarios.BuiltIn(), scenarios.Options{
-				Subject: m.Factory, SubjectName: defaultSubject, Seed: seed, Mix: mix, Checkers: checkers, Trace: &trace,
+				Subject: m.Kind, Seed: seed, Mix: mix, Checkers: checkers, Trace: &trace,
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/script"
 	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
 )
 
 // runFlags are the flags of `informersim run`.
@@ -189,7 +190,7 @@ type runner struct {
 	file     string
 	scenario *scenarios.Scenario
 	mix      *fakeapiserver.FaultMix
-	subject  subject
+	subject  subjects.Kind
 	seeds    seedRange
 }
 
@@ -199,13 +200,12 @@ func (r *runner) options(seed uint64) (scenarios.Options, error) {
 		return scenarios.Options{}, err
 	}
 	return scenarios.Options{
-		Subject: r.subject.factory, SubjectName: r.subject.name, Host: r.subject.host, Engine: r.subject.engine,
-		Seed: seed, Strategy: r.flags.strategy, Mix: r.mix, Checkers: checkers, Versions: versions(),
+		Subject: r.subject, Seed: seed, Strategy: r.flags.strategy, Mix: r.mix, Checkers: checkers, Versions: versions(),
 	}, nil
 }
 
 // once runs one seed; the trace goes to path unless that is empty.
-func (r *runner) once(ctx context.Context, seed uint64, path string, progress func(uint64)) (*scenarios.Result, error) {
+func (r *runner) once(ctx context.Context, seed uint64, path string) (*scenarios.Result, error) {
 	o, err := r.options(seed)
 	if err != nil {
 		return nil, err
@@ -229,7 +229,7 @@ func (r *runner) once(ctx context.Context, seed uint64, path string, progress fu
 }
 
 func (r *runner) single() error {
-	res, err := r.once(r.c.Context(), r.seeds.first, r.flags.trace, nil)
+	res, err := r.once(r.c.Context(), r.seeds.first, r.flags.trace)
 	if err != nil {
 		return err
 	}
@@ -247,7 +247,7 @@ func (r *runner) single() error {
 func (r *runner) explain(res *scenarios.Result, path string) (scenarios.Finding, error) {
 	if path == "" {
 		path = fmt.Sprintf("%s-seed%d.trace.jsonl", res.Scenario, res.Seed)
-		again, err := r.once(r.c.Context(), res.Seed, path, nil)
+		again, err := r.once(r.c.Context(), res.Seed, path)
 		if err != nil {
 			return scenarios.Finding{}, err
 		}
@@ -323,7 +323,7 @@ func (r *runner) rewrite() error {
 	case r.mix != nil || r.seeds.given || r.flags.strategy != "" && r.flags.strategy != "fifo":
 		return errors.New("--rewrite is for the transcript: leave out --seed, --strategy and --fault-mix")
 	}
-	res, err := r.once(r.c.Context(), r.seeds.first, r.flags.trace, nil)
+	res, err := r.once(r.c.Context(), r.seeds.first, r.flags.trace)
 	if err != nil {
 		return err
 	}

@@ -165,11 +165,17 @@ func TestRewrite(t *testing.T) {
 }
 
 // withSubject lets the command know one more subject during a test.
-func withSubject(t *testing.T, s subject) {
+func withSubject(t *testing.T, k subjects.Kind) {
 	t.Helper()
-	before := allSubjects
-	allSubjects = append(before[:len(before):len(before)], s)
-	t.Cleanup(func() { allSubjects = before })
+	before := subjectKinds
+	subjectKinds = append(before[:len(before):len(before)], k)
+	t.Cleanup(func() { subjectKinds = before })
+}
+
+// named is a kind by another name.
+func named(name string, k subjects.Kind) subjects.Kind {
+	k.Name = name
+	return k
 }
 
 // Each defect, found from the command line: the property and the step are named, and the lines that are printed show it
@@ -182,7 +188,7 @@ func TestRunFindsMutants(t *testing.T) {
 				t.Fatal(err)
 			}
 			inTemp(t, map[string]string{"shows.sim": string(script)})
-			withSubject(t, subject{name: m.Name, engine: "step", factory: m.Factory})
+			withSubject(t, named(m.Name, m.Kind))
 			got := command(t, "run", "shows.sim", "--subject", m.Name)
 			if got.code != exitBroken || got.stderr != "" {
 				t.Fatalf("exit code %d: %s\n%s", got.code, got.stderr, got.stdout)
@@ -208,7 +214,7 @@ func TestRunFindsMutants(t *testing.T) {
 func TestRunRangeFindsMutant(t *testing.T) {
 	m := mutants.All()[0]
 	inTemp(t, nil)
-	withSubject(t, subject{name: m.Name, engine: "step", factory: m.Factory})
+	withSubject(t, named(m.Name, m.Kind))
 	got := command(t, "run", "--subject", m.Name, "--seed", "1..200", "--fault-mix", "default")
 	found := regexp.MustCompile(`^(\d+) of 200 seeds passed before this one\nscenario builtin · subject \S+ · strategy random · seed (\d+) · fault mix default\nFAIL  ReplaceDeletesMissing at step \d+ `).FindStringSubmatch(got.stdout)
 	if got.code != exitBroken || found == nil {
@@ -262,11 +268,11 @@ func TestRunKnownBug(t *testing.T) {
 func TestRunNotDeterministic(t *testing.T) {
 	inTemp(t, nil)
 	runs := 0
-	withSubject(t, subject{name: "moody", engine: "step", factory: func(env subjects.Env) subjects.Subject {
+	withSubject(t, subjects.Kind{Name: "moody", Engine: stack.Kind.Engine, New: func(env subjects.Env) subjects.Subject {
 		if runs++; runs == 1 {
-			return mutants.All()[0].Factory(env)
+			return mutants.All()[0].Kind.New(env)
 		}
-		return stack.New(env)
+		return stack.Kind.New(env)
 	}})
 	got := command(t, "run", "--subject", "moody")
 	if got.code != exitNotDeterministic || !strings.HasPrefix(got.stderr, "not deterministic: step ") || !strings.Contains(got.stderr, "a second run of seed 1 has hash ") {

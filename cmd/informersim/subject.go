@@ -2,46 +2,34 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/informersim/informersim/scenarios/script"
 	"github.com/informersim/informersim/subjects"
-	"github.com/informersim/informersim/subjects/clientgo"
-	"github.com/informersim/informersim/subjects/stack"
+	"github.com/informersim/informersim/subjects/kinds"
 )
 
-// subject is an informer stack that the command can put under test.
-type subject struct {
-	name    string
-	engine  string
-	factory subjects.Factory
-	host    subjects.Host // nil for one whose runs need nothing around them
-}
+// subjectKinds are the informer stacks that the command can put under test, the default one first. A variable, so that a test
+// can add its own.
+var subjectKinds = kinds.All()
 
-const defaultSubject = stack.Name
-
-var allSubjects = []subject{
-	{stack.Name, "step", stack.New, nil},
-	{clientgo.Name, clientgo.Engine, clientgo.New, clientgo.Host},
-}
+var defaultSubject = subjectKinds[0].Name
 
 func subjectNames() []string {
-	names := make([]string, len(allSubjects))
-	for i, s := range allSubjects {
-		names[i] = s.name
+	names := make([]string, len(subjectKinds))
+	for i, k := range subjectKinds {
+		names[i] = k.Name
 	}
 	return names
 }
 
-func subjectNamed(name string) (subject, error) {
-	for _, s := range allSubjects {
-		if s.name == name {
-			return s, nil
+func subjectNamed(name string) (subjects.Kind, error) {
+	for _, k := range subjectKinds {
+		if k.Name == name {
+			return k, nil
 		}
 	}
-	hint := "there are " + strings.Join(subjectNames(), ", ")
 	if near := script.Suggest(name, subjectNames()); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
+		return subjects.Kind{}, fmt.Errorf("there is no subject %q; did you mean %q?", name, near)
 	}
-	return subject{}, fmt.Errorf("there is no subject %q; %s", name, hint)
+	return kinds.Named(name)
 }

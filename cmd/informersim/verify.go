@@ -153,7 +153,7 @@ func (v *verifier) verify(ctx context.Context, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%d seeds × %d runs: %d distinct hashes\n", v.seeds, v.repeat, len(hashes))
 	fmt.Fprintf(out, "  subject %s · strategy %s · fault mix %s · each seed also once in another process with GOMAXPROCS=%d (here %d) · %s\n",
-		v.runner.subject.name, v.runner.flags.strategy, orNone(v.runner.flags.mix), procs, runtime.GOMAXPROCS(0), time.Since(started).Round(10*time.Millisecond))
+		v.runner.subject.Name, v.runner.flags.strategy, orNone(v.runner.flags.mix), procs, runtime.GOMAXPROCS(0), time.Since(started).Round(10*time.Millisecond))
 	if diff != nil {
 		return diff.report()
 	}

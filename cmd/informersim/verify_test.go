@@ -14,6 +14,7 @@ import (
 
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/stack"
 )
 
@@ -33,14 +34,14 @@ func TestVerify(t *testing.T) {
 }
 
 // verifyOf returns the check of a subject.
-func verifyOf(t *testing.T, s subject) error {
+func verifyOf(t *testing.T, k subjects.Kind) error {
 	t.Helper()
 	t.Setenv(asCommand, "1")
 	root := newRoot()
 	root.SetContext(t.Context())
 	f := &verifyFlags{seeds: 3, repeat: 3, subject: defaultSubject, strategy: "random"}
 	v := &verifier{
-		runner: &runner{c: root, flags: &runFlags{strategy: "random"}, scenario: scenarios.BuiltIn(), subject: s},
+		runner: &runner{c: root, flags: &runFlags{strategy: "random"}, scenario: scenarios.BuiltIn(), subject: k},
 		seeds:  f.seeds, repeat: f.repeat, args: append([]string{"verify"}, f.childArgs(nil)...),
 	}
 	return v.verify(t.Context(), io.Discard)
@@ -48,13 +49,13 @@ func verifyOf(t *testing.T, s subject) error {
 
 // The negative control: a subject that differs from run to run is found out, and the first step that differs is shown.
 func TestVerifyFindsNondeterminism(t *testing.T) {
-	if err := verifyOf(t, subject{name: stack.Name, engine: "step", factory: stack.New}); err != nil {
+	if err := verifyOf(t, stack.Kind); err != nil {
 		t.Fatalf("the control: %v", err)
 	}
 	var lists atomic.Int64
-	err := verifyOf(t, subject{name: stack.Name, engine: "step", factory: stack.With(stack.Parts{
+	err := verifyOf(t, stack.With(stack.Parts{
 		ListOptions: func(o *metav1.ListOptions) { o.Limit = 1000 + lists.Add(1) }, // what earlier runs did shows
-	})})
+	}))
 	var diverged *sim.DivergedError
 	if !errors.As(err, &diverged) {
 		t.Fatalf("the error is %v", err)
@@ -67,9 +68,9 @@ func TestVerifyFindsNondeterminism(t *testing.T) {
 
 // A subject that is the same in one process but not in another is found out too.
 func TestVerifyComparesProcesses(t *testing.T) {
-	err := verifyOf(t, subject{name: stack.Name, engine: "step", factory: stack.With(stack.Parts{
+	err := verifyOf(t, stack.With(stack.Parts{
 		ListOptions: func(o *metav1.ListOptions) { o.Limit = 77 }, // the other process has the stack as it is
-	})})
+	}))
 	var diverged *sim.DivergedError
 	if !errors.As(err, &diverged) || !strings.Contains(err.Error(), "a process with GOMAXPROCS=") {
 		t.Fatalf("the error is %v", err)

@@ -40,7 +40,7 @@ func (r *runner) work(in io.Reader, out io.Writer) error {
 			return fmt.Errorf("a worker reads seeds, not %q", lines.Text())
 		}
 		var m message
-		res, err := r.once(r.c.Context(), seed, r.tracePath(seed), nil)
+		res, err := r.once(r.c.Context(), seed, r.tracePath(seed))
 		if err != nil {
 			m.Error = err.Error()
 		} else {
@@ -67,7 +67,7 @@ func (r *runner) startWorker(ctx context.Context) (*worker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding this program to run it again: %w", err)
 	}
-	args := []string{"run", "--worker", "--subject", r.subject.name, "--strategy", r.flags.strategy, "--fault-mix", r.flags.mix, "--trace", r.flags.trace}
+	args := []string{"run", "--worker", "--subject", r.subject.Name, "--strategy", r.flags.strategy, "--fault-mix", r.flags.mix, "--trace", r.flags.trace}
 	if r.file != "" {
 		args = append(args, r.file)
 	}
@@ -114,8 +114,8 @@ func (w *worker) close() {
 // runs returns how one of several workers makes its runs, and how it ends: here, or, where only one run fits into a
 // process and there are several workers, in a process of its own.
 func (r *runner) runs(ctx context.Context, workers uint64) (one func(uint64) (*scenarios.Result, error), end func(), err error) {
-	if r.subject.host == nil || workers == 1 {
-		return func(seed uint64) (*scenarios.Result, error) { return r.once(ctx, seed, r.tracePath(seed), nil) }, func() {}, nil
+	if r.subject.Host == nil || workers == 1 {
+		return func(seed uint64) (*scenarios.Result, error) { return r.once(ctx, seed, r.tracePath(seed)) }, func() {}, nil
 	}
 	w, err := r.startWorker(ctx)
 	if err != nil {

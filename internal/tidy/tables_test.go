@@ -42,6 +42,7 @@ var isCore = map[string]bool{
 	"informer/dropin":         false, // the shell: goroutines live only there
 	"subjects":                true,
 	"subjects/clientgo":       false, // unmodified client-go has goroutines
+	"subjects/kinds":          false, // lists clientgo
 	"fakeapiserver/transport": false, // sockets, streams and real time
 	"scenarios":               true,
 	"properties":              true,

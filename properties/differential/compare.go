@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/subjects"
 )
 
 // Difference is the first thing in which two runs differ.
@@ -35,7 +36,7 @@ func (d *Difference) String() string {
 }
 
 // Compare runs a scenario on both sides and returns the first difference that is not allowed, nil if there is none.
-func Compare(ctx context.Context, s *scenarios.Scenario, left, right Side, seed uint64) (*Difference, error) {
+func Compare(ctx context.Context, s *scenarios.Scenario, left, right subjects.Kind, seed uint64) (*Difference, error) {
 	a, err := observe(ctx, s, left, seed)
 	if err != nil {
 		return nil, err

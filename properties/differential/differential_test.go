@@ -16,11 +16,6 @@ import (
 	"github.com/informersim/informersim/subjects/stack"
 )
 
-var (
-	stackSide    = differential.Side{Name: stack.Name, New: stack.New}
-	clientgoSide = differential.Side{Name: clientgo.Name, New: clientgo.New, Host: clientgo.Host}
-)
-
 func generate(t testing.TB, seed uint64) *scenarios.Scenario {
 	t.Helper()
 	s, err := properties.Generate(sim.NewStream(seed, "differential"), fmt.Sprintf("seed%d", seed), 25, "step", "write", "write-fault")
@@ -34,7 +29,7 @@ func generate(t testing.TB, seed uint64) *scenarios.Scenario {
 func TestStackAndClientGoAgree(t *testing.T) {
 	for seed := uint64(1); seed <= 150; seed++ {
 		s := generate(t, seed)
-		d, err := differential.Compare(t.Context(), s, stackSide, clientgoSide, seed)
+		d, err := differential.Compare(t.Context(), s, stack.Kind, clientgo.Kind, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,8 +47,8 @@ func TestDefectsAreFoundAndReduced(t *testing.T) {
 		if n < 0 {
 			t.Fatalf("there is no mutant %s", name)
 		}
-		good := differential.Side{Name: "good", New: mutants.Flawless(subjects.QueueDelta)}
-		bad := differential.Side{Name: "bad", New: all[n].Factory}
+		good, bad := mutants.Flawless(subjects.QueueDelta), all[n].Kind
+		good.Name, bad.Name = "good", "bad"
 		found := false
 		for seed := uint64(1); seed <= 200 && !found; seed++ {
 			// The mutants have a queue of their own, whatever the informer is told.

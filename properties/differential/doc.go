@@ -1,4 +1,4 @@
-// Package differential runs one scenario on two subjects and compares, wherever it comes to rest, what each asked the
+// Package differential runs one scenario on two subjects and compares, wherever it is quiescent, what each asked the
 // apiserver, what each told its handlers, and what each holds. One of two that differ is wrong, or the difference is one of
 // those that are allowed ([Allowed]), with a reason.
 //

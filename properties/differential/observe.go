@@ -14,15 +14,7 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// Side is a subject that takes part in a comparison.
-type Side struct {
-	Name string
-	New  subjects.Factory
-	// Host makes what its runs need around them; nil for nothing.
-	Host subjects.Host
-}
-
-// point is what was seen up to a place where the run came to rest, since the one before.
+// point is what was seen up to a place where the run was quiescent, since the one before.
 type point struct {
 	command string
 	at      time.Duration
@@ -50,11 +42,11 @@ type observation struct {
 	began  map[sim.ActorID]int64 // by worker: the revision that its reconcile under way began with
 }
 
-// observe runs a scenario on one side.
-func observe(ctx context.Context, s *scenarios.Scenario, side Side, seed uint64) (*observation, error) {
+// observe runs a scenario on one subject.
+func observe(ctx context.Context, s *scenarios.Scenario, kind subjects.Kind, seed uint64) (*observation, error) {
 	o := &observation{began: map[sim.ActorID]int64{}}
 	_, err := scenarios.Run(ctx, s, scenarios.Options{
-		Subject: side.New, SubjectName: side.Name, Host: side.Host, Seed: seed, Strategy: "fifo", WorkersLast: true,
+		Subject: kind, Seed: seed, Strategy: "fifo", WorkersLast: true,
 		Observe: func(w *scenarios.World) []sim.Observer {
 			o.k = w.Kernel()
 			return []sim.Observer{o}
@@ -62,7 +54,7 @@ func observe(ctx context.Context, s *scenarios.Scenario, side Side, seed uint64)
 		Settled: o.settled,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", side.Name, err)
+		return nil, fmt.Errorf("%s: %w", kind.Name, err)
 	}
 	return o, nil
 }

@@ -24,7 +24,7 @@ func TestClientGoRepeats(t *testing.T) {
 				t.Fatal(err)
 			}
 			res, err := scenarios.Run(t.Context(), s, scenarios.Options{
-				Subject: clientgo.New, SubjectName: clientgo.Name, Host: clientgo.Host, Seed: seed, Strategy: "random", Mix: &mix, Checkers: checkers,
+				Subject: clientgo.Kind, Seed: seed, Strategy: "random", Mix: &mix, Checkers: checkers,
 			})
 			if err != nil {
 				t.Fatalf("seed %d: %v\n%s", seed, err, s.Text())

@@ -5,11 +5,12 @@ import (
 
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/script"
+	"github.com/informersim/informersim/subjects"
 )
 
 // Shrink drops commands for as long as the two sides still differ, in whatever way, and returns the smallest scenario found
 // with its difference.
-func Shrink(ctx context.Context, s *scenarios.Scenario, left, right Side, seed uint64, d *Difference) (*scenarios.Scenario, *Difference, error) {
+func Shrink(ctx context.Context, s *scenarios.Scenario, left, right subjects.Kind, seed uint64, d *Difference) (*scenarios.Scenario, *Difference, error) {
 	cmds := s.File().Commands()
 	for size := len(cmds) / 2; size > 0; {
 		dropped := false
@@ -34,7 +35,7 @@ func Shrink(ctx context.Context, s *scenarios.Scenario, left, right Side, seed u
 }
 
 // try compares a scenario of these commands; the difference is nil if there is none, or the commands make no scenario.
-func try(ctx context.Context, name string, cmds []*script.Command, left, right Side, seed uint64) (*scenarios.Scenario, *Difference, error) {
+func try(ctx context.Context, name string, cmds []*script.Command, left, right subjects.Kind, seed uint64) (*scenarios.Scenario, *Difference, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}

@@ -20,7 +20,7 @@ type Mutant struct {
 	Also     []string
 	// Scenario is the one of the catalogue that shows the defect as a transcript, without a search.
 	Scenario string
-	Factory  subjects.Factory
+	Kind     subjects.Kind
 }
 
 // All are the mutants.
@@ -28,67 +28,67 @@ func All() []Mutant {
 	all := []Mutant{
 		{
 			Name: "replace-without-tombstones", Defect: "a Replace queues no deletion for what the list lacks",
-			Property: "ReplaceDeletesMissing", Scenario: "watch_410", Factory: queue(flaws{noTombstones: true}),
+			Property: "ReplaceDeletesMissing", Scenario: "watch_410", Kind: queue(flaws{noTombstones: true}),
 		}, {
 			Name: "replace-forgets-queue-only-keys", Defect: "a Replace looks for missing keys in the store alone (k115658)",
-			Property: "ReplaceDeletesMissing", Scenario: "k115658", Factory: queue(flaws{tombstonesByStore: true}),
+			Property: "ReplaceDeletesMissing", Scenario: "k115658", Kind: queue(flaws{tombstonesByStore: true}),
 		}, {
 			Name: "replace-tombstones-twice", Defect: "a Replace queues two deletions of each missing key",
-			Property: "ReplaceDeletesMissing", Scenario: "watch_410", Factory: queue(flaws{tombstonesTwice: true}),
+			Property: "ReplaceDeletesMissing", Scenario: "watch_410", Kind: queue(flaws{tombstonesTwice: true}),
 		}, {
 			Name: "replace-skips-pending-deletions", Defect: "a Replace leaves out a listed key whose deletion is queued (k83810)",
-			Property: "IndexerConverges", Scenario: "k83810", Factory: queue(flaws{replaceSkipsDeleted: true}),
+			Property: "IndexerConverges", Scenario: "k83810", Kind: queue(flaws{replaceSkipsDeleted: true}),
 		}, {
 			Name: "delete-asks-the-store-alone", Defect: "a deletion of a key that only the queue knows is dropped (k27004)",
-			Property: "IndexerConverges", Scenario: "k27004", Also: []string{"ReplaceDeletesMissing", "HandlerGrammar"}, Factory: queue(flaws{deleteByStore: true}),
+			Property: "IndexerConverges", Scenario: "k27004", Also: []string{"ReplaceDeletesMissing", "HandlerGrammar"}, Kind: queue(flaws{deleteByStore: true}),
 		}, {
 			Name: "dedup-merges-deleted-and-added", Defect: "an Added behind a Deleted replaces it, as if nothing but a change had happened",
-			Property: "HandlerGrammar", Scenario: "queued_recreations", Factory: queue(flaws{mergeDeletedAdded: true}),
+			Property: "HandlerGrammar", Scenario: "queued_recreations", Kind: queue(flaws{mergeDeletedAdded: true}),
 		}, {
 			Name: "update-lost-under-pressure", Defect: "an update of a key that waits with two deltas already is dropped",
-			Property: "IndexerConverges", Scenario: "queued_updates", Factory: queue(flaws{dropThirdUpdate: true}),
+			Property: "IndexerConverges", Scenario: "queued_updates", Kind: queue(flaws{dropThirdUpdate: true}),
 		}, {
 			Name: "resync-resurrects", Defect: "a resync queues the stored object behind what already waits for its key",
-			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges"}, Scenario: "resync_full_queue", Factory: queue(flaws{resyncAll: true}),
+			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges"}, Scenario: "resync_full_queue", Kind: queue(flaws{resyncAll: true}),
 		}, {
 			Name: "newest-first", Defect: "the deltas of a key are processed newest first",
-			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges", "ReplaceDeletesMissing"}, Scenario: "queued_updates", Factory: queue(flaws{newestFirst: true}),
+			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges", "ReplaceDeletesMissing"}, Scenario: "queued_updates", Kind: queue(flaws{newestFirst: true}),
 		}, {
 			Name: "synced-at-enqueue", Defect: "HasSynced turns true when the first list is queued, not when it was popped",
-			Property: "SyncedAfterInitialList", Scenario: "watch_close", Factory: queue(flaws{syncedAtEnqueue: true}),
+			Property: "SyncedAfterInitialList", Scenario: "watch_close", Kind: queue(flaws{syncedAtEnqueue: true}),
 		}, {
 			Name: "relist-any-version", Defect: `a relist asks for resourceVersion "0" though something newer was seen (k59848)`,
 			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify"},
-			Scenario: "list_not_stale", Factory: stack.With(stack.Parts{ListOptions: func(o *metav1.ListOptions) {
+			Scenario: "list_not_stale", Kind: stack.With(stack.Parts{ListOptions: func(o *metav1.ListOptions) {
 				if o.ResourceVersion != "" && o.Continue == "" {
 					o.ResourceVersion = "0"
 				}
 			}}),
 		}, {
 			Name: "notify-before-store", Defect: "handlers are told of a change one pop before the store has it",
-			Property: "StoreBeforeNotify", Scenario: "watch_close", Factory: stack.With(stack.Parts{Process: notifyBeforeStore}),
+			Property: "StoreBeforeNotify", Scenario: "watch_close", Kind: stack.With(stack.Parts{Process: notifyBeforeStore}),
 		}, {
 			Name: "store-write-dropped", Defect: "every fifth write of the store is lost",
-			Property: "StoreBeforeNotify", Also: []string{"HandlerGrammar", "IndexerConverges", "SyncedAfterInitialList"}, Scenario: "gap_of_everything", Factory: storeOf(&droppingStore{}),
+			Property: "StoreBeforeNotify", Also: []string{"HandlerGrammar", "IndexerConverges", "SyncedAfterInitialList"}, Scenario: "gap_of_everything", Kind: storeOf(&droppingStore{}),
 		}, {
 			Name: "store-deletion-dropped", Defect: "every third deletion leaves the object in the store",
-			Property: "StoreBeforeNotify", Also: []string{"HandlerGrammar", "IndexerConverges", "ReplaceDeletesMissing"}, Scenario: "queued_recreations", Factory: storeOf(&keepingStore{}),
+			Property: "StoreBeforeNotify", Also: []string{"HandlerGrammar", "IndexerConverges", "ReplaceDeletesMissing"}, Scenario: "queued_recreations", Kind: storeOf(&keepingStore{}),
 		}, {
 			Name: "wrong-old", Defect: "an update is told with the first version of the object as its old one",
-			Property: "HandlerGrammar", Scenario: "watch_close", Factory: storeOf(&rememberingStore{}),
+			Property: "HandlerGrammar", Scenario: "watch_close", Kind: storeOf(&rememberingStore{}),
 		}, {
 			Name: "object-changed", Defect: "the store keeps a changed copy of the object",
-			Property: "NoInventedState", Scenario: "watch_close", Factory: storeOf(&meddlingStore{}),
+			Property: "NoInventedState", Scenario: "watch_close", Kind: storeOf(&meddlingStore{}),
 		}, {
 			Name: "deletion-without-final-state", Defect: "a deletion is told with the object of another version",
-			Property: "NoInventedState", Scenario: "watch_eof", Also: []string{"PerKeyOrder"}, Factory: stack.With(stack.Parts{Process: inventFinalState}),
+			Property: "NoInventedState", Scenario: "watch_eof", Also: []string{"PerKeyOrder"}, Kind: stack.With(stack.Parts{Process: inventFinalState}),
 		},
 	}
 	return slices.Concat(all, inOrderMutants(), atomicMutants(), workMutants())
 }
 
 // Flawless is the stack with a queue of this package that has no defect, in place of the one of that kind: the control.
-func Flawless(kind subjects.Queue) subjects.Factory {
+func Flawless(kind subjects.Queue) subjects.Kind {
 	if kind == subjects.QueueDelta {
 		return queue(flaws{})
 	}
@@ -96,9 +96,9 @@ func Flawless(kind subjects.Queue) subjects.Factory {
 }
 
 // FlawlessWork is the stack with a work queue of this package that has no defect.
-func FlawlessWork() subjects.Factory { return workQueueOf(workFlaws{}) }
+func FlawlessWork() subjects.Kind { return workQueueOf(workFlaws{}) }
 
-func queue(f flaws) subjects.Factory {
+func queue(f flaws) subjects.Kind {
 	return stack.With(stack.Parts{Queue: func(known *informer.Indexer, observe informer.EnqueueFunc) informer.Queue {
 		return newFIFO(f, known, observe)
 	}})

@@ -23,7 +23,7 @@ type realFlaws struct {
 	noBookmark        bool
 }
 
-func realQueue(kind subjects.Queue, f realFlaws) subjects.Factory {
+func realQueue(kind subjects.Queue, f realFlaws) subjects.Kind {
 	return stack.With(stack.Parts{Kind: kind, Queue: func(known *informer.Indexer, observe informer.EnqueueFunc) informer.Queue {
 		if kind == subjects.QueueAtomic {
 			known = nil

@@ -8,37 +8,37 @@ import (
 
 // inOrderMutants are those of the in-order queue.
 func inOrderMutants() []Mutant {
-	of := func(f realFlaws) subjects.Factory { return realQueue(subjects.QueueInOrder, f) }
+	of := func(f realFlaws) subjects.Kind { return realQueue(subjects.QueueInOrder, f) }
 	return []Mutant{
 		{
 			Name: "inorder-replace-without-tombstones", Defect: "a Replace queues no deletion for what the list lacks",
-			Property: "ReplaceDeletesMissing", Scenario: "watch_410", Factory: of(realFlaws{noTombstones: true}),
+			Property: "ReplaceDeletesMissing", Scenario: "watch_410", Kind: of(realFlaws{noTombstones: true}),
 		}, {
 			Name: "inorder-replace-forgets-queue-only-keys", Defect: "a Replace looks for missing keys in the store alone",
-			Property: "ReplaceDeletesMissing", Scenario: "k115658", Factory: of(realFlaws{tombstonesByStore: true}),
+			Property: "ReplaceDeletesMissing", Scenario: "k115658", Kind: of(realFlaws{tombstonesByStore: true}),
 		}, {
 			Name: "inorder-delete-asks-the-store", Defect: "a deletion of a key that only the queue knows is dropped (I53)",
-			Property: "IndexerConverges", Also: []string{"ReplaceDeletesMissing", "HandlerGrammar"}, Scenario: "k27004", Factory: of(realFlaws{deleteByStore: true}),
+			Property: "IndexerConverges", Also: []string{"ReplaceDeletesMissing", "HandlerGrammar"}, Scenario: "k27004", Kind: of(realFlaws{deleteByStore: true}),
 		}, {
 			Name: "inorder-resync-resurrects", Defect: "a resync queues the stored object of a key that is queued already",
-			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges"}, Scenario: "resync_full_queue", Factory: of(realFlaws{resyncAll: true}),
+			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges"}, Scenario: "resync_full_queue", Kind: of(realFlaws{resyncAll: true}),
 		}, {
 			Name: "inorder-newest-first", Defect: "the newest delta is processed first",
-			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges", "SyncedAfterInitialList", "ReplaceDeletesMissing", "ResyncTellsAll"}, Scenario: "queued_updates", Factory: of(realFlaws{newestFirst: true}),
+			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges", "SyncedAfterInitialList", "ReplaceDeletesMissing", "ResyncTellsAll"}, Scenario: "queued_updates", Kind: of(realFlaws{newestFirst: true}),
 		}, {
 			Name: "inorder-batch-loses-rest", Defect: "of a batch nothing but the first delta is processed",
-			Property: "SyncedAfterInitialList", Also: []string{"IndexerConverges", "HandlerGrammar", "ReplaceDeletesMissing", "ResyncTellsAll"}, Scenario: "watch_410", Factory: of(realFlaws{batchLosesRest: true}),
+			Property: "SyncedAfterInitialList", Also: []string{"IndexerConverges", "HandlerGrammar", "ReplaceDeletesMissing", "ResyncTellsAll"}, Scenario: "watch_410", Kind: of(realFlaws{batchLosesRest: true}),
 		}, {
 			Name: "inorder-synced-at-enqueue", Defect: "HasSynced turns true when the first list is queued, not when it was processed",
-			Property: "SyncedAfterInitialList", Scenario: "watch_close", Factory: of(realFlaws{syncedAtEnqueue: true}),
+			Property: "SyncedAfterInitialList", Scenario: "watch_close", Kind: of(realFlaws{syncedAtEnqueue: true}),
 		},
 	}
 }
 
 // atomicMutants are those of the atomic queue, and of what processes its deltas.
 func atomicMutants() []Mutant {
-	of := func(f realFlaws) subjects.Factory { return realQueue(subjects.QueueAtomic, f) }
-	over := func(kind flawedStore) subjects.Factory {
+	of := func(f realFlaws) subjects.Kind { return realQueue(subjects.QueueAtomic, f) }
+	over := func(kind flawedStore) subjects.Kind {
 		return stack.With(stack.Parts{
 			Kind: subjects.QueueAtomic,
 			Queue: func(_ *informer.Indexer, observe informer.EnqueueFunc) informer.Queue {
@@ -50,25 +50,25 @@ func atomicMutants() []Mutant {
 	return []Mutant{
 		{
 			Name: "atomic-replace-tells-no-deletions", Defect: "a ReplacedAll takes objects away and tells no handler",
-			Property: "ReplaceDeletesMissing", Also: []string{"HandlerGrammar"}, Scenario: "watch_410", Factory: over(&silentReplace{}),
+			Property: "ReplaceDeletesMissing", Also: []string{"HandlerGrammar"}, Scenario: "watch_410", Kind: over(&silentReplace{}),
 		}, {
 			Name: "atomic-replace-keeps-missing", Defect: "a ReplacedAll leaves what the list lacks in the store",
-			Property: "ReplaceDeletesMissing", Also: []string{"HandlerGrammar", "IndexerConverges"}, Scenario: "watch_410", Factory: over(&keepingReplace{}),
+			Property: "ReplaceDeletesMissing", Also: []string{"HandlerGrammar", "IndexerConverges"}, Scenario: "watch_410", Kind: over(&keepingReplace{}),
 		}, {
 			Name: "atomic-replace-tells-deletions-twice", Defect: "a ReplacedAll tells of each deletion twice",
-			Property: "HandlerGrammar", Scenario: "watch_410", Factory: over(&doubledReplace{}),
+			Property: "HandlerGrammar", Scenario: "watch_410", Kind: over(&doubledReplace{}),
 		}, {
 			Name: "atomic-sync-dropped", Defect: "a resync queues no SyncAll",
-			Property: "ResyncTellsAll", Scenario: "resync_late_handler", Factory: of(realFlaws{noSync: true}),
+			Property: "ResyncTellsAll", Scenario: "resync_late_handler", Kind: of(realFlaws{noSync: true}),
 		}, {
 			Name: "atomic-bookmark-dropped", Defect: "a bookmark does not reach the store",
-			Property: "StoreRevisionFollows", Scenario: "atomic_bookmark", Factory: of(realFlaws{noBookmark: true}),
+			Property: "StoreRevisionFollows", Scenario: "atomic_bookmark", Kind: of(realFlaws{noBookmark: true}),
 		}, {
 			Name: "atomic-newest-first", Defect: "the newest delta is processed first",
-			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges", "SyncedAfterInitialList", "ReplaceDeletesMissing", "StoreRevisionFollows", "ResyncTellsAll"}, Scenario: "queued_updates", Factory: of(realFlaws{newestFirst: true}),
+			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges", "SyncedAfterInitialList", "ReplaceDeletesMissing", "StoreRevisionFollows", "ResyncTellsAll"}, Scenario: "queued_updates", Kind: of(realFlaws{newestFirst: true}),
 		}, {
 			Name: "atomic-synced-at-enqueue", Defect: "HasSynced turns true when the first list is queued, not when it was processed",
-			Property: "SyncedAfterInitialList", Scenario: "watch_close", Factory: of(realFlaws{syncedAtEnqueue: true}),
+			Property: "SyncedAfterInitialList", Scenario: "watch_close", Kind: of(realFlaws{syncedAtEnqueue: true}),
 		},
 	}
 }
@@ -78,25 +78,25 @@ func workMutants() []Mutant {
 	return []Mutant{
 		{
 			Name: "work-dropped-while-worked-on", Defect: "what is added while a worker has it is dropped",
-			Property: "QueueNoLostKey", Scenario: "worker_one_at_a_time", Factory: workQueueOf(workFlaws{dropWhileWorked: true}),
+			Property: "QueueNoLostKey", Scenario: "worker_one_at_a_time", Kind: workQueueOf(workFlaws{dropWhileWorked: true}),
 		}, {
 			Name: "work-handed-out-twice", Defect: "what is added while a worker has it is given to another one",
-			Property: "QueueSingleFlight", Scenario: "worker_one_at_a_time", Factory: workQueueOf(workFlaws{readyWhileWorked: true}),
+			Property: "QueueSingleFlight", Scenario: "worker_one_at_a_time", Kind: workQueueOf(workFlaws{readyWhileWorked: true}),
 		}, {
 			Name: "retry-at-once", Defect: "what has failed is tried again without a delay",
-			Property: "BackoffHonoured", Scenario: "worker_retry", Factory: workQueueOf(workFlaws{retryAtOnce: true}),
+			Property: "BackoffHonoured", Scenario: "worker_retry", Kind: workQueueOf(workFlaws{retryAtOnce: true}),
 		}, {
 			Name: "retry-lost", Defect: "what has failed is never added again",
-			Property: "QueueNoLostKey", Scenario: "worker_retry", Factory: workQueueOf(workFlaws{retryLost: true}),
+			Property: "QueueNoLostKey", Scenario: "worker_retry", Kind: workQueueOf(workFlaws{retryLost: true}),
 		}, {
 			Name: "retry-later", Defect: "what waits to be tried again and fails once more keeps the later of its times",
-			Property: "QueueNoLostKey", Scenario: "worker_earlier_retry", Factory: workQueueOf(workFlaws{laterWins: true}),
+			Property: "QueueNoLostKey", Scenario: "worker_earlier_retry", Kind: workQueueOf(workFlaws{laterWins: true}),
 		}, {
 			Name: "failures-never-forgotten", Defect: "a success leaves the count of failures as it is",
-			Property: "BackoffHonoured", Scenario: "worker_retry", Factory: workQueueOf(workFlaws{neverForgets: true}),
+			Property: "BackoffHonoured", Scenario: "worker_retry", Kind: workQueueOf(workFlaws{neverForgets: true}),
 		}, {
 			Name: "no-retry", Defect: "what has failed is not tried again",
-			Property: "WorkDrains", Scenario: "worker_retry", Factory: workQueueOf(workFlaws{noRetry: true}),
+			Property: "WorkDrains", Scenario: "worker_retry", Kind: workQueueOf(workFlaws{noRetry: true}),
 		},
 	}
 }

@@ -16,7 +16,7 @@ type flawedStore interface {
 	over(informer.Store) flawedStore
 }
 
-func storeOf(kind flawedStore) subjects.Factory {
+func storeOf(kind flawedStore) subjects.Kind {
 	return stack.With(stack.Parts{Store: func(s informer.Store) informer.Store { return kind.over(s) }})
 }
 

@@ -20,7 +20,7 @@ type workFlaws struct {
 	neverForgets     bool // a success leaves the count of failures as it is
 }
 
-func workQueueOf(f workFlaws) subjects.Factory {
+func workQueueOf(f workFlaws) subjects.Kind {
 	return stack.With(stack.Parts{WorkQueue: func(l workqueue.RateLimiter[string], o workqueue.Order[string]) stack.WorkQueue {
 		return &workQueue{workFlaws: f, limiter: l, order: o, dirty: map[string]bool{}, working: map[string]int{}}
 	}})

@@ -11,7 +11,7 @@ import (
 
 // bare are the options of a run on client-go without properties: what the engine itself costs.
 func bare(seed uint64) scenarios.Options {
-	return scenarios.Options{Subject: clientgo.New, SubjectName: clientgo.Name, Host: clientgo.Host, Seed: seed, Strategy: "random"}
+	return scenarios.Options{Subject: clientgo.Kind, Seed: seed, Strategy: "random"}
 }
 
 // BenchmarkBubbleStep is the cost of a step, in runs of about 300 steps: an informer, three handlers, writes, ends of watches.

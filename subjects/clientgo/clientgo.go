@@ -8,14 +8,10 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-const (
-	// Name is what scenarios and traces call this subject.
-	Name = "client-go"
-	// Engine is the name of the engine that runs it.
-	Engine = bubble.Engine
-)
+// Kind is the kind of subject "client-go".
+var Kind = subjects.Kind{Name: "client-go", Engine: bubble.Engine, New: New, Host: Host}
 
-// Subject is the subject "client-go".
+// Subject is a subject of Kind.
 type Subject struct {
 	env       subjects.Env
 	gate      *gate // nil outside of one
@@ -23,11 +19,6 @@ type Subject struct {
 	queues    []*workQueue
 	stamp     uint64 // what is offered because time has passed is as old as this
 }
-
-var (
-	_ subjects.Factory = New
-	_ subjects.Host    = Host
-)
 
 // New returns client-go in a world, which must be inside a bubble: see Host.
 func New(env subjects.Env) subjects.Subject {
@@ -43,16 +34,10 @@ func New(env subjects.Env) subjects.Subject {
 	return s
 }
 
-// Name implements subjects.Subject.
-func (*Subject) Name() string { return Name }
-
-// Engine implements subjects.Subject.
-func (*Subject) Engine() string { return Engine }
-
 // AddInformer implements subjects.Subject.
 func (s *Subject) AddInformer(spec subjects.InformerSpec) (subjects.Informer, error) {
 	if s.gate == nil {
-		return nil, errors.New("the subject client-go needs a bubble of its own: give the run clientgo.Host as its Host")
+		return nil, errors.New("the subject client-go needs a bubble of its own, which clientgo.Host makes")
 	}
 	i, err := newInformer(s, spec)
 	if err != nil {

@@ -22,8 +22,7 @@ func options(t testing.TB, seed uint64, strategy, mix string) scenarios.Options 
 		t.Fatal(err)
 	}
 	o := scenarios.Options{
-		Subject: clientgo.New, SubjectName: clientgo.Name, Host: clientgo.Host, Engine: clientgo.Engine,
-		Seed: seed, Strategy: strategy, Checkers: checkers,
+		Subject: clientgo.Kind, Seed: seed, Strategy: strategy, Checkers: checkers,
 	}
 	if mix != "" {
 		m, err := fakeapiserver.FaultMixNamed(mix)
@@ -151,7 +150,7 @@ func TestPropertiesHoldAndRunsReplay(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if h := r.Header(); h.Subject != clientgo.Name || h.Engine != clientgo.Engine {
+				if h := r.Header(); h.Subject != clientgo.Kind.Name || h.Engine != clientgo.Kind.Engine {
 					t.Fatalf("the trace is of subject %q, engine %q", h.Subject, h.Engine)
 				}
 				again, err := scenarios.Replay(context.Background(), r, options(t, 0, "", ""))

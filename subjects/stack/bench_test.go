@@ -172,7 +172,7 @@ func (w *benchWriter) Apply(c sim.Choice) {
 		for h := range w.handlers {
 			spec.Handlers = append(spec.Handlers, subjects.HandlerSpec{Name: "h" + strconv.Itoa(h)})
 		}
-		w.informer, err = stack.New(subjects.Env{Kernel: w.k, Cluster: w.cluster}).AddInformer(spec)
+		w.informer, err = stack.Kind.New(subjects.Env{Kernel: w.k, Cluster: w.cluster}).AddInformer(spec)
 	case opUpdate:
 		_, err = w.cluster.Update(w.res, w.maker.get())
 		// Clusters are compacted every few minutes. Without it this would measure a log that grows for ever.

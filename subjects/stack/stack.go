@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Name is what scenarios and traces call this subject.
-const Name = "stack"
+// Kind is the kind of subject "stack".
+var Kind = With(Parts{})
 
 // Parts are the places where a test can put a double, to see that the properties find what it does wrong. The zero value is
 // the stack as it is.
@@ -27,25 +27,19 @@ type Parts struct {
 	WorkQueue func(workqueue.RateLimiter[string], workqueue.Order[string]) WorkQueue
 }
 
-// Stack is the subject "stack".
+// Stack is a subject of Kind.
 type Stack struct {
 	env   subjects.Env
 	parts Parts
 }
 
-// New returns the stack in a world.
-func New(env subjects.Env) subjects.Subject { return &Stack{env: env} }
-
-// With returns a factory of stacks with other parts.
-func With(p Parts) subjects.Factory {
-	return func(env subjects.Env) subjects.Subject { return &Stack{env: env, parts: p} }
+// With is Kind with other parts.
+func With(p Parts) subjects.Kind {
+	return subjects.Kind{
+		Name: "stack", Engine: "step",
+		New: func(env subjects.Env) subjects.Subject { return &Stack{env: env, parts: p} },
+	}
 }
-
-// Name implements subjects.Subject.
-func (*Stack) Name() string { return Name }
-
-// Engine implements subjects.Subject.
-func (*Stack) Engine() string { return "step" }
 
 // AddInformer implements subjects.Subject.
 func (s *Stack) AddInformer(spec subjects.InformerSpec) (subjects.Informer, error) {
