@@ -7,10 +7,21 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
+
+// BackoffHonoured says that a key whose reconcile has failed waits as long as its rate limiter says, counting from its last success, unless it changes.
+var BackoffHonoured = Property{
+	Name:      "BackoffHonoured",
+	Statement: "a key whose reconcile has failed waits as long as its rate limiter says, counting from its last success, unless it changes",
+	Kinds:     workKinds,
+	New: func() Checker {
+		p := newBackoffHonoured()
+		return Checker{Record: p.record}
+	},
+}
 
 // The numbers of the default limiter (I99).
 const (
@@ -61,23 +72,19 @@ func newBackoffHonoured() *backoffHonoured {
 	return &backoffHonoured{limiters: map[*workQueue]*limiter{}}
 }
 
-func (*backoffHonoured) Name() string { return "BackoffHonoured" }
-
-func (*backoffHonoured) Kinds() []sim.Kind { return workKinds }
-
-func (p *backoffHonoured) Record(w *scenarios.World, r *sim.Record) *scenarios.Violation {
+func (p *backoffHonoured) record(w World, r *sim.Record) *reports.Violation {
 	q, k := p.of(w, r)
 	if q == nil {
 		return nil
 	}
 	defer func() { q.touched = q.touched[:0] }()
 	if r.Kind == subjects.KindReady && !k.dirty && k.retryAt > r.At {
-		return &scenarios.Violation{
+		return &reports.Violation{
 			Key:     k.key,
 			Message: fmt.Sprintf("%s became ready for the workers %s though nobody added it and it was to wait until %v", k.key, q.name, k.retryAt),
-			Because: []scenarios.Evidence{
+			Because: []reports.Evidence{
 				{Step: k.failed.step, At: k.failed.at, Text: fmt.Sprintf("%s failed, and was to be tried again %v later", k.key, k.retryAt-k.failed.at)},
-				because(r, "however it became ready"),
+				reports.Because(r, "however it became ready"),
 			},
 		}
 	}
@@ -91,7 +98,7 @@ func (p *backoffHonoured) Record(w *scenarios.World, r *sim.Record) *scenarios.V
 }
 
 // reconciled checks the delay that a failure was given.
-func (p *backoffHonoured) reconciled(w *scenarios.World, r *sim.Record, q *workQueue) *scenarios.Violation {
+func (p *backoffHonoured) reconciled(w World, r *sim.Record, q *workQueue) *reports.Violation {
 	l := p.limiters[q]
 	if l == nil {
 		l = newLimiter(q.spec)
@@ -108,14 +115,12 @@ func (p *backoffHonoured) reconciled(w *scenarios.World, r *sim.Record, q *workQ
 	before := l.failures[r.Key]
 	want := l.failed(r.Key, w.Kernel().Clock().Now())
 	if got := time.Duration(r.N); got != want {
-		return &scenarios.Violation{
+		return &reports.Violation{
 			Key: r.Key,
 			Message: fmt.Sprintf("%s failed for the %d. time in a row in the workers %s, and is tried again after %v; its limiter says %v",
 				r.Key, before+1, q.name, got, want),
-			Because: []scenarios.Evidence{because(r, "however it was given a delay of %v", got)},
+			Because: []reports.Evidence{reports.Because(r, "however it was given a delay of %v", got)},
 		}
 	}
 	return nil
 }
-
-func (*backoffHonoured) End(*scenarios.World) *scenarios.Violation { return nil }

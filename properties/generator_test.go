@@ -57,11 +57,7 @@ func run(s *scenarios.Scenario, subject subjects.Kind, seed uint64, strategy, mi
 }
 
 func options(subject subjects.Kind, seed uint64, strategy, mix string) (scenarios.Options, error) {
-	checkers, err := properties.New()
-	if err != nil {
-		return scenarios.Options{}, err
-	}
-	o := scenarios.Options{Subject: subject, Seed: seed, Strategy: strategy, Checkers: checkers, MaxSteps: 2_000_000}
+	o := scenarios.Options{Subject: subject, Seed: seed, Strategy: strategy, Properties: properties.All(), MaxSteps: 2_000_000}
 	if mix != "" {
 		m, err := fakeapiserver.FaultMixNamed(mix)
 		if err != nil {

@@ -7,10 +7,22 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
+
+// HandlerGrammar says that per handler and key: add (update)* delete, repeated; the old object of an update is the new one of the call before.
+var HandlerGrammar = Property{
+	Name:      "HandlerGrammar",
+	Statement: "per handler and key: add (update)* delete, repeated; the old object of an update is the new one of the call before",
+	Kinds:     []sim.Kind{subjects.KindNotify, subjects.KindHandler, fakeapiserver.KindRequest, fakeapiserver.KindFrame},
+	New: func() Checker {
+		p := newHandlerGrammar()
+		return Checker{Record: p.record}
+	},
+}
 
 // handlerGrammar keeps what each handler holds, by its own notifications. An update whose objects have different uids
 // stands for a deletion and a creation that nobody saw (I69): it is wrong if the watch did tell of the deletion.
@@ -35,13 +47,7 @@ type heldObject struct {
 
 func newHandlerGrammar() *handlerGrammar { return &handlerGrammar{} }
 
-func (*handlerGrammar) Name() string { return "HandlerGrammar" }
-
-func (*handlerGrammar) Kinds() []sim.Kind {
-	return []sim.Kind{subjects.KindNotify, subjects.KindHandler, fakeapiserver.KindRequest, fakeapiserver.KindFrame}
-}
-
-func (p *handlerGrammar) Record(w *scenarios.World, r *sim.Record) *scenarios.Violation {
+func (p *handlerGrammar) record(w World, r *sim.Record) *reports.Violation {
 	switch r.Kind {
 	case fakeapiserver.KindRequest:
 		p.streaming.request(w, r)
@@ -78,7 +84,7 @@ func (p *handlerGrammar) Record(w *scenarios.World, r *sim.Record) *scenarios.Vi
 	return nil
 }
 
-func (p *handlerGrammar) update(w *scenarios.World, r *sim.Record, cur heldObject, known bool) *scenarios.Violation {
+func (p *handlerGrammar) update(w World, r *sim.Record, cur heldObject, known bool) *reports.Violation {
 	switch {
 	case !known:
 		return p.broken(w, r, cur, "was told to update %s, which it does not have", r.Key)
@@ -93,7 +99,7 @@ func (p *handlerGrammar) update(w *scenarios.World, r *sim.Record, cur heldObjec
 }
 
 // frame notes the deletions that a watch tells of. Those within a streaming list are lost in the list.
-func (p *handlerGrammar) frame(w *scenarios.World, r *sim.Record) {
+func (p *handlerGrammar) frame(w World, r *sim.Record) {
 	id, ok := watcherOf(w, r)
 	if !ok || p.streaming.has(id, r) || r.Detail != "DELETED" {
 		return
@@ -106,7 +112,7 @@ func (p *handlerGrammar) frame(w *scenarios.World, r *sim.Record) {
 }
 
 // deletedAt is the revision of the last deletion of the key that the handler's informer was told of by a watch; 0 for none.
-func (p *handlerGrammar) deletedAt(w *scenarios.World, r *sim.Record) int64 {
+func (p *handlerGrammar) deletedAt(w World, r *sim.Record) int64 {
 	id, ok := w.Kernel().ActorByName(informerOf(w.Kernel().ActorName(r.Actor)))
 	if !ok {
 		return 0
@@ -114,16 +120,14 @@ func (p *handlerGrammar) deletedAt(w *scenarios.World, r *sim.Record) int64 {
 	return p.deletions.get(id).rv[r.Key]
 }
 
-func (p *handlerGrammar) broken(w *scenarios.World, r *sim.Record, cur heldObject, format string, args ...any) *scenarios.Violation {
-	v := &scenarios.Violation{Key: r.Key, Message: fmt.Sprintf("handler %s %s", w.Kernel().ActorName(r.Actor), fmt.Sprintf(format, args...))}
+func (p *handlerGrammar) broken(w World, r *sim.Record, cur heldObject, format string, args ...any) *reports.Violation {
+	v := &reports.Violation{Key: r.Key, Message: fmt.Sprintf("handler %s %s", w.Kernel().ActorName(r.Actor), fmt.Sprintf(format, args...))}
 	if cur.step != 0 {
-		v.Because = append(v.Because, scenarios.Evidence{Step: cur.step, At: cur.at, Text: fmt.Sprintf("it was told of %s at rv=%d", r.Key, cur.rv)})
+		v.Because = append(v.Because, reports.Evidence{Step: cur.step, At: cur.at, Text: fmt.Sprintf("it was told of %s at rv=%d", r.Key, cur.rv)})
 	}
-	v.Because = append(v.Because, because(r, "however it was told %s", scenarios.NotificationText(r)))
+	v.Because = append(v.Because, reports.Because(r, "however it was told %s", scenarios.NotificationText(r)))
 	return v
 }
-
-func (*handlerGrammar) End(*scenarios.World) *scenarios.Violation { return nil }
 
 func uidOf(obj any) string {
 	if m, ok := obj.(interface{ GetUID() types.UID }); ok {

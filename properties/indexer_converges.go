@@ -3,26 +3,26 @@ package properties
 import (
 	"fmt"
 
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
-	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/scenarios/property"
 )
 
-// indexerConverges is checked when the faults have stopped and the bound has passed or everything is equal before.
-type indexerConverges struct{}
+// IndexerConverges says that when the faults have stopped, the Indexer equals the Store, object for object, within a bounded time.
+var IndexerConverges = Property{
+	Name:      "IndexerConverges",
+	Statement: "when the faults have stopped, the Indexer equals the Store, object for object, within a bounded time",
+	New:       property.AtEnd(indexerConverges),
+}
 
-func (*indexerConverges) Name() string { return "IndexerConverges" }
-
-func (*indexerConverges) Kinds() []sim.Kind { return nil }
-
-func (*indexerConverges) Record(*scenarios.World, *sim.Record) *scenarios.Violation { return nil }
-
-func (*indexerConverges) End(w *scenarios.World) *scenarios.Violation {
+// indexerConverges is called when the world has converged, or the time that it had is over.
+func indexerConverges(w World) *reports.Violation {
 	for _, inf := range w.Informers() {
 		if key, msg := w.Divergence(inf); msg != "" {
-			return &scenarios.Violation{Key: key, Message: fmt.Sprintf("%s; the faults stopped and %v passed since", msg, scenarios.HealBound)}
+			return &reports.Violation{Key: key, Message: fmt.Sprintf("%s; the faults stopped and %v passed since", msg, scenarios.ConvergenceTimeout)}
 		}
 		if !inf.HasSynced() {
-			return &scenarios.Violation{Message: fmt.Sprintf("informer %s has not synced; the faults stopped and %v passed since", inf.Name(), scenarios.HealBound)}
+			return &reports.Violation{Message: fmt.Sprintf("informer %s has not synced; the faults stopped and %v passed since", inf.Name(), scenarios.ConvergenceTimeout)}
 		}
 	}
 	return nil

@@ -6,10 +6,21 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/informersim/informersim/fakeapiserver"
-	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
+
+// NoInventedState says that every object in the Indexer or handed to a handler is a version that the Store committed for its key.
+var NoInventedState = Property{
+	Name:      "NoInventedState",
+	Statement: "every object in the Indexer or handed to a handler is a version that the Store committed for its key",
+	Kinds:     []sim.Kind{fakeapiserver.KindCommit, subjects.KindIndexer, subjects.KindNotify},
+	New: func() Checker {
+		p := newNoInventedState()
+		return Checker{Record: p.record}
+	},
+}
 
 // noInventedState keeps the latest versions that the Store committed, per resource and key.
 type noInventedState struct {
@@ -32,13 +43,7 @@ func newNoInventedState() *noInventedState {
 	return &noInventedState{versions: map[string][]committed{}}
 }
 
-func (*noInventedState) Name() string { return "NoInventedState" }
-
-func (*noInventedState) Kinds() []sim.Kind {
-	return []sim.Kind{fakeapiserver.KindCommit, subjects.KindIndexer, subjects.KindNotify}
-}
-
-func (p *noInventedState) Record(w *scenarios.World, r *sim.Record) *scenarios.Violation {
+func (p *noInventedState) record(w World, r *sim.Record) *reports.Violation {
 	if r.Kind == fakeapiserver.KindCommit {
 		v := p.versions[r.Key]
 		if len(v) == 2*keepVersions {
@@ -76,16 +81,16 @@ func (p *noInventedState) Record(w *scenarios.World, r *sim.Record) *scenarios.V
 	return p.broken(w, r, "the server never committed that version")
 }
 
-func (p *noInventedState) broken(w *scenarios.World, r *sim.Record, why string) *scenarios.Violation {
-	return &scenarios.Violation{
+func (p *noInventedState) broken(w World, r *sim.Record, why string) *reports.Violation {
+	return &reports.Violation{
 		Key:     r.Key,
 		Message: fmt.Sprintf("%s was given %s at rv=%d; %s", w.Kernel().ActorName(r.Actor), r.Key, r.RV, why),
-		Because: []scenarios.Evidence{because(r, "%s %s %s rv=%d", w.Kernel().ActorName(r.Actor), r.Detail, r.Key, r.RV)},
+		Because: []reports.Evidence{reports.Because(r, "%s %s %s rv=%d", w.Kernel().ActorName(r.Actor), r.Detail, r.Key, r.RV)},
 	}
 }
 
 // plural is the resource of an informer or handler.
-func (p *noInventedState) plural(w *scenarios.World, id sim.ActorID) string {
+func (p *noInventedState) plural(w World, id sim.ActorID) string {
 	n := p.resource.get(id)
 	if n.plural == "" {
 		name := informerOf(w.Kernel().ActorName(id))
@@ -95,5 +100,3 @@ func (p *noInventedState) plural(w *scenarios.World, id sim.ActorID) string {
 	}
 	return n.plural
 }
-
-func (*noInventedState) End(*scenarios.World) *scenarios.Violation { return nil }

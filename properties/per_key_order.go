@@ -5,10 +5,21 @@ import (
 	"time"
 
 	"github.com/informersim/informersim/fakeapiserver"
-	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
+
+// PerKeyOrder says that per handler and key, resourceVersions never go back.
+var PerKeyOrder = Property{
+	Name:      "PerKeyOrder",
+	Statement: "per handler and key, resourceVersions never go back",
+	Kinds:     []sim.Kind{subjects.KindNotify, subjects.KindHandler, subjects.KindReplace, fakeapiserver.KindRestore},
+	New: func() Checker {
+		p := newPerKeyOrder()
+		return Checker{Record: p.record}
+	},
+}
 
 // perKeyOrder remembers, per handler and key, the newest resourceVersion that the handler was told, deletions included.
 // Once the store was restored to the past, time may go back for handlers too, at any later time: nothing is judged then.
@@ -29,12 +40,6 @@ type told struct {
 
 func newPerKeyOrder() *perKeyOrder { return &perKeyOrder{} }
 
-func (*perKeyOrder) Name() string { return "PerKeyOrder" }
-
-func (*perKeyOrder) Kinds() []sim.Kind {
-	return []sim.Kind{subjects.KindNotify, subjects.KindHandler, subjects.KindReplace, fakeapiserver.KindRestore}
-}
-
 // answer is the last Replace of an informer.
 type answer struct {
 	seen bool
@@ -43,7 +48,7 @@ type answer struct {
 	rv   int64
 }
 
-func (p *perKeyOrder) Record(w *scenarios.World, r *sim.Record) *scenarios.Violation {
+func (p *perKeyOrder) record(w World, r *sim.Record) *reports.Violation {
 	switch r.Kind {
 	case fakeapiserver.KindRestore:
 		p.restored = true
@@ -68,19 +73,17 @@ func (p *perKeyOrder) Record(w *scenarios.World, r *sim.Record) *scenarios.Viola
 		return nil
 	}
 	// The last state of a deleted object that nobody saw go is what was known of it, never older.
-	v := &scenarios.Violation{
+	v := &reports.Violation{
 		Key: r.Key,
 		Message: fmt.Sprintf("handler %s was told %s of %s at rv=%d after it had been told rv=%d",
 			w.Kernel().ActorName(r.Actor), r.Detail, r.Key, r.RV, before.rv),
-		Because: []scenarios.Evidence{{Step: before.step, At: before.at, Text: fmt.Sprintf("the handler was told %s at rv=%d", before.detail, before.rv)}},
+		Because: []reports.Evidence{{Step: before.step, At: before.at, Text: fmt.Sprintf("the handler was told %s at rv=%d", before.detail, before.rv)}},
 	}
 	if id, ok := w.Kernel().ActorByName(informerOf(w.Kernel().ActorName(r.Actor))); ok {
 		if a := p.answers.get(id); a.seen && a.rv < before.rv && a.step > before.step {
-			v.Because = append(v.Because, scenarios.Evidence{Step: a.step, At: a.at, Text: fmt.Sprintf("however a list at rv=%d, older than what had been seen, replaced the queue", a.rv)})
+			v.Because = append(v.Because, reports.Evidence{Step: a.step, At: a.at, Text: fmt.Sprintf("however a list at rv=%d, older than what had been seen, replaced the queue", a.rv)})
 		}
 	}
-	v.Because = append(v.Because, because(r, "the handler was told %s at rv=%d", r.Detail, r.RV))
+	v.Because = append(v.Because, reports.Because(r, "the handler was told %s at rv=%d", r.Detail, r.RV))
 	return v
 }
-
-func (*perKeyOrder) End(*scenarios.World) *scenarios.Violation { return nil }

@@ -3,30 +3,37 @@ package properties
 import (
 	"fmt"
 
-	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
 
+// QueueSingleFlight says that no key of a work queue is reconciled by two workers at once.
+var QueueSingleFlight = Property{
+	Name:      "QueueSingleFlight",
+	Statement: "no key of a work queue is reconciled by two workers at once",
+	Kinds:     workKinds,
+	New: func() Checker {
+		p := &queueSingleFlight{}
+		return Checker{Record: p.record}
+	},
+}
+
 // queueSingleFlight: no two workers have one key (I94).
 type queueSingleFlight struct{ workQueues }
 
-func (*queueSingleFlight) Name() string { return "QueueSingleFlight" }
-
-func (*queueSingleFlight) Kinds() []sim.Kind { return workKinds }
-
-func (p *queueSingleFlight) Record(w *scenarios.World, r *sim.Record) *scenarios.Violation {
+func (p *queueSingleFlight) record(w World, r *sim.Record) *reports.Violation {
 	q, k := p.of(w, r)
 	if q == nil {
 		return nil
 	}
 	if r.Kind == subjects.KindReconcile && k.working {
-		return &scenarios.Violation{
+		return &reports.Violation{
 			Key:     k.key,
 			Message: fmt.Sprintf("worker %s was given %s, which %s is reconciling", w.Kernel().ActorName(r.Actor), k.key, k.by),
-			Because: []scenarios.Evidence{
+			Because: []reports.Evidence{
 				{Step: k.began.step, At: k.began.at, Text: fmt.Sprintf("%s began to reconcile %s", k.by, k.key)},
-				because(r, "however %s was given it before that one had ended", w.Kernel().ActorName(r.Actor)),
+				reports.Because(r, "however %s was given it before that one had ended", w.Kernel().ActorName(r.Actor)),
 			},
 		}
 	}
@@ -34,5 +41,3 @@ func (p *queueSingleFlight) Record(w *scenarios.World, r *sim.Record) *scenarios
 	q.touched = q.touched[:0]
 	return nil
 }
-
-func (*queueSingleFlight) End(*scenarios.World) *scenarios.Violation { return nil }

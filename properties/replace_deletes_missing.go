@@ -7,10 +7,24 @@ import (
 	"time"
 
 	"github.com/informersim/informersim/fakeapiserver"
-	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
+
+// ReplaceDeletesMissing says that a Replace yields exactly one Deleted for every key that was known and is not in the list, keys that only the queue knew included.
+var ReplaceDeletesMissing = Property{
+	Name:      "ReplaceDeletesMissing",
+	Statement: "a Replace yields exactly one Deleted for every key that was known and is not in the list, keys that only the queue knew included",
+	Kinds: []sim.Kind{
+		fakeapiserver.KindRequest, fakeapiserver.KindFrame, subjects.KindReplace, subjects.KindTombstone, subjects.KindNotify, subjects.KindHandler,
+		subjects.KindStopped,
+	},
+	New: func() Checker {
+		p := newReplaceDeletesMissing()
+		return Checker{Record: p.record, StepEnd: p.stepEnd}
+	},
+}
 
 // replaceDeletesMissing follows what each informer was told by the server: the keys of its last list, and the frames since.
 // Those that a new list lacks must be deleted, exactly once each, by the Replace that takes the list. Where the queue cannot
@@ -40,16 +54,7 @@ type knownFrom struct {
 
 func newReplaceDeletesMissing() *replaceDeletesMissing { return &replaceDeletesMissing{} }
 
-func (*replaceDeletesMissing) Name() string { return "ReplaceDeletesMissing" }
-
-func (*replaceDeletesMissing) Kinds() []sim.Kind {
-	return []sim.Kind{
-		fakeapiserver.KindRequest, fakeapiserver.KindFrame, subjects.KindReplace, subjects.KindTombstone, subjects.KindNotify, subjects.KindHandler,
-		subjects.KindStopped,
-	}
-}
-
-func (p *replaceDeletesMissing) Record(w *scenarios.World, r *sim.Record) *scenarios.Violation {
+func (p *replaceDeletesMissing) record(w World, r *sim.Record) *reports.Violation {
 	switch r.Kind {
 	case fakeapiserver.KindRequest:
 		p.streaming.request(w, r)
@@ -70,7 +75,7 @@ func (p *replaceDeletesMissing) Record(w *scenarios.World, r *sim.Record) *scena
 	return nil
 }
 
-func (p *replaceDeletesMissing) frame(w *scenarios.World, r *sim.Record) {
+func (p *replaceDeletesMissing) frame(w World, r *sim.Record) {
 	id, ok := watcherOf(w, r)
 	if !ok {
 		return
@@ -118,8 +123,8 @@ func (p *replaceDeletesMissing) replace(r *sim.Record) {
 	k.known = listed
 }
 
-// StepEnd judges the Replace of the step.
-func (p *replaceDeletesMissing) StepEnd(w *scenarios.World) *scenarios.Violation {
+// stepEnd judges the Replace of the step.
+func (p *replaceDeletesMissing) stepEnd(w World) *reports.Violation {
 	if v := p.told.stepEnd(w); v != nil || len(p.replaced) == 0 {
 		return v
 	}
@@ -136,11 +141,11 @@ func (p *replaceDeletesMissing) StepEnd(w *scenarios.World) *scenarios.Violation
 			if n == 1 {
 				continue
 			}
-			return &scenarios.Violation{
+			return &reports.Violation{
 				Key: key,
 				Message: fmt.Sprintf("informer %s knew %s at rv=%d; the list at rv=%d does not have it, and its Replace queued %d deletions of it instead of 1",
 					w.Kernel().ActorName(id), key, from.rv, k.list.rv, n),
-				Because: []scenarios.Evidence{
+				Because: []reports.Evidence{
 					{Step: from.step, At: from.at, Text: fmt.Sprintf("%s became known: %s at rv=%d", key, from.how, from.rv)},
 					{Step: k.list.step, At: k.list.at, Text: fmt.Sprintf("however a list at rv=%d without it replaced the queue", k.list.rv)},
 				},
@@ -152,10 +157,8 @@ func (p *replaceDeletesMissing) StepEnd(w *scenarios.World) *scenarios.Violation
 	return nil
 }
 
-func (*replaceDeletesMissing) End(*scenarios.World) *scenarios.Violation { return nil }
-
 // watcherOf is the informer that a frame was delivered to.
-func watcherOf(w *scenarios.World, r *sim.Record) (sim.ActorID, bool) {
+func watcherOf(w World, r *sim.Record) (sim.ActorID, bool) {
 	return w.Kernel().ActorByName(strings.TrimPrefix(w.Kernel().ActorName(r.Actor), "conn/"))
 }
 

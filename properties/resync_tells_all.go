@@ -5,10 +5,21 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
+
+// ResyncTellsAll says that a resync tells a handler of every object that the Indexer holds.
+var ResyncTellsAll = Property{
+	Name:      "ResyncTellsAll",
+	Statement: "a resync tells a handler of every object that the Indexer holds",
+	Kinds:     []sim.Kind{subjects.KindResync, subjects.KindNotify, subjects.KindHandler, subjects.KindStopped},
+	New: func() Checker {
+		p := &resyncTellsAll{}
+		return Checker{Record: p.record, StepEnd: p.stepEnd}
+	},
+}
 
 // resyncTellsAll: once an informer that was resynced has nothing left to do, some handler was told of every object that its
 // Indexer held at the resync (I66, I76, I78). Which handlers were due cannot be seen; one was. Whether it still is due when the
@@ -26,13 +37,7 @@ type resync struct {
 	told map[string]bool // since
 }
 
-func (*resyncTellsAll) Name() string { return "ResyncTellsAll" }
-
-func (*resyncTellsAll) Kinds() []sim.Kind {
-	return []sim.Kind{subjects.KindResync, subjects.KindNotify, subjects.KindHandler, subjects.KindStopped}
-}
-
-func (p *resyncTellsAll) Record(w *scenarios.World, r *sim.Record) *scenarios.Violation {
+func (p *resyncTellsAll) record(w World, r *sim.Record) *reports.Violation {
 	switch r.Kind {
 	case subjects.KindResync:
 		if inf := w.Informer(w.Kernel().ActorName(r.Actor)); inf != nil && len(inf.Handlers()) > 0 {
@@ -57,7 +62,7 @@ func (p *resyncTellsAll) Record(w *scenarios.World, r *sim.Record) *scenarios.Vi
 }
 
 // owe begins to owe.
-func (p *resyncTellsAll) owe(w *scenarios.World, r *sim.Record, inf subjects.Informer) {
+func (p *resyncTellsAll) owe(w World, r *sim.Record, inf subjects.Informer) {
 	s := p.resyncs.get(r.Actor)
 	if s.told == nil {
 		p.waiting = append(p.waiting, r.Actor)
@@ -75,8 +80,7 @@ func (p *resyncTellsAll) forget(id sim.ActorID) {
 	}
 }
 
-// StepEnd implements scenarios.StepChecker.
-func (p *resyncTellsAll) StepEnd(w *scenarios.World) *scenarios.Violation {
+func (p *resyncTellsAll) stepEnd(w World) *reports.Violation {
 	for n := 0; n < len(p.waiting); n++ {
 		id := p.waiting[n]
 		inf := w.Informer(w.Kernel().ActorName(id))
@@ -97,15 +101,15 @@ func (p *resyncTellsAll) StepEnd(w *scenarios.World) *scenarios.Violation {
 	return nil
 }
 
-func (s *resync) judge(w *scenarios.World, inf subjects.Informer) *scenarios.Violation {
+func (s *resync) judge(w World, inf subjects.Informer) *reports.Violation {
 	for _, key := range s.keys {
 		if s.told[key] {
 			continue
 		}
-		return &scenarios.Violation{
+		return &reports.Violation{
 			Key:     key,
 			Message: fmt.Sprintf("informer %s was resynced, and has nothing left to do, but none of its handlers (%s) was told of %s, which it held", inf.Name(), strings.Join(inf.Handlers(), ", "), key),
-			Because: []scenarios.Evidence{
+			Because: []reports.Evidence{
 				{Step: s.step, At: s.at, Text: fmt.Sprintf("the store of %s was queued again", inf.Name())},
 				{Step: w.Kernel().Steps(), At: w.Kernel().Elapsed(), Text: fmt.Sprintf("however nothing is queued any more, and nobody was told of %s", key)},
 			},
@@ -113,5 +117,3 @@ func (s *resync) judge(w *scenarios.World, inf subjects.Informer) *scenarios.Vio
 	}
 	return nil
 }
-
-func (*resyncTellsAll) End(*scenarios.World) *scenarios.Violation { return nil }

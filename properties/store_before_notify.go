@@ -4,19 +4,23 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
 
+// StoreBeforeNotify says that when a handler is told of a change, the Indexer reflects it or something newer.
+var StoreBeforeNotify = Property{
+	Name:      "StoreBeforeNotify",
+	Statement: "when a handler is told of a change, the Indexer reflects it or something newer",
+	Kinds:     []sim.Kind{subjects.KindNotify},
+	New:       property.OnRecord(storeBeforeNotify),
+}
+
 // storeBeforeNotify asks the Indexer, as a handler would, at the moment the handler is told (I62).
-type storeBeforeNotify struct{}
-
-func (storeBeforeNotify) Name() string { return "StoreBeforeNotify" }
-
-func (storeBeforeNotify) Kinds() []sim.Kind { return []sim.Kind{subjects.KindNotify} }
-
-func (storeBeforeNotify) Record(w *scenarios.World, r *sim.Record) *scenarios.Violation {
+func storeBeforeNotify(w World, r *sim.Record) *reports.Violation {
 	actor := w.Kernel().ActorName(r.Actor)
 	inf := w.Informer(informerOf(actor))
 	if inf == nil {
@@ -36,8 +40,6 @@ func (storeBeforeNotify) Record(w *scenarios.World, r *sim.Record) *scenarios.Vi
 	return nil
 }
 
-func broken(r *sim.Record, msg string) *scenarios.Violation {
-	return &scenarios.Violation{Key: r.Key, Message: msg, Because: []scenarios.Evidence{because(r, "%s", scenarios.NotificationText(r))}}
+func broken(r *sim.Record, msg string) *reports.Violation {
+	return &reports.Violation{Key: r.Key, Message: msg, Because: []reports.Evidence{reports.Because(r, "%s", scenarios.NotificationText(r))}}
 }
-
-func (storeBeforeNotify) End(*scenarios.World) *scenarios.Violation { return nil }

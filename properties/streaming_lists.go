@@ -6,7 +6,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
 )
 
@@ -19,7 +18,7 @@ type streamingLists struct {
 type watchIDs struct{ ids map[int64]bool }
 
 // request notes a watch that begins with a list.
-func (s *streamingLists) request(w *scenarios.World, r *sim.Record) {
+func (s *streamingLists) request(w World, r *sim.Record) {
 	if !strings.Contains(r.Detail, "sendInitialEvents=true") {
 		return
 	}

@@ -4,10 +4,21 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
+
+// SyncedAfterInitialList says that HasSynced turns true only after everything of the first list was processed, a handler's only after the handler got it.
+var SyncedAfterInitialList = Property{
+	Name:      "SyncedAfterInitialList",
+	Statement: "HasSynced turns true only after everything of the first list was processed, a handler's only after the handler got it",
+	Kinds:     []sim.Kind{subjects.KindReplace, subjects.KindIndexer, subjects.KindNotify, subjects.KindSynced, subjects.KindHandler},
+	New: func() Checker {
+		p := newSyncedAfterInitialList()
+		return Checker{Record: p.record}
+	},
+}
 
 // syncedAfterInitialList counts off the keys of each informer's first list: as they reach the Indexer, and as each handler
 // is told.
@@ -33,13 +44,7 @@ type initialOf struct {
 
 func newSyncedAfterInitialList() *syncedAfterInitialList { return &syncedAfterInitialList{} }
 
-func (*syncedAfterInitialList) Name() string { return "SyncedAfterInitialList" }
-
-func (*syncedAfterInitialList) Kinds() []sim.Kind {
-	return []sim.Kind{subjects.KindReplace, subjects.KindIndexer, subjects.KindNotify, subjects.KindSynced, subjects.KindHandler}
-}
-
-func (p *syncedAfterInitialList) Record(w *scenarios.World, r *sim.Record) *scenarios.Violation {
+func (p *syncedAfterInitialList) record(w World, r *sim.Record) *reports.Violation {
 	switch r.Kind {
 	case subjects.KindHandler:
 		p.handler(w, r)
@@ -60,7 +65,7 @@ func (p *syncedAfterInitialList) Record(w *scenarios.World, r *sim.Record) *scen
 }
 
 // handler notes a new handler; one that is added later waits for the replay of the store (I79).
-func (p *syncedAfterInitialList) handler(w *scenarios.World, r *sim.Record) {
+func (p *syncedAfterInitialList) handler(w World, r *sim.Record) {
 	name := informerOf(w.Kernel().ActorName(r.Actor))
 	id, ok := w.Kernel().ActorByName(name)
 	if !ok || r.Detail != "added" {
@@ -101,7 +106,7 @@ func setOf(keys []string) map[string]bool {
 	return m
 }
 
-func (p *syncedAfterInitialList) synced(w *scenarios.World, r *sim.Record) *scenarios.Violation {
+func (p *syncedAfterInitialList) synced(w World, r *sim.Record) *reports.Violation {
 	name := w.Kernel().ActorName(r.Actor)
 	id, waiting, what := r.Actor, map[string]bool(nil), "is not in the Indexer"
 	if h := p.handlers.get(r.Actor); h.informer != 0 || informerOf(name) != name {
@@ -111,7 +116,7 @@ func (p *syncedAfterInitialList) synced(w *scenarios.World, r *sim.Record) *scen
 	}
 	l := p.informers.get(id)
 	if !l.seen {
-		return &scenarios.Violation{Message: fmt.Sprintf("HasSynced of %s is true before any list was taken", name)}
+		return &reports.Violation{Message: fmt.Sprintf("HasSynced of %s is true before any list was taken", name)}
 	}
 	for _, key := range l.keys {
 		if waiting[key] {
@@ -135,11 +140,9 @@ func smallest(set map[string]bool) string {
 	return min
 }
 
-func (p *syncedAfterInitialList) early(r *sim.Record, l *firstList, key, msg string) *scenarios.Violation {
-	return &scenarios.Violation{Key: key, Message: msg, Because: []scenarios.Evidence{
+func (p *syncedAfterInitialList) early(r *sim.Record, l *firstList, key, msg string) *reports.Violation {
+	return &reports.Violation{Key: key, Message: msg, Because: []reports.Evidence{
 		{Step: l.step, At: l.at, Text: fmt.Sprintf("the first list, at rv=%d, has %d objects", l.rv, len(l.keys))},
-		because(r, "however HasSynced turned true"),
+		reports.Because(r, "however HasSynced turned true"),
 	}}
 }
-
-func (*syncedAfterInitialList) End(*scenarios.World) *scenarios.Violation { return nil }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
@@ -63,7 +63,7 @@ func (t *toldOfMissing) changed(id sim.ActorID, key string) {
 }
 
 // handler follows what a handler holds.
-func (t *toldOfMissing) handler(w *scenarios.World, r *sim.Record) {
+func (t *toldOfMissing) handler(w World, r *sim.Record) {
 	h := t.handlers.get(r.Actor)
 	if r.Kind == subjects.KindHandler {
 		*h = heldKeys{}
@@ -89,7 +89,7 @@ func (t *toldOfMissing) handler(w *scenarios.World, r *sim.Record) {
 }
 
 // stepEnd judges the informers that have nothing left to do.
-func (t *toldOfMissing) stepEnd(w *scenarios.World) *scenarios.Violation {
+func (t *toldOfMissing) stepEnd(w World) *reports.Violation {
 	for n := 0; n < len(t.waiting); n++ {
 		id := t.waiting[n]
 		inf := w.Informer(w.Kernel().ActorName(id))
@@ -107,7 +107,7 @@ func (t *toldOfMissing) stepEnd(w *scenarios.World) *scenarios.Violation {
 	return nil
 }
 
-func (t *toldOfMissing) judge(w *scenarios.World, inf subjects.Informer, o *owing) *scenarios.Violation {
+func (t *toldOfMissing) judge(w World, inf subjects.Informer, o *owing) *reports.Violation {
 	keys := make([]string, 0, len(o.keys))
 	for key := range o.keys { // order: sorted below
 		keys = append(keys, key)
@@ -126,12 +126,12 @@ func (t *toldOfMissing) judge(w *scenarios.World, inf subjects.Informer, o *owin
 	return nil
 }
 
-func (o *owing) broken(key, what string) *scenarios.Violation {
+func (o *owing) broken(key, what string) *reports.Violation {
 	d := o.keys[key]
-	return &scenarios.Violation{
+	return &reports.Violation{
 		Key:     key,
 		Message: fmt.Sprintf("%s was known at rv=%d, and the list at rv=%d does not have it; nothing is queued any more, and %s", key, d.from.rv, d.list.rv, what),
-		Because: []scenarios.Evidence{
+		Because: []reports.Evidence{
 			{Step: d.from.step, At: d.from.at, Text: fmt.Sprintf("%s became known: %s at rv=%d", key, d.from.how, d.from.rv)},
 			{Step: d.list.step, At: d.list.at, Text: fmt.Sprintf("however a list at rv=%d without it replaced the queue", d.list.rv)},
 		},

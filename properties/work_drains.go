@@ -5,10 +5,21 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
+
+// WorkDrains says that when the faults have stopped, every key was reconciled after its last change.
+var WorkDrains = Property{
+	Name:      "WorkDrains",
+	Statement: "when the faults have stopped, every key was reconciled after its last change",
+	Kinds:     []sim.Kind{subjects.KindWorkers, subjects.KindNotify, subjects.KindReconcile, subjects.KindReconciled},
+	New: func() Checker {
+		p := newWorkDrains()
+		return Checker{Record: p.record, End: p.end}
+	},
+}
 
 // workDrains: when the faults have stopped, every key was reconciled, with success or until it was given up, after the
 // workers' handler was told of it for the last time.
@@ -35,13 +46,7 @@ func newWorkDrains() *workDrains {
 	return &workDrains{byName: map[string]*workPool{}, handlers: map[string]*workPool{}}
 }
 
-func (*workDrains) Name() string { return "WorkDrains" }
-
-func (*workDrains) Kinds() []sim.Kind {
-	return []sim.Kind{subjects.KindWorkers, subjects.KindNotify, subjects.KindReconcile, subjects.KindReconciled}
-}
-
-func (p *workDrains) Record(w *scenarios.World, r *sim.Record) *scenarios.Violation {
+func (p *workDrains) record(w World, r *sim.Record) *reports.Violation {
 	if r.Kind == subjects.KindNotify {
 		if len(p.pools) > 0 {
 			if pool := p.handlers[w.Kernel().ActorName(r.Actor)]; pool != nil {
@@ -88,7 +93,7 @@ func (p *workPool) of(key string) *work {
 	return k
 }
 
-func (p *workDrains) End(w *scenarios.World) *scenarios.Violation {
+func (p *workDrains) end(w World) *reports.Violation {
 	for _, pool := range p.pools {
 		switch {
 		case pool.stopping:
@@ -105,26 +110,26 @@ func (p *workDrains) End(w *scenarios.World) *scenarios.Violation {
 	return nil
 }
 
-func (p *workPool) left(w *scenarios.World, key string, k *work) *scenarios.Violation {
-	v := &scenarios.Violation{
+func (p *workPool) left(w World, key string, k *work) *reports.Violation {
+	v := &reports.Violation{
 		Key:     key,
 		Message: fmt.Sprintf("the workers %s were told of %s (%s, rv=%d), and no reconcile of it that began later has succeeded", p.name, key, k.told.how, k.told.rv),
-		Because: []scenarios.Evidence{{Step: k.told.step, At: k.told.at, Text: fmt.Sprintf("their handler was told of %s", key)}},
+		Because: []reports.Evidence{{Step: k.told.step, At: k.told.at, Text: fmt.Sprintf("their handler was told of %s", key)}},
 	}
 	however := "however nothing is left to do for the workers"
 	switch {
 	case !p.started:
 		however = "however the workers have not begun: they wait for their handler, which has not synced"
 	case k.began.step > k.told.step:
-		v.Because = append(v.Because, scenarios.Evidence{Step: k.began.step, At: k.began.at, Text: fmt.Sprintf("a reconcile of %s began, the last one, and failed", key)})
+		v.Because = append(v.Because, reports.Evidence{Step: k.began.step, At: k.began.at, Text: fmt.Sprintf("a reconcile of %s began, the last one, and failed", key)})
 	case k.done.step > 0:
-		v.Because = append(v.Because, scenarios.Evidence{Step: k.done.step, At: k.done.at, Text: fmt.Sprintf("the last reconcile of %s had begun before", key)})
+		v.Because = append(v.Because, reports.Evidence{Step: k.done.step, At: k.done.at, Text: fmt.Sprintf("the last reconcile of %s had begun before", key)})
 	}
-	v.Because = append(v.Because, scenarios.Evidence{Step: w.Kernel().Steps(), At: w.Kernel().Elapsed(), Text: however})
+	v.Because = append(v.Because, reports.Evidence{Step: w.Kernel().Steps(), At: w.Kernel().Elapsed(), Text: however})
 	return v
 }
 
 // running tells whether an informer was not stopped.
-func running(w *scenarios.World, name string) bool {
+func running(w World, name string) bool {
 	return slices.ContainsFunc(w.Informers(), func(inf subjects.Informer) bool { return inf.Name() == name })
 }

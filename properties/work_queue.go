@@ -4,7 +4,6 @@ import (
 	"container/heap"
 	"time"
 
-	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
@@ -46,7 +45,7 @@ var workKinds = []sim.Kind{
 }
 
 // of is the queue that a record is about, and its key; both nil for a record about no key.
-func (q *workQueues) of(w *scenarios.World, r *sim.Record) (*workQueue, *workKey) {
+func (q *workQueues) of(w World, r *sim.Record) (*workQueue, *workKey) {
 	name := informerOf(w.Kernel().ActorName(r.Actor))
 	queue := q.queues[name]
 	if r.Kind == subjects.KindWorkers {
@@ -97,7 +96,7 @@ func (q *workQueue) due(now time.Duration, step uint64) {
 }
 
 // follow takes a record over.
-func (q *workQueue) follow(w *scenarios.World, r *sim.Record, k *workKey) {
+func (q *workQueue) follow(w World, r *sim.Record, k *workKey) {
 	here := knownFrom{step: r.Step, at: r.At}
 	switch r.Kind {
 	case subjects.KindEnqueue:

@@ -145,7 +145,7 @@ show pods
 		if m.Message == "" {
 			m.Message = "want " + m.Expected + "got " + m.Actual
 		}
-		got = append(got, m.Pos.String()+": "+m.Message)
+		got = append(got, m.At+": "+m.Message)
 	}
 	want := []string{
 		"test.sim:4:1: informer i1: HasSynced is false",

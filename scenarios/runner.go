@@ -6,17 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sort"
 	"strings"
 	"time"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/scenarios/script"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
 
-// Options say how a scenario is run. Subject is needed; the zero value of the rest runs the transcript without checkers.
+// Options say how a scenario is run. Subject is needed; the zero value of the rest runs the transcript and checks no property.
 type Options struct {
 	// Subject is the kind of stack under test.
 	Subject subjects.Kind
@@ -26,8 +27,8 @@ type Options struct {
 	Strategy string
 	// Mix are the faults that may happen; nil for those that the script orders only.
 	Mix *fakeapiserver.FaultMix
-	// Checkers see the run. They must be fresh ones.
-	Checkers []Checker
+	// Properties are checked after every step.
+	Properties []property.Property
 	// Trace receives the run's trace; nil for none.
 	Trace io.Writer
 	// Versions go into the trace's header.
@@ -41,16 +42,14 @@ type Options struct {
 	// WorkersLast makes fifo keep workers waiting for as long as anything else can happen at that instant, so that runs of
 	// different subjects can be compared. A trace of such a run cannot be told from one of fifo.
 	WorkersLast bool
-	// Progress is called every 4096 steps, for a display.
-	Progress func(steps uint64, virtual time.Duration)
 }
 
 // DefaultMaxSteps is how many steps a run may have.
 const DefaultMaxSteps = 50_000_000
 
-// HealBound is how much virtual time a world has to converge after its faults have stopped. Twice the longest backoff with
+// ConvergenceTimeout is how much virtual time a world has to converge after its faults have stopped. Twice the longest backoff with
 // its jitter (I12), the longest wait for a half-open connection (45 s) and a stalled watch's end fit in.
-const HealBound = 25 * time.Minute
+const ConvergenceTimeout = 25 * time.Minute
 
 // Strategies are the names that Options.Strategy takes.
 var Strategies = []string{"fifo", "random"}
@@ -179,6 +178,9 @@ func play(ctx context.Context, s *Scenario, o *Options, header sim.Header, strat
 	if o.Subject.New == nil {
 		return nil, errors.New("scenarios: Options.Subject is not set")
 	}
+	if err := property.Validate(o.Properties); err != nil {
+		return nil, fmt.Errorf("scenarios: Options.Properties: %w", err)
+	}
 	ko := sim.Options{Seed: o.Seed, Strategy: strategy, Start: header.Digest()}
 	if replay != nil {
 		ko.Tape = replay
@@ -190,7 +192,7 @@ func play(ctx context.Context, s *Scenario, o *Options, header sim.Header, strat
 		resources:  map[string]fakeapiserver.ResourceID{}, informers: map[string]subjects.Informer{},
 		handlers: map[string]subjects.Informer{}, writers: map[string]*writer{}, workers: map[string]subjects.Workers{}, stopped: map[string]bool{},
 		result: &Result{
-			Scenario: s.Name, Subject: o.Subject.Name, Engine: o.Subject.Engine, Strategy: header.Strategy, Seed: o.Seed,
+			Run:     reports.Run{Scenario: s.Name, Subject: o.Subject.Name, Engine: o.Subject.Engine, Strategy: header.Strategy, Seed: o.Seed},
 			Outputs: map[*script.Command]string{},
 		},
 	}
@@ -199,12 +201,12 @@ func play(ctx context.Context, s *Scenario, o *Options, header sim.Header, strat
 	}
 	w.script = &scriptActor{w: w}
 	w.script.id = k.Register(w.script)
-	w.checks = newChecks(w, o.Checkers)
-	for _, c := range o.Checkers {
-		w.result.Properties = append(w.result.Properties, c.Name())
+	w.monitor = property.NewMonitor(w, o.Properties)
+	for _, p := range o.Properties {
+		w.result.Properties = append(w.result.Properties, p.Name)
 	}
 	k.Observe(newTally(w))
-	k.Observe(w.checks)
+	k.Observe(w.monitor)
 	if replay != nil {
 		replay.Bind(k)
 		k.Observe(replay)
@@ -252,7 +254,7 @@ func (w *World) loop(strategy sim.Strategy) error {
 			}
 			w.barrier = nil
 			if w.script.over() {
-				w.checks.end()
+				w.monitor.End()
 				return nil
 			}
 			w.freeTime()
@@ -267,7 +269,7 @@ func (w *World) loop(strategy sim.Strategy) error {
 				f.StopFaults()
 			}
 		}
-		if w.checks.found != nil {
+		if w.monitor.Violation() != nil {
 			return k.Err()
 		}
 		switch steps := k.Steps(); {
@@ -275,10 +277,8 @@ func (w *World) loop(strategy sim.Strategy) error {
 		case w.ctx.Err() != nil:
 			return w.ctx.Err()
 		case steps >= limit:
-			w.checks.found = &Violation{Property: "NoLivelock", Step: steps, At: k.Elapsed(), Message: fmt.Sprintf("the run has not come to an end after %d steps", steps)}
+			w.monitor.Report("NoLivelock", &reports.Violation{Message: fmt.Sprintf("the run has not come to an end after %d steps", steps)})
 			return nil
-		case w.options.Progress != nil:
-			w.options.Progress(steps, k.Elapsed())
 		}
 	}
 }
@@ -306,9 +306,8 @@ func (e stuckError) Error() string { return e.why + ": this is a bug of informer
 func (w *World) finish() {
 	r, k := w.result, w.kernel
 	r.Steps, r.Virtual, r.Hash = k.Steps(), k.Elapsed(), k.Hash()
-	r.Violation = w.checks.found
+	r.Violation = w.monitor.Violation()
 	r.Expected, r.Transcript = w.scenario.expectedViolation(), w.transcript
-	sort.Slice(r.Faults, func(i, j int) bool { return r.Faults[i].Name < r.Faults[j].Name })
 }
 
 var kindCommand = sim.RegisterKind("command", sim.ClassScript)
@@ -349,7 +348,7 @@ func (a *scriptActor) Apply(c sim.Choice) {
 	}
 }
 
-// heal stops the faults, ends the holds and the troubles of handlers and workers, and waits until the world has converged, HealBound at most.
+// heal stops the faults, ends the holds and the troubles of handlers and workers, and waits until the world has converged, ConvergenceTimeout at most.
 func (w *World) heal() error {
 	if err := w.ensureCluster(); err != nil {
 		return err
@@ -368,7 +367,7 @@ func (w *World) heal() error {
 		}
 	}
 	clock := w.kernel.Clock()
-	w.wait("heal", func() { clock.LimitTo(HealBound) }, func() bool {
+	w.wait("heal", func() { clock.LimitTo(ConvergenceTimeout) }, func() bool {
 		return w.kernel.Quiet() && (w.Converged() || clock.AtLimit())
 	})
 	return nil

@@ -15,6 +15,7 @@ import (
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/properties"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/script"
 	"github.com/informersim/informersim/subjects"
@@ -62,11 +63,7 @@ func catalogue() []string {
 }
 
 func withProperties(seed uint64) scenarios.Options {
-	checkers, err := properties.New()
-	if err != nil {
-		panic(err) // it has no names to get wrong
-	}
-	return scenarios.Options{Subject: stack.Kind, Seed: seed, Checkers: checkers}
+	return scenarios.Options{Subject: stack.Kind, Seed: seed, Properties: properties.All()}
 }
 
 func playTranscript(ctx context.Context, s *scenarios.Scenario, kind subjects.Kind, path string) {
@@ -79,7 +76,7 @@ func playTranscript(ctx context.Context, s *scenarios.Scenario, kind subjects.Ki
 		text, err := script.Rewrite(s.File(), res.Outputs)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(os.WriteFile(path, text, 0o666)).To(Succeed())
-		res.Mismatches = slices.DeleteFunc(res.Mismatches, func(m scenarios.Mismatch) bool { return m.Message == "" })
+		res.Mismatches = slices.DeleteFunc(res.Mismatches, func(m reports.Mismatch) bool { return m.Message == "" })
 	}
 	if !res.Passed() {
 		Fail(textOf(res, "informersim run --subject "+kind.Name+" scenarios/"+path))
@@ -108,6 +105,6 @@ func explore(ctx context.Context, s *scenarios.Scenario, path, mix string) {
 func textOf(res *scenarios.Result, line string) string {
 	GinkgoHelper()
 	var b strings.Builder
-	Expect(scenarios.WriteText(&b, scenarios.Finding{Result: res, Replay: []string{line}})).To(Succeed())
+	Expect(reports.WriteText(&b, reports.Report{Run: &res.Run, Replay: []string{line}})).To(Succeed())
 	return b.String()
 }

@@ -32,7 +32,7 @@ func newTally(w *World) *tally {
 
 // Record implements sim.Observer.
 func (t *tally) Record(r *sim.Record) {
-	res := t.w.result
+	res := &t.w.result.Run
 	switch r.Kind {
 	case fakeapiserver.KindCommit:
 		res.Commits++
@@ -44,7 +44,7 @@ func (t *tally) Record(r *sim.Record) {
 			l.line("%s", r.Detail)
 		}
 	case fakeapiserver.KindFault:
-		t.fault(r.Detail)
+		res.CountFault(r.Detail)
 	case subjects.KindNotify:
 		res.Notifications++
 		if len(t.logged) > 0 {
@@ -64,16 +64,6 @@ func (t *tally) Record(r *sim.Record) {
 
 // StepEnd implements sim.Observer.
 func (*tally) StepEnd(*sim.StepInfo) {}
-
-func (t *tally) fault(name string) {
-	for i := range t.w.result.Faults {
-		if t.w.result.Faults[i].Name == name {
-			t.w.result.Faults[i].Count++
-			return
-		}
-	}
-	t.w.result.Faults = append(t.w.result.Faults, FaultCount{Name: strings.Clone(name), Count: 1})
-}
 
 func (t *tally) notify(r *sim.Record) {
 	_, handler, _ := strings.Cut(t.w.kernel.ActorName(r.Actor), "/")

@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/scenarios/script"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
@@ -37,9 +39,11 @@ type World struct {
 	logs      map[string]*lineLog
 
 	barrier *barrier
-	checks  *checks
+	monitor *property.Monitor
 	result  *Result
 }
+
+var _ property.World = (*World)(nil)
 
 // Kernel is the run's kernel.
 func (w *World) Kernel() *sim.Kernel { return w.kernel }
@@ -122,12 +126,12 @@ func (w *World) output(c *script.Command, text string) {
 	}
 	want, got := script.NormalizeOutput(c.Output.Text), script.NormalizeOutput(text)
 	if want != got {
-		w.result.Mismatches = append(w.result.Mismatches, Mismatch{Pos: c.Output.Pos, Expected: want, Actual: got})
+		w.result.Mismatches = append(w.result.Mismatches, reports.Mismatch{At: c.Output.Pos.String(), Expected: want, Actual: got})
 	}
 }
 
 func (w *World) expectFailed(c *script.Command, msg string) {
-	w.result.Mismatches = append(w.result.Mismatches, Mismatch{Pos: c.Pos, Message: msg})
+	w.result.Mismatches = append(w.result.Mismatches, reports.Mismatch{At: c.Pos.String(), Message: msg})
 }
 
 // Divergence says how an informer's Indexer differs from what the Store holds for it now: the first key, in order, that

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -18,6 +20,7 @@ const hotLoop = 1000
 // lists that are the Store at one revision, and no request in a tight loop.
 type apiChecks struct {
 	w       *world
+	found   *reports.Violation // the first
 	clients map[sim.ActorID]*clientView
 	log     map[string][]logged // commits by resource (plural), oldest first
 
@@ -45,6 +48,24 @@ type watchView struct {
 	rv                int64 // of the last event; 0 if what it began with is not known
 	gaps              bool  // every event is to be seen: it has no selector and began at a revision
 	initial           bool  // its synthetic events are under way
+}
+
+// apiProperties are the properties at the API as one, since they follow the same requests; a violation names the one that is broken.
+func apiProperties(w *world) property.Property {
+	return property.Property{
+		Name: "API",
+		Kinds: []sim.Kind{
+			fakeapiserver.KindCommit, fakeapiserver.KindRestore, KindProcess, fakeapiserver.KindRequest, fakeapiserver.KindFrame, fakeapiserver.KindResponse,
+			fakeapiserver.KindWatchClosed, fakeapiserver.KindPage,
+		},
+		New: func() property.Checker {
+			c := newAPIChecks(w)
+			return property.Checker{Record: func(_ property.World, r *sim.Record) *reports.Violation {
+				c.record(r)
+				return c.found
+			}}
+		},
+	}
 }
 
 func newAPIChecks(w *world) *apiChecks {
@@ -108,7 +129,7 @@ func (c *apiChecks) request(r *sim.Record) {
 		v.last, v.at, v.times = what, r.At, 0
 	}
 	if v.times++; v.times == hotLoop && (strings.HasPrefix(r.Detail, "list") || strings.HasPrefix(r.Detail, "watch")) {
-		c.w.fail("NoHotLoop", fmt.Sprintf("%s makes the request %q of %s %d times without waiting", c.w.kernel.ActorName(r.Actor), r.Detail, r.Key, v.times))
+		c.fail("NoHotLoop", "", fmt.Sprintf("%s makes the request %q of %s %d times without waiting", c.w.kernel.ActorName(r.Actor), r.Detail, r.Key, v.times))
 	}
 	w := words(r.Detail)
 	if w["verb"] != "watch" && w["verb"] != "list" || r.Actor == c.w.helpers {
@@ -261,8 +282,11 @@ func (c *apiChecks) resourceOf(obj runtime.Object) (fakeapiserver.ResourceID, bo
 }
 
 func (c *apiChecks) broken(property string, r *sim.Record, format string, args ...any) {
-	c.w.fail(property, fmt.Sprintf("%s, request %d: ", c.w.kernel.ActorName(r.Actor), r.N)+fmt.Sprintf(format, args...))
-	if c.w.found.Key == "" {
-		c.w.found.Key = r.Key
+	c.fail(property, r.Key, fmt.Sprintf("%s, request %d: ", c.w.kernel.ActorName(r.Actor), r.N)+fmt.Sprintf(format, args...))
+}
+
+func (c *apiChecks) fail(property, key, message string) {
+	if c.found == nil {
+		c.found = &reports.Violation{Property: property, Key: key, Message: message}
 	}
 }

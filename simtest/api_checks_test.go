@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
 )
 
@@ -50,17 +51,17 @@ func TestServersThatAreWrong(t *testing.T) {
 		w := &world{kernel: sim.NewKernel(sim.Options{Strategy: sim.NewFIFO()})}
 		w.helpers = w.kernel.Register(&gate{})
 		id := w.kernel.Register(client{})
-		c := newAPIChecks(w)
+		w.monitor = property.NewMonitor(w, []property.Property{apiProperties(w)})
 		for _, r := range test.records {
 			r.Actor = id
-			c.record(&r)
+			w.monitor.Record(&r)
 		}
-		switch {
-		case test.property == "" && w.found != nil:
-			t.Errorf("what is right is reported: %v", w.found)
+		switch found := w.monitor.Violation(); {
+		case test.property == "" && found != nil:
+			t.Errorf("what is right is reported: %v", found)
 		case test.property == "":
-		case w.found == nil || w.found.Property != test.property || !strings.Contains(w.found.Message, test.message):
-			t.Errorf("%s, %s: found is %v", test.property, test.message, w.found)
+		case found == nil || found.Property != test.property || !strings.Contains(found.Message, test.message):
+			t.Errorf("%s, %s: found is %v", test.property, test.message, found)
 		}
 	}
 }

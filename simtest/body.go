@@ -102,6 +102,13 @@ func (b *body) ask(a *ask) {
 	}
 }
 
+// hasEscaped tells whether the body ended otherwise than by returning.
+func (b *body) hasEscaped() bool {
+	b.w.mu.Lock()
+	defer b.w.mu.Unlock()
+	return b.escaped != nil
+}
+
 // poll is what the body asks for now, and whether it has ended.
 func (b *body) poll() (a *ask, finished bool) {
 	b.w.mu.Lock()
@@ -125,10 +132,13 @@ func (w *world) play(f func()) {
 	go w.body.run(f)
 	w.bubble.Quiesce()
 	idle := time.Duration(-1) // since when the body waits for something else
-	for w.found == nil && k.Err() == nil {
+	for w.monitor.Violation() == nil && k.Err() == nil {
 		a, finished := w.body.poll()
 		switch {
 		case finished:
+			if !w.body.hasEscaped() {
+				w.monitor.End()
+			}
 			return
 		case a != nil:
 			idle = -1
@@ -178,7 +188,7 @@ func (w *world) step() {
 		return
 	}
 	w.checks.afterStep()
-	if w.found == nil && k.Steps() >= w.maxSteps {
+	if w.monitor.Violation() == nil && k.Steps() >= w.maxSteps {
 		w.fail("NoLivelock", fmt.Sprintf("the run has not come to an end after %d steps", k.Steps()))
 	}
 }

@@ -2,18 +2,10 @@ package simtest
 
 import (
 	"fmt"
-	"iter"
 	"runtime/debug"
-	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/informersim/informersim/fakeapiserver"
-	"github.com/informersim/informersim/sim"
 )
-
-// storyLength is how many records a failure tells.
-const storyLength = 24
 
 // check is a function of the body's that is called after every step.
 type check struct {
@@ -21,37 +13,23 @@ type check struct {
 	hold func() error
 }
 
-// checks looks at the run: the properties that can be seen at the API, and those of the body.
+// checks are what the body asks for.
 type checks struct {
 	w         *world
 	always    []check
 	some      []check
-	sometimes map[string]bool // by name, whether it was ever so
-	api       *apiChecks
-	under     atomic.Bool // a function of the body's is called
-
-	recent [storyLength]sim.Record
-	seen   int
+	sometimes map[string]bool // by name, whether it ever held
+	under     atomic.Bool     // a function of the body's is called
 }
 
 func newChecks(w *world) *checks {
-	return &checks{w: w, sometimes: map[string]bool{}, api: newAPIChecks(w)}
+	return &checks{w: w, sometimes: map[string]bool{}}
 }
-
-// Record implements sim.Observer.
-func (c *checks) Record(r *sim.Record) {
-	c.recent[c.seen%storyLength] = *r
-	c.seen++
-	c.api.record(r)
-}
-
-// StepEnd implements sim.Observer.
-func (c *checks) StepEnd(*sim.StepInfo) {}
 
 // afterStep calls the body's functions.
 func (c *checks) afterStep() {
 	w := c.w
-	if w.found != nil || len(c.always)+len(c.some) == 0 {
+	if w.monitor.Violation() != nil || len(c.always)+len(c.some) == 0 {
 		return
 	}
 	c.guarded(func(name *string) error {
@@ -107,8 +85,8 @@ func (e *Env) Always(name string, hold func() error) {
 	w.body.ask(&ask{what: "env.Always", do: func() { w.checks.always = append(w.checks.always, check{name, hold}) }})
 }
 
-// Sometimes says what is to be so in some step of some seed: cond is called after every step until it is true. If it never
-// was, in all seeds that Run has run, the test fails: it does not test what it is for.
+// Sometimes says what holds in some step of some seed: cond is called after every step until it is true. If it never was, in
+// all seeds that Run has run, the test fails: it does not exercise what it should.
 func (e *Env) Sometimes(name string, cond func() bool) {
 	e.alive()
 	w := e.w
@@ -118,14 +96,14 @@ func (e *Env) Sometimes(name string, cond func() bool) {
 		}
 		w.checks.some = append(w.checks.some, check{name, func() error {
 			if cond() {
-				return errSo
+				return errHolds
 			}
 			return nil
 		}})
 	}})
 }
 
-var errSo = fmt.Errorf("it is so")
+var errHolds = fmt.Errorf("it holds")
 
 // Eventually steps until hold returns nil, and fails the run if that takes more virtual time than within. Time passes only when
 // nothing else can happen, so nobody is late for having been slow. Hold is called on the body's goroutine, between steps; it may
@@ -158,35 +136,4 @@ func (e *Env) Eventually(name string, within time.Duration, hold func() error) {
 			w.body.ask(&ask{what: "a failure", do: func() { w.fail(name, message) }})
 		}
 	}
-}
-
-// story tells the records of the run's end that matter, oldest first.
-func (c *checks) story() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for i := max(0, c.seen-storyLength); i < c.seen; i++ {
-			if !yield(c.line(&c.recent[i%storyLength])) {
-				return
-			}
-		}
-	}
-}
-
-// line is a record in words.
-func (c *checks) line(r *sim.Record) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "step %d (%v) %s %s", r.Step, r.At, c.w.kernel.ActorName(r.Actor), r.Kind)
-	if r.Key != "" {
-		b.WriteString(" " + r.Key)
-	}
-	switch r.Kind {
-	case fakeapiserver.KindRequest, fakeapiserver.KindResponse, fakeapiserver.KindWatchClosed, fakeapiserver.KindFrame:
-		fmt.Fprintf(&b, " #%d", r.N)
-	}
-	if r.RV != 0 {
-		fmt.Fprintf(&b, " rv=%d", r.RV)
-	}
-	if r.Detail != "" {
-		b.WriteString(" " + r.Detail)
-	}
-	return b.String()
 }

@@ -71,14 +71,14 @@ func (e *Env) Go(name string, run func(ctx context.Context) error) {
 // Crash ends a process as kill -9 does; it stays away until Restart.
 func (e *Env) Crash(name string) {
 	p := e.process("env.Crash", name)
-	e.w.body.ask(&ask{what: "env.Crash", do: func() { p.want = false; p.kill("crashed"); p.want = false }})
+	e.w.body.ask(&ask{what: "env.Crash", do: func() { p.want = false; p.kill(); p.want = false }})
 }
 
 // Restart crashes a process if it runs, and starts it when it has ended.
 func (e *Env) Restart(name string) {
 	p := e.process("env.Restart", name)
 	e.w.body.ask(&ask{what: "env.Restart", do: func() {
-		p.kill("crashed")
+		p.kill()
 		p.want = true
 		p.offerRestart()
 	}})

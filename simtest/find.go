@@ -32,7 +32,7 @@ func Find(t TB, o Options, body func(env *Env)) *Finding {
 			continue
 		}
 		f := &Finding{
-			Seed: seed, Message: r.describe(res), Steps: res.steps, Faults: res.faults, Virtual: res.virtual,
+			Seed: seed, Message: res.why(), Steps: res.steps, Faults: res.faults, Virtual: res.run.Virtual,
 			Text: r.text(res, ""), Trace: res.trace.Bytes(),
 		}
 		if v := res.violation; v != nil {

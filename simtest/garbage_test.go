@@ -86,5 +86,5 @@ func TestGarbageIsCollectedSoonerOrLater(t *testing.T) {
 	}
 	simtest.Run(t, o, body)
 	o.GarbageCollection, o.Seeds = false, 1
-	wantIn(t, failure(t, o, body), "all is gone is broken")
+	wantIn(t, failure(t, o, body), "FAIL  all is gone at step")
 }

@@ -38,12 +38,12 @@ func TestAssertionsThatFail(t *testing.T) {
 		env.Advance(time.Second)
 		assert.Expect(1).To(gomega.Equal(2))
 	})
-	wantIn(t, strings.Join(r.errors, "\n"), "to equal", "seed 1: the body has failed the test", "-simtest.seed=1")
+	wantIn(t, strings.Join(r.errors, "\n"), "to equal", "seed 1 · fault mix default\nFAIL  the body has failed the test", "-simtest.seed=1")
 
 	r = &recorder{name: t.Name()}
 	try(r, simtest.Options{Seeds: 1}, func(env *simtest.Env) {
 		env.Always("one is two", func() error { assert.Expect(1).To(gomega.Equal(2)); return nil })
 		env.Advance(time.Second)
 	})
-	wantIn(t, strings.Join(r.errors, "\n"), "to equal", "one is two is broken at step")
+	wantIn(t, strings.Join(r.errors, "\n"), "to equal", "FAIL  one is two at step")
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/scenarios/property"
 )
 
 // TB is what Run needs of a test. *testing.T, *testing.B, ginkgo's GinkgoT() and *rapid.T have it.
@@ -47,6 +48,8 @@ type Options struct {
 	// Scheme knows the Go types of custom resources that the helpers (Env.Create, …) are given; client-go's is known.
 	Scheme *runtime.Scheme
 
+	// Properties are checked besides those at the API. Package property says how to write one.
+	Properties []property.Property
 	// Verify has each seed run twice and compared, as -simtest.verify does.
 	Verify bool
 	// Shrink is how much real time may be spent on making a failure simpler: fewer faults, a shorter and more orderly schedule;
@@ -83,6 +86,9 @@ func (o *Options) complete() error {
 		return fmt.Errorf("Options.Strategy is %q: there are random and fifo", o.Strategy)
 	case o.Strategy == "fifo" && (o.Mix != "" && o.Mix != "none" || o.FaultMix != nil || o.Crashes > 0):
 		return errors.New("Options.Strategy is fifo, which picks no faults: leave Mix, FaultMix and Crashes out, or use random")
+	}
+	if err := property.Validate(o.Properties); err != nil {
+		return fmt.Errorf("Options.Properties: %w", err)
 	}
 	if o.Seeds == 0 {
 		o.Seeds = DefaultSeeds

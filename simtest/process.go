@@ -85,7 +85,7 @@ func (p *process) Apply(c sim.Choice) {
 	case kindCrash:
 		p.crashes = false
 		p.w.crashed++
-		p.kill("crashed")
+		p.kill()
 		p.want, p.byFault = true, true
 	case kindRestart:
 		p.restart = false
@@ -122,12 +122,15 @@ func (p *process) call(ctx context.Context) (err error, panicked string) {
 	return p.run(ctx), ""
 }
 
+// processCrashed is the detail of the record of a crash.
+const processCrashed = "crashed"
+
 // kill ends a life at once: nothing that it still does reaches a server.
-func (p *process) kill(why string) {
+func (p *process) kill() {
 	if !p.running || p.life.dead() {
 		return
 	}
-	p.record(why)
+	p.record(processCrashed)
 	p.want = false
 	p.life.end(errCrashed)
 	p.w.touch()

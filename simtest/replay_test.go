@@ -42,7 +42,7 @@ func TestFailuresAreReplayedFirst(t *testing.T) {
 	first := &keeper{recorder{name: "TestX/a b"}}
 	try(first, o, brokenBody(&broken))
 	message := strings.Join(first.errors, "\n")
-	wantIn(t, message, "the cache has fewer than four is broken at step", "it has four", "what happened last",
+	wantIn(t, message, "FAIL  the cache has fewer than four at step", "it has four", "what happened",
 		"github.com/informersim/informersim/simtest -run '^TestX$/^a b$' -simtest.replay=testdata/simtest/TestX_a_b-1.trace.jsonl", "-simtest.seed=1")
 	files, err := filepath.Glob("testdata/simtest/*")
 	if err != nil || len(files) != 1 {
@@ -139,9 +139,9 @@ func TestSometimes(t *testing.T) {
 		env.Advance(time.Second)
 	}
 	message := failure(t, simtest.Options{Seeds: 2}, seen)
-	wantIn(t, message, `"late" (env.Sometimes) was never so in 2 seeds`)
+	wantIn(t, message, `"late" (env.Sometimes) never held in 2 seeds`)
 	if strings.Contains(message, "early") {
-		t.Errorf("what was so is reported:\n%s", message)
+		t.Errorf("what held is reported:\n%s", message)
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
-	"time"
 
 	"github.com/informersim/informersim/bubble"
+	"github.com/informersim/informersim/reports"
 )
 
 // Where traces of failures are kept, relative to the package's folder, which is where its tests run.
@@ -70,39 +70,18 @@ func (r *runner) report(res *outcome, file string) {
 	fatal(r.t, "%s", text)
 }
 
-// describe is what was broken.
-func (r *runner) describe(res *outcome) string {
-	switch e := res.escaped; {
-	case res.violation != nil:
-		return res.violation.Error()
-	case res.err != nil:
-		return res.err.Error()
-	case e.goexit:
-		return "the body has failed the test"
-	default:
-		return fmt.Sprintf("the body panicked: %v\n%s", e.value, e.stack)
-	}
-}
-
-// text is all that is said of a failure.
+// text is the report of a failure.
 func (r *runner) text(res *outcome, file string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "simtest: seed %d: %s", res.header.Seed, r.describe(res))
-	fmt.Fprintf(&b, "\n  %d steps, %d faults, %v of virtual time, hash %016x", res.steps, res.faults, res.virtual.Round(time.Millisecond), res.hash)
-	if was := res.header.Options[optionShrunk]; was != "" {
-		b.WriteString("\n  it was made simpler, and had " + was)
-	}
-	if len(res.story) > 0 {
-		b.WriteString("\n  what happened last:")
-		for _, line := range res.story {
-			b.WriteString("\n    " + line)
-		}
-	}
+	report := reports.Report{Run: res.told(), Story: res.story()}
 	if file != "" {
-		fmt.Fprintf(&b, "\n  replay it:       %s -simtest.replay=%s", r.line, file)
+		report.Replay = append(report.Replay, fmt.Sprintf("%s -simtest.replay=%s", r.line, file))
 	}
-	fmt.Fprintf(&b, "\n  run its seed:    %s -simtest.seed=%d", r.line, res.header.Seed)
-	return b.String()
+	report.Replay = append(report.Replay, fmt.Sprintf("%s -simtest.seed=%d", r.line, res.header.Seed))
+	var b strings.Builder
+	if err := reports.WriteText(&b, report); err != nil {
+		return err.Error() // a Builder has none
+	}
+	return strings.TrimRight(b.String(), "\n")
 }
 
 // plain tells whether a panic is a program's own, as opposed to a library's way to end a test.

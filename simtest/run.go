@@ -37,7 +37,7 @@ func Run(t TB, o Options, body func(env *Env)) {
 		for seed := uint64(1); seed <= uint64(n); seed++ {
 			r.seed(seed)
 		}
-		r.neverSo(n)
+		r.requireSometimes(n)
 	}
 }
 
@@ -100,8 +100,8 @@ func (r *runner) seed(seed uint64) {
 	if (flags.verify || r.o.Verify) && !res.failed() {
 		r.verify(h, res)
 	}
-	for name, so := range res.sometimes {
-		r.sometimes[name] = r.sometimes[name] || so
+	for name, held := range res.sometimes {
+		r.sometimes[name] = r.sometimes[name] || held
 	}
 	if res.failed() {
 		res = r.shrink(res)
@@ -121,7 +121,7 @@ func (r *runner) verify(h sim.Header, first *outcome) {
 	case second.replay != nil:
 		fatal(r.t, "simtest: seed %d does not repeat: %v\n%s\n  run its seed twice:  %s -simtest.verify -simtest.seed=%d", h.Seed, second.replay, whyNotRepeated(), r.line, h.Seed)
 	case second.failed():
-		fatal(r.t, "simtest: seed %d does not repeat: it passed, and the second time: %s", h.Seed, r.describe(second))
+		fatal(r.t, "simtest: seed %d does not repeat: it passed, and the second time: %s", h.Seed, second.why())
 	}
 }
 
@@ -236,7 +236,7 @@ func (r *runner) replay(file string) (*outcome, error) {
 
 // play makes one run in a bubble of its own.
 func (r *runner) play(s source) *outcome {
-	res := &outcome{header: s.header}
+	res := newOutcome(s.header)
 	var w *world
 	// Goroutines of the user's that wake at the same time take turns, and in the same order every time: whoever adds to a queue
 	// first, say, is then no matter of which processor was faster. The race detector shuffles them all the same.
@@ -252,7 +252,9 @@ func (r *runner) play(s source) *outcome {
 	case err == nil:
 	case errors.As(err, &stuck):
 		// The goroutines of the run are still there, so nothing that they use is touched.
-		return &outcome{header: s.header, err: err}
+		res = newOutcome(s.header)
+		res.err = err
+		return res
 	case res.violation == nil && res.err == nil && res.escaped == nil:
 		res.err = err
 	}
@@ -286,7 +288,7 @@ func (r *runner) inBubble(s source, res *outcome) *world {
 	w.mu.Lock()
 	res.escaped = w.body.escaped
 	w.mu.Unlock()
-	if err := trace.Close(res.verdict()); err != nil && res.err == nil {
+	if err := trace.Close(res.told().Verdict()); err != nil && res.err == nil {
 		res.err = err
 	}
 	if err := w.end(before); err != nil && !res.failed() {
@@ -330,18 +332,18 @@ func blockedForGood(state string) bool {
 	return state != "sleep" && state != "select" && state != "running" && state != "runnable"
 }
 
-// neverSo fails the test for what was never so in any seed.
-func (r *runner) neverSo(seeds int) {
+// requireSometimes fails the test for what never held in any seed.
+func (r *runner) requireSometimes(seeds int) {
 	r.t.Helper()
 	var never []string
-	for name, so := range r.sometimes {
-		if !so {
+	for name, held := range r.sometimes {
+		if !held {
 			never = append(never, name)
 		}
 	}
 	slices.Sort(never)
 	for _, name := range never {
-		r.t.Errorf("simtest: %q (env.Sometimes) was never so in %d seeds: the test does not reach what it is for; give it more seeds or faults", name, seeds)
+		r.t.Errorf("simtest: %q (env.Sometimes) never held in %d seeds: the test does not exercise it; give it more seeds or faults", name, seeds)
 	}
 }
 

@@ -234,7 +234,7 @@ func TestMistakesGetASentence(t *testing.T) {
 			env.Always("x", func() error { env.Settle(); return nil })
 			env.Settle()
 			env.Advance(time.Second)
-		}, []string{"x is broken", "between two steps"}},
+		}, []string{"FAIL  x at step", "between two steps"}},
 		"time goes back": {simtest.Options{}, func(env *simtest.Env) { env.Advance(-1) }, []string{"time does not go back"}},
 		"fault":          {simtest.Options{}, func(env *simtest.Env) { env.Faults(badFault) }, []string{"watch-eoff"}},
 	} {

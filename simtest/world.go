@@ -1,12 +1,9 @@
 package simtest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -19,7 +16,8 @@ import (
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/transport"
-	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
 )
 
@@ -61,7 +59,8 @@ type world struct {
 	stopped   bool // the faults have stopped
 	touched   bool // something was done to the bubble in this step
 	passed    bool // time has passed in this step
-	found     *scenarios.Violation
+	monitor   *property.Monitor
+	run       reports.Run // what is counted
 	ended     atomic.Bool // and so has the bubble
 
 	mu sync.Mutex
@@ -99,7 +98,9 @@ func newWorld(t TB, o *Options, kinds *catalogue, s source) (*world, error) {
 	w := &world{
 		o: o, t: t, seed: s.header.Seed, kinds: kinds,
 		byName: map[string]*process{}, clients: map[string]bool{}, maxSteps: o.MaxSteps,
+		run: runOf(s.header),
 	}
+	w.run.Mix = mix.Name
 	if s.maxSteps > 0 {
 		w.maxSteps = min(s.maxSteps, o.MaxSteps)
 	}
@@ -155,7 +156,9 @@ func newWorld(t TB, o *Options, kinds *catalogue, s source) (*world, error) {
 	}
 	w.helpers, _ = w.kernel.ActorByName("conn/" + workloadClient)
 	w.checks = newChecks(w)
-	w.kernel.Observe(w.checks)
+	w.monitor = property.NewMonitor(w, append([]property.Property{apiProperties(w)}, o.Properties...))
+	w.kernel.Observe(w.monitor)
+	w.kernel.Observe(&tally{&w.run})
 	return w, nil
 }
 
@@ -186,9 +189,7 @@ func (w *world) settle() {
 
 // fail notes a broken property, the first one.
 func (w *world) fail(property, message string) {
-	if w.found == nil {
-		w.found = &scenarios.Violation{Property: property, Step: w.kernel.Steps(), At: w.kernel.Elapsed(), Message: message}
-	}
+	w.monitor.Report(property, &reports.Violation{Message: message})
 }
 
 // panicked is told when the REST layer panics.
@@ -212,43 +213,4 @@ func (w *world) stopFaults() {
 		s.StopFaults()
 	}
 	w.offerCrashes()
-}
-
-// outcome is what a run came to.
-type outcome struct {
-	header    sim.Header
-	violation *scenarios.Violation
-	err       error // the run could not be carried out
-	escaped   *escape
-	replay    error // how it differs from the trace
-	trace     bytes.Buffer
-	story     []string
-	steps     uint64
-	virtual   time.Duration
-	hash      uint64
-	faults    uint64
-	sometimes map[string]bool
-}
-
-func (o *outcome) failed() bool { return o.violation != nil || o.err != nil || o.escaped != nil }
-
-func (o *outcome) verdict() string {
-	switch {
-	case o.violation != nil:
-		return o.violation.Property
-	case o.failed():
-		return "error"
-	}
-	return "pass"
-}
-
-// finish fills in the outcome.
-func (w *world) finish(res *outcome) {
-	k := w.kernel
-	res.violation, res.steps, res.virtual, res.hash, res.faults = w.found, k.Steps(), k.Elapsed(), k.Hash(), k.Faults()
-	res.sometimes = maps.Clone(w.checks.sometimes)
-	res.story = slices.Collect(w.checks.story())
-	if err := k.Err(); err != nil && res.err == nil {
-		res.err = err
-	}
 }

@@ -9,12 +9,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/reports"
 )
 
 // ensembleResult is what came of one seed.
 type ensembleResult struct {
-	res *scenarios.Result
+	run *reports.Run
 	err error
 }
 
@@ -27,49 +27,52 @@ func (r *runner) ensemble() error {
 	bar := newProgress(r.c.ErrOrStderr(), r.seeds)
 	defer bar.close()
 
-	total := sums{}
+	total := reports.Ensemble{Scenario: r.scenario.Name, Subject: r.subject.Name, First: r.seeds.first, Last: r.seeds.last, Traces: r.flags.trace}
+	if r.mix != nil {
+		total.Mix = r.mix.Name
+	}
 	for seed, out := range r.inOrder(ctx) {
 		if out.err != nil {
 			bar.close()
 			if errors.Is(out.err, context.Canceled) {
-				return fmt.Errorf("%w at seed %d; the %d before it passed", context.Canceled, seed, total.runs)
+				return fmt.Errorf("%w at seed %d; the %d before it passed", context.Canceled, seed, total.Runs())
 			}
 			return fmt.Errorf("seed %d: %w", seed, out.err)
 		}
-		total.add(out.res)
-		bar.done(total)
+		total.Add(out.run)
+		bar.done(&total)
 		if r.flags.json {
-			if err := r.printJSON(out.res); err != nil {
+			if err := r.printJSON(out.run); err != nil {
 				return err
 			}
 		}
-		if !out.res.Passed() {
+		if !out.run.Passed() {
 			cancel()
 			bar.close()
-			f, err := r.explain(out.res, r.tracePath(seed))
+			report, err := r.explain(out.run, r.tracePath(seed))
 			if err != nil {
 				return err
 			}
 			if r.flags.json {
-				return broken{out.res.Verdict()}
+				return broken{out.run.Verdict()}
 			}
-			fmt.Fprintf(r.c.OutOrStdout(), "%d of %d seeds passed before this one\n", total.runs-1, r.count())
-			return r.print(f)
+			fmt.Fprintf(r.c.OutOrStdout(), "%d of %d seeds passed before this one\n", total.Runs()-1, r.count())
+			return r.print(report)
 		}
 	}
 	bar.close()
-	if !r.flags.json {
-		total.print(r.c.OutOrStdout(), r, time.Since(started))
+	if r.flags.json {
+		return nil
 	}
-	return nil
+	return total.WriteText(r.c.OutOrStdout(), time.Since(started))
 }
 
-func (r *runner) printJSON(res *scenarios.Result) error {
-	f := scenarios.Finding{Result: res}
+func (r *runner) printJSON(res *reports.Run) error {
+	report := reports.Report{Run: res}
 	if !res.Passed() {
-		f.Replay = []string{r.commandLine(res)}
+		report.Replay = []string{r.commandLine(res)}
 	}
-	return scenarios.WriteJSON(r.c.OutOrStdout(), f)
+	return reports.WriteJSON(r.c.OutOrStdout(), report)
 }
 
 func (r *runner) count() uint64 { return r.seeds.last - r.seeds.first + 1 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/informersim/informersim/properties"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
 )
@@ -57,12 +58,12 @@ func replayAll(c *cobra.Command, paths []string, asJSON bool) error {
 		}
 		switch {
 		case asJSON:
-			err = scenarios.WriteJSON(c.OutOrStdout(), scenarios.Finding{Result: res})
+			err = reports.WriteJSON(c.OutOrStdout(), reports.Report{Run: &res.Run})
 		case len(paths) > 1:
 			_, err = fmt.Fprintf(c.OutOrStdout(), "%s: same run: %d steps, hash %s, verdict %s\n", path, end.Steps, end.Hash, end.Verdict)
 		default:
 			fmt.Fprintf(c.OutOrStdout(), "replayed %s: the same run, step by step\n", path)
-			err = scenarios.WriteText(c.OutOrStdout(), scenarios.Finding{Result: res})
+			err = reports.WriteText(c.OutOrStdout(), reports.Report{Run: &res.Run})
 		}
 		if err != nil {
 			return err
@@ -89,11 +90,7 @@ func replayOne(c *cobra.Command, path string) (*scenarios.Result, *sim.TraceEnd,
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	checkers, err := properties.New()
-	if err != nil {
-		return nil, nil, err
-	}
-	res, err := scenarios.Replay(c.Context(), tr, scenarios.Options{Subject: s, Checkers: checkers})
+	res, err := scenarios.Replay(c.Context(), tr, scenarios.Options{Subject: s, Properties: properties.All()})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -51,7 +51,7 @@ func TestReplayOfATest(t *testing.T) {
 	t.Setenv(asTest, "same")
 	got := command(t, "replay", file)
 	if got.code != exitBroken || !strings.Contains(got.stdout, "is a trace of the Go test TestReplayOfATest of github.com/informersim/informersim/cmd/informersim, seed 1") ||
-		!strings.Contains(got.stdout, "time stands still is broken") {
+		!strings.Contains(got.stdout, "FAIL  time stands still at step") {
 		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	t.Setenv(asTest, "other")

@@ -92,10 +92,6 @@ func TestReplayDiverges(t *testing.T) {
 	shown := 0
 	for _, m := range mutants.All() {
 		var trace bytes.Buffer
-		checkers, err := properties.New()
-		if err != nil {
-			t.Fatal(err)
-		}
 		mix, err := loadMix("default")
 		if err != nil {
 			t.Fatal(err)
@@ -103,7 +99,7 @@ func TestReplayDiverges(t *testing.T) {
 		for seed := uint64(1); seed <= 50; seed++ {
 			trace.Reset()
 			res, err := scenarios.Run(context.Background(), scenarios.BuiltIn(), scenarios.Options{
-				Subject: m.Kind, Seed: seed, Mix: mix, Checkers: checkers, Trace: &trace,
+				Subject: m.Kind, Seed: seed, Mix: mix, Properties: properties.All(), Trace: &trace,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -112,9 +108,6 @@ func TestReplayDiverges(t *testing.T) {
 				break
 			}
 			trace.Reset()
-			if checkers, err = properties.New(); err != nil {
-				t.Fatal(err)
-			}
 		}
 		if trace.Len() == 0 {
 			continue // it takes another scenario

@@ -25,7 +25,7 @@ import (
 // runFlags are the flags of `informersim run`.
 type runFlags struct {
 	seed, strategy, mix, trace, subject string
-	json, rewrite, worker               bool
+	json, rewrite, child                bool
 }
 
 func newRunCommand() *cobra.Command {
@@ -61,8 +61,8 @@ Commands of the script language:
 	c.Flags().StringVar(&f.subject, "subject", defaultSubject, "the informer stack under test: "+strings.Join(subjectNames(), ", "))
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object per run instead of text")
 	c.Flags().BoolVar(&f.rewrite, "rewrite", false, "replace the expected outputs in FILE by the actual ones")
-	c.Flags().BoolVar(&f.worker, "worker", false, "run the seeds that are read from the input, for the process that started this one")
-	if err := c.Flags().MarkHidden("worker"); err != nil {
+	c.Flags().BoolVar(&f.child, "child", false, "run the seeds that are read from the input, for the process that started this one")
+	if err := c.Flags().MarkHidden("child"); err != nil {
 		panic(err) // the flag was defined above
 	}
 	return c
@@ -139,8 +139,8 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		r.file = args[0]
 	}
-	if f.worker {
-		return r.work(c.InOrStdin(), c.OutOrStdout())
+	if f.child {
+		return r.serveSeeds(c.InOrStdin(), c.OutOrStdout())
 	}
 	if f.rewrite {
 		return r.rewrite()
@@ -194,22 +194,15 @@ type runner struct {
 	seeds    seedRange
 }
 
-func (r *runner) options(seed uint64) (scenarios.Options, error) {
-	checkers, err := properties.New()
-	if err != nil {
-		return scenarios.Options{}, err
-	}
+func (r *runner) options(seed uint64) scenarios.Options {
 	return scenarios.Options{
-		Subject: r.subject, Seed: seed, Strategy: r.flags.strategy, Mix: r.mix, Checkers: checkers, Versions: versions(),
-	}, nil
+		Subject: r.subject, Seed: seed, Strategy: r.flags.strategy, Mix: r.mix, Properties: properties.All(), Versions: versions(),
+	}
 }
 
 // once runs one seed; the trace goes to path unless that is empty.
 func (r *runner) once(ctx context.Context, seed uint64, path string) (*scenarios.Result, error) {
-	o, err := r.options(seed)
-	if err != nil {
-		return nil, err
-	}
+	o := r.options(seed)
 	if path == "" {
 		return scenarios.Run(ctx, r.scenario, o)
 	}
@@ -233,51 +226,48 @@ func (r *runner) single() error {
 	if err != nil {
 		return err
 	}
-	finding := scenarios.Finding{Result: res}
+	report := reports.Report{Run: &res.Run}
 	if !res.Passed() {
-		if finding, err = r.explain(res, r.flags.trace); err != nil {
+		if report, err = r.explain(&res.Run, r.flags.trace); err != nil {
 			return err
 		}
 	}
-	return r.print(finding)
+	return r.print(report)
 }
 
 // explain writes the trace of a run that failed, if it was not written, and reads the story from it. The second run of the
 // same seed must be the same run: that is what is promised.
-func (r *runner) explain(res *scenarios.Result, path string) (scenarios.Finding, error) {
+func (r *runner) explain(res *reports.Run, path string) (reports.Report, error) {
 	if path == "" {
 		path = fmt.Sprintf("%s-seed%d.trace.jsonl", res.Scenario, res.Seed)
 		again, err := r.once(r.c.Context(), res.Seed, path)
 		if err != nil {
-			return scenarios.Finding{}, err
+			return reports.Report{}, err
 		}
 		if again.Hash != res.Hash || again.Steps != res.Steps {
-			return scenarios.Finding{}, &sim.DivergedError{Step: min(again.Steps, res.Steps), Why: fmt.Sprintf(
+			return reports.Report{}, &sim.DivergedError{Step: min(again.Steps, res.Steps), Why: fmt.Sprintf(
 				"a second run of seed %d has hash %016x after %d steps, the first had %016x after %d", res.Seed, again.Hash, again.Steps, res.Hash, res.Steps)}
 		}
 	}
-	f := scenarios.Finding{Result: res, Replay: []string{"informersim replay " + shellQuote(path), r.commandLine(res)}}
+	report := reports.Report{Run: res, Replay: []string{"informersim replay " + shellQuote(path), r.commandLine(res)}}
 	if res.Violation == nil {
-		return f, nil
+		return report, nil
 	}
 	in, err := os.Open(path)
 	if err != nil {
-		return f, err
+		return report, err
 	}
 	defer in.Close()
 	tr, err := sim.NewTraceReader(path, in)
 	if err != nil {
-		return f, err
+		return report, err
 	}
-	story, err := reports.Story(tr, res.Violation.Key, res.Violation.Step)
-	for _, line := range story {
-		f.Story = append(f.Story, line.String())
-	}
-	return f, err
+	report.Story, err = reports.Story(tr, res.Violation.Key, res.Violation.Step)
+	return report, err
 }
 
 // commandLine is the command that makes the same run again from its seed.
-func (r *runner) commandLine(res *scenarios.Result) string {
+func (r *runner) commandLine(res *reports.Run) string {
 	parts := []string{"informersim run"}
 	if r.file != "" {
 		parts = append(parts, shellQuote(r.file))
@@ -301,16 +291,16 @@ func shellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-func (r *runner) print(f scenarios.Finding) error {
-	write := scenarios.WriteText
+func (r *runner) print(report reports.Report) error {
+	write := reports.WriteText
 	if r.flags.json {
-		write = scenarios.WriteJSON
+		write = reports.WriteJSON
 	}
-	if err := write(r.c.OutOrStdout(), f); err != nil {
+	if err := write(r.c.OutOrStdout(), report); err != nil {
 		return err
 	}
-	if !f.Result.Passed() {
-		return broken{f.Result.Verdict()}
+	if !report.Run.Passed() {
+		return broken{report.Run.Verdict()}
 	}
 	return nil
 }

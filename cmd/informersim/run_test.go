@@ -17,19 +17,19 @@ import (
 	"time"
 
 	"github.com/informersim/informersim/properties/mutants"
-	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/stack"
 )
 
 // summary is a line of --json.
-func summaries(t *testing.T, text string) []scenarios.Summary {
+func summaries(t *testing.T, text string) []reports.Summary {
 	t.Helper()
-	var all []scenarios.Summary
+	var all []reports.Summary
 	d := json.NewDecoder(strings.NewReader(text))
 	d.DisallowUnknownFields()
 	for {
-		var s scenarios.Summary
+		var s reports.Summary
 		err := d.Decode(&s)
 		if err == io.EOF {
 			return all

@@ -196,10 +196,7 @@ func (v *verifier) again(ctx context.Context, seed uint64) (*difference, []strin
 
 // trace runs a seed once and returns its trace and hash.
 func (v *verifier) trace(ctx context.Context, seed uint64) ([]byte, string, error) {
-	o, err := v.runner.options(seed)
-	if err != nil {
-		return nil, "", err
-	}
+	o := v.runner.options(seed)
 	var buf bytes.Buffer
 	o.Trace = &buf
 	res, err := scenarios.Run(ctx, v.runner.scenario, o)

@@ -120,7 +120,8 @@ func TestImportRules(t *testing.T) {
 		{"reports", module + "/sim", false, true},
 		{"reports", module + "/scenarios", false, false},
 		{"cmd/informersim", module + "/reports", false, true},
-		{"simtest", module + "/reports", false, false},
+		{"simtest", module + "/reports", false, true},
+		{"scenarios", module + "/reports", false, true},
 		{"properties", module + "/simtest", false, false},
 	} {
 		if why := forbiddenImport(test.from, test.to, test.standard); (why == "") != test.allowed {

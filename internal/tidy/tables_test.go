@@ -8,9 +8,9 @@ var mayImport = map[string][]string{
 	"informer":      {"internal"},
 	"bubble":        {"sim"},
 	"subjects":      {"informer", "fakeapiserver", "bubble", "sim"},
-	"scenarios":     {"subjects", "fakeapiserver", "sim"},
-	"properties":    {"scenarios", "sim"},
-	"simtest":       {"scenarios", "properties", "bubble"},
+	"scenarios":     {"reports", "subjects", "fakeapiserver", "sim"},
+	"properties":    {"reports", "scenarios", "sim"},
+	"simtest":       {"reports", "scenarios", "bubble"},
 	"reports":       {"sim"},
 	"cmd":           {"internal", "bubble", "reports", "simtest", "properties", "scenarios", "subjects", "informer", "fakeapiserver", "sim"},
 	"internal":      {},
@@ -22,7 +22,7 @@ var modulesOf = map[string][]string{
 	"sim":      {"k8s.io/utils/clock", "github.com/cespare/xxhash/v2"},
 	"informer": {"k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/client-go/", "k8s.io/klog/v2", "k8s.io/utils/", "golang.org/x/time/rate", "github.com/google/go-cmp/cmp", "github.com/go-logr/logr"},
 	"bubble":   {"k8s.io/apimachinery/pkg/util/runtime", "k8s.io/klog/v2"},
-	"reports":  {"github.com/cespare/xxhash/v2", "golang.org/x/term", "github.com/aymanbagabas/go-udiff"},
+	"reports":  {"github.com/aymanbagabas/go-udiff"},
 }
 
 // notFor are imports that a folder may not use although its modules are fine.

@@ -6,34 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/subjects"
 )
 
 // Difference is the first thing in which two runs differ.
-type Difference struct {
-	Point       int    // the how-manieth point of rest, from 1
-	Command     string // what the run had waited for
-	Topic       string
-	Sides       [2]string // the names of the subjects
-	Left, Right []string
-}
-
-// String renders it for a terminal.
-func (d *Difference) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "after %q (point of rest %d): %s\n", d.Command, d.Point, d.Topic)
-	for i, lines := range [][]string{d.Left, d.Right} {
-		fmt.Fprintf(&b, "  %s\n", d.Sides[i])
-		if len(lines) == 0 {
-			fmt.Fprintf(&b, "    (nothing)\n")
-		}
-		for _, l := range lines {
-			fmt.Fprintf(&b, "    %s\n", l)
-		}
-	}
-	return b.String()
-}
+type Difference = reports.Difference
 
 // Compare runs a scenario on both sides and returns the first difference that is not allowed, nil if there is none.
 func Compare(ctx context.Context, s *scenarios.Scenario, left, right subjects.Kind, seed uint64) (*Difference, error) {

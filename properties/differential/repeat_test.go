@@ -19,12 +19,8 @@ func TestClientGoRepeats(t *testing.T) {
 		s := generate(t, seed)
 		var first *scenarios.Result
 		for range 3 {
-			checkers, err := properties.New()
-			if err != nil {
-				t.Fatal(err)
-			}
 			res, err := scenarios.Run(t.Context(), s, scenarios.Options{
-				Subject: clientgo.Kind, Seed: seed, Strategy: "random", Mix: &mix, Checkers: checkers,
+				Subject: clientgo.Kind, Seed: seed, Strategy: "random", Mix: &mix, Properties: properties.All(),
 			})
 			if err != nil {
 				t.Fatalf("seed %d: %v\n%s", seed, err, s.Text())

@@ -17,12 +17,8 @@ import (
 // options are those of a run on client-go, with every property.
 func options(t testing.TB, seed uint64, strategy, mix string) scenarios.Options {
 	t.Helper()
-	checkers, err := properties.New()
-	if err != nil {
-		t.Fatal(err)
-	}
 	o := scenarios.Options{
-		Subject: clientgo.Kind, Seed: seed, Strategy: strategy, Checkers: checkers,
+		Subject: clientgo.Kind, Seed: seed, Strategy: strategy, Properties: properties.All(),
 	}
 	if mix != "" {
 		m, err := fakeapiserver.FaultMixNamed(mix)
@@ -66,7 +62,7 @@ func TestCatalogue(t *testing.T) {
 			}
 			res := run(t, s, options(t, 1, "fifo", ""))
 			for _, m := range res.Mismatches {
-				t.Errorf("%v: %s\nexpected\n%sclient-go\n%s", m.Pos, m.Message, m.Expected, m.Actual)
+				t.Errorf("%v: %s\nexpected\n%sclient-go\n%s", m.At, m.Message, m.Expected, m.Actual)
 			}
 			if !res.Passed() {
 				t.Errorf("verdict %s: %v", res.Verdict(), res.Violation)

@@ -1,4 +1,4 @@
-package scenarios
+package reports
 
 import (
 	"fmt"
@@ -9,19 +9,10 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 )
 
-// Finding is what a terminal shows of a run: its result and, if something broke, where the trace is and how to repeat it.
-type Finding struct {
-	Result *Result
-	// Replay are the lines that can be pasted to see it again.
-	Replay []string
-	// Story explains a violation, a line for each thing that happened.
-	Story []string
-}
-
-// WriteText renders a finding for a terminal.
-func WriteText(w io.Writer, f Finding) error {
+// WriteText renders a report for a terminal.
+func WriteText(w io.Writer, report Report) error {
 	var b strings.Builder
-	r := f.Result
+	r := report.Run
 	fmt.Fprintf(&b, "%s\n", headline(r))
 	switch {
 	case r.Passed() && r.Expected != "" && r.Violation != nil:
@@ -30,7 +21,7 @@ func WriteText(w io.Writer, f Finding) error {
 		fmt.Fprintf(&b, "PASS  %s\n", held(r))
 	case r.Violation != nil:
 		fmt.Fprintf(&b, "FAIL  %s at step %d (%s)\n", r.Violation.Property, r.Violation.Step, roundedDuration(r.Violation.At))
-		fmt.Fprintf(&b, "\n  %s\n", r.Violation.Message)
+		fmt.Fprintf(&b, "\n  %s\n", strings.ReplaceAll(strings.TrimRight(r.Violation.Message, "\n"), "\n", "\n  "))
 		for i, e := range r.Violation.Because {
 			word := "        "
 			if i == 0 {
@@ -38,6 +29,8 @@ func WriteText(w io.Writer, f Finding) error {
 			}
 			fmt.Fprintf(&b, "  %sstep %d (%s): %s\n", word, e.Step, roundedDuration(e.At), e.Text)
 		}
+	case r.Failure != "":
+		fmt.Fprintf(&b, "FAIL  %s\n", strings.TrimRight(r.Failure, "\n"))
 	case r.Expected != "":
 		fmt.Fprintf(&b, "FAIL  the scenario says that it breaks %s, but it held\n", r.Expected)
 	default:
@@ -46,13 +39,13 @@ func WriteText(w io.Writer, f Finding) error {
 	for _, m := range r.Mismatches {
 		writeMismatch(&b, m)
 	}
-	if len(f.Story) > 0 {
+	if len(report.Story) > 0 {
 		fmt.Fprintf(&b, "\n  what happened\n")
-		for _, l := range f.Story {
+		for _, l := range report.Story {
 			fmt.Fprintf(&b, "    %s\n", l)
 		}
 	}
-	for i, line := range f.Replay {
+	for i, line := range report.Replay {
 		if i == 0 {
 			fmt.Fprintf(&b, "\n  see it again\n")
 		}
@@ -66,7 +59,7 @@ func WriteText(w io.Writer, f Finding) error {
 	return err
 }
 
-func headline(r *Result) string {
+func headline(r *Run) string {
 	parts := []string{"scenario " + r.Scenario, "subject " + r.Subject, "strategy " + r.Strategy, fmt.Sprintf("seed %d", r.Seed)}
 	if r.Mix != "" {
 		parts = append(parts, "fault mix "+r.Mix)
@@ -74,54 +67,64 @@ func headline(r *Result) string {
 	return strings.Join(parts, " · ")
 }
 
-func held(r *Result) string {
+func held(r *Run) string {
 	if len(r.Properties) == 0 {
 		return "no property was checked"
 	}
 	return fmt.Sprintf("%d properties held after every step", len(r.Properties))
 }
 
-func counts(r *Result) string {
+func counts(r *Run) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d steps · %s of virtual time · %s\n", r.Steps, roundedDuration(r.Virtual), faults(r))
-	fmt.Fprintf(&b, "      %d writes, %d requests, %d watch frames, %d notifications%s\n", r.Commits, r.Requests, r.Frames, r.Notifications, reconciles(r))
+	if r.ShrunkFrom != "" {
+		fmt.Fprintf(&b, "      made simpler from %s\n", r.ShrunkFrom)
+	}
+	fmt.Fprintf(&b, "      %d writes, %d requests, %d watch frames%s\n", r.Commits, r.Requests, r.Frames, calls(r))
 	fmt.Fprintf(&b, "      hash %016x", r.Hash)
 	return b.String()
 }
 
-func faults(r *Result) string {
+// calls are those of handlers and of workers, as far as they are known and there are any.
+func calls(r *Run) string {
+	switch {
+	case r.APIOnly:
+		return ""
+	case r.Reconciles == 0:
+		return fmt.Sprintf(", %d notifications", r.Notifications)
+	}
+	return fmt.Sprintf(", %d notifications, %d reconciles", r.Notifications, r.Reconciles)
+}
+
+func faults(r *Run) string {
 	total := r.FaultTotal()
 	if total == 0 {
 		return "no faults injected"
-	}
-	kinds := make([]string, len(r.Faults))
-	for i, f := range r.Faults {
-		kinds[i] = fmt.Sprintf("%s ×%d", f.Name, f.Count)
 	}
 	word := "faults"
 	if total == 1 {
 		word = "fault"
 	}
-	return fmt.Sprintf("%d %s injected (%s)", total, word, strings.Join(kinds, ", "))
+	return fmt.Sprintf("%d %s injected (%s)", total, word, faultKinds(r))
+}
+
+func faultKinds(r *Run) string {
+	kinds := make([]string, len(r.Faults))
+	for i, f := range r.Faults {
+		kinds[i] = fmt.Sprintf("%s ×%d", f.Name, f.Count)
+	}
+	return strings.Join(kinds, ", ")
 }
 
 func writeMismatch(b *strings.Builder, m Mismatch) {
 	if m.Message != "" {
-		fmt.Fprintf(b, "\n  %s: %s\n", m.Pos, m.Message)
+		fmt.Fprintf(b, "\n  %s: %s\n", m.At, m.Message)
 		return
 	}
-	fmt.Fprintf(b, "\n  %s: the output is not what the script expects (-rewrite takes over the new one)\n", m.Pos)
+	fmt.Fprintf(b, "\n  %s: the output is not what the script expects (-rewrite takes over the new one)\n", m.At)
 	for _, line := range strings.Split(strings.TrimRight(udiff.Unified("expected", "actual", m.Expected, m.Actual), "\n"), "\n") {
 		fmt.Fprintf(b, "    %s\n", line)
 	}
 }
 
 func roundedDuration(d time.Duration) string { return d.Round(time.Millisecond).String() }
-
-// reconciles is what a run's workers did, "" if it had none.
-func reconciles(r *Result) string {
-	if r.Reconciles == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", %d reconciles", r.Reconciles)
-}

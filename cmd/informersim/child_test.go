@@ -17,7 +17,7 @@ func TestEnsembleInProcesses(t *testing.T) {
 		return out.stdout
 	}
 	want := one("3") + one("4") + one("5") + one("6") + one("7")
-	t.Setenv(asCommand, "1") // for the workers
+	t.Setenv(asCommand, "1") // for the children
 	out := command(t, "run", "small.sim", "--subject", "client-go", "--seed", "3..7", "--fault-mix", "storm", "--json", "--trace", "traces")
 	if out.code != exitOK || out.stdout != want {
 		t.Errorf("exit code %d\n%s%s\nwant\n%s", out.code, out.stdout, out.stderr, want)

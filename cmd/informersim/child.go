@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"github.com/informersim/informersim/reports"
+)
+
+// A subject with a host has one run at a time in a process, so an ensemble of it is dealt out to processes: this program
+// again, as a child, which reads a seed from each line of its input and answers with the run as a line of JSON.
+
+// answer is what a child says of a seed.
+type answer struct {
+	Run   *reports.Run
+	Error string
+}
+
+// serveSeeds is what a child does, until its input ends.
+func (r *runner) serveSeeds(in io.Reader, out io.Writer) error {
+	enc := json.NewEncoder(out)
+	for lines := bufio.NewScanner(in); lines.Scan(); {
+		seed, err := strconv.ParseUint(lines.Text(), 10, 64)
+		if err != nil {
+			return fmt.Errorf("--child reads seeds, not %q", lines.Text())
+		}
+		var a answer
+		res, err := r.once(r.c.Context(), seed, r.tracePath(seed))
+		if err != nil {
+			a.Error = err.Error()
+		} else {
+			a.Run = &res.Run
+		}
+		if err := enc.Encode(&a); err != nil {
+			return fmt.Errorf("answering the parent process: %w", err)
+		}
+	}
+	return nil
+}
+
+// child is a process that runs seeds.
+type child struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *json.Decoder
+	stderr bytes.Buffer
+}
+
+// startChild starts a process for the runs of r.
+func (r *runner) startChild(ctx context.Context) (*child, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program to run it again: %w", err)
+	}
+	args := []string{"run", "--child", "--subject", r.subject.Name, "--strategy", r.flags.strategy, "--fault-mix", r.flags.mix, "--trace", r.flags.trace}
+	if r.file != "" {
+		args = append(args, r.file)
+	}
+	c := &child{cmd: exec.CommandContext(ctx, exe, args...)}
+	c.cmd.Stderr = &c.stderr
+	if c.in, err = c.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	c.out = json.NewDecoder(bufio.NewReader(out))
+	if err := c.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting a child process: %w", err)
+	}
+	return c, nil
+}
+
+// run has the child run a seed.
+func (c *child) run(ctx context.Context, seed uint64) (*reports.Run, error) {
+	var a answer
+	_, err := fmt.Fprintln(c.in, seed)
+	if err == nil {
+		err = c.out.Decode(&a)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, fmt.Errorf("a child process has ended: %w: %s", err, strings.TrimSpace(c.stderr.String()))
+	case a.Error != "":
+		return nil, errors.New(a.Error)
+	}
+	return a.Run, nil
+}
+
+// close ends the child.
+func (c *child) close() {
+	c.in.Close()
+	_ = c.cmd.Wait() // whatever it has to say now, its answers were complete
+}
+
+// runs returns how one of several workers makes its runs, and how it ends: here, or, where only one run fits into a
+// process and there are several workers, in a process of its own.
+func (r *runner) runs(ctx context.Context, workers uint64) (one func(uint64) (*reports.Run, error), end func(), err error) {
+	if r.subject.Host == nil || workers == 1 {
+		return func(seed uint64) (*reports.Run, error) {
+			res, err := r.once(ctx, seed, r.tracePath(seed))
+			if err != nil {
+				return nil, err
+			}
+			return &res.Run, nil
+		}, func() {}, nil
+	}
+	c, err := r.startChild(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(seed uint64) (*reports.Run, error) { return c.run(ctx, seed) }, c.close, nil
+}

@@ -1,0 +1,31 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Difference is the first thing in which the runs of two subjects differ.
+type Difference struct {
+	Point       int    // the index of the quiescent point, from 1
+	Command     string // what the run had waited for
+	Topic       string
+	Sides       [2]string // the names of the subjects
+	Left, Right []string
+}
+
+// String renders it for a terminal.
+func (d *Difference) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "after %q (point of rest %d): %s\n", d.Command, d.Point, d.Topic)
+	for i, lines := range [][]string{d.Left, d.Right} {
+		fmt.Fprintf(&b, "  %s\n", d.Sides[i])
+		if len(lines) == 0 {
+			fmt.Fprintf(&b, "    (nothing)\n")
+		}
+		for _, l := range lines {
+			fmt.Fprintf(&b, "    %s\n", l)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,76 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Ensemble is a range of seeds of one scenario, and the sums over the runs that were added.
+type Ensemble struct {
+	Scenario    string
+	Subject     string
+	First, Last uint64 // seeds
+	Mix         string
+	Traces      string // the folder that the traces are in, "" if none were written
+
+	runs, steps uint64
+	broke       uint64 // runs that broke the property that the scenario says it breaks
+	expected    string
+	virtual     time.Duration
+	faults      Run // of which only the faults are counted
+	hashes      map[uint64]bool
+	properties  int
+}
+
+// Add adds a run that passed.
+func (e *Ensemble) Add(r *Run) {
+	if e.hashes == nil {
+		e.hashes = map[uint64]bool{}
+	}
+	e.runs++
+	if r.Violation != nil {
+		e.broke++
+		e.expected = r.Expected
+	}
+	e.steps += r.Steps
+	e.virtual += r.Virtual
+	e.properties = len(r.Properties)
+	e.hashes[r.Hash] = true
+	for _, f := range r.Faults {
+		e.faults.countFaults(f.Name, f.Count)
+	}
+}
+
+// Runs is how many runs were added.
+func (e *Ensemble) Runs() uint64 { return e.runs }
+
+// Progress says in a few words how much was run.
+func (e *Ensemble) Progress() string {
+	return fmt.Sprintf("%d faults, %d steps", e.faults.FaultTotal(), e.steps)
+}
+
+// WriteText renders the sums for a terminal. It took that much real time.
+func (e *Ensemble) WriteText(w io.Writer, took time.Duration) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "scenario %s · subject %s · seeds %d..%d", e.Scenario, e.Subject, e.First, e.Last)
+	if e.Mix != "" {
+		fmt.Fprintf(&b, " · fault mix %s", e.Mix)
+	}
+	if e.broke == 0 {
+		fmt.Fprintf(&b, "\nPASS  %d runs, %d properties held after every step of each\n", e.runs, e.properties)
+	} else {
+		fmt.Fprintf(&b, "\nPASS  %d runs, of which %d broke %s, as the scenario says; all else held\n", e.runs, e.broke, e.expected)
+	}
+	fmt.Fprintf(&b, "      %d steps · %s of virtual time · %d faults injected · %d distinct runs\n", e.steps, e.virtual.Round(time.Second), e.faults.FaultTotal(), len(e.hashes))
+	if kinds := faultKinds(&e.faults); kinds != "" {
+		fmt.Fprintf(&b, "      %s\n", kinds)
+	}
+	fmt.Fprintf(&b, "      %s, %.0f steps/s\n", took.Round(time.Millisecond), float64(e.steps)/took.Seconds())
+	if e.Traces != "" {
+		fmt.Fprintf(&b, "      traces in %s\n", e.Traces)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,81 @@
+package simtest
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/sim"
+)
+
+// outcome is what a run came to.
+type outcome struct {
+	header    sim.Header
+	run       reports.Run
+	violation *reports.Violation
+	err       error // the run could not be carried out
+	escaped   *escape
+	replay    error // how it differs from the trace
+	trace     bytes.Buffer
+	steps     uint64
+	faults    uint64
+	sometimes map[string]bool
+}
+
+func newOutcome(h sim.Header) *outcome { return &outcome{header: h, run: runOf(h)} }
+
+// runOf is which run a header begins.
+func runOf(h sim.Header) reports.Run {
+	return reports.Run{Scenario: h.Scenario, Subject: h.Subject, Engine: h.Engine, Strategy: h.Strategy, Seed: h.Seed, ShrunkFrom: h.Options[optionShrunk], APIOnly: true}
+}
+
+// finish fills in the outcome.
+func (w *world) finish(res *outcome) {
+	k := w.kernel
+	res.run = w.run
+	res.run.Steps, res.run.Virtual, res.run.Hash, res.run.Violation = k.Steps(), k.Elapsed(), k.Hash(), w.monitor.Violation()
+	res.violation, res.steps, res.faults = res.run.Violation, res.run.Steps, uint64(res.run.FaultTotal())
+	res.sometimes = maps.Clone(w.checks.sometimes)
+	if err := k.Err(); err != nil && res.err == nil {
+		res.err = err
+	}
+}
+
+func (o *outcome) failed() bool { return o.violation != nil || o.err != nil || o.escaped != nil }
+
+// why says what was broken.
+func (o *outcome) why() string {
+	switch e := o.escaped; {
+	case o.violation != nil:
+		return o.violation.Error()
+	case o.err != nil:
+		return o.err.Error()
+	case e.goexit:
+		return "the body has failed the test"
+	default:
+		return fmt.Sprintf("the body panicked: %v\n%s", e.value, e.stack)
+	}
+}
+
+// told is the run as it is reported.
+func (o *outcome) told() *reports.Run {
+	r := o.run
+	if o.failed() && o.violation == nil {
+		r.Failure = o.why()
+	}
+	return &r
+}
+
+// story is what happened last, by the trace.
+func (o *outcome) story() []reports.Line {
+	if o.trace.Len() == 0 {
+		return nil
+	}
+	tr, err := sim.NewTraceReader("the run", bytes.NewReader(o.trace.Bytes()))
+	if err != nil {
+		return nil // the run has failed before it began
+	}
+	story, _ := reports.Ending(tr) // of a trace that was cut short, what there is
+	return story
+}
