@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/sim/shrink"
 )
 
 // optionShrunk is in the header's options of a trace that was shrunk: what it was.
@@ -125,9 +126,7 @@ type shrinker struct {
 	property string
 	until    time.Time
 	maxSteps uint64
-
-	picks []pick   // with which it still breaks
-	best  *outcome // the simplest run so far
+	best     *outcome // the simplest run so far
 }
 
 // shrink makes a failure simpler, for as long as it may take: without faults, with fewer, with an end that is as orderly as it
@@ -145,76 +144,39 @@ func (r *runner) shrink(res *outcome) *outcome {
 		r.t.Logf("simtest: the failure is not made simpler: %v", err)
 		return res
 	}
-	s := &shrinker{r: r, property: res.violation.Property, until: time.Now().Add(limit), maxSteps: 2*res.steps + 1000, picks: picks, best: res}
+	s := &shrinker{r: r, property: res.violation.Property, until: time.Now().Add(limit), maxSteps: 2*res.steps + 1000, best: res}
 	s.header = res.header
 	s.header.Options = maps.Clone(res.header.Options)
 	s.header.Options[optionShrunk] = fmt.Sprintf("%d steps, %d faults", res.steps, res.faults)
-	s.run()
+	s.reduce(picks)
 	return s.best
 }
 
-func (s *shrinker) run() {
-	if s.try(nil) {
+// reduce looks for few picks with which the run still breaks: what is left out is done in the order of fifo. Faults go first,
+// then the end.
+func (s *shrinker) reduce(picks []pick) {
+	reducer := shrink.Reducer[pick]{Fails: s.breaks, Stop: s.over}
+	if s.over() || s.breaks(nil) {
 		return // it breaks without any choice of the kind
 	}
 	isFault := func(p pick) bool { return p.fault }
-	s.try(slices.DeleteFunc(slices.Clone(s.picks), isFault))
-	s.cutEnd()
-	s.drop(isFault)
-	s.drop(func(p pick) bool { return !p.fault })
-	s.cutEnd()
-}
-
-// cutEnd leaves the end to fifo: halves first.
-func (s *shrinker) cutEnd() {
-	for n := len(s.picks) / 2; n > 0 && !s.over(); {
-		if n > len(s.picks) || !s.try(s.picks[:len(s.picks)-n]) {
-			n /= 2
-		}
+	if calm := slices.DeleteFunc(slices.Clone(picks), isFault); !s.over() && s.breaks(calm) {
+		picks = calm
 	}
-}
-
-// drop leaves out picks of a sort, ever fewer at a time.
-func (s *shrinker) drop(of func(pick) bool) {
-	for n := s.count(of); n > 0 && !s.over(); n /= 2 {
-		for from := 0; from < s.count(of) && !s.over(); {
-			k := -1
-			without := slices.DeleteFunc(slices.Clone(s.picks), func(p pick) bool {
-				if !of(p) {
-					return false
-				}
-				k++
-				return k >= from && k < from+n
-			})
-			if !s.try(without) {
-				from += n
-			}
-		}
-	}
-}
-
-func (s *shrinker) count(of func(pick) bool) int {
-	n := 0
-	for _, p := range s.picks {
-		if of(p) {
-			n++
-		}
-	}
-	return n
+	picks = reducer.Truncate(picks)
+	picks = reducer.ReduceOnly(picks, isFault)
+	picks = reducer.ReduceOnly(picks, func(p pick) bool { return !p.fault })
+	reducer.Truncate(picks)
 }
 
 func (s *shrinker) over() bool { return !time.Now().Before(s.until) || s.r.t.Failed() }
 
-// try runs with fewer picks, keeps them if it breaks the same, and tells whether it does.
-func (s *shrinker) try(picks []pick) bool {
-	if s.over() {
-		return false
-	}
+// breaks tells whether a run with these picks breaks the same, and keeps it if it is simpler.
+func (s *shrinker) breaks(picks []pick) bool {
 	res := s.r.play(source{header: s.header, picks: &picks, maxSteps: s.maxSteps})
 	if res.violation == nil || res.violation.Property != s.property || res.escaped != nil {
 		return false
 	}
-	s.picks = picks
 	if res.faults < s.best.faults || res.faults == s.best.faults && res.steps <= s.best.steps {
 		s.best = res
 	}

@@ -1,0 +1,92 @@
+package shrink
+
+// Reducer searches for a shorter list that still fails. Its budget is shared by all of its calls, so that a caller can
+// reduce in phases.
+type Reducer[T any] struct {
+	// Fails tells whether a list still fails. The list is the caller's to keep, and must not be changed.
+	Fails func(list []T) bool
+	// MaxTries bounds the calls of Fails; 0 is no bound.
+	MaxTries int
+	// Stop is asked before each try, and ends the search when it returns true; nil never does.
+	Stop func() bool
+
+	tries int
+}
+
+// Tries is how often Fails was called.
+func (r *Reducer[T]) Tries() int { return r.tries }
+
+// Reduce removes elements from a failing list. Unless the budget ends, no single element of the result can be removed.
+func (r *Reducer[T]) Reduce(list []T) []T {
+	return r.ReduceOnly(list, func(T) bool { return true })
+}
+
+// ReduceOnly is Reduce for the elements that are removable; the others stay.
+func (r *Reducer[T]) ReduceOnly(list []T, removable func(T) bool) []T {
+	left := 0
+	for _, x := range list {
+		if removable(x) {
+			left++
+		}
+	}
+	for size := (left + 1) / 2; size > 0; size = min(size, left) {
+		removed := false
+		for from := 0; from < left; {
+			if r.exhausted() {
+				return list
+			}
+			shorter := without(list, removable, from, size)
+			if !r.try(shorter) {
+				from += size
+				continue
+			}
+			left -= len(list) - len(shorter)
+			list, removed = shorter, true
+		}
+		if size > 1 {
+			size /= 2
+		} else if !removed {
+			break
+		}
+	}
+	return list
+}
+
+// Truncate cuts off the end of a failing list: half of it, then ever fewer elements. Unless the budget ends, the last
+// element of the result cannot be removed.
+func (r *Reducer[T]) Truncate(list []T) []T {
+	for size := (len(list) + 1) / 2; size > 0 && !r.exhausted(); {
+		if size <= len(list) {
+			if shorter := list[: len(list)-size : len(list)-size]; r.try(shorter) {
+				list = shorter
+				continue
+			}
+		}
+		size /= 2
+	}
+	return list
+}
+
+func (r *Reducer[T]) try(list []T) bool {
+	r.tries++
+	return r.Fails(list)
+}
+
+func (r *Reducer[T]) exhausted() bool {
+	return r.MaxTries > 0 && r.tries >= r.MaxTries || r.Stop != nil && r.Stop()
+}
+
+// without is the list less size of its removable elements, counted from the given one.
+func without[T any](list []T, removable func(T) bool, from, size int) []T {
+	shorter := make([]T, 0, len(list))
+	n := 0
+	for _, x := range list {
+		if removable(x) {
+			if n++; n > from && n <= from+size {
+				continue
+			}
+		}
+		shorter = append(shorter, x)
+	}
+	return shorter
+}
