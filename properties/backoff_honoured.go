@@ -34,7 +34,7 @@ const (
 // backoffHonoured: a key whose reconcile has failed waits as long as its limiter says, counting from its last success, unless
 // it changes meanwhile (I98, I99).
 type backoffHonoured struct {
-	workQueues
+	workQueueTracker
 	limiters map[*workQueue]*limiter
 }
 

@@ -4,5 +4,8 @@
 // Properties see records and the state that a subject shows to its users; they know no stack from inside, so the same ones
 // serve every subject. Their work per record is proportional to the record, not to the world.
 //
+// A file is one property, named after it. What several of them follow is in a tracker: work_queue_tracker.go and others of
+// that name.
+//
 // What may not be done here: change the world, draw random numbers, or keep a record beyond its call.
 package properties

@@ -29,7 +29,7 @@ var HandlerGrammar = Property{
 type handlerGrammar struct {
 	handlers  byActor[heldBy]
 	deletions byActor[deletedKeys] // by informer
-	streaming streamingLists
+	streaming streamingListTracker
 }
 
 // deletedKeys are the revisions of the last DELETED frame of each key.

@@ -16,6 +16,7 @@ import (
 	"github.com/informersim/informersim/properties/mutants"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/scenarios/generate"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/stack"
@@ -69,7 +70,7 @@ func attempts(t *testing.T) []attempt {
 // scenarioOf is the generated scenario of a seed.
 func scenarioOf(t *testing.T, seed uint64) *scenarios.Scenario {
 	t.Helper()
-	s, err := properties.Generate(sim.NewStream(seed, "generator"), fmt.Sprintf("generated-%d", seed), 40)
+	s, err := generate.Scenario(sim.NewStream(seed, "generator"), fmt.Sprintf("generated-%d", seed), 40)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ var QueueNoLostKey = Property{
 
 // queueNoLostKey: a key that was added, or whose time to be tried again has come, is ready to be taken at once, or, if a worker
 // has it, when that one is through (I94).
-type queueNoLostKey struct{ workQueues }
+type queueNoLostKey struct{ workQueueTracker }
 
 func (p *queueNoLostKey) record(w World, r *sim.Record) *reports.Violation {
 	if q, k := p.of(w, r); q != nil {

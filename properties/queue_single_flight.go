@@ -20,7 +20,7 @@ var QueueSingleFlight = Property{
 }
 
 // queueSingleFlight: no two workers have one key (I94).
-type queueSingleFlight struct{ workQueues }
+type queueSingleFlight struct{ workQueueTracker }
 
 func (p *queueSingleFlight) record(w World, r *sim.Record) *reports.Violation {
 	q, k := p.of(w, r)

@@ -32,8 +32,8 @@ var ReplaceDeletesMissing = Property{
 type replaceDeletesMissing struct {
 	informers byActor[knownKeys]
 	replaced  []sim.ActorID // informers with a Replace in this step
-	told      toldOfMissing
-	streaming streamingLists
+	missing   missingKeyTracker
+	streaming streamingListTracker
 }
 
 type knownKeys struct {
@@ -61,9 +61,9 @@ func (p *replaceDeletesMissing) record(w World, r *sim.Record) *reports.Violatio
 	case fakeapiserver.KindFrame:
 		p.frame(w, r)
 	case subjects.KindNotify, subjects.KindHandler:
-		p.told.handler(w, r)
+		p.missing.handler(w, r)
 	case subjects.KindStopped:
-		p.told.stopped(r.Actor)
+		p.missing.stopped(r.Actor)
 	case subjects.KindReplace:
 		p.replace(r)
 	case subjects.KindTombstone:
@@ -88,7 +88,7 @@ func (p *replaceDeletesMissing) frame(w World, r *sim.Record) {
 		k.known = map[string]knownFrom{}
 	}
 	key := objectKey(r.Key)
-	p.told.changed(id, key)
+	p.missing.changed(id, key)
 	if r.Detail == "DELETED" {
 		delete(k.known, key)
 		return
@@ -112,7 +112,7 @@ func (p *replaceDeletesMissing) replace(r *sim.Record) {
 		}
 	}
 	if !k.visible {
-		p.told.replaced(r.Actor, k, listed)
+		p.missing.replaced(r.Actor, k, listed)
 	}
 	if k.visible && len(k.missing) > 0 {
 		p.replaced = append(p.replaced, r.Actor)
@@ -125,7 +125,7 @@ func (p *replaceDeletesMissing) replace(r *sim.Record) {
 
 // stepEnd judges the Replace of the step.
 func (p *replaceDeletesMissing) stepEnd(w World) *reports.Violation {
-	if v := p.told.stepEnd(w); v != nil || len(p.replaced) == 0 {
+	if v := p.missing.stepEnd(w); v != nil || len(p.replaced) == 0 {
 		return v
 	}
 	for _, id := range p.replaced {

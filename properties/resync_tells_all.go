@@ -26,10 +26,10 @@ var ResyncTellsAll = Property{
 // queue gets there is decided anew at every check (I76), so only what is through before time passes is judged.
 type resyncTellsAll struct {
 	resyncs byActor[resync] // by informer
-	waiting []sim.ActorID   // informers that owe something
+	waiting []sim.ActorID   // informers whose resync is not judged yet
 }
 
-// resync is what an informer owes since it was resynced.
+// resync is what an informer's last resync has to tell.
 type resync struct {
 	step uint64
 	at   time.Duration
@@ -41,7 +41,7 @@ func (p *resyncTellsAll) record(w World, r *sim.Record) *reports.Violation {
 	switch r.Kind {
 	case subjects.KindResync:
 		if inf := w.Informer(w.Kernel().ActorName(r.Actor)); inf != nil && len(inf.Handlers()) > 0 {
-			p.owe(w, r, inf)
+			p.expect(r, inf)
 		}
 	case subjects.KindStopped:
 		p.forget(r.Actor)
@@ -61,8 +61,8 @@ func (p *resyncTellsAll) record(w World, r *sim.Record) *reports.Violation {
 	return nil
 }
 
-// owe begins to owe.
-func (p *resyncTellsAll) owe(w World, r *sim.Record, inf subjects.Informer) {
+// expect begins to follow a resync.
+func (p *resyncTellsAll) expect(r *sim.Record, inf subjects.Informer) {
 	s := p.resyncs.get(r.Actor)
 	if s.told == nil {
 		p.waiting = append(p.waiting, r.Actor)

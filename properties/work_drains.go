@@ -29,7 +29,7 @@ type workDrains struct {
 	handlers map[string]*workPool
 }
 
-// workPool is what the workers of a controller owe.
+// workPool is the work of a controller's workers.
 type workPool struct {
 	name     string
 	informer string
@@ -39,7 +39,7 @@ type workPool struct {
 	work     map[string]*work
 }
 
-// work is what is owed about a key: it is done if the reconcile that has succeeded last began after the last call.
+// work is the last change of a key and its reconciles: it is done if the reconcile that has succeeded last began after the last call.
 type work struct{ told, began, done knownFrom }
 
 func newWorkDrains() *workDrains {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/properties/differential"
 	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/scenarios/generate"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/clientgo"
@@ -131,7 +131,7 @@ func (f *diffFlags) run(c *cobra.Command, args []string) error {
 // generate makes the scenario of a seed. Whose request is next in a round over all clients depends on who is first of those
 // that wait for one instant, so each draws its replicas for itself.
 func (f *diffFlags) generate(seed uint64) (*scenarios.Scenario, error) {
-	s, err := properties.Generate(sim.NewStream(seed, "diff"), fmt.Sprintf("diff-seed%d", seed), f.commands, notCompared...)
+	s, err := generate.Scenario(sim.NewStream(seed, "diff"), fmt.Sprintf("diff-seed%d", seed), f.commands, notCompared...)
 	if err != nil {
 		return nil, err
 	}

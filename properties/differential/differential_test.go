@@ -6,19 +6,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/properties/differential"
 	"github.com/informersim/informersim/properties/mutants"
 	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/scenarios/generate"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/clientgo"
 	"github.com/informersim/informersim/subjects/stack"
 )
 
-func generate(t testing.TB, seed uint64) *scenarios.Scenario {
+func generated(t testing.TB, seed uint64) *scenarios.Scenario {
 	t.Helper()
-	s, err := properties.Generate(sim.NewStream(seed, "differential"), fmt.Sprintf("seed%d", seed), 25, "step", "write", "write-fault")
+	s, err := generate.Scenario(sim.NewStream(seed, "differential"), fmt.Sprintf("seed%d", seed), 25, "step", "write", "write-fault")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func generate(t testing.TB, seed uint64) *scenarios.Scenario {
 // The stack and client-go do the same.
 func TestStackAndClientGoAgree(t *testing.T) {
 	for seed := uint64(1); seed <= 150; seed++ {
-		s := generate(t, seed)
+		s := generated(t, seed)
 		d, err := differential.Compare(t.Context(), s, stack.Kind, clientgo.Kind, seed)
 		if err != nil {
 			t.Fatal(err)
@@ -52,7 +52,7 @@ func TestDefectsAreFoundAndReduced(t *testing.T) {
 		found := false
 		for seed := uint64(1); seed <= 200 && !found; seed++ {
 			// The mutants have a queue of their own, whatever the informer is told.
-			s, err := scenarios.Parse("seed.sim", []byte(strings.NewReplacer("queue=inorder", "queue=delta", "queue=atomic", "queue=delta").Replace(generate(t, seed).Text())))
+			s, err := scenarios.Parse("seed.sim", []byte(strings.NewReplacer("queue=inorder", "queue=delta", "queue=atomic", "queue=delta").Replace(generated(t, seed).Text())))
 			if err != nil {
 				t.Fatal(err)
 			}

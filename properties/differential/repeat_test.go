@@ -16,7 +16,7 @@ func TestClientGoRepeats(t *testing.T) {
 		t.Fatal(err)
 	}
 	for seed := uint64(1); seed <= 100; seed++ {
-		s := generate(t, seed)
+		s := generated(t, seed)
 		var first *scenarios.Result
 		for range 3 {
 			res, err := scenarios.Run(t.Context(), s, scenarios.Options{

@@ -10,6 +10,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/scenarios/generate"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects/clientgo"
 )
@@ -248,7 +249,7 @@ func TestSyncedOfDeltaFIFORepeats(t *testing.T) {
 // Generated scenarios break no property either, and are the same run every time.
 func TestGeneratedScenarios(t *testing.T) {
 	for seed := uint64(1); seed <= generated; seed++ {
-		s, err := properties.Generate(sim.NewStream(seed, "clientgo"), fmt.Sprintf("seed%d", seed), 30)
+		s, err := generate.Scenario(sim.NewStream(seed, "clientgo"), fmt.Sprintf("seed%d", seed), 30)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,9 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// workQueues follow the work queues of all controllers, by their records: what must be in them, and what is being worked on.
-type workQueues struct {
+// workQueueTracker follows the work queues of all controllers, by their records: what must be in them, and what is being
+// worked on.
+type workQueueTracker struct {
 	queues map[string]*workQueue
 	all    []*workQueue // in order of adding
 }
@@ -39,13 +40,13 @@ type workKey struct {
 	failed  knownFrom     // why
 }
 
-// workKinds are the records that workQueues need.
+// workKinds are the records that workQueueTracker needs.
 var workKinds = []sim.Kind{
 	subjects.KindWorkers, subjects.KindEnqueue, subjects.KindReady, subjects.KindReconcile, subjects.KindReconciled,
 }
 
 // of is the queue that a record is about, and its key; both nil for a record about no key.
-func (q *workQueues) of(w World, r *sim.Record) (*workQueue, *workKey) {
+func (q *workQueueTracker) of(w World, r *sim.Record) (*workQueue, *workKey) {
 	name := informerOf(w.Kernel().ActorName(r.Actor))
 	queue := q.queues[name]
 	if r.Kind == subjects.KindWorkers {

@@ -10,40 +10,41 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// toldOfMissing judges the Replaces of informers whose queue cannot be seen: once an informer has nothing left to do, neither
-// its Indexer nor any of its handlers may hold a key that a list lacked and that nobody has told of since. That nobody is
-// told twice is HandlerGrammar's.
-type toldOfMissing struct {
-	informers byActor[owing]
+// missingKeyTracker judges the Replaces of informers whose queue cannot be seen: once an informer has nothing left to do,
+// neither its Indexer nor any of its handlers may hold a key that a list lacked and of which no event has told since.
+// That nobody is told twice is HandlerGrammar's.
+type missingKeyTracker struct {
+	informers byActor[pendingDeletions]
 	handlers  byActor[heldKeys]
-	waiting   []sim.ActorID // informers that owe something
+	waiting   []sim.ActorID // informers with pending deletions
 }
 
-// owing is what an informer still has to delete, and its handlers.
-type owing struct {
-	keys     map[string]debt
+// pendingDeletions are the keys that an informer still has to delete, and the handlers that it has to tell.
+type pendingDeletions struct {
+	keys     map[string]missingKey
 	handlers []sim.ActorID
 }
 
-type debt struct{ from, list knownFrom }
+// missingKey is a key that a list lacked: where it was known from, and the list.
+type missingKey struct{ from, list knownFrom }
 
 // heldKeys are the keys that a handler holds, by its own notifications.
 type heldKeys struct{ keys map[string]bool }
 
 // replaced notes what the list lacks.
-func (t *toldOfMissing) replaced(id sim.ActorID, k *knownKeys, listed map[string]knownFrom) {
-	o := t.informers.get(id)
+func (t *missingKeyTracker) replaced(id sim.ActorID, k *knownKeys, listed map[string]knownFrom) {
+	p := t.informers.get(id)
 	for key := range listed { // order: a set is changed
-		delete(o.keys, key)
+		delete(p.keys, key)
 	}
 	if len(k.missing) == 0 {
 		return
 	}
-	if o.keys == nil {
-		o.keys = map[string]debt{}
+	if p.keys == nil {
+		p.keys = map[string]missingKey{}
 	}
 	for key := range k.missing { // order: a set is built
-		o.keys[key] = debt{k.known[key], k.list}
+		p.keys[key] = missingKey{k.known[key], k.list}
 	}
 	if !slices.Contains(t.waiting, id) {
 		t.waiting = append(t.waiting, id)
@@ -51,19 +52,19 @@ func (t *toldOfMissing) replaced(id sim.ActorID, k *knownKeys, listed map[string
 }
 
 // stopped notes that an informer tells nobody anything more: what waited for its handlers is dropped.
-func (t *toldOfMissing) stopped(id sim.ActorID) {
+func (t *missingKeyTracker) stopped(id sim.ActorID) {
 	clear(t.informers.get(id).keys)
 }
 
 // changed notes that the informer was told of a key.
-func (t *toldOfMissing) changed(id sim.ActorID, key string) {
+func (t *missingKeyTracker) changed(id sim.ActorID, key string) {
 	if int(id) < len(t.informers.t) && t.informers.t[id] != nil {
 		delete(t.informers.t[id].keys, key)
 	}
 }
 
 // handler follows what a handler holds.
-func (t *toldOfMissing) handler(w World, r *sim.Record) {
+func (t *missingKeyTracker) handler(w World, r *sim.Record) {
 	h := t.handlers.get(r.Actor)
 	if r.Kind == subjects.KindHandler {
 		*h = heldKeys{}
@@ -71,10 +72,10 @@ func (t *toldOfMissing) handler(w World, r *sim.Record) {
 		if !ok {
 			return
 		}
-		o := t.informers.get(id)
-		o.handlers = slices.DeleteFunc(o.handlers, func(x sim.ActorID) bool { return x == r.Actor })
+		p := t.informers.get(id)
+		p.handlers = slices.DeleteFunc(p.handlers, func(x sim.ActorID) bool { return x == r.Actor })
 		if r.Detail == "added" {
-			o.handlers = append(o.handlers, r.Actor)
+			p.handlers = append(p.handlers, r.Actor)
 		}
 		return
 	}
@@ -89,45 +90,45 @@ func (t *toldOfMissing) handler(w World, r *sim.Record) {
 }
 
 // stepEnd judges the informers that have nothing left to do.
-func (t *toldOfMissing) stepEnd(w World) *reports.Violation {
+func (t *missingKeyTracker) stepEnd(w World) *reports.Violation {
 	for n := 0; n < len(t.waiting); n++ {
 		id := t.waiting[n]
 		inf := w.Informer(w.Kernel().ActorName(id))
 		if inf == nil || inf.Busy() {
 			continue
 		}
-		o := t.informers.get(id)
-		if v := t.judge(w, inf, o); v != nil {
+		p := t.informers.get(id)
+		if v := t.judge(w, inf, p); v != nil {
 			return v
 		}
-		clear(o.keys)
+		clear(p.keys)
 		t.waiting = slices.Delete(t.waiting, n, n+1)
 		n--
 	}
 	return nil
 }
 
-func (t *toldOfMissing) judge(w World, inf subjects.Informer, o *owing) *reports.Violation {
-	keys := make([]string, 0, len(o.keys))
-	for key := range o.keys { // order: sorted below
+func (t *missingKeyTracker) judge(w World, inf subjects.Informer, p *pendingDeletions) *reports.Violation {
+	keys := make([]string, 0, len(p.keys))
+	for key := range p.keys { // order: sorted below
 		keys = append(keys, key)
 	}
 	slices.Sort(keys)
 	for _, key := range keys {
 		if _, has := inf.Get(key); has {
-			return o.broken(key, fmt.Sprintf("informer %s still holds it", inf.Name()))
+			return p.broken(key, fmt.Sprintf("informer %s still holds it", inf.Name()))
 		}
-		for _, h := range o.handlers {
+		for _, h := range p.handlers {
 			if t.handlers.get(h).keys[key] {
-				return o.broken(key, fmt.Sprintf("handler %s was never told of its deletion", w.Kernel().ActorName(h)))
+				return p.broken(key, fmt.Sprintf("handler %s was never told of its deletion", w.Kernel().ActorName(h)))
 			}
 		}
 	}
 	return nil
 }
 
-func (o *owing) broken(key, what string) *reports.Violation {
-	d := o.keys[key]
+func (p *pendingDeletions) broken(key, what string) *reports.Violation {
+	d := p.keys[key]
 	return &reports.Violation{
 		Key:     key,
 		Message: fmt.Sprintf("%s was known at rv=%d, and the list at rv=%d does not have it; nothing is queued any more, and %s", key, d.from.rv, d.list.rv, what),

@@ -1,4 +1,4 @@
-package properties
+package generate
 
 import (
 	"fmt"
@@ -10,22 +10,16 @@ import (
 	"github.com/informersim/informersim/scenarios"
 )
 
-// Source is where a Generator takes its decisions from: a *sim.Stream, a fuzzer's bytes, a property-testing library.
-type Source interface {
-	// IntN returns a number in [0,n); n is positive.
-	IntN(n int) int
-}
-
 // Generator makes scenarios, one command after the other, that can be carried out: it keeps a model of which names and
-// objects there are. The same decisions give the same scenario. It never says what must come of it; that is what the
-// properties are for.
+// objects there are. The same decisions give the same scenario. It never says what must come of it: that is for the
+// properties.
 type Generator struct {
 	src Source
 	b   *scenarios.Builder
 
 	replicas  int
 	resources []string
-	informers []*genInformer
+	informers []*informerModel
 	handlers  int // how many were ever made
 	workers   []string
 	pools     int // how many were ever made
@@ -34,7 +28,8 @@ type Generator struct {
 	held      []string
 }
 
-type genInformer struct {
+// informerModel is what the Generator knows of an informer.
+type informerModel struct {
 	name     string
 	resource string
 	handlers []string
@@ -51,8 +46,8 @@ type Action struct {
 	Do func() bool
 }
 
-// NewGenerator starts a scenario of that name: a small cluster, a resource or two with some objects, and informers.
-func NewGenerator(src Source, name string) *Generator {
+// New starts a scenario of that name: a small cluster, a resource or two with some objects, and informers.
+func New(src Source, name string) *Generator {
 	g := &Generator{src: src, b: scenarios.New(name), alive: map[string][]string{}}
 	g.replicas = 1 + src.IntN(3)
 	g.b.Cluster(scenarios.Key("replicas", g.replicas), scenarios.Key("history", pick(src, 2, 5, 20, 1000)))
@@ -72,9 +67,9 @@ func NewGenerator(src Source, name string) *Generator {
 	return g
 }
 
-// Generate makes a scenario of about that many commands after its beginning, without the actions that are named.
-func Generate(src Source, name string, commands int, without ...string) (*scenarios.Scenario, error) {
-	g := NewGenerator(src, name)
+// Scenario makes a scenario of about that many commands after its beginning, without the actions that are named.
+func Scenario(src Source, name string, commands int, without ...string) (*scenarios.Scenario, error) {
+	g := New(src, name)
 	actions := slices.DeleteFunc(g.Actions(), func(a Action) bool { return slices.Contains(without, a.Name) })
 	total := 0
 	for _, a := range actions {
@@ -130,12 +125,10 @@ func (g *Generator) Text() string { return g.b.Text() }
 func (g *Generator) Scenario() (*scenarios.Scenario, error) {
 	s, err := g.b.Scenario()
 	if err != nil {
-		return nil, fmt.Errorf("the generator made a script that is none: %w\n%s", err, g.b.Text())
+		return nil, fmt.Errorf("the generator wrote a script that does not parse: %w\n%s", err, g.b.Text())
 	}
 	return s, nil
 }
-
-func pick[T any](src Source, choices ...T) T { return choices[src.IntN(len(choices))] }
 
 func (g *Generator) oneIn(n int) bool { return g.src.IntN(n) == 0 }
 
@@ -146,15 +139,15 @@ func (g *Generator) addResource(name string) {
 
 // Objects come from few names, so that they are deleted and made again.
 var (
-	genNamespaces = []string{"default", "other"}
-	genNames      = []string{"a", "b", "c", "d", "e"}
+	namespaces  = []string{"default", "other"}
+	objectNames = []string{"a", "b", "c", "d", "e"}
 )
 
 func (g *Generator) resource() string { return pick(g.src, g.resources...) }
 
 // absent is a key that no object has.
 func (g *Generator) absent(resource string) (string, bool) {
-	key := pick(g.src, genNamespaces...) + "/" + pick(g.src, genNames...)
+	key := pick(g.src, namespaces...) + "/" + pick(g.src, objectNames...)
 	return key, !slices.Contains(g.alive[resource], key)
 }
 
@@ -230,7 +223,7 @@ func (g *Generator) write() bool {
 		g.b.Writer(name)
 	}
 	w := pick(g.src, g.writers...)
-	key := pick(g.src, genNamespaces...) + "/" + w + "-" + pick(g.src, "a", "b")
+	key := pick(g.src, namespaces...) + "/" + w + "-" + pick(g.src, "a", "b")
 	op := pick(g.src, "create", "create", "update", "delete")
 	g.b.Write(op, g.resource(), key, nil, scenarios.Key("by", w))
 	return true
@@ -251,8 +244,8 @@ func (g *Generator) step() bool {
 	return true
 }
 
-// genFaults are the kinds that a generator orders: all but those of a broken server.
-var genFaults = func() []fakeapiserver.FaultKind {
+// faultKinds are the kinds that a generator orders: all but those of a broken server.
+var faultKinds = func() []fakeapiserver.FaultKind {
 	edges, err := fakeapiserver.FaultMixNamed("edges")
 	if err != nil {
 		panic(err) // it is built in
@@ -263,7 +256,7 @@ var genFaults = func() []fakeapiserver.FaultKind {
 // faultsWithPrefix are the kinds that start with one prefix and not with the other.
 func faultsWithPrefix(prefix, but string) []fakeapiserver.FaultKind {
 	var kinds []fakeapiserver.FaultKind
-	for _, k := range genFaults {
+	for _, k := range faultKinds {
 		if strings.HasPrefix(string(k), prefix) && (but == "" || !strings.HasPrefix(string(k), but)) {
 			kinds = append(kinds, k)
 		}
@@ -407,21 +400,21 @@ const (
 	maxHandlers  = 6
 )
 
-func (g *Generator) newHandler(i *genInformer) string {
+func (g *Generator) newHandler(i *informerModel) string {
 	g.handlers++
 	name := fmt.Sprintf("h%d", g.handlers)
 	i.handlers = append(i.handlers, name)
 	return name
 }
 
-// genResyncs are no multiples of what servers and scripts wait for: what happens at one instant has no order.
-var genResyncs = []time.Duration{1073 * time.Millisecond, 2137 * time.Millisecond, 30171 * time.Millisecond}
+// resyncPeriods are no multiples of what servers and scripts wait for: what happens at one instant has no order.
+var resyncPeriods = []time.Duration{1073 * time.Millisecond, 2137 * time.Millisecond, 30171 * time.Millisecond}
 
 func (g *Generator) informer() bool {
 	if len(g.informers) == maxInformers {
 		return false
 	}
-	i := &genInformer{name: fmt.Sprintf("i%d", len(g.informers)+1), resource: g.resource()}
+	i := &informerModel{name: fmt.Sprintf("i%d", len(g.informers)+1), resource: g.resource()}
 	var args []scenarios.Arg
 	for range g.src.IntN(3) {
 		g.newHandler(i)
@@ -435,19 +428,19 @@ func (g *Generator) informer() bool {
 	}
 	if g.oneIn(2) {
 		i.resync = true
-		args = append(args, scenarios.Key("resync", pick(g.src, genResyncs...)))
+		args = append(args, scenarios.Key("resync", pick(g.src, resyncPeriods...)))
 	}
 	if g.oneIn(3) {
 		args = append(args, scenarios.Key("page", 1+g.src.IntN(3)))
 	}
 	if g.oneIn(4) {
-		args = append(args, scenarios.Key("namespace", pick(g.src, genNamespaces...)))
+		args = append(args, scenarios.Key("namespace", pick(g.src, namespaces...)))
 	}
 	if g.oneIn(3) {
 		args = append(args, scenarios.Key("labels", pick(g.src, "app=x", "app!=x")))
 	}
 	if g.oneIn(8) {
-		args = append(args, scenarios.Key("fields", "metadata.name="+pick(g.src, genNames...)))
+		args = append(args, scenarios.Key("fields", "metadata.name="+pick(g.src, objectNames...)))
 	}
 	if g.oneIn(2) {
 		args = append(args, scenarios.Key("replica", pick(g.src, "round-robin", "choice", fmt.Sprint(g.src.IntN(g.replicas)))))
@@ -465,7 +458,7 @@ func (g *Generator) handler() bool {
 	var args []scenarios.Arg
 	if g.oneIn(2) {
 		i.resync = true
-		args = append(args, scenarios.Key("resync", pick(g.src, genResyncs...)))
+		args = append(args, scenarios.Key("resync", pick(g.src, resyncPeriods...)))
 	}
 	g.b.Handler(i.name, g.newHandler(i), args...)
 	return true

@@ -11,6 +11,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/scenarios/generate"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/stack"
@@ -82,7 +83,7 @@ func TestGeneratedScenarios(t *testing.T) {
 	for n := range *generated {
 		seed := *first + n
 		src := sim.NewStream(seed, "generator")
-		s, err := properties.Generate(src, fmt.Sprintf("generated-%d", seed), 10+src.IntN(60))
+		s, err := generate.Scenario(src, fmt.Sprintf("generated-%d", seed), 10+src.IntN(60))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +98,7 @@ func TestGeneratedScenarios(t *testing.T) {
 // The same as a state machine, which makes a failing scenario small.
 func TestScenarioStateMachine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := properties.NewGenerator(drawn{t}, "machine")
+		g := generate.New(drawn{t}, "machine")
 		actions := map[string]func(*rapid.T){}
 		for _, a := range g.Actions() {
 			actions[a.Name] = func(t *rapid.T) {
@@ -138,7 +139,7 @@ func FuzzScenario(f *testing.F) {
 		if len(data) > 2000 {
 			t.Skip("longer scenarios find no more")
 		}
-		s, err := properties.Generate(&fed{data}, "fuzzed", min(len(data)/4, 120))
+		s, err := generate.Scenario(&fed{data}, "fuzzed", min(len(data)/4, 120))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package properties
+package generate
 
 import (
 	"fmt"
@@ -14,9 +14,9 @@ const maxWorkers = 2
 // Delays and durations are no multiples of one another, nor of what else happens: what happens at one instant has no order. The
 // longest delays are long, because what always fails is tried again for hours.
 var (
-	genBases = []time.Duration{7 * time.Millisecond, 311 * time.Millisecond}
-	genMaxes = []time.Duration{9433 * time.Millisecond, 61813 * time.Millisecond}
-	genTakes = []time.Duration{0, 17 * time.Millisecond, 1319 * time.Millisecond, 4127 * time.Millisecond}
+	baseDelays = []time.Duration{7 * time.Millisecond, 311 * time.Millisecond}
+	maxDelays  = []time.Duration{9433 * time.Millisecond, 61813 * time.Millisecond}
+	durations  = []time.Duration{0, 17 * time.Millisecond, 1319 * time.Millisecond, 4127 * time.Millisecond}
 )
 
 // worker starts the workers of a controller. They recover from panics: those who do not lose keys.
@@ -30,15 +30,15 @@ func (g *Generator) worker() bool {
 		args = append(args, scenarios.Key("count", 1+g.src.IntN(3)))
 	}
 	if g.oneIn(2) {
-		n := g.src.IntN(len(genBases))
-		args = append(args, scenarios.Key("base", genBases[n]), scenarios.Key("max", genMaxes[n]))
+		n := g.src.IntN(len(baseDelays))
+		args = append(args, scenarios.Key("base", baseDelays[n]), scenarios.Key("max", maxDelays[n]))
 	}
 	if g.oneIn(4) {
 		args = append(args, scenarios.Key("retries", 1+g.src.IntN(3)))
 	}
 	if g.oneIn(4) {
 		i.resync = true
-		args = append(args, scenarios.Key("resync", pick(g.src, genResyncs...)))
+		args = append(args, scenarios.Key("resync", pick(g.src, resyncPeriods...)))
 	}
 	g.pools++
 	name := fmt.Sprintf("c%d", g.pools)
@@ -53,7 +53,7 @@ func (g *Generator) rate() string { return pick(g.src, "1", "2", "5", "0.3", "al
 // about makes a trouble one of a single object, now and then.
 func (g *Generator) about(args []scenarios.Arg) []scenarios.Arg {
 	if g.oneIn(3) {
-		args = append(args, scenarios.Key("key", pick(g.src, genNamespaces...)+"/"+pick(g.src, genNames...)))
+		args = append(args, scenarios.Key("key", pick(g.src, namespaces...)+"/"+pick(g.src, objectNames...)))
 	}
 	return args
 }
@@ -64,7 +64,7 @@ func (g *Generator) reconcile() bool {
 	if len(g.workers) == 0 {
 		return false
 	}
-	args := []scenarios.Arg{scenarios.Key("takes", pick(g.src, genTakes...))}
+	args := []scenarios.Arg{scenarios.Key("takes", pick(g.src, durations...))}
 	if g.oneIn(2) {
 		args = append(args, scenarios.Key("fails", g.rate()))
 	}
@@ -80,13 +80,13 @@ func (g *Generator) reconcile() bool {
 func (g *Generator) handle() bool {
 	i := pick(g.src, g.informers...)
 	if g.oneIn(4) && len(g.workers) > 0 {
-		g.b.Handle(pick(g.src, g.workers...), g.about([]scenarios.Arg{scenarios.Key("takes", pick(g.src, genTakes...))})...)
+		g.b.Handle(pick(g.src, g.workers...), g.about([]scenarios.Arg{scenarios.Key("takes", pick(g.src, durations...))})...)
 		return true
 	}
 	if i.stopped || len(i.handlers) == 0 {
 		return false
 	}
-	args := []scenarios.Arg{scenarios.Key("takes", pick(g.src, genTakes...))}
+	args := []scenarios.Arg{scenarios.Key("takes", pick(g.src, durations...))}
 	if !i.resync && g.oneIn(2) {
 		args = append(args, scenarios.Key("panics", g.rate()))
 	}

@@ -9,16 +9,16 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// streamingLists knows which frames are part of a list that comes as a watch (I14): until its end the client keeps them for
-// itself (I15), and then takes the list as a whole (I16).
-type streamingLists struct {
+// streamingListTracker knows which frames are part of a list that comes as a watch (I14): until its end the client keeps
+// them for itself (I15), and then takes the list as a whole (I16).
+type streamingListTracker struct {
 	underWay byActor[watchIDs] // by informer
 }
 
 type watchIDs struct{ ids map[int64]bool }
 
 // request notes a watch that begins with a list.
-func (s *streamingLists) request(w World, r *sim.Record) {
+func (s *streamingListTracker) request(w World, r *sim.Record) {
 	if !strings.Contains(r.Detail, "sendInitialEvents=true") {
 		return
 	}
@@ -32,7 +32,7 @@ func (s *streamingLists) request(w World, r *sim.Record) {
 }
 
 // has tells whether a frame for that informer is part of such a list, the bookmark that ends it included.
-func (s *streamingLists) has(id sim.ActorID, frame *sim.Record) bool {
+func (s *streamingListTracker) has(id sim.ActorID, frame *sim.Record) bool {
 	of := s.underWay.get(id)
 	if !of.ids[frame.N] {
 		return false

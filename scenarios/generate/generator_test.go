@@ -1,0 +1,77 @@
+package generate_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/scenarios/generate"
+	"github.com/informersim/informersim/sim"
+)
+
+func generated(t *testing.T, seed uint64, without ...string) *scenarios.Scenario {
+	t.Helper()
+	s, err := generate.Scenario(sim.NewStream(seed, "generator"), fmt.Sprintf("generated-%d", seed), 40, without...)
+	if err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	return s
+}
+
+// A seed names a scenario. A change of what the generator draws changes every one of them, and with them the scenarios that
+// issues and measurements cite by seed: make it deliberately, and record the new digest.
+func TestSeedsNameScenarios(t *testing.T) {
+	h := sha256.New()
+	for seed := uint64(1); seed <= 200; seed++ {
+		h.Write([]byte(generated(t, seed).Text()))
+	}
+	const want = "47ddb5b40b692380efc2b2ed2dc124c9f0f1ce6840380204d53a9e46faa24275"
+	if got := fmt.Sprintf("%x", h.Sum(nil)); got != want {
+		t.Errorf("the scenarios of the seeds 1 to 200 have the digest\n%s, want\n%s", got, want)
+	}
+}
+
+// Every command of the generator is used, and none that is excluded.
+func TestEveryActionIsUsed(t *testing.T) {
+	all, without := strings.Builder{}, strings.Builder{}
+	for seed := uint64(1); seed <= 50; seed++ {
+		all.WriteString(generated(t, seed).Text())
+		without.WriteString(generated(t, seed, "step", "write", "write-fault").Text())
+	}
+	for _, command := range []string{
+		"create ", "update ", "delete ", "writer ", "settle\n", "advance ", "step ", "fault ", "compact", "restart ", "hold ", "release ",
+		"informer ", "handler ", "remove ", "worker ", "reconcile ", "handle ", "stop ",
+	} {
+		if !strings.Contains(all.String(), "\n"+command) {
+			t.Errorf("no scenario has the command %q", command)
+		}
+	}
+	for _, command := range []string{"step ", "writer "} {
+		if strings.Contains(without.String(), "\n"+command) {
+			t.Errorf("a scenario has %q, which was excluded", command)
+		}
+	}
+}
+
+// zeros decides for the first choice every time.
+type zeros struct{}
+
+func (zeros) IntN(int) int { return 0 }
+
+// Every action can be tried at any time: one that cannot be done now says so and changes nothing.
+func TestActionsThatCannotBeDone(t *testing.T) {
+	g := generate.New(zeros{}, "zeros")
+	for range 30 {
+		for _, a := range g.Actions() {
+			before := g.Text()
+			if done := a.Do(); done != (g.Text() != before) {
+				t.Fatalf("%s says %v, and the script was:\n%s\nit is:\n%s", a.Name, done, before, g.Text())
+			}
+		}
+	}
+	if _, err := g.Scenario(); err != nil {
+		t.Error(err)
+	}
+}
