@@ -24,16 +24,26 @@ import (
 
 // Every property is found broken in some mutant, and every mutant is about a property that there is.
 func TestEveryPropertyHasAMutant(t *testing.T) {
+	known := func(name string) bool {
+		return slices.ContainsFunc(properties.All(), func(p properties.Property) bool { return p.Name == name })
+	}
 	names, bitten := map[string]bool{}, map[string]bool{}
 	for _, m := range mutants.All() {
 		if names[m.Name] {
 			t.Errorf("there are two mutants %s", m.Name)
 		}
 		names[m.Name], bitten[m.Property] = true, true
-		for _, p := range append([]string{m.Property}, m.Also...) {
-			if !slices.ContainsFunc(properties.All(), func(have properties.Property) bool { return have.Name == p }) {
-				t.Errorf("%s: there is no property %q", m.Name, p)
-			}
+		if !known(m.Property) {
+			t.Errorf("%s: there is no property %q", m.Name, m.Property)
+		}
+		if (m.Or == "") != (m.OrBecause == "") {
+			t.Errorf("%s: a second property needs a reason: it has %q, because %q", m.Name, m.Or, m.OrBecause)
+		}
+		if m.Or == "" {
+			continue
+		}
+		if !known(m.Or) || m.Or == m.Property {
+			t.Errorf("%s: %q cannot be the second property", m.Name, m.Or)
 		}
 	}
 	for _, p := range properties.All() {
@@ -114,7 +124,7 @@ func find(t *testing.T, m mutants.Mutant, search []attempt) (attempt, int, *scen
 				t.Errorf("the violation says too little: %+v", v)
 			}
 			return a, i + 1, res
-		case !slices.Contains(m.Also, v.Property):
+		case v.Property != m.Or:
 			t.Fatalf("%s: breaks another property: %v", a, v)
 		}
 	}
@@ -177,7 +187,7 @@ func TestMutantsInTheCatalogue(t *testing.T) {
 				t.Fatal(err)
 			}
 			res := checked(t, s, m.Kind, 1, "fifo", "")
-			if v := res.Violation; v == nil || v.Property != m.Property && !slices.Contains(m.Also, v.Property) {
+			if v := res.Violation; v == nil || v.Property != m.Property && v.Property != m.Or {
 				t.Fatalf("%s shows %v, not %s", m.Scenario, v, m.Property)
 			}
 			t.Logf("%s: %s at step %d: %s", m.Scenario, res.Violation.Property, res.Violation.Step, res.Violation.Message)

@@ -60,6 +60,8 @@ func forbiddenImport(folder, path string, standard bool) string {
 	if path == module || strings.HasPrefix(path, module+"/") {
 		to := strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
 		switch {
+		case testOnly[to] != "":
+			return testOnly[to]
 		case !reachable(top(folder))[top(to)]:
 			return top(folder) + " knows nothing of " + top(to)
 		case core(folder) && !core(to):
@@ -77,6 +79,19 @@ func forbiddenImport(folder, path string, standard bool) string {
 		return ""
 	}
 	return top(folder) + " may use the standard library and " + strings.Join(allowed, ", ")
+}
+
+// The packages that only tests may import exist.
+func TestTestOnlyPackages(t *testing.T) {
+	s := mustLoad(t)
+	for folder, why := range testOnly {
+		if why == "" {
+			t.Errorf("%s has no reason", folder)
+		}
+		if !slices.ContainsFunc(s.ours, func(p *goPackage) bool { return p.folder() == folder }) {
+			t.Errorf("there is no package %s: take it out of internal/tidy/tables_test.go", folder)
+		}
+	}
 }
 
 // The table is a direction at all, and the rules refuse what the design refuses.
@@ -123,6 +138,9 @@ func TestImportRules(t *testing.T) {
 		{"simtest", module + "/reports", false, true},
 		{"scenarios", module + "/reports", false, true},
 		{"properties", module + "/simtest", false, false},
+		{"properties/differential", module + "/properties/mutants", false, false},
+		{"cmd/informersim", module + "/properties/mutants", false, false},
+		{"cmd/informersim", module + "/properties/differential", false, true},
 	} {
 		if why := forbiddenImport(test.from, test.to, test.standard); (why == "") != test.allowed {
 			t.Errorf("%s imports %s: allowed %v, want %v (%s)", test.from, test.to, why == "", test.allowed, why)

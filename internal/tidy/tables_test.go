@@ -33,6 +33,11 @@ var notFor = map[string]map[string]string{
 	},
 }
 
+// testOnly are packages that only _test.go files may import, by the reason.
+var testOnly = map[string]string{
+	"properties/mutants": "defects are for tests: the product must not be able to reach one",
+}
+
 // isCore tells, by folder, which packages must be deterministic. A folder that is not listed is as its parent.
 var isCore = map[string]bool{
 	".":                       true,

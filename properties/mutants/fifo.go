@@ -64,6 +64,9 @@ func (q *fifo) push(t cache.DeltaType, key string, obj any) {
 			return
 		}
 	}
+	if n := len(waiting); q.newestFirst && t == cache.Updated && n > 0 && waiting[n-1].Type != cache.Deleted {
+		waiting[n-1].Object, obj = obj, waiting[n-1].Object
+	}
 	q.deltas[key] = append(waiting, cache.Delta{Type: t, Object: obj})
 }
 
@@ -171,9 +174,6 @@ func (q *fifo) Pop(p *informer.Popped) bool {
 	q.order = q.order[1:]
 	p.Key, p.Deltas, p.Keys = key, q.deltas[key], nil
 	p.IsInInitialList = !q.HasSynced()
-	if q.newestFirst {
-		slices.Reverse(p.Deltas)
-	}
 	delete(q.deltas, key)
 	q.initial = max(0, q.initial-1)
 	q.locked = true

@@ -15,13 +15,23 @@ type Mutant struct {
 	Name string
 	// Defect says what is wrong with it.
 	Defect string
-	// Property is the one that must be found broken; Also are those that may be found first on another way.
+	// Property is the one that the defect breaks.
 	Property string
-	Also     []string
+	// Or is the only other one that may be found broken first, and OrBecause says when; both empty for most.
+	Or, OrBecause string
 	// Scenario is the one of the catalogue that shows the defect as a transcript, without a search.
 	Scenario string
 	Kind     subjects.Kind
 }
+
+// Why two properties name a defect.
+const (
+	handlerBehind = "both say that the informer goes back to an older version: a handler that has seen the newer one is told the older " +
+		"one after it, a handler that is behind is told the newer one when the Indexer has gone back already"
+	nobodyTold      = "an informer without handlers tells nobody, so only its Indexer shows the defect"
+	recreatedUnseen = "a key that is created again before the end is told as an update, although the watch told of its deletion"
+	toldAgain       = "a key that is created again before the informer is idle is told as an add to a handler that still has it"
+)
 
 // All are the mutants.
 func All() []Mutant {
@@ -40,7 +50,8 @@ func All() []Mutant {
 			Property: "IndexerConverges", Scenario: "k83810", Kind: queue(flaws{replaceSkipsDeleted: true}),
 		}, {
 			Name: "delete-asks-the-store-alone", Defect: "a deletion of a key that only the queue knows is dropped (k27004)",
-			Property: "IndexerConverges", Scenario: "k27004", Also: []string{"ReplaceDeletesMissing", "HandlerGrammar"}, Kind: queue(flaws{deleteByStore: true}),
+			Property: "IndexerConverges", Or: "HandlerGrammar", OrBecause: recreatedUnseen,
+			Scenario: "k27004", Kind: queue(flaws{deleteByStore: true}),
 		}, {
 			Name: "dedup-merges-deleted-and-added", Defect: "an Added behind a Deleted replaces it, as if nothing but a change had happened",
 			Property: "HandlerGrammar", Scenario: "queued_recreations", Kind: queue(flaws{mergeDeletedAdded: true}),
@@ -49,16 +60,17 @@ func All() []Mutant {
 			Property: "IndexerConverges", Scenario: "queued_updates", Kind: queue(flaws{dropThirdUpdate: true}),
 		}, {
 			Name: "resync-resurrects", Defect: "a resync queues the stored object behind what already waits for its key",
-			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges"}, Scenario: "resync_full_queue", Kind: queue(flaws{resyncAll: true}),
+			Property: "PerKeyOrder", Or: "StoreBeforeNotify", OrBecause: handlerBehind,
+			Scenario: "resync_full_queue", Kind: queue(flaws{resyncAll: true}),
 		}, {
-			Name: "newest-first", Defect: "the deltas of a key are processed newest first",
-			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges", "ReplaceDeletesMissing"}, Scenario: "queued_updates", Kind: queue(flaws{newestFirst: true}),
+			Name: "newest-first", Defect: "an update changes places with the one that waits for the same key",
+			Property: "PerKeyOrder", Scenario: "queued_updates", Kind: newestFirst(queueParts(flaws{newestFirst: true})),
 		}, {
 			Name: "synced-at-enqueue", Defect: "HasSynced turns true when the first list is queued, not when it was popped",
 			Property: "SyncedAfterInitialList", Scenario: "watch_close", Kind: queue(flaws{syncedAtEnqueue: true}),
 		}, {
 			Name: "relist-any-version", Defect: `a relist asks for resourceVersion "0" though something newer was seen (k59848)`,
-			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify"},
+			Property: "PerKeyOrder", Or: "StoreBeforeNotify", OrBecause: handlerBehind,
 			Scenario: "list_not_stale", Kind: stack.With(stack.Parts{ListOptions: func(o *metav1.ListOptions) {
 				if o.ResourceVersion != "" && o.Continue == "" {
 					o.ResourceVersion = "0"
@@ -68,11 +80,13 @@ func All() []Mutant {
 			Name: "notify-before-store", Defect: "handlers are told of a change one pop before the store has it",
 			Property: "StoreBeforeNotify", Scenario: "watch_close", Kind: stack.With(stack.Parts{Process: notifyBeforeStore}),
 		}, {
-			Name: "store-write-dropped", Defect: "every fifth write of the store is lost",
-			Property: "StoreBeforeNotify", Also: []string{"HandlerGrammar", "IndexerConverges", "SyncedAfterInitialList"}, Scenario: "gap_of_everything", Kind: storeOf(&droppingStore{}),
+			Name: "store-write-dropped", Defect: "every second change of an object in the store is lost",
+			Property: "StoreBeforeNotify", Or: "IndexerConverges", OrBecause: nobodyTold,
+			Scenario: "gap_of_everything", Kind: storeOf(&droppingStore{}),
 		}, {
 			Name: "store-deletion-dropped", Defect: "every third deletion leaves the object in the store",
-			Property: "StoreBeforeNotify", Also: []string{"HandlerGrammar", "IndexerConverges", "ReplaceDeletesMissing"}, Scenario: "queued_recreations", Kind: storeOf(&keepingStore{}),
+			Property: "StoreBeforeNotify", Or: "IndexerConverges", OrBecause: nobodyTold,
+			Scenario: "queued_recreations", Kind: storeOf(&keepingStore{}),
 		}, {
 			Name: "wrong-old", Defect: "an update is told with the first version of the object as its old one",
 			Property: "HandlerGrammar", Scenario: "watch_close", Kind: storeOf(&rememberingStore{}),
@@ -81,7 +95,7 @@ func All() []Mutant {
 			Property: "NoInventedState", Scenario: "watch_close", Kind: storeOf(&meddlingStore{}),
 		}, {
 			Name: "deletion-without-final-state", Defect: "a deletion is told with the object of another version",
-			Property: "NoInventedState", Scenario: "watch_eof", Also: []string{"PerKeyOrder"}, Kind: stack.With(stack.Parts{Process: inventFinalState}),
+			Property: "NoInventedState", Scenario: "watch_eof", Kind: stack.With(stack.Parts{Process: inventFinalState}),
 		},
 	}
 	return slices.Concat(all, inOrderMutants(), atomicMutants(), workMutants())
@@ -98,8 +112,17 @@ func Flawless(kind subjects.Queue) subjects.Kind {
 // FlawlessWork is the stack with a work queue of this package that has no defect.
 func FlawlessWork() subjects.Kind { return workQueueOf(workFlaws{}) }
 
-func queue(f flaws) subjects.Kind {
-	return stack.With(stack.Parts{Queue: func(known *informer.Indexer, observe informer.EnqueueFunc) informer.Queue {
+func queue(f flaws) subjects.Kind { return stack.With(queueParts(f)) }
+
+func queueParts(f flaws) stack.Parts {
+	return stack.Parts{Queue: func(known *informer.Indexer, observe informer.EnqueueFunc) informer.Queue {
 		return newFIFO(f, known, observe)
-	}})
+	}}
+}
+
+// newestFirst is a stack whose queue swaps updates. Its store ends with the newest all the same: a store that went back would
+// break what is said about stores, and the order is not all that would be wrong.
+func newestFirst(p stack.Parts) subjects.Kind {
+	p.Store = func(s informer.Store) informer.Store { return &newestStore{s} }
+	return stack.With(p)
 }

@@ -17,19 +17,24 @@ type realFlaws struct {
 	deleteByStore     bool
 	resyncAll         bool
 	newestFirst       bool
-	batchLosesRest    bool
+	initialLosesRest  bool
+	batchLosesUpdates bool
 	syncedAtEnqueue   bool
 	noSync            bool
 	noBookmark        bool
 }
 
 func realQueue(kind subjects.Queue, f realFlaws) subjects.Kind {
-	return stack.With(stack.Parts{Kind: kind, Queue: func(known *informer.Indexer, observe informer.EnqueueFunc) informer.Queue {
+	return stack.With(realQueueParts(kind, f))
+}
+
+func realQueueParts(kind subjects.Queue, f realFlaws) stack.Parts {
+	return stack.Parts{Kind: kind, Queue: func(known *informer.Indexer, observe informer.EnqueueFunc) informer.Queue {
 		if kind == subjects.QueueAtomic {
 			known = nil
 		}
 		return newRealFIFO(f, known, observe)
-	}})
+	}}
 }
 
 // realFIFO is a RealFIFO (I52 to I61) written as simply as it can be, so that defects are easy to put in. Without known
@@ -59,7 +64,25 @@ func newRealFIFO(f realFlaws, known *informer.Indexer, observe informer.EnqueueF
 
 func (q *realFIFO) push(t cache.DeltaType, key string, obj any) {
 	q.observe(t, key, obj)
+	if q.newestFirst && t == cache.Updated {
+		if before := q.waiting(key); before != nil {
+			before.Object, obj = obj, before.Object
+		}
+	}
 	q.entries = append(q.entries, realEntry{key, cache.Delta{Type: t, Object: obj}})
+}
+
+// waiting is the last delta of a key, unless the key was deleted or something about all keys came since.
+func (q *realFIFO) waiting(key string) *cache.Delta {
+	for n := len(q.entries) - 1; n >= 0 && q.entries[n].key != ""; n-- {
+		if e := &q.entries[n]; e.key == key {
+			if e.delta.Type == cache.Deleted {
+				return nil
+			}
+			return &e.delta
+		}
+	}
+	return nil
 }
 
 func (q *realFIFO) event(t cache.DeltaType, obj any) error {
@@ -180,22 +203,33 @@ func (q *realFIFO) Pop(p *informer.Popped) bool {
 	}
 	q.Done()
 	*p = informer.Popped{IsInInitialList: !q.HasSynced()}
-	if q.newestFirst {
-		slices.Reverse(q.entries)
-		defer slices.Reverse(q.entries)
-	}
 	q.taken = q.batch()
 	for _, e := range q.entries[:q.taken] {
 		p.Deltas, p.Keys = append(p.Deltas, e.delta), append(p.Keys, e.key)
 	}
 	q.entries = slices.Delete(q.entries, 0, q.taken)
-	if q.batchLosesRest {
+	switch {
+	case q.initialLosesRest && p.IsInInitialList:
 		p.Deltas, p.Keys = p.Deltas[:1], p.Keys[:1]
+	case q.batchLosesUpdates && !p.IsInInitialList:
+		loseUpdates(p)
 	}
 	if len(p.Deltas) == 1 {
 		p.Key, p.Keys = p.Keys[0], nil
 	}
 	return true
+}
+
+// loseUpdates leaves of a batch the first delta and those that are no updates.
+func loseUpdates(p *informer.Popped) {
+	n := 1
+	for i := 1; i < len(p.Deltas); i++ {
+		if p.Deltas[i].Type != cache.Updated {
+			p.Deltas[n], p.Keys[n] = p.Deltas[i], p.Keys[i]
+			n++
+		}
+	}
+	p.Deltas, p.Keys = p.Deltas[:n], p.Keys[:n]
 }
 
 // batch is how many entries can be taken at once (I61).

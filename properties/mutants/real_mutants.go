@@ -18,16 +18,19 @@ func inOrderMutants() []Mutant {
 			Property: "ReplaceDeletesMissing", Scenario: "k115658", Kind: of(realFlaws{tombstonesByStore: true}),
 		}, {
 			Name: "inorder-delete-asks-the-store", Defect: "a deletion of a key that only the queue knows is dropped (I53)",
-			Property: "IndexerConverges", Also: []string{"ReplaceDeletesMissing", "HandlerGrammar"}, Scenario: "k27004", Kind: of(realFlaws{deleteByStore: true}),
+			Property: "IndexerConverges", Or: "HandlerGrammar", OrBecause: recreatedUnseen, Scenario: "k27004", Kind: of(realFlaws{deleteByStore: true}),
 		}, {
 			Name: "inorder-resync-resurrects", Defect: "a resync queues the stored object of a key that is queued already",
-			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges"}, Scenario: "resync_full_queue", Kind: of(realFlaws{resyncAll: true}),
+			Property: "PerKeyOrder", Or: "StoreBeforeNotify", OrBecause: handlerBehind, Scenario: "resync_full_queue", Kind: of(realFlaws{resyncAll: true}),
 		}, {
-			Name: "inorder-newest-first", Defect: "the newest delta is processed first",
-			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges", "SyncedAfterInitialList", "ReplaceDeletesMissing", "ResyncTellsAll"}, Scenario: "queued_updates", Kind: of(realFlaws{newestFirst: true}),
+			Name: "inorder-newest-first", Defect: "an update changes places with the one that waits for the same key",
+			Property: "PerKeyOrder", Scenario: "queued_updates", Kind: newestFirst(realQueueParts(subjects.QueueInOrder, realFlaws{newestFirst: true})),
 		}, {
-			Name: "inorder-batch-loses-rest", Defect: "of a batch nothing but the first delta is processed",
-			Property: "SyncedAfterInitialList", Also: []string{"IndexerConverges", "HandlerGrammar", "ReplaceDeletesMissing", "ResyncTellsAll"}, Scenario: "watch_410", Kind: of(realFlaws{batchLosesRest: true}),
+			Name: "inorder-initial-batch-loses-rest", Defect: "of a batch of the initial list nothing but the first delta is processed",
+			Property: "SyncedAfterInitialList", Scenario: "watch_410", Kind: of(realFlaws{initialLosesRest: true}),
+		}, {
+			Name: "inorder-batch-loses-updates", Defect: "of a later batch no update but the first delta is processed",
+			Property: "IndexerConverges", Scenario: "queued_updates", Kind: of(realFlaws{batchLosesUpdates: true}),
 		}, {
 			Name: "inorder-synced-at-enqueue", Defect: "HasSynced turns true when the first list is queued, not when it was processed",
 			Property: "SyncedAfterInitialList", Scenario: "watch_close", Kind: of(realFlaws{syncedAtEnqueue: true}),
@@ -50,10 +53,10 @@ func atomicMutants() []Mutant {
 	return []Mutant{
 		{
 			Name: "atomic-replace-tells-no-deletions", Defect: "a ReplacedAll takes objects away and tells no handler",
-			Property: "ReplaceDeletesMissing", Also: []string{"HandlerGrammar"}, Scenario: "watch_410", Kind: over(&silentReplace{}),
+			Property: "ReplaceDeletesMissing", Or: "HandlerGrammar", OrBecause: toldAgain, Scenario: "watch_410", Kind: over(&silentReplace{}),
 		}, {
 			Name: "atomic-replace-keeps-missing", Defect: "a ReplacedAll leaves what the list lacks in the store",
-			Property: "ReplaceDeletesMissing", Also: []string{"HandlerGrammar", "IndexerConverges"}, Scenario: "watch_410", Kind: over(&keepingReplace{}),
+			Property: "ReplaceDeletesMissing", Scenario: "watch_410", Kind: over(&keepingReplace{}),
 		}, {
 			Name: "atomic-replace-tells-deletions-twice", Defect: "a ReplacedAll tells of each deletion twice",
 			Property: "HandlerGrammar", Scenario: "watch_410", Kind: over(&doubledReplace{}),
@@ -64,8 +67,8 @@ func atomicMutants() []Mutant {
 			Name: "atomic-bookmark-dropped", Defect: "a bookmark does not reach the store",
 			Property: "StoreRevisionFollows", Scenario: "atomic_bookmark", Kind: of(realFlaws{noBookmark: true}),
 		}, {
-			Name: "atomic-newest-first", Defect: "the newest delta is processed first",
-			Property: "PerKeyOrder", Also: []string{"HandlerGrammar", "StoreBeforeNotify", "IndexerConverges", "SyncedAfterInitialList", "ReplaceDeletesMissing", "StoreRevisionFollows", "ResyncTellsAll"}, Scenario: "queued_updates", Kind: of(realFlaws{newestFirst: true}),
+			Name: "atomic-newest-first", Defect: "an update changes places with the one that waits for the same key",
+			Property: "PerKeyOrder", Scenario: "queued_updates", Kind: newestFirst(realQueueParts(subjects.QueueAtomic, realFlaws{newestFirst: true})),
 		}, {
 			Name: "atomic-synced-at-enqueue", Defect: "HasSynced turns true when the first list is queued, not when it was processed",
 			Property: "SyncedAfterInitialList", Scenario: "watch_close", Kind: of(realFlaws{syncedAtEnqueue: true}),

@@ -1,6 +1,8 @@
 package mutants
 
 import (
+	"strconv"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
@@ -20,36 +22,90 @@ func storeOf(kind flawedStore) subjects.Kind {
 	return stack.With(stack.Parts{Store: func(s informer.Store) informer.Store { return kind.over(s) }})
 }
 
-// droppingStore loses every fifth write.
+// droppingStore loses every second change of an object. What it returns is as if it had not, so that only what it holds is
+// wrong.
 type droppingStore struct {
 	informer.Store
-	writes int
+	changes int
+	lost    map[string]any // the latest version of a key, if it was lost
 }
 
-func (*droppingStore) over(s informer.Store) flawedStore { return &droppingStore{Store: s} }
+func (*droppingStore) over(s informer.Store) flawedStore {
+	return &droppingStore{Store: s, lost: map[string]any{}}
+}
 
 func (s *droppingStore) SetKey(key string, obj any) (old any, existed bool) {
-	if s.writes++; s.writes%5 == 0 {
-		old, existed, _ = s.GetByKey(key)
-		return old, existed
+	old, existed, _ = s.GetByKey(key)
+	if lost, ok := s.lost[key]; ok {
+		old = lost
 	}
-	return s.Store.SetKey(key, obj)
+	if existed {
+		if s.changes++; s.changes%2 == 0 {
+			s.lost[key] = obj
+			return old, true
+		}
+	}
+	delete(s.lost, key)
+	s.Store.SetKey(key, obj)
+	return old, existed
 }
 
-// keepingStore leaves out every third deletion.
+func (s *droppingStore) DeleteKey(key string, final any) (old any, existed bool) {
+	delete(s.lost, key)
+	return s.Store.DeleteKey(key, final)
+}
+
+// keepingStore leaves out every third deletion. What it returns is as if it had not, so that only what it holds is wrong.
 type keepingStore struct {
 	informer.Store
 	deletions int
+	kept      map[string]bool
 }
 
-func (*keepingStore) over(s informer.Store) flawedStore { return &keepingStore{Store: s} }
+func (*keepingStore) over(s informer.Store) flawedStore {
+	return &keepingStore{Store: s, kept: map[string]bool{}}
+}
+
+func (s *keepingStore) SetKey(key string, obj any) (old any, existed bool) {
+	old, existed = s.Store.SetKey(key, obj)
+	if s.kept[key] {
+		delete(s.kept, key)
+		return nil, false
+	}
+	return old, existed
+}
 
 func (s *keepingStore) DeleteKey(key string, final any) (old any, existed bool) {
 	if s.deletions++; s.deletions%3 == 0 {
+		s.kept[key] = true
 		old, existed, _ = s.GetByKey(key)
 		return old, existed
 	}
 	return s.Store.DeleteKey(key, final)
+}
+
+// newestStore never goes back: it ignores an older version than it holds. Under a queue that swaps versions, only what
+// handlers are told is wrong.
+type newestStore struct{ informer.Store }
+
+func (s *newestStore) SetKey(key string, obj any) (old any, existed bool) {
+	if old, existed, _ = s.GetByKey(key); existed && revision(obj) < revision(old) {
+		return old, true
+	}
+	return s.Store.SetKey(key, obj)
+}
+
+// revision is an object's resourceVersion as a number, 0 if it has none.
+func revision(obj any) int64 {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return 0
+	}
+	rv, err := strconv.ParseInt(m.GetResourceVersion(), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return rv
 }
 
 // rememberingStore says that what was there before is what was there first.
