@@ -32,7 +32,7 @@ const (
 )
 
 // backoffHonoured: a key whose reconcile has failed waits as long as its limiter says, counting from its last success, unless
-// it changes meanwhile (I98, I99).
+// it changes meanwhile (I94, I99).
 type backoffHonoured struct {
 	workQueueTracker
 	limiters map[*workQueue]*limiter

@@ -159,7 +159,7 @@ func prepare(r *http.Request) (prepared *http.Request, key string, racy bool, er
 	return r, fmt.Sprintf("%s %s?%s\x00%s", r.Method, u.Path, q.Encode(), body), racy, nil
 }
 
-// The bounds, in seconds, of the timeout that a reflector draws for each watch (I16).
+// The bounds, in seconds, of the timeout that a reflector draws for each watch (I25).
 const (
 	minWatchTimeout = 300
 	maxWatchTimeout = 600

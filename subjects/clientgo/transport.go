@@ -30,7 +30,7 @@ type transport struct {
 	canceled []*request
 	waits    []time.Duration // before a request is sent again
 
-	// whole is the pager's: the next list is the one after an expired continue token, which is not to be paged (I6).
+	// whole is the pager's: the next list is the one after an expired continue token, which is not to be paged (I8).
 	whole bool
 
 	// The kernel's side.
@@ -297,7 +297,7 @@ func (t *transport) OnEvent(id fakeapiserver.ReqID, e fakeapiserver.Event) {
 	r.stream.send(frame{event: watch.Event{Type: e.Type, Object: e.Object}})
 }
 
-// streamed follows a streaming list: its end is a list (I14).
+// streamed follows a streaming list: its end is a list (I16).
 func (t *transport) streamed(r *request, e *fakeapiserver.Event) {
 	switch e.Type {
 	case watch.Added, watch.Modified:
