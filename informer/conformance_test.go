@@ -23,108 +23,29 @@ const (
 	behavioursMax   = 99 // I1 to I99; from I100 on they are the apiserver's
 )
 
-// behaviours names the 99 in a few words, as a guide for the reader of the table.
-var behaviours = strings.Split(strings.TrimSpace(`
-first LIST at "0", relist at the last, "" when that is unavailable
-what makes a resourceVersion unavailable
-410 or too-large LIST: one retry at ""
-what counts as too large
-limits of lists
-paginated result latches only from "0"
-pager clears RV; page 1's RV counts
-expired continue: full list
-cancel during LIST: no Replace
-Replace before the last RV is set
-list errors: error handler, then backoff
-outer backoff 800ms to 30s
-watch-list first unless unsupported
-watch-list options
-temporary store, transformer may run twice
-complete at the annotated bookmark, same stream goes on
-410 or too-large: at once with RV ""
-429 or refused: backoff that ignores cancellation
-other errors: LIST for this cycle
-closed without bookmark: at once again
-nothing within a second: LIST
-missing bookmark: a warning each 10s
-fresh temporary store each time
-consistency detector
-watch options and timeouts
-from ""/"0": no RV before a non-ADDED event
-RV advances with every accepted event
-bookmarks never reach handlers
-unacceptable events are skipped
-store errors: logged, RV advances
-clean close: watch again
-very short watch: relist
-open errors: backoff or handler
-in-stream errors by class
-after a 410 the last RV is tried first
-REST retries
-what a stream's end becomes
-resync timer runs only while watching
-a resync error ends the watch
-a write before Replace: synced
-first Replace sets the count
-Close drains
-transformer skips tombstones and Sync
-DeltaFIFO: one entry per key
-DeltaFIFO: adjacent deletions merge
-DeltaFIFO: unknown deletions ignored
-DeltaFIFO: Replace
-DeltaFIFO: Replaced behind a pending Deleted
-DeltaFIFO: initial count
-DeltaFIFO: Resync
-DeltaFIFO: Done before the last item is processed
-RealFIFO: every event, in order
-RealFIFO: unknown deletions queued
-RealFIFO: tombstones first
-RealFIFO: count falls after processing
-RealFIFO: KnownObjects mandatory
-atomic: ReplacedAll, SyncAll, Bookmark
-atomic: empty list synced when processed
-atomic: deletions found when processed
-atomic: unlocked while processing
-batches
-store before notification
-existence decides between add and update
-Deleted without existence check
-ReplacedAll: one Replace, deletions first
-SyncAll: updates without a write
-batch: one transaction, then callbacks
-errors drop the item
-delete and recreate across a gap: one update
-store RV: last write, Replace or Bookmark
-index function error panics
-empty index sets go
-AddIndexers backfills and conflicts
-IndexKeys sorted
-sync updates to syncing listeners
-new listeners are syncing
-shouldResync
-resync periods
-late handler
-after stop
-RemoveEventHandler
-ShutDownEventHandler
-stalled handler holds nobody up
-sequential per handler
-handler panic
-registration HasSynced
-informer HasSynced
-stop order
-setters fail after start
-mutation detector
-factory: one per type, Start incremental
-factory: WaitForCacheSync
-factory: Shutdown
-workqueue: dedupe, re-queue on Done
-workqueue: shutdown
-workqueue: drain
-workqueue: AddAfter
-workqueue: who ends the delaying loop
-workqueue: default limiter
-`), "\n")
+// specFile has a line for each behaviour, with a title.
+const specFile = "../docs/spec/informer.md"
+
+var specItem = regexp.MustCompile(`(?m)^- <a id="I(\d+)"></a>\*\*I\d+\*\* \*(.+?)\*: `)
+
+// readTitles returns the titles of the first behavioursMax behaviours, I1's first.
+func readTitles(t *testing.T) (titles []string) {
+	t.Helper()
+	spec, err := os.ReadFile(specFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range specItem.FindAllStringSubmatch(string(spec), behavioursMax) {
+		titles = append(titles, m[2])
+		if m[1] != strconv.Itoa(len(titles)) {
+			t.Fatalf("%s has I%s where I%d is to be", specFile, m[1], len(titles))
+		}
+	}
+	if len(titles) != behavioursMax {
+		t.Fatalf("%s has %d behaviours with a title, want %d", specFile, len(titles), behavioursMax)
+	}
+	return titles
+}
 
 // comparisons are parts of the names of tests that compare with client-go, and say of no behaviour in particular what is right.
 var comparisons = regexp.MustCompile("Differential|AgainstClientGo")
@@ -180,28 +101,25 @@ func numbersIn(text string) (numbers []int) {
 	return numbers
 }
 
-// TestConformanceTable fails if a behaviour of the informer specification has no test that fixes it, or if the table in doc
+// TestConformanceTable fails if a behaviour of docs/spec/informer.md has no test that fixes it, or if the table in doc
 // names one that does not.
 func TestConformanceTable(t *testing.T) {
-	if len(behaviours) != behavioursMax {
-		t.Fatalf("%d behaviours are named, want %d", len(behaviours), behavioursMax)
-	}
-	cited := citations(t)
+	titles, cited := readTitles(t), citations(t)
 	var table strings.Builder
 	table.WriteString("# Where each behaviour is fixed\n\n" +
-		"Generated by `go test ./informer -run ConformanceTable -rewrite`. The numbers are those of the informer specification.\n" +
+		"Generated by `go test ./informer -run ConformanceTable -rewrite`. The numbers are those of [docs/spec/informer.md](../../docs/spec/informer.md).\n" +
 		"Tests named Differential or AgainstClientGo compare with client-go itself; the others say what is right.\n\n" +
 		"| | behaviour | tests |\n|---|---|---|\n")
 	for n := 1; n <= behavioursMax; n++ {
 		if !slices.ContainsFunc(cited[n], func(c citation) bool { return !comparisons.MatchString(c.test) }) {
-			t.Errorf("I%d (%s) has no test of its own: name it in one", n, behaviours[n-1])
+			t.Errorf("I%d (%s) has no test of its own: name it in one", n, titles[n-1])
 		}
 		var tests []string
 		for _, c := range cited[n] {
 			tests = append(tests, fmt.Sprintf("[%s](../%s)", c.test, c.file))
 		}
 		slices.Sort(tests)
-		fmt.Fprintf(&table, "| I%d | %s | %s |\n", n, behaviours[n-1], strings.Join(tests, ", "))
+		fmt.Fprintf(&table, "| [I%d](../%s#I%d) | %s | %s |\n", n, specFile, n, titles[n-1], strings.Join(tests, ", "))
 	}
 	if *rewriteConformance {
 		if err := os.WriteFile(conformanceFile, []byte(table.String()), 0o644); err != nil {
@@ -212,7 +130,7 @@ func TestConformanceTable(t *testing.T) {
 	checkStoredTable(t, cited)
 }
 
-var storedCitation = regexp.MustCompile(`\[(\w+)\]\(\.\./([^)]+)\)`)
+var storedCitation = regexp.MustCompile(`\[(Test\w+)\]\(\.\./([^)]+)\)`)
 
 // checkStoredTable fails if the stored table has no row for a behaviour, or names a test that does not fix it any more. That
 // it does not name a new one is no error.
@@ -225,7 +143,7 @@ func checkStoredTable(t *testing.T, cited map[int][]citation) {
 	rows := map[int]string{}
 	for line := range strings.Lines(string(stored)) {
 		var n int
-		if _, err := fmt.Sscanf(line, "| I%d |", &n); err == nil {
+		if _, err := fmt.Sscanf(line, "| [I%d]", &n); err == nil {
 			rows[n] = line
 		}
 	}

@@ -1,6 +1,6 @@
 // Package informer is the informer stack as state machines that are stepped: Reflector, DeltaFIFO and RealFIFO, Controller,
 // Indexer, Processor, MutationDetector, and the REST client's retries (RESTRetry). They behave as client-go v0.37.2's
-// tools/cache does; comments cite the numbered behaviours of the informer specification (I1 to I90) where they fix one.
+// tools/cache does; comments cite the numbered behaviours of docs/spec/informer.md (I1 to I90) where they fix one.
 //
 // # How it is used
 //

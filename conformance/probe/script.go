@@ -11,7 +11,7 @@ import (
 type Probe struct {
 	// Name is unique, its parts separated by slashes: area/what.
 	Name string
-	// Cites are the behaviours it is a witness of (I108, S12).
+	// Cites are the behaviours of docs/spec it is a witness of (I108, S12).
 	Cites []string
 	// Brief shows objects as one line each: for probes about which objects come, not what is in them.
 	Brief bool

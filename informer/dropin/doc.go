@@ -20,7 +20,7 @@
 // those before a watch that was refused is asked for again grow each by itself, while client-go's grow together (I12, I33). A
 // shared informer has no such puppet, and one backoff for both.
 //
-// Comments and tests cite the numbered behaviours of the informer specification (I1 to I99); ../doc/conformance.md lists where.
+// Comments and tests cite the numbered behaviours of docs/spec/informer.md (I1 to I99); informer/doc/conformance.md lists where.
 //
 // # What may not be done here
 //

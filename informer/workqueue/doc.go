@@ -7,7 +7,7 @@
 // a timer, which makes them client-go's util/workqueue; a simulator steps them directly.
 //
 // What is owned here: the order of items, de-duplication, the shutdown states, delays, and the arithmetic of the rate
-// limiters. Behaviours are those numbered I94 to I99.
+// limiters. Behaviours are I94 to I99 of docs/spec/informer.md.
 //
 // What may not be done here: start a goroutine, use a channel or a lock, read a clock, draw a random number, or let the
 // order of a map be seen. Two queues given the same calls give the same answers, always.

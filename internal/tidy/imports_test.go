@@ -1,149 +1,325 @@
 package tidy
 
 import (
+	"flag"
+	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// top is the top-level folder that a package lies in.
-func top(folder string) string {
-	t, _, _ := strings.Cut(folder, "/")
-	return t
+var printImports = flag.Bool("print-imports", false, "print the table mayImport as the source is now")
+
+// match tells whether a pattern, a folder or "folder/..." for it and all below it, covers a folder. "..." covers all.
+func match(pattern, folder string) bool {
+	if pattern == "..." {
+		return true
+	}
+	if above, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return folder == above || strings.HasPrefix(folder, above+"/")
+	}
+	return pattern == folder
 }
 
-// reachable is what a top-level folder may import: itself, what the table says, and what those may import.
-func reachable(folder string) map[string]bool {
-	set := map[string]bool{}
-	var add func(string)
-	add = func(f string) {
-		if set[f] {
-			return
-		}
-		set[f] = true
-		for _, g := range mayImport[f] {
-			add(g)
+func matchAny(patterns []string, folder string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return match(p, folder) })
+}
+
+// rowFor is the key of the table's row for a folder: the folder itself, or the longest pattern that covers it.
+func rowFor[V any](table map[string]V, folder string) (key string, found bool) {
+	if _, ok := table[folder]; ok {
+		return folder, true
+	}
+	for pattern := range table {
+		if match(pattern, folder) && len(pattern) > len(key) {
+			key, found = pattern, true
 		}
 	}
-	add(folder)
-	return set
+	return key, found
 }
 
-// Imports go in one direction.
-func TestImportsGoInOneDirection(t *testing.T) {
+// ourImports are the folders of this module that a package imports.
+func (p *goPackage) ourImports() (folders []string) {
+	for _, i := range p.Imports {
+		if q := (&goPackage{ImportPath: i}); q.ours() {
+			folders = append(folders, q.folder())
+		}
+	}
+	slices.Sort(folders)
+	return folders
+}
+
+// importProblems says which packages import what their row does not have, which have no row, and what in the table nothing
+// needs.
+func importProblems(packages []*goPackage, table map[string][]string) (problems []string) {
+	rows, used := map[string]bool{}, map[[2]string]bool{}
+	for _, p := range packages {
+		row, found := rowFor(table, p.folder())
+		if !found {
+			problems = append(problems, fmt.Sprintf("%s has no row in mayImport: say there what it may import", p.folder()))
+			continue
+		}
+		rows[row] = true
+		for _, to := range p.ourImports() {
+			permitted := false
+			for _, pattern := range table[row] {
+				if match(pattern, to) {
+					permitted, used[[2]string{row, pattern}] = true, true
+				}
+			}
+			if !permitted {
+				problems = append(problems, fmt.Sprintf("%s imports %s, which its row in mayImport does not have", p.folder(), to))
+			}
+		}
+	}
+	for row, permitted := range table {
+		if !rows[row] {
+			problems = append(problems, fmt.Sprintf("the row %s of mayImport is for no package: take it out", row))
+			continue
+		}
+		for _, pattern := range permitted {
+			if !used[[2]string{row, pattern}] {
+				problems = append(problems, fmt.Sprintf("%s does not import %s: take it out of mayImport", row, pattern))
+			}
+		}
+	}
+	slices.Sort(problems)
+	return problems
+}
+
+// wayTo is the shortest chain of imports from a package to one that bad is true of, without the first; nil if there is none.
+func wayTo(imports map[string][]string, from string, bad func(folder string) bool) []string {
+	before, queue := map[string]string{from: ""}, []string{from}
+	for len(queue) > 0 {
+		at := queue[0]
+		queue = queue[1:]
+		if at != from && bad(at) {
+			var way []string
+			for ; at != from; at = before[at] {
+				way = append(way, at)
+			}
+			slices.Reverse(way)
+			return way
+		}
+		for _, next := range imports[at] {
+			if _, seen := before[next]; !seen {
+				before[next] = at
+				queue = append(queue, next)
+			}
+		}
+	}
+	return nil
+}
+
+// barrierProblems says which packages import, over however many others, what a barrier keeps from them, and which barriers
+// name what does not exist.
+func barrierProblems(packages []*goPackage, barriers []barrier) (problems []string) {
+	imports := map[string][]string{}
+	for _, p := range packages {
+		imports[p.folder()] = p.ourImports()
+	}
+	for _, b := range barriers {
+		for _, pattern := range slices.Concat(b.from, b.but, b.only, b.not) {
+			if !slices.ContainsFunc(packages, func(p *goPackage) bool { return match(pattern, p.folder()) }) {
+				problems = append(problems, fmt.Sprintf("the barrier %q names %s, which covers no package", b.why, pattern))
+			}
+		}
+		for _, p := range packages {
+			if !matchAny(b.from, p.folder()) || matchAny(b.but, p.folder()) {
+				continue
+			}
+			way := wayTo(imports, p.folder(), func(to string) bool {
+				return matchAny(b.not, to) || b.only != nil && !matchAny(b.only, to)
+			})
+			if way != nil {
+				problems = append(problems, fmt.Sprintf("%s imports %s: %s", p.folder(), strings.Join(way, ", which imports "), b.why))
+			}
+		}
+	}
+	return problems
+}
+
+// moduleProblems says which packages use modules that they may not, and what in the tables nothing needs.
+func moduleProblems(packages []*goPackage, standard map[string]bool, allowed map[string][]string, banned map[string]map[string]string) (problems []string) {
+	below := func(path, prefix string) bool {
+		prefix = strings.TrimSuffix(prefix, "/")
+		return path == prefix || strings.HasPrefix(path, prefix+"/")
+	}
+	used, covers := map[[2]string]bool{}, map[string]bool{}
+	for _, p := range packages {
+		row, limited := rowFor(allowed, p.folder())
+		covers[row] = true
+		for _, i := range p.Imports {
+			if (&goPackage{ImportPath: i}).ours() || standard[i] {
+				continue
+			}
+			for pattern, bans := range banned {
+				for ban, why := range bans {
+					if match(pattern, p.folder()) && below(i, ban) {
+						problems = append(problems, fmt.Sprintf("%s imports %s: %s", p.folder(), i, why))
+					}
+				}
+			}
+			permitted := !limited
+			for _, prefix := range allowed[row] {
+				if below(i, prefix) {
+					permitted, used[[2]string{row, prefix}] = true, true
+				}
+			}
+			if !permitted {
+				problems = append(problems, fmt.Sprintf("%s imports %s: beside the standard library it may use %s", p.folder(), i, strings.Join(allowed[row], ", ")))
+			}
+		}
+	}
+	for row, prefixes := range allowed {
+		for _, prefix := range prefixes {
+			if !used[[2]string{row, prefix}] {
+				problems = append(problems, fmt.Sprintf("%s does not use %s: take it out of modulesOf", row, prefix))
+			}
+		}
+		if !covers[row] {
+			problems = append(problems, fmt.Sprintf("the row %s of modulesOf is for no package: take it out", row))
+		}
+	}
+	for pattern := range banned {
+		if !slices.ContainsFunc(packages, func(p *goPackage) bool { return match(pattern, p.folder()) }) {
+			problems = append(problems, fmt.Sprintf("the row %s of notFor is for no package: take it out", pattern))
+		}
+	}
+	slices.Sort(problems)
+	return problems
+}
+
+// coreProblems says which core packages import what is not core, by the table, and what in the table nothing needs.
+func coreProblems(packages []*goPackage, table map[string]bool) (problems []string) {
+	for _, p := range packages {
+		for _, to := range p.ourImports() {
+			if coreIn(table, p.folder()) && !coreIn(table, to) {
+				problems = append(problems, fmt.Sprintf("%s is a core package and imports %s, which is not", p.folder(), to))
+			}
+		}
+	}
+	for folder, core := range table {
+		switch {
+		case !slices.ContainsFunc(packages, func(p *goPackage) bool { return match(folder+"/...", p.folder()) }):
+			problems = append(problems, fmt.Sprintf("the row %s of isCore is for no package: take it out", folder))
+		case folder != "." && path.Dir(folder) != "." && core == coreIn(table, path.Dir(folder)):
+			problems = append(problems, fmt.Sprintf("the row %s of isCore says what its parent's does: take it out", folder))
+		}
+	}
+	slices.Sort(problems)
+	return problems
+}
+
+// Imports are those of the table, and none goes over a barrier.
+func TestImports(t *testing.T) {
 	s := mustLoad(t)
+	if *printImports {
+		for _, p := range s.ours {
+			quoted := []string{}
+			for _, to := range p.ourImports() {
+				quoted = append(quoted, fmt.Sprintf("%q", to))
+			}
+			fmt.Printf("\t%q: {%s},\n", p.folder(), strings.Join(quoted, ", "))
+		}
+		t.Skip("printed, not checked; gofmt aligns it")
+	}
 	standard := map[string]bool{}
 	for _, p := range s.standard {
 		standard[p] = true
 	}
-	for _, p := range s.ours {
-		if p.folder() == "." {
-			if len(p.Imports) > 0 {
-				t.Errorf("the root package only documents; it imports %v", p.Imports)
-			}
-			continue
-		}
-		if _, listed := mayImport[top(p.folder())]; !listed {
-			t.Errorf("%s: the folder %s is in none of the tables of internal/tidy: say there what it may import", p.ImportPath, top(p.folder()))
-			continue
-		}
-		for _, i := range p.Imports {
-			if why := forbiddenImport(p.folder(), i, standard[i]); why != "" {
-				t.Errorf("%s imports %s: %s", p.ImportPath, i, why)
-			}
-		}
+	for _, problem := range slices.Concat(importProblems(s.ours, mayImport), barrierProblems(s.ours, barriers),
+		moduleProblems(s.ours, standard, modulesOf, notFor), coreProblems(s.ours, isCore)) {
+		t.Error(problem)
 	}
 }
 
-// forbiddenImport says why a package may not import another, empty if it may.
-func forbiddenImport(folder, path string, standard bool) string {
-	if path == module || strings.HasPrefix(path, module+"/") {
-		to := strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
-		switch {
-		case testOnly[to] != "":
-			return testOnly[to]
-		case !reachable(top(folder))[top(to)]:
-			return top(folder) + " knows nothing of " + top(to)
-		case core(folder) && !core(to):
-			return folder + " is a core package, " + to + " is not"
+// packages makes packages out of "folder: import import", each import a folder of this module unless it has a dot.
+func packages(lines ...string) (made []*goPackage) {
+	for _, line := range lines {
+		folder, imports, _ := strings.Cut(line, ":")
+		p := &goPackage{ImportPath: path.Join(module, folder)}
+		for _, i := range strings.Fields(imports) {
+			if !strings.Contains(i, ".") {
+				i = module + "/" + i
+			}
+			p.Imports = append(p.Imports, i)
 		}
-		return ""
+		made = append(made, p)
 	}
-	for banned, why := range notFor[top(folder)] {
-		if path == banned || strings.HasPrefix(path, banned+"/") {
-			return why
-		}
-	}
-	allowed, limited := modulesOf[top(folder)]
-	if standard || !limited || slices.ContainsFunc(allowed, func(a string) bool { return strings.HasPrefix(path+"/", strings.TrimSuffix(a, "/")+"/") }) {
-		return ""
-	}
-	return top(folder) + " may use the standard library and " + strings.Join(allowed, ", ")
+	return made
 }
 
-// The packages that only tests may import exist.
-func TestTestOnlyPackages(t *testing.T) {
-	s := mustLoad(t)
-	for folder, why := range testOnly {
-		if why == "" {
-			t.Errorf("%s has no reason", folder)
-		}
-		if !slices.ContainsFunc(s.ours, func(p *goPackage) bool { return p.folder() == folder }) {
-			t.Errorf("there is no package %s: take it out of internal/tidy/tables_test.go", folder)
-		}
-	}
-}
-
-// The table is a direction at all, and the rules refuse what the design refuses.
-func TestImportRules(t *testing.T) {
-	for folder, to := range mayImport {
-		for _, next := range to {
-			if _, listed := mayImport[next]; !listed {
-				t.Errorf("%s may import %s, which is not in the table", folder, next)
-			}
-			if reachable(next)[folder] {
-				t.Errorf("%s and %s may import each other", folder, next)
-			}
-		}
-	}
+func TestImportRulesCatch(t *testing.T) {
+	source := packages("sim:", "server: sim k8s.io/a/b", "server/rest: server", "stack:", "user: server/rest k8s.io/c")
+	table := map[string][]string{"sim": nil, "server/...": {"sim", "server"}, "stack": nil, "user": {"server/..."}}
+	kept := barrier{from: []string{"user"}, not: []string{"stack"}, why: "hidden"}
 	for _, test := range []struct {
-		from, to string
-		standard bool
-		allowed  bool
+		name string
+		got  []string
+		want []string
 	}{
-		{"sim", "sort", true, true},
-		{"sim", "k8s.io/utils/clock", false, true},
-		{"sim", "k8s.io/utils/clocks", false, false},
-		{"sim", "k8s.io/apimachinery/pkg/types", false, false},
-		{"sim", module + "/fakeapiserver", false, false},
-		{"fakeapiserver", module + "/sim", false, true},
-		{"fakeapiserver", module + "/informer", false, false},
-		{"fakeapiserver", "k8s.io/client-go/tools/cache", false, false},
-		{"informer", "k8s.io/client-go/tools/cache", false, true},
-		{"informer/dropin", module + "/informer", false, true},
-		{"informer", module + "/sim", false, false},
-		{"informer", module + "/informer/dropin", false, false},
-		{"subjects/stack", module + "/informer", false, true},
-		{"scenarios", module + "/subjects", false, true},
-		{"scenarios", module + "/subjects/clientgo", false, false},
-		{"scenarios", module + "/properties", false, false},
-		{"bubble", module + "/sim", false, true},
-		{"bubble", module + "/subjects", false, false},
-		{"bubble", "k8s.io/client-go/tools/cache", false, false},
-		{"simtest", module + "/bubble", false, true},
-		{"properties", module + "/fakeapiserver", false, true},
-		{"reports", module + "/sim", false, true},
-		{"reports", module + "/scenarios", false, false},
-		{"cmd/informersim", module + "/reports", false, true},
-		{"simtest", module + "/reports", false, true},
-		{"scenarios", module + "/reports", false, true},
-		{"properties", module + "/simtest", false, false},
-		{"properties/differential", module + "/properties/mutants", false, false},
-		{"cmd/informersim", module + "/properties/mutants", false, false},
-		{"cmd/informersim", module + "/properties/differential", false, true},
+		{"as the table says", importProblems(source, table), nil},
+		{"not permitted", importProblems(packages("sim: stack", "stack:"), map[string][]string{"sim": nil, "stack": nil}),
+			[]string{"sim imports stack, which its row in mayImport does not have"}},
+		{"a new package", importProblems(packages("sim:", "new: sim"), map[string][]string{"sim": nil}),
+			[]string{"new has no row in mayImport: say there what it may import"}},
+		{"an exact row goes before a pattern", importProblems(packages("a:", "a/b: a", "a/c: a"), map[string][]string{"a/...": {"a"}, "a/c": nil}),
+			[]string{"a/c imports a, which its row in mayImport does not have"}},
+		{"stale", importProblems(packages("sim:", "stack:"), map[string][]string{"sim": {"stack"}, "stack": nil, "gone": {"sim"}}),
+			[]string{"sim does not import stack: take it out of mayImport", "the row gone of mayImport is for no package: take it out"}},
+		{"no barrier crossed", barrierProblems(source, []barrier{kept, {from: []string{"..."}, but: []string{"server/...", "user"}, not: []string{"server/..."}}}), nil},
+		{"crossed on a detour", barrierProblems(packages("user: server", "server: stack", "stack:"), []barrier{kept}),
+			[]string{"user imports server, which imports stack: hidden"}},
+		{"more than the only ones", barrierProblems(packages("user: stack", "stack:"), []barrier{{from: []string{"user"}, only: []string{"user"}, why: "alone"}}),
+			[]string{"user imports stack: alone"}},
+		{"a stale barrier", barrierProblems(packages("user:"), []barrier{kept}), []string{`the barrier "hidden" names stack, which covers no package`}},
+		{"modules as allowed", moduleProblems(source, nil, map[string][]string{"server/...": {"k8s.io/a"}}, nil), nil},
+		{"not all that begins so", moduleProblems(packages("a: k8s.io/ab"), nil, map[string][]string{"a": {"k8s.io/a"}}, nil),
+			[]string{"a does not use k8s.io/a: take it out of modulesOf", "a imports k8s.io/ab: beside the standard library it may use k8s.io/a"}},
+		{"a module that is banned", moduleProblems(packages("a/b: k8s.io/a/c"), nil, nil, map[string]map[string]string{"a/...": {"k8s.io/a": "bad"}, "z": nil}),
+			[]string{"a/b imports k8s.io/a/c: bad", "the row z of notFor is for no package: take it out"}},
+		{"core", coreProblems(packages("a: b", "b:", "b/c: b"), map[string]bool{"a": true, "b": false, "b/c": false, "gone": true}),
+			[]string{"a is a core package and imports b, which is not", "the row b/c of isCore says what its parent's does: take it out",
+				"the row gone of isCore is for no package: take it out"}},
 	} {
-		if why := forbiddenImport(test.from, test.to, test.standard); (why == "") != test.allowed {
-			t.Errorf("%s imports %s: allowed %v, want %v (%s)", test.from, test.to, why == "", test.allowed, why)
+		if !slices.Equal(test.got, test.want) {
+			t.Errorf("%s: %q, want %q", test.name, test.got, test.want)
+		}
+	}
+}
+
+// What the design refuses, the tables refuse: an import of a package by another would be a problem.
+func TestTablesRefuse(t *testing.T) {
+	s := mustLoad(t)
+	for _, test := range []struct{ from, to string }{
+		{"sim", "fakeapiserver"},
+		{"fakeapiserver", "informer"},
+		{"fakeapiserver/rest", "subjects"},
+		{"informer", "sim"},
+		{"informer/workqueue", "fakeapiserver"},
+		{"subjects/stack", "informer/dropin"},
+		{"cmd/informersim", "informer/dropin/workqueue"},
+		{"scenarios", "informer"},
+		{"scenarios", "subjects/stack"},
+		{"properties", "informer/workqueue"},
+		{"cmd/informersim", "properties/mutants"},
+		{"simtest", "properties/mutants"},
+		{"reports", "informer"},
+		{"properties", "cmd/informersim"},
+	} {
+		var source []*goPackage
+		for _, p := range s.ours {
+			if p.folder() == test.from {
+				q := *p
+				q.Imports = append(slices.Clone(p.Imports), module+"/"+test.to)
+				p = &q
+			}
+			source = append(source, p)
+		}
+		if len(barrierProblems(source, barriers)) == 0 {
+			t.Errorf("%s could import %s, and no barrier would be in its way", test.from, test.to)
 		}
 	}
 }

@@ -1,41 +1,83 @@
 package tidy
 
-// mayImport is the one direction of imports: each top-level folder, and those it may import directly. What those may import,
-// it may import too.
+// mayImport is, for each package, the packages of this module that it imports: folders from the root, or "folder/..." for one
+// and all below it. What is not used is taken out. After a move, print it anew and read the difference:
+//
+//	go test ./internal/tidy -run 'TestImports$' -v -print-imports
 var mayImport = map[string][]string{
-	"sim":           {},
-	"fakeapiserver": {"internal", "sim"},
-	"informer":      {"internal"},
-	"bubble":        {"sim"},
-	"subjects":      {"informer", "fakeapiserver", "bubble", "sim"},
-	"scenarios":     {"reports", "subjects", "fakeapiserver", "sim"},
-	"properties":    {"reports", "scenarios", "sim"},
-	"simtest":       {"reports", "scenarios", "bubble"},
-	"reports":       {"sim"},
-	"cmd":           {"internal", "bubble", "reports", "simtest", "properties", "scenarios", "subjects", "informer", "fakeapiserver", "sim"},
-	"internal":      {},
+	".":                                   {},
+	"bubble/overlay":                      {},
+	"cmd/informersim":                     {"bubble/overlay", "fakeapiserver", "fakeapiserver/apiextensions", "fakeapiserver/controllers", "fakeapiserver/persistence", "fakeapiserver/rest", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "properties", "properties/differential", "reports", "scenarios", "scenarios/recording", "scenarios/script", "sim", "subjects", "subjects/clientgo", "subjects/stack"},
+	"fakeapiserver":                       {"internal/keytable", "sim"},
+	"fakeapiserver/apiextensions":         {"fakeapiserver", "fakeapiserver/controllers", "fakeapiserver/patch", "fakeapiserver/rest", "fakeapiserver/types", "fakeapiserver/types/crd", "sim"},
+	"fakeapiserver/controllers":           {"fakeapiserver", "sim"},
+	"fakeapiserver/discovery":             {"fakeapiserver/patch", "fakeapiserver/render", "fakeapiserver/types"},
+	"fakeapiserver/patch":                 {"fakeapiserver/types"},
+	"fakeapiserver/persistence":           {"fakeapiserver", "fakeapiserver/rest"},
+	"fakeapiserver/render":                {"fakeapiserver/types"},
+	"fakeapiserver/rest":                  {"fakeapiserver", "fakeapiserver/discovery", "fakeapiserver/patch", "fakeapiserver/render", "fakeapiserver/types"},
+	"fakeapiserver/transport":             {"fakeapiserver/render", "fakeapiserver/rest", "sim"},
+	"fakeapiserver/types":                 {},
+	"fakeapiserver/types/crd":             {"fakeapiserver/types"},
+	"informer":                            {"internal/keytable"},
+	"informer/dropin":                     {"informer", "informer/dropin/internal/deltaring"},
+	"informer/dropin/factory":             {"informer/dropin"},
+	"informer/dropin/internal/apisurface": {},
+	"informer/dropin/internal/deltaring":  {},
+	"informer/dropin/workqueue":           {"informer/workqueue"},
+	"informer/workqueue":                  {},
+	"internal/keytable":                   {},
+	"internal/tidy":                       {},
+	"properties":                          {"fakeapiserver", "scenarios", "sim", "subjects"},
+	"properties/differential":             {"fakeapiserver", "scenarios", "scenarios/script", "sim", "subjects"},
+	"properties/mutants":                  {"informer", "informer/workqueue", "subjects", "subjects/stack"},
+	"reports":                             {"sim"},
+	"scenarios":                           {"fakeapiserver", "scenarios/script", "sim", "subjects", "subjects/workers"},
+	"scenarios/recording":                 {"scenarios/script"},
+	"scenarios/script":                    {},
+	"sim":                                 {},
+	"simtest":                             {"fakeapiserver", "fakeapiserver/rest", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "scenarios", "sim", "subjects/clientgo"},
+	"subjects":                            {"fakeapiserver", "sim"},
+	"subjects/clientgo":                   {"fakeapiserver", "informer", "sim", "subjects", "subjects/workers"},
+	"subjects/stack":                      {"fakeapiserver", "informer", "informer/workqueue", "sim", "subjects", "subjects/workers"},
+	"subjects/workers":                    {"sim", "subjects"},
 }
 
-// modulesOf are the import paths outside of this module and the standard library that a folder may use; prefixes. A folder
-// that is not listed may use what go.mod has.
+// barrier keeps packages from importing others, over however many steps. mayImport says what is; this says what must not be.
+type barrier struct {
+	from, but []string // patterns: these packages, except those
+	only, not []string // may import nothing but these, and none of those
+	why       string
+}
+
+var barriers = []barrier{
+	{from: []string{"sim/..."}, only: []string{"sim/...", "internal/..."}, why: "the kernel knows nothing of Kubernetes"},
+	{from: []string{"fakeapiserver/..."}, only: []string{"fakeapiserver/...", "sim/...", "internal/..."}, why: "the server knows nothing of informers and tests"},
+	{from: []string{"informer/..."}, only: []string{"informer/...", "internal/..."}, why: "the stack knows nothing of a simulator"},
+	{from: []string{"..."}, but: []string{"informer/dropin/..."}, not: []string{"informer/dropin/..."}, why: "the drop-in is a product of its own"},
+	{
+		from: []string{"scenarios/...", "properties/...", "reports/..."}, but: []string{"properties/mutants"},
+		not: []string{"informer/...", "subjects/stack", "subjects/clientgo"},
+		why: "a stack under test is seen through package subjects",
+	},
+	{from: []string{"..."}, not: []string{"properties/mutants/..."}, why: "mutants are defects: only tests import them"},
+	{from: []string{"..."}, not: []string{"cmd/..."}, why: "a command is nobody's library"},
+}
+
+// modulesOf are the import paths outside of this module and the standard library that packages may use; prefixes. A package
+// without a row may use what go.mod has.
 var modulesOf = map[string][]string{
-	"sim":      {"k8s.io/utils/clock", "github.com/cespare/xxhash/v2"},
-	"informer": {"k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/client-go/", "k8s.io/klog/v2", "k8s.io/utils/", "golang.org/x/time/rate", "github.com/google/go-cmp/cmp", "github.com/go-logr/logr"},
-	"bubble":   {"k8s.io/apimachinery/pkg/util/runtime", "k8s.io/klog/v2"},
-	"reports":  {"github.com/aymanbagabas/go-udiff"},
+	"sim/...":      {"k8s.io/utils/clock", "github.com/cespare/xxhash/v2"},
+	"informer/...": {"k8s.io/apimachinery/", "k8s.io/client-go/", "k8s.io/klog/v2", "k8s.io/utils/", "golang.org/x/time/rate", "github.com/go-logr/logr"},
+	"reports/...":  {},
 }
 
-// notFor are imports that a folder may not use although its modules are fine.
+// notFor are imports that packages may not use although their modules are fine.
 var notFor = map[string]map[string]string{
-	"fakeapiserver": {
+	"fakeapiserver/...": {
 		"k8s.io/client-go/tools/cache": "the server knows nothing of informers",
 		"k8s.io/client-go/informers":   "the server knows nothing of informers",
 	},
-}
-
-// testOnly are packages that only _test.go files may import, by the reason.
-var testOnly = map[string]string{
-	"properties/mutants": "defects are for tests: the product must not be able to reach one",
 }
 
 // isCore tells, by folder, which packages must be deterministic. A folder that is not listed is as its parent.
@@ -47,7 +89,6 @@ var isCore = map[string]bool{
 	"informer/dropin":         false, // the shell: goroutines live only there
 	"subjects":                true,
 	"subjects/clientgo":       false, // unmodified client-go has goroutines
-	"subjects/kinds":          false, // lists clientgo
 	"fakeapiserver/transport": false, // sockets, streams and real time
 	"scenarios":               true,
 	"properties":              true,
@@ -83,6 +124,34 @@ var (
 	longFiles = map[string]string{}
 	longFuncs = map[string]string{}
 )
+
+// notBuilt are numbers of docs/spec that nothing cites, and why. One that something cites is taken out.
+var notBuilt = map[string]string{}
+
+// inRoot is what may lie in the root of the repository, beside what .gitignore names.
+var inRoot = map[string]string{
+	".ci":             "what CI runs, for any machine",
+	".github":         "what runs it on GitHub",
+	".gitignore":      "",
+	"ARCHITECTURE.md": "", "CONTRIBUTING.md": "", "LICENSE": "", "README.md": "",
+	"doc.go":        "the module's documentation",
+	"go.mod":        "",
+	"go.sum":        "",
+	"bubble":        "where goroutines run under virtual time",
+	"cmd":           "commands",
+	"conformance":   "a module of its own: the same requests to a real apiserver and to ours",
+	"docs":          "pages, and docs/spec",
+	"examples":      "modules of their own",
+	"fakeapiserver": "the server",
+	"informer":      "the stack",
+	"internal":      "what nobody else can import",
+	"properties":    "what is checked",
+	"reports":       "what is said of a run",
+	"scenarios":     "what is run",
+	"sim":           "the kernel",
+	"simtest":       "the way in from a Go test",
+	"subjects":      "stacks under test",
+}
 
 // noDoc are folders with Go code and no doc.go.
 var noDoc = map[string]string{}

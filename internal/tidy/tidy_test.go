@@ -113,9 +113,11 @@ func findRoot() (string, error) {
 }
 
 // core tells whether the package in that folder must be deterministic.
-func core(folder string) bool {
+func core(folder string) bool { return coreIn(isCore, folder) }
+
+func coreIn(table map[string]bool, folder string) bool {
 	for f := folder; ; f = path.Dir(f) {
-		if c, listed := isCore[f]; listed {
+		if c, listed := table[f]; listed {
 			return c
 		}
 		if f == "." {

@@ -1,0 +1,65 @@
+package tidy
+
+import (
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// strangers are the names that are neither permitted nor ignored, and those that are permitted and absent. Of the lines of
+// .gitignore those count that name a file of the root or a pattern without a folder.
+func strangers(names []string, permitted map[string]string, ignore string) (unknown, absent []string) {
+	ignored := func(name string) bool {
+		for _, line := range strings.Fields(ignore) {
+			if ok, _ := path.Match(strings.Trim(line, "/"), name); ok {
+				return true
+			}
+		}
+		return false
+	}
+	for _, name := range names {
+		if _, ok := permitted[name]; !ok && name != ".git" && !ignored(name) {
+			unknown = append(unknown, name)
+		}
+	}
+	for name := range permitted {
+		if !slices.Contains(names, name) {
+			absent = append(absent, name)
+		}
+	}
+	slices.Sort(absent)
+	return unknown, absent
+}
+
+// The root holds the product and nothing else.
+func TestRoot(t *testing.T) {
+	root, err := findRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	unknown, absent := strangers(names, inRoot, string(read(t, ".gitignore")))
+	for _, name := range unknown {
+		t.Errorf("%s does not belong into the root: move or delete it, or list it in inRoot of internal/tidy/tables_test.go", name)
+	}
+	for _, name := range absent {
+		t.Errorf("%s is not in the root any more: take it out of inRoot", name)
+	}
+}
+
+func TestStrangers(t *testing.T) {
+	unknown, absent := strangers([]string{".git", "sim", "notes.txt", "informersim", "sim.test", "tmp"},
+		map[string]string{"sim": "", "gone": ""}, "/informersim\n*.test\n/.ci/tmp/\n")
+	if !slices.Equal(unknown, []string{"notes.txt", "tmp"}) || !slices.Equal(absent, []string{"gone"}) {
+		t.Errorf("unknown %v, absent %v", unknown, absent)
+	}
+}
