@@ -75,7 +75,7 @@ func importProblems(packages []*goPackage, table map[string][]string) (problems 
 	}
 	for row, permitted := range table {
 		if !rows[row] {
-			problems = append(problems, fmt.Sprintf("the row %s of mayImport is for no package: take it out", row))
+			problems = append(problems, fmt.Sprintf("the row %s of mayImport matches no package: take it out", row))
 			continue
 		}
 		for _, pattern := range permitted {
@@ -122,7 +122,7 @@ func barrierProblems(packages []*goPackage, barriers []barrier) (problems []stri
 	for _, b := range barriers {
 		for _, pattern := range slices.Concat(b.from, b.but, b.only, b.not) {
 			if !slices.ContainsFunc(packages, func(p *goPackage) bool { return match(pattern, p.folder()) }) {
-				problems = append(problems, fmt.Sprintf("the barrier %q names %s, which covers no package", b.why, pattern))
+				problems = append(problems, fmt.Sprintf("the barrier %q names %s, which matches no package", b.why, pattern))
 			}
 		}
 		for _, p := range packages {
@@ -179,12 +179,12 @@ func moduleProblems(packages []*goPackage, standard map[string]bool, allowed map
 			}
 		}
 		if !covers[row] {
-			problems = append(problems, fmt.Sprintf("the row %s of modulesOf is for no package: take it out", row))
+			problems = append(problems, fmt.Sprintf("the row %s of modulesOf matches no package: take it out", row))
 		}
 	}
 	for pattern := range banned {
 		if !slices.ContainsFunc(packages, func(p *goPackage) bool { return match(pattern, p.folder()) }) {
-			problems = append(problems, fmt.Sprintf("the row %s of notFor is for no package: take it out", pattern))
+			problems = append(problems, fmt.Sprintf("the row %s of notFor matches no package: take it out", pattern))
 		}
 	}
 	slices.Sort(problems)
@@ -203,7 +203,7 @@ func coreProblems(packages []*goPackage, table map[string]bool) (problems []stri
 	for folder, core := range table {
 		switch {
 		case !slices.ContainsFunc(packages, func(p *goPackage) bool { return match(folder+"/...", p.folder()) }):
-			problems = append(problems, fmt.Sprintf("the row %s of isCore is for no package: take it out", folder))
+			problems = append(problems, fmt.Sprintf("the row %s of isCore matches no package: take it out", folder))
 		case folder != "." && path.Dir(folder) != "." && core == coreIn(table, path.Dir(folder)):
 			problems = append(problems, fmt.Sprintf("the row %s of isCore says what its parent's does: take it out", folder))
 		}
@@ -268,21 +268,21 @@ func TestImportRulesCatch(t *testing.T) {
 		{"an exact row goes before a pattern", importProblems(packages("a:", "a/b: a", "a/c: a"), map[string][]string{"a/...": {"a"}, "a/c": nil}),
 			[]string{"a/c imports a, which its row in mayImport does not have"}},
 		{"stale", importProblems(packages("sim:", "stack:"), map[string][]string{"sim": {"stack"}, "stack": nil, "gone": {"sim"}}),
-			[]string{"sim does not import stack: take it out of mayImport", "the row gone of mayImport is for no package: take it out"}},
+			[]string{"sim does not import stack: take it out of mayImport", "the row gone of mayImport matches no package: take it out"}},
 		{"no barrier crossed", barrierProblems(source, []barrier{kept, {from: []string{"..."}, but: []string{"server/...", "user"}, not: []string{"server/..."}}}), nil},
 		{"crossed on a detour", barrierProblems(packages("user: server", "server: stack", "stack:"), []barrier{kept}),
 			[]string{"user imports server, which imports stack: hidden"}},
 		{"more than the only ones", barrierProblems(packages("user: stack", "stack:"), []barrier{{from: []string{"user"}, only: []string{"user"}, why: "alone"}}),
 			[]string{"user imports stack: alone"}},
-		{"a stale barrier", barrierProblems(packages("user:"), []barrier{kept}), []string{`the barrier "hidden" names stack, which covers no package`}},
+		{"a stale barrier", barrierProblems(packages("user:"), []barrier{kept}), []string{`the barrier "hidden" names stack, which matches no package`}},
 		{"modules as allowed", moduleProblems(source, nil, map[string][]string{"server/...": {"k8s.io/a"}}, nil), nil},
 		{"not all that begins so", moduleProblems(packages("a: k8s.io/ab"), nil, map[string][]string{"a": {"k8s.io/a"}}, nil),
 			[]string{"a does not use k8s.io/a: take it out of modulesOf", "a imports k8s.io/ab: beside the standard library it may use k8s.io/a"}},
 		{"a module that is banned", moduleProblems(packages("a/b: k8s.io/a/c"), nil, nil, map[string]map[string]string{"a/...": {"k8s.io/a": "bad"}, "z": nil}),
-			[]string{"a/b imports k8s.io/a/c: bad", "the row z of notFor is for no package: take it out"}},
+			[]string{"a/b imports k8s.io/a/c: bad", "the row z of notFor matches no package: take it out"}},
 		{"core", coreProblems(packages("a: b", "b:", "b/c: b"), map[string]bool{"a": true, "b": false, "b/c": false, "gone": true}),
 			[]string{"a is a core package and imports b, which is not", "the row b/c of isCore says what its parent's does: take it out",
-				"the row gone of isCore is for no package: take it out"}},
+				"the row gone of isCore matches no package: take it out"}},
 	} {
 		if !slices.Equal(test.got, test.want) {
 			t.Errorf("%s: %q, want %q", test.name, test.got, test.want)

@@ -49,7 +49,7 @@ func TestRoot(t *testing.T) {
 	}
 	unknown, absent := strangers(names, inRoot, string(read(t, ".gitignore")))
 	for _, name := range unknown {
-		t.Errorf("%s does not belong into the root: move or delete it, or list it in inRoot of internal/tidy/tables_test.go", name)
+		t.Errorf("%s does not belong in the root: move or delete it, or list it in inRoot of internal/tidy/tables_test.go", name)
 	}
 	for _, name := range absent {
 		t.Errorf("%s is not in the root any more: take it out of inRoot", name)

@@ -213,7 +213,7 @@ func TestCitations(t *testing.T) {
 	for name, letter := range map[string]string{"informer.md": "I", "apiserver.md": "S"} {
 		for i, it := range page(t, name) {
 			if want := letter + strconv.Itoa(i+1); it.ids[0] != want || len(it.ids) > 1 {
-				t.Errorf("%s/%s has %v where %s is to be: numbers have no gaps", specFolder, name, it.ids, want)
+				t.Errorf("%s/%s has %v instead of %s: numbers have no gaps", specFolder, name, it.ids, want)
 			}
 			defined = append(defined, it.ids...)
 		}
@@ -295,7 +295,7 @@ func TestPropertiesAreWhereTheSpecSays(t *testing.T) {
 	for _, it := range page(t, "properties.md") {
 		m := place.FindStringSubmatch(it.text)
 		if m == nil {
-			t.Errorf("properties.md: %s says in no parentheses where it is checked", it.ids[0])
+			t.Errorf("properties.md: %s does not say where it is checked: write (properties), (simtest), (scenarios) or (not built)", it.ids[0])
 			continue
 		}
 		var where []string
