@@ -6,8 +6,9 @@ package tidy
 //	go test ./internal/tidy -run 'TestImports$' -v -print-imports
 var mayImport = map[string][]string{
 	".":                                   {},
+	"bubble":                              {"sim"},
 	"bubble/overlay":                      {},
-	"cmd/informersim":                     {"bubble/overlay", "fakeapiserver", "fakeapiserver/apiextensions", "fakeapiserver/controllers", "fakeapiserver/persistence", "fakeapiserver/rest", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "properties", "properties/differential", "reports", "scenarios", "scenarios/recording", "scenarios/script", "sim", "subjects", "subjects/clientgo", "subjects/stack"},
+	"cmd/informersim":                     {"bubble/overlay", "fakeapiserver", "fakeapiserver/apiextensions", "fakeapiserver/controllers", "fakeapiserver/persistence", "fakeapiserver/rest", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "properties", "properties/differential", "reports", "scenarios", "scenarios/generate", "scenarios/recording", "scenarios/script", "sim", "subjects", "subjects/clientgo", "subjects/kinds", "subjects/stack"},
 	"fakeapiserver":                       {"internal/keytable", "sim"},
 	"fakeapiserver/apiextensions":         {"fakeapiserver", "fakeapiserver/controllers", "fakeapiserver/patch", "fakeapiserver/rest", "fakeapiserver/types", "fakeapiserver/types/crd", "sim"},
 	"fakeapiserver/controllers":           {"fakeapiserver", "sim"},
@@ -28,17 +29,21 @@ var mayImport = map[string][]string{
 	"informer/workqueue":                  {},
 	"internal/keytable":                   {},
 	"internal/tidy":                       {},
-	"properties":                          {"fakeapiserver", "scenarios", "sim", "subjects"},
-	"properties/differential":             {"fakeapiserver", "scenarios", "scenarios/script", "sim", "subjects"},
+	"properties":                          {"fakeapiserver", "reports", "scenarios", "scenarios/property", "sim", "subjects"},
+	"properties/differential":             {"fakeapiserver", "reports", "scenarios", "scenarios/script", "sim", "sim/shrink", "subjects"},
 	"properties/mutants":                  {"informer", "informer/workqueue", "subjects", "subjects/stack"},
 	"reports":                             {"sim"},
-	"scenarios":                           {"fakeapiserver", "scenarios/script", "sim", "subjects", "subjects/workers"},
+	"scenarios":                           {"fakeapiserver", "reports", "scenarios/property", "scenarios/script", "sim", "subjects", "subjects/workers"},
+	"scenarios/generate":                  {"fakeapiserver", "scenarios"},
+	"scenarios/property":                  {"fakeapiserver", "reports", "sim", "subjects"},
 	"scenarios/recording":                 {"scenarios/script"},
 	"scenarios/script":                    {},
 	"sim":                                 {},
-	"simtest":                             {"fakeapiserver", "fakeapiserver/rest", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "scenarios", "sim", "subjects/clientgo"},
+	"sim/shrink":                          {},
+	"simtest":                             {"bubble", "fakeapiserver", "fakeapiserver/rest", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "reports", "scenarios/property", "sim", "sim/shrink", "subjects"},
 	"subjects":                            {"fakeapiserver", "sim"},
-	"subjects/clientgo":                   {"fakeapiserver", "informer", "sim", "subjects", "subjects/workers"},
+	"subjects/clientgo":                   {"bubble", "fakeapiserver", "informer", "sim", "subjects", "subjects/workers"},
+	"subjects/kinds":                      {"subjects", "subjects/clientgo", "subjects/stack"},
 	"subjects/stack":                      {"fakeapiserver", "informer", "informer/workqueue", "sim", "subjects", "subjects/workers"},
 	"subjects/workers":                    {"sim", "subjects"},
 }
@@ -69,7 +74,7 @@ var barriers = []barrier{
 var modulesOf = map[string][]string{
 	"sim/...":      {"k8s.io/utils/clock", "github.com/cespare/xxhash/v2"},
 	"informer/...": {"k8s.io/apimachinery/", "k8s.io/client-go/", "k8s.io/klog/v2", "k8s.io/utils/", "golang.org/x/time/rate", "github.com/go-logr/logr"},
-	"reports/...":  {},
+	"reports/...":  {"github.com/aymanbagabas/go-udiff"},
 }
 
 // notFor are imports that packages may not use although their modules are fine.
@@ -89,6 +94,7 @@ var isCore = map[string]bool{
 	"informer/dropin":         false, // the shell: goroutines live only there
 	"subjects":                true,
 	"subjects/clientgo":       false, // unmodified client-go has goroutines
+	"subjects/kinds":          false, // lists clientgo
 	"fakeapiserver/transport": false, // sockets, streams and real time
 	"scenarios":               true,
 	"properties":              true,
