@@ -30,7 +30,8 @@ type Checker struct {
 	Record func(w World, r *sim.Record) *reports.Violation
 	// StepEnd is called after every step.
 	StepEnd func(w World) *reports.Violation
-	// End is called when the faults have stopped and the world has converged, or should have.
+	// End is called once, if nothing was broken before: when the faults of a scenario have stopped and the world has converged or
+	// should have, and when the body of a Go test has returned.
 	End func(w World) *reports.Violation
 }
 
@@ -72,6 +73,8 @@ func Validate(all []Property) error {
 			return fmt.Errorf("there are two properties %q: give each a name of its own", p.Name)
 		case p.New == nil:
 			return fmt.Errorf("property %q has no New", p.Name)
+		case len(p.Kinds) == 0 && p.New().Record != nil:
+			return fmt.Errorf("property %q has a Record function and no Kinds: list the kinds of records that it looks at", p.Name)
 		}
 		names[p.Name] = true
 	}
