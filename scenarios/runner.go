@@ -348,18 +348,19 @@ func (a *scriptActor) Apply(c sim.Choice) {
 	}
 }
 
-// heal stops the faults, ends the holds and the troubles of handlers and workers, and waits until the world has converged, ConvergenceTimeout at most.
+// heal stops the faults, ends the holds and the faults of handlers and workers, and waits until the world has converged,
+// ConvergenceTimeout at most.
 func (w *World) heal() error {
 	if err := w.ensureCluster(); err != nil {
 		return err
 	}
 	w.cluster.StopFaults()
 	for _, ws := range w.workerOrd {
-		ws.Mend()
+		ws.ClearFaults()
 		ws.Release()
 	}
 	for _, inf := range w.inOrder {
-		inf.Mend()
+		inf.ClearFaults()
 		for _, part := range append([]string{"queue"}, inf.Handlers()...) {
 			if err := inf.Release(part); err != nil {
 				return err

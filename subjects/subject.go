@@ -71,10 +71,10 @@ type Informer interface {
 	Handlers() []string
 	// AddWorkers adds a controller's workers, with a work queue and a handler of their name that fills it.
 	AddWorkers(WorkersSpec) (Workers, error)
-	// Trouble makes the calls of a handler go wrong that begin from now on.
-	Trouble(handler string, t Trouble) error
-	// Mend ends the troubles of all handlers.
-	Mend()
+	// InjectFault makes calls of a handler go wrong that begin from now on.
+	InjectFault(handler string, f CallFault) error
+	// ClearFaults ends the faults of all handlers.
+	ClearFaults()
 	// Hold keeps a part from stepping until Release: "queue" for the pop, or a handler's name.
 	Hold(part string) error
 	Release(part string) error

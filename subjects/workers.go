@@ -51,7 +51,7 @@ type WorkersSpec struct {
 	Base, Max time.Duration
 	// Retries is after how many retries in a row a key is given up; 0 for never.
 	Retries int
-	// Crash says that a panic goes through the worker's loop: the key is not tried again, and the worker rests for a second.
+	// Crash says that a panic goes through the worker's loop: the key is not tried again, and the worker pauses for a second.
 	// Without it a panic is an error like any other.
 	Crash bool
 }
@@ -60,10 +60,10 @@ type WorkersSpec struct {
 type Workers interface {
 	// Spec is what they were made from.
 	Spec() WorkersSpec
-	// Trouble makes reconciles that begin from now on go wrong.
-	Trouble(Trouble)
-	// Mend ends all troubles.
-	Mend()
+	// InjectFault makes reconciles go wrong that begin from now on.
+	InjectFault(CallFault)
+	// ClearFaults ends all faults.
+	ClearFaults()
 	// Hold keeps the workers from taking keys until Release; what they have begun goes on.
 	Hold()
 	Release()

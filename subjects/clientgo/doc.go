@@ -26,7 +26,7 @@
 // of the keys, which is one of the orders that can happen. Everything else has the order that client-go gave it.
 //
 // A call that is slow or panics because the scenario says so takes its time, or panics, in client-go. Where it was let through,
-// because what it tells of has no order, that and the pause of a second that follows a panic are imitated (trouble.go).
+// because what it tells of has no order, that and the pause of a second that follows a panic are imitated (pause.go).
 //
 // The queue is looked at, by reflection and only while the bubble is quiescent, for its length and its keys. Nothing of client-go
 // is written to.

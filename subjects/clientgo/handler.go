@@ -3,31 +3,21 @@ package clientgo
 import (
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
-	"github.com/informersim/informersim/subjects/workers"
-)
-
-// The kinds of choices of a handler.
-var (
-	kindHandle = sim.RegisterKind("handle", sim.ClassAction) // one call of a handler
-	kindReturn = sim.RegisterKind("return", sim.ClassAction) // a slow call returns
+	"github.com/informersim/informersim/subjects/informers"
 )
 
 // handler is an event handler of an informer as an actor: client-go's call blocks until the choice handle is picked.
 type handler struct {
+	informers.Handler
 	i    *actor
-	name string // "i1/h1"
-	spec subjects.HandlerSpec
-	id   sim.ActorID
 	reg  cache.ResourceEventHandlerRegistration
-	pool *workers.Pool // whose queue it fills; nil for none
-	pass chan bool     // buffered: lets the call that is parked return, or panic
+	pass chan bool // buffered: lets the call that is parked return, or panic
 
 	// Guarded by the bubble's mu.
 	parked *notification // the call that blocks; nil if none
@@ -35,14 +25,19 @@ type handler struct {
 	// through is how many calls return at once, their notifications going to the inbox, before one parks again.
 	through int
 	gone    bool // removed, or the informer was stopped: calls return and are not told of
-	resting bool // client-go rests after a call that has panicked: it calls again a second after there is something
+	pausing bool // client-go pauses after a call that has panicked: it calls again a second after there is something
 
-	trouble
-	telling bool // a call is being told of: what waits behind it in client-go does not show yet
-	base    int  // where the unordered part of the inbox begins
-	held    bool
-	synced  bool
-	offered offer
+	pause
+	call    *call // a slow one that is under way; nil for none
+	telling bool  // a call is being told of: what waits behind it in client-go does not show yet
+	base    int   // where the unordered part of the inbox begins
+}
+
+// call is one call of a handler.
+type call struct {
+	n      notification
+	plan   subjects.CallPlan
+	blocks bool // in client-go
 }
 
 // notification is one call.
@@ -64,8 +59,8 @@ func (h *handler) OnAdd(obj any, initial bool) {
 
 // OnUpdate implements cache.ResourceEventHandler.
 func (h *handler) OnUpdate(old, obj any) {
-	n := notification{detail: subjects.NotifyUpdate, obj: obj, old: old, n: revisionOf(old)}
-	if n.n == revisionOf(obj) {
+	n := notification{detail: subjects.NotifyUpdate, obj: obj, old: old, n: subjects.RevisionOf(old)}
+	if n.n == subjects.RevisionOf(obj) {
 		n.detail = subjects.NotifySync
 	}
 	h.called(n)
@@ -89,10 +84,10 @@ func (h *handler) called(n notification) {
 		}
 		n.key = key
 	}
-	n.rv = revisionOf(n.obj)
+	n.rv = subjects.RevisionOf(n.obj)
 	b := h.i.s.gate
 	b.mu.Lock()
-	h.resting = false
+	h.pausing = false
 	switch {
 	case h.gone:
 		b.mu.Unlock()
@@ -111,18 +106,16 @@ func (h *handler) called(n notification) {
 	}
 }
 
-// Name implements sim.Actor.
-func (h *handler) Name() string { return h.name }
-
 // Apply implements sim.Actor: the handler is told one thing.
 func (h *handler) Apply(c sim.Choice) {
-	if c.Kind == kindReturn {
+	if c.Kind == informers.KindReturn {
+		h.Returning()
 		call := h.call
 		h.call = nil
 		h.finish(call)
 		return
 	}
-	h.offered.taken()
+	h.Handling()
 	call := &call{}
 	b := h.i.s.gate
 	b.mu.Lock()
@@ -137,57 +130,54 @@ func (h *handler) Apply(c sim.Choice) {
 	b.mu.Unlock()
 	h.telling = call.blocks
 	h.record(&call.n)
-	call.verdict = h.conduct.Next(call.n.key)
-	if h.pool != nil && !call.verdict.Panics {
-		h.pool.Add(call.n.key)
-	}
-	if call.verdict.Takes == 0 {
+	call.plan = h.Told(call.n.key)
+	if call.plan.Takes == 0 {
 		h.finish(call)
 		return
 	}
-	h.begin(call)
+	h.call = call
+	h.ReturnAfter(call.plan.Takes)
 }
 
 // finish has a call return, or panic.
 func (h *handler) finish(call *call) {
 	h.telling = false
-	if call.verdict.Panics {
-		k := h.i.kernel
-		r := k.Record(h.id, subjects.KindPanic)
-		r.Key = call.n.key
-		k.Emit(r)
+	if call.plan.Panics {
 		h.crash(call)
 	}
 	if call.blocks {
-		h.pass <- call.verdict.Panics
+		h.pass <- call.plan.Panics
 	}
 	h.i.s.gate.touch()
 }
 
 func (h *handler) record(n *notification) {
-	k := h.i.kernel
-	r := k.Record(h.id, subjects.KindNotify)
+	k := h.Kernel
+	r := k.Record(h.ID, subjects.KindNotify)
 	r.Key, r.Detail, r.RV, r.N, r.Obj, r.Old = n.key, n.detail, n.rv, n.n, n.obj, n.old
 	k.Emit(r)
 }
 
-// pending tells whether anything waits for the handler.
-func (h *handler) pending() bool {
+// Pending implements informers.EngineHandler.
+func (h *handler) Pending() bool {
 	h.i.s.gate.mu.Lock()
 	defer h.i.s.gate.mu.Unlock()
 	return h.telling || h.call != nil || h.parked != nil || len(h.inbox) > 0
 }
 
-// busy tells whether anything waits for the handler. After a panic nobody can see from outside whether something does until it
-// was called again.
-func (h *handler) busy() bool {
-	return h.pending() || h.crashed && h.i.kernel.Elapsed() < h.i.poppedAt+crashPause
+// Offer implements informers.EngineHandler.
+func (h *handler) Offer() {
+	h.caughtUp()
+	h.OfferHandle(h.call == nil && h.Pending() && !h.pauses() && !h.Held)
 }
 
-// collect offers the call that waits.
-func (h *handler) collect() {
-	h.caughtUp()
-	h.offered.set(h.i.kernel, h.id, kindHandle, h.call == nil && h.pending() && !h.rests() && !h.held)
+// Remove implements informers.EngineHandler.
+func (h *handler) Remove() error {
+	if err := h.i.inf.RemoveEventHandler(h.reg); err != nil {
+		return err
+	}
+	h.drop()
+	return nil
 }
 
 // checkSynced notes that everything of the initial list has been told. What waits in the inbox has been told as far as
@@ -198,15 +188,10 @@ func (h *handler) collect() {
 // from outside. With that queue the registration is taken at its word only when nothing of the list waits here, where all
 // of it comes at once (pop).
 func (h *handler) checkSynced() {
-	if h.synced || h.lost || !h.reg.HasSynced() || h.call != nil && initial(h.call.n) || slices.ContainsFunc(h.inbox, initial) || h.i.queue.delta && h.parked != nil && initial(*h.parked) {
+	if h.Synced || h.lost || !h.reg.HasSynced() || h.call != nil && initial(h.call.n) || slices.ContainsFunc(h.inbox, initial) || h.i.queue.delta && h.parked != nil && initial(*h.parked) {
 		return
 	}
-	h.synced = true
-	k := h.i.kernel
-	k.Emit(k.Record(h.id, subjects.KindSynced))
-	if h.pool != nil {
-		h.pool.Start()
-	}
+	h.NoteSynced()
 }
 
 func initial(n notification) bool { return n.detail == subjects.NotifyAddInitial }
@@ -244,7 +229,7 @@ func (h *handler) gather(order func([]notification)) {
 	b := h.i.s.gate
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if h.resting {
+	if h.pausing {
 		h.behind = true
 		return
 	}
@@ -271,7 +256,7 @@ func (h *handler) gatherAll() {
 // drop ends the handler: what waits is forgotten.
 func (h *handler) drop() {
 	b := h.i.s.gate
-	h.offered.set(h.i.kernel, h.id, kindHandle, false)
+	h.OfferHandle(false)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	h.gone, h.inbox = true, nil
@@ -279,7 +264,8 @@ func (h *handler) drop() {
 		h.parked = nil
 		h.pass <- false
 	}
-	h.abandon()
+	h.Abandon()
+	h.call, h.telling = nil, false
 	b.touch()
 }
 
@@ -322,36 +308,3 @@ func sortOf(n *notification, all bool) int {
 	}
 	return ordered
 }
-
-// revisionOf is an object's resourceVersion as a number, 0 if it has none.
-func revisionOf(obj any) int64 {
-	m, ok := obj.(interface{ GetResourceVersion() string })
-	if !ok {
-		return 0
-	}
-	rv, err := strconv.ParseInt(m.GetResourceVersion(), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return rv
-}
-
-// offer is one choice that is offered or not.
-type offer struct {
-	on     bool
-	choice sim.Choice
-}
-
-// set offers or withdraws the choice.
-func (o *offer) set(k *sim.Kernel, id sim.ActorID, kind sim.Kind, want bool) {
-	switch {
-	case want && !o.on:
-		o.choice = k.Offer(id, kind, 0)
-	case !want && o.on:
-		k.Withdraw(o.choice)
-	}
-	o.on = want
-}
-
-// taken says that the choice was picked.
-func (o *offer) taken() { o.on = false }

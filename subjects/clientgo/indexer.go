@@ -83,7 +83,7 @@ func (v *indexerView) changed(ts []touched) {
 	now, exists, err := v.i.inf.GetIndexer().GetByKey(key)
 	switch {
 	case err != nil:
-		v.i.kernel.Fail(err)
+		v.i.Kernel.Fail(err)
 	case exists && now != cur:
 		v.record(key, now, cur)
 	case !exists && cur != nil:
@@ -98,12 +98,12 @@ func (v *indexerView) changed(ts []touched) {
 }
 
 func (v *indexerView) record(key string, now, before any) {
-	k := v.i.kernel
-	r := k.Record(v.i.id, subjects.KindIndexer)
-	r.Key, r.Obj, r.Old, r.RV = key, now, before, revisionOf(now)
+	k := v.i.Kernel
+	r := k.Record(v.i.ID, subjects.KindIndexer)
+	r.Key, r.Obj, r.Old, r.RV = key, now, before, subjects.RevisionOf(now)
 	switch {
 	case now == nil:
-		r.Detail, r.RV = "delete", revisionOf(before)
+		r.Detail, r.RV = "delete", subjects.RevisionOf(before)
 	case before != nil:
 		r.Detail = "update"
 	default:

@@ -58,6 +58,6 @@ func (s *stream) send(f frame) {
 	case s.frames <- f:
 		s.t.b.touch()
 	default:
-		s.t.i.kernel.Fail(fmt.Errorf("clientgo: informer %s has a watch open but does not read it", s.t.i.spec.Name))
+		s.t.i.Kernel.Fail(fmt.Errorf("clientgo: informer %s has a watch open but does not read it", s.t.i.Spec.Name))
 	}
 }

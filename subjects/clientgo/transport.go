@@ -75,8 +75,8 @@ func (t *transport) listerWatcher() cache.ListerWatcher {
 //
 // A shared informer has no page size of its own to set; its pager follows whatever the first page says.
 func (t *transport) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	if t.i.spec.PageSize > 0 && !t.whole {
-		o.Limit = t.i.spec.PageSize
+	if t.i.Spec.PageSize > 0 && !t.whole {
+		o.Limit = t.i.Spec.PageSize
 	}
 	t.whole = false
 	var retry informer.RESTRetry
@@ -181,8 +181,8 @@ func (t *transport) collect() {
 		parked, t.due = slices.DeleteFunc(parked, same), slices.DeleteFunc(t.due, same)
 	}
 	for _, d := range waits {
-		k := t.i.kernel
-		r := k.Record(t.i.id, subjects.KindBackoff)
+		k := t.i.Kernel
+		r := k.Record(t.i.ID, subjects.KindBackoff)
 		r.N, r.Detail = int64(d), "retry"
 		k.Emit(r)
 	}
@@ -203,14 +203,14 @@ func (t *transport) sendAll(rs []*request) {
 
 // wake sends what is due.
 func (t *transport) wake() {
-	t.i.wakeOffer.taken()
+	t.i.wake.Taken()
 	due := t.due
 	t.due = nil
 	t.sendAll(due)
 }
 
 func (t *transport) send(r *request) {
-	spec := &t.i.spec
+	spec := &t.i.Spec
 	o := r.options
 	o.LabelSelector, o.FieldSelector = spec.Labels, spec.Fields
 	t.live = append(t.live, r)

@@ -45,8 +45,8 @@ type goWorker struct {
 
 // AddWorkers implements subjects.Informer.
 func (i *actor) AddWorkers(spec subjects.WorkersSpec) (subjects.Workers, error) {
-	name := i.spec.Name + "/" + spec.Name
-	pool, err := workers.NewPool(i.kernel, spec, workers.Source{Handler: name, Get: i.Get})
+	name := i.Spec.Name + "/" + spec.Name
+	pool, err := workers.NewPool(i.Kernel, spec, workers.Source{Handler: name, Get: i.Get})
 	if err != nil {
 		return nil, err
 	}

@@ -2,18 +2,11 @@ package stack
 
 import (
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/utils/clock"
 
 	"github.com/informersim/informersim/informer"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
-	"github.com/informersim/informersim/subjects/workers"
-)
-
-// The kinds of choices of a handler.
-var (
-	kindHandle = sim.RegisterKind("handle", sim.ClassAction) // one call of a handler
-	kindReturn = sim.RegisterKind("return", sim.ClassAction) // a slow call returns
+	"github.com/informersim/informersim/subjects/informers"
 )
 
 // nullHandler stands where a user's handler would: what the handler is told is recorded instead.
@@ -21,153 +14,97 @@ var nullHandler = cache.ResourceEventHandlerFuncs{}
 
 // handler is one listener as an actor: each call is a choice.
 type handler struct {
+	informers.Handler
 	informer *actor
-	name     string
-	spec     subjects.HandlerSpec
-	id       sim.ActorID
 	listener *informer.Listener
-	pool     *workers.Pool // whose queue it fills; nil for none
-	conduct  *subjects.Conduct
-	offered  bool
-	choice   sim.Choice
-	held     bool
-	synced   bool
-
-	call    *slowCall // under way; nil for none
-	crashed bool      // the last call has panicked
-	rests   bool      // the timer of its rest is set
+	call     *subjects.CallPlan // a slow one that is under way; nil for none
+	pausing  bool               // the timer of its pause after a panic is set
 }
 
-// slowCall is a call of a handler that takes time.
-type slowCall struct {
-	verdict subjects.Verdict
-	choice  sim.Choice
-	due     bool // that it returns is offered
-	timer   clock.Timer
-}
+// Pending implements informers.EngineHandler.
+func (h *handler) Pending() bool { return h.call != nil || h.listener.Len() > 0 }
 
-// Name implements sim.Actor.
-func (h *handler) Name() string { return h.name }
-
-func (h *handler) offer() {
+// Offer implements informers.EngineHandler.
+func (h *handler) Offer() {
 	want := h.call == nil && h.listener.Len() > 0
-	if want && h.crashed {
-		want = !h.resting()
+	if want && h.Crashed {
+		want = !h.pauses()
 	}
-	want = want && !h.held
-	switch {
-	case want && !h.offered:
-		h.choice = h.informer.kernel.Offer(h.id, kindHandle, 0)
-		h.offered = true
-	case !want && h.offered:
-		h.withdraw()
-	}
+	h.OfferHandle(want && !h.Held)
 }
 
-// resting tells whether the handler rests after a panic (I85).
-func (h *handler) resting() bool {
-	until, resting := h.listener.Rest(h.informer.now())
+// pauses tells whether the handler pauses after a panic (I85).
+func (h *handler) pauses() bool {
+	until, pauses := h.listener.Rest(h.informer.now())
 	switch {
-	case !resting:
-		h.crashed = false
-	case !h.rests:
-		h.rests = true
-		h.informer.kernel.Clock().AfterFunc(until.Sub(h.informer.now()), func() {
-			h.rests = false
-			h.offer()
+	case !pauses:
+		h.Crashed = false
+	case !h.pausing:
+		h.pausing = true
+		h.Kernel.Clock().AfterFunc(until.Sub(h.informer.now()), func() {
+			h.pausing = false
+			h.Offer()
 		})
 	}
-	return resting
+	return pauses
 }
 
-func (h *handler) withdraw() {
-	if h.offered {
-		h.informer.kernel.Withdraw(h.choice)
-		h.offered = false
-	}
+// Remove implements informers.EngineHandler.
+func (h *handler) Remove() error {
+	h.informer.inf.Processor.RemoveListener(h.listener)
+	h.drop()
+	return nil
 }
 
 // drop ends the handler: what waits is forgotten.
 func (h *handler) drop() {
-	h.held = true
-	h.withdraw()
-	if c := h.call; c != nil {
-		h.call = nil
-		c.timer.Stop()
-		if c.due {
-			h.informer.kernel.Withdraw(c.choice)
-		}
-	}
-}
-
-// busy tells whether anything waits for the handler. After a panic nobody can see from outside whether something does until
-// it was called again.
-func (h *handler) busy() bool {
-	if h.call != nil || h.listener.Len() > 0 {
-		return true
-	}
-	return h.crashed && h.informer.kernel.Elapsed() < h.informer.poppedAt+crashPause
-}
-
-// noteCrashPause has time stop where a handler that has panicked may not be busy any more.
-func (i *actor) noteCrashPause() {
-	i.poppedAt = i.kernel.Elapsed()
-	i.kernel.Clock().AfterFunc(crashPause, func() {})
+	h.Held = true
+	h.OfferHandle(false)
+	h.call = nil
+	h.Abandon()
 }
 
 // Apply implements sim.Actor: the handler is told one thing.
 func (h *handler) Apply(c sim.Choice) {
-	if c.Kind == kindReturn {
-		v := h.call.verdict
+	if c.Kind == informers.KindReturn {
+		h.Returning()
+		p := *h.call
 		h.call = nil
-		h.finish(v)
+		h.finish(p)
 		return
 	}
-	h.offered = false
+	h.Handling()
 	n := h.listener.Begin()
 	if n == nil {
-		h.offer()
+		h.Offer()
 		return
 	}
 	h.record(n)
-	v := h.conduct.Next(n.Key)
-	if h.pool != nil && !v.Panics {
-		h.pool.Add(n.Key)
-	}
-	if v.Takes == 0 {
-		h.finish(v)
+	p := h.Told(n.Key)
+	if p.Takes == 0 {
+		h.finish(p)
 		return
 	}
-	call := &slowCall{verdict: v}
-	h.call = call
-	k := h.informer.kernel
-	call.timer = k.Clock().AfterFunc(v.Takes, func() {
-		call.due = true
-		call.choice = k.Offer(h.id, kindReturn, 0)
-	})
+	slow := p // p itself stays off the heap
+	h.call = &slow
+	h.ReturnAfter(p.Takes)
 }
 
 // finish ends the call in flight.
-func (h *handler) finish(v subjects.Verdict) {
-	if v.Panics {
-		k := h.informer.kernel
-		r := k.Record(h.id, subjects.KindPanic)
-		r.Key = h.listener.InFlight().Key
-		k.Emit(r)
+func (h *handler) finish(p subjects.CallPlan) {
+	if p.Panics {
+		h.NotePanic(h.listener.InFlight().Key)
 		h.listener.Crash()
-		h.crashed = true
-		h.informer.crashed = true
-		h.informer.noteCrashPause()
 	} else {
 		h.listener.Finish()
 	}
-	h.offer()
+	h.Offer()
 	h.checkSynced()
 }
 
 func (h *handler) record(n *informer.Notification) {
-	k, revisions := h.informer.kernel, &h.informer.revisions
-	r := k.Record(h.id, subjects.KindNotify)
+	k, revisions := h.Kernel, &h.informer.revisions
+	r := k.Record(h.ID, subjects.KindNotify)
 	r.Key = n.Key
 	switch n.Type {
 	case informer.NotifyAdd:
@@ -195,12 +132,7 @@ func (h *handler) record(n *informer.Notification) {
 }
 
 func (h *handler) checkSynced() {
-	if !h.synced && h.listener.HasSynced() {
-		h.synced = true
-		k := h.informer.kernel
-		k.Emit(k.Record(h.id, subjects.KindSynced))
-		if h.pool != nil {
-			h.pool.Start()
-		}
+	if !h.Synced && h.listener.HasSynced() {
+		h.NoteSynced()
 	}
 }

@@ -30,7 +30,7 @@ func (q *observedQueue) WriteKeyed(t cache.DeltaType, key string, obj any) error
 
 // Replace implements core.QueueWriter.
 func (q *observedQueue) Replace(list []any, rv string) error {
-	k := q.informer.kernel
+	k := q.informer.Kernel
 	keys := make([]string, 0, len(list))
 	for _, obj := range list {
 		key, err := informer.MetaNamespaceKey(obj)
@@ -39,12 +39,12 @@ func (q *observedQueue) Replace(list []any, rv string) error {
 		}
 		keys = append(keys, key)
 	}
-	r := k.Record(q.informer.id, subjects.KindReplace)
+	r := k.Record(q.informer.ID, subjects.KindReplace)
 	r.N, r.Obj = int64(len(list)), keys
 	if !q.atomic {
 		r.Detail = subjects.TombstonesVisible
 	}
-	r.RV = parseRevision(rv)
+	r.RV = subjects.ParseRevision(rv)
 	k.Emit(r)
 	q.replacing = true
 	err := q.Queue.Replace(list, rv)
@@ -56,8 +56,8 @@ func (q *observedQueue) Replace(list []any, rv string) error {
 func (q *observedQueue) Resync() error {
 	before := q.Queue.Len()
 	err := q.Queue.Resync()
-	k := q.informer.kernel
-	r := k.Record(q.informer.id, subjects.KindResync)
+	k := q.informer.Kernel
+	r := k.Record(q.informer.ID, subjects.KindResync)
 	r.N = int64(q.Queue.Len() - before)
 	k.Emit(r)
 	return err
@@ -65,8 +65,8 @@ func (q *observedQueue) Resync() error {
 
 func (q *observedQueue) enqueued(t cache.DeltaType, key string, _ any) {
 	if q.replacing && t == cache.Deleted {
-		k := q.informer.kernel
-		r := k.Record(q.informer.id, subjects.KindTombstone)
+		k := q.informer.Kernel
+		r := k.Record(q.informer.ID, subjects.KindTombstone)
 		r.Key = key
 		k.Emit(r)
 	}
@@ -119,8 +119,8 @@ func (s *observedStore) ReplaceKeys(keys []string, objs []any, resourceVersion s
 }
 
 func (s *observedStore) record(key, detail string, obj, old any) {
-	k := s.informer.kernel
-	r := k.Record(s.informer.id, subjects.KindIndexer)
+	k := s.informer.Kernel
+	r := k.Record(s.informer.ID, subjects.KindIndexer)
 	r.Key, r.Detail, r.Obj, r.Old = key, detail, obj, old
 	if obj != nil {
 		r.RV = s.informer.revisions.of(obj)

@@ -25,7 +25,7 @@ type transport struct {
 }
 
 func newTransport(i *actor) transport {
-	return transport{informer: i, client: i.stack.env.Cluster.Connect(i.spec.Name, i.spec.Policy)}
+	return transport{informer: i, client: i.stack.env.Cluster.Connect(i.Spec.Name, i.Spec.Policy)}
 }
 
 // begin says that what follows was made to happen by the connection.
@@ -57,8 +57,8 @@ func (t *transport) follow(w *informer.Want) {
 }
 
 func (t *transport) recordWait(why string, until time.Time) {
-	k := t.informer.kernel
-	r := k.Record(t.informer.id, subjects.KindBackoff)
+	k := t.informer.Kernel
+	r := k.Record(t.informer.ID, subjects.KindBackoff)
 	r.N, r.Detail = int64(until.Sub(t.informer.now())), why
 	k.Emit(r)
 }
@@ -73,11 +73,11 @@ func (t *transport) cancel() {
 
 func (t *transport) send() {
 	o := t.options
-	o.LabelSelector, o.FieldSelector = t.informer.spec.Labels, t.informer.spec.Fields
+	o.LabelSelector, o.FieldSelector = t.informer.Spec.Labels, t.informer.Spec.Fields
 	if t.op == informer.OpWatch {
-		t.req = t.client.Watch(t.informer.spec.Resource, t.informer.spec.Namespace, o, t)
+		t.req = t.client.Watch(t.informer.Spec.Resource, t.informer.Spec.Namespace, o, t)
 	} else {
-		t.req = t.client.List(t.informer.spec.Resource, t.informer.spec.Namespace, o, t)
+		t.req = t.client.List(t.informer.Spec.Resource, t.informer.Spec.Namespace, o, t)
 	}
 }
 
@@ -173,7 +173,7 @@ func (t *transport) OnEvent(req fakeapiserver.ReqID, e fakeapiserver.Event) {
 		return
 	}
 	i.offerPop()
-	if !i.synced {
+	if !i.Synced {
 		i.checkSynced()
 	}
 }

@@ -10,10 +10,6 @@ import (
 	"github.com/informersim/informersim/subjects/workers"
 )
 
-// crashPause is how long a worker rests whose reconcile has panicked and was not caught, as wait.UntilWithContext has it in
-// every controller.
-const crashPause = time.Second
-
 // WorkQueue is what a worker's loop needs of its queue: core.RateLimitingQueue has it.
 type WorkQueue interface {
 	Add(key string) workqueue.AddResult
@@ -30,12 +26,12 @@ type WorkQueue interface {
 
 // AddWorkers implements subjects.Informer.
 func (i *actor) AddWorkers(spec subjects.WorkersSpec) (subjects.Workers, error) {
-	name := i.spec.Name + "/" + spec.Name
-	pool, err := workers.NewPool(i.kernel, spec, workers.Source{Handler: name, Get: i.Get})
+	name := i.Spec.Name + "/" + spec.Name
+	pool, err := workers.NewPool(i.Kernel, spec, workers.Source{Handler: name, Get: i.Get})
 	if err != nil {
 		return nil, err
 	}
-	q := &workQueue{informer: i, pool: pool, spec: spec, resting: make([]bool, spec.Count)}
+	q := &workQueue{informer: i, pool: pool, spec: spec, pausing: make([]bool, spec.Count)}
 	make := i.stack.parts.WorkQueue
 	if make == nil {
 		make = newWorkQueue
@@ -65,7 +61,7 @@ type workQueue struct {
 	pool     *workers.Pool
 	spec     subjects.WorkersSpec
 	q        WorkQueue
-	resting  []bool // workers that have panicked and rest
+	pausing  []bool // workers whose loop a panic has ended
 	timer    clock.Timer
 	timerAt  time.Time
 }
@@ -93,7 +89,7 @@ func (w *workQueue) Add(key string) { w.q.Add(key) }
 func (w *workQueue) Len() int { return w.q.Len() }
 
 // Idle implements workers.Queue.
-func (w *workQueue) Idle(worker int) bool { return !w.resting[worker] && !w.pool.Working(worker) }
+func (w *workQueue) Idle(worker int) bool { return !w.pausing[worker] && !w.pool.Working(worker) }
 
 // Begin implements workers.Queue.
 func (w *workQueue) Begin(int) (string, bool) {
@@ -108,7 +104,7 @@ func (w *workQueue) End(worker int, key string, o workers.Outcome) workers.Ended
 	case o == workers.OK:
 		w.q.Forget(key)
 	case o == workers.Panicked && w.spec.Crash:
-		w.rest(worker)
+		w.pause(worker)
 	case w.spec.Retries > 0 && w.q.NumRequeues(key) >= w.spec.Retries:
 		w.q.Forget(key)
 		e.GivenUp = true
@@ -120,11 +116,11 @@ func (w *workQueue) End(worker int, key string, o workers.Outcome) workers.Ended
 	return e
 }
 
-// rest lets a worker rest, whose loop a panic has ended.
-func (w *workQueue) rest(worker int) {
-	w.resting[worker] = true
-	w.informer.kernel.Clock().AfterFunc(crashPause, func() {
-		w.resting[worker] = false
+// pause lets a worker pause whose loop a panic has ended.
+func (w *workQueue) pause(worker int) {
+	w.pausing[worker] = true
+	w.informer.Kernel.Clock().AfterFunc(subjects.CrashPause, func() {
+		w.pausing[worker] = false
 		w.pool.Offer()
 	})
 }
@@ -148,7 +144,7 @@ func (w *workQueue) arm() {
 		w.timer.Stop()
 	}
 	if w.timerAt = at; any {
-		w.timer = w.informer.kernel.Clock().AfterFunc(at.Sub(w.informer.now()), w.ring)
+		w.timer = w.informer.Kernel.Clock().AfterFunc(at.Sub(w.informer.now()), w.ring)
 	}
 }
 

@@ -2,7 +2,6 @@ package workers
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -58,7 +57,7 @@ type Pool struct {
 	queue   Queue
 	id      sim.ActorID
 	workers []*worker
-	conduct *subjects.Conduct
+	faults  *subjects.CallFaults
 
 	started, held, stopping, stopped bool
 
@@ -74,7 +73,7 @@ func NewPool(k *sim.Kernel, spec subjects.WorkersSpec, source Source) (*Pool, er
 	if spec.Count < 1 {
 		return nil, fmt.Errorf("workers %s: there must be one at least, not %d", spec.Name, spec.Count)
 	}
-	p := &Pool{kernel: k, spec: spec, source: source, conduct: subjects.NewConduct(k, spec.Name)}
+	p := &Pool{kernel: k, spec: spec, source: source, faults: subjects.NewCallFaults(k, spec.Name)}
 	p.id = k.Register(poolActor{p})
 	for n := range spec.Count {
 		w := &worker{pool: p, n: n}
@@ -150,11 +149,11 @@ func (p *Pool) flush() {
 // Spec implements subjects.Workers.
 func (p *Pool) Spec() subjects.WorkersSpec { return p.spec }
 
-// Trouble implements subjects.Workers.
-func (p *Pool) Trouble(t subjects.Trouble) { p.conduct.Set(t) }
+// InjectFault implements subjects.Workers.
+func (p *Pool) InjectFault(f subjects.CallFault) { p.faults.Inject(f) }
 
-// Mend implements subjects.Workers.
-func (p *Pool) Mend() { p.conduct.Mend() }
+// ClearFaults implements subjects.Workers.
+func (p *Pool) ClearFaults() { p.faults.Clear() }
 
 // Hold implements subjects.Workers.
 func (p *Pool) Hold() { p.setHeld(true) }
@@ -206,15 +205,7 @@ func (p *Pool) revision(key string) int64 {
 	if !ok {
 		return 0
 	}
-	m, ok := obj.(interface{ GetResourceVersion() string })
-	if !ok {
-		return 0
-	}
-	rv, err := strconv.ParseInt(m.GetResourceVersion(), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return rv
+	return subjects.RevisionOf(obj)
 }
 
 // ended is called when a worker has found its queue shut down and empty.

@@ -18,15 +18,14 @@ func IsWork(k sim.Kind) bool { return k == kindTake || k == kindFinish }
 
 // worker is one worker as an actor.
 type worker struct {
-	pool    *Pool
-	n       int
-	id      sim.ActorID
-	busy    bool
-	key     string
-	verdict subjects.Verdict
-	gone    bool
-	taking  bool // the choice take is offered
-	choice  sim.Choice
+	pool  *Pool
+	n     int
+	id    sim.ActorID
+	busy  bool
+	key   string
+	plan  subjects.CallPlan // of the reconcile
+	gone  bool
+	takes sim.Toggle
 }
 
 // Name implements sim.Actor.
@@ -36,21 +35,17 @@ func (w *worker) Name() string { return fmt.Sprintf("%s/%d", w.pool.spec.Name, w
 func (w *worker) offer() {
 	p := w.pool
 	want := p.started && !p.held && !w.busy && !w.gone && (p.stopping || p.queue.Len() > 0) && p.queue.Idle(w.n)
-	switch {
-	case want && !w.taking && p.since != 0:
-		w.choice = p.kernel.OfferSince(w.id, kindTake, 0, p.since)
-	case want && !w.taking:
-		w.choice = p.kernel.Offer(w.id, kindTake, 0)
-	case !want && w.taking:
-		p.kernel.Withdraw(w.choice)
+	if p.since != 0 {
+		w.takes.SetSince(p.kernel, w.id, kindTake, want, p.since)
+		return
 	}
-	w.taking = want
+	w.takes.Set(p.kernel, w.id, kindTake, want)
 }
 
 // Apply implements sim.Actor.
 func (w *worker) Apply(c sim.Choice) {
 	if c.Kind == kindTake {
-		w.taking = false
+		w.takes.Taken()
 		w.take()
 	} else {
 		w.finish()
@@ -66,12 +61,12 @@ func (w *worker) take() {
 		p.ended()
 		return
 	}
-	w.busy, w.key, w.verdict = true, key, p.conduct.Next(key)
+	w.busy, w.key, w.plan = true, key, p.faults.Next(key)
 	r := p.kernel.Record(w.id, subjects.KindReconcile)
 	r.Key, r.RV = key, p.revision(key)
 	p.kernel.Emit(r)
-	if w.verdict.Takes > 0 {
-		p.kernel.Clock().AfterFunc(w.verdict.Takes, w.due)
+	if w.plan.Takes > 0 {
+		p.kernel.Clock().AfterFunc(w.plan.Takes, w.due)
 		return
 	}
 	w.due()
@@ -83,9 +78,9 @@ func (w *worker) due() { w.pool.kernel.Offer(w.id, kindFinish, 0) }
 func (w *worker) finish() {
 	p, o := w.pool, OK
 	switch {
-	case w.verdict.Panics:
+	case w.plan.Panics:
 		o = Panicked
-	case w.verdict.Fails:
+	case w.plan.Fails:
 		o = Failed
 	}
 	w.busy = false

@@ -18,11 +18,11 @@ var reconcileSpec = spec{
 	name:  "reconcile",
 	usage: "reconcile WORKER [takes=DURATION] [fails=RATE] [panics=RATE] [key=KEY]; a RATE is a number, a probability, always or never",
 	doc:   "makes the reconciles of workers slow, fail or panic from now on",
-	parse: func(r *script.ArgReader) Command { return parseTrouble(r, "reconcile", "worker", true) },
+	parse: func(r *script.ArgReader) Command { return parseCallFault(r, "reconcile", "worker", true) },
 }
 
 // handle says how the calls of a handler go that begin from now on. A panic is survived, as with ReallyCrash off: the
-// notification is lost, and the handler rests for a second (I85).
+// notification is lost, and the handler pauses for a second (I85).
 //
 //	handle h1 takes=2s
 //	handle h1 panics=1 key=default/a
@@ -30,32 +30,32 @@ var handleSpec = spec{
 	name:  "handle",
 	usage: "handle HANDLER [takes=DURATION] [panics=RATE] [key=KEY]; a RATE is a number, a probability, always or never",
 	doc:   "makes the calls of a handler slow or panic from now on",
-	parse: func(r *script.ArgReader) Command { return parseTrouble(r, "handle", "handler", false) },
+	parse: func(r *script.ArgReader) Command { return parseCallFault(r, "handle", "handler", false) },
 }
 
 // maxTakes is how long a call may take. A world must be able to heal after it.
 const maxTakes = 5 * time.Minute
 
-type troubleCmd struct {
-	what    string // the command
-	target  string
-	trouble subjects.Trouble
+type callFaultCmd struct {
+	what   string // the command
+	target string
+	fault  subjects.CallFault
 }
 
-func parseTrouble(r *script.ArgReader, what, target string, fails bool) Command {
-	c := &troubleCmd{what: what, target: r.Next(target).Value}
+func parseCallFault(r *script.ArgReader, what, target string, fails bool) Command {
+	c := &callFaultCmd{what: what, target: r.Next(target).Value}
 	takes, slow := r.Key("takes")
-	c.trouble.Takes = r.Duration("takes", 0)
-	if c.trouble.Takes > maxTakes {
+	c.fault.Takes = r.Duration("takes", 0)
+	if c.fault.Takes > maxTakes {
 		r.Fail(script.Errorf(takes.Pos, "5m is the longest", "%s: takes=%s is too long", what, takes.Value))
 	}
 	failing := false
 	if fails {
-		c.trouble.Fails, failing = rate(r, "fails")
+		c.fault.Fails, failing = rate(r, "fails")
 	}
 	panicking := false
-	c.trouble.Panics, panicking = rate(r, "panics")
-	c.trouble.Key = r.String("key", "")
+	c.fault.Panics, panicking = rate(r, "panics")
+	c.fault.Key = r.String("key", "")
 	if !slow && !failing && !panicking && !r.Failed() {
 		r.Fail(script.Errorf(takes.Pos, "write it like takes=2s or panics=1", "%s: it does not say what goes wrong", what))
 	}
@@ -81,15 +81,15 @@ func rate(r *script.ArgReader, key string) (rate subjects.Rate, given bool) {
 	return subjects.Rate{Odds: uint32(p * (1 << 16))}, true
 }
 
-func (c *troubleCmd) faultKinds() []string {
+func (c *callFaultCmd) faultKinds() []string {
 	var kinds []string
 	for _, k := range []struct {
 		name string
 		is   bool
 	}{
-		{"slow", c.trouble.Takes > 0},
-		{"fails", c.trouble.Fails != subjects.Rate{}},
-		{"panics", c.trouble.Panics != subjects.Rate{}},
+		{"slow", c.fault.Takes > 0},
+		{"fails", c.fault.Fails != subjects.Rate{}},
+		{"panics", c.fault.Panics != subjects.Rate{}},
 	} {
 		if k.is {
 			kinds = append(kinds, c.what+"-"+k.name)
@@ -98,17 +98,17 @@ func (c *troubleCmd) faultKinds() []string {
 	return kinds
 }
 
-func (c *troubleCmd) declare(d *declarations, s *script.Command) error {
+func (c *callFaultCmd) declare(d *declarations, s *script.Command) error {
 	if c.what == "reconcile" {
 		return d.need(s, c.target, "worker")
 	}
 	return d.need(s, c.target, "handler", "worker")
 }
 
-func (c *troubleCmd) run(w *World) error {
+func (c *callFaultCmd) run(w *World) error {
 	if c.what == "reconcile" {
-		w.workers[c.target].Trouble(c.trouble)
+		w.workers[c.target].InjectFault(c.fault)
 		return nil
 	}
-	return w.handlers[c.target].Trouble(c.target, c.trouble)
+	return w.handlers[c.target].InjectFault(c.target, c.fault)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// asker asks a conduct within steps, where numbers can be drawn.
+// asker asks for plans within steps, where numbers can be drawn.
 type asker struct {
 	k   *sim.Kernel
 	id  sim.ActorID
@@ -19,10 +19,10 @@ var kindAsk = sim.RegisterKind("ask", sim.ClassAction)
 func (*asker) Name() string       { return "asker" }
 func (a *asker) Apply(sim.Choice) { a.ask() }
 
-func ask(t *testing.T, seed uint64, f func(*Conduct)) {
+func ask(t *testing.T, seed uint64, f func(*CallFaults)) {
 	t.Helper()
 	k := sim.NewKernel(sim.Options{Seed: seed, Strategy: sim.NewFIFO()})
-	a := &asker{k: k, ask: func() { f(NewConduct(k, "c1")) }}
+	a := &asker{k: k, ask: func() { f(NewCallFaults(k, "c1")) }}
 	a.id = k.Register(a)
 	k.Offer(a.id, kindAsk, 0)
 	if !k.Step() || k.Err() != nil {
@@ -30,49 +30,48 @@ func ask(t *testing.T, seed uint64, f func(*Conduct)) {
 	}
 }
 
-// A trouble lasts for as many calls as it says; that of one key goes before that of all; and a new one takes the place of
-// the one before.
-func TestConductTroubles(t *testing.T) {
-	ask(t, 1, func(c *Conduct) {
-		if v := c.Next("a"); v != (Verdict{}) {
-			t.Errorf("without troubles: %+v", v)
+// A fault lasts for as many calls as it says; that of one key goes before that of all; and a new one replaces the one before.
+func TestCallFaults(t *testing.T) {
+	ask(t, 1, func(c *CallFaults) {
+		if v := c.Next("a"); v != (CallPlan{}) {
+			t.Errorf("without faults: %+v", v)
 		}
-		c.Set(Trouble{Fails: Rate{Times: 2}, Takes: time.Second})
-		c.Set(Trouble{Key: "b", Panics: Always})
+		c.Inject(CallFault{Fails: Rate{Times: 2}, Takes: time.Second})
+		c.Inject(CallFault{Key: "b", Panics: Always})
 		for n, want := range []struct {
 			key string
-			v   Verdict
+			v   CallPlan
 		}{
-			{"a", Verdict{Takes: time.Second, Fails: true}}, {"b", Verdict{Panics: true}}, {"c", Verdict{Takes: time.Second, Fails: true}},
-			{"a", Verdict{Takes: time.Second}}, {"b", Verdict{Panics: true}},
+			{"a", CallPlan{Takes: time.Second, Fails: true}}, {"b", CallPlan{Panics: true}}, {"c", CallPlan{Takes: time.Second, Fails: true}},
+			{"a", CallPlan{Takes: time.Second}}, {"b", CallPlan{Panics: true}},
 		} {
 			if v := c.Next(want.key); v != want.v {
 				t.Errorf("call %d, of %s: %+v, want %+v", n+1, want.key, v, want.v)
 			}
 		}
-		c.Set(Trouble{Fails: Rate{Times: 1}, Panics: Rate{Times: 1}})
-		if v := c.Next("a"); v != (Verdict{Panics: true}) {
+		c.Inject(CallFault{Fails: Rate{Times: 1}, Panics: Rate{Times: 1}})
+		if v := c.Next("a"); v != (CallPlan{Panics: true}) {
 			t.Errorf("what panics does not fail too, and what took time does not any more: %+v", v)
 		}
-		if v := c.Next("a"); v != (Verdict{Fails: true}) {
+		if v := c.Next("a"); v != (CallPlan{Fails: true}) {
 			t.Errorf("a panic has used up a failure: %+v", v)
 		}
-		c.Mend()
-		if v := c.Next("b"); v != (Verdict{}) {
-			t.Errorf("mended: %+v", v)
+		c.Clear()
+		if v := c.Next("b"); v != (CallPlan{}) {
+			t.Errorf("cleared: %+v", v)
 		}
 	})
-	var none *Conduct
-	if v := none.Next("a"); v != (Verdict{}) {
-		t.Errorf("nobody's conduct: %+v", v)
+	var none *CallFaults
+	if v := none.Next("a"); v != (CallPlan{}) {
+		t.Errorf("nobody's faults: %+v", v)
 	}
 }
 
 // What is drawn about one key does not depend on the calls about others.
-func TestConductOdds(t *testing.T) {
+func TestCallFaultOdds(t *testing.T) {
 	draw := func(seed uint64, others int) (fails []bool) {
-		ask(t, seed, func(c *Conduct) {
-			c.Set(Trouble{Fails: Rate{Odds: 1 << 15}})
+		ask(t, seed, func(c *CallFaults) {
+			c.Inject(CallFault{Fails: Rate{Odds: 1 << 15}})
 			for range 64 {
 				for range others {
 					c.Next("b")

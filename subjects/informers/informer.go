@@ -1,0 +1,203 @@
+package informers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/workers"
+)
+
+// The kinds of choices of an informer.
+var (
+	KindPop  = sim.RegisterKind("pop", sim.ClassAction)  // the controller pops from the queue and processes what it took
+	KindWake = sim.RegisterKind("wake", sim.ClassAction) // a wait is over: a backoff, a resync period, a retry
+)
+
+// Engine is an engine's informer, as an actor.
+type Engine interface {
+	sim.Actor
+	// Queued is how many entries its queue has.
+	Queued() int
+}
+
+// Informer is embedded by the informer of an engine, whose handlers are of the type H. Init comes first.
+type Informer[H EngineHandler] struct {
+	Kernel   *sim.Kernel
+	Spec     subjects.InformerSpec
+	ID       sim.ActorID
+	Attached []H // the handlers, in order of adding
+	Synced   bool
+	Stopped  bool
+
+	engine    Engine
+	selection selection
+	pop       sim.Toggle
+	held      bool
+	crashes   crashes
+}
+
+// crashes is what an informer knows of panics of its handlers.
+type crashes struct {
+	any      bool          // a handler has panicked
+	poppedAt time.Duration // when something was last popped after that
+}
+
+// note has time stop where a handler that has panicked may not be busy any more.
+func (c *crashes) note(k *sim.Kernel) {
+	c.poppedAt = k.Elapsed()
+	k.Clock().AfterFunc(subjects.CrashPause, func() {})
+}
+
+// Init sets up the informer e, which embeds i, and registers it with the kernel.
+func (i *Informer[H]) Init(k *sim.Kernel, spec subjects.InformerSpec, e Engine) error {
+	selection, err := newSelection(&spec)
+	if err != nil {
+		return err
+	}
+	i.Kernel, i.Spec, i.engine, i.selection = k, spec, e, selection
+	i.ID = k.Register(e)
+	return nil
+}
+
+// Name implements sim.Actor and subjects.Informer.
+func (i *Informer[H]) Name() string { return i.Spec.Name }
+
+// Resource implements subjects.Informer.
+func (i *Informer[H]) Resource() fakeapiserver.ResourceID { return i.Spec.Resource }
+
+// Selects implements subjects.Informer.
+func (i *Informer[H]) Selects(obj runtime.Object) bool { return i.selection.selects(obj) }
+
+// NewHandler is what a handler begins with that fills the queue of pool; nil for none.
+func (i *Informer[H]) NewHandler(spec subjects.HandlerSpec, pool *workers.Pool) Handler {
+	name := i.Spec.Name + "/" + spec.Name
+	return Handler{Kernel: i.Kernel, Spec: spec, Pool: pool, name: name, faults: subjects.NewCallFaults(i.Kernel, name), crashes: &i.crashes}
+}
+
+// Attach adds a handler, once the engine's informer has it.
+func (i *Informer[H]) Attach(h H) {
+	b := h.Base()
+	b.ID = i.Kernel.Register(h)
+	i.Attached = append(i.Attached, h)
+	i.note(b.ID, "added")
+}
+
+// RemoveHandler implements subjects.Informer.
+func (i *Informer[H]) RemoveHandler(name string) error {
+	h, err := i.handler(name)
+	if err != nil {
+		return err
+	}
+	if err := h.Remove(); err != nil {
+		return err
+	}
+	i.Attached = slices.DeleteFunc(i.Attached, func(x H) bool { return x == h })
+	i.note(h.Base().ID, "removed")
+	return nil
+}
+
+func (i *Informer[H]) note(handler sim.ActorID, detail string) {
+	r := i.Kernel.Record(handler, subjects.KindHandler)
+	r.Detail = detail
+	i.Kernel.Emit(r)
+}
+
+// Handlers implements subjects.Informer.
+func (i *Informer[H]) Handlers() []string {
+	names := make([]string, len(i.Attached))
+	for k, h := range i.Attached {
+		names[k] = h.Base().Spec.Name
+	}
+	return names
+}
+
+func (i *Informer[H]) handler(name string) (H, error) {
+	for _, h := range i.Attached {
+		if h.Base().Spec.Name == name {
+			return h, nil
+		}
+	}
+	var none H
+	return none, fmt.Errorf("informer %s has no handler %q; it has %s", i.Spec.Name, name, strings.Join(i.Handlers(), ", "))
+}
+
+// InjectFault implements subjects.Informer.
+func (i *Informer[H]) InjectFault(handler string, f subjects.CallFault) error {
+	h, err := i.handler(handler)
+	if err != nil {
+		return err
+	}
+	h.Base().faults.Inject(f)
+	return nil
+}
+
+// ClearFaults implements subjects.Informer.
+func (i *Informer[H]) ClearFaults() {
+	for _, h := range i.Attached {
+		h.Base().faults.Clear()
+	}
+}
+
+// Hold implements subjects.Informer.
+func (i *Informer[H]) Hold(part string) error { return i.setHeld(part, true) }
+
+// Release implements subjects.Informer.
+func (i *Informer[H]) Release(part string) error { return i.setHeld(part, false) }
+
+func (i *Informer[H]) setHeld(part string, held bool) error {
+	if part == "queue" {
+		i.held = held
+		i.OfferPop(i.engine.Queued())
+		return nil
+	}
+	h, err := i.handler(part)
+	if err != nil {
+		return err
+	}
+	h.Base().Held = held
+	h.Offer()
+	return nil
+}
+
+// OfferPop offers the choice pop if so many entries are queued.
+func (i *Informer[H]) OfferPop(queued int) {
+	i.pop.Set(i.Kernel, i.ID, KindPop, !i.held && !i.Stopped && queued > 0)
+}
+
+// Popping says that the choice pop was picked.
+func (i *Informer[H]) Popping() {
+	i.pop.Taken()
+	if i.crashes.any {
+		i.crashes.note(i.Kernel)
+	}
+}
+
+// NoteSynced notes that the informer has synced.
+func (i *Informer[H]) NoteSynced() {
+	i.Synced = true
+	i.Kernel.Emit(i.Kernel.Record(i.ID, subjects.KindSynced))
+}
+
+// Busy implements subjects.Informer.
+func (i *Informer[H]) Busy() bool {
+	return i.engine.Queued() > 0 || slices.ContainsFunc(i.Attached, func(h H) bool { return h.Pending() || h.Base().crashedLately() })
+}
+
+// Lookup is what an Indexer holds of a key.
+func Lookup(indexer interface {
+	GetByKey(key string) (obj any, exists bool, err error)
+}, key string) (runtime.Object, bool) {
+	obj, ok, err := indexer.GetByKey(key)
+	if err != nil || !ok {
+		return nil, false
+	}
+	o, ok := obj.(runtime.Object)
+	return o, ok
+}

@@ -1,0 +1,41 @@
+package informers
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/informersim/informersim/subjects"
+)
+
+// selection is which objects of its resource an informer should hold.
+type selection struct {
+	namespace string
+	labels    labels.Selector
+	fields    fields.Selector
+}
+
+func newSelection(spec *subjects.InformerSpec) (selection, error) {
+	s := selection{namespace: spec.Namespace}
+	var err error
+	if s.labels, err = labels.Parse(spec.Labels); err != nil {
+		return s, err
+	}
+	s.fields, err = fields.ParseSelector(spec.Fields)
+	return s, err
+}
+
+func (s *selection) selects(obj runtime.Object) bool {
+	if s.namespace == "" && s.labels.Empty() && s.fields.Empty() {
+		return true
+	}
+	m, err := meta.Accessor(obj)
+	if err != nil || s.namespace != "" && m.GetNamespace() != s.namespace {
+		return false
+	}
+	if !s.labels.Empty() && !s.labels.Matches(labels.Set(m.GetLabels())) {
+		return false
+	}
+	return s.fields.Empty() || s.fields.Matches(fields.Set{"metadata.name": m.GetName(), "metadata.namespace": m.GetNamespace()})
+}
