@@ -23,7 +23,7 @@ func Example_property() {
 		panic(err)
 	}
 	res, err := scenarios.Run(context.Background(), s, scenarios.Options{
-		Subject: stack.New, SubjectName: stack.Name,
+		Subject: stack.Kind,
 		Properties: []property.Property{{
 			Name:      "NothingIsDeleted",
 			Statement: "no object is deleted",
@@ -88,7 +88,7 @@ func TestPropertyOfOnesOwn(t *testing.T) {
 		p := fewer(n)
 		for range 2 {
 			var trace bytes.Buffer
-			o := scenarios.Options{Subject: stack.New, SubjectName: stack.Name, Properties: []property.Property{p}, Trace: &trace}
+			o := scenarios.Options{Subject: stack.Kind, Properties: []property.Property{p}, Trace: &trace}
 			res, err := scenarios.Run(t.Context(), s, o)
 			if err != nil {
 				t.Fatal(err)
@@ -103,7 +103,7 @@ func TestPropertyOfOnesOwn(t *testing.T) {
 			}
 		}
 	}
-	_, err = scenarios.Run(t.Context(), s, scenarios.Options{Subject: stack.New, Properties: []property.Property{fewer(2), fewer(2)}})
+	_, err = scenarios.Run(t.Context(), s, scenarios.Options{Subject: stack.Kind, Properties: []property.Property{fewer(2), fewer(2)}})
 	if err == nil || !strings.Contains(err.Error(), `Options.Properties: there are two properties "FewerThan2"`) {
 		t.Errorf("two properties of one name: %v", err)
 	}

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	clientscheme "k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/scenarios/script"
@@ -27,19 +26,22 @@ var clusterScoped = map[string]bool{
 	"storageversions": true, "storageversionmigrations": true, "componentstatuses": true,
 }
 
-// builtins are the resources of client-go's scheme by plural; where groups share a plural, the first in the scheme's own
-// order of preference.
-var builtins = sync.OnceValue(func() map[string]schema.GroupVersionKind {
+// builtins are the built-in resources.
+var builtins = sync.OnceValue(func() map[string]schema.GroupVersionKind { return resourcesOf(builtinScheme) })
+
+// resourcesOf are the resources of a scheme by plural; where groups share a plural, the first in the scheme's own order of
+// preference.
+func resourcesOf(scheme *runtime.Scheme) map[string]schema.GroupVersionKind {
 	all := map[string]schema.GroupVersionKind{}
-	for _, gv := range clientscheme.Scheme.PrioritizedVersionsAllGroups() {
-		known := clientscheme.Scheme.KnownTypes(gv)
+	for _, gv := range scheme.PrioritizedVersionsAllGroups() {
+		known := scheme.KnownTypes(gv)
 		kinds := make([]string, 0, len(known))
 		for kind := range known { // order: sorted below
 			kinds = append(kinds, kind)
 		}
 		sort.Strings(kinds)
 		for _, kind := range kinds {
-			obj, err := clientscheme.Scheme.New(gv.WithKind(kind))
+			obj, err := scheme.New(gv.WithKind(kind))
 			if err != nil {
 				continue
 			}
@@ -53,7 +55,7 @@ var builtins = sync.OnceValue(func() map[string]schema.GroupVersionKind {
 		}
 	}
 	return all
-})
+}
 
 type resourceError struct{ msg, hint string }
 
@@ -82,18 +84,18 @@ func resolveResource(name, kind, scope string) (fakeapiserver.Resource, *resourc
 	}
 	gvk := gv.WithKind(kind)
 	res := fakeapiserver.Resource{Group: gv.Group, Version: gv.Version, Plural: plural, Kind: kind, Namespaced: scope != "cluster"}
-	if clientscheme.Scheme.Recognizes(gvk) {
+	if builtinScheme.Recognizes(gvk) {
 		res.New = func() runtime.Object {
-			obj, err := clientscheme.Scheme.New(gvk)
+			obj, err := builtinScheme.New(gvk)
 			if err != nil {
 				panic(err) // Recognizes said that it can
 			}
 			obj.GetObjectKind().SetGroupVersionKind(gvk)
 			return obj
 		}
-		if scope == "" {
-			res.Namespaced = !clusterScoped[plural]
-		}
+	}
+	if scope == "" && builtinScheme.IsGroupRegistered(gv.Group) {
+		res.Namespaced = !clusterScoped[plural]
 	}
 	return res, nil
 }

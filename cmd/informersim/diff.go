@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/properties/differential"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/generate"
@@ -43,7 +44,7 @@ Exit codes: 0 no difference, 1 some, 2 bad input.`,
 		Example: `  informersim diff --seeds 1000
   informersim diff --seeds 17..17 --keep difference.sim
   informersim diff scenarios/testdata/watch_410.sim`,
-		Args: usage(cobra.MaximumNArgs(1)),
+		Args: cli.Usage(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	c.Flags().StringVar(&f.seeds, "seeds", "", "`N` scenarios, those of the seeds 1 to N, or N..M (default 100; 1 with FILE)")

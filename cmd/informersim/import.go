@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/recording"
 	"github.com/informersim/informersim/scenarios/script"
@@ -29,7 +30,7 @@ The data and stringData of Secrets are redacted unless --keep-secrets is given.`
 		Example: `  kubectl get pods -A -o json --watch --output-watch-events > pods.jsonl
   informersim import pods.jsonl --from watch-events -o pods.sim
   informersim run pods.sim --seed 1..200 --fault-mix default`,
-		Args: usage(cobra.ExactArgs(1)),
+		Args: cli.Usage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			format, err := recording.ParseFormat(from)
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/informersim/informersim/bubble/overlay"
+	"github.com/informersim/informersim/cmd/internal/cli"
 )
 
 func newOverlayCommand() *cobra.Command {
@@ -23,7 +24,7 @@ takes, which of two timers of one instant fires first. The same seed is then the
 The toolchain is not changed. It has to be ` + overlay.Version + `; for another one whose runtime differs the command says so.`,
 		Example: `  go test -overlay="$(informersim overlay)" ./...
   export GOFLAGS=-overlay=$(informersim overlay)`,
-		Args: usage(cobra.NoArgs),
+		Args: cli.Usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			name, err := writeOverlay(dir)
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
@@ -26,7 +27,7 @@ Exit codes: 0 it is the same run, 1 the same run, in which a property breaks, 2 
 3 the run differs: the first differing step is printed.`,
 		Example: `  informersim replay my-seed7.trace.jsonl
   informersim replay traces/*.trace.jsonl`,
-		Args: usage(cobra.MinimumNArgs(1)),
+		Args: cli.Usage(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error { return replayAll(c, args, asJSON) },
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per trace instead of text")

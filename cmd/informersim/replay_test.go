@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/informersim/informersim/cmd/internal/faultmix"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/properties/mutants"
 	"github.com/informersim/informersim/scenarios"
@@ -92,7 +93,7 @@ func TestReplayDiverges(t *testing.T) {
 	shown := 0
 	for _, m := range mutants.All() {
 		var trace bytes.Buffer
-		mix, err := loadMix("default")
+		mix, err := faultmix.Load("default")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/informersim/informersim/cmd/internal/cli"
+	"github.com/informersim/informersim/cmd/internal/faultmix"
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/reports"
@@ -49,14 +51,14 @@ Commands of the script language:
   informersim run my.sim --seed 7 --fault-mix storm --trace my.trace.jsonl
   informersim run my.sim --seed 1..200 --fault-mix default --trace traces/
   informersim run my.sim --rewrite`,
-		Args: usage(cobra.MaximumNArgs(1)),
+		Args: cli.Usage(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			return f.run(c, args)
 		},
 	}
 	c.Flags().StringVar(&f.seed, "seed", "", "seed of all random choices: `N`, or a range N..M to run each of them")
 	c.Flags().StringVar(&f.strategy, "strategy", "", "how choices are picked: "+strings.Join(scenarios.Strategies, " or ")+" (default fifo; random with --seed or --fault-mix)")
-	c.Flags().StringVar(&f.mix, "fault-mix", "", "faults that may happen: "+strings.Join(mixNames(), ", ")+", or a YAML or JSON `file`")
+	c.Flags().StringVar(&f.mix, "fault-mix", "", "faults that may happen: "+strings.Join(faultmix.Names(), ", ")+", or a YAML or JSON `file`")
 	c.Flags().StringVar(&f.trace, "trace", "", "write the trace to this `file`; with a range of seeds a folder, one file a seed")
 	c.Flags().StringVar(&f.subject, "subject", defaultSubject, "the informer stack under test: "+strings.Join(subjectNames(), ", "))
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object per run instead of text")
@@ -74,14 +76,6 @@ func commandHelp() string {
 		fmt.Fprintf(&b, "  %s\n      %s\n", c.Usage, c.Doc)
 	}
 	return b.String()
-}
-
-func mixNames() []string {
-	var names []string
-	for _, m := range fakeapiserver.FaultMixes() {
-		names = append(names, m.Name)
-	}
-	return names
 }
 
 // seedRange is N or N..M.
@@ -124,7 +118,7 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	mix, err := loadMix(f.mix)
+	mix, err := faultmix.Load(f.mix)
 	if err != nil {
 		return err
 	}
@@ -156,31 +150,6 @@ func loadScenario(args []string) (*scenarios.Scenario, error) {
 		return scenarios.BuiltIn(), nil
 	}
 	return scenarios.Load(args[0])
-}
-
-// loadMix takes the name of a built-in mix or a file.
-func loadMix(arg string) (*fakeapiserver.FaultMix, error) {
-	if arg == "" {
-		return nil, nil
-	}
-	m, nameErr := fakeapiserver.FaultMixNamed(arg)
-	if nameErr == nil {
-		return &m, nil
-	}
-	if !strings.ContainsAny(arg, "./\\") {
-		return nil, nameErr
-	}
-	data, err := os.ReadFile(arg)
-	if err != nil {
-		return nil, fmt.Errorf("--fault-mix: %w", err)
-	}
-	if m, err = fakeapiserver.ParseFaultMix(data); err != nil {
-		return nil, fmt.Errorf("%s: %w", arg, err)
-	}
-	if m.Name == "" {
-		m.Name = strings.TrimSuffix(filepath.Base(arg), filepath.Ext(arg))
-	}
-	return &m, nil
 }
 
 // runner carries out one `informersim run`.

@@ -16,6 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/informersim/informersim/cmd/internal/cli"
+	"github.com/informersim/informersim/cmd/internal/faultmix"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
 )
@@ -44,14 +46,14 @@ Properties are not what is checked: a run that breaks one must break it every ti
 Exit codes: 0 deterministic, 2 bad input, 3 not deterministic.`,
 		Example: `  informersim verify --seeds 100 --repeat 20
   informersim verify my.sim --subject client-go --seeds 10 --repeat 5 --fault-mix storm`,
-		Args: usage(cobra.MaximumNArgs(1)),
+		Args: cli.Usage(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	c.Flags().Uint64Var(&f.seeds, "seeds", 20, "run the seeds 1 to `N`")
 	c.Flags().IntVar(&f.repeat, "repeat", 3, "runs of each seed in this process")
 	c.Flags().StringVar(&f.subject, "subject", defaultSubject, "the informer stack under test: "+strings.Join(subjectNames(), ", "))
 	c.Flags().StringVar(&f.strategy, "strategy", "random", "how choices are picked: "+strings.Join(scenarios.Strategies, " or "))
-	c.Flags().StringVar(&f.mix, "fault-mix", "default", "faults that may happen: "+strings.Join(mixNames(), ", ")+`, or a YAML or JSON file; "" for none`)
+	c.Flags().StringVar(&f.mix, "fault-mix", "default", "faults that may happen: "+strings.Join(faultmix.Names(), ", ")+`, or a YAML or JSON file; "" for none`)
 	c.Flags().BoolVar(&f.child, "child", false, "print the hash of each seed, for the process that started this one")
 	c.Flags().StringVar(&f.oneSeed, "child-seed", "", "run this seed only")
 	c.Flags().StringVar(&f.childTrace, "child-trace", "", "write its trace to this file")
@@ -74,7 +76,7 @@ func (f *verifyFlags) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	mix, err := loadMix(f.mix)
+	mix, err := faultmix.Load(f.mix)
 	if err != nil {
 		return err
 	}

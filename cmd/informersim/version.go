@@ -3,22 +3,20 @@ package main
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
+	"github.com/informersim/informersim/cmd/internal/cli"
+	"github.com/informersim/informersim/cmd/internal/version"
 	"github.com/informersim/informersim/sim"
 )
-
-// version is set by release builds with -ldflags "-X main.version=v1.2.3".
-var version = "devel"
 
 func newVersionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
-		Short:   "Print the version of informersim, of the trace format and of client-go",
+		Short:   "Print the versions of informersim, the trace format and client-go",
 		Example: "  informersim version",
-		Args:    usage(cobra.NoArgs),
+		Args:    cli.Usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			v := versions()
 			_, err := fmt.Fprintf(c.OutOrStdout(), "informersim %s\ntrace format %d\nclient-go %s\n%s %s/%s\n",
@@ -28,20 +26,7 @@ func newVersionCommand() *cobra.Command {
 	}
 }
 
-// versions are what goes into the header of a trace.
+// versions go into the header of a trace.
 func versions() map[string]string {
-	v := map[string]string{"informersim": version, "client-go": "unknown"}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return v
-	}
-	if version == "devel" && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		v["informersim"] = info.Main.Version
-	}
-	for _, m := range info.Deps {
-		if m.Path == "k8s.io/client-go" {
-			v["client-go"] = m.Version
-		}
-	}
-	return v
+	return map[string]string{"informersim": version.Module(), "client-go": version.Of("k8s.io/client-go")}
 }

@@ -21,6 +21,8 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"github.com/informersim/informersim/cmd/internal/cli"
 )
 
 // serving is a server in a process of its own.
@@ -164,7 +166,7 @@ func TestServeSurvivesKill(t *testing.T) {
 	}
 
 	// The file is in use.
-	if got := command(t, "serve", "--data", "session.db"); got.code != exitBadInput || !strings.Contains(got.stderr, "session.db is open in another process") {
+	if got := command(t, "serve", "--data", "session.db"); got.code != cli.BadInput || !strings.Contains(got.stderr, "session.db is open in another process") {
 		t.Errorf("a second server on the same file: %+v", got)
 	}
 	second.kill()
@@ -223,7 +225,7 @@ func TestServeRefusesData(t *testing.T) {
 		"missing/data": "--data: open missing/data: no such file or directory",
 		"notes.txt/x":  "not a directory",
 	} {
-		if got := command(t, "serve", "--data", path); got.code != exitBadInput || !strings.Contains(got.stderr, want) {
+		if got := command(t, "serve", "--data", path); got.code != cli.BadInput || !strings.Contains(got.stderr, want) {
 			t.Errorf("--data %s: %+v, want %q", path, got, want)
 		}
 	}

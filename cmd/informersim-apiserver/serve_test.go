@@ -15,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/informersim/informersim/cmd/internal/cli"
 )
 
 const widgetsCRD = `apiVersion: apiextensions.k8s.io/v1
@@ -144,7 +146,7 @@ func TestServeRefuses(t *testing.T) {
 		"--kubeconfig pod.yaml/kc":        "--kubeconfig: ",
 		"extra":                           "extra",
 	} {
-		if got := command(t, append([]string{"serve"}, strings.Fields(args)...)...); got.code != exitBadInput || !strings.Contains(got.stderr, want) || strings.Contains(got.stdout, "serving") {
+		if got := command(t, append([]string{"serve"}, strings.Fields(args)...)...); got.code != cli.BadInput || !strings.Contains(got.stderr, want) || strings.Contains(got.stdout, "serving") {
 			t.Errorf("serve %s: %+v, want %q", args, got, want)
 		}
 	}

@@ -8,13 +8,10 @@ import (
 )
 
 // runControllers runs those of --controllers.
-func (f *serveFlags) runControllers(c *fakeapiserver.Cluster) error {
-	if f.slow < 0 || f.lag < 0 {
-		return fmt.Errorf("--controller-delay and --controller-lag must not be negative")
-	}
-	o := controllers.Options{Delay: f.slow, Lag: f.lag}
+func (f server) runControllers(c *fakeapiserver.Cluster) error {
+	o := controllers.Options{Delay: f.ControllerDelay, Lag: f.ControllerLag}
 	running := map[string]bool{}
-	for _, name := range f.controllers {
+	for _, name := range f.Controllers {
 		if running[name] {
 			continue
 		}
@@ -25,7 +22,7 @@ func (f *serveFlags) runControllers(c *fakeapiserver.Cluster) error {
 		case "garbage-collector":
 			controllers.NewGarbageCollector(c, o)
 		default:
-			return fmt.Errorf("--controllers: there is no controller %q: there are namespace and garbage-collector", name)
+			return fmt.Errorf("--controllers: %s is in serveflags.Controllers, but cannot be started", name)
 		}
 	}
 	return nil

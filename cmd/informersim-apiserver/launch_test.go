@@ -1,0 +1,75 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/informersim/informersim/cmd/internal/cli"
+	"github.com/informersim/informersim/cmd/internal/launcher"
+)
+
+// informersim starts this program in its place: the process, its signals and its exit code are this program's.
+func TestLaunchedByInformersim(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "informersim")
+	if out, err := exec.Command("go", "build", "-o", bin, "../informersim").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inTemp(t, map[string]string{"empty.yaml": "---\n"})
+	informersim := func(args ...string) *exec.Cmd {
+		cmd := exec.CommandContext(t.Context(), bin, append([]string{"serve"}, args...)...)
+		cmd.Env = append(os.Environ(), launcher.Env+"="+self, asCommand+"=1")
+		return cmd
+	}
+
+	cmd := informersim("--kubeconfig", "kc", "--crd=")
+	if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != cli.BadInput || !strings.Contains(string(out), "error: --crd: ") {
+		t.Errorf("a file that is missing: %v, %s", err, out)
+	}
+	cmd = informersim("--crd", "empty.yaml")
+	if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != cli.BadInput || !strings.Contains(string(out), "there is no CustomResourceDefinition in it") {
+		t.Errorf("an empty file: %v, %s", err, out)
+	}
+
+	cmd = informersim("--kubeconfig", "kc")
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stdout)
+	if !lines.Scan() || !strings.HasPrefix(lines.Text(), "serving on http://127.0.0.1:") {
+		t.Fatalf("it prints %q, and ended with %v", lines.Text(), cmd.Wait())
+	}
+	resp, err := http.Get(strings.TrimPrefix(lines.Text(), "serving on ") + "/version")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.Body.Close(); resp.StatusCode != 200 {
+		t.Errorf("GET /version: %s", resp.Status)
+	}
+	if _, err := os.Stat("kc"); err != nil {
+		t.Error(err)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if !lines.Scan() || lines.Text() != "stopped" {
+		t.Errorf("after the interrupt it prints %q", lines.Text())
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("after the interrupt: %v", err)
+	}
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/informersim/informersim/cmd/internal/cli"
+	"github.com/informersim/informersim/cmd/internal/version"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is main without the process: it returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return cli.Report(stderr, cli.Execute(ctx, newRoot(), args, stdout, stderr))
+}
+
+func newRoot() *cobra.Command {
+	root := cli.Prepare(&cobra.Command{
+		Use:   "informersim-apiserver",
+		Short: "The program that `informersim serve` starts",
+		Long: `informersim-apiserver carries out informersim serve. It takes the same flags, and can be started by itself, for example
+in a container that needs nothing else.
+
+Exit codes: 0 fine, 2 bad input, 130 interrupted.`,
+		Example: `  informersim-apiserver serve --kubeconfig kubeconfig`,
+	})
+	root.AddCommand(newServeCommand(), newVersionCommand())
+	return root
+}
+
+func newVersionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the versions of informersim-apiserver and of the protocol between it and informersim",
+		Example: "  informersim-apiserver version",
+		Args:    cli.Usage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := fmt.Fprint(c.OutOrStdout(), version.Own())
+			return err
+		},
+	}
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/informersim/informersim/cmd/internal/cli"
+	"github.com/informersim/informersim/cmd/internal/serveflags"
+	"github.com/informersim/informersim/cmd/internal/version"
+)
+
+// asCommand makes the test binary behave as the command: tests that need a second process start themselves.
+const asCommand = "INFORMERSIM_TEST_AS_APISERVER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// outcome is the result of a command.
+type outcome struct {
+	code           int
+	stdout, stderr string
+}
+
+// command runs the command in this process.
+func command(t *testing.T, args ...string) outcome {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := run(t.Context(), args, &stdout, &stderr)
+	return outcome{code, stdout.String(), stderr.String()}
+}
+
+// inTemp makes an empty folder the current one and puts files into it.
+func inTemp(t *testing.T, files map[string]string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// informersim reads what version prints.
+func TestVersion(t *testing.T) {
+	got := command(t, "version")
+	v, err := version.ParseApiserver(got.stdout)
+	if got.code != cli.OK || err != nil || v != version.Own() {
+		t.Errorf("%+v: %+v, %v", got, v, err)
+	}
+	if got := command(t); got.code != cli.OK || !strings.Contains(got.stdout, "informersim-apiserver serve --kubeconfig") {
+		t.Errorf("the help is %+v", got)
+	}
+}
+
+// Every controller that the flag takes can be started.
+func TestServeStartsEveryController(t *testing.T) {
+	inTemp(t, nil)
+	p := serveIn(t, "--controllers", strings.Join(serveflags.Controllers, ","))
+	p.interrupt()
+}

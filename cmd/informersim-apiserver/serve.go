@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	neturl "net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/informersim/informersim/cmd/internal/faultmix"
+	"github.com/informersim/informersim/cmd/internal/serveflags"
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/apiextensions"
+	"github.com/informersim/informersim/fakeapiserver/rest"
+	"github.com/informersim/informersim/fakeapiserver/transport"
+	"github.com/informersim/informersim/fakeapiserver/types"
+	"github.com/informersim/informersim/sim"
+)
+
+// server is a run of `informersim serve`.
+type server struct{ *serveflags.Flags }
+
+func newServeCommand() *cobra.Command {
+	return serveflags.NewCommand(func(c *cobra.Command, f *serveflags.Flags) error { return server{f}.serve(c) })
+}
+
+func (f server) serve(c *cobra.Command) error {
+	w, err := f.world(c.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	for _, path := range f.Loads {
+		if err := w.load(path, c.OutOrStdout()); err != nil {
+			return errors.Join(err, w.stop())
+		}
+	}
+	if err := w.enableFaults(); err != nil { // nothing goes wrong before somebody asks for something
+		return errors.Join(err, w.stop())
+	}
+	return errors.Join(f.listen(c, w), w.stop())
+}
+
+// served is the world behind the listeners.
+type served struct {
+	kernel      *sim.Kernel
+	cluster     *fakeapiserver.Cluster
+	rest        *rest.Server
+	definitions *apiextensions.Server
+	api         transport.API // rest, or what guards it
+	pump        *transport.Pump
+	policy      fakeapiserver.Policy
+	clients     clientNames
+	faults      []fakeapiserver.FaultKind // of --fault-mix
+	data        *data                     // nil if everything is in memory
+}
+
+// stop ends the world; what it has to keep is kept.
+func (w *served) stop() error {
+	w.pump.Stop()
+	if w.data == nil {
+		return nil
+	}
+	return w.data.close(w.pump)
+}
+
+func (f server) world(stderr io.Writer) (*served, error) {
+	mix, err := faultmix.Load(f.Mix)
+	if err != nil {
+		return nil, err
+	}
+	o := fakeapiserver.ClusterOptions{Replicas: f.Replicas}
+	var faults []fakeapiserver.FaultKind
+	var strategy sim.Strategy = sim.NewFIFO()
+	if mix != nil {
+		drawn := mix.Draw(f.Seed)
+		faults, o.MaxFaults = drawn.Kinds(), drawn.Max
+		strategy = sim.NewRandom(f.Seed, drawn.Rate)
+	}
+	reg := types.NewRegistry()
+	if err := reg.Add(types.Builtin(types.BuiltinOptions{})...); err != nil {
+		return nil, err
+	}
+	w := &served{faults: faults, kernel: sim.NewKernel(sim.Options{Seed: f.Seed, Strategy: strategy})}
+	w.kernel.Clock().StartAt(time.Now())
+	w.cluster = fakeapiserver.NewCluster(w.kernel, o)
+	if f.Replicas > 1 {
+		w.policy = fakeapiserver.RoundRobin()
+	}
+	if w.rest, err = rest.New(rest.Options{Cluster: w.cluster, Types: reg, Policy: w.policy}); err != nil {
+		return nil, err
+	}
+	w.api = w.rest
+	if err := f.runControllers(w.cluster); err != nil {
+		return nil, err
+	}
+	if w.definitions, err = apiextensions.New(w.cluster, w.rest); err != nil {
+		return nil, err
+	}
+	w.pump = transport.NewPump(w.kernel, func(err error) { fmt.Fprintf(stderr, "error: the server has stopped working: %v\n", err) })
+	if f.Data != "" {
+		if err := w.keepIn(f.Data); err != nil {
+			return nil, fmt.Errorf("--data: %w", err)
+		}
+	}
+	for _, path := range f.CRDs {
+		if err := w.define(path); err != nil {
+			return nil, errors.Join(fmt.Errorf("--crd: %w", err), w.stop())
+		}
+	}
+	return w, nil
+}
+
+// shutdownPatience is how long Ctrl-C waits for answers under way.
+const shutdownPatience = 5 * time.Second
+
+func (f server) listen(c *cobra.Command, w *served) error {
+	ctx := c.Context()
+	ln, err := net.Listen("tcp", f.Addr)
+	if err != nil {
+		return fmt.Errorf("--addr: %w", err)
+	}
+	defer ln.Close()
+	control, err := f.listenControl()
+	if err != nil {
+		return err
+	}
+	url := "http://" + ln.Addr().String()
+	if f.Kubeconfig != "" {
+		if err := writeKubeconfig(f.Kubeconfig, url, f.Token); err != nil {
+			return err
+		}
+	}
+	logger := log.New(c.ErrOrStderr(), "", log.LstdFlags)
+	streams, endStreams := context.WithCancelCause(context.Background())
+	defer endStreams(nil)
+	server := &http.Server{
+		Handler:           &transport.Handler{Driver: w.pump, API: w.api, Token: f.Token, Client: w.clientOf, Log: logger},
+		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 20, ErrorLog: logger,
+		BaseContext: func(net.Listener) context.Context { return streams },
+	}
+	failed := make(chan error, 2)
+	go func() { failed <- server.Serve(ln) }()
+	fmt.Fprintf(c.OutOrStdout(), "serving on %s\n", url)
+	if control != nil {
+		steering := &http.Server{Handler: w.controlHandler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: logger}
+		go func() { failed <- steering.Serve(control) }()
+		defer steering.Close()
+		fmt.Fprintf(c.OutOrStdout(), "control on http://%s\n", control.Addr())
+	}
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	endStreams(transport.ErrShutdown) // watches end; Shutdown would wait for them
+	patience, cancel := context.WithTimeout(context.Background(), shutdownPatience)
+	defer cancel()
+	err = server.Shutdown(patience)
+	fmt.Fprintln(c.OutOrStdout(), "stopped")
+	return err
+}
+
+// listenControl opens the listener of --control, nil without it.
+func (f server) listenControl() (net.Listener, error) {
+	if f.Control == "" {
+		return nil, nil
+	}
+	ln, err := net.Listen("tcp", f.Control)
+	if err != nil {
+		return nil, fmt.Errorf("--control: %w", err)
+	}
+	return ln, nil
+}
+
+func writeKubeconfig(path, url, token string) error {
+	config := clientcmdapi.NewConfig()
+	server, err := neturl.Parse(url)
+	if err != nil {
+		return fmt.Errorf("--kubeconfig: %w", err)
+	}
+	if token != "" {
+		server.User = neturl.UserPassword("token", token) // client-go sends no bearer token over plain HTTP
+	}
+	config.Clusters["informersim"] = &clientcmdapi.Cluster{Server: server.String()}
+	config.AuthInfos["informersim"] = &clientcmdapi.AuthInfo{Token: token}
+	config.Contexts["informersim"] = &clientcmdapi.Context{Cluster: "informersim", AuthInfo: "informersim"}
+	config.CurrentContext = "informersim"
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return fmt.Errorf("--kubeconfig: %w", err)
+	}
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		return fmt.Errorf("--kubeconfig: %w", err)
+	}
+	return nil
+}
+
+func (w *served) enableFaults() (err error) {
+	w.pump.Do(func() { err = w.cluster.EnableFaults(w.faults...) })
+	return err
+}

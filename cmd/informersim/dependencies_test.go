@@ -1,0 +1,37 @@
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// A clone's first run compiles everything that this command links. A server's libraries belong to informersim-apiserver.
+var notLinked = []string{
+	"k8s.io/apiserver", "k8s.io/apiextensions-apiserver", "k8s.io/component-base", "k8s.io/kube-openapi/pkg/builder",
+	"k8s.io/client-go/kubernetes", "k8s.io/client-go/informers", "k8s.io/client-go/discovery", "k8s.io/client-go/dynamic",
+	"go.etcd.io", "google.golang.org/grpc", "github.com/google/cel-go", "cel.dev/expr", "go.opentelemetry.io", "github.com/prometheus",
+	"github.com/informersim/informersim/fakeapiserver/rest", "github.com/informersim/informersim/fakeapiserver/transport",
+	"github.com/informersim/informersim/fakeapiserver/types", "github.com/informersim/informersim/simtest",
+}
+
+// maxPackages is how many packages outside of the standard library the command may link.
+const maxPackages = 200
+
+func TestLinksFewPackages(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	packages := strings.Fields(string(out))
+	if len(packages) > maxPackages {
+		t.Errorf("%d packages are linked, at most %d should be: see what has come in with go list -deps", len(packages), maxPackages)
+	}
+	for _, p := range packages {
+		for _, prefix := range notLinked {
+			if p == prefix || strings.HasPrefix(p, prefix+"/") {
+				t.Errorf("%s is linked; it belongs to informersim-apiserver", p)
+			}
+		}
+	}
+}

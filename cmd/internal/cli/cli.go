@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes.
+const (
+	OK          = 0
+	BadInput    = 2   // the command line or a file is wrong
+	Interrupted = 130 // Ctrl-C
+)
+
+// usageError is a command line that is wrong.
+type usageError struct {
+	command string
+	err     error
+}
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+// Usage wraps a check of arguments: its error points to the command's help.
+func Usage(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		err := check(c, args)
+		if err == nil {
+			return nil
+		}
+		if strings.Contains(err.Error(), "arg(s)") { // cobra counts; the usage line says more
+			err = fmt.Errorf("%s was given %d arguments; usage: %s %s", c.Name(), len(args), c.Root().Name(), c.Use)
+		}
+		return usageError{c.CommandPath(), err}
+	}
+}
+
+// Prepare sets on a root command what all roots have in common.
+func Prepare(root *cobra.Command) *cobra.Command {
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SuggestionsMinimumDistance = 2
+	root.Args = Usage(knownCommand)
+	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{c.CommandPath(), err} })
+	root.CompletionOptions.HiddenDefaultCmd = true
+	return root
+}
+
+// knownCommand refuses an unknown command and suggests a similar one.
+func knownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		return fmt.Errorf("there is no command %q; did you mean %q?", args[0], near[0])
+	}
+	return fmt.Errorf("there is no command %q", args[0])
+}
+
+// Execute runs a command line.
+func Execute(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) error {
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	return root.ExecuteContext(ctx)
+}
+
+// Report prints an error and returns the exit code for it.
+func Report(stderr io.Writer, err error) int {
+	switch {
+	case err == nil:
+		return OK
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, strings.Replace(err.Error(), context.Canceled.Error(), "interrupted", 1))
+		return Interrupted
+	}
+	fmt.Fprintf(stderr, "error: %s\n", strings.TrimRight(err.Error(), "\n"))
+	var u usageError
+	if errors.As(err, &u) {
+		fmt.Fprintf(stderr, "see %s --help\n", u.command)
+	}
+	return BadInput
+}

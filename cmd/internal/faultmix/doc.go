@@ -1,0 +1,4 @@
+// Package faultmix reads the flag --fault-mix, which run, verify and serve have.
+//
+// It decides nothing about faults: the mixes and their syntax are fakeapiserver's.
+package faultmix

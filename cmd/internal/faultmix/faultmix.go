@@ -1,0 +1,44 @@
+package faultmix
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/informersim/informersim/fakeapiserver"
+)
+
+// Load takes the name of a built-in mix or of a file; no mix for "".
+func Load(arg string) (*fakeapiserver.FaultMix, error) {
+	if arg == "" {
+		return nil, nil
+	}
+	m, nameErr := fakeapiserver.FaultMixNamed(arg)
+	if nameErr == nil {
+		return &m, nil
+	}
+	if !strings.ContainsAny(arg, "./\\") {
+		return nil, nameErr
+	}
+	data, err := os.ReadFile(arg)
+	if err != nil {
+		return nil, fmt.Errorf("--fault-mix: %w", err)
+	}
+	if m, err = fakeapiserver.ParseFaultMix(data); err != nil {
+		return nil, fmt.Errorf("%s: %w", arg, err)
+	}
+	if m.Name == "" {
+		m.Name = strings.TrimSuffix(filepath.Base(arg), filepath.Ext(arg))
+	}
+	return &m, nil
+}
+
+// Names are the built-in mixes.
+func Names() []string {
+	var names []string
+	for _, m := range fakeapiserver.FaultMixes() {
+		names = append(names, m.Name)
+	}
+	return names
+}

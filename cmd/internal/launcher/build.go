@@ -1,0 +1,104 @@
+package launcher
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/informersim/informersim/cmd/internal/version"
+)
+
+// build has the go command build the server into the cache and returns its path.
+func (f *finder) build(ctx context.Context) (string, error) {
+	if f.source == "" && !f.released {
+		return "", fmt.Errorf("%s is not installed, and the source of this informersim is not here to build it from: "+
+			"put %[1]s beside informersim or on the PATH, or name its path in %s", program, Env)
+	}
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		return "", fmt.Errorf("%s is not installed, and neither is Go to build it: install Go from https://go.dev/dl, or put %[1]s "+
+			"beside informersim or on the PATH, or name its path in %s", program, Env)
+	}
+	folder := f.cacheFolder()
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return "", fmt.Errorf("building %s: %w", program, err)
+	}
+	path := filepath.Join(folder, executable(program))
+	var cmd *exec.Cmd
+	if f.source != "" {
+		cmd = exec.CommandContext(ctx, tool, "build", "-C", f.source, "-buildvcs=false", "-o", path, "./cmd/"+program)
+	} else {
+		cmd = exec.CommandContext(ctx, tool, "install", version.Path+"/cmd/"+program+"@"+f.own.Module)
+	}
+	// GOBIN is not allowed with another GOOS than this one's, and another one would be of no use.
+	cmd.Env = append(os.Environ(), "GOBIN="+folder, "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+	cmd.Stdout, cmd.Stderr = f.stderr, f.stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	err = f.announced(strings.Join(cmd.Args, " "), func() error {
+		unlock, err := lock(ctx, filepath.Join(folder, "lock"))
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		return cmd.Run()
+	})
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil:
+		return "", fmt.Errorf("building %s: %s: %w", program, strings.Join(cmd.Args, " "), err)
+	}
+	module := f.own.Module
+	if f.source != "" {
+		module = ""
+	}
+	return path, f.check(ctx, path, module)
+}
+
+// announced runs a build, and says so if it takes long. The go command is silent if nothing has changed, and so is this.
+func (f *finder) announced(line string, build func() error) error {
+	started := time.Now()
+	done := make(chan error, 1)
+	go func() { done <- build() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(f.silence):
+	}
+	fmt.Fprintf(f.stderr, "building %s, which takes minutes the first time: %s\n", program, line)
+	err := <-done
+	if err == nil {
+		fmt.Fprintf(f.stderr, "built %s in %s\n", program, time.Since(started).Round(100*time.Millisecond))
+	}
+	return err
+}
+
+// sourceFolder is the root of the module that this program was compiled from, "" if it is not on this machine.
+func sourceFolder() string {
+	_, file, _, ok := runtime.Caller(0)
+	if !ok || !filepath.IsAbs(file) {
+		return "" // built with -trimpath
+	}
+	root := file
+	for range 4 { // cmd/internal/launcher/build.go
+		root = filepath.Dir(root)
+	}
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil || !strings.HasPrefix(string(mod), "module "+version.Path+"\n") {
+		return ""
+	}
+	return root
+}
+
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:8])
+}

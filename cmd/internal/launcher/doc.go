@@ -1,0 +1,22 @@
+// Package launcher starts informersim-apiserver for `informersim serve`.
+//
+// The server links the libraries of a real apiserver: more than a thousand packages, minutes of compiling. A clone's first
+// `go run ./cmd/informersim run` should not wait for that, so the server is a program of its own, and serve looks for it:
+//
+//  1. the environment variable INFORMERSIM_APISERVER, a path. It decides: if the program there does not fit, serve fails.
+//  2. beside informersim's own executable.
+//  3. on the PATH.
+//  4. in the cache (os.UserCacheDir), where an earlier start has built it.
+//  5. the go command builds it, into the cache: for a released version with `go install PACKAGE@VERSION`, for a working copy with
+//     `go build` in it.
+//
+// A program fits if its command version prints informersim's own version and protocol number. One that was found and does not
+// fit is named on stderr and passed over. A working copy has no version that says which state of the source it is. It therefore
+// skips 3 and 4: go build has a cache of its own, and knows when the source is newer. For the same reason the program that it
+// built need only have the right protocol number, and what lies beside the executable is taken to be built with it.
+//
+// On Unix informersim then becomes the server (execve): its process, signals, standard streams and exit code are the server's.
+// Elsewhere the server is a child; signals are forwarded to it, and its exit code is passed on.
+//
+// The package knows nothing of flags: the command line is passed on as it is.
+package launcher

@@ -1,0 +1,111 @@
+package launcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/informersim/informersim/cmd/internal/version"
+)
+
+// finder looks for the server, in the order that the package's documentation gives.
+type finder struct {
+	own      version.Apiserver // what a server has to print
+	self     string            // this program's executable, if known
+	released bool              // the go command can install own.Module
+	source   string            // the root of the working copy that this program was built from, if it is there
+	cache    string
+	stderr   io.Writer
+	silence  time.Duration // how long a build may take before it is announced
+}
+
+// find returns the path of a server that fits.
+func (f *finder) find(ctx context.Context) (string, error) {
+	if path := os.Getenv(Env); path != "" {
+		if err := f.check(ctx, path, f.own.Module); err != nil {
+			return "", fmt.Errorf("%s: %w", Env, err)
+		}
+		return path, nil
+	}
+	for _, path := range f.installed() {
+		err := f.check(ctx, path, f.own.Module)
+		if err == nil {
+			return path, nil
+		}
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		fmt.Fprintf(f.stderr, "not used: %v\n", err)
+	}
+	return f.build(ctx)
+}
+
+// installed are the files to try before anything is built.
+func (f *finder) installed() []string {
+	var paths []string
+	if f.self != "" {
+		paths = append(paths, filepath.Join(filepath.Dir(f.self), executable(program)))
+	}
+	if f.source == "" {
+		if path, err := exec.LookPath(program); err == nil {
+			paths = append(paths, path)
+		}
+		paths = append(paths, filepath.Join(f.cacheFolder(), executable(program)))
+	}
+	var there []string
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			there = append(there, path)
+		}
+	}
+	return there
+}
+
+// answerTime is how long a program may take to print its version.
+const answerTime = 30 * time.Second
+
+// check returns an error if the program at a path is not a server of that version, or "" for any, that this program can start.
+func (f *finder) check(ctx context.Context, path, module string) error {
+	limited, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	cmd := exec.CommandContext(limited, path, "version")
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("%s: there is no such file", path)
+	case err != nil:
+		return fmt.Errorf("%s version: %w", path, err)
+	}
+	its, err := version.ParseApiserver(string(out))
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", path, err)
+	case module != "" && its.Module != module:
+		return fmt.Errorf("%s has version %s, and this informersim has %s: install the same version of both", path, its.Module, module)
+	case its.Protocol != f.own.Protocol:
+		return fmt.Errorf("%s has protocol number %d, and this informersim has %d: install the same version of both", path, its.Protocol, f.own.Protocol)
+	}
+	return nil
+}
+
+// cacheFolder is where the server is built: one folder per version, or per working copy.
+func (f *finder) cacheFolder() string {
+	if f.source != "" {
+		return filepath.Join(f.cache, "source-"+digest(f.source))
+	}
+	return filepath.Join(f.cache, strings.Map(func(r rune) rune {
+		if r == '/' || r == '\\' || r == ':' {
+			return '-'
+		}
+		return r
+	}, f.own.Module))
+}

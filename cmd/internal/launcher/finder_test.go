@@ -1,0 +1,251 @@
+//go:build unix
+
+package launcher
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/informersim/informersim/cmd/internal/version"
+)
+
+// place is a machine: folders for what may be found, and the finder that looks there.
+type place struct {
+	*finder
+	t              *testing.T
+	dir, path, log string
+}
+
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	p := &place{t: t, dir: t.TempDir()}
+	p.path, p.log = filepath.Join(p.dir, "path"), filepath.Join(p.dir, "log")
+	stderr, err := os.Create(p.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stderr.Close() })
+	p.finder = &finder{
+		own: version.Apiserver{Module: "v1.2.3", Protocol: 7}, released: true, self: filepath.Join(p.dir, "self", "informersim"),
+		cache: filepath.Join(p.dir, "cache"), stderr: stderr, silence: time.Minute,
+	}
+	t.Setenv("PATH", p.path)
+	t.Setenv(Env, "")
+	return p
+}
+
+// script writes a program.
+func (p *place) script(path, text string) string {
+	p.t.Helper()
+	path = filepath.Join(p.dir, path)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o777); err != nil {
+		p.t.Fatal(err)
+	}
+	return path
+}
+
+// server writes a server that prints a version.
+func (p *place) server(path, module string, protocol int) string {
+	return p.script(path, fmt.Sprintf(`[ "$*" = version ] && printf 'informersim-apiserver %s\nprotocol %d\n'`, module, protocol))
+}
+
+// tool writes a go command that installs a server and notes its arguments.
+func (p *place) tool(module string, protocol int) {
+	p.server("built", module, protocol)
+	p.script("path/go", fmt.Sprintf(`PATH=/bin:/usr/bin; echo "$*" >>%s/calls
+out=$GOBIN/informersim-apiserver
+while [ $# -gt 0 ]; do [ "$1" = -o ] && out=$2; shift; done
+cp %[1]s/built "$out"`, p.dir))
+}
+
+func (p *place) calls() string {
+	data, err := os.ReadFile(filepath.Join(p.dir, "calls"))
+	if err != nil && !os.IsNotExist(err) {
+		p.t.Fatal(err)
+	}
+	return string(data)
+}
+
+func (p *place) said() string {
+	data, err := os.ReadFile(p.log)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(data)
+}
+
+// want finds a server at a path.
+func (p *place) want(path string) {
+	p.t.Helper()
+	if got, err := p.find(p.t.Context()); got != path || err != nil {
+		p.t.Errorf("found %q, %v; want %q", got, err, path)
+	}
+}
+
+// fails finds none, and says why.
+func (p *place) fails(why ...string) {
+	p.t.Helper()
+	got, err := p.find(p.t.Context())
+	if err == nil {
+		p.t.Fatalf("found %q, want an error", got)
+	}
+	for _, w := range why {
+		if !strings.Contains(err.Error(), w) {
+			p.t.Errorf("the error is %q, want %q", err, w)
+		}
+	}
+}
+
+// What was put somewhere on purpose goes before what is built.
+func TestFindsInOrder(t *testing.T) {
+	p := newPlace(t)
+	p.tool("v1.2.3", 7)
+	built := filepath.Join(p.cache, "v1.2.3", "informersim-apiserver")
+	p.want(built)
+	if got := p.calls(); got != "install github.com/informersim/informersim/cmd/informersim-apiserver@v1.2.3\n" {
+		t.Errorf("the go command was called with %q", got)
+	}
+	p.want(built) // from the cache
+	p.want(p.server("path/informersim-apiserver", "v1.2.3", 7))
+	p.want(p.server("self/informersim-apiserver", "v1.2.3", 7))
+	env := p.server("env", "v1.2.3", 7)
+	t.Setenv(Env, env)
+	p.want(env)
+	if got := p.calls(); strings.Count(got, "\n") != 1 {
+		t.Errorf("the go command was called again: %q", got)
+	}
+	if p.said() != "" {
+		t.Errorf("stderr has %q", p.said())
+	}
+}
+
+// A server that does not fit is named and passed over; the one that the environment names is an error.
+func TestPassesOverOtherVersions(t *testing.T) {
+	p := newPlace(t)
+	p.tool("v1.2.3", 7)
+	p.server("self/informersim-apiserver", "v1.2.2", 7)
+	p.server("path/informersim-apiserver", "v1.2.3", 6)
+	p.want(filepath.Join(p.cache, "v1.2.3", "informersim-apiserver"))
+	for _, want := range []string{
+		"not used: " + p.dir + "/self/informersim-apiserver has version v1.2.2, and this informersim has v1.2.3: install the same version of both\n",
+		"path/informersim-apiserver has protocol number 6, and this informersim has 7: install the same version of both\n",
+	} {
+		if !strings.Contains(p.said(), want) {
+			t.Errorf("stderr has %q, want %q", p.said(), want)
+		}
+	}
+	for path, why := range map[string]string{
+		filepath.Join(p.dir, "self/informersim-apiserver"): Env + ": " + p.dir + "/self/informersim-apiserver has version v1.2.2",
+		p.script("other", "echo hello"):                    `"hello" is not the version of informersim-apiserver`,
+		p.script("old", "echo informersim-apiserver v0"):   `informersim-apiserver v0 has no protocol number`,
+		p.script("fails", "exit 3"):                        "fails version: exit status 3",
+		filepath.Join(p.dir, "nothing"):                    "nothing: there is no such file",
+		p.dir:                                              "permission denied",
+	} {
+		t.Setenv(Env, path)
+		p.fails(Env+": ", why)
+	}
+}
+
+// A working copy is built at each start: only the go command knows whether its source has changed.
+func TestBuildsWorkingCopy(t *testing.T) {
+	p := newPlace(t)
+	p.released, p.source = false, "/src/informersim"
+	p.tool("devel", 7)
+	p.server("path/informersim-apiserver", "v1.2.3", 7)
+	built := filepath.Join(p.cacheFolder(), "informersim-apiserver")
+	p.want(built)
+	p.want(built)
+	want := "build -C /src/informersim -buildvcs=false -o " + built + " ./cmd/informersim-apiserver\n"
+	if got := p.calls(); got != want+want {
+		t.Errorf("the go command was called with %q, want %q twice", got, want)
+	}
+	p.tool("devel", 8)
+	p.fails("protocol number 8")
+	if p.source = "/src/other"; built == filepath.Join(p.cacheFolder(), "informersim-apiserver") {
+		t.Error("two working copies share a folder")
+	}
+}
+
+// A build that takes long is announced.
+func TestAnnouncesBuild(t *testing.T) {
+	p := newPlace(t)
+	p.tool("v1.2.3", 7)
+	p.script("path/go", "PATH=/bin:/usr/bin; sleep 0.2; echo go: downloading >&2; cp "+p.dir+"/built $GOBIN/informersim-apiserver")
+	p.silence = time.Millisecond
+	if _, err := p.find(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"building informersim-apiserver, which takes minutes the first time: " + p.path + "/go install ", "go: downloading\n", "\nbuilt informersim-apiserver in "} {
+		if !strings.Contains(p.said(), want) {
+			t.Errorf("stderr has %q, want %q", p.said(), want)
+		}
+	}
+}
+
+// What cannot be had ends in a sentence that says what to do.
+func TestCannotBuild(t *testing.T) {
+	p := newPlace(t)
+	p.fails("informersim-apiserver is not installed, and neither is Go to build it: install Go from https://go.dev/dl, or put informersim-apiserver beside informersim or on the PATH, or name its path in INFORMERSIM_APISERVER")
+	p.script("path/go", "echo no network >&2; exit 1")
+	p.fails("building informersim-apiserver: ", "go install ", ": exit status 1")
+	if !strings.Contains(p.said(), "no network") {
+		t.Errorf("stderr has %q", p.said())
+	}
+	p.released = false
+	p.fails("the source of this informersim is not here to build it from")
+}
+
+// Ctrl-C ends a build.
+func TestInterruptedBuild(t *testing.T) {
+	p := newPlace(t)
+	p.script("path/go", "PATH=/bin:/usr/bin; touch "+p.dir+"/started; exec sleep 60")
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for {
+			if _, err := os.Stat(filepath.Join(p.dir, "started")); err == nil {
+				cancel()
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	started := time.Now()
+	if got, err := p.find(ctx); err != context.Canceled || time.Since(started) > 30*time.Second {
+		t.Errorf("found %q, %v, after %s", got, err, time.Since(started))
+	}
+}
+
+// Two first starts at once build one after the other.
+func TestBuildsOneAtATime(t *testing.T) {
+	p := newPlace(t)
+	p.server("built", "v1.2.3", 7)
+	p.script("path/go", fmt.Sprintf("PATH=/bin:/usr/bin; mkdir %s/building || exit 1; sleep 0.1; cp %[1]s/built $GOBIN/informersim-apiserver; rmdir %[1]s/building", p.dir))
+	errs := make(chan error)
+	for range 3 {
+		go func() {
+			_, err := p.build(t.Context())
+			errs <- err
+		}()
+	}
+	for range 3 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// This test was compiled from a working copy, and that is where the source is.
+func TestSourceFolder(t *testing.T) {
+	if got, err := filepath.Abs("../../.."); err != nil || sourceFolder() != got {
+		t.Errorf("the source is in %q, want %q, %v", sourceFolder(), got, err)
+	}
+}

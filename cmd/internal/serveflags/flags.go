@@ -1,0 +1,129 @@
+package serveflags
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/informersim/informersim/cmd/internal/cli"
+	"github.com/informersim/informersim/cmd/internal/faultmix"
+)
+
+// Controllers are the names that --controllers takes.
+var Controllers = []string{"namespace", "garbage-collector"}
+
+// MaxReplicas is the largest value of --replicas.
+const MaxReplicas = 5
+
+// Flags are the flags of `informersim serve`.
+type Flags struct {
+	Addr, Control, Kubeconfig, Mix, Token, Data string
+	CRDs, Loads, Controllers                    []string
+	ControllerDelay, ControllerLag              time.Duration
+	Seed                                        uint64
+	Replicas                                    int
+}
+
+// NewCommand makes the command. run is called with flags that have passed their checks.
+func NewCommand(run func(*cobra.Command, *Flags) error) *cobra.Command {
+	f := &Flags{}
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the fake apiserver over HTTP, for kubectl and any other client",
+		Long: `serve runs the fake apiserver on a loopback address, in real time, for kubectl and clients in any language. It serves
+the built-in types and the custom resources of --crd. Everything is in memory, unless --data names a file that keeps it.
+
+A second listener, --control ADDR, steers it:
+  GET  /revision                the Store's revision
+  POST /compact?rev=N           forget every version before N (the current one without rev); cache=keep: in the Store only
+  POST /restart?replica=I       restart a replica
+  POST /restore?rev=N           put the Store back to revision N; bump=M raises the revision by M
+  POST /fault                   inject a fault given as JSON, like {"kind":"watch-410","target":"kubectl","count":3}
+
+A fault's target is a client, named by its User-Agent up to the first slash; the client need not have sent a request yet.
+replica, verb, resource, namespace and name narrow the fault down, probability and count bound it, from and until ("10s") delay
+and end it, counted from now, and after names the event it waits for:
+{"kind":"watch-eof","after":{"event":"frame","key":"default/a","count":3}}.
+
+With --data every write is in the file before it is answered, so a session survives a restart, and a kill: objects keep their
+resourceVersions. Their history is lost: a request for a revision before the restart is answered with 410, and clients list
+again.
+
+An address that is not loopback is refused unless --token is given. Ctrl-C ends open watches and stops the server.
+
+The server is a program of its own, informersim-apiserver. If it is not installed, the first start builds it with the go
+command, which takes minutes; INFORMERSIM_APISERVER names another copy of it.`,
+		Example: `  informersim serve --kubeconfig kubeconfig
+  informersim serve --addr 127.0.0.1:8080 --crd widgets.yaml --load objects.yaml --control 127.0.0.1:8081
+  informersim serve --crd widgets.yaml --load objects.yaml --data session.db
+  informersim serve --fault-mix light --seed 7`,
+		Args: cli.Usage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			return run(c, f)
+		},
+	}
+	c.Flags().StringVar(&f.Addr, "addr", "127.0.0.1:0", "the `address` to listen on; port 0 takes a free one")
+	c.Flags().StringVar(&f.Control, "control", "", "a loopback `address` for the control endpoints (default none)")
+	c.Flags().StringArrayVar(&f.CRDs, "crd", nil, "a `file` of CustomResourceDefinitions, YAML or JSON, many documents or a List")
+	c.Flags().StringArrayVar(&f.Loads, "load", nil, "a `file` of objects to begin with, YAML or JSON, many documents or a List; objects that --data already has are left alone")
+	c.Flags().StringVar(&f.Data, "data", "", "keep all objects in this `file`, created if needed (default in memory)")
+	c.Flags().StringVar(&f.Kubeconfig, "kubeconfig", "", "write a kubeconfig for this server to this `file`")
+	c.Flags().StringVar(&f.Mix, "fault-mix", "", "faults that may hit requests and watches: "+strings.Join(faultmix.Names(), ", ")+", or a YAML or JSON `file`")
+	c.Flags().Uint64Var(&f.Seed, "seed", 1, "seed of uids, generated names and faults")
+	c.Flags().StringVar(&f.Token, "token", "", "the bearer `token` that every request must present")
+	c.Flags().StringSliceVar(&f.Controllers, "controllers", Controllers[:1], "the `controllers` to run: namespace empties deleted namespaces, garbage-collector follows ownerReferences")
+	c.Flags().DurationVar(&f.ControllerDelay, "controller-delay", 0, "how long a controller takes for each action")
+	c.Flags().DurationVar(&f.ControllerLag, "controller-lag", 0, "how long after a write the controllers see it")
+	c.Flags().IntVar(&f.Replicas, "replicas", 1, fmt.Sprintf("the number of apiservers, 1 to %d; clients are sent to each in turn", MaxReplicas))
+	return c
+}
+
+// check refuses what is wrong whatever the files say.
+func (f *Flags) check() error {
+	if err := checkAddress("--addr", f.Addr, f.Token != ""); err != nil {
+		return err
+	}
+	if err := checkAddress("--control", f.Control, false); err != nil {
+		return err
+	}
+	if f.Replicas < 1 || f.Replicas > MaxReplicas {
+		return fmt.Errorf("--replicas %d is out of range: 1 to %d", f.Replicas, MaxReplicas)
+	}
+	if f.ControllerDelay < 0 || f.ControllerLag < 0 {
+		return errors.New("--controller-delay and --controller-lag must not be negative")
+	}
+	for _, name := range f.Controllers {
+		if !slices.Contains(Controllers, name) {
+			return fmt.Errorf("--controllers: there is no controller %q: there are %s", name, strings.Join(Controllers, " and "))
+		}
+	}
+	_, err := faultmix.Load(f.Mix)
+	return err
+}
+
+// checkAddress refuses an address that other machines could reach, unless a token guards it.
+func checkAddress(flag, addr string, guarded bool) error {
+	if addr == "" {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("%s %q is not an address: write it like 127.0.0.1:8080", flag, addr)
+	}
+	ip := net.ParseIP(host)
+	switch {
+	case guarded || host == "localhost" || ip != nil && ip.IsLoopback():
+		return nil
+	case flag == "--control":
+		return fmt.Errorf("%s %s is not a loopback address: anyone who reaches it could steer the server", flag, addr)
+	}
+	return fmt.Errorf("%s %s is not a loopback address, so others could reach it: use 127.0.0.1, or guard it with --token", flag, addr)
+}

@@ -1,0 +1,61 @@
+package version
+
+import "runtime/debug"
+
+// Path is the import path of this module.
+const Path = "github.com/informersim/informersim"
+
+// Devel is the version of a program that was built from a working copy without a version.
+const Devel = "devel"
+
+// release is set by release builds with -ldflags "-X github.com/informersim/informersim/cmd/internal/version.release=v1.2.3".
+var release string
+
+// Module is the version of this program's module: v1.2.3, a pseudo-version, or Devel.
+func Module() string {
+	if release != "" {
+		return release
+	}
+	if m := module(); m != nil && m.Version != "" && m.Version != "(devel)" {
+		return m.Version
+	}
+	return Devel
+}
+
+// Released reports whether the go command can install this program's version: it has a version, and no local changes.
+func Released() bool {
+	if release != "" {
+		return true
+	}
+	m := module()
+	return m != nil && m.Replace == nil && m.Sum != ""
+}
+
+// Of is the version of another module that is linked into this program, "unknown" if it is not.
+func Of(path string) string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if m.Path == path {
+				return m.Version
+			}
+		}
+	}
+	return "unknown"
+}
+
+// module is this module as the linker recorded it: the main module, or a dependency of one that has this program as a tool.
+func module() *debug.Module {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil
+	}
+	if info.Main.Path == Path {
+		return &info.Main
+	}
+	for _, m := range info.Deps {
+		if m.Path == Path {
+			return m
+		}
+	}
+	return nil
+}
