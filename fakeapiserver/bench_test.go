@@ -2,21 +2,27 @@ package fakeapiserver
 
 import (
 	"fmt"
-	"runtime"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
 type nullReceiver struct{ events int }
 
-func (*nullReceiver) OnList(ReqID, *Page, error)            {}
-func (*nullReceiver) OnWatchOpened(ReqID)                   {}
-func (*nullReceiver) OnWatchOpenError(ReqID, error)         {}
-func (r *nullReceiver) OnEvent(ReqID, Event)                { r.events++ }
-func (*nullReceiver) OnWatchClosed(ReqID, error)            {}
+func (*nullReceiver) OnList(ReqID, *Page, error) {}
+
+func (*nullReceiver) OnWatchOpened(ReqID) {}
+
+func (*nullReceiver) OnWatchOpenError(ReqID, error) {}
+
+func (r *nullReceiver) OnEvent(ReqID, Event) { r.events++ }
+
+func (*nullReceiver) OnWatchClosed(ReqID, error) {}
+
 func (*nullReceiver) OnWrite(ReqID, kruntime.Object, error) {}
 
 // BenchmarkCommitApplyDeliver is the way of one event from the Store to a watch, the making of the object excluded.
@@ -58,105 +64,17 @@ func BenchmarkCommitApplyDeliver(b *testing.B) {
 	}
 }
 
-const million = 1_000_000
-
-// smallObjects makes objects whose metadata is complete, in an order of names that is not theirs.
-func smallObjects(n int) []metav1.PartialObjectMetadata {
-	objs := make([]metav1.PartialObjectMetadata, n)
-	for i := range objs {
-		j := i * 7919 % n
-		objs[i].Namespace, objs[i].Name = "default", fmt.Sprintf("object-%07d", j)
-	}
-	return objs
-}
-
-// BenchmarkMillionCreates is the cost of a create while the Store grows to 1,000,000 objects, and what it keeps for each.
-func BenchmarkMillionCreates(b *testing.B) {
-	for range b.N {
-		b.StopTimer()
-		objs := smallObjects(million)
-		s := NewStore(StoreOptions{})
-		id, err := s.AddResource(podResource())
-		if err != nil {
-			b.Fatal(err)
-		}
-		before := heap()
-		b.StartTimer()
-		for i := range objs {
-			if _, err := s.Put(id, &objs[i]); err != nil {
-				b.Fatal(err)
-			}
-		}
-		b.StopTimer()
-		b.ReportMetric(float64(heap()-before)/million, "B/object")
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/million, "ns/commit")
-		runtime.KeepAlive(s)
-		runtime.KeepAlive(objs)
-	}
-}
-
-// BenchmarkUpdateAmongMillion is the cost of an update in a Store of 1,000,000 objects.
-func BenchmarkUpdateAmongMillion(b *testing.B) {
-	s := NewStore(StoreOptions{})
-	id, err := s.AddResource(podResource())
-	if err != nil {
-		b.Fatal(err)
-	}
-	objs := smallObjects(million)
-	for i := range objs {
-		if _, err := s.Put(id, &objs[i]); err != nil {
-			b.Fatal(err)
-		}
-	}
-	next := make([]metav1.PartialObjectMetadata, b.N)
-	for i := range next {
-		next[i].Namespace, next[i].Name = "default", objs[i*104729%million].Name
-	}
-	b.ReportAllocs()
-	b.ResetTimer()
-	for i := range b.N {
-		if _, err := s.Put(id, &next[i]); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkListOldRevision reads the first 500 of 1,000,000 objects as they were before each of them changed.
-func BenchmarkListOldRevision(b *testing.B) {
-	s := NewStore(StoreOptions{})
-	id, err := s.AddResource(podResource())
-	if err != nil {
-		b.Fatal(err)
-	}
-	for range 2 {
-		objs := smallObjects(million)
-		for i := range objs {
-			if _, err := s.Put(id, &objs[i]); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-	p := listPlan{filter: filter{resource: s.Resource(id)}, limit: 500, exact: DefaultFirstRevision + million/2}
-	b.ReportAllocs()
-	b.ResetTimer()
-	for range b.N {
-		n := 0
-		s.timelines[id].walk(p.exact, "", "", func(*version) bool { n++; return n < 500 })
-		if n != 500 {
-			b.Fatal(n)
-		}
-	}
-}
-
 // BenchmarkPageOfMillion is a page of 500 of 1,000,000 objects, of which the last 1,000 versions are the history.
 func BenchmarkPageOfMillion(b *testing.B) {
-	s := NewStore(StoreOptions{})
+	s := store.New(store.Options{})
 	id, err := s.AddResource(podResource())
 	if err != nil {
 		b.Fatal(err)
 	}
-	objs := smallObjects(million)
+	const million = 1_000_000
+	objs := make([]metav1.PartialObjectMetadata, million)
 	for i := range objs {
+		objs[i].Namespace, objs[i].Name = "default", fmt.Sprintf("object-%07d", i*7919%million)
 		if _, err := s.Put(id, &objs[i]); err != nil {
 			b.Fatal(err)
 		}
@@ -164,11 +82,12 @@ func BenchmarkPageOfMillion(b *testing.B) {
 	if err := s.Compact(s.Revision() - 1000); err != nil {
 		b.Fatal(err)
 	}
+	c := &Cluster{store: s}
 	p := listPlan{filter: filter{resource: s.Resource(id)}, limit: 500}
 	b.ReportAllocs()
 	b.ResetTimer()
 	for range b.N {
-		page, err := s.page(id, p)
+		page, err := c.storePage(id, p)
 		if err != nil || *page.RemainingItemCount != million-500 {
 			b.Fatal(page, err)
 		}
@@ -193,12 +112,4 @@ func BenchmarkFanOut(b *testing.B) {
 	}
 	b.StopTimer()
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(r.events), "ns/event")
-}
-
-func heap() uint64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
 }

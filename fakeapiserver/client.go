@@ -1,76 +1,19 @@
 package fakeapiserver
 
 import (
+	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/fakeapiserver/store"
+	"github.com/informersim/informersim/sim"
+
 	"fmt"
 	"sort"
 
-	"github.com/informersim/informersim/sim"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 )
 
 // ReqID names a request among those of its client. Ids count from 1; 0 is none.
 type ReqID uint32
-
-// Page is the answer to a list: all of it, or a page.
-type Page struct {
-	Items []runtime.Object // shared with the Store: not to be changed
-	Keys  []string         // "namespace/name" of each item
-	Memos []*Memo          // that of each item; nil if the Store keeps none
-	// Revision is the list's resourceVersion, as a number and as clients see it.
-	Revision        int64
-	ResourceVersion string
-	Continue        string // "" on the last page
-	// RemainingItemCount is nil where the real server leaves it out (S8).
-	RemainingItemCount *int64
-}
-
-// Event is a frame of a watch.
-type Event struct {
-	Type watch.EventType
-	// Object is shared with the Store: not to be changed. It is a *metav1.Status if Type is ERROR.
-	Object runtime.Object
-	Memo   *Memo  // the object's; nil if it has none
-	Key    string // "namespace/name"; "" of bookmarks and errors
-	Rev    int64  // the object's resourceVersion
-}
-
-// Receiver is told what comes of a client's requests, inside the step that delivers it.
-type Receiver interface {
-	OnList(req ReqID, page *Page, err error)
-	OnWatchOpened(req ReqID)
-	OnWatchOpenError(req ReqID, err error)
-	OnEvent(req ReqID, e Event)
-	// OnWatchClosed tells the end of an open watch: err is nil if the server ended it cleanly, io.ErrUnexpectedEOF or
-	// ECONNRESET if the connection broke.
-	OnWatchClosed(req ReqID, err error)
-	OnWrite(req ReqID, obj runtime.Object, err error)
-}
-
-// Policy says which replica serves a client's requests.
-type Policy struct {
-	spread  spread
-	replica int
-}
-
-type spread uint8
-
-const (
-	spreadSticky spread = iota
-	spreadRoundRobin
-	spreadChoice
-)
-
-// Sticky sends all requests to one replica. It is the zero Policy, with replica 0.
-func Sticky(replica int) Policy { return Policy{spread: spreadSticky, replica: replica} }
-
-// RoundRobin sends each request to the next replica, in one round over all clients that do so.
-func RoundRobin() Policy { return Policy{spread: spreadRoundRobin} }
-
-// ByChoice sends each request to a replica drawn from the stream "NAME/replica" of the run.
-func ByChoice() Policy { return Policy{spread: spreadChoice} }
 
 // Client makes requests of the cluster: the actor "conn/NAME". Every request is admitted by one choice and answered by
 // another, and every frame of a watch is delivered by one, so that all of them interleave.
@@ -85,26 +28,6 @@ type Client struct {
 	recent  *call   // the one found last
 	faults  faultSet
 }
-
-// Connect returns the client of that name. A name that is taken gives the client that has it, with the new policy.
-func (c *Cluster) Connect(name string, p Policy) *Client {
-	if p.replica < 0 || p.replica >= len(c.replicas) {
-		p.replica = 0
-	}
-	if cl := c.byName[name]; cl != nil {
-		cl.policy = p
-		return cl
-	}
-	cl := &Client{cluster: c, name: "conn/" + name, policy: p}
-	cl.stream = c.kernel.Stream(cl.name + "/replica")
-	cl.id = c.kernel.Register(cl)
-	c.byName[name] = cl
-	c.clients = append(c.clients, cl)
-	return cl
-}
-
-// Client is the client of that name, nil if there is none.
-func (c *Cluster) Client(name string) *Client { return c.byName[name] }
 
 // Name is "conn/NAME".
 func (cl *Client) Name() string { return cl.name }
@@ -121,19 +44,19 @@ func (cl *Client) SetPolicy(p Policy) {
 func (cl *Client) InFlight() int { return len(cl.calls) }
 
 // List asks for the objects of a resource, of one namespace if namespace is not empty. The answer comes to OnList.
-func (cl *Client) List(res ResourceID, namespace string, o metav1.ListOptions, r Receiver) ReqID {
+func (cl *Client) List(res store.ResourceID, namespace string, o metav1.ListOptions, r Receiver) ReqID {
 	return cl.submit(&call{verb: verbList, res: res, namespace: namespace, options: o, receiver: r})
 }
 
 // Get asks for one object: a list of one, which waits for the same freshness, and is hit by the faults of lists.
-func (cl *Client) Get(res ResourceID, namespace, name, resourceVersion string, r Receiver) ReqID {
+func (cl *Client) Get(res store.ResourceID, namespace, name, resourceVersion string, r Receiver) ReqID {
 	o := metav1.ListOptions{ResourceVersion: resourceVersion, FieldSelector: "metadata.name=" + fields.EscapeValue(name)}
 	return cl.submit(&call{verb: verbList, single: true, res: res, namespace: namespace, options: o, receiver: r})
 }
 
 // Watch asks for the changes of a resource. OnWatchOpened or OnWatchOpenError comes first, then OnEvent for each frame, then
 // OnWatchClosed.
-func (cl *Client) Watch(res ResourceID, namespace string, o metav1.ListOptions, r Receiver) ReqID {
+func (cl *Client) Watch(res store.ResourceID, namespace string, o metav1.ListOptions, r Receiver) ReqID {
 	return cl.submit(&call{verb: verbWatch, res: res, namespace: namespace, options: o, receiver: r})
 }
 
@@ -231,4 +154,19 @@ func (cl *Client) pick() *Replica {
 		return cl.cluster.replicas[cl.stream.IntN(n)]
 	}
 	return cl.cluster.replicas[cl.policy.replica]
+}
+
+// offerFaults offers what can go wrong with the client's requests and watches as they are now.
+func (cl *Client) offerFaults() {
+	enabled := cl.cluster.enabled &^ (fault.At(fault.OnStore) | fault.At(fault.OnReplica))
+	if enabled == 0 && cl.faults.offered == 0 {
+		return
+	}
+	want := fault.Set(0)
+	for _, c := range cl.calls {
+		if want |= c.possible(); want&enabled == enabled {
+			break
+		}
+	}
+	cl.faults.set(cl.cluster.kernel, cl.id, want&enabled)
 }

@@ -12,7 +12,7 @@
 //
 //	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()})
 //	c := fakeapiserver.NewCluster(k, fakeapiserver.ClusterOptions{Replicas: 2})
-//	pods, err := c.AddResource(fakeapiserver.Resource{Version: "v1", Plural: "pods", Kind: "Pod", Namespaced: true,
+//	pods, err := c.AddResource(store.Resource{Version: "v1", Plural: "pods", Kind: "Pod", Namespaced: true,
 //		New: func() runtime.Object { return &corev1.Pod{} }})
 //	obj, err := c.Create(pods, pod)              // at once; the object belongs to the Store from then on
 //	cl := c.Connect("a", fakeapiserver.Sticky(0))

@@ -1,12 +1,18 @@
 package fakeapiserver
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"os"
+	"syscall"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
 // freshRetrySeconds is the Retry-After of an answer to a request from the future (S5).
@@ -61,4 +67,55 @@ func errNoRevision(rv string, err error) error {
 		Status: metav1.StatusFailure, Code: http.StatusInternalServerError,
 		Message: field.Invalid(field.NewPath("resourceVersion"), rv, err.Error()).Error(),
 	}}
+}
+
+func errConflict(r *store.Resource, name string) error {
+	return apierrors.NewConflict(r.GroupResource(), name,
+		fmt.Errorf("the object has been modified; please apply your changes to the latest version and try again"))
+}
+
+// The errors with which connections break, as Go's HTTP client shows them.
+var (
+	errReset   error = &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
+	errRefused error = &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+	// ErrConnectionLost is what the health check of HTTP/2 makes of a connection that is dead.
+	ErrConnectionLost = errors.New("http2: client connection lost")
+)
+
+// errNoLeader is what requests get that need the Store while it has no leader.
+func errNoLeader() error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: "etcdserver: no leader",
+	}}
+}
+
+// undecodable is what a client's decoder makes of a frame that is not one: an ERROR event, after which it gives the watch up.
+func undecodable(why string) *metav1.Status {
+	reporter := apierrors.NewClientErrorReporter(http.StatusInternalServerError, "GET", "ClientWatchDecoding")
+	st, ok := reporter.AsObject(errors.New("unable to decode an event from the watch stream: " + why)).(*metav1.Status)
+	if !ok {
+		return errorFrame(http.StatusInternalServerError, why)
+	}
+	return st
+}
+
+func statusOf(err error) *metav1.Status {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		st := status.Status()
+		return &st
+	}
+	st := apierrors.NewInternalError(err).Status()
+	return &st
+}
+
+// errorFrame is the status of an in-stream ERROR with that code.
+func errorFrame(code int, message string) *metav1.Status {
+	switch code {
+	case http.StatusGone:
+		return statusOf(apierrors.NewResourceExpired(message))
+	case http.StatusInternalServerError:
+		return statusOf(apierrors.NewInternalError(errors.New(message)))
+	}
+	return statusOf(fmt.Errorf("%s", message))
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,9 +13,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informersim/informersim/fakeapiserver/fault"
 )
 
-func inject(w *world, f Fault) {
+func inject(w *world, f fault.Fault) {
 	w.t.Helper()
 	w.must(func() error { return w.c.Inject(f) })
 	w.settle()
@@ -25,21 +26,21 @@ func inject(w *world, f Fault) {
 // What each fault of a frame makes of three events, a, b and c, of which the fault is about b, or about whatever is next.
 func TestFrameFaults(t *testing.T) {
 	tests := []struct {
-		fault  Fault
+		fault  fault.Fault
 		events string
 		closed bool
 		err    error
 	}{
-		{Fault{Kind: WatchDrop}, "b c", false, nil},
-		{Fault{Kind: WatchDrop, Name: "b"}, "a c", false, nil},
-		{Fault{Kind: WatchDrop, Namespace: "elsewhere"}, "a b c", false, nil},
-		{Fault{Kind: WatchDuplicate, Name: "b"}, "a b b c", false, nil},
-		{Fault{Kind: WatchReorder}, "b a c", false, nil},
-		{Fault{Kind: WatchReorder, Name: "c"}, "a b", false, nil}, // c waits for a frame that follows it
-		{Fault{Kind: WatchEOFInFrame, Name: "b"}, "a", true, io.ErrUnexpectedEOF},
-		{Fault{Kind: WatchCutLength, Name: "b"}, "a", true, io.ErrUnexpectedEOF},
-		{Fault{Kind: WatchGarbage, Name: "b"}, "a 500", true, nil},
-		{Fault{Kind: WatchSlow}, "", true, nil},
+		{fault.Fault{Kind: fault.WatchDrop}, "b c", false, nil},
+		{fault.Fault{Kind: fault.WatchDrop, Name: "b"}, "a c", false, nil},
+		{fault.Fault{Kind: fault.WatchDrop, Namespace: "elsewhere"}, "a b c", false, nil},
+		{fault.Fault{Kind: fault.WatchDuplicate, Name: "b"}, "a b b c", false, nil},
+		{fault.Fault{Kind: fault.WatchReorder}, "b a c", false, nil},
+		{fault.Fault{Kind: fault.WatchReorder, Name: "c"}, "a b", false, nil}, // c waits for a frame that follows it
+		{fault.Fault{Kind: fault.WatchEOFInFrame, Name: "b"}, "a", true, io.ErrUnexpectedEOF},
+		{fault.Fault{Kind: fault.WatchCutLength, Name: "b"}, "a", true, io.ErrUnexpectedEOF},
+		{fault.Fault{Kind: fault.WatchGarbage, Name: "b"}, "a 500", true, nil},
+		{fault.Fault{Kind: fault.WatchSlow}, "", true, nil},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprint(tt.fault.Kind, tt.fault.Name), func(t *testing.T) {
@@ -63,7 +64,7 @@ func TestFrameFaults(t *testing.T) {
 			}
 			w.do(w.c.StopFaults)
 			w.settle()
-			if tt.fault.Kind == WatchReorder && tt.fault.Name == "c" && len(r.events) != 3 {
+			if tt.fault.Kind == fault.WatchReorder && tt.fault.Name == "c" && len(r.events) != 3 {
 				t.Errorf("a frame that was held is lost: %v", r.text())
 			}
 		})
@@ -82,15 +83,15 @@ func (r *wireReceiver) OnBrokenFrame(_ ReqID, e Event, how Breakage) {
 
 // Who has bytes to break is told which, and goes on after garbage.
 func TestBrokenFramesOnTheWire(t *testing.T) {
-	for kind, want := range map[FaultKind]string{
-		WatchEOFInFrame: "[default/a 1] true []", WatchCutLength: "[default/a 2] true []",
-		WatchGarbage: "[default/a 3] false [ADDED default/b@1002]",
+	for kind, want := range map[fault.Kind]string{
+		fault.WatchEOFInFrame: "[default/a 1] true []", fault.WatchCutLength: "[default/a 2] true []",
+		fault.WatchGarbage: "[default/a 3] false [ADDED default/b@1002]",
 	} {
 		w := newWorld(t, ClusterOptions{})
 		r := &wireReceiver{}
 		w.do(func() { w.cl.Watch(w.pods, "", metav1.ListOptions{}, r) })
 		w.settle()
-		inject(w, Fault{Kind: kind})
+		inject(w, fault.Fault{Kind: kind})
 		w.create("default/a")
 		w.create("default/b")
 		w.settle()
@@ -104,16 +105,16 @@ func TestBrokenFramesOnTheWire(t *testing.T) {
 func TestBookmarkFaults(t *testing.T) {
 	list := metav1.ListOptions{AllowWatchBookmarks: true, SendInitialEvents: ptr(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
 	tests := []struct {
-		fault  Fault
+		fault  fault.Fault
 		o      metav1.ListOptions
 		events string
 	}{
-		{Fault{Kind: WatchBookmarkLost}, metav1.ListOptions{ResourceVersion: "1001", AllowWatchBookmarks: true}, "ADDED BOOKMARK"},
-		{Fault{Kind: WatchBookmarkLate, Duration: 30 * time.Second}, metav1.ListOptions{ResourceVersion: "1001", AllowWatchBookmarks: true}, "ADDED BOOKMARK@90s BOOKMARK"},
-		{Fault{Kind: WatchBookmarkLost}, list, "ADDED BOOKMARK* ADDED BOOKMARK"},
-		{Fault{Kind: WatchBookmarkLate, Duration: 30 * time.Second}, list, "ADDED ADDED BOOKMARK*@30s BOOKMARK BOOKMARK"},
-		{Fault{Kind: WatchNoEndBookmark}, list, "ADDED ADDED BOOKMARK BOOKMARK"},
-		{Fault{Kind: WatchNoEndBookmark}, metav1.ListOptions{ResourceVersion: "1001", AllowWatchBookmarks: true}, "ADDED BOOKMARK BOOKMARK"},
+		{fault.Fault{Kind: fault.WatchBookmarkLost}, metav1.ListOptions{ResourceVersion: "1001", AllowWatchBookmarks: true}, "ADDED BOOKMARK"},
+		{fault.Fault{Kind: fault.WatchBookmarkLate, Duration: 30 * time.Second}, metav1.ListOptions{ResourceVersion: "1001", AllowWatchBookmarks: true}, "ADDED BOOKMARK@90s BOOKMARK"},
+		{fault.Fault{Kind: fault.WatchBookmarkLost}, list, "ADDED BOOKMARK* ADDED BOOKMARK"},
+		{fault.Fault{Kind: fault.WatchBookmarkLate, Duration: 30 * time.Second}, list, "ADDED ADDED BOOKMARK*@30s BOOKMARK BOOKMARK"},
+		{fault.Fault{Kind: fault.WatchNoEndBookmark}, list, "ADDED ADDED BOOKMARK BOOKMARK"},
+		{fault.Fault{Kind: fault.WatchNoEndBookmark}, metav1.ListOptions{ResourceVersion: "1001", AllowWatchBookmarks: true}, "ADDED BOOKMARK BOOKMARK"},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprint(tt.fault.Kind, " ", tt.o.SendInitialEvents != nil), func(t *testing.T) {
@@ -152,25 +153,25 @@ func TestRareRequestFaults(t *testing.T) {
 	w := newWorld(t, ClusterOptions{Replicas: 2})
 	w.create("default/a")
 	w.settle()
-	list := func(f Fault, o metav1.ListOptions) (*Page, error) {
+	list := func(f fault.Fault, o metav1.ListOptions) (*Page, error) {
 		inject(w, f)
 		return w.list("", o)
 	}
-	if _, err := list(Fault{Kind: ListTooLarge}, metav1.ListOptions{ResourceVersion: "1001"}); !apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
-		t.Errorf("%s: %v", ListTooLarge, err)
+	if _, err := list(fault.Fault{Kind: fault.ListTooLarge}, metav1.ListOptions{ResourceVersion: "1001"}); !apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
+		t.Errorf("%s: %v", fault.ListTooLarge, err)
 	}
-	if _, err := list(Fault{Kind: ListRefused}, metav1.ListOptions{}); !errors.Is(err, syscall.ECONNREFUSED) {
-		t.Errorf("%s: %v", ListRefused, err)
+	if _, err := list(fault.Fault{Kind: fault.ListRefused}, metav1.ListOptions{}); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("%s: %v", fault.ListRefused, err)
 	}
-	if _, err := list(Fault{Kind: ListResetHeaders}, metav1.ListOptions{}); !errors.Is(err, syscall.ECONNRESET) {
-		t.Errorf("%s: %v", ListResetHeaders, err)
+	if _, err := list(fault.Fault{Kind: fault.ListResetHeaders}, metav1.ListOptions{}); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("%s: %v", fault.ListResetHeaders, err)
 	}
 	at := w.k.Elapsed()
-	if _, err := list(Fault{Kind: ListSlow, Duration: 7 * time.Second}, metav1.ListOptions{}); err != nil || w.k.Elapsed() < at+7*time.Second {
-		t.Errorf("%s: %v after %v", ListSlow, err, w.k.Elapsed()-at)
+	if _, err := list(fault.Fault{Kind: fault.ListSlow, Duration: 7 * time.Second}, metav1.ListOptions{}); err != nil || w.k.Elapsed() < at+7*time.Second {
+		t.Errorf("%s: %v after %v", fault.ListSlow, err, w.k.Elapsed()-at)
 	}
-	for kind, want := range map[FaultKind]error{WatchOpenLost: io.ErrUnexpectedEOF, WatchOpenResetHeader: syscall.ECONNRESET} {
-		inject(w, Fault{Kind: kind})
+	for kind, want := range map[fault.Kind]error{fault.WatchOpenLost: io.ErrUnexpectedEOF, fault.WatchOpenResetHeader: syscall.ECONNRESET} {
+		inject(w, fault.Fault{Kind: kind})
 		if r := w.watch(metav1.ListOptions{}); !errors.Is(r.openErr, want) || r.opened {
 			t.Errorf("%s: %v", kind, r.openErr)
 		}
@@ -178,18 +179,18 @@ func TestRareRequestFaults(t *testing.T) {
 	if n := len(w.c.replicas[0].caches[w.pods].streams); n != 0 {
 		t.Errorf("%d watches are left that no client knows of", n)
 	}
-	inject(w, Fault{Kind: WatchOpenTooLarge})
+	inject(w, fault.Fault{Kind: fault.WatchOpenTooLarge})
 	if r := w.watch(metav1.ListOptions{ResourceVersion: "1001"}); len(r.events) != 0 || r.openErr != nil {
-		t.Errorf("%s hit a plain watch: %v", WatchOpenTooLarge, r.text())
+		t.Errorf("%s hit a plain watch: %v", fault.WatchOpenTooLarge, r.text())
 	}
 	r := w.watch(metav1.ListOptions{SendInitialEvents: ptr(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan})
 	if len(r.events) != 1 || r.events[0].Object.(*metav1.Status).Code != 504 || !r.closed {
-		t.Errorf("%s: %v", WatchOpenTooLarge, r.text())
+		t.Errorf("%s: %v", fault.WatchOpenTooLarge, r.text())
 	}
 	w.do(func() { w.c.Replica(1).Hold() })
 	w.create("default/b")
 	w.settle()
-	inject(w, Fault{Kind: WatchOpenStale})
+	inject(w, fault.Fault{Kind: fault.WatchOpenStale})
 	r = w.watch(metav1.ListOptions{ResourceVersion: "1002"})
 	w.create("default/c")
 	w.settle()
@@ -197,13 +198,13 @@ func TestRareRequestFaults(t *testing.T) {
 	w.do(func() { w.c.Replica(1).Release() })
 	w.settle()
 	wantEvents(t, r, "ADDED default/c@1003")
-	for kind, committed := range map[FaultKind]bool{WriteRefused: false, WriteResetHeaders: true, WriteSlow: true} {
+	for kind, committed := range map[fault.Kind]bool{fault.WriteRefused: false, fault.WriteResetHeaders: true, fault.WriteSlow: true} {
 		r := &receiver{}
-		inject(w, Fault{Kind: kind, Duration: time.Second})
+		inject(w, fault.Fault{Kind: kind, Duration: time.Second})
 		w.do(func() { w.cl.Write(Write{Verb: Create, Resource: w.pods, Object: pod("x/" + string(kind))}, r) })
 		w.advance(2 * time.Second)
 		obj, _ := w.c.Store().Get(w.pods, "x", string(kind))
-		if (obj != nil) != committed || r.writes != 1 || (r.writeErr == nil) != (kind == WriteSlow) {
+		if (obj != nil) != committed || r.writes != 1 || (r.writeErr == nil) != (kind == fault.WriteSlow) {
 			t.Errorf("%s: committed %v, answered %d times, %v", kind, obj != nil, r.writes, r.writeErr)
 		}
 	}
@@ -215,7 +216,7 @@ func TestSlowUntilStopped(t *testing.T) {
 	r := &receiver{}
 	w.do(func() {
 		w.cl.List(w.pods, "", metav1.ListOptions{}, r)
-		if err := w.c.Inject(Fault{Kind: ListSlow}); err != nil {
+		if err := w.c.Inject(fault.Fault{Kind: fault.ListSlow}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -236,7 +237,7 @@ func TestLeaderLoss(t *testing.T) {
 	w.create("default/a")
 	w.settle()
 	r := w.watch(metav1.ListOptions{ResourceVersion: "1001"})
-	inject(w, Fault{Kind: LeaderLoss, Duration: time.Minute})
+	inject(w, fault.Fault{Kind: fault.LeaderLoss, Duration: time.Minute})
 	if !r.closed || r.closeErr != nil {
 		t.Errorf("the watch: closed %v, %v", r.closed, r.closeErr)
 	}
@@ -256,7 +257,7 @@ func TestLeaderLoss(t *testing.T) {
 	if page, err := w.list("", metav1.ListOptions{ResourceVersion: "0"}); err != nil || len(page.Items) != 1 {
 		t.Errorf("with a leader again: %+v, %v", page, err)
 	}
-	inject(w, Fault{Kind: LeaderLoss})
+	inject(w, fault.Fault{Kind: fault.LeaderLoss})
 	w.do(w.c.StopFaults)
 	w.settle()
 	if _, err := w.list("", metav1.ListOptions{Limit: 1}); err != nil {
@@ -268,7 +269,7 @@ func TestLeaderLoss(t *testing.T) {
 func TestClockSkew(t *testing.T) {
 	w := newWorld(t, ClusterOptions{Replicas: 2})
 	b := w.c.Connect("b", Sticky(1))
-	inject(w, Fault{Kind: ReplicaSkew, Target: "replica/1", Duration: -10 * time.Minute})
+	inject(w, fault.Fault{Kind: fault.ReplicaSkew, Target: "replica/1", Duration: -10 * time.Minute})
 	for _, cl := range []*Client{w.cl, b} {
 		r := &receiver{}
 		w.do(func() {
@@ -291,11 +292,11 @@ func TestRestoreFault(t *testing.T) {
 	w.create("default/a")
 	w.create("default/b")
 	w.settle()
-	inject(w, Fault{Kind: RestoreFault, Revision: 1001})
+	inject(w, fault.Fault{Kind: fault.Restore, Revision: 1001})
 	if got := w.c.Store().Revision(); got != 1001 {
 		t.Errorf("restored to %d", got)
 	}
-	inject(w, Fault{Kind: RestoreBumped, Revision: 1001})
+	inject(w, fault.Fault{Kind: fault.RestoreBumped, Revision: 1001})
 	if got := w.c.Store().Revision(); got != 1001+restoreBump {
 		t.Errorf("restored to %d", got)
 	}
@@ -317,21 +318,21 @@ func TestFaultSelection(t *testing.T) {
 	}
 	create := func(cl *Client, key string) error { return write(cl, Write{Verb: Create, Object: pod(key)}) }
 
-	inject(w, Fault{Kind: Write500, Verb: "delete"})
+	inject(w, fault.Fault{Kind: fault.Write500, Verb: "delete"})
 	if err := create(w.cl, "x/a"); err != nil {
 		t.Errorf("a fault of deletions hit a create: %v", err)
 	}
 	if err := write(w.cl, Write{Verb: Delete, Namespace: "x", Name: "a"}); !apierrors.IsInternalError(err) {
 		t.Errorf("delete: %v", err)
 	}
-	inject(w, Fault{Kind: Write503, Replica: "replica/1"})
+	inject(w, fault.Fault{Kind: fault.Write503, Replica: "replica/1"})
 	if err := create(w.cl, "x/b"); err != nil {
 		t.Errorf("a fault of replica/1 hit replica/0: %v", err)
 	}
 	if err := create(b, "x/c"); !apierrors.IsServiceUnavailable(err) {
 		t.Errorf("replica/1: %v", err)
 	}
-	inject(w, Fault{Kind: Write429, Namespace: "y", Name: "n"})
+	inject(w, fault.Fault{Kind: fault.Write429, Namespace: "y", Name: "n"})
 	for key, hit := range map[string]bool{"y/m": false, "z/n": false} {
 		if err := create(w.cl, key); (err != nil) != hit {
 			t.Errorf("%s: %v", key, err)
@@ -341,14 +342,14 @@ func TestFaultSelection(t *testing.T) {
 		t.Errorf("y/n: %v", err)
 	}
 	at := w.k.Elapsed()
-	inject(w, Fault{Kind: Write500, Count: 100, From: at + time.Minute, Until: at + 2*time.Minute})
+	inject(w, fault.Fault{Kind: fault.Write500, Count: 100, From: at + time.Minute, Until: at + 2*time.Minute})
 	for i, hit := range []bool{false, true, false} {
 		if err := create(w.cl, fmt.Sprint("when/", i)); (err != nil) != hit {
 			t.Errorf("in minute %d: %v", i, err)
 		}
 		w.advance(time.Minute)
 	}
-	inject(w, Fault{Kind: Write500, Count: 1000, Probability: 0.25})
+	inject(w, fault.Fault{Kind: fault.Write500, Count: 1000, Probability: 0.25})
 	hits := 0
 	for i := range 200 {
 		if create(w.cl, fmt.Sprint("maybe/", i)) != nil {
@@ -363,7 +364,7 @@ func TestFaultSelection(t *testing.T) {
 // "After the third watch event of key K", and other triggers.
 func TestFaultTriggers(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
-	inject(w, Fault{Kind: WatchEOF, After: &Trigger{Key: "default/k", Count: 3, Client: "a"}})
+	inject(w, fault.Fault{Kind: fault.WatchEOF, After: &fault.Trigger{Key: "default/k", Count: 3, Client: "a"}})
 	r := w.watch(metav1.ListOptions{ResourceVersion: "1000"})
 	w.create("default/k")
 	w.create("default/other")
@@ -378,7 +379,7 @@ func TestFaultTriggers(t *testing.T) {
 	if !r.closed || len(r.events) != 4 {
 		t.Errorf("closed %v after %v", r.closed, r.text())
 	}
-	inject(w, Fault{Kind: List500, After: &Trigger{Event: TriggerCommit, Resource: "pods", Type: "DELETED"}})
+	inject(w, fault.Fault{Kind: fault.List500, After: &fault.Trigger{Event: fault.TriggerCommit, Resource: "pods", Type: "DELETED"}})
 	if _, err := w.list("", metav1.ListOptions{}); err != nil {
 		t.Errorf("before the deletion: %v", err)
 	}
@@ -386,7 +387,7 @@ func TestFaultTriggers(t *testing.T) {
 	if _, err := w.list("", metav1.ListOptions{}); !apierrors.IsInternalError(err) {
 		t.Errorf("after the deletion: %v", err)
 	}
-	inject(w, Fault{Kind: CompactFault, After: &Trigger{Event: TriggerRequest, Type: "list", Count: 2}})
+	inject(w, fault.Fault{Kind: fault.Compact, After: &fault.Trigger{Event: fault.TriggerRequest, Type: "list", Count: 2}})
 	for i, want := range []int64{1000, 1006} {
 		if _, err := w.list("", metav1.ListOptions{}); err != nil {
 			t.Fatal(err)
@@ -397,67 +398,17 @@ func TestFaultTriggers(t *testing.T) {
 	}
 }
 
-// Faults as JSON and YAML: what is wrong is said.
-func TestParseFault(t *testing.T) {
-	f, err := ParseFault([]byte(`{"kind":"watch-delay","target":"i1","duration":"1m30s","after":{"event":"frame","key":"a/b","count":3}}`))
-	if err != nil || f.Kind != WatchDelay || f.Duration != 90*time.Second || f.After.Count != 3 {
-		t.Fatalf("%+v, %v", f, err)
-	}
-	data, err := f.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := ParseFault(data)
-	if err != nil || !reflect.DeepEqual(again, f) {
-		t.Errorf("%s became %+v, %v", data, again, err)
-	}
-	for text, want := range map[string]string{
-		`{"kind":"watch-eov"}`:            `did you mean "watch-eof"`,
-		`{}`:                              "there is no fault",
-		`{"kind":"watch-eof","colour":1}`: "colour",
-		`{"kind":"watch-delay","duration":"long"}`:      "1m30s",
-		`{"kind":"watch-delay","duration":30}`:          "1m30s",
-		`{"kind":"watch-delay","duration":"-1s"}`:       "negative",
-		`{"kind":"watch-eof","probability":2}`:          "between 0 and 1",
-		`{"kind":"watch-eof","from":"2s","until":"1s"}`: "not after",
-		`{"kind":"write-500","verb":"paint"}`:           "paint",
-		`{"kind":"write-500","after":{"event":"dawn"}}`: "dawn",
-		`{"kind":"write-500","after":{"count":-1}}`:     "negative",
-		`{"kind":"compact","revision":-1}`:              "negative",
-		`{"kind":"list-429","retryAfter":"100000h"}`:    "year",
-		`[`: "fault",
-	} {
-		if f, err := ParseFault([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %+v, %v; want an error with %s", text, f, err, want)
-		}
-	}
+// Inject refuses a fault that names what there is not.
+func TestInjectRefuses(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	w.do(func() {
-		for _, bad := range []Fault{
-			{Kind: Write500, Replica: "replica/7"}, {Kind: ReplicaSkew, Target: "x"},
-			{Kind: List500, After: &Trigger{Resource: "unicorns"}}, {Kind: RestoreFault, Revision: 1}, {Kind: RestoreFault, Revision: 1 << 60},
+		for _, bad := range []fault.Fault{
+			{Kind: fault.Write500, Replica: "replica/7"}, {Kind: fault.ReplicaSkew, Target: "x"},
+			{Kind: fault.List500, After: &fault.Trigger{Resource: "unicorns"}}, {Kind: fault.Restore, Revision: 1}, {Kind: fault.Restore, Revision: 1 << 60},
 		} {
 			if err := w.c.Inject(bad); err == nil {
 				t.Errorf("Inject(%+v) succeeds", bad)
 			}
 		}
 	})
-}
-
-// The kinds of a broken server are in no built-in mix, and can be had by name.
-func TestBrokenKindsOnlyWhenAsked(t *testing.T) {
-	broken := AllFaultKinds()[len(kindsUpTo(rare)):]
-	if len(broken) != 7 || len(AllFaultKinds()) != numFaults {
-		t.Fatalf("the broken kinds are %v of %d", broken, len(AllFaultKinds()))
-	}
-	for _, m := range FaultMixes() {
-		for _, k := range broken {
-			if m.Rates[string(k)] != 0 {
-				t.Errorf("mix %s has %s", m.Name, k)
-			}
-		}
-	}
-	if _, err := ParseFaultMix([]byte("rates: {watch-drop: 0.1}")); err != nil {
-		t.Error(err)
-	}
 }

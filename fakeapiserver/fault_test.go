@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/sim"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,23 +20,23 @@ import (
 // What each fault of an open watch looks like to its client.
 func TestStreamFaults(t *testing.T) {
 	tests := []struct {
-		fault  Fault
+		fault  fault.Fault
 		after  time.Duration
 		events string
 		closed bool
 		err    error
 	}{
-		{Fault{Kind: WatchClose}, 0, "", true, nil},
-		{Fault{Kind: WatchEOF}, 0, "", true, io.ErrUnexpectedEOF},
-		{Fault{Kind: WatchReset}, 0, "", true, syscall.ECONNRESET},
-		{Fault{Kind: Watch410}, 0, "410 Expired", true, nil},
-		{Fault{Kind: Watch500}, 0, "500 InternalError", true, nil},
-		{Fault{Kind: WatchHalfOpen}, 44 * time.Second, "", false, nil},
-		{Fault{Kind: WatchHalfOpen}, 45 * time.Second, "", true, ErrConnectionLost},
-		{Fault{Kind: WatchStall}, 3 * time.Hour, "", false, nil}, // not even the deadline ends it
-		{Fault{Kind: WatchStall, Duration: time.Minute}, time.Minute, "ADDED", false, nil},
-		{Fault{Kind: WatchDelay, Duration: time.Minute}, 59 * time.Second, "", false, nil},
-		{Fault{Kind: WatchDelay, Duration: time.Minute}, time.Minute, "ADDED", false, nil},
+		{fault.Fault{Kind: fault.WatchClose}, 0, "", true, nil},
+		{fault.Fault{Kind: fault.WatchEOF}, 0, "", true, io.ErrUnexpectedEOF},
+		{fault.Fault{Kind: fault.WatchReset}, 0, "", true, syscall.ECONNRESET},
+		{fault.Fault{Kind: fault.Watch410}, 0, "410 Expired", true, nil},
+		{fault.Fault{Kind: fault.Watch500}, 0, "500 InternalError", true, nil},
+		{fault.Fault{Kind: fault.WatchHalfOpen}, 44 * time.Second, "", false, nil},
+		{fault.Fault{Kind: fault.WatchHalfOpen}, 45 * time.Second, "", true, ErrConnectionLost},
+		{fault.Fault{Kind: fault.WatchStall}, 3 * time.Hour, "", false, nil}, // not even the deadline ends it
+		{fault.Fault{Kind: fault.WatchStall, Duration: time.Minute}, time.Minute, "ADDED", false, nil},
+		{fault.Fault{Kind: fault.WatchDelay, Duration: time.Minute}, 59 * time.Second, "", false, nil},
+		{fault.Fault{Kind: fault.WatchDelay, Duration: time.Minute}, time.Minute, "ADDED", false, nil},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprint(tt.fault.Kind, " after ", tt.after), func(t *testing.T) {
@@ -66,7 +68,7 @@ func TestStreamFaults(t *testing.T) {
 func TestStallPastDeadline(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	r := w.watch(metav1.ListOptions{ResourceVersion: "1000", TimeoutSeconds: ptr[int64](10)})
-	w.must(func() error { return w.c.Inject(Fault{Kind: WatchStall, Duration: time.Minute}) })
+	w.must(func() error { return w.c.Inject(fault.Fault{Kind: fault.WatchStall, Duration: time.Minute}) })
 	w.advance(59 * time.Second)
 	if r.closed {
 		t.Fatal("a stalled watch was ended")
@@ -98,25 +100,25 @@ func TestRequestFaults(t *testing.T) {
 			return ""
 		}
 	}
-	lists := map[FaultKind]func(error) string{
-		List410: status(apierrors.IsResourceExpired, 0), List429: status(apierrors.IsTooManyRequests, 1),
-		List500: status(apierrors.IsInternalError, 0), List503: status(apierrors.IsServiceUnavailable, 0),
-		List504: status(apierrors.IsTimeout, 0), ListLost: broken(io.ErrUnexpectedEOF), ListReset: broken(syscall.ECONNRESET),
+	lists := map[fault.Kind]func(error) string{
+		fault.List410: status(apierrors.IsResourceExpired, 0), fault.List429: status(apierrors.IsTooManyRequests, 1),
+		fault.List500: status(apierrors.IsInternalError, 0), fault.List503: status(apierrors.IsServiceUnavailable, 0),
+		fault.List504: status(apierrors.IsTimeout, 0), fault.ListLost: broken(io.ErrUnexpectedEOF), fault.ListReset: broken(syscall.ECONNRESET),
 	}
-	opens := map[FaultKind]func(error) string{
-		WatchOpen429: status(apierrors.IsTooManyRequests, 1), WatchOpen500: status(apierrors.IsInternalError, 0),
-		WatchOpen503: status(apierrors.IsServiceUnavailable, 0), WatchOpen504: status(apierrors.IsTimeout, 0),
-		WatchOpenRefused: broken(syscall.ECONNREFUSED),
+	opens := map[fault.Kind]func(error) string{
+		fault.WatchOpen429: status(apierrors.IsTooManyRequests, 1), fault.WatchOpen500: status(apierrors.IsInternalError, 0),
+		fault.WatchOpen503: status(apierrors.IsServiceUnavailable, 0), fault.WatchOpen504: status(apierrors.IsTimeout, 0),
+		fault.WatchOpenRefused: broken(syscall.ECONNREFUSED),
 	}
-	writes := map[FaultKind]func(error) string{
-		Write429: status(apierrors.IsTooManyRequests, 1), Write500: status(apierrors.IsInternalError, 0),
-		Write503: status(apierrors.IsServiceUnavailable, 0), Write504: status(apierrors.IsTimeout, 0),
-		WriteLost: broken(io.ErrUnexpectedEOF), WriteReset: broken(syscall.ECONNRESET),
+	writes := map[fault.Kind]func(error) string{
+		fault.Write429: status(apierrors.IsTooManyRequests, 1), fault.Write500: status(apierrors.IsInternalError, 0),
+		fault.Write503: status(apierrors.IsServiceUnavailable, 0), fault.Write504: status(apierrors.IsTimeout, 0),
+		fault.WriteLost: broken(io.ErrUnexpectedEOF), fault.WriteReset: broken(syscall.ECONNRESET),
 	}
 	for _, armed := range []bool{true, false} { // the fault waits for the request, or hits it on its way
-		hit := func(w *world, kind FaultKind, ask func()) {
+		hit := func(w *world, kind fault.Kind, ask func()) {
 			fault := func() {
-				if err := w.c.Inject(Fault{Kind: kind}); err != nil {
+				if err := w.c.Inject(fault.Fault{Kind: kind}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -155,7 +157,7 @@ func TestRequestFaults(t *testing.T) {
 			if why := wrong(r.writeErr); why != "" {
 				t.Errorf("%s, armed %v: %v: %s", kind, armed, r.writeErr, why)
 			}
-			if made := w.c.Store().Revision() == 1001; made != (kind == WriteLost) {
+			if made := w.c.Store().Revision() == 1001; made != (kind == fault.WriteLost) {
 				t.Errorf("%s, armed %v: committed %v", kind, armed, made)
 			}
 		}
@@ -168,7 +170,7 @@ func TestList410WhereItCan(t *testing.T) {
 	for i := range 3 {
 		w.create(fmt.Sprintf("default/%d", i))
 	}
-	w.must(func() error { return w.c.Inject(Fault{Kind: List410}) })
+	w.must(func() error { return w.c.Inject(fault.Fault{Kind: fault.List410}) })
 	for _, rv := range []string{"", "0"} {
 		if _, err := w.list("", metav1.ListOptions{ResourceVersion: rv}); err != nil {
 			t.Errorf("rv %q: %v", rv, err)
@@ -190,11 +192,11 @@ func TestList410WhereItCan(t *testing.T) {
 
 // RetryAfter is rounded up to whole seconds.
 func TestRetryAfter(t *testing.T) {
-	for _, kind := range []FaultKind{List429, List500, List503, List504} {
+	for _, kind := range []fault.Kind{fault.List429, fault.List500, fault.List503, fault.List504} {
 		w := newWorld(t, ClusterOptions{})
-		w.must(func() error { return w.c.Inject(Fault{Kind: kind, RetryAfter: 1500 * time.Millisecond}) })
+		w.must(func() error { return w.c.Inject(fault.Fault{Kind: kind, RetryAfter: 1500 * time.Millisecond}) })
 		_, err := w.list("", metav1.ListOptions{})
-		if s, ok := apierrors.SuggestsClientDelay(err); kind != List500 && (!ok || s != 2) {
+		if s, ok := apierrors.SuggestsClientDelay(err); kind != fault.List500 && (!ok || s != 2) {
 			t.Errorf("%s: Retry-After is %d in %v", kind, s, err)
 		}
 		var st apierrors.APIStatus
@@ -212,7 +214,7 @@ func TestListStale(t *testing.T) {
 	w.do(func() { w.c.Replica(2).Hold() })
 	w.create("default/b")
 	w.settle()
-	w.must(func() error { return w.c.Inject(Fault{Kind: ListStale}) })
+	w.must(func() error { return w.c.Inject(fault.Fault{Kind: fault.ListStale}) })
 	for _, o := range []metav1.ListOptions{{}, {ResourceVersion: "1002"}} { // the stale replica cannot answer these
 		if page, err := w.list("", o); err != nil || len(page.Items) != 2 {
 			t.Errorf("%+v: %+v, %v", o, page, err)
@@ -230,26 +232,26 @@ func TestListStale(t *testing.T) {
 func TestFaultScope(t *testing.T) {
 	w := newWorld(t, ClusterOptions{Replicas: 2})
 	b := w.c.Connect("b", Sticky(1))
-	open := func(cl *Client, res ResourceID) *receiver {
+	open := func(cl *Client, res store.ResourceID) *receiver {
 		r := &receiver{}
 		w.do(func() { r.id = cl.Watch(res, "", metav1.ListOptions{}, r) })
 		w.settle()
 		return r
 	}
 	aPods, aNodes, bPods, bNodes := open(w.cl, w.pods), open(w.cl, w.nodes), open(b, w.pods), open(b, w.nodes)
-	inject := func(f Fault) {
+	inject := func(f fault.Fault) {
 		w.must(func() error { return w.c.Inject(f) })
 		w.settle()
 	}
-	inject(Fault{Kind: WatchClose, Target: "b", Resource: "nodes"})
+	inject(fault.Fault{Kind: fault.WatchClose, Target: "b", Resource: "nodes"})
 	if !bNodes.closed || aPods.closed || aNodes.closed || bPods.closed {
 		t.Error("nodes of b: the wrong watch was closed")
 	}
-	inject(Fault{Kind: WatchClose, Resource: "nodes", Count: -1})
+	inject(fault.Fault{Kind: fault.WatchClose, Resource: "nodes", Count: -1})
 	if !aNodes.closed || aPods.closed || bPods.closed {
 		t.Error("all nodes: the wrong watches were closed")
 	}
-	inject(Fault{Kind: WatchEOF, Count: 3})
+	inject(fault.Fault{Kind: fault.WatchEOF, Count: 3})
 	if !aPods.closed || !bPods.closed {
 		t.Error("three of all: not all were closed")
 	}
@@ -259,14 +261,14 @@ func TestFaultScope(t *testing.T) {
 	if r := open(w.cl, w.pods); r.closed {
 		t.Error("a fourth watch was hit")
 	}
-	inject(Fault{Kind: ReplicaRestart, Target: "replica/1"})
+	inject(fault.Fault{Kind: fault.ReplicaRestart, Target: "replica/1"})
 	if r := open(b, w.pods); !r.opened || r.closed {
 		t.Error("replica/1 does not come back")
 	}
 	w.do(func() {
-		for _, bad := range []Fault{
-			{Kind: "watch-eov"}, {Kind: WatchEOF, Target: "nobody"}, {Kind: WatchEOF, Resource: "unicorns"},
-			{Kind: ReplicaLag, Target: "replica/9"}, {Kind: CompactFault, Revision: 1}, {Kind: CompactFault, Revision: 1 << 40}, {},
+		for _, bad := range []fault.Fault{
+			{Kind: "watch-eov"}, {Kind: fault.WatchEOF, Target: "nobody"}, {Kind: fault.WatchEOF, Resource: "unicorns"},
+			{Kind: fault.ReplicaLag, Target: "replica/9"}, {Kind: fault.Compact, Revision: 1}, {Kind: fault.Compact, Revision: 1 << 40}, {},
 		} {
 			if err := w.c.Inject(bad); err == nil {
 				t.Errorf("Inject(%+v) succeeds", bad)
@@ -279,15 +281,15 @@ func TestFaultScope(t *testing.T) {
 func TestLagAndStopFaults(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	r := w.watch(metav1.ListOptions{ResourceVersion: "1000"})
-	w.must(func() error { return w.c.Inject(Fault{Kind: ReplicaLag, Duration: time.Minute}) })
+	w.must(func() error { return w.c.Inject(fault.Fault{Kind: fault.ReplicaLag, Duration: time.Minute}) })
 	w.create("default/a")
 	w.advance(59 * time.Second)
 	wantEvents(t, r)
 	w.advance(time.Second)
 	wantEvents(t, r, "ADDED default/a@1001")
-	w.must(func() error { return w.c.Inject(Fault{Kind: ReplicaLag}) })
-	w.must(func() error { return w.c.Inject(Fault{Kind: WatchStall}) })
-	w.must(func() error { return w.c.Inject(Fault{Kind: List500, Count: 5}) })
+	w.must(func() error { return w.c.Inject(fault.Fault{Kind: fault.ReplicaLag}) })
+	w.must(func() error { return w.c.Inject(fault.Fault{Kind: fault.WatchStall}) })
+	w.must(func() error { return w.c.Inject(fault.Fault{Kind: fault.List500, Count: 5}) })
 	w.create("default/b")
 	w.do(w.c.StopFaults)
 	w.settle()
@@ -337,8 +339,8 @@ func (f *followed) OnEvent(_ ReqID, e Event) {
 }
 
 func mustRev(obj kobject) int64 {
-	m, _ := objectMeta(obj)
-	rev, err := parseRevision(m.GetResourceVersion())
+	m, _ := store.Meta(obj)
+	rev, err := store.ParseRevision(m.GetResourceVersion())
 	if err != nil {
 		panic(err)
 	}
@@ -347,7 +349,7 @@ func mustRev(obj kobject) int64 {
 
 // Under every mix and many seeds a simple client converges once the faults stop, and the same seed gives the same hash.
 func TestFaultChoicesConverge(t *testing.T) {
-	run := func(seed uint64, mix FaultMix) (hash, faults uint64, kinds map[string]int) {
+	run := func(seed uint64, mix fault.Mix) (hash, faults uint64, kinds map[string]int) {
 		mix = mix.Draw(seed)
 		strategy := sim.NewRandom(seed, mix.Rate)
 		k := sim.NewKernel(sim.Options{Seed: seed, Strategy: strategy})
@@ -415,7 +417,7 @@ func TestFaultChoicesConverge(t *testing.T) {
 		return k.Hash(), k.Faults(), kinds
 	}
 	total := map[string]int{}
-	for _, mix := range FaultMixes() {
+	for _, mix := range fault.Mixes() {
 		sum := uint64(0)
 		for seed := range uint64(40) {
 			hash, faults, kinds := run(seed, mix)
@@ -433,8 +435,9 @@ func TestFaultChoicesConverge(t *testing.T) {
 			t.Errorf("mix %s: %d faults", mix.Name, sum)
 		}
 	}
-	for _, kind := range FaultKinds() {
-		if strings.HasPrefix(string(kind), "write-") || kind == List410 { // nobody writes through a client or lists at a revision here
+	for _, spec := range fault.Specs() {
+		kind := spec.Kind
+		if spec.Tier != fault.Everyday || strings.HasPrefix(string(kind), "write-") || kind == fault.List410 { // nobody writes through a client or lists at a revision here
 			continue
 		}
 		if total[string(kind)] == 0 {
@@ -455,7 +458,7 @@ func (*faultCounter) StepEnd(*sim.StepInfo) {}
 // MaxFaults bounds the faults that are chosen.
 func TestMaxFaults(t *testing.T) {
 	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewRandom(1, func(sim.Kind) float64 { return 0.5 })})
-	c := NewCluster(k, ClusterOptions{Faults: []FaultKind{ReplicaLag, ReplicaRestart}, MaxFaults: 3})
+	c := NewCluster(k, ClusterOptions{Faults: []fault.Kind{fault.ReplicaLag, fault.ReplicaRestart}, MaxFaults: 3})
 	if _, err := c.AddResource(podResource()); err != nil {
 		t.Fatal(err)
 	}

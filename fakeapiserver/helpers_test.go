@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/sim"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,14 +17,14 @@ type world struct {
 	t      testing.TB
 	k      *sim.Kernel
 	c      *Cluster
-	pods   ResourceID
-	nodes  ResourceID
+	pods   store.ResourceID
+	nodes  store.ResourceID
 	cl     *Client
 	script *script
 }
 
-func podResource() Resource {
-	return Resource{
+func podResource() store.Resource {
+	return store.Resource{
 		Version: "v1", Plural: "pods", Kind: "Pod", Namespaced: true,
 		New: func() runtime.Object { return &corev1.Pod{} },
 		Field: func(obj runtime.Object, field string) (string, bool) {
@@ -68,7 +69,7 @@ func newWorld(t testing.TB, o ClusterOptions) *world {
 	if w.pods, err = w.c.AddResource(podResource()); err != nil {
 		t.Fatal(err)
 	}
-	w.nodes, err = w.c.AddResource(Resource{
+	w.nodes, err = w.c.AddResource(store.Resource{
 		Version: "v1", Plural: "nodes", Kind: "Node",
 		New: func() runtime.Object { return &corev1.Node{} },
 	})

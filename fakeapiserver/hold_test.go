@@ -5,13 +5,15 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/informersim/informersim/fakeapiserver/fault"
 )
 
 // A dead connection delivers nothing, whoever releases it: the server goes on without it, and its events may be gone.
 func TestReleaseOfDeadConnection(t *testing.T) {
 	w := newWorld(t, ClusterOptions{History: 1})
 	r := w.watch(metav1.ListOptions{ResourceVersion: "1000"})
-	w.must(func() error { return w.c.Inject(Fault{Kind: WatchHalfOpen}) })
+	w.must(func() error { return w.c.Inject(fault.Fault{Kind: fault.WatchHalfOpen}) })
 	w.must(func() error { return w.c.SetHeld("conn/a", true) })
 	w.create("default/a")
 	w.create("default/b")
@@ -33,7 +35,7 @@ func TestReleaseOfDeadConnection(t *testing.T) {
 func TestReleaseLeavesFaults(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	r := w.watch(metav1.ListOptions{ResourceVersion: "1000"})
-	w.must(func() error { return w.c.Inject(Fault{Kind: WatchDelay, Duration: time.Minute}) })
+	w.must(func() error { return w.c.Inject(fault.Fault{Kind: fault.WatchDelay, Duration: time.Minute}) })
 	w.create("default/a")
 	w.must(func() error { return w.c.SetHeld("conn/a", false) })
 	w.settle()
@@ -46,8 +48,8 @@ func TestReleaseLeavesFaults(t *testing.T) {
 func TestStopFaultsReleasesDeadConnection(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	r := w.watch(metav1.ListOptions{ResourceVersion: "1000"})
-	w.must(func() error { return w.c.Inject(Fault{Kind: WatchHalfOpen}) })
-	w.must(func() error { return w.c.Inject(Fault{Kind: WatchEOF}) })
+	w.must(func() error { return w.c.Inject(fault.Fault{Kind: fault.WatchHalfOpen}) })
+	w.must(func() error { return w.c.Inject(fault.Fault{Kind: fault.WatchEOF}) })
 	w.k.Clock().LimitTo(halfOpenAfter)
 	for w.k.Clock().Elapsed() < halfOpenAfter && w.k.Step() { // up to the step in which the client could be told
 	}

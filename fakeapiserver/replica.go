@@ -1,10 +1,12 @@
 package fakeapiserver
 
 import (
+	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/fakeapiserver/store"
+	"github.com/informersim/informersim/sim"
+
 	"fmt"
 	"time"
-
-	"github.com/informersim/informersim/sim"
 )
 
 // Replica is one apiserver process: a watch cache per resource that follows the Store with a lag of its own, and the
@@ -25,6 +27,39 @@ func newReplica(c *Cluster, index int) *Replica {
 	r := &Replica{cluster: c, index: index, name: fmt.Sprintf("replica/%d", index)}
 	r.id = c.kernel.Register(r)
 	return r
+}
+
+func (r *Replica) offerFaults() {
+	want := r.cluster.enabled & fault.At(fault.OnReplica)
+	if r.held > 0 {
+		want &^= fault.SetOf(fault.ReplicaLag)
+	}
+	r.faults.set(r.cluster.kernel, r.id, want)
+}
+
+// strike has a fault hit the replica.
+func (r *Replica) strike(f fault.Fault) {
+	r.cluster.emitFault(f.Kind, r.name)
+	switch f.Kind {
+	case fault.ReplicaRestart:
+		r.Restart()
+	case fault.ReplicaSkew:
+		r.skew = f.Duration
+		if f.Duration == 0 {
+			r.skew = time.Minute
+		}
+	case fault.ReplicaLag:
+		r.Hold()
+		r.lagging++
+		r.cluster.until(f.Duration, func() {
+			if r.lagging > 0 {
+				r.lagging--
+				r.Release()
+				r.offerFaults()
+			}
+		})
+	}
+	r.offerFaults()
 }
 
 // Name is "replica/N".
@@ -50,14 +85,14 @@ func (r *Replica) Apply(c sim.Choice) {
 	cache.applyNext()
 }
 
-func (r *Replica) addResource(id ResourceID) {
+func (r *Replica) addResource(id store.ResourceID) {
 	c := &watchCache{replica: r, res: id}
 	c.initialise()
 	r.caches = append(r.caches, c)
 }
 
 // Revision is what the replica's watch cache of a resource is at; 0 while it is not ready.
-func (r *Replica) Revision(id ResourceID) int64 {
+func (r *Replica) Revision(id store.ResourceID) int64 {
 	if int(id) >= len(r.caches) || !r.caches[id].ready {
 		return 0
 	}
@@ -112,18 +147,4 @@ func (r *Replica) reinitialise() {
 	for _, c := range r.caches {
 		c.reinitialise()
 	}
-}
-
-func (c *watchCache) reinitialise() {
-	waiting := c.waiters
-	c.empty()
-	for len(c.streams) > 0 {
-		s := c.streams[0]
-		c.removeStream(s)
-		s.closeWith(closing{why: "the watch cache was reinitialised"})
-	}
-	for _, w := range waiting {
-		w.then(false)
-	}
-	c.offer()
 }

@@ -1,9 +1,10 @@
 package fakeapiserver
 
 import (
-	"time"
-
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/sim"
+
+	"time"
 )
 
 // freshTimeout is how long a read waits for the watch cache to come to a revision (S5).
@@ -16,10 +17,10 @@ type watchCache struct {
 	// that is not held catches up before anything newer happens.
 	behindSince uint64
 	replica     *Replica
-	res         ResourceID
+	res         store.ResourceID
 	// source is the timeline that is followed, view the one that requests see. They are one and the same, until the Store
 	// is restored to the past behind the replica's back.
-	source, view *timeline
+	source, view *store.Timeline
 	sourcePos    int64 // the next event to apply, in source
 	pos          int64 // the same in view: its log ends here for this replica
 	start        int64 // the first event of the window, in view
@@ -38,22 +39,45 @@ type watchCache struct {
 	waiters []*waiter // requests that wait for a revision, in the order of arrival
 }
 
-// waiter is a request that waits for a watch cache to reach a revision.
-type waiter struct {
-	cache *watchCache
-	rev   int64
-	timer interface{ Stop() bool }
-	then  func(fresh bool)
+// followed is the revision up to which a detached cache has read the Store's timeline.
+func (c *watchCache) followed() int64 {
+	if c.sourcePos < c.source.End() {
+		return c.source.At(c.sourcePos).Revision() - 1
+	}
+	return c.replica.cluster.store.Revision()
+}
+
+func (c *watchCache) reinitialise() {
+	waiting := c.waiters
+	c.empty()
+	for len(c.streams) > 0 {
+		s := c.streams[0]
+		c.removeStream(s)
+		s.closeWith(closing{why: "the watch cache was reinitialised"})
+	}
+	for _, w := range waiting {
+		w.then(false)
+	}
+	c.offer()
+}
+
+func (c *watchCache) removeStream(s *stream) {
+	for i, have := range c.streams {
+		if have == s {
+			c.streams = append(c.streams[:i:i], c.streams[i+1:]...)
+			return
+		}
+	}
 }
 
 // initialise fills the cache from the Store as it is now.
 func (c *watchCache) initialise() {
 	s := c.replica.cluster.store
-	t := s.timelines[c.res]
+	t := s.Timeline(c.res)
 	c.source, c.view = t, t
-	c.pos = t.log.end()
+	c.pos = t.End()
 	c.sourcePos, c.start = c.pos, c.pos
-	c.rev, c.listRev, c.evictedRev, c.forgotten, c.progress = s.revision, s.revision, 0, 0, 0
+	c.rev, c.listRev, c.evictedRev, c.forgotten, c.progress = s.Revision(), s.Revision(), 0, 0, 0
 	c.exactFrom, c.window = 0, newWindow(c.replica.cluster.options.History)
 	c.ready = true
 	c.wake()
@@ -100,20 +124,20 @@ func (c *watchCache) offer() {
 }
 
 func (c *watchCache) behind() bool {
-	return c.sourcePos < c.source.log.end() || c.rev < c.progress
+	return c.sourcePos < c.source.End() || c.rev < c.progress
 }
 
 // requestProgress asks how far the Store is, which lets the cache of a resource without writes come to the Store's
 // revision.
 func (c *watchCache) requestProgress() {
-	c.progress = c.replica.cluster.store.revision
+	c.progress = c.replica.cluster.store.Revision()
 	c.offer()
 }
 
 // applyNext applies the next event, or the progress when there is none.
 func (c *watchCache) applyNext() {
-	if c.sourcePos < c.source.log.end() {
-		v := c.source.log.at(c.sourcePos)
+	if c.sourcePos < c.source.End() {
+		v := c.source.At(c.sourcePos)
 		c.sourcePos++
 		c.applyEvent(v)
 	} else if c.rev < c.progress {
@@ -132,33 +156,22 @@ func (c *watchCache) applyNext() {
 	c.offer()
 }
 
-func (c *watchCache) applyEvent(v *version) {
+func (c *watchCache) applyEvent(v *store.Version) {
 	if c.view != c.source {
-		if v.rev <= c.rev {
+		if v.Revision() <= c.rev {
 			return // the Store went back: what it writes at revisions that the cache has seen is never noticed (k107457)
 		}
-		v = c.adopt(v)
+		c.view.Adopt(v)
 	}
 	c.pos++
-	c.rev = v.rev
+	c.rev = v.Revision()
 	for start := c.window.add(c.start, c.pos-1, c.replica.cluster.kernel.Elapsed()); c.start < start; {
 		c.evict()
 	}
-	c.emit(v.entry.display, string(v.event()))
+	c.emit(v.Entry().Display(), string(v.Event()))
 	for _, s := range c.streams {
 		s.wake()
 	}
-}
-
-// adopt takes an event of a timeline that is not the view's own.
-func (c *watchCache) adopt(v *version) *version {
-	e := c.view.entries.Get(v.entry.key)
-	if e == nil {
-		e = c.view.add(v.entry.key)
-	}
-	own := c.view.append(e, v.rev, v.createRev, v.obj, v.deleted)
-	own.memo = v.memo
-	return own
 }
 
 func (c *watchCache) emit(key, detail string) {
@@ -173,7 +186,7 @@ func (c *watchCache) emit(key, detail string) {
 const trimBatch = 256
 
 func (c *watchCache) evict() {
-	c.evictedRev = c.view.log.at(c.start).rev
+	c.evictedRev = c.view.At(c.start).Revision()
 	c.start++
 	for _, s := range c.streams {
 		// A watch that has not been sent what just fell out cannot go on (I105).
@@ -188,17 +201,17 @@ func (c *watchCache) evict() {
 
 func (c *watchCache) trim() {
 	if c.view == c.source {
-		c.replica.cluster.store.trim(c.res)
+		c.replica.cluster.store.Trim(c.res)
 		return
 	}
-	c.view.trim(c.low())
+	c.view.Trim(c.low())
 }
 
 // compact forgets the exact revisions before rev, and the events up to it.
 func (c *watchCache) compact(rev int64) {
 	rev = min(rev, c.rev)
 	c.forgotten = max(c.forgotten, rev)
-	for c.start < c.pos && c.view.log.at(c.start).rev <= rev {
+	for c.start < c.pos && c.view.At(c.start).Revision() <= rev {
 		c.evict()
 	}
 }
@@ -219,7 +232,7 @@ func (c *watchCache) oldestWatch() int64 {
 	case c.evictedRev == 0:
 		return max(c.listRev, c.forgotten)
 	case c.start < c.pos:
-		return max(c.view.log.at(c.start).rev-1, c.forgotten)
+		return max(c.view.At(c.start).Revision()-1, c.forgotten)
 	}
 	return max(c.evictedRev, c.forgotten)
 }
@@ -234,7 +247,7 @@ func (c *watchCache) hasExact(rev int64) bool {
 func (c *watchCache) oldestExact() int64 {
 	full := c.pos-c.start >= c.window.capacity
 	if c.start < c.pos && (full || c.evictedRev != 0) {
-		return c.view.log.at(c.start).rev
+		return c.view.At(c.start).Revision()
 	}
 	return c.low()
 }
@@ -265,13 +278,6 @@ func (c *watchCache) forget(w *waiter) {
 	}
 }
 
-func (w *waiter) stop() {
-	if w != nil {
-		w.timer.Stop()
-		w.cache.forget(w)
-	}
-}
-
 // wake lets go on what waited for the revision that the cache has now.
 func (c *watchCache) wake() {
 	var ready []*waiter
@@ -296,9 +302,9 @@ func (c *watchCache) detach() {
 	if !c.ready {
 		return
 	}
-	c.view = c.view.fork(c.low(), c.rev)
-	c.source = c.replica.cluster.store.timelines[c.res]
-	c.sourcePos = c.source.log.end()
+	c.view = c.view.Fork(c.low(), c.rev)
+	c.source = c.replica.cluster.store.Timeline(c.res)
+	c.sourcePos = c.source.End()
 	c.withdraw()
 	c.offer()
 }

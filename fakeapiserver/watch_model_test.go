@@ -11,14 +11,20 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"pgregory.net/rapid"
 
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/sim"
+)
+
+var (
+	anyNamespace = rapid.SampledFrom([]string{"a", "a-1", "b"})
+	anyName      = rapid.SampledFrom([]string{"x", "y", "z"})
 )
 
 // watchMachine opens watches and lists at any revision while pods are written, in any order of steps, and checks what they
 // got against the whole history.
 type watchMachine struct {
 	*world
-	history []Committed
+	history []store.Committed
 	watches []*modelWatch
 	pages   []*modelPage
 }
@@ -62,7 +68,7 @@ func (m *watchMachine) write(t *rapid.T) {
 	ns, name := anyNamespace.Draw(t, "namespace"), anyName.Draw(t, "name")
 	in, remove := rapid.SampledFrom([]string{"0", "1"}).Draw(t, "in"), rapid.IntRange(0, 3).Draw(t, "delete") == 0
 	m.now(func() {
-		var c Committed
+		var c store.Committed
 		old, _ := m.c.Store().Get(m.pods, ns, name)
 		obj, err := kobject(nil), error(nil)
 		switch {
@@ -126,7 +132,7 @@ func matches(obj kobject, namespace string, selects bool) bool {
 
 // stateAt is what exists at a revision, as a list shows it.
 func (m *watchMachine) stateAt(rev int64, namespace string, selects bool) []string {
-	last := map[string]Committed{}
+	last := map[string]store.Committed{}
 	for _, c := range m.history {
 		if c.Revision <= rev {
 			last[c.Key] = c

@@ -13,6 +13,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -248,7 +251,7 @@ func TestBookmarks(t *testing.T) {
 func TestBookmarkAfterEvents(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	r := w.watch(metav1.ListOptions{ResourceVersion: "1000", AllowWatchBookmarks: true})
-	w.must(func() error { return w.c.Inject(Fault{Kind: WatchDelay, Duration: 2 * time.Minute}) })
+	w.must(func() error { return w.c.Inject(fault.Fault{Kind: fault.WatchDelay, Duration: 2 * time.Minute}) })
 	w.create("default/a")
 	w.advance(3 * time.Minute)
 	wantEvents(t, r, "ADDED default/a@1001", "BOOKMARK @1001", "BOOKMARK @1001")
@@ -290,7 +293,7 @@ func TestWatchGarbageRevision(t *testing.T) {
 func TestSlowWatchIsClosed(t *testing.T) {
 	w := newWorld(t, ClusterOptions{History: 3})
 	r := w.watch(metav1.ListOptions{ResourceVersion: "1000"})
-	w.must(func() error { return w.c.Inject(Fault{Kind: WatchDelay}) })
+	w.must(func() error { return w.c.Inject(fault.Fault{Kind: fault.WatchDelay}) })
 	for i := range 4 {
 		w.create(fmt.Sprintf("default/%d", i))
 	}
@@ -563,11 +566,11 @@ func TestSkipTo(t *testing.T) {
 
 // Options and resources out of range do not panic.
 func TestBadOptions(t *testing.T) {
-	w := newWorld(t, ClusterOptions{Replicas: -1, History: -2, FirstRevision: -7, Faults: []FaultKind{"nonsense"}, MaxFaults: -1, CompactEvery: -1})
-	if w.c.Replicas() != 1 || w.c.Replica(-1) != nil || w.c.Replica(1) != nil || w.create("default/a") != DefaultFirstRevision {
+	w := newWorld(t, ClusterOptions{Replicas: -1, History: -2, FirstRevision: -7, Faults: []fault.Kind{"nonsense"}, MaxFaults: -1, CompactEvery: -1})
+	if w.c.Replicas() != 1 || w.c.Replica(-1) != nil || w.c.Replica(1) != nil || w.create("default/a") != store.DefaultFirstRevision {
 		t.Error("bad options do not mean the defaults")
 	}
-	for _, r := range []Resource{{}, {Plural: "x"}, {Plural: "x", Version: "v1"}, podResource()} {
+	for _, r := range []store.Resource{{}, {Plural: "x"}, {Plural: "x", Version: "v1"}, podResource()} {
 		if _, err := w.c.AddResource(r); err == nil {
 			t.Errorf("AddResource(%+v) succeeds", r)
 		}

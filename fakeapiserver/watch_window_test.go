@@ -6,6 +6,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/informersim/informersim/fakeapiserver/fault"
 )
 
 // I110: the window grows while events come fast, up to its bound, and shrinks when they come slowly.
@@ -77,7 +79,7 @@ func TestHeldWatchWithoutBacklog(t *testing.T) {
 	r := &receiver{}
 	w.do(func() { w.cl.Watch(w.pods, "quiet", metav1.ListOptions{ResourceVersion: "1000"}, r) })
 	w.settle()
-	inject(w, Fault{Kind: WatchDelay, Duration: time.Minute})
+	inject(w, fault.Fault{Kind: fault.WatchDelay, Duration: time.Minute})
 	for i := range 10 {
 		w.create(fmt.Sprintf("busy/%d", i))
 	}

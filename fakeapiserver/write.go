@@ -1,11 +1,10 @@
 package fakeapiserver
 
 import (
-	"fmt"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
 // WriteVerb is what a Write does.
@@ -20,7 +19,7 @@ const (
 // Write is a change that a client asks for.
 type Write struct {
 	Verb     WriteVerb
-	Resource ResourceID
+	Resource store.ResourceID
 	// Object is the new state, of create and update; it is copied when the request is served.
 	Object runtime.Object
 	// Namespace and Name say what is deleted.
@@ -34,31 +33,11 @@ type Write struct {
 
 func (w *Write) describe() string {
 	namespace, name := w.Namespace, w.Name
-	if m, err := objectMeta(w.Object); err == nil {
+	if m, err := store.Meta(w.Object); err == nil {
 		namespace, name = m.GetNamespace(), m.GetName()
 	}
 	if namespace != "" {
 		name = namespace + "/" + name
 	}
 	return string(w.Verb) + " " + name
-}
-
-// execute carries out a write.
-func (c *Cluster) execute(w Write) (runtime.Object, error) {
-	if w.Serve != nil {
-		return w.Serve()
-	}
-	switch w.Verb {
-	case Create, Update:
-		if _, err := objectMeta(w.Object); err != nil {
-			return nil, apierrors.NewBadRequest(err.Error())
-		}
-		if w.Verb == Create {
-			return c.Create(w.Resource, w.Object.DeepCopyObject())
-		}
-		return c.Update(w.Resource, w.Object.DeepCopyObject())
-	case Delete:
-		return c.Delete(w.Resource, w.Namespace, w.Name, w.Preconditions)
-	}
-	return nil, apierrors.NewBadRequest(fmt.Sprintf("there is no verb %q: use create, update or delete", w.Verb))
 }

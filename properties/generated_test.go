@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/generate"
@@ -60,7 +60,7 @@ func run(s *scenarios.Scenario, subject subjects.Kind, seed uint64, strategy, mi
 func options(subject subjects.Kind, seed uint64, strategy, mix string) (scenarios.Options, error) {
 	o := scenarios.Options{Subject: subject, Seed: seed, Strategy: strategy, Properties: properties.All(), MaxSteps: 2_000_000}
 	if mix != "" {
-		m, err := fakeapiserver.FaultMixNamed(mix)
+		m, err := fault.MixNamed(mix)
 		if err != nil {
 			return o, err
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/scenarios/script"
 )
 
@@ -20,7 +20,7 @@ import (
 //		Create("pods", "default/a", "default/b").
 //		Informer("i1", "pods", scenarios.Key("handlers", "h1")).
 //		Settle().
-//		Fault("i1", fakeapiserver.Watch410).
+//		Fault("i1", fault.Watch410).
 //		Delete("pods", "default/b").
 //		Advance(2 * time.Second).
 //		Expect("i1", "converged").
@@ -164,18 +164,18 @@ func (b *Builder) Advance(d time.Duration) *Builder { return b.with("advance", n
 func (b *Builder) Step(n int, args ...Arg) *Builder { return b.with("step", args, strconv.Itoa(n)) }
 
 // Fault makes something go wrong for an informer, a writer, a replica or the cluster.
-func (b *Builder) Fault(target string, kind fakeapiserver.FaultKind, args ...Arg) *Builder {
+func (b *Builder) Fault(target string, kind fault.Kind, args ...Arg) *Builder {
 	return b.FaultWith(nil, target, kind, args...)
 }
 
-// FaultWith is Fault with more about it: the fields of a fakeapiserver.Fault as JSON has them.
-func (b *Builder) FaultWith(more any, target string, kind fakeapiserver.FaultKind, args ...Arg) *Builder {
+// FaultWith is Fault with more about it: the fields of a fault.Fault as JSON has them.
+func (b *Builder) FaultWith(more any, target string, kind fault.Kind, args ...Arg) *Builder {
 	where, what := splitFault(kind)
 	return b.CommandWith(more, "fault", append([]Arg{{Value: target}, {Key: where, Value: what}}, args...)...)
 }
 
 // splitFault is how a script writes a kind of fault: watch-open-429 as watch-open=429.
-func splitFault(kind fakeapiserver.FaultKind) (where, what string) {
+func splitFault(kind fault.Kind) (where, what string) {
 	for _, place := range faultPlaces {
 		if rest, ok := strings.CutPrefix(string(kind), place+"-"); ok && len(place) > len(where) {
 			where, what = place, rest

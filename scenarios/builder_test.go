@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/scenarios"
 )
 
@@ -25,10 +25,10 @@ func TestBuilder(t *testing.T) {
 		Informer("i1", "pods", key("handlers", []string{"h1", "h2"}), key("resync", 30*time.Second), key("labels", "app!=z")).
 		Handler("i1", "h3", key("resync", time.Minute)).
 		Settle().
-		Fault("i1", fakeapiserver.Watch410).
-		Fault("i1", fakeapiserver.WatchOpen429, key("retry-after", 2*time.Second), key("count", 2)).
-		FaultWith(map[string]any{"verb": "delete", "probability": 0.5}, "w1", fakeapiserver.WriteLost, key("count", 3)).
-		Fault("replica/1", fakeapiserver.ReplicaLag, key("for", 10*time.Second)).
+		Fault("i1", fault.Watch410).
+		Fault("i1", fault.WatchOpen429, key("retry-after", 2*time.Second), key("count", 2)).
+		FaultWith(map[string]any{"verb": "delete", "probability": 0.5}, "w1", fault.WriteLost, key("count", 3)).
+		Fault("replica/1", fault.ReplicaLag, key("for", 10*time.Second)).
 		Update("pods", "default/a").
 		Delete("pods", "default/b").
 		Hold("replica/1").Release("replica/1").
@@ -101,10 +101,10 @@ restore rv=3 bump=100
 
 // Each kind of fault can be built, if a script can order it.
 func TestBuilderFaults(t *testing.T) {
-	for _, kind := range fakeapiserver.AllFaultKinds() {
+	for _, kind := range fault.Kinds() {
 		target := "i1"
 		switch where, _, _ := strings.Cut(string(kind), "-"); {
-		case kind == fakeapiserver.CompactFault, kind == fakeapiserver.RestoreFault, kind == fakeapiserver.RestoreBumped:
+		case kind == fault.Compact, kind == fault.Restore, kind == fault.RestoreBumped:
 			continue // commands of their own
 		case where == "leader":
 			target = "cluster"

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/script"
 )
@@ -43,7 +43,7 @@ func TestCatalogueIsComplete(t *testing.T) {
 			t.Errorf("%s expects nothing", s.Name)
 		}
 	}
-	for _, k := range fakeapiserver.AllFaultKinds() {
+	for _, k := range fault.Kinds() {
 		if !used[string(k)] {
 			t.Errorf("no scenario has the fault %s", k)
 		}

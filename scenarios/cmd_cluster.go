@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/scenarios/script"
 )
 
@@ -85,7 +86,7 @@ var resourceSpec = spec{
 	},
 }
 
-type resourceCmd struct{ res fakeapiserver.Resource }
+type resourceCmd struct{ res store.Resource }
 
 func (c *resourceCmd) declare(d *declarations, s *script.Command) error {
 	d.started = true

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/scenarios/script"
 )
 
 // fault orders a fault: at once if what it needs is in flight, else on the next watch or request that it fits. The target
 // is an informer or writer (its connection), replica/N or cluster; the kind is written WHERE=WHAT. A payload says more:
-// which requests or objects it is about, what it waits for, how probable it is (fakeapiserver.Fault).
+// which requests or objects it is about, what it waits for, how probable it is (fault.Fault).
 //
 //	fault i1 watch=410
 //	fault i1 list=429 retry-after=3s count=2
@@ -31,7 +31,7 @@ var faultSpec = spec{
 				continue
 			}
 			name := where + "-" + a.Value
-			kind, err := fakeapiserver.ParseFaultKind(name)
+			kind, err := fault.ParseKind(name)
 			switch {
 			case err != nil:
 				hint := "there are " + strings.Join(faultsAt(where), ", ")
@@ -61,7 +61,7 @@ var faultPlaces = []string{"watch", "watch-open", "list", "write", "replica", "l
 // faultsAt lists what can go wrong at a place, without the place's name.
 func faultsAt(where string) []string {
 	var names []string
-	for _, k := range fakeapiserver.AllFaultKinds() {
+	for _, k := range fault.Kinds() {
 		name := string(k)
 		rest, ok := strings.CutPrefix(name, where+"-")
 		if ok && !(where == "watch" && strings.HasPrefix(rest, "open-")) {
@@ -74,7 +74,7 @@ func faultsAt(where string) []string {
 type faultCmd struct {
 	target  string
 	name    string
-	fault   fakeapiserver.Fault
+	fault   fault.Fault
 	payload json.RawMessage
 }
 
@@ -119,7 +119,7 @@ func (c *faultCmd) more() error {
 	if err != nil {
 		return err
 	}
-	f, err := fakeapiserver.ParseFault(data)
+	f, err := fault.Parse(data)
 	if err != nil {
 		return err
 	}
@@ -236,7 +236,7 @@ type compactCmd struct {
 	keep bool
 }
 
-func (c *compactCmd) faultKinds() []string { return []string{string(fakeapiserver.CompactFault)} }
+func (c *compactCmd) faultKinds() []string { return []string{string(fault.Compact)} }
 
 func (c *compactCmd) declare(d *declarations, s *script.Command) error {
 	d.started = true
@@ -276,14 +276,14 @@ var restartSpec = spec{
 
 type restartCmd struct{ target string }
 
-func (c *restartCmd) faultKinds() []string { return []string{string(fakeapiserver.ReplicaRestart)} }
+func (c *restartCmd) faultKinds() []string { return []string{string(fault.ReplicaRestart)} }
 
 func (c *restartCmd) declare(d *declarations, s *script.Command) error {
 	return needReplica(d, s, c.target)
 }
 
 func (c *restartCmd) run(w *World) error {
-	return w.cluster.Inject(fakeapiserver.Fault{Kind: fakeapiserver.ReplicaRestart, Target: c.target})
+	return w.cluster.Inject(fault.Fault{Kind: fault.ReplicaRestart, Target: c.target})
 }
 
 // restore puts the store back to how it was at a revision, as restoring a backup of etcd does. What was written since is
@@ -306,9 +306,9 @@ type restoreCmd struct{ rv, bump int64 }
 
 func (c *restoreCmd) faultKinds() []string {
 	if c.bump > 0 {
-		return []string{string(fakeapiserver.RestoreBumped)}
+		return []string{string(fault.RestoreBumped)}
 	}
-	return []string{string(fakeapiserver.RestoreFault)}
+	return []string{string(fault.Restore)}
 }
 
 func (c *restoreCmd) declare(d *declarations, _ *script.Command) error {

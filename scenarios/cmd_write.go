@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/scenarios/script"
 )
 
@@ -137,7 +137,7 @@ func (c *writeCmd) declare(d *declarations, s *script.Command) error {
 }
 
 // decodeObject makes an object of a resource from a payload; nil payload gives the empty object.
-func decodeObject(res *fakeapiserver.Resource, key objectKey, payload json.RawMessage) (runtime.Object, error) {
+func decodeObject(res *store.Resource, key objectKey, payload json.RawMessage) (runtime.Object, error) {
 	var obj runtime.Object
 	if res.New != nil {
 		obj = res.New()
@@ -218,7 +218,7 @@ func (c *writeCmd) run(w *World) error {
 }
 
 // commit writes directly, as a client whose requests never fail.
-func commit(w *World, op string, id fakeapiserver.ResourceID, k objectKey, obj runtime.Object) error {
+func commit(w *World, op string, id store.ResourceID, k objectKey, obj runtime.Object) error {
 	var err error
 	switch op {
 	case "create":
@@ -232,7 +232,7 @@ func commit(w *World, op string, id fakeapiserver.ResourceID, k objectKey, obj r
 }
 
 // objectFor is the object to write: a fresh copy, since the store takes it over.
-func (c *writeCmd) objectFor(w *World, id fakeapiserver.ResourceID, k objectKey) (runtime.Object, error) {
+func (c *writeCmd) objectFor(w *World, id store.ResourceID, k objectKey) (runtime.Object, error) {
 	if c.payload == nil {
 		switch c.op {
 		case "delete":
@@ -259,7 +259,7 @@ func (c *writeCmd) objectFor(w *World, id fakeapiserver.ResourceID, k objectKey)
 const touchAnnotation = "informersim.dev/update"
 
 // touched is the current object with its touch annotation counted up; an empty object if there is none.
-func (w *World) touched(id fakeapiserver.ResourceID, k objectKey) runtime.Object {
+func (w *World) touched(id store.ResourceID, k objectKey) runtime.Object {
 	var obj runtime.Object
 	if cur, rev := w.cluster.Store().Get(id, k.namespace, k.name); rev != 0 {
 		obj = cur.DeepCopyObject()

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/scenarios/script"
 )
 
@@ -60,15 +60,15 @@ func resourcesOf(scheme *runtime.Scheme) map[string]schema.GroupVersionKind {
 type resourceError struct{ msg, hint string }
 
 // resolveResource finds out what a resource command means.
-func resolveResource(name, kind, scope string) (fakeapiserver.Resource, *resourceError) {
+func resolveResource(name, kind, scope string) (store.Resource, *resourceError) {
 	plural, gv, err := splitResource(name)
 	if err != nil {
-		return fakeapiserver.Resource{}, err
+		return store.Resource{}, err
 	}
 	if gv.Version == "" {
 		gvk, ok := builtins()[plural]
 		if !ok {
-			return fakeapiserver.Resource{}, unknownBuiltin(plural)
+			return store.Resource{}, unknownBuiltin(plural)
 		}
 		gv = gvk.GroupVersion()
 		if kind == "" {
@@ -79,11 +79,11 @@ func resolveResource(name, kind, scope string) (fakeapiserver.Resource, *resourc
 		if gvk, ok := builtins()[plural]; ok && gvk.GroupVersion() == gv {
 			kind = gvk.Kind
 		} else {
-			return fakeapiserver.Resource{}, &resourceError{fmt.Sprintf("the kind of %s is not known", name), "say kind=" + strings.ToUpper(plural[:1]) + strings.TrimSuffix(plural[1:], "s")}
+			return store.Resource{}, &resourceError{fmt.Sprintf("the kind of %s is not known", name), "say kind=" + strings.ToUpper(plural[:1]) + strings.TrimSuffix(plural[1:], "s")}
 		}
 	}
 	gvk := gv.WithKind(kind)
-	res := fakeapiserver.Resource{Group: gv.Group, Version: gv.Version, Plural: plural, Kind: kind, Namespaced: scope != "cluster"}
+	res := store.Resource{Group: gv.Group, Version: gv.Version, Plural: plural, Kind: kind, Namespaced: scope != "cluster"}
 	if builtinScheme.Recognizes(gvk) {
 		res.New = func() runtime.Object {
 			obj, err := builtinScheme.New(gvk)

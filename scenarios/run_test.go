@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/script"
 	"github.com/informersim/informersim/sim"
@@ -24,9 +24,9 @@ func mustParse(t *testing.T, text string) *scenarios.Scenario {
 	return s
 }
 
-func mix(t *testing.T, name string) *fakeapiserver.FaultMix {
+func mix(t *testing.T, name string) *fault.Mix {
 	t.Helper()
-	m, err := fakeapiserver.FaultMixNamed(name)
+	m, err := fault.MixNamed(name)
 	if err != nil {
 		t.Fatal(err)
 	}

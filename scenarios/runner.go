@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/scenarios/script"
@@ -26,7 +27,7 @@ type Options struct {
 	// Strategy is "fifo" or "random"; "" is fifo without a mix and random with one.
 	Strategy string
 	// Mix are the faults that may happen; nil for those that the script orders only.
-	Mix *fakeapiserver.FaultMix
+	Mix *fault.Mix
 	// Properties are checked after every step.
 	Properties []property.Property
 	// Trace receives the run's trace; nil for none.
@@ -94,7 +95,7 @@ func Replay(ctx context.Context, r *sim.TraceReader, o Options) (*Result, error)
 	o.Seed, o.Strategy = h.Seed, h.Strategy
 	o.Mix = nil
 	if h.Mix != nil {
-		mix, err := fakeapiserver.ParseFaultMix(h.Mix)
+		mix, err := fault.ParseMix(h.Mix)
 		if err != nil {
 			return nil, fmt.Errorf("the trace's header: %w", err)
 		}
@@ -189,7 +190,7 @@ func play(ctx context.Context, s *Scenario, o *Options, header sim.Header, strat
 	w := &World{
 		ctx: ctx, scenario: s, options: o, kernel: k,
 		transcript: header.Strategy == "fifo" && header.Mix == nil,
-		resources:  map[string]fakeapiserver.ResourceID{}, informers: map[string]subjects.Informer{},
+		resources:  map[string]store.ResourceID{}, informers: map[string]subjects.Informer{},
 		handlers: map[string]subjects.Informer{}, writers: map[string]*writer{}, workers: map[string]subjects.Workers{}, stopped: map[string]bool{},
 		result: &Result{
 			Run:     reports.Run{Scenario: s.Name, Subject: o.Subject.Name, Engine: o.Subject.Engine, Strategy: header.Strategy, Seed: o.Seed},

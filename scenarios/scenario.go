@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/scenarios/script"
 )
 
@@ -89,7 +89,7 @@ func (s *Scenario) Faults() []string {
 
 // check finds at parse time what every run would trip over: names used before they exist, or twice.
 func check(s *Scenario) error {
-	d := declarations{names: map[string]string{}, resources: map[string]fakeapiserver.Resource{}}
+	d := declarations{names: map[string]string{}, resources: map[string]store.Resource{}}
 	var errs []error
 	for _, c := range s.cmds {
 		if n, ok := c.Command.(interface {
@@ -108,7 +108,7 @@ type declarations struct {
 	replicas int
 	started  bool // something that needs the cluster was seen
 
-	resources map[string]fakeapiserver.Resource
+	resources map[string]store.Resource
 }
 
 // takenNames are the names of what is in every world, and the first parts of such names.

@@ -13,7 +13,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
@@ -86,7 +86,7 @@ func playTranscript(ctx context.Context, s *scenarios.Scenario, kind subjects.Ki
 // explore runs a scenario under many schedules. One about a known bug may show it, or not.
 func explore(ctx context.Context, s *scenarios.Scenario, path, mix string) {
 	GinkgoHelper()
-	m, err := fakeapiserver.FaultMixNamed(mix)
+	m, err := fault.MixNamed(mix)
 	Expect(err).NotTo(HaveOccurred())
 	runs := map[uint64]bool{}
 	for seed := uint64(1); seed <= *seeds; seed++ {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/scenarios/script"
@@ -27,7 +28,7 @@ type World struct {
 	// transcript: commands run back to back, and outputs and expectations are compared (see the package's comment).
 	transcript bool
 
-	resources map[string]fakeapiserver.ResourceID
+	resources map[string]store.ResourceID
 	informers map[string]subjects.Informer
 	inOrder   []subjects.Informer // as they were added
 	handlers  map[string]subjects.Informer

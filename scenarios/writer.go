@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
 // writer is a client that writes one thing after the other, and repeats what failed in a way that may pass. A create that
@@ -21,7 +22,7 @@ type writer struct {
 
 type write struct {
 	op       string
-	resource fakeapiserver.ResourceID
+	resource store.ResourceID
 	key      objectKey
 	object   runtime.Object
 }

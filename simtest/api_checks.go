@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
@@ -273,7 +274,7 @@ func (c *apiChecks) listed(r *sim.Record, page *fakeapiserver.Page) {
 	}
 }
 
-func (c *apiChecks) resourceOf(obj runtime.Object) (fakeapiserver.ResourceID, bool) {
+func (c *apiChecks) resourceOf(obj runtime.Object) (store.ResourceID, bool) {
 	r, err := c.w.kinds.resourceOf(obj)
 	if err != nil {
 		return 0, false

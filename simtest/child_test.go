@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/simtest"
 )
 
@@ -20,7 +20,7 @@ type everything struct{ fields.Selector }
 
 func (everything) String() string { return "" }
 
-var badFault = fakeapiserver.Fault{Kind: "watch-eoff"}
+var badFault = fault.Fault{Kind: "watch-eoff"}
 
 const childEnv = "SIMTEST_TEST_CHILD"
 

@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 )
 
 // Env is the world of one run, as the test's body sees it. Its methods are for the body's goroutine, but for RESTConfig,
@@ -111,7 +112,7 @@ func (e *Env) Advance(d time.Duration) {
 
 // Faults makes faults happen: to what is in flight, or else to what comes next. It fails the test for an unknown kind or
 // target. Those that Options.Mix makes happen are others.
-func (e *Env) Faults(faults ...fakeapiserver.Fault) {
+func (e *Env) Faults(faults ...fault.Fault) {
 	e.alive()
 	e.w.t.Helper()
 	var err error
@@ -127,7 +128,7 @@ func (e *Env) Faults(faults ...fakeapiserver.Fault) {
 	}
 }
 
-func (w *world) inject(f fakeapiserver.Fault) error {
+func (w *world) inject(f fault.Fault) error {
 	if f.Target != "" && w.cluster.Client("conn/"+f.Target) == nil && w.cluster.Client(f.Target) == nil && w.clients[f.Target] {
 		w.cluster.Connect(f.Target, fakeapiserver.ByChoice())
 	}

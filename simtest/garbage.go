@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	kinds "k8s.io/apimachinery/pkg/types"
 
-	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/rest"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/fakeapiserver/types"
 	"github.com/informersim/informersim/sim"
 )
@@ -123,7 +123,7 @@ func (c *collector) note(obj runtime.Object) {
 	}
 }
 
-func (c *collector) committed(_ fakeapiserver.ResourceID, v fakeapiserver.Committed) {
+func (c *collector) committed(_ store.ResourceID, v store.Committed) {
 	if !v.Deleted {
 		c.note(v.Object)
 		return

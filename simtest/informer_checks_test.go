@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/simtest"
 )
 
@@ -28,7 +28,7 @@ func follow(env *simtest.Env, run func(ctx context.Context, c typedcorev1.Config
 			env.Update(m)
 		}
 		env.Advance(time.Minute)
-		env.Faults(fakeapiserver.Fault{Kind: fakeapiserver.WatchEOF, Target: "follower"})
+		env.Faults(fault.Fault{Kind: fault.WatchEOF, Target: "follower"})
 		env.Advance(time.Minute)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/scenarios/property"
 )
 
@@ -28,7 +28,7 @@ type Options struct {
 	// Mix is the name of a built-in fault mix: none, light, default, storm; "" is default.
 	Mix string
 	// FaultMix is a mix of its own; it goes before Mix.
-	FaultMix *fakeapiserver.FaultMix
+	FaultMix *fault.Mix
 	// Crashes is how likely, in every step, a process is to crash and be restarted; 0 is never.
 	Crashes float64
 	// MaxCrashes is how often that happens in a run at most; 3 if 0.
@@ -121,7 +121,7 @@ func (o *Options) completeMix() error {
 	if o.Strategy == "" {
 		o.Strategy = "random"
 	}
-	mix, err := fakeapiserver.FaultMixNamed(name)
+	mix, err := fault.MixNamed(name)
 	if err != nil {
 		return fmt.Errorf("Options.Mix: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/informersim/informersim/bubble"
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/transport"
 	"github.com/informersim/informersim/reports"
@@ -91,7 +92,7 @@ func header(o *Options, name, pkg string, seed uint64) (sim.Header, error) {
 
 // newWorld makes a world. It is called inside the bubble.
 func newWorld(t TB, o *Options, kinds *catalogue, s source) (*world, error) {
-	mix, err := fakeapiserver.ParseFaultMix(s.header.Mix)
+	mix, err := fault.ParseMix(s.header.Mix)
 	if err != nil {
 		return nil, fmt.Errorf("the trace's header: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/sim"
 )
 
@@ -37,7 +38,7 @@ type Subject interface {
 // InformerSpec describes an informer. Name and Resource are needed.
 type InformerSpec struct {
 	Name      string
-	Resource  fakeapiserver.ResourceID
+	Resource  store.ResourceID
 	Queue     Queue         // "" for what the subject has unless told otherwise
 	Resync    time.Duration // check period and default of its handlers; 0 for none
 	PageSize  int64         // WatchListPageSize; 0 for the reflector's own rules (I5)
@@ -60,7 +61,7 @@ type HandlerSpec struct {
 type Informer interface {
 	Name() string
 	// Resource is what it watches.
-	Resource() fakeapiserver.ResourceID
+	Resource() store.ResourceID
 	// Selects tells whether it should hold obj, of its resource, by namespace and selectors.
 	Selects(obj runtime.Object) bool
 	// AddHandler adds a handler; after the start it is replayed the store (I79).

@@ -21,6 +21,7 @@ import (
 	"github.com/informersim/informersim/cmd/internal/serveflags"
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/apiextensions"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/transport"
 	"github.com/informersim/informersim/fakeapiserver/types"
@@ -60,8 +61,8 @@ type served struct {
 	pump        *transport.Pump
 	policy      fakeapiserver.Policy
 	clients     clientNames
-	faults      []fakeapiserver.FaultKind // of --fault-mix
-	data        *data                     // nil if everything is in memory
+	faults      []fault.Kind // of --fault-mix
+	data        *data        // nil if everything is in memory
 }
 
 // stop ends the world; what it has to keep is kept.
@@ -79,7 +80,7 @@ func (f server) world(stderr io.Writer) (*served, error) {
 		return nil, err
 	}
 	o := fakeapiserver.ClusterOptions{Replicas: f.Replicas}
-	var faults []fakeapiserver.FaultKind
+	var faults []fault.Kind
 	var strategy sim.Strategy = sim.NewFIFO()
 	if mix != nil {
 		drawn := mix.Draw(f.Seed)

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 )
 
 // controlHandler steers a served world.
@@ -47,7 +47,7 @@ func (w *served) controlHandler() http.Handler {
 		if err != nil {
 			return err
 		}
-		return w.cluster.Inject(fakeapiserver.Fault{Kind: fakeapiserver.ReplicaRestart, Target: fmt.Sprintf("replica/%d", i)})
+		return w.cluster.Inject(fault.Fault{Kind: fault.ReplicaRestart, Target: fmt.Sprintf("replica/%d", i)})
 	}))
 	mux.HandleFunc("POST /restore", w.steer([]string{"rev", "bump"}, func(r *http.Request) error {
 		if !r.URL.Query().Has("rev") {
@@ -64,7 +64,7 @@ func (w *served) controlHandler() http.Handler {
 		return w.cluster.Restore(rev, bump)
 	}))
 	mux.HandleFunc("POST /fault", w.steer(nil, func(r *http.Request) error {
-		var f fakeapiserver.Fault
+		var f fault.Fault
 		d := json.NewDecoder(r.Body)
 		d.DisallowUnknownFields()
 		if err := d.Decode(&f); errors.Is(err, io.EOF) {
@@ -125,7 +125,7 @@ func onlyParams(r *http.Request, known []string) error {
 }
 
 // inject orders a fault whose times count from now, of a client that may be yet to come.
-func (w *served) inject(f fakeapiserver.Fault) error {
+func (w *served) inject(f fault.Fault) error {
 	now := w.kernel.Elapsed()
 	if f.From > 0 {
 		f.From += now

@@ -15,7 +15,7 @@ import (
 
 	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/cmd/internal/faultmix"
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
@@ -158,7 +158,7 @@ type runner struct {
 	flags    *runFlags
 	file     string
 	scenario *scenarios.Scenario
-	mix      *fakeapiserver.FaultMix
+	mix      *fault.Mix
 	subject  subjects.Kind
 	seeds    seedRange
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/informersim/informersim/conformance/resources"
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/sim"
 )
 
@@ -20,7 +21,7 @@ var kindAsk = sim.RegisterKind("ask", sim.ClassScript)
 type Direct struct {
 	kernel  *sim.Kernel
 	cluster *fakeapiserver.Cluster
-	gizmos  fakeapiserver.ResourceID
+	gizmos  store.ResourceID
 	actor   sim.ActorID
 	ask     func()
 }
@@ -31,7 +32,7 @@ func NewDirect() (*Direct, error) {
 	d.cluster = fakeapiserver.NewCluster(d.kernel, fakeapiserver.ClusterOptions{})
 	d.actor = d.kernel.Register(d)
 	var err error
-	d.gizmos, err = d.cluster.AddResource(fakeapiserver.Resource{
+	d.gizmos, err = d.cluster.AddResource(store.Resource{
 		Group: resources.Group, Version: resources.Version, Plural: "gizmos", Kind: "Gizmo", Namespaced: true,
 	})
 	return d, err

@@ -8,8 +8,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/controllers"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/fakeapiserver/types/crd"
 )
 
@@ -18,7 +18,7 @@ const emptyPatience = time.Minute
 
 // collection is the objects of a definition that is being deleted.
 type collection struct {
-	res      fakeapiserver.ResourceID
+	res      store.ResourceID
 	deadline time.Time // when they are no longer waited for
 }
 

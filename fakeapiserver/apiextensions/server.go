@@ -17,6 +17,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/patch"
 	"github.com/informersim/informersim/fakeapiserver/rest"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/fakeapiserver/types"
 	"github.com/informersim/informersim/fakeapiserver/types/crd"
 	"github.com/informersim/informersim/sim"
@@ -39,7 +40,7 @@ type Server struct {
 	cluster  *fakeapiserver.Cluster
 	api      *rest.Server
 	resource *types.Resource
-	res      fakeapiserver.ResourceID
+	res      store.ResourceID
 	writer   *patch.Writer
 	id       sim.ActorID
 
@@ -112,7 +113,7 @@ func (s *Server) lookAt(name string) {
 	}
 }
 
-func (s *Server) committed(id fakeapiserver.ResourceID, done fakeapiserver.Committed) {
+func (s *Server) committed(id store.ResourceID, done store.Committed) {
 	if id == s.res {
 		s.lookAt(done.Key)
 		return

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/sim"
 )
 
@@ -23,8 +24,8 @@ type world struct {
 	k          *sim.Kernel
 	c          *fakeapiserver.Cluster
 	w          writer
-	maps, pods fakeapiserver.ResourceID
-	namespaces fakeapiserver.ResourceID
+	maps, pods store.ResourceID
+	namespaces store.ResourceID
 	id         sim.ActorID
 	next       func()
 }
@@ -39,13 +40,13 @@ func newWorld(t testing.TB) *world {
 	w := &world{t: t, k: k, c: fakeapiserver.NewCluster(k, fakeapiserver.ClusterOptions{})}
 	w.w.cluster = w.c
 	w.id = k.Register(w)
-	w.maps = w.add(fakeapiserver.Resource{Version: "v1", Plural: "configmaps", Kind: "ConfigMap", Namespaced: true, New: func() runtime.Object { return &corev1.ConfigMap{} }})
-	w.pods = w.add(fakeapiserver.Resource{Version: "v1", Plural: "pods", Kind: "Pod", Namespaced: true, New: func() runtime.Object { return &corev1.Pod{} }})
-	w.namespaces = w.add(fakeapiserver.Resource{Version: "v1", Plural: "namespaces", Kind: "Namespace", New: func() runtime.Object { return &corev1.Namespace{} }})
+	w.maps = w.add(store.Resource{Version: "v1", Plural: "configmaps", Kind: "ConfigMap", Namespaced: true, New: func() runtime.Object { return &corev1.ConfigMap{} }})
+	w.pods = w.add(store.Resource{Version: "v1", Plural: "pods", Kind: "Pod", Namespaced: true, New: func() runtime.Object { return &corev1.Pod{} }})
+	w.namespaces = w.add(store.Resource{Version: "v1", Plural: "namespaces", Kind: "Namespace", New: func() runtime.Object { return &corev1.Namespace{} }})
 	return w
 }
 
-func (w *world) add(r fakeapiserver.Resource) fakeapiserver.ResourceID {
+func (w *world) add(r store.Resource) store.ResourceID {
 	id, err := w.c.AddResource(r)
 	if err != nil {
 		w.t.Fatal(err)
@@ -183,7 +184,7 @@ func TestUnknownOwnerKind(t *testing.T) {
 	w.advance(10 * time.Minute)
 	w.want("a<w")
 	w.next = func() {
-		w.add(fakeapiserver.Resource{Group: "probe.dev", Version: "v1", Plural: "widgets", Kind: "Widget", Namespaced: true})
+		w.add(store.Resource{Group: "probe.dev", Version: "v1", Plural: "widgets", Kind: "Widget", Namespaced: true})
 	}
 	w.k.Offer(w.id, kindLine, 0)
 	w.k.Step()
@@ -205,7 +206,7 @@ func TestForegroundDeletion(t *testing.T) {
 	w.want("")
 	// Dependents went before their owners: c, then b, then a.
 	var order []string
-	if err := w.c.Store().Changes(w.maps, 1000, func(c fakeapiserver.Committed) bool {
+	if err := w.c.Store().Changes(w.maps, 1000, func(c store.Committed) bool {
 		if c.Deleted {
 			order = append(order, strings.TrimPrefix(c.Key, "x/"))
 		}
@@ -341,7 +342,7 @@ func TestNamespaceFinalizers(t *testing.T) {
 // Pods live on for their grace period; the namespace waits, and looks again.
 func TestNamespaceWaitsForGrace(t *testing.T) {
 	w := newWorld(t)
-	NewNamespaceController(w.c, Options{GracePeriod: func(id fakeapiserver.ResourceID, _ runtime.Object) int64 {
+	NewNamespaceController(w.c, Options{GracePeriod: func(id store.ResourceID, _ runtime.Object) int64 {
 		if id == w.pods {
 			return 30
 		}
@@ -431,7 +432,7 @@ func TestCollectorModel(t *testing.T) {
 			}
 		}
 		// Whatever was deleted unasked had lost an owner to a deletion.
-		if err := w.c.Store().Changes(w.maps, w.c.Store().Compacted(), func(c fakeapiserver.Committed) bool {
+		if err := w.c.Store().Changes(w.maps, w.c.Store().Compacted(), func(c store.Committed) bool {
 			if m := c.Object.(*corev1.ConfigMap); c.Deleted && !asked[m.UID] {
 				for _, ref := range m.OwnerReferences {
 					if live[ref.UID] {

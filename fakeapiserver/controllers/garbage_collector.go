@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/sim"
 )
 
@@ -38,25 +39,25 @@ func NewGarbageCollector(c *fakeapiserver.Cluster, o Options) *GarbageCollector 
 	}
 	g.worker = newWorker(c.Kernel(), "garbage-collector", KindCollect, o, g.collect)
 	s := c.Store()
-	for id := fakeapiserver.ResourceID(0); s.Resource(id) != nil; id++ {
+	for id := store.ResourceID(0); s.Resource(id) != nil; id++ {
 		// The newest revision can always be read.
 		_ = s.Walk(id, s.Revision(), "", func(_ string, obj runtime.Object) bool {
 			g.saw(id, obj, false)
 			return true
 		})
 	}
-	c.OnCommit(func(id fakeapiserver.ResourceID, done fakeapiserver.Committed) {
+	c.OnCommit(func(id store.ResourceID, done store.Committed) {
 		g.learn(func() { g.saw(id, done.Object, done.Deleted) })
 	})
 	return g
 }
 
 func newKinds(c *fakeapiserver.Cluster) kinds {
-	return kinds{cluster: c, known: map[schema.GroupKind]fakeapiserver.ResourceID{}}
+	return kinds{cluster: c, known: map[schema.GroupKind]store.ResourceID{}}
 }
 
 // saw notes who owns what, and queues what there may be to do.
-func (g *GarbageCollector) saw(id fakeapiserver.ResourceID, obj runtime.Object, deleted bool) {
+func (g *GarbageCollector) saw(id store.ResourceID, obj runtime.Object, deleted bool) {
 	m, ok := obj.(metav1.Object)
 	if !ok {
 		return
@@ -118,7 +119,7 @@ func (g *GarbageCollector) own(o object, was, now []metav1.OwnerReference) {
 }
 
 // namespaceOf is where an owner of that resource is, if its dependent is in namespace.
-func (g *GarbageCollector) namespaceOf(res fakeapiserver.ResourceID, namespace string) string {
+func (g *GarbageCollector) namespaceOf(res store.ResourceID, namespace string) string {
 	if g.cluster.Store().Resource(res).Namespaced {
 		return namespace
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/sim"
 )
 
@@ -23,7 +24,7 @@ var KindEmptyNamespace = sim.RegisterKind("empty-namespace", sim.ClassAction)
 type NamespaceController struct {
 	*worker[string]
 	writer
-	namespaces fakeapiserver.ResourceID
+	namespaces store.ResourceID
 	served     bool
 	waiting    map[string]bool // namespaces that were not empty when last looked at
 }
@@ -44,13 +45,13 @@ func NewNamespaceController(c *fakeapiserver.Cluster, o Options) *NamespaceContr
 			return true
 		})
 	}
-	c.OnCommit(func(id fakeapiserver.ResourceID, done fakeapiserver.Committed) {
+	c.OnCommit(func(id store.ResourceID, done store.Committed) {
 		n.learn(func() { n.committed(id, &done) })
 	})
 	return n
 }
 
-func (n *NamespaceController) committed(id fakeapiserver.ResourceID, done *fakeapiserver.Committed) {
+func (n *NamespaceController) committed(id store.ResourceID, done *store.Committed) {
 	switch m, ok := done.Object.(metav1.Object); {
 	case !ok:
 	case n.find() && id == n.namespaces:
@@ -126,7 +127,7 @@ func (n *NamespaceController) empty(name string) {
 // deleteContent deletes everything in a namespace, resource by resource, and returns how much is still there.
 func (n *NamespaceController) deleteContent(namespace string) (left int, err error) {
 	s := n.cluster.Store()
-	for id := fakeapiserver.ResourceID(0); s.Resource(id) != nil; id++ {
+	for id := store.ResourceID(0); s.Resource(id) != nil; id++ {
 		if !s.Resource(id).Namespaced {
 			continue
 		}

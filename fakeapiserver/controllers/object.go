@@ -10,11 +10,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
 // object names one object: an incarnation, if uid is set.
 type object struct {
-	res             fakeapiserver.ResourceID
+	res             store.ResourceID
 	namespace, name string
 	uid             types.UID
 }
@@ -22,12 +23,12 @@ type object struct {
 // kinds finds resources by the kind of their objects, in whichever version.
 type kinds struct {
 	cluster *fakeapiserver.Cluster
-	known   map[schema.GroupKind]fakeapiserver.ResourceID
-	looked  fakeapiserver.ResourceID // how many resources are in known
+	known   map[schema.GroupKind]store.ResourceID
+	looked  store.ResourceID // how many resources are in known
 }
 
 // find is the resource of an ownerReference's kind.
-func (k *kinds) find(apiVersion, kind string) (fakeapiserver.ResourceID, bool) {
+func (k *kinds) find(apiVersion, kind string) (store.ResourceID, bool) {
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
 		return 0, false

@@ -9,10 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
 // GracePeriod says how many seconds an object lives on after it is deleted.
-type GracePeriod func(res fakeapiserver.ResourceID, obj runtime.Object) int64
+type GracePeriod func(res store.ResourceID, obj runtime.Object) int64
 
 // writer changes objects as the apiserver does when a controller asks it to.
 type writer struct {
@@ -82,7 +83,7 @@ func (w *writer) delete(o object, policy metav1.DeletionPropagation) error {
 
 // DeleteAll deletes every object of a resource, in the order of keys, inside a step. It returns how many are left: those that
 // finalizers keep.
-func DeleteAll(c *fakeapiserver.Cluster, res fakeapiserver.ResourceID) (left int, err error) {
+func DeleteAll(c *fakeapiserver.Cluster, res store.ResourceID) (left int, err error) {
 	w := &writer{cluster: c}
 	var all []object
 	s := c.Store()

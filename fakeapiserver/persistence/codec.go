@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
 // The file has one pair for the revision, and one for each object: "object/<plural>.<group>/<namespace>/<name>".
@@ -27,7 +27,7 @@ type stored struct {
 	Object   json.RawMessage `json:"object"`
 }
 
-func objectKey(r *fakeapiserver.Resource, key string) []byte {
+func objectKey(r *store.Resource, key string) []byte {
 	return []byte(objectPrefix + r.GroupResource().String() + "/" + key)
 }
 
@@ -45,7 +45,7 @@ func revisionChange(rev int64) Change {
 	return Change{Key: []byte(revisionKey), Value: strconv.AppendInt(nil, rev, 10)}
 }
 
-func encode(r *fakeapiserver.Resource, revision int64, obj runtime.Object) ([]byte, error) {
+func encode(r *store.Resource, revision int64, obj runtime.Object) ([]byte, error) {
 	data, err := json.Marshal(obj)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func encode(r *fakeapiserver.Resource, revision int64, obj runtime.Object) ([]by
 
 // decode reads an object. Those of Go types must be in the version that is stored now; custom ones are converted when they
 // are read.
-func decode(r *fakeapiserver.Resource, s stored) (runtime.Object, error) {
+func decode(r *store.Resource, s stored) (runtime.Object, error) {
 	obj := newObject(r)
 	if _, custom := obj.(*unstructured.Unstructured); !custom && s.Version != r.Version {
 		return nil, fmt.Errorf("it is written in version %s, and %s is what is stored now", s.Version, r.Version)
@@ -63,7 +63,7 @@ func decode(r *fakeapiserver.Resource, s stored) (runtime.Object, error) {
 	return obj, json.Unmarshal(s.Object, obj)
 }
 
-func newObject(r *fakeapiserver.Resource) runtime.Object {
+func newObject(r *store.Resource) runtime.Object {
 	if r.New != nil {
 		if obj := r.New(); obj != nil {
 			return obj
@@ -78,5 +78,5 @@ func revisionOf(obj runtime.Object) (int64, error) {
 	if !ok {
 		return 0, fmt.Errorf("a %T has no metadata", obj)
 	}
-	return fakeapiserver.ParseRevision(m.GetResourceVersion())
+	return store.ParseRevision(m.GetResourceVersion())
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
 // Load puts a file's state into a cluster whose Store is empty and has the resources, inside a step of its kernel. Objects
@@ -61,7 +62,7 @@ func firstRevision(state *State) int64 {
 
 // decodeAll makes all objects, with the resources that they are of. One of which there are objects, and which nobody serves, is
 // added to the Store: its definition was deleted and left them behind, and finds them if it is created again.
-func decodeAll(c *fakeapiserver.Cluster, state *State) (objects []runtime.Object, ids []fakeapiserver.ResourceID, err error) {
+func decodeAll(c *fakeapiserver.Cluster, state *State) (objects []runtime.Object, ids []store.ResourceID, err error) {
 	for _, o := range state.objects {
 		id, ok := c.FindResource(o.gr)
 		if !ok {
@@ -82,18 +83,18 @@ func decodeAll(c *fakeapiserver.Cluster, state *State) (objects []runtime.Object
 }
 
 // resource is what an object says of its resource.
-func (o *saved) resource() fakeapiserver.Resource {
+func (o *saved) resource() store.Resource {
 	var head metav1.TypeMeta
 	_ = json.Unmarshal(o.Object, &head) // without a kind the resource is refused
-	return fakeapiserver.Resource{
+	return store.Resource{
 		Group: o.gr.Group, Version: o.Version, Plural: o.gr.Resource, Kind: head.Kind, Namespaced: strings.Contains(o.key, "/"),
 	}
 }
 
 // snapshot is the state of a Store as changes to an empty file.
-func snapshot(s *fakeapiserver.Store) ([]Change, error) {
+func snapshot(s *store.Store) ([]Change, error) {
 	changes := []Change{revisionChange(s.Revision())}
-	for id := fakeapiserver.ResourceID(0); s.Resource(id) != nil; id++ {
+	for id := store.ResourceID(0); s.Resource(id) != nil; id++ {
 		r := s.Resource(id)
 		var failed error
 		if err := s.Walk(id, s.Revision(), "", func(key string, obj runtime.Object) bool {

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/sim"
 )
 
@@ -57,7 +58,7 @@ type world struct {
 	t             testing.TB
 	k             *sim.Kernel
 	c             *fakeapiserver.Cluster
-	maps, widgets fakeapiserver.ResourceID
+	maps, widgets store.ResourceID
 	id            sim.ActorID
 	next          func() error
 	err           error
@@ -74,7 +75,7 @@ func newWorld(t testing.TB, without ...string) *world {
 	w := &world{t: t, k: k, c: fakeapiserver.NewCluster(k, fakeapiserver.ClusterOptions{})}
 	w.id = k.Register(w)
 	var err error
-	w.maps, err = w.c.AddResource(fakeapiserver.Resource{
+	w.maps, err = w.c.AddResource(store.Resource{
 		Version: "v1", Plural: "configmaps", Kind: "ConfigMap", Namespaced: true,
 		New: func() runtime.Object { return &corev1.ConfigMap{} },
 	})
@@ -82,7 +83,7 @@ func newWorld(t testing.TB, without ...string) *world {
 		t.Fatal(err)
 	}
 	if !slices.Contains(without, "widgets") {
-		w.widgets, err = w.c.AddResource(fakeapiserver.Resource{Group: "example.dev", Version: "v1", Plural: "widgets", Kind: "Widget"})
+		w.widgets, err = w.c.AddResource(store.Resource{Group: "example.dev", Version: "v1", Plural: "widgets", Kind: "Widget"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +136,7 @@ func state(t testing.TB, c *fakeapiserver.Cluster) string {
 	t.Helper()
 	var lines []string
 	s := c.Store()
-	for id := fakeapiserver.ResourceID(0); s.Resource(id) != nil; id++ {
+	for id := store.ResourceID(0); s.Resource(id) != nil; id++ {
 		if err := s.Walk(id, s.Revision(), "", func(key string, obj runtime.Object) bool {
 			data, err := json.Marshal(obj)
 			if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
 // Recorder saves what a cluster commits.
@@ -24,7 +25,7 @@ func Record(c *fakeapiserver.Cluster, kv KV) *Recorder {
 	return r
 }
 
-func (r *Recorder) commit(id fakeapiserver.ResourceID, done fakeapiserver.Committed) {
+func (r *Recorder) commit(id store.ResourceID, done store.Committed) {
 	resource := r.cluster.Store().Resource(id)
 	change := Change{Key: objectKey(resource, done.Key)}
 	if !done.Deleted {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
@@ -25,7 +26,7 @@ type call struct {
 	sink     Sink
 	target   target
 	resource *types.Resource
-	id       fakeapiserver.ResourceID
+	id       store.ResourceID
 	verb     verb
 	req      fakeapiserver.ReqID
 	encoder  encoder

@@ -26,6 +26,7 @@ import (
 	watchtools "k8s.io/client-go/tools/watch"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 	fakerest "github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/transport"
 	"github.com/informersim/informersim/fakeapiserver/types"
@@ -237,12 +238,12 @@ func TestRetryWatcher(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer w.Stop()
-		faults := []fakeapiserver.FaultKind{fakeapiserver.WatchEOF, fakeapiserver.WatchReset, fakeapiserver.WatchEOFInFrame, fakeapiserver.WatchClose}
+		faults := []fault.Kind{fault.WatchEOF, fault.WatchReset, fault.WatchEOFInFrame, fault.WatchClose}
 		for i := range 12 {
 			name := fmt.Sprint("m", i)
 			if i%3 == 1 {
 				s.pump.Do(func() {
-					if err := s.cluster.Inject(fakeapiserver.Fault{Kind: faults[i/3], Resource: "configmaps"}); err != nil {
+					if err := s.cluster.Inject(fault.Fault{Kind: faults[i/3], Resource: "configmaps"}); err != nil {
 						t.Error(err)
 					}
 				})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/render"
+	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
 // encoder is how one request wants its answer.
@@ -47,7 +48,7 @@ func negotiate(c *call) (err error) {
 }
 
 // encodedIn are the bytes that are kept beside a version of an object.
-func encodedIn(m *fakeapiserver.Memo) *render.Encoded {
+func encodedIn(m *store.Memo) *render.Encoded {
 	e, ok := m.Value.(*render.Encoded)
 	if !ok {
 		e = &render.Encoded{}
@@ -57,7 +58,7 @@ func encodedIn(m *fakeapiserver.Memo) *render.Encoded {
 }
 
 // memoOf is the memo of an item of a page, nil if it has none.
-func memoOf(page *fakeapiserver.Page, i int) *fakeapiserver.Memo {
+func memoOf(page *fakeapiserver.Page, i int) *store.Memo {
 	if i >= len(page.Memos) {
 		return nil
 	}
@@ -73,7 +74,7 @@ func (e *encoder) source(c *call, form *render.Form) render.Source {
 }
 
 // object encodes an object as it was asked for.
-func (e *encoder) object(c *call, obj runtime.Object, memo *fakeapiserver.Memo) (render.Body, error) {
+func (e *encoder) object(c *call, obj runtime.Object, memo *store.Memo) (render.Body, error) {
 	if e.refused != nil {
 		return render.Body{}, e.refused
 	}

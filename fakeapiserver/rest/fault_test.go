@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 	fakerest "github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/transport"
 	"github.com/informersim/informersim/fakeapiserver/types"
@@ -58,7 +59,7 @@ func newFaultyOf(t *testing.T, resources []*types.Resource, panicked func(r *tra
 	return &faulty{Clientset: c, t: t, cluster: cluster, pump: pump}
 }
 
-func (f *faulty) inject(fault fakeapiserver.Fault) {
+func (f *faulty) inject(fault fault.Fault) {
 	f.t.Helper()
 	f.pump.Do(func() {
 		if err := f.cluster.Inject(fault); err != nil {
@@ -74,19 +75,19 @@ func (f *faulty) create(ctx context.Context, name string) error {
 
 // Through client-go a fault of a watch is what fakeapiserver says in process that it is.
 func TestWatchFaultsThroughClientGo(t *testing.T) {
-	for kind, want := range map[fakeapiserver.FaultKind]string{
-		fakeapiserver.WatchClose:      "closed",
-		fakeapiserver.WatchSlow:       "closed",
-		fakeapiserver.WatchEOF:        "closed",
-		fakeapiserver.WatchReset:      "closed",
-		fakeapiserver.Watch410:        "ERROR 410 Expired closed",
-		fakeapiserver.Watch500:        "ERROR 500 InternalError closed",
-		fakeapiserver.WatchEOFInFrame: "closed",
-		fakeapiserver.WatchCutLength:  "closed",
-		fakeapiserver.WatchGarbage:    "ERROR 500 InternalError closed",
-		fakeapiserver.WatchDrop:       "ADDED b ADDED last",
-		fakeapiserver.WatchDuplicate:  "ADDED a ADDED a ADDED b ADDED last",
-		fakeapiserver.WatchReorder:    "ADDED b ADDED a ADDED last",
+	for kind, want := range map[fault.Kind]string{
+		fault.WatchClose:      "closed",
+		fault.WatchSlow:       "closed",
+		fault.WatchEOF:        "closed",
+		fault.WatchReset:      "closed",
+		fault.Watch410:        "ERROR 410 Expired closed",
+		fault.Watch500:        "ERROR 500 InternalError closed",
+		fault.WatchEOFInFrame: "closed",
+		fault.WatchCutLength:  "closed",
+		fault.WatchGarbage:    "ERROR 500 InternalError closed",
+		fault.WatchDrop:       "ADDED b ADDED last",
+		fault.WatchDuplicate:  "ADDED a ADDED a ADDED b ADDED last",
+		fault.WatchReorder:    "ADDED b ADDED a ADDED last",
 	} {
 		t.Run(string(kind), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -97,7 +98,7 @@ func TestWatchFaultsThroughClientGo(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer w.Stop()
-			f.inject(fakeapiserver.Fault{Kind: kind})
+			f.inject(fault.Fault{Kind: kind})
 			for _, name := range []string{"a", "b", "last"} {
 				if err := f.create(ctx, name); err != nil {
 					t.Fatal(err)
@@ -136,39 +137,39 @@ func TestWatchFaultsThroughClientGo(t *testing.T) {
 func TestRequestFaultsThroughClientGo(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	for kind, is := range map[fakeapiserver.FaultKind]func(error) bool{
-		fakeapiserver.Write500: apierrors.IsInternalError, fakeapiserver.Write503: apierrors.IsServiceUnavailable,
-		fakeapiserver.Write504: apierrors.IsTimeout, fakeapiserver.WriteReset: utilnet.IsConnectionReset,
-		fakeapiserver.WriteRefused: utilnet.IsConnectionRefused, fakeapiserver.WriteResetHeaders: utilnet.IsConnectionReset,
+	for kind, is := range map[fault.Kind]func(error) bool{
+		fault.Write500: apierrors.IsInternalError, fault.Write503: apierrors.IsServiceUnavailable,
+		fault.Write504: apierrors.IsTimeout, fault.WriteReset: utilnet.IsConnectionReset,
+		fault.WriteRefused: utilnet.IsConnectionRefused, fault.WriteResetHeaders: utilnet.IsConnectionReset,
 	} {
 		f := newFaulty(t)
 		// One more than client-go tries again where it does.
-		f.inject(fakeapiserver.Fault{Kind: kind, Count: 11})
+		f.inject(fault.Fault{Kind: kind, Count: 11})
 		err := f.create(ctx, "a")
 		if !is(err) {
 			t.Errorf("%s: %v", kind, err)
 		}
 		_, err = f.CoreV1().ConfigMaps("default").Get(ctx, "a", metav1.GetOptions{})
-		if made := err == nil; made != (kind == fakeapiserver.WriteResetHeaders) {
+		if made := err == nil; made != (kind == fault.WriteResetHeaders) {
 			t.Errorf("%s: committed %v: %v", kind, made, err)
 		}
 	}
-	for kind, is := range map[fakeapiserver.FaultKind]func(error) bool{
-		fakeapiserver.List500: apierrors.IsInternalError, fakeapiserver.List503: apierrors.IsServiceUnavailable,
-		fakeapiserver.ListRefused: utilnet.IsConnectionRefused, fakeapiserver.List504: apierrors.IsTimeout,
+	for kind, is := range map[fault.Kind]func(error) bool{
+		fault.List500: apierrors.IsInternalError, fault.List503: apierrors.IsServiceUnavailable,
+		fault.ListRefused: utilnet.IsConnectionRefused, fault.List504: apierrors.IsTimeout,
 	} {
 		f := newFaulty(t)
-		f.inject(fakeapiserver.Fault{Kind: kind, Count: 11})
+		f.inject(fault.Fault{Kind: kind, Count: 11})
 		if _, err := f.CoreV1().ConfigMaps("").List(ctx, metav1.ListOptions{}); !is(err) {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
-	for kind, is := range map[fakeapiserver.FaultKind]func(error) bool{
-		fakeapiserver.WatchOpen500: apierrors.IsInternalError, fakeapiserver.WatchOpen503: apierrors.IsServiceUnavailable,
-		fakeapiserver.WatchOpenRefused: utilnet.IsConnectionRefused,
+	for kind, is := range map[fault.Kind]func(error) bool{
+		fault.WatchOpen500: apierrors.IsInternalError, fault.WatchOpen503: apierrors.IsServiceUnavailable,
+		fault.WatchOpenRefused: utilnet.IsConnectionRefused,
 	} {
 		f := newFaulty(t)
-		f.inject(fakeapiserver.Fault{Kind: kind, Count: 11})
+		f.inject(fault.Fault{Kind: kind, Count: 11})
 		if _, err := f.CoreV1().ConfigMaps("").Watch(ctx, metav1.ListOptions{}); !is(err) {
 			t.Errorf("%s: %v", kind, err)
 		}

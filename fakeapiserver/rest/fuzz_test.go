@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/fakeapiserver/transport"
 )
 
@@ -104,10 +105,10 @@ func serve(t *testing.T, h http.Handler, r *http.Request, line string) {
 func checkStore(t *testing.T, c *fakeapiserver.Cluster) {
 	s := c.Store()
 	seen := map[int64]string{}
-	for id := fakeapiserver.ResourceID(0); s.Resource(id) != nil; id++ {
+	for id := store.ResourceID(0); s.Resource(id) != nil; id++ {
 		state := map[string]runtime.Object{}
 		last := s.Compacted()
-		err := s.Changes(id, s.Compacted(), func(w fakeapiserver.Committed) bool {
+		err := s.Changes(id, s.Compacted(), func(w store.Committed) bool {
 			m, ok := w.Object.(metav1.Object)
 			if !ok || m.GetResourceVersion() != fmt.Sprint(w.Revision) {
 				t.Errorf("%s at %d carries resourceVersion %q", w.Display, w.Revision, m.GetResourceVersion())

@@ -3,13 +3,13 @@ package rest
 import (
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
 // objectKey names a stored object.
 type objectKey struct {
-	resource        fakeapiserver.ResourceID
+	resource        store.ResourceID
 	namespace, name string
 }
 
@@ -21,7 +21,7 @@ type keptForm struct {
 }
 
 // keptOf is the kept form of a live object, nil if there is none.
-func (s *Server) keptOf(id fakeapiserver.ResourceID, live runtime.Object) runtime.Object {
+func (s *Server) keptOf(id store.ResourceID, live runtime.Object) runtime.Object {
 	if live == nil || len(s.kept) == 0 {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (s *Server) keptOf(id fakeapiserver.ResourceID, live runtime.Object) runtim
 }
 
 // keep notes the kept form of an object that has been stored, nil for none.
-func (s *Server) keep(id fakeapiserver.ResourceID, stored, kept runtime.Object) {
+func (s *Server) keep(id store.ResourceID, stored, kept runtime.Object) {
 	if kept == nil && len(s.kept) == 0 || types.WithoutMeta(stored) {
 		return
 	}

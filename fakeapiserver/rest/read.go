@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
@@ -22,7 +23,7 @@ func (c *call) get(q url.Values) (cancel func()) {
 	if err := types.NameError(c.target.name); err != nil {
 		return c.at(func() { c.fail(err) })
 	}
-	if _, err := fakeapiserver.ParseRevision(q.Get("resourceVersion")); err != nil {
+	if _, err := store.ParseRevision(q.Get("resourceVersion")); err != nil {
 		return c.at(func() { c.fail(errBadRevision(q.Get("resourceVersion"), err)) }) // 500 without a reason (S2)
 	}
 	c.req = c.client.Get(c.id, c.target.namespace, c.target.name, q.Get("resourceVersion"), c)
@@ -71,14 +72,14 @@ func (c *call) got(page *fakeapiserver.Page) {
 
 // object answers with an object in the request's version.
 func (c *call) object(code int, obj runtime.Object) {
-	var memo *fakeapiserver.Memo
+	var memo *store.Memo
 	if m, err := meta.Accessor(obj); err == nil {
 		memo = c.server.cluster.Store().MemoOf(c.id, m.GetNamespace(), m.GetName(), obj)
 	}
 	c.shown(code, obj, memo)
 }
 
-func (c *call) shown(code int, obj runtime.Object, memo *fakeapiserver.Memo) {
+func (c *call) shown(code int, obj runtime.Object, memo *store.Memo) {
 	body, err := c.encoder.object(c, obj, memo)
 	if err != nil {
 		c.fail(err)

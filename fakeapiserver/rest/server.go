@@ -14,6 +14,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/discovery"
 	"github.com/informersim/informersim/fakeapiserver/patch"
 	"github.com/informersim/informersim/fakeapiserver/render"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
@@ -22,7 +23,7 @@ import (
 type Server struct {
 	cluster *fakeapiserver.Cluster
 	types   *types.Registry
-	ids     map[schema.GroupResource]fakeapiserver.ResourceID
+	ids     map[schema.GroupResource]store.ResourceID
 	policy  fakeapiserver.Policy
 	writer  *patch.Writer
 	docs    *discovery.Server
@@ -42,7 +43,7 @@ type Options struct {
 
 // New returns a server of the given types. Resources that the cluster does not have yet are added to it.
 func New(o Options) (*Server, error) {
-	s := &Server{cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]fakeapiserver.ResourceID{}, policy: o.Policy, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address}), kept: map[objectKey]keptForm{}}
+	s := &Server{cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]store.ResourceID{}, policy: o.Policy, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address}), kept: map[objectKey]keptForm{}}
 	o.Cluster.Store().KeepMemos()
 	for _, t := range o.Types.All() {
 		if err := s.add(t); err != nil {
@@ -91,8 +92,8 @@ func (s *Server) Define(gr schema.GroupResource, versions ...*types.Resource) er
 }
 
 // describe is what the Store knows of a resource.
-func (s *Server) describe(t *types.Resource) fakeapiserver.Resource {
-	return fakeapiserver.Resource{
+func (s *Server) describe(t *types.Resource) store.Resource {
+	return store.Resource{
 		Group: t.Group, Version: t.StorageVersion, Plural: t.Plural, Kind: t.Kind, Namespaced: t.Namespaced,
 		New:   s.newOf(t),
 		Field: s.fieldOf(t),
@@ -176,7 +177,7 @@ func (s *Server) Serve(r *Request, sink Sink) (cancel func()) {
 func (s *Server) now() time.Time { return s.cluster.Kernel().Clock().Now().Truncate(time.Second) }
 
 // live is the newest state of an object, nil if there is none.
-func (s *Server) live(id fakeapiserver.ResourceID, namespace, name string) runtime.Object {
+func (s *Server) live(id store.ResourceID, namespace, name string) runtime.Object {
 	obj, rev := s.cluster.Store().Get(id, namespace, name)
 	if rev == 0 {
 		return nil

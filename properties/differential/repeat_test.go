@@ -3,7 +3,7 @@ package differential_test
 import (
 	"testing"
 
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/subjects/clientgo"
@@ -11,7 +11,7 @@ import (
 
 // Every run of a seed is the same run, with goroutines of workers too, and client-go breaks no property.
 func TestClientGoRepeats(t *testing.T) {
-	mix, err := fakeapiserver.FaultMixNamed("default")
+	mix, err := fault.MixNamed("default")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/scenarios"
 )
 
@@ -245,8 +245,8 @@ func (g *Generator) step() bool {
 }
 
 // faultKinds are the kinds that a generator orders: all but those of a broken server.
-var faultKinds = func() []fakeapiserver.FaultKind {
-	edges, err := fakeapiserver.FaultMixNamed("edges")
+var faultKinds = func() []fault.Kind {
+	edges, err := fault.MixNamed("edges")
 	if err != nil {
 		panic(err) // it is built in
 	}
@@ -254,8 +254,8 @@ var faultKinds = func() []fakeapiserver.FaultKind {
 }()
 
 // faultsWithPrefix are the kinds that start with one prefix and not with the other.
-func faultsWithPrefix(prefix, but string) []fakeapiserver.FaultKind {
-	var kinds []fakeapiserver.FaultKind
+func faultsWithPrefix(prefix, but string) []fault.Kind {
+	var kinds []fault.Kind
 	for _, k := range faultKinds {
 		if strings.HasPrefix(string(k), prefix) && (but == "" || !strings.HasPrefix(string(k), but)) {
 			kinds = append(kinds, k)
@@ -265,16 +265,16 @@ func faultsWithPrefix(prefix, but string) []fakeapiserver.FaultKind {
 }
 
 // faultArgs are the arguments that the kind may have.
-func (g *Generator) faultArgs(kind fakeapiserver.FaultKind) []scenarios.Arg {
+func (g *Generator) faultArgs(kind fault.Kind) []scenarios.Arg {
 	var args []scenarios.Arg
 	switch kind {
-	case fakeapiserver.WatchStall, fakeapiserver.WatchDelay, fakeapiserver.ReplicaLag, fakeapiserver.ReplicaSkew, fakeapiserver.LeaderLoss,
-		fakeapiserver.WatchBookmarkLate, fakeapiserver.ListSlow, fakeapiserver.WatchOpenSlow, fakeapiserver.WriteSlow:
+	case fault.WatchStall, fault.WatchDelay, fault.ReplicaLag, fault.ReplicaSkew, fault.LeaderLoss,
+		fault.WatchBookmarkLate, fault.ListSlow, fault.WatchOpenSlow, fault.WriteSlow:
 		args = append(args, scenarios.Key("for", pick(g.src, time.Second, 20*time.Second, 15*time.Minute)))
-	case fakeapiserver.List429, fakeapiserver.WatchOpen429, fakeapiserver.Write429, fakeapiserver.List503:
+	case fault.List429, fault.WatchOpen429, fault.Write429, fault.List503:
 		args = append(args, scenarios.Key("retry-after", pick(g.src, time.Second, 7*time.Second)))
 	}
-	if clientSide := !strings.HasPrefix(string(kind), "replica-") && kind != fakeapiserver.LeaderLoss; clientSide && g.oneIn(4) {
+	if clientSide := !strings.HasPrefix(string(kind), "replica-") && kind != fault.LeaderLoss; clientSide && g.oneIn(4) {
 		args = append(args, scenarios.Key("count", 2+g.src.IntN(3)))
 	}
 	return args
@@ -305,7 +305,7 @@ func (g *Generator) gap() bool {
 	if g.oneIn(2) {
 		g.b.Settle()
 	}
-	g.b.Fault(i.name, pick(g.src, fakeapiserver.Watch410, fakeapiserver.WatchEOF, fakeapiserver.WatchReset, fakeapiserver.Watch500))
+	g.b.Fault(i.name, pick(g.src, fault.Watch410, fault.WatchEOF, fault.WatchReset, fault.Watch500))
 	for range 1 + g.src.IntN(3) {
 		g.change()
 	}
@@ -338,10 +338,10 @@ func (g *Generator) writeFault() bool {
 func (g *Generator) replica() string { return fmt.Sprintf("replica/%d", g.src.IntN(g.replicas)) }
 
 func (g *Generator) replicaFault() bool {
-	switch kind := pick(g.src, fakeapiserver.ReplicaRestart, fakeapiserver.ReplicaLag, fakeapiserver.ReplicaSkew, fakeapiserver.LeaderLoss); kind {
-	case fakeapiserver.ReplicaRestart:
+	switch kind := pick(g.src, fault.ReplicaRestart, fault.ReplicaLag, fault.ReplicaSkew, fault.LeaderLoss); kind {
+	case fault.ReplicaRestart:
 		g.b.Restart(g.replica())
-	case fakeapiserver.LeaderLoss:
+	case fault.LeaderLoss:
 		g.b.Fault("cluster", kind, g.faultArgs(kind)...)
 	default:
 		g.b.Fault(g.replica(), kind, g.faultArgs(kind)...)

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/generate"
@@ -22,7 +22,7 @@ func options(t testing.TB, seed uint64, strategy, mix string) scenarios.Options 
 		Subject: clientgo.Kind, Seed: seed, Strategy: strategy, Properties: properties.All(),
 	}
 	if mix != "" {
-		m, err := fakeapiserver.FaultMixNamed(mix)
+		m, err := fault.MixNamed(mix)
 		if err != nil {
 			t.Fatal(err)
 		}

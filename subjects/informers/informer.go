@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/workers"
@@ -70,7 +70,7 @@ func (i *Informer[H]) Init(k *sim.Kernel, spec subjects.InformerSpec, e Engine) 
 func (i *Informer[H]) Name() string { return i.Spec.Name }
 
 // Resource implements subjects.Informer.
-func (i *Informer[H]) Resource() fakeapiserver.ResourceID { return i.Spec.Resource }
+func (i *Informer[H]) Resource() store.ResourceID { return i.Spec.Resource }
 
 // Selects implements subjects.Informer.
 func (i *Informer[H]) Selects(obj runtime.Object) bool { return i.selection.selects(obj) }

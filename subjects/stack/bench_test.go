@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/stack"
@@ -83,7 +84,7 @@ func benchmarkStack(b *testing.B, handlers, objects int, traced bool) {
 	w := &benchWriter{k: k, maker: newPodRing(objects), objects: objects}
 	w.id = k.Register(w)
 	w.cluster = fakeapiserver.NewCluster(k, fakeapiserver.ClusterOptions{})
-	res, err := w.cluster.AddResource(fakeapiserver.Resource{Version: "v1", Plural: "pods", Kind: "Pod", Namespaced: true,
+	res, err := w.cluster.AddResource(store.Resource{Version: "v1", Plural: "pods", Kind: "Pod", Namespaced: true,
 		New: func() runtime.Object { return &corev1.Pod{} }})
 	if err != nil {
 		b.Fatal(err)
@@ -145,7 +146,7 @@ type benchWriter struct {
 	k        *sim.Kernel
 	id       sim.ActorID
 	cluster  *fakeapiserver.Cluster
-	res      fakeapiserver.ResourceID
+	res      store.ResourceID
 	maker    *podRing
 	objects  int
 	handlers int

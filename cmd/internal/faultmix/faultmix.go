@@ -6,15 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 )
 
 // Load takes the name of a built-in mix or of a file; no mix for "".
-func Load(arg string) (*fakeapiserver.FaultMix, error) {
+func Load(arg string) (*fault.Mix, error) {
 	if arg == "" {
 		return nil, nil
 	}
-	m, nameErr := fakeapiserver.FaultMixNamed(arg)
+	m, nameErr := fault.MixNamed(arg)
 	if nameErr == nil {
 		return &m, nil
 	}
@@ -25,7 +25,7 @@ func Load(arg string) (*fakeapiserver.FaultMix, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--fault-mix: %w", err)
 	}
-	if m, err = fakeapiserver.ParseFaultMix(data); err != nil {
+	if m, err = fault.ParseMix(data); err != nil {
 		return nil, fmt.Errorf("%s: %w", arg, err)
 	}
 	if m.Name == "" {
@@ -37,7 +37,7 @@ func Load(arg string) (*fakeapiserver.FaultMix, error) {
 // Names are the built-in mixes.
 func Names() []string {
 	var names []string
-	for _, m := range fakeapiserver.FaultMixes() {
+	for _, m := range fault.Mixes() {
 		names = append(names, m.Name)
 	}
 	return names

@@ -1,0 +1,273 @@
+package fakeapiserver
+
+import (
+	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/fakeapiserver/store"
+	"github.com/informersim/informersim/sim"
+
+	"errors"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+type verb uint8
+
+const (
+	verbList verb = iota
+	verbWatch
+	verbWrite
+)
+
+// callState is how far a request has come.
+type callState uint8
+
+const (
+	stateSubmitted callState = iota // sent; no replica has it
+	stateServing                    // with a replica, which waits for its watch cache
+	stateAnswered                   // the answer is on its way
+	stateOpen                       // an open watch
+	stateFinished
+)
+
+// call is a request in flight.
+type call struct {
+	id        ReqID
+	client    *Client
+	verb      verb
+	single    bool // a list of one object: a get
+	state     callState
+	res       store.ResourceID
+	namespace string
+	options   metav1.ListOptions
+	write     Write
+	receiver  Receiver
+	replica   *Replica // who serves it, from admission on
+
+	choice  sim.Choice // what is offered for it
+	offered bool
+	wait    *waiter
+
+	// The answer, once there is one.
+	page  *Page
+	obj   runtime.Object
+	err   error
+	watch *stream
+	fault *fault.Fault // what will go wrong with it
+	// admitting is set while a replica takes the request: what hits a request before it is served still can.
+	admitting bool
+}
+
+func (c *call) kernel() *sim.Kernel { return c.client.cluster.kernel }
+
+func (c *call) offer(kind sim.Kind) {
+	if c.offered {
+		return
+	}
+	c.choice = c.kernel().Offer(c.client.id, kind, uint32(c.id))
+	c.offered = true
+}
+
+func (c *call) withdraw() {
+	if c.offered {
+		c.kernel().Withdraw(c.choice)
+		c.offered = false
+	}
+}
+
+// finish forgets the request.
+func (c *call) finish() {
+	if c.state == stateFinished {
+		return
+	}
+	c.withdraw()
+	c.wait.stop()
+	c.wait = nil
+	c.state = stateFinished
+	c.client.remove(c)
+	c.client.offerFaults()
+}
+
+// admit has a replica take the request.
+func (c *call) admit() {
+	cl := c.client
+	c.replica = cl.pick()
+	c.state = stateServing
+	defer cl.offerFaults()
+	if len(cl.cluster.armed) > 0 && c.fault == nil {
+		c.admitting = true
+		cl.cluster.arm(c)
+		c.admitting = false
+	}
+	if c.faultBefore() {
+		return
+	}
+	if _, err := cl.cluster.resource(c.res); err != nil {
+		c.answer(err)
+		return
+	}
+	switch c.verb {
+	case verbList:
+		c.serveList()
+	case verbWatch:
+		c.serveWatch()
+	case verbWrite:
+		c.answer(c.served(func() (err error) {
+			c.obj, err = cl.cluster.execute(c.write)
+			return err
+		}))
+	}
+}
+
+// served runs serve as the replica that has the request: with its clock, and not without a leader.
+func (c *call) served(serve func() error) error {
+	cluster := c.client.cluster
+	if cluster.leaderless > 0 {
+		return errNoLeader()
+	}
+	if cluster.serving != nil {
+		return errors.New("fakeapiserver: a request is served within another")
+	}
+	cluster.serving = c.replica
+	defer func() { cluster.serving = nil }()
+	return serve()
+}
+
+// answer ends the serving of the request: its answer may now reach the client.
+func (c *call) answer(err error) {
+	c.err = err
+	c.wait = nil
+	c.state = stateAnswered
+	if c.slow() {
+		c.delay()
+	} else {
+		c.offer(KindRespond)
+	}
+	c.client.offerFaults()
+}
+
+// respond brings the answer to the client.
+func (c *call) respond() {
+	c.loseAnswer()
+	switch c.verb {
+	case verbList:
+		c.emitPage()
+		c.finish()
+		c.receiver.OnList(c.id, c.page, c.err)
+	case verbWatch:
+		c.emitResponse()
+		if c.err != nil {
+			c.finish()
+			c.receiver.OnWatchOpenError(c.id, c.err)
+			return
+		}
+		c.state, c.fault = stateOpen, nil
+		c.client.cluster.arm(c)
+		c.client.offerFaults()
+		c.receiver.OnWatchOpened(c.id)
+		c.watch.opened()
+	case verbWrite:
+		c.emitResponse()
+		c.finish()
+		c.receiver.OnWrite(c.id, c.obj, c.err)
+	}
+}
+
+// fail ends the request with a broken connection, as the client sees it.
+func (c *call) fail(err error) {
+	c.withdraw()
+	if c.watch != nil {
+		c.watch.detach()
+	}
+	c.wait.stop()
+	c.page, c.obj, c.watch, c.fault = nil, nil, nil, nil
+	c.answer(err)
+}
+
+// verbName is the request's verb as faults name it.
+func (c *call) verbName() string {
+	switch {
+	case c.single:
+		return "get"
+	case c.verb == verbList:
+		return "list"
+	case c.verb == verbWatch:
+		return "watch"
+	}
+	return string(c.write.Verb)
+}
+
+// about is the namespace and the name that the request is about, as far as it says so.
+func (c *call) about() (namespace, name string) {
+	if c.verb == verbWrite {
+		if m, err := store.Meta(c.write.Object); err == nil {
+			return m.GetNamespace(), m.GetName()
+		}
+		return c.write.Namespace, c.write.Name
+	}
+	if rest, ok := strings.CutPrefix(c.options.FieldSelector, "metadata.name="); ok {
+		name, _, _ = strings.Cut(rest, ",")
+	}
+	return c.namespace, name
+}
+
+func (c *call) emitResponse() {
+	r := c.kernel().Record(c.client.id, KindResponse)
+	r.N, r.Detail = int64(c.id), "ok"
+	if c.err != nil {
+		r.Detail = c.err.Error()
+	}
+	r.Obj = c.obj
+	c.kernel().Emit(r)
+}
+
+func (c *call) emitPage() {
+	if c.err != nil {
+		c.emitResponse()
+		return
+	}
+	r := c.kernel().Record(c.client.id, KindPage)
+	r.RV, r.N, r.Obj = c.page.Revision, int64(len(c.page.Items)), c.page
+	r.Detail = "request=" + strconv.Itoa(int(c.id))
+	if c.page.Continue != "" {
+		r.Detail += " more"
+	}
+	c.kernel().Emit(r)
+}
+
+// describe prints the request for its record.
+func (c *call) describe() string {
+	if c.verb == verbWrite {
+		return c.write.describe()
+	}
+	b := make([]byte, 0, 96)
+	b = append(b, "list"...)
+	if c.verb == verbWatch {
+		b = append(b[:0], "watch"...)
+	}
+	o := &c.options
+	for _, p := range [...]struct{ name, value string }{
+		{"namespace", c.namespace}, {"labels", o.LabelSelector}, {"fields", o.FieldSelector},
+		{"match", string(o.ResourceVersionMatch)}, {"continue", describeContinue(o.Continue)},
+	} {
+		if p.value != "" {
+			b = append(append(append(append(b, ' '), p.name...), '='), p.value...)
+		}
+	}
+	b = strconv.AppendQuote(append(b, " rv="...), o.ResourceVersion)
+	if o.Limit != 0 {
+		b = strconv.AppendInt(append(b, " limit="...), o.Limit, 10)
+	}
+	if o.AllowWatchBookmarks {
+		b = append(b, " bookmarks"...)
+	}
+	if o.SendInitialEvents != nil {
+		b = strconv.AppendBool(append(b, " sendInitialEvents="...), *o.SendInitialEvents)
+	}
+	if o.TimeoutSeconds != nil {
+		b = strconv.AppendInt(append(b, " timeout="...), *o.TimeoutSeconds, 10)
+	}
+	return string(b)
+}

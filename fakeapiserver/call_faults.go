@@ -1,0 +1,241 @@
+package fakeapiserver
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/fakeapiserver/store"
+)
+
+// strike has the fault hit the request or watch.
+func (c *call) strike(spec *fault.Spec, f fault.Fault) {
+	c.client.cluster.emitFault(f.Kind, c.client.name)
+	switch {
+	case spec.Stage == fault.OnStream:
+		c.watch.strike(f)
+	case spec.Stage == fault.OnFrame:
+		c.watch.mangling = &mangling{fault: f}
+	default:
+		c.fault = &f
+		if c.state == stateAnswered && c.slow() {
+			c.withdraw()
+			c.delay()
+		}
+	}
+	c.client.offerFaults()
+}
+
+// slow tells whether the request's fault is that its answer takes its time.
+func (c *call) slow() bool {
+	return c.fault != nil && fault.SetOf(c.fault.Kind)&slowMask != 0
+}
+
+// delay lets the answer reach the client after the fault's duration.
+func (c *call) delay() {
+	f := c.fault
+	c.client.cluster.until(f.Duration, func() {
+		if c.fault == f {
+			c.forgive()
+		}
+	})
+}
+
+// forgive ends the fault of a request.
+func (c *call) forgive() {
+	held := c.slow()
+	c.fault = nil
+	if held && c.state == stateAnswered {
+		c.offer(KindRespond)
+	}
+}
+
+// faultBefore applies a fault that hits the request before it is served, and tells whether that was the end of it.
+func (c *call) faultBefore() bool {
+	if c.fault == nil {
+		return false
+	}
+	spec := fault.SpecOf(c.fault.Kind)
+	switch {
+	case spec.Set()&answerMask != 0:
+		return false
+	case spec.Kind == fault.ListStale || spec.Kind == fault.WatchOpenStale:
+		c.replica = c.client.cluster.stalest(c)
+		return false
+	case spec.Kind == fault.WatchOpenTooLarge:
+		c.refuseTooLarge()
+		return true
+	}
+	c.answer(c.faultAnswer(spec))
+	return true
+}
+
+// refuseTooLarge opens the watch with an ERROR as its only event (S16).
+func (c *call) refuseTooLarge() {
+	cache := c.replica.caches[c.res]
+	rev, err := store.ParseRevision(c.options.ResourceVersion)
+	if err != nil || rev == 0 {
+		rev = c.client.cluster.store.Revision() + 1
+	}
+	s := &stream{call: c, cache: cache, filter: filter{resource: c.client.cluster.store.Resource(c.res)}}
+	s.refuse(errTooLarge(rev, min(rev-1, cache.rev)))
+}
+
+// loseAnswer loses the answer, if that is the request's fault.
+func (c *call) loseAnswer() {
+	if c.fault == nil || c.slow() {
+		return
+	}
+	if spec := fault.SpecOf(c.fault.Kind); spec.Set()&answerMask != 0 {
+		if c.watch != nil {
+			c.watch.detach()
+		}
+		c.page, c.obj, c.watch, c.err = nil, nil, nil, c.faultAnswer(spec)
+	}
+}
+
+// of tells whether the request is one that the fault is about.
+func (c *call) of(f *fault.Fault) bool {
+	bare := func(s string) string { return strings.TrimPrefix(s, "conn/") }
+	switch {
+	case f.Target != "" && bare(f.Target) != bare(c.client.name):
+		return false
+	case f.Replica != "" && (c.replica == nil || f.Replica != c.replica.name && f.Replica != strings.TrimPrefix(c.replica.name, "replica/")):
+		return false
+	case f.Verb != "" && f.Verb != c.verbName():
+		return false
+	}
+	if f.Resource != "" {
+		if r := c.client.cluster.store.Resource(c.res); r == nil || r.Plural != f.Resource {
+			return false
+		}
+	}
+	if fault.SpecOf(f.Kind).Stage == fault.OnFrame {
+		return true // the frame's object decides
+	}
+	namespace, name := c.about()
+	return (f.Namespace == "" || f.Namespace == namespace) && (f.Name == "" || f.Name == name)
+}
+
+// possible is the set of faults that can hit the request or watch now.
+func (c *call) possible() fault.Set {
+	switch {
+	case c.state == stateOpen:
+		return c.watch.possible()
+	case c.fault != nil || c.state == stateFinished:
+		return 0
+	}
+	before, after := fault.OnList, fault.OnListAnswer
+	switch c.verb {
+	case verbWatch:
+		before, after = fault.OnOpen, fault.OnOpenAnswer
+	case verbWrite:
+		before, after = fault.OnWrite, fault.OnWriteAnswer
+	}
+	if c.state != stateSubmitted && !c.admitting {
+		return fault.At(after)
+	}
+	m := fault.At(before) | fault.At(after)
+	switch c.verb {
+	case verbList:
+		o := &c.options
+		fromAny := o.ResourceVersion == "" || o.ResourceVersion == "0"
+		if fromAny {
+			m &^= tooLargeMask
+			if o.Continue == "" {
+				m &^= goneMask
+			}
+		}
+		if !c.mayBeStale() {
+			m &^= staleMask
+		}
+	case verbWatch:
+		if send := c.options.SendInitialEvents; send == nil || !*send || c.client.cluster.store.Resource(c.res) == nil {
+			m &^= openTooLargeMask
+		}
+	}
+	return m
+}
+
+var (
+	blockingMask     = fault.SetOf(fault.WatchStall, fault.WatchHalfOpen, fault.WatchDelay)
+	staleMask        = fault.SetOf(fault.ListStale)
+	goneMask         = fault.SetOf(fault.List410)
+	tooLargeMask     = fault.SetOf(fault.ListTooLarge)
+	openTooLargeMask = fault.SetOf(fault.WatchOpenTooLarge)
+	bookmarkMask     = fault.SetOf(fault.WatchBookmarkLost, fault.WatchBookmarkLate, fault.WatchNoEndBookmark)
+	noEndMask        = fault.SetOf(fault.WatchNoEndBookmark)
+	slowMask         = fault.SetOf(fault.ListSlow, fault.WatchOpenSlow, fault.WriteSlow)
+	answerMask       = fault.At(fault.OnListAnswer) | fault.At(fault.OnOpenAnswer) | fault.At(fault.OnWriteAnswer)
+)
+
+// asked tells the faults with triggers of a request.
+func (c *call) asked() {
+	if len(c.client.cluster.triggers) == 0 {
+		return
+	}
+	namespace, name := c.about()
+	key := name
+	if namespace != "" && name != "" {
+		key = namespace + "/" + name
+	}
+	c.client.cluster.happened(fault.TriggerRequest, c.client, c.res, key, c.verbName())
+}
+
+// faultAnswer is the error with which the request's fault answers it.
+func (c *call) faultAnswer(spec *fault.Spec) error {
+	retry := c.fault.RetrySeconds()
+	var err *apierrors.StatusError
+	switch spec.Code {
+	case http.StatusGone:
+		if c.options.Continue != "" {
+			return errContinueExpired(c.inconsistentToken())
+		}
+		return errCompacted()
+	case http.StatusTooManyRequests:
+		return apierrors.NewTooManyRequests("Too many requests, please try again later.", max(retry, 1))
+	case http.StatusInternalServerError:
+		err = apierrors.NewInternalError(errors.New("etcdserver: request timed out"))
+	case http.StatusServiceUnavailable:
+		err = apierrors.NewServiceUnavailable("apiserver not ready")
+	case http.StatusGatewayTimeout:
+		return apierrors.NewTimeoutError("request did not complete within the allotted timeout", retry)
+	default:
+		return c.breakage(spec)
+	}
+	if retry > 0 {
+		if err.ErrStatus.Details == nil {
+			err.ErrStatus.Details = &metav1.StatusDetails{}
+		}
+		err.ErrStatus.Details.RetryAfterSeconds = int32(retry)
+	}
+	return err
+}
+
+// breakage is the error with which the request's fault breaks its connection.
+func (c *call) breakage(spec *fault.Spec) error {
+	switch spec.Kind {
+	case fault.WatchOpenRefused, fault.ListRefused, fault.WriteRefused:
+		return errRefused
+	case fault.ListLost, fault.WriteLost, fault.WatchOpenLost:
+		return io.ErrUnexpectedEOF
+	case fault.ListTooLarge:
+		want, _ := store.ParseRevision(c.options.ResourceVersion) // such a fault hits only lists at a revision
+		return errTooLarge(want, min(want-1, c.replica.Revision(c.res)))
+	}
+	return errReset
+}
+
+// inconsistentToken is the token with which the request's list may go on elsewhere.
+func (c *call) inconsistentToken() string {
+	t, err := decodeContinue(c.options.Continue)
+	if err != nil {
+		return ""
+	}
+	return encodeContinue(inconsistent, t.Start)
+}

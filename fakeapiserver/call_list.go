@@ -1,0 +1,121 @@
+package fakeapiserver
+
+import (
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/informersim/informersim/fakeapiserver/store"
+)
+
+// serveList answers a list, or has it wait for the watch cache.
+func (c *call) serveList() {
+	p, err := c.planList()
+	if err != nil {
+		c.answer(err)
+		return
+	}
+	cache := c.replica.caches[c.res]
+	if !cache.ready {
+		// Only an unfiltered list with a limit goes past a cache that is not there (I107).
+		if p.limit <= 0 || p.selects() {
+			c.answer(errUnready(unreadyRetrySeconds))
+			return
+		}
+		c.listFromStore(p)
+		return
+	}
+	need := p.notBefore
+	if p.exact > 0 {
+		need = p.exact
+	}
+	w := cache.whenFresh(need, func(fresh bool) { c.listFromCache(p, cache, need, fresh) })
+	if c.state == stateServing {
+		c.wait = w
+	}
+}
+
+// unreadyRetrySeconds is the Retry-After while a watch cache is being filled: the real one grows it from 1 with the time it
+// has been down, and a replica here is down for as long as the strategy likes.
+const unreadyRetrySeconds = 1
+
+func (c *call) listFromCache(p listPlan, cache *watchCache, need int64, fresh bool) {
+	switch {
+	case fresh && p.exact == 0:
+		c.page = buildPage(cache.view, p, cache.rev)
+		c.answer(nil)
+	case fresh && cache.hasExact(p.exact):
+		c.page = buildPage(cache.view, p, p.exact)
+		c.answer(nil)
+	case fresh || p.consistent:
+		c.listFromStore(p)
+	default:
+		c.answer(errTooLarge(need, cache.rev))
+	}
+}
+
+// listFromStore answers what the watch cache cannot.
+func (c *call) listFromStore(p listPlan) {
+	c.answer(c.served(func() (err error) {
+		c.page, err = c.client.cluster.storePage(c.res, p)
+		return err
+	}))
+}
+
+// planList checks a list's options and says how it is to be answered (S5, S9, I108, I109).
+func (c *call) planList() (listPlan, error) {
+	o := &c.options
+	s := c.client.cluster.store
+	f, err := newFilter(s.Resource(c.res), c.namespace, o, false)
+	if err != nil {
+		return listPlan{}, err
+	}
+	if f.namespace == "" && f.fields != nil {
+		// One namespace selected by field is listed like one named in the path.
+		if ns, ok := f.fields.RequiresExactMatch("metadata.namespace"); ok {
+			f.namespace = ns
+		}
+	}
+	p := listPlan{filter: f, limit: o.Limit}
+	if o.Continue == "" && f.single() {
+		p.limit = 0
+	}
+	if _, bad := decodeContinue(o.Continue); o.Continue != "" && bad == nil && o.ResourceVersion != "" && o.ResourceVersion != "0" {
+		return p, apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
+	}
+	rev, err := store.ParseRevision(o.ResourceVersion)
+	if err != nil {
+		return p, apierrors.NewBadRequest("invalid resource version: " + field.Invalid(field.NewPath("resourceVersion"), o.ResourceVersion, err.Error()).Error())
+	}
+	if o.ResourceVersion == "0" {
+		p.limit = 0 // S9
+	}
+	switch {
+	case o.Continue != "":
+		return p.continueAt(o, s.Revision())
+	case o.ResourceVersionMatch == metav1.ResourceVersionMatchExact,
+		o.ResourceVersionMatch == "" && o.Limit > 0 && rev > 0 && !f.single():
+		p.exact = rev
+	case o.ResourceVersion == "":
+		p.notBefore, p.consistent = s.Revision(), true
+	default:
+		// A real Store is at revision 1 or more before anybody reads it: no list has the resourceVersion "0", which as a
+		// question means any.
+		p.notBefore = max(rev, 1)
+	}
+	return p, nil
+}
+
+// mayBeStale tells whether some replica may answer the list with a state that is not the newest.
+func (c *call) mayBeStale() bool {
+	o := &c.options
+	if o.Continue != "" || o.ResourceVersion == "" || c.client.cluster.store.Resource(c.res) == nil {
+		return false
+	}
+	rev, err := store.ParseRevision(o.ResourceVersion)
+	if err != nil {
+		return false
+	}
+	cache := c.client.cluster.stalest(c).caches[c.res]
+	return cache.ready && rev <= cache.rev && cache.rev < c.client.cluster.store.Revision()
+}

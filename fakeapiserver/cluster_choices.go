@@ -1,0 +1,124 @@
+package fakeapiserver
+
+import (
+	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/sim"
+
+	"strings"
+	"time"
+)
+
+// EnableFaults has the actors offer these kinds as choices, in addition to those enabled before. Unknown kinds are an
+// error, and nothing is enabled then.
+func (c *Cluster) EnableFaults(kinds ...fault.Kind) error {
+	for _, k := range kinds {
+		if _, err := fault.ParseKind(string(k)); err != nil {
+			return err
+		}
+	}
+	c.enable(kinds)
+	return nil
+}
+
+func (c *Cluster) enable(kinds []fault.Kind) {
+	for _, k := range kinds {
+		c.enabled |= fault.SetOf(k)
+	}
+	c.offerFaults()
+}
+
+func (c *Cluster) offerFaults() {
+	c.offerStoreFaults()
+	for _, r := range c.replicas {
+		r.offerFaults()
+	}
+	for _, cl := range c.clients {
+		cl.offerFaults()
+	}
+}
+
+func (c *Cluster) offerStoreFaults() {
+	want := c.enabled & fault.At(fault.OnStore)
+	if c.store.Revision() <= c.store.Compacted() {
+		want &^= fault.SetOf(fault.Compact, fault.Restore, fault.RestoreBumped)
+	}
+	if c.leaderless > 0 {
+		want &^= fault.SetOf(fault.LeaderLoss)
+	}
+	c.faults.set(c.kernel, c.id, want)
+}
+
+// offerNoFaults takes back what is offered; what has happened goes on.
+func (c *Cluster) offerNoFaults() {
+	c.enabled = 0
+	c.offerFaults()
+}
+
+// param draws a fault's parameter, between low and high inclusive.
+func (c *Cluster) param(kind fault.Kind, low, high int64) int64 {
+	if high <= low {
+		return low
+	}
+	return low + int64(c.kernel.Stream("fault/"+string(kind)+"/param").Uint64()%uint64(high-low+1))
+}
+
+func (c *Cluster) paramDuration(kind fault.Kind, low, high time.Duration) time.Duration {
+	return time.Duration(c.param(kind, int64(low/time.Millisecond), int64(high/time.Millisecond))) * time.Millisecond
+}
+
+// drawn is a fault of the kind with its parameters drawn.
+func (c *Cluster) drawn(kind fault.Kind, target string) fault.Fault {
+	f := fault.Fault{Kind: kind, Target: target, Count: 1}
+	switch kind {
+	case fault.WatchStall:
+		f.Duration = time.Duration(c.param(kind, 10, 600)) * time.Second
+	case fault.WatchDelay, fault.ListSlow, fault.WatchOpenSlow, fault.WriteSlow:
+		f.Duration = c.paramDuration(kind, time.Millisecond, 5*time.Second)
+	case fault.WatchBookmarkLate:
+		f.Duration = c.paramDuration(kind, 100*time.Millisecond, 30*time.Second)
+	case fault.ReplicaLag:
+		f.Duration = c.paramDuration(kind, 100*time.Millisecond, 30*time.Second)
+	case fault.LeaderLoss:
+		f.Duration = c.paramDuration(kind, time.Second, 30*time.Second)
+	case fault.ReplicaSkew:
+		f.Duration = c.paramDuration(kind, 0, 10*time.Minute) - 5*time.Minute
+	case fault.List429, fault.WatchOpen429, fault.Write429:
+		f.RetryAfter = time.Duration(c.param(kind, 1, 5)) * time.Second
+	case fault.Compact:
+		f.Revision = c.param(kind, c.store.Compacted()+1, c.store.Revision())
+	case fault.Restore, fault.RestoreBumped:
+		f.Revision = c.param(kind, max(c.store.Compacted(), 1), c.store.Revision()-1)
+	}
+	return f
+}
+
+// drawFault applies a fault that was chosen: its victim and its parameters are drawn.
+func (c *Cluster) drawFault(kind sim.Kind, target string) {
+	spec := fault.SpecOfChoice(kind)
+	if spec == nil {
+		return
+	}
+	c.struck++
+	if c.options.MaxFaults > 0 && c.struck >= c.options.MaxFaults {
+		defer c.offerNoFaults()
+	}
+	f := c.drawn(spec.Kind, target)
+	switch spec.Stage {
+	case fault.OnStore:
+		if err := c.strike(f); err != nil {
+			c.kernel.Fail(err)
+		}
+		c.offerStoreFaults()
+	case fault.OnReplica:
+		if r, err := c.replicaNamed(target); err == nil {
+			r.strike(f)
+		}
+	default:
+		if hits := c.victims(spec, &f); len(hits) > 0 {
+			hits[c.param(f.Kind, 0, int64(len(hits)-1))].strike(spec, f)
+		}
+		if cl := c.byName[strings.TrimPrefix(target, "conn/")]; cl != nil {
+			cl.offerFaults()
+		}
+	}
+}

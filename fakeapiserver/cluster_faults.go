@@ -1,0 +1,176 @@
+package fakeapiserver
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/informersim/informersim/fakeapiserver/fault"
+)
+
+// strike has a fault hit the Store.
+func (c *Cluster) strike(f fault.Fault) error {
+	rev := f.Revision
+	switch f.Kind {
+	case fault.LeaderLoss:
+		c.emitFault(f.Kind, c.Name())
+		c.loseLeader(f.Duration)
+		return nil
+	case fault.Restore, fault.RestoreBumped:
+		if rev <= 0 {
+			rev = c.store.Compacted()
+		}
+		bump := int64(0)
+		if f.Kind == fault.RestoreBumped {
+			bump = c.store.Revision() - rev + restoreBump
+		}
+		if err := c.Restore(rev, bump); err != nil {
+			return err
+		}
+		c.emitFault(f.Kind, c.Name())
+		return nil
+	}
+	if rev <= 0 {
+		rev = c.store.Revision()
+	}
+	if rev > c.store.Compacted() {
+		c.emitFault(f.Kind, c.Name())
+	}
+	return c.Compact(rev)
+}
+
+// restoreBump is how far past the last revision a bumped restore goes. The real tools suggest a thousand million.
+const restoreBump = 1_000_000_000
+
+// loseLeader leaves the Store without a leader: every watch cache loses its watch of the Store and starts anew, which it cannot
+// until there is a leader again; meanwhile what needs the Store fails (k111116). Who writes by the Cluster's own methods is not
+// concerned.
+func (c *Cluster) loseLeader(d time.Duration) {
+	c.leaderless++
+	for _, r := range c.replicas {
+		r.reinitialise()
+	}
+	c.offerStoreFaults()
+	c.until(d, func() {
+		if c.leaderless == 1 {
+			c.findLeader()
+		} else if c.leaderless > 1 {
+			c.leaderless--
+		}
+	})
+}
+
+// findLeader gives the Store a leader.
+func (c *Cluster) findLeader() {
+	if c.leaderless == 0 {
+		return
+	}
+	c.leaderless = 0
+	for _, r := range c.replicas {
+		for _, cache := range r.caches {
+			cache.offer()
+		}
+	}
+	c.offerStoreFaults()
+}
+
+// stalest is the ready replica whose watch cache of the request's resource is the furthest behind.
+func (c *Cluster) stalest(k *call) *Replica {
+	best := k.replica
+	if best == nil {
+		best = c.replicas[0]
+	}
+	if int(k.res) >= len(best.caches) {
+		return best
+	}
+	for _, r := range c.replicas {
+		if a, b := r.caches[k.res], best.caches[k.res]; a.ready && (!b.ready || a.rev < b.rev) {
+			best = r
+		}
+	}
+	return best
+}
+
+func (c *Cluster) emitFault(kind fault.Kind, target string) {
+	r := c.kernel.Record(c.id, KindFault)
+	r.Key, r.Detail = target, string(kind)
+	c.kernel.Emit(r)
+}
+
+// SetHeld holds or releases what a script names: "replica/1" applies nothing, "conn/NAME" gets no frames of its open
+// watches, until it is released. Holds count, as the holds of faults do.
+func (c *Cluster) SetHeld(target string, held bool) error {
+	if strings.HasPrefix(target, "replica/") {
+		r, err := c.replicaNamed(target)
+		if err != nil {
+			return err
+		}
+		if held {
+			r.Hold()
+		} else {
+			r.Release()
+		}
+		return nil
+	}
+	cl := c.byName[strings.TrimPrefix(target, "conn/")]
+	if cl == nil {
+		return fmt.Errorf("fakeapiserver: there is no connection %q", target)
+	}
+	for _, k := range cl.calls {
+		if k.watch == nil || !k.watch.open {
+			continue
+		}
+		if held {
+			k.watch.holds++
+			k.watch.block(0)
+		} else if k.watch.holds > 0 {
+			k.watch.holds--
+			k.watch.unblock()
+		}
+	}
+	return nil
+}
+
+// StopFaults ends the faults: none is offered any more, none waits, and what stalls, lags or is held goes on.
+func (c *Cluster) StopFaults() {
+	c.armed, c.triggers, c.stops = nil, nil, c.stops+1
+	c.offerNoFaults()
+	c.findLeader()
+	for _, r := range c.replicas {
+		r.lagging, r.skew = 0, 0
+		for r.held > 0 {
+			r.Release()
+		}
+	}
+	for _, cl := range c.clients {
+		for _, k := range cl.calls {
+			if k.state != stateOpen {
+				k.forgive()
+				continue
+			}
+			s := k.watch
+			if s.mangling != nil {
+				s.forgive()
+			}
+			if len(s.late) > 0 {
+				s.sendLate()
+			}
+			if s.blocked > 0 && (!s.dead || s.closing != nil) {
+				s.heal() // a dead connection is not healed, but that it is dead gets through
+			}
+		}
+	}
+}
+
+// until runs f after a while, unless the faults are stopped before. 0 is for ever.
+func (c *Cluster) until(d time.Duration, f func()) {
+	if d <= 0 {
+		return
+	}
+	stops := c.stops
+	c.kernel.Clock().AfterFunc(d, func() {
+		if c.stops == stops {
+			f()
+		}
+	})
+}

@@ -1,0 +1,172 @@
+package fakeapiserver
+
+import (
+	"fmt"
+
+	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/fakeapiserver/store"
+)
+
+// Inject makes a fault happen: to what is in flight, or, as far as that is less than Count, to what comes next; later, if the
+// fault has a time or a trigger. It fails if the fault makes no sense (Fault.Validate), or a client, a replica or a resource
+// is unknown.
+func (c *Cluster) Inject(f fault.Fault) error {
+	if err := f.Validate(); err != nil {
+		return err
+	}
+	if err := c.checkNames(&f); err != nil {
+		return fmt.Errorf("fault %s: %w", f.Kind, err)
+	}
+	if t := f.After; t != nil {
+		f.After = nil
+		c.triggers = append(c.triggers, &armedTrigger{fault: f, left: max(t.Count, 1)})
+		c.triggers[len(c.triggers)-1].fault.After = t
+		return nil
+	}
+	if wait := f.From - c.kernel.Elapsed(); wait > 0 {
+		c.kernel.Clock().AfterFunc(wait, func() { c.injectLater(f) })
+		return nil
+	}
+	return c.inject(f)
+}
+
+// injectLater injects a fault when its time has come. What can be wrong with it by then is no mistake of whoever ordered it: a
+// revision that has been compacted meanwhile.
+func (c *Cluster) injectLater(f fault.Fault) {
+	f.From, f.After = 0, nil
+	_ = c.inject(f)
+}
+
+func (c *Cluster) inject(f fault.Fault) error {
+	spec := fault.SpecOf(f.Kind)
+	if f.Until > 0 && c.kernel.Elapsed() >= f.Until {
+		return nil
+	}
+	switch spec.Stage {
+	case fault.OnStore:
+		return c.strike(f)
+	case fault.OnReplica:
+		r, err := c.replicaNamed(f.Target)
+		if err != nil {
+			return err
+		}
+		r.strike(f)
+		return nil
+	}
+	left := f.Count
+	if left == 0 {
+		left = 1
+	}
+	for _, hit := range c.victims(spec, &f) {
+		if left == 0 {
+			break
+		}
+		if c.chance(&f) {
+			hit.strike(spec, f)
+			left--
+		}
+	}
+	if left > 0 {
+		c.armed = append(c.armed, &armedFault{fault: f, spec: spec, left: left})
+	}
+	return nil
+}
+
+func (c *Cluster) checkNames(f *fault.Fault) error {
+	switch fault.SpecOf(f.Kind).Stage {
+	case fault.OnReplica:
+		_, err := c.replicaNamed(f.Target)
+		return err
+	case fault.OnStore:
+		return nil
+	}
+	if _, err := c.clientsNamed(f.Target); err != nil {
+		return err
+	}
+	if f.Replica != "" {
+		if _, err := c.replicaNamed(f.Replica); err != nil {
+			return err
+		}
+	}
+	plurals := []string{f.Resource}
+	if f.After != nil {
+		plurals = append(plurals, f.After.Resource)
+	}
+	for _, plural := range plurals {
+		if plural != "" && !c.knows(plural) {
+			return fmt.Errorf("there is no resource %q", plural)
+		}
+	}
+	return nil
+}
+
+// chance draws whether the fault hits what it could hit.
+func (c *Cluster) chance(f *fault.Fault) bool {
+	return f.Probability == 0 || f.Probability == 1 || c.kernel.Stream("fault/"+string(f.Kind)+"/chance").Chance(f.Probability)
+}
+
+// victims are the requests and watches that a fault can hit now, in canonical order.
+func (c *Cluster) victims(spec *fault.Spec, f *fault.Fault) []*call {
+	clients, err := c.clientsNamed(f.Target)
+	if err != nil {
+		return nil
+	}
+	var hits []*call
+	for _, cl := range clients {
+		for _, k := range cl.calls {
+			if k.possible()&spec.Set() != 0 && k.of(f) {
+				hits = append(hits, k)
+			}
+		}
+	}
+	return hits
+}
+
+// arm hits a request, or a watch that has just opened, with a fault that waits for one.
+func (c *Cluster) arm(k *call) {
+	now := c.kernel.Elapsed()
+	for n := 0; n < len(c.armed); n++ {
+		a := c.armed[n]
+		switch {
+		case a.fault.Until > 0 && now >= a.fault.Until:
+			c.disarm(n)
+			n--
+			continue
+		case k.state != stateOpen && (a.fault.Replica != "") != (k.replica != nil):
+			continue // a fault of a replica meets requests when that has them, others when they are made
+		case k.possible()&a.spec.Set() == 0 || !k.of(&a.fault) || !c.chance(&a.fault):
+			continue
+		}
+		if a.left--; a.left == 0 {
+			c.disarm(n)
+		}
+		k.strike(a.spec, a.fault)
+		return
+	}
+}
+
+func (c *Cluster) disarm(n int) { c.armed = append(c.armed[:n:n], c.armed[n+1:]...) }
+
+// happened tells the faults with triggers of something.
+func (c *Cluster) happened(event string, cl *Client, res store.ResourceID, key, kind string) {
+	var due []fault.Fault
+	keep := c.triggers[:0:0]
+	for _, t := range c.triggers {
+		if t.counts(event, cl, c.store.Resource(res), key, kind) {
+			t.left--
+		}
+		if t.left > 0 {
+			keep = append(keep, t)
+		} else {
+			due = append(due, t.fault)
+		}
+	}
+	c.triggers = keep
+	for _, f := range due {
+		if wait := f.From - c.kernel.Elapsed(); wait > 0 {
+			c.kernel.Clock().AfterFunc(wait, func() { c.injectLater(f) })
+		} else {
+			c.injectLater(f)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package fakeapiserver
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/informersim/informersim/fakeapiserver/store"
+)
+
+// ListNow is what a list would show that goes to the Store at once: for those inside the server, which wait for nobody.
+func (c *Cluster) ListNow(id store.ResourceID, namespace string, o metav1.ListOptions) (*Page, error) {
+	if _, err := c.resource(id); err != nil {
+		return nil, err
+	}
+	k := &call{client: &Client{cluster: c}, verb: verbList, res: id, namespace: namespace, options: o}
+	p, err := k.planList()
+	if err != nil {
+		return nil, err
+	}
+	return c.storePage(id, p)
+}
+
+// storePage lists what a plan asks for, as far as the Store's history goes.
+func (c *Cluster) storePage(id store.ResourceID, p listPlan) (*Page, error) {
+	revision, compacted := c.store.Revision(), c.store.Compacted()
+	rev := revision
+	switch {
+	case p.exact > revision:
+		return nil, errTooLarge(p.exact, revision)
+	case p.exact > 0 && p.exact < compacted && p.continued:
+		return nil, errContinueExpired(encodeContinue(inconsistent, p.relative(p.from)))
+	case p.exact > 0 && p.exact < compacted:
+		return nil, errCompacted()
+	case p.exact > 0:
+		rev = p.exact
+	case p.notBefore > revision:
+		return nil, errTooLarge(p.notBefore, revision)
+	}
+	return buildPage(c.store.Timeline(id), p, rev), nil
+}
+
+// CheckListOptions is the error of a list or watch with these options that needs no look at what there is, nil if there is none.
+func (c *Cluster) CheckListOptions(id store.ResourceID, o metav1.ListOptions, watch bool) error {
+	r, err := c.resource(id)
+	if err == nil {
+		if watch {
+			asStreamingList(&o)
+		}
+		_, err = newFilter(r, "", &o, watch)
+	}
+	return err
+}

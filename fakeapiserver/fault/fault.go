@@ -1,0 +1,197 @@
+package fault
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Fault is a thing that goes wrong, as data: what, to whom, when and how often. In JSON and YAML durations are texts like
+// "1m30s".
+type Fault struct {
+	Kind Kind
+
+	// Target is the client's name, or the replica's ("replica/1"); "" for any client, or replica/0.
+	Target string
+	// Replica ("replica/1") hits only requests that it serves; "" for any.
+	Replica string
+	// Verb hits only requests of that verb: get, list, watch, create, update, patch, delete, deletecollection; "" for any.
+	Verb string
+	// Resource is the plural of the resource whose requests are hit; "" for any.
+	Resource string
+	// Namespace and Name hit only requests about such objects; of faults of a frame, only frames of such objects.
+	Namespace, Name string
+
+	// Count is how many requests or watches are hit, 1 if 0; negative for all that are in flight, and none later.
+	Count int
+	// Probability is that of each request or watch that could be hit to be hit; 0 means 1.
+	Probability float64
+	// From and Until bound when it happens, in virtual time since the start of the run; Until is exclusive, 0 for no bound.
+	From, Until time.Duration
+	// After has the fault wait for something else to happen first.
+	After *Trigger
+
+	// RetryAfter, rounded up to seconds, is told to the client. 429 tells 1 s if it is 0, the others nothing.
+	RetryAfter time.Duration
+	// Duration is how long a stall, a delay, a lag or a loss lasts, and by how much a clock is wrong, negative if it is slow; 0
+	// means until StopFaults, of a clock one minute.
+	Duration time.Duration
+	// Revision is what is compacted or restored to; 0 for the current one, of a restore for the oldest that is left.
+	Revision int64
+}
+
+// Trigger is something that a fault waits for.
+type Trigger struct {
+	// Event is what: "frame" (a watch event reaches a client), "request" (a client asks for something) or "commit". The default
+	// is "frame".
+	Event string `json:"event,omitempty"`
+	// Count is how often it must happen, 1 if 0.
+	Count int `json:"count,omitempty"`
+	// Client counts only what happens to that client, Resource (a plural), Key ("namespace/name") and Type (ADDED, MODIFIED,
+	// DELETED, BOOKMARK; of a request its verb) only what is about them; "" for any.
+	Client   string `json:"client,omitempty"`
+	Resource string `json:"resource,omitempty"`
+	Key      string `json:"key,omitempty"`
+	Type     string `json:"type,omitempty"`
+}
+
+// The events of triggers.
+const (
+	TriggerFrame   = "frame"
+	TriggerRequest = "request"
+	TriggerCommit  = "commit"
+)
+
+// faultJSON is a Fault as it is written.
+type faultJSON struct {
+	Kind        Kind     `json:"kind"`
+	Target      string   `json:"target,omitempty"`
+	Replica     string   `json:"replica,omitempty"`
+	Verb        string   `json:"verb,omitempty"`
+	Resource    string   `json:"resource,omitempty"`
+	Namespace   string   `json:"namespace,omitempty"`
+	Name        string   `json:"name,omitempty"`
+	Count       int      `json:"count,omitempty"`
+	Probability float64  `json:"probability,omitempty"`
+	From        duration `json:"from,omitempty"`
+	Until       duration `json:"until,omitempty"`
+	After       *Trigger `json:"after,omitempty"`
+	RetryAfter  duration `json:"retryAfter,omitempty"`
+	Duration    duration `json:"duration,omitempty"`
+	Revision    int64    `json:"revision,omitempty"`
+}
+
+type duration time.Duration
+
+// MarshalJSON implements json.Marshaler.
+func (d duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(d).String()) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (d *duration) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return fmt.Errorf("%s is not a duration: write it like \"1m30s\"", data)
+	}
+	v, err := time.ParseDuration(text)
+	if err != nil {
+		return fmt.Errorf("%q is not a duration: write it like \"1m30s\"", text)
+	}
+	*d = duration(v)
+	return nil
+}
+
+// MarshalJSON implements json.Marshaler.
+func (f Fault) MarshalJSON() ([]byte, error) {
+	return json.Marshal(faultJSON{
+		Kind: f.Kind, Target: f.Target, Replica: f.Replica, Verb: f.Verb, Resource: f.Resource, Namespace: f.Namespace, Name: f.Name,
+		Count: f.Count, Probability: f.Probability, From: duration(f.From), Until: duration(f.Until), After: f.After,
+		RetryAfter: duration(f.RetryAfter), Duration: duration(f.Duration), Revision: f.Revision,
+	})
+}
+
+func (f *Fault) from(j *faultJSON) {
+	*f = Fault{
+		Kind: j.Kind, Target: j.Target, Replica: j.Replica, Verb: j.Verb, Resource: j.Resource, Namespace: j.Namespace, Name: j.Name,
+		Count: j.Count, Probability: j.Probability, From: time.Duration(j.From), Until: time.Duration(j.Until), After: j.After,
+		RetryAfter: time.Duration(j.RetryAfter), Duration: time.Duration(j.Duration), Revision: j.Revision,
+	}
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *Fault) UnmarshalJSON(data []byte) error {
+	var j faultJSON
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields() // what is misspelt would never happen
+	if err := d.Decode(&j); err != nil {
+		return err
+	}
+	f.from(&j)
+	return nil
+}
+
+// Parse reads a fault from JSON or YAML, and refuses what it does not know:
+//
+//	{"kind": "watch-410", "target": "i1", "after": {"event": "frame", "key": "default/a", "count": 3}}
+func Parse(data []byte) (Fault, error) {
+	var j faultJSON
+	if err := yaml.UnmarshalStrict(data, &j); err != nil {
+		return Fault{}, fmt.Errorf("fault: %w", err)
+	}
+	var f Fault
+	f.from(&j)
+	if err := f.Validate(); err != nil {
+		return Fault{}, err
+	}
+	return f, nil
+}
+
+var (
+	verbs         = []string{"", "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
+	triggerEvents = []string{"", TriggerFrame, TriggerRequest, TriggerCommit}
+)
+
+// Validate says what is wrong with the fault by itself; Cluster.Inject also knows of clients, replicas and resources.
+func (f *Fault) Validate() error {
+	if _, err := ParseKind(string(f.Kind)); err != nil {
+		return fmt.Errorf("fault: %w", err)
+	}
+	wrong := func(format string, args ...any) error {
+		return fmt.Errorf("fault %s: "+format, append([]any{f.Kind}, args...)...)
+	}
+	switch {
+	case math.IsNaN(f.Probability) || f.Probability < 0 || f.Probability > 1:
+		return wrong("probability is %v: it must be between 0 and 1", f.Probability)
+	case f.From < 0 || f.Until < 0:
+		return wrong("from and until must not be negative")
+	case f.Until > 0 && f.Until <= f.From:
+		return wrong("until %v is not after from %v", f.Until, f.From)
+	case f.RetryAfter < 0 || f.RetryAfter > time.Hour*24*365:
+		return wrong("retryAfter is %v: it must be between 0 and a year", f.RetryAfter)
+	case f.Duration < 0 && f.Kind != ReplicaSkew:
+		return wrong("duration is %v: it must not be negative", f.Duration)
+	case f.Revision < 0:
+		return wrong("revision is %d: it must not be negative", f.Revision)
+	case !slices.Contains(verbs, f.Verb):
+		return wrong("there is no verb %q: known are%s", f.Verb, strings.Join(verbs, " "))
+	}
+	if t := f.After; t != nil {
+		switch {
+		case !slices.Contains(triggerEvents, t.Event):
+			return wrong("after: there is no event %q: known are%s", t.Event, strings.Join(triggerEvents, " "))
+		case t.Count < 0:
+			return wrong("after: count is %d: it must not be negative", t.Count)
+		}
+	}
+	return nil
+}
+
+// RetrySeconds is the fault's Retry-After in whole seconds.
+func (f *Fault) RetrySeconds() int {
+	return int((f.RetryAfter + time.Second - 1) / time.Second)
+}

@@ -1,0 +1,115 @@
+package fault
+
+import (
+	"net/http"
+
+	"github.com/informersim/informersim/sim"
+)
+
+// Stage says what a kind of fault can hit, and when.
+type Stage uint8
+
+// The stages.
+const (
+	OnList        Stage = iota // a list that no replica has yet
+	OnListAnswer               // a list that is not answered yet
+	OnOpen                     // the opening of a watch that no replica has yet
+	OnOpenAnswer               // the opening of a watch that is not answered yet
+	OnWrite                    // a write that no replica has yet
+	OnWriteAnswer              // a write that is not answered yet
+	OnStream                   // an open watch
+	OnFrame                    // the next frame of an open watch
+	OnStore                    // the Store
+	OnReplica                  // a replica
+	numStages
+)
+
+// Tier says which kinds of servers and networks show a fault.
+type Tier uint8
+
+// The tiers.
+const (
+	Everyday Tier = iota // any, every day
+	Rare                 // any, rarely
+	Broken               // only one that has a bug, or whose operator restores a backup
+)
+
+// Spec describes a kind of fault.
+type Spec struct {
+	Kind   Kind
+	Stage  Stage
+	Code   int // of the answer, if the fault is an answer
+	Tier   Tier
+	Choice sim.Kind // with which the strategy picks it
+	index  int      // in the table
+}
+
+// Set has this kind alone.
+func (s *Spec) Set() Set { return 1 << s.index }
+
+const numKinds = 56
+
+// New kinds go to the end of their tier, and no kind before another tier's: what a swarm draws depends on the order.
+var table = buildTable([numKinds]Spec{
+	{Kind: WatchClose, Stage: OnStream}, {Kind: WatchEOF, Stage: OnStream}, {Kind: WatchReset, Stage: OnStream},
+	{Kind: WatchStall, Stage: OnStream}, {Kind: WatchHalfOpen, Stage: OnStream}, {Kind: WatchDelay, Stage: OnStream},
+	{Kind: Watch410, Stage: OnStream, Code: http.StatusGone}, {Kind: Watch500, Stage: OnStream, Code: http.StatusInternalServerError},
+	{Kind: List410, Stage: OnList, Code: http.StatusGone}, {Kind: List429, Stage: OnList, Code: http.StatusTooManyRequests},
+	{Kind: List500, Stage: OnList, Code: http.StatusInternalServerError}, {Kind: List503, Stage: OnList, Code: http.StatusServiceUnavailable},
+	{Kind: List504, Stage: OnList, Code: http.StatusGatewayTimeout},
+	{Kind: ListLost, Stage: OnListAnswer}, {Kind: ListReset, Stage: OnList}, {Kind: ListStale, Stage: OnList},
+	{Kind: WatchOpen429, Stage: OnOpen, Code: http.StatusTooManyRequests}, {Kind: WatchOpen500, Stage: OnOpen, Code: http.StatusInternalServerError},
+	{Kind: WatchOpen503, Stage: OnOpen, Code: http.StatusServiceUnavailable}, {Kind: WatchOpen504, Stage: OnOpen, Code: http.StatusGatewayTimeout},
+	{Kind: WatchOpenRefused, Stage: OnOpen},
+	{Kind: Write429, Stage: OnWrite, Code: http.StatusTooManyRequests}, {Kind: Write500, Stage: OnWrite, Code: http.StatusInternalServerError},
+	{Kind: Write503, Stage: OnWrite, Code: http.StatusServiceUnavailable}, {Kind: Write504, Stage: OnWrite, Code: http.StatusGatewayTimeout},
+	{Kind: WriteLost, Stage: OnWriteAnswer}, {Kind: WriteReset, Stage: OnWrite},
+	{Kind: Compact, Stage: OnStore}, {Kind: ReplicaRestart, Stage: OnReplica}, {Kind: ReplicaLag, Stage: OnReplica},
+
+	{Kind: WatchSlow, Stage: OnStream, Tier: Rare}, {Kind: WatchEOFInFrame, Stage: OnFrame, Tier: Rare},
+	{Kind: WatchCutLength, Stage: OnFrame, Tier: Rare}, {Kind: WatchBookmarkLost, Stage: OnFrame, Tier: Rare},
+	{Kind: WatchBookmarkLate, Stage: OnFrame, Tier: Rare},
+	{Kind: ListTooLarge, Stage: OnList, Tier: Rare}, {Kind: ListRefused, Stage: OnList, Tier: Rare},
+	{Kind: ListResetHeaders, Stage: OnListAnswer, Tier: Rare}, {Kind: ListSlow, Stage: OnListAnswer, Tier: Rare},
+	{Kind: WatchOpenTooLarge, Stage: OnOpen, Tier: Rare}, {Kind: WatchOpenStale, Stage: OnOpen, Tier: Rare},
+	{Kind: WatchOpenLost, Stage: OnOpenAnswer, Tier: Rare}, {Kind: WatchOpenResetHeader, Stage: OnOpenAnswer, Tier: Rare},
+	{Kind: WatchOpenSlow, Stage: OnOpenAnswer, Tier: Rare},
+	{Kind: WriteRefused, Stage: OnWrite, Tier: Rare}, {Kind: WriteResetHeaders, Stage: OnWriteAnswer, Tier: Rare},
+	{Kind: WriteSlow, Stage: OnWriteAnswer, Tier: Rare},
+	{Kind: LeaderLoss, Stage: OnStore, Tier: Rare}, {Kind: ReplicaSkew, Stage: OnReplica, Tier: Rare},
+
+	{Kind: WatchGarbage, Stage: OnFrame, Tier: Broken}, {Kind: WatchDuplicate, Stage: OnFrame, Tier: Broken},
+	{Kind: WatchReorder, Stage: OnFrame, Tier: Broken}, {Kind: WatchDrop, Stage: OnFrame, Tier: Broken},
+	{Kind: WatchNoEndBookmark, Stage: OnFrame, Tier: Broken},
+	{Kind: Restore, Stage: OnStore, Tier: Broken}, {Kind: RestoreBumped, Stage: OnStore, Tier: Broken},
+})
+
+func buildTable(t [numKinds]Spec) [numKinds]Spec {
+	for i := range t {
+		t[i].Choice, t[i].index = sim.RegisterKind(string(t[i].Kind), sim.ClassFault), i
+	}
+	return t
+}
+
+// Specs describes every kind, in the order of the table. The slice is shared: it may not be changed.
+func Specs() []Spec { return table[:] }
+
+// SpecOf describes a kind, nil if there is none of that name.
+func SpecOf(k Kind) *Spec {
+	for i := range table {
+		if table[i].Kind == k {
+			return &table[i]
+		}
+	}
+	return nil
+}
+
+// SpecOfChoice describes the kind of fault that a kind of choice stands for, nil if it is not a fault.
+func SpecOfChoice(k sim.Kind) *Spec {
+	for i := range table {
+		if table[i].Choice == k {
+			return &table[i]
+		}
+	}
+	return nil
+}

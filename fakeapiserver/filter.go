@@ -1,0 +1,142 @@
+package fakeapiserver
+
+import (
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/informersim/informersim/fakeapiserver/store"
+)
+
+// filter is what a list or a watch asks to see.
+type filter struct {
+	resource  *store.Resource
+	namespace string
+	labels    labels.Selector // nil for all
+	fields    fields.Selector // nil for all
+}
+
+// newFilter checks the options of a list or watch and understands its selectors: 400 for what cannot be read, then 422 for options
+// that contradict each other, then 400 for a field that cannot be selected by.
+func newFilter(r *store.Resource, namespace string, o *metav1.ListOptions, watch bool) (filter, error) {
+	f, err := parseFilter(r, namespace, o)
+	if err != nil {
+		return f, err
+	}
+	if err := validateOptions(o, watch); err != nil {
+		return f, err
+	}
+	if f.fields == nil {
+		return f, nil
+	}
+	for _, q := range f.fields.Requirements() {
+		if !f.supports(q.Field) {
+			return f, apierrors.NewBadRequest(fmt.Sprintf("field label not supported: %s", q.Field))
+		}
+	}
+	return f, nil
+}
+
+func parseFilter(r *store.Resource, namespace string, o *metav1.ListOptions) (filter, error) {
+	f := filter{resource: r, namespace: namespace}
+	if o.LabelSelector != "" {
+		s, err := labels.Parse(o.LabelSelector)
+		if err != nil {
+			return f, apierrors.NewBadRequest(err.Error())
+		}
+		if !s.Empty() {
+			f.labels = s
+		}
+	}
+	if o.FieldSelector != "" {
+		s, err := fields.ParseSelector(o.FieldSelector)
+		if err != nil {
+			return f, apierrors.NewBadRequest(err.Error())
+		}
+		if !s.Empty() {
+			f.fields = s
+		}
+	}
+	return f, nil
+}
+
+func (f *filter) supports(field string) bool {
+	switch field {
+	case "metadata.name":
+		return true
+	case "metadata.namespace":
+		return f.resource.Namespaced // S12
+	}
+	if f.resource.Field == nil {
+		return false
+	}
+	_, ok := f.resource.Field(f.resource.Empty(), field)
+	return ok
+}
+
+// single tells whether the selectors name one object. A list of it is a get, which has no pages.
+func (f *filter) single() bool {
+	if f.fields == nil || f.namespace == "" && f.resource.Namespaced {
+		return false
+	}
+	name, ok := f.fields.RequiresExactMatch("metadata.name")
+	return ok && name != ""
+}
+
+// selects tells whether there are selectors.
+func (f *filter) selects() bool { return f.labels != nil || f.fields != nil }
+
+func (f *filter) matches(obj runtime.Object) bool {
+	m, ok := obj.(metav1.Object)
+	if !ok {
+		return false
+	}
+	if f.namespace != "" && m.GetNamespace() != f.namespace {
+		return false
+	}
+	if f.labels != nil && !f.labels.Matches(labels.Set(m.GetLabels())) {
+		return false
+	}
+	return f.fields == nil || f.fields.Matches(fieldsOf{f.resource, obj, m})
+}
+
+func validateOptions(o *metav1.ListOptions, watching bool) error {
+	in := internalversion.ListOptions{
+		Watch: watching, ResourceVersion: o.ResourceVersion, ResourceVersionMatch: o.ResourceVersionMatch,
+		Limit: o.Limit, Continue: o.Continue, SendInitialEvents: o.SendInitialEvents,
+	}
+	if errs := validation.ValidateListOptions(&in, true); len(errs) > 0 {
+		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", errs)
+	}
+	return nil
+}
+
+// fieldsOf reads the selectable fields of an object when a selector asks for them.
+type fieldsOf struct {
+	resource *store.Resource
+	obj      runtime.Object
+	meta     metav1.Object
+}
+
+func (o fieldsOf) Get(field string) string {
+	switch field {
+	case "metadata.name":
+		return o.meta.GetName()
+	case "metadata.namespace":
+		return o.meta.GetNamespace()
+	}
+	if o.resource.Field == nil {
+		return ""
+	}
+	v, _ := o.resource.Field(o.obj, field)
+	return v
+}
+
+func (o fieldsOf) Has(field string) bool { return true }

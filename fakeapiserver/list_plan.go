@@ -1,0 +1,46 @@
+package fakeapiserver
+
+import (
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// listPlan is how a list is to be answered.
+type listPlan struct {
+	filter
+	// exact is the revision that must be shown; 0 for that of the watch cache once it is at least at notBefore.
+	exact, notBefore int64
+	// consistent reads go to the Store when the watch cache does not come up (RV "").
+	consistent bool
+	limit      int64
+	from       string // the first key, of a continued list
+	continued  bool
+}
+
+func (p listPlan) continueAt(o *metav1.ListOptions, current int64) (listPlan, error) {
+	t, err := decodeContinue(o.Continue)
+	if err != nil {
+		return p, apierrors.NewBadRequest("invalid continue token: " + err.Error())
+	}
+	p.continued = true
+	p.from = t.Start
+	if p.namespace != "" {
+		p.from = p.namespace + "/" + t.Start
+	}
+	if t.Revision > 0 {
+		p.exact = t.Revision
+	} else {
+		p.notBefore, p.consistent = current, true
+	}
+	return p, nil
+}
+
+// relative is a key as tokens carry it.
+func (p *listPlan) relative(key string) string {
+	if p.namespace != "" {
+		return strings.TrimPrefix(key, p.namespace+"/")
+	}
+	return key
+}

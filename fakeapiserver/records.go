@@ -1,0 +1,36 @@
+package fakeapiserver
+
+import (
+	"github.com/informersim/informersim/sim"
+)
+
+// The kinds of choices.
+var (
+	KindApply   = sim.RegisterKind("apply", sim.ClassAction)   // a replica applies an event of a resource; also a record
+	KindInit    = sim.RegisterKind("init", sim.ClassAction)    // a replica initialises the watch cache of a resource
+	KindAdmit   = sim.RegisterKind("admit", sim.ClassAction)   // a request reaches its replica
+	KindRespond = sim.RegisterKind("respond", sim.ClassAction) // an answer reaches its client
+	KindDeliver = sim.RegisterKind("deliver", sim.ClassAction) // a watch frame reaches its client
+)
+
+// The kinds of records.
+var (
+	// KindCommit is a write: Key is "<plural> <key>", RV its revision, Detail ADDED, MODIFIED or DELETED; Obj, Old.
+	KindCommit = sim.RegisterKind("commit", sim.ClassRecord)
+	// KindRequest is a request made by a client: N is its id, Detail the verb and its options.
+	KindRequest = sim.RegisterKind("request", sim.ClassRecord)
+	// KindResponse is an answer that reached its client: N is the request's id, Detail "ok" or the error.
+	KindResponse = sim.RegisterKind("response", sim.ClassRecord)
+	// KindPage is a list, or a page of one, that reached its client: RV its resourceVersion, N the number of items.
+	KindPage = sim.RegisterKind("page", sim.ClassRecord)
+	// KindFrame is a watch event that reached its client: Key, RV, N the request's id, Detail the event's type; Obj.
+	KindFrame = sim.RegisterKind("frame", sim.ClassRecord)
+	// KindWatchClosed is the end of a watch: N is the request's id, Detail why.
+	KindWatchClosed = sim.RegisterKind("watch-closed", sim.ClassRecord)
+	// KindFault is a fault that happened: Key is what it hit, Detail its name.
+	KindFault = sim.RegisterKind("fault", sim.ClassRecord)
+	// KindCompact is a compaction: RV is the oldest revision that is left.
+	KindCompact = sim.RegisterKind("compacted", sim.ClassRecord)
+	// KindRestore is a restore of the Store: RV is the revision it is at afterwards.
+	KindRestore = sim.RegisterKind("restored", sim.ClassRecord)
+)

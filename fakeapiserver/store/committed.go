@@ -1,0 +1,13 @@
+package store
+
+import "k8s.io/apimachinery/pkg/runtime"
+
+// Committed is what a write did.
+type Committed struct {
+	Revision int64
+	Key      string         // "namespace/name", or "name"
+	Display  string         // "<plural> <key>"
+	Object   runtime.Object // the new state; of a deletion, the last state with the deletion's resourceVersion
+	Old      runtime.Object // the state before; nil of a creation
+	Deleted  bool
+}

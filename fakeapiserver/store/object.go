@@ -1,0 +1,56 @@
+package store
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"unsafe"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Meta is the object's metadata.
+func Meta(obj runtime.Object) (metav1.Object, error) {
+	if obj == nil {
+		return nil, fmt.Errorf("fakeapiserver: the object is nil")
+	}
+	if dataOf(obj) == nil {
+		return nil, fmt.Errorf("fakeapiserver: the object is a nil %T", obj)
+	}
+	if a, ok := obj.(metav1.ObjectMetaAccessor); ok {
+		// The metadata itself: its methods are reached with one call less than through the object.
+		if m := a.GetObjectMeta(); m != nil {
+			return m, nil
+		}
+	}
+	if m, ok := obj.(metav1.Object); ok {
+		return m, nil
+	}
+	return nil, fmt.Errorf("fakeapiserver: %T has no object metadata", obj)
+}
+
+// dataOf is where an object is: nil if it is a nil pointer.
+func dataOf(obj runtime.Object) unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(&obj))[1] }
+
+// Same tells whether two interfaces hold the same object in memory.
+func Same(a, b runtime.Object) bool { return dataOf(a) == dataOf(b) }
+
+// shallowCopy copies an object so far that its metadata can be stamped anew; everything below is shared.
+func shallowCopy(obj runtime.Object) runtime.Object {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		c := &unstructured.Unstructured{Object: maps.Clone(u.Object)}
+		if m, ok := u.Object["metadata"].(map[string]any); ok {
+			c.Object["metadata"] = maps.Clone(m)
+		}
+		return c
+	}
+	v := reflect.ValueOf(obj)
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		return obj.DeepCopyObject()
+	}
+	c := reflect.New(v.Type().Elem())
+	c.Elem().Set(v.Elem())
+	return c.Interface().(runtime.Object)
+}

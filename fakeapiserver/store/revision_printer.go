@@ -1,0 +1,33 @@
+package store
+
+import (
+	"strconv"
+	"unsafe"
+)
+
+// revisionPrinter prints revisions into shared chunks of memory: one allocation for some thirty strings. A chunk is small,
+// because a single string keeps the whole of it alive.
+type revisionPrinter struct {
+	chunk []byte
+	last  []byte // what was printed last
+	rev   int64  // what that was
+}
+
+const revisionChunk = 256
+
+func (p *revisionPrinter) print(rev int64) string {
+	if cap(p.chunk)-len(p.chunk) < 20 {
+		p.chunk = make([]byte, 0, revisionChunk)
+	}
+	n := len(p.chunk)
+	if rev == p.rev+1 && len(p.last) > 0 && p.last[len(p.last)-1] < '9' {
+		p.chunk = append(p.chunk, p.last...)
+		p.chunk[len(p.chunk)-1]++
+	} else {
+		p.chunk = strconv.AppendInt(p.chunk, rev, 10)
+	}
+	s := p.chunk[n:]
+	p.last, p.rev = s, rev
+	// The bytes are never written again: the chunk is only appended to, within its capacity.
+	return unsafe.String(unsafe.SliceData(s), len(s))
+}

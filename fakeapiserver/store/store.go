@@ -1,0 +1,297 @@
+package store
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// DefaultFirstRevision is the revision of the first write unless told otherwise: far enough from 1 that a client that asks
+// for resourceVersion 1 asks for something before history.
+const DefaultFirstRevision = 1001
+
+// Options configure a Store. The zero value works.
+type Options struct {
+	// FirstRevision is the revision that the first write gets, DefaultFirstRevision if not positive. Below 2 the list of
+	// an empty Store has the resourceVersion "0", which means something else to clients.
+	FirstRevision int64
+	// Seed goes into uids.
+	Seed uint64
+	// Now stamps creationTimestamp. nil leaves it unset.
+	Now func() time.Time
+	// Floor is how far back a resource must be kept for readers that are not bound by compaction: watch caches. nil means that
+	// there are none.
+	Floor func(ResourceID) int64
+}
+
+// Store is the cluster's one truth, as etcd is: a revision that every write raises by one over all resources together
+// (S1), the state at each revision since the last compaction, and a log per resource. Objects are immutable once
+// committed: whoever commits one gives it up.
+//
+// Reading an old revision copies nothing: the versions of a key form a chain, and a reader takes the newest that is not too
+// new.
+type Store struct {
+	revision  int64
+	compacted int64 // the oldest revision that can be read (S11)
+	timelines []*Timeline
+	resources []*Resource
+	seed      uint64
+	now       func() time.Time
+	printer   revisionPrinter
+	mintedAt  int64  // the revision at which minted counts
+	minted    uint64 // how many uids were minted at it
+	memos     bool   // versions get one
+	floor     func(ResourceID) int64
+}
+
+// New returns an empty Store.
+func New(o Options) *Store {
+	if o.FirstRevision <= 0 {
+		o.FirstRevision = DefaultFirstRevision
+	}
+	return &Store{revision: o.FirstRevision - 1, compacted: o.FirstRevision - 1, seed: o.Seed, now: o.Now, floor: o.Floor}
+}
+
+// Revision is the revision of the last write.
+func (s *Store) Revision() int64 { return s.revision }
+
+// Compacted is the revision of the last compaction: the oldest that can still be read.
+func (s *Store) Compacted() int64 { return s.compacted }
+
+// AddResource makes room for a resource. Ids count from 0.
+func (s *Store) AddResource(r Resource) (ResourceID, error) {
+	if err := r.validate(); err != nil {
+		return 0, err
+	}
+	for _, have := range s.resources {
+		if have.GroupResource() == r.GroupResource() {
+			return 0, fmt.Errorf("fakeapiserver: resource %s is there already", r.GroupResource())
+		}
+	}
+	s.resources = append(s.resources, &r)
+	t := newTimeline(r.Plural)
+	t.memos = s.memos
+	s.timelines = append(s.timelines, t)
+	return ResourceID(len(s.resources) - 1), nil
+}
+
+// Redefine changes what is known of a resource. Its group and plural name stay, and its objects, in whatever version they are.
+func (s *Store) Redefine(id ResourceID, r Resource) error {
+	if err := r.validate(); err != nil {
+		return err
+	}
+	if int(id) >= len(s.resources) || s.resources[id].GroupResource() != r.GroupResource() {
+		return fmt.Errorf("fakeapiserver: resource %d is not %s", id, r.GroupResource())
+	}
+	s.resources[id] = &r
+	return nil
+}
+
+// Resource describes a resource; nil if the id is not one of this Store.
+func (s *Store) Resource(id ResourceID) *Resource {
+	if int(id) >= len(s.resources) {
+		return nil
+	}
+	return s.resources[id]
+}
+
+// Resources describes all resources, in the order of their ids. The slice is shared: it may not be changed.
+func (s *Store) Resources() []*Resource { return s.resources }
+
+// SkipTo makes the next write have revision rev, as if others had written meanwhile: imported histories keep their
+// resourceVersions.
+func (s *Store) SkipTo(rev int64) error {
+	if rev <= s.revision {
+		return fmt.Errorf("fakeapiserver: cannot write at revision %d: the store is at %d already", rev, s.revision)
+	}
+	if rev == math.MaxInt64 {
+		return fmt.Errorf("fakeapiserver: revision %d leaves no room for another write", rev)
+	}
+	s.revision = rev - 1
+	return nil
+}
+
+// Timeline is the resource's present history; nil if the id is not one of this Store.
+func (s *Store) Timeline(id ResourceID) *Timeline {
+	if int(id) >= len(s.timelines) {
+		return nil
+	}
+	return s.timelines[id]
+}
+
+func (s *Store) timeline(id ResourceID) (*Timeline, error) {
+	if int(id) >= len(s.timelines) {
+		return nil, fmt.Errorf("fakeapiserver: there is no resource %d", id)
+	}
+	return s.timelines[id], nil
+}
+
+// check says whether a resource can hold an object of that namespace and name.
+func (s *Store) check(id ResourceID, namespace, name string) error {
+	r := s.resources[id]
+	switch {
+	case name == "":
+		return fmt.Errorf("fakeapiserver: an object of %s has no name", r.Plural)
+	case r.Namespaced && namespace == "":
+		return fmt.Errorf("fakeapiserver: %s are namespaced, but %q has no namespace", r.Plural, name)
+	case !r.Namespaced && namespace != "":
+		return fmt.Errorf("fakeapiserver: %s are cluster scoped, but %q has namespace %q", r.Plural, name, namespace)
+	}
+	return nil
+}
+
+// Put commits an object: creates its key or replaces the state of it. It checks nothing of the API's rules (see Cluster for
+// those). The object belongs to the Store from then on, which stamps its resourceVersion and, if it is created, uid and
+// creationTimestamp where they are unset.
+func (s *Store) Put(id ResourceID, obj runtime.Object) (Committed, error) {
+	t, err := s.timeline(id)
+	if err != nil {
+		return Committed{}, err
+	}
+	m, err := Meta(obj)
+	if err != nil {
+		return Committed{}, err
+	}
+	v, err := s.Commit(id, t.find(m.GetNamespace(), m.GetName()), obj, m)
+	if err != nil {
+		return Committed{}, err
+	}
+	return v.Committed(), nil
+}
+
+// Find looks a key up; nil if the Store knows nothing of it. A key that was deleted may be known for as long as its history is.
+func (s *Store) Find(id ResourceID, namespace, name string) *Entry {
+	if int(id) >= len(s.timelines) {
+		return nil
+	}
+	return s.timelines[id].find(namespace, name)
+}
+
+// Commit is Put for a caller that has looked up the key and the metadata of obj; a nil key is a new one.
+func (s *Store) Commit(id ResourceID, e *Entry, obj runtime.Object, m metav1.Object) (*Version, error) {
+	t := s.timelines[id]
+	if e == nil {
+		if err := s.check(id, m.GetNamespace(), m.GetName()); err != nil {
+			return nil, err
+		}
+		e = t.add(keyOf(m))
+	}
+	s.revision++
+	rev := s.revision
+	createRev := rev
+	if last := e.newest; last != nil && !last.deleted {
+		createRev = last.createRev
+	}
+	m.SetResourceVersion(s.printer.print(rev))
+	if createRev == rev {
+		if m.GetUID() == "" {
+			m.SetUID(seededUID(s.seed, rev))
+		}
+		if created := m.GetCreationTimestamp(); s.now != nil && created.IsZero() {
+			// The API knows whole seconds.
+			m.SetCreationTimestamp(metav1.NewTime(s.now().Truncate(time.Second)))
+		}
+	}
+	return t.append(e, rev, createRev, obj, false), nil
+}
+
+// Delete commits the deletion of a key; ok is false, and nothing is written, if it does not exist.
+func (s *Store) Delete(id ResourceID, namespace, name string) (c Committed, ok bool, err error) {
+	t, err := s.timeline(id)
+	if err != nil {
+		return Committed{}, false, err
+	}
+	e := t.find(namespace, name)
+	live := e.Live()
+	if live == nil {
+		return Committed{}, false, nil
+	}
+	return s.Remove(id, e, live.obj).Committed(), true, nil
+}
+
+// Remove commits the deletion of a key that exists, with the last state that watchers are to see.
+func (s *Store) Remove(id ResourceID, e *Entry, final runtime.Object) *Version {
+	s.revision++
+	return s.timelines[id].append(e, s.revision, e.newest.createRev, s.WithRevision(final, s.revision), true)
+}
+
+// WithRevision is a shallow copy of an object with another resourceVersion.
+func (s *Store) WithRevision(obj runtime.Object, rev int64) runtime.Object {
+	c := shallowCopy(obj)
+	if m, ok := c.(metav1.Object); ok {
+		m.SetResourceVersion(s.printer.print(rev))
+	}
+	return c
+}
+
+// Get is the newest state of a key and the revision of it; nil if it does not exist.
+func (s *Store) Get(id ResourceID, namespace, name string) (runtime.Object, int64) {
+	t, err := s.timeline(id)
+	if err != nil {
+		return nil, 0
+	}
+	live := t.find(namespace, name).Live()
+	if live == nil {
+		return nil, 0
+	}
+	return live.obj, live.rev
+}
+
+// Walk visits the objects that existed at a revision in the order of keys, until visit returns false. It fails if the
+// revision was compacted or is yet to come.
+func (s *Store) Walk(id ResourceID, rev int64, namespace string, visit func(key string, obj runtime.Object) bool) error {
+	t, err := s.timeline(id)
+	if err != nil {
+		return err
+	}
+	if rev < s.compacted {
+		return fmt.Errorf("fakeapiserver: revision %d was compacted; the oldest readable one is %d", rev, s.compacted)
+	}
+	if rev > s.revision {
+		return fmt.Errorf("fakeapiserver: revision %d is in the future; the store is at %d", rev, s.revision)
+	}
+	t.Walk(rev, namespace, "", func(v *Version) bool { return visit(v.entry.key, v.obj) })
+	return nil
+}
+
+// Changes visits the writes of a resource after a revision in the order of revisions, until visit returns false. It fails
+// if the revision was compacted.
+func (s *Store) Changes(id ResourceID, after int64, visit func(Committed) bool) error {
+	t, err := s.timeline(id)
+	if err != nil {
+		return err
+	}
+	if after < s.compacted {
+		return fmt.Errorf("fakeapiserver: revision %d was compacted; the oldest one to follow from is %d", after, s.compacted)
+	}
+	for pos := t.log.after(after); pos < t.log.end(); pos++ {
+		if !visit(t.log.at(pos).Committed()) {
+			break
+		}
+	}
+	return nil
+}
+
+// KeepMemos gives each version that is committed from now on a Memo. Without it Pages and Events have none.
+func (s *Store) KeepMemos() {
+	s.memos = true
+	for _, t := range s.timelines {
+		t.memos = true
+	}
+}
+
+// MemoOf is the memo of an object that is the newest of its key; nil if it is not, or memos are not kept.
+func (s *Store) MemoOf(id ResourceID, namespace, name string, obj runtime.Object) *Memo {
+	t, err := s.timeline(id)
+	if err != nil {
+		return nil
+	}
+	live := t.find(namespace, name).Live()
+	if live == nil || !Same(live.obj, obj) {
+		return nil
+	}
+	return live.memo
+}

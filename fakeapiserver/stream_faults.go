@@ -1,0 +1,184 @@
+package fakeapiserver
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/informersim/informersim/fakeapiserver/fault"
+)
+
+// halfOpenAfter is when a client with the default settings gives up a dead connection: ReadIdleTimeout and PingTimeout of
+// HTTP/2, 30 s and 15 s.
+const halfOpenAfter = 45 * time.Second
+
+// possible is the set of faults that can hit the watch now.
+func (s *stream) possible() fault.Set {
+	if s.closing != nil {
+		return 0
+	}
+	m := fault.At(fault.OnStream)
+	if s.blocked > 0 {
+		m &^= blockingMask
+	}
+	if s.mangling == nil {
+		m |= fault.At(fault.OnFrame)
+		if !s.bookmarks {
+			m &^= bookmarkMask
+		}
+		if !s.initialEnd {
+			m &^= noEndMask
+		}
+	}
+	return m
+}
+
+// strike has the fault hit an open watch.
+func (s *stream) strike(f fault.Fault) {
+	why := "fault " + string(f.Kind)
+	switch f.Kind {
+	case fault.WatchClose:
+		s.closeWith(closing{why: why})
+	case fault.WatchSlow:
+		s.closeWith(closing{why: why + ": too slow"})
+	case fault.WatchEOF:
+		s.closeWith(closing{err: io.ErrUnexpectedEOF, why: why})
+	case fault.WatchReset:
+		s.closeWith(closing{err: errReset, why: why})
+	case fault.Watch410:
+		s.closeWith(closing{status: errorFrame(http.StatusGone, "The resourceVersion for the provided watch is too old."), why: why})
+	case fault.Watch500:
+		s.closeWith(closing{status: errorFrame(http.StatusInternalServerError, "etcdserver: no leader"), why: why})
+	case fault.WatchStall:
+		s.silent = true
+		s.block(f.Duration)
+	case fault.WatchDelay:
+		s.block(f.Duration)
+	case fault.WatchHalfOpen:
+		s.silent, s.dead = true, true
+		s.block(0)
+		s.call.kernel().Clock().AfterFunc(halfOpenAfter, func() {
+			s.closeWith(closing{err: ErrConnectionLost, why: why})
+		})
+	}
+}
+
+// forgive ends what a fault was to do to the next frame.
+func (s *stream) forgive() {
+	if held := s.mangling.held; held != nil {
+		s.again = append(s.again, *held)
+	}
+	s.mangling = nil
+	s.offer()
+}
+
+// block holds the watch's frames for a while, 0 for until healed.
+func (s *stream) block(d time.Duration) {
+	s.blocked++
+	s.call.withdraw()
+	if d > 0 {
+		s.call.kernel().Clock().AfterFunc(d, s.unblock)
+	}
+}
+
+func (s *stream) unblock() {
+	if s.blocked == 0 {
+		return
+	}
+	if s.blocked--; s.blocked == 0 {
+		s.heal()
+	}
+}
+
+// heal lets frames flow again. A server that comes to itself after the deadline ends the watch.
+func (s *stream) heal() {
+	s.blocked, s.holds = 0, 0
+	if s.silent {
+		s.silent = false
+		if s.call.state == stateOpen && s.call.kernel().Elapsed() >= s.deadline {
+			s.closeWith(closing{why: "timeout"})
+		} else if s.call.state == stateOpen && s.closing == nil {
+			s.timer.Stop()
+			s.setTimer()
+		}
+	}
+	s.offer()
+	s.call.client.offerFaults()
+}
+
+// show brings a frame to the client as it is.
+func (s *stream) show(f *frame) { s.tell(f.display, &f.event) }
+
+// mangle brings a frame to the client as the fault has it.
+func (s *stream) mangle(f *frame) {
+	m := s.mangling
+	if m.held != nil {
+		s.mangling = nil
+		s.again = append(s.again, *m.held)
+		s.show(f)
+		return
+	}
+	if !m.concerns(f) {
+		s.show(f)
+		return
+	}
+	s.mangling = nil
+	why := "fault " + string(m.fault.Kind)
+	switch m.fault.Kind {
+	case fault.WatchDuplicate:
+		s.again = append(s.again, *f)
+		s.show(f)
+	case fault.WatchReorder:
+		s.mangling = &mangling{fault: m.fault, held: f}
+	case fault.WatchBookmarkLate:
+		s.later(f, m.fault)
+	case fault.WatchEOFInFrame:
+		s.breakFrame(f, CutFrame, closing{err: io.ErrUnexpectedEOF, why: why})
+	case fault.WatchCutLength:
+		s.breakFrame(f, CutLength, closing{err: io.ErrUnexpectedEOF, why: why})
+	case fault.WatchGarbage:
+		s.breakFrame(f, Garbage, closing{status: undecodable("invalid character '\\x00' looking for beginning of value"), why: why})
+	case fault.WatchDrop, fault.WatchBookmarkLost, fault.WatchNoEndBookmark: // it is gone
+	}
+	s.call.client.offerFaults()
+}
+
+// breakFrame shows what is left of a frame, and ends the watch.
+func (s *stream) breakFrame(f *frame, how Breakage, end closing) {
+	if w, ok := s.call.receiver.(WireReceiver); ok {
+		w.OnBrokenFrame(s.call.id, f.event, how)
+		if how == Garbage {
+			return // what comes of it is up to the client
+		}
+	}
+	s.closeWith(end)
+}
+
+// later sends a bookmark when the fault's duration is over, at the revision that the watch has come to by then.
+func (s *stream) later(f *frame, fault fault.Fault) {
+	late := *f
+	s.late = append(s.late, late)
+	if fault.Duration > 0 {
+		s.call.kernel().Clock().AfterFunc(fault.Duration, s.sendLate)
+	}
+}
+
+// sendLate sends the bookmarks that were held back.
+func (s *stream) sendLate() {
+	for _, f := range s.late {
+		rev := s.reached()
+		if rev > f.event.Rev {
+			obj := f.event.Object.DeepCopyObject()
+			if m, ok := obj.(metav1.Object); ok {
+				m.SetResourceVersion(strconv.FormatInt(rev, 10))
+			}
+			f.event.Object, f.event.Rev = obj, rev
+		}
+		s.again = append(s.again, f)
+	}
+	s.late = nil
+	s.offer()
+}

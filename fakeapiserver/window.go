@@ -1,0 +1,67 @@
+package fakeapiserver
+
+import (
+	"time"
+)
+
+// AdaptiveHistory, as ClusterOptions.History, has watch caches keep what the real ones keep: 100 events, and while events come
+// faster than that many in 75 seconds twice as many, and so on up to 102,400 (I110).
+const AdaptiveHistory = -1
+
+const (
+	minWindow   = 100
+	maxWindow   = 100 * 1024
+	freshWindow = 75 * time.Second
+)
+
+// window bounds how many events a watch cache keeps.
+type window struct {
+	capacity int64
+	adaptive bool
+	// times are when the events of an adaptive window were applied, oldest first; the first is at position base.
+	times []time.Duration
+	base  int64
+}
+
+func newWindow(history int64) window {
+	if history == AdaptiveHistory {
+		return window{capacity: minWindow, adaptive: true}
+	}
+	return window{capacity: history}
+}
+
+// add notes the event at pos, which was applied at that time, the window beginning at start before it: the window may grow or
+// shrink. It returns where the window begins with the event in it.
+func (w *window) add(start, pos int64, now time.Duration) int64 {
+	if w.adaptive {
+		w.forget(start)
+		if len(w.times) == 0 {
+			w.base = pos
+		}
+		w.resize(start, pos, now)
+		w.times = append(w.times, now)
+	}
+	return max(start, pos+1-w.capacity)
+}
+
+// resize makes the window twice as large if it is full and all of it is fresh, and half as large if a quarter of it is not.
+func (w *window) resize(start, pos int64, now time.Duration) {
+	full := pos-start >= w.capacity
+	switch {
+	case !full:
+	case now-w.at(start) < freshWindow:
+		w.capacity = min(2*w.capacity, maxWindow)
+	case now-w.at(pos-w.capacity/4) > freshWindow:
+		w.capacity = max(w.capacity/2, minWindow)
+	}
+}
+
+func (w *window) at(pos int64) time.Duration { return w.times[pos-w.base] }
+
+// forget drops the times of events before start.
+func (w *window) forget(start int64) {
+	if n := min(start-w.base, int64(len(w.times))); n > 0 {
+		w.times = w.times[n:]
+		w.base += n
+	}
+}
