@@ -52,11 +52,11 @@ func (q *Request) created(obj runtime.Object, warnings []string) (Result, error)
 	if err := dropRevision(obj); err != nil {
 		return Result{Warnings: warnings}, err
 	}
-	stored, kept, err := q.asStored(obj)
+	stored, persisted, err := q.asStored(obj)
 	if err != nil {
 		return Result{Warnings: warnings}, err
 	}
-	return Result{Object: stored, Kept: kept, Created: true, Warnings: append(warnings, more...)}, nil
+	return Result{Object: stored, Persisted: persisted, Created: true, Warnings: append(warnings, more...)}, nil
 }
 
 // terminating refuses what is created while its definition is being deleted.

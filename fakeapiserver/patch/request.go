@@ -25,8 +25,8 @@ type Request struct {
 	UserAgent string
 	// System is what a new object gets; its Namespace is filled in. Now is also the time of managedFields.
 	System types.System
-	// Kept is what the store keeps of the live object, where that is not what it is read as (Result.Kept); nil otherwise.
-	Kept runtime.Object
+	// Persisted is the live object as the store has it, if it reads as something else (Result.Persisted); nil otherwise.
+	Persisted runtime.Object
 
 	// undecoded tells that the new object has not come through the decoder: it was applied, or written by its scale.
 	undecoded bool
@@ -36,9 +36,9 @@ type Request struct {
 type Result struct {
 	// Object is the whole object, as it is to be stored: in the storage version, which the answer need not be in. It carries the live object's resourceVersion, or none if it is new.
 	Object runtime.Object
-	// Kept is what a store keeps of Object in its own bytes, if that is read as Object and is not the same: an apply may leave an
-	// empty map there. It decides what a later write changes (S4). nil if it is the same.
-	Kept runtime.Object
+	// Persisted is what a store has in its bytes if that reads as Object but is not the same: an apply may leave an empty map
+	// there. It decides what a later write changes (S4). nil if it is the same.
+	Persisted runtime.Object
 	// Created tells that the object is new: the answer is a 201.
 	Created bool
 	// Delete tells that the object has lost its last finalizer: it is deleted, and the answer is Object (S18).
@@ -58,15 +58,15 @@ type Writer struct {
 func NewWriter() *Writer { return &Writer{managers: map[managerKey]*fieldManager{}} }
 
 // asStored is the object as it would come out of the store: in the storage version, and decoded, which drops what is empty and
-// fills in defaults (only what was not decoded before can change by that). kept is what it was before, if it does change.
-func (q *Request) asStored(obj runtime.Object) (stored, kept runtime.Object, err error) {
+// fills in defaults (only what was not decoded before can change by that). persisted is what it was before, if it does change.
+func (q *Request) asStored(obj runtime.Object) (stored, persisted runtime.Object, err error) {
 	if q.undecoded {
-		if kept, err = q.decoded(obj); err != nil {
+		if persisted, err = q.decoded(obj); err != nil {
 			return nil, nil, err
 		}
 	}
 	stored, err = q.Resource.Strategy.Stored(obj)
-	return stored, kept, err
+	return stored, persisted, err
 }
 
 // decoded does in place what decoding does, and returns what the object was before if it was something else.
@@ -91,14 +91,14 @@ func (q *Request) decoded(obj runtime.Object) (was runtime.Object, err error) {
 	return before, nil
 }
 
-// unchanged tells whether the store would write the same as it has. It compares with what it reads first, and then with what it
-// keeps.
+// unchanged tells whether the store would write the same as it has. It compares with what it reads first, and then with what is
+// persisted.
 func (q *Request) unchanged(result Result, stored runtime.Object) bool {
 	written := result.Object
-	if result.Kept != nil {
-		written = result.Kept
+	if result.Persisted != nil {
+		written = result.Persisted
 	}
-	return equal(written, stored) && (q.Kept == nil || equal(written, q.Kept))
+	return equal(written, stored) && (q.Persisted == nil || equal(written, q.Persisted))
 }
 
 // system is what the system gives to a new object of the request.

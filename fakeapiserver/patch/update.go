@@ -72,7 +72,7 @@ func (q *Request) updated(obj, live, stored runtime.Object, warnings []string) (
 		return Result{Warnings: warnings}, err
 	}
 	result := Result{Object: ignoreTimes(obj, live), Warnings: append(warnings, more...)}
-	if result.Object, result.Kept, err = q.asStored(result.Object); err != nil {
+	if result.Object, result.Persisted, err = q.asStored(result.Object); err != nil {
 		return Result{Warnings: warnings}, err
 	}
 	result.Delete = finalized(result.Object, stored)

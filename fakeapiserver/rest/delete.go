@@ -117,7 +117,6 @@ func (c *call) remove(live runtime.Object, o *metav1.DeleteOptions) (final runti
 			if _, err := c.server.cluster.Delete(c.id, m.GetNamespace(), m.GetName(), nil); err != nil {
 				return nil, false, err
 			}
-			c.server.keep(c.id, live, nil)
 		}
 		return live, true, nil
 	}

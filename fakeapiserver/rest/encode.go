@@ -47,16 +47,6 @@ func negotiate(c *call) (err error) {
 	return nil
 }
 
-// encodedIn are the bytes that are kept beside a version of an object.
-func encodedIn(m *store.Memo) *render.Encoded {
-	e, ok := m.Value.(*render.Encoded)
-	if !ok {
-		e = &render.Encoded{}
-		m.Value = e
-	}
-	return e
-}
-
 // memoOf is the memo of an item of a page, nil if it has none.
 func memoOf(page *fakeapiserver.Page, i int) *store.Memo {
 	if i >= len(page.Memos) {
@@ -81,7 +71,7 @@ func (e *encoder) object(c *call, obj runtime.Object, memo *store.Memo) (render.
 	if memo != nil && e.form != nil && !e.format.Pretty {
 		s := e.source(c, e.form)
 		s.Object, s.Event = obj, memo.Event
-		return encodedIn(memo).Whole(&s)
+		return memoOfVersion(memo).encoded.Whole(&s)
 	}
 	obj, err := converted(c, obj)
 	if err != nil {
@@ -115,7 +105,7 @@ func (e *encoder) list(c *call, page *fakeapiserver.Page) (render.Body, error) {
 	}
 	m := metav1.ListMeta{ResourceVersion: page.ResourceVersion, Continue: page.Continue, RemainingItemCount: page.RemainingItemCount}
 	if e.item != nil {
-		if b, ok, err := e.listOfKept(c, page, m); ok || err != nil {
+		if b, ok, err := e.listFromMemos(c, page, m); ok || err != nil {
 			return b, err
 		}
 	}
@@ -133,8 +123,8 @@ func (e *encoder) list(c *call, page *fakeapiserver.Page) (render.Body, error) {
 	return e.shown(c, list)
 }
 
-// listOfKept puts a list together from the bytes that are kept of its items; ok is false if that cannot be done.
-func (e *encoder) listOfKept(c *call, page *fakeapiserver.Page, m metav1.ListMeta) (b render.Body, ok bool, err error) {
+// listFromMemos puts a list together from the bytes that are kept of its items; ok is false if that cannot be done.
+func (e *encoder) listFromMemos(c *call, page *fakeapiserver.Page, m metav1.ListMeta) (b render.Body, ok bool, err error) {
 	if len(page.Memos) != len(page.Items) {
 		return b, false, nil
 	}
@@ -145,7 +135,7 @@ func (e *encoder) listOfKept(c *call, page *fakeapiserver.Page, m metav1.ListMet
 			return b, false, nil // it was committed before bytes were kept
 		}
 		s.Object, s.Event = page.Items[i], memo.Event
-		if items[i], ok, err = encodedIn(memo).Item(&s); !ok || err != nil {
+		if items[i], ok, err = memoOfVersion(memo).encoded.Item(&s); !ok || err != nil {
 			return b, false, err
 		}
 	}
@@ -163,7 +153,7 @@ func (e *encoder) frame(c *call, ev fakeapiserver.Event) ([]byte, error) {
 	if ev.Memo != nil && e.form != nil {
 		s := e.source(c, e.form)
 		s.Object, s.Event = ev.Object, ev.Memo.Event
-		return encodedIn(ev.Memo).Frame(ev.Type, &s)
+		return memoOfVersion(ev.Memo).encoded.Frame(ev.Type, &s)
 	}
 	obj, err := converted(c, ev.Object)
 	if err != nil {

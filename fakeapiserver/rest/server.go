@@ -27,7 +27,6 @@ type Server struct {
 	policy  fakeapiserver.Policy
 	writer  *patch.Writer
 	docs    *discovery.Server
-	kept    map[objectKey]keptForm
 	forms   render.Forms
 }
 
@@ -43,7 +42,7 @@ type Options struct {
 
 // New returns a server of the given types. Resources that the cluster does not have yet are added to it.
 func New(o Options) (*Server, error) {
-	s := &Server{cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]store.ResourceID{}, policy: o.Policy, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address}), kept: map[objectKey]keptForm{}}
+	s := &Server{cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]store.ResourceID{}, policy: o.Policy, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address})}
 	o.Cluster.Store().KeepMemos()
 	for _, t := range o.Types.All() {
 		if err := s.add(t); err != nil {

@@ -68,7 +68,7 @@ func (c *call) writeRequest(live runtime.Object) patch.Request {
 		Resource: c.resource, Subresource: c.target.subresource, Namespace: c.target.namespace, Name: c.target.name,
 		UserAgent: c.request.Header.Get("User-Agent"),
 		System:    types.System{UID: uid, Now: c.server.now(), Suffix: suffix},
-		Kept:      c.server.keptOf(c.id, live),
+		Persisted: c.server.persisted(c.id, live),
 	}
 }
 
@@ -139,7 +139,7 @@ func (c *call) store(live runtime.Object, result patch.Result, err error, dry bo
 	case result.Created:
 		code = http.StatusCreated
 		if stored, err = c.storeNew(result.Object, dry); err == nil && !dry {
-			c.server.keep(c.id, stored, result.Kept)
+			c.server.setPersisted(c.id, stored, result.Persisted)
 		}
 	case result.Unchanged:
 		stored = live
@@ -149,7 +149,7 @@ func (c *call) store(live runtime.Object, result patch.Result, err error, dry bo
 		_, err = c.server.cluster.Delete(c.id, c.target.namespace, c.target.name, nil)
 	default:
 		if stored, err = c.server.cluster.Update(c.id, result.Object); err == nil {
-			c.server.keep(c.id, stored, result.Kept)
+			c.server.setPersisted(c.id, stored, result.Persisted)
 		}
 	}
 	if err != nil {
