@@ -20,8 +20,8 @@
 //
 // # What is checked
 //
-// What the body asks for ([Env.Always], [Env.Eventually], [Env.Sometimes], and whatever it reports to its t), and, for every
-// client, what can be seen at the API:
+// What the body asks for ([Env.Always], [Env.Eventually], [Env.Sometimes], and whatever it reports to its t), properties of your
+// own ([Options.Properties]), and, for every client, what can be seen at the API:
 //
 //	WatchOrdered WatchUnique WatchReliable  a watch is in order, shows nothing twice, and has no gap
 //	ListIsAtOneRevision                     a list, its pages included, is the Store at one revision
