@@ -56,7 +56,7 @@ func newRunner(t TB, o Options, body func(env *Env)) *runner {
 	if err := o.complete(); err != nil {
 		fatal(t, "simtest: %v", err)
 	}
-	kinds, err := newCatalogue(&o)
+	kinds, err := newAPITypes(&o)
 	if err != nil {
 		fatal(t, "simtest: %v", err)
 	}
@@ -82,7 +82,7 @@ func fatal(t TB, format string, args ...any) {
 type runner struct {
 	t         TB
 	o         *Options
-	kinds     *catalogue
+	kinds     *apiTypes
 	body      func(*Env)
 	pkg       string // the import path of the test
 	line      string // the command that runs just this test

@@ -43,7 +43,7 @@ type world struct {
 	spare    *sparing // the strategy, if it picks faults
 	cluster  *fakeapiserver.Cluster
 	api      *rest.Server
-	kinds    *catalogue
+	kinds    *apiTypes
 	bubble   *bubble.Bubble
 	gate     *gate
 	helpers  sim.ActorID // the client of Env's helpers
@@ -91,7 +91,7 @@ func header(o *Options, name, pkg string, seed uint64) (sim.Header, error) {
 }
 
 // newWorld makes a world. It is called inside the bubble.
-func newWorld(t TB, o *Options, kinds *catalogue, s source) (*world, error) {
+func newWorld(t TB, o *Options, kinds *apiTypes, s source) (*world, error) {
 	mix, err := fault.ParseMix(s.header.Mix)
 	if err != nil {
 		return nil, fmt.Errorf("the trace's header: %w", err)
