@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// BackoffOptions are the parameters of a Backoff. The zero value means those of client-go's Reflector (I12).
+// BackoffOptions configures a Backoff. The zero value selects the parameters of client-go's Reflector (I12).
 type BackoffOptions struct {
 	// Initial is the first delay before jitter. 0 means 800ms.
 	Initial time.Duration
@@ -13,19 +13,19 @@ type BackoffOptions struct {
 	Max time.Duration
 	// Factor multiplies the delay after each step. 0 means 2.
 	Factor float64
-	// Jitter is the greatest part of a delay that is added to it by chance. 0 means 1; negative means none.
+	// Jitter is the largest fraction of a delay that is randomly added to it. 0 means 1; negative means none.
 	Jitter float64
-	// Reset is the time after which the delay starts again from Initial. 0 means 2 minutes.
+	// Reset is the time after which the delay restarts from Initial. 0 means 2 minutes.
 	Reset time.Duration
 }
 
-// Backoff yields growing, jittered delays (I12). Like client-go's it starts over once more than Reset has passed since it
-// last started over, whether or not it was used in between.
+// Backoff yields growing, jittered delays (I12). Like client-go's, it restarts once more than Reset has passed since the
+// last restart, whether or not it was used in between.
 type Backoff struct {
 	o     BackoffOptions
 	delay time.Duration // of the next step
 	steps int           // left until the delay stops growing
-	since time.Time     // when it last started over
+	since time.Time     // of the last restart
 }
 
 // NewBackoff returns a Backoff that starts at now.

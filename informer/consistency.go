@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// ConsistencyListOptions are those of the LIST that CheckConsistency needs: the exact state at resourceVersion. ok is false
-// if no such list can be asked for (I24).
+// ConsistencyListOptions returns the options of the LIST that CheckConsistency needs: the exact state at resourceVersion.
+// ok is false if no such list can be requested (I24).
 func ConsistencyListOptions(resourceVersion string) (o metav1.ListOptions, ok bool) {
 	if resourceVersion == "0" {
 		return o, false
@@ -20,9 +20,9 @@ func ConsistencyListOptions(resourceVersion string) (o metav1.ListOptions, ok bo
 	return metav1.ListOptions{ResourceVersion: resourceVersion, ResourceVersionMatch: metav1.ResourceVersionMatchExact}, true
 }
 
-// CheckConsistency compares what a watch-list received with a LIST at the same resourceVersion, object by object, whatever
-// their order (I24). transformer, which may be nil, is applied to the listed objects, as it was to the received ones. The
-// error names the first difference by UID.
+// CheckConsistency compares the objects that a watch-list received with a LIST at the same resourceVersion, in any order
+// (I24). It applies transformer, which may be nil, to the listed objects, as was done to the received ones. The error names
+// the first difference in UID order.
 func CheckConsistency(listed []runtime.Object, received []any, transformer cache.TransformFunc) error {
 	want := make([]any, len(listed))
 	for i, obj := range listed {

@@ -7,18 +7,18 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Store is what a Controller writes to: an Indexer, an Indexer behind a lock, or a test double. Keys come with the deltas,
-// so that nothing computes them twice.
+// Store is the destination of a Controller: an Indexer, an Indexer behind a lock, or a test double. Keys come with the
+// deltas, so that they are not computed twice.
 type Store interface {
-	// SetKey stores obj and returns what was there.
+	// SetKey stores obj and returns the previous object.
 	SetKey(key string, obj any) (old any, existed bool)
-	// DeleteKey removes key and returns what was there; final is the object the deletion came with.
+	// DeleteKey removes key and returns the previous object; final is the object that came with the deletion.
 	DeleteKey(key string, final any) (old any, existed bool)
-	// GetByKey returns what is stored under key.
+	// GetByKey returns the object stored under key.
 	GetByKey(key string) (obj any, exists bool, err error)
-	// ReplaceKeys makes objs the content and returns what it took away, in the order in which that is to be notified.
+	// ReplaceKeys replaces the content with objs and returns the removed objects in the order in which to notify them.
 	ReplaceKeys(keys []string, objs []any, resourceVersion string) []Removed
-	// List returns everything, in the order in which a SyncAll is to be notified.
+	// List returns everything in the order in which to notify a SyncAll.
 	List() []any
 	// Bookmark sets the store's resourceVersion.
 	Bookmark(resourceVersion string)
@@ -26,21 +26,21 @@ type Store interface {
 
 var _ Store = &Indexer{}
 
-// Controller takes deltas from a Queue, applies them to a Store and hands what follows from them to Distribute: always the
-// store first, then the notification (I62). Every field can be replaced, which is how tests put a defect in one place.
+// Controller pops deltas from a Queue, applies them to a Store and passes the resulting notifications to Distribute: always
+// the store first, then the notification (I62). Tests inject defects by replacing single fields.
 //
 // Queue, Store and Distribute must be set.
 type Controller struct {
 	Queue Queue
 	Store Store
-	// Distribute is told what the deltas amount to, usually Processor.Distribute.
+	// Distribute receives the resulting notifications; usually Processor.Distribute.
 	Distribute func(Notification)
-	// Process handles what was popped. nil means HandleDeltas.
+	// Process handles a popped entry. nil means HandleDeltas.
 	Process func(*Popped) error
-	// KeyFunc gives the keys of listed objects (ReplacedAll) and of stored ones (SyncAll). nil means MetaNamespaceKey.
+	// KeyFunc returns the keys of listed objects (ReplacedAll) and of stored ones (SyncAll). nil means MetaNamespaceKey.
 	KeyFunc cache.KeyFunc
-	// ObjectKeys makes KeyFunc give the keys of all objects, instead of taking them over from the queue. It is needed where a
-	// transformer may change what an object's key is made of, or leave it without one: that is an error then (I68).
+	// ObjectKeys applies KeyFunc to all objects instead of using the queue's keys. It is needed if a transformer may change
+	// an object's key or remove it, which is then an error (I68).
 	ObjectKeys bool
 
 	popped  Popped
@@ -48,8 +48,8 @@ type Controller struct {
 	batch   []Notification
 }
 
-// Step pops one entry and processes it. It returns false if the queue was empty. An error is for the log only: the entry
-// is gone and is not queued again (I68).
+// Step pops one entry and processes it. It returns false if the queue was empty. An error is only for logging: the entry is
+// gone and is not requeued (I68).
 func (c *Controller) Step() (stepped bool, err error) {
 	if !c.Pop() {
 		return false, nil
@@ -57,8 +57,8 @@ func (c *Controller) Step() (stepped bool, err error) {
 	return true, c.ProcessPopped()
 }
 
-// Pop is the first half of Step. Between the halves the queue may be written to unless it is Locked (I60). It returns
-// false if the queue is empty or the entry popped before is not processed yet.
+// Pop is the first half of Step. Between the halves the queue accepts writes unless it is Locked (I60). It returns false if
+// the queue is empty or the previous entry is not processed yet.
 func (c *Controller) Pop() bool {
 	if c.pending || !c.Queue.Pop(&c.popped) {
 		return false
@@ -70,7 +70,7 @@ func (c *Controller) Pop() bool {
 // ProcessPopped is the second half of Step.
 func (c *Controller) ProcessPopped() error {
 	if !c.pending {
-		return errors.New("nothing popped: call Pop before ProcessPopped")
+		return errors.New("no popped entry: call Pop before ProcessPopped")
 	}
 	c.pending = false
 	var err error
@@ -83,13 +83,13 @@ func (c *Controller) ProcessPopped() error {
 	return err
 }
 
-// Popped returns what was popped last. It is valid until the next Pop.
+// Popped returns the entry popped last. It is valid until the next Pop.
 func (c *Controller) Popped() *Popped { return &c.popped }
 
-// Processing says whether an entry was popped and is not processed yet.
+// Processing reports whether a popped entry is not processed yet.
 func (c *Controller) Processing() bool { return c.pending }
 
-// HandleDeltas applies what was popped, oldest delta first, and distributes what follows (I62 to I68).
+// HandleDeltas applies the popped deltas, oldest first, and distributes the resulting notifications (I62 to I68).
 func (c *Controller) HandleDeltas(p *Popped) error {
 	if p.Keys != nil {
 		return c.handleBatch(p)
@@ -139,7 +139,7 @@ func (c *Controller) handleDelta(d *cache.Delta, key string, initial bool) error
 	return nil
 }
 
-// upsert decides between add and update by what the store has, not by the event's type (I63, I69).
+// upsert decides between add and update by the store's content, not by the event's type (I63, I69).
 func (c *Controller) upsert(key string, obj any, initial bool) Notification {
 	old, existed := c.Store.SetKey(key, obj)
 	if existed {
@@ -154,11 +154,11 @@ func (c *Controller) delete(key string, obj any) Notification {
 	return Notification{Type: NotifyDelete, Key: key, Old: obj}
 }
 
-// handleBatch writes everything, then notifies, so the store may be ahead of the handlers by a batch (I67). What has no key
-// is left out of both.
+// handleBatch writes everything, then notifies, so the store may be ahead of the handlers by a batch (I67). Objects without
+// a key are left out of both.
 func (c *Controller) handleBatch(p *Popped) error {
 	if len(p.Keys) != len(p.Deltas) {
-		return fmt.Errorf("batch of %d deltas has %d keys, it must have one each", len(p.Deltas), len(p.Keys))
+		return fmt.Errorf("batch of %d deltas has %d keys, want one each", len(p.Deltas), len(p.Keys))
 	}
 	for i := range p.Deltas {
 		if !batchable(p.Deltas[i].Type) {
@@ -192,7 +192,7 @@ func (c *Controller) handleBatch(p *Popped) error {
 	return nil
 }
 
-// batchable says whether a delta may share a batch with others (I61).
+// batchable reports whether a delta may share a batch with others (I61).
 func batchable(t cache.DeltaType) bool {
 	switch t {
 	case cache.Added, cache.Updated, cache.Replaced, cache.Sync, cache.Deleted:
@@ -201,8 +201,8 @@ func batchable(t cache.DeltaType) bool {
 	return false
 }
 
-// replaceAll finds out only now, against the store, what is new, changed and gone (I59), replaces the store in one go, and
-// notifies the deletions first, then the rest in list order (I65).
+// replaceAll compares the list with the store only now to find what is new, changed and gone (I59), replaces the store in
+// one go, and notifies the deletions first, then the rest in list order (I65).
 func (c *Controller) replaceAll(info cache.ReplacedAllInfo, initial bool) error {
 	keys := make([]string, len(info.Objects))
 	notes := make([]Notification, len(info.Objects))
@@ -228,7 +228,7 @@ func (c *Controller) replaceAll(info cache.ReplacedAllInfo, initial bool) error 
 	return nil
 }
 
-// syncAll notifies an update of everything to itself and writes nothing (I66).
+// syncAll notifies an update of every object to itself and writes nothing (I66).
 func (c *Controller) syncAll() error {
 	for _, obj := range c.Store.List() {
 		key, err := c.keyOf(obj)

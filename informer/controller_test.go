@@ -9,13 +9,13 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// rig is a Controller over one queue whose notifications are written down.
+// rig is a Controller over one queue that records its notifications.
 type rig struct {
 	x     *Indexer
 	q     Queue
 	c     *Controller
 	notes []string
-	// stored is what the store had for the key when it was notified of.
+	// stored is what the store held for each key when it was notified.
 	stored []string
 }
 
@@ -92,7 +92,7 @@ func TestI68ErrorsDropTheItem(t *testing.T) {
 		return g.c.HandleDeltas(p)
 	}
 	if stepped, err := g.c.Step(); !stepped || err != errBoom {
-		t.Fatalf("got %v %v, want the error", stepped, err)
+		t.Fatalf("got %v %v, want an error", stepped, err)
 	}
 	equal(t, g.drain(t), []string{"add b@1"})
 }
@@ -110,12 +110,12 @@ func TestI69DeleteAndRecreateAcrossAGapIsOneUpdate(t *testing.T) {
 func TestControllerStepsInHalves(t *testing.T) {
 	g := newRig(deltaQueue)
 	if err := g.c.ProcessPopped(); err == nil {
-		t.Fatal("processing before popping must be refused")
+		t.Fatal("ProcessPopped succeeded before Pop")
 	}
 	must(t, g.q.Add(pod("a", 1)))
 	must(t, g.q.Add(pod("b", 1)))
 	if !g.c.Pop() || g.c.Pop() || !g.c.Processing() {
-		t.Fatal("one entry at a time")
+		t.Fatal("Pop succeeded before the previous entry was processed")
 	}
 	if g.c.Popped().Key != "a" {
 		t.Fatalf("popped %q", g.c.Popped().Key)
@@ -129,15 +129,15 @@ func TestControllerRejectsWrongDeltas(t *testing.T) {
 	for _, dt := range []cache.DeltaType{cache.ReplacedAll, cache.SyncAll, cache.Bookmark} {
 		err := g.c.HandleDeltas(&Popped{Deltas: cache.Deltas{{Type: dt, Object: "x"}}})
 		if err == nil || !strings.Contains(err.Error(), string(dt)) {
-			t.Errorf("%s with a string gave %v", dt, err)
+			t.Errorf("%s with a string returned %v", dt, err)
 		}
 	}
 	two := cache.Deltas{{Type: cache.Added, Object: pod("a", 1)}, {Type: cache.SyncAll}}
 	if err := g.c.HandleDeltas(&Popped{Deltas: two, Keys: []string{"a", ""}}); err == nil {
-		t.Error("a batch with a SyncAll was taken")
+		t.Error("a batch with a SyncAll was accepted")
 	}
 	if err := g.c.HandleDeltas(&Popped{Deltas: two, Keys: []string{"a"}}); err == nil {
-		t.Error("a batch with a key too few was taken")
+		t.Error("a batch with a missing key was accepted")
 	}
 	if len(g.notes) != 0 || g.x.Len() != 0 {
 		t.Errorf("rejected deltas left %d notifications, %d objects", len(g.notes), g.x.Len())

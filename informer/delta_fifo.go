@@ -9,24 +9,24 @@ import (
 
 // DeltaFIFOOptions configures a DeltaFIFO. The zero value has no known objects.
 type DeltaFIFOOptions struct {
-	// KeyFunc gives an object's key. nil means MetaNamespaceKey.
+	// KeyFunc returns an object's key. nil means MetaNamespaceKey.
 	KeyFunc cache.KeyFunc
-	// KnownObjects is the store that the queue's consumer fills, usually the Indexer. nil means that nothing is known:
-	// Delete, Replace and Resync then look at the queue alone.
+	// KnownObjects is the store that the queue's consumer fills, usually the Indexer. nil means none: Delete, Replace and
+	// Resync then consider the queue alone.
 	KnownObjects cache.KeyListerGetter
 	// EmitSyncOnReplace makes Replace emit Sync instead of Replaced, the default of client-go's older constructor.
 	EmitSyncOnReplace bool
-	// Transformer is applied to every object but tombstones and resyncs (I43). nil means none.
+	// Transformer is applied to every object except tombstones and resyncs (I43). nil means none.
 	Transformer cache.TransformFunc
-	// OnEnqueue observes what is enqueued. nil costs nothing.
+	// OnEnqueue observes enqueued deltas. nil costs nothing.
 	OnEnqueue EnqueueFunc
 }
 
-// DeltaFIFO queues keys in the order in which they were first enqueued, each with the list of what happened to its object
-// since it was last popped (I40 to I51). It is not safe for concurrent use.
+// DeltaFIFO queues keys in the order in which they were first enqueued, each with its object's deltas since it was last
+// popped (I40 to I51). It is not safe for concurrent use.
 //
 // Replace and Resync walk the queue in queue order and the known objects in ascending key order. client-go follows map
-// order there, so this is one of the orders it may choose.
+// order there, so it may choose this order too.
 type DeltaFIFO struct {
 	keyFunc     cache.KeyFunc
 	plainKeys   bool // keyFunc is MetaNamespaceKey
@@ -39,14 +39,14 @@ type DeltaFIFO struct {
 	closed   bool
 	entries  []fifoEntry       // ring, a power of two long; entry n is at n&(len-1)
 	head     uint64            // number of the oldest entry
-	tail     uint64            // number the next entry gets
-	numbers  map[string]uint64 // key to entry number; nil while few enough are queued to be scanned
-	replaces uint32            // count of Replace calls, which marks what one listed
-	popped   cache.Deltas      // what the last Pop lent out
-	locked   bool              // by the processing of what was popped
+	tail     uint64            // number of the next entry
+	numbers  map[string]uint64 // key to entry number; nil while the queue is short enough to scan
+	replaces uint32            // number of Replace calls, for fifoEntry.listedBy
+	popped   cache.Deltas      // lent out by the last Pop
+	locked   bool              // while a popped entry is processed
 }
 
-// fifoEntry is one queued key. Most have one delta, so that one needs no slice.
+// fifoEntry is one queued key. Most have one delta, so the first needs no slice.
 type fifoEntry struct {
 	key      string
 	first    cache.Delta
@@ -62,11 +62,11 @@ func (e *fifoEntry) newest() *cache.Delta {
 }
 
 const (
-	// fifoScan is the number of entries up to which a key is looked for by scanning. A queue that is drained as fast as it
-	// is filled, the usual case, then never touches a map.
-	fifoScan = 8
-	// A ring that grew beyond fifoKeep entries is given back when it drains.
-	fifoKeep = 1024
+	// maxScan is the number of entries up to which keys are found by scanning. A queue that is drained as fast as it is
+	// filled, the usual case, then never touches a map.
+	maxScan = 8
+	// maxIdleEntries bounds the entries that a drained ring keeps.
+	maxIdleEntries = 1024
 )
 
 // NewDeltaFIFO returns an empty queue.
@@ -84,7 +84,7 @@ func NewDeltaFIFO(o DeltaFIFOOptions) *DeltaFIFO {
 	if o.EmitSyncOnReplace {
 		f.onReplace = cache.Sync
 	}
-	f.entries = make([]fifoEntry, 2*fifoScan)
+	f.entries = make([]fifoEntry, 2*maxScan)
 	return f
 }
 
@@ -112,13 +112,13 @@ func (f *DeltaFIFO) WriteKeyed(t cache.DeltaType, key string, obj any) error {
 	case t == cache.Deleted:
 		return f.deleteKey(key, obj)
 	}
-	f.pop.touched()
+	f.pop.touch()
 	_, err := f.transformAndEnqueue(t, key, obj)
 	return err
 }
 
 func (f *DeltaFIFO) write(t cache.DeltaType, obj any) error {
-	f.pop.touched()
+	f.pop.touch()
 	key, err := f.KeyOf(obj)
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (f *DeltaFIFO) Delete(obj any) error {
 }
 
 func (f *DeltaFIFO) deleteKey(key string, obj any) error {
-	f.pop.touched()
+	f.pop.touch()
 	if f.find(key) == nil && !f.knows(key) {
 		return nil
 	}
@@ -145,7 +145,8 @@ func (f *DeltaFIFO) deleteKey(key string, obj any) error {
 	return err
 }
 
-// knows treats a known-objects lookup that fails as "it may exist": a Deleted too many is harmless, one too few is a ghost.
+// knows treats a failed known-objects lookup as "it may exist": a superfluous Deleted is harmless, a missing one leaves a
+// ghost.
 func (f *DeltaFIFO) knows(key string) bool {
 	if f.known == nil {
 		return false
@@ -154,7 +155,7 @@ func (f *DeltaFIFO) knows(key string) bool {
 	return exists || err != nil
 }
 
-// transformAndEnqueue is the way in for objects that come from outside. The transformer has seen tombstones already (I43).
+// transformAndEnqueue enqueues objects that come from outside. Tombstones have already been transformed (I43).
 func (f *DeltaFIFO) transformAndEnqueue(t cache.DeltaType, key string, obj any) (*fifoEntry, error) {
 	if f.transformer != nil {
 		if _, tombstone := obj.(cache.DeletedFinalStateUnknown); !tombstone {
@@ -184,7 +185,7 @@ func (f *DeltaFIFO) enqueue(t cache.DeltaType, key string, obj any) *fifoEntry {
 	f.tail++
 	if f.numbers != nil {
 		f.numbers[key] = f.tail - 1
-	} else if f.Len() > fifoScan {
+	} else if f.Len() > maxScan {
 		f.number()
 	}
 	return e
@@ -206,16 +207,16 @@ func (f *DeltaFIFO) find(key string) *fifoEntry {
 	return nil
 }
 
-// number makes the map of entry numbers.
+// number builds the map of entry numbers.
 func (f *DeltaFIFO) number() {
-	f.numbers = make(map[string]uint64, 4*fifoScan)
+	f.numbers = make(map[string]uint64, 4*maxScan)
 	for n := f.head; n < f.tail; n++ {
 		f.numbers[f.entry(n).key] = n
 	}
 }
 
-// push appends a delta. Two adjacent deletions become one: the older is kept, as it has the final state, unless it is a
-// tombstone that does not (I45).
+// push appends a delta. Two adjacent deletions merge into the older, which has the final state, unless that is a tombstone
+// (I45).
 func (e *fifoEntry) push(t cache.DeltaType, obj any) {
 	if t == cache.Deleted {
 		if last := e.newest(); last.Type == cache.Deleted {
@@ -238,7 +239,7 @@ func (f *DeltaFIFO) grow() {
 	}
 }
 
-// Pop takes out the oldest key with all its deltas. A queue counts as synced before the last entry of the first Replace is
+// Pop removes the oldest key with all its deltas. A queue counts as synced before the last entry of the first Replace is
 // processed (I51).
 func (f *DeltaFIFO) Pop(p *Popped) bool {
 	if f.head == f.tail {
@@ -271,19 +272,19 @@ func (f *DeltaFIFO) Pop(p *Popped) bool {
 
 func (f *DeltaFIFO) drained() {
 	f.numbers = nil
-	if len(f.entries) > fifoKeep {
-		f.entries = make([]fifoEntry, 2*fifoScan)
+	if len(f.entries) > maxIdleEntries {
+		f.entries = make([]fifoEntry, 2*maxScan)
 	}
 }
 
-// Done lets writers in again. The count of the initial population has fallen at Pop.
+// Done readmits writers. The count of the initial population has already dropped at Pop.
 func (f *DeltaFIFO) Done() { f.locked = false }
 
-// Locked says whether writers have to wait for Done: they do from each Pop on (I51).
+// Locked reports whether writers have to wait for Done, as they do after every Pop (I51).
 func (f *DeltaFIFO) Locked() bool { return f.locked }
 
 // Replace enqueues Replaced (or Sync) for every object of list, then a Deleted with a DeletedFinalStateUnknown for every
-// key that the queue or the known objects have and the list has not (I47, I48). An error leaves what was enqueued before it.
+// key that the queue or the known objects have and the list does not (I47, I48). On an error, deltas already enqueued stay.
 func (f *DeltaFIFO) Replace(list []any, _ string) error {
 	f.replaces++
 	listed := 0
@@ -306,7 +307,7 @@ func (f *DeltaFIFO) Replace(list []any, _ string) error {
 	return nil
 }
 
-// deleteUnlistedQueued covers the keys that are queued, some of which nobody but the queue knows (k115658).
+// deleteUnlistedQueued covers the queued keys, some of which only the queue knows (k115658).
 func (f *DeltaFIFO) deleteUnlistedQueued() (deleted int) {
 	for n := f.head; n < f.tail; n++ {
 		e := f.entry(n)
@@ -323,8 +324,8 @@ func (f *DeltaFIFO) deleteUnlistedQueued() (deleted int) {
 	return deleted
 }
 
-// deleteUnlistedKnown covers the keys that only the known objects have. All others are in the queue by now: the listed
-// ones were just enqueued.
+// deleteUnlistedKnown covers the keys that only the known objects have. All others are already queued: the listed ones were
+// just enqueued.
 func (f *DeltaFIFO) deleteUnlistedKnown() (deleted int) {
 	if f.known == nil {
 		return 0
@@ -343,7 +344,7 @@ func (f *DeltaFIFO) deleteUnlistedKnown() (deleted int) {
 	return deleted
 }
 
-// sortedKeys lists in ascending order. Our Indexer does so itself; other stores follow map order.
+// sortedKeys returns the keys in ascending order. Our Indexer already lists them so; other stores follow map order.
 func sortedKeys(known cache.KeyLister) []string {
 	keys := known.ListKeys()
 	if !slices.IsSorted(keys) {
@@ -368,13 +369,13 @@ func (f *DeltaFIFO) Resync() error {
 	return nil
 }
 
-// Bookmark does nothing: a DeltaFIFO has no order of resourceVersions for a bookmark to have a place in.
+// Bookmark does nothing: a DeltaFIFO is not ordered by resourceVersion, so a bookmark has no place in it.
 func (f *DeltaFIFO) Bookmark(string) error { return nil }
 
 // Transformer returns the function applied to objects, or nil.
 func (f *DeltaFIFO) Transformer() cache.TransformFunc { return f.transformer }
 
-// HasSynced says whether everything of the first Replace was popped, or an Add, Update or Delete came first.
+// HasSynced reports whether everything from the first Replace was popped, or an Add, Update or Delete came first.
 func (f *DeltaFIFO) HasSynced() bool { return f.pop.synced }
 
 // Len returns the number of queued keys.
@@ -383,5 +384,5 @@ func (f *DeltaFIFO) Len() int { return int(f.tail - f.head) }
 // Close marks the queue as closed (I42).
 func (f *DeltaFIFO) Close() { f.closed = true }
 
-// IsClosed says whether Close was called.
+// IsClosed reports whether Close was called.
 func (f *DeltaFIFO) IsClosed() bool { return f.closed }

@@ -11,12 +11,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// orderedKnown gives client-go's queues known objects in our order, so that results can be compared entry by entry.
+// orderedKnown lists known objects to client-go's queues in our order, so that results can be compared entry by entry.
 type orderedKnown struct{ *Indexer }
 
-// The queue gives what client-go's DeltaFIFO gives, in every operation of every sequence. What client-go orders by map is
-// compared by making its choice ours: it lists our sorted known objects, and its queue-only tombstones merge into entries
-// whose place is settled already.
+// TestDeltaFIFOAgainstClientGo compares every answer of every operation sequence with client-go's DeltaFIFO. Where
+// client-go follows map order, it is made to follow ours: it lists our sorted known objects, and its queue-only tombstones
+// merge into entries whose place is already fixed.
 func TestDeltaFIFOAgainstClientGo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		known := NewIndexer(IndexerOptions{})
@@ -78,7 +78,7 @@ func TestDeltaFIFOAgainstClientGo(t *testing.T) {
 			popBoth(t, ours, theirs.Pop, func(p *Popped) { applyKnown(known, p) })
 		}
 		if _, err := theirs.Pop(func(any, bool) error { return nil }); !errors.Is(err, cache.ErrFIFOClosed) {
-			t.Fatalf("ours is empty, client-go's Pop returned %v", err)
+			t.Fatalf("our queue is empty, but client-go's Pop returned %v", err)
 		}
 	})
 }
@@ -139,7 +139,7 @@ func TestI40AnyWriteBeforeReplaceMakesSynced(t *testing.T) {
 	} {
 		f := NewDeltaFIFO(DeltaFIFOOptions{})
 		if f.HasSynced() {
-			t.Errorf("%s: a new queue has synced", name)
+			t.Errorf("%s: a new queue already has synced", name)
 		}
 		must(t, write(f))
 		if !f.HasSynced() {
@@ -156,7 +156,7 @@ func TestI41FirstReplaceSetsTheCount(t *testing.T) {
 	empty := NewDeltaFIFO(DeltaFIFOOptions{})
 	must(t, empty.Replace(nil, "1"))
 	if !empty.HasSynced() {
-		t.Error("an empty first list must sync at once")
+		t.Error("not synced after an empty first list")
 	}
 }
 
@@ -290,14 +290,14 @@ func TestI51SyncedBeforeTheLastItemIsProcessed(t *testing.T) {
 	var p Popped
 	f.Pop(&p)
 	if !f.HasSynced() || !p.IsInInitialList {
-		t.Fatalf("synced=%v initial=%v, want both: the item is not processed yet", f.HasSynced(), p.IsInInitialList)
+		t.Fatalf("synced=%v initial=%v, want true and true: the item is not processed yet", f.HasSynced(), p.IsInInitialList)
 	}
 }
 
-// Crossing the sizes at which the queue changes its ways must not show.
+// TestDeltaFIFOLongQueues checks that crossing the sizes at which the queue changes its representation is invisible.
 func TestDeltaFIFOLongQueues(t *testing.T) {
 	f := NewDeltaFIFO(DeltaFIFOOptions{})
-	for _, n := range []int{fifoScan, fifoScan + 1, 3 * fifoKeep} {
+	for _, n := range []int{maxScan, maxScan + 1, 3 * maxIdleEntries} {
 		for i := range n {
 			must(t, f.Add(pod(fmt.Sprintf("k%05d", i), 1)))
 		}
@@ -313,7 +313,7 @@ func TestDeltaFIFOLongQueues(t *testing.T) {
 				t.Fatalf("at %d of %d: %s, want %s", i, n, s, want)
 			}
 		}
-		if len(f.entries) > fifoKeep {
+		if len(f.entries) > maxIdleEntries {
 			t.Errorf("a drained queue keeps %d entries", len(f.entries))
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 var t0 = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// pod makes a pod from its key and resourceVersion.
+// pod returns a pod with a key and resourceVersion.
 func pod(key string, rv int) *v1.Pod {
 	ns, name, err := cache.SplitMetaNamespaceKey(key)
 	if err != nil {
@@ -100,7 +100,7 @@ func showNote(n Notification) string {
 	return "delete " + show(n.Old)
 }
 
-// log is a handler that writes down its calls.
+// log is a handler that records its calls.
 type log struct{ calls []string }
 
 func (l *log) OnAdd(obj any, initial bool) {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// itemList is a set of items that remembers whether it is in key order. Adding and removing are O(1); sort restores the
-// order when somebody wants to read it.
+// itemList is a set of items that tracks whether it is in key order. Adding and removing are O(1); readers call sort to
+// restore the order.
 type itemList struct {
 	items    []*item
 	unsorted bool
@@ -26,7 +26,7 @@ func (l *itemList) add(it *item) (pos int32) {
 	return int32(len(l.items) - 1)
 }
 
-// removeAt takes out the item at pos and returns the one that took its place, if any.
+// removeAt removes the item at pos and returns the one that took its place, if any.
 func (l *itemList) removeAt(pos int32) (moved *item) {
 	last := int32(len(l.items) - 1)
 	if pos != last {
@@ -65,13 +65,13 @@ func keysOf(items []*item) []string {
 	return list
 }
 
-// index is one index function with the items by value.
+// index is one index function and its items by value.
 type index struct {
 	name    string
 	fn      cache.IndexFunc
 	buckets map[string]*bucket
-	// byNamespace says that fn is cache.MetaNamespaceIndexFunc, which nearly every informer has: for an object whose
-	// namespace did not change, which is every object, the call and the slice it returns are spared.
+	// byNamespace is set if fn is cache.MetaNamespaceIndexFunc, which nearly every informer has. A stored object never
+	// changes its namespace, so its updates skip the call and the slice it returns.
 	byNamespace bool
 }
 
@@ -93,7 +93,7 @@ type indexRef struct {
 	pos    int32
 }
 
-// refs is how many memberships the item has.
+// refs returns the number of the item's memberships.
 func (it *item) refs() int {
 	switch {
 	case it.first.bucket == nil:
@@ -138,7 +138,7 @@ func (r *indexRef) leave() {
 	}
 }
 
-// refTo returns the item's membership in b. An item has a handful of them, so a scan is the fastest map.
+// refTo returns the item's membership in b. An item has only a handful, so a scan is fastest.
 func (it *item) refTo(b *bucket) *indexRef {
 	for i := range it.refs() {
 		if r := it.ref(i); r.bucket == b {
@@ -172,17 +172,17 @@ func (x *Indexer) addIndexes(added cache.Indexers) {
 	x.values = make([][]string, len(x.indexes))
 }
 
-// staysInNamespace says whether the only index is the one by namespace and metadata m leaves the item where it is there.
+// staysInNamespace reports whether the only index is by namespace and metadata m leaves the item in the same bucket.
 func (x *Indexer) staysInNamespace(it *item, m metav1.Object) bool {
 	return m != nil && len(x.indexes) == 1 && x.indexes[0].byNamespace && it.first.bucket != nil && it.more == nil &&
 		m.GetNamespace() == it.first.bucket.value
 }
 
-// reindex moves it to the index values of obj. All functions run before anything changes, so one that fails leaves the
-// indices whole (k43605).
+// reindex moves it to the index values of obj. All functions run before anything changes, so a failing one leaves the
+// indices intact (k43605).
 func (x *Indexer) reindex(it *item, obj any) {
 	same, have := true, it.refs()
-	next := 0 // first ref of the index at hand: refs are grouped by index
+	next := 0 // first ref of the current index: refs are grouped by index
 	for i, ix := range x.indexes {
 		values := x.valuesOf(ix, it.key, obj)
 		x.values[i] = values
@@ -213,14 +213,14 @@ func (x *Indexer) valuesOf(ix *index, key string, obj any) []string {
 	return values
 }
 
-// rejoin gives it the memberships that x.values ask for.
+// rejoin replaces the memberships of it with those in x.values.
 func (x *Indexer) rejoin(it *item) {
 	it.leaveAll()
 	n := 0
 	for _, values := range x.values {
 		n += len(values)
 	}
-	// A fresh slice, sized to fit: the old one may be longer than this object needs for the rest of its life.
+	// A new slice, sized to fit: the old one may be longer than this object ever needs again.
 	more := make([]indexRef, 0, max(n-1, 0))
 	for i, values := range x.values {
 		ix := x.indexes[i]
@@ -235,8 +235,8 @@ func (x *Indexer) rejoin(it *item) {
 		}
 	}
 	if len(more) > 0 {
-		kept := more // so that only what is kept needs a place in memory
-		it.more = &kept
+		others := more // allocated only when there is more than one membership
+		it.more = &others
 	}
 }
 
@@ -295,7 +295,7 @@ func (x *Indexer) IndexKeys(name, value string) ([]string, error) {
 	return keysOf(ix.itemsOf(value)), nil
 }
 
-// ListIndexFuncValues returns the values of the named index, ascending; none for an index that does not exist.
+// ListIndexFuncValues returns the values of the named index in ascending order, or none if it does not exist.
 func (x *Indexer) ListIndexFuncValues(name string) []string {
 	ix, err := x.indexNamed(name)
 	if err != nil {

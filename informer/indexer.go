@@ -14,20 +14,20 @@ import (
 
 // IndexerOptions configures an Indexer. The zero value is a store keyed by MetaNamespaceKey without indices.
 type IndexerOptions struct {
-	// KeyFunc gives an object's key. nil means MetaNamespaceKey.
+	// KeyFunc returns an object's key. nil means MetaNamespaceKey.
 	KeyFunc cache.KeyFunc
 	// Indexers are the index functions by name. The map is copied.
 	Indexers cache.Indexers
-	// Transformer is applied to objects given to Add, Update and Replace (the watch-list's temporary store has one, I15),
-	// not to those given to SetKey and ReplaceKeys, which a queue has transformed already. nil means none.
+	// Transformer is applied to objects passed to Add, Update and Replace (the watch-list's temporary store has one, I15),
+	// but not to those passed to SetKey and ReplaceKeys, which the queue has already transformed. nil means none.
 	Transformer cache.TransformFunc
-	// DisableResourceVersion makes LastStoreSyncResourceVersion return "", as client-go does when its queue is not the
-	// atomic one (I70).
+	// DisableResourceVersion makes LastStoreSyncResourceVersion return "", as client-go does unless its queue is atomic
+	// (I70).
 	DisableResourceVersion bool
 }
 
-// item is one stored object with its place in every list that holds it. Its key is kept so that lists can be sorted. It
-// fills 64 bytes: one line of a processor's cache, if there is one index.
+// item is one stored object and its position in every list that holds it. It keeps its key so that lists can be sorted. It
+// takes 64 bytes, so with one index it fills a single CPU cache line.
 type item struct {
 	key   string
 	obj   any
@@ -37,11 +37,11 @@ type item struct {
 	epoch uint32      // of the last ReplaceKeys that listed it
 }
 
-// Indexer is the store of the stack: objects by key, and for every index function the keys by value (I71 to I74). It is
-// not safe for concurrent use.
+// Indexer is the stack's store: objects by key, and keys by value for each index function (I71 to I74). It is not safe for
+// concurrent use.
 //
-// Everything it lists is in ascending key order, which client-go leaves open. The order costs nothing until it is asked
-// for: lists are appended to and swap-removed from, and sorted only when read.
+// It lists everything in ascending key order, which client-go leaves open. The order costs nothing until it is needed:
+// writes append and swap-remove, and lists are sorted only when read.
 type Indexer struct {
 	keyFunc     cache.KeyFunc
 	transformer cache.TransformFunc
@@ -72,7 +72,7 @@ func NewIndexer(o IndexerOptions) *Indexer {
 
 var _ cache.Indexer = &Indexer{}
 
-// Add stores obj under its key. It returns a cache.KeyError if it has none, or the transformer's error.
+// Add stores obj under its key. It returns a cache.KeyError if obj has no key, or the transformer's error.
 func (x *Indexer) Add(obj any) error { return x.Update(obj) }
 
 // Update is Add: both replace what the key held.
@@ -108,8 +108,8 @@ func (x *Indexer) admit(obj any) (string, any, error) {
 	return key, obj, nil
 }
 
-// SetKey stores obj under key and returns what was there. It panics, having changed nothing, if an index function fails
-// (I71).
+// SetKey stores obj under key and returns the previous object. If an index function fails, it panics without changing
+// anything (I71).
 func (x *Indexer) SetKey(key string, obj any) (old any, existed bool) {
 	m := metaOf(obj)
 	_, old, existed = x.set(key, obj, m)
@@ -211,8 +211,8 @@ func (x *Indexer) sortAll() {
 	}
 }
 
-// Replace makes list the whole content and rv the store's resourceVersion. On a key or transformer error nothing changes.
-// Of two objects with one key the later wins.
+// Replace replaces the store's content with list and its resourceVersion with rv. On a key or transformer error nothing
+// changes. If two objects share a key, the later wins.
 func (x *Indexer) Replace(list []any, rv string) error {
 	keys := make([]string, len(list))
 	objs := list
@@ -230,14 +230,14 @@ func (x *Indexer) Replace(list []any, rv string) error {
 	return nil
 }
 
-// Removed is an object that a Replace took away.
+// Removed is an object that a Replace removed.
 type Removed struct {
 	Key string
 	Obj any
 }
 
-// ReplaceKeys is Replace for objects whose keys are known: keys[i] is that of objs[i]. It returns the objects that were
-// stored and are not listed, in ascending key order.
+// ReplaceKeys is Replace for objects whose keys are known: keys[i] is the key of objs[i]. It returns the stored objects
+// that are not in objs, in ascending key order.
 func (x *Indexer) ReplaceKeys(keys []string, objs []any, rv string) []Removed {
 	x.epoch++
 	for i, key := range keys {
@@ -279,8 +279,7 @@ func (x *Indexer) dropOlder() []Removed {
 // Bookmark makes rv the store's resourceVersion (I70).
 func (x *Indexer) Bookmark(rv string) { x.rv = rv }
 
-// LastStoreSyncResourceVersion returns the resourceVersion of the last write, Replace or Bookmark, or "" if that was
-// disabled (I70).
+// LastStoreSyncResourceVersion returns the resourceVersion of the last write, Replace or Bookmark, or "" if disabled (I70).
 func (x *Indexer) LastStoreSyncResourceVersion() string {
 	if !x.trackRV {
 		return ""
@@ -288,14 +287,14 @@ func (x *Indexer) LastStoreSyncResourceVersion() string {
 	return x.rv
 }
 
-// Resync does nothing: it has a meaning for queues only.
+// Resync does nothing: only queues resync.
 func (x *Indexer) Resync() error { return nil }
 
-// GetIndexers returns the index functions. The map is the Indexer's own: do not change it.
+// GetIndexers returns the index functions. The map belongs to the Indexer: do not modify it.
 func (x *Indexer) GetIndexers() cache.Indexers { return x.indexers }
 
-// AddIndexers adds index functions and indexes what is stored already. It fails, adding none, if one of the names is
-// taken (I73).
+// AddIndexers adds index functions and indexes the stored objects. If one of the names is taken, it fails and adds none
+// (I73).
 func (x *Indexer) AddIndexers(added cache.Indexers) error {
 	var taken []string
 	for _, name := range slices.Sorted(maps.Keys(added)) {
@@ -304,7 +303,7 @@ func (x *Indexer) AddIndexers(added cache.Indexers) error {
 		}
 	}
 	if len(taken) > 0 {
-		return fmt.Errorf("indexer conflict: %s: an index of that name exists already", strings.Join(taken, ", "))
+		return fmt.Errorf("indexer conflict: %s: an index of that name already exists", strings.Join(taken, ", "))
 	}
 	x.addIndexes(added)
 	for _, it := range x.all.items {

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Index functions of every shape: one value, none or one, several, repeated.
+// The index functions cover every shape: one value, none or one, several, repeated.
 func byLabels(obj any) ([]string, error) {
 	var values []string
 	for _, v := range obj.(*v1.Pod).Labels {
@@ -53,7 +53,7 @@ func sortedShow(list []any) []string {
 	return out
 }
 
-// The Indexer gives what client-go's gives, in every operation of every sequence (I70 to I74).
+// TestIndexerAgainstClientGo compares every answer of every operation sequence with client-go's Indexer (I70 to I74).
 func TestIndexerAgainstClientGo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		start := testIndexers()
@@ -103,7 +103,7 @@ func agree(t *rapid.T, ours, theirs error) {
 	}
 	var keyErr cache.KeyError
 	if errors.As(theirs, &keyErr) && !errors.As(ours, &keyErr) {
-		t.Fatalf("client-go gives a KeyError, ours is %T: %v", ours, ours)
+		t.Fatalf("client-go returned a KeyError, ours is %T: %v", ours, ours)
 	}
 }
 
@@ -163,7 +163,7 @@ func TestI71IndexFuncErrorPanicsAndChangesNothing(t *testing.T) {
 	func() {
 		defer func() {
 			if r := recover(); r == nil || !strings.Contains(fmt.Sprint(r), `key "b/1" on index "z": boom`) {
-				t.Fatalf("recovered %v, want a panic that names key and index", r)
+				t.Fatalf("recovered %v, want a panic that names the key and the index", r)
 			}
 		}()
 		x.SetKey("b/1", pod("b/1", 2))
@@ -182,7 +182,7 @@ func TestI72EmptyIndexSetsAreRemoved(t *testing.T) {
 	}
 	for _, ix := range x.indexes {
 		if len(ix.buckets) != 0 {
-			t.Errorf("index %s keeps %d sets", ix.name, len(ix.buckets))
+			t.Errorf("index %s keeps %d buckets", ix.name, len(ix.buckets))
 		}
 	}
 }
@@ -196,7 +196,7 @@ func TestI73AddIndexersBackfillsAndConflicts(t *testing.T) {
 	equal(t, keys, []string{"a/1"})
 	err = x.AddIndexers(cache.Indexers{cache.NamespaceIndex: byNode, "node": byNode})
 	if err == nil || !strings.Contains(err.Error(), "indexer conflict: namespace") {
-		t.Fatalf("got %v, want a conflict that names the index", err)
+		t.Fatalf("got %v, want a conflict error that names the index", err)
 	}
 	if len(x.GetIndexers()) != 1 {
 		t.Fatalf("a failed AddIndexers left %d indexers", len(x.GetIndexers()))
@@ -216,7 +216,7 @@ func TestI74KeysAndListsAreSorted(t *testing.T) {
 	keys, err := x.IndexKeys(cache.NamespaceIndex, "a")
 	must(t, err)
 	equal(t, keys, []string{"a/1", "a/2", "a/3"})
-	must(t, x.Delete(pod("a/1", 2))) // swap-removal must not show
+	must(t, x.Delete(pod("a/1", 2))) // swap-removal must be invisible
 	equal(t, x.ListKeys(), []string{"a/2", "a/3", "b/9"})
 }
 
@@ -225,20 +225,20 @@ func TestI70StoreResourceVersion(t *testing.T) {
 	must(t, x.Add(pod("a/1", 7)))
 	must(t, x.Add(pod("a/2", 3)))
 	if rv := x.LastStoreSyncResourceVersion(); rv != "3" {
-		t.Errorf("got %s, want the last write's 3, not the maximum", rv)
+		t.Errorf("got %s, want 3 from the last write, not the maximum", rv)
 	}
 	x.Bookmark("5")
 	if rv := x.LastStoreSyncResourceVersion(); rv != "5" {
-		t.Errorf("got %s, want the bookmark's 5", rv)
+		t.Errorf("got %s, want 5 from the bookmark", rv)
 	}
 	must(t, x.Delete(cache.DeletedFinalStateUnknown{Key: "a/1", Obj: pod("a/1", 9)}))
 	if rv := x.LastStoreSyncResourceVersion(); rv != "5" {
-		t.Errorf("got %s: a tombstone has no resourceVersion", rv)
+		t.Errorf("got %s, want no change: a tombstone has no resourceVersion", rv)
 	}
 	off := NewIndexer(IndexerOptions{DisableResourceVersion: true})
 	must(t, off.Add(pod("a/1", 7)))
 	if rv := off.LastStoreSyncResourceVersion(); rv != "" {
-		t.Errorf("disabled, got %q", rv)
+		t.Errorf("got %q, want none when disabled", rv)
 	}
 }
 
@@ -285,7 +285,7 @@ func BenchmarkIndexerSetKey(b *testing.B) {
 	}
 }
 
-// An item with one index fills one line of a processor's cache.
+// TestItemSize: an item with one index fills one CPU cache line.
 func TestItemSize(t *testing.T) {
 	if got := unsafe.Sizeof(item{}); got != 64 && unsafe.Sizeof(uintptr(0)) == 8 {
 		t.Errorf("an item has %d bytes, want 64", got)

@@ -12,7 +12,7 @@ type InformerOptions struct {
 	Reflector ReflectorOptions
 	// Indexers are the index functions by name.
 	Indexers cache.Indexers
-	// NewQueue makes the queue over the informer's store. nil means a DeltaFIFO with Transformer and OnEnqueue.
+	// NewQueue creates the queue over the informer's store. nil means a DeltaFIFO with Transformer and OnEnqueue.
 	NewQueue func(known *Indexer) Queue
 	// DisableStoreResourceVersion is IndexerOptions.DisableResourceVersion (I70).
 	DisableStoreResourceVersion bool
@@ -20,17 +20,17 @@ type InformerOptions struct {
 	Transformer cache.TransformFunc
 	// OnEnqueue observes the queue.
 	OnEnqueue EnqueueFunc
-	// MutationDetector is given every object before it is distributed (I90). nil means none.
+	// MutationDetector receives every object before it is distributed (I90). nil means none.
 	MutationDetector *MutationDetector
-	// ResyncPeriod is the resync check period and the default of the listeners, 0 for no resync (I78).
+	// ResyncPeriod is the resync check period and the listeners' default; 0 disables resyncs (I78).
 	ResyncPeriod time.Duration
 }
 
-// Informer is a whole stack put together: Reflector, queue, Controller, Indexer, Processor. It adds only what concerns
-// more than one of them. The parts are exported to be stepped one by one, in any order that is legal:
+// Informer is an assembled stack: Reflector, queue, Controller, Indexer, Processor. It adds only what concerns more than
+// one of them. The parts are exported so that callers can step them in any legal order:
 //
-//   - Reflector: carry out Want, tell it the answer;
-//   - Controller: Step, or Pop and ProcessPopped, unless Processor.Holds;
+//   - Reflector: carry out Want and report the answer;
+//   - Controller: Step, or Pop and ProcessPopped, unless Processor.AwaitsStart;
 //   - each Listener: Deliver, or Begin, the call, Finish.
 type Informer struct {
 	Reflector  *Reflector
@@ -42,7 +42,7 @@ type Informer struct {
 	o InformerOptions
 }
 
-// NewInformer returns an informer that was not started. Handlers can be added.
+// NewInformer returns an informer that is not yet started. Handlers can already be added.
 func NewInformer(o InformerOptions) *Informer {
 	x := NewIndexer(IndexerOptions{Indexers: o.Indexers, DisableResourceVersion: o.DisableStoreResourceVersion})
 	i := &Informer{o: o, Indexer: x}
@@ -63,20 +63,20 @@ func NewInformer(o InformerOptions) *Informer {
 		ObjectKeys: i.Queue.Transformer() != nil,
 	}
 	if o.MutationDetector != nil {
-		i.Controller.Distribute = i.witnessAndDistribute
+		i.Controller.Distribute = i.recordAndDistribute
 	}
 	return i
 }
 
-func (i *Informer) witnessAndDistribute(n Notification) {
+func (i *Informer) recordAndDistribute(n Notification) {
 	if n.Type != NotifyDelete {
 		i.o.MutationDetector.AddObject(n.New)
 	}
 	i.Processor.Distribute(n)
 }
 
-// Start starts the Processor and the Reflector. The resync period is settled now: handlers added later cannot shorten it
-// (I78). A second Start, and one after Stop, does nothing (I80).
+// Start starts the Processor and the Reflector. The resync period is now fixed: handlers added later cannot shorten it
+// (I78). A second Start is a no-op, as is one after Stop (I80).
 func (i *Informer) Start(now time.Time) {
 	if i.Reflector != nil || i.Processor.Stopped() {
 		return
@@ -90,7 +90,7 @@ func (i *Informer) Start(now time.Time) {
 	i.Reflector.Start(now)
 }
 
-// Stop stops the Reflector and closes the queue; then, as nothing more is distributed, the Processor (I88).
+// Stop stops the Reflector and closes the queue. Nothing is distributed after that, so it stops the Processor last (I88).
 func (i *Informer) Stop() {
 	if i.Reflector != nil {
 		i.Reflector.Stop()
@@ -99,7 +99,7 @@ func (i *Informer) Stop() {
 	i.Processor.Stop()
 }
 
-// HasSynced says whether the first list has gone through the queue. It says nothing about handlers (I87).
+// HasSynced reports whether the first list has gone through the queue. It says nothing about handlers (I87).
 func (i *Informer) HasSynced() bool { return i.Queue.HasSynced() }
 
 // AddHandler registers a handler. After Start it gets the store's content as adds of the initial list (I79).

@@ -18,8 +18,8 @@ import (
 
 var noResource = schema.GroupResource{Resource: "pods"}
 
-// fakeServer is the whole history of one resource; it answers lists at its newest revision and watches from any since the
-// last compaction.
+// fakeServer holds the whole history of one resource; it serves lists at its newest revision and watches from any revision
+// since the last compaction.
 type fakeServer struct {
 	rev       int
 	log       []watch.Event // event n has revision n+1
@@ -65,7 +65,7 @@ type world struct {
 	s       *fakeServer
 	inf     *Informer
 	ls      []*Listener
-	mirrors []map[string]string // what each handler's calls amount to
+	mirrors []map[string]string // the state that each handler's calls add up to
 	now     time.Time
 	at      int           // the open stream's revision
 	initial []watch.Event // synthetic events that the stream begins with
@@ -73,7 +73,7 @@ type world struct {
 	pageRV  int
 }
 
-// mirror is a handler that keeps what it was told and fails the test on a call that cannot follow what came before.
+// mirror is a handler that rebuilds the state and fails the test on a call that is impossible after the previous ones.
 type mirror struct {
 	t    *rapid.T
 	have map[string]string
@@ -82,7 +82,7 @@ type mirror struct {
 func (m mirror) OnAdd(obj any, _ bool) {
 	p := obj.(*v1.Pod)
 	if rv, had := m.have[p.Name]; had {
-		m.t.Fatalf("add of %s, which is there at %s", show(p), rv)
+		m.t.Fatalf("add of %s, which already exists at %s", show(p), rv)
 	}
 	m.have[p.Name] = p.ResourceVersion
 }
@@ -90,7 +90,7 @@ func (m mirror) OnAdd(obj any, _ bool) {
 func (m mirror) OnUpdate(o, n any) {
 	was, is := o.(*v1.Pod), n.(*v1.Pod)
 	if m.have[is.Name] != was.ResourceVersion {
-		m.t.Fatalf("update %s→%s, but it was at %q", show(was), show(is), m.have[is.Name])
+		m.t.Fatalf("update %s→%s of an object that was at %q", show(was), show(is), m.have[is.Name])
 	}
 	m.have[is.Name] = is.ResourceVersion
 }
@@ -98,7 +98,7 @@ func (m mirror) OnUpdate(o, n any) {
 func (m mirror) OnDelete(obj any) {
 	key, _ := MetaNamespaceKey(obj)
 	if _, had := m.have[key]; !had {
-		m.t.Fatalf("delete of %s, which is not there", show(obj))
+		m.t.Fatalf("delete of %s, which does not exist", show(obj))
 	}
 	delete(m.have, key)
 }
@@ -113,7 +113,7 @@ func (w *world) addHandler(d *time.Duration) {
 	w.mirrors = append(w.mirrors, m.have)
 }
 
-// step pops and processes, or processes what was popped before.
+// step pops an entry and processes it, or processes one popped before.
 func (w *world) step() (stepped bool) {
 	var err error
 	if w.inf.Controller.Processing() {
@@ -127,7 +127,7 @@ func (w *world) step() (stepped bool) {
 	return stepped
 }
 
-// answer carries out the Reflector's want, whole or in part, unless the queue keeps writers out.
+// answer carries out the Reflector's want, wholly or in part, unless the queue is locked.
 func (w *world) answer(fail bool) {
 	r := w.inf.Reflector
 	if w.inf.Queue.Locked() {
@@ -216,8 +216,8 @@ func (w *world) settle() {
 	w.t.Fatal("the stack does not settle")
 }
 
-// Whatever the order of the inner steps and the faults between them, a settled stack equals the server, and so does what
-// each handler was told; and no handler is ever told what cannot follow.
+// TestInformerConvergesInEveryOrderOfSteps: whatever the order of the inner steps and the faults between them, the settled
+// stack and the state of each handler equal the server's, and no handler receives an impossible call.
 func TestInformerConvergesInEveryOrderOfSteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { runWorld(t, nil, false) })
 }
@@ -269,7 +269,7 @@ func runWorld(t *rapid.T, newQueue func(*Indexer) Queue, watchList bool) {
 	}
 	for i, m := range w.mirrors {
 		if fmt.Sprint(m) != fmt.Sprint(want) || !w.ls[i].HasSynced() {
-			t.Fatalf("handler %d was told %v, synced %v; the server has %v", i, m, w.ls[i].HasSynced(), want)
+			t.Fatalf("handler %d has %v, synced %v; the server has %v", i, m, w.ls[i].HasSynced(), want)
 		}
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// errNoMeta is what an object without metadata gives as the cause of a cache.KeyError.
+// errNoMeta is the cause of a cache.KeyError for an object without metadata.
 var errNoMeta = errors.New("object has no meta: it implements neither metav1.Object nor metav1.ObjectMetaAccessor")
 
 // MetaNamespaceKey returns namespace/name, or the name alone for an object without a namespace. Like client-go's
-// DeletionHandlingMetaNamespaceKeyFunc it takes the key of a cache.DeletedFinalStateUnknown and a cache.ExplicitKey as
-// they are. It is the KeyFunc every part of this package uses when it is given none.
+// DeletionHandlingMetaNamespaceKeyFunc it returns the key of a cache.DeletedFinalStateUnknown or a cache.ExplicitKey
+// unchanged. It is the default KeyFunc throughout this package.
 func MetaNamespaceKey(obj any) (string, error) {
 	switch t := obj.(type) {
 	case metav1.Object:
@@ -37,7 +37,7 @@ func joinKey(m metav1.Object) string {
 	return m.GetName()
 }
 
-// metaOf is meta.Accessor without the error: nil when obj has no metadata.
+// metaOf is meta.Accessor without the error: it returns nil when obj has no metadata.
 func metaOf(obj any) metav1.Object {
 	switch t := obj.(type) {
 	case metav1.Object:
@@ -48,8 +48,8 @@ func metaOf(obj any) metav1.Object {
 	return nil
 }
 
-// queueKey wraps a key function with what a queue must also understand: cache.Deltas and cache.Delta (the newest
-// object decides) and tombstones (their own key, whatever the key function says).
+// queueKey extends a key function to what a queue also holds: cache.Deltas and cache.Delta (keyed by the newest object) and
+// tombstones (which carry their own key).
 func queueKey(keyFunc cache.KeyFunc, obj any) (string, error) {
 	switch t := obj.(type) {
 	case cache.Deltas:
@@ -70,5 +70,5 @@ func queueKey(keyFunc cache.KeyFunc, obj any) (string, error) {
 }
 
 func errWrongInfo(t cache.DeltaType, want string, got any) error {
-	return fmt.Errorf("delta of type %s carries a %T, it must carry a %s", t, got, want)
+	return fmt.Errorf("delta of type %s carries a %T, want a %s", t, got, want)
 }

@@ -6,12 +6,12 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// crashPause is how long a listener rests after its handler panicked (I85).
-const crashPause = time.Second
+// crashBackoff is the delay before the next call after a handler panics (I85).
+const crashBackoff = time.Second
 
 // Listener is one registered handler with its own unbounded ring of notifications, delivered one after the other (I83,
 // I84). A delivery is either one step, Deliver, or three: Begin, the call, Finish. Between Begin and Finish the handler is
-// running, as slowly as the caller likes, and holds up nobody else.
+// running, as slowly as the caller likes, and blocks no other listener.
 type Listener struct {
 	id        int
 	name      string
@@ -19,14 +19,14 @@ type Listener struct {
 	processor *Processor
 
 	pending ring
-	current *Notification // in flight, between Begin and Finish: the oldest one of pending, until that is dropped
+	current *Notification // in flight, between Begin and Finish: the oldest of pending, until that is dropped
 	removed bool
 
-	initialPending int // adds of the initial list that are not finished (I86)
+	initialPending int // unfinished adds of the initial list (I86)
 	synced         bool
 
-	crashed    bool      // the last call panicked
-	restsUntil time.Time // zero: not resting yet
+	crashed      bool      // the last call panicked
+	backoffUntil time.Time // zero: the backoff has not begun
 
 	syncing         bool
 	requestedResync time.Duration
@@ -34,13 +34,14 @@ type Listener struct {
 	nextResync      time.Time
 }
 
-// ID numbers the listeners of a Processor in the order in which they were added, from 0. Numbers are not reused.
+// ID returns the listener's number. A Processor numbers its listeners from 0 in the order they were added and never reuses
+// a number.
 func (l *Listener) ID() int { return l.id }
 
-// Name is the one given when the listener was added.
+// Name returns the name given when the listener was added.
 func (l *Listener) Name() string { return l.name }
 
-// Len is the number of notifications that wait; one in flight is not counted.
+// Len returns the number of pending notifications, not counting one in flight.
 func (l *Listener) Len() int {
 	n := l.pending.len()
 	if n > 0 && l.current != nil {
@@ -63,19 +64,19 @@ func (l *Listener) Peek() *Notification {
 // InFlight returns the notification between Begin and Finish, or nil.
 func (l *Listener) InFlight() *Notification { return l.current }
 
-// Removed says whether the listener was removed or its processor stopped.
+// Removed reports whether the listener was removed or its processor stopped.
 func (l *Listener) Removed() bool { return l.removed }
 
-// Syncing says whether the listener gets updates that changed nothing (I75, I76).
+// Syncing reports whether the listener receives updates that changed nothing (I75, I76).
 func (l *Listener) Syncing() bool { return l.syncing }
 
-// ResyncPeriod is the period in force, 0 for none (I78).
+// ResyncPeriod returns the effective period, 0 for none (I78).
 func (l *Listener) ResyncPeriod() time.Duration { return l.resyncPeriod }
 
-// NextResync is the earliest time of the next resync. It has no meaning if ResyncPeriod is 0.
+// NextResync returns the earliest time of the next resync. It is meaningless if ResyncPeriod is 0.
 func (l *Listener) NextResync() time.Time { return l.nextResync }
 
-// HasSynced says whether the informer has synced and the handler has returned from every add of the initial list (I86).
+// HasSynced reports whether the informer has synced and the handler has returned from every add of the initial list (I86).
 // Once true it stays true.
 func (l *Listener) HasSynced() bool {
 	if !l.synced {
@@ -92,8 +93,8 @@ func (l *Listener) add(n *Notification) {
 	*l.pending.push() = *n
 }
 
-// Begin takes the oldest notification into flight. It returns nil if there is none, if one is in flight already, or if the
-// listener rests after a crash. The notification is valid until Finish or Crash.
+// Begin puts the oldest notification in flight. It returns nil if there is none, if one is already in flight, or if the
+// listener is backing off after a crash. The notification is valid until Finish or Crash.
 func (l *Listener) Begin() *Notification {
 	if l.current != nil || l.crashed || l.pending.len() == 0 {
 		return nil
@@ -102,7 +103,7 @@ func (l *Listener) Begin() *Notification {
 	return l.current
 }
 
-// Finish says that the handler returned from the call in flight.
+// Finish reports that the handler returned from the call in flight.
 func (l *Listener) Finish() {
 	if l.current == nil {
 		return
@@ -110,46 +111,46 @@ func (l *Listener) Finish() {
 	if l.current.IsInInitialList && l.current.Type == NotifyAdd {
 		l.initialPending--
 	}
-	l.over()
+	l.popInFlight()
 }
 
-// over takes what was in flight out of the ring, where it stayed.
-func (l *Listener) over() {
+// popInFlight removes the notification in flight from the ring.
+func (l *Listener) popInFlight() {
 	l.current = nil
 	if l.pending.len() > 0 { // it was not dropped
 		l.pending.pop()
 	}
 }
 
-// Crash says that the handler panicked. The item is skipped; if it was of the initial list, it never counts as finished,
-// so the listener never syncs. Before the next item the listener rests for a second: see Rest (I85).
+// Crash reports that the handler panicked. The item is skipped; an add of the initial list never counts as finished then,
+// so the listener never syncs. The listener backs off for a second before the next item: see CrashBackoff (I85).
 func (l *Listener) Crash() {
 	if l.current == nil {
 		return
 	}
-	l.over()
+	l.popInFlight()
 	l.crashed = true
-	l.restsUntil = time.Time{}
+	l.backoffUntil = time.Time{}
 }
 
-// Rest returns until when a crashed listener rests, and whether it does. The rest begins when the next item is there, at
-// the first call that sees it, and ends at the first call at or after the time returned.
-func (l *Listener) Rest(now time.Time) (until time.Time, resting bool) {
+// CrashBackoff reports whether a crashed listener is backing off, and until when. The backoff begins with the first call
+// that sees the next item and ends with the first call at or after the returned time.
+func (l *Listener) CrashBackoff(now time.Time) (until time.Time, active bool) {
 	if !l.crashed || l.pending.len() == 0 {
 		return time.Time{}, false
 	}
-	if l.restsUntil.IsZero() {
-		l.restsUntil = now.Add(crashPause)
+	if l.backoffUntil.IsZero() {
+		l.backoffUntil = now.Add(crashBackoff)
 	}
-	if now.Before(l.restsUntil) {
-		return l.restsUntil, true
+	if now.Before(l.backoffUntil) {
+		return l.backoffUntil, true
 	}
 	l.crashed = false
 	return time.Time{}, false
 }
 
-// Deliver makes the oldest notification's call as one step: Begin, the call, Finish. It returns false if Begin had
-// nothing. A panic of the handler passes through; whoever recovers from it calls Crash.
+// Deliver delivers the oldest notification in one step: Begin, the call, Finish. It returns false if Begin returned nil. A
+// panic of the handler propagates; the caller that recovers from it must call Crash.
 func (l *Listener) Deliver() bool {
 	n := l.Begin()
 	if n == nil {
@@ -160,7 +161,7 @@ func (l *Listener) Deliver() bool {
 	return true
 }
 
-// drop forgets everything that waits.
+// drop discards all pending notifications.
 func (l *Listener) drop() {
 	l.removed = true
 	l.pending = ring{}

@@ -17,11 +17,11 @@ func TestI90MutationDetectorFindsChangedObjects(t *testing.T) {
 	inf.Reflector.OnPage(objects(a, pod("ns/b", 1)), "1", "", nil)
 	drainInformer(t, inf)
 	if d.Len() != 2 {
-		t.Fatalf("watches %d objects, want 2", d.Len())
+		t.Fatalf("tracks %d objects, want 2", d.Len())
 	}
 	must(t, d.Check(t0))
 	if at := d.NextCheck(); !at.Equal(t0.Add(time.Second)) {
-		t.Errorf("next check at %v", at)
+		t.Errorf("next check at %v, want %v", at, t0.Add(time.Second))
 	}
 	a.Labels = map[string]string{"changed": "in place"}
 	err := d.Check(t0.Add(time.Second))
@@ -40,10 +40,10 @@ func TestI90MutationDetectorRotates(t *testing.T) {
 	must(t, d.Check(t0.Add(mutationRetainPeriod+1)))
 	p.Name = "changed"
 	if d.Check(t0.Add(mutationRetainPeriod+2)) == nil {
-		t.Error("an object of the last two minutes is not watched")
+		t.Error("an object of the last two minutes is not tracked")
 	}
 	if err := d.Check(t0.Add(2*mutationRetainPeriod + 2)); err != nil || d.Len() != 0 {
-		t.Errorf("after two rotations: %v, %d watched", err, d.Len())
+		t.Errorf("after two rotations: %v, %d tracked", err, d.Len())
 	}
 }
 
@@ -58,7 +58,7 @@ func TestMutationDetectorSeesUpdates(t *testing.T) {
 	inf.Start(t0)
 	drainInformer(t, inf)
 	if d.Len() != 2 || l.Len() != 0 {
-		t.Errorf("watches %d objects, want the added and the updated one", d.Len())
+		t.Errorf("tracks %d objects, want the added and the updated one", d.Len())
 	}
 	for _, w := range d.recent {
 		if w.copy.(*v1.Pod) == w.object.(*v1.Pod) {

@@ -6,10 +6,10 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// NotificationType says which method of a handler a Notification becomes.
+// NotificationType selects the handler method that a Notification calls.
 type NotificationType uint8
 
-// The notification types. The zero value is none of them.
+// The notification types. The zero value is invalid.
 const (
 	NotifyAdd NotificationType = iota + 1
 	NotifyUpdate
@@ -29,7 +29,7 @@ func (t NotificationType) String() string {
 	return fmt.Sprintf("NotificationType(%d)", uint8(t))
 }
 
-// Notification is one call of a handler to be made. It is a value, so that rings of them need no allocation each.
+// Notification is one pending handler call. It is a value, so that a ring of them needs no allocation per entry.
 type Notification struct {
 	Type NotificationType
 	// IsInInitialList is for adds only (I41).
@@ -42,7 +42,7 @@ type Notification struct {
 	New any
 }
 
-// IsSync says whether this is an update that did not change the resourceVersion, which only syncing listeners get (I75).
+// IsSync reports whether n is an update that did not change the resourceVersion, which only syncing listeners get (I75).
 func (n *Notification) IsSync() bool {
 	if n.Type != NotifyUpdate {
 		return false
@@ -51,7 +51,7 @@ func (n *Notification) IsSync() bool {
 	return newMeta != nil && oldMeta != nil && newMeta.GetResourceVersion() == oldMeta.GetResourceVersion()
 }
 
-// Call makes the call.
+// Call calls the handler.
 func (n *Notification) Call(h cache.ResourceEventHandler) {
 	switch n.Type {
 	case NotifyAdd:

@@ -9,14 +9,14 @@ import (
 // DefaultPageSize is the limit of a paged list (I5).
 const DefaultPageSize = 500
 
-// pager gathers one list from its pages (I5 to I8).
+// pager assembles one list from its pages (I5 to I8).
 type pager struct {
 	next      metav1.ListOptions // the request to send
 	requested metav1.ListOptions // the first request
 	items     []any
-	rv        string // page 1's
+	rv        string // of page 1
 	paginated bool   // a page had a continue token
-	full      bool   // the pages expired, the whole list was asked for
+	full      bool   // the pages expired and the whole list was requested
 }
 
 func newPager(o metav1.ListOptions, pageSize int64) pager {
@@ -24,7 +24,7 @@ func newPager(o metav1.ListOptions, pageSize int64) pager {
 	return pager{next: o, requested: o}
 }
 
-// page takes a page and says whether the list is complete.
+// page adds a page and reports whether the list is complete.
 func (p *pager) page(items []runtime.Object, rv, cont string, remaining *int64) (done bool) {
 	if p.items == nil {
 		n := len(items)
@@ -44,16 +44,16 @@ func (p *pager) page(items []runtime.Object, rv, cont string, remaining *int64) 
 	}
 	p.paginated = true
 	p.next.Continue = cont
-	// A server refuses a resourceVersion beside a continue token (k85221).
+	// Servers reject a resourceVersion with a continue token (k85221).
 	p.next.ResourceVersion, p.next.ResourceVersionMatch = "", ""
 	return false
 }
 
-// maxPrealloc bounds how far a server's remainingItemCount is believed.
+// maxPrealloc limits how much of a server's remainingItemCount is trusted.
 const maxPrealloc = 1 << 22
 
-// failed says whether to send next instead of giving up: only if a continue token expired (I8).
-func (p *pager) failed(err error) (again bool) {
+// onError reports whether to send next instead of giving up: only if a continue token expired (I8).
+func (p *pager) onError(err error) (again bool) {
 	if p.full || p.next.Continue == "" || !apierrors.IsResourceExpired(err) {
 		return false
 	}

@@ -38,7 +38,7 @@ func TestI75SyncUpdatesGoToSyncingListenersOnly(t *testing.T) {
 	b, bLog := addLog(t, p, ListenerOptions{ResyncPeriod: period(0)}, t0)
 	p.Start()
 	if !p.ShouldResync(t0.Add(time.Minute)) {
-		t.Fatal("a minute has passed, a resync is due")
+		t.Fatal("no resync is due after a minute")
 	}
 	p.Distribute(note(NotifyUpdate, "k", 1, 1))
 	p.Distribute(note(NotifyUpdate, "k", 1, 2))
@@ -52,7 +52,7 @@ func TestI76NewListenersAreSyncingUntilTheFirstShouldResync(t *testing.T) {
 	p := &Processor{}
 	l, h := addLog(t, p, ListenerOptions{}, t0)
 	p.Start()
-	p.Distribute(note(NotifyUpdate, "k", 1, 1)) // k86015's replay, k127964
+	p.Distribute(note(NotifyUpdate, "k", 1, 1)) // replay as in k86015, k127964
 	p.ShouldResync(t0)
 	p.Distribute(note(NotifyUpdate, "k", 2, 2))
 	deliverAll(l)
@@ -81,7 +81,7 @@ func TestI78ResyncPeriods(t *testing.T) {
 	a, _ := addLog(t, p, ListenerOptions{}, t0)
 	b, _ := addLog(t, p, ListenerOptions{ResyncPeriod: period(time.Millisecond)}, t0)
 	if p.ResyncCheckPeriod != time.Second || b.ResyncPeriod() != time.Second {
-		t.Errorf("a request below the minimum gave check %v, own %v, want 1s", p.ResyncCheckPeriod, b.ResyncPeriod())
+		t.Errorf("a request below the minimum gave check period %v, own %v; want 1s", p.ResyncCheckPeriod, b.ResyncPeriod())
 	}
 	if a.ResyncPeriod() != time.Hour {
 		t.Errorf("a lower check period changed another listener's to %v", a.ResyncPeriod())
@@ -90,12 +90,12 @@ func TestI78ResyncPeriods(t *testing.T) {
 	p.Start()
 	late, _ := addLog(t, p, ListenerOptions{ResyncPeriod: period(2 * time.Second)}, t0)
 	if late.ResyncPeriod() != time.Minute || p.ResyncCheckPeriod != time.Minute {
-		t.Errorf("after start got %v, check %v, want the request raised to 1m", late.ResyncPeriod(), p.ResyncCheckPeriod)
+		t.Errorf("after start got %v, check period %v; want the request raised to 1m", late.ResyncPeriod(), p.ResyncCheckPeriod)
 	}
 	off := &Processor{}
 	never, _ := addLog(t, off, ListenerOptions{ResyncPeriod: period(time.Minute)}, t0)
 	if never.ResyncPeriod() != 0 || off.ShouldResync(t0.Add(time.Hour)) {
-		t.Errorf("check period 0 must disable resyncs, got %v", never.ResyncPeriod())
+		t.Errorf("got period %v with check period 0, want resyncs disabled", never.ResyncPeriod())
 	}
 }
 
@@ -125,12 +125,12 @@ func TestI80AfterStopNoHandlerIsAdded(t *testing.T) {
 		t.Fatalf("got %v, want ErrStopped", err)
 	}
 	if !inf.Processor.Stopped() || !inf.Reflector.Stopped() || !inf.Queue.IsClosed() {
-		t.Error("something did not stop")
+		t.Error("the informer did not stop completely")
 	}
 	r := inf.Reflector
 	inf.Start(t0)
 	if inf.Reflector != r || inf.Reflector.Want().Op != OpNone {
-		t.Error("a second start did something")
+		t.Error("a second Start had an effect")
 	}
 }
 
@@ -145,17 +145,17 @@ func TestI81RemoveDropsTheRingAndLetsTheCallFinish(t *testing.T) {
 	p.RemoveListener(l)
 	p.RemoveListener(l) // idempotent
 	if l.InFlight() == nil || l.Len() != 0 || !l.Removed() {
-		t.Fatalf("in flight %v, %d waiting", l.InFlight(), l.Len())
+		t.Fatalf("in flight %v, %d pending", l.InFlight(), l.Len())
 	}
 	n.Call(h)
 	l.Finish()
 	p.Distribute(note(NotifyAdd, "c", 0, 3))
 	if l.Deliver() {
-		t.Error("a removed listener got something")
+		t.Error("a removed listener received a notification")
 	}
 	equal(t, h.calls, []string{"add a@1"})
 	if other.Len() != 3 || len(p.Listeners()) != 1 {
-		t.Errorf("the other listener has %d waiting", other.Len())
+		t.Errorf("the other listener has %d pending", other.Len())
 	}
 }
 
@@ -163,20 +163,20 @@ func TestI83StalledListenerBlocksNobody(t *testing.T) {
 	p := &Processor{}
 	stalled, _ := addLog(t, p, ListenerOptions{}, t0)
 	quick, _ := addLog(t, p, ListenerOptions{}, t0)
-	if !p.Holds() {
-		t.Error("a processor that has listeners and was not started must hold the controller")
+	if !p.AwaitsStart() {
+		t.Error("AwaitsStart is false for a processor that has listeners and is not started")
 	}
 	p.Start()
-	const n = 3*ringKeep + 5
+	const n = 3*maxIdleSlots + 5
 	for i := range n {
 		p.Distribute(note(NotifyAdd, "k", 0, i+1))
 		quick.Deliver()
 	}
 	if quick.Len() != 0 {
-		t.Errorf("the quick one has %d waiting", quick.Len())
+		t.Errorf("the quick listener has %d pending", quick.Len())
 	}
 	if stalled.Len() != n {
-		t.Fatalf("the stalled one has %d waiting, want %d", stalled.Len(), n)
+		t.Fatalf("the stalled listener has %d pending, want %d", stalled.Len(), n)
 	}
 	for i := 0; ; i++ {
 		m := stalled.Begin()
@@ -188,7 +188,7 @@ func TestI83StalledListenerBlocksNobody(t *testing.T) {
 		}
 		stalled.Finish()
 	}
-	if len(stalled.pending.slots) > ringKeep {
+	if len(stalled.pending.slots) > maxIdleSlots {
 		t.Errorf("a drained ring keeps %d slots", len(stalled.pending.slots))
 	}
 }
@@ -215,21 +215,21 @@ func TestI85PanicSkipsTheItemAndRestsASecond(t *testing.T) {
 	p.Distribute(Notification{Type: NotifyAdd, Key: "a", New: pod("a", 1), IsInInitialList: true})
 	l.Begin()
 	l.Crash()
-	if _, resting := l.Rest(t0); resting {
-		t.Error("the rest begins when the next item is there")
+	if _, resting := l.CrashBackoff(t0); resting {
+		t.Error("the backoff began before the next item")
 	}
 	p.Distribute(note(NotifyAdd, "b", 0, 2))
 	later := t0.Add(10 * time.Second)
-	until, resting := l.Rest(later)
+	until, resting := l.CrashBackoff(later)
 	if !resting || !until.Equal(later.Add(time.Second)) || l.Deliver() {
-		t.Fatalf("rests %v until %v", resting, until)
+		t.Fatalf("backing off: %v until %v", resting, until)
 	}
-	if _, resting := l.Rest(until); resting || !l.Deliver() {
-		t.Fatal("the rest does not end")
+	if _, resting := l.CrashBackoff(until); resting || !l.Deliver() {
+		t.Fatal("the backoff does not end")
 	}
 	equal(t, h.calls, []string{"add b@2"})
 	if l.HasSynced() {
-		t.Error("an initial add that panicked never counts as finished")
+		t.Error("synced though the initial add panicked")
 	}
 }
 
@@ -242,7 +242,7 @@ func TestI86RegistrationSyncsWhenEveryInitialAddIsFinished(t *testing.T) {
 	upstream = true
 	l.Begin()
 	if l.HasSynced() {
-		t.Error("synced while the handler is in the add")
+		t.Error("synced while the handler is in its add")
 	}
 	l.Finish()
 	if !l.HasSynced() {

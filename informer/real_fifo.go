@@ -6,34 +6,33 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// maxBatch is the greatest number of deltas in a batch (I61).
+// maxBatch is the maximum number of deltas in a batch (I61).
 const maxBatch = 1000
 
-// RealFIFOOptions configures a RealFIFO. Either Atomic or KnownObjects must be set, and not both (I56, I57).
+// RealFIFOOptions configures a RealFIFO. Exactly one of Atomic and KnownObjects must be set (I56, I57).
 type RealFIFOOptions struct {
-	// KeyFunc gives an object's key. nil means MetaNamespaceKey.
+	// KeyFunc returns an object's key. nil means MetaNamespaceKey.
 	KeyFunc cache.KeyFunc
-	// KnownObjects is the store that the queue's consumer fills: Replace and Resync are worked out against it.
+	// KnownObjects is the store that the queue's consumer fills: Replace and Resync are computed against it.
 	KnownObjects cache.KeyListerGetter
-	// Atomic makes Replace and Resync one delta each, worked out when they are processed (I57, I59).
+	// Atomic makes Replace and Resync one delta each, resolved when it is processed (I57, I59).
 	Atomic bool
 	// EmitBookmarks makes Bookmark enqueue a delta. It needs Atomic.
 	EmitBookmarks bool
-	// Batch makes Pop take out many deltas at once where it may (I61). client-go's informers do.
+	// Batch lets Pop return many deltas at once where possible (I61), as client-go's informers do.
 	Batch bool
-	// UnlockWhileProcessing lets the queue be written to between Pop and Done while it is short (I60). It needs Atomic.
+	// UnlockWhileProcessing allows writes between Pop and Done while the queue is short (I60). It needs Atomic.
 	UnlockWhileProcessing bool
-	// Transformer is applied to every object but tombstones and resyncs (I43). nil means none.
+	// Transformer is applied to every object except tombstones and resyncs (I43). nil means none.
 	Transformer cache.TransformFunc
-	// OnEnqueue observes what is enqueued. nil costs nothing.
+	// OnEnqueue observes enqueued deltas. nil costs nothing.
 	OnEnqueue EnqueueFunc
 }
 
-// RealFIFO queues every event by itself in the order of arrival, across keys (I52 to I61). It is not safe for concurrent
-// use.
+// RealFIFO queues every event separately in order of arrival, across keys (I52 to I61). It is not safe for concurrent use.
 //
-// Its count of the initial population falls at Done, after processing (I55). Known objects are walked in ascending key
-// order, where client-go follows map order.
+// Its count of the initial population drops at Done, after processing (I55). It walks known objects in ascending key order,
+// where client-go follows map order.
 type RealFIFO struct {
 	keyFunc       cache.KeyFunc
 	plainKeys     bool // keyFunc is MetaNamespaceKey
@@ -50,11 +49,11 @@ type RealFIFO struct {
 	entries []realEntry // ring, a power of two long; entry n is at n&(len-1)
 	head    uint64
 	tail    uint64
-	popped  cache.Deltas // what the last Pop lent out
+	popped  cache.Deltas // lent out by the last Pop
 	keys    []string
 	inBatch map[string]struct{} // scratch of popBatch
 	undone  int                 // deltas popped and not Done
-	locked  bool                // by the processing of what was popped
+	locked  bool                // while a popped entry is processed
 }
 
 type realEntry struct {
@@ -66,13 +65,13 @@ type realEntry struct {
 func NewRealFIFO(o RealFIFOOptions) *RealFIFO {
 	switch {
 	case o.Atomic && o.KnownObjects != nil:
-		panic("coding error: RealFIFOOptions.KnownObjects must be nil when Atomic is set: an atomic queue does not look at the store")
+		panic("coding error: RealFIFOOptions.KnownObjects must be nil when Atomic is set: an atomic queue does not read the store")
 	case !o.Atomic && o.KnownObjects == nil:
-		panic("coding error: RealFIFOOptions.KnownObjects must be set when Atomic is not: Replace is worked out against it")
+		panic("coding error: RealFIFOOptions.KnownObjects must be set when Atomic is not: Replace is computed against it")
 	case !o.Atomic && o.EmitBookmarks:
 		panic("coding error: RealFIFOOptions.EmitBookmarks needs Atomic: otherwise a bookmark may overtake the events it covers")
 	case !o.Atomic && o.UnlockWhileProcessing:
-		panic("coding error: RealFIFOOptions.UnlockWhileProcessing needs Atomic: otherwise a Replace looks at a half-written store")
+		panic("coding error: RealFIFOOptions.UnlockWhileProcessing needs Atomic: otherwise a Replace reads a half-written store")
 	}
 	f := &RealFIFO{
 		keyFunc:       o.KeyFunc,
@@ -83,7 +82,7 @@ func NewRealFIFO(o RealFIFOOptions) *RealFIFO {
 		unlocks:       o.UnlockWhileProcessing,
 		transformer:   o.Transformer,
 		onEnqueue:     o.OnEnqueue,
-		entries:       make([]realEntry, 2*fifoScan),
+		entries:       make([]realEntry, 2*maxScan),
 	}
 	if f.keyFunc == nil {
 		f.keyFunc, f.plainKeys = MetaNamespaceKey, true
@@ -105,26 +104,26 @@ func (f *RealFIFO) Add(obj any) error { return f.write(cache.Added, obj) }
 // Update enqueues an Updated delta.
 func (f *RealFIFO) Update(obj any) error { return f.write(cache.Updated, obj) }
 
-// Delete enqueues a Deleted delta, whether or not anybody has the key (I53).
+// Delete enqueues a Deleted delta, whether or not the key is known (I53).
 func (f *RealFIFO) Delete(obj any) error { return f.write(cache.Deleted, obj) }
 
-// WriteKeyed implements KeyedWriter. After a transformer the key is computed all the same: it may be another one.
+// WriteKeyed implements KeyedWriter. With a transformer the key is computed anyway, since it may have changed.
 func (f *RealFIFO) WriteKeyed(t cache.DeltaType, key string, obj any) error {
 	if !f.plainKeys || f.transformer != nil {
 		return f.write(t, obj)
 	}
-	f.pop.touched()
+	f.pop.touch()
 	f.enqueue(t, key, obj)
 	return nil
 }
 
 func (f *RealFIFO) write(t cache.DeltaType, obj any) error {
-	f.pop.touched()
+	f.pop.touch()
 	return f.transformAndEnqueue(t, obj)
 }
 
-// transformAndEnqueue is the way in for objects that come from outside. The key is that of the transformed object, which
-// is what the consumer stores.
+// transformAndEnqueue enqueues objects that come from outside, under the key of the transformed object, which the consumer
+// stores.
 func (f *RealFIFO) transformAndEnqueue(t cache.DeltaType, obj any) error {
 	key, err := f.KeyOf(obj)
 	if err != nil {
@@ -135,7 +134,7 @@ func (f *RealFIFO) transformAndEnqueue(t cache.DeltaType, obj any) error {
 			if obj, err = f.transformer(obj); err != nil {
 				return err
 			}
-			// A transformer that takes the key away is found out when the delta is processed, as in client-go.
+			// A transformer that removes the key is detected when the delta is processed, as in client-go.
 			if transformed, err := f.KeyOf(obj); err == nil {
 				key = transformed
 			}
@@ -168,9 +167,9 @@ func (f *RealFIFO) grow() {
 	}
 }
 
-// Replace enqueues one ReplacedAll if the queue is atomic (I57). Otherwise it enqueues tombstones for what the queue or the
-// known objects have and the list has not, and then the list as Replaced (I54). The first Replace sets the count of the
-// initial population to the length of the queue (I55). An error leaves what was enqueued before it.
+// Replace enqueues one ReplacedAll if the queue is atomic (I57). Otherwise it enqueues tombstones for the keys that the
+// queue or the known objects have and the list does not, and then the list as Replaced (I54). The first Replace sets the
+// count of the initial population to the length of the queue (I55). On an error, deltas already enqueued stay.
 func (f *RealFIFO) Replace(list []any, resourceVersion string) error {
 	var err error
 	if f.atomic {
@@ -283,8 +282,8 @@ func (f *RealFIFO) Bookmark(resourceVersion string) error {
 	return nil
 }
 
-// Pop takes out the oldest delta, or a batch if the queue was made with Batch. Until Done the queue does not count it as
-// processed; a Pop before that counts the one before as done.
+// Pop removes the oldest delta, or a batch if Batch is set. It does not count as processed until Done; the next Pop implies
+// Done for the previous one.
 func (f *RealFIFO) Pop(p *Popped) bool {
 	if f.head == f.tail {
 		return false
@@ -307,8 +306,8 @@ func (f *RealFIFO) Pop(p *Popped) bool {
 	} else {
 		p.Keys = f.keys
 	}
-	if f.head == f.tail && len(f.entries) > fifoKeep {
-		f.entries = make([]realEntry, 2*fifoScan)
+	if f.head == f.tail && len(f.entries) > maxIdleEntries {
+		f.entries = make([]realEntry, 2*maxScan)
 	}
 	return true
 }
@@ -321,8 +320,8 @@ func (f *RealFIFO) take() {
 	f.head++
 }
 
-// popBatch takes deltas until one that may not be batched, a key that the batch has already, the end of the initial
-// population, or the limit (I61). A delta that may not be batched goes alone.
+// popBatch takes deltas up to one that cannot be batched, a key already in the batch, the end of the initial population, or
+// the limit (I61). A delta that cannot be batched goes alone.
 func (f *RealFIFO) popBatch() {
 	limit := min(f.Len(), maxBatch)
 	if f.pop.remaining > 0 {
@@ -347,7 +346,7 @@ func (f *RealFIFO) popBatch() {
 	clear(f.inBatch)
 }
 
-// Done lets the count of the initial population fall (I55).
+// Done lowers the count of the initial population (I55).
 func (f *RealFIFO) Done() {
 	f.locked = false
 	if f.undone > 0 {
@@ -356,15 +355,15 @@ func (f *RealFIFO) Done() {
 	}
 }
 
-// Locked says whether writers have to wait for Done: an entry is being processed, and the queue does not unlock for that,
-// or is so long that it must not grow meanwhile (I60).
+// Locked reports whether writers have to wait for Done: an entry is being processed, and the queue either does not unlock
+// meanwhile or is too long to grow (I60).
 func (f *RealFIFO) Locked() bool { return f.locked }
 
 // Transformer returns the function applied to objects, or nil.
 func (f *RealFIFO) Transformer() cache.TransformFunc { return f.transformer }
 
-// HasSynced says whether everything of the first Replace was processed, or an Add, Update or Delete came first. After an
-// empty Replace a plain queue has synced at once, an atomic one when its one delta was processed (I58).
+// HasSynced reports whether everything from the first Replace was processed, or an Add, Update or Delete came first. After
+// an empty Replace a plain queue has synced at once, an atomic one when its one delta is processed (I58).
 func (f *RealFIFO) HasSynced() bool { return f.pop.synced }
 
 // Len returns the number of queued deltas.
@@ -373,5 +372,5 @@ func (f *RealFIFO) Len() int { return int(f.tail - f.head) }
 // Close marks the queue as closed (I42).
 func (f *RealFIFO) Close() { f.closed = true }
 
-// IsClosed says whether Close was called.
+// IsClosed reports whether Close was called.
 func (f *RealFIFO) IsClosed() bool { return f.closed }

@@ -12,7 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The queue gives what client-go's RealFIFO gives in its plain and its atomic mode, popped one by one or in batches.
+// TestRealFIFOAgainstClientGo compares every answer with client-go's RealFIFO in plain and atomic mode, popped singly or in
+// batches.
 func TestRealFIFOAgainstClientGo(t *testing.T) {
 	for _, atomic := range []bool{false, true} {
 		for _, batch := range []bool{false, true} {
@@ -83,7 +84,7 @@ func realFIFOAgainstClientGo(t *rapid.T, atomic, batch bool) {
 		pop(t)
 	}
 	if _, err := theirs.Pop(func(any, bool) error { return nil }); !errors.Is(err, cache.ErrFIFOClosed) {
-		t.Fatalf("ours is empty, client-go's Pop returned %v", err)
+		t.Fatalf("our queue is empty, but client-go's Pop returned %v", err)
 	}
 }
 
@@ -94,7 +95,8 @@ func popRealBoth(t *rapid.T, ours *RealFIFO, theirs *cache.RealFIFO, batch bool,
 	}
 	gotOurs := fmt.Sprint(showDeltas(p.Deltas), p.IsInInitialList, ours.HasSynced(), p.Keys != nil)
 	gotTheirs := ""
-	// HasSynced is not asked inside: without unlocking client-go holds its lock there. The IsDone channel can be.
+	// HasSynced cannot be called inside: unless it unlocks, client-go holds its lock there. The channel of IsDone can be
+	// read.
 	single := func(obj any, initial bool) error {
 		gotTheirs = fmt.Sprint(showDeltas(obj.(cache.Deltas)), initial, cache.IsDone(theirs.HasSyncedChecker()), false)
 		return nil
@@ -117,7 +119,7 @@ func popRealBoth(t *rapid.T, ours *RealFIFO, theirs *cache.RealFIFO, batch bool,
 			key = p.Keys[i]
 		}
 		if want, _ := ours.KeyOf(d); batchable(d.Type) && key != want {
-			t.Fatalf("key %q of %s", key, show(d.Object))
+			t.Fatalf("wrong key %q for %s", key, show(d.Object))
 		}
 		if batchable(d.Type) {
 			applyKnown(known, &Popped{Deltas: cache.Deltas{d}})
@@ -236,11 +238,11 @@ func TestI59I65ReplacedAllIsWorkedOutWhenProcessed(t *testing.T) {
 		"delete ~a(a@1)", "delete ~b(b@1)", "delete ~queued(queued@2)", "add new@3", "update c@1→c@1",
 	})
 	if rv := g.x.LastStoreSyncResourceVersion(); rv != "3" {
-		t.Errorf("store at %s", rv)
+		t.Errorf("store at resourceVersion %s", rv)
 	}
 	must(t, g.q.Replace(anys("no key"), "4"))
 	if _, err := g.c.Step(); err == nil {
-		t.Error("a list without keys was taken")
+		t.Error("a list without keys was accepted")
 	}
 	equal(t, g.x.ListKeys(), []string{"c", "new"})
 }
@@ -253,12 +255,12 @@ func TestI60WritersEnterWhileProcessingUnlessTheQueueIsLong(t *testing.T) {
 	var p Popped
 	f.Pop(&p)
 	if !f.Locked() {
-		t.Error("2000 queued: must stay locked")
+		t.Error("unlocked with 2000 queued")
 	}
 	f.Done()
 	f.Pop(&p)
 	if f.Locked() {
-		t.Error("1999 queued: must unlock")
+		t.Error("locked with 1999 queued")
 	}
 }
 
@@ -280,7 +282,7 @@ func TestI61Batches(t *testing.T) {
 	var p Popped
 	f.Pop(&p)
 	if len(p.Deltas) != maxBatch || len(p.Keys) != maxBatch {
-		t.Errorf("batch of %d", len(p.Deltas))
+		t.Errorf("batch of %d deltas with %d keys, want %d each", len(p.Deltas), len(p.Keys), maxBatch)
 	}
 	g := NewRealFIFO(RealFIFOOptions{KnownObjects: NewIndexer(IndexerOptions{}), Batch: true})
 	must(t, g.Replace(anys(pod("a", 1), pod("b", 1)), "1"))
@@ -295,7 +297,7 @@ func TestI66SyncAllUpdatesEverythingToItself(t *testing.T) {
 	must(t, g.q.Resync())
 	equal(t, g.drain(t)[2:], []string{"update a@1→a@1", "update b@1→b@1"})
 	if rv := g.x.LastStoreSyncResourceVersion(); rv != "9" {
-		t.Errorf("store at %s: a resync must not write", rv)
+		t.Errorf("store at resourceVersion %s: a resync must not write", rv)
 	}
 }
 

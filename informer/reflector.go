@@ -10,68 +10,70 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// defaultMinWatchTimeout is also the least that ReflectorOptions.MinWatchTimeout can be (I25).
+// defaultMinWatchTimeout is also the lower bound of ReflectorOptions.MinWatchTimeout (I25).
 const defaultMinWatchTimeout = 5 * time.Minute
 
-// ReflectorOptions configures a Reflector. Queue must be set; the zero value of the rest is what client-go's Reflector
-// does by default, without a resync.
+// ReflectorOptions configures a Reflector. Queue must be set; the zero value of the rest gives the defaults of client-go's
+// Reflector, without a resync.
 type ReflectorOptions struct {
-	// Queue is written to.
+	// Queue is the destination.
 	Queue QueueWriter
 	// Name appears in errors.
 	Name string
 	// TypeDescription names the type in errors. "" means the expected type's name.
 	TypeDescription string
-	// ExpectedType is an example of the objects to accept, nil for any. For an *unstructured.Unstructured with apiVersion and
-	// kind, those count too (I29).
+	// ExpectedType is an example of the accepted objects, nil for any. An *unstructured.Unstructured with apiVersion and
+	// kind must match in those too (I29).
 	ExpectedType any
-	// ResyncPeriod is the time between two resyncs while watching, 0 for never (I38).
+	// ResyncPeriod is the time between resyncs while watching; 0 disables them (I38).
 	ResyncPeriod time.Duration
-	// ShouldResync is asked each ResyncPeriod whether to resync. nil means yes.
+	// ShouldResync decides after each ResyncPeriod whether to resync. nil means always.
 	ShouldResync func(now time.Time) bool
-	// WatchListPageSize is the limit of lists, 0 for client-go's choice (I5).
+	// WatchListPageSize is the limit of lists; 0 means client-go's choice (I5).
 	WatchListPageSize int64
-	// MinWatchTimeout is the least timeout asked for a watch, if it is more than 5 minutes; the greatest is its double (I25).
+	// MinWatchTimeout is the shortest timeout requested for a watch, at least 5 minutes; the longest is twice that (I25).
 	MinWatchTimeout time.Duration
-	// MaxInternalErrorRetryDuration is for how long in-stream internal errors lead to a new watch, not a new list (I34).
+	// MaxInternalErrorRetryDuration is how long in-stream internal errors lead to a new watch instead of a new list (I34).
 	MaxInternalErrorRetryDuration time.Duration
-	// WatchList makes each round begin with a streaming list, and a LIST only if that fails (I13). client-go does so unless
-	// the client says that it cannot.
+	// WatchList starts each round with a streaming list, falling back to a LIST if that fails (I13). client-go does so
+	// unless the client declares that it cannot.
 	WatchList bool
-	// WatchListCompleted is told what a streaming list received, in ascending key order, before it goes to the queue: the
-	// place for CheckConsistency (I24). The slice must not be kept.
+	// WatchListCompleted receives the result of a streaming list, in ascending key order, before the queue does: the place
+	// for CheckConsistency (I24). It must not retain the slice.
 	WatchListCompleted func(resourceVersion string, items []any)
-	// Backoff has the parameters of the delay between attempts (I12).
+	// Backoff configures the delay between attempts (I12).
 	Backoff BackoffOptions
-	// Random returns a number in [0,1), for jitter and watch timeouts. nil means always 0.
+	// Random returns a number in [0,1) for jitter and watch timeouts. nil means always 0.
 	Random func() float64
-	// WatchErrorHandler is told why a ListAndWatch failed, before the backoff (I11). nil means nobody is.
+	// WatchErrorHandler is called with the error of a failed ListAndWatch, before the backoff (I11). It may be nil.
 	WatchErrorHandler func(err error)
-	// HandleError is told what client-go only logs: skipped events and errors of the queue (I29, I30). nil means nobody is.
+	// HandleError is called with the errors that client-go only logs: skipped events and queue errors (I29, I30). It may be
+	// nil.
 	HandleError func(err error)
-	// OnResourceVersion is told each resourceVersion that the watch reached, as client-go's ResourceVersionUpdater is.
+	// OnResourceVersion is called with each resourceVersion that the watch reaches, like client-go's
+	// ResourceVersionUpdater.
 	OnResourceVersion func(resourceVersion string)
 }
 
-// phase is where a Reflector stands.
+// phase is the state of a Reflector.
 type phase uint8
 
 const (
 	phaseNew              phase = iota
-	phaseWatchListOpening       // a WATCH that begins with the initial events is out
+	phaseWatchListOpening       // a WATCH that begins with the initial events is in flight
 	phaseWatchListing           // its initial events are coming
-	phaseWatchListBackoff       // a busy server: the watch-list is tried again later (I18)
-	phaseListing                // a LIST is out
-	phaseOpening                // a WATCH is out, its stream not open yet
+	phaseWatchListBackoff       // busy server: the watch-list is retried later (I18)
+	phaseListing                // a LIST is in flight
+	phaseOpening                // a WATCH is in flight, its stream not open yet
 	phaseWatching               // the stream is open
-	phaseWatchBackoff           // a busy server: the watch is tried again later, without a list (I33)
+	phaseWatchBackoff           // busy server: the watch is retried later, without a list (I33)
 	phaseBackoff                // ListAndWatch returned, another follows (I12)
 	phaseStopped
 )
 
 // Reflector keeps a queue up to date with a server: it lists, then watches, and starts over when that ends (I1 to I39). It
-// does nothing itself. Want says what it is waiting for; the On methods tell it what happened, and those that do not
-// answer its current want are ignored. Time is what Start, SetTime and OnTime said it is: call one of them first when it has moved.
+// performs no I/O. Want says what it is waiting for; the On methods report what happened, and are ignored if they do not
+// answer the current want. Its clock is set by Start, SetTime and OnTime: call one of them first when time has passed.
 //
 // It is not safe for concurrent use.
 type Reflector struct {
@@ -90,17 +92,17 @@ type Reflector struct {
 	unavailable   bool // the last LIST at lastSyncRV got a 410 or too-large (I2)
 	paginatedList bool // the server pages even lists at "0" (I6)
 
-	initial  initialEvents // of the watch-list under way
-	stopping bool          // Stop was called in a wait that ignores it (I18)
+	initial  initialEvents // of the current watch-list
+	stopping bool          // Stop was called during a backoff that ignores it (I18)
 
 	pager     pager
-	listedRV  string // asked for by the first attempt of this list
-	relisting bool   // the list is being tried again at "" (I3)
+	listedRV  string // requested by the first attempt of this list
+	relisting bool   // the list is being retried at "" (I3)
 
 	stream    stream
 	retry     retryDeadline
-	resyncAt  time.Time // zero: no resync timer runs
-	resyncErr error     // of a resync while no stream was open to end (I39)
+	resyncAt  time.Time // zero: the resync timer is not running
+	resyncErr error     // of a resync while no stream was open (I39)
 }
 
 // NewReflector returns a Reflector that waits for Start.
@@ -137,32 +139,34 @@ func (r *Reflector) Name() string { return r.o.Name }
 // TypeDescription returns the name of the expected type.
 func (r *Reflector) TypeDescription() string { return r.o.TypeDescription }
 
-// LastSyncResourceVersion is that of the last list or accepted event (I10, I27); "" before the first list.
+// LastSyncResourceVersion returns the resourceVersion of the last list or accepted event (I10, I27), or "" before the first
+// list.
 func (r *Reflector) LastSyncResourceVersion() string { return r.lastSyncRV }
 
-// Watching says whether a watch stream is open and past its initial events, if it has any.
+// Watching reports whether a watch stream is open and past its initial events, if it has any.
 func (r *Reflector) Watching() bool { return r.phase == phaseWatching }
 
-// StreamOpen says whether a watch stream is open: OnEvent and OnWatchClosed are heard.
+// StreamOpen reports whether a watch stream is open, so that OnEvent and OnWatchClosed apply.
 func (r *Reflector) StreamOpen() bool {
 	return r.phase == phaseWatching || r.phase == phaseWatchListing
 }
 
-// Stopped says whether Stop has taken effect.
+// Stopped reports whether Stop has taken effect.
 func (r *Reflector) Stopped() bool { return r.phase == phaseStopped }
 
-// Want returns what the Reflector is waiting for. It is the Reflector's own: read it, and read it again when Seq changed.
+// Want returns what the Reflector is waiting for. It belongs to the Reflector: do not modify it, and read it again when Seq
+// changes.
 func (r *Reflector) Want() *Want { return &r.want }
 
-// Seq is Want().Seq.
+// Seq returns Want().Seq.
 func (r *Reflector) Seq() uint64 { return r.want.Seq }
 
-// NextResync is when the resync timer fires, and whether it runs: only while watching (I38).
+// NextResync returns when the resync timer fires and whether it is running, which it is only while watching (I38).
 func (r *Reflector) NextResync() (at time.Time, running bool) {
 	return r.resyncAt, !r.resyncAt.IsZero()
 }
 
-// NextTime is when OnTime has something to do: the end of a sleep, the resync timer or the warning of a missing bookmark,
+// NextTime returns when OnTime is next due: the end of a sleep, the resync timer or the warning about a missing bookmark,
 // whichever is first.
 func (r *Reflector) NextTime() (at time.Time, any bool) {
 	at, any = r.NextResync()
@@ -175,7 +179,7 @@ func (r *Reflector) NextTime() (at time.Time, any bool) {
 	return at, any
 }
 
-// Start begins the first list. A second Start does nothing.
+// Start begins the first list. A second Start is a no-op.
 func (r *Reflector) Start(now time.Time) {
 	if r.phase != phaseNew {
 		return
@@ -185,8 +189,8 @@ func (r *Reflector) Start(now time.Time) {
 	r.listAndWatch()
 }
 
-// Stop ends everything: a list under way is dropped without a Replace (I9), a stream is closed. Only the wait before a
-// watch-list's next attempt is sat out (I18).
+// Stop ends everything: a list in flight is dropped without a Replace (I9), a stream is closed. Only the backoff before a
+// watch-list's next attempt runs to its end (I18).
 func (r *Reflector) Stop() {
 	switch r.phase {
 	case phaseStopped:
@@ -204,11 +208,11 @@ func (r *Reflector) stop() {
 	r.await(phaseStopped, Want{Op: OpNone})
 }
 
-// SetTime moves the time to now and leaves what has become due to the next OnTime: a timer and an answer that are there at
-// the same time can be seen in either order.
+// SetTime advances the time to now and leaves what has become due to the next OnTime: a timer and an answer that are both
+// ready can be handled in either order.
 func (r *Reflector) SetTime(now time.Time) { r.now = now }
 
-// OnTime moves the time to now and does what has become due: a resync, then the end of a sleep.
+// OnTime advances the time to now and handles what has become due: a resync, then the end of a sleep.
 func (r *Reflector) OnTime(now time.Time) {
 	r.now = now
 	if !r.resyncAt.IsZero() && !now.Before(r.resyncAt) {
@@ -218,7 +222,7 @@ func (r *Reflector) OnTime(now time.Time) {
 		r.wake()
 	}
 	if r.phase == phaseWatchListing {
-		r.warnOfMissingBookmark()
+		r.warnMissingBookmark()
 	}
 }
 
@@ -243,7 +247,7 @@ func (r *Reflector) await(p phase, w Want) {
 	r.want = w
 }
 
-// sleep waits for the next backoff delay. Waits within a watch and between attempts share one backoff (I12).
+// sleep waits for the next backoff delay. Delays within a watch and between attempts share one Backoff (I12).
 func (r *Reflector) sleep(p phase) {
 	r.await(p, Want{Op: OpSleep, Until: r.now.Add(r.backoff.Next(r.now, r.random()))})
 }
@@ -270,9 +274,8 @@ func (r *Reflector) listAndWatch() {
 	}
 }
 
-// returned ends a round: the error, if any, is reported, and the next round follows after the backoff, whether or not
-// there was one (I11, I12).
-func (r *Reflector) returned(err error) {
+// endRound ends a round: it reports the error, if any, and the next round follows after the backoff either way (I11, I12).
+func (r *Reflector) endRound(err error) {
 	r.resyncAt = time.Time{}
 	if err != nil && r.o.WatchErrorHandler != nil {
 		r.o.WatchErrorHandler(err)
@@ -280,8 +283,8 @@ func (r *Reflector) returned(err error) {
 	r.sleep(phaseBackoff)
 }
 
-// beginWatching begins the watching part of a round. The resync timer starts from zero each time, so a round that never
-// lasts a ResyncPeriod never resyncs (I38).
+// beginWatching begins the watching part of a round. The resync timer restarts each time, so rounds shorter than
+// ResyncPeriod never resync (I38).
 func (r *Reflector) beginWatching() {
 	r.retry = retryDeadline{max: r.o.MaxInternalErrorRetryDuration}
 	r.resyncErr = nil
@@ -305,15 +308,15 @@ func (r *Reflector) resync() {
 	}
 }
 
-// watchTimeout is uniform between the minimum and its double, in whole seconds (I25).
+// watchTimeout returns a uniform random timeout between the minimum and twice that, in whole seconds (I25).
 func (r *Reflector) watchTimeout() *int64 {
 	least := r.minTimeout.Seconds()
 	seconds := int64(least + r.random()*least)
 	return &seconds
 }
 
-// isTable says whether obj is one of the Table kinds, which a server sends to those who ask for it by mistake and which
-// hold no objects (k132926).
+// isTable reports whether gvk is one of the Table kinds, which clients can request by mistake and which hold no objects
+// (k132926).
 func isTable(gvk schema.GroupVersionKind) bool {
 	return gvk.Kind == "Table" && gvk.Group == metav1.GroupName && (gvk.Version == "v1" || gvk.Version == "v1beta1")
 }

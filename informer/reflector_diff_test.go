@@ -24,8 +24,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A script answers the requests of a Reflector one after the other, whatever they are: each entry has an answer to a LIST
-// and one to a WATCH.
+// A scriptEntry answers one request of a Reflector: it has an answer for a LIST and one for a WATCH.
 type scriptEntry struct {
 	listErr error
 	items   []*v1.Pod
@@ -38,7 +37,7 @@ type scriptEntry struct {
 }
 
 type scriptEvent struct {
-	in time.Duration // after the event before
+	in time.Duration // after the previous event
 	e  watch.Event
 }
 
@@ -73,7 +72,7 @@ func drawEntry(t *rapid.T) (e scriptEntry) {
 	for i := range rapid.IntRange(0, 2).Draw(t, "items") {
 		e.items = append(e.items, pod(fmt.Sprintf("item%d", i), rv()))
 	}
-	// Fractions of a millisecond keep events, resyncs and backoffs apart: their order at one instant client-go leaves to
+	// Fractions of a millisecond keep events, resyncs and backoffs apart: at one instant client-go leaves their order to
 	// chance.
 	gap := func() time.Duration {
 		return time.Duration(rapid.SampledFrom([]int{0, 1, 400, 999, 1000, 2500}).Draw(t, "ms"))*time.Millisecond + 13*time.Microsecond
@@ -107,12 +106,12 @@ func drawEvent(t *rapid.T, rv int) watch.Event {
 	return watch.Event{Type: watch.Added, Object: pod(key, rv)}
 }
 
-// journal is what can be seen of a Reflector from outside: its requests and its writes, with their times.
+// journal records the observable behaviour of a Reflector: its requests and its writes, with their times.
 type journal struct {
 	mu    sync.Mutex
 	now   func() time.Duration
 	lines []string
-	over  bool // the script is: what is done while stopping is not compared
+	over  bool // the script has ended: actions while stopping are not compared
 }
 
 func (j *journal) log(format string, args ...any) error {
@@ -136,7 +135,7 @@ func (j *journal) Resync() error {
 	j.log("resync")
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if len(j.lines)%5 == 0 { // now and then, and at the same place in both journals
+	if len(j.lines)%5 == 0 { // occasionally, at the same place in both journals
 		return errBoom
 	}
 	return nil
@@ -160,7 +159,7 @@ func runOurs(s script) []string {
 		OnResourceVersion: j.UpdateResourceVersion,
 	})
 	r.Start(now)
-	// until lets time pass to at, through every timer on the way, and says whether the want is still the same.
+	// until advances time to at, through every timer in between, and reports whether the want is still the same.
 	until := func(at time.Time) bool {
 		seq := r.Seq()
 		for {
@@ -218,7 +217,7 @@ func playOurs(r *Reflector, e scriptEntry, until func(time.Time) bool, now *time
 	}
 }
 
-// scriptedServer is the script as a ListerWatcher.
+// scriptedServer is a ListerWatcher that plays a script.
 type scriptedServer struct {
 	j    *journal
 	s    script
@@ -316,8 +315,8 @@ func runTheirs(t *testing.T, s script) (lines []string) {
 	return lines
 }
 
-// Our Reflector sends the requests and makes the writes of client-go's, at the same times, whatever it is answered
-// (I1 to I39).
+// TestReflectorAgainstClientGo: whatever the answers, our Reflector sends the same requests and makes the same writes as
+// client-go's, at the same times (I1 to I39).
 func TestReflectorAgainstClientGo(t *testing.T) {
 	handlers := utilruntime.ErrorHandlers
 	utilruntime.ErrorHandlers = nil // the default ones sleep in real time
@@ -330,7 +329,7 @@ func TestReflectorAgainstClientGo(t *testing.T) {
 			for i < min(len(ours), len(theirs)) && ours[i] == theirs[i] {
 				i++
 			}
-			rt.Fatalf("the same up to %d:\n%s\nthen ours:\n%s\nand client-go's:\n%s", i, strings.Join(ours[max(0, i-6):i], "\n"),
+			rt.Fatalf("equal up to %d:\n%s\nthen ours:\n%s\nand client-go's:\n%s", i, strings.Join(ours[max(0, i-6):i], "\n"),
 				strings.Join(ours[i:min(len(ours), i+3)], "\n"), strings.Join(theirs[i:min(len(theirs), i+3)], "\n"))
 		}
 	})

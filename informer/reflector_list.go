@@ -21,8 +21,8 @@ func (r *Reflector) sendList(p pager) {
 	r.await(phaseListing, Want{Op: OpList, Options: p.next})
 }
 
-// relistResourceVersion is what a list asks for: nothing older than what was seen, any age the first time, and the newest
-// if the server could not give what was seen (I1).
+// relistResourceVersion returns the resourceVersion to list at: nothing older than what was seen, any age the first time,
+// and the newest if the server could not serve what was seen (I1).
 func (r *Reflector) relistResourceVersion() string {
 	switch {
 	case r.unavailable:
@@ -44,24 +44,24 @@ func (r *Reflector) pageSize(rv string) int64 {
 	return 0
 }
 
-// OnList answers an OpList with a decoded list object, which it takes apart for OnPage. The items of a list of structs are
-// copied, so that keeping one does not keep all (k113305).
+// OnList answers an OpList with a decoded list object, which it unpacks for OnPage. The items of a list of structs are
+// copied, so that one item does not keep the whole list in memory (k113305).
 func (r *Reflector) OnList(list runtime.Object) {
 	if r.phase != phaseListing {
 		return
 	}
 	m, err := meta.ListAccessor(list)
 	if err != nil {
-		r.returned(fmt.Errorf("failed to list %v: %w", r.o.TypeDescription, fmt.Errorf("returned object must be a list: %w", err)))
+		r.endRound(fmt.Errorf("failed to list %v: %w", r.o.TypeDescription, fmt.Errorf("returned object must be a list: %w", err)))
 		return
 	}
 	if u, ok := list.(*unstructured.UnstructuredList); ok && isTable(u.GroupVersionKind()) {
-		r.returned(fmt.Errorf("failed to list %v: unsupported list gvk: %v", r.o.TypeDescription, u.GroupVersionKind()))
+		r.endRound(fmt.Errorf("failed to list %v: unsupported list gvk: %v", r.o.TypeDescription, u.GroupVersionKind()))
 		return
 	}
 	items, err := meta.ExtractListWithAlloc(list)
 	if err != nil {
-		r.returned(fmt.Errorf("unable to understand list result of type %T: %w", list, err))
+		r.endRound(fmt.Errorf("unable to understand list result of type %T: %w", list, err))
 		return
 	}
 	r.OnPage(items, m.GetResourceVersion(), m.GetContinue(), m.GetRemainingItemCount())
@@ -80,13 +80,13 @@ func (r *Reflector) OnPage(items []runtime.Object, rv, cont string, remaining *i
 	}
 	done := r.pager
 	r.pager = pager{}
-	// Pages at "0" mean that the server has no watch cache; pages at "" are normal and say nothing (I6).
+	// Pages at "0" mean that the server has no watch cache; pages at "" are normal and mean nothing (I6).
 	if r.listedRV == "0" && done.paginated {
 		r.paginatedList = true
 	}
 	r.unavailable = false
 	if err := r.o.Queue.Replace(done.items, done.rv); err != nil {
-		r.returned(fmt.Errorf("unable to sync list result: %w", err))
+		r.endRound(fmt.Errorf("unable to sync list result: %w", err))
 		return
 	}
 	r.lastSyncRV = done.rv
@@ -94,22 +94,22 @@ func (r *Reflector) OnPage(items []runtime.Object, rv, cont string, remaining *i
 	r.openWatch()
 }
 
-// OnListError answers an OpList with an error. A list whose resourceVersion is not available is tried again at once
-// without one (I3); every other error ends the round.
+// OnListError answers an OpList with an error. A list whose resourceVersion is unavailable is retried at once without one
+// (I3); any other error ends the round.
 func (r *Reflector) OnListError(err error) {
 	if r.phase != phaseListing {
 		return
 	}
-	if r.pager.failed(err) {
+	if r.pager.onError(err) {
 		r.await(phaseListing, Want{Op: OpList, Options: r.pager.next})
 		return
 	}
 	if isUnavailable(err) && !r.relisting {
 		r.unavailable = true
 		r.relisting = true
-		// The page size of the first attempt stays, though it may have been chosen for another resourceVersion.
+		// The page size of the first attempt is kept, though it may have been chosen for another resourceVersion.
 		r.sendList(newPager(metav1.ListOptions{ResourceVersion: r.relistResourceVersion()}, r.pager.requested.Limit))
 		return
 	}
-	r.returned(fmt.Errorf("failed to list %v: %w", r.o.TypeDescription, err))
+	r.endRound(fmt.Errorf("failed to list %v: %w", r.o.TypeDescription, err))
 }

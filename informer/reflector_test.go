@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// fakeQueue is a QueueWriter that writes down what reaches it, with the Reflector's resourceVersion at that moment.
+// fakeQueue is a QueueWriter that records its calls, with the Reflector's resourceVersion at that moment.
 type fakeQueue struct {
 	calls       []string
 	err         error // returned by every write
@@ -52,7 +52,7 @@ func (q *fakeQueue) take() []string {
 	return calls
 }
 
-// reflecting is a Reflector under test with what it reported.
+// reflecting is a Reflector under test with the errors it reported.
 type reflecting struct {
 	*Reflector
 	t       testing.TB
@@ -72,7 +72,7 @@ func startReflector(t testing.TB, o ReflectorOptions) *reflecting {
 	o.HandleError = func(err error) { r.handled = append(r.handled, err) }
 	r.Reflector = NewReflector(o)
 	if w := r.Want(); w.Op != OpNone {
-		t.Fatalf("before Start it wants %v", w.Op)
+		t.Fatalf("before Start it wants %v, want none", w.Op)
 	}
 	r.Start(r.now)
 	return r
@@ -83,12 +83,12 @@ func (r *reflecting) pass(d time.Duration) {
 	r.OnTime(r.now)
 }
 
-// wantList fails unless a LIST with these options is wanted.
+// wantList fails unless the Reflector wants a LIST with these options.
 func (r *reflecting) wantList(rv string, limit int64, cont string) {
 	r.t.Helper()
 	w := r.Want()
 	if o := w.Options; w.Op != OpList || o.ResourceVersion != rv || o.Limit != limit || o.Continue != cont || o.ResourceVersionMatch != "" {
-		r.t.Fatalf("wants %v rv=%q match=%q limit=%d continue=%q, not list rv=%q limit=%d continue=%q",
+		r.t.Fatalf("wants %v rv=%q match=%q limit=%d continue=%q, expected list rv=%q limit=%d continue=%q",
 			w.Op, o.ResourceVersion, o.ResourceVersionMatch, o.Limit, o.Continue, rv, limit, cont)
 	}
 }
@@ -97,18 +97,18 @@ func (r *reflecting) wantWatch(rv string) {
 	r.t.Helper()
 	w := r.Want()
 	if w.Op != OpWatch || w.Options.ResourceVersion != rv || !w.Options.AllowWatchBookmarks || w.Options.SendInitialEvents != nil {
-		r.t.Fatalf("wants %v %+v, not a watch from %q", w.Op, w.Options, rv)
+		r.t.Fatalf("wants %v %+v, expected a watch from %q", w.Op, w.Options, rv)
 	}
 }
 
 func (r *reflecting) wantSleep(d time.Duration) {
 	r.t.Helper()
 	if w := r.Want(); w.Op != OpSleep || !w.Until.Equal(r.now.Add(d)) {
-		r.t.Fatalf("wants %v until %v, not a sleep of %v", w.Op, w.Until, d)
+		r.t.Fatalf("wants %v until %v, expected a sleep of %v", w.Op, w.Until, d)
 	}
 }
 
-// watching brings the Reflector to an open stream at rv.
+// watching advances the Reflector to an open stream at rv.
 func (r *reflecting) watching(rv int, list ...*v1.Pod) {
 	r.t.Helper()
 	r.OnPage(objects(list...), fmt.Sprint(rv), "", nil)
@@ -218,7 +218,7 @@ func TestI6OnlyPagesAtZeroLatch(t *testing.T) {
 	r.OnWatchOpened()
 	r.inStream(expired)
 	r.pass(time.Minute)
-	// client-go looks at the resourceVersion first asked for, which was "0", and at the pages of the second attempt.
+	// client-go considers the resourceVersion of the first attempt, "0", and the pages of the second.
 	r.wantList("3", 500, "")
 
 	r = startReflector(t, ReflectorOptions{})
@@ -255,7 +255,7 @@ func TestI8ExpiredContinueFallsBackToTheFullList(t *testing.T) {
 
 	r = startReflector(t, ReflectorOptions{})
 	r.OnPage(objects(pod("a", 1)), "10", "next", nil)
-	r.OnListError(gone) // not Expired: no fallback by the pager, but the Reflector lists again at ""
+	r.OnListError(gone) // not Expired: the pager does not fall back, but the Reflector relists at ""
 	r.wantList("", 500, "")
 }
 
@@ -270,7 +270,7 @@ func TestI9StopDuringListReplacesNothing(t *testing.T) {
 	r.OnTime(t0.Add(time.Hour))
 	equal(t, r.q.take(), nil)
 	if len(r.errs) != 0 {
-		t.Errorf("the handler was told %v", r.errs)
+		t.Errorf("handler got %v", r.errs)
 	}
 }
 
@@ -285,7 +285,7 @@ func TestI10ReplaceComesBeforeLastSync(t *testing.T) {
 	r.q.err = errBoom
 	r.OnPage(objects(pod("a", 1)), "7", "", nil)
 	if rv := r.LastSyncResourceVersion(); rv != "" || len(r.errs) != 1 || !errors.Is(r.errs[0], errBoom) {
-		t.Errorf("after a failed Replace: last sync %q, handler told %v", rv, r.errs)
+		t.Errorf("after a failed Replace: last sync %q, handler got %v", rv, r.errs)
 	}
 }
 
@@ -309,7 +309,7 @@ func TestI11I12ListErrorsAreReportedThenBackOff(t *testing.T) {
 		}
 	}
 	r.OnListError(errBoom)
-	r.wantSleep(1200 * time.Millisecond) // over 2 minutes since the start: it begins again
+	r.wantSleep(1200 * time.Millisecond) // over 2 minutes since the start: the backoff restarts
 }
 
 func TestI12BackoffFollowsACleanReturnToo(t *testing.T) {
@@ -317,7 +317,7 @@ func TestI12BackoffFollowsACleanReturnToo(t *testing.T) {
 	r.watching(1)
 	r.inStream(expired)
 	if len(r.errs) != 0 {
-		t.Errorf("handler told %v", r.errs)
+		t.Errorf("handler got %v", r.errs)
 	}
 	r.wantSleep(800 * time.Millisecond)
 }
@@ -332,7 +332,7 @@ func TestI25WatchOptions(t *testing.T) {
 		r.OnPage(nil, "5", "", nil)
 		r.wantWatch("5")
 		if got := *r.Want().Options.TimeoutSeconds; got != c.want {
-			t.Errorf("min %v random %v: timeout %ds, want %d", c.min, c.random, got, c.want)
+			t.Errorf("min %v random %v: timeout %ds, want %ds", c.min, c.random, got, c.want)
 		}
 	}
 }
@@ -434,7 +434,7 @@ func TestI31CleanCloseRewatchesAtOnce(t *testing.T) {
 	r.wantWatch("11")
 	r.OnWatchOpened()
 	r.pass(time.Second)
-	r.OnWatchClosed(nil) // without events, but not short
+	r.OnWatchClosed(nil) // without events, but not very short
 	r.wantWatch("11")
 }
 
@@ -457,7 +457,7 @@ func TestI33WatchOpenErrors(t *testing.T) {
 		r.pass(800 * time.Millisecond)
 		r.wantWatch("10")
 		if len(r.errs) != 0 {
-			t.Errorf("%s: handler told %v", name, r.errs)
+			t.Errorf("%s: handler got %v", name, r.errs)
 		}
 	}
 	for name, err := range map[string]error{"500": internalError, "410": expired, "other": refused} {
@@ -468,7 +468,7 @@ func TestI33WatchOpenErrors(t *testing.T) {
 		r.pass(800 * time.Millisecond)
 		r.wantList("10", 0, "")
 		if len(r.errs) != 1 || r.errs[0] != err {
-			t.Errorf("%s: handler told %v", name, r.errs)
+			t.Errorf("%s: handler got %v", name, r.errs)
 		}
 	}
 }
@@ -480,7 +480,7 @@ func TestI34InStreamErrors(t *testing.T) {
 	r.wantSleep(800 * time.Millisecond)
 	r.pass(800 * time.Millisecond)
 	r.wantWatch("10")
-	for range 3 { // at 0s, 5s and 10s after the first
+	for range 3 { // 0s, 5s and 10s after the first
 		r.OnWatchOpened()
 		r.inStream(internalError)
 		r.wantWatch("10")
@@ -498,7 +498,7 @@ func TestI34InStreamErrors(t *testing.T) {
 		r.watching(10 + i)
 		r.inStream(err)
 		if r.Want().Op != OpSleep || len(r.errs) != 0 {
-			t.Fatalf("%v: wants %v, handler told %v", err, r.Want().Op, r.errs)
+			t.Fatalf("%v: wants %v, handler got %v", err, r.Want().Op, r.errs)
 		}
 		r.pass(time.Minute)
 	}
@@ -570,7 +570,7 @@ func TestI39ResyncErrorEndsTheWatch(t *testing.T) {
 	r.pass(time.Minute)
 	r.wantSleep(800 * time.Millisecond)
 	if len(r.errs) != 0 {
-		t.Errorf("handler told %v", r.errs)
+		t.Errorf("handler got %v", r.errs)
 	}
 	r.pass(time.Second)
 	r.OnPage(nil, "11", "", nil)
@@ -651,7 +651,7 @@ func TestReflectorOnList(t *testing.T) {
 		r := startReflector(t, ReflectorOptions{})
 		r.OnList(bad)
 		if len(r.errs) != 1 || r.Want().Op != OpSleep {
-			t.Errorf("%T: handler told %v", bad, r.errs)
+			t.Errorf("%T: handler got %v", bad, r.errs)
 		}
 	}
 }

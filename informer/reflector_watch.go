@@ -12,18 +12,18 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// veryShort is the life below which a watch without events counts as failed (I32).
-const veryShort = time.Second
+// veryShortWatch is the duration below which a watch without events counts as failed (I32).
+const veryShortWatch = time.Second
 
 // stream is the open watch.
 type stream struct {
-	start      time.Time // when it was asked for: some proxies hold the answer back until the first event
-	events     int
-	inRVOrder  bool // it was asked for at a resourceVersion, so no synthetic ADDED events come first (I26)
-	besidesAdd bool // something other than ADDED has come, so those are over
+	start     time.Time // when it was requested: some proxies hold the answer back until the first event
+	events    int
+	inRVOrder bool // it was requested at a resourceVersion, so no synthetic ADDED events come first (I26)
+	sawNonAdd bool // something other than ADDED has come, so those are over
 }
 
-// openWatch asks for a watch from where the last one or the list got to.
+// openWatch requests a watch from where the last watch or list ended.
 func (r *Reflector) openWatch() {
 	rv := r.lastSyncRV
 	r.stream = stream{start: r.now, inRVOrder: rv != "" && rv != "0"}
@@ -47,8 +47,8 @@ func (r *Reflector) OnWatchOpened() {
 	}
 }
 
-// OnWatchOpenError answers an OpWatch: there is no stream. A busy or absent server is asked again later, from the same
-// resourceVersion; every other error ends the round (I33).
+// OnWatchOpenError answers an OpWatch: there is no stream. If the server is busy or unreachable, the watch is retried later
+// from the same resourceVersion; any other error ends the round (I33).
 func (r *Reflector) OnWatchOpenError(err error) {
 	switch {
 	case r.phase == phaseWatchListOpening:
@@ -57,20 +57,19 @@ func (r *Reflector) OnWatchOpenError(err error) {
 	case isWatchRetriable(err):
 		r.sleep(phaseWatchBackoff)
 	default:
-		r.returned(err)
+		r.endRound(err)
 	}
 }
 
 // OnEvent hands over an event of the open stream.
 func (r *Reflector) OnEvent(e watch.Event) { r.OnObject(e.Type, e.Object, "") }
 
-// OnObject is OnEvent for callers that know the object's resourceVersion and so spare the Reflector to look it up. rv ""
-// means unknown.
+// OnObject is OnEvent for callers that know the object's resourceVersion, which saves the lookup. rv "" means unknown.
 func (r *Reflector) OnObject(t watch.EventType, obj runtime.Object, rv string) {
 	r.OnKeyed(t, "", obj, rv)
 }
 
-// OnKeyed is OnObject for callers that know the object's key, too: what MetaNamespaceKey gives for it. key "" means unknown.
+// OnKeyed is OnObject for callers that also know the object's key, as MetaNamespaceKey returns it. key "" means unknown.
 func (r *Reflector) OnKeyed(t watch.EventType, key string, obj runtime.Object, rv string) {
 	if !r.StreamOpen() {
 		return
@@ -98,8 +97,8 @@ func (r *Reflector) OnKeyed(t watch.EventType, key string, obj runtime.Object, r
 		r.report("reflector %s: %s event at resourceVersion %s not queued: %w", r.o.Name, t, rv, err) // I30
 	}
 	r.stream.events++
-	// Whatever number the event has is where the watch goes on from, greater or not (I27).
-	if r.stream.inRVOrder || r.stream.besidesAdd {
+	// The watch continues from the event's resourceVersion, whether greater or not (I27).
+	if r.stream.inRVOrder || r.stream.sawNonAdd {
 		r.lastSyncRV = rv
 		if r.o.OnResourceVersion != nil {
 			r.o.OnResourceVersion(rv)
@@ -107,7 +106,7 @@ func (r *Reflector) OnKeyed(t watch.EventType, key string, obj runtime.Object, r
 	}
 }
 
-// write puts the event in the queue.
+// write enqueues the event.
 func (r *Reflector) write(t watch.EventType, key string, obj runtime.Object, rv string) error {
 	keyed := r.keyed != nil && key != ""
 	switch t {
@@ -117,19 +116,19 @@ func (r *Reflector) write(t watch.EventType, key string, obj runtime.Object, rv 
 		}
 		return r.o.Queue.Add(obj)
 	case watch.Modified:
-		r.stream.besidesAdd = true
+		r.stream.sawNonAdd = true
 		if keyed {
 			return r.keyed.WriteKeyed(cache.Updated, key, obj)
 		}
 		return r.o.Queue.Update(obj)
 	case watch.Deleted:
-		r.stream.besidesAdd = true
+		r.stream.sawNonAdd = true
 		if keyed {
 			return r.keyed.WriteKeyed(cache.Deleted, key, obj)
 		}
 		return r.o.Queue.Delete(obj)
 	case watch.Bookmark:
-		r.stream.besidesAdd = true
+		r.stream.sawNonAdd = true
 		return r.o.Queue.Bookmark(rv) // I28
 	}
 	// Of an unknown event only the resourceVersion is used, as client-go does.
@@ -137,7 +136,7 @@ func (r *Reflector) write(t watch.EventType, key string, obj runtime.Object, rv 
 	return nil
 }
 
-// accepts says whether the object is of the expected type and no Table; one that is not is skipped, and the
+// accepts reports whether the object is of the expected type and not a Table. Other objects are skipped, and the
 // resourceVersion does not advance (I29).
 func (r *Reflector) accepts(obj runtime.Object) bool {
 	if r.expectedType != nil && reflect.TypeOf(obj) != r.expectedType {
@@ -157,8 +156,8 @@ func (r *Reflector) accepts(obj runtime.Object) bool {
 	return true
 }
 
-// OnWatchClosed says that the open stream ended: nil or an EOF for a stream that was closed or cut, which is the same to a
-// client; anything else for a frame that could not be decoded, which a client turns into an ERROR event (I37).
+// OnWatchClosed reports that the open stream ended: nil or an EOF for a stream that was closed or cut, which a client
+// cannot tell apart; anything else for a frame that could not be decoded, which a client turns into an ERROR event (I37).
 func (r *Reflector) OnWatchClosed(err error) {
 	switch {
 	case !r.StreamOpen():
@@ -182,26 +181,26 @@ func (r *Reflector) streamFailed(err error) {
 }
 
 func (r *Reflector) tooShort() bool {
-	return r.stream.events == 0 && r.now.Sub(r.stream.start) < veryShort
+	return r.stream.events == 0 && r.now.Sub(r.stream.start) < veryShortWatch
 }
 
 // watchEnded decides what follows a watch that ended with an error: a new watch after a backoff (429), a new watch at once
-// (internal errors, for a while), or the end of the round without a word to the error handler (I34).
+// (internal errors, for a while), or the end of the round without calling the error handler (I34).
 func (r *Reflector) watchEnded(err error) {
 	r.resyncErr = nil
 	internal := apierrors.IsInternalError(err)
 	if internal {
-		r.retry.failed(r.now)
+		r.retry.onError(r.now)
 	}
 	switch {
 	case IsExpired(err):
-		// The resourceVersion is not marked as unavailable: a list at it may still be served (I35).
-		r.returned(nil)
+		// The resourceVersion is not marked unavailable: a list may still be served at it (I35).
+		r.endRound(nil)
 	case apierrors.IsTooManyRequests(err):
 		r.sleep(phaseWatchBackoff)
 	case internal && r.retry.mayRetry(r.now):
 		r.openWatch()
 	default:
-		r.returned(nil)
+		r.endRound(nil)
 	}
 }

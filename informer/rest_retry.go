@@ -11,23 +11,23 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// DefaultRESTRetries is how often a request is sent again before its answer is passed on (I36).
+// DefaultRESTRetries is the number of times a request is retried before its answer is passed on (I36).
 const DefaultRESTRetries = 10
 
-// RESTAnswer is what a transport got for one attempt of a request: an error without an HTTP response (Err), or a response
-// that is not a success (StatusCode, RetryAfter and, decoded, Err).
+// RESTAnswer is the outcome of one attempt of a request: an error without an HTTP response (Err), or an unsuccessful
+// response (StatusCode, RetryAfter and, decoded, Err).
 type RESTAnswer struct {
-	// Err is the transport's error, or the API error that the response amounts to. nil is a success.
+	// Err is the transport's error, or the API error in the response. nil means success.
 	Err error
-	// StatusCode is the response's, 0 if there was none.
+	// StatusCode is the response's status code, 0 if there was no response.
 	StatusCode int
-	// RetryAfter is the Retry-After header in seconds; HasRetryAfter says whether there was one that is a number.
+	// RetryAfter is the Retry-After header in seconds; HasRetryAfter reports whether it was present and numeric.
 	RetryAfter    int
 	HasRetryAfter bool
 }
 
-// RESTAnswerOf is the answer of a transport that deals in errors alone: an API error stands for a response with its code,
-// and with a Retry-After if its details name seconds, which is when an apiserver sends that header.
+// RESTAnswerOf returns the answer for a transport that only reports errors: an API error stands for a response with its
+// code, and with a Retry-After if its details name seconds, as an apiserver then sends that header.
 func RESTAnswerOf(err error) RESTAnswer {
 	a := RESTAnswer{Err: err}
 	var status apierrors.APIStatus
@@ -41,46 +41,46 @@ func RESTAnswerOf(err error) RESTAnswer {
 	return a
 }
 
-// RESTAction is what a RESTRetry decides.
+// RESTAction is the decision of a RESTRetry.
 type RESTAction uint8
 
 // The actions.
 const (
-	// RESTSucceed: the request has succeeded.
+	// RESTSucceed: the request succeeded.
 	RESTSucceed RESTAction = iota
 	// RESTRetryAt: send the request again at RESTDecision.At.
 	RESTRetryAt
 	// RESTFail: pass RESTDecision.Err to the Reflector.
 	RESTFail
-	// RESTEmptyWatch: tell the Reflector that the watch was opened, then that it was closed without an error.
+	// RESTEmptyWatch: report to the Reflector that the watch opened and then closed without an error.
 	RESTEmptyWatch
 )
 
-// RESTDecision is what to do after an attempt.
+// RESTDecision says what to do after an attempt.
 type RESTDecision struct {
 	Action RESTAction
 	At     time.Time
 	Err    error
 }
 
-// RESTRetry is the layer of a REST client between a Reflector's want and the connection: it sends one request again where
-// client-go's rest.Request does, before the Reflector hears of it (I36). It stands for one request; the zero value is
-// ready for a LIST.
+// RESTRetry is the layer of a REST client between a Reflector's want and the connection: it retries a request where
+// client-go's rest.Request does, before the Reflector sees the answer (I36). It covers one request; the zero value is ready
+// for a LIST.
 type RESTRetry struct {
-	// Watch says that the request is a WATCH: cut connections and timeouts while opening are retried, and when they persist
-	// the watch counts as opened and closed.
+	// Watch is set for a WATCH: cut connections and timeouts while opening are retried, and if they persist the watch
+	// counts as opened and closed.
 	Watch bool
 	// MaxRetries limits the retries. 0 means DefaultRESTRetries, negative none.
 	MaxRetries int
 
 	attempts int
-	last     error // of the attempt before
+	last     error // of the previous attempt
 }
 
-// Attempts is the number of answers given so far.
+// Attempts returns the number of failed attempts so far.
 func (r *RESTRetry) Attempts() int { return r.attempts }
 
-// OnAnswer takes the answer of an attempt that ended at now.
+// OnAnswer handles the answer of an attempt that ended at now.
 func (r *RESTRetry) OnAnswer(a RESTAnswer, now time.Time) RESTDecision {
 	if a.Err == nil {
 		return RESTDecision{Action: RESTSucceed}
@@ -110,8 +110,8 @@ func (r *RESTRetry) maxRetries() int {
 	return r.MaxRetries
 }
 
-// wait is how long to wait before the next attempt, if there may be one: a second after a cut connection, and what the
-// server asked for after a 429 or 5xx with Retry-After. Without that header they are not retried.
+// wait returns the delay before the next attempt, if there may be one: a second after a cut connection, and the requested
+// time after a 429 or 5xx with Retry-After. Without that header those are not retried.
 func (r *RESTRetry) wait(a RESTAnswer, retriable bool) (time.Duration, bool) {
 	if retriable {
 		return time.Second, true
@@ -134,8 +134,8 @@ func (r *RESTRetry) remember(a RESTAnswer) {
 	}
 }
 
-// wrap adds the error of an earlier attempt to the text of the final one, and nothing to its chain. rest.Request does so
-// for transport errors, and for responses of a WATCH.
+// wrap adds the error of an earlier attempt to the text of the final one, but not to its chain. rest.Request does so for
+// transport errors, and for responses of a WATCH.
 func (r *RESTRetry) wrap(err error) error {
 	if r.last == nil || r.last.Error() == err.Error() {
 		return err

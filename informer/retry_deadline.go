@@ -2,8 +2,8 @@ package informer
 
 import "time"
 
-// internalErrorQuiet is the pause after which internal errors count as a new series.
-const internalErrorQuiet = time.Minute
+// internalErrorResetPeriod is the pause after which internal errors count as a new series.
+const internalErrorResetPeriod = time.Minute
 
 // retryDeadline allows retries for a while after the first error of a series (I34). The zero value allows none.
 type retryDeadline struct {
@@ -11,8 +11,8 @@ type retryDeadline struct {
 	first, last time.Time
 }
 
-func (r *retryDeadline) failed(now time.Time) {
-	if now.Sub(r.last) >= internalErrorQuiet {
+func (r *retryDeadline) onError(now time.Time) {
+	if now.Sub(r.last) >= internalErrorResetPeriod {
 		r.first = time.Time{}
 	}
 	if r.first.IsZero() {

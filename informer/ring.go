@@ -1,19 +1,18 @@
 package informer
 
-// ring is an unbounded queue of notifications in one slice, whose slots are reused (I83).
+// ring is an unbounded queue of notifications in one slice whose slots are reused (I83).
 type ring struct {
 	slots []Notification // a power of two long
 	head  uint64
 	tail  uint64
 }
 
-// A ring that grew beyond this many slots is given back when it drains: a listener that stalled once must not pin the
-// memory for ever.
-const ringKeep = 1024
+// maxIdleSlots bounds the slots that a drained ring keeps: a listener that once stalled must not pin the memory forever.
+const maxIdleSlots = 1024
 
 func (r *ring) len() int { return int(r.tail - r.head) }
 
-// push returns the slot to fill in place: one copy of a notification instead of two.
+// push returns the new slot for the caller to fill in place: one copy of a notification instead of two.
 func (r *ring) push() *Notification {
 	if r.tail-r.head == uint64(len(r.slots)) {
 		r.grow()
@@ -31,11 +30,11 @@ func (r *ring) grow() {
 	r.slots, r.head, r.tail = grown, 0, r.tail-r.head
 }
 
-// pop takes the oldest notification out. The ring must not be empty.
+// pop removes the oldest notification. The ring must not be empty.
 func (r *ring) pop() {
 	r.slots[r.head&uint64(len(r.slots)-1)] = Notification{}
 	r.head++
-	if r.head == r.tail && len(r.slots) > ringKeep {
+	if r.head == r.tail && len(r.slots) > maxIdleSlots {
 		r.slots, r.head, r.tail = nil, 0, 0
 	}
 }

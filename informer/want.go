@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Op is what a Reflector wants to be done for it.
+// Op is an operation that a Reflector asks its caller to perform.
 type Op uint8
 
 // The operations.
@@ -17,7 +17,7 @@ const (
 	// OpList: send a LIST and answer with OnPage, OnList or OnListError.
 	OpList
 	// OpWatch: open a watch and answer with OnWatchOpened or OnWatchOpenError; then hand over its events with OnEvent until
-	// OnWatchClosed. The want stays the same while the stream is open.
+	// OnWatchClosed. The want does not change while the stream is open.
 	OpWatch
 	// OpSleep: do nothing until Until, then call OnTime.
 	OpSleep
@@ -38,15 +38,15 @@ func (o Op) String() string {
 	return fmt.Sprintf("Op(%d)", uint8(o))
 }
 
-// Want is the one operation that a Reflector is waiting for.
+// Want is the operation that a Reflector is waiting for.
 type Want struct {
-	// Seq changes with every new want. Whoever carries wants out ends what belongs to an older one: cancels the request,
-	// closes the stream, stops the timer.
+	// Seq changes with every new want. The caller ends the work of an older one: it cancels the request, closes the stream,
+	// stops the timer.
 	Seq uint64
 	// Op says what to do.
 	Op Op
-	// Options are those of the LIST or WATCH request.
+	// Options are the options of the LIST or WATCH request.
 	Options metav1.ListOptions
-	// Until is when a sleep is over.
+	// Until is when a sleep ends.
 	Until time.Time
 }

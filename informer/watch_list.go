@@ -8,11 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// bookmarkWarning is how often a watch-list whose bookmark does not come is complained of (I22).
-const bookmarkWarning = 10 * time.Second
+// bookmarkWarningPeriod is the interval of warnings about a watch-list's missing bookmark (I22).
+const bookmarkWarningPeriod = 10 * time.Second
 
-// initialEvents is what a watch-list has received so far (I13 to I24). It is kept apart from the queue until it is
-// complete, and each attempt begins with nothing (I15, I23).
+// initialEvents holds what a watch-list has received so far (I13 to I24). It stays out of the queue until it is complete,
+// and each attempt starts empty (I15, I23).
 type initialEvents struct {
 	store     *Indexer
 	rv        string    // of the last event other than ADDED
@@ -20,8 +20,8 @@ type initialEvents struct {
 	warnAt    time.Time
 }
 
-// startWatchList asks for a watch that begins with the present state, at least as new as what was seen, or the newest if
-// that is not available (I14).
+// startWatchList requests a watch that begins with the current state, at least as new as what was seen, or the newest if
+// that is unavailable (I14).
 func (r *Reflector) startWatchList() {
 	rv := r.lastSyncRV
 	if r.unavailable {
@@ -30,7 +30,7 @@ func (r *Reflector) startWatchList() {
 	send := true
 	r.initial = initialEvents{
 		store:  NewIndexer(IndexerOptions{Transformer: r.o.Queue.Transformer()}),
-		warnAt: r.now.Add(bookmarkWarning),
+		warnAt: r.now.Add(bookmarkWarningPeriod),
 	}
 	r.stream = stream{start: r.now}
 	r.await(phaseWatchListOpening, Want{Op: OpWatch, Options: metav1.ListOptions{
@@ -42,8 +42,8 @@ func (r *Reflector) startWatchList() {
 	}})
 }
 
-// watchListFailed decides what follows an attempt that ended with an error: another one after a backoff (I18), another one
-// at once without a resourceVersion (I17), or a LIST, for this round only (I19, I21).
+// watchListFailed decides what follows a failed attempt: a retry after a backoff (I18), a retry at once without a
+// resourceVersion (I17), or a LIST, for this round only (I19, I21).
 func (r *Reflector) watchListFailed(err error) {
 	switch {
 	case isWatchRetriable(err):
@@ -69,13 +69,13 @@ func (r *Reflector) onInitialEvent(t watch.EventType, obj runtime.Object, rv str
 	case watch.Added:
 		err = in.store.Add(obj)
 	case watch.Modified:
-		r.stream.besidesAdd = true
+		r.stream.sawNonAdd = true
 		err = in.store.Update(obj)
 	case watch.Deleted:
-		r.stream.besidesAdd = true
+		r.stream.sawNonAdd = true
 		err = in.store.Delete(obj)
 	case watch.Bookmark:
-		r.stream.besidesAdd = true
+		r.stream.sawNonAdd = true
 		end = endsInitialEvents(obj)
 	default:
 		r.report("reflector %s: unknown watch event type %q at resourceVersion %s", r.o.Name, t, rv)
@@ -84,7 +84,7 @@ func (r *Reflector) onInitialEvent(t watch.EventType, obj runtime.Object, rv str
 		r.report("reflector %s: %s event at resourceVersion %s not stored: %w", r.o.Name, t, rv, err)
 	}
 	r.stream.events++
-	if r.stream.besidesAdd {
+	if r.stream.sawNonAdd {
 		in.rv = rv
 	}
 	in.lastEvent = r.now
@@ -93,14 +93,14 @@ func (r *Reflector) onInitialEvent(t watch.EventType, obj runtime.Object, rv str
 	}
 }
 
-// endsInitialEvents says whether a bookmark is the one that ends the initial events (I16).
+// endsInitialEvents reports whether a bookmark ends the initial events (I16).
 func endsInitialEvents(obj runtime.Object) bool {
 	m := metaOf(obj)
 	return m != nil && m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
 }
 
-// watchListCompleted hands everything to the queue at the bookmark's resourceVersion and goes on with the same stream,
-// whose life begins anew: it counts as very short if it ends within a second without events from here on (I16).
+// watchListCompleted hands everything to the queue at the bookmark's resourceVersion and continues with the same stream,
+// whose lifetime restarts: it counts as very short if it ends within a second without further events (I16).
 func (r *Reflector) watchListCompleted() {
 	rv, items := r.initial.rv, r.initial.store.List()
 	r.unavailable = false
@@ -119,19 +119,19 @@ func (r *Reflector) watchListCompleted() {
 	r.beginWatching()
 }
 
-// warnOfMissingBookmark is the only consequence of a bookmark that does not come (I22).
-func (r *Reflector) warnOfMissingBookmark() {
+// warnMissingBookmark reports a missing bookmark, which has no other consequence (I22).
+func (r *Reflector) warnMissingBookmark() {
 	in := &r.initial
 	if r.now.Before(in.warnAt) {
 		return
 	}
 	for !r.now.Before(in.warnAt) {
-		in.warnAt = in.warnAt.Add(bookmarkWarning)
+		in.warnAt = in.warnAt.Add(bookmarkWarningPeriod)
 	}
 	if in.lastEvent.IsZero() {
 		r.report("reflector %s: no events received for %v, the bookmark that ends the initial events is awaited",
 			r.o.Name, r.now.Sub(r.stream.start))
-	} else if quiet := r.now.Sub(in.lastEvent); quiet >= bookmarkWarning {
+	} else if quiet := r.now.Sub(in.lastEvent); quiet >= bookmarkWarningPeriod {
 		r.report("reflector %s: the bookmark that ends the initial events has not come, the last event was %v ago",
 			r.o.Name, quiet)
 	}

@@ -66,7 +66,7 @@ func TestI14I16WatchListCompletesAtItsBookmark(t *testing.T) {
 	r.event(watch.Bookmark, endBookmark(10))
 	equal(t, r.q.take(), []string{`replace a@3 b@8 at 10 after ""`})
 	if !r.Watching() || r.Seq() != seq || r.LastSyncResourceVersion() != "10" {
-		t.Fatalf("watching %v, seq %d→%d, at %s; the same stream must go on", r.Watching(), seq, r.Seq(), r.LastSyncResourceVersion())
+		t.Fatalf("watching %v, seq %d→%d, at %s; want the same stream to continue", r.Watching(), seq, r.Seq(), r.LastSyncResourceVersion())
 	}
 	r.event(watch.Added, pod("c", 11)) // past the initial events: every event counts
 	if r.LastSyncResourceVersion() != "11" {
@@ -213,7 +213,7 @@ func TestI24Consistency(t *testing.T) {
 		t.Fatalf("options %+v", o)
 	}
 	if _, ok := ConsistencyListOptions("0"); ok {
-		t.Error(`an exact list at "0" cannot be asked for`)
+		t.Error(`ConsistencyListOptions accepted "0", which cannot be listed exactly`)
 	}
 	must(t, CheckConsistency(objects(pod("b", 2), pod("a", 1)), got, nil))
 	for name, listed := range map[string][]*v1.Pod{

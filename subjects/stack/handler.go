@@ -35,7 +35,7 @@ func (h *handler) Offer() {
 
 // pauses tells whether the handler pauses after a panic (I85).
 func (h *handler) pauses() bool {
-	until, pauses := h.listener.Rest(h.informer.now())
+	until, pauses := h.listener.CrashBackoff(h.informer.now())
 	switch {
 	case !pauses:
 		h.Crashed = false
