@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestNothingWaits walks the package's source: what would make a step depend on anything but its arguments is not in it.
+// TestNothingWaits walks the package's source: nothing in it may make a step depend on anything but its arguments.
 func TestNothingWaits(t *testing.T) {
 	files, err := os.ReadDir(".")
 	if err != nil {
@@ -36,7 +36,7 @@ func TestNothingWaits(t *testing.T) {
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.GoStmt, *ast.ChanType, *ast.SendStmt, *ast.SelectStmt:
-				t.Errorf("%s: a goroutine or a channel", fset.Position(n.Pos()))
+				t.Errorf("%s: uses a goroutine or a channel", fset.Position(n.Pos()))
 			case *ast.SelectorExpr:
 				if pkg, ok := n.X.(*ast.Ident); ok && pkg.Name == "time" && isClockReader(n.Sel.Name) {
 					t.Errorf("%s: time.%s reads the real clock", fset.Position(n.Pos()), n.Sel.Name)
@@ -55,7 +55,7 @@ func TestNothingWaits(t *testing.T) {
 		})
 	}
 	if walked < 5 {
-		t.Fatalf("walked %d files, so the test looked in the wrong place", walked)
+		t.Fatalf("walked only %d files: the test looks in the wrong place", walked)
 	}
 }
 

@@ -1,19 +1,19 @@
 package workqueue
 
-// Order decides which of the ready items is handed out next. It has the method set of client-go's workqueue.Queue. Every
-// item in it is ready and not being processed.
+// Order decides which of the ready items is handed out next. It has the method set of client-go's workqueue.Queue. It holds
+// only items that are ready and not being processed.
 type Order[T comparable] interface {
-	// Touch tells that a ready item was added again; an order by priority may move it.
+	// Touch is called when a ready item is added again; a priority order may move it.
 	Touch(item T)
 	// Push makes an item ready.
 	Push(item T)
-	// Len is the number of ready items.
+	// Len returns the number of ready items.
 	Len() int
 	// Pop removes and returns the next item. It is called only when Len is not 0.
 	Pop() (item T)
 }
 
-// AddResult says what an Add did.
+// AddResult is the outcome of an Add.
 type AddResult uint8
 
 const (
@@ -25,7 +25,7 @@ const (
 	AddDeferred
 	// AddReady: the item is ready to be taken.
 	AddReady
-	// AddDelayed: the item waits for its time (I97).
+	// AddDelayed: the item waits until it is due (I97).
 	AddDelayed
 )
 
@@ -34,19 +34,19 @@ const (
 	stateProcessing                   // has been handed out
 )
 
-// entry is what the queue knows of one item. It lives while the item is dirty, processing, or in the ready ring.
+// entry is the queue's record of one item. It exists while the item is dirty, processing, or in the ready ring.
 type entry[T comparable] struct {
 	item  T
-	ready int32 // how often the entry is in the ready ring: once, unless Done was called for an item never taken
+	ready int32 // occurrences in the ready ring: 1, unless Done was called for an item never taken
 	state uint8
 }
 
 // Queue is the plain work queue: items in order of arrival, each at most once, none handed out again before its Done (I94).
 //
-// One map from item to entry serves both of client-go's sets, and the ready ring holds entry numbers, so that a round of
+// One map from item to entry serves both of client-go's sets, and the ready ring holds entry numbers, so that a cycle of
 // Add, TryGet and Done looks the item up twice and hashes it three times.
 type Queue[T comparable] struct {
-	order Order[T] // nil: first in, first out, by ring
+	order Order[T] // nil: first in, first out
 
 	ring    Ring[int32]
 	index   map[T]int32
@@ -58,12 +58,12 @@ type Queue[T comparable] struct {
 	draining     bool
 }
 
-// NewQueue makes an empty queue. A nil order is first in, first out.
+// NewQueue returns an empty queue. A nil order is first in, first out.
 func NewQueue[T comparable](order Order[T]) *Queue[T] {
 	return &Queue[T]{order: order, index: map[T]int32{}}
 }
 
-// Add marks an item as to be processed.
+// Add marks an item for processing.
 func (q *Queue[T]) Add(item T) AddResult {
 	if q.shuttingDown {
 		return AddIgnored
@@ -87,8 +87,8 @@ func (q *Queue[T]) Add(item T) AddResult {
 	return AddReady
 }
 
-// TryGet hands out the next ready item. With none, ok is false, and shutdown says whether there will never be one again:
-// a queue that is shutting down still hands out what it holds (I95).
+// TryGet hands out the next ready item. If none is ready, ok is false and shutdown reports whether the queue is shutting
+// down; such a queue still hands out the items it holds (I95).
 func (q *Queue[T]) TryGet() (item T, ok, shutdown bool) {
 	if q.Len() == 0 {
 		return item, false, q.shuttingDown
@@ -107,9 +107,8 @@ func (q *Queue[T]) TryGet() (item T, ok, shutdown bool) {
 	return e.item, true, false
 }
 
-// Done ends the processing of an item, and reports whether that made it ready again because it was added meanwhile; that
-// holds after a shutdown too (I95). Done of an item that is ready and was never taken makes it ready once more, as in
-// client-go.
+// Done ends the processing of an item. It reports whether the item is ready again because it was added meanwhile, which
+// also applies after a shutdown (I95). As in client-go, Done of a ready item that was never taken queues it once more.
 func (q *Queue[T]) Done(item T) (readyAgain bool) {
 	i, known := q.index[item]
 	if !known {
@@ -131,7 +130,7 @@ func (q *Queue[T]) Done(item T) (readyAgain bool) {
 	return false
 }
 
-// Len is the number of ready items; those being processed do not count.
+// Len returns the number of ready items, not counting those being processed.
 func (q *Queue[T]) Len() int {
 	if q.order != nil {
 		return q.order.Len()
@@ -139,17 +138,17 @@ func (q *Queue[T]) Len() int {
 	return q.ring.Len()
 }
 
-// Processing is the number of items handed out and not yet Done.
+// Processing returns the number of items handed out and not yet Done.
 func (q *Queue[T]) Processing() int { return q.processing }
 
-// ShutDown makes the queue ignore what is added from now on, and ends a drain (I95).
+// ShutDown makes the queue ignore further adds, and ends a drain (I95).
 func (q *Queue[T]) ShutDown() { q.shuttingDown, q.draining = true, false }
 
 // ShutDownWithDrain is ShutDown for a caller that then waits until Draining is false.
 func (q *Queue[T]) ShutDownWithDrain() { q.shuttingDown, q.draining = true, q.processing != 0 }
 
-// Draining reports whether a drain still has to wait. It waits until no item is being processed, however many are ready;
-// one taken after that does not bring it back (I96).
+// Draining reports whether a drain still has to wait. It waits until no item is being processed, however many are ready; an
+// item taken after that does not restart it (I96).
 func (q *Queue[T]) Draining() bool { return q.draining }
 
 // ShuttingDown reports whether ShutDown or ShutDownWithDrain was called.
@@ -165,8 +164,8 @@ func (q *Queue[T]) push(i int32) {
 	q.ring.Push(i)
 }
 
-// entryOf finds the entry of an item that a custom order handed out. An order may hand out what was never pushed; the item
-// is then processed like any other.
+// entryOf returns the entry of an item from a custom order. An order may return an item that was never pushed; it is then
+// processed like any other.
 func (q *Queue[T]) entryOf(item T) *entry[T] {
 	i, known := q.index[item]
 	if !known {

@@ -13,7 +13,7 @@ func get[T comparable](t testing.TB, q *Queue[T]) T {
 	t.Helper()
 	item, ok, _ := q.TryGet()
 	if !ok {
-		t.Fatal("TryGet handed out nothing")
+		t.Fatal("TryGet returned no item")
 	}
 	return item
 }
@@ -38,7 +38,7 @@ func TestI94DedupesAndDefers(t *testing.T) {
 		t.Fatalf("second Add while processing = %v, want AddMerged", got)
 	}
 	if q.Len() != 1 {
-		t.Fatalf("Len = %d: an item being processed must not be ready", q.Len())
+		t.Fatalf("Len = %d, want 0: an item being processed is not ready", q.Len())
 	}
 	if !q.Done("a") {
 		t.Fatal("Done did not make the item ready again")
@@ -62,7 +62,7 @@ func TestI95ShutDownHandsOutTheRest(t *testing.T) {
 		t.Fatalf("Add after shutdown = %v, want AddIgnored", got)
 	}
 	if !q.Done(1) {
-		t.Fatal("a dirty item's Done must re-queue after shutdown too")
+		t.Fatal("Done of a dirty item did not requeue it after shutdown")
 	}
 	for _, want := range []int{2, 1} {
 		if got := get(t, q); got != want {
@@ -81,7 +81,7 @@ func TestI96DrainWaitsForProcessingOnly(t *testing.T) {
 	get(t, q)
 	q.ShutDownWithDrain()
 	if !q.Draining() {
-		t.Fatal("an item is being processed: the drain must wait")
+		t.Fatal("not draining though an item is being processed")
 	}
 	q.Done(1)
 	if q.Draining() || q.Len() != 1 {
@@ -89,15 +89,15 @@ func TestI96DrainWaitsForProcessingOnly(t *testing.T) {
 	}
 	get(t, q)
 	if q.Draining() {
-		t.Fatal("the drain is over: an item taken since must not bring it back")
+		t.Fatal("an item taken after the drain ended restarted it")
 	}
 	q.ShutDownWithDrain()
 	if !q.Draining() {
-		t.Fatal("an item is being processed: the drain must wait")
+		t.Fatal("not draining though an item is being processed")
 	}
 	q.ShutDown()
 	if q.Draining() {
-		t.Fatal("ShutDown must end the drain")
+		t.Fatal("ShutDown did not end the drain")
 	}
 }
 
@@ -195,7 +195,7 @@ func TestLimiters(t *testing.T) {
 	fastSlow.Forget("a")
 	bounded.Forget("a")
 	if fastSlow.NumRequeues("a") != 0 || bounded.NumRequeues("a") != 0 {
-		t.Error("Forget did not forget")
+		t.Error("Forget did not reset the retries")
 	}
 	endless := NewItemExponentialFailure[string](time.Second, time.Hour)
 	for range 2000 { // beyond what a float64 holds
@@ -217,15 +217,15 @@ func TestRateLimitingQueue(t *testing.T) {
 		t.Fatalf("NumRequeues=%d Waiting=%d, want 3 and 1", q.NumRequeues("a"), q.Waiting())
 	}
 	if q.Advance(t0.Add(5*time.Millisecond)) != 1 {
-		t.Fatal("the first retry's time must stand")
+		t.Fatal("the first retry's deadline changed")
 	}
 	q.Forget("a")
 	if q.NumRequeues("a") != 0 {
-		t.Fatal("Forget did not forget")
+		t.Fatal("Forget did not reset the retries")
 	}
 }
 
-// TestRingKeepsOrder compares a ring with a slice.
+// TestRingKeepsOrder compares a Ring with a slice.
 func TestRingKeepsOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var ring Ring[int]
@@ -304,7 +304,7 @@ func earliestOf(model map[int]time.Time) (earliest time.Time, some bool) {
 	return earliest, some
 }
 
-// byPriority hands out the largest item first and remembers what was touched.
+// byPriority hands out the largest item first and records touched items.
 type byPriority struct {
 	items   []int
 	touched []int
@@ -333,16 +333,16 @@ func TestCustomOrder(t *testing.T) {
 	if got := fmt.Sprint(order.touched); got != "[3]" {
 		t.Fatalf("touched %s, want [3]", got)
 	}
-	order.Push(7) // never added: handed out all the same
+	order.Push(7) // never added, but handed out anyway
 	if got := get(t, q); got != 7 || q.Processing() != 3 {
 		t.Fatalf("got %d with %d processing, want 7 with 3", got, q.Processing())
 	}
 	if q.Done(7) || q.Processing() != 2 {
-		t.Fatal("Done of an item that the order brought in")
+		t.Fatal("Done of an item from the order requeued it or left it processing")
 	}
 }
 
-// TestEntriesAreReused: a queue that is used forever with ever new items holds on to none of them.
+// TestEntriesAreReused: a long-lived queue that always sees new items keeps none of them.
 func TestEntriesAreReused(t *testing.T) {
 	q := NewQueue[string](nil)
 	for i := range 1000 {

@@ -7,14 +7,14 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// RateLimiter says how long an item has to wait before it is tried again. It differs from client-go's in being told the
-// time; implementations are not safe for concurrent use.
+// RateLimiter decides how long an item has to wait before a retry. Unlike client-go's it is passed the time.
+// Implementations are not safe for concurrent use.
 type RateLimiter[T comparable] interface {
 	// When counts a retry of the item and returns how long it has to wait, from now.
 	When(now time.Time, item T) time.Duration
-	// Forget resets what is known of the item: it succeeded, or was given up.
+	// Forget resets the item's retries after it succeeded or was given up.
 	Forget(item T)
-	// NumRequeues is how often the item was retried since it was last forgotten.
+	// NumRequeues returns the number of retries since the item was last forgotten.
 	NumRequeues(item T) int
 }
 
@@ -26,8 +26,8 @@ const (
 	DefaultBucketBurst = 100
 )
 
-// DefaultControllerRateLimiter is the larger of 5ms·2ⁿ, at most 1000s, per item, and a bucket of 100 refilled with 10 a
-// second, over all items (I99).
+// DefaultControllerRateLimiter returns a limiter whose delay is the larger of 5ms·2ⁿ per item, at most 1000s, and that of a
+// bucket of 100 for all items, refilled at 10 per second (I99).
 func DefaultControllerRateLimiter[T comparable]() RateLimiter[T] {
 	return MaxOf[T]{
 		NewItemExponentialFailure[T](DefaultBaseDelay, DefaultMaxDelay),
@@ -42,7 +42,7 @@ type ItemExponentialFailure[T comparable] struct {
 	maxDelay  time.Duration
 }
 
-// NewItemExponentialFailure makes a limiter that answers baseDelay·2ⁿ, at most maxDelay, for an item's retry n (from 0).
+// NewItemExponentialFailure returns a limiter whose delay for an item's retry n (from 0) is baseDelay·2ⁿ, at most maxDelay.
 func NewItemExponentialFailure[T comparable](baseDelay, maxDelay time.Duration) *ItemExponentialFailure[T] {
 	return &ItemExponentialFailure[T]{failures: map[T]int{}, baseDelay: baseDelay, maxDelay: maxDelay}
 }
@@ -51,7 +51,7 @@ func NewItemExponentialFailure[T comparable](baseDelay, maxDelay time.Duration) 
 func (r *ItemExponentialFailure[T]) When(_ time.Time, item T) time.Duration {
 	n := r.failures[item]
 	r.failures[item] = n + 1
-	// In floating point, because the product leaves an int64 after some 60 retries.
+	// In floating point, because the product overflows an int64 after some 60 retries.
 	delay := float64(r.baseDelay.Nanoseconds()) * math.Pow(2, float64(n))
 	if delay > math.MaxInt64 {
 		return r.maxDelay
@@ -65,7 +65,7 @@ func (r *ItemExponentialFailure[T]) Forget(item T) { delete(r.failures, item) }
 // NumRequeues implements RateLimiter.
 func (r *ItemExponentialFailure[T]) NumRequeues(item T) int { return r.failures[item] }
 
-// ItemFastSlow gives an item a short delay for its first retries and a long one after.
+// ItemFastSlow gives an item a short delay for its first retries and a long one afterwards.
 type ItemFastSlow[T comparable] struct {
 	failures        map[T]int
 	fastDelay       time.Duration
@@ -73,7 +73,7 @@ type ItemFastSlow[T comparable] struct {
 	maxFastAttempts int
 }
 
-// NewItemFastSlow makes a limiter that answers fastDelay for an item's first maxFastAttempts retries, then slowDelay.
+// NewItemFastSlow returns a limiter whose delay is fastDelay for an item's first maxFastAttempts retries, then slowDelay.
 func NewItemFastSlow[T comparable](fastDelay, slowDelay time.Duration, maxFastAttempts int) *ItemFastSlow[T] {
 	return &ItemFastSlow[T]{
 		failures: map[T]int{}, fastDelay: fastDelay, slowDelay: slowDelay, maxFastAttempts: maxFastAttempts,
@@ -96,12 +96,12 @@ func (r *ItemFastSlow[T]) Forget(item T) { delete(r.failures, item) }
 // NumRequeues implements RateLimiter.
 func (r *ItemFastSlow[T]) NumRequeues(item T) int { return r.failures[item] }
 
-// Bucket limits all items together with a token bucket, and remembers none of them.
+// Bucket limits all items together with a token bucket; it keeps no state per item.
 type Bucket[T comparable] struct {
 	*rate.Limiter
 }
 
-// When implements RateLimiter. A bucket that can never hold a token (burst 0) answers rate.InfDuration.
+// When implements RateLimiter. A bucket that can never hold a token (burst 0) returns rate.InfDuration.
 func (r *Bucket[T]) When(now time.Time, _ T) time.Duration {
 	return r.ReserveN(now, 1).DelayFrom(now)
 }
@@ -109,10 +109,10 @@ func (r *Bucket[T]) When(now time.Time, _ T) time.Duration {
 // Forget implements RateLimiter and does nothing.
 func (r *Bucket[T]) Forget(T) {}
 
-// NumRequeues implements RateLimiter and answers 0.
+// NumRequeues implements RateLimiter and returns 0.
 func (r *Bucket[T]) NumRequeues(T) int { return 0 }
 
-// MaxOf asks each of its limiters and answers the longest delay.
+// MaxOf combines limiters: its delay is the longest of theirs.
 type MaxOf[T comparable] []RateLimiter[T]
 
 // When implements RateLimiter.
@@ -131,7 +131,7 @@ func (r MaxOf[T]) Forget(item T) {
 	}
 }
 
-// NumRequeues implements RateLimiter: the largest count of any of the limiters.
+// NumRequeues implements RateLimiter: it returns the largest count of any limiter.
 func (r MaxOf[T]) NumRequeues(item T) int {
 	var most int
 	for _, limiter := range r {
@@ -140,7 +140,7 @@ func (r MaxOf[T]) NumRequeues(item T) int {
 	return most
 }
 
-// WithMaxWait bounds the delays of another limiter.
+// WithMaxWait caps the delays of another limiter.
 type WithMaxWait[T comparable] struct {
 	Limiter  RateLimiter[T]
 	MaxDelay time.Duration

@@ -1,16 +1,16 @@
 package workqueue
 
-// Ring is a first-in first-out buffer that grows by doubling and forgets what it has handed out, so that an item taken
-// from it can be collected. The zero value is an empty ring.
+// Ring is a FIFO buffer that grows by doubling and keeps no reference to popped items, so that they can be collected. The
+// zero value is an empty ring.
 type Ring[T any] struct {
 	buf  []T
 	head int
 	len  int
 }
 
-const ringCapacityMin = 8
+const minRingCapacity = 8
 
-// Len is the number of items held.
+// Len returns the number of items held.
 func (r *Ring[T]) Len() int { return r.len }
 
 // Push appends an item.
@@ -23,7 +23,7 @@ func (r *Ring[T]) Push(item T) {
 	r.len++
 }
 
-// Pop removes and returns the oldest item, the zero value if there is none.
+// Pop removes and returns the oldest item, or the zero value if there is none.
 func (r *Ring[T]) Pop() (item T) {
 	if r.len == 0 {
 		return item
@@ -36,11 +36,11 @@ func (r *Ring[T]) Pop() (item T) {
 	return item
 }
 
-// Touch is called when an item already held is added again. Order of arrival does not care.
+// Touch does nothing: adding an item again does not change the order of arrival.
 func (r *Ring[T]) Touch(T) {}
 
 func (r *Ring[T]) grow() {
-	grown := make([]T, max(ringCapacityMin, 2*len(r.buf)))
+	grown := make([]T, max(minRingCapacity, 2*len(r.buf)))
 	n := copy(grown, r.buf[r.head:])
 	copy(grown[n:], r.buf[:r.head])
 	r.buf, r.head = grown, 0

@@ -2,12 +2,12 @@ package workqueue
 
 import "time"
 
-// Waiting holds items until their time has come: a binary heap by time, with each item in it at most once (I97).
+// Waiting holds items until they are due: a binary heap by time that contains each item at most once (I97).
 //
-// Items due at the same instant leave in the order in which client-go's heap would hand them out: it sifts the same way.
-// Times are kept as nanoseconds since the first time seen, so that comparing two is comparing two integers.
+// Items due at the same instant leave in the same order as from client-go's heap, which sifts the same way. Times are
+// stored as nanoseconds since the first time seen, so that a comparison is one of integers.
 type Waiting[T comparable] struct {
-	base  time.Time // of which every at is the distance
+	base  time.Time // every at is relative to it
 	heap  []waitingNode
 	slots []waitingSlot[T]
 	free  []int32
@@ -24,15 +24,15 @@ type waitingSlot[T comparable] struct {
 	pos  int32 // of the item's node in the heap
 }
 
-// NewWaiting makes an empty Waiting.
+// NewWaiting returns an empty Waiting.
 func NewWaiting[T comparable]() *Waiting[T] {
 	return &Waiting[T]{index: map[T]int32{}}
 }
 
-// Len is the number of items held.
+// Len returns the number of items held.
 func (w *Waiting[T]) Len() int { return len(w.heap) }
 
-// Add holds the item until readyAt, or until the earlier time that it is already held for (I97).
+// Add holds the item until readyAt, or until the time it is already held for if that is earlier (I97).
 func (w *Waiting[T]) Add(item T, readyAt time.Time) {
 	if w.base.IsZero() {
 		w.base = readyAt
@@ -51,7 +51,7 @@ func (w *Waiting[T]) Add(item T, readyAt time.Time) {
 	w.up(len(w.heap) - 1)
 }
 
-// NextDeadline is the earliest time at which an item is due; ok is false if none is held.
+// NextDeadline returns the earliest time at which an item is due; ok is false if none is held.
 func (w *Waiting[T]) NextDeadline() (deadline time.Time, ok bool) {
 	if len(w.heap) == 0 {
 		return time.Time{}, false
@@ -59,7 +59,7 @@ func (w *Waiting[T]) NextDeadline() (deadline time.Time, ok bool) {
 	return w.base.Add(w.heap[0].at), true
 }
 
-// PopDue removes and returns the item that is due first, if its time has come.
+// PopDue removes and returns the earliest item, if it is due.
 func (w *Waiting[T]) PopDue(now time.Time) (item T, ok bool) {
 	if len(w.heap) == 0 || w.heap[0].at > now.Sub(w.base) {
 		return item, false
