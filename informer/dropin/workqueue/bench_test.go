@@ -12,7 +12,7 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 )
 
-// Every benchmark runs on client-go's queue and on ours, so that one run compares them:
+// Every benchmark runs on both client-go's queue and ours, so that one run compares them:
 //
 //	go test -bench . -count 10 ./informer/dropin/workqueue | benchstat -col /impl -
 
@@ -29,7 +29,7 @@ var benchKeys = func() []string {
 	return keys
 }()
 
-// BenchmarkAddGetDone is one item going round.
+// BenchmarkAddGetDone cycles one item through the queue.
 func BenchmarkAddGetDone(b *testing.B) {
 	forEachPlain(b, func(b *testing.B, q TypedInterface[string]) {
 		b.ReportAllocs()
@@ -41,7 +41,7 @@ func BenchmarkAddGetDone(b *testing.B) {
 	})
 }
 
-// BenchmarkBurst adds 4096 items, half of them twice, and takes them all.
+// BenchmarkBurst adds 4096 items, half of them twice, and gets them all.
 func BenchmarkBurst(b *testing.B) {
 	forEachPlain(b, func(b *testing.B, q TypedInterface[string]) {
 		b.ReportAllocs()
@@ -60,7 +60,7 @@ func BenchmarkBurst(b *testing.B) {
 	})
 }
 
-// BenchmarkContended has producers and workers on one queue.
+// BenchmarkContended runs producers and workers on one queue.
 func BenchmarkContended(b *testing.B) {
 	forEachPlain(b, func(b *testing.B, q TypedInterface[string]) {
 		b.ReportAllocs()
@@ -86,7 +86,7 @@ func BenchmarkContended(b *testing.B) {
 	})
 }
 
-// BenchmarkNew makes and ends a queue.
+// BenchmarkNew creates a queue and shuts it down.
 func BenchmarkNew(b *testing.B) {
 	b.Run("impl=client-go", func(b *testing.B) {
 		b.ReportAllocs()
@@ -113,7 +113,7 @@ func forEachDelaying(b *testing.B, run func(b *testing.B, q TypedDelayingInterfa
 	})
 }
 
-// BenchmarkAddAfter adds items with random delays, lets them all come due, and takes them.
+// BenchmarkAddAfter adds items with random delays, lets them all become due, and gets them.
 func BenchmarkAddAfter(b *testing.B) {
 	forEachDelaying(b, func(b *testing.B, q TypedDelayingInterface[string], clock *testingclock.FakeClock) {
 		defer q.ShutDown()
@@ -130,7 +130,7 @@ func BenchmarkAddAfter(b *testing.B) {
 	})
 }
 
-// BenchmarkAddAfterDuplicate delays items that are delayed already.
+// BenchmarkAddAfterDuplicate delays items that are already delayed.
 func BenchmarkAddAfterDuplicate(b *testing.B) {
 	forEachDelaying(b, func(b *testing.B, q TypedDelayingInterface[string], _ *testingclock.FakeClock) {
 		defer q.ShutDown()
@@ -177,7 +177,7 @@ func BenchmarkRetryRoundTrip(b *testing.B) {
 	b.Run("impl=ours", func(b *testing.B) { run(b, NewTypedDelayingQueue[string]()) })
 }
 
-// BenchmarkParallelizeUntil spreads pieces that cost nothing, so what is left is the spreading.
+// BenchmarkParallelizeUntil distributes empty pieces, so that only the overhead is measured.
 func BenchmarkParallelizeUntil(b *testing.B) {
 	for _, chunk := range []int{1, 100} {
 		b.Run(fmt.Sprintf("chunk=%d/impl=client-go", chunk), func(b *testing.B) {

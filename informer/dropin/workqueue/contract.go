@@ -8,9 +8,9 @@ type (
 	TypedInterface[T comparable] = workqueue.TypedInterface[T]
 	// TypedDelayingInterface is a queue to which items can be added after a delay.
 	TypedDelayingInterface[T comparable] = workqueue.TypedDelayingInterface[T]
-	// TypedRateLimitingInterface is a delaying queue whose delays a rate limiter sets.
+	// TypedRateLimitingInterface is a delaying queue whose delays come from a rate limiter.
 	TypedRateLimitingInterface[T comparable] = workqueue.TypedRateLimitingInterface[T]
-	// TypedRateLimiter says how long an item has to wait before it is retried.
+	// TypedRateLimiter decides how long an item has to wait before a retry.
 	TypedRateLimiter[T comparable] = workqueue.TypedRateLimiter[T]
 	// Queue is the order in which ready items are handed out.
 	Queue[T comparable] = workqueue.Queue[T]
@@ -22,17 +22,17 @@ type (
 	// TypedRateLimitingQueueConfig configures NewTypedRateLimitingQueueWithConfig; its zero value works.
 	TypedRateLimitingQueueConfig[T comparable] = workqueue.TypedRateLimitingQueueConfig[T]
 
-	// MetricsProvider makes the metrics of a named queue.
+	// MetricsProvider creates the metrics of a named queue.
 	MetricsProvider = workqueue.MetricsProvider
-	// GaugeMetric is a number that goes up and down.
+	// GaugeMetric is a number that increases and decreases.
 	GaugeMetric = workqueue.GaugeMetric
-	// SettableGaugeMetric is a number that is set.
+	// SettableGaugeMetric is a number that can be set.
 	SettableGaugeMetric = workqueue.SettableGaugeMetric
-	// CounterMetric is a number that only goes up.
+	// CounterMetric is a number that only increases.
 	CounterMetric = workqueue.CounterMetric
-	// SummaryMetric takes single observations.
+	// SummaryMetric records individual observations.
 	SummaryMetric = workqueue.SummaryMetric
-	// HistogramMetric takes single observations.
+	// HistogramMetric records individual observations.
 	HistogramMetric = workqueue.HistogramMetric
 
 	// DoWorkPieceFunc does one piece of the work of ParallelizeUntil.

@@ -38,8 +38,8 @@ type (
 // Deprecated: use DefaultTypedControllerRateLimiter.
 func DefaultControllerRateLimiter() RateLimiter { return DefaultTypedControllerRateLimiter[any]() }
 
-// DefaultTypedControllerRateLimiter gives a retried item the longer of 5ms·2ⁿ, at most 1000s, and of a bucket of 100
-// retries that is refilled with 10 a second (I99).
+// DefaultTypedControllerRateLimiter returns a limiter whose delay is the larger of 5ms·2ⁿ per item, at most 1000s, and that
+// of a bucket of 100 for all items, refilled at 10 per second (I99).
 func DefaultTypedControllerRateLimiter[T comparable]() TypedRateLimiter[T] {
 	return NewTypedMaxOfRateLimiter(
 		NewTypedItemExponentialFailureRateLimiter[T](workqueue.DefaultBaseDelay, workqueue.DefaultMaxDelay),
@@ -52,7 +52,7 @@ func DefaultTypedControllerRateLimiter[T comparable]() TypedRateLimiter[T] {
 // Deprecated: use DefaultTypedItemBasedRateLimiter.
 func DefaultItemBasedRateLimiter() RateLimiter { return DefaultTypedItemBasedRateLimiter[any]() }
 
-// DefaultTypedItemBasedRateLimiter gives a retried item 1ms·2ⁿ, at most 1000s.
+// DefaultTypedItemBasedRateLimiter returns a limiter whose delay is 1ms·2ⁿ per item, at most 1000s.
 func DefaultTypedItemBasedRateLimiter[T comparable]() TypedRateLimiter[T] {
 	return NewTypedItemExponentialFailureRateLimiter[T](time.Millisecond, workqueue.DefaultMaxDelay)
 }
@@ -62,13 +62,13 @@ type TypedBucketRateLimiter[T comparable] struct {
 	*rate.Limiter
 }
 
-// When takes a token and returns how long it is until the token is there.
+// When reserves a token and returns the time until it is available.
 func (r *TypedBucketRateLimiter[T]) When(item T) time.Duration {
 	bucket := workqueue.Bucket[T]{Limiter: r.Limiter}
 	return bucket.When(time.Now(), item)
 }
 
-// NumRequeues is 0: a bucket does not know items.
+// NumRequeues returns 0: a bucket does not track items.
 func (r *TypedBucketRateLimiter[T]) NumRequeues(item T) int { return 0 }
 
 // Forget does nothing.
@@ -87,7 +87,8 @@ func NewItemExponentialFailureRateLimiter(baseDelay time.Duration, maxDelay time
 	return NewTypedItemExponentialFailureRateLimiter[any](baseDelay, maxDelay)
 }
 
-// NewTypedItemExponentialFailureRateLimiter gives an item's retry n, counted from 0, baseDelay·2ⁿ, at most maxDelay.
+// NewTypedItemExponentialFailureRateLimiter returns a limiter whose delay for an item's retry n (from 0) is baseDelay·2ⁿ,
+// at most maxDelay.
 func NewTypedItemExponentialFailureRateLimiter[T comparable](baseDelay time.Duration, maxDelay time.Duration) TypedRateLimiter[T] {
 	return &TypedItemExponentialFailureRateLimiter[T]{limiter: workqueue.NewItemExponentialFailure[T](baseDelay, maxDelay)}
 }
@@ -99,7 +100,7 @@ func (r *TypedItemExponentialFailureRateLimiter[T]) When(item T) time.Duration {
 	return r.limiter.When(time.Time{}, item)
 }
 
-// NumRequeues is the number of retries since the item was last forgotten.
+// NumRequeues returns the number of retries since the item was last forgotten.
 func (r *TypedItemExponentialFailureRateLimiter[T]) NumRequeues(item T) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +114,7 @@ func (r *TypedItemExponentialFailureRateLimiter[T]) Forget(item T) {
 	r.limiter.Forget(item)
 }
 
-// TypedItemFastSlowRateLimiter gives an item a short delay for its first retries and a long one after.
+// TypedItemFastSlowRateLimiter gives an item a short delay for its first retries and a long one afterwards.
 type TypedItemFastSlowRateLimiter[T comparable] struct {
 	mu      sync.Mutex
 	limiter *workqueue.ItemFastSlow[T]
@@ -126,7 +127,8 @@ func NewItemFastSlowRateLimiter(fastDelay, slowDelay time.Duration, maxFastAttem
 	return NewTypedItemFastSlowRateLimiter[any](fastDelay, slowDelay, maxFastAttempts)
 }
 
-// NewTypedItemFastSlowRateLimiter gives an item's first maxFastAttempts retries fastDelay and later ones slowDelay.
+// NewTypedItemFastSlowRateLimiter returns a limiter whose delay is fastDelay for an item's first maxFastAttempts retries,
+// then slowDelay.
 func NewTypedItemFastSlowRateLimiter[T comparable](fastDelay, slowDelay time.Duration, maxFastAttempts int) TypedRateLimiter[T] {
 	return &TypedItemFastSlowRateLimiter[T]{limiter: workqueue.NewItemFastSlow[T](fastDelay, slowDelay, maxFastAttempts)}
 }
@@ -138,7 +140,7 @@ func (r *TypedItemFastSlowRateLimiter[T]) When(item T) time.Duration {
 	return r.limiter.When(time.Time{}, item)
 }
 
-// NumRequeues is the number of retries since the item was last forgotten.
+// NumRequeues returns the number of retries since the item was last forgotten.
 func (r *TypedItemFastSlowRateLimiter[T]) NumRequeues(item T) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -152,7 +154,7 @@ func (r *TypedItemFastSlowRateLimiter[T]) Forget(item T) {
 	r.limiter.Forget(item)
 }
 
-// TypedMaxOfRateLimiter asks each of its limiters and takes the longest delay.
+// TypedMaxOfRateLimiter combines limiters: its delay is the longest of theirs.
 type TypedMaxOfRateLimiter[T comparable] struct {
 	limiters []TypedRateLimiter[T]
 }
@@ -164,13 +166,13 @@ func NewMaxOfRateLimiter(limiters ...TypedRateLimiter[any]) RateLimiter {
 	return NewTypedMaxOfRateLimiter(limiters...)
 }
 
-// NewTypedMaxOfRateLimiter makes a limiter of several. With a bucket among them the burst can be exceeded: an item that
-// another limiter delays longer has taken its token already.
+// NewTypedMaxOfRateLimiter returns a limiter of several. If one is a bucket, the burst can be exceeded: an item that
+// another limiter delays longer has already taken its token.
 func NewTypedMaxOfRateLimiter[T comparable](limiters ...TypedRateLimiter[T]) TypedRateLimiter[T] {
 	return &TypedMaxOfRateLimiter[T]{limiters: limiters}
 }
 
-// When asks every limiter, each of which counts the retry, and returns the longest delay.
+// When returns the longest delay of the limiters, each of which counts the retry.
 func (r *TypedMaxOfRateLimiter[T]) When(item T) time.Duration {
 	var longest time.Duration
 	for _, limiter := range r.limiters {
@@ -179,7 +181,7 @@ func (r *TypedMaxOfRateLimiter[T]) When(item T) time.Duration {
 	return longest
 }
 
-// NumRequeues is the largest count of any of the limiters.
+// NumRequeues returns the largest count of any limiter.
 func (r *TypedMaxOfRateLimiter[T]) NumRequeues(item T) int {
 	var most int
 	for _, limiter := range r.limiters {
@@ -195,7 +197,7 @@ func (r *TypedMaxOfRateLimiter[T]) Forget(item T) {
 	}
 }
 
-// TypedWithMaxWaitRateLimiter bounds the delays of another limiter.
+// TypedWithMaxWaitRateLimiter caps the delays of another limiter.
 type TypedWithMaxWaitRateLimiter[T comparable] struct {
 	limiter  TypedRateLimiter[T]
 	maxDelay time.Duration
@@ -208,12 +210,12 @@ func NewWithMaxWaitRateLimiter(limiter RateLimiter, maxDelay time.Duration) Rate
 	return NewTypedWithMaxWaitRateLimiter(TypedRateLimiter[any](limiter), maxDelay)
 }
 
-// NewTypedWithMaxWaitRateLimiter makes the limiter answer at most maxDelay.
+// NewTypedWithMaxWaitRateLimiter returns a limiter that caps the delays of limiter at maxDelay.
 func NewTypedWithMaxWaitRateLimiter[T comparable](limiter TypedRateLimiter[T], maxDelay time.Duration) TypedRateLimiter[T] {
 	return &TypedWithMaxWaitRateLimiter[T]{limiter: limiter, maxDelay: maxDelay}
 }
 
-// When is the limiter's delay, at most the maximum.
+// When returns the limiter's delay, at most the maximum.
 func (w TypedWithMaxWaitRateLimiter[T]) When(item T) time.Duration {
 	return min(w.limiter.When(item), w.maxDelay)
 }
@@ -221,5 +223,5 @@ func (w TypedWithMaxWaitRateLimiter[T]) When(item T) time.Duration {
 // Forget makes the limiter forget the item.
 func (w TypedWithMaxWaitRateLimiter[T]) Forget(item T) { w.limiter.Forget(item) }
 
-// NumRequeues is the limiter's count.
+// NumRequeues returns the limiter's count.
 func (w TypedWithMaxWaitRateLimiter[T]) NumRequeues(item T) int { return w.limiter.NumRequeues(item) }

@@ -11,39 +11,39 @@ import (
 	"github.com/informersim/informersim/informer/workqueue"
 )
 
-// heartbeatPeriod bounds how long a due item can be missed if a timer goes wrong (I97).
+// heartbeatPeriod bounds how long a due item can be missed if a timer fails (I97).
 const heartbeatPeriod = 10 * time.Second
 
-// dueBatchMax bounds the items that are taken from those that wait before workers see the first of them.
-const dueBatchMax = 64
+// maxDueBatch bounds how many due items are taken from waiting before workers see the first of them.
+const maxDueBatch = 64
 
-// NewDelayingQueue makes a delaying queue without metrics.
+// NewDelayingQueue returns a delaying queue without metrics.
 //
 // Deprecated: use NewTypedDelayingQueue.
 func NewDelayingQueue() DelayingInterface { return NewDelayingQueueWithConfig(DelayingQueueConfig{}) }
 
-// NewDelayingQueueWithConfig makes a delaying queue.
+// NewDelayingQueueWithConfig returns a delaying queue.
 //
 // Deprecated: use NewTypedDelayingQueueWithConfig.
 func NewDelayingQueueWithConfig(config DelayingQueueConfig) DelayingInterface {
 	return NewTypedDelayingQueueWithConfig(config)
 }
 
-// NewDelayingQueueWithCustomQueue makes a delaying queue over the given one.
+// NewDelayingQueueWithCustomQueue returns a delaying queue over the given one.
 //
 // Deprecated: use NewTypedDelayingQueueWithConfig.
 func NewDelayingQueueWithCustomQueue(q Interface, name string) DelayingInterface {
 	return NewDelayingQueueWithConfig(DelayingQueueConfig{Name: name, Queue: q})
 }
 
-// NewNamedDelayingQueue makes a delaying queue whose metrics bear the name.
+// NewNamedDelayingQueue returns a delaying queue whose metrics bear the name.
 //
 // Deprecated: use NewTypedDelayingQueueWithConfig.
 func NewNamedDelayingQueue(name string) DelayingInterface {
 	return NewDelayingQueueWithConfig(DelayingQueueConfig{Name: name})
 }
 
-// NewDelayingQueueWithCustomClock makes a delaying queue that runs on the given clock.
+// NewDelayingQueueWithCustomClock returns a delaying queue that runs on the given clock.
 //
 // Deprecated: use NewTypedDelayingQueueWithConfig.
 func NewDelayingQueueWithCustomClock(clock clock.WithTicker, name string) DelayingInterface {
@@ -57,12 +57,12 @@ func TypedNewDelayingQueue[T comparable]() TypedDelayingInterface[T] {
 	return NewTypedDelayingQueue[T]()
 }
 
-// NewTypedDelayingQueue makes a delaying queue without metrics.
+// NewTypedDelayingQueue returns a delaying queue without metrics.
 func NewTypedDelayingQueue[T comparable]() TypedDelayingInterface[T] {
 	return NewTypedDelayingQueueWithConfig(TypedDelayingQueueConfig[T]{})
 }
 
-// NewTypedDelayingQueueWithConfig makes a delaying queue. It runs a goroutine, which ShutDown ends; after
+// NewTypedDelayingQueueWithConfig returns a delaying queue. It runs a goroutine, which ShutDown ends; after
 // ShutDownWithDrain the goroutine ends when it next wakes, within 10 seconds (I98).
 func NewTypedDelayingQueueWithConfig[T comparable](config TypedDelayingQueueConfig[T]) TypedDelayingInterface[T] {
 	logger := klog.Background()
@@ -99,7 +99,7 @@ type delayingQueue[T comparable] struct {
 
 	mu      sync.Mutex
 	waiting *workqueue.Waiting[T]
-	stopped bool // the goroutine has ended: nothing will be taken from waiting again
+	stopped bool // the goroutine has ended and takes nothing from waiting any more
 	due     []T  // taken from waiting, to be added without the lock
 
 	wake     chan struct{} // an item is due earlier than the goroutine sleeps
@@ -107,7 +107,7 @@ type delayingQueue[T comparable] struct {
 	stopOnce sync.Once
 }
 
-// AddAfter adds the item once the delay has passed; at once if it is not positive (I97). It is ignored once the queue is
+// AddAfter adds the item after the delay, or at once if the delay is not positive (I97). It is a no-op once the queue is
 // shutting down.
 func (q *delayingQueue[T]) AddAfter(item T, duration time.Duration) {
 	if q.ShuttingDown() {
@@ -120,7 +120,7 @@ func (q *delayingQueue[T]) AddAfter(item T, duration time.Duration) {
 		q.Add(item)
 		return
 	}
-	if q.hold(item, q.clock.Now().Add(duration)) {
+	if q.addWaiting(item, q.clock.Now().Add(duration)) {
 		select {
 		case q.wake <- struct{}{}:
 		default: // it is about to wake anyway
@@ -128,8 +128,8 @@ func (q *delayingQueue[T]) AddAfter(item T, duration time.Duration) {
 	}
 }
 
-// hold puts the item among those that wait, and reports whether the goroutine now sleeps too long.
-func (q *delayingQueue[T]) hold(item T, readyAt time.Time) (earliest bool) {
+// addWaiting adds the item to the waiting ones, and reports whether the caller must wake the goroutine.
+func (q *delayingQueue[T]) addWaiting(item T, readyAt time.Time) (earliest bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.stopped {
@@ -140,9 +140,9 @@ func (q *delayingQueue[T]) hold(item T, readyAt time.Time) (earliest bool) {
 	return !some || readyAt.Before(before)
 }
 
-// ShutDown shuts the queue down and ends the goroutine; items that wait are lost (I97, I98).
+// ShutDown shuts the queue down and ends the goroutine; waiting items are lost (I97, I98).
 func (q *delayingQueue[T]) ShutDown() {
-	q.TypedInterface.ShutDown() // each time: it may have to end a drain that began since
+	q.TypedInterface.ShutDown() // on every call: it may have to end a drain that began since
 	q.stopOnce.Do(func() {
 		close(q.stop)
 		q.heartbeat.Stop()
@@ -166,18 +166,18 @@ func (q *delayingQueue[T]) run(logger klog.Logger) {
 			return
 		case <-q.heartbeat.C():
 		case <-alarm.c:
-			alarm.rung()
+			alarm.fired()
 		case <-q.wake:
 		}
 	}
 }
 
-// addDue adds a batch of the items whose time has come, and says when the next is due; ok is false if nothing waits.
+// addDue adds a batch of the due items, and returns when the next is due; ok is false if none is waiting.
 func (q *delayingQueue[T]) addDue() (deadline, now time.Time, ok bool) {
 	now = q.clock.Now()
 	q.mu.Lock()
 	q.due = q.due[:0]
-	for len(q.due) < dueBatchMax {
+	for len(q.due) < maxDueBatch {
 		item, due := q.waiting.PopDue(now)
 		if !due {
 			break
@@ -203,7 +203,7 @@ func (q *delayingQueue[T]) drop() {
 	q.due = nil
 }
 
-// alarm is a timer that is touched only when its deadline changes.
+// alarm is a timer that is reset only when its deadline changes.
 type alarm struct {
 	clock    clock.WithTicker
 	timer    clock.Timer
@@ -211,7 +211,7 @@ type alarm struct {
 	c        <-chan time.Time
 }
 
-// set makes the alarm ring at the deadline, or never if there is none.
+// set makes the alarm fire at the deadline, or never if ok is false.
 func (a *alarm) set(deadline, now time.Time, ok bool) {
 	if !ok {
 		a.stop()
@@ -225,7 +225,7 @@ func (a *alarm) set(deadline, now time.Time, ok bool) {
 	a.deadline, a.c = deadline, a.timer.C()
 }
 
-func (a *alarm) rung() { a.c = nil }
+func (a *alarm) fired() { a.c = nil }
 
 func (a *alarm) stop() {
 	if a.timer != nil {

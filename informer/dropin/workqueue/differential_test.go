@@ -13,7 +13,7 @@ import (
 	"github.com/informersim/informersim/informer/workqueue"
 )
 
-// op is one call of a queue, or the passing of time.
+// op is one call of a queue, or an advance of time.
 type op struct {
 	kind  string
 	item  string
@@ -43,21 +43,21 @@ var opGen = rapid.Custom(func(t *rapid.T) op {
 	return o
 })
 
-// withoutBlockedDrains leaves out the drains with which client-go blocks for good: one begun while another waits (only one of
-// them is let go), and one begun after a ShutDown (which the next ShutDown of a delaying queue does not end).
-func withoutBlockedDrains(ops []op) (kept []op) {
+// withoutBlockedDrains omits the drains that block client-go forever: one begun while another waits (only one of them is
+// released), and one begun after a ShutDown (which the next ShutDown of a delaying queue does not end).
+func withoutBlockedDrains(ops []op) (remaining []op) {
 	shut := false
 	for _, o := range ops {
 		if o.kind == "drain" && shut {
 			continue
 		}
 		shut = shut || o.kind == "drain" || o.kind == "shutdown"
-		kept = append(kept, o)
+		remaining = append(remaining, o)
 	}
-	return kept
+	return remaining
 }
 
-// transcript is what a run of ops answered: one line an op.
+// transcript holds the results of a run of ops, one line per op.
 type transcript []string
 
 func (tr *transcript) note(o op, format string, args ...any) {
@@ -105,7 +105,7 @@ func runBlocking(t *testing.T, ops []op, newQueue func() TypedRateLimitingInterf
 				got, q.Len(), q.ShuttingDown(), drains != 0, q.NumRequeues("a"), q.NumRequeues("b"))
 		}
 		q.ShutDown()
-		time.Sleep(11 * time.Second) // a loop that a drain left behind ends at its next wake (I98)
+		time.Sleep(11 * time.Second) // a loop still running after a drain ends at its next wake-up (I98)
 	})
 	return tr
 }
@@ -168,15 +168,15 @@ func TestDifferentialQueues(t *testing.T) {
 			return NewTypedRateLimitingQueue(DefaultTypedControllerRateLimiter[string]())
 		})
 		if diff := firstDifference(want, got); diff != "" {
-			rt.Fatalf("the shell differs from client-go at %s", diff)
+			rt.Fatalf("dropin/workqueue differs from client-go at %s", diff)
 		}
 		if diff := firstDifference(want, runStepped(ops)); diff != "" {
-			rt.Fatalf("the core differs from client-go at %s", diff)
+			rt.Fatalf("informer/workqueue differs from client-go at %s", diff)
 		}
 	})
 }
 
-// touchOrder is an order of arrival that notes what it was asked, so that both packages' use of a custom Queue can be compared.
+// touchOrder is an order of arrival that records its calls, so that both packages' use of a custom Queue can be compared.
 type touchOrder struct {
 	upstream.Queue[string]
 	calls []string
@@ -188,7 +188,7 @@ func (o *touchOrder) Touch(item string) {
 }
 func (o *touchOrder) Push(item string) { o.calls = append(o.calls, "push "+item); o.Queue.Push(item) }
 
-// TestDifferentialCustomOrder does the same for a plain queue with an injected order and compares the order's calls.
+// TestDifferentialCustomOrder compares plain queues with an injected order, including the order's calls.
 func TestDifferentialCustomOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		ops := rapid.SliceOfN(opGen, 1, 60).Draw(rt, "ops")

@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain fails if a queue left a goroutine behind.
+// TestMain fails if a queue leaked a goroutine.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -13,8 +13,8 @@ var (
 	globalProviderOnce sync.Once
 )
 
-// SetProvider sets the provider of the metrics of queues made from now on whose config names none. Only the first call has
-// an effect. It is this package's own: a provider given to client-go's SetProvider is not used here.
+// SetProvider sets the default metrics provider of queues created from now on. Only the first call has an effect. It is
+// independent of client-go's SetProvider.
 func SetProvider(metricsProvider MetricsProvider) {
 	globalProviderOnce.Do(func() {
 		globalProviderMu.Lock()
@@ -43,8 +43,8 @@ type queueMetrics[T comparable] struct {
 	unfinished     SettableGaugeMetric
 	longestRunning SettableGaugeMetric
 
-	addedAt   map[T]time.Time // since when an item is to be processed
-	startedAt map[T]time.Time // since when it is being processed
+	addedAt   map[T]time.Time // when an item became due for processing
+	startedAt map[T]time.Time // when its processing began
 }
 
 func newQueueMetrics[T comparable](provider MetricsProvider, name string, clock clock.PassiveClock) *queueMetrics[T] {
@@ -101,7 +101,7 @@ func (m *queueMetrics[T]) done(item T) {
 
 func (m *queueMetrics[T]) reportUnfinishedWork() {
 	now := m.clock.Now()
-	// Added up as whole nanoseconds, so that the order of the map cannot change the sum.
+	// Summed as whole nanoseconds, so that map order cannot change the sum.
 	var total, longest time.Duration
 	for _, startedAt := range m.startedAt {
 		age := now.Sub(startedAt)
@@ -112,7 +112,7 @@ func (m *queueMetrics[T]) reportUnfinishedWork() {
 	m.longestRunning.Set(longest.Seconds())
 }
 
-// newRetryMetric makes the counter of AddAfter calls, nil without a name or a provider.
+// newRetryMetric returns the counter of AddAfter calls, or nil without a name or a provider.
 func newRetryMetric(name string, provider MetricsProvider) CounterMetric {
 	provider = providerOr(provider)
 	if name == "" || provider == nil {

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// journal is a MetricsProvider that notes every call.
+// journal is a MetricsProvider that records every call.
 type journal struct{ lines []string }
 
 func (j *journal) metric(kind string) *journalled {
@@ -43,7 +43,7 @@ func (m *journalled) Dec()              { m.note("dec") }
 func (m *journalled) Set(f float64)     { m.note(fmt.Sprintf("set %.6f", f)) }
 func (m *journalled) Observe(f float64) { m.note(fmt.Sprintf("observe %.6f", f)) }
 
-// TestDifferentialMetrics compares what a queue tells its metrics provider with what client-go's queue tells it.
+// TestDifferentialMetrics compares a queue's calls of its metrics provider with those of client-go's queue.
 func TestDifferentialMetrics(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		ops := withoutBlockedDrains(rapid.SliceOfN(opGen, 1, 40).Draw(rt, "ops"))

@@ -12,18 +12,18 @@ type options struct {
 	chunkSize int
 }
 
-// Options changes how ParallelizeUntil goes about its work.
+// Options configures ParallelizeUntil.
 type Options func(*options)
 
-// WithChunkSize hands out pieces in chunks of c instead of one by one, which pays when there are many and each is small.
-// A c below 1 is taken for 1.
+// WithChunkSize hands out pieces in chunks of c instead of one by one, which pays off for many small pieces. A c below 1 is
+// treated as 1.
 func WithChunkSize(c int) func(*options) {
 	return func(o *options) { o.chunkSize = c }
 }
 
-// ParallelizeUntil does the pieces 0 to pieces-1 with that many workers, and returns when all are done, or when the
-// context has ended and the pieces begun by then are done. A nil context never ends. A panic in a piece goes to
-// utilruntime.HandleCrash; if that lets the program live, the worker is lost and the others go on.
+// ParallelizeUntil processes the pieces 0 to pieces-1 with the given number of workers. It returns when all are done, or
+// when the context has ended and the pieces begun by then are done. A nil context never ends. A panic in a piece goes to
+// utilruntime.HandleCrash; if the program survives, the worker is lost and the others continue.
 func ParallelizeUntil(ctx context.Context, workers, pieces int, doWorkPiece DoWorkPieceFunc, opts ...Options) {
 	o := options{}
 	for _, opt := range opts {
@@ -39,7 +39,7 @@ func ParallelizeUntil(ctx context.Context, workers, pieces int, doWorkPiece DoWo
 		stop = ctx.Done()
 	}
 
-	var next atomic.Int64 // chunk to be taken
+	var next atomic.Int64 // next chunk to process
 	var wg sync.WaitGroup
 	for range min(workers, chunks) {
 		wg.Add(1)
@@ -61,7 +61,7 @@ func ParallelizeUntil(ctx context.Context, workers, pieces int, doWorkPiece DoWo
 	wg.Wait()
 }
 
-// doPieces does n pieces from start on; it reports false if it was stopped before the last.
+// doPieces processes n pieces from start on. It returns false if it was stopped before the last.
 func doPieces(stop <-chan struct{}, start, n int, doWorkPiece DoWorkPieceFunc) bool {
 	for piece := start; piece < start+n; piece++ {
 		select {

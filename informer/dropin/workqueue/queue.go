@@ -12,7 +12,7 @@ import (
 // unfinishedWorkPeriod is how often a queue with metrics reports the work in progress.
 const unfinishedWorkPeriod = 500 * time.Millisecond
 
-// DefaultQueue is the order of arrival.
+// DefaultQueue returns a Queue in order of arrival.
 func DefaultQueue[T comparable]() Queue[T] { return new(workqueue.Ring[T]) }
 
 // Type is an untyped queue.
@@ -20,10 +20,10 @@ func DefaultQueue[T comparable]() Queue[T] { return new(workqueue.Ring[T]) }
 // Deprecated: use Typed.
 type Type = Typed[any]
 
-// Typed is the plain queue (I94, I95, I96). It is made by NewTyped or NewTypedWithConfig.
+// Typed is the plain queue (I94, I95, I96). Create it with NewTyped or NewTypedWithConfig.
 type Typed[t comparable] struct {
 	mu sync.Mutex
-	// readyCond wakes those who wait in Get, drainCond those in ShutDownWithDrain.
+	// readyCond wakes callers waiting in Get, drainCond those in ShutDownWithDrain.
 	readyCond sync.Cond
 	drainCond sync.Cond
 	queue     *workqueue.Queue[t]
@@ -35,26 +35,26 @@ type Typed[t comparable] struct {
 	wg       sync.WaitGroup // of the metrics goroutine, if there is one
 }
 
-// New makes a queue without metrics.
+// New returns a queue without metrics.
 //
 // Deprecated: use NewTyped.
 func New() *Type { return NewTyped[any]() }
 
-// NewNamed makes a queue whose metrics bear the name.
+// NewNamed returns a queue whose metrics bear the name.
 //
 // Deprecated: use NewTypedWithConfig.
 func NewNamed(name string) *Type { return NewTypedWithConfig(QueueConfig{Name: name}) }
 
-// NewWithConfig makes a queue.
+// NewWithConfig returns a queue.
 //
 // Deprecated: use NewTypedWithConfig.
 func NewWithConfig(config QueueConfig) *Type { return NewTypedWithConfig(config) }
 
-// NewTyped makes a queue without metrics.
+// NewTyped returns a queue without metrics.
 func NewTyped[T comparable]() *Typed[T] { return NewTypedWithConfig(TypedQueueConfig[T]{}) }
 
-// NewTypedWithConfig makes a queue. A queue with a name reports metrics to the config's provider, else to the one set with
-// SetProvider; it then runs a goroutine, which ShutDown and ShutDownWithDrain end and wait for.
+// NewTypedWithConfig returns a queue. A queue with a name reports metrics to the config's provider, or to the one set with
+// SetProvider. It then runs a goroutine, which ShutDown and ShutDownWithDrain end and wait for.
 func NewTypedWithConfig[T comparable](config TypedQueueConfig[T]) *Typed[T] {
 	return newTyped(config, unfinishedWorkPeriod)
 }
@@ -76,7 +76,7 @@ func newTyped[T comparable](config TypedQueueConfig[T], metricsPeriod time.Durat
 	return q
 }
 
-// Add marks an item as to be processed. It is ignored once the queue is shutting down (I94, I95).
+// Add marks an item for processing. It is a no-op once the queue is shutting down (I94, I95).
 func (q *Typed[T]) Add(item T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -89,15 +89,15 @@ func (q *Typed[T]) Add(item T) {
 	}
 }
 
-// Len is the number of items that are ready. It is for information: by the time it is looked at it may be another.
+// Len returns the number of ready items. It is for information only: it may be outdated by the time the caller reads it.
 func (q *Typed[T]) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.queue.Len()
 }
 
-// Get waits for an item. The caller processes it and then calls Done with it. If shutdown is true there is none and will
-// never be one (I95).
+// Get waits for an item. The caller processes it and then calls Done with it. If shutdown is true, there is none and never
+// will be (I95).
 func (q *Typed[T]) Get() (item T, shutdown bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -127,15 +127,15 @@ func (q *Typed[T]) Done(item T) {
 	}
 }
 
-// ShutDown makes the queue ignore what is added from now on. What it holds is still handed out. A ShutDownWithDrain that
-// is waiting returns (I95).
+// ShutDown makes the queue ignore further adds. It still hands out the items it holds. A waiting ShutDownWithDrain returns
+// (I95).
 func (q *Typed[T]) ShutDown() {
 	q.shutDown(q.queue.ShutDown)
 	q.wg.Wait()
 }
 
-// ShutDownWithDrain is ShutDown that waits until no item is being processed (I96). It waits forever for an item whose Done
-// is never called, unless ShutDown is.
+// ShutDownWithDrain is ShutDown that waits until no item is being processed (I96). If Done is never called for an item, it
+// waits until ShutDown is called.
 func (q *Typed[T]) ShutDownWithDrain() {
 	q.shutDown(q.queue.ShutDownWithDrain)
 	q.mu.Lock()

@@ -53,7 +53,7 @@ func TestI94GetWaitsForAnItemOnce(t *testing.T) {
 		q.Done("a")
 		synctest.Wait()
 		if len(got) != 2 {
-			t.Fatalf("Done of a dirty item woke nobody: %v", got)
+			t.Fatalf("Done of a dirty item did not wake Get: %v", got)
 		}
 	})
 }
@@ -76,7 +76,7 @@ func TestI95ShutDownWakesEveryGet(t *testing.T) {
 		if q.Len() != 0 || !q.ShuttingDown() {
 			t.Fatalf("Len = %d, ShuttingDown = %v after shutdown", q.Len(), q.ShuttingDown())
 		}
-		q.ShutDown() // twice is harmless
+		q.ShutDown() // idempotent
 	})
 }
 
@@ -87,7 +87,7 @@ func TestI96DrainReturnsAtTheLastDone(t *testing.T) {
 		q.Add("queued")
 		q.Get()
 		var drained atomic.Int32
-		for range 2 { // every caller of a drain must be let go
+		for range 2 { // every caller of a drain must return
 			go func() { q.ShutDownWithDrain(); drained.Add(1) }()
 		}
 		synctest.Wait()
@@ -139,7 +139,7 @@ func TestI97AddAfter(t *testing.T) {
 		q.AddAfter("now", 0)
 		q.AddAfter("negative", -time.Hour)
 		if q.Len() != 2 {
-			t.Fatalf("Len = %d: no delay must add at once", q.Len())
+			t.Fatalf("Len = %d: without a delay the item must be added at once", q.Len())
 		}
 		q.AddAfter("a", 50*time.Millisecond)
 		q.AddAfter("a", 30*time.Millisecond)
@@ -163,7 +163,7 @@ func TestI97AddAfter(t *testing.T) {
 	})
 }
 
-// brokenTimers is a clock whose timers never ring, so that only the heartbeat is left.
+// brokenTimers is a clock whose timers never fire, so that only the heartbeat is left.
 type brokenTimers struct{ *testingclock.FakeClock }
 
 func (brokenTimers) NewTimer(time.Duration) clock.Timer { return brokenTimer{} }
@@ -184,12 +184,12 @@ func TestI97HeartbeatFindsWhatATimerMissed(t *testing.T) {
 		fake.Step(9 * time.Second)
 		synctest.Wait()
 		if q.Len() != 0 {
-			t.Fatal("the timer was meant to be broken")
+			t.Fatal("the broken timer fired")
 		}
 		fake.Step(time.Second)
 		synctest.Wait()
 		if q.Len() != 1 {
-			t.Fatal("10s on, the heartbeat did not find the due item")
+			t.Fatal("the heartbeat did not find the due item after 10s")
 		}
 	})
 }
@@ -217,7 +217,7 @@ func TestI98OnlyShutDownEndsTheLoopAtOnce(t *testing.T) {
 			<-ended
 			took := time.Since(start)
 			if !drain && took > time.Millisecond {
-				t.Errorf("after ShutDown the loop ran on for %v", took)
+				t.Errorf("after ShutDown the loop ran for another %v", took)
 			}
 			if drain && (took < 9*time.Second || took > heartbeatPeriod+time.Millisecond) {
 				t.Errorf("after ShutDownWithDrain the loop ended %v later, want at the next heartbeat", took)
@@ -253,7 +253,7 @@ func TestI99AddRateLimited(t *testing.T) {
 		}
 		q.Forget("a")
 		if q.NumRequeues("a") != 0 {
-			t.Fatal("Forget did not forget")
+			t.Fatal("Forget did not reset the retries")
 		}
 	})
 }

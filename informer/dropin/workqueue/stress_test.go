@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// TestStressNeverTwiceAtOnce has many goroutines use one queue while it is shut down at a random moment. No item may be
-// processed by two workers at once, and every add before the shutdown must be followed by a get of that item.
+// TestStressNeverTwiceAtOnce uses one queue from many goroutines and shuts it down at a random moment. No two workers may
+// process an item at once, and every add before the shutdown must be followed by a get of that item.
 func TestStressNeverTwiceAtOnce(t *testing.T) {
 	const items = 32
 	for round := range 20 {
 		q := NewTypedRateLimitingQueue(NewTypedItemExponentialFailureRateLimiter[int](time.Microsecond, 50*time.Microsecond))
 		var processing [items]atomic.Int32
-		var version, seen [items]atomic.Int64 // of what an item stands for; what a worker has seen of it
+		var version, seen [items]atomic.Int64 // of the item's state; the version a worker has seen
 		var producers, workers sync.WaitGroup
 		for range 4 {
 			producers.Go(func() {
