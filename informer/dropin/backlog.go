@@ -3,12 +3,12 @@ package dropin
 import "github.com/informersim/informersim/informer"
 
 const (
-	chunkLen   = 128 // notifications in a chunk
-	chunksKept = 8   // given back and kept for use: a listener that stalled once must not pin the memory for ever
+	chunkLen      = 128 // notifications in a chunk
+	maxFreeChunks = 8   // free chunks kept for reuse: a listener that once stalled must not pin the memory forever
 )
 
 // backlog is an unbounded queue of notifications that is filled one by one and emptied all at once (I83). It is a list of
-// chunks, so that a long one is never copied, and chunks are used again.
+// reusable chunks, so that a long one is never copied.
 type backlog struct {
 	first, last *chunk
 	free        *chunk
@@ -48,16 +48,16 @@ func (b *backlog) newChunk() *chunk {
 	return c
 }
 
-// takeAll hands over the list of chunks and is empty.
+// takeAll returns the list of chunks and leaves the backlog empty.
 func (b *backlog) takeAll() *chunk {
 	first := b.first
 	b.first, b.last = nil, nil
 	return first
 }
 
-// giveBack takes a list of chunks whose notifications were cleared, len included.
-func (b *backlog) giveBack(c *chunk) {
-	for c != nil && b.freeLen < chunksKept {
+// release takes back a list of chunks whose notifications and length were cleared.
+func (b *backlog) release(c *chunk) {
+	for c != nil && b.freeLen < maxFreeChunks {
 		next := c.next
 		c.next = b.free
 		b.free = c

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Every benchmark runs on client-go's implementation and on ours, so that one run compares them:
+// Every benchmark runs on both client-go's implementation and ours, so that one run compares them:
 //
 //	go test -run '^$' -bench . -count 10 ./informer/dropin | benchstat -col /impl -
 
@@ -67,7 +67,7 @@ func podsAt(n, rv int) []*v1.Pod {
 	return pods
 }
 
-// scriptedSource streams its objects as initial events or lists them, and then the events it is given.
+// scriptedSource streams its objects as initial events or lists them, and then streams the events it is given.
 type scriptedSource struct {
 	pods   []*v1.Pod
 	events chan watch.Event
@@ -150,8 +150,8 @@ func runInformer(tb testing.TB, informer SharedInformer) (stop func()) {
 	}
 }
 
-// BenchmarkInitialList fills an informer with 100,000 objects, one handler listening, and reports the memory that it keeps
-// per object. Of that 1280 bytes are the pod itself, which the reflector takes out of the list.
+// BenchmarkInitialList fills an informer with 100,000 objects and one handler, and reports the memory retained per object.
+// 1280 bytes of it are the pod itself, which the reflector extracts from the list.
 func BenchmarkInitialList(b *testing.B) {
 	const objects = 100_000
 	for _, im := range impls {
@@ -191,7 +191,7 @@ func BenchmarkInitialList(b *testing.B) {
 	}
 }
 
-// fixedSource gives one list, so that what is measured is not the making of it.
+// fixedSource always returns the same list, so that building it is not measured.
 type fixedSource struct {
 	*scriptedSource
 	list k8sruntime.Object
@@ -207,7 +207,7 @@ func heapInUse() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// BenchmarkReplace replaces 100,000 stored objects by new ones, of which 1% changed namespace and the rest nothing.
+// BenchmarkReplace replaces 100,000 stored objects with new ones, 2% of which changed their label.
 func BenchmarkReplace(b *testing.B) {
 	const objects = 100_000
 	lists := make([][]any, 2)
@@ -299,7 +299,7 @@ func BenchmarkStore(b *testing.B) {
 	}
 }
 
-// BenchmarkStoreParallel has all readers and one writer at it.
+// BenchmarkStoreParallel measures parallel readers with one writer.
 func BenchmarkStoreParallel(b *testing.B) {
 	const objects = 10_000
 	pods := podsAt(objects, 1)
@@ -339,7 +339,7 @@ func BenchmarkStoreParallel(b *testing.B) {
 	}
 }
 
-// BenchmarkQueue writes one delta and takes it out.
+// BenchmarkQueue writes one delta and pops it.
 func BenchmarkQueue(b *testing.B) {
 	pods := podsAt(1000, 1)
 	nothing := func(any, bool) error { return nil }

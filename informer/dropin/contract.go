@@ -4,11 +4,11 @@ import "k8s.io/client-go/tools/cache"
 
 // Objects, keys and handlers, as client-go defines them.
 type (
-	// KeyFunc makes the key of an object.
+	// KeyFunc returns the key of an object.
 	KeyFunc = cache.KeyFunc
-	// KeyError says for which object a KeyFunc failed, and why.
+	// KeyError names the object for which a KeyFunc failed, and the cause.
 	KeyError = cache.KeyError
-	// ExplicitKey is a key in the place of an object.
+	// ExplicitKey is a key in place of an object.
 	ExplicitKey = cache.ExplicitKey
 	// ObjectName is a key in two parts.
 	ObjectName = cache.ObjectName
@@ -16,23 +16,23 @@ type (
 	DeletedFinalStateUnknown = cache.DeletedFinalStateUnknown
 	// TransformFunc changes an object before it is queued.
 	TransformFunc = cache.TransformFunc
-	// ResourceEventHandler is told what happens to objects.
+	// ResourceEventHandler receives notifications of changes to objects.
 	ResourceEventHandler = cache.ResourceEventHandler
 	// ResourceEventHandlerFuncs is a handler made of functions.
 	ResourceEventHandlerFuncs = cache.ResourceEventHandlerFuncs
-	// ResourceEventHandlerDetailedFuncs is one that is told whether an add is of the initial list.
+	// ResourceEventHandlerDetailedFuncs also tells its add function whether the object is in the initial list.
 	ResourceEventHandlerDetailedFuncs = cache.ResourceEventHandlerDetailedFuncs
 	// FilteringResourceEventHandler passes on what a filter lets through.
 	FilteringResourceEventHandler = cache.FilteringResourceEventHandler
 	// Object is what typed handlers and indexers handle.
 	Object = cache.Object
-	// DeletedObject is what a typed handler is told of a deletion.
+	// DeletedObject is the argument of a typed handler for a deletion.
 	DeletedObject[T Object] = cache.DeletedObject[T]
-	// TypedResourceEventHandler is a handler of one type.
+	// TypedResourceEventHandler is a handler for objects of one type.
 	TypedResourceEventHandler[T Object] = cache.TypedResourceEventHandler[T]
-	// TypedResourceEventHandlerFuncs is one made of functions.
+	// TypedResourceEventHandlerFuncs is a typed handler made of functions.
 	TypedResourceEventHandlerFuncs[T Object] = cache.TypedResourceEventHandlerFuncs[T]
-	// TypedResourceEventHandlerDetailedFuncs is one that is told whether an add is of the initial list.
+	// TypedResourceEventHandlerDetailedFuncs also tells its add function whether the object is in the initial list.
 	TypedResourceEventHandlerDetailedFuncs[T Object] = cache.TypedResourceEventHandlerDetailedFuncs[T]
 	// TypedFilteringResourceEventHandler passes on what a filter lets through.
 	TypedFilteringResourceEventHandler[T Object] = cache.TypedFilteringResourceEventHandler[T]
@@ -44,31 +44,31 @@ type (
 	Store = cache.Store
 	// Indexer is a Store with indices.
 	Indexer = cache.Indexer
-	// IndexFunc gives the values under which an object is found.
+	// IndexFunc returns the index values of an object.
 	IndexFunc = cache.IndexFunc
 	// Indexers are index functions by name.
 	Indexers = cache.Indexers
 	// Indices are indices by name.
 	Indices = cache.Indices
-	// TypedIndexFunc is an IndexFunc of one type.
+	// TypedIndexFunc is an IndexFunc for objects of one type.
 	TypedIndexFunc[T any] = cache.TypedIndexFunc[T]
 	// TypedIndexers are typed index functions by name.
 	TypedIndexers[T any] = cache.TypedIndexers[T]
-	// TypedIndexer is an Indexer of one type.
+	// TypedIndexer is an Indexer for objects of one type.
 	TypedIndexer[T any] = cache.TypedIndexer[T]
 	// ThreadSafeStore holds objects under keys it is given.
 	ThreadSafeStore = cache.ThreadSafeStore
-	// ThreadSafeStoreWithTransaction makes many writes under one lock.
+	// ThreadSafeStoreWithTransaction is a ThreadSafeStore that makes many writes under one lock.
 	ThreadSafeStoreWithTransaction = cache.ThreadSafeStoreWithTransaction
 	// ThreadSafeStoreTransaction is one write of many.
 	ThreadSafeStoreTransaction = cache.ThreadSafeStoreTransaction
 	// Transaction is one write of many.
 	Transaction = cache.Transaction
-	// TransactionType says which write it is.
+	// TransactionType is the kind of a write.
 	TransactionType = cache.TransactionType
-	// TransactionError says which writes failed.
+	// TransactionError names the writes that failed.
 	TransactionError = cache.TransactionError
-	// TransactionStore makes many writes under one lock.
+	// TransactionStore is a Store that makes many writes under one lock.
 	TransactionStore = cache.TransactionStore
 	// KeyLister lists keys.
 	KeyLister = cache.KeyLister
@@ -76,13 +76,13 @@ type (
 	KeyGetter = cache.KeyGetter
 	// KeyListerGetter does both.
 	KeyListerGetter = cache.KeyListerGetter
-	// ExpirationPolicy says which entries of an ExpirationCache have expired.
+	// ExpirationPolicy decides which entries of an ExpirationCache have expired.
 	ExpirationPolicy = cache.ExpirationPolicy
 	// TTLPolicy lets entries expire by age.
 	TTLPolicy = cache.TTLPolicy
 	// TimestampedEntry is an object with the time it was stored.
 	TimestampedEntry = cache.TimestampedEntry
-	// FakeExpirationPolicy expires all but given keys.
+	// FakeExpirationPolicy expires all keys except the given ones.
 	FakeExpirationPolicy = cache.FakeExpirationPolicy
 	// FakeCustomStore is a Store made of functions.
 	FakeCustomStore = cache.FakeCustomStore
@@ -90,25 +90,25 @@ type (
 	MutationCache = cache.MutationCache
 	// MutationCacheOptions configures a MutationCache.
 	MutationCacheOptions = cache.MutationCacheOptions
-	// MutationDetector finds objects of a store that were changed in place.
+	// MutationDetector finds stored objects that were changed in place.
 	MutationDetector = cache.MutationDetector
 	// ResourceVersionComparator orders objects by resourceVersion.
 	ResourceVersionComparator = cache.ResourceVersionComparator
-	// AppendFunc takes what a lister finds.
+	// AppendFunc receives the objects that a lister finds.
 	AppendFunc = cache.AppendFunc
 	// GenericLister lists objects of any type.
 	GenericLister = cache.GenericLister
-	// GenericNamespaceLister lists those of one namespace.
+	// GenericNamespaceLister lists objects of one namespace.
 	GenericNamespaceLister = cache.GenericNamespaceLister
 )
 
 // Queues.
 type (
-	// Delta is one thing that happened to an object.
+	// Delta is one change of an object.
 	Delta = cache.Delta
-	// Deltas are what happened to an object, oldest first.
+	// Deltas are the changes of an object, oldest first.
 	Deltas = cache.Deltas
-	// DeltaType says what happened.
+	// DeltaType is the kind of a change.
 	DeltaType = cache.DeltaType
 	// ReplacedAllInfo is the object of a ReplacedAll delta.
 	ReplacedAllInfo = cache.ReplacedAllInfo
@@ -132,7 +132,7 @@ type (
 	ProcessBatchFunc = cache.ProcessBatchFunc
 	// LessFunc orders the objects of a Heap.
 	LessFunc = cache.LessFunc
-	// DoneChecker says when something is done.
+	// DoneChecker signals when something is done.
 	DoneChecker = cache.DoneChecker
 )
 
@@ -160,27 +160,27 @@ type (
 	WatchFuncWithContext = cache.WatchFuncWithContext
 	// ListWatch is a ListerWatcher made of functions.
 	ListWatch = cache.ListWatch
-	// Getter is what NewListWatchFromClient needs of a REST client.
+	// Getter is the part of a REST client that NewListWatchFromClient needs.
 	Getter = cache.Getter
 	// Reflector keeps a store up to date. See the package's documentation for why it is an alias.
 	Reflector = cache.Reflector
 	// ReflectorOptions configures a Reflector.
 	ReflectorOptions = cache.ReflectorOptions
-	// ReflectorStore is what a Reflector writes to.
+	// ReflectorStore is the destination of a Reflector.
 	ReflectorStore = cache.ReflectorStore
 	// ReflectorBookmarkStore is a ReflectorStore that takes bookmarks.
 	ReflectorBookmarkStore = cache.ReflectorBookmarkStore
 	// TransformingStore is a ReflectorStore with a TransformFunc.
 	TransformingStore = cache.TransformingStore
-	// ResourceVersionUpdater is a store that is told each resourceVersion a watch reaches.
+	// ResourceVersionUpdater is a store that is notified of each resourceVersion a watch reaches.
 	ResourceVersionUpdater = cache.ResourceVersionUpdater
-	// WatchErrorHandler is told why a list or watch failed.
+	// WatchErrorHandler is called when a list or watch fails.
 	WatchErrorHandler = cache.WatchErrorHandler
-	// WatchErrorHandlerWithContext is told so with a context.
+	// WatchErrorHandlerWithContext is a WatchErrorHandler that takes a context.
 	WatchErrorHandlerWithContext = cache.WatchErrorHandlerWithContext
 	// VeryShortWatchError is a watch that closed within a second without an event.
 	VeryShortWatchError = cache.VeryShortWatchError
-	// RetryWithDeadline allows retries for a while.
+	// RetryWithDeadline allows retries for a limited time.
 	RetryWithDeadline = cache.RetryWithDeadline
 )
 
@@ -190,23 +190,23 @@ type (
 	Config = cache.Config
 	// Controller runs a Reflector and processes its queue.
 	Controller = cache.Controller
-	// ShouldResyncFunc says whether to resync.
+	// ShouldResyncFunc reports whether to resync.
 	ShouldResyncFunc = cache.ShouldResyncFunc
 	// InformerOptions configures NewInformerWithOptions.
 	InformerOptions = cache.InformerOptions
-	// InformerSynced says whether an informer has synced.
+	// InformerSynced reports whether an informer has synced.
 	InformerSynced = cache.InformerSynced
 	// SharedInformer is a store kept up to date, with any number of handlers.
 	SharedInformer = cache.SharedInformer
 	// SharedIndexInformer is a SharedInformer with indices.
 	SharedIndexInformer = cache.SharedIndexInformer
-	// SharedIndexInformerOptions configures one.
+	// SharedIndexInformerOptions configures a SharedIndexInformer.
 	SharedIndexInformerOptions = cache.SharedIndexInformerOptions
-	// TypedSharedIndexInformer is one of one type.
+	// TypedSharedIndexInformer is a SharedIndexInformer for objects of one type.
 	TypedSharedIndexInformer[T Object] = cache.TypedSharedIndexInformer[T]
 	// HandlerOptions configures a handler.
 	HandlerOptions = cache.HandlerOptions
-	// ResourceEventHandlerRegistration is a handler that was added.
+	// ResourceEventHandlerRegistration is a registered handler.
 	ResourceEventHandlerRegistration = cache.ResourceEventHandlerRegistration
 	// SyncResult is the outcome of waiting for a factory's informers.
 	SyncResult = cache.SyncResult
@@ -218,17 +218,17 @@ type (
 
 // Metrics.
 type (
-	// MetricsProvider makes the metrics of reflectors.
+	// MetricsProvider creates the metrics of reflectors.
 	MetricsProvider = cache.MetricsProvider
-	// InformerMetricsProvider makes the metrics of informers.
+	// InformerMetricsProvider creates the metrics of informers.
 	InformerMetricsProvider = cache.InformerMetricsProvider
-	// GaugeMetric is a number that is set.
+	// GaugeMetric is a number that can be set.
 	GaugeMetric = cache.GaugeMetric
-	// CounterMetric is a number that only goes up.
+	// CounterMetric is a number that only increases.
 	CounterMetric = cache.CounterMetric
-	// SummaryMetric takes single observations.
+	// SummaryMetric records individual observations.
 	SummaryMetric = cache.SummaryMetric
-	// HistogramMetric takes single observations.
+	// HistogramMetric records individual observations.
 	HistogramMetric = cache.HistogramMetric
 )
 
@@ -251,12 +251,12 @@ const (
 	TransactionTypeDelete = cache.TransactionTypeDelete
 )
 
-// NamespaceIndex is the usual name of the index by namespace.
+// NamespaceIndex is the conventional name of the index by namespace.
 const NamespaceIndex = cache.NamespaceIndex
 
 var (
-	// ErrFIFOClosed is what Pop returns when the queue is closed and empty (I42).
+	// ErrFIFOClosed is returned by Pop when the queue is closed and empty (I42).
 	ErrFIFOClosed = cache.ErrFIFOClosed
-	// ErrZeroLengthDeltasObject is the cause of the KeyError of Deltas without a Delta.
+	// ErrZeroLengthDeltasObject is the cause of the KeyError for empty Deltas.
 	ErrZeroLengthDeltasObject = cache.ErrZeroLengthDeltasObject
 )

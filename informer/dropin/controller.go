@@ -17,13 +17,13 @@ import (
 	"github.com/informersim/informersim/informer"
 )
 
-// New makes a Controller: a reflector that fills the config's queue, and a loop that processes it.
+// New returns a Controller: a reflector that fills the config's queue, and a loop that processes it.
 func New(c *Config) Controller { return newController(*c) }
 
 func newController(c Config) *controller { return &controller{config: c, clock: clock.RealClock{}} }
 
-// controller is a Controller. One that an informer made for itself has a queue of its own kind and a function that processes
-// what that hands out, without the detour over Config's functions.
+// controller is a Controller. One created by an informer has an internal queue and a function to process its entries,
+// without the detour through Config's functions.
 type controller struct {
 	config  Config
 	clock   clock.WithTicker
@@ -52,9 +52,9 @@ func (c *controller) RunWithContext(ctx context.Context) {
 
 	var wg sync.WaitGroup
 	wg.Go(func() { loop.run(ctx) })
-	// A crash that the program survives (utilruntime.ReallyCrash) costs the item that was being processed and a second.
+	// A panic that the program survives (utilruntime.ReallyCrash) costs the item being processed and a second.
 	wait.UntilWithContext(ctx, c.processQueue, time.Second)
-	wg.Wait() // not deferred: a panic must get out while the reflector goes on
+	wg.Wait() // not deferred: a panic must propagate while the reflector is still running
 }
 
 func (c *controller) loopOptions() loopOptions {
@@ -107,13 +107,13 @@ func (c *controller) popFunc() func() error {
 	}
 }
 
-// HasSynced says whether the queue has.
+// HasSynced reports whether the queue has synced.
 func (c *controller) HasSynced() bool { return c.config.Queue.HasSynced() }
 
-// HasSyncedChecker says the same without being asked.
+// HasSyncedChecker returns a DoneChecker for HasSynced.
 func (c *controller) HasSyncedChecker() DoneChecker { return c.config.Queue.HasSyncedChecker() }
 
-// LastSyncResourceVersion is the reflector's; "" before Run.
+// LastSyncResourceVersion returns that of the reflector, or "" before Run.
 func (c *controller) LastSyncResourceVersion() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,8 +125,8 @@ func (c *controller) LastSyncResourceVersion() string {
 
 func enabled(gate clientfeatures.Feature) bool { return clientfeatures.FeatureGates().Enabled(gate) }
 
-// newInformerQueue makes the queue that the feature gates ask for (InOrderInformers, AtomicFIFO, UnlockWhileProcessingFIFO,
-// InOrderInformersBatchProcess).
+// newInformerQueue returns the queue selected by the feature gates (InOrderInformers, AtomicFIFO,
+// UnlockWhileProcessingFIFO, InOrderInformersBatchProcess).
 func newInformerQueue(logger klog.Logger, objectType any, known KeyListerGetter, transform TransformFunc,
 	identifier InformerNameAndResource, metrics InformerMetricsProvider) informerQueue {
 	if !enabled(clientfeatures.InOrderInformers) {
@@ -155,13 +155,13 @@ func newInformerQueue(logger klog.Logger, objectType any, known KeyListerGetter,
 	}
 	limit := 1
 	if enabled(clientfeatures.InOrderInformersBatchProcess) {
-		limit = batchMax
+		limit = maxBatch
 	}
 	return batchingFIFO{RealFIFO: NewRealFIFOWithOptions(options), limit: limit}
 }
 
-// NewInformerWithOptions makes a store that the controller keeps up to date while it runs, and tells the handler of every
-// change after it was made. Only the controller may write to the store. With Indexers the store is an Indexer.
+// NewInformerWithOptions returns a store and the controller that keeps it up to date while it runs and notifies the handler
+// of every change after making it. Only the controller may write to the store. With Indexers the store is an Indexer.
 func NewInformerWithOptions(options InformerOptions) (Store, Controller) {
 	s := newStore(DeletionHandlingMetaNamespaceKeyFunc, indexersOrNone(options.Indexers),
 		WithStoreMetrics(options.Identifier, options.InformerMetricsProvider))
@@ -190,7 +190,7 @@ func indexersOrNone(indexers Indexers) Indexers {
 	return indexers
 }
 
-// NewInformer makes a store, a controller that keeps it up to date, and tells h of every change.
+// NewInformer returns a store and a controller that keeps it up to date and notifies h of every change.
 //
 // Deprecated: use NewInformerWithOptions.
 func NewInformer(lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler) (Store, Controller) {

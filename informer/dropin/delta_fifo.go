@@ -9,8 +9,8 @@ import (
 	"github.com/informersim/informersim/informer"
 )
 
-// DeltaFIFO is a queue of keys in the order in which they were first written, each with what happened to its object since it
-// was last handed out (I44 to I51). It is informer's DeltaFIFO behind a lock.
+// DeltaFIFO is a queue of keys in the order in which they were first written, each with its object's deltas since it was
+// last handed out (I44 to I51). It is informer's DeltaFIFO behind a lock.
 type DeltaFIFO struct {
 	fifoBase
 	queue  *informer.DeltaFIFO
@@ -24,14 +24,14 @@ var (
 	_ DoneChecker       = (*DeltaFIFO)(nil)
 )
 
-// NewDeltaFIFO makes an empty queue whose Replace queues Sync deltas.
+// NewDeltaFIFO returns an empty queue whose Replace queues Sync deltas.
 //
 // Deprecated: use NewDeltaFIFOWithOptions.
 func NewDeltaFIFO(keyFunc KeyFunc, knownObjects KeyListerGetter) *DeltaFIFO {
 	return NewDeltaFIFOWithOptions(DeltaFIFOOptions{KeyFunction: keyFunc, KnownObjects: knownObjects})
 }
 
-// NewDeltaFIFOWithOptions makes an empty queue.
+// NewDeltaFIFOWithOptions returns an empty queue.
 func NewDeltaFIFOWithOptions(opts DeltaFIFOOptions) *DeltaFIFO {
 	if opts.KeyFunction == nil {
 		opts.KeyFunction = MetaNamespaceKeyFunc
@@ -62,7 +62,7 @@ func loggerNamed(logger *klog.Logger, name string) klog.Logger {
 // KeyOf returns the key of an object, a tombstone, or Deltas.
 func (f *DeltaFIFO) KeyOf(obj any) (string, error) { return f.queue.KeyOf(obj) }
 
-// HasSyncedChecker is the queue itself. It is done before the last object of the first Replace is processed (I51).
+// HasSyncedChecker returns the queue itself. It is done before the last object of the first Replace is processed (I51).
 func (f *DeltaFIFO) HasSyncedChecker() DoneChecker { return f }
 
 // Transformer returns the function applied to objects, or nil.
@@ -82,7 +82,7 @@ func (f *DeltaFIFO) Delete(obj any) error {
 }
 
 // Replace queues a delta for each object of list, and a Deleted for each that the queue or the known objects have and the
-// list has not (I47).
+// list does not (I47).
 func (f *DeltaFIFO) Replace(list []any, resourceVersion string) error {
 	return f.write(func() error { return f.queue.Replace(list, resourceVersion) })
 }
@@ -99,7 +99,7 @@ func (f *DeltaFIFO) write(op func() error) error {
 	return err
 }
 
-// Pop waits for a key, takes it out with its Deltas, and processes those under the queue's lock (I51). It returns the Deltas
+// Pop waits for a key, removes it with its Deltas, and processes them under the queue's lock (I51). It returns the Deltas
 // and the error of process, or ErrFIFOClosed.
 func (f *DeltaFIFO) Pop(process PopProcessFunc) (any, error) {
 	f.mu.Lock()
@@ -107,15 +107,15 @@ func (f *DeltaFIFO) Pop(process PopProcessFunc) (any, error) {
 	if err := f.wait(f.queue.Len); err != nil {
 		return nil, err
 	}
-	defer f.queue.Done() // also if process panics
+	defer f.queue.Done() // even if process panics
 	f.queue.Pop(&f.popped)
 	f.sync(f.queue.HasSynced()) // before processing (I51)
 	defer f.traceIfDeep(f.popped.Key)()
-	deltas := append(Deltas(nil), f.popped.Deltas...) // the queue's own slice is used again
+	deltas := append(Deltas(nil), f.popped.Deltas...) // the queue reuses its slice
 	return deltas, process(deltas, f.popped.IsInInitialList)
 }
 
-// popInto is Pop for a consumer that looks at the deltas only during process.
+// popInto is Pop for a consumer that does not retain the deltas after process.
 func (f *DeltaFIFO) popInto(process func(*informer.Popped) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -129,7 +129,7 @@ func (f *DeltaFIFO) popInto(process func(*informer.Popped) error) error {
 	return process(&f.popped)
 }
 
-// traceIfDeep logs slow processing while others wait. It returns what to call when processing is over.
+// traceIfDeep logs slow processing while other entries wait. It returns the function to call after processing.
 func (f *DeltaFIFO) traceIfDeep(key string) func() {
 	depth := f.queue.Len()
 	if depth <= traceDepth {
@@ -142,7 +142,7 @@ func (f *DeltaFIFO) traceIfDeep(key string) func() {
 	return func() { trace.LogIfLong(100 * time.Millisecond) }
 }
 
-// traceDepth is the length from which on a queue's slow processing is logged.
+// traceDepth is the minimum queue length at which slow processing is logged.
 const traceDepth = 10
 
 func nop() {}

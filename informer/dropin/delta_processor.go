@@ -4,8 +4,8 @@ import (
 	"github.com/informersim/informersim/informer"
 )
 
-// deltaProcessor applies what an informer's queue hands out to the informer's store and passes on what follows. What follows
-// from what is informer's Controller's decision (I62 to I69); this adds the store's lock.
+// deltaProcessor applies entries of an informer's queue to its store and passes on the notifications. Package informer's
+// Controller decides those (I62 to I69); deltaProcessor adds the store's lock.
 type deltaProcessor struct {
 	single informer.Controller
 	batch  informer.Controller // its store's lock is held while it writes
@@ -22,8 +22,8 @@ func newDeltaProcessor(s *store, distribute func(informer.Notification)) *deltaP
 	return p
 }
 
-// process handles one entry of the queue, or a batch: of a batch, all writes are made under one lock, so that readers see
-// all of them or none, and then come the notifications (I67).
+// process handles one entry of the queue, or a batch. It makes all writes of a batch under one lock, so that readers see
+// all of them or none, and then distributes the notifications (I67).
 func (p *deltaProcessor) process(popped *informer.Popped) error {
 	if popped.Keys == nil {
 		return p.single.HandleDeltas(popped)
@@ -34,7 +34,7 @@ func (p *deltaProcessor) process(popped *informer.Popped) error {
 	return p.batch.HandleDeltas(popped)
 }
 
-// unlockAndDistribute relies on informer's Controller to make all writes of a batch before the first notification.
+// unlockAndDistribute relies on informer's Controller making all writes of a batch before the first notification.
 func (p *deltaProcessor) unlockAndDistribute(n informer.Notification) {
 	p.unlock()
 	p.distribute(n)
@@ -47,10 +47,10 @@ func (p *deltaProcessor) unlock() {
 	}
 }
 
-// informerQueue is a queue that an informer made for itself.
+// informerQueue is a queue that an informer creates for itself.
 type informerQueue interface {
 	Queue
-	// popInto waits for an entry, or a batch, and processes it. The entry must not be kept.
+	// popInto waits for an entry, or a batch, and processes it. process must not retain the entry.
 	popInto(process func(*informer.Popped) error) error
 }
 
@@ -62,7 +62,7 @@ var (
 // batchingFIFO is a RealFIFO for an informer.
 type batchingFIFO struct {
 	*RealFIFO
-	limit int // deltas at a time
+	limit int // deltas per batch
 }
 
 func (f batchingFIFO) popInto(process func(*informer.Popped) error) error {

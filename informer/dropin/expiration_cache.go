@@ -7,36 +7,36 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// ExpirationCache is a Store whose entries expire. Whether one has is looked at when it is read, and only then is it removed.
+// ExpirationCache is a Store whose entries expire. Expiry is checked only on reads, which remove expired entries.
 type ExpirationCache struct {
 	storage ThreadSafeStore
 	keyFunc KeyFunc
 	clock   clock.Clock
 	policy  ExpirationPolicy
-	// mu keeps a write from coming between the finding that an entry has expired and its removal.
+	// mu prevents a write between the check that an entry has expired and its removal.
 	mu sync.Mutex
 }
 
 var _ Store = (*ExpirationCache)(nil)
 
-// expiringEntry is what the storage holds.
+// expiringEntry is an entry of the storage.
 type expiringEntry struct {
 	TimestampedEntry
 	key string
 }
 
-// NewTTLStore makes a store whose entries expire when they are older than ttl; never if ttl is not positive.
+// NewTTLStore returns a store whose entries expire once older than ttl, or never if ttl is not positive.
 func NewTTLStore(keyFunc KeyFunc, ttl time.Duration) Store {
 	return NewExpirationStore(keyFunc, &TTLPolicy{TTL: ttl, Clock: clock.RealClock{}})
 }
 
-// NewExpirationStore makes a store whose entries expire by a policy.
+// NewExpirationStore returns a store whose entries expire by a policy.
 func NewExpirationStore(keyFunc KeyFunc, expirationPolicy ExpirationPolicy) Store {
 	return newExpirationCache(newThreadSafeStore(nil), keyFunc, expirationPolicy, clock.RealClock{})
 }
 
-// NewFakeExpirationStore is NewExpirationStore for tests: each key that expires is sent to deletedKeys, and time is the
-// clock's. With a nil channel nothing is ever removed.
+// NewFakeExpirationStore is NewExpirationStore for tests: it sends each expired key to deletedKeys and takes the time from
+// the clock. With a nil channel nothing is ever removed.
 func NewFakeExpirationStore(keyFunc KeyFunc, deletedKeys chan<- string, expirationPolicy ExpirationPolicy, cacheClock clock.Clock) Store {
 	return newExpirationCache(announcingStore{newThreadSafeStore(nil), deletedKeys}, keyFunc, expirationPolicy, cacheClock)
 }
@@ -57,7 +57,7 @@ func (s announcingStore) Delete(key string) {
 	}
 }
 
-// getOrExpire returns the object under key; if its time is over it removes it instead.
+// getOrExpire returns the object under key, or removes it if it has expired.
 func (c *ExpirationCache) getOrExpire(key string) (any, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,10 +100,10 @@ func (c *ExpirationCache) List() []any {
 	return list
 }
 
-// ListKeys returns the keys of all objects, of those that have expired and were not read since too.
+// ListKeys returns the keys of all objects, including expired ones that have not been read since.
 func (c *ExpirationCache) ListKeys() []string { return c.storage.ListKeys() }
 
-// Add stores an object as of now.
+// Add stores an object with the current time.
 func (c *ExpirationCache) Add(obj any) error {
 	key, err := c.keyOf(obj)
 	if err != nil {
@@ -115,7 +115,7 @@ func (c *ExpirationCache) Add(obj any) error {
 	return nil
 }
 
-// Update is Add: it makes the object new again.
+// Update is Add: it renews the object.
 func (c *ExpirationCache) Update(obj any) error { return c.Add(obj) }
 
 // Delete removes an object.
@@ -130,7 +130,7 @@ func (c *ExpirationCache) Delete(obj any) error {
 	return nil
 }
 
-// Replace makes list the content, all of it as of now.
+// Replace replaces the content with list, all with the current time.
 func (c *ExpirationCache) Replace(list []any, resourceVersion string) error {
 	items := make(map[string]any, len(list))
 	now := c.clock.Now()
@@ -150,10 +150,10 @@ func (c *ExpirationCache) Replace(list []any, resourceVersion string) error {
 // Resync does nothing.
 func (c *ExpirationCache) Resync() error { return nil }
 
-// Bookmark makes rv the store's resourceVersion.
+// Bookmark sets the store's resourceVersion.
 func (c *ExpirationCache) Bookmark(rv string) { c.storage.Bookmark(rv) }
 
-// LastStoreSyncResourceVersion is the store's resourceVersion.
+// LastStoreSyncResourceVersion returns the store's resourceVersion.
 func (c *ExpirationCache) LastStoreSyncResourceVersion() string {
 	return c.storage.LastStoreSyncResourceVersion()
 }

@@ -1,7 +1,7 @@
 package dropin
 
-// FIFO is a queue of the latest state of each object: an object that changes while it is queued keeps its place, one that is
-// deleted leaves.
+// FIFO is a queue of the latest state of each object: an object that changes while queued keeps its place; a deleted one
+// leaves.
 type FIFO struct {
 	fifoBase
 	keyFunc    KeyFunc
@@ -15,17 +15,17 @@ var (
 	_ DoneChecker = (*FIFO)(nil)
 )
 
-// NewFIFO makes an empty queue.
+// NewFIFO returns an empty queue.
 func NewFIFO(keyFunc KeyFunc) *FIFO {
 	f := &FIFO{keyFunc: keyFunc, items: map[string]any{}}
 	f.init("FIFO")
 	return f
 }
 
-// HasSyncedChecker is the queue itself.
+// HasSyncedChecker returns the queue itself.
 func (f *FIFO) HasSyncedChecker() DoneChecker { return f }
 
-// Add puts an object in the queue, or changes the one that is there.
+// Add queues an object, or updates it in place if it is already queued.
 func (f *FIFO) Add(obj any) error {
 	key, err := f.keyOf(obj)
 	if err != nil {
@@ -33,7 +33,7 @@ func (f *FIFO) Add(obj any) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.touched()
+	f.markPopulated()
 	if _, queued := f.items[key]; !queued {
 		f.queue = append(f.queue, key)
 	}
@@ -45,7 +45,7 @@ func (f *FIFO) Add(obj any) error {
 // Update is Add.
 func (f *FIFO) Update(obj any) error { return f.Add(obj) }
 
-// Delete takes an object out of the queue.
+// Delete removes an object from the queue.
 func (f *FIFO) Delete(obj any) error {
 	key, err := f.keyOf(obj)
 	if err != nil {
@@ -53,17 +53,17 @@ func (f *FIFO) Delete(obj any) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.touched()
+	f.markPopulated()
 	delete(f.items, key)
 	return nil
 }
 
-// Pop waits for an object, takes it out and processes it under the queue's lock. It returns the object and the error of
+// Pop waits for an object, removes it and processes it under the queue's lock. It returns the object and the error of
 // process, or ErrFIFOClosed.
 func (f *FIFO) Pop(process PopProcessFunc) (any, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	defer func() { f.sync(f.population.gone()) }()
+	defer func() { f.sync(f.population.synced()) }()
 	for {
 		if err := f.wait(func() int { return len(f.queue) }); err != nil {
 			return nil, err
@@ -82,7 +82,7 @@ func (f *FIFO) Pop(process PopProcessFunc) (any, error) {
 	}
 }
 
-// Replace makes list the content of the queue.
+// Replace replaces the queue's content with list.
 func (f *FIFO) Replace(list []any, _ string) error {
 	items := make(map[string]any, len(list))
 	queue := make([]string, 0, len(list))
@@ -99,13 +99,13 @@ func (f *FIFO) Replace(list []any, _ string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.population.begin(len(items))
-	f.sync(f.population.gone())
+	f.sync(f.population.synced())
 	f.items, f.queue = items, queue
 	f.cond.Broadcast()
 	return nil
 }
 
-// Resync does nothing: every object is queued.
+// Resync does nothing: every object is already queued.
 func (f *FIFO) Resync() error { return nil }
 
 // List returns the queued objects in no order.
@@ -155,7 +155,7 @@ func (f *FIFO) keyOf(obj any) (string, error) {
 	return key, nil
 }
 
-func (f *FIFO) touched() {
+func (f *FIFO) markPopulated() {
 	f.population.populated = true
-	f.sync(f.population.gone())
+	f.sync(f.population.synced())
 }

@@ -4,8 +4,8 @@ import (
 	"sync"
 )
 
-// fifoBase is what the queues have in common: a lock, a condition for those who wait in Pop, the population count that says
-// when the queue has synced, and the channel that says so without asking.
+// fifoBase is the common part of the queues: a lock, a condition for waiters in Pop, the population count that determines
+// when the queue has synced, and the channel that signals it.
 type fifoBase struct {
 	mu     sync.Mutex
 	cond   sync.Cond
@@ -22,20 +22,21 @@ func (f *fifoBase) init(name string) {
 	f.synced = make(chan struct{})
 }
 
-// Name is for messages.
+// Name returns the queue's name for messages.
 func (f *fifoBase) Name() string { return f.name }
 
-// Done is closed when the queue has synced.
+// Done returns a channel that is closed when the queue has synced.
 func (f *fifoBase) Done() <-chan struct{} { return f.synced }
 
-// HasSynced says whether everything of the first Replace was popped, or an Add, Update or Delete came before one (I40, I41).
+// HasSynced reports whether everything from the first Replace was popped, or an Add, Update or Delete came first (I40,
+// I41).
 func (f *fifoBase) HasSynced() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.syncClosed
 }
 
-// Close ends the wait in Pop once the queue is empty (I42).
+// Close makes Pop return once the queue is empty (I42).
 func (f *fifoBase) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -43,7 +44,7 @@ func (f *fifoBase) Close() {
 	f.cond.Broadcast()
 }
 
-// IsClosed says whether Close was called.
+// IsClosed reports whether Close was called.
 func (f *fifoBase) IsClosed() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -58,7 +59,7 @@ func (f *fifoBase) sync(synced bool) {
 	}
 }
 
-// wait returns when length is not 0, or ErrFIFOClosed when it is and the queue is closed. It needs the lock.
+// wait returns nil once length is not 0, or ErrFIFOClosed if the queue is empty and closed. It needs the lock.
 func (f *fifoBase) wait(length func() int) error {
 	for length() == 0 {
 		if f.closed {
@@ -69,7 +70,7 @@ func (f *fifoBase) wait(length func() int) error {
 	return nil
 }
 
-// population counts what the first Replace brought down to zero (I40, I41).
+// population counts the entries of the first Replace down to zero (I40, I41).
 type population struct {
 	populated bool
 	remaining int
@@ -83,4 +84,4 @@ func (p *population) begin(n int) {
 
 func (p *population) taken(n int) { p.remaining = max(0, p.remaining-n) }
 
-func (p *population) gone() bool { return p.populated && p.remaining == 0 }
+func (p *population) synced() bool { return p.populated && p.remaining == 0 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// nameForHandler is how a handler is called in messages: where its functions are defined, or its type.
+// nameForHandler returns a handler's name for messages: where its functions are defined, or its type.
 func nameForHandler(handler ResourceEventHandler) string {
 	switch h := handler.(type) {
 	case nil:
@@ -41,7 +41,7 @@ func nameForType(t reflect.Type) string {
 	return t.PkgPath() + "." + t.Name()
 }
 
-// nameForFuncs is the place where all functions are defined, if it is one, else all their names.
+// nameForFuncs returns the place where all functions are defined if it is the same, else all their names.
 func nameForFuncs(h ResourceEventHandlerFuncs) string {
 	var names, places []string
 	for _, fn := range []any{h.AddFunc, h.UpdateFunc, h.DeleteFunc} {

@@ -19,14 +19,14 @@ type Heap struct {
 	closed bool
 }
 
-// NewHeap makes an empty heap.
+// NewHeap returns an empty heap.
 func NewHeap(keyFn KeyFunc, lessFn LessFunc) *Heap {
 	h := &Heap{data: heapData{byKey: map[string]*heapItem{}, keyFunc: keyFn, less: lessFn}}
 	h.cond.L = &h.mu
 	return h
 }
 
-// Close makes writes fail, and Pop when the heap is empty.
+// Close makes writes fail, and Pop once the heap is empty.
 func (h *Heap) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -34,14 +34,14 @@ func (h *Heap) Close() {
 	h.cond.Broadcast()
 }
 
-// IsClosed says whether Close was called.
+// IsClosed reports whether Close was called.
 func (h *Heap) IsClosed() bool {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return h.closed
 }
 
-// Add puts an object in, in the place of one with its key.
+// Add adds an object, replacing one with the same key.
 func (h *Heap) Add(obj any) error { return h.write([]any{obj}, true) }
 
 // Update is Add.
@@ -50,7 +50,7 @@ func (h *Heap) Update(obj any) error { return h.Add(obj) }
 // BulkAdd adds all objects before Pop sees the first.
 func (h *Heap) BulkAdd(list []any) error { return h.write(list, true) }
 
-// AddIfNotPresent puts an object in, unless one with its key is there.
+// AddIfNotPresent adds an object unless one with the same key exists.
 func (h *Heap) AddIfNotPresent(obj any) error { return h.write([]any{obj}, false) }
 
 func (h *Heap) write(list []any, replace bool) error {
@@ -77,7 +77,7 @@ func (h *Heap) write(list []any, replace bool) error {
 	return nil
 }
 
-// Delete takes out the object with obj's key. It fails if there is none.
+// Delete removes the object with obj's key. It fails if there is none.
 func (h *Heap) Delete(obj any) error {
 	key, err := h.data.keyOf(obj)
 	if err != nil {
@@ -93,7 +93,7 @@ func (h *Heap) Delete(obj any) error {
 	return nil
 }
 
-// Pop waits for an object and takes out the least. It fails when the heap is closed and empty.
+// Pop waits for an object and removes the least. It fails if the heap is closed and empty.
 func (h *Heap) Pop() (any, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -153,7 +153,7 @@ type heapItem struct {
 	pos int
 }
 
-// heapData is the heap as container/heap wants it.
+// heapData implements heap.Interface.
 type heapData struct {
 	items   []*heapItem
 	byKey   map[string]*heapItem

@@ -2,45 +2,45 @@ package dropin
 
 import "k8s.io/client-go/tools/cache"
 
-// The pure helpers are client-go's functions themselves, so that comparing one with client-go's (as those who look for the
-// namespace index do) finds them equal.
+// The pure helpers are client-go's functions themselves, so that comparing one with client-go's (as code that looks for the
+// namespace index does) finds them equal.
 var (
-	// MetaNamespaceKeyFunc makes the key namespace/name, or name.
+	// MetaNamespaceKeyFunc returns the key namespace/name, or name.
 	MetaNamespaceKeyFunc = cache.MetaNamespaceKeyFunc
-	// DeletionHandlingMetaNamespaceKeyFunc does so for a DeletedFinalStateUnknown too.
+	// DeletionHandlingMetaNamespaceKeyFunc also accepts a DeletedFinalStateUnknown.
 	DeletionHandlingMetaNamespaceKeyFunc = cache.DeletionHandlingMetaNamespaceKeyFunc
-	// SplitMetaNamespaceKey takes such a key apart.
+	// SplitMetaNamespaceKey splits such a key.
 	SplitMetaNamespaceKey = cache.SplitMetaNamespaceKey
 	// ObjectToName returns an object's name.
 	ObjectToName = cache.ObjectToName
-	// DeletionHandlingObjectToName does so for a DeletedFinalStateUnknown too.
+	// DeletionHandlingObjectToName also accepts a DeletedFinalStateUnknown.
 	DeletionHandlingObjectToName = cache.DeletionHandlingObjectToName
 	// MetaObjectToName returns an object's name.
 	MetaObjectToName = cache.MetaObjectToName
-	// NewObjectName makes a name of its parts.
+	// NewObjectName builds a name from its parts.
 	NewObjectName = cache.NewObjectName
-	// ParseObjectName takes a key apart.
+	// ParseObjectName parses a key.
 	ParseObjectName = cache.ParseObjectName
-	// NamespacedNameAsObjectName converts.
+	// NamespacedNameAsObjectName converts a types.NamespacedName.
 	NamespacedNameAsObjectName = cache.NamespacedNameAsObjectName
 
 	// MetaNamespaceIndexFunc indexes by namespace.
 	MetaNamespaceIndexFunc = cache.MetaNamespaceIndexFunc
-	// IndexFuncToKeyFuncAdapter makes a KeyFunc of an IndexFunc that gives one value.
+	// IndexFuncToKeyFuncAdapter turns an IndexFunc that returns one value into a KeyFunc.
 	IndexFuncToKeyFuncAdapter = cache.IndexFuncToKeyFuncAdapter
 
-	// ListAll lists what a selector matches.
+	// ListAll lists the objects that match a selector.
 	ListAll = cache.ListAll
-	// ListAllByNamespace lists what a selector matches in a namespace.
+	// ListAllByNamespace lists the objects of a namespace that match a selector.
 	ListAllByNamespace = cache.ListAllByNamespace
-	// NewGenericLister makes a lister of an Indexer.
+	// NewGenericLister returns a lister over an Indexer.
 	NewGenericLister = cache.NewGenericLister
 
-	// NewListWatchFromClient makes a ListWatch of a REST client.
+	// NewListWatchFromClient returns a ListWatch that uses a REST client.
 	NewListWatchFromClient = cache.NewListWatchFromClient
-	// NewFilteredListWatchFromClient does so with a function that changes the options.
+	// NewFilteredListWatchFromClient also takes a function that changes the options.
 	NewFilteredListWatchFromClient = cache.NewFilteredListWatchFromClient
-	// ToListWatcherWithWatchListSemantics lets a ListWatch say whether its client can stream lists.
+	// ToListWatcherWithWatchListSemantics makes a ListWatch report whether its client can stream lists.
 	ToListWatcherWithWatchListSemantics = cache.ToListWatcherWithWatchListSemantics
 	// ToListerWithContext adapts a Lister.
 	ToListerWithContext = cache.ToListerWithContext
@@ -55,26 +55,26 @@ var (
 	NewInformerName = cache.NewInformerName
 	// ResetInformerNamesForTesting frees all names.
 	ResetInformerNamesForTesting = cache.ResetInformerNamesForTesting
-	// SetReflectorMetricsProvider is kept because client-go keeps it: reflectors have no metrics.
+	// SetReflectorMetricsProvider exists because client-go keeps it: reflectors have no metrics.
 	SetReflectorMetricsProvider = cache.SetReflectorMetricsProvider
 
 	// ShutDownEventHandler removes a handler and waits until its last call has returned (I82).
 	ShutDownEventHandler = cache.ShutDownEventHandler
-	// IsDone says whether a DoneChecker is done.
+	// IsDone reports whether a DoneChecker is done.
 	IsDone = cache.IsDone
 )
 
-// TypedIndexersToIndexers makes index functions of typed ones.
+// TypedIndexersToIndexers converts typed index functions.
 func TypedIndexersToIndexers[T any](indexers TypedIndexers[T]) Indexers {
 	return cache.TypedIndexersToIndexers(indexers)
 }
 
-// TypedIndexerFuncToIndexerFunc makes an index function of a typed one.
+// TypedIndexerFuncToIndexerFunc converts a typed index function.
 func TypedIndexerFuncToIndexerFunc[T any](indexer TypedIndexFunc[T]) IndexFunc {
 	return cache.TypedIndexerFuncToIndexerFunc(indexer)
 }
 
-// NewTypedSharedIndexInformer gives an informer the methods of one type.
+// NewTypedSharedIndexInformer returns a typed view of an informer.
 func NewTypedSharedIndexInformer[T Object](informer SharedIndexInformer) TypedSharedIndexInformer[T] {
 	return cache.NewTypedSharedIndexInformer[T](informer)
 }

@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// gateSets are the sets of feature gates that choose an informer's queue and how it is read, and whether lists are streamed.
+// gateSets are the sets of feature gates that select an informer's queue, how it is read, and whether lists are streamed.
 var gateSets = []struct {
 	name string
 	off  []features.Feature
@@ -30,7 +30,7 @@ var gateSets = []struct {
 	{"noWatchList", []features.Feature{features.WatchListClient}},
 }
 
-// serverOp is something that happens to the server or to the informer's connection or handlers.
+// serverOp is an operation on the server or on the informer's connection or handlers.
 type serverOp struct {
 	kind string
 	name string
@@ -48,8 +48,8 @@ var serverOpGen = rapid.Custom(func(t *rapid.T) serverOp {
 	return o
 })
 
-// runOps runs an informer over the ops in a bubble. After each it waits until all is quiet, so that what the handlers were
-// told in between is one step; within a step the order across objects is not compared.
+// runOps runs an informer over the ops in a bubble. After each it waits until the bubble is quiescent, so that the handler
+// calls in between form one step; within a step the order across objects is not compared.
 func runOps(t *testing.T, ops []serverOp, newInformer func(lw ListerWatcher) SharedIndexInformer) (transcript []string) {
 	synctest.Test(t, func(t *testing.T) {
 		source := fcache.NewFakeControllerSource()
@@ -138,7 +138,7 @@ func (r *recorder) take() []string {
 }
 
 // TestDifferentialInformers runs client-go's shared informer and ours over the same server with the same faults, for each
-// set of feature gates, and compares what every handler was told, the stores, and the resourceVersions after each step.
+// set of feature gates, and compares every handler's calls, the stores, and the resourceVersions after each step.
 func TestDifferentialInformers(t *testing.T) {
 	for _, gates := range gateSets {
 		t.Run(gates.name, func(t *testing.T) {

@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// crashPause is how long a listener rests after its handler panicked (I85).
-	crashPause = time.Second
-	// slowCall is how long a call may take, of a handler that has fallen behind, without being logged.
+	// crashBackoff is the delay before the next call after a handler panics (I85).
+	crashBackoff = time.Second
+	// slowCall is how long a call of a handler with a backlog may take before it is logged.
 	slowCall = 100 * time.Millisecond
 )
 
-// listener is one registered handler: a backlog without limit (I83) and a goroutine that calls the handler with one
-// notification after the other (I84). The goroutine takes the whole backlog at a time, so that the informer, which fills it,
-// seldom waits for the lock.
+// listener is one registered handler: an unbounded backlog (I83) and a goroutine that calls the handler with one
+// notification after the other (I84). The goroutine takes the whole backlog at once, so that the informer, which fills it,
+// rarely waits for the lock.
 type listener struct {
 	handler     ResourceEventHandler
 	handlerName string
 	logger      klog.Logger
-	// resync is informer's account of whether the listener is syncing. It needs the processor's lock.
+	// resync is informer's record of whether the listener is syncing. It needs the processor's lock.
 	resync *informer.Listener
 	synced *syncTracker
 
@@ -34,9 +34,9 @@ type listener struct {
 	backlog backlog
 	waiting bool // the goroutine waits for cond
 	closed  bool // nothing will be added
-	// removed makes the goroutine drop what it has taken (I81). It is read without the lock, before each call.
+	// removed makes the goroutine drop the chunks it has taken (I81). It is read without the lock, before each call.
 	removed atomic.Bool
-	// finished is closed when no call is under way and none will be made.
+	// finished is closed when no call is in flight and none will follow.
 	finished chan struct{}
 }
 
@@ -54,16 +54,17 @@ func newListener(logger klog.Logger, handler ResourceEventHandler, upstream stri
 	return l
 }
 
-// HasSynced says whether the informer has synced and the handler has returned from every add of the initial list (I86).
+// HasSynced reports whether the informer has synced and the handler has returned from every add of the initial list (I86).
 func (l *listener) HasSynced() bool { return IsDone(l.synced) }
 
-// HasSyncedChecker says the same without being asked.
+// HasSyncedChecker returns a DoneChecker for HasSynced.
 func (l *listener) HasSyncedChecker() DoneChecker { return l.synced }
 
-// ShutdownChan is closed when the handler will not be called any more. client-go's ShutDownEventHandler looks for it (I82).
+// ShutdownChan returns a channel that is closed when the handler will not be called again. client-go's ShutDownEventHandler
+// looks for this method (I82).
 func (l *listener) ShutdownChan() <-chan struct{} { return l.finished }
 
-// add puts a notification at the end of the backlog.
+// add appends a notification to the backlog.
 func (l *listener) add(n *informer.Notification) {
 	if n.IsInInitialList {
 		l.synced.start()
@@ -82,7 +83,7 @@ func (l *listener) add(n *informer.Notification) {
 	}
 }
 
-// close makes the goroutine end after the call under way, if there is one; the backlog is dropped (I81).
+// close ends the goroutine after the call in flight, if any, and drops the backlog (I81).
 func (l *listener) close() {
 	l.removed.Store(true)
 	l.mu.Lock()
@@ -93,12 +94,12 @@ func (l *listener) close() {
 	l.cond.Signal()
 }
 
-// take waits for notifications and hands over all there are, oldest first. It gives back those that were taken before. It
-// returns nil when the listener is closed.
+// take waits for notifications and returns all of them, oldest first. It releases the chunks taken before. It returns nil
+// when the listener is closed.
 func (l *listener) take(used *chunk) *chunk {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.backlog.giveBack(used)
+	l.backlog.release(used)
 	for l.backlog.first == nil {
 		if l.closed {
 			return nil
@@ -121,7 +122,7 @@ func (l *listener) run() {
 		for c := taken; c != nil; c = c.next {
 			for i := range c.len {
 				if crashed {
-					time.Sleep(crashPause)
+					time.Sleep(crashBackoff)
 				}
 				if l.removed.Load() {
 					return
@@ -134,8 +135,8 @@ func (l *listener) run() {
 	}
 }
 
-// call makes one call of the handler. It returns false if the handler panicked and the program is to live on: the item is
-// skipped (I85).
+// call calls the handler once. It returns false if the handler panicked and the program survives: the item is skipped
+// (I85).
 func (l *listener) call(n *informer.Notification, behind bool) (returned bool) {
 	defer utilruntime.HandleCrashWithLogger(l.logger)
 	if !behind {
@@ -153,7 +154,7 @@ func (l *listener) call(n *informer.Notification, behind bool) (returned bool) {
 	return true
 }
 
-// syncTracker is done when the informer has synced and every start has its finish (I86).
+// syncTracker is done when the informer has synced and every start is matched by a finish (I86).
 type syncTracker struct {
 	name     string
 	done     chan struct{}
@@ -169,10 +170,10 @@ func newSyncTracker(name string) *syncTracker {
 	return &syncTracker{name: name, done: make(chan struct{})}
 }
 
-// Name is for messages.
+// Name returns the tracker's name for messages.
 func (t *syncTracker) Name() string { return t.name }
 
-// Done is closed when it is done.
+// Done returns a channel that is closed when the tracker is done.
 func (t *syncTracker) Done() <-chan struct{} { return t.done }
 
 func (t *syncTracker) start() { t.change(1, false) }

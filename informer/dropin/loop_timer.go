@@ -6,14 +6,14 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// loopTimer is a timer that is made again only when its time changes.
+// loopTimer is a timer that is recreated only when its deadline changes.
 type loopTimer struct {
 	clock clock.Clock
 	timer clock.Timer
 	at    time.Time
 }
 
-// set makes the timer fire at a time, or never if there is none. It reports true, and sets nothing, if that time has come.
+// set arms the timer for at, or disarms it if any is false. If at has already passed it returns true and arms nothing.
 func (t *loopTimer) set(at time.Time, any bool) (due bool) {
 	if any && t.timer != nil && t.at.Equal(at) {
 		return false
@@ -30,7 +30,7 @@ func (t *loopTimer) set(at time.Time, any bool) (due bool) {
 	return false
 }
 
-// c is where the timer fires: nowhere if it is not set. Whoever has read it calls stop.
+// c returns the timer's channel, nil if it is not armed. A receiver must call stop.
 func (t *loopTimer) c() <-chan time.Time {
 	if t.timer == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// TestMain fails if anything left a goroutine behind. Logs are for -v. The default error handlers sleep by the program's
-// clock, which in a bubble is another one, so they are left out.
+// TestMain fails if a goroutine leaked. Logs are shown with -v only. The default error handlers sleep by the program's
+// clock, which differs from a bubble's, so they are removed.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{

@@ -8,8 +8,8 @@ var (
 	globalMetricsProvider InformerMetricsProvider
 )
 
-// SetInformerMetricsProvider sets the provider of the metrics of informers made from now on that name none. Only the first
-// call has an effect. It is this package's own: a provider given to client-go's is not used here.
+// SetInformerMetricsProvider sets the default metrics provider of informers created from now on. Only the first call has an
+// effect. It is independent of client-go's function of that name.
 func SetInformerMetricsProvider(metricsProvider InformerMetricsProvider) {
 	globalMetricsOnce.Do(func() {
 		globalMetricsMu.Lock()
@@ -27,7 +27,7 @@ func metricsProviderOr(provider InformerMetricsProvider) InformerMetricsProvider
 	return globalMetricsProvider
 }
 
-// newStoreMetric is nil if nothing is to be reported.
+// newStoreMetric returns nil if there is nothing to report to.
 func newStoreMetric(id InformerNameAndResource, provider InformerMetricsProvider) GaugeMetric {
 	if provider = metricsProviderOr(provider); provider == nil || !id.Reserved() {
 		return nil
@@ -35,7 +35,7 @@ func newStoreMetric(id InformerNameAndResource, provider InformerMetricsProvider
 	return provider.NewStoreResourceVersionMetric(id)
 }
 
-// queueMetrics are those of a RealFIFO. A nil *queueMetrics reports nothing.
+// queueMetrics holds the metrics of a RealFIFO. A nil *queueMetrics reports nothing.
 type queueMetrics struct {
 	queued  GaugeMetric
 	latency HistogramMetric

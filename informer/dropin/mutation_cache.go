@@ -29,12 +29,12 @@ func NewIntegerResourceVersionMutationCache(logger klog.Logger, backingCache Sto
 	})
 }
 
-// NewIntegerResourceVersionMutationCacheWithOptions makes a cache that shows a writer its own writes before the store does:
-// it remembers what it is told was written, for a time, and answers with that or with what the store holds, whichever has
-// the greater resourceVersion. Those must be integers that grow.
+// NewIntegerResourceVersionMutationCacheWithOptions returns a cache that shows a writer its own writes before the store
+// does: it remembers reported writes for a time and returns those or the stored objects, whichever have the greater
+// resourceVersion. ResourceVersions must be increasing integers.
 //
-// With IncludeAdds it also answers with objects that the store does not have, which it may not have any more; OnAddOrUpdate
-// and OnDelete, called from the store's informer, make that less likely.
+// With IncludeAdds it also returns objects that the store does not have, even if they may have been deleted from it;
+// calling OnAddOrUpdate and OnDelete from the store's informer makes that less likely.
 func NewIntegerResourceVersionMutationCacheWithOptions(logger klog.Logger, backingCache Store, options MutationCacheOptions) MutationCache {
 	if options.MaxCacheSize == 0 {
 		options.MaxCacheSize = mutationCacheSize
@@ -57,16 +57,16 @@ type mutationCache struct {
 	options   MutationCacheOptions
 	logger    klog.Logger
 	mu        sync.Mutex
-	mutations *lru.LRUExpireCache // key to a written object, or to a grave
+	mutations *lru.LRUExpireCache // key to a written object, or to a deletionMark
 }
 
-// grave is where an object was deleted: a write of the same object, or of an older resourceVersion, is not to be believed.
-type grave struct {
+// deletionMark records a deleted object: a write of the same object, or of an older resourceVersion, is ignored.
+type deletionMark struct {
 	uid types.UID
 	rv  string
 }
 
-// GetByKey returns the newer of what was written and what the store holds.
+// GetByKey returns the newer of the written and the stored object.
 func (c *mutationCache) GetByKey(key string) (any, bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,26 +77,26 @@ func (c *mutationCache) GetByKey(key string) (any, bool, error) {
 	if exists {
 		return c.newer(key, stored), true, nil
 	}
-	if !c.options.IncludeAdds { // an add that was not seen yet, or a deletion that was: nobody knows
+	if !c.options.IncludeAdds { // either an add not seen yet, or a deletion already seen
 		return nil, false, nil
 	}
 	written, exists := c.written(key)
 	if exists {
-		c.mutations.Remove(key) // as in client-go, where what only the cache knows is told once
+		c.mutations.Remove(key) // as in client-go, which returns an object known only to the cache once
 	}
 	return written, exists, nil
 }
 
-// written returns what was written under key, graves excepted.
+// written returns the object written under key, ignoring deletion marks.
 func (c *mutationCache) written(key string) (any, bool) {
 	obj, exists := c.mutations.Get(key)
-	if _, dead := obj.(grave); dead || !exists {
+	if _, deleted := obj.(deletionMark); deleted || !exists {
 		return nil, false
 	}
 	return obj, true
 }
 
-// newer decides between the stored object and the written one, which is forgotten when it has been overtaken.
+// newer returns the newer of the stored and the written object, and forgets the written one if it is outdated.
 func (c *mutationCache) newer(key string, stored any) any {
 	mutation, exists := c.mutations.Get(key)
 	if _, err := meta.Accessor(stored); err != nil || !exists {
@@ -106,14 +106,14 @@ func (c *mutationCache) newer(key string, stored any) any {
 		c.mutations.Remove(key)
 		return stored
 	}
-	if _, dead := mutation.(grave); dead {
-		return stored // which cannot be: what a store deletes is older than what it holds later
+	if _, deleted := mutation.(deletionMark); deleted {
+		return stored // impossible: an object that a store deletes is older than a later one
 	}
 	return mutation
 }
 
-// ByIndex returns the newer of each object that the store's indexer finds, and with IncludeAdds the written ones that the
-// store does not have.
+// ByIndex returns the newer version of each object that the store's indexer finds, and with IncludeAdds also written ones
+// that the store does not have.
 func (c *mutationCache) ByIndex(name, indexKey string) ([]any, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,7 +146,7 @@ func (c *mutationCache) writtenByIndex(name, indexKey string, found map[string]b
 	fn := c.options.Indexer.GetIndexers()[name]
 	for _, k := range c.mutations.Keys() { // oldest first
 		key := k.(string)
-		obj, exists := c.written(key) // for all, oldest first, so that their order in the LRU stays
+		obj, exists := c.written(key) // for all, oldest first, to preserve their order in the LRU
 		if !exists || found[key] {
 			continue
 		}
@@ -165,7 +165,7 @@ func (c *mutationCache) writtenByIndex(name, indexKey string, found map[string]b
 	return items
 }
 
-// Mutation remembers what was written, unless something newer is remembered or it is known to have been deleted.
+// Mutation remembers a written object, unless a newer one is remembered or the object is known to be deleted.
 func (c *mutationCache) Mutation(obj any) {
 	key, ok := c.keyOf(obj)
 	if !ok {
@@ -186,13 +186,13 @@ func (c *mutationCache) isOutdated(key string, obj any) bool {
 		return false
 	}
 	order := compareResourceVersions(m.GetResourceVersion(), resourceVersionOf(remembered))
-	if g, dead := remembered.(grave); dead {
+	if g, deleted := remembered.(deletionMark); deleted {
 		return order <= 0 || g.uid == m.GetUID()
 	}
 	return order < 0
 }
 
-// OnAddOrUpdate tells that the store has got an object: what was written is forgotten, unless it is newer.
+// OnAddOrUpdate reports that the store received an object: the written one is forgotten unless it is newer.
 func (c *mutationCache) OnAddOrUpdate(obj runtime.Object) {
 	key, ok := c.keyOf(obj)
 	if !ok {
@@ -206,8 +206,8 @@ func (c *mutationCache) OnAddOrUpdate(obj runtime.Object) {
 	}
 }
 
-// OnDelete tells that the store has lost an object: what was written of it is forgotten, and a grave remains. A newer object
-// of the same name is left alone.
+// OnDelete reports that the store lost an object: the written one is replaced by a deletion mark. A newer object of the
+// same name is left alone.
 func (c *mutationCache) OnDelete(obj runtime.Object) {
 	m, err := meta.Accessor(obj)
 	if err != nil {
@@ -223,12 +223,12 @@ func (c *mutationCache) OnDelete(obj runtime.Object) {
 		compareResourceVersions(m.GetResourceVersion(), resourceVersionOf(remembered)) < 0 && uidOf(remembered) != m.GetUID() {
 		return
 	}
-	c.mutations.Add(key, grave{uid: m.GetUID(), rv: m.GetResourceVersion()}, c.options.TTL)
+	c.mutations.Add(key, deletionMark{uid: m.GetUID(), rv: m.GetResourceVersion()}, c.options.TTL)
 }
 
 func (c *mutationCache) keyOf(obj any) (string, bool) {
 	key, err := DeletionHandlingMetaNamespaceKeyFunc(obj)
-	if err != nil { // nothing depends on it: the cache only knows less
+	if err != nil { // harmless: the cache only remembers less
 		utilruntime.HandleErrorWithLogger(c.logger, err, "No key for the mutation cache")
 		return "", false
 	}
@@ -236,7 +236,7 @@ func (c *mutationCache) keyOf(obj any) (string, bool) {
 }
 
 func resourceVersionOf(obj any) string {
-	if g, dead := obj.(grave); dead {
+	if g, deleted := obj.(deletionMark); deleted {
 		return g.rv
 	}
 	if m, err := meta.Accessor(obj); err == nil {
@@ -246,7 +246,7 @@ func resourceVersionOf(obj any) string {
 }
 
 func uidOf(obj any) types.UID {
-	if g, dead := obj.(grave); dead {
+	if g, deleted := obj.(deletionMark); deleted {
 		return g.uid
 	}
 	if m, ok := obj.(metav1.Object); ok {
@@ -255,7 +255,7 @@ func uidOf(obj any) types.UID {
 	return ""
 }
 
-// compareResourceVersions panics, as client-go does, if one is not a number: the cache must not be used for such objects.
+// compareResourceVersions panics, as client-go does, if one is not a number: the cache does not support such objects.
 func compareResourceVersions(a, b string) int {
 	x, y := parseResourceVersion(a), parseResourceVersion(b)
 	switch {

@@ -50,7 +50,7 @@ func TestDifferentialMutationCache(t *testing.T) {
 					list, err := c.ByIndex("label", "x")
 					for _, obj := range list {
 						if _, ok := obj.(*v1.Pod); !ok {
-							return leakedGrave
+							return leakedDeletionMark
 						}
 					}
 					return fmt.Sprint(sortedObjects(list, err))
@@ -62,12 +62,12 @@ func TestDifferentialMutationCache(t *testing.T) {
 						return fmt.Sprint(found.Name, found.ResourceVersion, found.UID, exists, err)
 					}
 					if obj != nil {
-						return leakedGrave
+						return leakedDeletionMark
 					}
 					return fmt.Sprint(exists, err)
 				})
 			}
-			if want == leakedGrave && got != leakedGrave {
+			if want == leakedDeletionMark && got != leakedDeletionMark {
 				return
 			}
 			if want != got {
@@ -77,11 +77,11 @@ func TestDifferentialMutationCache(t *testing.T) {
 	})
 }
 
-// leakedGrave is client-go's answer when the store holds an object older than one that it is known to have deleted, which no
-// informer's store does: it hands out its note of the deletion. Ours answers with the object.
-const leakedGrave = "a note of a deletion"
+// leakedDeletionMark is client-go's answer when the store holds an object older than one that it is known to have deleted,
+// which no informer's store does: it returns its record of the deletion. Ours returns the object.
+const leakedDeletionMark = "a note of a deletion"
 
-// TestDifferentialRetryWithDeadline does the same for the retries of a watch after internal errors.
+// TestDifferentialRetryWithDeadline compares the retries of a watch after internal errors with client-go's.
 func TestDifferentialRetryWithDeadline(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		fake := testingclock.NewFakeClock(time.Now())
@@ -103,7 +103,7 @@ func TestDifferentialRetryWithDeadline(t *testing.T) {
 	})
 }
 
-// TestDifferentialHeap does the same for the heap.
+// TestDifferentialHeap compares every answer of the heap with client-go's.
 func TestDifferentialHeap(t *testing.T) {
 	less := func(a, b any) bool { return a.(*v1.Pod).ResourceVersion < b.(*v1.Pod).ResourceVersion }
 	type heapOf interface {

@@ -12,11 +12,11 @@ import (
 	"github.com/informersim/informersim/informer"
 )
 
-// mutationDetectorEnabled is decided once, as in client-go: the detector is for test runs.
+// mutationDetectorEnabled is set once, as in client-go: the detector is for test runs.
 var mutationDetectorEnabled, _ = strconv.ParseBool(os.Getenv("KUBE_CACHE_MUTATION_DETECTOR"))
 
-// NewCacheMutationDetector makes a detector that watches objects for being changed, and panics when one was (I90). It does
-// nothing unless KUBE_CACHE_MUTATION_DETECTOR was true when the program started: it needs a copy of every object.
+// NewCacheMutationDetector returns a detector that panics when a tracked object was changed (I90). It does nothing unless
+// KUBE_CACHE_MUTATION_DETECTOR was true when the program started, as it needs a copy of every object.
 func NewCacheMutationDetector(name string) MutationDetector {
 	if !mutationDetectorEnabled {
 		return noMutationDetector{}
@@ -30,7 +30,7 @@ type noMutationDetector struct{}
 func (noMutationDetector) AddObject(any)       {}
 func (noMutationDetector) Run(<-chan struct{}) {}
 
-// mutationDetector is informer's behind a lock, checked when it wants to be.
+// mutationDetector is informer's MutationDetector behind a lock, checked on its schedule.
 type mutationDetector struct {
 	clock clock.Clock
 	fail  func(error)
@@ -43,7 +43,7 @@ func newMutationDetector(name string, clock clock.Clock, fail func(error)) *muta
 	return &mutationDetector{clock: clock, fail: fail, core: informer.MutationDetector{Name: name}}
 }
 
-// AddObject begins to watch an object.
+// AddObject starts tracking an object.
 func (d *mutationDetector) AddObject(obj any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -63,7 +63,7 @@ func (d *mutationDetector) Run(stopCh <-chan struct{}) {
 	}
 }
 
-// check compares everything and returns for how long to wait before the next time.
+// check compares everything and returns the time until the next check.
 func (d *mutationDetector) check() time.Duration {
 	d.mu.Lock()
 	now := d.clock.Now()

@@ -9,13 +9,13 @@ import (
 	"github.com/informersim/informersim/informer"
 )
 
-// processor holds the listeners of a shared informer and gives each its notifications. Who is resyncing, and how often, is
-// informer's account; this adds the lock and the goroutines.
+// processor distributes notifications to the listeners of a shared informer. Package informer's Processor tracks which are
+// resyncing, and how often; processor adds the lock and the goroutines.
 type processor struct {
 	mu        sync.Mutex
 	cond      sync.Cond // of running
 	core      informer.Processor
-	listeners []*listener // in the order in which they were added
+	listeners []*listener // in the order added
 	running   bool        // the listeners' goroutines have been started
 	upstream  bool        // the informer has synced
 	wg        sync.WaitGroup
@@ -27,8 +27,8 @@ func newProcessor(resync time.Duration) *processor {
 	return p
 }
 
-// add registers l; replay, which has a meaning for an informer that has started, is what the store holds: l gets it as adds
-// of the initial list before anything else (I79).
+// add registers l. If the informer has started, replay is the store's content: l receives it as adds of the initial list
+// before anything else (I79).
 func (p *processor) add(l *listener, resync *time.Duration, now time.Time, replay []any) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,7 +50,7 @@ func (p *processor) add(l *listener, resync *time.Duration, now time.Time, repla
 	return nil
 }
 
-// remove takes l out. What it has not been called with is dropped (I81). Removing it again does nothing.
+// remove removes a listener and drops its backlog (I81). Removing it again is a no-op.
 func (p *processor) remove(handle ResourceEventHandlerRegistration) error {
 	l, ok := handle.(*listener)
 	if !ok {
@@ -71,7 +71,7 @@ func (p *processor) remove(handle ResourceEventHandlerRegistration) error {
 	return nil
 }
 
-// start settles the resync check period, which it returns: from now on handlers cannot shorten it (I78).
+// start fixes the resync check period and returns it: from now on handlers cannot shorten it (I78).
 func (p *processor) start() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,8 +102,8 @@ func (p *processor) run(stop <-chan struct{}) {
 	p.wg.Wait()
 }
 
-// distribute gives n to every listener; an update that changed no resourceVersion to the syncing ones (I75). While there are
-// listeners that do not run yet it waits (I83).
+// distribute passes n to every listener, or to the syncing ones only if it is an update with an unchanged resourceVersion
+// (I75). It waits while there are listeners that are not running yet (I83).
 func (p *processor) distribute(n informer.Notification) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,7 +128,7 @@ func (p *processor) synced() {
 	}
 }
 
-// shouldResync recomputes which listeners are syncing and says whether any is (I77).
+// shouldResync recomputes which listeners are syncing and reports whether any is (I77).
 func (p *processor) shouldResync(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,22 +17,22 @@ import (
 	"github.com/informersim/informersim/informer"
 )
 
-// puppeteer makes a client-go Reflector, the puppet, do what a reflectorLoop does. It is the puppet's lister-watcher. When the
-// puppet lists, or asks for a streaming list, the loop lists or streams, with its own requests, into the real store, and the
-// puppet gets an empty list at the resourceVersion that was reached. When the puppet watches, the loop watches, and the
-// puppet gets a bookmark for each resourceVersion. So the puppet's fields, methods and errors are those that callers know,
-// its LastSyncResourceVersion is right, and its rounds begin and end with the loop's.
+// puppeteer makes a client-go Reflector, the puppet, mirror a reflectorLoop. It is the puppet's lister-watcher. When the
+// puppet lists, or requests a streaming list, the loop lists or streams, with its own requests, into the real store, and
+// the puppet gets an empty list at the resulting resourceVersion. When the puppet watches, the loop watches, and the puppet
+// gets a bookmark for each resourceVersion. So callers see the fields, methods and errors they know, the puppet's
+// LastSyncResourceVersion is right, and its rounds begin and end with the loop's.
 type puppeteer struct {
 	puppet  *Reflector
 	options loopOptions
 
-	// mu is held by whoever steps the loop. The puppet does not wait for a list whose context has ended.
-	mu       sync.Mutex
-	loop     *reflectorLoop
-	listErr  error // of the round, for the puppet's next list
-	againErr error // after this error the puppet lists again at once, while the loop has done so already
-	watchErr error // of the round, for the puppet's next watch
-	over     bool  // the round ended, without an error, as soon as the store had been filled
+	// mu is held by the goroutine that steps the loop. The puppet does not wait for a list whose context has ended.
+	mu        sync.Mutex
+	loop      *reflectorLoop
+	listErr   error // of the round, for the puppet's next list
+	relistErr error // after this error the puppet relists at once, which the loop has already done
+	watchErr  error // of the round, for the puppet's next watch
+	over      bool  // the round ended without an error as soon as the store was filled
 }
 
 var (
@@ -40,8 +40,8 @@ var (
 	errAskLists = errors.New("the round has ended: list to see why") // makes the puppet fall back to a list
 )
 
-// IsWatchListSemanticsUnSupported makes the puppet stream lists if the loop does: it waits for a stream until it ends, while
-// it leaves a list as soon as its context has. The consistency detector is the loop's business.
+// IsWatchListSemanticsUnSupported makes the puppet stream lists if the loop does: it waits for a stream to end, but
+// abandons a list as soon as its context ends. The consistency detector belongs to the loop.
 func (p *puppeteer) IsWatchListSemanticsUnSupported() bool {
 	return !p.options.streamLists || consistencydetector.IsDataConsistencyDetectionForWatchListEnabled()
 }
@@ -56,12 +56,12 @@ func (p *puppeteer) Watch(options metav1.ListOptions) (watch.Interface, error) {
 	return p.WatchWithContext(context.Background(), options)
 }
 
-// ListWithContext lets the loop list. It returns when the store has been filled, or the round has ended.
+// ListWithContext lets the loop list. It returns when the store is filled or the round has ended.
 func (p *puppeteer) ListWithContext(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := p.againErr; err != nil {
-		p.againErr = nil
+	if err := p.relistErr; err != nil {
+		p.relistErr = nil
 		return nil, err
 	}
 	err := p.listErr
@@ -72,7 +72,7 @@ func (p *puppeteer) ListWithContext(ctx context.Context, _ metav1.ListOptions) (
 	if err != nil {
 		err = withoutListPrefix(err)
 		if informer.IsExpired(err) || informer.IsTooLargeResourceVersion(err) {
-			p.againErr = err
+			p.relistErr = err
 		}
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (p *puppeteer) ListWithContext(ctx context.Context, _ metav1.ListOptions) (
 	return emptyList(rv), nil
 }
 
-// fill runs a round until the store is filled. It returns nil also if the context ends: the puppet sees that by itself.
+// fill runs a round until the store is filled. It also returns nil if the context ends: the puppet checks that itself.
 func (p *puppeteer) fill(ctx context.Context) error {
 	p.watchErr, p.over = nil, false
 	p.beginRound(ctx)
@@ -100,7 +100,7 @@ func (p *puppeteer) fill(ctx context.Context) error {
 	return nil
 }
 
-// withoutListPrefix takes off what the puppet will put on again.
+// withoutListPrefix removes the prefix that the puppet will add again.
 func withoutListPrefix(err error) error {
 	if inner := errors.Unwrap(err); inner != nil && strings.HasPrefix(err.Error(), "failed to list ") {
 		return inner
@@ -108,7 +108,7 @@ func withoutListPrefix(err error) error {
 	return err
 }
 
-// beginRound starts the loop, or lets it go on from the end of the last round.
+// beginRound starts the loop, or resumes it at the end of the last round.
 func (p *puppeteer) beginRound(ctx context.Context) {
 	now := p.options.clock.Now()
 	if p.loop != nil {
@@ -118,7 +118,7 @@ func (p *puppeteer) beginRound(ctx context.Context) {
 		p.loop.core.SetTime(now)
 		return
 	}
-	// The puppet's exported fields are set between its making and its running.
+	// Callers set the puppet's exported fields between creating and running it.
 	o := p.options
 	o.watchListPageSize = p.puppet.WatchListPageSize
 	o.maxInternalRetry = p.puppet.MaxInternalErrorRetryDuration
@@ -127,14 +127,14 @@ func (p *puppeteer) beginRound(ctx context.Context) {
 	p.loop.core.Start(now)
 }
 
-// listed says whether the loop has filled the store and goes on to watch.
+// listed reports whether the loop has filled the store and continues with a watch.
 func (p *puppeteer) listed() bool {
 	want := p.loop.core.Want()
 	streaming := want.Options.SendInitialEvents != nil && !p.loop.core.Watching()
 	return want.Op == informer.OpWatch && !streaming
 }
 
-// step steps the loop. It reports whether the round has ended and with which error; the end of the context ends it too.
+// step steps the loop. It reports whether the round has ended and with which error; the end of the context also ends it.
 func (p *puppeteer) step(ctx context.Context) (ended bool, err error) {
 	p.loop.step(ctx)
 	if !p.loop.roundEnded && ctx.Err() != nil {
@@ -144,8 +144,7 @@ func (p *puppeteer) step(ctx context.Context) (ended bool, err error) {
 	return p.loop.roundEnded, p.loop.roundErr
 }
 
-// abandonRound answers whatever the loop waits for with an error, until the round is over: the loop will be needed again,
-// with what it knows.
+// abandonRound fails everything that the loop waits for until the round is over: the loop and its state are needed again.
 func (p *puppeteer) abandonRound() {
 	l := p.loop
 	l.closeStream()
@@ -156,7 +155,7 @@ func (p *puppeteer) abandonRound() {
 		case l.core.StreamOpen():
 			seq := l.core.Seq()
 			l.core.OnEvent(watch.Event{Type: watch.Error, Object: &failed.ErrStatus})
-			l.leftStream(seq, false)
+			l.closeStaleStream(seq, false)
 		case want.Op == informer.OpSleep: // within the round
 			l.core.OnTime(want.Until)
 		default:
@@ -167,7 +166,7 @@ func (p *puppeteer) abandonRound() {
 	}
 }
 
-// WatchWithContext lets the loop watch, for a streaming list after having listed. Opening the watch is part of the call, so
+// WatchWithContext lets the loop watch, listing first if it is a streaming list. Opening the watch is part of the call, so
 // that the puppet returns its error.
 func (p *puppeteer) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	p.mu.Lock()
@@ -188,7 +187,8 @@ func (p *puppeteer) open(w *puppetWatch) error {
 		return err
 	}
 	if w.streaming {
-		// The puppet is told when it lists, which it does because of this error: of some others it would stream again.
+		// This error makes the puppet fall back to a list, which reports the cause; after some others it would stream
+		// again.
 		if p.listErr = p.fill(w.ctx); p.listErr != nil {
 			return errAskLists
 		}
@@ -208,7 +208,7 @@ func (p *puppeteer) open(w *puppetWatch) error {
 	return nil
 }
 
-// puppetWatch is the watch that the puppet sees.
+// puppetWatch is the puppet's watch.
 type puppetWatch struct {
 	p      *puppeteer
 	ctx    context.Context
@@ -216,7 +216,7 @@ type puppetWatch struct {
 	events chan watch.Event
 	done   chan struct{}
 	ended  bool // the round had ended before the watch began
-	// streaming says that the puppet waits for the bookmark that ends the initial events.
+	// streaming is set while the puppet waits for the bookmark that ends the initial events.
 	streaming bool
 }
 
@@ -229,7 +229,7 @@ func (p *puppeteer) newPuppetWatch(ctx context.Context) *puppetWatch {
 // ResultChan implements watch.Interface.
 func (w *puppetWatch) ResultChan() <-chan watch.Event { return w.events }
 
-// Stop implements watch.Interface. It returns when the loop is at rest.
+// Stop implements watch.Interface. It returns when the loop is quiescent.
 func (w *puppetWatch) Stop() {
 	w.cancel()
 	<-w.done
@@ -254,13 +254,13 @@ func (w *puppetWatch) run() {
 		ended, err = p.step(w.ctx)
 	}
 	if err == nil {
-		// The loop lists anew: so does the puppet after a 410.
+		// The loop relists, as does the puppet after a 410.
 		w.send(watch.Event{Type: watch.Error, Object: &metav1.Status{
 			Status: metav1.StatusFailure, Code: http.StatusGone, Reason: metav1.StatusReasonExpired,
 		}})
 		return
 	}
-	// The puppet is to return err. It does when it asks for another watch, which it does after one with an event.
+	// The puppet must return err. It does so from its next watch, which it requests after one that had an event.
 	p.watchErr = err
 	w.send(bookmarkAt(p.loop.lastSyncResourceVersion()))
 }

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sortedKnown lists its keys in order, so that both queues walk them alike.
+// sortedKnown lists its keys in order, so that both queues iterate alike.
 type sortedKnown struct{ Store }
 
 func (k sortedKnown) ListKeys() []string {
@@ -24,7 +24,7 @@ func (k sortedKnown) ListKeys() []string {
 type side struct {
 	queue Queue
 	known Store
-	lines []string // what was popped
+	lines []string // a record of every pop
 }
 
 func (s *side) note(deltas []Delta, initial bool, how string) {
@@ -73,7 +73,7 @@ func (s *side) apply(d Delta) {
 
 var errProcessing = errors.New("processing failed")
 
-// pop takes one entry. The queue must not be empty and open.
+// pop pops one entry. The queue must not be empty and open.
 func (s *side) pop(fail bool) {
 	var err error
 	if fail {
@@ -98,13 +98,13 @@ func (s *side) popBatch() {
 	s.lines = append(s.lines, fmt.Sprint("batch: ", err))
 }
 
-// queueKind is one kind of queue, made by client-go and by us.
+// queueKind is one kind of queue, in client-go's implementation and ours.
 type queueKind struct {
 	name   string
 	theirs func(known Store, transform TransformFunc) Queue
 	ours   func(known Store, transform TransformFunc) Queue
 	len    func(ours Queue) int
-	// unordered says that client-go queues what a Replace deletes in the order of a map.
+	// unordered is set if client-go queues a Replace's deletions in map order.
 	unordered bool
 }
 
@@ -188,7 +188,7 @@ func compareQueues(rt *rapid.T, kind queueKind) {
 	}
 	both(func(s *side) { s.queue.Close() })
 	drainQueues(kind, theirs, ours)
-	both(func(s *side) { s.pop(false) }) // which finds the queue closed and empty (I42)
+	both(func(s *side) { s.pop(false) }) // finds the queue closed and empty (I42)
 	compareSides(rt, "drain", theirs, ours)
 }
 
@@ -216,7 +216,7 @@ func (s *side) run(op string, pod *v1.Pod, pods []*v1.Pod, mayPop bool) {
 			err = b.Bookmark("rv")
 		}
 	case "close":
-		if pod.ResourceVersion == "1" { // seldom
+		if pod.ResourceVersion == "1" { // rarely
 			s.queue.Close()
 		}
 	case "pop", "popFail":
@@ -231,7 +231,7 @@ func (s *side) run(op string, pod *v1.Pod, pods []*v1.Pod, mayPop bool) {
 	s.lines = append(s.lines, fmt.Sprintf("%s: error %v synced=%v,%v", op, err != nil, s.queue.HasSynced(), IsDone(s.queue.HasSyncedChecker())))
 }
 
-// drainQueues takes out everything; what has no order among keys is compared sorted.
+// drainQueues pops everything; where keys have no order, the results are compared sorted.
 func drainQueues(kind queueKind, theirs, ours *side) {
 	n := kind.len(ours.queue)
 	for _, s := range []*side{theirs, ours} {

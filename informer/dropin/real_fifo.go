@@ -12,14 +12,14 @@ import (
 	"github.com/informersim/informersim/informer/dropin/internal/deltaring"
 )
 
-// batchMax is the greatest number of deltas in a batch; twice as many in the queue keep writers out while one is processed
-// (I60, I61).
-const batchMax = 1000
+// maxBatch is the maximum number of deltas in a batch; a queue twice as long keeps writers out while one is processed (I60,
+// I61).
+const maxBatch = 1000
 
-// RealFIFO is a queue of everything that happened, in the order in which it did (I52 to I61).
+// RealFIFO is a queue of all events in order of arrival (I52 to I61).
 //
-// It behaves as informer's RealFIFO; both are compared with client-go's, operation by operation. It is not made of that one
-// because there a queue either hands out batches or does not, while here each caller chooses, with Pop or PopBatch.
+// It behaves like informer's RealFIFO; tests compare both with client-go's, operation by operation. It does not wrap that
+// one because there the queue either hands out batches or does not, while here each caller chooses, with Pop or PopBatch.
 type RealFIFO struct {
 	fifoBase
 	options    RealFIFOOptions
@@ -40,14 +40,14 @@ var (
 	_ DoneChecker            = (*RealFIFO)(nil)
 )
 
-// NewRealFIFO makes an empty queue that works Replace and Resync out against the known objects.
+// NewRealFIFO returns an empty queue that computes Replace and Resync against the known objects.
 //
 // Deprecated: use NewRealFIFOWithOptions.
 func NewRealFIFO(keyFunc KeyFunc, knownObjects KeyListerGetter, transformer TransformFunc) *RealFIFO {
 	return NewRealFIFOWithOptions(RealFIFOOptions{KeyFunction: keyFunc, KnownObjects: knownObjects, Transformer: transformer})
 }
 
-// NewRealFIFOWithOptions makes an empty queue. It panics if the options contradict each other (I56, I57).
+// NewRealFIFOWithOptions returns an empty queue. It panics if the options contradict each other (I56, I57).
 func NewRealFIFOWithOptions(opts RealFIFOOptions) *RealFIFO {
 	switch {
 	case opts.AtomicEvents && opts.KnownObjects != nil:
@@ -94,7 +94,7 @@ func (f *RealFIFO) KeyOf(obj any) (string, error) {
 	return f.options.KeyFunction(obj)
 }
 
-// HasSyncedChecker is the queue itself. It is done when the last object of the first Replace was processed (I55).
+// HasSyncedChecker returns the queue itself. It is done when the last object of the first Replace has been processed (I55).
 func (f *RealFIFO) HasSyncedChecker() DoneChecker { return f }
 
 // Transformer returns the function applied to objects, or nil.
@@ -113,7 +113,7 @@ func (f *RealFIFO) write(t DeltaType, obj any) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.population.populated = true
-	f.sync(f.population.gone())
+	f.sync(f.population.synced())
 	if err := f.push(t, obj, true); err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (f *RealFIFO) write(t DeltaType, obj any) error {
 	return nil
 }
 
-// push appends a delta. It needs the lock. Tombstones and resyncs were transformed before (I43).
+// push appends a delta. It needs the lock. Tombstones and resyncs have already been transformed (I43).
 func (f *RealFIFO) push(t DeltaType, obj any, transform bool) error {
 	key, err := f.KeyOf(obj)
 	if err != nil {
@@ -139,7 +139,7 @@ func (f *RealFIFO) push(t DeltaType, obj any, transform bool) error {
 	return nil
 }
 
-// written tells consumers and metrics. It needs the lock.
+// written notifies consumers and updates metrics. It needs the lock.
 func (f *RealFIFO) written() {
 	f.cond.Broadcast()
 	f.reportLength()
@@ -151,7 +151,7 @@ func (f *RealFIFO) reportLength() {
 	}
 }
 
-// Bookmark queues a Bookmark delta if the queue is to emit them (I57).
+// Bookmark queues a Bookmark delta if the queue emits them (I57).
 func (f *RealFIFO) Bookmark(resourceVersion string) error {
 	if !f.options.EmitDeltaTypeBookmark {
 		return nil
@@ -179,7 +179,7 @@ func (f *RealFIFO) Replace(newItems []any, resourceVersion string) error {
 		return err
 	}
 	f.population.begin(f.queue.Len())
-	f.sync(f.population.gone())
+	f.sync(f.population.synced())
 	return nil
 }
 
@@ -233,7 +233,7 @@ func (f *RealFIFO) pushTombstone(key string, obj any) {
 	f.queue.Push(key, Delta{Type: Deleted, Object: DeletedFinalStateUnknown{Key: key, Obj: obj}})
 }
 
-// known looks a listed key up in the known objects and logs if it is not there after all.
+// known looks up a listed key in the known objects and logs if it is missing.
 func (f *RealFIFO) known(key string) (obj any, exists bool) {
 	obj, exists, err := f.options.KnownObjects.GetByKey(key)
 	if err == nil && exists {
@@ -268,8 +268,8 @@ func (f *RealFIFO) Resync() error {
 	return nil
 }
 
-// Pop waits for a delta, takes it out and processes it. The queue stays locked meanwhile, unless it was made to unlock and is
-// short; then only one goroutine may pop (I60). It returns Deltas of that one delta and the error of process, or
+// Pop waits for a delta, removes it and processes it. The queue stays locked meanwhile, unless it was configured to unlock
+// and is short; then only one goroutine may pop (I60). It returns Deltas with that one delta and the error of process, or
 // ErrFIFOClosed.
 func (f *RealFIFO) Pop(process PopProcessFunc) (any, error) {
 	var deltas Deltas
@@ -283,11 +283,11 @@ func (f *RealFIFO) Pop(process PopProcessFunc) (any, error) {
 	return deltas, err
 }
 
-// PopBatch is Pop for up to 1000 deltas at once: all of different keys, none that cannot be batched, and none beyond the
-// initial population while that lasts (I61). processSingle gets a delta that is alone.
+// PopBatch is Pop for up to 1000 deltas at once: all batchable, with different keys, and not crossing the end of the
+// initial population (I61). processSingle gets a single delta.
 func (f *RealFIFO) PopBatch(processBatch ProcessBatchFunc, processSingle PopProcessFunc) error {
-	return f.pop(batchMax, func(p *informer.Popped) error {
-		deltas := append([]Delta(nil), p.Deltas...) // the queue's own slice is used again
+	return f.pop(maxBatch, func(p *informer.Popped) error {
+		deltas := append([]Delta(nil), p.Deltas...) // the queue reuses its slice
 		if len(deltas) == 1 {
 			return processSingle(Deltas(deltas), p.IsInInitialList)
 		}
@@ -295,7 +295,7 @@ func (f *RealFIFO) PopBatch(processBatch ProcessBatchFunc, processSingle PopProc
 	})
 }
 
-// pop is PopBatch for a consumer that looks at the deltas only during process.
+// pop is PopBatch for a consumer that does not retain the deltas after process.
 func (f *RealFIFO) pop(limit int, process func(*informer.Popped) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -304,9 +304,9 @@ func (f *RealFIFO) pop(limit int, process func(*informer.Popped) error) error {
 	}
 	f.take(limit)
 	taken := len(f.popped.Deltas)
-	defer func() { // after processing (I55), and also if it panics
+	defer func() { // after processing (I55), even if it panics
 		f.population.taken(taken)
-		f.sync(f.population.gone())
+		f.sync(f.population.synced())
 		clear(f.popped.Deltas)
 	}()
 	defer f.traceIfDeep(taken)()
@@ -342,7 +342,7 @@ func (f *RealFIFO) take(limit int) {
 	}
 }
 
-// mayJoin says whether a delta may share a batch with those of f.keys, and notes its key.
+// mayJoin reports whether a delta may share a batch with those of f.keys, and records its key.
 func (f *RealFIFO) mayJoin(key string, t DeltaType) bool {
 	if !batchable(t) {
 		return false
@@ -368,9 +368,9 @@ func batchable(t DeltaType) bool {
 	return false
 }
 
-// process calls back, without the lock if the queue is to unlock and is not too long (I60).
+// process calls process, without the lock if the queue unlocks and is not too long (I60).
 func (f *RealFIFO) process(process func(*informer.Popped) error) error {
-	if f.options.UnlockWhileProcessing && f.queue.Len() < 2*batchMax {
+	if f.options.UnlockWhileProcessing && f.queue.Len() < 2*maxBatch {
 		f.mu.Unlock()
 		defer f.mu.Lock()
 	}
@@ -383,7 +383,7 @@ func (f *RealFIFO) process(process func(*informer.Popped) error) error {
 	return err
 }
 
-// traceIfDeep logs slow processing while others wait. It returns what to call when processing is over.
+// traceIfDeep logs slow processing while other entries wait. It returns the function to call after processing.
 func (f *RealFIFO) traceIfDeep(taken int) func() {
 	depth := f.queue.Len()
 	if depth <= traceDepth {

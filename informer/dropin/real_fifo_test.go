@@ -8,15 +8,15 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// TestI60WritersEnterWhileProcessing: a queue that unlocks lets writers in while an entry is processed, unless it is long;
-// one that does not keeps them out.
+// TestI60WritersEnterWhileProcessing: a queue that unlocks admits writers while an entry is processed, unless it is long;
+// any other queue blocks them.
 func TestI60WritersEnterWhileProcessing(t *testing.T) {
 	for _, c := range []struct {
 		unlock  bool
-		queued  int // besides what is processed
+		queued  int // besides the entry being processed
 		entered bool
 	}{
-		{true, 0, true}, {true, 2*batchMax - 1, true}, {true, 2 * batchMax, false}, {false, 0, false},
+		{true, 0, true}, {true, 2*maxBatch - 1, true}, {true, 2 * maxBatch, false}, {false, 0, false},
 	} {
 		t.Run(fmt.Sprintf("unlock=%v/queued=%d", c.unlock, c.queued), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -32,7 +32,7 @@ func TestI60WritersEnterWhileProcessing(t *testing.T) {
 						_ = q.Add(pod("written meanwhile"))
 						wrote = true
 					}()
-					if c.entered { // a blocked writer keeps the bubble from coming to rest only if it waits for a lock
+					if c.entered { // a writer blocked on a lock keeps the bubble from becoming quiescent
 						synctest.Wait()
 						if !wrote {
 							t.Error("the writer waits for the end of processing")
@@ -55,7 +55,7 @@ func TestI60WritersEnterWhileProcessing(t *testing.T) {
 	}
 }
 
-// TestI56I57OptionsThatContradict: the same panics as client-go's.
+// TestI56I57OptionsThatContradict: contradictory options panic as in client-go.
 func TestI56I57OptionsThatContradict(t *testing.T) {
 	known := NewStore(MetaNamespaceKeyFunc)
 	for name, options := range map[string]RealFIFOOptions{
@@ -77,7 +77,7 @@ func TestI56I57OptionsThatContradict(t *testing.T) {
 	}
 }
 
-// TestQueueSurvivesAPanicOfItsConsumer: the lock is free and the entry is gone.
+// TestQueueSurvivesAPanicOfItsConsumer: after a panic the lock is free and the entry is gone.
 func TestQueueSurvivesAPanicOfItsConsumer(t *testing.T) {
 	for name, q := range map[string]interface {
 		Queue
@@ -94,14 +94,14 @@ func TestQueueSurvivesAPanicOfItsConsumer(t *testing.T) {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%s: the panic did not get out", name)
+					t.Errorf("%s: the panic did not propagate", name)
 				}
 			}()
 			_, _ = q.Pop(func(any, bool) error { panic("consumer") })
 		}()
 		q.Close() // needs the lock
 		if _, err := q.Pop(nil); err != ErrFIFOClosed {
-			t.Errorf("%s: after the panic Pop returned %v, want that the queue is closed and empty", name, err)
+			t.Errorf("%s: after the panic Pop returned %v, want ErrFIFOClosed", name, err)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/informersim/informersim/informer"
 )
 
-// NewReflector makes a reflector that keeps a store up to date while it runs.
+// NewReflector returns a reflector that keeps a store up to date while it runs.
 func NewReflector(lw ListerWatcher, expectedType any, store ReflectorStore, resyncPeriod time.Duration) *Reflector {
 	return NewReflectorWithOptions(lw, expectedType, store, ReflectorOptions{ResyncPeriod: resyncPeriod})
 }
@@ -23,15 +23,15 @@ func NewNamedReflector(name string, lw ListerWatcher, expectedType any, store Re
 	return NewReflectorWithOptions(lw, expectedType, store, ReflectorOptions{Name: name, ResyncPeriod: resyncPeriod})
 }
 
-// NewNamespaceKeyedIndexerAndReflector makes a store with an index by namespace and a reflector that keeps it up to date.
+// NewNamespaceKeyedIndexerAndReflector returns a store with an index by namespace and a reflector that keeps it up to date.
 func NewNamespaceKeyedIndexerAndReflector(lw ListerWatcher, expectedType any, resyncPeriod time.Duration) (indexer Indexer, reflector *Reflector) {
 	indexer = NewIndexer(MetaNamespaceKeyFunc, Indexers{NamespaceIndex: MetaNamespaceIndexFunc})
 	return indexer, NewReflector(lw, expectedType, indexer, resyncPeriod)
 }
 
-// NewReflectorWithOptions makes a reflector. It lists and watches lw, puts what comes into the store, and drops objects of
-// another type than expectedType's, unless that is nil. What it returns is client-go's type with this package's loop inside:
-// see puppeteer.
+// NewReflectorWithOptions returns a reflector. It lists and watches lw, writes the objects to the store, and drops those of
+// another type than expectedType, unless that is nil. The result is client-go's type with this package's loop inside: see
+// puppeteer.
 func NewReflectorWithOptions(lw ListerWatcher, expectedType any, store ReflectorStore, options ReflectorOptions) *Reflector {
 	if options.Clock == nil {
 		options.Clock = clock.RealClock{}
@@ -48,7 +48,7 @@ func NewReflectorWithOptions(lw ListerWatcher, expectedType any, store Reflector
 		resyncPeriod:    options.ResyncPeriod,
 		minWatchTimeout: options.MinWatchTimeout,
 		streamLists:     streamsLists(lw),
-		// The waits between rounds are the puppet's, with the same parameters; the loop's own rounds follow at once.
+		// The puppet backs off between rounds, with the same parameters; the loop's own rounds follow at once.
 		backoff: informer.BackoffOptions{Initial: 1, Max: 1, Jitter: -1},
 		clock:   options.Clock,
 		rounds:  &roundOptions{delay: delayFunc(options.Backoff, options.Clock)},
@@ -61,7 +61,7 @@ func NewReflectorWithOptions(lw ListerWatcher, expectedType any, store Reflector
 	return p.puppet
 }
 
-// delayFunc gives the delays of a watch that is tried again: client-go's default, or the caller's.
+// delayFunc returns the delays before a watch is retried: client-go's default, or the caller's.
 func delayFunc(custom *wait.Backoff, c clock.Clock) func() time.Duration {
 	if custom != nil {
 		return custom.DelayWithReset(c, backoffReset)
@@ -70,13 +70,13 @@ func delayFunc(custom *wait.Backoff, c clock.Clock) func() time.Duration {
 	return func() time.Duration { return backoff.Next(c.Now(), random()) }
 }
 
-// backoffReset is the time without a delay after which delays start small again (I12).
+// backoffReset is the time without a delay after which the backoff restarts (I12).
 const backoffReset = 2 * time.Minute
 
-// callerName names a reflector after the line, outside of this package and client-go's, that made it.
-func callerName() string { return naming.GetNameFromCallsite(ownFolder, "client-go/tools/cache/") }
+// callerName names a reflector after the line, outside of this package and client-go's, that created it.
+func callerName() string { return naming.GetNameFromCallsite(packageDir, "client-go/tools/cache/") }
 
-var ownFolder = func() string {
+var packageDir = func() string {
 	_, file, _, _ := goruntime.Caller(0)
 	return filepath.ToSlash(filepath.Dir(file)) + "/"
 }()

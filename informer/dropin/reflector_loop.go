@@ -36,31 +36,31 @@ type loopOptions struct {
 	watchErrorHandler WatchErrorHandlerWithContext // nil: DefaultWatchErrorHandler
 	backoff           informer.BackoffOptions
 	clock             clock.Clock
-	// rounds is set for a loop that is run round by round: what follows a round is the caller's business.
+	// rounds is set for a loop that is run round by round, whose caller decides what follows a round.
 	rounds *roundOptions
 }
 
-// roundOptions are for a puppeteer.
+// roundOptions configures a loop for a puppeteer.
 type roundOptions struct {
-	// delay gives the wait before a watch is tried again within a round.
+	// delay returns the delay before a watch is retried within a round.
 	delay func() time.Duration
-	// announce is told each new resourceVersion; it may be nil.
+	// announce is called with each new resourceVersion; it may be nil.
 	announce func(rv string)
 }
 
-// reflectorLoop carries out what informer's Reflector wants and tells it what happened: it is the goroutine, the requests and the
-// timers of a reflector. One goroutine steps it; lastSyncResourceVersion may be called by any.
+// reflectorLoop carries out what informer's Reflector wants and reports what happened: it provides a reflector's goroutine,
+// requests and timers. One goroutine steps it; any may call lastSyncResourceVersion.
 type reflectorLoop struct {
 	core   *informer.Reflector
 	o      loopOptions
 	lw     ListerWatcherWithContext
 	logger klog.Logger
-	ctx    context.Context // of the step under way, for informer's callbacks
+	ctx    context.Context // of the current step, for informer's callbacks
 
 	stream watch.Interface // open, or nil
 	shadow *shadow         // see reflector; nil until it is needed
-	onTime bool            // the reflector is being told the time
-	// For whoever runs round by round: whether the last step ended one, and with which error.
+	onTime bool            // within the reflector's OnTime
+	// For callers that run round by round: whether the last step ended a round, and with which error.
 	roundEnded bool
 	roundErr   error
 
@@ -94,17 +94,16 @@ func newReflectorLoop(ctx context.Context, o loopOptions) *reflectorLoop {
 	return l
 }
 
-// random is the program-wide source, as client-go's is: a test run that seeds that one seeds this.
+// random uses the program-wide source, as client-go does: a test run that seeds it covers both.
 func random() float64 { return rand.Float64() }
 
-// streamsLists says whether lists are to be streamed: the gate WatchListClient is on, and the client does not say that it
+// streamsLists reports whether to stream lists: the gate WatchListClient is on, and the client does not declare that it
 // cannot (I13).
 func streamsLists(lw ListerWatcher) bool {
 	return enabled(clientfeatures.WatchListClient) && !watchlist.DoesClientNotSupportWatchListSemantics(lw)
 }
 
-// checkConsistency panics if a LIST gives another result than the streaming list did; only where an environment variable
-// asks for it (I24).
+// checkConsistency panics if a LIST differs from the streaming list, if enabled by an environment variable (I24).
 func (l *reflectorLoop) checkConsistency(resourceVersion string, items []any) {
 	if !consistencydetector.IsDataConsistencyDetectionForWatchListEnabled() {
 		return
@@ -124,7 +123,7 @@ func (l *reflectorLoop) onRoundError(err error) {
 	}
 }
 
-// logError logs what client-go logs. What the Reflector reports of a streaming list because time has passed is only a warning (I22).
+// logError logs what client-go logs. Reports about a streaming list that result from passing time are only warnings (I22).
 func (l *reflectorLoop) logError(err error) {
 	if l.onTime && l.core.StreamOpen() && !l.core.Watching() {
 		l.logger.Info("Warning: event bookmark expired", "err", err)
@@ -133,14 +132,14 @@ func (l *reflectorLoop) logError(err error) {
 	utilruntime.HandleErrorWithContext(l.ctx, err, "Reflector", "reflector", l.o.name, "type", l.core.TypeDescription())
 }
 
-// lastSyncResourceVersion is the reflector's.
+// lastSyncResourceVersion returns that of the reflector.
 func (l *reflectorLoop) lastSyncResourceVersion() string {
 	l.rvMu.Lock()
 	defer l.rvMu.Unlock()
 	return l.rv
 }
 
-// publish lets others see how far the reflector has got.
+// publish makes the reflector's progress visible to other goroutines.
 func (l *reflectorLoop) publish() {
 	rv := l.core.LastSyncResourceVersion()
 	l.rvMu.Lock()
@@ -165,20 +164,20 @@ func (l *reflectorLoop) run(ctx context.Context) {
 		if l.core.Stopped() {
 			return
 		}
-		if !l.survives(ctx) {
+		if !l.stepRecovering(ctx) {
 			l.afterPanic()
 		}
 	}
 }
 
-// survives steps once. It returns false if the step panicked and the program is to live on.
-func (l *reflectorLoop) survives(ctx context.Context) (returned bool) {
+// stepRecovering steps once. It returns false if the step panicked and the program survives.
+func (l *reflectorLoop) stepRecovering(ctx context.Context) (returned bool) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	l.step(ctx)
 	return true
 }
 
-// afterPanic treats what was under way as failed, so that a backoff follows.
+// afterPanic treats the operation in progress as failed, so that a backoff follows.
 func (l *reflectorLoop) afterPanic() {
 	err := fmt.Errorf("reflector %s: panic while listing or watching", l.o.name)
 	l.closeStream()
@@ -191,8 +190,8 @@ func (l *reflectorLoop) afterPanic() {
 	l.core.OnWatchOpenError(err)
 }
 
-// step does the one thing that the reflector wants: a request, the opening of a stream, a stream to its end, or a sleep. It
-// returns early when the context ends.
+// step performs the operation that the reflector wants: a request, opening a stream, reading a stream to its end, or a
+// sleep. It returns early when the context ends.
 func (l *reflectorLoop) step(ctx context.Context) {
 	l.ctx = ctx
 	l.roundEnded, l.roundErr = false, nil
@@ -211,18 +210,18 @@ func (l *reflectorLoop) step(ctx context.Context) {
 	l.publish()
 }
 
-// passTime tells the reflector what time it is.
-func (l *reflectorLoop) passTime() {
+// tick passes the current time to the reflector.
+func (l *reflectorLoop) tick() {
 	l.onTime = true
 	l.core.OnTime(l.o.clock.Now())
 	l.onTime = false
 }
 
-// eventsAtOnce is how many events are taken before the context and the timer are looked at again.
-const eventsAtOnce = 64
+// maxEventsPerCheck is how many events are handled between checks of the context and the timer.
+const maxEventsPerCheck = 64
 
-// pump hands over the events of the open stream until it ends, the context does, or the initial events of a streaming list
-// are complete.
+// pump passes on the events of the open stream until the stream or the context ends, or the initial events of a streaming
+// list are complete.
 func (l *reflectorLoop) pump(ctx context.Context) {
 	events := l.stream.ResultChan()
 	timer := loopTimer{clock: l.o.clock}
@@ -231,8 +230,8 @@ func (l *reflectorLoop) pump(ctx context.Context) {
 	for l.stream != nil {
 		if timer.set(l.core.NextTime()) {
 			seq := l.core.Seq()
-			l.passTime()
-			l.leftStream(seq, false)
+			l.tick()
+			l.closeStaleStream(seq, false)
 			continue
 		}
 		select {
@@ -243,7 +242,7 @@ func (l *reflectorLoop) pump(ctx context.Context) {
 			timer.stop()
 		case e, open := <-events:
 			l.take(e, open)
-			for n := 1; n < eventsAtOnce && l.stream != nil && len(events) > 0; n++ {
+			for n := 1; n < maxEventsPerCheck && l.stream != nil && len(events) > 0; n++ {
 				e, open := <-events
 				l.take(e, open)
 			}
@@ -254,13 +253,13 @@ func (l *reflectorLoop) pump(ctx context.Context) {
 	}
 }
 
-// take hands over one event, or the end of the stream.
+// take passes on one event, or the end of the stream.
 func (l *reflectorLoop) take(e watch.Event, open bool) {
 	seq := l.core.Seq()
 	if !open {
 		l.core.SetTime(l.o.clock.Now())
 		l.core.OnWatchClosed(nil)
-		l.leftStream(seq, false)
+		l.closeStaleStream(seq, false)
 		return
 	}
 	if e.Type == watch.Error || !l.core.Watching() {
@@ -268,13 +267,13 @@ func (l *reflectorLoop) take(e watch.Event, open bool) {
 	}
 	within := e.Type == watch.Error && isRetriable(apierrors.FromObject(e.Object))
 	l.core.OnEvent(e)
-	l.leftStream(seq, within)
+	l.closeStaleStream(seq, within)
 	l.publish()
 }
 
-// leftStream closes the stream if the reflector has gone on to something else since seq. within says that a wait does not
-// end the round.
-func (l *reflectorLoop) leftStream(seq uint64, within bool) {
+// closeStaleStream closes the stream if the reflector's want has changed since seq. If within is set, a sleep does not end
+// the round.
+func (l *reflectorLoop) closeStaleStream(seq uint64, within bool) {
 	if l.core.Seq() == seq {
 		return
 	}
@@ -289,8 +288,7 @@ func (l *reflectorLoop) closeStream() {
 	}
 }
 
-// sleep waits, and also when the context has ended: the reflector was told, and whether it still wants to is its decision
-// (I18).
+// sleep waits even if the context has ended: the reflector knows, and decides whether to sleep (I18).
 func (l *reflectorLoop) sleep(ctx context.Context) {
 	timer := loopTimer{clock: l.o.clock}
 	defer timer.stop()
@@ -304,7 +302,7 @@ func (l *reflectorLoop) sleep(ctx context.Context) {
 	for seq := l.core.Seq(); l.core.Seq() == seq; {
 		at, _ := l.core.NextTime()
 		if timer.set(at, true) {
-			l.passTime()
+			l.tick()
 			continue
 		}
 		select {
@@ -316,7 +314,7 @@ func (l *reflectorLoop) sleep(ctx context.Context) {
 	}
 }
 
-// pause waits, and returns false if the context ends first.
+// pause waits for d. It returns false if the context ends first.
 func (l *reflectorLoop) pause(ctx context.Context, d time.Duration) bool {
 	timer := l.o.clock.NewTimer(d)
 	defer timer.Stop()

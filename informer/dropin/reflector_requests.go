@@ -40,7 +40,7 @@ func (l *reflectorLoop) list(ctx context.Context, options metav1.ListOptions) {
 			panic(a.panicked)
 		}
 		if ctx.Err() != nil {
-			return // both are there: it counts as cancelled, and nothing is replaced any more
+			return // both are ready: the list counts as cancelled and replaces nothing
 		}
 		l.core.SetTime(l.o.clock.Now())
 		if a.err != nil {
@@ -58,7 +58,7 @@ type openAnswer struct {
 	panicked any
 }
 
-// open asks for a watch. A resync may come meanwhile (I38).
+// open requests a watch. A resync may happen meanwhile (I38).
 func (l *reflectorLoop) open(ctx context.Context, options metav1.ListOptions) {
 	answers := make(chan openAnswer, 1)
 	go func() {
@@ -67,7 +67,7 @@ func (l *reflectorLoop) open(ctx context.Context, options metav1.ListOptions) {
 			a.panicked = recover()
 			answers <- a
 		}()
-		if a.err = ctx.Err(); a.err == nil { // a source that was shut down with the context may block for ever
+		if a.err = ctx.Err(); a.err == nil { // a source that was shut down with the context may block forever
 			a.stream, a.err = l.lw.WatchWithContext(ctx, options)
 		}
 	}()
@@ -75,7 +75,7 @@ func (l *reflectorLoop) open(ctx context.Context, options metav1.ListOptions) {
 	defer timer.stop()
 	for {
 		if timer.set(l.core.NextTime()) {
-			l.passTime()
+			l.tick()
 			continue
 		}
 		select {
@@ -101,10 +101,10 @@ func (l *reflectorLoop) opened(a openAnswer) {
 	l.stream = a.stream
 	seq := l.core.Seq()
 	l.core.OnWatchOpened()
-	l.leftStream(seq, false)
+	l.closeStaleStream(seq, false)
 }
 
-// isRetriable says whether the watch, not the round, is tried again after a wait (I18, I33).
+// isRetriable reports whether the watch, not the round, is retried after a backoff (I18, I33).
 func isRetriable(err error) bool {
 	return utilnet.IsConnectionRefused(err) || apierrors.IsTooManyRequests(err)
 }

@@ -12,8 +12,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// reflector is who a watch error handler is told has failed: a client-go Reflector, as the handler's type asks for, with the
-// loop's name, type description and last resourceVersion. It is made when it is first needed.
+// reflector returns the Reflector to pass to a watch error handler: a client-go Reflector, as the handler's type requires,
+// with the loop's name, type description and last resourceVersion. It is created on first use.
 func (l *reflectorLoop) reflector() *Reflector {
 	if l.shadow == nil {
 		l.shadow = newShadow(l.o.name, l.core.TypeDescription())
@@ -22,8 +22,8 @@ func (l *reflectorLoop) reflector() *Reflector {
 	return l.shadow.reflector
 }
 
-// shadow is a Reflector that does nothing but look like one. Its last resourceVersion cannot be set from here, so it is shown
-// each as the result of an empty list.
+// shadow is a Reflector for display only. Its last resourceVersion cannot be set directly, so each is passed to it as the
+// result of an empty list.
 type shadow struct {
 	reflector *Reflector
 	rv        string
@@ -42,7 +42,7 @@ func (s *shadow) follow(rv string) {
 		return
 	}
 	s.rv = rv
-	// It lists, finds rv, wants to watch, and fails with errShadow. A logger that discards, because to a log it never happened.
+	// It lists, finds rv, tries to watch, and fails with errShadow. The logger discards this, as nothing has happened.
 	_ = s.reflector.ListAndWatchWithContext(klog.NewContext(context.Background(), logr.Discard()))
 }
 
@@ -61,7 +61,7 @@ func emptyList(rv string) runtime.Object {
 	return &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: rv}}
 }
 
-// noStore is what a shadow or a puppet writes to: nothing is to be done with it.
+// noStore is the store of a shadow or a puppet: it ignores all writes.
 type noStore struct{}
 
 func (noStore) Add(any) error               { return nil }

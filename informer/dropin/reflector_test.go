@@ -21,10 +21,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// script answers requests one after the other and notes them.
+// script answers requests one after the other and records them.
 type script struct {
 	lists    []any // *v1.PodList or error
-	watches  []any // []watch.Event, of a stream that is then closed, or error; after the last, watches stay open
+	watches  []any // []watch.Event of a stream that then closes, or error; after the last, watches stay open
 	requests []string
 	panics   bool
 }
@@ -117,7 +117,7 @@ func TestReflectorPropagatesPanics(t *testing.T) {
 	}
 }
 
-// answersGen makes scripts of answers that touch every way a round can go.
+// answersGen generates scripts of answers that cover every course of a round.
 var answersGen = rapid.Custom(func(t *rapid.T) *script {
 	s := &script{}
 	rv := 1
@@ -169,7 +169,8 @@ var answersGen = rapid.Custom(func(t *rapid.T) *script {
 	return s
 })
 
-// runReflector runs a reflector over a script, for rounds by ListAndWatch or for a time by Run, and says what it did.
+// runReflector runs a reflector over a script, for some rounds with ListAndWatch or for a time with Run, and returns a
+// transcript.
 func runReflector(t *testing.T, s *script, rounds int, newReflector func(lw ListerWatcher, store ReflectorStore) *cache.Reflector) (transcript []string) {
 	s = &script{lists: s.lists, watches: s.watches}
 	synctest.Test(t, func(t *testing.T) {
@@ -204,8 +205,8 @@ func runReflector(t *testing.T, s *script, rounds int, newReflector func(lw List
 	return transcript
 }
 
-// TestDifferentialReflectors gives client-go's reflector and ours the same answers and compares the requests they sent, what
-// they wrote, what their rounds returned, and the resourceVersions they ended at.
+// TestDifferentialReflectors gives client-go's reflector and ours the same answers and compares their requests, writes, the
+// results of their rounds, and their final resourceVersions.
 func TestDifferentialReflectors(t *testing.T) {
 	for _, streaming := range []bool{false, true} {
 		t.Run(fmt.Sprintf("streaming=%v", streaming), func(t *testing.T) {

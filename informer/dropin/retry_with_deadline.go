@@ -6,8 +6,8 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// NewRetryWithDeadline allows retries for maxRetryDuration after the first error of a series that isRetryable. An error that
-// comes minResetPeriod or more after the one before begins a new series.
+// NewRetryWithDeadline returns a RetryWithDeadline that allows retries for maxRetryDuration after the first error of a
+// series for which isRetryable is true. An error minResetPeriod or more after the previous one begins a new series.
 func NewRetryWithDeadline(maxRetryDuration, minResetPeriod time.Duration, isRetryable func(error) bool, clock clock.Clock) RetryWithDeadline {
 	return &retryWithDeadline{max: maxRetryDuration, reset: minResetPeriod, isRetryable: isRetryable, clock: clock}
 }
@@ -16,10 +16,10 @@ type retryWithDeadline struct {
 	max, reset  time.Duration
 	isRetryable func(error) bool
 	clock       clock.Clock
-	first, last time.Time // errors of the series; zero: there is none
+	first, last time.Time // errors of the series; zero: none
 }
 
-// After notes an error.
+// After records an error.
 func (r *retryWithDeadline) After(err error) {
 	if !r.isRetryable(err) {
 		return
@@ -31,7 +31,7 @@ func (r *retryWithDeadline) After(err error) {
 	r.last = now
 }
 
-// ShouldRetry says whether there is still time. If there is not, the series is over.
+// ShouldRetry reports whether the deadline has not passed. If it has, the series ends.
 func (r *retryWithDeadline) ShouldRetry() bool {
 	if r.max <= 0 {
 		return false

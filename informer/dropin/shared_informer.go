@@ -17,12 +17,12 @@ import (
 	"github.com/informersim/informersim/informer"
 )
 
-// NewSharedInformer makes an informer without indices of its own; what it returns is a SharedIndexInformer all the same.
+// NewSharedInformer returns an informer without indices; it is nonetheless a SharedIndexInformer.
 func NewSharedInformer(lw ListerWatcher, exampleObject runtime.Object, defaultEventHandlerResyncPeriod time.Duration) SharedInformer {
 	return NewSharedIndexInformer(lw, exampleObject, defaultEventHandlerResyncPeriod, Indexers{})
 }
 
-// NewSharedIndexInformer makes an informer that keeps a store of what lw lists and watches up to date while it runs.
+// NewSharedIndexInformer returns an informer that keeps a store of the objects of lw up to date while it runs.
 func NewSharedIndexInformer(lw ListerWatcher, exampleObject runtime.Object, defaultEventHandlerResyncPeriod time.Duration, indexers Indexers) SharedIndexInformer {
 	return NewSharedIndexInformerWithOptions(lw, exampleObject, SharedIndexInformerOptions{
 		ResyncPeriod: defaultEventHandlerResyncPeriod,
@@ -30,8 +30,8 @@ func NewSharedIndexInformer(lw ListerWatcher, exampleObject runtime.Object, defa
 	})
 }
 
-// NewSharedIndexInformerWithOptions is NewSharedIndexInformer with options. Objects of another type than exampleObject are
-// dropped; nil accepts all.
+// NewSharedIndexInformerWithOptions is NewSharedIndexInformer with options. It drops objects of another type than
+// exampleObject; nil accepts all.
 func NewSharedIndexInformerWithOptions(lw ListerWatcher, exampleObject runtime.Object, options SharedIndexInformerOptions) SharedIndexInformer {
 	s := &sharedIndexInformer{
 		options:       options,
@@ -60,7 +60,7 @@ type sharedIndexInformer struct {
 	deltas        *deltaProcessor
 	synced        chan struct{}
 
-	// blockDeltas keeps the queue from being processed while a handler joins or leaves (I79).
+	// blockDeltas blocks processing of the queue while a handler is added or removed (I79).
 	blockDeltas sync.Mutex
 
 	mu                sync.Mutex
@@ -77,8 +77,8 @@ func (s *sharedIndexInformer) Run(stopCh <-chan struct{}) {
 	s.RunWithContext(wait.ContextForChannel(stopCh))
 }
 
-// RunWithContext runs the informer until the context ends. A second call does nothing (I80). When it returns, the controller
-// has stopped first, the handlers after it (I88), and no goroutine is left.
+// RunWithContext runs the informer until the context ends. A second call does nothing (I80). It stops the controller first,
+// then the handlers (I88), and leaves no goroutine.
 func (s *sharedIndexInformer) RunWithContext(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	controller, ok := s.start(ctx)
@@ -99,7 +99,7 @@ func (s *sharedIndexInformer) RunWithContext(ctx context.Context) {
 	})
 	wg.Go(func() {
 		select {
-		case <-ctx.Done(): // stopped without having synced
+		case <-ctx.Done(): // stopped before it synced
 		case <-stopProcessor:
 		case <-controller.HasSyncedChecker().Done():
 			close(s.synced)
@@ -168,8 +168,8 @@ func (s *sharedIndexInformer) AddEventHandlerWithResyncPeriod(handler ResourceEv
 	return s.AddEventHandlerWithOptions(handler, HandlerOptions{ResyncPeriod: &resyncPeriod})
 }
 
-// AddEventHandlerWithOptions adds a handler. If the informer runs already, the handler is told of what the store holds as
-// adds of the initial list (I79). It fails when the informer has stopped (I80).
+// AddEventHandlerWithOptions adds a handler. If the informer is already running, the handler receives the store's content
+// as adds of the initial list (I79). It fails if the informer has stopped (I80).
 func (s *sharedIndexInformer) AddEventHandlerWithOptions(handler ResourceEventHandler, options HandlerOptions) (ResourceEventHandlerRegistration, error) {
 	logger := klog.Background()
 	if options.Logger != nil {
@@ -191,18 +191,18 @@ func (s *sharedIndexInformer) AddEventHandlerWithOptions(handler ResourceEventHa
 	if err := s.processor.add(l, options.ResyncPeriod, s.clock.Now(), replay); err != nil {
 		return nil, fmt.Errorf("handler %v was not added to shared informer: %w", handler, err)
 	}
-	s.warnOfResyncPeriod(logger, options.ResyncPeriod, l)
+	s.warnResyncPeriod(logger, options.ResyncPeriod, l)
 	return l, nil
 }
 
-// warnOfResyncPeriod logs if the handler gets another period than it asked for (I78).
-func (s *sharedIndexInformer) warnOfResyncPeriod(logger klog.Logger, asked *time.Duration, l *listener) {
+// warnResyncPeriod logs if the handler gets another period than it requested (I78).
+func (s *sharedIndexInformer) warnResyncPeriod(logger klog.Logger, asked *time.Duration, l *listener) {
 	if got := l.resync.ResyncPeriod(); asked != nil && *asked > 0 && got != *asked {
-		logger.Info("Warning: the handler's resync period was changed to what the informer can do", "asked", *asked, "resyncPeriod", got)
+		logger.Info("Warning: the handler's resync period was adjusted to the informer's limits", "requested", *asked, "resyncPeriod", got)
 	}
 }
 
-// RemoveEventHandler removes a handler. A call under way goes on; ShutDownEventHandler waits for it (I81).
+// RemoveEventHandler removes a handler. A call in flight continues; ShutDownEventHandler waits for it (I81).
 func (s *sharedIndexInformer) RemoveEventHandler(handle ResourceEventHandlerRegistration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,13 +211,13 @@ func (s *sharedIndexInformer) RemoveEventHandler(handle ResourceEventHandlerRegi
 	return s.processor.remove(handle)
 }
 
-// GetStore returns the store. It is for reading.
+// GetStore returns the store, for reading only.
 func (s *sharedIndexInformer) GetStore() Store { return s.store }
 
-// GetIndexer returns the store. It is for reading.
+// GetIndexer returns the store, for reading only.
 func (s *sharedIndexInformer) GetIndexer() Indexer { return s.store }
 
-// AddIndexers adds index functions, also while the informer runs (I73).
+// AddIndexers adds index functions, even while the informer runs (I73).
 func (s *sharedIndexInformer) AddIndexers(indexers Indexers) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,10 +227,10 @@ func (s *sharedIndexInformer) AddIndexers(indexers Indexers) error {
 	return s.store.AddIndexers(indexers)
 }
 
-// HasSynced says whether the store had everything of the first list. It says nothing of handlers (I87).
+// HasSynced reports whether the store has held everything from the first list. It says nothing about handlers (I87).
 func (s *sharedIndexInformer) HasSynced() bool { return IsDone(s.HasSyncedChecker()) }
 
-// HasSyncedChecker says the same without being asked.
+// HasSyncedChecker returns a DoneChecker for HasSynced.
 func (s *sharedIndexInformer) HasSyncedChecker() DoneChecker {
 	return informerSynced{name: fmt.Sprintf("SharedIndexInformer %T", s.objectType), done: s.synced}
 }
@@ -243,7 +243,7 @@ type informerSynced struct {
 func (i informerSynced) Name() string          { return i.name }
 func (i informerSynced) Done() <-chan struct{} { return i.done }
 
-// LastSyncResourceVersion is the reflector's; "" before Run.
+// LastSyncResourceVersion returns that of the reflector, or "" before Run.
 func (s *sharedIndexInformer) LastSyncResourceVersion() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,7 +253,7 @@ func (s *sharedIndexInformer) LastSyncResourceVersion() string {
 	return s.controller.LastSyncResourceVersion()
 }
 
-// SetWatchErrorHandler sets who is told when a list or watch failed. It fails once the informer has started (I89).
+// SetWatchErrorHandler sets the handler for failed lists and watches. It fails once the informer has started (I89).
 func (s *sharedIndexInformer) SetWatchErrorHandler(handler WatchErrorHandler) error {
 	return s.SetWatchErrorHandlerWithContext(func(_ context.Context, r *Reflector, err error) { handler(r, err) })
 }
@@ -263,7 +263,7 @@ func (s *sharedIndexInformer) SetWatchErrorHandlerWithContext(handler WatchError
 	return s.beforeStart(func() { s.watchErrorHandler = handler })
 }
 
-// SetTransform sets a function that every object goes through before it is stored. It fails once the informer has started
+// SetTransform sets a function that is applied to every object before it is stored. It fails once the informer has started
 // (I89).
 func (s *sharedIndexInformer) SetTransform(handler TransformFunc) error {
 	return s.beforeStart(func() { s.transform = handler })
@@ -279,7 +279,7 @@ func (s *sharedIndexInformer) beforeStart(set func()) error {
 	return nil
 }
 
-// IsStopped says whether the informer has run and stopped. It will not run again.
+// IsStopped reports whether the informer has run and stopped, after which it cannot run again.
 func (s *sharedIndexInformer) IsStopped() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -296,7 +296,7 @@ func (c idleController) RunWithContext(context.Context) {}
 func (c idleController) HasSynced() bool                { return c.informer.HasSynced() }
 func (c idleController) HasSyncedChecker() DoneChecker  { return c.informer.HasSyncedChecker() }
 
-// LastSyncResourceVersion is the informer's, if the gate InformerResourceVersion is on.
+// LastSyncResourceVersion returns that of the informer, if the gate InformerResourceVersion is on.
 func (c idleController) LastSyncResourceVersion() string {
 	if !enabled(clientfeatures.InformerResourceVersion) {
 		return ""
@@ -304,7 +304,7 @@ func (c idleController) LastSyncResourceVersion() string {
 	return c.informer.LastSyncResourceVersion()
 }
 
-// stoppedError has client-go's text and is informer.ErrStopped.
+// stoppedError has client-go's text and wraps informer.ErrStopped.
 type stoppedError string
 
 func (e stoppedError) Error() string { return string(e) }

@@ -24,7 +24,7 @@ import (
 	"github.com/informersim/informersim/informer"
 )
 
-// world is an informer with a server, in a bubble: time passes when everything waits.
+// world is an informer with a server, in a bubble: time advances when everything waits.
 type world struct {
 	t        *testing.T
 	source   *fcache.FakeControllerSource
@@ -65,11 +65,11 @@ func pod(name string) *v1.Pod {
 	return &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "n1", Name: name}}
 }
 
-// recorder notes its calls.
+// recorder records its calls.
 type recorder struct {
 	mu    sync.Mutex
 	calls []string
-	block chan struct{} // each call waits for it, if it is not nil
+	block chan struct{} // if not nil, each call waits for it
 	panic string        // the object at which to panic
 }
 
@@ -153,13 +153,13 @@ func TestI79LateHandlerGetsTheStoreAsInitialAdds(t *testing.T) {
 		registration := w.add(late)
 		synctest.Wait()
 		if !registration.HasSynced() {
-			t.Error("the late handler has seen everything and has not synced")
+			t.Error("the late handler has seen everything but has not synced")
 		}
 		w.source.Add(pod("c"))
 		synctest.Wait()
 		early.expect(t, "add a true", "add b false", "add c false")
 		got := late.got()
-		slices.Sort(got[:2]) // the store's order is nobody's
+		slices.Sort(got[:2]) // the store is unordered
 		if fmt.Sprint(got) != "[add a true add b true add c false]" {
 			t.Errorf("the late handler was called with %v", got)
 		}
@@ -170,11 +170,11 @@ func TestI80AfterStop(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.start()
 		if w.informer.IsStopped() {
-			t.Error("a running informer says that it has stopped")
+			t.Error("IsStopped is true for a running informer")
 		}
 		w.stop()
 		if !w.informer.IsStopped() {
-			t.Error("a stopped informer says that it has not")
+			t.Error("IsStopped is false for a stopped informer")
 		}
 		if _, err := w.informer.AddEventHandler(&recorder{}); !errors.Is(err, informer.ErrStopped) {
 			t.Errorf("AddEventHandler after stop: %v", err)
@@ -196,7 +196,7 @@ func TestI81RemoveDropsTheBacklogAndLetsTheCallFinish(t *testing.T) {
 			w.source.Add(pod(name))
 		}
 		synctest.Wait()
-		for range 2 { // twice is harmless
+		for range 2 { // idempotent
 			if err := w.informer.RemoveEventHandler(registration); err != nil {
 				t.Fatal(err)
 			}
@@ -310,7 +310,7 @@ func TestI86I87RegistrationSyncsAfterItsHandlerHasSeenTheInitialList(t *testing.
 		registration := w.add(slow)
 		w.start()
 		if !w.informer.HasSynced() {
-			t.Error("the informer has not synced: it must not wait for handlers (I87)")
+			t.Error("the informer has not synced, but must not wait for handlers (I87)")
 		}
 		slow.block <- struct{}{}
 		synctest.Wait()
@@ -336,7 +336,7 @@ func TestI86HandlerThatPanickedNeverSyncs(t *testing.T) {
 		w.start()
 		time.Sleep(time.Minute)
 		if registration.HasSynced() {
-			t.Error("the handler panicked at its only add and has synced")
+			t.Error("the registration has synced though its handler panicked at the only add")
 		}
 	})
 }
@@ -411,14 +411,14 @@ func TestI78ResyncPeriods(t *testing.T) {
 	})
 }
 
-// brokenSource fails to list until it is mended.
+// brokenSource fails to list until it is fixed.
 type brokenSource struct {
 	*fcache.FakeControllerSource
 	mu    sync.Mutex
 	fails []error
 }
 
-// IsWatchListSemanticsUnSupported keeps lists from being streamed, which would take a failure of its own.
+// IsWatchListSemanticsUnSupported disables streaming lists, which would need a failure of their own.
 func (s *brokenSource) IsWatchListSemanticsUnSupported() bool { return true }
 
 func (s *brokenSource) List(options metav1.ListOptions) (k8sruntime.Object, error) {
@@ -463,7 +463,7 @@ func TestI11WatchErrorHandlerIsToldWhoFailed(t *testing.T) {
 			`*v1.Pod rv="" failed to list *v1.Pod: second`,
 		}
 		if !slices.Equal(told, want) {
-			t.Errorf("the handler was told\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
+			t.Errorf("the handler got\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
 		}
 		rv := w.informer.LastSyncResourceVersion()
 		source.mu.Lock()
@@ -473,10 +473,10 @@ func TestI11WatchErrorHandlerIsToldWhoFailed(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if last := told[len(told)-1]; !strings.HasPrefix(last, fmt.Sprintf("*v1.Pod rv=%q ", rv)) {
-			t.Errorf("after a list at %s the handler was told %q", rv, last)
+			t.Errorf("after a list at %s the handler got %q", rv, last)
 		}
 		if !w.informer.HasSynced() {
-			t.Error("the informer has not synced after the server was mended")
+			t.Error("the informer has not synced after the server was fixed")
 		}
 	})
 }
@@ -486,7 +486,7 @@ func TestI67ReadersSeeAllOfABatchOrNothing(t *testing.T) {
 	s := newStore(MetaNamespaceKeyFunc, Indexers{})
 	var notified []string
 	p := newDeltaProcessor(s, func(n informer.Notification) {
-		if s.mu.TryLock() { // notifications come when the lock is free
+		if s.mu.TryLock() { // notifications are sent without the lock
 			s.mu.Unlock()
 		} else {
 			t.Error("a notification came while the store was locked")
@@ -508,7 +508,7 @@ func TestI67ReadersSeeAllOfABatchOrNothing(t *testing.T) {
 		t.Error("a batch of deltas that cannot be batched succeeded")
 	}
 	if !s.mu.TryLock() {
-		t.Error("the store is locked after a batch that failed")
+		t.Error("the store is locked after a failed batch")
 	}
 }
 
@@ -531,10 +531,10 @@ func TestI90MutationDetector(t *testing.T) {
 				t.Error(err)
 			}
 		case <-time.After(2 * time.Second):
-			t.Error("an object was changed in place and the detector was silent")
+			t.Error("the detector missed an object that was changed in place")
 		}
 	})
 	if _, off := NewCacheMutationDetector("off").(noMutationDetector); !off && !mutationDetectorEnabled {
-		t.Error("the detector is on though KUBE_CACHE_MUTATION_DETECTOR is not")
+		t.Error("the detector is on though KUBE_CACHE_MUTATION_DETECTOR is not set")
 	}
 }

@@ -9,23 +9,23 @@ import (
 // StoreOption configures NewStore and NewIndexer.
 type StoreOption = func(*store)
 
-// WithTransformer makes the store apply a function to every object given to Add, Update and Replace.
+// WithTransformer makes the store apply a function to every object passed to Add, Update and Replace.
 func WithTransformer(transformer TransformFunc) StoreOption {
 	return func(s *store) { s.transformer = transformer }
 }
 
-// WithStoreMetrics makes the store report its resourceVersion, if the identifier is reserved. A nil provider is the one set
-// with SetInformerMetricsProvider.
+// WithStoreMetrics makes the store report its resourceVersion, if the identifier is reserved. A nil provider selects the
+// one set with SetInformerMetricsProvider.
 func WithStoreMetrics(identifier InformerNameAndResource, metrics InformerMetricsProvider) StoreOption {
 	return func(s *store) { s.rvMetric = newStoreMetric(identifier, metrics) }
 }
 
-// NewStore makes an empty store. It is a TransactionStore too.
+// NewStore returns an empty store. It is a TransactionStore too.
 func NewStore(keyFunc KeyFunc, opts ...StoreOption) Store {
 	return newStore(keyFunc, Indexers{}, opts...)
 }
 
-// NewIndexer makes an empty store with indices. The indexers become the store's own. It is a TransactionStore too.
+// NewIndexer returns an empty store with indices. It takes ownership of indexers. It is a TransactionStore too.
 func NewIndexer(keyFunc KeyFunc, indexers Indexers, opts ...StoreOption) Indexer {
 	return newStore(keyFunc, indexers, opts...)
 }
@@ -43,7 +43,7 @@ var (
 	_ TransactionStore = (*store)(nil)
 )
 
-// store is a threadSafeStore that knows how to make keys.
+// store is a threadSafeStore with a key function.
 type store struct {
 	*threadSafeStore
 	keyFunc     KeyFunc
@@ -58,7 +58,7 @@ func (s *store) keyOf(obj any) (string, error) {
 	return key, nil
 }
 
-// admit returns the object's key and what to store.
+// admit returns the object's key and the object to store.
 func (s *store) admit(obj any) (string, any, error) {
 	key, err := s.keyOf(obj)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *store) GetByKey(key string) (item any, exists bool, err error) {
 	return item, exists, nil
 }
 
-// Replace makes list the content; the slice becomes the store's own. On an error nothing changes.
+// Replace replaces the content with list and takes ownership of it. On an error nothing changes.
 func (s *store) Replace(list []any, resourceVersion string) error {
 	items := make(map[string]any, len(list))
 	for _, obj := range list {
@@ -124,7 +124,7 @@ func (s *store) Replace(list []any, resourceVersion string) error {
 	return nil
 }
 
-// Transaction makes the writes under one lock. Those without a key are left out and named in the error.
+// Transaction makes the writes under one lock. It skips those without a key and names them in the error.
 func (s *store) Transaction(txns ...Transaction) *TransactionError {
 	keyed := make([]ThreadSafeStoreTransaction, 0, len(txns))
 	successful := make([]int, 0, len(txns))
@@ -145,7 +145,7 @@ func (s *store) Transaction(txns ...Transaction) *TransactionError {
 	return &TransactionError{SuccessfulIndices: successful, TotalTransactions: len(txns), Errors: errs}
 }
 
-// controllerStore is a store as informer's Controller wants it.
+// controllerStore adapts a store to informer's Controller.
 type controllerStore struct{ *store }
 
 var _ informer.Store = controllerStore{}
@@ -166,7 +166,7 @@ func (s controllerStore) ReplaceKeys(keys []string, objs []any, resourceVersion 
 	return s.replaceKeys(keys, objs, resourceVersion)
 }
 
-// lockedStore is a controllerStore whose lock the caller holds: for the writes of a batch.
+// lockedStore is a controllerStore whose lock the caller holds, for the writes of a batch.
 type lockedStore struct{ controllerStore }
 
 func (s lockedStore) SetKey(key string, obj any) (old any, existed bool) { return s.set(key, obj) }

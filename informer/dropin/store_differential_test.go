@@ -25,7 +25,7 @@ func keyOrError(obj any) (string, error) {
 	return DeletionHandlingMetaNamespaceKeyFunc(obj)
 }
 
-// labelIndex gives an object any number of values, and fails for those labelled "fail".
+// labelIndex returns any number of values for an object, and fails for those labelled "fail".
 func labelIndex(obj any) ([]string, error) {
 	labels := obj.(metav1.Object).GetLabels()
 	if labels["fail"] != "" {
@@ -53,7 +53,7 @@ var podGen = rapid.Custom(func(t *rapid.T) *v1.Pod {
 	return pod
 })
 
-// storeAnswer is what an operation answered, in a form that does not depend on the order of maps.
+// storeAnswer returns the result of an operation in a form that does not depend on map order.
 func storeAnswer(op func() any) (answer string) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -146,8 +146,8 @@ func TestDifferentialIndexer(t *testing.T) {
 			want := storeAnswer(func() any { return op.run(theirs, pods) })
 			got := storeAnswer(func() any { return op.run(ours, pods) })
 			if strings.HasPrefix(want, panicPrefix) && strings.HasPrefix(got, panicPrefix) {
-				// The order of maps decides which object and index is named. client-go has changed the object and not the
-				// indices by now; ours has changed nothing (I71).
+				// Map order decides which object and index is named. client-go has already changed the object but not the
+				// indices; ours has changed nothing (I71).
 				return
 			}
 			if want != got {
@@ -169,7 +169,7 @@ func TestDifferentialIndexer(t *testing.T) {
 	})
 }
 
-// TestI71IndexFuncErrorChangesNothing: a store whose index function fails panics, and is what it was before.
+// TestI71IndexFuncErrorChangesNothing: a store whose index function fails panics and is unchanged.
 func TestI71IndexFuncErrorChangesNothing(t *testing.T) {
 	x := NewIndexer(MetaNamespaceKeyFunc, Indexers{NamespaceIndex: MetaNamespaceIndexFunc, "label": labelIndex})
 	before := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "n1", Name: "a", Labels: map[string]string{"values": "x"}}}
@@ -184,7 +184,7 @@ func TestI71IndexFuncErrorChangesNothing(t *testing.T) {
 	got, _, _ := x.GetByKey("n1/a")
 	byIndex, _ := x.ByIndex("label", "x")
 	if got != before || len(byIndex) != 1 {
-		t.Errorf("the store holds %v and indexes %v, it must be as before", got, byIndex)
+		t.Errorf("the store holds %v and indexes %v, want it unchanged", got, byIndex)
 	}
 }
 

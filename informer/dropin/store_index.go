@@ -22,21 +22,21 @@ func (s keySet) sorted() []string {
 	return keys
 }
 
-// storeIndex is the indices of a store: for each index function, the keys by value. It needs the store's lock.
+// storeIndex holds the indices of a store: keys by value for each index function. It needs the store's lock.
 type storeIndex struct {
 	indexers Indexers
-	funcs    []*namedIndex // the same, to walk without a map
+	funcs    []*namedIndex // the same, to iterate without a map
 }
 
-// namedIndex is one index function with the keys by value.
+// namedIndex is one index function and its keys by value.
 type namedIndex struct {
 	name string
 	fn   IndexFunc
 	keys map[string]keySet
-	// byNamespace says that fn is MetaNamespaceIndexFunc, which nearly every informer has: for an object whose namespace did
-	// not change, which is every object, the calls and the slices they return are spared.
+	// byNamespace is set if fn is MetaNamespaceIndexFunc, which nearly every informer has. A stored object never changes
+	// its namespace, so its updates skip the calls and the slices they return.
 	byNamespace bool
-	// of update, between finding out and changing
+	// scratch of update, between compare and apply
 	changed  bool
 	old, new []string
 }
@@ -50,15 +50,15 @@ func newStoreIndex(indexers Indexers) storeIndex {
 }
 
 func newNamedIndex(name string, fn IndexFunc) *namedIndex {
-	// Functions have no identity but that of their code.
+	// Functions have no identity other than their code pointer.
 	same := fn != nil && reflect.ValueOf(fn).Pointer() == reflect.ValueOf(MetaNamespaceIndexFunc).Pointer()
 	return &namedIndex{name: name, fn: fn, keys: map[string]keySet{}, byNamespace: same}
 }
 
 func (i *storeIndex) empty() bool { return len(i.funcs) == 0 }
 
-// update moves key from where the old object was to where the new one belongs; nil stands for no object. All index
-// functions run before anything changes, so one that fails, which panics (I71), leaves the indices whole.
+// update moves key from the index values of the old object to those of the new one; nil means no object. All index
+// functions run before anything changes, so a failing one, which panics (I71), leaves the indices intact.
 func (i *storeIndex) update(key string, oldObj, newObj any) {
 	for _, ix := range i.funcs {
 		ix.compare(key, oldObj, newObj)
@@ -106,7 +106,7 @@ func (ix *namedIndex) apply(key string) {
 		if set := ix.keys[value]; set != nil {
 			delete(set, key)
 			if len(set) == 0 {
-				delete(ix.keys, value) // or values that come and go would pile up (I72)
+				delete(ix.keys, value) // otherwise values that come and go would accumulate (I72)
 			}
 		}
 	}
@@ -131,7 +131,7 @@ func (i *storeIndex) add(added Indexers, items map[string]any) error {
 	}
 	if len(taken) > 0 {
 		slices.Sort(taken)
-		return fmt.Errorf("indexer conflict: %s: an index of that name exists already", strings.Join(taken, ", "))
+		return fmt.Errorf("indexer conflict: %s: an index of that name already exists", strings.Join(taken, ", "))
 	}
 	for name, fn := range added {
 		ix := newNamedIndex(name, fn)

@@ -2,7 +2,7 @@ package dropin
 
 import "github.com/informersim/informersim/informer"
 
-// storeWriter adapts any store to what informer's Reflector writes to.
+// storeWriter adapts any store to informer's Reflector.
 func storeWriter(s ReflectorStore) informer.QueueWriter {
 	w := writer{ReflectorStore: s}
 	w.bookmarks, _ = s.(ReflectorBookmarkStore)
@@ -12,11 +12,11 @@ func storeWriter(s ReflectorStore) informer.QueueWriter {
 
 type writer struct {
 	ReflectorStore
-	bookmarks    ReflectorBookmarkStore // nil: bookmarks are not for this store
-	transforming TransformingStore      // nil: nothing is transformed
+	bookmarks    ReflectorBookmarkStore // nil: the store takes no bookmarks
+	transforming TransformingStore      // nil: no transformer
 }
 
-// Bookmark passes a bookmark on to a store that takes them (I28).
+// Bookmark passes a bookmark on to a store that accepts them (I28).
 func (w writer) Bookmark(resourceVersion string) error {
 	if w.bookmarks == nil {
 		return nil
@@ -24,7 +24,7 @@ func (w writer) Bookmark(resourceVersion string) error {
 	return w.bookmarks.Bookmark(resourceVersion)
 }
 
-// Transformer is the store's, which the temporary store of a streaming list uses too (I15).
+// Transformer returns the store's transformer, which the temporary store of a streaming list uses too (I15).
 func (w writer) Transformer() TransformFunc {
 	if w.transforming == nil {
 		return nil
@@ -32,7 +32,7 @@ func (w writer) Transformer() TransformFunc {
 	return w.transforming.Transformer()
 }
 
-// resourceVersionObserver is nil for a store that does not want to know.
+// resourceVersionObserver returns nil for a store that is not a ResourceVersionUpdater.
 func resourceVersionObserver(s ReflectorStore) func(string) {
 	if u, ok := s.(ResourceVersionUpdater); ok {
 		return u.UpdateResourceVersion

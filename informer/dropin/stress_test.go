@@ -16,7 +16,7 @@ import (
 	fcache "k8s.io/client-go/tools/cache/testing"
 )
 
-// shadowHandler rebuilds the store from its notifications and fails if they do not fit.
+// shadowHandler rebuilds the store from its notifications and fails if they are inconsistent.
 type shadowHandler struct {
 	t       *testing.T
 	mu      sync.Mutex
@@ -26,7 +26,7 @@ type shadowHandler struct {
 
 func (h *shadowHandler) apply(change func()) {
 	if !h.running.CompareAndSwap(false, true) {
-		h.t.Error("two calls of one handler at once")
+		h.t.Error("concurrent calls of one handler")
 	}
 	defer h.running.Store(false)
 	h.mu.Lock()
@@ -38,7 +38,7 @@ func (h *shadowHandler) OnAdd(obj any, _ bool) {
 	h.apply(func() {
 		p := obj.(*v1.Pod)
 		if was, exists := h.objects[p.Name]; exists {
-			h.t.Errorf("add of %s, which is there at %s", p.Name, was)
+			h.t.Errorf("add of %s, which already exists at %s", p.Name, was)
 		}
 		h.objects[p.Name] = p.ResourceVersion
 	})
@@ -48,7 +48,7 @@ func (h *shadowHandler) OnUpdate(old, obj any) {
 	h.apply(func() {
 		p, was := obj.(*v1.Pod), old.(*v1.Pod)
 		if h.objects[p.Name] != was.ResourceVersion {
-			h.t.Errorf("update of %s from %s, which is there at %q", p.Name, was.ResourceVersion, h.objects[p.Name])
+			h.t.Errorf("update of %s from %s, but it was at %q", p.Name, was.ResourceVersion, h.objects[p.Name])
 		}
 		h.objects[p.Name] = p.ResourceVersion
 	})
@@ -63,7 +63,7 @@ func (h *shadowHandler) OnDelete(obj any) {
 	})
 }
 
-// slowHandler is a shadow whose calls take a while, so that a stop finds it behind.
+// slowHandler is a shadowHandler with slow calls, so that it has a backlog when the informer stops.
 type slowHandler struct{ shadowHandler }
 
 func (h *slowHandler) OnUpdate(old, obj any) {
@@ -79,8 +79,8 @@ var stressGates = []struct {
 	{"delta", false, false, false}, {"inorder", true, false, true}, {"inorder, one by one", true, false, false}, {"atomic", true, true, true},
 }
 
-// TestStress runs informers with writes, cut watches, handlers that come and go, readers, transforms, and a stop at a random
-// moment or after everything has settled; then every handler's account must equal the store.
+// TestStress runs informers with writes, cut watches, handlers being added and removed, readers, transforms, and a stop at
+// a random moment or after everything has settled; then every handler's state must equal the store.
 func TestStress(t *testing.T) {
 	for _, gates := range stressGates {
 		t.Run(gates.name, func(t *testing.T) {
@@ -115,7 +115,7 @@ func stress(t *testing.T, round int) {
 	running.Go(func() { informer.RunWithContext(ctx) })
 	actors.Go(func() { writeAtRandom(source) })
 	for range 2 {
-		actors.Go(func() { comeAndGo(t, informer) })
+		actors.Go(func() { churnHandlers(t, informer) })
 		actors.Go(func() { readAtRandom(informer) })
 	}
 	if cutShort := round%3 != 0; cutShort {
@@ -155,8 +155,8 @@ func writeAtRandom(source *fcache.FakeControllerSource) {
 	}
 }
 
-// comeAndGo adds and removes handlers. After a stop adding fails, which is all right.
-func comeAndGo(t *testing.T, informer SharedIndexInformer) {
+// churnHandlers adds and removes handlers. After a stop adding fails, which is fine.
+func churnHandlers(t *testing.T, informer SharedIndexInformer) {
 	for range 30 {
 		h := &shadowHandler{t: t, objects: map[string]string{}}
 		registration, err := informer.AddEventHandler(h)
@@ -185,7 +185,7 @@ func readAtRandom(informer SharedIndexInformer) {
 	}
 }
 
-// expectSettled waits for the handler's account to become the store's content.
+// expectSettled waits until the handler's state equals the store's content.
 func expectSettled(t *testing.T, informer SharedIndexInformer, h *shadowHandler) {
 	t.Helper()
 	equal := func() bool {
@@ -205,5 +205,5 @@ func expectSettled(t *testing.T, informer SharedIndexInformer, h *shadowHandler)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Errorf("the handler's account does not become what the store holds: %v, %v", h.objects, informer.GetStore().ListKeys())
+	t.Errorf("the handler's state never equals the store's: %v, %v", h.objects, informer.GetStore().ListKeys())
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/informersim/informersim/informer/dropin/internal/apisurface"
 )
 
-// TestExportsWhatClientGoExports holds this package's exported names and signatures against those of the client-go in go.mod.
+// TestExportsWhatClientGoExports compares this package's exported names and signatures with those of the client-go in
+// go.mod.
 func TestExportsWhatClientGoExports(t *testing.T) {
 	dir, err := apisurface.ModuleDir("k8s.io/client-go")
 	if err != nil {
@@ -22,7 +23,7 @@ func TestExportsWhatClientGoExports(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(want) < 250 {
-		t.Fatalf("client-go's package exports %d names, so the test looked in the wrong place", len(want))
+		t.Fatalf("client-go's package exports only %d names: the test looks in the wrong place", len(want))
 	}
 	for _, missing := range got.Missing(want) {
 		t.Error(missing)

@@ -20,8 +20,8 @@ func WithThreadSafeStoreMetrics(identifier InformerNameAndResource, metricsProvi
 	return func(s *threadSafeStore) { s.rvMetric = newStoreMetric(identifier, metricsProvider) }
 }
 
-// NewThreadSafeStore makes an empty store. The indexers become the store's own; indices is taken for compatibility and
-// filled by nobody.
+// NewThreadSafeStore returns an empty store. It takes ownership of indexers; indices exists for compatibility and is not
+// used.
 func NewThreadSafeStore(indexers Indexers, indices Indices, opts ...ThreadSafeStoreOption) ThreadSafeStore {
 	return newThreadSafeStore(indexers, opts...)
 }
@@ -61,14 +61,15 @@ func (s *threadSafeStore) Update(key string, obj any) {
 // Delete removes key and leaves the store's resourceVersion alone.
 func (s *threadSafeStore) Delete(key string) { s.DeleteWithObject(key, nil) }
 
-// DeleteWithObject removes key; the resourceVersion of obj, the final state, becomes the store's.
+// DeleteWithObject removes key and sets the store's resourceVersion to that of obj, the final state.
 func (s *threadSafeStore) DeleteWithObject(key string, obj any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.delete(key, obj)
 }
 
-// set needs the lock. It returns what was there. If an index function fails it panics and has changed nothing (I71).
+// set returns the previous object. It needs the lock. If an index function fails, it panics without changing anything
+// (I71).
 func (s *threadSafeStore) set(key string, obj any) (old any, existed bool) {
 	old, existed = s.items[key]
 	s.index.update(key, old, obj)
@@ -89,7 +90,7 @@ func (s *threadSafeStore) delete(key string, final any) (old any, existed bool) 
 	return old, existed
 }
 
-// observe makes the object's resourceVersion the store's, whether it is greater or not (I70).
+// observe sets the store's resourceVersion to the object's, whether it is greater or not (I70).
 func (s *threadSafeStore) observe(obj any) {
 	if m, err := meta.Accessor(obj); err == nil {
 		s.setResourceVersion(m.GetResourceVersion())
@@ -137,13 +138,13 @@ func (s *threadSafeStore) Transaction(txns ...ThreadSafeStoreTransaction) {
 			s.delete(txns[i].Key, txns[i].Object)
 		}
 	}
-	// Only the last write counts, and nothing if that one has no resourceVersion to give.
+	// Only the last write counts, and none if that one has no resourceVersion.
 	if _, err := meta.Accessor(txns[len(txns)-1].Object); err != nil {
 		s.setResourceVersion(rv)
 	}
 }
 
-// Get returns what is stored under key.
+// Get returns the object stored under key.
 func (s *threadSafeStore) Get(key string) (item any, exists bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -173,15 +174,15 @@ func (s *threadSafeStore) ListKeys() []string {
 	return list
 }
 
-// Replace makes items the content; the map becomes the store's own.
+// Replace replaces the content with items and takes ownership of the map.
 func (s *threadSafeStore) Replace(items map[string]any, resourceVersion string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.replace(items, resourceVersion)
 }
 
-// replace needs the lock. Indices are brought up to date rather than built again: after a relist nearly all objects are
-// where they were.
+// replace needs the lock. It updates the indices instead of rebuilding them: after a relist nearly all objects are
+// unchanged in them.
 func (s *threadSafeStore) replace(items map[string]any, resourceVersion string) {
 	if !s.index.empty() {
 		s.reindex(items)
@@ -212,7 +213,7 @@ func (s *threadSafeStore) reindex(items map[string]any) {
 	}
 }
 
-// replaceKeys is replace for a list, and returns what it took away.
+// replaceKeys is replace for a list. It returns the removed objects.
 func (s *threadSafeStore) replaceKeys(keys []string, objs []any, resourceVersion string) (removed []informer.Removed) {
 	items := make(map[string]any, len(keys))
 	for i, key := range keys {
@@ -259,7 +260,7 @@ func (s *threadSafeStore) objectsOf(keys keySet) []any {
 	return list
 }
 
-// IndexKeys returns the keys of those objects, sorted (I74).
+// IndexKeys returns the sorted keys of the objects that have the value in the named index (I74).
 func (s *threadSafeStore) IndexKeys(indexName, indexedValue string) ([]string, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -277,24 +278,25 @@ func (s *threadSafeStore) ListIndexFuncValues(name string) []string {
 	return s.index.values(name)
 }
 
-// GetIndexers returns the index functions. The map is the store's: do not change it.
+// GetIndexers returns the index functions. The map belongs to the store: do not modify it.
 func (s *threadSafeStore) GetIndexers() Indexers { return s.index.indexers }
 
-// AddIndexers adds index functions and indexes what is stored already. It fails, adding none, if a name is taken (I73).
+// AddIndexers adds index functions and indexes the stored objects. If a name is taken, it fails and adds none (I73).
 func (s *threadSafeStore) AddIndexers(newIndexers Indexers) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.index.add(newIndexers, s.items)
 }
 
-// Bookmark makes rv the store's resourceVersion (I70).
+// Bookmark sets the store's resourceVersion (I70).
 func (s *threadSafeStore) Bookmark(rv string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.setResourceVersion(rv)
 }
 
-// LastStoreSyncResourceVersion is that of the last write, Replace or Bookmark; "" unless the gate AtomicFIFO is on (I70).
+// LastStoreSyncResourceVersion returns the resourceVersion of the last write, Replace or Bookmark, or "" unless the gate
+// AtomicFIFO is on (I70).
 func (s *threadSafeStore) LastStoreSyncResourceVersion() string {
 	if !clientfeatures.FeatureGates().Enabled(clientfeatures.AtomicFIFO) {
 		return ""

@@ -1,7 +1,7 @@
 package dropin
 
-// UndeltaStore is a Store that gives its whole content to a function after every change. When several goroutines write, the
-// function may get the same content twice; it must be safe for concurrent use.
+// UndeltaStore is a Store that passes its whole content to a function after every change. With several writing goroutines
+// the function may get the same content twice; it must be safe for concurrent use.
 type UndeltaStore struct {
 	Store
 	PushFunc func([]any)
@@ -9,7 +9,7 @@ type UndeltaStore struct {
 
 var _ Store = (*UndeltaStore)(nil)
 
-// NewUndeltaStore makes an empty store.
+// NewUndeltaStore returns an empty store.
 func NewUndeltaStore(pushFunc func([]any), keyFunc KeyFunc) *UndeltaStore {
 	return &UndeltaStore{Store: NewStore(keyFunc), PushFunc: pushFunc}
 }
@@ -23,7 +23,7 @@ func (u *UndeltaStore) Update(obj any) error { return u.push(u.Store.Update(obj)
 // Delete removes an object and pushes.
 func (u *UndeltaStore) Delete(obj any) error { return u.push(u.Store.Delete(obj)) }
 
-// Replace makes list the content and pushes.
+// Replace replaces the content with list and pushes.
 func (u *UndeltaStore) Replace(list []any, resourceVersion string) error {
 	return u.push(u.Store.Replace(list, resourceVersion))
 }

@@ -11,11 +11,10 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// syncPollPeriod is how often WaitForCacheSync asks.
+// syncPollPeriod is the polling interval of WaitForCacheSync.
 const syncPollPeriod = 100 * time.Millisecond
 
-// WaitForCacheSync waits until all functions say that they have synced, asking every 100ms. It returns false if stopCh is
-// closed first.
+// WaitForCacheSync waits until all functions return true, polling every 100ms. It returns false if stopCh is closed first.
 func WaitForCacheSync(stopCh <-chan struct{}, cacheSyncs ...InformerSynced) bool {
 	allSynced := func(context.Context) (bool, error) {
 		for _, synced := range cacheSyncs {
@@ -28,7 +27,7 @@ func WaitForCacheSync(stopCh <-chan struct{}, cacheSyncs ...InformerSynced) bool
 	return wait.PollUntilContextCancel(wait.ContextForChannel(stopCh), syncPollPeriod, true, allSynced) == nil
 }
 
-// WaitForNamedCacheSync is WaitForCacheSync that logs for whom it waits.
+// WaitForNamedCacheSync is WaitForCacheSync with logging for the named controller.
 func WaitForNamedCacheSync(controllerName string, stopCh <-chan struct{}, cacheSyncs ...InformerSynced) bool {
 	klog.Background().Info("Waiting for caches to sync", "controller", controllerName)
 	if !WaitForCacheSync(stopCh, cacheSyncs...) {
@@ -39,7 +38,7 @@ func WaitForNamedCacheSync(controllerName string, stopCh <-chan struct{}, cacheS
 	return true
 }
 
-// WaitForNamedCacheSyncWithContext is WaitForCacheSync that logs with the context's logger and ends with the context.
+// WaitForNamedCacheSyncWithContext is WaitForCacheSync with the context's logger that ends with the context.
 func WaitForNamedCacheSyncWithContext(ctx context.Context, cacheSyncs ...InformerSynced) bool {
 	logger := klog.FromContext(ctx)
 	logger.Info("Waiting for caches to sync")
@@ -51,8 +50,8 @@ func WaitForNamedCacheSyncWithContext(ctx context.Context, cacheSyncs ...Informe
 	return true
 }
 
-// WaitFor waits until all checkers are done, without asking again and again. It returns false if the context ends first. If
-// what is not empty, progress is logged, in the name of the caller's line.
+// WaitFor waits until all checkers are done, without polling. It returns false if the context ends first. If what is not
+// empty, it logs progress with the caller's line.
 func WaitFor(ctx context.Context, what string, checkers ...DoneChecker) bool {
 	logger := klog.FromContext(ctx)
 	if what != "" {
@@ -61,8 +60,8 @@ func WaitFor(ctx context.Context, what string, checkers ...DoneChecker) bool {
 		logger = helped
 		logger.Info("Waiting", "for", what)
 	}
-	// Each checker is waited for by itself, so that each is logged when it is done; the logging is done here, because in
-	// another goroutine the caller's line could not be found.
+	// Each checker has its own waiter, so that it is logged when done; the logging happens here, because another goroutine
+	// could not find the caller's line.
 	type result struct {
 		checker DoneChecker
 		done    bool
@@ -95,6 +94,6 @@ func awaitDone(ctx context.Context, checker DoneChecker) bool {
 	case <-checker.Done():
 		return true
 	case <-ctx.Done():
-		return IsDone(checker) // both may be: then it is done
+		return IsDone(checker) // both may be ready: then it is done
 	}
 }

@@ -13,15 +13,15 @@ import (
 
 // Options configures a Factory. The zero value has no resync and no transform.
 type Options struct {
-	// DefaultResync is the resync period given to the functions that make informers.
+	// DefaultResync is the resync period passed to NewFuncs.
 	DefaultResync time.Duration
-	// CustomResync is that of single types.
+	// CustomResync overrides DefaultResync for individual types.
 	CustomResync map[reflect.Type]time.Duration
 	// Transform, if set, is set on every informer.
 	Transform dropin.TransformFunc
 }
 
-// NewFunc makes an informer with a resync period.
+// NewFunc creates an informer with a resync period.
 type NewFunc func(resyncPeriod time.Duration) dropin.SharedIndexInformer
 
 // Factory holds one informer for each Go type. It is safe for concurrent use.
@@ -30,13 +30,13 @@ type Factory struct {
 
 	mu           sync.Mutex
 	informers    map[reflect.Type]dropin.SharedIndexInformer
-	order        []reflect.Type // in which they were asked for
+	order        []reflect.Type // of the first InformerFor
 	started      map[reflect.Type]bool
 	shuttingDown bool
 	wg           sync.WaitGroup
 }
 
-// New makes a factory without informers.
+// New returns a factory without informers.
 func New(options Options) *Factory {
 	return &Factory{
 		options:   options,
@@ -45,8 +45,8 @@ func New(options Options) *Factory {
 	}
 }
 
-// InformerFor returns the informer of obj's type. The first call for a type makes it; later ones get the same, whatever
-// their newFunc (I91). A type that is first asked for after Start needs another Start.
+// InformerFor returns the informer of obj's type. The first call for a type creates it; later calls return the same one,
+// whatever their newFunc (I91). A type first requested after Start needs another Start.
 func (f *Factory) InformerFor(obj runtime.Object, newFunc NewFunc) dropin.SharedIndexInformer {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -60,7 +60,7 @@ func (f *Factory) InformerFor(obj runtime.Object, newFunc NewFunc) dropin.Shared
 	}
 	made := newFunc(resync)
 	if f.options.Transform != nil {
-		// It fails for an informer that has started, which a function that makes one does not return.
+		// It fails only for an informer that has started, which a NewFunc does not return.
 		_ = made.SetTransform(f.options.Transform)
 	}
 	f.informers[t] = made
@@ -68,8 +68,8 @@ func (f *Factory) InformerFor(obj runtime.Object, newFunc NewFunc) dropin.Shared
 	return made
 }
 
-// Start runs the informers that do not run yet, until the context ends. It does not wait. After Shutdown it does nothing
-// (I91, I93).
+// Start runs the informers that are not running yet, until the context ends. It does not block. After Shutdown it is a
+// no-op (I91, I93).
 func (f *Factory) Start(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -86,7 +86,7 @@ func (f *Factory) Start(ctx context.Context) {
 	}
 }
 
-// WaitForCacheSync waits until the informers that were started have synced, or the context ends. Others do not count (I92).
+// WaitForCacheSync waits until the started informers have synced, or the context ends. Others do not count (I92).
 func (f *Factory) WaitForCacheSync(ctx context.Context) dropin.SyncResult {
 	running := f.running()
 	var checkers []dropin.DoneChecker

@@ -81,7 +81,7 @@ func TestI91OneInformerPerTypeAndStartIsIncremental(t *testing.T) {
 		synctest.Wait()
 		nodes := f.InformerFor(&v1.Node{}, note(silent(), &v1.Node{}))
 		if again := f.InformerFor(&v1.Pod{}, note(silent(), &v1.Pod{})); again != first {
-			t.Error("a second informer was made for one type")
+			t.Error("a second informer was created for one type")
 		}
 		if len(resyncs) != 2 || resyncs[0] != time.Hour || resyncs[1] != time.Minute {
 			t.Errorf("informers were made with resync periods %v, want 1h and 1m", resyncs)
@@ -89,7 +89,7 @@ func TestI91OneInformerPerTypeAndStartIsIncremental(t *testing.T) {
 		if nodes.GetController() == nil || !first.HasSynced() {
 			t.Error("the first Start did not run the first informer")
 		}
-		f.Start(ctx) // runs the second; the first would warn if it were run again
+		f.Start(ctx) // runs the second; the first would warn if it were rerun
 		synctest.Wait()
 		cancel()
 		f.Shutdown()
@@ -137,7 +137,7 @@ func TestI93ShutdownWaitsAndEndsStarting(t *testing.T) {
 		synctest.Wait()
 		select {
 		case <-done:
-			t.Fatal("Shutdown returned while an informer was running: it must not stop any")
+			t.Fatal("Shutdown returned while an informer was running")
 		default:
 		}
 		late := f.InformerFor(&v1.Node{}, newInformer(silent(), &v1.Node{}))
@@ -150,7 +150,7 @@ func TestI93ShutdownWaitsAndEndsStarting(t *testing.T) {
 	})
 }
 
-// TestTransform: the factory's transform is on every informer.
+// TestTransform: the factory's transform is set on every informer.
 func TestTransform(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := New(Options{Transform: func(obj any) (any, error) {

@@ -17,10 +17,10 @@ import (
 // function without parameter names, the kind of a type, "var" or "const".
 type Surface map[string]string
 
-// Alias marks a type that is an alias of one of another package: it has the other's methods.
+// Alias marks a type that is an alias of another package's type and has its methods.
 const Alias = "type alias"
 
-// ModuleDir is where the module's source is, as the go command knows it.
+// ModuleDir returns the directory of the module's source according to the go command.
 func ModuleDir(module string) (string, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
 	if err != nil {
@@ -29,8 +29,8 @@ func ModuleDir(module string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// Read parses the package in dir, without its tests. The package's own name as a qualifier, and those in dropped, are left
-// out of signatures, so that cache.Store and Store read the same.
+// Read parses the package in dir, without its tests. Signatures omit the package's own name and those in dropped as
+// qualifiers, so that cache.Store and Store compare equal.
 func Read(dir string, dropped ...string) (Surface, error) {
 	fset := token.NewFileSet()
 	notTest := func(info fs.FileInfo) bool { return !strings.HasSuffix(info.Name(), "_test.go") }
@@ -50,11 +50,11 @@ func Read(dir string, dropped ...string) (Surface, error) {
 	return r.surface, nil
 }
 
-// reader gathers a Surface.
+// reader builds a Surface.
 type reader struct {
 	surface Surface
 	dropped []string
-	hidden  Surface             // exported methods of types that are not
+	hidden  Surface             // exported methods of unexported types
 	embeds  map[string][]string // type to the types of the package that it embeds
 }
 
@@ -79,7 +79,7 @@ func (r *reader) promoteFrom(outer, inner string) {
 	}
 }
 
-// Names are the identifiers in order.
+// Names returns the identifiers in order.
 func (s Surface) Names() []string {
 	names := make([]string, 0, len(s))
 	for name := range s {
@@ -89,8 +89,8 @@ func (s Surface) Names() []string {
 	return names
 }
 
-// Missing says what of want is not in s, or is there with another signature. A method of a type that s has as an alias is
-// there.
+// Missing lists the identifiers of want that are not in s, or have another signature in it. Methods of a type that is an
+// alias in s count as present.
 func (s Surface) Missing(want Surface) (missing []string) {
 	for _, name := range want.Names() {
 		got, ok := s[name]
@@ -141,7 +141,7 @@ func (r *reader) add(decl ast.Decl) {
 	}
 }
 
-// embedded names the types of the package itself that a struct embeds.
+// embedded returns the names of the package's own types that a struct embeds.
 func embedded(expr ast.Expr) (names []string) {
 	structure, ok := expr.(*ast.StructType)
 	if !ok {
@@ -181,7 +181,7 @@ func receiverName(expr ast.Expr) string {
 	return ""
 }
 
-// signature prints the types only: parameter names differ freely.
+// signature prints only the types: parameter names may differ.
 func signature(fn *ast.FuncType, dropped []string) string {
 	var b strings.Builder
 	b.WriteString("func(")

@@ -1,3 +1,3 @@
-// Package apisurface reads what a package exports from its source, so that a test can hold a drop-in package against the one
-// it replaces. It is for tests; it knows nothing of what the packages do.
+// Package apisurface reads a package's exported API from its source, so that a test can compare a drop-in package with the
+// one it replaces. It is for tests, and knows nothing about what the packages do.
 package apisurface

@@ -1,3 +1,3 @@
-// Package deltaring is the storage of an in-order queue: deltas with their keys, first in first out. It is not safe for
-// concurrent use, and knows nothing of what deltas mean.
+// Package deltaring is the storage of an in-order queue: a FIFO of deltas with their keys. It is not safe for concurrent
+// use, and knows nothing about the meaning of deltas.
 package deltaring

@@ -2,7 +2,7 @@ package deltaring
 
 import "k8s.io/client-go/tools/cache"
 
-// Ring grows by doubling and is given back when it drains after having been long. The zero value is empty.
+// Ring is a FIFO that grows by doubling and frees a long buffer when it drains. The zero value is empty.
 type Ring struct {
 	entries []entry // a power of two long; entry n is at n&(len-1)
 	head    uint64
@@ -15,11 +15,11 @@ type entry struct {
 }
 
 const (
-	lengthMin  = 16
-	lengthKept = 1024 // a drained ring longer than this is given back
+	lengthMin     = 16
+	maxIdleLength = 1024 // a longer ring is freed when it drains
 )
 
-// Len is the number of deltas.
+// Len returns the number of deltas.
 func (r *Ring) Len() int { return int(r.tail - r.head) }
 
 // Push appends a delta.
@@ -37,11 +37,11 @@ func (r *Ring) Front() (key string, delta *cache.Delta) {
 	return e.key, &e.delta
 }
 
-// PopFront drops the oldest delta. The ring must not be empty.
+// PopFront removes the oldest delta. The ring must not be empty.
 func (r *Ring) PopFront() {
 	*r.at(r.head) = entry{}
 	r.head++
-	if r.head == r.tail && len(r.entries) > lengthKept {
+	if r.head == r.tail && len(r.entries) > maxIdleLength {
 		*r = Ring{}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestRingKeepsOrder compares a ring with a slice.
+// TestRingKeepsOrder compares a Ring with a slice.
 func TestRingKeepsOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var ring Ring
@@ -58,16 +58,16 @@ func TestRingKeepsOrder(t *testing.T) {
 	})
 }
 
-// TestLongRingIsGivenBack: a queue that was long once does not keep the memory.
-func TestLongRingIsGivenBack(t *testing.T) {
+// TestLongRingIsFreed: a queue that was once long does not keep the memory.
+func TestLongRingIsFreed(t *testing.T) {
 	var ring Ring
-	for i := range 10 * lengthKept {
+	for i := range 10 * maxIdleLength {
 		ring.Push("a", cache.Delta{Object: i})
 	}
 	for ring.Len() > 0 {
 		ring.PopFront()
 	}
-	if len(ring.entries) > lengthKept {
+	if len(ring.entries) > maxIdleLength {
 		t.Errorf("a drained ring keeps %d entries", len(ring.entries))
 	}
 }
