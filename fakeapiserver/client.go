@@ -32,14 +32,6 @@ type Client struct {
 // Name is "conn/NAME".
 func (cl *Client) Name() string { return cl.name }
 
-// SetPolicy changes where requests go from now on; open watches stay where they are.
-func (cl *Client) SetPolicy(p Policy) {
-	if p.replica < 0 || p.replica >= len(cl.cluster.replicas) {
-		p.replica = 0
-	}
-	cl.policy = p
-}
-
 // InFlight is how many requests and watches are not finished.
 func (cl *Client) InFlight() int { return len(cl.calls) }
 

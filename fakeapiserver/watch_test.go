@@ -354,13 +354,13 @@ func TestReplicasLag(t *testing.T) {
 	w.create("default/a")
 	w.settle()
 	for i, want := range []int{1, 0} {
-		w.cl.SetPolicy(Sticky(i))
+		w.c.Connect("a", Sticky(i))
 		page, err := w.list("", metav1.ListOptions{ResourceVersion: "0"})
 		if err != nil || len(page.Items) != want {
 			t.Errorf("replica %d: %+v, %v", i, page, err)
 		}
 	}
-	w.cl.SetPolicy(RoundRobin())
+	w.c.Connect("a", RoundRobin())
 	var counts []string
 	for range 4 {
 		page, err := w.list("", metav1.ListOptions{ResourceVersion: "0"})
@@ -372,7 +372,7 @@ func TestReplicasLag(t *testing.T) {
 	if got := strings.Join(counts, ""); got != "1010" {
 		t.Errorf("round robin gives %s", got)
 	}
-	w.cl.SetPolicy(ByChoice())
+	w.c.Connect("a", ByChoice())
 	seen := map[int]bool{}
 	for range 50 {
 		page, err := w.list("", metav1.ListOptions{ResourceVersion: "0"})

@@ -1,7 +1,6 @@
 package properties
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/informersim/informersim/scenarios/property"
@@ -29,18 +28,6 @@ func All() []Property {
 func informerOf(actor string) string {
 	name, _, _ := strings.Cut(actor, "/")
 	return name
-}
-
-func revisionOf(obj any) int64 {
-	m, ok := obj.(interface{ GetResourceVersion() string })
-	if !ok {
-		return 0
-	}
-	rv, err := strconv.ParseInt(m.GetResourceVersion(), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return rv
 }
 
 // byActor is a table indexed by actor ids, which are small.

@@ -29,10 +29,10 @@ func storeBeforeNotify(w World, r *sim.Record) *reports.Violation {
 	obj, has := inf.Get(r.Key)
 	deletion := strings.HasPrefix(r.Detail, subjects.NotifyDelete)
 	switch {
-	case deletion && has && any(obj) == r.Obj, deletion && has && revisionOf(obj) < r.RV:
-		return broken(r, fmt.Sprintf("handler %s was told that %s was deleted, but the Indexer holds it at rv=%d", actor, r.Key, revisionOf(obj)))
-	case !deletion && has && revisionOf(obj) < r.RV:
-		return broken(r, fmt.Sprintf("handler %s was told of %s at rv=%d, but the Indexer holds it at rv=%d", actor, r.Key, r.RV, revisionOf(obj)))
+	case deletion && has && any(obj) == r.Obj, deletion && has && subjects.RevisionOf(obj) < r.RV:
+		return broken(r, fmt.Sprintf("handler %s was told that %s was deleted, but the Indexer holds it at rv=%d", actor, r.Key, subjects.RevisionOf(obj)))
+	case !deletion && has && subjects.RevisionOf(obj) < r.RV:
+		return broken(r, fmt.Sprintf("handler %s was told of %s at rv=%d, but the Indexer holds it at rv=%d", actor, r.Key, r.RV, subjects.RevisionOf(obj)))
 	case !deletion && !has && !inf.Busy():
 		// A key that is gone again is newer than what the handler hears: its deletion waits in the handler's ring.
 		return broken(r, fmt.Sprintf("handler %s was told of %s at rv=%d, but the Indexer does not hold it and nothing about it waits", actor, r.Key, r.RV))

@@ -7,10 +7,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
@@ -294,31 +292,27 @@ func (w *world) namespace(name string, terminating bool, finalizers ...corev1.Fi
 
 func TestNamespaceDeletion(t *testing.T) {
 	w := newWorld(t)
-	n := NewNamespaceController(w.c, Options{})
+	NewNamespaceController(w.c, Options{})
 	w.namespace("x", false, corev1.FinalizerKubernetes)
 	w.create("a")
 	w.create("b")
 	w.do(func() error {
 		return w.w.change(w.object("b"), func(m metav1.Object) { m.SetFinalizers([]string{"probe.dev/hold"}) })
 	})
-	pods := schema.GroupResource{Resource: "pods"}
-	if err := n.Admit(pods, "x", "p"); err != nil {
-		t.Errorf("admission: %v", err)
+	if obj, _ := w.c.Store().Get(w.namespaces, "", "x"); obj == nil || obj.(*corev1.Namespace).DeletionTimestamp != nil {
+		t.Errorf("the namespace is not in use: %+v", obj)
 	}
 	w.do(func() error {
 		return w.w.delete(object{res: w.namespaces, name: "x"}, metav1.DeletePropagationBackground)
 	})
 	w.want("b-")
-	if err := n.Admit(pods, "x", "p"); !apierrors.IsForbidden(err) || !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		t.Errorf("admission to a namespace that is being deleted: %v", err)
+	if obj, _ := w.c.Store().Get(w.namespaces, "", "x"); obj == nil || obj.(*corev1.Namespace).DeletionTimestamp == nil {
+		t.Errorf("the namespace is not being deleted: %+v", obj)
 	}
 	w.do(func() error { return w.w.change(w.object("b"), func(m metav1.Object) { m.SetFinalizers(nil) }) })
 	w.want("")
 	if obj, _ := w.c.Store().Get(w.namespaces, "", "x"); obj != nil {
 		t.Errorf("the namespace is left: %+v", obj)
-	}
-	if err := n.Admit(pods, "x", "p"); !apierrors.IsNotFound(err) {
-		t.Errorf("admission to nowhere: %v", err)
 	}
 }
 

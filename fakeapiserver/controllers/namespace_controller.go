@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -74,26 +73,6 @@ func (n *NamespaceController) saw(name string, obj runtime.Object, deleted bool)
 	if m, ok := obj.(metav1.Object); ok && (deleted || m.GetDeletionTimestamp() != nil) {
 		n.add(name)
 	}
-}
-
-// Admit says whether an object may be created in a namespace now: 404 if that does not exist, 403 if it is being deleted. A
-// cluster without namespaces as objects admits everything.
-func (n *NamespaceController) Admit(gr schema.GroupResource, namespace, name string) error {
-	if namespace == "" || !n.find() {
-		return nil
-	}
-	obj, m := n.get(object{res: n.namespaces, name: namespace})
-	if obj == nil {
-		return apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, namespace)
-	}
-	if m.GetDeletionTimestamp() == nil {
-		return nil
-	}
-	err := apierrors.NewForbidden(gr, name, fmt.Errorf("unable to create new content in namespace %s because it is being terminated", namespace))
-	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
-		Type: corev1.NamespaceTerminatingCause, Message: fmt.Sprintf("namespace %s is being terminated", namespace), Field: "metadata.namespace",
-	})
-	return err
 }
 
 // empty deletes what is in a namespace; when nothing is left, the namespace goes.

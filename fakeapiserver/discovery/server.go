@@ -176,8 +176,6 @@ func methodNotAllowed(q Request) Answer {
 	return Answer{Answer: q.Ask.Error(apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, q.Method, schema.GroupResource{}, "", "", 0, false))}
 }
 
-func reads(q Request) bool { return q.Method == http.MethodGet || q.Method == http.MethodHead }
-
 // paths lists every path that there is: with 404 it is the answer about one that there is not (S37).
 func (s *Server) paths(q Request, code int) Answer {
 	all := []string{"/healthz", "/livez", "/readyz", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version"}

@@ -178,11 +178,6 @@ func UIDConflict(r *types.Resource, namespace, name, asked, have string) error {
 	return preconditionFailed(r, namespace, name, fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", asked, have))
 }
 
-// RevisionConflict is the answer to a delete whose resourceVersion precondition is not the live object's.
-func RevisionConflict(r *types.Resource, namespace, name, asked, have string) error {
-	return preconditionFailed(r, namespace, name, fmt.Sprintf("Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s", asked, have))
-}
-
 // ReadableConflict is the answer to the deletion of an object as one that cannot be read, when it can.
 func ReadableConflict(r *types.Resource, namespace, name string) error {
 	return preconditionFailed(r, namespace, name, "unsafe deletion is not allowed because the object is decodable from storage")

@@ -133,15 +133,6 @@ func (s *builtin) GracePeriod(obj runtime.Object, requested *int64) int64 {
 	return period
 }
 
-// DeletionGrace is how many seconds an object lives on after a delete that asks for the given grace period, nil for the
-// default. It is 0 for all but a few kinds: custom resources ignore grace periods (S24).
-func (r *Resource) DeletionGrace(obj runtime.Object, requested *int64) int64 {
-	if d, ok := r.Strategy.(Deleter); ok {
-		return d.GracePeriod(obj, requested)
-	}
-	return 0
-}
-
 // WithoutMeta tells that the objects of a kind have no metadata, as those that are only created.
 func WithoutMeta(obj runtime.Object) bool {
 	_, err := meta.Accessor(obj)

@@ -216,10 +216,10 @@ func TestStatusAndGenerationOfPods(t *testing.T) {
 	if spec.Spec.NodeName != "n1" || spec.Status.Phase != corev1.PodRunning || spec.Generation != 2 {
 		t.Errorf("a write made %+v", spec)
 	}
-	if grace := r.DeletionGrace(spec, nil); grace != 30 {
+	if grace := r.Strategy.(Deleter).GracePeriod(spec, nil); grace != 30 {
 		t.Errorf("a bound pod is deleted after %d s", grace)
 	}
-	if grace := r.DeletionGrace(pod, nil); grace != 0 {
+	if grace := r.Strategy.(Deleter).GracePeriod(pod, nil); grace != 0 {
 		t.Errorf("an unbound pod is deleted after %d s", grace)
 	}
 }

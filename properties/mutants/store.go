@@ -1,8 +1,6 @@
 package mutants
 
 import (
-	"strconv"
-
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
@@ -89,23 +87,10 @@ func (s *keepingStore) DeleteKey(key string, final any) (old any, existed bool) 
 type newestStore struct{ informer.Store }
 
 func (s *newestStore) SetKey(key string, obj any) (old any, existed bool) {
-	if old, existed, _ = s.GetByKey(key); existed && revision(obj) < revision(old) {
+	if old, existed, _ = s.GetByKey(key); existed && subjects.RevisionOf(obj) < subjects.RevisionOf(old) {
 		return old, true
 	}
 	return s.Store.SetKey(key, obj)
-}
-
-// revision is an object's resourceVersion as a number, 0 if it has none.
-func revision(obj any) int64 {
-	m, err := meta.Accessor(obj)
-	if err != nil {
-		return 0
-	}
-	rv, err := strconv.ParseInt(m.GetResourceVersion(), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return rv
 }
 
 // rememberingStore says that what was there before is what was there first.

@@ -33,7 +33,7 @@ var (
 func Compile(definitions ...*apiextensionsv1.CustomResourceDefinition) ([]*types.Resource, error) {
 	var all []*types.Resource
 	for _, definition := range definitions {
-		resources, err := compile(definition)
+		resources, err := compile(definition, 0)
 		if err != nil {
 			return nil, fmt.Errorf("CustomResourceDefinition %q: %w", definition.Name, err)
 		}
@@ -56,14 +56,10 @@ type family struct {
 
 // Redefine is Compile for a definition that replaces another one: what was stored at a revision up to since was stored by that.
 func Redefine(definition *apiextensionsv1.CustomResourceDefinition, since int64) ([]*types.Resource, error) {
-	return compileSince(definition, since)
+	return compile(definition, since)
 }
 
-func compile(definition *apiextensionsv1.CustomResourceDefinition) ([]*types.Resource, error) {
-	return compileSince(definition, 0)
-}
-
-func compileSince(definition *apiextensionsv1.CustomResourceDefinition, since int64) ([]*types.Resource, error) {
+func compile(definition *apiextensionsv1.CustomResourceDefinition, since int64) ([]*types.Resource, error) {
 	f := &family{definition: definition.DeepCopy(), schemas: map[string]*structuralschema.Structural{}, since: since}
 	if c := f.definition.Spec.Conversion; c != nil && c.Strategy == apiextensionsv1.WebhookConverter {
 		// Nobody is called: what is in the storage version is served, and the rest says so.

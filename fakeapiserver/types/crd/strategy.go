@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -49,8 +48,6 @@ type strategy struct {
 }
 
 var _ types.Strategy = &strategy{}
-
-func (s *strategy) schema() *structuralschema.Structural { return s.family.schemas[s.gvk.Version] }
 
 func (s *strategy) of(subresource string) libraryStrategy {
 	if subresource == types.Status {
