@@ -32,7 +32,7 @@ func Run(ctx context.Context, args []string, stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("there is no folder for a cache (%w): install %s and name its path in %s", err, program, Env)
 	}
-	f := &finder{own: version.Own(), cache: filepath.Join(cache, "informersim", "apiserver"), stderr: stderr, silence: time.Second}
+	f := &finder{own: version.Own(), cache: filepath.Join(cache, "informersim", "apiserver"), stderr: stderr, silence: 3 * time.Second}
 	f.self, _ = os.Executable() // without it there is no beside
 	if version.Released() {
 		f.released = true
