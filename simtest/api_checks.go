@@ -275,7 +275,7 @@ func (c *apiChecks) listed(r *sim.Record, page *fakeapiserver.Page) {
 }
 
 func (c *apiChecks) resourceOf(obj runtime.Object) (store.ResourceID, bool) {
-	r, err := c.w.kinds.resourceOf(obj)
+	r, err := c.w.mapper.resourceOf(obj)
 	if err != nil {
 		return 0, false
 	}

@@ -153,8 +153,8 @@ func (w *world) play(f func()) {
 		case idle < 0:
 			idle = k.Elapsed()
 			k.Clock().Unfreeze()
-		case k.Elapsed()-idle > w.o.BodyPatience:
-			w.fail("BodyReturns", fmt.Sprintf("the test's body has waited for %v of virtual time: %s", w.o.BodyPatience, w.bodyAt()))
+		case k.Elapsed()-idle > w.o.VirtualBodyTimeout:
+			w.fail("BodyReturns", fmt.Sprintf("the test's body has waited for %v of virtual time: %s", w.o.VirtualBodyTimeout, w.bodyAt()))
 			return
 		}
 		w.step()

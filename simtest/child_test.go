@@ -44,7 +44,7 @@ func runChild(t *testing.T) string {
 
 // simtestOfChild waits for the outside in a world, and then tries another one.
 func simtestOfChild(t *testing.T, wait func()) {
-	o := simtest.Options{Seeds: 1, QuiescenceTimeout: 200 * time.Millisecond}
+	o := simtest.Options{Seeds: 1, RealQuiescenceTimeout: 200 * time.Millisecond}
 	r := &recorder{name: t.Name()}
 	_ = try(r, o, func(env *simtest.Env) {
 		go wait()

@@ -46,7 +46,7 @@ func (w *world) lifeOf(name string) *life {
 }
 
 // Go starts a process: run is called with a context that ends with the process or the run. A fault may crash it
-// (Options.Crashes): its context ends, nothing that it has not yet sent reaches a server, and when run has returned it is called
+// (Options.CrashProbability): its context ends, nothing that it has not yet sent reaches a server, and when run has returned it is called
 // again. A run that returns an error is called again after a while, as a kubelet does; one that returns nil has ended.
 func (e *Env) Go(name string, run func(ctx context.Context) error) {
 	e.alive()

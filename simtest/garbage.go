@@ -98,7 +98,7 @@ func (c *collector) enqueue(uid kinds.UID) {
 func (c *collector) rebuild() {
 	c.nodes, c.queue = map[kinds.UID]*node{}, nil
 	store := c.w.cluster.Store()
-	for _, r := range c.w.kinds.registry.All() {
+	for _, r := range c.w.mapper.registry.All() {
 		if id, ok := c.w.cluster.FindResource(r.GroupResource()); ok {
 			_ = store.Walk(id, store.Revision(), "", func(_ string, obj runtime.Object) bool { c.note(obj); return true })
 		}
@@ -108,7 +108,7 @@ func (c *collector) rebuild() {
 // note puts an object into the graph.
 func (c *collector) note(obj runtime.Object) {
 	m, ok := obj.(metav1.Object)
-	r, err := c.w.kinds.resourceOf(obj)
+	r, err := c.w.mapper.resourceOf(obj)
 	if !ok || err != nil || m.GetUID() == "" {
 		return
 	}
@@ -205,8 +205,8 @@ func (c *collector) disown(owner kinds.UID, n *node) {
 }
 
 func (c *collector) finalize(uid kinds.UID, n *node, finalizer string) {
-	kept := slices.DeleteFunc(slices.Clone(n.meta.GetFinalizers()), func(f string) bool { return f == finalizer })
-	c.patch(uid, n, map[string]any{"finalizers": kept})
+	remaining := slices.DeleteFunc(slices.Clone(n.meta.GetFinalizers()), func(f string) bool { return f == finalizer })
+	c.patch(uid, n, map[string]any{"finalizers": remaining})
 }
 
 // patch changes metadata of the object as it is.

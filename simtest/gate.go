@@ -110,7 +110,7 @@ func (t *tripper) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if isDocument(r.URL.Path) {
-		return t.g.w.kinds.docs.get(r)
+		return t.g.w.mapper.docs.get(r)
 	}
 	r, key, racy, err := prepare(r)
 	if err != nil {

@@ -29,8 +29,8 @@ type Options struct {
 	Mix string
 	// FaultMix is a mix of its own; it goes before Mix.
 	FaultMix *fault.Mix
-	// Crashes is how likely, in every step, a process is to crash and be restarted; 0 is never.
-	Crashes float64
+	// CrashProbability is how likely, in every step, a process is to crash and be restarted; 0 is never.
+	CrashProbability float64
 	// MaxCrashes is how often that happens in a run at most; 3 if 0.
 	MaxCrashes int
 	// Strategy is "random" or "fifo"; "" is random. With fifo nothing happens but what the body orders: no faults of a mix.
@@ -57,20 +57,20 @@ type Options struct {
 	Shrink time.Duration
 	// MaxSteps is how many steps a run may have; DefaultMaxSteps if 0.
 	MaxSteps uint64
-	// BodyPatience is how much virtual time the body may wait for something that is not one of Env's methods;
-	// DefaultBodyPatience if 0.
-	BodyPatience time.Duration
-	// QuiescenceTimeout is how much real time the goroutines may take to become quiescent after a step;
+	// VirtualBodyTimeout is how much virtual time the body may wait for something that is not one of Env's methods;
+	// DefaultVirtualBodyTimeout if 0.
+	VirtualBodyTimeout time.Duration
+	// RealQuiescenceTimeout is how much real time the goroutines may take to become quiescent after a step;
 	// bubble.DefaultQuiescenceTimeout if 0.
-	QuiescenceTimeout time.Duration
+	RealQuiescenceTimeout time.Duration
 }
 
 // The values that zero Options mean.
 const (
-	DefaultSeeds        = 20
-	DefaultMaxSteps     = 1_000_000
-	DefaultShrink       = 10 * time.Second
-	DefaultBodyPatience = 2 * time.Hour
+	DefaultSeeds              = 20
+	DefaultMaxSteps           = 1_000_000
+	DefaultShrink             = 10 * time.Second
+	DefaultVirtualBodyTimeout = 2 * time.Hour
 )
 
 // complete fills in defaults and says what is wrong.
@@ -78,14 +78,14 @@ func (o *Options) complete() error {
 	switch {
 	case o.Seeds < 0:
 		return fmt.Errorf("Options.Seeds is %d: it must not be negative", o.Seeds)
-	case !(o.Crashes >= 0 && o.Crashes <= 1):
-		return fmt.Errorf("Options.Crashes is %v: it is a probability between 0 and 1", o.Crashes)
+	case !(o.CrashProbability >= 0 && o.CrashProbability <= 1):
+		return fmt.Errorf("Options.CrashProbability is %v: it is a probability between 0 and 1", o.CrashProbability)
 	case o.MaxCrashes < 0:
 		return fmt.Errorf("Options.MaxCrashes is %d: it must not be negative", o.MaxCrashes)
 	case o.Strategy != "" && o.Strategy != "random" && o.Strategy != "fifo":
 		return fmt.Errorf("Options.Strategy is %q: there are random and fifo", o.Strategy)
-	case o.Strategy == "fifo" && (o.Mix != "" && o.Mix != "none" || o.FaultMix != nil || o.Crashes > 0):
-		return errors.New("Options.Strategy is fifo, which picks no faults: leave Mix, FaultMix and Crashes out, or use random")
+	case o.Strategy == "fifo" && (o.Mix != "" && o.Mix != "none" || o.FaultMix != nil || o.CrashProbability > 0):
+		return errors.New("Options.Strategy is fifo, which picks no faults: leave Mix, FaultMix and CrashProbability out, or use random")
 	}
 	if err := property.Validate(o.Properties); err != nil {
 		return fmt.Errorf("Options.Properties: %w", err)
@@ -102,8 +102,8 @@ func (o *Options) complete() error {
 	if o.MaxSteps == 0 {
 		o.MaxSteps = DefaultMaxSteps
 	}
-	if o.BodyPatience <= 0 {
-		o.BodyPatience = DefaultBodyPatience
+	if o.VirtualBodyTimeout <= 0 {
+		o.VirtualBodyTimeout = DefaultVirtualBodyTimeout
 	}
 	return o.completeMix()
 }

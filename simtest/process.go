@@ -183,12 +183,12 @@ func (p *process) offerRestart() {
 }
 
 // offerCrash offers a crash, or no longer does.
-func (p *process) offerCrash(possible bool) {
-	possible = possible && p.running && !p.life.dead()
+func (p *process) offerCrash(enabled bool) {
+	enabled = enabled && p.running && !p.life.dead()
 	switch {
-	case possible && !p.crashes:
+	case enabled && !p.crashes:
 		p.crash, p.crashes = p.w.kernel.Offer(p.id, kindCrash, 0), true
-	case !possible && p.crashes:
+	case !enabled && p.crashes:
 		p.w.kernel.Withdraw(p.crash)
 		p.crashes = false
 	}

@@ -56,12 +56,12 @@ func newRunner(t TB, o Options, body func(env *Env)) *runner {
 	if err := o.complete(); err != nil {
 		fatal(t, "simtest: %v", err)
 	}
-	kinds, err := newAPITypes(&o)
+	mapper, err := newResourceMapper(&o)
 	if err != nil {
 		fatal(t, "simtest: %v", err)
 	}
 	pkg := packageOf(body)
-	return &runner{t: t, o: &o, kinds: kinds, body: body, pkg: pkg, line: commandLine(t, pkg), sometimes: map[string]bool{}}
+	return &runner{t: t, o: &o, mapper: mapper, body: body, pkg: pkg, line: commandLine(t, pkg), sometimes: map[string]bool{}}
 }
 
 // inBubble tells whether the caller's goroutine is in a bubble.
@@ -82,7 +82,7 @@ func fatal(t TB, format string, args ...any) {
 type runner struct {
 	t         TB
 	o         *Options
-	kinds     *apiTypes
+	mapper    *resourceMapper
 	body      func(*Env)
 	pkg       string // the import path of the test
 	line      string // the command that runs just this test
@@ -241,7 +241,7 @@ func (r *runner) play(s source) *outcome {
 	// Goroutines of the user's that wake at the same time take turns, and in the same order every time: whoever adds to a queue
 	// first, say, is then no matter of which processor was faster. The race detector shuffles them all the same.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	err := bubble.Run(s.header.Seed, bubble.Options{QuiescenceTimeout: r.o.QuiescenceTimeout}, func() {
+	err := bubble.Run(s.header.Seed, bubble.Options{QuiescenceTimeout: r.o.RealQuiescenceTimeout}, func() {
 		w = r.inBubble(s, res)
 	})
 	if w != nil {
@@ -271,7 +271,7 @@ func (r *runner) play(s source) *outcome {
 // inBubble is the run, on the goroutine that owns the kernel.
 func (r *runner) inBubble(s source, res *outcome) *world {
 	before := runtime.NumGoroutine()
-	w, err := newWorld(r.t, r.o, r.kinds, s)
+	w, err := newWorld(r.t, r.o, r.mapper, s)
 	if err != nil {
 		res.err = err
 		return nil

@@ -43,7 +43,7 @@ func sizeOf(t *testing.T, message string) (steps, faults int) {
 // A failure is made simpler: of all that went wrong, what it takes is left. What is kept is that run, and it replays.
 func TestFailuresAreMadeSimpler(t *testing.T) {
 	t.Chdir(t.TempDir())
-	o := simtest.Options{Seeds: 1, Mix: "storm", Replicas: 2, Crashes: 0.01, Shrink: -1}
+	o := simtest.Options{Seeds: 1, Mix: "storm", Replicas: 2, CrashProbability: 0.01, Shrink: -1}
 	asItWas := failure(t, o, crashBody)
 	steps, faults := sizeOf(t, asItWas)
 	if faults < 2 {

@@ -77,7 +77,7 @@ func (e *Env) Apply(manifest string) {
 // Get puts the newest state of an object, of which kind, namespace and name are set, into it. It asks no server but looks
 // into the Store, so that it can be used anywhere, and shows what no fault can hide. A NotFound error says there is none.
 func (e *Env) Get(obj Object) error {
-	r, err := e.w.kinds.resourceOf(obj)
+	r, err := e.w.mapper.resourceOf(obj)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (e *Env) Get(obj Object) error {
 
 // List puts the objects of a list's kind, of one namespace if it is not empty, into the list, as Get does.
 func (e *Env) List(list runtime.Object, namespace string) error {
-	r, err := e.w.kinds.resourceOfList(list)
+	r, err := e.w.mapper.resourceOfList(list)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func namespaceOf(r *types.Resource, obj metav1.Object) string {
 
 // write makes a request for an object and repeats it until it is answered.
 func (e *Env) write(what, method, sub string, obj Object) error {
-	r, err := e.w.kinds.resourceOf(obj)
+	r, err := e.w.mapper.resourceOf(obj)
 	if err != nil {
 		return err
 	}

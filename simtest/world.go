@@ -40,10 +40,10 @@ type world struct {
 	seed     uint64
 	kernel   *sim.Kernel
 	strategy sim.Strategy
-	spare    *sparing // the strategy, if it picks faults
+	filter   *faultFilter // the strategy, if it picks faults
 	cluster  *fakeapiserver.Cluster
 	api      *rest.Server
-	kinds    *apiTypes
+	mapper   *resourceMapper
 	bubble   *bubble.Bubble
 	gate     *gate
 	helpers  sim.ActorID // the client of Env's helpers
@@ -79,7 +79,7 @@ type source struct {
 // header is the trace's header of a seed.
 func header(o *Options, name, pkg string, seed uint64) (sim.Header, error) {
 	h := sim.Header{Scenario: name, Subject: subject, Engine: engine, Strategy: o.Strategy, Seed: seed, Options: map[string]string{
-		"crashes": strconv.FormatFloat(o.Crashes, 'g', -1, 64), "maxCrashes": strconv.Itoa(o.MaxCrashes),
+		"crashes": strconv.FormatFloat(o.CrashProbability, 'g', -1, 64), "maxCrashes": strconv.Itoa(o.MaxCrashes),
 		optionPackage: pkg, "replicas": strconv.Itoa(o.Replicas), "garbageCollection": strconv.FormatBool(o.GarbageCollection), "history": strconv.FormatInt(o.History, 10),
 	}}
 	if bubble.Seeded() {
@@ -91,13 +91,13 @@ func header(o *Options, name, pkg string, seed uint64) (sim.Header, error) {
 }
 
 // newWorld makes a world. It is called inside the bubble.
-func newWorld(t TB, o *Options, kinds *apiTypes, s source) (*world, error) {
+func newWorld(t TB, o *Options, mapper *resourceMapper, s source) (*world, error) {
 	mix, err := fault.ParseMix(s.header.Mix)
 	if err != nil {
 		return nil, fmt.Errorf("the trace's header: %w", err)
 	}
 	w := &world{
-		o: o, t: t, seed: s.header.Seed, kinds: kinds,
+		o: o, t: t, seed: s.header.Seed, mapper: mapper,
 		byName: map[string]*process{}, clients: map[string]bool{}, maxSteps: o.MaxSteps,
 		run: runOf(s.header),
 	}
@@ -116,13 +116,13 @@ func newWorld(t TB, o *Options, kinds *apiTypes, s source) (*world, error) {
 	case o.Strategy == "fifo":
 		w.strategy = sim.NewFIFO()
 	default:
-		w.spare = &sparing{Strategy: sim.NewRandom(w.seed, func(k sim.Kind) float64 {
+		w.filter = &faultFilter{Strategy: sim.NewRandom(w.seed, func(k sim.Kind) float64 {
 			if k == kindCrash {
-				return o.Crashes
+				return o.CrashProbability
 			}
 			return mix.Rate(k)
 		})}
-		w.strategy = w.spare
+		w.strategy = w.filter
 	}
 	ko.Strategy = w.strategy
 	w.kernel = sim.NewKernel(ko)
@@ -145,12 +145,12 @@ func newWorld(t TB, o *Options, kinds *apiTypes, s source) (*world, error) {
 	w.cluster = fakeapiserver.NewCluster(w.kernel, fakeapiserver.ClusterOptions{
 		Replicas: o.Replicas, History: o.History, Faults: mix.Kinds(), MaxFaults: mix.Max,
 	})
-	if w.api, err = rest.New(rest.Options{Cluster: w.cluster, Types: kinds.registry, Policy: fakeapiserver.ByChoice()}); err != nil {
+	if w.api, err = rest.New(rest.Options{Cluster: w.cluster, Types: mapper.registry, Policy: fakeapiserver.ByChoice()}); err != nil {
 		return nil, err
 	}
 	w.cluster.Connect(workloadClient, fakeapiserver.ByChoice())
-	if w.spare != nil {
-		w.spare.spare(w.kernel, "conn/"+workloadClient)
+	if w.filter != nil {
+		w.filter.exempt(w.kernel, "conn/"+workloadClient)
 	}
 	if o.GarbageCollection {
 		newCollector(w)
@@ -200,9 +200,9 @@ func (w *world) panicked(r *transport.Request, p any, stack []byte) {
 
 // offerCrashes offers the crashes that are possible now.
 func (w *world) offerCrashes() {
-	possible := w.o.Crashes > 0 && !w.stopped && w.crashed < w.o.MaxCrashes
+	enabled := w.o.CrashProbability > 0 && !w.stopped && w.crashed < w.o.MaxCrashes
 	for _, p := range w.processes {
-		p.offerCrash(possible)
+		p.offerCrash(enabled)
 	}
 }
 

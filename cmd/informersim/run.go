@@ -47,7 +47,7 @@ that replays it is printed.
 Commands of the script language:
 ` + commandHelp(),
 		Example: `  informersim run
-  informersim run scenarios/testdata/watch_410_gap.sim
+  informersim run scenarios/testdata/gap_of_everything.sim
   informersim run my.sim --seed 7 --fault-mix storm --trace my.trace.jsonl
   informersim run my.sim --seed 1..200 --fault-mix default --trace traces/
   informersim run my.sim --rewrite`,

@@ -16,7 +16,7 @@ import (
 )
 
 var options = simtest.Options{
-	CRDs: []string{"crd.yaml"}, Scheme: website.NewScheme(), Replicas: 2, Seeds: 200, Crashes: 0.002, GarbageCollection: true,
+	CRDs: []string{"crd.yaml"}, Scheme: website.NewScheme(), Replicas: 2, Seeds: 200, CrashProbability: 0.002, GarbageCollection: true,
 }
 
 // testReconciler creates, changes and deletes Websites while the manager runs and things go wrong. No Website ever has two

@@ -21,7 +21,7 @@ import (
 )
 
 var options = simtest.Options{
-	CRDs: []string{"network-crd.yaml"}, Replicas: 2, History: 8, Seeds: 50, Crashes: 0.002,
+	CRDs: []string{"network-crd.yaml"}, Replicas: 2, History: 8, Seeds: 50, CrashProbability: 0.002,
 }
 
 // cloud is a Provider whose calls fail now and then. It outlives the controller's processes.

@@ -17,7 +17,7 @@ import (
 // A Service has a load balancer, and says so, if it wants one; a load balancer belongs to a Service that wants it. Crashes of
 // the controller, lost answers and missed events delay that, and no more.
 func TestServiceController(t *testing.T) {
-	simtest.Run(t, simtest.Options{Replicas: 2, Seeds: 50, Crashes: 0.002}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{Replicas: 2, Seeds: 50, CrashProbability: 0.002}, func(env *simtest.Env) {
 		cloud := service.NewCloud()
 		env.Create(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}})
 		env.Go("controller", func(ctx context.Context) error {

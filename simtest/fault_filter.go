@@ -6,20 +6,20 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// sparing is a strategy that picks no fault of one actor's, the helpers' client: a test's own writes are to arrive. Faults of
-// replicas and of the Store hit them as any other's.
-type sparing struct {
+// faultFilter is a strategy that exempts one actor from its faults, the client of the helpers: a test's own writes are to arrive.
+// Faults of replicas and of the Store hit them as any other's.
+type faultFilter struct {
 	sim.Strategy
-	spared sim.ActorID
-	known  bool
+	exempted sim.ActorID
+	known    bool
 
 	faults []sim.Offer
 	kinds  []sim.FaultKind
 }
 
 // Pick implements sim.Strategy.
-func (s *sparing) Pick(r *sim.Ready, step uint64) (sim.Choice, error) {
-	theirs := func(o sim.Offer) bool { return o.Actor == s.spared }
+func (s *faultFilter) Pick(r *sim.Ready, step uint64) (sim.Choice, error) {
+	theirs := func(o sim.Offer) bool { return o.Actor == s.exempted }
 	if !s.known || !slices.ContainsFunc(r.Faults, theirs) {
 		return s.Strategy.Pick(r, step)
 	}
@@ -42,11 +42,11 @@ func (s *sparing) Pick(r *sim.Ready, step uint64) (sim.Choice, error) {
 }
 
 // StopFaults passes it on to a strategy that has faults.
-func (s *sparing) StopFaults() {
+func (s *faultFilter) StopFaults() {
 	if f, ok := s.Strategy.(interface{ StopFaults() }); ok {
 		f.StopFaults()
 	}
 }
 
-// spare names the actor, once it is there.
-func (s *sparing) spare(k *sim.Kernel, name string) { s.spared, s.known = k.ActorByName(name) }
+// exempt names the actor, once it is there.
+func (s *faultFilter) exempt(k *sim.Kernel, name string) { s.exempted, s.known = k.ActorByName(name) }

@@ -18,8 +18,8 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types/crd"
 )
 
-// apiTypes are the kinds that a server serves, and the Go types that stand for them.
-type apiTypes struct {
+// resourceMapper holds the kinds that the server serves, and the Go types that stand for them.
+type resourceMapper struct {
 	registry *types.Registry
 	docs     *documents
 	schemes  []*runtime.Scheme
@@ -31,8 +31,8 @@ var registries struct {
 	made map[string]*documents
 }
 
-func newAPITypes(o *Options) (*apiTypes, error) {
-	c := &apiTypes{schemes: []*runtime.Scheme{scheme.Scheme}}
+func newResourceMapper(o *Options) (*resourceMapper, error) {
+	c := &resourceMapper{schemes: []*runtime.Scheme{scheme.Scheme}}
 	if o.Scheme != nil {
 		c.schemes = append(c.schemes, o.Scheme)
 	}
@@ -122,7 +122,7 @@ func eachDocument(manifest string, f func(n int, data []byte) error) error {
 }
 
 // kindOf is the kind that an object says it is of, or that a scheme knows its Go type by.
-func (c *apiTypes) kindOf(obj runtime.Object) (schema.GroupVersionKind, error) {
+func (c *resourceMapper) kindOf(obj runtime.Object) (schema.GroupVersionKind, error) {
 	if gvk := obj.GetObjectKind().GroupVersionKind(); !gvk.Empty() {
 		return gvk, nil
 	}
@@ -134,7 +134,7 @@ func (c *apiTypes) kindOf(obj runtime.Object) (schema.GroupVersionKind, error) {
 	return schema.GroupVersionKind{}, fmt.Errorf("%T says no kind and is in no scheme: set its TypeMeta, or Options.Scheme to one that has it", obj)
 }
 
-func (c *apiTypes) resourceOf(obj runtime.Object) (*types.Resource, error) {
+func (c *resourceMapper) resourceOf(obj runtime.Object) (*types.Resource, error) {
 	gvk, err := c.kindOf(obj)
 	if err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (c *apiTypes) resourceOf(obj runtime.Object) (*types.Resource, error) {
 	return c.byKind(gvk)
 }
 
-func (c *apiTypes) resourceOfList(list runtime.Object) (*types.Resource, error) {
+func (c *resourceMapper) resourceOfList(list runtime.Object) (*types.Resource, error) {
 	gvk, err := c.kindOf(list)
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (c *apiTypes) resourceOfList(list runtime.Object) (*types.Resource, error) 
 	return c.byKind(gvk.GroupVersion().WithKind(kind))
 }
 
-func (c *apiTypes) byKind(gvk schema.GroupVersionKind) (*types.Resource, error) {
+func (c *resourceMapper) byKind(gvk schema.GroupVersionKind) (*types.Resource, error) {
 	if r := c.registry.ByKind(gvk); r != nil {
 		return r, nil
 	}

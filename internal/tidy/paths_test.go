@@ -1,0 +1,86 @@
+package tidy
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// withPaths are the files whose paths readers type: pages, and the help texts of the command.
+var withPaths = []string{"*.md", "docs/*.md", "conformance/*.md", "cmd/*/*.go"}
+
+// repoPath is what looks like a path in this repository: it begins with one of its folders. Import paths and URLs do not, as
+// something stands before the folder.
+var repoPath = regexp.MustCompile(`(?:^|[\s"'(=` + "`" + `])(?:\./)?((?:bubble|cmd|conformance|docs|examples|fakeapiserver|informer|internal|properties|reports|scenarios|sim|simtest|subjects)/[A-Za-z0-9_.*/-]*[A-Za-z0-9_*/])`)
+
+// mentionedPaths are the paths in a text, in order.
+func mentionedPaths(text string) []string {
+	var paths []string
+	for line := range strings.Lines(text) {
+		for _, m := range repoPath.FindAllStringSubmatch(line, -1) {
+			paths = append(paths, m[1])
+		}
+	}
+	return paths
+}
+
+// exists tells whether a path is there. NAME stands for any name, as * does, and /... for all below a folder.
+func exists(root, path string) bool {
+	path = strings.ReplaceAll(strings.TrimSuffix(strings.TrimSuffix(path, "..."), "/"), "NAME", "*")
+	found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(path)))
+	return err == nil && len(found) > 0
+}
+
+// What pages and help texts name is there.
+func TestPathsInTextsExist(t *testing.T) {
+	root, err := findRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := 0
+	for _, pattern := range withPaths {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(files) == 0 {
+			t.Errorf("no file is like %s: %v", pattern, err)
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, path := range mentionedPaths(string(data)) {
+				total++
+				if !exists(root, path) {
+					name, _ := filepath.Rel(root, file)
+					t.Errorf("%s names %s, which does not exist", name, path)
+				}
+			}
+		}
+	}
+	if total < 20 {
+		t.Errorf("only %d paths were found in all texts: the pattern does not match what they look like", total)
+	}
+}
+
+func TestMentionedPaths(t *testing.T) {
+	text := "run `scenarios/testdata/NAME.sim` (sim/kernel.go), github.com/informersim/informersim/sim/trace, go test ./properties -run X\n" +
+		"  informersim run scenarios/testdata/no_such_file.sim, docs/, see examples/controller-runtime.\n"
+	got := strings.Join(mentionedPaths(text), " ")
+	if want := "scenarios/testdata/NAME.sim sim/kernel.go scenarios/testdata/no_such_file.sim examples/controller-runtime"; got != want {
+		t.Errorf("found %q, want %q", got, want)
+	}
+	root, err := findRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{
+		"scenarios/testdata/NAME.sim": true, "sim/kernel.go": true, "scenarios/cmd_*.go": true, "sim/...": true, "examples/": true,
+		"scenarios/testdata/no_such_file.sim": false, "sim/no_such_folder/NAME.go": false,
+	} {
+		if exists(root, path) != want {
+			t.Errorf("%s exists: %v, want %v", path, !want, want)
+		}
+	}
+}
