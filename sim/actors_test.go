@@ -15,16 +15,16 @@ var (
 	kindTestHappen = RegisterKind("test-happened", ClassRecord)
 )
 
-// rate is the same rate for every kind of fault.
+// rate returns the same rate for every kind of fault.
 func rate(p float64) FaultRate { return func(Kind) float64 { return p } }
 
-// churn is an actor that offers each choice again when it was applied, and tells of it in one record.
+// churn is an actor that offers each choice again once it is applied, and emits one record.
 type churn struct {
 	k  *Kernel
 	id ActorID
 }
 
-// newChurn returns a kernel with a churn that has so many actions and so many faults, of two kinds.
+// newChurn returns a kernel with a churn that has the given numbers of actions and of faults, of two kinds.
 func newChurn(s Strategy, actions, faults int) *Kernel {
 	k := NewKernel(Options{Seed: 1, Strategy: s, Start: Header{}.Digest()})
 	c := &churn{k: k}
@@ -65,8 +65,8 @@ func (f *fake) Apply(c Choice) {
 	}
 }
 
-// toy is an actor that does a bit of everything an actor may do, as its recorded stream decides: it emits records, offers
-// and withdraws choices, and sets timers that do so later.
+// toy is an actor that does a bit of everything, as its recorded stream decides: it emits records, offers and withdraws
+// choices, and sets timers that do so later.
 type toy struct {
 	k       *Kernel
 	id      ActorID
@@ -79,7 +79,7 @@ type toy struct {
 
 var toyWords = []string{"", "added", "modified", "<deleted> & \"gone\"", "ünïcode\u2028", "line\nbreak", "\xff\xfe not UTF-8"}
 
-// toyWorld is a kernel with a few toys.
+// toyWorld returns a kernel with a few toys.
 func toyWorld(o Options, names ...string) (*Kernel, []*toy) {
 	k := NewKernel(o)
 	var toys []*toy
@@ -140,7 +140,7 @@ type failer interface {
 	Fatalf(string, ...any)
 }
 
-// run takes so many steps and fails the test if there are fewer.
+// run takes the given number of steps and fails the test if the run stops earlier.
 func run(tb failer, k *Kernel, steps int) {
 	tb.Helper()
 	for i := range steps {
@@ -164,7 +164,7 @@ func (o *recorder) StepEnd(s *StepInfo) {
 	o.steps = append(o.steps, info)
 }
 
-// mustPanic runs f and wants it to panic with a text that contains want.
+// mustPanic fails the test unless f panics with a text that contains want.
 func mustPanic(t *testing.T, want string, f func()) {
 	t.Helper()
 	defer func() {

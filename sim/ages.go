@@ -6,18 +6,18 @@ import (
 	"sort"
 )
 
-// crowd is from how many actions on their ages are kept in a queue. Fewer are looked through faster than a queue is kept.
+// crowd is the number of actions above which they are kept in a queue by age. Scanning fewer is faster than keeping a queue.
 const crowd = 64
 
-// ages has the actions of a large ready set in the order of their ages, for a kernel that always picks the oldest: a thousand
-// watches with something to deliver must not be looked through for each of their frames.
+// ages orders the actions of a large ready set by age, for a kernel that always picks the oldest: a thousand watches with
+// frames to deliver must not be scanned for each frame.
 type ages struct {
-	kept  bool    // the queue has all actions; if not, none
-	queue []Offer // the oldest first, from head on
+	kept  bool    // the queue holds all actions; otherwise none
+	queue []Offer // oldest first, starting at head
 	head  int
 }
 
-// compareAges is the order in which fifo picks: by age, and canonically among those that are equally old.
+// compareAges is the order in which fifo picks: by age, and canonical order among equals.
 func compareAges(a, b Offer) int {
 	if a.Stamp != b.Stamp {
 		return cmp.Compare(a.Stamp, b.Stamp)
@@ -32,9 +32,9 @@ func (g *ages) keep(actions []Offer) {
 
 func (g *ages) forget() { g.kept, g.head, g.queue = false, 0, g.queue[:0] }
 
-// place is where an action is in the queue, or belongs.
+// place returns the index at which an action is, or belongs, in the queue.
 func (g *ages) place(o Offer) int {
-	// What is new is youngest, as a rule.
+	// A new action is usually the youngest.
 	if n := len(g.queue); n == g.head || compareAges(g.queue[n-1], o) < 0 {
 		return n
 	}
@@ -57,7 +57,7 @@ func (g *ages) remove(o Offer) {
 	g.queue = slices.Delete(g.queue, i, i+1)
 }
 
-// takeOldest takes the oldest action out of a ready set that is large, or was until now.
+// takeOldest removes and returns the oldest action of a ready set that is large, or was until now.
 func (r *Ready) takeOldest() Choice {
 	if !r.ages.kept {
 		r.ages.keep(r.Actions)
@@ -70,7 +70,7 @@ func (r *Ready) takeOldest() Choice {
 	return c
 }
 
-// shrink takes the action at i out of a large set by moving those before it or those behind it, whichever are fewer.
+// shrink removes the action at i from a large set by moving those before it or those after it, whichever are fewer.
 func (r *Ready) shrink(i int) {
 	if i > len(r.Actions)/2 {
 		r.Actions = append(r.Actions[:i], r.Actions[i+1:]...)
@@ -81,7 +81,7 @@ func (r *Ready) shrink(i int) {
 	r.front++
 }
 
-// makeRoom makes room for another action, in what shrink has left unused before the first if there is any.
+// makeRoom makes room for another action, first in the space that shrink left unused at the front.
 func (r *Ready) makeRoom() {
 	if r.front > len(r.Actions)/4 {
 		r.Actions = r.all[:copy(r.all[:cap(r.all)], r.Actions)]

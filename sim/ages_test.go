@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// fifo picks the oldest action of a ready set of any size, while it grows and shrinks and offers are withdrawn, as looking
-// through all of them finds it.
+// In a ready set of any size, while it grows and shrinks and offers are withdrawn, fifo picks the action that a full scan
+// finds to be the oldest.
 func TestOldestOfACrowd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := NewKernel(Options{Strategy: NewFIFO()})

@@ -10,8 +10,8 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// BenchmarkKernelStep measures one step: picking, taking the choice out of the ready set, applying it, hashing it and the
-// one record that the actor emits, and offering again. ready is how many actions are enabled all the time.
+// BenchmarkKernelStep measures one step: picking a choice, removing it from the ready set, applying it, hashing it and the
+// one record that the actor emits, and offering it again. ready is the number of enabled actions.
 func BenchmarkKernelStep(b *testing.B) {
 	strategies := []struct {
 		name   string
@@ -33,7 +33,7 @@ func BenchmarkKernelStep(b *testing.B) {
 	}
 }
 
-// BenchmarkKernelStepTraced is BenchmarkKernelStep with a trace written to nowhere.
+// BenchmarkKernelStepTraced is BenchmarkKernelStep with a trace that is discarded.
 func BenchmarkKernelStepTraced(b *testing.B) {
 	strategies := []struct {
 		name string
@@ -87,7 +87,7 @@ func BenchmarkTraceReader(b *testing.B) {
 	}
 }
 
-// BenchmarkReplayStep measures one step of a replay: what BenchmarkTraceReader does, and the run that is compared with it.
+// BenchmarkReplayStep measures one step of a replay: the work of BenchmarkTraceReader, and the run compared with it.
 func BenchmarkReplayStep(b *testing.B) {
 	const steps = 1000
 	file := longTrace(b, steps)
@@ -125,7 +125,7 @@ func longTrace(b *testing.B, steps int) []byte {
 	return file.Bytes()
 }
 
-// BenchmarkKernelNew measures a world of a few actors from nothing to its first step: short runs are many.
+// BenchmarkKernelNew measures a world of a few actors from nothing to its first step, since most runs are short.
 func BenchmarkKernelNew(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
@@ -134,7 +134,7 @@ func BenchmarkKernelNew(b *testing.B) {
 	}
 }
 
-// BenchmarkTimer measures setting a timer among many and the step in which it fires.
+// BenchmarkTimer measures setting a timer among many others and the step in which it fires.
 func BenchmarkTimer(b *testing.B) {
 	for _, timers := range []int{1, 1000} {
 		b.Run(fmt.Sprintf("timers=%d", timers), func(b *testing.B) {

@@ -8,35 +8,36 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// ActorID names an actor of one kernel: its position in the order of registration, which is part of the canonical order.
+// ActorID identifies an actor within its kernel: its position in the order of registration, which is part of the canonical
+// order.
 type ActorID uint32
 
-// Kind says what a choice does or what a record tells. Kinds are registered by name when the program starts; numbers may
-// differ between programs, so hashes and traces use the names.
+// Kind says what a choice does or what a record reports. Kinds are registered by name when the program starts; their numbers
+// may differ between programs, so hashes and traces use the names.
 type Kind uint16
 
-// Class tells strategies how a kind of choice is to be treated.
+// Class tells strategies how to treat a kind of choice.
 type Class uint8
 
 const (
-	// ClassAction is a step of the system under test or of the server: it happens by itself, sooner or later.
+	// ClassAction is a step of the system under test or of the server: it happens eventually.
 	ClassAction Class = iota
-	// ClassScript is the next line of a scenario: `fifo` prefers it to everything else, as a transcript reads.
+	// ClassScript is the next line of a scenario: `fifo` prefers it to everything else, so that a transcript reads in order.
 	ClassScript
-	// ClassFault is a thing that goes wrong: possible, never due.
+	// ClassFault is a fault: it may happen, but never has to.
 	ClassFault
 	// ClassTime moves the clock.
 	ClassTime
-	// ClassRecord is not a choice at all: the kind of a record.
+	// ClassRecord is the kind of a record, which cannot be offered.
 	ClassRecord
 )
 
-// Choice is one thing that may happen next. It is a small value without pointers; names are looked up when it is printed.
+// A Choice is one thing that may happen next. It is a small value without pointers; names are looked up when it is printed.
 // The canonical order of choices is (Actor, Seq), never arrival or map order.
 type Choice struct {
 	Actor  ActorID
 	Kind   Kind
-	Target uint32 // what the actor applies it to; its meaning belongs to the actor
+	Target uint32 // what the actor applies it to; the actor defines its meaning
 	Seq    uint32 // counts the actor's offers, from 1
 }
 
@@ -56,11 +57,11 @@ var (
 	kindNames = map[string]Kind{"none": 0}
 )
 
-// RegisterKind returns the kind of that name, adding it if it is new. It is meant for package variables. Registering one
-// name with two classes panics: the two packages mean different things by it.
+// RegisterKind returns the kind named name, adding it if it is new. It is meant for package variables. Registering a name
+// with two classes panics: two packages would mean different things by it.
 func RegisterKind(name string, class Class) Kind {
 	if name == "" || !utf8.ValidString(name) {
-		panic(fmt.Sprintf("sim: %q cannot be the name of a kind", name))
+		panic(fmt.Sprintf("sim: %q is not a valid name for a kind", name))
 	}
 	kindMu.Lock()
 	defer kindMu.Unlock()
@@ -74,7 +75,7 @@ func RegisterKind(name string, class Class) Kind {
 		panic("sim: more than 65535 kinds")
 	}
 	k := Kind(len(kindTable))
-	// A copy, so that a kernel that holds the old table is not disturbed.
+	// A copy: kernels may still hold the old table.
 	table := make([]kindInfo, len(kindTable)+1)
 	copy(table, kindTable)
 	table[k] = kindInfo{name: name, class: class, hash: xxhash.Sum64String(name)}
@@ -83,7 +84,7 @@ func RegisterKind(name string, class Class) Kind {
 	return k
 }
 
-// KindByName finds a registered kind.
+// KindByName returns the kind registered as name.
 func KindByName(name string) (Kind, bool) {
 	kindMu.Lock()
 	defer kindMu.Unlock()
@@ -97,7 +98,7 @@ func kinds() []kindInfo {
 	return kindTable
 }
 
-// String is the name the kind was registered with.
+// String returns the name the kind was registered with.
 func (k Kind) String() string {
 	if t := kinds(); int(k) < len(t) {
 		return t[k].name
@@ -105,7 +106,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind(%d)", uint16(k))
 }
 
-// Class is the class the kind was registered with.
+// Class returns the class the kind was registered with.
 func (k Kind) Class() Class {
 	if t := kinds(); int(k) < len(t) {
 		return t[k].class

@@ -9,18 +9,18 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Epoch is the virtual time at which every run starts: the same instant at which a testing/synctest bubble starts, so that
+// Epoch is the virtual time at which every run starts. A testing/synctest bubble starts at the same instant, so that the
 // timestamps of both engines agree.
 var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Clock is virtual time. It moves only when the kernel applies the choice "advance", to the next timer or to the limit,
-// whichever comes first. Timers that are due at the same instant fire in the order in which they were set.
+// whichever comes first. Timers due at the same instant fire in the order in which they were set.
 //
 // It implements clock.WithTickerAndDelayedExecution, so components written for Kubernetes' clocks run on it.
 type Clock struct {
 	epoch  time.Time
 	now    int64 // nanoseconds since epoch
-	limit  int64 // time may not pass this instant; noLimit for none
+	limit  int64 // time must not pass this instant; noLimit for none
 	seq    uint64
 	timers timerHeap
 	share  func(d time.Duration) time.Duration
@@ -30,32 +30,32 @@ const noLimit = math.MaxInt64
 
 var _ clock.WithTickerAndDelayedExecution = (*Clock)(nil)
 
-// NewClock returns a clock that stands at Epoch and may move freely.
+// NewClock returns a clock at Epoch without a limit.
 func NewClock() *Clock { return &Clock{epoch: Epoch, limit: noLimit} }
 
-// StartAt has the clock show t at the start of the run instead of Epoch: for a server that people look at, whose objects
-// should not be from 2000. What a run does depends on it only as far as it looks at the date.
+// StartAt makes the clock show t at the start of the run instead of Epoch: for a server that people look at, whose objects
+// should not date from 2000. It affects a run only where the run looks at the date.
 func (c *Clock) StartAt(t time.Time) { c.epoch = t.UTC() }
 
-// Now is the current virtual time.
+// Now returns the current virtual time.
 func (c *Clock) Now() time.Time { return c.epoch.Add(time.Duration(c.now)) }
 
-// Elapsed is the virtual time since the start of the run.
+// Elapsed returns the virtual time since the start of the run.
 func (c *Clock) Elapsed() time.Duration { return time.Duration(c.now) }
 
-// Since is the virtual time since t.
+// Since returns the virtual time since t.
 func (c *Clock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
-// Freeze forbids time to pass.
+// Freeze stops time.
 func (c *Clock) Freeze() { c.limit = c.now }
 
 // Unfreeze lets time pass without limit.
 func (c *Clock) Unfreeze() { c.limit = noLimit }
 
-// LimitTo lets time pass, d from now at most.
+// LimitTo lets at most d pass from now.
 func (c *Clock) LimitTo(d time.Duration) { c.limit = c.in(d) }
 
-// in is the instant d from now; an instant that no run can reach if d is too long to be added.
+// in returns the instant d from now, or one that no run can reach if the sum overflows.
 func (c *Clock) in(d time.Duration) int64 {
 	if when := c.now + int64(max(d, 0)); when >= c.now {
 		return min(when, noLimit-1)
@@ -63,19 +63,19 @@ func (c *Clock) in(d time.Duration) int64 {
 	return noLimit - 1
 }
 
-// MaxShared is how far one advance goes, at most, on a clock that is shared.
+// MaxShared bounds how far one advance moves a shared clock.
 const MaxShared = time.Minute
 
-// Share makes the clock one of two that go alike: the other is that of goroutines whose timers this one does not know. pass
-// is called by every advance that would move time, with the time to the next timer or limit or MaxShared, whichever is
-// least; it lets up to that much pass there and returns how much did: less, if something happened before. From then on
-// time can be advanced whenever the limit allows, since there may always be a timer that this clock does not know.
+// Share couples the clock to another one, that of goroutines whose timers this clock does not know. Every advance that would
+// move time calls pass with the time to the next timer, to the limit, or MaxShared, whichever is least; pass lets up to that
+// much time pass on the other clock and returns how much did: less if something happened earlier. From then on time can be
+// advanced whenever the limit allows, since there may always be a timer that this clock does not know.
 func (c *Clock) Share(pass func(d time.Duration) time.Duration) { c.share = pass }
 
-// AtLimit tells whether time has come to where LimitTo or Freeze said.
+// AtLimit reports whether time has reached the limit set by LimitTo or Freeze.
 func (c *Clock) AtLimit() bool { return c.now >= c.limit }
 
-// NextTimer is the time from now until the next timer; ok is false if none is set.
+// NextTimer returns the time until the next timer; ok is false if none is set.
 func (c *Clock) NextTimer() (d time.Duration, ok bool) {
 	if len(c.timers) == 0 {
 		return 0, false
@@ -83,7 +83,7 @@ func (c *Clock) NextTimer() (d time.Duration, ok bool) {
 	return time.Duration(c.timers[0].when - c.now), true
 }
 
-// Timers is how many timers are set.
+// Timers returns the number of timers that are set.
 func (c *Clock) Timers() int { return len(c.timers) }
 
 func (c *Clock) canAdvance() bool {
@@ -93,7 +93,7 @@ func (c *Clock) canAdvance() bool {
 	return len(c.timers) > 0 || c.share != nil
 }
 
-// advance moves to the next timer or the limit and fires what is due.
+// advance moves to the next timer or the limit and fires the timers that are due.
 func (c *Clock) advance() {
 	to := c.limit
 	if len(c.timers) > 0 && c.timers[0].when <= to {
@@ -107,7 +107,7 @@ func (c *Clock) advance() {
 		c.now = to
 	}
 	// Timers that callbacks set for this same instant wait for the next advance: a callback that re-arms itself at once
-	// must not hold the kernel inside one step.
+	// must not trap the kernel inside one step.
 	last := c.seq
 	for len(c.timers) > 0 && c.timers[0].when <= c.now && c.timers[0].seq <= last {
 		t := c.timers[0]
@@ -116,7 +116,7 @@ func (c *Clock) advance() {
 	}
 }
 
-// AfterFunc runs f, inside the step that advances time to it, once d has passed.
+// AfterFunc runs f once d has passed, inside the step that advances time.
 func (c *Clock) AfterFunc(d time.Duration, f func()) clock.Timer {
 	t := &timer{clock: c, f: f, index: -1}
 	t.set(d)
@@ -130,7 +130,7 @@ func (c *Clock) NewTimer(d time.Duration) clock.Timer {
 	return t
 }
 
-// NewTicker returns a ticker; like time.NewTicker it panics if d is not positive and drops ticks that nobody reads.
+// NewTicker returns a ticker; like time.NewTicker it panics if d is not positive and drops unread ticks.
 func (c *Clock) NewTicker(d time.Duration) clock.Ticker {
 	if d <= 0 {
 		panic(fmt.Sprintf("sim: NewTicker needs a positive interval, got %v", d))
@@ -140,10 +140,10 @@ func (c *Clock) NewTicker(d time.Duration) clock.Ticker {
 	return ticker{t}
 }
 
-// After is NewTimer(d).C().
+// After returns NewTimer(d).C().
 func (c *Clock) After(d time.Duration) <-chan time.Time { return c.NewTimer(d).C() }
 
-// Tick is NewTicker(d).C(), nil if d is not positive.
+// Tick returns NewTicker(d).C(), or nil if d is not positive.
 func (c *Clock) Tick(d time.Duration) <-chan time.Time {
 	if d <= 0 {
 		return nil
@@ -151,9 +151,9 @@ func (c *Clock) Tick(d time.Duration) <-chan time.Time {
 	return c.NewTicker(d).C()
 }
 
-// Sleep panics: a step may not block. Use AfterFunc, and go on in the callback.
+// Sleep panics: a step must not block. Use AfterFunc and continue in the callback.
 func (c *Clock) Sleep(d time.Duration) {
-	panic(fmt.Sprintf("sim: Clock.Sleep(%v): a step may not block; set a timer with AfterFunc and go on when it fires", d))
+	panic(fmt.Sprintf("sim: Clock.Sleep(%v): a step must not block; set a timer with AfterFunc and continue when it fires", d))
 }
 
 type timer struct {
@@ -187,11 +187,11 @@ func (t *timer) fire() {
 	}
 }
 
-// C is the timer's channel; nil for AfterFunc timers.
+// C returns the timer's channel; nil for AfterFunc timers.
 func (t *timer) C() <-chan time.Time { return t.ch }
 
-// Stop unsets the timer and tells whether it was set. As with the time package's timers since Go 1.23, a time that waits
-// in the channel is taken back, and the timer then counts as set.
+// Stop stops the timer and reports whether it was set. As with the time package's timers since Go 1.23, an unread time is
+// removed from the channel, and the timer then counts as set.
 func (t *timer) Stop() bool {
 	was := t.index >= 0
 	if was {
@@ -205,7 +205,7 @@ func (t *timer) Stop() bool {
 	return was
 }
 
-// Reset sets the timer to d from now and tells whether it was set before; what Stop says of the channel holds here too.
+// Reset sets the timer to d from now and reports whether it was set before. It treats the channel as Stop does.
 func (t *timer) Reset(d time.Duration) bool {
 	was := t.Stop()
 	t.set(d)

@@ -21,7 +21,7 @@ func TestClockFiresInOrderOfTimeThenOfSetting(t *testing.T) {
 	set("a", time.Second)
 	late := set("late", time.Second)
 	set("b", time.Second)
-	late.Reset(time.Second) // set anew, so after b
+	late.Reset(time.Second) // set again, so after b
 	set("past", -time.Hour) // due at once
 
 	var steps []int
@@ -33,7 +33,7 @@ func TestClockFiresInOrderOfTimeThenOfSetting(t *testing.T) {
 		t.Errorf("fired %v, want %v", fired, want)
 	}
 	if want := []int{1, 4, 5}; !slices.Equal(steps, want) {
-		t.Errorf("fired after each advance: %v, want %v: timers of one instant belong to one step", steps, want)
+		t.Errorf("fired after each advance: %v, want %v: timers of the same instant belong to one step", steps, want)
 	}
 	if c.Timers() != 0 {
 		t.Errorf("%d timers are left", c.Timers())
@@ -56,7 +56,7 @@ func TestClockCallbackThatArmsItselfDoesNotHoldTheStep(t *testing.T) {
 		}
 	}
 	if n != 103 {
-		t.Errorf("the timer that a callback set ran %d times, want once", n/100)
+		t.Errorf("the timer set by a callback ran %d times, want once", n/100)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestClockCallbackMayStopATimerThatIsDue(t *testing.T) {
 	var second clock.Timer
 	c.AfterFunc(time.Second, func() {
 		if !second.Stop() {
-			t.Error("Stop of a timer that is due, but has not fired, returned false")
+			t.Error("Stop returned false for a timer that is due but has not fired")
 		}
 	})
 	second = c.AfterFunc(time.Second, func() { t.Error("a stopped timer fired") })
@@ -80,13 +80,13 @@ func TestClockStopAndReset(t *testing.T) {
 		t.Error("an AfterFunc timer has a channel")
 	}
 	if !f.Stop() || f.Stop() {
-		t.Error("Stop must be true once")
+		t.Error("Stop must return true exactly once")
 	}
 	if c.canAdvance() {
 		t.Error("time may advance with no timer set")
 	}
 	if f.Reset(time.Second) || !f.Reset(2*time.Second) {
-		t.Error("Reset tells whether the timer was set")
+		t.Error("Reset must report whether the timer was set")
 	}
 	if d, ok := c.NextTimer(); !ok || d != 2*time.Second {
 		t.Errorf("NextTimer = %v %v", d, ok)
@@ -100,18 +100,18 @@ func TestClockStopAndReset(t *testing.T) {
 	ch := c.NewTimer(time.Second)
 	c.advance()
 	if !ch.Reset(time.Second) {
-		t.Error("Reset of a timer whose time nobody received must be true")
+		t.Error("Reset must return true for a timer whose time is unread")
 	}
 	if got := received(ch.C()); got != "" {
 		t.Errorf("received a stale time, %s, after Reset", got)
 	}
 	c.advance()
 	if !ch.Stop() || received(ch.C()) != "" || ch.Stop() {
-		t.Error("Stop must take the waiting time back, once")
+		t.Error("Stop must take back the unread time, exactly once")
 	}
 }
 
-// received is the time since Epoch that waits in the channel, empty if none does.
+// received returns the time in the channel, since Epoch, or "" if it is empty.
 func received(ch <-chan time.Time) string {
 	select {
 	case at := <-ch:
@@ -121,17 +121,17 @@ func received(ch <-chan time.Time) string {
 	}
 }
 
-func TestClockTickerDropsTicksNobodyReads(t *testing.T) {
+func TestClockTickerDropsUnreadTicks(t *testing.T) {
 	c := NewClock()
 	ticker := c.NewTicker(time.Second)
 	for range 3 {
 		c.advance()
 	}
 	if got := received(ticker.C()); got != "1s" {
-		t.Errorf("the first tick that waits is %q, want 1s", got)
+		t.Errorf("the first unread tick is %q, want 1s", got)
 	}
 	if got := received(ticker.C()); got != "" {
-		t.Errorf("a second tick, %s, waits; ticks nobody reads are dropped", got)
+		t.Errorf("a second tick, %s, is pending; unread ticks must be dropped", got)
 	}
 	c.advance()
 	if got := received(ticker.C()); got != "4s" {
@@ -143,7 +143,7 @@ func TestClockTickerDropsTicksNobodyReads(t *testing.T) {
 		t.Error("a stopped ticker ticks")
 	}
 	if c.Tick(0) != nil || c.Tick(time.Second) == nil {
-		t.Error("Tick is nil for intervals that are not positive, and only for those")
+		t.Error("Tick must return nil exactly for intervals that are not positive")
 	}
 	mustPanic(t, "positive interval, got -1s", func() { c.NewTicker(-time.Second) })
 }
@@ -166,7 +166,7 @@ func TestClockLimits(t *testing.T) {
 	}
 	c.LimitTo(-time.Second)
 	if c.canAdvance() {
-		t.Error("a negative limit must be none at all")
+		t.Error("a negative limit must not move time")
 	}
 
 	c.Freeze()
@@ -205,7 +205,7 @@ func TestClockFarFuture(t *testing.T) {
 	c.AfterFunc(time.Hour, func() {})
 	c.advance()
 	if c.Now().Before(Epoch) {
-		t.Errorf("time ran over: %v", c.Now())
+		t.Errorf("time overflowed: %v", c.Now())
 	}
 }
 
@@ -222,10 +222,10 @@ func TestClockReadings(t *testing.T) {
 	if got := c.Since(Epoch.Add(time.Minute)); got != 30*time.Second {
 		t.Errorf("Since = %v", got)
 	}
-	mustPanic(t, "sim: Clock.Sleep(1s): a step may not block; set a timer with AfterFunc", func() { c.Sleep(time.Second) })
+	mustPanic(t, "sim: Clock.Sleep(1s): a step must not block; set a timer with AfterFunc", func() { c.Sleep(time.Second) })
 }
 
-// Timers, however they are set, stopped and reset, fire at their time and in the order of a plain list that is searched.
+// Timers, however they are set, stopped and reset, fire at the times and in the order that a plain list gives.
 func TestClockAgainstAList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type entry struct {

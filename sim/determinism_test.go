@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Each seed has one hash, whatever the number of processors.
+// Each seed has one hash, whatever GOMAXPROCS is.
 func TestSameSeedSameHash(t *testing.T) {
 	hash := func(seed uint64) uint64 {
 		k, _ := toyWorld(Options{Seed: seed, Strategy: NewRandom(seed, rate(0.05))}, "a", "b", "c")
@@ -30,8 +30,8 @@ func TestSameSeedSameHash(t *testing.T) {
 	}
 }
 
-// The negative control: an actor that lets map order reach its records is caught by comparing hashes, and the trace says
-// at which step and in what.
+// The negative control: comparing hashes catches an actor that lets map order reach its records, and the trace shows at
+// which step and in which record.
 func TestNondeterminismIsCaught(t *testing.T) {
 	hashes := map[uint64]bool{}
 	for range 20 {
@@ -58,7 +58,7 @@ func TestNondeterminismIsCaught(t *testing.T) {
 	}
 }
 
-// One record of a long run that differs in one number changes the hash, then and for good.
+// One number that differs in one record of a long run changes the hash of that step and of every later one.
 func TestOneDifferenceChangesEveryLaterHash(t *testing.T) {
 	at := func(twist func(*Record)) []StepInfo {
 		k, toys := toyWorld(Options{Seed: 1, Strategy: NewRandom(1, nil)}, "a", "b")
@@ -79,7 +79,7 @@ func TestOneDifferenceChangesEveryLaterHash(t *testing.T) {
 	})
 	for i := range plain {
 		if differs := plain[i].Hash != twisted[i].Hash; differs != (plain[i].Step >= step) {
-			t.Fatalf("step %d: differs %v, though the difference is in step %d", plain[i].Step, differs, step)
+			t.Fatalf("step %d: differs %v, but the difference is in step %d", plain[i].Step, differs, step)
 		}
 	}
 }

@@ -9,15 +9,15 @@ import (
 	"unsafe"
 )
 
-// The chained hash of a step folds in, in this order: the choice (names as the xxHash64 of their text, so that the numbers
-// given to kinds do not matter), the time at which it was taken, the records, the draws, and how many there are of both.
-// It starts from the hash of the step before. The reader of a trace computes it again from the file, which is how an edited
-// trace is found: it guards against accidents and nondeterminism, not against somebody who wants two runs to look alike.
+// The chained hash of a step starts from the hash of the previous step and folds in, in this order: the choice (names as the
+// xxHash64 of their text, so that the numbers given to kinds do not matter), the time at which it was taken, the records, the
+// draws, and the count of both. The trace reader computes it again from the file and so detects an edited trace: it guards
+// against accidents and nondeterminism, not against forgery.
 //
-// Folding is a multiplication of 64 by 64 bits whose halves are put together, as in wyhash: a step of one record costs
-// about a dozen of them, and no buffer.
+// Folding multiplies 64 by 64 bits and XORs the halves of the product, as wyhash does: a step with one record costs about a
+// dozen multiplications, and no buffer.
 
-// Odd constants without a pattern: the digits of the fractions of the square roots of 2, 3, 5 and 7.
+// Constants without a pattern: the fractional digits of the square roots of 2, 3, 5 and 7.
 const (
 	saltA = 0x6a09e667f3bcc909
 	saltB = 0xbb67ae8584caa73b
@@ -31,9 +31,9 @@ func fold(a, b uint64) uint64 {
 }
 
 type hasher struct {
-	hash    uint64 // of the last step that is over
-	acc     uint64 // of the step under way
-	records uint64 // of the step under way
+	hash    uint64 // of the last complete step
+	acc     uint64 // of the current step
+	records uint64 // of the current step
 }
 
 func (h *hasher) begin(actor, kind uint64, c Choice, at time.Duration) {
@@ -42,7 +42,7 @@ func (h *hasher) begin(actor, kind uint64, c Choice, at time.Duration) {
 	h.records = 0
 }
 
-// record folds a record in, and makes its texts valid.
+// record folds in a record and makes its texts valid UTF-8.
 func (h *hasher) record(actor, kind uint64, r *Record) {
 	key, seen := hashText(r.Key)
 	detail, seenToo := hashText(r.Detail)
@@ -57,7 +57,7 @@ func (h *hasher) record(actor, kind uint64, r *Record) {
 	h.acc = fold(acc^uint64(r.At), saltD)
 }
 
-// end adds the draws, and the counts that tell them from the records before them.
+// end folds in the draws, and the counts that tell draws from the records before them.
 func (h *hasher) end(draws []uint64) uint64 {
 	acc := h.acc
 	for _, d := range draws {
@@ -106,7 +106,7 @@ func textHash(s string) uint64 {
 	return h
 }
 
-// validText is s with U+FFFD for what is not UTF-8 in it.
+// validText returns s with U+FFFD in place of invalid UTF-8.
 func validText(s string) string {
 	if utf8.ValidString(s) {
 		return s

@@ -8,31 +8,31 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Actor is a deterministic state machine that offers choices to its kernel and applies the one that is picked.
+// An Actor is a deterministic state machine that offers choices to its kernel and applies those that are picked.
 type Actor interface {
-	// Name is what the actor is called in records and traces. It must not change, and be unique in a kernel.
+	// Name returns the actor's name in records and traces. It must not change and must be unique within a kernel.
 	Name() string
-	// Apply carries out c, which the actor offered. The choice is no longer in the ready set; an actor that can do the
-	// same again offers it again.
+	// Apply carries out c, which the actor offered. The choice is no longer in the ready set; an actor that can repeat it
+	// must offer it again.
 	Apply(c Choice)
 }
 
-// Tape supplies the random numbers of a run that is replayed.
+// A Tape supplies the random numbers of a replayed run.
 type Tape interface {
-	// Draw is the n-th number (from 0) drawn in that step; ok is false when the trace has none.
+	// Draw returns the n-th number (from 0) drawn in a step; ok is false if the trace has none.
 	Draw(step uint64, n int) (v uint64, ok bool)
 }
 
-// Options configure a Kernel. Strategy is needed; the rest may be zero.
+// Options configure a Kernel. Strategy is required; the rest may be zero.
 type Options struct {
 	Seed     uint64
 	Strategy Strategy
-	Tape     Tape   // where random numbers come from in a replay; nil to draw them
-	Start    uint64 // what the chain of hashes starts from: the digest of the trace's header
+	Tape     Tape   // supplies random numbers in a replay; nil to draw them
+	Start    uint64 // the start of the hash chain: the digest of the trace's header
 }
 
-// Kernel runs one world: it keeps the ready set in canonical order, lets the strategy pick, has the actor apply, and
-// passes what happens to the observers. It is not safe for concurrent use: one goroutine owns a kernel and its actors.
+// A Kernel runs one world: it keeps the ready set in canonical order, lets the strategy pick, has the actor apply the pick,
+// and passes records to the observers. It is not safe for concurrent use: one goroutine owns a kernel and its actors.
 type Kernel struct {
 	strategy  Strategy
 	tape      Tape
@@ -87,8 +87,8 @@ func NewKernel(o Options) *Kernel {
 	return k
 }
 
-// Register adds an actor. Ids are given in order of registration, so that order must be the same in every run. A name
-// that is taken panics: it is a mistake in the program, not in its input.
+// Register adds an actor. Ids are assigned in order of registration, which must therefore be the same in every run. A
+// duplicate name panics: it is a mistake in the program, not in its input.
 func (k *Kernel) Register(a Actor) ActorID {
 	name := validText(a.Name())
 	if _, taken := k.byName[name]; taken {
@@ -103,26 +103,26 @@ func (k *Kernel) Register(a Actor) ActorID {
 // Observe adds an observer. Observers are called in the order in which they were added.
 func (k *Kernel) Observe(o Observer) { k.observers = append(k.observers, o) }
 
-// OnApplied has f called in every step after its choice was applied and before the step ends. It is where an engine whose
-// actors have goroutines of their own waits until those are quiescent, and emits what they did. There is one f; nil for none.
+// OnApplied sets the function that every step calls after applying its choice and before the step ends; nil for none. An
+// engine whose actors have goroutines waits there until they are quiescent, and emits what they did.
 func (k *Kernel) OnApplied(f func()) { k.settle = f }
 
-// Clock is the run's virtual time.
+// Clock returns the run's clock.
 func (k *Kernel) Clock() *Clock { return k.clock }
 
-// Seed is the run's seed.
+// Seed returns the run's seed.
 func (k *Kernel) Seed() uint64 { return k.seed }
 
-// Steps is how many steps were taken; during Apply, the number of the one under way.
+// Steps returns the number of steps taken; during Apply, the number of the current step.
 func (k *Kernel) Steps() uint64 { return k.step }
 
-// Faults is how many of the steps were choices of the class fault.
+// Faults returns how many of the steps were faults.
 func (k *Kernel) Faults() uint64 { return k.faults }
 
-// Hash is the chained hash of the run so far.
+// Hash returns the chained hash of the run so far.
 func (k *Kernel) Hash() uint64 { return k.hash.hash }
 
-// ActorName is the name of an actor.
+// ActorName returns the name of an actor.
 func (k *Kernel) ActorName(id ActorID) string {
 	if int(id) < len(k.actors) {
 		return k.actors[id].name
@@ -130,13 +130,13 @@ func (k *Kernel) ActorName(id ActorID) string {
 	return fmt.Sprintf("actor(%d)", id)
 }
 
-// ActorByName finds a registered actor.
+// ActorByName returns the actor registered as name.
 func (k *Kernel) ActorByName(name string) (ActorID, bool) {
 	id, ok := k.byName[name]
 	return id, ok
 }
 
-// Stream returns the recorded random stream of that name; the same one each time.
+// Stream returns the recorded random stream called name; the same one each time.
 func (k *Kernel) Stream(name string) *Stream {
 	s := k.streams[name]
 	if s == nil {
@@ -148,13 +148,13 @@ func (k *Kernel) Stream(name string) *Stream {
 
 func (k *Kernel) draw(src interface{ Uint64() uint64 }) uint64 {
 	if !k.inStep {
-		panic("sim: a recorded stream is drawn from outside of a step, where no trace could keep the number; use NewStream there")
+		panic("sim: a recorded stream was used outside a step, where the trace cannot record the number; use NewStream there")
 	}
 	var v uint64
 	if k.tape != nil {
 		var ok bool
 		if v, ok = k.tape.Draw(k.step, len(k.draws)); !ok {
-			k.Fail(&DivergedError{Step: k.step, Why: fmt.Sprintf("the run draws random number %d of this step, which the trace does not have", len(k.draws)+1)})
+			k.Fail(&DivergedError{Step: k.step, Why: fmt.Sprintf("the run draws random number %d of this step, but the trace does not have it", len(k.draws)+1)})
 		}
 	} else {
 		v = src.Uint64()
@@ -187,11 +187,11 @@ func (k *Kernel) Offer(id ActorID, kind Kind, target uint32) Choice {
 	return c
 }
 
-// NextStamp is the stamp that the next offer will have: how old something is that became possible now.
+// NextStamp returns the stamp of the next offer: the age of something that becomes possible now.
 func (k *Kernel) NextStamp() uint64 { return k.stamp + 1 }
 
-// OfferSince is Offer for an action that has been possible since that stamp, for strategies that go by
-// age: the next of several things that became possible together.
+// OfferSince is Offer for an action that has been possible since stamp, for strategies that pick by age: the next of
+// several things that became possible together.
 func (k *Kernel) OfferSince(id ActorID, kind Kind, target uint32, stamp uint64) Choice {
 	if k.class(kind) != ClassAction {
 		panic(fmt.Sprintf("sim: %q is offered with an age, but only actions have one", kind))
@@ -204,7 +204,7 @@ func (k *Kernel) OfferSince(id ActorID, kind Kind, target uint32, stamp uint64) 
 	return c
 }
 
-// Withdraw takes a choice out of the ready set; false if it is not there (it was picked, or never offered).
+// Withdraw removes a choice from the ready set and reports whether it was there: not if it was picked, or never offered.
 func (k *Kernel) Withdraw(c Choice) bool {
 	if k.class(c.Kind) == ClassFault {
 		return k.ready.removeFault(c, k.kinds)
@@ -216,7 +216,7 @@ func (k *Kernel) Withdraw(c Choice) bool {
 	return i >= 0
 }
 
-// class is the class of a kind; that of a record, which nobody can offer or pick, if the kind is not registered.
+// class returns the class of a kind; ClassRecord, which cannot be offered or picked, if the kind is not registered.
 func (k *Kernel) class(kind Kind) Class {
 	if int(kind) < len(k.kinds) {
 		return k.kinds[kind].class
@@ -234,32 +234,32 @@ func (k *Kernel) kindHash(kind Kind) uint64 {
 	return k.kinds[kind].hash
 }
 
-// learnKinds takes over the kinds that were registered since.
+// learnKinds picks up the kinds registered since.
 func (k *Kernel) learnKinds() { k.kinds = kinds() }
 
-// Quiet tells whether nothing can happen but time passing and faults.
+// Quiet reports whether no action is enabled: only time and faults are left.
 func (k *Kernel) Quiet() bool { return len(k.ready.Actions) == 0 }
 
-// Ready is the ready set as a strategy would see it now. It is valid until the next step, and may not be changed.
+// Ready returns the ready set as a strategy would see it now. It is valid until the next step and must not be changed.
 func (k *Kernel) Ready() *Ready {
 	k.ready.Time = k.clock.canAdvance()
 	k.ready.Advance = Choice{Actor: 0, Kind: kindAdvance, Seq: k.actors[0].seq + 1}
 	return &k.ready
 }
 
-// Record returns a cleared record for the caller to fill and pass to Emit: the one that the kernel reuses, so that the
-// loop allocates none.
+// Record returns a cleared record for the caller to fill and pass to Emit. The kernel reuses one, so that steps do not
+// allocate.
 func (k *Kernel) Record(actor ActorID, kind Kind) *Record {
 	k.rec = Record{Step: k.step, At: k.clock.Elapsed(), Actor: actor, Kind: kind}
 	return &k.rec
 }
 
-// Emit passes a record to the observers and into the hash. The record comes from Record, and is emitted by an actor that
-// applies a choice: what happens outside of every step could not be replayed, so that panics. Bytes of Key and Detail that
-// are not UTF-8 become U+FFFD, for a trace is JSON and the hash must be that of what a reader finds there.
+// Emit passes a record obtained from Record to the observers and into the hash. It panics outside a step, because what
+// happens there could not be replayed. Bytes of Key and Detail that are not UTF-8 become U+FFFD: a trace is JSON, and its
+// reader must compute the same hash.
 func (k *Kernel) Emit(r *Record) {
 	if !k.inStep {
-		panic(fmt.Sprintf("sim: record %q of %s is emitted outside of a step", r.Kind, k.ActorName(r.Actor)))
+		panic(fmt.Sprintf("sim: record %q of %s is emitted outside a step", r.Kind, k.ActorName(r.Actor)))
 	}
 	k.hash.record(k.actors[r.Actor].hash, k.kindHash(r.Kind), r)
 	for _, o := range k.observers {
@@ -267,21 +267,21 @@ func (k *Kernel) Emit(r *Record) {
 	}
 }
 
-// Fail ends the run with an error after the step under way; the first one counts.
+// Fail ends the run with an error after the current step; the first error counts.
 func (k *Kernel) Fail(err error) {
 	if k.err == nil {
 		k.err = err
 	}
 }
 
-// Err is the error that ended the run, nil if none did.
+// Err returns the error that ended the run, or nil.
 func (k *Kernel) Err() error { return k.err }
 
-// ErrNothingToDo is returned by a strategy that finds no choice it may pick.
+// ErrNothingToDo is returned by a strategy that has nothing to pick.
 var ErrNothingToDo = errors.New("nothing to do")
 
-// Step lets the strategy pick and applies its choice. It returns false when there is nothing to pick or the run has
-// failed; Err tells which.
+// Step lets the strategy pick and applies its choice. It returns false if there is nothing to pick or the run has failed;
+// Err tells the two apart.
 func (k *Kernel) Step() bool {
 	if k.err != nil {
 		return false
@@ -319,7 +319,7 @@ func (k *Kernel) Step() bool {
 	return k.err == nil
 }
 
-// pick has the strategy pick, and takes what it picked out of the ready set.
+// pick lets the strategy pick, and removes its pick from the ready set.
 func (k *Kernel) pick() (c Choice, ok bool) {
 	if k.fifo && !k.clock.canAdvance() {
 		return Choice{}, false
@@ -345,7 +345,7 @@ func (k *Kernel) take(c Choice) error {
 	switch class := k.class(c.Kind); class {
 	case ClassTime:
 		if !k.ready.Time || c != k.ready.Advance {
-			return fmt.Errorf("sim: strategy %s picked %s, but time may not be advanced", k.strategy.Name(), k.Describe(c))
+			return fmt.Errorf("sim: strategy %s picked %s, but time must not be advanced now", k.strategy.Name(), k.Describe(c))
 		}
 		k.actors[0].seq++
 		return nil
@@ -360,10 +360,10 @@ func (k *Kernel) take(c Choice) error {
 	}
 }
 
-// Describe prints a choice: actor, kind, target and sequence.
+// Describe formats a choice: actor, kind, target and sequence.
 func (k *Kernel) Describe(c Choice) string {
 	return fmt.Sprintf("%s %s target=%d seq=%d", k.ActorName(c.Actor), c.Kind, c.Target, c.Seq)
 }
 
-// Elapsed is the virtual time since the start of the run.
+// Elapsed returns the virtual time since the start of the run.
 func (k *Kernel) Elapsed() time.Duration { return k.clock.Elapsed() }

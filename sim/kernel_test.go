@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// The ready set does not depend on the order in which the actors came to offer, so neither does a schedule.
+// The ready set does not depend on the order in which actors offer, so neither does a schedule.
 func TestCanonicalOrderIsIndependentOfArrival(t *testing.T) {
 	names := map[string]bool{}
 	var order []string
@@ -45,7 +45,7 @@ func TestCanonicalOrderIsIndependentOfArrival(t *testing.T) {
 		hashes[k.Hash()] = true
 	}
 	if len(arrivals) < 2 {
-		t.Fatal("map order was the same 20 times: this test shows nothing")
+		t.Fatal("map order was the same 20 times: the test does not exercise other orders")
 	}
 	if len(hashes) != 1 {
 		t.Errorf("%d different runs from %d orders of arrival", len(hashes), len(arrivals))
@@ -68,7 +68,7 @@ func TestKernelStep(t *testing.T) {
 			t.Errorf("Steps = %d during the first step", k.Steps())
 		}
 		if !k.Quiet() {
-			t.Error("the choice that is applied is still offered")
+			t.Error("the applied choice is still offered")
 		}
 		r := k.Record(id, kindTestHappen)
 		r.Key, r.RV, r.N, r.Detail, r.Obj = "default/a", 3, 4, "x", f
@@ -83,7 +83,7 @@ func TestKernelStep(t *testing.T) {
 	}
 	k.Offer(id, kindTestAct, 7)
 	if k.Seed() != 5 || k.Hash() != 99 || k.Steps() != 0 || k.Elapsed() != 0 {
-		t.Error("a kernel that has not started yet must say so")
+		t.Error("a new kernel must report step 0 and its start hash")
 	}
 	run(t, k, 2)
 	if k.Step() || k.Err() != nil {
@@ -169,7 +169,7 @@ func TestEveryPartOfAStepIsHashed(t *testing.T) {
 		with("kind", func(v *variant) { v.kind = kindTestLine }),
 		with("target", func(v *variant) { v.target = 1 }),
 		with("time", func(v *variant) { v.early = 1 }),
-		with("one record more", func(v *variant) { v.extra = 1 }),
+		with("an extra record", func(v *variant) { v.extra = 1 }),
 		with("a draw", func(v *variant) { v.draws = 1 }),
 		with("as many draws as a record is long", func(v *variant) { v.draws = 6 }),
 		with("key", text("a", "")),
@@ -193,20 +193,20 @@ func TestEveryPartOfAStepIsHashed(t *testing.T) {
 	}
 }
 
-func TestWhatHappensOutsideOfAStepPanics(t *testing.T) {
+func TestEmitAndDrawOutsideAStepPanic(t *testing.T) {
 	k := NewKernel(Options{Strategy: NewFIFO()})
 	id := k.Register(&fake{name: "a"})
 	emit := func() { k.Emit(k.Record(id, kindTestHappen)) }
 	draw := func() { k.Stream("jitter").Uint64() }
 	for range 2 { // before the first step, and between steps
-		mustPanic(t, `sim: record "test-happened" of a is emitted outside of a step`, emit)
-		mustPanic(t, "sim: a recorded stream is drawn from outside of a step", draw)
+		mustPanic(t, `sim: record "test-happened" of a is emitted outside a step`, emit)
+		mustPanic(t, "sim: a recorded stream was used outside a step", draw)
 		k.Offer(id, kindTestAct, 0)
 		run(t, k, 1)
 	}
 }
 
-// picker picks what it is told.
+// picker picks a given choice.
 type picker struct {
 	choice Choice
 	err    error
@@ -215,7 +215,7 @@ type picker struct {
 func (*picker) Name() string                          { return "picker" }
 func (p *picker) Pick(*Ready, uint64) (Choice, error) { return p.choice, p.err }
 
-func TestStrategyThatPicksWhatIsNotEnabled(t *testing.T) {
+func TestStrategyPicksADisabledChoice(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		pick func(k *Kernel, c Choice) Choice
@@ -229,13 +229,13 @@ func TestStrategyThatPicksWhatIsNotEnabled(t *testing.T) {
 		{"no such kind", func(_ *Kernel, c Choice) Choice { c.Kind = 65535; return c }, "a kind(65535) target=3 seq=1, which is not enabled"},
 		{"a record's kind", func(_ *Kernel, c Choice) Choice { c.Kind = kindTestHappen; return c }, "which is not enabled"},
 		{"nothing", func(*Kernel, Choice) Choice { return Choice{} }, "which is not enabled"},
-		{"time without a timer", func(k *Kernel, _ Choice) Choice { return k.Ready().Advance }, "clock advance target=0 seq=1, but time may not be advanced"},
+		{"time without a timer", func(k *Kernel, _ Choice) Choice { return k.Ready().Advance }, "clock advance target=0 seq=1, but time must not be advanced now"},
 		{"another advance", func(k *Kernel, _ Choice) Choice {
 			k.Clock().LimitTo(time.Second)
 			c := k.Ready().Advance
 			c.Seq++
 			return c
-		}, "clock advance target=0 seq=2, but time may not be advanced"},
+		}, "clock advance target=0 seq=2, but time must not be advanced now"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := &picker{}
@@ -312,8 +312,8 @@ func TestMistakesInTheProgram(t *testing.T) {
 	mustPanic(t, `"advance" is not a kind that can be offered`, func() { k.Offer(id, kindAdvance, 0) })
 	mustPanic(t, `"kind(65535)" is not a kind that can be offered`, func() { k.Offer(id, 65535, 0) })
 	mustPanic(t, `kind "test-act" is registered twice, with classes 0 and 2`, func() { RegisterKind("test-act", ClassFault) })
-	mustPanic(t, `"" cannot be the name of a kind`, func() { RegisterKind("", ClassFault) })
-	mustPanic(t, `"\xff" cannot be the name of a kind`, func() { RegisterKind("\xff", ClassFault) })
+	mustPanic(t, `"" is not a valid name for a kind`, func() { RegisterKind("", ClassFault) })
+	mustPanic(t, `"\xff" is not a valid name for a kind`, func() { RegisterKind("\xff", ClassFault) })
 	mustPanic(t, "needs a strategy", func() { NewKernel(Options{}) })
 }
 
@@ -325,10 +325,10 @@ func TestNames(t *testing.T) {
 		t.Errorf("KindByName = %v %v", k, ok)
 	}
 	if _, ok := KindByName("no such kind"); ok {
-		t.Error("a kind that nobody registered was found")
+		t.Error("an unregistered kind was found")
 	}
 	if Kind(65535).Class() != ClassRecord || Kind(65535).String() != "kind(65535)" {
-		t.Error("a kind that nobody registered must still print")
+		t.Error("an unregistered kind must still print")
 	}
 	k := NewKernel(Options{Strategy: NewFIFO()})
 	id := k.Register(&fake{name: "a"})
@@ -336,15 +336,15 @@ func TestNames(t *testing.T) {
 		t.Errorf("ActorByName = %v %v", got, ok)
 	}
 	if _, ok := k.ActorByName("b"); ok {
-		t.Error("an actor that nobody registered was found")
+		t.Error("an unregistered actor was found")
 	}
 	odd := k.Register(&fake{name: "a\xff"})
 	if got, ok := k.ActorByName("a\ufffd"); !ok || got != odd {
-		t.Error("a name that is not UTF-8 must be the one that a trace can hold")
+		t.Error("a name that is not UTF-8 must become one that a trace can represent")
 	}
 }
 
-// A kind that is registered after a kernel has been made can be used with it.
+// A kernel can use kinds that are registered after it was created.
 func TestKindRegisteredLate(t *testing.T) {
 	k := NewKernel(Options{Strategy: NewFIFO()})
 	id := k.Register(&fake{name: "a"})

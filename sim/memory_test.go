@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// In the steady state a step allocates nothing, with whatever strategy, and nothing to speak of when it is traced.
+// In the steady state a step does not allocate, whatever the strategy, and hardly at all when traced.
 func TestStepsDoNotAllocate(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -30,7 +30,7 @@ func TestStepsDoNotAllocate(t *testing.T) {
 				}
 				k.Observe(w)
 			}
-			run(t, k, 10000) // buffers grow to their size
+			run(t, k, 10000) // buffers grow to their final size
 			const batch = 1000
 			if got := testing.AllocsPerRun(20, func() { run(t, k, batch) }); got/batch > 0 {
 				t.Errorf("%v allocations per step", got/batch)
@@ -39,7 +39,7 @@ func TestStepsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// A draw that is recorded allocates nothing either.
+// A recorded draw does not allocate either.
 func TestDrawsDoNotAllocate(t *testing.T) {
 	k := NewKernel(Options{Strategy: NewFIFO()})
 	s := k.Stream("s")
@@ -58,7 +58,7 @@ func TestDrawsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// A run of a million steps holds no more memory than one of a thousand: nobody keeps its records.
+// A run of a million steps uses no more memory than one of a thousand: records are not retained.
 func TestLongRunHoldsNoRecords(t *testing.T) {
 	steps := 1_000_000
 	if testing.Short() {
@@ -92,7 +92,7 @@ func heapInUse() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// Reading a trace holds one step of it, not the file.
+// Reading a trace holds one step in memory, not the file.
 func TestTraceReaderHoldsOneStep(t *testing.T) {
 	in, out := io.Pipe()
 	const steps = 200_000

@@ -2,30 +2,30 @@ package sim
 
 import "math/bits"
 
-// paces makes some actors slow for a while: an even chance for all, step after step, never lets a queue fill up or a
-// handler fall behind while the network goes through a whole outage, and that is where the bugs are. A run is cut into
-// phases; in each, an actor is picked readily, or 4 to 1024 times less readily than the others. Time has a pace too.
+// paces makes some actors slow for a while: equal odds at every step never let a queue fill up or a handler fall behind
+// during a whole network outage, and that is where the bugs are. A run is cut into phases; in each, an actor runs at full
+// pace, or is 4 to 1024 times less likely to be picked than the others. Time has a pace too.
 //
-// Paces are computed from seed, phase and actor, not drawn, so that they do not depend on which actors there are.
+// Paces are computed from seed, phase and actor, not drawn, so that they do not depend on which actors exist.
 type paces struct {
 	seed  uint64
 	phase uint64
-	picks uint64 // made so far; faults do not count, so that they shift nothing
-	until uint64 // how many picks there are when the next phase begins
-	even  bool   // all alike, for ever
+	picks uint64 // made so far; faults do not count, so that they shift no phase
+	until uint64 // the value of picks at which the next phase begins
+	even  bool   // all actors are equally fast throughout the run
 }
 
-// The exponents of two by which an actor, or time, is slowed down in a phase.
+// The powers of two by which an actor, or time, is slowed down in a phase.
 var (
 	actorPaces = [16]uint8{0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 4, 4, 6, 8, 10}
 	timePaces  = [8]uint8{3, 5, 6, 6, 6, 7, 7, 8}
 )
 
-// evenPace is time's while actors are all alike.
+// evenPace is the pace of time while all actors are equally fast.
 const evenPace = 6
 
 func newPaces(seed uint64) paces {
-	// A quarter of all runs has no slow actor: what needs none is found sooner there.
+	// A quarter of all runs has no slow actor: bugs that need none are found sooner there.
 	return paces{seed: mix(seed, 0x70616365), even: mix(seed, 0x6576656e)&3 == 0}
 }
 
@@ -34,7 +34,7 @@ func mix(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-// next turns to the phase of the next pick. Phases are 16 to 527 picks long.
+// next moves to the phase of the next pick. Phases are 16 to 527 picks long.
 func (p *paces) next() {
 	p.picks++
 	for p.picks >= p.until {
@@ -57,10 +57,11 @@ func (p *paces) ofTime() uint8 {
 	return timePaces[mix(p.seed+p.phase, 0x74696d65)>>7&7]
 }
 
-// maxTries bounds how often a pick is refused for being slow. Where all that is enabled is slow, the last one drawn is taken.
+// maxTries bounds how often a draw is rejected for being slow. When every enabled action is slow, the last one drawn is
+// taken.
 const maxTries = 64
 
-// pick draws among the actions and, if time may pass, time; the slower, the less often.
+// pick draws among the actions and, if time may pass, time; the slower one is, the less likely it is picked.
 func (p *paces) pick(r *Ready, s *Stream) Choice {
 	p.next()
 	n := len(r.Actions)

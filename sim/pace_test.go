@@ -2,7 +2,7 @@ package sim
 
 import "testing"
 
-// In every phase some actors are slow and others are not, and who is changes: each gets its turn at both.
+// In every phase some actors are slow and others are not, and each takes its turn at both.
 func TestPacesMakeActorsSlowForAWhile(t *testing.T) {
 	const actors, steps = 4, 100_000
 	k := NewKernel(Options{Strategy: NewRandom(unevenSeed(t), nil)})
@@ -25,11 +25,11 @@ func TestPacesMakeActorsSlowForAWhile(t *testing.T) {
 	run(t, k, steps)
 	for i := range actors {
 		if count[i] < steps/actors/4 {
-			t.Errorf("actor %d had %d of %d steps: being slow must pass", i, count[i], steps)
+			t.Errorf("actor %d had %d of %d steps: slowness must end", i, count[i], steps)
 		}
-		// With an even chance for all a gap of 60 steps comes once in 30 million.
+		// With equal odds a gap of 60 steps occurs once in 30 million.
 		if longest[i] < 60 {
-			t.Errorf("actor %d never waited longer than %d steps: nobody is slow", i, longest[i])
+			t.Errorf("actor %d never waited longer than %d steps: no actor is slow", i, longest[i])
 		}
 	}
 }
@@ -41,7 +41,7 @@ func unevenSeed(t *testing.T) uint64 {
 			return seed
 		}
 	}
-	t.Fatal("a hundred seeds make everybody alike")
+	t.Fatal("all of a hundred seeds are even")
 	return 0
 }
 
@@ -56,7 +56,7 @@ func TestAQuarterOfTheRunsIsEven(t *testing.T) {
 	about(t, "an even run", even, n/4)
 }
 
-// Where all that is enabled is slow, something is picked all the same.
+// Something is picked even if every enabled action is slow.
 func TestPacesNeverStall(t *testing.T) {
 	s := NewRandom(unevenSeed(t), nil)
 	k := NewKernel(Options{Strategy: s})
@@ -87,6 +87,6 @@ func TestPhases(t *testing.T) {
 		last = step
 	}
 	if len(lengths) < 100 {
-		t.Errorf("phases have %d different lengths only", len(lengths))
+		t.Errorf("phases have only %d different lengths", len(lengths))
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Stream is one source of random numbers. Streams are split by concern (backoff jitter, watch timeouts, each kind of fault,
-// the schedule), so that one draw more in one does not shift the others.
+// A Stream is one source of random numbers. Streams are split by concern (backoff jitter, watch timeouts, each kind of
+// fault, the schedule), so that an extra draw from one does not shift the others.
 //
-// What a recorded stream draws goes to the trace, and a replay takes it from there: a trace never depends on a random
-// number again. The streams of strategies are not recorded, because their picks are.
+// Draws from a recorded stream go into the trace, and a replay takes them from there instead of drawing. The streams of
+// strategies are not recorded, because their picks are.
 type Stream struct {
 	kernel *Kernel // nil: not recorded
 	pcg    *rand.PCG
@@ -25,7 +25,7 @@ func newPCG(seed uint64, name string) *rand.PCG {
 // numbers on every machine.
 func NewStream(seed uint64, name string) *Stream { return &Stream{pcg: newPCG(seed, name)} }
 
-// Uint64 draws 64 random bits.
+// Uint64 returns 64 random bits.
 func (s *Stream) Uint64() uint64 {
 	if s.kernel == nil {
 		return s.pcg.Uint64()
@@ -33,20 +33,20 @@ func (s *Stream) Uint64() uint64 {
 	return s.kernel.draw(s.pcg)
 }
 
-// Float64 draws a number in [0,1).
+// Float64 returns a number in [0,1).
 func (s *Stream) Float64() float64 { return float64(s.Uint64()>>11) / (1 << 53) }
 
-// IntN draws a number in [0,n). It panics if n is not positive.
+// IntN returns a number in [0,n). It panics if n is not positive.
 func (s *Stream) IntN(n int) int {
 	if n <= 0 {
 		panic("sim: IntN needs a positive number")
 	}
-	// The bias of one multiplication is below 2^-32 for any n that occurs here, and a fixed count of draws is worth more.
+	// The bias of one multiplication is below 2^-32 for any n that occurs here; always drawing once is worth more.
 	hi, _ := bits.Mul64(s.Uint64(), uint64(n))
 	return int(hi)
 }
 
-// Chance is true with probability p.
+// Chance reports true with probability p.
 func (s *Stream) Chance(p float64) bool { return s.Float64() < p }
 
 // SourceSeed is the seed of a math/rand source for a run's seed. The sources of neighbouring seeds have nothing in common.

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The numbers of a stream are part of what a seed means: they may not change from one version or machine to another.
+// The numbers of a stream are part of the meaning of a seed: they must not change between versions or machines.
 func TestStreamIsThatOfItsSeedAndName(t *testing.T) {
 	take := func(s *Stream) []uint64 {
 		var v []uint64
@@ -20,12 +20,12 @@ func TestStreamIsThatOfItsSeedAndName(t *testing.T) {
 		t.Errorf("stream (1, schedule) = %#x, want %#x", got, golden)
 	}
 	if slices.Equal(take(NewStream(2, "schedule")), golden) || slices.Equal(take(NewStream(1, "backoff")), golden) {
-		t.Error("another seed or another name must give other numbers")
+		t.Error("another seed or another name must give different numbers")
 	}
 }
 
 func TestRecordedStreamsAreSplitAndRecorded(t *testing.T) {
-	// More draws from one stream must not shift the other's numbers.
+	// Extra draws from one stream must not shift the other's numbers.
 	other := func(more int) (numbers, draws []uint64) {
 		k := NewKernel(Options{Seed: 3, Strategy: NewFIFO()})
 		seen := &recorder{}
@@ -48,11 +48,11 @@ func TestRecordedStreamsAreSplitAndRecorded(t *testing.T) {
 	}
 	alone, draws := other(0)
 	if !slices.Equal(draws, alone) {
-		t.Errorf("recorded draws %x, drawn were %x", draws, alone)
+		t.Errorf("recorded draws %x, want %x", draws, alone)
 	}
 	beside, draws := other(5)
 	if !slices.Equal(beside, alone) {
-		t.Errorf("numbers %x, without the other stream's draws %x", beside, alone)
+		t.Errorf("got %x, but %x without the other stream's draws", beside, alone)
 	}
 	if len(draws) != 18 {
 		t.Errorf("%d draws are recorded, want 18", len(draws))
@@ -77,7 +77,7 @@ func TestStreamNumbersAreInRange(t *testing.T) {
 			chance++
 		}
 		if s.Chance(0) || !s.Chance(1) {
-			t.Fatal("Chance(0) is never, Chance(1) always")
+			t.Fatal("Chance(0) must be false and Chance(1) true")
 		}
 	}
 	for i, c := range count {
@@ -86,7 +86,7 @@ func TestStreamNumbersAreInRange(t *testing.T) {
 		}
 	}
 	if math.Abs(float64(chance)-n/4) > 5*math.Sqrt(n*3/16) {
-		t.Errorf("Chance(0.25) came true %d times in %d", chance, n)
+		t.Errorf("Chance(0.25) was true %d times in %d", chance, n)
 	}
 	for range 100 {
 		if v := s.IntN(math.MaxInt); v < 0 {

@@ -1,29 +1,29 @@
 package sim
 
-// Offer is a choice in the ready set, and when it came there.
+// An Offer is a choice in the ready set, and when it was offered.
 type Offer struct {
 	Choice
-	// Stamp counts offers over all actors: the smaller the older. Scripts' choices have stamp 0, so they are oldest.
+	// Stamp counts offers over all actors: smaller is older. Scripts' choices have stamp 0, so they are the oldest.
 	Stamp uint64
 }
 
-// Ready is the ready set: what may happen next, in canonical order. Strategies read it; they may not change it.
+// Ready is the ready set: the choices that may happen next, in canonical order. Strategies must not change it.
 type Ready struct {
 	// Actions are the choices of the classes action and script, Faults those of the class fault.
 	Actions, Faults []Offer
-	// FaultKinds are the kinds of Faults, each with how many there are, in the order of their names.
+	// FaultKinds are the kinds of Faults with their counts, in order of name.
 	FaultKinds []FaultKind
-	// Time tells whether the clock may be advanced.
+	// Time reports whether the clock may be advanced.
 	Time bool
-	// Advance is the choice that does it.
+	// Advance is the choice that advances it.
 	Advance Choice
 
 	ages  ages
-	all   []Offer // the memory that Actions is in, from its beginning
-	front int     // how much of it is unused before Actions
+	all   []Offer // the backing array of Actions
+	front int     // number of unused elements before Actions
 }
 
-// FaultKind is a kind of fault of which at least one is enabled.
+// A FaultKind is a kind with at least one enabled fault.
 type FaultKind struct {
 	Kind  Kind
 	Count int
@@ -51,7 +51,8 @@ func (r *Ready) removeFault(c Choice, kinds []kindInfo) (ok bool) {
 	return true
 }
 
-// faultKind is where kind is among FaultKinds, or belongs. Names decide, since the numbers of kinds differ between programs.
+// faultKind returns the index at which kind is, or belongs, in FaultKinds. They are ordered by name, because the numbers of
+// kinds differ between programs.
 func (r *Ready) faultKind(kind Kind, kinds []kindInfo) int {
 	for i, f := range r.FaultKinds {
 		if f.Kind == kind || kinds[f.Kind].name > kinds[kind].name {
@@ -62,7 +63,7 @@ func (r *Ready) faultKind(kind Kind, kinds []kindInfo) int {
 }
 
 func search(set []Offer, order uint64) int {
-	// New offers of the actor with the highest id, the common case, go to the end.
+	// The common case: a new offer of the actor with the highest id goes to the end.
 	if n := len(set); n == 0 || set[n-1].order() < order {
 		return n
 	}
@@ -78,7 +79,7 @@ func search(set []Offer, order uint64) int {
 	return lo
 }
 
-// addAction puts o where it belongs among the actions.
+// addAction inserts o into the actions.
 func (r *Ready) addAction(o Offer) {
 	if r.ages.kept {
 		r.ages.add(o)
@@ -92,7 +93,7 @@ func (r *Ready) addAction(o Offer) {
 	}
 }
 
-// removeAction takes out the action at i.
+// removeAction removes the action at i.
 func (r *Ready) removeAction(i int) {
 	if r.ages.kept {
 		r.ages.remove(r.Actions[i])
@@ -116,7 +117,7 @@ func insert(set []Offer, o Offer) []Offer {
 	return set
 }
 
-// remove takes c out of the set. A choice is found by actor and sequence; the rest of it must agree.
+// remove removes c from the set. A choice is found by actor and sequence; its other fields must agree.
 func remove(set []Offer, c Choice) ([]Offer, bool) {
 	i := find(set, c)
 	if i < 0 {
@@ -126,7 +127,7 @@ func remove(set []Offer, c Choice) ([]Offer, bool) {
 	return set[:len(set)-1], true
 }
 
-// find is the place of c in the set, -1 if it is not there.
+// find returns the index of c in the set, or -1.
 func find(set []Offer, c Choice) int {
 	if i := search(set, c.order()); i < len(set) && set[i].Choice == c {
 		return i
@@ -134,10 +135,10 @@ func find(set []Offer, c Choice) int {
 	return -1
 }
 
-// shortShift is up to how many offers are moved one by one: what a ready set usually has costs less than a call of memmove.
+// shortShift is the largest number of offers that are moved one by one: for a typical ready set that is cheaper than memmove.
 const shortShift = 8
 
-// sink brings the last offer to its place among the others, which are in order.
+// sink moves the last offer to its place among the others, which are sorted.
 func sink(set []Offer) {
 	last := len(set) - 1
 	o := set[last]
@@ -154,7 +155,7 @@ func sink(set []Offer) {
 	set[i] = o
 }
 
-// closeGap moves all but the first by one place, over the first.
+// closeGap moves all offers but the first down by one, overwriting the first.
 func closeGap(set []Offer) {
 	if len(set) > shortShift {
 		copy(set, set[1:])
@@ -165,7 +166,7 @@ func closeGap(set []Offer) {
 	}
 }
 
-// oldest is the place of the oldest action, -1 if there is none. Of several that are equally old it is the first.
+// oldest returns the index of the oldest action, the first among equals, or -1 if there is none.
 func oldest(set []Offer) int {
 	if len(set) < 2 {
 		return len(set) - 1

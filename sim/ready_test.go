@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The ready set holds what was offered and not withdrawn, in the order of actor and sequence, and counts faults by kind, as
-// a map that is sorted when it is looked at does.
+// The ready set agrees with a map that is sorted on every read: it holds the choices offered and not withdrawn, in the order
+// of actor and sequence, and counts faults by kind.
 func TestReadySetAgainstASortedMap(t *testing.T) {
 	kinds := []Kind{kindTestAct, kindTestLine, kindTestDrop, kindTestStall}
 	rapid.Check(t, func(t *rapid.T) {
@@ -36,7 +36,7 @@ func TestReadySetAgainstASortedMap(t *testing.T) {
 				delete(model, c)
 				gone = append(gone, c)
 			},
-			"withdraw what is not there": func(t *rapid.T) {
+			"withdraw a choice not offered": func(t *rapid.T) {
 				c := rapid.SampledFrom(gone).Draw(t, "choice")
 				if rapid.Bool().Draw(t, "other target") && len(model) > 0 {
 					c = sorted(model)[0]

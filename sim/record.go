@@ -2,23 +2,23 @@ package sim
 
 import "time"
 
-// Record is one observed line of a run. It is passed by pointer and valid only during the call: an observer that keeps
-// one copies it.
+// A Record is one observed event of a run. It is passed by pointer and valid only during the call: an observer that keeps
+// one must copy it.
 type Record struct {
-	Step   uint64        // the step it was emitted in, from 1; 0 is the setting up
+	Step   uint64        // the step it was emitted in, from 1; 0 during setup
 	At     time.Duration // virtual time since the start of the run
 	Actor  ActorID       // who emitted it
-	Kind   Kind          // what it tells
+	Kind   Kind          // what it reports
 	Key    string        // the object's key, if it is about one
 	RV     int64         // a revision, if it is about one
-	N      int64         // a number whose meaning belongs to the kind (a count, a request, a delay in ns)
+	N      int64         // a number whose meaning depends on the kind (a count, a request, a delay in ns)
 	Detail string        // a word or a sentence, stable between runs
 
-	// Obj and Old are the objects that it is about, for observers in the same process. They are in no trace.
+	// Obj and Old are the objects it is about, for observers in the same process. They are not in the trace.
 	Obj, Old any
 }
 
-// StepInfo is what an observer learns when a step is over.
+// StepInfo describes a completed step to an observer.
 type StepInfo struct {
 	Step   uint64
 	At     time.Duration
@@ -27,10 +27,10 @@ type StepInfo struct {
 	Hash   uint64   // the chained hash up to and including this step
 }
 
-// Observer sees a run as it happens.
+// An Observer sees a run as it happens.
 type Observer interface {
 	// Record is called for every record, in order.
 	Record(r *Record)
-	// StepEnd is called after each step, when its choice has been applied.
+	// StepEnd is called after each step, once its choice has been applied.
 	StepEnd(s *StepInfo)
 }

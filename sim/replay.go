@@ -7,31 +7,31 @@ import (
 	"time"
 )
 
-// Replay is the strategy `replay`: it picks what a trace says, supplies the random numbers that the trace recorded, and
-// compares every record with the trace. Give it to Options as Strategy and as Tape, and add it as an observer.
+// Replay is the strategy `replay`: it picks what the trace picked, supplies the recorded random numbers, and compares every
+// record with the trace. Pass it to Options as Strategy and as Tape, and add it as an observer.
 type Replay struct {
 	r      *TraceReader
 	k      *Kernel
 	cur    *TraceStep
-	seen   int        // records of cur that were matched
-	ahead  *TraceStep // the step after cur, if Finish had to look
+	seen   int        // number of records of cur matched so far
+	ahead  *TraceStep // the step after cur, if Finish has read it
 	failed error
 }
 
-// NewReplay returns the strategy that repeats the trace that r is about to read.
+// NewReplay returns a strategy that repeats the trace in r.
 func NewReplay(r *TraceReader) *Replay { return &Replay{r: r} }
 
-// Bind tells the replay which kernel it drives: names in the trace are looked up there.
+// Bind sets the kernel that the replay drives, in which it looks up the names in the trace.
 func (p *Replay) Bind(k *Kernel) { p.k = k }
 
-// Name is "replay".
+// Name returns "replay".
 func (*Replay) Name() string { return "replay" }
 
-// Done tells whether the whole trace was played, to its end line.
+// Done reports whether the whole trace was played, to its end line.
 func (p *Replay) Done() bool { return p.Finish() == nil }
 
-// Finish says, when the run is over, why it is not what the trace says: it diverged, the trace goes on (both a
-// *DivergedError), or the rest of the file is damaged (a *TraceError). It is nil if the whole trace was played.
+// Finish returns, once the run is over, how it differs from the trace: it diverged or the trace continues (both a
+// *DivergedError), or the rest of the file is damaged (a *TraceError). It returns nil if the whole trace was played.
 func (p *Replay) Finish() error {
 	if p.failed != nil {
 		return p.failed
@@ -44,10 +44,10 @@ func (p *Replay) Finish() error {
 		return err
 	}
 	p.ahead = s
-	return &DivergedError{Step: s.Step, Why: fmt.Sprintf("the run is over, the trace goes on with %s %s target=%d seq=%d", s.Actor, s.Kind, s.Target, s.Seq)}
+	return &DivergedError{Step: s.Step, Why: fmt.Sprintf("the run is over, but the trace continues with %s %s target=%d seq=%d", s.Actor, s.Kind, s.Target, s.Seq)}
 }
 
-// next is the trace's next step.
+// next returns the trace's next step.
 func (p *Replay) next() (*TraceStep, error) {
 	if s := p.ahead; s != nil {
 		p.ahead = nil
@@ -59,7 +59,7 @@ func (p *Replay) next() (*TraceStep, error) {
 // Pick implements Strategy.
 func (p *Replay) Pick(r *Ready, step uint64) (Choice, error) {
 	if p.k == nil {
-		return Choice{}, errors.New("sim: a replay must be told its kernel with Bind before the first step")
+		return Choice{}, errors.New("sim: a replay needs a call of Bind before the first step")
 	}
 	s, err := p.next()
 	if err == io.EOF {
@@ -70,7 +70,7 @@ func (p *Replay) Pick(r *Ready, step uint64) (Choice, error) {
 	}
 	p.cur, p.seen = s, 0
 	if at := p.k.Elapsed(); int64(at) != s.At {
-		return Choice{}, p.diverged("the clock stands at %v, in the trace at %v", at, time.Duration(s.At))
+		return Choice{}, p.diverged("the clock is at %v, in the trace at %v", at, time.Duration(s.At))
 	}
 	return p.resolve(r, s)
 }
@@ -78,12 +78,12 @@ func (p *Replay) Pick(r *Ready, step uint64) (Choice, error) {
 func (p *Replay) resolve(r *Ready, s *TraceStep) (Choice, error) {
 	id, ok := p.k.ActorByName(s.Actor)
 	if !ok {
-		return Choice{}, p.diverged("the trace picks %s of actor %q, which this run does not have (yet); its actors are: %s",
+		return Choice{}, p.diverged("the trace picks %s of actor %q, which this run does not have (yet); it has: %s",
 			s.Kind, s.Actor, p.actors())
 	}
 	kind, ok := KindByName(s.Kind)
 	if !ok {
-		return Choice{}, p.diverged("the trace picks %q of %s, a kind of choice that this informersim does not know", s.Kind, s.Actor)
+		return Choice{}, p.diverged("the trace picks %q of %s, a kind of choice unknown to this informersim", s.Kind, s.Actor)
 	}
 	want := Choice{Actor: id, Kind: kind, Target: s.Target, Seq: s.Seq}
 	if r.Time && want == r.Advance {
@@ -94,7 +94,7 @@ func (p *Replay) resolve(r *Ready, s *TraceStep) (Choice, error) {
 			return want, nil
 		}
 	}
-	return Choice{}, p.diverged("the trace picks %s, which is not enabled here; enabled are: %s", p.k.Describe(want), p.enabled(r))
+	return Choice{}, p.diverged("the trace picks %s, which is not enabled; enabled are: %s", p.k.Describe(want), p.enabled(r))
 }
 
 // actors lists the names of the run's actors, as many as fit a message.
@@ -120,7 +120,7 @@ func (p *Replay) enabled(r *Ready) string {
 	return l.String()
 }
 
-// shortList joins items with semicolons until the text is long enough for a message.
+// shortList joins items with semicolons, up to the length of a readable message.
 type shortList struct {
 	text string
 	more int
@@ -184,14 +184,14 @@ func (p *Replay) StepEnd(s *StepInfo) {
 	case len(s.Draws) != len(p.cur.draws):
 		p.diverged("the run draws %d random numbers, the trace has %d", len(s.Draws), len(p.cur.draws))
 	case FormatHash(s.Hash) != p.cur.Hash:
-		p.diverged("the hash is %s, in the trace %s, though the step agrees: the run was not started from the trace's header", FormatHash(s.Hash), p.cur.Hash)
+		p.diverged("the hash is %s, in the trace %s, although the step agrees: the run was not started from the trace's header", FormatHash(s.Hash), p.cur.Hash)
 	}
 	if p.failed != nil {
 		p.k.Fail(p.failed)
 	}
 }
 
-// diverged notes what differs first, and returns it.
+// diverged records the first difference and returns it.
 func (p *Replay) diverged(format string, args ...any) error {
 	if p.failed == nil {
 		p.failed = &DivergedError{Step: p.cur.Step, Why: fmt.Sprintf(format, args...)}

@@ -26,7 +26,7 @@ func replayOf(tb failer, file []byte, names ...string) (*Replay, *Kernel, []*toy
 	return p, k, toys
 }
 
-// A replay, which knows nothing of the seed, repeats the run: same hash, same bytes.
+// A replay does not know the seed and still repeats the run: same hash, same bytes.
 func TestReplayRepeatsTheRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := Header{Scenario: "toy", Seed: rapid.Uint64().Draw(t, "seed")}
@@ -57,7 +57,7 @@ func TestReplayRepeatsTheRun(t *testing.T) {
 	})
 }
 
-// script is a world of one actor whose three steps do what it is told.
+// script is a world of one actor whose three steps run the given functions.
 type script struct {
 	name  string
 	steps [3]func(k *Kernel, s *Stream, id ActorID)
@@ -131,18 +131,18 @@ func TestReplaySaysWhereARunDiverges(t *testing.T) {
 		want          string
 	}{
 		{"actor missing", world(nothing), script{name: "b", steps: world(nothing).steps}, 1,
-			`the trace picks test-act of actor "a", which this run does not have (yet); its actors are: clock; b`},
+			`the trace picks test-act of actor "a", which this run does not have (yet); it has: clock; b`},
 		{"choice not enabled", world(offer), world(func(k *Kernel, s *Stream, id ActorID) { offer(k, s, id); offer(k, s, id) }), 3,
-			"the trace picks a test-act target=2 seq=4, which is not enabled here; enabled are: a test-act target=2 seq=5; a test-drop target=5 seq=3; a test-drop target=5 seq=4"},
+			"the trace picks a test-act target=2 seq=4, which is not enabled; enabled are: a test-act target=2 seq=5; a test-drop target=5 seq=3; a test-drop target=5 seq=4"},
 		{"time may not pass", world(timer(time.Second)), world(nothing), 4,
-			"the trace picks clock advance target=0 seq=1, which is not enabled here; enabled are: nothing"},
+			"the trace picks clock advance target=0 seq=1, which is not enabled; enabled are: nothing"},
 		{"record differs in key", world(emit("k", 1)), world(emit("l", 1)), 2,
 			"the run emits\n  a test-happened t=0s key=\"l\" rv=1 n=0 \"\"\nthe trace has\n  a test-happened t=0s key=\"k\" rv=1 n=0 \"\""},
 		{"record differs in rv", world(emit("k", 1)), world(emit("k", 2)), 2, "the run emits\n  a test-happened t=0s key=\"k\" rv=2"},
 		{"record missing", world(emit("k", 1)), world(nothing), 2, "the run lacks the record\n  a test-happened t=0s key=\"k\" rv=1 n=0 \"\""},
 		{"record extra", world(nothing), world(emit("k", 1)), 2, "the run emits one record more than the trace:\n  a test-happened t=0s key=\"k\" rv=1 n=0 \"\""},
-		{"draw missing", world(draw(1)), world(draw(3)), 2, "the run draws random number 2 of this step, which the trace does not have"},
-		{"draw where there is none", world(nothing), world(draw(1)), 2, "the run draws random number 1 of this step, which the trace does not have"},
+		{"draw missing", world(draw(1)), world(draw(3)), 2, "the run draws random number 2 of this step, but the trace does not have it"},
+		{"draw where there is none", world(nothing), world(draw(1)), 2, "the run draws random number 1 of this step, but the trace does not have it"},
 		{"draw too many", world(draw(3)), world(draw(1)), 2, "the run draws 1 random numbers, the trace has 3"},
 		{"clock differs", world(timer(time.Second)), world(timer(2 * time.Second)), 5, ""},
 	} {
@@ -154,7 +154,7 @@ func TestReplaySaysWhereARunDiverges(t *testing.T) {
 					}
 				}
 				test.traced, test.rerun = world(again(time.Second)), world(again(2*time.Second))
-				test.want = "the clock stands at 2s, in the trace at 1s"
+				test.want = "the clock is at 2s, in the trace at 1s"
 			}
 			r, err := NewTraceReader("t.trace.jsonl", bytes.NewReader(test.traced.trace(t)))
 			if err != nil {
@@ -171,22 +171,22 @@ func TestReplaySaysWhereARunDiverges(t *testing.T) {
 				t.Errorf("got  %v\nwant step %d: %s", k.Err(), test.step, test.want)
 			}
 			if p.Done() || p.Finish() == nil {
-				t.Error("a replay that diverged is not done")
+				t.Error("Done reports true after a divergence")
 			}
 			if k.Step() {
-				t.Error("the run goes on")
+				t.Error("the run continues")
 			}
 		})
 	}
 }
 
-// A replay that is stopped early says what the trace has left; looking does not lose a step.
+// A replay that is stopped early reports the next step of the trace, without consuming it.
 func TestReplayThatEndsBeforeItsTrace(t *testing.T) {
 	file, _, first := writeTrace(t, Header{Seed: 4}, 30, "a", "b")
 	p, k, _ := replayOf(t, file, "a", "b")
 	for step := uint64(1); step <= 30; step++ {
 		var d *DivergedError
-		if err := p.Finish(); !errors.As(err, &d) || d.Step != step || !strings.Contains(err.Error(), "the run is over, the trace goes on with ") || p.Done() {
+		if err := p.Finish(); !errors.As(err, &d) || d.Step != step || !strings.Contains(err.Error(), "the run is over, but the trace continues with ") || p.Done() {
 			t.Fatalf("before step %d: Finish = %v", step, err)
 		}
 		run(t, k, 1)
@@ -198,7 +198,7 @@ func TestReplayThatEndsBeforeItsTrace(t *testing.T) {
 		t.Errorf("after the end of the trace: %v", k.Err())
 	}
 
-	// What is left of a damaged trace is named with its line.
+	// Damage in the rest of the trace is reported with its line.
 	p, k, _ = replayOf(t, file[:bytes.Index(file, []byte(`{"end":`))], "a", "b")
 	run(t, k, 30)
 	var te *TraceError
@@ -238,7 +238,7 @@ func TestReplayOfAnUnknownKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A trace of a build that knew more kinds, its hashes made to fit.
+	// A trace of a build that knew more kinds, with matching hashes.
 	head := bytes.SplitAfter(file, []byte("\n"))[0]
 	s := steps[0]
 	s.Kind = "of-a-newer-build"
@@ -257,12 +257,12 @@ func TestReplayOfAnUnknownKind(t *testing.T) {
 	}
 	fmt.Fprintf(&b, `{"end":"pass","steps":1,"hash":%q}`+"\n", h)
 	_, k, _ := replayOf(t, []byte(b.String()), "a")
-	if k.Step() || !strings.Contains(fmt.Sprint(k.Err()), `step 1: the trace picks "of-a-newer-build" of a, a kind of choice that this informersim does not know`) {
+	if k.Step() || !strings.Contains(fmt.Sprint(k.Err()), `step 1: the trace picks "of-a-newer-build" of a, a kind of choice unknown to this informersim`) {
 		t.Errorf("error %v", k.Err())
 	}
 }
 
-// A trace that turns out to be damaged ends the replay with the place in the file, at the step before it.
+// Damage in a trace ends the replay at the step before it, with the place in the file.
 func TestReplayOfADamagedTrace(t *testing.T) {
 	file, _, _ := writeTrace(t, Header{}, 50, "a", "b")
 	i := bytes.Index(file, []byte(`{"s":30,`))
@@ -276,7 +276,7 @@ func TestReplayOfADamagedTrace(t *testing.T) {
 	}
 }
 
-// Many enabled choices do not make a message of many screens.
+// The message stays short with many enabled choices.
 func TestReplayMessageIsShort(t *testing.T) {
 	traced := newChurn(NewFIFO(), 1, 0)
 	var file bytes.Buffer
@@ -301,7 +301,7 @@ func TestReplayMessageIsShort(t *testing.T) {
 	for k.Step() {
 	}
 	msg := fmt.Sprint(k.Err())
-	if !strings.HasPrefix(msg, "step 2: the trace picks churn test-act target=0 seq=2, which is not enabled here") ||
+	if !strings.HasPrefix(msg, "step 2: the trace picks churn test-act target=0 seq=2, which is not enabled") ||
 		!strings.Contains(msg, "; and 1088 more") || len(msg) > 700 {
 		t.Errorf("message of %d bytes: %s", len(msg), msg)
 	}

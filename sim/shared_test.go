@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// otherClock is the clock of goroutines: something may happen there before the time that is asked for has passed.
+// otherClock is the clock of goroutines: something may happen there before the requested time has passed.
 type otherClock struct {
 	asked  []time.Duration
 	events []time.Duration // from the start
@@ -34,7 +34,7 @@ func TestSharedClockStopsWhereTheOtherDoes(t *testing.T) {
 		c.advance()
 		stops = append(stops, c.Elapsed())
 		if c.Elapsed() != o.now {
-			t.Fatalf("the clock stands at %v, the other at %v", c.Elapsed(), o.now)
+			t.Fatalf("the clock is at %v, the other at %v", c.Elapsed(), o.now)
 		}
 	}
 	want := []time.Duration{3 * time.Second, 10 * time.Second, 20 * time.Second}
@@ -54,7 +54,7 @@ func TestSharedClockAdvancesWithoutTimersAndNeverFar(t *testing.T) {
 	}
 	c.Share(o.pass)
 	if !c.canAdvance() {
-		t.Fatal("a shared clock without timers cannot be advanced: the other may have some")
+		t.Fatal("a shared clock without timers cannot be advanced, but the other clock may have timers")
 	}
 	c.advance()
 	if c.Elapsed() != MaxShared || o.now != MaxShared {
@@ -66,7 +66,7 @@ func TestSharedClockAdvancesWithoutTimersAndNeverFar(t *testing.T) {
 	}
 }
 
-// What is emitted after the choice was applied belongs to its step.
+// A record emitted after the choice was applied belongs to the same step.
 func TestOnAppliedBelongsToTheStep(t *testing.T) {
 	k := NewKernel(Options{Strategy: NewFIFO()})
 	f := &fake{name: "a"}
@@ -85,7 +85,7 @@ func TestOnAppliedBelongsToTheStep(t *testing.T) {
 	}
 	with := k.Hash()
 	if with == before {
-		t.Error("the step left the hash as it was")
+		t.Error("the step did not change the hash")
 	}
 
 	plain := NewKernel(Options{Strategy: NewFIFO()})

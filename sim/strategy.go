@@ -2,7 +2,7 @@ package sim
 
 import "fmt"
 
-// Strategy picks among enabled choices. It may read the ready set only; it is told the number of the step it picks for.
+// A Strategy picks among the enabled choices. It sees only the ready set and the number of the step it picks for.
 type Strategy interface {
 	Name() string
 	// Pick returns a choice of r, or ErrNothingToDo.
@@ -10,13 +10,13 @@ type Strategy interface {
 }
 
 // FIFO picks the oldest action, a script's next line before any other, and advances time when nothing else is left. It
-// never picks a fault: under it only the faults that a script orders happen.
+// never picks a fault: the only faults under FIFO are those that a script orders.
 type FIFO struct{}
 
 // NewFIFO returns the strategy `fifo`.
 func NewFIFO() *FIFO { return &FIFO{} }
 
-// Name is "fifo".
+// Name returns "fifo".
 func (*FIFO) Name() string { return "fifo" }
 
 // Pick implements Strategy.
@@ -30,25 +30,24 @@ func (*FIFO) Pick(r *Ready, _ uint64) (Choice, error) {
 	return Choice{}, ErrNothingToDo
 }
 
-// FaultRate gives the probability, per step at which a fault of that kind is enabled, that one happens; 0 for never. It is
-// rounded down to a multiple of 1/65536, but not to 0, and asked for once per kind.
+// FaultRate returns the probability that a fault of a kind happens in a step at which one is enabled; 0 means never. It is
+// rounded down to a multiple of 1/65536, but not to 0, and called once per kind.
 type FaultRate func(Kind) float64
 
-// Random picks among the enabled actions, some of which are slow for a while; each kind of fault happens at its own rate,
-// from its own stream; and now and then time passes although something could still happen, which is what makes a replica, a
-// delivery or a handler slow compared with timers.
+// Random picks among the enabled actions, some of which are slow for a while. Each kind of fault happens at its own rate,
+// from its own stream. Now and then time passes although something could still happen, which makes a replica, a delivery or
+// a handler slow compared with timers.
 type Random struct {
 	seed     uint64
 	schedule *Stream
 	rate     FaultRate
 	paces    paces
-	dice     []*faultDice // by kind; nil until the kind is met
+	dice     []*faultDice // by kind; nil until first used
 	stopped  bool
 }
 
-// faultDice decides, one opportunity after the other, whether a kind of fault happens. The probability is kept as a
-// fraction of 65536, so that one draw serves four opportunities and no floating point, whose last bit differs between
-// machines, takes part.
+// faultDice decides, one opportunity after another, whether a kind of fault happens. The probability is a fraction of 65536,
+// so that one draw serves four opportunities and no floating point, whose last bit differs between machines, is involved.
 type faultDice struct {
 	threshold uint32 // of 65536
 	bits      uint64
@@ -85,11 +84,11 @@ func NewRandom(seed uint64, rate FaultRate) *Random {
 	return &Random{seed: seed, schedule: NewStream(seed, "schedule"), rate: rate, paces: newPaces(seed)}
 }
 
-// Name is "random".
+// Name returns "random".
 func (*Random) Name() string { return "random" }
 
-// StopFaults ends the faults, and from then on all actors are alike and time passes only when nothing else can happen: what follows must
-// converge in bounded time, which it cannot be asked to if the strategy may spend that time at will.
+// StopFaults ends the faults. From then on all actors are equally fast and time passes only when nothing else can happen:
+// the rest of the run must converge in bounded time, which it cannot if the strategy may spend that time at will.
 func (s *Random) StopFaults() { s.stopped = true }
 
 // Pick implements Strategy.
@@ -115,7 +114,7 @@ func (s *Random) Pick(r *Ready, _ uint64) (Choice, error) {
 	return r.Actions[s.schedule.IntN(n)].Choice, nil
 }
 
-// fault gives every kind that is enabled its chance, in the order of their names, and returns one of the first that happens.
+// fault gives every enabled kind its chance, in order of name, and returns a fault of the first kind that happens.
 func (s *Random) fault(r *Ready) (Choice, bool) {
 	for _, f := range r.FaultKinds {
 		if d := s.diceOf(f.Kind); d.roll() {
@@ -135,7 +134,7 @@ func (s *Random) diceOf(kind Kind) *faultDice {
 	return s.dice[kind]
 }
 
-// ofKind is the n-th (from 0) choice of that kind.
+// ofKind returns the n-th choice of kind, from 0.
 func ofKind(set []Offer, kind Kind, n int) Choice {
 	for i := range set {
 		if set[i].Kind != kind {
@@ -149,7 +148,7 @@ func ofKind(set []Offer, kind Kind, n int) Choice {
 	panic("unreachable: there are more than n")
 }
 
-// DivergedError says that a run did not do what its trace says.
+// A DivergedError reports that a run did not follow its trace.
 type DivergedError struct {
 	Step uint64
 	Why  string

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// picks lets the kernel take so many steps and returns what was picked.
+// picks takes the given number of steps and returns the choices picked.
 func picks(t *testing.T, k *Kernel, steps int) []Choice {
 	t.Helper()
 	seen := &recorder{}
@@ -35,7 +35,7 @@ func TestFIFOPicksTheOldestActionAndScriptsFirst(t *testing.T) {
 		t.Errorf("picked %v, want %v", got, want)
 	}
 	if k.Step() || k.Err() != nil || k.Faults() != 0 {
-		t.Errorf("only faults are left, and fifo picks none: step %d, err %v", k.Steps(), k.Err())
+		t.Errorf("fifo must pick none of the faults that are left: step %d, err %v", k.Steps(), k.Err())
 	}
 	if len(k.Ready().Faults) != 2 {
 		t.Error("the faults must still be enabled")
@@ -59,7 +59,7 @@ func TestRandomWithoutActions(t *testing.T) {
 	id := k.Register(&fake{name: "a"})
 	k.Offer(id, kindTestDrop, 0)
 	if k.Step() || k.Err() != nil {
-		t.Errorf("nothing may happen: err %v", k.Err())
+		t.Errorf("want no step and no error: err %v", k.Err())
 	}
 	k.Clock().AfterFunc(time.Second, func() {})
 	run(t, k, 1)
@@ -122,14 +122,14 @@ func TestRandomFaultRates(t *testing.T) {
 				targets[c.Target]++
 			}
 		}
-		// Kinds get their chance one after the other, drop before stall, and one fault at most happens in a step.
+		// Kinds get their chance one after another, drop before stall, and at most one fault happens in a step.
 		drop := clamp(test.drop)
 		about(t, "drop", count[kindTestDrop], n*drop)
 		about(t, "stall", count[kindTestStall], n*(1-drop)*clamp(test.stall))
 		if got := count[kindTestDrop] + count[kindTestStall]; uint64(got) != k.Faults() {
 			t.Errorf("%d faults are counted, %d happened", k.Faults(), got)
 		}
-		// Among those of one kind, each is as likely.
+		// Faults of one kind are equally likely.
 		for target, c := range targets {
 			kind := []Kind{kindTestDrop, kindTestStall}[target%2]
 			about(t, "one target's "+kind.String(), c, float64(count[kind])/float64(test.faults/2))
@@ -137,7 +137,7 @@ func TestRandomFaultRates(t *testing.T) {
 	}
 }
 
-// clamp is the rate that faultDice makes of p.
+// clamp returns the rate that faultDice uses for p.
 func clamp(p float64) float64 {
 	switch {
 	case p >= 1:
@@ -170,8 +170,8 @@ func TestStopFaults(t *testing.T) {
 	}
 }
 
-// The schedule's draws are its own: what faults are enabled, and whether they happen, changes when an action is picked, not
-// which is picked next.
+// The schedule draws from its own stream: which faults are enabled, and whether they happen, changes when an action is
+// picked, not which is picked next.
 func TestRandomStreamsAreSplit(t *testing.T) {
 	actions := func(faults int, stall float64) (cs []uint32, happened uint64) {
 		s := NewRandom(42, func(kind Kind) float64 {
@@ -188,14 +188,14 @@ func TestRandomStreamsAreSplit(t *testing.T) {
 		}
 		return cs, k.Faults()
 	}
-	// The same dice of kind drop are thrown in all three.
+	// All three roll the same dice of kind drop.
 	none, _ := actions(0, 0)
 	drops, some := actions(1, 0)
 	both, more := actions(2, 0.3)
 	if some == 0 || more <= some {
-		t.Fatalf("%d and %d faults happened: this test shows nothing", some, more)
+		t.Fatalf("%d and %d faults happened: the test does not exercise the difference", some, more)
 	}
-	// Applying a fault offers it again, which gives it another sequence but keeps the actions' own order among themselves.
+	// Applying a fault offers it again, with another sequence, but the actions keep their order among themselves.
 	if !slices.Equal(drops, none[:len(drops)]) {
 		t.Error("the faults of one kind shifted the schedule")
 	}
@@ -204,7 +204,7 @@ func TestRandomStreamsAreSplit(t *testing.T) {
 	}
 }
 
-// Faults of one kind happen at the same opportunities, whatever happens to other kinds.
+// Faults of one kind happen at the same opportunities, regardless of other kinds.
 func TestRandomFaultStreamsAreSplit(t *testing.T) {
 	rolls := func(others ...Kind) (hits []bool) {
 		s := NewRandom(42, rate(0.1))
@@ -218,7 +218,7 @@ func TestRandomFaultStreamsAreSplit(t *testing.T) {
 	}
 	alone := rolls()
 	if !slices.Contains(alone, true) {
-		t.Fatal("no fault happened: this test shows nothing")
+		t.Fatal("no fault happened: the test does not exercise them")
 	}
 	if !slices.Equal(rolls(kindTestDrop), alone) {
 		t.Error("the dice of one kind shifted those of another")
@@ -231,10 +231,10 @@ func TestRandomSameSeedSamePicks(t *testing.T) {
 		return picks(t, k, 2000)
 	}
 	if !slices.Equal(of(1), of(1)) {
-		t.Error("one seed gave two runs")
+		t.Error("the same seed gave two different runs")
 	}
 	if slices.Equal(of(1), of(2)) {
-		t.Error("two seeds gave one run")
+		t.Error("two seeds gave the same run")
 	}
 }
 
@@ -246,8 +246,8 @@ func TestNamesOfStrategies(t *testing.T) {
 	}
 }
 
-// An action may be as old as what it belongs to: the second line of a backlog that came at once is not younger than what
-// came after the backlog.
+// An action may be as old as the backlog it belongs to: the second event of a backlog is older than whatever came after the
+// backlog.
 func TestOfferSinceKeepsItsAge(t *testing.T) {
 	k := NewKernel(Options{Strategy: NewFIFO()})
 	f := &fake{name: "backlog"}
@@ -260,7 +260,7 @@ func TestOfferSinceKeepsItsAge(t *testing.T) {
 	}
 	head := k.Offer(id, kindTestAct, 2)
 	if got := k.Ready().Actions[0].Stamp; got != since {
-		t.Fatalf("NextStamp was %d, the next offer's stamp is %d", since, got)
+		t.Fatalf("NextStamp = %d, but the next offer has stamp %d", since, got)
 	}
 	other := k.Register(&fake{name: "other"})
 	later := k.Offer(other, kindTestAct, 0)

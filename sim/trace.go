@@ -9,28 +9,28 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// A trace file (*.trace.jsonl) is one header line, then per step one line for the choice and one for each record, then one
-// end line. It holds no wall-clock time, no addresses and no machine names, so equal runs give equal bytes.
+// A trace file (*.trace.jsonl) is a header line, then for each step a line for the choice and one for each record, then an
+// end line. It contains no wall-clock time, no addresses and no machine names, so equal runs give equal bytes.
 //
 //	{"trace":"informersim","version":1,"scenario":"first","script":"…","subject":"stack","engine":"step","strategy":"random","seed":"7",…}
 //	{"s":1,"t":0,"a":"script","k":"command","g":1,"q":1,"h":"9f86d081884c7d65"}
 //	{"r":"commit","a":"store","key":"pods default/a","rv":1001,"x":"ADDED"}
 //	{"end":"pass","steps":1,"hash":"9f86d081884c7d65"}
 //
-// s step, t virtual nanoseconds since the start, a actor, k kind of choice, g target, q the actor's sequence, d random
-// numbers drawn (hexadecimal), h chained hash; r kind of record, n its number, x its detail. Zero values are left out,
-// t of a record also when it equals its step's.
+// s step, t virtual nanoseconds since the start, a actor, k kind of choice, g target, q the actor's sequence number, d
+// random numbers drawn (hexadecimal), h chained hash; r kind of record, n its number, x its detail. Zero values are omitted,
+// and so is a record's t if it equals its step's.
 
-// TraceVersion is the version of the trace format that this package writes. It reads this one and older ones.
+// TraceVersion is the version of the trace format that this package writes. It reads this version and older ones.
 const TraceVersion = 1
 
 const traceMagic = "informersim"
 
-// maxTraceBytes bounds the header of a trace, which holds the script, and the lines of one step together, so that a file
-// that is no trace cannot fill the memory. A variable for the sake of tests.
+// maxTraceBytes bounds the header of a trace, which contains the script, and the total size of the lines of one step, so
+// that a file that is not a trace cannot fill memory. It is a variable for tests.
 var maxTraceBytes = 64 << 20
 
-// Header is the first line of a trace: all that a replay needs besides the choices.
+// Header is the first line of a trace: everything a replay needs besides the choices.
 type Header struct {
 	Trace    string            `json:"trace"`
 	Version  int               `json:"version"`
@@ -45,25 +45,25 @@ type Header struct {
 	Versions map[string]string `json:"versions,omitempty"`
 }
 
-// Digest is what the chain of hashes starts from: all of the header but Versions, so that two builds that behave alike
+// Digest returns the start of the hash chain: a hash of the header without Versions, so that two builds that behave alike
 // agree on the hash.
 func (h Header) Digest() uint64 {
 	h.Versions = nil
 	b, err := h.encode()
 	if err != nil {
-		panic(fmt.Sprintf("sim: header of a trace cannot be encoded: %v", err)) // only a Mix that is not JSON
+		panic(fmt.Sprintf("sim: cannot encode the trace header: %v", err)) // only if Mix is not JSON
 	}
 	return xxhash.Sum64(b)
 }
 
-// encode gives the bytes that a reader of these bytes would encode again.
+// encode returns the header line in a form that survives a round trip: a reader of these bytes encodes the same bytes.
 func (h Header) encode() ([]byte, error) {
 	h.Trace, h.Version = traceMagic, TraceVersion
 	b, err := json.Marshal(h) // map keys are sorted by encoding/json
 	if err != nil || !bytes.Contains(b, []byte(`\ufffd`)) {
 		return b, err
 	}
-	// What was not UTF-8 is now this escape, which reads back as a character that is written without one.
+	// Invalid UTF-8 has become this escape, which reads back as a character that is written unescaped.
 	var read Header
 	if err := json.Unmarshal(b, &read); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (h Header) encode() ([]byte, error) {
 	return json.Marshal(read)
 }
 
-// TraceStep is one step of a trace as read from a file.
+// A TraceStep is one step of a trace as read from a file.
 type TraceStep struct {
 	Step    uint64        `json:"s"`
 	At      int64         `json:"t"`
@@ -82,12 +82,12 @@ type TraceStep struct {
 	Draws   []string      `json:"d"`
 	Hash    string        `json:"h"`
 	Records []TraceRecord `json:"-"` // from the lines that follow
-	Line    int           `json:"-"` // the line of the file that it starts on
+	Line    int           `json:"-"` // the line of the file on which it starts
 
 	draws []uint64
 }
 
-// TraceRecord is one record of a trace as read from a file.
+// A TraceRecord is one record of a trace as read from a file.
 type TraceRecord struct {
 	Kind   string `json:"r"`
 	Actor  string `json:"a"`
@@ -98,7 +98,7 @@ type TraceRecord struct {
 	Detail string `json:"x"`
 }
 
-// at is the record's virtual time; its step's, if it has none of its own.
+// at returns the record's virtual time, which defaults to its step's.
 func (r *TraceRecord) at(s *TraceStep) int64 {
 	if r.At != nil {
 		return *r.At
@@ -113,7 +113,7 @@ type TraceEnd struct {
 	Hash    string `json:"hash"`
 }
 
-// TraceError says what is wrong with a trace file, and where.
+// A TraceError says what is wrong with a trace file, and where.
 type TraceError struct {
 	File string
 	Line int
@@ -122,7 +122,7 @@ type TraceError struct {
 
 func (e *TraceError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
 
-// traced is the chained hash of a step that was read from a file; it mirrors what the kernel computes from live values.
+// traced returns the chained hash of a step read from a file; it mirrors what the kernel computes from live values.
 func (h *hasher) traced(s *TraceStep) uint64 {
 	h.begin(xxhash.Sum64String(s.Actor), xxhash.Sum64String(s.Kind), Choice{Target: s.Target, Seq: s.Seq}, time.Duration(s.At))
 	for i := range s.Records {

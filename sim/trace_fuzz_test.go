@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzTraceReader: no input makes the reader panic or hold more than its limit, and an input that it accepts has an end line
-// whose hash is that of what it read.
+// FuzzTraceReader checks that no input makes the reader panic or hold more than its limit, and that an accepted input has an
+// end line whose hash is that of the steps read.
 func FuzzTraceReader(f *testing.F) {
 	good := strings.Join(goodTrace(f), "")
 	toys, _, _ := writeTrace(f, Header{Scenario: "s", Script: "cluster\n", Seed: 3, Options: map[string]string{"queue": "delta"}, Mix: []byte(`{"drop":0.1}`)}, 40, "a", "b\xff")
@@ -31,7 +31,7 @@ func FuzzTraceReader(f *testing.F) {
 		defer func() { maxTraceBytes = old }()
 		r, err := NewTraceReader("fuzz", bytes.NewReader(file))
 		if err != nil {
-			wellSaid(t, err)
+			wantLocatedError(t, err)
 			return
 		}
 		hash := r.Header().Digest()
@@ -46,21 +46,21 @@ func FuzzTraceReader(f *testing.F) {
 			}
 			if e := r.End(); e != nil {
 				if e.Hash != FormatHash(hash) || e.Steps != n {
-					t.Fatalf("accepted with end %+v after %d steps with hash %s", e, n, FormatHash(hash))
+					t.Fatalf("accepted with end line %+v after %d steps with hash %s", e, n, FormatHash(hash))
 				}
 				return
 			}
-			wellSaid(t, err)
+			wantLocatedError(t, err)
 			return
 		}
 	})
 }
 
-// wellSaid wants an error to name the file and a line.
-func wellSaid(t *testing.T, err error) {
+// wantLocatedError fails the test unless the error names the file and a line.
+func wantLocatedError(t *testing.T, err error) {
 	t.Helper()
 	te, ok := err.(*TraceError)
 	if !ok || te.Line < 1 || !strings.HasPrefix(err.Error(), "fuzz:") || te.Msg == "" {
-		t.Fatalf("the error names no place: %#v", err)
+		t.Fatalf("the error does not name file and line: %#v", err)
 	}
 }

@@ -10,23 +10,23 @@ import (
 	"strconv"
 )
 
-// TraceReader reads a trace step by step and checks what it reads: the order of lines, the numbering, and the chain of
-// hashes, which tells an edited file from one that a run wrote. It keeps one step in memory, not the trace.
+// A TraceReader reads a trace step by step and checks the order of lines, the numbering and the hash chain, which tells an
+// edited file from one that a run wrote. It keeps one step in memory, not the trace.
 type TraceReader struct {
 	file   string
 	br     *bufio.Reader
-	line   int // of the line that was read last
+	line   int // number of the last line read
 	header Header
 	hash   hasher
 	steps  uint64
 	scan   lineScanner
-	long   []byte // where lines longer than br's buffer are put together
+	long   []byte // assembles lines longer than br's buffer
 	next   []byte // a line read ahead
 	end    *TraceEnd
-	err    error // what Next returns from now on
+	err    error // returned by Next from now on
 }
 
-// NewTraceReader reads the header of the trace that r holds. file is what errors call it.
+// NewTraceReader reads the header of the trace in r. Errors refer to it as file.
 func NewTraceReader(file string, r io.Reader) (*TraceReader, error) {
 	t := &TraceReader{file: file, br: bufio.NewReaderSize(r, 64<<10)}
 	line, err := t.readLine(maxTraceBytes)
@@ -44,7 +44,7 @@ func NewTraceReader(file string, r io.Reader) (*TraceReader, error) {
 }
 
 func (t *TraceReader) readHeader(line []byte) error {
-	// A newer version may have other fields, so the version is looked at before anything else.
+	// A newer version may have other fields, so check the version first.
 	var kind struct {
 		Trace   string `json:"trace"`
 		Version int    `json:"version"`
@@ -68,14 +68,14 @@ func (t *TraceReader) readHeader(line []byte) error {
 	return nil
 }
 
-// Header is the first line.
+// Header returns the first line.
 func (t *TraceReader) Header() Header { return t.header }
 
-// End is the last line; nil until Next has returned io.EOF.
+// End returns the last line; nil until Next has returned io.EOF.
 func (t *TraceReader) End() *TraceEnd { return t.end }
 
-// Next reads one step with its records. At the end of the trace it returns io.EOF. An error is a *TraceError, unless the
-// reader that the trace comes from failed, and is returned again by every later call.
+// Next reads one step with its records. At the end of the trace it returns io.EOF. Other errors are a *TraceError, unless
+// the underlying reader failed. Every later call returns the same error.
 func (t *TraceReader) Next() (*TraceStep, error) {
 	if t.err != nil {
 		return nil, t.err
@@ -130,9 +130,9 @@ func (t *TraceReader) verify(s *TraceStep) error {
 	}
 	where := "here"
 	if s.Step == 1 {
-		where = "here or in its header" // where the chain of hashes starts
+		where = "here or in its header" // where the hash chain starts
 	}
-	return t.errorAt(s.Line, "step %d does not match its hash (%s in the file, %s by its content): the trace was edited or damaged %s", s.Step, s.Hash, got, where)
+	return t.errorAt(s.Line, "step %d does not match its hash (%s in the file, %s computed): the trace was edited or damaged %s", s.Step, s.Hash, got, where)
 }
 
 func (t *TraceReader) readRecords(s *TraceStep, budget int) error {
@@ -181,8 +181,8 @@ func (t *TraceReader) readEnd(line []byte) error {
 	}
 }
 
-// readLine returns the next line without its newline, or io.EOF. The slice is valid until the next line is read. A line
-// longer than limit bytes is an error.
+// readLine returns the next line without its newline, or io.EOF. The slice is valid until the next call. A line longer than
+// limit bytes is an error.
 func (t *TraceReader) readLine(limit int) ([]byte, error) {
 	if t.next != nil {
 		l := t.next
@@ -198,12 +198,12 @@ func (t *TraceReader) readLine(limit int) ([]byte, error) {
 			line = t.long
 		}
 		if len(line) > limit+1 { // 1 for the newline
-			return nil, t.errorAt(t.line+1, "the lines of one step, or the header, have more than %d bytes; no trace has", maxTraceBytes)
+			return nil, t.errorAt(t.line+1, "the header, or the lines of one step, exceed the limit of %d bytes: this is not a trace", maxTraceBytes)
 		}
 		switch {
 		case err == nil:
 			t.line++
-			// A version control system may have rewritten line ends.
+			// A version control system may have rewritten line endings.
 			return bytes.TrimSuffix(line[:len(line)-1], []byte("\r")), nil
 		case errors.Is(err, bufio.ErrBufferFull):
 		case err == io.EOF && len(line) == 0:
@@ -224,7 +224,7 @@ func (t *TraceReader) errorAt(line int, format string, args ...any) error {
 	return &TraceError{File: t.file, Line: line, Msg: fmt.Sprintf(format, args...)}
 }
 
-// decodeLine decodes one line and refuses what a writer would never have put there.
+// decodeLine decodes one line and refuses anything a writer would not have written.
 func decodeLine(line []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// goodTrace is a trace of three steps with records and draws: line 2 and 4 and 6 are steps.
+// goodTrace returns a trace of three steps with records and draws: lines 2, 4 and 6 are steps.
 func goodTrace(tb testing.TB) []string {
 	tb.Helper()
 	k := NewKernel(Options{Strategy: NewFIFO(), Start: Header{}.Digest()})
@@ -170,7 +170,7 @@ func TestTraceReaderBoundsWhatItHolds(t *testing.T) {
 	} {
 		_, _, err := readTrace([]byte(test.file))
 		if err == nil || !strings.HasPrefix(err.Error(), "t.trace.jsonl:"+test.want) ||
-			(name != "after the end" && !strings.Contains(err.Error(), "have more than 102400 bytes; no trace has")) {
+			(name != "after the end" && !strings.Contains(err.Error(), "exceed the limit of 102400 bytes: this is not a trace")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -202,7 +202,7 @@ func TestTraceReaderPassesOnTheErrorOfItsFile(t *testing.T) {
 	}
 }
 
-// A trace of which any one byte was changed is refused, or means the same.
+// A trace with any single byte changed is refused, or means the same.
 func TestTraceReaderFindsEveryChangedByte(t *testing.T) {
 	good := []byte(strings.Join(goodTrace(t), ""))
 	rg, want, err := readTrace(good)
@@ -220,35 +220,34 @@ func TestTraceReaderFindsEveryChangedByte(t *testing.T) {
 			}
 			accepted++
 			if r.Header().Digest() != rg.Header().Digest() || len(got) != len(want) {
-				t.Errorf("byte %d changed to %q: accepted, and means something else", i, bad[i])
+				t.Errorf("byte %d changed to %q: accepted with another meaning", i, bad[i])
 			}
 			for j := range want {
 				if hashStep(0, got[j]) != hashStep(0, want[j]) {
-					t.Errorf("byte %d changed to %q: step %d means something else", i, bad[i], j+1)
+					t.Errorf("byte %d changed to %q: step %d has another meaning", i, bad[i], j+1)
 				}
 			}
 		}
 	}
 	if accepted == 0 {
-		t.Error("not even a changed verdict was accepted: this test shows nothing") // the verdict is outside of the hash
+		t.Error("not even a changed verdict was accepted: the test does not exercise acceptance") // the verdict is not hashed
 	}
 }
 
-// The quick way to read a line and encoding/json agree on every line, whoever wrote it; and the quick way takes what
-// TraceWriter writes.
+// lineScanner and encoding/json agree on every line that both accept, and lineScanner accepts what TraceWriter writes.
 func TestLineScannerAgreesWithJSON(t *testing.T) {
 	agree := func(t *rapid.T, line []byte) (quickStep, quickRecord bool) {
 		var p lineScanner
 		var s, wantStep TraceStep
 		if quickStep = p.step(line, &s); quickStep {
 			if err := decodeLine(line, &wantStep); err != nil || !reflect.DeepEqual(s, wantStep) {
-				t.Fatalf("%s\nreads quickly as %+v\nand by encoding/json as %+v, %v", line, s, wantStep, err)
+				t.Fatalf("%s\nlineScanner reads %+v\nencoding/json reads %+v, %v", line, s, wantStep, err)
 			}
 		}
 		var r, wantRecord TraceRecord
 		if quickRecord = p.record(line, &r); quickRecord {
 			if err := decodeLine(line, &wantRecord); err != nil || !reflect.DeepEqual(r, wantRecord) {
-				t.Fatalf("%s\nreads quickly as %+v\nand by encoding/json as %+v, %v", line, r, wantRecord, err)
+				t.Fatalf("%s\nlineScanner reads %+v\nencoding/json reads %+v, %v", line, r, wantRecord, err)
 			}
 		}
 		return quickStep, quickRecord
@@ -260,7 +259,7 @@ func TestLineScannerAgreesWithJSON(t *testing.T) {
 			step, record := agree(t, line)
 			escaped := bytes.ContainsFunc(line, func(r rune) bool { return r == '\\' || r > 127 })
 			if step == record && !escaped {
-				t.Fatalf("%s: quick as a step %v, as a record %v", line, step, record)
+				t.Fatalf("%s: accepted as a step %v, as a record %v", line, step, record)
 			}
 		}
 		line := bytes.Clone(rapid.SampledFrom(lines).Draw(t, "line"))
@@ -273,7 +272,7 @@ func TestLineScannerAgreesWithJSON(t *testing.T) {
 	})
 }
 
-// Names that never come again do not stay.
+// The cache of names is bounded.
 func TestLineScannerForgetsNames(t *testing.T) {
 	var p lineScanner
 	for i := range 3 * maxNames {
@@ -283,6 +282,6 @@ func TestLineScannerForgetsNames(t *testing.T) {
 		}
 	}
 	if len(p.names) > maxNames {
-		t.Errorf("%d names are kept", len(p.names))
+		t.Errorf("%d names are cached", len(p.names))
 	}
 }

@@ -2,16 +2,16 @@ package sim
 
 import "math"
 
-// lineScanner reads the lines of a trace in the very form in which TraceWriter writes them: a tenth of the time that
-// encoding/json takes. It gives up on anything else (escapes, other spacing, another order of fields), and the line is then
-// for encoding/json to read or to refuse, so it decides nothing about what a trace may hold.
+// lineScanner reads the lines of a trace in exactly the form that TraceWriter writes, in a tenth of the time that
+// encoding/json takes. It gives up on anything else (escapes, other spacing, another order of fields) and leaves the line to
+// encoding/json to accept or refuse, so it has no say in what a trace may contain.
 type lineScanner struct {
 	rest  []byte
 	ok    bool
-	names map[string]string // actors and kinds met before, so that each is one string
+	names map[string]string // interned actors and kinds
 }
 
-// maxNames bounds names, in case the file is no trace of ours.
+// maxNames bounds names, in case the file is not a trace.
 const maxNames = 4096
 
 func (p *lineScanner) step(line []byte, s *TraceStep) bool {
@@ -62,7 +62,7 @@ func (p *lineScanner) record(line []byte, r *TraceRecord) bool {
 		r.N = p.int()
 	}
 	if p.has(`,"x":`) {
-		r.Detail = p.name() // a few words, again and again
+		r.Detail = p.name() // few different ones, often repeated
 	}
 	p.want(`}`)
 	return p.ok && len(p.rest) == 0
@@ -82,7 +82,7 @@ func (p *lineScanner) want(s string) {
 	}
 }
 
-// uint reads a number of at most limit, as JSON writes it.
+// uint reads a JSON number of at most limit.
 func (p *lineScanner) uint(limit uint64) uint64 {
 	var v uint64
 	n := 0
@@ -105,7 +105,7 @@ func (p *lineScanner) int() int64 {
 	return int64(p.uint(math.MaxInt64))
 }
 
-// text reads a string of ASCII without escapes. The bytes are the line's.
+// text reads an ASCII string without escapes. The result aliases the line.
 func (p *lineScanner) text() []byte {
 	if len(p.rest) == 0 || p.rest[0] != '"' {
 		p.ok = false
@@ -126,7 +126,7 @@ func (p *lineScanner) text() []byte {
 	return nil
 }
 
-// name reads a string that is likely to come again.
+// name reads and interns a string.
 func (p *lineScanner) name() string {
 	b := p.text()
 	if s, known := p.names[string(b)]; known {
@@ -142,7 +142,7 @@ func (p *lineScanner) name() string {
 	return s
 }
 
-// decodeStep reads a step's line.
+// decodeStep decodes the line of a step.
 func (p *lineScanner) decodeStep(line []byte, s *TraceStep) error {
 	if p.step(line, s) {
 		return nil
@@ -151,7 +151,7 @@ func (p *lineScanner) decodeStep(line []byte, s *TraceStep) error {
 	return decodeLine(line, s)
 }
 
-// decodeRecord reads a record's line.
+// decodeRecord decodes the line of a record.
 func (p *lineScanner) decodeRecord(line []byte, r *TraceRecord) error {
 	if p.record(line, r) {
 		return nil

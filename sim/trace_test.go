@@ -56,7 +56,7 @@ func readTrace(file []byte) (*TraceReader, []*TraceStep, error) {
 	}
 }
 
-// hashStep is the hash of a step after one with the hash prev, computed apart from the reader.
+// hashStep returns the hash of a step whose predecessor has the hash prev, computed independently of the reader.
 func hashStep(prev uint64, s *TraceStep) uint64 {
 	h := hasher{hash: prev}
 	return h.traced(s)
@@ -84,7 +84,7 @@ func genHeader() *rapid.Generator[Header] {
 	})
 }
 
-// What is written is what is read, for any header, and for records of all sorts.
+// Any header and any records survive a round trip.
 func TestTraceRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := genHeader().Draw(t, "header")
@@ -131,13 +131,13 @@ func equal(a, b []uint64) bool {
 	return len(a) == len(b) && (len(a) == 0 || reflect.DeepEqual(a, b))
 }
 
-// Equal runs give equal bytes, and what the bytes hold is text that diff and grep can work with.
+// Equal runs give equal bytes, and the bytes are text that diff and grep can process.
 func TestTraceBytes(t *testing.T) {
 	h := Header{Scenario: "first", Script: "a\nb", Subject: "stack", Engine: "step", Strategy: "random", Seed: 7}
 	one, _, _ := writeTrace(t, h, 500, "a", "b")
 	two, _, _ := writeTrace(t, h, 500, "a", "b")
 	if !bytes.Equal(one, two) {
-		t.Error("one seed gave two traces")
+		t.Error("the same seed gave two different traces")
 	}
 	for i, line := range bytes.SplitAfter(one, []byte("\n")) {
 		if len(line) == 0 {
@@ -153,7 +153,7 @@ func TestTraceBytes(t *testing.T) {
 	}
 }
 
-// The format is fixed: a change of it needs a new version.
+// The format is fixed: changing it needs a new version.
 func TestTraceFormat(t *testing.T) {
 	k := NewKernel(Options{Strategy: NewFIFO(), Start: Header{}.Digest()})
 	var file bytes.Buffer
@@ -192,11 +192,11 @@ func TestTraceFormat(t *testing.T) {
 	}
 }
 
-// The hash that a run has live is the one that a reader computes from bytes that are not UTF-8 as well.
+// A reader computes the same hash as the live run even from text that is not UTF-8.
 func TestTraceOfTextThatIsNotUTF8(t *testing.T) {
 	file, seen, k := writeTrace(t, Header{Script: "\xff"}, 300, "a\xfe")
 	if !strings.Contains(string(file), "\ufffd\ufffd not UTF-8") && !strings.Contains(string(file), "\ufffd not UTF-8") {
-		t.Fatal("no record of the run held such text: this test shows nothing")
+		t.Fatal("no record of the run contained invalid UTF-8: the test does not exercise it")
 	}
 	r, _, err := readTrace(file)
 	if err != nil {
@@ -207,7 +207,7 @@ func TestTraceOfTextThatIsNotUTF8(t *testing.T) {
 	}
 	for _, rec := range seen.records {
 		if strings.Contains(rec.Detail, "\xff") {
-			t.Fatalf("observers saw %q, which no trace can hold", rec.Detail)
+			t.Fatalf("observers saw %q, which a trace cannot represent", rec.Detail)
 		}
 	}
 }
@@ -238,7 +238,7 @@ func TestHeaderDigest(t *testing.T) {
 	}
 }
 
-// failingWriter takes so many bytes.
+// failingWriter fails after a number of bytes.
 type failingWriter struct{ left int }
 
 var errFull = errors.New("disk full")
@@ -259,7 +259,7 @@ func TestTraceWriterErrors(t *testing.T) {
 	k.Observe(w)
 	run(t, k, 2000)
 	if err := w.Close("pass"); !errors.Is(err, errFull) || !strings.HasPrefix(err.Error(), "writing the trace: ") {
-		t.Errorf("Close = %v, want the error of the write that failed first", err)
+		t.Errorf("Close = %v, want the first write error", err)
 	}
 
 	refused := func(k *Kernel, h Header, want string) {
@@ -268,17 +268,17 @@ func TestTraceWriterErrors(t *testing.T) {
 			t.Errorf("NewTraceWriter = %v, want %q", err, want)
 		}
 	}
-	refused(k, Header{}, "2000 were taken")
+	refused(k, Header{}, "2000 steps were taken already")
 	refused(newChurn(NewFIFO(), 1, 0), Header{Seed: 1}, "not started from the digest of this trace's header")
-	refused(newChurn(NewFIFO(), 1, 0), Header{Mix: json.RawMessage("{")}, "encoding the header of the trace")
-	mustPanic(t, "header of a trace cannot be encoded", func() { Header{Mix: json.RawMessage("{")}.Digest() })
+	refused(newChurn(NewFIFO(), 1, 0), Header{Mix: json.RawMessage("{")}, "encoding the trace header")
+	mustPanic(t, "cannot encode the trace header", func() { Header{Mix: json.RawMessage("{")}.Digest() })
 }
 
-// A trace that its own reader would refuse for its size is an error when it is written.
+// Writing a trace that the reader would refuse for its size is an error.
 func TestTraceWriterKeepsToTheLimit(t *testing.T) {
 	limitTraceBytes(t, 1000)
 	if _, err := NewTraceWriter(newChurn(NewFIFO(), 1, 0), io.Discard, Header{Script: strings.Repeat("x", 1000)}); err == nil ||
-		!strings.Contains(err.Error(), "a trace may have 1000 there") {
+		!strings.Contains(err.Error(), "bytes; the limit is 1000") {
 		t.Errorf("a header that is too long: %v", err)
 	}
 	for _, test := range []struct {
@@ -311,7 +311,7 @@ func TestTraceWriterKeepsToTheLimit(t *testing.T) {
 				t.Error(err)
 			}
 			if _, _, err := readTrace(file.Bytes()); err != nil {
-				t.Errorf("what was written without an error cannot be read: %v", err)
+				t.Errorf("written without an error, but cannot be read: %v", err)
 			}
 		} else if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("Close = %v, want %q", err, test.want)
@@ -325,7 +325,7 @@ func limitTraceBytes(t *testing.T, n int) {
 	t.Cleanup(func() { maxTraceBytes = old })
 }
 
-// The ways in which the writer prints numbers and hashes agree with those of package strconv, whatever was printed before.
+// The writer formats numbers and hashes as package strconv does, whatever it formatted before.
 func TestTraceNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, counter := newDecimal(), newDecimal()
@@ -357,7 +357,7 @@ func TestTraceNumbers(t *testing.T) {
 	})
 }
 
-// A text is quoted as encoding/json does it, whether or not it is the one before.
+// A text is quoted as encoding/json does, whether or not it repeats the previous one.
 func TestTraceTexts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var q quotedText

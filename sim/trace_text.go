@@ -10,9 +10,9 @@ import (
 	"unsafe"
 )
 
-// This file prints the texts, numbers and hashes of a trace, several million a second.
+// This file formats the texts, numbers and hashes of a trace, several million per second.
 
-// quotedText remembers how a text looks in JSON: one is often written several times in a row.
+// quotedText caches the JSON form of a text: the same text is often written several times in a row.
 type quotedText struct {
 	text   string
 	quoted []byte
@@ -20,14 +20,14 @@ type quotedText struct {
 
 func (q *quotedText) append(b []byte, text string) []byte {
 	if q.quoted == nil || len(text) != len(q.text) || unsafe.StringData(text) != unsafe.StringData(q.text) {
-		// It is kept, so that no other text can come to be where it is.
+		// Keeping the text alive ensures that no other text can be allocated at its address.
 		q.text = text
 		q.quoted = appendQuoted(q.quoted[:0], text)
 	}
 	return append(b, q.quoted...)
 }
 
-// plain tells which bytes stand for themselves in a JSON string as encoding/json writes it.
+// plain holds true for the bytes that encoding/json writes unescaped in a string.
 var plain = plainBytes()
 
 func plainBytes() (table [256]bool) {
@@ -50,7 +50,7 @@ func appendQuoted(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// FormatHash prints a hash as traces and verdicts show it: 16 hexadecimal digits.
+// FormatHash formats a hash as traces and verdicts show it: 16 hexadecimal digits.
 func FormatHash(h uint64) string { return string(appendHash(nil, h)) }
 
 func appendHash(b []byte, h uint64) []byte {
@@ -61,20 +61,20 @@ func appendHash(b []byte, h uint64) []byte {
 	return b
 }
 
-// hexDigits are the eight hexadecimal digits of v, the first one highest, all at once.
+// hexDigits returns the eight hexadecimal digits of v, the first in the highest byte, computed in parallel.
 func hexDigits(v uint32) uint64 {
 	x := uint64(v)
 	x = (x | x<<16) & 0x0000ffff0000ffff
 	x = (x | x<<8) & 0x00ff00ff00ff00ff
-	x = (x | x<<4) & 0x0f0f0f0f0f0f0f0f // one digit a byte
+	x = (x | x<<4) & 0x0f0f0f0f0f0f0f0f // one digit per byte
 	letter := (x + 0x0606060606060606) >> 4 & 0x0101010101010101
 	return x + 0x3030303030303030 + letter*('a'-'0'-10)
 }
 
-// decimal prints numbers that are mostly the one printed before, or the one after it: revisions and times.
+// decimal formats numbers that are usually equal to the previous one, or its successor: revisions and times.
 type decimal struct {
 	value uint64
-	text  [20]byte // from start on
+	text  [20]byte // the digits begin at start
 	start int
 }
 
@@ -95,7 +95,7 @@ func (d *decimal) append(b []byte, v uint64) []byte {
 	return append(b, d.text[d.start:]...)
 }
 
-// appendSigned is append for numbers that may be negative, which are rare.
+// appendSigned is append for numbers that may, rarely, be negative.
 func (d *decimal) appendSigned(b []byte, v int64) []byte {
 	if v < 0 {
 		return strconv.AppendInt(b, v, 10)
@@ -103,8 +103,8 @@ func (d *decimal) appendSigned(b []byte, v int64) []byte {
 	return d.append(b, uint64(v))
 }
 
-// appendNext is append for numbers that mostly count up. The text of the next one is made in advance: reading bytes that
-// were written a moment ago one by one stalls the processor.
+// appendNext is append for numbers that mostly count up. It formats the next number in advance: reading bytes just after
+// they were written one by one stalls the processor.
 func (d *decimal) appendNext(b []byte, v uint64) []byte {
 	if v != d.value {
 		d.set(v)

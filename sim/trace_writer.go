@@ -8,13 +8,13 @@ import (
 	"strconv"
 )
 
-// TraceWriter is an observer that writes a trace. It keeps one step in memory, not the run.
+// A TraceWriter is an observer that writes a trace. It keeps one step in memory, not the run.
 type TraceWriter struct {
 	k       *Kernel
 	w       io.Writer
-	out     []byte // complete lines not yet given to w
-	records []byte // the records of the step under way
-	at      int64  // virtual time at which the step under way began
+	out     []byte // complete lines not yet written to w
+	records []byte // the records of the current step
+	at      int64  // virtual time at which the current step began
 	steps   uint64
 	err     error
 
@@ -25,22 +25,22 @@ type TraceWriter struct {
 	rv    decimal
 }
 
-// flushAt is how many bytes of complete lines are collected before they are written.
+// flushAt is the number of buffered bytes at which complete lines are written out.
 const flushAt = 64 << 10
 
-// NewTraceWriter writes the header to w and returns an observer for k that writes the rest. Call Close at the end. The
-// kernel must have been started with Options.Start = h.Digest() and stand at its first step: otherwise nobody could read
-// the trace, and that is the error.
+// NewTraceWriter returns an observer for k that writes a trace with the header h to w. Call Close at the end. The kernel must
+// have been started with Options.Start = h.Digest() and not have taken a step; otherwise the trace would be unreadable, and
+// NewTraceWriter returns an error.
 func NewTraceWriter(k *Kernel, w io.Writer, h Header) (*TraceWriter, error) {
 	line, err := h.encode()
 	if err != nil {
-		return nil, fmt.Errorf("encoding the header of the trace: %w", err)
+		return nil, fmt.Errorf("encoding the trace header: %w", err)
 	}
 	if len(line) > maxTraceBytes {
-		return nil, fmt.Errorf("the header of the trace would have %d bytes; a trace may have %d there", len(line), maxTraceBytes)
+		return nil, fmt.Errorf("the trace header has %d bytes; the limit is %d", len(line), maxTraceBytes)
 	}
 	if k.Steps() > 0 {
-		return nil, fmt.Errorf("a trace starts with the run's first step, but %d were taken", k.Steps())
+		return nil, fmt.Errorf("a trace starts with the run's first step, but %d steps were taken already", k.Steps())
 	}
 	if k.Hash() != h.Digest() {
 		return nil, errors.New("the kernel was not started from the digest of this trace's header (Options.Start)")
@@ -97,7 +97,7 @@ func (t *TraceWriter) StepEnd(s *StepInfo) {
 	b = appendHash(b, s.Hash)
 	b = append(b, '"', '}', '\n')
 	if n := len(b) - len(t.out) + len(t.records); n > maxTraceBytes && t.err == nil {
-		t.err = fmt.Errorf("step %d has %d bytes of records; a trace may have %d in one step", s.Step, n, maxTraceBytes)
+		t.err = fmt.Errorf("step %d has %d bytes of records; the limit is %d", s.Step, n, maxTraceBytes)
 	}
 	t.out = append(b, t.records...)
 	t.records = t.records[:0]
@@ -121,7 +121,7 @@ func appendDraws(b []byte, draws []uint64) []byte {
 	return append(b, ']')
 }
 
-// Close writes the end line with the verdict. It returns the first error met while writing.
+// Close writes the end line with the verdict. It returns the first write error.
 func (t *TraceWriter) Close(verdict string) error {
 	end, err := json.Marshal(TraceEnd{Verdict: verdict, Steps: t.steps, Hash: FormatHash(t.k.Hash())})
 	if err != nil {
@@ -142,17 +142,17 @@ func (t *TraceWriter) flush() {
 	t.out = t.out[:0]
 }
 
-// pairText is what lines say of an actor and a kind, ready to be copied.
+// pairText caches the parts of lines that depend on an actor and a kind.
 type pairText struct {
 	kind   Kind
 	record string     // {"r":KIND,"a":ACTOR
 	choice string     // ,"a":ACTOR,"k":KIND
-	detail quotedText // of the last record: most kinds have few
+	detail quotedText // of the last record: most kinds have few different ones
 	n      decimal    // of the last record, or the target of the last choice
 	seq    decimal    // of the last choice
 }
 
-// textOf finds the text of a pair among the handful that the actor has.
+// textOf returns the text of a pair; an actor has only a handful.
 func (t *TraceWriter) textOf(actor ActorID, kind Kind) *pairText {
 	if int(actor) < len(t.pairs) {
 		for _, p := range t.pairs[actor] {
