@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// ArgReader gives the implementation of a command its arguments, typed. It collects the errors instead of returning each,
-// so that the code reads as the description of the command; Done returns them, with all arguments that nobody asked for:
+// An ArgReader gives the implementation of a command typed access to its arguments. It collects errors instead of returning
+// each, so that the code reads like a description of the command; Done returns them, and reports all arguments not read:
 //
 //	r := script.NewArgReader(c, "advance DURATION [step=DURATION]")
 //	d := r.NextDuration("duration")
 //	step := r.Duration("step", 0)
 //	if err := r.Done(); err != nil { return err }
 //
-// A value that could not be read is the zero value or the default; it must not be used before Done has returned nil.
+// A value that could not be read is zero or the default; do not use values before Done has returned nil.
 type ArgReader struct {
 	command    *Command
 	usage      string // the hint of errors about the arguments as a whole
 	positional []Arg
 	keyed      []Arg
-	asked      []string // keys the implementation knows
+	asked      []string // keys the implementation asked for
 	payload    bool     // the payload was asked for
 	errs       Errors
 }
 
-// NewArgReader starts reading the arguments of c. The usage line, such as "advance DURATION", ends the messages about
-// missing and superfluous arguments.
+// NewArgReader returns a reader for the arguments of c. Messages about missing and superfluous arguments end with the usage
+// line, such as "advance DURATION".
 func NewArgReader(c *Command, usage string) *ArgReader {
 	r := &ArgReader{command: c}
 	if usage != "" {
@@ -46,14 +46,14 @@ func NewArgReader(c *Command, usage string) *ArgReader {
 	return r
 }
 
-// Fail adds an error that the implementation found; nil is ignored.
+// Fail adds an error found by the implementation; nil is ignored.
 func (r *ArgReader) Fail(err error) { r.errs = appendErrors(r.errs, err) }
 
-// Failed says whether an error has been found so far.
+// Failed reports whether an error has been found so far.
 func (r *ArgReader) Failed() bool { return len(r.errs) > 0 }
 
-// Done returns what is wrong with the arguments as an Errors: values that could not be read, and arguments and payload
-// that the implementation did not ask for. It returns nil if all is well.
+// Done returns an Errors with the values that could not be read, and the arguments and payload that the implementation did
+// not ask for, or nil if there are none.
 func (r *ArgReader) Done() error {
 	if len(r.positional) > 0 {
 		a := r.positional[0]
@@ -86,7 +86,7 @@ func (r *ArgReader) Done() error {
 // More returns the number of positional arguments not read yet.
 func (r *ArgReader) More() int { return len(r.positional) }
 
-// Next returns the next positional argument, which must be there; what names it in the message if it is not.
+// Next returns the next positional argument, which is required; what names it in the error.
 func (r *ArgReader) Next(what string) Arg {
 	if len(r.positional) == 0 {
 		r.Fail(Errorf(r.command.Pos, r.usage, "%s: the %s is missing", r.command.Name, what))
@@ -105,10 +105,10 @@ func (r *ArgReader) Optional() (Arg, bool) {
 	return r.Next(""), true
 }
 
-// Rest returns the positional arguments not read yet; there must be at least that many.
+// Rest returns the positional arguments not read yet, of which there must be at least atLeast.
 func (r *ArgReader) Rest(what string, atLeast int) []Arg {
 	if len(r.positional) < atLeast {
-		r.Fail(Errorf(r.command.Pos, r.usage, "%s: needs %d or more of %s, has %d", r.command.Name, atLeast, what, len(r.positional)))
+		r.Fail(Errorf(r.command.Pos, r.usage, "%s: got %[4]d %[3]s, want at least %[2]d", r.command.Name, atLeast, what, len(r.positional)))
 	}
 	rest := r.positional
 	r.positional = nil
@@ -122,14 +122,14 @@ func (r *ArgReader) Positional(n int) []Arg {
 		if len(r.positional) > n {
 			pos = r.positional[n].Pos
 		}
-		r.Fail(Errorf(pos, r.usage, "%s takes %d arguments, not %d", r.command.Name, n, len(r.positional)))
+		r.Fail(Errorf(pos, r.usage, "%s: got %[3]d arguments, want %[2]d", r.command.Name, n, len(r.positional)))
 		r.positional = nil
 		return nil
 	}
 	return r.Rest("", 0)
 }
 
-// Key returns the argument of a key and whether it is there. Asking makes the key a known one.
+// Key returns the argument of a key and whether it is present. It makes the key known.
 func (r *ArgReader) Key(key string) (Arg, bool) {
 	r.asked = append(r.asked, key)
 	for _, a := range r.keyed {
@@ -140,7 +140,7 @@ func (r *ArgReader) Key(key string) (Arg, bool) {
 	return Arg{Pos: r.command.Pos, Key: key}, false
 }
 
-// Require returns the argument of a key that must be there.
+// Require returns the argument of a required key.
 func (r *ArgReader) Require(key string) Arg {
 	a, ok := r.Key(key)
 	if !ok {
@@ -155,25 +155,25 @@ func (r *ArgReader) Payload() json.RawMessage {
 	return r.command.Payload
 }
 
-// NextDuration reads the next positional argument, which must be there, as a duration of 0 or more.
+// NextDuration reads the next positional argument, which is required, as a duration of 0 or more.
 func (r *ArgReader) NextDuration(what string) time.Duration { return next(r, what, Arg.Duration) }
 
-// NextInt reads the next positional argument, which must be there, as an integer of lowest..highest.
+// NextInt reads the next positional argument, which is required, as an integer in lowest..highest.
 func (r *ArgReader) NextInt(what string, lowest, highest int) int {
 	return next(r, what, func(a Arg) (int, error) { return a.Int(lowest, highest) })
 }
 
-// NextOneOf reads the next positional argument, which must be there, as one of the choices.
+// NextOneOf reads the next positional argument, which is required, as one of the choices.
 func (r *ArgReader) NextOneOf(what string, choices ...string) string {
 	return next(r, what, func(a Arg) (string, error) { return a.OneOf(choices...) })
 }
 
-// String returns the value of key, or def without it.
+// String returns the value of key, or def if it is absent.
 func (r *ArgReader) String(key, def string) string {
 	return optional(r, key, def, func(a Arg) (string, error) { return a.Value, nil })
 }
 
-// Duration reads key as a duration of 0 or more; def is its value if it is not given.
+// Duration reads key as a duration of 0 or more, or returns def if it is absent.
 func (r *ArgReader) Duration(key string, def time.Duration) time.Duration {
 	return optional(r, key, def, Arg.Duration)
 }
@@ -183,17 +183,17 @@ func (r *ArgReader) SignedDuration(key string, def time.Duration) time.Duration 
 	return optional(r, key, def, Arg.SignedDuration)
 }
 
-// Int reads key as an integer of lowest..highest.
+// Int reads key as an integer in lowest..highest.
 func (r *ArgReader) Int(key string, def, lowest, highest int) int {
 	return optional(r, key, def, func(a Arg) (int, error) { return a.Int(lowest, highest) })
 }
 
-// Int64 reads key as an integer of lowest..highest.
+// Int64 reads key as an integer in lowest..highest.
 func (r *ArgReader) Int64(key string, def, lowest, highest int64) int64 {
 	return optional(r, key, def, func(a Arg) (int64, error) { return a.Int64(lowest, highest) })
 }
 
-// Float reads key as a number of lowest..highest.
+// Float reads key as a number in lowest..highest.
 func (r *ArgReader) Float(key string, def, lowest, highest float64) float64 {
 	return optional(r, key, def, func(a Arg) (float64, error) { return a.Float(lowest, highest) })
 }
@@ -206,7 +206,7 @@ func (r *ArgReader) OneOf(key, def string, choices ...string) string {
 	return optional(r, key, def, func(a Arg) (string, error) { return a.OneOf(choices...) })
 }
 
-// List reads key as a comma-separated list; nil without it.
+// List reads key as a comma-separated list, or returns nil if it is absent.
 func (r *ArgReader) List(key string) []string { return optional(r, key, nil, Arg.List) }
 
 func optional[T any](r *ArgReader, key string, def T, read func(Arg) (T, error)) T {

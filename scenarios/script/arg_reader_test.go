@@ -53,8 +53,8 @@ func TestArgReaderErrors(t *testing.T) {
 		{"a repicas=1", func(r *ArgReader) { r.Int("replicas", 1, 1, 9) }, `x.sim:1:3: a: unknown key repicas=; did you mean "replicas"?`},
 		{"a zzz=1", func(r *ArgReader) { r.Int("replicas", 1, 1, 9) }, `x.sim:1:3: a: unknown key zzz=; usage: U`},
 		{"a b c", func(r *ArgReader) { r.Next("x") }, `x.sim:1:5: a: unexpected argument "c"; usage: U`},
-		{"a b c", func(r *ArgReader) { r.Positional(1) }, "x.sim:1:5: a takes 1 arguments, not 2; usage: U"},
-		{"a", func(r *ArgReader) { r.Rest("objects", 2) }, "x.sim:1:1: a: needs 2 or more of objects, has 0; usage: U"},
+		{"a b c", func(r *ArgReader) { r.Positional(1) }, "x.sim:1:5: a: got 2 arguments, want 1; usage: U"},
+		{"a", func(r *ArgReader) { r.Rest("objects", 2) }, "x.sim:1:1: a: got 0 objects, want at least 2; usage: U"},
 		{"a", func(r *ArgReader) { r.Require("k") }, "x.sim:1:1: a: k= is missing; usage: U"},
 		{"a {}", func(r *ArgReader) {}, "x.sim:1:3: a takes no payload; usage: U"},
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// name is how messages call the argument.
+// name returns the argument's name for messages.
 func (a Arg) name() string {
 	if a.Key != "" {
 		return a.Key
@@ -15,7 +15,7 @@ func (a Arg) name() string {
 	return "the argument"
 }
 
-// Duration reads a duration like 2s; a negative one is refused.
+// Duration reads a duration like 2s and refuses a negative one.
 func (a Arg) Duration() (time.Duration, error) {
 	d, err := a.SignedDuration()
 	if err == nil && d < 0 {
@@ -37,7 +37,7 @@ func (a Arg) SignedDuration() (time.Duration, error) {
 	return 0, Errorf(a.Pos, hint, "%s: %s is not a duration", a.name(), quoteShort(a.Value))
 }
 
-// Int64 reads a decimal integer of lowest..highest.
+// Int64 reads a decimal integer in lowest..highest.
 func (a Arg) Int64(lowest, highest int64) (int64, error) {
 	n, err := strconv.ParseInt(a.Value, 10, 64)
 	if err != nil && !isRangeError(err) {
@@ -57,7 +57,7 @@ func isRangeError(err error) bool {
 func rangeHint(lowest, highest int64) string {
 	switch {
 	case highest == math.MaxInt64 && lowest == math.MinInt64:
-		return "use a number of 64 bits"
+		return "use a 64-bit number"
 	case highest == math.MaxInt64:
 		return "use " + strconv.FormatInt(lowest, 10) + " or more"
 	case lowest == math.MinInt64:
@@ -66,13 +66,13 @@ func rangeHint(lowest, highest int64) string {
 	return "use " + strconv.FormatInt(lowest, 10) + " to " + strconv.FormatInt(highest, 10)
 }
 
-// Int reads a decimal integer of lowest..highest.
+// Int reads a decimal integer in lowest..highest.
 func (a Arg) Int(lowest, highest int) (int, error) {
 	n, err := a.Int64(int64(lowest), int64(highest))
 	return int(n), err
 }
 
-// Float reads a number of lowest..highest, such as a probability.
+// Float reads a number in lowest..highest, such as a probability.
 func (a Arg) Float(lowest, highest float64) (float64, error) {
 	x, err := strconv.ParseFloat(a.Value, 64)
 	if err != nil && !isRangeError(err) || math.IsNaN(x) {
@@ -107,7 +107,7 @@ func (a Arg) OneOf(choices ...string) (string, error) {
 	return "", Errorf(a.Pos, didYouMean(a.Value, choices), "%s: unknown value %s", a.name(), quoteShort(a.Value))
 }
 
-// List reads a comma-separated list; an empty part or a part that occurs twice is refused.
+// List reads a comma-separated list and refuses empty and repeated parts.
 func (a Arg) List() ([]string, error) {
 	parts := strings.Split(a.Value, ",")
 	seen := make(map[string]bool, len(parts))

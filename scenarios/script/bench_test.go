@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// benchScript returns a script like an imported recording (payload true) or like a hand-written one.
+// benchScript returns a script like an imported recording, if payload is set, or like a hand-written one.
 func benchScript(payload bool) []byte {
 	var b bytes.Buffer
 	for i := range 2000 {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// parseCommand reads the command whose name starts at off on line l, with its payload if it runs over more lines. After
-// an error it goes on with the next line, so that one Parse finds the errors of several commands.
+// parseCommand parses the command whose name starts at off on line l, with its payload if that spans more lines. After an
+// error the parser continues on the next line, so that one Parse finds the errors of several commands.
 func (p *parser) parseCommand(l span, off int) *Command {
 	p.skip(l)
 	c := &Command{Pos: p.pos(l, off), lineEnd: l.next}
@@ -34,7 +34,7 @@ func (p *parser) parseCommand(l span, off int) *Command {
 	if len(p.errs) == failed {
 		p.file.Nodes = append(p.file.Nodes, c)
 	}
-	// A command with an error is returned too: an output below it belongs to it and is no error of its own.
+	// A command with an error is returned too: an output below it belongs to it and is not an error of its own.
 	return c
 }
 
@@ -47,7 +47,7 @@ func (p *parser) parseName(l span, off int) (string, int) {
 	return word, end
 }
 
-// parseArg reads one word at off, which is neither blank nor the start of a comment or payload.
+// parseArg parses the word at off, which is neither blank nor the start of a comment or payload.
 func (p *parser) parseArg(l span, off int) (Arg, int) {
 	arg := Arg{Pos: p.pos(l, off)}
 	if p.src[off] != '"' {
@@ -60,7 +60,7 @@ func (p *parser) parseArg(l span, off int) (Arg, int) {
 		}
 		arg.Key = p.src[off : off+equals]
 		if !IsKey(arg.Key) {
-			p.fail(arg.Pos, "put a word that has an = and is no key=value in double quotes", "%s is not a key", quoteShort(arg.Key))
+			p.fail(arg.Pos, "put a word that contains = but is not key=value in double quotes", "%s is not a key", quoteShort(arg.Key))
 			return arg, end
 		}
 		off += equals + 1
@@ -78,7 +78,7 @@ func (p *parser) parseArg(l span, off int) (Arg, int) {
 	return arg, end
 }
 
-// parseBare checks the bare word src[off:end].
+// parseBare returns the bare word src[off:end] if it is well-formed.
 func (p *parser) parseBare(l span, off, end int) string {
 	word := p.src[off:end]
 	for i, r := range word {
@@ -94,7 +94,7 @@ func (p *parser) parseBare(l span, off, end int) string {
 	return word
 }
 
-// parseQuoted reads the Go string that starts at off and returns its value and the offset behind it.
+// parseQuoted parses the Go string that starts at off and returns its value and the offset after it.
 func (p *parser) parseQuoted(l span, off int) (string, int) {
 	end := off + 1
 	for end < l.end && p.src[end] != '"' {
@@ -104,7 +104,7 @@ func (p *parser) parseQuoted(l span, off int) (string, int) {
 		end++
 	}
 	if end >= l.end {
-		p.fail(p.pos(l, off), `close it with a double quote on the same line; a line end is \n`, "the quoted string is not terminated")
+		p.fail(p.pos(l, off), `close it with a double quote on the same line; write a newline as \n`, "the quoted string is not terminated")
 		return "", l.end
 	}
 	end++
@@ -126,12 +126,12 @@ func wordEnd(src string, off, end int) int {
 	return off
 }
 
-// IsName says whether s can be the name of a command.
+// IsName reports whether s is a valid name of a command.
 func IsName(s string) bool {
 	return startsWithLetter(s) && strings.IndexFunc(s, notIn("_.-")) < 0
 }
 
-// IsKey says whether s can be the key of a key=value argument.
+// IsKey reports whether s is a valid key of a key=value argument.
 func IsKey(s string) bool {
 	return startsWithLetter(s) && strings.IndexFunc(s, notIn("_.-/")) < 0
 }
@@ -147,7 +147,7 @@ func notIn(more string) func(rune) bool {
 	}
 }
 
-// quoteShort quotes a word for a message; a long one is cut.
+// quoteShort quotes a word for a message and truncates a long one.
 func quoteShort(s string) string {
 	const most = 40
 	if len(s) <= most {

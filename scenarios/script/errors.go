@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// Error is one thing that is wrong with a script (or with other input read from a file), with its place.
+// An Error is one problem in a script (or in other input read from a file), with its position.
 type Error struct {
 	Pos  Pos
 	Msg  string // what is wrong
 	Hint string // what to do about it
 }
 
-// Errorf makes an Error; hint may be empty.
+// Errorf returns an Error; hint may be empty.
 func Errorf(pos Pos, hint, format string, args ...any) *Error {
 	return &Error{Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// Error renders `file:line:column: what is wrong; what to do`.
+// Error returns `file:line:column: what is wrong; what to do`.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if at := e.Pos.String(); at != "" {
@@ -33,11 +33,11 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Errors is what Parse and ArgReader.Done report: at least one error, in the order of the script. errors.As finds the
-// first *Error in it.
+// Errors is the error of Parse and ArgReader.Done: at least one *Error, in the order of the script. errors.As finds the
+// first.
 type Errors []*Error
 
-// Error renders one error a line.
+// Error returns one error per line.
 func (e Errors) Error() string {
 	lines := make([]string, len(e))
 	for i, err := range e {
@@ -46,7 +46,7 @@ func (e Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap returns the single errors.
+// Unwrap returns the individual errors.
 func (e Errors) Unwrap() []error {
 	errs := make([]error, len(e))
 	for i, err := range e {
@@ -55,8 +55,8 @@ func (e Errors) Unwrap() []error {
 	return errs
 }
 
-// Join gathers the errors of several commands into one Errors: nil if there is none, at most MaxErrors of them. An
-// error that is no Error is kept with its text and no place.
+// Join combines the errors of several commands into one Errors of at most MaxErrors, or nil if there are none. An error that
+// is not an *Error keeps its text and has no position.
 func Join(errs ...error) error {
 	var all Errors
 	for _, err := range errs {
@@ -85,7 +85,7 @@ func appendErrors(all Errors, err error) Errors {
 	return append(all, &Error{Msg: err.Error()})
 }
 
-// UnknownCommand is the error for a command whose name is none of names.
+// UnknownCommand returns the error for a command whose name is not among names.
 func UnknownCommand(c *Command, names []string) *Error {
 	return Errorf(c.Pos, didYouMean(c.Name, names), "unknown command %q", c.Name)
 }

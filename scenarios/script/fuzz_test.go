@@ -15,7 +15,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			var one *Error
 			if !errors.As(err, &one) || one.Pos.Line < 1 || one.Pos.Column < 1 || one.Pos.Line > bytes.Count(src, []byte("\n"))+1 {
-				t.Fatalf("an error without a place in the script: %v", err)
+				t.Fatalf("an error without a position in the script: %v", err)
 			}
 			return
 		}
@@ -25,7 +25,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("printed script does not parse: %v\n%q", err, printed)
 		}
 		if !Equal(file, back) || !bytes.Equal(Print(back), printed) {
-			t.Fatalf("no round trip of\n%q", printed)
+			t.Fatalf("round trip failed:\n%q", printed)
 		}
 		outputs := map[*Command]string{}
 		for _, c := range file.Commands() {

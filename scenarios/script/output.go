@@ -8,7 +8,7 @@ import (
 // separator starts an expected output.
 const separator = "----"
 
-// parseOutput reads the expected output whose `----` is line l; above is the command on the line before, if there is one.
+// parseOutput parses the expected output whose `----` is line l; above is the command on the line before, or nil.
 func (p *parser) parseOutput(l span, above *Command) {
 	p.skip(l)
 	out := &Output{Pos: p.pos(l, l.start+leadingBlanks(p.text(l))), start: l.start}
@@ -33,7 +33,7 @@ func (p *parser) parseOutput(l span, above *Command) {
 	}
 }
 
-// plainOutput reads the lines up to a blank line, which stays to be read, or the end of the file.
+// plainOutput reads the lines up to a blank line, which it does not consume, or the end of the file.
 func (p *parser) plainOutput() string {
 	var b strings.Builder
 	for p.off < len(p.src) {
@@ -53,7 +53,7 @@ func (p *parser) plainOutput() string {
 	return b.String()
 }
 
-// fencedOutput reads the lines up to two lines of as many dashes as the fence has.
+// fencedOutput reads the lines up to the closing fence: two lines of as many dashes as the opening one.
 func (p *parser) fencedOutput(start Pos, fence int) string {
 	from, end, closing := p.off, p.off, 0
 	for p.off < len(p.src) {
@@ -74,7 +74,7 @@ func (p *parser) fencedOutput(start Pos, fence int) string {
 	return ""
 }
 
-// dashes returns the number of dashes of a line that has four or more of them and nothing else, or 0.
+// dashes returns the number of dashes in a line that consists of four or more of them, or 0.
 func dashes(line string) int {
 	line = strings.Trim(line, " \t")
 	if len(line) < len(separator) || strings.Trim(line, "-") != "" {
@@ -83,9 +83,8 @@ func dashes(line string) int {
 	return len(line)
 }
 
-// NormalizeOutput brings the output of a command into the form that a script can hold, the form of Output.Text: valid UTF-8
-// without NUL bytes, no carriage return before a line end, and a newline at the end unless it is empty. Compare outputs
-// in this form.
+// NormalizeOutput returns the output of a command in the form of Output.Text, which a script can hold: valid UTF-8 without
+// NUL bytes, no carriage return before a newline, and a final newline unless it is empty. Compare outputs in this form.
 func NormalizeOutput(text string) string {
 	if text == "" {
 		return ""
@@ -97,7 +96,7 @@ func NormalizeOutput(text string) string {
 	return joinLines(text)
 }
 
-// joinLines ends each line of text with a newline and drops carriage returns before it.
+// joinLines ends each line of text with a newline and drops the carriage returns before it.
 func joinLines(text string) string {
 	if text == "" {
 		return ""
@@ -110,7 +109,7 @@ func joinLines(text string) string {
 	return b.String()
 }
 
-// cleanText replaces what a script must not have.
+// cleanText replaces NUL bytes and invalid UTF-8, which a script must not contain.
 func cleanText(text string) string {
 	if !utf8.ValidString(text) {
 		text = strings.ToValidUTF8(text, "\uFFFD")
@@ -121,8 +120,8 @@ func cleanText(text string) string {
 	return text
 }
 
-// appendOutput writes the block of an expected output. ended says that a blank line or the end of the file follows, so that
-// the block needs no fence to end it.
+// appendOutput appends the block of an expected output. If ended, a blank line or the end of the file follows, so the block
+// needs no fence to end it.
 func appendOutput(dst []byte, text string, ended bool, eol string) []byte {
 	text = NormalizeOutput(text)
 	fence := 0

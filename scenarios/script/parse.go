@@ -8,8 +8,8 @@ import (
 
 const byteOrderMark = "\uFEFF"
 
-// Parse reads a script; name is what positions call it. The error is an Errors with at most MaxErrors errors. A byte
-// order mark at the start and CRLF line ends are accepted.
+// Parse parses a script; positions refer to it as name. The error is an Errors with at most MaxErrors errors. Parse accepts
+// a leading byte order mark and CRLF line endings.
 func Parse(name string, src []byte) (*File, error) {
 	if len(src) > MaxFileSize {
 		return nil, Errors{tooBig(name, int64(len(src)))}
@@ -40,18 +40,18 @@ type parser struct {
 	off  int // start of the next line
 	line int // its number
 
-	// command is the one that the line just read belongs to: the only one a `----` on the next line can belong to.
+	// command is the command that ended on the previous line, the only one a `----` on the next line can belong to.
 	command *Command
 }
 
-// span is one line of the source: src[start:end], without its line end; the next line starts at next.
+// span is one line of the source: src[start:end], without its line ending; the next line starts at next.
 type span struct {
 	start, end, next, line int
 }
 
 func (p *parser) text(l span) string { return p.src[l.start:l.end] }
 
-// peek returns the next line without moving on. The parser is not at the end of the source.
+// peek returns the next line without consuming it. It must not be called at the end of the source.
 func (p *parser) peek() span {
 	l := span{start: p.off, line: p.line}
 	if i := strings.IndexByte(p.src[p.off:], '\n'); i >= 0 {
@@ -59,7 +59,7 @@ func (p *parser) peek() span {
 	} else {
 		l.end, l.next = len(p.src), len(p.src)
 	}
-	// All carriage returns go, not one only: else a printed line would lose one more each time it is read.
+	// Remove all carriage returns: otherwise a printed line would lose another one each time it is parsed.
 	for l.end > l.start && p.src[l.end-1] == '\r' {
 		l.end--
 	}
@@ -80,7 +80,7 @@ func (p *parser) fail(pos Pos, hint, format string, args ...any) {
 	p.errs = append(p.errs, Errorf(pos, hint, format, args...))
 }
 
-// parseNode reads the thing that starts on the next line. It always moves on.
+// parseNode parses the node that starts on the next line. It always consumes that line.
 func (p *parser) parseNode() {
 	l := p.peek()
 	start := l.start + leadingBlanks(p.text(l))
@@ -102,7 +102,7 @@ func (p *parser) parseNode() {
 	}
 }
 
-// checkText refuses what is no text: NUL bytes, invalid UTF-8, and lines nobody could read.
+// checkText refuses input that is not text: NUL bytes, invalid UTF-8, and overlong lines.
 func (p *parser) checkText() *Error {
 	if !utf8.ValidString(p.src) {
 		off := firstInvalidUTF8(p.src)
@@ -118,14 +118,14 @@ func (p *parser) checkText() *Error {
 		}
 		if length > MaxLineLength {
 			return Errorf(Pos{File: p.name, Line: line, Column: MaxLineLength + 1},
-				"write the payload over several lines", "the line has %d bytes, a line is limited to 4 MiB", length)
+				"write the payload over several lines", "the line has %d bytes; the limit is 4 MiB", length)
 		}
 		start += length + 1
 	}
 	return nil
 }
 
-// posOf finds the line of an offset by counting; only errors need it.
+// posOf returns the position of an offset. It counts lines from the start, since only errors need it.
 func (p *parser) posOf(off int) Pos {
 	before := p.src[:off]
 	start := strings.LastIndexByte(before, '\n') + 1

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// parsePayload reads the JSON object that starts at off on line l, and the prose behind it. It may end on a later line.
+// parsePayload parses the JSON object that starts at off on line l, which may end on a later line, and the prose after it.
 func (p *parser) parsePayload(c *Command, l span, off int) {
 	c.PayloadPos = p.pos(l, off)
 	end := jsonEnd(p.src, off)
@@ -21,7 +21,7 @@ func (p *parser) parsePayload(c *Command, l span, off int) {
 		p.failPayload(c, p.src[off:end], off)
 		return
 	}
-	// Outside strings a carriage return is JSON whitespace, inside them it is not allowed: dropping it changes nothing.
+	// A carriage return is whitespace outside JSON strings and illegal inside them, so dropping it changes nothing.
 	c.Payload = dropByte(raw, '\r')
 
 	last := l
@@ -37,15 +37,15 @@ func (p *parser) parsePayload(c *Command, l span, off int) {
 		return
 	}
 	if p.src[end] != '#' {
-		p.fail(p.pos(last, end), "the payload is the last thing of a command; a # starts prose", "unexpected %s behind the payload",
+		p.fail(p.pos(last, end), "the payload must be last in a command; a # starts prose", "unexpected %s after the payload",
 			quoteShort(p.src[end:wordEnd(p.src, end, last.end)]))
 		return
 	}
 	c.Comment = strings.TrimSpace(p.src[end+1 : last.end])
 }
 
-// failPayload reports what is wrong with a payload: never closed (at its start) or no JSON (at the wrong byte). It goes on
-// with the line of the wrong byte if that is a later one, since it is probably the next command.
+// failPayload reports a payload that is never closed (at its start) or is not JSON (at the offending byte). If the offending
+// byte is on a later line, parsing continues with that line, which is probably the next command.
 func (p *parser) failPayload(c *Command, text string, off int) {
 	var raw json.RawMessage
 	err := json.NewDecoder(strings.NewReader(text)).Decode(&raw)
@@ -65,14 +65,14 @@ func (p *parser) failPayload(c *Command, text string, off int) {
 		p.fail(at, "a payload is one JSON object", "the payload is not valid JSON: %s", syntax.Error())
 		return
 	}
-	p.fail(c.PayloadPos, "close the { of the payload, or mend it there", "the JSON payload is not terminated: at %d:%d %s",
+	p.fail(c.PayloadPos, "close the { of the payload, or fix the JSON there", "the JSON payload is not terminated: at %d:%d %s",
 		at.Line, at.Column, syntax.Error())
 	p.off = strings.LastIndexByte(p.src[:wrong], '\n') + 1
 	p.line = at.Line
 }
 
-// jsonEnd returns the offset behind the JSON object that starts at off, by its braces and strings only, or -1 if the
-// text ends before.
+// jsonEnd returns the offset after the JSON object that starts at off, or -1 if the text ends first. It looks at braces and
+// strings only.
 func jsonEnd(src string, off int) int {
 	depth := 0
 	for i := off; i < len(src); i++ {
@@ -94,7 +94,7 @@ func jsonEnd(src string, off int) int {
 	return -1
 }
 
-// jsonStringEnd returns the offset of the closing quote of the string that starts at off, or -1 if its line ends before.
+// jsonStringEnd returns the offset of the closing quote of the string that starts at off, or -1 if its line ends first.
 func jsonStringEnd(src string, off int) int {
 	for i := off + 1; i < len(src); i++ {
 		switch src[i] {

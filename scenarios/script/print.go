@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// Print writes a file in canonical form: words one space apart, quoted only where they must be, payloads as they are,
-// fences only where they are needed, `\n` line ends. Parse of the result is Equal to f if f is what Parse returns or
-// is built by the rules: command names satisfy IsName, keys IsKey, payloads are JSON objects.
+// Print returns a file in canonical form: words separated by one space and quoted only where necessary, payloads verbatim,
+// fences only where necessary, `\n` line endings. Parsing the result gives a file Equal to f if f comes from Parse or follows
+// the rules: command names satisfy IsName, keys IsKey, payloads are JSON objects.
 func Print(f *File) []byte {
 	var dst []byte
 	for i, n := range f.Nodes {
@@ -62,7 +62,7 @@ func appendCommand(dst []byte, c *Command) []byte {
 	return append(dst, '\n')
 }
 
-// String returns the argument as it is written in a script.
+// String returns the argument as written in a script.
 func (a Arg) String() string {
 	if a.Key == "" {
 		if needsQuote(a.Value) || strings.IndexByte(a.Value, '=') >= 0 {
@@ -76,7 +76,7 @@ func (a Arg) String() string {
 	return a.Key + "=" + a.Value
 }
 
-// needsQuote says whether a word or value cannot be bare.
+// needsQuote reports whether a word or value must be quoted.
 func needsQuote(s string) bool {
 	if s == "" || s[0] == '{' || s[0] == '#' {
 		return true

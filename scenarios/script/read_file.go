@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// ParseFile reads and parses a script. A missing, unreadable or too big file is an *Error without a line.
+// ParseFile reads and parses a script. The error for a missing, unreadable or oversized file is an *Error without a line.
 func ParseFile(path string) (*File, error) {
 	src, err := ReadFile(path)
 	if err != nil {
@@ -17,8 +17,8 @@ func ParseFile(path string) (*File, error) {
 	return Parse(path, src)
 }
 
-// ReadFile reads a script of at most MaxFileSize bytes. The size is looked at before anything is read, and again while
-// reading: a pipe has none, and a file can grow.
+// ReadFile reads a script of at most MaxFileSize bytes. It checks the size both before and while reading: a pipe has no
+// size, and a file can grow.
 func ReadFile(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -56,16 +56,16 @@ func openError(path string, err error) *Error {
 	case errors.Is(err, fs.ErrNotExist):
 		return Errorf(Pos{File: path}, "check the path", "there is no such file")
 	case errors.Is(err, fs.ErrPermission):
-		return Errorf(Pos{File: path}, "check its permissions", "the file may not be read")
+		return Errorf(Pos{File: path}, "check its permissions", "permission denied")
 	}
 	var inner *fs.PathError
 	if errors.As(err, &inner) {
 		err = inner.Err
 	}
-	return Errorf(Pos{File: path}, "", "the file cannot be read: %v", err)
+	return Errorf(Pos{File: path}, "", "reading it failed: %v", err)
 }
 
-// FormatSize renders a size in bytes for a message, rounded up so that a size over a limit never reads as the limit.
+// FormatSize formats a size in bytes for a message, rounded up so that a size over a limit never reads as the limit.
 func FormatSize(bytes int64) string {
 	if bytes < 1<<20 {
 		return fmt.Sprintf("%d bytes", bytes)

@@ -2,9 +2,9 @@ package script
 
 import "strings"
 
-// Rewrite returns the source of f with the expected outputs of the given commands replaced; every other byte stays as it
-// is, the whole block too if the output has not changed. A command without expected output gets a block below it unless
-// its new output is empty. The commands must be those of f, and f must come from Parse.
+// Rewrite returns the source of f with the expected outputs of the given commands replaced. Every other byte is preserved,
+// and so is the block of an output that has not changed. A command without expected output gets a block below it unless its
+// new output is empty. The commands must belong to f, and f must come from Parse.
 func Rewrite(f *File, outputs map[*Command]string) ([]byte, error) {
 	var dst []byte
 	done, found := 0, 0
@@ -18,7 +18,7 @@ func Rewrite(f *File, outputs map[*Command]string) ([]byte, error) {
 			start, end, old = c.Output.start, c.Output.end, c.Output.Text
 		}
 		if end == 0 || start < done || end > len(f.src) {
-			continue // not from Parse: it stays uncounted
+			continue // not from Parse, so not counted as found
 		}
 		found++
 		if NormalizeOutput(text) == old {
@@ -33,18 +33,18 @@ func Rewrite(f *File, outputs map[*Command]string) ([]byte, error) {
 		done = end
 	}
 	if found != len(outputs) {
-		return nil, Errorf(Pos{File: f.Name}, "parse the file again", "the outputs are of commands that the file was not parsed with")
+		return nil, Errorf(Pos{File: f.Name}, "parse the file again", "the outputs belong to commands that are not in the parsed file")
 	}
 	return append(dst, f.src[done:]...), nil
 }
 
-// blankLineAt says whether the line that starts at off is blank or the end of the file.
+// blankLineAt reports whether the line that starts at off is blank or the end of the file.
 func blankLineAt(src string, off int) bool {
 	line, _, _ := strings.Cut(src[off:], "\n")
 	return isBlank(strings.TrimRight(line, "\r"))
 }
 
-// lineEnd returns how the line that ends at off is ended; a last line without line end is ended as the first line is.
+// lineEnd returns the line ending before off; for a last line without one, that of the first line.
 func lineEnd(src string, off int) string {
 	if off == 0 || src[off-1] != '\n' {
 		off = strings.IndexByte(src, '\n') + 1

@@ -62,7 +62,7 @@ func TestPrintParseRoundTrip(t *testing.T) {
 			t.Fatalf("%v\nin\n%s", err, printed)
 		}
 		if !Equal(f, back) {
-			t.Fatalf("another file came back from\n%s\nas\n%s", printed, Print(back))
+			t.Fatalf("round trip changed\n%s\nto\n%s", printed, Print(back))
 		}
 		if again := Print(back); !bytes.Equal(again, printed) {
 			t.Fatalf("not idempotent:\n%s\nthen\n%s", printed, again)
@@ -102,7 +102,7 @@ func TestRewriteReplacesOnlyOutputs(t *testing.T) {
 			}
 		}
 		if !Equal(f, back) {
-			t.Fatalf("rewritten\n%s\nhas not only other outputs than\n%s", rewritten, src)
+			t.Fatalf("rewritten\n%s\ndiffers in more than outputs from\n%s", rewritten, src)
 		}
 	})
 }
@@ -124,6 +124,6 @@ func TestRewriteKeepsEveryOtherByte(t *testing.T) {
 		t.Errorf("unchanged outputs changed the file: %v\n%q", err, same)
 	}
 	if _, err := Rewrite(f, map[*Command]string{{Name: "log"}: "x"}); err == nil {
-		t.Error("the output of a command of another file was taken")
+		t.Error("accepted the output of a command of another file")
 	}
 }

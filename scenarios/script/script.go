@@ -9,17 +9,17 @@ import (
 const (
 	MaxFileSize   = 32 << 20 // bytes of a script
 	MaxLineLength = 4 << 20  // bytes of one line, without its line end
-	MaxErrors     = 20       // errors one Parse reports
+	MaxErrors     = 20       // errors reported by one Parse
 )
 
-// Pos is a place in a script. Line and Column count from 1, Column in bytes. Line 0 means the file as a whole.
+// A Pos is a position in a script. Line and Column count from 1, Column in bytes. Line 0 means the file as a whole.
 type Pos struct {
 	File   string
 	Line   int
 	Column int
 }
 
-// String renders the place as `file:line:column`, without the parts that are unknown.
+// String returns the position as `file:line:column`, without the parts that are unknown.
 func (p Pos) String() string {
 	switch {
 	case p.Line == 0:
@@ -30,21 +30,21 @@ func (p Pos) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
-// Node is one thing of a script in its order: a *Command, a *Comment or a *Blank.
+// A Node is one element of a script: a *Command, a *Comment or a *Blank.
 type Node interface {
 	Position() Pos
 	node()
 }
 
-// File is a parsed script. Comments and blank lines are kept, so that printing loses no prose.
+// A File is a parsed script. It includes comments and blank lines, so that printing loses no prose.
 type File struct {
 	Name  string
 	Nodes []Node
 
-	src string // what Parse was given: Rewrite edits it
+	src string // the input of Parse, for Rewrite to edit
 }
 
-// Commands returns the commands of the file in their order.
+// Commands returns the commands of the file in order.
 func (f *File) Commands() []*Command {
 	var cmds []*Command
 	for _, n := range f.Nodes {
@@ -55,59 +55,59 @@ func (f *File) Commands() []*Command {
 	return cmds
 }
 
-// Comment is a line of prose. Text is what follows the `#`, without trailing whitespace.
+// A Comment is a line of prose. Text follows the `#`, without trailing whitespace.
 type Comment struct {
 	Pos  Pos
 	Text string
 }
 
-// Blank is one blank line.
+// A Blank is a blank line.
 type Blank struct {
 	Pos Pos
 }
 
-// Command is one command with everything that belongs to it.
+// A Command is a command with its arguments, payload, comment and expected output.
 type Command struct {
 	Pos        Pos
 	Name       string
 	Args       []Arg
-	Payload    json.RawMessage // a JSON object as it was written, carriage returns removed; nil without one
+	Payload    json.RawMessage // a JSON object as written, carriage returns removed; nil if there is none
 	PayloadPos Pos
 	Comment    string  // prose at the end of the command, without `#` and surrounding whitespace
 	Output     *Output // expected output; nil if the command has none
 
-	lineEnd int // offset in src just behind the last line of the command, its line end included
+	lineEnd int // offset in src just after the last line of the command, including its line ending
 }
 
-// Arg is one word of a command; Key is empty for a positional one.
+// An Arg is one word of a command; Key is empty if it is positional.
 type Arg struct {
 	Pos   Pos
 	Key   string
 	Value string
 }
 
-// Output is the expected output of a command. Text is empty or ends with a newline; see NormalizeOutput.
+// An Output is the expected output of a command. Text is empty or ends with a newline; see NormalizeOutput.
 type Output struct {
 	Pos  Pos // of the `----`
 	Text string
 
-	start, end int // offsets in src of the block, from the `----` to behind the last line of it
+	start, end int // offsets in src of the block, from the `----` to just after its last line
 }
 
-// Position returns where the comment starts.
+// Position returns the position of the `#`.
 func (c *Comment) Position() Pos { return c.Pos }
 
-// Position returns the place of the blank line.
+// Position returns the start of the line.
 func (b *Blank) Position() Pos { return b.Pos }
 
-// Position returns the place of the command's name.
+// Position returns the position of the command's name.
 func (c *Command) Position() Pos { return c.Pos }
 
 func (*Comment) node() {}
 func (*Blank) node()   {}
 func (*Command) node() {}
 
-// Equal says whether two files have the same content, whatever their names and positions.
+// Equal reports whether two files have the same content, regardless of names and positions.
 func Equal(f, g *File) bool {
 	if len(f.Nodes) != len(g.Nodes) {
 		return false

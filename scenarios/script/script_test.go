@@ -82,7 +82,7 @@ func TestParseKeepsEverything(t *testing.T) {
 		}
 	}
 	if got := cmds[3].Pos; got != (Pos{"x.sim", 9, 1}) {
-		t.Errorf("the command behind a payload of 4 lines is at %v", got)
+		t.Errorf("the command after a payload of 4 lines is at %v", got)
 	}
 	if last := cmds[6]; last.Output != nil || last.Args[0].Value != "a=b" || last.Args[0].Key != "" || last.Args[1].Value != "" {
 		t.Errorf("quoted words: %+v", last)
@@ -95,7 +95,7 @@ func TestPrintIsCanonical(t *testing.T) {
 	if printed != want {
 		t.Errorf("got\n%s\nwant\n%s", printed, want)
 	}
-	// CRLF line ends and a byte order mark are no content.
+	// CRLF line endings and a byte order mark are not content.
 	windows := byteOrderMark + strings.ReplaceAll(transcript, "\n", "\r\n")
 	if got := string(Print(mustParse(t, windows))); got != want {
 		t.Errorf("with CRLF got\n%q\nwant\n%q", got, want)
@@ -108,7 +108,7 @@ func TestPrintIsCanonical(t *testing.T) {
 func TestParseErrors(t *testing.T) {
 	tests := []struct{ name, src, want string }{
 		{"name", "\n  9lives", `x.sim:2:3: "9lives" is not a command name; a line is a command, # prose, or ---- below a command`},
-		{"quote open", `a b "c`, `x.sim:1:5: the quoted string is not terminated; close it with a double quote on the same line; a line end is \n`},
+		{"quote open", `a b "c`, `x.sim:1:5: the quoted string is not terminated; close it with a double quote on the same line; write a newline as \n`},
 		{"quote value open", `a k="c`, `x.sim:1:5: the quoted string is not terminated; close it with`},
 		{"quote ends in backslash", `a "c\`, `x.sim:1:3: the quoted string is not terminated`},
 		{"quote escape", `a "\q"`, `x.sim:1:3: the quoted string has a bad escape or character; use the escapes`},
@@ -117,7 +117,7 @@ func TestParseErrors(t *testing.T) {
 		{"single quotes", `a k='b c'`, `x.sim:1:5: there is a quote '\'' inside a bare word`},
 		{"control", "a b\x01", `x.sim:1:4: the invisible character U+0001 is inside a bare word`},
 		{"no-break space", "a b\u00a0c", `x.sim:1:4: the invisible character U+00A0 is inside a bare word`},
-		{"no key", `a =b`, `x.sim:1:3: "" is not a key; put a word that has an =`},
+		{"no key", `a =b`, `x.sim:1:3: "" is not a key; put a word that contains =`},
 		{"bad key", `a 1=b`, `x.sim:1:3: "1" is not a key`},
 		{"no value", `a k= b`, `x.sim:1:5: k= has no value; write k="" for an empty value, and no space after =`},
 		{"separator alone", "# x\n----\nb", `x.sim:2:1: the ---- of an expected output does not follow a command; put it on the line directly below a command`},
@@ -128,10 +128,10 @@ func TestParseErrors(t *testing.T) {
 		{"payload open before a command", "a {\"x\": 1\nb c\n", `x.sim:1:3: the JSON payload is not terminated: at 2:1 invalid character 'b' after object key:value pair; close`},
 		{"payload open string", "a {\"x\": \"1\n}\n", `x.sim:1:11: the payload is not valid JSON`},
 		{"payload invalid", `a {"x" 1}`, `x.sim:1:8: the payload is not valid JSON: invalid character '1' after object key`},
-		{"payload not last", `a {"x":1} b`, `x.sim:1:11: unexpected "b" behind the payload; the payload is the last thing of a command`},
+		{"payload not last", `a {"x":1} b`, `x.sim:1:11: unexpected "b" after the payload; the payload must be last in a command`},
 		{"NUL", "a\nb\x00", `x.sim:2:2: the script has a NUL byte; save the script as plain UTF-8 text`},
 		{"UTF-8", "a\nbc\xff", `x.sim:2:3: byte 0xff is not valid UTF-8; save the script as UTF-8`},
-		{"line", "a\n" + strings.Repeat("b", MaxLineLength+1), `x.sim:2:4194305: the line has 4194305 bytes, a line is limited to 4 MiB`},
+		{"line", "a\n" + strings.Repeat("b", MaxLineLength+1), `x.sim:2:4194305: the line has 4194305 bytes; the limit is 4 MiB`},
 		{"nesting", "a {\"x\":" + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + "}", `x.sim:1:10007: the payload is not valid JSON: invalid character '[' exceeded max depth`},
 	}
 	for _, tt := range tests {
@@ -161,7 +161,7 @@ func TestParseReportsSeveralErrors(t *testing.T) {
 	}
 	_, err = Parse("x.sim", []byte(strings.Repeat("9\n", 1000)))
 	if errs, ok := err.(Errors); !ok || len(errs) != MaxErrors {
-		t.Errorf("%d errors of 1000, want %d", len(errs), MaxErrors)
+		t.Errorf("got %d of 1000 errors, want %d", len(errs), MaxErrors)
 	}
 }
 
@@ -171,7 +171,7 @@ func TestReadFileLimits(t *testing.T) {
 	if err := os.WriteFile(big, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(big, 100<<20); err != nil { // sparse: only its size is looked at
+	if err := os.Truncate(big, 100<<20); err != nil { // sparse: only its size is read
 		t.Fatal(err)
 	}
 	missing := filepath.Join(dir, "none.sim")

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Suggest returns the choice that word is most likely a misspelling of, or "" if none is near. The first of equally
-// near choices wins.
+// Suggest returns the choice that word is most likely a misspelling of, or "" if none is close. The first of equally close
+// choices wins.
 func Suggest(word string, choices []string) string {
 	word = strings.ToLower(word)
 	best, bestDistance := "", 1+max(1, len(word)/3)
@@ -15,7 +15,7 @@ func Suggest(word string, choices []string) string {
 		if len(word) >= 3 && strings.HasPrefix(lower, word) {
 			return choice
 		}
-		// An edit changes the length by at most one, so a choice much longer or shorter cannot be near.
+		// An edit changes the length by at most one, so a choice much longer or shorter cannot be close.
 		if len(lower)-len(word) >= bestDistance || len(word)-len(lower) >= bestDistance {
 			continue
 		}
@@ -26,7 +26,7 @@ func Suggest(word string, choices []string) string {
 	return best
 }
 
-// didYouMean is the hint for a word that is none of the choices.
+// didYouMean returns the hint for a word that is not among the choices.
 func didYouMean(word string, choices []string) string {
 	if near := Suggest(word, choices); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
@@ -37,7 +37,7 @@ func didYouMean(word string, choices []string) string {
 	return "use one of " + strings.Join(choices, ", ")
 }
 
-// editDistance counts insertions, deletions, substitutions and swaps of neighbours between a and b, in bytes.
+// editDistance counts the insertions, deletions, substitutions and transpositions of bytes between a and b.
 func editDistance(a, b string) int {
 	before, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range prev {
