@@ -11,7 +11,7 @@ import (
 	"github.com/informersim/informersim/scenarios/script"
 )
 
-// result makes the script.
+// result builds the script.
 func (im *importer) result() (*Result, error) {
 	if len(im.order) == 0 {
 		return nil, script.Errorf(script.Pos{File: im.opts.Name}, "record a resource that has objects", "the recording has no objects")
@@ -58,7 +58,7 @@ func (im *importer) result() (*Result, error) {
 	return r, nil
 }
 
-// name gives a kind its resource name and informer.
+// name assigns a kind its resource name and informer.
 func (im *importer) name(h *history, i int) error {
 	resource, _ := meta.UnsafeGuessKindToResource(h.gvk)
 	h.plural = resource.Resource
@@ -73,7 +73,7 @@ func (im *importer) name(h *history, i int) error {
 			continue
 		}
 		if other.gvk.Group == h.gvk.Group {
-			return script.Errorf(script.Pos{File: im.opts.Name}, "record one of them, or name their plurals apart",
+			return script.Errorf(script.Pos{File: im.opts.Name}, "record one of them, or give them different plurals",
 				"the recording has %s in %s and in %s", h.plural, other.gvk.GroupVersion(), h.gvk.GroupVersion())
 		}
 		other.short, h.short = other.groupResource(), h.groupResource()
@@ -81,7 +81,7 @@ func (im *importer) name(h *history, i int) error {
 	return nil
 }
 
-// groupResource is the resource name that is unique over groups.
+// groupResource returns the resource name qualified by its group.
 func (h *history) groupResource() string {
 	if h.gvk.Group == "" {
 		return h.plural
@@ -91,7 +91,7 @@ func (h *history) groupResource() string {
 
 func (h *history) fullName() string { return h.groupResource() + "/" + h.gvk.Version }
 
-// guesses warns of what the recording did not say.
+// guesses adds warnings about gaps in the recording.
 func (im *importer) guesses(changes []*change) {
 	guessed := 0
 	for _, c := range changes {
@@ -100,20 +100,20 @@ func (im *importer) guesses(changes []*change) {
 		}
 	}
 	if guessed > 0 {
-		im.warnings = append(im.warnings, fmt.Sprintf("The recording has gaps: the revisions and last states of %d deletions are guessed; each is marked below.", guessed))
+		im.warnings = append(im.warnings, fmt.Sprintf("The recording has gaps: the revisions and last states of %d deletions are guessed and marked below.", guessed))
 	}
 	for _, h := range im.order {
 		if h.relists > 0 {
-			im.warnings = append(im.warnings, fmt.Sprintf("The recording of %s was started again %d times; what changed meanwhile is replayed as its lists show it.",
+			im.warnings = append(im.warnings, fmt.Sprintf("The recording of %s was restarted %d times; changes in between are replayed as its lists show them.",
 				h.plural, h.relists))
 		}
 		if h.neverSeen > 0 {
-			im.warnings = append(im.warnings, fmt.Sprintf("%d deletions of %s that were never seen are left out.", h.neverSeen, h.plural))
+			im.warnings = append(im.warnings, fmt.Sprintf("%d deletions of %s that were never seen are omitted.", h.neverSeen, h.plural))
 		}
 	}
 }
 
-// base is the recording's name without its folder.
+// base returns the recording's name without its directory.
 func (im *importer) base() string {
 	if im.opts.Name == "" {
 		return "recording"
@@ -126,7 +126,7 @@ type emitter struct {
 	im      *importer
 	file    script.File
 	started map[*history]bool
-	title   string // the last one written
+	title   string // of the last section
 }
 
 func (e *emitter) emit(r *Result, changes []*change) error {
@@ -177,8 +177,8 @@ func (e *emitter) header(r *Result, changes []*change) {
 	}
 }
 
-// start starts a kind's informer on its initial state, once. The settling before the first change is what makes the initial
-// state the informer's first list; without it the list could come after the changes and hide them.
+// start starts a kind's informer on its initial state, once. Settling before the first change makes the initial state the
+// informer's first list; otherwise the list could come after the changes and hide them.
 func (e *emitter) start(h *history, settle bool) {
 	if e.started[h] {
 		return
@@ -205,7 +205,7 @@ func (e *emitter) change(c *change) error {
 	return nil
 }
 
-// section starts a paragraph with prose, unless it goes on with the last one.
+// section starts a titled paragraph, unless the current one has the same title.
 func (e *emitter) section(title string) {
 	if e.title == title {
 		return

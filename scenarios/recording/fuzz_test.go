@@ -25,7 +25,7 @@ func FuzzImport(f *testing.F) {
 		if err != nil {
 			var placed *script.Error
 			if !errors.As(err, &placed) || placed.Pos.File != "r" {
-				t.Fatalf("an error without a place in the recording: %v", err)
+				t.Fatalf("an error without a position in the recording: %v", err)
 			}
 			return
 		}

@@ -7,21 +7,21 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// change is one command of the script to be.
+// change is a future command of the script.
 type change struct {
 	verb   string // create, update or delete
 	object *object
-	rv     int64 // 0 until a guessed deletion is given one
+	rv     int64 // 0 for a guessed deletion without one yet
 	kind   *history
 
 	initial bool // part of the state before the first change
 
-	// A deletion that was not seen: it took one of the revisions above after.
+	// A deletion that was not seen: its revision was above after.
 	guessed bool
 	after   int64
 }
 
-// history is what a recording says of one kind.
+// history is the recorded history of one kind.
 type history struct {
 	gvk        schema.GroupVersionKind
 	namespaced bool
@@ -32,28 +32,28 @@ type history struct {
 	initial []*change
 	changes []*change
 
-	known   map[string]*object // what exists, as last seen
-	deleted map[string]int64   // revision of the last deletion of what does not
+	known   map[string]*object // existing objects, as last seen
+	deleted map[string]int64   // deleted objects, with the revision of the last deletion
 	last    int64              // the highest revision seen
-	run     []*object          // ADDED events whose meaning is still open
+	run     []*object          // ADDED events not yet interpreted
 	listed  bool               // the initial state is complete
-	kept    *int64             // bytes of objects kept, over all kinds
+	bytes   *int64             // size of the objects of all kinds
 
 	neverSeen int // deletions of objects that were never seen
-	relists   int // lists of a recording that was started again
+	relists   int // restarts of the recording, seen from their lists
 }
 
-func newHistory(gvk schema.GroupVersionKind, watchOnly bool, kept *int64) *history {
-	return &history{gvk: gvk, listed: watchOnly, kept: kept, known: map[string]*object{}, deleted: map[string]int64{}}
+func newHistory(gvk schema.GroupVersionKind, watchOnly bool, bytes *int64) *history {
+	return &history{gvk: gvk, listed: watchOnly, bytes: bytes, known: map[string]*object{}, deleted: map[string]int64{}}
 }
 
-// drop forgets an object that says nothing new.
-func (h *history) drop(o *object) { *h.kept -= int64(len(o.raw)) }
+// drop discards an object that is already known.
+func (h *history) drop(o *object) { *h.bytes -= int64(len(o.raw)) }
 
-// added takes an ADDED event. Whether it is part of a list shows with the events after it.
+// added handles an ADDED event. Later events show whether it is part of a list.
 func (h *history) added(o *object) { h.run = append(h.run, o) }
 
-// modified takes a MODIFIED event.
+// modified handles a MODIFIED event.
 func (h *history) modified(o *object) error {
 	if err := h.endRun(false); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (h *history) modified(o *object) error {
 	return nil
 }
 
-// removed takes a DELETED event, whose revision is that of the deletion (S18).
+// removed handles a DELETED event, whose revision is that of the deletion (S18).
 func (h *history) removed(o *object) error {
 	if err := h.endRun(false); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (h *history) removed(o *object) error {
 	return nil
 }
 
-// endRun gives the ADDED events seen since the last other one their meaning. listEnd says that a streaming list ended here.
+// endRun interprets the run of ADDED events that ends here. listEnd means that a streaming list ended.
 func (h *history) endRun(listEnd bool) error {
 	run := h.run
 	h.run = nil
@@ -106,12 +106,12 @@ func (h *history) endRun(listEnd bool) error {
 	return h.addRun(run)
 }
 
-// initialLength returns how much of the leading run of ADDED events is the initial list; see the package comment.
+// initialLength returns the number of leading ADDED events that are the initial list; see the package comment.
 func initialLength(run []*object, listEnd bool) int {
 	seen := make(map[string]bool, len(run))
 	for i, o := range run {
 		if seen[o.key] {
-			// The recording was started again: with this object, or with new ones that the new list has before it.
+			// The recording was restarted: the new list begins at this object, or before it with new objects.
 			for i > 0 && run[i-1].key < run[i].key {
 				i--
 			}
@@ -134,7 +134,7 @@ func initialLength(run []*object, listEnd bool) int {
 	return n
 }
 
-// list takes the initial state.
+// list records the initial state.
 func (h *history) list(objects []*object) {
 	for _, o := range sortedByRevision(objects) {
 		h.initial = append(h.initial, &change{verb: "create", object: o, rv: o.rv, kind: h, initial: true})
@@ -143,7 +143,7 @@ func (h *history) list(objects []*object) {
 	}
 }
 
-// addRun takes ADDED events after the initial state: single ones, lists of a recording that was started again, or both.
+// addRun handles ADDED events after the initial state: single ones, lists of a restarted recording, or both.
 func (h *history) addRun(run []*object) error {
 	for len(run) > 0 {
 		n := h.groupLength(run)
@@ -155,7 +155,7 @@ func (h *history) addRun(run []*object) error {
 	return nil
 }
 
-// ascending returns the length of the longest beginning of a run in which the keys ascend, as they do in a list (S6).
+// ascending returns the length of the longest prefix of a run with ascending keys, as in a list (S6).
 func ascending(run []*object) int {
 	n := 0
 	for n < len(run) && (n == 0 || run[n-1].key < run[n].key) {
@@ -164,9 +164,9 @@ func ascending(run []*object) int {
 	return n
 }
 
-// groupLength returns how much of a run is one list, or single events up to one. That is what ascends, and what follows it if
-// that must belong to the same list, although it does not ascend: because it repeats objects that the list lacks so far, or because
-// its revisions go back.
+// groupLength returns the length of the prefix of a run that is one list, or single events before one. It is the ascending
+// prefix, extended by objects that must belong to the same list although they do not ascend, because they repeat objects
+// that the list lacks so far or because their revisions go back.
 func (h *history) groupLength(run []*object) int {
 	keys := map[string]bool{}
 	isList, highest, n := false, int64(0), 0
@@ -195,13 +195,13 @@ func (h *history) groupLength(run []*object) int {
 	return n
 }
 
-// repeats says whether an object is known at the same revision.
+// repeats reports whether an object is known at the same revision.
 func (h *history) repeats(o *object) bool {
 	known := h.known[o.key]
 	return known != nil && known.rv == o.rv
 }
 
-// addGroup takes one list, or single events.
+// addGroup handles one list, or single events.
 func (h *history) addGroup(group []*object) error {
 	before, isList := h.last, false
 	listed := make(map[string]bool, len(group))
@@ -236,8 +236,8 @@ func (h *history) addGroup(group []*object) error {
 	return nil
 }
 
-// put records a new version of an object, whose revision is above all before it. A deletion that it shows to have been missed
-// was above the revision after.
+// put records a new version of an object, whose revision is above all earlier ones. If it shows that a deletion was missed,
+// that deletion's revision was above after.
 func (h *history) put(o *object, after int64) {
 	known := h.known[o.key]
 	if known != nil && known.uid != "" && o.uid != "" && known.uid != o.uid {
@@ -253,7 +253,7 @@ func (h *history) put(o *object, after int64) {
 	h.last = max(h.last, o.rv)
 }
 
-// guessDeletion records that an object was deleted unseen, at a revision above after.
+// guessDeletion records an unseen deletion of an object at a revision above after.
 func (h *history) guessDeletion(o *object, after int64) {
 	h.record(&change{verb: "delete", object: o, guessed: true, after: after})
 	delete(h.known, o.key)

@@ -12,7 +12,7 @@ import (
 	"github.com/informersim/informersim/scenarios/script"
 )
 
-// widget renders a widget; its uid is that of its key unless another is given.
+// widget renders a widget; its uid derives from its key unless one is given.
 func widget(key string, rv int64, uid ...string) string {
 	namespace, name, _ := strings.Cut(key, "/")
 	id := key
@@ -25,8 +25,8 @@ func widget(key string, rv int64, uid ...string) string {
 
 func event(typ, object string) string { return `{"type":"` + typ + `","object":` + object + "}\n" }
 
-// TestHistoryOfEvents fixes how the events of a recording are understood. An event is `TYPE key rv [uid]`, a command `verb key rv`,
-// with a | where the informer starts and a ? behind a guess.
+// TestHistoryOfEvents fixes how the events of a recording are interpreted. An event is `TYPE key rv [uid]`, a command
+// `verb key rv`, with a | where the informer starts and a ? after a guess.
 func TestHistoryOfEvents(t *testing.T) {
 	tests := []struct{ name, events, want string }{
 		{"list in key order, then live", "A n/a 5, A n/c 3, A n/b 6, M n/a 7", "c n/c 3, c n/a 5, |, c n/b 6, u n/a 7"},
@@ -39,16 +39,16 @@ func TestHistoryOfEvents(t *testing.T) {
 		{"ADDED of a known object", "A n/a 5, M n/a 6, A n/a 7, M n/a 8", "c n/a 5, |, u n/a 6, u n/a 7, u n/a 8"},
 		{"MODIFIED of an unknown object", "A n/a 5, M n/b 6", "c n/a 5, |, c n/b 6"},
 		{"repeated events", "A n/a 5, M n/a 6, M n/a 6, D n/a 7, D n/a 7, A n/a 8", "c n/a 5, |, u n/a 6, d n/a 7, c n/a 8"},
-		{"started again, nothing new", "A n/a 5, A n/b 3, M n/b 6, A n/a 5, A n/b 6, M n/a 7", "c n/b 3, c n/a 5, |, u n/b 6, u n/a 7"},
-		{"started again at once", "A n/a 5, A n/b 3, A n/a 5, A n/b 3, A n/c 6", "c n/b 3, c n/a 5, |, c n/c 6"},
-		{"started again at once, new objects first", "A n/c 5, A n/d 6, A n/a 8, A n/b 7, A n/c 5, A n/d 6, M n/c 9", "c n/c 5, c n/d 6, |, c n/b 7, c n/a 8, u n/c 9"},
-		{"started again, changes in a gap", "A n/b 5, M n/b 6, A n/a 9, A n/b 6, A n/c 8, M n/c 10", "c n/b 5, |, u n/b 6, c n/c 8, c n/a 9, u n/c 10"},
-		{"started again, update in a gap", "A n/a 4, A n/b 5, M n/b 6, A n/a 4, A n/b 8, M n/b 9", "c n/a 4, c n/b 5, |, u n/b 6, u n/b 8, u n/b 9"},
-		{"started again, deletions in a gap", "A n/a 4, A n/b 5, A n/c 6, M n/b 7, A n/b 7, A n/d 8, M n/b 11", "c n/a 4, c n/b 5, c n/c 6, |, u n/b 7, c n/d 8, d n/a 9?, d n/c 10?, u n/b 11"},
+		{"restarted, nothing new", "A n/a 5, A n/b 3, M n/b 6, A n/a 5, A n/b 6, M n/a 7", "c n/b 3, c n/a 5, |, u n/b 6, u n/a 7"},
+		{"restarted at once", "A n/a 5, A n/b 3, A n/a 5, A n/b 3, A n/c 6", "c n/b 3, c n/a 5, |, c n/c 6"},
+		{"restarted at once, new objects first", "A n/c 5, A n/d 6, A n/a 8, A n/b 7, A n/c 5, A n/d 6, M n/c 9", "c n/c 5, c n/d 6, |, c n/b 7, c n/a 8, u n/c 9"},
+		{"restarted, changes in a gap", "A n/b 5, M n/b 6, A n/a 9, A n/b 6, A n/c 8, M n/c 10", "c n/b 5, |, u n/b 6, c n/c 8, c n/a 9, u n/c 10"},
+		{"restarted, update in a gap", "A n/a 4, A n/b 5, M n/b 6, A n/a 4, A n/b 8, M n/b 9", "c n/a 4, c n/b 5, |, u n/b 6, u n/b 8, u n/b 9"},
+		{"restarted, deletions in a gap", "A n/a 4, A n/b 5, A n/c 6, M n/b 7, A n/b 7, A n/d 8, M n/b 11", "c n/a 4, c n/b 5, c n/c 6, |, u n/b 7, c n/d 8, d n/a 9?, d n/c 10?, u n/b 11"},
 		{"recreated in a gap", "A n/a 4, A n/b 5, M n/a 6, A n/a 6, A n/b 8 new, M n/a 9", "c n/a 4, c n/b 5, |, u n/a 6, d n/b 7?, c n/b 8, u n/a 9"},
 		{"deleted in a gap right after it was created", "A n/a 1, M n/a 2, A n/b 3, A n/a 2, A n/c 6", "c n/a 1, |, u n/a 2, c n/b 3, d n/b 4?, c n/c 6"},
-		{"started again, list not in key order", "A n/a 1, A n/b 2, A n/c 3, M n/a 4, A n/b 2, A n/d 9, A n/a 4, A n/e 8, A n/c 3", "c n/a 1, c n/b 2, c n/c 3, |, u n/a 4, c n/e 8, c n/d 9"},
-		{"started again twice", "A n/a 1, A n/b 2, M n/a 3, A n/a 3, A n/b 2, A n/a 3, M n/a 6", "c n/a 1, c n/b 2, |, u n/a 3, d n/b 4?, u n/a 6"},
+		{"restarted, list not in key order", "A n/a 1, A n/b 2, A n/c 3, M n/a 4, A n/b 2, A n/d 9, A n/a 4, A n/e 8, A n/c 3", "c n/a 1, c n/b 2, c n/c 3, |, u n/a 4, c n/e 8, c n/d 9"},
+		{"restarted twice", "A n/a 1, A n/b 2, M n/a 3, A n/a 3, A n/b 2, A n/a 3, M n/a 6", "c n/a 1, c n/b 2, |, u n/a 3, d n/b 4?, u n/a 6"},
 		{"no revision is free", "A n/a 4, M n/a 5 new, M n/a 6", "c n/a 4, |, u n/a 5, u n/a 6"},
 		{"recreated unseen", "A n/a 4, M n/a 6 new", "c n/a 4, |, d n/a 5?, c n/a 6"},
 		{"error", "A n/a 4, M n/a 6, E, M n/a 5", "c n/a 4, |, u n/a 6"},
@@ -123,8 +123,8 @@ func TestGuessedDeletionHasItsRevision(t *testing.T) {
 		}
 	}
 	want := []string{
-		"The recording has gaps: the revisions and last states of 1 deletions are guessed; each is marked below.",
-		"The recording of widgets was started again 1 times; what changed meanwhile is replayed as its lists show it.",
+		"The recording has gaps: the revisions and last states of 1 deletions are guessed and marked below.",
+		"The recording of widgets was restarted 1 times; changes in between are replayed as its lists show them.",
 	}
 	if !slices.Equal(r.Warnings, want) {
 		t.Errorf("warnings %q", r.Warnings)
@@ -135,14 +135,14 @@ func TestErrorEventEndsTheRecording(t *testing.T) {
 	r := importString(t, WatchEvents, renderEvents(t, "A n/a 4, E, M n/a 5"), Options{})
 	want := []string{
 		`The recording ends with an ERROR event at document 2: code 410, reason "Expired", message "too old resource version".`,
-		"What follows the ERROR event, from 2:129 on, is not imported.",
+		"Everything after the ERROR event, from 2:129 on, is not imported.",
 	}
 	if !slices.Equal(r.Warnings, want) {
 		t.Errorf("warnings %q", r.Warnings)
 	}
 }
 
-// cluster is a model of a cluster that is recorded.
+// cluster is a model of a recorded cluster.
 type cluster struct {
 	rv      int64
 	objects map[string]string
@@ -150,7 +150,7 @@ type cluster struct {
 	rvs     map[string]int64
 }
 
-// write makes one change and returns it as a step and a watch event.
+// write makes one change and returns it as a step and as a watch event.
 func (c *cluster) write(t *rapid.T) (step, string) {
 	c.rv += rapid.Int64Range(1, 3).Draw(t, "revisions") // other kinds take revisions too
 	key := rapid.SampledFrom([]string{"n/a", "n/b", "n/c", "n-1/a", "n-1/d"}).Draw(t, "key")
@@ -183,8 +183,8 @@ func (c *cluster) bookmark(wanted bool) string {
 	return fmt.Sprintf(`{"type":"BOOKMARK","object":{"apiVersion":"probe.dev/v1","kind":"Widget","metadata":{"resourceVersion":"%d"}}}`, c.rv)
 }
 
-// TestImportOfARecordedCluster records a model cluster, starting again now and then. If nothing was written in the gaps, the script is
-// the history. If something was, and bookmarks show where the list starts and ends, it leads to the same objects.
+// TestImportOfARecordedCluster records a model cluster, restarting the recording now and then. If nothing was written in the
+// gaps, the script is the history. Otherwise, if bookmarks delimit the list, it leads to the same objects.
 func TestImportOfARecordedCluster(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := &cluster{objects: map[string]string{}, uids: map[string]string{}, rvs: map[string]int64{}}
@@ -202,15 +202,15 @@ func TestImportOfARecordedCluster(t *testing.T) {
 		for range rapid.IntRange(0, 20).Draw(t, "writes") {
 			if len(c.objects) > 0 && rapid.IntRange(0, 4).Draw(t, "start again") == 0 {
 				recording += c.bookmark(bookmarks)
-				// One object that nobody touches shows that the recording was started again: see the package comment.
-				kept := slices.Sorted(maps.Keys(c.objects))[0]
-				before := c.objects[kept]
+				// One unchanged object shows that the recording was restarted: see the package comment.
+				marker := slices.Sorted(maps.Keys(c.objects))[0]
+				before := c.objects[marker]
 				for range rapid.IntRange(0, 3).Draw(t, "unseen writes") {
 					unseen = true
 					c.write(t)
 				}
-				if c.objects[kept] != before {
-					t.Skip("the kept object was written")
+				if c.objects[marker] != before {
+					t.Skip("the marker object was written")
 				}
 				recording += c.list() + c.bookmark(bookmarks)
 			}

@@ -13,7 +13,7 @@ import (
 	"github.com/informersim/informersim/scenarios/script"
 )
 
-// ImportFile imports a recording from a file; opts.Name is set to its path. See Import.
+// ImportFile imports a recording from a file and sets opts.Name to its path. See Import.
 func ImportFile(path string, opts Options) (*Result, error) {
 	opts.Name = path
 	at := script.Pos{File: path}
@@ -37,8 +37,8 @@ func ImportFile(path string, opts Options) (*Result, error) {
 	return Import(file, opts)
 }
 
-// Import reads a recording and makes a script of it. Bad input is a *script.Error with its place in the recording; nothing
-// of a bad recording is imported, except that a watch may end in a cut off event or an ERROR event, which is a warning.
+// Import reads a recording and returns it as a script. Bad input is refused with a *script.Error that has its position in
+// the recording; only a truncated last event or an ERROR event at the end of a watch is a mere warning.
 func Import(in io.Reader, opts Options) (*Result, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (o Options) check() error {
 	for _, kind := range slices.Sorted(maps.Keys(o.Plurals)) {
 		plural := o.Plurals[kind]
 		if !pluralName.MatchString(plural) {
-			return script.Errorf(script.Pos{}, "resource names are lower case letters, digits and -", "%q cannot be the plural of %s", plural, kind)
+			return script.Errorf(script.Pos{}, "resource names are lower case letters, digits and -", "%q is not a valid plural of %s", plural, kind)
 		}
 	}
 	return nil
@@ -81,22 +81,22 @@ type importer struct {
 	kinds    map[schema.GroupVersionKind]*history
 	order    []*history // in the order of their first objects
 	count    int        // documents
-	kept     int64      // bytes of objects
+	bytes    int64      // size of the objects
 	redacted int
 	warnings []string
 }
 
-// history returns the history of an object's kind and redacts the object.
+// history returns the history of an object's kind, and redacts the object.
 func (im *importer) history(o *object) (*history, error) {
 	h := im.kinds[o.gvk]
 	if h == nil {
-		h = newHistory(o.gvk, im.opts.WatchOnly, &im.kept)
+		h = newHistory(o.gvk, im.opts.WatchOnly, &im.bytes)
 		h.namespaced = o.scoped
 		im.kinds[o.gvk] = h
 		im.order = append(im.order, h)
 	}
 	if h.namespaced != o.scoped {
-		return nil, wrong(o.place, o.document, "a kind is namespaced or it is not", "%s %s is with a namespace or without, unlike those before it",
+		return nil, wrong(o.place, o.document, "a kind is either namespaced or not", "%s %s differs from earlier objects of its kind in having a namespace or not",
 			o.gvk.Kind, shorten(o.key))
 	}
 	if isSecret(o.gvk) && !im.opts.KeepSecrets {
@@ -107,8 +107,8 @@ func (im *importer) history(o *object) (*history, error) {
 		o.raw = raw
 		im.redacted++
 	}
-	im.kept += int64(len(o.raw))
-	if im.kept > script.MaxFileSize {
+	im.bytes += int64(len(o.raw))
+	if im.bytes > script.MaxFileSize {
 		return nil, im.tooMuch(o.place, o.document)
 	}
 	return h, nil
@@ -117,5 +117,5 @@ func (im *importer) history(o *object) (*history, error) {
 const recordLess = "record less: one namespace (-n), a selector (-l), a shorter time"
 
 func (im *importer) tooMuch(at place, document int) error {
-	return wrong(at, document, recordLess, "the scenario would be over %s, the limit of scripts", script.FormatSize(script.MaxFileSize))
+	return wrong(at, document, recordLess, "the scenario would exceed %s, the limit of scripts", script.FormatSize(script.MaxFileSize))
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/informersim/informersim/scenarios/script"
 )
 
-// step is one change of a history: what a recording and a script are compared by.
+// step is one change of a history, to compare a recording with a script.
 type step struct {
 	verb   string
 	key    string
@@ -25,14 +25,14 @@ type step struct {
 	object string // compact JSON
 }
 
-// assertions is what the comparisons need of a test, of *testing.T and of *rapid.T.
+// assertions is implemented by *testing.T and *rapid.T.
 type assertions interface {
 	Helper()
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// scriptSteps reads the changes back from a script.
+// scriptSteps returns the changes in a script.
 func scriptSteps(t assertions, f *script.File) []step {
 	t.Helper()
 	var steps []step
@@ -52,7 +52,7 @@ func scriptSteps(t assertions, f *script.File) []step {
 	return steps
 }
 
-// fold returns the objects that exist after the steps, and fails on a step that cannot be.
+// fold returns the objects that exist after the steps, and fails the test on an impossible step.
 func fold(t assertions, steps []step) map[string]string {
 	t.Helper()
 	objects := map[string]string{}
@@ -74,7 +74,7 @@ func fold(t assertions, steps []step) map[string]string {
 	return objects
 }
 
-// recordedSteps reads the history from a recording of widgets without gaps, by the event types and in the order of the revisions.
+// recordedSteps returns the history in a recording of widgets without gaps, by event type and in order of revision.
 func recordedSteps(t testing.TB, recording []byte) []step {
 	t.Helper()
 	verbs := map[string]string{"ADDED": "create", "MODIFIED": "update", "DELETED": "delete"}
@@ -176,12 +176,12 @@ func TestImportWatchReplaysTheRecordedHistory(t *testing.T) {
 	}
 }
 
-// iotestOneByte makes values span reads.
+// iotestOneByte returns few bytes per read, so that values span reads.
 type iotestOneByte struct{ r io.Reader }
 
 func (o iotestOneByte) Read(p []byte) (int, error) { return o.r.Read(p[:min(len(p), 7)]) }
 
-// commandsWithoutObjects renders a script with runs of changes counted.
+// commandsWithoutObjects renders a script with runs of changes replaced by their number.
 func commandsWithoutObjects(f *script.File) string {
 	var parts []string
 	changes := 0
@@ -271,7 +271,7 @@ func TestImportSeveralKinds(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 
-	// Two watches of one cluster, one recorded after the other into one file: the revisions order them.
+	// Two watches of one cluster, appended to one file: the revisions order them.
 	event := func(typ, object string) string { return `{"type":"` + typ + `","object":` + object + "}\n" }
 	watch := event("ADDED", object("v1", "Node", "", "a", 7)) + event("MODIFIED", object("v1", "Node", "", "a", 9)) + event("MODIFIED", object("v1", "Node", "", "a", 12)) +
 		event("ADDED", object("v1", "Pod", "n", "p", 8)) + event("DELETED", object("v1", "Pod", "n", "p", 11))
@@ -284,8 +284,8 @@ func TestImportSeveralKinds(t *testing.T) {
 	fold(t, scriptSteps(t, r.File))
 }
 
-func TestImportKeepsWhatJSONLeavesOpen(t *testing.T) {
-	// Numbers, escapes, key order and repeated keys come through as they are.
+func TestImportKeepsObjectsVerbatim(t *testing.T) {
+	// Numbers, escapes, key order and repeated keys are preserved.
 	object := `{"kind":"Pod","apiVersion":"v1","spec":{"z":1.0,"a":1e3,"big":12345678901234567890,"s":"\u003c<\u2028/\/ä","z":2},"metadata":{"name":"a","resourceVersion":"5"}}`
 	r := importString(t, WatchEvents, ` {"object" : `+object+` , "type":"ADDED"}`, Options{})
 	if got := scriptSteps(t, r.File)[0].object; got != object {
@@ -304,7 +304,7 @@ func TestImportTruncatedWatch(t *testing.T) {
 		if got := scriptSteps(t, r.File); !reflect.DeepEqual(got, want) {
 			t.Fatalf("cut at %d: got\n%v\nwant\n%v", cut, got, want)
 		}
-		if len(r.Warnings) != 1 || r.Warnings[0] != "The recording is cut off inside document 11, at 11:1: that document is left out." {
+		if len(r.Warnings) != 1 || r.Warnings[0] != "The recording is cut off inside document 11, at 11:1: that document is omitted." {
 			t.Fatalf("warnings %q", r.Warnings)
 		}
 		if !strings.Contains(string(script.Print(r.File)), "# "+r.Warnings[0]) {
@@ -315,7 +315,7 @@ func TestImportTruncatedWatch(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "w:59:1: document 59 (byte ") || !strings.Contains(err.Error(), "cut off inside the document") {
 		t.Errorf("got %v", err)
 	}
-	// An error in the middle is not a cut off end, even if no bracket closes it.
+	// An error in the middle is not a truncated end, even if no bracket closes it.
 	broken := bytes.Replace(recording, []byte(`"size":3}}}`), []byte(`"size":3}}`), 1)
 	_, err = Import(bytes.NewReader(broken), Options{Name: "w", Format: WatchEvents})
 	if want := "w:6:1: not valid JSON: invalid character '{' after object key:value pair"; err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -12,7 +12,7 @@ import (
 	"github.com/informersim/informersim/scenarios/script"
 )
 
-// listDocument is what surrounds the items of a list.
+// listDocument is a list without its items.
 type listDocument struct {
 	APIVersion string          `json:"apiVersion"`
 	Kind       string          `json:"kind"`
@@ -23,14 +23,14 @@ type listDocument struct {
 	} `json:"metadata"`
 }
 
-// listItem is an item whose kind is known only once the whole list has been read.
+// listItem is an item whose kind is known only after the whole list has been read.
 type listItem struct {
 	place
 	document int
 	raw      []byte
 }
 
-// readList reads lists and single objects. Each list is streamed: its items are never in memory together with their whitespace.
+// readList reads lists and single objects. It streams each list: the raw items are never all in memory.
 func (im *importer) readList() error {
 	for {
 		c, more := im.in.next()
@@ -56,7 +56,7 @@ func (im *importer) readList() error {
 
 const listHint = "record with kubectl get RESOURCE -A -o json"
 
-// list reads one list or single object, which starts with the next byte.
+// list reads one list or single object, starting with the next byte.
 func (im *importer) list(start place) error {
 	rest := []byte{'{'} // the document without its items
 	isList := false
@@ -80,7 +80,7 @@ func (im *importer) list(start place) error {
 		}
 		rest = append(append(append(rest, key...), ':'), value...)
 		if len(rest) > maxDocumentSize {
-			return script.Errorf(start.pos, listHint, "the document is over %s", script.FormatSize(maxDocumentSize))
+			return script.Errorf(start.pos, listHint, "the document exceeds %s", script.FormatSize(maxDocumentSize))
 		}
 		return nil
 	})
@@ -96,7 +96,7 @@ func (im *importer) list(start place) error {
 		return im.single(start, doc, rest)
 	}
 	if doc.Metadata.Continue != "" {
-		im.warnings = append(im.warnings, "The list is one page of a longer one: what follows it is missing.")
+		im.warnings = append(im.warnings, "The list is one page of a longer one: the rest is missing.")
 	}
 	kind := itemKind(rest)
 	for _, item := range later {
@@ -107,7 +107,7 @@ func (im *importer) list(start place) error {
 	return nil
 }
 
-// itemKind returns the kind that the items of a typed list have, from what surrounds them; empty if that does not say.
+// itemKind returns the kind of the items of a typed list, or an empty one if the fields around them do not tell.
 func itemKind(around []byte) schema.GroupVersionKind {
 	var doc listDocument
 	if err := json.Unmarshal(around, &doc); err != nil {
@@ -121,13 +121,13 @@ func itemKind(around []byte) schema.GroupVersionKind {
 	return gvk
 }
 
-// single takes a document that has no items.
+// single handles a document that has no items.
 func (im *importer) single(start place, doc listDocument, raw []byte) error {
 	switch {
 	case doc.Type != "" && doc.Object != nil:
-		return script.Errorf(start.pos, "import it with --from watch-events", "this is a watch event and not a list")
+		return script.Errorf(start.pos, "import it with --from watch-events", "this is a watch event, not a list")
 	case doc.Kind == "Table" || doc.Kind == "Status":
-		return script.Errorf(start.pos, listHint, "this is a %s and not a list", doc.Kind)
+		return script.Errorf(start.pos, listHint, "this is a %s, not a list", doc.Kind)
 	case strings.HasSuffix(doc.Kind, "List"):
 		return nil // its items are null, as in an empty list
 	}
@@ -135,7 +135,7 @@ func (im *importer) single(start place, doc listDocument, raw []byte) error {
 	return im.item(start, im.count, raw, schema.GroupVersionKind{})
 }
 
-// items reads the items of a list. Those without kind of their own are returned if the kind of the list is not known yet.
+// items reads the items of a list. If kind is empty, it returns the items that have no kind of their own.
 func (im *importer) items(kind schema.GroupVersionKind) (later []listItem, err error) {
 	err = im.members('[', ']', func() error {
 		raw, at, err := im.in.read()
@@ -154,20 +154,20 @@ func (im *importer) items(kind schema.GroupVersionKind) (later []listItem, err e
 		if err := json.Compact(&compact, raw); err != nil {
 			return wrong(at, im.count, jsonHint, "%v", err)
 		}
-		im.kept += int64(compact.Len())
-		if im.kept > script.MaxFileSize {
+		im.bytes += int64(compact.Len())
+		if im.bytes > script.MaxFileSize {
 			return im.tooMuch(at, im.count)
 		}
 		later = append(later, listItem{place: at, document: im.count, raw: compact.Bytes()})
 		return nil
 	})
 	for _, item := range later {
-		im.kept -= int64(len(item.raw))
+		im.bytes -= int64(len(item.raw))
 	}
 	return later, err
 }
 
-// item takes one listed object.
+// item handles one listed object.
 func (im *importer) item(at place, document int, raw []byte, kind schema.GroupVersionKind) error {
 	o, err := readObject(at, document, raw, kind)
 	if err != nil {
@@ -185,7 +185,7 @@ func (im *importer) item(at place, document int, raw []byte, kind schema.GroupVe
 	return nil
 }
 
-// members reads what is between two brackets, separated by commas; read is called with each member's first byte next.
+// members reads comma-separated members between two brackets; it calls read at the first byte of each.
 func (im *importer) members(open, end byte, read func() error) error {
 	if err := im.expect(open); err != nil {
 		return err
@@ -209,7 +209,7 @@ func (im *importer) members(open, end byte, read func() error) error {
 	}
 }
 
-// memberKey reads a key and its colon. The key is returned as it is written.
+// memberKey reads a key and its colon, and returns the key verbatim.
 func (im *importer) memberKey() ([]byte, error) {
 	if c, _ := im.in.next(); c != '"' {
 		return nil, im.expect('"')
@@ -228,20 +228,20 @@ func (im *importer) memberKey() ([]byte, error) {
 	return key, nil
 }
 
-// expect consumes one byte that must be there.
+// expect consumes the byte want or returns an error.
 func (im *importer) expect(want byte) error {
 	c, more := im.in.next()
 	if !more {
 		return im.ended()
 	}
 	if c != want {
-		return script.Errorf(im.in.place().pos, jsonHint, "not valid JSON: %s where %q should be", fmt.Sprintf("%q", rune(c)), want)
+		return script.Errorf(im.in.place().pos, jsonHint, "not valid JSON: found %s, want %q", fmt.Sprintf("%q", rune(c)), want)
 	}
 	im.in.i++
 	return nil
 }
 
-// ended is the error of an input that ends too early.
+// ended returns the error for input that ends too early.
 func (im *importer) ended() error {
 	if err := im.in.failure(); err != nil {
 		return err

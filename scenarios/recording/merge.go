@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// merge puts the changes of all kinds into the order of their revisions, which one cluster counts for all kinds (S1), and
-// gives the guessed deletions free ones.
+// merge sorts the changes of all kinds by revision, of which a cluster has one sequence for all kinds (S1), and assigns free
+// revisions to guessed deletions.
 func merge(kinds []*history) ([]*change, error) {
 	var all []*change
 	for _, h := range kinds {
@@ -21,7 +21,7 @@ func merge(kinds []*history) ([]*change, error) {
 		}
 		if other := taken[c.rv]; other != nil {
 			return nil, wrong(c.object.place, c.object.document, "import recordings of one cluster only",
-				"%s %s has resourceVersion %d, which %s %s of document %d has too", c.kind.gvk.Kind, shorten(c.object.key), c.rv,
+				"%s %s has resourceVersion %d, which %s %s of document %d also has", c.kind.gvk.Kind, shorten(c.object.key), c.rv,
 				other.kind.gvk.Kind, shorten(other.object.key), other.object.document)
 		}
 		taken[c.rv] = c
@@ -34,9 +34,9 @@ func merge(kinds []*history) ([]*change, error) {
 	return all, nil
 }
 
-// placeGuesses gives a kind's guessed deletions the lowest free revisions. Each of them took a revision of the time nobody watched,
-// and so did the changes that were seen afterwards: the lowest free one is at most the true one. If none is free before the
-// object came back, a list was misread: the deletion is left out (revision 0) and the object that came back is an update.
+// placeGuesses assigns the lowest free revisions to a kind's guessed deletions. Each of them happened in a gap of the
+// recording, as did the changes seen afterwards: the lowest free revision is at most the true one. If none is free before the
+// object returns, a list was misread: the deletion is omitted (revision 0) and the object's return is an update.
 func placeGuesses(h *history, taken map[int64]*change) {
 	cameBack := map[*change]*change{}
 	next := map[string]*change{}

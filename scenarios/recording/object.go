@@ -12,7 +12,7 @@ import (
 	"github.com/informersim/informersim/scenarios/script"
 )
 
-// initialEventsEnd marks the bookmark at the end of a streaming list (S15).
+// initialEventsEnd annotates the bookmark that ends a streaming list (S15).
 const initialEventsEnd = "k8s.io/initial-events-end"
 
 // object is one version of a recorded object.
@@ -20,14 +20,14 @@ type object struct {
 	place
 	document int // number of the event, or of the object in a list; from 1
 	gvk      schema.GroupVersionKind
-	key      string // "namespace/name", or "name" of a cluster-scoped object
+	key      string // "namespace/name", or "name" if cluster-scoped
 	scoped   bool   // it has a namespace
 	uid      string
 	rv       int64
 	raw      []byte // compact JSON, redacted
 }
 
-// header is what Import reads of an object.
+// header contains the fields that Import reads of an object.
 type header struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -47,15 +47,15 @@ var (
 	pluralName  = regexp.MustCompile(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
 )
 
-// wrong makes the error that an object or event has.
+// wrong returns an error about an object or event.
 func wrong(at place, document int, hint, format string, args ...any) error {
 	err := script.Errorf(at.pos, hint, format, args...)
 	err.Msg = "document " + strconv.Itoa(document) + " (byte " + strconv.FormatInt(at.offset, 10) + "): " + err.Msg
 	return err
 }
 
-// readObject reads the header of an object and keeps a compact copy of it. The kind may be set already, for items of a typed
-// list, which have none of their own.
+// readObject returns an object with a compact copy of its JSON. kind is the default for items of a typed list, which have
+// none of their own.
 func readObject(at place, document int, raw []byte, kind schema.GroupVersionKind) (*object, error) {
 	h, err := readHeader(at, document, raw)
 	if err != nil {
@@ -76,7 +76,7 @@ func readObject(at place, document int, raw []byte, kind schema.GroupVersionKind
 	}
 	var compact bytes.Buffer
 	if inherited {
-		// A watch always sends them, so the replayed object has them too.
+		// A watch always sends these fields, so the replayed object has them too.
 		compact.WriteString(`{"apiVersion":` + quoteJSON(o.gvk.GroupVersion().String()) + `,"kind":` + quoteJSON(o.gvk.Kind) + `,`)
 		raw = bytes.TrimLeft(raw, " \t\r\n")[1:]
 		var rest bytes.Buffer
@@ -88,7 +88,7 @@ func readObject(at place, document int, raw []byte, kind schema.GroupVersionKind
 		return nil, wrong(at, document, jsonHint, "%v", err)
 	}
 	if compact.Len() > maxObjectSize {
-		return nil, wrong(at, document, "leave it out of the recording", "the object %s has %s; a script takes less than 4 MiB in a line",
+		return nil, wrong(at, document, "exclude it from the recording", "the object %s has %s; a line of a script must be shorter than 4 MiB",
 			o.key, script.FormatSize(int64(compact.Len())))
 	}
 	o.raw = compact.Bytes()
@@ -98,12 +98,12 @@ func readObject(at place, document int, raw []byte, kind schema.GroupVersionKind
 func readHeader(at place, document int, raw []byte) (header, error) {
 	var h header
 	if first := bytes.TrimLeft(raw, " \t\r\n"); len(first) == 0 || first[0] != '{' {
-		return h, wrong(at, document, jsonHint, "there is no object")
+		return h, wrong(at, document, jsonHint, "the event has no object")
 	}
 	if err := json.Unmarshal(raw, &h); err != nil {
 		msg := err.Error()
 		if typed, ok := err.(*json.UnmarshalTypeError); ok {
-			msg = "the object's " + typed.Field + " is a " + typed.Value + " and not a " + typed.Type.String()
+			msg = "the object's " + typed.Field + " is a " + typed.Value + ", want " + typed.Type.String()
 		}
 		return h, wrong(at, document, "objects have the form of the Kubernetes API", "%s", msg)
 	}
@@ -117,10 +117,10 @@ func readKind(at place, document int, h header) (schema.GroupVersionKind, error)
 	}
 	gv, err := schema.ParseGroupVersion(h.APIVersion)
 	if err != nil || !versionName.MatchString(gv.Version) || gv.Group != "" && !groupName.MatchString(gv.Group) {
-		return schema.GroupVersionKind{}, wrong(at, document, hint, "the object's apiVersion %s is not one", shorten(h.APIVersion))
+		return schema.GroupVersionKind{}, wrong(at, document, hint, "the object's apiVersion %s is malformed", shorten(h.APIVersion))
 	}
 	if !kindName.MatchString(h.Kind) {
-		return schema.GroupVersionKind{}, wrong(at, document, hint, "the object's kind %s is not one", shorten(h.Kind))
+		return schema.GroupVersionKind{}, wrong(at, document, hint, "the object's kind %s is malformed", shorten(h.Kind))
 	}
 	return gv.WithKind(h.Kind), nil
 }

@@ -7,11 +7,11 @@ import (
 // Limits of a recording.
 const (
 	MaxInputSize    = 1 << 30  // bytes read
-	maxDocumentSize = 64 << 20 // bytes of one event or listed object with its whitespace; etcd takes 1.5 MiB
+	maxDocumentSize = 64 << 20 // bytes of one event or listed object with its whitespace; etcd's limit is 1.5 MiB
 	maxObjectSize   = script.MaxLineLength - 64<<10
 )
 
-// Format says which output of kubectl is read.
+// Format is the format of a recording.
 type Format string
 
 // The formats that Import reads.
@@ -20,7 +20,7 @@ const (
 	List        Format = "list"         // kubectl get … -o json
 )
 
-// ParseFormat reads the name of a format.
+// ParseFormat returns the format called name.
 func ParseFormat(name string) (Format, error) {
 	for _, f := range []Format{WatchEvents, List} {
 		if name == string(f) {
@@ -31,41 +31,41 @@ func ParseFormat(name string) (Format, error) {
 	if near := script.Suggest(name, []string{string(WatchEvents), string(List)}); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	return "", script.Errorf(script.Pos{}, hint, "unknown format %q of a recording", name)
+	return "", script.Errorf(script.Pos{}, hint, "unknown recording format %q", name)
 }
 
-// Options of an import. The zero value of each but Format works.
+// Options configure an import. Only Format is required.
 type Options struct {
-	Name   string // of the recording, in messages and, without its folder, in the script's prose
+	Name   string // of the recording, in messages and, without its directory, in the script's prose
 	Format Format
 
-	// KeepSecrets leaves the values of Secrets as they are.
+	// KeepSecrets leaves the values of Secrets unredacted.
 	KeepSecrets bool
 
-	// Plurals gives the resource name of kinds whose plural cannot be guessed: by "Kind" or "Kind.group".
+	// Plurals maps "Kind" or "Kind.group" to the resource name of kinds whose plural cannot be guessed.
 	Plurals map[string]string
 
-	// WatchOnly says that the recording has no initial list (kubectl's --watch-only), so that all of it is live.
+	// WatchOnly means that the recording has no initial list (kubectl's --watch-only): all of its events are live.
 	WatchOnly bool
 
-	// RefuseTruncated makes a last watch event that is cut off an error.
+	// RefuseTruncated makes a truncated last watch event an error.
 	RefuseTruncated bool
 }
 
-// Result is an imported recording.
+// A Result is an imported recording.
 type Result struct {
-	File *script.File // as parsed from its own printed form, so it has positions
+	File *script.File // parsed from its printed form, so it has positions
 
 	Kinds     []Kind   // in the order of the recording
 	Documents int      // watch events, or objects of a list
-	Creates   int      // objects of the initial states and created later
+	Creates   int      // objects in the initial states or created later
 	Updates   int      //
-	Deletes   int      // guessed ones included
-	Redacted  int      // Secrets whose values were replaced, each of their versions counted
-	Warnings  []string // what the user should know; each is also prose in the script
+	Deletes   int      // including guessed ones
+	Redacted  int      // versions of Secrets whose values were replaced
+	Warnings  []string // for the user; each is also in the script's prose
 }
 
-// Kind is one kind of object of a recording.
+// A Kind is one kind of object in a recording.
 type Kind struct {
 	Resource   string // PLURAL[.GROUP]/VERSION, as in the script
 	Kind       string

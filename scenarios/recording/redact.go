@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// What takes the place of the values of a Secret. Its keys stay.
+// The replacements for the values of a Secret. Its keys are preserved.
 const (
 	redacted       = `"redacted"`
 	redactedBase64 = `"cmVkYWN0ZWQ="`
@@ -19,8 +19,8 @@ const (
 
 func isSecret(kind schema.GroupVersionKind) bool { return kind.Group == "" && kind.Kind == "Secret" }
 
-// redactSecret replaces the values of a Secret's data and stringData, and the annotation that kubectl apply keeps a copy of them
-// in. Everything else stays byte for byte. Field names are compared without case, as lenient readers do.
+// redactSecret replaces the values of a Secret's data and stringData, and the annotation in which kubectl apply keeps a copy
+// of them. Everything else is preserved byte for byte. Field names are compared case-insensitively, as lenient readers do.
 func redactSecret(raw []byte) ([]byte, error) {
 	return editMembers(raw, func(key string, value []byte) ([]byte, error) {
 		switch strings.ToLower(key) {
@@ -47,7 +47,7 @@ func redactAnnotations(key string, value []byte) ([]byte, error) {
 	})
 }
 
-// redactValues replaces the values of an object's members; what is no object is dropped.
+// redactValues replaces the values of an object's members and drops anything that is not an object.
 func redactValues(raw []byte, with string) ([]byte, error) {
 	if string(raw) == "null" {
 		return raw, nil
@@ -73,8 +73,8 @@ func setRevision(raw []byte, rv int64) ([]byte, error) {
 	})
 }
 
-// editMembers calls edit for each member of a compact JSON object, in order, and returns the object with the values it
-// returns. Keys and unedited values stay byte for byte. What is no object is returned as it is.
+// editMembers replaces the value of each member of a compact JSON object, in order, with the result of edit. Keys and
+// unedited values are preserved byte for byte. Anything but an object is returned unchanged.
 func editMembers(raw []byte, edit func(key string, value []byte) ([]byte, error)) ([]byte, error) {
 	if len(raw) == 0 || raw[0] != '{' {
 		return raw, nil

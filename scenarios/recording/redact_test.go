@@ -36,7 +36,7 @@ func TestSecretsAreRedacted(t *testing.T) {
 			r := importString(t, tt.format, tt.input, Options{})
 			printed := string(script.Print(r.File))
 			if strings.Contains(printed, "hunter2") || strings.Contains(printed, "aHVudGVyMg") {
-				t.Errorf("a value is left in\n%s", printed)
+				t.Errorf("a value was not redacted in\n%s", printed)
 			}
 			steps := scriptSteps(t, r.File)
 			for i, want := range tt.want {
@@ -55,6 +55,6 @@ func TestSecretsAreRedacted(t *testing.T) {
 	}
 	other := strings.Replace(secret, `"apiVersion":"v1"`, `"apiVersion":"example.dev/v1"`, 1)
 	if r := importString(t, List, other, Options{}); scriptSteps(t, r.File)[0].object != other {
-		t.Error("an object that is no v1 Secret was redacted")
+		t.Error("an object other than a v1 Secret was redacted")
 	}
 }

@@ -10,28 +10,28 @@ import (
 	"github.com/informersim/informersim/scenarios/script"
 )
 
-// stream reads JSON values one after the other and knows where each one is. encoding/json's Decoder does not: it has
-// offsets but no lines, and its offsets of syntax errors do not count what it read before.
+// stream reads a sequence of JSON values and knows their positions. encoding/json's Decoder does not: it has offsets but no
+// lines, and the offsets in its syntax errors do not count earlier values.
 type stream struct {
 	name string
 	in   io.Reader
 	buf  [64 << 10]byte
-	i, n int   // buf[i:n] is read but not consumed
+	i, n int   // buf[i:n] is read but not yet consumed
 	err  error // why the input ended; io.EOF at its end
 
-	limit     int64 // bytes to read at most
+	limit     int64 // maximum number of bytes to read
 	base      int64 // offset in the input of buf[0]
 	line      int
 	lineStart int64 // offset of the line's first byte
 
-	value []byte // the value read last, reused
+	value []byte // the last value read; reused
 }
 
 func newStream(name string, in io.Reader) *stream {
 	return &stream{name: name, in: in, line: 1, limit: MaxInputSize}
 }
 
-// place is where a value starts.
+// place is the start of a value.
 type place struct {
 	pos    script.Pos
 	offset int64 // in bytes from the start of the input
@@ -44,15 +44,15 @@ func (s *stream) place() place {
 	return place{offset: at, pos: script.Pos{File: s.name, Line: s.line, Column: int(at-s.lineStart) + 1}}
 }
 
-// fill makes s.i < s.n, or returns false at the end of the input or on an error, which is in s.err.
+// fill ensures s.i < s.n, or returns false at the end of the input or after an error, with the reason in s.err.
 func (s *stream) fill() bool {
 	for s.i == s.n && s.err == nil {
 		s.base += int64(s.n)
 		s.i, s.n = 0, 0
 		if s.base >= s.limit {
-			// One byte more says whether there is more; none of it is used.
+			// Reading one byte beyond the limit shows whether the input exceeds it.
 			if n, _ := io.ReadAtLeast(s.in, s.buf[:1], 1); n > 0 {
-				s.err = script.Errorf(script.Pos{File: s.name}, recordLess, "the recording is over %s", script.FormatSize(s.limit))
+				s.err = script.Errorf(script.Pos{File: s.name}, recordLess, "the recording exceeds %s", script.FormatSize(s.limit))
 				return false
 			}
 			s.err = io.EOF
@@ -72,10 +72,10 @@ func (s *stream) failure() error {
 	if errors.As(s.err, &placed) {
 		return placed
 	}
-	return script.Errorf(s.place().pos, "", "the recording cannot be read: %v", s.err)
+	return script.Errorf(s.place().pos, "", "reading the recording: %v", s.err)
 }
 
-// next returns the next byte that is no whitespace without consuming it, or false at the end of the input.
+// next returns the next byte that is not whitespace without consuming it, or false at the end of the input.
 func (s *stream) next() (byte, bool) {
 	for s.i < s.n || s.fill() {
 		switch c := s.buf[s.i]; c {
@@ -109,8 +109,9 @@ func (s *stream) skipByteOrderMark() error {
 
 var errTruncated = errors.New("the input ends inside a JSON value")
 
-// read reads the JSON value that starts at the next byte, which is no whitespace. The result is valid JSON in valid UTF-8 and
-// lives until the next read. The error is errTruncated if the input ends inside a value that was right so far.
+// read reads the JSON value that starts at the next byte, which must not be whitespace. The result is valid JSON in valid
+// UTF-8, and valid until the next read. The error is errTruncated if the input ends inside a value that is well-formed so
+// far.
 func (s *stream) read() ([]byte, place, error) {
 	start := s.place()
 	s.value = s.value[:0]
@@ -120,7 +121,7 @@ func (s *stream) read() ([]byte, place, error) {
 			return nil, start, err
 		}
 		return nil, start, script.Errorf(start.pos, "check that the recording is what kubectl printed",
-			"a JSON value is over %s", script.FormatSize(maxDocumentSize))
+			"a JSON value exceeds %s", script.FormatSize(maxDocumentSize))
 	}
 	if err := s.failure(); err != nil {
 		return nil, start, err
@@ -134,8 +135,8 @@ func (s *stream) read() ([]byte, place, error) {
 	return s.value, start, nil
 }
 
-// scan appends the next value to s.value, by its brackets and strings only, and says whether it is complete. It stops early
-// at what cannot go on as JSON; check finds it.
+// scan appends the next value to s.value and reports whether it is complete. It looks at brackets and strings only, and
+// stops early at input that cannot be JSON, for check to report.
 func (s *stream) scan() bool {
 	switch s.buf[s.i] {
 	case '{', '[':
@@ -147,7 +148,7 @@ func (s *stream) scan() bool {
 	return s.scanLiteral()
 }
 
-// take moves the next byte to s.value; false at the end of the input or of what a value may have.
+// take moves the next byte to s.value, or returns false at the end of the input or at the size limit of a value.
 func (s *stream) take() (byte, bool) {
 	if s.i == s.n && !s.fill() || len(s.value) > maxDocumentSize {
 		return 0, false
@@ -183,7 +184,7 @@ func (s *stream) scanNested() bool {
 	}
 }
 
-// scanString reads on behind the opening quote. A line end is not allowed in a string.
+// scanString reads the rest of a string after the opening quote. A string must not contain a newline.
 func (s *stream) scanString() bool {
 	for {
 		c, ok := s.take()
@@ -202,7 +203,7 @@ func (s *stream) scanString() bool {
 	}
 }
 
-// scanLiteral reads a number, true, false or null, or one byte that starts no value.
+// scanLiteral reads a number, true, false or null, or one byte that cannot start a value.
 func (s *stream) scanLiteral() bool {
 	for {
 		if _, ok := s.take(); !ok {
@@ -227,7 +228,7 @@ func isDelimiter(c byte) bool {
 
 const jsonHint = "a recording is what kubectl prints with -o json"
 
-// check says where s.value is not JSON in UTF-8. The value may be a proper beginning of one if partial is set.
+// check returns the first error if s.value is not JSON in UTF-8. If partial is set, the value may be a prefix of one.
 func (s *stream) check(start place, partial bool) error {
 	if !partial && json.Valid(s.value) && utf8.Valid(s.value) {
 		return nil

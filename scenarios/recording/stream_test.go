@@ -12,11 +12,11 @@ import (
 )
 
 func TestStreamLimit(t *testing.T) {
-	for size, want := range map[int]string{100_000: "", 100_001: "r: the recording is over 100000 bytes; record less"} {
+	for size, want := range map[int]string{100_000: "", 100_001: "r: the recording exceeds 100000 bytes; record less"} {
 		s := newStream("r", io.LimitReader(spaces{}, int64(size)))
 		s.limit = 100_000
 		if _, more := s.next(); more {
-			t.Fatal("a byte that is no space")
+			t.Fatal("found a byte that is not a space")
 		}
 		err := s.failure()
 		if want == "" && err != nil || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
@@ -37,12 +37,12 @@ func (spaces) Read(p []byte) (int, error) {
 func TestStreamReadError(t *testing.T) {
 	_, err := Import(io.MultiReader(strings.NewReader(event("ADDED", widget("n/a", 1))+"\n  {"), iotest.ErrReader(errors.New("the disk is on fire"))),
 		Options{Name: "r", Format: WatchEvents})
-	if want := "r:3:4: the recording cannot be read: the disk is on fire"; err == nil || err.Error() != want {
+	if want := "r:3:4: reading the recording: the disk is on fire"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
-// TestStreamReadsValues compares the stream with values that were put into it, and the places with where they were put.
+// TestStreamReadsValues compares values and positions read from a stream with those written to it.
 func TestStreamReadsValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.SampledFrom([]string{`{}`, `[{"a":"}\\\""},[1]]`, `"a\"]"`, `12.5e3`, `true`, `null`, "{\n\"a\" :\n[ ]}", `"ä"`}), 0, 6).Draw(t, "values")
@@ -70,7 +70,7 @@ func TestStreamReadsValues(t *testing.T) {
 			}
 		}
 		if _, more := s.next(); more {
-			t.Fatal("the stream goes on")
+			t.Fatal("the stream continues")
 		}
 	})
 }

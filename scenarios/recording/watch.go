@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// watchDocument is one event. Items, Kind and APIVersion are those of documents that are none.
+// watchDocument is one event. Items, Kind and APIVersion are set in documents that are not events.
 type watchDocument struct {
 	Type       string          `json:"type"`
 	Object     json.RawMessage `json:"object"`
@@ -28,7 +28,7 @@ func (im *importer) readWatch() error {
 		raw, at, err := im.in.read()
 		if errors.Is(err, errTruncated) {
 			if c != '{' {
-				return wrong(at, im.count, watchHint, "this is no watch event")
+				return wrong(at, im.count, watchHint, "this is not a watch event")
 			}
 			return im.truncated(at)
 		}
@@ -42,23 +42,23 @@ func (im *importer) readWatch() error {
 	}
 }
 
-// truncated deals with a last event that is cut off.
+// truncated handles a last event that is cut off.
 func (im *importer) truncated(at place) error {
 	document := im.count
 	if im.opts.RefuseTruncated || document == 1 {
 		return wrong(at, document, "record again, or remove the cut off end", "the recording is cut off inside the document")
 	}
 	im.count--
-	im.warnings = append(im.warnings, fmt.Sprintf("The recording is cut off inside document %d, at %d:%d: that document is left out.",
+	im.warnings = append(im.warnings, fmt.Sprintf("The recording is cut off inside document %d, at %d:%d: that document is omitted.",
 		document, at.pos.Line, at.pos.Column))
 	return nil
 }
 
-// event takes one event. It says whether the recording ended with it.
+// event handles one event and reports whether the recording ended with it.
 func (im *importer) event(at place, raw []byte) (ended bool, err error) {
 	var doc watchDocument
 	if err := json.Unmarshal(raw, &doc); err != nil {
-		return false, wrong(at, im.count, watchHint, "this is no watch event")
+		return false, wrong(at, im.count, watchHint, "this is not a watch event")
 	}
 	switch doc.Type {
 	case "ADDED", "MODIFIED", "DELETED":
@@ -75,7 +75,7 @@ func (im *importer) event(at place, raw []byte) (ended bool, err error) {
 		case doc.Kind != "":
 			hint = "record with --output-watch-events"
 		}
-		return false, wrong(at, im.count, hint, "this is no watch event: it has no type")
+		return false, wrong(at, im.count, hint, "this is not a watch event: it has no type")
 	}
 	return false, wrong(at, im.count, watchHint, "the event has the unknown type %s", shorten(doc.Type))
 }
@@ -101,7 +101,7 @@ func (im *importer) change(at place, doc watchDocument) error {
 	return h.removed(o)
 }
 
-// bookmark ends a run of ADDED events: it comes between a list and the changes after it, or among changes.
+// bookmark ends a run of ADDED events: it occurs between a list and the changes after it, or among changes.
 func (im *importer) bookmark(at place, raw []byte) error {
 	head, err := readHeader(at, im.count, raw)
 	if err != nil {
@@ -114,7 +114,7 @@ func (im *importer) bookmark(at place, raw []byte) error {
 	return nil
 }
 
-// watchError ends the recording: the server says nothing after an error (S13).
+// watchError ends the recording: the server sends nothing after an error (S13).
 func (im *importer) watchError(raw []byte) error {
 	var status struct {
 		Message string `json:"message"`
@@ -128,7 +128,7 @@ func (im *importer) watchError(raw []byte) error {
 		im.count, status.Code, shorten(status.Reason), shorten(status.Message)))
 	if _, more := im.in.next(); more {
 		at := im.in.place()
-		im.warnings = append(im.warnings, fmt.Sprintf("What follows the ERROR event, from %d:%d on, is not imported.", at.pos.Line, at.pos.Column))
+		im.warnings = append(im.warnings, fmt.Sprintf("Everything after the ERROR event, from %d:%d on, is not imported.", at.pos.Line, at.pos.Column))
 	}
 	return im.in.failure()
 }
