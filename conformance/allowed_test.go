@@ -8,8 +8,8 @@ import (
 	"github.com/informersim/informersim/conformance/catalogue"
 )
 
-// TestAllowancesAreNarrow holds every accepted difference to its rules: it is of a probe and a step that exist, it has a
-// reason, and it is not about what informers depend on.
+// TestAllowancesAreNarrow checks every accepted difference: its probe and step exist, it has a reason, and it concerns
+// nothing that informers depend on.
 func TestAllowancesAreNarrow(t *testing.T) {
 	all, err := catalogue.All()
 	if err != nil {
@@ -37,7 +37,7 @@ func TestAllowancesAreNarrow(t *testing.T) {
 	}
 }
 
-// TestEveryBehaviourIsCited requires a probe for each observed behaviour of the apiserver.
+// TestEveryBehaviourIsCited requires a probe for each documented behaviour of the apiserver.
 func TestEveryBehaviourIsCited(t *testing.T) {
 	all, err := catalogue.All()
 	if err != nil {

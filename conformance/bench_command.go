@@ -16,7 +16,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/transport"
 )
 
-// benchSettings are the flags of the bench command.
+// benchSettings holds the flags of the bench command.
 type benchSettings struct {
 	*settings
 	servers string
@@ -25,7 +25,7 @@ type benchSettings struct {
 	results []measured
 }
 
-// measured is a result and whose it is.
+// measured is a result with the name of its server.
 type measured struct {
 	server string
 	bench.Result
@@ -38,7 +38,7 @@ func benchCommand(s *settings) *cobra.Command {
 		Short: "Measure a real and a fake apiserver in one run",
 		Long: "Measure a real and a fake apiserver in one run.\n\nLines beginning with Benchmark are in the format of Go's benchmarks, " +
 			"for benchstat. fake is served over a socket like the real one; process is the fake one through its http.RoundTripper, with the " +
-			"same bytes; client is its in-process client, as simulated informers use it: objects, no bytes, no rules of a kind.",
+			"same bytes; client is its in-process client, as simulated informers use it: objects, without bytes or per-kind rules.",
 		Args: cobra.NoArgs,
 		Example: `  go run . bench
   go run . bench --servers real --fsync
@@ -46,9 +46,9 @@ func benchCommand(s *settings) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return b.main(c.Context()) },
 	}
 	f := c.Flags()
-	f.StringVar(&b.servers, "servers", "real,fake,process,client", "what is measured, in this order")
+	f.StringVar(&b.servers, "servers", "real,fake,process,client", "servers to measure, in this order")
 	f.BoolVar(&b.short, "short", false, "small numbers: a few seconds instead of minutes")
-	f.BoolVar(&b.fsync, "fsync", false, "let the real server's etcd write through to the disk")
+	f.BoolVar(&b.fsync, "fsync", false, "let the real server's etcd sync to disk")
 	return c
 }
 
@@ -121,10 +121,10 @@ func (b *benchSettings) start(ctx context.Context, name string) (bench.Server, f
 		client := &http.Client{Transport: &transport.RoundTripper{Driver: target.pump, API: target.api}}
 		return bench.Server{Root: "http://fake", Client: client}, target.stop, nil
 	}
-	return bench.Server{}, nil, fmt.Errorf("no such server: want real, fake, process or client")
+	return bench.Server{}, nil, fmt.Errorf("unknown server: want real, fake, process or client")
 }
 
-// table prints the rates side by side, and how many times the first server's each of the others is.
+// table prints the rates side by side, with the ratio of each to the first server's.
 func (b *benchSettings) table(names []string) {
 	var order []string
 	rates := map[string]map[string]float64{}

@@ -9,7 +9,7 @@ import (
 	"github.com/informersim/informersim/conformance/bench"
 )
 
-// TestBenchMeasuresAFakeServer runs every measurement once, small, over a socket and in process.
+// TestBenchMeasuresAFakeServer runs every measurement once, with small sizes, over a socket and in process.
 func TestBenchMeasuresAFakeServer(t *testing.T) {
 	var out bytes.Buffer
 	b := &benchSettings{settings: &settings{out: &out}}
@@ -27,6 +27,6 @@ func TestBenchMeasuresAFakeServer(t *testing.T) {
 		}
 	}
 	if _, _, err := b.start(context.Background(), "other"); err == nil {
-		t.Error("a server of an unknown name starts")
+		t.Error("an unknown server was started")
 	}
 }

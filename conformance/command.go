@@ -22,7 +22,7 @@ type differ struct{ count int }
 
 func (d differ) Error() string { return fmt.Sprintf("%d differ", d.count) }
 
-// settings are the command's flags.
+// settings holds the command's flags.
 type settings struct {
 	reference, target, url, control string
 	run, file, goldens              string
@@ -48,25 +48,25 @@ func command() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return s.main(c.Context()) },
 	}
 	f := c.Flags()
-	f.StringVar(&s.reference, "reference", "real", "where right answers come from: real or golden")
-	f.StringVar(&s.target, "target", "fake", "what is tested: fake or real")
+	f.StringVar(&s.reference, "reference", "real", "source of the expected answers: real or golden")
+	f.StringVar(&s.target, "target", "fake", "server under test: fake or real")
 	f.StringVar(&s.url, "url", "", "test the server at this root instead of --target")
 	f.StringVar(&s.control, "control", "", "root of that server's control listener, for probes that compact or restart")
 	f.StringVar(&s.run, "run", "", "play only the probes whose name matches this regular expression")
 	f.StringVar(&s.file, "file", "", "play the probes of this script instead of the catalogue's")
-	f.StringVar(&s.goldens, "goldens", filepath.Join("testdata", "golden"), "folder of recorded answers")
-	f.IntVar(&s.servers, "servers", 0, "how many servers of each kind share the probes; 0 chooses by the number of CPUs and of seeds")
-	f.IntVar(&s.seeds, "seeds", 0, "how many generated sequences to play as well")
-	f.Uint64Var(&s.firstSeed, "first-seed", 1, "seed of the first of them")
+	f.StringVar(&s.goldens, "goldens", filepath.Join("testdata", "golden"), "directory of recorded answers")
+	f.IntVar(&s.servers, "servers", 0, "number of servers of each kind that share the probes; 0 chooses by the number of CPUs and seeds")
+	f.IntVar(&s.seeds, "seeds", 0, "number of generated sequences to play as well")
+	f.Uint64Var(&s.firstSeed, "first-seed", 1, "seed of the first generated sequence")
 	f.IntVar(&s.steps, "steps", 25, "requests in a generated sequence")
 	f.BoolVar(&s.rewrite, "rewrite", false, "record the answers of a real server and exit")
 	f.BoolVar(&s.list, "list", false, "list the probes and exit")
 	c.AddCommand(kubectlCommand(s), benchCommand(s))
-	f.BoolVar(&s.show, "show", false, "print the transcripts of the reference too")
+	f.BoolVar(&s.show, "show", false, "also print the transcripts of the reference")
 	return c
 }
 
-// manySeeds is from how many sequences on more servers are worth their start: an answer of a real one is mostly waiting.
+// manySeeds is the number of sequences from which on starting more servers pays off: a real one is mostly waiting.
 const manySeeds = 500
 
 func (s *settings) main(ctx context.Context) error {
@@ -96,7 +96,7 @@ func (s *settings) main(ctx context.Context) error {
 	return s.compare(ctx, probes)
 }
 
-// probes are those that the flags choose.
+// probes returns the probes that the flags select.
 func (s *settings) probes() ([]probe.Probe, error) {
 	all, err := catalogue.All()
 	if s.file != "" {
@@ -122,10 +122,10 @@ func (s *settings) probes() ([]probe.Probe, error) {
 	return chosen, nil
 }
 
-// record writes the goldens.
+// record records the goldens.
 func (s *settings) record(ctx context.Context, probes []probe.Probe) error {
 	if s.run != "" || s.file != "" {
-		return fmt.Errorf("--rewrite records all probes: leave --run and --file away")
+		return fmt.Errorf("--rewrite records all probes: omit --run and --file")
 	}
 	began := time.Now()
 	outcomes, err := s.real(ctx, probes)
@@ -153,7 +153,7 @@ func (s *settings) real(ctx context.Context, probes []probe.Probe) ([]probe.Outc
 	return probe.RunAll(ctx, pool, probes, nil), ctx.Err()
 }
 
-// played are the transcripts, if every probe could be played.
+// played returns the transcripts if every probe could be played.
 func played(outcomes []probe.Outcome) ([]probe.Transcript, error) {
 	var transcripts []probe.Transcript
 	for _, o := range outcomes {

@@ -11,13 +11,13 @@ import (
 	"github.com/informersim/informersim/conformance/sequence"
 )
 
-// comparison is the state of a run: both sides' servers and what was found.
+// comparison is the state of a run: the servers of both sides and the findings.
 type comparison struct {
 	*settings
 	targets, references []probe.Target
-	// played, differing and unsteady count probes; an unsteady one differed and did not again.
+	// played, differing and unsteady count probes; an unsteady one differed, but not when repeated.
 	played, differing, unsteady int
-	// shorten is how many more differing sequences are shortened; kinds counts them by what differed first.
+	// shorten is the number of differing sequences yet to be reduced; kinds counts them by their first difference.
 	shorten int
 	kinds   map[string]int
 }
@@ -47,7 +47,7 @@ func (s *settings) compare(ctx context.Context, probes []probe.Probe) error {
 	if err := c.sequences(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.out, "\nin %.1fs, %d unsteady (differed once and not again)\n%d probes, %d differ\n",
+	fmt.Fprintf(s.out, "\nin %.1fs, %d unsteady (differed once, but not when repeated)\n%d probes, %d differ\n",
 		time.Since(began).Seconds(), c.unsteady, c.played, c.differing)
 	for _, target := range c.targets {
 		if err := probe.Clean(ctx, target); err != nil {
@@ -60,7 +60,7 @@ func (s *settings) compare(ctx context.Context, probes []probe.Probe) error {
 	return ctx.Err()
 }
 
-// catalogue compares the named probes.
+// catalogue compares the given probes.
 func (c *comparison) catalogue(ctx context.Context, probes []probe.Probe) error {
 	want, got := c.both(ctx, probes)
 	for i, p := range probes {
@@ -78,8 +78,8 @@ func (c *comparison) catalogue(ctx context.Context, probes []probe.Probe) error 
 	return ctx.Err()
 }
 
-// judge counts a probe and returns how it differs. A difference must show twice: the second time nothing else is
-// running, so that what comes of a loaded machine is told from what comes of the server.
+// judge counts a probe and returns its difference. A difference must reproduce with nothing else running, to tell the
+// effects of a loaded machine from those of the server.
 func (c *comparison) judge(ctx context.Context, p probe.Probe, want, got probe.Outcome) (string, error) {
 	text, err := verdict(want, got)
 	if err != nil {
@@ -95,20 +95,20 @@ func (c *comparison) judge(ctx context.Context, p probe.Probe, want, got probe.O
 	}
 	if again == "" {
 		c.unsteady++
-		fmt.Fprintf(c.out, "\n%s differed once and not again\n%s", p.Name, text)
+		fmt.Fprintf(c.out, "\n%s differed once, but not when repeated\n%s", p.Name, text)
 		return "", nil
 	}
 	c.differing++
 	return again, nil
 }
 
-// again plays one probe on both sides and returns how it differs.
+// again plays one probe on both sides and returns its difference.
 func (c *comparison) again(ctx context.Context, p probe.Probe) (string, error) {
 	want, got := c.both(ctx, []probe.Probe{p})
 	return verdict(want[0], got[0])
 }
 
-// both plays probes on both sides at once.
+// both plays probes on both sides concurrently.
 func (c *comparison) both(ctx context.Context, probes []probe.Probe) (want, got []probe.Outcome) {
 	if c.references == nil {
 		return c.recorded(probes), probe.RunAll(ctx, c.targets, probes, nil)
@@ -119,7 +119,7 @@ func (c *comparison) both(ctx context.Context, probes []probe.Probe) (want, got 
 	return <-answered, got
 }
 
-// recorded are the goldens.
+// recorded returns the goldens of probes.
 func (c *comparison) recorded(probes []probe.Probe) []probe.Outcome {
 	outcomes := make([]probe.Outcome, len(probes))
 	for i, p := range probes {
@@ -130,12 +130,12 @@ func (c *comparison) recorded(probes []probe.Probe) []probe.Outcome {
 }
 
 const (
-	// batch is how many generated sequences are held at a time, shortened how many that differ are shortened, and
-	// shrinkTries bounds the work on each.
+	// batch is the number of generated sequences held in memory, shortened the number of differing ones that are reduced,
+	// and shrinkTries bounds the work on each.
 	batch       = 64
 	shortened   = 5
 	shrinkTries = 100
-	// kindLines is how many changed lines make the kind of a difference.
+	// kindLines is the number of changed lines that identify the kind of a difference.
 	kindLines = 2
 )
 
@@ -167,7 +167,7 @@ func (c *comparison) sequences(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// shrink prints the shortest script found that still differs, once for each kind of difference and only so often.
+// shrink prints the shortest script found that still differs, once for each kind of difference and for a limited number.
 func (c *comparison) shrink(ctx context.Context, p probe.Probe, text string) {
 	kind := kindOf(text)
 	if c.kinds[kind]++; c.kinds[kind] > 1 {
@@ -192,7 +192,7 @@ func (c *comparison) shrink(ctx context.Context, p probe.Probe, text string) {
 
 var digits = regexp.MustCompile(`[0-9]+`)
 
-// kindOf is what differs first in a difference, numbers left out: two sequences of one kind most likely show one defect.
+// kindOf returns the first change of a difference without numbers: two sequences of one kind most likely show one defect.
 func kindOf(text string) string {
 	var changed []string
 	verb := ""
@@ -216,7 +216,7 @@ func kindOf(text string) string {
 	return verb + " " + strings.Join(changed, " ")
 }
 
-// verdict is how two outcomes differ, what is allowed left out. The error tells of a reference that has no answer.
+// verdict returns how two outcomes differ, apart from allowed differences. The error means that the reference has no answer.
 func verdict(want, got probe.Outcome) (string, error) {
 	if want.Err != nil {
 		return "", want.Err

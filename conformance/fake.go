@@ -45,7 +45,7 @@ func newFakeTarget() (*fakeTarget, error) {
 		return nil, fmt.Errorf("build the fake apiserver: %w", err)
 	}
 	quiet := log.New(io.Discard, "", 0)
-	pump := transport.NewPump(k, func(err error) { log.Print("the fake apiserver's kernel ended: ", err) })
+	pump := transport.NewPump(k, func(err error) { log.Print("the fake apiserver's kernel stopped: ", err) })
 	for _, d := range definitions {
 		pump.Do(func() { err = served.Install(d) })
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/informersim/informersim/conformance/transcript"
 )
 
-// kubectlSettings are the flags of the kubectl command.
+// kubectlSettings holds the flags of the kubectl command.
 type kubectlSettings struct {
 	*settings
 	program, scripts string
@@ -24,7 +24,7 @@ func kubectlCommand(s *settings) *cobra.Command {
 	k := &kubectlSettings{settings: s}
 	c := &cobra.Command{
 		Use:   "kubectl",
-		Short: "Play scripts of kubectl commands and compare what they print with what a real apiserver made them print",
+		Short: "Run scripts of kubectl commands and compare their output with that recorded from a real apiserver",
 		Args:  cobra.NoArgs,
 		Example: `  go run . kubectl --target fake
   go run . kubectl --url http://127.0.0.1:8080
@@ -32,11 +32,11 @@ func kubectlCommand(s *settings) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return k.main(c.Context()) },
 	}
 	f := c.Flags()
-	f.StringVar(&s.target, "target", "fake", "what is tested: fake or real")
+	f.StringVar(&s.target, "target", "fake", "server under test: fake or real")
 	f.StringVar(&s.url, "url", "", "test the server at this root instead of --target")
 	f.StringVar(&k.program, "kubectl", "", "path of a kubectl to use instead of building one")
-	f.StringVar(&k.scripts, "scripts", filepath.Join("testdata", "kubectl", "*.txt"), "which scripts to play")
-	f.BoolVar(&k.rewriteScripts, "rewrite", false, "write what a real apiserver makes them print into the scripts")
+	f.StringVar(&k.scripts, "scripts", filepath.Join("testdata", "kubectl", "*.txt"), "scripts to run")
+	f.BoolVar(&k.rewriteScripts, "rewrite", false, "write the output of a real apiserver into the scripts")
 	return c
 }
 
@@ -50,7 +50,7 @@ func (k *kubectlSettings) main(ctx context.Context) error {
 	}
 	dir, err := os.MkdirTemp("", "informersim-kubectl-")
 	if err != nil {
-		return fmt.Errorf("make a folder: %w", err)
+		return fmt.Errorf("make a temporary directory: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	if k.program == "" {
@@ -82,7 +82,7 @@ func (k *kubectlSettings) main(ctx context.Context) error {
 	return nil
 }
 
-// script plays one file and tells whether it printed what is written there.
+// script plays one file and reports whether it printed the expected output.
 func (k *kubectlSettings) script(ctx context.Context, file, dir string, target probe.Target) (bool, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -19,10 +19,10 @@ import (
 	"github.com/informersim/informersim/conformance/probe"
 )
 
-// lie makes a real apiserver behind a proxy wrong in one way.
+// A lie makes a real apiserver behind a proxy wrong in one way.
 type lie struct {
 	name string
-	// probes are those that must tell, a regular expression.
+	// probes matches the probes that must detect the lie.
 	probes string
 	// request changes a request before the server sees it; frame changes one line of a watch, nil dropping it and two
 	// lines doubling it; body changes the body of any other answer.
@@ -91,7 +91,7 @@ var lies = []lie{
 			r.Method, r.Body, r.ContentLength = http.MethodPatch, io.NopCloser(bytes.NewReader(data)), int64(len(data))
 			r.Header.Set("Content-Type", "application/merge-patch+json")
 		}},
-	{name: "NotFound is told in other words", probes: "^get/absent$",
+	{name: "NotFound is worded differently", probes: "^get/absent$",
 		body: func(_ *http.Request, code int, body string) (int, string) {
 			return code, strings.ReplaceAll(body, "not found", "does not exist")
 		}},
@@ -102,7 +102,7 @@ var lies = []lie{
 			}
 			return code, body
 		}},
-	{name: "lists do not say how much remains", probes: "^list/remaining-item-count$",
+	{name: "lists do not say how many items remain", probes: "^list/remaining-item-count$",
 		body: func(_ *http.Request, code int, body string) (int, string) {
 			return code, regexp.MustCompile(`,"remainingItemCount":[0-9]+`).ReplaceAllString(body, "")
 		}},
@@ -118,7 +118,7 @@ var lies = []lie{
 
 var versionInEvent = regexp.MustCompile(`"resourceVersion":"([0-9]+)"`)
 
-// lower takes one off the resourceVersion of an event.
+// lower decrements the resourceVersion of an event.
 func lower(line string) string {
 	return versionInEvent.ReplaceAllStringFunc(line, func(match string) string {
 		var rv int
@@ -127,7 +127,7 @@ func lower(line string) string {
 	})
 }
 
-// tell serves root through the lie.
+// tell serves root through a proxy that tells the lie.
 func (l lie) tell(t *testing.T, root string) probe.Target {
 	backend, err := url.Parse(root)
 	if err != nil {
@@ -167,7 +167,7 @@ func (l lie) answer(resp *http.Response) error {
 	return nil
 }
 
-// rewriteFrames passes a stream on line by line.
+// rewriteFrames forwards a stream line by line through frame.
 func rewriteFrames(from io.ReadCloser, frame func(int, string) []string) io.ReadCloser {
 	out, in := io.Pipe()
 	go func() {
@@ -189,8 +189,8 @@ func rewriteFrames(from io.ReadCloser, frame func(int, string) []string) io.Read
 	return out
 }
 
-// TestProbesFindLies holds the harness to account: each lie must be found by the probe that is about it, and the proxy
-// alone must change nothing.
+// TestProbesFindLies tests the harness itself: each lie must be found by its probe, and the proxy alone must change
+// nothing.
 func TestProbesFindLies(t *testing.T) {
 	ctx := context.Background()
 	targets, stop, err := realTargets(ctx, 1)
@@ -215,7 +215,7 @@ func TestProbesFindLies(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got, err := probe.Run(ctx, honest.tell(t, targets[0].Root()), p); err != nil || probe.Diff(want, got) != "" {
-				t.Errorf("%s: an honest proxy makes a difference: %v\n%s", p.Name, err, probe.Diff(want, got))
+				t.Errorf("%s: an honest proxy differs: %v\n%s", p.Name, err, probe.Diff(want, got))
 			}
 			got, err := probe.Run(ctx, l.tell(t, targets[0].Root()), p)
 			found = found || err != nil || probe.Diff(want, got) != ""
@@ -226,7 +226,7 @@ func TestProbesFindLies(t *testing.T) {
 	}
 }
 
-// TestSequencesFindLies lets generated sequences find a lie and shortens one that does.
+// TestSequencesFindLies checks that generated sequences find a lie, and reduces one that does.
 func TestSequencesFindLies(t *testing.T) {
 	ctx := context.Background()
 	targets, stop, err := realTargets(ctx, 2)

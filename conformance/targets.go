@@ -11,13 +11,13 @@ import (
 	"github.com/informersim/informersim/conformance/resources"
 )
 
-// realTarget steers a real apiserver.
+// realTarget controls a real apiserver.
 type realTarget struct{ server *realserver.Server }
 
 func (t realTarget) Root() string { return t.server.URL }
 
-// Compact forgets history in etcd, and in the watch caches by beginning them anew: nothing else makes a watch cache
-// forget before its 75 seconds are over.
+// Compact discards history in etcd, and in the watch caches by restarting them: nothing else makes a watch cache discard
+// its history before 75 seconds have passed.
 func (t realTarget) Compact(ctx context.Context, revision int64, storageOnly bool) error {
 	if err := t.server.Compact(ctx, revision); err != nil || storageOnly {
 		return err
@@ -27,10 +27,10 @@ func (t realTarget) Compact(ctx context.Context, revision int64, storageOnly boo
 
 func (t realTarget) Restart(ctx context.Context) error { return t.server.Restart(ctx) }
 
-// latePaths are where the conformance resources appear some time after they are served.
+// latePaths maps paths to a text that appears there some time after the conformance resources are served.
 var latePaths = map[string]string{"/openapi/v3": resources.Group + "/v1", "/apis": resources.Group}
 
-// startLimit is how many servers start at a time.
+// startLimit is the number of servers that start concurrently.
 const startLimit = 2
 
 // realTargets starts n real apiservers.
@@ -63,7 +63,7 @@ func realTargets(ctx context.Context, n int) ([]probe.Target, func(), error) {
 	return targets, stop, nil
 }
 
-// startReal starts one apiserver and waits for all of it.
+// startReal starts one apiserver and waits until all of it is ready.
 func startReal(ctx context.Context) (*realserver.Server, error) {
 	server, err := realserver.Start(context.WithoutCancel(ctx), realserver.Options{})
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 
 var kindAsk = sim.RegisterKind("ask", sim.ClassScript)
 
-// Direct is a fake apiserver without a transport, as simulated informers have it: requests of its in-process clients, each of them
-// admitted, answered and delivered in steps of a kernel, with objects instead of bytes and without the REST layer's rules.
+// Direct is a fake apiserver without a transport, as simulated informers use it: a kernel admits, answers and delivers each
+// request of its in-process clients in steps, with objects instead of bytes and without the REST layer's rules.
 type Direct struct {
 	kernel  *sim.Kernel
 	cluster *fakeapiserver.Cluster
@@ -26,7 +26,7 @@ type Direct struct {
 	ask     func()
 }
 
-// NewDirect makes one without objects.
+// NewDirect returns a server without objects.
 func NewDirect() (*Direct, error) {
 	d := &Direct{kernel: sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()})}
 	d.cluster = fakeapiserver.NewCluster(d.kernel, fakeapiserver.ClusterOptions{})
@@ -44,7 +44,7 @@ func (*Direct) Name() string { return "bench" }
 // Apply implements sim.Actor.
 func (d *Direct) Apply(sim.Choice) { d.ask() }
 
-// do makes requests, and all steps that follow from them.
+// do makes requests and takes all steps that follow.
 func (d *Direct) do(ask func()) error {
 	d.ask = ask
 	d.kernel.Offer(d.actor, kindAsk, 0)
@@ -53,7 +53,7 @@ func (d *Direct) do(ask func()) error {
 	return d.kernel.Err()
 }
 
-// answers counts what a client is told.
+// answers counts the answers to a client.
 type answers struct {
 	writes, events int
 	page           *fakeapiserver.Page
@@ -104,7 +104,7 @@ func gizmo(name string, size int) *unstructured.Unstructured {
 	}}
 }
 
-// create has so many clients make requests at the same time, until there are so many objects more.
+// create has several clients create objects concurrently.
 func (d *Direct) create(prefix string, objects, clients int) (Result, error) {
 	var a answers
 	began := time.Now()
@@ -127,7 +127,7 @@ func (d *Direct) create(prefix string, objects, clients int) (Result, error) {
 	return result, a.err
 }
 
-// list lists everything so many times, in pages if the options have a limit.
+// list lists everything a number of times, in pages if the options have a limit.
 func (d *Direct) list(name, unit string, o metav1.ListOptions, times, want int) (Result, error) {
 	result := Result{Name: name, Unit: unit}
 	began := time.Now()
@@ -199,7 +199,7 @@ func (d *Direct) fanOut(watchers, updates int) (Result, error) {
 	})
 }
 
-// Suite measures what Server.Suite does.
+// Suite runs the measurements of Server.Suite.
 func (d *Direct) Suite(z Sizes, report func(Result)) error {
 	made := 0
 	measure := func(r Result, err error) error {

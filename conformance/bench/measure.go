@@ -16,32 +16,32 @@ import (
 	"github.com/informersim/informersim/conformance/resources"
 )
 
-// Server is what is measured.
+// A Server is a server to measure.
 type Server struct {
-	// Root is the URL without a final slash and Client what requests are sent with.
+	// Root is the URL without a trailing slash; Client sends the requests.
 	Root   string
 	Client *http.Client
 }
 
-// Result is one measurement: so many operations took so long.
+// A Result is one measurement: the duration of a number of operations.
 type Result struct {
 	Name       string
 	Operations int
 	Duration   time.Duration
-	// Unit is what an operation is: creates, lists, events.
+	// Unit names the operations: creates, lists, events.
 	Unit string
 }
 
-// PerSecond is the rate.
+// PerSecond returns the rate.
 func (r Result) PerSecond() float64 { return float64(r.Operations) / r.Duration.Seconds() }
 
-// String is the line of a Go benchmark, without the prefix.
+// String returns the line of a Go benchmark, without the prefix.
 func (r Result) String() string {
 	return fmt.Sprintf("%s\t%d\t%.0f ns/op\t%.0f %s/s", r.Name, r.Operations,
 		float64(r.Duration.Nanoseconds())/float64(r.Operations), r.PerSecond(), r.Unit)
 }
 
-// stallTimeout is how long after the last update a watch may take to deliver all of them.
+// stallTimeout bounds the time from the last update until a watch has delivered all of them.
 const stallTimeout = 2 * time.Minute
 
 const collection = resources.GroupVersionPath + "/namespaces/bench/gizmos"
@@ -51,7 +51,7 @@ func body(name string, size int) string {
 		resources.Group, resources.Version, name, size%1000)
 }
 
-// send makes a request that must succeed. Whoever calls it reads and closes the body.
+// send sends a request and returns an error unless it succeeds. The caller reads and closes the body.
 func (s Server) send(ctx context.Context, method, path, contentType, body string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, s.Root+path, strings.NewReader(body))
 	if err != nil {
@@ -86,7 +86,7 @@ func (s Server) do(ctx context.Context, method, path, contentType, body string) 
 	return data.Bytes(), nil
 }
 
-// Create creates objects with so many clients at a time. They stay.
+// Create creates objects with several concurrent clients.
 func (s Server) Create(ctx context.Context, prefix string, objects, clients int) (Result, error) {
 	var next atomic.Int64
 	var failed atomic.Pointer[error]
@@ -111,7 +111,7 @@ func (s Server) Create(ctx context.Context, prefix string, objects, clients int)
 	return result, nil
 }
 
-// List lists everything so many times; query chooses how.
+// List lists everything a number of times, with the parameters in query.
 func (s Server) List(ctx context.Context, name, query string, times, want int) (Result, error) {
 	began := time.Now()
 	for range times {
@@ -131,10 +131,10 @@ func (s Server) List(ctx context.Context, name, query string, times, want int) (
 	return Result{name, times, time.Since(began), "lists"}, nil
 }
 
-// count reads everything and counts how often a word is in it, without keeping what was read.
+// count reads everything and counts the occurrences of a word, without buffering the input.
 func count(from io.Reader, word []byte) (n int, err error) {
 	buffer := make([]byte, readAtOnce)
-	kept := 0 // bytes of the end of what was read before, which may be the beginning of a word
+	kept := 0 // bytes carried over from the previous read, which may begin a word
 	for {
 		m, err := from.Read(buffer[kept:])
 		data := buffer[:kept+m]
@@ -149,10 +149,10 @@ func count(from io.Reader, word []byte) (n int, err error) {
 	}
 }
 
-// readAtOnce is how many bytes of an answer are read at a time.
+// readAtOnce is the number of bytes of an answer per read.
 const readAtOnce = 64 << 10
 
-// Page lists everything in pages, so many times.
+// Page lists everything in pages, a number of times.
 func (s Server) Page(ctx context.Context, limit, times, want int) (Result, error) {
 	result := Result{Name: fmt.Sprintf("page/limit=%d", limit), Unit: "pages"}
 	began, seen, token := time.Now(), 0, ""
@@ -185,8 +185,8 @@ func continueIn(list []byte) string {
 	return string(token)
 }
 
-// FanOut opens watches, makes updates one after the other, and waits until every watch has delivered all of them. A watch
-// that the server closes because its client is slow (I105) is opened again where it ended, as an informer would.
+// FanOut opens watches, makes updates sequentially, and waits until every watch has delivered all of them. A watch that the
+// server closes because its client is slow (I105) is reopened where it ended, as an informer would.
 func (s Server) FanOut(ctx context.Context, watchers, updates int) (Result, error) {
 	result := Result{Name: fmt.Sprintf("fan-out/watchers=%d", watchers), Operations: watchers * updates, Unit: "events"}
 	ctx, cancel := context.WithCancel(ctx)

@@ -7,16 +7,16 @@ import (
 
 // Sizes of the measurements. The zero value means those of Full.
 type Sizes struct {
-	// Creates are made by one client, then as many by several.
+	// Creates is the number made by one client, then again by several.
 	Creates int
-	// Objects are there when lists are measured.
+	// Objects exist when lists are measured.
 	Objects int
-	// Updates reach each of so many Watchers, one measurement each.
+	// Updates reach each of the Watchers, with one measurement per number of watchers.
 	Updates  int
 	Watchers []int
 }
 
-// Full are the sizes whose results can be compared between machines; Short take a few seconds.
+// Full sizes give results that can be compared between machines; Short ones take a few seconds.
 var (
 	Full  = Sizes{Creates: 2000, Objects: 10_000, Updates: 2000, Watchers: []int{1, 100, 1000}}
 	Short = Sizes{Creates: 200, Objects: 1000, Updates: 200, Watchers: []int{1, 50}}
@@ -28,7 +28,7 @@ const (
 	pageLimit   = 500
 )
 
-// Suite measures a server that has no objects. report is told each result as it comes.
+// Suite measures a server without objects. It calls report with each result.
 func (s Server) Suite(ctx context.Context, z Sizes, report func(Result)) error {
 	made := 0
 	measure := func(r Result, err error) error {

@@ -17,7 +17,7 @@ const frameBuffer = 64 << 10
 type watcher struct {
 	server Server
 	stream io.ReadCloser
-	// buffer is filled with at least the last event that was read whole, and what has come of the next.
+	// buffer contains at least the last complete event and the part of the next one read so far.
 	buffer []byte
 	filled int
 }

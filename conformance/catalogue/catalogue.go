@@ -12,7 +12,7 @@ import (
 //go:embed *.probe
 var scripts embed.FS
 
-// All is every probe, ordered by file and then as written, the matrices last. Names are unique.
+// All returns every probe, ordered by file and then as written, the matrices last. Names are unique.
 func All() ([]probe.Probe, error) {
 	names, err := fs.Glob(scripts, "*.probe")
 	if err != nil {

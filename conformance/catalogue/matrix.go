@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// parameter is one way to set a query parameter: how it is named in a probe and how it is written.
+// parameter is one setting of a query parameter: its name in a probe and its text.
 type parameter struct {
 	name, query string
 	// slow values make the server wait.
 	slow bool
 }
 
-// The resourceVersions of a request, as places in the history that prepare makes.
+// The resourceVersions of a request, as points in the history that prepare creates.
 var revisions = []parameter{
 	{name: "unset"},
 	{name: "empty", query: "resourceVersion="},
@@ -32,7 +32,7 @@ var matches = []parameter{
 	{name: "badmatch", query: "resourceVersionMatch=Sometimes"},
 }
 
-// prepare makes five gizmos a–e over two namespaces with different labels and colours, changes one and deletes one.
+// prepare creates five gizmos a–e in two namespaces with different labels and colours, changes one and deletes one.
 // "old" is a version in between, "last" the latest.
 const prepare = `
 ~ create gizmos/a {metadata: {labels: {app: x}}, spec: {color: red}}
@@ -66,7 +66,7 @@ func options(slow bool) string {
 	return "!brief"
 }
 
-// matrix is the text of the generated probes.
+// matrix returns the text of the generated probes.
 func matrix() string {
 	var b strings.Builder
 	listMatrix(&b)

@@ -11,10 +11,10 @@ import (
 	"github.com/informersim/informersim/conformance/resources"
 )
 
-// cleanRounds is how often emptying is tried: a deletion may leave objects with finalizers behind once.
+// cleanRounds is the number of attempts to empty a resource: a deletion may leave objects with finalizers behind.
 const cleanRounds = 5
 
-// objectList is what is needed of a list.
+// objectList contains the fields needed from a list.
 type objectList struct {
 	Metadata struct {
 		ResourceVersion string `json:"resourceVersion"`
@@ -28,7 +28,7 @@ type objectList struct {
 	} `json:"items"`
 }
 
-// listAll is a consistent list.
+// listAll returns a consistent list.
 func listAll(ctx context.Context, client *http.Client, root, path string) (objectList, error) {
 	var list objectList
 	data, err := exchange(ctx, client, http.MethodGet, root+path, "", "")
@@ -41,7 +41,7 @@ func listAll(ctx context.Context, client *http.Client, root, path string) (objec
 	return list, nil
 }
 
-// exchange makes a request that must succeed.
+// exchange sends a request and returns an error unless it succeeds.
 func exchange(ctx context.Context, client *http.Client, method, url, contentType, body string) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {

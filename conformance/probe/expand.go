@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// answer is what later steps may refer to of an earlier one.
+// answer contains the parts of an answer that later steps may refer to.
 type answer struct {
 	rv, uid, name, token string
 }
@@ -19,8 +19,8 @@ var (
 	sum      = regexp.MustCompile(`^(.*?)([+-]\d+)?$`)
 )
 
-// expand replaces the ${…} of text. A variable that was never kept stands for the empty string, so that a script goes
-// on after a request that failed.
+// expand replaces the ${…} of text. A variable that was never saved expands to the empty string, so that a script
+// continues after a failed request.
 func (s *Session) expand(text string) (string, error) {
 	var failed error
 	out := variable.ReplaceAllStringFunc(text, func(match string) string {
@@ -87,7 +87,7 @@ func (s *Session) variable(name string) (string, error) {
 	return "", fmt.Errorf("unknown field %q of variable %q (want rv, uid, name or continue)", field, saved)
 }
 
-// forgeToken makes a continue token as a server does: unpadded base64 of a small JSON document.
+// forgeToken returns a continue token in a server's format: unpadded base64 of a small JSON document.
 func forgeToken(rv, start string) string {
 	n, err := strconv.ParseInt(rv, 10, 64)
 	if err != nil {
@@ -100,7 +100,7 @@ func forgeToken(rv, start string) string {
 	return base64.RawURLEncoding.EncodeToString(data)
 }
 
-// continueToken is what a continue token says.
+// continueToken is a decoded continue token.
 type continueToken struct {
 	Version string `json:"v"`
 	RV      int64  `json:"rv"`

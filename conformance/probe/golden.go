@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// goldenPath is the file of a probe below dir.
+// goldenPath returns the file of a probe in dir.
 func goldenPath(dir, name string) string {
 	return filepath.Join(dir, filepath.FromSlash(name)+".json")
 }
@@ -19,7 +19,7 @@ func goldenPath(dir, name string) string {
 func ReadGolden(dir, name string) (Transcript, error) {
 	data, err := os.ReadFile(goldenPath(dir, name))
 	if err != nil {
-		return Transcript{}, fmt.Errorf("no golden for probe %s (record it with -rewrite): %w", name, err)
+		return Transcript{}, fmt.Errorf("no golden for probe %s (record it with --rewrite): %w", name, err)
 	}
 	t, err := DecodeTranscript(data)
 	if err != nil {
@@ -28,7 +28,7 @@ func ReadGolden(dir, name string) (Transcript, error) {
 	return t, nil
 }
 
-// WriteGoldens records transcripts and removes the files of probes that are no more. It returns how many files changed.
+// WriteGoldens writes transcripts and removes the files of removed probes. It returns the number of files changed.
 func WriteGoldens(dir string, transcripts []Transcript) (int, error) {
 	changed, kept := 0, map[string]bool{}
 	for _, t := range transcripts {

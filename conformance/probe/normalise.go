@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// revisionSpan is how far above the probe's first revision a number in a message about resourceVersions is taken for
-// one. shownString is the length of the longest string that is shown whole.
+// revisionSpan is the range above the probe's first revision in which a number in a message about resourceVersions
+// counts as one. shownString is the length of the longest string that is shown whole.
 const (
 	revisionSpan = 100_000
 	shownString  = 2_000
@@ -37,15 +37,15 @@ var (
 	age    = regexp.MustCompile(`^[0-9]+(s|ms)$`)
 )
 
-// ownTimes is the year of the times that probes send themselves: those are shown.
+// ownTimes is the year of the times that probes send, which are not masked.
 const ownTimes = "1999-"
 
-// normaliser replaces what may differ between two servers. It remembers the uids and generated names of one probe.
+// normaliser replaces everything that may differ between two servers. It remembers the uids and generated names of one probe.
 type normaliser struct {
 	base    int64
 	brief   bool
 	managed bool
-	any     bool // revisions are not told apart
+	any     bool // revisions are not distinguished
 	uids    map[string]string
 	names   map[string]string
 	order   []string
@@ -60,7 +60,7 @@ func newNormaliser(p Probe, base int64) *normaliser {
 	}
 }
 
-// decode reads a JSON document, numbers kept as written.
+// decode decodes a JSON document, preserving numbers as written.
 func decode(data []byte) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
@@ -84,7 +84,7 @@ func (n *normaliser) document(v any) any {
 	return v
 }
 
-// learn notes the names that a server generated.
+// learn records the names that a server generated.
 func (n *normaliser) learn(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -115,12 +115,12 @@ func sortedKeys(m map[string]any) []string {
 	return keys
 }
 
-// generatedBase is how much of a generateName a server keeps, leaving room for five characters in a label.
+// generatedBase is the length to which a server truncates a generateName, leaving room for five characters in a label.
 const generatedBase = 58
 
 var sentPrefix = regexp.MustCompile(`generateName: ?"?([^",}]+)`)
 
-// sent notes the generateNames of a request body, which a refusal names with a suffix.
+// sent records the generateNames of a request body, which a refusal mentions with a suffix.
 func (n *normaliser) sent(body string) {
 	for _, m := range sentPrefix.FindAllStringSubmatch(body, -1) {
 		prefix := m[1][:min(len(m[1]), generatedBase)]
@@ -128,7 +128,7 @@ func (n *normaliser) sent(body string) {
 	}
 }
 
-// value normalises what is found under key.
+// value normalises the value of key.
 func (n *normaliser) value(key string, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -158,7 +158,7 @@ func (n *normaliser) value(key string, v any) any {
 	return v
 }
 
-// managers shows each managedFields entry as a line. Entries are sorted: a server orders them by the second in which
+// managers formats each managedFields entry as a line. Entries are sorted: a server orders them by the second in which
 // they were written.
 func managers(entries []any) any {
 	out := make([]any, len(entries))
@@ -170,7 +170,7 @@ func managers(entries []any) any {
 }
 
 // managerLine is "manager operation subresource", an apply's missing time included (S4).
-// ownManagers are the names under which servers write themselves: the real one has that of the program that it is linked into.
+// ownManagers are the names under which servers themselves write: a real one uses the name of the program that links it.
 var ownManagers = map[string]bool{"kube-apiserver": true, filepath.Base(os.Args[0]): true}
 
 func managerLine(entry any) string {
@@ -197,7 +197,7 @@ func maskAges(cells []any) {
 	}
 }
 
-// text normalises a string found under key.
+// text normalises the string value of key.
 func (n *normaliser) text(key, s string) any {
 	switch key {
 	case "resourceVersion":
@@ -210,7 +210,7 @@ func (n *normaliser) text(key, s string) any {
 	s = uuidText.ReplaceAllStringFunc(s, n.uid)
 	s = timeText.ReplaceAllStringFunc(s, maskTime)
 	s = addressText.ReplaceAllString(s, "<address>")
-	// How far back a watch cache reaches is the server's own affair.
+	// How far back a watch cache reaches is up to the server.
 	s = oldestText.ReplaceAllString(s, "${1}<oldest>)")
 	s = schemeText.ReplaceAllString(s, "in a scheme")
 	for _, name := range n.order {
@@ -250,7 +250,7 @@ func maskTime(s string) string {
 	return "<time>"
 }
 
-// revision writes a resourceVersion as its distance from the probe's first one.
+// revision formats a resourceVersion as an offset from the probe's first one.
 func (n *normaliser) revision(s string) string {
 	rv, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || rv < n.base || rv > n.base+revisionSpan {
@@ -262,7 +262,7 @@ func (n *normaliser) revision(s string) string {
 	return fmt.Sprintf("R+%d", rv-n.base)
 }
 
-// token opens a continue token.
+// token formats the content of a continue token.
 func (n *normaliser) token(s string) string {
 	data, err := base64.RawURLEncoding.DecodeString(s)
 	var token continueToken
@@ -272,7 +272,7 @@ func (n *normaliser) token(s string) string {
 	return fmt.Sprintf("<token rv=%s start=%q>", n.revision(strconv.FormatInt(token.RV, 10)), token.Start)
 }
 
-// briefly shortens the objects of a document to a line each. Statuses, tables and the like stay.
+// briefly shortens the objects of a document to a line each. Statuses, tables and the like are unchanged.
 func briefly(v any) any {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -293,7 +293,7 @@ func briefly(v any) any {
 	return m
 }
 
-// briefLine is an object's name, resourceVersion and whatever a probe may have set on it.
+// briefLine returns an object's name, resourceVersion and everything that a probe can set.
 func briefLine(v any) any {
 	m, _ := v.(map[string]any)
 	meta, _ := m["metadata"].(map[string]any)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// inOrder sorts the lists whose order a real server takes from a map: the causes of a refusal and the resources of a
+// inOrder sorts the lists that a real server builds in map order: the causes of a refusal and the resources of a
 // discovery document.
 func inOrder(v any) any {
 	m, ok := v.(map[string]any)
@@ -40,7 +40,7 @@ func list(v any) []any {
 	return items
 }
 
-// sortBy sorts objects by a key's text.
+// sortBy sorts objects by the text of a field.
 func sortBy(v any, key string) {
 	items := list(v)
 	text := func(i int) string {
@@ -77,7 +77,7 @@ func sortCauses(status map[string]any) {
 	status["message"] = head + " is invalid: [" + strings.Join(parts, ", ") + "]"
 }
 
-// causeAt is the longest cause that text begins with, as a message writes it.
+// causeAt returns the longest cause, as formatted in a message, that text begins with.
 func causeAt(causes []any, text string) string {
 	longest := ""
 	for _, cause := range causes {

@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// Outcome is a probe and what came of it.
+// An Outcome is the result of playing a probe.
 type Outcome struct {
 	Probe      Probe
 	Transcript Transcript
-	// Err tells why the probe could not be played.
+	// Err is set if the probe could not be played.
 	Err error
 }
 
-// RunAll plays probes against several targets of one kind, each target playing one at a time, slow ones first. Outcomes
-// are in the order of probes. done, when not nil, is called after each.
+// RunAll plays probes against several targets of one kind, one at a time on each target and slow ones first. Outcomes
+// are in the order of probes. RunAll calls done, if it is not nil, after each probe.
 func RunAll(ctx context.Context, targets []Target, probes []Probe, done func(Outcome)) []Outcome {
 	queue := make(chan int, len(probes))
 	for _, slow := range []bool{true, false} {

@@ -115,7 +115,7 @@ func TestGoldenRoundTrip(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if _, err := ReadGolden(dir, "x/b"); err == nil {
-		t.Error("the golden of a probe that is no more was kept")
+		t.Error("the golden of a removed probe still exists")
 	}
 }
 

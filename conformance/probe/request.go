@@ -13,10 +13,10 @@ import (
 	"github.com/informersim/informersim/conformance/resources"
 )
 
-// UserAgent names the field manager of writes that name none: the part before the slash.
+// UserAgent determines the field manager of writes that name none: the part before the slash.
 const UserAgent = "probe/1"
 
-// defaultNamespace is used by targets that name none.
+// defaultNamespace is the namespace of targets that name none.
 const defaultNamespace = "ns1"
 
 // patchTypes are the content types of the patch verbs.
@@ -30,11 +30,11 @@ var patchTypes = map[string]string{
 // location is a parsed target.
 type location struct {
 	resource, namespace, name, subresource, query string
-	// raw is the whole of an absolute target.
+	// raw is a complete absolute target.
 	raw string
 }
 
-// parseTarget reads RESOURCE[@NAMESPACE][/NAME[/SUBRESOURCE]][?QUERY] or an absolute path.
+// parseTarget parses RESOURCE[@NAMESPACE][/NAME[/SUBRESOURCE]][?QUERY] or an absolute path.
 func parseTarget(target string) location {
 	if strings.HasPrefix(target, "/") {
 		return location{raw: target}
@@ -61,7 +61,7 @@ func parseTarget(target string) location {
 	return l
 }
 
-// collection is the path of the collection that the location is in, without a query.
+// collection returns the path of the location's collection, without a query.
 func (l location) collection() string {
 	path := resources.GroupVersionPath
 	if l.namespace != "" {
@@ -70,7 +70,7 @@ func (l location) collection() string {
 	return path + "/" + l.resource
 }
 
-// path is the request's path and query.
+// path returns the request's path and query.
 func (l location) path() string {
 	if l.raw != "" {
 		return l.raw
@@ -88,7 +88,7 @@ func (l location) path() string {
 	return path
 }
 
-// addQuery appends a parameter unless the query has it.
+// addQuery appends a parameter unless the query already has it.
 func (l *location) addQuery(name, value string) {
 	if strings.Contains("&"+l.query, "&"+name) {
 		return
@@ -99,7 +99,7 @@ func (l *location) addQuery(name, value string) {
 	l.query += name + "=" + url.QueryEscape(value)
 }
 
-// request builds the HTTP request of a step whose variables are expanded.
+// request builds the HTTP request of a step after its variables have been expanded.
 func request(root string, step Step, target, rest string) (*http.Request, error) {
 	l := parseTarget(target)
 	body, err := parseBody(rest)
@@ -151,15 +151,15 @@ func request(root string, step Step, target, rest string) (*http.Request, error)
 	return r, nil
 }
 
-// escapeTarget escapes what a request line cannot hold; what is escaped already stays.
+// escapeTarget escapes characters that a request line cannot contain and preserves existing escapes.
 func escapeTarget(path string) string {
 	return strings.NewReplacer(" ", "%20", "\x00", "%00", `"`, "%22").Replace(path)
 }
 
-// rawBody is a body that is sent as it is.
+// rawBody is a body that is sent verbatim.
 type rawBody string
 
-// parseBody reads flow YAML, 1.2 so that y and no are strings, or a quoted Go string; nil is no body.
+// parseBody parses flow YAML, 1.2 so that y and no are strings, or a quoted Go string; nil means no body.
 func parseBody(text string) (any, error) {
 	if text == "" {
 		return nil, nil
@@ -192,7 +192,7 @@ func encodeBody(body any) (string, error) {
 	return string(data), nil
 }
 
-// fill gives an object the apiVersion, kind and name of its target.
+// fill sets the apiVersion, kind and name of an object from its target.
 func fill(body any, l location) {
 	m, ok := body.(map[string]any)
 	if !ok || resources.Kinds[l.resource] == "" {

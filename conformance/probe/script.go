@@ -7,23 +7,22 @@ import (
 	"strings"
 )
 
-// Probe is a named script.
+// A Probe is a named script.
 type Probe struct {
 	// Name is unique, its parts separated by slashes: area/what.
 	Name string
-	// Cites are the behaviours of docs/spec it is a witness of (I108, S12).
+	// Cites are the behaviours of docs/spec it demonstrates (I108, S12).
 	Cites []string
-	// Brief shows objects as one line each: for probes about which objects come, not what is in them.
+	// Brief shows objects as one line each: for probes about which objects appear rather than their content.
 	Brief bool
 	// ManagedFields shows managedFields whole instead of a line per entry.
 	ManagedFields bool
 	// Form adds the formatting of bodies (compact, pretty, final newline).
 	Form bool
-	// Bookmarks shows every bookmark. Without it those that end no initial state are only checked: when a server sends
-	// them is its own affair.
+	// Bookmarks shows every bookmark. Without it those that do not end an initial state are only checked: their timing is
+	// up to the server.
 	Bookmarks bool
-	// AnyRevision shows revisions as R+?: for probes of what controllers of a server do, whose writes collide and
-	// are made again as it happens.
+	// AnyRevision shows revisions as R+?: for probes of a server's controllers, whose writes may conflict and be retried.
 	AnyRevision bool
 	// Slow probes wait for the server's own timers; they are started first.
 	Slow bool
@@ -31,17 +30,17 @@ type Probe struct {
 	Steps []Step
 }
 
-// Step is one line of a script.
+// A Step is one line of a script.
 type Step struct {
 	// Text is the line as written, without indentation.
 	Text string
-	// Line is its number in the file, from 1; 0 when it was not read from one.
+	// Line is its line number, from 1; 0 if it was not read from a file.
 	Line int
-	// Unseen steps prepare: their answers are not written down.
+	// Unseen steps are preparation: their answers are not recorded.
 	Unseen bool
-	// Times is how often an unseen step is played, ${i} counting from 0.
+	// Times is the number of times an unseen step is played, with ${i} counting from 0.
 	Times int
-	// Save names the variable that keeps the answer; empty keeps none.
+	// Save names the variable in which the answer is saved; empty for none.
 	Save string
 	// Verb and Target are the first two words; Rest is what follows the headers.
 	Verb, Target, Rest string
@@ -49,8 +48,8 @@ type Step struct {
 	Headers []Header
 }
 
-// Header is a request header, or an instruction about what of the answer to show: Pick a part of the body, the Keys of
-// what was picked, or a response header that is not shown anyway.
+// A Header is a request header, or an instruction about the answer: Pick shows a part of the body, Keys its keys, and Show
+// a response header that is not shown by default.
 type Header struct{ Name, Value string }
 
 // instructions are the names of headers that are not sent.
@@ -62,7 +61,7 @@ var (
 	headerWord = regexp.MustCompile(`^\[([A-Za-z-]+): ?([^\]]*)\]\s*`)
 )
 
-// verbs are the words a step may begin with and whether a target must follow.
+// verbs maps the words with which a step may begin to whether a target must follow.
 var verbs = map[string]bool{
 	"GET": true, "POST": true, "PUT": true, "PATCH": true, "DELETE": true, "HEAD": true, "OPTIONS": true, "TRACE": true,
 	"create": true, "put": true, "merge": true, "json": true, "strategic": true, "apply": true, "get": true,
@@ -71,31 +70,31 @@ var verbs = map[string]bool{
 	"revision": false, "compact": false, "restart": false, "sleep": true,
 }
 
-// Parse reads probes from text. file is named in errors.
+// Parse parses the probes in text. Errors refer to it as file.
 //
 // A probe begins with a line `probe NAME [CITE]... [!OPTION]...` where an option is brief, managedFields, form,
-// bookmarks, anyRevision or slow.
-// The lines below are its steps; `#` begins a comment line. A step is
+// bookmarks, anyRevision or slow. The lines below it are its steps; `#` begins a comment line. A step is
 //
 //	[~ [Nx]] [VAR =] VERB TARGET [HEADER]... [BODY]
 //
-// where ~ keeps the answer out of the transcript, Nx plays the step N times with ${i} counting from 0, VAR keeps the
-// answer for later lines, a header is written [Name: value], and the body is flow YAML, sent as JSON, or a double-quoted Go string, sent as it is.
+// where ~ keeps the answer out of the transcript, Nx plays the step N times with ${i} counting from 0, VAR saves the
+// answer for later lines, a header is written [Name: value], and the body is flow YAML, sent as JSON, or a double-quoted
+// Go string, sent verbatim.
 //
 //	GET POST PUT PATCH DELETE HEAD OPTIONS TRACE   send the request as written
 //	create get list put merge json strategic apply delete   the same with body type, apiVersion, kind and name filled in
 //	watch W TARGET       opens a watch named W
-//	events W N | end [BODY] | quiet | eof   reads N events, or up to a marker object created now, or until none comes, or to the end
-//	drain W              reads to the end and tells only how it came and whether revisions rose by one
-//	close W              ends it from the client's side
+//	events W N | end [BODY] | quiet | eof   reads N events, or up to a marker object created now, or until none arrives, or to the end
+//	drain W              reads to the end and shows only how it ended and whether revisions rose by one
+//	close W              closes it from the client's side
 //	revision             asks for the current revision
-//	compact [storage] [RV]   forgets history: of the storage alone, or of the caches too
+//	compact [storage] [RV]   discards history: of the storage alone, or of the caches too
 //	restart              restarts the apiserver
 //	sleep DURATION       waits
 //
 // A target is an absolute path, or RESOURCE[@NAMESPACE][/NAME[/SUBRESOURCE]][?QUERY], with * before the resource for all
 // namespaces; the namespace is ns1 when absent. In targets and bodies ${VAR.rv}, ${VAR.rv+N}, ${VAR.uid}, ${VAR.name}
-// and ${VAR.continue} stand for parts of a kept answer, ${base+N} for the revision at which the probe began,
+// and ${VAR.continue} stand for parts of a saved answer, ${base+N} for the revision at which the probe began,
 // ${token:RV:KEY} for a made-up continue token and ${repeat:S:N} for N times S.
 func Parse(file, text string) ([]Probe, error) {
 	var probes []Probe
@@ -156,7 +155,7 @@ func parseProbe(line string) (Probe, error) {
 	return p, nil
 }
 
-// ParseStep reads one step.
+// ParseStep parses one step.
 func ParseStep(line string) (Step, error) {
 	s := Step{Text: line, Times: 1}
 	rest := line
@@ -195,7 +194,7 @@ func ParseStep(line string) (Step, error) {
 	return s, nil
 }
 
-// String writes the probe as Parse reads it.
+// String returns the probe in the syntax of Parse.
 func (p Probe) String() string {
 	var b strings.Builder
 	b.WriteString("probe " + p.Name)

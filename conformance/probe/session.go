@@ -16,13 +16,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// stepTimeout bounds one request; the slowest answer waits three seconds by design (S5).
+// stepTimeout bounds one request; the slowest answer takes three seconds by design (S5).
 const stepTimeout = 20 * time.Second
 
-// tellingHeaders are the response headers that are compared.
-var tellingHeaders = []string{"Content-Type", "Retry-After", "Warning", "Allow", "Location"}
+// comparedHeaders are the response headers shown in transcripts.
+var comparedHeaders = []string{"Content-Type", "Retry-After", "Warning", "Allow", "Location"}
 
-// Session plays one probe against one target.
+// A Session plays one probe against one target.
 type Session struct {
 	target Target
 	client *http.Client
@@ -38,8 +38,8 @@ type Session struct {
 	restarts int
 }
 
-// Run plays a probe: it empties the conformance resources, notes the current revision and plays the steps. The error
-// tells of a probe that could not be played, never of an answer.
+// Run plays a probe: it empties the conformance resources, records the current revision and plays the steps. An error
+// means that the probe could not be played; it is never about an answer.
 func Run(ctx context.Context, target Target, p Probe) (Transcript, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	transport := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 8}
@@ -80,11 +80,11 @@ func Run(ctx context.Context, target Target, p Probe) (Transcript, error) {
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// wholeSecond is how much of a wall-clock second must be left when a probe of managedFields begins.
+// wholeSecond is the part of a wall-clock second that must be left when a probe of managedFields begins.
 const wholeSecond = 400 * time.Millisecond
 
-// alignToSecond lets a probe with applies begin early in a second: managedFields are ordered by the second in which they
-// were written, and an apply that changes nothing but this order is a write.
+// alignToSecond waits so that a probe with applies begins early in a second: managedFields are ordered by the second in
+// which they were written, and an apply that changes nothing but this order is a write.
 func (s *Session) alignToSecond() error {
 	applies := s.probe.ManagedFields
 	for _, step := range s.probe.Steps {
@@ -146,16 +146,16 @@ func (s *Session) play(step Step) (Result, error) {
 	return result, nil
 }
 
-// freshen makes the watch cache catch up, so that an answer that may be stale is not: a consistent list waits for it. An apply
-// that leaves something in the store that is not read back is a write or not by what the cache has.
-// A failure shows in the step itself.
+// freshen makes the watch cache catch up by a consistent list, which waits for it, so that answers are not stale. Whether
+// an apply that changes only parts of the store that are not read back is a write also depends on the cache. A failure
+// shows in the step itself.
 func (s *Session) freshen(l location) {
 	if l.resource != "" {
 		listAll(s.ctx, s.client, s.target.Root(), location{resource: l.resource, namespace: l.namespace}.collection())
 	}
 }
 
-// send makes a request and writes the answer down.
+// send makes a request and records the answer.
 func (s *Session) send(result *Result, r *http.Request, step Step) {
 	ctx, cancel := context.WithTimeout(s.ctx, stepTimeout)
 	defer cancel()
@@ -183,7 +183,7 @@ func (s *Session) send(result *Result, r *http.Request, step Step) {
 	s.body(result, resp.Header.Get("Content-Type"), data, step)
 }
 
-// show writes a further header down; an entity tag or an identifier only as being there.
+// show records an additional header; of an entity tag or identifier, only its presence.
 func (s *Session) show(result *Result, header http.Header, name string) {
 	if result.Headers == nil {
 		result.Headers = map[string]string{}
@@ -206,7 +206,7 @@ func unzip(data []byte) ([]byte, error) {
 	return io.ReadAll(reader)
 }
 
-// failure classifies an error below HTTP: its text names ports and differs between runs.
+// failure classifies an error below HTTP, whose text contains ports and differs between runs.
 func failure(err error) string {
 	var netErr net.Error
 	switch {
@@ -218,10 +218,10 @@ func failure(err error) string {
 	return "connection failed"
 }
 
-// head writes status and headers down.
+// head records status and headers.
 func (s *Session) head(result *Result, resp *http.Response) {
 	result.Code = resp.StatusCode
-	for _, name := range tellingHeaders {
+	for _, name := range comparedHeaders {
 		values := resp.Header.Values(name)
 		if len(values) == 0 || name == "Content-Type" && values[0] == "application/json" {
 			continue
@@ -234,7 +234,7 @@ func (s *Session) head(result *Result, resp *http.Response) {
 	}
 }
 
-// body decodes, keeps and normalises a body.
+// body decodes, saves and normalises a body.
 func (s *Session) body(result *Result, contentType string, data []byte, step Step) {
 	if s.probe.Form {
 		result.Form = form(data)
@@ -276,7 +276,7 @@ func (s *Session) body(result *Result, contentType string, data []byte, step Ste
 	result.Body = s.norm.document(v)
 }
 
-// keep saves an answer's metadata; an answer without any, such as a Status, leaves the variable as it was.
+// keep saves an answer's metadata; an answer without any, such as a Status, leaves the variable unchanged.
 func (s *Session) keep(name string, v any) {
 	m, _ := v.(map[string]any)
 	meta, _ := m["metadata"].(map[string]any)
@@ -299,8 +299,8 @@ func form(data []byte) string {
 	return form
 }
 
-// pick follows a JSON pointer (RFC 6901), in which =NAME stands for the item of a list that has that metadata.name or
-// name; nil when it leads nowhere.
+// pick follows a JSON pointer (RFC 6901), in which =NAME stands for the list item with that metadata.name or name. It
+// returns nil if the pointer does not resolve.
 func pick(v any, pointer string) any {
 	for _, part := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
 		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
@@ -335,7 +335,7 @@ func itemNamed(items []any, name string) any {
 	return nil
 }
 
-// keys lists the keys of an object.
+// keys returns the keys of an object.
 func keys(v any) any {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -348,7 +348,7 @@ func keys(v any) any {
 	return out
 }
 
-// revision asks for the current revision: a consistent list of nothing carries it.
+// revision returns the current revision, taken from a consistent empty list.
 func (s *Session) revision() (int64, error) {
 	list, err := listAll(s.ctx, s.client, s.target.Root(), location{resource: "gizmos", namespace: "absent"}.collection())
 	if err != nil {
@@ -361,7 +361,7 @@ func (s *Session) revision() (int64, error) {
 	return rv, nil
 }
 
-// compact reads [storage] [RV].
+// compact carries out a step with the arguments [storage] [RV].
 func (s *Session) compact(rest string) error {
 	words, storageOnly, revision := strings.Fields(rest), false, int64(0)
 	for _, word := range words {

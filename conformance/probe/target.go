@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// Target is a running apiserver that serves the conformance resources.
+// A Target is a running apiserver that serves the conformance resources.
 type Target interface {
-	// Root is its URL without a final slash.
+	// Root returns its URL without a trailing slash.
 	Root() string
-	// Compact forgets every version before revision, 0 meaning the current one. With storageOnly the watch caches
-	// keep what they hold (S11).
+	// Compact discards every version before revision, 0 meaning the current one. With storageOnly the watch caches keep
+	// their history (S11).
 	Compact(ctx context.Context, revision int64, storageOnly bool) error
 	// Restart restarts the apiserver over the same storage.
 	Restart(ctx context.Context) error
@@ -25,7 +25,7 @@ type Target interface {
 type RemoteTarget struct {
 	// URL is the server's root.
 	URL string
-	// Control is the root of the listener that steers it; without one, probes that compact or restart fail.
+	// Control is the root of its control listener; without one, probes that compact or restart fail.
 	Control string
 }
 
@@ -51,7 +51,7 @@ func (t RemoteTarget) Restart(ctx context.Context) error {
 
 func (t RemoteTarget) post(ctx context.Context, path string, query url.Values) error {
 	if t.Control == "" {
-		return fmt.Errorf("no control address given: cannot POST %s", path)
+		return fmt.Errorf("no control address: cannot POST %s; give one with --control", path)
 	}
 	address := strings.TrimSuffix(t.Control, "/") + path + "?" + query.Encode()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, nil)
@@ -65,7 +65,7 @@ func (t RemoteTarget) post(ctx context.Context, path string, query url.Values) e
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<16))
 	if strings.Contains(string(body), "compacted already") {
-		return nil // compacting twice is no failure
+		return nil // compacting twice is not an error
 	}
 	if err != nil || resp.StatusCode/100 != 2 {
 		return fmt.Errorf("POST %s: %s %.300s", address, resp.Status, body)

@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// openTimeout bounds the wait for a watch's response headers, eventTimeout that for an event which must come (some
-	// after three seconds), markerTimeout that for one whose write is done, endTimeout that for a stream which the
-	// server must end.
+	// openTimeout bounds the wait for a watch's response headers, eventTimeout that for a required event (some arrive after
+	// three seconds), markerTimeout that for an event whose write is done, endTimeout that for a stream that the server must
+	// end.
 	openTimeout   = 20 * time.Second
 	eventTimeout  = 6 * time.Second
 	markerTimeout = 2 * time.Second
 	endTimeout    = 15 * time.Second
-	// quietTime without an event is taken as silence.
+	// quietTime without an event counts as quiet.
 	quietTime = 400 * time.Millisecond
-	// markerName begins the names of the objects that end a reading.
+	// markerName is the prefix of the names of the objects that end a reading.
 	markerName = "zz-marker-"
 )
 
@@ -38,15 +38,15 @@ type watch struct {
 	where  location
 	frames chan frame
 	cancel context.CancelFunc
-	// ended is how the stream ended, once that was read.
+	// ended says how the stream ended, once its end was read.
 	ended string
-	// reached is the highest resourceVersion that was delivered.
+	// reached is the highest resourceVersion delivered.
 	reached int64
-	// restarts is how many there had been when it was opened.
+	// restarts is the number of restarts before it was opened.
 	restarts int
 }
 
-// openWatch sends a watch request and writes its head down, and its body when it is no stream.
+// openWatch sends a watch request and records its head, and its body if it is not a stream.
 func (s *Session) openWatch(result *Result, step Step, name, rest string) error {
 	s.closeWatch(name)
 	target, rest, _ := strings.Cut(rest, " ")
@@ -157,7 +157,7 @@ func (s *Session) events(result *Result, name, rest string) error {
 	return s.collect(result, w, how, count, marker, limit)
 }
 
-// collect reads until the count, the marker, the end or the limit without an event.
+// collect reads until the count, the marker, the end, or the time limit without an event.
 func (s *Session) collect(result *Result, w *watch, how string, count int, marker string, limit time.Duration) error {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -178,7 +178,7 @@ func (s *Session) collect(result *Result, w *watch, how string, count int, marke
 			if f.end != "" {
 				w.ended = f.end
 				if s.restarts > w.restarts {
-					// A process that ends closes its connections, one that is killed breaks them.
+					// A process that exits closes its connections, one that is killed breaks them.
 					w.ended = "ended by the restart"
 				}
 				continue
@@ -205,8 +205,8 @@ func isBookmark(event any) bool {
 	return m["type"] == "BOOKMARK"
 }
 
-// shown tells whether a bookmark is written down: when it ends the initial state, or in a probe about bookmarks when it
-// is not the previous one again, since how often a bookmark is repeated near the end of a watch is a matter of timing.
+// shown reports whether a bookmark is recorded: if it ends the initial state, or in a probe about bookmarks if it does
+// not repeat the previous one, since the number of repetitions near the end of a watch depends on timing.
 func (s *Session) shown(event any, before []any) bool {
 	meta := eventMetadata(event)
 	annotations, _ := meta["annotations"].(map[string]any)
@@ -220,7 +220,7 @@ func (s *Session) shown(event any, before []any) bool {
 	return n == 0 || compact(before[n-1]) != compact(s.norm.document(event))
 }
 
-// advance checks that a bookmark is not behind what the watch has delivered, and remembers how far that is.
+// advance checks that a bookmark is not older than earlier events, and records the highest revision delivered.
 func (w *watch) advance(event any) string {
 	text, _ := eventMetadata(event)["resourceVersion"].(string)
 	rv, err := strconv.ParseInt(text, 10, 64)
@@ -234,7 +234,7 @@ func (w *watch) advance(event any) string {
 	return ""
 }
 
-// drain reads to the end. How far the server got is its own affair; that nothing is left out on the way is not.
+// drain reads to the end. How far the server gets is up to the server, but it must not skip anything.
 func (s *Session) drain(result *Result, name string) error {
 	all := Result{}
 	if err := s.events(&all, name, "eof"); err != nil {
@@ -259,10 +259,10 @@ func (s *Session) drain(result *Result, name string) error {
 	return nil
 }
 
-// offsetText finds the revision in a brief event.
+// offsetText matches the revision in a brief event.
 var offsetText = regexp.MustCompile(` R\+([0-9]+)`)
 
-// mark creates the object whose event ends a reading. extra is merged into it, so that it passes a selector.
+// mark creates the object whose event ends a reading. extra is merged into it, to match selectors.
 func (s *Session) mark(where location, extra string) (string, error) {
 	s.marks++
 	name := markerName + strconv.Itoa(s.marks)
@@ -292,13 +292,13 @@ func (s *Session) mark(where location, extra string) (string, error) {
 	return name, nil
 }
 
-// eventName is the name of the object in an event, whatever form it has.
+// eventName returns the name of the object in an event of any form.
 func eventName(event any) string {
 	name, _ := eventMetadata(event)["name"].(string)
 	return name
 }
 
-// eventMetadata is the metadata of the object in an event; of its row, if it is a table of one.
+// eventMetadata returns the metadata of the object in an event, or of the row of a table.
 func eventMetadata(event any) map[string]any {
 	m, _ := event.(map[string]any)
 	object, _ := m["object"].(map[string]any)

@@ -22,34 +22,34 @@ import (
 )
 
 const (
-	// etcdPrefix is where the apiserver keeps its keys.
+	// etcdPrefix is the prefix of the apiserver's keys.
 	etcdPrefix = "/registry"
-	// stopTimeout bounds an apiserver's graceful end.
+	// stopTimeout bounds an apiserver's graceful shutdown.
 	stopTimeout = 20 * time.Second
 )
 
-// process is one life of the apiserver: what a restart ends and begins again.
+// process is one incarnation of the apiserver, which a restart replaces.
 type process struct {
 	handler http.Handler
 	cancel  context.CancelFunc
 	ended   chan error
 }
 
-// noServices is the resolver of conversion webhooks, of which there are none.
+// noServices is the resolver for conversion webhooks, which are not supported.
 type noServices struct{}
 
 func (noServices) ResolveEndpoint(namespace, name string, port int32) (*url.URL, error) {
 	return nil, fmt.Errorf("service %s/%s:%d: this server knows no services", namespace, name, port)
 }
 
-// startProcess starts an apiserver over etcd. It is ready when readyz says so.
+// startProcess starts an apiserver over etcd. It is ready once readyz succeeds.
 func startProcess(ctx context.Context, etcdURL, dir string) (*process, error) {
 	config, err := apiserverConfig(etcdURL, dir)
 	if err != nil {
 		return nil, err
 	}
 	completed := config.Complete()
-	// The apiextensions server leaves the root of discovery to the aggregator in front of it, which is not here.
+	// The apiextensions server leaves the root of discovery to the aggregator in front of it, which is missing here.
 	completed.GenericConfig.EnableDiscovery = true
 	server, err := completed.New(genericapiserver.NewEmptyDelegate())
 	if err != nil {
@@ -63,7 +63,7 @@ func startProcess(ctx context.Context, etcdURL, dir string) (*process, error) {
 }
 
 // apiserverConfig is the configuration of the apiextensions server's own command, without authentication,
-// authorization and admission, all of which need a second apiserver to ask.
+// authorization and admission, all of which need a second apiserver.
 func apiserverConfig(etcdURL, dir string) (*apiserver.Config, error) {
 	o := options.NewCustomResourceDefinitionsServerOptions(io.Discard, io.Discard)
 	r := o.RecommendedOptions
@@ -71,7 +71,7 @@ func apiserverConfig(etcdURL, dir string) (*apiserver.Config, error) {
 	r.Features.EnablePriorityAndFairness = false
 	r.Etcd.StorageConfig.Prefix = etcdPrefix
 	r.Etcd.StorageConfig.Transport.ServerList = []string{etcdURL}
-	// Compaction happens when Server.Compact asks for it, so that a slow run answers like a fast one.
+	// Only Server.Compact compacts, so that a slow run answers like a fast one.
 	r.Etcd.StorageConfig.CompactionInterval = 0
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -109,13 +109,13 @@ func apiserverConfig(etcdURL, dir string) (*apiserver.Config, error) {
 	}, nil
 }
 
-// stop ends the apiserver and waits for it.
+// stop shuts the apiserver down and waits for it.
 func (p *process) stop() error {
 	p.cancel()
 	select {
 	case err := <-p.ended:
 		return err
 	case <-time.After(stopTimeout):
-		return fmt.Errorf("the apiserver did not end within %v", stopTimeout)
+		return fmt.Errorf("the apiserver did not stop within %v", stopTimeout)
 	}
 }

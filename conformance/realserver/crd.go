@@ -14,11 +14,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// establishedAgo is how long before the start a definition claims to have been established. Anything above the
-// two seconds for which a server holds creates back will do.
+// establishedAgo is how long before the start a definition claims to have been established. Anything above the two
+// seconds for which a server delays creates will do.
 const establishedAgo = time.Minute
 
-// parseCRDs reads a manifest of one or many definitions separated by "---".
+// parseCRDs parses a manifest of one or more definitions separated by "---".
 func parseCRDs(manifest string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	for i, document := range strings.Split(manifest, "\n---") {
@@ -38,7 +38,7 @@ func parseCRDs(manifest string) ([]*apiextensionsv1.CustomResourceDefinition, er
 	return crds, nil
 }
 
-// establish fills in what a server writes into a definition until it serves it.
+// establish fills in everything that a server writes into a definition before it serves it.
 func establish(crd *apiextensionsv1.CustomResourceDefinition, now time.Time) {
 	at := metav1.NewTime(now.Add(-establishedAgo).Truncate(time.Second))
 	apiextensionsv1.SetDefaults_CustomResourceDefinition(crd)
@@ -85,7 +85,7 @@ func (e *etcd) seed(ctx context.Context, crds []*apiextensionsv1.CustomResourceD
 	return nil
 }
 
-// collectionPaths are the list paths of every served version of the definitions.
+// collectionPaths returns the list paths of every served version of the definitions.
 func collectionPaths(crds []*apiextensionsv1.CustomResourceDefinition) []string {
 	var paths []string
 	for _, crd := range crds {

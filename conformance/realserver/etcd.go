@@ -29,7 +29,7 @@ func startEtcd(ctx context.Context, dir string, fsync bool) (*etcd, error) {
 	cfg.Dir = dir
 	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
 	cfg.UnsafeNoFsync = !fsync
-	// A lone member needs no patience with its peers: short ticks make it leader at once.
+	// A single member has no peers to wait for: short ticks make it leader at once.
 	cfg.TickMs, cfg.ElectionMs = 10, 50
 	anyPort := url.URL{Scheme: "http", Host: "127.0.0.1:0"}
 	cfg.ListenClientUrls = []url.URL{anyPort}
@@ -45,7 +45,7 @@ func startEtcd(ctx context.Context, dir string, fsync bool) (*etcd, error) {
 	case <-member.Server.ReadyNotify():
 	case err := <-member.Err():
 		member.Close()
-		return nil, fmt.Errorf("etcd ended while starting: %w", err)
+		return nil, fmt.Errorf("etcd stopped while starting: %w", err)
 	case <-ctx.Done():
 		member.Close()
 		return nil, fmt.Errorf("wait for etcd: %w", ctx.Err())
@@ -66,7 +66,7 @@ func startEtcd(ctx context.Context, dir string, fsync bool) (*etcd, error) {
 	return &etcd{member: member, client: client, url: address}, nil
 }
 
-// revision is etcd's current revision: the resourceVersion of the latest write.
+// revision returns etcd's current revision: the resourceVersion of the latest write.
 func (e *etcd) revision(ctx context.Context) (int64, error) {
 	answer, err := e.client.Get(ctx, "absent", clientv3.WithCountOnly())
 	if err != nil {
@@ -75,7 +75,7 @@ func (e *etcd) revision(ctx context.Context) (int64, error) {
 	return answer.Header.Revision, nil
 }
 
-// compact forgets every version before revision, which may have happened before.
+// compact discards every version before revision. Compacting again is a no-op.
 func (e *etcd) compact(ctx context.Context, revision int64) error {
 	if _, err := e.client.Compact(ctx, revision, clientv3.WithCompactPhysical()); err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
 		return fmt.Errorf("compact etcd at %d: %w", revision, err)

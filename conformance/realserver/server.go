@@ -22,27 +22,27 @@ import (
 	"github.com/informersim/informersim/conformance/resources"
 )
 
-// readyTimeout bounds the wait for a served collection; readyPoll is how often it is asked for.
+// readyTimeout bounds the wait for a served collection; readyPoll is the polling interval.
 const (
 	readyTimeout = time.Minute
 	readyPoll    = 5 * time.Millisecond
 )
 
-// Options of a server. The zero value is a server of the conformance resources.
+// Options configure a server. The zero value serves the conformance resources.
 type Options struct {
 	// CRDs is a manifest of CustomResourceDefinitions; empty means those of package resources.
 	CRDs string
-	// Fsync makes etcd write its log through to the disk at each commit, as in production.
+	// Fsync makes etcd sync its log to disk at each commit, as in production.
 	Fsync bool
-	// Log receives the apiserver's log; nil drops it.
+	// Log receives the apiserver's log; nil discards it.
 	Log io.Writer
 }
 
-// Server is a running apiserver.
+// A Server is a running apiserver.
 type Server struct {
 	// URL is the plain-HTTP root on loopback; it survives Restart.
 	URL string
-	// ReadyMilliseconds is the time from Start until reads and writes of every resource were served.
+	// ReadyMilliseconds is the time from Start until every resource could be read and written.
 	ReadyMilliseconds int64
 
 	dir     string
@@ -67,7 +67,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 	dir, err := os.MkdirTemp("", "informersim-conformance-")
 	if err != nil {
-		return nil, fmt.Errorf("make the server's folder: %w", err)
+		return nil, fmt.Errorf("make the server's directory: %w", err)
 	}
 	s := &Server{dir: dir, warm: collectionPaths(crds)}
 	if err := s.start(ctx, crds, o.Fsync); err != nil {
@@ -78,7 +78,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// silence sends the apiserver's log, which klog writes to standard error, to another writer.
+// silence redirects the apiserver's log, which klog writes to standard error, to another writer.
 func silence(to io.Writer) {
 	if to == nil {
 		to = io.Discard
@@ -107,7 +107,7 @@ func (s *Server) start(ctx context.Context, crds []*apiextensionsv1.CustomResour
 	return s.Compact(ctx, 0)
 }
 
-// serve opens the front listener, whose handler is that of the apiserver's present life.
+// serve opens the front listener, which forwards to the current apiserver process.
 func (s *Server) serve() error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -143,8 +143,8 @@ func (s *Server) startProcess(ctx context.Context) error {
 	return nil
 }
 
-// waitReady returns when each collection answers a list, which also initialises its watch cache, and then the
-// server calls itself ready.
+// waitReady returns once each collection has answered a list, which also initialises its watch cache, and the server
+// reports itself ready.
 func (s *Server) waitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -156,7 +156,7 @@ func (s *Server) waitReady(ctx context.Context) error {
 			}
 			select {
 			case err := <-s.process.ended:
-				return fmt.Errorf("the apiserver ended while starting: %w", err)
+				return fmt.Errorf("the apiserver stopped while starting: %w", err)
 			case <-ctx.Done():
 				return fmt.Errorf("%s not served in time: last answer %d %.300s", path, code, body)
 			case <-time.After(readyPoll):
@@ -166,7 +166,7 @@ func (s *Server) waitReady(ctx context.Context) error {
 	return nil
 }
 
-// ask is an in-process GET.
+// ask sends an in-process GET.
 func (s *Server) ask(ctx context.Context, path string) (int, string) {
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(http.MethodGet, path, nil).WithContext(ctx)
@@ -175,7 +175,7 @@ func (s *Server) ask(ctx context.Context, path string) (int, string) {
 	return w.Code, w.Body.String()
 }
 
-// WaitPath returns once a GET of path answers 200 and its body contains text. OpenAPI documents of custom
+// WaitPath returns once a GET of path answers 200 with a body that contains text. OpenAPI documents of custom
 // resources appear a while after the resources are served.
 func (s *Server) WaitPath(ctx context.Context, path, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
@@ -187,17 +187,17 @@ func (s *Server) WaitPath(ctx context.Context, path, text string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s does not show %q: last answer %d %.300s", path, text, code, body)
+			return fmt.Errorf("%s does not contain %q: last answer %d %.300s", path, text, code, body)
 		case <-time.After(10 * readyPoll):
 		}
 	}
 }
 
-// Revision is the resourceVersion of the latest write of all.
+// Revision returns the resourceVersion of the latest write.
 func (s *Server) Revision(ctx context.Context) (int64, error) { return s.etcd.revision(ctx) }
 
-// Compact makes etcd forget every version before revision; 0 means the current one. The watch caches keep what
-// they hold (S11): follow it with Restart to lose that too.
+// Compact makes etcd discard every version before revision; 0 means the current one. The watch caches keep their
+// history (S11): call Restart to discard that too.
 func (s *Server) Compact(ctx context.Context, revision int64) error {
 	if revision == 0 {
 		current, err := s.etcd.revision(ctx)
@@ -209,7 +209,7 @@ func (s *Server) Compact(ctx context.Context, revision int64) error {
 	return s.etcd.compact(ctx, revision)
 }
 
-// Restart ends the apiserver, which closes every watch, and starts another over the same etcd at the same URL.
+// Restart stops the apiserver, which closes every watch, and starts another over the same etcd at the same URL.
 // Its watch caches begin at the revision at which it started.
 func (s *Server) Restart(ctx context.Context) error {
 	s.handler.Store(nil)
@@ -219,7 +219,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	return s.startProcess(ctx)
 }
 
-// Stop ends everything and removes the server's folder.
+// Stop stops everything and removes the server's directory.
 func (s *Server) Stop() {
 	if s.front != nil {
 		s.front.Close()

@@ -2,7 +2,7 @@ package resources
 
 import _ "embed"
 
-// Group is the API group of the conformance resources and GroupVersionPath the path under which they are served.
+// Group is the API group of the conformance resources; GroupVersionPath is the path under which they are served.
 const (
 	Group            = "conformance.informersim.dev"
 	Version          = "v1"
@@ -17,5 +17,5 @@ var CRDs string
 // Kinds maps a resource to its kind.
 var Kinds = map[string]string{"gizmos": "Gizmo", "sprockets": "Sprocket"}
 
-// ClusterScoped tells the resources that have no namespace.
+// ClusterScoped is the set of resources without a namespace.
 var ClusterScoped = map[string]bool{"sprockets": true}

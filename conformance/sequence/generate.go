@@ -8,21 +8,21 @@ import (
 	"github.com/informersim/informersim/conformance/probe"
 )
 
-// marker passes every selector that a generated watch may have.
+// marker matches every selector of a generated watch.
 const marker = "{metadata: {labels: {app: x}}, spec: {color: red, teeth: 1}}"
 
 // generator writes one script.
 type generator struct {
 	r *rand.Rand
 	b strings.Builder
-	// variables are the names of kept answers, lists those of them that may hold a continue token, watches the open
+	// variables are the names of saved answers, lists those that may hold a continue token, watches the open
 	// watches.
 	variables, lists, watches []string
 	// latest is the variable of the last write to an object.
 	latest map[string]string
 }
 
-// Generate makes the probe of a seed with about so many requests.
+// Generate returns the probe of a seed, with about the given number of requests.
 func Generate(seed uint64, requests int) (probe.Probe, error) {
 	g := &generator{r: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), latest: map[string]string{}}
 	for range requests {
@@ -42,7 +42,7 @@ func Generate(seed uint64, requests int) (probe.Probe, error) {
 // pick returns one of the values.
 func pick[T any](r *rand.Rand, values ...T) T { return values[r.IntN(len(values))] }
 
-// chance is true in n of 100 cases.
+// chance reports true in n of 100 cases.
 func (g *generator) chance(n int) bool { return g.r.IntN(100) < n }
 
 func (g *generator) step() {
@@ -78,12 +78,12 @@ func (g *generator) keep() string {
 	return name
 }
 
-// object is a random target; a few, so that requests meet.
+// object returns a random target out of a few, so that requests interact.
 func (g *generator) object() string {
 	return pick(g.r, "gizmos/a", "gizmos/a", "gizmos/b", "gizmos/c", "gizmos@ns2/a", "sprockets/s")
 }
 
-// rv is the resourceVersion of an earlier answer or a special one.
+// rv returns the resourceVersion of an earlier answer, or a special one.
 func (g *generator) rv() string {
 	if len(g.variables) == 0 || g.chance(20) {
 		return pick(g.r, "0", "1", "${base}", "")
@@ -91,7 +91,7 @@ func (g *generator) rv() string {
 	return "${" + pick(g.r, g.variables...) + ".rv}"
 }
 
-// write remembers who wrote an object last.
+// wrote records a new variable as the last write to an object.
 func (g *generator) wrote(object string) string {
 	v := g.keep()
 	g.latest[object] = v
@@ -209,7 +209,7 @@ func (g *generator) selectors() string {
 	return ""
 }
 
-// fieldSelectors are those of gizmos alone.
+// fieldSelectors returns a field selector, which only gizmos support.
 func (g *generator) fieldSelectors(collection string) string {
 	if strings.Contains(collection, "gizmos") && g.chance(15) {
 		return "&fieldSelector=spec.color%3Dred"
@@ -247,7 +247,7 @@ func (g *generator) list() {
 		if g.chance(60) {
 			match := pick(g.r, "Exact", "NotOlderThan", "NotOlderThan")
 			if rv == "${base}" {
-				// Whether an exact list as far back as that is served depends on what came before this sequence.
+				// Whether an exact list that far back is served depends on history before this sequence.
 				match = "NotOlderThan"
 			}
 			query += "&resourceVersionMatch=" + match

@@ -53,6 +53,6 @@ func TestShrinkStopsTrying(t *testing.T) {
 	asked := 0
 	Shrink(p, 10, func(probe.Probe) bool { asked++; return false })
 	if asked != 10 {
-		t.Fatalf("asked %d times, want 10", asked)
+		t.Fatalf("tried %d times, want 10", asked)
 	}
 }

@@ -1,7 +1,7 @@
-// Package shell holds the test of package informer, with its goroutines and the real clock, against a real apiserver: it
-// lists, watches, and goes on after an outage, a compaction and a restart of the server, with every queue, with and without
-// streaming lists, and leaves no goroutine behind.
+// Package shell tests package informer/dropin, with its goroutines and the real clock, against a real apiserver: it lists,
+// watches, and recovers from an outage, a compaction and a restart of the server, with every queue, with and without
+// streaming lists, and leaks no goroutine.
 //
-// What may not be done here: look into the informer. What it asked for is seen by its transport, what it holds by its store,
-// what it tells by its handlers.
+// The test must not look inside the informer. It observes requests at the transport, contents in the store, and
+// notifications at handlers.
 package shell

@@ -10,18 +10,18 @@ import (
 	"syscall"
 )
 
-// outage is a client's way to the server, which can be cut: connections are refused, and watches end.
+// outage is a client's transport, which can be cut: connections are refused, and watches end.
 type outage struct {
 	next http.RoundTripper
 
 	mu      sync.Mutex
 	cut     bool
 	bodies  map[*cutBody]bool
-	asked   []string // what was asked since it was last taken: "list", "watch"
-	expired int      // answers, and frames, that said that a resourceVersion is too old
+	asked   []string // requests since the last take: "list", "watch"
+	expired int      // answers and frames with a resourceVersion that is too old
 }
 
-// errCut is what the dialler says when nobody listens. An informer then asks for a watch again, from where the last one was.
+// errCut is the error of a dialler if nothing listens. An informer then retries its watch from the last revision.
 var errCut = &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 
 // RoundTrip implements http.RoundTripper.
@@ -54,7 +54,7 @@ func (o *outage) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// set cuts the line, or mends it.
+// set cuts or restores the connection.
 func (o *outage) set(cut bool) {
 	o.mu.Lock()
 	bodies := o.bodies
@@ -70,7 +70,7 @@ func (o *outage) set(cut bool) {
 	}
 }
 
-// take returns what was asked since the last take, and how often the answer was that it is too old.
+// take returns the requests since the last take, and how many were answered as too old.
 func (o *outage) take() (asked []string, expired int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -79,7 +79,7 @@ func (o *outage) take() (asked []string, expired int) {
 	return asked, expired
 }
 
-// cutBody is an answer's body.
+// cutBody is a response body that ends when the connection is cut.
 type cutBody struct {
 	io.ReadCloser
 	outage *outage

@@ -29,13 +29,13 @@ import (
 
 var gizmos = schema.GroupVersionResource{Group: "conformance.informersim.dev", Version: "v1", Resource: "gizmos"}
 
-// gates are client-go's feature gates with some chosen.
+// gates sets some of client-go's feature gates.
 type gates map[features.Feature]bool
 
 // Enabled implements features.Gates.
 func (g gates) Enabled(f features.Feature) bool { return g[f] }
 
-// world is a server, a client that always reaches it, and the keys that there are.
+// world is a server with a client that always reaches it, and the existing keys.
 type world struct {
 	t      *testing.T
 	server *realserver.Server
@@ -70,7 +70,7 @@ func (w *world) delete(name string) {
 	}
 }
 
-// wants is what the server holds, by key.
+// wants returns the server's objects by key.
 func (w *world) wants() map[string]string {
 	w.t.Helper()
 	l, err := w.direct.List(w.t.Context(), metav1.ListOptions{})
@@ -84,7 +84,7 @@ func (w *world) wants() map[string]string {
 	return have
 }
 
-// cached says so if the server's watch cache, from which a first list is served, does not have that many objects yet.
+// cached complains until the server's watch cache, which serves a first list, has n objects.
 func (w *world) cached(n int) func() string {
 	return func() string {
 		l, err := w.direct.List(w.t.Context(), metav1.ListOptions{ResourceVersion: "0"})
@@ -92,13 +92,13 @@ func (w *world) cached(n int) func() string {
 			return err.Error()
 		}
 		if len(l.Items) != n {
-			return fmt.Sprintf("the watch cache has %d objects, not %d", len(l.Items), n)
+			return fmt.Sprintf("the watch cache has %d objects, want %d", len(l.Items), n)
 		}
 		return ""
 	}
 }
 
-// eventually waits until f has nothing to say.
+// eventually waits until f returns "".
 func eventually(t *testing.T, f func() string) {
 	t.Helper()
 	deadline := time.Now().Add(90 * time.Second)
@@ -114,11 +114,11 @@ func eventually(t *testing.T, f func() string) {
 	}
 }
 
-// seen is what a handler holds by its own notifications, and what of them was wrong.
+// seen is a handler's state according to its notifications, with the inconsistent ones.
 type seen struct {
 	mu      sync.Mutex
 	held    map[string]string
-	unknown int // deletions whose final state nobody saw
+	unknown int // deletions without the final state
 	initial int
 	wrong   []string
 	queue   workqueue.TypedRateLimitingInterface[string]
@@ -133,7 +133,7 @@ func (s *seen) told(what string, obj any, initial bool) {
 	key := o.GetNamespace() + "/" + o.GetName()
 	_, known := s.held[key]
 	if known == (what == "add") {
-		s.wrong = append(s.wrong, fmt.Sprintf("%s of %s, which it has: %v", what, key, known))
+		s.wrong = append(s.wrong, fmt.Sprintf("%s of %s, present: %v", what, key, known))
 	}
 	if initial {
 		s.initial++
@@ -167,7 +167,7 @@ func (s *seen) OnDelete(obj any) {
 	s.told("delete", obj, false)
 }
 
-// reconciled is what a worker has found in the store when it was last given a key.
+// reconciled is the state that a worker found in the store when it last handled a key.
 type reconciled struct {
 	mu sync.Mutex
 	rv map[string]string
@@ -198,18 +198,18 @@ func (r *reconciled) run(q workqueue.TypedRateLimitingInterface[string], store d
 func diff(what string, have, want map[string]string) string {
 	for key, rv := range want {
 		if have[key] != rv {
-			return fmt.Sprintf("%s: %s is at %q, the server has it at %q", what, key, have[key], rv)
+			return fmt.Sprintf("%s: %s is at %q, but at %q on the server", what, key, have[key], rv)
 		}
 	}
 	for key := range have {
 		if _, ok := want[key]; !ok {
-			return fmt.Sprintf("%s: %s is there, the server does not have it", what, key)
+			return fmt.Sprintf("%s: %s exists, but not on the server", what, key)
 		}
 	}
 	return ""
 }
 
-// rig is one informer with a handler and workers, in a namespace of its own, behind a line that can be cut.
+// rig is one informer with a handler and workers, in its own namespace, with a connection that can be cut.
 type rig struct {
 	*world
 	name      string
@@ -224,7 +224,7 @@ type rig struct {
 	running   sync.WaitGroup
 }
 
-// newRig makes four objects and starts an informer with the gates of that queue, which are asked when it is made and starts.
+// newRig creates four objects and starts an informer with the gates of that queue, which are read when it is created and started.
 func newRig(t *testing.T, server *realserver.Server, ns, queue string, streaming bool) *rig {
 	atomic := queue == "atomic"
 	features.ReplaceFeatureGates(gates{
@@ -267,12 +267,12 @@ func newRig(t *testing.T, server *realserver.Server, ns, queue string, streaming
 		r.running.Go(func() { r.work.run(r.told.queue, r.inf.GetStore()) })
 	}
 	if !dropin.WaitForCacheSync(ctx.Done(), r.inf.HasSynced, r.reg.HasSynced) {
-		t.Fatalf("%s: it does not sync", r.name)
+		t.Fatalf("%s: the informer does not sync", r.name)
 	}
 	return r
 }
 
-// converged says what differs between the server and the store, the handler or the workers.
+// converged returns how the store, the handler or the workers differ from the server.
 func (r *rig) converged() string {
 	want, have := r.wants(), map[string]string{}
 	for _, obj := range r.inf.GetStore().List() {
@@ -286,30 +286,30 @@ func (r *rig) converged() string {
 	return cmp.Or(diff(r.name+": the store", have, want), diff(r.name+": the handler", r.told.held, want), diff(r.name+": the workers", r.work.rv, want))
 }
 
-// synced checks what the informer has asked for, and what its handler was told, by the time it has synced.
+// synced checks the requests and notifications of an informer that has synced.
 func (r *rig) synced(t *testing.T) {
 	eventually(t, r.converged)
 	r.told.mu.Lock()
 	defer r.told.mu.Unlock()
 	if r.told.initial != 4 {
-		t.Errorf("%s: %d objects were told of as those of the initial list, there were 4", r.name, r.told.initial)
+		t.Errorf("%s: got %d notifications for the initial list, want 4", r.name, r.told.initial)
 	}
 	asked, _ := r.line.take()
 	if want := map[bool][]string{false: {"list", "watch"}, true: {"watch"}}[r.streaming]; !slices.Equal(asked, want) {
-		t.Errorf("%s: to sync it asked %q, want %q", r.name, asked, want)
+		t.Errorf("%s: requests before the sync: %q, want %q", r.name, asked, want)
 	}
 }
 
-// healed checks that the informer has noticed that what it had seen last was compacted away.
+// healed checks that the informer noticed that its last revision was compacted away.
 func (r *rig) healed(t *testing.T) {
 	eventually(t, r.converged)
 	if asked, expired := r.line.take(); expired == 0 {
-		t.Errorf("%s: nothing was too old after the compaction; it asked %q", r.name, asked)
+		t.Errorf("%s: no request was too old after the compaction; requests: %q", r.name, asked)
 	}
 	r.told.mu.Lock()
 	defer r.told.mu.Unlock()
 	if r.told.unknown != 1 {
-		t.Errorf("%s: %d deletions were told of without their final state, want that of c", r.name, r.told.unknown)
+		t.Errorf("%s: got %d deletions without final state, want only that of c", r.name, r.told.unknown)
 	}
 }
 
@@ -319,11 +319,11 @@ func (r *rig) stop(t *testing.T) {
 	r.running.Wait()
 	r.transport.CloseIdleConnections()
 	for _, msg := range r.told.wrong {
-		t.Errorf("%s: the handler was told of an %s", r.name, msg)
+		t.Errorf("%s: inconsistent notification: %s", r.name, msg)
 	}
 }
 
-// The shell lists, watches, and goes on after an outage, a compaction and a restart.
+// The shell lists, watches, and recovers from an outage, a compaction and a restart.
 func TestShellAgainstRealServer(t *testing.T) {
 	server, err := realserver.Start(t.Context(), realserver.Options{})
 	if err != nil {
@@ -350,7 +350,7 @@ func TestShellAgainstRealServer(t *testing.T) {
 	})
 	each(func(r *rig) { eventually(t, r.converged) })
 
-	// An outage, and meanwhile a compaction, and a restart, after which no cache has what was compacted away.
+	// An outage with a compaction and a restart meanwhile, after which no cache has the compacted history.
 	each(func(r *rig) {
 		r.line.set(true)
 		r.delete("c")
@@ -383,12 +383,12 @@ func TestShellAgainstRealServer(t *testing.T) {
 	eventually(t, leftOver)
 }
 
-// leftOver names a goroutine that runs code of package dropin.
+// leftOver returns a goroutine that still runs code of package dropin, or "".
 func leftOver() string {
 	buf := make([]byte, 1<<22)
 	for _, g := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
 		if strings.Contains(g, "informersim/informer/dropin.") || strings.Contains(g, "informersim/informer/dropin/workqueue.") {
-			return "a goroutine is left over: " + g
+			return "a goroutine leaked: " + g
 		}
 	}
 	return ""

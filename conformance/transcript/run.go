@@ -15,30 +15,30 @@ import (
 )
 
 const (
-	// commandTimeout bounds a command; firstOutput the wait for a background one to print, quiet how long it must then
-	// have printed nothing before it is ended.
+	// commandTimeout bounds a command, firstOutput the wait for the first output of a background one; quiet is how long it
+	// must have printed nothing before it is interrupted.
 	commandTimeout = 60 * time.Second
 	firstOutput    = 3 * time.Second
 	quiet          = time.Second
 	poll           = 20 * time.Millisecond
 )
 
-// Runner plays scripts with one kubectl against one server.
+// A Runner plays scripts with one kubectl against one server.
 type Runner struct {
-	// Kubectl is the program's path, URL the server's root, Dir a folder for the client's configuration and cache.
+	// Kubectl is the program's path, URL the server's root, Dir a directory for the client's configuration and cache.
 	Kubectl, URL, Dir string
 
 	background map[string]*background
 }
 
-// background is a command that goes on while others run.
+// background is a command that runs while others do.
 type background struct {
 	cancel context.CancelFunc
 	ended  chan error
 	out    *buffer
 }
 
-// buffer is an output that may be read while it is written.
+// buffer is an output that can be read while it is written.
 type buffer struct {
 	mu   sync.Mutex
 	data bytes.Buffer
@@ -66,7 +66,7 @@ contexts: [{name: x, context: {cluster: c, user: u, namespace: default}}]
 current-context: x
 `
 
-// Play runs the blocks in order and returns them with what they printed as Want.
+// Play runs the blocks in order and returns them with their output as Want.
 func (r *Runner) Play(ctx context.Context, blocks []Block) ([]Block, error) {
 	if err := os.WriteFile(filepath.Join(r.Dir, "config"), []byte(fmt.Sprintf(kubeconfig, r.URL)), 0o600); err != nil {
 		return nil, fmt.Errorf("write the kubeconfig: %w", err)
@@ -106,7 +106,7 @@ func (r *Runner) play(ctx context.Context, b Block) (string, error) {
 	return "", fmt.Errorf("want kubectl, start NAME kubectl, stop NAME or finish NAME")
 }
 
-// prepare builds a command with a home of its own.
+// prepare returns a command with its own home directory.
 func (r *Runner) prepare(ctx context.Context, arguments []string, stdin string) *exec.Cmd {
 	c := exec.CommandContext(ctx, r.Kubectl, arguments...)
 	c.Env = []string{"HOME=" + r.Dir, "KUBECONFIG=" + filepath.Join(r.Dir, "config"), "KUBECACHEDIR=" + filepath.Join(r.Dir, "cache"),
@@ -117,7 +117,7 @@ func (r *Runner) prepare(ctx context.Context, arguments []string, stdin string) 
 	return c
 }
 
-// command runs to the end; standard output comes before standard error, whatever the order in time.
+// command runs a command to its end and returns standard output, followed by standard error.
 func (r *Runner) command(ctx context.Context, arguments []string, stdin string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
@@ -129,7 +129,7 @@ func (r *Runner) command(ctx context.Context, arguments []string, stdin string) 
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		return output, fmt.Errorf("not done after %v: %s", commandTimeout, output)
+		return output, fmt.Errorf("did not exit within %v: %s", commandTimeout, output)
 	case errors.As(err, &exit):
 		return fmt.Sprintf("%sexit %d\n", output, exit.ExitCode()), nil
 	}
@@ -155,11 +155,11 @@ func (r *Runner) start(ctx context.Context, name string, arguments []string, std
 	return nil
 }
 
-// end returns what a background command printed, once it has ended by itself or has been quiet and was interrupted.
+// end returns the output of a background command once it has exited, or has been quiet and was interrupted.
 func (r *Runner) end(name string, interrupt bool) (string, error) {
 	b := r.background[name]
 	if b == nil {
-		return "", fmt.Errorf("nothing named %q was started", name)
+		return "", fmt.Errorf("no command was started as %q", name)
 	}
 	delete(r.background, name)
 	defer b.cancel()
@@ -175,11 +175,11 @@ func (r *Runner) end(name string, interrupt bool) (string, error) {
 		text, _ := b.out.read()
 		return text, nil
 	case <-time.After(commandTimeout):
-		return "", fmt.Errorf("%s has not ended after %v", name, commandTimeout)
+		return "", fmt.Errorf("%s did not exit within %v", name, commandTimeout)
 	}
 }
 
-// split reads words as a shell does, with single and double quotes.
+// split splits a line into words as a shell does, with single and double quotes.
 func split(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder
@@ -211,7 +211,7 @@ func split(line string) ([]string, error) {
 	return words, nil
 }
 
-// masks are what may differ between two runs.
+// masks replace texts that may differ between two runs.
 var masks = []struct {
 	pattern     *regexp.Regexp
 	replacement string
@@ -224,7 +224,7 @@ var masks = []struct {
 	{regexp.MustCompile(`(?m)( +)[0-9]+m?s(?: +|$)`), "${1}<age>   "},
 }
 
-// normalise masks, trims the ends of lines and writes empty lines as a dot.
+// normalise applies masks, trims trailing space and replaces empty lines by a dot.
 func normalise(text string) string {
 	for _, m := range masks {
 		text = m.pattern.ReplaceAllString(text, m.replacement)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Block is a command and what it is expected to print.
+// A Block is a command and its expected output.
 type Block struct {
 	// Comments are the lines above the command.
 	Comments []string
@@ -18,7 +18,7 @@ type Block struct {
 
 const divider = "----"
 
-// Parse reads a script. file is named in errors.
+// Parse parses a script. Errors refer to it as file.
 func Parse(file, text string) ([]Block, error) {
 	var blocks []Block
 	var b Block
@@ -55,7 +55,7 @@ func Parse(file, text string) ([]Block, error) {
 	return blocks, nil
 }
 
-// Format writes blocks as Parse reads them. Empty lines of output are written as a dot, so that they do not end a block.
+// Format is the inverse of Parse. It writes empty lines of output as a dot, so that they do not end a block.
 func Format(blocks []Block) string {
 	var out strings.Builder
 	for i, b := range blocks {

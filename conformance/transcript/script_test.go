@@ -49,6 +49,6 @@ func TestSplit(t *testing.T) {
 		t.Error(diff)
 	}
 	if _, err := split("a 'b"); err == nil {
-		t.Error("an unclosed quote is accepted")
+		t.Error("an unclosed quote was accepted")
 	}
 }

@@ -2,34 +2,34 @@ package upstream
 
 import "go/ast"
 
-// Some tests name something unexported where something exported would do. Those are taken too, with the one in the place of
-// the other: each adaptation is listed here, and none changes what a test checks.
+// Some tests use an unexported name where an exported one would do. Those are taken too, with the name replaced: each
+// adaptation is listed here, and none changes what a test checks.
 
-// assertedTypes are implementations that tests assert what a constructor returned to be, and the interface that has the
-// methods they then call. A test that goes on to use a field is left out all the same.
+// assertedTypes maps the implementations that tests type-assert the result of a constructor to, to the interface with the
+// methods they then call. A test that also uses a field is still skipped.
 var assertedTypes = map[string]string{
 	"sharedIndexInformer": "SharedIndexInformer",
 	"threadSafeMap":       "ThreadSafeStoreWithTransaction",
 }
 
-// literals are unexported constants by value.
+// literals maps unexported constants to their values.
 var literals = map[string]string{
 	"closedMsg": `"heap is closed"`,
 }
 
-// replacedFuncs are test helpers that look into an implementation, by the body that does without.
+// replacedFuncs maps test helpers that inspect an implementation to a body that does not.
 var replacedFuncs = map[string]string{
-	// It waits until the delaying queue's goroutine has taken an item off its channel.
+	// It waits until the delaying queue's goroutine has received an item from its channel.
 	"waitForWaitingQueueToFill": "{\n\ttime.Sleep(20 * time.Millisecond)\n\treturn nil\n}",
 }
 
-// edit replaces the text of a node.
+// An edit replaces the text of a node.
 type edit struct {
 	node ast.Node
 	text string
 }
 
-// adapt returns what to change in a declaration, and the nodes that need not be looked at because they are replaced.
+// adapt returns the edits to a declaration, and the replaced nodes, which need no inspection.
 func (s *suite) adapt(decl ast.Decl, qualifier string) (edits []edit, replaced map[ast.Node]bool) {
 	replaced = map[ast.Node]bool{}
 	replace := func(n ast.Node, text string) {
@@ -69,7 +69,7 @@ func (s *suite) adapt(decl ast.Decl, qualifier string) (edits []edit, replaced m
 	return edits, replaced
 }
 
-// isUnexported says whether a name is the package's own, and not of its test files.
+// isUnexported reports whether a name belongs to the package itself rather than to its test files.
 func (s *suite) isUnexported(id *ast.Ident) bool {
 	obj := s.pkg.TypesInfo.Uses[id]
 	return obj != nil && obj.Pkg() == s.pkg.Types && !obj.Exported() && !s.inTestFile(obj.Pos())

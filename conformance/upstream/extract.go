@@ -14,28 +14,28 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// Target is a package whose tests are run against another.
+// A Target is a package whose tests are run against another.
 type Target struct {
 	ImportPath string // whose tests
-	ReplacedBy string // what they are to test
-	Dir        string // of this module, in which the overlay places them; it need not exist
-	// Adapter are the files that let tests look inside of the drop-in's types, by the folder below the drop-in's; nil for none.
+	ReplacedBy string // the package to test instead
+	Dir        string // directory of this module in which the overlay places them; it need not exist
+	// Adapter maps directories below the drop-in's to the files that let tests look inside its types; nil for none.
 	Adapter map[string]string
 }
 
-// Extraction is what became of one package's tests.
+// An Extraction is the result of extracting one package's tests.
 type Extraction struct {
 	Target  Target
 	Files   map[string][]byte // file name to rewritten source
-	Tests   []string          // those in Files, in order of name
-	LeftOut map[string]string // the other tests, each with the first unexported name it needs
-	Overlay map[string][]byte // the adapter's files, by where they are to be
+	Tests   []string          // the tests in Files, sorted
+	LeftOut map[string]string // the other tests, with the first unexported name each needs
+	Overlay map[string][]byte // the adapter's files, by destination
 }
 
 const loadMode = packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo |
 	packages.NeedImports | packages.NeedExportFile
 
-// Extract takes the tests of the target's package.
+// Extract extracts the tests of the target's package.
 func Extract(target Target) (*Extraction, error) {
 	overlay, err := target.overlay()
 	if err != nil {
@@ -71,7 +71,7 @@ func Extract(target Target) (*Extraction, error) {
 	}
 	slices.Sort(x.Tests)
 	if len(x.Tests) == 0 {
-		return nil, errors.New("upstream: no test of " + target.ImportPath + " can be taken; is it the right package?")
+		return nil, errors.New("upstream: no test of " + target.ImportPath + " can be extracted; is it the right package?")
 	}
 	return x, nil
 }
@@ -84,7 +84,7 @@ type unit struct {
 	wanted bool
 }
 
-// suite is one test package taken apart.
+// suite is one test package, split into units.
 type suite struct {
 	pkg    *packages.Package
 	target Target
@@ -124,7 +124,7 @@ func (s *suite) inTestFile(pos token.Pos) bool {
 	return strings.HasSuffix(s.pkg.Fset.Position(pos).Filename, "_test.go")
 }
 
-// declare makes units. A method belongs to its type's unit, whichever comes first.
+// declare adds units. A method belongs to its type's unit, whichever comes first.
 func (s *suite) declare(decl ast.Decl) {
 	switch decl := decl.(type) {
 	case *ast.FuncDecl:
@@ -154,7 +154,7 @@ func (s *suite) declare(decl ast.Decl) {
 	}
 }
 
-// declareMethod makes a method part of its type, and a function of one of the package's types.
+// declareMethod adds a method to its type's unit, or, for a type of the package, as a function.
 func (s *suite) declareMethod(decl *ast.FuncDecl) {
 	name := receiverName(decl.Recv.List[0].Type)
 	switch function := s.lifted(s.pkg.TypesInfo.Defs[decl.Name]); {
@@ -209,7 +209,7 @@ func receiverName(expr ast.Expr) string {
 	return ""
 }
 
-// inspect finds what a unit needs of other test code, and whether it uses what the package does not export.
+// inspect finds the test code that a unit needs, and whether it uses unexported names of the package.
 func (s *suite) inspect(u *unit, decl ast.Decl) {
 	_, replaced := s.adapt(decl, "")
 	ast.Inspect(decl, func(n ast.Node) bool {
@@ -240,8 +240,8 @@ func (s *suite) inspect(u *unit, decl ast.Decl) {
 	})
 }
 
-// ownerOf is the unit that declares a name of the test files: a top-level name, or a method, which need not be in the unit
-// of its type when the type is the package's.
+// ownerOf returns the unit that declares a name of the test files: a top-level name, or a method, which is not in the unit of
+// its type if that type is the package's.
 func (s *suite) ownerOf(obj types.Object) *unit {
 	if obj.Parent() == s.pkg.Types.Scope() {
 		return s.owner[obj.Name()]
@@ -264,7 +264,7 @@ func (s *suite) ownerOf(obj types.Object) *unit {
 	if named, ok := t.(*types.Named); ok {
 		return s.owner[named.Obj().Name()]
 	}
-	return nil // of an interface written out: declared where it is used
+	return nil // a method of an interface literal: declared where it is used
 }
 
 // markTainted spreads a taint to everything that needs the tainted unit.
@@ -296,8 +296,8 @@ func (s *suite) want(u *unit) {
 	}
 }
 
-// extract chooses the tests and rewrites the files that hold them, and adds both to x. What does not type-check from outside
-// the package is left out too: a test can lean on methods that test files give to the package's types without naming one.
+// extract selects the tests, rewrites their files, and adds both to x. It also skips tests that do not type-check from outside
+// the package: a test can rely on methods that test files add to the package's types without naming one.
 func (s *suite) extract(x *Extraction) error {
 	for {
 		s.markTainted()

@@ -66,7 +66,7 @@ func (s *suite) wantedDecls(file *ast.File) (kept []ast.Decl) {
 	return kept
 }
 
-// freeName is a name that nothing in the file has.
+// freeName returns a name that is not used in the file.
 func (s *suite) freeName(file *ast.File, name string) string {
 	taken := map[string]bool{}
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -81,7 +81,7 @@ func (s *suite) freeName(file *ast.File, name string) string {
 	return name
 }
 
-// copyDecl copies a declaration's text, with the package's own names qualified, and notes the imports that it uses.
+// copyDecl copies a declaration's text, qualifying the package's own names, and records the imports it uses.
 func (s *suite) copyDecl(out *bytes.Buffer, source []byte, decl ast.Decl, qualifier string, used map[*types.PkgName]bool) {
 	edits, replaced := s.adapt(decl, qualifier)
 	ast.Inspect(decl, func(n ast.Node) bool {

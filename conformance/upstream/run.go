@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// Result is how the extracted tests went.
+// A Result is the outcome of running the extracted tests.
 type Result struct {
 	Passed []string
 	Failed map[string]string // test to its output
 	// PassedWithSubtests counts the tests and subtests that passed.
 	PassedWithSubtests int
-	// Broken is why the run as a whole failed although each test passed: it did not compile, or its TestMain found a
-	// goroutine left behind.
+	// Broken says why the run failed although each test passed: it did not compile, or its TestMain found a leaked
+	// goroutine.
 	Broken string
 }
 
@@ -35,7 +35,7 @@ func Run(x *Extraction, moduleDir string, buildFlags, testFlags []string) (*Resu
 	if err != nil {
 		return nil, fmt.Errorf("upstream: %w", err)
 	}
-	// Compiled first and run from the temporary folder: the package's own folder exists in the overlay only.
+	// Compile first and run in the temporary directory: the package's own directory exists only in the overlay.
 	binary := filepath.Join(temp, "upstream.test")
 	build := append([]string{"test", "-c", "-vet=off", "-overlay=" + overlay, "-o=" + binary}, buildFlags...)
 	compile := exec.Command("go", append(build, "./"+x.Target.Dir)...)
@@ -56,7 +56,7 @@ func Run(x *Extraction, moduleDir string, buildFlags, testFlags []string) (*Resu
 	return parse(out, stderr.String(), err != nil)
 }
 
-// writeOverlay writes the files to temp and the go command's overlay that places them in the module.
+// writeOverlay writes the files to temp, with an overlay for the go command that places them in the module.
 func writeOverlay(x *Extraction, moduleDir, temp string) (string, error) {
 	replace := map[string]string{}
 	for name, source := range x.Files {

@@ -1,6 +1,6 @@
 package upstream
 
-// Targets are the packages that informersim replaces.
+// Targets returns the packages that informersim replaces.
 func Targets() []Target {
 	return []Target{
 		{

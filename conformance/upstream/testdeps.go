@@ -1,6 +1,6 @@
 package upstream
 
-// The packages below are what client-go's tests import and nothing else here does: naming them keeps them in go.mod.
+// Only client-go's tests import the packages below: importing them here keeps them in go.mod.
 import (
 	_ "github.com/google/go-cmp/cmp"
 	_ "github.com/google/go-cmp/cmp/cmpopts"

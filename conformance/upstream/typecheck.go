@@ -13,8 +13,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// typeCheck checks the rewritten files against the drop-in as another package sees it, taints the units that do not fit, and
-// returns how many those are. That the drop-in has what client-go exports is checked elsewhere: by its surface test.
+// typeCheck checks the rewritten files against the drop-in's exported names, taints the units that fail, and returns their
+// number. The drop-in's own surface test checks that it exports everything that client-go does.
 func (s *suite) typeCheck(files map[string][]byte) (refused int, err error) {
 	fset := token.NewFileSet()
 	var parsed []*ast.File
@@ -38,12 +38,12 @@ func (s *suite) typeCheck(files map[string][]byte) (refused int, err error) {
 			case u == nil:
 				unplaced = fmt.Errorf("upstream: %s as rewritten: %w", fset.Position(e.Pos), err)
 			case u.taint == "":
-				u.taint = "what it says from outside the package: " + e.Msg
+				u.taint = "internals: " + e.Msg
 				refused++
 			}
 		},
 	}
-	// The first error is returned too; all of them were seen above.
+	// Check also returns the first error; all errors were handled above.
 	_, _ = config.Check(s.target.ReplacedBy+"_test", fset, parsed, nil)
 	if refused == 0 && unplaced != nil {
 		return 0, unplaced
@@ -51,7 +51,7 @@ func (s *suite) typeCheck(files map[string][]byte) (refused int, err error) {
 	return refused, nil
 }
 
-// enclosing names the top-level declaration at pos: the receiver's type for a method.
+// enclosing returns the name of the top-level declaration at pos; for a method, that of its receiver's type.
 func enclosing(files []*ast.File, pos token.Pos) string {
 	for _, file := range files {
 		for _, decl := range file.Decls {
@@ -74,7 +74,7 @@ func enclosing(files []*ast.File, pos token.Pos) string {
 	return ""
 }
 
-// importerOf finds what a suite imports among what was loaded.
+// importerOf imports packages from those that were loaded for a suite.
 type importerOf struct{ s *suite }
 
 // Import implements types.Importer.

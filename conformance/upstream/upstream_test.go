@@ -8,16 +8,16 @@ import (
 	"testing"
 )
 
-// passedMin is how many of client-go's tests must pass, all packages together. Subtests do not count.
+// passedMin is the number of client-go's tests that must pass in all packages together. Subtests do not count.
 const passedMin = 161
 
-// testsMin is how many tests each package's extraction must find: fewer mean that it has gone blind.
+// testsMin is the number of tests that must be extracted from each package: fewer mean that the extraction is broken.
 var testsMin = map[string]int{
 	"k8s.io/client-go/tools/cache":    140,
 	"k8s.io/client-go/util/workqueue": 21,
 }
 
-// TestUpstreamTestsPass runs client-go's own tests against the drop-in packages. All that can be taken must pass.
+// TestUpstreamTestsPass runs client-go's own tests against the drop-in packages. All extracted tests must pass.
 func TestUpstreamTestsPass(t *testing.T) {
 	passed := 0
 	for _, target := range Targets() {
@@ -26,7 +26,7 @@ func TestUpstreamTestsPass(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(x.Tests) < testsMin[target.ImportPath] {
-			t.Errorf("%s: %d tests could be taken, want at least %d; left out: %v",
+			t.Errorf("%s: extracted %d tests, want at least %d; skipped: %v",
 				target.ImportPath, len(x.Tests), testsMin[target.ImportPath], x.LeftOut)
 		}
 		result, err := Run(x, ".", nil, nil)
@@ -48,16 +48,16 @@ func TestUpstreamTestsPass(t *testing.T) {
 	}
 }
 
-// TestNothingIsKept: the tests are client-go's and are not to be copied here.
+// TestNothingIsKept checks that no test of client-go is copied here.
 func TestNothingIsKept(t *testing.T) {
 	for _, target := range Targets() {
 		if _, err := os.Stat(target.Dir); err == nil {
-			t.Errorf("%s exists: it is for the overlay only", target.Dir)
+			t.Errorf("%s exists, but is for the overlay only", target.Dir)
 		}
 	}
 }
 
-// TestExtractionTellsWhatFails changes what one test expects: a run that does not notice proves nothing.
+// TestExtractionTellsWhatFails breaks one test's expectation: a run that does not notice proves nothing.
 func TestExtractionTellsWhatFails(t *testing.T) {
 	target := Targets()[1]
 	x, err := Extract(target)

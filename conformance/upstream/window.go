@@ -12,16 +12,15 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// Some tests look inside of a type to see what is in it. The drop-in's types are made otherwise, but what the tests look at is
-// in them too: a file that is overlaid on the drop-in when they are compiled, an adapter, has functions that give it in
-// client-go's form. They return what the drop-in's own fields hold at that moment, under the drop-in's own lock, and keep
-// nothing; a test that changes what it sees inside is left out. Only a few flags, which tests set before they begin, are
-// passed on.
+// Some tests look inside a type. The drop-in's types are implemented differently, but contain the same information: an
+// adapter, a file overlaid on the drop-in when the tests are compiled, has functions that return it in client-go's form. They
+// return the current values of the drop-in's fields, under the drop-in's lock, and keep no state. Tests that modify internals
+// are skipped, except for a few flags that tests set before they begin.
 //
 //go:embed adapter/*.txt
 var adapters embed.FS
 
-// windows are unexported fields, by type, with the adapter's functions that give the same.
+// windows maps unexported fields to the adapter's functions that return the same.
 var windows = map[string]string{
 	"DeltaFIFO.items":                "UpstreamDeltas",
 	"DeltaFIFO.queue":                "UpstreamKeys",
@@ -33,33 +32,33 @@ var windows = map[string]string{
 	"RealFIFO.emitDeltaTypeBookmark": "*UpstreamBookmarks",
 }
 
-// renamed are unexported methods that are exported in the drop-in.
+// renamed maps unexported methods to exported ones of the drop-in.
 var renamed = map[string]string{"RealFIFO.keyOf": "KeyOf"}
 
-// exposed are unexported functions that the adapter exports.
+// exposed maps unexported functions to those that the adapter exports.
 var exposed = map[string]string{
 	"copyDeltas":           "UpstreamCopyDeltas",
 	"processDeltas":        "UpstreamProcessDeltas",
 	"processDeltasInBatch": "UpstreamProcessBatch",
 }
 
-// beyond are tests that give what is exposed something that the drop-in's cannot take, with what that is.
+// beyond maps tests that call exposed functions with arguments that the drop-in cannot accept to what they need.
 var beyond = map[string]string{"TestProcessDeltasInBatch": "a processDeltasInBatch for stores other than the package's own"}
 
-// constructors make what tests write as a literal with a key function alone.
+// constructors replace composite literals that set only a key function.
 var constructors = map[string]struct{ function, rest string }{
 	"DeltaFIFO": {"NewDeltaFIFO", "nil"},
 	"RealFIFO":  {"NewRealFIFO", "QUALIFIER.NewStore(QUALIFIER.MetaNamespaceKeyFunc), nil"},
 }
 
-// lookers are test helpers that do nothing but look into an informer, by the body that asks the adapter.
+// lookers maps test helpers that only inspect an informer to a body that calls the adapter.
 var lookers = map[string]string{
 	"eventHandlerCount": "{\n\treturn QUALIFIER.UpstreamHandlers(i)\n}",
 	"isStarted":         "{\n\treturn QUALIFIER.UpstreamStarted(i)\n}",
 	"isRegistered":      "{\n\treturn QUALIFIER.UpstreamRegistered(i, h)\n}",
 }
 
-// span is a part of the source; it may be empty.
+// span is a range of the source; it may be empty.
 type span struct{ from, to token.Pos }
 
 // Pos implements ast.Node.
@@ -68,7 +67,7 @@ func (s span) Pos() token.Pos { return s.from }
 // End implements ast.Node.
 func (s span) End() token.Pos { return s.to }
 
-// overlay is the adapter's files by where they are to be: beside the drop-in's.
+// overlay returns the adapter's files by destination, next to the drop-in's sources.
 func (t Target) overlay() (map[string][]byte, error) {
 	if t.Adapter == nil {
 		return nil, nil
@@ -92,7 +91,7 @@ func (t Target) overlay() (map[string][]byte, error) {
 	return files, nil
 }
 
-// look returns what to change in a declaration where it looks inside of a type, and tells of the nodes that are replaced.
+// look returns the edits to a declaration that looks inside a type, and adds the replaced nodes to replaced.
 func (s *suite) look(decl ast.Decl, qualifier string, replaced map[ast.Node]bool) (edits []edit) {
 	if s.target.Adapter == nil {
 		return nil
@@ -136,7 +135,7 @@ func (s *suite) look(decl ast.Decl, qualifier string, replaced map[ast.Node]bool
 	return edits
 }
 
-// memberName is the name of an unexported field or method of the package's types, with that of the type: "DeltaFIFO.items".
+// memberName returns the qualified name of an unexported field or method of the package's types: "DeltaFIFO.items".
 func (s *suite) memberName(n *ast.SelectorExpr) string {
 	selection := s.pkg.TypesInfo.Selections[n]
 	if selection == nil || !s.isUnexported(n.Sel) {
@@ -155,7 +154,7 @@ func namedType(t types.Type) string {
 	return ""
 }
 
-// construct replaces a literal of a queue by its constructor.
+// construct replaces a composite literal of a queue by a call of its constructor.
 func (s *suite) construct(n *ast.CompositeLit, text func(string) string, replaced map[ast.Node]bool) []edit {
 	id, ok := n.Type.(*ast.Ident)
 	if !ok || len(n.Elts) != 1 {
@@ -176,10 +175,10 @@ func (s *suite) construct(n *ast.CompositeLit, text func(string) string, replace
 	}
 }
 
-// Tests give methods to the package's types, which no other package can. Where the drop-in's type has one of that name it is
-// called; any other becomes a function.
+// Tests add methods to the package's types, which no other package can. If the drop-in's type has a method of that name, it is
+// called; any other method becomes a function.
 
-// foreign is the type of the package that a method of a test file belongs to; "" if it is of a type of the tests.
+// foreign returns the package's type that a method of a test file belongs to, or "" if the type is declared in a test.
 func (s *suite) foreign(fn *ast.FuncDecl) string {
 	name := receiverName(fn.Recv.List[0].Type)
 	obj := s.pkg.Types.Scope().Lookup(name)
@@ -189,7 +188,7 @@ func (s *suite) foreign(fn *ast.FuncDecl) string {
 	return name
 }
 
-// lifted is the name of the function that a method of a test file becomes; "" if it stays a method.
+// lifted returns the name of the function that a method of a test file becomes, or "" if it stays a method.
 func (s *suite) lifted(obj types.Object) string {
 	fn, ok := obj.(*types.Func)
 	if !ok || s.target.Adapter == nil || fn.Signature().Recv() == nil || !s.inTestFile(fn.Pos()) {
@@ -203,7 +202,7 @@ func (s *suite) lifted(obj types.Object) string {
 	return name + "_" + fn.Name()
 }
 
-// has tells whether the drop-in's type has a method of that name.
+// has reports whether the drop-in's type has a method of that name.
 func (s *suite) has(typeName, method string) bool {
 	obj := s.dropIn.Scope().Lookup(typeName)
 	if obj == nil {

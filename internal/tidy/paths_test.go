@@ -26,8 +26,8 @@ func mentionedPaths(text string) []string {
 	return paths
 }
 
-// exists tells whether a path is there. NAME stands for any name, as * does, and /... for all below a folder.
-func exists(root, path string) bool {
+// matches reports whether a path is there. NAME stands for any name, as * does, and /... for all below a folder.
+func matches(root, path string) bool {
 	path = strings.ReplaceAll(strings.TrimSuffix(strings.TrimSuffix(path, "..."), "/"), "NAME", "*")
 	found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(path)))
 	return err == nil && len(found) > 0
@@ -52,7 +52,7 @@ func TestPathsInTextsExist(t *testing.T) {
 			}
 			for _, path := range mentionedPaths(string(data)) {
 				total++
-				if !exists(root, path) {
+				if !matches(root, path) {
 					name, _ := filepath.Rel(root, file)
 					t.Errorf("%s names %s, which does not exist", name, path)
 				}
@@ -79,7 +79,7 @@ func TestMentionedPaths(t *testing.T) {
 		"scenarios/testdata/NAME.sim": true, "sim/kernel.go": true, "scenarios/cmd_*.go": true, "sim/...": true, "examples/": true,
 		"scenarios/testdata/no_such_file.sim": false, "sim/no_such_folder/NAME.go": false,
 	} {
-		if exists(root, path) != want {
+		if matches(root, path) != want {
 			t.Errorf("%s exists: %v, want %v", path, !want, want)
 		}
 	}

@@ -1,2 +1,2 @@
-// Command upstreamtests runs client-go's own tests against the drop-in packages and prints how they went.
+// Command upstreamtests runs client-go's own tests against the drop-in packages and prints the results.
 package main

@@ -13,13 +13,13 @@ import (
 )
 
 func main() {
-	verbose := flag.Bool("v", false, "print every test that passed, and why others were left out")
+	verbose := flag.Bool("v", false, "print every test that passed, and why others were skipped")
 	only := flag.String("only", "", "run only the packages whose import path contains this")
 	run := flag.String("run", "", "run only the tests that match, as go test -run")
-	count := flag.Int("count", 1, "run each test this often")
+	count := flag.Int("count", 1, "run each test this many times")
 	race := flag.Bool("race", false, "run with the race detector")
-	keep := flag.String("keep", "", "also write the rewritten tests under this folder, to look at")
-	self := flag.Bool("self", false, "run the tests against client-go itself: what fails then is the machine's fault or the extraction's")
+	keep := flag.String("keep", "", "also write the rewritten tests to this directory, for inspection")
+	self := flag.Bool("self", false, "run the tests against client-go itself: failures are then due to the machine or the extraction")
 	flag.Parse()
 
 	var buildFlags []string
@@ -64,7 +64,7 @@ func check(target upstream.Target, verbose bool, keep string, buildFlags, testFl
 	if err != nil {
 		return false, err
 	}
-	fmt.Printf("%s: %d tests can be taken, %d passed (%d with subtests), %d failed; %d left out\n",
+	fmt.Printf("%s: %d tests extracted, %d passed (%d with subtests), %d failed; %d skipped\n",
 		target.ImportPath, len(x.Tests), len(result.Passed), result.PassedWithSubtests, len(result.Failed), len(x.LeftOut))
 	if result.Broken != "" {
 		fmt.Println(result.Broken)
@@ -77,7 +77,7 @@ func check(target upstream.Target, verbose bool, keep string, buildFlags, testFl
 			fmt.Println("    pass", name)
 		}
 		for _, name := range slices.Sorted(maps.Keys(x.LeftOut)) {
-			fmt.Printf("    left out %s: needs %s\n", name, x.LeftOut[name])
+			fmt.Printf("    skipped %s: needs %s\n", name, x.LeftOut[name])
 		}
 	}
 	return result.Broken == "" && len(result.Failed) == 0, nil
