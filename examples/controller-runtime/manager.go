@@ -11,7 +11,7 @@ import (
 
 // Run runs the manager until ctx ends.
 func Run(ctx context.Context, cfg *rest.Config, mistakes Mistakes) error {
-	again := true // a process may run more than one manager of the name, one after the other
+	again := true // a process may run several managers of that name, one after another
 	m, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:     NewScheme(),
 		Metrics:    metricsserver.Options{BindAddress: "0"},

@@ -13,23 +13,23 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// Mistakes are those that reconcilers are often written with. The zero value has none.
+// Mistakes are common mistakes in reconcilers. The zero value has none.
 type Mistakes struct {
-	// GenerateName: the Deployment's name is made up by the server, and whether there is one is looked up in the cache, which
-	// does not have the one that was created a moment ago.
+	// GenerateName: the server generates the Deployment's name, and the reconciler looks for an existing one in the cache,
+	// which lacks the one created a moment ago.
 	GenerateName bool
-	// StatusFirst: the status says that a generation is served before its Deployment was written; when that write fails,
-	// the next attempt finds the generation observed and does nothing.
+	// StatusFirst: the status claims that a generation is served before its Deployment is written; if that write fails, the
+	// next attempt finds the generation observed and does nothing.
 	StatusFirst bool
 }
 
-// Reconciler gives each Website a Deployment of its name, which it owns.
+// Reconciler gives each Website a Deployment of the same name, owned by the Website.
 type Reconciler struct {
 	client.Client
 	Mistakes Mistakes
 }
 
-// SetupWithManager has the manager call it for Websites and for the Deployments that they own.
+// SetupWithManager registers the reconciler for Websites and for the Deployments that they own.
 func (r *Reconciler) SetupWithManager(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).For(&Website{}).Owns(&appsv1.Deployment{}).Complete(r)
 }
@@ -38,7 +38,7 @@ func (r *Reconciler) SetupWithManager(m ctrl.Manager) error {
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	var site Website
 	if err := r.Get(ctx, req.NamespacedName, &site); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err) // what it owns is collected with it
+		return ctrl.Result{}, client.IgnoreNotFound(err) // its Deployment is garbage-collected
 	}
 	if !site.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil
@@ -57,7 +57,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	return ctrl.Result{}, r.report(ctx, &site)
 }
 
-// deploy makes the Deployment be there.
+// deploy creates or updates the Deployment.
 func (r *Reconciler) deploy(ctx context.Context, site *Website) error {
 	if r.Mistakes.GenerateName {
 		return r.deployGenerated(ctx, site)
@@ -94,7 +94,7 @@ func (r *Reconciler) deployGenerated(ctx context.Context, site *Website) error {
 	return r.Create(ctx, d)
 }
 
-// fill sets the Deployment's spec to what the site is to be.
+// fill sets the Deployment's spec from the site's.
 func fill(d *appsv1.Deployment, site *Website) {
 	labels := map[string]string{"website": site.Name}
 	replicas := site.Spec.Replicas

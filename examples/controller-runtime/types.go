@@ -7,10 +7,10 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 )
 
-// GroupVersion is where Websites are served.
+// GroupVersion is the API group and version of Websites.
 var GroupVersion = schema.GroupVersion{Group: "example.informersim.dev", Version: "v1"}
 
-// Website is a site that is to be served.
+// A Website is a site to serve.
 type Website struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -18,13 +18,13 @@ type Website struct {
 	Status            WebsiteStatus `json:"status,omitempty"`
 }
 
-// WebsiteSpec says what is to be served, and how often.
+// WebsiteSpec says what to serve, and with how many replicas.
 type WebsiteSpec struct {
 	Image    string `json:"image"`
 	Replicas int32  `json:"replicas"`
 }
 
-// WebsiteStatus says what the controller has done.
+// WebsiteStatus reports what the controller has done.
 type WebsiteStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	Ready              bool  `json:"ready,omitempty"`
@@ -55,7 +55,7 @@ func (l *WebsiteList) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// NewScheme knows Websites and the built-in types.
+// NewScheme returns a scheme of Websites and the built-in types.
 func NewScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(s); err != nil {

@@ -19,8 +19,8 @@ var options = simtest.Options{
 	CRDs: []string{"crd.yaml"}, Scheme: website.NewScheme(), Replicas: 2, Seeds: 200, CrashProbability: 0.002, GarbageCollection: true,
 }
 
-// testReconciler creates, changes and deletes Websites while the manager runs and things go wrong. No Website ever has two
-// Deployments, and in the end each has one that is as the Website says, and the others are gone.
+// testReconciler creates, changes and deletes Websites while the manager runs under faults. No Website ever has two
+// Deployments, and eventually each has one that matches the Website, and the others are gone.
 func testReconciler(mistakes website.Mistakes) func(env *simtest.Env) {
 	return func(env *simtest.Env) {
 		env.Go("manager", func(ctx context.Context) error { return website.Run(ctx, env.RESTConfig("manager"), mistakes) })
@@ -41,11 +41,11 @@ func testReconciler(mistakes website.Mistakes) func(env *simtest.Env) {
 			env.Advance(time.Duration(env.Rand().IntN(10_000)) * time.Millisecond)
 		}
 		env.StopFaults()
-		env.Eventually("every Website is served as it says", 30*time.Minute, func() error { return served(env) })
+		env.Eventually("every Website is served as specified", 30*time.Minute, func() error { return served(env) })
 	}
 }
 
-// owned are the Deployments by the Website that owns them. One of the same name that comes later is another Website.
+// owned returns the Deployments by the uid of the owning Website. A recreated Website of the same name is another one.
 func owned(env *simtest.Env) (map[types.UID][]appsv1.Deployment, error) {
 	var all appsv1.DeploymentList
 	if err := env.List(&all, ""); err != nil {
@@ -83,7 +83,7 @@ func served(env *simtest.Env) error {
 		return err
 	}
 	if len(by) > len(sites.Items) {
-		return fmt.Errorf("%d Websites have Deployments, and there are %d", len(by), len(sites.Items))
+		return fmt.Errorf("%d of %d Websites have Deployments", len(by), len(sites.Items))
 	}
 	for _, site := range sites.Items {
 		ds := by[site.UID]
@@ -92,10 +92,10 @@ func served(env *simtest.Env) error {
 		}
 		spec := ds[0].Spec
 		if *spec.Replicas != site.Spec.Replicas || spec.Template.Spec.Containers[0].Image != site.Spec.Image {
-			return fmt.Errorf("%s is to be %+v, and is %d × %s", site.Name, site.Spec, *spec.Replicas, spec.Template.Spec.Containers[0].Image)
+			return fmt.Errorf("%s: want %+v, got %d × %s", site.Name, site.Spec, *spec.Replicas, spec.Template.Spec.Containers[0].Image)
 		}
 		if !site.Status.Ready || site.Status.ObservedGeneration != site.Generation {
-			return fmt.Errorf("%s at generation %d says %+v", site.Name, site.Generation, site.Status)
+			return fmt.Errorf("%s at generation %d has status %+v", site.Name, site.Generation, site.Status)
 		}
 	}
 	return nil
@@ -105,14 +105,14 @@ func TestReconciler(t *testing.T) {
 	simtest.Run(t, options, testReconciler(website.Mistakes{}))
 }
 
-// The same test finds each mistake, within the seeds that it has.
+// The same test finds each mistake within its number of seeds.
 func TestMistakesAreFound(t *testing.T) {
 	for name, test := range map[string]struct {
 		mistakes website.Mistakes
 		by       []string
 	}{
-		"a stale cache is believed": {website.Mistakes{GenerateName: true}, []string{"a Website has one Deployment at most"}},
-		"done is said too early":    {website.Mistakes{StatusFirst: true}, []string{"every Website is served as it says"}},
+		"a stale cache is trusted":      {website.Mistakes{GenerateName: true}, []string{"a Website has one Deployment at most"}},
+		"success is reported too early": {website.Mistakes{StatusFirst: true}, []string{"every Website is served as specified"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := simtest.Find(t, options, testReconciler(test.mistakes))

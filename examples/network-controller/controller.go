@@ -17,20 +17,20 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Provider is where the real networks are, such as a cloud's API.
+// A Provider has the real networks, such as a cloud's API.
 type Provider interface {
-	// Ensure makes the network of that key be there, as spec says.
+	// Ensure creates or updates the network of key to match spec.
 	Ensure(key string, spec Spec) error
-	// Remove makes it not be there.
+	// Remove removes the network of key, if it exists.
 	Remove(key string) error
-	// Keys are the networks that are there.
+	// Keys returns the keys of the existing networks.
 	Keys() []string
 }
 
-// Workers is how many keys are processed at a time.
+// Workers is the number of keys processed concurrently.
 const Workers = 2
 
-// Controller makes networks be what the Network objects say.
+// Controller makes networks match the Network objects.
 type Controller struct {
 	provider Provider
 	factory  dynamicinformer.DynamicSharedInformerFactory
@@ -40,18 +40,18 @@ type Controller struct {
 	mistakes Mistakes
 }
 
-// Mistakes are those that controllers are often written with. The zero value has none.
+// Mistakes are common mistakes in controllers. The zero value has none.
 type Mistakes struct {
-	// IgnoreTombstones: the delete handler knows Networks only, and not that an informer that has missed a deletion
-	// says so with a DeletedFinalStateUnknown.
+	// IgnoreTombstones: the delete handler expects Networks only, and not the tombstone, a DeletedFinalStateUnknown, with
+	// which an informer reports a deletion that it missed.
 	IgnoreTombstones bool
-	// ForgetFailures: a key whose processing failed is not queued again.
+	// ForgetFailures: a key whose processing failed is not requeued.
 	ForgetFailures bool
-	// NoSweep: networks whose object was deleted while the controller was down stay.
+	// NoSweep: networks whose object was deleted while the controller was down are leaked.
 	NoSweep bool
 }
 
-// NewController returns a controller for the server that cfg names.
+// NewController returns a controller for the server in cfg.
 func NewController(cfg *rest.Config, provider Provider, mistakes Mistakes) (*Controller, error) {
 	client, err := dynamic.NewForConfig(cfg)
 	if err != nil {
@@ -74,7 +74,7 @@ func (c *Controller) handler() cache.ResourceEventHandler {
 			o, err1 := fromObject(old)
 			n, err2 := fromObject(obj)
 			if err1 == nil && err2 == nil && o.ResourceVersion == n.ResourceVersion {
-				return // a resync: nothing has changed
+				return // a resync: nothing changed
 			}
 			c.enqueue(obj)
 		},
@@ -104,7 +104,7 @@ func (c *Controller) enqueueForDelete(obj any) {
 	c.queue.Add(key)
 }
 
-// Run works until ctx ends.
+// Run runs the controller until ctx ends.
 func (c *Controller) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -116,7 +116,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	}
 	if !c.mistakes.NoSweep {
 		for _, key := range c.provider.Keys() {
-			c.queue.Add(key) // its object may have been deleted while nobody looked
+			c.queue.Add(key) // its object may have been deleted while the controller was down
 		}
 	}
 	for range Workers {
@@ -152,11 +152,11 @@ func (c *Controller) next() bool {
 	return true
 }
 
-// sync makes one network be what its object says. An object that is not there was deleted.
+// sync makes one network match its object. A missing object was deleted.
 func (c *Controller) sync(key string) error {
 	namespace, name, err := cache.SplitMetaNamespaceKey(key)
 	if err != nil {
-		return nil // it will never be a good key
+		return nil // a malformed key stays malformed
 	}
 	obj, err := c.lister.ByNamespace(namespace).Get(name)
 	if apierrors.IsNotFound(err) {

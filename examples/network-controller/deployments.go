@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// WatchDeployments keeps a count of replicas per Deployment up to date by calling set, and unset when one is gone, until ctx
+// WatchDeployments calls set with the replicas of each new or changed Deployment, and unset for each deleted one, until ctx
 // ends.
 func WatchDeployments(ctx context.Context, cfg *rest.Config, set func(key string, replicas int32), unset func(key string)) error {
 	client, err := kubernetes.NewForConfig(cfg)

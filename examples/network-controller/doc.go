@@ -1,4 +1,4 @@
-// Package network has the three programs that tutorials on informers build: a controller of a custom resource, Network; a
-// client that lists nodes; and a watcher of Deployments. Its tests run them, as they are, under faults with simtest; and
-// variants of the controller with mistakes that are often made, which the same test finds.
+// Package network contains the three programs that informer tutorials build: a controller of a custom resource, Network; a
+// client that lists nodes; and a watcher of Deployments. Its tests run them unmodified under faults with simtest, along with
+// variants of the controller that contain common mistakes, which the same test finds.
 package network

@@ -10,12 +10,13 @@ import (
 	"github.com/informersim/informersim/simtest"
 )
 
-// The same test finds each mistake, within the seeds that it has. simtest.Find is Run for a test that is to fail: it returns the first failure.
+// The same test finds each mistake within its number of seeds. simtest.Find is Run for a test that must fail: it returns the
+// first failure.
 func TestMistakesAreFound(t *testing.T) {
 	for name, mistakes := range map[string]network.Mistakes{
-		"a tombstone is ignored":          {IgnoreTombstones: true},
-		"a failure is forgotten":          {ForgetFailures: true},
-		"what happened while it was down": {NoSweep: true},
+		"a tombstone is ignored":                 {IgnoreTombstones: true},
+		"a failure is forgotten":                 {ForgetFailures: true},
+		"deletions while it was down are missed": {NoSweep: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := simtest.Find(t, options, testController(mistakes))
@@ -30,8 +31,8 @@ func TestMistakesAreFound(t *testing.T) {
 	}
 }
 
-// That a synced cache has everything is a mistake, too: a watch that cannot be opened makes an informer fall back to a list
-// that any replica may answer from its cache, however far that lags.
+// Assuming that a synced cache is current is a mistake, too: if a watch cannot be opened, an informer falls back to a list that
+// any replica may answer from its cache, however stale.
 func TestSyncedIsNotCurrent(t *testing.T) {
 	found := simtest.Find(t, options, listNodes(func(names []string) error {
 		if !slices.Equal(names, threeNodes) {

@@ -33,7 +33,7 @@ type cloud struct {
 
 func newCloud() *cloud { return &cloud{networks: map[string]network.Spec{}, calls: map[string]int{}} }
 
-// fails tells whether this call for the key does: every third one, so that it does not matter which worker was first.
+// fails fails every third call for a key, so that it does not matter which worker comes first.
 func (c *cloud) fails(key string) error {
 	if c.calls[key]++; c.calls[key]%3 == 0 {
 		return errors.New("the cloud is not available")
@@ -67,7 +67,7 @@ func (c *cloud) Keys() []string {
 	return slices.Sorted(maps.Keys(c.networks))
 }
 
-// asWanted compares the cloud with the Network objects that there are.
+// asWanted compares the cloud with the existing Network objects.
 func (c *cloud) asWanted(env *simtest.Env) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(network.Resource.GroupVersion().WithKind("NetworkList"))
@@ -87,8 +87,8 @@ func (c *cloud) asWanted(env *simtest.Env) error {
 	return nil
 }
 
-// testController creates, changes and deletes Networks while the controller runs and things go wrong, and then waits until the
-// cloud is as the objects say.
+// testController creates, changes and deletes Networks while the controller runs under faults, and then waits until the cloud
+// matches the objects.
 func testController(mistakes network.Mistakes) func(env *simtest.Env) {
 	return func(env *simtest.Env) {
 		cloud := newCloud()
@@ -121,13 +121,13 @@ func TestController(t *testing.T) {
 	simtest.Run(t, options, testController(network.Mistakes{}))
 }
 
-// listNodes creates nodes, one after the other, and then lists them.
+// listNodes creates nodes one by one, and then lists them.
 func listNodes(check func(names []string) error) func(env *simtest.Env) {
 	return func(env *simtest.Env) {
 		for i := range 3 {
 			env.Create(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", i)}})
 		}
-		var names atomic.Pointer[[]string] // a process's goroutines are not the test's
+		var names atomic.Pointer[[]string] // shared with the process's goroutines
 		env.Go("lister", func(ctx context.Context) error {
 			return network.ListNodes(ctx, env.RESTConfig("lister"), func(n []string) { names.Store(&n) })
 		})
@@ -145,7 +145,7 @@ func listNodes(check func(names []string) error) func(env *simtest.Env) {
 
 var threeNodes = []string{"node-0", "node-1", "node-2"}
 
-// A synced cache has what the server had at some time: with nodes that are created in order, the first few of them.
+// A synced cache has what the server had at some point: with nodes created in order, the first few of them.
 func TestListNodes(t *testing.T) {
 	simtest.Run(t, options, listNodes(func(names []string) error {
 		if !slices.Equal(names, threeNodes[:min(len(names), 3)]) {

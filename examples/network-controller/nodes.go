@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// ListNodes hands the names of all nodes to report once, as a lister of a synced cache has them.
+// ListNodes calls report once with the names of all nodes in a synced cache.
 func ListNodes(ctx context.Context, cfg *rest.Config, report func(names []string)) error {
 	client, err := kubernetes.NewForConfig(cfg)
 	if err != nil {

@@ -7,23 +7,23 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Resource is where Networks are served.
+// Resource is the API resource of Networks.
 var Resource = schema.GroupVersionResource{Group: "samplecrd.k8s.io", Version: "v1", Resource: "networks"}
 
-// Network is a network that is to be there.
+// A Network is a desired network.
 type Network struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 	Spec              Spec `json:"spec"`
 }
 
-// Spec is what a network is to look like.
+// Spec is the desired state of a network.
 type Spec struct {
 	Cidr    string `json:"cidr"`
 	Gateway string `json:"gateway"`
 }
 
-// New is a Network object for the API.
+// New returns a Network object for the API.
 func New(namespace, name string, spec Spec) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"cidr": spec.Cidr, "gateway": spec.Gateway}}}
 	u.SetGroupVersionKind(Resource.GroupVersion().WithKind("Network"))
@@ -32,7 +32,7 @@ func New(namespace, name string, spec Spec) *unstructured.Unstructured {
 	return u
 }
 
-// fromObject is what an informer of unstructured objects holds, typed.
+// fromObject converts an unstructured object of an informer to a Network.
 func fromObject(obj any) (*Network, error) {
 	n := &Network{}
 	u := obj.(*unstructured.Unstructured)

@@ -13,14 +13,14 @@ import (
 
 // Cloud is a cloud with load balancers, whose calls fail now and then.
 type Cloud struct {
-	cloudprovider.Interface // what else a cloud has, and this one has not
+	cloudprovider.Interface // nil: the other methods are not implemented
 
 	mu        sync.Mutex
 	balancers map[string][]corev1.ServicePort
 	calls     map[string]int
 }
 
-// NewCloud returns a cloud with nothing in it.
+// NewCloud returns an empty cloud.
 func NewCloud() *Cloud {
 	return &Cloud{balancers: map[string][]corev1.ServicePort{}, calls: map[string]int{}}
 }
@@ -39,7 +39,7 @@ func (c *Cloud) ProviderName() string { return "example" }
 // HasClusterID implements cloudprovider.Interface.
 func (c *Cloud) HasClusterID() bool { return true }
 
-// Balancers are the load balancers that there are, with their ports.
+// Balancers returns the ports of the existing load balancers.
 func (c *Cloud) Balancers() map[string][]corev1.ServicePort {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,7 +79,7 @@ func (c *Cloud) EnsureLoadBalancer(ctx context.Context, cluster string, s *corev
 
 // UpdateLoadBalancer implements cloudprovider.LoadBalancer.
 func (c *Cloud) UpdateLoadBalancer(context.Context, string, *corev1.Service, []*corev1.Node) error {
-	return nil // its balancers know no nodes
+	return nil // balancers do not track nodes
 }
 
 // EnsureLoadBalancerDeleted implements cloudprovider.LoadBalancer.
@@ -94,7 +94,7 @@ func (c *Cloud) EnsureLoadBalancerDeleted(ctx context.Context, cluster string, s
 	return nil
 }
 
-// fails tells whether this call for a balancer does: every fourth one.
+// fails fails every fourth call for a balancer.
 func (c *Cloud) fails(name string) error {
 	if c.calls[name]++; c.calls[name]%4 == 0 {
 		return errors.New("the cloud is not available")

@@ -11,7 +11,7 @@ import (
 	"k8s.io/component-base/metrics/prometheus/controllers"
 )
 
-// workers is how many Services are processed at a time.
+// workers is the number of Services processed concurrently.
 const workers = 2
 
 // Run runs the service controller until ctx ends, as a cloud controller manager does.

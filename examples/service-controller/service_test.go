@@ -14,8 +14,8 @@ import (
 	"github.com/informersim/informersim/simtest"
 )
 
-// A Service has a load balancer, and says so, if it wants one; a load balancer belongs to a Service that wants it. Crashes of
-// the controller, lost answers and missed events delay that, and no more.
+// Eventually exactly the Services that want a load balancer have one, and report it in their status. Crashes of the controller,
+// lost answers and missed events only delay that.
 func TestServiceController(t *testing.T) {
 	simtest.Run(t, simtest.Options{Replicas: 2, Seeds: 50, CrashProbability: 0.002}, func(env *simtest.Env) {
 		cloud := service.NewCloud()
@@ -60,7 +60,7 @@ func asWanted(env *simtest.Env, cloud *service.Cloud) error {
 		if wants := s.Spec.Type == corev1.ServiceTypeLoadBalancer; wants {
 			want[s.Namespace+"/"+s.Name] = s.Spec.Ports[0].Port
 			if len(s.Status.LoadBalancer.Ingress) != 1 {
-				return fmt.Errorf("%s does not say what its load balancer is", s.Name)
+				return fmt.Errorf("the status of %s lacks its load balancer", s.Name)
 			}
 		}
 	}
