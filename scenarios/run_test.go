@@ -39,7 +39,7 @@ func TestBadScripts(t *testing.T) {
 		{"unknown command", "setle", `test.sim:1:1: unknown command "setle"; did you mean "settle"?`},
 		{"bad duration", "advance 5x", `test.sim:1:9: the argument: "5x" is not a duration; write it like 250ms, 2s or 1m30s`},
 		{"two errors", "advance\nstep x", "test.sim:1:1: advance: the duration is missing; usage: advance DURATION\ntest.sim:2:6: the argument: \"x\" is not an integer; write a whole number like 12"},
-		{"unterminated quote", `informer "i1 pods`, "test.sim:1:10: the quoted string is not terminated; close it with a double quote on the same line; a line end is \\n"},
+		{"unterminated quote", `informer "i1 pods`, "test.sim:1:10: the quoted string is not terminated; close it with a double quote on the same line; write a newline as \\n"},
 		{"cluster too late", "resource pods\ncluster", "test.sim:2:1: cluster: the cluster is in use already; put it first"},
 		{"replicas", "cluster replicas=9", `test.sim:1:9: replicas: "9" is out of range; use 1 to 5`},
 		{"a name that is taken", "resource pods\ninformer script pods", `test.sim:2:1: informer: "script" cannot name an informer: parts of every world are called that; choose another name`},

@@ -13,7 +13,7 @@ import (
 
 // Cloud is a cloud with load balancers, whose calls fail now and then.
 type Cloud struct {
-	cloudprovider.Interface // nil: the other methods are not implemented
+	cloudprovider.Interface // nil: the service controller calls no other method
 
 	mu        sync.Mutex
 	balancers map[string][]corev1.ServicePort
