@@ -1,12 +1,10 @@
 package sim
 
 import (
-	"encoding/binary"
 	"math/bits"
 	"strings"
 	"time"
 	"unicode/utf8"
-	"unsafe"
 )
 
 // The chained hash of a step starts from the hash of the previous step and folds in, in this order: the choice (names as the
@@ -72,32 +70,36 @@ const notASCII = 0x8080808080808080
 // hashText is the hash of a text, and all of its bytes or-ed together eight by eight: one look at it serves both the hash
 // and the question whether it is ASCII, and so UTF-8.
 func hashText(s string) (hash, seen uint64) {
-	n, p := len(s), unsafe.Pointer(unsafe.StringData(s))
+	n := len(s)
 	acc := uint64(n) ^ saltA
 	var v, w uint64
 	switch {
 	case n > 16:
-		for ; n > 16; n -= 16 {
-			v, w = word(p), word(unsafe.Add(p, 8))
+		for left := s; len(left) > 16; left = left[16:] {
+			v, w = word(left), word(left[8:])
 			acc, seen = fold(acc^v, w^saltB), seen|v|w
-			p = unsafe.Add(p, 16)
 		}
-		v, w = word(unsafe.Add(p, n-16)), word(unsafe.Add(p, n-8)) // may overlap what was read before
+		v, w = word(s[n-16:]), word(s[n-8:]) // may overlap what was read before
 	case n >= 8:
-		v, w = word(p), word(unsafe.Add(p, n-8))
+		v, w = word(s), word(s[n-8:])
 	case n >= 4:
-		v, w = halfWord(p), halfWord(unsafe.Add(p, n-4))
+		v, w = halfWord(s), halfWord(s[n-4:])
 	case n > 0:
 		v, w = uint64(s[0])<<8|uint64(s[n/2]), uint64(s[n-1])
 	}
 	return fold(acc^v, w^saltB), seen | v | w
 }
 
-// word reads eight bytes, the first one lowest whatever the machine.
-func word(p unsafe.Pointer) uint64 { return binary.LittleEndian.Uint64((*[8]byte)(p)[:]) }
+// word reads eight bytes, the first one lowest whatever the machine. The compiler makes one load of it.
+func word(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
 
-func halfWord(p unsafe.Pointer) uint64 {
-	return uint64(binary.LittleEndian.Uint32((*[4]byte)(p)[:]))
+func halfWord(s string) uint64 {
+	_ = s[3]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
 }
 
 // textHash is hashText of a text that was validated.

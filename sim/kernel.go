@@ -45,7 +45,7 @@ type Kernel struct {
 	streams   map[string]*Stream
 	kinds     []kindInfo
 	settle    func()
-	fifo      bool // the strategy is FIFO
+	oldest    bool // the strategy picks the oldest action: see PicksOldest
 
 	step   uint64
 	stamp  uint64
@@ -81,7 +81,9 @@ func NewKernel(o Options) *Kernel {
 		strategy: o.Strategy, tape: o.Tape, seed: o.Seed,
 		clock: NewClock(), byName: map[string]ActorID{}, streams: map[string]*Stream{},
 	}
-	_, k.fifo = o.Strategy.(*FIFO)
+	if s, ok := o.Strategy.(PicksOldest); ok {
+		k.oldest = s.PicksOldest()
+	}
 	k.hash.hash = o.Start
 	k.Register(clockActor{k})
 	return k
@@ -287,8 +289,8 @@ func (k *Kernel) Step() bool {
 		return false
 	}
 	var c Choice
-	if k.fifo && len(k.ready.Actions) > 0 {
-		// What FIFO.Pick and take do, but for the calls and for looking up again what was picked.
+	if k.oldest && len(k.ready.Actions) > 0 {
+		// What Pick and take would do, but for the calls and for looking up again what was picked.
 		if len(k.ready.Actions) > crowd || k.ready.ages.kept {
 			c = k.ready.takeOldest()
 		} else {
@@ -321,7 +323,7 @@ func (k *Kernel) Step() bool {
 
 // pick lets the strategy pick, and removes its pick from the ready set.
 func (k *Kernel) pick() (c Choice, ok bool) {
-	if k.fifo && !k.clock.canAdvance() {
+	if k.oldest && !k.clock.canAdvance() {
 		return Choice{}, false
 	}
 	c, err := k.strategy.Pick(k.Ready(), k.step+1)

@@ -9,6 +9,14 @@ type Strategy interface {
 	Pick(r *Ready, step uint64) (Choice, error)
 }
 
+// PicksOldest may be implemented by a strategy, for speed. If it returns true, the strategy always picks the action with the lowest
+// stamp (of equal ones the first), no fault, and the advance of time when there is no action; the kernel then does that by itself
+// and may leave out calls of Pick. A strategy that embeds one of these inherits the promise.
+type PicksOldest interface {
+	Strategy
+	PicksOldest() bool
+}
+
 // FIFO picks the oldest action, a script's next line before any other, and advances time when nothing else is left. It
 // never picks a fault: the only faults under FIFO are those that a script orders.
 type FIFO struct{}
@@ -18,6 +26,9 @@ func NewFIFO() *FIFO { return &FIFO{} }
 
 // Name returns "fifo".
 func (*FIFO) Name() string { return "fifo" }
+
+// PicksOldest implements the interface of that name.
+func (*FIFO) PicksOldest() bool { return true }
 
 // Pick implements Strategy.
 func (*FIFO) Pick(r *Ready, _ uint64) (Choice, error) {

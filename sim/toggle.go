@@ -8,15 +8,17 @@ type Toggle struct {
 
 // Set offers or withdraws the choice; it does nothing if that is so already.
 func (t *Toggle) Set(k *Kernel, id ActorID, kind Kind, want bool) {
-	switch {
-	case want == t.on:
-		return
-	case want:
+	if want != t.on { // apart from flip, so that it is inlined
+		t.flip(k, id, kind, want)
+	}
+}
+
+func (t *Toggle) flip(k *Kernel, id ActorID, kind Kind, want bool) {
+	if t.on = want; want {
 		t.choice = k.Offer(id, kind, 0)
-	default:
+	} else {
 		k.Withdraw(t.choice)
 	}
-	t.on = want
 }
 
 // SetSince is Set for a choice that has been possible since that stamp: see Kernel.OfferSince.

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-	"unsafe"
 )
 
 // This file formats the texts, numbers and hashes of a trace, several million per second.
@@ -19,8 +18,7 @@ type quotedText struct {
 }
 
 func (q *quotedText) append(b []byte, text string) []byte {
-	if q.quoted == nil || len(text) != len(q.text) || unsafe.StringData(text) != unsafe.StringData(q.text) {
-		// Keeping the text alive ensures that no other text can be allocated at its address.
+	if q.quoted == nil || text != q.text {
 		q.text = text
 		q.quoted = appendQuoted(q.quoted[:0], text)
 	}

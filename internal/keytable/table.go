@@ -1,7 +1,6 @@
 package keytable
 
 import (
-	"encoding/binary"
 	"math/bits"
 	"unsafe"
 )
@@ -155,20 +154,19 @@ const (
 
 // hash folds 16 bytes at a time with a multiplication, as wyhash does. It is the same in every process.
 func hash(s string) uint32 {
-	n, p := len(s), unsafe.Pointer(unsafe.StringData(s))
+	n := len(s)
 	acc := uint64(n) ^ saltA
 	var v, w uint64
 	switch {
 	case n > 16:
-		for ; n > 16; n -= 16 {
-			acc = fold(acc^word(p), word(unsafe.Add(p, 8))^saltB)
-			p = unsafe.Add(p, 16)
+		for left := s; len(left) > 16; left = left[16:] {
+			acc = fold(acc^word(left), word(left[8:])^saltB)
 		}
-		v, w = word(unsafe.Add(p, n-16)), word(unsafe.Add(p, n-8)) // may overlap what was read before
+		v, w = word(s[n-16:]), word(s[n-8:]) // may overlap what was read before
 	case n >= 8:
-		v, w = word(p), word(unsafe.Add(p, n-8))
+		v, w = word(s), word(s[n-8:])
 	case n >= 4:
-		v, w = halfWord(p), halfWord(unsafe.Add(p, n-4))
+		v, w = halfWord(s), halfWord(s[n-4:])
 	case n > 0:
 		v, w = uint64(s[0])<<8|uint64(s[n/2]), uint64(s[n-1])
 	}
@@ -180,8 +178,14 @@ func fold(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-func word(p unsafe.Pointer) uint64 { return binary.LittleEndian.Uint64((*[8]byte)(p)[:]) }
+// word reads eight bytes, the first one lowest whatever the machine. The compiler makes one load of it.
+func word(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
 
-func halfWord(p unsafe.Pointer) uint64 {
-	return uint64(binary.LittleEndian.Uint32((*[4]byte)(p)[:]))
+func halfWord(s string) uint64 {
+	_ = s[3]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
 }
