@@ -20,7 +20,7 @@ type armedTrigger struct {
 	left  int
 }
 
-func (t *armedTrigger) counts(event string, cl *Client, r *store.Resource, key, kind string) bool {
+func (t *armedTrigger) matches(event string, cl *Client, r *store.Resource, key, kind string) bool {
 	w := t.fault.After
 	want := w.Event
 	if want == "" {

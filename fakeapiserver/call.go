@@ -101,7 +101,7 @@ func (c *call) admit() {
 		cl.cluster.arm(c)
 		c.admitting = false
 	}
-	if c.faultBefore() {
+	if c.applyRequestFault() {
 		return
 	}
 	if _, err := cl.cluster.resource(c.res); err != nil {
@@ -114,15 +114,15 @@ func (c *call) admit() {
 	case verbWatch:
 		c.serveWatch()
 	case verbWrite:
-		c.answer(c.served(func() (err error) {
+		c.answer(c.serve(func() (err error) {
 			c.obj, err = cl.cluster.execute(c.write)
 			return err
 		}))
 	}
 }
 
-// served runs serve as the replica that has the request: with its clock, and not without a leader.
-func (c *call) served(serve func() error) error {
+// serve runs serve as the replica that has the request: with its clock, and not without a leader.
+func (c *call) serve(serve func() error) error {
 	cluster := c.client.cluster
 	if cluster.leaderless > 0 {
 		return errNoLeader()
@@ -140,8 +140,8 @@ func (c *call) answer(err error) {
 	c.err = err
 	c.wait = nil
 	c.state = stateAnswered
-	if c.slow() {
-		c.delay()
+	if c.answerDelayed() {
+		c.delayAnswer()
 	} else {
 		c.offer(KindRespond)
 	}
@@ -150,7 +150,7 @@ func (c *call) answer(err error) {
 
 // respond brings the answer to the client.
 func (c *call) respond() {
-	c.loseAnswer()
+	c.applyAnswerFault()
 	switch c.verb {
 	case verbList:
 		c.emitPage()
@@ -199,8 +199,8 @@ func (c *call) verbName() string {
 	return string(c.write.Verb)
 }
 
-// about is the namespace and the name that the request is about, as far as it says so.
-func (c *call) about() (namespace, name string) {
+// objectName is the namespace and the name that the request is about, as far as it says so.
+func (c *call) objectName() (namespace, name string) {
 	if c.verb == verbWrite {
 		if m, err := store.Meta(c.write.Object); err == nil {
 			return m.GetNamespace(), m.GetName()

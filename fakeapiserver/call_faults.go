@@ -13,50 +13,50 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// strike has the fault hit the request or watch.
-func (c *call) strike(spec *fault.Spec, f fault.Fault) {
+// applyFault has the fault hit the request or watch.
+func (c *call) applyFault(spec *fault.Spec, f fault.Fault) {
 	c.client.cluster.emitFault(f.Kind, c.client.name)
 	switch {
 	case spec.Stage == fault.OnStream:
-		c.watch.strike(f)
+		c.watch.applyFault(f)
 	case spec.Stage == fault.OnFrame:
-		c.watch.mangling = &mangling{fault: f}
+		c.watch.frameFault = &frameFault{fault: f}
 	default:
 		c.fault = &f
-		if c.state == stateAnswered && c.slow() {
+		if c.state == stateAnswered && c.answerDelayed() {
 			c.withdraw()
-			c.delay()
+			c.delayAnswer()
 		}
 	}
 	c.client.offerFaults()
 }
 
-// slow tells whether the request's fault is that its answer takes its time.
-func (c *call) slow() bool {
+// answerDelayed tells whether the request's fault is that its answer takes its time.
+func (c *call) answerDelayed() bool {
 	return c.fault != nil && fault.SetOf(c.fault.Kind)&slowMask != 0
 }
 
-// delay lets the answer reach the client after the fault's duration.
-func (c *call) delay() {
+// delayAnswer lets the answer reach the client after the fault's duration.
+func (c *call) delayAnswer() {
 	f := c.fault
 	c.client.cluster.until(f.Duration, func() {
 		if c.fault == f {
-			c.forgive()
+			c.clearFault()
 		}
 	})
 }
 
-// forgive ends the fault of a request.
-func (c *call) forgive() {
-	held := c.slow()
+// clearFault ends the fault of a request.
+func (c *call) clearFault() {
+	held := c.answerDelayed()
 	c.fault = nil
 	if held && c.state == stateAnswered {
 		c.offer(KindRespond)
 	}
 }
 
-// faultBefore applies a fault that hits the request before it is served, and tells whether that was the end of it.
-func (c *call) faultBefore() bool {
+// applyRequestFault applies a fault that hits the request before it is served, and tells whether that was the end of it.
+func (c *call) applyRequestFault() bool {
 	if c.fault == nil {
 		return false
 	}
@@ -86,9 +86,9 @@ func (c *call) refuseTooLarge() {
 	s.refuse(errTooLarge(rev, min(rev-1, cache.rev)))
 }
 
-// loseAnswer loses the answer, if that is the request's fault.
-func (c *call) loseAnswer() {
-	if c.fault == nil || c.slow() {
+// applyAnswerFault loses the answer, if that is the request's fault.
+func (c *call) applyAnswerFault() {
+	if c.fault == nil || c.answerDelayed() {
 		return
 	}
 	if spec := fault.SpecOf(c.fault.Kind); spec.Set()&answerMask != 0 {
@@ -99,8 +99,8 @@ func (c *call) loseAnswer() {
 	}
 }
 
-// of tells whether the request is one that the fault is about.
-func (c *call) of(f *fault.Fault) bool {
+// matches tells whether the request is one that the fault is about.
+func (c *call) matches(f *fault.Fault) bool {
 	bare := func(s string) string { return strings.TrimPrefix(s, "conn/") }
 	switch {
 	case f.Target != "" && bare(f.Target) != bare(c.client.name):
@@ -118,15 +118,15 @@ func (c *call) of(f *fault.Fault) bool {
 	if fault.SpecOf(f.Kind).Stage == fault.OnFrame {
 		return true // the frame's object decides
 	}
-	namespace, name := c.about()
+	namespace, name := c.objectName()
 	return (f.Namespace == "" || f.Namespace == namespace) && (f.Name == "" || f.Name == name)
 }
 
-// possible is the set of faults that can hit the request or watch now.
-func (c *call) possible() fault.Set {
+// eligibleFaults is the set of faults that can hit the request or watch now.
+func (c *call) eligibleFaults() fault.Set {
 	switch {
 	case c.state == stateOpen:
-		return c.watch.possible()
+		return c.watch.eligibleFaults()
 	case c.fault != nil || c.state == stateFinished:
 		return 0
 	}
@@ -174,17 +174,17 @@ var (
 	answerMask       = fault.At(fault.OnListAnswer) | fault.At(fault.OnOpenAnswer) | fault.At(fault.OnWriteAnswer)
 )
 
-// asked tells the faults with triggers of a request.
-func (c *call) asked() {
+// triggerByRequest tells the faults with triggers of a request.
+func (c *call) triggerByRequest() {
 	if len(c.client.cluster.triggers) == 0 {
 		return
 	}
-	namespace, name := c.about()
+	namespace, name := c.objectName()
 	key := name
 	if namespace != "" && name != "" {
 		key = namespace + "/" + name
 	}
-	c.client.cluster.happened(fault.TriggerRequest, c.client, c.res, key, c.verbName())
+	c.client.cluster.fireTriggers(fault.TriggerRequest, c.client, c.res, key, c.verbName())
 }
 
 // faultAnswer is the error with which the request's fault answers it.
@@ -206,7 +206,7 @@ func (c *call) faultAnswer(spec *fault.Spec) error {
 	case http.StatusGatewayTimeout:
 		return apierrors.NewTimeoutError("request did not complete within the allotted timeout", retry)
 	default:
-		return c.breakage(spec)
+		return c.connectionError(spec)
 	}
 	if retry > 0 {
 		if err.ErrStatus.Details == nil {
@@ -217,8 +217,8 @@ func (c *call) faultAnswer(spec *fault.Spec) error {
 	return err
 }
 
-// breakage is the error with which the request's fault breaks its connection.
-func (c *call) breakage(spec *fault.Spec) error {
+// connectionError is the error with which the request's fault breaks its connection.
+func (c *call) connectionError(spec *fault.Spec) error {
 	switch spec.Kind {
 	case fault.WatchOpenRefused, fault.ListRefused, fault.WriteRefused:
 		return errRefused

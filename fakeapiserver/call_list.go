@@ -56,7 +56,7 @@ func (c *call) listFromCache(p listPlan, cache *watchCache, need int64, fresh bo
 
 // listFromStore answers what the watch cache cannot.
 func (c *call) listFromStore(p listPlan) {
-	c.answer(c.served(func() (err error) {
+	c.answer(c.serve(func() (err error) {
 		c.page, err = c.client.cluster.storePage(c.res, p)
 		return err
 	}))

@@ -26,7 +26,7 @@ type Client struct {
 	last    ReqID
 	calls   []*call // in flight, watches included, in the order of their ids
 	recent  *call   // the one found last
-	faults  faultSet
+	faults  faultOffers
 }
 
 // Name is "conn/NAME".
@@ -82,7 +82,7 @@ func (cl *Client) submit(c *call) ReqID {
 	cl.cluster.kernel.Emit(r)
 	c.offer(KindAdmit)
 	cl.cluster.arm(c)
-	c.asked()
+	c.triggerByRequest()
 	cl.offerFaults()
 	return c.id
 }
@@ -156,7 +156,7 @@ func (cl *Client) offerFaults() {
 	}
 	want := fault.Set(0)
 	for _, c := range cl.calls {
-		if want |= c.possible(); want&enabled == enabled {
+		if want |= c.eligibleFaults(); want&enabled == enabled {
 			break
 		}
 	}

@@ -35,22 +35,22 @@ type ClusterOptions struct {
 
 // Cluster is a Store, its Replicas and their Clients. It is the actor "cluster".
 type Cluster struct {
-	kernel    *sim.Kernel
-	options   ClusterOptions
-	id        sim.ActorID
-	store     *store.Store
-	replicas  []*Replica
-	clients   []*Client
-	byName    map[string]*Client
-	nextRR    int
-	enabled   fault.Set
-	armed     []*armedFault
-	triggers  []*armedTrigger
-	stops     int // how often the faults were stopped
-	faults    faultSet
-	onCommit  []func(store.ResourceID, store.Committed)
-	onRestore []func()
-	struck    int // how many faults were chosen
+	kernel       *sim.Kernel
+	options      ClusterOptions
+	id           sim.ActorID
+	store        *store.Store
+	replicas     []*Replica
+	clients      []*Client
+	byName       map[string]*Client
+	nextRR       int
+	enabled      fault.Set
+	armed        []*armedFault
+	triggers     []*armedTrigger
+	stops        int // how often the faults were stopped
+	faults       faultOffers
+	onCommit     []func(store.ResourceID, store.Committed)
+	onRestore    []func()
+	chosenFaults int // how many faults were chosen
 	// leaderless is how many losses of the Store's leader are not over, serving the replica whose request is served now.
 	leaderless int
 	serving    *Replica
@@ -209,7 +209,7 @@ func (c *Cluster) FindResource(gr schema.GroupResource) (store.ResourceID, bool)
 	return 0, false
 }
 
-func (c *Cluster) knows(plural string) bool {
+func (c *Cluster) hasResource(plural string) bool {
 	for _, r := range c.store.Resources() {
 		if r.Plural == plural {
 			return true

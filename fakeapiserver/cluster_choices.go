@@ -66,8 +66,8 @@ func (c *Cluster) paramDuration(kind fault.Kind, low, high time.Duration) time.D
 	return time.Duration(c.param(kind, int64(low/time.Millisecond), int64(high/time.Millisecond))) * time.Millisecond
 }
 
-// drawn is a fault of the kind with its parameters drawn.
-func (c *Cluster) drawn(kind fault.Kind, target string) fault.Fault {
+// drawParameters is a fault of the kind with its parameters drawn.
+func (c *Cluster) drawParameters(kind fault.Kind, target string) fault.Fault {
 	f := fault.Fault{Kind: kind, Target: target, Count: 1}
 	switch kind {
 	case fault.WatchStall:
@@ -98,24 +98,24 @@ func (c *Cluster) drawFault(kind sim.Kind, target string) {
 	if spec == nil {
 		return
 	}
-	c.struck++
-	if c.options.MaxFaults > 0 && c.struck >= c.options.MaxFaults {
+	c.chosenFaults++
+	if c.options.MaxFaults > 0 && c.chosenFaults >= c.options.MaxFaults {
 		defer c.offerNoFaults()
 	}
-	f := c.drawn(spec.Kind, target)
+	f := c.drawParameters(spec.Kind, target)
 	switch spec.Stage {
 	case fault.OnStore:
-		if err := c.strike(f); err != nil {
+		if err := c.applyStoreFault(f); err != nil {
 			c.kernel.Fail(err)
 		}
 		c.offerStoreFaults()
 	case fault.OnReplica:
 		if r, err := c.replicaNamed(target); err == nil {
-			r.strike(f)
+			r.applyFault(f)
 		}
 	default:
 		if hits := c.victims(spec, &f); len(hits) > 0 {
-			hits[c.param(f.Kind, 0, int64(len(hits)-1))].strike(spec, f)
+			hits[c.param(f.Kind, 0, int64(len(hits)-1))].applyFault(spec, f)
 		}
 		if cl := c.byName[strings.TrimPrefix(target, "conn/")]; cl != nil {
 			cl.offerFaults()

@@ -8,8 +8,8 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/fault"
 )
 
-// strike has a fault hit the Store.
-func (c *Cluster) strike(f fault.Fault) error {
+// applyStoreFault has a fault hit the Store.
+func (c *Cluster) applyStoreFault(f fault.Fault) error {
 	rev := f.Revision
 	switch f.Kind {
 	case fault.LeaderLoss:
@@ -145,18 +145,18 @@ func (c *Cluster) StopFaults() {
 	for _, cl := range c.clients {
 		for _, k := range cl.calls {
 			if k.state != stateOpen {
-				k.forgive()
+				k.clearFault()
 				continue
 			}
 			s := k.watch
-			if s.mangling != nil {
-				s.forgive()
+			if s.frameFault != nil {
+				s.clearFrameFault()
 			}
-			if len(s.late) > 0 {
-				s.sendLate()
+			if len(s.lateBookmarks) > 0 {
+				s.sendLateBookmarks()
 			}
 			if s.blocked > 0 && (!s.dead || s.closing != nil) {
-				s.heal() // a dead connection is not healed, but that it is dead gets through
+				s.resume() // a dead connection is not healed, but that it is dead gets through
 			}
 		}
 	}

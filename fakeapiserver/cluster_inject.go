@@ -44,13 +44,13 @@ func (c *Cluster) inject(f fault.Fault) error {
 	}
 	switch spec.Stage {
 	case fault.OnStore:
-		return c.strike(f)
+		return c.applyStoreFault(f)
 	case fault.OnReplica:
 		r, err := c.replicaNamed(f.Target)
 		if err != nil {
 			return err
 		}
-		r.strike(f)
+		r.applyFault(f)
 		return nil
 	}
 	left := f.Count
@@ -61,8 +61,8 @@ func (c *Cluster) inject(f fault.Fault) error {
 		if left == 0 {
 			break
 		}
-		if c.chance(&f) {
-			hit.strike(spec, f)
+		if c.drawChance(&f) {
+			hit.applyFault(spec, f)
 			left--
 		}
 	}
@@ -93,15 +93,15 @@ func (c *Cluster) checkNames(f *fault.Fault) error {
 		plurals = append(plurals, f.After.Resource)
 	}
 	for _, plural := range plurals {
-		if plural != "" && !c.knows(plural) {
+		if plural != "" && !c.hasResource(plural) {
 			return fmt.Errorf("there is no resource %q", plural)
 		}
 	}
 	return nil
 }
 
-// chance draws whether the fault hits what it could hit.
-func (c *Cluster) chance(f *fault.Fault) bool {
+// drawChance draws whether the fault hits what it could hit.
+func (c *Cluster) drawChance(f *fault.Fault) bool {
 	return f.Probability == 0 || f.Probability == 1 || c.kernel.Stream("fault/"+string(f.Kind)+"/chance").Chance(f.Probability)
 }
 
@@ -114,7 +114,7 @@ func (c *Cluster) victims(spec *fault.Spec, f *fault.Fault) []*call {
 	var hits []*call
 	for _, cl := range clients {
 		for _, k := range cl.calls {
-			if k.possible()&spec.Set() != 0 && k.of(f) {
+			if k.eligibleFaults()&spec.Set() != 0 && k.matches(f) {
 				hits = append(hits, k)
 			}
 		}
@@ -134,25 +134,25 @@ func (c *Cluster) arm(k *call) {
 			continue
 		case k.state != stateOpen && (a.fault.Replica != "") != (k.replica != nil):
 			continue // a fault of a replica meets requests when that has them, others when they are made
-		case k.possible()&a.spec.Set() == 0 || !k.of(&a.fault) || !c.chance(&a.fault):
+		case k.eligibleFaults()&a.spec.Set() == 0 || !k.matches(&a.fault) || !c.drawChance(&a.fault):
 			continue
 		}
 		if a.left--; a.left == 0 {
 			c.disarm(n)
 		}
-		k.strike(a.spec, a.fault)
+		k.applyFault(a.spec, a.fault)
 		return
 	}
 }
 
 func (c *Cluster) disarm(n int) { c.armed = append(c.armed[:n:n], c.armed[n+1:]...) }
 
-// happened tells the faults with triggers of something.
-func (c *Cluster) happened(event string, cl *Client, res store.ResourceID, key, kind string) {
+// fireTriggers tells the faults with triggers of something.
+func (c *Cluster) fireTriggers(event string, cl *Client, res store.ResourceID, key, kind string) {
 	var due []fault.Fault
 	keep := c.triggers[:0:0]
 	for _, t := range c.triggers {
-		if t.counts(event, cl, c.store.Resource(res), key, kind) {
+		if t.matches(event, cl, c.store.Resource(res), key, kind) {
 			t.left--
 		}
 		if t.left > 0 {

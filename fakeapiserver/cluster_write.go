@@ -29,7 +29,7 @@ func (c *Cluster) committed(id store.ResourceID, v *store.Version) {
 		c.offerStoreFaults()
 	}
 	if len(c.triggers) > 0 {
-		c.happened(fault.TriggerCommit, nil, id, v.Entry().Key(), string(v.Event()))
+		c.fireTriggers(fault.TriggerCommit, nil, id, v.Entry().Key(), string(v.Event()))
 	}
 }
 

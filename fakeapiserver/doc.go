@@ -4,9 +4,13 @@
 //	writes ──► Store ──apply──► Replica 0 ──deliver──► Client A
 //	            │     (lag)     Replica 1 ──deliver──► Client B
 //
-// A [Cluster] has one [Store] (all state and history, one revision), some [Replica]s (watch caches that follow the Store
-// with a lag) and [Client]s, whose requests and watches are admitted, answered and delivered by choices. [Fault]s are data;
-// they come from a script ([Cluster.Inject]) or, if enabled, as choices of the strategy.
+// A [Cluster] has one [store.Store] (all state and history, one revision), some [Replica]s (watch caches that follow the Store
+// with a lag) and [Client]s, whose requests and watches are admitted, answered and delivered by choices. A [fault.Fault] is
+// data; the cluster applies it when a script asks for it ([Cluster.Inject]) or, if its kind is enabled, when the strategy
+// picks it.
+//
+// It owns what moves: replicas, watch caches, connections, streams, and what faults do to them. The state lies in package
+// store, the kinds and mixes of faults in package fault. Neither knows of this package.
 //
 // # Use
 //
@@ -21,7 +25,7 @@
 //
 // # What may be relied on
 //
-//   - Objects in pages and events are shared with the Store and immutable. Whoever wants to change one copies it.
+//   - Objects in pages and events are shared with the Store and immutable. To change one, copy it.
 //   - A commit only tells the replicas that there is something: they see it when their choice `apply` is picked, watches
 //     when `deliver` is. One standing choice each, however much there is to do.
 //   - An open watch ends with OnWatchClosed: nil for a clean end, [io.ErrUnexpectedEOF], a reset (ECONNRESET), or

@@ -5,14 +5,14 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// faultSet is the faults that one actor offers to the kernel at the moment: at most one choice for each kind.
-type faultSet struct {
+// faultOffers is the faults that one actor offers to the kernel at the moment: at most one choice for each kind.
+type faultOffers struct {
 	offered fault.Set
 	choices []sim.Choice // by kind; empty while nothing was ever offered
 }
 
 // set offers and withdraws until exactly the wanted faults are offered.
-func (s *faultSet) set(k *sim.Kernel, id sim.ActorID, want fault.Set) {
+func (s *faultOffers) set(k *sim.Kernel, id sim.ActorID, want fault.Set) {
 	if s.offered == want {
 		return
 	}
@@ -33,7 +33,7 @@ func (s *faultSet) set(k *sim.Kernel, id sim.ActorID, want fault.Set) {
 }
 
 // applied notes that a choice was taken.
-func (s *faultSet) applied(c sim.Choice) {
+func (s *faultOffers) applied(c sim.Choice) {
 	if spec := fault.SpecOfChoice(c.Kind); spec != nil {
 		s.offered &^= spec.Set()
 	}

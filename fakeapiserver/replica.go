@@ -18,7 +18,7 @@ type Replica struct {
 	id      sim.ActorID
 	caches  []*watchCache
 	held    int // how many holds are on it: it applies nothing until it is 0
-	faults  faultSet
+	faults  faultOffers
 	lagging int           // how many of the holds are faults
 	skew    time.Duration // how far its clock is ahead
 }
@@ -37,8 +37,8 @@ func (r *Replica) offerFaults() {
 	r.faults.set(r.cluster.kernel, r.id, want)
 }
 
-// strike has a fault hit the replica.
-func (r *Replica) strike(f fault.Fault) {
+// applyFault has a fault hit the replica.
+func (r *Replica) applyFault(f fault.Fault) {
 	r.cluster.emitFault(f.Kind, r.name)
 	switch f.Kind {
 	case fault.ReplicaRestart:

@@ -36,9 +36,9 @@ type stream struct {
 	bookmarkRev int64
 	bookmarkPos int64 // the due bookmark comes before the event at this position
 
-	mangling *mangling // a fault that waits for the next frame
-	again    []frame   // what it makes come again, or later: before anything else
-	late     []frame   // bookmarks that it holds back
+	frameFault    *frameFault // a fault that waits for the next frame
+	resend        []frame     // what it makes come again, or later: before anything else
+	lateBookmarks []frame     // bookmarks that it holds back
 
 	nextType watch.EventType // of the event at pos
 	closing  *closing        // the end of the watch is still to be delivered
@@ -185,7 +185,7 @@ func (s *stream) offer() {
 }
 
 func (s *stream) hasNext() bool {
-	return s.closing != nil || len(s.again) > 0 || len(s.initial) > 0 || s.initialEnd || s.seek() || s.bookmarkReady()
+	return s.closing != nil || len(s.resend) > 0 || len(s.initial) > 0 || s.initialEnd || s.seek() || s.bookmarkReady()
 }
 
 // seek moves the cursor to the next event that the client is to see.
@@ -240,10 +240,10 @@ func (s *stream) deliver() {
 	case s.closing != nil:
 		s.deliverEnd()
 		return
-	case len(s.again) > 0:
-		f := s.again[0]
-		s.again = s.again[1:]
-		s.show(&f)
+	case len(s.resend) > 0:
+		f := s.resend[0]
+		s.resend = s.resend[1:]
+		s.deliverFrame(&f)
 	case len(s.initial) > 0:
 		e := s.initial[0]
 		s.initial[0] = initialEvent{}
@@ -272,7 +272,7 @@ func (s *stream) deliver() {
 }
 
 func (s *stream) send(e *store.Entry, t watch.EventType, obj runtime.Object, memo *store.Memo, rev int64) {
-	s.pass(e.Display(), Event{Type: t, Object: obj, Memo: memo, Key: e.Key(), Rev: rev}, false)
+	s.transmit(e.Display(), Event{Type: t, Object: obj, Memo: memo, Key: e.Key(), Rev: rev}, false)
 }
 
 func (s *stream) sendBookmark(rev int64, end bool) {
@@ -283,26 +283,26 @@ func (s *stream) sendBookmark(rev int64, end bool) {
 			m.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
 		}
 	}
-	s.pass("", Event{Type: watch.Bookmark, Object: obj, Rev: rev}, end)
+	s.transmit("", Event{Type: watch.Bookmark, Object: obj, Rev: rev}, end)
 }
 
-// pass brings a frame to the client, or has a fault meet it.
-func (s *stream) pass(display string, e Event, end bool) {
-	if s.mangling != nil {
-		s.mangle(&frame{display: display, event: e, end: end})
+// transmit brings a frame to the client, or has a fault meet it.
+func (s *stream) transmit(display string, e Event, end bool) {
+	if s.frameFault != nil {
+		s.deliverFaulty(&frame{display: display, event: e, end: end})
 		return
 	}
-	s.tell(display, &e)
+	s.deliverEvent(display, &e)
 }
 
-func (s *stream) tell(display string, e *Event) {
+func (s *stream) deliverEvent(display string, e *Event) {
 	c := s.call
 	cluster := c.client.cluster
 	r := cluster.kernel.Record(c.client.id, KindFrame)
 	r.Key, r.RV, r.N, r.Detail, r.Obj = display, e.Rev, int64(c.id), string(e.Type), e.Object
 	cluster.kernel.Emit(r)
 	if len(cluster.triggers) > 0 {
-		cluster.happened(fault.TriggerFrame, c.client, c.res, e.Key, string(e.Type))
+		cluster.fireTriggers(fault.TriggerFrame, c.client, c.res, e.Key, string(e.Type))
 	}
 	c.receiver.OnEvent(c.id, *e)
 }
@@ -318,7 +318,7 @@ func (s *stream) closeWith(how closing) {
 	}
 	s.closing, s.blocked = &how, 0
 	s.initial, s.initialEnd, s.bookmarkDue = nil, false, false
-	s.again, s.late, s.mangling = nil, nil, nil
+	s.resend, s.lateBookmarks, s.frameFault = nil, nil, nil
 	s.detach()
 	s.offer()
 	s.call.client.offerFaults()
@@ -327,7 +327,7 @@ func (s *stream) closeWith(how closing) {
 // detach takes the watch off its cache and clock. Bookmarks that are held back will not come any more.
 func (s *stream) detach() {
 	s.cache.removeStream(s)
-	s.late = nil // what they are about may be gone when their time comes
+	s.lateBookmarks = nil // what they are about may be gone when their time comes
 	if s.timer != nil {
 		s.timer.Stop()
 	}

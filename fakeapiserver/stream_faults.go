@@ -15,8 +15,8 @@ import (
 // HTTP/2, 30 s and 15 s.
 const halfOpenAfter = 45 * time.Second
 
-// possible is the set of faults that can hit the watch now.
-func (s *stream) possible() fault.Set {
+// eligibleFaults is the set of faults that can hit the watch now.
+func (s *stream) eligibleFaults() fault.Set {
 	if s.closing != nil {
 		return 0
 	}
@@ -24,7 +24,7 @@ func (s *stream) possible() fault.Set {
 	if s.blocked > 0 {
 		m &^= blockingMask
 	}
-	if s.mangling == nil {
+	if s.frameFault == nil {
 		m |= fault.At(fault.OnFrame)
 		if !s.bookmarks {
 			m &^= bookmarkMask
@@ -36,8 +36,8 @@ func (s *stream) possible() fault.Set {
 	return m
 }
 
-// strike has the fault hit an open watch.
-func (s *stream) strike(f fault.Fault) {
+// applyFault has the fault hit an open watch.
+func (s *stream) applyFault(f fault.Fault) {
 	why := "fault " + string(f.Kind)
 	switch f.Kind {
 	case fault.WatchClose:
@@ -67,11 +67,11 @@ func (s *stream) strike(f fault.Fault) {
 }
 
 // forgive ends what a fault was to do to the next frame.
-func (s *stream) forgive() {
-	if held := s.mangling.held; held != nil {
-		s.again = append(s.again, *held)
+func (s *stream) clearFrameFault() {
+	if held := s.frameFault.reordered; held != nil {
+		s.resend = append(s.resend, *held)
 	}
-	s.mangling = nil
+	s.frameFault = nil
 	s.offer()
 }
 
@@ -89,12 +89,12 @@ func (s *stream) unblock() {
 		return
 	}
 	if s.blocked--; s.blocked == 0 {
-		s.heal()
+		s.resume()
 	}
 }
 
-// heal lets frames flow again. A server that comes to itself after the deadline ends the watch.
-func (s *stream) heal() {
+// resume lets frames flow again. A server that comes to itself after the deadline ends the watch.
+func (s *stream) resume() {
 	s.blocked, s.holds = 0, 0
 	if s.silent {
 		s.silent = false
@@ -109,32 +109,32 @@ func (s *stream) heal() {
 	s.call.client.offerFaults()
 }
 
-// show brings a frame to the client as it is.
-func (s *stream) show(f *frame) { s.tell(f.display, &f.event) }
+// deliverFrame brings a frame to the client as it is.
+func (s *stream) deliverFrame(f *frame) { s.deliverEvent(f.display, &f.event) }
 
-// mangle brings a frame to the client as the fault has it.
-func (s *stream) mangle(f *frame) {
-	m := s.mangling
-	if m.held != nil {
-		s.mangling = nil
-		s.again = append(s.again, *m.held)
-		s.show(f)
+// deliverFaulty brings a frame to the client as the fault has it.
+func (s *stream) deliverFaulty(f *frame) {
+	m := s.frameFault
+	if m.reordered != nil {
+		s.frameFault = nil
+		s.resend = append(s.resend, *m.reordered)
+		s.deliverFrame(f)
 		return
 	}
-	if !m.concerns(f) {
-		s.show(f)
+	if !m.hits(f) {
+		s.deliverFrame(f)
 		return
 	}
-	s.mangling = nil
+	s.frameFault = nil
 	why := "fault " + string(m.fault.Kind)
 	switch m.fault.Kind {
 	case fault.WatchDuplicate:
-		s.again = append(s.again, *f)
-		s.show(f)
+		s.resend = append(s.resend, *f)
+		s.deliverFrame(f)
 	case fault.WatchReorder:
-		s.mangling = &mangling{fault: m.fault, held: f}
+		s.frameFault = &frameFault{fault: m.fault, reordered: f}
 	case fault.WatchBookmarkLate:
-		s.later(f, m.fault)
+		s.delayBookmark(f, m.fault)
 	case fault.WatchEOFInFrame:
 		s.breakFrame(f, CutFrame, closing{err: io.ErrUnexpectedEOF, why: why})
 	case fault.WatchCutLength:
@@ -157,18 +157,18 @@ func (s *stream) breakFrame(f *frame, how Breakage, end closing) {
 	s.closeWith(end)
 }
 
-// later sends a bookmark when the fault's duration is over, at the revision that the watch has come to by then.
-func (s *stream) later(f *frame, fault fault.Fault) {
+// delayBookmark sends a bookmark when the fault's duration is over, at the revision that the watch has come to by then.
+func (s *stream) delayBookmark(f *frame, fault fault.Fault) {
 	late := *f
-	s.late = append(s.late, late)
+	s.lateBookmarks = append(s.lateBookmarks, late)
 	if fault.Duration > 0 {
-		s.call.kernel().Clock().AfterFunc(fault.Duration, s.sendLate)
+		s.call.kernel().Clock().AfterFunc(fault.Duration, s.sendLateBookmarks)
 	}
 }
 
-// sendLate sends the bookmarks that were held back.
-func (s *stream) sendLate() {
-	for _, f := range s.late {
+// sendLateBookmarks sends the bookmarks that were held back.
+func (s *stream) sendLateBookmarks() {
+	for _, f := range s.lateBookmarks {
 		rev := s.reached()
 		if rev > f.event.Rev {
 			obj := f.event.Object.DeepCopyObject()
@@ -177,8 +177,8 @@ func (s *stream) sendLate() {
 			}
 			f.event.Object, f.event.Rev = obj, rev
 		}
-		s.again = append(s.again, f)
+		s.resend = append(s.resend, f)
 	}
-	s.late = nil
+	s.lateBookmarks = nil
 	s.offer()
 }

@@ -11,9 +11,9 @@ type Offer struct {
 type Ready struct {
 	// Actions are the choices of the classes action and script, Faults those of the class fault.
 	Actions, Faults []Offer
-	// FaultKinds are the kinds of Faults with their counts, in order of name.
-	FaultKinds []FaultKind
-	// Time reports whether the clock may be advanced.
+	// FaultGroups are the kinds of Faults, each with how many there are, in the order of their names.
+	FaultGroups []FaultGroup
+	// Time tells whether the clock may be advanced.
 	Time bool
 	// Advance is the choice that advances it.
 	Advance Choice
@@ -23,8 +23,8 @@ type Ready struct {
 	front int     // number of unused elements before Actions
 }
 
-// A FaultKind is a kind with at least one enabled fault.
-type FaultKind struct {
+// FaultGroup is a kind of fault of which at least one is enabled.
+type FaultGroup struct {
 	Kind  Kind
 	Count int
 }
@@ -32,12 +32,12 @@ type FaultKind struct {
 func (r *Ready) insertFault(o Offer, kinds []kindInfo) {
 	r.Faults = insert(r.Faults, o)
 	i := r.faultKind(o.Kind, kinds)
-	if i == len(r.FaultKinds) || r.FaultKinds[i].Kind != o.Kind {
-		r.FaultKinds = append(r.FaultKinds, FaultKind{})
-		copy(r.FaultKinds[i+1:], r.FaultKinds[i:])
-		r.FaultKinds[i] = FaultKind{Kind: o.Kind}
+	if i == len(r.FaultGroups) || r.FaultGroups[i].Kind != o.Kind {
+		r.FaultGroups = append(r.FaultGroups, FaultGroup{})
+		copy(r.FaultGroups[i+1:], r.FaultGroups[i:])
+		r.FaultGroups[i] = FaultGroup{Kind: o.Kind}
 	}
-	r.FaultKinds[i].Count++
+	r.FaultGroups[i].Count++
 }
 
 func (r *Ready) removeFault(c Choice, kinds []kindInfo) (ok bool) {
@@ -45,21 +45,20 @@ func (r *Ready) removeFault(c Choice, kinds []kindInfo) (ok bool) {
 		return false
 	}
 	i := r.faultKind(c.Kind, kinds)
-	if r.FaultKinds[i].Count--; r.FaultKinds[i].Count == 0 {
-		r.FaultKinds = append(r.FaultKinds[:i], r.FaultKinds[i+1:]...)
+	if r.FaultGroups[i].Count--; r.FaultGroups[i].Count == 0 {
+		r.FaultGroups = append(r.FaultGroups[:i], r.FaultGroups[i+1:]...)
 	}
 	return true
 }
 
-// faultKind returns the index at which kind is, or belongs, in FaultKinds. They are ordered by name, because the numbers of
-// kinds differ between programs.
+// faultKind is where kind is among FaultGroups, or belongs. Names decide, since the numbers of kinds differ between programs.
 func (r *Ready) faultKind(kind Kind, kinds []kindInfo) int {
-	for i, f := range r.FaultKinds {
+	for i, f := range r.FaultGroups {
 		if f.Kind == kind || kinds[f.Kind].name > kinds[kind].name {
 			return i
 		}
 	}
-	return len(r.FaultKinds)
+	return len(r.FaultGroups)
 }
 
 func search(set []Offer, order uint64) int {

@@ -64,14 +64,14 @@ func TestReadySetAgainstASortedMap(t *testing.T) {
 				if k.Quiet() != (len(actions) == 0) {
 					t.Fatalf("Quiet = %v with %d actions", k.Quiet(), len(actions))
 				}
-				var want []FaultKind
+				var want []FaultGroup
 				for _, kind := range []Kind{kindTestDrop, kindTestStall} { // in the order of their names
 					if count[kind] > 0 {
-						want = append(want, FaultKind{kind, count[kind]})
+						want = append(want, FaultGroup{kind, count[kind]})
 					}
 				}
-				if !slices.Equal(r.FaultKinds, want) {
-					t.Fatalf("fault kinds %v, want %v", r.FaultKinds, want)
+				if !slices.Equal(r.FaultGroups, want) {
+					t.Fatalf("fault kinds %v, want %v", r.FaultGroups, want)
 				}
 			},
 		})

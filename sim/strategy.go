@@ -127,7 +127,7 @@ func (s *Random) Pick(r *Ready, _ uint64) (Choice, error) {
 
 // fault gives every enabled kind its chance, in order of name, and returns a fault of the first kind that happens.
 func (s *Random) fault(r *Ready) (Choice, bool) {
-	for _, f := range r.FaultKinds {
+	for _, f := range r.FaultGroups {
 		if d := s.diceOf(f.Kind); d.roll() {
 			return ofKind(r.Faults, f.Kind, d.stream.IntN(f.Count)), true
 		}

@@ -14,7 +14,7 @@ type faultFilter struct {
 	known    bool
 
 	faults []sim.Offer
-	kinds  []sim.FaultKind
+	kinds  []sim.FaultGroup
 }
 
 // Pick implements sim.Strategy.
@@ -25,7 +25,7 @@ func (s *faultFilter) Pick(r *sim.Ready, step uint64) (sim.Choice, error) {
 	}
 	s.faults = slices.DeleteFunc(append(s.faults[:0], r.Faults...), theirs)
 	s.kinds = s.kinds[:0]
-	for _, k := range r.FaultKinds {
+	for _, k := range r.FaultGroups {
 		k.Count = 0
 		for _, o := range s.faults {
 			if o.Kind == k.Kind {
@@ -37,7 +37,7 @@ func (s *faultFilter) Pick(r *sim.Ready, step uint64) (sim.Choice, error) {
 		}
 	}
 	rest := *r
-	rest.Faults, rest.FaultKinds = s.faults, s.kinds
+	rest.Faults, rest.FaultGroups = s.faults, s.kinds
 	return s.Strategy.Pick(&rest, step)
 }
 

@@ -197,7 +197,7 @@ func (r *runner) replayOne(file string) {
 // handler, come in such an order, and what a worker then does first is a matter of luck.
 const (
 	replayTries    = 500
-	replayPatience = 20 * time.Second
+	replayBudget = 20 * time.Second
 )
 
 // replay plays a trace again; nil if it is another test's.
@@ -208,7 +208,7 @@ func (r *runner) replay(file string) (*outcome, error) {
 	}
 	var res *outcome
 	started := time.Now()
-	for try := 0; try == 0 || try < replayTries && time.Since(started) < replayPatience; try++ {
+	for try := 0; try == 0 || try < replayTries && time.Since(started) < replayBudget; try++ {
 		tr, err := sim.NewTraceReader(file, bytes.NewReader(data))
 		if err != nil {
 			return nil, err

@@ -67,6 +67,8 @@ type barrier struct {
 var barriers = []barrier{
 	{from: []string{"sim/..."}, only: []string{"sim/...", "internal/..."}, why: "the kernel knows nothing of Kubernetes"},
 	{from: []string{"fakeapiserver/..."}, only: []string{"fakeapiserver/...", "sim/...", "internal/..."}, why: "the server knows nothing of informers and tests"},
+	{from: []string{"fakeapiserver/fault"}, only: []string{"sim"}, why: "faults are data"},
+	{from: []string{"fakeapiserver/store"}, only: []string{"internal/keytable"}, why: "state knows nothing of who reads it"},
 	{from: []string{"informer/..."}, only: []string{"informer/...", "internal/..."}, why: "the stack knows nothing of a simulator"},
 	{from: []string{"..."}, but: []string{"informer/dropin/..."}, not: []string{"informer/dropin/..."}, why: "the drop-in is a product of its own"},
 	{
@@ -81,9 +83,10 @@ var barriers = []barrier{
 // modulesOf are the import paths outside of this module and the standard library that packages may use; prefixes. A package
 // without a row may use what go.mod has.
 var modulesOf = map[string][]string{
-	"sim/...":      {"k8s.io/utils/clock", "github.com/cespare/xxhash/v2"},
-	"informer/...": {"k8s.io/apimachinery/", "k8s.io/client-go/", "k8s.io/klog/v2", "k8s.io/utils/", "golang.org/x/time/rate", "github.com/go-logr/logr"},
-	"reports/...":  {"github.com/aymanbagabas/go-udiff"},
+	"sim/...":             {"k8s.io/utils/clock", "github.com/cespare/xxhash/v2"},
+	"informer/...":        {"k8s.io/apimachinery/", "k8s.io/client-go/", "k8s.io/klog/v2", "k8s.io/utils/", "golang.org/x/time/rate", "github.com/go-logr/logr"},
+	"fakeapiserver/fault": {"sigs.k8s.io/yaml"}, // data without Kubernetes
+	"reports/...":         {"github.com/aymanbagabas/go-udiff"},
 }
 
 // notFor are imports that packages may not use although their modules are fine.

@@ -1,0 +1,34 @@
+package fakeapiserver
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informersim/informersim/fakeapiserver/fault"
+)
+
+// frameFault is a fault that waits for the next frame of a watch.
+type frameFault struct {
+	fault     fault.Fault
+	reordered *frame // of a reordering: the frame that comes after the next
+}
+
+// hits tells whether the fault is about the frame.
+func (m *frameFault) hits(f *frame) bool {
+	bookmark := f.event.Type == watch.Bookmark
+	switch m.fault.Kind {
+	case fault.WatchBookmarkLost:
+		return bookmark && !f.end
+	case fault.WatchBookmarkLate:
+		return bookmark
+	case fault.WatchNoEndBookmark:
+		return f.end
+	}
+	if m.fault.Namespace == "" && m.fault.Name == "" {
+		return true
+	}
+	meta, ok := f.event.Object.(metav1.Object)
+	return ok && !bookmark &&
+		(m.fault.Namespace == "" || m.fault.Namespace == meta.GetNamespace()) &&
+		(m.fault.Name == "" || m.fault.Name == meta.GetName())
+}
