@@ -1,6 +1,6 @@
 // Command informersim-apiserver serves the fake apiserver over HTTP. It carries out `informersim serve`, which finds it, or
-// builds it, and starts it (package launcher). It is a program of its own because it links the libraries of a real apiserver, ten
-// times what informersim links, which whoever only wants to run a scenario need not compile.
+// builds it, and starts it (package launcher). It is a program of its own because it links the libraries of a real apiserver,
+// three times as many packages as informersim, and running a scenario should not require compiling them.
 //
 // It owns listeners, the kubeconfig, the control endpoints and the file of a session. It may decide nothing about answers: those
 // are fakeapiserver's. Its flags are declared in serveflags, so that informersim can check them and show their help without it.

@@ -45,7 +45,7 @@ func (f server) serve(c *cobra.Command) error {
 			return errors.Join(err, w.stop())
 		}
 	}
-	if err := w.enableFaults(); err != nil { // nothing goes wrong before somebody asks for something
+	if err := w.enableFaults(); err != nil { // --load must not meet faults
 		return errors.Join(err, w.stop())
 	}
 	return errors.Join(f.listen(c, w), w.stop())
@@ -57,7 +57,7 @@ type served struct {
 	cluster     *fakeapiserver.Cluster
 	rest        *rest.Server
 	definitions *apiextensions.Server
-	api         transport.API // rest, or what guards it
+	api         transport.API // rest, or rest behind --data
 	pump        *transport.Pump
 	policy      fakeapiserver.Policy
 	clients     clientNames
@@ -65,7 +65,7 @@ type served struct {
 	data        *data        // nil if everything is in memory
 }
 
-// stop ends the world; what it has to keep is kept.
+// stop ends the world and saves its state, if it is kept.
 func (w *served) stop() error {
 	w.pump.Stop()
 	if w.data == nil {
@@ -121,7 +121,7 @@ func (f server) world(stderr io.Writer) (*served, error) {
 	return w, nil
 }
 
-// shutdownPatience is how long Ctrl-C waits for answers under way.
+// shutdownPatience is how long Ctrl-C waits for requests in flight.
 const shutdownPatience = 5 * time.Second
 
 func (f server) listen(c *cobra.Command, w *served) error {

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// maxClients is how many clients are told apart: each is remembered for ever. Those after them are one client, "http".
+// maxClients limits how many clients are told apart, since none is ever forgotten. Later ones share the client "http".
 const maxClients = 1000
 
-// clientNames are the clients that have asked for something.
+// clientNames are the clients that have sent a request.
 type clientNames struct {
 	mu    sync.Mutex
 	known map[string]bool
@@ -24,7 +24,7 @@ func (w *served) clientOf(r *http.Request) string {
 	return w.clients.of(name)
 }
 
-// of is the name under which a client is known, "" if it has none of its own.
+// of returns the name for a client, "" if it gets none of its own.
 func (c *clientNames) of(name string) string {
 	if !clientName.MatchString(name) {
 		return ""

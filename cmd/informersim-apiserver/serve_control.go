@@ -15,7 +15,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/fault"
 )
 
-// controlHandler steers a served world.
+// controlHandler serves the control endpoints.
 func (w *served) controlHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /revision", func(rw http.ResponseWriter, _ *http.Request) {
@@ -39,7 +39,7 @@ func (w *served) controlHandler() http.Handler {
 		case "keep":
 			return w.cluster.CompactStore(rev)
 		default:
-			return fmt.Errorf("cache=%s means nothing: use cache=keep or leave it out", cache)
+			return fmt.Errorf("cache=%s is unknown: use cache=keep or leave it out", cache)
 		}
 	}))
 	mux.HandleFunc("POST /restart", w.steer([]string{"replica"}, func(r *http.Request) error {
@@ -51,7 +51,7 @@ func (w *served) controlHandler() http.Handler {
 	}))
 	mux.HandleFunc("POST /restore", w.steer([]string{"rev", "bump"}, func(r *http.Request) error {
 		if !r.URL.Query().Has("rev") {
-			return errors.New("rev= is missing: the revision to go back to")
+			return errors.New("rev= is missing: give the revision to go back to")
 		}
 		rev, err := intParam(r, "rev", 0)
 		if err != nil {
@@ -68,7 +68,7 @@ func (w *served) controlHandler() http.Handler {
 		d := json.NewDecoder(r.Body)
 		d.DisallowUnknownFields()
 		if err := d.Decode(&f); errors.Is(err, io.EOF) {
-			return errors.New(`there is no body: write a fault as JSON, like {"kind":"watch-410"}`)
+			return errors.New(`there is no body: send a fault as JSON, like {"kind":"watch-410"}`)
 		} else if err != nil {
 			return fmt.Errorf("the body is not a fault as JSON: %w", err)
 		}
@@ -77,11 +77,11 @@ func (w *served) controlHandler() http.Handler {
 	return mux
 }
 
-// maxSteering is how many bytes a request to steer may have.
+// maxSteering limits the body of a control request, in bytes.
 const maxSteering = 1 << 20
 
-// steer runs an operation inside a step and answers with the revision after it, or 400 with what was wrong. The request is read
-// before, so that nobody waits for who sends it.
+// steer runs an operation inside a step and answers with the revision after it, or 400 with the error. It reads the request
+// first, so that a slow sender holds nobody up.
 func (w *served) steer(params []string, op func(*http.Request) error) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, maxSteering))
@@ -111,7 +111,7 @@ func (w *served) steer(params []string, op func(*http.Request) error) http.Handl
 	}
 }
 
-// onlyParams refuses what would mean nothing.
+// onlyParams refuses unknown query parameters.
 func onlyParams(r *http.Request, known []string) error {
 	for _, name := range slices.Sorted(maps.Keys(r.URL.Query())) {
 		if !slices.Contains(known, name) {

@@ -16,10 +16,10 @@ import (
 type data struct {
 	file     *persistence.File
 	recorder *persistence.Recorder
-	goesOn   bool // a session that was begun before
+	goesOn   bool // the file is that of an earlier session
 }
 
-// keepIn takes over what is in a file, and keeps in it whatever is written from now on.
+// keepIn restores the state in a file, and records all later writes there.
 func (w *served) keepIn(path string) error {
 	file, state, err := persistence.Open(path)
 	if err != nil {
@@ -28,7 +28,7 @@ func (w *served) keepIn(path string) error {
 	w.data = &data{file: file, goesOn: state.Len() > 0}
 	w.pump.Do(func() {
 		if err = w.restore(state); err == nil {
-			w.data.recorder = persistence.Record(w.cluster, file) // before anything follows from what was there
+			w.data.recorder = persistence.Record(w.cluster, file) // before the restored state causes writes
 		}
 	})
 	if err != nil {
@@ -39,7 +39,7 @@ func (w *served) keepIn(path string) error {
 	return nil
 }
 
-// restore puts what was in a file where it was. Definitions come first: without them nobody knows the resources of the rest.
+// restore loads the state of a file. Definitions come first: without them the resources of the other objects are unknown.
 func (w *served) restore(state *persistence.State) error {
 	var definitions []*apiextensionsv1.CustomResourceDefinition
 	for _, data := range state.Objects(crd.DefinitionResource.GroupResource()) {
@@ -55,7 +55,7 @@ func (w *served) restore(state *persistence.State) error {
 	return persistence.Load(w.cluster, state)
 }
 
-// sync saves what is not saved yet. It is called with the world at rest, or inside a step.
+// sync saves pending writes. It must be called while the world is at rest, or inside a step.
 func (w *served) sync() error {
 	if w.data == nil {
 		return nil
@@ -63,7 +63,7 @@ func (w *served) sync() error {
 	return w.data.recorder.Sync()
 }
 
-// close saves what nobody has been told of yet, and lets go of the file.
+// close saves pending writes that nobody was told of, and closes the file.
 func (d *data) close(pump *transport.Pump) (err error) {
 	pump.Look(func() { err = d.recorder.Sync() })
 	return errors.Join(err, d.file.Close())

@@ -91,8 +91,8 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// A server that is killed while it is written to knows everything that it has said when it is started again, and an informer
-// goes on with it.
+// A server that is killed under load still has everything that it has acknowledged when it is started again, and an informer
+// carries on with it.
 func TestServeSurvivesKill(t *testing.T) {
 	inTemp(t, nil)
 	addr := freeAddress(t)
@@ -172,7 +172,7 @@ func TestServeSurvivesKill(t *testing.T) {
 	second.kill()
 }
 
-// What is loaded at the second start is there already.
+// At the second start, --load finds its objects in place.
 func TestServeLoadsOnce(t *testing.T) {
 	inTemp(t, map[string]string{"objects.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: b-, namespace: a}\n"})
 	for range 2 {
@@ -231,7 +231,7 @@ func TestServeRefusesData(t *testing.T) {
 	}
 }
 
-// Definitions survive, whoever created them, with what was stored of them before they changed; --crd changes those that are there.
+// Definitions survive, however they were created, with objects that were stored before a change; --crd replaces existing ones.
 func TestServeKeepsDefinitions(t *testing.T) {
 	colors := strings.Replace(widgetsCRD, "{type: object, x-kubernetes-preserve-unknown-fields: true}", "{type: object, properties: {spec: {type: object, properties: {color: {type: string, default: red}}}}}", 1)
 	inTemp(t, map[string]string{"widgets.yaml": widgetsCRD, "colors.yaml": colors})

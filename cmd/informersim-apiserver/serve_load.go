@@ -20,7 +20,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types/crd"
 )
 
-// define serves the CustomResourceDefinitions of a file. One that is there already, from --data, comes to be as in the file.
+// define installs the CustomResourceDefinitions of a file. It replaces those that --data has already.
 func (w *served) define(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -43,8 +43,8 @@ func (w *served) define(path string) error {
 	return nil
 }
 
-// load creates the objects of a file through the API, so that they meet the same rules as any others. Those that are in the
-// file of --data already are left as they are, so that a session goes on with the command that began it.
+// load creates the objects of a file through the API, under the same rules as any others. Objects that --data has already are left
+// alone, so that the command that began a session also continues it.
 func (w *served) load(path string, out io.Writer) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -64,7 +64,7 @@ func (w *served) load(path string, out io.Writer) error {
 		u := &unstructured.Unstructured{}
 		if err := d.Decode(u); errors.Is(err, io.EOF) {
 			if there > 0 {
-				fmt.Fprintf(out, "--load %s: %d objects exist already, and were left as they are\n", path, there)
+				fmt.Fprintf(out, "--load %s: %d objects exist already and were left alone\n", path, there)
 			}
 			return nil
 		} else if err != nil {
@@ -87,7 +87,7 @@ func (w *served) load(path string, out io.Writer) error {
 // createLoaded creates an object. created is false for one that exists already in the file of --data.
 func (w *served) createLoaded(u *unstructured.Unstructured) (created bool, err error) {
 	if w.data != nil && w.data.goesOn && u.GetName() == "" {
-		return false, nil // its name was generated when the session began
+		return false, nil // it got a generated name when the session began
 	}
 	p, err := w.rest.PathFor(u.GroupVersionKind(), u.GetNamespace())
 	if err != nil {

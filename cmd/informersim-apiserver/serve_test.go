@@ -77,7 +77,7 @@ func (p *serving) interrupt() {
 	}
 }
 
-// Every form of a file of definitions and objects is taken.
+// Definitions and objects are read from every form of file.
 func TestServeFiles(t *testing.T) {
 	gadgets := strings.NewReplacer("widgets", "gadgets", "Widget", "Gadget").Replace(widgetsCRD)
 	inTemp(t, map[string]string{
@@ -116,7 +116,7 @@ func TestServeFiles(t *testing.T) {
 	p.interrupt()
 }
 
-// What is wrong with the command line or a file is said, with the file and the document, and nothing is served.
+// A wrong command line or file is refused, with the file and the document, and nothing is served.
 func TestServeRefuses(t *testing.T) {
 	inTemp(t, map[string]string{
 		"widgets.yaml": widgetsCRD,
@@ -184,7 +184,7 @@ func TestServeControl(t *testing.T) {
 	for request, want := range map[string]string{
 		"/compact?rev=x":            `rev="x" is not a number`,
 		"/compact?revision=5":       `there is no parameter "revision": there are rev and cache`,
-		"/compact?cache=drop":       "cache=drop means nothing",
+		"/compact?cache=drop":       "cache=drop is unknown",
 		"/compact?rev=999999999999": "cannot compact to 999999999999",
 		"/restart?replica=7":        "there is no replica",
 		"/restart?replica=-1":       "there is no replica",
@@ -212,7 +212,7 @@ func TestServeControl(t *testing.T) {
 	p.want(404, "", "POST", "control:/nothing", "")
 }
 
-// A fault hits what it is about, and nothing else.
+// A fault hits its target, and nothing else.
 func TestServeFaults(t *testing.T) {
 	inTemp(t, nil)
 	p := serveIn(t, "--control", "127.0.0.1:0", "--replicas", "2")

@@ -34,11 +34,11 @@ func newDiffCommand() *cobra.Command {
 		Use:   "diff [FILE]",
 		Short: "Run the same scenarios on the stack and on client-go and compare",
 		Long: `diff plays a scenario on the stack and on client-go, with the same schedule, faults and random numbers, and compares at every
-point of rest: the requests that each informer made and when, what every handler was told of every key, and what the Indexers
-hold. Without FILE it makes a scenario for every seed, with the queues delta, inorder and atomic, with and without a
+quiescent point: the requests that each informer made and when, the notifications that each handler got for each key, and the
+contents of the Indexers. Without FILE it makes a scenario for every seed, with the queues delta, inorder and atomic, with and without a
 streaming list.
 
-The first difference is reduced to the commands that it needs, and printed as a script.
+The first difference is reduced to the commands that it takes, and printed as a script.
 
 Exit codes: 0 no difference, 1 some, 2 bad input.`,
 		Example: `  informersim diff --seeds 1000
@@ -47,9 +47,9 @@ Exit codes: 0 no difference, 1 some, 2 bad input.`,
 		Args: cli.Usage(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
-	c.Flags().StringVar(&f.seeds, "seeds", "", "`N` scenarios, those of the seeds 1 to N, or N..M (default 100; 1 with FILE)")
-	c.Flags().IntVar(&f.commands, "commands", 25, "how many commands a scenario has after its beginning")
-	c.Flags().StringVar(&f.keep, "keep", "", "write the first scenario that differs, reduced, to this `file`")
+	c.Flags().StringVar(&f.seeds, "seeds", "", "run the seeds 1 to `N`, or N..M (default 100; 1 with FILE)")
+	c.Flags().IntVar(&f.commands, "commands", 25, "the number of commands in a generated scenario, after its setup")
+	c.Flags().StringVar(&f.keep, "keep", "", "write the first scenario that differs, once reduced, to this `file`")
 	return c
 }
 
@@ -74,8 +74,8 @@ func (f *diffFlags) seedRange(withFile bool) (seedRange, error) {
 	return r, nil
 }
 
-// notCompared are the actions that generated scenarios do without: a number of steps is no point that both engines come
-// to alike, and a writer's retries end at the very instants at which an informer's do, which has no order.
+// notCompared are actions that generated scenarios leave out: the two engines are not at the same point after a number of steps,
+// and a writer's retries end at the same instants as an informer's, which have no order among themselves.
 var notCompared = []string{"step", "write", "write-fault"}
 
 // diffSides are the two subjects that are compared.
@@ -129,8 +129,8 @@ func (f *diffFlags) run(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// generate makes the scenario of a seed. Whose request is next in a round over all clients depends on who is first of those
-// that wait for one instant, so each draws its replicas for itself.
+// generate makes the scenario of a seed. In a round-robin over all clients, the order of clients that wait for the same instant
+// would decide who gets which replica, so each client draws its own.
 func (f *diffFlags) generate(seed uint64) (*scenarios.Scenario, error) {
 	s, err := generate.Scenario(sim.NewStream(seed, "diff"), fmt.Sprintf("diff-seed%d", seed), f.commands, notCompared...)
 	if err != nil {

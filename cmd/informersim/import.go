@@ -19,9 +19,9 @@ func newImportCommand() *cobra.Command {
 	var o recording.Options
 	c := &cobra.Command{
 		Use:   "import FILE --from watch-events|list [-o X.sim]",
-		Short: "Make a scenario of what kubectl recorded from a real cluster",
-		Long: `import reads what kubectl prints and makes a scenario that replays the same history: the same objects, in the same order,
-at the same resourceVersions.
+		Short: "Turn a kubectl recording of a real cluster into a scenario",
+		Long: `import reads the output of kubectl and writes a scenario with the same history: the same objects, in the same order, at the
+same resourceVersions.
 
   watch-events   kubectl get RESOURCE -A -o json --watch --output-watch-events
   list           kubectl get RESOURCE -A -o json
@@ -40,11 +40,11 @@ The data and stringData of Secrets are redacted unless --keep-secrets is given.`
 			return importFile(c, args[0], out, o)
 		},
 	}
-	c.Flags().StringVar(&from, "from", "", "what the `format` of FILE is: watch-events or list (required)")
+	c.Flags().StringVar(&from, "from", "", "the `format` of FILE: watch-events or list (required)")
 	c.Flags().StringVarP(&out, "output", "o", "", "the scenario `file` to write (default standard output)")
 	c.Flags().BoolVar(&o.KeepSecrets, "keep-secrets", false, "keep the data of Secrets")
 	c.Flags().BoolVar(&o.WatchOnly, "watch-only", false, "the recording was made with --watch-only: it has no initial list")
-	c.Flags().StringToStringVar(&o.Plurals, "plural", nil, "the resource name of a kind whose plural cannot be guessed, as Kind.group=`plural`")
+	c.Flags().StringToStringVar(&o.Plurals, "plural", nil, "the resource name of a kind with an irregular plural, as Kind.group=`plural`")
 	_ = c.MarkFlagRequired("from") // fails only if there is no such flag
 	return c
 }
@@ -54,9 +54,9 @@ func importFile(c *cobra.Command, path, out string, o recording.Options) error {
 	if err != nil {
 		return err
 	}
-	// What import writes must be a scenario: find out before it is written.
+	// Check that the output is a scenario before writing it.
 	if _, err := scenarios.FromScript(res.File); err != nil {
-		return fmt.Errorf("%s cannot be made a scenario: %w", path, err)
+		return fmt.Errorf("%s cannot be turned into a scenario: %w", path, err)
 	}
 	for _, w := range res.Warnings {
 		fmt.Fprintf(c.ErrOrStderr(), "warning: %s\n", w)

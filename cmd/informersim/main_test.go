@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -19,7 +20,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// outcome is what a command came to.
+// outcome is the result of a command.
 type outcome struct {
 	code           int
 	stdout, stderr string
@@ -171,5 +172,21 @@ func TestHelp(t *testing.T) {
 				t.Errorf("%s: %q is missing in\n%s", tt.args, want, got.stdout)
 			}
 		}
+	}
+}
+
+// Files that the examples name exist.
+func TestHelpNamesFilesThatExist(t *testing.T) {
+	found := 0
+	for _, c := range newRoot(nil).Commands() {
+		for _, path := range regexp.MustCompile(`scenarios/testdata/\S+\.sim`).FindAllString(c.Example+c.Long, -1) {
+			found++
+			if _, err := os.Stat(filepath.Join("..", "..", path)); err != nil {
+				t.Errorf("%s: %v", c.Name(), err)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no example names a scenario of the repository")
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/informersim/informersim/reports"
 )
 
-// progress is the bar that a terminal shows while seeds run; elsewhere it shows nothing.
+// progress is a progress bar on a terminal; elsewhere it shows nothing.
 type progress struct{ bar *progressbar.ProgressBar }
 
 func newProgress(w io.Writer, seeds seedRange) *progress {

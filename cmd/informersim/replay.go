@@ -18,13 +18,13 @@ func newReplayCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "replay TRACE...",
-		Short: "Play a trace again and compare every step with it",
-		Long: `replay makes the choices of a trace again, with the random numbers that it recorded, and compares every record and the
-hash of every step. It prints the verdict of the run. The trace of a Go test, which package simtest has written, is replayed by
-that test, with the go command, if the test's package can be found from the current folder.
+		Short: "Replay a trace and compare every step with it",
+		Long: `replay repeats the choices of a trace, with the random numbers that it recorded, and compares every record and the hash of every
+step. It prints the verdict of the run. The trace of a Go test, written by package simtest, is replayed by that test, with the
+go command, if the test's package can be found from the current folder.
 
-Exit codes: 0 it is the same run, 1 the same run, in which a property breaks, 2 the file is no trace or was edited or cut,
-3 the run differs: the first differing step is printed.`,
+Exit codes: 0 the same run, 1 the same run, in which a property breaks, 2 the file is not a trace, or was edited or cut, 3 the
+run differs: the first differing step is printed.`,
 		Example: `  informersim replay my-seed7.trace.jsonl
   informersim replay traces/*.trace.jsonl`,
 		Args: cli.Usage(cobra.MinimumNArgs(1)),

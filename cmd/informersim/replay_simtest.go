@@ -17,23 +17,23 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// simtestSubject is what the traces of package simtest name as their subject.
+// simtestSubject is the subject in the traces of package simtest.
 const simtestSubject = "simtest"
 
 var errSimtest = errors.New("it is the trace of a Go test")
 
-// doesNotFit is what a test says whose run differs from the trace.
+// doesNotFit is in the output of a test whose run differs from the trace.
 const doesNotFit = "does not fit this program"
 
-// differs says that a test's run is not that of its trace; the test has printed where.
+// differs means that a test's run is not that of its trace; the test has printed where.
 type differs struct{ path string }
 
 func (e differs) Error() string { return e.path + " " + doesNotFit + "; the test says where, above" }
 
-// importPath is what the go command may be given for one: the file is not trusted to name anything else.
+// importPath matches what may be passed to the go command as an import path: the trace file is not trusted.
 var importPath = regexp.MustCompile(`^[A-Za-z0-9_.~][A-Za-z0-9_.~/-]*$`)
 
-// replayTest has the test that a trace comes from replay it.
+// replayTest replays the trace of a test, by running that test.
 func replayTest(c *cobra.Command, path string) error {
 	h, err := headerOf(path)
 	if err != nil {
@@ -45,7 +45,7 @@ func replayTest(c *cobra.Command, path string) error {
 	}
 	pkg := h.Options["package"]
 	if !importPath.MatchString(pkg) {
-		return fmt.Errorf("%s: it is the trace of a Go test of %q, which is no package", path, pkg)
+		return fmt.Errorf("%s: it is the trace of a Go test of %q, which is not a package", path, pkg)
 	}
 	seeded := h.Options["runtime"] == "seeded"
 	parts := strings.Split(h.Scenario, "/")
@@ -85,7 +85,7 @@ func replayTest(c *cobra.Command, path string) error {
 	case err == nil && !bytes.Contains(said.Bytes(), []byte("no tests to run")):
 		return nil
 	case err == nil:
-		return fmt.Errorf("%s, which has no such test any more", what)
+		return fmt.Errorf("%s, which no longer has this test", what)
 	case !errors.As(err, &exit):
 		return fmt.Errorf("%s: %w", what, err)
 	case bytes.Contains(said.Bytes(), []byte(doesNotFit)):

@@ -38,10 +38,10 @@ func newRunCommand() *cobra.Command {
 		Long: `run plays a scenario (the built-in one without FILE) and prints a verdict.
 
 Without --seed and --fault-mix the scenario is a transcript: its commands run one after the other under the strategy fifo,
-and the outputs that it expects are compared. With --seed or --fault-mix it is explored: the strategy random interleaves
-everything that can happen, the mix adds faults, and the properties are what is checked.
+and their outputs are compared with those in FILE. With --seed or --fault-mix it is explored: the strategy random interleaves
+everything that can happen, the mix adds faults, and only the properties are checked.
 
-When something breaks, the trace is written (to --trace, or beside the scenario's name in the current folder) and the line
+When something breaks, the trace is written (to --trace, or to SCENARIO-seedN.trace.jsonl in the current folder) and the line
 that replays it is printed.
 
 Commands of the script language:
@@ -59,7 +59,7 @@ Commands of the script language:
 	c.Flags().StringVar(&f.seed, "seed", "", "seed of all random choices: `N`, or a range N..M to run each of them")
 	c.Flags().StringVar(&f.strategy, "strategy", "", "how choices are picked: "+strings.Join(scenarios.Strategies, " or ")+" (default fifo; random with --seed or --fault-mix)")
 	c.Flags().StringVar(&f.mix, "fault-mix", "", "faults that may happen: "+strings.Join(faultmix.Names(), ", ")+", or a YAML or JSON `file`")
-	c.Flags().StringVar(&f.trace, "trace", "", "write the trace to this `file`; with a range of seeds a folder, one file a seed")
+	c.Flags().StringVar(&f.trace, "trace", "", "write the trace to this `file`; with a range of seeds, a folder for one file per seed")
 	c.Flags().StringVar(&f.subject, "subject", defaultSubject, "the informer stack under test: "+strings.Join(subjectNames(), ", "))
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object per run instead of text")
 	c.Flags().BoolVar(&f.rewrite, "rewrite", false, "replace the expected outputs in FILE by the actual ones")

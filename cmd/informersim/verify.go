@@ -38,10 +38,10 @@ func newVerifyCommand() *cobra.Command {
 		Use:   "verify [FILE]",
 		Short: "Check that every run of a seed is the same run",
 		Long: `verify runs each seed several times in this process and once in another one, with another GOMAXPROCS, and compares the
-traces byte by byte. It prints how many different hashes it saw: as many as there are seeds, if every run of a seed is
-the same. If one is not, the first step that differs is printed with both sides.
+traces byte by byte. It prints the number of distinct hashes, which is the number of seeds if every run of a seed is the same.
+Otherwise it prints the first step that differs, with both sides.
 
-Properties are not what is checked: a run that breaks one must break it every time.
+Properties are not checked: a run that breaks one must break it every time.
 
 Exit codes: 0 deterministic, 2 bad input, 3 not deterministic.`,
 		Example: `  informersim verify --seeds 100 --repeat 20
@@ -50,7 +50,7 @@ Exit codes: 0 deterministic, 2 bad input, 3 not deterministic.`,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	c.Flags().Uint64Var(&f.seeds, "seeds", 20, "run the seeds 1 to `N`")
-	c.Flags().IntVar(&f.repeat, "repeat", 3, "runs of each seed in this process")
+	c.Flags().IntVar(&f.repeat, "repeat", 3, "the number of runs of each seed in this process")
 	c.Flags().StringVar(&f.subject, "subject", defaultSubject, "the informer stack under test: "+strings.Join(subjectNames(), ", "))
 	c.Flags().StringVar(&f.strategy, "strategy", "random", "how choices are picked: "+strings.Join(scenarios.Strategies, " or "))
 	c.Flags().StringVar(&f.mix, "fault-mix", "default", "faults that may happen: "+strings.Join(faultmix.Names(), ", ")+`, or a YAML or JSON file; "" for none`)
@@ -108,7 +108,7 @@ type verifier struct {
 	args   []string // for the other process
 }
 
-// difference is the first that was found.
+// difference is the first that was found, between two runs of a seed.
 type difference struct {
 	seed        uint64
 	left, right []byte // traces
@@ -208,7 +208,7 @@ func (v *verifier) trace(ctx context.Context, seed uint64) ([]byte, string, erro
 	return buf.Bytes(), sim.FormatHash(res.Hash), nil
 }
 
-// otherProcs is a GOMAXPROCS that this process does not have.
+// otherProcs is a GOMAXPROCS other than this process has.
 func otherProcs() int {
 	if runtime.GOMAXPROCS(0) == 1 {
 		return 4
@@ -216,7 +216,7 @@ func otherProcs() int {
 	return 1
 }
 
-// startOther runs the seeds in another process; the function that it returns waits for their hashes.
+// startOther runs the seeds in another process. The function it returns waits for their hashes.
 func (v *verifier) startOther(ctx context.Context, procs int) (wait func() (map[uint64]string, error), err error) {
 	cmd, stderr, err := v.command(ctx, procs)
 	if err != nil {
@@ -269,7 +269,7 @@ func (v *verifier) command(ctx context.Context, procs int, more ...string) (*exe
 	return cmd, stderr, nil
 }
 
-// otherFailed is the error of the other process, unless it ended because this one was interrupted.
+// otherFailed is the error of the other process, unless it failed because this one was interrupted.
 func otherFailed(ctx context.Context, err error, stderr *bytes.Buffer) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -277,7 +277,7 @@ func otherFailed(ctx context.Context, err error, stderr *bytes.Buffer) error {
 	return fmt.Errorf("the other process: %w: %s", err, strings.TrimSpace(stderr.String()))
 }
 
-// child is what the other process does.
+// child runs the seeds in the other process.
 func (v *verifier) child(out io.Writer, oneSeed, path string) error {
 	from, to := uint64(1), v.seeds
 	if oneSeed != "" {
@@ -358,8 +358,8 @@ func side(block string) string {
 	return b.String()
 }
 
-// splitSteps cuts a trace into steps: the header is the 0th. A step's hash is left out: it differs from the first difference
-// on, and says nothing else.
+// splitSteps cuts a trace into steps; step 0 is the header. A step's hash is left out: after the first difference all of them
+// differ.
 func splitSteps(trace []byte) []string {
 	var steps []string
 	for _, line := range strings.SplitAfter(string(trace), "\n") {
