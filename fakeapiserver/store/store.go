@@ -177,7 +177,7 @@ func (s *Store) Commit(id ResourceID, e *Entry, obj runtime.Object, m metav1.Obj
 		if err := s.check(id, m.GetNamespace(), m.GetName()); err != nil {
 			return nil, err
 		}
-		e = t.add(keyOf(m))
+		e = t.add(t.displayOf(m))
 	}
 	s.revision++
 	rev := s.revision

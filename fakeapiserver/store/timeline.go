@@ -49,9 +49,8 @@ func (t *Timeline) find(namespace, name string) *Entry {
 	return t.entries.Get(unsafe.String(unsafe.SliceData(b), len(b)))
 }
 
-// add makes an entry for a key that has none.
-func (t *Timeline) add(key string) *Entry {
-	display := t.plural + " " + key
+// add makes an entry for a key that has none. display is "<plural> <key>".
+func (t *Timeline) add(display string) *Entry {
 	e := &Entry{display: display, key: display[len(t.plural)+1:]}
 	t.entries.Put(e.key, e)
 	t.order.Set(e)
@@ -176,7 +175,7 @@ func (t *Timeline) Fork(low, high int64) *Timeline {
 func (t *Timeline) Adopt(v *Version) {
 	e := t.entries.Get(v.entry.key)
 	if e == nil {
-		e = t.add(v.entry.key)
+		e = t.add(v.entry.display)
 	}
 	t.append(e, v.rev, v.createRev, v.obj, v.deleted).memo = v.memo
 }
@@ -196,10 +195,10 @@ func (t *Timeline) At(pos int64) *Version { return t.log.at(pos) }
 // After is the position of the first version that is newer than a revision.
 func (t *Timeline) After(rev int64) int64 { return t.log.after(rev) }
 
-// keyOf is the name of an object among those of its resource.
-func keyOf(m metav1.Object) string {
+// displayOf is the name of an object in records: "<plural> <key>".
+func (t *Timeline) displayOf(m metav1.Object) string {
 	if ns := m.GetNamespace(); ns != "" {
-		return ns + "/" + m.GetName()
+		return t.plural + " " + ns + "/" + m.GetName()
 	}
-	return m.GetName()
+	return t.plural + " " + m.GetName()
 }
