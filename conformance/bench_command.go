@@ -12,8 +12,8 @@ import (
 
 	"github.com/informersim/informersim/conformance/bench"
 	"github.com/informersim/informersim/conformance/realserver"
-	"github.com/informersim/informersim/conformance/resources"
-	"github.com/informersim/informersim/fakeapiserver/transport"
+	"github.com/informersim/informersim/internal/probe/fake"
+	"github.com/informersim/informersim/internal/probe/resources"
 )
 
 // benchSettings holds the flags of the bench command.
@@ -108,18 +108,18 @@ func (b *benchSettings) start(ctx context.Context, name string) (bench.Server, f
 		}
 		return bench.Server{Root: server.URL, Client: plain}, server.Stop, nil
 	case "fake":
-		target, err := newFakeTarget()
+		server, err := fake.Start()
 		if err != nil {
 			return bench.Server{}, nil, err
 		}
-		return bench.Server{Root: target.Root(), Client: plain}, target.stop, nil
+		return bench.Server{Root: server.Root(), Client: plain}, server.Stop, nil
 	case "process":
-		target, err := newFakeTarget()
+		server, err := fake.Start()
 		if err != nil {
 			return bench.Server{}, nil, err
 		}
-		client := &http.Client{Transport: &transport.RoundTripper{Driver: target.pump, API: target.api}}
-		return bench.Server{Root: "http://fake", Client: client}, target.stop, nil
+		client := &http.Client{Transport: server.RoundTripper()}
+		return bench.Server{Root: "http://fake", Client: client}, server.Stop, nil
 	}
 	return bench.Server{}, nil, fmt.Errorf("unknown server: want real, fake, process or client")
 }

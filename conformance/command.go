@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/informersim/informersim/conformance/catalogue"
-	"github.com/informersim/informersim/conformance/probe"
+	"github.com/informersim/informersim/internal/probe"
 )
 
 // differ is the error of a run that found differences.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informersim/informersim/conformance/probe"
 	"github.com/informersim/informersim/conformance/sequence"
+	"github.com/informersim/informersim/internal/probe"
 )
 
 // comparison is the state of a run: the servers of both sides and the findings.

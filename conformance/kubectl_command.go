@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/informersim/informersim/conformance/probe"
 	"github.com/informersim/informersim/conformance/transcript"
+	"github.com/informersim/informersim/internal/probe"
 )
 
 // kubectlSettings holds the flags of the kubectl command.

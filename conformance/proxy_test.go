@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/informersim/informersim/conformance/catalogue"
-	"github.com/informersim/informersim/conformance/probe"
+	"github.com/informersim/informersim/internal/probe"
 )
 
 // A lie makes a real apiserver behind a proxy wrong in one way.

@@ -6,9 +6,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/informersim/informersim/conformance/probe"
 	"github.com/informersim/informersim/conformance/realserver"
-	"github.com/informersim/informersim/conformance/resources"
+	"github.com/informersim/informersim/internal/probe"
+	"github.com/informersim/informersim/internal/probe/fake"
+	"github.com/informersim/informersim/internal/probe/resources"
 )
 
 // realTarget controls a real apiserver.
@@ -84,7 +85,7 @@ func (s *settings) startTargets(ctx context.Context, n int) ([]probe.Target, fun
 	case s.url != "":
 		return []probe.Target{probe.RemoteTarget{URL: s.url, Control: s.control}}, func() {}, nil
 	case s.target == "fake":
-		return fakeTargets(n)
+		return fake.StartAll(n)
 	case s.target == "real":
 		return realTargets(ctx, n)
 	}

@@ -8,9 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/informersim/informersim/conformance/resources"
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/store"
+	"github.com/informersim/informersim/internal/probe/resources"
 	"github.com/informersim/informersim/sim"
 )
 

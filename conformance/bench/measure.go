@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/informersim/informersim/conformance/resources"
+	"github.com/informersim/informersim/internal/probe/resources"
 )
 
 // A Server is a server to measure.

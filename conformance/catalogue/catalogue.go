@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"sort"
 
-	"github.com/informersim/informersim/conformance/probe"
+	"github.com/informersim/informersim/internal/probe"
 )
 
 //go:embed *.probe

@@ -19,7 +19,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/informersim/informersim/conformance/resources"
+	"github.com/informersim/informersim/internal/probe/resources"
 )
 
 // readyTimeout bounds the wait for a served collection; readyPoll is the polling interval.

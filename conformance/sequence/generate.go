@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"github.com/informersim/informersim/conformance/probe"
+	"github.com/informersim/informersim/internal/probe"
 )
 
 // marker matches every selector of a generated watch.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/informersim/informersim/conformance/probe"
+	"github.com/informersim/informersim/internal/probe"
 )
 
 func TestGenerateIsDeterministicAndParses(t *testing.T) {

@@ -1,7 +1,7 @@
 package sequence
 
 import (
-	"github.com/informersim/informersim/conformance/probe"
+	"github.com/informersim/informersim/internal/probe"
 	"github.com/informersim/informersim/sim/shrink"
 )
 

@@ -33,7 +33,7 @@ const conformance = "../../conformance"
 
 func registry(t testing.TB, builtin bool) *types.Registry {
 	t.Helper()
-	f, err := os.Open(filepath.Join(conformance, "resources/crds.yaml"))
+	f, err := os.Open("../../internal/probe/resources/crds.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func newBenchServer(b *testing.B) *benchServer {
 	b.Helper()
 	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()})
 	cluster := fakeapiserver.NewCluster(k, fakeapiserver.ClusterOptions{})
-	manifest, err := os.Open("../../conformance/resources/crds.yaml")
+	manifest, err := os.Open("../../internal/probe/resources/crds.yaml")
 	if err != nil {
 		b.Fatal(err)
 	}

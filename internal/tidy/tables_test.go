@@ -36,6 +36,9 @@ var mayImport = map[string][]string{
 	"informer/dropin/workqueue":           {"informer/workqueue"},
 	"informer/workqueue":                  {},
 	"internal/keytable":                   {},
+	"internal/probe":                      {"internal/probe/resources"},
+	"internal/probe/fake":                 {"fakeapiserver", "fakeapiserver/apiextensions", "fakeapiserver/rest", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "internal/probe", "internal/probe/resources", "sim"},
+	"internal/probe/resources":            {},
 	"internal/tidy":                       {},
 	"properties":                          {"fakeapiserver", "reports", "scenarios", "scenarios/property", "sim", "subjects"},
 	"properties/differential":             {"fakeapiserver", "reports", "scenarios", "scenarios/script", "sim", "sim/shrink", "subjects"},
@@ -77,6 +80,7 @@ var barriers = []barrier{
 		why: "a stack under test is seen through package subjects",
 	},
 	{from: []string{"..."}, not: []string{"properties/mutants/..."}, why: "mutants are defects: only tests import them"},
+	{from: []string{"..."}, but: []string{"internal/probe/..."}, not: []string{"internal/probe/..."}, why: "probes ask a server from outside: only tests and the conformance module play them"},
 	{from: []string{"..."}, but: []string{"cmd/..."}, not: []string{"cmd/..."}, why: "a command is not a library"},
 }
 

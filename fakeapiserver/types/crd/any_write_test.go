@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,10 +14,30 @@ import (
 
 	"github.com/informersim/informersim/fakeapiserver/patch"
 	"github.com/informersim/informersim/fakeapiserver/types"
+	"github.com/informersim/informersim/fakeapiserver/types/crd"
+	"github.com/informersim/informersim/internal/probe/resources"
 )
 
 const liveGizmo = `{"apiVersion":"conformance.informersim.dev/v1","kind":"Gizmo","metadata":{"name":"d","labels":{"a":"b"},"finalizers":["x.y/z"]},
 "spec":{"size":3,"tags":["a"],"ports":[{"name":"p"}],"free":{"x":{"y":1}},"limits":{"cpu":"1"}},"status":{"phase":"New"}}`
+
+// newRegistry has the custom resources of the conformance probes.
+func newRegistry(t testing.TB) *types.Registry {
+	t.Helper()
+	definitions, err := crd.LoadManifests(strings.NewReader(resources.CRDs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	custom, err := crd.Compile(definitions...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry := types.NewRegistry()
+	if err := registry.Add(custom...); err != nil {
+		t.Fatal(err)
+	}
+	return registry
+}
 
 // gizmos are the custom resource of the conformance module, with a live object.
 func gizmos(t testing.TB) (*types.Resource, runtime.Object) {

@@ -68,7 +68,7 @@ func resources(t testing.TB, manifest string) []*types.Resource {
 }
 
 func TestLoadManifestsReadsEveryForm(t *testing.T) {
-	crds, err := os.ReadFile("../../../conformance/resources/crds.yaml")
+	crds, err := os.ReadFile("../../../internal/probe/resources/crds.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func goldenPath(dir, name string) string {
 func ReadGolden(dir, name string) (Transcript, error) {
 	data, err := os.ReadFile(goldenPath(dir, name))
 	if err != nil {
-		return Transcript{}, fmt.Errorf("no golden for probe %s (record it with --rewrite): %w", name, err)
+		return Transcript{}, fmt.Errorf("no golden for probe %s (record it: go -C conformance run . --rewrite): %w", name, err)
 	}
 	t, err := DecodeTranscript(data)
 	if err != nil {

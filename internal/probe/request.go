@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/informersim/informersim/conformance/resources"
+	"github.com/informersim/informersim/internal/probe/resources"
 )
 
 // UserAgent determines the field manager of writes that name none: the part before the slash.

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/informersim/informersim/conformance/resources"
+	"github.com/informersim/informersim/internal/probe/resources"
 )
 
 // cleanRounds is the number of attempts to empty a resource: a deletion may leave objects with finalizers behind.
