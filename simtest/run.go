@@ -196,7 +196,7 @@ func (r *runner) replayOne(file string) {
 // most. Maps have another order each time, also inside of client-go: a streaming list, and the replay of a store to a late
 // handler, come in such an order, and what a worker then does first is a matter of luck.
 const (
-	replayTries    = 500
+	replayTries  = 500
 	replayBudget = 20 * time.Second
 )
 
