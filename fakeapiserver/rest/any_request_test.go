@@ -20,8 +20,8 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// virtual is a fake apiserver, and a driver of its kernel for which time is no object: after each arrival all happens that can in
-// the two hours after it, the end of every watch included.
+// virtual is a fake apiserver and a driver that jumps through virtual time: after each arrival it runs everything due within
+// two hours, so that every watch ends.
 type virtual struct {
 	mu      sync.Mutex
 	k       *sim.Kernel
@@ -95,7 +95,7 @@ var (
 	})
 )
 
-// anyQuery has the parameters that mean something, with values that make sense and values that do not.
+// anyQuery draws known parameters with sensible and senseless values.
 func anyQuery(t *rapid.T) string {
 	values := map[string]*rapid.Generator[string]{
 		"resourceVersion": anyRevision, "limit": rapid.SampledFrom([]string{"1", "0", "-1", "x"}),
@@ -121,7 +121,7 @@ func anyQuery(t *rapid.T) string {
 	return q.Encode()
 }
 
-// anyJSON is a document: of the shapes that APIs take, or of any other.
+// anyJSON draws a document, of the shapes that APIs accept or of any other.
 func anyJSON(t *rapid.T, depth int) string {
 	leaf := rapid.SampledFrom([]string{
 		`null`, `true`, `-1`, `1e400`, `0.5`, `9223372036854775808`, `""`, `"x"`, `"1001"`, `"2000-01-01T00:00:00Z"`, `"\u0000"`, `[]`, `{}`,
@@ -177,7 +177,7 @@ func anyBody(t *rapid.T) string {
 	return anyJSON(t, 4)
 }
 
-// usualRequest is one that has a chance: the body is of the resource's kind, and the media types are what the method takes.
+// usualRequest draws a plausible request: a body of the kind of the resource and media types that the method accepts.
 func usualRequest(t *rapid.T) *http.Request {
 	kind := rapid.SampledFrom([]struct{ path, kind string }{
 		{"/apis/example.dev/v1/namespaces/default/widgets", `"apiVersion":"example.dev/v1","kind":"Widget"`},
@@ -226,8 +226,8 @@ func anyRequest(t *rapid.T) *http.Request {
 	return r
 }
 
-// Whatever is asked, in whatever order: the handler does not panic, what it says is a status or what was asked for, and the
-// Store's history stays consistent.
+// Whatever the requests and their order, the handler does not panic, every answer has a valid status and errors have a body, and
+// the Store's history stays consistent.
 func TestAnyRequests(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newVirtual(t)
@@ -258,7 +258,7 @@ func TestAnyRequests(t *testing.T) {
 	})
 }
 
-// cutOff has a request answered and tells whether the handler broke the connection.
+// cutOff serves the request and reports whether the handler broke the connection.
 func cutOff(h http.Handler, w http.ResponseWriter, r *http.Request) (cut bool) {
 	defer func() {
 		if p := recover(); p == http.ErrAbortHandler {

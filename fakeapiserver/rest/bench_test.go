@@ -54,7 +54,7 @@ func newBenchServer(b *testing.B) *benchServer {
 	return &benchServer{b, &transport.RoundTripper{Driver: pump, API: api}}
 }
 
-// send makes a request whose answer is not an error; whoever calls it reads the body.
+// send makes a request and fails on an error answer; the caller reads the body.
 func (s *benchServer) send(method, path, contentType, accept, body string) *http.Response {
 	r, err := http.NewRequest(method, "http://sim"+path, strings.NewReader(body))
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *benchServer) send(method, path, contentType, accept, body string) *http
 	return resp
 }
 
-// drain reads an answer and drops it.
+// drain reads and discards an answer.
 func (s *benchServer) drain(resp *http.Response) (n int64) {
 	if resp == nil {
 		s.b.FailNow()
@@ -84,7 +84,7 @@ func (s *benchServer) drain(resp *http.Response) (n int64) {
 	return n
 }
 
-// benchResource is a collection of the benchmarks, and how to write an object of it.
+// benchResource is a collection under benchmark, and how to write one of its objects.
 type benchResource struct {
 	name, path, accept string
 	object             func(i int) string
@@ -123,7 +123,7 @@ func eachResource(b *testing.B, f func(b *testing.B, s *benchServer, r benchReso
 	}
 }
 
-// BenchmarkCreate is a create, in process, from the request to the answer.
+// BenchmarkCreate measures a create in process, from request to answer.
 func BenchmarkCreate(b *testing.B) {
 	eachResource(b, func(b *testing.B, s *benchServer, r benchResource) {
 		s.fill(r, 1)
@@ -135,7 +135,7 @@ func BenchmarkCreate(b *testing.B) {
 	})
 }
 
-// BenchmarkPatch is a merge patch of one object.
+// BenchmarkPatch measures a merge patch of one object.
 func BenchmarkPatch(b *testing.B) {
 	eachResource(b, func(b *testing.B, s *benchServer, r benchResource) {
 		s.fill(r, 1)
@@ -147,11 +147,11 @@ func BenchmarkPatch(b *testing.B) {
 	})
 }
 
-// BenchmarkList lists 10,000 objects whole, and in pages of 500 of which each counts as one.
+// BenchmarkList lists 10,000 objects whole, and in pages of 500, each page counted as one operation.
 func BenchmarkList(b *testing.B) {
 	eachResource(b, func(b *testing.B, s *benchServer, r benchResource) {
 		s.fill(r, 10_000)
-		for name, query := range map[string]string{"whole": "", "page": "?limit=500"} { // order: each is measured by itself
+		for name, query := range map[string]string{"whole": "", "page": "?limit=500"} { // order: each is measured on its own
 			b.Run(name, func(b *testing.B) {
 				b.ReportAllocs()
 				for range b.N {
@@ -162,7 +162,7 @@ func BenchmarkList(b *testing.B) {
 	})
 }
 
-// BenchmarkFanOut is one update that reaches every one of some watches, until all have read it.
+// BenchmarkFanOut measures one update seen by many watches, until all have read it.
 func BenchmarkFanOut(b *testing.B) {
 	for _, r := range benchResources() {
 		for _, watchers := range []int{1, 100, 1000} {
@@ -181,7 +181,7 @@ func (s *benchServer) fanOut(r benchResource, watchers int) {
 		go func() {
 			defer reading.Done()
 			defer resp.Body.Close()
-			if err := readFrames(resp.Body, b.N+1); err != nil { // the first frame is the object as it was
+			if err := readFrames(resp.Body, b.N+1); err != nil { // the first frame is the initial object
 				b.Error(err)
 			}
 		}()
@@ -195,11 +195,11 @@ func (s *benchServer) fanOut(r benchResource, watchers int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*watchers), "ns/event")
 }
 
-// readFrames reads a watch until the name of the object has come so often, which is in each frame once.
+// readFrames reads a watch until it has seen the object's name want times; each frame has it once.
 func readFrames(from io.Reader, want int) error {
 	marker := []byte("o-000000")
 	buf := make([]byte, 64<<10)
-	left := 0 // bytes of the end of what was read before, which may be the beginning of a name
+	left := 0 // bytes carried over: the name may straddle two reads
 	for seen := 0; seen < want; {
 		n, err := from.Read(buf[left:])
 		if err != nil {

@@ -4,11 +4,10 @@ import "github.com/informersim/informersim/fakeapiserver"
 
 var _ fakeapiserver.WireReceiver = (*call)(nil)
 
-// garbage is what comes in place of a frame: no JSON document begins like that, and as a length it is longer than a client
-// takes.
+// garbage replaces a frame: no JSON document begins like this, and read as a length it exceeds what clients accept.
 const garbage = "\xff\xff\xff\xff no frame\n"
 
-// OnBrokenFrame implements fakeapiserver.WireReceiver: a fault has cut the frame, or replaced it.
+// OnBrokenFrame implements fakeapiserver.WireReceiver: a fault has cut or replaced the frame.
 func (c *call) OnBrokenFrame(_ fakeapiserver.ReqID, e fakeapiserver.Event, how fakeapiserver.Breakage) {
 	frame, err := c.encoder.frame(c, e)
 	if err != nil {

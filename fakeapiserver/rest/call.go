@@ -18,7 +18,7 @@ import (
 
 type metaObject = metav1.Object
 
-// call is one request: what it asks for, and the connection's receiver of what comes of it.
+// call is one request in flight, and the receiver of its results from the connection.
 type call struct {
 	server   *Server
 	client   *fakeapiserver.Client
@@ -32,21 +32,21 @@ type call struct {
 	encoder  encoder
 	warnings []string
 
-	// answer is what is sent when the connection lets it through.
+	// answer sends the response once the connection lets it through.
 	answer func()
-	// single is set for a get, which is a list of one.
+	// single is set for a get, which is a list of one object.
 	single bool
 	opened bool
 }
 
 var _ fakeapiserver.Receiver = (*call)(nil)
 
-// at has serve run when a replica has the request; what serve answers is sent when the connection lets it.
-func (c *call) at(serve func()) (cancel func()) {
+// atReplica runs serve when a replica has the request; the connection decides when the resulting answer is sent.
+func (c *call) atReplica(serve func()) (cancel func()) {
 	c.req = c.client.Write(fakeapiserver.Write{
 		Verb: fakeapiserver.WriteVerb(c.verb), Resource: c.id, Namespace: c.target.namespace, Name: c.target.name,
 		Serve: func() (runtime.Object, error) {
-			defer c.recover()
+			defer c.answerPanic()
 			serve()
 			return nil, nil
 		},
@@ -54,14 +54,14 @@ func (c *call) at(serve func()) (cancel func()) {
 	return c.cancel
 }
 
-// recover answers a panic with a 500, inside the step, so that neither the kernel nor another request is disturbed.
-func (c *call) recover() {
-	told := c.request.OnPanic
-	if told == nil {
-		return // whoever is without a hook is to see it
+// answerPanic answers a panic with a 500 inside the step, so that it disturbs neither the kernel nor other requests.
+func (c *call) answerPanic() {
+	onPanic := c.request.OnPanic
+	if onPanic == nil {
+		return // without a hook, let the panic through
 	}
 	if p := recover(); p != nil {
-		told(p, debug.Stack())
+		onPanic(p, debug.Stack())
 		c.fail(&apierrors.StatusError{ErrStatus: metav1.Status{
 			Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError,
 			Message: fmt.Sprintf("This request caused apiserver to panic. Look in the logs for details: %v", p),
@@ -71,7 +71,7 @@ func (c *call) recover() {
 
 func (c *call) cancel() { c.client.Cancel(c.req) }
 
-// respond keeps an answer until the connection lets it through.
+// respond holds an answer until the connection lets it through.
 func (c *call) respond(code int, h http.Header, body []byte) {
 	c.respondPieces(code, h, Body{Head: body})
 }
@@ -81,7 +81,7 @@ func (c *call) respondPieces(code int, h http.Header, body Body) {
 	c.answer = func() { c.sink.Answer(code, h, body) }
 }
 
-// warn adds the warnings to a header.
+// warn adds the warnings to h.
 func (c *call) warn(h http.Header) http.Header {
 	for _, w := range c.warnings {
 		h.Add("Warning", fmt.Sprintf("299 - %q", w))
@@ -103,45 +103,45 @@ func (c *call) fail(err error) {
 	c.respond(a.Code, h, a.Body)
 }
 
-// notFoundPage is what an unknown resource or version gets (S37).
+// notFoundPage answers a request for an unknown resource or version (S37).
 func (c *call) notFoundPage() {
 	c.respond(http.StatusNotFound, header("text/plain; charset=utf-8"), []byte("404 page not found\n"))
 }
 
-// brokenConnection tells an error of the connection from an answer of the server.
+// brokenConnection reports whether err comes from the connection and not from the server.
 func brokenConnection(err error) bool {
 	var api apierrors.APIStatus
 	return !errors.As(err, &api)
 }
 
-// noKindPage is what a path gets that says how something is to be reached, and not what.
+// noKindPage answers a path like /watch or /proxy that names no resource after it.
 func (c *call) noKindPage() {
 	path := c.request.URL.Path
 	c.respond(http.StatusInternalServerError, header("text/plain; charset=utf-8"), fmt.Appendf(nil,
 		"Internal Server Error: %q: failed to create RequestInfo: unable to determine kind and namespace from url, %v\n", c.request.URL.RequestURI(), path))
 }
 
-// OnWrite implements fakeapiserver.Receiver: the answer of everything but lists and watches arrives.
+// OnWrite implements fakeapiserver.Receiver: it gets the answer to everything but gets, lists and watches.
 func (c *call) OnWrite(_ fakeapiserver.ReqID, _ runtime.Object, err error) {
 	switch {
 	case err == nil:
 		c.answer()
 	case brokenConnection(err):
 		c.sink.Fail(err)
-	default: // a fault answers instead of the server
+	default: // a fault answers in the server's place
 		c.fail(err)
 		c.answer()
 	}
 }
 
-// show makes the answer to a get or list.
-func (c *call) show(page *fakeapiserver.Page) {
-	defer c.recover()
+// answerPage builds the answer to a get or list.
+func (c *call) answerPage(page *fakeapiserver.Page) {
+	defer c.answerPanic()
 	if c.single {
-		c.got(page)
+		c.answerGet(page)
 		return
 	}
-	c.listed(page)
+	c.answerList(page)
 }
 
 // OnList implements fakeapiserver.Receiver.
@@ -153,7 +153,7 @@ func (c *call) OnList(_ fakeapiserver.ReqID, page *fakeapiserver.Page, err error
 	case err != nil:
 		c.fail(err)
 	default:
-		c.show(page)
+		c.answerPage(page)
 	}
 	c.answer()
 }

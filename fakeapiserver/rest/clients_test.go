@@ -55,7 +55,7 @@ spec:
           status: {type: object, properties: {phase: {type: string}}}
 `
 
-// everything is the registry of all servers here. It is never changed.
+// everything is the registry that all servers here share. It is never changed.
 var everything = sync.OnceValues(func() (*types.Registry, error) {
 	definitions, err := crd.LoadManifests(strings.NewReader(widgetManifest))
 	if err != nil {
@@ -174,10 +174,10 @@ func wantTypes(t *testing.T, w watch.Interface, want ...string) {
 		case e, ok := <-w.ResultChan():
 			m, isObject := e.Object.(metav1.Object)
 			if !ok || !isObject || fmt.Sprint(e.Type, " ", m.GetName()) != line {
-				t.Fatalf("the watch has %v %v, want %s", e.Type, e.Object, line)
+				t.Fatalf("the watch sent %v %v, want %s", e.Type, e.Object, line)
 			}
 		case <-time.After(30 * time.Second):
-			t.Fatalf("the watch has nothing, want %s", line)
+			t.Fatalf("the watch sent nothing, want %s", line)
 		}
 	}
 }
@@ -218,7 +218,7 @@ func TestMetadataClient(t *testing.T) {
 	})
 }
 
-// A RetryWatcher gets every event once, whatever happens to its watches.
+// A RetryWatcher delivers every event exactly once, whatever happens to its watches.
 func TestRetryWatcher(t *testing.T) {
 	overBoth(t, func(t *testing.T, s *served, config *rest.Config) {
 		ctx := timeout(t)
@@ -256,7 +256,7 @@ func TestRetryWatcher(t *testing.T) {
 	})
 }
 
-// client-go's informers sync and follow, also through a watch-list.
+// client-go's informers sync and follow changes, with a watch-list too.
 func TestSharedInformer(t *testing.T) {
 	overBoth(t, func(t *testing.T, _ *served, config *rest.Config) {
 		ctx := timeout(t)
@@ -275,7 +275,7 @@ func TestSharedInformer(t *testing.T) {
 		lister := informer.Lister()
 		factory.Start(ctx.Done())
 		if !cache.WaitForCacheSync(ctx.Done(), informer.Informer().HasSynced) {
-			t.Fatal("the informer does not sync")
+			t.Fatal("the informer did not sync")
 		}
 		if err := maps.Delete(ctx, "m3", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
@@ -285,7 +285,7 @@ func TestSharedInformer(t *testing.T) {
 				break
 			}
 			if ctx.Err() != nil {
-				t.Fatal("the informer does not see the deletion")
+				t.Fatal("the informer did not see the deletion")
 			}
 			time.Sleep(time.Millisecond)
 		}
@@ -295,7 +295,7 @@ func TestSharedInformer(t *testing.T) {
 	})
 }
 
-// Of two candidates one leads; when it lets go, the other does.
+// One of two candidates leads; when it releases the lease, the other takes over.
 func TestLeaderElection(t *testing.T) {
 	overBoth(t, func(t *testing.T, _ *served, config *rest.Config) {
 		ctx := timeout(t)
@@ -336,7 +336,7 @@ func TestLeaderElection(t *testing.T) {
 			}
 			resign[second]()
 		case <-ctx.Done():
-			t.Fatal("nobody takes over")
+			t.Fatal("no candidate took over")
 		}
 		mu.Lock()
 		defer mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// deleteOptions reads the options of a delete: from the body, or, only if there is none, from the query (S23).
+// deleteOptions reads the options of a delete from the body, or from the query if there is no body (S23).
 func (c *call) deleteOptions(q url.Values, withQuery bool) (metav1.DeleteOptions, error) {
 	var o metav1.DeleteOptions
 	switch {
@@ -36,7 +36,7 @@ func (c *call) deleteOptions(q url.Values, withQuery bool) (metav1.DeleteOptions
 	return o, nil
 }
 
-// deleteOptionsKind is what is invalid when options of a deletion are.
+// deleteOptionsKind is the kind that a 422 about delete options names.
 var deleteOptionsKind = schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}
 
 func (c *call) decodeDeleteOptions(o *metav1.DeleteOptions) error {
@@ -75,7 +75,7 @@ func (c *call) delete(q url.Values) {
 		return
 	}
 	if unsafe := o.IgnoreStoreReadErrorWithClusterBreakingPotential; unsafe != nil && *unsafe {
-		c.fail(patch.ReadableConflict(c.resource, c.target.namespace, c.target.name)) // nothing here is ever unreadable
+		c.fail(patch.ReadableConflict(c.resource, c.target.namespace, c.target.name)) // no object here is ever unreadable
 		return
 	}
 	final, gone, err := c.remove(live, &o)
@@ -88,22 +88,22 @@ func (c *call) delete(q url.Values) {
 			TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess,
 			Details: &metav1.StatusDetails{Name: m.GetName(), Group: c.resource.Group, Kind: c.resource.Plural, UID: m.GetUID()},
 		}
-		c.object(http.StatusOK, st) // a Status is itself in every view
+		c.answerObject(http.StatusOK, st) // a Status looks the same in every view
 	case o.OrphanDependents != nil && !*o.OrphanDependents:
-		c.object(http.StatusAccepted, final)
+		c.answerObject(http.StatusAccepted, final)
 	default:
-		c.object(http.StatusOK, final)
+		c.answerObject(http.StatusOK, final)
 	}
 }
 
-// remove deletes an object, or marks it as being deleted if finalizers or a grace period keep it; gone tells which.
+// remove deletes an object, or marks it as being deleted if finalizers or a grace period keep it; gone reports which.
 func (c *call) remove(live runtime.Object, o *metav1.DeleteOptions) (final runtime.Object, gone bool, err error) {
 	m := accessor(live)
 	if err := c.preconditions(m, o.Preconditions); err != nil {
 		return nil, false, err
 	}
 	dryRun := len(o.DryRun) > 0
-	// A collection is deleted by the store behind the resource, which marks nothing.
+	// A deletecollection goes to the storage below the strategy, which marks nothing.
 	if t, ok := c.resource.Strategy.(types.Terminator); ok && c.verb == verbDelete && m.GetDeletionTimestamp() == nil {
 		return c.terminate(t, live, dryRun)
 	}
@@ -121,7 +121,7 @@ func (c *call) remove(live runtime.Object, o *metav1.DeleteOptions) (final runti
 		return live, true, nil
 	}
 	if m.GetDeletionTimestamp() != nil && m.GetDeletionGracePeriodSeconds() != nil && slices.Equal(finalizers, m.GetFinalizers()) && graceOf(m) <= grace {
-		return live, false, nil // it is being deleted already (S24)
+		return live, false, nil // it is already being deleted (S24)
 	}
 	marked := live.DeepCopyObject()
 	n := accessor(marked)
@@ -142,7 +142,7 @@ func (c *call) remove(live runtime.Object, o *metav1.DeleteOptions) (final runti
 	return stored, false, err
 }
 
-// terminate is the first delete of what somebody has to clean up behind.
+// terminate handles the first delete of an object that needs cleanup: it only marks it.
 func (c *call) terminate(t types.Terminator, live runtime.Object, dryRun bool) (marked runtime.Object, gone bool, err error) {
 	marked = live.DeepCopyObject()
 	t.Terminate(marked, metav1.NewTime(c.server.now()))
@@ -159,7 +159,7 @@ func graceOf(m metav1.Object) int64 {
 	return 0
 }
 
-// preconditions are checked against the object as it is stored.
+// preconditions checks p against the stored object.
 func (c *call) preconditions(m metav1.Object, p *metav1.Preconditions) error {
 	if p == nil {
 		return nil
@@ -180,7 +180,7 @@ func (c *call) preconditions(m metav1.Object, p *metav1.Preconditions) error {
 	return nil
 }
 
-// terminatorPreconditions are checked by the resource itself, in its own words.
+// terminatorPreconditions does the same with the error texts of resources that check preconditions themselves.
 func (c *call) terminatorPreconditions(m metav1.Object, p *metav1.Preconditions) error {
 	conflict := func(what, asked, have string) error {
 		return apierrors.NewConflict(c.resource.GroupResource(), m.GetName(), fmt.Errorf("precondition failed: %s in precondition: %s, %s in object meta: %s", what, asked, what, have))
@@ -194,8 +194,8 @@ func (c *call) terminatorPreconditions(m metav1.Object, p *metav1.Preconditions)
 	return nil
 }
 
-// deletionFinalizers are an object's finalizers once a delete with these options has begun: orphaning and foreground deletion
-// are finalizers that the garbage collector takes away.
+// deletionFinalizers returns an object's finalizers once a delete with these options has begun: orphaning and foreground deletion
+// are finalizers that the garbage collector removes.
 func deletionFinalizers(have []string, o *metav1.DeleteOptions) []string {
 	orphan, foreground := slices.Contains(have, metav1.FinalizerOrphanDependents), slices.Contains(have, metav1.FinalizerDeleteDependents)
 	switch {
@@ -205,17 +205,17 @@ func deletionFinalizers(have []string, o *metav1.DeleteOptions) []string {
 		orphan = *o.PropagationPolicy == metav1.DeletePropagationOrphan
 		foreground = *o.PropagationPolicy == metav1.DeletePropagationForeground
 	}
-	var kept []string
+	var out []string
 	for _, f := range have {
 		if f != metav1.FinalizerOrphanDependents && f != metav1.FinalizerDeleteDependents {
-			kept = append(kept, f)
+			out = append(out, f)
 		}
 	}
 	if orphan {
-		kept = append(kept, metav1.FinalizerOrphanDependents)
+		out = append(out, metav1.FinalizerOrphanDependents)
 	}
 	if foreground {
-		kept = append(kept, metav1.FinalizerDeleteDependents)
+		out = append(out, metav1.FinalizerDeleteDependents)
 	}
-	return kept
+	return out
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/informersim/informersim/fakeapiserver"
 )
 
-// deleteCollection deletes what a list shows, one object after the other, and answers with the list. It stops at the first
-// that cannot be deleted (S25).
+// deleteCollection deletes the objects of a list one by one and answers with the list. It stops at the first that cannot be
+// deleted (S25).
 func (c *call) deleteCollection(q url.Values) {
 	lo, err := listOptions(q)
 	if err == nil {
 		err = c.server.cluster.CheckListOptions(c.id, lo, false)
 	}
 	if err == nil {
-		err = c.unselectable(lo)
+		err = c.selectorError(lo)
 	}
 	if err != nil {
 		c.fail(err)
@@ -42,14 +42,14 @@ func (c *call) deleteCollection(q url.Values) {
 		c.fail(err)
 		return
 	}
-	// Several replicas of the options' preconditions: with a revision, what has changed since is not deleted.
+	// With a revision, each delete gets that revision as a precondition: objects changed since are not deleted.
 	for i := range page.Items {
 		if err := c.deleteListed(page, i, o, lo); err != nil {
 			c.fail(err)
 			return
 		}
 	}
-	c.listed(page)
+	c.answerList(page)
 }
 
 func (c *call) deleteListed(page *fakeapiserver.Page, i int, o metav1.DeleteOptions, lo metav1.ListOptions) error {

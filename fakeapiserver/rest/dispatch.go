@@ -6,24 +6,24 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// dispatch checks what needs no state and hands the request to its verb.
+// dispatch makes the checks that need no state, then hands the request to its verb.
 func (c *call) dispatch(query url.Values) (cancel func()) {
-	if err := c.unrouted(); err != nil {
-		return c.at(func() { c.fail(err) })
+	if err := c.routeError(); err != nil {
+		return c.atReplica(func() { c.fail(err) })
 	}
 	if sub := c.target.subresource; sub != "" {
 		if c.resource.Subresource(sub) == nil {
-			return c.at(func() { c.fail(apierrors.NewNotFound(c.resource.GroupResource(), c.target.name)) })
+			return c.atReplica(func() { c.fail(apierrors.NewNotFound(c.resource.GroupResource(), c.target.name)) })
 		}
 		if !c.resource.Allows(string(c.verb), sub) {
-			return c.at(func() { c.fail(apierrors.NewMethodNotSupported(c.resource.GroupResource(), string(c.verb))) })
+			return c.atReplica(func() { c.fail(apierrors.NewMethodNotSupported(c.resource.GroupResource(), string(c.verb))) })
 		}
 	}
 	if err := negotiate(c); err != nil {
-		return c.at(func() { c.fail(err) })
+		return c.atReplica(func() { c.fail(err) })
 	}
 	if has(query, "export") && queryBool(query["export"]) {
-		return c.at(func() {
+		return c.atReplica(func() {
 			c.fail(apierrors.NewBadRequest("the export parameter, deprecated since v1.14, is no longer supported"))
 		})
 	}
@@ -38,14 +38,14 @@ func (c *call) dispatch(query url.Values) (cancel func()) {
 	case verbWatch:
 		return c.watch(query)
 	case verbCreate:
-		return c.at(func() { c.create(query) })
+		return c.atReplica(func() { c.create(query) })
 	case verbUpdate:
-		return c.at(func() { c.update(query) })
+		return c.atReplica(func() { c.update(query) })
 	case verbPatch:
-		return c.at(func() { c.patch(query) })
+		return c.atReplica(func() { c.patch(query) })
 	case verbDelete:
-		return c.at(func() { c.delete(query) })
+		return c.atReplica(func() { c.delete(query) })
 	default:
-		return c.at(func() { c.deleteCollection(query) })
+		return c.atReplica(func() { c.deleteCollection(query) })
 	}
 }

@@ -14,31 +14,31 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// encoder is how one request wants its answer.
+// encoder encodes the answers to one request.
 type encoder struct {
 	ask    render.Ask
 	format render.Format
 	view   *render.View
-	// refused is what is wrong with how a view is asked for. It is found out when there is something to show.
-	refused error
-	// form is what is kept of objects, item what is kept of those in lists; nil for nothing.
+	// viewErr is an error in the options of the view. It is reported only when there is an object to show.
+	viewErr error
+	// form and item are the forms in which objects and list items are cached; nil if they are not.
 	form, item *render.Form
 }
 
-// askOf reads what a request's headers and query say about the form of its answer.
+// askOf returns what a request's headers and query ask of the answer's form.
 func askOf(r *Request) render.Ask {
 	return render.Ask{
 		Accept: strings.Join(r.Header.Values("Accept"), ","), UserAgent: r.Header.Get("User-Agent"), Query: r.URL.Query(),
 	}
 }
 
-// negotiate finds the form in which the resource can be shown as asked for; 406 if there is none.
+// negotiate finds a form in which the resource can be shown as requested; 406 if there is none.
 func negotiate(c *call) (err error) {
 	e := &c.encoder
 	if e.format, err = e.ask.Negotiate(c.resource, c.target.subresource); err != nil {
 		return err
 	}
-	if e.view, e.refused = render.NewView(e.format, c.resource, c.target.subresource, e.ask.Query); e.refused != nil {
+	if e.view, e.viewErr = render.NewView(e.format, c.resource, c.target.subresource, e.ask.Query); e.viewErr != nil {
 		if e.view, err = render.NewView(e.format, c.resource, c.target.subresource, nil); err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func negotiate(c *call) (err error) {
 	return nil
 }
 
-// memoOf is the memo of an item of a page, nil if it has none.
+// memoOf returns the memo of item i of a page, nil if it has none.
 func memoOf(page *fakeapiserver.Page, i int) *store.Memo {
 	if i >= len(page.Memos) {
 		return nil
@@ -55,7 +55,7 @@ func memoOf(page *fakeapiserver.Page, i int) *store.Memo {
 	return page.Memos[i]
 }
 
-// source is an object for which bytes are kept.
+// source returns a Source without its object.
 func (e *encoder) source(c *call, form *render.Form) render.Source {
 	return render.Source{
 		View: e.view, Form: form, Now: c.server.cluster.Kernel().Clock().Now(),
@@ -63,10 +63,10 @@ func (e *encoder) source(c *call, form *render.Form) render.Source {
 	}
 }
 
-// object encodes an object as it was asked for.
+// object encodes an object as requested.
 func (e *encoder) object(c *call, obj runtime.Object, memo *store.Memo) (render.Body, error) {
-	if e.refused != nil {
-		return render.Body{}, e.refused
+	if e.viewErr != nil {
+		return render.Body{}, e.viewErr
 	}
 	if memo != nil && e.form != nil && !e.format.Pretty {
 		s := e.source(c, e.form)
@@ -77,10 +77,10 @@ func (e *encoder) object(c *call, obj runtime.Object, memo *store.Memo) (render.
 	if err != nil {
 		return render.Body{}, err
 	}
-	return e.shown(c, obj)
+	return e.encodeView(c, obj)
 }
 
-func (e *encoder) shown(c *call, obj runtime.Object) (render.Body, error) {
+func (e *encoder) encodeView(c *call, obj runtime.Object) (render.Body, error) {
 	shown, err := e.view.Of(obj, c.server.cluster.Kernel().Clock().Now())
 	if err != nil {
 		return render.Body{}, err
@@ -89,7 +89,7 @@ func (e *encoder) shown(c *call, obj runtime.Object) (render.Body, error) {
 	return render.Body{Head: data}, err
 }
 
-// converted is the object in the request's version; kinds that are not the resource's own stay what they are.
+// converted returns the object in the request's version; objects of other kinds are returned unchanged.
 func converted(c *call, obj runtime.Object) (runtime.Object, error) {
 	own := schema.GroupKind{Group: c.resource.Group, Kind: c.resource.Kind}
 	if obj.GetObjectKind().GroupVersionKind().GroupKind() != own {
@@ -100,8 +100,8 @@ func converted(c *call, obj runtime.Object) (runtime.Object, error) {
 
 // list encodes a page.
 func (e *encoder) list(c *call, page *fakeapiserver.Page) (render.Body, error) {
-	if e.refused != nil {
-		return render.Body{}, e.refused
+	if e.viewErr != nil {
+		return render.Body{}, e.viewErr
 	}
 	m := metav1.ListMeta{ResourceVersion: page.ResourceVersion, Continue: page.Continue, RemainingItemCount: page.RemainingItemCount}
 	if e.item != nil {
@@ -120,10 +120,10 @@ func (e *encoder) list(c *call, page *fakeapiserver.Page) (render.Body, error) {
 	if err != nil {
 		return render.Body{}, err
 	}
-	return e.shown(c, list)
+	return e.encodeView(c, list)
 }
 
-// listFromMemos puts a list together from the bytes that are kept of its items; ok is false if that cannot be done.
+// listFromMemos assembles a list from the cached bytes of its items; ok is false if that is not possible.
 func (e *encoder) listFromMemos(c *call, page *fakeapiserver.Page, m metav1.ListMeta) (b render.Body, ok bool, err error) {
 	if len(page.Memos) != len(page.Items) {
 		return b, false, nil
@@ -132,7 +132,7 @@ func (e *encoder) listFromMemos(c *call, page *fakeapiserver.Page, m metav1.List
 	s := e.source(c, e.item)
 	for i, memo := range page.Memos {
 		if memo == nil {
-			return b, false, nil // it was committed before bytes were kept
+			return b, false, nil // it was committed before memos existed
 		}
 		s.Object, s.Event = page.Items[i], memo.Event
 		if items[i], ok, err = memoOfVersion(memo).encoded.Item(&s); !ok || err != nil {
@@ -142,10 +142,10 @@ func (e *encoder) listFromMemos(c *call, page *fakeapiserver.Page, m metav1.List
 	return render.ListBody(e.view, items, m, s.Now)
 }
 
-// frame encodes a watch event as it goes over the wire.
+// frame encodes a watch event for the wire.
 func (e *encoder) frame(c *call, ev fakeapiserver.Event) ([]byte, error) {
 	if u, ok := ev.Object.(*unstructured.Unstructured); ok && ev.Type == watch.Bookmark {
-		// It is no object, which the schema of the request's version might default.
+		// A bookmark is not an object: the schema of the request's version must not default it.
 		u = u.DeepCopy()
 		u.SetGroupVersionKind(c.resource.GroupVersionKind())
 		return e.view.Frame(ev.Type, u, c.server.cluster.Kernel().Clock().Now())

@@ -13,24 +13,24 @@ type Request struct {
 	URL    *url.URL
 	Header http.Header
 	Body   []byte
-	// Client names who asks: a connection of the cluster is made for it.
+	// Client names the caller; each name gets a connection to the cluster.
 	Client string
-	// OnPanic is told, inside the step, that serving the request panicked; the answer is a 500. Without it the panic goes on.
+	// OnPanic is called inside the step when serving the request panics; the answer is then a 500. If nil, the panic propagates.
 	OnPanic func(value any, stack []byte)
 }
 
-// Body is the body of a response, in pieces that are shared: nobody may write to them.
+// Body is a response body in shared pieces: they must not be modified.
 type Body = render.Body
 
-// Sink takes the answer to a request. It is called inside the kernel's steps, so it may not wait.
+// Sink takes the answer to a request. It is called inside the kernel's steps, so it may not block.
 type Sink interface {
-	// Answer is a whole response.
+	// Answer sends a whole response.
 	Answer(code int, header http.Header, body Body)
-	// Open begins a streamed response; Frame adds to it as often as there is something, Close ends it. A nil error ends it
-	// cleanly, any other breaks the connection at that point. The bytes of a frame go to others too: nobody may write to them.
+	// Open begins a streamed response, Frame adds to it, and Close ends it: cleanly if the error is nil, otherwise by breaking the
+	// connection at that point. The bytes of a frame are shared: they must not be modified.
 	Open(code int, header http.Header)
 	Frame(b []byte)
 	Close(err error)
-	// Fail breaks the connection before there was a response.
+	// Fail breaks the connection before any response.
 	Fail(err error)
 }

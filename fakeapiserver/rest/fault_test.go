@@ -22,7 +22,7 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// faulty is a clientset over a cluster that faults can be injected into.
+// faulty is a clientset over a cluster into which faults can be injected.
 type faulty struct {
 	*kubernetes.Clientset
 	t       *testing.T
@@ -73,7 +73,7 @@ func (f *faulty) create(ctx context.Context, name string) error {
 	return err
 }
 
-// Through client-go a fault of a watch is what fakeapiserver says in process that it is.
+// Through client-go, a watch fault looks as it does in process.
 func TestWatchFaultsThroughClientGo(t *testing.T) {
 	for kind, want := range map[fault.Kind]string{
 		fault.WatchClose:      "closed",
@@ -133,7 +133,7 @@ func TestWatchFaultsThroughClientGo(t *testing.T) {
 	}
 }
 
-// So is one of a request.
+// The same holds for request faults.
 func TestRequestFaultsThroughClientGo(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -143,7 +143,7 @@ func TestRequestFaultsThroughClientGo(t *testing.T) {
 		fault.WriteRefused: utilnet.IsConnectionRefused, fault.WriteResetHeaders: utilnet.IsConnectionReset,
 	} {
 		f := newFaulty(t)
-		// One more than client-go tries again where it does.
+		// One more than client-go retries.
 		f.inject(fault.Fault{Kind: kind, Count: 11})
 		err := f.create(ctx, "a")
 		if !is(err) {

@@ -20,8 +20,8 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/transport"
 )
 
-// FuzzHandler throws requests at the Handler: lines of "METHOD PATH CONTENT-TYPE ACCEPT BODY", of which one may follow the other
-// on the same server. None may make it panic or hang, and the Store's history must stay consistent.
+// FuzzHandler throws requests at the Handler: lines of "METHOD PATH CONTENT-TYPE ACCEPT BODY", played in order against one
+// server. None may make it panic or hang, and the Store's history must stay consistent.
 //
 //	go test ./fakeapiserver/rest -run '^$' -fuzz FuzzHandler -fuzztime 30s -fuzzminimizetime 10x
 func FuzzHandler(f *testing.F) {
@@ -81,7 +81,7 @@ func parseRequest(line string) (*http.Request, bool) {
 	return r, true
 }
 
-// serve has the request answered.
+// serve plays one request.
 func serve(t *testing.T, h http.Handler, r *http.Request, line string) {
 	done := make(chan struct{})
 	go func() {
@@ -100,8 +100,8 @@ func serve(t *testing.T, h http.Handler, r *http.Request, line string) {
 	}
 }
 
-// checkStore checks what must hold of a Store at any time: one revision for each write, in order; every object with the
-// revision of its last write; what was replaced is what was there before; and the state is what the history makes it.
+// checkStore checks the invariants of a Store: one revision per write, in order; every object carries the revision of its last
+// write; each write replaces the version before it; and replaying the history gives the state.
 func checkStore(t *testing.T, c *fakeapiserver.Cluster) {
 	s := c.Store()
 	seen := map[int64]string{}
@@ -111,13 +111,13 @@ func checkStore(t *testing.T, c *fakeapiserver.Cluster) {
 		err := s.Changes(id, s.Compacted(), func(w store.Committed) bool {
 			m, ok := w.Object.(metav1.Object)
 			if !ok || m.GetResourceVersion() != fmt.Sprint(w.Revision) {
-				t.Errorf("%s at %d carries resourceVersion %q", w.Display, w.Revision, m.GetResourceVersion())
+				t.Errorf("%s at %d has resourceVersion %q", w.Display, w.Revision, m.GetResourceVersion())
 			}
 			if w.Revision <= last || w.Revision > s.Revision() || seen[w.Revision] != "" {
-				t.Errorf("%s has revision %d after %d; at that is %q, the store at %d", w.Display, w.Revision, last, seen[w.Revision], s.Revision())
+				t.Errorf("%s has revision %d after %d; that revision belongs to %q, the store is at %d", w.Display, w.Revision, last, seen[w.Revision], s.Revision())
 			}
 			if w.Old != state[w.Key] {
-				t.Errorf("%s at %d replaces what was not there", w.Display, w.Revision)
+				t.Errorf("%s at %d does not replace the version before it", w.Display, w.Revision)
 			}
 			last, seen[w.Revision] = w.Revision, w.Display
 			state[w.Key] = w.Object
@@ -133,18 +133,18 @@ func checkStore(t *testing.T, c *fakeapiserver.Cluster) {
 		if err := s.Walk(id, s.Revision(), "", func(key string, obj runtime.Object) bool {
 			n++
 			if state[key] != obj {
-				t.Errorf("%s is not what its history made it", key)
+				t.Errorf("%s differs from its history", key)
 			}
 			return true
 		}); err != nil {
 			t.Error(err)
 		}
 		if n != len(state) {
-			t.Errorf("resource %d has %d objects, its history %d", id, n, len(state))
+			t.Errorf("resource %d has %d objects, want %d by its history", id, n, len(state))
 		}
 	}
 	if got, want := int64(len(seen)), s.Revision()-s.Compacted(); got != want {
-		t.Errorf("%d writes in %d revisions", got, want)
+		t.Errorf("%d writes, want %d, one per revision", got, want)
 	}
 }
 

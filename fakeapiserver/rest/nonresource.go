@@ -6,10 +6,10 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/discovery"
 )
 
-// nonResource answers paths that are about the server: discovery, OpenAPI, version, health. They go through the connection like
-// any other request, and meet its faults.
+// nonResource answers paths about the server itself: discovery, OpenAPI, version, health. They go through the connection like any
+// other request, and meet its faults.
 func (c *call) nonResource() (cancel func()) {
-	return c.at(func() {
+	return c.atReplica(func() {
 		answer, ok := c.server.docs.Serve(discovery.Request{
 			Method: c.request.Method, Path: c.request.URL.Path, Ask: c.encoder.ask, IfNoneMatch: c.request.Header.Get("If-None-Match"),
 		})

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// isWatch reads ?watch: any value but false and 0 means true, an empty or missing one too if the key is there (S20).
+// isWatch reads ?watch: any value but false and 0 means true, as does an empty one if the key is present (S20).
 func isWatch(q url.Values) bool {
 	v, ok := q["watch"]
 	if !ok {
@@ -28,10 +28,10 @@ func queryBool(v []string) bool {
 	return v[0] != "0" && !strings.EqualFold(v[0], "false")
 }
 
-// maxTimeout is how long a request may take; a longer timeout is not listened to.
+// maxTimeout bounds a request's timeout parameter; larger values are ignored.
 const maxTimeout = time.Minute
 
-// requestTimeout reads the parameter timeout, before anything else, of all requests but watches: 0 for none.
+// requestTimeout reads the timeout parameter of everything but watches; 0 means none. It comes before all other checks.
 func requestTimeout(r *Request, t target) (time.Duration, error) {
 	query := r.URL.Query()
 	text := query.Get("timeout")
@@ -58,7 +58,7 @@ func listOptions(q url.Values) (metav1.ListOptions, error) {
 	}
 	var err error
 	if has(q, "timeoutSeconds") {
-		n, err := queryInt(q, "timeoutSeconds") // before limit, as the real one complains
+		n, err := queryInt(q, "timeoutSeconds") // before limit, like the real server
 		if err != nil {
 			return o, err
 		}
@@ -83,12 +83,12 @@ func queryInt(q url.Values, key string) (int64, error) {
 	text := q.Get(key)
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return 0, apierrors.NewBadRequest(err.Error()) // in the words of strconv, as the real one has it
+		return 0, apierrors.NewBadRequest(err.Error()) // the real server shows strconv's error too
 	}
 	return n, nil
 }
 
-// mediaType is a Content-Type without its parameters.
+// mediaType returns a Content-Type without its parameters.
 func mediaType(header string) string {
 	t, _, err := mime.ParseMediaType(header)
 	if err != nil {

@@ -14,23 +14,23 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// collapsing is a strategy with a mistake.
-type collapsing struct{ types.Strategy }
+// panicking is a strategy that panics.
+type panicking struct{ types.Strategy }
 
-func (collapsing) Validate(runtime.Object) field.ErrorList { panic("the floor gives way") }
+func (panicking) Validate(runtime.Object) field.ErrorList { panic("the floor gives way") }
 
-// A request is carried out in a step of its own, after the one in which it came: a panic there is a 500 for who asked, whoever
-// makes the step, and a word to the host. The server goes on.
+// A request is served in a later step than the one in which it arrives. A panic there is answered with a 500 and reported to the
+// host, and the server keeps serving.
 func TestPanicInALaterStepIsAnswered(t *testing.T) {
 	resources := types.Builtin(types.BuiltinOptions{})
 	for _, r := range resources {
 		if r.Plural == "configmaps" {
-			r.Strategy = collapsing{r.Strategy}
+			r.Strategy = panicking{r.Strategy}
 		}
 	}
-	var told []string
+	var reported []string
 	c := newFaultyOf(t, resources, func(r *transport.Request, value any, stack []byte) {
-		told = append(told, r.Method+" "+r.URL.Path+" "+value.(string))
+		reported = append(reported, r.Method+" "+r.URL.Path+" "+value.(string))
 		if !strings.Contains(string(stack), "panic_test.go") {
 			t.Errorf("the stack does not show where:\n%s", stack)
 		}
@@ -39,10 +39,10 @@ func TestPanicInALaterStepIsAnswered(t *testing.T) {
 	if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "This request caused apiserver to panic") {
 		t.Errorf("the answer is %v", err)
 	}
-	if want := "POST /api/v1/namespaces/default/configmaps the floor gives way"; len(told) != 1 || told[0] != want {
-		t.Errorf("the host was told %q, want %q", told, want)
+	if want := "POST /api/v1/namespaces/default/configmaps the floor gives way"; len(reported) != 1 || reported[0] != want {
+		t.Errorf("the panic was reported as %q, want %q", reported, want)
 	}
 	if _, err := c.CoreV1().Secrets("default").Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "b"}}, metav1.CreateOptions{}); err != nil {
-		t.Errorf("after it: %v", err)
+		t.Errorf("the next request: %v", err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// gearServer serves gears, and requests to it end before the next begins.
+// gearServer serves gears, one request after the other.
 type gearServer struct {
 	t       *testing.T
 	cluster *fakeapiserver.Cluster
@@ -55,7 +55,7 @@ func newGearServer(t *testing.T) *gearServer {
 	return s
 }
 
-// send is the object that a request to the gear "a" is answered with.
+// send makes a request for the gear "a" and returns the object in the answer.
 func (s *gearServer) send(method, contentType, body string) *unstructured.Unstructured {
 	s.t.Helper()
 	r, err := http.NewRequest(method, "http://sim/apis/example.dev/v1/namespaces/default/gears/a?fieldManager=m", strings.NewReader(body))
@@ -79,14 +79,14 @@ func (s *gearServer) send(method, contentType, body string) *unstructured.Unstru
 	return u
 }
 
-// applyEmptyMap leaves an empty map in the store's bytes, which no reader sees.
+// applyEmptyMap leaves an empty map in the stored bytes that no reader sees.
 func (s *gearServer) applyEmptyMap() *unstructured.Unstructured {
 	s.t.Helper()
 	return s.send(http.MethodPatch, "application/apply-patch+yaml",
 		`{"apiVersion":"example.dev/v1","kind":"Gear","metadata":{"name":"a","annotations":{}},"spec":{"teeth":3}}`)
 }
 
-// put sends an object as it was read, and tells whether that was a write.
+// put sends back an object as it was read and reports whether that was a write.
 func (s *gearServer) put(u *unstructured.Unstructured) (after *unstructured.Unstructured, written bool) {
 	s.t.Helper()
 	before := s.cluster.Store().Revision()
@@ -98,7 +98,7 @@ func (s *gearServer) put(u *unstructured.Unstructured) (after *unstructured.Unst
 	return after, s.cluster.Store().Revision() != before
 }
 
-// restore puts the Store back, without a bump.
+// restore puts the Store back without a revision bump.
 func (s *gearServer) restore(rev int64) {
 	s.t.Helper()
 	done := make(chan error, 1)
@@ -108,25 +108,25 @@ func (s *gearServer) restore(rev int64) {
 	}
 }
 
-// The bytes of a version come back with the version (S4): a PUT of what is read drops the empty map, before a restore and after.
+// A restored version comes back with its persisted form (S4): a PUT of what was read drops the empty map, before and after.
 func TestRestoreBringsBackPersistedForm(t *testing.T) {
 	s := newGearServer(t)
 	applied := s.applyEmptyMap()
 	rev := s.cluster.Store().Revision()
 	plain, written := s.put(applied)
 	if !written {
-		t.Fatal("a PUT that drops an empty map from the store's bytes is no write")
+		t.Fatal("a PUT that drops an empty map from the store's bytes is a no-op")
 	}
 	if _, written := s.put(plain); written {
-		t.Fatal("a PUT of the same is a write")
+		t.Fatal("a second PUT of the same object is a write")
 	}
 	s.restore(rev)
 	if _, written := s.put(applied); !written {
-		t.Error("after the restore, a PUT that drops the empty map is no write: the server forgot the bytes of the restored version")
+		t.Error("after the restore, a PUT that drops the empty map is a no-op: the server forgot the bytes of the restored version")
 	}
 }
 
-// A revision that a restore takes back is used again by other bytes.
+// A restore frees a revision that other bytes then take.
 func TestRestoreForgetsPersistedForm(t *testing.T) {
 	s := newGearServer(t)
 	first := s.send(http.MethodPatch, "application/apply-patch+yaml",
@@ -136,7 +136,7 @@ func TestRestoreForgetsPersistedForm(t *testing.T) {
 	s.restore(rev)
 	first.SetResourceVersion("")
 	done := make(chan error, 1)
-	s.pump.Do(func() { // a write past the REST layer, as a controller in the server makes it
+	s.pump.Do(func() { // a write that bypasses the REST layer, like a controller's
 		_, err := s.cluster.Update(s.gears, first)
 		done <- err
 	})
@@ -148,6 +148,6 @@ func TestRestoreForgetsPersistedForm(t *testing.T) {
 		t.Fatalf("the write after the restore has revision %s, want %s again", got.GetResourceVersion(), applied.GetResourceVersion())
 	}
 	if _, written := s.put(live.(*unstructured.Unstructured)); written {
-		t.Error("a PUT of what is stored is a write: the server compares with the bytes of the version that the restore took back")
+		t.Error("a PUT of what is stored is a write: the server compares with the version that the restore undid")
 	}
 }

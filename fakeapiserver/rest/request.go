@@ -19,7 +19,7 @@ const (
 	verbDeleteCollection verb = "deletecollection"
 )
 
-// target is what a path names.
+// target is the parsed path of a request.
 type target struct {
 	group, version string
 	resource       string // "" if the path names no resource
@@ -28,11 +28,11 @@ type target struct {
 	subresource    string
 	extra          []string // what follows a subresource
 	namespaced     bool     // the path has a namespace in it
-	watch          bool     // the path is a legacy one below /watch
-	proxy          bool     // or below /proxy, which nothing answers to
+	watch          bool     // a legacy path below /watch
+	proxy          bool     // a path below /proxy, which is not served
 }
 
-// parsePath takes a path below /api/VERSION or /apis/GROUP/VERSION apart; ok is false for other paths.
+// parsePath parses a path below /api/VERSION or /apis/GROUP/VERSION; ok is false for other paths.
 func parsePath(path string) (t target, ok bool) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	switch {
@@ -46,7 +46,7 @@ func parsePath(path string) (t target, ok bool) {
 	if len(parts) > 1 && (parts[0] == "watch" || parts[0] == "proxy") {
 		t.watch, t.proxy, parts = parts[0] == "watch", parts[0] == "proxy", parts[1:]
 	}
-	// /namespaces/NS/RESOURCE… is a namespace's; /namespaces/NS[/status|/finalize] is the namespace itself.
+	// /namespaces/NS/RESOURCE… is in a namespace; /namespaces/NS[/status|/finalize] is the namespace itself.
 	if parts[0] == "namespaces" && len(parts) >= 3 && !(t.group == "" && len(parts) == 3 && (parts[2] == "status" || parts[2] == "finalize")) {
 		t.namespace, t.namespaced, parts = parts[1], true, parts[2:]
 	}
@@ -60,11 +60,11 @@ func parsePath(path string) (t target, ok bool) {
 	return t, true
 }
 
-// verbOf is what the method does to the target; ok is false for a method that nothing answers to.
+// verbOf returns the verb of a method on the target; ok is false if the method is not supported.
 func verbOf(method string, t *target, watch bool) (v verb, ok bool) {
 	named := t.name != ""
 	if t.watch {
-		return verbWatch, true // whatever the method is
+		return verbWatch, true // for any method
 	}
 	switch method {
 	case http.MethodGet, http.MethodHead:

@@ -20,7 +20,7 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// newClient is client-go's clientset over a fake apiserver in real time.
+// newClient returns a client-go clientset for a fake apiserver in real time.
 func newClient(t *testing.T) *kubernetes.Clientset {
 	t.Helper()
 	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()})
@@ -67,14 +67,14 @@ func TestClientset(t *testing.T) {
 		t.Fatalf("get: %+v, %v", got, err)
 	}
 	if _, err := pods.Get(ctx, "b", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-		t.Errorf("getting what is not there: %v", err)
+		t.Errorf("getting a missing object: %v", err)
 	}
 	got.Labels["app"] = "y"
 	updated, err := pods.Update(ctx, got, metav1.UpdateOptions{})
 	if err != nil || updated.ResourceVersion == a.ResourceVersion {
 		t.Fatalf("update: %+v, %v", updated, err)
 	}
-	got.Labels["app"] = "z" // from the version before
+	got.Labels["app"] = "z" // based on the previous version
 	if _, err := pods.Update(ctx, got, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
 		t.Errorf("a stale update: %v", err)
 	}

@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// unrouted is the answer to what a resource of a Go type has no route for, nil if it has one: those have a route for each method
-// and path, where custom resources have one handler for all that says more of what is wrong.
-func (c *call) unrouted() error {
+// routeError returns the error for a request that a built-in resource has no route for, nil if there is one. A real server registers
+// built-in routes per method and path; custom resources share one handler with more specific errors.
+func (c *call) routeError() error {
 	if c.resource.Custom {
 		return nil
 	}

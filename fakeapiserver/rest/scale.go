@@ -2,7 +2,7 @@ package rest
 
 import "k8s.io/apimachinery/pkg/runtime"
 
-// scaleOf is the scale subresource of an object.
+// scaleOf returns the scale subresource of an object.
 func (c *call) scaleOf(obj runtime.Object) (runtime.Object, error) {
 	scale, found, err := c.resource.ReadScale(obj)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// Server is an apiserver's REST layer over a cluster. It is a transport.API: everything happens inside the steps of the
-// cluster's kernel.
+// Server is an apiserver's REST layer over a cluster. It is a transport.API: everything happens inside the steps of the cluster's
+// kernel.
 type Server struct {
 	cluster *fakeapiserver.Cluster
 	types   *types.Registry
@@ -30,17 +30,17 @@ type Server struct {
 	forms   render.Forms
 }
 
-// Options configure a Server. Cluster and Types are needed.
+// Options configure a Server. Cluster and Types are required.
 type Options struct {
 	Cluster *fakeapiserver.Cluster
 	Types   *types.Registry
-	// Policy says which replica serves a client that is new.
+	// Policy chooses the replica that serves a new client.
 	Policy fakeapiserver.Policy
-	// Address is host:port, as discovery tells clients where the server is.
+	// Address is the server's host:port as discovery publishes it.
 	Address string
 }
 
-// New returns a server of the given types. Resources that the cluster does not have yet are added to it.
+// New returns a server of the given types. It adds resources that the cluster lacks.
 func New(o Options) (*Server, error) {
 	s := &Server{cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]store.ResourceID{}, policy: o.Policy, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address})}
 	o.Cluster.Store().KeepMemos()
@@ -52,7 +52,7 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// add gives a resource its place in the Store: one for all its versions that convert into each other.
+// add registers a resource with the Store; versions that convert into each other share one entry.
 func (s *Server) add(t *types.Resource) error {
 	gr := t.GroupResource()
 	if _, have := s.ids[gr]; have {
@@ -70,8 +70,8 @@ func (s *Server) add(t *types.Resource) error {
 	return nil
 }
 
-// Define serves these versions of a resource instead of those that were served, none if there are none, from the next request
-// on. What is stored stays. It fails, and changes nothing, if one is incomplete.
+// Define replaces the served versions of a resource from the next request on; none stops serving it. Stored objects stay. If a
+// version is incomplete, it fails and changes nothing.
 func (s *Server) Define(gr schema.GroupResource, versions ...*types.Resource) error {
 	if len(versions) == 0 {
 		s.types.Remove(gr)
@@ -90,7 +90,7 @@ func (s *Server) Define(gr schema.GroupResource, versions ...*types.Resource) er
 	return s.add(versions[0])
 }
 
-// describe is what the Store knows of a resource.
+// describe returns the Store's description of a resource.
 func (s *Server) describe(t *types.Resource) store.Resource {
 	return store.Resource{
 		Group: t.Group, Version: t.StorageVersion, Plural: t.Plural, Kind: t.Kind, Namespaced: t.Namespaced,
@@ -99,8 +99,7 @@ func (s *Server) describe(t *types.Resource) store.Resource {
 	}
 }
 
-// newOf makes empty objects in the version in which the resource is stored, whichever of its versions t is. That version need
-// not be served.
+// newOf returns a constructor of empty objects in t's storage version, which need not be served.
 func (s *Server) newOf(t *types.Resource) func() runtime.Object {
 	if stored := s.types.Lookup(t.GroupResource().WithVersion(t.StorageVersion)); stored != nil {
 		return stored.Strategy.New
@@ -114,8 +113,8 @@ func (s *Server) newOf(t *types.Resource) func() runtime.Object {
 	}
 }
 
-// fieldOf gives the Store the values that field selectors match: of what can be selected by in any version. Which a request may
-// select by is for its own version to say (unselectable).
+// fieldOf returns the function that field selectors read values with. It knows the fields of every version; which of them a
+// request may use depends on the request's version (selectorError).
 func (s *Server) fieldOf(t *types.Resource) func(runtime.Object, string) (string, bool) {
 	var versions []*types.Resource
 	for _, v := range s.types.All() {
@@ -133,13 +132,13 @@ func (s *Server) fieldOf(t *types.Resource) func(runtime.Object, string) (string
 	}
 }
 
-// Serve implements transport.API: it is called inside a step.
+// Serve implements transport.API. It is called inside a step.
 func (s *Server) Serve(r *Request, sink Sink) (cancel func()) {
 	c := &call{server: s, request: r, sink: sink, client: s.cluster.Connect(r.Client, s.policy), encoder: encoder{ask: askOf(r)}}
 	t, ok := parsePath(r.URL.Path)
 	timeout, err := requestTimeout(r, t)
 	if err != nil {
-		return c.at(func() { c.fail(err) })
+		return c.atReplica(func() { c.fail(err) })
 	}
 	if timeout > 0 {
 		c.limitTo(timeout)
@@ -148,34 +147,34 @@ func (s *Server) Serve(r *Request, sink Sink) (cancel func()) {
 		return c.nonResource()
 	}
 	if !t.watch && !t.proxy && (t.resource == "watch" || t.resource == "proxy") {
-		return c.at(func() { c.noKindPage() })
+		return c.atReplica(func() { c.noKindPage() })
 	}
 	c.target = t
 	c.resource = s.types.Lookup(schema.GroupVersionResource{Group: t.group, Version: t.version, Resource: t.resource})
 	if c.resource == nil || t.namespaced && !c.resource.Namespaced {
-		return c.at(func() { c.notFoundPage() })
+		return c.atReplica(func() { c.notFoundPage() })
 	}
 	c.id = s.ids[c.resource.GroupResource()]
 	query := r.URL.Query()
 	if t.proxy && (t.namespaced || !c.resource.Namespaced) {
-		return c.at(func() { c.fail(apierrors.NewMethodNotSupported(c.resource.GroupResource(), "proxy")) })
+		return c.atReplica(func() { c.fail(apierrors.NewMethodNotSupported(c.resource.GroupResource(), "proxy")) })
 	}
 	v, ok := verbOf(r.Method, &c.target, isWatch(query))
 	if !ok {
-		return c.at(func() { c.fail(apierrors.NewMethodNotSupported(c.resource.GroupResource(), "")) })
+		return c.atReplica(func() { c.fail(apierrors.NewMethodNotSupported(c.resource.GroupResource(), "")) })
 	}
 	c.verb = v
-	// Over all namespaces there is nothing but lists and watches (S25).
+	// Across all namespaces there are only lists and watches (S25).
 	if c.resource.Namespaced && !t.namespaced && (t.name != "" || t.proxy || v != verbList && v != verbWatch) {
-		return c.at(func() { c.notFoundPage() })
+		return c.atReplica(func() { c.notFoundPage() })
 	}
 	return c.dispatch(query)
 }
 
-// now is the virtual time as the API shows it.
+// now returns the virtual time with the API's precision.
 func (s *Server) now() time.Time { return s.cluster.Kernel().Clock().Now().Truncate(time.Second) }
 
-// live is the newest state of an object, nil if there is none.
+// live returns the newest state of an object, nil if there is none.
 func (s *Server) live(id store.ResourceID, namespace, name string) runtime.Object {
 	obj, rev := s.cluster.Store().Get(id, namespace, name)
 	if rev == 0 {
@@ -187,19 +186,19 @@ func (s *Server) live(id store.ResourceID, namespace, name string) runtime.Objec
 func accessor(obj runtime.Object) metaObject {
 	m, err := meta.Accessor(obj)
 	if err != nil {
-		panic(fmt.Sprintf("rest: a stored %T has no metadata: %v", obj, err)) // the Store takes no others
+		panic(fmt.Sprintf("rest: a stored %T has no metadata: %v", obj, err)) // the Store accepts no such object
 	}
 	return m
 }
 
-// header is a response's header with one content type.
+// header returns a response header with a content type.
 func header(contentType string) http.Header { return http.Header{"Content-Type": {contentType}} }
 
-// PathFor is where objects of a kind are created; "default" stands for the namespace of one that needs one and has none.
+// PathFor returns the path for creating objects of a kind. The namespace defaults to "default" for namespaced kinds.
 func (s *Server) PathFor(gvk schema.GroupVersionKind, namespace string) (string, error) {
 	t := s.types.ByKind(gvk)
 	if t == nil {
-		return "", fmt.Errorf("there is no resource of kind %s in %s", gvk.Kind, gvk.GroupVersion())
+		return "", fmt.Errorf("kind %s in %s is not served", gvk.Kind, gvk.GroupVersion())
 	}
 	path := "/apis/" + t.Group + "/" + t.Version
 	if t.Group == "" {

@@ -8,16 +8,15 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// versionMemo is the Value of the memos of this server's cluster: what the server derives from one version of an object. It
-// lies in the Store, so that it goes and, with a restore, comes back with the version.
+// versionMemo is what this server derives from one version of an object, kept as Memo.Value. It lives in the Store, so that it
+// goes away with the version and, after a restore, comes back with it.
 type versionMemo struct {
 	encoded render.Encoded
-	// persisted is what a real store would have in its bytes if that reads as something else (patch.Result.Persisted), nil
-	// otherwise.
+	// persisted is the stored form of the object if it differs from how it reads (patch.Result.Persisted), otherwise nil.
 	persisted runtime.Object
 }
 
-// memoOfVersion is the memo's value, which it makes if there is none.
+// memoOfVersion returns the versionMemo in m, creating it if needed.
 func memoOfVersion(m *store.Memo) *versionMemo {
 	v, ok := m.Value.(*versionMemo)
 	if !ok {
@@ -27,7 +26,7 @@ func memoOfVersion(m *store.Memo) *versionMemo {
 	return v
 }
 
-// persisted is the persisted form of a live object, nil if that is the object itself.
+// persisted returns the persisted form of a live object, nil if that is the object itself.
 func (s *Server) persisted(id store.ResourceID, live runtime.Object) runtime.Object {
 	if live == nil {
 		return nil
@@ -41,7 +40,7 @@ func (s *Server) persisted(id store.ResourceID, live runtime.Object) runtime.Obj
 	return nil
 }
 
-// setPersisted notes the persisted form of an object that has just been stored, nil if that is the object itself.
+// setPersisted records the persisted form of an object just stored, nil if that is the object itself.
 func (s *Server) setPersisted(id store.ResourceID, stored, persisted runtime.Object) {
 	if persisted == nil || types.WithoutMeta(stored) {
 		return

@@ -19,7 +19,7 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// gears are stored in another version than the first; the later one has a default at its root.
+// gears are stored in v1, listed second; v2 has a default at its root.
 const gears = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -41,8 +41,8 @@ spec:
     schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {teeth: {type: integer}}}}}}
 `
 
-// TestStorageVersion holds new objects and bookmarks to their versions: the cluster's own is the one that is stored, served or
-// not, and a client sees the one it asks for.
+// New objects and the cluster's own bookmarks are in the storage version, served or not; a client sees the version that it asks
+// for.
 func TestStorageVersion(t *testing.T) {
 	for _, served := range []string{"true", "false"} {
 		t.Run("v1 served "+served, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestStorageVersion(t *testing.T) {
 			}
 			id, ok := cluster.FindResource(schema.GroupResource{Group: "example.dev", Resource: "gears"})
 			if !ok {
-				t.Fatal("the resource has no place in the Store")
+				t.Fatal("the resource is not in the Store")
 			}
 			if got := cluster.Store().Resource(id).New().GetObjectKind().GroupVersionKind().Version; got != "v1" {
 				t.Errorf("new objects have version %s, want the storage version v1", got)
@@ -90,7 +90,7 @@ func TestStorageVersion(t *testing.T) {
 	}
 }
 
-// endOfInitialEvents is the object of the bookmark that ends the initial events of a watch of nothing.
+// endOfInitialEvents returns the object of the bookmark that ends the initial events of an empty watch.
 func endOfInitialEvents(t *testing.T, rt http.RoundTripper, version string) map[string]any {
 	t.Helper()
 	u := &url.URL{Scheme: "http", Host: "sim", Path: "/apis/example.dev/" + version + "/gears",
@@ -121,7 +121,7 @@ func endOfInitialEvents(t *testing.T, rt http.RoundTripper, version string) map[
 	return event.Object
 }
 
-// status is the code of a GET's answer.
+// status returns the status code of a GET.
 func status(t *testing.T, rt http.RoundTripper, target string) int {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodGet, "http://sim"+target, nil)

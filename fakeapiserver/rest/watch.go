@@ -14,40 +14,40 @@ import (
 func (c *call) watch(q url.Values) (cancel func()) {
 	o, err := listOptions(q)
 	if err != nil {
-		return c.at(func() { c.fail(err) })
+		return c.atReplica(func() { c.fail(err) })
 	}
 	if c.target.name != "" { // a legacy path to one object
-		if err := c.otherName(o); err != nil {
-			return c.at(func() { c.fail(err) })
+		if err := c.watchNameError(o); err != nil {
+			return c.atReplica(func() { c.fail(err) })
 		}
 		if o.FieldSelector == "" {
 			o.FieldSelector = byName(c.target.name)
 		}
 	}
-	if err := c.unwatchable(o); err != nil {
-		return c.at(func() { c.fail(err) })
+	if err := c.watchError(o); err != nil {
+		return c.atReplica(func() { c.fail(err) })
 	}
 	if err := c.encoder.format.Streams(); err != nil {
-		return c.at(func() { c.fail(err) })
+		return c.atReplica(func() { c.fail(err) })
 	}
 	c.req = c.client.Watch(c.id, c.target.namespace, o, c)
 	return c.cancel
 }
 
-// unwatchable is what else is wrong with a watch whose options are right in themselves.
-func (c *call) unwatchable(o metav1.ListOptions) error {
-	if err := c.unselectable(o); err != nil {
+// watchError returns what is wrong with a watch whose list options are valid on their own.
+func (c *call) watchError(o metav1.ListOptions) error {
+	if err := c.selectorError(o); err != nil {
 		return err
 	}
-	if c.encoder.refused != nil && c.server.cluster.CheckListOptions(c.id, o, true) == nil {
-		return c.encoder.refused
+	if c.encoder.viewErr != nil && c.server.cluster.CheckListOptions(c.id, o, true) == nil {
+		return c.encoder.viewErr
 	}
 	return nil
 }
 
-// otherName is the 400 of a watch of one object with a selector that does not select it by its name, nil where anything else is
-// wrong with the options.
-func (c *call) otherName(o metav1.ListOptions) error {
+// watchNameError returns the 400 for a watch of one object whose selector does not select it by name, nil if anything else is wrong
+// with the options.
+func (c *call) watchNameError(o metav1.ListOptions) error {
 	selector, err := fields.ParseSelector(o.FieldSelector)
 	if err != nil || selector.Empty() || c.server.cluster.CheckListOptions(c.id, o, true) != nil {
 		return nil

@@ -16,10 +16,10 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// maxStored is how many bytes etcd takes in one write by default (S35).
+// maxStored is etcd's default limit for one write, in bytes (S35).
 const maxStored = 3 << 19
 
-// tooLarge tells whether an object is more than the store takes. For Go types the body stands for the object.
+// tooLarge reports whether an object exceeds the store's limit. For Go types it goes by the size of the body.
 func (c *call) tooLarge(obj runtime.Object) bool {
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		return sizeOf(u.Object) > maxStored
@@ -27,7 +27,7 @@ func (c *call) tooLarge(obj runtime.Object) bool {
 	return len(c.request.Body) > maxStored
 }
 
-// sizeOf is about how many bytes a value has as JSON: numbers count as eight, and what is escaped as it is.
+// sizeOf estimates the size of a value as JSON: numbers count eight bytes, and escapes are ignored.
 func sizeOf(v any) int {
 	switch v := v.(type) {
 	case map[string]any:
@@ -48,7 +48,7 @@ func sizeOf(v any) int {
 	return 8
 }
 
-// body is the request's body as the types read it.
+// body returns the request's body with its content type.
 func (c *call) body() types.Body {
 	return types.Body{Data: c.request.Body, ContentType: c.request.Header.Get("Content-Type")}
 }
@@ -61,7 +61,7 @@ func options(q url.Values, into runtime.Object) error {
 	return nil
 }
 
-// writeRequest is what the write path must know of the request.
+// writeRequest returns the patch.Request of this call.
 func (c *call) writeRequest(live runtime.Object) patch.Request {
 	uid, suffix := c.server.cluster.Store().Mint(types.SuffixAlphabet, types.SuffixLength)
 	return patch.Request{
@@ -79,7 +79,7 @@ func (c *call) create(q url.Values) {
 		return
 	}
 	request := c.writeRequest(nil)
-	request.Name = "" // a POST to a named path creates what its body names (S22)
+	request.Name = "" // a POST to a named path takes the name from the body (S22)
 	result, err := c.server.writer.Create(request, c.body(), &o)
 	c.store(nil, result, err, len(o.DryRun) > 0)
 }
@@ -118,14 +118,14 @@ func (c *call) patch(q url.Values) {
 	c.store(live, result, err, len(o.DryRun) > 0)
 }
 
-// live is the newest state of what the path names, nil if there is none.
+// live returns the newest state of the target, nil if there is none.
 func (c *call) live() runtime.Object {
 	return c.server.live(c.id, c.target.namespace, c.target.name)
 }
 
-// store does what a write has come to, and answers.
+// store commits the result of a write, and answers.
 func (c *call) store(live runtime.Object, result patch.Result, err error, dry bool) {
-	c.warnings = append(c.warnings, result.Warnings...) // a refusal has them too (S30)
+	c.warnings = append(c.warnings, result.Warnings...) // an error answer has them too (S30)
 	if err != nil {
 		c.fail(err)
 		return
@@ -145,7 +145,7 @@ func (c *call) store(live runtime.Object, result patch.Result, err error, dry bo
 		stored = live
 	case dry:
 	case result.Delete:
-		// Watchers see the object as it was, the answer shows it without the finalizer (S18).
+		// Watchers see the object with its last finalizer, the answer shows it without (S18).
 		_, err = c.server.cluster.Delete(c.id, c.target.namespace, c.target.name, nil)
 	default:
 		if stored, err = c.server.cluster.Update(c.id, result.Object); err == nil {
@@ -162,7 +162,7 @@ func (c *call) store(live runtime.Object, result patch.Result, err error, dry bo
 			return
 		}
 	}
-	c.object(code, stored)
+	c.answerObject(code, stored)
 }
 
 func (c *call) storeNew(obj runtime.Object, dry bool) (runtime.Object, error) {

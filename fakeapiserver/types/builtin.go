@@ -9,14 +9,14 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// BuiltinOptions choose among the built-in resources. The zero value is what a v1.37 apiserver serves with default flags.
+// BuiltinOptions select built-in resources. The zero value selects those that a v1.37 apiserver serves with default flags.
 type BuiltinOptions struct {
 	// AllVersions includes alpha, beta and removed versions (apps/v1beta1, extensions/v1beta1, …).
 	AllVersions bool
 }
 
-// Builtin are the resources of client-go's scheme, in the order of a real server's discovery. They are made anew by each call;
-// what they share is immutable.
+// Builtin returns the resources of client-go's scheme, in the order of a real server's discovery. Each call builds them anew; what
+// they share is immutable.
 func Builtin(o BuiltinOptions) []*Resource {
 	var all []*Resource
 	for line := range strings.Lines(builtinTable) {
@@ -44,7 +44,7 @@ var (
 	subresourceVerbs = []string{"get", "patch", "update"}
 )
 
-// builtinResource makes a resource of a line of the table.
+// builtinResource builds a resource from a line of the table.
 func builtinResource(words []string, v string) *Resource {
 	gv := schema.GroupVersion{Group: strings.TrimPrefix(words[0], "-"), Version: v}
 	kind := words[2]

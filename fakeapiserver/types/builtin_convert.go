@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Convert is the object in this version. Fields that both versions have keep their values; the object itself is not changed.
+// Convert returns the object in this version without changing obj. Fields that both versions have keep their values.
 func (s *builtin) Convert(obj runtime.Object) (runtime.Object, error) {
 	gvk := obj.GetObjectKind().GroupVersionKind()
 	switch {
@@ -33,7 +33,7 @@ func (s *builtin) Convert(obj runtime.Object) (runtime.Object, error) {
 	return out, nil
 }
 
-// Stored is the object in the version in which the resource is stored.
+// Stored returns the object in its storage version.
 func (s *builtin) Stored(obj runtime.Object) (runtime.Object, error) {
 	if s.gvk.Version == s.resource.StorageVersion {
 		return s.Convert(obj)
@@ -43,7 +43,7 @@ func (s *builtin) Stored(obj runtime.Object) (runtime.Object, error) {
 	return stored.Convert(obj)
 }
 
-// recode copies what two types have in common, by their JSON. A field of another form is left out.
+// recode copies what two types have in common through JSON. Fields of different forms are left out.
 func recode(from, to any) error {
 	data, err := json.Marshal(from)
 	if err != nil {

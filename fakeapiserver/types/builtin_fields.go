@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Field reads a selectable field. Fields that are the same as a path of the object are read by path; the kinds that are
-// selected by often have code, because watches ask for every event.
+// Field reads a selectable field. Most fields are read by path; the kinds most often selected by have code, because every event is
+// matched against every watch.
 func (s *builtin) Field(obj runtime.Object, field string) string {
 	switch o := obj.(type) {
 	case *corev1.Pod:
@@ -28,7 +28,7 @@ func (s *builtin) Field(obj runtime.Object, field string) string {
 	case *corev1.Secret:
 		return string(o.Type)
 	case *batchv1.Job:
-		return strconv.Itoa(int(o.Status.Succeeded)) // status.successful, which no field is called
+		return strconv.Itoa(int(o.Status.Succeeded)) // the selector calls it status.successful
 	case *corev1.Event:
 		switch field {
 		case "source":
@@ -68,7 +68,7 @@ func podField(o *corev1.Pod, field string) (string, bool) {
 	return "", false
 }
 
-// fieldByPath reads a dotted path of the object's JSON form.
+// fieldByPath reads a dotted path in the object's JSON form.
 func fieldByPath(obj runtime.Object, field string) string {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
 	if err != nil {
@@ -77,7 +77,7 @@ func fieldByPath(obj runtime.Object, field string) string {
 	return FieldOf(content, field)
 }
 
-// FieldOf reads a dotted path of an unstructured object, as field selectors do: what is absent or null is "".
+// FieldOf reads a dotted path in an unstructured object as field selectors do: absent or null is "".
 func FieldOf(content map[string]any, field string) string {
 	v, found, err := unstructured.NestedFieldNoCopy(content, strings.Split(field, ".")...)
 	if err != nil || !found || v == nil {

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// What single kinds do beyond the flags of the table. The rules are those of the kinds' strategies in k8s.io/kubernetes.
+// Rules of single kinds beyond the flags of the table, taken from the kinds' strategies in k8s.io/kubernetes.
 
-// initialStatus is what the strategies of some kinds set on creation.
+// initialStatus sets the status that some kinds have on creation.
 func initialStatus(obj runtime.Object) {
 	switch o := obj.(type) {
 	case *corev1.Pod:
@@ -33,7 +33,7 @@ func initialStatus(obj runtime.Object) {
 	}
 }
 
-// foldStringData moves what is written as text to where it is read from.
+// foldStringData merges stringData into data.
 func foldStringData(o *corev1.Secret) {
 	if len(o.StringData) == 0 {
 		return
@@ -48,7 +48,7 @@ func foldStringData(o *corev1.Secret) {
 	o.Data, o.StringData = data, nil
 }
 
-// keepOnUpdate undoes what an update of the resource itself may not do.
+// keepOnUpdate restores fields that an update of the resource itself may not change.
 func keepOnUpdate(obj, old runtime.Object) {
 	switch o := obj.(type) {
 	case *corev1.Namespace:
@@ -63,7 +63,7 @@ func keepOnUpdate(obj, old runtime.Object) {
 	}
 }
 
-// prepareSpecial keeps everything but what the subresource is there for.
+// prepareSpecial restores everything but what the subresource may change.
 func prepareSpecial(obj, old runtime.Object, subresource string) {
 	switch o := obj.(type) {
 	case *corev1.Namespace:
@@ -83,7 +83,7 @@ func prepareSpecial(obj, old runtime.Object, subresource string) {
 	}
 }
 
-// preparePod takes from pod only what one of its subresources may change.
+// preparePod restores everything in pod but what the subresource may change.
 func preparePod(pod, old *corev1.Pod, subresource string) {
 	asked, managed := pod.Spec, pod.ManagedFields
 	version := pod.ResourceVersion
@@ -110,7 +110,7 @@ func resize(containers, asked []corev1.Container) {
 	}
 }
 
-// GracePeriod is not 0 for pods that are bound to a node and have not ended.
+// GracePeriod returns 0 except for pods that are bound to a node and have not terminated.
 func (s *builtin) GracePeriod(obj runtime.Object, requested *int64) int64 {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok {
@@ -133,7 +133,7 @@ func (s *builtin) GracePeriod(obj runtime.Object, requested *int64) int64 {
 	return period
 }
 
-// WithoutMeta tells that the objects of a kind have no metadata, as those that are only created.
+// WithoutMeta reports whether objects of this kind have no metadata, like reviews.
 func WithoutMeta(obj runtime.Object) bool {
 	_, err := meta.Accessor(obj)
 	return err != nil

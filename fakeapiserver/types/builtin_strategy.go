@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// builtin is the strategy of a Go type of client-go's scheme. Its flags are those of builtinTable.
+// builtin is the strategy of a Go type in client-go's scheme. Its flags are those of builtinTable.
 type builtin struct {
 	gvk      schema.GroupVersionKind
 	resource *Resource
@@ -26,17 +26,17 @@ type builtin struct {
 	hasStatus, generation, keepsMeta, keepsLabels, keepsOwners bool
 }
 
-// New makes an empty object. The kind is in the scheme; a test makes one of each.
+// New returns an empty object. The scheme has the kind: a test builds one of each.
 func (s *builtin) New() runtime.Object {
 	obj, err := scheme.Scheme.New(s.gvk)
 	if err != nil {
-		panic(fmt.Sprintf("types: the table of built-in resources has a kind that the scheme has not: %v", err))
+		panic(fmt.Sprintf("types: a kind in the table of built-in resources is not in the scheme: %v", err))
 	}
 	obj.GetObjectKind().SetGroupVersionKind(s.gvk)
 	return obj
 }
 
-// NewList makes an empty list; one of unstructured objects for kinds of which there are no lists.
+// NewList returns an empty list, unstructured for kinds without a list type.
 func (s *builtin) NewList() runtime.Object {
 	gvk := s.resource.ListGroupVersionKind()
 	if s.list {
@@ -50,16 +50,16 @@ func (s *builtin) NewList() runtime.Object {
 	return u
 }
 
-// MergeExample says how lists of the type are merged by a strategic merge patch.
+// MergeExample returns an object whose struct tags say how lists merge in a strategic merge patch.
 func (s *builtin) MergeExample() runtime.Object { return s.New() }
 
-// Default does nothing: the defaults of built-in types are not part of a library.
+// Default does nothing: no library has the defaults of built-in types.
 func (s *builtin) Default(runtime.Object) {}
 
-// Prune does nothing: what a Go type has no field for is gone when it has been decoded.
+// Prune does nothing: decoding into a Go type has already dropped unknown fields.
 func (s *builtin) Prune(runtime.Object) ([]string, error) { return nil, nil }
 
-// PrepareForCreate resets the status and begins to count generations.
+// PrepareForCreate resets the status and starts the generation.
 func (s *builtin) PrepareForCreate(obj runtime.Object) {
 	if s.hasStatus {
 		clearField(obj, "Status")
@@ -70,7 +70,7 @@ func (s *builtin) PrepareForCreate(obj runtime.Object) {
 	initialStatus(obj)
 }
 
-// PrepareForUpdate keeps what the subresource does not own, and counts a changed spec.
+// PrepareForUpdate restores what the subresource does not own, and bumps the generation when the spec changes.
 func (s *builtin) PrepareForUpdate(obj, old runtime.Object, subresource string) {
 	switch subresource {
 	case "":
@@ -89,7 +89,7 @@ func (s *builtin) PrepareForUpdate(obj, old runtime.Object, subresource string) 
 	}
 }
 
-// keepMeta undoes what a status write may not do to metadata.
+// keepMeta restores metadata that a status write may not change.
 func (s *builtin) keepMeta(obj, old runtime.Object) {
 	m, err := meta.Accessor(obj)
 	o, oldErr := meta.Accessor(old)
@@ -114,7 +114,7 @@ func countGeneration(obj, old runtime.Object) {
 	}
 }
 
-// specChanged tells whether anything but metadata and status differs.
+// specChanged reports whether anything but metadata and status differs.
 func specChanged(obj, old runtime.Object) bool {
 	a, b := reflect.ValueOf(obj).Elem(), reflect.ValueOf(old).Elem()
 	if a.Type() != b.Type() {
@@ -132,7 +132,7 @@ func specChanged(obj, old runtime.Object) bool {
 	return false
 }
 
-// structField is a field of the struct that obj points to; invalid if there is none.
+// structField returns a field of the struct that obj points to; invalid if there is none.
 func structField(obj runtime.Object, name string) reflect.Value {
 	v := reflect.ValueOf(obj)
 	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
@@ -147,7 +147,7 @@ func clearField(obj runtime.Object, name string) {
 	}
 }
 
-// copyField shares a field of old with obj. Live objects are immutable, so nobody writes through it.
+// copyField makes obj share a field of old. That is safe: live objects are immutable.
 func copyField(obj, old runtime.Object, name string) {
 	to, from := structField(obj, name), structField(old, name)
 	if to.IsValid() && from.IsValid() && to.Type() == from.Type() {
@@ -155,10 +155,10 @@ func copyField(obj, old runtime.Object, name string) {
 	}
 }
 
-// Warnings: those of the real server come from validation that is not part of a library.
+// Warnings returns none: the real server's come from validation that no library has.
 func (s *builtin) Warnings(_, _ runtime.Object, _ string) []string { return nil }
 
-// ResetFields are status for the resource, and everything else for the status.
+// ResetFields returns the status for the resource, and everything else for the status.
 func (s *builtin) ResetFields(subresource string) map[fieldpath.APIVersion]*fieldpath.Set {
 	var paths []fieldpath.Path
 	switch {
@@ -178,14 +178,14 @@ func (s *builtin) ResetFields(subresource string) map[fieldpath.APIVersion]*fiel
 	}
 }
 
-// TypeConverter is that of client-go's apply configurations. The first one in a process reads its schema, which takes a tenth
-// of a second; the library keeps it.
+// TypeConverter returns the one of client-go's apply configurations. The first call in a process parses its schema, which takes a
+// tenth of a second; the library caches it.
 func (s *builtin) TypeConverter() managedfields.TypeConverter {
 	return applyconfigurations.NewTypeConverter(scheme.Scheme)
 }
 
-// Convertor is the scheme, which knows each version by itself.
+// Convertor returns the scheme, which registers each version on its own.
 func (s *builtin) Convertor() runtime.ObjectConvertor { return scheme.Scheme }
 
-// OpenAPI: the documents of built-in groups are made by package discovery.
+// OpenAPI returns nil: package discovery generates the documents of built-in groups.
 func (s *builtin) OpenAPI() (*spec3.OpenAPI, error) { return nil, nil }

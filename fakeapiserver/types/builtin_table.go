@@ -1,22 +1,22 @@
 package types
 
-// builtinTable lists the resources of client-go's scheme in the order of a real server's discovery: first the core group, then
-// by group. A line is
+// builtinTable lists the resources of client-go's scheme in the order of a real server's discovery: the core group first, then by
+// group. A line is
 //
 //	GROUP PLURAL KIND VERSIONS SCOPE [sub=NAME,…] [short=NAME,…] [cat=NAME,…] [field=PATH,…] [FLAG…]
 //
 // GROUP is - for core, SCOPE is ns or cluster. Flags:
 //
-//	gen     metadata.generation counts changes of the spec; objects begin at 1
-//	meta    a status write cannot change metadata, as a custom resource's (S27); without it metadata of a status write is taken
+//	gen     metadata.generation counts changes of the spec, starting at 1
+//	meta    a status write cannot change metadata, as for custom resources (S27); without it, it can
 //	labels  a status write cannot change labels
 //	owners  a status write cannot change ownerReferences
 //	cond    PUT needs a resourceVersion; upsert: PUT creates what does not exist
 //	create  nothing is stored: the only verb is create
 //	nodc    deletecollection is missing
 //
-// A test holds the table against the interfaces of client-go's typed clients: names, scope, kinds, versions and statuses. The
-// short names, categories, fields and flags are those of the strategies in k8s.io/kubernetes, which is no library.
+// A test checks names, scope, kinds, versions and statuses against the interfaces of client-go's typed clients. Short names,
+// categories, fields and flags are copied from the strategies in k8s.io/kubernetes, which no library exposes.
 const builtinTable = `
 - bindings Binding v1 ns create
 - componentstatuses ComponentStatus v1 cluster short=cs readonly

@@ -8,19 +8,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// The descriptions of the columns are those of the fields.
+// The columns' descriptions are those of the fields.
 var (
 	nameDescription    = metav1.ObjectMeta{}.SwaggerDoc()["name"]
 	createdDescription = metav1.ObjectMeta{}.SwaggerDoc()["creationTimestamp"]
 )
 
-// Table has the columns that a server has for kinds without printers of their own: the name, and when it was created. The
-// printers of built-in types are not part of a library.
+// Table has the columns of kinds without printers of their own, name and age: no library has the printers of built-in types.
 func (s *builtin) Table(obj runtime.Object, options *metav1.TableOptions, _ time.Time) (*metav1.Table, error) {
 	return DefaultTable(obj, options)
 }
 
-// DefaultTable is the table of a kind without printer columns.
+// DefaultTable returns the table of a kind without printer columns.
 func DefaultTable(obj runtime.Object, options *metav1.TableOptions) (*metav1.Table, error) {
 	table := &metav1.Table{}
 	if options == nil || !options.NoHeaders {
@@ -44,7 +43,7 @@ func DefaultTable(obj runtime.Object, options *metav1.TableOptions) (*metav1.Tab
 	return table, err
 }
 
-// SetTableMeta gives a table the list's metadata, or the object's resourceVersion.
+// SetTableMeta copies the list's metadata, or the object's resourceVersion, to a table.
 func SetTableMeta(table *metav1.Table, obj runtime.Object) {
 	if m, err := meta.ListAccessor(obj); err == nil {
 		table.ResourceVersion = m.GetResourceVersion()

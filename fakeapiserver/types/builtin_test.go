@@ -15,14 +15,14 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// clientResource is what client-go's typed client knows of a resource.
+// clientResource is a resource as client-go's typed client knows it.
 type clientResource struct {
 	kind                           string
 	namespaced, status, scale      bool
 	create, list, watch, deleteAll bool
 }
 
-// typedClients reads the interfaces of client-go's typed clients: they are generated from the same markers as the server.
+// typedClients parses the interfaces of client-go's typed clients, which are generated from the same markers as the server.
 func typedClients(t *testing.T) map[schema.GroupVersionResource]clientResource {
 	t.Helper()
 	kinds := map[reflect.Type]schema.GroupVersionKind{}
@@ -49,7 +49,7 @@ func typedClients(t *testing.T) map[schema.GroupVersionResource]clientResource {
 			r.status, r.scale = has("UpdateStatus"), has("GetScale")
 			create, ok := client.MethodByName("Create")
 			if !ok {
-				continue // policy's Eviction, which is a subresource of pods
+				continue // policy's Eviction is a subresource of pods
 			}
 			gvk := kinds[create.Type.Out(0).Elem()]
 			r.kind = gvk.Kind
@@ -57,13 +57,13 @@ func typedClients(t *testing.T) map[schema.GroupVersionResource]clientResource {
 		}
 	}
 	if len(all) < 130 {
-		t.Fatalf("only %d resources were found in client-go's typed clients", len(all))
+		t.Fatalf("found only %d resources in client-go's typed clients", len(all))
 	}
 	return all
 }
 
-// The table of built-in resources is that of client-go: no resource is missing or made up, and none has another scope, kind,
-// verb or status.
+// The table of built-in resources agrees with client-go: no resource is missing or made up, and scope, kind, verbs and status are
+// the same.
 func TestTableAgreesWithTypedClients(t *testing.T) {
 	clients := typedClients(t)
 	seen := map[schema.GroupVersionResource]bool{}
@@ -73,7 +73,7 @@ func TestTableAgreesWithTypedClients(t *testing.T) {
 		c, ok := clients[gvr]
 		if !ok {
 			if r.Plural != "bindings" { // has no client of its own
-				t.Errorf("%s is in the table, and no client of client-go has it", r)
+				t.Errorf("%s is in the table but in no client of client-go", r)
 			}
 			continue
 		}
@@ -84,7 +84,7 @@ func TestTableAgreesWithTypedClients(t *testing.T) {
 			t.Errorf("%s: status subresource %v, client-go has %v", r, got, c.status)
 		}
 		if c.scale && r.Subresource(Scale) == nil {
-			t.Errorf("%s has no scale, client-go has", r)
+			t.Errorf("%s has no scale, client-go has one", r)
 		}
 		if readOnly := r.Plural == "componentstatuses"; !readOnly && c.create != r.Allows("create", "") {
 			t.Errorf("%s: create %v, client-go has %v", r, r.Allows("create", ""), c.create)
@@ -100,15 +100,15 @@ func TestTableAgreesWithTypedClients(t *testing.T) {
 	}
 }
 
-// Objects of every built-in kind can be made, decoded, prepared and shown.
+// Objects of every built-in kind can be constructed, decoded, prepared and shown.
 func TestEveryBuiltinKindWorks(t *testing.T) {
 	for _, r := range Builtin(BuiltinOptions{AllVersions: true}) {
 		obj := r.Strategy.New()
 		if obj.GetObjectKind().GroupVersionKind() != r.GroupVersionKind() {
-			t.Errorf("%s: New makes a %s", r, obj.GetObjectKind().GroupVersionKind())
+			t.Errorf("%s: New returned a %s", r, obj.GetObjectKind().GroupVersionKind())
 		}
 		if r.Strategy.NewList().GetObjectKind().GroupVersionKind() != r.ListGroupVersionKind() {
-			t.Errorf("%s: NewList makes a %s", r, r.Strategy.NewList().GetObjectKind().GroupVersionKind())
+			t.Errorf("%s: NewList returned a %s", r, r.Strategy.NewList().GetObjectKind().GroupVersionKind())
 		}
 		if r.Allows("list", "") {
 			if _, err := meta.ListAccessor(r.Strategy.NewList()); err != nil {
@@ -185,7 +185,7 @@ func pods(t *testing.T) *Resource {
 	return nil
 }
 
-// A status write changes the status and no spec; a write of the object changes no status; the generation counts specs.
+// A status write changes only the status, a write of the object never does, and the generation counts changes of the spec.
 func TestStatusAndGenerationOfPods(t *testing.T) {
 	r := pods(t)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Status: corev1.PodStatus{Phase: corev1.PodRunning, Message: "mine"}}

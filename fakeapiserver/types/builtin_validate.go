@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// nameRules are the kinds whose names need not, or must do more than, be a DNS subdomain.
+// nameRules has the kinds whose names follow other rules than a DNS subdomain's.
 var nameRules = map[string]validation.ValidateNameFunc{
 	"namespaces":          validation.ValidateNamespaceName,
 	"services":            validation.NameIsDNS1035Label,
@@ -25,11 +25,11 @@ func (s *builtin) nameRule() validation.ValidateNameFunc {
 	return validation.NameIsDNSSubdomain
 }
 
-// Validate checks metadata only: the kinds' own rules are not part of a library.
+// Validate checks metadata only: no library has the kinds' own rules.
 func (s *builtin) Validate(obj runtime.Object) field.ErrorList {
 	m, err := meta.Accessor(obj)
 	if err != nil {
-		return nil // a review, which has none
+		return nil // a review has no metadata
 	}
 	return validation.ValidateObjectMetaAccessor(m, s.resource.Namespaced, s.nameRule(), field.NewPath("metadata"))
 }

@@ -28,7 +28,7 @@ func lookup(t *testing.T, group, version, plural string) *Resource {
 	return r
 }
 
-// What a HorizontalPodAutoscaler says in one version it says again after a way through the other.
+// A HorizontalPodAutoscaler survives a round trip through the other version.
 func TestHPAConvertsThereAndBack(t *testing.T) {
 	v1, v2 := lookup(t, "autoscaling", "v1", "horizontalpodautoscalers"), lookup(t, "autoscaling", "v2", "horizontalpodautoscalers")
 	fifty, two := int32(50), int32(2)
@@ -65,7 +65,7 @@ func TestHPAConvertsThereAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(runtime.Object(in), back); diff != "" {
-		t.Errorf("there and back (-before +after):\n%s", diff)
+		t.Errorf("round trip (-before +after):\n%s", diff)
 	}
 	if !reflect.DeepEqual(in, before) {
 		t.Error("conversion changed its input")
@@ -73,7 +73,7 @@ func TestHPAConvertsThereAndBack(t *testing.T) {
 	broken := old.DeepCopyObject().(*autoscalingv1.HorizontalPodAutoscaler)
 	broken.Annotations[hpaMetrics] = "{"
 	if _, err := v2.Strategy.Convert(broken); err == nil {
-		t.Error("an annotation that is no JSON was converted")
+		t.Error("an annotation that is not JSON was converted")
 	}
 }
 
@@ -94,6 +94,6 @@ func TestOtherVersionsConvertByWhatTheyShare(t *testing.T) {
 		t.Errorf("converted to %+v", d)
 	}
 	if _, err := v1.Strategy.Convert(&corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}}); err == nil {
-		t.Error("a pod was made a deployment")
+		t.Error("a pod was converted to a deployment")
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// ShallowCopy copies an object so far that its metadata can be changed; everything below is shared.
+// ShallowCopy copies an object so that its metadata can be changed; everything below is shared.
 func ShallowCopy(obj runtime.Object) runtime.Object {
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		c := &unstructured.Unstructured{Object: maps.Clone(u.Object)}

@@ -34,14 +34,14 @@ type Body struct {
 	Directive string
 }
 
-// ErrNoAnswer is what comes of a body at which a real server's handler panics: the client's connection ends without an answer.
+// ErrNoAnswer marks a body at which a real server's handler panics: the client's connection ends without an answer.
 var ErrNoAnswer = errors.New("the connection ends without an answer, as a real server's does")
 
-// errProtobuf is for custom resources, for which a real server has no strict decoder. Without field validation it is a 400.
+// errProtobuf is for custom resources: a real server has no strict decoder for them. Without field validation it is a 400.
 var errProtobuf = fmt.Errorf("%w: custom resources are not written in protobuf", ErrNoAnswer)
 
-// Decode makes an object of a body: 400 if it cannot be read or is of another version (S31), 415 for another media type.
-// Under Warn what strict decoding has to say are warnings, under Strict it is a 400 (S30).
+// Decode decodes a body: 400 if it cannot be read or is of another version (S31), 415 for another media type. Strict decoding
+// errors become warnings under Warn and a 400 under Strict (S30).
 func (r *Resource) Decode(b Body, subresource string) (runtime.Object, []string, error) {
 	decoder := r.decoder(subresource)
 	mediaType, err := inputType(b.ContentType, decoder.Accepts())
@@ -77,7 +77,7 @@ type bodyDecoder interface {
 	Accepts() []string
 }
 
-// decoder of the resource's own kind, or of the Go type that a subresource speaks.
+// decoder returns the one of the resource's own kind, or of the subresource's Go type.
 func (r *Resource) decoder(subresource string) bodyDecoder {
 	if s := r.Subresource(subresource); s != nil && !s.Kind.Empty() {
 		return &builtin{gvk: s.Kind}
@@ -85,7 +85,7 @@ func (r *Resource) decoder(subresource string) bodyDecoder {
 	return r.Strategy
 }
 
-// inputType finds the media type of a Content-Type header among those that are accepted.
+// inputType finds a Content-Type header's media type among those accepted.
 func inputType(header string, accepted []string) (string, error) {
 	if header == "" {
 		return accepted[0], nil
@@ -96,7 +96,7 @@ func inputType(header string, accepted []string) (string, error) {
 	return "", NewUnsupportedMediaType(accepted)
 }
 
-// NewUnsupportedMediaType is the answer to a body of another type than those accepted.
+// NewUnsupportedMediaType returns the 415 for a body of any other type than those accepted.
 func NewUnsupportedMediaType(accepted []string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,
@@ -104,10 +104,10 @@ func NewUnsupportedMediaType(accepted []string) error {
 	}}
 }
 
-// errScaleBody is all that the scale of a custom resource says to a body that is no scale.
+// errScaleBody is the answer of a custom resource's scale to any body that is not a Scale.
 var errScaleBody = apierrors.NewBadRequest(`no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:110"`)
 
-// decodeError says why a body is no object of the kind.
+// decodeError says why a body is not an object of the kind.
 func decodeError(cause error, want schema.GroupVersionKind, have *schema.GroupVersionKind, body []byte) error {
 	if have != nil && have.Kind != "" {
 		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", have.Kind, have.Version, want.Kind, cause))
@@ -115,7 +115,7 @@ func decodeError(cause error, want schema.GroupVersionKind, have *schema.GroupVe
 	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", want.Kind, cause, summary(body)))
 }
 
-// shownBody is how much of a body an error shows.
+// shownBody limits how much of a body an error shows, in bytes.
 const shownBody = 30
 
 func summary(body []byte) string {
@@ -132,13 +132,13 @@ func summary(body []byte) string {
 	return text(body)
 }
 
-// The beginnings of what the YAML library says about duplicate keys, several in one error.
+// Prefixes of the YAML library's errors about duplicate keys, which it joins into one error.
 var yamlPrefixes = []string{
 	"error converting YAML to JSON: yaml: unmarshal errors:\n",
 	"yaml: unmarshal errors:\n",
 }
 
-// StrictWarnings are the Warning headers that strict decoding errors become.
+// StrictWarnings returns strict decoding errors as Warning headers.
 func StrictWarnings(errs []error) []string {
 	var warnings []string
 	for _, err := range errs {
@@ -165,10 +165,10 @@ var (
 	protoSerializer = protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
 )
 
-// Accepts JSON, YAML and protobuf.
+// Accepts returns JSON, YAML and protobuf.
 func (s *builtin) Accepts() []string { return []string{JSON, YAML, Protobuf} }
 
-// Decode reads a Go type.
+// Decode decodes into a Go type.
 func (s *builtin) Decode(data []byte, mediaType string, strict bool) (runtime.Object, *schema.GroupVersionKind, error) {
 	var decoder runtime.Decoder
 	switch {
@@ -198,5 +198,5 @@ func (s *builtin) Decode(data []byte, mediaType string, strict bool) (runtime.Ob
 	return obj, gvk, err
 }
 
-// goName is how an error of the conversion library names a type.
+// goName formats a type as errors of the conversion library do.
 func goName(gvk schema.GroupVersionKind) string { return gvk.Version + "." + gvk.Kind }

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// What version 1 of a HorizontalPodAutoscaler has no field for is in annotations, as in a real cluster.
+// Annotations hold what version 1 of a HorizontalPodAutoscaler has no fields for, as in a real cluster.
 const (
 	hpaMetrics        = "autoscaling.alpha.kubernetes.io/metrics"
 	hpaCurrentMetrics = "autoscaling.alpha.kubernetes.io/current-metrics"

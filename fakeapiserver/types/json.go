@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// AppendJSON appends the JSON of an unstructured object, or of a part of one, to b: the bytes that encoding/json makes of it, for
-// a third of the time, because what such objects are made of needs no reflection. It fails where encoding/json does.
+// AppendJSON appends the JSON of an unstructured object, or of a part of one, to b: the same bytes as encoding/json in a third of
+// the time, because it needs no reflection. It fails where encoding/json does.
 func AppendJSON(b []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case nil:
@@ -24,16 +24,16 @@ func AppendJSON(b []byte, v any) ([]byte, error) {
 	case bool:
 		return strconv.AppendBool(b, v), nil
 	}
-	return appendOther(b, v) // a float64, or what has no place in such an object
+	return appendOther(b, v) // a float64, or a type that does not belong in such an object
 }
 
 func appendMap(b []byte, m map[string]any) ([]byte, error) {
 	if m == nil {
 		return append(b, "null"...), nil
 	}
-	var few [16]string // no memory is needed for most maps
+	var few [16]string // avoids an allocation for most maps
 	keys := few[:0]
-	for k := range m { // order: they are sorted
+	for k := range m { // order: sorted below
 		keys = append(keys, k)
 	}
 	slices.Sort(keys)
@@ -73,7 +73,7 @@ func appendString(b []byte, s string) []byte {
 		if !plain[s[i]] {
 			quoted, err := json.Marshal(s)
 			if err != nil {
-				panic(fmt.Sprintf("types: %q as JSON: %v", s, err)) // there is no such string
+				panic(fmt.Sprintf("types: %q as JSON: %v", s, err)) // cannot happen: every string has a JSON form
 			}
 			return append(b, quoted...)
 		}
@@ -81,7 +81,7 @@ func appendString(b []byte, s string) []byte {
 	return append(append(append(b, '"'), s...), '"')
 }
 
-// plain are the bytes that stand for themselves in a JSON string. encoding/json escapes what HTML gives a meaning.
+// plain marks the bytes that need no escaping in a JSON string. encoding/json escapes HTML's special characters.
 var plain = func() (t [256]bool) {
 	for c := ' '; c < 0x7f; c++ {
 		t[c] = c != '"' && c != '\\' && c != '<' && c != '>' && c != '&'

@@ -11,7 +11,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// anyValue is what an unstructured object may be made of, and some of what it may not.
+// anyValue draws values that an unstructured object may hold, and some that it may not.
 func anyValue(depth int) *rapid.Generator[any] {
 	text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[ -~]*`), rapid.SampledFrom([]string{"", "a", "<&>", "\u2028\u2029", "\xff\xfe", "\x00\b\f\n\r\t\x7f", `"\`}))
 	leaf := rapid.OneOf(
@@ -38,7 +38,7 @@ func TestAppendJSONIsThatOfTheLibrary(t *testing.T) {
 		}
 	})
 	if got, err := types.AppendJSON(nil, map[string]any(nil)); err != nil || string(got) != "null" {
-		t.Errorf("an object without content: %s, %v", got, err)
+		t.Errorf("a nil map: %s, %v", got, err)
 	}
 }
 

@@ -16,31 +16,31 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// System is what the system gives to a new object.
+// System has the values that the system assigns to a new object.
 type System struct {
-	// Namespace is the one of the request; "" for what has none.
+	// Namespace is the request's; "" for cluster-scoped resources.
 	Namespace string
 	UID       apitypes.UID
-	// Now is the creationTimestamp, cut to seconds.
+	// Now becomes the creationTimestamp, truncated to seconds.
 	Now time.Time
 	// Suffix is appended to generateName, SuffixLength characters of SuffixAlphabet.
 	Suffix string
 }
 
-// What a generated name ends in. A generateName is cut so that the name fits into a label.
+// The suffix of generated names. A generateName is truncated so that the name fits into a label.
 const (
 	SuffixAlphabet = "bcdfghjklmnpqrstvwxz2456789"
 	SuffixLength   = 5
 	nameBase       = 63 - SuffixLength
 )
 
-// GenerateName makes a name of a generateName.
+// GenerateName returns the name for a generateName.
 func GenerateName(base, suffix string) string {
 	return base[:min(len(base), nameBase)] + suffix
 }
 
-// WipeForCreate drops, in place, the metadata that only the system sets, and puts the object into the request's namespace:
-// 400 if it names another. A create does this before it tracks fields.
+// WipeForCreate drops, in place, the metadata that only the system sets, and sets the request's namespace: 400 if the object names
+// another. A create does this before it tracks fields.
 func (r *Resource) WipeForCreate(obj runtime.Object, namespace string) error {
 	m, err := meta.Accessor(obj)
 	if err != nil {
@@ -58,8 +58,8 @@ func wipe(m metav1.Object) {
 	m.SetSelfLink("")
 }
 
-// MatchNamespace puts an object, in place, into the request's namespace, and takes one of a cluster-scoped resource out of any
-// (S33): 400 if it names another namespace.
+// MatchNamespace sets, in place, the request's namespace, and clears that of a cluster-scoped object (S33): 400 if the object names
+// another.
 func (r *Resource) MatchNamespace(obj runtime.Object, namespace string) error {
 	m, err := meta.Accessor(obj)
 	if err != nil {
@@ -75,8 +75,8 @@ func (r *Resource) MatchNamespace(obj runtime.Object, namespace string) error {
 	return nil
 }
 
-// BeforeCreate makes, in place, an object ready to be stored: system metadata, generated name, generation, validation. It
-// returns warnings, and 422 with every cause.
+// BeforeCreate prepares, in place, an object to be stored: system metadata, generated name, generation, validation. It returns
+// warnings, and a 422 with every cause.
 func (r *Resource) BeforeCreate(obj runtime.Object, s System) ([]string, error) {
 	m, err := meta.Accessor(obj)
 	if err != nil {
@@ -102,8 +102,8 @@ func (r *Resource) BeforeCreate(obj runtime.Object, s System) ([]string, error) 
 	return r.Strategy.Warnings(obj, nil, ""), nil
 }
 
-// BeforeUpdate makes, in place, an object ready to replace old, which is not changed. It returns warnings, and 422 with every
-// cause, some repeated (S29).
+// BeforeUpdate prepares, in place, an object to replace old, which is not changed. It returns warnings, and a 422 with every cause,
+// some repeated (S29).
 func (r *Resource) BeforeUpdate(obj, old runtime.Object, namespace, subresource string) ([]string, error) {
 	m, err := meta.Accessor(obj)
 	if err != nil {
@@ -117,7 +117,7 @@ func (r *Resource) BeforeUpdate(obj, old runtime.Object, namespace, subresource 
 		return nil, err
 	}
 	m.SetGeneration(o.GetGeneration())
-	// A scale is written through the resource, by the resource's own rules.
+	// A scale is written through the resource, under the resource's own rules.
 	if subresource == Scale {
 		subresource = ""
 	}
@@ -132,7 +132,7 @@ func (r *Resource) BeforeUpdate(obj, old runtime.Object, namespace, subresource 
 	return r.Strategy.Warnings(obj, old, subresource), nil
 }
 
-// keepSystemMeta restores what an update cannot set, and does not complain about (S28).
+// keepSystemMeta silently restores metadata that an update cannot set (S28).
 func keepSystemMeta(m, old metav1.Object) {
 	m.SetSelfLink("")
 	if m.GetUID() == "" {
@@ -149,7 +149,7 @@ func keepSystemMeta(m, old metav1.Object) {
 	}
 }
 
-// NameError is the 400 of a name in a URL that no object can have, nil for any other.
+// NameError returns the 400 for a name in a URL that no object can have, otherwise nil.
 func NameError(name string) error {
 	if why := content.IsPathSegmentName(name); len(why) > 0 {
 		return apierrors.NewBadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", name, strings.Join(why, ";")))
@@ -164,7 +164,7 @@ func pathSegment(name string, prefix bool) []string {
 	return content.IsPathSegmentName(name)
 }
 
-// invalid is a 422 of the object's own kind, wrong or not (S31).
+// invalid returns a 422 that names the object's own kind, wrong or not (S31).
 func (r *Resource) invalid(obj runtime.Object, name string, errs field.ErrorList) error {
 	gvk := obj.GetObjectKind().GroupVersionKind()
 	if gvk.Empty() {
@@ -173,8 +173,8 @@ func (r *Resource) invalid(obj runtime.Object, name string, errs field.ErrorList
 	return apierrors.NewInvalid(gvk.GroupKind(), name, InOrder(errs))
 }
 
-// InOrder sorts errors by field, those of no field last. Validation walks maps, so that a real server names several errors in
-// any order; here it is always the same. Errors of one field keep their order, unless the field is a map itself.
+// InOrder sorts errors by field, those without a field last. Validation walks maps, so a real server lists several errors in any
+// order; here the order is fixed. Errors of one field keep their order, unless the field is a map itself.
 func InOrder(errs field.ErrorList) field.ErrorList {
 	slices.SortStableFunc(errs, func(a, b *field.Error) int {
 		noA, noB := a.Field == "" || a.Field == "<nil>", b.Field == "" || b.Field == "<nil>"
@@ -193,7 +193,7 @@ func InOrder(errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-// CheckName tells whether an object is the one that the URL names: 400 if not.
+// CheckName returns a 400 if an object is not the one that the URL names.
 func (r *Resource) CheckName(obj runtime.Object, namespace, name string) error {
 	m, err := meta.Accessor(obj)
 	if err == nil && m.GetName() == "" {
@@ -211,25 +211,25 @@ func (r *Resource) CheckName(obj runtime.Object, namespace, name string) error {
 	return nil
 }
 
-// DedupOwners drops, in place, owner references that are there twice, and returns the warning about it; "" if there are none.
+// DedupOwners drops, in place, duplicate owner references, and returns the warning about it; "" if there are none.
 func DedupOwners(obj runtime.Object) string {
 	m, err := meta.Accessor(obj)
 	if err != nil {
 		return ""
 	}
-	var kept []metav1.OwnerReference
+	var distinct []metav1.OwnerReference
 	var twice []string
 	for _, ref := range m.GetOwnerReferences() {
-		if slices.ContainsFunc(kept, func(k metav1.OwnerReference) bool { return equalOwners(k, ref) }) {
+		if slices.ContainsFunc(distinct, func(k metav1.OwnerReference) bool { return equalOwners(k, ref) }) {
 			twice = append(twice, string(ref.UID))
 		} else {
-			kept = append(kept, ref)
+			distinct = append(distinct, ref)
 		}
 	}
 	if len(twice) == 0 {
 		return ""
 	}
-	m.SetOwnerReferences(kept)
+	m.SetOwnerReferences(distinct)
 	return fmt.Sprintf(".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: %v", strings.Join(twice, ", "))
 }
 

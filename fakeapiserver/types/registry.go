@@ -8,14 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// Registry is the set of resources that a server serves. Its order is the order of Add, and never that of a map.
+// Registry is the set of resources that a server serves, in the order of Add.
 type Registry struct {
 	resources []*Resource
 	byGVR     map[schema.GroupVersionResource]*Resource
 	byGVK     map[schema.GroupVersionKind]*Resource
 }
 
-// NewRegistry makes an empty one.
+// NewRegistry returns an empty Registry.
 func NewRegistry() *Registry {
 	return &Registry{
 		byGVR: map[schema.GroupVersionResource]*Resource{},
@@ -23,7 +23,7 @@ func NewRegistry() *Registry {
 	}
 }
 
-// Add registers resources. It fails, and adds none, if one is incomplete or is there already.
+// Add registers resources. If one is incomplete or already registered, it fails and adds none.
 func (g *Registry) Add(resources ...*Resource) error {
 	seen := map[schema.GroupVersionResource]bool{}
 	for _, r := range resources {
@@ -39,7 +39,7 @@ func (g *Registry) Add(resources ...*Resource) error {
 	for _, r := range resources {
 		g.resources = append(g.resources, r)
 		g.byGVR[r.GroupVersionResource()] = r
-		// Two resources may share a kind (autoscaling Scale); the first one has it.
+		// Two resources may share a kind (autoscaling Scale); the first one wins.
 		if gvk := r.GroupVersionKind(); g.byGVK[gvk] == nil {
 			g.byGVK[gvk] = r
 		}
@@ -47,8 +47,8 @@ func (g *Registry) Add(resources ...*Resource) error {
 	return nil
 }
 
-// Replace puts resources where all versions of a resource were, or at the end if there were none. They must be of that group and
-// plural name. It fails, and changes nothing, if one is incomplete.
+// Replace replaces all versions of a resource, or appends them if there were none. They must have that group and plural name. If
+// one is incomplete, it fails and changes nothing.
 func (g *Registry) Replace(gr schema.GroupResource, resources ...*Resource) error {
 	for _, r := range resources {
 		if err := r.validate(); err != nil {
@@ -77,7 +77,7 @@ func (g *Registry) forget(r *Resource) {
 	}
 }
 
-// Remove forgets every version of a resource, as when its CustomResourceDefinition is deleted. It tells whether there was one.
+// Remove removes every version of a resource, as when its CustomResourceDefinition is deleted. It reports whether there was one.
 func (g *Registry) Remove(gr schema.GroupResource) bool {
 	n := len(g.resources)
 	g.resources = slices.DeleteFunc(g.resources, func(r *Resource) bool {
@@ -90,16 +90,16 @@ func (g *Registry) Remove(gr schema.GroupResource) bool {
 	return len(g.resources) != n
 }
 
-// Lookup finds a resource by what it is addressed by; nil if it is not served.
+// Lookup returns a resource by group, version and plural; nil if it is not served.
 func (g *Registry) Lookup(gvr schema.GroupVersionResource) *Resource { return g.byGVR[gvr] }
 
-// ByKind finds a resource by the kind of its objects; nil if there is none.
+// ByKind returns a resource by the kind of its objects; nil if there is none.
 func (g *Registry) ByKind(gvk schema.GroupVersionKind) *Resource { return g.byGVK[gvk] }
 
-// All are the resources in the order in which they were added. The slice is a copy.
+// All returns a copy of the resources in the order in which they were added.
 func (g *Registry) All() []*Resource { return slices.Clone(g.resources) }
 
-// Group is an API group with its versions, the preferred one first.
+// Group is an API group with its versions, preferred version first.
 type Group struct {
 	Name     string
 	Versions []Version
@@ -111,8 +111,8 @@ type Version struct {
 	Resources []*Resource
 }
 
-// Groups are the groups in the order in which their first resource was added, each with its versions in the order in which
-// discovery prefers them (v2, v1, v1beta1, v1alpha1, …).
+// Groups returns the groups in the order in which their first resource was added, each with its versions in the order that
+// discovery prefers (v2, v1, v1beta1, v1alpha1, …).
 func (g *Registry) Groups() []Group {
 	var groups []Group
 	for _, r := range g.resources {

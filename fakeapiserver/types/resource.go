@@ -7,34 +7,34 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Resource is a resource in one version, as it is served. It is immutable once it is in a Registry.
+// Resource is a served resource in one version. It is immutable once it is in a Registry.
 type Resource struct {
 	// Group is empty for the core group.
 	Group, Version string
 	// Kind and ListKind are the kinds of an object and of a list.
 	Kind, ListKind string
-	// Plural is the name in paths, Singular the one that clients may use as well.
+	// Plural is the name in paths, Singular an alias for clients.
 	Plural, Singular string
 	ShortNames       []string
 	Categories       []string
 	Namespaced       bool
-	// Verbs are those of discovery, in its order: what may be asked of the resource itself.
+	// Verbs are discovery's verbs of the resource itself, in discovery's order.
 	Verbs        []string
 	Subresources []Subresource
 	// SelectableFields are the field selectors besides metadata.name and metadata.namespace, such as "spec.nodeName".
 	SelectableFields []string
-	// StorageVersion is the version in which objects are stored. Resources of one group and plural share a store if they have
-	// the same one; their strategies convert.
+	// StorageVersion is the version in which objects are stored. Resources of one group and plural share a store if theirs is the
+	// same; their strategies convert.
 	StorageVersion string
 	// Custom is set for resources of a CustomResourceDefinition.
 	Custom bool
-	// Terminating tells that the resource's definition is being deleted: nothing new is created.
+	// Terminating is set while the resource's definition is being deleted: nothing can be created.
 	Terminating bool
 	// Deprecated is the Warning header of every request for the resource; empty for none.
 	Deprecated string
-	// Strategy is what happens to the resource's objects.
+	// Strategy prepares the resource's objects for the store.
 	Strategy Strategy
-	// UnconditionalUpdate allows PUT without a resourceVersion (S3), CreateOnUpdate PUT of what does not exist.
+	// UnconditionalUpdate allows PUT without a resourceVersion (S3), CreateOnUpdate PUT of an object that does not exist.
 	UnconditionalUpdate, CreateOnUpdate bool
 }
 
@@ -42,14 +42,14 @@ type Resource struct {
 type Subresource struct {
 	// Name is the path segment: status, scale, ….
 	Name string
-	// Kind is what is read and written there; zero for the resource's own kind.
+	// Kind is the kind that is read and written there; zero for the resource's own.
 	Kind  schema.GroupVersionKind
 	Verbs []string
-	// Replicas are the paths of a scale subresource; nil for others.
+	// Replicas has the paths of a scale subresource; nil for others.
 	Replicas *ReplicaPaths
 }
 
-// ReplicaPaths are where a scale subresource finds its values, without a leading dot. Selector is empty if there is none.
+// ReplicaPaths says where a scale subresource finds its values, without a leading dot. Selector may be empty.
 type ReplicaPaths struct{ Spec, Status, Selector string }
 
 // The subresources whose semantics this package knows.
@@ -58,36 +58,36 @@ const (
 	Scale  = "scale"
 )
 
-// ScaleKind is what a scale subresource speaks.
+// ScaleKind is the kind of scale subresources.
 var ScaleKind = schema.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}
 
-// GroupVersion of the resource.
+// GroupVersion returns the resource's group and version.
 func (r *Resource) GroupVersion() schema.GroupVersion {
 	return schema.GroupVersion{Group: r.Group, Version: r.Version}
 }
 
-// GroupVersionKind is the kind under which objects are served.
+// GroupVersionKind returns the kind under which objects are served.
 func (r *Resource) GroupVersionKind() schema.GroupVersionKind {
 	return r.GroupVersion().WithKind(r.Kind)
 }
 
-// ListGroupVersionKind is the kind of a list.
+// ListGroupVersionKind returns the kind of a list.
 func (r *Resource) ListGroupVersionKind() schema.GroupVersionKind {
 	return r.GroupVersion().WithKind(r.ListKind)
 }
 
-// GroupVersionResource is what the resource is addressed by.
+// GroupVersionResource returns the key under which a Registry finds the resource.
 func (r *Resource) GroupVersionResource() schema.GroupVersionResource {
 	return r.GroupVersion().WithResource(r.Plural)
 }
 
-// GroupResource is how errors name the resource.
+// GroupResource returns the resource's name in errors.
 func (r *Resource) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: r.Group, Resource: r.Plural}
 }
 
-// Subresource finds a subresource by name; nil if the resource has none of that name. The empty name is the resource itself
-// and has no Subresource.
+// Subresource returns a subresource by name; nil if there is none. The empty name stands for the resource itself, which has no
+// Subresource.
 func (r *Resource) Subresource(name string) *Subresource {
 	for i := range r.Subresources {
 		if r.Subresources[i].Name == name {
@@ -97,7 +97,7 @@ func (r *Resource) Subresource(name string) *Subresource {
 	return nil
 }
 
-// KindOf is the kind of the resource (subresource "") or of one of its subresources.
+// KindOf returns the kind of the resource (subresource "") or of one of its subresources.
 func (r *Resource) KindOf(subresource string) schema.GroupVersionKind {
 	if s := r.Subresource(subresource); s != nil && !s.Kind.Empty() {
 		return s.Kind
@@ -105,7 +105,7 @@ func (r *Resource) KindOf(subresource string) schema.GroupVersionKind {
 	return r.GroupVersionKind()
 }
 
-// Allows tells whether discovery lists the verb for the resource or subresource.
+// Allows reports whether discovery lists the verb for the resource or subresource.
 func (r *Resource) Allows(verb, subresource string) bool {
 	if subresource == "" {
 		return slices.Contains(r.Verbs, verb)
@@ -114,8 +114,8 @@ func (r *Resource) Allows(verb, subresource string) bool {
 	return s != nil && slices.Contains(s.Verbs, verb)
 }
 
-// Selectable tells whether a field may be selected by, metadata.name included. metadata.namespace is refused for what has no
-// namespace (S12).
+// Selectable reports whether a field may be used in field selectors, metadata.name included. Cluster-scoped resources do not have
+// metadata.namespace (S12).
 func (r *Resource) Selectable(field string) bool {
 	switch field {
 	case "metadata.name":

@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// ReadScale is the scale of an object. found is false if it says nothing about replicas, which a GET of a custom resource
-// answers with an error (ErrNoReplicas) and a write takes as unset.
+// ReadScale returns the scale of an object. found is false if the object does not set replicas: a GET of a custom resource's scale
+// answers that with an error (ErrNoReplicas), a write treats it as unset.
 func (r *Resource) ReadScale(obj runtime.Object) (scale *autoscalingv1.Scale, found bool, err error) {
 	sub := r.Subresource(Scale)
 	if sub == nil || sub.Replicas == nil {
@@ -40,7 +40,7 @@ func (r *Resource) ReadScale(obj runtime.Object) (scale *autoscalingv1.Scale, fo
 	return scale, true, readTyped(obj, scale)
 }
 
-// ErrNoReplicas is the answer to a GET of a scale that says nothing about replicas.
+// ErrNoReplicas returns the answer to a GET of a scale whose object does not set replicas.
 func (r *Resource) ErrNoReplicas() error {
 	return apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", "."+r.Subresource(Scale).Replicas.Spec))
 }
@@ -65,7 +65,7 @@ func readReplicas(content map[string]any, paths *ReplicaPaths, scale *autoscalin
 	return found, nil
 }
 
-// readTyped reads the built-in kinds, whose replicas default to 1.
+// readTyped reads built-in kinds, whose replicas default to 1.
 func readTyped(obj runtime.Object, scale *autoscalingv1.Scale) error {
 	replicas, status, selector := int32(1), int32(0), (*metav1.LabelSelector)(nil)
 	set := func(n *int32) {
@@ -101,7 +101,7 @@ func readTyped(obj runtime.Object, scale *autoscalingv1.Scale) error {
 	return nil
 }
 
-// readOther reads the versions of the same kinds that came before, by path.
+// readOther reads older versions of the same kinds, by path.
 func readOther(obj runtime.Object, scale *autoscalingv1.Scale) error {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
 	if err != nil {
@@ -114,7 +114,7 @@ func readOther(obj runtime.Object, scale *autoscalingv1.Scale) error {
 	return err
 }
 
-// WriteScale is a copy of live with the replicas of scale, and its resourceVersion if it has one.
+// WriteScale returns a copy of live with the replicas of scale, and its resourceVersion if it has one.
 func (r *Resource) WriteScale(live runtime.Object, scale *autoscalingv1.Scale) (runtime.Object, error) {
 	obj := live.DeepCopyObject()
 	m, err := meta.Accessor(obj)

@@ -12,71 +12,71 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// Strategy is what happens to the objects of a resource in one version. Implementations are immutable and deterministic; a
+// Strategy implements the rules of a resource's objects in one version. Implementations are immutable and deterministic; a
 // subresource argument is "" for the resource itself.
 type Strategy interface {
-	// New is an empty object with its kind set; NewList an empty list with its kind set.
+	// New returns an empty object, NewList an empty list, each with its kind set.
 	New() runtime.Object
 	NewList() runtime.Object
 
-	// Decode reads a request's body in a media type of Accepts. A *runtime.StrictDecodingError comes with a usable object; any
-	// other error with none. The kind is that of the data, as far as it could be read. Custom resources are pruned, coerced
-	// and defaulted; unknown fields are among the strict errors if strict is set.
+	// Decode decodes a request's body in a media type of Accepts. A *runtime.StrictDecodingError comes with a usable object, any
+	// other error with none. The kind is the data's, if it could be read. Custom resources are pruned, coerced and defaulted;
+	// if strict is set, unknown fields are among the strict errors.
 	Decode(data []byte, mediaType string, strict bool) (runtime.Object, *schema.GroupVersionKind, error)
-	// Accepts are the media types of bodies, the default first.
+	// Accepts returns the media types of bodies, the default first.
 	Accepts() []string
 
-	// Default fills in defaults, in place.
+	// Default sets defaults, in place.
 	Default(obj runtime.Object)
 	// Prune drops unknown fields, in place, and returns their paths.
 	Prune(obj runtime.Object) ([]string, error)
-	// Convert is the object in this strategy's version, pruned and defaulted by its schema; the object itself if it is in it
-	// already.
+	// Convert returns the object in this strategy's version, pruned and defaulted by its schema; the object itself if it is already
+	// in that version.
 	Convert(obj runtime.Object) (runtime.Object, error)
-	// Stored is the object in the version in which the resource is stored (Resource.StorageVersion); the object itself if it is
-	// in it already.
+	// Stored returns the object in its storage version (Resource.StorageVersion); the object itself if it is already in that
+	// version.
 	Stored(obj runtime.Object) (runtime.Object, error)
 
-	// PrepareForCreate and PrepareForUpdate reset, in place, what the user may not set, and set the generation.
+	// PrepareForCreate and PrepareForUpdate reset, in place, fields that the user may not set, and set the generation.
 	PrepareForCreate(obj runtime.Object)
 	PrepareForUpdate(obj, old runtime.Object, subresource string)
-	// Validate and ValidateUpdate return the errors of the kind's own rules, in the order of the real server; metadata is
-	// validated by the caller besides (Resource.BeforeCreate).
+	// Validate and ValidateUpdate return the errors of the kind's own rules, in the real server's order. The caller validates the
+	// metadata (Resource.BeforeCreate).
 	Validate(obj runtime.Object) field.ErrorList
 	ValidateUpdate(obj, old runtime.Object, subresource string) field.ErrorList
-	// Warnings are the Warning headers of a create (old is nil) or update.
+	// Warnings returns the Warning headers of a create (old is nil) or update.
 	Warnings(obj, old runtime.Object, subresource string) []string
 
-	// Field is the value of one of SelectableFields; "" if the object does not have it (S12).
+	// Field returns the value of one of SelectableFields; "" if the object does not have it (S12).
 	Field(obj runtime.Object, field string) string
-	// ResetFields are the paths that a write to the (sub)resource does not own, by apiVersion.
+	// ResetFields returns the paths that a write to the (sub)resource does not own, by apiVersion.
 	ResetFields(subresource string) map[fieldpath.APIVersion]*fieldpath.Set
-	// TypeConverter gives objects the types that managedFields are computed with. It may be built when first asked for.
+	// TypeConverter returns the types that managedFields are computed with. It may be built on first use.
 	TypeConverter() managedfields.TypeConverter
-	// Convertor converts objects for managedFields of other versions, as the real server's request scope does.
+	// Convertor converts objects for managedFields of other versions, like the real server's request scope.
 	Convertor() runtime.ObjectConvertor
 
-	// Table is the object or list as a table, ages being those at now. Rows carry the objects themselves; render turns them into
-	// what was asked for.
+	// Table returns the object or list as a table with ages as of now. Rows carry the objects themselves; render turns them into the
+	// requested form.
 	Table(obj runtime.Object, options *metav1.TableOptions, now time.Time) (*metav1.Table, error)
-	// OpenAPI is the document of the resource's paths and schemas; nil if there is none of its own.
+	// OpenAPI returns the document of the resource's paths and schemas; nil if it has none of its own.
 	OpenAPI() (*spec3.OpenAPI, error)
 }
 
-// MergeSchema is implemented by strategies whose objects can be patched by a strategic merge patch: those of Go types.
+// MergeSchema is implemented by strategies of Go types, whose objects support strategic merge patches.
 type MergeSchema interface {
-	// MergeExample is an empty object whose struct tags say how lists merge.
+	// MergeExample returns an empty object whose struct tags say how lists merge.
 	MergeExample() runtime.Object
 }
 
-// Terminator is implemented by strategies of objects behind which somebody has to clean up: the first delete marks them.
+// Terminator is implemented by strategies of objects that need cleanup: the first delete only marks them.
 type Terminator interface {
 	// Terminate marks obj, in place, as being deleted.
 	Terminate(obj runtime.Object, now metav1.Time)
 }
 
-// Deleter is implemented by strategies whose objects are not deleted at once.
+// Deleter is implemented by strategies whose objects may outlive a delete.
 type Deleter interface {
-	// GracePeriod is how many seconds obj lives on after a delete that asks for the given grace period, nil for the default.
+	// GracePeriod returns how many seconds obj lives on after a delete with the requested grace period, nil for the default.
 	GracePeriod(obj runtime.Object, requested *int64) int64
 }

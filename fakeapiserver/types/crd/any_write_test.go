@@ -39,7 +39,7 @@ func newRegistry(t testing.TB) *types.Registry {
 	return registry
 }
 
-// gizmos are the custom resource of the conformance module, with a live object.
+// gizmos returns the custom resource of the conformance probes, with a live object.
 func gizmos(t testing.TB) (*types.Resource, runtime.Object) {
 	t.Helper()
 	r := newRegistry(t).All()[0]
@@ -55,7 +55,7 @@ func writeTo(r *types.Resource, subresource string) patch.Request {
 	return patch.Request{Resource: r, Subresource: subresource, Namespace: "ns", Name: "d", UserAgent: "test/1", System: types.System{UID: "u-1", Now: time.Unix(1e9, 0), Suffix: "bcdfg"}}
 }
 
-// anyJSON are values that a client may send in any place.
+// anyJSON draws values that a client may send in any place.
 func anyJSON(depth int) *rapid.Generator[string] {
 	leaf := rapid.SampledFrom([]string{`null`, `0`, `-1`, `1e30`, `1.5`, `true`, `""`, `"x"`, `"\u0000"`, `[]`, `{}`, `9223372036854775808`})
 	if depth == 0 {
@@ -72,7 +72,7 @@ func anyJSON(depth int) *rapid.Generator[string] {
 		}))
 }
 
-// anyPatch is a patch of the kind, or something like one.
+// anyPatch draws a patch of the given type, or something like one.
 func anyPatch(contentType string) *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		value := anyJSON(4).Draw(t, "value")
@@ -88,12 +88,12 @@ func anyPatch(contentType string) *rapid.Generator[string] {
 	})
 }
 
-// Whatever is sent to a custom resource, nothing panics, the live object stays as it is, the same request has the same outcome,
-// and what comes out is an object of the same name.
+// Whatever is sent to a custom resource, nothing panics, the live object is unchanged, equal requests have equal outcomes, and
+// the result is an object of the same name.
 func TestAnyPatchOfACustomResource(t *testing.T) {
 	r, live := gizmos(t)
 	before := live.DeepCopyObject()
-	w := patch.NewWriter() // field managers take long to build, and keep nothing of what they have seen
+	w := patch.NewWriter() // field managers are slow to build, and stateless
 	rapid.Check(t, func(t *rapid.T) {
 		contentType := rapid.SampledFrom(patch.PatchTypes(r, "")).Draw(t, "kind")
 		data := anyPatch(contentType).Draw(t, "patch")
@@ -103,7 +103,7 @@ func TestAnyPatchOfACustomResource(t *testing.T) {
 		result, err := w.Patch(q, given, contentType, []byte(data), o)
 		again, errAgain := w.Patch(q, given, contentType, []byte(data), o)
 		if fmt.Sprint(err) != fmt.Sprint(errAgain) || !reflect.DeepEqual(result, again) {
-			t.Fatalf("the same patch came to\n%v %v\n%v %v", result, err, again, errAgain)
+			t.Fatalf("the same patch had two outcomes\n%v %v\n%v %v", result, err, again, errAgain)
 		}
 		if !reflect.DeepEqual(live, before) {
 			t.Fatal("the live object was changed")
@@ -112,7 +112,7 @@ func TestAnyPatchOfACustomResource(t *testing.T) {
 			return
 		}
 		if m := result.Object.(metav1.Object); m.GetName() != "d" || m.GetNamespace() != "ns" {
-			t.Fatalf("it made %v", result.Object)
+			t.Fatalf("the result is %v", result.Object)
 		}
 	})
 }
@@ -127,7 +127,7 @@ func TestAnyBodyOfACustomResource(t *testing.T) {
 		switch rapid.IntRange(0, 2).Draw(t, "form") {
 		case 1:
 			body.Data = []byte(anyJSON(5).Draw(t, "body"))
-		case 2: // some bytes of it elsewhere
+		case 2: // some of its bytes moved
 			i := rapid.IntRange(0, len(body.Data)-1).Draw(t, "at")
 			body.Data = slices.Concat(body.Data[:i], rapid.SliceOfN(rapid.Byte(), 0, 3).Draw(t, "bytes"), body.Data[i:])
 		}
@@ -136,11 +136,11 @@ func TestAnyBodyOfACustomResource(t *testing.T) {
 		_, err := w.Update(q, live, body, &metav1.UpdateOptions{})
 		_, errAgain := w.Update(q, live, body, &metav1.UpdateOptions{})
 		if fmt.Sprint(err) != fmt.Sprint(errAgain) {
-			t.Fatalf("the same body came to\n%v\n%v", err, errAgain)
+			t.Fatalf("the same body had two outcomes\n%v\n%v", err, errAgain)
 		}
 		q.Name, q.Subresource = "", ""
 		if result, err := w.Create(q, body, &metav1.CreateOptions{}); err == nil && result.Object == nil {
-			t.Fatal("a create without an outcome")
+			t.Fatal("a create returned neither an object nor an error")
 		}
 		if !reflect.DeepEqual(live, before) {
 			t.Fatal("the live object was changed")

@@ -28,8 +28,8 @@ var (
 	subresourceVerbs = []string{"get", "patch", "update"}
 )
 
-// Compile makes a resource of each served version of the definitions, in their order. Definitions must be complete (Complete), or
-// have been stored.
+// Compile returns a resource for each served version of the definitions, in order. Definitions must be complete (Complete), or have
+// been stored.
 func Compile(definitions ...*apiextensionsv1.CustomResourceDefinition) ([]*types.Resource, error) {
 	var all []*types.Resource
 	for _, definition := range definitions {
@@ -42,19 +42,19 @@ func Compile(definitions ...*apiextensionsv1.CustomResourceDefinition) ([]*types
 	return all, nil
 }
 
-// family is what the versions of a definition share.
+// family is shared by the versions of a definition.
 type family struct {
 	definition *apiextensionsv1.CustomResourceDefinition
 	schemas    map[string]*structuralschema.Structural // by version
 	convertor  runtime.ObjectConvertor
-	// webhook tells that versions would be converted by somebody else.
+	// webhook is set if a webhook would convert between versions.
 	webhook bool
-	// since is the revision from which on objects are stored as this definition has them. Older ones are pruned and defaulted when
-	// they are read, as what a real server finds in its store is.
+	// since is the first revision whose objects were stored under this definition. Older objects are pruned and defaulted when read,
+	// as a real server does with what it finds in its store.
 	since int64
 }
 
-// Redefine is Compile for a definition that replaces another one: what was stored at a revision up to since was stored by that.
+// Redefine is Compile for a definition that replaces another one, under which everything up to revision since was stored.
 func Redefine(definition *apiextensionsv1.CustomResourceDefinition, since int64) ([]*types.Resource, error) {
 	return compile(definition, since)
 }
@@ -62,7 +62,7 @@ func Redefine(definition *apiextensionsv1.CustomResourceDefinition, since int64)
 func compile(definition *apiextensionsv1.CustomResourceDefinition, since int64) ([]*types.Resource, error) {
 	f := &family{definition: definition.DeepCopy(), schemas: map[string]*structuralschema.Structural{}, since: since}
 	if c := f.definition.Spec.Conversion; c != nil && c.Strategy == apiextensionsv1.WebhookConverter {
-		// Nobody is called: what is in the storage version is served, and the rest says so.
+		// No webhook is called: objects in the storage version are served, conversions fail.
 		f.webhook, f.definition.Spec.Conversion = true, nil
 		Scheme.Default(f.definition)
 	}
@@ -99,7 +99,7 @@ func compile(definition *apiextensionsv1.CustomResourceDefinition, since int64) 
 	return all, nil
 }
 
-// internalSchema is the version's schema in the library's own form; nil if it has none.
+// internalSchema returns the version's schema as the library's internal type; nil if it has none.
 func internalSchema(v *apiextensionsv1.CustomResourceDefinitionVersion) (*apiextensions.JSONSchemaProps, error) {
 	if v.Schema == nil {
 		return nil, nil
@@ -124,7 +124,7 @@ func (f *family) structural(v *apiextensionsv1.CustomResourceDefinitionVersion) 
 		return nil, err
 	}
 	if !f.definition.Spec.PreserveUnknownFields {
-		s = s.DeepCopy() // the defaults are the definition's own
+		s = s.DeepCopy() // PruneDefaults modifies it
 		if err := defaulting.PruneDefaults(s); err != nil {
 			return nil, err
 		}
@@ -138,7 +138,7 @@ func (f *family) resource(v *apiextensionsv1.CustomResourceDefinitionVersion) (*
 	if err != nil {
 		return nil, err
 	}
-	// Discovery shows the names that were accepted: another definition may have some of those that are asked for.
+	// Discovery shows the accepted names: another definition may already have some of the requested ones.
 	names := f.definition.Status.AcceptedNames
 	r := &types.Resource{
 		Group: spec.Group, Version: v.Name, Kind: spec.Names.Kind, ListKind: spec.Names.ListKind,
@@ -172,7 +172,7 @@ func replicaPaths(s *apiextensionsv1.CustomResourceSubresourceScale) *types.Repl
 	return p
 }
 
-// deprecation is the version's warning: its own, or one that names the newest version that may be used instead.
+// deprecation returns the version's warning: its own, or one that names the newest version to use instead.
 func (f *family) deprecation(v *apiextensionsv1.CustomResourceDefinitionVersion) string {
 	spec := &f.definition.Spec
 	switch {

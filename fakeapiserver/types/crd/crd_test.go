@@ -100,15 +100,15 @@ func TestLoadManifestsReadsEveryForm(t *testing.T) {
 
 func TestLoadManifestsSaysWhatIsWrong(t *testing.T) {
 	for text, want := range map[string]string{
-		"kind: ConfigMap\nmetadata: {name: c}\n": `document 1: ConfigMap "c" is no CustomResourceDefinition`,
-		"---\n" + widgets + "---\n7\n":           "document 2: is no object",
+		"kind: ConfigMap\nmetadata: {name: c}\n": `document 1: ConfigMap "c" is not a CustomResourceDefinition`,
+		"---\n" + widgets + "---\n7\n":           "document 2: is not an object",
 		"a: [":                                   "document 1 is neither YAML nor JSON",
 		strings.Replace(widgets, "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1", 1):                                                                                          `has apiVersion "apiextensions.k8s.io/v1beta1"; write it as apiextensions.k8s.io/v1`,
 		strings.Replace(widgets, "name: widgets.example.com", "name: gadgets.example.com", 1):                                                                                           "metadata.name: Invalid value",
 		strings.Replace(widgets, "scope: Namespaced", "scope: Global", 1):                                                                                                               "spec.scope: Unsupported value",
 		strings.Replace(widgets, "storage: true", "storage: false", 1):                                                                                                                  "must have exactly one version marked as storage version",
 		strings.Replace(widgets, "color: {type: string, default: grey}", "color: {default: 7, type: string}", 1):                                                                        "default: Invalid value",
-		strings.Replace(widgets, "  scope:", "  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: 'https://x.example.com'}}}\n  scope:", 1): "converted by the strategy Webhook",
+		strings.Replace(widgets, "  scope:", "  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: 'https://x.example.com'}}}\n  scope:", 1): "has the conversion strategy Webhook",
 	} {
 		_, err := LoadManifests(strings.NewReader(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -147,7 +147,7 @@ func TestVersionsConvertByNone(t *testing.T) {
 		t.Error("conversion changed its input")
 	}
 	if same, err := all[1].Strategy.Convert(stored); err != nil || same != stored {
-		t.Errorf("conversion to the own version makes a copy (%v)", err)
+		t.Errorf("conversion to the same version copies the object (%v)", err)
 	}
 }
 
@@ -172,13 +172,13 @@ func TestSchemasWithoutTypes(t *testing.T) {
 	}
 }
 
-// Ages are those at the time that is given, and columns those of the version.
+// Ages are as of the given time, and columns are the version's.
 func TestTableOfVirtualTime(t *testing.T) {
 	r := resources(t, widgets)[1]
 	now := time.Date(2001, 1, 1, 0, 10, 0, 0, time.UTC)
 	u := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "a"}, "spec": map[string]any{"both": int64(3), "seen": "2001-01-01T00:00:00Z"}}}
 	bad := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "b"}, "spec": map[string]any{"seen": "yesterday"}}}
-	for range 2 { // the second time finds what the first has left behind
+	for range 2 { // the second time uses what the first has cached
 		for _, c := range []struct {
 			obj  runtime.Object
 			want []any

@@ -17,7 +17,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// creator makes unstructured objects of any kind.
+// creator creates unstructured objects of any kind.
 type creator struct{}
 
 func (creator) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
@@ -32,14 +32,14 @@ func serializer(yaml, strict bool) runtime.Serializer {
 	return json.NewSerializerWithOptions(json.DefaultMetaFactory, creator{}, typer, json.SerializerOptions{Yaml: yaml, Strict: strict})
 }
 
-// The decoders by media type and strictness. They have no state.
+// The decoders by media type and strictness. They are stateless.
 var (
 	jsonLoose, jsonStrict = serializer(false, false), serializer(false, true)
 	yamlLoose, yamlStrict = serializer(true, false), serializer(true, true)
 	protoDecoder          = protobuf.NewSerializer(creator{}, typer)
 )
 
-// Accepts JSON and YAML. Protobuf is offered, as by the real server, and cannot be read.
+// Accepts returns JSON, YAML, and protobuf, which the real server advertises too but cannot read.
 func (s *strategy) Accepts() []string { return []string{types.JSON, types.YAML, types.Protobuf} }
 
 func decoderFor(mediaType string, strict bool) runtime.Decoder {
@@ -56,8 +56,8 @@ func decoderFor(mediaType string, strict bool) runtime.Decoder {
 	return jsonLoose
 }
 
-// Decode reads a body, prunes and coerces it by the schema, and fills in defaults (S30). An object of another kind comes as it
-// is, for validation to complain about (S31).
+// Decode decodes a body, prunes and coerces it by the schema, and sets defaults (S30). An object of another kind is returned
+// unchanged, for validation to reject (S31).
 func (s *strategy) Decode(data []byte, mediaType string, strict bool) (runtime.Object, *schema.GroupVersionKind, error) {
 	want := s.gvk
 	obj, gvk, err := decoderFor(mediaType, strict).Decode(data, &want, &unstructured.Unstructured{})
@@ -87,7 +87,7 @@ func (s *strategy) Decode(data []byte, mediaType string, strict bool) (runtime.O
 	return u, gvk, nil
 }
 
-// Prune drops, in place, what the schema does not know, and nulls that mean nothing, and returns the paths.
+// Prune drops, in place, unknown fields and meaningless nulls, and returns their paths.
 func (s *strategy) Prune(obj runtime.Object) ([]string, error) {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
@@ -96,9 +96,9 @@ func (s *strategy) Prune(obj runtime.Object) ([]string, error) {
 	return s.coerce(u, true)
 }
 
-// coerce does to an unstructured object what decoding into a struct does to others: metadata must have its types, fields that
-// the schema does not know are dropped, nulls that are not nullable too, embedded objects are treated alike. Kind, apiVersion
-// and metadata need not be in the schema.
+// coerce does to an unstructured object what decoding into a struct does to others: metadata must have its types, unknown fields
+// and nulls that are not nullable are dropped, and embedded objects are treated alike. The schema need not have kind, apiVersion
+// and metadata.
 func (s *strategy) coerce(u *unstructured.Unstructured, track bool) ([]string, error) {
 	kind, foundKind, err := unstructured.NestedString(u.Object, "kind")
 	if err != nil {

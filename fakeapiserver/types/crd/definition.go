@@ -22,14 +22,14 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// definitionKind is the kind of a CustomResourceDefinition in the one version that is served and stored.
+// definitionKind is the kind of a CustomResourceDefinition in its only version.
 var definitionKind = apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition")
 
-// DefinitionResource is what CustomResourceDefinitions are addressed by.
+// DefinitionResource is the resource of CustomResourceDefinitions.
 var DefinitionResource = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
 
-// Definitions is the resource of CustomResourceDefinitions themselves, with the rules of the library. What a definition leads
-// to is up to the server (package apiextensions).
+// Definitions returns the resource of CustomResourceDefinitions themselves, with the library's rules. Package apiextensions acts on
+// them.
 func Definitions() *types.Resource {
 	return &types.Resource{
 		Group: definitionKind.Group, Version: definitionKind.Version, Kind: definitionKind.Kind, ListKind: definitionKind.Kind + "List",
@@ -45,13 +45,13 @@ func Definitions() *types.Resource {
 	}
 }
 
-// definitions is the strategy of CustomResourceDefinitions. They are stored as the Go type of version v1; the library's rules
-// are those of its internal one.
+// definitions is the strategy of CustomResourceDefinitions. They are stored as the Go type of version v1; the library's rules work
+// on its internal type.
 type definitions struct {
 	main   creating
 	status libraryStrategy
 
-	converter managedfields.TypeConverter // built when it is first asked for
+	converter managedfields.TypeConverter // built on first use
 }
 
 var (
@@ -67,27 +67,27 @@ func (s *definitions) of(subresource string) libraryStrategy {
 	return s.main
 }
 
-// New is an empty definition.
+// New returns an empty definition.
 func (s *definitions) New() runtime.Object {
 	obj := &apiextensionsv1.CustomResourceDefinition{}
 	obj.SetGroupVersionKind(definitionKind)
 	return obj
 }
 
-// NewList is an empty list.
+// NewList returns an empty list.
 func (s *definitions) NewList() runtime.Object {
 	obj := &apiextensionsv1.CustomResourceDefinitionList{}
 	obj.SetGroupVersionKind(definitionKind.GroupVersion().WithKind(definitionKind.Kind + "List"))
 	return obj
 }
 
-// MergeExample says how lists of definitions are merged.
+// MergeExample returns a definition, whose struct tags say how lists merge.
 func (s *definitions) MergeExample() runtime.Object { return s.New() }
 
-// Accepts JSON, YAML and protobuf.
+// Accepts returns JSON, YAML and protobuf.
 func (s *definitions) Accepts() []string { return []string{types.JSON, types.YAML, types.Protobuf} }
 
-// definitionDecoder reads the types of the library's scheme.
+// definitionDecoder decodes the types of the library's scheme.
 func definitionDecoder(mediaType string, strict bool) runtime.Decoder {
 	if mediaType == types.Protobuf {
 		return protobuf.NewSerializer(Scheme, Scheme)
@@ -95,7 +95,7 @@ func definitionDecoder(mediaType string, strict bool) runtime.Decoder {
 	return json.NewSerializerWithOptions(json.DefaultMetaFactory, Scheme, Scheme, json.SerializerOptions{Yaml: mediaType == types.YAML, Strict: strict})
 }
 
-// Decode reads a definition, and fills in defaults.
+// Decode decodes a definition and sets defaults.
 func (s *definitions) Decode(data []byte, mediaType string, strict bool) (runtime.Object, *schema.GroupVersionKind, error) {
 	want := definitionKind
 	obj, gvk, err := definitionDecoder(mediaType, strict).Decode(data, &want, nil)
@@ -108,33 +108,33 @@ func (s *definitions) Decode(data []byte, mediaType string, strict bool) (runtim
 	case gvk.GroupVersion() == definitionKind.GroupVersion():
 		return nil, gvk, fmt.Errorf("converting (%s.%s) to (apiextensions.%s): unknown conversion", gvk.Version, gvk.Kind, definitionKind.Kind)
 	default:
-		return obj, gvk, err // of another version, which the caller refuses
+		return obj, gvk, err // the caller rejects other versions
 	}
 	s.Default(definition)
 	definition.SetGroupVersionKind(definitionKind)
 	return definition, gvk, err
 }
 
-// Default fills in the library's defaults.
+// Default sets the library's defaults.
 func (s *definitions) Default(obj runtime.Object) { Scheme.Default(obj) }
 
-// Prune does nothing: what the Go type has no field for is gone when it has been decoded.
+// Prune does nothing: decoding into a Go type has already dropped unknown fields.
 func (s *definitions) Prune(runtime.Object) ([]string, error) { return nil, nil }
 
-// Convert gives the object itself: there is one version.
+// Convert returns the object itself: there is one version.
 func (s *definitions) Convert(obj runtime.Object) (runtime.Object, error) { return obj, nil }
 
-// Stored gives the object itself.
+// Stored returns the object itself.
 func (s *definitions) Stored(obj runtime.Object) (runtime.Object, error) { return obj, nil }
 
-// internal is a definition in the library's own form.
+// internal returns a definition as the library's internal type.
 func internal(obj runtime.Object) (*apiextensions.CustomResourceDefinition, error) {
 	out := &apiextensions.CustomResourceDefinition{}
 	return out, Scheme.Convert(obj, out, nil)
 }
 
-// withInternal lets f change a definition in the library's own form. A definition that cannot be converted has been refused
-// when it was decoded.
+// withInternal lets f change a definition as the library's internal type. Conversion cannot fail: Decode rejects definitions that
+// do not convert.
 func withInternal(obj runtime.Object, f func(*apiextensions.CustomResourceDefinition)) {
 	definition, ok := obj.(*apiextensionsv1.CustomResourceDefinition)
 	if !ok {
@@ -153,12 +153,12 @@ func withInternal(obj runtime.Object, f func(*apiextensions.CustomResourceDefini
 	*definition = *out
 }
 
-// PrepareForCreate drops the status, and notes the version that is stored.
+// PrepareForCreate drops the status and records the stored version.
 func (s *definitions) PrepareForCreate(obj runtime.Object) {
 	withInternal(obj, func(in *apiextensions.CustomResourceDefinition) { s.main.PrepareForCreate(context.Background(), in) })
 }
 
-// PrepareForUpdate keeps what the (sub)resource does not own, counts a changed spec, and notes a new stored version.
+// PrepareForUpdate restores what the (sub)resource does not own, bumps the generation, and records a new stored version.
 func (s *definitions) PrepareForUpdate(obj, old runtime.Object, subresource string) {
 	was, err := internal(old.DeepCopyObject())
 	if err != nil {
@@ -169,7 +169,7 @@ func (s *definitions) PrepareForUpdate(obj, old runtime.Object, subresource stri
 	})
 }
 
-// Validate returns what the library has to say of the names, the versions and their schemas.
+// Validate returns the library's errors about names, versions and schemas.
 func (s *definitions) Validate(obj runtime.Object) field.ErrorList {
 	in, err := internal(obj)
 	if err != nil {
@@ -178,7 +178,7 @@ func (s *definitions) Validate(obj runtime.Object) field.ErrorList {
 	return s.main.Validate(context.Background(), in)
 }
 
-// ValidateUpdate does the same with the old definition at hand.
+// ValidateUpdate does the same against the old definition.
 func (s *definitions) ValidateUpdate(obj, old runtime.Object, subresource string) field.ErrorList {
 	in, err := internal(obj)
 	was, oldErr := internal(old)
@@ -188,7 +188,7 @@ func (s *definitions) ValidateUpdate(obj, old runtime.Object, subresource string
 	return s.of(subresource).ValidateUpdate(context.Background(), in, was)
 }
 
-// Warnings are about formats and list types that mean nothing.
+// Warnings are about meaningless formats and list types.
 func (s *definitions) Warnings(obj, old runtime.Object, subresource string) []string {
 	in, err := internal(obj)
 	if err != nil {
@@ -204,7 +204,7 @@ func (s *definitions) Warnings(obj, old runtime.Object, subresource string) []st
 	return s.of(subresource).WarningsOnUpdate(context.Background(), in, was)
 }
 
-// Terminate marks a definition: its objects are deleted before it.
+// Terminate marks a definition, whose objects are deleted first.
 func (s *definitions) Terminate(obj runtime.Object, now metav1.Time) {
 	definition, ok := obj.(*apiextensionsv1.CustomResourceDefinition)
 	if !ok {
@@ -220,7 +220,7 @@ func (s *definitions) Terminate(obj runtime.Object, now metav1.Time) {
 	}, now)
 }
 
-// SetCondition sets a condition, in place. Its time is now if its status is new. The library's own function reads the real
+// SetCondition sets a condition, in place, with now as its time if its status changes. The library's own function reads the real
 // clock.
 func SetCondition(definition *apiextensionsv1.CustomResourceDefinition, c apiextensionsv1.CustomResourceDefinitionCondition, now metav1.Time) {
 	c.LastTransitionTime = now
@@ -236,18 +236,18 @@ func SetCondition(definition *apiextensionsv1.CustomResourceDefinition, c apiext
 	*have = c
 }
 
-// Field: there are no selectable fields but metadata.
+// Field returns "": only metadata is selectable.
 func (s *definitions) Field(runtime.Object, string) string { return "" }
 
-// ResetFields are the library's.
+// ResetFields returns the library's.
 func (s *definitions) ResetFields(subresource string) map[fieldpath.APIVersion]*fieldpath.Set {
 	return s.of(subresource).GetResetFields()
 }
 
-// Convertor is the library's scheme.
+// Convertor returns the library's scheme.
 func (s *definitions) Convertor() runtime.ObjectConvertor { return Scheme }
 
-// Table has the library's columns. Rows carry the definitions as they are stored.
+// Table has the library's columns. Rows carry the definitions as stored.
 func (s *definitions) Table(obj runtime.Object, options *metav1.TableOptions, _ time.Time) (*metav1.Table, error) {
 	var in runtime.Object = &apiextensions.CustomResourceDefinition{}
 	rows := []runtime.Object{obj}

@@ -18,8 +18,8 @@ const (
 	refV2 = "#/definitions/"
 )
 
-// definitionSchemas are the schemas of a definition and a list of them, and of all that they refer to, as the library's
-// generated code has them.
+// definitionSchemas returns the schemas of a definition, of a list of them, and of everything that these refer to, from the library's
+// generated code.
 func definitionSchemas(prefix string) map[string]*spec.Schema {
 	all := generated.GetOpenAPIDefinitions(func(name string) spec.Ref { return spec.MustCreateRef(prefix + name) })
 	roots := map[string]string{
@@ -49,7 +49,7 @@ func definitionSchemas(prefix string) map[string]*spec.Schema {
 	return out
 }
 
-// schemaOf is a definition's schema: some have another one for clients of version 2.
+// schemaOf returns a definition's schema: some have a different one in OpenAPI v2.
 func schemaOf(def common.OpenAPIDefinition, v2 bool) *spec.Schema {
 	s := def.Schema
 	if v2 {
@@ -67,12 +67,12 @@ func schemaOf(def common.OpenAPIDefinition, v2 bool) *spec.Schema {
 	return &s
 }
 
-// OpenAPI has the schemas; the paths are those of any resource.
+// OpenAPI returns the schemas; the paths are generated as for any resource.
 func (s *definitions) OpenAPI() (*spec3.OpenAPI, error) {
 	return &spec3.OpenAPI{Components: &spec3.Components{Schemas: definitionSchemas(refV3)}}, nil
 }
 
-// OpenAPIV2 has the schemas.
+// OpenAPIV2 returns the schemas.
 func (s *definitions) OpenAPIV2() (*spec.Swagger, error) {
 	swagger := &spec.Swagger{SwaggerProps: spec.SwaggerProps{Definitions: spec.Definitions{}}}
 	for name, schema := range definitionSchemas(refV2) { // order: a copy into a map
@@ -81,7 +81,7 @@ func (s *definitions) OpenAPIV2() (*spec.Swagger, error) {
 	return swagger, nil
 }
 
-// TypeConverter gives definitions the types of their schema. It is built when it is first asked for, in some milliseconds.
+// TypeConverter returns the types of the definitions' schema, built on first use in a few milliseconds.
 func (s *definitions) TypeConverter() managedfields.TypeConverter {
 	if s.converter == nil {
 		converter, err := managedfields.NewTypeConverter(definitionSchemas(refV3), false)

@@ -25,11 +25,11 @@ var Scheme = func() *runtime.Scheme {
 	return s
 }()
 
-// readAhead is how many bytes are looked at to tell JSON from YAML.
+// readAhead is how many bytes LoadManifests looks at to tell JSON from YAML.
 const readAhead = 4096
 
-// LoadManifests reads the CustomResourceDefinitions of a manifest: YAML or JSON, many documents, Lists, or both. They come
-// defaulted and validated. An error says which document is wrong; a document of another kind is one.
+// LoadManifests reads the CustomResourceDefinitions of a manifest: YAML or JSON, with many documents, Lists, or both. It defaults and
+// validates them. An error names the document; a document of another kind is an error.
 func LoadManifests(r io.Reader) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	decoder := yaml.NewYAMLOrJSONDecoder(r, readAhead)
 	var all []*apiextensionsv1.CustomResourceDefinition
@@ -50,7 +50,7 @@ func LoadManifests(r io.Reader) ([]*apiextensionsv1.CustomResourceDefinition, er
 	}
 }
 
-// read takes a document, or the items of a List.
+// read reads a document, or the items of a List.
 func read(data []byte) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var head struct {
 		metav1.TypeMeta   `json:",inline"`
@@ -61,7 +61,7 @@ func read(data []byte) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 		return nil, nil // an empty document, as after the last ---
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
-		return nil, fmt.Errorf("is no object: %w", err)
+		return nil, fmt.Errorf("is not an object: %w", err)
 	}
 	switch {
 	case head.Kind == "List" || head.Kind == "CustomResourceDefinitionList":
@@ -75,7 +75,7 @@ func read(data []byte) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 		}
 		return all, nil
 	case head.Kind != "CustomResourceDefinition":
-		return nil, fmt.Errorf("%s %q is no CustomResourceDefinition; other objects are created through the API", head.Kind, head.Name)
+		return nil, fmt.Errorf("%s %q is not a CustomResourceDefinition; other objects are created through the API", head.Kind, head.Name)
 	case head.APIVersion != apiextensionsv1.SchemeGroupVersion.String():
 		return nil, fmt.Errorf("CustomResourceDefinition %q has apiVersion %q; write it as %s, the only one that is served", head.Name, head.APIVersion, apiextensionsv1.SchemeGroupVersion)
 	}
@@ -89,7 +89,7 @@ func read(data []byte) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	return []*apiextensionsv1.CustomResourceDefinition{definition}, nil
 }
 
-// Complete fills in defaults and the status of an established definition, in place, and validates it.
+// Complete sets defaults and the status of an established definition, in place, and validates it.
 func Complete(definition *apiextensionsv1.CustomResourceDefinition) error {
 	Scheme.Default(definition)
 	definition.Status.StoredVersions = nil
@@ -107,7 +107,7 @@ func Complete(definition *apiextensionsv1.CustomResourceDefinition) error {
 		return fmt.Errorf("CustomResourceDefinition %q is invalid: %w", definition.Name, types.InOrder(errs).ToAggregate())
 	}
 	if c := definition.Spec.Conversion; c != nil && c.Strategy != apiextensionsv1.NoneConverter {
-		return fmt.Errorf("CustomResourceDefinition %q is converted by the strategy %s; only None is served, there is nobody to ask", definition.Name, c.Strategy)
+		return fmt.Errorf("CustomResourceDefinition %q has the conversion strategy %s; use None, no webhook is called here", definition.Name, c.Strategy)
 	}
 	return nil
 }

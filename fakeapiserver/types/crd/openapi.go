@@ -7,27 +7,27 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// OpenAPI is the document that a real server publishes for the version.
+// OpenAPI returns the document that a real server publishes for the version.
 func (s *strategy) OpenAPI() (*spec3.OpenAPI, error) {
 	return builder.BuildOpenAPIV3(s.family.definition, s.gvk.Version, builder.Options{IncludeSelectableFields: true})
 }
 
-// OpenAPIV2 is the version's part of /openapi/v2, without what clients of v2 do not understand.
+// OpenAPIV2 returns the version's part of /openapi/v2, without what v2 clients do not understand.
 func (s *strategy) OpenAPIV2() (*spec.Swagger, error) {
 	document, err := builder.BuildOpenAPIV2(s.family.definition, s.gvk.Version, builder.Options{V2: true, IncludeSelectableFields: true})
 	if err != nil {
 		return nil, err
 	}
-	for name, definition := range document.Definitions { // order: each is changed by itself
+	for name, definition := range document.Definitions { // order: each is changed on its own
 		document.Definitions[name] = withoutDefaults(definition)
 	}
 	return document, nil
 }
 
-// withoutDefaults is a schema without the defaults of its fields, which version 2 does not tell.
+// withoutDefaults returns a schema without its fields' defaults, which OpenAPI v2 omits.
 func withoutDefaults(s spec.Schema) spec.Schema {
 	s.Default = nil
-	for name, p := range s.Properties { // order: each is changed by itself
+	for name, p := range s.Properties { // order: each is changed on its own
 		s.Properties[name] = withoutDefaults(p)
 	}
 	if s.Items != nil && s.Items.Schema != nil {
@@ -39,8 +39,8 @@ func withoutDefaults(s spec.Schema) spec.Schema {
 	return s
 }
 
-// TypeConverter gives objects the types of the schemas of all versions; types deduced from the object if there are none. It
-// is built when it is first asked for, in a few milliseconds.
+// TypeConverter returns the types of the schemas of all versions, or deduced types if there are none. It is built on first use, in a
+// few milliseconds.
 func (s *strategy) TypeConverter() managedfields.TypeConverter {
 	if s.converter == nil {
 		s.converter = s.family.typeConverter()

@@ -18,7 +18,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// libraryStrategy is what is used of the apiextensions library's strategies.
+// libraryStrategy is the part of the apiextensions library's strategies that is used.
 type libraryStrategy interface {
 	PrepareForUpdate(ctx context.Context, obj, old runtime.Object)
 	ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList
@@ -26,7 +26,7 @@ type libraryStrategy interface {
 	GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set
 }
 
-// creating is what a resource itself has besides.
+// creating adds what only the strategy of the resource itself has.
 type creating interface {
 	libraryStrategy
 	PrepareForCreate(ctx context.Context, obj runtime.Object)
@@ -34,7 +34,7 @@ type creating interface {
 	WarningsOnCreate(ctx context.Context, obj runtime.Object) []string
 }
 
-// strategy is that of one version of a custom resource.
+// strategy is the strategy of one version of a custom resource.
 type strategy struct {
 	family   *family
 	resource *types.Resource
@@ -43,7 +43,7 @@ type strategy struct {
 	status   libraryStrategy
 	table    *table
 
-	// What takes long to build and is not always asked for. A strategy belongs to one server.
+	// Slow to build and not always needed. A strategy belongs to one server.
 	converter managedfields.TypeConverter
 }
 
@@ -56,21 +56,21 @@ func (s *strategy) of(subresource string) libraryStrategy {
 	return s.main
 }
 
-// New is an empty object of the kind.
+// New returns an empty object of the kind.
 func (s *strategy) New() runtime.Object {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(s.gvk)
 	return u
 }
 
-// NewList is an empty list of the kind.
+// NewList returns an empty list of the kind.
 func (s *strategy) NewList() runtime.Object {
 	u := &unstructured.UnstructuredList{}
 	u.SetGroupVersionKind(s.resource.ListGroupVersionKind())
 	return u
 }
 
-// Default fills in the schema's defaults, if the object is of the kind.
+// Default sets the schema's defaults if the object is of the kind.
 func (s *strategy) Default(obj runtime.Object) {
 	if u, ok := obj.(*unstructured.Unstructured); ok && u.GroupVersionKind().GroupKind() == s.gvk.GroupKind() {
 		defaulting.Default(u.Object, s.family.schemas[u.GroupVersionKind().Version])
@@ -82,7 +82,7 @@ func (s *strategy) Convert(obj runtime.Object) (runtime.Object, error) {
 	return s.in(s.gvk.Version, obj)
 }
 
-// Stored is the object in the storage version, which need not be served.
+// Stored returns the object in the storage version, which need not be served.
 func (s *strategy) Stored(obj runtime.Object) (runtime.Object, error) {
 	return s.in(s.resource.StorageVersion, obj)
 }
@@ -109,7 +109,7 @@ func (s *strategy) in(version string, obj runtime.Object) (runtime.Object, error
 	return out, nil
 }
 
-// outdated tells whether an object was stored by an earlier definition.
+// outdated reports whether an object was stored under an earlier definition.
 func (f *family) outdated(u *unstructured.Unstructured) bool {
 	if f.since == 0 || u.GetResourceVersion() == "" {
 		return false
@@ -126,12 +126,12 @@ func (s *strategy) PrepareForUpdate(obj, old runtime.Object, subresource string)
 	s.of(subresource).PrepareForUpdate(context.Background(), obj, old)
 }
 
-// Validate returns what schema, metadata, list types and CEL rules have to say.
+// Validate returns the errors of schema, metadata, list types and CEL rules.
 func (s *strategy) Validate(obj runtime.Object) field.ErrorList {
 	return s.main.Validate(context.Background(), obj)
 }
 
-// ValidateUpdate does the same with the old object at hand: transition rules, ratcheting, the status alone.
+// ValidateUpdate does the same against the old object, for transition rules, ratcheting, and the status alone.
 func (s *strategy) ValidateUpdate(obj, old runtime.Object, subresource string) field.ErrorList {
 	return s.of(subresource).ValidateUpdate(context.Background(), obj, old)
 }
@@ -158,7 +158,7 @@ func (s *strategy) Field(obj runtime.Object, name string) string {
 	return types.FieldOf(u.Object, name)
 }
 
-// Convertor is the library's, for the strategy None.
+// Convertor returns the library's, for the strategy None.
 func (s *strategy) Convertor() runtime.ObjectConvertor { return s.family.convertor }
 
 func (s *strategy) ResetFields(subresource string) map[fieldpath.APIVersion]*fieldpath.Set {
@@ -171,7 +171,7 @@ func (s *strategy) ResetFields(subresource string) map[fieldpath.APIVersion]*fie
 	return nil
 }
 
-// ReplicasPaths are where managedFields of the scale subresource lie in an object, by apiVersion.
+// ReplicasPaths returns where an object has the managedFields of its scale subresource, by apiVersion.
 func (s *strategy) ReplicasPaths() managedfields.ResourcePathMappings {
 	paths := managedfields.ResourcePathMappings{}
 	for _, v := range s.family.definition.Spec.Versions {

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// table makes tables of a version's objects. The library would count ages on the real clock, so it is given date columns as
-// strings, and the ages are counted here.
+// table builds tables of a version's objects. The library would compute ages with the real clock, so it gets date columns as
+// strings, and the ages are computed here.
 type table struct {
 	convertor rest.TableConvertor
 	dates     []int // the columns that are dates; the name is column 0
@@ -36,7 +36,7 @@ func newTable(v *apiextensionsv1.CustomResourceDefinitionVersion) (*table, error
 	return t, err
 }
 
-// columns are the printer columns of a version; the age if it has none.
+// columns returns a version's printer columns; the age if it has none.
 func columns(v *apiextensionsv1.CustomResourceDefinitionVersion) []apiextensionsv1.CustomResourceColumnDefinition {
 	if len(v.AdditionalPrinterColumns) > 0 {
 		return v.AdditionalPrinterColumns
@@ -46,7 +46,7 @@ func columns(v *apiextensionsv1.CustomResourceDefinitionVersion) []apiextensions
 	}}
 }
 
-// Table has the definition's printer columns.
+// Table returns the definition's printer columns.
 func (s *strategy) Table(obj runtime.Object, options *metav1.TableOptions, now time.Time) (*metav1.Table, error) {
 	out, err := s.table.convertor.ConvertToTable(context.Background(), obj, options)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *strategy) Table(obj runtime.Object, options *metav1.TableOptions, now t
 	return out, nil
 }
 
-// age is how a table shows a date.
+// age formats a date's age as tables do.
 func age(text string, now time.Time) string {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// Each of some objects is made each of the others, so that what is remembered of one write must not be taken for another that
-// differs from it in one thing.
+// Turns each of some objects into each of the others: a remembered outcome must not be reused for a write that differs in a single
+// thing.
 func TestWritersTellAlikeWritesApart(t *testing.T) {
 	const meta, spec = `"finalizers":["x.y/z"],"labels":{"a":"1"}`, `"color":"red","size":1,"tags":["a"],"ports":[{"name":"p"}],"free":{"x":1}`
 	bodies := []string{meta, spec}
@@ -57,20 +57,20 @@ func TestWritersTellAlikeWritesApart(t *testing.T) {
 		fresh := patch.NewWriter()
 		want := write(fresh, nil, first, "m")
 		if got := write(old, nil, first, "m"); !reflect.DeepEqual(got, want) {
-			t.Fatalf("the create of %s came to\n%v\nwant\n%v", first, got, want)
+			t.Fatalf("the create of %s gave\n%v\nwant\n%v", first, got, want)
 		}
 		for _, second := range bodies {
 			for _, manager := range []string{"m", "n"} {
 				after := write(patch.NewWriter(), want, second, manager)
 				if got := write(old, want, second, manager); !reflect.DeepEqual(got, after) {
-					t.Fatalf("%s\nmade %s\nby %s came to\n%v\nwant\n%v", first, second, manager, got, after)
+					t.Fatalf("%s\nturned into %s\nby %s gave\n%v\nwant\n%v", first, second, manager, got, after)
 				}
 			}
 		}
 	}
 }
 
-// likeGizmos are bodies that differ from each other in little: in values, in fields, in members of lists.
+// likeGizmos draws bodies that differ little: in values, in fields, in members of lists.
 func likeGizmos() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		meta, spec := map[string]any{"name": "d", "resourceVersion": "7"}, map[string]any{}
@@ -100,7 +100,7 @@ func likeGizmos() *rapid.Generator[string] {
 	})
 }
 
-// A writer that has seen many writes makes of each what one does that has seen none.
+// A Writer that has seen many writes tracks the same fields as a new one.
 func TestWritersThatRememberTrackTheSameFields(t *testing.T) {
 	r := newRegistry(t).All()[0]
 	old := patch.NewWriter()
@@ -133,11 +133,11 @@ func TestWritersThatRememberTrackTheSameFields(t *testing.T) {
 					live[n] = result.Object
 					live[n].(metav1.Object).SetResourceVersion("7")
 				} else if strings.Contains(err.Error(), "resourceVersion") {
-					t.Fatal(err) // this is not what is tried here
+					t.Fatal(err) // a conflict is a bug in the test
 				}
 			}
 			if !reflect.DeepEqual(live[0], live[1]) {
-				t.Fatalf("write %d came to\n%v\nwant\n%v", i, live[0], live[1])
+				t.Fatalf("write %d gave\n%v\nwant\n%v", i, live[0], live[1])
 			}
 			if live[0] == nil {
 				return
