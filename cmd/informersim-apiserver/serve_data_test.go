@@ -220,8 +220,8 @@ func TestServeKeepsRestore(t *testing.T) {
 func TestServeRefusesData(t *testing.T) {
 	inTemp(t, map[string]string{"notes.txt": "remember the milk", "plain/x": ""})
 	for path, want := range map[string]string{
-		"notes.txt":    "--data: notes.txt is no file that this server has written, or is damaged",
-		"plain":        "--data: plain is no file",
+		"notes.txt":    "--data: notes.txt was not written by this server, or is damaged",
+		"plain":        "--data: plain is not a regular file",
 		"missing/data": "--data: open missing/data: no such file or directory",
 		"notes.txt/x":  "not a directory",
 	} {

@@ -75,7 +75,7 @@ func header(step, name string) string {
 	return m[1]
 }
 
-// pick follows a JSON pointer; a part NAME= value picks the item of a list with that metadata.name.
+// pick follows a JSON pointer; a part NAME= picks the list item with that metadata.name.
 func pick(v any, pointer string) any {
 	for _, part := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
 		part = strings.ReplaceAll(part, "~1", "/")
@@ -113,7 +113,7 @@ func keys(v any) any {
 	return out
 }
 
-// sorted orders what the recorded answers have in order: the resources of a list.
+// sorted sorts what the recorded answers have in order: the resources of a list.
 func sorted(v any) any {
 	if m, ok := v.(map[string]any); ok {
 		for _, part := range []string{"resources"} {
@@ -142,7 +142,7 @@ func nameOf(m map[string]any) string {
 	return s
 }
 
-// Every recorded step about a path that is none of a resource is answered as the real server did.
+// Every recorded step whose path is not a resource's is answered like the real server did.
 var resourcePath = regexp.MustCompile(`/namespaces/[^/]+/[^/]+|/(watch|proxy)$`)
 
 func TestGoldens(t *testing.T) {
@@ -180,7 +180,7 @@ func TestGoldens(t *testing.T) {
 				Accept: first(header(step.Do, "Accept"), types.JSON), Query: parameters,
 			}})
 			if !ok || parameters.Has("timeout") || resourcePath.MatchString(target) {
-				continue // the path of a resource, however it is written, or what is checked before
+				continue // a resource's path in any form, or an error from an earlier check
 			}
 			steps++
 			check(t, step, m[1], answer)
@@ -191,7 +191,7 @@ func TestGoldens(t *testing.T) {
 		t.Fatal(err)
 	}
 	if steps < 25 {
-		t.Errorf("only %d steps were played", steps)
+		t.Errorf("played only %d steps", steps)
 	}
 }
 
@@ -290,7 +290,7 @@ func TestBuiltinGroups(t *testing.T) {
 	}
 	for _, path := range []string{"/api/v1/pods", "/apis/apps/v1/deployments", "/apis/apps/v1/namespaces/x/deployments/y/scale"} {
 		if _, ok := d.Serve(discovery.Request{Method: http.MethodGet, Path: path}); ok {
-			t.Errorf("%s was taken for a path of the server", path)
+			t.Errorf("%s was answered, want ok = false: it may be a resource's path", path)
 		}
 	}
 	for _, path := range []string{"/api/v2", "/apis/apps/v9", "/apis/nonsense", "/api//v1"} {
@@ -300,8 +300,8 @@ func TestBuiltinGroups(t *testing.T) {
 	}
 }
 
-// The documents of built-in kinds say of each property what those of a real server say, recorded by client-go for its own
-// tests some versions ago.
+// The documents of built-in kinds describe each property like a real server's, recorded by client-go for its own tests some
+// versions ago.
 func TestBuiltinDocumentsAgreeWithRecordedOnes(t *testing.T) {
 	recorded, err := openapitest.NewEmbeddedFileClient().Paths()
 	if err != nil {
@@ -366,14 +366,14 @@ func TestBuiltinDocumentsAgreeWithRecordedOnes(t *testing.T) {
 		}
 	}
 	if compared < 800 {
-		t.Errorf("only %d properties were compared", compared)
+		t.Errorf("compared only %d properties", compared)
 	}
 }
 
-// otherPath are paths of subresources that are not served, of watches in the old form, and of the group itself.
+// otherPath matches paths of subresources that are not served, of legacy watches, and of the group itself.
 var otherPath = regexp.MustCompile(`/watch/|/(proxy|log|exec|attach|portforward|binding|eviction|token|status/x)(/\{path\})?$|^/apis?/[^{]*v1/$|/api/v1/namespaces/\{namespace\}/bindings$`)
 
-// unknownHere are schemas and properties that were recorded and are no more, or are of subresources that are not served.
+// unknownHere has recorded schemas and properties that no longer exist, or belong to subresources that are not served.
 var unknownHere = map[string]bool{
 	// of the group's own path, and of pods/eviction and serviceaccounts/token
 	"io.k8s.apimachinery.pkg.apis.meta.v1.APIResourceList": true, "io.k8s.apimachinery.pkg.apis.meta.v1.APIResource": true,
@@ -383,7 +383,7 @@ var unknownHere = map[string]bool{
 	"io.k8s.api.core.v1.ClaimSource": true, "io.k8s.api.core.v1.PodResourceClaim.source": true,
 	"io.k8s.api.core.v1.PersistentVolumeClaimStatus.resizeStatus": true, "io.k8s.api.core.v1.PersistentVolumeClaimSpec.resources": true,
 	"io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelectorRequirement.key": true, "io.k8s.api.batch.v1.PodFailurePolicyRule.onPodConditions": true,
-	// a reference that stands beside a default there
+	// a reference beside a default in the recording
 	"io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent.object": true,
 }
 
@@ -399,12 +399,12 @@ func withoutDefaults(v any) any {
 		}
 	}
 	if all, ok := out["allOf"].([]any); ok && len(all) == 1 && len(out) == 1 {
-		return all[0] // a reference that stood beside a default
+		return all[0] // a reference beside a default
 	}
 	return out
 }
 
-// What is asked for as protobuf is what the JSON says.
+// Protobuf documents have the content of the JSON ones.
 func TestProtobufDocuments(t *testing.T) {
 	d := discovery.New(registry(t, true), discovery.Options{})
 	a := get(t, d, "/openapi/v3/apis/apps/v1", "application/com.github.proto-openapi.spec.v3@v1.0+protobuf", nil)
@@ -428,7 +428,7 @@ func TestProtobufDocuments(t *testing.T) {
 	}
 }
 
-// Two servers of the same registry say the same, byte for byte, and a change of the registry changes the hash.
+// Two servers of the same registry return the same bytes, and a change of the registry changes the hash.
 func TestDocumentsAreDeterministic(t *testing.T) {
 	reg := registry(t, true)
 	for _, path := range []string{"/", "/api", "/apis", "/api/v1", "/openapi/v3", "/openapi/v3/api/v1", "/openapi/v3/apis/conformance.informersim.dev/v1", "/openapi/v2"} {

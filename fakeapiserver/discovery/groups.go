@@ -16,12 +16,12 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// aggregated is the kind of a document with every group, version and resource.
+// aggregated is the kind of the document with every group, version and resource.
 var aggregated = apidiscoveryv2.SchemeGroupVersion.WithKind("APIGroupDiscoveryList")
 
-// root is /api or /apis: a list of versions or groups, or the aggregated document for who asks for it.
+// root answers /api or /apis: a list of versions or groups, or the aggregated document if requested.
 func (s *Server) root(q Request, core bool) Answer {
-	if q.Method != http.MethodGet { // HEAD neither
+	if q.Method != http.MethodGet { // not even HEAD
 		return methodNotAllowed(q)
 	}
 	if !takes(q.Ask.Accept, types.JSON, types.YAML, types.Protobuf) {
@@ -61,7 +61,7 @@ func (s *Server) addresses() []metav1.ServerAddressByClientCIDR {
 	return []metav1.ServerAddressByClientCIDR{{ClientCIDR: "0.0.0.0/0", ServerAddress: s.address}}
 }
 
-// apiGroup is /apis/GROUP.
+// apiGroup returns the document at /apis/GROUP.
 func apiGroup(g types.Group) *metav1.APIGroup {
 	group := &metav1.APIGroup{TypeMeta: metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}, Name: g.Name}
 	for _, v := range g.Versions {
@@ -72,7 +72,7 @@ func apiGroup(g types.Group) *metav1.APIGroup {
 	return group
 }
 
-// resourceList is /api/v1 or /apis/GROUP/VERSION.
+// resourceList returns the document at /api/v1 or /apis/GROUP/VERSION.
 func resourceList(group string, v types.Version) *metav1.APIResourceList {
 	list := &metav1.APIResourceList{
 		TypeMeta:     metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"},
@@ -98,13 +98,13 @@ func resourceList(group string, v types.Version) *metav1.APIResourceList {
 	return list
 }
 
-// storageVersionHash tells resources apart that are stored in different versions.
+// storageVersionHash distinguishes resources by their storage version.
 func storageVersionHash(r *types.Resource) string {
 	sum := sha256.Sum256([]byte(r.Group + "/" + r.StorageVersion + "/" + r.Kind))
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }
 
-// aggregate is every resource in one document.
+// aggregate returns every resource in one document.
 func (s *Server) aggregate(core bool) *apidiscoveryv2.APIGroupDiscoveryList {
 	list := &apidiscoveryv2.APIGroupDiscoveryList{
 		TypeMeta: metav1.TypeMeta{Kind: aggregated.Kind, APIVersion: aggregated.GroupVersion().String()}, Items: []apidiscoveryv2.APIGroupDiscovery{},
@@ -120,7 +120,7 @@ func (s *Server) aggregate(core bool) *apidiscoveryv2.APIGroupDiscoveryList {
 				version.Resources = append(version.Resources, aggregateResource(r))
 			}
 			if slices.ContainsFunc(v.Resources, func(r *types.Resource) bool { return r.Custom }) {
-				// Those of definitions come by name, the built-in ones as they were installed.
+				// Resources of definitions are sorted by name, built-in ones are in installation order.
 				slices.SortStableFunc(version.Resources, func(a, b apidiscoveryv2.APIResourceDiscovery) int { return strings.Compare(a.Resource, b.Resource) })
 			}
 			group.Versions = append(group.Versions, version)
@@ -150,7 +150,7 @@ func aggregateResource(r *types.Resource) apidiscoveryv2.APIResourceDiscovery {
 	return entry
 }
 
-// rawJSON is indented JSON without a final newline, as the real server writes what is no API object.
+// rawJSON returns indented JSON without a final newline, as a real server writes answers that are not API objects.
 func rawJSON(v any) []byte {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// checksOf are the health checks of an endpoint, in the order in which a verbose answer lists them.
+// checksOf returns the health checks of an endpoint, in the order of a verbose answer.
 func checksOf(endpoint string) []string {
 	all := []string{"ping", "log", "etcd"}
 	if endpoint == "readyz" {
@@ -23,7 +23,7 @@ func checksOf(endpoint string) []string {
 	return all
 }
 
-// health answers /healthz, /readyz and /livez, alone or with the name of a check: "ok", or 500 with what failed.
+// health answers /healthz, /readyz and /livez, alone or with the name of a check: "ok", or a 500 with what failed.
 func health(q Request, parts []string) (Answer, bool) {
 	checks, name := checksOf(parts[0]), strings.Join(parts[1:], "/")
 	if len(parts) > 1 && !slices.Contains(checks, name) {
@@ -62,7 +62,7 @@ func health(q Request, parts []string) (Answer, bool) {
 	return text(http.StatusOK, "ok"), true
 }
 
-// unknownChecks are the names, quoted and in order, that are no checks.
+// unknownChecks returns the names that are not checks, quoted and in order.
 func unknownChecks(names, checks []string) []string {
 	var unknown []string
 	for _, name := range names {

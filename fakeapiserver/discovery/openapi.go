@@ -22,7 +22,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// openAPI are the documents that were made.
+// openAPI caches documents.
 type openAPI struct {
 	v3 map[string][]byte // by api/v1, apis/GROUP/VERSION
 	v2 []byte
@@ -33,7 +33,7 @@ const (
 	v2Protobuf = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 )
 
-// serveOpenAPI answers what is below /openapi.
+// serveOpenAPI answers paths below /openapi.
 func (s *Server) serveOpenAPI(q Request, parts []string) (Answer, bool) {
 	switch {
 	case len(parts) < 2:
@@ -48,7 +48,7 @@ func (s *Server) serveOpenAPI(q Request, parts []string) (Answer, bool) {
 	return Answer{}, false
 }
 
-// negotiate picks JSON or a protobuf encoding of a document; "" if the client wants neither.
+// negotiate picks JSON or a protobuf encoding of a document; "" if the client accepts neither.
 func negotiate(q Request, protobuf string) (contentType string) {
 	if q.Ask.Accept == "" {
 		return types.JSON
@@ -64,7 +64,7 @@ func negotiate(q Request, protobuf string) (contentType string) {
 	return ""
 }
 
-// index is /openapi/v3: where the document of each group and version is. It is JSON whatever the client wants.
+// index answers /openapi/v3: the URL of each group and version's document. It is JSON whatever the client accepts.
 func (s *Server) index(q Request) Answer {
 	index := handler3.OpenAPIV3Discovery{Paths: map[string]handler3.OpenAPIV3DiscoveryGroupVersion{}}
 	for _, g := range s.registry.Groups() {
@@ -80,13 +80,13 @@ func (s *Server) index(q Request) Answer {
 	return withETag(q, Answer{Answer: render.Answer{Code: http.StatusOK, ContentType: types.JSON, Body: data}})
 }
 
-// relativeURL is where the document at a path is, as long as its content is that of the hash.
+// relativeURL returns the URL of the document at path while it has that hash.
 func relativeURL(path, hash string) string {
 	return "/openapi/v3/" + path + "?hash=" + url.QueryEscape(hash)
 }
 
-// hash changes when a version's document does. It is that of the document itself where there are only custom resources; an index
-// of built-in ones should not cost all their documents.
+// hash returns a value that changes with a version's document: the document's own hash if all resources are custom. For built-in
+// ones the index must not cost generating all documents.
 func (s *Server) hash(path, group string, v types.Version) string {
 	if !slices.ContainsFunc(v.Resources, func(r *types.Resource) bool { return !r.Custom }) {
 		if data, err := s.makeV3(path); err == nil {
@@ -109,7 +109,7 @@ func (s *Server) hash(path, group string, v types.Version) string {
 	return fmt.Sprintf("%X", h.Sum(nil))
 }
 
-// documentV3 is the document of one group and version; an empty answer if it is not served.
+// documentV3 returns the document of one group and version; an empty answer if it is not served.
 func (s *Server) documentV3(q Request, path string) Answer {
 	contentType := negotiate(q, v3Protobuf)
 	if contentType == "" {
@@ -143,7 +143,7 @@ func (s *Server) documentV3(q Request, path string) Answer {
 	return tagged(q, a, tag)
 }
 
-// tag is the hash of the document at a path of the index; "" if there is none.
+// tag returns the hash of the document at a path of the index; "" if there is none.
 func (s *Server) tag(path string) string {
 	for _, g := range s.registry.Groups() {
 		for _, v := range g.Versions {
@@ -155,7 +155,7 @@ func (s *Server) tag(path string) string {
 	return ""
 }
 
-// makeV3 makes the document at a path of the index, once; nil if there is none.
+// makeV3 returns the document at a path of the index, made on first use; nil if there is none.
 func (s *Server) makeV3(path string) ([]byte, error) {
 	if data := s.openapi.v3[path]; data != nil {
 		return data, nil
@@ -183,7 +183,7 @@ func (s *Server) makeV3(path string) ([]byte, error) {
 	return nil, nil
 }
 
-// documentOf is the document of a version: of Go types what they are, of others what they say.
+// documentOf returns the document of a version: generated for Go types, otherwise merged from those of its resources.
 func documentOf(v types.Version) (*spec3.OpenAPI, error) {
 	out := &spec3.OpenAPI{
 		Version: "3.0.0", Info: &spec.Info{InfoProps: spec.InfoProps{Title: "Kubernetes", Version: "unversioned"}},
@@ -209,7 +209,7 @@ func documentOf(v types.Version) (*spec3.OpenAPI, error) {
 		if document.Components != nil {
 			maps.Copy(out.Components.Schemas, document.Components.Schemas)
 		}
-		if document.Paths == nil { // it has schemas of its own, and paths like any other
+		if document.Paths == nil { // it has its own schemas; the paths are generated
 			builtin = true
 			s.learn(document.Components)
 			s.pathsOf(r, out.Paths.Paths)
@@ -226,5 +226,5 @@ func documentOf(v types.Version) (*spec3.OpenAPI, error) {
 	return out, nil
 }
 
-// sortedKeys are the keys of a map in order.
+// sortedKeys returns the sorted keys of a map.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -14,12 +14,12 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// describesV2 is implemented by strategies with a document of version 2 of their own.
+// describesV2 is implemented by strategies with an OpenAPI v2 document of their own.
 type describesV2 interface {
 	OpenAPIV2() (*spec.Swagger, error)
 }
 
-// documentV2 is /openapi/v2, which old clients read: every schema, and the paths of custom resources.
+// documentV2 answers /openapi/v2, which old clients read: every schema, and the paths of custom resources.
 func (s *Server) documentV2(q Request) Answer {
 	contentType := negotiate(q, v2Protobuf)
 	if contentType == "" {
@@ -41,7 +41,7 @@ func (s *Server) documentV2(q Request) Answer {
 	return withETag(q, Answer{Answer: render.Answer{Code: http.StatusOK, ContentType: contentType, Body: data}})
 }
 
-// swagger is a document of version 2, as far as it is written here.
+// swagger is an OpenAPI v2 document with the fields used here.
 type swagger struct {
 	Swagger     string                     `json:"swagger"`
 	Info        any                        `json:"info"`
@@ -49,7 +49,7 @@ type swagger struct {
 	Definitions map[string]json.RawMessage `json:"definitions"`
 }
 
-// makeV2 makes the document, once.
+// makeV2 returns the document, made on first use.
 func (s *Server) makeV2() ([]byte, error) {
 	if s.openapi.v2 != nil {
 		return s.openapi.v2, nil
@@ -93,7 +93,7 @@ func (s *Server) makeV2() ([]byte, error) {
 	return data, err
 }
 
-// inV2 is a schema in the words of version 2: a reference may have a description, and there is no choice of types.
+// inV2 converts a schema to OpenAPI v2: references may have descriptions, and there is no choice of types.
 func inV2(s *spec.Schema) *spec.Schema {
 	out := *s
 	if len(s.AllOf) == 1 && strings.HasPrefix(s.AllOf[0].Ref.String(), refPrefix) {

@@ -17,8 +17,8 @@ import (
 
 // action is one operation on a path.
 type action struct {
-	method, verb, name string // name is its verb in operation IDs and descriptions
-	options            any    // whose fields are its query parameters
+	method, verb, name string // name is the verb in operation IDs and descriptions
+	options            any    // its fields are the query parameters
 }
 
 var (
@@ -35,7 +35,7 @@ var (
 	}
 )
 
-// pathsOf are the paths of a built-in resource, with the operations that discovery lists.
+// pathsOf adds the paths of a built-in resource, with the operations that discovery lists.
 func (s *schemas) pathsOf(r *types.Resource, out map[string]*spec3.Path) {
 	root := groupPath(r.Group) + "/" + r.Version
 	if r.Namespaced {
@@ -52,7 +52,7 @@ func (s *schemas) pathsOf(r *types.Resource, out map[string]*spec3.Path) {
 	}
 }
 
-// path adds the operations that are allowed on a path.
+// path adds the allowed operations of a path.
 func (s *schemas) path(r *types.Resource, subresource, path string, actions []action, out map[string]*spec3.Path) {
 	p := &spec3.Path{}
 	found := false
@@ -134,7 +134,7 @@ func body(content map[string]*spec3.MediaType) *spec3.RequestBody {
 	return &spec3.RequestBody{RequestBodyProps: spec3.RequestBodyProps{Required: true, Content: content}}
 }
 
-// content is the same schema in some media types.
+// content returns the same schema for several media types.
 func (s *schemas) content(mediaTypes []string, name string) map[string]*spec3.MediaType {
 	all := map[string]*spec3.MediaType{}
 	for _, t := range mediaTypes {
@@ -147,7 +147,7 @@ func (s *schemas) content(mediaTypes []string, name string) map[string]*spec3.Me
 	return all
 }
 
-// answer is the schema of what an operation returns.
+// answer returns the schema of an operation's result.
 func (s *schemas) answer(r *types.Resource, subresource string, a action) string {
 	switch a.verb {
 	case "list":
@@ -158,7 +158,7 @@ func (s *schemas) answer(r *types.Resource, subresource string, a action) string
 	return s.kind(r.KindOf(subresource))
 }
 
-// learn notes which schemas a document has for kinds that are not of the scheme.
+// learn records the schemas of kinds outside the scheme from a document.
 func (s *schemas) learn(components *spec3.Components) {
 	if components == nil {
 		return
@@ -177,7 +177,7 @@ func (s *schemas) learn(components *spec3.Components) {
 	}
 }
 
-// kind is the schema of a kind, of the scheme or learned; "" if it has none.
+// kind returns the schema of a kind, from the scheme or learned; "" if it has none.
 func (s *schemas) kind(gvk schema.GroupVersionKind) string {
 	if name := s.learned[gvk]; name != "" {
 		return name
@@ -195,7 +195,7 @@ func pathParameter(name, text string) *spec3.Parameter {
 	}}
 }
 
-// queryParameters are the fields of an options type.
+// queryParameters returns the fields of an options type as parameters.
 func queryParameters(options any) []*spec3.Parameter {
 	t := reflect.TypeOf(options)
 	docs := docsOf(t)

@@ -14,18 +14,18 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// refPrefix is where schemas lie in a document of version 3.
+// refPrefix precedes schema names in references of a version 3 document.
 const refPrefix = "#/components/schemas/"
 
-// schemas makes the OpenAPI schemas of Go types, each once, and of what they refer to.
+// schemas generates the OpenAPI schemas of Go types, each once, with everything that they refer to.
 type schemas struct {
 	done  map[string]*spec.Schema
 	kinds map[reflect.Type][]any // x-kubernetes-group-version-kind
-	// learned are the schemas of kinds that are in documents of their own.
+	// learned has the schemas of kinds with documents of their own.
 	learned map[schema.GroupVersionKind]string
 }
 
-// newSchemas makes none yet. The kinds of the scheme are looked up once for all.
+// newSchemas returns an empty set. It looks up the kinds of the scheme once.
 func newSchemas() *schemas {
 	s := &schemas{done: map[string]*spec.Schema{}, kinds: map[reflect.Type][]any{}}
 	for _, gv := range clientscheme.Scheme.PrioritizedVersionsAllGroups() {
@@ -45,16 +45,16 @@ func newSchemas() *schemas {
 // modelNamer is implemented by every API type.
 type modelNamer interface{ OpenAPIModelName() string }
 
-// ownSchema is implemented by types whose JSON is not that of their fields.
+// ownSchema is implemented by types whose JSON does not follow from their fields.
 type ownSchema interface {
 	OpenAPISchemaType() []string
 	OpenAPISchemaFormat() string
 }
 
-// documented is implemented by types with descriptions of their fields; "" describes the type.
+// documented is implemented by types that describe their fields; "" describes the type.
 type documented interface{ SwaggerDoc() map[string]string }
 
-// modelName is the name of a struct's schema; "" for types that have none and are written out where they are used.
+// modelName returns the name of a struct's schema; "" for types without one, which are inlined.
 func modelName(t reflect.Type) string {
 	if n, ok := reflect.Zero(t).Interface().(modelNamer); ok {
 		return n.OpenAPIModelName()
@@ -65,7 +65,7 @@ func modelName(t reflect.Type) string {
 	return ""
 }
 
-// add makes the schema of a Go type, if there is none yet, and returns its name.
+// add adds the schema of a Go type, if it is missing, and returns its name.
 func (s *schemas) add(t reflect.Type) string {
 	name := modelName(t)
 	if name == "" || s.done[name] != nil {
@@ -87,7 +87,7 @@ var (
 	bytesType    = reflect.TypeFor[[]byte]()
 )
 
-// ofStruct is the schema of a named type.
+// ofStruct returns the schema of a named type.
 func (s *schemas) ofStruct(t reflect.Type) *spec.Schema {
 	out := &spec.Schema{}
 	docs := docsOf(t)
@@ -122,7 +122,7 @@ func docsOf(t reflect.Type) map[string]string {
 	return nil
 }
 
-// fields adds a struct's properties, those of embedded structs included.
+// fields adds a struct's properties, including those of embedded structs.
 func (s *schemas) fields(t reflect.Type, docs map[string]string, out *spec.Schema) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -151,7 +151,7 @@ func (s *schemas) fields(t reflect.Type, docs map[string]string, out *spec.Schem
 	}
 }
 
-// described gives a property its description; beside a reference nothing else may stand.
+// described adds a description to a property; a reference must stand alone, so it is wrapped.
 func (s *schemas) described(p *spec.Schema, text string) *spec.Schema {
 	if text == "" {
 		return p
@@ -167,12 +167,12 @@ func typed(t, format string) *spec.Schema {
 	return &spec.Schema{SchemaProps: spec.SchemaProps{Type: spec.StringOrArray{t}, Format: format}}
 }
 
-// of is the schema of a type where it is used: a reference to a named one.
+// of returns the schema of a type in use: a reference for named structs.
 func (s *schemas) of(t reflect.Type) *spec.Schema {
 	if t.Kind() == reflect.Pointer {
 		return s.of(t.Elem())
 	}
-	// Named maps and slices (ResourceList, ExtraValue) are written out, as the real server does.
+	// Named maps and slices (ResourceList, ExtraValue) are inlined, as in a real server.
 	if t.Kind() == reflect.Struct {
 		if name := s.add(t); name != "" {
 			return &spec.Schema{SchemaProps: spec.SchemaProps{Ref: spec.MustCreateRef(refPrefix + name)}}

@@ -17,36 +17,36 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// Options of a Server.
+// Options configure a Server.
 type Options struct {
-	// Address is host:port, as /api tells clients where the server is.
+	// Address is host:port, published to clients in /api.
 	Address string
 }
 
-// Server makes the documents of one registry.
+// Server generates the documents of one registry.
 type Server struct {
 	registry *types.Registry
 	address  string
 	openapi  openAPI
 }
 
-// New makes a Server of what the registry has, now and later (Changed).
+// New returns a Server of a registry, which may change later (Changed).
 func New(registry *types.Registry, o Options) *Server {
 	return &Server{registry: registry, address: o.Address}
 }
 
-// Changed forgets the documents that were made of the registry.
+// Changed drops the cached documents after the registry has changed.
 func (s *Server) Changed() { s.openapi = openAPI{} }
 
-// Request is a request that names no resource.
+// Request is a request outside any resource's path.
 type Request struct {
-	// Method is GET, POST, …; HEAD is answered as GET, whose body the transport leaves out.
+	// Method is GET, POST, …; HEAD is answered like GET, and the transport drops the body.
 	Method string
 	Path   string
 	Ask    render.Ask
-	// IfNoneMatch is the header: an answer whose ETag it has is a 304.
+	// IfNoneMatch is the header: if it has the answer's ETag, the answer is a 304.
 	IfNoneMatch string
-	// Failed are the health checks that fail, by name; Healthz, Readyz and Livez say more.
+	// Failed names the failing health checks; Healthz, Readyz and Livez list the checks.
 	Failed []string
 }
 
@@ -54,11 +54,11 @@ type Request struct {
 type Answer struct {
 	render.Answer
 	ETag string
-	// Headers are others that the real server sends, by name.
+	// Headers has the real server's other headers, by name.
 	Headers [][2]string
 }
 
-// Serve answers a request that is about the server. ok is false if the path may be one of a resource: below /api/v1/ or
+// Serve answers a request about the server itself. ok is false if the path may be a resource's: below /api/v1/ or
 // /apis/GROUP/VERSION/.
 func (s *Server) Serve(q Request) (answer Answer, ok bool) {
 	path := strings.TrimSuffix(q.Path, "/")
@@ -85,9 +85,9 @@ func (s *Server) Serve(q Request) (answer Answer, ok bool) {
 	return answer, true
 }
 
-// groups answers what is below /api and /apis.
+// groups answers paths below /api and /apis.
 func (s *Server) groups(q Request, parts []string) (Answer, bool) {
-	// A path with an empty segment is none of anything.
+	// Paths with an empty segment are not found.
 	if slices.Contains(parts[1:], "") {
 		return NotFound(), true
 	}
@@ -130,7 +130,7 @@ func (s *Server) group(name string) *types.Group {
 	return nil
 }
 
-// document is an answer that has one form, in whatever encoding.
+// document returns an answer without views, in the negotiated encoding.
 func (s *Server) document(q Request, obj runtime.Object) Answer {
 	f, err := q.Ask.NegotiatePlain()
 	if err != nil {
@@ -147,7 +147,7 @@ func encoded(q Request, f render.Format, contentType string, obj runtime.Object)
 	return Answer{Answer: render.Answer{Code: http.StatusOK, ContentType: contentType, Body: body}}
 }
 
-// withETag gives an answer a tag of its content, and makes it a 304 if the client has it.
+// withETag adds an ETag of the content, and turns the answer into a 304 if the client has it.
 func withETag(q Request, a Answer) Answer {
 	return tagged(q, a, fmt.Sprintf("%X", sha512.Sum512(a.Body)))
 }
@@ -164,19 +164,19 @@ func tagged(q Request, a Answer, tag string) Answer {
 
 const plainText = "text/plain; charset=utf-8"
 
-// NotFound is the answer about a path of a group, version or resource that is not served (S37).
+// NotFound returns the answer for a group, version or resource that is not served (S37).
 func NotFound() Answer { return text(http.StatusNotFound, "404 page not found\n") }
 
 func text(code int, body string) Answer {
 	return Answer{Answer: render.Answer{Code: code, ContentType: plainText, Body: []byte(body)}}
 }
 
-// methodNotAllowed is the answer of what can only be read.
+// methodNotAllowed answers a write to a read-only path.
 func methodNotAllowed(q Request) Answer {
 	return Answer{Answer: q.Ask.Error(apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, q.Method, schema.GroupResource{}, "", "", 0, false))}
 }
 
-// paths lists every path that there is: with 404 it is the answer about one that there is not (S37).
+// paths lists every path: with 404, the answer for an unknown path (S37).
 func (s *Server) paths(q Request, code int) Answer {
 	all := []string{"/healthz", "/livez", "/readyz", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version"}
 	for _, endpoint := range []string{"healthz", "livez", "readyz"} {

@@ -14,7 +14,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// Version is what the server says that it is: the one that it does as. Nothing in it depends on how this program was built.
+// Version is the server version that is imitated. Nothing in it depends on how this program was built.
 var Version = version.Info{
 	Major: "1", Minor: "37", EmulationMajor: "1", EmulationMinor: "37", MinCompatibilityMajor: "1", MinCompatibilityMinor: "36",
 	GitVersion: "v1.37.2+informersim", GitCommit: "0000000000000000000000000000000000000000", GitTreeState: "clean",
@@ -34,7 +34,7 @@ func (s *Server) version(q Request, parts []string) Answer {
 	return Answer{Answer: render.Answer{Code: http.StatusOK, ContentType: types.JSON, Body: rawJSON(Version)}}
 }
 
-// notAcceptable is the answer of the server's own pages to who wants another form than there is.
+// notAcceptable returns the 406 of the server's own pages.
 func notAcceptable(q Request, have ...string) Answer {
 	return Answer{Answer: q.Ask.Error(&apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable, Details: &metav1.StatusDetails{},
@@ -42,8 +42,8 @@ func notAcceptable(q Request, have ...string) Answer {
 	}})}
 }
 
-// takes reads an Accept header as the part of a real server does that serves its own pages: whether it names one of the media
-// types, or all.
+// takes parses an Accept header like the part of a real server that serves its own pages: it reports whether the header names one of
+// the media types, or all.
 func takes(accept string, have ...string) bool {
 	if accept == "" {
 		return true

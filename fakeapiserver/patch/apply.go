@@ -12,7 +12,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// applied merges an apply configuration into the live object, nil for what does not exist.
+// applied merges an apply configuration into the live object, nil if it does not exist.
 func (p *patcher) applied(live runtime.Object) (runtime.Object, error) {
 	wanted := &unstructured.Unstructured{Object: map[string]any{}}
 	if err := yaml.Unmarshal(p.data, &wanted.Object); err != nil {
@@ -27,7 +27,7 @@ func (p *patcher) applied(live runtime.Object) (runtime.Object, error) {
 	if p.ignores() {
 		return obj, nil
 	}
-	// Only duplicate keys can be found: what the schema does not know has been refused above (S30).
+	// Only duplicate keys are left to find: unknown fields have been rejected above (S30).
 	if err := yaml.UnmarshalStrict(p.data, &map[string]any{}); err != nil {
 		if p.strict() {
 			return nil, apierrors.NewBadRequest(fmt.Sprintf("error strict decoding patch: %v", err))

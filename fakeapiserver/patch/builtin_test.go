@@ -44,7 +44,7 @@ const deployment = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"nam
 "selector":{"matchLabels":{"app":"d"}},"template":{"metadata":{"labels":{"app":"d"}},
 "spec":{"containers":[{"name":"x","image":"x:1"},{"name":"y","image":"y:1"}]}}}}`
 
-// created makes a live object of a body.
+// created creates a live object from a body.
 func created(t testing.TB, w *patch.Writer, r *types.Resource, body string) runtime.Object {
 	t.Helper()
 	result, err := w.Create(request(r, "", noon), types.Body{Data: []byte(body)}, &metav1.CreateOptions{})
@@ -98,7 +98,7 @@ func TestApplyOfBuiltinTypesTracksAndConflicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The first manager owned nothing else, so nothing is left of its entry.
+	// The first manager owned nothing else, so its entry is gone.
 	entries := forced.Object.(metav1.Object).GetManagedFields()
 	if len(entries) != 1 || entries[0].Manager != "two" || !entries[0].Time.Time.Equal(noon.Add(time.Hour)) {
 		t.Errorf("managedFields are %+v", entries)
@@ -109,7 +109,7 @@ func TestApplyOfBuiltinTypesTracksAndConflicts(t *testing.T) {
 	}
 }
 
-// Times of managedFields are those of the virtual clock, whatever the real one says: also those before 1970 and after today.
+// Times of managedFields come from the virtual clock, whatever the real time: also before 1970 and after today.
 func TestManagedFieldsHaveVirtualTimes(t *testing.T) {
 	for _, start := range []time.Time{{}, time.Unix(0, 0), time.Date(1931, 1, 1, 0, 0, 0, 0, time.UTC), noon, time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC)} {
 		w, r := patch.NewWriter(), builtin(t, "configmaps")
@@ -162,7 +162,7 @@ func TestScaleOfBuiltins(t *testing.T) {
 	}
 }
 
-// A PUT without a resourceVersion is an update of whatever is there, for most built-in kinds (S3).
+// A PUT without a resourceVersion updates any version, for most built-in kinds (S3).
 func TestUnconditionalUpdate(t *testing.T) {
 	w, r := patch.NewWriter(), builtin(t, "deployments")
 	live := created(t, w, r, deployment)
@@ -185,7 +185,7 @@ func TestUnconditionalUpdate(t *testing.T) {
 	}
 }
 
-// The object goes when its last finalizer does (S18).
+// The object is deleted with its last finalizer (S18).
 func TestLastFinalizerDeletes(t *testing.T) {
 	w, r := patch.NewWriter(), builtin(t, "configmaps")
 	live := created(t, w, r, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","finalizers":["example.com/f","example.com/g"]}}`).(*corev1.ConfigMap)
@@ -217,7 +217,7 @@ func TestManagerName(t *testing.T) {
 	}
 }
 
-// Conflicts with several managers come in one order.
+// Conflicts with several managers come in a fixed order.
 func TestConflictsAreInOrder(t *testing.T) {
 	w, r := patch.NewWriter(), builtin(t, "configmaps")
 	obj := created(t, w, r, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}}`)
@@ -234,7 +234,7 @@ func TestConflictsAreInOrder(t *testing.T) {
 			[]byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a1":"","a2":"","m1":"","q2":"","z1":""}}`), &metav1.PatchOptions{FieldManager: "new"})
 		status, ok := err.(apierrors.APIStatus)
 		if !ok {
-			t.Fatalf("no conflict but %v", err)
+			t.Fatalf("got %v, want a conflict", err)
 		}
 		text, jsonErr := json.Marshal(status.Status())
 		if jsonErr != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// errRevisionOnCreate is what a storage says to a new object with a resourceVersion; it is no API error (S2).
+// errRevisionOnCreate is storage's error for a new object with a resourceVersion; it is not an API error (S2).
 var errRevisionOnCreate = errors.New("resourceVersion should not be set on objects to be created")
 
-// Create makes the object of a POST. Whether it exists is for the store to say, with AlreadyExists.
+// Create returns the object of a POST. If it already exists, the store answers AlreadyExists.
 func (w *Writer) Create(q Request, body types.Body, o *metav1.CreateOptions) (Result, error) {
 	if err := invalidOptions("CreateOptions", metav1validation.ValidateCreateOptions(o)); err != nil {
 		return Result{}, err
@@ -59,7 +59,7 @@ func (q *Request) created(obj runtime.Object, warnings []string) (Result, error)
 	return Result{Object: stored, Persisted: persisted, Created: true, Warnings: append(warnings, more...)}, nil
 }
 
-// terminating refuses what is created while its definition is being deleted.
+// terminating rejects a create while the resource's definition is being deleted.
 func (q *Request) terminating(obj runtime.Object) error {
 	name := q.Name
 	if m, err := meta.Accessor(obj); err == nil && name == "" {
@@ -68,7 +68,7 @@ func (q *Request) terminating(obj runtime.Object) error {
 	return apierrors.NewForbidden(q.Resource.GroupResource(), name, errors.New("create not allowed while custom resource definition is terminating"))
 }
 
-// dropRevision takes a new object's resourceVersion away. One that is a number and not 0 is an error (S2).
+// dropRevision clears a new object's resourceVersion. A number other than 0 is an error (S2).
 func dropRevision(obj runtime.Object) error {
 	if types.WithoutMeta(obj) {
 		return nil
@@ -80,7 +80,7 @@ func dropRevision(obj runtime.Object) error {
 	return nil
 }
 
-// invalidOptions is the 422 of options that contradict themselves (S36).
+// invalidOptions returns the 422 for contradictory options (S36).
 func invalidOptions(kind string, errs field.ErrorList) error {
 	if len(errs) == 0 {
 		return nil

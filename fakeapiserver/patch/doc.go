@@ -1,5 +1,5 @@
-// Package patch makes of a write request and the live object the object that is to be stored: creates, updates, the four kinds
-// of patches, server-side apply, and the managedFields that all of them leave behind.
+// Package patch computes the object to store from a write request and the live object: creates, updates, the four kinds of patches,
+// server-side apply, and the managedFields of them all.
 //
 //	w := patch.NewWriter()
 //	q := patch.Request{Resource: r, Subresource: "status", Namespace: ns, Name: name, UserAgent: agent, System: …}
@@ -7,14 +7,13 @@
 //	result, err := w.Update(q, live, types.Body{…}, updateOptions)
 //	result, err := w.Patch(q, live, contentType, data, patchOptions)     // live is nil for what does not exist
 //
-// The steps of a write are those of a real server, in its order, for it is the order that decides which of two errors a client
-// sees (S3): options, body, name and namespace, uid, field tracking, resourceVersion, preparation, validation, equality.
-// A [Result] says what the store has to do: write the object, delete it (its last finalizer is gone, S18), or nothing (S4).
-// Live objects are given and results made in the resource's storage version, whatever version the request speaks.
-// What a dry run leaves out is the store's part.
+// The steps of a write are a real server's, in its order, because the order decides which of two errors a client sees (S3):
+// options, body, name and namespace, uid, field tracking, resourceVersion, preparation, validation, equality. A [Result] tells the
+// store to write the object, to delete it (its last finalizer is gone, S18), or to do nothing (S4). Live objects and results are
+// in the resource's storage version, whatever version the request speaks. Leaving a dry run unwritten is up to the store.
 //
-// Errors are API statuses (apierrors.APIStatus), or plain ones, which a real server answers with 500 and no reason (S2, S30):
-// render.Status makes the answer of either.
+// Errors are API statuses (apierrors.APIStatus), or plain ones, which a real server answers with 500 and no reason (S2, S30).
+// render.Status turns either into an answer.
 //
 // # What is used
 //
@@ -25,6 +24,6 @@
 // # What may not be done here
 //
 // Change a live object, read a clock (the managedfields library does; its times are replaced, see times.go), or know of the
-// Store. A Writer keeps field managers that take long to build, and what they came to (tracked.go); it belongs to one server, and
-// is not for concurrent use.
+// Store. A Writer caches field managers, which are slow to build, and their results (tracked.go). It belongs to one server, and is
+// not safe for concurrent use.
 package patch

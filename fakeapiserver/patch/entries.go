@@ -15,10 +15,10 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// managedFields are read and written on each write of each object. Unstructured objects have accessors that convert all of them
-// into structs and back; here their maps are used as they are.
+// managedFields are read and written on every write. The accessors of unstructured objects convert all entries into structs and
+// back; this file uses their maps directly.
 
-// managedFieldsOf are an object's managedFields; nil objects have none.
+// managedFieldsOf returns an object's managedFields; nil objects have none.
 func managedFieldsOf(obj runtime.Object) []metav1.ManagedFieldsEntry {
 	if obj == nil {
 		return nil
@@ -56,14 +56,14 @@ func copyManagedFields(obj, from runtime.Object) {
 	}
 }
 
-// rawEntries are the managedFields of an unstructured object as they are.
+// rawEntries returns the managedFields of an unstructured object without conversion.
 func rawEntries(u *unstructured.Unstructured) []any {
 	m, _ := u.Object["metadata"].(map[string]any)
 	entries, _ := m["managedFields"].([]any)
 	return entries
 }
 
-// hasManagedFields tells whether an object is tracked at all.
+// hasManagedFields reports whether an object's fields are tracked at all.
 func hasManagedFields(obj runtime.Object) bool {
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		return len(rawEntries(u)) > 0
@@ -71,7 +71,7 @@ func hasManagedFields(obj runtime.Object) bool {
 	return len(managedFieldsOf(obj)) > 0
 }
 
-// timesIn are the times of an object's managedFields, in their order.
+// timesIn returns the times of an object's managedFields, in order.
 func timesIn(obj runtime.Object) []time.Time {
 	var all []time.Time
 	if u, ok := obj.(*unstructured.Unstructured); ok {
@@ -100,7 +100,7 @@ func rawTime(entry any) (time.Time, bool) {
 	return t.UTC(), err == nil
 }
 
-// withTimes is a copy of the object whose managedFields have other times; the object itself if it has none.
+// withTimes returns a copy of the object with changed managedFields times; the object itself if it has none.
 func withTimes(obj runtime.Object, change func(time.Time) time.Time) runtime.Object {
 	if obj == nil || !hasManagedFields(obj) {
 		return obj
@@ -110,7 +110,7 @@ func withTimes(obj runtime.Object, change func(time.Time) time.Time) runtime.Obj
 	return c
 }
 
-// changeTimes gives the managedFields of an object other times, in place but for the entries themselves.
+// changeTimes changes the times of an object's managedFields. It replaces the entries and leaves the old ones alone.
 func changeTimes(obj runtime.Object, change func(time.Time) time.Time) {
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		entries := slices.Clone(rawEntries(u))
@@ -141,7 +141,7 @@ func changeTimes(obj runtime.Object, change func(time.Time) time.Time) {
 	setManagedFields(obj, entries)
 }
 
-// compareEntries is the order of managedFields: operation, second, manager, version, subresource.
+// compareEntries orders managedFields by operation, second, manager, version and subresource.
 func compareEntries(a, b metav1.ManagedFieldsEntry) int {
 	seconds := func(t *metav1.Time) int64 {
 		if t == nil {
@@ -149,11 +149,11 @@ func compareEntries(a, b metav1.ManagedFieldsEntry) int {
 		}
 		return t.Unix()
 	}
-	return inTurn(strings.Compare(string(a.Operation), string(b.Operation)), compareInt(seconds(a.Time), seconds(b.Time)),
+	return firstDifference(strings.Compare(string(a.Operation), string(b.Operation)), compareInt(seconds(a.Time), seconds(b.Time)),
 		strings.Compare(a.Manager, b.Manager), strings.Compare(a.APIVersion, b.APIVersion), strings.Compare(a.Subresource, b.Subresource))
 }
 
-// compareRaw is the same of unstructured entries.
+// compareRaw does the same for unstructured entries.
 func compareRaw(a, b any) int {
 	x, _ := a.(map[string]any)
 	y, _ := b.(map[string]any)
@@ -168,7 +168,7 @@ func compareRaw(a, b any) int {
 		}
 		return 0
 	}
-	return inTurn(compare("operation"), compareInt(seconds(a), seconds(b)), compare("manager"), compare("apiVersion"), compare("subresource"))
+	return firstDifference(compare("operation"), compareInt(seconds(a), seconds(b)), compare("manager"), compare("apiVersion"), compare("subresource"))
 }
 
 func compareInt(a, b int64) int {
@@ -181,8 +181,8 @@ func compareInt(a, b int64) int {
 	return 0
 }
 
-// inTurn is the first of some comparisons that tells a difference.
-func inTurn(results ...int) int {
+// firstDifference returns the first comparison result that is not 0.
+func firstDifference(results ...int) int {
 	for _, r := range results {
 		if r != 0 {
 			return r
@@ -191,7 +191,7 @@ func inTurn(results ...int) int {
 	return 0
 }
 
-// sameButTimes tells whether two objects have the same managedFields, and at least one, but for their times.
+// sameButTimes reports whether two objects have the same managedFields, at least one, apart from times.
 func sameButTimes(a, b runtime.Object) bool {
 	x, isX := a.(*unstructured.Unstructured)
 	y, isY := b.(*unstructured.Unstructured)
@@ -210,7 +210,7 @@ func sameButTimes(a, b runtime.Object) bool {
 	})
 }
 
-// equalButTime tells whether two unstructured entries are the same but for their times.
+// equalButTime reports whether two unstructured entries are the same apart from times.
 func equalButTime(a, b map[string]any) bool {
 	counted := func(m map[string]any) int {
 		if _, timed := m["time"]; timed {

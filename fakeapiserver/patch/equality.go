@@ -10,7 +10,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// equal tells whether two objects are the same but for their resourceVersion: what a store need not write again (S4).
+// equal reports whether two objects differ in their resourceVersion at most, so that the write is a no-op (S4).
 func equal(a, b runtime.Object) bool {
 	x, y := types.ShallowCopy(a), types.ShallowCopy(b)
 	setRevision(x, "")
@@ -24,7 +24,7 @@ func equal(a, b runtime.Object) bool {
 	return equality.Semantic.DeepEqual(x, y)
 }
 
-// equalValue compares JSON values; an integer is equal to a float of the same value, for both are written alike.
+// equalValue compares JSON values; an integer equals a float of the same value, for both encode alike.
 func equalValue(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
@@ -62,8 +62,8 @@ func equalValue(a, b any) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// ignoreTimes is obj with the live object's managedFields if those differ in their times only, and the rest not at all. An
-// apply that changes nothing must not raise the revision (S4).
+// ignoreTimes returns obj with the live object's managedFields if the two objects differ only in the times of these. An apply that
+// changes nothing must not bump the revision (S4).
 func ignoreTimes(obj, live runtime.Object) runtime.Object {
 	if !sameButTimes(obj, live) {
 		return obj

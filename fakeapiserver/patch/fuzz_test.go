@@ -12,7 +12,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// fuzzTargets are two built-in resources, each with a live object. Custom resources are fuzzed less, in package crd: the
+// fuzzTargets returns two built-in resources, each with a live object. Custom resources are fuzzed less, in package crd: the
 // apiextensions library takes minutes to compile with instrumentation.
 func fuzzTargets(f *testing.F) ([]*types.Resource, []runtime.Object) {
 	f.Helper()
@@ -24,8 +24,8 @@ func fuzzTargets(f *testing.F) ([]*types.Resource, []runtime.Object) {
 	}
 }
 
-// FuzzPatch throws any bytes, as any kind of patch, at a live object: no panic, the live object stays as it is, and what comes
-// out is an object of the same name.
+// FuzzPatch throws arbitrary bytes, as every kind of patch, at a live object: no panic, the live object is unchanged, and the result
+// is an object of the same name.
 func FuzzPatch(f *testing.F) {
 	resources, lives := fuzzTargets(f)
 	for _, seed := range []string{
@@ -72,12 +72,12 @@ func FuzzPatch(f *testing.F) {
 			return
 		}
 		if m, ok := result.Object.(metav1.Object); !ok || m.GetName() != "d" || m.GetNamespace() != q.Namespace {
-			t.Fatalf("%q made %v", data, result.Object)
+			t.Fatalf("%q resulted in %v", data, result.Object)
 		}
 	})
 }
 
-// FuzzBody throws any bytes at create and update.
+// FuzzBody throws arbitrary bytes at create and update.
 func FuzzBody(f *testing.F) {
 	resources, lives := fuzzTargets(f)
 	for _, seed := range []string{

@@ -22,7 +22,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// ManagerName is who a write is tracked for: the fieldManager of the request, or the beginning of the User-Agent.
+// ManagerName returns the manager that a write is tracked under: the request's fieldManager, or the beginning of the User-Agent.
 func ManagerName(fieldManager, userAgent string) string {
 	if fieldManager != "" {
 		return fieldManager
@@ -50,12 +50,12 @@ type managerKey struct {
 type fieldManager struct {
 	lib   *managedfields.FieldManager
 	types managedfields.TypeConverter
-	known tracked
-	// empty is the live object of what does not exist yet.
+	known trackCache
+	// empty returns the live object for an object that does not exist yet.
 	empty func() runtime.Object
 }
 
-// manager is the field manager of a (sub)resource; it is built when it is first needed.
+// manager returns the field manager of a (sub)resource, built on first use.
 func (w *Writer) manager(r *types.Resource, subresource string) (*fieldManager, error) {
 	key := managerKey{r, subresource}
 	if m := w.managers[key]; m != nil {
@@ -139,11 +139,11 @@ func (f fallback) TypedToObject(v *typed.TypedValue) (runtime.Object, error) {
 	return f.known.TypedToObject(v)
 }
 
-// unknownType tells that the schema has no type of that name, as the library says it.
+// unknownType reports whether err is the library's error for a type that the schema lacks.
 func unknownType(err error) bool { return strings.Contains(err.Error(), "no type found matching") }
 
-// track notes, in obj, what the manager has changed, and returns it. live is nil for a create. Whatever goes wrong leaves the
-// live object's managedFields: tracking never refuses a write.
+// track records, in obj, what the manager has changed, and returns it. live is nil for a create. On any error obj gets the live
+// object's managedFields: tracking never rejects a write.
 func (w *Writer) track(q *Request, live, obj runtime.Object, manager string) (runtime.Object, error) {
 	if types.WithoutMeta(obj) {
 		return obj, nil
@@ -165,13 +165,13 @@ func (w *Writer) track(q *Request, live, obj runtime.Object, manager string) (ru
 	return out, nil
 }
 
-// errUnownedScale is the 500 of an apply to the scale of a custom resource whose replicas nobody owns: a real server wants to say
-// that somebody did before, and cannot convert a Scale for it.
+// errUnownedScale is the 500 for an apply to the scale of a custom resource whose replicas have no owner: a real server tries to
+// record a previous owner, and cannot convert a Scale for that.
 var errUnownedScale = errors.New("failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) " +
 	"to proper version: request to convert CR to an invalid group/version: autoscaling/v1")
 
-// apply merges what the manager wants into live, nil for what does not exist: 409 with a cause for each field that another
-// manager owns, unless forced.
+// apply merges what the manager wants into live, nil if it does not exist: 409 with a cause for each field that another manager
+// owns, unless forced.
 func (w *Writer) apply(q *Request, live runtime.Object, wanted *unstructured.Unstructured, manager string, force bool) (runtime.Object, error) {
 	m, err := w.manager(q.Resource, q.Subresource)
 	if err != nil {
@@ -192,7 +192,7 @@ func (w *Writer) apply(q *Request, live runtime.Object, wanted *unstructured.Uns
 	return out, nil
 }
 
-// inOrder sorts the causes of an apply conflict by manager: the library walks a map. Paths of one manager are in order.
+// inOrder sorts the causes of an apply conflict by manager, since the library walks a map. Paths of one manager are in order.
 func inOrder(err error) error {
 	var conflict *apierrors.StatusError
 	if errors.As(err, &conflict) && conflict.ErrStatus.Details != nil {

@@ -25,16 +25,16 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// Limits of JSON patches: operations in one, and bytes that its copy operations may add up to.
+// Limits of JSON patches: the number of operations, and the total size of copies, in bytes.
 const (
 	maxOperations  = 10_000
 	maxCopiedBytes = 3 << 20
 )
 
-// The library's limit is a variable of the process. Every apiserver sets it, to the same value.
+// The library's limit is a process-wide variable. Every apiserver sets it to the same value.
 func init() { jsonpatch.AccumulatedCopySizeLimit = maxCopiedBytes }
 
-// PatchTypes are the content types of patches that the (sub)resource takes, in the order in which a 415 lists them.
+// PatchTypes returns the content types of patches that the (sub)resource accepts, in the order in which a 415 lists them.
 func PatchTypes(r *types.Resource, subresource string) []string {
 	all := []string{string(apitypes.JSONPatchType), string(apitypes.MergePatchType)}
 	if _, ok := r.Strategy.(types.MergeSchema); ok {
@@ -43,7 +43,7 @@ func PatchTypes(r *types.Resource, subresource string) []string {
 	return append(all, string(apitypes.ApplyYAMLPatchType))
 }
 
-// PatchType reads a Content-Type header: 415 if the (sub)resource does not take such patches.
+// PatchType parses a Content-Type header: 415 if the (sub)resource does not accept such patches.
 func PatchType(r *types.Resource, subresource, contentType string) (apitypes.PatchType, error) {
 	if i := strings.Index(contentType, ";"); i > 0 {
 		contentType = contentType[:i]
@@ -55,7 +55,7 @@ func PatchType(r *types.Resource, subresource, contentType string) (apitypes.Pat
 	return apitypes.PatchType(contentType), nil
 }
 
-// Patch makes the object of a PATCH. live is nil for what does not exist, which an apply creates.
+// Patch returns the object of a PATCH. live is nil if it does not exist; an apply then creates it.
 func (w *Writer) Patch(q Request, live runtime.Object, contentType string, data []byte, o *metav1.PatchOptions) (Result, error) {
 	kind, err := PatchType(q.Resource, q.Subresource, contentType)
 	if err != nil {
@@ -93,7 +93,7 @@ func (w *Writer) Patch(q Request, live runtime.Object, contentType string, data 
 	return q.updated(obj, shown, live, p.warnings)
 }
 
-// wellFormed tells whether a patch can be read at all.
+// wellFormed returns an error if a patch cannot be parsed at all.
 func wellFormed(data []byte, kind apitypes.PatchType) error {
 	if kind == apitypes.ApplyYAMLPatchType {
 		if _, err := yaml.ToJSON(data); err != nil {
@@ -107,10 +107,10 @@ func wellFormed(data []byte, kind apitypes.PatchType) error {
 	return nil
 }
 
-// kindReader reads apiVersion and kind of a JSON object.
+// kindReader reads the apiVersion and kind of a JSON object.
 var kindReader = serializer.DefaultMetaFactory
 
-// patcher is one patch at work.
+// patcher applies one patch.
 type patcher struct {
 	w        *Writer
 	q        *Request
@@ -125,7 +125,7 @@ func (p *patcher) strict() bool  { return p.options.FieldValidation == metav1.Fi
 
 func (p *patcher) manager() string { return ManagerName(p.options.FieldManager, p.q.UserAgent) }
 
-// create is what a patch of nothing comes to.
+// create handles a patch of an object that does not exist.
 func (p *patcher) create() (Result, error) {
 	q := p.q
 	if p.kind != apitypes.ApplyYAMLPatchType || q.Subresource != "" {
@@ -145,7 +145,7 @@ func (p *patcher) create() (Result, error) {
 	if err := p.checkTarget(obj); err != nil {
 		return Result{Warnings: p.warnings}, err
 	}
-	// That an apply says a resourceVersion of what it creates is no error, but it must be a number (S2).
+	// An apply that creates may carry a resourceVersion, but it must be a number (S2).
 	if _, err := revision(obj); err != nil {
 		return Result{Warnings: p.warnings}, err
 	}
@@ -171,7 +171,7 @@ func (p *patcher) change(live runtime.Object) (runtime.Object, error) {
 	return obj, p.checkTarget(obj)
 }
 
-// checkTarget refuses a patch that makes the object another one.
+// checkTarget rejects a patch that changes the object's identity.
 func (p *patcher) checkTarget(obj runtime.Object) error {
 	if err := p.q.Resource.MatchNamespace(obj, p.q.Namespace); err != nil {
 		return err
@@ -206,7 +206,7 @@ func (p *patcher) document(live runtime.Object) (runtime.Object, error) {
 	return p.w.track(p.q, live, obj, p.manager())
 }
 
-// complain makes strict decoding errors warnings, or under Strict a 422 (S30).
+// complain turns strict decoding errors into warnings, or under Strict into a 422 (S30).
 func (p *patcher) complain(shown string, found []error) error {
 	switch {
 	case len(found) == 0 || p.ignores():
@@ -218,12 +218,12 @@ func (p *patcher) complain(shown string, found []error) error {
 	return nil
 }
 
-// invalidPatch is the 422 of a patch whose outcome is no object.
+// invalidPatch returns the 422 for a patch whose result is not an object.
 func invalidPatch(shown string, err error) error {
 	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), shown, err.Error())})
 }
 
-// encode is the object as JSON, kind included.
+// encode returns the object as JSON, kind included.
 func (p *patcher) encode(obj runtime.Object) ([]byte, error) {
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		return types.AppendJSON(nil, u.Object)
@@ -233,7 +233,7 @@ func (p *patcher) encode(obj runtime.Object) ([]byte, error) {
 	return json.Marshal(c)
 }
 
-// decode reads a patched object.
+// decode decodes a patched object.
 func (p *patcher) decode(data []byte) (runtime.Object, error) {
 	strict := !p.ignores()
 	if p.q.Subresource != types.Scale {
@@ -260,7 +260,7 @@ func (p *patcher) decode(data []byte) (runtime.Object, error) {
 	return obj, nil
 }
 
-// jsonPatchOp is an operation of a JSON patch, as far as strict decoding knows it.
+// jsonPatchOp is an operation of a JSON patch, with the fields that strict decoding knows.
 type jsonPatchOp struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
@@ -268,7 +268,7 @@ type jsonPatchOp struct {
 	Value any    `json:"value"`
 }
 
-// patchJSON applies a JSON patch or merge patch, and returns what strict decoding has to say about the patch.
+// patchJSON applies a JSON patch or merge patch, and returns the patch's strict decoding errors.
 func (p *patcher) patchJSON(before []byte) ([]byte, []error, error) {
 	if p.kind == apitypes.MergePatchType {
 		return p.mergeJSON(before)
@@ -302,7 +302,7 @@ func (p *patcher) patchJSON(before []byte) ([]byte, []error, error) {
 	return after, found, nil
 }
 
-// apply applies a JSON patch. The library panics at some operations without a value, in a real server too.
+// apply applies a JSON patch. The library panics on some operations without a value, in a real server too.
 func apply(operations jsonpatch.Patch, before []byte) (after []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -327,7 +327,7 @@ func (p *patcher) mergeJSON(before []byte) ([]byte, []error, error) {
 	return after, found, err
 }
 
-// undecodable is the 400 of a patch that has not the form of one. The Go type in the text is the real server's.
+// undecodable returns the 400 for a malformed patch. The real server shows its own Go type, so ours is replaced by it.
 func undecodable(err error) error {
 	text := strings.ReplaceAll(err.Error(), "patch.jsonPatchOp", "handlers.jsonPatchOp")
 	return apierrors.NewBadRequest("error decoding patch: " + text)

@@ -14,51 +14,52 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// Request is what the URL, the headers and the system say about a write.
+// Request describes a write: its URL, headers, and values from the system.
 type Request struct {
 	Resource *types.Resource
 	// Subresource is "" for the resource itself.
 	Subresource string
-	// Namespace and Name are those of the URL; Name is empty for a POST to a collection.
+	// Namespace and Name are the URL's; Name is empty for a POST to a collection.
 	Namespace, Name string
-	// UserAgent names the field manager of who names none.
+	// UserAgent names the field manager if the options do not.
 	UserAgent string
-	// System is what a new object gets; its Namespace is filled in. Now is also the time of managedFields.
+	// System has the values for a new object; its Namespace is filled in. Now is also the time of managedFields.
 	System types.System
-	// Persisted is the live object as the store has it, if it reads as something else (Result.Persisted); nil otherwise.
+	// Persisted is the live object as stored, if that differs from how it reads (Result.Persisted); otherwise nil.
 	Persisted runtime.Object
 
-	// undecoded tells that the new object has not come through the decoder: it was applied, or written by its scale.
+	// undecoded is set if the new object has not been through the decoder: it was applied, or written through its scale.
 	undecoded bool
 }
 
-// Result is what a write comes to.
+// Result is the outcome of a write.
 type Result struct {
-	// Object is the whole object, as it is to be stored: in the storage version, which the answer need not be in. It carries the live object's resourceVersion, or none if it is new.
+	// Object is the whole object to store, in the storage version, which may not be the answer's. It carries the live object's
+	// resourceVersion, or none if it is new.
 	Object runtime.Object
-	// Persisted is what a store has in its bytes if that reads as Object but is not the same: an apply may leave an empty map
-	// there. It decides what a later write changes (S4). nil if it is the same.
+	// Persisted is the stored form if it reads as Object but is not the same: an apply may leave an empty map there. Later writes
+	// are compared with it (S4). nil if it is the same.
 	Persisted runtime.Object
-	// Created tells that the object is new: the answer is a 201.
+	// Created is set if the object is new: the answer is a 201.
 	Created bool
-	// Delete tells that the object has lost its last finalizer: it is deleted, and the answer is Object (S18).
+	// Delete is set if the object has lost its last finalizer: it is deleted, and the answer is Object (S18).
 	Delete bool
-	// Unchanged tells that nothing is to be written: the live object is the same, and the answer (S4).
+	// Unchanged is set for a no-op: the answer is the live object (S4).
 	Unchanged bool
-	// Warnings are Warning headers, in their order. They come with an error as well.
+	// Warnings are Warning headers, in order. They may accompany an error.
 	Warnings []string
 }
 
-// Writer turns write requests into objects.
+// Writer turns write requests into objects to store.
 type Writer struct {
 	managers map[managerKey]*fieldManager
 }
 
-// NewWriter makes a Writer for one server.
+// NewWriter returns a Writer for one server.
 func NewWriter() *Writer { return &Writer{managers: map[managerKey]*fieldManager{}} }
 
-// asStored is the object as it would come out of the store: in the storage version, and decoded, which drops what is empty and
-// fills in defaults (only what was not decoded before can change by that). persisted is what it was before, if it does change.
+// asStored returns the object as it will come out of the store: in the storage version and decoded, which drops empty values and
+// sets defaults (it can only change what was not decoded before). persisted is the object before decoding, if that changed it.
 func (q *Request) asStored(obj runtime.Object) (stored, persisted runtime.Object, err error) {
 	if q.undecoded {
 		if persisted, err = q.decoded(obj); err != nil {
@@ -69,7 +70,7 @@ func (q *Request) asStored(obj runtime.Object) (stored, persisted runtime.Object
 	return stored, persisted, err
 }
 
-// decoded does in place what decoding does, and returns what the object was before if it was something else.
+// decoded applies the effects of decoding in place, and returns a copy of the object from before if they changed it.
 func (q *Request) decoded(obj runtime.Object) (was runtime.Object, err error) {
 	u, custom := obj.(*unstructured.Unstructured)
 	var before *unstructured.Unstructured
@@ -91,8 +92,7 @@ func (q *Request) decoded(obj runtime.Object) (was runtime.Object, err error) {
 	return before, nil
 }
 
-// unchanged tells whether the store would write the same as it has. It compares with what it reads first, and then with what is
-// persisted.
+// unchanged reports whether the write is a no-op. It compares with the object as read first, then with its persisted form.
 func (q *Request) unchanged(result Result, stored runtime.Object) bool {
 	written := result.Object
 	if result.Persisted != nil {
@@ -101,7 +101,7 @@ func (q *Request) unchanged(result Result, stored runtime.Object) bool {
 	return equal(written, stored) && (q.Persisted == nil || equal(written, q.Persisted))
 }
 
-// system is what the system gives to a new object of the request.
+// system returns the values for a new object of the request.
 func (q *Request) system() types.System {
 	s := q.System
 	s.Namespace = q.Namespace
@@ -118,7 +118,7 @@ func (q *Request) notFound() error {
 	return apierrors.NewNotFound(q.Resource.GroupResource(), q.Name)
 }
 
-// revision of an object as a precondition: 0 if it has none. What is no number is an error without a reason (S2).
+// revision returns an object's resourceVersion as a precondition: 0 if it has none. A non-number is a plain error (S2).
 func revision(obj runtime.Object) (uint64, error) {
 	m, err := meta.Accessor(obj)
 	if err != nil {
@@ -130,8 +130,8 @@ func revision(obj runtime.Object) (uint64, error) {
 	return strconv.ParseUint(m.GetResourceVersion(), 10, 64)
 }
 
-// checkRevision compares the object's resourceVersion with the live one's: 409 if it is another, 422 if there is none and the
-// resource demands one (S3). An unconditional update takes the live one.
+// checkRevision compares the object's resourceVersion with the live one's: 409 if they differ, 422 if there is none and the resource
+// requires one (S3). An unconditional update takes the live one.
 func (q *Request) checkRevision(obj, live runtime.Object) error {
 	asked, err := revision(obj)
 	if err != nil {
@@ -160,7 +160,7 @@ func (q *Request) checkRevision(obj, live runtime.Object) error {
 	})
 }
 
-// checkUID refuses an update of another object of the same name: a 409 that shows the storage's key (S28).
+// checkUID rejects an update of another object of the same name with a 409 that shows the storage key (S28).
 func (q *Request) checkUID(obj, live runtime.Object) error {
 	asked, err := meta.Accessor(obj)
 	if err != nil || asked.GetUID() == "" {
@@ -173,12 +173,12 @@ func (q *Request) checkUID(obj, live runtime.Object) error {
 	return UIDConflict(q.Resource, q.Namespace, q.Name, string(asked.GetUID()), string(have.GetUID()))
 }
 
-// UIDConflict is the answer to a write or delete whose uid is not the live object's.
+// UIDConflict returns the answer to a write or delete whose uid is not the live object's.
 func UIDConflict(r *types.Resource, namespace, name, asked, have string) error {
 	return preconditionFailed(r, namespace, name, fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", asked, have))
 }
 
-// ReadableConflict is the answer to the deletion of an object as one that cannot be read, when it can.
+// ReadableConflict returns the answer to a delete of an unreadable object when the object can be read.
 func ReadableConflict(r *types.Resource, namespace, name string) error {
 	return preconditionFailed(r, namespace, name, "unsafe deletion is not allowed because the object is decodable from storage")
 }
@@ -187,7 +187,7 @@ func preconditionFailed(r *types.Resource, namespace, name, why string) error {
 	return apierrors.NewConflict(r.GroupResource(), name, fmt.Errorf("StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: %s", StorageKey(r, namespace, name), why))
 }
 
-// StorageKey is where a real server keeps an object in etcd, as its errors show it. Built-in resources have no group in it.
+// StorageKey returns an object's etcd key, as a real server's errors show it. Those of built-in resources contain no group.
 func StorageKey(r *types.Resource, namespace, name string) string {
 	key := "/registry/"
 	if r.Custom {

@@ -10,16 +10,16 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// unsetReplicas in a scale means that its object says nothing about replicas.
+// unsetReplicas marks a scale whose object does not set replicas.
 const unsetReplicas = -1 << 31
 
-// replicasMapper is implemented by strategies whose replicas lie elsewhere than in spec.replicas.
+// replicasMapper is implemented by strategies that keep replicas elsewhere than in spec.replicas.
 type replicasMapper interface {
 	ReplicasPaths() managedfields.ResourcePathMappings
 }
 
-// throughScale writes an object by its scale: change gets the live scale, with those managedFields that concern replicas, and
-// returns the new one.
+// throughScale writes an object through its scale: change gets the live scale, with only the managedFields of replicas, and returns
+// the new one.
 func (w *Writer) throughScale(q *Request, live runtime.Object, change func(scale runtime.Object) (runtime.Object, error)) (runtime.Object, error) {
 	q.undecoded = true
 	scale, found, err := q.Resource.ReadScale(live)

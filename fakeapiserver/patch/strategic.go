@@ -16,7 +16,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// strategic applies a strategic merge patch, which only Go types can take: their struct tags say how lists merge.
+// strategic applies a strategic merge patch. Only Go types support it: their struct tags say how lists merge.
 func (p *patcher) strategic(live runtime.Object) (runtime.Object, error) {
 	example, err := p.example()
 	if err != nil {
@@ -56,7 +56,7 @@ func (p *patcher) strategic(live runtime.Object) (runtime.Object, error) {
 	return p.w.track(p.q, live, obj, p.manager())
 }
 
-// example is an empty object of the (sub)resource's Go type.
+// example returns an empty object of the (sub)resource's Go type.
 func (p *patcher) example() (runtime.Object, error) {
 	if p.q.Subresource == types.Scale {
 		return scheme.Scheme.New(types.ScaleKind)
@@ -68,7 +68,7 @@ func (p *patcher) example() (runtime.Object, error) {
 	return s.MergeExample(), nil
 }
 
-// strategicError says whose fault a failed merge is.
+// strategicError returns a 4xx if the patch is to blame for a failed merge.
 func strategicError(err error) error {
 	for _, bad := range []error{
 		mergepatch.ErrBadJSONDoc, mergepatch.ErrBadPatchFormatForPrimitiveList, mergepatch.ErrBadPatchFormatForRetainKeys,

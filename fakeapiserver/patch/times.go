@@ -8,8 +8,8 @@ import (
 )
 
 // The managedfields library stamps entries with the real clock, and sorts and merges them by time. To keep the real clock out,
-// times are handed to it as ranks, in seconds after 1970 and so before any clock: the library keeps them, and whatever comes
-// back as no rank is new.
+// the library gets ranks instead of times, in seconds after 1970 and so before any clock. It preserves them; any other time that
+// comes back is a new stamp.
 
 // ranks are the distinct times of managedFields, sorted; second i+1 after 1970 stands for ranks[i].
 type ranks []time.Time
@@ -24,7 +24,7 @@ func ranksOf(objs ...runtime.Object) ranks {
 	return slices.CompactFunc(r, time.Time.Equal)
 }
 
-// encode is a copy of the object whose managedFields have ranks for times; the object itself if there are none.
+// encode returns a copy of the object with ranks for times in managedFields; the object itself if there are none.
 func (r ranks) encode(obj runtime.Object) runtime.Object {
 	return withTimes(obj, func(t time.Time) time.Time {
 		n, _ := slices.BinarySearchFunc(r, t, time.Time.Compare)
@@ -32,7 +32,7 @@ func (r ranks) encode(obj runtime.Object) runtime.Object {
 	})
 }
 
-// decode puts the times back, in place, and the entries in order; what the library has stamped is from now.
+// decode restores the times, in place, and sorts the entries; new stamps become now.
 func (r ranks) decode(obj runtime.Object, now time.Time) {
 	changeTimes(obj, func(t time.Time) time.Time {
 		if rank := t.Unix(); rank >= 1 && rank <= int64(len(r)) {

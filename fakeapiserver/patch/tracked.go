@@ -10,50 +10,50 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// What managedFields a write leaves depends on which fields there are, which of them differ, what keys and members lists have,
-// and who writes; not on the values. Clients write alike objects over and over: a controller its status, a deployment its pods.
-// So what the library came to is kept, and found again by all that it depends on.
+// The managedFields after a write depend on which fields exist, which of them differ, list members and keys, and the manager, but
+// not on values. Clients make similar writes over and over: a controller its status, a deployment its pods. So the library's
+// results are cached under everything that they depend on.
 
 const (
-	maxTracked    = 512     // outcomes of one manager; all are forgotten when there are more
-	maxTrackedKey = 4 << 10 // bytes; larger objects go to the library each time
+	maxTracked    = 512     // results per manager; all are evicted when there are more
+	maxTrackedKey = 4 << 10 // bytes; objects with a longer key are not cached
 )
 
-// tracked are managedFields by what they follow from. Entries are shared with objects, which nobody changes.
-type tracked struct {
+// trackCache caches managedFields. Entries are shared with objects and immutable.
+type trackCache struct {
 	outcomes map[string][]any
 	scratch  []byte
 }
 
-// update is the library's Update. Both objects are in the form of ranks; obj may be changed.
+// update is the library's Update with a cache. Both objects have ranks for times; obj may be changed.
 func (m *fieldManager) update(live, obj runtime.Object, manager string) (runtime.Object, error) {
 	key, ok := m.known.key(live, obj, manager)
 	if !ok {
 		return m.lib.Update(live, obj, manager)
 	}
-	u := obj.(*unstructured.Unstructured) // what has a key is one
+	u := obj.(*unstructured.Unstructured) // only unstructured objects have keys
 	if entries, found := m.known.outcomes[string(key)]; found {
 		setRawEntries(u, entries)
 		return u, nil
 	}
-	before := string(key) // the library may change obj, and the scratch is the next one's
+	before := string(key) // copied: the library may change obj, and the scratch buffer is reused
 	out, err := m.lib.Update(live, obj, manager)
 	if after, isU := out.(*unstructured.Unstructured); err == nil && isU {
-		m.known.keep(before, rawEntries(after))
+		m.known.put(before, rawEntries(after))
 	}
 	return out, err
 }
 
-func (t *tracked) keep(key string, entries []any) {
+func (t *trackCache) put(key string, entries []any) {
 	if t.outcomes == nil || len(t.outcomes) >= maxTracked {
 		t.outcomes = map[string][]any{}
 	}
 	t.outcomes[key] = entries
 }
 
-// setRawEntries gives an unstructured object managedFields, none if there are no entries.
+// setRawEntries sets an unstructured object's managedFields, or removes them if there are no entries.
 func setRawEntries(u *unstructured.Unstructured, entries []any) {
-	m := u.Object["metadata"].(map[string]any) // what has a key has metadata
+	m := u.Object["metadata"].(map[string]any) // objects with a key have metadata
 	if entries == nil {
 		delete(m, "managedFields")
 		return
@@ -61,8 +61,8 @@ func setRawEntries(u *unstructured.Unstructured, entries []any) {
 	m["managedFields"] = entries
 }
 
-// key is all that the outcome depends on; ok is false for what is not kept.
-func (t *tracked) key(live, obj runtime.Object, manager string) (key []byte, ok bool) {
+// key returns everything that the result depends on; ok is false if it is not to be cached.
+func (t *trackCache) key(live, obj runtime.Object, manager string) (key []byte, ok bool) {
 	before, isU := live.(*unstructured.Unstructured)
 	after, isAlso := obj.(*unstructured.Unstructured)
 	if !isU || !isAlso {
@@ -82,7 +82,7 @@ func (t *tracked) key(live, obj runtime.Object, manager string) (key []byte, ok 
 	return b, len(b) <= maxTrackedKey
 }
 
-// appendChange describes two values of a field, and how they differ.
+// appendChange describes the values of a field before and after, and how they differ.
 func appendChange(b []byte, before, after any) ([]byte, error) {
 	switch x := before.(type) {
 	case map[string]any:
@@ -106,11 +106,11 @@ func appendChange(b []byte, before, after any) ([]byte, error) {
 			return appendLeaf(b, 'b', x == y, false, false), nil
 		}
 	}
-	// Of different types, or of one that is rare: as they are.
+	// Of different or rare types: encoded in full.
 	return appendBoth(b, before, after)
 }
 
-// appendLeaf describes two values of one type. The library asks of some strings whether they are empty.
+// appendLeaf describes two values of one type. For some strings the library checks whether they are empty.
 func appendLeaf(b []byte, kind byte, same, emptyBefore, emptyAfter bool) []byte {
 	mark := byte('0')
 	for i, is := range []bool{same, emptyBefore, emptyAfter} {
@@ -129,7 +129,7 @@ func appendBoth(b []byte, before, after any) ([]byte, error) {
 	return types.AppendJSON(append(b, '>'), after)
 }
 
-// appendLists describes two lists: by all that is in them, for members and keys are paths.
+// appendLists describes two lists in full, for members and keys are paths.
 func appendLists(b []byte, before, after []any) ([]byte, error) {
 	start := len(b)
 	b, err := types.AppendJSON(b, before)
@@ -170,13 +170,13 @@ func appendChanges(b []byte, before, after map[string]any) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// fieldsOf are the keys of two maps in order.
+// fieldsOf returns the sorted keys of two maps.
 func fieldsOf(a, b map[string]any) []string {
 	keys := make([]string, 0, len(a)+4)
-	for k := range a { // order: they are sorted
+	for k := range a { // order: sorted below
 		keys = append(keys, k)
 	}
-	for k := range b { // order: they are sorted
+	for k := range b { // order: sorted below
 		if _, both := a[k]; !both {
 			keys = append(keys, k)
 		}
@@ -185,7 +185,7 @@ func fieldsOf(a, b map[string]any) []string {
 	return keys
 }
 
-// appendShape describes a value that was not there before, or is not there any more.
+// appendShape describes a value that was added or removed.
 func appendShape(b []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case map[string]any:

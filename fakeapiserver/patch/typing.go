@@ -12,17 +12,17 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// An apply configuration that has not the types of its schema is refused with the first thing that is wrong with it, and the
-// library walks maps to find it. When it has refused one, the same validation is made once more over values whose maps are
-// walked in order, so that the same configuration is always refused with the same words.
+// An apply configuration that does not match its schema is rejected with the first mismatch that the library finds, and it walks
+// maps. So a rejected configuration is validated once more over values whose maps are walked in order, and the same
+// configuration always gets the same error.
 
-// The beginning of such an error, and the end of what it says about the object.
+// How such an error begins, and the end of its description of the object.
 const (
 	typingError = "failed to create typed patch object ("
 	typingCause = "): "
 )
 
-// firstCause is err with the cause that comes first in the order of keys, if err is about types.
+// firstCause returns err with the cause that comes first in the order of keys, if err is about types.
 func firstCause(err error, c managedfields.TypeConverter, wanted *unstructured.Unstructured) error {
 	text := err.Error()
 	end := strings.Index(text, typingCause)
@@ -40,12 +40,12 @@ func firstCause(err error, c managedfields.TypeConverter, wanted *unstructured.U
 		return err
 	}
 	// Some messages show the Go type of a value.
-	said := strings.ReplaceAll(cause.Error(), "&patch.orderedValue{", "&value.valueUnstructured{")
-	return errors.New(text[:end] + typingCause + said)
+	message := strings.ReplaceAll(cause.Error(), "&patch.orderedValue{", "&value.valueUnstructured{")
+	return errors.New(text[:end] + typingCause + message)
 }
 
-// orderedValue is a JSON value whose maps are walked in the order of their keys. Its one field has the name of the library's,
-// for messages.
+// orderedValue is a JSON value whose maps are walked in the order of their keys. Its only field is named like the library's, for
+// error messages.
 type orderedValue struct{ Value any }
 
 func (o *orderedValue) plain() value.Value { return value.NewValueInterface(o.Value) }

@@ -9,7 +9,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// Update makes the object of a PUT. live is nil for what does not exist.
+// Update returns the object of a PUT. live is nil if it does not exist.
 func (w *Writer) Update(q Request, live runtime.Object, body types.Body, o *metav1.UpdateOptions) (Result, error) {
 	if q.Name == "" {
 		return Result{}, errNoName
@@ -61,8 +61,8 @@ func (w *Writer) Update(q Request, live runtime.Object, body types.Body, o *meta
 	return q.updated(obj, shown, live, warnings)
 }
 
-// updated prepares an object to replace the live one, and finds out what the store has to do. live is in the version of the
-// request, stored is the same object in that of the store.
+// updated prepares an object to replace the live one, and determines what the store must do. live is in the request's version,
+// stored is the same object in the storage version.
 func (q *Request) updated(obj, live, stored runtime.Object, warnings []string) (Result, error) {
 	if err := q.checkRevision(obj, live); err != nil {
 		return Result{Warnings: warnings}, err
@@ -80,7 +80,7 @@ func (q *Request) updated(obj, live, stored runtime.Object, warnings []string) (
 	return result, nil
 }
 
-// finalized tells whether an object that was being deleted has no finalizer left, and no time either.
+// finalized reports whether an object that is being deleted has neither finalizers nor a grace period left.
 func finalized(obj, live runtime.Object) bool {
 	m, err := meta.Accessor(obj)
 	was, liveErr := meta.Accessor(live)

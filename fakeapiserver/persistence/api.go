@@ -11,8 +11,7 @@ type API interface {
 	Serve(r *rest.Request, s rest.Sink) (cancel func())
 }
 
-// Durable is an API that tells nobody of what is not in the file: before anything goes out, everything that was committed is
-// saved. If it cannot be saved, the connection breaks instead.
+// Durable is an API that saves everything committed before it sends anything. If saving fails, it breaks the connection instead.
 type Durable struct {
 	API      API
 	Recorder *Recorder
@@ -23,7 +22,7 @@ func (d *Durable) Serve(r *rest.Request, s rest.Sink) (cancel func()) {
 	return d.API.Serve(r, &durableSink{s, d.Recorder})
 }
 
-// durableSink saves before it tells.
+// durableSink saves before it sends.
 type durableSink struct {
 	rest.Sink
 	recorder *Recorder

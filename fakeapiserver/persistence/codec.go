@@ -14,16 +14,16 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// The file has one pair for the revision, and one for each object: "object/<plural>.<group>/<namespace>/<name>".
+// The file has one pair for the revision and one for each object: "object/<plural>.<group>/<namespace>/<name>".
 const (
 	revisionKey  = "revision"
 	objectPrefix = "object/"
 )
 
-// stored is an object as it is in the file.
+// stored is an object in the file.
 type stored struct {
 	Revision int64           `json:"revision"`
-	Version  string          `json:"version"` // of the API, in which the object is written
+	Version  string          `json:"version"` // API version in which the object is written
 	Object   json.RawMessage `json:"object"`
 }
 
@@ -31,7 +31,7 @@ func objectKey(r *store.Resource, key string) []byte {
 	return []byte(objectPrefix + r.GroupResource().String() + "/" + key)
 }
 
-// parseKey takes an object's key apart; ok is false for other keys.
+// parseKey parses an object's key; ok is false for other keys.
 func parseKey(key string) (gr schema.GroupResource, object string, ok bool) {
 	rest, ok := strings.CutPrefix(key, objectPrefix)
 	if !ok {
@@ -53,12 +53,11 @@ func encode(r *store.Resource, revision int64, obj runtime.Object) ([]byte, erro
 	return json.Marshal(stored{Revision: revision, Version: r.Version, Object: data})
 }
 
-// decode reads an object. Those of Go types must be in the version that is stored now; custom ones are converted when they
-// are read.
+// decode decodes an object. Go types must be in the current storage version; custom resources are converted when read.
 func decode(r *store.Resource, s stored) (runtime.Object, error) {
 	obj := newObject(r)
 	if _, custom := obj.(*unstructured.Unstructured); !custom && s.Version != r.Version {
-		return nil, fmt.Errorf("it is written in version %s, and %s is what is stored now", s.Version, r.Version)
+		return nil, fmt.Errorf("it is stored in version %s, want the storage version %s", s.Version, r.Version)
 	}
 	return obj, json.Unmarshal(s.Object, obj)
 }
@@ -72,7 +71,7 @@ func newObject(r *store.Resource) runtime.Object {
 	return &unstructured.Unstructured{}
 }
 
-// revisionOf is the revision at which an object was committed.
+// revisionOf returns the revision at which an object was committed.
 func revisionOf(obj runtime.Object) (int64, error) {
 	m, ok := obj.(metav1.Object)
 	if !ok {

@@ -13,18 +13,18 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// layout is the version of what is in the file. A file of a newer one is refused.
+// layout is the version of the file's layout. Newer files are rejected.
 const layout = 1
 
-// The buckets of the file: about the file, and the state.
+// The buckets of the file: metadata and state.
 var (
 	metaBucket  = []byte("informersim")
 	stateBucket = []byte("state")
 	layoutKey   = []byte("layout")
 )
 
-// lockPatience is how long a file that another process has open is waited for: a process that is being stopped lets go of it.
-const lockPatience = 2 * time.Second
+// lockTimeout is how long Open waits for a file that another process has open; a stopping process releases it.
+const lockTimeout = 2 * time.Second
 
 // File is a KV in a file.
 type File struct {
@@ -34,13 +34,13 @@ type File struct {
 
 var _ KV = (*File)(nil)
 
-// Open opens a file, or makes one, and returns what is in it. A file that it cannot take over, because another process has it
-// open, it is damaged, of a newer layout or no such file at all, is an error that says so, and is left as it is.
+// Open opens or creates a file, and returns its content. It fails, and leaves the file alone, if another process has the file open,
+// or if it is damaged, of a newer layout, or of another program.
 func Open(path string) (*File, *State, error) {
 	state := &State{}
 	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 		if !info.Mode().IsRegular() {
-			return nil, nil, fmt.Errorf("%s is no file", path)
+			return nil, nil, fmt.Errorf("%s is not a regular file", path)
 		}
 		if state, err = inspect(path); err != nil {
 			return nil, nil, err
@@ -81,7 +81,7 @@ func inspect(path string) (state *State, err error) {
 	err = guard(path, func() error {
 		return db.View(func(tx *bolt.Tx) error {
 			if tx.Size() > info.Size() {
-				return damaged(path, fmt.Errorf("it has %d bytes and should have %d", info.Size(), tx.Size()))
+				return damaged(path, fmt.Errorf("it has %d bytes, want %d", info.Size(), tx.Size()))
 			}
 			if err := checkLayout(path, tx); err != nil {
 				return err
@@ -97,16 +97,16 @@ func checkLayout(path string, tx *bolt.Tx) error {
 	meta := tx.Bucket(metaBucket)
 	if meta == nil {
 		if k, _ := tx.Cursor().First(); k == nil {
-			return nil // made, and never written to
+			return nil // created, and never written to
 		}
-		return fmt.Errorf("%s is a file of another program: give the name of one that this server has written, or of none", path)
+		return fmt.Errorf("%s was written by another program: use a file of this server, or a new one", path)
 	}
 	have, err := strconv.Atoi(string(meta.Get(layoutKey)))
 	switch {
 	case err != nil:
 		return damaged(path, fmt.Errorf("its layout is %q", meta.Get(layoutKey)))
 	case have > layout:
-		return fmt.Errorf("%s was written by a newer version of this program: it has layout %d, and %d is the newest that this one knows", path, have, layout)
+		return fmt.Errorf("%s was written by a newer version of this program: it has layout %d, the newest known is %d", path, have, layout)
 	}
 	return nil
 }
@@ -123,11 +123,11 @@ func readState(path string, tx *bolt.Tx) (*State, error) {
 	return state, state.finish()
 }
 
-// open opens a file of bbolt. Whether it may be written to is seen before it is, so that nothing is left of a failure.
+// open opens a bbolt file. It checks first whether it may write, so that a failure leaves nothing behind.
 func open(path string, readOnly bool) (db *bolt.DB, err error) {
 	err = guard(path, func() error {
 		db, err = bolt.Open(path, 0o600, &bolt.Options{
-			ReadOnly: readOnly, Timeout: lockPatience, NoFreelistSync: true, FreelistType: bolt.FreelistMapType,
+			ReadOnly: readOnly, Timeout: lockTimeout, NoFreelistSync: true, FreelistType: bolt.FreelistMapType,
 		})
 		return err
 	})
@@ -137,16 +137,16 @@ func open(path string, readOnly bool) (db *bolt.DB, err error) {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, fmt.Errorf("%s is open in another process: stop that one, or use another file", path)
 	case errors.Is(err, bolterrors.ErrInvalid) || errors.Is(err, bolterrors.ErrVersionMismatch) || errors.Is(err, bolterrors.ErrChecksum):
-		return nil, fmt.Errorf("%s is no file that this server has written, or is damaged (%w): give the name of another, or of none", path, err)
+		return nil, fmt.Errorf("%s was not written by this server, or is damaged (%w): use another file, or a new one", path, err)
 	}
 	var file *os.PathError
 	if errors.As(err, &file) {
-		return nil, err // it names the file and what the system said
+		return nil, err // it names the file and the system's error
 	}
 	return nil, damaged(path, err)
 }
 
-// guard makes errors of what bbolt panics of when a page is not what it should be, and of pages that cannot be read.
+// guard turns bbolt's panics on corrupt or unreadable pages into errors.
 func guard(path string, f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -158,7 +158,7 @@ func guard(path string, f func() error) (err error) {
 }
 
 func damaged(path string, err error) error {
-	return fmt.Errorf("%s is damaged: %w; it was left as it is: restore a copy of it, or use another file", path, err)
+	return fmt.Errorf("%s is damaged: %w; it was not changed: restore a backup, or use another file", path, err)
 }
 
 // Load implements KV.
@@ -166,7 +166,7 @@ func (f *File) Load(visit func(key, value []byte) error) error {
 	return f.db.View(func(tx *bolt.Tx) error { return tx.Bucket(stateBucket).ForEach(visit) })
 }
 
-// Save implements KV: it returns when the changes are on the disk.
+// Save implements KV. It returns once the changes are on disk.
 func (f *File) Save(changes []Change) error {
 	return f.db.Update(func(tx *bolt.Tx) error {
 		bucket := tx.Bucket(stateBucket)
@@ -185,5 +185,5 @@ func (f *File) Save(changes []Change) error {
 	})
 }
 
-// Close lets go of the file.
+// Close releases the file.
 func (f *File) Close() error { return f.db.Close() }

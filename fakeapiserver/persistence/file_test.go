@@ -12,7 +12,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// written is a file with so many objects.
+// written returns a file with that many objects.
 func written(t testing.TB, objects int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "data")
@@ -21,7 +21,7 @@ func written(t testing.TB, objects int) string {
 		t.Fatal(err)
 	}
 	if state.Len() != 0 || state.Revision() != 0 {
-		t.Errorf("a new file has %d objects at %d", state.Len(), state.Revision())
+		t.Errorf("a new file has %d objects at revision %d", state.Len(), state.Revision())
 	}
 	w := newWorld(t)
 	recorder := Record(w.c, f)
@@ -48,20 +48,20 @@ func TestFile(t *testing.T) {
 	}
 	defer f.Close()
 	if content.Len() != 500 || content.Revision() != 1500 {
-		t.Errorf("the file has %d objects at %d", content.Len(), content.Revision())
+		t.Errorf("the file has %d objects at revision %d", content.Len(), content.Revision())
 	}
 	w := newWorld(t)
 	w.must(func() error { return Load(w.c, content) })
 	if n := strings.Count(state(t, w.c), "ConfigMap "); n != 500 {
-		t.Errorf("%d objects were loaded", n)
+		t.Errorf("loaded %d objects", n)
 	}
-	// It is locked: a second one does not wait for ever.
+	// It is locked: a second Open does not wait forever.
 	if _, _, err := Open(path); err == nil || !strings.Contains(err.Error(), "is open in another process") {
-		t.Errorf("a file that is open was opened: %v", err)
+		t.Errorf("the second Open of a file: %v", err)
 	}
 }
 
-// What cannot be taken over is an error that says why, and is left as it is.
+// A file that cannot be used is rejected with an error that says why, and left unchanged.
 func TestFileIsRefused(t *testing.T) {
 	change := func(edit func(data []byte) []byte) func(*testing.T) string {
 		return func(t *testing.T) string {
@@ -102,9 +102,9 @@ func TestFileIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			return path
-		}, "is no file that this server has written"},
-		"zeros":     {change(func(d []byte) []byte { return make([]byte, len(d)) }), "is no file that this server has written"},
-		"folder":    {func(t *testing.T) string { return t.TempDir() }, "is no file"},
+		}, "was not written by this server"},
+		"zeros":     {change(func(d []byte) []byte { return make([]byte, len(d)) }), "was not written by this server"},
+		"folder":    {func(t *testing.T) string { return t.TempDir() }, "is not a regular file"},
 		"no folder": {func(t *testing.T) string { return filepath.Join(t.TempDir(), "no", "data") }, "no such file or directory"},
 		"truncated": {change(func(d []byte) []byte { return d[:len(d)/2] }), "is damaged: it has "},
 		"too small": {change(func(d []byte) []byte { return d[:6000] }), "is damaged: file size too small"},
@@ -118,15 +118,15 @@ func TestFileIsRefused(t *testing.T) {
 			}
 			return d
 		}), "is damaged"},
-		"newer layout": {update(func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Put(layoutKey, []byte("2")) }), "was written by a newer version of this program: it has layout 2, and 1 is the newest"},
+		"newer layout": {update(func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Put(layoutKey, []byte("2")) }), "was written by a newer version of this program: it has layout 2, the newest known is 1"},
 		"no layout":    {update(func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Put(layoutKey, []byte("x")) }), `its layout is "x"`},
 		"another program": {update(func(tx *bolt.Tx) error {
 			if _, err := tx.CreateBucket([]byte("accounts")); err != nil {
 				return err
 			}
 			return tx.DeleteBucket(metaBucket)
-		}), "is a file of another program"},
-		"a key of another": {update(func(tx *bolt.Tx) error { return tx.Bucket(stateBucket).Put([]byte("colour"), []byte("blue")) }), `it has a key "colour"`},
+		}), "was written by another program"},
+		"a key of another": {update(func(tx *bolt.Tx) error { return tx.Bucket(stateBucket).Put([]byte("colour"), []byte("blue")) }), `it has an unknown key "colour"`},
 		"a value":          {update(func(tx *bolt.Tx) error { return tx.Bucket(stateBucket).Put([]byte("object/pods/x/y"), []byte("{")) }), "pods x/y"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestFileIsRefused(t *testing.T) {
 	}
 }
 
-// An empty file is a new one, as mktemp makes them.
+// An empty file, as mktemp makes it, is a new one.
 func TestEmptyFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -162,7 +162,7 @@ func TestEmptyFile(t *testing.T) {
 	}
 }
 
-// A save: one write, and the writes of a hundred requests that came together. Both sync the disk once.
+// A save of one write, and of the writes of a hundred requests that arrived together. Both sync the disk once.
 func BenchmarkSave(b *testing.B) {
 	for _, n := range []int{1, 100} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

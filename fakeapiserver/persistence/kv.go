@@ -1,8 +1,8 @@
 package persistence
 
-// KV is an embedded store of keys and values.
+// KV is an embedded key-value store.
 type KV interface {
-	// Load visits all pairs. The slices are valid during the call only.
+	// Load visits all pairs. The slices are valid only during the call.
 	Load(visit func(key, value []byte) error) error
 	// Save makes all changes durable, or none.
 	Save(changes []Change) error

@@ -12,9 +12,8 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// Load puts a file's state into a cluster whose Store is empty and has the resources, inside a step of its kernel. Objects
-// keep their resourceVersions. It fails, before anything is written, if the file has what it cannot read. Watch caches begin
-// anew.
+// Load puts a file's state into a cluster inside a step of its kernel. The cluster's Store must be empty and have the resources.
+// Objects keep their resourceVersions. If the file has anything unreadable, Load fails before it writes. Watch caches start empty.
 func Load(c *fakeapiserver.Cluster, state *State) error {
 	if state.revision == 0 {
 		return nil
@@ -25,7 +24,7 @@ func Load(c *fakeapiserver.Cluster, state *State) error {
 	}
 	s := c.Store()
 	if first := firstRevision(state); first <= s.Revision() {
-		return fmt.Errorf("the file begins at revision %d, but the store is at %d already: it must be empty, and its first revision before those of the file", first, s.Revision())
+		return fmt.Errorf("the file begins at revision %d, but the store is already at %d: load into an empty store that starts at a lower revision", first, s.Revision())
 	}
 	for i, o := range state.objects {
 		if err := c.SkipTo(o.Revision); err != nil {
@@ -40,7 +39,7 @@ func Load(c *fakeapiserver.Cluster, state *State) error {
 			return err
 		}
 	}
-	// What was before is not known: nobody may ask for it.
+	// Earlier history is unknown, so it must not be requested.
 	if s.Revision() > s.Compacted() {
 		if err := c.CompactStore(0); err != nil {
 			return err
@@ -52,7 +51,7 @@ func Load(c *fakeapiserver.Cluster, state *State) error {
 	return nil
 }
 
-// firstRevision is that of the first write that is needed to come to a state.
+// firstRevision returns the revision of the first write that rebuilds a state.
 func firstRevision(state *State) int64 {
 	if len(state.objects) > 0 {
 		return state.objects[0].Revision
@@ -60,8 +59,8 @@ func firstRevision(state *State) int64 {
 	return state.revision + 1
 }
 
-// decodeAll makes all objects, with the resources that they are of. One of which there are objects, and which nobody serves, is
-// added to the Store: its definition was deleted and left them behind, and finds them if it is created again.
+// decodeAll decodes all objects, with their resources. A resource that has objects but is not served is added to the Store: its
+// definition was deleted and left them behind, and finds them if it is created again.
 func decodeAll(c *fakeapiserver.Cluster, state *State) (objects []runtime.Object, ids []store.ResourceID, err error) {
 	for _, o := range state.objects {
 		id, ok := c.FindResource(o.gr)
@@ -75,23 +74,23 @@ func decodeAll(c *fakeapiserver.Cluster, state *State) (objects []runtime.Object
 			return nil, nil, fmt.Errorf("%s %s: %w", o.gr, o.key, err)
 		}
 		if rev, err := revisionOf(obj); err != nil || rev != o.Revision {
-			return nil, nil, fmt.Errorf("%s %s: it was saved at revision %d, and says another of itself", o.gr, o.key, o.Revision)
+			return nil, nil, fmt.Errorf("%s %s: it was saved at revision %d, but its resourceVersion differs", o.gr, o.key, o.Revision)
 		}
 		objects, ids = append(objects, obj), append(ids, id)
 	}
 	return objects, ids, nil
 }
 
-// resource is what an object says of its resource.
+// resource describes an object's resource from its kind.
 func (o *saved) resource() store.Resource {
 	var head metav1.TypeMeta
-	_ = json.Unmarshal(o.Object, &head) // without a kind the resource is refused
+	_ = json.Unmarshal(o.Object, &head) // a resource without a kind is rejected later
 	return store.Resource{
 		Group: o.gr.Group, Version: o.Version, Plural: o.gr.Resource, Kind: head.Kind, Namespaced: strings.Contains(o.key, "/"),
 	}
 }
 
-// snapshot is the state of a Store as changes to an empty file.
+// snapshot returns the state of a Store as changes to an empty file.
 func snapshot(s *store.Store) ([]Change, error) {
 	changes := []Change{revisionChange(s.Revision())}
 	for id := store.ResourceID(0); s.Resource(id) != nil; id++ {

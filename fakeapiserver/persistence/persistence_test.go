@@ -20,7 +20,7 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// memory is a KV that forgets when the test ends.
+// memory is a KV in memory.
 type memory struct {
 	pairs map[string]string
 	fail  error
@@ -118,7 +118,7 @@ func widget(name string, size int64) *unstructured.Unstructured {
 	}}
 }
 
-// load puts what is in kv into a new world.
+// load loads kv into a new world.
 func (w *world) load(kv KV) error {
 	w.t.Helper()
 	state := &State{}
@@ -170,9 +170,9 @@ func TestSurvivesRestart(t *testing.T) {
 		t.Errorf("loaded\n%s\nwant\n%s", got, want)
 	}
 	if got := b.c.Store().Revision(); got != 1005 || b.c.Store().Compacted() != 1005 {
-		t.Errorf("at %d, compacted %d", got, b.c.Store().Compacted())
+		t.Errorf("at revision %d, compacted at %d", got, b.c.Store().Compacted())
 	}
-	// The session goes on with the same file.
+	// The session continues with the same file.
 	recorder = Record(b.c, kv)
 	b.must(func() error { _, err := b.c.Create(b.maps, configMap("c", "1")); return err })
 	b.must(recorder.Sync)
@@ -188,7 +188,7 @@ func TestSurvivesRestart(t *testing.T) {
 	}
 }
 
-// Everything up to a Sync is one transaction, and nothing is none.
+// Everything up to a Sync is one transaction; without changes there is none.
 func TestSyncIsATransaction(t *testing.T) {
 	kv := &memory{pairs: map[string]string{}}
 	w := newWorld(t)
@@ -220,11 +220,11 @@ func TestSaveFails(t *testing.T) {
 		}
 	}
 	if err := w.k.Err(); err == nil || !strings.Contains(err.Error(), "no space left") {
-		t.Errorf("the run goes on: %v", err)
+		t.Errorf("the run did not end with the error: %v", err)
 	}
 }
 
-// After a restore the file has the restored state.
+// After a restore of the Store the file has the restored state.
 func TestRestoreIsSaved(t *testing.T) {
 	kv := &memory{pairs: map[string]string{}}
 	a := newWorld(t)
@@ -240,7 +240,7 @@ func TestRestoreIsSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := state(t, b.c), state(t, a.c); got != want || b.c.Store().Revision() != 1001 {
-		t.Errorf("at %d is\n%s\nwant\n%s", b.c.Store().Revision(), got, want)
+		t.Errorf("loaded at revision %d\n%s\nwant\n%s", b.c.Store().Revision(), got, want)
 	}
 }
 
@@ -257,15 +257,15 @@ func TestLoadFails(t *testing.T) {
 		return m
 	}
 	for want, kv := range map[string]*memory{
-		"which is no number":    with("revision", "x"),
-		"none of ours":          with("colour", "blue"),
-		"configmaps x/a":        with("object/configmaps/x/a", "{"),
-		"is written in version": with("object/configmaps/x/a", `{"revision":5,"version":"v0","object":{}}`),
-		"must be empty":         with("object/configmaps/x/a", `{"revision":5,"version":"v1","object":{"metadata":{"name":"a","namespace":"x","resourceVersion":"5"}}}`),
-		"has no name":           with("object/configmaps/x/a", `{"revision":1001,"version":"v1","object":{"metadata":{"namespace":"x","resourceVersion":"1001"}}}`),
-		"another of itself":     with("object/configmaps/x/a", `{"revision":1001,"version":"v1","object":{"metadata":{"name":"a","namespace":"x","resourceVersion":"7"}}}`),
-		"has revision 1002":     with("object/configmaps/x/a", `{"revision":1002,"version":"v1","object":{}}`),
-		"needs a version":       with("object/gadgets.x.dev/g", `{"revision":1003}`),
+		"which is not a number":  with("revision", "x"),
+		"unknown key \"colour\"": with("colour", "blue"),
+		"configmaps x/a":         with("object/configmaps/x/a", "{"),
+		"is stored in version v0, want the storage version v1": with("object/configmaps/x/a", `{"revision":5,"version":"v0","object":{}}`),
+		"load into an empty store":                             with("object/configmaps/x/a", `{"revision":5,"version":"v1","object":{"metadata":{"name":"a","namespace":"x","resourceVersion":"5"}}}`),
+		"has no name":                                          with("object/configmaps/x/a", `{"revision":1001,"version":"v1","object":{"metadata":{"namespace":"x","resourceVersion":"1001"}}}`),
+		"its resourceVersion differs":                          with("object/configmaps/x/a", `{"revision":1001,"version":"v1","object":{"metadata":{"name":"a","namespace":"x","resourceVersion":"7"}}}`),
+		"has revision 1002":                                    with("object/configmaps/x/a", `{"revision":1002,"version":"v1","object":{}}`),
+		"needs a version":                                      with("object/gadgets.x.dev/g", `{"revision":1003}`),
 	} {
 		w := newWorld(t)
 		if err := w.load(kv); err == nil || !strings.Contains(err.Error(), want) {
@@ -278,7 +278,7 @@ func TestLoadFails(t *testing.T) {
 	}
 }
 
-// Objects of a resource that nobody serves any more are kept.
+// Objects of a resource that is no longer served survive.
 func TestUnservedObjectsAreKept(t *testing.T) {
 	kv := &memory{pairs: map[string]string{}}
 	a := newWorld(t)
@@ -294,7 +294,7 @@ func TestUnservedObjectsAreKept(t *testing.T) {
 	}
 }
 
-// Whatever is written, compacted and restored, the file always has the state.
+// After any writes, compactions and restores the file has the Store's state.
 func TestFileHasTheState(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		kv := &memory{pairs: map[string]string{}}

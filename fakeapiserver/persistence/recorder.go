@@ -7,17 +7,17 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// Recorder saves what a cluster commits.
+// Recorder saves a cluster's commits.
 type Recorder struct {
 	cluster *fakeapiserver.Cluster
 	kv      KV
 	pending []Change
-	last    int64 // the revision of the last change that is pending
-	resync  bool  // the Store was restored: what is in the file may be of a state that never was
+	last    int64 // the revision of the last pending change
+	resync  bool  // the Store was restored: the file may have undone writes
 	failed  error
 }
 
-// Record takes note of everything that the cluster commits from now on. Sync saves it.
+// Record starts recording a cluster's commits. Sync saves them.
 func Record(c *fakeapiserver.Cluster, kv KV) *Recorder {
 	r := &Recorder{cluster: c, kv: kv}
 	c.OnCommit(r.commit)
@@ -40,8 +40,8 @@ func (r *Recorder) commit(id store.ResourceID, done store.Committed) {
 	r.last = done.Revision
 }
 
-// Sync saves what was committed and is not saved yet. When it fails nobody may be told of what was committed since: the
-// kernel's run ends, and every later Sync fails.
+// Sync saves the commits since the last one. If it fails, none of them may become visible: the kernel's run ends, and every later
+// Sync fails.
 func (r *Recorder) Sync() error {
 	switch {
 	case r.failed != nil:
@@ -65,7 +65,7 @@ func (r *Recorder) fail(err error) {
 	r.cluster.Kernel().Fail(r.failed)
 }
 
-// saveAll replaces what is in the file by the state of the Store.
+// saveAll replaces the file's content with the state of the Store.
 func (r *Recorder) saveAll() error {
 	state, err := snapshot(r.cluster.Store())
 	if err != nil {

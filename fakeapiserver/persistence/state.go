@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// State is what a file has. The zero value is that of a new one.
+// State is the content of a file. The zero value is a new file's.
 type State struct {
 	revision int64
 	objects  []saved
@@ -23,19 +23,19 @@ type saved struct {
 	stored
 }
 
-// take reads a pair.
+// take adds a pair.
 func (s *State) take(key, value []byte) error {
 	if string(key) == revisionKey {
 		rev, err := strconv.ParseInt(string(value), 10, 64)
 		if err != nil || rev < 0 {
-			return fmt.Errorf("its revision is %q, which is no number", value)
+			return fmt.Errorf("its revision is %q, which is not a number", value)
 		}
 		s.revision = rev
 		return nil
 	}
 	gr, name, ok := parseKey(string(key))
 	if !ok {
-		return fmt.Errorf("it has a key %q, which is none of ours", key)
+		return fmt.Errorf("it has an unknown key %q", key)
 	}
 	o := saved{gr: gr, key: name}
 	if err := json.Unmarshal(bytes.Clone(value), &o.stored); err != nil {
@@ -45,13 +45,13 @@ func (s *State) take(key, value []byte) error {
 	return nil
 }
 
-// finish puts the objects into the order of their revisions, and checks that each has its own.
+// finish sorts the objects by revision, and checks that revisions are distinct and in range.
 func (s *State) finish() error {
 	sort.Slice(s.objects, func(i, j int) bool { return s.objects[i].Revision < s.objects[j].Revision })
 	last := int64(0)
 	for _, o := range s.objects {
 		if o.Revision <= last {
-			return fmt.Errorf("%s %s has revision %d, where one after %d was expected", o.gr, o.key, o.Revision, last)
+			return fmt.Errorf("%s %s has revision %d, want one after %d", o.gr, o.key, o.Revision, last)
 		}
 		last = o.Revision
 	}
@@ -59,13 +59,13 @@ func (s *State) finish() error {
 	return nil
 }
 
-// Revision is that of the last write; 0 if there was none.
+// Revision returns the revision of the last write; 0 if there was none.
 func (s *State) Revision() int64 { return s.revision }
 
-// Len is the number of objects.
+// Len returns the number of objects.
 func (s *State) Len() int { return len(s.objects) }
 
-// Objects are those of a resource as JSON, in the order in which they were last written.
+// Objects returns a resource's objects as JSON, in the order in which they were last written.
 func (s *State) Objects(gr schema.GroupResource) []json.RawMessage {
 	var all []json.RawMessage
 	for _, o := range s.objects {

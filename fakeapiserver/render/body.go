@@ -2,17 +2,17 @@ package render
 
 import "io"
 
-// Body is the body of an answer in pieces, which it may share with other answers: nobody may write to them. The zero value is
+// Body is the body of an answer in pieces, which it may share with other answers: they must not be modified. The zero value is
 // empty.
 type Body struct {
 	Head  []byte
 	Items [][]byte
-	// Between stands between two items.
+	// Between separates two items.
 	Between []byte
 	Tail    []byte
 }
 
-// Len is how many bytes there are.
+// Len returns the number of bytes.
 func (b *Body) Len() int {
 	n := len(b.Head) + len(b.Tail) + max(0, len(b.Items)-1)*len(b.Between)
 	for _, item := range b.Items {
@@ -21,27 +21,27 @@ func (b *Body) Len() int {
 	return n
 }
 
-// Bytes are all bytes in one piece, which may be a shared one.
+// Bytes returns all bytes in one piece, which may be shared.
 func (b *Body) Bytes() []byte {
 	if len(b.Items) == 0 && len(b.Tail) == 0 {
 		return b.Head
 	}
 	all := make([]byte, b.Len())
-	io.ReadFull(b.NewReader(), all) // a Reader ends where Len says, and fails nowhere
+	io.ReadFull(b.NewReader(), all) // cannot fail: a Reader has exactly Len bytes
 	return all
 }
 
 // Reader reads a Body.
 type Reader struct {
 	body  *Body
-	piece []byte // what is left of the piece under way
+	piece []byte // the rest of the current piece
 	next  int    // the piece after it
 }
 
-// NewReader reads a body from its beginning.
+// NewReader returns a Reader at the beginning of b.
 func (b *Body) NewReader() *Reader { return &Reader{body: b} }
 
-// Read implements io.Reader. It fills p as long as there is anything.
+// Read implements io.Reader. It fills p if enough bytes are left.
 func (r *Reader) Read(p []byte) (n int, err error) {
 	for n < len(p) {
 		if len(r.piece) == 0 && !r.advance() {
@@ -57,10 +57,10 @@ func (r *Reader) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// advance goes to the next piece; false after the last. The pieces are the head, the items with what stands between them, and
-// the tail.
+// advance moves to the next piece; false after the last. The pieces are the head, the items with separators between them, and the
+// tail.
 func (r *Reader) advance() bool {
-	b, last := r.body, 2*len(r.body.Items)-1 // the last item, as a piece
+	b, last := r.body, 2*len(r.body.Items)-1 // index of the last item's piece
 	switch n := r.next; {
 	case n == 0:
 		r.piece = b.Head

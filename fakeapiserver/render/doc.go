@@ -11,11 +11,10 @@
 //	f, data := a.Error(err)                            // what a client sees of any error
 //	frame, err := view.Frame(watch.Added, object, now) // one frame of a watch, with f.StreamType()
 //
-// An [Encoded] keeps the bytes of one object that many clients ask for, one copy for each format: objects are immutable once they
-// are stored, so that whoever fans an event out to a thousand watchers encodes it once, and a list is a [Body] around what its
-// items are already.
+// An [Encoded] caches the bytes of one object, once per form. Stored objects are immutable, so fanning an event out to a thousand
+// watchers encodes it once, and a list is a [Body] around bytes that its items already have.
 //
 // # What may not be done here
 //
-// Change an object that was passed in, know of requests beyond an Ask, or read a clock: ages are those at a given time.
+// Change an object passed in, know of requests beyond an Ask, or read a clock: ages are as of a given time.
 package render

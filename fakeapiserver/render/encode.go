@@ -14,7 +14,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// The encoders. They have no state; the scheme is not asked for anything when encoding.
+// The encoders. They are stateless; encoding never consults the scheme.
 var (
 	compactJSON = json.NewSerializerWithOptions(json.DefaultMetaFactory, nil, nil, json.SerializerOptions{})
 	prettyJSON  = json.NewSerializerWithOptions(json.DefaultMetaFactory, nil, nil, json.SerializerOptions{Pretty: true})
@@ -23,10 +23,10 @@ var (
 	rawProto    = protobuf.NewRawSerializer(clientscheme.Scheme, clientscheme.Scheme)
 )
 
-// sizeOfObject is what room is made for first: most objects are not larger.
+// sizeOfObject is the initial buffer size: most objects are smaller.
 const sizeOfObject = 1 << 10
 
-// Encode writes an object that carries its kind. Compact JSON ends in a newline, pretty JSON does not (S38).
+// Encode encodes an object that has its kind set. Compact JSON ends in a newline, pretty JSON does not (S38).
 func (f Format) Encode(obj runtime.Object) ([]byte, error) {
 	if u, ok := obj.(*unstructured.Unstructured); ok && f.MediaType == types.JSON && !f.Pretty {
 		data, err := types.AppendJSON(make([]byte, 0, sizeOfObject), u.Object)
@@ -51,7 +51,7 @@ func (f Format) Encode(obj runtime.Object) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// WithKind is the object with its kind set, as answers carry it; a shallow copy if it had none.
+// WithKind returns the object with its kind set; a shallow copy if it had none.
 func WithKind(obj runtime.Object, r *types.Resource, subresource string) runtime.Object {
 	if !obj.GetObjectKind().GroupVersionKind().Empty() {
 		return obj

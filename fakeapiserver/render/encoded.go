@@ -12,33 +12,33 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// Encoded is where the bytes of one object are kept, in every form that was asked for: whoever lists ten thousand objects or fans
-// an event out to a thousand watchers encodes each once. It is right only for an object that does not change, and lives as long
-// as whoever has it. The zero value is empty. It is not for concurrent use, but the bytes that it hands out are.
+// Encoded caches the bytes of one object in every form that was asked for, so that a list of ten thousand objects or a fan-out to a
+// thousand watchers encodes each once. The object must not change. The zero value is empty. It is not safe for concurrent use,
+// but the bytes that it returns are.
 type Encoded struct {
 	first encodedForm
 	more  []encodedForm
 }
 
-// encodedForm is an object in one form: a frame of a watch, of which the object itself, and an item of a list, are parts.
+// encodedForm is an object in one form: a watch frame, which contains the object itself and its form as a list item.
 type encodedForm struct {
 	form             *Form
 	frame            []byte
-	from, to         int // the object in the frame
-	itemFrom, itemTo int // what a list has of it, 0 if it cannot be a part of one
+	from, to         int // the object's place in the frame
+	itemFrom, itemTo int // the list item's place, 0 if it cannot be part of a list
 }
 
-// Form is how objects of a resource are encoded. Views that show the same have the same one of a Forms.
+// Form is a way to encode objects of a resource. Views that show the same share one Form within a Forms.
 type Form struct {
 	resource    *types.Resource
 	subresource string
 	format      Format
 }
 
-// Forms has the forms that objects were asked for in. The zero value is ready to use.
+// Forms holds the forms in use. The zero value is ready to use.
 type Forms struct{ known map[Form]*Form }
 
-// Object is the form of objects and watch events that the view shows; nil for Tables, which show ages, and for YAML.
+// Object returns the form of objects and watch events in the view; nil for Tables, which show ages, and for YAML.
 func (t *Forms) Object(v *View) *Form {
 	switch v.format.As.Kind {
 	case "", "PartialObjectMetadata":
@@ -47,7 +47,7 @@ func (t *Forms) Object(v *View) *Form {
 	return nil
 }
 
-// Item is the form of the items of lists that the view shows; nil for those that are not made of the bytes of their items.
+// Item returns the form of list items in the view; nil if lists are not assembled from their items' bytes.
 func (t *Forms) Item(v *View) *Form {
 	if v.format.Pretty {
 		return nil
@@ -67,7 +67,7 @@ func (t *Forms) form(v *View, f Format) *Form {
 	if f.MediaType == types.YAML {
 		return nil
 	}
-	f.Pretty = false // frames never are
+	f.Pretty = false // frames are never pretty
 	key := Form{v.resource, v.subresource, f}
 	form := t.known[key]
 	if form == nil {
@@ -80,7 +80,7 @@ func (t *Forms) form(v *View, f Format) *Form {
 	return form
 }
 
-// find is the object in that form, nil if it was not asked for yet.
+// find returns the object in that form, nil if it is not cached.
 func (e *Encoded) find(f *Form) *encodedForm {
 	if e.first.form == f {
 		return &e.first
@@ -93,14 +93,14 @@ func (e *Encoded) find(f *Form) *encodedForm {
 	return nil
 }
 
-// Source is an object to be encoded, and what is needed for it.
+// Source is an object to encode, with what encoding needs.
 type Source struct {
 	View *View
 	Form *Form
-	// Event is what the object is to most watchers: its frame is the one that is kept.
+	// Event is the event that most watchers see the object in: its frame is the one cached.
 	Event  watch.EventType
 	Object runtime.Object
-	// Convert gives the object in the version of the view's resource; nil if it is in it.
+	// Convert returns the object in the version of the view's resource; nil if obj is already in it.
 	Convert func(runtime.Object) (runtime.Object, error)
 	Now     time.Time
 }
@@ -112,7 +112,7 @@ func (s *Source) converted() (runtime.Object, error) {
 	return s.Convert(s.Object)
 }
 
-// get is the object in the source's form, encoded if it was not yet.
+// get returns the object in the source's form, encoding it on first use.
 func (e *Encoded) get(s *Source) (*encodedForm, error) {
 	if have := e.find(s.Form); have != nil {
 		return have, nil
@@ -123,7 +123,7 @@ func (e *Encoded) get(s *Source) (*encodedForm, error) {
 	}
 	v := *s.View
 	if v.format.As.Kind == "PartialObjectMetadataList" {
-		v.format.As.Kind = "PartialObjectMetadata" // what its items are
+		v.format.As.Kind = "PartialObjectMetadata" // the kind of its items
 	}
 	frame, err := v.Frame(s.Event, obj, s.Now)
 	if err != nil {
@@ -139,7 +139,7 @@ func (e *Encoded) get(s *Source) (*encodedForm, error) {
 	return &e.more[len(e.more)-1], nil
 }
 
-// locate finds the object, and the item of a list, in the frame.
+// locate finds the object, and the list item, in the frame.
 func (f *encodedForm) locate(v *View, event watch.EventType) {
 	if v.format.MediaType == types.Protobuf {
 		from := bytes.Index(f.frame, protobufMagic)
@@ -159,7 +159,7 @@ func (f *encodedForm) locate(v *View, event watch.EventType) {
 	}
 }
 
-// itemKind is how the JSON of an object begins that as an item of a list has no kind (S7): all of it is left out there.
+// itemKind returns the start of an object's JSON that list items lack, because they have no kind (S7).
 func itemKind(v *View) string {
 	if v.resource.Custom || v.format.As.Kind != "" {
 		return ""
@@ -168,7 +168,7 @@ func itemKind(v *View) string {
 	return `{"kind":"` + gvk.Kind + `","apiVersion":"` + gvk.GroupVersion().String() + `",`
 }
 
-// Frame is the frame of a watch. Nobody may write to the bytes.
+// Frame returns a watch frame, which must not be modified.
 func (e *Encoded) Frame(event watch.EventType, s *Source) ([]byte, error) {
 	f, err := e.get(s)
 	if err != nil || event == s.Event {
@@ -186,7 +186,7 @@ func (f *encodedForm) whole() []byte {
 	return f.frame
 }
 
-// Whole is the object as the body of an answer. Nobody may write to the bytes.
+// Whole returns the object as the body of an answer, whose bytes must not be modified.
 func (e *Encoded) Whole(s *Source) (Body, error) {
 	f, err := e.get(s)
 	if err != nil {
@@ -199,7 +199,7 @@ func (e *Encoded) Whole(s *Source) (Body, error) {
 	return b, nil
 }
 
-// Item is the object as one of the items of a ListBody; ok is false if it cannot be one. Nobody may write to the bytes.
+// Item returns the object as an item of a ListBody, which must not be modified; ok is false if it cannot be one.
 func (e *Encoded) Item(s *Source) (item []byte, ok bool, err error) {
 	f, err := e.get(s)
 	if err != nil {
@@ -208,7 +208,7 @@ func (e *Encoded) Item(s *Source) (item []byte, ok bool, err error) {
 	return f.frame[f.itemFrom:f.itemTo], f.itemTo > 0, nil
 }
 
-// ListBody is the list of some items of a view whose form was not nil; ok is false if this list cannot be made of them.
+// ListBody assembles a list from the items of a view whose form is not nil; ok is false if that is not possible.
 func ListBody(v *View, items [][]byte, m metav1.ListMeta, now time.Time) (b Body, ok bool, err error) {
 	list, err := List(v.resource, nil, m)
 	if err != nil {
@@ -235,9 +235,9 @@ func ListBody(v *View, items [][]byte, m metav1.ListMeta, now time.Time) (b Body
 	return b, b.aroundJSON(empty, itemKind(v) != ""), nil
 }
 
-// aroundJSON takes an encoded list without items apart. bare tells that the items lack their beginning.
+// aroundJSON splits an encoded list without items. bare is set if the items lack their kind.
 func (b *Body) aroundJSON(empty []byte, bare bool) bool {
-	// A string cannot contain either, for its quotes would be escaped.
+	// Neither can occur in a string, where quotes are escaped.
 	head, tail, ok := bytes.Cut(empty, []byte(`"items":[]`))
 	if !ok {
 		head, tail, ok = bytes.Cut(empty, []byte(`"items":null`))
@@ -249,8 +249,8 @@ func (b *Body) aroundJSON(empty []byte, bare bool) bool {
 	return ok
 }
 
-// aroundProtobuf does the same to a list in protobuf, whose items are fields of their own: the same field, by its number, that
-// holds the object where it is encoded by itself.
+// aroundProtobuf does the same to a list in protobuf, whose items are fields: their number is that of the field that holds the
+// object when it is encoded alone.
 func (b *Body) aroundProtobuf(empty []byte) bool {
 	u, ok := parseUnknown(empty)
 	if !ok {

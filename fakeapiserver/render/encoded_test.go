@@ -18,7 +18,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// customStrategy is enough of a custom resource's strategy to show objects.
+// customStrategy implements enough of a custom resource's strategy to show objects.
 type customStrategy struct{ types.Strategy }
 
 func (customStrategy) NewList() runtime.Object {
@@ -32,7 +32,7 @@ func things() *types.Resource {
 	return &types.Resource{Group: "x.dev", Version: "v1", Kind: "Thing", ListKind: "ThingList", Plural: "things", Custom: true, Strategy: customStrategy{}}
 }
 
-// sample is an object of a resource, whose name looks like parts of lists and frames.
+// sample returns an object whose name looks like parts of lists and frames.
 func sample(t testing.TB, r *types.Resource, i int) runtime.Object {
 	if r.Custom {
 		return &unstructured.Unstructured{Object: map[string]any{
@@ -55,17 +55,17 @@ func source(forms *render.Forms, v *render.View, obj runtime.Object) *render.Sou
 	return &render.Source{View: v, Form: forms.Object(v), Event: watch.Modified, Now: noon, Object: obj}
 }
 
-// What is put together from kept bytes is what encoding the whole gives, for every kind in every form.
-func TestKeptBytesAreThoseOfTheEncoders(t *testing.T) {
+// Output assembled from cached bytes equals a fresh encoding, for every kind in every form.
+func TestCachedBytesEqualFreshEncodings(t *testing.T) {
 	const partial, partials = ";as=PartialObjectMetadata;v=v1;g=meta.k8s.io", ";as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 	forms := &render.Forms{}
 	lists := map[string]int{}
 	for _, r := range append(types.Builtin(types.BuiltinOptions{AllVersions: true}), things()) {
 		objs := []runtime.Object{sample(t, r, 1), sample(t, r, 2), sample(t, r, 3)}
 		if objs[0] == nil {
-			continue // a review
+			continue // a review has no metadata
 		}
-		kept := make([]render.Encoded, len(objs))
+		cache := make([]render.Encoded, len(objs))
 		for _, accept := range []string{
 			types.JSON, types.Protobuf, types.JSON + partial, types.Protobuf + partial, types.JSON + partials, types.Protobuf + partials,
 			strings.ReplaceAll(types.JSON+partials, "v=v1", "v=v1beta1"), strings.ReplaceAll(types.Protobuf+partial, "v=v1", "v=v1beta1"),
@@ -78,29 +78,29 @@ func TestKeptBytesAreThoseOfTheEncoders(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for range 2 { // what was encoded, and what was kept
+			for range 2 { // first encoded, then cached
 				if forms.Object(v) != nil {
-					sameObject(t, forms, v, &kept[0], objs[0])
+					sameObject(t, forms, v, &cache[0], objs[0])
 				}
 				for n := range len(objs) + 1 {
-					if sameList(t, forms, v, r, kept[:n], objs[:n]) {
+					if sameList(t, forms, v, r, cache[:n], objs[:n]) {
 						lists[accept]++
 					}
 				}
 			}
 		}
 	}
-	for accept, n := range lists { // order: each is looked at by itself
+	for accept, n := range lists { // order: each is checked on its own
 		if n == 0 {
-			t.Errorf("no list in %s was made of kept bytes", accept)
+			t.Errorf("no list in %s was assembled from cached bytes", accept)
 		}
 	}
 	if len(lists) < 5 {
-		t.Errorf("lists were made of kept bytes in these forms only: %v", lists)
+		t.Errorf("only these forms had lists assembled from cached bytes: %v", lists)
 	}
 }
 
-func sameObject(t *testing.T, forms *render.Forms, v *render.View, kept *render.Encoded, obj runtime.Object) {
+func sameObject(t *testing.T, forms *render.Forms, v *render.View, cache *render.Encoded, obj runtime.Object) {
 	t.Helper()
 	shown, err := v.Of(obj, noon)
 	if err != nil {
@@ -110,7 +110,7 @@ func sameObject(t *testing.T, forms *render.Forms, v *render.View, kept *render.
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := kept.Whole(source(forms, v, obj))
+	whole, err := cache.Whole(source(forms, v, obj))
 	if err != nil || !bytes.Equal(whole.Bytes(), want) || whole.Len() != len(want) {
 		t.Errorf("%T in %v: %v\n%q\nwant\n%q", obj, v.Format(), err, whole.Bytes(), want)
 	}
@@ -119,14 +119,14 @@ func sameObject(t *testing.T, forms *render.Forms, v *render.View, kept *render.
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := kept.Frame(event, source(forms, v, obj)); err != nil || !bytes.Equal(got, want) {
+		if got, err := cache.Frame(event, source(forms, v, obj)); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s of %T in %v: %v\n%q\nwant\n%q", event, obj, v.Format(), err, got, want)
 		}
 	}
 }
 
-// sameList tells whether the list can be made of kept bytes at all.
-func sameList(t *testing.T, forms *render.Forms, v *render.View, r *types.Resource, kept []render.Encoded, objs []runtime.Object) bool {
+// sameList reports whether the list can be assembled from cached bytes.
+func sameList(t *testing.T, forms *render.Forms, v *render.View, r *types.Resource, cache []render.Encoded, objs []runtime.Object) bool {
 	t.Helper()
 	three := int64(3)
 	for _, m := range []metav1.ListMeta{{ResourceVersion: "9"}, {ResourceVersion: "9", Continue: `"items":[]`, RemainingItemCount: &three}} {
@@ -149,7 +149,7 @@ func sameList(t *testing.T, forms *render.Forms, v *render.View, r *types.Resour
 		for i, obj := range objs {
 			s := source(forms, v, obj)
 			s.Form = forms.Item(v)
-			item, ok, err := kept[i].Item(s)
+			item, ok, err := cache[i].Item(s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,7 +174,7 @@ func sameList(t *testing.T, forms *render.Forms, v *render.View, r *types.Resour
 	return true
 }
 
-func TestNothingIsKeptOfWhatChanges(t *testing.T) {
+func TestChangingOutputIsNotCached(t *testing.T) {
 	forms := &render.Forms{}
 	pods := builtin(t, "pods")
 	for _, accept := range []string{types.YAML, types.JSON + ";as=Table;v=v1;g=meta.k8s.io"} {
@@ -183,34 +183,34 @@ func TestNothingIsKeptOfWhatChanges(t *testing.T) {
 		}
 	}
 	if v := view(t, pods, types.JSON, "pretty=1"); forms.Item(v) != nil {
-		t.Error("an indented list is made of items that are not")
+		t.Error("a pretty list is assembled from compact items")
 	}
 }
 
 func TestObjectsAreEncodedOnce(t *testing.T) {
 	forms, v := &render.Forms{}, view(t, builtin(t, "pods"), types.JSON, "")
-	var kept render.Encoded
+	var cache render.Encoded
 	made := 0
 	s := source(forms, v, pod("a"))
 	s.Convert = func(obj runtime.Object) (runtime.Object, error) {
 		made++
 		return obj, nil
 	}
-	first, err := kept.Frame(watch.Modified, s)
+	first, err := cache.Frame(watch.Modified, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := kept.Frame(watch.Modified, s)
+	again, err := cache.Frame(watch.Modified, s)
 	if err != nil || &first[0] != &again[0] || made != 1 {
-		t.Errorf("the same frame was encoded %d times (%v)", made, err)
+		t.Errorf("the same frame was encoded %d times, want 1 (%v)", made, err)
 	}
 	s.Convert = func(runtime.Object) (runtime.Object, error) { return nil, fmt.Errorf("no such version") }
 	if _, err := (&render.Encoded{}).Frame(watch.Added, s); err == nil {
-		t.Error("an object that cannot be had was encoded")
+		t.Error("an object that cannot be converted was encoded")
 	}
 }
 
-func TestBodyIsReadInAnyPortions(t *testing.T) {
+func TestBodyReadsInAnyPortions(t *testing.T) {
 	for n := range 4 {
 		b := render.Body{Head: []byte("head"), Between: []byte(","), Tail: []byte("tail")}
 		want := "head"
@@ -246,11 +246,11 @@ func BenchmarkFrame(b *testing.B) {
 				}
 			}
 		})
-		b.Run(strings.TrimPrefix(accept, "application/")+"/kept", func(b *testing.B) {
-			var kept render.Encoded
+		b.Run(strings.TrimPrefix(accept, "application/")+"/cached", func(b *testing.B) {
+			var cache render.Encoded
 			s := source(forms, v, obj)
 			for b.Loop() {
-				if _, err := kept.Frame(watch.Modified, s); err != nil {
+				if _, err := cache.Frame(watch.Modified, s); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -258,13 +258,13 @@ func BenchmarkFrame(b *testing.B) {
 	}
 }
 
-// BenchmarkListBody puts a list of 10,000 pods together, and encodes it as a whole for comparison.
+// BenchmarkListBody assembles a list of 10,000 pods from cached items, and encodes it whole for comparison.
 func BenchmarkListBody(b *testing.B) {
 	const n = 10_000
 	for _, accept := range []string{types.JSON, types.Protobuf} {
 		r := builtin(b, "pods")
 		forms, v := &render.Forms{}, view(b, r, accept, "")
-		objs, kept := make([]runtime.Object, n), make([]render.Encoded, n)
+		objs, cache := make([]runtime.Object, n), make([]render.Encoded, n)
 		for i := range objs {
 			objs[i] = &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: pod(fmt.Sprint("pod-", i)).ObjectMeta}
 		}
@@ -280,14 +280,14 @@ func BenchmarkListBody(b *testing.B) {
 				}
 			}
 		})
-		b.Run(strings.TrimPrefix(accept, "application/")+"/kept", func(b *testing.B) {
+		b.Run(strings.TrimPrefix(accept, "application/")+"/cached", func(b *testing.B) {
 			buf := make([]byte, 64<<10)
 			s := source(forms, v, nil)
 			for b.Loop() {
 				items := make([][]byte, 0, n)
-				for i := range kept {
+				for i := range cache {
 					s.Object = objs[i]
-					item, _, err := kept[i].Item(s)
+					item, _, err := cache[i].Item(s)
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -13,11 +13,11 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// Frame is one event of a watch as it goes over the wire: JSON in a line, protobuf behind its length.
+// Frame encodes one event of a watch for the wire: JSON in a line, protobuf behind its length.
 func (v *View) Frame(event watch.EventType, obj runtime.Object, now time.Time) ([]byte, error) {
 	shown, err := v.Of(obj, now)
 	if err != nil {
-		// As a real server does: what cannot be shown as asked for is shown as it is.
+		// Like a real server: an object that cannot be shown as requested is shown unchanged.
 		shown = WithKind(obj, v.resource, v.subresource)
 	}
 	if v.format.As.Kind == "Table" && err == nil {
@@ -32,12 +32,12 @@ func (v *View) Frame(event watch.EventType, obj runtime.Object, now time.Time) (
 	return WrapFrame(plain, event, data)
 }
 
-// jsonHead and jsonTail are what a frame in JSON has before and after the object. Events are plain words.
+// jsonHead and jsonTail enclose the object of a JSON frame. Event types need no escaping.
 func jsonHead(event watch.EventType) string { return `{"type":"` + string(event) + `","object":` }
 
 const jsonTail = "}\n"
 
-// WrapFrame makes a frame of an object that is encoded already.
+// WrapFrame makes a frame around an encoded object.
 func WrapFrame(f Format, event watch.EventType, object []byte) ([]byte, error) {
 	switch f.MediaType {
 	case types.JSON:

@@ -12,8 +12,8 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// List makes a list of stored objects, which it shares. Items of built-in kinds carry no kind; lists of custom resources always
-// carry a continue, "" at the end (S7). No items make an empty list, never a null.
+// List returns a list that shares the stored objects. Items of built-in kinds carry no kind; lists of custom resources always have
+// a continue token, "" at the end (S7). Without items the list is empty, never null.
 func List(r *types.Resource, items []runtime.Object, m metav1.ListMeta) (runtime.Object, error) {
 	list := r.Strategy.NewList()
 	if u, ok := list.(*unstructured.UnstructuredList); ok {

@@ -16,13 +16,13 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// Ask is how a request says in which form it wants its answer.
+// Ask describes the form in which a request wants its answer.
 type Ask struct {
 	Accept, UserAgent string
 	Query             url.Values
 }
 
-// Format is how an answer is written.
+// Format is the form of an answer.
 type Format struct {
 	// MediaType is types.JSON, types.YAML or types.Protobuf.
 	MediaType string
@@ -32,15 +32,15 @@ type Format struct {
 	As schema.GroupVersionKind
 }
 
-// mediaTypes are what can be asked for, the default first.
+// mediaTypes are the supported media types, the default first.
 var mediaTypes = []string{types.JSON, types.YAML, types.Protobuf}
 
-// allowed tells whether a media type may be used for a kind of view, and for a version of what the server itself defines, such as
-// tables; empty for any.
+// allowed reports whether a media type may be used for a kind of view, in a version of the kinds that the server itself defines, such
+// as tables; empty for any.
 type allowed func(mediaType string, as *schema.GroupVersionKind, server string) bool
 
-// Negotiate picks the format of an answer about a resource: the first of the Accept header that it can be shown in, 406 if
-// there is none. Custom resources have no protobuf of their own, Tables have none at all.
+// Negotiate returns the format of an answer about a resource: the first in the Accept header that the resource supports, 406 if
+// there is none. Custom resources have no protobuf, Tables have none at all.
 func (a Ask) Negotiate(r *types.Resource, subresource string) (Format, error) {
 	return a.negotiate(func(mediaType string, as *schema.GroupVersionKind, server string) bool {
 		switch {
@@ -61,7 +61,7 @@ func (a Ask) Negotiate(r *types.Resource, subresource string) (Format, error) {
 	})
 }
 
-// NegotiatePlain picks the format of an answer that is about no resource, as discovery and errors: no views.
+// NegotiatePlain returns the format of an answer without a resource, as for discovery and errors: it has no views.
 func (a Ask) NegotiatePlain() (Format, error) {
 	return a.negotiate(func(_ string, as *schema.GroupVersionKind, server string) bool { return as == nil && server == "" })
 }
@@ -81,7 +81,7 @@ func (a Ask) negotiate(ok allowed) (Format, error) {
 	return Format{}, notAcceptable("only the following media types are accepted: " + strings.Join(mediaTypes, ", "))
 }
 
-// match tells whether a clause of an Accept header can be answered in a media type.
+// match reports whether a clause of an Accept header can be answered in a media type.
 func match(clause goautoneg.Accept, mediaType string, ok allowed) (Format, bool) {
 	kind, sub, _ := strings.Cut(mediaType, "/")
 	if clause.Type != "*" && clause.Type != kind || clause.SubType != "*" && (clause.Type == "*" || clause.SubType != sub) {
@@ -123,7 +123,7 @@ func match(clause goautoneg.Accept, mediaType string, ok allowed) (Format, bool)
 	return f, true
 }
 
-// pretty tells whether a person reads the answer: the query says so, or the client is one that people use (S38).
+// pretty reports whether a person reads the answer: the query says so, or the client is an interactive one (S38).
 func (a Ask) pretty() bool {
 	if v := a.Query.Get("pretty"); v != "" {
 		on, err := strconv.ParseBool(v)
@@ -137,10 +137,10 @@ func (a Ask) pretty() bool {
 	return false
 }
 
-// ContentType is the header of an answer.
+// ContentType returns the Content-Type header of an answer.
 func (f Format) ContentType() string { return f.MediaType }
 
-// StreamType is the header of a watch.
+// StreamType returns the Content-Type header of a watch.
 func (f Format) StreamType() string {
 	if f.MediaType == types.JSON {
 		return f.MediaType
@@ -148,7 +148,7 @@ func (f Format) StreamType() string {
 	return f.MediaType + ";stream=watch"
 }
 
-// Streams tells whether a watch can be written in the format: 406 for YAML, which has no frames (S20).
+// Streams returns a 406 if the format cannot carry a watch: YAML has no frames (S20).
 func (f Format) Streams() error {
 	if f.MediaType != types.YAML {
 		return nil
@@ -162,7 +162,7 @@ func notAcceptable(message string) error {
 	}}
 }
 
-// NegotiateKind picks the format of an answer that can be shown as any of some kinds, besides its own.
+// NegotiateKind returns the format of an answer that can be shown as one of several kinds besides its own.
 func (a Ask) NegotiateKind(kinds ...schema.GroupVersionKind) (Format, error) {
 	return a.negotiate(func(_ string, as *schema.GroupVersionKind, server string) bool {
 		return server == "" && (as == nil || slices.Contains(kinds, *as))

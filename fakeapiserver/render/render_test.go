@@ -49,7 +49,7 @@ func pod(name string) *corev1.Pod {
 	}
 }
 
-// The formats that are asked for in the goldens, and those that only built-in kinds have.
+// The formats requested in the goldens, and those that only built-in kinds have.
 func TestNegotiate(t *testing.T) {
 	pods := builtin(t, "pods")
 	custom := *pods
@@ -132,7 +132,7 @@ func TestPretty(t *testing.T) {
 	}
 }
 
-// What is encoded is decoded, by client-go's codecs, to the same object.
+// client-go's codecs decode what Encode encodes to the same object.
 func TestEncodingsAreReadByClientGo(t *testing.T) {
 	codecs := serializer.NewCodecFactory(scheme.Scheme)
 	for _, mediaType := range []string{types.JSON, types.YAML, types.Protobuf} {
@@ -236,7 +236,7 @@ func TestMetadataViews(t *testing.T) {
 	}
 }
 
-// Frames are read by the decoders of client-go's watches.
+// The decoders of client-go's watches read the frames.
 func TestFramesAreReadByClientGo(t *testing.T) {
 	codecs := serializer.NewCodecFactory(scheme.Scheme)
 	for _, accept := range []string{types.JSON, types.Protobuf} {

@@ -12,11 +12,11 @@ import (
 
 var metaDocs = metav1.ObjectMeta{}.SwaggerDoc()
 
-// scaleTable is the table of a scale subresource.
+// scaleTable returns the table of a scale subresource.
 func scaleTable(obj runtime.Object, o *metav1.TableOptions, now time.Time) (*metav1.Table, error) {
 	scale, ok := obj.(*autoscalingv1.Scale)
 	if !ok {
-		return nil, fmt.Errorf("render: %T is no scale", obj)
+		return nil, fmt.Errorf("render: %T is not a Scale", obj)
 	}
 	table := &metav1.Table{ListMeta: metav1.ListMeta{ResourceVersion: scale.ResourceVersion}}
 	if !o.NoHeaders {

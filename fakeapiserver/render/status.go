@@ -11,7 +11,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// Status is what a client is told of an error: the Status that it carries, or a 500 without a reason (S2, S30).
+// Status returns the Status of an error: the one that it carries, or a 500 without a reason (S2, S30).
 func Status(err error) *metav1.Status {
 	carrier, ok := err.(apierrors.APIStatus)
 	if !ok {
@@ -39,7 +39,7 @@ func typedStatus(s *metav1.Status) *metav1.Status {
 	return &c
 }
 
-// Answer is a whole answer but for headers that depend on the request.
+// Answer is a whole answer apart from headers that depend on the request.
 type Answer struct {
 	Code        int
 	ContentType string
@@ -48,8 +48,8 @@ type Answer struct {
 	Body              []byte
 }
 
-// Error is the answer to an error, in the form that was asked for. Where only a view of an object was asked for, which an error
-// has not, it is indented JSON.
+// Error returns the answer to an error in the requested form. Where only a view of an object was requested, which errors lack, it
+// is indented JSON.
 func (a Ask) Error(err error) Answer {
 	status := Status(err)
 	answer := Answer{Code: int(status.Code)}
@@ -67,7 +67,7 @@ func (a Ask) Error(err error) Answer {
 	return answer
 }
 
-// rawJSON is indented JSON without a final newline.
+// rawJSON returns indented JSON without a final newline.
 func rawJSON(v any) []byte {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

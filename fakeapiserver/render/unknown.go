@@ -9,7 +9,7 @@ import (
 // strings.
 var protobufMagic = []byte("k8s\x00")
 
-// The tags of a runtime.Unknown's fields, and what follows the object.
+// The tags of a runtime.Unknown's fields, and its end after the object.
 const (
 	kindTag = 0x0a
 	rawTag  = 0x12
@@ -17,13 +17,13 @@ const (
 
 var unknownEnd = []byte{0x1a, 0, 0x22, 0}
 
-// unknown tells where the parts of an encoded object are.
+// unknown locates the parts of an encoded object.
 type unknown struct {
-	rawTag      int // the tag of the object's bytes, which their length follows
-	raw, rawEnd int // these bytes
+	rawTag      int // the tag of the object's bytes; their length follows
+	raw, rawEnd int // the object's bytes
 }
 
-// parseUnknown takes an object in protobuf apart; ok is false if it is not of the form that the serializer gives it.
+// parseUnknown parses an object in protobuf; ok is false if it does not have the serializer's layout.
 func parseUnknown(data []byte) (u unknown, ok bool) {
 	if !bytes.HasPrefix(data, protobufMagic) {
 		return u, false
@@ -39,7 +39,7 @@ func parseUnknown(data []byte) (u unknown, ok bool) {
 	return u, bytes.Equal(data[u.rawEnd:], unknownEnd)
 }
 
-// field finds the content of a field of bytes that begins at a place.
+// field finds the content of the field at an offset.
 func field(data []byte, at int, tag byte) (from, to int, ok bool) {
 	if at >= len(data) || data[at] != tag {
 		return 0, 0, false

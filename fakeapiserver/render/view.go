@@ -16,7 +16,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// View shows the objects of a resource in one format. A view of a watch remembers that a Table has had its columns (S21).
+// View shows the objects of a resource in one format. In a watch it remembers whether it has sent a Table's columns (S21).
 type View struct {
 	format      Format
 	resource    *types.Resource
@@ -24,7 +24,7 @@ type View struct {
 	table       metav1.TableOptions
 }
 
-// NewView prepares to show objects of a (sub)resource: 400 for options of a Table that make no sense.
+// NewView returns a view of a (sub)resource: 400 for invalid Table options.
 func NewView(f Format, r *types.Resource, subresource string, query url.Values) (*View, error) {
 	v := &View{format: f, resource: r, subresource: subresource}
 	if f.As.Kind != "Table" {
@@ -41,11 +41,11 @@ func NewView(f Format, r *types.Resource, subresource string, query url.Values) 
 	return nil, apierrors.NewBadRequest(fmt.Sprintf("Unable to convert to Table as requested: %v", errs))
 }
 
-// Format is how the view is written.
+// Format returns the view's format.
 func (v *View) Format() Format { return v.format }
 
-// Of is an object or a list as it was asked for, ages being those at now. A Status is always itself. The object is not changed,
-// but the view may share it.
+// Of returns an object or list as requested, with ages as of now. A Status is never converted. The object is not changed, but the
+// result may share it.
 func (v *View) Of(obj runtime.Object, now time.Time) (runtime.Object, error) {
 	if s, ok := obj.(*metav1.Status); ok {
 		return typedStatus(s), nil
@@ -82,7 +82,7 @@ func partialList(obj runtime.Object, gv schema.GroupVersion) (runtime.Object, er
 	if !ok {
 		return nil, notAcceptable(fmt.Sprintf("you requested PartialObjectMetadataList, but the requested object is not a list (%T)", obj))
 	}
-	var items []metav1.PartialObjectMetadata // none are a null, as the real one writes them
+	var items []metav1.PartialObjectMetadata // no items encode as null, as in a real server
 	err := meta.EachListItem(obj, func(item runtime.Object) error {
 		p, err := partial(item, gv)
 		if err == nil {
@@ -133,7 +133,7 @@ func (v *View) asTable(obj runtime.Object, now time.Time) (runtime.Object, error
 	return table, nil
 }
 
-// rows asks the resource for its table; a subresource has no printer of its own.
+// rows asks the resource for its table; subresources have no printers.
 func (v *View) rows(obj runtime.Object, now time.Time) (*metav1.Table, error) {
 	if v.subresource == types.Scale {
 		return scaleTable(obj, &v.table, now)

@@ -11,8 +11,8 @@ type Body = rest.Body
 // Sink takes the answer to a request.
 type Sink = rest.Sink
 
-// API answers requests. Serve is called inside a step of the kernel, and returns what is to be called, inside a step too,
-// when the client has gone away.
+// API answers requests. Serve is called inside a step of the kernel, and returns the function to call, also inside a step, when the
+// client has gone away.
 type API interface {
 	Serve(r *Request, s Sink) (cancel func())
 }

@@ -2,6 +2,6 @@
 // http.RoundTripper for clients in the same process, over one pump that steps a kernel in real time, or over any other
 // driver of a kernel (a simulation steps it by its own strategy).
 //
-// It owns everything that has goroutines and real time on the server's side: reading bodies, streaming watches, limits and
-// panics of handlers. It may not decide what an answer is: that is [API]'s, which works inside the kernel's steps.
+// It owns everything on the server's side that has goroutines and real time: reading bodies, streaming watches, limits and handler
+// panics. It may not decide what an answer is: that is up to the [API], inside the kernel's steps.
 package transport

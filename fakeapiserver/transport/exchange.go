@@ -8,37 +8,37 @@ import (
 	"time"
 )
 
-// errSlow ends a watch whose client does not read at all: memory has an end.
+// errSlow ends a watch whose client has stopped reading, to bound memory.
 var errSlow = errors.New("the watcher is too slow")
 
 const (
-	// maxBuffered is how many bytes of a stream wait for the client at most.
+	// maxBuffered bounds the bytes of a stream that wait for the client.
 	maxBuffered = 64 << 20
-	// When so many frames wait, and a client in another process has taken nothing for so long, its watch is closed as an
-	// apiserver does it: what waits is still sent, and then comes a clean end (I105).
+	// When this many frames wait, and a client in another process has read nothing for this long, its watch is closed as an
+	// apiserver does it: what waits is still sent, then the stream ends cleanly (I105).
 	slowFrames = 100
 	slowTime   = 100 * time.Millisecond
 )
 
-// exchange is one request in flight: a Sink for the kernel's side, and a queue of what it said for the client's. Its
-// lock is held for moments only, and never while anything waits for the kernel.
+// exchange is one request in flight: a Sink for the kernel's side, and a queue of its output for the client's. Its lock is held
+// briefly, never while waiting for the kernel.
 type exchange struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 
 	code    int
 	header  http.Header
-	ready   bool     // code and header are there
+	ready   bool     // code and header are set
 	whole   bool     // the body is complete from the start
-	body    Body     // if it is
-	frames  [][]byte // if not: what has come of it and was not taken yet
-	waiting int      // how many bytes these are
+	body    Body     // if whole
+	frames  [][]byte // if not: frames not yet taken
+	waiting int      // the frames' size in bytes
 	ended   bool
-	err     error // how it ended; nil for cleanly
-	dropped bool  // nobody reads any more
+	err     error // how it ended; nil for a clean end
+	dropped bool  // the reader is gone
 
-	sending bool      // what was taken is on its way to the client
-	sentAt  time.Time // when some of it went last
+	sending bool      // frames are being sent to the client
+	sentAt  time.Time // when progress was made last
 }
 
 func newExchange() *exchange {
@@ -82,7 +82,7 @@ func (e *exchange) Frame(b []byte) {
 	e.changed.Signal() // there is one reader
 }
 
-// progress says that something is being sent to the client from now on, or nothing any more.
+// progress records that sending to the client begins or continues, or has finished.
 func (e *exchange) progress(sending bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -102,7 +102,7 @@ func (e *exchange) Close(err error) {
 // Fail implements Sink.
 func (e *exchange) Fail(err error) { e.Close(err) }
 
-// drop says that nobody reads any more; it wakes the reader.
+// drop marks the exchange as abandoned by its reader, and wakes the reader.
 func (e *exchange) drop(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -114,7 +114,7 @@ func (e *exchange) drop(err error) {
 	e.changed.Signal() // there is one reader
 }
 
-// wait returns when there is a response, or an error instead of one.
+// wait returns when there is a response, or an error in its place.
 func (e *exchange) wait() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -130,17 +130,16 @@ func (e *exchange) wait() error {
 	return e.err
 }
 
-// next returns the frames that have come since, waiting for some; io.EOF after a clean end. into is a slice that is not needed
-// any more.
+// next returns new frames, waiting for at least one; io.EOF after a clean end. It reuses the slice into.
 func (e *exchange) next(into [][]byte) ([][]byte, error) {
-	clear(into) // other watches may be done with these frames
+	clear(into) // releases frames that other watches may have finished with
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for len(e.frames) == 0 && !e.ended {
 		e.changed.Wait()
 	}
 	if len(e.frames) > 0 {
-		// The two slices change places, so a stream in steady state allocates nothing.
+		// The two slices swap, so a stream in steady state does not allocate.
 		frames := e.frames
 		e.frames, e.waiting = into[:0], 0
 		return frames, nil

@@ -5,34 +5,34 @@ import (
 	"time"
 )
 
-// perStream is how long a stream that was written to waits before it is written to again, for each stream that was written to
-// lately: some times as long as writing to it takes. A few wait not at all, and none longer than gatherMax.
+// perStream is how long a stream waits between writes for each stream written to lately: several times what a write takes. With few
+// streams there is no wait, and none is longer than gatherMax.
 const (
 	perStream = 50 * time.Microsecond
 	gatherMin = 400 * time.Microsecond
 	gatherMax = gatherMin << 7
-	// lately is how far back streams are counted, in windows of that length.
+	// lately is the length of the windows in which streams are counted.
 	lately = 2 * gatherMax
 )
 
-// gatherer lets frames come together after some were written, as long as many streams are being written to: an event that a
-// thousand watches see costs a thousand system calls, which several events can share. What comes to a stream at rest is written
-// at once. The zero value is ready to use.
+// gatherer delays writes so that frames accumulate while many streams are busy: an event that a thousand watches see costs a
+// thousand system calls, which several events can share. Frames for an idle stream are written at once. The zero value is ready to
+// use.
 type gatherer struct {
 	mu      sync.Mutex
 	started time.Time
-	window  int64 // the one that is counted now
-	now     int   // how many streams were written to in it
-	before  int   // and in the one before
+	window  int64 // the current one
+	now     int   // streams written to in the current window
+	before  int   // and in the previous one
 }
 
-// wrote notes that a stream was written to, which was counted last in the given window, and returns the present window and how
-// long the stream is to wait before it is written to again.
+// wrote records a write to a stream last counted in the given window, and returns the current window and how long the stream waits
+// before its next write.
 func (g *gatherer) wrote(counted int64) (window int64, wait time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.started.IsZero() {
-		g.started = time.Now().Add(-lately) // so that the first window is 1, and 0 is none
+		g.started = time.Now().Add(-lately) // the first window is 1; 0 means none
 	}
 	return g.count(counted, time.Since(g.started))
 }
@@ -55,6 +55,6 @@ func (g *gatherer) count(counted int64, elapsed time.Duration) (window int64, wa
 	for period < least && period < gatherMax {
 		period *= 2
 	}
-	// All streams go on at the same times, so that between these whoever makes the events has the processor.
+	// All streams resume at the same times; in between, the producers of events have the CPU.
 	return window, period - elapsed%period
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Few streams never wait; of many, all wait for the same moment; and when they have rested, they are few again.
+// Few streams never wait; many all wait for the same moment; once idle, they are few again.
 func TestManyBusyStreamsWait(t *testing.T) {
 	var g gatherer
 	counted := make([]int64, 1000)
@@ -16,7 +16,7 @@ func TestManyBusyStreamsWait(t *testing.T) {
 	}
 	for range 1000 {
 		if wait := write(0); wait != 0 {
-			t.Fatalf("a stream waits %v for itself", wait)
+			t.Fatalf("a single stream waits %v", wait)
 		}
 		at += lately / 5000
 	}
@@ -26,7 +26,7 @@ func TestManyBusyStreamsWait(t *testing.T) {
 	next := at + write(0)
 	at += time.Millisecond
 	if wait := write(1); at+wait != next || wait > gatherMax || wait <= 0 {
-		t.Errorf("one of a thousand goes on at %v, another at %v, now is %v", next, at+wait, at)
+		t.Errorf("one of a thousand resumes at %v, another at %v, now is %v", next, at+wait, at)
 	}
 	for range 3 { // windows in which they are all busy
 		at += lately
@@ -39,6 +39,6 @@ func TestManyBusyStreamsWait(t *testing.T) {
 	}
 	at += 2 * lately
 	if wait := write(7); wait != 0 {
-		t.Errorf("a stream waits %v after all have rested", wait)
+		t.Errorf("a stream waits %v after all were idle", wait)
 	}
 }

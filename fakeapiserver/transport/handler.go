@@ -14,22 +14,22 @@ import (
 	"time"
 )
 
-// MaxBody is how many bytes a request's body may have, as with a real apiserver (S35).
+// MaxBody is the limit of a request's body in bytes, as in a real apiserver (S35).
 const MaxBody = 3 << 20
 
-// ErrShutdown is the cause of the context under which a server stops: its watches end cleanly, as they do when their time is up.
+// ErrShutdown is the cause of a stopping server's context: its watches end cleanly, as on a timeout.
 var ErrShutdown = errors.New("the server is shutting down")
 
 // Handler serves a fake apiserver over sockets.
 type Handler struct {
 	Driver Driver
 	API    API
-	// Token, if not empty, must be presented by every request: as bearer token, or as the password of any user, which is how
-	// clients that send no tokens over plain HTTP can have it in the server's address.
+	// Token, if not empty, must be presented by every request: as bearer token, or as the password of any user, since clients that send
+	// no tokens over plain HTTP can have it in the server's address.
 	Token string
-	// Client names the client that a request is from; nil, or "", means "http".
+	// Client names a request's client; nil, or "", means "http".
 	Client func(*http.Request) string
-	// Log is told of panics; nil for the standard logger.
+	// Log receives panics; nil for the standard logger.
 	Log *log.Logger
 
 	gather gatherer
@@ -55,10 +55,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	}
 	e := newExchange()
 	call := &inFlight{driver: h.Driver, e: e, panicked: h.panicked}
-	ctx := hr.Context() // ends with the request, whichever way
+	ctx := hr.Context() // ends with the request
 	stop := context.AfterFunc(ctx, func() {
 		if errors.Is(context.Cause(ctx), ErrShutdown) {
-			e.Close(nil) // as when the watch's time is up
+			e.Close(nil) // a clean end, as on a timeout
 		}
 		call.cancel(ctx.Err())
 	})
@@ -68,7 +68,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		panic(http.ErrAbortHandler) // the connection breaks without an answer
 	}
 	if e.whole {
-		stop() // there is nothing left to cancel
+		stop() // nothing is left to cancel
 	}
 	h.respond(w, hr, e)
 }
@@ -90,7 +90,7 @@ func (h *Handler) clientOf(hr *http.Request) string {
 	return "http"
 }
 
-// readBody reads the body of a request that may have one; what a GET carries is not looked at.
+// readBody reads the body of a request that may have one; a GET's is ignored.
 func readBody(w http.ResponseWriter, hr *http.Request) ([]byte, error) {
 	switch hr.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
@@ -120,13 +120,13 @@ func (h *Handler) respond(w http.ResponseWriter, hr *http.Request, e *exchange) 
 	h.stream(w, e)
 }
 
-// sentAtOnce is how many bytes of an answer are written in one go: whoever reads that many of a stream in time is not slow.
+// sentAtOnce limits one write of an answer, in bytes: a reader that takes that much in time is not slow.
 const sentAtOnce = 64 << 10
 
-// buffers are what small pieces are gathered in before they are written. A watch that waits has none.
+// buffers gather small pieces before they are written. An idle watch holds none.
 var buffers = sync.Pool{New: func() any { return new([sentAtOnce]byte) }}
 
-// writeBody writes a whole body. A client that is gone needs no answer, so errors are not looked at.
+// writeBody writes a whole body. It ignores errors: a client that is gone needs no answer.
 func writeBody(w io.Writer, body *Body) {
 	if len(body.Items) == 0 && len(body.Tail) == 0 {
 		_, _ = w.Write(body.Head)
@@ -137,12 +137,12 @@ func writeBody(w io.Writer, body *Body) {
 	_, _ = io.CopyBuffer(struct{ io.Writer }{w}, body.NewReader(), buffer[:]) // the struct hides ReadFrom, which has no use for the buffer
 }
 
-// stream writes what comes of a stream.
+// stream writes a stream's frames.
 func (h *Handler) stream(w http.ResponseWriter, e *exchange) {
 	flush := http.NewResponseController(w)
 	_ = flush.Flush()
 	var frames [][]byte
-	var counted int64 // in which window the stream was counted last
+	var counted int64 // the window in which the stream was counted last
 	for {
 		var err error
 		frames, err = e.next(frames)
@@ -150,7 +150,7 @@ func (h *Handler) stream(w http.ResponseWriter, e *exchange) {
 		case errors.Is(err, io.EOF):
 			return
 		case err != nil:
-			panic(http.ErrAbortHandler) // the stream breaks where it is
+			panic(http.ErrAbortHandler) // breaks the stream at this point
 		}
 		if send(w, e, frames) != nil {
 			return
@@ -162,7 +162,7 @@ func (h *Handler) stream(w http.ResponseWriter, e *exchange) {
 	}
 }
 
-// send writes what has come to a stream, in as few pieces as can be.
+// send writes frames to a stream, in as few pieces as possible.
 func send(w io.Writer, e *exchange, frames [][]byte) error {
 	buffer := buffers.Get().(*[sentAtOnce]byte)
 	defer buffers.Put(buffer)
@@ -171,7 +171,7 @@ func send(w io.Writer, e *exchange, frames [][]byte) error {
 	for {
 		n, err := from.Read(buffer[:])
 		if err != nil {
-			break // the end of them
+			break // no frames are left
 		}
 		e.progress(true)
 		if _, err := w.Write(buffer[:n]); err != nil {
@@ -182,7 +182,7 @@ func send(w io.Writer, e *exchange, frames [][]byte) error {
 	return nil
 }
 
-// panicked writes a panic of the API to the log.
+// panicked logs a panic of the API.
 func (h *Handler) panicked(r *Request, p any, stack []byte) {
 	l := h.Log
 	if l == nil {
@@ -197,7 +197,7 @@ func writeStatus(w http.ResponseWriter, code int, reason, message string) {
 	_, _ = w.Write(status(code, reason, message)) // a client that is gone needs no answer
 }
 
-// status is a metav1.Status as JSON.
+// status returns a metav1.Status as JSON.
 func status(code int, reason, message string) []byte {
 	return fmt.Appendf(nil, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":%s,"reason":%q,"code":%d}`+"\n",
 		strconv.Quote(message), reason, code)

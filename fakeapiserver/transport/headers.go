@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 )
 
-// auditID is the header that names a request in logs: the client's choice, or the server's.
+// auditID is the header that identifies a request in logs, chosen by the client or the server.
 const auditID = "Audit-Id"
 
-// commonHeaders are those of every answer. Nothing may be kept by a cache unless the answer says otherwise.
+// commonHeaders sets the headers of every answer. Caching is forbidden unless the answer says otherwise.
 func commonHeaders(answer http.Header, hr *http.Request) {
 	answer.Set("Cache-Control", "no-cache, private")
 	id := hr.Header.Get(auditID)
@@ -24,15 +24,15 @@ func commonHeaders(answer http.Header, hr *http.Request) {
 	answer.Set(auditID, id)
 }
 
-// compressFrom is from how many bytes on an answer is compressed, if the client can read that.
+// compressFrom is the size in bytes from which answers are compressed for clients that accept it.
 const compressFrom = 128<<10 + 1
 
 var zippers = sync.Pool{New: func() any {
-	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is one that there is
+	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
 	return z
 }}
 
-// compress is the body as gzip, nil if it is to be sent as it is. Documents of OpenAPI are never compressed.
+// compress returns the body as gzip, nil to send it uncompressed. OpenAPI documents are never compressed.
 func compress(hr *http.Request, body *Body) []byte {
 	if body.Len() < compressFrom || !acceptsGzip(hr) || strings.HasPrefix(hr.URL.Path, "/openapi/") {
 		return nil
@@ -48,7 +48,7 @@ func compress(hr *http.Request, body *Body) []byte {
 	return b.Bytes()
 }
 
-// acceptsGzip reads Accept-Encoding as a real server does, which knows no qualities.
+// acceptsGzip parses Accept-Encoding like a real server, which ignores qualities.
 func acceptsGzip(hr *http.Request) bool {
 	for token := range strings.SplitSeq(hr.Header.Get("Accept-Encoding"), ",") {
 		if strings.TrimSpace(token) == "gzip" {

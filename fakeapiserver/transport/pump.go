@@ -9,10 +9,10 @@ import (
 
 var kindArrive = sim.RegisterKind("arrive", sim.ClassScript)
 
-// Pump is a Driver that steps a kernel in real time: virtual time follows the real clock, and after every arrival all
-// happens that can. It is safe for concurrent use, and is the only one to touch the kernel from then on.
+// Pump is a Driver that steps a kernel in real time: virtual time follows the real clock, and after every arrival it runs all steps
+// that are due. It is safe for concurrent use, and must be the only user of the kernel.
 type Pump struct {
-	mu      sync.Mutex // held while anything happens
+	mu      sync.Mutex // held during steps
 	arrived arrivals
 	k       *sim.Kernel
 	inbox   *inbox
@@ -23,8 +23,8 @@ type Pump struct {
 	onError func(error)
 }
 
-// NewPump takes over a kernel. onError is told the error that ended the kernel's run, once; nothing happens any more after
-// it. Stop ends the pump.
+// NewPump takes over a kernel. onError is called once with the error that ended the kernel's run, after which the pump does
+// nothing. Stop ends the pump.
 func NewPump(k *sim.Kernel, onError func(error)) *Pump {
 	p := &Pump{k: k, inbox: &inbox{k: k}, started: time.Now(), base: k.Elapsed(), onError: onError}
 	p.inbox.id = k.Register(p.inbox)
@@ -32,7 +32,7 @@ func NewPump(k *sim.Kernel, onError func(error)) *Pump {
 	return p
 }
 
-// inbox is the actor that brings what comes from outside into a step.
+// inbox is the actor that brings arrivals from outside into a step.
 type inbox struct {
 	k    *sim.Kernel
 	id   sim.ActorID
@@ -51,7 +51,7 @@ func (b *inbox) Apply(sim.Choice) {
 	}
 }
 
-// arrivals are what waits for its step.
+// arrivals are functions that wait for their step.
 type arrivals struct {
 	mu   sync.Mutex
 	work []func()
@@ -71,22 +71,22 @@ func (a *arrivals) take() []func() {
 	return work
 }
 
-// Do runs f inside a step, and then everything that follows from it without time passing. What arrives while something is
-// going on shares the next step, so that whatever the end of a step costs is paid once for all. It does nothing after Stop.
+// Do runs f inside a step, and then everything that follows without time passing. Arrivals during a step share the next one, which
+// amortizes the cost at a step's end. After Stop, Do does nothing.
 func (p *Pump) Do(f func()) {
 	p.arrived.add(f)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	work := p.arrived.take()
 	if len(work) == 0 || p.stopped {
-		return // who had the lock before has taken f along
+		return // the previous holder of the lock has run f
 	}
 	p.inbox.work = work
 	p.k.Offer(p.inbox.id, kindArrive, 0)
 	p.run()
 }
 
-// Look runs f between steps, with nothing moving.
+// Look runs f between steps.
 func (p *Pump) Look(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,7 +109,7 @@ func (p *Pump) tick() {
 	}
 }
 
-// run lets virtual time catch up with the real one, makes every step that can be made, and sets the timer for the next.
+// run advances virtual time to real time, makes every possible step, and sets the timer for the next.
 func (p *Pump) run() {
 	clock := p.k.Clock()
 	clock.LimitTo(p.base + time.Since(p.started) - p.k.Elapsed())
@@ -124,7 +124,7 @@ func (p *Pump) run() {
 		return
 	}
 	if d, ok := clock.NextTimer(); ok {
-		// When that timer is due in real time, which is as far from the start as in virtual time.
+		// When that timer is due in real time, which elapses like virtual time since the start.
 		due := p.k.Elapsed() + d - p.base
 		p.timer.Reset(max(due-time.Since(p.started), 0))
 	}

@@ -11,14 +11,13 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/render"
 )
 
-// RoundTripper is an http.RoundTripper into a fake apiserver in the same process: no socket, but the bytes that a socket
-// would carry.
+// RoundTripper is an http.RoundTripper into a fake apiserver in the same process: the bytes of a socket without the socket.
 type RoundTripper struct {
 	Driver Driver
 	API    API
 	// Client names the client; "" means "http".
 	Client string
-	// Panicked is told of panics of the API, which the client sees as a 500. nil means nobody is.
+	// Panicked is called when the API panics, which the client sees as a 500. It may be nil.
 	Panicked func(r *Request, p any, stack []byte)
 }
 
@@ -38,7 +37,7 @@ func (t *RoundTripper) RoundTrip(hr *http.Request) (*http.Response, error) {
 	}
 	e := newExchange()
 	call := &inFlight{driver: t.Driver, e: e, panicked: t.Panicked}
-	// A context that ends before or after the answer ends the exchange; one that cannot end costs nothing.
+	// A context that ends, before or after the answer, ends the exchange; one that cannot end costs nothing.
 	var stop func() bool
 	if hr.Context().Done() != nil {
 		stop = context.AfterFunc(hr.Context(), func() { call.cancel(hr.Context().Err()) })
@@ -67,7 +66,7 @@ func (t *RoundTripper) RoundTrip(hr *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// inFlight is a request between its beginning in the kernel and its end.
+// inFlight is a request that the kernel is serving.
 type inFlight struct {
 	driver   Driver
 	e        *exchange
@@ -75,10 +74,10 @@ type inFlight struct {
 
 	mu       sync.Mutex
 	canceled bool
-	undo     func() // what the API wants to be called; set inside a step
+	undo     func() // the API's cancel function; set inside a step
 }
 
-// begin runs inside a step.
+// begin serves the request. It runs inside a step.
 func (c *inFlight) begin(api API, r *Request) {
 	c.mu.Lock()
 	gone := c.canceled
@@ -91,16 +90,16 @@ func (c *inFlight) begin(api API, r *Request) {
 			c.panicked(r, p, stack)
 		}
 	}
-	defer c.recover(r)
+	defer c.answerPanic(r)
 	undo := api.Serve(r, c.e)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.undo = undo
 }
 
-// recover turns a panic of the API into a 500, inside the step, so that neither the kernel nor another request is disturbed. A
-// panic in a later step is the API's own to recover from, which tells the request's OnPanic.
-func (c *inFlight) recover(r *Request) {
+// answerPanic turns a panic of the API into a 500, inside the step, so that it disturbs neither the kernel nor other requests. The API
+// itself recovers from panics in later steps, and calls the request's OnPanic.
+func (c *inFlight) answerPanic(r *Request) {
 	p := recover()
 	if p == nil {
 		return
@@ -130,14 +129,14 @@ func (c *inFlight) cancel(err error) {
 	})
 }
 
-// streamBody reads a streamed response.
+// streamBody is the body of a streamed response.
 type streamBody struct {
 	e    *exchange
 	call *inFlight
 	stop func() bool
 
-	frames Body           // taken from the exchange
-	left   *render.Reader // reads what is left of them
+	frames Body           // frames taken from the exchange
+	left   *render.Reader // reads the rest of them
 }
 
 // Read implements io.Reader.

@@ -15,7 +15,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/transport"
 )
 
-// direct runs what it is given at once, one after the other.
+// direct runs functions at once, one at a time.
 type direct struct{ mu sync.Mutex }
 
 func (d *direct) Do(f func()) {
@@ -24,12 +24,12 @@ func (d *direct) Do(f func()) {
 	f()
 }
 
-// apiFunc is an API of one function.
+// apiFunc is an API made of a function.
 type apiFunc func(r *transport.Request, s transport.Sink) func()
 
 func (f apiFunc) Serve(r *transport.Request, s transport.Sink) func() { return f(r, s) }
 
-// serve starts a server of an API.
+// serve starts a server for an API.
 func serve(t *testing.T, api apiFunc) string {
 	t.Helper()
 	server := httptest.NewServer(&transport.Handler{Driver: &direct{}, API: api})
@@ -37,7 +37,7 @@ func serve(t *testing.T, api apiFunc) string {
 	return server.URL
 }
 
-// get asks without the client's own compression.
+// get makes a request without the client's own compression.
 func get(t *testing.T, url string, header http.Header) *http.Response {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodGet, url, nil)
@@ -95,7 +95,7 @@ func TestCompression(t *testing.T) {
 		{"/large", "gzip", true},
 		{"/large", "br, gzip", true},
 		{"/large", "identity", false},
-		{"/large", "gzip;q=1", false}, // as a real server reads it
+		{"/large", "gzip;q=1", false}, // like a real server
 		{"/small", "gzip", false},
 		{"/openapi/v3/apis/x/v1", "gzip", false},
 	} {
@@ -117,7 +117,7 @@ func TestCompression(t *testing.T) {
 	}
 }
 
-// TestSlowWatcherIsClosed has a client that takes nothing: what waits for it comes whole, and then a clean end (I105).
+// A client that reads nothing gets everything that waits for it, and then a clean end (I105).
 func TestSlowWatcherIsClosed(t *testing.T) {
 	frame := []byte(strings.Repeat("x", 1<<20) + "\n")
 	sinks, gone := make(chan transport.Sink, 1), make(chan struct{})
@@ -128,7 +128,7 @@ func TestSlowWatcherIsClosed(t *testing.T) {
 	})
 	resp := get(t, url, nil)
 	sink := <-sinks
-	// More than the sockets hold and than may wait, then a pause, then one too many.
+	// More than the sockets hold and may wait, then a pause, then one frame too many.
 	for range 40 {
 		sink.Frame(frame)
 		time.Sleep(time.Millisecond)
@@ -154,12 +154,12 @@ func TestSlowWatcherIsClosed(t *testing.T) {
 		}
 	}
 	if lines < 100 {
-		t.Errorf("%d lines came: as many may wait", lines)
+		t.Errorf("%d lines were sent; that many may wait", lines)
 	}
-	<-gone // the API is told that nobody listens any more
+	<-gone // the API's cancel was called
 }
 
-// TestReadersAreNotSlow sends much at once to a client that reads it all.
+// A reader that takes everything is not slow, even if much is sent at once.
 func TestReadersAreNotSlow(t *testing.T) {
 	const frames = 50_000
 	url := serve(t, func(_ *transport.Request, s transport.Sink) func() {
@@ -176,7 +176,7 @@ func TestReadersAreNotSlow(t *testing.T) {
 	}
 }
 
-// A panic is a 500 for who asked, and a line with the stack in the log; the next request is answered.
+// A panic is a 500 for its request, and a line with the stack in the log; the next request is served.
 func TestPanicIsAnswered(t *testing.T) {
 	var text strings.Builder
 	server := httptest.NewServer(&transport.Handler{Driver: &direct{}, Log: log.New(&text, "", 0), API: apiFunc(func(r *transport.Request, s transport.Sink) func() {
