@@ -13,16 +13,16 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types/crd"
 )
 
-// emptyPatience is how long the objects of a definition that is being deleted are waited for, before that is begun again.
-const emptyPatience = time.Minute
+// emptyTimeout is how long to wait for a deleted definition's objects to go before starting over.
+const emptyTimeout = time.Minute
 
-// collection is the objects of a definition that is being deleted.
+// collection holds the objects of a definition that is being deleted.
 type collection struct {
 	res      store.ResourceID
-	deadline time.Time // when they are no longer waited for
+	deadline time.Time // when the wait times out
 }
 
-// empty deletes the objects of a definition that is being deleted, waits until they are gone, and lets it go.
+// empty deletes the objects of a definition that is being deleted, waits until they are gone, and removes its finalizer.
 func (s *Server) empty(d *definition) *definition {
 	if d.DeletionTimestamp == nil || !apihelpers.CRDHasFinalizer(d, apiextensionsv1.CustomResourceCleanupFinalizer) {
 		return nil
@@ -30,7 +30,7 @@ func (s *Server) empty(d *definition) *definition {
 	e := s.emptying[d.Name]
 	if e == nil {
 		res, _ := s.cluster.FindResource(schema.GroupResource{Group: d.Spec.Group, Resource: d.Spec.Names.Plural})
-		s.emptying[d.Name] = &collection{res: res, deadline: s.cluster.Now().Add(emptyPatience)}
+		s.emptying[d.Name] = &collection{res: res, deadline: s.cluster.Now().Add(emptyTimeout)}
 		return s.terminating(d, apiextensionsv1.ConditionTrue, "InstanceDeletionInProgress", "CustomResource deletion is in progress")
 	}
 	if !apihelpers.IsCRDConditionTrue(d, apiextensionsv1.Established) {
@@ -44,12 +44,12 @@ func (s *Server) empty(d *definition) *definition {
 		return s.released(s.terminating(d, apiextensionsv1.ConditionFalse, "InstanceDeletionCompleted", "removed all instances"))
 	case s.cluster.Now().Before(e.deadline):
 		s.again(d.Name, e.deadline.Sub(s.cluster.Now()))
-		return nil // the last one that goes wakes this up
+		return nil // the deletion of the last object queues d again
 	}
 	return s.later(d, "InstanceDeletionCheck", "could not confirm zero CustomResources remaining: context deadline exceeded")
 }
 
-// later notes what went wrong, and tries again after a while.
+// later records a failure in the condition, and retries after a while.
 func (s *Server) later(d *definition, reason, message string) *definition {
 	delete(s.emptying, d.Name)
 	s.again(d.Name, retry)
@@ -66,7 +66,7 @@ func (s *Server) terminating(d *definition, status apiextensionsv1.ConditionStat
 	return next
 }
 
-// released is a definition without the finalizer that kept it, in place.
+// released removes, in place, the finalizer that blocks a definition's deletion.
 func (s *Server) released(d *definition) *definition {
 	apihelpers.CRDRemoveFinalizer(d, apiextensionsv1.CustomResourceCleanupFinalizer)
 	return d

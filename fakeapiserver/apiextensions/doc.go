@@ -1,16 +1,16 @@
-// Package apiextensions makes CustomResourceDefinitions do something: one that is created is served once its names are accepted,
-// one that is changed changes what is served, and one that is deleted takes its objects along.
+// Package apiextensions acts on CustomResourceDefinitions: a new one is served once its names are accepted, a changed one changes
+// what is served, and a deleted one takes its objects along.
 //
-//	x, err := apiextensions.New(cluster, api)   // the API has customresourcedefinitions from then on
-//	err = x.Install(definition)                 // as a client would, and at once established
+//	x, err := apiextensions.New(cluster, api)   // adds customresourcedefinitions to the API
+//	err = x.Install(definition)                 // like a client, but established at once
 //
-// A [Server] is an actor of the kernel. It does what the naming, establishing, approval, finalizing and serving controllers of a
-// real apiserver do, one write at a time, so that other things may happen between any two: definitions are found by what a
-// write has changed, as an informer would tell it.
+// A [Server] is an actor of the kernel. It does the work of a real apiserver's naming, establishing, approval, finalizing and serving
+// controllers, one write at a time, so that other things may happen between any two. Writes queue the definitions that they
+// affect, as an informer's events would.
 //
-// It owns what the REST layer serves of custom resources, and the status of definitions. The rules of definitions are those of
-// the library, in package types/crd.
+// It owns what the REST layer serves of custom resources, and the status of definitions. Package types/crd has the rules of
+// definitions, from the library.
 //
-// What may not be done here: start a goroutine, read a clock but the kernel's, or keep anything that the definitions do not say,
-// but for what is queued and what was served last.
+// What may not be done here: start a goroutine, read any clock but the kernel's, or keep state that the definitions do not have,
+// except the queue and what is being served.
 package apiextensions

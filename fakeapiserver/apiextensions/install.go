@@ -13,8 +13,8 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// Install creates a definition, or changes the one that is there to have the same spec, inside a step. It is established when
-// Install returns. Its status does not count. It fails as the API would.
+// Install creates a definition, or updates the existing one to the same spec, inside a step. It is established when Install returns.
+// Its status is ignored. Install fails like the API.
 func (s *Server) Install(d *apiextensionsv1.CustomResourceDefinition) error {
 	live := s.get(d.Name)
 	next := d.DeepCopy()
@@ -25,7 +25,7 @@ func (s *Server) Install(d *apiextensionsv1.CustomResourceDefinition) error {
 		next.ResourceVersion, next.UID = "", ""
 		err = s.create(next)
 	case live.DeletionTimestamp != nil:
-		return fmt.Errorf("CustomResourceDefinition %q is being deleted; wait until it is gone", d.Name)
+		return fmt.Errorf("CustomResourceDefinition %q is being deleted; install it again once it is gone", d.Name)
 	case equality.Semantic.DeepEqual(live.Spec, next.Spec):
 	default:
 		changed := live.DeepCopy()
@@ -51,7 +51,7 @@ func (s *Server) Install(d *apiextensionsv1.CustomResourceDefinition) error {
 	return nil
 }
 
-// Restore serves definitions that are about to be put into the Store, with objects of theirs that were stored up to a revision.
+// Restore serves definitions that are about to be put into the Store, with their objects stored up to a revision.
 func (s *Server) Restore(definitions []*apiextensionsv1.CustomResourceDefinition, until int64) error {
 	for _, d := range definitions {
 		if err := s.serve(d.Name, d, until); err != nil {
@@ -61,7 +61,7 @@ func (s *Server) Restore(definitions []*apiextensionsv1.CustomResourceDefinition
 	return nil
 }
 
-// installer is who creates the definitions that are installed.
+// installer is the user agent that installs definitions.
 const installer = "informersim"
 
 func (s *Server) request(name string) patch.Request {

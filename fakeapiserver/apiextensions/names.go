@@ -17,8 +17,8 @@ type (
 	condition  = apiextensionsv1.CustomResourceDefinitionCondition
 )
 
-// names accepts the names of a definition, as far as no other of its group has them. It returns the definition with its new
-// status, nil if there is nothing to change.
+// names accepts the names that no other definition of the group has. It returns the definition with its new status, nil if nothing
+// changes.
 func (s *Server) names(d *definition) *definition {
 	if equality.Semantic.DeepEqual(d.Spec.Names, d.Status.AcceptedNames) {
 		return nil
@@ -39,7 +39,8 @@ func (s *Server) names(d *definition) *definition {
 	return next
 }
 
-// established is that condition when names were looked at: it stays true for ever, and comes true in a write of its own.
+// established returns the Established condition for a NamesAccepted status: once true it stays true, and a separate write makes it
+// true.
 func established(d *definition, names apiextensionsv1.ConditionStatus) condition {
 	have := apihelpers.FindCRDCondition(d, apiextensionsv1.Established)
 	switch {
@@ -53,7 +54,7 @@ func established(d *definition, names apiextensionsv1.ConditionStatus) condition
 	return condition{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionFalse, Reason: "NotAccepted", Message: "not all names are accepted"}
 }
 
-// accept is what a definition may be called, and the last conflict if that is not all it asks for.
+// accept returns the names that a definition gets, and the last conflict if there is one.
 func (s *Server) accept(d *definition) (apiextensionsv1.CustomResourceDefinitionNames, *condition) {
 	resources, kinds := s.taken(d)
 	asked, accepted := d.Spec.Names, *d.Status.AcceptedNames.DeepCopy()
@@ -65,31 +66,31 @@ func (s *Server) accept(d *definition) (apiextensionsv1.CustomResourceDefinition
 		}
 		conflict = &condition{Type: apiextensionsv1.NamesAccepted, Status: apiextensionsv1.ConditionFalse, Reason: reason, Message: err.Error()}
 	}
-	check("PluralConflict", free(asked.Plural, accepted.Plural, resources), func() { accepted.Plural = asked.Plural })
-	check("SingularConflict", free(asked.Singular, accepted.Singular, resources), func() { accepted.Singular = asked.Singular })
+	check("PluralConflict", checkFree(asked.Plural, accepted.Plural, resources), func() { accepted.Plural = asked.Plural })
+	check("SingularConflict", checkFree(asked.Singular, accepted.Singular, resources), func() { accepted.Singular = asked.Singular })
 	if !slices.Equal(asked.ShortNames, accepted.ShortNames) {
 		var errs []error
 		for _, name := range asked.ShortNames {
-			if err := free(name, "", resources); err != nil && !slices.Contains(accepted.ShortNames, name) {
+			if err := checkFree(name, "", resources); err != nil && !slices.Contains(accepted.ShortNames, name) {
 				errs = append(errs, err)
 			}
 		}
 		check("ShortNamesConflict", aggregate(errs), func() { accepted.ShortNames = asked.ShortNames })
 	}
-	check("KindConflict", free(asked.Kind, accepted.Kind, kinds), func() { accepted.Kind = asked.Kind })
-	check("ListKindConflict", free(asked.ListKind, accepted.ListKind, kinds), func() { accepted.ListKind = asked.ListKind })
+	check("KindConflict", checkFree(asked.Kind, accepted.Kind, kinds), func() { accepted.Kind = asked.Kind })
+	check("ListKindConflict", checkFree(asked.ListKind, accepted.ListKind, kinds), func() { accepted.ListKind = asked.ListKind })
 	accepted.Categories = asked.Categories
 	return accepted, conflict
 }
 
 func aggregate(errs []error) error {
 	if len(errs) == 0 {
-		return nil // and not an Aggregate that is nil
+		return nil // not a nil Aggregate
 	}
 	return utilerrors.NewAggregate(errs)
 }
 
-// taken are the names that definitions of the same group have, d's own among them.
+// taken returns the names of the group's definitions, d's own accepted ones included.
 func (s *Server) taken(d *definition) (resources, kinds map[string]bool) {
 	resources, kinds = map[string]bool{}, map[string]bool{}
 	for _, other := range s.definitions() {
@@ -105,14 +106,14 @@ func (s *Server) taken(d *definition) (resources, kinds map[string]bool) {
 	return resources, kinds
 }
 
-func free(asked, accepted string, taken map[string]bool) error {
+func checkFree(asked, accepted string, taken map[string]bool) error {
 	if asked == accepted || !taken[asked] {
 		return nil
 	}
 	return fmt.Errorf("%q is already in use", asked)
 }
 
-// approval says of a definition in a group of Kubernetes' own whether it was approved.
+// approval sets the condition that says whether a definition in a protected Kubernetes group was approved.
 func (s *Server) approval(d *definition) *definition {
 	if !apihelpers.IsProtectedCommunityGroup(d.Spec.Group) {
 		return nil
@@ -139,7 +140,7 @@ func (s *Server) approval(d *definition) *definition {
 	return next
 }
 
-// establish says that a definition is served, once its names are accepted.
+// establish sets the Established condition once the names are accepted.
 func (s *Server) establish(d *definition) *definition {
 	if !apihelpers.IsCRDConditionTrue(d, apiextensionsv1.NamesAccepted) || apihelpers.IsCRDConditionTrue(d, apiextensionsv1.Established) {
 		return nil

@@ -23,19 +23,19 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// KindDefinition is the choice to look at a definition that may need something.
+// KindDefinition is the choice to reconcile a definition.
 var KindDefinition = sim.RegisterKind("definition", sim.ClassAction)
 
-// manager is who writes the status of definitions.
+// manager is the user agent of status writes.
 const manager = "kube-apiserver"
 
-// drained is how long after a change the watches of what was served before are closed.
-const drained = time.Second
+// reopenDelay is how long after a change the watches of the old resource are closed.
+const reopenDelay = time.Second
 
-// retry is how long after a failure a definition is looked at again.
+// retry is the delay before a failed definition is reconciled again.
 const retry = 5 * time.Second
 
-// Server follows the definitions of a cluster. It is the actor "apiextensions".
+// Server reconciles the definitions of a cluster. It is the actor "apiextensions".
 type Server struct {
 	cluster  *fakeapiserver.Cluster
 	api      *rest.Server
@@ -44,14 +44,14 @@ type Server struct {
 	writer   *patch.Writer
 	id       sim.ActorID
 
-	queue   []string // the names of definitions to look at, each once
+	queue   []string // distinct names of definitions to reconcile
 	offered bool
 
 	served   map[string]*serving    // by the name of the definition
-	emptying map[string]*collection // those that are being deleted
+	emptying map[string]*collection // definitions that are being deleted
 }
 
-// serving is what a definition was when it was last told to the REST layer.
+// serving is a definition as the REST layer last saw it.
 type serving struct {
 	group       schema.GroupResource
 	uid         string
@@ -61,7 +61,7 @@ type serving struct {
 	since       int64
 }
 
-// New adds CustomResourceDefinitions to what an API serves, and follows them. Those that the cluster has already are looked at.
+// New adds CustomResourceDefinitions to an API, and reconciles those that the cluster has, now and later.
 func New(c *fakeapiserver.Cluster, api *rest.Server) (*Server, error) {
 	s := &Server{
 		cluster: c, api: api, resource: crd.Definitions(), writer: patch.NewWriter(),
@@ -77,24 +77,24 @@ func New(c *fakeapiserver.Cluster, api *rest.Server) (*Server, error) {
 	s.res = id
 	s.id = c.Kernel().Register(s)
 	c.OnCommit(s.committed)
-	c.OnRestore(s.lookAtAll)
-	s.lookAtAll()
+	c.OnRestore(s.enqueueAll)
+	s.enqueueAll()
 	return s, nil
 }
 
 // Name implements sim.Actor.
 func (s *Server) Name() string { return "apiextensions" }
 
-// Apply implements sim.Actor: it looks at the definition that has waited longest.
+// Apply implements sim.Actor: it reconciles the definition that has waited longest.
 func (s *Server) Apply(sim.Choice) {
 	s.offered = false
 	name := s.queue[0]
 	s.queue = s.queue[1:]
 	switch again, err := s.reconcile(name); {
 	case err != nil:
-		s.again(name, retry) // as a controller does that cannot do its work
+		s.again(name, retry) // controllers retry failures
 	case again:
-		s.lookAt(name) // also if the write has changed nothing
+		s.enqueue(name) // even if the write changed nothing
 	}
 	s.offer()
 }
@@ -106,7 +106,7 @@ func (s *Server) offer() {
 	}
 }
 
-func (s *Server) lookAt(name string) {
+func (s *Server) enqueue(name string) {
 	if !slices.Contains(s.queue, name) {
 		s.queue = append(s.queue, name)
 		s.offer()
@@ -115,31 +115,31 @@ func (s *Server) lookAt(name string) {
 
 func (s *Server) committed(id store.ResourceID, done store.Committed) {
 	if id == s.res {
-		s.lookAt(done.Key)
+		s.enqueue(done.Key)
 		return
 	}
 	for _, name := range sortedNames(s.emptying) {
 		if s.emptying[name].res == id && done.Deleted {
-			s.lookAt(name)
+			s.enqueue(name)
 		}
 	}
 }
 
-// lookAtAll looks at every definition that there is, or was.
-func (s *Server) lookAtAll() {
+// enqueueAll queues every definition that exists or is served.
+func (s *Server) enqueueAll() {
 	for _, name := range sortedNames(s.served) {
-		s.lookAt(name)
+		s.enqueue(name)
 	}
 	for _, d := range s.definitions() {
-		s.lookAt(d.Name)
+		s.enqueue(d.Name)
 	}
 }
 
-// definitions are all that there are, by name.
+// definitions returns all definitions, sorted by name.
 func (s *Server) definitions() []*apiextensionsv1.CustomResourceDefinition {
 	var all []*apiextensionsv1.CustomResourceDefinition
 	store := s.cluster.Store()
-	// The newest revision can always be read.
+	// The newest revision is always readable.
 	_ = store.Walk(s.res, store.Revision(), "", func(_ string, obj runtime.Object) bool {
 		if d, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
 			all = append(all, d)
@@ -160,10 +160,10 @@ func (s *Server) now() metav1.Time {
 }
 
 func (s *Server) again(name string, after time.Duration) {
-	s.cluster.Kernel().Clock().AfterFunc(after, func() { s.lookAt(name) })
+	s.cluster.Kernel().Clock().AfterFunc(after, func() { s.enqueue(name) })
 }
 
-// reconcile does the next thing that a definition needs; again tells whether that was a write, so that there may be more.
+// reconcile takes the next step for a definition; again reports whether that was a write, so that more may follow.
 func (s *Server) reconcile(name string) (again bool, err error) {
 	d := s.get(name)
 	if err := s.serve(name, d, s.cluster.Store().Revision()); err != nil {
@@ -183,12 +183,12 @@ func (s *Server) reconcile(name string) (again bool, err error) {
 	return false, nil
 }
 
-// serve tells the REST layer what has changed: nil for a definition that is gone. What was stored until now, which is a revision,
-// may be from an earlier form of the definition. A definition that the library accepts and cannot compile is not served.
+// serve tells the REST layer about a change: nil for a deleted definition. Everything stored up to revision until may have an earlier
+// form. A definition that the library accepts but cannot compile is not served.
 func (s *Server) serve(name string, d *apiextensionsv1.CustomResourceDefinition, until int64) error {
 	was := s.served[name]
 	if d != nil && !apihelpers.IsCRDConditionTrue(d, apiextensionsv1.Established) && !apihelpers.IsCRDConditionTrue(d, apiextensionsv1.NamesAccepted) {
-		d = nil // nobody may have the names yet
+		d = nil // its names are not accepted yet
 	}
 	switch {
 	case d == nil && was == nil:
@@ -222,24 +222,24 @@ func (s *Server) serve(name string, d *apiextensionsv1.CustomResourceDefinition,
 	return errors.Join(err, s.api.Define(now.group, versions...))
 }
 
-// reopenLater closes the watches of a resource when those who had been under way have ended.
+// reopenLater closes the watches of a resource once requests in flight have ended.
 func (s *Server) reopenLater(gr schema.GroupResource) {
 	id, ok := s.cluster.FindResource(gr)
 	if ok {
-		s.cluster.Kernel().Clock().AfterFunc(drained, func() { s.cluster.Reopen(id) })
+		s.cluster.Kernel().Clock().AfterFunc(reopenDelay, func() { s.cluster.Reopen(id) })
 	}
 }
 
-// others looks at the other definitions of a group: names may have become free.
+// others queues the other definitions of a group: names may have become free.
 func (s *Server) others(name, group string) {
 	for _, d := range s.definitions() {
 		if d.Spec.Group == group && d.Name != name {
-			s.lookAt(d.Name)
+			s.enqueue(d.Name)
 		}
 	}
 }
 
-// writeStatus writes a definition's status as a controller does. A definition that has lost its last finalizer is gone by it.
+// writeStatus writes a definition's status like a controller. A definition that has lost its last finalizer is deleted by it.
 func (s *Server) writeStatus(live, next *apiextensionsv1.CustomResourceDefinition) error {
 	data, err := json.Marshal(next)
 	if err != nil {
@@ -261,7 +261,7 @@ func (s *Server) writeStatus(live, next *apiextensionsv1.CustomResourceDefinitio
 	return err
 }
 
-// sortedNames are the keys of a map in order.
+// sortedNames returns the sorted keys of a map.
 func sortedNames[T any](m map[string]T) []string {
 	names := make([]string, 0, len(m))
 	for name := range m { // order: sorted below

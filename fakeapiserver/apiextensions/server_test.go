@@ -20,7 +20,7 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// world is a server of definitions alone. Its steps are made by the requests; time passes when the test says so.
+// world is a server of definitions alone. Requests drive its steps; time passes when the test says so.
 type world struct {
 	t       *testing.T
 	k       *sim.Kernel
@@ -43,7 +43,7 @@ func (w *world) Apply(sim.Choice) {
 	}
 }
 
-// Do implements transport.Driver: the world goes on until nothing is left to do without time passing.
+// Do implements transport.Driver: it runs f and every step that is possible without time passing.
 func (w *world) Do(f func()) {
 	w.work = append(w.work, f)
 	w.k.Offer(w.id, kindAsk, 0)
@@ -75,7 +75,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// ask makes a request and returns the code and the answer.
+// ask makes a request and returns the code and the body.
 func (w *world) ask(method, path, body string) (int, string) {
 	w.t.Helper()
 	r, err := http.NewRequest(method, "http://sim"+path, strings.NewReader(body))
@@ -97,7 +97,7 @@ func (w *world) ask(method, path, body string) (int, string) {
 	return resp.StatusCode, string(data)
 }
 
-// want is ask with an answer that is known.
+// want makes a request and checks its answer.
 func (w *world) want(code int, contains, method, path, body string) string {
 	w.t.Helper()
 	got, answer := w.ask(method, path, body)
@@ -109,7 +109,7 @@ func (w *world) want(code int, contains, method, path, body string) string {
 
 const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
-// definition is a manifest of a definition with one version.
+// definition returns the manifest of a definition with one version.
 func definition(plural, kind, spec string) string {
 	return fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"%[1]s.x.dev"},"spec":{"group":"x.dev","scope":"Cluster",
 "names":{"plural":"%[1]s","kind":"%[2]s"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":%[3]s}}}}]}}`, plural, kind, spec)
@@ -144,12 +144,12 @@ func TestLife(t *testing.T) {
 	w.want(404, "page not found", "GET", "/apis/x.dev/v1/things/a", "")
 	w.want(404, "page not found", "GET", "/apis/x.dev/v1", "")
 
-	// Another one of that name begins with nothing.
+	// A new definition of that name starts without objects.
 	w.want(201, "", "POST", definitionsPath, definition("things", "Thing", anySize))
 	w.want(200, `"items":[]`, "GET", "/apis/x.dev/v1/things", "")
 }
 
-// What was stored before a change is read as the new schema has it.
+// Objects stored before a change are read under the new schema.
 func TestSchemaChanges(t *testing.T) {
 	w := newWorld(t)
 	w.want(201, "", "POST", definitionsPath, definition("things", "Thing", anySize))
@@ -158,13 +158,13 @@ func TestSchemaChanges(t *testing.T) {
 	w.want(200, `"generation":2`, "PATCH", definitionsPath+"/things.x.dev", next)
 	for _, path := range []string{"/apis/x.dev/v1/things/a", "/apis/x.dev/v1/things"} {
 		if answer := w.want(200, `"color":"red"`, "GET", path, ""); strings.Contains(answer, `"size":1`) {
-			t.Errorf("a field that the schema has lost is shown: %s", answer)
+			t.Errorf("a field dropped from the schema is shown: %s", answer)
 		}
 	}
 	w.want(200, `"color":"red"`, "PATCH", "/apis/x.dev/v1/things/a", `{"metadata":{"labels":{"a":"b"}}}`)
 }
 
-// The watches of what was served before end a second after a change, and what was before it cannot be watched.
+// The watches of the old resource end a second after a change, and earlier revisions cannot be watched.
 func TestWatchesEnd(t *testing.T) {
 	w := newWorld(t)
 	w.want(201, "", "POST", definitionsPath, definition("things", "Thing", anySize))
@@ -183,7 +183,7 @@ func TestWatchesEnd(t *testing.T) {
 	w.want(200, "too old resource version", "GET", "/apis/x.dev/v1/things?watch=true&resourceVersion=1004&timeoutSeconds=1", "")
 }
 
-// Finalizers of objects keep their definition.
+// An object's finalizers block the deletion of its definition.
 func TestFinalizersKeepDefinition(t *testing.T) {
 	w := newWorld(t)
 	w.want(201, "", "POST", definitionsPath, definition("things", "Thing", anySize))
@@ -231,7 +231,7 @@ func TestProtectedGroup(t *testing.T) {
 	}
 }
 
-// Versions that only a webhook could convert are served as far as they are stored.
+// Versions that need a webhook to convert are served only to the extent that they are stored.
 func TestWebhookConversion(t *testing.T) {
 	w := newWorld(t)
 	d := `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"things.x.dev"},"spec":{"group":"x.dev","scope":"Cluster",
@@ -243,7 +243,7 @@ func TestWebhookConversion(t *testing.T) {
 	w.want(500, "this server calls no webhooks", "GET", "/apis/x.dev/v2/things/a", "")
 }
 
-// A restore of the Store takes definitions along, and what is served.
+// A restore of the Store brings definitions back, and what they serve.
 func TestRestore(t *testing.T) {
 	w := newWorld(t)
 	before := w.cluster.Store().Revision()
@@ -257,7 +257,7 @@ func TestRestore(t *testing.T) {
 	w.want(404, "page not found", "GET", "/apis/x.dev/v1/things", "")
 }
 
-// Installing is creating, changing, or nothing.
+// Install creates, updates, or is a no-op.
 func TestInstall(t *testing.T) {
 	w := newWorld(t)
 	install := func(manifest string) (err error) {
@@ -274,14 +274,14 @@ func TestInstall(t *testing.T) {
 	}
 	at := w.cluster.Store().Revision()
 	if err := install(definition("things", "Thing", anySize)); err != nil || w.cluster.Store().Revision() != at {
-		t.Errorf("installed again: %v, at %d after %d", err, w.cluster.Store().Revision(), at)
+		t.Errorf("installed again: %v, at revision %d, was %d", err, w.cluster.Store().Revision(), at)
 	}
 	if err := install(definition("things", "Thing", `{"type":"string"}`)); err != nil {
 		t.Error(err)
 	}
 	w.want(422, "must be of type string", "POST", "/apis/x.dev/v1/things", `{"apiVersion":"x.dev/v1","kind":"Thing","metadata":{"name":"a"},"spec":{}}`)
 	if err := install(definition("others", "Thing", anySize)); err == nil || !strings.Contains(err.Error(), `ListKindConflict: "ThingList" is already in use`) {
-		t.Errorf("a name that is taken: %v", err)
+		t.Errorf("a name already in use: %v", err)
 	}
 	if err := install(strings.Replace(definition("things", "Thing", anySize), "Cluster", "Namespaced", 1)); err == nil || !strings.Contains(err.Error(), "spec.scope: Invalid value") {
 		t.Errorf("another scope: %v", err)

@@ -86,7 +86,7 @@ func (w *world) advance(d time.Duration) {
 	}
 }
 
-// owner is an ownerReference to a configmap that was made with the test's uid.
+// owner returns an ownerReference to a configmap created with the test's uid.
 func owner(name string, block bool) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: name, UID: types.UID("uid-" + name), BlockOwnerDeletion: &block}
 }
@@ -105,7 +105,7 @@ func (w *world) delete(name string, policy metav1.DeletionPropagation) {
 	w.do(func() error { return w.w.delete(w.object(name), policy) })
 }
 
-// left are the configmaps that exist, those that are being deleted with a minus.
+// left returns the existing configmaps, those that are being deleted with a minus.
 func (w *world) left() string {
 	var names []string
 	if err := w.c.Store().Walk(w.maps, w.c.Store().Revision(), "", func(_ string, obj runtime.Object) bool {
@@ -132,7 +132,7 @@ func (w *world) want(left string) {
 	}
 }
 
-// An object with one owner that is there and one that is not forgets the second.
+// An object with one existing and one absent owner loses the reference to the second.
 func TestOneOwnerOfTwo(t *testing.T) {
 	w := newWorld(t)
 	NewGarbageCollector(w.c, Options{})
@@ -155,11 +155,11 @@ func TestDependentsFollowTheirOwner(t *testing.T) {
 	w.delete("e", metav1.DeletePropagationBackground)
 	w.want("")
 	if len(g.dependents) != 0 || len(g.owners) != 0 || !g.Idle() {
-		t.Errorf("the collector still knows %v and %v", g.dependents, g.owners)
+		t.Errorf("the collector still has %v and %v", g.dependents, g.owners)
 	}
 }
 
-// An owner that is absent from the start, of another uid, or recreated, is no owner.
+// References to an owner that never existed, has another uid, or was recreated, count as absent.
 func TestAbsentOwner(t *testing.T) {
 	w := newWorld(t)
 	NewGarbageCollector(w.c, Options{})
@@ -172,7 +172,7 @@ func TestAbsentOwner(t *testing.T) {
 	w.want("o")
 }
 
-// A kind that is not served is not known to be absent.
+// An owner of a kind that is not served is not assumed to be absent.
 func TestUnknownOwnerKind(t *testing.T) {
 	w := newWorld(t)
 	NewGarbageCollector(w.c, Options{})
@@ -221,7 +221,7 @@ func TestForegroundDeletion(t *testing.T) {
 	}
 }
 
-// A finalizer on a dependent holds a foreground deletion up.
+// A finalizer on a dependent blocks a foreground deletion.
 func TestForegroundWaitsForFinalizers(t *testing.T) {
 	w := newWorld(t)
 	NewGarbageCollector(w.c, Options{})
@@ -246,7 +246,7 @@ func TestOrphaningDeletion(t *testing.T) {
 	w.want("b c")
 }
 
-// A collector that is slow, lagging or held comes late, and to the same end.
+// A collector that is slow, lagging or held is late, with the same result.
 func TestSlowCollector(t *testing.T) {
 	for name, o := range map[string]Options{"delay": {Delay: 10 * time.Second}, "lag": {Lag: 10 * time.Second}} {
 		w := newWorld(t)
@@ -261,12 +261,12 @@ func TestSlowCollector(t *testing.T) {
 		}
 		w.advance(time.Minute)
 		if got := w.left(); got != "" {
-			t.Errorf("%s: at the end left are %q", name, got)
+			t.Errorf("%s: finally left are %q", name, got)
 		}
 	}
 }
 
-// What is there before the collector is collected, too.
+// Garbage from before the collector's start is collected.
 func TestCollectorStartsLate(t *testing.T) {
 	w := newWorld(t)
 	w.create("a", owner("gone", false))
@@ -300,7 +300,7 @@ func TestNamespaceDeletion(t *testing.T) {
 		return w.w.change(w.object("b"), func(m metav1.Object) { m.SetFinalizers([]string{"probe.dev/hold"}) })
 	})
 	if obj, _ := w.c.Store().Get(w.namespaces, "", "x"); obj == nil || obj.(*corev1.Namespace).DeletionTimestamp != nil {
-		t.Errorf("the namespace is not in use: %+v", obj)
+		t.Errorf("the namespace should not be terminating yet: %+v", obj)
 	}
 	w.do(func() error {
 		return w.w.delete(object{res: w.namespaces, name: "x"}, metav1.DeletePropagationBackground)
@@ -312,11 +312,11 @@ func TestNamespaceDeletion(t *testing.T) {
 	w.do(func() error { return w.w.change(w.object("b"), func(m metav1.Object) { m.SetFinalizers(nil) }) })
 	w.want("")
 	if obj, _ := w.c.Store().Get(w.namespaces, "", "x"); obj != nil {
-		t.Errorf("the namespace is left: %+v", obj)
+		t.Errorf("the namespace still exists: %+v", obj)
 	}
 }
 
-// A namespace that is gone at once takes its content along; a finalizer of somebody else keeps it.
+// A namespace that is deleted at once takes its content along; a finalizer of another party blocks its deletion.
 func TestNamespaceFinalizers(t *testing.T) {
 	w := newWorld(t)
 	NewNamespaceController(w.c, Options{})
@@ -333,7 +333,7 @@ func TestNamespaceFinalizers(t *testing.T) {
 	}
 }
 
-// Pods live on for their grace period; the namespace waits, and looks again.
+// Pods live on for their grace period; the namespace waits, and retries.
 func TestNamespaceWaitsForGrace(t *testing.T) {
 	w := newWorld(t)
 	NewNamespaceController(w.c, Options{GracePeriod: func(id store.ResourceID, _ runtime.Object) int64 {
@@ -353,14 +353,14 @@ func TestNamespaceWaitsForGrace(t *testing.T) {
 	if obj == nil || obj.(*corev1.Pod).DeletionTimestamp == nil || *obj.(*corev1.Pod).DeletionGracePeriodSeconds != 30 {
 		t.Fatalf("the pod is %+v", obj)
 	}
-	w.do(func() error { _, err := w.c.Delete(w.pods, "x", "p", nil); return err }) // as a kubelet does
+	w.do(func() error { _, err := w.c.Delete(w.pods, "x", "p", nil); return err }) // like a kubelet
 	if obj, _ := w.c.Store().Get(w.namespaces, "", "x"); obj != nil {
-		t.Errorf("the namespace is left: %+v", obj)
+		t.Errorf("the namespace still exists: %+v", obj)
 	}
 }
 
-// However owners and dependents are made and deleted: in the end nothing is left whose owners are all gone, and nothing was
-// deleted that had an owner.
+// However owners and dependents are created and deleted, eventually no object is left whose owners are all gone, and no object
+// was deleted that still had an owner.
 func TestCollectorModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
@@ -368,7 +368,7 @@ func TestCollectorModel(t *testing.T) {
 		incarnation := map[string]int{}
 		uid := func(name string) types.UID { return types.UID(fmt.Sprint(name, "-", incarnation[name])) }
 		name := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"})
-		asked := map[types.UID]bool{} // whose deletion was asked for
+		asked := map[types.UID]bool{} // objects deleted on request
 		rt.Repeat(map[string]func(*rapid.T){
 			"create": func(rt *rapid.T) {
 				n := name.Draw(rt, "name")
@@ -414,7 +414,7 @@ func TestCollectorModel(t *testing.T) {
 		}
 		for _, m := range all {
 			if m.DeletionTimestamp != nil {
-				rt.Errorf("%s is being deleted for ever: %v", m.UID, m.Finalizers)
+				rt.Errorf("%s is stuck in deletion: %v", m.UID, m.Finalizers)
 			}
 			for _, ref := range m.OwnerReferences {
 				if !live[ref.UID] {
@@ -422,15 +422,15 @@ func TestCollectorModel(t *testing.T) {
 				}
 			}
 			if asked[m.UID] {
-				rt.Errorf("%s is there, though its deletion was asked for", m.UID)
+				rt.Errorf("%s exists, though its deletion was requested", m.UID)
 			}
 		}
-		// Whatever was deleted unasked had lost an owner to a deletion.
+		// Every object deleted without a request had lost an owner to a deletion.
 		if err := w.c.Store().Changes(w.maps, w.c.Store().Compacted(), func(c store.Committed) bool {
 			if m := c.Object.(*corev1.ConfigMap); c.Deleted && !asked[m.UID] {
 				for _, ref := range m.OwnerReferences {
 					if live[ref.UID] {
-						rt.Errorf("%s was deleted, though its owner %s is there", m.UID, ref.UID)
+						rt.Errorf("%s was deleted, though its owner %s exists", m.UID, ref.UID)
 					}
 				}
 				if len(m.OwnerReferences) == 0 {

@@ -15,21 +15,21 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// KindCollect is the choice in which the garbage collector looks at one object.
+// KindCollect is the choice in which the garbage collector processes one object.
 var KindCollect = sim.RegisterKind("collect", sim.ClassAction)
 
-// GarbageCollector deletes what has lost all its owners, and carries out foreground and orphaning deletions. It is the actor
+// GarbageCollector deletes objects whose owners are all gone, and carries out foreground and orphaning deletions. It is the actor
 // "garbage-collector".
 type GarbageCollector struct {
 	*worker[object]
 	writer
 	kinds kinds
-	// dependents are, by the uid of an owner, those that name it, in the order in which they came to do so.
+	// dependents lists, by owner uid, the objects that refer to it, in the order in which they began to.
 	dependents map[types.UID][]object
-	owners     map[object][]metav1.OwnerReference // the other way round
+	owners     map[object][]metav1.OwnerReference // the inverse
 }
 
-// NewGarbageCollector starts a garbage collector. It knows what is in the cluster already.
+// NewGarbageCollector starts a garbage collector. It begins with the objects that the cluster has.
 func NewGarbageCollector(c *fakeapiserver.Cluster, o Options) *GarbageCollector {
 	g := &GarbageCollector{
 		writer:     writer{cluster: c, grace: o.GracePeriod},
@@ -40,7 +40,7 @@ func NewGarbageCollector(c *fakeapiserver.Cluster, o Options) *GarbageCollector 
 	g.worker = newWorker(c.Kernel(), "garbage-collector", KindCollect, o, g.collect)
 	s := c.Store()
 	for id := store.ResourceID(0); s.Resource(id) != nil; id++ {
-		// The newest revision can always be read.
+		// The newest revision is always readable.
 		_ = s.Walk(id, s.Revision(), "", func(_ string, obj runtime.Object) bool {
 			g.saw(id, obj, false)
 			return true
@@ -56,7 +56,7 @@ func newKinds(c *fakeapiserver.Cluster) kinds {
 	return kinds{cluster: c, known: map[schema.GroupKind]store.ResourceID{}}
 }
 
-// saw notes who owns what, and queues what there may be to do.
+// saw updates the index of owners, and queues affected objects.
 func (g *GarbageCollector) saw(id store.ResourceID, obj runtime.Object, deleted bool) {
 	m, ok := obj.(metav1.Object)
 	if !ok {
@@ -69,7 +69,7 @@ func (g *GarbageCollector) saw(id store.ResourceID, obj runtime.Object, deleted 
 	}
 	was := g.owners[o]
 	g.own(o, was, refs)
-	// Whoever is deleted in the foreground waits until nothing blocks it any more.
+	// An owner in foreground deletion waits until no dependent blocks it.
 	for _, ref := range was {
 		if !slices.ContainsFunc(refs, func(now metav1.OwnerReference) bool { return now.UID == ref.UID && blocks(now) }) {
 			if res, ok := g.kinds.find(ref.APIVersion, ref.Kind); ok {
@@ -91,7 +91,7 @@ func blocks(ref metav1.OwnerReference) bool {
 	return ref.BlockOwnerDeletion != nil && *ref.BlockOwnerDeletion
 }
 
-// own replaces what is known of an object's owners.
+// own replaces the indexed owners of an object.
 func (g *GarbageCollector) own(o object, was, now []metav1.OwnerReference) {
 	names := func(refs []metav1.OwnerReference, uid types.UID) bool {
 		return slices.ContainsFunc(refs, func(ref metav1.OwnerReference) bool { return ref.UID == uid })
@@ -118,7 +118,7 @@ func (g *GarbageCollector) own(o object, was, now []metav1.OwnerReference) {
 	}
 }
 
-// namespaceOf is where an owner of that resource is, if its dependent is in namespace.
+// namespaceOf returns the namespace of an owner with that resource, if its dependent is in namespace.
 func (g *GarbageCollector) namespaceOf(res store.ResourceID, namespace string) string {
 	if g.cluster.Store().Resource(res).Namespaced {
 		return namespace
@@ -126,7 +126,7 @@ func (g *GarbageCollector) namespaceOf(res store.ResourceID, namespace string) s
 	return ""
 }
 
-// collect looks at one object.
+// collect processes one object.
 func (g *GarbageCollector) collect(o object) {
 	obj, m := g.get(o)
 	if obj == nil {
@@ -146,7 +146,7 @@ func (g *GarbageCollector) collect(o object) {
 	}
 }
 
-// deleteDependents carries a foreground deletion on: what blocks it is deleted first, and then the finalizer goes.
+// deleteDependents continues a foreground deletion: blocking dependents are deleted first, then the finalizer is removed.
 func (g *GarbageCollector) deleteDependents(o object) error {
 	blocked := false
 	for _, d := range slices.Clone(g.dependents[o.uid]) {
@@ -162,14 +162,14 @@ func (g *GarbageCollector) deleteDependents(o object) error {
 		}
 	}
 	if blocked {
-		return nil // the deletion of a dependent brings us back
+		return nil // the deletion of a dependent queues o again
 	}
 	return g.change(o, func(m metav1.Object) {
 		m.SetFinalizers(without(m.GetFinalizers(), metav1.FinalizerDeleteDependents))
 	})
 }
 
-// orphanDependents takes the owner off its dependents, and then the finalizer off it.
+// orphanDependents removes the owner from its dependents, and then the finalizer from the owner.
 func (g *GarbageCollector) orphanDependents(o object) error {
 	for _, d := range slices.Clone(g.dependents[o.uid]) {
 		if err := g.disown(d, func(ref metav1.OwnerReference) bool { return ref.UID == o.uid }); err != nil {
@@ -181,24 +181,24 @@ func (g *GarbageCollector) orphanDependents(o object) error {
 	})
 }
 
-// disown takes owners off an object.
+// disown removes owners from an object.
 func (g *GarbageCollector) disown(o object, which func(metav1.OwnerReference) bool) error {
 	return g.change(o, func(m metav1.Object) {
 		m.SetOwnerReferences(slices.DeleteFunc(slices.Clone(m.GetOwnerReferences()), which))
 	})
 }
 
-// ownerState is what the garbage collector finds at the other end of an ownerReference.
+// ownerState is the state of the owner that an ownerReference names.
 type ownerState uint8
 
 const (
-	solid   ownerState = iota // the owner is there
-	absent                    // it is not
-	waiting                   // it is being deleted, in the foreground
-	unknown                   // its kind is not served, or it can own nothing here: nobody knows
+	solid   ownerState = iota // the owner exists
+	absent                    // it does not exist
+	waiting                   // it is in foreground deletion
+	unknown                   // its kind is not served, or it cannot own this object
 )
 
-// retryUnknown is how long the collector waits before it looks again for a kind that is not served.
+// retryUnknown is the delay before the collector retries an owner of a kind that is not served.
 const retryUnknown = 30 * time.Second
 
 func (g *GarbageCollector) owner(namespace string, ref metav1.OwnerReference) ownerState {
@@ -219,7 +219,7 @@ func (g *GarbageCollector) owner(namespace string, ref metav1.OwnerReference) ow
 	return solid
 }
 
-// checkOwners deletes an object whose owners are all gone or going; if some are there, it only forgets the others.
+// checkOwners deletes an object whose owners are all gone or going; if some exist, it only drops the other references.
 func (g *GarbageCollector) checkOwners(o object, m metav1.Object) error {
 	found := map[types.UID]ownerState{}
 	count := [unknown + 1]int{}
@@ -242,7 +242,7 @@ func (g *GarbageCollector) checkOwners(o object, m metav1.Object) error {
 	return g.delete(o, policyOf(m))
 }
 
-// policyOf is how an object is deleted whose deleter does not say: its finalizers may.
+// policyOf returns the deletion policy when none is requested: the object's finalizers may set it.
 func policyOf(m metav1.Object) metav1.DeletionPropagation {
 	switch {
 	case slices.Contains(m.GetFinalizers(), metav1.FinalizerOrphanDependents):

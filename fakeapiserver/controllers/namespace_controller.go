@@ -15,21 +15,21 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// KindEmptyNamespace is the choice in which the namespace controller looks at one namespace.
+// KindEmptyNamespace is the choice in which the namespace controller processes one namespace.
 var KindEmptyNamespace = sim.RegisterKind("empty-namespace", sim.ClassAction)
 
-// NamespaceController deletes what is in a namespace that is being deleted, and then takes the finalizer off it. It is the actor
+// NamespaceController deletes the content of a namespace that is being deleted, and then removes its finalizer. It is the actor
 // "namespace-controller".
 type NamespaceController struct {
 	*worker[string]
 	writer
 	namespaces store.ResourceID
 	served     bool
-	waiting    map[string]bool // namespaces that were not empty when last looked at
+	waiting    map[string]bool // namespaces that were not empty when last processed
 }
 
-// retryFull is how long the controller waits before it looks again at a namespace that finalizers or grace periods keep from
-// being empty: the real one waits about half of the longest grace period; deletions bring it back sooner.
+// retryFull is the delay before the controller retries a namespace that finalizers or grace periods keep from being empty. The real
+// one waits about half of the longest grace period; deletions bring it back sooner.
 const retryFull = 15 * time.Second
 
 // NewNamespaceController starts a namespace controller.
@@ -38,7 +38,7 @@ func NewNamespaceController(c *fakeapiserver.Cluster, o Options) *NamespaceContr
 	n.worker = newWorker(c.Kernel(), "namespace-controller", KindEmptyNamespace, o, n.empty)
 	if n.find() {
 		s := c.Store()
-		// The newest revision can always be read.
+		// The newest revision is always readable.
 		_ = s.Walk(n.namespaces, s.Revision(), "", func(name string, obj runtime.Object) bool {
 			n.saw(name, obj, false)
 			return true
@@ -60,7 +60,7 @@ func (n *NamespaceController) committed(id store.ResourceID, done *store.Committ
 	}
 }
 
-// find looks for the resource of namespaces, which may be added late.
+// find looks up the resource of namespaces, which may be added late.
 func (n *NamespaceController) find() bool {
 	if !n.served {
 		n.namespaces, n.served = n.cluster.FindResource(schema.GroupResource{Resource: "namespaces"})
@@ -68,19 +68,19 @@ func (n *NamespaceController) find() bool {
 	return n.served
 }
 
-// saw queues a namespace that is being deleted, or that was deleted with things in it.
+// saw queues a namespace that is being deleted, or was deleted with content.
 func (n *NamespaceController) saw(name string, obj runtime.Object, deleted bool) {
 	if m, ok := obj.(metav1.Object); ok && (deleted || m.GetDeletionTimestamp() != nil) {
 		n.add(name)
 	}
 }
 
-// empty deletes what is in a namespace; when nothing is left, the namespace goes.
+// empty deletes a namespace's content; when none is left, it removes the namespace's finalizer.
 func (n *NamespaceController) empty(name string) {
 	ns := object{res: n.namespaces, name: name}
 	obj, m := n.get(ns)
 	if obj != nil && m.GetDeletionTimestamp() == nil {
-		return // somebody made a new one of that name
+		return // it was created again
 	}
 	left, err := n.deleteContent(name)
 	switch {
@@ -103,7 +103,7 @@ func (n *NamespaceController) empty(name string) {
 	}
 }
 
-// deleteContent deletes everything in a namespace, resource by resource, and returns how much is still there.
+// deleteContent deletes everything in a namespace, resource by resource, and returns how many objects are left.
 func (n *NamespaceController) deleteContent(namespace string) (left int, err error) {
 	s := n.cluster.Store()
 	for id := store.ResourceID(0); s.Resource(id) != nil; id++ {

@@ -13,21 +13,21 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// object names one object: an incarnation, if uid is set.
+// object names one object, or one incarnation of it if uid is set.
 type object struct {
 	res             store.ResourceID
 	namespace, name string
 	uid             types.UID
 }
 
-// kinds finds resources by the kind of their objects, in whichever version.
+// kinds maps the kinds of objects, in any version, to resources.
 type kinds struct {
 	cluster *fakeapiserver.Cluster
 	known   map[schema.GroupKind]store.ResourceID
-	looked  store.ResourceID // how many resources are in known
+	looked  store.ResourceID // the number of resources in known
 }
 
-// find is the resource of an ownerReference's kind.
+// find returns the resource of an ownerReference's kind.
 func (k *kinds) find(apiVersion, kind string) (store.ResourceID, bool) {
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
@@ -44,7 +44,7 @@ func (k *kinds) find(apiVersion, kind string) (store.ResourceID, bool) {
 	return id, ok
 }
 
-// namespaceHasFinalizers tells whether obj is a namespace that its own finalizers keep.
+// namespaceHasFinalizers reports whether obj is a namespace with spec.finalizers.
 func namespaceHasFinalizers(obj runtime.Object) bool { return len(namespaceFinalizers(obj)) > 0 }
 
 func namespaceFinalizers(obj runtime.Object) []string {
@@ -66,7 +66,7 @@ func namespaceFinalizers(obj runtime.Object) []string {
 	return nil
 }
 
-// setNamespaceFinalizers replaces them, in place.
+// setNamespaceFinalizers replaces spec.finalizers, in place.
 func setNamespaceFinalizers(m metav1.Object, names []string) {
 	switch o := m.(type) {
 	case *corev1.Namespace:
@@ -83,6 +83,6 @@ func setNamespaceFinalizers(m metav1.Object, names []string) {
 		for _, n := range names {
 			list = append(list, n)
 		}
-		_ = unstructured.SetNestedSlice(o.Object, list, "spec", "finalizers") // a list of strings can be set anywhere but below a scalar
+		_ = unstructured.SetNestedSlice(o.Object, list, "spec", "finalizers") // fails only if spec is a scalar
 	}
 }

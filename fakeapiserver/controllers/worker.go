@@ -8,15 +8,15 @@ import (
 
 // Options configure a controller. The zero value works.
 type Options struct {
-	// Delay is how long the work on one item takes, in virtual time.
+	// Delay is how long each item takes, in virtual time.
 	Delay time.Duration
-	// Lag is how long after a write the controller learns of it.
+	// Lag is the time between a write and the controller's learning of it.
 	Lag time.Duration
-	// GracePeriod is how many seconds an object lives on after the controller deletes it; nil means none.
+	// GracePeriod returns an object's deletion grace period; nil means none.
 	GracePeriod GracePeriod
 }
 
-// worker is the actor that both controllers are: a queue of distinct items of which it works on one at a time.
+// worker is the actor behind both controllers: a queue of distinct items, processed one at a time.
 type worker[T comparable] struct {
 	k       *sim.Kernel
 	name    string
@@ -42,7 +42,7 @@ func newWorker[T comparable](k *sim.Kernel, name string, kind sim.Kind, o Option
 // Name implements sim.Actor.
 func (w *worker[T]) Name() string { return w.name }
 
-// Apply implements sim.Actor: the work on the oldest item begins.
+// Apply implements sim.Actor: it starts processing the oldest item.
 func (w *worker[T]) Apply(sim.Choice) {
 	w.offered = false
 	item := w.items[0]
@@ -61,7 +61,7 @@ func (w *worker[T]) Apply(sim.Choice) {
 	})
 }
 
-// learn runs note once the controller has learnt of a write.
+// learn calls note, after the lag, about a write.
 func (w *worker[T]) learn(note func()) {
 	if w.options.Lag > 0 {
 		w.k.Clock().AfterFunc(w.options.Lag, note)
@@ -70,7 +70,7 @@ func (w *worker[T]) learn(note func()) {
 	note()
 }
 
-// again queues an item after a while: there is something to wait for of which no write will tell.
+// again queues an item after a while, when no write will announce the next change.
 func (w *worker[T]) again(item T, after time.Duration) {
 	w.k.Clock().AfterFunc(after, func() { w.add(item) })
 }
@@ -93,7 +93,7 @@ func (w *worker[T]) offer() {
 	w.offered = true
 }
 
-// Hold stops the controller from beginning anything until Release. Holds add up.
+// Hold keeps the controller from starting an item until Release. Holds nest.
 func (w *worker[T]) Hold() {
 	w.held++
 	if w.offered {
@@ -110,5 +110,5 @@ func (w *worker[T]) Release() {
 	}
 }
 
-// Idle tells whether there is nothing that the controller knows it has to do.
+// Idle reports whether the controller has nothing queued or in progress.
 func (w *worker[T]) Idle() bool { return len(w.items) == 0 && !w.busy }

@@ -12,16 +12,16 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// GracePeriod says how many seconds an object lives on after it is deleted.
+// GracePeriod returns how many seconds an object lives on after it is deleted.
 type GracePeriod func(res store.ResourceID, obj runtime.Object) int64
 
-// writer changes objects as the apiserver does when a controller asks it to.
+// writer changes objects like the apiserver on behalf of a controller.
 type writer struct {
 	cluster *fakeapiserver.Cluster
 	grace   GracePeriod
 }
 
-// get is the newest state of an object, nil if there is none with that uid; an empty uid means any.
+// get returns the newest state of an object, nil if there is none with that uid; an empty uid means any.
 func (w *writer) get(o object) (runtime.Object, metav1.Object) {
 	obj, _ := w.cluster.Store().Get(o.res, o.namespace, o.name)
 	m, ok := obj.(metav1.Object)
@@ -31,8 +31,8 @@ func (w *writer) get(o object) (runtime.Object, metav1.Object) {
 	return obj, m
 }
 
-// change commits what edit makes of a copy of an object. An object that is being deleted and has nothing left to wait for is
-// deleted instead, and then shows its last finalizer (S18).
+// change commits an edited copy of an object. An object that is being deleted and has nothing left to wait for is deleted instead,
+// and still shows its last finalizer (S18).
 func (w *writer) change(o object, edit func(metav1.Object)) error {
 	obj, old := w.get(o)
 	if obj == nil {
@@ -52,7 +52,7 @@ func (w *writer) change(o object, edit func(metav1.Object)) error {
 	return ignoreGone(err)
 }
 
-// delete deletes an object as the apiserver does: at once, or, if finalizers or a grace period keep it, by marking it.
+// delete deletes an object like the apiserver: at once, or by marking it if finalizers or a grace period keep it.
 func (w *writer) delete(o object, policy metav1.DeletionPropagation) error {
 	obj, m := w.get(o)
 	if obj == nil {
@@ -81,8 +81,7 @@ func (w *writer) delete(o object, policy metav1.DeletionPropagation) error {
 	})
 }
 
-// DeleteAll deletes every object of a resource, in the order of keys, inside a step. It returns how many are left: those that
-// finalizers keep.
+// DeleteAll deletes every object of a resource, in key order, inside a step. It returns how many finalizers keep.
 func DeleteAll(c *fakeapiserver.Cluster, res store.ResourceID) (left int, err error) {
 	w := &writer{cluster: c}
 	var all []object
@@ -113,25 +112,25 @@ func graceLeft(m metav1.Object) int64 {
 	return 0
 }
 
-// propagation is an object's finalizers once its deletion with that policy has begun.
+// propagation returns an object's finalizers once its deletion with that policy has begun.
 func propagation(have []string, policy metav1.DeletionPropagation) []string {
-	kept := slices.DeleteFunc(slices.Clone(have), func(f string) bool {
+	out := slices.DeleteFunc(slices.Clone(have), func(f string) bool {
 		return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents
 	})
 	switch policy {
 	case metav1.DeletePropagationOrphan:
-		kept = append(kept, metav1.FinalizerOrphanDependents)
+		out = append(out, metav1.FinalizerOrphanDependents)
 	case metav1.DeletePropagationForeground:
-		kept = append(kept, metav1.FinalizerDeleteDependents)
+		out = append(out, metav1.FinalizerDeleteDependents)
 	}
-	return kept
+	return out
 }
 
 func without(list []string, s string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(x string) bool { return x == s })
 }
 
-// ignoreGone forgives that somebody was faster.
+// ignoreGone ignores the errors of a lost race.
 func ignoreGone(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
