@@ -130,7 +130,7 @@ func (w *world) conditions(name string) string {
 	return strings.Join(all, ", ")
 }
 
-func TestLife(t *testing.T) {
+func TestDefinitionLifecycle(t *testing.T) {
 	w := newWorld(t)
 	w.want(404, "page not found", "GET", "/apis/x.dev/v1/things", "")
 	w.want(201, `"storedVersions":["v1"]`, "POST", definitionsPath, definition("things", "Thing", anySize))

@@ -141,7 +141,7 @@ func TestOneOwnerOfTwo(t *testing.T) {
 	w.want("a d<a")
 }
 
-func TestDependentsFollowTheirOwner(t *testing.T) {
+func TestDependentsAreDeletedWithTheirOwner(t *testing.T) {
 	w := newWorld(t)
 	g := NewGarbageCollector(w.c, Options{})
 	w.create("a")

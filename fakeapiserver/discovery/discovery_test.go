@@ -302,7 +302,7 @@ func TestBuiltinGroups(t *testing.T) {
 
 // The documents of built-in kinds describe each property like a real server's, recorded by client-go for its own tests some
 // versions ago.
-func TestBuiltinDocumentsAgreeWithRecordedOnes(t *testing.T) {
+func TestBuiltinDocumentsMatchRecordings(t *testing.T) {
 	recorded, err := openapitest.NewEmbeddedFileClient().Paths()
 	if err != nil {
 		t.Fatal(err)

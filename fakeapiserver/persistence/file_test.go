@@ -62,7 +62,7 @@ func TestFile(t *testing.T) {
 }
 
 // A file that cannot be used is rejected with an error that says why, and left unchanged.
-func TestFileIsRefused(t *testing.T) {
+func TestOpenRejectsFile(t *testing.T) {
 	change := func(edit func(data []byte) []byte) func(*testing.T) string {
 		return func(t *testing.T) string {
 			path := written(t, 500)

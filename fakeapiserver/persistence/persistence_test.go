@@ -279,7 +279,7 @@ func TestLoadFails(t *testing.T) {
 }
 
 // Objects of a resource that is no longer served survive.
-func TestUnservedObjectsAreKept(t *testing.T) {
+func TestUnservedObjectsSurvive(t *testing.T) {
 	kv := &memory{pairs: map[string]string{}}
 	a := newWorld(t)
 	recorder := Record(a.c, kv)

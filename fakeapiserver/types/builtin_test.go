@@ -224,7 +224,7 @@ func TestStatusAndGenerationOfPods(t *testing.T) {
 	}
 }
 
-func TestRegistryRefusesDoubles(t *testing.T) {
+func TestRegistryRejectsDuplicates(t *testing.T) {
 	reg := NewRegistry()
 	r := pods(t)
 	if err := reg.Add(r, r); err == nil || len(reg.All()) != 0 {

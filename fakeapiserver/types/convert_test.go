@@ -29,7 +29,7 @@ func lookup(t *testing.T, group, version, plural string) *Resource {
 }
 
 // A HorizontalPodAutoscaler survives a round trip through the other version.
-func TestHPAConvertsThereAndBack(t *testing.T) {
+func TestHPARoundTrip(t *testing.T) {
 	v1, v2 := lookup(t, "autoscaling", "v1", "horizontalpodautoscalers"), lookup(t, "autoscaling", "v2", "horizontalpodautoscalers")
 	fifty, two := int32(50), int32(2)
 	q := resource.MustParse("10")
@@ -77,7 +77,7 @@ func TestHPAConvertsThereAndBack(t *testing.T) {
 	}
 }
 
-func TestOtherVersionsConvertByWhatTheyShare(t *testing.T) {
+func TestOtherVersionsConvertSharedFields(t *testing.T) {
 	v1, beta := lookup(t, "apps", "v1", "deployments"), lookup(t, "apps", "v1beta1", "deployments")
 	if beta.StorageVersion != "v1" || v1.StorageVersion != "v1" {
 		t.Errorf("stored are %s and %s", beta.StorageVersion, v1.StorageVersion)

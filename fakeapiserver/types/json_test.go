@@ -28,7 +28,7 @@ func anyValue(depth int) *rapid.Generator[any] {
 		rapid.Map(rapid.MapOfN(text, anyValue(depth-1), 0, 20), func(m map[string]any) any { return m }))
 }
 
-func TestAppendJSONIsThatOfTheLibrary(t *testing.T) {
+func TestAppendJSONEqualsEncodingJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "K", "spec": anyValue(3).Draw(t, "spec"), "status": anyValue(1).Draw(t, "status")}}
 		want, wantErr := json.Marshal(u.Object)

@@ -98,7 +98,7 @@ func TestLoadManifestsReadsEveryForm(t *testing.T) {
 	}
 }
 
-func TestLoadManifestsSaysWhatIsWrong(t *testing.T) {
+func TestLoadManifestsErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"kind: ConfigMap\nmetadata: {name: c}\n": `document 1: ConfigMap "c" is not a CustomResourceDefinition`,
 		"---\n" + widgets + "---\n7\n":           "document 2: is not an object",

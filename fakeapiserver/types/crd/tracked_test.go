@@ -19,7 +19,7 @@ import (
 
 // Turns each of some objects into each of the others: a remembered outcome must not be reused for a write that differs in a single
 // thing.
-func TestWritersTellAlikeWritesApart(t *testing.T) {
+func TestWritersDistinguishSimilarWrites(t *testing.T) {
 	const meta, spec = `"finalizers":["x.y/z"],"labels":{"a":"1"}`, `"color":"red","size":1,"tags":["a"],"ports":[{"name":"p"}],"free":{"x":1}`
 	bodies := []string{meta, spec}
 	for _, change := range [][2]string{
@@ -101,7 +101,7 @@ func likeGizmos() *rapid.Generator[string] {
 }
 
 // A Writer that has seen many writes tracks the same fields as a new one.
-func TestWritersThatRememberTrackTheSameFields(t *testing.T) {
+func TestCachedWritersTrackTheSameFields(t *testing.T) {
 	r := newRegistry(t).All()[0]
 	old := patch.NewWriter()
 	rapid.Check(t, func(t *rapid.T) {
