@@ -10,22 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// S1: each write raises the revision by exactly 1, over all resources together.
-func TestRevisionCountsAllResources(t *testing.T) {
-	w := newWorld(t, ClusterOptions{FirstRevision: 7})
-	if got := w.create("default/a"); got != 7 {
-		t.Errorf("the first write has revision %d, want 7", got)
-	}
-	node := pod("n")
-	w.must(func() error { _, err := w.c.Create(w.nodes, node); return err })
-	if got := w.c.Store().Revision(); got != 8 {
-		t.Errorf("the second write, of another resource, has revision %d, want 8", got)
-	}
-	if got := w.delete("default/a"); got != 9 {
-		t.Errorf("a deletion has revision %d, want 9", got)
-	}
-}
-
 // S6: order is by the bytes of "namespace/name".
 func TestListOrder(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})

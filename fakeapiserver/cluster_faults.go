@@ -1,8 +1,6 @@
 package fakeapiserver
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/informersim/informersim/fakeapiserver/fault"
@@ -95,40 +93,6 @@ func (c *Cluster) emitFault(kind fault.Kind, target string) {
 	r := c.kernel.Record(c.id, KindFault)
 	r.Key, r.Detail = target, string(kind)
 	c.kernel.Emit(r)
-}
-
-// SetHeld holds or releases what a script names: "replica/1" applies nothing, "conn/NAME" gets no frames of its open
-// watches, until it is released. Holds count, as the holds of faults do.
-func (c *Cluster) SetHeld(target string, held bool) error {
-	if strings.HasPrefix(target, "replica/") {
-		r, err := c.replicaNamed(target)
-		if err != nil {
-			return err
-		}
-		if held {
-			r.Hold()
-		} else {
-			r.Release()
-		}
-		return nil
-	}
-	cl := c.byName[strings.TrimPrefix(target, "conn/")]
-	if cl == nil {
-		return fmt.Errorf("fakeapiserver: there is no connection %q", target)
-	}
-	for _, k := range cl.calls {
-		if k.watch == nil || !k.watch.open {
-			continue
-		}
-		if held {
-			k.watch.holds++
-			k.watch.block(0)
-		} else if k.watch.holds > 0 {
-			k.watch.holds--
-			k.watch.unblock()
-		}
-	}
-	return nil
 }
 
 // StopFaults ends the faults: none is offered any more, none waits, and what stalls, lags or is held goes on.

@@ -109,9 +109,6 @@ func (s *stream) resume() {
 	s.call.client.offerFaults()
 }
 
-// deliverFrame brings a frame to the client as it is.
-func (s *stream) deliverFrame(f *frame) { s.deliverEvent(f.display, &f.event) }
-
 // deliverFaulty brings a frame to the client as the fault has it.
 func (s *stream) deliverFaulty(f *frame) {
 	m := s.frameFault

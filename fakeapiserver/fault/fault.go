@@ -1,8 +1,6 @@
 package fault
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -44,95 +42,6 @@ type Fault struct {
 	Duration time.Duration
 	// Revision is what is compacted or restored to; 0 for the current one, of a restore for the oldest that is left.
 	Revision int64
-}
-
-// Trigger is something that a fault waits for.
-type Trigger struct {
-	// Event is what: "frame" (a watch event reaches a client), "request" (a client asks for something) or "commit". The default
-	// is "frame".
-	Event string `json:"event,omitempty"`
-	// Count is how often it must happen, 1 if 0.
-	Count int `json:"count,omitempty"`
-	// Client counts only what happens to that client, Resource (a plural), Key ("namespace/name") and Type (ADDED, MODIFIED,
-	// DELETED, BOOKMARK; of a request its verb) only what is about them; "" for any.
-	Client   string `json:"client,omitempty"`
-	Resource string `json:"resource,omitempty"`
-	Key      string `json:"key,omitempty"`
-	Type     string `json:"type,omitempty"`
-}
-
-// The events of triggers.
-const (
-	TriggerFrame   = "frame"
-	TriggerRequest = "request"
-	TriggerCommit  = "commit"
-)
-
-// faultJSON is a Fault as it is written.
-type faultJSON struct {
-	Kind        Kind     `json:"kind"`
-	Target      string   `json:"target,omitempty"`
-	Replica     string   `json:"replica,omitempty"`
-	Verb        string   `json:"verb,omitempty"`
-	Resource    string   `json:"resource,omitempty"`
-	Namespace   string   `json:"namespace,omitempty"`
-	Name        string   `json:"name,omitempty"`
-	Count       int      `json:"count,omitempty"`
-	Probability float64  `json:"probability,omitempty"`
-	From        duration `json:"from,omitempty"`
-	Until       duration `json:"until,omitempty"`
-	After       *Trigger `json:"after,omitempty"`
-	RetryAfter  duration `json:"retryAfter,omitempty"`
-	Duration    duration `json:"duration,omitempty"`
-	Revision    int64    `json:"revision,omitempty"`
-}
-
-type duration time.Duration
-
-// MarshalJSON implements json.Marshaler.
-func (d duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(d).String()) }
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (d *duration) UnmarshalJSON(data []byte) error {
-	var text string
-	if err := json.Unmarshal(data, &text); err != nil {
-		return fmt.Errorf("%s is not a duration: write it like \"1m30s\"", data)
-	}
-	v, err := time.ParseDuration(text)
-	if err != nil {
-		return fmt.Errorf("%q is not a duration: write it like \"1m30s\"", text)
-	}
-	*d = duration(v)
-	return nil
-}
-
-// MarshalJSON implements json.Marshaler.
-func (f Fault) MarshalJSON() ([]byte, error) {
-	return json.Marshal(faultJSON{
-		Kind: f.Kind, Target: f.Target, Replica: f.Replica, Verb: f.Verb, Resource: f.Resource, Namespace: f.Namespace, Name: f.Name,
-		Count: f.Count, Probability: f.Probability, From: duration(f.From), Until: duration(f.Until), After: f.After,
-		RetryAfter: duration(f.RetryAfter), Duration: duration(f.Duration), Revision: f.Revision,
-	})
-}
-
-func (f *Fault) from(j *faultJSON) {
-	*f = Fault{
-		Kind: j.Kind, Target: j.Target, Replica: j.Replica, Verb: j.Verb, Resource: j.Resource, Namespace: j.Namespace, Name: j.Name,
-		Count: j.Count, Probability: j.Probability, From: time.Duration(j.From), Until: time.Duration(j.Until), After: j.After,
-		RetryAfter: time.Duration(j.RetryAfter), Duration: time.Duration(j.Duration), Revision: j.Revision,
-	}
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (f *Fault) UnmarshalJSON(data []byte) error {
-	var j faultJSON
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields() // what is misspelt would never happen
-	if err := d.Decode(&j); err != nil {
-		return err
-	}
-	f.from(&j)
-	return nil
 }
 
 // Parse reads a fault from JSON or YAML, and refuses what it does not know:

@@ -6,8 +6,9 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/informersim/informersim/sim"
 	"sigs.k8s.io/yaml"
+
+	"github.com/informersim/informersim/sim"
 )
 
 // Mix says which faults the strategy may pick, and how often.

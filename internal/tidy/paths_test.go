@@ -9,7 +9,7 @@ import (
 )
 
 // withPaths are the files whose paths readers type: pages, and the help texts of the command.
-var withPaths = []string{"*.md", "docs/*.md", "conformance/*.md", "cmd/*/*.go"}
+var withPaths = []string{"*.md", "docs/*.md", "docs/spec/*.md", "conformance/*.md", "cmd/*/*.go"}
 
 // repoPath is what looks like a path in this repository: it begins with one of its folders. Import paths and URLs do not, as
 // something stands before the folder.

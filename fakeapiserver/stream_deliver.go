@@ -1,0 +1,170 @@
+package fakeapiserver
+
+import (
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/fakeapiserver/store"
+)
+
+// wake is called when the cache has applied an event.
+func (s *stream) wake() {
+	if !s.call.offered {
+		s.offer()
+	}
+}
+
+// offer tells the kernel if there is something to deliver.
+func (s *stream) offer() {
+	if s.open && s.blocked == 0 && !s.call.offered && s.call.state == stateOpen && s.hasNext() {
+		s.call.offer(KindDeliver)
+	}
+}
+
+func (s *stream) hasNext() bool {
+	return s.closing != nil || len(s.resend) > 0 || len(s.initial) > 0 || s.initialEnd || s.seek() || s.bookmarkReady()
+}
+
+// seek moves the cursor to the next event that the client is to see.
+func (s *stream) seek() bool {
+	c := s.cache
+	for ; s.pos < c.pos; s.pos++ {
+		v := c.view.At(s.pos)
+		if v.Revision() <= s.floor {
+			continue // S14
+		}
+		if s.nextType = s.classify(v); s.nextType != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// reached is the revision up to which the client has been told everything.
+func (s *stream) reached() int64 {
+	if s.pos >= s.cache.pos {
+		return s.cache.rev
+	}
+	return s.cache.view.At(s.pos).Revision() - 1
+}
+
+// classify is what a version is to this watch, "" if nothing: an object that enters or leaves what is selected is added or
+// deleted (S17, I106).
+func (s *stream) classify(v *store.Version) watch.EventType {
+	if s.filter.namespace != "" && !v.Entry().In(s.filter.namespace) {
+		return ""
+	}
+	if !s.filter.selects() {
+		return v.Event()
+	}
+	old := v.Before()
+	was := old != nil && s.filter.matches(old.Object())
+	is := !v.Deleted() && s.filter.matches(v.Object())
+	switch {
+	case is && was:
+		return watch.Modified
+	case is:
+		return watch.Added
+	case was:
+		return watch.Deleted
+	}
+	return ""
+}
+
+// deliver brings the next frame to the client.
+func (s *stream) deliver() {
+	switch {
+	case s.closing != nil:
+		s.deliverEnd()
+		return
+	case len(s.resend) > 0:
+		f := s.resend[0]
+		s.resend = s.resend[1:]
+		s.deliverFrame(&f)
+	case len(s.initial) > 0:
+		e := s.initial[0]
+		s.initial[0] = initialEvent{}
+		s.initial = s.initial[1:]
+		s.send(e.entry, watch.Added, e.obj, e.memo, e.rev)
+	case s.initialEnd:
+		s.initialEnd = false
+		s.sendBookmark(s.initialRev, true)
+	case !s.seek() && !s.bookmarkReady():
+		// What was to be delivered is not to be delivered any more.
+	case s.bookmarkReady() && s.pos >= s.bookmarkPos:
+		s.bookmarkDue = false
+		s.sendBookmark(s.bookmarkAt(), false)
+	default:
+		v := s.cache.view.At(s.pos)
+		obj, memo := v.Object(), v.Memo()
+		if s.nextType == watch.Deleted && !v.Deleted() {
+			// Leaving the selection shows the previous object with the new revision (S17).
+			obj = s.call.client.cluster.store.WithRevision(v.Before().Object(), v.Revision())
+			memo = nil
+		}
+		s.pos++
+		s.send(v.Entry(), s.nextType, obj, memo, v.Revision())
+	}
+	s.offer()
+}
+
+func (s *stream) send(e *store.Entry, t watch.EventType, obj runtime.Object, memo *store.Memo, rev int64) {
+	s.transmit(e.Display(), Event{Type: t, Object: obj, Memo: memo, Key: e.Key(), Rev: rev}, false)
+}
+
+func (s *stream) sendBookmark(rev int64, end bool) {
+	obj := s.filter.resource.Empty()
+	if m, ok := obj.(metav1.Object); ok {
+		m.SetResourceVersion(strconv.FormatInt(rev, 10))
+		if end {
+			m.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+		}
+	}
+	s.transmit("", Event{Type: watch.Bookmark, Object: obj, Rev: rev}, end)
+}
+
+// transmit brings a frame to the client, or has a fault meet it.
+func (s *stream) transmit(display string, e Event, end bool) {
+	if s.frameFault != nil {
+		s.deliverFaulty(&frame{display: display, event: e, end: end})
+		return
+	}
+	s.deliverEvent(display, &e)
+}
+
+func (s *stream) deliverEvent(display string, e *Event) {
+	c := s.call
+	cluster := c.client.cluster
+	r := cluster.kernel.Record(c.client.id, KindFrame)
+	r.Key, r.RV, r.N, r.Detail, r.Obj = display, e.Rev, int64(c.id), string(e.Type), e.Object
+	cluster.kernel.Emit(r)
+	if len(cluster.triggers) > 0 {
+		cluster.fireTriggers(fault.TriggerFrame, c.client, c.res, e.Key, string(e.Type))
+	}
+	c.receiver.OnEvent(c.id, *e)
+}
+
+// deliverEnd brings the end to the client: the ERROR event, if there is one, and then, by another choice, the close.
+func (s *stream) deliverEnd() {
+	how, c := s.closing, s.call
+	if st := how.status; st != nil {
+		s.closing = &closing{err: how.err, why: how.why}
+		r := c.kernel().Record(c.client.id, KindFrame)
+		r.N, r.Detail, r.Obj = int64(c.id), string(watch.Error), st
+		c.kernel().Emit(r)
+		c.receiver.OnEvent(c.id, Event{Type: watch.Error, Object: st})
+		s.offer()
+		return
+	}
+	s.detach()
+	s.emitClosed(how.why)
+	c.finish()
+	c.receiver.OnWatchClosed(c.id, how.err)
+}
+
+// deliverFrame brings a frame to the client as it is.
+func (s *stream) deliverFrame(f *frame) { s.deliverEvent(f.display, &f.event) }
