@@ -93,7 +93,7 @@ func (c *call) finish() {
 // admit has a replica take the request.
 func (c *call) admit() {
 	cl := c.client
-	c.replica = cl.pick()
+	c.replica = cl.pickReplica()
 	c.state = stateServing
 	defer cl.offerFaults()
 	if len(cl.cluster.armed) > 0 && c.fault == nil {

@@ -39,7 +39,7 @@ func (c *call) answerDelayed() bool {
 // delayAnswer lets the answer reach the client after the fault's duration.
 func (c *call) delayAnswer() {
 	f := c.fault
-	c.client.cluster.until(f.Duration, func() {
+	c.client.cluster.expireAfter(f.Duration, func() {
 		if c.fault == f {
 			c.clearFault()
 		}
@@ -65,13 +65,13 @@ func (c *call) applyRequestFault() bool {
 	case spec.Set()&answerMask != 0:
 		return false
 	case spec.Kind == fault.ListStale || spec.Kind == fault.WatchOpenStale:
-		c.replica = c.client.cluster.stalest(c)
+		c.replica = c.client.cluster.stalestReplica(c)
 		return false
 	case spec.Kind == fault.WatchOpenTooLarge:
 		c.refuseTooLarge()
 		return true
 	}
-	c.answer(c.faultAnswer(spec))
+	c.answer(c.faultError(spec))
 	return true
 }
 
@@ -95,7 +95,7 @@ func (c *call) applyAnswerFault() {
 		if c.watch != nil {
 			c.watch.detach()
 		}
-		c.page, c.obj, c.watch, c.err = nil, nil, nil, c.faultAnswer(spec)
+		c.page, c.obj, c.watch, c.err = nil, nil, nil, c.faultError(spec)
 	}
 }
 
@@ -188,7 +188,7 @@ func (c *call) triggerByRequest() {
 }
 
 // faultAnswer is the error with which the request's fault answers it.
-func (c *call) faultAnswer(spec *fault.Spec) error {
+func (c *call) faultError(spec *fault.Spec) error {
 	retry := c.fault.RetrySeconds()
 	var err *apierrors.StatusError
 	switch spec.Code {

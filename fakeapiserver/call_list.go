@@ -116,6 +116,6 @@ func (c *call) mayBeStale() bool {
 	if err != nil {
 		return false
 	}
-	cache := c.client.cluster.stalest(c).caches[c.res]
+	cache := c.client.cluster.stalestReplica(c).caches[c.res]
 	return cache.ready && rev <= cache.rev && cache.rev < c.client.cluster.store.Revision()
 }

@@ -136,7 +136,7 @@ func (cl *Client) Apply(ch sim.Choice) {
 }
 
 // pick is the replica that serves the client's next request.
-func (cl *Client) pick() *Replica {
+func (cl *Client) pickReplica() *Replica {
 	n := len(cl.cluster.replicas)
 	switch {
 	case cl.policy.spread == spreadRoundRobin:

@@ -52,9 +52,9 @@ type Cluster struct {
 	onRestore    []func()
 	chosenFaults int // how many faults were chosen
 	// leaderless is how many losses of the Store's leader are not over, serving the replica whose request is served now.
-	leaderless int
-	serving    *Replica
-	mark       int64 // the revision at the last periodic compaction
+	leaderless     int
+	serving        *Replica
+	nextCompaction int64 // the revision at the last periodic compaction
 }
 
 // NewCluster returns a Cluster whose actors are registered with the kernel. Options out of range mean their defaults.
@@ -75,7 +75,7 @@ func NewCluster(k *sim.Kernel, o ClusterOptions) *Cluster {
 	}
 	c.enable(o.Faults)
 	if o.CompactEvery > 0 {
-		c.mark = c.store.Revision()
+		c.nextCompaction = c.store.Revision()
 		k.Clock().AfterFunc(o.CompactEvery, c.compactPeriodically)
 	}
 	return c

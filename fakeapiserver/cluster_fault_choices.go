@@ -48,22 +48,22 @@ func (c *Cluster) offerStoreFaults() {
 	c.faults.set(c.kernel, c.id, want)
 }
 
-// offerNoFaults takes back what is offered; what has happened goes on.
-func (c *Cluster) offerNoFaults() {
+// disableFaults takes back what is offered; what has happened goes on.
+func (c *Cluster) disableFaults() {
 	c.enabled = 0
 	c.offerFaults()
 }
 
 // param draws a fault's parameter, between low and high inclusive.
-func (c *Cluster) param(kind fault.Kind, low, high int64) int64 {
+func (c *Cluster) drawInt(kind fault.Kind, low, high int64) int64 {
 	if high <= low {
 		return low
 	}
 	return low + int64(c.kernel.Stream("fault/"+string(kind)+"/param").Uint64()%uint64(high-low+1))
 }
 
-func (c *Cluster) paramDuration(kind fault.Kind, low, high time.Duration) time.Duration {
-	return time.Duration(c.param(kind, int64(low/time.Millisecond), int64(high/time.Millisecond))) * time.Millisecond
+func (c *Cluster) drawDuration(kind fault.Kind, low, high time.Duration) time.Duration {
+	return time.Duration(c.drawInt(kind, int64(low/time.Millisecond), int64(high/time.Millisecond))) * time.Millisecond
 }
 
 // drawParameters is a fault of the kind with its parameters drawn.
@@ -71,23 +71,23 @@ func (c *Cluster) drawParameters(kind fault.Kind, target string) fault.Fault {
 	f := fault.Fault{Kind: kind, Target: target, Count: 1}
 	switch kind {
 	case fault.WatchStall:
-		f.Duration = time.Duration(c.param(kind, 10, 600)) * time.Second
+		f.Duration = time.Duration(c.drawInt(kind, 10, 600)) * time.Second
 	case fault.WatchDelay, fault.ListSlow, fault.WatchOpenSlow, fault.WriteSlow:
-		f.Duration = c.paramDuration(kind, time.Millisecond, 5*time.Second)
+		f.Duration = c.drawDuration(kind, time.Millisecond, 5*time.Second)
 	case fault.WatchBookmarkLate:
-		f.Duration = c.paramDuration(kind, 100*time.Millisecond, 30*time.Second)
+		f.Duration = c.drawDuration(kind, 100*time.Millisecond, 30*time.Second)
 	case fault.ReplicaLag:
-		f.Duration = c.paramDuration(kind, 100*time.Millisecond, 30*time.Second)
+		f.Duration = c.drawDuration(kind, 100*time.Millisecond, 30*time.Second)
 	case fault.LeaderLoss:
-		f.Duration = c.paramDuration(kind, time.Second, 30*time.Second)
+		f.Duration = c.drawDuration(kind, time.Second, 30*time.Second)
 	case fault.ReplicaSkew:
-		f.Duration = c.paramDuration(kind, 0, 10*time.Minute) - 5*time.Minute
+		f.Duration = c.drawDuration(kind, 0, 10*time.Minute) - 5*time.Minute
 	case fault.List429, fault.WatchOpen429, fault.Write429:
-		f.RetryAfter = time.Duration(c.param(kind, 1, 5)) * time.Second
+		f.RetryAfter = time.Duration(c.drawInt(kind, 1, 5)) * time.Second
 	case fault.Compact:
-		f.Revision = c.param(kind, c.store.Compacted()+1, c.store.Revision())
+		f.Revision = c.drawInt(kind, c.store.Compacted()+1, c.store.Revision())
 	case fault.Restore, fault.RestoreBumped:
-		f.Revision = c.param(kind, max(c.store.Compacted(), 1), c.store.Revision()-1)
+		f.Revision = c.drawInt(kind, max(c.store.Compacted(), 1), c.store.Revision()-1)
 	}
 	return f
 }
@@ -100,7 +100,7 @@ func (c *Cluster) drawFault(kind sim.Kind, target string) {
 	}
 	c.chosenFaults++
 	if c.options.MaxFaults > 0 && c.chosenFaults >= c.options.MaxFaults {
-		defer c.offerNoFaults()
+		defer c.disableFaults()
 	}
 	f := c.drawParameters(spec.Kind, target)
 	switch spec.Stage {
@@ -115,7 +115,7 @@ func (c *Cluster) drawFault(kind sim.Kind, target string) {
 		}
 	default:
 		if hits := c.victims(spec, &f); len(hits) > 0 {
-			hits[c.param(f.Kind, 0, int64(len(hits)-1))].applyFault(spec, f)
+			hits[c.drawInt(f.Kind, 0, int64(len(hits)-1))].applyFault(spec, f)
 		}
 		if cl := c.byName[strings.TrimPrefix(target, "conn/")]; cl != nil {
 			cl.offerFaults()

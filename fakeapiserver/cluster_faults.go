@@ -49,7 +49,7 @@ func (c *Cluster) loseLeader(d time.Duration) {
 		r.reinitialise()
 	}
 	c.offerStoreFaults()
-	c.until(d, func() {
+	c.expireAfter(d, func() {
 		if c.leaderless == 1 {
 			c.findLeader()
 		} else if c.leaderless > 1 {
@@ -73,7 +73,7 @@ func (c *Cluster) findLeader() {
 }
 
 // stalest is the ready replica whose watch cache of the request's resource is the furthest behind.
-func (c *Cluster) stalest(k *call) *Replica {
+func (c *Cluster) stalestReplica(k *call) *Replica {
 	best := k.replica
 	if best == nil {
 		best = c.replicas[0]
@@ -98,7 +98,7 @@ func (c *Cluster) emitFault(kind fault.Kind, target string) {
 // StopFaults ends the faults: none is offered any more, none waits, and what stalls, lags or is held goes on.
 func (c *Cluster) StopFaults() {
 	c.armed, c.triggers, c.stops = nil, nil, c.stops+1
-	c.offerNoFaults()
+	c.disableFaults()
 	c.findLeader()
 	for _, r := range c.replicas {
 		r.lagging, r.skew = 0, 0
@@ -127,7 +127,7 @@ func (c *Cluster) StopFaults() {
 }
 
 // until runs f after a while, unless the faults are stopped before. 0 is for ever.
-func (c *Cluster) until(d time.Duration, f func()) {
+func (c *Cluster) expireAfter(d time.Duration, f func()) {
 	if d <= 0 {
 		return
 	}

@@ -299,8 +299,8 @@ func TestLagAndStopFaults(t *testing.T) {
 	}
 }
 
-// followed is a client that lists and watches as simply as can be, and what it thinks the state is.
-type followed struct {
+// simpleClient is a client that lists and watches as simply as can be, and what it thinks the state is.
+type simpleClient struct {
 	nullReceiver
 	w     *world
 	cl    *Client
@@ -308,15 +308,15 @@ type followed struct {
 	fresh bool
 }
 
-func (f *followed) list() {
+func (f *simpleClient) list() {
 	rv := "0"
 	if f.fresh {
 		rv = ""
 	}
 	f.cl.List(f.w.pods, "", metav1.ListOptions{ResourceVersion: rv}, f)
 }
-func (f *followed) later() { f.w.k.Clock().AfterFunc(time.Second, f.list) }
-func (f *followed) OnList(_ ReqID, p *Page, err error) {
+func (f *simpleClient) later() { f.w.k.Clock().AfterFunc(time.Second, f.list) }
+func (f *simpleClient) OnList(_ ReqID, p *Page, err error) {
 	if err != nil {
 		f.later()
 		return
@@ -327,9 +327,9 @@ func (f *followed) OnList(_ ReqID, p *Page, err error) {
 	}
 	f.cl.Watch(f.w.pods, "", metav1.ListOptions{ResourceVersion: p.ResourceVersion, AllowWatchBookmarks: true}, f)
 }
-func (f *followed) OnWatchOpenError(ReqID, error)    { f.later() }
-func (f *followed) OnWatchClosed(_ ReqID, err error) { f.fresh = true; f.later() }
-func (f *followed) OnEvent(_ ReqID, e Event) {
+func (f *simpleClient) OnWatchOpenError(ReqID, error)    { f.later() }
+func (f *simpleClient) OnWatchClosed(_ ReqID, err error) { f.fresh = true; f.later() }
+func (f *simpleClient) OnEvent(_ ReqID, e Event) {
 	switch e.Type {
 	case watch.Added, watch.Modified:
 		f.state[e.Key] = e.Rev
@@ -361,7 +361,7 @@ func TestFaultChoicesConverge(t *testing.T) {
 		if w.pods, err = w.c.AddResource(podResource()); err != nil {
 			t.Fatal(err)
 		}
-		clients := []*followed{
+		clients := []*simpleClient{
 			{w: w, cl: w.c.Connect("a", Sticky(0))},
 			{w: w, cl: w.c.Connect("b", ByChoice())},
 		}

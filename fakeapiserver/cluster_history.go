@@ -13,9 +13,9 @@ func (c *Cluster) floor(id store.ResourceID) int64 {
 			continue
 		}
 		if cache := r.caches[id]; cache.ready && cache.view == c.store.Timeline(id) {
-			low = min(low, cache.low())
+			low = min(low, cache.oldestRevision())
 		} else if cache.ready {
-			low = min(low, cache.followed())
+			low = min(low, cache.sourceRevision())
 		}
 	}
 	return low
@@ -37,9 +37,9 @@ func (c *Cluster) Compact(rev int64) error {
 	return nil
 }
 
-// compactionNoticed is how long it takes a watch cache, at most, to notice that the Store was compacted: the real one looks
+// compactionPollInterval is how long it takes a watch cache, at most, to notice that the Store was compacted: the real one looks
 // every 15 seconds.
-const compactionNoticed = 15 * time.Second
+const compactionPollInterval = 15 * time.Second
 
 // CompactStore forgets every version before rev in the Store alone. What watch caches hold is still served (S11): exact
 // revisions until the caches notice, events for as long as their windows have them.
@@ -55,7 +55,7 @@ func (c *Cluster) CompactStore(rev int64) error {
 	c.kernel.Emit(r)
 	c.offerStoreFaults()
 	compacted := c.store.Compacted()
-	c.kernel.Clock().AfterFunc(compactionNoticed, func() {
+	c.kernel.Clock().AfterFunc(compactionPollInterval, func() {
 		for _, r := range c.replicas {
 			for _, cache := range r.caches {
 				cache.followCompaction(compacted)
@@ -67,13 +67,13 @@ func (c *Cluster) CompactStore(rev int64) error {
 
 // compactPeriodically compacts to where the Store was the last time.
 func (c *Cluster) compactPeriodically() {
-	if c.mark > c.store.Compacted() && c.mark <= c.store.Revision() {
-		if err := c.CompactStore(c.mark); err != nil {
+	if c.nextCompaction > c.store.Compacted() && c.nextCompaction <= c.store.Revision() {
+		if err := c.CompactStore(c.nextCompaction); err != nil {
 			c.kernel.Fail(err)
 			return
 		}
 	}
-	c.mark = c.store.Revision()
+	c.nextCompaction = c.store.Revision()
 	c.kernel.Clock().AfterFunc(c.options.CompactEvery, c.compactPeriodically)
 }
 

@@ -57,12 +57,12 @@ func (c *Cluster) inject(f fault.Fault) error {
 	if left == 0 {
 		left = 1
 	}
-	for _, hit := range c.victims(spec, &f) {
+	for _, victim := range c.victims(spec, &f) {
 		if left == 0 {
 			break
 		}
 		if c.drawChance(&f) {
-			hit.applyFault(spec, f)
+			victim.applyFault(spec, f)
 			left--
 		}
 	}

@@ -27,7 +27,7 @@ func (c *Cluster) storePage(id store.ResourceID, p listPlan) (*Page, error) {
 	case p.exact > revision:
 		return nil, errTooLarge(p.exact, revision)
 	case p.exact > 0 && p.exact < compacted && p.continued:
-		return nil, errContinueExpired(encodeContinue(inconsistent, p.relative(p.from)))
+		return nil, errContinueExpired(encodeContinue(inconsistent, p.relativeKey(p.from)))
 	case p.exact > 0 && p.exact < compacted:
 		return nil, errCompacted()
 	case p.exact > 0:

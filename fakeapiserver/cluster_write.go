@@ -12,7 +12,7 @@ import (
 )
 
 // committed tells the world of a write.
-func (c *Cluster) committed(id store.ResourceID, v *store.Version) {
+func (c *Cluster) publish(id store.ResourceID, v *store.Version) {
 	r := c.kernel.Record(c.id, KindCommit)
 	r.Key, r.RV, r.Detail, r.Obj = v.Entry().Display(), v.Revision(), string(v.Event()), v.Object()
 	if old := v.Before(); old != nil {
@@ -34,7 +34,7 @@ func (c *Cluster) committed(id store.ResourceID, v *store.Version) {
 }
 
 // target is what a write of obj is about: the resource, the metadata of obj, and the key; nil if the Store has none yet.
-func (c *Cluster) target(id store.ResourceID, obj runtime.Object) (*store.Resource, metav1.Object, *store.Entry, error) {
+func (c *Cluster) lookup(id store.ResourceID, obj runtime.Object) (*store.Resource, metav1.Object, *store.Entry, error) {
 	r, err := c.resource(id)
 	if err != nil {
 		return nil, nil, nil, err
@@ -48,7 +48,7 @@ func (c *Cluster) target(id store.ResourceID, obj runtime.Object) (*store.Resour
 
 // Create commits a new object, which belongs to the Store from then on. It fails with AlreadyExists or BadRequest.
 func (c *Cluster) Create(id store.ResourceID, obj runtime.Object) (runtime.Object, error) {
-	r, m, e, err := c.target(id, obj)
+	r, m, e, err := c.lookup(id, obj)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (c *Cluster) Create(id store.ResourceID, obj runtime.Object) (runtime.Objec
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
-	c.committed(id, v)
+	c.publish(id, v)
 	return v.Object(), nil
 }
 
@@ -67,7 +67,7 @@ func (c *Cluster) Create(id store.ResourceID, obj runtime.Object) (runtime.Objec
 // current one (409 Conflict); without one it wins. uid and creationTimestamp are kept. It fails with NotFound, Conflict or
 // BadRequest.
 func (c *Cluster) Update(id store.ResourceID, obj runtime.Object) (runtime.Object, error) {
-	r, m, e, err := c.target(id, obj)
+	r, m, e, err := c.lookup(id, obj)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (c *Cluster) Update(id store.ResourceID, obj runtime.Object) (runtime.Objec
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
-	c.committed(id, v)
+	c.publish(id, v)
 	return v.Object(), nil
 }
 
@@ -122,7 +122,7 @@ func (c *Cluster) Delete(id store.ResourceID, namespace, name string, pre *metav
 		}
 	}
 	v := c.store.Remove(id, e, live.Object())
-	c.committed(id, v)
+	c.publish(id, v)
 	return v.Object(), nil
 }
 
@@ -141,7 +141,7 @@ func (c *Cluster) DeleteAs(id store.ResourceID, namespace, name string, final ru
 		return nil, apierrors.NewNotFound(r.GroupResource(), name)
 	}
 	v := c.store.Remove(id, e, final)
-	c.committed(id, v)
+	c.publish(id, v)
 	return v.Object(), nil
 }
 

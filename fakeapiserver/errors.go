@@ -90,7 +90,7 @@ func errNoLeader() error {
 }
 
 // undecodable is what a client's decoder makes of a frame that is not one: an ERROR event, after which it gives the watch up.
-func undecodable(why string) *metav1.Status {
+func decodingError(why string) *metav1.Status {
 	reporter := apierrors.NewClientErrorReporter(http.StatusInternalServerError, "GET", "ClientWatchDecoding")
 	st, ok := reporter.AsObject(errors.New("unable to decode an event from the watch stream: " + why)).(*metav1.Status)
 	if !ok {

@@ -104,7 +104,7 @@ func (f *filter) matches(obj runtime.Object) bool {
 	if f.labels != nil && !f.labels.Matches(labels.Set(m.GetLabels())) {
 		return false
 	}
-	return f.fields == nil || f.fields.Matches(fieldsOf{f.resource, obj, m})
+	return f.fields == nil || f.fields.Matches(selectableFields{f.resource, obj, m})
 }
 
 func validateOptions(o *metav1.ListOptions, watching bool) error {
@@ -118,14 +118,14 @@ func validateOptions(o *metav1.ListOptions, watching bool) error {
 	return nil
 }
 
-// fieldsOf reads the selectable fields of an object when a selector asks for them.
-type fieldsOf struct {
+// selectableFields reads the selectable fields of an object when a selector asks for them.
+type selectableFields struct {
 	resource *store.Resource
 	obj      runtime.Object
 	meta     metav1.Object
 }
 
-func (o fieldsOf) Get(field string) string {
+func (o selectableFields) Get(field string) string {
 	switch field {
 	case "metadata.name":
 		return o.meta.GetName()
@@ -139,4 +139,4 @@ func (o fieldsOf) Get(field string) string {
 	return v
 }
 
-func (o fieldsOf) Has(field string) bool { return true }
+func (o selectableFields) Has(field string) bool { return true }

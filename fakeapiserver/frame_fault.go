@@ -14,9 +14,9 @@ type frameFault struct {
 }
 
 // hits tells whether the fault is about the frame.
-func (m *frameFault) hits(f *frame) bool {
+func (ff *frameFault) hits(f *frame) bool {
 	bookmark := f.event.Type == watch.Bookmark
-	switch m.fault.Kind {
+	switch ff.fault.Kind {
 	case fault.WatchBookmarkLost:
 		return bookmark && !f.end
 	case fault.WatchBookmarkLate:
@@ -24,11 +24,11 @@ func (m *frameFault) hits(f *frame) bool {
 	case fault.WatchNoEndBookmark:
 		return f.end
 	}
-	if m.fault.Namespace == "" && m.fault.Name == "" {
+	if ff.fault.Namespace == "" && ff.fault.Name == "" {
 		return true
 	}
 	meta, ok := f.event.Object.(metav1.Object)
 	return ok && !bookmark &&
-		(m.fault.Namespace == "" || m.fault.Namespace == meta.GetNamespace()) &&
-		(m.fault.Name == "" || m.fault.Name == meta.GetName())
+		(ff.fault.Namespace == "" || ff.fault.Namespace == meta.GetNamespace()) &&
+		(ff.fault.Name == "" || ff.fault.Name == meta.GetName())
 }

@@ -38,7 +38,7 @@ func (p listPlan) continueAt(o *metav1.ListOptions, current int64) (listPlan, er
 }
 
 // relative is a key as tokens carry it.
-func (p *listPlan) relative(key string) string {
+func (p *listPlan) relativeKey(key string) string {
 	if p.namespace != "" {
 		return strings.TrimPrefix(key, p.namespace+"/")
 	}

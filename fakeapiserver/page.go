@@ -56,7 +56,7 @@ func buildPage(t *store.Timeline, p listPlan, rev int64) *Page {
 	})
 	if more > 0 {
 		last := page.Keys[len(page.Keys)-1]
-		page.Continue = encodeContinue(rev, p.relative(last)+"\x00")
+		page.Continue = encodeContinue(rev, p.relativeKey(last)+"\x00")
 		if !p.selects() {
 			page.RemainingItemCount = &more
 		}

@@ -51,7 +51,7 @@ func (r *Replica) applyFault(f fault.Fault) {
 	case fault.ReplicaLag:
 		r.Hold()
 		r.lagging++
-		r.cluster.until(f.Duration, func() {
+		r.cluster.expireAfter(f.Duration, func() {
 			if r.lagging > 0 {
 				r.lagging--
 				r.Release()

@@ -151,8 +151,8 @@ func (s *stream) bookmark() {
 	s.offer()
 }
 
-// bookmarkAt is the revision that the due bookmark would carry now.
-func (s *stream) bookmarkAt() int64 {
+// dueBookmarkRevision is the revision that the due bookmark would carry now.
+func (s *stream) dueBookmarkRevision() int64 {
 	if s.pos >= s.cache.pos {
 		return s.cache.rev
 	}
@@ -160,7 +160,7 @@ func (s *stream) bookmarkAt() int64 {
 }
 
 // bookmarkReady tells whether a bookmark is due that tells more than the opening of the watch did. Others are not sent.
-func (s *stream) bookmarkReady() bool { return s.bookmarkDue && s.bookmarkAt() > s.base }
+func (s *stream) bookmarkReady() bool { return s.bookmarkDue && s.dueBookmarkRevision() > s.base }
 
 // opened lets frames flow, once the client knows that the watch is open.
 func (s *stream) opened() {

@@ -97,7 +97,7 @@ func (s *stream) deliver() {
 		// What was to be delivered is not to be delivered any more.
 	case s.bookmarkReady() && s.pos >= s.bookmarkPos:
 		s.bookmarkDue = false
-		s.sendBookmark(s.bookmarkAt(), false)
+		s.sendBookmark(s.dueBookmarkRevision(), false)
 	default:
 		v := s.cache.view.At(s.pos)
 		obj, memo := v.Object(), v.Memo()

@@ -111,33 +111,33 @@ func (s *stream) resume() {
 
 // deliverFaulty brings a frame to the client as the fault has it.
 func (s *stream) deliverFaulty(f *frame) {
-	m := s.frameFault
-	if m.reordered != nil {
+	ff := s.frameFault
+	if ff.reordered != nil {
 		s.frameFault = nil
-		s.resend = append(s.resend, *m.reordered)
+		s.resend = append(s.resend, *ff.reordered)
 		s.deliverFrame(f)
 		return
 	}
-	if !m.hits(f) {
+	if !ff.hits(f) {
 		s.deliverFrame(f)
 		return
 	}
 	s.frameFault = nil
-	why := "fault " + string(m.fault.Kind)
-	switch m.fault.Kind {
+	why := "fault " + string(ff.fault.Kind)
+	switch ff.fault.Kind {
 	case fault.WatchDuplicate:
 		s.resend = append(s.resend, *f)
 		s.deliverFrame(f)
 	case fault.WatchReorder:
-		s.frameFault = &frameFault{fault: m.fault, reordered: f}
+		s.frameFault = &frameFault{fault: ff.fault, reordered: f}
 	case fault.WatchBookmarkLate:
-		s.delayBookmark(f, m.fault)
+		s.delayBookmark(f, ff.fault)
 	case fault.WatchEOFInFrame:
 		s.breakFrame(f, CutFrame, closing{err: io.ErrUnexpectedEOF, why: why})
 	case fault.WatchCutLength:
 		s.breakFrame(f, CutLength, closing{err: io.ErrUnexpectedEOF, why: why})
 	case fault.WatchGarbage:
-		s.breakFrame(f, Garbage, closing{status: undecodable("invalid character '\\x00' looking for beginning of value"), why: why})
+		s.breakFrame(f, Garbage, closing{status: decodingError("invalid character '\\x00' looking for beginning of value"), why: why})
 	case fault.WatchDrop, fault.WatchBookmarkLost, fault.WatchNoEndBookmark: // it is gone
 	}
 	s.call.client.offerFaults()

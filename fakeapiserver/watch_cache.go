@@ -27,7 +27,7 @@ type watchCache struct {
 	rev          int64 // what the view is at: the last event, or a later progress notification
 	listRev      int64 // the revision at which the cache was initialised
 	evictedRev   int64 // the newest event that fell out of the window
-	forgotten    int64 // events and exact revisions before this one were compacted away
+	compacted    int64 // events and exact revisions before this one were compacted away
 	exactFrom    int64 // exact revisions before this one were dropped, as the Store is compacted that far
 	window       window
 	progress     int64 // the Store's revision when somebody last asked how far it is
@@ -40,7 +40,7 @@ type watchCache struct {
 }
 
 // followed is the revision up to which a detached cache has read the Store's timeline.
-func (c *watchCache) followed() int64 {
+func (c *watchCache) sourceRevision() int64 {
 	if c.sourcePos < c.source.End() {
 		return c.source.At(c.sourcePos).Revision() - 1
 	}
@@ -77,7 +77,7 @@ func (c *watchCache) initialise() {
 	c.source, c.view = t, t
 	c.pos = t.End()
 	c.sourcePos, c.start = c.pos, c.pos
-	c.rev, c.listRev, c.evictedRev, c.forgotten, c.progress = s.Revision(), s.Revision(), 0, 0, 0
+	c.rev, c.listRev, c.evictedRev, c.compacted, c.progress = s.Revision(), s.Revision(), 0, 0, 0
 	c.exactFrom, c.window = 0, newWindow(c.replica.cluster.options.History)
 	c.ready = true
 	c.wake()
@@ -204,13 +204,13 @@ func (c *watchCache) trim() {
 		c.replica.cluster.store.Trim(c.res)
 		return
 	}
-	c.view.Trim(c.low())
+	c.view.Trim(c.oldestRevision())
 }
 
 // compact forgets the exact revisions before rev, and the events up to it.
 func (c *watchCache) compact(rev int64) {
 	rev = min(rev, c.rev)
-	c.forgotten = max(c.forgotten, rev)
+	c.compacted = max(c.compacted, rev)
 	for c.start < c.pos && c.view.At(c.start).Revision() <= rev {
 		c.evict()
 	}
@@ -224,22 +224,22 @@ func (c *watchCache) followCompaction(rev int64) {
 }
 
 // low is the oldest revision whose state and following events the cache has.
-func (c *watchCache) low() int64 { return max(c.listRev, c.evictedRev) }
+func (c *watchCache) oldestRevision() int64 { return max(c.listRev, c.evictedRev) }
 
 // oldestWatch is the oldest revision that a watch may start from: what the real one computes from its ring (I100).
 func (c *watchCache) oldestWatch() int64 {
 	switch {
 	case c.evictedRev == 0:
-		return max(c.listRev, c.forgotten)
+		return max(c.listRev, c.compacted)
 	case c.start < c.pos:
-		return max(c.view.At(c.start).Revision()-1, c.forgotten)
+		return max(c.view.At(c.start).Revision()-1, c.compacted)
 	}
-	return max(c.evictedRev, c.forgotten)
+	return max(c.evictedRev, c.compacted)
 }
 
 // hasExact tells whether the state at an exact revision can be read from the cache (S11).
 func (c *watchCache) hasExact(rev int64) bool {
-	return rev >= max(c.oldestExact(), c.forgotten, c.exactFrom) && rev <= c.rev
+	return rev >= max(c.oldestExact(), c.compacted, c.exactFrom) && rev <= c.rev
 }
 
 // oldestExact is the first revision whose state is kept. The real cache keeps a snapshot with each event and, once its window
@@ -249,7 +249,7 @@ func (c *watchCache) oldestExact() int64 {
 	if c.start < c.pos && (full || c.evictedRev != 0) {
 		return c.view.At(c.start).Revision()
 	}
-	return c.low()
+	return c.oldestRevision()
 }
 
 // whenFresh calls then once the cache is at rev or later, with false if that takes longer than freshTimeout. It returns the
@@ -302,7 +302,7 @@ func (c *watchCache) detach() {
 	if !c.ready {
 		return
 	}
-	c.view = c.view.Fork(c.low(), c.rev)
+	c.view = c.view.Fork(c.oldestRevision(), c.rev)
 	c.source = c.replica.cluster.store.Timeline(c.res)
 	c.sourcePos = c.source.End()
 	c.withdraw()

@@ -26,7 +26,7 @@ func TestAdaptiveWindow(t *testing.T) {
 		events   int
 		every    time.Duration
 		capacity int64
-		kept     int64
+		retained int64
 	}{
 		{100, time.Millisecond, 100, 100},
 		{1, time.Millisecond, 200, 101},
@@ -37,13 +37,13 @@ func TestAdaptiveWindow(t *testing.T) {
 	} {
 		add(tt.events, tt.every)
 		if w.capacity != tt.capacity && !(tt.every >= time.Second && w.capacity <= tt.capacity) || pos-start > w.capacity {
-			t.Errorf("after %d events every %v: capacity %d, %d kept; want %d, %d", tt.events, tt.every, w.capacity, pos-start, tt.capacity, tt.kept)
+			t.Errorf("after %d events every %v: capacity %d, %d retained; want %d, %d", tt.events, tt.every, w.capacity, pos-start, tt.capacity, tt.retained)
 		}
-		if tt.every < time.Second && pos-start != tt.kept {
-			t.Errorf("after %d events every %v %d are kept, want %d", tt.events, tt.every, pos-start, tt.kept)
+		if tt.every < time.Second && pos-start != tt.retained {
+			t.Errorf("after %d events every %v %d are retained, want %d", tt.events, tt.every, pos-start, tt.retained)
 		}
 		if int64(len(w.times)) > pos-start+1 {
-			t.Errorf("%d times are kept for %d events", len(w.times), pos-start)
+			t.Errorf("%d times are retained for %d events", len(w.times), pos-start)
 		}
 	}
 }

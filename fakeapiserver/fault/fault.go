@@ -70,31 +70,31 @@ func (f *Fault) Validate() error {
 	if _, err := ParseKind(string(f.Kind)); err != nil {
 		return fmt.Errorf("fault: %w", err)
 	}
-	wrong := func(format string, args ...any) error {
+	invalid := func(format string, args ...any) error {
 		return fmt.Errorf("fault %s: "+format, append([]any{f.Kind}, args...)...)
 	}
 	switch {
 	case math.IsNaN(f.Probability) || f.Probability < 0 || f.Probability > 1:
-		return wrong("probability is %v: it must be between 0 and 1", f.Probability)
+		return invalid("probability is %v: it must be between 0 and 1", f.Probability)
 	case f.From < 0 || f.Until < 0:
-		return wrong("from and until must not be negative")
+		return invalid("from and until must not be negative")
 	case f.Until > 0 && f.Until <= f.From:
-		return wrong("until %v is not after from %v", f.Until, f.From)
+		return invalid("until %v is not after from %v", f.Until, f.From)
 	case f.RetryAfter < 0 || f.RetryAfter > time.Hour*24*365:
-		return wrong("retryAfter is %v: it must be between 0 and a year", f.RetryAfter)
+		return invalid("retryAfter is %v: it must be between 0 and a year", f.RetryAfter)
 	case f.Duration < 0 && f.Kind != ReplicaSkew:
-		return wrong("duration is %v: it must not be negative", f.Duration)
+		return invalid("duration is %v: it must not be negative", f.Duration)
 	case f.Revision < 0:
-		return wrong("revision is %d: it must not be negative", f.Revision)
+		return invalid("revision is %d: it must not be negative", f.Revision)
 	case !slices.Contains(verbs, f.Verb):
-		return wrong("there is no verb %q: known are%s", f.Verb, strings.Join(verbs, " "))
+		return invalid("there is no verb %q: known are%s", f.Verb, strings.Join(verbs, " "))
 	}
 	if t := f.After; t != nil {
 		switch {
 		case !slices.Contains(triggerEvents, t.Event):
-			return wrong("after: there is no event %q: known are%s", t.Event, strings.Join(triggerEvents, " "))
+			return invalid("after: there is no event %q: known are%s", t.Event, strings.Join(triggerEvents, " "))
 		case t.Count < 0:
-			return wrong("after: count is %d: it must not be negative", t.Count)
+			return invalid("after: count is %d: it must not be negative", t.Count)
 		}
 	}
 	return nil

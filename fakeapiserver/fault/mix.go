@@ -44,8 +44,8 @@ var rareRates = map[Kind]float64{
 
 func builtInMix(name string, unit float64, swarm bool, rates ...map[Kind]float64) Mix {
 	m := Mix{Name: name, Rates: map[string]float64{}, Swarm: swarm}
-	for _, of := range rates {
-		for kind, times := range of { // order: a map is filled
+	for _, group := range rates {
+		for kind, times := range group { // order: a map is filled
 			m.Rates[string(kind)] = min(1, unit*times)
 		}
 	}

@@ -54,7 +54,7 @@ func TestSwarm(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
-	ever := map[Kind]bool{}
+	drawn := map[Kind]bool{}
 	for seed := range uint64(50) {
 		d := m.Draw(seed)
 		if fmt.Sprint(d) != fmt.Sprint(m.Draw(seed)) {
@@ -65,7 +65,7 @@ func TestSwarm(t *testing.T) {
 		}
 		seen[fmt.Sprint(d)] = true
 		for _, k := range d.Kinds() {
-			ever[k] = true
+			drawn[k] = true
 		}
 	}
 	var common []Kind
@@ -74,8 +74,8 @@ func TestSwarm(t *testing.T) {
 			common = append(common, s.Kind)
 		}
 	}
-	if len(seen) < 40 || len(ever) != len(common) {
-		t.Errorf("50 seeds draw %d mixes of %d kinds", len(seen), len(ever))
+	if len(seen) < 40 || len(drawn) != len(common) {
+		t.Errorf("50 seeds draw %d mixes of %d kinds", len(seen), len(drawn))
 	}
 	for _, k := range common {
 		kind, ok := sim.KindByName(string(k))
@@ -91,18 +91,18 @@ func TestSwarm(t *testing.T) {
 // The kinds of a broken server are in no built-in mix, and can be had by name.
 func TestBrokenKindsOnlyWhenAsked(t *testing.T) {
 	var tiers []Tier
-	var shown []Kind
+	var broken []Kind
 	for _, s := range Specs() {
 		tiers = append(tiers, s.Tier)
 		if s.Tier == Broken {
-			shown = append(shown, s.Kind)
+			broken = append(broken, s.Kind)
 		}
 	}
-	if len(shown) != 7 || len(tiers) != numKinds || !slices.IsSorted(tiers) {
-		t.Fatalf("the broken kinds are %v of %d, the tiers %v", shown, len(tiers), tiers)
+	if len(broken) != 7 || len(tiers) != numKinds || !slices.IsSorted(tiers) {
+		t.Fatalf("the broken kinds are %v of %d, the tiers %v", broken, len(tiers), tiers)
 	}
 	for _, m := range Mixes() {
-		for _, k := range shown {
+		for _, k := range broken {
 			if m.Rates[string(k)] != 0 {
 				t.Errorf("mix %s has %s", m.Name, k)
 			}

@@ -15,12 +15,12 @@ func (h *history) end() int64 { return h.next }
 
 func (h *history) at(pos int64) *Version {
 	if pos < h.base || pos >= h.next {
-		h.outside(pos)
+		h.panicOutside(pos)
 	}
 	return h.ring[pos&int64(len(h.ring)-1)]
 }
 
-func (h *history) outside(pos int64) {
+func (h *history) panicOutside(pos int64) {
 	panic(fmt.Sprintf("fakeapiserver: position %d of a log that has %d to %d", pos, h.base, h.next))
 }
 

@@ -16,7 +16,7 @@ func Meta(obj runtime.Object) (metav1.Object, error) {
 	if obj == nil {
 		return nil, fmt.Errorf("fakeapiserver: the object is nil")
 	}
-	if dataOf(obj) == nil {
+	if dataPointer(obj) == nil {
 		return nil, fmt.Errorf("fakeapiserver: the object is a nil %T", obj)
 	}
 	if a, ok := obj.(metav1.ObjectMetaAccessor); ok {
@@ -31,11 +31,13 @@ func Meta(obj runtime.Object) (metav1.Object, error) {
 	return nil, fmt.Errorf("fakeapiserver: %T has no object metadata", obj)
 }
 
-// dataOf is where an object is: nil if it is a nil pointer.
-func dataOf(obj runtime.Object) unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(&obj))[1] }
+// dataPointer is where an object is: nil if it is a nil pointer.
+func dataPointer(obj runtime.Object) unsafe.Pointer {
+	return (*[2]unsafe.Pointer)(unsafe.Pointer(&obj))[1]
+}
 
 // Same tells whether two interfaces hold the same object in memory.
-func Same(a, b runtime.Object) bool { return dataOf(a) == dataOf(b) }
+func Same(a, b runtime.Object) bool { return dataPointer(a) == dataPointer(b) }
 
 // shallowCopy copies an object so far that its metadata can be stamped anew; everything below is shared.
 func shallowCopy(obj runtime.Object) runtime.Object {

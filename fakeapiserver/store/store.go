@@ -130,7 +130,7 @@ func (s *Store) timeline(id ResourceID) (*Timeline, error) {
 }
 
 // check says whether a resource can hold an object of that namespace and name.
-func (s *Store) check(id ResourceID, namespace, name string) error {
+func (s *Store) validateName(id ResourceID, namespace, name string) error {
 	r := s.resources[id]
 	switch {
 	case name == "":
@@ -174,7 +174,7 @@ func (s *Store) Find(id ResourceID, namespace, name string) *Entry {
 func (s *Store) Commit(id ResourceID, e *Entry, obj runtime.Object, m metav1.Object) (*Version, error) {
 	t := s.timelines[id]
 	if e == nil {
-		if err := s.check(id, m.GetNamespace(), m.GetName()); err != nil {
+		if err := s.validateName(id, m.GetNamespace(), m.GetName()); err != nil {
 			return nil, err
 		}
 		e = t.add(t.displayOf(m))

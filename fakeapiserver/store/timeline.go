@@ -26,8 +26,8 @@ type Timeline struct {
 	memos   bool     // versions get one
 }
 
-// minFree is how many versions may wait to be used again, if the log is not longer.
-const minFree = 1024
+// minFreeListCap is how many versions may wait to be used again, if the log is not longer.
+const minFreeListCap = 1024
 
 func newTimeline(plural string) *Timeline {
 	return &Timeline{plural: plural, order: newOrder(), deleted: newOrder()}
@@ -110,7 +110,7 @@ func (t *Timeline) Walk(rev int64, namespace, from string, visit func(*Version) 
 
 // recycle keeps a version that nothing refers to any more, for the next commit.
 func (t *Timeline) recycle(v *Version) {
-	if t.freed >= max(minFree, len(t.log.ring)) {
+	if t.freed >= max(minFreeListCap, len(t.log.ring)) {
 		return
 	}
 	v.obj, v.entry, v.memo, v.prev = nil, nil, nil, t.free

@@ -35,13 +35,13 @@ func countIn(keys *btree.BTreeG[*Entry], namespace, from string) int64 {
 	last := keys.Len()
 	if namespace != "" {
 		from = max(from, namespace+"/")
-		last = index(keys, namespace+"0") // which follows namespace + "/…"
+		last = rank(keys, namespace+"0") // which follows namespace + "/…"
 	}
-	return int64(max(0, last-index(keys, from)))
+	return int64(max(0, last-rank(keys, from)))
 }
 
 // index is how many keys come before one.
-func index(keys *btree.BTreeG[*Entry], key string) int {
+func rank(keys *btree.BTreeG[*Entry], key string) int {
 	return sort.Search(keys.Len(), func(i int) bool {
 		e, _ := keys.GetAt(i) // there is one at every index
 		return e.key >= key

@@ -76,7 +76,7 @@ func (t *Table[V]) Put(key string, v *V) {
 	if 4*(t.n+1) > 3*len(t.slots) {
 		t.resize(max(minSlots, 2*len(t.slots)))
 	}
-	s := t.place(key, hash(key))
+	s := t.slotFor(key, hash(key))
 	if s.value == nil {
 		t.n++
 	}
@@ -84,7 +84,7 @@ func (t *Table[V]) Put(key string, v *V) {
 }
 
 // place is the slot of a key, which it is given if it has none.
-func (t *Table[V]) place(key string, h uint32) *slot[V] {
+func (t *Table[V]) slotFor(key string, h uint32) *slot[V] {
 	mask := uint32(len(t.slots) - 1)
 	for i := h & mask; ; i = (i + 1) & mask {
 		s := &t.slots[i]

@@ -64,8 +64,8 @@ var mapOrder = map[string]bool{
 	"(k8s.io/apimachinery/pkg/util/sets.String).UnsortedList": true, "(k8s.io/apimachinery/pkg/util/sets.String).PopAny": true,
 }
 
-// takesOrderAway are functions that make nothing of the order of the sequence that they are given.
-var takesOrderAway = map[string]bool{
+// orderInsensitive are functions that make nothing of the order of the sequence that they are given.
+var orderInsensitive = map[string]bool{
 	"slices.Sorted": true, "slices.SortedFunc": true, "maps.Collect": true, "maps.Insert": true,
 }
 
@@ -143,7 +143,7 @@ func (in *inspection) call(n *ast.CallExpr) {
 			in.report(n.Pos(), "channel", "a core package may not make a channel")
 		}
 	}
-	if f := in.function(n.Fun); f != nil && takesOrderAway[f.Origin().FullName()] {
+	if f := in.function(n.Fun); f != nil && orderInsensitive[f.Origin().FullName()] {
 		for _, arg := range n.Args {
 			if call, ok := ast.Unparen(arg).(*ast.CallExpr); ok {
 				if id := nameOf(call.Fun); id != nil {
@@ -184,14 +184,14 @@ func (in *inspection) rangeOver(n *ast.RangeStmt) {
 	case *types.Chan:
 		in.report(n.Pos(), "channel", "a core package may not use a channel")
 	case *types.Map:
-		if blank(n.Key) && blank(n.Value) {
+		if isBlank(n.Key) && isBlank(n.Value) {
 			return // counts, and sees nothing
 		}
-		in.wantOrder(n.Pos(), "a range over a map")
+		in.requireReason(n.Pos(), "a range over a map")
 	}
 }
 
-func blank(e ast.Expr) bool {
+func isBlank(e ast.Expr) bool {
 	id, ok := e.(*ast.Ident)
 	return e == nil || ok && id.Name == "_"
 }
@@ -244,7 +244,7 @@ func (in *inspection) use(id *ast.Ident) {
 			in.report(id.Pos(), "random", "a core package draws from a sim.Stream, not with %s", name)
 		}
 		if mapOrder[name] && !in.ordered[id] {
-			in.wantOrder(id.Pos(), name)
+			in.requireReason(id.Pos(), name)
 		}
 	case *types.TypeName:
 		if obj.Pkg() != nil && obj.Pkg().Path() == "k8s.io/utils/clock" && obj.Name() == "RealClock" {
@@ -276,8 +276,8 @@ func isOrder(c *ast.Comment) bool {
 	return strings.HasPrefix(strings.TrimSpace(strings.TrimPrefix(c.Text, "//")), orderMark)
 }
 
-// wantOrder wants the comment that says why nobody sees the order.
-func (in *inspection) wantOrder(pos token.Pos, what string) {
+// requireReason wants the comment that says why nobody sees the order.
+func (in *inspection) requireReason(pos token.Pos, what string) {
 	at := in.fset.Position(pos)
 	for _, line := range []int{at.Line, at.Line - 1} {
 		c := in.orders[at.Filename][line]
@@ -438,7 +438,7 @@ func TestForbiddenNamesExist(t *testing.T) {
 	for name := range mapOrder {
 		exists(name)
 	}
-	for name := range takesOrderAway {
+	for name := range orderInsensitive {
 		exists(name)
 	}
 }

@@ -88,19 +88,19 @@ func importProblems(packages []*goPackage, table map[string][]string) (problems 
 	return problems
 }
 
-// wayTo is the shortest chain of imports from a package to one that bad is true of, without the first; nil if there is none.
-func wayTo(imports map[string][]string, from string, bad func(folder string) bool) []string {
+// shortestPath is the shortest chain of imports from a package to one that bad is true of, without the first; nil if there is none.
+func shortestPath(imports map[string][]string, from string, bad func(folder string) bool) []string {
 	before, queue := map[string]string{from: ""}, []string{from}
 	for len(queue) > 0 {
 		at := queue[0]
 		queue = queue[1:]
 		if at != from && bad(at) {
-			var way []string
+			var chain []string
 			for ; at != from; at = before[at] {
-				way = append(way, at)
+				chain = append(chain, at)
 			}
-			slices.Reverse(way)
-			return way
+			slices.Reverse(chain)
+			return chain
 		}
 		for _, next := range imports[at] {
 			if _, seen := before[next]; !seen {
@@ -129,11 +129,11 @@ func barrierProblems(packages []*goPackage, barriers []barrier) (problems []stri
 			if !matchAny(b.from, p.folder()) || matchAny(b.but, p.folder()) {
 				continue
 			}
-			way := wayTo(imports, p.folder(), func(to string) bool {
+			chain := shortestPath(imports, p.folder(), func(to string) bool {
 				return matchAny(b.not, to) || b.only != nil && !matchAny(b.only, to)
 			})
-			if way != nil {
-				problems = append(problems, fmt.Sprintf("%s imports %s: %s", p.folder(), strings.Join(way, ", which imports "), b.why))
+			if chain != nil {
+				problems = append(problems, fmt.Sprintf("%s imports %s: %s", p.folder(), strings.Join(chain, ", which imports "), b.why))
 			}
 		}
 	}
@@ -254,7 +254,7 @@ func packages(lines ...string) (made []*goPackage) {
 func TestImportRulesCatch(t *testing.T) {
 	source := packages("sim:", "server: sim k8s.io/a/b", "server/rest: server", "stack:", "user: server/rest k8s.io/c")
 	table := map[string][]string{"sim": nil, "server/...": {"sim", "server"}, "stack": nil, "user": {"server/..."}}
-	kept := barrier{from: []string{"user"}, not: []string{"stack"}, why: "hidden"}
+	noStack := barrier{from: []string{"user"}, not: []string{"stack"}, why: "hidden"}
 	for _, test := range []struct {
 		name string
 		got  []string
@@ -269,12 +269,12 @@ func TestImportRulesCatch(t *testing.T) {
 			[]string{"a/c imports a, which its row in mayImport does not have"}},
 		{"stale", importProblems(packages("sim:", "stack:"), map[string][]string{"sim": {"stack"}, "stack": nil, "gone": {"sim"}}),
 			[]string{"sim does not import stack: take it out of mayImport", "the row gone of mayImport matches no package: take it out"}},
-		{"no barrier crossed", barrierProblems(source, []barrier{kept, {from: []string{"..."}, but: []string{"server/...", "user"}, not: []string{"server/..."}}}), nil},
-		{"crossed on a detour", barrierProblems(packages("user: server", "server: stack", "stack:"), []barrier{kept}),
+		{"no barrier crossed", barrierProblems(source, []barrier{noStack, {from: []string{"..."}, but: []string{"server/...", "user"}, not: []string{"server/..."}}}), nil},
+		{"crossed on a detour", barrierProblems(packages("user: server", "server: stack", "stack:"), []barrier{noStack}),
 			[]string{"user imports server, which imports stack: hidden"}},
 		{"more than the only ones", barrierProblems(packages("user: stack", "stack:"), []barrier{{from: []string{"user"}, only: []string{"user"}, why: "alone"}}),
 			[]string{"user imports stack: alone"}},
-		{"a stale barrier", barrierProblems(packages("user:"), []barrier{kept}), []string{`the barrier "hidden" names stack, which matches no package`}},
+		{"a stale barrier", barrierProblems(packages("user:"), []barrier{noStack}), []string{`the barrier "hidden" names stack, which matches no package`}},
 		{"modules as allowed", moduleProblems(source, nil, map[string][]string{"server/...": {"k8s.io/a"}}, nil), nil},
 		{"not all that begins so", moduleProblems(packages("a: k8s.io/ab"), nil, map[string][]string{"a": {"k8s.io/a"}}, nil),
 			[]string{"a does not use k8s.io/a: take it out of modulesOf", "a imports k8s.io/ab: beside the standard library it may use k8s.io/a"}},
@@ -319,7 +319,7 @@ func TestTablesRefuse(t *testing.T) {
 			source = append(source, p)
 		}
 		if len(barrierProblems(source, barriers)) == 0 {
-			t.Errorf("%s could import %s, and no barrier would be in its way", test.from, test.to)
+			t.Errorf("%s could import %s, and no barrier would forbid it", test.from, test.to)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// withPaths are the files whose paths readers type: pages, and the help texts of the command.
-var withPaths = []string{"*.md", "docs/*.md", "docs/spec/*.md", "conformance/*.md", "cmd/*/*.go"}
+// filesWithPaths are the files whose paths readers type: pages, and the help texts of the command.
+var filesWithPaths = []string{"*.md", "docs/*.md", "docs/spec/*.md", "conformance/*.md", "cmd/*/*.go"}
 
 // repoPath is what looks like a path in this repository: it begins with one of its folders. Import paths and URLs do not, as
 // something stands before the folder.
@@ -40,7 +40,7 @@ func TestPathsInTextsExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	total := 0
-	for _, pattern := range withPaths {
+	for _, pattern := range filesWithPaths {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(files) == 0 {
 			t.Errorf("no file is like %s: %v", pattern, err)

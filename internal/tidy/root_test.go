@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// strangers are the names that are neither permitted nor ignored, and those that are permitted and absent. Of the lines of
+// rootProblems are the names that are neither permitted nor ignored, and those that are permitted and absent. Of the lines of
 // .gitignore those count that name a file of the root or a pattern without a folder.
-func strangers(names []string, permitted map[string]string, ignore string) (unknown, absent []string) {
+func rootProblems(names []string, permitted map[string]string, ignore string) (unknown, absent []string) {
 	ignored := func(name string) bool {
 		for _, line := range strings.Fields(ignore) {
 			if ok, _ := path.Match(strings.Trim(line, "/"), name); ok {
@@ -47,7 +47,7 @@ func TestRoot(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	unknown, absent := strangers(names, inRoot, string(read(t, ".gitignore")))
+	unknown, absent := rootProblems(names, inRoot, string(read(t, ".gitignore")))
 	for _, name := range unknown {
 		t.Errorf("%s does not belong in the root: move or delete it, or list it in inRoot of internal/tidy/tables_test.go", name)
 	}
@@ -56,8 +56,8 @@ func TestRoot(t *testing.T) {
 	}
 }
 
-func TestStrangers(t *testing.T) {
-	unknown, absent := strangers([]string{".git", "sim", "notes.txt", "informersim", "sim.test", "tmp"},
+func TestRootProblems(t *testing.T) {
+	unknown, absent := rootProblems([]string{".git", "sim", "notes.txt", "informersim", "sim.test", "tmp"},
 		map[string]string{"sim": "", "gone": ""}, "/informersim\n*.test\n/.ci/tmp/\n")
 	if !slices.Equal(unknown, []string{"notes.txt", "tmp"}) || !slices.Equal(absent, []string{"gone"}) {
 		t.Errorf("unknown %v, absent %v", unknown, absent)

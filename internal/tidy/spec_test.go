@@ -146,12 +146,12 @@ func citationsIn(name string, text []byte) (found []citation) {
 }
 
 // citing tells which files are searched for citations.
-func citing(name string) bool {
+func mayCite(name string) bool {
 	return slices.Contains([]string{".go", ".md", ".sim", ".probe"}, path.Ext(name))
 }
 
-// isTalk tells which files name numbers without building anything on them: pages, and the tests of citations themselves.
-func isTalk(name string) bool {
+// onlyMentions tells which files name numbers without building anything on them: pages, and the tests of citations themselves.
+func onlyMentions(name string) bool {
 	return path.Ext(name) == ".md" || strings.HasPrefix(name, "internal/tidy/") || name == "informer/conformance_test.go"
 }
 
@@ -159,7 +159,7 @@ func isTalk(name string) bool {
 func cited(t *testing.T) map[string]map[string]int {
 	all := map[string]map[string]int{}
 	walk(t, func(name string) {
-		if !citing(name) {
+		if !mayCite(name) {
 			return
 		}
 		for _, c := range citationsIn(name, read(t, name)) {
@@ -186,7 +186,7 @@ func numberProblems(defined []string, cited map[string]map[string]int, notBuilt 
 	for _, id := range defined {
 		used := false
 		for name := range cited[id] {
-			used = used || !isTalk(name)
+			used = used || !onlyMentions(name)
 		}
 		reason, listed := notBuilt[id]
 		switch {

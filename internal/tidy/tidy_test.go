@@ -190,7 +190,7 @@ func TestCoreIsDeterministic(t *testing.T) {
 			continue
 		}
 		for _, v := range determinism(c) {
-			if e := excepted(v); e != nil {
+			if e := exceptionFor(v); e != nil {
 				used[*e] = true
 				continue
 			}
@@ -207,7 +207,7 @@ func TestCoreIsDeterministic(t *testing.T) {
 	}
 }
 
-func excepted(v violation) *exception {
+func exceptionFor(v violation) *exception {
 	for i, e := range exceptions {
 		if e.file == v.at.Filename && e.rule == v.rule {
 			return &exceptions[i]
