@@ -7,8 +7,8 @@ import (
 
 // history is a resource's log in the order of revisions. Positions are absolute: trimming the head does not move them.
 type history struct {
-	ring       []*Version // a power of two long; the version at position n is at n&(len-1)
-	base, next int64      // positions of the first version, and of the next to come
+	ring       []*Version // its length is a power of two; the version at position n is at n&(len-1)
+	base, next int64      // positions of the first version, and of the next one to be added
 }
 
 func (h *history) end() int64 { return h.next }
@@ -21,7 +21,7 @@ func (h *history) at(pos int64) *Version {
 }
 
 func (h *history) panicOutside(pos int64) {
-	panic(fmt.Sprintf("fakeapiserver: position %d of a log that has %d to %d", pos, h.base, h.next))
+	panic(fmt.Sprintf("fakeapiserver: log position %d is out of range [%d, %d)", pos, h.base, h.next))
 }
 
 func (h *history) add(v *Version) {
@@ -40,7 +40,7 @@ func (h *history) resize(n int) {
 	h.ring = ring
 }
 
-// after is the position of the first version that is newer than rev.
+// after returns the position of the first version newer than rev.
 func (h *history) after(rev int64) int64 {
 	if h.base == h.next || h.at(h.next-1).rev <= rev {
 		return h.next
@@ -48,12 +48,12 @@ func (h *history) after(rev int64) int64 {
 	return h.base + int64(sort.Search(int(h.next-h.base), func(i int) bool { return h.at(h.base+int64(i)).rev > rev }))
 }
 
-// dropHead forgets the versions before position to.
+// dropHead drops the versions before position to.
 func (h *history) dropHead(to int64) {
 	for ; h.base < to; h.base++ {
 		h.ring[h.base&int64(len(h.ring)-1)] = nil
 	}
 	if n := len(h.ring); n > 1024 && h.next-h.base < int64(n/8) {
-		h.resize(n / 4) // a backlog that was long once must not pin the memory for ever
+		h.resize(n / 4) // a backlog that was once long must not pin memory forever
 	}
 }

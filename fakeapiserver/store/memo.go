@@ -4,11 +4,11 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Memo is a place beside one committed version of an object for what a layer above makes of it and many requests ask for, as its
-// encoded bytes: the version never changes, so neither does what follows from it. The Store never looks inside; it forgets the
-// memo with the version, which is what bounds the memory.
+// Memo caches what a layer above derives from one committed version of an object, such as its encoded bytes: versions never
+// change, so the cache is never stale. The Store does not look inside; it drops the memo with the version, which bounds the
+// memory.
 type Memo struct {
-	// Event is what the version is to a watcher without selectors.
+	// Event is the type of the version's event in a watch without selectors.
 	Event watch.EventType
 	// Value belongs to the layer above.
 	Value any

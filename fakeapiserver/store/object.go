@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Meta is the object's metadata.
+// Meta returns the object's metadata.
 func Meta(obj runtime.Object) (metav1.Object, error) {
 	if obj == nil {
 		return nil, fmt.Errorf("fakeapiserver: the object is nil")
@@ -20,7 +20,7 @@ func Meta(obj runtime.Object) (metav1.Object, error) {
 		return nil, fmt.Errorf("fakeapiserver: the object is a nil %T", obj)
 	}
 	if a, ok := obj.(metav1.ObjectMetaAccessor); ok {
-		// The metadata itself: its methods are reached with one call less than through the object.
+		// Calling the metadata directly saves the object's forwarding methods.
 		if m := a.GetObjectMeta(); m != nil {
 			return m, nil
 		}
@@ -31,15 +31,15 @@ func Meta(obj runtime.Object) (metav1.Object, error) {
 	return nil, fmt.Errorf("fakeapiserver: %T has no object metadata", obj)
 }
 
-// dataPointer is where an object is: nil if it is a nil pointer.
+// dataPointer returns an object's address: nil if the interface holds a nil pointer.
 func dataPointer(obj runtime.Object) unsafe.Pointer {
 	return (*[2]unsafe.Pointer)(unsafe.Pointer(&obj))[1]
 }
 
-// Same tells whether two interfaces hold the same object in memory.
+// Same reports whether two interfaces hold the same object in memory.
 func Same(a, b runtime.Object) bool { return dataPointer(a) == dataPointer(b) }
 
-// shallowCopy copies an object so far that its metadata can be stamped anew; everything below is shared.
+// shallowCopy copies an object only as deep as its metadata, so that it can be stamped; the rest is shared.
 func shallowCopy(obj runtime.Object) runtime.Object {
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		c := &unstructured.Unstructured{Object: maps.Clone(u.Object)}

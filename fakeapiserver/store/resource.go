@@ -11,28 +11,28 @@ import (
 // ResourceID names a resource of one Cluster: its position in the order of AddResource.
 type ResourceID uint32
 
-// Resource describes a kind of object that the cluster serves.
+// Resource describes a resource that the cluster serves.
 type Resource struct {
 	Group, Version, Plural, Kind string
 	Namespaced                   bool
 	// New returns an empty object of the kind. nil means unstructured.Unstructured.
 	New func() runtime.Object
 	// Field returns the value of a selectable field other than metadata.name and metadata.namespace; ok is false if the
-	// resource does not have that field. nil means that there are no more fields.
+	// resource does not have that field. nil means that there are no other fields.
 	Field func(obj runtime.Object, field string) (value string, ok bool)
 }
 
-// GroupResource is the resource's group and plural, as errors name it.
+// GroupResource returns the resource's group and plural, as errors name it.
 func (r *Resource) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: r.Group, Resource: r.Plural}
 }
 
-// GroupVersionKind is the kind under which objects are served.
+// GroupVersionKind returns the kind under which objects are served.
 func (r *Resource) GroupVersionKind() schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}
 }
 
-// GroupVersionResource is what the resource is addressed by.
+// GroupVersionResource returns the resource's address in the API.
 func (r *Resource) GroupVersionResource() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Plural}
 }
@@ -49,7 +49,7 @@ func (r *Resource) validate() error {
 	return nil
 }
 
-// Empty is an object of the kind without content.
+// Empty returns an empty object of the kind.
 func (r *Resource) Empty() runtime.Object {
 	if r.New != nil {
 		if obj := r.New(); obj != nil {

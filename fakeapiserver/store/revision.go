@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// ParseRevision reads a resourceVersion: "" and "0" are 0. What is no number is an error in the words of the real server.
+// ParseRevision parses a resourceVersion: "" and "0" are 0. The error of anything but a number has the real server's wording.
 func ParseRevision(text string) (int64, error) {
 	if text == "" {
 		return 0, nil

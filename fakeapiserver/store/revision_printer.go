@@ -5,12 +5,12 @@ import (
 	"unsafe"
 )
 
-// revisionPrinter prints revisions into shared chunks of memory: one allocation for some thirty strings. A chunk is small,
-// because a single string keeps the whole of it alive.
+// revisionPrinter prints revisions into shared chunks of memory: one allocation for some thirty strings. Chunks are small,
+// because a single string keeps its whole chunk alive.
 type revisionPrinter struct {
 	chunk []byte
-	last  []byte // what was printed last
-	rev   int64  // what that was
+	last  []byte // the last text printed
+	rev   int64  // the revision of last
 }
 
 const revisionChunk = 256

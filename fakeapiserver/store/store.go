@@ -9,30 +9,30 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// DefaultFirstRevision is the revision of the first write unless told otherwise: far enough from 1 that a client that asks
-// for resourceVersion 1 asks for something before history.
+// DefaultFirstRevision is the default revision of the first write: far enough from 1 that a request at resourceVersion 1 is
+// one from before all history.
 const DefaultFirstRevision = 1001
 
 // Options configure a Store. The zero value works.
 type Options struct {
-	// FirstRevision is the revision that the first write gets, DefaultFirstRevision if not positive. Below 2 the list of
-	// an empty Store has the resourceVersion "0", which means something else to clients.
+	// FirstRevision is the revision of the first write, DefaultFirstRevision if not positive. If it is below 2, the list of
+	// an empty Store has the resourceVersion "0", which in a request means any.
 	FirstRevision int64
 	// Seed goes into uids.
 	Seed uint64
 	// Now stamps creationTimestamp. nil leaves it unset.
 	Now func() time.Time
-	// Floor is how far back a resource must be kept for readers that are not bound by compaction: watch caches. nil means that
-	// there are none.
+	// Floor returns the oldest revision of a resource that readers not bound by compaction, watch caches, still need. nil means
+	// that there are no such readers.
 	Floor func(ResourceID) int64
 }
 
-// Store is the cluster's one truth, as etcd is: a revision that every write raises by one over all resources together
-// (S1), the state at each revision since the last compaction, and a log per resource. Objects are immutable once
-// committed: whoever commits one gives it up.
+// Store is the cluster's source of truth, as etcd is: one revision for all resources, which every write increments (S1), the
+// state at each revision since the last compaction, and a log per resource. Objects are immutable once committed, and belong
+// to the Store.
 //
-// Reading an old revision copies nothing: the versions of a key form a chain, and a reader takes the newest that is not too
-// new.
+// Reading an old revision copies nothing: the versions of a key form a chain, and a reader takes the newest one that is not
+// newer than its revision.
 type Store struct {
 	revision  int64
 	compacted int64 // the oldest revision that can be read (S11)
@@ -43,7 +43,7 @@ type Store struct {
 	printer   revisionPrinter
 	mintedAt  int64  // the revision at which minted counts
 	minted    uint64 // how many uids were minted at it
-	memos     bool   // versions get one
+	memos     bool   // new versions get a memo
 	floor     func(ResourceID) int64
 }
 
@@ -55,20 +55,20 @@ func New(o Options) *Store {
 	return &Store{revision: o.FirstRevision - 1, compacted: o.FirstRevision - 1, seed: o.Seed, now: o.Now, floor: o.Floor}
 }
 
-// Revision is the revision of the last write.
+// Revision returns the revision of the last write.
 func (s *Store) Revision() int64 { return s.revision }
 
-// Compacted is the revision of the last compaction: the oldest that can still be read.
+// Compacted returns the revision of the last compaction: the oldest one that can still be read.
 func (s *Store) Compacted() int64 { return s.compacted }
 
-// AddResource makes room for a resource. Ids count from 0.
+// AddResource adds a resource. Ids count from 0.
 func (s *Store) AddResource(r Resource) (ResourceID, error) {
 	if err := r.validate(); err != nil {
 		return 0, err
 	}
 	for _, have := range s.resources {
 		if have.GroupResource() == r.GroupResource() {
-			return 0, fmt.Errorf("fakeapiserver: resource %s is there already", r.GroupResource())
+			return 0, fmt.Errorf("fakeapiserver: resource %s exists already", r.GroupResource())
 		}
 	}
 	s.resources = append(s.resources, &r)
@@ -78,19 +78,19 @@ func (s *Store) AddResource(r Resource) (ResourceID, error) {
 	return ResourceID(len(s.resources) - 1), nil
 }
 
-// Redefine changes what is known of a resource. Its group and plural name stay, and its objects, in whatever version they are.
+// Redefine replaces the definition of a resource. Its group, plural name and objects stay, whatever version those are in.
 func (s *Store) Redefine(id ResourceID, r Resource) error {
 	if err := r.validate(); err != nil {
 		return err
 	}
 	if int(id) >= len(s.resources) || s.resources[id].GroupResource() != r.GroupResource() {
-		return fmt.Errorf("fakeapiserver: resource %d is not %s", id, r.GroupResource())
+		return fmt.Errorf("fakeapiserver: resource %d is not %s: a redefinition cannot change group or plural", id, r.GroupResource())
 	}
 	s.resources[id] = &r
 	return nil
 }
 
-// Resource describes a resource; nil if the id is not one of this Store.
+// Resource returns the definition of a resource; nil if the id is unknown.
 func (s *Store) Resource(id ResourceID) *Resource {
 	if int(id) >= len(s.resources) {
 		return nil
@@ -98,10 +98,10 @@ func (s *Store) Resource(id ResourceID) *Resource {
 	return s.resources[id]
 }
 
-// Resources describes all resources, in the order of their ids. The slice is shared: it may not be changed.
+// Resources returns the definitions of all resources, in the order of their ids. The slice is shared: it must not be changed.
 func (s *Store) Resources() []*Resource { return s.resources }
 
-// SkipTo makes the next write have revision rev, as if others had written meanwhile: imported histories keep their
+// SkipTo gives the next write revision rev, as if others had written meanwhile: imported histories keep their
 // resourceVersions.
 func (s *Store) SkipTo(rev int64) error {
 	if rev <= s.revision {
@@ -114,7 +114,7 @@ func (s *Store) SkipTo(rev int64) error {
 	return nil
 }
 
-// Timeline is the resource's present history; nil if the id is not one of this Store.
+// Timeline returns the resource's current history; nil if the id is unknown.
 func (s *Store) Timeline(id ResourceID) *Timeline {
 	if int(id) >= len(s.timelines) {
 		return nil
@@ -129,7 +129,7 @@ func (s *Store) timeline(id ResourceID) (*Timeline, error) {
 	return s.timelines[id], nil
 }
 
-// check says whether a resource can hold an object of that namespace and name.
+// validateName fails if a resource cannot hold an object of that namespace and name.
 func (s *Store) validateName(id ResourceID, namespace, name string) error {
 	r := s.resources[id]
 	switch {
@@ -143,9 +143,8 @@ func (s *Store) validateName(id ResourceID, namespace, name string) error {
 	return nil
 }
 
-// Put commits an object: creates its key or replaces the state of it. It checks nothing of the API's rules (see Cluster for
-// those). The object belongs to the Store from then on, which stamps its resourceVersion and, if it is created, uid and
-// creationTimestamp where they are unset.
+// Put commits an object: it creates the key or replaces its state, without the API's checks (Cluster has those). The Store owns
+// the object from then on; it stamps the resourceVersion and, on creation, uid and creationTimestamp where they are unset.
 func (s *Store) Put(id ResourceID, obj runtime.Object) (Committed, error) {
 	t, err := s.timeline(id)
 	if err != nil {
@@ -162,7 +161,7 @@ func (s *Store) Put(id ResourceID, obj runtime.Object) (Committed, error) {
 	return v.Committed(), nil
 }
 
-// Find looks a key up; nil if the Store knows nothing of it. A key that was deleted may be known for as long as its history is.
+// Find looks a key up; nil if it is unknown. A deleted key may stay known while its history is retained.
 func (s *Store) Find(id ResourceID, namespace, name string) *Entry {
 	if int(id) >= len(s.timelines) {
 		return nil
@@ -170,7 +169,7 @@ func (s *Store) Find(id ResourceID, namespace, name string) *Entry {
 	return s.timelines[id].find(namespace, name)
 }
 
-// Commit is Put for a caller that has looked up the key and the metadata of obj; a nil key is a new one.
+// Commit is Put for a caller that has already looked up the key and the metadata of obj; a nil key is a new one.
 func (s *Store) Commit(id ResourceID, e *Entry, obj runtime.Object, m metav1.Object) (*Version, error) {
 	t := s.timelines[id]
 	if e == nil {
@@ -191,7 +190,7 @@ func (s *Store) Commit(id ResourceID, e *Entry, obj runtime.Object, m metav1.Obj
 			m.SetUID(seededUID(s.seed, rev))
 		}
 		if created := m.GetCreationTimestamp(); s.now != nil && created.IsZero() {
-			// The API knows whole seconds.
+			// The API has whole seconds only.
 			m.SetCreationTimestamp(metav1.NewTime(s.now().Truncate(time.Second)))
 		}
 	}
@@ -212,13 +211,13 @@ func (s *Store) Delete(id ResourceID, namespace, name string) (c Committed, ok b
 	return s.Remove(id, e, live.obj).Committed(), true, nil
 }
 
-// Remove commits the deletion of a key that exists, with the last state that watchers are to see.
+// Remove commits the deletion of an existing key. Watchers see final as its last state.
 func (s *Store) Remove(id ResourceID, e *Entry, final runtime.Object) *Version {
 	s.revision++
 	return s.timelines[id].append(e, s.revision, e.newest.createRev, s.WithRevision(final, s.revision), true)
 }
 
-// WithRevision is a shallow copy of an object with another resourceVersion.
+// WithRevision returns a shallow copy of an object with another resourceVersion.
 func (s *Store) WithRevision(obj runtime.Object, rev int64) runtime.Object {
 	c := shallowCopy(obj)
 	if m, ok := c.(metav1.Object); ok {
@@ -227,7 +226,7 @@ func (s *Store) WithRevision(obj runtime.Object, rev int64) runtime.Object {
 	return c
 }
 
-// Get is the newest state of a key and the revision of it; nil if it does not exist.
+// Get returns the newest state of a key and its revision; nil if the key does not exist.
 func (s *Store) Get(id ResourceID, namespace, name string) (runtime.Object, int64) {
 	t, err := s.timeline(id)
 	if err != nil {
@@ -241,7 +240,7 @@ func (s *Store) Get(id ResourceID, namespace, name string) (runtime.Object, int6
 }
 
 // Walk visits the objects that existed at a revision in the order of keys, until visit returns false. It fails if the
-// revision was compacted or is yet to come.
+// revision was compacted or is in the future.
 func (s *Store) Walk(id ResourceID, rev int64, namespace string, visit func(key string, obj runtime.Object) bool) error {
 	t, err := s.timeline(id)
 	if err != nil {
@@ -275,7 +274,7 @@ func (s *Store) Changes(id ResourceID, after int64, visit func(Committed) bool) 
 	return nil
 }
 
-// KeepMemos gives each version that is committed from now on a Memo. Without it Pages and Events have none.
+// KeepMemos gives a Memo to each version committed from now on. Without it Pages and Events have none.
 func (s *Store) KeepMemos() {
 	s.memos = true
 	for _, t := range s.timelines {
@@ -283,7 +282,7 @@ func (s *Store) KeepMemos() {
 	}
 }
 
-// MemoOf is the memo of an object that is the newest of its key; nil if it is not, or memos are not kept.
+// MemoOf returns the memo of an object that is the newest state of its key; nil if it is not, or without KeepMemos.
 func (s *Store) MemoOf(id ResourceID, namespace, name string, obj runtime.Object) *Memo {
 	t, err := s.timeline(id)
 	if err != nil {

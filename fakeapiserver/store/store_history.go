@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Compact forgets every version before rev; rev itself stays readable (S11). It says what can be read. When memory is given
-// back is another matter: watch caches go on serving what they hold.
+// Compact makes every revision before rev unreadable; rev itself stays readable (S11). Versions that watch caches still hold
+// are freed later.
 func (s *Store) Compact(rev int64) error {
 	switch {
 	case rev > s.revision:
@@ -21,7 +21,7 @@ func (s *Store) Compact(rev int64) error {
 	return nil
 }
 
-// Trim gives back the memory of what neither the Store nor a watch cache can be asked for any more.
+// Trim frees the versions that neither the Store nor a watch cache can serve any more.
 func (s *Store) Trim(id ResourceID) {
 	floor := s.compacted
 	if s.floor != nil {
@@ -30,12 +30,11 @@ func (s *Store) Trim(id ResourceID) {
 	s.timelines[id].Trim(floor)
 }
 
-// Restore puts the Store back to how it was at an older revision, as restoring a snapshot of etcd does. What was written
-// since is gone, and the numbers of those revisions are used again by other writes (k107457), unless bump raises the
-// revision by so much and marks everything before as compacted, as `etcdutl snapshot restore --bump-revision
-// --mark-compacted` does.
+// Restore resets the Store to its state at an older revision, as restoring a snapshot of etcd does. Later writes are lost, and
+// new writes reuse their revisions (k107457), unless bump is positive: it is added to the revision and everything before is
+// marked compacted, as by `etcdutl snapshot restore --bump-revision --mark-compacted`.
 //
-// The restored history is a new one: views of the old one are not disturbed.
+// The restored history is a new one: views of the old one are not affected.
 func (s *Store) Restore(rev, bump int64) error {
 	switch {
 	case rev > s.revision:

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// seededUID is the uid of the object that is created at rev in the run with that seed: the same one in a replay.
+// seededUID returns the uid of the object created at rev in the run with that seed, which a replay reproduces.
 func seededUID(seed uint64, rev int64) types.UID {
 	var in [16]byte
 	binary.LittleEndian.PutUint64(in[:8], seed)
@@ -29,8 +29,8 @@ func seededUID(seed uint64, rev int64) types.UID {
 	return types.UID(text[:])
 }
 
-// Mint is a uid for an object that is about to be created, and length characters of an alphabet for its generated name. They
-// follow from the seed and the revision, and from how often they were asked for at it.
+// Mint returns a uid for an object to be created, and length characters of an alphabet for its generated name. They are
+// determined by the seed, the revision, and the number of calls at that revision.
 func (s *Store) Mint(alphabet string, length int) (types.UID, string) {
 	if s.mintedAt != s.revision {
 		s.mintedAt, s.minted = s.revision, 0

@@ -11,22 +11,22 @@ import (
 	"github.com/informersim/informersim/internal/keytable"
 )
 
-// Timeline is everything known of one resource along one history: its keys in order, each with the chain of its versions,
-// and the log. The Store has one per resource; watch caches are views of it. Restoring the Store to an older revision starts
-// a new timeline, and a replica that has not noticed keeps the old one.
+// Timeline is one history of one resource: its keys in order, each with the chain of its versions, and the log. The Store has
+// one per resource; watch caches are views of it. Restoring the Store to an older revision starts a new timeline, and a
+// replica that has not noticed keeps the old one.
 type Timeline struct {
 	plural  string
 	entries keytable.Table[Entry]
 	order   *btree.BTreeG[*Entry]
-	deleted *btree.BTreeG[*Entry] // those of them that only history keeps
+	deleted *btree.BTreeG[*Entry] // those of them that exist only in history
 	log     history
 	scratch []byte
-	free    *Version // versions to use again, linked by prev
+	free    *Version // versions for reuse, linked by prev
 	freed   int      // how many
-	memos   bool     // versions get one
+	memos   bool     // new versions get a memo
 }
 
-// minFreeListCap is how many versions may wait to be used again, if the log is not longer.
+// minFreeListCap is the capacity of the free list while the log is shorter than that.
 const minFreeListCap = 1024
 
 func newTimeline(plural string) *Timeline {
@@ -38,7 +38,7 @@ func newOrder() *btree.BTreeG[*Entry] {
 	return btree.NewBTreeGOptions(func(a, b *Entry) bool { return a.key < b.key }, btree.Options{NoLocks: true})
 }
 
-// find looks a key up without building a string for it.
+// find looks a key up without allocating a string for it.
 func (t *Timeline) find(namespace, name string) *Entry {
 	b := append(t.scratch[:0], namespace...)
 	if namespace != "" {
@@ -63,7 +63,7 @@ func (t *Timeline) drop(e *Entry) {
 	t.deleted.Delete(e)
 }
 
-// append puts a version on top of a key and at the end of the log.
+// append adds a version as the newest of its key and at the end of the log.
 func (t *Timeline) append(e *Entry, rev, createRev int64, obj runtime.Object, deleted bool) *Version {
 	v := t.free
 	if v != nil {
@@ -108,7 +108,7 @@ func (t *Timeline) Walk(rev int64, namespace, from string, visit func(*Version) 
 	})
 }
 
-// recycle keeps a version that nothing refers to any more, for the next commit.
+// recycle puts an unreferenced version on the free list.
 func (t *Timeline) recycle(v *Version) {
 	if t.freed >= max(minFreeListCap, len(t.log.ring)) {
 		return
@@ -118,8 +118,7 @@ func (t *Timeline) recycle(v *Version) {
 	t.freed++
 }
 
-// Trim forgets what no read at floor or later needs: the versions that were replaced at floor or before, and the log up to
-// floor.
+// Trim drops what no read at floor or later needs: versions replaced at floor or before, and the log up to floor.
 func (t *Timeline) Trim(floor int64) {
 	pos := t.log.base
 	for ; pos < t.log.end(); pos++ {
@@ -128,7 +127,7 @@ func (t *Timeline) Trim(floor int64) {
 			break
 		}
 		if old := v.prev; old != nil {
-			// The log has passed it already: it is older than v.
+			// It is older than v, so the log has dropped it already.
 			v.prev = nil
 			t.recycle(old)
 		}
@@ -140,8 +139,8 @@ func (t *Timeline) Trim(floor int64) {
 	t.log.dropHead(pos)
 }
 
-// Fork copies the timeline as it was between two revisions: the state at low, and the versions after it up to high.
-// Objects are shared. Positions in the log mean the same in both.
+// Fork copies the timeline between two revisions: the state at low, and the versions after it up to high. Objects are shared.
+// Log positions mean the same in both.
 func (t *Timeline) Fork(low, high int64) *Timeline {
 	f := newTimeline(t.plural)
 	f.memos = t.memos
@@ -171,7 +170,7 @@ func (t *Timeline) Fork(low, high int64) *Timeline {
 	return f
 }
 
-// Adopt takes over a version of another timeline as the newest of its key.
+// Adopt adds a version of another timeline as the newest of its key.
 func (t *Timeline) Adopt(v *Version) {
 	e := t.entries.Get(v.entry.key)
 	if e == nil {
@@ -180,19 +179,19 @@ func (t *Timeline) Adopt(v *Version) {
 	t.append(e, v.rev, v.createRev, v.obj, v.deleted).memo = v.memo
 }
 
-// Len is the number of keys, those of deleted objects included for as long as their history is kept.
+// Len returns the number of keys, including those of deleted objects while their history is retained.
 func (t *Timeline) Len() int { return t.entries.Len() }
 
-// KeepsMemos tells whether versions get a Memo.
+// KeepsMemos reports whether new versions get a Memo.
 func (t *Timeline) KeepsMemos() bool { return t.memos }
 
-// End is the position in the log after the newest version.
+// End returns the position in the log after the newest version.
 func (t *Timeline) End() int64 { return t.log.end() }
 
-// At is the version at a position of the log, one from before End that has not been trimmed.
+// At returns the version at a position of the log. The position must be before End and not trimmed.
 func (t *Timeline) At(pos int64) *Version { return t.log.at(pos) }
 
-// After is the position of the first version that is newer than a revision.
+// After returns the position of the first version newer than a revision.
 func (t *Timeline) After(rev int64) int64 { return t.log.after(rev) }
 
 // displayOf is the name of an object in records: "<plural> <key>".

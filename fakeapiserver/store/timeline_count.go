@@ -6,8 +6,8 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// CountFrom is how many keys existed at rev, of those in a namespace (all if it is empty) from one on. A page of a list says how
-// many objects come after it; walking to the end for that would make listing a million objects in pages a matter of hours.
+// CountFrom returns how many keys ≥ from existed at rev, in a namespace if it is not empty. Each page of a list says how many
+// objects come after it; walking to the end each time would make paging through a million objects take hours.
 func (t *Timeline) CountFrom(rev int64, namespace, from string) int64 {
 	n := countIn(t.order, namespace, from) - countIn(t.deleted, namespace, from)
 	since := t.log.after(rev)
@@ -16,7 +16,7 @@ func (t *Timeline) CountFrom(rev int64, namespace, from string) int64 {
 		t.Walk(rev, namespace, from, func(*Version) bool { n++; return true })
 		return n
 	}
-	// What has happened since is undone.
+	// Undo the changes since rev.
 	for pos := since; pos < t.log.end(); pos++ {
 		v := t.log.at(pos)
 		switch {
@@ -30,7 +30,7 @@ func (t *Timeline) CountFrom(rev int64, namespace, from string) int64 {
 	return n
 }
 
-// countIn is how many of some keys lie in a namespace (all if it is empty), from one on.
+// countIn returns how many of the keys are ≥ from, in a namespace if it is not empty.
 func countIn(keys *btree.BTreeG[*Entry], namespace, from string) int64 {
 	last := keys.Len()
 	if namespace != "" {
@@ -40,10 +40,10 @@ func countIn(keys *btree.BTreeG[*Entry], namespace, from string) int64 {
 	return int64(max(0, last-rank(keys, from)))
 }
 
-// index is how many keys come before one.
+// rank returns how many keys sort before key.
 func rank(keys *btree.BTreeG[*Entry], key string) int {
 	return sort.Search(keys.Len(), func(i int) bool {
-		e, _ := keys.GetAt(i) // there is one at every index
+		e, _ := keys.GetAt(i) // i is in range
 		return e.key >= key
 	})
 }
