@@ -4,7 +4,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/fault"
 )
 
-// armedFault is a fault that waits for what it can hit.
+// armedFault is a fault that waits for a victim.
 type armedFault struct {
 	fault fault.Fault
 	spec  *fault.Spec

@@ -7,7 +7,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// armedTrigger is a fault that waits for something to happen.
+// armedTrigger is a fault that waits for its trigger.
 type armedTrigger struct {
 	fault fault.Fault
 	left  int

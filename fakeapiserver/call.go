@@ -21,13 +21,13 @@ const (
 	verbWrite
 )
 
-// callState is how far a request has come.
+// callState is the progress of a request.
 type callState uint8
 
 const (
 	stateSubmitted callState = iota // sent; no replica has it
-	stateServing                    // with a replica, which waits for its watch cache
-	stateAnswered                   // the answer is on its way
+	stateServing                    // admitted; the replica waits for its watch cache
+	stateAnswered                   // the answer is in flight
 	stateOpen                       // an open watch
 	stateFinished
 )
@@ -44,9 +44,9 @@ type call struct {
 	options   metav1.ListOptions
 	write     Write
 	receiver  Receiver
-	replica   *Replica // who serves it, from admission on
+	replica   *Replica // serves it, from admission on
 
-	choice  sim.Choice // what is offered for it
+	choice  sim.Choice // offered for it
 	offered bool
 	wait    *waiter
 
@@ -56,7 +56,7 @@ type call struct {
 	err   error
 	watch *stream
 	fault *fault.Fault // what will go wrong with it
-	// admitting is set while a replica takes the request: what hits a request before it is served still can.
+	// admitting is set during admission, when faults that precede serving can still hit the request.
 	admitting bool
 }
 
@@ -90,7 +90,7 @@ func (c *call) finish() {
 	c.client.offerFaults()
 }
 
-// admit has a replica take the request.
+// admit hands the request to a replica.
 func (c *call) admit() {
 	cl := c.client
 	c.replica = cl.pickReplica()
@@ -121,21 +121,21 @@ func (c *call) admit() {
 	}
 }
 
-// serve runs serve as the replica that has the request: with its clock, and not without a leader.
+// serve runs serve as the request's replica: by its clock, and only while the Store has a leader.
 func (c *call) serve(serve func() error) error {
 	cluster := c.client.cluster
 	if cluster.leaderless > 0 {
 		return errNoLeader()
 	}
 	if cluster.serving != nil {
-		return errors.New("fakeapiserver: a request is served within another")
+		return errors.New("fakeapiserver: another request is being served: Write.Serve must not step the kernel")
 	}
 	cluster.serving = c.replica
 	defer func() { cluster.serving = nil }()
 	return serve()
 }
 
-// answer ends the serving of the request: its answer may now reach the client.
+// answer ends the serving of the request and lets its answer reach the client.
 func (c *call) answer(err error) {
 	c.err = err
 	c.wait = nil
@@ -148,7 +148,7 @@ func (c *call) answer(err error) {
 	c.client.offerFaults()
 }
 
-// respond brings the answer to the client.
+// respond delivers the answer to the client.
 func (c *call) respond() {
 	c.applyAnswerFault()
 	switch c.verb {
@@ -175,7 +175,7 @@ func (c *call) respond() {
 	}
 }
 
-// fail ends the request with a broken connection, as the client sees it.
+// fail breaks the request's connection, with the error that the client sees.
 func (c *call) fail(err error) {
 	c.withdraw()
 	if c.watch != nil {
@@ -186,7 +186,7 @@ func (c *call) fail(err error) {
 	c.answer(err)
 }
 
-// verbName is the request's verb as faults name it.
+// verbName returns the request's verb as faults name it.
 func (c *call) verbName() string {
 	switch {
 	case c.single:
@@ -199,7 +199,7 @@ func (c *call) verbName() string {
 	return string(c.write.Verb)
 }
 
-// objectName is the namespace and the name that the request is about, as far as it says so.
+// objectName returns the namespace and the name of the request's object, "" where the request leaves them open.
 func (c *call) objectName() (namespace, name string) {
 	if c.verb == verbWrite {
 		if m, err := store.Meta(c.write.Object); err == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// applyFault has the fault hit the request or watch.
+// applyFault hits the request or watch with a fault.
 func (c *call) applyFault(spec *fault.Spec, f fault.Fault) {
 	c.client.cluster.emitFault(f.Kind, c.client.name)
 	switch {
@@ -31,12 +31,12 @@ func (c *call) applyFault(spec *fault.Spec, f fault.Fault) {
 	c.client.offerFaults()
 }
 
-// answerDelayed tells whether the request's fault is that its answer takes its time.
+// answerDelayed reports whether the request's fault is a slow answer.
 func (c *call) answerDelayed() bool {
 	return c.fault != nil && fault.SetOf(c.fault.Kind)&slowMask != 0
 }
 
-// delayAnswer lets the answer reach the client after the fault's duration.
+// delayAnswer releases the answer after the fault's duration.
 func (c *call) delayAnswer() {
 	f := c.fault
 	c.client.cluster.expireAfter(f.Duration, func() {
@@ -46,7 +46,7 @@ func (c *call) delayAnswer() {
 	})
 }
 
-// clearFault ends the fault of a request.
+// clearFault ends the request's fault.
 func (c *call) clearFault() {
 	held := c.answerDelayed()
 	c.fault = nil
@@ -55,7 +55,7 @@ func (c *call) clearFault() {
 	}
 }
 
-// applyRequestFault applies a fault that hits the request before it is served, and tells whether that was the end of it.
+// applyRequestFault applies a fault that hits the request before it is served, and reports whether the fault answered it.
 func (c *call) applyRequestFault() bool {
 	if c.fault == nil {
 		return false
@@ -86,7 +86,7 @@ func (c *call) refuseTooLarge() {
 	s.refuse(errTooLarge(rev, min(rev-1, cache.rev)))
 }
 
-// applyAnswerFault loses the answer, if that is the request's fault.
+// applyAnswerFault drops the answer if the request's fault is one of answers.
 func (c *call) applyAnswerFault() {
 	if c.fault == nil || c.answerDelayed() {
 		return
@@ -99,7 +99,7 @@ func (c *call) applyAnswerFault() {
 	}
 }
 
-// matches tells whether the request is one that the fault is about.
+// matches reports whether the fault's filters select the request.
 func (c *call) matches(f *fault.Fault) bool {
 	bare := func(s string) string { return strings.TrimPrefix(s, "conn/") }
 	switch {
@@ -122,7 +122,7 @@ func (c *call) matches(f *fault.Fault) bool {
 	return (f.Namespace == "" || f.Namespace == namespace) && (f.Name == "" || f.Name == name)
 }
 
-// eligibleFaults is the set of faults that can hit the request or watch now.
+// eligibleFaults returns the set of faults that can hit the request or watch now.
 func (c *call) eligibleFaults() fault.Set {
 	switch {
 	case c.state == stateOpen:
@@ -174,7 +174,7 @@ var (
 	answerMask       = fault.At(fault.OnListAnswer) | fault.At(fault.OnOpenAnswer) | fault.At(fault.OnWriteAnswer)
 )
 
-// triggerByRequest tells the faults with triggers of a request.
+// triggerByRequest fires the triggers that wait for the request.
 func (c *call) triggerByRequest() {
 	if len(c.client.cluster.triggers) == 0 {
 		return
@@ -187,7 +187,7 @@ func (c *call) triggerByRequest() {
 	c.client.cluster.fireTriggers(fault.TriggerRequest, c.client, c.res, key, c.verbName())
 }
 
-// faultAnswer is the error with which the request's fault answers it.
+// faultError returns the error with which the request's fault answers it.
 func (c *call) faultError(spec *fault.Spec) error {
 	retry := c.fault.RetrySeconds()
 	var err *apierrors.StatusError
@@ -217,7 +217,7 @@ func (c *call) faultError(spec *fault.Spec) error {
 	return err
 }
 
-// connectionError is the error with which the request's fault breaks its connection.
+// connectionError returns the error with which the request's fault breaks its connection.
 func (c *call) connectionError(spec *fault.Spec) error {
 	switch spec.Kind {
 	case fault.WatchOpenRefused, fault.ListRefused, fault.WriteRefused:
@@ -225,13 +225,13 @@ func (c *call) connectionError(spec *fault.Spec) error {
 	case fault.ListLost, fault.WriteLost, fault.WatchOpenLost:
 		return io.ErrUnexpectedEOF
 	case fault.ListTooLarge:
-		want, _ := store.ParseRevision(c.options.ResourceVersion) // such a fault hits only lists at a revision
+		want, _ := store.ParseRevision(c.options.ResourceVersion) // valid: this fault hits only lists at a revision
 		return errTooLarge(want, min(want-1, c.replica.Revision(c.res)))
 	}
 	return errReset
 }
 
-// inconsistentToken is the token with which the request's list may go on elsewhere.
+// inconsistentToken returns the token with which the request's list may continue at another revision.
 func (c *call) inconsistentToken() string {
 	t, err := decodeContinue(c.options.Continue)
 	if err != nil {

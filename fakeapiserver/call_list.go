@@ -8,7 +8,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// serveList answers a list, or has it wait for the watch cache.
+// serveList answers a list, or makes it wait for the watch cache.
 func (c *call) serveList() {
 	p, err := c.planList()
 	if err != nil {
@@ -17,7 +17,7 @@ func (c *call) serveList() {
 	}
 	cache := c.replica.caches[c.res]
 	if !cache.ready {
-		// Only an unfiltered list with a limit goes past a cache that is not there (I107).
+		// Only an unfiltered list with a limit bypasses a cache that is not ready (I107).
 		if p.limit <= 0 || p.selects() {
 			c.answer(errUnready(unreadyRetrySeconds))
 			return
@@ -35,8 +35,8 @@ func (c *call) serveList() {
 	}
 }
 
-// unreadyRetrySeconds is the Retry-After while a watch cache is being filled: the real one grows it from 1 with the time it
-// has been down, and a replica here is down for as long as the strategy likes.
+// unreadyRetrySeconds is the Retry-After while a watch cache is being filled. The real cache grows it from 1 with its downtime,
+// which here is up to the strategy.
 const unreadyRetrySeconds = 1
 
 func (c *call) listFromCache(p listPlan, cache *watchCache, need int64, fresh bool) {
@@ -54,7 +54,7 @@ func (c *call) listFromCache(p listPlan, cache *watchCache, need int64, fresh bo
 	}
 }
 
-// listFromStore answers what the watch cache cannot.
+// listFromStore answers a list that the watch cache cannot.
 func (c *call) listFromStore(p listPlan) {
 	c.answer(c.serve(func() (err error) {
 		c.page, err = c.client.cluster.storePage(c.res, p)
@@ -62,7 +62,7 @@ func (c *call) listFromStore(p listPlan) {
 	}))
 }
 
-// planList checks a list's options and says how it is to be answered (S5, S9, I108, I109).
+// planList checks a list's options and plans its answer (S5, S9, I108, I109).
 func (c *call) planList() (listPlan, error) {
 	o := &c.options
 	s := c.client.cluster.store
@@ -71,7 +71,7 @@ func (c *call) planList() (listPlan, error) {
 		return listPlan{}, err
 	}
 	if f.namespace == "" && f.fields != nil {
-		// One namespace selected by field is listed like one named in the path.
+		// A namespace selected by field is listed like one in the path.
 		if ns, ok := f.fields.RequiresExactMatch("metadata.namespace"); ok {
 			f.namespace = ns
 		}
@@ -99,14 +99,14 @@ func (c *call) planList() (listPlan, error) {
 	case o.ResourceVersion == "":
 		p.notBefore, p.consistent = s.Revision(), true
 	default:
-		// A real Store is at revision 1 or more before anybody reads it: no list has the resourceVersion "0", which as a
-		// question means any.
+		// A real etcd is at revision 1 or more before the first read: no list has the resourceVersion "0", which in a
+		// request means any.
 		p.notBefore = max(rev, 1)
 	}
 	return p, nil
 }
 
-// mayBeStale tells whether some replica may answer the list with a state that is not the newest.
+// mayBeStale reports whether some replica may answer the list with stale state.
 func (c *call) mayBeStale() bool {
 	o := &c.options
 	if o.Continue != "" || o.ResourceVersion == "" || c.client.cluster.store.Resource(c.res) == nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// serveWatch opens a watch, or has it wait for the watch cache.
+// serveWatch opens a watch, or makes it wait for the watch cache.
 func (c *call) serveWatch() {
 	o := &c.options
 	asStreamingList(o)
@@ -45,7 +45,7 @@ func (c *call) serveWatch() {
 	s.start(rev, false)
 }
 
-// asStreamingList treats a watch without a revision as if it said that it is a streaming list (I101, S15).
+// asStreamingList turns a watch without a revision into a streaming list (I101, S15).
 func asStreamingList(o *metav1.ListOptions) {
 	if o.SendInitialEvents == nil && o.ResourceVersionMatch == "" && (o.ResourceVersion == "" || o.ResourceVersion == "0") {
 		yes := true

@@ -15,8 +15,8 @@ import (
 // ReqID names a request among those of its client. Ids count from 1; 0 is none.
 type ReqID uint32
 
-// Client makes requests of the cluster: the actor "conn/NAME". Every request is admitted by one choice and answered by
-// another, and every frame of a watch is delivered by one, so that all of them interleave.
+// Client sends requests to the cluster. It is the actor "conn/NAME". Every request is admitted by one choice and answered by
+// another, and every watch frame is delivered by one, so that all of them interleave.
 type Client struct {
 	cluster *Cluster
 	name    string
@@ -25,40 +25,40 @@ type Client struct {
 	stream  *sim.Stream
 	last    ReqID
 	calls   []*call // in flight, watches included, in the order of their ids
-	recent  *call   // the one found last
+	recent  *call   // the last one found
 	faults  faultOffers
 }
 
-// Name is "conn/NAME".
+// Name returns "conn/NAME".
 func (cl *Client) Name() string { return cl.name }
 
-// InFlight is how many requests and watches are not finished.
+// InFlight returns the number of unfinished requests and watches.
 func (cl *Client) InFlight() int { return len(cl.calls) }
 
-// List asks for the objects of a resource, of one namespace if namespace is not empty. The answer comes to OnList.
+// List requests the objects of a resource, in one namespace if namespace is not empty. OnList receives the answer.
 func (cl *Client) List(res store.ResourceID, namespace string, o metav1.ListOptions, r Receiver) ReqID {
 	return cl.submit(&call{verb: verbList, res: res, namespace: namespace, options: o, receiver: r})
 }
 
-// Get asks for one object: a list of one, which waits for the same freshness, and is hit by the faults of lists.
+// Get requests one object, as a list of one: it waits for the same freshness and is hit by the faults of lists.
 func (cl *Client) Get(res store.ResourceID, namespace, name, resourceVersion string, r Receiver) ReqID {
 	o := metav1.ListOptions{ResourceVersion: resourceVersion, FieldSelector: "metadata.name=" + fields.EscapeValue(name)}
 	return cl.submit(&call{verb: verbList, single: true, res: res, namespace: namespace, options: o, receiver: r})
 }
 
-// Watch asks for the changes of a resource. OnWatchOpened or OnWatchOpenError comes first, then OnEvent for each frame, then
-// OnWatchClosed.
+// Watch requests the changes of a resource. OnWatchOpened or OnWatchOpenError is called first, then OnEvent for each frame,
+// then OnWatchClosed.
 func (cl *Client) Watch(res store.ResourceID, namespace string, o metav1.ListOptions, r Receiver) ReqID {
 	return cl.submit(&call{verb: verbWatch, res: res, namespace: namespace, options: o, receiver: r})
 }
 
-// Write asks for a change. The answer comes to OnWrite.
+// Write requests a change. OnWrite receives the answer.
 func (cl *Client) Write(w Write, r Receiver) ReqID {
 	return cl.submit(&call{verb: verbWrite, res: w.Resource, namespace: w.Namespace, write: w, receiver: r})
 }
 
-// Cancel ends a request: its receiver hears no more of it. What the server has done of it stays done. Canceling a
-// request that is finished does nothing.
+// Cancel ends a request: its receiver is not called again. Effects that the server has committed remain. Canceling a
+// finished request is a no-op.
 func (cl *Client) Cancel(id ReqID) {
 	c := cl.find(id)
 	if c == nil {
@@ -87,7 +87,7 @@ func (cl *Client) submit(c *call) ReqID {
 	return c.id
 }
 
-// find is the request with that id, nil if it is finished.
+// find returns the request with that id, nil if it is finished.
 func (cl *Client) find(id ReqID) *call {
 	if c := cl.recent; c != nil && c.id == id && c.state != stateFinished {
 		return c
@@ -112,7 +112,7 @@ func (cl *Client) remove(c *call) {
 	}
 }
 
-// Apply carries out a choice: a request is admitted, an answer or a frame arrives, or a fault strikes.
+// Apply carries out a choice: it admits a request, delivers an answer or a frame, or applies a fault.
 func (cl *Client) Apply(ch sim.Choice) {
 	if ch.Kind != KindDeliver && ch.Kind != KindAdmit && ch.Kind != KindRespond {
 		cl.faults.applied(ch)
@@ -135,7 +135,7 @@ func (cl *Client) Apply(ch sim.Choice) {
 	}
 }
 
-// pick is the replica that serves the client's next request.
+// pickReplica returns the replica that serves the client's next request.
 func (cl *Client) pickReplica() *Replica {
 	n := len(cl.cluster.replicas)
 	switch {
@@ -148,7 +148,7 @@ func (cl *Client) pickReplica() *Replica {
 	return cl.cluster.replicas[cl.policy.replica]
 }
 
-// offerFaults offers what can go wrong with the client's requests and watches as they are now.
+// offerFaults offers the enabled faults that can hit the client's requests and watches now.
 func (cl *Client) offerFaults() {
 	enabled := cl.cluster.enabled &^ (fault.At(fault.OnStore) | fault.At(fault.OnReplica))
 	if enabled == 0 && cl.faults.offered == 0 {

@@ -13,51 +13,50 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// DefaultHistory is how many events of a resource a watch cache keeps unless told otherwise.
+// DefaultHistory is the default number of events of a resource that a watch cache retains.
 const DefaultHistory = 1000
 
 // ClusterOptions configure a Cluster. The zero value works: one replica, no faults.
 type ClusterOptions struct {
 	// Replicas is the number of apiservers, 1 if not positive.
 	Replicas int
-	// History is how many events of each resource a watch cache keeps: DefaultHistory if 0, or AdaptiveHistory (I110).
+	// History is the number of events of each resource that a watch cache retains: DefaultHistory if 0, or AdaptiveHistory (I110).
 	History int64
 	// FirstRevision is the revision of the first write, DefaultFirstRevision if not positive.
 	FirstRevision int64
-	// Faults are the kinds of faults that are offered to the strategy as choices. Scripts may inject any, whatever this says.
+	// Faults are the kinds of faults offered to the strategy as choices. Scripts may inject any kind regardless.
 	Faults []fault.Kind
-	// MaxFaults is how many of those happen at most; 0 for no limit.
+	// MaxFaults limits how many of those happen; 0 for no limit.
 	MaxFaults int
-	// CompactEvery is the virtual time between the compactions of the Store that happen by themselves; each keeps as much
-	// history as the one before left. The real server does it every 5 minutes; 0 means never.
+	// CompactEvery is the virtual time between periodic compactions of the Store. Each compacts to the revision at the one
+	// before, as the real server does every 5 minutes; 0 means never.
 	CompactEvery time.Duration
 }
 
 // Cluster is a Store, its Replicas and their Clients. It is the actor "cluster".
 type Cluster struct {
-	kernel       *sim.Kernel
-	options      ClusterOptions
-	id           sim.ActorID
-	store        *store.Store
-	replicas     []*Replica
-	clients      []*Client
-	byName       map[string]*Client
-	nextRR       int
-	enabled      fault.Set
-	armed        []*armedFault
-	triggers     []*armedTrigger
-	stops        int // how often the faults were stopped
-	faults       faultOffers
-	onCommit     []func(store.ResourceID, store.Committed)
-	onRestore    []func()
-	chosenFaults int // how many faults were chosen
-	// leaderless is how many losses of the Store's leader are not over, serving the replica whose request is served now.
-	leaderless     int
-	serving        *Replica
-	nextCompaction int64 // the revision at the last periodic compaction
+	kernel         *sim.Kernel
+	options        ClusterOptions
+	id             sim.ActorID
+	store          *store.Store
+	replicas       []*Replica
+	clients        []*Client
+	byName         map[string]*Client
+	nextRR         int
+	enabled        fault.Set
+	armed          []*armedFault
+	triggers       []*armedTrigger
+	stops          int // how often faults were stopped
+	faults         faultOffers
+	onCommit       []func(store.ResourceID, store.Committed)
+	onRestore      []func()
+	chosenFaults   int      // how many faults the strategy has picked
+	leaderless     int      // unfinished losses of the Store's leader
+	serving        *Replica // the replica whose request is being served
+	nextCompaction int64    // what the next periodic compaction compacts to: the revision at the previous one
 }
 
-// NewCluster returns a Cluster whose actors are registered with the kernel. Options out of range mean their defaults.
+// NewCluster returns a Cluster whose actors are registered with the kernel. Options out of range get their defaults.
 func NewCluster(k *sim.Kernel, o ClusterOptions) *Cluster {
 	if o.Replicas <= 0 {
 		o.Replicas = 1
@@ -81,22 +80,22 @@ func NewCluster(k *sim.Kernel, o ClusterOptions) *Cluster {
 	return c
 }
 
-// Name is "cluster".
+// Name returns "cluster".
 func (c *Cluster) Name() string { return "cluster" }
 
-// Apply carries out a fault of the Store.
+// Apply applies a fault of the Store.
 func (c *Cluster) Apply(ch sim.Choice) {
 	c.faults.applied(ch)
 	c.drawFault(ch.Kind, c.Name())
 }
 
-// Store is the cluster's Store.
+// Store returns the cluster's Store.
 func (c *Cluster) Store() *store.Store { return c.store }
 
-// Kernel is the kernel that drives the cluster.
+// Kernel returns the kernel that drives the cluster.
 func (c *Cluster) Kernel() *sim.Kernel { return c.kernel }
 
-// Now is the time as the replica that is serving a request has it; the virtual time if none is.
+// Now returns the time by the clock of the replica that is serving a request, the virtual time if none is.
 func (c *Cluster) Now() time.Time {
 	now := c.kernel.Clock().Now()
 	if c.serving != nil {
@@ -105,10 +104,10 @@ func (c *Cluster) Now() time.Time {
 	return now
 }
 
-// Replicas is the number of replicas.
+// Replicas returns the number of replicas.
 func (c *Cluster) Replicas() int { return len(c.replicas) }
 
-// Replica is the i-th replica, nil if there is none.
+// Replica returns the i-th replica, nil if there is none.
 func (c *Cluster) Replica(i int) *Replica {
 	if i < 0 || i >= len(c.replicas) {
 		return nil
@@ -128,7 +127,7 @@ func (c *Cluster) replicaNamed(target string) (*Replica, error) {
 	return nil, fmt.Errorf("there is no replica %q: there are %d, from replica/0", target, len(c.replicas))
 }
 
-// Connect returns the client of that name. A name that is taken gives the client that has it, with the new policy.
+// Connect returns the client of that name. An existing client gets the new policy.
 func (c *Cluster) Connect(name string, p Policy) *Client {
 	if p.replica < 0 || p.replica >= len(c.replicas) {
 		p.replica = 0
@@ -145,10 +144,10 @@ func (c *Cluster) Connect(name string, p Policy) *Client {
 	return cl
 }
 
-// Client is the client of that name, nil if there is none.
+// Client returns the client of that name, nil if there is none.
 func (c *Cluster) Client(name string) *Client { return c.byName[name] }
 
-// clientsNamed are the clients that a target means.
+// clientsNamed returns the clients that a target selects.
 func (c *Cluster) clientsNamed(target string) ([]*Client, error) {
 	if target == "" {
 		return c.clients, nil
@@ -162,7 +161,7 @@ func (c *Cluster) clientsNamed(target string) ([]*Client, error) {
 // resetConnections breaks every connection to a replica.
 func (c *Cluster) resetConnections(r *Replica) {
 	for _, cl := range c.clients {
-		// The receivers are told later, by choices, so the list does not change meanwhile.
+		// Receivers are called later, by choices, so the list does not change meanwhile.
 		for _, k := range cl.calls {
 			switch {
 			case k.replica != r:
@@ -176,7 +175,7 @@ func (c *Cluster) resetConnections(r *Replica) {
 	}
 }
 
-// AddResource adds a resource to the Store and to every replica, whose watch caches of it are ready at once.
+// AddResource adds a resource to the Store and, with a ready watch cache, to every replica.
 func (c *Cluster) AddResource(r store.Resource) (store.ResourceID, error) {
 	id, err := c.store.AddResource(r)
 	if err != nil {
@@ -189,8 +188,8 @@ func (c *Cluster) AddResource(r store.Resource) (store.ResourceID, error) {
 	return id, nil
 }
 
-// Reopen closes the watches of a resource and begins its watch caches anew, as a server does whose definition of the resource
-// has changed: what was before cannot be watched any more.
+// Reopen closes the watches of a resource and reinitialises its watch caches, as a server does when its definition of the
+// resource changes: earlier revisions can no longer be watched.
 func (c *Cluster) Reopen(id store.ResourceID) {
 	for _, r := range c.replicas {
 		if int(id) < len(r.caches) {
@@ -199,7 +198,7 @@ func (c *Cluster) Reopen(id store.ResourceID) {
 	}
 }
 
-// FindResource is the resource of that group and plural name.
+// FindResource returns the resource of that group and plural name.
 func (c *Cluster) FindResource(gr schema.GroupResource) (store.ResourceID, bool) {
 	for id, r := range c.store.Resources() {
 		if r.GroupResource() == gr {
@@ -226,11 +225,11 @@ func (c *Cluster) resource(id store.ResourceID) (*store.Resource, error) {
 	return r, nil
 }
 
-// OnCommit has f called for every write from now on, inside the step that makes it. f may not write itself; what it makes of
-// the write is for later steps.
+// OnCommit registers f to be called for every write, inside the step that commits it. f must not write; it may react in a
+// later step.
 func (c *Cluster) OnCommit(f func(store.ResourceID, store.Committed)) {
 	c.onCommit = append(c.onCommit, f)
 }
 
-// OnRestore has f called after every restore of the Store from now on, inside the step that makes it.
+// OnRestore registers f to be called after every restore of the Store, inside the same step.
 func (c *Cluster) OnRestore(f func()) { c.onRestore = append(c.onRestore, f) }

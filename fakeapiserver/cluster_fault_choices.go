@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// EnableFaults has the actors offer these kinds as choices, in addition to those enabled before. Unknown kinds are an
-// error, and nothing is enabled then.
+// EnableFaults makes the actors offer these kinds as choices, in addition to those enabled before. An unknown kind is an
+// error, and then nothing is enabled.
 func (c *Cluster) EnableFaults(kinds ...fault.Kind) error {
 	for _, k := range kinds {
 		if _, err := fault.ParseKind(string(k)); err != nil {
@@ -48,13 +48,13 @@ func (c *Cluster) offerStoreFaults() {
 	c.faults.set(c.kernel, c.id, want)
 }
 
-// disableFaults takes back what is offered; what has happened goes on.
+// disableFaults withdraws all offered faults; those in effect continue.
 func (c *Cluster) disableFaults() {
 	c.enabled = 0
 	c.offerFaults()
 }
 
-// param draws a fault's parameter, between low and high inclusive.
+// drawInt draws a parameter of a fault, between low and high inclusive.
 func (c *Cluster) drawInt(kind fault.Kind, low, high int64) int64 {
 	if high <= low {
 		return low
@@ -66,7 +66,7 @@ func (c *Cluster) drawDuration(kind fault.Kind, low, high time.Duration) time.Du
 	return time.Duration(c.drawInt(kind, int64(low/time.Millisecond), int64(high/time.Millisecond))) * time.Millisecond
 }
 
-// drawParameters is a fault of the kind with its parameters drawn.
+// drawParameters returns a fault of the kind with drawn parameters.
 func (c *Cluster) drawParameters(kind fault.Kind, target string) fault.Fault {
 	f := fault.Fault{Kind: kind, Target: target, Count: 1}
 	switch kind {
@@ -92,7 +92,7 @@ func (c *Cluster) drawParameters(kind fault.Kind, target string) fault.Fault {
 	return f
 }
 
-// drawFault applies a fault that was chosen: its victim and its parameters are drawn.
+// drawFault applies a fault that the strategy picked, drawing its parameters and its victim.
 func (c *Cluster) drawFault(kind sim.Kind, target string) {
 	spec := fault.SpecOfChoice(kind)
 	if spec == nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/fault"
 )
 
-// applyStoreFault has a fault hit the Store.
+// applyStoreFault applies a fault to the Store.
 func (c *Cluster) applyStoreFault(f fault.Fault) error {
 	rev := f.Revision
 	switch f.Kind {
@@ -37,12 +37,12 @@ func (c *Cluster) applyStoreFault(f fault.Fault) error {
 	return c.Compact(rev)
 }
 
-// restoreBump is how far past the last revision a bumped restore goes. The real tools suggest a thousand million.
+// restoreBump is how far past the last revision a bumped restore goes. etcd's documentation suggests a billion.
 const restoreBump = 1_000_000_000
 
-// loseLeader leaves the Store without a leader: every watch cache loses its watch of the Store and starts anew, which it cannot
-// until there is a leader again; meanwhile what needs the Store fails (k111116). Who writes by the Cluster's own methods is not
-// concerned.
+// loseLeader leaves the Store without a leader: every watch cache loses its watch of the Store and cannot reinitialise until
+// there is a leader again; until then requests that need the Store fail (k111116). Writes through the Cluster's own methods
+// are not affected.
 func (c *Cluster) loseLeader(d time.Duration) {
 	c.leaderless++
 	for _, r := range c.replicas {
@@ -58,7 +58,7 @@ func (c *Cluster) loseLeader(d time.Duration) {
 	})
 }
 
-// findLeader gives the Store a leader.
+// findLeader gives the Store a leader again.
 func (c *Cluster) findLeader() {
 	if c.leaderless == 0 {
 		return
@@ -72,7 +72,7 @@ func (c *Cluster) findLeader() {
 	c.offerStoreFaults()
 }
 
-// stalest is the ready replica whose watch cache of the request's resource is the furthest behind.
+// stalestReplica returns the ready replica whose watch cache of the request's resource lags most.
 func (c *Cluster) stalestReplica(k *call) *Replica {
 	best := k.replica
 	if best == nil {
@@ -95,7 +95,7 @@ func (c *Cluster) emitFault(kind fault.Kind, target string) {
 	c.kernel.Emit(r)
 }
 
-// StopFaults ends the faults: none is offered any more, none waits, and what stalls, lags or is held goes on.
+// StopFaults ends all faults: none is offered, none stays armed, and whatever stalls, lags or is held resumes.
 func (c *Cluster) StopFaults() {
 	c.armed, c.triggers, c.stops = nil, nil, c.stops+1
 	c.disableFaults()
@@ -120,13 +120,13 @@ func (c *Cluster) StopFaults() {
 				s.sendLateBookmarks()
 			}
 			if s.blocked > 0 && (!s.dead || s.closing != nil) {
-				s.resume() // a dead connection is not healed, but that it is dead gets through
+				s.resume() // a dead connection stays dead, but the client is told
 			}
 		}
 	}
 }
 
-// until runs f after a while, unless the faults are stopped before. 0 is for ever.
+// expireAfter calls f after d to end a fault, unless faults are stopped first. If d is 0 the fault does not expire.
 func (c *Cluster) expireAfter(d time.Duration, f func()) {
 	if d <= 0 {
 		return

@@ -21,8 +21,8 @@ func (c *Cluster) floor(id store.ResourceID) int64 {
 	return low
 }
 
-// Compact forgets every version before rev, in the Store and in every watch cache: lists at older revisions and watches
-// from there get 410. rev ≤ 0 means the current revision.
+// Compact discards every version before rev, in the Store and in every watch cache: lists at older revisions and watches
+// from them get 410. rev ≤ 0 means the current revision.
 func (c *Cluster) Compact(rev int64) error {
 	if err := c.CompactStore(rev); err != nil {
 		return err
@@ -37,12 +37,12 @@ func (c *Cluster) Compact(rev int64) error {
 	return nil
 }
 
-// compactionPollInterval is how long it takes a watch cache, at most, to notice that the Store was compacted: the real one looks
-// every 15 seconds.
+// compactionPollInterval is how long a watch cache takes to notice a compaction of the Store: the real one polls every 15
+// seconds.
 const compactionPollInterval = 15 * time.Second
 
-// CompactStore forgets every version before rev in the Store alone. What watch caches hold is still served (S11): exact
-// revisions until the caches notice, events for as long as their windows have them.
+// CompactStore discards every version before rev in the Store alone. Watch caches still serve their own (S11): exact
+// revisions until they notice the compaction, events while their windows hold them.
 func (c *Cluster) CompactStore(rev int64) error {
 	if rev <= 0 {
 		rev = c.store.Revision()
@@ -65,7 +65,7 @@ func (c *Cluster) CompactStore(rev int64) error {
 	return nil
 }
 
-// compactPeriodically compacts to where the Store was the last time.
+// compactPeriodically compacts to the Store's revision at the previous call.
 func (c *Cluster) compactPeriodically() {
 	if c.nextCompaction > c.store.Compacted() && c.nextCompaction <= c.store.Revision() {
 		if err := c.CompactStore(c.nextCompaction); err != nil {
@@ -77,9 +77,9 @@ func (c *Cluster) compactPeriodically() {
 	c.kernel.Clock().AfterFunc(c.options.CompactEvery, c.compactPeriodically)
 }
 
-// Restore puts the Store back to an older revision; see Store.Restore. Without a bump replicas notice nothing: they go on
-// serving what they hold, and miss writes until the revision is past what they have seen (k107457). With a bump they find
-// their position compacted, and initialise anew.
+// Restore resets the Store to an older revision; see Store.Restore. Without a bump replicas do not notice: they keep serving
+// their stale state, and miss writes until the revision passes what they have seen (k107457). With a bump they find their
+// position compacted, and reinitialise.
 func (c *Cluster) Restore(rev, bump int64) error {
 	if err := c.store.Restore(rev, bump); err != nil {
 		return err

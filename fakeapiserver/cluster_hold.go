@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// SetHeld holds or releases what a script names: "replica/1" applies nothing, "conn/NAME" gets no frames of its open
-// watches, until it is released. Holds count, as the holds of faults do.
+// SetHeld holds or releases a replica or a client: a held "replica/1" applies nothing, a held "conn/NAME" gets no frames of
+// its open watches. Holds are counted, together with those of faults.
 func (c *Cluster) SetHeld(target string, held bool) error {
 	if strings.HasPrefix(target, "replica/") {
 		r, err := c.replicaNamed(target)

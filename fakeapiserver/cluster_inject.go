@@ -7,9 +7,9 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// Inject makes a fault happen: to what is in flight, or, as far as that is less than Count, to what comes next; later, if the
-// fault has a time or a trigger. It fails if the fault makes no sense (Fault.Validate), or a client, a replica or a resource
-// is unknown.
+// Inject makes a fault happen: to requests and watches in flight and, if those are fewer than Count, to the next ones; later,
+// if the fault has a time or a trigger. It fails if the fault is invalid (Fault.Validate), or names an unknown client,
+// replica or resource.
 func (c *Cluster) Inject(f fault.Fault) error {
 	if err := f.Validate(); err != nil {
 		return err
@@ -30,8 +30,8 @@ func (c *Cluster) Inject(f fault.Fault) error {
 	return c.inject(f)
 }
 
-// injectLater injects a fault when its time has come. What can be wrong with it by then is no mistake of whoever ordered it: a
-// revision that has been compacted meanwhile.
+// injectLater injects a fault when it is due. An error then is not the caller's mistake and is dropped: the fault's revision
+// has been compacted meanwhile.
 func (c *Cluster) injectLater(f fault.Fault) {
 	f.From, f.After = 0, nil
 	_ = c.inject(f)
@@ -100,12 +100,12 @@ func (c *Cluster) checkNames(f *fault.Fault) error {
 	return nil
 }
 
-// drawChance draws whether the fault hits what it could hit.
+// drawChance draws whether the fault hits an eligible victim.
 func (c *Cluster) drawChance(f *fault.Fault) bool {
 	return f.Probability == 0 || f.Probability == 1 || c.kernel.Stream("fault/"+string(f.Kind)+"/chance").Chance(f.Probability)
 }
 
-// victims are the requests and watches that a fault can hit now, in canonical order.
+// victims returns the requests and watches that a fault can hit now, in canonical order.
 func (c *Cluster) victims(spec *fault.Spec, f *fault.Fault) []*call {
 	clients, err := c.clientsNamed(f.Target)
 	if err != nil {
@@ -122,7 +122,7 @@ func (c *Cluster) victims(spec *fault.Spec, f *fault.Fault) []*call {
 	return hits
 }
 
-// arm hits a request, or a watch that has just opened, with a fault that waits for one.
+// arm hits a request, or a watch that has just opened, with the first armed fault that selects it.
 func (c *Cluster) arm(k *call) {
 	now := c.kernel.Elapsed()
 	for n := 0; n < len(c.armed); n++ {
@@ -133,7 +133,7 @@ func (c *Cluster) arm(k *call) {
 			n--
 			continue
 		case k.state != stateOpen && (a.fault.Replica != "") != (k.replica != nil):
-			continue // a fault of a replica meets requests when that has them, others when they are made
+			continue // faults with a replica hit at admission, the others at submission
 		case k.eligibleFaults()&a.spec.Set() == 0 || !k.matches(&a.fault) || !c.drawChance(&a.fault):
 			continue
 		}
@@ -147,7 +147,7 @@ func (c *Cluster) arm(k *call) {
 
 func (c *Cluster) disarm(n int) { c.armed = append(c.armed[:n:n], c.armed[n+1:]...) }
 
-// fireTriggers tells the faults with triggers of something.
+// fireTriggers counts an event for the triggers that wait for it, and injects the faults that are due.
 func (c *Cluster) fireTriggers(event string, cl *Client, res store.ResourceID, key, kind string) {
 	var due []fault.Fault
 	keep := c.triggers[:0:0]

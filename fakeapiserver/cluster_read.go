@@ -6,7 +6,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// ListNow is what a list would show that goes to the Store at once: for those inside the server, which wait for nobody.
+// ListNow lists from the Store at once, without a choice, for components inside the server.
 func (c *Cluster) ListNow(id store.ResourceID, namespace string, o metav1.ListOptions) (*Page, error) {
 	if _, err := c.resource(id); err != nil {
 		return nil, err
@@ -19,7 +19,7 @@ func (c *Cluster) ListNow(id store.ResourceID, namespace string, o metav1.ListOp
 	return c.storePage(id, p)
 }
 
-// storePage lists what a plan asks for, as far as the Store's history goes.
+// storePage answers a list plan from the Store's history.
 func (c *Cluster) storePage(id store.ResourceID, p listPlan) (*Page, error) {
 	revision, compacted := c.store.Revision(), c.store.Compacted()
 	rev := revision
@@ -38,7 +38,7 @@ func (c *Cluster) storePage(id store.ResourceID, p listPlan) (*Page, error) {
 	return buildPage(c.store.Timeline(id), p, rev), nil
 }
 
-// CheckListOptions is the error of a list or watch with these options that needs no look at what there is, nil if there is none.
+// CheckListOptions returns the error that a list or watch with these options gets whatever the state, nil if there is none.
 func (c *Cluster) CheckListOptions(id store.ResourceID, o metav1.ListOptions, watch bool) error {
 	r, err := c.resource(id)
 	if err == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// committed tells the world of a write.
+// publish announces a write: it emits the record, notifies replicas and hooks, and fires triggers.
 func (c *Cluster) publish(id store.ResourceID, v *store.Version) {
 	r := c.kernel.Record(c.id, KindCommit)
 	r.Key, r.RV, r.Detail, r.Obj = v.Entry().Display(), v.Revision(), string(v.Event()), v.Object()
@@ -33,7 +33,7 @@ func (c *Cluster) publish(id store.ResourceID, v *store.Version) {
 	}
 }
 
-// target is what a write of obj is about: the resource, the metadata of obj, and the key; nil if the Store has none yet.
+// lookup returns the resource of a write, the metadata of obj, and its key, nil if the Store does not have it yet.
 func (c *Cluster) lookup(id store.ResourceID, obj runtime.Object) (*store.Resource, metav1.Object, *store.Entry, error) {
 	r, err := c.resource(id)
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *Cluster) lookup(id store.ResourceID, obj runtime.Object) (*store.Resour
 	return r, m, c.store.Find(id, m.GetNamespace(), m.GetName()), nil
 }
 
-// Create commits a new object, which belongs to the Store from then on. It fails with AlreadyExists or BadRequest.
+// Create commits a new object; the Store owns it from then on. It fails with AlreadyExists or BadRequest.
 func (c *Cluster) Create(id store.ResourceID, obj runtime.Object) (runtime.Object, error) {
 	r, m, e, err := c.lookup(id, obj)
 	if err != nil {
@@ -63,9 +63,9 @@ func (c *Cluster) Create(id store.ResourceID, obj runtime.Object) (runtime.Objec
 	return v.Object(), nil
 }
 
-// Update commits a new state of an object, which belongs to the Store from then on. A resourceVersion in it must be the
-// current one (409 Conflict); without one it wins. uid and creationTimestamp are kept. It fails with NotFound, Conflict or
-// BadRequest.
+// Update commits a new state of an object; the Store owns it from then on. If it has a resourceVersion, that must be the
+// current one (409 Conflict); without one the update is unconditional. uid and creationTimestamp are preserved. It fails with
+// NotFound, Conflict or BadRequest.
 func (c *Cluster) Update(id store.ResourceID, obj runtime.Object) (runtime.Object, error) {
 	r, m, e, err := c.lookup(id, obj)
 	if err != nil {
@@ -126,8 +126,8 @@ func (c *Cluster) Delete(id store.ResourceID, namespace, name string, pre *metav
 	return v.Object(), nil
 }
 
-// DeleteAs is Delete with the last state that watchers are to see, which may differ from the one before, as it does in a
-// recording of a real server (S18). nil means the state before. The object belongs to the Store from then on.
+// DeleteAs is like Delete, but watchers see final as the last state. In a recording of a real server it may differ from the
+// state before the deletion (S18); nil means that state. The Store owns final from then on.
 func (c *Cluster) DeleteAs(id store.ResourceID, namespace, name string, final runtime.Object) (runtime.Object, error) {
 	if final == nil {
 		return c.Delete(id, namespace, name, nil)

@@ -10,24 +10,23 @@ import (
 	"strings"
 )
 
-// continueToken is where a paged list goes on, in the format of the real server, so that a token can be inspected with the
-// same means.
+// continueToken is where a paged list continues, in the real server's format, so that the same tools can inspect it.
 type continueToken struct {
 	APIVersion string `json:"v"`
-	// Revision is what the list is at; negative for "whatever is current", after a compaction made the list inconsistent.
+	// Revision is the list's revision; negative for "the current one", after a compaction made the list inconsistent.
 	Revision int64 `json:"rv"`
-	// Start is the first key that may come next, relative to what is listed.
+	// Start is the first key that may come next, relative to the listed prefix.
 	Start string `json:"start"`
 }
 
 const continueVersion = "meta.k8s.io/v1"
 
-// inconsistent is the revision of a token that goes on at whatever revision is current (S10).
+// inconsistent is the revision of a token that continues at the current revision (S10).
 const inconsistent = -1
 
 func encodeContinue(revision int64, start string) string {
 	if revision != inconsistent {
-		start = "/" + start // as the real server's tokens have it, but for those that it makes of an expired one
+		start = "/" + start // as in the real server's tokens, except those that replace an expired one
 	}
 	data, err := json.Marshal(continueToken{APIVersion: continueVersion, Revision: revision, Start: start})
 	if err != nil {
@@ -64,8 +63,8 @@ func decodeContinue(text string) (continueToken, error) {
 	return t, nil
 }
 
-// describeContinue is what a token says, for people: "3:default/b" goes on after default/b at revision 3. One that says
-// nothing is shown as it is.
+// describeContinue formats a token for people: "3:default/b" continues after default/b at revision 3. An invalid token is
+// quoted.
 func describeContinue(text string) string {
 	if text == "" {
 		return ""

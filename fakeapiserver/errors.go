@@ -15,10 +15,10 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// freshRetrySeconds is the Retry-After of an answer to a request from the future (S5).
+// freshRetrySeconds is the Retry-After of a request at a future revision (S5).
 const freshRetrySeconds = 1
 
-// errTooLarge says that a revision has not come yet, after the wait for it (S5, I103).
+// errTooLarge is the error of a request at a revision that is still in the future after the wait for it (S5, I103).
 func errTooLarge(want, have int64) error {
 	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", want, have), freshRetrySeconds)
 	err.ErrStatus.Details.Causes = []metav1.StatusCause{{
@@ -28,17 +28,17 @@ func errTooLarge(want, have int64) error {
 	return err
 }
 
-// errTooOld says that a watch cannot start so far back (S13, I100).
+// errTooOld is the error of a watch from before the window (S13, I100).
 func errTooOld(want, oldest int64) *apierrors.StatusError {
 	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", want, oldest))
 }
 
-// errCompacted says that an exact revision is gone.
+// errCompacted is the error of a list at a compacted revision.
 func errCompacted() error {
 	return apierrors.NewResourceExpired("The resourceVersion for the provided list is too old.")
 }
 
-// errContinueExpired says that a paged list cannot go on where it was, and carries a token with which it may go on anyway,
+// errContinueExpired is the error of a continue token whose revision is compacted. It carries a token that continues the list
 // at another revision (S10, I109).
 func errContinueExpired(token string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
@@ -56,12 +56,12 @@ func errContinueExpired(token string) error {
 	}}
 }
 
-// errUnready says that the watch cache is being filled (I107).
+// errUnready is the error while the watch cache is being filled (I107).
 func errUnready(retrySeconds int) error {
 	return apierrors.NewTooManyRequests("storage is (re)initializing", retrySeconds)
 }
 
-// errNoRevision is what a watch cache says to a resourceVersion that is no number: a 500 without a reason (S2).
+// errNoRevision is the error of a watch whose resourceVersion is not a number: a 500 without a reason (S2).
 func errNoRevision(rv string, err error) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusInternalServerError,
@@ -74,22 +74,22 @@ func errConflict(r *store.Resource, name string) error {
 		fmt.Errorf("the object has been modified; please apply your changes to the latest version and try again"))
 }
 
-// The errors with which connections break, as Go's HTTP client shows them.
+// The errors of broken connections, as Go's HTTP client reports them.
 var (
 	errReset   error = &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
 	errRefused error = &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
-	// ErrConnectionLost is what the health check of HTTP/2 makes of a connection that is dead.
+	// ErrConnectionLost is the error of a connection that HTTP/2's health check found dead.
 	ErrConnectionLost = errors.New("http2: client connection lost")
 )
 
-// errNoLeader is what requests get that need the Store while it has no leader.
+// errNoLeader is the error of a request that needs the Store while it has no leader.
 func errNoLeader() error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: "etcdserver: no leader",
 	}}
 }
 
-// undecodable is what a client's decoder makes of a frame that is not one: an ERROR event, after which it gives the watch up.
+// decodingError returns the ERROR event into which a client's decoder turns a garbled frame, after which it gives up the watch.
 func decodingError(why string) *metav1.Status {
 	reporter := apierrors.NewClientErrorReporter(http.StatusInternalServerError, "GET", "ClientWatchDecoding")
 	st, ok := reporter.AsObject(errors.New("unable to decode an event from the watch stream: " + why)).(*metav1.Status)
@@ -109,7 +109,7 @@ func statusOf(err error) *metav1.Status {
 	return &st
 }
 
-// errorFrame is the status of an in-stream ERROR with that code.
+// errorFrame returns the status of an in-stream ERROR with that code.
 func errorFrame(code int, message string) *metav1.Status {
 	switch code {
 	case http.StatusGone:

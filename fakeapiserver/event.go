@@ -10,7 +10,7 @@ import (
 // Event is a frame of a watch.
 type Event struct {
 	Type watch.EventType
-	// Object is shared with the Store: not to be changed. It is a *metav1.Status if Type is ERROR.
+	// Object is shared with the Store and must not be changed. It is a *metav1.Status if Type is ERROR.
 	Object runtime.Object
 	Memo   *store.Memo // the object's; nil if it has none
 	Key    string      // "namespace/name"; "" of bookmarks and errors

@@ -5,13 +5,13 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// faultOffers is the faults that one actor offers to the kernel at the moment: at most one choice for each kind.
+// faultOffers are the faults that one actor currently offers to the kernel: at most one choice per kind.
 type faultOffers struct {
 	offered fault.Set
-	choices []sim.Choice // by kind; empty while nothing was ever offered
+	choices []sim.Choice // by kind; nil until something is offered
 }
 
-// set offers and withdraws until exactly the wanted faults are offered.
+// set offers and withdraws faults so that exactly the wanted ones are offered.
 func (s *faultOffers) set(k *sim.Kernel, id sim.ActorID, want fault.Set) {
 	if s.offered == want {
 		return
@@ -32,7 +32,7 @@ func (s *faultOffers) set(k *sim.Kernel, id sim.ActorID, want fault.Set) {
 	s.offered = want
 }
 
-// applied notes that a choice was taken.
+// applied removes a choice that the strategy picked.
 func (s *faultOffers) applied(c sim.Choice) {
 	if spec := fault.SpecOfChoice(c.Kind); spec != nil {
 		s.offered &^= spec.Set()

@@ -15,7 +15,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// filter is what a list or a watch asks to see.
+// filter selects the objects of a list or a watch.
 type filter struct {
 	resource  *store.Resource
 	namespace string
@@ -23,8 +23,8 @@ type filter struct {
 	fields    fields.Selector // nil for all
 }
 
-// newFilter checks the options of a list or watch and understands its selectors: 400 for what cannot be read, then 422 for options
-// that contradict each other, then 400 for a field that cannot be selected by.
+// newFilter checks the options of a list or watch and parses its selectors: 400 for a malformed selector, then 422 for
+// contradictory options, then 400 for a field that cannot be selected by.
 func newFilter(r *store.Resource, namespace string, o *metav1.ListOptions, watch bool) (filter, error) {
 	f, err := parseFilter(r, namespace, o)
 	if err != nil {
@@ -81,7 +81,7 @@ func (f *filter) supports(field string) bool {
 	return ok
 }
 
-// single tells whether the selectors name one object. A list of it is a get, which has no pages.
+// single reports whether the selectors name one object. A list of it is a get, which has no pages.
 func (f *filter) single() bool {
 	if f.fields == nil || f.namespace == "" && f.resource.Namespaced {
 		return false
@@ -90,7 +90,7 @@ func (f *filter) single() bool {
 	return ok && name != ""
 }
 
-// selects tells whether there are selectors.
+// selects reports whether there are selectors.
 func (f *filter) selects() bool { return f.labels != nil || f.fields != nil }
 
 func (f *filter) matches(obj runtime.Object) bool {
@@ -118,7 +118,7 @@ func validateOptions(o *metav1.ListOptions, watching bool) error {
 	return nil
 }
 
-// selectableFields reads the selectable fields of an object when a selector asks for them.
+// selectableFields gives selectors the fields of an object.
 type selectableFields struct {
 	resource *store.Resource
 	obj      runtime.Object

@@ -1,6 +1,6 @@
 package fakeapiserver
 
-// frame is what a deliver brings to the client.
+// frame is a watch event on its way to the client.
 type frame struct {
 	display string
 	event   Event

@@ -10,10 +10,10 @@ import (
 // frameFault is a fault that waits for the next frame of a watch.
 type frameFault struct {
 	fault     fault.Fault
-	reordered *frame // of a reordering: the frame that comes after the next
+	reordered *frame // held back by WatchReorder until the next frame has been sent
 }
 
-// hits tells whether the fault is about the frame.
+// hits reports whether the fault selects the frame.
 func (ff *frameFault) hits(f *frame) bool {
 	bookmark := f.event.Type == watch.Bookmark
 	switch ff.fault.Kind {

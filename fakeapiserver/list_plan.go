@@ -7,12 +7,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// listPlan is how a list is to be answered.
+// listPlan says how to answer a list.
 type listPlan struct {
 	filter
-	// exact is the revision that must be shown; 0 for that of the watch cache once it is at least at notBefore.
+	// exact is the revision to show; 0 for the watch cache's own, once it is at least notBefore.
 	exact, notBefore int64
-	// consistent reads go to the Store when the watch cache does not come up (RV "").
+	// consistent reads (RV "") fall back to the Store when the watch cache does not catch up.
 	consistent bool
 	limit      int64
 	from       string // the first key, of a continued list
@@ -37,7 +37,7 @@ func (p listPlan) continueAt(o *metav1.ListOptions, current int64) (listPlan, er
 	return p, nil
 }
 
-// relative is a key as tokens carry it.
+// relativeKey returns a key relative to the listed prefix, as in tokens.
 func (p *listPlan) relativeKey(key string) string {
 	if p.namespace != "" {
 		return strings.TrimPrefix(key, p.namespace+"/")

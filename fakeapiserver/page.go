@@ -8,20 +8,20 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// Page is the answer to a list: all of it, or a page.
+// Page is the answer to a list, whole or one page of it.
 type Page struct {
-	Items []runtime.Object // shared with the Store: not to be changed
+	Items []runtime.Object // shared with the Store: must not be changed
 	Keys  []string         // "namespace/name" of each item
-	Memos []*store.Memo    // that of each item; nil if the Store keeps none
+	Memos []*store.Memo    // of each item; nil if the Store has none
 	// Revision is the list's resourceVersion, as a number and as clients see it.
 	Revision        int64
 	ResourceVersion string
 	Continue        string // "" on the last page
-	// RemainingItemCount is nil where the real server leaves it out (S8).
+	// RemainingItemCount is nil where the real server omits it (S8).
 	RemainingItemCount *int64
 }
 
-// reserve makes room for n items.
+// reserve preallocates room for n items.
 func (p *Page) reserve(n int, memos bool) {
 	p.Items, p.Keys = make([]runtime.Object, 0, n), make([]string, 0, n)
 	if memos {
@@ -29,7 +29,7 @@ func (p *Page) reserve(n int, memos bool) {
 	}
 }
 
-// buildPage lists what a plan asks for at a revision.
+// buildPage lists the timeline at a revision by a plan.
 func buildPage(t *store.Timeline, p listPlan, rev int64) *Page {
 	page := &Page{Revision: rev, ResourceVersion: strconv.FormatInt(rev, 10)}
 	if p.limit <= 0 && p.namespace == "" && !p.selects() {
@@ -39,7 +39,7 @@ func buildPage(t *store.Timeline, p listPlan, rev int64) *Page {
 	var seen, more int64
 	t.Walk(rev, p.namespace, p.from, func(v *store.Version) bool {
 		if p.limit > 0 && int64(len(page.Items)) >= p.limit {
-			if more = 1; !p.selects() { // the rest is counted only where the count is told (S8)
+			if more = 1; !p.selects() { // count the rest only where the client sees the count (S8)
 				more = t.CountFrom(rev, p.namespace, v.Entry().Key())
 			}
 			return false

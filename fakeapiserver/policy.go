@@ -1,6 +1,6 @@
 package fakeapiserver
 
-// Policy says which replica serves a client's requests.
+// Policy chooses the replica that serves each request of a client.
 type Policy struct {
 	spread  spread
 	replica int
@@ -14,11 +14,11 @@ const (
 	spreadChoice
 )
 
-// Sticky sends all requests to one replica. It is the zero Policy, with replica 0.
+// Sticky sends all requests to one replica. Sticky(0) is the zero Policy.
 func Sticky(replica int) Policy { return Policy{spread: spreadSticky, replica: replica} }
 
-// RoundRobin sends each request to the next replica, in one round over all clients that do so.
+// RoundRobin sends each request to the next replica, in a round shared by all RoundRobin clients.
 func RoundRobin() Policy { return Policy{spread: spreadRoundRobin} }
 
-// ByChoice sends each request to a replica drawn from the stream "NAME/replica" of the run.
+// ByChoice sends each request to a replica drawn from the run's stream "NAME/replica".
 func ByChoice() Policy { return Policy{spread: spreadChoice} }

@@ -6,7 +6,7 @@ import (
 
 // The kinds of choices.
 var (
-	KindApply   = sim.RegisterKind("apply", sim.ClassAction)   // a replica applies an event of a resource; also a record
+	KindApply   = sim.RegisterKind("apply", sim.ClassAction)   // a replica applies an event of a resource; also a kind of record
 	KindInit    = sim.RegisterKind("init", sim.ClassAction)    // a replica initialises the watch cache of a resource
 	KindAdmit   = sim.RegisterKind("admit", sim.ClassAction)   // a request reaches its replica
 	KindRespond = sim.RegisterKind("respond", sim.ClassAction) // an answer reaches its client
@@ -27,10 +27,10 @@ var (
 	KindFrame = sim.RegisterKind("frame", sim.ClassRecord)
 	// KindWatchClosed is the end of a watch: N is the request's id, Detail why.
 	KindWatchClosed = sim.RegisterKind("watch-closed", sim.ClassRecord)
-	// KindFault is a fault that happened: Key is what it hit, Detail its name.
+	// KindFault is a fault that happened: Key is its victim, Detail its name.
 	KindFault = sim.RegisterKind("fault", sim.ClassRecord)
-	// KindCompact is a compaction: RV is the oldest revision that is left.
+	// KindCompact is a compaction: RV is the oldest revision left.
 	KindCompact = sim.RegisterKind("compacted", sim.ClassRecord)
-	// KindRestore is a restore of the Store: RV is the revision it is at afterwards.
+	// KindRestore is a restore of the Store: RV is its revision afterwards.
 	KindRestore = sim.RegisterKind("restored", sim.ClassRecord)
 )

@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// Replica is one apiserver process: a watch cache per resource that follows the Store with a lag of its own, and the
-// requests that it serves. It is the actor "replica/N".
+// Replica is one apiserver process: it serves requests from one watch cache per resource, each of which follows the Store at
+// its own lag. It is the actor "replica/N".
 type Replica struct {
 	cluster *Cluster
 	index   int
 	name    string
 	id      sim.ActorID
 	caches  []*watchCache
-	held    int // how many holds are on it: it applies nothing until it is 0
+	held    int // number of holds; the replica applies nothing until it is 0
 	faults  faultOffers
-	lagging int           // how many of the holds are faults
-	skew    time.Duration // how far its clock is ahead
+	lagging int           // how many of the holds come from faults
+	skew    time.Duration // by how much its clock is ahead
 }
 
 func newReplica(c *Cluster, index int) *Replica {
@@ -37,7 +37,7 @@ func (r *Replica) offerFaults() {
 	r.faults.set(r.cluster.kernel, r.id, want)
 }
 
-// applyFault has a fault hit the replica.
+// applyFault applies a fault to the replica.
 func (r *Replica) applyFault(f fault.Fault) {
 	r.cluster.emitFault(f.Kind, r.name)
 	switch f.Kind {
@@ -62,10 +62,10 @@ func (r *Replica) applyFault(f fault.Fault) {
 	r.offerFaults()
 }
 
-// Name is "replica/N".
+// Name returns "replica/N".
 func (r *Replica) Name() string { return r.name }
 
-// Apply carries out a choice: applying the next event of a resource, or initialising its watch cache.
+// Apply carries out a choice: it applies the next event of a resource, initialises its watch cache, or applies a fault.
 func (r *Replica) Apply(c sim.Choice) {
 	if c.Kind != KindApply && c.Kind != KindInit {
 		r.faults.applied(c)
@@ -91,7 +91,7 @@ func (r *Replica) addResource(id store.ResourceID) {
 	r.caches = append(r.caches, c)
 }
 
-// Revision is what the replica's watch cache of a resource is at; 0 while it is not ready.
+// Revision returns the revision of the replica's watch cache of a resource; 0 while it is not ready.
 func (r *Replica) Revision(id store.ResourceID) int64 {
 	if int(id) >= len(r.caches) || !r.caches[id].ready {
 		return 0
@@ -99,7 +99,7 @@ func (r *Replica) Revision(id store.ResourceID) int64 {
 	return r.caches[id].rev
 }
 
-// Ready tells whether all watch caches are initialised.
+// Ready reports whether all watch caches are initialised.
 func (r *Replica) Ready() bool {
 	for _, c := range r.caches {
 		if !c.ready {
@@ -109,7 +109,7 @@ func (r *Replica) Ready() bool {
 	return true
 }
 
-// Hold stops the replica from applying anything until Release. Holds add up.
+// Hold stops the replica from applying anything until Release. Holds are counted.
 func (r *Replica) Hold() {
 	r.held++
 	for _, c := range r.caches {
@@ -129,8 +129,8 @@ func (r *Replica) Release() {
 	}
 }
 
-// Restart ends the process and starts it anew: every connection to it is reset, its watch caches are empty, and they are
-// initialised from the Store by choice. Meanwhile it answers 429 (I107).
+// Restart restarts the process: every connection to it is reset, its watch caches are emptied, and choices initialise them
+// from the Store. Until then it answers 429 (I107).
 func (r *Replica) Restart() {
 	for _, c := range r.caches {
 		c.empty()
@@ -141,8 +141,8 @@ func (r *Replica) Restart() {
 	}
 }
 
-// reinitialise empties the watch caches of a living process, as it does itself when its watch on the Store is too old: its
-// watches are closed, its connections stay (I107).
+// reinitialise empties the watch caches of a running process, as the real one does when its watch on the Store is too old:
+// watches are closed, connections stay open (I107).
 func (r *Replica) reinitialise() {
 	for _, c := range r.caches {
 		c.reinitialise()

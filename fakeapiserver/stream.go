@@ -11,45 +11,45 @@ import (
 )
 
 const (
-	bookmarkEvery       = time.Minute     // about so often (I104)
-	bookmarkBeforeClose = 2 * time.Second // and once so long before the server ends the watch (S19)
+	bookmarkEvery       = time.Minute     // approximately (I104)
+	bookmarkBeforeClose = 2 * time.Second // one more comes this long before the server ends the watch (S19)
 	minRequestTimeout   = 1800            // seconds; a watch without timeoutSeconds lasts 1 to 2 times as long (I111)
 )
 
-// stream is an open watch: a cursor over the log of a watch cache. Exactly one `deliver` is offered for it while there is
-// something to deliver.
+// stream is an open watch: a cursor over the log of a watch cache. It offers exactly one `deliver` while there is something to
+// deliver; stream_deliver.go delivers, stream_faults.go applies faults.
 type stream struct {
 	call   *call
 	cache  *watchCache
 	filter filter
 	pos    int64 // the next event of the log to look at; if something is offered and initial is empty, one to deliver
 	floor  int64 // events up to this revision are not sent (S14)
-	base   int64 // what the opening of the watch has told: bookmarks up to this revision are not sent
+	base   int64 // the revision known to the client from opening: bookmarks up to it are not sent
 
-	initial     []initialEvent // synthetic ADDED events that are still to be sent
+	initial     []initialEvent // synthetic ADDED events still to be sent
 	initialEnd  bool           // the bookmark that ends them is still to be sent
-	initialRev  int64          // what the initial state is at
+	initialRev  int64          // the revision of the initial state
 	bookmarks   bool
 	bookmarkDue bool
 	bookmarkRev int64
 	bookmarkPos int64 // the due bookmark comes before the event at this position
 
 	frameFault    *frameFault // a fault that waits for the next frame
-	resend        []frame     // what it makes come again, or later: before anything else
-	lateBookmarks []frame     // bookmarks that it holds back
+	resend        []frame     // frames that a fault repeats or delays; sent before anything else
+	lateBookmarks []frame     // bookmarks that a fault holds back
 
 	nextType watch.EventType // of the event at pos
-	closing  *closing        // the end of the watch is still to be delivered
+	closing  *closing        // the end of the watch, still to be delivered
 	timer    interface{ Stop() bool }
 	deadline time.Duration // virtual time at which the server ends the watch
 	open     bool          // the client has been told that the watch is open
-	blocked  int           // how many faults and holds are on it: nothing is delivered until it is 0
+	blocked  int           // number of faults and holds; nothing is delivered until it is 0
 	holds    int           // how many of those are SetHeld's
-	silent   bool          // the server has forgotten the watch: neither bookmarks nor a deadline come
-	dead     bool          // the connection is gone, and only the client's health check will tell
+	silent   bool          // the server stalls: no bookmarks, and no end at the deadline
+	dead     bool          // the connection is dead, which only the client's health check finds
 }
 
-// initialEvent is what an object was when the watch was opened.
+// initialEvent is an object's state when the watch was opened.
 type initialEvent struct {
 	entry *store.Entry
 	obj   runtime.Object
@@ -64,7 +64,7 @@ type closing struct {
 	why    string
 }
 
-// start places the cursor and lets the watch be answered.
+// start places the cursor and answers the request.
 func (s *stream) start(rev int64, initial bool) {
 	c := s.cache
 	switch {
@@ -97,7 +97,7 @@ func (s *stream) start(rev int64, initial bool) {
 	}
 }
 
-// refuse lets the watch be opened, with an ERROR as its only event (S13).
+// refuse opens the watch with an ERROR as its only event (S13).
 func (s *stream) refuse(err error) {
 	s.call.watch = s
 	s.closing = &closing{status: statusOf(err), why: "refused: " + err.Error()}
@@ -133,7 +133,7 @@ func (s *stream) setTimer() {
 	})
 }
 
-// bookmark makes a bookmark due. The cache asks the Store how far it is, so that bookmarks cover writes of other resources
+// bookmark makes a bookmark due. The cache asks the Store for its progress, so that bookmarks cover writes of other resources
 // (S19).
 func (s *stream) bookmark() {
 	if s.silent || s.closing != nil {
@@ -146,12 +146,12 @@ func (s *stream) bookmark() {
 	s.cache.requestProgress()
 	s.bookmarkDue, s.bookmarkRev, s.bookmarkPos = true, s.cache.rev, s.cache.pos
 	if !s.bookmarkReady() && !s.cache.behind() {
-		s.bookmarkDue = false // it would tell nothing, and nothing is on its way that it could
+		s.bookmarkDue = false // it would carry no news, and none is pending
 	}
 	s.offer()
 }
 
-// dueBookmarkRevision is the revision that the due bookmark would carry now.
+// dueBookmarkRevision returns the revision that the due bookmark would carry now.
 func (s *stream) dueBookmarkRevision() int64 {
 	if s.pos >= s.cache.pos {
 		return s.cache.rev
@@ -159,7 +159,7 @@ func (s *stream) dueBookmarkRevision() int64 {
 	return s.bookmarkRev
 }
 
-// bookmarkReady tells whether a bookmark is due that tells more than the opening of the watch did. Others are not sent.
+// bookmarkReady reports whether a bookmark is due that is newer than the opening of the watch. Others are not sent.
 func (s *stream) bookmarkReady() bool { return s.bookmarkDue && s.dueBookmarkRevision() > s.base }
 
 // opened lets frames flow, once the client knows that the watch is open.
@@ -168,13 +168,13 @@ func (s *stream) opened() {
 	s.offer()
 }
 
-// closeWith ends the watch: its end is the next thing that is delivered.
+// closeWith ends the watch: its end is delivered next.
 func (s *stream) closeWith(how closing) {
 	if s.closing != nil || s.call.state == stateFinished {
 		return
 	}
 	if s.dead && how.err != ErrConnectionLost {
-		s.detach() // the server has ended it, but nothing gets through
+		s.detach() // the server ends it, but nothing reaches the client
 		return
 	}
 	s.closing, s.blocked = &how, 0
@@ -185,16 +185,16 @@ func (s *stream) closeWith(how closing) {
 	s.call.client.offerFaults()
 }
 
-// detach takes the watch off its cache and clock. Bookmarks that are held back will not come any more.
+// detach removes the watch from its cache and clock. Held-back bookmarks are dropped.
 func (s *stream) detach() {
 	s.cache.removeStream(s)
-	s.lateBookmarks = nil // what they are about may be gone when their time comes
+	s.lateBookmarks = nil // their history may be gone when they are due
 	if s.timer != nil {
 		s.timer.Stop()
 	}
 }
 
-// canceled is the client's end of the watch.
+// canceled ends the watch for its client.
 func (s *stream) canceled() {
 	s.detach()
 	s.emitClosed("canceled by the client")

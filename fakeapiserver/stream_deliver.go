@@ -11,14 +11,14 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// wake is called when the cache has applied an event.
+// wake offers delivery after the cache has applied an event.
 func (s *stream) wake() {
 	if !s.call.offered {
 		s.offer()
 	}
 }
 
-// offer tells the kernel if there is something to deliver.
+// offer offers `deliver` to the kernel if there is something to deliver.
 func (s *stream) offer() {
 	if s.open && s.blocked == 0 && !s.call.offered && s.call.state == stateOpen && s.hasNext() {
 		s.call.offer(KindDeliver)
@@ -29,7 +29,7 @@ func (s *stream) hasNext() bool {
 	return s.closing != nil || len(s.resend) > 0 || len(s.initial) > 0 || s.initialEnd || s.seek() || s.bookmarkReady()
 }
 
-// seek moves the cursor to the next event that the client is to see.
+// seek moves the cursor to the next event that the client must see, and reports whether there is one.
 func (s *stream) seek() bool {
 	c := s.cache
 	for ; s.pos < c.pos; s.pos++ {
@@ -44,7 +44,7 @@ func (s *stream) seek() bool {
 	return false
 }
 
-// reached is the revision up to which the client has been told everything.
+// reached returns the revision up to which the client has seen everything.
 func (s *stream) reached() int64 {
 	if s.pos >= s.cache.pos {
 		return s.cache.rev
@@ -52,8 +52,8 @@ func (s *stream) reached() int64 {
 	return s.cache.view.At(s.pos).Revision() - 1
 }
 
-// classify is what a version is to this watch, "" if nothing: an object that enters or leaves what is selected is added or
-// deleted (S17, I106).
+// classify returns the type of a version's event in this watch, "" if none: an object that enters or leaves the selection is
+// ADDED or DELETED (S17, I106).
 func (s *stream) classify(v *store.Version) watch.EventType {
 	if s.filter.namespace != "" && !v.Entry().In(s.filter.namespace) {
 		return ""
@@ -75,7 +75,7 @@ func (s *stream) classify(v *store.Version) watch.EventType {
 	return ""
 }
 
-// deliver brings the next frame to the client.
+// deliver delivers the next frame to the client.
 func (s *stream) deliver() {
 	switch {
 	case s.closing != nil:
@@ -94,7 +94,7 @@ func (s *stream) deliver() {
 		s.initialEnd = false
 		s.sendBookmark(s.initialRev, true)
 	case !s.seek() && !s.bookmarkReady():
-		// What was to be delivered is not to be delivered any more.
+		// The frame became obsolete after its delivery was offered.
 	case s.bookmarkReady() && s.pos >= s.bookmarkPos:
 		s.bookmarkDue = false
 		s.sendBookmark(s.dueBookmarkRevision(), false)
@@ -127,7 +127,7 @@ func (s *stream) sendBookmark(rev int64, end bool) {
 	s.transmit("", Event{Type: watch.Bookmark, Object: obj, Rev: rev}, end)
 }
 
-// transmit brings a frame to the client, or has a fault meet it.
+// transmit delivers a frame to the client, through the waiting fault if there is one.
 func (s *stream) transmit(display string, e Event, end bool) {
 	if s.frameFault != nil {
 		s.deliverFaulty(&frame{display: display, event: e, end: end})
@@ -148,7 +148,7 @@ func (s *stream) deliverEvent(display string, e *Event) {
 	c.receiver.OnEvent(c.id, *e)
 }
 
-// deliverEnd brings the end to the client: the ERROR event, if there is one, and then, by another choice, the close.
+// deliverEnd delivers the end to the client: the ERROR event, if there is one, and then, by another choice, the close.
 func (s *stream) deliverEnd() {
 	how, c := s.closing, s.call
 	if st := how.status; st != nil {
@@ -166,5 +166,5 @@ func (s *stream) deliverEnd() {
 	c.receiver.OnWatchClosed(c.id, how.err)
 }
 
-// deliverFrame brings a frame to the client as it is.
+// deliverFrame delivers a frame unchanged.
 func (s *stream) deliverFrame(f *frame) { s.deliverEvent(f.display, &f.event) }

@@ -11,11 +11,11 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/fault"
 )
 
-// halfOpenAfter is when a client with the default settings gives up a dead connection: ReadIdleTimeout and PingTimeout of
-// HTTP/2, 30 s and 15 s.
+// halfOpenAfter is when a client with default settings gives up a dead connection: HTTP/2's ReadIdleTimeout and PingTimeout, 30 s
+// and 15 s.
 const halfOpenAfter = 45 * time.Second
 
-// eligibleFaults is the set of faults that can hit the watch now.
+// eligibleFaults returns the set of faults that can hit the watch now.
 func (s *stream) eligibleFaults() fault.Set {
 	if s.closing != nil {
 		return 0
@@ -36,7 +36,7 @@ func (s *stream) eligibleFaults() fault.Set {
 	return m
 }
 
-// applyFault has the fault hit an open watch.
+// applyFault applies a fault to an open watch.
 func (s *stream) applyFault(f fault.Fault) {
 	why := "fault " + string(f.Kind)
 	switch f.Kind {
@@ -66,7 +66,7 @@ func (s *stream) applyFault(f fault.Fault) {
 	}
 }
 
-// forgive ends what a fault was to do to the next frame.
+// clearFrameFault removes the fault that waits for the next frame.
 func (s *stream) clearFrameFault() {
 	if held := s.frameFault.reordered; held != nil {
 		s.resend = append(s.resend, *held)
@@ -75,7 +75,7 @@ func (s *stream) clearFrameFault() {
 	s.offer()
 }
 
-// block holds the watch's frames for a while, 0 for until healed.
+// block holds the watch's frames for d; if d is 0, until resume.
 func (s *stream) block(d time.Duration) {
 	s.blocked++
 	s.call.withdraw()
@@ -93,7 +93,7 @@ func (s *stream) unblock() {
 	}
 }
 
-// resume lets frames flow again. A server that comes to itself after the deadline ends the watch.
+// resume lets frames flow again. A server whose stall outlasted the deadline ends the watch.
 func (s *stream) resume() {
 	s.blocked, s.holds = 0, 0
 	if s.silent {
@@ -109,7 +109,7 @@ func (s *stream) resume() {
 	s.call.client.offerFaults()
 }
 
-// deliverFaulty brings a frame to the client as the fault has it.
+// deliverFaulty delivers a frame as the waiting fault changes it.
 func (s *stream) deliverFaulty(f *frame) {
 	ff := s.frameFault
 	if ff.reordered != nil {
@@ -138,23 +138,23 @@ func (s *stream) deliverFaulty(f *frame) {
 		s.breakFrame(f, CutLength, closing{err: io.ErrUnexpectedEOF, why: why})
 	case fault.WatchGarbage:
 		s.breakFrame(f, Garbage, closing{status: decodingError("invalid character '\\x00' looking for beginning of value"), why: why})
-	case fault.WatchDrop, fault.WatchBookmarkLost, fault.WatchNoEndBookmark: // it is gone
+	case fault.WatchDrop, fault.WatchBookmarkLost, fault.WatchNoEndBookmark: // dropped
 	}
 	s.call.client.offerFaults()
 }
 
-// breakFrame shows what is left of a frame, and ends the watch.
+// breakFrame delivers a broken frame and ends the watch.
 func (s *stream) breakFrame(f *frame, how Breakage, end closing) {
 	if w, ok := s.call.receiver.(WireReceiver); ok {
 		w.OnBrokenFrame(s.call.id, f.event, how)
 		if how == Garbage {
-			return // what comes of it is up to the client
+			return // the client decides what to do about it
 		}
 	}
 	s.closeWith(end)
 }
 
-// delayBookmark sends a bookmark when the fault's duration is over, at the revision that the watch has come to by then.
+// delayBookmark sends a bookmark after the fault's duration, at the revision that the watch has reached by then.
 func (s *stream) delayBookmark(f *frame, fault fault.Fault) {
 	late := *f
 	s.lateBookmarks = append(s.lateBookmarks, late)

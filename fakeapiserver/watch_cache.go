@@ -7,39 +7,39 @@ import (
 	"time"
 )
 
-// freshTimeout is how long a read waits for the watch cache to come to a revision (S5).
+// freshTimeout is how long a read waits for the watch cache to reach a revision (S5).
 const freshTimeout = 3 * time.Second
 
-// watchCache is what one Replica has of one resource: a view of a timeline up to some revision, and a window of the events
-// before it. It follows the Store by choices, one event at a time, so that it lags as much as the strategy likes.
+// watchCache is one Replica's cache of one resource: a view of a timeline up to some revision, and a window of the events
+// before it. It follows the Store by choices, one event at a time, so that its lag is up to the strategy.
 type watchCache struct {
-	// behindSince is the age of the oldest event that is not applied: the whole backlog is that old to `fifo`, so a cache
+	// behindSince is the stamp of the oldest event that is not applied. To `fifo` the whole backlog is that old, so a cache
 	// that is not held catches up before anything newer happens.
 	behindSince uint64
 	replica     *Replica
 	res         store.ResourceID
-	// source is the timeline that is followed, view the one that requests see. They are one and the same, until the Store
-	// is restored to the past behind the replica's back.
+	// source is the timeline that the cache follows, view the one that requests see. They are the same until the Store is
+	// restored to an older revision without the replica's notice.
 	source, view *store.Timeline
 	sourcePos    int64 // the next event to apply, in source
-	pos          int64 // the same in view: its log ends here for this replica
+	pos          int64 // the same in view: its log ends here for this cache
 	start        int64 // the first event of the window, in view
-	rev          int64 // what the view is at: the last event, or a later progress notification
+	rev          int64 // the view's revision: of the last event, or a later progress notification
 	listRev      int64 // the revision at which the cache was initialised
 	evictedRev   int64 // the newest event that fell out of the window
 	compacted    int64 // events and exact revisions before this one were compacted away
-	exactFrom    int64 // exact revisions before this one were dropped, as the Store is compacted that far
+	exactFrom    int64 // exact revisions before this one were dropped, following a compaction of the Store
 	window       window
-	progress     int64 // the Store's revision when somebody last asked how far it is
+	progress     int64 // the Store's revision at the last progress request
 	ready        bool
 
-	next    sim.Choice // what is offered to the kernel: apply, or init when unready
+	next    sim.Choice // offered to the kernel: apply, or init when unready
 	offered bool
 	streams []*stream // open watches, in the order of opening
 	waiters []*waiter // requests that wait for a revision, in the order of arrival
 }
 
-// followed is the revision up to which a detached cache has read the Store's timeline.
+// sourceRevision returns the revision up to which a detached cache has read the Store's timeline.
 func (c *watchCache) sourceRevision() int64 {
 	if c.sourcePos < c.source.End() {
 		return c.source.At(c.sourcePos).Revision() - 1
@@ -84,7 +84,7 @@ func (c *watchCache) initialise() {
 	c.offer()
 }
 
-// empty forgets everything, as a restart does.
+// empty makes the cache unready and drops its waiters, as a restart does.
 func (c *watchCache) empty() {
 	c.ready = false
 	c.withdraw()
@@ -101,7 +101,7 @@ func (c *watchCache) withdraw() {
 	}
 }
 
-// offer tells the kernel what the cache could do next, if that has changed.
+// offer offers the cache's next action to the kernel, unless one is offered already.
 func (c *watchCache) offer() {
 	r := c.replica
 	if c.offered || r.held > 0 {
@@ -127,8 +127,7 @@ func (c *watchCache) behind() bool {
 	return c.sourcePos < c.source.End() || c.rev < c.progress
 }
 
-// requestProgress asks how far the Store is, which lets the cache of a resource without writes come to the Store's
-// revision.
+// requestProgress asks for the Store's revision, so that the cache of an idle resource can advance to it.
 func (c *watchCache) requestProgress() {
 	c.progress = c.replica.cluster.store.Revision()
 	c.offer()
@@ -159,7 +158,7 @@ func (c *watchCache) applyNext() {
 func (c *watchCache) applyEvent(v *store.Version) {
 	if c.view != c.source {
 		if v.Revision() <= c.rev {
-			return // the Store went back: what it writes at revisions that the cache has seen is never noticed (k107457)
+			return // after a restore, writes at revisions that the cache has already seen go unnoticed (k107457)
 		}
 		c.view.Adopt(v)
 	}
@@ -181,15 +180,15 @@ func (c *watchCache) emit(key, detail string) {
 	r.cluster.kernel.Emit(rec)
 }
 
-// trimBatch is how many events fall out of a window before memory is given back: often enough to bound it, seldom enough to
-// cost nothing.
+// trimBatch is how many events fall out of a window before memory is freed: few enough to bound it, many enough to make the
+// cost negligible.
 const trimBatch = 256
 
 func (c *watchCache) evict() {
 	c.evictedRev = c.view.At(c.start).Revision()
 	c.start++
 	for _, s := range c.streams {
-		// A watch that has not been sent what just fell out cannot go on (I105).
+		// A watch that still has to send the evicted event cannot continue (I105).
 		if s.pos < c.start && s.closing == nil && s.seek() && s.pos < c.start {
 			s.closeWith(closing{why: "too slow: the window moved past it"})
 		}
@@ -207,7 +206,7 @@ func (c *watchCache) trim() {
 	c.view.Trim(c.oldestRevision())
 }
 
-// compact forgets the exact revisions before rev, and the events up to it.
+// compact drops the exact revisions before rev, and the events up to it.
 func (c *watchCache) compact(rev int64) {
 	rev = min(rev, c.rev)
 	c.compacted = max(c.compacted, rev)
@@ -216,17 +215,17 @@ func (c *watchCache) compact(rev int64) {
 	}
 }
 
-// followCompaction drops the exact revisions that the Store does not have any more. Watches are not concerned.
+// followCompaction drops the exact revisions that the Store has compacted. Watches are not affected.
 func (c *watchCache) followCompaction(rev int64) {
 	if c.ready {
 		c.exactFrom = max(c.exactFrom, rev)
 	}
 }
 
-// low is the oldest revision whose state and following events the cache has.
+// oldestRevision returns the oldest revision whose state and subsequent events the cache has.
 func (c *watchCache) oldestRevision() int64 { return max(c.listRev, c.evictedRev) }
 
-// oldestWatch is the oldest revision that a watch may start from: what the real one computes from its ring (I100).
+// oldestWatch returns the oldest revision that a watch may start from, as the real cache computes it from its ring (I100).
 func (c *watchCache) oldestWatch() int64 {
 	switch {
 	case c.evictedRev == 0:
@@ -237,13 +236,13 @@ func (c *watchCache) oldestWatch() int64 {
 	return max(c.evictedRev, c.compacted)
 }
 
-// hasExact tells whether the state at an exact revision can be read from the cache (S11).
+// hasExact reports whether the state at an exact revision can be read from the cache (S11).
 func (c *watchCache) hasExact(rev int64) bool {
 	return rev >= max(c.oldestExact(), c.compacted, c.exactFrom) && rev <= c.rev
 }
 
-// oldestExact is the first revision whose state is kept. The real cache keeps a snapshot with each event and, once its window
-// is full, none from before the window: so whatever can be read at an exact revision can be watched from there, too.
+// oldestExact returns the oldest revision whose state is retained. The real cache keeps a snapshot with each event and, once
+// its window is full, none from before the window, so a revision that can be listed exactly can also be watched from.
 func (c *watchCache) oldestExact() int64 {
 	full := c.pos-c.start >= c.window.capacity
 	if c.start < c.pos && (full || c.evictedRev != 0) {
@@ -253,7 +252,7 @@ func (c *watchCache) oldestExact() int64 {
 }
 
 // whenFresh calls then once the cache is at rev or later, with false if that takes longer than freshTimeout. It returns the
-// waiter for stopWaiting, nil if then was called at once.
+// waiter, which can be stopped; nil if then was called at once.
 func (c *watchCache) whenFresh(rev int64, then func(fresh bool)) *waiter {
 	if c.rev >= rev {
 		then(true)
@@ -278,7 +277,7 @@ func (c *watchCache) forget(w *waiter) {
 	}
 }
 
-// wake lets go on what waited for the revision that the cache has now.
+// wake answers the waiters whose revision the cache has reached.
 func (c *watchCache) wake() {
 	var ready []*waiter
 	keep := c.waiters[:0:0]
@@ -296,8 +295,8 @@ func (c *watchCache) wake() {
 	}
 }
 
-// detach keeps what the cache has when the Store goes back in time behind it: a copy of its own of the old timeline. From
-// there it follows the new one, and takes from it what is newer than what it has seen.
+// detach preserves the cache's state when the Store is restored to an older revision: it forks the old timeline, follows the
+// new one, and adopts from it only versions newer than it has seen.
 func (c *watchCache) detach() {
 	if !c.ready {
 		return

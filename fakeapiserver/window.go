@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// AdaptiveHistory, as ClusterOptions.History, has watch caches keep what the real ones keep: 100 events, and while events come
-// faster than that many in 75 seconds twice as many, and so on up to 102,400 (I110).
+// AdaptiveHistory, as ClusterOptions.History, sizes watch caches like the real ones: they retain 100 events, and double that,
+// up to 102,400, whenever a full window spans less than 75 seconds (I110).
 const AdaptiveHistory = -1
 
 const (
@@ -14,11 +14,11 @@ const (
 	freshWindow = 75 * time.Second
 )
 
-// window bounds how many events a watch cache keeps.
+// window bounds how many events a watch cache retains.
 type window struct {
 	capacity int64
 	adaptive bool
-	// times are when the events of an adaptive window were applied, oldest first; the first is at position base.
+	// times holds when the events of an adaptive window were applied, oldest first; the first is at position base.
 	times []time.Duration
 	base  int64
 }
@@ -30,8 +30,8 @@ func newWindow(history int64) window {
 	return window{capacity: history}
 }
 
-// add notes the event at pos, which was applied at that time, the window beginning at start before it: the window may grow or
-// shrink. It returns where the window begins with the event in it.
+// add records that the event at pos was applied at now, to a window that starts at start; the capacity may grow or shrink. It
+// returns the new start of the window.
 func (w *window) add(start, pos int64, now time.Duration) int64 {
 	if w.adaptive {
 		w.forget(start)
@@ -44,7 +44,7 @@ func (w *window) add(start, pos int64, now time.Duration) int64 {
 	return max(start, pos+1-w.capacity)
 }
 
-// resize makes the window twice as large if it is full and all of it is fresh, and half as large if a quarter of it is not.
+// resize doubles the capacity of a full window that spans less than freshWindow, and halves it if its newest quarter spans more.
 func (w *window) resize(start, pos int64, now time.Duration) {
 	full := pos-start >= w.capacity
 	switch {
@@ -58,7 +58,7 @@ func (w *window) resize(start, pos int64, now time.Duration) {
 
 func (w *window) at(pos int64) time.Duration { return w.times[pos-w.base] }
 
-// forget drops the times of events before start.
+// forget drops the times of the events before start.
 func (w *window) forget(start int64) {
 	if n := min(start-w.base, int64(len(w.times))); n > 0 {
 		w.times = w.times[n:]

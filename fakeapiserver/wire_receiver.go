@@ -1,19 +1,19 @@
 package fakeapiserver
 
-// Breakage says how a frame breaks on the wire.
+// Breakage is a way in which a frame breaks on the wire.
 type Breakage uint8
 
 const (
-	// CutFrame ends the connection somewhere in the bytes of the frame.
+	// CutFrame ends the connection within the bytes of the frame.
 	CutFrame Breakage = iota + 1
-	// CutLength ends it in the length before the frame (or in its first byte, where frames have no length).
+	// CutLength ends it within the frame's length prefix, or its first bytes where frames have none.
 	CutLength
-	// Garbage sends bytes in place of the frame that are not one; the connection goes on.
+	// Garbage replaces the frame with bytes that do not decode; the connection stays open.
 	Garbage
 )
 
-// WireReceiver is a Receiver that has bytes to break: it is told of the frame that breaks, and how, and what its client makes
-// of that is the client's. A Receiver that is none is told what the decoder of a client would have said.
+// WireReceiver is a Receiver that encodes frames: it gets the frame and how it breaks, and its client reacts to the bytes. Any
+// other Receiver gets the error that a client's decoder would have reported.
 type WireReceiver interface {
 	Receiver
 	OnBrokenFrame(req ReqID, e Event, how Breakage)

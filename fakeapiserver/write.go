@@ -7,7 +7,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// WriteVerb is what a Write does.
+// WriteVerb is the verb of a Write.
 type WriteVerb string
 
 const (
@@ -16,18 +16,18 @@ const (
 	Delete WriteVerb = "delete"
 )
 
-// Write is a change that a client asks for.
+// Write is a change that a client requests.
 type Write struct {
 	Verb     WriteVerb
 	Resource store.ResourceID
-	// Object is the new state, of create and update; it is copied when the request is served.
+	// Object is the new state, for create and update; it is copied when the request is served.
 	Object runtime.Object
-	// Namespace and Name say what is deleted.
+	// Namespace and Name identify the object to delete.
 	Namespace, Name string
 	// Preconditions must hold for a delete.
 	Preconditions *metav1.Preconditions
-	// Serve, if set, is what the replica does when the request is admitted, whatever Verb says: layers above that know more of
-	// an API's rules than create, update and delete go through connections and their faults this way.
+	// Serve, if set, is called when the request is admitted, in place of Verb's action. Layers that know more of an API's rules
+	// than create, update and delete use it to go through connections and their faults.
 	Serve func() (runtime.Object, error)
 }
 
