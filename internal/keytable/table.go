@@ -7,7 +7,7 @@ import (
 
 // Table holds at most one value per key. The zero value is empty. It is not safe for concurrent use.
 type Table[V any] struct {
-	slots []slot[V] // a power of two long; none is used beyond three quarters
+	slots []slot[V] // its length is a power of two; at most three quarters are used
 	n     int
 }
 
@@ -26,10 +26,10 @@ func (s *slot[V]) holds(key string, h uint32) bool {
 	return s.key == unsafe.StringData(key) || unsafe.String(s.key, s.size) == key
 }
 
-// minSlots is the size of the smallest table.
+// minSlots is the size of the smallest non-empty table.
 const minSlots = 8
 
-// Len is how many keys there are.
+// Len returns the number of keys.
 func (t *Table[V]) Len() int { return t.n }
 
 // Get returns the value of a key, nil if there is none.
@@ -47,7 +47,7 @@ func (t *Table[V]) Get(key string) *V {
 	}
 }
 
-// Adopt is Get, and keeps the string from now on in place of the equal one that it had: the next lookup with it is faster.
+// Adopt is like Get, but stores key in place of the equal string in the table: the next lookup with it is faster.
 func (t *Table[V]) Adopt(key string) *V {
 	if t.n == 0 {
 		return nil
@@ -68,7 +68,7 @@ func (t *Table[V]) Adopt(key string) *V {
 	}
 }
 
-// Put sets the value of a key. It keeps the string. A nil value panics, since it could not be told from no value.
+// Put sets the value of a key, and retains the string. It panics if the value is nil, since Get returns nil for no value.
 func (t *Table[V]) Put(key string, v *V) {
 	if v == nil {
 		panic("keytable: Put of a nil value: use Delete")
@@ -83,7 +83,7 @@ func (t *Table[V]) Put(key string, v *V) {
 	s.value = v
 }
 
-// place is the slot of a key, which it is given if it has none.
+// slotFor returns the slot of a key, claiming a free one if it has none.
 func (t *Table[V]) slotFor(key string, h uint32) *slot[V] {
 	mask := uint32(len(t.slots) - 1)
 	for i := h & mask; ; i = (i + 1) & mask {
@@ -114,7 +114,7 @@ func (t *Table[V]) resize(n int) {
 	}
 }
 
-// Delete takes out a key and tells whether it was there.
+// Delete removes a key and reports whether it was there.
 func (t *Table[V]) Delete(key string) bool {
 	if t.n == 0 {
 		return false
@@ -131,7 +131,7 @@ func (t *Table[V]) Delete(key string) bool {
 			break
 		}
 	}
-	// What comes after the gap moves into it, unless it would come to be before its own place.
+	// Move later entries of the run into the gap, unless that would put them before their home slot.
 	for j := (i + 1) & mask; t.slots[j].value != nil; j = (j + 1) & mask {
 		if (j-t.slots[j].hash)&mask >= (j-i)&mask {
 			t.slots[i] = t.slots[j]
@@ -146,7 +146,7 @@ func (t *Table[V]) Delete(key string) bool {
 	return true
 }
 
-// Odd constants without a pattern: the digits of the fractions of the square roots of 2 and 3.
+// Arbitrary odd constants: the fractional digits of the square roots of 2 and 3.
 const (
 	saltA = 0x6a09e667f3bcc909
 	saltB = 0xbb67ae8584caa73b
@@ -162,7 +162,7 @@ func hash(s string) uint32 {
 		for left := s; len(left) > 16; left = left[16:] {
 			acc = fold(acc^word(left), word(left[8:])^saltB)
 		}
-		v, w = word(s[n-16:]), word(s[n-8:]) // may overlap what was read before
+		v, w = word(s[n-16:]), word(s[n-8:]) // may overlap bytes already read
 	case n >= 8:
 		v, w = word(s), word(s[n-8:])
 	case n >= 4:
@@ -178,7 +178,7 @@ func fold(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-// word reads eight bytes, the first one lowest whatever the machine. The compiler makes one load of it.
+// word reads eight bytes as little endian on every machine. The compiler turns it into one load.
 func word(s string) uint64 {
 	_ = s[7]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |

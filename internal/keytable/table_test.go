@@ -9,14 +9,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A table holds what a map holds, whatever was put in and taken out.
+// A table behaves like a map under any sequence of operations.
 func TestTableAgainstAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var table Table[int]
 		model := map[string]*int{}
 		keys := rapid.OneOf(rapid.StringMatching(`[ab]{0,3}`), rapid.StringMatching(`ns-[0-9]/pod-[0-9]{1,3}`), rapid.StringN(0, 60, -1))
 		key := func(t *rapid.T) string {
-			return strings.Clone(keys.Draw(t, "key")) // another string with the same text
+			return strings.Clone(keys.Draw(t, "key")) // an equal string at another address
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"put": func(t *rapid.T) {
@@ -55,7 +55,7 @@ func TestTableAgainstAMap(t *testing.T) {
 	})
 }
 
-// Keys whose hashes are alike in the bits that choose the slot live side by side, and a deletion among them loses none.
+// Keys whose hashes collide in the bits that choose the slot form a run, and a deletion in it loses no other key.
 func TestCollisions(t *testing.T) {
 	var keys []string
 	for i := 0; len(keys) < 40; i++ {
@@ -68,12 +68,12 @@ func TestCollisions(t *testing.T) {
 		table.Put(keys[i], &keys[i])
 	}
 	if len(table.slots) != 64 {
-		t.Fatalf("%d slots: the keys above collide in 64", len(table.slots))
+		t.Fatalf("%d slots, want the 64 in which the keys collide", len(table.slots))
 	}
 	order := rand.New(rand.NewPCG(1, 2)).Perm(len(keys))
 	for n, i := range order {
 		if !table.Delete(keys[i]) {
-			t.Fatalf("%s is not there", keys[i])
+			t.Fatalf("Delete(%s) = false", keys[i])
 		}
 		for m, j := range order {
 			if got := table.Get(keys[j]); (got != nil) != (m > n) || got != nil && *got != keys[j] {
@@ -83,7 +83,7 @@ func TestCollisions(t *testing.T) {
 	}
 }
 
-// A table that was emptied gives its memory back.
+// A table that is emptied shrinks.
 func TestShrinks(t *testing.T) {
 	var table Table[int]
 	v := 0
@@ -94,7 +94,7 @@ func TestShrinks(t *testing.T) {
 		table.Delete(fmt.Sprint(i))
 	}
 	if len(table.slots) > 128 || table.Len() != 10 || table.Get("9995") != &v {
-		t.Errorf("%d slots for %d keys", len(table.slots), table.Len())
+		t.Errorf("%d slots for %d keys, want at most 128 for 10", len(table.slots), table.Len())
 	}
 }
 
@@ -121,11 +121,11 @@ func TestHashSpreads(t *testing.T) {
 		longest = max(longest, run)
 	}
 	if longest > 100 {
-		t.Errorf("a run of %d slots in a table of %d that is half full", longest, len(table.slots))
+		t.Errorf("the longest run has %d of %d slots, want at most 100", longest, len(table.slots))
 	}
 }
 
-// BenchmarkGet compares a lookup with that of a map: by the very string that was put in, and by an equal one.
+// BenchmarkGet compares lookups with a map's: by the stored string itself, and by an equal one.
 func BenchmarkGet(b *testing.B) {
 	for _, n := range []int{1_000, 100_000} {
 		keys, equal := make([]string, n), make([]string, n)
