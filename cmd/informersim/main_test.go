@@ -99,7 +99,7 @@ func TestBadInput(t *testing.T) {
 		{"run good.sim --strategy randm", `error: there is no strategy "randm"; did you mean "random"?`},
 		{"run good.sim --strategy fifo --fault-mix storm", "error: the strategy fifo never picks a fault"},
 		{"run good.sim --fault-mix sturm", `error: there is no fault mix "sturm": did you mean "storm"?`},
-		{"run good.sim --fault-mix tornado", `error: there is no fault mix "tornado": built in are none, light, default, storm, edges; or give a file`},
+		{"run good.sim --fault-mix tornado", `error: there is no fault mix "tornado": want one of none, light, default, storm, edges, or a file`},
 		{"run good.sim --fault-mix nothing.yaml", "error: --fault-mix: open nothing.yaml"},
 		{"run good.sim --fault-mix mix.yaml", `there is no fault "watch-eoff": did you mean "watch-eof"?`},
 		{"run good.sim --fault-mix rate.yaml", "watch-eof is 7: a rate is a probability between 0 and 1"},

@@ -10,12 +10,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Fault is a thing that goes wrong, as data: what, to whom, when and how often. In JSON and YAML durations are texts like
+// Fault is a fault as data: what goes wrong, for whom, when and how often. In JSON and YAML durations are strings like
 // "1m30s".
 type Fault struct {
 	Kind Kind
 
-	// Target is the client's name, or the replica's ("replica/1"); "" for any client, or replica/0.
+	// Target is the name of the client or the replica ("replica/1") to hit; "" for any client, or replica/0.
 	Target string
 	// Replica ("replica/1") hits only requests that it serves; "" for any.
 	Replica string
@@ -23,28 +23,28 @@ type Fault struct {
 	Verb string
 	// Resource is the plural of the resource whose requests are hit; "" for any.
 	Resource string
-	// Namespace and Name hit only requests about such objects; of faults of a frame, only frames of such objects.
+	// Namespace and Name hit only requests, or for faults of a frame only frames, of such objects.
 	Namespace, Name string
 
 	// Count is how many requests or watches are hit, 1 if 0; negative for all that are in flight, and none later.
 	Count int
-	// Probability is that of each request or watch that could be hit to be hit; 0 means 1.
+	// Probability is the probability that an eligible request or watch is hit; 0 means 1.
 	Probability float64
 	// From and Until bound when it happens, in virtual time since the start of the run; Until is exclusive, 0 for no bound.
 	From, Until time.Duration
-	// After has the fault wait for something else to happen first.
+	// After makes the fault wait for something else to happen first.
 	After *Trigger
 
-	// RetryAfter, rounded up to seconds, is told to the client. 429 tells 1 s if it is 0, the others nothing.
+	// RetryAfter, rounded up to seconds, is sent to the client. If it is 0, a 429 sends 1 s and the others nothing.
 	RetryAfter time.Duration
-	// Duration is how long a stall, a delay, a lag or a loss lasts, and by how much a clock is wrong, negative if it is slow; 0
-	// means until StopFaults, of a clock one minute.
+	// Duration is how long a stall, a delay, a lag or a loss lasts, or by how much a clock is ahead (negative: behind); 0 means
+	// until StopFaults, for a clock one minute.
 	Duration time.Duration
-	// Revision is what is compacted or restored to; 0 for the current one, of a restore for the oldest that is left.
+	// Revision is the revision to compact or restore to; 0 for the current one, or to restore to the oldest one left.
 	Revision int64
 }
 
-// Parse reads a fault from JSON or YAML, and refuses what it does not know:
+// Parse reads a fault from JSON or YAML, and refuses unknown fields:
 //
 //	{"kind": "watch-410", "target": "i1", "after": {"event": "frame", "key": "default/a", "count": 3}}
 func Parse(data []byte) (Fault, error) {
@@ -65,7 +65,7 @@ var (
 	triggerEvents = []string{"", TriggerFrame, TriggerRequest, TriggerCommit}
 )
 
-// Validate says what is wrong with the fault by itself; Cluster.Inject also knows of clients, replicas and resources.
+// Validate checks all of the fault but the names of clients, replicas and resources, which Cluster.Inject checks.
 func (f *Fault) Validate() error {
 	if _, err := ParseKind(string(f.Kind)); err != nil {
 		return fmt.Errorf("fault: %w", err)
@@ -87,12 +87,12 @@ func (f *Fault) Validate() error {
 	case f.Revision < 0:
 		return invalid("revision is %d: it must not be negative", f.Revision)
 	case !slices.Contains(verbs, f.Verb):
-		return invalid("there is no verb %q: known are%s", f.Verb, strings.Join(verbs, " "))
+		return invalid("there is no verb %q: want one of%s", f.Verb, strings.Join(verbs, " "))
 	}
 	if t := f.After; t != nil {
 		switch {
 		case !slices.Contains(triggerEvents, t.Event):
-			return invalid("after: there is no event %q: known are%s", t.Event, strings.Join(triggerEvents, " "))
+			return invalid("after: there is no event %q: want one of%s", t.Event, strings.Join(triggerEvents, " "))
 		case t.Count < 0:
 			return invalid("after: count is %d: it must not be negative", t.Count)
 		}
@@ -100,7 +100,7 @@ func (f *Fault) Validate() error {
 	return nil
 }
 
-// RetrySeconds is the fault's Retry-After in whole seconds.
+// RetrySeconds returns the fault's Retry-After in whole seconds.
 func (f *Fault) RetrySeconds() int {
 	return int((f.RetryAfter + time.Second - 1) / time.Second)
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// faultJSON is a Fault as it is written.
+// faultJSON is the form of a Fault in JSON and YAML.
 type faultJSON struct {
 	Kind        Kind     `json:"kind"`
 	Target      string   `json:"target,omitempty"`
@@ -66,7 +66,7 @@ func (f *Fault) from(j *faultJSON) {
 func (f *Fault) UnmarshalJSON(data []byte) error {
 	var j faultJSON
 	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields() // what is misspelt would never happen
+	d.DisallowUnknownFields() // a misspelt field would have no effect
 	if err := d.Decode(&j); err != nil {
 		return err
 	}

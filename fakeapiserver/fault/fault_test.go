@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Faults as JSON and YAML: what is wrong is said.
+// Faults are read from JSON and YAML, and errors say what is wrong.
 func TestParse(t *testing.T) {
 	f, err := Parse([]byte(`{"kind":"watch-delay","target":"i1","duration":"1m30s","after":{"event":"frame","key":"a/b","count":3}}`))
 	if err != nil || f.Kind != WatchDelay || f.Duration != 90*time.Second || f.After.Count != 3 {
@@ -19,7 +19,7 @@ func TestParse(t *testing.T) {
 	}
 	again, err := Parse(data)
 	if err != nil || !reflect.DeepEqual(again, f) {
-		t.Errorf("%s became %+v, %v", data, again, err)
+		t.Errorf("Parse(%s) = %+v, %v, want the fault that was marshalled", data, again, err)
 	}
 	for text, want := range map[string]string{
 		`{"kind":"watch-eov"}`:            `did you mean "watch-eof"`,
@@ -38,7 +38,7 @@ func TestParse(t *testing.T) {
 		`[`: "fault",
 	} {
 		if f, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %+v, %v; want an error with %s", text, f, err, want)
+			t.Errorf("Parse(%s) = %+v, %v; want an error with %q", text, f, err, want)
 		}
 	}
 }

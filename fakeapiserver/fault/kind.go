@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Kind names a way in which things go wrong. It is the name of the choice, too.
+// Kind names a kind of fault. It is also the name of the choice.
 type Kind string
 
 // The kinds of faults that a real server or network shows every day. The built-in mixes are made of them.
 const (
 	WatchClose    Kind = "watch-close"     // the server ends a watch cleanly
-	WatchEOF      Kind = "watch-eof"       // the connection ends in the middle of a watch
+	WatchEOF      Kind = "watch-eof"       // the connection ends during a watch
 	WatchReset    Kind = "watch-reset"     // the connection of a watch is reset
 	WatchStall    Kind = "watch-stall"     // the server sends nothing more, not even the end at the deadline
 	WatchHalfOpen Kind = "watch-half-open" // the connection is dead, which the client's health check finds 45 s later
@@ -26,7 +26,7 @@ const (
 	List504   Kind = "list-504"   // Timeout
 	ListLost  Kind = "list-lost"  // the connection ends before the answer arrives
 	ListReset Kind = "list-reset" // the connection is reset before the request is served
-	ListStale Kind = "list-stale" // served by the replica that lags most, if it may answer it
+	ListStale Kind = "list-stale" // served by the replica that lags most, if that can answer it
 
 	WatchOpen429     Kind = "watch-open-429"
 	WatchOpen500     Kind = "watch-open-500"
@@ -39,48 +39,48 @@ const (
 	Write503   Kind = "write-503"
 	Write504   Kind = "write-504"
 	WriteLost  Kind = "write-lost"  // committed, but the answer is lost
-	WriteReset Kind = "write-reset" // not committed: the connection is reset before
+	WriteReset Kind = "write-reset" // not committed: the connection is reset first
 
 	Compact        Kind = "compact"
 	ReplicaRestart Kind = "replica-restart"
 	ReplicaLag     Kind = "replica-lag" // a replica applies nothing for a while
 )
 
-// Rarer kinds, which a real server or network shows as well. The mix `edges` has them.
+// Rarer kinds, which a real server or network also shows. The mix `edges` has them.
 const (
 	WatchSlow            Kind = "watch-slow"              // the server closes the watch, as the client does not keep up (I105)
-	WatchEOFInFrame      Kind = "watch-eof-in-frame"      // the connection ends in the middle of the next frame
-	WatchCutLength       Kind = "watch-cut-length"        // the connection ends in the length before the next frame
+	WatchEOFInFrame      Kind = "watch-eof-in-frame"      // the connection ends within the next frame
+	WatchCutLength       Kind = "watch-cut-length"        // the connection ends within the next frame's length prefix
 	WatchBookmarkLost    Kind = "watch-bookmark-lost"     // the next periodic bookmark is not sent
-	WatchBookmarkLate    Kind = "watch-bookmark-late"     // the next bookmark comes later, events before it (k126958)
+	WatchBookmarkLate    Kind = "watch-bookmark-late"     // the next bookmark is delayed, events are not (k126958)
 	ListTooLarge         Kind = "list-too-large"          // 504 ResourceVersionTooLarge, for a list at a revision
 	ListRefused          Kind = "list-refused"            // connection refused
 	ListResetHeaders     Kind = "list-reset-headers"      // served, but the connection is reset within the answer's headers
-	ListSlow             Kind = "list-slow"               // the answer takes its time
+	ListSlow             Kind = "list-slow"               // the answer is delayed
 	WatchOpenTooLarge    Kind = "watch-open-too-large"    // a watch-list is opened, and gets an ERROR event 504 (S16)
 	WatchOpenStale       Kind = "watch-open-stale"        // served by the replica that lags most, for which the revision may be in the future (S14)
 	WatchOpenLost        Kind = "watch-open-lost"         // the connection ends before the answer's headers arrive
-	WatchOpenResetHeader Kind = "watch-open-reset-header" // it is reset within them
-	WatchOpenSlow        Kind = "watch-open-slow"         // the headers take their time
+	WatchOpenResetHeader Kind = "watch-open-reset-header" // the connection is reset within the headers
+	WatchOpenSlow        Kind = "watch-open-slow"         // the headers are delayed
 	WriteRefused         Kind = "write-refused"           // connection refused
 	WriteResetHeaders    Kind = "write-reset-headers"     // committed, but the connection is reset within the answer's headers
-	WriteSlow            Kind = "write-slow"              // committed, but the answer takes its time
-	LeaderLoss           Kind = "leader-loss"             // the Store has no leader: watch caches start anew, writes fail (k111116)
+	WriteSlow            Kind = "write-slow"              // committed, but the answer is delayed
+	LeaderLoss           Kind = "leader-loss"             // the Store has no leader: watch caches reinitialise, writes fail (k111116)
 	ReplicaSkew          Kind = "replica-skew"            // a replica's clock is wrong by a constant
 )
 
-// Kinds that no correct server shows, and the restore of an older state. They happen only where they are asked for by name.
+// Kinds that no correct server shows, and restores of older states. They happen only when requested by name.
 const (
-	WatchGarbage       Kind = "watch-garbage"         // the next frame is not one
+	WatchGarbage       Kind = "watch-garbage"         // the next frame does not decode
 	WatchDuplicate     Kind = "watch-duplicate"       // the next frame comes twice
 	WatchReorder       Kind = "watch-reorder"         // the next frame comes after the one that follows it
-	WatchDrop          Kind = "watch-drop"            // the next frame is left out
+	WatchDrop          Kind = "watch-drop"            // the next frame is dropped
 	WatchNoEndBookmark Kind = "watch-no-end-bookmark" // the initial events of a watch-list never end (k135895)
 	Restore            Kind = "restore"               // the Store is restored to an older revision (k107457)
-	RestoreBumped      Kind = "restore-bumped"        // the same, with the revision bumped past all that was
+	RestoreBumped      Kind = "restore-bumped"        // the same, with the revision bumped past all earlier ones
 )
 
-// Kinds are all kinds, in the order in which they are documented.
+// Kinds returns all kinds, in the order in which they are documented.
 func Kinds() []Kind {
 	kinds := make([]Kind, 0, numKinds)
 	for i := range table {
@@ -89,7 +89,7 @@ func Kinds() []Kind {
 	return kinds
 }
 
-// ParseKind reads the name of a kind; the error of an unknown one says what may have been meant.
+// ParseKind parses the name of a kind. The error of an unknown one suggests the closest name.
 func ParseKind(text string) (Kind, error) {
 	if SpecOf(Kind(text)) != nil {
 		return Kind(text), nil
@@ -101,10 +101,10 @@ func ParseKind(text string) (Kind, error) {
 	for i := range table {
 		known = append(known, string(table[i].Kind))
 	}
-	return "", fmt.Errorf("there is no fault %q: known are %s", text, strings.Join(known, ", "))
+	return "", fmt.Errorf("there is no fault %q: want one of %s", text, strings.Join(known, ", "))
 }
 
-// nearestFault is the kind whose name is closest to a text, "" if none is close.
+// nearest returns the kind whose name is closest to text, "" if none is close.
 func nearest(text string) Kind {
 	best, bestDistance := Kind(""), 4
 	for i := range table {

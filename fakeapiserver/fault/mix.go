@@ -14,17 +14,17 @@ import (
 // Mix says which faults the strategy may pick, and how often.
 type Mix struct {
 	Name string `json:"name"`
-	// Rates is the probability of each kind, by name, at every step at which it is possible.
+	// Rates is the probability of each kind, by name, at every step that offers it.
 	Rates map[string]float64 `json:"rates"`
-	// Swarm has each run draw which of the kinds are on, and a factor for the rate of each: runs then differ in what they
-	// are made of, which finds more than the same mix every time.
+	// Swarm makes each run draw which kinds are on, and a factor for the rate of each. Runs with different mixes find more
+	// than runs with the same one.
 	Swarm bool `json:"swarm,omitempty"`
-	// Max is how many faults a run has at most; 0 for no limit.
+	// Max limits the number of faults in a run; 0 for no limit.
 	Max int `json:"max,omitempty"`
 }
 
-// The rates of the built-in mixes are multiples of these. Requests are possible victims for a few steps only, watches for
-// most of a run, so their rates differ.
+// The rates of the built-in mixes are multiples of these. Requests can be hit for a few steps only, watches for most of a run,
+// so their rates differ.
 var baseRates = map[Kind]float64{
 	WatchClose: 1, WatchEOF: 1, WatchReset: 1, WatchStall: 0.25, WatchHalfOpen: 0.25, WatchDelay: 1.5, Watch410: 0.75, Watch500: 0.5,
 	List410: 8, List429: 4, List500: 4, List503: 4, List504: 4, ListLost: 4, ListReset: 4, ListStale: 8,
@@ -33,7 +33,7 @@ var baseRates = map[Kind]float64{
 	Compact: 1, ReplicaRestart: 0.25, ReplicaLag: 1.5,
 }
 
-// What `edges` has besides.
+// rareRates are the additional rates of `edges`.
 var rareRates = map[Kind]float64{
 	WatchSlow: 0.5, WatchEOFInFrame: 1, WatchCutLength: 0.5, WatchBookmarkLost: 1, WatchBookmarkLate: 1,
 	ListTooLarge: 8, ListRefused: 4, ListResetHeaders: 4, ListSlow: 8,
@@ -52,7 +52,7 @@ func builtInMix(name string, unit float64, swarm bool, rates ...map[Kind]float64
 	return m
 }
 
-// Mixes are the built-in mixes: none, light, default, storm, and edges, which has the rarer kinds as well.
+// Mixes returns the built-in mixes: none, light, default, storm, and edges, which adds the rarer kinds.
 func Mixes() []Mix {
 	return []Mix{
 		builtInMix("none", 0, false),
@@ -63,7 +63,7 @@ func Mixes() []Mix {
 	}
 }
 
-// MixNamed is the built-in mix of that name.
+// MixNamed returns the built-in mix of that name.
 func MixNamed(name string) (Mix, error) {
 	var names []string
 	near, distance := "", 3
@@ -79,7 +79,7 @@ func MixNamed(name string) (Mix, error) {
 	if near != "" {
 		return Mix{}, fmt.Errorf("there is no fault mix %q: did you mean %q?", name, near)
 	}
-	return Mix{}, fmt.Errorf("there is no fault mix %q: built in are %s; or give a file", name, strings.Join(names, ", "))
+	return Mix{}, fmt.Errorf("there is no fault mix %q: want one of %s, or a file", name, strings.Join(names, ", "))
 }
 
 // ParseMix reads a mix from YAML or JSON:
@@ -99,7 +99,7 @@ func ParseMix(data []byte) (Mix, error) {
 	return m, nil
 }
 
-// Validate says what is wrong with the mix: an unknown kind, a rate out of [0,1], a negative maximum.
+// Validate fails if the mix has an unknown kind, a rate out of [0,1] or a negative maximum.
 func (m Mix) Validate() error {
 	kinds := make([]string, 0, len(m.Rates))
 	for k := range m.Rates { // order: sorted below
@@ -120,7 +120,7 @@ func (m Mix) Validate() error {
 	return nil
 }
 
-// Draw is the mix of the run with that seed: m itself, unless it is a swarm.
+// Draw returns the mix of the run with that seed: m itself, unless it is a swarm.
 func (m Mix) Draw(seed uint64) Mix {
 	if !m.Swarm {
 		return m
@@ -128,7 +128,7 @@ func (m Mix) Draw(seed uint64) Mix {
 	s := sim.NewStream(seed, "fault-mix")
 	drawn := Mix{Name: m.Name, Max: m.Max, Rates: map[string]float64{}}
 	for i := range table {
-		// Two draws for every kind, whatever the mix has of it, so that changing one rate changes nothing else.
+		// Two draws for every kind, whatever its rate, so that changing one rate changes no other draw.
 		on, power := s.IntN(2) == 1, s.IntN(5)-2
 		name := string(table[i].Kind)
 		if rate := m.Rates[name]; on && rate > 0 {
@@ -138,7 +138,7 @@ func (m Mix) Draw(seed uint64) Mix {
 	return drawn
 }
 
-// Kinds are the kinds that may happen, for ClusterOptions.Faults.
+// Kinds returns the kinds that may happen, for ClusterOptions.Faults.
 func (m Mix) Kinds() []Kind {
 	var kinds []Kind
 	for i := range table {
@@ -149,7 +149,7 @@ func (m Mix) Kinds() []Kind {
 	return kinds
 }
 
-// Rate is the probability of a kind of choice per step, as sim.NewRandom wants it.
+// Rate returns the probability of a kind of choice per step, for sim.NewRandom.
 func (m Mix) Rate(k sim.Kind) float64 {
 	s := SpecOfChoice(k)
 	if s == nil {

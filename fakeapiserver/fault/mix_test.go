@@ -14,7 +14,7 @@ func TestParseMix(t *testing.T) {
 		"name: mine\nrates: {watch-eof: 0.5, list-410: 1}\nmax: 3": "",
 		`{"name":"mine","rates":{"compact":0.25},"swarm":true}`:    "",
 		"rates: {watch-eov: 0.1}":                                  `did you mean "watch-eof"`,
-		"rates: {zebra-crossing-on-fire: 0.1}":                     "known are watch-close",
+		"rates: {zebra-crossing-on-fire: 0.1}":                     "want one of watch-close",
 		"rates: {watch-eof: 1.5}":                                  "between 0 and 1",
 		"rates: {watch-eof: -1}":                                   "between 0 and 1",
 		"rates: {watch-eof: .nan}":                                 "fault mix",
@@ -28,7 +28,7 @@ func TestParseMix(t *testing.T) {
 		case want == "" && err != nil:
 			t.Errorf("%s: %v", text, err)
 		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
-			t.Errorf("%s: %+v, %v; want an error with %s", text, m, err, want)
+			t.Errorf("ParseMix(%s) = %+v, %v; want an error with %q", text, m, err, want)
 		}
 	}
 }
@@ -47,7 +47,7 @@ func TestMixNamed(t *testing.T) {
 	}
 }
 
-// A swarm draws another mix for each seed, the same one for the same seed.
+// A swarm draws a different mix for each seed, and the same one for the same seed.
 func TestSwarm(t *testing.T) {
 	m, err := MixNamed("storm")
 	if err != nil {
@@ -75,20 +75,20 @@ func TestSwarm(t *testing.T) {
 		}
 	}
 	if len(seen) < 40 || len(drawn) != len(common) {
-		t.Errorf("50 seeds draw %d mixes of %d kinds", len(seen), len(drawn))
+		t.Errorf("50 seeds draw %d mixes of %d kinds, want at least 40 of all %d common kinds", len(seen), len(drawn), len(common))
 	}
 	for _, k := range common {
 		kind, ok := sim.KindByName(string(k))
 		if !ok || kind.Class() != sim.ClassFault || m.Rate(kind) <= 0 {
-			t.Errorf("%s is no kind of choice with a rate", k)
+			t.Errorf("%s is not a kind of choice with a rate", k)
 		}
 	}
 	if m.Rate(sim.RegisterKind("no-fault", sim.ClassAction)) != 0 {
-		t.Error("what is no fault has a rate")
+		t.Error("a kind that is not a fault has a rate")
 	}
 }
 
-// The kinds of a broken server are in no built-in mix, and can be had by name.
+// The kinds of a broken server are in no built-in mix, and can be requested by name.
 func TestBrokenKindsOnlyWhenAsked(t *testing.T) {
 	var tiers []Tier
 	var broken []Kind

@@ -1,9 +1,9 @@
 package fault
 
-// Set is a set of kinds: a bit for each, in the order of the table.
+// Set is a set of kinds, one bit for each in the order of the table.
 type Set uint64
 
-// SetOf is the set of these kinds; unknown ones are left out.
+// SetOf returns the set of these kinds; unknown ones are skipped.
 func SetOf(kinds ...Kind) (m Set) {
 	for _, k := range kinds {
 		if s := SpecOf(k); s != nil {
@@ -13,7 +13,7 @@ func SetOf(kinds ...Kind) (m Set) {
 	return m
 }
 
-// At are the kinds that hit at a stage.
+// At returns the kinds that hit at a stage.
 func At(s Stage) Set { return stageSets[s] }
 
 var stageSets = buildStageSets()

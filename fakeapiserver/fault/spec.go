@@ -6,17 +6,17 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// Stage says what a kind of fault can hit, and when.
+// Stage is what a kind of fault can hit, and when.
 type Stage uint8
 
 // The stages.
 const (
-	OnList        Stage = iota // a list that no replica has yet
-	OnListAnswer               // a list that is not answered yet
-	OnOpen                     // the opening of a watch that no replica has yet
-	OnOpenAnswer               // the opening of a watch that is not answered yet
-	OnWrite                    // a write that no replica has yet
-	OnWriteAnswer              // a write that is not answered yet
+	OnList        Stage = iota // a list before admission
+	OnListAnswer               // a list before its answer
+	OnOpen                     // the opening of a watch before admission
+	OnOpenAnswer               // the opening of a watch before its answer
+	OnWrite                    // a write before admission
+	OnWriteAnswer              // a write before its answer
 	OnStream                   // an open watch
 	OnFrame                    // the next frame of an open watch
 	OnStore                    // the Store
@@ -24,7 +24,7 @@ const (
 	numStages
 )
 
-// Tier says which kinds of servers and networks show a fault.
+// Tier says which servers and networks show a kind of fault.
 type Tier uint8
 
 // The tiers.
@@ -38,18 +38,18 @@ const (
 type Spec struct {
 	Kind   Kind
 	Stage  Stage
-	Code   int // of the answer, if the fault is an answer
+	Code   int // HTTP status of the answer, if the fault is an answer
 	Tier   Tier
-	Choice sim.Kind // with which the strategy picks it
+	Choice sim.Kind // the choice by which the strategy picks it
 	index  int      // in the table
 }
 
-// Set has this kind alone.
+// Set returns the set of this kind alone.
 func (s *Spec) Set() Set { return 1 << s.index }
 
 const numKinds = 56
 
-// New kinds go to the end of their tier, and no kind before another tier's: what a swarm draws depends on the order.
+// The table is sorted by tier, and new kinds go to the end of theirs: what a swarm draws depends on the order.
 var table = buildTable([numKinds]Spec{
 	{Kind: WatchClose, Stage: OnStream}, {Kind: WatchEOF, Stage: OnStream}, {Kind: WatchReset, Stage: OnStream},
 	{Kind: WatchStall, Stage: OnStream}, {Kind: WatchHalfOpen, Stage: OnStream}, {Kind: WatchDelay, Stage: OnStream},
@@ -91,10 +91,10 @@ func buildTable(t [numKinds]Spec) [numKinds]Spec {
 	return t
 }
 
-// Specs describes every kind, in the order of the table. The slice is shared: it may not be changed.
+// Specs describes every kind, in the order of the table. The slice is shared: it must not be changed.
 func Specs() []Spec { return table[:] }
 
-// SpecOf describes a kind, nil if there is none of that name.
+// SpecOf returns the description of a kind, nil if there is none of that name.
 func SpecOf(k Kind) *Spec {
 	for i := range table {
 		if table[i].Kind == k {
@@ -104,7 +104,7 @@ func SpecOf(k Kind) *Spec {
 	return nil
 }
 
-// SpecOfChoice describes the kind of fault that a kind of choice stands for, nil if it is not a fault.
+// SpecOfChoice returns the description of the kind of fault that a choice stands for, nil if it is not a fault.
 func SpecOfChoice(k sim.Kind) *Spec {
 	for i := range table {
 		if table[i].Choice == k {

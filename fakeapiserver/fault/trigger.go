@@ -1,14 +1,14 @@
 package fault
 
-// Trigger is something that a fault waits for.
+// Trigger is an event that a fault waits for.
 type Trigger struct {
-	// Event is what: "frame" (a watch event reaches a client), "request" (a client asks for something) or "commit". The default
-	// is "frame".
+	// Event is "frame" (a watch event reaches a client), "request" (a client sends a request) or "commit". The default is
+	// "frame".
 	Event string `json:"event,omitempty"`
 	// Count is how often it must happen, 1 if 0.
 	Count int `json:"count,omitempty"`
-	// Client counts only what happens to that client, Resource (a plural), Key ("namespace/name") and Type (ADDED, MODIFIED,
-	// DELETED, BOOKMARK; of a request its verb) only what is about them; "" for any.
+	// Client, Resource (a plural), Key ("namespace/name") and Type (ADDED, MODIFIED, DELETED, BOOKMARK; the verb of a request)
+	// restrict which events count; "" for any.
 	Client   string `json:"client,omitempty"`
 	Resource string `json:"resource,omitempty"`
 	Key      string `json:"key,omitempty"`
