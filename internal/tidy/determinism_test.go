@@ -18,7 +18,7 @@ type violation struct {
 	why  string
 }
 
-// functions that a core package may not use, by their full name, and the rule that they break.
+// forbidden maps the full names of functions that a core package may not use to the rule that they break.
 var forbidden = map[string]string{}
 
 func init() {
@@ -42,7 +42,7 @@ func init() {
 	}
 }
 
-// imports that a core package may not have, and the rule that they break.
+// forbiddenImports maps packages that a core package may not import to the rule that they break.
 var forbiddenImports = map[string]string{
 	"sync":                               "sync",
 	"sync/atomic":                        "sync",
@@ -56,7 +56,7 @@ var forbiddenImports = map[string]string{
 	"k8s.io/apimachinery/pkg/util/clock": "clock",
 }
 
-// mapOrder are functions whose result is in map order, by full name.
+// mapOrder has the full names of functions whose result is in map order.
 var mapOrder = map[string]bool{
 	"maps.Keys": true, "maps.Values": true, "maps.All": true,
 	"(reflect.Value).MapKeys": true, "(reflect.Value).MapRange": true,
@@ -64,24 +64,24 @@ var mapOrder = map[string]bool{
 	"(k8s.io/apimachinery/pkg/util/sets.String).UnsortedList": true, "(k8s.io/apimachinery/pkg/util/sets.String).PopAny": true,
 }
 
-// orderInsensitive are functions that make nothing of the order of the sequence that they are given.
+// orderInsensitive has the functions whose result does not depend on the order of their argument.
 var orderInsensitive = map[string]bool{
 	"slices.Sorted": true, "slices.SortedFunc": true, "maps.Collect": true, "maps.Insert": true,
 }
 
-// orderMark starts the comment, on the line of a range over a map or right above it, that says why its order is not seen.
+// orderMark starts the comment, on the line of a range over a map or right above it, that says why its order has no effect.
 const orderMark = "order:"
 
-// inspection is one look at a package.
+// inspection collects the violations of one package.
 type inspection struct {
 	*checked
 	found   []violation
 	orders  map[string]map[int]*ast.Comment // by file and line
 	used    map[*ast.Comment]bool
-	ordered map[ast.Node]bool // calls in map order whose order is taken away
+	ordered map[ast.Node]bool // calls in map order that are arguments of orderInsensitive functions
 }
 
-// determinism returns what may make the package behave differently from run to run, in the order of the source.
+// determinism returns the violations in a package, in the order of the source.
 func determinism(c *checked) []violation {
 	in := &inspection{checked: c, orders: map[string]map[int]*ast.Comment{}, used: map[*ast.Comment]bool{}, ordered: map[ast.Node]bool{}}
 	for _, f := range c.files {
@@ -110,7 +110,7 @@ func (in *inspection) imports(f *ast.File) {
 	for _, i := range f.Imports {
 		path, err := strconv.Unquote(i.Path.Value)
 		if err != nil {
-			continue // would not have been parsed
+			continue // cannot happen: the file was parsed
 		}
 		if rule, bad := forbiddenImports[path]; bad {
 			in.report(i.Pos(), rule, "a core package may not import %s", path)
@@ -154,7 +154,7 @@ func (in *inspection) call(n *ast.CallExpr) {
 	}
 }
 
-// function is the function or method that an expression names, nil if it names none.
+// function returns the function or method that an expression names, nil if it names none.
 func (in *inspection) function(e ast.Expr) *types.Func {
 	id := nameOf(e)
 	if id == nil {
@@ -164,7 +164,7 @@ func (in *inspection) function(e ast.Expr) *types.Func {
 	return f
 }
 
-// nameOf is the identifier that an expression that is called ends in.
+// nameOf returns the last identifier of a called expression, nil if there is none.
 func nameOf(e ast.Expr) *ast.Ident {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
@@ -185,7 +185,7 @@ func (in *inspection) rangeOver(n *ast.RangeStmt) {
 		in.report(n.Pos(), "channel", "a core package may not use a channel")
 	case *types.Map:
 		if isBlank(n.Key) && isBlank(n.Value) {
-			return // counts, and sees nothing
+			return // only counts
 		}
 		in.requireReason(n.Pos(), "a range over a map")
 	}
@@ -196,7 +196,7 @@ func isBlank(e ast.Expr) bool {
 	return e == nil || ok && id.Name == "_"
 }
 
-// coreType is the underlying type of an expression; of a type parameter, the first map or channel it may be.
+// coreType returns the underlying type of an expression; for a type parameter, the first map or channel in its constraint.
 func (in *inspection) coreType(e ast.Expr) types.Type {
 	tv, ok := in.info.Types[e]
 	if !ok {
@@ -253,7 +253,7 @@ func (in *inspection) use(id *ast.Ident) {
 	}
 }
 
-// comments notes the comments that explain an order, under the line that they end on.
+// comments indexes the comments that explain an order by the line that they end on.
 func (in *inspection) comments(f *ast.File) {
 	for _, g := range f.Comments {
 		for i, c := range g.List {
@@ -262,7 +262,7 @@ func (in *inspection) comments(f *ast.File) {
 			}
 			end := in.fset.Position(c.End())
 			if rest := g.List[i+1:]; len(rest) > 0 {
-				end = in.fset.Position(rest[len(rest)-1].End()) // the reason goes on
+				end = in.fset.Position(rest[len(rest)-1].End()) // the reason has several lines
 			}
 			if in.orders[end.Filename] == nil {
 				in.orders[end.Filename] = map[int]*ast.Comment{}
@@ -276,7 +276,7 @@ func isOrder(c *ast.Comment) bool {
 	return strings.HasPrefix(strings.TrimSpace(strings.TrimPrefix(c.Text, "//")), orderMark)
 }
 
-// requireReason wants the comment that says why nobody sees the order.
+// requireReason reports a violation unless a comment says why the order has no effect.
 func (in *inspection) requireReason(pos token.Pos, what string) {
 	at := in.fset.Position(pos)
 	for _, line := range []int{at.Line, at.Line - 1} {
@@ -287,24 +287,24 @@ func (in *inspection) requireReason(pos token.Pos, what string) {
 		in.used[c] = true
 		_, reason, _ := strings.Cut(c.Text, orderMark)
 		if len(strings.Fields(reason)) < 2 {
-			in.report(pos, "map order", "the comment does not say why the order of %s cannot be seen", what)
+			in.report(pos, "map order", "the comment does not say why the order of %s has no effect", what)
 		}
 		return
 	}
-	in.report(pos, "map order", "%s is in another order each time: sort it, or say why nobody can see that in a comment `// %s …` on this line or above it", what, orderMark)
+	in.report(pos, "map order", "%s has a different order each time: sort it, or say why the order has no effect in a comment `// %s …` on this line or above it", what, orderMark)
 }
 
 func (in *inspection) staleComments(f *ast.File) {
 	for _, g := range f.Comments {
 		for _, c := range g.List {
 			if isOrder(c) && !in.used[c] {
-				in.report(c.Pos(), "map order", "this comment explains the order of nothing: no map is ranged over here")
+				in.report(c.Pos(), "map order", "stale comment: no map is ranged over here")
 			}
 		}
 	}
 }
 
-// The check itself is checked: each line of this file that breaks a rule says which, and no other line does.
+// The check finds exactly the lines marked WANT, each with its rule.
 func TestDeterminismCheckFindsEach(t *testing.T) {
 	const text = `package p
 
@@ -420,11 +420,11 @@ func g[M ~map[string]V, V any](m M) (sum int) {
 		delete(want, v.at.Line)
 	}
 	for line, rule := range want {
-		t.Errorf("line %d breaks rule %q, and was not found", line, rule)
+		t.Errorf("line %d breaks rule %q, and the check missed it", line, rule)
 	}
 }
 
-// Names in the tables exist: a typing error there would make the check blind.
+// The names in the tables exist: a typo would disable a check.
 func TestForbiddenNamesExist(t *testing.T) {
 	s := mustLoad(t)
 	exists := func(name string) {

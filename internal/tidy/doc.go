@@ -1,7 +1,6 @@
-// Package tidy holds no code, only the test that keeps the source in order: core packages deterministic, imports as
-// permitted, files and functions short, numbers of docs/spec cited as they are defined, words, paths and files that do not belong
-// here absent.
+// Package tidy has only tests, which enforce the rules of the source: core packages are deterministic, imports are permitted,
+// files and functions short, citations of docs/spec defined, and stray words, paths and files absent.
 //
-// Its tables (which packages are core, who may import whom, what is excepted and why) are the place to look when it fails.
-// An exception that is no longer needed fails too.
+// When a test fails, look at the tables (which packages are core, what each may import, exceptions and their reasons). An
+// exception that is no longer needed fails too.
 package tidy

@@ -48,7 +48,7 @@ func walk(t *testing.T, f func(name string)) {
 		t.Fatal(err)
 	}
 	if n < 20 {
-		t.Fatalf("only %d files were found", n)
+		t.Fatalf("found only %d files: the walk is broken", n)
 	}
 }
 
@@ -69,7 +69,7 @@ func isProduct(name string) bool {
 	return strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") && !strings.Contains("/"+name, "/testdata/")
 }
 
-// Files and functions are short: one component, one file.
+// Files and functions are short.
 func TestFilesAndFunctionsAreShort(t *testing.T) {
 	files, funcs := map[string]bool{}, map[string]bool{}
 	walk(t, func(name string) {
@@ -79,12 +79,12 @@ func TestFilesAndFunctionsAreShort(t *testing.T) {
 		text := read(t, name)
 		if n := bytes.Count(text, []byte("\n")); n > maxFileLines {
 			if files[name] = true; longFiles[name] == "" {
-				t.Errorf("%s has %d lines; %d are enough for one component", name, n, maxFileLines)
+				t.Errorf("%s has %d lines, the limit is %d: split it", name, n, maxFileLines)
 			}
 		}
 		for _, f := range longFunctions(t, name, text) {
 			if funcs[f.name] = true; longFuncs[f.name] == "" {
-				t.Errorf("%s has %d lines; %d are enough for one function", f.name, f.lines, maxFuncLines)
+				t.Errorf("%s has %d lines, the limit is %d: split it", f.name, f.lines, maxFuncLines)
 			}
 		}
 	})
@@ -92,12 +92,12 @@ func TestFilesAndFunctionsAreShort(t *testing.T) {
 	unused(t, "longFuncs", longFuncs, funcs)
 }
 
-// unused reports exceptions that nothing needs.
+// unused reports stale exceptions.
 func unused(t *testing.T, table string, listed map[string]string, used map[string]bool) {
 	t.Helper()
 	for name := range listed {
 		if !used[name] {
-			t.Errorf("%s in %s of internal/tidy/tables_test.go is not needed any more: take it out", name, table)
+			t.Errorf("%s in %s of internal/tidy/tables_test.go is no longer needed: remove it", name, table)
 		}
 	}
 }
@@ -127,7 +127,7 @@ func longFunctions(t *testing.T, name string, text []byte) (long []longFunction)
 	return long
 }
 
-// Every package says in its doc.go what it is.
+// Every package has a doc.go that says what it is.
 func TestPackagesAreDocumented(t *testing.T) {
 	var dirs []string
 	walk(t, func(name string) {
@@ -144,7 +144,7 @@ func TestPackagesAreDocumented(t *testing.T) {
 		name := path.Join(dir, "doc.go")
 		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(name))); err != nil {
 			if missing[dir] = true; noDoc[dir] == "" {
-				t.Errorf("%s has Go files, but no doc.go", dir)
+				t.Errorf("%s has Go files, but no doc.go: say there what the package is", dir)
 			}
 			continue
 		}
@@ -158,25 +158,25 @@ func TestPackagesAreDocumented(t *testing.T) {
 	unused(t, "noDoc", noDoc, missing)
 }
 
-// The words are put together here, or this file would be the first to hold them.
+// The words are concatenated so that this file does not contain them.
 var (
 	bannedWords = regexp.MustCompile(`\b(` + "TO" + `DO|FIX` + `ME|XX` + `X)\b|(?i:\bnot ` + `implemented\b|\bimplement ` + `me\b)`)
 	allowedWord = regexp.MustCompile(`context\.` + "TO" + `DO\b`) // the name of a function
 	machinePath = regexp.MustCompile("(?:^|[\\s\"'`(=:])((?:/work|/root|/tmp|/home|/Users|/var/folders)/[\\w.]+)")
 )
 
-// untidyLine says what in a line does not belong in the repository, empty if all does.
+// untidyLine says what in a line does not belong in the repository, "" if nothing.
 func untidyLine(line string) string {
 	if word := bannedWords.FindString(allowedWord.ReplaceAllString(line, "")); word != "" {
-		return fmt.Sprintf("%q: finish it, or write down why it is so", word)
+		return fmt.Sprintf("%q: finish it, or document the limitation", word)
 	}
 	if m := machinePath.FindStringSubmatch(line); m != nil {
-		return fmt.Sprintf("%q is a path of one machine", m[1])
+		return fmt.Sprintf("%q is a machine-specific path", m[1])
 	}
 	return ""
 }
 
-// isText tells which files are read line by line: what people write, not recordings.
+// isText reports whether a file is written by people, not recorded, and so checked line by line.
 func isText(name string) bool {
 	switch path.Ext(name) {
 	case ".go", ".md", ".sim", ".sh", ".html", ".css", ".js", ".tmpl":
@@ -187,7 +187,7 @@ func isText(name string) bool {
 	return name == ".ci/run"
 }
 
-// Nothing is left for later, and nothing speaks of one machine.
+// There are no to-do markers and no machine-specific paths.
 func TestWordsAndPaths(t *testing.T) {
 	walk(t, func(name string) {
 		if !isText(name) {
@@ -230,9 +230,9 @@ func TestLongFunctions(t *testing.T) {
 		return []byte("package p\n\nfunc f() {\n" + strings.Repeat("\tf()\n", lines-2) + "}\n")
 	}
 	if got := longFunctions(t, "p.go", text(maxFuncLines)); got != nil {
-		t.Errorf("a function of the longest length allowed: %v", got)
+		t.Errorf("a function at the limit is reported: %v", got)
 	}
 	if got := longFunctions(t, "p.go", text(maxFuncLines+1)); len(got) != 1 || got[0] != (longFunction{"p.go:f", maxFuncLines + 1}) {
-		t.Errorf("a function one line longer: %v", got)
+		t.Errorf("a function over the limit: got %v", got)
 	}
 }

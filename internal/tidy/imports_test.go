@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-var printImports = flag.Bool("print-imports", false, "print the table mayImport as the source is now")
+var printImports = flag.Bool("print-imports", false, "print the table mayImport for the current source")
 
-// match tells whether a pattern, a folder or "folder/..." for it and all below it, covers a folder. "..." covers all.
+// match reports whether a pattern covers a folder. "folder/..." covers it and everything below it, "..." covers all.
 func match(pattern, folder string) bool {
 	if pattern == "..." {
 		return true
@@ -26,7 +26,7 @@ func matchAny(patterns []string, folder string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return match(p, folder) })
 }
 
-// rowFor is the key of the table's row for a folder: the folder itself, or the longest pattern that covers it.
+// rowFor returns the key of the table's row for a folder: the folder itself, or the longest pattern that covers it.
 func rowFor[V any](table map[string]V, folder string) (key string, found bool) {
 	if _, ok := table[folder]; ok {
 		return folder, true
@@ -39,7 +39,7 @@ func rowFor[V any](table map[string]V, folder string) (key string, found bool) {
 	return key, found
 }
 
-// ourImports are the folders of this module that a package imports.
+// ourImports returns the folders of this module that a package imports.
 func (p *goPackage) ourImports() (folders []string) {
 	for _, i := range p.Imports {
 		if q := (&goPackage{ImportPath: i}); q.ours() {
@@ -50,14 +50,13 @@ func (p *goPackage) ourImports() (folders []string) {
 	return folders
 }
 
-// importProblems says which packages import what their row does not have, which have no row, and what in the table nothing
-// needs.
+// importProblems reports imports that are not in the package's row, packages without a row, and stale entries of the table.
 func importProblems(packages []*goPackage, table map[string][]string) (problems []string) {
 	rows, used := map[string]bool{}, map[[2]string]bool{}
 	for _, p := range packages {
 		row, found := rowFor(table, p.folder())
 		if !found {
-			problems = append(problems, fmt.Sprintf("%s has no row in mayImport: say there what it may import", p.folder()))
+			problems = append(problems, fmt.Sprintf("%s has no row in mayImport: add one with its imports", p.folder()))
 			continue
 		}
 		rows[row] = true
@@ -69,18 +68,18 @@ func importProblems(packages []*goPackage, table map[string][]string) (problems 
 				}
 			}
 			if !permitted {
-				problems = append(problems, fmt.Sprintf("%s imports %s, which its row in mayImport does not have", p.folder(), to))
+				problems = append(problems, fmt.Sprintf("%s imports %s, which its row in mayImport does not permit", p.folder(), to))
 			}
 		}
 	}
 	for row, permitted := range table {
 		if !rows[row] {
-			problems = append(problems, fmt.Sprintf("the row %s of mayImport matches no package: take it out", row))
+			problems = append(problems, fmt.Sprintf("the row %s of mayImport matches no package: remove it", row))
 			continue
 		}
 		for _, pattern := range permitted {
 			if !used[[2]string{row, pattern}] {
-				problems = append(problems, fmt.Sprintf("%s does not import %s: take it out of mayImport", row, pattern))
+				problems = append(problems, fmt.Sprintf("%s does not import %s: remove it from mayImport", row, pattern))
 			}
 		}
 	}
@@ -88,7 +87,7 @@ func importProblems(packages []*goPackage, table map[string][]string) (problems 
 	return problems
 }
 
-// shortestPath is the shortest chain of imports from a package to one that bad is true of, without the first; nil if there is none.
+// shortestPath returns the shortest chain of imports from a package to a bad one, without the first; nil if there is none.
 func shortestPath(imports map[string][]string, from string, bad func(folder string) bool) []string {
 	before, queue := map[string]string{from: ""}, []string{from}
 	for len(queue) > 0 {
@@ -112,8 +111,7 @@ func shortestPath(imports map[string][]string, from string, bad func(folder stri
 	return nil
 }
 
-// barrierProblems says which packages import, over however many others, what a barrier keeps from them, and which barriers
-// name what does not exist.
+// barrierProblems reports transitive imports that a barrier forbids, and patterns of barriers that match no package.
 func barrierProblems(packages []*goPackage, barriers []barrier) (problems []string) {
 	imports := map[string][]string{}
 	for _, p := range packages {
@@ -140,7 +138,7 @@ func barrierProblems(packages []*goPackage, barriers []barrier) (problems []stri
 	return problems
 }
 
-// moduleProblems says which packages use modules that they may not, and what in the tables nothing needs.
+// moduleProblems reports imports of modules that are not permitted, and stale entries of the tables.
 func moduleProblems(packages []*goPackage, standard map[string]bool, allowed map[string][]string, banned map[string]map[string]string) (problems []string) {
 	below := func(path, prefix string) bool {
 		prefix = strings.TrimSuffix(prefix, "/")
@@ -168,51 +166,51 @@ func moduleProblems(packages []*goPackage, standard map[string]bool, allowed map
 				}
 			}
 			if !permitted {
-				problems = append(problems, fmt.Sprintf("%s imports %s: beside the standard library it may use %s", p.folder(), i, strings.Join(allowed[row], ", ")))
+				problems = append(problems, fmt.Sprintf("%s imports %s: besides the standard library it may use only %s", p.folder(), i, strings.Join(allowed[row], ", ")))
 			}
 		}
 	}
 	for row, prefixes := range allowed {
 		for _, prefix := range prefixes {
 			if !used[[2]string{row, prefix}] {
-				problems = append(problems, fmt.Sprintf("%s does not use %s: take it out of modulesOf", row, prefix))
+				problems = append(problems, fmt.Sprintf("%s does not use %s: remove it from modulesOf", row, prefix))
 			}
 		}
 		if !covers[row] {
-			problems = append(problems, fmt.Sprintf("the row %s of modulesOf matches no package: take it out", row))
+			problems = append(problems, fmt.Sprintf("the row %s of modulesOf matches no package: remove it", row))
 		}
 	}
 	for pattern := range banned {
 		if !slices.ContainsFunc(packages, func(p *goPackage) bool { return match(pattern, p.folder()) }) {
-			problems = append(problems, fmt.Sprintf("the row %s of notFor matches no package: take it out", pattern))
+			problems = append(problems, fmt.Sprintf("the row %s of notFor matches no package: remove it", pattern))
 		}
 	}
 	slices.Sort(problems)
 	return problems
 }
 
-// coreProblems says which core packages import what is not core, by the table, and what in the table nothing needs.
+// coreProblems reports core packages that import others, and stale rows of the table.
 func coreProblems(packages []*goPackage, table map[string]bool) (problems []string) {
 	for _, p := range packages {
 		for _, to := range p.ourImports() {
 			if coreIn(table, p.folder()) && !coreIn(table, to) {
-				problems = append(problems, fmt.Sprintf("%s is a core package and imports %s, which is not", p.folder(), to))
+				problems = append(problems, fmt.Sprintf("%s is a core package and imports %s, which is not one", p.folder(), to))
 			}
 		}
 	}
 	for folder, core := range table {
 		switch {
 		case !slices.ContainsFunc(packages, func(p *goPackage) bool { return match(folder+"/...", p.folder()) }):
-			problems = append(problems, fmt.Sprintf("the row %s of isCore matches no package: take it out", folder))
+			problems = append(problems, fmt.Sprintf("the row %s of isCore matches no package: remove it", folder))
 		case folder != "." && path.Dir(folder) != "." && core == coreIn(table, path.Dir(folder)):
-			problems = append(problems, fmt.Sprintf("the row %s of isCore says what its parent's does: take it out", folder))
+			problems = append(problems, fmt.Sprintf("the row %s of isCore repeats its parent's: remove it", folder))
 		}
 	}
 	slices.Sort(problems)
 	return problems
 }
 
-// Imports are those of the table, and none goes over a barrier.
+// Imports are those of the tables, and none crosses a barrier.
 func TestImports(t *testing.T) {
 	s := mustLoad(t)
 	if *printImports {
@@ -223,7 +221,7 @@ func TestImports(t *testing.T) {
 			}
 			fmt.Printf("\t%q: {%s},\n", p.folder(), strings.Join(quoted, ", "))
 		}
-		t.Skip("printed, not checked; gofmt aligns it")
+		t.Skip("printed, not checked; gofmt aligns the rows")
 	}
 	standard := map[string]bool{}
 	for _, p := range s.standard {
@@ -235,7 +233,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// packages makes packages out of "folder: import import", each import a folder of this module unless it has a dot.
+// packages parses packages from "folder: import import", each import a folder of this module unless it has a dot.
 func packages(lines ...string) (made []*goPackage) {
 	for _, line := range lines {
 		folder, imports, _ := strings.Cut(line, ":")
@@ -262,27 +260,27 @@ func TestImportRulesCatch(t *testing.T) {
 	}{
 		{"as the table says", importProblems(source, table), nil},
 		{"not permitted", importProblems(packages("sim: stack", "stack:"), map[string][]string{"sim": nil, "stack": nil}),
-			[]string{"sim imports stack, which its row in mayImport does not have"}},
+			[]string{"sim imports stack, which its row in mayImport does not permit"}},
 		{"a new package", importProblems(packages("sim:", "new: sim"), map[string][]string{"sim": nil}),
-			[]string{"new has no row in mayImport: say there what it may import"}},
-		{"an exact row goes before a pattern", importProblems(packages("a:", "a/b: a", "a/c: a"), map[string][]string{"a/...": {"a"}, "a/c": nil}),
-			[]string{"a/c imports a, which its row in mayImport does not have"}},
+			[]string{"new has no row in mayImport: add one with its imports"}},
+		{"an exact row wins over a pattern", importProblems(packages("a:", "a/b: a", "a/c: a"), map[string][]string{"a/...": {"a"}, "a/c": nil}),
+			[]string{"a/c imports a, which its row in mayImport does not permit"}},
 		{"stale", importProblems(packages("sim:", "stack:"), map[string][]string{"sim": {"stack"}, "stack": nil, "gone": {"sim"}}),
-			[]string{"sim does not import stack: take it out of mayImport", "the row gone of mayImport matches no package: take it out"}},
+			[]string{"sim does not import stack: remove it from mayImport", "the row gone of mayImport matches no package: remove it"}},
 		{"no barrier crossed", barrierProblems(source, []barrier{noStack, {from: []string{"..."}, but: []string{"server/...", "user"}, not: []string{"server/..."}}}), nil},
-		{"crossed on a detour", barrierProblems(packages("user: server", "server: stack", "stack:"), []barrier{noStack}),
+		{"crossed transitively", barrierProblems(packages("user: server", "server: stack", "stack:"), []barrier{noStack}),
 			[]string{"user imports server, which imports stack: hidden"}},
-		{"more than the only ones", barrierProblems(packages("user: stack", "stack:"), []barrier{{from: []string{"user"}, only: []string{"user"}, why: "alone"}}),
+		{"outside of only", barrierProblems(packages("user: stack", "stack:"), []barrier{{from: []string{"user"}, only: []string{"user"}, why: "alone"}}),
 			[]string{"user imports stack: alone"}},
 		{"a stale barrier", barrierProblems(packages("user:"), []barrier{noStack}), []string{`the barrier "hidden" names stack, which matches no package`}},
 		{"modules as allowed", moduleProblems(source, nil, map[string][]string{"server/...": {"k8s.io/a"}}, nil), nil},
-		{"not all that begins so", moduleProblems(packages("a: k8s.io/ab"), nil, map[string][]string{"a": {"k8s.io/a"}}, nil),
-			[]string{"a does not use k8s.io/a: take it out of modulesOf", "a imports k8s.io/ab: beside the standard library it may use k8s.io/a"}},
+		{"a prefix that is not a path element", moduleProblems(packages("a: k8s.io/ab"), nil, map[string][]string{"a": {"k8s.io/a"}}, nil),
+			[]string{"a does not use k8s.io/a: remove it from modulesOf", "a imports k8s.io/ab: besides the standard library it may use only k8s.io/a"}},
 		{"a module that is banned", moduleProblems(packages("a/b: k8s.io/a/c"), nil, nil, map[string]map[string]string{"a/...": {"k8s.io/a": "bad"}, "z": nil}),
-			[]string{"a/b imports k8s.io/a/c: bad", "the row z of notFor matches no package: take it out"}},
+			[]string{"a/b imports k8s.io/a/c: bad", "the row z of notFor matches no package: remove it"}},
 		{"core", coreProblems(packages("a: b", "b:", "b/c: b"), map[string]bool{"a": true, "b": false, "b/c": false, "gone": true}),
-			[]string{"a is a core package and imports b, which is not", "the row b/c of isCore says what its parent's does: take it out",
-				"the row gone of isCore matches no package: take it out"}},
+			[]string{"a is a core package and imports b, which is not one", "the row b/c of isCore repeats its parent's: remove it",
+				"the row gone of isCore matches no package: remove it"}},
 	} {
 		if !slices.Equal(test.got, test.want) {
 			t.Errorf("%s: %q, want %q", test.name, test.got, test.want)
@@ -290,7 +288,7 @@ func TestImportRulesCatch(t *testing.T) {
 	}
 }
 
-// What the design refuses, the tables refuse: an import of a package by another would be a problem.
+// The barriers forbid these imports.
 func TestTablesRefuse(t *testing.T) {
 	s := mustLoad(t)
 	for _, test := range []struct{ from, to string }{
@@ -319,7 +317,7 @@ func TestTablesRefuse(t *testing.T) {
 			source = append(source, p)
 		}
 		if len(barrierProblems(source, barriers)) == 0 {
-			t.Errorf("%s could import %s, and no barrier would forbid it", test.from, test.to)
+			t.Errorf("no barrier keeps %s from importing %s", test.from, test.to)
 		}
 	}
 }

@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// filesWithPaths are the files whose paths readers type: pages, and the help texts of the command.
+// filesWithPaths are the files in which paths of this repository are checked: pages, and the commands' help texts.
 var filesWithPaths = []string{"*.md", "docs/*.md", "docs/spec/*.md", "conformance/*.md", "cmd/*/*.go"}
 
-// repoPath is what looks like a path in this repository: it begins with one of its folders. Import paths and URLs do not, as
-// something stands before the folder.
+// repoPath matches a path in this repository: it begins with one of its folders. Import paths and URLs do not match, because
+// something precedes the folder.
 var repoPath = regexp.MustCompile(`(?:^|[\s"'(=` + "`" + `])(?:\./)?((?:bubble|cmd|conformance|docs|examples|fakeapiserver|informer|internal|properties|reports|scenarios|sim|simtest|subjects)/[A-Za-z0-9_.*/-]*[A-Za-z0-9_*/])`)
 
-// mentionedPaths are the paths in a text, in order.
+// mentionedPaths returns the paths in a text, in order.
 func mentionedPaths(text string) []string {
 	var paths []string
 	for line := range strings.Lines(text) {
@@ -26,14 +26,14 @@ func mentionedPaths(text string) []string {
 	return paths
 }
 
-// matches reports whether a path is there. NAME stands for any name, as * does, and /... for all below a folder.
+// matches reports whether a path exists. NAME stands for any name, as * does, and /... for everything below a folder.
 func matches(root, path string) bool {
 	path = strings.ReplaceAll(strings.TrimSuffix(strings.TrimSuffix(path, "..."), "/"), "NAME", "*")
 	found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(path)))
 	return err == nil && len(found) > 0
 }
 
-// What pages and help texts name is there.
+// Paths in pages and help texts exist.
 func TestPathsInTextsExist(t *testing.T) {
 	root, err := findRoot()
 	if err != nil {
@@ -43,7 +43,7 @@ func TestPathsInTextsExist(t *testing.T) {
 	for _, pattern := range filesWithPaths {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(files) == 0 {
-			t.Errorf("no file is like %s: %v", pattern, err)
+			t.Errorf("no file matches %s: %v", pattern, err)
 		}
 		for _, file := range files {
 			data, err := os.ReadFile(file)
@@ -60,7 +60,7 @@ func TestPathsInTextsExist(t *testing.T) {
 		}
 	}
 	if total < 20 {
-		t.Errorf("only %d paths were found in all texts: the pattern does not match what they look like", total)
+		t.Errorf("found only %d paths in all texts: repoPath does not match them", total)
 	}
 }
 
@@ -80,7 +80,7 @@ func TestMentionedPaths(t *testing.T) {
 		"scenarios/testdata/no_such_file.sim": false, "sim/no_such_folder/NAME.go": false,
 	} {
 		if matches(root, path) != want {
-			t.Errorf("%s exists: %v, want %v", path, !want, want)
+			t.Errorf("matches(%s) = %v, want %v", path, !want, want)
 		}
 	}
 }

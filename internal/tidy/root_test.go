@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// rootProblems are the names that are neither permitted nor ignored, and those that are permitted and absent. Of the lines of
-// .gitignore those count that name a file of the root or a pattern without a folder.
+// rootProblems returns the names that are neither permitted nor ignored, and those that are permitted but absent. Lines of
+// .gitignore count if they name a file in the root or a pattern without a folder.
 func rootProblems(names []string, permitted map[string]string, ignore string) (unknown, absent []string) {
 	ignored := func(name string) bool {
 		for _, line := range strings.Fields(ignore) {
@@ -33,7 +33,7 @@ func rootProblems(names []string, permitted map[string]string, ignore string) (u
 	return unknown, absent
 }
 
-// The root holds the product and nothing else.
+// The root has the files and folders of the product and no others.
 func TestRoot(t *testing.T) {
 	root, err := findRoot()
 	if err != nil {
@@ -52,7 +52,7 @@ func TestRoot(t *testing.T) {
 		t.Errorf("%s does not belong in the root: move or delete it, or list it in inRoot of internal/tidy/tables_test.go", name)
 	}
 	for _, name := range absent {
-		t.Errorf("%s is not in the root any more: take it out of inRoot", name)
+		t.Errorf("%s is no longer in the root: remove it from inRoot", name)
 	}
 }
 

@@ -19,7 +19,7 @@ const specFolder = "docs/spec"
 // item is one numbered behaviour, property or bug of docs/spec. Some bugs have several ids.
 type item struct {
 	ids  []string
-	text string // what follows the ids
+	text string // the text after the ids
 }
 
 var (
@@ -34,7 +34,7 @@ func parseSpec(text string) (items []item, problems []string) {
 		m := itemLine.FindStringSubmatch(line)
 		if m == nil {
 			if anchor.MatchString(line) || strings.HasPrefix(line, "- ") {
-				problems = append(problems, fmt.Sprintf("line %d is no item: write - <a id=\"ID\"></a>**ID** and a text, all on one line", i+1))
+				problems = append(problems, fmt.Sprintf("line %d is not an item: write - <a id=\"ID\"></a>**ID** and a text, all on one line", i+1))
 			}
 			continue
 		}
@@ -44,7 +44,7 @@ func parseSpec(text string) (items []item, problems []string) {
 			anchors = append(anchors, a[1])
 		}
 		if !slices.Equal(anchors, it.ids) {
-			problems = append(problems, fmt.Sprintf("line %d has the anchors %v for %v", i+1, anchors, it.ids))
+			problems = append(problems, fmt.Sprintf("line %d has anchors %v, want %v", i+1, anchors, it.ids))
 		}
 		for _, id := range it.ids {
 			if seen[id] {
@@ -57,7 +57,7 @@ func parseSpec(text string) (items []item, problems []string) {
 	return items, problems
 }
 
-// page is the items of a page of docs/spec.
+// page returns the items of a page of docs/spec.
 func page(t *testing.T, name string) (items []item) {
 	t.Helper()
 	name = path.Join(specFolder, name)
@@ -72,17 +72,17 @@ func page(t *testing.T, name string) (items []item) {
 }
 
 var (
-	// number is a behaviour in prose, or a range of them: I47, I44–I51, I40 to I61.
+	// number matches a behaviour in prose, or a range of them: I47, I44–I51, I40 to I61.
 	number = regexp.MustCompile(`\b([IS])(\d{1,3})\b(?:(?: ?[–-] ?| to )([IS])(\d{1,3})\b)?`)
-	// testNumbers are those in the name of a test: TestI14I16Watch, BenchmarkResyncI66.
+	// testNumbers matches those in the name of a test: TestI14I16Watch, BenchmarkResyncI66.
 	testNumbers = regexp.MustCompile(`(?:Test|Benchmark|Fuzz|Example|[a-z_])((?:[IS]\d{1,3})+)(?:$|[A-Z_])`)
 	oneNumber   = regexp.MustCompile(`[IS]\d+`)
 	testName    = regexp.MustCompile(`^(?:Test|Benchmark|Fuzz|Example)`)
-	// bug is an issue of one of four repositories, or the scenario that is named after it: k115658, k133810_compacted.
+	// bug matches an issue of one of four repositories, or the scenario named after it: k115658, k133810_compacted.
 	bug = regexp.MustCompile(`\b(k\d{5,6}|e\d{4,5}|cr\d{4}|cg\d{4})(?:_\w+)?\b`)
 )
 
-// inProse returns what a comment, a string or a line of a page cites.
+// inProse returns the ids cited in a comment, a string or a line of a page.
 func inProse(text string) (ids []string) {
 	for _, m := range number.FindAllStringSubmatch(text, -1) {
 		first, _ := strconv.Atoi(m[2])
@@ -108,7 +108,7 @@ type citation struct {
 	line int
 }
 
-// citationsIn returns what a file cites: Go in comments, strings and the names of tests, everything else in all its text.
+// citationsIn returns a file's citations: in Go those in comments, strings and names of tests, elsewhere those in the text.
 func citationsIn(name string, text []byte) (found []citation) {
 	add := func(line int, ids []string) {
 		for _, id := range ids {
@@ -145,17 +145,17 @@ func citationsIn(name string, text []byte) (found []citation) {
 	}
 }
 
-// citing tells which files are searched for citations.
+// mayCite reports whether a file is searched for citations.
 func mayCite(name string) bool {
 	return slices.Contains([]string{".go", ".md", ".sim", ".probe"}, path.Ext(name))
 }
 
-// onlyMentions tells which files name numbers without building anything on them: pages, and the tests of citations themselves.
+// onlyMentions reports whether a file names numbers without implementing or testing them: pages, and the tests of citations.
 func onlyMentions(name string) bool {
 	return path.Ext(name) == ".md" || strings.HasPrefix(name, "internal/tidy/") || name == "informer/conformance_test.go"
 }
 
-// cited are the files that cite each id, and where first.
+// cited returns the files that cite each id, and the line of the first citation.
 func cited(t *testing.T) map[string]map[string]int {
 	all := map[string]map[string]int{}
 	walk(t, func(name string) {
@@ -174,7 +174,7 @@ func cited(t *testing.T) map[string]map[string]int {
 	return all
 }
 
-// numberProblems says which numbers are cited and not defined, and which are defined and not cited although nothing says why.
+// numberProblems reports citations of undefined numbers, uncited numbers without a reason in notBuilt, and stale rows of it.
 func numberProblems(defined []string, cited map[string]map[string]int, notBuilt map[string]string) (problems []string) {
 	for id, files := range cited {
 		if !slices.Contains(defined, id) {
@@ -191,23 +191,23 @@ func numberProblems(defined []string, cited map[string]map[string]int, notBuilt 
 		reason, listed := notBuilt[id]
 		switch {
 		case used && listed:
-			problems = append(problems, fmt.Sprintf("%s is cited: take it out of notBuilt", id))
+			problems = append(problems, fmt.Sprintf("%s is cited: remove it from notBuilt", id))
 		case !used && !listed && number.MatchString(id):
-			problems = append(problems, fmt.Sprintf("nothing cites %s: cite it where it is built, or say in notBuilt why it is not", id))
+			problems = append(problems, fmt.Sprintf("nothing cites %s: cite it where it is implemented, or say in notBuilt why it is not", id))
 		case listed && reason == "":
 			problems = append(problems, fmt.Sprintf("%s is in notBuilt without a reason", id))
 		}
 	}
 	for id := range notBuilt {
 		if !slices.Contains(defined, id) {
-			problems = append(problems, fmt.Sprintf("%s is in notBuilt, and %s does not define it", id, specFolder))
+			problems = append(problems, fmt.Sprintf("%s is in notBuilt, but %s does not define it", id, specFolder))
 		}
 	}
 	slices.Sort(problems)
 	return problems
 }
 
-// Every number that is cited is defined, and every one that is defined is cited.
+// Every cited number is defined, and every defined number is cited.
 func TestCitations(t *testing.T) {
 	var defined []string
 	for name, letter := range map[string]string{"informer.md": "I", "apiserver.md": "S"} {
@@ -218,7 +218,7 @@ func TestCitations(t *testing.T) {
 			defined = append(defined, it.ids...)
 		}
 	}
-	// A fix or a relative that the text of a bug names is defined by that.
+	// Fixes and related issues named in the text of a bug count as defined.
 	for _, m := range bug.FindAllStringSubmatch(string(read(t, path.Join(specFolder, "bugs.md"))), -1) {
 		if !slices.Contains(defined, m[1]) {
 			defined = append(defined, m[1])
@@ -236,7 +236,7 @@ var (
 	shownBy  = "**Shown by** "
 )
 
-// proof is what an item of bugs.md says shows the bug.
+// proof returns the part of an item of bugs.md that names what shows the bug.
 func proof(text string) (shown string, problem string) {
 	_, shown, isShown := strings.Cut(text, shownBy)
 	switch {
@@ -248,7 +248,7 @@ func proof(text string) (shown string, problem string) {
 	return shown, ""
 }
 
-// What bugs.md says of each bug, shown or not reproduced yet, is so.
+// bugs.md is right about which bugs are shown, and by what.
 func TestBugsAreShown(t *testing.T) {
 	all := cited(t)
 	mutants := literals(t, "properties/mutants")
@@ -285,7 +285,7 @@ func TestBugsAreShown(t *testing.T) {
 
 var place = regexp.MustCompile(`^\(([a-z, ]+)\): `)
 
-// What properties.md says of each property, where it is checked or that it is not built, is so.
+// properties.md is right about where each property is checked.
 func TestPropertiesAreWhereTheSpecSays(t *testing.T) {
 	checkers := []string{"properties", "simtest", "scenarios"}
 	names := map[string]map[string]bool{}
@@ -304,18 +304,18 @@ func TestPropertiesAreWhereTheSpecSays(t *testing.T) {
 		}
 		for _, folder := range where {
 			if !slices.Contains(checkers, folder) {
-				t.Errorf("properties.md: %s is checked in %s, which is none of %v", it.ids[0], folder, checkers)
+				t.Errorf("properties.md: %s is checked in %s, want one of %v", it.ids[0], folder, checkers)
 			}
 		}
 		for _, folder := range checkers {
 			if said := slices.Contains(where, folder); said != names[folder][it.ids[0]] {
-				t.Errorf("properties.md: %s is checked in %s: %v; its name is there: %v", it.ids[0], folder, said, !said)
+				t.Errorf("properties.md says %v that %s is checked in %s, but its name is there: %v", said, it.ids[0], folder, !said)
 			}
 		}
 	}
 }
 
-// literals are the strings in the Go code of a folder and those below it, without tests.
+// literals returns the string literals in the Go code of a folder and those below it, without tests.
 func literals(t *testing.T, folder string) map[string]bool {
 	t.Helper()
 	found := map[string]bool{}
@@ -349,7 +349,7 @@ func exists(t *testing.T, name string) bool {
 	return err == nil
 }
 
-// Numbers are put together here, or this file would cite what nothing defines.
+// The numbers are concatenated so that this file does not cite undefined ones.
 func TestCitationsIn(t *testing.T) {
 	i, s, k := "I", "S", "k"
 	for _, test := range []struct{ name, text, want string }{
@@ -384,10 +384,10 @@ func TestNumberProblems(t *testing.T) {
 		one: {"a.go": 1}, two: {specFolder + "/informer.md": 4}, three: {"a.go": 2}, nine: {"b.md": 7},
 	}, map[string]string{three: "later", nine: "never"})
 	want := []string{
-		three + " is cited: take it out of notBuilt",
-		nine + " is in notBuilt, and docs/spec does not define it",
+		three + " is cited: remove it from notBuilt",
+		nine + " is in notBuilt, but docs/spec does not define it",
 		"b.md:7 cites " + nine + ", which docs/spec does not define",
-		"nothing cites " + two + ": cite it where it is built, or say in notBuilt why it is not",
+		"nothing cites " + two + ": cite it where it is implemented, or say in notBuilt why it is not",
 	}
 	if slices.Sort(want); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -398,11 +398,11 @@ func TestParseSpec(t *testing.T) {
 	for text, want := range map[string]string{
 		`- <a id="x"></a>**x** text`:                                                         "",
 		`- <a id="x"></a><a id="y"></a>**x, y** text`:                                        "",
-		`- <a id="x"></a>**y** text`:                                                         "line 1 has the anchors [x] for [y]",
-		`- **x** text`:                                                                       "line 1 is no item",
+		`- <a id="x"></a>**y** text`:                                                         "line 1 has anchors [x], want [y]",
+		`- **x** text`:                                                                       "line 1 is not an item",
 		"- <a id=\"x\"></a>**x** text\n- <a id=\"x\"></a>**x** text":                         "line 2 defines x again",
 		"prose, * a list of its own, and\n\n* what is not an item\n":                         "",
-		"- <a id=\"x\"></a>**x** (1) *f* → s. **Not reproduced yet.**\n\n<a id=\"y\"></a>**": "line 3 is no item",
+		"- <a id=\"x\"></a>**x** (1) *f* → s. **Not reproduced yet.**\n\n<a id=\"y\"></a>**": "line 3 is not an item",
 	} {
 		_, problems := parseSpec(text)
 		if got := strings.Join(problems, "; "); !strings.HasPrefix(got, want) || (got == "") != (want == "") {

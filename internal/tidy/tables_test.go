@@ -1,7 +1,7 @@
 package tidy
 
-// mayImport is, for each package, the packages of this module that it imports: folders from the root, or "folder/..." for one
-// and all below it. What is not used is taken out. After a move, print it anew and read the difference:
+// mayImport lists, for each package, the packages of this module that it imports: folders from the root, or "folder/..." for
+// one and all below it. A stale entry fails. After a move, print the table and read the difference:
 //
 //	go test ./internal/tidy -run 'TestImports$' -v -print-imports
 var mayImport = map[string][]string{
@@ -60,10 +60,10 @@ var mayImport = map[string][]string{
 	"subjects/workers":                    {"sim", "subjects"},
 }
 
-// barrier keeps packages from importing others, over however many steps. mayImport says what is; this says what must not be.
+// barrier forbids transitive imports. mayImport lists the imports that exist; barriers say which must never exist.
 type barrier struct {
-	from, but []string // patterns: these packages, except those
-	only, not []string // may import nothing but these, and none of those
+	from, but []string // patterns: these packages, except those in but
+	only, not []string // may import only these, and none of those in not
 	why       string
 }
 
@@ -71,7 +71,7 @@ var barriers = []barrier{
 	{from: []string{"sim/..."}, only: []string{"sim/...", "internal/..."}, why: "the kernel knows nothing of Kubernetes"},
 	{from: []string{"fakeapiserver/..."}, only: []string{"fakeapiserver/...", "sim/...", "internal/..."}, why: "the server knows nothing of informers and tests"},
 	{from: []string{"fakeapiserver/fault"}, only: []string{"sim"}, why: "faults are data"},
-	{from: []string{"fakeapiserver/store"}, only: []string{"internal/keytable"}, why: "state knows nothing of who reads it"},
+	{from: []string{"fakeapiserver/store"}, only: []string{"internal/keytable"}, why: "state knows nothing of its readers"},
 	{from: []string{"informer/..."}, only: []string{"informer/...", "internal/..."}, why: "the stack knows nothing of a simulator"},
 	{from: []string{"..."}, but: []string{"informer/dropin/..."}, not: []string{"informer/dropin/..."}, why: "the drop-in is a product of its own"},
 	{
@@ -84,8 +84,8 @@ var barriers = []barrier{
 	{from: []string{"..."}, but: []string{"cmd/..."}, not: []string{"cmd/..."}, why: "a command is not a library"},
 }
 
-// modulesOf are the import paths outside of this module and the standard library that packages may use; prefixes. A package
-// without a row may use what go.mod has.
+// modulesOf lists prefixes of the import paths outside this module and the standard library that packages may use. A package
+// without a row may use everything in go.mod.
 var modulesOf = map[string][]string{
 	"sim/...":             {"k8s.io/utils/clock", "github.com/cespare/xxhash/v2"},
 	"informer/...":        {"k8s.io/apimachinery/", "k8s.io/client-go/", "k8s.io/klog/v2", "k8s.io/utils/", "golang.org/x/time/rate", "github.com/go-logr/logr"},
@@ -93,7 +93,7 @@ var modulesOf = map[string][]string{
 	"reports/...":         {"github.com/aymanbagabas/go-udiff"},
 }
 
-// notFor are imports that packages may not use although their modules are fine.
+// notFor lists packages of permitted modules that must not be imported, and why.
 var notFor = map[string]map[string]string{
 	"fakeapiserver/...": {
 		"k8s.io/client-go/tools/cache": "the server knows nothing of informers",
@@ -101,7 +101,7 @@ var notFor = map[string]map[string]string{
 	},
 }
 
-// isCore tells, by folder, which packages must be deterministic. A folder that is not listed is as its parent.
+// isCore says, by folder, which packages must be deterministic. A folder that is not listed inherits from its parent.
 var isCore = map[string]bool{
 	".":                       true,
 	"sim":                     true,
@@ -130,30 +130,30 @@ type exception struct {
 var exceptions = []exception{
 	{"sim/choice.go", "sync", "test packages register kinds while other tests run"},
 	{"sim/clock.go", "channel", "the timers of k8s.io/utils/clock have one; nothing waits for it"},
-	{"subjects/draws.go", "random", "client-go draws from such sources; seeded, so that a transcript draws the same for every subject"},
-	{"sim/rand.go", "random", "the one place where generators are made, each from a seed and a name"},
+	{"subjects/draws.go", "random", "client-go draws from such sources; these are seeded, so that a transcript draws the same for every subject"},
+	{"sim/rand.go", "random", "the one place that creates generators, each from a seed and a name"},
 	{"scenarios/resources.go", "sync", "a table computed from client-go's scheme when it is first needed, the same for everyone"},
 }
 
-// Limits on what is not test code.
+// Limits on product code.
 const (
 	maxFileLines = 600
 	maxFuncLines = 80
 )
 
-// longFiles and longFuncs may be longer, for the reason given. A function is named file:name.
+// longFiles and longFuncs may exceed the limits, for the reason given. A function is named file:name.
 var (
 	longFiles = map[string]string{}
 	longFuncs = map[string]string{}
 )
 
-// notBuilt are numbers of docs/spec that nothing cites, and why. One that something cites is taken out.
+// notBuilt lists the numbers of docs/spec that nothing cites, and why. Remove those that are cited.
 var notBuilt = map[string]string{}
 
-// inRoot is what may lie in the root of the repository, beside what .gitignore names.
+// inRoot lists what may lie in the root of the repository, besides what .gitignore names.
 var inRoot = map[string]string{
-	".ci":             "what CI runs, for any machine",
-	".github":         "what runs it on GitHub",
+	".ci":             "the checks of CI, for any machine",
+	".github":         "the workflow that runs them on GitHub",
 	".gitignore":      "",
 	"ARCHITECTURE.md": "", "CONTRIBUTING.md": "", "LICENSE": "", "README.md": "",
 	"doc.go":        "the module's documentation",
@@ -166,14 +166,14 @@ var inRoot = map[string]string{
 	"examples":      "modules of their own",
 	"fakeapiserver": "the server",
 	"informer":      "the stack",
-	"internal":      "what nobody else can import",
-	"properties":    "what is checked",
-	"reports":       "what is said of a run",
-	"scenarios":     "what is run",
+	"internal":      "packages for this module only",
+	"properties":    "the properties of an informer",
+	"reports":       "violations, stories and verdicts, as text and JSON",
+	"scenarios":     "scripts and their runner",
 	"sim":           "the kernel",
-	"simtest":       "the way in from a Go test",
+	"simtest":       "simulation of a controller from a Go test",
 	"subjects":      "stacks under test",
 }
 
-// noDoc are folders with Go code and no doc.go.
+// noDoc lists folders with Go code but no doc.go, and why.
 var noDoc = map[string]string{}

@@ -23,7 +23,7 @@ import (
 
 const module = "github.com/informersim/informersim"
 
-// goPackage is what `go list` tells of one package.
+// goPackage is the output of `go list` for one package.
 type goPackage struct {
 	ImportPath, Name, Dir, Export string
 	GoFiles, Imports              []string
@@ -31,7 +31,7 @@ type goPackage struct {
 	Error                         *struct{ Err string }
 }
 
-// folder is the package's folder in the module, "." for the root.
+// folder returns the package's folder in the module, "." for the root.
 func (p *goPackage) folder() string {
 	if p.ImportPath == module {
 		return "."
@@ -43,12 +43,12 @@ func (p *goPackage) ours() bool {
 	return p.ImportPath == module || strings.HasPrefix(p.ImportPath, module+"/")
 }
 
-// source is the module's packages, and the compiled form of all that they import.
+// source holds the module's packages, and the export data of everything that they import.
 type source struct {
 	root     string
 	ours     []*goPackage      // sorted by import path
 	standard []string          // import paths of the standard library
-	export   map[string]string // import path to the file of the compiled form
+	export   map[string]string // import path to the file of the export data
 }
 
 var load = sync.OnceValues(func() (*source, error) {
@@ -96,7 +96,7 @@ func mustLoad(t *testing.T) *source {
 	return s
 }
 
-// findRoot is the folder of go.mod.
+// findRoot returns the folder of go.mod.
 func findRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -112,7 +112,7 @@ func findRoot() (string, error) {
 	}
 }
 
-// core tells whether the package in that folder must be deterministic.
+// core reports whether the package in that folder must be deterministic.
 func core(folder string) bool { return coreIn(isCore, folder) }
 
 func coreIn(table map[string]bool, folder string) bool {
@@ -133,7 +133,7 @@ type checked struct {
 	info  *types.Info
 }
 
-// check parses and type-checks the files of one package. Names are as the caller gives them; contents come from read.
+// check parses and type-checks the files of one package. Positions use the given names; contents come from read.
 func (s *source) check(importPath string, names []string, read func(name string) ([]byte, error)) (*checked, error) {
 	c := &checked{fset: token.NewFileSet(), info: &types.Info{
 		Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{},
@@ -154,19 +154,19 @@ func (s *source) check(importPath string, names []string, read func(name string)
 	return c, err
 }
 
-// importer reads the compiled form of what is imported, which takes a tenth of the time that its source would.
+// importer reads imports from export data, which takes a tenth of the time of type-checking their source.
 func (s *source) importer(fset *token.FileSet) types.Importer {
 	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
 		file := s.export[path]
 		if file == "" {
-			return nil, fmt.Errorf("%s does not compile, or is not among what this module imports", path)
+			return nil, fmt.Errorf("%s does not compile, or this module does not import it", path)
 		}
 		return os.Open(file)
 	})
 }
 
 // Core packages are deterministic: no goroutine, no channel, no real clock, no global random numbers, no locks, no
-// environment, and no map order that can be seen.
+// environment, and no visible map order.
 func TestCoreIsDeterministic(t *testing.T) {
 	s := mustLoad(t)
 	used := map[exception]bool{}
@@ -199,7 +199,7 @@ func TestCoreIsDeterministic(t *testing.T) {
 	}
 	for _, e := range exceptions {
 		if !used[e] {
-			t.Errorf("the exception of %s from rule %q is not needed any more: take it out of internal/tidy/tables_test.go", e.file, e.rule)
+			t.Errorf("the exception of %s from rule %q is no longer needed: remove it from internal/tidy/tables_test.go", e.file, e.rule)
 		}
 		if e.reason == "" {
 			t.Errorf("the exception of %s from rule %q has no reason", e.file, e.rule)
