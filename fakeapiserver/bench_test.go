@@ -25,14 +25,14 @@ func (*nullReceiver) OnWatchClosed(ReqID, error) {}
 
 func (*nullReceiver) OnWrite(ReqID, kruntime.Object, error) {}
 
-// BenchmarkCommitApplyDeliver is the way of one event from the Store to a watch, the making of the object excluded.
+// BenchmarkCommitApplyDeliver measures one event from commit to delivery, without creating the object.
 func BenchmarkCommitApplyDeliver(b *testing.B) {
 	w := newWorld(b, ClusterOptions{})
 	w.create("default/a")
 	r := &nullReceiver{}
 	w.do(func() { w.cl.Watch(w.pods, "", metav1.ListOptions{ResourceVersion: "1001"}, r) })
 	w.settle()
-	// Objects come round again when the Store has long forgotten them: it is not memory that is measured.
+	// Objects are reused after the Store has dropped them, so that allocating them is not measured.
 	pods := make([]corev1.Pod, 8192)
 	for i := range pods {
 		pods[i].Namespace, pods[i].Name = "default", "a"
@@ -60,11 +60,11 @@ func BenchmarkCommitApplyDeliver(b *testing.B) {
 	}
 	b.StopTimer()
 	if r.events != b.N {
-		b.Fatalf("%d of %d events were delivered", r.events, b.N)
+		b.Fatalf("delivered %d of %d events", r.events, b.N)
 	}
 }
 
-// BenchmarkPageOfMillion is a page of 500 of 1,000,000 objects, of which the last 1,000 versions are the history.
+// BenchmarkPageOfMillion measures a page of 500 of 1,000,000 objects, with a history of the last 1,000 versions.
 func BenchmarkPageOfMillion(b *testing.B) {
 	s := store.New(store.Options{})
 	id, err := s.AddResource(podResource())
@@ -94,7 +94,7 @@ func BenchmarkPageOfMillion(b *testing.B) {
 	}
 }
 
-// BenchmarkFanOut is one update to 100 watches.
+// BenchmarkFanOut measures one update delivered to 100 watches.
 func BenchmarkFanOut(b *testing.B) {
 	w := newWorld(b, ClusterOptions{})
 	w.create("default/a")

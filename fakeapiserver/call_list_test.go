@@ -32,7 +32,7 @@ func TestListOrder(t *testing.T) {
 	}
 }
 
-// I108, S9: what a list's resourceVersion, match and limit mean.
+// I108, S9: the meaning of a list's resourceVersion, match and limit.
 func TestListVersions(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	w.create("default/a") // 1001
@@ -40,12 +40,12 @@ func TestListVersions(t *testing.T) {
 	w.create("default/c") // 1003
 	w.settle()
 	w.do(func() { w.c.Replica(0).Hold() })
-	w.create("default/d") // 1004, which the watch cache does not have yet
+	w.create("default/d") // 1004, not in the watch cache yet
 	exact, notOlder := metav1.ResourceVersionMatchExact, metav1.ResourceVersionMatchNotOlderThan
 	tests := []struct {
 		name    string
 		o       metav1.ListOptions
-		release bool // let the watch cache go on while the list waits
+		release bool // release the replica while the list waits
 		keys    string
 		rv      string
 		more    bool
@@ -79,7 +79,7 @@ func TestListVersions(t *testing.T) {
 	}
 }
 
-// S5, I103: a list at a revision that has not come waits 3 s, and fails with Timeout, ResourceVersionTooLarge, Retry-After 1.
+// S5, I103: a list at a future revision waits 3 s, and fails with Timeout, ResourceVersionTooLarge, Retry-After 1.
 func TestListFuture(t *testing.T) {
 	for _, o := range []metav1.ListOptions{
 		{ResourceVersion: "5000"},
@@ -105,7 +105,7 @@ func TestListFuture(t *testing.T) {
 	}
 }
 
-// A consistent read whose watch cache does not come up within 3 s is answered by the Store.
+// A consistent read whose watch cache does not catch up within 3 s is answered by the Store.
 func TestConsistentListFallsBack(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	w.do(func() { w.c.Replica(0).Hold() })
@@ -119,7 +119,7 @@ func TestConsistentListFallsBack(t *testing.T) {
 	}
 }
 
-// A list of a resource without writes is consistent with writes of others: the cache asks for progress.
+// A consistent list of an idle resource covers writes of other resources: the cache requests progress.
 func TestConsistentListOfIdleResource(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	w.must(func() error { _, err := w.c.Create(w.nodes, pod("n")); return err })
@@ -129,7 +129,7 @@ func TestConsistentListOfIdleResource(t *testing.T) {
 	}
 }
 
-// Pages of one list are the state at one revision, whatever is written meanwhile; remainingItemCount counts the rest (S8).
+// Pages of one list show the state at one revision, despite concurrent writes; remainingItemCount counts the rest (S8).
 func TestPaging(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	for i := range 5 {
@@ -178,7 +178,7 @@ func TestPagingWithSelector(t *testing.T) {
 			t.Fatal(err)
 		}
 		if page.RemainingItemCount != nil {
-			t.Error("remainingItemCount is told in spite of a selector")
+			t.Error("remainingItemCount is set in spite of a selector")
 		}
 		keys = append(keys, page.Keys...)
 		if o.Continue = page.Continue; o.Continue == "" {
@@ -190,8 +190,8 @@ func TestPagingWithSelector(t *testing.T) {
 	}
 }
 
-// I109, S10: a compacted continue gets 410 with a token; the page it gives has a fresh revision, and the next one is
-// consistent with it.
+// I109, S10: a compacted continue token gets 410 with a new token; its page has a fresh revision, and the next page is
+// consistent with that.
 func TestContinueAfterCompaction(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	for i := range 6 {

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Cancel: the receiver hears no more, at whatever stage the request is.
+// After Cancel the receiver is not called again, at whatever stage the request is.
 func TestCancel(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	w.create("default/a")
@@ -34,11 +34,11 @@ func TestCancel(t *testing.T) {
 	w.do(func() { r.id = w.cl.Watch(w.pods, "", metav1.ListOptions{}, r) })
 	w.settle()
 	if len(r.events) != 0 || w.k.Clock().Timers() != 0 {
-		t.Errorf("cancelled in OnWatchOpened: %v, %d timers", r.text(), w.k.Clock().Timers())
+		t.Errorf("canceled in OnWatchOpened: %v, %d timers", r.text(), w.k.Clock().Timers())
 	}
 }
 
-// A write is one choice to be served and one to be answered.
+// A write is served by one choice and answered by another.
 func TestWrites(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	write := func(x Write) *receiver {
@@ -71,7 +71,7 @@ func TestWrites(t *testing.T) {
 		t.Errorf("stale update: %v", r.writeErr)
 	}
 	if r := write(Write{Verb: Update, Object: pod("default/b")}); !apierrors.IsNotFound(r.writeErr) {
-		t.Errorf("update of nothing: %v", r.writeErr)
+		t.Errorf("update of a missing object: %v", r.writeErr)
 	}
 	if r := write(Write{Verb: Delete, Namespace: "default", Name: "a", Preconditions: metav1.NewUIDPreconditions("x")}); !apierrors.IsConflict(r.writeErr) {
 		t.Errorf("delete with another uid: %v", r.writeErr)

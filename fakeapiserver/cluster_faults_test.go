@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// What each fault of an open watch looks like to its client.
+// The effect of each fault of an open watch, as its client sees it.
 func TestStreamFaults(t *testing.T) {
 	tests := []struct {
 		fault  fault.Fault
@@ -33,7 +33,7 @@ func TestStreamFaults(t *testing.T) {
 		{fault.Fault{Kind: fault.Watch500}, 0, "500 InternalError", true, nil},
 		{fault.Fault{Kind: fault.WatchHalfOpen}, 44 * time.Second, "", false, nil},
 		{fault.Fault{Kind: fault.WatchHalfOpen}, 45 * time.Second, "", true, ErrConnectionLost},
-		{fault.Fault{Kind: fault.WatchStall}, 3 * time.Hour, "", false, nil}, // not even the deadline ends it
+		{fault.Fault{Kind: fault.WatchStall}, 3 * time.Hour, "", false, nil}, // even past the deadline
 		{fault.Fault{Kind: fault.WatchStall, Duration: time.Minute}, time.Minute, "ADDED", false, nil},
 		{fault.Fault{Kind: fault.WatchDelay, Duration: time.Minute}, 59 * time.Second, "", false, nil},
 		{fault.Fault{Kind: fault.WatchDelay, Duration: time.Minute}, time.Minute, "ADDED", false, nil},
@@ -64,7 +64,7 @@ func TestStreamFaults(t *testing.T) {
 	}
 }
 
-// A stalled server that comes to itself after the deadline ends the watch then.
+// A stalled server that recovers after the deadline ends the watch then.
 func TestStallPastDeadline(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	r := w.watch(metav1.ListOptions{ResourceVersion: "1000", TimeoutSeconds: ptr[int64](10)})
@@ -79,12 +79,12 @@ func TestStallPastDeadline(t *testing.T) {
 	}
 }
 
-// What each fault of a request looks like to its client, and whether a write was committed.
+// The effect of each fault of a request, as its client sees it, and whether a write was committed.
 func TestRequestFaults(t *testing.T) {
 	status := func(is func(error) bool, retry int) func(error) string {
 		return func(err error) string {
 			if !is(err) {
-				return "it is another error"
+				return "wrong kind of error"
 			}
 			if got, _ := apierrors.SuggestsClientDelay(err); got != retry {
 				return fmt.Sprintf("Retry-After is %d, want %d", got, retry)
@@ -115,7 +115,7 @@ func TestRequestFaults(t *testing.T) {
 		fault.Write503: status(apierrors.IsServiceUnavailable, 0), fault.Write504: status(apierrors.IsTimeout, 0),
 		fault.WriteLost: broken(io.ErrUnexpectedEOF), fault.WriteReset: broken(syscall.ECONNRESET),
 	}
-	for _, armed := range []bool{true, false} { // the fault waits for the request, or hits it on its way
+	for _, armed := range []bool{true, false} { // the fault waits for the request, or hits it in flight
 		hit := func(w *world, kind fault.Kind, ask func()) {
 			fault := func() {
 				if err := w.c.Inject(fault.Fault{Kind: kind}); err != nil {
@@ -164,7 +164,7 @@ func TestRequestFaults(t *testing.T) {
 	}
 }
 
-// A 410 strikes only lists that can be too old: with a revision, or a continue token, which then gets a new one.
+// A 410 hits only lists that can be too old: those with a revision, or with a continue token, which is replaced by a new one.
 func TestList410WhereItCan(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	for i := range 3 {
@@ -206,7 +206,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// list-stale: the list is served by the replica that lags most, where it may.
+// list-stale: the list is served by the replica that lags most, if that can answer it.
 func TestListStale(t *testing.T) {
 	w := newWorld(t, ClusterOptions{Replicas: 3})
 	w.create("default/a")
@@ -228,7 +228,7 @@ func TestListStale(t *testing.T) {
 	}
 }
 
-// Count, Target and Resource say what is hit.
+// Count, Target and Resource select the victims.
 func TestFaultScope(t *testing.T) {
 	w := newWorld(t, ClusterOptions{Replicas: 2})
 	b := w.c.Connect("b", Sticky(1))
@@ -253,17 +253,17 @@ func TestFaultScope(t *testing.T) {
 	}
 	inject(fault.Fault{Kind: fault.WatchEOF, Count: 3})
 	if !aPods.closed || !bPods.closed {
-		t.Error("three of all: not all were closed")
+		t.Error("a count of three: not all watches were closed")
 	}
 	if r := open(w.cl, w.pods); !r.closed || r.closeErr != io.ErrUnexpectedEOF {
-		t.Error("the third did not wait for the next watch")
+		t.Error("the third fault did not wait for the next watch")
 	}
 	if r := open(w.cl, w.pods); r.closed {
 		t.Error("a fourth watch was hit")
 	}
 	inject(fault.Fault{Kind: fault.ReplicaRestart, Target: "replica/1"})
 	if r := open(b, w.pods); !r.opened || r.closed {
-		t.Error("replica/1 does not come back")
+		t.Error("replica/1 does not recover from the restart")
 	}
 	w.do(func() {
 		for _, bad := range []fault.Fault{
@@ -277,7 +277,7 @@ func TestFaultScope(t *testing.T) {
 	})
 }
 
-// replica-lag: the replica applies nothing for a while. StopFaults ends that, and everything that waits or stalls.
+// replica-lag: the replica applies nothing for a while. StopFaults ends that, and all armed and stalling faults.
 func TestLagAndStopFaults(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	r := w.watch(metav1.ListOptions{ResourceVersion: "1000"})
@@ -295,11 +295,11 @@ func TestLagAndStopFaults(t *testing.T) {
 	w.settle()
 	wantEvents(t, r, "ADDED default/a@1001", "ADDED default/b@1002")
 	if _, err := w.list("", metav1.ListOptions{}); err != nil {
-		t.Errorf("a fault that waited outlived StopFaults: %v", err)
+		t.Errorf("an armed fault outlived StopFaults: %v", err)
 	}
 }
 
-// simpleClient is a client that lists and watches as simply as can be, and what it thinks the state is.
+// simpleClient lists and watches without any optimization, and tracks the state that it has seen.
 type simpleClient struct {
 	nullReceiver
 	w     *world
@@ -365,7 +365,7 @@ func TestFaultChoicesConverge(t *testing.T) {
 			{w: w, cl: w.c.Connect("a", Sticky(0))},
 			{w: w, cl: w.c.Connect("b", ByChoice())},
 		}
-		step := func(f func()) { // by the kernel's own strategy, so it may come late
+		step := func(f func()) { // scheduled by the strategy, so possibly late
 			done := false
 			w.script.do = func() { f(); done = true }
 			k.Offer(w.script.id, kindScript, 0)
@@ -437,7 +437,7 @@ func TestFaultChoicesConverge(t *testing.T) {
 	}
 	for _, spec := range fault.Specs() {
 		kind := spec.Kind
-		if spec.Tier != fault.Everyday || strings.HasPrefix(string(kind), "write-") || kind == fault.List410 { // nobody writes through a client or lists at a revision here
+		if spec.Tier != fault.Everyday || strings.HasPrefix(string(kind), "write-") || kind == fault.List410 { // no client here writes or lists at a revision
 			continue
 		}
 		if total[string(kind)] == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/fault"
 )
 
-// A dead connection delivers nothing, whoever releases it: the server goes on without it, and its events may be gone.
+// A dead connection delivers nothing, even when released: the server moves on without it, and its events may be gone.
 func TestReleaseOfDeadConnection(t *testing.T) {
 	w := newWorld(t, ClusterOptions{History: 1})
 	r := w.watch(metav1.ListOptions{ResourceVersion: "1000"})
@@ -23,7 +23,7 @@ func TestReleaseOfDeadConnection(t *testing.T) {
 	}
 	w.settle()
 	if len(r.events) > 0 || r.closed {
-		t.Errorf("a dead connection brought %v, closed %v", r.text(), r.closed)
+		t.Errorf("a dead connection delivered %v, closed %v", r.text(), r.closed)
 	}
 	w.advance(halfOpenAfter)
 	if !r.closed || r.closeErr != ErrConnectionLost {
@@ -31,7 +31,7 @@ func TestReleaseOfDeadConnection(t *testing.T) {
 	}
 }
 
-// A release ends a hold, not what a fault does.
+// A release ends a hold, not a fault.
 func TestReleaseLeavesFaults(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	r := w.watch(metav1.ListOptions{ResourceVersion: "1000"})
@@ -44,19 +44,19 @@ func TestReleaseLeavesFaults(t *testing.T) {
 	wantEvents(t, r, "ADDED default/a@1001")
 }
 
-// The end of the faults ends a hold on a dead connection, too: its client hears that it is lost.
+// StopFaults also ends a hold on a dead connection: its client learns that it is lost.
 func TestStopFaultsReleasesDeadConnection(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	r := w.watch(metav1.ListOptions{ResourceVersion: "1000"})
 	w.must(func() error { return w.c.Inject(fault.Fault{Kind: fault.WatchHalfOpen}) })
 	w.must(func() error { return w.c.Inject(fault.Fault{Kind: fault.WatchEOF}) })
 	w.k.Clock().LimitTo(halfOpenAfter)
-	for w.k.Clock().Elapsed() < halfOpenAfter && w.k.Step() { // up to the step in which the client could be told
+	for w.k.Clock().Elapsed() < halfOpenAfter && w.k.Step() { // up to the step that could tell the client
 	}
 	w.must(func() error { return w.c.SetHeld("conn/a", true) })
 	w.settle()
 	if r.closed {
-		t.Fatal("a held connection brought its end")
+		t.Fatal("a held connection delivered its end")
 	}
 	w.do(w.c.StopFaults)
 	w.settle()

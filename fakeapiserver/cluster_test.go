@@ -13,7 +13,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// k107457: the Store is restored to the past. Replicas keep what they had, and miss writes until the revision is past it.
+// k107457: after a restore to an older revision, replicas keep their state, and miss writes until the revision passes it.
 func TestRestoreWithoutBump(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	w.create("default/a") // 1001
@@ -47,7 +47,7 @@ func TestRestoreWithoutBump(t *testing.T) {
 	}
 }
 
-// With a bump, everything before is compacted: watches end, caches initialise anew.
+// With a bump, everything before is compacted: watches end, caches reinitialise.
 func TestRestoreWithBump(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	w.create("default/a")
@@ -119,10 +119,10 @@ func TestBadOptions(t *testing.T) {
 		}
 	}
 	if w.c.Connect("b", Sticky(99)).policy.replica != 0 {
-		t.Error("a replica that is not there is not replaced by the first")
+		t.Error("a policy with a missing replica does not fall back to the first")
 	}
 	if w.c.Store().Resource(99) != nil || w.c.Replica(0).Revision(99) != 0 {
-		t.Error("an unknown resource is known")
+		t.Error("resource 99 exists")
 	}
 	if err := w.c.Store().Walk(99, 1, "", nil); err == nil {
 		t.Error("walking an unknown resource succeeds")
@@ -131,7 +131,7 @@ func TestBadOptions(t *testing.T) {
 		t.Errorf("EnableFaults: %v", err)
 	}
 	if err := w.c.Store().Changes(w.pods, 1, nil); err == nil {
-		t.Error("changes after a compacted revision are told")
+		t.Error("Changes after a compacted revision succeeds")
 	}
 }
 

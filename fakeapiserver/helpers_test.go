@@ -38,7 +38,7 @@ func podResource() store.Resource {
 
 var kindScript = sim.RegisterKind("line", sim.ClassScript)
 
-// script is the actor in whose steps tests change the world.
+// script is the actor whose steps run the code of tests.
 type script struct {
 	k  *sim.Kernel
 	id sim.ActorID
@@ -54,7 +54,7 @@ func newScript(k *sim.Kernel) *script {
 func (*script) Name() string       { return "script" }
 func (s *script) Apply(sim.Choice) { s.do() }
 
-// run carries do out in a step of its own.
+// run calls do in a step of its own.
 func (s *script) run(do func()) {
 	s.do = do
 	s.k.Offer(s.id, kindScript, 0)
@@ -89,7 +89,7 @@ func (w *world) do(f func()) {
 	}
 }
 
-// must runs f in a step, and wants no error.
+// must runs f in a step, and fails the test on an error.
 func (w *world) must(f func() error) {
 	w.t.Helper()
 	w.do(func() {
@@ -99,7 +99,7 @@ func (w *world) must(f func() error) {
 	})
 }
 
-// settle steps until only time could pass.
+// settle steps until the world is quiescent: only time could pass.
 func (w *world) settle() {
 	w.t.Helper()
 	for i := 0; !w.k.Quiet(); i++ {
@@ -115,7 +115,7 @@ func (w *world) settle() {
 	}
 }
 
-// advance lets d pass, and everything that happens meanwhile.
+// advance steps until d has passed.
 func (w *world) advance(d time.Duration) {
 	w.t.Helper()
 	w.k.Clock().LimitTo(d)
@@ -180,7 +180,7 @@ func (w *world) delete(key string) int64 {
 	return w.c.Store().Revision()
 }
 
-// list asks, settles, and returns the answer.
+// list sends a list, settles, and returns the answer.
 func (w *world) list(namespace string, o metav1.ListOptions) (*Page, error) {
 	w.t.Helper()
 	r := &receiver{}
@@ -204,7 +204,7 @@ func (w *world) watch(o metav1.ListOptions) *receiver {
 	return r
 }
 
-// receiver writes down what it is told.
+// receiver records the calls that it gets.
 type receiver struct {
 	id        ReqID
 	lists     int

@@ -23,7 +23,7 @@ func inject(w *world, f fault.Fault) {
 	w.settle()
 }
 
-// What each fault of a frame makes of three events, a, b and c, of which the fault is about b, or about whatever is next.
+// The effect of each fault of a frame on three events, a, b and c, where the fault selects one by name, or the next one.
 func TestFrameFaults(t *testing.T) {
 	tests := []struct {
 		fault  fault.Fault
@@ -65,13 +65,13 @@ func TestFrameFaults(t *testing.T) {
 			w.do(w.c.StopFaults)
 			w.settle()
 			if tt.fault.Kind == fault.WatchReorder && tt.fault.Name == "c" && len(r.events) != 3 {
-				t.Errorf("a frame that was held is lost: %v", r.text())
+				t.Errorf("a held frame is lost: %v", r.text())
 			}
 		})
 	}
 }
 
-// wireReceiver has bytes to break.
+// wireReceiver records broken frames.
 type wireReceiver struct {
 	receiver
 	broken []string
@@ -81,7 +81,7 @@ func (r *wireReceiver) OnBrokenFrame(_ ReqID, e Event, how Breakage) {
 	r.broken = append(r.broken, fmt.Sprint(e.Key, " ", how))
 }
 
-// Who has bytes to break is told which, and goes on after garbage.
+// A WireReceiver gets the broken frame, and its watch continues after garbage.
 func TestBrokenFramesOnTheWire(t *testing.T) {
 	for kind, want := range map[fault.Kind]string{
 		fault.WatchEOFInFrame: "[default/a 1] true []", fault.WatchCutLength: "[default/a 2] true []",
@@ -101,7 +101,8 @@ func TestBrokenFramesOnTheWire(t *testing.T) {
 	}
 }
 
-// Bookmarks are lost, or late; events go on. The end of the initial events may be late (k126958), or never come (k135895).
+// Bookmarks are lost or late; events are not affected. The end of the initial events may be late (k126958), or never come
+// (k135895).
 func TestBookmarkFaults(t *testing.T) {
 	list := metav1.ListOptions{AllowWatchBookmarks: true, SendInitialEvents: ptr(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
 	tests := []struct {
@@ -177,7 +178,7 @@ func TestRareRequestFaults(t *testing.T) {
 		}
 	}
 	if n := len(w.c.replicas[0].caches[w.pods].streams); n != 0 {
-		t.Errorf("%d watches are left that no client knows of", n)
+		t.Errorf("leaked %d watches", n)
 	}
 	inject(w, fault.Fault{Kind: fault.WatchOpenTooLarge})
 	if r := w.watch(metav1.ListOptions{ResourceVersion: "1001"}); len(r.events) != 0 || r.openErr != nil {
@@ -210,7 +211,7 @@ func TestRareRequestFaults(t *testing.T) {
 	}
 }
 
-// A slow answer without an end comes when the faults are stopped; one that was on its way is slow, too.
+// An answer delayed without end arrives when faults are stopped. The fault also hits an answer in flight.
 func TestSlowUntilStopped(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	r := &receiver{}
@@ -222,7 +223,7 @@ func TestSlowUntilStopped(t *testing.T) {
 	})
 	w.advance(time.Hour)
 	if r.lists != 0 {
-		t.Fatal("the answer came")
+		t.Fatal("the answer was not delayed")
 	}
 	w.do(w.c.StopFaults)
 	w.settle()
@@ -231,7 +232,7 @@ func TestSlowUntilStopped(t *testing.T) {
 	}
 }
 
-// leader-loss: watches end, caches start anew when there is a leader again, what needs the Store fails (k111116).
+// leader-loss: watches end, caches reinitialise when there is a leader again, requests that need the Store fail (k111116).
 func TestLeaderLoss(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	w.create("default/a")
@@ -265,7 +266,7 @@ func TestLeaderLoss(t *testing.T) {
 	}
 }
 
-// replica-skew: objects that come in through the replica are stamped by its clock.
+// replica-skew: objects created through the replica are stamped by its clock.
 func TestClockSkew(t *testing.T) {
 	w := newWorld(t, ClusterOptions{Replicas: 2})
 	b := w.c.Connect("b", Sticky(1))
@@ -305,7 +306,7 @@ func TestRestoreFault(t *testing.T) {
 	}
 }
 
-// Who, what and when: by verb, replica, namespace and name, probability, time and trigger.
+// Victims are selected by verb, replica, namespace and name, probability and time.
 func TestFaultSelection(t *testing.T) {
 	w := newWorld(t, ClusterOptions{Replicas: 2})
 	b := w.c.Connect("b", Sticky(1))
@@ -398,7 +399,7 @@ func TestFaultTriggers(t *testing.T) {
 	}
 }
 
-// Inject refuses a fault that names what there is not.
+// Inject refuses a fault with an unknown name or a bad revision.
 func TestInjectRefuses(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	w.do(func() {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// I107: a restart resets watches; until the cache is initialised, requests get 429, but an unfiltered list with a limit.
+// I107: a restart resets watches; until the cache is initialised, all requests but an unfiltered list with a limit get 429.
 func TestReplicaRestart(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	w.create("default/a")
@@ -47,7 +47,7 @@ func TestReplicaRestart(t *testing.T) {
 	w.do(func() { w.c.Replica(0).Release() })
 	w.create("default/b")
 	w.settle()
-	// The window starts anew: at the revision at which the cache was initialised.
+	// The new window starts at the revision at which the cache was initialised.
 	if page, err := w.list("", metav1.ListOptions{ResourceVersion: "0"}); err != nil || len(page.Items) != 2 {
 		t.Errorf("after initialisation: %+v, %v", page, err)
 	}
@@ -56,7 +56,7 @@ func TestReplicaRestart(t *testing.T) {
 	}
 }
 
-// Replicas lag on their own: the same list gives different answers.
+// Replicas lag independently: the same list gives different answers.
 func TestReplicasLag(t *testing.T) {
 	w := newWorld(t, ClusterOptions{Replicas: 2})
 	w.do(func() { w.c.Replica(1).Hold() })

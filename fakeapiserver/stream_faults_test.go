@@ -9,7 +9,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/fault"
 )
 
-// A bookmark that is held back is nobody's when the watch is over, and the history that it is about may be gone by then.
+// A delayed bookmark is dropped with its watch: the history that it needs may be gone by then.
 func TestLateBookmarkOfFinishedWatch(t *testing.T) {
 	for name, end := range map[string]func(*world, *receiver) error{
 		"canceled": func(w *world, r *receiver) error { w.cl.Cancel(r.id); return nil },
@@ -33,7 +33,7 @@ func TestLateBookmarkOfFinishedWatch(t *testing.T) {
 				t.Fatalf("before its time: %v", r.text())
 			}
 			w.must(func() error { return end(w, r) })
-			for range 3 { // so that what the watch had not been sent is not only out of the window, but forgotten
+			for range 3 { // so that the unsent events are not only out of the window, but trimmed
 				for range trimBatch {
 					w.update("default/a")
 				}

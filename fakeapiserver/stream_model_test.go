@@ -20,8 +20,8 @@ var (
 	anyName      = rapid.SampledFrom([]string{"x", "y", "z"})
 )
 
-// watchMachine opens watches and lists at any revision while pods are written, in any order of steps, and checks what they
-// got against the whole history.
+// watchMachine opens watches and lists at any revision while pods are written, in any order of steps, and checks their results
+// against the whole history.
 type watchMachine struct {
 	*world
 	history []store.Committed
@@ -55,7 +55,7 @@ func newWatchMachine(t *rapid.T, tb testing.TB) *watchMachine {
 	return m
 }
 
-// now runs f in a step of its own, as soon as the strategy comes to it.
+// now runs f in a step of its own, as soon as the strategy picks it.
 func (m *watchMachine) now(f func()) {
 	done := false
 	m.script.do = func() { f(); done = true }
@@ -130,7 +130,7 @@ func matches(obj kobject, namespace string, selects bool) bool {
 	return (namespace == "" || p.Namespace == namespace) && (!selects || p.Labels["in"] == "1")
 }
 
-// stateAt is what exists at a revision, as a list shows it.
+// stateAt returns the list of a revision.
 func (m *watchMachine) stateAt(rev int64, namespace string, selects bool) []string {
 	last := map[string]store.Committed{}
 	for _, c := range m.history {
@@ -148,7 +148,7 @@ func (m *watchMachine) stateAt(rev int64, namespace string, selects bool) []stri
 	return keys
 }
 
-// since is what a watch must tell after a revision.
+// since returns the events of a watch from a revision.
 func (m *watchMachine) since(rev int64, namespace string, selects bool) []string {
 	var events []string
 	for _, c := range m.history {
@@ -173,7 +173,7 @@ func (m *watchMachine) since(rev int64, namespace string, selects bool) []string
 	return events
 }
 
-// check looks at what came so far: a prefix of what must come.
+// check compares the results so far: each watch has a prefix of its expected events.
 func (m *watchMachine) check(t *rapid.T) {
 	for _, w := range m.watches {
 		m.checkWatch(t, w, false)
@@ -207,8 +207,8 @@ func (m *watchMachine) checkWatch(t *rapid.T, w *modelWatch, whole bool) {
 	}
 }
 
-// fromState is what a watch without a revision must tell, given the part that came: the state at some revision in the order of
-// keys, and then all that follows.
+// fromState returns the expected events of a watch without a revision, given those so far: the state at some revision in the
+// order of keys, and then all later events.
 func (m *watchMachine) fromState(t *rapid.T, w *modelWatch, got []string) []string {
 	var closest []string
 	for rev := int64(9); rev <= m.c.Store().Revision(); rev++ {
@@ -227,7 +227,7 @@ func (m *watchMachine) fromState(t *rapid.T, w *modelWatch, got []string) []stri
 	return closest
 }
 
-// Watches are reliable, ordered, unique and filtered, and lists are at one revision, in whatever order steps are taken.
+// Watches are reliable, ordered, unique and filtered, and lists show one revision, in whatever order steps are taken.
 func TestWatchModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newWatchMachine(rt, t)

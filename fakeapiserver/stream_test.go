@@ -31,7 +31,7 @@ func TestListThenWatch(t *testing.T) {
 	wantEvents(t, r, "MODIFIED default/a@1003", "DELETED default/b@1004", "ADDED default/c@1005")
 }
 
-// I106: what is at or below the initial revision is not sent again.
+// I106: events at or below the initial revision are not sent.
 func TestWatchFromRevision(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	w.create("default/a")
@@ -76,7 +76,7 @@ func TestWatchTooOld(t *testing.T) {
 	wantEvents(t, w.watch(metav1.ListOptions{ResourceVersion: "1002"}), "ADDED default/2@1003", "ADDED default/3@1004")
 }
 
-// S14, I102: a watch from the future is silent until then, and never gets what was before.
+// S14, I102: a watch from a future revision is silent until then, and never gets earlier events.
 func TestWatchFuture(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	r := w.watch(metav1.ListOptions{ResourceVersion: "1002"})
@@ -105,7 +105,7 @@ func TestStreamingList(t *testing.T) {
 			w.create("default/b")
 			w.settle()
 			r := w.watch(o)
-			w.advance(61 * time.Second) // a bookmark that tells nothing is not sent
+			w.advance(61 * time.Second) // a bookmark without news is not sent
 			w.must(func() error { _, err := w.c.Create(w.nodes, pod("n")); return err })
 			w.advance(61 * time.Second)
 			wantEvents(t, r, "ADDED default/a@1001", "ADDED default/b@1002", "BOOKMARK @1002", "BOOKMARK @1003")
@@ -171,7 +171,7 @@ func TestWatchListVersions(t *testing.T) {
 	wantEvents(t, r, "ADDED default/x@1004")
 }
 
-// S17, I106: entering and leaving a selection; what leaves is shown as it was, with the new revision.
+// S17, I106: entering and leaving a selection; an object that leaves is shown as it was, with the new revision.
 func TestWatchSelector(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	in, out := labelled("in", "1"), labelled("in", "0")
@@ -189,10 +189,10 @@ func TestWatchSelector(t *testing.T) {
 	wantEvents(t, r, "ADDED default/b@1004", "MODIFIED default/a@1005", "DELETED default/a@1006", "DELETED default/b@1008")
 	gone := r.events[2].Object.(*corev1.Pod)
 	if gone.Labels["in"] != "1" || gone.ResourceVersion != "1006" {
-		t.Errorf("what left is %v", gone.ObjectMeta)
+		t.Errorf("the object that left is %v", gone.ObjectMeta)
 	}
 	if was := r.events[1].Object.(*corev1.Pod); was.ResourceVersion != "1005" {
-		t.Errorf("the object before was changed: %v", was.ObjectMeta)
+		t.Errorf("the previous object was changed: %v", was.ObjectMeta)
 	}
 }
 
@@ -284,7 +284,7 @@ func TestWatchGarbageRevision(t *testing.T) {
 	}
 }
 
-// I105: a watch that has not been sent what falls out of the window is closed.
+// I105: a watch is closed when an event that it still has to send falls out of the window.
 func TestSlowWatchIsClosed(t *testing.T) {
 	w := newWorld(t, ClusterOptions{History: 3})
 	r := w.watch(metav1.ListOptions{ResourceVersion: "1000"})

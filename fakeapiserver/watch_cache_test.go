@@ -9,15 +9,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A list at an exact revision that the watch cache serves can be watched from there. Otherwise a reflector that lists at what
-// it has seen and is then refused the watch goes round for ever, even after the Store was compacted.
+// A revision that the watch cache lists exactly can be watched from, even after the Store was compacted. Otherwise a reflector
+// that lists at the last revision it has seen, and is then refused the watch, loops forever.
 func TestExactListCanBeWatched(t *testing.T) {
 	for _, history := range []int64{1, 2, 3, 10} {
 		t.Run(fmt.Sprint("history ", history), func(t *testing.T) {
 			w := newWorld(t, ClusterOptions{History: history})
 			w.create("default/a")
 			for range 6 {
-				w.must(func() error { // what other resources write leaves gaps between the revisions of pods
+				w.must(func() error { // writes of other resources leave gaps between the revisions of pods
 					return w.c.SkipTo(w.c.Store().Revision() + 3)
 				})
 				w.update("default/a")
@@ -47,8 +47,8 @@ func TestExactListCanBeWatched(t *testing.T) {
 	}
 }
 
-// A watch cache notices within 15 seconds that the Store was compacted, and drops the exact revisions before that. Watches
-// go on from them for as long as its window has their events (S11).
+// A watch cache notices within 15 seconds that the Store was compacted, and drops the exact revisions before that. Watches from
+// them still work while its window has their events (S11).
 func TestWatchCacheFollowsCompaction(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	for i := range 4 {
@@ -72,7 +72,7 @@ func TestWatchCacheFollowsCompaction(t *testing.T) {
 	}
 }
 
-// A watch cache that lags behind the compaction keeps nothing from before it for later.
+// A watch cache that lags behind the compaction also drops the exact revisions before it.
 func TestLaggingWatchCacheFollowsCompaction(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	w.create("default/a")

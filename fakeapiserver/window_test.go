@@ -32,7 +32,7 @@ func TestAdaptiveWindow(t *testing.T) {
 		{1, time.Millisecond, 200, 101},
 		{899, time.Millisecond, 1600, 1000},
 		{200_000, time.Microsecond, maxWindow, maxWindow},
-		{60, 2 * time.Second, maxWindow / 2, maxWindow / 2}, // a quarter of it is old at once, as time flies
+		{60, 2 * time.Second, maxWindow / 2, maxWindow / 2}, // the newest quarter soon spans more than 75 s
 		{100, time.Minute, 100, 100},
 	} {
 		add(tt.events, tt.every)
@@ -40,10 +40,10 @@ func TestAdaptiveWindow(t *testing.T) {
 			t.Errorf("after %d events every %v: capacity %d, %d retained; want %d, %d", tt.events, tt.every, w.capacity, pos-start, tt.capacity, tt.retained)
 		}
 		if tt.every < time.Second && pos-start != tt.retained {
-			t.Errorf("after %d events every %v %d are retained, want %d", tt.events, tt.every, pos-start, tt.retained)
+			t.Errorf("after %d events every %v: %d retained, want %d", tt.events, tt.every, pos-start, tt.retained)
 		}
 		if int64(len(w.times)) > pos-start+1 {
-			t.Errorf("%d times are retained for %d events", len(w.times), pos-start)
+			t.Errorf("%d times for %d events", len(w.times), pos-start)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func TestBurstStaysWatchable(t *testing.T) {
 	}
 }
 
-// A held watch that has nothing to be sent of what falls out of the window is not closed for it.
+// A held watch is not closed when the events that fall out of the window do not concern it.
 func TestHeldWatchWithoutBacklog(t *testing.T) {
 	w := newWorld(t, ClusterOptions{History: 2})
 	r := &receiver{}

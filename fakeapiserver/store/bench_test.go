@@ -10,7 +10,7 @@ import (
 
 const million = 1_000_000
 
-// smallObjects makes objects whose metadata is complete, in an order of names that is not theirs.
+// smallObjects returns objects in shuffled order of names.
 func smallObjects(n int) []metav1.PartialObjectMetadata {
 	objs := make([]metav1.PartialObjectMetadata, n)
 	for i := range objs {
@@ -20,7 +20,7 @@ func smallObjects(n int) []metav1.PartialObjectMetadata {
 	return objs
 }
 
-// BenchmarkMillionCreates is the cost of a create while the Store grows to 1,000,000 objects, and what it keeps for each.
+// BenchmarkMillionCreates measures the cost of a create while the Store grows to 1,000,000 objects, and the memory for each.
 func BenchmarkMillionCreates(b *testing.B) {
 	for range b.N {
 		b.StopTimer()
@@ -45,7 +45,7 @@ func BenchmarkMillionCreates(b *testing.B) {
 	}
 }
 
-// BenchmarkUpdateAmongMillion is the cost of an update in a Store of 1,000,000 objects.
+// BenchmarkUpdateAmongMillion measures an update in a Store of 1,000,000 objects.
 func BenchmarkUpdateAmongMillion(b *testing.B) {
 	s := New(Options{})
 	id, err := s.AddResource(podResource())

@@ -14,7 +14,7 @@ func podResource() Resource {
 	}
 }
 
-// pod is a pod of that key whose label "content" is content, if there is one.
+// pod returns a pod with that key and, unless content is empty, the label content.
 func pod(key, content string) *corev1.Pod {
 	p := &corev1.Pod{}
 	p.Namespace, p.Name, _ = strings.Cut(key, "/")
@@ -24,7 +24,7 @@ func pod(key, content string) *corev1.Pod {
 	return p
 }
 
-// mustRev is an object's resourceVersion as a number.
+// mustRev returns an object's resourceVersion as a number.
 func mustRev(obj runtime.Object) int64 {
 	m, err := Meta(obj)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// storeModel is the Store as one would explain it: for each key everything that ever happened to it.
+// storeModel is a simple model of the Store: for each key all its changes.
 type storeModel struct {
 	revision, compacted int64
 	changes             map[ResourceID]map[string][]modelChange
@@ -20,7 +20,7 @@ type storeModel struct {
 
 type modelChange struct {
 	rev     int64
-	content string // "" of a deletion
+	content string // "" for a deletion
 }
 
 func (m *storeModel) stateAt(id ResourceID, rev int64) []string {
@@ -69,10 +69,10 @@ type storeMachine struct {
 	model storeModel
 	ids   []ResourceID
 	views []oldView
-	floor int64 // what a watch cache would still need
+	floor int64 // the oldest revision that a watch cache would still need
 }
 
-// oldView is a timeline as a watch cache holds it, which neither trimming nor restoring may disturb.
+// oldView is a timeline held by a watch cache, which neither trimming nor restoring may change.
 type oldView struct {
 	t    *Timeline
 	rev  int64
@@ -154,7 +154,7 @@ func (m *storeMachine) compact(t *rapid.T) {
 	}
 }
 
-// advance lets the watch cache's window move on.
+// advance moves the watch cache's window.
 func (m *storeMachine) advance(t *rapid.T) {
 	m.floor = rapid.Int64Range(m.floor, m.model.revision).Draw(t, "floor")
 	for _, id := range m.ids {
@@ -209,7 +209,7 @@ func stateOf(t *Timeline, rev int64) []string {
 	return lines
 }
 
-// check compares everything that can be read.
+// check compares everything readable.
 func (m *storeMachine) check(t *rapid.T) {
 	s := m.store
 	if s.Revision() != m.model.revision || s.Compacted() != m.model.compacted {
@@ -223,7 +223,7 @@ func (m *storeMachine) check(t *rapid.T) {
 		got := stateOf(v.t, v.rev)
 		sort.Strings(got)
 		if !slices.Equal(got, v.want) {
-			t.Fatalf("the old history at %d is\n %v, was\n %v", v.rev, got, v.want)
+			t.Fatalf("the old history at %d is\n %v, want\n %v", v.rev, got, v.want)
 		}
 	}
 }
@@ -239,7 +239,7 @@ func (m *storeMachine) checkStates(t *rapid.T, id ResourceID) {
 			t.Fatal(err)
 		}
 		if !slices.IsSorted(keys) {
-			t.Fatalf("keys at %d come in the order %v", rev, keys)
+			t.Fatalf("keys at %d are not sorted: %v", rev, keys)
 		}
 		sort.Strings(lines)
 		if want := m.model.stateAt(id, rev); !slices.Equal(lines, want) {
@@ -248,7 +248,7 @@ func (m *storeMachine) checkStates(t *rapid.T, id ResourceID) {
 	}
 	for _, rev := range []int64{m.model.compacted - 1, m.model.revision + 1} {
 		if err := m.store.Walk(id, rev, "", func(string, runtime.Object) bool { return true }); err == nil {
-			t.Fatalf("revision %d can be read", rev)
+			t.Fatalf("Walk at revision %d succeeds", rev)
 		}
 	}
 }
@@ -278,7 +278,7 @@ func (m *storeMachine) checkChanges(t *rapid.T, id ResourceID) {
 	}
 }
 
-// The Store agrees with the model at every readable revision, whatever is written, compacted, trimmed and restored.
+// The Store agrees with the model at every readable revision, under any sequence of writes, compactions, trims and restores.
 func TestStoreModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newStoreMachine(t)
@@ -289,7 +289,7 @@ func TestStoreModel(t *testing.T) {
 	})
 }
 
-// What is compacted and out of every window is forgotten: keys, log and versions.
+// Trimming drops the keys, log entries and versions that are compacted and out of every window.
 func TestTrimForgets(t *testing.T) {
 	s := New(Options{})
 	id, err := s.AddResource(podResource())
@@ -312,32 +312,32 @@ func TestTrimForgets(t *testing.T) {
 	}
 	tl := s.timelines[id]
 	if tl.entries.Len() != 5 || tl.order.Len() != 5 || tl.log.base != tl.log.next {
-		t.Errorf("%d keys, %d in order, %d in the log are left", tl.entries.Len(), tl.order.Len(), tl.log.next-tl.log.base)
+		t.Errorf("%d keys, %d in order, %d in the log are left; want 5, 5, 0", tl.entries.Len(), tl.order.Len(), tl.log.next-tl.log.base)
 	}
 	tl.order.Scan(func(e *Entry) bool {
 		if e.newest.prev != nil {
-			t.Errorf("%s remembers the state before", e.display)
+			t.Errorf("%s still has its previous version", e.display)
 		}
 		return true
 	})
 	// 95 of the 105 versions were replaced, and 5 of those left were deletions.
 	if tl.freed != 100 {
-		t.Errorf("%d versions can be used again, want 100", tl.freed)
+		t.Errorf("the free list has %d versions, want 100", tl.freed)
 	}
 	for v := tl.free; v != nil; v = v.prev {
 		if v.obj != nil || v.entry != nil {
-			t.Fatal("a version that is to be used again keeps its object")
+			t.Fatal("a version on the free list still has its object")
 		}
 	}
 	if _, err := s.Put(id, pod("default/9", "")); err != nil {
 		t.Fatal(err)
 	}
 	if e := tl.entries.Get("default/9"); tl.freed != 99 || e.newest.rev != s.Revision() || e.newest.prev == nil || e.newest.prev.prev != nil {
-		t.Errorf("a version that is used again: %+v, %d are left", e.newest, tl.freed)
+		t.Errorf("a reused version: %+v, %d are left, want 99", e.newest, tl.freed)
 	}
 }
 
-// A log that grew long gives its memory back.
+// A log that once was long shrinks.
 func TestHistoryShrinks(t *testing.T) {
 	var h history
 	for i := range int64(5000) {
@@ -354,7 +354,7 @@ func TestHistoryShrinks(t *testing.T) {
 	}
 }
 
-// Revisions are printed as strconv does, whether they count up or jump, and what was printed stays as it is.
+// Revisions are printed as by strconv, whether they count up or jump, and printed strings do not change.
 func TestRevisionPrinter(t *testing.T) {
 	var p revisionPrinter
 	printed := map[int64]string{}

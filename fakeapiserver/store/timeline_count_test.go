@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is counted is what a walk would visit, at every revision that can be read, however much history there is.
-func TestCountIsThatOfAWalk(t *testing.T) {
+// CountFrom agrees with Walk at every readable revision, with little history and with much.
+func TestCountFromAgreesWithWalk(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := New(Options{})
 		id, err := s.AddResource(podResource())
