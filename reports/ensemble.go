@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// Ensemble is a range of seeds of one scenario, and the sums over the runs that were added.
+// An Ensemble totals the runs of one scenario over a range of seeds.
 type Ensemble struct {
 	Scenario    string
 	Subject     string
 	First, Last uint64 // seeds
 	Mix         string
-	Traces      string // the folder that the traces are in, "" if none were written
+	Traces      string // directory of the traces, "" if none were written
 
 	runs, steps uint64
-	broke       uint64 // runs that broke the property that the scenario says it breaks
+	broke       uint64 // runs that broke the expected property
 	expected    string
 	virtual     time.Duration
-	faults      Run // of which only the faults are counted
+	faults      Run // only its fault counts are used
 	hashes      map[uint64]bool
 	properties  int
 }
@@ -43,15 +43,15 @@ func (e *Ensemble) Add(r *Run) {
 	}
 }
 
-// Runs is how many runs were added.
+// Runs returns the number of runs added.
 func (e *Ensemble) Runs() uint64 { return e.runs }
 
-// Progress says in a few words how much was run.
+// Progress sums up the runs so far in a few words.
 func (e *Ensemble) Progress() string {
 	return fmt.Sprintf("%d faults, %d steps", e.faults.FaultTotal(), e.steps)
 }
 
-// WriteText renders the sums for a terminal. It took that much real time.
+// WriteText renders the totals for a terminal; took is the real time spent.
 func (e *Ensemble) WriteText(w io.Writer, took time.Duration) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "scenario %s · subject %s · seeds %d..%d", e.Scenario, e.Subject, e.First, e.Last)
@@ -61,7 +61,7 @@ func (e *Ensemble) WriteText(w io.Writer, took time.Duration) error {
 	if e.broke == 0 {
 		fmt.Fprintf(&b, "\nPASS  %d runs, %d properties held after every step of each\n", e.runs, e.properties)
 	} else {
-		fmt.Fprintf(&b, "\nPASS  %d runs, of which %d broke %s, as the scenario says; all else held\n", e.runs, e.broke, e.expected)
+		fmt.Fprintf(&b, "\nPASS  %d runs, of which %d broke %s, as expected; all other properties held\n", e.runs, e.broke, e.expected)
 	}
 	fmt.Fprintf(&b, "      %d steps · %s of virtual time · %d faults injected · %d distinct runs\n", e.steps, e.virtual.Round(time.Second), e.faults.FaultTotal(), len(e.hashes))
 	if kinds := faultKinds(&e.faults); kinds != "" {

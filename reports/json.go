@@ -8,7 +8,7 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// Summary is a run as JSON: one object, one line. Times are virtual nanoseconds.
+// A Summary is a run as one line of JSON. Times are virtual nanoseconds.
 type Summary struct {
 	Scenario      string       `json:"scenario"`
 	Subject       string       `json:"subject"`

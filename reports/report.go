@@ -1,10 +1,10 @@
 package reports
 
-// Report is all that is shown of a run.
+// A Report is a run as users see it.
 type Report struct {
 	Run *Run
 	// Story explains a failure.
 	Story []Line
-	// Replay are the commands that repeat the run.
+	// Replay lists the commands that repeat the run.
 	Replay []string
 }

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Run is a run in numbers and words: which one it was, what happened, and how it ended.
+// A Run identifies a run, counts what happened, and says how it ended.
 type Run struct {
-	Scenario string // its name; of a Go test, the test's
+	Scenario string // its name, or that of a Go test
 	Subject  string
 	Engine   string
 	Strategy string
@@ -22,43 +22,43 @@ type Run struct {
 	Commits       int // writes that the Store committed
 	Requests      int // requests that clients sent
 	Frames        int // watch frames delivered
-	Notifications int // calls of handlers
-	Reconciles    int // that workers have ended
+	Notifications int // handler calls
+	Reconciles    int // that workers finished
 	Faults        []FaultCount
-	// APIOnly says that the run was observed at the API alone: calls of handlers and reconciles are not known.
+	// APIOnly reports that only the API was observed: handler calls and reconciles are unknown.
 	APIOnly bool
-	// ShrunkFrom is the size of the failure that this run is a simpler form of, "" if it was not shrunk.
+	// ShrunkFrom is the size of the original failure, "" if the run was not shrunk.
 	ShrunkFrom string
 
 	Properties []string
 	// Violation is the broken property, nil if all held. A scenario that expects one passes with it.
 	Violation *Violation
-	// Failure says why the run failed although no property is broken, "" if it did not.
+	// Failure explains a failure other than a broken property; "" for none.
 	Failure string
-	// Expected is the property that the scenario says it breaks, "" for none; several, with commas, if it may be any of them.
+	// Expected is the property that the scenario must break, "" for none. A comma-separated list means any one of them.
 	Expected string
-	// Transcript says that the commands ran back to back; if not, schedules were explored.
+	// Transcript reports that the commands ran back to back; otherwise schedules were explored.
 	Transcript bool
-	// Mismatches are expectations of the transcript that were not met.
+	// Mismatches are the transcript's unmet expectations.
 	Mismatches []Mismatch
 }
 
-// FaultCount is how often a fault was injected.
+// A FaultCount counts how often a fault was injected.
 type FaultCount struct {
 	Name  string `json:"name"`
 	Count int    `json:"count"`
 }
 
-// Mismatch is an expectation of the transcript that was not met.
+// A Mismatch is an unmet expectation of the transcript: of a state or of an output.
 type Mismatch struct {
 	At       string `json:"at"`                 // file:line:column
-	Message  string `json:"message,omitempty"`  // what was expected and seen, if it is not an output
-	Expected string `json:"expected,omitempty"` // expected and actual output, if it is one
+	Message  string `json:"message,omitempty"`  // for a state: what was expected and seen
+	Expected string `json:"expected,omitempty"` // for an output
 	Actual   string `json:"actual,omitempty"`
 }
 
-// Passed tells whether all properties held (or just the one broke that the scenario expects to) and every expectation of
-// the transcript was met. A schedule other than the transcript's need not show the bug that the scenario is about.
+// Passed reports whether all properties held (or only an expected one broke) and every expectation of the transcript was met.
+// A schedule other than the transcript's need not show the scenario's bug.
 func (r *Run) Passed() bool {
 	if len(r.Mismatches) > 0 || r.Failure != "" {
 		return false
@@ -69,8 +69,8 @@ func (r *Run) Passed() bool {
 	return r.Expected == "" || !r.Transcript
 }
 
-// Verdict is the word that a trace ends with: pass, or what broke; "held" if a property should have broken and did not;
-// "error" if the run failed in another way.
+// Verdict returns the word that ends a trace: "pass", the broken property, "mismatch", "held" if a property should have broken
+// and did not, or "error" if the run failed in another way.
 func (r *Run) Verdict() string {
 	switch {
 	case r.Violation == nil && r.Expected != "" && r.Transcript:
@@ -85,7 +85,7 @@ func (r *Run) Verdict() string {
 	return "pass"
 }
 
-// CountFault counts one more fault of a name. Faults stay sorted by name.
+// CountFault counts one more fault of that name. Faults stay sorted by name.
 func (r *Run) CountFault(name string) { r.countFaults(name, 1) }
 
 func (r *Run) countFaults(name string, count int) {
@@ -96,7 +96,7 @@ func (r *Run) countFaults(name string, count int) {
 	r.Faults[n].Count += count
 }
 
-// FaultTotal is the number of faults injected.
+// FaultTotal returns the number of faults injected.
 func (r *Run) FaultTotal() int {
 	n := 0
 	for _, f := range r.Faults {

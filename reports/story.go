@@ -10,7 +10,7 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// Line is one line of a story.
+// A Line is one line of a story.
 type Line struct {
 	Step  uint64
 	At    time.Duration
@@ -23,14 +23,14 @@ func (l Line) String() string {
 	return fmt.Sprintf("step %-5d %9s  %-12s %s", l.Step, roundedDuration(l.At), l.Actor, l.Text)
 }
 
-// How many lines a story has: what one can read in a minute.
+// The most lines of a story and of an ending: a minute's reading.
 const (
 	MaxStory  = 15
 	MaxEnding = 24
 )
 
-// Story is what happened to an object, told from a trace: the last lines up to the given step (0 for the end) that are about the key
-// ("default/a"), and, around them, the faults, lists and ends of watches that explain them. With an empty key it is about the latter only.
+// Story tells from a trace what happened to the object with that key ("default/a"): the last lines up to the given step (0 for the
+// end), among them the faults, lists and ends of watches that explain the others. With an empty key it tells only of the latter.
 func Story(r *sim.TraceReader, key string, upTo uint64) ([]Line, error) {
 	return lines(r, upTo, MaxStory, func(r *sim.TraceRecord) (string, bool) {
 		about := key != "" && (r.Key == key || strings.HasSuffix(r.Key, " "+key))
@@ -38,7 +38,7 @@ func Story(r *sim.TraceReader, key string, upTo uint64) ([]Line, error) {
 	})
 }
 
-// Ending is what happened last, told from a trace: the last lines, whatever they are about.
+// Ending tells from a trace what happened last, to any object.
 func Ending(r *sim.TraceReader) ([]Line, error) {
 	return lines(r, 0, MaxEnding, func(r *sim.TraceRecord) (string, bool) {
 		of := ""
@@ -48,11 +48,11 @@ func Ending(r *sim.TraceReader) ([]Line, error) {
 		if text, ok := tell(r, true, of); ok {
 			return text, true
 		}
-		return plainly(r), true
+		return rawText(r), true
 	})
 }
 
-// lines are the last n records up to a step that are told.
+// lines returns the last n records, up to a step, that tell has words for.
 func lines(r *sim.TraceReader, upTo uint64, n int, tell func(*sim.TraceRecord) (string, bool)) ([]Line, error) {
 	var lines []Line
 	for {
@@ -81,8 +81,8 @@ func lines(r *sim.TraceReader, upTo uint64, n int, tell func(*sim.TraceRecord) (
 	}
 }
 
-// tell puts a record into words; ok is false for those that a story leaves out. About says that the record's object is what the
-// story is about; of names it where the story is about many.
+// tell puts a record into words; ok is false for records that a story leaves out. With about, the record's object is the story's
+// subject; of names the object where a story has many.
 func tell(r *sim.TraceRecord, about bool, of string) (text string, ok bool) {
 	switch r.Kind {
 	case "fault":
@@ -108,17 +108,17 @@ func tell(r *sim.TraceRecord, about bool, of string) (text string, ok bool) {
 		}
 		return fmt.Sprintf("watch %d delivers %s%s at rv=%d", r.N, r.Detail, of, r.RV), true
 	case "tombstone":
-		return fmt.Sprintf("queues a deletion of %s, which the list lacks", objectOf(r.Key)), true
+		return fmt.Sprintf("queues a deletion of %s, which is not in the list", objectOf(r.Key)), true
 	case "indexer":
 		return fmt.Sprintf("Indexer: %s%s rv=%d", r.Detail, of, r.RV), true
 	case "notify":
-		return fmt.Sprintf("is told: %s%s rv=%d", r.Detail, of, r.RV), true
+		return fmt.Sprintf("is notified: %s%s rv=%d", r.Detail, of, r.RV), true
 	}
 	return "", false
 }
 
-// plainly names a record that has no words of its own.
-func plainly(r *sim.TraceRecord) string {
+// rawText renders a record that tell has no words for.
+func rawText(r *sim.TraceRecord) string {
 	var b strings.Builder
 	b.WriteString(r.Kind)
 	if r.Key != "" {
@@ -136,7 +136,7 @@ func plainly(r *sim.TraceRecord) string {
 	return b.String()
 }
 
-// objectOf is the key of a record without its resource: "default/a" of "pods default/a".
+// objectOf returns a record's key without the resource: "default/a" for "pods default/a".
 func objectOf(key string) string {
 	if _, object, ok := strings.Cut(key, " "); ok {
 		return object

@@ -16,7 +16,7 @@ func WriteText(w io.Writer, report Report) error {
 	fmt.Fprintf(&b, "%s\n", headline(r))
 	switch {
 	case r.Passed() && r.Expected != "" && r.Violation != nil:
-		fmt.Fprintf(&b, "PASS  the scenario breaks %s, as it says, at step %d\n", r.Violation.Property, r.Violation.Step)
+		fmt.Fprintf(&b, "PASS  the scenario breaks %s at step %d, as expected\n", r.Violation.Property, r.Violation.Step)
 	case r.Passed():
 		fmt.Fprintf(&b, "PASS  %s\n", held(r))
 	case r.Violation != nil:
@@ -32,7 +32,7 @@ func WriteText(w io.Writer, report Report) error {
 	case r.Failure != "":
 		fmt.Fprintf(&b, "FAIL  %s\n", strings.TrimRight(r.Failure, "\n"))
 	case r.Expected != "":
-		fmt.Fprintf(&b, "FAIL  the scenario says that it breaks %s, but it held\n", r.Expected)
+		fmt.Fprintf(&b, "FAIL  the scenario should break %s, but it held\n", r.Expected)
 	default:
 		fmt.Fprintf(&b, "FAIL  the transcript is not as expected\n")
 	}
@@ -78,14 +78,14 @@ func counts(r *Run) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d steps · %s of virtual time · %s\n", r.Steps, roundedDuration(r.Virtual), faults(r))
 	if r.ShrunkFrom != "" {
-		fmt.Fprintf(&b, "      made simpler from %s\n", r.ShrunkFrom)
+		fmt.Fprintf(&b, "      shrunk from %s\n", r.ShrunkFrom)
 	}
 	fmt.Fprintf(&b, "      %d writes, %d requests, %d watch frames%s\n", r.Commits, r.Requests, r.Frames, calls(r))
 	fmt.Fprintf(&b, "      hash %016x", r.Hash)
 	return b.String()
 }
 
-// calls are those of handlers and of workers, as far as they are known and there are any.
+// calls counts the notifications, and the reconciles if there are any; "" if only the API was observed.
 func calls(r *Run) string {
 	switch {
 	case r.APIOnly:
@@ -121,7 +121,7 @@ func writeMismatch(b *strings.Builder, m Mismatch) {
 		fmt.Fprintf(b, "\n  %s: %s\n", m.At, m.Message)
 		return
 	}
-	fmt.Fprintf(b, "\n  %s: the output is not what the script expects (-rewrite takes over the new one)\n", m.At)
+	fmt.Fprintf(b, "\n  %s: the output differs from the script's (-rewrite accepts the new one)\n", m.At)
 	for _, line := range strings.Split(strings.TrimRight(udiff.Unified("expected", "actual", m.Expected, m.Actual), "\n"), "\n") {
 		fmt.Fprintf(b, "    %s\n", line)
 	}

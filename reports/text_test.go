@@ -10,7 +10,7 @@ import (
 	"github.com/informersim/informersim/reports"
 )
 
-// What a Go test's run came to reads as what a scenario's did.
+// The report of a Go test reads like that of a scenario.
 func TestText(t *testing.T) {
 	r := reports.Run{Scenario: "TestX", Subject: "simtest", Strategy: "random", Seed: 7, Mix: "storm", Steps: 3, Virtual: 1500 * time.Microsecond, Requests: 2, APIOnly: true}
 	r.CountFault("watch-eof")
@@ -19,10 +19,10 @@ func TestText(t *testing.T) {
 	r.ShrunkFrom = "9 steps, 4 faults"
 	const headline = "scenario TestX · subject simtest · strategy random · seed 7 · fault mix storm\n"
 	const counts = "\n      3 steps · 2ms of virtual time · 3 faults injected (crash ×1, watch-eof ×2)\n" +
-		"      made simpler from 9 steps, 4 faults\n      0 writes, 2 requests, 0 watch frames\n      hash 0000000000000000\n"
+		"      shrunk from 9 steps, 4 faults\n      0 writes, 2 requests, 0 watch frames\n      hash 0000000000000000\n"
 	broken, failed := r, r
 	broken.Violation = &reports.Violation{Property: "P", Step: 2, Message: "one\ntwo\n", Because: []reports.Evidence{{Step: 1, Text: "a"}, {Step: 2, Text: "b"}}}
-	failed.Failure = "the body has failed the test"
+	failed.Failure = "the body failed the test"
 	for _, test := range []struct {
 		report  reports.Report
 		verdict string
@@ -33,7 +33,7 @@ func TestText(t *testing.T) {
 			headline + "FAIL  P at step 2 (0s)\n\n  one\n  two\n  because step 1 (0s): a\n          step 2 (0s): b\n" +
 				"\n  what happened\n    step 1            0s  x            y\n\n  see it again\n    again\n" + counts,
 		},
-		{reports.Report{Run: &failed}, "error", headline + "FAIL  the body has failed the test\n" + counts},
+		{reports.Report{Run: &failed}, "error", headline + "FAIL  the body failed the test\n" + counts},
 	} {
 		var b strings.Builder
 		if err := reports.WriteText(&b, test.report); err != nil || b.String() != test.want {
@@ -45,7 +45,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// A summary reads back, and says of a violation all that there is.
+// A summary survives a round trip, its violation complete.
 func TestJSON(t *testing.T) {
 	r := reports.Run{Scenario: "s", Hash: 255, Violation: &reports.Violation{Property: "P", Step: 2, At: time.Second, Key: "default/a", Message: "m", Because: []reports.Evidence{{Step: 1, At: 5, Text: "a"}}}}
 	var b bytes.Buffer

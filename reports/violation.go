@@ -8,7 +8,7 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// Violation is a broken property.
+// A Violation is a broken property.
 type Violation struct {
 	Property string        `json:"property"`
 	Step     uint64        `json:"step"` // the first step at which it is broken
@@ -25,12 +25,12 @@ type Evidence struct {
 	Text string        `json:"text"`
 }
 
-// Because makes evidence of a record.
+// Because returns a record as evidence.
 func Because(r *sim.Record, format string, args ...any) Evidence {
 	return Evidence{Step: r.Step, At: r.At, Text: fmt.Sprintf(format, args...)}
 }
 
-// Error makes a Violation usable as an error.
+// Error implements error.
 func (v *Violation) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is broken at step %d (%v): %s", v.Property, v.Step, v.At, v.Message)

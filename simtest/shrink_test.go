@@ -58,7 +58,7 @@ func TestFailuresAreMadeSimpler(t *testing.T) {
 	if fewerFaults != 1 || fewerSteps >= steps {
 		t.Errorf("%d steps and %d faults became %d and %d:\n%s", steps, faults, fewerSteps, fewerFaults, message)
 	}
-	wantIn(t, message, "FAIL  it is started once at step", "made simpler from "+strconv.Itoa(steps)+" steps, "+strconv.Itoa(faults)+" faults")
+	wantIn(t, message, "FAIL  it is started once at step", "shrunk from "+strconv.Itoa(steps)+" steps, "+strconv.Itoa(faults)+" faults")
 
 	again := &keeper{recorder{name: "TestX"}}
 	try(again, o, crashBody)

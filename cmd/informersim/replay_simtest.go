@@ -60,7 +60,7 @@ func replayTest(c *cobra.Command, path string) error {
 	line += fmt.Sprintf(" %s -run '%s' -simtest.replay=%s", pkg, pattern, file)
 	what := fmt.Sprintf("%s is a trace of the Go test %s of %s, seed %d", path, h.Scenario, pkg, h.Seed)
 	if was := h.Options["shrunkFrom"]; was != "" {
-		what += ", made simpler from " + was
+		what += ", shrunk from " + was
 	}
 	if err := exec.CommandContext(c.Context(), "go", "list", "-test", pkg).Run(); err != nil {
 		return fmt.Errorf("%s, which cannot be found from here: in the folder of its module, run\n  %s", what, line)
