@@ -12,10 +12,10 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// BackoffHonoured says that a key whose reconcile has failed waits as long as its rate limiter says, counting from its last success, unless it changes.
+// BackoffHonoured checks that a key whose reconcile failed waits exactly the delay of its rate limiter (I94, I99).
 var BackoffHonoured = Property{
 	Name:      "BackoffHonoured",
-	Statement: "a key whose reconcile has failed waits as long as its rate limiter says, counting from its last success, unless it changes",
+	Statement: "a key whose reconcile failed waits exactly the delay of its rate limiter, which counts the failures since the last success, unless the key is added again",
 	Kinds:     workKinds,
 	New: func() Checker {
 		p := newBackoffHonoured()
@@ -23,7 +23,7 @@ var BackoffHonoured = Property{
 	},
 }
 
-// The numbers of the default limiter (I99).
+// The default limiter (I99).
 const (
 	defaultBaseDelay = 5 * time.Millisecond
 	defaultMaxDelay  = 1000 * time.Second
@@ -31,14 +31,13 @@ const (
 	defaultBurst     = 100
 )
 
-// backoffHonoured: a key whose reconcile has failed waits as long as its limiter says, counting from its last success, unless
-// it changes meanwhile (I94, I99).
+// backoffHonoured runs a model of every queue's limiter beside it.
 type backoffHonoured struct {
 	workQueueTracker
 	limiters map[*workQueue]*limiter
 }
 
-// limiter is what a rate limiter must answer.
+// limiter models a rate limiter.
 type limiter struct {
 	base, longest time.Duration
 	bucket        *rate.Limiter // nil for none
@@ -54,7 +53,7 @@ func newLimiter(spec subjects.WorkersSpec) *limiter {
 	return l
 }
 
-// failed counts a failure, and says how long the key has to wait.
+// failed counts a failure and returns the key's delay.
 func (l *limiter) failed(key string, now time.Time) time.Duration {
 	n := l.failures[key]
 	l.failures[key] = n + 1
@@ -73,7 +72,7 @@ func newBackoffHonoured() *backoffHonoured {
 }
 
 func (p *backoffHonoured) record(w World, r *sim.Record) *reports.Violation {
-	q, k := p.of(w, r)
+	q, k := p.lookup(w, r)
 	if q == nil {
 		return nil
 	}
@@ -81,10 +80,10 @@ func (p *backoffHonoured) record(w World, r *sim.Record) *reports.Violation {
 	if r.Kind == subjects.KindReady && !k.dirty && k.retryAt > r.At {
 		return &reports.Violation{
 			Key:     k.key,
-			Message: fmt.Sprintf("%s became ready for the workers %s though nobody added it and it was to wait until %v", k.key, q.name, k.retryAt),
+			Message: fmt.Sprintf("%s became ready for the workers %s, but it was not added and its retry is not due until %v", k.key, q.name, k.retryAt),
 			Because: []reports.Evidence{
-				{Step: k.failed.step, At: k.failed.at, Text: fmt.Sprintf("%s failed, and was to be tried again %v later", k.key, k.retryAt-k.failed.at)},
-				reports.Because(r, "however it became ready"),
+				{Step: k.failed.step, At: k.failed.at, Text: fmt.Sprintf("%s failed, to be retried %v later", k.key, k.retryAt-k.failed.at)},
+				reports.Because(r, "but it became ready"),
 			},
 		}
 	}
@@ -97,7 +96,7 @@ func (p *backoffHonoured) record(w World, r *sim.Record) *reports.Violation {
 	return nil
 }
 
-// reconciled checks the delay that a failure was given.
+// reconciled checks the delay after a failure.
 func (p *backoffHonoured) reconciled(w World, r *sim.Record, q *workQueue) *reports.Violation {
 	l := p.limiters[q]
 	if l == nil {
@@ -110,16 +109,16 @@ func (p *backoffHonoured) reconciled(w World, r *sim.Record, q *workQueue) *repo
 		return nil
 	}
 	if r.N < 0 {
-		return nil // a worker that has crashed, or one that does not try again
+		return nil // the worker crashed, or does not retry
 	}
 	before := l.failures[r.Key]
 	want := l.failed(r.Key, w.Kernel().Clock().Now())
 	if got := time.Duration(r.N); got != want {
 		return &reports.Violation{
 			Key: r.Key,
-			Message: fmt.Sprintf("%s failed for the %d. time in a row in the workers %s, and is tried again after %v; its limiter says %v",
-				r.Key, before+1, q.name, got, want),
-			Because: []reports.Evidence{reports.Because(r, "however it was given a delay of %v", got)},
+			Message: fmt.Sprintf("failure %d in a row of %s in the workers %s is retried after %v, want %v from its limiter",
+				before+1, r.Key, q.name, got, want),
+			Because: []reports.Evidence{reports.Because(r, "but its delay is %v", got)},
 		}
 	}
 	return nil

@@ -13,10 +13,10 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// HandlerGrammar says that per handler and key: add (update)* delete, repeated; the old object of an update is the new one of the call before.
+// HandlerGrammar checks that a handler's calls for a key follow the grammar add (update)* delete, repeated.
 var HandlerGrammar = Property{
 	Name:      "HandlerGrammar",
-	Statement: "per handler and key: add (update)* delete, repeated; the old object of an update is the new one of the call before",
+	Statement: "per handler and key: add (update)* delete, repeated; the old object of an update is the new one of the previous call",
 	Kinds:     []sim.Kind{subjects.KindNotify, subjects.KindHandler, fakeapiserver.KindRequest, fakeapiserver.KindFrame},
 	New: func() Checker {
 		p := newHandlerGrammar()
@@ -24,15 +24,15 @@ var HandlerGrammar = Property{
 	},
 }
 
-// handlerGrammar keeps what each handler holds, by its own notifications. An update whose objects have different uids
-// stands for a deletion and a creation that nobody saw (I69): it is wrong if the watch did tell of the deletion.
+// handlerGrammar follows what each handler holds according to its notifications. An update whose objects have different uids
+// stands for a deletion and a creation that went unseen (I69): it is wrong if the watch did deliver the deletion.
 type handlerGrammar struct {
 	handlers  byActor[heldBy]
 	deletions byActor[deletedKeys] // by informer
 	streaming streamingListTracker
 }
 
-// deletedKeys are the revisions of the last DELETED frame of each key.
+// deletedKeys holds the revision of each key's last DELETED frame.
 type deletedKeys struct{ rv map[string]int64 }
 
 type heldBy struct{ held map[string]heldObject }
@@ -67,11 +67,11 @@ func (p *handlerGrammar) record(w World, r *sim.Record) *reports.Violation {
 	switch r.Detail {
 	case subjects.NotifyAdd, subjects.NotifyAddInitial:
 		if known {
-			return p.broken(w, r, cur, "was told to add %s, which it has at rv=%d", r.Key, cur.rv)
+			return p.broken(w, r, cur, "was notified of an add of %s, but already has it at rv=%d", r.Key, cur.rv)
 		}
 	case subjects.NotifyDelete, subjects.NotifyUnknown:
 		if !known {
-			return p.broken(w, r, cur, "was told to delete %s, which it does not have", r.Key)
+			return p.broken(w, r, cur, "was notified of a deletion of %s, but does not have it", r.Key)
 		}
 		delete(h.held, r.Key)
 		return nil
@@ -87,21 +87,21 @@ func (p *handlerGrammar) record(w World, r *sim.Record) *reports.Violation {
 func (p *handlerGrammar) update(w World, r *sim.Record, cur heldObject, known bool) *reports.Violation {
 	switch {
 	case !known:
-		return p.broken(w, r, cur, "was told to update %s, which it does not have", r.Key)
+		return p.broken(w, r, cur, "was notified of an update of %s, but does not have it", r.Key)
 	case r.Old != cur.obj && r.N != cur.rv:
-		return p.broken(w, r, cur, "was told to update %s from rv=%d, but it has rv=%d", r.Key, r.N, cur.rv)
+		return p.broken(w, r, cur, "was notified of an update of %s from rv=%d, but has it at rv=%d", r.Key, r.N, cur.rv)
 	case r.RV != r.N && uidOf(r.Obj) != cur.uid:
 		if d := p.deletedAt(w, r); d > cur.rv && d < r.RV {
-			return p.broken(w, r, cur, "was told that %s was updated to an object with another uid (%s, was %s), though the watch told of the deletion in between, at rv=%d", r.Key, uidOf(r.Obj), cur.uid, d)
+			return p.broken(w, r, cur, "was notified of an update of %s to an object with another uid (%s, was %s), although the watch delivered the deletion in between, at rv=%d", r.Key, uidOf(r.Obj), cur.uid, d)
 		}
 	}
 	return nil
 }
 
-// frame notes the deletions that a watch tells of. Those within a streaming list are lost in the list.
+// frame notes the deletions that a watch delivers. Those within a streaming list vanish in the list.
 func (p *handlerGrammar) frame(w World, r *sim.Record) {
 	id, ok := watcherOf(w, r)
-	if !ok || p.streaming.has(id, r) || r.Detail != "DELETED" {
+	if !ok || p.streaming.contains(id, r) || r.Detail != "DELETED" {
 		return
 	}
 	d := p.deletions.get(id)
@@ -111,7 +111,7 @@ func (p *handlerGrammar) frame(w World, r *sim.Record) {
 	d.rv[objectKey(r.Key)] = r.RV
 }
 
-// deletedAt is the revision of the last deletion of the key that the handler's informer was told of by a watch; 0 for none.
+// deletedAt returns the revision of the key's last deletion that a watch delivered to the handler's informer; 0 for none.
 func (p *handlerGrammar) deletedAt(w World, r *sim.Record) int64 {
 	id, ok := w.Kernel().ActorByName(informerOf(w.Kernel().ActorName(r.Actor)))
 	if !ok {
@@ -123,9 +123,9 @@ func (p *handlerGrammar) deletedAt(w World, r *sim.Record) int64 {
 func (p *handlerGrammar) broken(w World, r *sim.Record, cur heldObject, format string, args ...any) *reports.Violation {
 	v := &reports.Violation{Key: r.Key, Message: fmt.Sprintf("handler %s %s", w.Kernel().ActorName(r.Actor), fmt.Sprintf(format, args...))}
 	if cur.step != 0 {
-		v.Because = append(v.Because, reports.Evidence{Step: cur.step, At: cur.at, Text: fmt.Sprintf("it was told of %s at rv=%d", r.Key, cur.rv)})
+		v.Because = append(v.Because, reports.Evidence{Step: cur.step, At: cur.at, Text: fmt.Sprintf("it was notified of %s at rv=%d", r.Key, cur.rv)})
 	}
-	v.Because = append(v.Because, reports.Because(r, "however it was told %s", scenarios.NotificationText(r)))
+	v.Because = append(v.Because, reports.Because(r, "but it was notified: %s", scenarios.NotificationText(r)))
 	return v
 }
 

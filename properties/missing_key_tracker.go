@@ -10,29 +10,29 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// missingKeyTracker judges the Replaces of informers whose queue cannot be seen: once an informer has nothing left to do,
-// neither its Indexer nor any of its handlers may hold a key that a list lacked and of which no event has told since.
-// That nobody is told twice is HandlerGrammar's.
+// missingKeyTracker judges the Replaces of informers whose queue cannot be seen: once an informer is idle, neither its Indexer
+// nor any of its handlers may hold a key that a list lacked, unless an event brought it back. Duplicate notifications are left to
+// HandlerGrammar.
 type missingKeyTracker struct {
 	informers byActor[pendingDeletions]
 	handlers  byActor[heldKeys]
 	waiting   []sim.ActorID // informers with pending deletions
 }
 
-// pendingDeletions are the keys that an informer still has to delete, and the handlers that it has to tell.
+// pendingDeletions are the keys that an informer still has to delete, and the handlers that it has to notify.
 type pendingDeletions struct {
 	keys     map[string]missingKey
 	handlers []sim.ActorID
 }
 
-// missingKey is a key that a list lacked: where it was known from, and the list.
-type missingKey struct{ from, list knownFrom }
+// missingKey is a key that a list lacked: how it became known, and the list.
+type missingKey struct{ from, list origin }
 
-// heldKeys are the keys that a handler holds, by its own notifications.
+// heldKeys are the keys that a handler holds according to its notifications.
 type heldKeys struct{ keys map[string]bool }
 
-// replaced notes what the list lacks.
-func (t *missingKeyTracker) replaced(id sim.ActorID, k *knownKeys, listed map[string]knownFrom) {
+// replaced notes the keys that a list lacks.
+func (t *missingKeyTracker) replaced(id sim.ActorID, k *knownKeys, listed map[string]origin) {
 	p := t.informers.get(id)
 	for key := range listed { // order: a set is changed
 		delete(p.keys, key)
@@ -51,12 +51,12 @@ func (t *missingKeyTracker) replaced(id sim.ActorID, k *knownKeys, listed map[st
 	}
 }
 
-// stopped notes that an informer tells nobody anything more: what waited for its handlers is dropped.
+// stopped drops the pending deletions of an informer that has stopped: it no longer notifies its handlers.
 func (t *missingKeyTracker) stopped(id sim.ActorID) {
 	clear(t.informers.get(id).keys)
 }
 
-// changed notes that the informer was told of a key.
+// changed notes an event of a key.
 func (t *missingKeyTracker) changed(id sim.ActorID, key string) {
 	if int(id) < len(t.informers.t) && t.informers.t[id] != nil {
 		delete(t.informers.t[id].keys, key)
@@ -89,7 +89,7 @@ func (t *missingKeyTracker) handler(w World, r *sim.Record) {
 	}
 }
 
-// stepEnd judges the informers that have nothing left to do.
+// stepEnd judges the informers that are idle.
 func (t *missingKeyTracker) stepEnd(w World) *reports.Violation {
 	for n := 0; n < len(t.waiting); n++ {
 		id := t.waiting[n]
@@ -116,11 +116,11 @@ func (t *missingKeyTracker) judge(w World, inf subjects.Informer, p *pendingDele
 	slices.Sort(keys)
 	for _, key := range keys {
 		if _, has := inf.Get(key); has {
-			return p.broken(key, fmt.Sprintf("informer %s still holds it", inf.Name()))
+			return p.broken(key, fmt.Sprintf("informer %s is idle and still holds it", inf.Name()))
 		}
 		for _, h := range p.handlers {
 			if t.handlers.get(h).keys[key] {
-				return p.broken(key, fmt.Sprintf("handler %s was never told of its deletion", w.Kernel().ActorName(h)))
+				return p.broken(key, fmt.Sprintf("handler %s was not notified of its deletion, and its informer is idle", w.Kernel().ActorName(h)))
 			}
 		}
 	}
@@ -131,10 +131,10 @@ func (p *pendingDeletions) broken(key, what string) *reports.Violation {
 	d := p.keys[key]
 	return &reports.Violation{
 		Key:     key,
-		Message: fmt.Sprintf("%s was known at rv=%d, and the list at rv=%d does not have it; nothing is queued any more, and %s", key, d.from.rv, d.list.rv, what),
+		Message: fmt.Sprintf("%s was known at rv=%d and is not in the list at rv=%d, but %s", key, d.from.rv, d.list.rv, what),
 		Because: []reports.Evidence{
 			{Step: d.from.step, At: d.from.at, Text: fmt.Sprintf("%s became known: %s at rv=%d", key, d.from.how, d.from.rv)},
-			{Step: d.list.step, At: d.list.at, Text: fmt.Sprintf("however a list at rv=%d without it replaced the queue", d.list.rv)},
+			{Step: d.list.step, At: d.list.at, Text: fmt.Sprintf("but a list at rv=%d without it replaced the queue", d.list.rv)},
 		},
 	}
 }

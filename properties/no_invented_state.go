@@ -11,10 +11,10 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// NoInventedState says that every object in the Indexer or handed to a handler is a version that the Store committed for its key.
+// NoInventedState checks that informers show only objects that the Store committed.
 var NoInventedState = Property{
 	Name:      "NoInventedState",
-	Statement: "every object in the Indexer or handed to a handler is a version that the Store committed for its key",
+	Statement: "every object in the Indexer or passed to a handler is a version that the Store committed for its key",
 	Kinds:     []sim.Kind{fakeapiserver.KindCommit, subjects.KindIndexer, subjects.KindNotify},
 	New: func() Checker {
 		p := newNoInventedState()
@@ -36,7 +36,7 @@ type committed struct {
 
 type resourceName struct{ plural string }
 
-// keepVersions is how many versions of a key are kept. An object older than all of them is not judged.
+// keepVersions is the number of versions kept per key. An object older than all of them is not judged.
 const keepVersions = 256
 
 func newNoInventedState() *noInventedState {
@@ -53,7 +53,7 @@ func (p *noInventedState) record(w World, r *sim.Record) *reports.Violation {
 		return nil
 	}
 	if r.Obj == nil {
-		return nil // a deletion of the Indexer
+		return nil // a deletion from the Indexer
 	}
 	p.scratch = append(append(append(p.scratch[:0], p.plural(w, r.Actor)...), ' '), r.Key...)
 	versions := p.versions[string(p.scratch)]
@@ -64,16 +64,16 @@ func (p *noInventedState) record(w World, r *sim.Record) *reports.Violation {
 			return nil
 		}
 		if v.rv == r.RV {
-			// The last state of an object that left a selector is the one before, at the resourceVersion of the change
-			// (S17): of a deletion only the resourceVersion is judged.
+			// An object that leaves a selector is shown in its previous state, at the resourceVersion of the change (S17):
+			// only the resourceVersion of a deletion is judged.
 			if r.Detail == subjects.NotifyDelete || equality.Semantic.DeepEqual(v.obj, r.Obj) {
 				return nil
 			}
-			another = true // a restored store uses revisions again: there may be two
+			another = true // keep looking: a restored store reuses revisions, so there may be two
 		}
 	}
 	if another {
-		return p.broken(w, r, fmt.Sprintf("the server committed another object at rv=%d", r.RV))
+		return p.broken(w, r, fmt.Sprintf("the server committed a different object at rv=%d", r.RV))
 	}
 	if len(versions) >= keepVersions && r.RV < versions[0].rv {
 		return nil
@@ -84,12 +84,12 @@ func (p *noInventedState) record(w World, r *sim.Record) *reports.Violation {
 func (p *noInventedState) broken(w World, r *sim.Record, why string) *reports.Violation {
 	return &reports.Violation{
 		Key:     r.Key,
-		Message: fmt.Sprintf("%s was given %s at rv=%d; %s", w.Kernel().ActorName(r.Actor), r.Key, r.RV, why),
+		Message: fmt.Sprintf("%s received %s at rv=%d, but %s", w.Kernel().ActorName(r.Actor), r.Key, r.RV, why),
 		Because: []reports.Evidence{reports.Because(r, "%s %s %s rv=%d", w.Kernel().ActorName(r.Actor), r.Detail, r.Key, r.RV)},
 	}
 }
 
-// plural is the resource of an informer or handler.
+// plural returns the resource of an informer or handler.
 func (p *noInventedState) plural(w World, id sim.ActorID) string {
 	n := p.resource.get(id)
 	if n.plural == "" {

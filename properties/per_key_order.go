@@ -10,10 +10,10 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// PerKeyOrder says that per handler and key, resourceVersions never go back.
+// PerKeyOrder checks that handlers never see a key go back in time.
 var PerKeyOrder = Property{
 	Name:      "PerKeyOrder",
-	Statement: "per handler and key, resourceVersions never go back",
+	Statement: "per handler and key, resourceVersions never go backwards",
 	Kinds:     []sim.Kind{subjects.KindNotify, subjects.KindHandler, subjects.KindReplace, fakeapiserver.KindRestore},
 	New: func() Checker {
 		p := newPerKeyOrder()
@@ -21,17 +21,17 @@ var PerKeyOrder = Property{
 	},
 }
 
-// perKeyOrder remembers, per handler and key, the newest resourceVersion that the handler was told, deletions included.
-// Once the store was restored to the past, time may go back for handlers too, at any later time: nothing is judged then.
+// perKeyOrder remembers, per handler and key, the newest resourceVersion that the handler was notified of, deletions included.
+// Once the store has been restored to the past, handlers may go back too, at any later time: nothing is judged from then on.
 type perKeyOrder struct {
-	handlers byActor[orderOf]
+	handlers byActor[newestByKey]
 	restored bool
-	answers  byActor[answer] // by connection: the last list, to name the request that went back
+	replaces byActor[lastReplace] // by informer: evidence if the list is to blame
 }
 
-type orderOf struct{ last map[string]told }
+type newestByKey struct{ last map[string]notification }
 
-type told struct {
+type notification struct {
 	rv     int64
 	step   uint64
 	at     time.Duration
@@ -40,8 +40,8 @@ type told struct {
 
 func newPerKeyOrder() *perKeyOrder { return &perKeyOrder{} }
 
-// answer is the last Replace of an informer.
-type answer struct {
+// lastReplace is the last Replace of an informer.
+type lastReplace struct {
 	seen bool
 	step uint64
 	at   time.Duration
@@ -54,10 +54,10 @@ func (p *perKeyOrder) record(w World, r *sim.Record) *reports.Violation {
 		p.restored = true
 		return nil
 	case subjects.KindReplace:
-		*p.answers.get(r.Actor) = answer{true, r.Step, r.At, r.RV}
+		*p.replaces.get(r.Actor) = lastReplace{true, r.Step, r.At, r.RV}
 		return nil
 	case subjects.KindHandler:
-		*p.handlers.get(r.Actor) = orderOf{}
+		*p.handlers.get(r.Actor) = newestByKey{}
 		return nil
 	}
 	if p.restored {
@@ -65,25 +65,25 @@ func (p *perKeyOrder) record(w World, r *sim.Record) *reports.Violation {
 	}
 	h := p.handlers.get(r.Actor)
 	if h.last == nil {
-		h.last = map[string]told{}
+		h.last = map[string]notification{}
 	}
 	before := h.last[r.Key]
 	if r.RV >= before.rv {
-		h.last[r.Key] = told{r.RV, r.Step, r.At, r.Detail}
+		h.last[r.Key] = notification{r.RV, r.Step, r.At, r.Detail}
 		return nil
 	}
-	// The last state of a deleted object that nobody saw go is what was known of it, never older.
+	// This includes tombstones: an unseen deletion carries the last known state, never an older one.
 	v := &reports.Violation{
 		Key: r.Key,
-		Message: fmt.Sprintf("handler %s was told %s of %s at rv=%d after it had been told rv=%d",
+		Message: fmt.Sprintf("handler %s was notified: %s of %s at rv=%d, after rv=%d",
 			w.Kernel().ActorName(r.Actor), r.Detail, r.Key, r.RV, before.rv),
-		Because: []reports.Evidence{{Step: before.step, At: before.at, Text: fmt.Sprintf("the handler was told %s at rv=%d", before.detail, before.rv)}},
+		Because: []reports.Evidence{{Step: before.step, At: before.at, Text: fmt.Sprintf("the handler was notified: %s at rv=%d", before.detail, before.rv)}},
 	}
 	if id, ok := w.Kernel().ActorByName(informerOf(w.Kernel().ActorName(r.Actor))); ok {
-		if a := p.answers.get(id); a.seen && a.rv < before.rv && a.step > before.step {
-			v.Because = append(v.Because, reports.Evidence{Step: a.step, At: a.at, Text: fmt.Sprintf("however a list at rv=%d, older than what had been seen, replaced the queue", a.rv)})
+		if a := p.replaces.get(id); a.seen && a.rv < before.rv && a.step > before.step {
+			v.Because = append(v.Because, reports.Evidence{Step: a.step, At: a.at, Text: fmt.Sprintf("but a list at rv=%d, older than that, replaced the queue", a.rv)})
 		}
 	}
-	v.Because = append(v.Because, reports.Because(r, "the handler was told %s at rv=%d", r.Detail, r.RV))
+	v.Because = append(v.Because, reports.Because(r, "the handler was notified: %s at rv=%d", r.Detail, r.RV))
 	return v
 }

@@ -7,16 +7,16 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// Property is a statement about runs that can be checked; [property.Property] says how to write one.
+// Property is a checkable statement about runs; see [property.Property] for how to write one.
 type Property = property.Property
 
-// Checker checks a property in one run.
+// Checker checks a property during one run.
 type Checker = property.Checker
 
-// World is the run that a property looks at.
+// World is the run as a property sees it.
 type World = property.World
 
-// All are the properties of an informer, in the order in which they are checked.
+// All returns the properties of informers and their work queues, in the order in which they are checked.
 func All() []Property {
 	return []Property{
 		IndexerConverges, PerKeyOrder, ReplaceDeletesMissing, HandlerGrammar, NoInventedState, SyncedAfterInitialList, StoreBeforeNotify,
@@ -24,13 +24,13 @@ func All() []Property {
 	}
 }
 
-// informerOf is the informer's part of a handler's actor name "i1/h1".
+// informerOf returns the informer's part of a handler's actor name "i1/h1".
 func informerOf(actor string) string {
 	name, _, _ := strings.Cut(actor, "/")
 	return name
 }
 
-// byActor is a table indexed by actor ids, which are small.
+// byActor is a table indexed by actor IDs, which are small.
 type byActor[T any] struct{ t []*T }
 
 func (b *byActor[T]) get(id sim.ActorID) *T {

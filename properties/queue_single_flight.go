@@ -8,7 +8,7 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// QueueSingleFlight says that no key of a work queue is reconciled by two workers at once.
+// QueueSingleFlight checks that no two workers hold the same key (I94).
 var QueueSingleFlight = Property{
 	Name:      "QueueSingleFlight",
 	Statement: "no key of a work queue is reconciled by two workers at once",
@@ -19,21 +19,20 @@ var QueueSingleFlight = Property{
 	},
 }
 
-// queueSingleFlight: no two workers have one key (I94).
 type queueSingleFlight struct{ workQueueTracker }
 
 func (p *queueSingleFlight) record(w World, r *sim.Record) *reports.Violation {
-	q, k := p.of(w, r)
+	q, k := p.lookup(w, r)
 	if q == nil {
 		return nil
 	}
 	if r.Kind == subjects.KindReconcile && k.working {
 		return &reports.Violation{
 			Key:     k.key,
-			Message: fmt.Sprintf("worker %s was given %s, which %s is reconciling", w.Kernel().ActorName(r.Actor), k.key, k.by),
+			Message: fmt.Sprintf("worker %s took %s while %s was reconciling it", w.Kernel().ActorName(r.Actor), k.key, k.by),
 			Because: []reports.Evidence{
 				{Step: k.began.step, At: k.began.at, Text: fmt.Sprintf("%s began to reconcile %s", k.by, k.key)},
-				reports.Because(r, "however %s was given it before that one had ended", w.Kernel().ActorName(r.Actor)),
+				reports.Because(r, "but %s took it before that reconcile finished", w.Kernel().ActorName(r.Actor)),
 			},
 		}
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// ReplaceDeletesMissing says that a Replace yields exactly one Deleted for every key that was known and is not in the list, keys that only the queue knew included.
+// ReplaceDeletesMissing checks that a Replace deletes what the list lacks.
 var ReplaceDeletesMissing = Property{
 	Name:      "ReplaceDeletesMissing",
-	Statement: "a Replace yields exactly one Deleted for every key that was known and is not in the list, keys that only the queue knew included",
+	Statement: "a Replace queues exactly one Deleted for every known key that is not in the list, including keys that only the queue knew",
 	Kinds: []sim.Kind{
 		fakeapiserver.KindRequest, fakeapiserver.KindFrame, subjects.KindReplace, subjects.KindTombstone, subjects.KindNotify, subjects.KindHandler,
 		subjects.KindStopped,
@@ -26,9 +26,9 @@ var ReplaceDeletesMissing = Property{
 	},
 }
 
-// replaceDeletesMissing follows what each informer was told by the server: the keys of its last list, and the frames since.
-// Those that a new list lacks must be deleted, exactly once each, by the Replace that takes the list. Where the queue cannot
-// be seen (no subjects.TombstonesVisible), that is judged by what has come of it when the informer has nothing left to do.
+// replaceDeletesMissing follows what each informer received from the server: the keys of its last list, and the frames since.
+// Keys that a new list lacks must be deleted, exactly once each, by the Replace of that list. Where the queue cannot be seen (no
+// subjects.TombstonesVisible), the result is judged once the informer is idle.
 type replaceDeletesMissing struct {
 	informers byActor[knownKeys]
 	replaced  []sim.ActorID // informers with a Replace in this step
@@ -37,15 +37,15 @@ type replaceDeletesMissing struct {
 }
 
 type knownKeys struct {
-	known map[string]knownFrom
-	// The Replace of this step: the keys that it must delete and how often it did.
+	known map[string]origin
+	// The Replace of this step: how often it deleted each key that it must delete.
 	missing map[string]int
 	visible bool
-	list    knownFrom
+	list    origin
 }
 
-// knownFrom is why a key is known.
-type knownFrom struct {
+// origin is how a key became known.
+type origin struct {
 	step uint64
 	at   time.Duration
 	rv   int64
@@ -80,12 +80,12 @@ func (p *replaceDeletesMissing) frame(w World, r *sim.Record) {
 	if !ok {
 		return
 	}
-	if p.streaming.has(id, r) || r.Key == "" {
-		return // the Replace that comes of a list tells what is known; bookmarks and errors tell nothing
+	if p.streaming.contains(id, r) || r.Key == "" {
+		return // a streaming list counts when its Replace comes; bookmarks and errors have no key
 	}
 	k := p.informers.get(id)
 	if k.known == nil {
-		k.known = map[string]knownFrom{}
+		k.known = map[string]origin{}
 	}
 	key := objectKey(r.Key)
 	p.missing.changed(id, key)
@@ -93,15 +93,15 @@ func (p *replaceDeletesMissing) frame(w World, r *sim.Record) {
 		delete(k.known, key)
 		return
 	}
-	k.known[key] = knownFrom{r.Step, r.At, r.RV, r.Detail}
+	k.known[key] = origin{r.Step, r.At, r.RV, r.Detail}
 }
 
 func (p *replaceDeletesMissing) replace(r *sim.Record) {
 	k := p.informers.get(r.Actor)
 	keys, _ := r.Obj.([]string)
-	k.list = knownFrom{r.Step, r.At, r.RV, "LISTED"}
+	k.list = origin{r.Step, r.At, r.RV, "LISTED"}
 	k.visible = r.Detail == subjects.TombstonesVisible
-	listed := make(map[string]knownFrom, len(keys))
+	listed := make(map[string]origin, len(keys))
 	for _, key := range keys {
 		listed[key] = k.list
 	}
@@ -117,7 +117,7 @@ func (p *replaceDeletesMissing) replace(r *sim.Record) {
 	if k.visible && len(k.missing) > 0 {
 		p.replaced = append(p.replaced, r.Actor)
 		for key := range k.missing { // order: a set is built
-			listed[key] = k.known[key] // kept for the report; dropped at the end of the step
+			listed[key] = k.known[key] // for the report; deleted at the end of the step
 		}
 	}
 	k.known = listed
@@ -143,11 +143,11 @@ func (p *replaceDeletesMissing) stepEnd(w World) *reports.Violation {
 			}
 			return &reports.Violation{
 				Key: key,
-				Message: fmt.Sprintf("informer %s knew %s at rv=%d; the list at rv=%d does not have it, and its Replace queued %d deletions of it instead of 1",
+				Message: fmt.Sprintf("informer %s knew %s at rv=%d; the list at rv=%d does not have it, and its Replace queued %d deletions, want 1",
 					w.Kernel().ActorName(id), key, from.rv, k.list.rv, n),
 				Because: []reports.Evidence{
 					{Step: from.step, At: from.at, Text: fmt.Sprintf("%s became known: %s at rv=%d", key, from.how, from.rv)},
-					{Step: k.list.step, At: k.list.at, Text: fmt.Sprintf("however a list at rv=%d without it replaced the queue", k.list.rv)},
+					{Step: k.list.step, At: k.list.at, Text: fmt.Sprintf("but a list at rv=%d without it replaced the queue", k.list.rv)},
 				},
 			}
 		}
@@ -157,12 +157,12 @@ func (p *replaceDeletesMissing) stepEnd(w World) *reports.Violation {
 	return nil
 }
 
-// watcherOf is the informer that a frame was delivered to.
+// watcherOf returns the informer that a frame was delivered to.
 func watcherOf(w World, r *sim.Record) (sim.ActorID, bool) {
 	return w.Kernel().ActorByName(strings.TrimPrefix(w.Kernel().ActorName(r.Actor), "conn/"))
 }
 
-// objectKey is the key in a record of the server, "pods default/a".
+// objectKey returns the key in a record of the server: "default/a" for "pods default/a".
 func objectKey(display string) string {
 	if _, key, ok := strings.Cut(display, " "); ok {
 		return key

@@ -10,10 +10,10 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// ResyncTellsAll says that a resync tells a handler of every object that the Indexer holds.
+// ResyncTellsAll checks that a resync leaves no object out.
 var ResyncTellsAll = Property{
 	Name:      "ResyncTellsAll",
-	Statement: "a resync tells a handler of every object that the Indexer holds",
+	Statement: "a resync notifies a handler of every object in the Indexer",
 	Kinds:     []sim.Kind{subjects.KindResync, subjects.KindNotify, subjects.KindHandler, subjects.KindStopped},
 	New: func() Checker {
 		p := &resyncTellsAll{}
@@ -21,20 +21,20 @@ var ResyncTellsAll = Property{
 	},
 }
 
-// resyncTellsAll: once an informer that was resynced has nothing left to do, some handler was told of every object that its
-// Indexer held at the resync (I66, I76, I78). Which handlers were due cannot be seen; one was. Whether it still is due when the
-// queue gets there is decided anew at every check (I76), so only what is through before time passes is judged.
+// resyncTellsAll requires that once a resynced informer is idle, some handler was notified of every object that its Indexer held
+// at the resync (I66, I76, I78). Which handlers were due cannot be seen, but one was. Every check decides anew whether it still
+// is (I76), so a resync is judged only if it is done before time passes.
 type resyncTellsAll struct {
 	resyncs byActor[resync] // by informer
-	waiting []sim.ActorID   // informers whose resync is not judged yet
+	waiting []sim.ActorID   // informers whose resync has not been judged
 }
 
-// resync is what an informer's last resync has to tell.
+// resync is the last resync of an informer.
 type resync struct {
 	step uint64
 	at   time.Duration
 	keys []string        // sorted
-	told map[string]bool // since
+	told map[string]bool // keys notified since
 }
 
 func (p *resyncTellsAll) record(w World, r *sim.Record) *reports.Violation {
@@ -61,7 +61,7 @@ func (p *resyncTellsAll) record(w World, r *sim.Record) *reports.Violation {
 	return nil
 }
 
-// expect begins to follow a resync.
+// expect starts to follow a resync.
 func (p *resyncTellsAll) expect(r *sim.Record, inf subjects.Informer) {
 	s := p.resyncs.get(r.Actor)
 	if s.told == nil {
@@ -108,10 +108,10 @@ func (s *resync) judge(w World, inf subjects.Informer) *reports.Violation {
 		}
 		return &reports.Violation{
 			Key:     key,
-			Message: fmt.Sprintf("informer %s was resynced, and has nothing left to do, but none of its handlers (%s) was told of %s, which it held", inf.Name(), strings.Join(inf.Handlers(), ", "), key),
+			Message: fmt.Sprintf("informer %s was resynced and is idle, but none of its handlers (%s) was notified of %s, which it held", inf.Name(), strings.Join(inf.Handlers(), ", "), key),
 			Because: []reports.Evidence{
-				{Step: s.step, At: s.at, Text: fmt.Sprintf("the store of %s was queued again", inf.Name())},
-				{Step: w.Kernel().Steps(), At: w.Kernel().Elapsed(), Text: fmt.Sprintf("however nothing is queued any more, and nobody was told of %s", key)},
+				{Step: s.step, At: s.at, Text: fmt.Sprintf("a resync queued the store of %s", inf.Name())},
+				{Step: w.Kernel().Steps(), At: w.Kernel().Elapsed(), Text: fmt.Sprintf("but the informer is idle, and no handler was notified of %s", key)},
 			},
 		}
 	}

@@ -11,15 +11,15 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// StoreBeforeNotify says that when a handler is told of a change, the Indexer reflects it or something newer.
+// StoreBeforeNotify checks that the Indexer is never behind the handlers (I62).
 var StoreBeforeNotify = Property{
 	Name:      "StoreBeforeNotify",
-	Statement: "when a handler is told of a change, the Indexer reflects it or something newer",
+	Statement: "when a handler is notified of a change, the Indexer already reflects it or something newer",
 	Kinds:     []sim.Kind{subjects.KindNotify},
 	New:       property.OnRecord(storeBeforeNotify),
 }
 
-// storeBeforeNotify asks the Indexer, as a handler would, at the moment the handler is told (I62).
+// storeBeforeNotify reads the Indexer at the moment of the notification, as a handler would.
 func storeBeforeNotify(w World, r *sim.Record) *reports.Violation {
 	actor := w.Kernel().ActorName(r.Actor)
 	inf := w.Informer(informerOf(actor))
@@ -30,12 +30,12 @@ func storeBeforeNotify(w World, r *sim.Record) *reports.Violation {
 	deletion := strings.HasPrefix(r.Detail, subjects.NotifyDelete)
 	switch {
 	case deletion && has && any(obj) == r.Obj, deletion && has && subjects.RevisionOf(obj) < r.RV:
-		return broken(r, fmt.Sprintf("handler %s was told that %s was deleted, but the Indexer holds it at rv=%d", actor, r.Key, subjects.RevisionOf(obj)))
+		return broken(r, fmt.Sprintf("handler %s was notified that %s was deleted, but the Indexer holds it at rv=%d", actor, r.Key, subjects.RevisionOf(obj)))
 	case !deletion && has && subjects.RevisionOf(obj) < r.RV:
-		return broken(r, fmt.Sprintf("handler %s was told of %s at rv=%d, but the Indexer holds it at rv=%d", actor, r.Key, r.RV, subjects.RevisionOf(obj)))
+		return broken(r, fmt.Sprintf("handler %s was notified of %s at rv=%d, but the Indexer holds it at rv=%d", actor, r.Key, r.RV, subjects.RevisionOf(obj)))
 	case !deletion && !has && !inf.Busy():
-		// A key that is gone again is newer than what the handler hears: its deletion waits in the handler's ring.
-		return broken(r, fmt.Sprintf("handler %s was told of %s at rv=%d, but the Indexer does not hold it and nothing about it waits", actor, r.Key, r.RV))
+		// While the informer is busy, the key may be gone again: its deletion then waits in the handler's ring.
+		return broken(r, fmt.Sprintf("handler %s was notified of %s at rv=%d, but the Indexer does not hold it and no deletion is pending", actor, r.Key, r.RV))
 	}
 	return nil
 }

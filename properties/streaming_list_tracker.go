@@ -9,21 +9,21 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// streamingListTracker knows which frames are part of a list that comes as a watch (I14): until its end the client keeps
-// them for itself (I15), and then takes the list as a whole (I16).
+// streamingListTracker knows which frames are part of a streaming list (I14): the client holds them back until the list ends
+// (I15), and then takes it as a whole (I16).
 type streamingListTracker struct {
-	underWay byActor[watchIDs] // by informer
+	inFlight byActor[watchIDs] // by informer
 }
 
 type watchIDs struct{ ids map[int64]bool }
 
-// request notes a watch that begins with a list.
+// request notes a watch that starts with a list.
 func (s *streamingListTracker) request(w World, r *sim.Record) {
 	if !strings.Contains(r.Detail, "sendInitialEvents=true") {
 		return
 	}
 	if id, ok := watcherOf(w, r); ok {
-		of := s.underWay.get(id)
+		of := s.inFlight.get(id)
 		if of.ids == nil {
 			of.ids = map[int64]bool{}
 		}
@@ -31,9 +31,9 @@ func (s *streamingListTracker) request(w World, r *sim.Record) {
 	}
 }
 
-// has tells whether a frame for that informer is part of such a list, the bookmark that ends it included.
-func (s *streamingListTracker) has(id sim.ActorID, frame *sim.Record) bool {
-	of := s.underWay.get(id)
+// contains reports whether a frame for that informer is part of a streaming list, including the bookmark that ends it.
+func (s *streamingListTracker) contains(id sim.ActorID, frame *sim.Record) bool {
+	of := s.inFlight.get(id)
 	if !of.ids[frame.N] {
 		return false
 	}
@@ -43,7 +43,7 @@ func (s *streamingListTracker) has(id sim.ActorID, frame *sim.Record) bool {
 	return true
 }
 
-// endsInitialEvents tells whether a bookmark is the one that ends the list; others tell only how far the server is.
+// endsInitialEvents reports whether a bookmark ends the list; others only carry the server's revision.
 func endsInitialEvents(bookmark any) bool {
 	m, ok := bookmark.(interface{ GetAnnotations() map[string]string })
 	return ok && m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"

@@ -9,10 +9,10 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// SyncedAfterInitialList says that HasSynced turns true only after everything of the first list was processed, a handler's only after the handler got it.
+// SyncedAfterInitialList checks that HasSynced does not turn true too early.
 var SyncedAfterInitialList = Property{
 	Name:      "SyncedAfterInitialList",
-	Statement: "HasSynced turns true only after everything of the first list was processed, a handler's only after the handler got it",
+	Statement: "HasSynced turns true only after the whole first list was processed; that of a handler, only after the handler received it",
 	Kinds:     []sim.Kind{subjects.KindReplace, subjects.KindIndexer, subjects.KindNotify, subjects.KindSynced, subjects.KindHandler},
 	New: func() Checker {
 		p := newSyncedAfterInitialList()
@@ -20,11 +20,10 @@ var SyncedAfterInitialList = Property{
 	},
 }
 
-// syncedAfterInitialList counts off the keys of each informer's first list: as they reach the Indexer, and as each handler
-// is told.
+// syncedAfterInitialList ticks off the keys of each informer's first list as they reach the Indexer and each handler.
 type syncedAfterInitialList struct {
 	informers byActor[firstList]
-	handlers  byActor[initialOf]
+	handlers  byActor[initialAdds]
 }
 
 type firstList struct {
@@ -37,8 +36,9 @@ type firstList struct {
 	handlers []sim.ActorID
 }
 
-type initialOf struct {
-	waiting  map[string]bool // not told yet
+// initialAdds are the keys that a handler waits for before it has synced.
+type initialAdds struct {
+	waiting  map[string]bool
 	informer sim.ActorID
 }
 
@@ -49,7 +49,7 @@ func (p *syncedAfterInitialList) record(w World, r *sim.Record) *reports.Violati
 	case subjects.KindHandler:
 		p.handler(w, r)
 	case subjects.KindReplace:
-		p.first(r)
+		p.replaced(r)
 	case subjects.KindIndexer:
 		if l := p.informers.get(r.Actor); l.waiting != nil {
 			delete(l.waiting, r.Key)
@@ -64,7 +64,7 @@ func (p *syncedAfterInitialList) record(w World, r *sim.Record) *reports.Violati
 	return nil
 }
 
-// handler notes a new handler; one that is added later waits for the replay of the store (I79).
+// handler notes a new handler; one added after the first list waits for the replay of the store (I79).
 func (p *syncedAfterInitialList) handler(w World, r *sim.Record) {
 	name := informerOf(w.Kernel().ActorName(r.Actor))
 	id, ok := w.Kernel().ActorByName(name)
@@ -85,7 +85,7 @@ func (p *syncedAfterInitialList) handler(w World, r *sim.Record) {
 	}
 }
 
-func (p *syncedAfterInitialList) first(r *sim.Record) {
+func (p *syncedAfterInitialList) replaced(r *sim.Record) {
 	l := p.informers.get(r.Actor)
 	if l.seen {
 		return
@@ -110,22 +110,22 @@ func (p *syncedAfterInitialList) synced(w World, r *sim.Record) *reports.Violati
 	name := w.Kernel().ActorName(r.Actor)
 	id, waiting, what := r.Actor, map[string]bool(nil), "is not in the Indexer"
 	if h := p.handlers.get(r.Actor); h.informer != 0 || informerOf(name) != name {
-		id, waiting, what = h.informer, h.waiting, "has not been told to the handler"
+		id, waiting, what = h.informer, h.waiting, "has not reached the handler"
 	} else {
 		waiting = p.informers.get(r.Actor).waiting
 	}
 	l := p.informers.get(id)
 	if !l.seen {
-		return &reports.Violation{Message: fmt.Sprintf("HasSynced of %s is true before any list was taken", name)}
+		return &reports.Violation{Message: fmt.Sprintf("HasSynced of %s is true before the first list", name)}
 	}
 	for _, key := range l.keys {
 		if waiting[key] {
-			return p.early(r, l, key, fmt.Sprintf("HasSynced of %s is true, but %s of the first list %s", name, key, what))
+			return p.tooEarly(r, l, key, fmt.Sprintf("HasSynced of %s is true, but %s of the first list %s", name, key, what))
 		}
 	}
-	// A handler that was added later waits for the store's content, not for the first list.
+	// A handler added later waits for the store's content, not for the first list.
 	if key := smallest(waiting); key != "" {
-		return p.early(r, l, key, fmt.Sprintf("HasSynced of %s is true, but %s %s", name, key, what))
+		return p.tooEarly(r, l, key, fmt.Sprintf("HasSynced of %s is true, but %s %s", name, key, what))
 	}
 	return nil
 }
@@ -140,9 +140,9 @@ func smallest(set map[string]bool) string {
 	return min
 }
 
-func (p *syncedAfterInitialList) early(r *sim.Record, l *firstList, key, msg string) *reports.Violation {
+func (p *syncedAfterInitialList) tooEarly(r *sim.Record, l *firstList, key, msg string) *reports.Violation {
 	return &reports.Violation{Key: key, Message: msg, Because: []reports.Evidence{
 		{Step: l.step, At: l.at, Text: fmt.Sprintf("the first list, at rv=%d, has %d objects", l.rv, len(l.keys))},
-		reports.Because(r, "however HasSynced turned true"),
+		reports.Because(r, "but HasSynced turned true"),
 	}}
 }

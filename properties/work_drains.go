@@ -10,10 +10,10 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// WorkDrains says that when the faults have stopped, every key was reconciled after its last change.
+// WorkDrains checks that no change is left without a reconcile.
 var WorkDrains = Property{
 	Name:      "WorkDrains",
-	Statement: "when the faults have stopped, every key was reconciled after its last change",
+	Statement: "once the faults stop, every key is eventually reconciled after its last change",
 	Kinds:     []sim.Kind{subjects.KindWorkers, subjects.KindNotify, subjects.KindReconcile, subjects.KindReconciled},
 	New: func() Checker {
 		p := newWorkDrains()
@@ -21,26 +21,27 @@ var WorkDrains = Property{
 	},
 }
 
-// workDrains: when the faults have stopped, every key was reconciled, with success or until it was given up, after the
-// workers' handler was told of it for the last time.
+// workDrains requires that every key's last reconcile, which succeeded or gave the key up, began after the last notification of
+// the workers' handler.
 type workDrains struct {
 	pools    []*workPool
 	byName   map[string]*workPool
 	handlers map[string]*workPool
 }
 
-// workPool is the work of a controller's workers.
+// workPool follows the workers of a controller.
 type workPool struct {
 	name     string
 	informer string
 	started  bool
 	stopping bool
-	keys     []string // in the order in which they came up
+	keys     []string // in order of appearance
 	work     map[string]*work
 }
 
-// work is the last change of a key and its reconciles: it is done if the reconcile that has succeeded last began after the last call.
-type work struct{ told, began, done knownFrom }
+// work is the last change of a key, the start of its last reconcile, and the start of the last one that finished the key. The key
+// is done if that came after the change.
+type work struct{ changed, began, done origin }
 
 func newWorkDrains() *workDrains {
 	return &workDrains{byName: map[string]*workPool{}, handlers: map[string]*workPool{}}
@@ -50,7 +51,7 @@ func (p *workDrains) record(w World, r *sim.Record) *reports.Violation {
 	if r.Kind == subjects.KindNotify {
 		if len(p.pools) > 0 {
 			if pool := p.handlers[w.Kernel().ActorName(r.Actor)]; pool != nil {
-				pool.of(r.Key).told = knownFrom{r.Step, r.At, r.RV, r.Detail}
+				pool.workOn(r.Key).changed = origin{r.Step, r.At, r.RV, r.Detail}
 			}
 		}
 		return nil
@@ -60,10 +61,10 @@ func (p *workDrains) record(w World, r *sim.Record) *reports.Violation {
 		p.workers(name, r)
 		return nil
 	}
-	k := p.byName[name].of(r.Key)
+	k := p.byName[name].workOn(r.Key)
 	switch {
 	case r.Kind == subjects.KindReconcile:
-		k.began = knownFrom{r.Step, r.At, r.RV, ""}
+		k.began = origin{r.Step, r.At, r.RV, ""}
 	case r.Detail == subjects.ReconcileOK || r.Detail == subjects.ReconcileFailedForGood || r.Detail == subjects.ReconcilePanickedForGood:
 		k.done = k.began
 	}
@@ -83,7 +84,7 @@ func (p *workDrains) workers(name string, r *sim.Record) {
 	}
 }
 
-func (p *workPool) of(key string) *work {
+func (p *workPool) workOn(key string) *work {
 	k := p.work[key]
 	if k == nil {
 		k = &work{}
@@ -97,39 +98,39 @@ func (p *workDrains) end(w World) *reports.Violation {
 	for _, pool := range p.pools {
 		switch {
 		case pool.stopping:
-			continue // what they leave behind is lost (I97)
+			continue // the keys that they leave behind are lost (I97)
 		case !pool.started && !running(w, pool.informer):
-			continue // it was stopped before it had told them everything that they wait for
+			continue // the informer was stopped before the workers' handler had synced
 		}
 		for _, key := range pool.keys {
-			if k := pool.work[key]; k.told.step > k.done.step {
-				return pool.left(w, key, k)
+			if k := pool.work[key]; k.changed.step > k.done.step {
+				return pool.undone(w, key, k)
 			}
 		}
 	}
 	return nil
 }
 
-func (p *workPool) left(w World, key string, k *work) *reports.Violation {
+func (p *workPool) undone(w World, key string, k *work) *reports.Violation {
 	v := &reports.Violation{
 		Key:     key,
-		Message: fmt.Sprintf("the workers %s were told of %s (%s, rv=%d), and no reconcile of it that began later has succeeded", p.name, key, k.told.how, k.told.rv),
-		Because: []reports.Evidence{{Step: k.told.step, At: k.told.at, Text: fmt.Sprintf("their handler was told of %s", key)}},
+		Message: fmt.Sprintf("the handler of the workers %s was notified of %s (%s, rv=%d), but no reconcile that began later succeeded", p.name, key, k.changed.how, k.changed.rv),
+		Because: []reports.Evidence{{Step: k.changed.step, At: k.changed.at, Text: fmt.Sprintf("the workers' handler was notified of %s", key)}},
 	}
-	however := "however nothing is left to do for the workers"
+	but := "but the workers are idle"
 	switch {
 	case !p.started:
-		however = "however the workers have not begun: they wait for their handler, which has not synced"
-	case k.began.step > k.told.step:
-		v.Because = append(v.Because, reports.Evidence{Step: k.began.step, At: k.began.at, Text: fmt.Sprintf("a reconcile of %s began, the last one, and failed", key)})
+		but = "but the workers have not started: they wait for their handler, which has not synced"
+	case k.began.step > k.changed.step:
+		v.Because = append(v.Because, reports.Evidence{Step: k.began.step, At: k.began.at, Text: fmt.Sprintf("the last reconcile of %s began, and failed", key)})
 	case k.done.step > 0:
-		v.Because = append(v.Because, reports.Evidence{Step: k.done.step, At: k.done.at, Text: fmt.Sprintf("the last reconcile of %s had begun before", key)})
+		v.Because = append(v.Because, reports.Evidence{Step: k.done.step, At: k.done.at, Text: fmt.Sprintf("the last reconcile of %s began earlier", key)})
 	}
-	v.Because = append(v.Because, reports.Evidence{Step: w.Kernel().Steps(), At: w.Kernel().Elapsed(), Text: however})
+	v.Because = append(v.Because, reports.Evidence{Step: w.Kernel().Steps(), At: w.Kernel().Elapsed(), Text: but})
 	return v
 }
 
-// running tells whether an informer was not stopped.
+// running reports whether an informer has not been stopped.
 func running(w World, name string) bool {
 	return slices.ContainsFunc(w.Informers(), func(inf subjects.Informer) bool { return inf.Name() == name })
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// workQueueTracker follows the work queues of all controllers, by their records: what must be in them, and what is being
-// worked on.
+// workQueueTracker follows the work queues of all controllers through their records: which keys are due, and which are being
+// reconciled.
 type workQueueTracker struct {
 	queues map[string]*workQueue
 	all    []*workQueue // in order of adding
 }
 
-// workQueue is one of them.
+// workQueue models the work queue of one controller.
 type workQueue struct {
 	name     string
 	spec     subjects.WorkersSpec
@@ -25,19 +25,19 @@ type workQueue struct {
 	stopping bool
 }
 
-// workKey is what the queue must know of a key.
+// workKey is a key's state in a work queue.
 type workKey struct {
 	key   string
-	dirty bool // it was added, or its retry came due, since it was last taken
-	since knownFrom
-	ready bool // the queue has said so
+	dirty bool // added, or its retry came due, since it was last taken
+	since origin
+	ready bool // according to the queue
 
-	working bool // a worker has it
+	working bool // a worker holds it
 	by      string
-	began   knownFrom
+	began   origin
 
-	retryAt time.Duration // when it is to be tried again; 0 for not
-	failed  knownFrom     // why
+	retryAt time.Duration // 0 for none
+	failed  origin        // the reason for the retry
 }
 
 // workKinds are the records that workQueueTracker needs.
@@ -45,8 +45,8 @@ var workKinds = []sim.Kind{
 	subjects.KindWorkers, subjects.KindEnqueue, subjects.KindReady, subjects.KindReconcile, subjects.KindReconciled,
 }
 
-// of is the queue that a record is about, and its key; both nil for a record about no key.
-func (q *workQueueTracker) of(w World, r *sim.Record) (*workQueue, *workKey) {
+// lookup returns the queue and the key that a record is about; nil for a record without a key.
+func (q *workQueueTracker) lookup(w World, r *sim.Record) (*workQueue, *workKey) {
 	name := informerOf(w.Kernel().ActorName(r.Actor))
 	queue := q.queues[name]
 	if r.Kind == subjects.KindWorkers {
@@ -80,7 +80,7 @@ func (q *workQueue) key(key string) *workKey {
 	return k
 }
 
-// due notes the retries whose time has come.
+// due marks the keys whose retries are due.
 func (q *workQueue) due(now time.Duration, step uint64) {
 	for len(q.retries) > 0 && q.retries[0].at <= now {
 		item, _ := heap.Pop(&q.retries).(retry)
@@ -90,15 +90,15 @@ func (q *workQueue) due(now time.Duration, step uint64) {
 		}
 		k.retryAt = 0
 		if !k.dirty {
-			k.dirty, k.since = true, knownFrom{step: step, at: now, how: "its time to be tried again came"}
+			k.dirty, k.since = true, origin{step: step, at: now, how: "its retry came due"}
 		}
 		q.touched = append(q.touched, k)
 	}
 }
 
-// follow takes a record over.
+// follow applies a record to the key.
 func (q *workQueue) follow(w World, r *sim.Record, k *workKey) {
-	here := knownFrom{step: r.Step, at: r.At}
+	here := origin{step: r.Step, at: r.At}
 	switch r.Kind {
 	case subjects.KindEnqueue:
 		if !k.dirty && !q.stopping {
@@ -117,15 +117,15 @@ func (q *workQueue) follow(w World, r *sim.Record, k *workKey) {
 		}
 		at := r.At + time.Duration(r.N)
 		if k.retryAt != 0 && k.retryAt <= at {
-			return // a key that waits keeps the earlier time (I97)
+			return // a waiting key keeps the earlier time (I97)
 		}
 		k.retryAt, k.failed = at, here
 		heap.Push(&q.retries, retry{at: at, key: k})
-		q.due(r.At, r.Step) // a delay of nothing
+		q.due(r.At, r.Step) // in case the delay is 0
 	}
 }
 
-// retry is a key that waits to be tried again.
+// retry is a key that waits for its retry.
 type retry struct {
 	at  time.Duration
 	key *workKey
