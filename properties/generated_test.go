@@ -18,16 +18,16 @@ import (
 )
 
 var (
-	generated = flag.Uint64("generated", 300, "how many scenarios TestGeneratedScenarios makes; more than that finds more")
-	first     = flag.Uint64("generated-from", 1, "the seed of the first of them")
+	generated = flag.Uint64("generated", 300, "number of scenarios of TestGeneratedScenarios; more find more")
+	first     = flag.Uint64("generated-from", 1, "seed of the first one")
 )
 
-// drawn takes decisions from rapid, which can then make a failing scenario smaller.
+// drawn takes decisions from rapid, which can then shrink a failing scenario.
 type drawn struct{ t *rapid.T }
 
 func (d drawn) IntN(n int) int { return rapid.IntRange(0, n-1).Draw(d.t, "n") }
 
-// fed takes decisions from the bytes of a fuzzer; when they are used up, every decision is the first choice.
+// fed takes decisions from a fuzzer's bytes; once they are used up, every decision is the first choice.
 type fed struct{ data []byte }
 
 func (f *fed) IntN(n int) int {
@@ -69,7 +69,7 @@ func options(subject subjects.Kind, seed uint64, strategy, mix string) (scenario
 	return o, nil
 }
 
-// explain is what a failure of a generated scenario says: what broke, and how to see it again.
+// explain describes the failure of a generated scenario: what broke, and how to reproduce it.
 func explain(s *scenarios.Scenario, res *scenarios.Result) string {
 	line := fmt.Sprintf("informersim run FILE --seed %d --strategy %s", res.Seed, res.Strategy)
 	if res.Mix != "" {
@@ -78,7 +78,7 @@ func explain(s *scenarios.Scenario, res *scenarios.Result) string {
 	return fmt.Sprintf("%v\nsave this as FILE and run: %s\n%s", res.Violation, line, s.Text())
 }
 
-// Whatever the generator makes, the properties hold: in the order of the script and in any other, with faults and without.
+// The properties hold for generated scenarios, in the order of the script and in any other, with and without faults.
 func TestGeneratedScenarios(t *testing.T) {
 	for n := range *generated {
 		seed := *first + n
@@ -95,7 +95,7 @@ func TestGeneratedScenarios(t *testing.T) {
 	}
 }
 
-// The same as a state machine, which makes a failing scenario small.
+// The same as a state machine, which rapid can shrink.
 func TestScenarioStateMachine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := generate.New(drawn{t}, "machine")

@@ -22,7 +22,7 @@ import (
 	"github.com/informersim/informersim/subjects/stack"
 )
 
-// Every property is found broken in some mutant, and every mutant is about a property that there is.
+// Every mutant names a property that exists, and every property has a mutant.
 func TestEveryPropertyHasAMutant(t *testing.T) {
 	known := func(name string) bool {
 		return slices.ContainsFunc(properties.All(), func(p properties.Property) bool { return p.Name == name })
@@ -30,14 +30,14 @@ func TestEveryPropertyHasAMutant(t *testing.T) {
 	names, bitten := map[string]bool{}, map[string]bool{}
 	for _, m := range mutants.All() {
 		if names[m.Name] {
-			t.Errorf("there are two mutants %s", m.Name)
+			t.Errorf("two mutants are named %s", m.Name)
 		}
 		names[m.Name], bitten[m.Property] = true, true
 		if !known(m.Property) {
 			t.Errorf("%s: there is no property %q", m.Name, m.Property)
 		}
 		if (m.Or == "") != (m.OrBecause == "") {
-			t.Errorf("%s: a second property needs a reason: it has %q, because %q", m.Name, m.Or, m.OrBecause)
+			t.Errorf("%s: a second property and its reason go together; have %q, because %q", m.Name, m.Or, m.OrBecause)
 		}
 		if m.Or == "" {
 			continue
@@ -48,7 +48,7 @@ func TestEveryPropertyHasAMutant(t *testing.T) {
 	}
 	for _, p := range properties.All() {
 		if !bitten[p.Name] {
-			t.Errorf("no mutant breaks %s: nothing shows that it can", p.Name)
+			t.Errorf("no mutant breaks %s, so nothing shows that it can fail", p.Name)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func (a attempt) String() string {
 	return fmt.Sprintf("%s, seed %d, strategy %s, mix %s", a.scenario.Name, a.seed, a.strategy, a.mix)
 }
 
-// attempts are the runs of a search, the same every time: the built-in scenario under other schedules, then generated ones.
+// attempts returns the runs of a search, always the same: the built-in scenario and generated ones, under random schedules.
 func attempts(t *testing.T) []attempt {
 	t.Helper()
 	var all []attempt
@@ -77,7 +77,7 @@ func attempts(t *testing.T) []attempt {
 	return all
 }
 
-// scenarioOf is the generated scenario of a seed.
+// scenarioOf returns the generated scenario of a seed.
 func scenarioOf(t *testing.T, seed uint64) *scenarios.Scenario {
 	t.Helper()
 	s, err := generate.Scenario(sim.NewStream(seed, "generator"), fmt.Sprintf("generated-%d", seed), 40)
@@ -87,7 +87,7 @@ func scenarioOf(t *testing.T, seed uint64) *scenarios.Scenario {
 	return s
 }
 
-// withQueue is a scenario whose informers have that queue.
+// withQueue returns the scenario with that queue for all informers.
 func withQueue(t *testing.T, s *scenarios.Scenario, kind subjects.Queue) *scenarios.Scenario {
 	t.Helper()
 	text := regexp.MustCompile(` queue=\w+`).ReplaceAllString(s.Text(), "")
@@ -99,8 +99,8 @@ func withQueue(t *testing.T, s *scenarios.Scenario, kind subjects.Queue) *scenar
 	return s
 }
 
-// The harness bites: each defect is found by a search of a bounded number of runs, by the property that it is about, and
-// what was found can be played again, step by step, to the same end.
+// Each defect is found within a bounded number of runs, by the property that it breaks, and the run replays step by step to the
+// same end.
 func TestMutantsAreFound(t *testing.T) {
 	search := attempts(t)
 	for _, m := range mutants.All() {
@@ -121,18 +121,18 @@ func find(t *testing.T, m mutants.Mutant, search []attempt) (attempt, int, *scen
 		case v == nil:
 		case v.Property == m.Property:
 			if v.Step == 0 || v.Message == "" || len(v.Because) == 0 && m.Property != "IndexerConverges" {
-				t.Errorf("the violation says too little: %+v", v)
+				t.Errorf("the violation is incomplete: %+v", v)
 			}
 			return a, i + 1, res
 		case v.Property != m.Or:
-			t.Fatalf("%s: breaks another property: %v", a, v)
+			t.Fatalf("%s: it breaks another property: %v", a, v)
 		}
 	}
 	t.Fatalf("%d runs did not find that %s", len(search), m.Defect)
 	return attempt{}, 0, nil
 }
 
-// replayed plays the run again from its trace: the mutant does the same, the stack without the defect does not.
+// replayed replays the run from its trace: the mutant repeats it, the stack without the defect diverges.
 func replayed(t *testing.T, m mutants.Mutant, a attempt, found *scenarios.Result) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "found.trace.jsonl")
@@ -157,7 +157,7 @@ func replayed(t *testing.T, m mutants.Mutant, a attempt, found *scenarios.Result
 	}
 	var diverged *sim.DivergedError
 	if _, err := replay(path, stack.Kind); !errors.As(err, &diverged) {
-		t.Errorf("the replay with the stack without the defect ends with %v", err)
+		t.Errorf("replayed without the defect, the run ends with %v, want it to diverge", err)
 	}
 }
 
@@ -178,7 +178,7 @@ func replay(path string, subject subjects.Kind) (*scenarios.Result, error) {
 	return scenarios.Replay(context.Background(), r, o)
 }
 
-// A transcript of the catalogue shows the defect without a search.
+// A transcript of the catalogue shows each defect without a search.
 func TestMutantsInTheCatalogue(t *testing.T) {
 	for _, m := range mutants.All() {
 		t.Run(m.Name, func(t *testing.T) {
@@ -198,8 +198,7 @@ func TestMutantsInTheCatalogue(t *testing.T) {
 	}
 }
 
-// The control: a queue of the mutants' making, without a defect, does step by step what the stack's own does, and all
-// properties hold.
+// The control: the mutants' queues without a defect do step by step what the stack's own do, and all properties hold.
 func TestFlawlessMutant(t *testing.T) {
 	for _, kind := range []subjects.Queue{subjects.QueueDelta, subjects.QueueInOrder, subjects.QueueAtomic} {
 		t.Run(string(kind), func(t *testing.T) { flawless(t, kind, mutants.Flawless(kind)) })
@@ -225,7 +224,7 @@ func flawless(t *testing.T, kind subjects.Queue, subject subjects.Kind) {
 	}
 }
 
-// What is printed of a finding names the property, the step, and how to see it again.
+// The report of a violation names the property, the step, and how to reproduce it.
 func TestFindingText(t *testing.T) {
 	m := mutants.All()[0]
 	s, err := scenarios.Load("../scenarios/testdata/" + m.Scenario + ".sim")

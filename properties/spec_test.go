@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Each property is described in docs/spec. That what is described there exists is internal/tidy's to check.
+// docs/spec describes each property. internal/tidy checks the other direction.
 func TestAllAreSpecified(t *testing.T) {
 	page, err := os.ReadFile("../docs/spec/properties.md")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // Difference is the first thing in which two runs differ.
 type Difference = reports.Difference
 
-// Compare runs a scenario on both sides and returns the first difference that is not allowed, nil if there is none.
+// Compare runs a scenario on both sides and returns the first difference that is not allowed, or nil.
 func Compare(ctx context.Context, s *scenarios.Scenario, left, right subjects.Kind, seed uint64) (*Difference, error) {
 	a, err := observe(ctx, s, left, seed)
 	if err != nil {
@@ -27,7 +27,7 @@ func Compare(ctx context.Context, s *scenarios.Scenario, left, right subjects.Ki
 	for i := range max(len(a.points), len(b.points)) {
 		if i >= len(a.points) || i >= len(b.points) {
 			return &Difference{
-				Point: i + 1, Command: "the end", Topic: "points of rest", Sides: [2]string{left.Name, right.Name},
+				Point: i + 1, Command: "the end", Topic: "quiescent points", Sides: [2]string{left.Name, right.Name},
 				Left: []string{fmt.Sprint(len(a.points))}, Right: []string{fmt.Sprint(len(b.points))},
 			}, nil
 		}
@@ -42,7 +42,7 @@ func Compare(ctx context.Context, s *scenarios.Scenario, left, right subjects.Ki
 func comparePoints(a, b *point) *Difference {
 	if a.at != b.at || a.command != b.command {
 		return &Difference{
-			Command: a.command, Topic: "where the run is",
+			Command: a.command, Topic: "progress of the run",
 			Left: []string{fmt.Sprintf("%s at %v", a.command, a.at)}, Right: []string{fmt.Sprintf("%s at %v", b.command, b.at)},
 		}
 	}
@@ -55,7 +55,7 @@ func comparePoints(a, b *point) *Difference {
 	for _, t := range topics {
 		l, r := a.topics[t], b.topics[t]
 		if t == "synced" {
-			// Who turns synced first within one stretch is a matter of steps.
+			// Which of them syncs first between two points depends on the number of steps.
 			l, r = slices.Sorted(slices.Values(l)), slices.Sorted(slices.Values(r))
 		}
 		if slices.Equal(l, r) || allowed(t, l, r) {
@@ -66,20 +66,20 @@ func comparePoints(a, b *point) *Difference {
 	return nil
 }
 
-// Rule is a difference that is allowed.
+// A Rule allows a difference.
 type Rule struct {
 	Name   string
 	Reason string
-	// Applies tells whether two different sequences of a topic differ in nothing else.
+	// Applies reports whether two different sequences of a topic differ in nothing else.
 	Applies func(topic string, left, right []string) bool
 }
 
-// Allowed are the differences that are allowed. It is short, and every entry says why nobody is wrong.
+// Allowed lists the allowed differences, each with the reason why neither side is wrong.
 var Allowed = []Rule{
 	{
 		Name: "initial",
-		Reason: "What a streaming list brings has no order in client-go, so its adapter pops it in one step, and a frame that comes between the " +
-			"pops elsewhere comes after them there. An object that is added again is then no longer part of the first list.",
+		Reason: "The objects of a streaming list have no order in client-go, so its adapter pops them in one step. A frame that arrives between " +
+			"the pops elsewhere arrives after them there, and an object that is added again is then no longer part of the first list.",
 		Applies: func(topic string, left, right []string) bool {
 			added := false
 			return strings.HasPrefix(topic, "handler ") && slices.EqualFunc(left, right, func(l, r string) bool {

@@ -25,7 +25,7 @@ func generated(t testing.TB, seed uint64) *scenarios.Scenario {
 	return s
 }
 
-// The stack and client-go do the same.
+// The stack and client-go behave alike.
 func TestStackAndClientGoAgree(t *testing.T) {
 	for seed := uint64(1); seed <= 150; seed++ {
 		s := generated(t, seed)
@@ -39,7 +39,7 @@ func TestStackAndClientGoAgree(t *testing.T) {
 	}
 }
 
-// A stack with a defect differs from one without, and what is left of the scenario is little and still shows it.
+// A stack with a defect differs from one without, and the shrunk scenario is small and still shows the difference.
 func TestDefectsAreFoundAndReduced(t *testing.T) {
 	all := mutants.All()
 	for _, name := range []string{"replace-without-tombstones", "replace-forgets-queue-only-keys", "newest-first", "wrong-old", "store-deletion-dropped"} {
@@ -51,7 +51,7 @@ func TestDefectsAreFoundAndReduced(t *testing.T) {
 		good.Name, bad.Name = "good", "bad"
 		found := false
 		for seed := uint64(1); seed <= 200 && !found; seed++ {
-			// The mutants have a queue of their own, whatever the informer is told.
+			// The mutants have their own queue, whatever the informer's queue= is.
 			s, err := scenarios.Parse("seed.sim", []byte(strings.NewReplacer("queue=inorder", "queue=delta", "queue=atomic", "queue=delta").Replace(generated(t, seed).Text())))
 			if err != nil {
 				t.Fatal(err)
@@ -70,13 +70,13 @@ func TestDefectsAreFoundAndReduced(t *testing.T) {
 			}
 			before, after := len(s.File().Commands()), len(small.File().Commands())
 			if sd == nil || after > before/2 {
-				t.Errorf("%s: of %d commands %d are left:\n%s", name, before, after, small.Text())
+				t.Errorf("%s: shrunk from %d commands to %d only:\n%s", name, before, after, small.Text())
 			}
 			if again, err := differential.Compare(t.Context(), small, good, bad, seed); err != nil || again == nil || again.String() != sd.String() {
-				t.Errorf("%s: the reduced scenario does not show it: %v %v", name, again, err)
+				t.Errorf("%s: the shrunk scenario does not show the difference: %v %v", name, again, err)
 			}
 			if text := sd.String(); !strings.Contains(text, "good") || !strings.Contains(text, "bad") || !strings.Contains(text, sd.Topic) {
-				t.Errorf("%s: the difference does not say what differs:\n%s", name, text)
+				t.Errorf("%s: the text does not name the sides and the topic:\n%s", name, text)
 			}
 		}
 		if !found {
@@ -85,7 +85,7 @@ func TestDefectsAreFoundAndReduced(t *testing.T) {
 	}
 }
 
-// What is allowed is no more than it says.
+// No rule allows more than its reason covers.
 func TestAllowed(t *testing.T) {
 	for _, test := range []struct {
 		topic       string

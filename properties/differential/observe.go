@@ -14,14 +14,13 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// point is what was seen up to a place where the run was quiescent, since the one before.
+// point holds the observations since the previous quiescent point.
 type point struct {
 	command string
 	at      time.Duration
-	// lines are by subject matter, so that the first that differs says what it is about: what is compared as a sequence is in
-	// one topic.
+	// topics holds the observed lines. The lines of a topic are compared as a sequence, and a difference is reported by topic.
 	topics map[string][]string
-	order  []string // the topics, as they came up
+	order  []string // the topics, in order of appearance
 }
 
 func (p *point) line(topic, format string, args ...any) {
@@ -34,12 +33,12 @@ func (p *point) line(topic, format string, args ...any) {
 	p.topics[topic] = append(p.topics[topic], fmt.Sprintf(format, args...))
 }
 
-// observation is a run, as far as it is compared.
+// observation is the part of a run that is compared.
 type observation struct {
 	k      *sim.Kernel
 	points []point
 	now    point
-	began  map[sim.ActorID]int64 // by worker: the revision that its reconcile under way began with
+	began  map[sim.ActorID]int64 // by worker: the revision of its reconcile in flight
 }
 
 // observe runs a scenario on one subject.
@@ -70,7 +69,7 @@ func (o *observation) Record(r *sim.Record) {
 	case subjects.KindSynced:
 		o.now.line("synced", "%s", actor)
 	case subjects.KindPanic:
-		o.now.line("handler "+actor+" about "+r.Key, "panics") // when depends on the order of keys, which may be open
+		o.now.line("handler "+actor+" about "+r.Key, "panics") // without the time, which depends on the order of keys
 	case subjects.KindWorkers:
 		o.now.line("workers "+actor, "%v %s", r.At, r.Detail)
 	case subjects.KindReady:
@@ -83,7 +82,7 @@ func (o *observation) Record(r *sim.Record) {
 	}
 }
 
-// poolOf is the part of a worker's name that is that of all of them: which one does the work is not compared.
+// poolOf returns the part of a worker's name that all workers of its controller share: which one does the work is not compared.
 func poolOf(worker string) string {
 	name, _, _ := strings.Cut(worker, "/")
 	return name
@@ -100,7 +99,7 @@ func (o *observation) settled(w *scenarios.World, command string) {
 		for _, key := range inf.Keys() {
 			obj, ok := inf.Get(key)
 			if !ok {
-				o.now.line(topic, "%s cannot be got", key)
+				o.now.line(topic, "%s is listed but not found", key)
 				continue
 			}
 			rv := ""

@@ -9,7 +9,7 @@ import (
 	"github.com/informersim/informersim/subjects/clientgo"
 )
 
-// Every run of a seed is the same run, with goroutines of workers too, and client-go breaks no property.
+// All runs of a seed are the same, even with workers' goroutines, and client-go breaks no property.
 func TestClientGoRepeats(t *testing.T) {
 	mix, err := fault.MixNamed("default")
 	if err != nil {

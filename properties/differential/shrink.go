@@ -9,8 +9,8 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// Shrink drops commands for as long as the two sides still differ, in whatever way, and returns the smallest scenario found
-// with its difference.
+// Shrink drops commands while the two sides still differ, in any way, and returns the smallest scenario found and its
+// difference.
 func Shrink(ctx context.Context, s *scenarios.Scenario, left, right subjects.Kind, seed uint64, d *Difference) (*scenarios.Scenario, *Difference, error) {
 	r := shrink.Reducer[*script.Command]{
 		Stop: func() bool { return ctx.Err() != nil },
@@ -30,7 +30,7 @@ func Shrink(ctx context.Context, s *scenarios.Scenario, left, right subjects.Kin
 	return s, d, nil
 }
 
-// try compares a scenario of these commands; the difference is nil if there is none, or the commands make no scenario.
+// try compares a scenario of these commands. The difference is nil if there is none or the commands are not a valid scenario.
 func try(ctx context.Context, name string, cmds []*script.Command, left, right subjects.Kind, seed uint64) (*scenarios.Scenario, *Difference) {
 	f := &script.File{Name: name + ".sim"}
 	for _, c := range cmds {
@@ -38,11 +38,11 @@ func try(ctx context.Context, name string, cmds []*script.Command, left, right s
 	}
 	s, err := scenarios.Parse(f.Name, script.Print(f))
 	if err != nil {
-		return nil, nil // a name is used that nothing declares any more
+		return nil, nil // it uses a name whose declaration was dropped
 	}
 	d, err := Compare(ctx, s, left, right, seed)
 	if err != nil {
-		return nil, nil // it cannot be carried out, so it is no smaller one
+		return nil, nil // it cannot be run
 	}
 	return s, d
 }

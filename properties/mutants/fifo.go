@@ -8,7 +8,7 @@ import (
 	"github.com/informersim/informersim/informer"
 )
 
-// flaws are the defects that the queue can have.
+// flaws are the possible defects of a fifo.
 type flaws struct {
 	noTombstones        bool
 	tombstonesByStore   bool
@@ -22,7 +22,7 @@ type flaws struct {
 	syncedAtEnqueue     bool
 }
 
-// fifo is a DeltaFIFO (I40 to I51) written as simply as it can be, so that defects are easy to put in.
+// fifo is a DeltaFIFO (I40 to I51), written as simply as possible so that defects are easy to add.
 type fifo struct {
 	flaws
 	known   *informer.Indexer
@@ -31,7 +31,7 @@ type fifo struct {
 	order     []string
 	deltas    map[string]cache.Deltas
 	populated bool
-	initial   int // entries of the first Replace that were not popped yet
+	initial   int // entries of the first Replace that have not been popped
 	closed    bool
 	locked    bool
 }
@@ -89,16 +89,16 @@ func (q *fifo) knows(key string) bool {
 	return stored || queued && !q.deleteByStore
 }
 
-// Add implements core.QueueWriter.
+// Add implements informer.QueueWriter.
 func (q *fifo) Add(obj any) error { return q.event(cache.Added, obj) }
 
-// Update implements core.QueueWriter.
+// Update implements informer.QueueWriter.
 func (q *fifo) Update(obj any) error { return q.event(cache.Updated, obj) }
 
-// Delete implements core.QueueWriter.
+// Delete implements informer.QueueWriter.
 func (q *fifo) Delete(obj any) error { return q.event(cache.Deleted, obj) }
 
-// Replace implements core.QueueWriter.
+// Replace implements informer.QueueWriter.
 func (q *fifo) Replace(list []any, _ string) error {
 	listed := map[string]bool{}
 	for _, obj := range list {
@@ -123,8 +123,7 @@ func (q *fifo) Replace(list []any, _ string) error {
 	return nil
 }
 
-// tombstones queues the deletions of what is known and not listed: keys that are queued first, then those that only the store
-// has.
+// tombstones queues the deletions of keys that are known and not listed: first the queued ones, then those only in the store.
 func (q *fifo) tombstones(listed map[string]bool) (deleted int) {
 	bury := func(key string, obj any) {
 		deleted++
@@ -153,7 +152,7 @@ func (q *fifo) tombstones(listed map[string]bool) (deleted int) {
 	return deleted
 }
 
-// Resync implements core.QueueWriter.
+// Resync implements informer.QueueWriter.
 func (q *fifo) Resync() error {
 	for _, key := range q.known.ListKeys() {
 		if _, queued := q.deltas[key]; queued && !q.resyncAll {
@@ -165,7 +164,7 @@ func (q *fifo) Resync() error {
 	return nil
 }
 
-// Pop implements core.Queue.
+// Pop implements informer.Queue.
 func (q *fifo) Pop(p *informer.Popped) bool {
 	if len(q.order) == 0 {
 		return false
@@ -180,26 +179,26 @@ func (q *fifo) Pop(p *informer.Popped) bool {
 	return true
 }
 
-// HasSynced implements core.Queue.
+// HasSynced implements informer.Queue.
 func (q *fifo) HasSynced() bool { return q.populated && (q.initial == 0 || q.syncedAtEnqueue) }
 
-// Done implements core.Queue.
+// Done implements informer.Queue.
 func (q *fifo) Done() { q.locked = false }
 
-// Locked implements core.Queue.
+// Locked implements informer.Queue.
 func (q *fifo) Locked() bool { return q.locked }
 
-// Len implements core.Queue.
+// Len implements informer.Queue.
 func (q *fifo) Len() int { return len(q.order) }
 
-// Close implements core.Queue.
+// Close implements informer.Queue.
 func (q *fifo) Close() { q.closed = true }
 
-// IsClosed implements core.Queue.
+// IsClosed implements informer.Queue.
 func (q *fifo) IsClosed() bool { return q.closed }
 
-// Bookmark implements core.QueueWriter.
+// Bookmark implements informer.QueueWriter.
 func (q *fifo) Bookmark(string) error { return nil }
 
-// Transformer implements core.QueueWriter.
+// Transformer implements informer.QueueWriter.
 func (q *fifo) Transformer() cache.TransformFunc { return nil }

@@ -10,37 +10,37 @@ import (
 	"github.com/informersim/informersim/subjects/stack"
 )
 
-// Mutant is a stack with a defect.
+// A Mutant is a stack with a defect.
 type Mutant struct {
 	Name string
-	// Defect says what is wrong with it.
+	// Defect describes what is wrong.
 	Defect string
-	// Property is the one that the defect breaks.
+	// Property is the property that the defect breaks.
 	Property string
-	// Or is the only other one that may be found broken first, and OrBecause says when; both empty for most.
+	// Or is the only other property that may break first, and OrBecause says when; mostly empty.
 	Or, OrBecause string
-	// Scenario is the one of the catalogue that shows the defect as a transcript, without a search.
+	// Scenario names the transcript of the catalogue that shows the defect without a search.
 	Scenario string
 	Kind     subjects.Kind
 }
 
-// Why two properties name a defect.
+// Reasons why a defect may break either of two properties.
 const (
-	handlerBehind = "both say that the informer goes back to an older version: a handler that has seen the newer one is told the older " +
-		"one after it, a handler that is behind is told the newer one when the Indexer has gone back already"
-	nobodyTold      = "an informer without handlers tells nobody, so only its Indexer shows the defect"
-	recreatedUnseen = "a key that is created again before the end is told as an update, although the watch told of its deletion"
-	toldAgain       = "a key that is created again before the informer is idle is told as an add to a handler that still has it"
+	handlerBehind = "the informer goes back to an older version: a handler that has seen the newer one is notified of the older one " +
+		"after it, a handler that is behind is notified of the newer one when the Indexer has already gone back"
+	noHandlers      = "an informer without handlers notifies none, so only its Indexer shows the defect"
+	recreatedUnseen = "the handler sees an update of a key that is created again before the end, although the watch delivered its deletion"
+	addedAgain      = "a handler that still has a key is notified of an add if the key is created again before the informer is idle"
 )
 
-// All are the mutants.
+// All returns the mutants.
 func All() []Mutant {
 	all := []Mutant{
 		{
-			Name: "replace-without-tombstones", Defect: "a Replace queues no deletion for what the list lacks",
+			Name: "replace-without-tombstones", Defect: "a Replace queues no deletions of keys that the list lacks",
 			Property: "ReplaceDeletesMissing", Scenario: "watch_410", Kind: queue(flaws{noTombstones: true}),
 		}, {
-			Name: "replace-forgets-queue-only-keys", Defect: "a Replace looks for missing keys in the store alone (k115658)",
+			Name: "replace-forgets-queue-only-keys", Defect: "a Replace looks for missing keys only in the store (k115658)",
 			Property: "ReplaceDeletesMissing", Scenario: "k115658", Kind: queue(flaws{tombstonesByStore: true}),
 		}, {
 			Name: "replace-tombstones-twice", Defect: "a Replace queues two deletions of each missing key",
@@ -53,23 +53,23 @@ func All() []Mutant {
 			Property: "IndexerConverges", Or: "HandlerGrammar", OrBecause: recreatedUnseen,
 			Scenario: "k27004", Kind: queue(flaws{deleteByStore: true}),
 		}, {
-			Name: "dedup-merges-deleted-and-added", Defect: "an Added behind a Deleted replaces it, as if nothing but a change had happened",
+			Name: "dedup-merges-deleted-and-added", Defect: "an Added behind a Deleted replaces it, as if the object had only changed",
 			Property: "HandlerGrammar", Scenario: "queued_recreations", Kind: queue(flaws{mergeDeletedAdded: true}),
 		}, {
-			Name: "update-lost-under-pressure", Defect: "an update of a key that waits with two deltas already is dropped",
+			Name: "update-lost-under-pressure", Defect: "an update of a key with two pending deltas is dropped",
 			Property: "IndexerConverges", Scenario: "queued_updates", Kind: queue(flaws{dropThirdUpdate: true}),
 		}, {
-			Name: "resync-resurrects", Defect: "a resync queues the stored object behind what already waits for its key",
+			Name: "resync-resurrects", Defect: "a resync queues the stored object behind the pending deltas of its key",
 			Property: "PerKeyOrder", Or: "StoreBeforeNotify", OrBecause: handlerBehind,
 			Scenario: "resync_full_queue", Kind: queue(flaws{resyncAll: true}),
 		}, {
-			Name: "newest-first", Defect: "an update changes places with the one that waits for the same key",
+			Name: "newest-first", Defect: "an update swaps places with the pending one of the same key",
 			Property: "PerKeyOrder", Scenario: "queued_updates", Kind: newestFirst(queueParts(flaws{newestFirst: true})),
 		}, {
-			Name: "synced-at-enqueue", Defect: "HasSynced turns true when the first list is queued, not when it was popped",
+			Name: "synced-at-enqueue", Defect: "HasSynced turns true when the first list is queued, not when it is popped",
 			Property: "SyncedAfterInitialList", Scenario: "watch_close", Kind: queue(flaws{syncedAtEnqueue: true}),
 		}, {
-			Name: "relist-any-version", Defect: `a relist asks for resourceVersion "0" though something newer was seen (k59848)`,
+			Name: "relist-any-version", Defect: `a relist asks for resourceVersion "0" although a newer one was seen (k59848)`,
 			Property: "PerKeyOrder", Or: "StoreBeforeNotify", OrBecause: handlerBehind,
 			Scenario: "list_not_stale", Kind: stack.With(stack.Parts{ListOptions: func(o *metav1.ListOptions) {
 				if o.ResourceVersion != "" && o.Continue == "" {
@@ -77,31 +77,31 @@ func All() []Mutant {
 				}
 			}}),
 		}, {
-			Name: "notify-before-store", Defect: "handlers are told of a change one pop before the store has it",
+			Name: "notify-before-store", Defect: "handlers are notified of a change one pop before the store has it",
 			Property: "StoreBeforeNotify", Scenario: "watch_close", Kind: stack.With(stack.Parts{Process: notifyBeforeStore}),
 		}, {
 			Name: "store-write-dropped", Defect: "every second change of an object in the store is lost",
-			Property: "StoreBeforeNotify", Or: "IndexerConverges", OrBecause: nobodyTold,
+			Property: "StoreBeforeNotify", Or: "IndexerConverges", OrBecause: noHandlers,
 			Scenario: "gap_of_everything", Kind: storeOf(&droppingStore{}),
 		}, {
 			Name: "store-deletion-dropped", Defect: "every third deletion leaves the object in the store",
-			Property: "StoreBeforeNotify", Or: "IndexerConverges", OrBecause: nobodyTold,
-			Scenario: "queued_recreations", Kind: storeOf(&keepingStore{}),
+			Property: "StoreBeforeNotify", Or: "IndexerConverges", OrBecause: noHandlers,
+			Scenario: "queued_recreations", Kind: storeOf(&undeletingStore{}),
 		}, {
-			Name: "wrong-old", Defect: "an update is told with the first version of the object as its old one",
+			Name: "wrong-old", Defect: "an update's old object is always the first version",
 			Property: "HandlerGrammar", Scenario: "watch_close", Kind: storeOf(&rememberingStore{}),
 		}, {
-			Name: "object-changed", Defect: "the store keeps a changed copy of the object",
+			Name: "object-changed", Defect: "the store holds a changed copy of the object",
 			Property: "NoInventedState", Scenario: "watch_close", Kind: storeOf(&meddlingStore{}),
 		}, {
-			Name: "deletion-without-final-state", Defect: "a deletion is told with the object of another version",
+			Name: "deletion-without-final-state", Defect: "a deletion's final state has another version",
 			Property: "NoInventedState", Scenario: "watch_eof", Kind: stack.With(stack.Parts{Process: inventFinalState}),
 		},
 	}
 	return slices.Concat(all, inOrderMutants(), atomicMutants(), workMutants())
 }
 
-// Flawless is the stack with a queue of this package that has no defect, in place of the one of that kind: the control.
+// Flawless returns the stack with a queue of this package that has no defect, in place of that kind of queue: the control.
 func Flawless(kind subjects.Queue) subjects.Kind {
 	if kind == subjects.QueueDelta {
 		return queue(flaws{})
@@ -109,7 +109,7 @@ func Flawless(kind subjects.Queue) subjects.Kind {
 	return realQueue(kind, realFlaws{})
 }
 
-// FlawlessWork is the stack with a work queue of this package that has no defect.
+// FlawlessWork returns the stack with a work queue of this package that has no defect.
 func FlawlessWork() subjects.Kind { return workQueueOf(workFlaws{}) }
 
 func queue(f flaws) subjects.Kind { return stack.With(queueParts(f)) }
@@ -120,8 +120,8 @@ func queueParts(f flaws) stack.Parts {
 	}}
 }
 
-// newestFirst is a stack whose queue swaps updates. Its store ends with the newest all the same: a store that went back would
-// break what is said about stores, and the order is not all that would be wrong.
+// newestFirst returns a stack whose queue swaps updates. Its store still ends with the newest: one that went back would break
+// properties of stores, too, not just the order.
 func newestFirst(p stack.Parts) subjects.Kind {
 	p.Store = func(s informer.Store) informer.Store { return &newestStore{s} }
 	return stack.With(p)

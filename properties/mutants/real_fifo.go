@@ -10,7 +10,7 @@ import (
 	"github.com/informersim/informersim/subjects/stack"
 )
 
-// realFlaws are the defects that the queue can have.
+// realFlaws are the possible defects of a realFIFO.
 type realFlaws struct {
 	noTombstones      bool
 	tombstonesByStore bool
@@ -37,8 +37,8 @@ func realQueueParts(kind subjects.Queue, f realFlaws) stack.Parts {
 	}}
 }
 
-// realFIFO is a RealFIFO (I52 to I61) written as simply as it can be, so that defects are easy to put in. Without known
-// objects it is an atomic one.
+// realFIFO is a RealFIFO (I52 to I61), written as simply as possible so that defects are easy to add. Without known objects it is
+// an atomic one.
 type realFIFO struct {
 	realFlaws
 	known   *informer.Indexer
@@ -46,8 +46,8 @@ type realFIFO struct {
 
 	entries   []realEntry
 	populated bool
-	initial   int // entries of the first Replace that were not processed yet
-	taken     int // by the last Pop, and not processed
+	initial   int // entries of the first Replace that have not been processed
+	taken     int // entries that the last Pop took and that have not been processed
 	closed    bool
 }
 
@@ -72,7 +72,7 @@ func (q *realFIFO) push(t cache.DeltaType, key string, obj any) {
 	q.entries = append(q.entries, realEntry{key, cache.Delta{Type: t, Object: obj}})
 }
 
-// waiting is the last delta of a key, unless the key was deleted or something about all keys came since.
+// waiting returns the last delta of a key; nil if it is a deletion, or if an entry for all keys came after it.
 func (q *realFIFO) waiting(key string) *cache.Delta {
 	for n := len(q.entries) - 1; n >= 0 && q.entries[n].key != ""; n-- {
 		if e := &q.entries[n]; e.key == key {
@@ -100,16 +100,16 @@ func (q *realFIFO) event(t cache.DeltaType, obj any) error {
 	return nil
 }
 
-// Add implements core.QueueWriter.
+// Add implements informer.QueueWriter.
 func (q *realFIFO) Add(obj any) error { return q.event(cache.Added, obj) }
 
-// Update implements core.QueueWriter.
+// Update implements informer.QueueWriter.
 func (q *realFIFO) Update(obj any) error { return q.event(cache.Updated, obj) }
 
-// Delete implements core.QueueWriter.
+// Delete implements informer.QueueWriter.
 func (q *realFIFO) Delete(obj any) error { return q.event(cache.Deleted, obj) }
 
-// Replace implements core.QueueWriter.
+// Replace implements informer.QueueWriter.
 func (q *realFIFO) Replace(list []any, rv string) error {
 	if q.known == nil {
 		q.push(cache.ReplacedAll, "", cache.ReplacedAllInfo{ResourceVersion: rv, Objects: list})
@@ -141,7 +141,7 @@ func (q *realFIFO) reconcile(list []any) error {
 	return nil
 }
 
-// tombstones queues the deletions of what is known and not listed: keys that are queued first, then those of the store.
+// tombstones queues the deletions of keys that are known and not listed: first the queued ones, then those only in the store.
 func (q *realFIFO) tombstones(listed map[string]bool) {
 	last, order := map[string]cache.Delta{}, []string{}
 	for _, e := range q.entries {
@@ -166,7 +166,7 @@ func (q *realFIFO) tombstones(listed map[string]bool) {
 	}
 }
 
-// Resync implements core.QueueWriter.
+// Resync implements informer.QueueWriter.
 func (q *realFIFO) Resync() error {
 	switch {
 	case q.noSync:
@@ -188,7 +188,7 @@ func (q *realFIFO) Resync() error {
 	return nil
 }
 
-// Bookmark implements core.QueueWriter.
+// Bookmark implements informer.QueueWriter.
 func (q *realFIFO) Bookmark(rv string) error {
 	if q.known == nil && !q.noBookmark {
 		q.push(cache.Bookmark, "", cache.BookmarkInfo{ResourceVersion: rv})
@@ -196,7 +196,7 @@ func (q *realFIFO) Bookmark(rv string) error {
 	return nil
 }
 
-// Pop implements core.Queue.
+// Pop implements informer.Queue.
 func (q *realFIFO) Pop(p *informer.Popped) bool {
 	if len(q.entries) == 0 {
 		return false
@@ -220,7 +220,7 @@ func (q *realFIFO) Pop(p *informer.Popped) bool {
 	return true
 }
 
-// loseUpdates leaves of a batch the first delta and those that are no updates.
+// loseUpdates drops all updates from a batch, except the first delta.
 func loseUpdates(p *informer.Popped) {
 	n := 1
 	for i := 1; i < len(p.Deltas); i++ {
@@ -232,7 +232,7 @@ func loseUpdates(p *informer.Popped) {
 	p.Deltas, p.Keys = p.Deltas[:n], p.Keys[:n]
 }
 
-// batch is how many entries can be taken at once (I61).
+// batch returns the number of entries that can be taken at once (I61).
 func (q *realFIFO) batch() int {
 	limit := min(len(q.entries), 1000)
 	if q.initial > 0 {
@@ -248,26 +248,26 @@ func (q *realFIFO) batch() int {
 	return limit
 }
 
-// HasSynced implements core.Queue.
+// HasSynced implements informer.Queue.
 func (q *realFIFO) HasSynced() bool { return q.populated && (q.initial == 0 || q.syncedAtEnqueue) }
 
-// Done implements core.Queue.
+// Done implements informer.Queue.
 func (q *realFIFO) Done() {
 	q.initial = max(0, q.initial-q.taken)
 	q.taken = 0
 }
 
-// Locked implements core.Queue.
+// Locked implements informer.Queue.
 func (q *realFIFO) Locked() bool { return q.known != nil && q.taken > 0 }
 
-// Len implements core.Queue.
+// Len implements informer.Queue.
 func (q *realFIFO) Len() int { return len(q.entries) }
 
-// Close implements core.Queue.
+// Close implements informer.Queue.
 func (q *realFIFO) Close() { q.closed = true }
 
-// IsClosed implements core.Queue.
+// IsClosed implements informer.Queue.
 func (q *realFIFO) IsClosed() bool { return q.closed }
 
-// Transformer implements core.QueueWriter.
+// Transformer implements informer.QueueWriter.
 func (q *realFIFO) Transformer() cache.TransformFunc { return nil }

@@ -6,39 +6,39 @@ import (
 	"github.com/informersim/informersim/subjects/stack"
 )
 
-// inOrderMutants are those of the in-order queue.
+// inOrderMutants returns the mutants of the in-order queue.
 func inOrderMutants() []Mutant {
 	of := func(f realFlaws) subjects.Kind { return realQueue(subjects.QueueInOrder, f) }
 	return []Mutant{
 		{
-			Name: "inorder-replace-without-tombstones", Defect: "a Replace queues no deletion for what the list lacks",
+			Name: "inorder-replace-without-tombstones", Defect: "a Replace queues no deletions of keys that the list lacks",
 			Property: "ReplaceDeletesMissing", Scenario: "watch_410", Kind: of(realFlaws{noTombstones: true}),
 		}, {
-			Name: "inorder-replace-forgets-queue-only-keys", Defect: "a Replace looks for missing keys in the store alone",
+			Name: "inorder-replace-forgets-queue-only-keys", Defect: "a Replace looks for missing keys only in the store",
 			Property: "ReplaceDeletesMissing", Scenario: "k115658", Kind: of(realFlaws{tombstonesByStore: true}),
 		}, {
 			Name: "inorder-delete-asks-the-store", Defect: "a deletion of a key that only the queue knows is dropped (I53)",
 			Property: "IndexerConverges", Or: "HandlerGrammar", OrBecause: recreatedUnseen, Scenario: "k27004", Kind: of(realFlaws{deleteByStore: true}),
 		}, {
-			Name: "inorder-resync-resurrects", Defect: "a resync queues the stored object of a key that is queued already",
+			Name: "inorder-resync-resurrects", Defect: "a resync queues the stored object of a key that is already queued",
 			Property: "PerKeyOrder", Or: "StoreBeforeNotify", OrBecause: handlerBehind, Scenario: "resync_full_queue", Kind: of(realFlaws{resyncAll: true}),
 		}, {
-			Name: "inorder-newest-first", Defect: "an update changes places with the one that waits for the same key",
+			Name: "inorder-newest-first", Defect: "an update swaps places with the pending one of the same key",
 			Property: "PerKeyOrder", Scenario: "queued_updates", Kind: newestFirst(realQueueParts(subjects.QueueInOrder, realFlaws{newestFirst: true})),
 		}, {
-			Name: "inorder-initial-batch-loses-rest", Defect: "of a batch of the initial list nothing but the first delta is processed",
+			Name: "inorder-initial-batch-loses-rest", Defect: "only the first delta of a batch of the initial list is processed",
 			Property: "SyncedAfterInitialList", Scenario: "watch_410", Kind: of(realFlaws{initialLosesRest: true}),
 		}, {
-			Name: "inorder-batch-loses-updates", Defect: "of a later batch no update but the first delta is processed",
+			Name: "inorder-batch-loses-updates", Defect: "a later batch loses its updates, except the first delta",
 			Property: "IndexerConverges", Scenario: "queued_updates", Kind: of(realFlaws{batchLosesUpdates: true}),
 		}, {
-			Name: "inorder-synced-at-enqueue", Defect: "HasSynced turns true when the first list is queued, not when it was processed",
+			Name: "inorder-synced-at-enqueue", Defect: "HasSynced turns true when the first list is queued, not when it is processed",
 			Property: "SyncedAfterInitialList", Scenario: "watch_close", Kind: of(realFlaws{syncedAtEnqueue: true}),
 		},
 	}
 }
 
-// atomicMutants are those of the atomic queue, and of what processes its deltas.
+// atomicMutants returns the mutants of the atomic queue, and of the store under it.
 func atomicMutants() []Mutant {
 	of := func(f realFlaws) subjects.Kind { return realQueue(subjects.QueueAtomic, f) }
 	over := func(kind flawedStore) subjects.Kind {
@@ -52,13 +52,13 @@ func atomicMutants() []Mutant {
 	}
 	return []Mutant{
 		{
-			Name: "atomic-replace-tells-no-deletions", Defect: "a ReplacedAll takes objects away and tells no handler",
-			Property: "ReplaceDeletesMissing", Or: "HandlerGrammar", OrBecause: toldAgain, Scenario: "watch_410", Kind: over(&silentReplace{}),
+			Name: "atomic-replace-tells-no-deletions", Defect: "a ReplacedAll removes objects and notifies no handler",
+			Property: "ReplaceDeletesMissing", Or: "HandlerGrammar", OrBecause: addedAgain, Scenario: "watch_410", Kind: over(&silentReplace{}),
 		}, {
-			Name: "atomic-replace-keeps-missing", Defect: "a ReplacedAll leaves what the list lacks in the store",
+			Name: "atomic-replace-keeps-missing", Defect: "a ReplacedAll leaves keys that the list lacks in the store",
 			Property: "ReplaceDeletesMissing", Scenario: "watch_410", Kind: over(&keepingReplace{}),
 		}, {
-			Name: "atomic-replace-tells-deletions-twice", Defect: "a ReplacedAll tells of each deletion twice",
+			Name: "atomic-replace-tells-deletions-twice", Defect: "a ReplacedAll notifies of each deletion twice",
 			Property: "HandlerGrammar", Scenario: "watch_410", Kind: over(&doubledReplace{}),
 		}, {
 			Name: "atomic-sync-dropped", Defect: "a resync queues no SyncAll",
@@ -67,44 +67,44 @@ func atomicMutants() []Mutant {
 			Name: "atomic-bookmark-dropped", Defect: "a bookmark does not reach the store",
 			Property: "StoreRevisionFollows", Scenario: "atomic_bookmark", Kind: of(realFlaws{noBookmark: true}),
 		}, {
-			Name: "atomic-newest-first", Defect: "an update changes places with the one that waits for the same key",
+			Name: "atomic-newest-first", Defect: "an update swaps places with the pending one of the same key",
 			Property: "PerKeyOrder", Scenario: "queued_updates", Kind: newestFirst(realQueueParts(subjects.QueueAtomic, realFlaws{newestFirst: true})),
 		}, {
-			Name: "atomic-synced-at-enqueue", Defect: "HasSynced turns true when the first list is queued, not when it was processed",
+			Name: "atomic-synced-at-enqueue", Defect: "HasSynced turns true when the first list is queued, not when it is processed",
 			Property: "SyncedAfterInitialList", Scenario: "watch_close", Kind: of(realFlaws{syncedAtEnqueue: true}),
 		},
 	}
 }
 
-// workMutants are those of the work queue.
+// workMutants returns the mutants of the work queue.
 func workMutants() []Mutant {
 	return []Mutant{
 		{
-			Name: "work-dropped-while-worked-on", Defect: "what is added while a worker has it is dropped",
+			Name: "work-dropped-while-worked-on", Defect: "a key that is added while a worker holds it is dropped",
 			Property: "QueueNoLostKey", Scenario: "worker_one_at_a_time", Kind: workQueueOf(workFlaws{dropWhileWorked: true}),
 		}, {
-			Name: "work-handed-out-twice", Defect: "what is added while a worker has it is given to another one",
+			Name: "work-handed-out-twice", Defect: "a key that is added while a worker holds it is handed to another one",
 			Property: "QueueSingleFlight", Scenario: "worker_one_at_a_time", Kind: workQueueOf(workFlaws{readyWhileWorked: true}),
 		}, {
-			Name: "retry-at-once", Defect: "what has failed is tried again without a delay",
+			Name: "retry-at-once", Defect: "a failed key is retried without a delay",
 			Property: "BackoffHonoured", Scenario: "worker_retry", Kind: workQueueOf(workFlaws{retryAtOnce: true}),
 		}, {
-			Name: "retry-lost", Defect: "what has failed is never added again",
+			Name: "retry-lost", Defect: "a failed key is never added again",
 			Property: "QueueNoLostKey", Scenario: "worker_retry", Kind: workQueueOf(workFlaws{retryLost: true}),
 		}, {
-			Name: "retry-later", Defect: "what waits to be tried again and fails once more keeps the later of its times",
+			Name: "retry-later", Defect: "a key that fails again while it waits for a retry keeps the later time",
 			Property: "QueueNoLostKey", Scenario: "worker_earlier_retry", Kind: workQueueOf(workFlaws{laterWins: true}),
 		}, {
-			Name: "failures-never-forgotten", Defect: "a success leaves the count of failures as it is",
+			Name: "failures-never-forgotten", Defect: "a success does not reset the count of failures",
 			Property: "BackoffHonoured", Scenario: "worker_retry", Kind: workQueueOf(workFlaws{neverForgets: true}),
 		}, {
-			Name: "no-retry", Defect: "what has failed is not tried again",
+			Name: "no-retry", Defect: "a failed key is not retried",
 			Property: "WorkDrains", Scenario: "worker_retry", Kind: workQueueOf(workFlaws{noRetry: true}),
 		},
 	}
 }
 
-// silentReplace says that a Replace has taken nothing away.
+// silentReplace reports no removals from a Replace.
 type silentReplace struct{ informer.Store }
 
 func (*silentReplace) over(s informer.Store) flawedStore { return &silentReplace{s} }
@@ -114,7 +114,7 @@ func (s *silentReplace) ReplaceKeys(keys []string, objs []any, rv string) []info
 	return nil
 }
 
-// keepingReplace takes nothing away.
+// keepingReplace removes nothing in a Replace.
 type keepingReplace struct{ informer.Store }
 
 func (*keepingReplace) over(s informer.Store) flawedStore { return &keepingReplace{s} }
@@ -127,7 +127,7 @@ func (s *keepingReplace) ReplaceKeys(keys []string, objs []any, rv string) []inf
 	return nil
 }
 
-// doubledReplace says twice what a Replace has taken away.
+// doubledReplace reports each removal from a Replace twice.
 type doubledReplace struct{ informer.Store }
 
 func (*doubledReplace) over(s informer.Store) flawedStore { return &doubledReplace{s} }

@@ -10,7 +10,7 @@ import (
 	"github.com/informersim/informersim/subjects/stack"
 )
 
-// flawedStore is a store with a defect; over makes one of its sort for a store that has none.
+// flawedStore is a store with a defect; over wraps a store in a new one of the same kind.
 type flawedStore interface {
 	informer.Store
 	over(informer.Store) flawedStore
@@ -20,8 +20,7 @@ func storeOf(kind flawedStore) subjects.Kind {
 	return stack.With(stack.Parts{Store: func(s informer.Store) informer.Store { return kind.over(s) }})
 }
 
-// droppingStore loses every second change of an object. What it returns is as if it had not, so that only what it holds is
-// wrong.
+// droppingStore loses every second change of an object. Its return values hide that, so only its content is wrong.
 type droppingStore struct {
 	informer.Store
 	changes int
@@ -53,37 +52,37 @@ func (s *droppingStore) DeleteKey(key string, final any) (old any, existed bool)
 	return s.Store.DeleteKey(key, final)
 }
 
-// keepingStore leaves out every third deletion. What it returns is as if it had not, so that only what it holds is wrong.
-type keepingStore struct {
+// undeletingStore skips every third deletion. Its return values hide that, so only its content is wrong.
+type undeletingStore struct {
 	informer.Store
 	deletions int
-	kept      map[string]bool
+	skipped   map[string]bool // keys whose last deletion was skipped
 }
 
-func (*keepingStore) over(s informer.Store) flawedStore {
-	return &keepingStore{Store: s, kept: map[string]bool{}}
+func (*undeletingStore) over(s informer.Store) flawedStore {
+	return &undeletingStore{Store: s, skipped: map[string]bool{}}
 }
 
-func (s *keepingStore) SetKey(key string, obj any) (old any, existed bool) {
+func (s *undeletingStore) SetKey(key string, obj any) (old any, existed bool) {
 	old, existed = s.Store.SetKey(key, obj)
-	if s.kept[key] {
-		delete(s.kept, key)
+	if s.skipped[key] {
+		delete(s.skipped, key)
 		return nil, false
 	}
 	return old, existed
 }
 
-func (s *keepingStore) DeleteKey(key string, final any) (old any, existed bool) {
+func (s *undeletingStore) DeleteKey(key string, final any) (old any, existed bool) {
 	if s.deletions++; s.deletions%3 == 0 {
-		s.kept[key] = true
+		s.skipped[key] = true
 		old, existed, _ = s.GetByKey(key)
 		return old, existed
 	}
 	return s.Store.DeleteKey(key, final)
 }
 
-// newestStore never goes back: it ignores an older version than it holds. Under a queue that swaps versions, only what
-// handlers are told is wrong.
+// newestStore never goes back: it ignores versions older than its own. Under a queue that swaps versions, only the notifications
+// are wrong.
 type newestStore struct{ informer.Store }
 
 func (s *newestStore) SetKey(key string, obj any) (old any, existed bool) {
@@ -93,7 +92,7 @@ func (s *newestStore) SetKey(key string, obj any) (old any, existed bool) {
 	return s.Store.SetKey(key, obj)
 }
 
-// rememberingStore says that what was there before is what was there first.
+// rememberingStore returns the first version of an object as the old one of every change.
 type rememberingStore struct {
 	informer.Store
 	first map[string]any
@@ -113,7 +112,7 @@ func (s *rememberingStore) SetKey(key string, obj any) (old any, existed bool) {
 	return s.first[key], true
 }
 
-// meddlingStore keeps a copy that it has changed.
+// meddlingStore stores a changed copy.
 type meddlingStore struct{ informer.Store }
 
 func (*meddlingStore) over(s informer.Store) flawedStore { return &meddlingStore{s} }
@@ -122,7 +121,7 @@ func (s *meddlingStore) SetKey(key string, obj any) (old any, existed bool) {
 	return s.Store.SetKey(key, changed(obj))
 }
 
-// changed is a copy of an object with another annotation.
+// changed returns a copy of an object with an extra annotation.
 func changed(obj any) any {
 	o, ok := obj.(runtime.Object)
 	if !ok {
@@ -142,8 +141,8 @@ func changed(obj any) any {
 	return o
 }
 
-// notifyBeforeStore has the handlers told at once and the store written when the next entry is popped, so that the two can be
-// seen to be apart: a handler is called by a choice of its own. The initial list is left alone: of that HasSynced tells.
+// notifyBeforeStore notifies handlers at once and writes the store only when the next entry is popped. As a handler call is a
+// choice of its own, it can see the difference. The initial list is left alone: HasSynced covers it.
 func notifyBeforeStore(c *informer.Controller) func(*informer.Popped) error {
 	late := &lateStore{Store: c.Store}
 	c.Store = late
@@ -157,7 +156,7 @@ func notifyBeforeStore(c *informer.Controller) func(*informer.Popped) error {
 	}
 }
 
-// lateStore keeps writes back until flush. What is read includes them.
+// lateStore delays writes until flush. Its own methods see them at once.
 type lateStore struct {
 	informer.Store
 	pending []func()
@@ -193,7 +192,7 @@ func (s *lateStore) DeleteKey(key string, final any) (old any, existed bool) {
 	return old, existed
 }
 
-// inventFinalState tells deletions with an object that has another resourceVersion.
+// inventFinalState gives the final state of deletions another resourceVersion.
 func inventFinalState(c *informer.Controller) func(*informer.Popped) error {
 	return func(p *informer.Popped) error {
 		for i := range p.Deltas {

@@ -9,15 +9,15 @@ import (
 	"github.com/informersim/informersim/subjects/stack"
 )
 
-// workFlaws are the defects that the work queue can have.
+// workFlaws are the possible defects of a workQueue.
 type workFlaws struct {
-	dropWhileWorked  bool // an Add of a key that is being worked on is dropped
-	readyWhileWorked bool // it makes the key ready at once
-	retryAtOnce      bool // a key that is to wait is ready at once
-	retryLost        bool // a key that is to wait is forgotten
-	noRetry          bool // a failure is not tried again
-	laterWins        bool // a key that waits already takes over a later time
-	neverForgets     bool // a success leaves the count of failures as it is
+	dropWhileWorked  bool // an Add of a key that a worker holds is dropped
+	readyWhileWorked bool // such an Add makes the key ready at once
+	retryAtOnce      bool // a failed key is ready at once
+	retryLost        bool // a failed key is never added again, although it gets a delay
+	noRetry          bool // a failed key gets no retry
+	laterWins        bool // a waiting key takes a later time over an earlier one
+	neverForgets     bool // a success does not reset the count of failures
 }
 
 func workQueueOf(f workFlaws) subjects.Kind {
@@ -26,7 +26,7 @@ func workQueueOf(f workFlaws) subjects.Kind {
 	}})
 }
 
-// workQueue is a rate limiting queue (I94 to I99) written as simply as it can be, so that defects are easy to put in.
+// workQueue is a rate limiting queue (I94 to I99), written as simply as possible so that defects are easy to add.
 type workQueue struct {
 	workFlaws
 	limiter workqueue.RateLimiter[string]
