@@ -11,9 +11,9 @@ import (
 	"github.com/informersim/informersim/scenarios/script"
 )
 
-// Builder makes a scenario in Go. It has a method for each command of the script language, with the same words, and is
-// nothing but another way to write a script: [Builder.Scenario] prints what was built and parses it, so mistakes are
-// reported as those of a script, with the line in [Builder.Text].
+// A Builder makes a scenario in Go. It has a method for each command of the script language and is just another way to write a
+// script: [Builder.Scenario] prints the commands and parses the text, so mistakes are reported as in a script, with their line in
+// [Builder.Text].
 //
 //	s, err := scenarios.New("gap").
 //		Resource("pods").
@@ -30,13 +30,13 @@ type Builder struct {
 	errs []error
 }
 
-// Arg is a word of a command; see Key.
+// Arg is an argument of a command; see [Key] and [Words].
 type Arg = script.Arg
 
-// New starts a scenario. The name is what results, traces and errors call it.
+// New starts a scenario. Results, traces and errors refer to it by name.
 func New(name string) *Builder { return &Builder{file: script.File{Name: name + ".sim"}} }
 
-// Key is the argument key=value. Values are written as scripts have them: durations like 1m30s, lists with commas.
+// Key returns the argument key=value. Values are written as in scripts: durations like 1m30s, lists with commas.
 func Key(key string, value any) Arg {
 	switch v := value.(type) {
 	case []string:
@@ -49,7 +49,7 @@ func Key(key string, value any) Arg {
 	return Arg{Key: key, Value: fmt.Sprint(value)}
 }
 
-// Words are arguments without a key.
+// Words returns arguments without a key.
 func Words(words ...string) []Arg {
 	args := make([]Arg, len(words))
 	for i, w := range words {
@@ -63,7 +63,7 @@ func (b *Builder) Command(name string, args ...Arg) *Builder {
 	return b.CommandWith(nil, name, args...)
 }
 
-// CommandWith adds a command with a payload: an object that is encoded as JSON, nil for none.
+// CommandWith adds any command with a payload: an object that is encoded as JSON, nil for none.
 func (b *Builder) CommandWith(payload any, name string, args ...Arg) *Builder {
 	c := &script.Command{Name: name, Args: args}
 	if payload != nil {
@@ -72,7 +72,7 @@ func (b *Builder) CommandWith(payload any, name string, args ...Arg) *Builder {
 		case err != nil:
 			b.errs = append(b.errs, fmt.Errorf("%s: the payload: %w", name, err))
 		case data[0] != '{':
-			b.errs = append(b.errs, fmt.Errorf("%s: the payload is %.40s, which is no object", name, data))
+			b.errs = append(b.errs, fmt.Errorf("%s: the payload %.40s is not a JSON object", name, data))
 		}
 		c.Payload = data
 	}
@@ -80,7 +80,7 @@ func (b *Builder) CommandWith(payload any, name string, args ...Arg) *Builder {
 	return b
 }
 
-// Prose adds lines of prose.
+// Prose adds comment lines.
 func (b *Builder) Prose(text string) *Builder {
 	for line := range strings.SplitSeq(text, "\n") {
 		b.file.Nodes = append(b.file.Nodes, &script.Comment{Text: " " + line})
@@ -88,10 +88,10 @@ func (b *Builder) Prose(text string) *Builder {
 	return b
 }
 
-// Len is the number of commands so far.
+// Len returns the number of commands so far.
 func (b *Builder) Len() int { return len(b.file.Commands()) }
 
-// Cluster configures the apiserver; it comes first, if at all.
+// Cluster configures the apiserver; if present, it comes first.
 func (b *Builder) Cluster(args ...Arg) *Builder { return b.Command("cluster", args...) }
 
 // Resource declares a resource.
@@ -115,23 +115,23 @@ func (b *Builder) Worker(name, informer string, args ...Arg) *Builder {
 	return b.with("worker", args, name, informer)
 }
 
-// Reconcile makes the reconciles of workers go wrong, by arguments such as fails=.
+// Reconcile makes the reconciles of workers slow, fail or panic, by arguments such as fails=.
 func (b *Builder) Reconcile(worker string, args ...Arg) *Builder {
 	return b.with("reconcile", args, worker)
 }
 
-// Handle makes the calls of a handler go wrong, by arguments such as takes=.
+// Handle makes the calls of a handler slow or panic, by arguments such as takes=.
 func (b *Builder) Handle(handler string, args ...Arg) *Builder {
 	return b.with("handle", args, handler)
 }
 
-// Reconciles prints what workers have done.
+// Reconciles prints the finished reconciles of workers.
 func (b *Builder) Reconciles(worker string) *Builder { return b.with("reconciles", nil, worker) }
 
 // Remove removes a handler.
 func (b *Builder) Remove(handler string) *Builder { return b.with("remove", nil, handler) }
 
-// Stop stops an informer, or workers.
+// Stop stops an informer or workers.
 func (b *Builder) Stop(informer string) *Builder { return b.with("stop", nil, informer) }
 
 // Create creates objects by their keys.
@@ -139,7 +139,7 @@ func (b *Builder) Create(resource string, keys ...string) *Builder {
 	return b.with("create", nil, append([]string{resource}, keys...)...)
 }
 
-// Update changes objects so that they have a new version.
+// Update gives objects a new version.
 func (b *Builder) Update(resource string, keys ...string) *Builder {
 	return b.with("update", nil, append([]string{resource}, keys...)...)
 }
@@ -154,27 +154,27 @@ func (b *Builder) Write(op, resource, key string, object any, args ...Arg) *Buil
 	return b.CommandWith(object, op, append(Words(resource, key), args...)...)
 }
 
-// Settle lets everything happen that needs no time.
+// Settle runs until the world is quiescent, without letting time pass.
 func (b *Builder) Settle() *Builder { return b.Command("settle") }
 
 // Advance lets time pass.
 func (b *Builder) Advance(d time.Duration) *Builder { return b.with("advance", nil, d.String()) }
 
-// Step lets n choices be made.
+// Step makes n choices.
 func (b *Builder) Step(n int, args ...Arg) *Builder { return b.with("step", args, strconv.Itoa(n)) }
 
-// Fault makes something go wrong for an informer, a writer, a replica or the cluster.
+// Fault injects a fault into an informer, a writer, a replica or the cluster.
 func (b *Builder) Fault(target string, kind fault.Kind, args ...Arg) *Builder {
 	return b.FaultWith(nil, target, kind, args...)
 }
 
-// FaultWith is Fault with more about it: the fields of a fault.Fault as JSON has them.
-func (b *Builder) FaultWith(more any, target string, kind fault.Kind, args ...Arg) *Builder {
+// FaultWith is Fault with a payload: more fields of a [fault.Fault], under their JSON names.
+func (b *Builder) FaultWith(payload any, target string, kind fault.Kind, args ...Arg) *Builder {
 	where, what := splitFault(kind)
-	return b.CommandWith(more, "fault", append([]Arg{{Value: target}, {Key: where, Value: what}}, args...)...)
+	return b.CommandWith(payload, "fault", append([]Arg{{Value: target}, {Key: where, Value: what}}, args...)...)
 }
 
-// splitFault is how a script writes a kind of fault: watch-open-429 as watch-open=429.
+// splitFault splits a kind of fault as a script writes it: watch-open-429 is watch-open=429.
 func splitFault(kind fault.Kind) (where, what string) {
 	for _, place := range faultPlaces {
 		if rest, ok := strings.CutPrefix(string(kind), place+"-"); ok && len(place) > len(where) {
@@ -182,7 +182,7 @@ func splitFault(kind fault.Kind) (where, what string) {
 		}
 	}
 	if where == "" {
-		return "watch", string(kind) // no such fault: the parser says so
+		return "watch", string(kind) // no such fault: the parser reports it
 	}
 	return where, what
 }
@@ -199,7 +199,7 @@ func (b *Builder) Compact(args ...Arg) *Builder { return b.Command("compact", ar
 // Restart restarts a replica, named replica/N.
 func (b *Builder) Restart(replica string) *Builder { return b.with("restart", nil, replica) }
 
-// Restore puts the store back to a revision.
+// Restore restores the store to an older revision.
 func (b *Builder) Restore(revision int64, args ...Arg) *Builder {
 	return b.Command("restore", append([]Arg{Key("rv", revision)}, args...)...)
 }
@@ -212,28 +212,28 @@ func (b *Builder) Expect(informer, state string, args ...Arg) *Builder {
 	return b.with("expect", args, informer, state)
 }
 
-// ExpectViolation says which property the scenario breaks.
+// ExpectViolation names the property that the scenario must break.
 func (b *Builder) ExpectViolation(property string) *Builder {
 	return b.with("expect", nil, "violation", property)
 }
 
-// Log prints what a handler was told.
+// Log prints the notifications of a handler.
 func (b *Builder) Log(handler string) *Builder { return b.with("log", nil, handler) }
 
-// Requests prints what a client asked.
+// Requests prints the requests of a client.
 func (b *Builder) Requests(client string) *Builder { return b.with("requests", nil, client) }
 
-// Show prints what a resource or an informer holds.
+// Show prints the objects of a resource or an informer.
 func (b *Builder) Show(what string) *Builder { return b.with("show", nil, what) }
 
 func (b *Builder) with(name string, args []Arg, words ...string) *Builder {
 	return b.Command(name, append(Words(words...), args...)...)
 }
 
-// Text is the script as built so far.
+// Text returns the script as built so far.
 func (b *Builder) Text() string { return string(script.Print(&b.file)) }
 
-// Scenario gives the commands their meaning. It fails where a script with this text does.
+// Scenario parses the commands. It fails where a script with this text would.
 func (b *Builder) Scenario() (*Scenario, error) {
 	if err := script.Join(b.errs...); err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	"github.com/informersim/informersim/scenarios"
 )
 
-// What is built is what would have been written.
+// A builder writes the script that one would write by hand.
 func TestBuilder(t *testing.T) {
 	key := scenarios.Key
 	b := scenarios.New("built").
@@ -85,10 +85,10 @@ restore rv=3 bump=100
 		t.Fatal(err)
 	}
 	if s.Name != "built" || s.Text() != want {
-		t.Errorf("the scenario is called %q and reads\n%s", s.Name, s.Text())
+		t.Errorf("the scenario is named %q and reads\n%s", s.Name, s.Text())
 	}
 	if b.Len() != 31 {
-		t.Errorf("%d commands", b.Len())
+		t.Errorf("got %d commands, want 31", b.Len())
 	}
 	res, err := scenarios.Run(context.Background(), s, withProperties(1))
 	if err != nil {
@@ -99,7 +99,7 @@ restore rv=3 bump=100
 	}
 }
 
-// Each kind of fault can be built, if a script can order it.
+// A builder can write each kind of fault that the fault command has.
 func TestBuilderFaults(t *testing.T) {
 	for _, kind := range fault.Kinds() {
 		target := "i1"
@@ -130,12 +130,12 @@ func TestBuilderErrors(t *testing.T) {
 		b    *scenarios.Builder
 		want string
 	}{
-		{"a payload that is no JSON", scenarios.New("x").Resource("pods").Write("create", "pods", "default/a", math.Inf(1)), "create: the payload: json: unsupported value"},
-		{"a payload that is no object", scenarios.New("x").Resource("pods").Write("create", "pods", "default/a", 7), "create: the payload is 7, which is no object"},
+		{"a payload that JSON cannot encode", scenarios.New("x").Resource("pods").Write("create", "pods", "default/a", math.Inf(1)), "create: the payload: json: unsupported value"},
+		{"a payload that is not an object", scenarios.New("x").Resource("pods").Write("create", "pods", "default/a", 7), "create: the payload 7 is not a JSON object"},
 		{"an unknown command", scenarios.New("x").Command("setle"), `x.sim:1:1: unknown command "setle"; did you mean "settle"?`},
-		{"an unknown fault", scenarios.New("x").Resource("pods").Informer("i1", "pods").Fault("i1", "watch-eoff"), `x.sim:3:10: fault: there is no fault watch=eoff; did you mean watch=eof?`},
-		{"a fault of nothing", scenarios.New("x").Resource("pods").Informer("i1", "pods").Fault("i1", "earthquake"), "there is no fault watch=earthquake"},
-		{"a name that is not there", scenarios.New("x").Stop("i1"), `x.sim:1:1: stop: there is no informer or worker named "i1"; declare it first`},
+		{"an unknown fault", scenarios.New("x").Resource("pods").Informer("i1", "pods").Fault("i1", "watch-eoff"), `x.sim:3:10: fault: unknown fault watch=eoff; did you mean watch=eof?`},
+		{"a fault without a place", scenarios.New("x").Resource("pods").Informer("i1", "pods").Fault("i1", "earthquake"), "unknown fault watch=earthquake"},
+		{"an undeclared name", scenarios.New("x").Stop("i1"), `x.sim:1:1: stop: there is no informer or worker named "i1"; declare it first`},
 	} {
 		_, err := tt.b.Scenario()
 		if err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -8,8 +8,8 @@ import (
 //go:embed builtin.sim
 var builtinScript []byte
 
-// BuiltIn is the scenario that `informersim run` plays when it is given none: a first impression of what goes wrong between
-// an apiserver and an informer, and of how a transcript reads.
+// BuiltIn returns the scenario that `informersim run` plays by default: a first impression of what goes wrong between an apiserver
+// and an informer, and of how a transcript reads.
 func BuiltIn() *Scenario {
 	s, err := Parse("builtin.sim", builtinScript)
 	if err != nil {

@@ -28,7 +28,7 @@ func loadAll(t *testing.T) []*scenarios.Scenario {
 	return all
 }
 
-// The catalogue has each fault at least once, and each script begins with what it is about and has expectations.
+// The catalogue has each fault at least once, and each script starts with prose and has expectations.
 func TestCatalogueIsComplete(t *testing.T) {
 	used := map[string]bool{}
 	for _, s := range loadAll(t) {
@@ -37,7 +37,7 @@ func TestCatalogueIsComplete(t *testing.T) {
 		}
 		text := s.Text()
 		if !strings.HasPrefix(text, "# ") {
-			t.Errorf("%s does not begin with prose that says what it is about", s.Name)
+			t.Errorf("%s does not start with prose that says what it shows", s.Name)
 		}
 		if !strings.Contains(text, "\nexpect ") && !strings.Contains(text, "\n----\n") {
 			t.Errorf("%s expects nothing", s.Name)
@@ -50,7 +50,7 @@ func TestCatalogueIsComplete(t *testing.T) {
 	}
 }
 
-// Printing a scenario and parsing it gives the same one.
+// A scenario survives printing and parsing.
 func TestTextRoundTrip(t *testing.T) {
 	for _, s := range loadAll(t) {
 		again, err := scenarios.Parse(s.Name+".sim", []byte(s.Text()))
@@ -59,12 +59,12 @@ func TestTextRoundTrip(t *testing.T) {
 			continue
 		}
 		if !script.Equal(s.File(), again.File()) || again.Text() != s.Text() || again.Name != s.Name {
-			t.Errorf("%s: printed and parsed it is\n%s", s.Name, again.Text())
+			t.Errorf("%s: after a round trip it is\n%s", s.Name, again.Text())
 		}
 	}
 }
 
-// The scripts are in the form in which they are printed, so that a rewritten one differs in its outputs only.
+// The scripts are in canonical form, so that -rewrite changes only outputs.
 func TestCatalogueIsFormatted(t *testing.T) {
 	for _, path := range catalogue() {
 		src, err := os.ReadFile(path)
@@ -76,17 +76,17 @@ func TestCatalogueIsFormatted(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := string(script.Print(f)); string(src) != want {
-			t.Errorf("%s is not as it is printed:\n%s", path, want)
+			t.Errorf("%s is not in canonical form:\n%s", path, want)
 		}
 	}
 }
 
-// world declares what the examples of commands talk about.
+// world declares the names that the commands' examples use.
 var world = []string{
 	"cluster replicas=2", "resource pods", "writer w1", "informer i1 pods handlers=h1", "handler i1 h2", "worker c1 i1",
 }
 
-// around are the declarations for an example of a command: all but those of its own sort and what hangs on them.
+// around returns the declarations for an example of a command: those before the command's own.
 func around(name string) string {
 	for i, line := range world {
 		if strings.HasPrefix(line, name+" ") {
@@ -96,7 +96,7 @@ func around(name string) string {
 	return strings.Join(world, "\n") + "\n"
 }
 
-// Every command has an example in the comment on it, and every example is a command that is understood.
+// Every command has examples in its comment, and all of them parse.
 func TestCommandExamples(t *testing.T) {
 	examples := commandExamples(t)
 	for _, c := range scenarios.Commands() {
@@ -114,7 +114,7 @@ func TestCommandExamples(t *testing.T) {
 	}
 }
 
-// commandExamples are the indented lines of the comments in cmd_*.go, by the command that each starts with.
+// commandExamples returns the indented lines of the comments in cmd_*.go by the command that they start with.
 func commandExamples(t *testing.T) map[string][]string {
 	t.Helper()
 	paths, err := filepath.Glob("cmd_*.go")
@@ -142,7 +142,7 @@ func commandExamples(t *testing.T) map[string][]string {
 				name, _, _ := strings.Cut(line, " ")
 				if slices.ContainsFunc(scenarios.Commands(), func(c scenarios.CommandHelp) bool { return c.Name == name }) {
 					if i+1 < len(lines) && lines[i+1] == "----" {
-						line = strings.Join(lines[i:], "\n") // with the output that it expects
+						line = strings.Join(lines[i:], "\n") // with its expected output
 					}
 					examples[name] = append(examples[name], line)
 				}

@@ -8,8 +8,8 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// reconcile says how the reconciles that begin from now on go: how long they take, and how often they fail or panic. A rate is
-// a number (the next so many), a probability, always or never. key= is for one object, and goes before what is said for all.
+// reconcile sets how long reconciles take from now on, and how often they fail or panic. A rate is a number (of the next ones), a
+// probability, always or never. key= sets that for one object, and overrides what is set for all.
 //
 //	reconcile c1 fails=3
 //	reconcile c1 fails=always key=default/a
@@ -21,8 +21,8 @@ var reconcileSpec = spec{
 	parse: func(r *script.ArgReader) Command { return parseCallFault(r, "reconcile", "worker", true) },
 }
 
-// handle says how the calls of a handler go that begin from now on. A panic is survived, as with ReallyCrash off: the
-// notification is lost, and the handler pauses for a second (I85).
+// handle sets how long the calls of a handler take from now on, and how often they panic. The process survives a panic, as with
+// ReallyCrash off: the notification is lost, and the handler pauses for a second (I85).
 //
 //	handle h1 takes=2s
 //	handle h1 panics=1 key=default/a
@@ -33,21 +33,21 @@ var handleSpec = spec{
 	parse: func(r *script.ArgReader) Command { return parseCallFault(r, "handle", "handler", false) },
 }
 
-// maxTakes is how long a call may take. A world must be able to heal after it.
+// maxTakes is the longest that a call may take: the world must still be able to heal.
 const maxTakes = 5 * time.Minute
 
 type callFaultCmd struct {
-	what   string // the command
+	name   string // of the command
 	target string
 	fault  subjects.CallFault
 }
 
-func parseCallFault(r *script.ArgReader, what, target string, fails bool) Command {
-	c := &callFaultCmd{what: what, target: r.Next(target).Value}
+func parseCallFault(r *script.ArgReader, name, target string, fails bool) Command {
+	c := &callFaultCmd{name: name, target: r.Next(target).Value}
 	takes, slow := r.Key("takes")
 	c.fault.Takes = r.Duration("takes", 0)
 	if c.fault.Takes > maxTakes {
-		r.Fail(script.Errorf(takes.Pos, "5m is the longest", "%s: takes=%s is too long", what, takes.Value))
+		r.Fail(script.Errorf(takes.Pos, "use 5m or less", "%s: takes=%s is too long", name, takes.Value))
 	}
 	failing := false
 	if fails {
@@ -57,12 +57,12 @@ func parseCallFault(r *script.ArgReader, what, target string, fails bool) Comman
 	c.fault.Panics, panicking = rate(r, "panics")
 	c.fault.Key = r.String("key", "")
 	if !slow && !failing && !panicking && !r.Failed() {
-		r.Fail(script.Errorf(takes.Pos, "write it like takes=2s or panics=1", "%s: it does not say what goes wrong", what))
+		r.Fail(script.Errorf(takes.Pos, "write it like takes=2s or panics=1", "%s: no fault is given", name))
 	}
 	return c
 }
 
-// rate reads how often something happens.
+// rate reads a RATE.
 func rate(r *script.ArgReader, key string) (rate subjects.Rate, given bool) {
 	a, given := r.Key(key)
 	switch n, err := strconv.Atoi(a.Value); {
@@ -75,7 +75,7 @@ func rate(r *script.ArgReader, key string) (rate subjects.Rate, given bool) {
 	}
 	p, err := strconv.ParseFloat(a.Value, 64)
 	if err != nil || !(p >= 0 && p <= 1) {
-		r.Fail(script.Errorf(a.Pos, "use a number of times, a probability like 0.1, always or never", "%s=%s is no rate", key, a.Value))
+		r.Fail(script.Errorf(a.Pos, "use a number, a probability like 0.1, always or never", "%s=%s is not a rate", key, a.Value))
 		return subjects.Rate{}, true
 	}
 	return subjects.Rate{Odds: uint32(p * (1 << 16))}, true
@@ -92,21 +92,21 @@ func (c *callFaultCmd) faultKinds() []string {
 		{"panics", c.fault.Panics != subjects.Rate{}},
 	} {
 		if k.is {
-			kinds = append(kinds, c.what+"-"+k.name)
+			kinds = append(kinds, c.name+"-"+k.name)
 		}
 	}
 	return kinds
 }
 
 func (c *callFaultCmd) declare(d *declarations, s *script.Command) error {
-	if c.what == "reconcile" {
+	if c.name == "reconcile" {
 		return d.need(s, c.target, "worker")
 	}
 	return d.need(s, c.target, "handler", "worker")
 }
 
 func (c *callFaultCmd) run(w *World) error {
-	if c.what == "reconcile" {
+	if c.name == "reconcile" {
 		w.workers[c.target].InjectFault(c.fault)
 		return nil
 	}

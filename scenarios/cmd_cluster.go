@@ -9,17 +9,17 @@ import (
 	"github.com/informersim/informersim/scenarios/script"
 )
 
-// cluster configures the fake apiserver. It must come before everything that uses it; without it there is one replica
-// with a history of 1000 events per resource. As a real cluster does, it compacts its store every 5 minutes, to where the
-// store was 5 minutes before; watch caches keep what they have (S11).
+// cluster configures the fake apiserver. It must come before any command that uses it; without it there is one replica with a
+// history of 1000 events per resource. Like a real cluster it compacts its store every 5 minutes, up to its revision 5 minutes
+// before; watch caches keep their history (S11).
 //
 //	cluster replicas=2 history=100 revision=1000
 //	cluster compact-every=0s
 var clusterSpec = spec{
 	name:  "cluster",
 	usage: "cluster [replicas=1..5] [history=EVENTS] [revision=N] [compact-every=DURATION]",
-	doc: "configures the apiserver: its replicas, the events each keeps per resource, the revision before the first write, " +
-		"and how often the store is compacted (5m; 0s for never)",
+	doc: "configures the apiserver: its replicas, the events that each keeps per resource, the revision before the first write, " +
+		"and how often the store is compacted (default 5m, 0s for never)",
 	parse: func(r *script.ArgReader) Command {
 		return &clusterCmd{
 			replicas:     r.Int("replicas", 1, 1, 5),
@@ -42,12 +42,12 @@ type clusterCmd struct {
 	compactEvery      time.Duration
 }
 
-// defaultCluster is the cluster of a scenario that does not say.
+// defaultCluster is the cluster of a scenario without a cluster command.
 var defaultCluster = &clusterCmd{replicas: 1, history: defaultHistory, compactEvery: defaultCompactEvery}
 
 func (c *clusterCmd) declare(d *declarations, s *script.Command) error {
 	if d.started {
-		return script.Errorf(s.Pos, "put it first", "cluster: the cluster is in use already")
+		return script.Errorf(s.Pos, "put it first", "cluster: the cluster is already in use")
 	}
 	d.started = true
 	d.replicas = c.replicas
@@ -62,15 +62,15 @@ func (c *clusterCmd) options() fakeapiserver.ClusterOptions {
 	}
 }
 
-// resource declares a resource that the cluster serves. Types of client-go's scheme are known by their plural; others need
-// group, version and kind, and hold unstructured objects.
+// resource declares a resource that the cluster serves. A built-in resource needs only its plural; others need group, version and
+// kind, and have unstructured objects.
 //
 //	resource pods
 //	resource widgets.probe.dev/v1 kind=Widget scope=namespaced
 var resourceSpec = spec{
 	name:  "resource",
 	usage: "resource PLURAL[.GROUP/VERSION] [kind=KIND] [scope=namespaced|cluster]",
-	doc:   "declares a resource: a built-in one by its plural, another with group, version and kind",
+	doc:   "declares a resource: a built-in one by its plural, a custom one with group, version and kind",
 	parse: func(r *script.ArgReader) Command {
 		name := r.Next("resource")
 		kind := r.String("kind", "")

@@ -8,8 +8,8 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// expect checks a state. It is part of the transcript: when a scenario is explored under other schedules, where the state
-// at this point differs legitimately, only the properties are checked.
+// expect checks a state. It is part of the transcript: when a scenario is explored under other schedules, where the state may
+// legitimately differ at this point, only the properties are checked.
 //
 //	expect i1 converged
 //	expect i1 synced count=2 has=default/a missing=default/b
@@ -22,7 +22,7 @@ var expectSpec = spec{
 	name: "expect",
 	usage: "expect INFORMER [converged|diverged] [synced|unsynced] [count=N] [has=KEY,...] [missing=KEY,...] [rv=N] [within=DURATION], or " +
 		"expect WORKER [idle|busy] [queued=N] [within=DURATION], or expect violation PROPERTY,...",
-	doc: "checks the state of an informer or of workers now, or within a duration; or says which property this scenario breaks, or one of which",
+	doc: "checks the state of an informer or of workers, now or within a duration; or names the properties one of which this scenario must break",
 	parse: func(r *script.ArgReader) Command {
 		first := r.Next("informer")
 		if first.Value == "violation" {
@@ -39,7 +39,7 @@ var expectSpec = spec{
 		c.missing = r.List("missing")
 		c.within = r.Duration("within", 0)
 		if len(c.states) == 0 && c.count < 0 && c.queued < 0 && c.rv == "" && c.has == nil && c.missing == nil && !r.Failed() {
-			r.Fail(script.Errorf(first.Pos, "write it like expect i1 converged", "expect: it does not say what"))
+			r.Fail(script.Errorf(first.Pos, "write it like expect i1 converged", "expect: nothing is expected"))
 		}
 		return c
 	},
@@ -72,9 +72,9 @@ func (c *expectCmd) declare(d *declarations, s *script.Command) error {
 	}
 	switch isWorker := d.names[c.target] == "worker"; {
 	case isWorker && ofInformers:
-		return script.Errorf(s.Pos, "workers are idle or busy, and have queued=N", "expect: %s are workers, and that is expected of informers", c.target)
+		return script.Errorf(s.Pos, "workers are idle or busy, and have queued=N", "expect: %s are workers, but this is for informers", c.target)
 	case !isWorker && ofWorkers:
-		return script.Errorf(s.Pos, "idle, busy and queued= are of workers", "expect: %s is an informer, and that is expected of workers", c.target)
+		return script.Errorf(s.Pos, "idle, busy and queued= are for workers", "expect: %s is an informer, but this is for workers", c.target)
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func (c *expectCmd) run(w *World) error {
 	return nil
 }
 
-// unmetByWorkers says what is not as expected of workers, "" if all is.
+// unmetByWorkers describes the first unmet expectation of workers, "" if all are met.
 func (c *expectCmd) unmetByWorkers(ws subjects.Workers) string {
 	for _, s := range c.states {
 		if ws.Busy() != (s == "busy") {
@@ -115,12 +115,12 @@ func (c *expectCmd) unmetByWorkers(ws subjects.Workers) string {
 		}
 	}
 	if c.queued >= 0 && ws.Queued() != c.queued {
-		return fmt.Sprintf("%d keys are queued for the workers %s, not %d", ws.Queued(), c.target, c.queued)
+		return fmt.Sprintf("%d keys are queued for the workers %s, want %d", ws.Queued(), c.target, c.queued)
 	}
 	return ""
 }
 
-// unmetBy says what is not as expected of an informer, "" if all is.
+// unmetBy describes the first unmet expectation of an informer, "" if all are met.
 func (c *expectCmd) unmetBy(w *World, inf subjects.Informer) string {
 	for _, s := range c.states {
 		switch s {
@@ -130,7 +130,7 @@ func (c *expectCmd) unmetBy(w *World, inf subjects.Informer) string {
 			}
 		case "diverged":
 			if w.divergence(inf) == "" {
-				return fmt.Sprintf("informer %s equals the store", inf.Name())
+				return fmt.Sprintf("informer %s has converged with the store", inf.Name())
 			}
 		case "synced", "unsynced":
 			if inf.HasSynced() != (s == "synced") {
@@ -139,10 +139,10 @@ func (c *expectCmd) unmetBy(w *World, inf subjects.Informer) string {
 		}
 	}
 	if c.count >= 0 && inf.Len() != c.count {
-		return fmt.Sprintf("informer %s holds %d objects, not %d", inf.Name(), inf.Len(), c.count)
+		return fmt.Sprintf("informer %s holds %d objects, want %d", inf.Name(), inf.Len(), c.count)
 	}
 	if c.rv != "" && inf.LastSyncResourceVersion() != c.rv {
-		return fmt.Sprintf("informer %s has synced to resourceVersion %q, not %q", inf.Name(), inf.LastSyncResourceVersion(), c.rv)
+		return fmt.Sprintf("informer %s has synced to resourceVersion %q, want %q", inf.Name(), inf.LastSyncResourceVersion(), c.rv)
 	}
 	for _, k := range c.has {
 		if _, ok := inf.Get(k); !ok {
@@ -157,7 +157,7 @@ func (c *expectCmd) unmetBy(w *World, inf subjects.Informer) string {
 	return ""
 }
 
-// violationCmd turns a run around: the scenario shows a known bug, and passes if that property is broken, whenever that is.
+// violationCmd inverts the verdict: the scenario shows a known bug, and passes if the property breaks, at any step.
 type violationCmd struct{ properties string } // comma-separated
 
 func parseViolation(r *script.ArgReader) Command {
@@ -172,7 +172,7 @@ func parseViolation(r *script.ArgReader) Command {
 
 func (*violationCmd) run(*World) error { return nil }
 
-// expectedViolation are the properties of which the scenario says that it breaks one, "" for none.
+// expectedViolation returns the properties one of which the scenario must break, "" for none.
 func (s *Scenario) expectedViolation() string {
 	for _, c := range s.cmds {
 		if v, ok := c.Command.(*violationCmd); ok {

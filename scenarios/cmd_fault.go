@@ -9,9 +9,9 @@ import (
 	"github.com/informersim/informersim/scenarios/script"
 )
 
-// fault orders a fault: at once if what it needs is in flight, else on the next watch or request that it fits. The target
-// is an informer or writer (its connection), replica/N or cluster; the kind is written WHERE=WHAT. A payload says more:
-// which requests or objects it is about, what it waits for, how probable it is (fault.Fault).
+// fault injects a fault: at once if the watch or request that it needs is in flight, else on the next one that it fits. The target
+// is an informer or writer (its connection), replica/N or cluster; the kind is written WHERE=WHAT. A payload adds fields of
+// fault.Fault: which requests or objects it affects, what it waits for, its probability.
 //
 //	fault i1 watch=410
 //	fault i1 list=429 retry-after=3s count=2
@@ -22,7 +22,7 @@ import (
 var faultSpec = spec{
 	name:  "fault",
 	usage: "fault TARGET watch|watch-open|list|write|replica|leader=KIND [count=N] [for=DURATION] [retry-after=DURATION] [{more}]",
-	doc:   "makes something go wrong: for the connection of an informer or writer, for a replica, or for the cluster",
+	doc:   "injects a fault into the connection of an informer or writer, into a replica, or into the cluster",
 	parse: func(r *script.ArgReader) Command {
 		c := &faultCmd{target: r.Next("target").Value}
 		for _, where := range faultPlaces {
@@ -34,19 +34,19 @@ var faultSpec = spec{
 			kind, err := fault.ParseKind(name)
 			switch {
 			case err != nil:
-				hint := "there are " + strings.Join(faultsAt(where), ", ")
+				hint := "use one of " + strings.Join(faultsAt(where), ", ")
 				if near := script.Suggest(a.Value, faultsAt(where)); near != "" {
 					hint = "did you mean " + where + "=" + near + "?"
 				}
-				r.Fail(script.Errorf(a.Pos, hint, "fault: there is no fault %s=%s", where, a.Value))
+				r.Fail(script.Errorf(a.Pos, hint, "fault: unknown fault %s=%s", where, a.Value))
 			case c.name != "":
-				r.Fail(script.Errorf(a.Pos, "write one command for each", "fault: one fault at a time"))
+				r.Fail(script.Errorf(a.Pos, "write one command per fault", "fault: more than one fault"))
 			}
 			c.name, c.fault.Kind = name, kind
 		}
 		if c.name == "" && !r.Failed() {
 			a, _ := r.Key("watch")
-			r.Fail(script.Errorf(a.Pos, "write it like watch=410", "fault: it does not say what goes wrong"))
+			r.Fail(script.Errorf(a.Pos, "write it like watch=410", "fault: no fault is given"))
 		}
 		c.fault.Count = r.Int("count", 1, 1, 1_000_000)
 		c.fault.Duration = r.SignedDuration("for", 0)
@@ -58,7 +58,7 @@ var faultSpec = spec{
 
 var faultPlaces = []string{"watch", "watch-open", "list", "write", "replica", "leader"}
 
-// faultsAt lists what can go wrong at a place, without the place's name.
+// faultsAt lists the faults of a place, without the place's name.
 func faultsAt(where string) []string {
 	var names []string
 	for _, k := range fault.Kinds() {
@@ -81,7 +81,7 @@ type faultCmd struct {
 func (c *faultCmd) faultKinds() []string { return []string{c.name} }
 
 func (c *faultCmd) declare(d *declarations, s *script.Command) error {
-	if err := c.more(); err != nil {
+	if err := c.applyPayload(); err != nil {
 		return script.Errorf(s.PayloadPos, `write it like {"after": {"event": "frame", "count": 3}}`, "%v", err)
 	}
 	if err := c.fault.Validate(); err != nil {
@@ -100,8 +100,8 @@ func (c *faultCmd) declare(d *declarations, s *script.Command) error {
 	return d.need(s, c.target, "informer", "writer")
 }
 
-// more takes over what the payload says.
-func (c *faultCmd) more() error {
+// applyPayload adds the payload's fields to the fault.
+func (c *faultCmd) applyPayload() error {
 	if c.payload == nil {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (c *faultCmd) more() error {
 	}
 	for _, taken := range []string{"kind", "target", "count", "duration", "retryAfter"} {
 		if _, given := fields[taken]; given {
-			return fmt.Errorf("fault: the payload has a %s, which the command says", taken)
+			return fmt.Errorf("fault: the payload has a %s, which belongs in the command", taken)
 		}
 	}
 	setDefault(fields, "kind", c.name)
@@ -151,8 +151,8 @@ func (c *faultCmd) run(w *World) error {
 	return nil
 }
 
-// hold keeps a part from stepping until release: the queue of an informer (its pops), a handler (a slow one), workers (they
-// take no more keys), what a replica applies, or what is delivered to a connection.
+// hold keeps a part from stepping until release: the queue of an informer (its pops), a handler, workers (they take no more keys),
+// a replica (it applies nothing), or a connection (nothing is delivered).
 //
 //	hold i1
 //	hold h1
@@ -225,7 +225,7 @@ func (c *holdCmd) run(w *World) error {
 var compactSpec = spec{
 	name:  "compact",
 	usage: "compact [rv=N] [cache=keep]",
-	doc:   "forgets every version before a revision, the current one by default; cache=keep leaves the replicas' caches",
+	doc:   "drops all versions older than a revision, the current one by default; cache=keep leaves the replicas' caches alone",
 	parse: func(r *script.ArgReader) Command {
 		return &compactCmd{rv: r.Int64("rv", 0, 1, 1<<60), keep: r.OneOf("cache", "", "keep") == "keep"}
 	},
@@ -252,7 +252,7 @@ func (c *compactCmd) run(w *World) error {
 		rv = w.cluster.Store().Revision()
 	}
 	if rv <= w.cluster.Store().Compacted() {
-		return nil // a fault has done it already, or there is nothing yet
+		return nil // a fault has done it, or the store is empty
 	}
 	compact := w.cluster.Compact
 	if c.keep {
@@ -264,7 +264,7 @@ func (c *compactCmd) run(w *World) error {
 	return nil
 }
 
-// restart restarts a replica: its watches end, its cache is empty until it has read the store again.
+// restart restarts a replica: its watches end, and its cache is empty until it has read the store again.
 //
 //	restart replica/0
 var restartSpec = spec{
@@ -286,16 +286,16 @@ func (c *restartCmd) run(w *World) error {
 	return w.cluster.Inject(fault.Fault{Kind: fault.ReplicaRestart, Target: c.target})
 }
 
-// restore puts the store back to how it was at a revision, as restoring a backup of etcd does. What was written since is
-// gone, and its revisions are used again (k107457), unless bump= raises the revision, as the documented procedure does. If
-// that revision was compacted meanwhile, the oldest that is left takes its place.
+// restore restores the store to an older revision, as from a backup of etcd. Later writes are gone, and their revisions are reused
+// (k107457) unless bump= raises the revision, as the documented procedure does. If the revision has been compacted, the oldest one
+// left takes its place.
 //
 //	restore rv=10
 //	restore rv=10 bump=1000
 var restoreSpec = spec{
 	name:  "restore",
 	usage: "restore rv=N [bump=N]",
-	doc:   "puts the store back to how it was at a revision; bump= raises the revision then, and marks all before as compacted",
+	doc:   "restores the store to an older revision; bump= then raises the revision and marks all older ones as compacted",
 	parse: func(r *script.ArgReader) Command {
 		r.Require("rv")
 		return &restoreCmd{rv: r.Int64("rv", 0, 1, 1<<60), bump: r.Int64("bump", 0, 0, 1<<60)}

@@ -19,7 +19,7 @@ var informerSpec = spec{
 	name: "informer",
 	usage: "informer NAME RESOURCE [handlers=NAME,...] [queue=delta|inorder|atomic] [watch-list=on|off] [resync=DURATION] [page=N] " +
 		"[namespace=NS] [labels=SELECTOR] [fields=SELECTOR] [replica=N|round-robin|choice]",
-	doc: "starts an informer of the stack under test with event handlers; without queue= a transcript has queue=delta, which reads the same for every stack, and an exploration the queue that the stack has unless told otherwise",
+	doc: "starts an informer of the stack under test with event handlers; queue= defaults to delta in a transcript, so that it reads the same for every stack, and to the stack's own default in an exploration",
 	parse: func(r *script.ArgReader) Command {
 		c := &informerCmd{}
 		c.spec.Name = r.Next("name").Value
@@ -54,11 +54,11 @@ var queueNames = []string{string(subjects.QueueDelta), string(subjects.QueueInOr
 type informerCmd struct {
 	resource string
 	spec     subjects.InformerSpec
-	replica  int  // of replica=N, -1 for a policy
-	policy   bool // replica= is given
+	replica  int  // of replica=N; -1 for none
+	policy   bool // whether replica= is given
 }
 
-// parsePolicy reads replica=: which apiserver answers. Without it a transcript stays at replica 0, and an exploration draws
+// parsePolicy reads replica=, which selects the apiserver. Without it a transcript stays with replica 0, and an exploration chooses
 // one for every request.
 func (c *informerCmd) parsePolicy(r *script.ArgReader) {
 	a, given := r.Key("replica")
@@ -88,7 +88,7 @@ func (c *informerCmd) declare(d *declarations, s *script.Command) error {
 		return err
 	}
 	if c.replica >= max(d.replicas, 1) {
-		return script.Errorf(s.Pos, "say cluster replicas=N first", "informer: there is no replica %d, the cluster has %d", c.replica, max(d.replicas, 1))
+		return script.Errorf(s.Pos, "write cluster replicas=N first", "informer: there is no replica %d: the cluster has %d", c.replica, max(d.replicas, 1))
 	}
 	for _, h := range c.spec.Handlers {
 		if err := d.add(s, h.Name, "handler"); err != nil {
@@ -103,8 +103,7 @@ func (c *informerCmd) run(w *World) error {
 	if !ok {
 		return fmt.Errorf("informer: there is no resource %s", c.resource)
 	}
-	// A real cluster has been written to before anybody reads it: the list of an empty one must not have the
-	// resourceVersion "0", which means something else.
+	// A real cluster is never at revision 0: a list with the resourceVersion "0" would mean something else.
 	if s := w.cluster.Store(); s.Revision() == 0 {
 		if err := s.SkipTo(2); err != nil {
 			return err
@@ -126,7 +125,7 @@ func (c *informerCmd) run(w *World) error {
 	return nil
 }
 
-// handler adds a handler to an informer that runs already; it is replayed the store.
+// handler adds a handler to a running informer, which replays its store to it.
 //
 //	handler i1 h2 resync=10s
 var handlerSpec = spec{
@@ -165,7 +164,7 @@ func (c *handlerCmd) run(w *World) error {
 var removeSpec = spec{
 	name:  "remove",
 	usage: "remove HANDLER",
-	doc:   "removes an event handler; what waits for it is dropped",
+	doc:   "removes an event handler and drops its pending notifications",
 	parse: func(r *script.ArgReader) Command { return &removeCmd{r.Next("handler").Value} },
 }
 
@@ -177,13 +176,13 @@ func (c *removeCmd) declare(d *declarations, s *script.Command) error {
 
 func (c *removeCmd) run(w *World) error { return w.handlers[c.name].RemoveHandler(c.name) }
 
-// stop stops an informer, or shuts the queue of workers down: they work on what is ready and then end.
+// stop stops an informer, or shuts down the queue of workers: they drain the keys that are ready and then end.
 //
 //	stop i1
 var stopSpec = spec{
 	name:  "stop",
 	usage: "stop INFORMER|WORKER",
-	doc:   "stops an informer, or shuts down the queue of workers, which end when it is empty",
+	doc:   "stops an informer, or shuts down the queue of workers, which end once it is empty",
 	parse: func(r *script.ArgReader) Command { return &stopCmd{r.Next("informer or worker").Value} },
 }
 

@@ -2,11 +2,11 @@ package scenarios
 
 import "github.com/informersim/informersim/scenarios/script"
 
-// takeCmd prints what a log has gathered since it was last printed.
+// takeCmd prints the lines of a log since it was last printed.
 type takeCmd struct {
-	log    string   // the prefix of the log's name, before what it is of
-	of     string   // whose log it is
-	kinds  []string // what that may be
+	prefix string   // of the log's name
+	of     string   // the rest of the log's name: the handler, client or workers
+	kinds  []string // of names that of may be
 	syntax *script.Command
 }
 
@@ -16,17 +16,17 @@ func (c *takeCmd) declare(d *declarations, s *script.Command) error {
 }
 
 func (c *takeCmd) run(w *World) error {
-	w.output(c.syntax, w.logs[c.log+c.of].take())
+	w.output(c.syntax, w.logs[c.prefix+c.of].take())
 	return nil
 }
 
 // Prefixes of the names of logs; those of handlers have none.
 const (
-	requestsOf   = "conn/" // and so the name of the actor whose requests it has
+	requestsOf   = "conn/" // the log is named after the actor that sends the requests
 	reconcilesOf = "reconciles of "
 )
 
-// log prints what a handler was told since the last log of it, one notification a line.
+// log prints the notifications of a handler since its last log, one per line.
 //
 //	log h1
 //	----
@@ -37,13 +37,13 @@ const (
 var logSpec = spec{
 	name:  "log",
 	usage: "log HANDLER",
-	doc:   "prints what a handler was told since the last log of it",
+	doc:   "prints the notifications of a handler since its last log",
 	parse: func(r *script.ArgReader) Command {
 		return &takeCmd{of: r.Next("handler").Value, kinds: []string{"handler", "worker"}}
 	},
 }
 
-// requests prints what a client asked the apiserver since the last requests of it, one request a line.
+// requests prints the requests of a client since they were last printed, one per line.
 //
 //	requests i1
 //	----
@@ -52,14 +52,14 @@ var logSpec = spec{
 var requestsSpec = spec{
 	name:  "requests",
 	usage: "requests INFORMER|WRITER",
-	doc:   "prints what a client asked the apiserver since the last requests of it",
+	doc:   "prints the requests of a client since they were last printed",
 	parse: func(r *script.ArgReader) Command {
-		return &takeCmd{log: requestsOf, of: r.Next("client").Value, kinds: []string{"informer", "writer"}}
+		return &takeCmd{prefix: requestsOf, of: r.Next("client").Value, kinds: []string{"informer", "writer"}}
 	},
 }
 
-// reconciles prints what workers have done since the last reconciles of them, one reconcile a line: what its key was, the
-// resourceVersion that the Indexer held when it began, and how it ended.
+// reconciles prints the finished reconciles of workers since they were last printed, one per line: the key, the resourceVersion in
+// the Indexer when it began, and the outcome.
 //
 //	reconciles c1
 //	----
@@ -68,8 +68,8 @@ var requestsSpec = spec{
 var reconcilesSpec = spec{
 	name:  "reconciles",
 	usage: "reconciles WORKER",
-	doc:   "prints the reconciles that have ended since the last reconciles of these workers",
+	doc:   "prints the finished reconciles of workers since they were last printed",
 	parse: func(r *script.ArgReader) Command {
-		return &takeCmd{log: reconcilesOf, of: r.Next("worker").Value, kinds: []string{"worker"}}
+		return &takeCmd{prefix: reconcilesOf, of: r.Next("worker").Value, kinds: []string{"worker"}}
 	},
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/informersim/informersim/scenarios/script"
 )
 
-// show prints what a resource's store or an informer's Indexer holds, one object a line.
+// show prints the objects in the store or in an informer's Indexer, one per line.
 //
 //	show pods
 //	----
@@ -18,29 +18,29 @@ import (
 var showSpec = spec{
 	name:  "show",
 	usage: "show RESOURCE|INFORMER",
-	doc:   "prints the keys and resourceVersions that the store or an informer holds",
-	parse: func(r *script.ArgReader) Command { return &showCmd{what: r.Next("resource or informer").Value} },
+	doc:   "prints the keys and resourceVersions of the objects in the store or in an informer",
+	parse: func(r *script.ArgReader) Command { return &showCmd{name: r.Next("resource or informer").Value} },
 }
 
 type showCmd struct {
-	what   string
+	name   string
 	syntax *script.Command
 }
 
 func (c *showCmd) declare(d *declarations, s *script.Command) error {
 	c.syntax = s
-	return d.need(s, c.what, "informer", "resource")
+	return d.need(s, c.name, "informer", "resource")
 }
 
 func (c *showCmd) run(w *World) error {
 	var b strings.Builder
-	if inf := w.informers[c.what]; inf != nil {
+	if inf := w.informers[c.name]; inf != nil {
 		for _, k := range inf.Keys() {
 			obj, _ := inf.Get(k)
 			fmt.Fprintf(&b, "%s rv=%s\n", k, resourceVersion(obj))
 		}
 	} else {
-		err := w.cluster.Store().Walk(w.resources[c.what], w.cluster.Store().Revision(), "", func(key string, obj runtime.Object) bool {
+		err := w.cluster.Store().Walk(w.resources[c.name], w.cluster.Store().Revision(), "", func(key string, obj runtime.Object) bool {
 			fmt.Fprintf(&b, "%s rv=%s\n", key, resourceVersion(obj))
 			return true
 		})
@@ -60,7 +60,7 @@ func resourceVersion(obj any) string {
 	return m.GetResourceVersion()
 }
 
-// lineLog collects lines until they are taken.
+// lineLog collects lines until take returns them.
 type lineLog struct{ b strings.Builder }
 
 func (l *lineLog) line(format string, args ...any) { fmt.Fprintf(&l.b, format+"\n", args...) }

@@ -7,13 +7,13 @@ import (
 	"github.com/informersim/informersim/scenarios/script"
 )
 
-// settle lets everything happen that can happen without time passing.
+// settle runs until the world is quiescent, without letting time pass.
 //
 //	settle
 var settleSpec = spec{
 	name:  "settle",
 	usage: "settle",
-	doc:   "lets everything happen that needs no time to pass",
+	doc:   "runs until the world is quiescent, without letting time pass",
 	parse: func(r *script.ArgReader) Command { return settleCmd{} },
 }
 
@@ -24,13 +24,13 @@ func (settleCmd) run(w *World) error {
 	return nil
 }
 
-// advance lets virtual time pass, and everything happen meanwhile.
+// advance lets virtual time pass, and everything that happens meanwhile.
 //
 //	advance 2s
 var advanceSpec = spec{
 	name:  "advance",
 	usage: "advance DURATION",
-	doc:   "lets that much virtual time pass",
+	doc:   "lets virtual time pass",
 	parse: func(r *script.ArgReader) Command { return advanceCmd{r.NextDuration("duration")} },
 }
 
@@ -42,15 +42,15 @@ func (c advanceCmd) run(w *World) error {
 	return nil
 }
 
-// step lets N choices be made, fewer if nothing is left to happen. Without within= no time passes; with it, that much may,
-// and a step of time counts as one, too.
+// step makes N choices, or fewer if the world is quiescent earlier. Time passes only within the duration of within=, and each
+// advance of time counts as a choice.
 //
 //	step 3
 //	step 5 within=2s
 var stepSpec = spec{
 	name:  "step",
 	usage: "step [N] [within=DURATION]",
-	doc:   "lets that many choices be made (1 without a number); time passes only within the duration",
+	doc:   "makes N choices (default 1); time passes only within the duration",
 	parse: func(r *script.ArgReader) Command {
 		c := stepCmd{n: 1}
 		if r.More() > 0 {

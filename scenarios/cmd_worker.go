@@ -8,16 +8,16 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// worker starts the workers of a controller: a handler of that name adds every key that an informer tells of to a rate limited
-// work queue, and the workers reconcile them, once the handler has synced. base= and max= make the limiter an exponential
-// one; without them it is the default one. panic=crash lets a panic through, as a controller that does not recover.
+// worker starts the workers of a controller: a handler of that name adds the key of every notification to a rate limited work
+// queue, and the workers reconcile the keys once the handler has synced. base= and max= replace the default limiter by an
+// exponential one. panic=crash does not recover panics.
 //
 //	worker c1 i1 count=2
 //	worker c1 i1 base=10ms max=5s retries=5
 var workerSpec = spec{
 	name:  "worker",
 	usage: "worker NAME INFORMER [count=N] [base=DURATION max=DURATION] [retries=N] [panic=retry|crash] [resync=DURATION]",
-	doc:   "starts workers that reconcile what an informer tells of, from a rate limited work queue that a handler of their name fills",
+	doc:   "starts workers that reconcile an informer's keys from a rate limited work queue, which a handler of the same name fills",
 	parse: func(r *script.ArgReader) Command {
 		c := &workerCmd{informer: "", spec: subjects.WorkersSpec{Name: r.Next("name").Value}}
 		c.informer = r.Next("informer").Value
@@ -30,7 +30,7 @@ var workerSpec = spec{
 	},
 }
 
-// maxDelay is the longest delay of a limiter: that of the default one (I99). A world must be able to heal after it.
+// maxDelay is the longest delay of a limiter, that of the default one (I99): the world must still be able to heal.
 const maxDelay = 1000 * time.Second
 
 type workerCmd struct {
@@ -46,11 +46,11 @@ func (c *workerCmd) limiter(r *script.ArgReader) {
 	switch {
 	case r.Failed() || !hasBase && !hasMax:
 	case !hasBase || !hasMax:
-		r.Fail(script.Errorf(base.Pos, "write it like base=5ms max=10s", "worker: an exponential limiter has a base= and a max="))
+		r.Fail(script.Errorf(base.Pos, "write it like base=5ms max=10s", "worker: an exponential limiter needs both base= and max="))
 	case c.spec.Base <= 0:
-		r.Fail(script.Errorf(base.Pos, "write it like base=5ms", "worker: base=%s is no delay", base.Value))
+		r.Fail(script.Errorf(base.Pos, "write it like base=5ms", "worker: base=%s is not a positive delay", base.Value))
 	case c.spec.Max < c.spec.Base || c.spec.Max > maxDelay:
-		r.Fail(script.Errorf(longest.Pos, fmt.Sprintf("it is at least base= and at most %v", maxDelay), "worker: max=%s cannot be the longest delay", longest.Value))
+		r.Fail(script.Errorf(longest.Pos, fmt.Sprintf("use a duration from base= to %v", maxDelay), "worker: max=%s is out of range", longest.Value))
 	}
 }
 

@@ -14,15 +14,15 @@ import (
 	"github.com/informersim/informersim/scenarios/script"
 )
 
-// writer declares a client that writes over a connection of its own: its requests and their answers are separate choices,
-// and faults may act on them. It repeats a write whose answer is lost or says "try again", as a client would.
+// writer declares a client that writes over its own connection: its requests and their answers are separate choices that faults
+// can hit. Like a real client it retries a write whose answer is lost or says "try again".
 //
 //	writer w1
 //	create pods default/a by=w1
 var writerSpec = spec{
 	name:  "writer",
 	usage: "writer NAME",
-	doc:   "declares a client whose writes are requests that can fail; without by=, a write is committed at once",
+	doc:   "declares a client whose writes are requests that can fail; a write without by= is committed at once",
 	parse: func(r *script.ArgReader) Command { return &writerCmd{name: r.Next("name").Value} },
 }
 
@@ -37,19 +37,19 @@ func (c *writerCmd) run(w *World) error { return w.addWriter(c.name) }
 
 const writeUsage = " RESOURCE NAMESPACE/NAME... [rv=N] [by=WRITER] [{object}]"
 
-// create creates objects. The payload, if any, is merged over the empty object; rv= sets the revision of the (first) write,
-// which must lie ahead.
+// create creates objects. The payload, if any, is merged into the empty object; rv= sets the revision of the first write, which
+// must be in the future.
 //
 //	create pods default/a default/b
 //	create pods default/c {"metadata":{"labels":{"app":"x"}}}
 var createSpec = writeSpec("create", "creates objects")
 
-// update replaces objects by the payload, or, without one, changes an annotation so that there is a new version.
+// update replaces objects by the payload; without one, it increments an annotation to make a new version.
 //
 //	update pods default/a {"metadata":{"labels":{"app":"y"}}}
-var updateSpec = writeSpec("update", "changes objects; without a payload an annotation counts up")
+var updateSpec = writeSpec("update", "replaces objects by the payload, or increments an annotation of them")
 
-// delete deletes objects. A payload gives the last state that watchers see.
+// delete deletes objects. A payload is the last state that watchers see.
 //
 //	delete pods default/a
 var deleteSpec = writeSpec("delete", "deletes objects")
@@ -111,7 +111,7 @@ func (c *writeCmd) declare(d *declarations, s *script.Command) error {
 			return err
 		}
 		if c.rv != 0 {
-			return script.Errorf(s.Pos, "leave one of them out", "%s: rv= and by= exclude each other: a client cannot choose the revision", c.op)
+			return script.Errorf(s.Pos, "omit one of them", "%s: rv= and by= exclude each other: a client cannot choose the revision", c.op)
 		}
 	}
 	if c.payload != nil && len(c.keys) > 1 {
@@ -126,17 +126,17 @@ func (c *writeCmd) declare(d *declarations, s *script.Command) error {
 			if res.Namespaced {
 				return script.Errorf(s.Pos, "write it as NAMESPACE/"+k.name, "%s: %s are namespaced, %q is not", c.op, c.resource, k)
 			}
-			return script.Errorf(s.Pos, "write just "+k.name, "%s: %s are cluster scoped, %q has a namespace", c.op, c.resource, k)
+			return script.Errorf(s.Pos, "write "+k.name, "%s: %s are cluster scoped, %q has a namespace", c.op, c.resource, k)
 		}
 	}
 	var err error
 	if c.object, err = decodeObject(&res, c.keys[0], c.payload); err != nil {
-		return script.Errorf(s.PayloadPos, "give the object as its API has it", "%s: the payload is not a %s: %v", c.op, res.Kind, err)
+		return script.Errorf(s.PayloadPos, "write the object as its API does", "%s: the payload is not a %s: %v", c.op, res.Kind, err)
 	}
 	return nil
 }
 
-// decodeObject makes an object of a resource from a payload; nil payload gives the empty object.
+// decodeObject decodes a payload into an object of a resource; a nil payload gives an empty object.
 func decodeObject(res *store.Resource, key objectKey, payload json.RawMessage) (runtime.Object, error) {
 	var obj runtime.Object
 	if res.New != nil {
@@ -149,7 +149,7 @@ func decodeObject(res *store.Resource, key objectKey, payload json.RawMessage) (
 	} else {
 		u := &unstructured.Unstructured{Object: map[string]any{}}
 		if payload != nil {
-			// UnmarshalJSON keeps integers as int64, as the API machinery does; it wants kind and apiVersion.
+			// UnmarshalJSON decodes integers as int64, as the API machinery does; it requires kind and apiVersion.
 			raw := map[string]json.RawMessage{}
 			if err := json.Unmarshal(payload, &raw); err != nil {
 				return nil, err
@@ -168,7 +168,7 @@ func decodeObject(res *store.Resource, key objectKey, payload json.RawMessage) (
 	}
 	gvk := res.GroupVersionKind()
 	if have := obj.GetObjectKind().GroupVersionKind(); have.Kind != "" && have != gvk {
-		return nil, fmt.Errorf("it says it is a %s of %s", have.Kind, have.GroupVersion())
+		return nil, fmt.Errorf("its kind is %s of %s", have.Kind, have.GroupVersion())
 	}
 	obj.GetObjectKind().SetGroupVersionKind(gvk)
 	m, err := meta.Accessor(obj)
@@ -177,7 +177,7 @@ func decodeObject(res *store.Resource, key objectKey, payload json.RawMessage) (
 	}
 	for _, f := range []struct{ what, have, want string }{{"name", m.GetName(), key.name}, {"namespace", m.GetNamespace(), key.namespace}} {
 		if f.have != "" && f.have != f.want {
-			return nil, fmt.Errorf("its %s is %q, the command's is %q", f.what, f.have, f.want)
+			return nil, fmt.Errorf("its %s is %q, but the command has %q", f.what, f.have, f.want)
 		}
 	}
 	m.SetName(key.name)
@@ -217,7 +217,7 @@ func (c *writeCmd) run(w *World) error {
 	return nil
 }
 
-// commit writes directly, as a client whose requests never fail.
+// commit writes to the store directly, without a request that could fail.
 func commit(w *World, op string, id store.ResourceID, k objectKey, obj runtime.Object) error {
 	var err error
 	switch op {
@@ -231,7 +231,7 @@ func commit(w *World, op string, id store.ResourceID, k objectKey, obj runtime.O
 	return err
 }
 
-// objectFor is the object to write: a fresh copy, since the store takes it over.
+// objectFor returns the object to write: a fresh copy, since the store takes ownership.
 func (c *writeCmd) objectFor(w *World, id store.ResourceID, k objectKey) (runtime.Object, error) {
 	if c.payload == nil {
 		switch c.op {
@@ -251,20 +251,20 @@ func (c *writeCmd) objectFor(w *World, id store.ResourceID, k objectKey) (runtim
 	}
 	m.SetNamespace(k.namespace)
 	m.SetName(k.name)
-	m.SetResourceVersion("") // the Store gives it
+	m.SetResourceVersion("") // the Store sets it
 	return obj, nil
 }
 
-// touchAnnotation is what an update without a payload changes.
+// touchAnnotation is the annotation that an update without a payload increments.
 const touchAnnotation = "informersim.dev/update"
 
-// touched is the current object with its touch annotation counted up; an empty object if there is none.
+// touched returns the current object, or an empty one if there is none, with its touch annotation incremented.
 func (w *World) touched(id store.ResourceID, k objectKey) runtime.Object {
 	var obj runtime.Object
 	if cur, rev := w.cluster.Store().Get(id, k.namespace, k.name); rev != 0 {
 		obj = cur.DeepCopyObject()
 	} else {
-		obj, _ = decodeObject(w.cluster.Store().Resource(id), k, nil) // nothing to decode, nothing to fail
+		obj, _ = decodeObject(w.cluster.Store().Resource(id), k, nil) // cannot fail without a payload
 	}
 	m, err := meta.Accessor(obj)
 	if err != nil {
@@ -277,6 +277,6 @@ func (w *World) touched(id store.ResourceID, k objectKey) runtime.Object {
 	n, _ := strconv.Atoi(a[touchAnnotation])
 	a[touchAnnotation] = strconv.Itoa(n + 1)
 	m.SetAnnotations(a)
-	m.SetResourceVersion("") // the writer insists on no version
+	m.SetResourceVersion("") // no precondition
 	return obj
 }

@@ -6,14 +6,13 @@ import (
 	"github.com/informersim/informersim/scenarios/script"
 )
 
-// Command is one command of a scenario. Its implementations are in the files cmd_*.go, each with the description of what
-// it does beside it.
+// A Command is one command of a scenario. Its implementations are in the files cmd_*.go, each beside its spec.
 type Command interface {
-	// run carries the command out, within a step.
+	// run executes the command within a step.
 	run(w *World) error
 }
 
-// spec is what the parser needs to know of a command.
+// spec describes a command to the parser and to help.
 type spec struct {
 	name  string
 	usage string
@@ -21,7 +20,7 @@ type spec struct {
 	parse func(*script.ArgReader) Command
 }
 
-// specs are all commands, in the order in which help shows them.
+// specs lists all commands, in the order in which help shows them.
 var specs = []spec{
 	clusterSpec, resourceSpec, writerSpec, informerSpec, handlerSpec, removeSpec, workerSpec, stopSpec,
 	createSpec, updateSpec, deleteSpec,
@@ -30,7 +29,7 @@ var specs = []spec{
 	expectSpec, logSpec, reconcilesSpec, requestsSpec, showSpec,
 }
 
-// CommandHelp is one command as help shows it.
+// CommandHelp is the help text of a command.
 type CommandHelp struct{ Name, Usage, Doc string }
 
 // Commands lists the commands of the script language.

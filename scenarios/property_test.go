@@ -16,7 +16,7 @@ import (
 	"github.com/informersim/informersim/subjects/stack"
 )
 
-// A property of one's own is a literal.
+// A user's property is a literal.
 func Example_property() {
 	s, err := scenarios.Parse("example.sim", []byte("resource pods\ncreate pods default/a\ndelete pods default/a\n"))
 	if err != nil {
@@ -54,7 +54,7 @@ func Example_property() {
 	//       hash f34c534940dd2846
 }
 
-// A property with state judges every run anew, sees only its kinds of records, and is asked after each step and at the end.
+// A property with state starts afresh in every run, sees only its kinds of records, and is checked after each step and at the end.
 func TestPropertyOfOnesOwn(t *testing.T) {
 	s, err := scenarios.Parse("own.sim", []byte("resource pods\ncreate pods default/a\ncreate pods default/b\ncreate pods default/c\n"))
 	if err != nil {
@@ -71,7 +71,7 @@ func TestPropertyOfOnesOwn(t *testing.T) {
 			}
 			c := property.Checker{Record: func(_ property.World, r *sim.Record) *reports.Violation {
 				if r.Kind != fakeapiserver.KindCommit {
-					t.Errorf("it is told of a record of kind %v", r.Kind)
+					t.Errorf("it sees a record of kind %v", r.Kind)
 				}
 				commits++
 				return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/informersim/informersim/scenarios/script"
 )
 
-// clusterScoped are the built-in resources without a namespace; the scheme does not say.
+// clusterScoped are the built-in resources without a namespace, which the scheme does not tell.
 var clusterScoped = map[string]bool{
 	"nodes": true, "namespaces": true, "persistentvolumes": true, "clusterroles": true, "clusterrolebindings": true,
 	"storageclasses": true, "volumeattachments": true, "csidrivers": true, "csinodes": true, "priorityclasses": true,
@@ -26,11 +26,10 @@ var clusterScoped = map[string]bool{
 	"storageversions": true, "storageversionmigrations": true, "componentstatuses": true,
 }
 
-// builtins are the built-in resources.
+// builtins returns the kinds of the built-in resources by plural.
 var builtins = sync.OnceValue(func() map[string]schema.GroupVersionKind { return resourcesOf(builtinScheme) })
 
-// resourcesOf are the resources of a scheme by plural; where groups share a plural, the first in the scheme's own order of
-// preference.
+// resourcesOf returns the kinds of a scheme's resources by plural; where groups share a plural, the one that the scheme prefers.
 func resourcesOf(scheme *runtime.Scheme) map[string]schema.GroupVersionKind {
 	all := map[string]schema.GroupVersionKind{}
 	for _, gv := range scheme.PrioritizedVersionsAllGroups() {
@@ -59,7 +58,7 @@ func resourcesOf(scheme *runtime.Scheme) map[string]schema.GroupVersionKind {
 
 type resourceError struct{ msg, hint string }
 
-// resolveResource finds out what a resource command means.
+// resolveResource resolves the arguments of a resource command.
 func resolveResource(name, kind, scope string) (store.Resource, *resourceError) {
 	plural, gv, err := splitResource(name)
 	if err != nil {
@@ -79,7 +78,7 @@ func resolveResource(name, kind, scope string) (store.Resource, *resourceError) 
 		if gvk, ok := builtins()[plural]; ok && gvk.GroupVersion() == gv {
 			kind = gvk.Kind
 		} else {
-			return store.Resource{}, &resourceError{fmt.Sprintf("the kind of %s is not known", name), "say kind=" + strings.ToUpper(plural[:1]) + strings.TrimSuffix(plural[1:], "s")}
+			return store.Resource{}, &resourceError{fmt.Sprintf("the kind of %s is unknown", name), "add kind=" + strings.ToUpper(plural[:1]) + strings.TrimSuffix(plural[1:], "s")}
 		}
 	}
 	gvk := gv.WithKind(kind)
@@ -88,7 +87,7 @@ func resolveResource(name, kind, scope string) (store.Resource, *resourceError) 
 		res.New = func() runtime.Object {
 			obj, err := builtinScheme.New(gvk)
 			if err != nil {
-				panic(err) // Recognizes said that it can
+				panic(err) // the scheme recognizes the kind
 			}
 			obj.GetObjectKind().SetGroupVersionKind(gvk)
 			return obj
@@ -100,7 +99,7 @@ func resolveResource(name, kind, scope string) (store.Resource, *resourceError) 
 	return res, nil
 }
 
-// splitResource takes PLURAL or PLURAL/VERSION or PLURAL.GROUP/VERSION apart.
+// splitResource splits PLURAL, PLURAL/VERSION or PLURAL.GROUP/VERSION.
 func splitResource(name string) (plural string, gv schema.GroupVersion, _ *resourceError) {
 	bad := &resourceError{fmt.Sprintf("%q does not name a resource", name), "write it like pods, deployments.apps/v1 or widgets.example.com/v1"}
 	full, version, hasVersion := strings.Cut(name, "/")
@@ -117,7 +116,7 @@ func unknownBuiltin(plural string) *resourceError {
 		names = append(names, n)
 	}
 	sort.Strings(names)
-	hint := "give a custom resource as " + plural + ".GROUP/VERSION kind=KIND"
+	hint := "write a custom resource as " + plural + ".GROUP/VERSION kind=KIND"
 	if near := script.Suggest(plural, names); near != "" {
 		hint = `did you mean "` + near + `"? Or ` + hint
 	}

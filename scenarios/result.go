@@ -5,9 +5,9 @@ import (
 	"github.com/informersim/informersim/scenarios/script"
 )
 
-// Result is what a run came to.
+// A Result is the outcome of a run.
 type Result struct {
 	reports.Run
-	// Outputs are what commands with an output printed.
+	// Outputs holds the output of each command that has one.
 	Outputs map[*script.Command]string
 }

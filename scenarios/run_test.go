@@ -33,54 +33,54 @@ func mix(t *testing.T, name string) *fault.Mix {
 	return &m
 }
 
-// What is wrong with a script is said with its place and what to do, for all commands of it at once.
+// Errors in a script have their position and a hint, and all commands' errors are reported at once.
 func TestBadScripts(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"unknown command", "setle", `test.sim:1:1: unknown command "setle"; did you mean "settle"?`},
 		{"bad duration", "advance 5x", `test.sim:1:9: the argument: "5x" is not a duration; write it like 250ms, 2s or 1m30s`},
 		{"two errors", "advance\nstep x", "test.sim:1:1: advance: the duration is missing; usage: advance DURATION\ntest.sim:2:6: the argument: \"x\" is not an integer; write a whole number like 12"},
 		{"unterminated quote", `informer "i1 pods`, "test.sim:1:10: the quoted string is not terminated; close it with a double quote on the same line; write a newline as \\n"},
-		{"cluster too late", "resource pods\ncluster", "test.sim:2:1: cluster: the cluster is in use already; put it first"},
+		{"cluster too late", "resource pods\ncluster", "test.sim:2:1: cluster: the cluster is already in use; put it first"},
 		{"replicas", "cluster replicas=9", `test.sim:1:9: replicas: "9" is out of range; use 1 to 5`},
-		{"a name that is taken", "resource pods\ninformer script pods", `test.sim:2:1: informer: "script" cannot name an informer: parts of every world are called that; choose another name`},
-		{"a name with a slash", "resource pods\ninformer i1 pods handlers=a/b", `test.sim:2:1: informer: "a/b" cannot name a handler: parts of every world are called that; choose another name`},
-		{"workers like replicas", "resource pods\ninformer i1 pods\nworker replica i1", `test.sim:3:1: worker: "replica" cannot name a worker: parts of every world are called that; choose another name`},
-		{"workers of nobody", "resource pods\nworker c1 pods", `test.sim:2:1: worker: "pods" is a resource, not an informer; declare it first`},
-		{"half a limiter", "resource pods\ninformer i1 pods\nworker c1 i1 base=1s", `test.sim:3:14: worker: an exponential limiter has a base= and a max=; write it like base=5ms max=10s`},
-		{"a limiter that takes too long", "resource pods\ninformer i1 pods\nworker c1 i1 base=1s max=1h", `test.sim:3:22: worker: max=1h cannot be the longest delay; it is at least base= and at most 16m40s`},
-		{"no trouble", "resource pods\ninformer i1 pods\nworker c1 i1\nreconcile c1", `test.sim:4:1: reconcile: it does not say what goes wrong; write it like takes=2s or panics=1`},
-		{"no rate", "resource pods\ninformer i1 pods\nworker c1 i1\nreconcile c1 fails=often", `test.sim:4:14: fails=often is no rate; use a number of times, a probability like 0.1, always or never`},
-		{"too slow", "resource pods\ninformer i1 pods handlers=h1\nhandle h1 takes=1h", `test.sim:3:11: handle: takes=1h is too long; 5m is the longest`},
-		{"workers converge", "resource pods\ninformer i1 pods\nworker c1 i1\nexpect c1 converged", `test.sim:4:1: expect: c1 are workers, and that is expected of informers; workers are idle or busy, and have queued=N`},
-		{"an idle informer", "resource pods\ninformer i1 pods\nexpect i1 idle", `test.sim:3:1: expect: i1 is an informer, and that is expected of workers; idle, busy and queued= are of workers`},
-		{"a name twice", "resource pods\nresource pods", `test.sim:2:1: resource: there is a resource named "pods" already; choose another name`},
-		{"unknown resource", "resource podz", `test.sim:1:10: resource: "podz" is not a built-in resource; did you mean "pods"? Or give a custom resource as podz.GROUP/VERSION kind=KIND`},
-		{"custom resource without a kind", "resource widgets.probe.dev/v1", `test.sim:1:10: resource: the kind of widgets.probe.dev/v1 is not known; say kind=Widget`},
+		{"a reserved name", "resource pods\ninformer script pods", `test.sim:2:1: informer: the name "script" is reserved; choose another name`},
+		{"a name with a slash", "resource pods\ninformer i1 pods handlers=a/b", `test.sim:2:1: informer: the name "a/b" contains a slash; choose another name`},
+		{"workers like replicas", "resource pods\ninformer i1 pods\nworker replica i1", `test.sim:3:1: worker: the name "replica" is reserved; choose another name`},
+		{"workers of a resource", "resource pods\nworker c1 pods", `test.sim:2:1: worker: "pods" is a resource, not an informer; declare it first`},
+		{"half a limiter", "resource pods\ninformer i1 pods\nworker c1 i1 base=1s", `test.sim:3:14: worker: an exponential limiter needs both base= and max=; write it like base=5ms max=10s`},
+		{"a limiter whose delay is too long", "resource pods\ninformer i1 pods\nworker c1 i1 base=1s max=1h", `test.sim:3:22: worker: max=1h is out of range; use a duration from base= to 16m40s`},
+		{"no call fault", "resource pods\ninformer i1 pods\nworker c1 i1\nreconcile c1", `test.sim:4:1: reconcile: no fault is given; write it like takes=2s or panics=1`},
+		{"no rate", "resource pods\ninformer i1 pods\nworker c1 i1\nreconcile c1 fails=often", `test.sim:4:14: fails=often is not a rate; use a number, a probability like 0.1, always or never`},
+		{"too slow", "resource pods\ninformer i1 pods handlers=h1\nhandle h1 takes=1h", `test.sim:3:11: handle: takes=1h is too long; use 5m or less`},
+		{"workers converge", "resource pods\ninformer i1 pods\nworker c1 i1\nexpect c1 converged", `test.sim:4:1: expect: c1 are workers, but this is for informers; workers are idle or busy, and have queued=N`},
+		{"an idle informer", "resource pods\ninformer i1 pods\nexpect i1 idle", `test.sim:3:1: expect: i1 is an informer, but this is for workers; idle, busy and queued= are for workers`},
+		{"a name twice", "resource pods\nresource pods", `test.sim:2:1: resource: "pods" is already the name of a resource; choose another name`},
+		{"unknown resource", "resource podz", `test.sim:1:10: resource: "podz" is not a built-in resource; did you mean "pods"? Or write a custom resource as podz.GROUP/VERSION kind=KIND`},
+		{"custom resource without a kind", "resource widgets.probe.dev/v1", `test.sim:1:10: resource: the kind of widgets.probe.dev/v1 is unknown; add kind=Widget`},
 		{"resource not declared", "informer i1 pods", `test.sim:1:1: informer: there is no resource named "pods"; declare it first`},
-		{"wrong sort of name", "resource pods\nstop pods", `test.sim:2:1: stop: "pods" is a resource, not an informer or worker; declare it first`},
+		{"wrong kind of name", "resource pods\nstop pods", `test.sim:2:1: stop: "pods" is a resource, not an informer or worker; declare it first`},
 		{"near name", "resource pods\ninformer inf1 pods\nstop inf2", `test.sim:3:1: stop: there is no informer or worker named "inf2"; did you mean "inf1"?`},
-		{"replica that is not there", "resource pods\ninformer i1 pods replica=3", `test.sim:2:1: informer: there is no replica 3, the cluster has 1; say cluster replicas=N first`},
+		{"unknown replica", "resource pods\ninformer i1 pods replica=3", `test.sim:2:1: informer: there is no replica 3: the cluster has 1; write cluster replicas=N first`},
 		{"replica target", "restart replica/1", `test.sim:1:1: restart: "replica/1" is not a replica; replicas are replica/0 to replica/0`},
 		{"label selector", "resource pods\ninformer i1 pods labels=a=b=c", "test.sim:2:18: informer: \"a=b=c\" is not a label selector: "},
 		{"field selector", "resource pods\ninformer i1 pods fields=a", "test.sim:2:18: informer: \"a\" is not a field selector: "},
 		{"key", "resource pods\ncreate pods a/b/c", `test.sim:2:13: create: "a/b/c" is not a key; write it like default/a, or a for a cluster-scoped resource`},
 		{"namespaced", "resource pods\ncreate pods a", `test.sim:2:1: create: pods are namespaced, "a" is not; write it as NAMESPACE/a`},
-		{"cluster scoped", "resource nodes\ncreate nodes default/a", `test.sim:2:1: create: nodes are cluster scoped, "default/a" has a namespace; write just a`},
+		{"cluster scoped", "resource nodes\ncreate nodes default/a", `test.sim:2:1: create: nodes are cluster scoped, "default/a" has a namespace; write a`},
 		{"payload for two", "resource pods\ncreate pods default/a default/b {}", `test.sim:2:1: create: a payload is for one object, not 2; write one command per object`},
-		{"payload of another kind", "resource pods\ncreate pods default/a {\"kind\":\"Node\"}", `test.sim:2:23: create: the payload is not a Pod: it says it is a Node of v1; give the object as its API has it`},
-		{"payload of another name", "resource pods\ncreate pods default/a {\"metadata\":{\"name\":\"b\"}}", `the payload is not a Pod: its name is "b", the command's is "a"`},
+		{"payload of another kind", "resource pods\ncreate pods default/a {\"kind\":\"Node\"}", `test.sim:2:23: create: the payload is not a Pod: its kind is Node of v1; write the object as its API does`},
+		{"payload of another name", "resource pods\ncreate pods default/a {\"metadata\":{\"name\":\"b\"}}", `the payload is not a Pod: its name is "b", but the command has "a"`},
 		{"payload with a wrong type", "resource pods\ncreate pods default/a {\"spec\":7}", `test.sim:2:23: create: the payload is not a Pod: json: cannot unmarshal number`},
 		{"rv and by", "resource pods\nwriter w1\ncreate pods default/a rv=5 by=w1", `test.sim:3:1: create: rv= and by= exclude each other`},
-		{"no fault", "resource pods\ninformer i1 pods\nfault i1", "test.sim:3:1: fault: it does not say what goes wrong; write it like watch=410"},
-		{"two faults", "resource pods\ninformer i1 pods\nfault i1 watch=eof list=500", "test.sim:3:20: fault: one fault at a time; write one command for each"},
-		{"unknown fault", "resource pods\ninformer i1 pods\nfault i1 list=50", "test.sim:3:10: fault: there is no fault list=50; did you mean list=500?"},
-		{"fault with a field that there is not", "resource pods\ninformer i1 pods\nfault i1 watch=eof {\"afer\": {}}", `test.sim:3:20: fault: error unmarshaling JSON: while decoding JSON: json: unknown field "afer"; write it like {"after"`},
-		{"fault that says it twice", "resource pods\ninformer i1 pods\nfault i1 watch=eof {\"count\": 3}", `test.sim:3:20: fault: the payload has a count, which the command says; write it like`},
+		{"no fault", "resource pods\ninformer i1 pods\nfault i1", "test.sim:3:1: fault: no fault is given; write it like watch=410"},
+		{"two faults", "resource pods\ninformer i1 pods\nfault i1 watch=eof list=500", "test.sim:3:20: fault: more than one fault; write one command per fault"},
+		{"unknown fault", "resource pods\ninformer i1 pods\nfault i1 list=50", "test.sim:3:10: fault: unknown fault list=50; did you mean list=500?"},
+		{"fault with an unknown field", "resource pods\ninformer i1 pods\nfault i1 watch=eof {\"afer\": {}}", `test.sim:3:20: fault: error unmarshaling JSON: while decoding JSON: json: unknown field "afer"; write it like {"after"`},
+		{"fault with a duplicate field", "resource pods\ninformer i1 pods\nfault i1 watch=eof {\"count\": 3}", `test.sim:3:20: fault: the payload has a count, which belongs in the command; write it like`},
 		{"fault with a bad probability", "resource pods\ninformer i1 pods\nfault i1 watch=eof {\"probability\": 3}", `test.sim:3:20: fault watch-eof: probability is 3: it must be between 0 and 1`},
-		{"fault for less than nothing", "resource pods\ninformer i1 pods\nfault i1 watch=stall for=-2s", `test.sim:3:1: fault watch-stall: duration is -2s: it must not be negative`},
+		{"fault with a negative duration", "resource pods\ninformer i1 pods\nfault i1 watch=stall for=-2s", `test.sim:3:1: fault watch-stall: duration is -2s: it must not be negative`},
 		{"leader of a client", "resource pods\ninformer i1 pods\nfault i1 leader=loss", `test.sim:3:1: fault: "i1" has no leader; write it like fault cluster leader=loss`},
 		{"fault of a replica", "resource pods\ninformer i1 pods\nfault i1 replica=lag", `test.sim:3:1: fault: "i1" is not a replica; replicas are replica/0 to replica/0`},
-		{"empty expectation", "resource pods\ninformer i1 pods\nexpect i1", "test.sim:3:8: expect: it does not say what; write it like expect i1 converged"},
+		{"empty expectation", "resource pods\ninformer i1 pods\nexpect i1", "test.sim:3:8: expect: nothing is expected; write it like expect i1 converged"},
 		{"unknown state", "resource pods\ninformer i1 pods\nexpect i1 convergd", `test.sim:3:11: the argument: unknown value "convergd"; did you mean "converged"?`},
 		{"negative time", "advance -2s", "test.sim:1:9: the argument: the duration -2s is negative; use 0s or more"},
 		{"output of nothing", "----\nx", "test.sim:1:1: the ---- of an expected output does not follow a command; put it on the line directly below a command"},
@@ -91,12 +91,12 @@ func TestBadScripts(t *testing.T) {
 		}
 		var e *script.Error
 		if !errors.As(err, &e) || e.Pos.Line == 0 {
-			t.Errorf("%s: no place in %v", tt.name, err)
+			t.Errorf("%s: no position in %v", tt.name, err)
 		}
 	}
 }
 
-// What only a run can find out is said with the place of the command.
+// Errors that only a run can find have the position of the command.
 func TestCommandsThatFail(t *testing.T) {
 	const start = "resource pods\ncreate pods default/a rv=5\ninformer i1 pods handlers=h1\n"
 	for _, tt := range []struct{ name, text, want string }{
@@ -116,7 +116,7 @@ func TestCommandsThatFail(t *testing.T) {
 	}
 }
 
-// Expectations that are not met are mismatches, each with its place; the run goes on.
+// Unmet expectations are mismatches, each with its position, and the run continues.
 func TestMismatches(t *testing.T) {
 	s := mustParse(t, `resource pods
 create pods default/a
@@ -150,12 +150,12 @@ show pods
 	want := []string{
 		"test.sim:4:1: informer i1: HasSynced is false",
 		"test.sim:6:1: informer i1: HasSynced is true",
-		"test.sim:7:1: informer i1 equals the store",
-		"test.sim:8:1: informer i1 holds 1 objects, not 2",
-		`test.sim:9:1: informer i1 has synced to resourceVersion "1", not "9"`,
+		"test.sim:7:1: informer i1 has converged with the store",
+		"test.sim:8:1: informer i1 holds 1 objects, want 2",
+		`test.sim:9:1: informer i1 has synced to resourceVersion "1", want "9"`,
 		"test.sim:10:1: informer i1 does not hold default/b",
 		"test.sim:11:1: informer i1 holds default/a",
-		"test.sim:12:1: informer i1 holds 1 objects, not 2 after 3s",
+		"test.sim:12:1: informer i1 holds 1 objects, want 2 after 3s",
 		"test.sim:14:1: want h1 add default/a rv=2 initial\ngot h1 add default/a rv=1 initial\n",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
@@ -170,7 +170,7 @@ show pods
 	}
 }
 
-// A transcript that says it breaks a property fails if it does not; another schedule need not break it.
+// A transcript with an expected violation fails if the property holds; other schedules need not break it.
 func TestExpectedViolation(t *testing.T) {
 	s := mustParse(t, "resource pods\ninformer i1 pods\nexpect violation PerKeyOrder\n")
 	for _, tt := range []struct {
@@ -217,7 +217,7 @@ func TestRunEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v := res.Violation; v == nil || v.Property != "NoLivelock" || v.Step < 10_000 {
-		t.Errorf("a run without end: %v", v)
+		t.Errorf("an endless run: %v", v)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -226,7 +226,7 @@ func TestRunEnds(t *testing.T) {
 	}
 }
 
-// A run repeats itself, and its trace replays to the same hash; a changed trace does not.
+// A trace replays to the same hash, number of steps and verdict.
 func TestReplay(t *testing.T) {
 	for _, name := range []string{"none", "default", "storm"} {
 		for seed := range uint64(20) {
@@ -252,7 +252,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// A failing writer of the trace fails the run: a trace that is not there cannot be promised.
+// A run whose trace cannot be written fails.
 func TestTraceCannotBeWritten(t *testing.T) {
 	o := withProperties(1)
 	o.Trace = fullDisk{}

@@ -18,7 +18,7 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// Options say how a scenario is run. Subject is needed; the zero value of the rest runs the transcript and checks no property.
+// Options configure a run. Subject is required; the zero value of the rest runs the transcript and checks no property.
 type Options struct {
 	// Subject is the kind of stack under test.
 	Subject subjects.Kind
@@ -26,7 +26,7 @@ type Options struct {
 	Seed uint64
 	// Strategy is "fifo" or "random"; "" is fifo without a mix and random with one.
 	Strategy string
-	// Mix are the faults that may happen; nil for those that the script orders only.
+	// Mix adds random faults; nil for only those in the script.
 	Mix *fault.Mix
 	// Properties are checked after every step.
 	Properties []property.Property
@@ -34,28 +34,28 @@ type Options struct {
 	Trace io.Writer
 	// Versions go into the trace's header.
 	Versions map[string]string
-	// Observe adds observers once the kernel is there.
+	// Observe returns more observers of the kernel.
 	Observe func(*World) []sim.Observer
-	// Settled is called whenever a command that waits is through: settle, advance, step, expect within=, and at last "heal".
+	// Settled is called after each command that waits: settle, advance, step, expect within=, and finally "heal".
 	Settled func(w *World, command string)
-	// MaxSteps ends a run that never settles; 0 is DefaultMaxSteps.
+	// MaxSteps limits a run that never settles; 0 means DefaultMaxSteps.
 	MaxSteps uint64
-	// WorkersLast makes fifo keep workers waiting for as long as anything else can happen at that instant, so that runs of
-	// different subjects can be compared. A trace of such a run cannot be told from one of fifo.
+	// WorkersLast makes fifo hold workers back while anything else can happen at that instant, so that runs of different subjects
+	// can be compared. The trace of such a run looks like one of fifo.
 	WorkersLast bool
 }
 
-// DefaultMaxSteps is how many steps a run may have.
+// DefaultMaxSteps is the default of Options.MaxSteps.
 const DefaultMaxSteps = 50_000_000
 
-// ConvergenceTimeout is how much virtual time a world has to converge after its faults have stopped. Twice the longest backoff with
-// its jitter (I12), the longest wait for a half-open connection (45 s) and a stalled watch's end fit in.
+// ConvergenceTimeout is the virtual time that a world has to converge after its faults stop. It leaves room for twice the longest
+// backoff with its jitter (I12), the detection of a half-open connection (45 s), and the end of a stalled watch.
 const ConvergenceTimeout = 25 * time.Minute
 
-// Strategies are the names that Options.Strategy takes.
+// Strategies are the valid values of Options.Strategy.
 var Strategies = []string{"fifo", "random"}
 
-// ScriptError is a command that could not be carried out: the input is wrong, not the subject.
+// A ScriptError reports a command that failed: the input is wrong, not the subject.
 type ScriptError struct {
 	Pos script.Pos
 	Err error
@@ -63,11 +63,11 @@ type ScriptError struct {
 
 func (e *ScriptError) Error() string { return fmt.Sprintf("%s: %v", e.Pos, e.Err) }
 
-// Unwrap returns what was wrong.
+// Unwrap returns the cause.
 func (e *ScriptError) Unwrap() error { return e.Err }
 
-// Run plays a scenario. An error means that the run could not be carried out (bad input, ctx done); a broken property is
-// no error but part of the result.
+// Run plays a scenario. An error means that the run failed (bad input, ctx done); a broken property is not an error but part of
+// the result.
 func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 	if o.Mix != nil {
 		drawn := o.Mix.Draw(o.Seed)
@@ -84,8 +84,8 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 	return hosted(ctx, s, &o, header, strategy, nil)
 }
 
-// Replay plays a trace again, comparing every step with it. A *sim.DivergedError says that the run is not what the trace
-// says, a *sim.TraceError that the file is broken.
+// Replay repeats the run of a trace and compares every step. A *sim.DivergedError means that the run differs from the trace, a
+// *sim.TraceError that the file is broken.
 func Replay(ctx context.Context, r *sim.TraceReader, o Options) (*Result, error) {
 	h := r.Header()
 	s, err := Parse(h.Scenario, []byte(h.Script))
@@ -106,7 +106,7 @@ func Replay(ctx context.Context, r *sim.TraceReader, o Options) (*Result, error)
 	var stuck stuckError
 	switch {
 	case errors.As(err, &stuck) && replay.Done():
-		return res, &sim.DivergedError{Step: res.Steps + 1, Why: fmt.Sprintf("the trace is over (%s), the run is not", r.End().Verdict)}
+		return res, &sim.DivergedError{Step: res.Steps + 1, Why: fmt.Sprintf("the trace ends here (%s), but the run goes on", r.End().Verdict)}
 	case err != nil:
 		return res, err
 	}
@@ -154,7 +154,7 @@ func (o *Options) strategy() (sim.Strategy, error) {
 		}
 		return sim.NewRandom(o.Seed, rate), nil
 	default:
-		hint := "there are " + strings.Join(Strategies, ", ")
+		hint := "use one of " + strings.Join(Strategies, ", ")
 		if near := script.Suggest(name, Strategies); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
@@ -162,7 +162,7 @@ func (o *Options) strategy() (sim.Strategy, error) {
 	}
 }
 
-// hosted is play in the surroundings that the subject needs.
+// hosted calls play inside the subject's host, if it has one.
 func hosted(ctx context.Context, s *Scenario, o *Options, header sim.Header, strategy sim.Strategy, replay *sim.Replay) (*Result, error) {
 	if o.Subject.Host == nil {
 		return play(ctx, s, o, header, strategy, replay)
@@ -170,7 +170,7 @@ func hosted(ctx context.Context, s *Scenario, o *Options, header sim.Header, str
 	var res *Result
 	var err error
 	if herr := o.Subject.Host(o.Seed, func() { res, err = play(ctx, s, o, header, strategy, replay) }); herr != nil {
-		return nil, herr // the run may not have returned: what it has set is not to be looked at
+		return nil, herr // play may still be running: do not read its results
 	}
 	return res, err
 }
@@ -239,7 +239,7 @@ func play(ctx context.Context, s *Scenario, o *Options, header sim.Header, strat
 	return w.result, err
 }
 
-// loop makes steps until the script is through and the world has converged, a property is broken, or nothing goes on.
+// loop steps the kernel until the script is done and the world has converged, a property breaks, or no step is possible.
 func (w *World) loop(strategy sim.Strategy) error {
 	k := w.kernel
 	limit := w.options.MaxSteps
@@ -264,8 +264,8 @@ func (w *World) loop(strategy sim.Strategy) error {
 		if !k.Step() {
 			return w.stuck()
 		}
-		if w.script.healing && !w.script.told {
-			w.script.told = true
+		if w.script.healing && !w.script.faultsStopped {
+			w.script.faultsStopped = true
 			if f, ok := strategy.(interface{ StopFaults() }); ok {
 				f.StopFaults()
 			}
@@ -278,13 +278,13 @@ func (w *World) loop(strategy sim.Strategy) error {
 		case w.ctx.Err() != nil:
 			return w.ctx.Err()
 		case steps >= limit:
-			w.monitor.Report("NoLivelock", &reports.Violation{Message: fmt.Sprintf("the run has not come to an end after %d steps", steps)})
+			w.monitor.Report("NoLivelock", &reports.Violation{Message: fmt.Sprintf("the run has not ended after %d steps", steps)})
 			return nil
 		}
 	}
 }
 
-// stuck says why no step could be made.
+// stuck explains why no step is possible.
 func (w *World) stuck() error {
 	if err := w.kernel.Err(); err != nil {
 		var se *ScriptError
@@ -294,12 +294,12 @@ func (w *World) stuck() error {
 		return err
 	}
 	if w.barrier == nil {
-		return stuckError{"the script offers nothing and waits for nothing"}
+		return stuckError{"the script neither offers a command nor waits for one"}
 	}
-	return stuckError{fmt.Sprintf("nothing can happen any more, but %s still waits", w.barrier.what)}
+	return stuckError{fmt.Sprintf("no step is possible, but %s still waits", w.barrier.what)}
 }
 
-// stuckError says that the strategy made no choice although the run is not over.
+// stuckError means that no choice was made although the run is not over.
 type stuckError struct{ why string }
 
 func (e stuckError) Error() string { return e.why + ": this is a bug of informersim" }
@@ -320,7 +320,8 @@ type scriptActor struct {
 	id      sim.ActorID
 	next    int
 	healing bool
-	told    bool // the strategy knows that the faults have stopped
+	// faultsStopped reports that the strategy was told to stop faults.
+	faultsStopped bool
 }
 
 func (a *scriptActor) Name() string { return "script" }
@@ -349,8 +350,8 @@ func (a *scriptActor) Apply(c sim.Choice) {
 	}
 }
 
-// heal stops the faults, ends the holds and the faults of handlers and workers, and waits until the world has converged,
-// ConvergenceTimeout at most.
+// heal stops all faults, those of handlers and workers included, ends the holds, and waits for the world to converge, at most for
+// ConvergenceTimeout.
 func (w *World) heal() error {
 	if err := w.ensureCluster(); err != nil {
 		return err

@@ -9,9 +9,9 @@ import (
 	"github.com/informersim/informersim/scenarios/script"
 )
 
-// Scenario is a parsed scenario. It is immutable and can be run many times, also at the same time.
+// A Scenario is a parsed scenario. It is immutable and can be run many times, also concurrently.
 type Scenario struct {
-	// Name is the file's base name without .sim, or what the source calls it.
+	// Name is the file's base name without .sim, or the name that the source gave.
 	Name string
 	file *script.File
 	cmds []parsedCommand
@@ -31,7 +31,7 @@ func Load(path string) (*Scenario, error) {
 	return FromScript(f)
 }
 
-// Parse parses a script; name is what errors call it.
+// Parse parses a script; errors refer to it by name.
 func Parse(name string, src []byte) (*Scenario, error) {
 	f, err := script.Parse(name, src)
 	if err != nil {
@@ -40,7 +40,7 @@ func Parse(name string, src []byte) (*Scenario, error) {
 	return FromScript(f)
 }
 
-// FromScript gives the commands of a script their meaning. All errors are reported, not just the first.
+// FromScript makes a scenario of a parsed script. All errors are reported, not just the first.
 func FromScript(f *script.File) (*Scenario, error) {
 	s := &Scenario{Name: strings.TrimSuffix(filepath.Base(f.Name), ".sim"), file: f}
 	var errs []error
@@ -61,14 +61,14 @@ func FromScript(f *script.File) (*Scenario, error) {
 	return s, nil
 }
 
-// Text is the scenario as a script, in canonical form.
+// Text returns the scenario as a script in canonical form.
 func (s *Scenario) Text() string { return string(script.Print(s.file)) }
 
-// File is the syntax that the scenario was made from.
+// File returns the syntax that the scenario was made from.
 func (s *Scenario) File() *script.File { return s.file }
 
-// Faults are the kinds of faults that the script orders, in order of first use and without repetition: the labels of the
-// scenario in a test suite.
+// Faults returns the kinds of faults in the script, in order of first use and without duplicates: the scenario's labels in a test
+// suite.
 func (s *Scenario) Faults() []string {
 	var kinds []string
 	seen := map[string]bool{}
@@ -87,7 +87,7 @@ func (s *Scenario) Faults() []string {
 	return kinds
 }
 
-// check finds at parse time what every run would trip over: names used before they exist, or twice.
+// check finds errors that every run would hit: names that are used before they are declared, or declared twice.
 func check(s *Scenario) error {
 	d := declarations{names: map[string]string{}, resources: map[string]store.Resource{}}
 	var errs []error
@@ -101,36 +101,41 @@ func check(s *Scenario) error {
 	return script.Join(errs...)
 }
 
-// declarations are the names that the commands so far have made: name -> what it is.
+// declarations are the names that the commands so far have declared.
 type declarations struct {
-	names    map[string]string
+	names    map[string]string // name -> kind
 	order    []string
 	replicas int
-	started  bool // something that needs the cluster was seen
+	started  bool // a command has needed the cluster
 
 	resources map[string]store.Resource
 }
 
-// takenNames are the names of what is in every world, and the first parts of such names.
-var takenNames = []string{"clock", "cluster", "conn", "replica", "script"}
+// reservedNames are the names, or their first parts, of actors that every world has.
+var reservedNames = []string{"clock", "cluster", "conn", "replica", "script"}
 
-func (d *declarations) add(c *script.Command, name, what string) error {
+func (d *declarations) add(c *script.Command, name, kind string) error {
 	if have, taken := d.names[name]; taken {
-		return script.Errorf(c.Pos, "choose another name", "%s: there is %s named %q already", c.Name, withArticle(have), name)
+		return script.Errorf(c.Pos, "choose another name", "%s: %q is already the name of %s", c.Name, name, withArticle(have))
 	}
-	if what != "resource" && (strings.Contains(name, "/") || slices.Contains(takenNames, name)) {
-		return script.Errorf(c.Pos, "choose another name", "%s: %q cannot name %s: parts of every world are called that", c.Name, name, withArticle(what))
+	if kind != "resource" {
+		switch {
+		case strings.Contains(name, "/"):
+			return script.Errorf(c.Pos, "choose another name", "%s: the name %q contains a slash", c.Name, name)
+		case slices.Contains(reservedNames, name):
+			return script.Errorf(c.Pos, "choose another name", "%s: the name %q is reserved", c.Name, name)
+		}
 	}
-	d.names[name] = what
+	d.names[name] = kind
 	d.order = append(d.order, name)
 	return nil
 }
 
-// need reports a name that is not one of the wanted sort.
-func (d *declarations) need(c *script.Command, name string, what ...string) error {
+// need returns an error unless the name is declared as one of the kinds.
+func (d *declarations) need(c *script.Command, name string, kinds ...string) error {
 	have := d.names[name]
 	var choices []string
-	for _, w := range what {
+	for _, w := range kinds {
 		if have == w {
 			return nil
 		}
@@ -144,12 +149,12 @@ func (d *declarations) need(c *script.Command, name string, what ...string) erro
 	if near := script.Suggest(name, choices); near != "" {
 		hint = `did you mean "` + near + `"?`
 	} else if len(choices) > 0 {
-		hint = "there are " + strings.Join(choices, ", ")
+		hint = "declared: " + strings.Join(choices, ", ")
 	}
 	if have != "" {
-		return script.Errorf(c.Pos, hint, "%s: %q is %s, not %s", c.Name, name, withArticle(have), withArticle(strings.Join(what, " or ")))
+		return script.Errorf(c.Pos, hint, "%s: %q is %s, not %s", c.Name, name, withArticle(have), withArticle(strings.Join(kinds, " or ")))
 	}
-	return script.Errorf(c.Pos, hint, "%s: there is no %s named %q", c.Name, strings.Join(what, " or "), name)
+	return script.Errorf(c.Pos, hint, "%s: there is no %s named %q", c.Name, strings.Join(kinds, " or "), name)
 }
 
 func withArticle(noun string) string {

@@ -37,9 +37,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// builtinScheme has the Go types of the built-in resources: for each version of the API that is stable, and for each that is the
-// first in client-go's scheme to have some resource. Other versions of the same resources are as custom resources are. client-go's
-// own scheme has them all, two dozen packages that each program with a scenario would have to compile. The order is client-go's.
+// builtinScheme has the Go types of the built-in resources, for each stable version of an API and for each that is the first in
+// client-go's scheme to have some resource. Other versions are treated as custom resources. client-go's own scheme has them all:
+// two dozen more packages for every program with a scenario to compile. The order is client-go's.
 var builtinScheme = func() *runtime.Scheme {
 	s := runtime.NewScheme()
 	metav1.AddToGroupVersion(s, schema.GroupVersion{Version: "v1"})
@@ -77,7 +77,7 @@ var builtinScheme = func() *runtime.Scheme {
 		storagemigrationv1.AddToScheme,
 	} {
 		if err := add(s); err != nil {
-			panic(err) // two packages have one name for different types
+			panic(err) // two packages register different types under one name
 		}
 	}
 	return s

@@ -10,8 +10,7 @@ import (
 
 var stable = regexp.MustCompile(`^v[0-9]+$`)
 
-// Every built-in resource that client-go knows has its Go type here, in the version that client-go comes to first, and in every
-// stable one.
+// Every built-in resource of client-go has its Go type here, in the version that client-go prefers and in every stable one.
 func TestBuiltinSchemeHasEveryResource(t *testing.T) {
 	if got, want := resourcesOf(builtinScheme), resourcesOf(scheme.Scheme); !maps.Equal(got, want) {
 		t.Errorf("the resources are\n%v\nclient-go's are\n%v", got, want)
@@ -21,12 +20,12 @@ func TestBuiltinSchemeHasEveryResource(t *testing.T) {
 			t.Errorf("%v is missing", gvk)
 		}
 		if !builtinScheme.IsGroupRegistered(gvk.Group) {
-			t.Errorf("no version of %s is here", gvk.Group)
+			t.Errorf("no version of %s is registered", gvk.Group)
 		}
 	}
 }
 
-// A version without a Go type is written as a custom resource is, and keeps the scope that its group gives it.
+// A version without a Go type is treated as a custom resource, but keeps the scope of its built-in group.
 func TestVersionsWithoutType(t *testing.T) {
 	for _, tt := range []struct {
 		name, kind string

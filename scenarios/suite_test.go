@@ -25,7 +25,7 @@ import (
 
 var (
 	rewrite = flag.Bool("rewrite", false, "replace the expected outputs in testdata/*.sim by the actual ones")
-	seeds   = flag.Uint64("seeds", 50, "how many schedules of each scenario are explored")
+	seeds   = flag.Uint64("seeds", 50, "number of schedules of each scenario to explore")
 )
 
 func TestScenarios(t *testing.T) {
@@ -33,7 +33,7 @@ func TestScenarios(t *testing.T) {
 	RunSpecs(t, "Scenarios")
 }
 
-// The catalogue: each script is a container of specs, labelled by the faults that it uses.
+// The catalogue: each script is a container of specs, labelled with its faults.
 //
 //	go test ./scenarios -ginkgo.label-filter=watch-410
 //	go test ./scenarios -run TestScenarios -rewrite
@@ -46,7 +46,7 @@ var _ = Describe("scenario", func() {
 		}
 		Context(s.Name, Label(s.Faults()...), func() {
 			for _, kind := range kinds.All() {
-				It("goes as its transcript says on "+kind.Name, func(ctx SpecContext) { playTranscript(ctx, s, kind, path) })
+				It("matches its transcript on "+kind.Name, func(ctx SpecContext) { playTranscript(ctx, s, kind, path) })
 			}
 			It("holds under other schedules", func(ctx SpecContext) { explore(ctx, s, path, "none") })
 			It("holds under other schedules and faults", func(ctx SpecContext) { explore(ctx, s, path, "default") })
@@ -83,7 +83,7 @@ func playTranscript(ctx context.Context, s *scenarios.Scenario, kind subjects.Ki
 	}
 }
 
-// explore runs a scenario under many schedules. One about a known bug may show it, or not.
+// explore runs a scenario under many schedules. One about a known bug need not show it.
 func explore(ctx context.Context, s *scenarios.Scenario, path, mix string) {
 	GinkgoHelper()
 	m, err := fault.MixNamed(mix)

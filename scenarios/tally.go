@@ -10,12 +10,12 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// tally counts what a run does, and keeps the lines that the script's log and requests commands will print.
+// tally counts the events of a run, and collects the lines for the script's log, requests and reconciles commands.
 type tally struct {
 	w *World
-	// logged are, by actor, the logs that the script asks for.
+	// logged holds, by name, the logs that the script prints.
 	logged map[string]*lineLog
-	// began are, by worker, the reconciles under way, if the script asks for any.
+	// began holds, by worker, the revisions of the reconciles in flight, if the script prints any log.
 	began map[sim.ActorID]int64
 }
 
@@ -23,7 +23,7 @@ func newTally(w *World) *tally {
 	t := &tally{w: w, logged: map[string]*lineLog{}, began: map[sim.ActorID]int64{}}
 	for _, c := range w.scenario.cmds {
 		if c, ok := c.Command.(*takeCmd); ok {
-			t.logged[c.log+c.of] = &lineLog{}
+			t.logged[c.prefix+c.of] = &lineLog{}
 		}
 	}
 	w.logs = t.logged
@@ -80,8 +80,8 @@ func (t *tally) reconciled(r *sim.Record) {
 	}
 }
 
-// ReconcileText prints a KindReconciled record as reconciles does: `default/a rv=1 failed, again in 5ms`. The revision is that
-// of the record of its beginning.
+// ReconcileText formats a KindReconciled record as the reconciles command does: `default/a rv=1 failed, again in 5ms`. The
+// revision is that of the reconcile's KindReconcile record.
 func ReconcileText(r *sim.Record, revision int64) string {
 	text := fmt.Sprintf("%s rv=%d %s", r.Key, revision, r.Detail)
 	if revision == 0 {
@@ -93,7 +93,7 @@ func ReconcileText(r *sim.Record, revision int64) string {
 	return text
 }
 
-// NotificationText prints a KindNotify record as log does: `add default/a rv=1 initial`.
+// NotificationText formats a KindNotify record as the log command does: `add default/a rv=1 initial`.
 func NotificationText(r *sim.Record) string {
 	switch r.Detail {
 	case subjects.NotifyAddInitial:

@@ -5,14 +5,14 @@ import (
 	"github.com/informersim/informersim/subjects/workers"
 )
 
-// workersLast is fifo, except that workers do nothing while anything else can happen at that instant. What a worker finds in
-// the Indexer, and how many additions of a key it works on at once, then depends on no order of steps that is left open.
+// workersLast is fifo, except that workers do nothing while anything else can happen at that instant. Then neither the objects that
+// a worker reads from the Indexer nor the additions of a key that merge depend on the order of steps.
 type workersLast struct {
 	fifo sim.FIFO    // not embedded: this strategy does not pick the oldest (sim.PicksOldest)
 	rest []sim.Offer // reused
 }
 
-// Name implements sim.Strategy: the trace of such a run cannot be told from one of fifo.
+// Name implements sim.Strategy. The trace of such a run looks like one of fifo.
 func (s *workersLast) Name() string { return s.fifo.Name() }
 
 // Pick implements sim.Strategy.

@@ -6,13 +6,13 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// The kernel must ask this strategy: it is not fifo, although it picks as fifo does among what it leaves.
+// The kernel must ask this strategy, which is not fifo although it picks like it among the offers that it considers.
 func TestWorkersLastIsAsked(t *testing.T) {
 	var s sim.Strategy = &workersLast{}
 	if _, ok := s.(sim.PicksOldest); ok {
-		t.Error("workersLast says that it picks the oldest action")
+		t.Error("workersLast claims to pick the oldest action")
 	}
 	if s.Name() != "fifo" {
-		t.Errorf("its name is %q", s.Name())
+		t.Errorf("its name is %q, want fifo", s.Name())
 	}
 }

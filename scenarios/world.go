@@ -16,7 +16,7 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// World is one run under way: the kernel, the cluster, the subject with its informers, and the script that plays.
+// A World is the state of a run: the kernel, the cluster, the subject with its informers, and the script.
 type World struct {
 	ctx      context.Context
 	scenario *Scenario
@@ -25,12 +25,12 @@ type World struct {
 	cluster  *fakeapiserver.Cluster
 	subject  subjects.Subject
 	script   *scriptActor
-	// transcript: commands run back to back, and outputs and expectations are compared (see the package's comment).
+	// transcript reports that commands run back to back, and outputs and expectations are compared (see the package comment).
 	transcript bool
 
 	resources map[string]store.ResourceID
 	informers map[string]subjects.Informer
-	inOrder   []subjects.Informer // as they were added
+	inOrder   []subjects.Informer // in order of creation
 	handlers  map[string]subjects.Informer
 	workers   map[string]subjects.Workers
 	workerOrd []subjects.Workers
@@ -46,13 +46,13 @@ type World struct {
 
 var _ property.World = (*World)(nil)
 
-// Kernel is the run's kernel.
+// Kernel returns the run's kernel.
 func (w *World) Kernel() *sim.Kernel { return w.kernel }
 
-// Cluster is the run's cluster; nil before the scenario's first command.
+// Cluster returns the run's cluster; nil before the scenario's first command.
 func (w *World) Cluster() *fakeapiserver.Cluster { return w.cluster }
 
-// Informers are the subject's informers that were not stopped, in order of adding.
+// Informers returns the informers that have not been stopped, in order of creation.
 func (w *World) Informers() []subjects.Informer {
 	live := make([]subjects.Informer, 0, len(w.inOrder))
 	for _, inf := range w.inOrder {
@@ -63,13 +63,13 @@ func (w *World) Informers() []subjects.Informer {
 	return live
 }
 
-// Informer is the informer of that name, stopped or not; nil if there is none.
+// Informer returns the informer with that name, stopped or not; nil if there is none.
 func (w *World) Informer(name string) subjects.Informer { return w.informers[name] }
 
-// Workers are the workers of controllers, in order of adding.
+// Workers returns the workers of all controllers, in order of creation.
 func (w *World) Workers() []subjects.Workers { return w.workerOrd }
 
-// barrier is a command that takes longer than its step: the script goes on when done says so.
+// barrier is a command that takes longer than its step: the script continues once done returns true.
 type barrier struct {
 	what string
 	done func() bool
@@ -80,7 +80,7 @@ func (w *World) wait(what string, clock func(), done func() bool) {
 	w.barrier = &barrier{what: what, done: done}
 }
 
-// freeTime is how time may pass while no command waits: not at all in a transcript, freely when schedules are explored.
+// freeTime sets how time passes while no command waits: not at all in a transcript, freely when schedules are explored.
 func (w *World) freeTime() {
 	if w.transcript {
 		w.kernel.Clock().Freeze()
@@ -98,7 +98,7 @@ func (w *World) ensureCluster() error {
 
 func (w *World) startCluster(o fakeapiserver.ClusterOptions) error {
 	if w.cluster != nil {
-		return fmt.Errorf("cluster: it is started already")
+		return fmt.Errorf("cluster: it has already started")
 	}
 	if w.options.Mix != nil {
 		o.Faults, o.MaxFaults = w.options.Mix.Kinds(), w.options.Mix.Max
@@ -135,8 +135,8 @@ func (w *World) expectFailed(c *script.Command, msg string) {
 	w.result.Mismatches = append(w.result.Mismatches, reports.Mismatch{At: c.Pos.String(), Message: msg})
 }
 
-// Divergence says how an informer's Indexer differs from what the Store holds for it now: the first key, in order, that
-// is missing, too many or different; "" if none.
+// Divergence describes how an informer's Indexer differs from the Store: the first key, in order, that is missing, different or
+// left over; "" if they are equal.
 func (w *World) Divergence(inf subjects.Informer) (key, message string) {
 	seen := 0
 	err := w.cluster.Store().Walk(inf.Resource(), w.cluster.Store().Revision(), "", func(k string, want runtime.Object) bool {
@@ -163,7 +163,7 @@ func (w *World) Divergence(inf subjects.Informer) (key, message string) {
 		have, _ := inf.Get(k)
 		namespace, name, err := splitKey(k)
 		if err != nil {
-			return k, fmt.Sprintf("informer %s holds the key %q, which is no key", inf.Name(), k)
+			return k, fmt.Sprintf("informer %s holds %q, which is not a valid key", inf.Name(), k)
 		}
 		if want, _ := w.cluster.Store().Get(inf.Resource(), namespace, name); want == nil || !inf.Selects(want) {
 			return k, fmt.Sprintf("informer %s still holds %s rv=%s, which the server does not have", inf.Name(), k, resourceVersion(have))
@@ -177,12 +177,13 @@ func (w *World) divergence(inf subjects.Informer) string {
 	return msg
 }
 
-// sameObject compares cheaply where it can: engines that share objects by pointer need no comparison of content.
+// sameObject compares pointers first: most engines share the Store's objects, which saves comparing their content.
 func sameObject(a, b runtime.Object) bool {
 	return a == b || resourceVersion(a) == resourceVersion(b) && equality.Semantic.DeepEqual(a, b)
 }
 
-// Converged tells whether every informer equals the store, nothing is queued or worked on, and every write was answered.
+// Converged reports whether every informer equals the store, all queues are empty, all workers are idle, and every write was
+// answered.
 func (w *World) Converged() bool {
 	for _, wr := range w.writeOrd {
 		if wr.busy() {

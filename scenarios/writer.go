@@ -11,8 +11,8 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// writer is a client that writes one thing after the other, and repeats what failed in a way that may pass. A create that
-// finds its object there, or a delete that finds it gone, counts as done: an answer was lost.
+// writer is a client that makes one write after the other and retries transient failures. A create that finds its object, or a
+// delete that finds none, counts as done: the answer of an earlier attempt was lost.
 type writer struct {
 	w        *World
 	client   *fakeapiserver.Client
@@ -27,7 +27,7 @@ type write struct {
 	object   runtime.Object
 }
 
-// writerRetry is how long a writer waits before it repeats a write, unless the answer says how long.
+// writerRetry is a writer's backoff, unless the answer has a Retry-After.
 const writerRetry = time.Second
 
 func (w *World) addWriter(name string) error {
