@@ -121,7 +121,7 @@ func writeMismatch(b *strings.Builder, m Mismatch) {
 		fmt.Fprintf(b, "\n  %s: %s\n", m.At, m.Message)
 		return
 	}
-	fmt.Fprintf(b, "\n  %s: the output differs from the script's (-rewrite accepts the new one)\n", m.At)
+	fmt.Fprintf(b, "\n  %s: the output differs from the script's (--rewrite accepts the new one)\n", m.At)
 	for _, line := range strings.Split(strings.TrimRight(udiff.Unified("expected", "actual", m.Expected, m.Actual), "\n"), "\n") {
 		fmt.Fprintf(b, "    %s\n", line)
 	}

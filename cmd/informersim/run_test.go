@@ -94,9 +94,9 @@ func TestRunMismatch(t *testing.T) {
 	}
 	for _, want := range []string{
 		"FAIL  the transcript is not as expected\n",
-		"a mismatch.sim:6:1: the output differs from the script's (-rewrite accepts the new one)\n",
+		"a mismatch.sim:6:1: the output differs from the script's (--rewrite accepts the new one)\n",
 		"-h1 add default/a rv=7 initial\n", "+h1 add default/a rv=1 initial\n",
-		"a mismatch.sim:9:1: informer i1 holds 1 objects, not 3\n",
+		"a mismatch.sim:9:1: informer i1 holds 1 objects, want 3\n",
 		"see it again\n    informersim replay 'a mismatch-seed1.trace.jsonl'\n    informersim run 'a mismatch.sim' --seed 1 --strategy fifo\n",
 	} {
 		if !strings.Contains(got.stdout, want) {
@@ -104,7 +104,7 @@ func TestRunMismatch(t *testing.T) {
 		}
 	}
 	for _, line := range replayLines(t, got.stdout) {
-		if again := command(t, line[1:]...); again.code != exitBroken || !strings.Contains(again.stdout, "informer i1 holds 1 objects, not 3") {
+		if again := command(t, line[1:]...); again.code != exitBroken || !strings.Contains(again.stdout, "informer i1 holds 1 objects, want 3") {
 			t.Errorf("%q: exit code %d\n%s%s", line, again.code, again.stdout, again.stderr)
 		}
 	}
