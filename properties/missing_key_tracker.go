@@ -11,7 +11,7 @@ import (
 )
 
 // missingKeyTracker judges the Replaces of informers whose queue cannot be seen: once an informer is idle, neither its Indexer
-// nor any of its handlers may hold a key that a list lacked, unless an event brought it back. Duplicate notifications are left to
+// nor any of its handlers may hold a key that a list lacked, unless an event of it came since. Duplicate notifications are left to
 // HandlerGrammar.
 type missingKeyTracker struct {
 	informers byActor[pendingDeletions]

@@ -31,10 +31,10 @@ type resyncTellsAll struct {
 
 // resync is the last resync of an informer.
 type resync struct {
-	step uint64
-	at   time.Duration
-	keys []string        // sorted
-	told map[string]bool // keys notified since
+	step     uint64
+	at       time.Duration
+	keys     []string        // sorted
+	notified map[string]bool // keys notified since
 }
 
 func (p *resyncTellsAll) record(w World, r *sim.Record) *reports.Violation {
@@ -54,8 +54,8 @@ func (p *resyncTellsAll) record(w World, r *sim.Record) *reports.Violation {
 			p.forget(id) // it may have been the only one that was due
 			return nil
 		}
-		if s := p.resyncs.get(id); s.told != nil {
-			s.told[r.Key] = true
+		if s := p.resyncs.get(id); s.notified != nil {
+			s.notified[r.Key] = true
 		}
 	}
 	return nil
@@ -64,14 +64,14 @@ func (p *resyncTellsAll) record(w World, r *sim.Record) *reports.Violation {
 // expect starts to follow a resync.
 func (p *resyncTellsAll) expect(r *sim.Record, inf subjects.Informer) {
 	s := p.resyncs.get(r.Actor)
-	if s.told == nil {
+	if s.notified == nil {
 		p.waiting = append(p.waiting, r.Actor)
 	}
-	*s = resync{step: r.Step, at: r.At, keys: inf.Keys(), told: map[string]bool{}}
+	*s = resync{step: r.Step, at: r.At, keys: inf.Keys(), notified: map[string]bool{}}
 }
 
 func (p *resyncTellsAll) forget(id sim.ActorID) {
-	p.resyncs.get(id).told = nil
+	p.resyncs.get(id).notified = nil
 	for n, x := range p.waiting {
 		if x == id {
 			p.waiting = append(p.waiting[:n], p.waiting[n+1:]...)
@@ -103,7 +103,7 @@ func (p *resyncTellsAll) stepEnd(w World) *reports.Violation {
 
 func (s *resync) judge(w World, inf subjects.Informer) *reports.Violation {
 	for _, key := range s.keys {
-		if s.told[key] {
+		if s.notified[key] {
 			continue
 		}
 		return &reports.Violation{
