@@ -14,11 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// hotLoop is how often a client may make the same list or watch, and nothing else, without time passing.
+// hotLoop is the number of identical lists or watches in a row, at one instant, that count as a tight loop.
 const hotLoop = 1000
 
-// apiChecks are the properties that every client has at the API: those of etcd's watches (in order, nothing twice, no gap),
-// lists that are the Store at one revision, and no request in a tight loop.
+// apiChecks are the properties of every client at the API: those of etcd's watches (in order, no duplicate, no gap),
+// lists that show the Store at one revision, and no request in a tight loop.
 type apiChecks struct {
 	w       *world
 	found   *reports.Violation // the first
@@ -33,12 +33,12 @@ type logged struct {
 	namespace string
 }
 
-// clientView is what was seen of one client.
+// clientView is what one client was observed to do.
 type clientView struct {
 	watches   map[int64]*watchView
-	followers map[int64]*follower // of requests that are under way
-	pages     map[int64]string    // what lists that go on say where
-	last      string              // the last request, and how often it was made at this instant
+	followers map[int64]*follower // of requests in flight
+	pages     map[int64]string    // continue tokens of lists in flight
+	last      string              // the last request, and how often it was repeated at this instant
 	at        time.Duration
 	times     int
 }
@@ -46,12 +46,12 @@ type clientView struct {
 // watchView is an open watch.
 type watchView struct {
 	plural, namespace string
-	rv                int64 // of the last event; 0 if what it began with is not known
-	gaps              bool  // every event is to be seen: it has no selector and began at a revision
-	initial           bool  // its synthetic events are under way
+	rv                int64 // of the last event; 0 if where it began is unknown
+	gaps              bool  // a gap is an error: it has no selector and began at a revision
+	initial           bool  // it still delivers synthetic events
 }
 
-// apiProperties are the properties at the API as one, since they follow the same requests; a violation names the one that is broken.
+// apiProperties combines the properties at the API, which track the same requests; a violation names the one that is broken.
 func apiProperties(w *world) property.Property {
 	return property.Property{
 		Name: "API",
@@ -75,7 +75,7 @@ func newAPIChecks(w *world) *apiChecks {
 	return c
 }
 
-// forget begins anew: with another history of the Store, what was seen means nothing.
+// forget starts over: a restore gives the Store another history, and what was observed before it means nothing.
 func (c *apiChecks) forget() {
 	c.clients, c.log = map[sim.ActorID]*clientView{}, map[string][]logged{}
 	c.informers.followers = map[string]*follower{}
@@ -187,14 +187,14 @@ func (c *apiChecks) frame(r *sim.Record) {
 	case r.RV == watch.rv:
 		c.broken("WatchUnique", r, "the event at %d comes twice", r.RV)
 	case watch.gaps:
-		if missed := c.between(watch, r.RV); missed != 0 {
+		if missed := c.missed(watch, r.RV); missed != 0 {
 			c.broken("WatchReliable", r, "an event at %d follows one at %d; the one at %d is missing", r.RV, watch.rv, missed)
 		}
 	}
 	watch.rv = r.RV
 }
 
-// followed notes a frame for whoever follows.
+// followed updates the follower of a frame's watch.
 func (c *apiChecks) followed(r *sim.Record) {
 	f := c.client(r.Actor).followers[r.N]
 	if f == nil || f.watches[r.N] == nil {
@@ -213,8 +213,8 @@ func (c *apiChecks) followed(r *sim.Record) {
 	}
 }
 
-// between is a commit that the watch should have shown before rv, 0 if there is none.
-func (c *apiChecks) between(watch *watchView, rv int64) int64 {
+// missed returns a commit before rv that the watch should have shown, 0 if there is none.
+func (c *apiChecks) missed(watch *watchView, rv int64) int64 {
 	all := c.log[watch.plural]
 	for i := len(all) - 1; i >= 0 && all[i].rv > watch.rv; i-- {
 		if all[i].rv < rv && (watch.namespace == "" || watch.namespace == all[i].namespace) {
@@ -224,7 +224,7 @@ func (c *apiChecks) between(watch *watchView, rv int64) int64 {
 	return 0
 }
 
-// page compares every item with what the Store had at the list's revision, as far as it is not compacted.
+// page compares every item with the Store at the list's revision, unless that is compacted.
 func (c *apiChecks) page(r *sim.Record) {
 	page, ok := r.Obj.(*fakeapiserver.Page)
 	if !ok {
@@ -244,17 +244,17 @@ func (c *apiChecks) page(r *sim.Record) {
 		return true
 	})
 	if err != nil {
-		return // it is compacted, or yet to come for this Store
+		return // compacted, or a revision that this Store has yet to reach
 	}
 	for i, key := range page.Keys {
 		if at[key] != page.Items[i] {
-			c.broken("ListIsAtOneRevision", r, "the list at %d has a state of %s that is not of that revision", page.Revision, key)
+			c.broken("ListIsAtOneRevision", r, "the list at %d has %s in a state from another revision", page.Revision, key)
 			return
 		}
 	}
 }
 
-// listed notes where a list was, and compares a page with where the list began.
+// listed notes a list's revision, and compares a page with the revision at which its list began.
 func (c *apiChecks) listed(r *sim.Record, page *fakeapiserver.Page) {
 	number, _, _ := strings.Cut(strings.TrimPrefix(r.Detail, "request="), " ")
 	n, err := strconv.ParseInt(number, 10, 64)

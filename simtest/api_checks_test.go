@@ -14,7 +14,7 @@ type client struct{}
 func (client) Name() string     { return "conn/c" }
 func (client) Apply(sim.Choice) {}
 
-// A server that answers wrongly, which ours does not: each is told to the checks as records.
+// Records of servers that answer wrongly, as ours never does.
 func TestServersThatAreWrong(t *testing.T) {
 	request := func(n int64, detail string) sim.Record {
 		return sim.Record{Kind: fakeapiserver.KindRequest, Key: "pods", N: n, Detail: detail}
@@ -58,10 +58,10 @@ func TestServersThatAreWrong(t *testing.T) {
 		}
 		switch found := w.monitor.Violation(); {
 		case test.property == "" && found != nil:
-			t.Errorf("what is right is reported: %v", found)
+			t.Errorf("a correct server is reported: %v", found)
 		case test.property == "":
 		case found == nil || found.Property != test.property || !strings.Contains(found.Message, test.message):
-			t.Errorf("%s, %s: found is %v", test.property, test.message, found)
+			t.Errorf("%s, %s: found %v", test.property, test.message, found)
 		}
 	}
 }

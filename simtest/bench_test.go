@@ -13,7 +13,7 @@ import (
 	"github.com/informersim/informersim/simtest"
 )
 
-// From nothing to the end of a world whose client has listed 100 objects. They are there before it comes.
+// A whole run whose client lists 100 objects that exist before it starts.
 func BenchmarkWorld(b *testing.B) {
 	b.ReportAllocs()
 	simtest.Run(b, simtest.Options{Seeds: b.N, Mix: "none"}, func(env *simtest.Env) {

@@ -10,37 +10,37 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-var kindBody = sim.RegisterKind("body", sim.ClassScript) // the body does something that it has asked for
+var kindBody = sim.RegisterKind("body", sim.ClassScript) // a call of the body's is carried out
 
-// body is the test's body: a goroutine in the bubble, which asks the kernel's side for what Env's methods do, and waits.
-// It is also the actor "body", so that what it does happens in a step.
+// body is the test's body: a goroutine in the bubble that has the kernel's side carry out Env's methods, and waits for them.
+// It is also the actor "body", so that each call happens in a step.
 type body struct {
 	w  *world
 	id sim.ActorID
 
 	// Guarded by w.mu.
-	asked    *ask
+	pending  *call
 	finished bool
 	escaped  *escape
 
-	current *ask // the kernel's side is at it
+	current *call // being carried out by the kernel's side
 }
 
-// escape is how a body ended other than by returning.
+// escape says how a body ended without returning.
 type escape struct {
 	value  any // what it panicked with; nil for runtime.Goexit
 	goexit bool
 	stack  string
 }
 
-// ask is something that the body waits for.
-type ask struct {
-	what  string
-	do    func()        // in a step of its own; nil for nothing
-	limit time.Duration // how much time may pass until it is done
-	until func() bool   // between steps; nil for at once
+// call is a call of a method of Env's, which the body waits for.
+type call struct {
+	name  string
+	do    func()        // run in a step of its own; may be nil
+	limit time.Duration // how much time may pass before it is done
+	until func() bool   // asked between steps whether it is done; nil if do is all
 	reply chan struct{} // closed when it is done
-	done  bool          // do has been called
+	done  bool          // do has returned
 }
 
 // Name implements sim.Actor.
@@ -73,28 +73,28 @@ func (b *body) run(f func()) {
 	returned = true
 }
 
-// ask has the kernel's side do something and waits for it. It is called on goroutines of the user's. A body whose run is
-// over ends here.
-func (b *body) ask(a *ask) {
+// call has the kernel's side carry out c and waits for it. It runs on the user's goroutines. A body whose run is over ends
+// here.
+func (b *body) call(c *call) {
 	if b.w.checks.under.Load() {
-		panic(fmt.Sprintf("simtest: %s is called by a function of env.Always or env.Sometimes: those look at what is there, between two steps", a.what))
+		panic(fmt.Sprintf("simtest: %s was called by a function passed to env.Always or env.Sometimes: those run between two steps and may only read", c.name))
 	}
 	if b.w.ctx.Err() != nil {
 		runtime.Goexit()
 	}
-	a.reply = make(chan struct{})
+	c.reply = make(chan struct{})
 	b.w.mu.Lock()
-	other := b.asked
+	other := b.pending
 	if other == nil {
-		b.asked = a
+		b.pending = c
 	}
 	b.w.mu.Unlock()
 	if other != nil {
-		panic(fmt.Sprintf("simtest: %s is called while %s is under way: Env's methods are for the body's goroutine; a process has clients (env.RESTConfig)", a.what, other.what))
+		panic(fmt.Sprintf("simtest: %s was called during %s: only the body's goroutine may call Env's methods; a process uses clients (env.RESTConfig)", c.name, other.name))
 	}
 	b.w.note()
 	select {
-	case <-a.reply:
+	case <-c.reply:
 	case <-b.w.ctx.Done():
 	}
 	if b.w.ctx.Err() != nil {
@@ -102,50 +102,50 @@ func (b *body) ask(a *ask) {
 	}
 }
 
-// hasEscaped tells whether the body ended otherwise than by returning.
+// hasEscaped reports whether the body ended without returning.
 func (b *body) hasEscaped() bool {
 	b.w.mu.Lock()
 	defer b.w.mu.Unlock()
 	return b.escaped != nil
 }
 
-// poll is what the body asks for now, and whether it has ended.
-func (b *body) poll() (a *ask, finished bool) {
+// poll returns the body's pending call, if any, and whether the body has ended.
+func (b *body) poll() (c *call, finished bool) {
 	b.w.mu.Lock()
 	defer b.w.mu.Unlock()
-	return b.asked, b.finished
+	return b.pending, b.finished
 }
 
 func (b *body) answer() {
 	b.w.mu.Lock()
-	a := b.asked
-	b.asked = nil
+	c := b.pending
+	b.pending = nil
 	b.w.mu.Unlock()
 	b.current = nil
-	close(a.reply)
+	close(c.reply)
 	b.w.bubble.Quiesce()
 }
 
-// play runs the body and steps the kernel until the body has ended, something is broken, or nothing goes on.
+// play runs the body and steps the kernel until the body ends, a property is broken, or nothing more can happen.
 func (w *world) play(f func()) {
 	k := w.kernel
 	go w.body.run(f)
 	w.bubble.Quiesce()
-	idle := time.Duration(-1) // since when the body waits for something else
+	idle := time.Duration(-1) // since when the body has waited for something else than Env
 	for w.monitor.Violation() == nil && k.Err() == nil {
-		a, finished := w.body.poll()
+		c, finished := w.body.poll()
 		switch {
 		case finished:
 			if !w.body.hasEscaped() {
 				w.monitor.End()
 			}
 			return
-		case a != nil:
+		case c != nil:
 			idle = -1
-			if a != w.body.current {
-				w.begin(a)
+			if c != w.body.current {
+				w.begin(c)
 			}
-			if w.done(a) {
+			if w.done(c) {
 				k.Clock().Freeze()
 				w.body.answer()
 				continue
@@ -161,50 +161,50 @@ func (w *world) play(f func()) {
 	}
 }
 
-// begin takes up what the body asks for.
-func (w *world) begin(a *ask) {
-	w.body.current = a
-	w.kernel.Clock().LimitTo(a.limit)
-	if a.do != nil {
+// begin starts carrying out a call.
+func (w *world) begin(c *call) {
+	w.body.current = c
+	w.kernel.Clock().LimitTo(c.limit)
+	if c.do != nil {
 		w.kernel.Offer(w.body.id, kindBody, 0)
 	}
 }
 
-func (w *world) done(a *ask) bool {
-	return (a.do == nil || a.done) && (a.until == nil || a.until())
+func (w *world) done(c *call) bool {
+	return (c.do == nil || c.done) && (c.until == nil || c.until())
 }
 
-// step makes a step and looks at what it did.
+// step makes a step and runs the body's checks.
 func (w *world) step() {
 	k := w.kernel
 	w.gate.offer()
 	if !k.Step() {
 		if r, is := w.strategy.(*sim.Replay); is && k.Err() == nil && r.Done() {
-			k.Fail(&sim.DivergedError{Step: k.Steps() + 1, Why: "the trace is over, and the run goes on"})
+			k.Fail(&sim.DivergedError{Step: k.Steps() + 1, Why: "the trace has ended, but the run continues"})
 		}
 		if k.Err() == nil {
-			w.fail("NoDeadlock", "nothing can happen any more, but the body waits; this is a bug of informersim")
+			w.fail("NoDeadlock", "nothing more can happen, but the body is still waiting; this is a bug in informersim")
 		}
 		return
 	}
 	w.checks.afterStep()
 	if w.monitor.Violation() == nil && k.Steps() >= w.maxSteps {
-		w.fail("NoLivelock", fmt.Sprintf("the run has not come to an end after %d steps", k.Steps()))
+		w.fail("NoLivelock", fmt.Sprintf("the run has not ended after %d steps", k.Steps()))
 	}
 }
 
-// quiet tells whether nothing can happen without time passing.
+// quiet reports whether nothing can happen until time passes.
 func (w *world) quiet() bool {
 	w.gate.offer()
 	return w.kernel.Quiet()
 }
 
-// bodyAt says where the body's goroutine is.
+// bodyAt says where the body's goroutine is blocked.
 func (w *world) bodyAt() string {
 	for _, g := range w.bubble.Goroutines() {
 		if strings.Contains(g.Started, "simtest.(*world).play") {
 			return fmt.Sprintf("%s in %s", g.State, g.At)
 		}
 	}
-	return "its goroutine is not to be seen"
+	return "its goroutine was not found"
 }

@@ -1,32 +1,33 @@
 package simtest
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
 )
 
-// check is a function of the body's that is called after every step.
+// check is a function that the body registered to run after every step.
 type check struct {
 	name string
 	hold func() error
 }
 
-// checks are what the body asks for.
+// checks are the checks that the body registered.
 type checks struct {
 	w         *world
 	always    []check
 	some      []check
-	sometimes map[string]bool // by name, whether it ever held
-	under     atomic.Bool     // a function of the body's is called
+	sometimes map[string]bool // by name: whether it has held
+	under     atomic.Bool     // a check is running
 }
 
 func newChecks(w *world) *checks {
 	return &checks{w: w, sometimes: map[string]bool{}}
 }
 
-// afterStep calls the body's functions.
+// afterStep runs the checks.
 func (c *checks) afterStep() {
 	w := c.w
 	if w.monitor.Violation() != nil || len(c.always)+len(c.some) == 0 {
@@ -49,7 +50,7 @@ func (c *checks) afterStep() {
 	})
 }
 
-// guarded calls functions of the body's on a goroutine of their own, since what they report to t may end it.
+// guarded runs checks on a goroutine of their own, because t.FailNow may end it.
 func (c *checks) guarded(f func(name *string) error) {
 	var name string
 	var err error
@@ -75,22 +76,22 @@ func (c *checks) guarded(f func(name *string) error) {
 	}
 }
 
-var errFailNow = fmt.Errorf("it has failed the test")
+var errFailNow = errors.New("it called t.FailNow")
 
-// Always has hold called after every step, from now on. An error fails the run. Nothing moves meanwhile, so hold may look at
-// whatever the processes have; it may not make requests (use Get and List).
+// Always states an invariant: hold is called after every step from now on, and an error fails the run. Nothing else runs
+// meanwhile, so hold may read any state of the processes; it must not make requests (use Get and List).
 func (e *Env) Always(name string, hold func() error) {
 	e.alive()
 	w := e.w
-	w.body.ask(&ask{what: "env.Always", do: func() { w.checks.always = append(w.checks.always, check{name, hold}) }})
+	w.body.call(&call{name: "env.Always", do: func() { w.checks.always = append(w.checks.always, check{name, hold}) }})
 }
 
-// Sometimes says what holds in some step of some seed: cond is called after every step until it is true. If it never was, in
-// all seeds that Run has run, the test fails: it does not exercise what it should.
+// Sometimes states what some step of some seed must reach: cond is called after every step until it returns true. If it
+// never does, in any seed that Run ran, the test fails, because it does not exercise what it should.
 func (e *Env) Sometimes(name string, cond func() bool) {
 	e.alive()
 	w := e.w
-	w.body.ask(&ask{what: "env.Sometimes", do: func() {
+	w.body.call(&call{name: "env.Sometimes", do: func() {
 		if _, known := w.checks.sometimes[name]; !known {
 			w.checks.sometimes[name] = false
 		}
@@ -103,11 +104,11 @@ func (e *Env) Sometimes(name string, cond func() bool) {
 	}})
 }
 
-var errHolds = fmt.Errorf("it holds")
+var errHolds = errors.New("it holds")
 
 // Eventually steps until hold returns nil, and fails the run if that takes more virtual time than within. Time passes only when
-// nothing else can happen, so nobody is late for having been slow. Hold is called on the body's goroutine, between steps; it may
-// make requests.
+// nothing else can happen, so slow code does not use it up. hold is called on the body's goroutine, between steps, and may make
+// requests.
 func (e *Env) Eventually(name string, within time.Duration, hold func() error) {
 	e.alive()
 	w := e.w
@@ -119,7 +120,7 @@ func (e *Env) Eventually(name string, within time.Duration, hold func() error) {
 		}
 		over := false
 		steps := w.kernel.Steps()
-		w.body.ask(&ask{what: "env.Eventually", until: func() bool {
+		w.body.call(&call{name: "env.Eventually", until: func() bool {
 			left := deadline - w.kernel.Elapsed()
 			switch quiet := w.quiet(); {
 			case !quiet:
@@ -132,8 +133,8 @@ func (e *Env) Eventually(name string, within time.Duration, hold func() error) {
 			return over || w.kernel.Steps() > steps
 		}})
 		if over {
-			message := fmt.Sprintf("not so after %v: %v", within, err)
-			w.body.ask(&ask{what: "a failure", do: func() { w.fail(name, message) }})
+			message := fmt.Sprintf("still not true after %v: %v", within, err)
+			w.body.call(&call{name: "a failure", do: func() { w.fail(name, message) }})
 		}
 	}
 }

@@ -26,7 +26,7 @@ const childEnv = "SIMTEST_TEST_CHILD"
 
 func isChild() bool { return os.Getenv(childEnv) != "" }
 
-// runChild runs this test in a process of its own, which is to fail, and returns what it prints.
+// runChild runs this test in a process of its own, which must fail, and returns its output.
 func runChild(t *testing.T) string {
 	t.Helper()
 	exe, err := os.Executable()
@@ -42,7 +42,7 @@ func runChild(t *testing.T) string {
 	return string(out)
 }
 
-// simtestOfChild waits for the outside in a world, and then tries another one.
+// simtestOfChild makes a run that waits for something outside its bubble, and then tries another one.
 func simtestOfChild(t *testing.T, wait func()) {
 	o := simtest.Options{Seeds: 1, RealQuiescenceTimeout: 200 * time.Millisecond}
 	r := &recorder{name: t.Name()}
@@ -56,7 +56,7 @@ func simtestOfChild(t *testing.T, wait func()) {
 	simtest.Run(t, o, func(env *simtest.Env) { env.Settle() })
 }
 
-// Runs of one process take turns, whatever t.Parallel says, and each is as it is alone; and -count runs them again.
+// Runs in one process are serialized, even under t.Parallel, and do not affect one another; -count repeats them.
 func TestParallelAndCount(t *testing.T) {
 	if !isChild() {
 		exe, err := os.Executable()
@@ -91,6 +91,6 @@ func TestParallelAndCount(t *testing.T) {
 		}
 	})
 	if len(took) != 3 {
-		t.Errorf("three seeds in three tests came to an end at these times: %v", took)
+		t.Errorf("three seeds in three tests ended at these times: %v", took)
 	}
 }

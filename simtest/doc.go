@@ -1,5 +1,5 @@
 // Package simtest runs a controller, unmodified, against a deterministic apiserver from a normal Go test: virtual time,
-// injected faults, a schedule that a seed decides, and for every failure a trace that replays.
+// injected faults, a schedule decided by a seed, and for every failure a trace that replays it.
 //
 //	func TestController(t *testing.T) {
 //		simtest.Run(t, simtest.Options{}, func(env *simtest.Env) {
@@ -15,53 +15,54 @@
 //
 // Run calls the body once for each seed, inside a testing/synctest bubble of its own. Processes started with [Env.Go] and
 // the body itself are goroutines there. Their requests are parked until everything in the bubble is blocked; then the next
-// thing that happens is chosen: a request reaches a replica, an answer or a watch frame reaches its client, a fault strikes, a
-// process crashes, time passes. Everything else in the bubble runs on until it is blocked again.
+// event is chosen: a request reaches a replica, a response or a watch frame reaches its client, a fault strikes, a process
+// crashes, or time passes. The goroutines in the bubble then run until they block again.
 //
 // # What is checked
 //
-// What the body asks for ([Env.Always], [Env.Eventually], [Env.Sometimes], and whatever it reports to its t), properties of your
-// own ([Options.Properties]), and, for every client, what can be seen at the API:
+// What the body states ([Env.Always], [Env.Eventually], [Env.Sometimes], and what it reports to its t), your own properties
+// ([Options.Properties]), and, for every client, what can be observed at the API:
 //
-//	WatchOrdered WatchUnique WatchReliable  a watch is in order, shows nothing twice, and has no gap
-//	ListIsAtOneRevision                     a list, its pages included, is the Store at one revision
-//	WatchGoesOn                             after a watch comes one from its last event, not from where it had begun
-//	NoRelistOnEOF                           a watch that ends cleanly and had shown something costs a watch, not a list
-//	NoHotLoop                               nobody repeats a list or watch without time passing
-//	NoPanic BodyReturns NoLivelock          processes do not panic, the body does not wait for ever, the run ends
+//	WatchOrdered WatchUnique WatchReliable  a watch is in order, without duplicates and without gaps
+//	ListIsAtOneRevision                     a list, including all its pages, shows the Store at one revision
+//	WatchResumes                            a watch resumes from the last event of the one before it, not from where that began
+//	NoRelistOnEOF                           after a watch that delivered events and ended cleanly comes a watch, not a list
+//	NoHotLoop                               no client repeats a list or watch without time passing
+//	NoPanic BodyReturns NoLivelock          processes do not panic, the body does not block for ever, the run ends
 //
-// The zero Options inject faults, from the mix "default".
+// The zero Options inject the faults of the mix "default".
 //
-// # A failure
+// # Failures
 //
-// is made simpler, for ten seconds at most: fewer faults, a shorter and more orderly schedule that breaks the same. What is left
-// is printed with the lines that repeat it, and its trace is kept under testdata/simtest, where the next test run finds it
-// and replays it before anything else. Delete the file when it is of no use any more.
+// A failure is shrunk, for ten seconds at most, to fewer faults and a shorter, more orderly schedule that break the same
+// property. The result is printed with the commands that reproduce it, and its trace is kept under testdata/simtest, where
+// the next test run finds it and replays it first. Delete the file when you no longer need it.
 //
 // # Flags
 //
-//	-simtest.seeds=N     how many seeds (SIMTEST_SEEDS)
-//	-simtest.seed=S      just this one (SIMTEST_SEED)
-//	-simtest.replay=F    just this trace (SIMTEST_REPLAY)
-//	-simtest.shrink=D    make a failure simpler for this long; -1s for not at all (SIMTEST_SHRINK)
+//	-simtest.seeds=N     run N seeds (SIMTEST_SEEDS)
+//	-simtest.seed=S      run only seed S (SIMTEST_SEED)
+//	-simtest.replay=F    replay only the trace in file F (SIMTEST_REPLAY)
+//	-simtest.shrink=D    shrink a failure for at most D; a negative D disables it (SIMTEST_SHRINK)
 //	-simtest.verify      run each seed twice and compare (SIMTEST_VERIFY)
 //
 // # What goroutines in the bubble may not do
 //
-// Wait for something that was made outside of it (a channel of a package variable such as wait.NeverStop, the context of the
-// test, real input and output): a watchdog names who does. And what they do must follow from what they are told and from the
-// seed, which -simtest.verify checks.
+// They may not wait for anything made outside the bubble (a channel in a package variable such as wait.NeverStop, the context
+// of the test, real I/O); a watchdog names the goroutine that does. What they do must depend only on the seed and on what the
+// API told them, which -simtest.verify checks.
 //
-// # Bit for bit
+// # Bit-for-bit reproduction
 //
-// Go leaves the order of a map, of the ready cases of a select and of timers of one instant to chance, and client-go has such.
-// So that a seed is one run, build the test with an overlay of Go's runtime, which has the seed decide it:
+// Go leaves to chance the order of a map's keys, of a select's ready cases and of timers due at the same instant, and client-go
+// depends on these in places. To make a seed stand for exactly one run, build the test with an overlay of Go's runtime that
+// lets the seed decide them:
 //
 //	go test -overlay="$(informersim overlay)" ./...
 //
-// Without it a seed is much the same run, and a stored trace is tried until it fits. A trace belongs to the way its test was
-// built.
+// Without it, runs of a seed are nearly the same, and a stored trace is retried until it fits. A trace replays only in a test
+// built the same way, with or without the overlay.
 //
-// Runs of one process follow one another, whatever t.Parallel says: they need process-wide state (random sources, error
-// handlers) for themselves.
+// Runs in one process are serialized, even under t.Parallel: each needs process-wide state (random sources, error handlers) to
+// itself.
 package simtest

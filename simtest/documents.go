@@ -14,20 +14,20 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// documents answers what is no resource's: discovery, OpenAPI, the version. They are the same in every state of the world, and
-// are answered at once, outside of the kernel's steps: clients ask for them while they hold locks (a RESTMapper's, a cache's),
-// and a goroutine that waits for a lock keeps a bubble from resting.
+// documents answers requests that are not for a resource: discovery, OpenAPI, the version. The answers are the same in every
+// state of the world and are given at once, outside of the kernel's steps: clients ask for them while they hold locks (a
+// RESTMapper's, a cache's), and a goroutine that waits for a lock keeps a bubble from becoming quiescent.
 type documents struct {
 	registry *types.Registry
 
 	mu     sync.Mutex
-	kernel *sim.Kernel // one of its own, with nothing but a server
+	kernel *sim.Kernel // its own, with nothing but a server
 	server *rest.Server
-	asker  asker
-	made   map[string]*sink
+	client requester
+	cached map[string]*sink
 }
 
-// isDocument tells whether a path is no resource's.
+// isDocument reports whether a path is not a resource's.
 func isDocument(path string) bool {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	switch parts[0] {
@@ -44,13 +44,13 @@ func (d *documents) get(r *http.Request) (*http.Response, error) {
 	key := r.Method + " " + r.URL.RequestURI() + " " + r.Header.Get("Accept")
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := d.made[key]
+	s := d.cached[key]
 	if s == nil {
 		var err error
-		if s, err = d.ask(r); err != nil {
+		if s, err = d.request(r); err != nil {
 			return nil, err
 		}
-		d.made[key] = s
+		d.cached[key] = s
 	}
 	return &http.Response{
 		Status: fmt.Sprintf("%d %s", s.code, http.StatusText(s.code)), StatusCode: s.code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -58,11 +58,11 @@ func (d *documents) get(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-func (d *documents) ask(r *http.Request) (*sink, error) {
+func (d *documents) request(r *http.Request) (*sink, error) {
 	if d.server == nil {
 		d.kernel = sim.NewKernel(sim.Options{Strategy: sim.NewFIFO()})
-		d.asker.id = d.kernel.Register(&d.asker)
-		d.made = map[string]*sink{}
+		d.client.id = d.kernel.Register(&d.client)
+		d.cached = map[string]*sink{}
 		var err error
 		d.server, err = rest.New(rest.Options{Cluster: fakeapiserver.NewCluster(d.kernel, fakeapiserver.ClusterOptions{}), Types: d.registry})
 		if err != nil {
@@ -70,10 +70,10 @@ func (d *documents) ask(r *http.Request) (*sink, error) {
 		}
 	}
 	s := &sink{}
-	d.asker.do = func() {
+	d.client.do = func() {
 		d.server.Serve(&rest.Request{Method: r.Method, URL: r.URL, Header: r.Header, Client: "documents"}, s)
 	}
-	d.kernel.Offer(d.asker.id, kindBody, 0)
+	d.kernel.Offer(d.client.id, kindBody, 0)
 	for !s.done && d.kernel.Step() {
 	}
 	if err := d.kernel.Err(); err != nil {
@@ -82,14 +82,14 @@ func (d *documents) ask(r *http.Request) (*sink, error) {
 	return s, s.err
 }
 
-// asker makes requests in a step of the kernel.
-type asker struct {
+// requester makes requests in a step of the kernel.
+type requester struct {
 	id sim.ActorID
 	do func()
 }
 
 // Name implements sim.Actor.
-func (*asker) Name() string { return "asker" }
+func (*requester) Name() string { return "requester" }
 
 // Apply implements sim.Actor.
-func (a *asker) Apply(sim.Choice) { a.do() }
+func (a *requester) Apply(sim.Choice) { a.do() }

@@ -13,29 +13,30 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/fault"
 )
 
-// Env is the world of one run, as the test's body sees it. Its methods are for the body's goroutine, but for RESTConfig,
-// Now, Seed and Context, which processes use too.
+// Env is the test body's handle on one run: it starts processes, writes objects, injects faults, lets time pass and states
+// what must hold. Only the body's goroutine may call its methods, except for RESTConfig, Now, Seed and Context, which processes
+// may call too.
 type Env struct {
 	w    *world
 	rand *rand.Rand
 }
 
-// RESTConfig is the configuration of a client of the fake apiserver. Each name is one client: it has its own connections,
-// whose faults and delays are its own. Inside a process of that name (Go) the client lives as long as that life of the process.
+// RESTConfig returns the configuration of a client of the fake apiserver. Each name is one client, with its own connections,
+// faults and delays. If a process of that name is running (see Go), the client works until that process crashes or ends.
 func (e *Env) RESTConfig(name string) *rest.Config {
 	e.alive()
 	if name == "" {
-		panic("simtest: env.RESTConfig needs the name of a client")
+		panic("simtest: env.RESTConfig needs a client name")
 	}
 	return &rest.Config{
 		Host:      "http://sim",
-		QPS:       -1, // client-go's own rate limiter would queue requests by who is first
+		QPS:       -1, // client-go's own rate limiter would order requests by which goroutine came first
 		UserAgent: "simtest/" + name,
 		Transport: &tripper{g: e.w.gate, client: name, life: e.w.lifeOf(name)},
 	}
 }
 
-// lifeOf is the life that a client made now belongs to.
+// lifeOf returns the life that a client created now belongs to.
 func (w *world) lifeOf(name string) *life {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -45,9 +46,10 @@ func (w *world) lifeOf(name string) *life {
 	return &life{ctx: w.ctx, cancel: func(error) {}}
 }
 
-// Go starts a process: run is called with a context that ends with the process or the run. A fault may crash it
-// (Options.CrashProbability): its context ends, nothing that it has not yet sent reaches a server, and when run has returned it is called
-// again. A run that returns an error is called again after a while, as a kubelet does; one that returns nil has ended.
+// Go starts a process: it calls run on a goroutine of its own, with a context that is canceled when the process crashes or the
+// simulation ends. If a fault crashes it (Options.CrashProbability), nothing that it has not yet sent reaches a server, and
+// after run has returned the process is restarted. If run returns an error, it is called again after a backoff, as the kubelet
+// does; if it returns nil, the process has ended.
 func (e *Env) Go(name string, run func(ctx context.Context) error) {
 	e.alive()
 	w := e.w
@@ -55,9 +57,9 @@ func (e *Env) Go(name string, run func(ctx context.Context) error) {
 		panic("simtest: env.Go needs a name and a function")
 	}
 	if w.byName[name] != nil {
-		panic(fmt.Sprintf("simtest: env.Go: there is a process %q already; env.Restart starts it again", name))
+		panic(fmt.Sprintf("simtest: env.Go: there is already a process %q; env.Restart starts it again", name))
 	}
-	w.body.ask(&ask{what: "env.Go", do: func() {
+	w.body.call(&call{name: "env.Go", do: func() {
 		p := &process{w: w, name: name, run: run}
 		p.id = w.kernel.Register(p)
 		w.processes = append(w.processes, p)
@@ -69,16 +71,16 @@ func (e *Env) Go(name string, run func(ctx context.Context) error) {
 	}})
 }
 
-// Crash ends a process as kill -9 does; it stays away until Restart.
+// Crash kills a process, as kill -9 does; it stays down until Restart.
 func (e *Env) Crash(name string) {
 	p := e.process("env.Crash", name)
-	e.w.body.ask(&ask{what: "env.Crash", do: func() { p.want = false; p.kill(); p.want = false }})
+	e.w.body.call(&call{name: "env.Crash", do: func() { p.want = false; p.kill(); p.want = false }})
 }
 
-// Restart crashes a process if it runs, and starts it when it has ended.
+// Restart crashes a process if it is running, and starts it again once it has ended.
 func (e *Env) Restart(name string) {
 	p := e.process("env.Restart", name)
-	e.w.body.ask(&ask{what: "env.Restart", do: func() {
+	e.w.body.call(&call{name: "env.Restart", do: func() {
 		p.kill()
 		p.want = true
 		p.offerRestart()
@@ -94,29 +96,29 @@ func (e *Env) process(what, name string) *process {
 	return p
 }
 
-// Settle lets everything happen that can without time passing.
+// Settle runs until nothing more can happen without time passing.
 func (e *Env) Settle() {
 	e.alive()
-	e.w.body.ask(&ask{what: "env.Settle", until: e.w.quiet})
+	e.w.body.call(&call{name: "env.Settle", until: e.w.quiet})
 }
 
-// Advance lets d of virtual time pass, and all that happens in it and needs no more.
+// Advance lets virtual time d pass, and returns when nothing more can happen without further time passing.
 func (e *Env) Advance(d time.Duration) {
 	e.alive()
 	if d < 0 {
-		panic(fmt.Sprintf("simtest: env.Advance(%v): time does not go back", d))
+		panic(fmt.Sprintf("simtest: env.Advance(%v): time cannot go backwards", d))
 	}
 	w := e.w
-	w.body.ask(&ask{what: "env.Advance", limit: d, until: func() bool { return w.kernel.Clock().AtLimit() && w.quiet() }})
+	w.body.call(&call{name: "env.Advance", limit: d, until: func() bool { return w.kernel.Clock().AtLimit() && w.quiet() }})
 }
 
-// Faults makes faults happen: to what is in flight, or else to what comes next. It fails the test for an unknown kind or
-// target. Those that Options.Mix makes happen are others.
+// Faults injects faults: each hits what is in flight, or else what comes next. An unknown kind or target fails the test. These
+// faults come in addition to those that Options.Mix draws.
 func (e *Env) Faults(faults ...fault.Fault) {
 	e.alive()
 	e.w.t.Helper()
 	var err error
-	e.w.body.ask(&ask{what: "env.Faults", do: func() {
+	e.w.body.call(&call{name: "env.Faults", do: func() {
 		for _, f := range faults {
 			if err == nil {
 				err = e.w.inject(f)
@@ -135,34 +137,36 @@ func (w *world) inject(f fault.Fault) error {
 	return w.cluster.Inject(f)
 }
 
-// StopFaults ends all faults for the rest of the run: what follows must converge.
+// StopFaults ends all faults for the rest of the run, so that the system can converge.
 func (e *Env) StopFaults() {
 	e.alive()
-	e.w.body.ask(&ask{what: "env.StopFaults", do: e.w.stopFaults})
+	e.w.body.call(&call{name: "env.StopFaults", do: e.w.stopFaults})
 }
 
-// Seed is the run's seed.
+// Seed returns the run's seed.
 func (e *Env) Seed() uint64 { return e.w.seed }
 
-// Rand is a source of random numbers that the seed decides, for the body.
+// Rand returns a random source for the body, seeded by the run's seed.
 func (e *Env) Rand() *rand.Rand { return e.rand }
 
-// Now is the run's time, which starts on 2000-01-01.
+// Now returns the run's virtual time, which starts at 2000-01-01.
 func (e *Env) Now() time.Time { return time.Now() }
 
-// Context ends with the run. A body that waits for something of its own waits for this, too.
+// Context returns a context that is canceled when the run ends. A body that waits for something of its own should also wait
+// for this.
 func (e *Env) Context() context.Context { return e.w.ctx }
 
-// Cluster is the fake apiserver's inside, for tests that look there: between two calls of Env's methods nothing moves.
+// Cluster returns the fake apiserver's internals, for tests that inspect them. Between two calls of Env's methods nothing there
+// changes.
 func (e *Env) Cluster() *fakeapiserver.Cluster { return e.w.cluster }
 
-// alive ends whoever uses an env whose run is over.
+// alive panics if the env's run has ended, and ends the calling goroutine if it is about to.
 func (e *Env) alive() {
 	if e == nil || e.w == nil {
 		panic("simtest: this Env was not made by Run")
 	}
 	if e.w.ended.Load() {
-		panic("simtest: this env is used after its run: it lives as long as the body that Run calls")
+		panic("simtest: this env was used after its run: it is valid only while the body runs")
 	}
 	if e.w.ctx.Err() != nil {
 		runtime.Goexit()
@@ -173,5 +177,5 @@ func (e *Env) alive() {
 func (e *Env) fatalf(format string, args ...any) {
 	w := e.w
 	message := fmt.Sprintf(format, args...)
-	w.body.ask(&ask{what: "a failure", do: func() { w.fail("TestBody", message) }})
+	w.body.call(&call{name: "a failure", do: func() { w.fail("TestBody", message) }})
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// faultFilter is a strategy that exempts one actor from its faults, the client of the helpers: a test's own writes are to arrive.
-// Faults of replicas and of the Store hit them as any other's.
+// faultFilter is a strategy that exempts one actor from faults, the helpers' client, so that a test's own writes arrive. Faults
+// of replicas and of the Store still hit them.
 type faultFilter struct {
 	sim.Strategy
 	exempted sim.ActorID
@@ -41,12 +41,12 @@ func (s *faultFilter) Pick(r *sim.Ready, step uint64) (sim.Choice, error) {
 	return s.Strategy.Pick(&rest, step)
 }
 
-// StopFaults passes it on to a strategy that has faults.
+// StopFaults tells the wrapped strategy, if it picks faults.
 func (s *faultFilter) StopFaults() {
 	if f, ok := s.Strategy.(interface{ StopFaults() }); ok {
 		f.StopFaults()
 	}
 }
 
-// exempt names the actor, once it is there.
+// exempt names the actor, once it is registered.
 func (s *faultFilter) exempt(k *sim.Kernel, name string) { s.exempted, s.known = k.ActorByName(name) }

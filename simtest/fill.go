@@ -10,12 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// fill makes obj a copy of live, which is shared with the Store. Nothing of what it had is left. Invariants look at objects after
-// every step: what is of the same Go type is copied, and not encoded.
+// fill makes obj a copy of live, which is shared with the Store, and leaves nothing of obj's former content. Invariants read
+// objects after every step, so an object of the same Go type is copied without a round trip through JSON.
 func fill(obj, live runtime.Object) error {
 	to := reflect.ValueOf(obj)
 	if to.Kind() != reflect.Pointer || to.IsNil() {
-		return fmt.Errorf("%T is no pointer to an object", obj)
+		return fmt.Errorf("%T is not a pointer to an object", obj)
 	}
 	if to.Type() == reflect.TypeOf(live) {
 		to.Elem().Set(reflect.ValueOf(live.DeepCopyObject()).Elem())
@@ -36,7 +36,7 @@ func fill(obj, live runtime.Object) error {
 	return replace(obj, data)
 }
 
-// listFiller puts objects into a list, anew.
+// listFiller replaces the content of a list.
 type listFiller struct {
 	list         runtime.Object
 	fresh        reflect.Value // what the list becomes
@@ -50,7 +50,7 @@ func newListFiller(list runtime.Object) (*listFiller, error) {
 	}
 	v := reflect.ValueOf(list)
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
-		return nil, fmt.Errorf("%T is no pointer to a list", list)
+		return nil, fmt.Errorf("%T is not a pointer to a list", list)
 	}
 	f := &listFiller{list: list, fresh: reflect.New(v.Type().Elem()).Elem()}
 	if f.items = f.fresh.FieldByName("Items"); !f.items.IsValid() || f.items.Kind() != reflect.Slice {
@@ -75,7 +75,7 @@ func (f *listFiller) add(live runtime.Object) error {
 	v := reflect.New(item)
 	obj, ok := v.Interface().(runtime.Object)
 	if !ok {
-		return fmt.Errorf("the items of %T are no objects", f.list)
+		return fmt.Errorf("the items of %T are not objects", f.list)
 	}
 	if err := fill(obj, live); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (f *listFiller) add(live runtime.Object) error {
 	return nil
 }
 
-// finish gives the caller's list what was added.
+// finish stores what was added in the caller's list.
 func (f *listFiller) finish(kind schema.GroupVersionKind) {
 	if f.unstructured != nil {
 		f.unstructured.SetGroupVersionKind(kind)

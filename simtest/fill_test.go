@@ -25,7 +25,7 @@ spec:
     schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}}}}
 `
 
-// Get and List give copies of what is stored: typed and not, of built-in kinds and custom ones.
+// Get and List return copies of what is stored, typed and unstructured, of built-in and custom kinds.
 func TestGetAndListCopy(t *testing.T) {
 	simtest.Run(t, simtest.Options{Seeds: 1, Mix: "none", CRDs: []string{gadgets}}, func(env *simtest.Env) {
 		env.Create(configMap("a", "1"), configMap("b", "2"))
@@ -38,7 +38,7 @@ func TestGetAndListCopy(t *testing.T) {
 		got.Data["v"] = "changed"
 		list := &corev1.ConfigMapList{Items: make([]corev1.ConfigMap, 7)}
 		if err := env.List(list, "default"); err != nil || len(list.Items) != 2 || list.Items[0].Data["v"] != "1" || list.Items[1].Name != "b" {
-			t.Errorf("a change of a copy is seen, or else the list is %v, %v", list.Items, err)
+			t.Errorf("changing a copy changed the Store, or the list is wrong: %v, %v", list.Items, err)
 		}
 		if list.Kind != "ConfigMapList" || list.APIVersion != "v1" {
 			t.Errorf("the list is of kind %s %s", list.APIVersion, list.Kind)
@@ -59,8 +59,8 @@ func TestGetAndListCopy(t *testing.T) {
 		if size, _, err := unstructured.NestedInt64(g.Items[0].Object, "spec", "size"); err != nil || size != 3 {
 			t.Errorf("the size is %d, %v", size, err)
 		}
-		if err := env.List(&corev1.ConfigMap{}, ""); err == nil || !strings.Contains(err.Error(), "no kind of list") {
-			t.Errorf("what is no list: %v", err)
+		if err := env.List(&corev1.ConfigMap{}, ""); err == nil || !strings.Contains(err.Error(), "is not a list kind") {
+			t.Errorf("an object passed as a list: %v", err)
 		}
 	})
 }

@@ -5,20 +5,20 @@ import "time"
 // Finding is a failure that Find returns.
 type Finding struct {
 	Seed     uint64
-	Property string // the name of what is broken; "" if the body failed otherwise
+	Property string // the broken property; "" if the body failed in another way
 	Message  string // what was expected and what was seen
 	Steps    uint64
 	Faults   uint64
 	Virtual  time.Duration
-	Text     string // all that Run would print
+	Text     string // what Run would print
 	Trace    []byte // the run's trace
 }
 
-// String is all that Run would print.
+// String returns what Run would print.
 func (f *Finding) String() string { return f.Text }
 
-// Find is Run for a body that is expected to fail: it returns the first failure, nil if all seeds pass. It looks at no stored
-// traces and keeps none. A body that reports to its t fails that test all the same.
+// Find is Run for a body that is expected to fail: it returns the first failure, or nil if all seeds pass. It neither replays
+// nor stores traces. A body that reports an error to its t still fails that test.
 func Find(t TB, o Options, body func(env *Env)) *Finding {
 	r := newRunner(t, o, body)
 	t.Helper()

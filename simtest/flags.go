@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The flags. Each has a twin in the environment, which the flag goes before.
+// The flags. Each takes its default from an environment variable.
 var flags struct {
 	seeds  int
 	seed   uint64
@@ -17,14 +17,14 @@ var flags struct {
 }
 
 func init() {
-	flag.IntVar(&flags.seeds, "simtest.seeds", intEnv("SIMTEST_SEEDS"), "run `N` seeds instead of what Options.Seeds says")
-	flag.Uint64Var(&flags.seed, "simtest.seed", uintEnv("SIMTEST_SEED"), "run just the seed `S`")
-	flag.StringVar(&flags.replay, "simtest.replay", os.Getenv("SIMTEST_REPLAY"), "replay just this trace `file`")
+	flag.IntVar(&flags.seeds, "simtest.seeds", intEnv("SIMTEST_SEEDS"), "run `N` seeds instead of Options.Seeds")
+	flag.Uint64Var(&flags.seed, "simtest.seed", uintEnv("SIMTEST_SEED"), "run only the seed `S`")
+	flag.StringVar(&flags.replay, "simtest.replay", os.Getenv("SIMTEST_REPLAY"), "replay only the trace in this `file`")
 	flag.BoolVar(&flags.verify, "simtest.verify", os.Getenv("SIMTEST_VERIFY") != "", "run each seed twice and compare")
-	flag.DurationVar(&flags.shrink, "simtest.shrink", durationEnv("SIMTEST_SHRINK"), "make a failure simpler for this `long`, instead of what Options.Shrink says; -1s for not at all")
+	flag.DurationVar(&flags.shrink, "simtest.shrink", durationEnv("SIMTEST_SHRINK"), "shrink a failure for at most this `duration`, instead of Options.Shrink; -1s disables it")
 }
 
-// A value in the environment that is no number is that of a flag that was not given.
+// A malformed value in the environment counts as unset.
 func intEnv(name string) int {
 	n, err := strconv.Atoi(os.Getenv(name))
 	if err != nil {

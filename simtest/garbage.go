@@ -18,26 +18,26 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-var kindCollect = sim.RegisterKind("collect", sim.ClassAction) // the garbage collector looks at one object
+var kindCollect = sim.RegisterKind("collect", sim.ClassAction) // the garbage collector processes one object
 
-// collectorClient is the client of the garbage collector.
+// collectorClient is the garbage collector's client.
 const collectorClient = "garbage-collector"
 
-// collector is the garbage collector of a cluster, the actor "gc": it deletes what no owner is left of, when it is its turn, and
-// carries out foreground deletion and orphaning. Its requests go through the API as any other's.
+// collector is the cluster's garbage collector, the actor "gc": it deletes objects whose owners are all gone, and carries out
+// foreground deletion and orphaning. Its requests go through the API like any client's.
 type collector struct {
 	w       *world
 	id      sim.ActorID
 	nodes   map[kinds.UID]*node
-	queue   []kinds.UID // to be looked at
+	queue   []kinds.UID // to be processed
 	offered bool
-	busy    bool // a request is under way
+	busy    bool // a request is in flight
 }
 
-// node is an object of the graph of owners.
+// node is an object in the graph of owners.
 type node struct {
 	r      *types.Resource
-	meta   metav1.Object // as it is in the Store
+	meta   metav1.Object // its current state in the Store
 	queued bool
 }
 
@@ -57,13 +57,13 @@ func (*collector) Name() string { return "gc" }
 func (c *collector) Apply(sim.Choice) {
 	c.offered = false
 	if len(c.queue) == 0 {
-		return // the Store has gone back in time
+		return // the Store was restored
 	}
 	uid := c.queue[0]
 	c.queue = c.queue[1:]
 	if n := c.nodes[uid]; n != nil {
 		n.queued = false
-		c.look(uid, n)
+		c.process(uid, n)
 	}
 	c.offer()
 }
@@ -75,8 +75,8 @@ func (c *collector) offer() {
 	}
 }
 
-// The bounds of how long it takes the collector to get to an object. Without any, a controller with a stale cache that makes
-// anew what the collector deletes would go round for ever without time passing.
+// The bounds of the collector's delay before it processes an object. Without a delay, a controller whose stale cache makes it
+// recreate what the collector deletes would loop for ever without time passing.
 const (
 	minCollectPause = 100 * time.Millisecond
 	maxCollectPause = time.Second
@@ -94,7 +94,7 @@ func (c *collector) enqueue(uid kinds.UID) {
 	}
 }
 
-// rebuild reads the Store anew, which has gone back in time.
+// rebuild reads the whole Store, at the start and after a restore.
 func (c *collector) rebuild() {
 	c.nodes, c.queue = map[kinds.UID]*node{}, nil
 	store := c.w.cluster.Store()
@@ -105,7 +105,7 @@ func (c *collector) rebuild() {
 	}
 }
 
-// note puts an object into the graph.
+// note adds an object to the graph, or updates it there.
 func (c *collector) note(obj runtime.Object) {
 	m, ok := obj.(metav1.Object)
 	r, err := c.w.mapper.resourceOf(obj)
@@ -137,11 +137,11 @@ func (c *collector) committed(_ store.ResourceID, v store.Committed) {
 		c.enqueue(d.meta.GetUID())
 	}
 	for _, ref := range m.GetOwnerReferences() {
-		c.enqueue(ref.UID) // it may wait for this one
+		c.enqueue(ref.UID) // it may be waiting for this one
 	}
 }
 
-// dependents are the objects that say they are owned by uid, in the order of their names.
+// dependents returns the objects with an owner reference to uid, sorted by path.
 func (c *collector) dependents(uid kinds.UID) []*node {
 	var all []*node
 	for _, n := range c.nodes { // order: sorted below
@@ -157,8 +157,8 @@ func (n *node) path() string {
 	return resourcePath(n.r, n.meta.GetNamespace()) + "/" + n.meta.GetName()
 }
 
-// look does what is to be done about an object.
-func (c *collector) look(uid kinds.UID, n *node) {
+// process carries out the next action that an object needs.
+func (c *collector) process(uid kinds.UID, n *node) {
 	switch {
 	case n.meta.GetDeletionTimestamp() != nil && slices.Contains(n.meta.GetFinalizers(), metav1.FinalizerOrphanDependents):
 		if ds := c.dependents(uid); len(ds) > 0 {
@@ -180,13 +180,13 @@ func (c *collector) look(uid kinds.UID, n *node) {
 		if !blocked {
 			c.finalize(uid, n, metav1.FinalizerDeleteDependents)
 		}
-	case n.meta.GetDeletionTimestamp() == nil && c.abandoned(n):
+	case n.meta.GetDeletionTimestamp() == nil && c.ownersGone(n):
 		c.delete(uid, n)
 	}
 }
 
-// abandoned tells whether an object has had owners, and none is left.
-func (c *collector) abandoned(n *node) bool {
+// ownersGone reports whether an object has owner references and none of its owners exists.
+func (c *collector) ownersGone(n *node) bool {
 	refs := n.meta.GetOwnerReferences()
 	return len(refs) > 0 && !slices.ContainsFunc(refs, func(ref metav1.OwnerReference) bool { return c.nodes[ref.UID] != nil })
 }
@@ -209,13 +209,13 @@ func (c *collector) finalize(uid kinds.UID, n *node, finalizer string) {
 	c.patch(uid, n, map[string]any{"finalizers": remaining})
 }
 
-// patch changes metadata of the object as it is.
+// patch changes an object's metadata, provided that the object has not changed since.
 func (c *collector) patch(looking kinds.UID, n *node, meta map[string]any) {
 	meta["uid"], meta["resourceVersion"] = n.meta.GetUID(), n.meta.GetResourceVersion()
 	c.request(looking, http.MethodPatch, n, "application/merge-patch+json", map[string]any{"metadata": meta})
 }
 
-// request makes a request, and has the object that is being looked at looked at again.
+// request makes a request, and afterwards has the object that caused it processed again.
 func (c *collector) request(looking kinds.UID, method string, n *node, contentType string, body any) {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -223,29 +223,29 @@ func (c *collector) request(looking kinds.UID, method string, n *node, contentTy
 		return
 	}
 	c.busy = true
-	s := &collected{c: c, uid: looking}
+	s := &collectorSink{c: c, uid: looking}
 	c.w.api.Serve(&rest.Request{
 		Method: method, URL: &url.URL{Path: n.path()}, Header: http.Header{"Content-Type": {contentType}, "Accept": {"application/json"}},
 		Body: data, Client: collectorClient,
 	}, s)
 }
 
-// collected takes the answer to a request of the collector's.
-type collected struct {
+// collectorSink receives the answer to a request of the collector's.
+type collectorSink struct {
 	c   *collector
 	uid kinds.UID
 	sink
 }
 
-func (s *collected) Answer(code int, h http.Header, body rest.Body) {
+func (s *collectorSink) Answer(code int, h http.Header, body rest.Body) {
 	s.sink.Answer(code, h, body)
-	s.over(code < 300 || code == http.StatusNotFound || code == http.StatusConflict)
+	s.finished(code < 300 || code == http.StatusNotFound || code == http.StatusConflict)
 }
 
-func (s *collected) Fail(err error) { s.sink.Fail(err); s.over(false) }
+func (s *collectorSink) Fail(err error) { s.sink.Fail(err); s.finished(false) }
 
-// over looks again: at once, or after a while if the request failed.
-func (s *collected) over(ok bool) {
+// finished has the object processed again: at once, or after retryWait if the request failed.
+func (s *collectorSink) finished(ok bool) {
 	again := func() { s.c.busy = false; s.c.enqueue(s.uid); s.c.offer() }
 	if ok {
 		again()

@@ -14,7 +14,7 @@ import (
 	"github.com/informersim/informersim/simtest"
 )
 
-// owned is a ConfigMap that another one owns, and blocks the deletion of.
+// owned returns a ConfigMap owned by another one, whose deletion it blocks.
 func owned(name string, owner *corev1.ConfigMap) *corev1.ConfigMap {
 	m, yes := configMap(name, "0"), true
 	m.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name, UID: owner.UID, BlockOwnerDeletion: &yes}}
@@ -33,7 +33,7 @@ func names(env *simtest.Env) []string {
 	return all
 }
 
-// What belongs to an owner goes with it, as the deletion says; and what is created for one that is gone.
+// Dependents are deleted with their owner, according to the propagation policy; so are those created for an owner that is gone.
 func TestGarbageCollection(t *testing.T) {
 	for policy, want := range map[metav1.DeletionPropagation][]string{
 		metav1.DeletePropagationBackground: {"other/0"},
@@ -54,19 +54,19 @@ func TestGarbageCollection(t *testing.T) {
 				}
 				asWanted := func() error {
 					if got := names(env); !slices.Equal(got, want) {
-						return fmt.Errorf("there are %v", got)
+						return fmt.Errorf("found %v", got)
 					}
 					return nil
 				}
-				env.Eventually("what belongs to it is dealt with", 10*time.Minute, asWanted)
+				env.Eventually("its dependents are handled", 10*time.Minute, asWanted)
 				env.Create(owned("late", a))
-				env.Eventually("what comes late goes", 10*time.Minute, asWanted)
+				env.Eventually("a late dependent is deleted", 10*time.Minute, asWanted)
 			})
 		})
 	}
 }
 
-// It is a choice like others when an object goes, and faults delay it; without the collector nothing goes.
+// When an object is collected is a choice, and faults delay it; without the collector nothing is deleted.
 func TestGarbageIsCollectedSoonerOrLater(t *testing.T) {
 	o := simtest.Options{Seeds: 20, Mix: "storm", GarbageCollection: true, Replicas: 2}
 	body := func(env *simtest.Env) {
@@ -74,17 +74,17 @@ func TestGarbageIsCollectedSoonerOrLater(t *testing.T) {
 		env.Create(a)
 		env.Create(owned("a1", a))
 		env.Delete(a)
-		env.Sometimes("it is still there after its owner", func() bool { return len(names(env)) == 1 })
+		env.Sometimes("it outlives its owner", func() bool { return len(names(env)) == 1 })
 		env.Advance(time.Second)
 		env.StopFaults()
-		env.Eventually("all is gone", 10*time.Minute, func() error {
+		env.Eventually("everything is gone", 10*time.Minute, func() error {
 			if len(names(env)) > 0 {
-				return errors.New("it is not")
+				return errors.New("something is left")
 			}
 			return nil
 		})
 	}
 	simtest.Run(t, o, body)
 	o.GarbageCollection, o.Seeds = false, 1
-	wantIn(t, failure(t, o, body), "FAIL  all is gone at step")
+	wantIn(t, failure(t, o, body), "FAIL  everything is gone at step")
 }

@@ -17,18 +17,18 @@ import (
 
 var kindArrive = sim.RegisterKind("arrive", sim.ClassScript)
 
-// errCrashed is what a request of a crashed process ends with; the process is not there to see it.
+// errCrashed is the error of requests made after their process has crashed.
 var errCrashed = errors.New("simtest: the process of this client has crashed")
 
-// errOver is what a request ends with that comes after the run.
-var errOver = errors.New("simtest: the run of this env is over; a client lives as long as its run")
+// errOver is the error of requests made after the run.
+var errOver = errors.New("simtest: this env's run is over; its clients end with it")
 
-// errInCheck is what a request ends with that a function of env.Always makes.
-var errInCheck = errors.New("simtest: a request is made by a function of env.Always or env.Sometimes, which looks at what is there between " +
-	"two steps; read with env.Get and env.List, or use env.Eventually")
+// errInCheck is the error of requests made by a function passed to env.Always or env.Sometimes.
+var errInCheck = errors.New("simtest: a function passed to env.Always or env.Sometimes made a request; those run between two steps and may only read: " +
+	"use env.Get and env.List there, or env.Eventually")
 
-// gate is where requests of goroutines in the bubble are parked until the kernel's side collects them. It is also the actor
-// that brings requests into a step that come before there is one.
+// gate parks requests of goroutines in the bubble until the kernel's side collects them. It is also the actor "gate", whose
+// step collects requests that arrive while no other step is due.
 type gate struct {
 	w       *world
 	id      sim.ActorID
@@ -36,12 +36,12 @@ type gate struct {
 	offered bool
 }
 
-// arrival is something that a client's goroutine wants to be done in a step: to send a request, or to give one up.
+// arrival is what a client's goroutine wants done in a step: to send a request, or to cancel one.
 type arrival struct {
 	client  string
-	key     string // method, URL and body, which make the order of what arrives together
+	key     string // method, URL and body, by which simultaneous arrivals are ordered
 	life    *life
-	timeout *url.URL // of a watch, that gets one when it is collected; nil for others
+	timeout *url.URL // of a watch whose timeout is drawn on collection; nil for others
 	f       func()
 	cancel  bool
 }
@@ -49,10 +49,10 @@ type arrival struct {
 // Name implements sim.Actor.
 func (*gate) Name() string { return "gate" }
 
-// Apply implements sim.Actor: the requests are taken when the step ends, as in every other step.
+// Apply implements sim.Actor. The requests are collected when the step ends, as in every step.
 func (g *gate) Apply(sim.Choice) { g.offered = false }
 
-// offer asks for a step if requests wait for one.
+// offer offers a step if requests are parked.
 func (g *gate) offer() {
 	g.w.mu.Lock()
 	waiting := len(g.parked) > 0
@@ -63,8 +63,8 @@ func (g *gate) offer() {
 	}
 }
 
-// collect brings into the world what has been parked, in an order that does not depend on which goroutine was first: what
-// was given up first, then requests by client, method, URL and body.
+// collect carries out what was parked, in an order that does not depend on which goroutine came first: cancellations, then
+// requests by client, method, URL and body.
 func (g *gate) collect() {
 	g.w.mu.Lock()
 	parked := g.parked
@@ -135,7 +135,7 @@ func (t *tripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// prepare reads the body, which is part of the key, and tells whether the watch's timeout is to be drawn.
+// prepare reads the body, which is part of the key, and reports whether the watch's timeout must be drawn again.
 func prepare(r *http.Request) (prepared *http.Request, key string, racy bool, err error) {
 	var body []byte
 	if r.Body != nil {
@@ -150,7 +150,7 @@ func prepare(r *http.Request) (prepared *http.Request, key string, racy bool, er
 	if body != nil {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	u := *r.URL // of its own: collecting may change it
+	u := *r.URL // a copy: collecting may change it
 	r.URL = &u
 	q := u.Query()
 	if racy = racyTimeout(q); racy {
@@ -165,27 +165,27 @@ const (
 	maxWatchTimeout = 600
 )
 
-// racyTimeout tells whether a watch has the timeout that a reflector has drawn for it: which of several informers that begin
-// together draws which number is a race that no seed decides. It is drawn anew when the request is collected.
+// racyTimeout reports whether a watch's timeout is one that a reflector drew. Which of several informers that start together
+// draws which number is a race that no seed decides, so it is drawn again when the request is collected.
 func racyTimeout(q url.Values) bool {
 	n, err := strconv.Atoi(q.Get("timeoutSeconds"))
 	return err == nil && n >= minWatchTimeout && n <= maxWatchTimeout
 }
 
-// drawTimeout gives a watch its timeout.
+// drawTimeout draws a watch's timeout.
 func (g *gate) drawTimeout(u *url.URL) {
 	q := u.Query()
 	q.Set("timeoutSeconds", strconv.Itoa(minWatchTimeout+g.w.kernel.Stream("watch-timeout").IntN(maxWatchTimeout-minWatchTimeout)))
 	u.RawQuery = q.Encode()
 }
 
-// request is the transport.Driver of one request: what it is to do comes first, giving it up second.
+// request is the transport.Driver of one request: its first Do sends it, its second cancels it.
 type request struct {
 	g       *gate
 	client  string
 	key     string
 	life    *life
-	timeout *url.URL // what it is to be drawn for
+	timeout *url.URL // see arrival
 	sent    bool     // guarded by w.mu
 }
 
@@ -200,7 +200,7 @@ func (a *request) Do(f func()) {
 	w.note()
 }
 
-// boundBody is a response's body that ends with the process that reads it.
+// boundBody is a response body that fails once the process that reads it has crashed.
 type boundBody struct {
 	io.ReadCloser
 	life   *life

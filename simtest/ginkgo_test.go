@@ -12,7 +12,7 @@ import (
 )
 
 var _ = ginkgo.Describe("simtest", func() {
-	ginkgo.It("runs inside of a spec", func() {
+	ginkgo.It("runs inside a spec", func() {
 		runs := 0
 		simtest.Run(ginkgo.GinkgoT(), simtest.Options{Seeds: 2}, func(env *simtest.Env) {
 			env.Create(configMap("a", "1"))
@@ -30,7 +30,7 @@ func TestSpecs(t *testing.T) {
 	ginkgo.RunSpecs(t, "simtest")
 }
 
-// An assertion that fails, in the body or in an invariant, is a failure of the run with all that belongs to it.
+// A failed assertion, in the body or in an invariant, fails the run with a full report.
 func TestAssertionsThatFail(t *testing.T) {
 	r := &recorder{name: t.Name()}
 	assert := gomega.NewGomega(func(message string, _ ...int) { r.Errorf("%s", message); r.FailNow() })
@@ -38,7 +38,7 @@ func TestAssertionsThatFail(t *testing.T) {
 		env.Advance(time.Second)
 		assert.Expect(1).To(gomega.Equal(2))
 	})
-	wantIn(t, strings.Join(r.errors, "\n"), "to equal", "seed 1 · fault mix default\nFAIL  the body has failed the test", "-simtest.seed=1")
+	wantIn(t, strings.Join(r.errors, "\n"), "to equal", "seed 1 · fault mix default\nFAIL  the body failed the test", "-simtest.seed=1")
 
 	r = &recorder{name: t.Name()}
 	try(r, simtest.Options{Seeds: 1}, func(env *simtest.Env) {

@@ -8,27 +8,27 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// informerChecks are the properties of what follows a resource, seen from the API: that it goes on where it was, and does not
-// list again without need. Those with the same client, resource, namespace and selectors look alike and are judged together, in
-// favour of the accused: what one of several may have done is no error.
+// informerChecks are the properties of clients that follow a resource, as seen at the API: that they resume where they were,
+// and do not relist without need. Followers with the same client, resource, namespace and selectors cannot be told apart and are
+// judged together, with the benefit of the doubt: what one of several may legitimately have done is not an error.
 type informerChecks struct {
 	followers map[string]*follower
-	// processes is how often a process has been started, or has ended: whoever follows something begins anew then.
+	// processes counts starts and ends of processes, after which followers start over.
 	processes int
 }
 
-// follower is all that follows the same.
+// follower is every follower of the same selection.
 type follower struct {
 	processes int
-	// How often something began to follow: with a streaming list, or with a watch from where a list was.
+	// How often a follower began: with a streaming list, or with a watch from a list's revision.
 	begun int
-	// How often it had to: what failed, was refused, or was given up.
+	// How often it had to: a request failed, was refused, or was canceled.
 	excused int
 	watches map[int64]*followed // requests for a watch that have not ended
-	listed  map[string]bool     // the revisions of lists that no watch has begun from
-	ended   *followed           // the watch that ended last, cleanly, and was not gone on with
+	listed  map[string]bool     // the revisions of lists from which no watch has begun
+	ended   *followed           // the last watch that ended cleanly and was not resumed
 
-	needless int // beginnings that followed a watch which could have been gone on with
+	needless int // beginnings after a watch that could have been resumed
 }
 
 // followed is a watch.
@@ -37,10 +37,10 @@ type followed struct {
 	rv        int64  // of the last event
 	events    int    // after the initial ones
 	initial   bool
-	malformed bool // it was told of an error
+	malformed bool // it received an error
 }
 
-// words reads a request's description.
+// words parses a request's description.
 func words(detail string) map[string]string {
 	m := map[string]string{}
 	for i, w := range strings.Fields(detail) {
@@ -68,7 +68,7 @@ func (c *informerChecks) follower(actor sim.ActorID, plural string, w map[string
 	return f
 }
 
-// watch is told of a request for a watch, and says what is wrong with it.
+// watch notes a request for a watch, and returns the property that it breaks, if any.
 func (f *follower) watch(n int64, w map[string]string) (property, message string) {
 	from, streaming := w["rv"], w["sendInitialEvents"] == "true"
 	next := &followed{initial: streaming || from == "" || from == "0"}
@@ -83,8 +83,8 @@ func (f *follower) watch(n int64, w map[string]string) (property, message string
 		delete(f.listed, from)
 		property, message = f.begin(before)
 	case f.ended != nil && f.ended.from == from && f.ended.rv > next.rv:
-		message = fmt.Sprintf("a watch begins at %d again, from where the one before it has had %d events up to %d: it is to go on there", next.rv, f.ended.events, f.ended.rv)
-		property = "WatchGoesOn"
+		message = fmt.Sprintf("a watch begins at %d again, although the one before it began there and delivered %d events up to %d: it must resume from the last", next.rv, f.ended.events, f.ended.rv)
+		property = "WatchResumes"
 		f.ended = nil
 	default:
 		f.ended, f.needless = nil, 0
@@ -92,7 +92,7 @@ func (f *follower) watch(n int64, w map[string]string) (property, message string
 	return property, message
 }
 
-// begin is told that something begins to follow while others do, how many.
+// begin notes that a follower begins while others are active, and returns the property that this breaks, if any.
 func (f *follower) begin(others int) (property, message string) {
 	e := f.ended
 	needless := e != nil && f.begun > f.excused+others
@@ -103,19 +103,19 @@ func (f *follower) begin(others int) (property, message string) {
 	}
 	f.excused++
 	if f.needless++; f.needless == 1 {
-		return "", "" // it may be another informer, that has come at this very moment
+		return "", "" // it may be another informer that happened to start now
 	}
-	return "NoRelistOnEOF", fmt.Sprintf("it lists everything again after a watch that has ended cleanly and had shown %d events up to %d, for the second time: "+
+	return "NoRelistOnEOF", fmt.Sprintf("it relists, for the second time, after a watch that ended cleanly and had delivered %d events up to %d: "+
 		"a watch from there would do", e.events, e.rv)
 }
 
-// failed is told of a request that was answered with an error.
+// failed notes a request that was answered with an error.
 func (f *follower) failed(n int64) {
 	delete(f.watches, n)
 	f.excused++
 }
 
-// closed is told how a watch ended.
+// closed notes how a watch ended.
 func (f *follower) closed(n int64, why string) {
 	w := f.watches[n]
 	if w == nil {

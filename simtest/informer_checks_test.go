@@ -14,7 +14,7 @@ import (
 	"github.com/informersim/informersim/simtest"
 )
 
-// follow runs a client that follows ConfigMaps by itself, while watches end now and then.
+// follow runs a client with its own list and watch of ConfigMaps, while watches end now and then.
 func follow(env *simtest.Env, run func(ctx context.Context, c typedcorev1.ConfigMapInterface) error) {
 	env.Go("follower", func(ctx context.Context) error {
 		return run(ctx, kubernetes.NewForConfigOrDie(env.RESTConfig("follower")).CoreV1().ConfigMaps("default"))
@@ -48,7 +48,7 @@ func drain(ctx context.Context, c typedcorev1.ConfigMapInterface, rv string) (st
 	return rv, ctx.Err()
 }
 
-// A client that lists once and goes on where it was is right, and so is one that has several of the kind.
+// A client that lists once and resumes where it was is correct, and so is one with several such followers.
 func TestFollowersThatAreRight(t *testing.T) {
 	simtest.Run(t, simtest.Options{Seeds: 5, Mix: "none", Replicas: 2}, func(env *simtest.Env) {
 		follow(env, func(ctx context.Context, c typedcorev1.ConfigMapInterface) error {
@@ -67,7 +67,7 @@ func TestFollowersThatAreRight(t *testing.T) {
 	})
 }
 
-// What careless clients do is found at the API.
+// The mistakes of careless clients are found at the API.
 func TestFollowersThatAreWrong(t *testing.T) {
 	for property, test := range map[string]struct {
 		run  func(ctx context.Context, c typedcorev1.ConfigMapInterface) error
@@ -83,14 +83,14 @@ func TestFollowersThatAreWrong(t *testing.T) {
 					return err
 				}
 			}
-		}, "it lists everything again after a watch that has ended cleanly and had shown "},
-		"WatchGoesOn": {func(ctx context.Context, c typedcorev1.ConfigMapInterface) error {
+		}, "it relists, for the second time, after a watch that ended cleanly and had delivered "},
+		"WatchResumes": {func(ctx context.Context, c typedcorev1.ConfigMapInterface) error {
 			list, err := c.List(ctx, metav1.ListOptions{ResourceVersion: "0"})
 			for err == nil {
 				_, err = drain(ctx, c, list.ResourceVersion)
 			}
 			return err
-		}, "from where the one before it has had "},
+		}, "although the one before it began there and delivered "},
 		"NoHotLoop": {func(ctx context.Context, c typedcorev1.ConfigMapInterface) error {
 			for {
 				if _, err := c.List(ctx, metav1.ListOptions{ResourceVersion: "0"}); err != nil {
@@ -102,7 +102,7 @@ func TestFollowersThatAreWrong(t *testing.T) {
 		t.Run(property, func(t *testing.T) {
 			found := simtest.Find(t, simtest.Options{Seeds: 3, Mix: "none"}, func(env *simtest.Env) { follow(env, test.run) })
 			if found == nil || found.Property != property || !strings.Contains(found.Message, test.want) {
-				t.Errorf("found is %v", found)
+				t.Errorf("found %v", found)
 			}
 		})
 	}

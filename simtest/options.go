@@ -11,7 +11,7 @@ import (
 	"github.com/informersim/informersim/scenarios/property"
 )
 
-// TB is what Run needs of a test. *testing.T, *testing.B, ginkgo's GinkgoT() and *rapid.T have it.
+// TB is the part of testing.TB that Run needs. *testing.T, *testing.B, ginkgo's GinkgoT() and *rapid.T implement it.
 type TB interface {
 	Helper()
 	Name() string
@@ -21,51 +21,52 @@ type TB interface {
 	Failed() bool
 }
 
-// Options configure Run. The zero value works: 20 seeds, one replica, the built-in types, faults of the mix "default".
+// Options configure Run. The zero value means 20 seeds, one replica, the built-in types and the fault mix "default".
 type Options struct {
-	// Seeds is how many seeds are run, from 1; DefaultSeeds if 0. The flag -simtest.seeds goes first.
+	// Seeds is the number of seeds to run, starting at 1; DefaultSeeds if 0. The flag -simtest.seeds overrides it.
 	Seeds int
 	// Mix is the name of a built-in fault mix: none, light, default, storm; "" is default.
 	Mix string
-	// FaultMix is a mix of its own; it goes before Mix.
+	// FaultMix is a custom mix; it overrides Mix.
 	FaultMix *fault.Mix
-	// CrashProbability is how likely, in every step, a process is to crash and be restarted; 0 is never.
+	// CrashProbability is the probability, in every step, that a process crashes and is restarted; 0 means never.
 	CrashProbability float64
-	// MaxCrashes is how often that happens in a run at most; 3 if 0.
+	// MaxCrashes limits the crashes in a run; 3 if 0.
 	MaxCrashes int
-	// Strategy is "random" or "fifo"; "" is random. With fifo nothing happens but what the body orders: no faults of a mix.
+	// Strategy is "random" or "fifo"; "" is random. fifo picks the oldest event each time and no faults of a mix.
 	Strategy string
 
-	// Replicas is the number of apiservers, which lag behind one another; 1 if 0. Every client uses all of them.
+	// Replicas is the number of apiservers, each of which may lag behind the others; 1 if 0. Every client uses all of them.
 	Replicas int
-	// History is how many events of each resource a watch cache keeps; 0 for what a real one does.
+	// History is the number of events per resource that a watch cache keeps; 0 for a real apiserver's sizes.
 	History int64
-	// GarbageCollection has the garbage collector of a cluster run: what no owner is left of (ownerReferences) is deleted sooner or
-	// later, and foreground deletion and orphaning come to their end. Without it finalizers of these kinds stay.
+	// GarbageCollection runs the cluster's garbage collector: objects whose owners (ownerReferences) are all gone are eventually
+	// deleted, and foreground deletion and orphaning are carried out. Without it, their finalizers stay.
 	GarbageCollection bool
-	// CRDs are manifests of CustomResourceDefinitions: YAML or JSON, or the name of a file or a folder with such.
+	// CRDs are CustomResourceDefinition manifests: YAML or JSON text, or the name of a file or folder that holds them.
 	CRDs []string
-	// Scheme knows the Go types of custom resources that the helpers (Env.Create, …) are given; client-go's is known.
+	// Scheme knows the Go types of custom resources that are passed to the helpers (Env.Create, …), in addition to client-go's
+	// scheme.
 	Scheme *runtime.Scheme
 
-	// Properties are checked besides those at the API. Package property says how to write one.
+	// Properties are checked in addition to those at the API. See package property for how to write one.
 	Properties []property.Property
-	// Verify has each seed run twice and compared, as -simtest.verify does.
+	// Verify runs each seed twice and compares the runs, as -simtest.verify does.
 	Verify bool
-	// Shrink is how much real time may be spent on making a failure simpler: fewer faults, a shorter and more orderly schedule;
-	// DefaultShrink if 0, none if negative. The flag -simtest.shrink goes first.
+	// Shrink limits the real time spent on shrinking a failure to fewer faults and a shorter, more orderly schedule;
+	// DefaultShrink if 0, no shrinking if negative. The flag -simtest.shrink overrides it.
 	Shrink time.Duration
-	// MaxSteps is how many steps a run may have; DefaultMaxSteps if 0.
+	// MaxSteps limits the steps of a run; DefaultMaxSteps if 0.
 	MaxSteps uint64
-	// VirtualBodyTimeout is how much virtual time the body may wait for something that is not one of Env's methods;
+	// VirtualBodyTimeout limits the virtual time that the body may wait for anything but Env's methods;
 	// DefaultVirtualBodyTimeout if 0.
 	VirtualBodyTimeout time.Duration
-	// RealQuiescenceTimeout is how much real time the goroutines may take to become quiescent after a step;
+	// RealQuiescenceTimeout limits the real time that goroutines may take to become quiescent after a step;
 	// bubble.DefaultQuiescenceTimeout if 0.
 	RealQuiescenceTimeout time.Duration
 }
 
-// The values that zero Options mean.
+// Defaults for zero Options.
 const (
 	DefaultSeeds              = 20
 	DefaultMaxSteps           = 1_000_000
@@ -73,19 +74,19 @@ const (
 	DefaultVirtualBodyTimeout = 2 * time.Hour
 )
 
-// complete fills in defaults and says what is wrong.
+// complete validates the options and fills in defaults.
 func (o *Options) complete() error {
 	switch {
 	case o.Seeds < 0:
 		return fmt.Errorf("Options.Seeds is %d: it must not be negative", o.Seeds)
 	case !(o.CrashProbability >= 0 && o.CrashProbability <= 1):
-		return fmt.Errorf("Options.CrashProbability is %v: it is a probability between 0 and 1", o.CrashProbability)
+		return fmt.Errorf("Options.CrashProbability is %v: it must be between 0 and 1", o.CrashProbability)
 	case o.MaxCrashes < 0:
 		return fmt.Errorf("Options.MaxCrashes is %d: it must not be negative", o.MaxCrashes)
 	case o.Strategy != "" && o.Strategy != "random" && o.Strategy != "fifo":
-		return fmt.Errorf("Options.Strategy is %q: there are random and fifo", o.Strategy)
+		return fmt.Errorf("Options.Strategy is %q: it must be random or fifo", o.Strategy)
 	case o.Strategy == "fifo" && (o.Mix != "" && o.Mix != "none" || o.FaultMix != nil || o.CrashProbability > 0):
-		return errors.New("Options.Strategy is fifo, which picks no faults: leave Mix, FaultMix and CrashProbability out, or use random")
+		return errors.New("Options.Strategy is fifo, which picks no faults: leave out Mix, FaultMix and CrashProbability, or use random")
 	}
 	if err := property.Validate(o.Properties); err != nil {
 		return fmt.Errorf("Options.Properties: %w", err)

@@ -9,14 +9,14 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// outcome is what a run came to.
+// outcome is the outcome of a run.
 type outcome struct {
 	header    sim.Header
 	run       reports.Run
 	violation *reports.Violation
 	err       error // the run could not be carried out
 	escaped   *escape
-	replay    error // how it differs from the trace
+	replay    error // how it diverged from the trace
 	trace     bytes.Buffer
 	steps     uint64
 	faults    uint64
@@ -25,7 +25,7 @@ type outcome struct {
 
 func newOutcome(h sim.Header) *outcome { return &outcome{header: h, run: runOf(h)} }
 
-// runOf is which run a header begins.
+// runOf describes the run of a trace's header.
 func runOf(h sim.Header) reports.Run {
 	return reports.Run{Scenario: h.Scenario, Subject: h.Subject, Engine: h.Engine, Strategy: h.Strategy, Seed: h.Seed, ShrunkFrom: h.Options[optionShrunk], APIOnly: true}
 }
@@ -44,7 +44,7 @@ func (w *world) finish(res *outcome) {
 
 func (o *outcome) failed() bool { return o.violation != nil || o.err != nil || o.escaped != nil }
 
-// why says what was broken.
+// why says what broke.
 func (o *outcome) why() string {
 	switch e := o.escaped; {
 	case o.violation != nil:
@@ -52,14 +52,14 @@ func (o *outcome) why() string {
 	case o.err != nil:
 		return o.err.Error()
 	case e.goexit:
-		return "the body has failed the test"
+		return "the body failed the test"
 	default:
 		return fmt.Sprintf("the body panicked: %v\n%s", e.value, e.stack)
 	}
 }
 
-// told is the run as it is reported.
-func (o *outcome) told() *reports.Run {
+// report returns the run as package reports presents it.
+func (o *outcome) report() *reports.Run {
 	r := o.run
 	if o.failed() && o.violation == nil {
 		r.Failure = o.why()
@@ -67,15 +67,15 @@ func (o *outcome) told() *reports.Run {
 	return &r
 }
 
-// story is what happened last, by the trace.
+// story returns the last events of the trace.
 func (o *outcome) story() []reports.Line {
 	if o.trace.Len() == 0 {
 		return nil
 	}
 	tr, err := sim.NewTraceReader("the run", bytes.NewReader(o.trace.Bytes()))
 	if err != nil {
-		return nil // the run has failed before it began
+		return nil // the run failed before it began
 	}
-	story, _ := reports.Ending(tr) // of a trace that was cut short, what there is
+	story, _ := reports.Ending(tr) // a truncated trace still has a story
 	return story
 }

@@ -12,11 +12,11 @@ import (
 var (
 	kindCrash   = sim.RegisterKind("crash", sim.ClassFault)    // a process crashes
 	kindRestart = sim.RegisterKind("restart", sim.ClassAction) // and is started again
-	// KindProcess is a record of what became of a process; Detail says it.
+	// KindProcess records a change of a process's state: Detail is "started", "crashed", "ended", or "exited: " and the error.
 	KindProcess = sim.RegisterKind("process", sim.ClassRecord)
 )
 
-// exitBackoff is what a kubelet waits before it restarts a container that has exited; it doubles up to maxExitBackoff.
+// exitBackoff is the kubelet's backoff before it restarts a container that exited; it doubles up to maxExitBackoff.
 const (
 	exitBackoff    = 10 * time.Second
 	maxExitBackoff = 5 * time.Minute
@@ -38,7 +38,7 @@ func (l *life) end(cause error) { l.cancel(cause) }
 
 func (l *life) dead() bool { return l.ctx.Err() != nil }
 
-// err says why nothing can be asked any more, nil as long as it can.
+// err returns why requests are refused, or nil while the life lasts.
 func (l *life) err() error {
 	if l.ctx.Err() == nil {
 		return nil
@@ -46,14 +46,14 @@ func (l *life) err() error {
 	return context.Cause(l.ctx)
 }
 
-// bind is a request's context that ends with the process, too.
+// bind returns a request's context that also ends with the process.
 func (l *life) bind(ctx context.Context) (context.Context, func()) {
 	bound, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(l.ctx, func() { cancel(context.Cause(l.ctx)) })
 	return bound, func() { stop(); cancel(context.Canceled) }
 }
 
-// process is one process of the user's: the actor "process/NAME".
+// process is a user's process: the actor "process/NAME".
 type process struct {
 	w    *world
 	id   sim.ActorID
@@ -62,15 +62,15 @@ type process struct {
 
 	life    *life
 	backoff time.Duration
-	want    bool // it is to run
+	want    bool // it should be running
 	running bool // its function has not returned
-	byFault bool // it was a fault that ended it
+	byFault bool // a fault ended it
 
-	crash   sim.Choice // what is offered
+	crash   sim.Choice // the offered crash
 	crashes bool
 	restart bool
 
-	// Guarded by w.mu: what the goroutine has noted.
+	// Guarded by w.mu: noted by the goroutine.
 	returned bool
 	err      error
 	panicked string
@@ -112,7 +112,7 @@ func (p *process) start() {
 	}()
 }
 
-// call runs the function; it turns a panic, which would take the test with it, into its text.
+// call runs the function; it returns a panic, which would end the whole test, as text.
 func (p *process) call(ctx context.Context) (err error, panicked string) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -125,7 +125,7 @@ func (p *process) call(ctx context.Context) (err error, panicked string) {
 // processCrashed is the detail of the record of a crash.
 const processCrashed = "crashed"
 
-// kill ends a life at once: nothing that it still does reaches a server.
+// kill ends a life at once: nothing that it does afterwards reaches a server.
 func (p *process) kill() {
 	if !p.running || p.life.dead() {
 		return
@@ -136,7 +136,7 @@ func (p *process) kill() {
 	p.w.touch()
 }
 
-// collect looks at what became of the goroutine.
+// collect handles the return of the process's function.
 func (p *process) collect() {
 	p.w.mu.Lock()
 	returned, err, panicked := p.returned, p.err, p.panicked
@@ -147,11 +147,11 @@ func (p *process) collect() {
 	}
 	p.running = false
 	dead := p.life.dead()
-	p.life.end(errCrashed) // whatever it has left behind
+	p.life.end(errCrashed) // for goroutines that it left behind
 	switch {
 	case panicked != "":
 		p.w.fail("NoPanic", fmt.Sprintf("the process %s panicked: %s", p.name, panicked))
-	case dead && p.want && p.byFault: // it has crashed, and comes back after a while
+	case dead && p.want && p.byFault: // it crashed, and comes back after its downtime
 		p.byFault = false
 		p.w.kernel.Clock().AfterFunc(p.downtime(), p.offerRestart)
 	case dead && p.want:
@@ -168,7 +168,7 @@ func (p *process) collect() {
 	p.w.offerCrashes()
 }
 
-// maxDowntime is how long a process that a fault has crashed stays away at most: what happens meanwhile it has not seen.
+// maxDowntime limits how long a process stays down after a fault crashed it, missing what happens meanwhile.
 const maxDowntime = 30 * time.Second
 
 func (p *process) downtime() time.Duration {
@@ -182,7 +182,7 @@ func (p *process) offerRestart() {
 	}
 }
 
-// offerCrash offers a crash, or no longer does.
+// offerCrash offers a crash, or withdraws it.
 func (p *process) offerCrash(enabled bool) {
 	enabled = enabled && p.running && !p.life.dead()
 	switch {

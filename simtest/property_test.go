@@ -11,7 +11,7 @@ import (
 	"github.com/informersim/informersim/simtest"
 )
 
-// noDeletion is a property of one's own.
+// noDeletion is a user's property.
 var noDeletion = property.Property{
 	Name:      "NothingIsDeleted",
 	Statement: "no object is deleted",
@@ -26,7 +26,7 @@ var noDeletion = property.Property{
 	}),
 }
 
-// fewCommits judges a run when its body has returned.
+// fewCommits is a property that is checked when the body has returned.
 var fewCommits = property.Property{
 	Name:  "FewCommits",
 	Kinds: []sim.Kind{fakeapiserver.KindCommit},
@@ -36,7 +36,7 @@ var fewCommits = property.Property{
 			Record: func(property.World, *sim.Record) *reports.Violation { commits++; return nil },
 			End: func(w property.World) *reports.Violation {
 				if commits > 2 || len(w.Informers()) > 0 {
-					return &reports.Violation{Message: "there are too many"}
+					return &reports.Violation{Message: "there are too many commits"}
 				}
 				return nil
 			},
@@ -44,7 +44,7 @@ var fewCommits = property.Property{
 	},
 }
 
-// Properties of one's own are checked as those at the API are, and a failure names the one that is broken.
+// A user's properties are checked like those at the API, and a failure names the broken one.
 func TestPropertiesOfOnesOwn(t *testing.T) {
 	o := simtest.Options{Seeds: 3, Mix: "none", Shrink: -1, Properties: []property.Property{noDeletion, fewCommits}}
 	simtest.Run(t, o, func(env *simtest.Env) {
@@ -54,14 +54,14 @@ func TestPropertiesOfOnesOwn(t *testing.T) {
 	deletes := func(env *simtest.Env) {
 		env.Create(configMap("a", ""))
 		env.Delete(configMap("a", ""))
-		t.Error("the body goes on though a property is broken")
+		t.Error("the body continues although a property is broken")
 	}
 	wantIn(t, failure(t, o, deletes), "FAIL  NothingIsDeleted at step", "configmaps default/a is deleted", "because step", "cluster committed the deletion", "-simtest.seed=1")
 	found := simtest.Find(t, o, func(env *simtest.Env) {
 		env.Create(configMap("a", ""), configMap("b", ""), configMap("c", ""))
 	})
-	if found == nil || found.Property != "FewCommits" || found.Message != "there are too many" {
-		t.Errorf("found is %v", found)
+	if found == nil || found.Property != "FewCommits" || found.Message != "there are too many commits" {
+		t.Errorf("found %v", found)
 	}
 	o.Properties = append(o.Properties, noDeletion)
 	wantIn(t, failure(t, o, deletes), `Options.Properties: there are two properties "NothingIsDeleted"`)

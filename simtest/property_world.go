@@ -7,7 +7,7 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// A property sees a test's world at the API: informers and workers belong to the user's processes.
+// A property sees a test's world only at the API: informers and workers belong to the user's processes.
 var _ property.World = (*world)(nil)
 
 // Kernel implements property.World.

@@ -11,11 +11,11 @@ import (
 	"github.com/informersim/informersim/simtest"
 )
 
-// A data race of the user's fails the run, with a sentence; it is not waited for ever.
+// A data race in the user's code fails the run with a clear message, and does not hang it.
 func TestDataRaceEndsTheRun(t *testing.T) {
 	if !isChild() {
-		if out := runChild(t); strings.Count(out, "DATA RACE") != 1 || !strings.Contains(out, "the race detector has found a data race during this run") {
-			t.Errorf("the child says:\n%s", out)
+		if out := runChild(t); strings.Count(out, "DATA RACE") != 1 || !strings.Contains(out, "the race detector found a data race during this run") {
+			t.Errorf("the child's output:\n%s", out)
 		}
 		return
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/informersim/informersim/simtest"
 )
 
-// recorder is a TB whose failures are looked at.
+// recorder is a TB that records failures.
 type recorder struct {
 	name   string
 	errors []string
@@ -28,12 +28,12 @@ func (r *recorder) Errorf(format string, a ...any) {
 func (r *recorder) FailNow()     { r.failed = true; runtime.Goexit() }
 func (r *recorder) Failed() bool { return r.failed }
 
-// keeper is a recorder that traces are kept for.
+// keeper is a recorder for which traces are stored.
 type keeper struct{ recorder }
 
 func (*keeper) TempDir() string { return "" }
 
-// try runs Run as a test would, and returns what it reported.
+// try calls Run as a test would, and returns what Run panicked with.
 func try(tb simtest.TB, o simtest.Options, body func(env *simtest.Env)) (panicked any) {
 	done := make(chan any, 1)
 	go func() {
@@ -45,7 +45,7 @@ func try(tb simtest.TB, o simtest.Options, body func(env *simtest.Env)) (panicke
 	return <-done
 }
 
-// failure is what one run with one seed reports.
+// failure returns the report of a failing run of one seed.
 func failure(t *testing.T, o simtest.Options, body func(env *simtest.Env)) string {
 	t.Helper()
 	r := &recorder{name: t.Name()}
@@ -61,7 +61,7 @@ func failure(t *testing.T, o simtest.Options, body func(env *simtest.Env)) strin
 	return strings.Join(r.errors, "\n")
 }
 
-// wantIn checks that a message says all that it is to say.
+// wantIn checks that a message contains every wanted part.
 func wantIn(t *testing.T, message string, want ...string) {
 	t.Helper()
 	for _, w := range want {

@@ -34,7 +34,7 @@ func brokenBody(broken *bool) func(*simtest.Env) {
 	}
 }
 
-// A failure leaves a trace, which the next run replays first; when it no longer fails, the run goes on.
+// A failure leaves a trace, which the next run replays first; if it no longer fails, the run continues.
 func TestFailuresAreReplayedFirst(t *testing.T) {
 	t.Chdir(t.TempDir())
 	broken := true
@@ -53,14 +53,14 @@ func TestFailuresAreReplayedFirst(t *testing.T) {
 	try(second, o, brokenBody(&broken))
 	again := strings.Join(second.errors, "\n")
 	if again != message {
-		t.Errorf("the replay says\n%s\nand the run said\n%s", again, message)
+		t.Errorf("the replay's report:\n%s\nthe run's:\n%s", again, message)
 	}
 
 	broken = false
 	third := &keeper{recorder{name: "TestX/a b"}}
 	try(third, o, brokenBody(&broken))
 	if third.failed {
-		t.Errorf("what is repaired fails: %v", third.errors)
+		t.Errorf("a fixed test fails: %v", third.errors)
 	}
 	wantIn(t, strings.Join(third.logs, "\n"), "TestX_a_b-1.trace.jsonl")
 
@@ -75,7 +75,7 @@ func TestFailuresAreReplayedFirst(t *testing.T) {
 	wantIn(t, strings.Join(fourth.logs, "\n"), "cannot be replayed")
 }
 
-// A process that crashes is started again, and nothing that it does afterwards reaches a server.
+// A crashed process is restarted, and nothing that its old life still does reaches a server.
 func TestCrashes(t *testing.T) {
 	simtest.Run(t, simtest.Options{Seeds: 10, Mix: "none"}, func(env *simtest.Env) {
 		starts, old := 0, 0
@@ -105,12 +105,12 @@ func TestCrashes(t *testing.T) {
 			t.Errorf("after another it was started %d times, and refused %d times", starts, old)
 		}
 		if env.Get(configMap("from-the-dead", "")) == nil {
-			t.Error("the dead have written")
+			t.Error("a crashed process has written")
 		}
 	})
 }
 
-// A process that returns an error is started again after a while, later and later; one that returns nil is not.
+// A process that returns an error is restarted after a growing backoff; one that returns nil is not.
 func TestProcessesThatEnd(t *testing.T) {
 	simtest.Run(t, simtest.Options{Seeds: 2}, func(env *simtest.Env) {
 		var at []time.Duration
@@ -141,11 +141,11 @@ func TestSometimes(t *testing.T) {
 	message := failure(t, simtest.Options{Seeds: 2}, seen)
 	wantIn(t, message, `"late" (env.Sometimes) never held in 2 seeds`)
 	if strings.Contains(message, "early") {
-		t.Errorf("what held is reported:\n%s", message)
+		t.Errorf("a condition that held is reported:\n%s", message)
 	}
 }
 
-// The body may use clients, sleep and wait on its own; the world goes on meanwhile.
+// The body may use clients, sleep and wait by itself; the world runs on meanwhile.
 func TestBodyOfItsOwn(t *testing.T) {
 	simtest.Run(t, simtest.Options{Seeds: 10, Mix: "none"}, func(env *simtest.Env) {
 		c := kubernetes.NewForConfigOrDie(env.RESTConfig("me")).CoreV1().ConfigMaps("default")
@@ -164,7 +164,7 @@ func TestBodyOfItsOwn(t *testing.T) {
 	})
 }
 
-// Inside a property-based test, the inputs are that test's; it sees failures as its own and shrinks them.
+// A property-based test chooses the inputs, takes failures as its own and shrinks them.
 func TestInRapid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 3).Draw(t, "n")
@@ -190,7 +190,7 @@ func TestApply(t *testing.T) {
 		}
 		env.Delete(got)
 		if env.Get(got) == nil {
-			t.Error("it is there although it was deleted")
+			t.Error("it exists although it was deleted")
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/informersim/informersim/reports"
 )
 
-// Where traces of failures are kept, relative to the package's folder, which is where its tests run.
+// Where traces of failures are kept, relative to the package's folder, in which its tests run.
 const (
 	traceFolder = "testdata/simtest"
 	traceSuffix = ".trace.jsonl"
@@ -21,10 +21,10 @@ const (
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9_.]+`)
 
-// traceName is a test's name as files have it.
+// traceName returns a test's name as used in file names.
 func traceName(test string) string { return notInNames.ReplaceAllString(test, "_") }
 
-// isNil finds a nil in an interface, too.
+// isNil reports whether t is nil or an interface that holds a nil pointer.
 func isNil(t TB) bool {
 	if t == nil {
 		return true
@@ -33,17 +33,17 @@ func isNil(t TB) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// keeps tells whether traces are kept for this t. A property-based test tries the same name with other inputs, which no
-// trace has: such a t has no folder of its own to offer.
-func (r *runner) keeps() bool {
+// storesTraces reports whether traces are stored for this t. A property-based test runs the same name with varying inputs,
+// which no trace holds; its t is recognised by having no TempDir.
+func (r *runner) storesTraces() bool {
 	_, is := r.t.(interface{ TempDir() string })
 	return is
 }
 
-// keep writes the trace of a failure to a file and returns its name, "" if there is none.
-func (r *runner) keep(res *outcome) string {
+// store writes the trace of a failure to a file and returns its name, "" if there is none.
+func (r *runner) store(res *outcome) string {
 	r.t.Helper()
-	if !r.keeps() || res.trace.Len() == 0 || res.escaped != nil && res.violation == nil && !r.t.Failed() && !res.escaped.goexit {
+	if !r.storesTraces() || res.trace.Len() == 0 || res.escaped != nil && res.violation == nil && !r.t.Failed() && !res.escaped.goexit {
 		return ""
 	}
 	name := filepath.Join(traceFolder, fmt.Sprintf("%s-%d%s", traceName(r.t.Name()), res.header.Seed, traceSuffix))
@@ -58,33 +58,33 @@ func (r *runner) keep(res *outcome) string {
 	return name
 }
 
-// report fails the test with what was broken and how to see it again.
+// report fails the test with what broke and how to reproduce it.
 func (r *runner) report(res *outcome, file string) {
 	r.t.Helper()
 	text := r.text(res, file)
 	if e := res.escaped; e != nil && !e.goexit && res.violation == nil && !plain(e.value) {
-		// What other testing libraries unwind with is theirs to catch.
+		// Other testing libraries unwind with panics of their own, which they must catch themselves.
 		r.t.Logf("%s", text)
 		panic(e.value)
 	}
 	fatal(r.t, "%s", text)
 }
 
-// text is the report of a failure.
+// text returns the report of a failure.
 func (r *runner) text(res *outcome, file string) string {
-	report := reports.Report{Run: res.told(), Story: res.story()}
+	report := reports.Report{Run: res.report(), Story: res.story()}
 	if file != "" {
 		report.Replay = append(report.Replay, fmt.Sprintf("%s -simtest.replay=%s", r.line, file))
 	}
 	report.Replay = append(report.Replay, fmt.Sprintf("%s -simtest.seed=%d", r.line, res.header.Seed))
 	var b strings.Builder
 	if err := reports.WriteText(&b, report); err != nil {
-		return err.Error() // a Builder has none
+		return err.Error() // a Builder never fails
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// plain tells whether a panic is a program's own, as opposed to a library's way to end a test.
+// plain reports whether a panic is a program's own, as opposed to a testing library's way of ending a test.
 func plain(v any) bool {
 	switch v.(type) {
 	case error, string, fmt.Stringer:
@@ -93,7 +93,7 @@ func plain(v any) bool {
 	return false
 }
 
-// packageOf is the import path of the package that the body belongs to, "." if that cannot be told.
+// packageOf returns the import path of the body's package, "." if it is unknown.
 func packageOf(body func(*Env)) string {
 	f := runtime.FuncForPC(reflect.ValueOf(body).Pointer())
 	if f == nil {
@@ -108,7 +108,7 @@ func packageOf(body func(*Env)) string {
 	return strings.TrimSuffix(name[:slash+dot], "_test")
 }
 
-// commandLine is the command that runs just this test.
+// commandLine returns the command that runs only this test.
 func commandLine(t TB, pkg string) string {
 	parts := strings.Split(t.Name(), "/")
 	for i, p := range parts {

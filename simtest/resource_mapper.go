@@ -18,14 +18,14 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types/crd"
 )
 
-// resourceMapper holds the kinds that the server serves, and the Go types that stand for them.
+// resourceMapper maps objects to the resources that the server serves, by kind or by Go type.
 type resourceMapper struct {
 	registry *types.Registry
 	docs     *documents
 	schemes  []*runtime.Scheme
 }
 
-// registries are made once for each set of manifests: they are immutable.
+// registries caches the registry of each set of manifests: they are immutable.
 var registries struct {
 	sync.Mutex
 	made map[string]*documents
@@ -72,7 +72,7 @@ func newResourceMapper(o *Options) (*resourceMapper, error) {
 	return c, nil
 }
 
-// readManifests reads files and folders; what has several lines is a manifest itself.
+// readManifests reads files and folders; a string of several lines is itself a manifest.
 func readManifests(crds []string) ([]string, error) {
 	var all []string
 	for _, c := range crds {
@@ -102,7 +102,7 @@ func readManifests(crds []string) ([]string, error) {
 	return all, nil
 }
 
-// eachDocument calls f with the documents of a manifest as JSON.
+// eachDocument calls f with each document of a manifest as JSON.
 func eachDocument(manifest string, f func(n int, data []byte) error) error {
 	decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(manifest), 4096)
 	for n := 1; ; n++ {
@@ -121,7 +121,7 @@ func eachDocument(manifest string, f func(n int, data []byte) error) error {
 	}
 }
 
-// kindOf is the kind that an object says it is of, or that a scheme knows its Go type by.
+// kindOf returns the kind that an object states, or under which a scheme knows its Go type.
 func (c *resourceMapper) kindOf(obj runtime.Object) (schema.GroupVersionKind, error) {
 	if gvk := obj.GetObjectKind().GroupVersionKind(); !gvk.Empty() {
 		return gvk, nil
@@ -131,7 +131,7 @@ func (c *resourceMapper) kindOf(obj runtime.Object) (schema.GroupVersionKind, er
 			return kinds[0], nil
 		}
 	}
-	return schema.GroupVersionKind{}, fmt.Errorf("%T says no kind and is in no scheme: set its TypeMeta, or Options.Scheme to one that has it", obj)
+	return schema.GroupVersionKind{}, fmt.Errorf("%T states no kind and is in no scheme: set its TypeMeta, or set Options.Scheme to a scheme that knows it", obj)
 }
 
 func (c *resourceMapper) resourceOf(obj runtime.Object) (*types.Resource, error) {
@@ -149,7 +149,7 @@ func (c *resourceMapper) resourceOfList(list runtime.Object) (*types.Resource, e
 	}
 	kind, isList := strings.CutSuffix(gvk.Kind, "List")
 	if !isList {
-		return nil, fmt.Errorf("%s is no kind of list", gvk.Kind)
+		return nil, fmt.Errorf("%s is not a list kind", gvk.Kind)
 	}
 	return c.byKind(gvk.GroupVersion().WithKind(kind))
 }
@@ -158,5 +158,5 @@ func (c *resourceMapper) byKind(gvk schema.GroupVersionKind) (*types.Resource, e
 	if r := c.registry.ByKind(gvk); r != nil {
 		return r, nil
 	}
-	return nil, fmt.Errorf("%s is not served: built-in kinds are, and those of Options.CRDs", gvk)
+	return nil, fmt.Errorf("%s is not served: only built-in kinds and those of Options.CRDs are", gvk)
 }

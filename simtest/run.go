@@ -17,9 +17,9 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// Run calls body once for each seed, in a world of its own, and fails t at the first seed with which something is broken.
-// Traces of earlier failures, under testdata/simtest, are replayed first. It returns when all goroutines that were started
-// in a world have ended.
+// Run calls body once for each seed, in a world of its own, and fails t at the first seed that breaks something. Stored traces of
+// earlier failures, under testdata/simtest, are replayed first. Run returns after all goroutines started in its worlds have
+// ended.
 func Run(t TB, o Options, body func(env *Env)) {
 	r := newRunner(t, o, body)
 	t.Helper()
@@ -29,7 +29,7 @@ func Run(t TB, o Options, body func(env *Env)) {
 	case flags.seed != 0:
 		r.seed(flags.seed)
 	default:
-		r.stored()
+		r.replayStored()
 		n := r.o.Seeds
 		if flags.seeds > 0 {
 			n = flags.seeds
@@ -41,17 +41,17 @@ func Run(t TB, o Options, body func(env *Env)) {
 	}
 }
 
-// newRunner checks what Run was given.
+// newRunner checks Run's arguments.
 func newRunner(t TB, o Options, body func(env *Env)) *runner {
 	if isNil(t) {
-		panic("simtest: Run needs the t of a test; it was given nil")
+		panic("simtest: Run needs the t of a test, got nil")
 	}
 	t.Helper()
 	if body == nil {
-		fatal(t, "simtest: Run needs a body, it was given nil")
+		fatal(t, "simtest: Run needs a body, got nil")
 	}
 	if inBubble() {
-		fatal(t, "simtest: Run is called inside of a synctest bubble, that of another Run or of synctest.Test: it makes its own; call it outside")
+		fatal(t, "simtest: Run was called inside a synctest bubble (another Run's, or synctest.Test's): call it outside, it makes its own")
 	}
 	if err := o.complete(); err != nil {
 		fatal(t, "simtest: %v", err)
@@ -64,7 +64,7 @@ func newRunner(t TB, o Options, body func(env *Env)) *runner {
 	return &runner{t: t, o: &o, mapper: mapper, body: body, pkg: pkg, line: commandLine(t, pkg), sometimes: map[string]bool{}}
 }
 
-// inBubble tells whether the caller's goroutine is in a bubble.
+// inBubble reports whether the caller's goroutine is in a bubble.
 func inBubble() bool {
 	buf := make([]byte, 256)
 	state, _, _ := strings.Cut(string(buf[:runtime.Stack(buf, false)]), "\n")
@@ -85,7 +85,7 @@ type runner struct {
 	mapper    *resourceMapper
 	body      func(*Env)
 	pkg       string // the import path of the test
-	line      string // the command that runs just this test
+	line      string // the command that runs only this test
 	sometimes map[string]bool
 }
 
@@ -105,7 +105,7 @@ func (r *runner) seed(seed uint64) {
 	}
 	if res.failed() {
 		res = r.shrink(res)
-		r.report(res, r.keep(res))
+		r.report(res, r.store(res))
 	}
 }
 
@@ -119,57 +119,58 @@ func (r *runner) verify(h sim.Header, first *outcome) {
 	second := r.play(source{header: h, replay: sim.NewReplay(tr)})
 	switch {
 	case second.replay != nil:
-		fatal(r.t, "simtest: seed %d does not repeat: %v\n%s\n  run its seed twice:  %s -simtest.verify -simtest.seed=%d", h.Seed, second.replay, whyNotRepeated(), r.line, h.Seed)
+		fatal(r.t, "simtest: seed %d does not repeat: %v\n%s\n  run it twice:  %s -simtest.verify -simtest.seed=%d", h.Seed, second.replay, whyNotRepeated(), r.line, h.Seed)
 	case second.failed():
-		fatal(r.t, "simtest: seed %d does not repeat: it passed, and the second time: %s", h.Seed, second.why())
+		fatal(r.t, "simtest: seed %d does not repeat: it passed the first time, and then: %s", h.Seed, second.why())
 	}
 }
 
-// whyNotRepeated is what usually makes a run differ from another one of its seed.
+// whyNotRepeated explains the usual reasons why two runs of a seed differ.
 func whyNotRepeated() string {
 	if bubble.Seeded() {
-		return "Something in the bubble does not follow from what it is told. What the seed does not decide: the order of a map with more than eight " +
-			"keys that are pointers or hold some, real time, real input and output, and what outlives a run in package variables."
+		return "Something in the bubble is not deterministic. The seed does not decide the order of a map with more than eight keys that are " +
+			"or contain pointers, real time, real I/O, and what outlives a run in package variables."
 	}
-	return "Something in the bubble does not follow from what it is told: usually a range over a map (client-go has some: a streaming list, Store.List, the " +
-		"replay for late handlers), a select among several ready channels, or timers of one instant. Go leaves their order to chance, unless the test " +
-		"is built with an overlay of its runtime, with which the seed decides: " + overlayHint
+	return "Something in the bubble is not deterministic: usually a range over a map (client-go has some: a streaming list, Store.List, the replay to " +
+		"late handlers), a select among several ready channels, or timers due at the same instant. Go leaves their order to chance; build the " +
+		"test with an overlay of its runtime to let the seed decide: " + overlayHint
 }
 
-// whyNoReplay is what usually makes a run differ from its trace.
+// whyNoReplay explains the usual reasons why a run diverges from its trace.
 func whyNoReplay(h sim.Header) string {
 	switch seeded := h.Options[optionRuntime] == runtimeSeeded; {
 	case seeded && !bubble.Seeded():
-		return "The trace comes from a test that was built with the overlay of Go's runtime, and this one is not: " + overlayHint
+		return "The trace comes from a test built with the overlay of Go's runtime, and this one is not: " + overlayHint
 	case !seeded && bubble.Seeded():
-		return "The trace comes from a test that was built without the overlay of Go's runtime, and this one has it: build it without -overlay."
+		return "The trace comes from a test built without the overlay of Go's runtime, and this one has it: build it without -overlay."
 	}
-	return "The test, the controller or a library has changed since, or the run does not repeat: -simtest.verify tells."
+	return "The test, the controller or a library has changed since, or the run is not deterministic: check with -simtest.verify."
 }
 
-// overlayHint is how to build a test with the overlay.
+// overlayHint is the command that builds a test with the overlay.
 const overlayHint = `go test -overlay="$(informersim overlay)"`
 
-// stored replays what failed before. A trace that does not fit the program any more is no failure; its seed is run anew.
-func (r *runner) stored() {
+// replayStored replays the traces of earlier failures. A trace that no longer fits the program is not a failure; its seed is run
+// again instead.
+func (r *runner) replayStored() {
 	r.t.Helper()
-	if !r.keeps() {
+	if !r.storesTraces() {
 		return
 	}
 	files, err := filepath.Glob(filepath.Join(traceFolder, traceName(r.t.Name())+"-*"+traceSuffix))
 	if err != nil {
-		return // the pattern is ours: there is no other reason than a strange name of a test
+		return // the pattern is ours: only a strange test name can make it malformed
 	}
 	sort.Strings(files)
 	for _, file := range files {
 		res, err := r.replay(file)
 		switch {
 		case err != nil:
-			r.t.Logf("simtest: %s cannot be replayed, and is left out: %v", file, err)
+			r.t.Logf("simtest: %s cannot be replayed and is skipped: %v", file, err)
 		case res.replay == nil && res.failed():
 			r.report(res, file)
 		case res.replay != nil:
-			r.t.Logf("simtest: %s does not fit the program any more (%v): its seed is run anew. %s", file, firstLine(res.replay.Error()), whyNoReplay(res.header))
+			r.t.Logf("simtest: %s no longer fits the program (%v): running its seed again. %s", file, firstLine(res.replay.Error()), whyNoReplay(res.header))
 			r.seed(res.header.Seed)
 		default:
 			r.t.Logf("simtest: %s passes now", file)
@@ -177,7 +178,7 @@ func (r *runner) stored() {
 	}
 }
 
-// replayOne replays the trace that a flag names.
+// replayOne replays the trace named by a flag.
 func (r *runner) replayOne(file string) {
 	r.t.Helper()
 	res, err := r.replay(file)
@@ -192,15 +193,15 @@ func (r *runner) replayOne(file string) {
 	}
 }
 
-// Where the seed does not decide what Go leaves open, a trace is played until it fits, this often and this long in real time at
-// most. Maps have another order each time, also inside of client-go: a streaming list, and the replay of a store to a late
-// handler, come in such an order, and what a worker then does first is a matter of luck.
+// Without the overlay, a trace is replayed until it fits, within these limits on attempts and real time. Maps have another order
+// each time, also inside client-go: a streaming list and the replay of a store to a late handler come in such an order, and
+// what a worker then does first is a matter of luck.
 const (
 	replayTries  = 500
 	replayBudget = 20 * time.Second
 )
 
-// replay plays a trace again; nil if it is another test's.
+// replay replays a trace; it returns nil if the trace is another test's.
 func (r *runner) replay(file string) (*outcome, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -238,8 +239,8 @@ func (r *runner) replay(file string) (*outcome, error) {
 func (r *runner) play(s source) *outcome {
 	res := newOutcome(s.header)
 	var w *world
-	// Goroutines of the user's that wake at the same time take turns, and in the same order every time: whoever adds to a queue
-	// first, say, is then no matter of which processor was faster. The race detector shuffles them all the same.
+	// With one processor, goroutines of the user's that wake at the same time take turns in the same order every time, so which of
+	// them is first to add to a queue does not depend on which processor is faster. The race detector shuffles them even so.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	err := bubble.Run(s.header.Seed, bubble.Options{QuiescenceTimeout: r.o.RealQuiescenceTimeout}, func() {
 		w = r.inBubble(s, res)
@@ -251,7 +252,7 @@ func (r *runner) play(s source) *outcome {
 	switch {
 	case err == nil:
 	case errors.As(err, &stuck):
-		// The goroutines of the run are still there, so nothing that they use is touched.
+		// The goroutines of the run are still there, so nothing that they use may be touched.
 		res = newOutcome(s.header)
 		res.err = err
 		return res
@@ -268,7 +269,7 @@ func (r *runner) play(s source) *outcome {
 	return res
 }
 
-// inBubble is the run, on the goroutine that owns the kernel.
+// inBubble makes the run, on the goroutine that owns the kernel.
 func (r *runner) inBubble(s source, res *outcome) *world {
 	before := runtime.NumGoroutine()
 	w, err := newWorld(r.t, r.o, r.mapper, s)
@@ -288,7 +289,7 @@ func (r *runner) inBubble(s source, res *outcome) *world {
 	w.mu.Lock()
 	res.escaped = w.body.escaped
 	w.mu.Unlock()
-	if err := trace.Close(res.told().Verdict()); err != nil && res.err == nil {
+	if err := trace.Close(res.report().Verdict()); err != nil && res.err == nil {
 		res.err = err
 	}
 	if err := w.end(before); err != nil && !res.failed() {
@@ -297,27 +298,27 @@ func (r *runner) inBubble(s source, res *outcome) *world {
 	return w
 }
 
-// lastWait is how much virtual time the goroutines of a run have to end after it. Backoffs that do not look at their context
-// sleep on; client-go's longest is half a minute, with its jitter a minute.
-const lastWait = 10 * time.Minute
+// shutdownTimeout limits the virtual time that goroutines may take to end after a run. Backoffs that ignore their context sleep
+// on; client-go's longest is half a minute, a minute with jitter.
+const shutdownTimeout = 10 * time.Minute
 
-// end ends everything in the bubble and names what does not.
+// end stops every goroutine in the bubble, and names those that do not stop.
 func (w *world) end(before int) error {
-	w.over(errOver)
+	w.cancel(errOver)
 	w.bubble.Quiesce()
 	var left []bubble.Goroutine
 	for waited := time.Duration(0); ; {
 		if runtime.NumGoroutine() <= before {
 			return nil
 		}
-		// Others than the bubble's may have come, or some may still be on their last steps.
+		// There may be new goroutines outside the bubble, or some that are just exiting.
 		if left = w.bubble.Goroutines(); len(left) == 0 {
 			return nil
 		}
-		if waited >= lastWait {
+		if waited >= shutdownTimeout {
 			break
 		}
-		waited += max(w.bubble.Pass(lastWait/8), time.Millisecond)
+		waited += max(w.bubble.Pass(shutdownTimeout/8), time.Millisecond)
 	}
 	err := &bubble.LeakError{Goroutines: left}
 	if slices.ContainsFunc(left, func(g bubble.Goroutine) bool { return !blockedForGood(g.State) }) {
@@ -327,12 +328,13 @@ func (w *world) end(before int) error {
 	return err
 }
 
-// blockedForGood tells whether a goroutine that nobody wakes will never run again: a bubble with only such can be ended.
+// blockedForGood reports whether a goroutine in this state never runs again unless another one wakes it. A bubble in which all are
+// can be ended.
 func blockedForGood(state string) bool {
 	return state != "sleep" && state != "select" && state != "running" && state != "runnable"
 }
 
-// requireSometimes fails the test for what never held in any seed.
+// requireSometimes fails the test for each condition of Env.Sometimes that never held.
 func (r *runner) requireSometimes(seeds int) {
 	r.t.Helper()
 	var never []string

@@ -13,10 +13,10 @@ import (
 	"github.com/informersim/informersim/sim/shrink"
 )
 
-// optionShrunk is in the header's options of a trace that was shrunk: what it was.
+// optionShrunk, in the header's options of a shrunk trace, gives its original size.
 const optionShrunk = "shrunkFrom"
 
-// pick is a choice of a run that failed, to be made again where something like it is possible.
+// pick is a choice of a failed run, to be repeated if a matching choice is offered.
 type pick struct {
 	actor  string
 	kind   sim.Kind
@@ -25,15 +25,15 @@ type pick struct {
 	fault  bool
 }
 
-// guided is a strategy that makes picks one after the other, leaves out those that are not possible when it is their turn, and
-// goes on as fifo does: nothing goes wrong any more, and what is oldest comes first.
+// guided is a strategy that makes picks one after the other, skips those that are not offered when their turn comes, and then
+// continues as fifo: no more faults, oldest first.
 type guided struct {
 	k       *sim.Kernel
 	seed    uint64
 	picks   []pick
 	fifo    *sim.FIFO
 	stopped bool
-	draws   []uint64 // of the pick that was made
+	draws   []uint64 // of the current pick
 }
 
 // Name implements sim.Strategy.
@@ -56,7 +56,7 @@ func (g *guided) Pick(r *sim.Ready, step uint64) (sim.Choice, error) {
 	return g.fifo.Pick(r, step)
 }
 
-// find is the oldest choice that is like a pick. The sequence is not compared: it counts what came before.
+// find returns the oldest choice that matches a pick. The sequence number is not compared: it depends on what came before.
 func (g *guided) find(r *sim.Ready, p *pick) (sim.Choice, bool) {
 	id, ok := g.k.ActorByName(p.actor)
 	if !ok || p.fault && g.stopped {
@@ -77,7 +77,7 @@ func (g *guided) find(r *sim.Ready, p *pick) (sim.Choice, bool) {
 	return sim.Choice{}, false
 }
 
-// Draw implements sim.Tape: what the pick drew, and then what belongs to the step.
+// Draw implements sim.Tape: the pick's draws, then numbers derived from the step.
 func (g *guided) Draw(step uint64, n int) (uint64, bool) {
 	if n < len(g.draws) {
 		return g.draws[n], true
@@ -119,18 +119,18 @@ func picksOf(trace []byte) ([]pick, error) {
 	}
 }
 
-// shrinker looks for a simpler run that breaks the same.
+// shrinker looks for a simpler run that breaks the same property.
 type shrinker struct {
 	r        *runner
 	header   sim.Header
 	property string
-	until    time.Time
+	deadline time.Time
 	maxSteps uint64
 	best     *outcome // the simplest run so far
 }
 
-// shrink makes a failure simpler, for as long as it may take: without faults, with fewer, with an end that is as orderly as it
-// can be, with a shorter schedule. What it returns has the trace of a run that was made.
+// shrink simplifies a failure within its time limit: without faults, with fewer, with an end that is as orderly as possible, with
+// a shorter schedule. The outcome that it returns is that of an actual run, with its trace.
 func (r *runner) shrink(res *outcome) *outcome {
 	limit := r.o.Shrink
 	if flags.shrink != 0 {
@@ -141,10 +141,10 @@ func (r *runner) shrink(res *outcome) *outcome {
 	}
 	picks, err := picksOf(res.trace.Bytes())
 	if err != nil {
-		r.t.Logf("simtest: the failure is not made simpler: %v", err)
+		r.t.Logf("simtest: the failure was not shrunk: %v", err)
 		return res
 	}
-	s := &shrinker{r: r, property: res.violation.Property, until: time.Now().Add(limit), maxSteps: 2*res.steps + 1000, best: res}
+	s := &shrinker{r: r, property: res.violation.Property, deadline: time.Now().Add(limit), maxSteps: 2*res.steps + 1000, best: res}
 	s.header = res.header
 	s.header.Options = maps.Clone(res.header.Options)
 	s.header.Options[optionShrunk] = fmt.Sprintf("%d steps, %d faults", res.steps, res.faults)
@@ -152,12 +152,12 @@ func (r *runner) shrink(res *outcome) *outcome {
 	return s.best
 }
 
-// reduce looks for few picks with which the run still breaks: what is left out is done in the order of fifo. Faults go first,
-// then the end.
+// reduce looks for few picks with which the run still breaks; the rest of the run follows fifo. Faults are removed first, then the
+// end.
 func (s *shrinker) reduce(picks []pick) {
 	reducer := shrink.Reducer[pick]{Fails: s.breaks, Stop: s.over}
 	if s.over() || s.breaks(nil) {
-		return // it breaks without any choice of the kind
+		return // it breaks without any of the picks
 	}
 	isFault := func(p pick) bool { return p.fault }
 	if calm := slices.DeleteFunc(slices.Clone(picks), isFault); !s.over() && s.breaks(calm) {
@@ -169,9 +169,9 @@ func (s *shrinker) reduce(picks []pick) {
 	reducer.Truncate(picks)
 }
 
-func (s *shrinker) over() bool { return !time.Now().Before(s.until) || s.r.t.Failed() }
+func (s *shrinker) over() bool { return !time.Now().Before(s.deadline) || s.r.t.Failed() }
 
-// breaks tells whether a run with these picks breaks the same, and keeps it if it is simpler.
+// breaks reports whether a run with these picks breaks the same property, and keeps it if it is simpler than the best.
 func (s *shrinker) breaks(picks []pick) bool {
 	res := s.r.play(source{header: s.header, picks: &picks, maxSteps: s.maxSteps})
 	if res.violation == nil || res.violation.Property != s.property || res.escaped != nil {

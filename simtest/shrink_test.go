@@ -13,7 +13,7 @@ import (
 	"github.com/informersim/informersim/simtest"
 )
 
-// crashBody breaks once a process is started a second time, and only then.
+// crashBody fails if and only if a process is started a second time.
 func crashBody(env *simtest.Env) {
 	starts := 0
 	env.Go("p", func(ctx context.Context) error { starts++; <-ctx.Done(); return nil })
@@ -33,14 +33,14 @@ func sizeOf(t *testing.T, message string) (steps, faults int) {
 	t.Helper()
 	m := stepsAndFaults.FindStringSubmatch(message)
 	if m == nil {
-		t.Fatalf("the message tells no steps and faults:\n%s", message)
+		t.Fatalf("the message lacks the numbers of steps and faults:\n%s", message)
 	}
 	steps, _ = strconv.Atoi(m[1])
 	faults, _ = strconv.Atoi(m[2]) // 0 for "no"
 	return steps, faults
 }
 
-// A failure is made simpler: of all that went wrong, what it takes is left. What is kept is that run, and it replays.
+// A failure is shrunk to the faults that it needs. The stored trace is that run's, and it replays.
 func TestFailuresAreMadeSimpler(t *testing.T) {
 	t.Chdir(t.TempDir())
 	o := simtest.Options{Seeds: 1, Mix: "storm", Replicas: 2, CrashProbability: 0.01, Shrink: -1}
@@ -63,7 +63,7 @@ func TestFailuresAreMadeSimpler(t *testing.T) {
 	again := &keeper{recorder{name: "TestX"}}
 	try(again, o, crashBody)
 	if a := strings.Join(again.errors, "\n"); a != message {
-		t.Errorf("the replay says\n%s\nthe run said\n%s", a, message)
+		t.Errorf("the replay's report:\n%s\nthe run's:\n%s", a, message)
 	}
 
 	if err := os.RemoveAll("testdata"); err != nil {
@@ -75,7 +75,7 @@ func TestFailuresAreMadeSimpler(t *testing.T) {
 	}
 }
 
-// What needs no fault is told without any.
+// A failure that needs no fault is reported without any.
 func TestNeedlessFaultsAreLeftOut(t *testing.T) {
 	broken := true
 	message := failure(t, simtest.Options{Mix: "storm", Replicas: 2}, brokenBody(&broken))

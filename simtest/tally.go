@@ -6,7 +6,7 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// tally counts what a run does.
+// tally counts a run's commits, requests, frames and faults.
 type tally struct{ run *reports.Run }
 
 // Record implements sim.Observer.

@@ -27,7 +27,7 @@ import (
 	"github.com/informersim/informersim/simtest"
 )
 
-// The default error handlers sleep until a while after the last error, which was in real time: for decades.
+// The default error handlers throttle by the time of the last error, which was in real time: they would sleep for decades.
 func TestErrorsCostNoTime(t *testing.T) {
 	utilruntime.HandleError(errors.New("in real time"))
 	simtest.Run(t, simtest.Options{Seeds: 2}, func(env *simtest.Env) {
@@ -41,7 +41,7 @@ func TestErrorsCostNoTime(t *testing.T) {
 	})
 }
 
-// What is drawn from process-wide sources follows from the seed.
+// The seed decides what is drawn from process-wide sources.
 func TestRandomSourcesFollowTheSeed(t *testing.T) {
 	draw := func() map[uint64]string {
 		drawn := map[uint64]string{}
@@ -67,7 +67,7 @@ func TestRandomSourcesFollowTheSeed(t *testing.T) {
 	}
 }
 
-// Requests that arrive together are ordered by what they ask, not by which goroutine was first.
+// Simultaneous requests are ordered by their content, not by which goroutine came first.
 func TestGoroutinesThatAskTogether(t *testing.T) {
 	order := func() (all [][]string) {
 		simtest.Run(t, simtest.Options{Seeds: 5, Mix: "none"}, func(env *simtest.Env) {
@@ -80,7 +80,7 @@ func TestGoroutinesThatAskTogether(t *testing.T) {
 					names[fmt.Sprintf("m%d", i)] = true
 				}
 				var wg sync.WaitGroup
-				for name := range names { // order: that it is another one each time is what is tested
+				for name := range names { // order: the test needs another one each time
 					wg.Add(1)
 					go func() {
 						defer wg.Done()
@@ -111,7 +111,7 @@ func TestGoroutinesThatAskTogether(t *testing.T) {
 	}
 }
 
-// createAll creates a ConfigMap of each name, one after the other.
+// createAll creates a ConfigMap with each name, one after the other.
 func createAll(env *simtest.Env, names func() iter.Seq[string]) {
 	env.Go("careless", func(ctx context.Context) error {
 		c := kubernetes.NewForConfigOrDie(env.RESTConfig("careless"))
@@ -125,8 +125,8 @@ func createAll(env *simtest.Env, names func() iter.Seq[string]) {
 	env.Settle()
 }
 
-// The one thing that no gate can order: a program that acts in the order of a map. Verification finds it, and tells what to do;
-// with the overlay of Go's runtime the seed decides it.
+// No gate can order the actions of a program that follows the order of a map. Verification detects it and says what to do; with
+// the overlay of Go's runtime the seed decides the order.
 func TestMapOrderIsFound(t *testing.T) {
 	body := func(env *simtest.Env) {
 		createAll(env, func() iter.Seq[string] {
@@ -146,7 +146,7 @@ func TestMapOrderIsFound(t *testing.T) {
 		"-simtest.verify -simtest.seed=1")
 }
 
-// What outlives a run makes the next one differ, whoever decides the order of maps.
+// State that outlives a run makes the next one differ, with and without the overlay.
 func TestStateThatOutlivesARunIsFound(t *testing.T) {
 	names := 0
 	message := failure(t, simtest.Options{Mix: "none", Verify: true}, func(env *simtest.Env) {
@@ -165,13 +165,13 @@ func TestGoroutinesLeftAreNamed(t *testing.T) {
 		env.Settle()
 	})
 	wantIn(t, message, "leftBehind", "traps_test.go", "blocked for good")
-	// The process is none the worse for it.
+	// Later runs in the process are unaffected.
 	simtest.Run(t, simtest.Options{Seeds: 1}, func(env *simtest.Env) { env.Settle() })
 }
 
 func leftBehind(c chan bool) { <-c }
 
-// An informer that is never stopped ends with its client.
+// An informer that is never stopped ends when its client does.
 func TestInformerWithoutStop(t *testing.T) {
 	message := failure(t, simtest.Options{Mix: "none"}, func(env *simtest.Env) {
 		c := kubernetes.NewForConfigOrDie(env.RESTConfig("a"))
@@ -194,14 +194,14 @@ func TestBodyThatWaitsForEver(t *testing.T) {
 }
 
 func TestMistakesGetASentence(t *testing.T) {
-	var kept *simtest.Env
-	simtest.Run(t, simtest.Options{Seeds: 1}, func(env *simtest.Env) { kept = env })
+	var stale *simtest.Env
+	simtest.Run(t, simtest.Options{Seeds: 1}, func(env *simtest.Env) { stale = env })
 	panics := func(name, want string, f func()) {
 		t.Helper()
 		defer func() {
 			t.Helper()
 			if p := recover(); p == nil {
-				t.Errorf("%s: nothing happens", name)
+				t.Errorf("%s: no panic", name)
 			} else {
 				wantIn(t, fmt.Sprint(p), want)
 			}
@@ -211,8 +211,8 @@ func TestMistakesGetASentence(t *testing.T) {
 	body := func(*simtest.Env) {}
 	panics("no t", "needs the t of a test", func() { simtest.Run(nil, simtest.Options{}, body) })
 	panics("nil *testing.T", "needs the t of a test", func() { simtest.Run((*testing.T)(nil), simtest.Options{}, body) })
-	panics("env after the run", "used after its run", func() { kept.Settle() })
-	panics("config after the run", "used after its run", func() { kept.RESTConfig("a") })
+	panics("env after the run", "used after its run", func() { stale.Settle() })
+	panics("config after the run", "used after its run", func() { stale.RESTConfig("a") })
 	panics("an env of its own", "not made by Run", func() { new(simtest.Env).Settle() })
 
 	for name, test := range map[string]struct {
@@ -224,18 +224,18 @@ func TestMistakesGetASentence(t *testing.T) {
 		"seeds":        {simtest.Options{Seeds: -1}, body, []string{"Options.Seeds is -1"}},
 		"mix":          {simtest.Options{Mix: "strom"}, body, []string{"did you mean \"storm\""}},
 		"fifo with":    {simtest.Options{Strategy: "fifo", Mix: "storm"}, body, []string{"picks no faults"}},
-		"strategy":     {simtest.Options{Strategy: "rnd"}, body, []string{"random and fifo"}},
+		"strategy":     {simtest.Options{Strategy: "rnd"}, body, []string{"must be random or fifo"}},
 		"CRD":          {simtest.Options{CRDs: []string{"nowhere.yaml"}}, body, []string{"nowhere.yaml"}},
 		"unknown kind": {simtest.Options{}, func(env *simtest.Env) { env.Apply("apiVersion: a/v1\nkind: B\nmetadata: {name: c}\n") }, []string{"a/v1, Kind=B is not served"}},
 		"unknown proc": {simtest.Options{}, func(env *simtest.Env) { env.Crash("x") }, []string{"there is no process \"x\""}},
-		"twice":        {simtest.Options{}, func(env *simtest.Env) { env.Go("x", ends); env.Go("x", ends) }, []string{"a process \"x\" already"}},
+		"twice":        {simtest.Options{}, func(env *simtest.Env) { env.Go("x", ends); env.Go("x", ends) }, []string{"already a process \"x\""}},
 		"exists":       {simtest.Options{}, func(env *simtest.Env) { env.Create(configMap("a", "")); env.Create(configMap("a", "")) }, []string{"configmaps default/a", "already exists"}},
 		"always asks": {simtest.Options{}, func(env *simtest.Env) {
 			env.Always("x", func() error { env.Settle(); return nil })
 			env.Settle()
 			env.Advance(time.Second)
 		}, []string{"FAIL  x at step", "between two steps"}},
-		"time goes back": {simtest.Options{}, func(env *simtest.Env) { env.Advance(-1) }, []string{"time does not go back"}},
+		"time goes back": {simtest.Options{}, func(env *simtest.Env) { env.Advance(-1) }, []string{"time cannot go backwards"}},
 		"fault":          {simtest.Options{}, func(env *simtest.Env) { env.Faults(badFault) }, []string{"watch-eoff"}},
 	} {
 		t.Run(name, func(t *testing.T) { wantIn(t, failure(t, test.o, test.body), test.want...) })
@@ -244,14 +244,14 @@ func TestMistakesGetASentence(t *testing.T) {
 
 func TestWorldInABubble(t *testing.T) {
 	inner := &recorder{name: "inner"}
-	wantIn(t, failure(t, simtest.Options{}, func(*simtest.Env) { simtest.Run(inner, simtest.Options{}, func(*simtest.Env) {}) }), "the body has failed the test")
-	wantIn(t, fmt.Sprint(inner.errors), "inside of a synctest bubble")
+	wantIn(t, failure(t, simtest.Options{}, func(*simtest.Env) { simtest.Run(inner, simtest.Options{}, func(*simtest.Env) {}) }), "the body failed the test")
+	wantIn(t, fmt.Sprint(inner.errors), "inside a synctest bubble")
 }
 
 func ends(context.Context) error { return nil }
 
-// Real input and output, and channels from outside, keep the bubble from resting. Nothing can follow in that process, so this
-// runs in one of its own.
+// Real I/O, and channels from outside, keep the bubble from becoming quiescent. No run can follow in that process, so this test
+// uses one of its own.
 func TestWaitingForTheOutside(t *testing.T) {
 	for name, wait := range map[string]func(){
 		"never-stop": func() { <-wait.NeverStop },

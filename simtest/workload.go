@@ -19,44 +19,44 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// Object is a Kubernetes object: a typed one of client-go's scheme or of Options.Scheme, or any with its kind set.
+// Object is a Kubernetes object: of a type in client-go's scheme or in Options.Scheme, or of any type with its kind set.
 type Object interface {
 	runtime.Object
 	metav1.Object
 }
 
-// workloadClient is the client that the helpers use; "conn/workload" in traces. No fault is chosen for its requests; what
-// others bring upon them (a replica's restart) has it repeat them.
+// workloadClient is the helpers' client; "conn/workload" in traces. No fault is picked for its requests; those that fail for other
+// reasons (a replica's restart) are repeated.
 const workloadClient = "workload"
 
-// retryWait is how much virtual time passes before a helper's request is repeated.
+// retryWait is the virtual time before a failed request of a helper is repeated.
 const retryWait = time.Second
 
-// Create creates objects, through the API, and puts what the server answers into them.
+// Create creates objects through the API and updates them with the server's response.
 func (e *Env) Create(objs ...Object) { e.each("env.Create", http.MethodPost, "", objs) }
 
-// Update replaces objects. One without a resourceVersion is written over whatever is there.
+// Update replaces objects. One without a resourceVersion overwrites whatever is there.
 func (e *Env) Update(objs ...Object) { e.each("env.Update", http.MethodPut, "", objs) }
 
-// UpdateStatus replaces the status of objects, as Update does the rest.
+// UpdateStatus replaces the status of objects, as Update replaces the rest.
 func (e *Env) UpdateStatus(objs ...Object) {
 	e.each("env.UpdateStatus", http.MethodPut, types.Status, objs)
 }
 
-// Delete deletes objects, of which only kind, namespace and name matter, without a grace period. Finalizers are waited for as
-// they are by a server: the object is there until they are gone.
+// Delete deletes objects, identified by kind, namespace and name, without a grace period. As on a real server, an object with
+// finalizers stays until they are removed.
 func (e *Env) Delete(objs ...Object) { e.each("env.Delete", http.MethodDelete, "", objs) }
 
-func (e *Env) each(what, method, sub string, objs []Object) {
+func (e *Env) each(name, method, sub string, objs []Object) {
 	e.alive()
 	for _, obj := range objs {
-		if err := e.write(what, method, sub, obj); err != nil {
-			e.fatalf("%s: %v", what, err)
+		if err := e.write(name, method, sub, obj); err != nil {
+			e.fatalf("%s: %v", name, err)
 		}
 	}
 }
 
-// Apply creates the objects of a manifest (YAML or JSON, any number of documents), or changes those that exist to it.
+// Apply creates the objects of a manifest (YAML or JSON, any number of documents), or patches those that exist to match it.
 func (e *Env) Apply(manifest string) {
 	e.alive()
 	objs, err := decodeManifest(manifest)
@@ -74,8 +74,9 @@ func (e *Env) Apply(manifest string) {
 	}
 }
 
-// Get puts the newest state of an object, of which kind, namespace and name are set, into it. It asks no server but looks
-// into the Store, so that it can be used anywhere, and shows what no fault can hide. A NotFound error says there is none.
+// Get fills in the newest state of an object whose kind, namespace and name are set. It reads the Store directly, without a
+// request, so it works anywhere, is never stale, and no fault affects it. If there is no such object, it returns a NotFound
+// error.
 func (e *Env) Get(obj Object) error {
 	r, err := e.w.mapper.resourceOf(obj)
 	if err != nil {
@@ -95,7 +96,7 @@ func (e *Env) Get(obj Object) error {
 	return fill(obj, live)
 }
 
-// List puts the objects of a list's kind, of one namespace if it is not empty, into the list, as Get does.
+// List fills a list with the objects of its kind, in one namespace unless namespace is empty. Like Get, it reads the Store.
 func (e *Env) List(list runtime.Object, namespace string) error {
 	r, err := e.w.mapper.resourceOfList(list)
 	if err != nil {
@@ -124,7 +125,7 @@ func (e *Env) List(list runtime.Object, namespace string) error {
 	return nil
 }
 
-// replace decodes an object anew, so that nothing of what it had is left.
+// replace decodes data into obj and leaves nothing of obj's former content.
 func replace(obj runtime.Object, data []byte) error {
 	if u, ok := obj.(interface{ UnmarshalJSON([]byte) error }); ok {
 		return u.UnmarshalJSON(data)
@@ -149,7 +150,7 @@ func namespaceOf(r *types.Resource, obj metav1.Object) string {
 }
 
 // write makes a request for an object and repeats it until it is answered.
-func (e *Env) write(what, method, sub string, obj Object) error {
+func (e *Env) write(name, method, sub string, obj Object) error {
 	r, err := e.w.mapper.resourceOf(obj)
 	if err != nil {
 		return err
@@ -159,16 +160,16 @@ func (e *Env) write(what, method, sub string, obj Object) error {
 		return err
 	}
 	described := fmt.Sprintf("%s %s/%s", r.Plural, namespaceOf(r, obj), obj.GetName())
-	doubt := false // an earlier try may have been carried out
+	doubt := false // an earlier attempt may have succeeded
 	for {
-		code, answer, err := e.request(what, &rest.Request{
+		code, answer, err := e.request(name, &rest.Request{
 			Method: method, URL: &url.URL{Path: path}, Header: http.Header{"Content-Type": {contentType}, "Accept": {"application/json"}},
 			Body: body, Client: workloadClient,
 		})
 		switch {
 		case err != nil || code >= 500 || code == http.StatusTooManyRequests:
 			doubt = doubt || err != nil || code == http.StatusGatewayTimeout
-			e.w.body.ask(&ask{what: what, limit: retryWait, until: e.w.kernel.Clock().AtLimit})
+			e.w.body.call(&call{name: name, limit: retryWait, until: e.w.kernel.Clock().AtLimit})
 		case code < 300 && method == http.MethodDelete:
 			return nil
 		case code < 300:
@@ -187,7 +188,7 @@ func (e *Env) write(what, method, sub string, obj Object) error {
 	}
 }
 
-// encode is the request's body, path and content type.
+// encode returns the request's body, path and content type.
 func (e *Env) encode(method, sub string, r *types.Resource, obj Object) (body []byte, path, contentType string, err error) {
 	copied := obj.DeepCopyObject().(Object)
 	copied.GetObjectKind().SetGroupVersionKind(r.GroupVersionKind())
@@ -223,7 +224,7 @@ func (e *Env) encode(method, sub string, r *types.Resource, obj Object) (body []
 	return body, path, contentType, err
 }
 
-// resourcePath is where a resource is served.
+// resourcePath returns the URL path of a resource.
 func resourcePath(r *types.Resource, namespace string) string {
 	path := "/apis/" + r.Group + "/" + r.Version
 	if r.Group == "" {
@@ -235,22 +236,22 @@ func resourcePath(r *types.Resource, namespace string) string {
 	return path + "/" + r.Plural
 }
 
-// request makes one request and waits for its answer; time passes only if it cannot come otherwise.
-func (e *Env) request(what string, r *rest.Request) (code int, body []byte, err error) {
+// request makes one request and waits for its answer; time passes only if the answer needs it.
+func (e *Env) request(name string, r *rest.Request) (code int, body []byte, err error) {
 	w := e.w
 	s := &sink{}
-	a := &ask{what: what, do: func() { w.api.Serve(r, s) }}
+	c := &call{name: name, do: func() { w.api.Serve(r, s) }}
 	for {
-		a.until = func() bool { return s.done || w.kernel.Clock().AtLimit() && w.quiet() }
-		w.body.ask(a)
+		c.until = func() bool { return s.done || w.kernel.Clock().AtLimit() && w.quiet() }
+		w.body.call(c)
 		if s.done {
 			return s.code, s.body, s.err
 		}
-		a = &ask{what: what, limit: time.Second}
+		c = &call{name: name, limit: time.Second}
 	}
 }
 
-// sink takes the answer to a request of the helpers.
+// sink receives the answer to a request.
 type sink struct {
 	code   int
 	header http.Header
@@ -269,7 +270,7 @@ func (s *sink) Fail(err error)               { s.err, s.done = err, true }
 
 var _ rest.Sink = (*sink)(nil)
 
-// decodeManifest reads objects.
+// decodeManifest returns the objects of a manifest.
 func decodeManifest(manifest string) ([]*unstructured.Unstructured, error) {
 	var objs []*unstructured.Unstructured
 	err := eachDocument(manifest, func(n int, data []byte) error {

@@ -22,25 +22,25 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// Engine and Subject are what the headers of traces say.
+// The engine and the subject in the headers of traces.
 const (
 	engine  = bubble.Engine
 	subject = "simtest"
 
 	optionPackage = "package" // in the header's options: the import path of the test
-	optionRuntime = "runtime" // in the header's options: who decides what Go leaves open
-	runtimeSeeded = "seeded"  // the seed; without it, nobody
+	optionRuntime = "runtime" // in the header's options: what decides what Go leaves open
+	runtimeSeeded = "seeded"  // the seed does; otherwise chance
 )
 
 // world is one run: the kernel, the cluster with its REST layer, the processes and the body. The kernel's goroutine owns it,
-// but for what mu guards.
+// except for what mu guards.
 type world struct {
 	o        *Options
 	t        TB
 	seed     uint64
 	kernel   *sim.Kernel
 	strategy sim.Strategy
-	filter   *faultFilter // the strategy, if it picks faults
+	filter   *faultFilter // strategy, if it picks faults
 	cluster  *fakeapiserver.Cluster
 	api      *rest.Server
 	mapper   *resourceMapper
@@ -50,7 +50,7 @@ type world struct {
 	body     *body
 	checks   *checks
 	ctx      context.Context
-	over     context.CancelCauseFunc
+	cancel   context.CancelCauseFunc
 
 	processes []*process
 	byName    map[string]*process
@@ -58,25 +58,25 @@ type world struct {
 	crashed   int
 	maxSteps  uint64
 	stopped   bool // the faults have stopped
-	touched   bool // something was done to the bubble in this step
+	touched   bool // this step may have woken goroutines in the bubble
 	passed    bool // time has passed in this step
 	monitor   *property.Monitor
-	run       reports.Run // what is counted
-	ended     atomic.Bool // and so has the bubble
+	run       reports.Run // the counts so far
+	ended     atomic.Bool // the run is over, and the bubble has ended
 
 	mu sync.Mutex
 }
 
-// source is where a run's choices come from: a seed, or a trace.
+// source is where a run's choices come from: a seed, a trace, or a list of picks.
 type source struct {
 	header sim.Header
 	replay *sim.Replay // nil for a seed
-	picks  *[]pick     // of another run, that are made again as far as they are possible; nil for none
+	picks  *[]pick     // another run's, to be repeated where possible; nil for none
 
-	maxSteps uint64 // instead of Options.MaxSteps; 0 for that
+	maxSteps uint64 // instead of Options.MaxSteps; 0 for that one
 }
 
-// header is the trace's header of a seed.
+// header returns the trace's header for a seed.
 func header(o *Options, name, pkg string, seed uint64) (sim.Header, error) {
 	h := sim.Header{Scenario: name, Subject: subject, Engine: engine, Strategy: o.Strategy, Seed: seed, Options: map[string]string{
 		"crashes": strconv.FormatFloat(o.CrashProbability, 'g', -1, 64), "maxCrashes": strconv.Itoa(o.MaxCrashes),
@@ -90,7 +90,7 @@ func header(o *Options, name, pkg string, seed uint64) (sim.Header, error) {
 	return h, err
 }
 
-// newWorld makes a world. It is called inside the bubble.
+// newWorld returns a world. It must be called inside the bubble.
 func newWorld(t TB, o *Options, mapper *resourceMapper, s source) (*world, error) {
 	mix, err := fault.ParseMix(s.header.Mix)
 	if err != nil {
@@ -130,11 +130,11 @@ func newWorld(t TB, o *Options, mapper *resourceMapper, s source) (*world, error
 		s.replay.Bind(w.kernel)
 		w.kernel.Observe(s.replay)
 	}
-	w.ctx, w.over = context.WithCancelCause(context.Background())
+	w.ctx, w.cancel = context.WithCancelCause(context.Background())
 	if w.bubble, err = bubble.Enter(w.kernel); err != nil {
 		return nil, err
 	}
-	klog.SetLogger(logr.Discard()) // errors go to the terminal otherwise; the bubble's host puts it back
+	klog.SetLogger(logr.Discard()) // otherwise errors go to the terminal; the bubble's host restores it
 	w.kernel.Clock().Share(w.pass)
 	w.kernel.OnApplied(w.settle)
 	w.kernel.Clock().Freeze()
@@ -163,10 +163,10 @@ func newWorld(t TB, o *Options, mapper *resourceMapper, s source) (*world, error
 	return w, nil
 }
 
-// note ends the passing of time. Any goroutine in the bubble may call it.
+// note stops the passing of time. Any goroutine in the bubble may call it.
 func (w *world) note() { w.bubble.Note() }
 
-// touch says that goroutines in the bubble may have something to do now.
+// touch notes that goroutines in the bubble may have something to do.
 func (w *world) touch() { w.touched = true }
 
 // pass lets time pass in the bubble.
@@ -175,7 +175,7 @@ func (w *world) pass(d time.Duration) time.Duration {
 	return w.bubble.Pass(d)
 }
 
-// settle ends a step: it waits until nothing moves in the bubble and brings in what was asked for there.
+// settle ends a step: it waits until the bubble is quiescent and collects what its goroutines want done.
 func (w *world) settle() {
 	if !w.passed {
 		w.bubble.Quiesce()
@@ -188,17 +188,17 @@ func (w *world) settle() {
 	w.touched, w.passed = false, false
 }
 
-// fail notes a broken property, the first one.
+// fail reports a broken property; only the first one counts.
 func (w *world) fail(property, message string) {
 	w.monitor.Report(property, &reports.Violation{Message: message})
 }
 
-// panicked is told when the REST layer panics.
+// panicked is called when the REST layer panics.
 func (w *world) panicked(r *transport.Request, p any, stack []byte) {
-	w.kernel.Fail(fmt.Errorf("the fake apiserver panicked at %s %s: %v; this is a bug of informersim\n%s", r.Method, r.URL, p, stack))
+	w.kernel.Fail(fmt.Errorf("the fake apiserver panicked at %s %s: %v; this is a bug in informersim\n%s", r.Method, r.URL, p, stack))
 }
 
-// offerCrashes offers the crashes that are possible now.
+// offerCrashes offers or withdraws the crashes of all processes.
 func (w *world) offerCrashes() {
 	enabled := w.o.CrashProbability > 0 && !w.stopped && w.crashed < w.o.MaxCrashes
 	for _, p := range w.processes {
@@ -206,7 +206,7 @@ func (w *world) offerCrashes() {
 	}
 }
 
-// stopFaults ends all faults. What follows is to converge.
+// stopFaults ends all faults, so that the system can converge.
 func (w *world) stopFaults() {
 	w.stopped = true
 	w.cluster.StopFaults()
