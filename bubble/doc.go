@@ -6,18 +6,18 @@
 //   - the host: [Run] makes a bubble for each run, one after the other, inside or outside of a test;
 //
 //   - process-wide state during a run: math/rand's global source and crypto/rand follow the seed, klog and apimachinery's error
-//     handlers are silent. All of it is put back afterwards. [Options.TakeOver] adds what one kind of program needs;
+//     handlers are silent. All of it is restored afterwards. [Options.TakeOver] adds what one kind of program needs;
 //
-//   - the watchdog, which ends a run in which a step does not become quiescent ([StuckError]). It alone uses real time;
+//   - the watchdog, which ends a run if a step does not become quiescent ([StuckError]). Nothing else uses real time;
 //
-//   - the report of goroutines that a run left behind ([LeakError]);
+//   - the report of goroutines that a run leaked ([LeakError]);
 //
 //   - the seeded runtime: in a program built with the overlay of package bubble/overlay, the bubble's seed decides what Go leaves
 //     open ([Seeded]).
 //
-// A program in the bubble calls [Enter] with its kernel, and steps that kernel on the goroutine that Run called. After each step
-// it waits for quiescence with [Bubble.Quiesce]; when the kernel advances its clock, it lets as much time pass in the bubble with
-// [Bubble.Pass].
+// A program in the bubble calls [Enter] with its kernel, and steps that kernel on the goroutine on which Run calls its function.
+// After each step it waits for quiescence with [Bubble.Quiesce]; when the kernel advances its clock, it lets as much time pass in
+// the bubble with [Bubble.Pass].
 //
-// What may not be done here: know what runs in the bubble. The package imports no subject, no fake apiserver and no informer.
+// What may not be done here: depend on what runs in the bubble. The package imports no subject, no fake apiserver and no informer.
 package bubble

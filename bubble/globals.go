@@ -14,13 +14,13 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// takeOver sets up the process-wide state that Kubernetes' libraries read, and returns what puts it back:
+// takeOver sets up the process-wide state that Kubernetes' libraries read, and returns a function that restores it:
 //
 //   - math/rand's global source, from which backoffs, jitters and watch timeouts are drawn (k8s.io/apimachinery's wait,
-//     client-go's reflector). It cannot be put back to what it was, so afterwards it has a random seed.
+//     client-go's reflector). Its former state cannot be restored, so afterwards it gets a random seed.
 //   - crypto/rand.Reader, from which uids and names are made.
-//   - utilruntime.ErrorHandlers: the default ones keep the time of the last error in a package variable and sleep until it is
-//     a while ago, which in a later bubble is decades.
+//   - utilruntime.ErrorHandlers: the default ones keep the time of the last error in a package variable and throttle by it,
+//     which in a later bubble means sleeping for decades.
 //   - utilruntime.PanicHandlers and ReallyCrash, which a program in the bubble may set.
 //   - klog, which would write to the terminal.
 func takeOver(seed uint64) (restore func()) {
@@ -44,7 +44,7 @@ func takeOver(seed uint64) (restore func()) {
 	}
 }
 
-// lockedReader makes a generator safe for concurrent use, as crypto/rand.Reader is.
+// lockedReader makes a generator safe for concurrent use, like crypto/rand.Reader.
 type lockedReader struct {
 	mu sync.Mutex
 	r  *randv2.ChaCha8
@@ -58,6 +58,6 @@ func (l *lockedReader) Read(p []byte) (int, error) {
 
 // seedGlobalRand seeds math/rand's global source.
 func seedGlobalRand(seed int64) {
-	//lint:ignore SA1019 there is no other way to reach it
+	//lint:ignore SA1019 there is no other way to seed it
 	rand.Seed(seed)
 }

@@ -10,18 +10,18 @@ import (
 // Goroutine is one goroutine of a bubble.
 type Goroutine struct {
 	State   string // as the runtime calls it: "chan receive", "IO wait", "running"
-	At      string // the innermost function that is neither the runtime's nor a lock's, with file:line
+	At      string // the innermost function outside the runtime and package sync, with file:line
 	Started string // the function that started it, with file:line
 }
 
-// String renders it in one line.
+// String returns a one-line description.
 func (g Goroutine) String() string {
 	return fmt.Sprintf("%s in %s, started by %s", g.State, g.At, g.Started)
 }
 
 func listing(gs []Goroutine) string {
 	if len(gs) == 0 {
-		return "  (none that can be told from those outside)"
+		return "  (none that can be told apart from those outside)"
 	}
 	lines := make([]string, len(gs))
 	for i, g := range gs {
@@ -30,7 +30,7 @@ func listing(gs []Goroutine) string {
 	return strings.Join(lines, "\n")
 }
 
-// dump is the stack of every goroutine.
+// dump returns the stacks of all goroutines.
 func dump() []byte {
 	for size := 1 << 20; ; size *= 2 {
 		buf := make([]byte, size)
@@ -40,8 +40,8 @@ func dump() []byte {
 	}
 }
 
-// bubbled picks the goroutines of bubbles out of a dump; with restless, only those that are not durably blocked. Those that
-// wait for quiescence themselves, and those of the testing package, are left out.
+// bubbled returns the goroutines of bubbles in a dump; with restless, only those that are not durably blocked. Those that
+// themselves wait for quiescence, and those of the testing package, are left out.
 func bubbled(stacks []byte, restless bool) []Goroutine {
 	var found []Goroutine
 	for _, block := range bytes.Split(stacks, []byte("\n\n")) {

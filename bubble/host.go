@@ -14,19 +14,19 @@ import (
 	"time"
 )
 
-// Engine is what traces call the engine of runs in a bubble.
+// Engine is the name in traces of the engine of runs in a bubble.
 const Engine = "bubble"
 
-// job is one run: what a bubble is made for.
+// job is one run in a bubble.
 type job struct {
 	seed    uint64
 	run     func()
 	done    chan error
 	options Options
 	entered *Bubble // by Enter, inside the bubble
-	restore func()  // puts the process-wide state back, once
+	restore func()  // restores the process-wide state; idempotent
 
-	// What the watchdog sees: how often the run has begun to wait for quiescence, and whether it waits now.
+	// For the watchdog: how often the run has begun to wait for quiescence, and whether it is waiting now.
 	waits   atomic.Uint64
 	waiting atomic.Bool
 }
@@ -35,32 +35,32 @@ func (j *job) beginWait() { j.waits.Add(1); j.waiting.Store(true) }
 func (j *job) endWait()   { j.waiting.Store(false) }
 
 // host is the goroutine that makes the bubbles, one after the other, and lives as long as the process: a bubble needs a
-// *testing.T, and outside of a test the testing package gives one only to a test that it runs.
+// *testing.T, which the testing package gives only to a test that it runs.
 type host struct {
 	once  sync.Once
 	jobs  chan *job
-	ended chan struct{} // closed when the testing package took no test
+	ended chan struct{} // closed when the testing package refuses to run a test
 
 	mu      sync.Mutex // serialises runs
 	current atomic.Pointer[job]
-	broken  error // a run got stuck: its goroutines are still there
-	frozen  bool  // the goroutine is in a bubble that was abandoned: another one is needed
+	broken  error // set when a run got stuck: its goroutines are still there
+	frozen  bool  // the goroutine is stuck in an abandoned bubble, so another one is needed
 }
 
 var theHost = host{jobs: make(chan *job), ended: make(chan struct{})}
 
 // Options configure a run. The zero value works.
 type Options struct {
-	// QuiescenceTimeout is how much real time a step may take to become quiescent; DefaultQuiescenceTimeout if 0.
+	// QuiescenceTimeout limits the real time that a step may take to become quiescent; DefaultQuiescenceTimeout if 0.
 	QuiescenceTimeout time.Duration
-	// TakeOver sets up more process-wide state than that of every run, and returns what puts it back; nil for none. It is called
-	// outside of the bubble.
+	// TakeOver sets up further process-wide state, and returns a function that restores it; it may be nil. It is called outside the
+	// bubble.
 	TakeOver func() (restore func())
 }
 
 // Run calls run inside a bubble, with the process-wide state set up for the seed, and returns when run has returned and every
-// goroutine in the bubble has ended. One run at a time: others wait. It returns a *StuckError if a step did not become quiescent,
-// a *LeakError if goroutines were left behind, and ErrRace; run reports its own errors.
+// goroutine in the bubble has ended. Concurrent calls take turns. Run returns a *StuckError if a step did not become quiescent, a
+// *LeakError if goroutines were left behind, and ErrRace if the race detector found something; run reports its own errors.
 //
 // Run may not be called inside a bubble.
 func Run(seed uint64, o Options, run func()) error {
@@ -81,7 +81,7 @@ func Run(seed uint64, o Options, run func()) error {
 	select {
 	case h.jobs <- j:
 	case <-h.ended:
-		return errors.New("bubble: the testing package runs no test: in a TestMain, use it from a test, not around m.Run")
+		return errors.New("bubble: the testing package is not running tests: in a TestMain, call it from a test, not around m.Run")
 	}
 	err := j.await(o.QuiescenceTimeout)
 	var stuck *StuckError
@@ -91,7 +91,7 @@ func Run(seed uint64, o Options, run func()) error {
 	return err
 }
 
-// start has the testing package run the one test that makes the bubbles. It never ends: the process does.
+// start has the testing package run the one test that makes the bubbles. That test lasts as long as the process.
 func (h *host) start() {
 	// Reseeding the global source of math/rand has an effect only with this setting, which the runtime re-reads at once.
 	setting := "randseednop=0"
@@ -102,7 +102,7 @@ func (h *host) start() {
 
 	all := func(string, string) (bool, error) { return true, nil }
 	tests := []testing.InternalTest{{Name: "bubble", F: h.serve}}
-	if testing.Testing() && flag.Parsed() { // the tests have been started
+	if testing.Testing() && flag.Parsed() { // tests are running
 		go func() {
 			testing.RunTests(all, tests)
 			close(h.ended)
@@ -113,13 +113,13 @@ func (h *host) start() {
 	if !flag.Parsed() {
 		// The process's arguments are not ours, and testing.Main would parse them.
 		if err := flag.CommandLine.Parse(nil); err != nil {
-			panic(err) // nothing to parse, nothing to fail
+			panic(err) // cannot happen: there is nothing to parse
 		}
 	}
 	go testing.Main(all, tests, nil, nil)
 }
 
-// takeOver sets up the process-wide state: that of every run, then the run's own.
+// takeOver sets up the process-wide state: the common part, then the run's own.
 func (j *job) takeOver() (restore func()) {
 	restoreCommon := takeOver(j.seed)
 	if j.options.TakeOver == nil {
@@ -146,7 +146,7 @@ func (h *host) bubble(t *testing.T, j *job) (err error) {
 	h.current.Store(j)
 	defer h.current.Store(nil)
 	defer seedBubble(j.seed)()
-	err = ErrRace // unless the bubble's goroutine gets to its end: a failed test ends it
+	err = ErrRace // unless the bubble's goroutine reaches its end: a failed test ends it early
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -164,7 +164,7 @@ func (h *host) bubble(t *testing.T, j *job) (err error) {
 		}()
 		synctest.Test(t, func(t *testing.T) {
 			if testing.Testing() {
-				// What draws from the system's source past crypto/rand.Reader, or has kept the Reader that it found, as uuids have.
+				// For code that bypasses crypto/rand.Reader, or has kept an earlier Reader, as uuid packages do.
 				cryptotest.SetGlobalRandom(t, j.seed)
 			}
 			j.run()
@@ -178,7 +178,7 @@ func (h *host) bubble(t *testing.T, j *job) (err error) {
 	return err
 }
 
-// ErrRace is the error of a run in which the race detector has found something. To the testing package a bubble is a test, and
+// ErrRace is the error of a run in which the race detector found a data race. A bubble is a test to the testing package, and
 // nothing else fails it.
-var ErrRace = errors.New("the race detector has found a data race during this run, and has reported it above: " +
-	"what a process shares with the test's body, or with another process, needs a lock or sync/atomic, as in any program")
+var ErrRace = errors.New("the race detector found a data race during this run and reported it above: " +
+	"state that a process shares with the test's body, or with another process, needs a lock or sync/atomic, as in any program")

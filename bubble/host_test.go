@@ -27,7 +27,7 @@ func mustRun(t *testing.T, seed uint64, run func()) {
 	}
 }
 
-// A bubble begins at the kernel's Epoch: objects stamped in a run do not lie in client-go's future.
+// A bubble begins at the kernel's Epoch, so objects stamped in a run are not in client-go's future.
 func TestBubbleBeginsAtTheEpoch(t *testing.T) {
 	var began time.Time
 	mustRun(t, 1, func() { began = time.Now() })
@@ -36,7 +36,7 @@ func TestBubbleBeginsAtTheEpoch(t *testing.T) {
 	}
 }
 
-// The default error handlers keep the time of the last error in real time, and sleep for decades of the bubble's.
+// The default error handlers remember the last error in real time, and would sleep for decades of virtual time.
 func TestErrorsTakeNoTime(t *testing.T) {
 	before := len(utilruntime.ErrorHandlers)
 	var took time.Duration
@@ -77,7 +77,7 @@ func TestGlobalSourcesBelongToTheSeed(t *testing.T) {
 		t.Errorf("seeds 7 and 8 draw the same: %v %x and %v %x", r7, c7, r8, c8)
 	}
 	if cryptorand.Reader != reader {
-		t.Error("crypto/rand.Reader was not put back")
+		t.Error("crypto/rand.Reader was not restored")
 	}
 }
 
@@ -99,7 +99,7 @@ func TestKlogIsSilentDuringARun(t *testing.T) {
 	}
 }
 
-// What is left behind is named, and the next run is not disturbed.
+// Leaked goroutines are named, and the next run is unaffected.
 func TestLeftGoroutinesAreNamed(t *testing.T) {
 	err := Run(1, Options{}, func() {
 		never := make(chan struct{})
@@ -111,7 +111,7 @@ func TestLeftGoroutinesAreNamed(t *testing.T) {
 	}
 	if len(leak.Goroutines) != 1 || !strings.Contains(leak.Goroutines[0].At, "leftBehind") ||
 		!strings.Contains(leak.Goroutines[0].Started, "TestLeftGoroutinesAreNamed") || leak.Goroutines[0].State != "chan receive" {
-		t.Errorf("left are %v", leak.Goroutines)
+		t.Errorf("leaked: %v", leak.Goroutines)
 	}
 	ran := false
 	mustRun(t, 2, func() { ran = true })
@@ -122,10 +122,10 @@ func TestLeftGoroutinesAreNamed(t *testing.T) {
 
 func leftBehind(c chan struct{}) { <-c }
 
-// stuckChild is set in the process that a test starts to see a run that never becomes quiescent, for its goroutines stay.
+// stuckChild is set in a child process for a run that never becomes quiescent, because its goroutines stay.
 const stuckChild = "INFORMERSIM_TEST_STUCK"
 
-// A goroutine that waits for something from outside of the bubble is found and named, and nothing hangs.
+// A goroutine that waits for something outside the bubble is found and named, and nothing hangs.
 func TestStuckRunEndsWithAnError(t *testing.T) {
 	if os.Getenv(stuckChild) != "" {
 		stuckRun(t)
@@ -155,9 +155,9 @@ func stuckRun(t *testing.T) {
 	}
 	if len(stuck.Goroutines) != 1 || !strings.Contains(stuck.Goroutines[0].At, "neverStops") ||
 		!strings.Contains(stuck.Goroutines[0].Started, "stuckRun") {
-		t.Errorf("not quiescent are %v", stuck.Goroutines)
+		t.Errorf("not quiescent: %v", stuck.Goroutines)
 	}
-	if !strings.Contains(err.Error(), "outside of the bubble") || !strings.Contains(err.Error(), "neverStops") {
+	if !strings.Contains(err.Error(), "outside the bubble") || !strings.Contains(err.Error(), "neverStops") {
 		t.Errorf("the error does not explain itself: %v", err)
 	}
 	if err := Run(2, Options{}, func() {}); err == nil || !strings.Contains(err.Error(), "never became quiescent") {
@@ -165,31 +165,31 @@ func stuckRun(t *testing.T) {
 	}
 }
 
-// neverStops waits as code does that was given wait.NeverStop.
+// neverStops blocks like code that was given wait.NeverStop.
 func neverStops() { <-wait.NeverStop }
 
-// What a program takes over is put back after the run, before the next one.
-func TestTakeOverIsPutBack(t *testing.T) {
+// State that a program takes over is restored after the run, before the next one.
+func TestTakeOverIsRestored(t *testing.T) {
 	var order []string
 	note := func(s string) { order = append(order, s) }
 	o := Options{TakeOver: func() func() {
 		note("taken over")
-		return func() { note("put back") }
+		return func() { note("restored") }
 	}}
 	if err := Run(1, o, func() { note("run") }); err != nil {
 		t.Fatal(err)
 	}
 	mustRun(t, 2, func() { note("next") })
-	if got := strings.Join(order, ", "); got != "taken over, run, put back, next" {
+	if got := strings.Join(order, ", "); got != "taken over, run, restored, next" {
 		t.Errorf("the order was: %s", got)
 	}
 }
 
-// A bubble has one kernel, and there is none outside of a run.
+// A bubble has one kernel, and there is no bubble outside a run.
 func TestEnter(t *testing.T) {
 	k := sim.NewKernel(sim.Options{Strategy: sim.NewFIFO()})
 	if _, err := Enter(k); err == nil || !strings.Contains(err.Error(), "bubble.Run") {
-		t.Errorf("outside of a bubble the error is %v; it should say what to do", err)
+		t.Errorf("outside a bubble the error is %v; it should say what to do", err)
 	}
 	ended := false
 	mustRun(t, 1, func() {

@@ -6,8 +6,8 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
-// bubbleSeed decides, in a program built with the overlay of package bubble/overlay, what Go leaves open in the bubbles that are
-// made from now on. In other programs it decides nothing.
+// bubbleSeed seeds the bubbles made from now on, in a program built with the overlay of package bubble/overlay. In other programs
+// it has no effect.
 //
 //go:linkname bubbleSeed runtime.bubbleSeed
 var bubbleSeed uint64
@@ -15,15 +15,16 @@ var bubbleSeed uint64
 // seededRuntime tells whether the program was built with the overlay, which initialises the variable.
 var seededRuntime = bubbleSeed != 0
 
-// Seeded tells whether Go's runtime follows the seed in a bubble: the order of maps, of ready cases of a select, of timers.
+// Seeded reports whether the program was built with the overlay, so that a bubble's seed decides the order of maps, of a select's
+// ready cases, and of timers.
 func Seeded() bool { return seededRuntime }
 
-// heapOfRun is how much memory, in bytes, a run may take before garbage is collected in it.
+// heapOfRun is the memory, in bytes, that a run may use before garbage is collected during it.
 const heapOfRun = 1 << 30
 
-// seedBubble seeds the bubble that is made next, on the goroutine that makes bubbles. Garbage is collected when the run is
-// over: a collection in the middle of it has goroutines wait that otherwise would not, and lets addresses be used again, which
-// decide the order of a map whose keys are pointers.
+// seedBubble seeds the next bubble, on the goroutine that makes bubbles. Garbage is collected only after the run: a collection
+// during it would block goroutines that otherwise run, and would let addresses be reused, which decide the order of a map whose
+// keys are pointers.
 func seedBubble(seed uint64) (restore func()) {
 	bubbleSeed = seed<<1 | 1
 	if !seededRuntime {

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// DefaultQuiescenceTimeout is how much real time a step may take to become quiescent. Steps take microseconds; what takes this
-// long never ends.
+// DefaultQuiescenceTimeout is the real time that a step may take to become quiescent. Steps take microseconds; one that takes
+// this long never ends.
 const DefaultQuiescenceTimeout = 30 * time.Second
 
-// StuckError says that a step did not become quiescent: a goroutine in the bubble runs for ever, or waits for something
-// outside of it.
+// StuckError reports that a step did not become quiescent: a goroutine in the bubble runs for ever, or waits for something
+// outside the bubble.
 type StuckError struct {
 	Timeout    time.Duration // in real time
 	Goroutines []Goroutine   // those that are not durably blocked
@@ -18,12 +18,12 @@ type StuckError struct {
 
 func (e *StuckError) Error() string {
 	return fmt.Sprintf("the bubble did not become quiescent within %v of real time. %s\n%s", e.Timeout,
-		"These goroutines run, or wait for something that was made outside of the bubble (a channel of a package variable, "+
-			"a mutex, real input or output):", listing(e.Goroutines))
+		"These goroutines are running, or wait for something that was made outside the bubble (a channel in a package variable, "+
+			"a mutex, real I/O):", listing(e.Goroutines))
 }
 
-// await waits for the end of the run and watches, from outside of the bubble and in real time, that every step becomes
-// quiescent within the timeout.
+// await waits for the end of the run and checks, from outside the bubble and in real time, that every step becomes quiescent
+// within the timeout.
 func (j *job) await(timeout time.Duration) error {
 	tick := time.NewTicker(max(timeout/4, time.Millisecond))
 	defer tick.Stop()

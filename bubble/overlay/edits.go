@@ -1,14 +1,14 @@
 package overlay
 
-// edit replaces a text of a file of the standard library by another one.
+// edit replaces a piece of text in a file of the standard library.
 type edit struct {
 	file  string // below GOROOT/src
 	old   string
 	new   string
-	times int // how often old occurs, 1 if 0
+	times int // the expected number of matches of old; 0 means 1
 }
 
-// edits is what the overlay changes. The reasons are beside the code that they put in.
+// edits are the overlay's changes. Each states its reason beside the code that it inserts.
 var edits = []edit{
 	// A bubble has streams of random numbers of its own. They begin anew with each synctest.Wait, so that what one goroutine
 	// draws once in the life of a process, in a sync.Once say, shifts nothing that comes later.

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// Version is the release of Go that the edits were made for and are tested with. Others whose sources have the places that
-// are edited work as well.
+// Version is the Go release that the edits are made for and tested with. Other releases work as well if every edit matches their
+// sources.
 const Version = "go1.26"
 
-// Write puts the overlay for the toolchain at goroot below dir, and returns the file that `go test -overlay` is given. The
-// same toolchain gives the same file, whose contents never change.
+// Write writes the overlay for the toolchain at goroot below dir, and returns the name of the file to pass to `go test -overlay`.
+// The same toolchain gives the same file, whose contents never change.
 func Write(goroot, dir string) (string, error) {
 	files, err := edited(func(name string) ([]byte, error) {
 		return os.ReadFile(filepath.Join(goroot, "src", filepath.FromSlash(name)))
@@ -59,15 +59,15 @@ func edited(read func(name string) ([]byte, error)) ([]file, error) {
 		if !known {
 			data, err := read(e.file)
 			if err != nil {
-				return nil, fmt.Errorf("overlay: the sources of Go are needed: %w", err)
+				return nil, fmt.Errorf("overlay: cannot read Go's sources: %w", err)
 			}
 			text = string(data)
 			files = append(files, file{name: e.file})
 		}
 		times := max(e.times, 1)
 		if n := strings.Count(text, e.old); n != times {
-			return nil, fmt.Errorf("overlay: %s has %d times, not %d, what is to be edited there: %q: this toolchain's runtime is not one that the overlay is for, which is %s; "+
-				"use that (GOTOOLCHAIN), or no overlay", e.file, n, times, firstLine(e.old), Version)
+			return nil, fmt.Errorf("overlay: %s: found %d matches, want %d, of %q: the overlay does not support this toolchain, only %s; "+
+				"select that one (GOTOOLCHAIN), or use no overlay", e.file, n, times, firstLine(e.old), Version)
 		}
 		texts[e.file] = strings.ReplaceAll(text, e.old, e.new)
 	}
@@ -77,7 +77,7 @@ func edited(read func(name string) ([]byte, error)) ([]file, error) {
 	return files, nil
 }
 
-// put writes a file, unless it is there; others that write it at the same time write the same.
+// put writes a file atomically, unless it exists with this content.
 func put(name string, data []byte) error {
 	if old, err := os.ReadFile(name); err == nil && string(old) == string(data) {
 		return nil

@@ -19,7 +19,7 @@ func goroot(t *testing.T) string {
 	return strings.TrimSpace(string(out))
 }
 
-// The same toolchain gives the same files, whoever writes first.
+// Writing twice for the same toolchain gives the same files.
 func TestWriteTwice(t *testing.T) {
 	root, dir := goroot(t), t.TempDir()
 	first, err := Write(root, dir)
@@ -39,7 +39,7 @@ func TestWriteTwice(t *testing.T) {
 	}
 }
 
-// A runtime that is not as expected is refused, with the place.
+// A runtime with unexpected sources is refused, and the error names the place.
 func TestOtherRuntimesAreRefused(t *testing.T) {
 	read := func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(goroot(t), "src", name)) }
 	for name, test := range map[string]struct {
@@ -49,12 +49,12 @@ func TestOtherRuntimesAreRefused(t *testing.T) {
 		"without a place": {func(name string) ([]byte, error) {
 			data, err := read(name)
 			return []byte(strings.ReplaceAll(string(data), "cheaprandn(uint32(norder + 1))", "other()")), err
-		}, []string{"runtime/select.go has 0 times, not 1", "cheaprandn", Version}},
+		}, []string{"runtime/select.go: found 0 matches, want 1", "cheaprandn", Version}},
 		"with it twice": {func(name string) ([]byte, error) {
 			data, err := read(name)
 			return []byte(string(data) + "\nconst randomizeScheduler = raceenabled\n"), err
-		}, []string{"runtime/proc.go has 2 times, not 1", "randomizeScheduler"}},
-		"without sources": {func(string) ([]byte, error) { return nil, fs.ErrNotExist }, []string{"the sources of Go are needed"}},
+		}, []string{"runtime/proc.go: found 2 matches, want 1", "randomizeScheduler"}},
+		"without sources": {func(string) ([]byte, error) { return nil, fs.ErrNotExist }, []string{"cannot read Go's sources"}},
 	} {
 		_, err := edited(test.read)
 		if err == nil {
@@ -72,8 +72,8 @@ func TestOtherRuntimesAreRefused(t *testing.T) {
 	}
 }
 
-// What Go leaves open is the same in two processes and twice in one of them, and another with another seed; and it is not so
-// without the overlay, or else this test would show nothing.
+// With one seed, what Go leaves open is the same in two processes and twice in one of them; with another seed it differs. Without
+// the overlay it differs every time, or this test would show nothing.
 func TestSeedDecides(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the standard library")

@@ -36,7 +36,7 @@ func open() string {
 		m[fmt.Sprint("key", i)] = i
 	}
 	once.Do(func() {
-		for range old { // what is done in the first bubble only shifts nothing
+		for range old { // done in the first bubble only, this must not shift later draws
 			_ = map[int]bool{1: true}
 		}
 	})
