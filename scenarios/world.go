@@ -104,11 +104,11 @@ func (w *World) startCluster(o fakeapiserver.ClusterOptions) error {
 		o.Faults, o.MaxFaults = w.options.Mix.Kinds(), w.options.Mix.Max
 	}
 	w.cluster = fakeapiserver.NewCluster(w.kernel, o)
-	env := subjects.Env{Kernel: w.kernel, Cluster: w.cluster}
+	deps := subjects.Dependencies{Kernel: w.kernel, Cluster: w.cluster}
 	if w.transcript {
-		env.Draws = subjects.NewDraws(w.options.Seed)
+		deps.Draws = subjects.NewDraws(w.options.Seed)
 	}
-	w.subject = w.options.Subject.New(env)
+	w.subject = w.options.Subject.New(deps)
 	return nil
 }
 

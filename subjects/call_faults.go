@@ -7,46 +7,48 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// CrashPause is how long client-go pauses after a handler's call has panicked, and after a panic that has ended a worker's loop,
-// as wait.UntilWithContext has it in every controller.
-const CrashPause = time.Second
+// CrashBackoff is client-go's backoff after a handler's call has panicked, and that of wait.UntilWithContext, which every
+// controller uses, after a panic has ended a worker's loop.
+const CrashBackoff = time.Second
 
-// Rate says how often something happens: to the next Times calls, -1 for all of them, or to each with the probability
-// Odds/65536. The zero value is never.
+// Rate is how often something happens: to the next Times calls, -1 for all of them, or to each call with probability
+// Odds/65536. The zero value means never.
 type Rate struct {
 	Times int
 	Odds  uint32
 }
 
-// Always is the rate of what happens every time.
+// Always is the rate of a fault that hits every call.
 var Always = Rate{Times: -1}
 
-// CallFault is what goes wrong in calls of a handler, or in reconciles of a worker.
+// CallFault is a fault in calls of a handler, or in reconciles of a worker.
 type CallFault struct {
-	Key    string        // of which object; "" for all that have no fault of their own
+	Key    string        // the object's key; "" for all objects without a fault of their own
 	Takes  time.Duration // how long a call takes, in virtual time
 	Panics Rate
-	Fails  Rate // of reconciles: handlers cannot fail
+	Fails  Rate // only reconciles: handlers cannot fail
 }
 
-// CallPlan is how one call goes.
+// CallPlan is the course of one call.
 type CallPlan struct {
 	Takes         time.Duration
 	Panics, Fails bool
 }
 
-// CallFaults are the faults of one handler's calls, or of one controller's reconciles. What is drawn depends on the seed, on whose
-// faults they are, and on how many were drawn before for that key, so it is the same for every subject.
+// CallFaults are the faults of one handler's calls, or of one controller's reconciles. A draw depends on the seed, the owner, the
+// key, and the number of earlier draws for that key, so it is the same for every subject.
 type CallFaults struct {
 	kernel *sim.Kernel
-	who    string
+	owner  string
 	faults []CallFault
 }
 
-// NewCallFaults returns no faults yet.
-func NewCallFaults(k *sim.Kernel, who string) *CallFaults { return &CallFaults{kernel: k, who: who} }
+// NewCallFaults returns an empty set of faults for a handler or a controller.
+func NewCallFaults(k *sim.Kernel, owner string) *CallFaults {
+	return &CallFaults{kernel: k, owner: owner}
+}
 
-// Inject makes a fault begin. It replaces the one before about the same key.
+// Inject starts a fault. It replaces an earlier one with the same key.
 func (c *CallFaults) Inject(f CallFault) {
 	c.faults = slices.DeleteFunc(c.faults, func(old CallFault) bool { return old.Key == f.Key })
 	c.faults = append(c.faults, f)
@@ -55,7 +57,7 @@ func (c *CallFaults) Inject(f CallFault) {
 // Clear ends all faults.
 func (c *CallFaults) Clear() { c.faults = nil }
 
-// Next is how the call about that key goes. It may be called on nil, and within a step.
+// Next returns the plan of the next call about key. It must be called within a step; c may be nil.
 func (c *CallFaults) Next(key string) CallPlan {
 	if c == nil || len(c.faults) == 0 {
 		return CallPlan{}
@@ -92,5 +94,5 @@ func (c *CallFaults) happens(r *Rate, key string) bool {
 	case r.Odds == 0:
 		return false
 	}
-	return uint32(c.kernel.Stream(c.who+" about "+key).Uint64()&0xffff) < r.Odds
+	return uint32(c.kernel.Stream(c.owner+" about "+key).Uint64()&0xffff) < r.Odds
 }

@@ -30,7 +30,7 @@ func ask(t *testing.T, seed uint64, f func(*CallFaults)) {
 	}
 }
 
-// A fault lasts for as many calls as it says; that of one key goes before that of all; and a new one replaces the one before.
+// A fault hits as many calls as it states; one for a key takes precedence over one for all; a new one replaces the old one.
 func TestCallFaults(t *testing.T) {
 	ask(t, 1, func(c *CallFaults) {
 		if v := c.Next("a"); v != (CallPlan{}) {
@@ -51,10 +51,10 @@ func TestCallFaults(t *testing.T) {
 		}
 		c.Inject(CallFault{Fails: Rate{Times: 1}, Panics: Rate{Times: 1}})
 		if v := c.Next("a"); v != (CallPlan{Panics: true}) {
-			t.Errorf("what panics does not fail too, and what took time does not any more: %+v", v)
+			t.Errorf("a call that panics must not fail too, nor take the old fault's time: %+v", v)
 		}
 		if v := c.Next("a"); v != (CallPlan{Fails: true}) {
-			t.Errorf("a panic has used up a failure: %+v", v)
+			t.Errorf("a panic used up a failure: %+v", v)
 		}
 		c.Clear()
 		if v := c.Next("b"); v != (CallPlan{}) {
@@ -63,11 +63,11 @@ func TestCallFaults(t *testing.T) {
 	})
 	var none *CallFaults
 	if v := none.Next("a"); v != (CallPlan{}) {
-		t.Errorf("nobody's faults: %+v", v)
+		t.Errorf("a nil CallFaults: %+v", v)
 	}
 }
 
-// What is drawn about one key does not depend on the calls about others.
+// Draws for one key do not depend on calls about others.
 func TestCallFaultOdds(t *testing.T) {
 	draw := func(seed uint64, others int) (fails []bool) {
 		ask(t, seed, func(c *CallFaults) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What one draws does not depend on what others have drawn, and is what a source of math/rand with the same seed gives.
+// A cause's draws do not depend on other draws, and equal those of a math/rand source with the same seed.
 func TestDraws(t *testing.T) {
 	alone := NewDraws(7)
 	alone.Begin("conn/i1")

@@ -10,18 +10,18 @@ var (
 	// constants below.
 	KindNotify = sim.RegisterKind("notify", sim.ClassRecord)
 	// KindReplace: the reflector replaced the queue's content with a list. RV of the list, N its number of items, Obj its
-	// keys ([]string, in list order).
+	// keys ([]string, in the list's order).
 	KindReplace = sim.RegisterKind("replace", sim.ClassRecord)
-	// KindTombstone: that Replace found a key missing and queued its deletion. Key. Only subjects whose queue can be
-	// seen emit it; TombstonesVisible in KindReplace's Detail says so.
+	// KindTombstone: a Replace found a key missing and queued its deletion. Key. Only subjects whose queue can be observed emit it;
+	// they set TombstonesVisible as KindReplace's Detail.
 	KindTombstone = sim.RegisterKind("tombstone", sim.ClassRecord)
 	// KindSynced: HasSynced of an informer, or of a handler's registration, turned true.
 	KindSynced = sim.RegisterKind("synced", sim.ClassRecord)
 	// KindHandler: a handler was added ("added") or removed ("removed").
 	KindHandler = sim.RegisterKind("handler", sim.ClassRecord)
-	// KindResync: the store was queued again for handlers that want a resync. N objects.
+	// KindResync: a resync queued the store's objects again. N objects.
 	KindResync = sim.RegisterKind("resync", sim.ClassRecord)
-	// KindBackoff: the reflector waits. N nanoseconds; Detail why.
+	// KindBackoff: the reflector backs off. N nanoseconds; Detail the reason.
 	KindBackoff = sim.RegisterKind("backoff", sim.ClassRecord)
 	// KindStopped: an informer was stopped.
 	KindStopped = sim.RegisterKind("stopped", sim.ClassRecord)

@@ -2,7 +2,7 @@ package subjects
 
 import "strconv"
 
-// RevisionOf is an object's resourceVersion as a number, 0 if it has none.
+// RevisionOf returns an object's resourceVersion as a number, 0 if it has none.
 func RevisionOf(obj any) int64 {
 	m, ok := obj.(interface{ GetResourceVersion() string })
 	if !ok {
@@ -11,7 +11,7 @@ func RevisionOf(obj any) int64 {
 	return ParseRevision(m.GetResourceVersion())
 }
 
-// ParseRevision is a resourceVersion as a number, 0 if it is none.
+// ParseRevision returns a resourceVersion as a number, 0 if it is not a number.
 func ParseRevision(rv string) int64 {
 	if len(rv) > 18 {
 		n, err := strconv.ParseInt(rv, 10, 64)

@@ -20,26 +20,26 @@ const (
 	QueueAtomic  Queue = "atomic"  // RealFIFO with atomic events (I57–I61)
 )
 
-// Env is the world that a subject lives in.
-type Env struct {
+// Dependencies are the parts of the simulation that a subject uses.
+type Dependencies struct {
 	Kernel  *sim.Kernel
 	Cluster *fakeapiserver.Cluster
-	// Draws are where backoffs and watch timeouts are drawn from in a transcript; nil when schedules are explored: the subject
-	// then has sources of its own.
+	// Draws supplies backoffs and watch timeouts in a transcript. It is nil when schedules are explored: the subject then uses
+	// sources of its own.
 	Draws *Draws
 }
 
 // Subject is an informer stack under test.
 type Subject interface {
-	// AddInformer makes an informer and starts it.
+	// AddInformer creates and starts an informer.
 	AddInformer(InformerSpec) (Informer, error)
 }
 
-// InformerSpec describes an informer. Name and Resource are needed.
+// InformerSpec describes an informer. Name and Resource are required.
 type InformerSpec struct {
 	Name      string
 	Resource  store.ResourceID
-	Queue     Queue         // "" for what the subject has unless told otherwise
+	Queue     Queue         // "" for the subject's default
 	Resync    time.Duration // check period and default of its handlers; 0 for none
 	PageSize  int64         // WatchListPageSize; 0 for the reflector's own rules (I5)
 	Namespace string        // "" for all
@@ -47,7 +47,7 @@ type InformerSpec struct {
 	Fields    string        // field selector
 	WatchList bool          // try a streaming list first (I13)
 	Handlers  []HandlerSpec
-	// Policy says which replica serves it.
+	// Policy picks the replicas that serve it.
 	Policy fakeapiserver.Policy
 }
 
@@ -60,40 +60,40 @@ type HandlerSpec struct {
 // Informer is one informer of a subject.
 type Informer interface {
 	Name() string
-	// Resource is what it watches.
+	// Resource returns the resource that it watches.
 	Resource() store.ResourceID
-	// Selects tells whether it should hold obj, of its resource, by namespace and selectors.
+	// Selects reports whether it should hold obj, an object of its resource, by namespace and selectors.
 	Selects(obj runtime.Object) bool
-	// AddHandler adds a handler; after the start it is replayed the store (I79).
+	// AddHandler adds a handler; one added after the start is replayed the store (I79).
 	AddHandler(HandlerSpec) error
-	// RemoveHandler removes one (I81).
+	// RemoveHandler removes a handler (I81).
 	RemoveHandler(name string) error
-	// Handlers are the names of its handlers, in order of adding.
+	// Handlers returns the names of its handlers, in the order in which they were added.
 	Handlers() []string
-	// AddWorkers adds a controller's workers, with a work queue and a handler of their name that fills it.
+	// AddWorkers adds a controller's workers, with a work queue and a handler of the same name that fills it.
 	AddWorkers(WorkersSpec) (Workers, error)
-	// InjectFault makes calls of a handler go wrong that begin from now on.
+	// InjectFault starts a fault in a handler's later calls.
 	InjectFault(handler string, f CallFault) error
 	// ClearFaults ends the faults of all handlers.
 	ClearFaults()
-	// Hold keeps a part from stepping until Release: "queue" for the pop, or a handler's name.
+	// Hold blocks a part until Release: "queue" for the pop, or a handler's name.
 	Hold(part string) error
 	Release(part string) error
-	// Stop ends it; it is idempotent.
+	// Stop stops it; it is idempotent.
 	Stop()
 
 	HasSynced() bool
-	// LastSyncResourceVersion is the reflector's.
+	// LastSyncResourceVersion returns the reflector's.
 	LastSyncResourceVersion() string
-	// StoreResourceVersion is its Indexer's (I70). It is "" but with the atomic queue: without it, it is that of the object that
-	// was written last, and a resync writes in any order.
+	// StoreResourceVersion returns its Indexer's (I70) with the atomic queue, and "" otherwise: with other queues it is that of the
+	// object written last, and a resync writes in any order.
 	StoreResourceVersion() string
-	// Keys are the keys of its Indexer, sorted.
+	// Keys returns the keys of its Indexer, sorted.
 	Keys() []string
-	// Get returns what its Indexer holds.
+	// Get returns the object that its Indexer holds under key.
 	Get(key string) (runtime.Object, bool)
-	// Len is the number of objects in its Indexer.
+	// Len returns the number of objects in its Indexer.
 	Len() int
-	// Busy tells whether anything is queued or waits for a handler.
+	// Busy reports whether anything is queued or waits for a handler.
 	Busy() bool
 }

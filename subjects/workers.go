@@ -8,19 +8,19 @@ import (
 
 // Kinds of records of a controller's workers. The actor is a worker ("w1/0"), or all of them together ("w1").
 var (
-	// KindWorkers: "added" to an informer, Obj the WorkersSpec and Key the name of their handler ("i1/w1"); "started", when what
-	// they wait for has synced; "stopping", when their queue shuts down; "stopped", when the last of them has ended.
+	// KindWorkers: "added" to an informer, Obj the WorkersSpec and Key the name of their handler ("i1/w1"); "started" when the handler
+	// has synced; "stopping" when their queue shuts down; "stopped" when the last of them has ended.
 	KindWorkers = sim.RegisterKind("workers", sim.ClassRecord)
 	// KindEnqueue: the handler has added a key to the queue. Key.
 	KindEnqueue = sim.RegisterKind("enqueue", sim.ClassRecord)
-	// KindReady: the queue has a key to be taken. Key.
+	// KindReady: a key in the queue became ready. Key.
 	KindReady = sim.RegisterKind("ready", sim.ClassRecord)
-	// KindReconcile: a worker has taken a key and reconciles it. Key; RV of the object that the Indexer holds then, 0 for none.
+	// KindReconcile: a worker has taken a key and reconciles it. Key; RV of the object in the Indexer at that time, 0 for none.
 	KindReconcile = sim.RegisterKind("reconcile", sim.ClassRecord)
-	// KindReconciled: it has ended. Key; Detail one of the constants below; N nanoseconds after which the key is tried
-	// again, -1 if it is not.
+	// KindReconciled: a reconcile has ended. Key; Detail one of the constants below; N nanoseconds until the key is retried, -1 if it
+	// is not.
 	KindReconciled = sim.RegisterKind("reconciled", sim.ClassRecord)
-	// KindPanic: a handler's call has panicked. Key.
+	// KindPanic: a handler's call panicked. Key.
 	KindPanic = sim.RegisterKind("panic", sim.ClassRecord)
 )
 
@@ -41,36 +41,37 @@ const (
 	ReconcilePanickedForGood = "panicked, given up"
 )
 
-// WorkersSpec describes the workers of a controller: an event handler adds the keys that an informer tells of to a rate
-// limited work queue, and the workers take them from there, one key each at a time.
+// WorkersSpec describes the workers of a controller: an event handler adds the keys of an informer's notifications to a
+// rate-limited work queue, and each worker takes one key at a time from it.
 type WorkersSpec struct {
 	Name   string
 	Count  int           // how many workers; at least 1
 	Resync time.Duration // of the event handler; 0 for none
-	// Base and Max are the first and the longest delay of an exponential limiter; both 0 for the default one (I99).
+	// Base and Max are the first and the longest delay of an exponential limiter; both 0 for the default limiter (I99).
 	Base, Max time.Duration
-	// Retries is after how many retries in a row a key is given up; 0 for never.
+	// Retries is the number of retries in a row after which a key is given up; 0 for never.
 	Retries int
-	// Crash says that a panic goes through the worker's loop: the key is not tried again, and the worker pauses for a second.
-	// Without it a panic is an error like any other.
+	// Crash lets a panic escape from the worker's loop: the key is not retried, and the worker backs off for a second. Without it a
+	// panic is an error like any other.
 	Crash bool
 }
 
 // Workers are the workers of one controller.
 type Workers interface {
-	// Spec is what they were made from.
+	// Spec returns the spec they were created from.
 	Spec() WorkersSpec
-	// InjectFault makes reconciles go wrong that begin from now on.
+	// InjectFault starts a fault in later reconciles.
 	InjectFault(CallFault)
 	// ClearFaults ends all faults.
 	ClearFaults()
-	// Hold keeps the workers from taking keys until Release; what they have begun goes on.
+	// Hold keeps the workers from taking keys until Release; reconciles in flight continue.
 	Hold()
 	Release()
-	// Stop shuts the queue down: what is ready is still worked on, what waits for its time is lost (I95, I97). It is idempotent.
+	// Stop shuts the queue down: keys that are ready are still reconciled, keys that are delayed are lost (I95, I97). It is
+	// idempotent.
 	Stop()
-	// Queued is how many keys are ready to be taken.
+	// Queued returns the number of keys that are ready to be taken.
 	Queued() int
-	// Busy tells whether anything is queued, worked on, or waits to be tried again.
+	// Busy reports whether any key is queued, being reconciled, or waiting for a retry.
 	Busy() bool
 }

@@ -35,13 +35,13 @@ func summaries(t *testing.T, text string) []reports.Summary {
 			return all
 		}
 		if err != nil {
-			t.Fatalf("--json prints what is no summary: %v\n%s", err, text)
+			t.Fatalf("--json prints something other than a summary: %v\n%s", err, text)
 		}
 		all = append(all, s)
 	}
 }
 
-// Without a word the command runs the built-in scenario, and says what happened.
+// Without arguments, run plays the built-in scenario and reports what happened.
 func TestRunBuiltIn(t *testing.T) {
 	inTemp(t, nil)
 	got := command(t, "run")
@@ -61,7 +61,7 @@ func TestRunBuiltIn(t *testing.T) {
 	}
 }
 
-// A range prints a line for each seed, in order, whoever was faster; the same again is the same text.
+// A range prints a line for each seed, in order, regardless of which run finished first; repeating it gives the same text.
 func TestRunRangeAsJSON(t *testing.T) {
 	inTemp(t, map[string]string{"small.sim": small})
 	got := command(t, "run", "small.sim", "--seed", "5..60", "--fault-mix", "storm", "--json")
@@ -75,7 +75,7 @@ func TestRunRangeAsJSON(t *testing.T) {
 		}
 	}
 	if again := command(t, "run", "small.sim", "--seed", "5..60", "--fault-mix", "storm", "--json"); again.stdout != got.stdout {
-		t.Error("the same command prints something else")
+		t.Error("repeating the command prints something else")
 	}
 	text := command(t, "run", "small.sim", "--seed", "5..60", "--fault-mix", "storm")
 	for _, want := range []string{"scenario small · subject stack · seeds 5..60 · fault mix storm\nPASS  56 runs, ", " distinct runs\n"} {
@@ -85,7 +85,7 @@ func TestRunRangeAsJSON(t *testing.T) {
 	}
 }
 
-// A transcript that is not as expected: exit code 1, the place, the difference, and lines that show it again.
+// A transcript that differs from the expected one: exit code 1, the place, the difference, and commands that reproduce it.
 func TestRunMismatch(t *testing.T) {
 	inTemp(t, map[string]string{"a mismatch.sim": strings.ReplaceAll(small, "rv=1", "rv=7") + "\nexpect i1 count=3\n"})
 	got := command(t, "run", "a mismatch.sim")
@@ -115,7 +115,7 @@ func TestRunMismatch(t *testing.T) {
 
 var replayBlock = regexp.MustCompile(`(?m)^  see it again\n((?:    .*\n)+)`)
 
-// replayLines are the lines that a finding offers for pasting, as a shell splits them.
+// replayLines returns the commands that a report offers for pasting, split as by a shell.
 func replayLines(t *testing.T, text string) [][]string {
 	t.Helper()
 	m := replayBlock.FindStringSubmatch(text)
@@ -148,7 +148,7 @@ func shellSplit(line string) []string {
 	return words
 }
 
-// --rewrite takes over what the transcript prints, and then has nothing to do.
+// --rewrite puts the actual outputs into the script; the second time it changes nothing.
 func TestRewrite(t *testing.T) {
 	inTemp(t, map[string]string{"small.sim": strings.ReplaceAll(small, "rv=1", "rv=7")})
 	for _, want := range []string{"small.sim: rewritten\n", "small.sim: unchanged\n"} {
@@ -164,7 +164,7 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// withSubject lets the command know one more subject during a test.
+// withSubject adds a subject to the command during a test.
 func withSubject(t *testing.T, k subjects.Kind) {
 	t.Helper()
 	before := subjectKinds
@@ -172,14 +172,14 @@ func withSubject(t *testing.T, k subjects.Kind) {
 	t.Cleanup(func() { subjectKinds = before })
 }
 
-// named is a kind by another name.
+// named returns a kind under another name.
 func named(name string, k subjects.Kind) subjects.Kind {
 	k.Name = name
 	return k
 }
 
-// Each defect, found from the command line: the property and the step are named, and the lines that are printed show it
-// again, at the same step.
+// Every mutant is found from the command line: the report names the property and the step, and the commands that it prints
+// reproduce it at the same step.
 func TestRunFindsMutants(t *testing.T) {
 	for _, m := range mutants.All() {
 		t.Run(m.Name, func(t *testing.T) {
@@ -210,7 +210,7 @@ func TestRunFindsMutants(t *testing.T) {
 	}
 }
 
-// A range stops at the first seed that fails, whichever processor ran it, and prints it as a single run does.
+// A range stops at the first seed that fails, regardless of which processor ran it, and reports it like a single run.
 func TestRunRangeFindsMutant(t *testing.T) {
 	m := mutants.All()[0]
 	inTemp(t, nil)
@@ -242,7 +242,7 @@ func TestRunRangeFindsMutant(t *testing.T) {
 	}
 }
 
-// A scenario about a known bug: the transcript shows it, other schedules may.
+// A scenario for a known bug: the transcript shows the bug, other schedules may.
 func TestRunKnownBug(t *testing.T) {
 	path, err := filepath.Abs("../../scenarios/testdata/k133810.sim")
 	if err != nil {
@@ -265,15 +265,15 @@ func TestRunKnownBug(t *testing.T) {
 	}
 }
 
-// A subject that does something else the second time is not deterministic, which the search for an explanation notices.
+// A subject that behaves differently the second time is not deterministic; explaining its failure detects that.
 func TestRunNotDeterministic(t *testing.T) {
 	inTemp(t, nil)
 	runs := 0
-	withSubject(t, subjects.Kind{Name: "moody", Engine: stack.Kind.Engine, New: func(env subjects.Env) subjects.Subject {
+	withSubject(t, subjects.Kind{Name: "moody", Engine: stack.Kind.Engine, New: func(deps subjects.Dependencies) subjects.Subject {
 		if runs++; runs == 1 {
-			return mutants.All()[0].Kind.New(env)
+			return mutants.All()[0].Kind.New(deps)
 		}
-		return stack.Kind.New(env)
+		return stack.Kind.New(deps)
 	}})
 	got := command(t, "run", "--subject", "moody")
 	if got.code != exitNotDeterministic || !strings.HasPrefix(got.stderr, "not deterministic: step ") || !strings.Contains(got.stderr, "a second run of seed 1 has hash ") {
@@ -281,13 +281,13 @@ func TestRunNotDeterministic(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends a range, and a run that takes long, with exit code 130.
+// Ctrl-C ends a range, and a long run, with exit code 130.
 func TestInterrupt(t *testing.T) {
 	inTemp(t, map[string]string{"long.sim": "resource pods\ncreate pods default/a\ninformer i1 pods handlers=h1 resync=1s\nadvance 200000h\n"})
 	ctx, cancel := context.WithCancel(t.Context())
 	var stderr bytes.Buffer
 	out := writerFunc(func(b []byte) (int, error) {
-		cancel() // at the first line that is printed
+		cancel() // at the first printed line
 		return len(b), nil
 	})
 	code := run(ctx, []string{"run", "--seed", "1..18446744073709551615", "--fault-mix", "default", "--json"}, out, &stderr)

@@ -2,35 +2,35 @@ package clientgo
 
 import "slices"
 
-// maxBatch is how many deltas a RealFIFO gives out at once, at most (I61).
+// maxBatch is the largest number of deltas that a RealFIFO returns at once (I61).
 const maxBatch = 1000
 
-// backlog follows the length of an informer's queue, and which parts of it have no order because client-go walked a map.
+// backlog tracks the length of an informer's queue, and which parts of it have no order because client-go iterated over a map.
 type backlog struct {
 	queue  *queueView
 	length int
 	parts  []part // in the order of the queue; they do not overlap
 
-	// Of the pop under way.
-	listed  bool // it took of a list without an order
-	cut     bool // what was taken last ended inside of a part
-	spilled bool // a batch has ended inside of a part, or may have
+	// Of the current pop.
+	listed  bool // it took from a list without an order
+	cut     bool // the last batch ended inside a part
+	spilled bool // some batch has ended inside a part, or may have
 }
 
-// part is a stretch of the queue, from the from-th entry up to the to-th, counted from the head.
+// part is the range [from, to) of the queue's entries, counted from the head.
 type part struct {
 	from, to int
 	replace  bool // one entry that is a whole list
 	listed   bool // objects of a list, not only tombstones or a resync
 }
 
-// grown is by how much the queue is longer than it was.
+// grown returns how many entries were added.
 func (b *backlog) grown() int { return b.queue.len() - b.length }
 
-// follow takes over the queue's length, when what was added has an order.
+// follow updates the length after entries with an order were added.
 func (b *backlog) follow() { b.length = b.queue.len() }
 
-// replaced says that a list was put into the queue.
+// replaced notes that a list was added to the queue.
 func (b *backlog) replaced(l *replaced) {
 	from, to := b.length, b.queue.len()
 	switch {
@@ -63,20 +63,20 @@ func (b *backlog) addListed(l *replaced, from, to int) {
 	}
 }
 
-// resynced says that the store was put into the queue again.
+// resynced notes that a resync added the store's objects to the queue.
 func (b *backlog) resynced() {
 	b.add(part{from: b.length, to: b.queue.len()})
 	b.length = b.queue.len()
 }
 
-// add adds a part, unless it has an order: a single entry that is no list has one.
+// add adds a part, unless it has an order, as a single entry that is not a list has.
 func (b *backlog) add(p part) {
 	if p.to-p.from > 1 || b.queue.atomic && p.to > p.from {
 		b.parts = append(b.parts, p)
 	}
 }
 
-// unorderedAhead tells whether the next pop may take from a part without an order.
+// unorderedAhead reports whether the next pop may take from a part without an order.
 func (b *backlog) unorderedAhead() bool {
 	if len(b.parts) == 0 {
 		return false
@@ -88,19 +88,19 @@ func (b *backlog) unorderedAhead() bool {
 	return first < maxBatch
 }
 
-// replaceAhead tells whether the next pop takes a whole list.
+// replaceAhead reports whether the next pop takes a whole list.
 func (b *backlog) replaceAhead() bool {
 	return len(b.parts) > 0 && b.parts[0].from == 0 && b.parts[0].replace
 }
 
-// begin begins a pop. A batch ends before a key that it has already, so where the objects of a list have no order it may end
-// anywhere among them.
+// begin begins a pop. A batch ends before a key that it already contains, so among the objects of a list without an order it may
+// end anywhere.
 func (b *backlog) begin() {
 	b.listed = false
 	b.spilled = !b.queue.delta && !b.queue.atomic && slices.ContainsFunc(b.parts, func(p part) bool { return p.listed })
 }
 
-// popped takes over what the loop has taken; false if that was nothing.
+// popped notes what the loop has taken, and reports whether it has taken anything.
 func (b *backlog) popped() bool {
 	now := b.queue.len()
 	n := b.length - now
@@ -116,9 +116,9 @@ func (b *backlog) popped() bool {
 	return n > 0
 }
 
-// inside tells whether the loop must take more for the pop to be the same in every run. Where a batch ended inside of a part,
-// what it has in common with the entries that follow, and so where the next one ends, depends on the order of the part: only
-// the end of the queue does not.
+// inside reports whether the loop must take more for the pop to be the same in every run. If a batch ended inside a part, which
+// keys it shares with the entries that follow, and so where the next batch ends, depends on the order of the part. Only the end of
+// the queue does not.
 func (b *backlog) inside() bool {
 	if b.queue.delta {
 		return b.cut
@@ -126,7 +126,7 @@ func (b *backlog) inside() bool {
 	return b.spilled && b.length > 0
 }
 
-// order puts what a handler heard of the last pop in order.
+// order sorts the notifications of the last pop.
 func (b *backlog) order(ns []notification) {
 	if b.queue.delta {
 		byKey(ns)

@@ -12,7 +12,7 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// queued makes a view of a queue that is a slice of keys.
+// queued returns a view of a queue that is a slice of keys.
 func queued(keys *[]string, delta, atomic bool) *queueView {
 	return &queueView{list: reflect.ValueOf(keys).Elem(), delta: delta, atomic: atomic}
 }
@@ -53,7 +53,7 @@ func TestBacklogKnowsWhatHasNoOrder(t *testing.T) {
 	}
 }
 
-// A part that is popped from moves to the front, and a pop that begins in it goes on to its end, or, where batches end
+// A part that is popped from moves to the front, and a pop that begins in it continues to its end or, where batches may end
 // anywhere, to the end of the queue.
 func TestBacklogPops(t *testing.T) {
 	for _, test := range []struct {
@@ -86,7 +86,7 @@ func TestBacklogPops(t *testing.T) {
 			}
 		}
 		if b.popped() {
-			t.Errorf("%s: a pop that took nothing counts", test.name)
+			t.Errorf("%s: a pop that took nothing is counted", test.name)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func TestNotificationsArePutInOrder(t *testing.T) {
 	}
 }
 
-// A client-go that keeps its queue elsewhere is refused with a sentence that says so.
+// A client-go that keeps its queue elsewhere is refused with an error that says so.
 func TestUnknownQueueIsRefused(t *testing.T) {
 	type informer struct {
 		cache.SharedIndexInformer

@@ -9,12 +9,12 @@ import (
 	"github.com/informersim/informersim/subjects/clientgo"
 )
 
-// bare are the options of a run on client-go without properties: what the engine itself costs.
+// bare returns the options of a run on client-go without properties, to measure the engine alone.
 func bare(seed uint64) scenarios.Options {
 	return scenarios.Options{Subject: clientgo.Kind, Seed: seed, Strategy: "random"}
 }
 
-// BenchmarkBubbleStep is the cost of a step, in runs of about 300 steps: an informer, three handlers, writes, ends of watches.
+// BenchmarkBubbleStep measures a step, in runs of about 300 steps: an informer, three handlers, writes, ends of watches.
 func BenchmarkBubbleStep(b *testing.B) {
 	var script strings.Builder
 	script.WriteString("resource pods\ninformer i1 pods handlers=h1,h2,h3 resync=30s\n")
@@ -43,7 +43,7 @@ func BenchmarkBubbleStep(b *testing.B) {
 	b.ReportMetric(float64(steps)/float64(b.N), "steps/run")
 }
 
-// BenchmarkWorld is a world from nothing to an informer that has synced 100 objects, and its end.
+// BenchmarkWorld measures a whole run in which an informer syncs 100 objects.
 func BenchmarkWorld(b *testing.B) {
 	var script strings.Builder
 	script.WriteString("resource pods\n")

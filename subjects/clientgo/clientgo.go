@@ -13,24 +13,24 @@ var Kind = subjects.Kind{Name: "client-go", Engine: bubble.Engine, New: New, Hos
 
 // Subject is a subject of Kind.
 type Subject struct {
-	env       subjects.Env
-	gate      *gate // nil outside of one
+	deps      subjects.Dependencies
+	gate      *gate // nil outside a bubble
 	informers []*actor
 	queues    []*workQueue
-	stamp     uint64 // what is offered because time has passed is as old as this
+	stamp     uint64 // of choices that are offered because time has passed
 }
 
-// New returns client-go in a world, which must be inside a bubble: see Host.
-func New(env subjects.Env) subjects.Subject {
-	s := &Subject{env: env}
-	b, err := bubble.Enter(env.Kernel)
+// New returns client-go as a subject. It must be called inside a bubble: see Host.
+func New(deps subjects.Dependencies) subjects.Subject {
+	s := &Subject{deps: deps}
+	b, err := bubble.Enter(deps.Kernel)
 	if err != nil {
 		return s // AddInformer says so
 	}
 	b.AtEnd(s.close)
 	s.gate = &gate{Bubble: b}
-	env.Kernel.Clock().Share(s.pass)
-	env.Kernel.OnApplied(s.settle)
+	deps.Kernel.Clock().Share(s.pass)
+	deps.Kernel.OnApplied(s.settle)
 	return s
 }
 
@@ -47,27 +47,27 @@ func (s *Subject) AddInformer(spec subjects.InformerSpec) (subjects.Informer, er
 	return i, nil
 }
 
-// begin seeds the source that client-go draws from anew, in a transcript, with what belongs to who makes something happen now.
-func (s *Subject) begin(who string) {
-	if d := s.env.Draws; d != nil {
-		s.gate.SeedRand(d.Source(who))
+// begin reseeds, in a transcript, the source that client-go draws from, for the cause of what happens next.
+func (s *Subject) begin(cause string) {
+	if d := s.deps.Draws; d != nil {
+		s.gate.SeedRand(d.Source(cause))
 	}
 }
 
-// pass lets time pass in the bubble, no further than to the next resync, which nothing in the bubble would tell of.
+// pass lets time pass in the bubble, at most until the next resync, which cannot be observed in any other way.
 func (s *Subject) pass(d time.Duration) time.Duration {
-	now := s.env.Kernel.Elapsed()
+	now := s.deps.Kernel.Elapsed()
 	for _, i := range s.informers {
 		if in, ok := i.resyncIn(now); ok {
 			d = min(d, in)
 		}
 	}
-	s.stamp = s.env.Kernel.NextStamp()
+	s.stamp = s.deps.Kernel.NextStamp()
 	s.begin(subjects.ByClock)
 	return s.gate.pass(d)
 }
 
-// settle ends a step: it waits until the bubble is quiescent and notes what happened there.
+// settle ends a step: it waits until the bubble is quiescent and records what happened there.
 func (s *Subject) settle() {
 	b := s.gate
 	if !b.touched {
@@ -86,10 +86,10 @@ func (s *Subject) settle() {
 	b.touched, b.passed = false, false
 }
 
-// lastWait is how long client-go is waited for when it is stopped. A streaming list that backs off sleeps on (I18).
-const lastWait = 10 * time.Minute
+// shutdownTimeout limits the virtual time that client-go may take to stop. A streaming list that backs off sleeps on (I18).
+const shutdownTimeout = 10 * time.Minute
 
-// close ends everything in the bubble, when the run is over. Time passes there that the run does not have.
+// close ends everything in the bubble after the run. The time that passes there is not the run's.
 func (s *Subject) close() {
 	for _, i := range s.informers {
 		i.shutDown()
@@ -98,10 +98,10 @@ func (s *Subject) close() {
 		q.close()
 	}
 	s.gate.Quiesce()
-	limit := time.Now().Add(lastWait)
+	limit := time.Now().Add(shutdownTimeout)
 	for _, i := range s.informers {
 		if !s.gate.PassUntil(i.ended, time.Until(limit)) {
-			return // who is left will be named
+			return // the bubble reports the goroutines that are left
 		}
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// With client-go's DeltaFIFO a handler's registration may turn synced before the last object of the first list is even in
-// the store: the queue says that it is synced when it takes that object out, not when it was processed. This is why
-// handler.checkSynced does not take that queue at its word. With a RealFIFO, the default, it does not happen.
+// With client-go's DeltaFIFO, a handler's registration may turn synced before the last object of the first list is even in
+// the store: the queue reports that it is synced when that object is taken out, not when it has been processed. This is why
+// handler.checkSynced does not trust that queue. With a RealFIFO, the default, it does not happen.
 func TestDeltaFIFOSyncsBeforeItsLastObject(t *testing.T) {
 	for queue, early := range map[subjects.Queue]bool{subjects.QueueDelta: true, subjects.QueueInOrder: false, subjects.QueueAtomic: false} {
 		var before, stored, after bool
@@ -28,8 +28,8 @@ func TestDeltaFIFOSyncsBeforeItsLastObject(t *testing.T) {
 	}
 }
 
-// syncedDuringLastPop starts an informer whose store is being written the only object of the first list, and stops it there:
-// has the handler's registration synced, does the handler know the object, and has the registration synced afterwards?
+// syncedDuringLastPop blocks an informer while it writes the only object of the first list to the store. It returns whether the
+// handler's registration has synced then, whether the handler has received the object, and whether it has synced afterwards.
 func syncedDuringLastPop(t *testing.T, queue subjects.Queue) (during, told, after bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	release := make(chan struct{})

@@ -10,38 +10,37 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// Host runs a scenario on this subject inside a bubble of its own. It is a subjects.Host, and may not be called inside a bubble.
+// Host is a subjects.Host that makes a run inside a bubble of its own. It may not be called inside a bubble.
 func Host(seed uint64, run func()) error {
 	return bubble.Run(seed, bubble.Options{TakeOver: takeOver}, run)
 }
 
-// takeOver sets up the process-wide state that this subject needs besides that of every bubble: client-go's feature gates, which
-// choose the queue and the watch-list, and what happens when something panics because the scenario says so. The bubble puts
-// the panic handlers back.
+// takeOver sets up the process-wide state that this subject needs in addition to every bubble's: client-go's feature gates, which
+// choose the queue and the watch-list, and the handling of injected panics. The bubble restores the panic handlers.
 func takeOver() (restore func()) {
 	before := features.FeatureGates()
 	gates = featureGates{next: before}
 	features.ReplaceFeatureGates(&gates)
-	surviveIntended()
+	surviveInjected()
 	return func() { features.ReplaceFeatureGates(before) }
 }
 
-// surviveIntended lets the process live on when a handler or a reconcile panics because the scenario says so. Other panics
-// go on as they would.
-func surviveIntended() {
+// surviveInjected makes the process survive injected panics of handlers and reconciles. Other panics crash it as usual.
+func surviveInjected() {
 	utilruntime.ReallyCrash = false
 	utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, r any) {
-		if _, ok := r.(intended); !ok {
+		if _, ok := r.(injectedPanic); !ok {
 			panic(r)
 		}
 	}}
 }
 
-// gates are client-go's feature gates during a run. They are asked when an informer is made and when it starts, both within a step.
+// gates are client-go's feature gates during a run. client-go reads them when an informer is created and when it starts, both
+// within a step.
 var gates featureGates
 
 type featureGates struct {
-	next features.Gates // for everything that is not chosen here
+	next features.Gates // for gates that are not set here
 	set  map[features.Feature]bool
 }
 
@@ -53,7 +52,7 @@ func (g *featureGates) Enabled(key features.Feature) bool {
 	return g.next.Enabled(key)
 }
 
-// choose sets the gates for the informer that is started next. Without a queue the informer gets client-go's default.
+// choose sets the gates for the informer that is started next. If q is "", it gets client-go's default queue.
 func (g *featureGates) choose(q subjects.Queue, watchList bool) {
 	g.set = map[features.Feature]bool{features.WatchListClient: watchList}
 	switch q {

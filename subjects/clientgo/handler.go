@@ -17,19 +17,19 @@ type handler struct {
 	informers.Handler
 	i    *actor
 	reg  cache.ResourceEventHandlerRegistration
-	pass chan bool // buffered: lets the call that is parked return, or panic
+	pass chan bool // buffered: makes the parked call return, or panic
 
 	// Guarded by the bubble's mu.
 	parked *notification // the call that blocks; nil if none
 	inbox  []notification
-	// through is how many calls return at once, their notifications going to the inbox, before one parks again.
-	through int
-	gone    bool // removed, or the informer was stopped: calls return and are not told of
-	pausing bool // client-go pauses after a call that has panicked: it calls again a second after there is something
+	// through is the number of calls that return at once, with their notifications put into the inbox, before one parks again.
+	through  int
+	gone     bool // removed, or the informer was stopped: calls return and are not recorded
+	backsOff bool // client-go backs off after a call that panicked: the next call comes a second after its notification
 
-	pause
-	call    *call // a slow one that is under way; nil for none
-	telling bool  // a call is being told of: what waits behind it in client-go does not show yet
+	backoff
+	call    *call // the slow call in flight; nil for none
+	blocked bool  // a call blocks client-go, so the calls behind it cannot be observed yet
 	base    int   // where the unordered part of the inbox begins
 }
 
@@ -40,7 +40,7 @@ type call struct {
 	blocks bool // in client-go
 }
 
-// notification is one call.
+// notification is the content of one call.
 type notification struct {
 	detail   string // as subjects.KindNotify has it
 	key      string
@@ -75,19 +75,19 @@ func (h *handler) OnDelete(obj any) {
 	h.called(n)
 }
 
-// called is a call, on client-go's goroutine.
+// called handles a call, on client-go's goroutine.
 func (h *handler) called(n notification) {
 	if n.key == "" {
 		key, err := cache.MetaNamespaceKeyFunc(n.obj)
 		if err != nil {
-			key = err.Error() // every property about keys will ask what this is
+			key = err.Error() // every property about keys will report it
 		}
 		n.key = key
 	}
 	n.rv = subjects.RevisionOf(n.obj)
 	b := h.i.s.gate
 	b.mu.Lock()
-	h.pausing = false
+	h.backsOff = false
 	switch {
 	case h.gone:
 		b.mu.Unlock()
@@ -102,20 +102,20 @@ func (h *handler) called(n notification) {
 	b.mu.Unlock()
 	b.Note()
 	if <-h.pass {
-		panic(intended{n.key})
+		panic(injectedPanic{n.key})
 	}
 }
 
-// Apply implements sim.Actor: the handler is told one thing.
+// Apply implements sim.Actor: it begins a call, or ends a slow one.
 func (h *handler) Apply(c sim.Choice) {
 	if c.Kind == informers.KindReturn {
-		h.Returning()
+		h.ReturnPicked()
 		call := h.call
 		h.call = nil
 		h.finish(call)
 		return
 	}
-	h.Handling()
+	h.HandlePicked()
 	call := &call{}
 	b := h.i.s.gate
 	b.mu.Lock()
@@ -128,9 +128,9 @@ func (h *handler) Apply(c sim.Choice) {
 		h.parked = nil
 	}
 	b.mu.Unlock()
-	h.telling = call.blocks
+	h.blocked = call.blocks
 	h.record(&call.n)
-	call.plan = h.Told(call.n.key)
+	call.plan = h.BeginCall(call.n.key)
 	if call.plan.Takes == 0 {
 		h.finish(call)
 		return
@@ -139,9 +139,9 @@ func (h *handler) Apply(c sim.Choice) {
 	h.ReturnAfter(call.plan.Takes)
 }
 
-// finish has a call return, or panic.
+// finish makes a call return, or panic.
 func (h *handler) finish(call *call) {
-	h.telling = false
+	h.blocked = false
 	if call.plan.Panics {
 		h.crash(call)
 	}
@@ -162,13 +162,13 @@ func (h *handler) record(n *notification) {
 func (h *handler) Pending() bool {
 	h.i.s.gate.mu.Lock()
 	defer h.i.s.gate.mu.Unlock()
-	return h.telling || h.call != nil || h.parked != nil || len(h.inbox) > 0
+	return h.blocked || h.call != nil || h.parked != nil || len(h.inbox) > 0
 }
 
 // Offer implements informers.EngineHandler.
 func (h *handler) Offer() {
-	h.caughtUp()
-	h.OfferHandle(h.call == nil && h.Pending() && !h.pauses() && !h.Held)
+	h.sortAfterBackoff()
+	h.OfferHandle(h.call == nil && h.Pending() && !h.inBackoff() && !h.Held)
 }
 
 // Remove implements informers.EngineHandler.
@@ -180,13 +180,13 @@ func (h *handler) Remove() error {
 	return nil
 }
 
-// checkSynced notes that everything of the initial list has been told. What waits in the inbox has been told as far as
-// client-go knows, but not to anybody yet.
+// checkSynced notes that the whole initial list has been delivered. client-go considers notifications in the inbox delivered, but
+// their calls have not been made yet.
 //
-// A DeltaFIFO of v0.37 says that it is synced when it takes out the last object of the first list, before that is processed;
-// whether the registration believes it before or after the object has come to the listener is a race that nobody can decide
-// from outside. With that queue the registration is taken at its word only when nothing of the list waits here, where all
-// of it comes at once (pop).
+// A DeltaFIFO of v0.37 reports that it is synced when the last object of the first list is taken out, before that is processed;
+// whether the registration sees this before or after the object has reached the listener is a race that cannot be decided from
+// outside. With that queue the registration is trusted only when nothing of the list waits here, where all of it arrives at once
+// (pop).
 func (h *handler) checkSynced() {
 	if h.Synced || h.lost || !h.reg.HasSynced() || h.call != nil && initial(h.call.n) || slices.ContainsFunc(h.inbox, initial) || h.i.queue.delta && h.parked != nil && initial(*h.parked) {
 		return
@@ -196,13 +196,13 @@ func (h *handler) checkSynced() {
 
 func initial(n notification) bool { return n.detail == subjects.NotifyAddInitial }
 
-// drain lets everything that waits in client-go come to the inbox, and what comes from now on too. The bubble must
-// become quiescent before gather.
+// drain moves everything that waits in client-go, and whatever follows, to the inbox. The bubble must become quiescent before
+// gather.
 func (h *handler) drain() {
 	h.letThrough(math.MaxInt)
 }
 
-// letThrough lets that many calls return.
+// letThrough lets n calls return.
 func (h *handler) letThrough(n int) {
 	b := h.i.s.gate
 	b.mu.Lock()
@@ -221,24 +221,24 @@ func (h *handler) letThrough(n int) {
 	b.touch()
 }
 
-// mark says that what comes to the inbox from now on has no order.
+// mark marks the start of notifications without an order in the inbox.
 func (h *handler) mark() { h.base = len(h.inbox) }
 
-// gather ends a drain: what came since mark is put in order.
+// gather ends a drain and sorts the notifications since mark.
 func (h *handler) gather(order func([]notification)) {
 	b := h.i.s.gate
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if h.pausing {
-		h.behind = true
+	if h.backsOff {
+		h.unsorted = true
 		return
 	}
 	h.through = 0
 	order(h.inbox[h.base:])
 }
 
-// gatherAll is gather for a handler that was just added: the last call of its replay is parked, so that it is not told to
-// be synced before it has heard everything.
+// gatherAll is gather for a handler that was just added. The last call of its replay stays parked, so that the handler does not
+// sync before it has received everything.
 func (h *handler) gatherAll() {
 	b := h.i.s.gate
 	b.mu.Lock()
@@ -253,7 +253,7 @@ func (h *handler) gatherAll() {
 	h.inbox = all[:len(all)-1]
 }
 
-// drop ends the handler: what waits is forgotten.
+// drop ends the handler and drops its waiting calls.
 func (h *handler) drop() {
 	b := h.i.s.gate
 	h.OfferHandle(false)
@@ -265,17 +265,17 @@ func (h *handler) drop() {
 		h.pass <- false
 	}
 	h.Abandon()
-	h.call, h.telling = nil, false
+	h.call, h.blocked = nil, false
 	b.touch()
 }
 
-// byKey orders notifications by key; those of one key stay in their order.
+// byKey sorts notifications by key; those of one key keep their order.
 func byKey(ns []notification) {
 	slices.SortStableFunc(ns, func(a, b notification) int { return strings.Compare(a.key, b.key) })
 }
 
-// byRun orders runs of the same sort of notification by key: the tombstones of a relist, the objects of a resync. all says
-// that the adds and updates of a list have no order either.
+// byRun sorts runs of notifications of the same sort by key: the tombstones of a relist, the objects of a resync. With all, the
+// adds and updates of a list have no order either.
 func byRun(ns []notification, all bool) {
 	for from := 0; from < len(ns); {
 		sort := sortOf(&ns[from], all)

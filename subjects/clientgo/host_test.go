@@ -30,13 +30,13 @@ func TestFeatureGatesArePutBack(t *testing.T) {
 		t.Errorf("watch-list %v, in order %v, what was not chosen %v", watchList, inOrder, other)
 	}
 	if features.FeatureGates() != before {
-		t.Error("the gates were not put back")
+		t.Error("the gates were not restored")
 	}
 }
 
 func TestSubjectWithoutABubble(t *testing.T) {
 	k := sim.NewKernel(sim.Options{Strategy: sim.NewFIFO()})
-	s := New(subjects.Env{Kernel: k, Cluster: fakeapiserver.NewCluster(k, fakeapiserver.ClusterOptions{})})
+	s := New(subjects.Dependencies{Kernel: k, Cluster: fakeapiserver.NewCluster(k, fakeapiserver.ClusterOptions{})})
 	_, err := s.AddInformer(subjects.InformerSpec{Name: "i1"})
 	if err == nil || !strings.Contains(err.Error(), "clientgo.Host") {
 		t.Errorf("the error is %v; it should say what to do", err)

@@ -9,17 +9,17 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// indexerView follows what client-go's Indexer holds. It is told of changes by the index function, which the Indexer calls
-// with the object that it takes out and with the one that it puts in.
+// indexerView tracks the content of client-go's Indexer. It learns of changes from the index function, which the Indexer calls
+// with the object that it removes and with the one that it inserts.
 type indexerView struct {
 	i      *actor
-	rescan bool           // the whole content is replaced: what is gone is not told of
-	held   map[string]any // what the Indexer holds, as of the last collect
+	rescan bool           // the whole content is being replaced, without calls for removed objects
+	held   map[string]any // the Indexer's content at the last collect
 
 	touched []touched // guarded by the bubble's mu
 }
 
-// touched is an object that was taken out or put in.
+// touched is an object that was removed or inserted.
 type touched struct {
 	key string
 	obj any
@@ -27,7 +27,7 @@ type touched struct {
 
 func newIndexerView(i *actor) *indexerView { return &indexerView{i: i, held: map[string]any{}} }
 
-// observe is the function of the namespace index.
+// observe is the index function of the namespace index.
 func (v *indexerView) observe(obj any) ([]string, error) {
 	key, err := cache.MetaNamespaceKeyFunc(obj)
 	if err != nil {
@@ -40,7 +40,7 @@ func (v *indexerView) observe(obj any) ([]string, error) {
 	return cache.MetaNamespaceIndexFunc(obj)
 }
 
-// collect notes the changes, in the order of keys.
+// collect records the changes, sorted by key.
 func (v *indexerView) collect() {
 	b := v.i.s.gate
 	b.mu.Lock()
@@ -64,8 +64,9 @@ func (v *indexerView) collect() {
 	v.touched = v.touched[:0]
 }
 
-// changed notes the changes of one key. An object that is there is taken out; another one is put in. Whether it was taken
-// out and put back, or just written again, nobody can tell; and what replaces an object counts as an update.
+// changed records the changes of one key. A call with the current object is a removal; a call with another one is an insertion.
+// An object removed and inserted again cannot be told from one that was written again; an object that replaces another counts as
+// an update.
 func (v *indexerView) changed(ts []touched) {
 	key := ts[0].key
 	before, existed := v.held[key]

@@ -17,7 +17,7 @@ import (
 	"github.com/informersim/informersim/subjects/workers"
 )
 
-// actor is one SharedIndexInformer as an actor. Its handlers are actors of their own.
+// actor is one SharedIndexInformer as an actor. Its handlers are separate actors.
 type actor struct {
 	informers.Informer[*handler]
 	s       *Subject
@@ -30,19 +30,19 @@ type actor struct {
 	backlog backlog
 	indexer *indexerView
 
-	nextResync time.Duration // when the reflector asks next, on the kernel's clock; 0 for never
+	nextResync time.Duration // when the reflector next checks for a resync, on the kernel's clock; 0 for never
 	wake       sim.Toggle
-	stopping   bool // the record of the stop is still to be emitted
+	stopping   bool // the record of the stop has yet to be emitted
 }
 
 var _ subjects.Informer = (*actor)(nil)
 
 func newInformer(s *Subject, spec subjects.InformerSpec) (*actor, error) {
 	i := &actor{s: s}
-	if err := i.Init(s.env.Kernel, spec, i); err != nil {
+	if err := i.Init(s.deps.Kernel, spec, i); err != nil {
 		return nil, err
 	}
-	i.link = newTransport(i, s.env.Cluster.Connect(spec.Name, spec.Policy))
+	i.link = newTransport(i, s.deps.Cluster.Connect(spec.Name, spec.Policy))
 	i.indexer = newIndexerView(i)
 	gates.choose(i.Spec.Queue, i.Spec.WatchList)
 	i.inf = cache.NewSharedIndexInformerWithOptions(i.link.listerWatcher(), i.example(), cache.SharedIndexInformerOptions{
@@ -57,9 +57,9 @@ func newInformer(s *Subject, spec subjects.InformerSpec) (*actor, error) {
 	return i, i.start()
 }
 
-// example is an object of the kind that the informer is for.
+// example returns an object of the informer's kind.
 func (i *actor) example() runtime.Object {
-	res := i.s.env.Cluster.Store().Resource(i.Spec.Resource)
+	res := i.s.deps.Cluster.Store().Resource(i.Spec.Resource)
 	if res.New != nil {
 		return res.New()
 	}
@@ -82,12 +82,12 @@ func (i *actor) start() error {
 	b.Quiesce()
 	var err error
 	if i.queue, err = viewQueue(i.inf); err == nil && !i.loop.waiting() {
-		err = errors.New("this client-go does not ask its context before it takes from the queue")
+		err = errors.New("this client-go does not check its context before it takes from the queue")
 	}
 	if err != nil {
 		cancel()
 		b.Quiesce()
-		return fmt.Errorf("%w: the subject client-go was made for v0.37", err)
+		return fmt.Errorf("%w: the subject client-go supports v0.37", err)
 	}
 	i.backlog = backlog{queue: i.queue}
 	return nil
@@ -97,14 +97,14 @@ func (i *actor) start() error {
 func (i *actor) Apply(c sim.Choice) {
 	switch c.Kind {
 	case informers.KindPop:
-		i.Popping()
+		i.PopPicked()
 		i.pop()
 	case informers.KindWake:
 		i.link.wake()
 	}
 }
 
-// pop lets the loop go round: once, or, where the queue has a part without an order, until it is through with that part.
+// pop lets the loop run once or, if the queue begins with a part without an order, until it has taken that whole part.
 func (i *actor) pop() {
 	b := i.s.gate
 	unordered := i.backlog.unorderedAhead()
@@ -112,7 +112,7 @@ func (i *actor) pop() {
 	if !unordered {
 		order = func([]notification) {}
 	}
-	// What the last objects of the first list make a DeltaFIFO's handlers be told must all be seen here, see checkSynced.
+	// With a DeltaFIFO, all notifications for the last objects of the first list must be observed here: see checkSynced.
 	drained := unordered || i.queue.delta && !i.Synced
 	if drained {
 		for _, h := range i.Attached {
@@ -129,7 +129,7 @@ func (i *actor) pop() {
 		i.loop.pass()
 		b.Quiesce()
 		if !i.backlog.popped() {
-			i.Kernel.Fail(fmt.Errorf("clientgo: informer %s had something queued, but its loop took nothing; this is a bug of informersim", i.Spec.Name))
+			i.Kernel.Fail(fmt.Errorf("clientgo: informer %s had something queued, but its loop took nothing; this is a bug in informersim", i.Spec.Name))
 			return
 		}
 		if !unordered || !i.backlog.inside() {
@@ -143,7 +143,7 @@ func (i *actor) pop() {
 	}
 }
 
-// collect notes, when the bubble is quiescent, what has happened in it.
+// collect records, while the bubble is quiescent, what has happened in it.
 func (i *actor) collect() {
 	i.collectQueue()
 	i.indexer.collect()
@@ -159,7 +159,7 @@ func (i *actor) collect() {
 	i.checkSynced()
 }
 
-// collectQueue notes what was put into the queue: a list, or the objects of a resync.
+// collectQueue records what was added to the queue: a list, or the objects of a resync.
 func (i *actor) collectQueue() {
 	if i.Stopped {
 		return
@@ -175,7 +175,7 @@ func (i *actor) collectQueue() {
 	}
 	grown := i.backlog.grown()
 	if grown > 0 && i.s.gate.passed {
-		// Nothing but a resync is queued because time passes.
+		// Only a resync is queued because time passes.
 		r := i.Kernel.Record(i.ID, subjects.KindResync)
 		r.N = int64(grown)
 		i.Kernel.Emit(r)
@@ -185,14 +185,14 @@ func (i *actor) collectQueue() {
 	i.backlog.follow()
 }
 
-// armResync notes when the reflector will ask whether to resync: it begins to count when it has put a list into the queue.
+// armResync notes when the reflector will check for a resync: its period starts when it has added a list to the queue.
 func (i *actor) armResync() {
 	if i.queue.resync > 0 {
 		i.nextResync = i.Kernel.Elapsed() + i.queue.resync
 	}
 }
 
-// resyncIn is the time until then. What a resync does shows in the queue alone, so time must not pass beyond.
+// resyncIn returns the time until the next check. A resync can be observed only in the queue, so time must not pass beyond it.
 func (i *actor) resyncIn(now time.Duration) (time.Duration, bool) {
 	if i.nextResync == 0 || i.Stopped {
 		return 0, false
@@ -203,8 +203,8 @@ func (i *actor) resyncIn(now time.Duration) (time.Duration, bool) {
 	return i.nextResync - now, true
 }
 
-// offerWake offers the choice wake, which is as old as what else became possible at its instant: the kernel's own timers
-// fire when the bubble has become quiescent.
+// offerWake offers the choice wake with the same stamp as other choices of its instant: the kernel's own timers fire after the
+// bubble has become quiescent.
 func (i *actor) offerWake(want bool) {
 	i.wake.SetSince(i.Kernel, i.ID, informers.KindWake, want, i.s.stamp)
 }
@@ -230,12 +230,12 @@ func (i *actor) checkSynced() {
 // AddHandler implements subjects.Informer.
 func (i *actor) AddHandler(spec subjects.HandlerSpec) error { return i.addHandler(spec, nil) }
 
-// addHandler adds a handler that fills the queue of pool; nil for none.
+// addHandler adds a handler, which fills the queue of pool unless that is nil.
 func (i *actor) addHandler(spec subjects.HandlerSpec, pool *workers.Pool) error {
 	h := &handler{Handler: i.NewHandler(spec, pool), i: i, pass: make(chan bool, 1)}
 	late := 0
 	if i.loop != nil {
-		// The store is replayed in no order: everything but the last is let through, and then put in order.
+		// The store is replayed in no particular order: all calls but the last are let through, and then sorted.
 		late = i.Len()
 		h.through = max(late-1, 0)
 	}
@@ -264,7 +264,7 @@ func (i *actor) Stop() {
 	i.shutDown()
 }
 
-// shutDown ends the informer's goroutines: all that is parked is let go.
+// shutDown ends the informer's goroutines, and releases those that are parked.
 func (i *actor) shutDown() {
 	i.Stopped = true
 	i.OfferPop(i.backlog.length)
@@ -281,7 +281,7 @@ func (i *actor) HasSynced() bool { return i.inf.HasSynced() }
 // LastSyncResourceVersion implements subjects.Informer.
 func (i *actor) LastSyncResourceVersion() string { return i.inf.LastSyncResourceVersion() }
 
-// StoreResourceVersion implements subjects.Informer. Whether client-go tells it is asked of the gates at every call.
+// StoreResourceVersion implements subjects.Informer. client-go checks its feature gates at every call.
 func (i *actor) StoreResourceVersion() string {
 	if !i.queue.atomic {
 		return ""

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// loopGate is the context that an informer runs with. Its Done parks the controller's loop, which asks for it before it takes
-// anything from the queue; nobody else is held up by it.
+// loopGate is the context that an informer runs with. Its Done parks the controller's loop, which calls it before it takes
+// anything from the queue; other callers are not blocked.
 type loopGate struct {
 	context.Context
 	b      *gate
@@ -42,26 +42,26 @@ func (g *loopGate) set(parked bool) {
 	g.b.mu.Unlock()
 }
 
-// waiting tells whether the loop is at the gate.
+// waiting reports whether the loop is parked.
 func (g *loopGate) waiting() bool {
 	g.b.mu.Lock()
 	defer g.b.mu.Unlock()
 	return g.parked
 }
 
-// pass lets the loop go round once.
+// pass lets the loop run once.
 func (g *loopGate) pass() {
 	g.admit <- struct{}{}
 	g.b.touch()
 }
 
-// loopName is the end of the name of the function that takes from the queue.
+// loopName is the suffix of the name of the function that takes from the queue.
 const loopName = "tools/cache.(*controller).processLoop"
 
-// loopCallers says, by program counter, whether a call came from that function.
+// loopCallers caches, by program counter, whether a call comes from that function.
 var loopCallers sync.Map
 
-// calledByLoop tells whether the caller of its caller is the controller's loop.
+// calledByLoop reports whether the caller of its caller is the controller's loop.
 func calledByLoop() bool {
 	var pc [1]uintptr
 	if runtime.Callers(3, pc[:]) == 0 {

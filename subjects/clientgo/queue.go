@@ -8,15 +8,15 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// queueView looks at the queue inside a running informer. Its methods may be called while the bubble is quiescent.
+// queueView reads the queue inside a running informer. Its methods may be called only while the bubble is quiescent.
 type queueView struct {
 	list   reflect.Value // the keys of a DeltaFIFO, the deltas of a RealFIFO
 	delta  bool          // a DeltaFIFO: one entry per key
 	atomic bool          // a RealFIFO whose relists and resyncs are one entry each
-	resync time.Duration // how often the reflector asks whether to resync, 0 for never
+	resync time.Duration // how often the reflector checks for a resync; 0 for never
 }
 
-// viewQueue finds the queue of an informer that was started.
+// viewQueue returns a view of a started informer's queue.
 func viewQueue(inf cache.SharedIndexInformer) (*queueView, error) {
 	top, err := deref(reflect.ValueOf(inf), "the informer")
 	if err != nil {
@@ -46,13 +46,13 @@ func viewQueue(inf cache.SharedIndexInformer) (*queueView, error) {
 		q.atomic = atomic.Bool()
 		q.list, err = field(v, "items")
 	default:
-		err = fmt.Errorf("this client-go has a queue of another kind, %s", name)
+		err = fmt.Errorf("this client-go has an unknown queue, %s", name)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if q.list.Kind() != reflect.Slice || q.delta && q.list.Type().Elem().Kind() != reflect.String {
-		return nil, fmt.Errorf("this client-go keeps what is queued in a %v", q.list.Type())
+		return nil, fmt.Errorf("this client-go keeps its queue in a %v", q.list.Type())
 	}
 	return q, nil
 }
@@ -78,8 +78,8 @@ func deref(v reflect.Value, name string) (reflect.Value, error) {
 	return v, nil
 }
 
-// len is the number of entries.
+// len returns the number of entries.
 func (q *queueView) len() int { return q.list.Len() }
 
-// key is the key of the i-th entry of a DeltaFIFO.
+// key returns the key of the i-th entry of a DeltaFIFO.
 func (q *queueView) key(i int) string { return q.list.Index(i).String() }

@@ -15,7 +15,7 @@ import (
 	"github.com/informersim/informersim/subjects/clientgo"
 )
 
-// options are those of a run on client-go, with every property.
+// options returns the options of a run on client-go with every property.
 func options(t testing.TB, seed uint64, strategy, mix string) scenarios.Options {
 	t.Helper()
 	o := scenarios.Options{
@@ -49,7 +49,7 @@ func run(t testing.TB, s *scenarios.Scenario, o scenarios.Options) *scenarios.Re
 	return res
 }
 
-// Every transcript of the catalogue is what client-go does, too.
+// client-go reproduces every transcript of the catalogue.
 func TestCatalogue(t *testing.T) {
 	files, err := filepath.Glob("../../scenarios/testdata/*.sim")
 	if err != nil || len(files) == 0 {
@@ -72,8 +72,8 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// mapOrder is a scenario in which client-go walks maps wherever it does: tombstones of a relist, resyncs, a late handler's
-// replay, a streaming list.
+// mapOrder is a scenario in which client-go iterates over every map whose order matters: tombstones of a relist, resyncs, a late
+// handler's replay, a streaming list.
 const mapOrder = `
 cluster replicas=2
 resource pods
@@ -105,7 +105,7 @@ remove h2
 advance 30s
 `
 
-// The order of Go's maps, which differs from run to run, reaches neither a choice nor a record.
+// The order of Go's maps, which differs from run to run, affects neither choices nor records.
 func TestMapOrderDoesNotShow(t *testing.T) {
 	for _, queue := range []string{"delta", "inorder", "atomic"} {
 		for _, watchList := range []string{"on", "off"} {
@@ -130,7 +130,7 @@ func TestMapOrderDoesNotShow(t *testing.T) {
 	}
 }
 
-// Explored schedules under faults break no property, with any queue, and every run can be replayed.
+// Exploration under faults breaks no property with any queue, and every run can be replayed.
 func TestPropertiesHoldAndRunsReplay(t *testing.T) {
 	for _, queue := range []string{"delta", "inorder", "atomic"} {
 		for _, watchList := range []string{"on", "off"} {
@@ -162,7 +162,7 @@ func TestPropertiesHoldAndRunsReplay(t *testing.T) {
 	}
 }
 
-// Held parts hold: nothing is popped, nobody is told, and what was held comes in order afterwards.
+// While parts are held, nothing is popped and no handler is called; afterwards everything comes in order.
 func TestHolds(t *testing.T) {
 	for _, queue := range []string{"delta", "inorder", "atomic"} {
 		res := run(t, parse(t, `
@@ -211,7 +211,7 @@ h1 delete default/b rv=4
 	}
 }
 
-// Without a word about it an informer that is explored has client-go's own default, the atomic queue.
+// An explored informer without queue= has client-go's default, the atomic queue.
 func TestDefaultQueue(t *testing.T) {
 	const script = "resource pods\ncreate pods default/a\ninformer i1 pods handlers=h1%s\nsettle\nfault i1 watch=410\ndelete pods default/a\nadvance 5s\n"
 	steps := func(queue string) uint64 {
@@ -221,16 +221,16 @@ func TestDefaultQueue(t *testing.T) {
 		}
 		return res.Steps
 	}
-	// The bookmarks that an atomic queue takes tell it from the others.
+	// Only an atomic queue takes bookmarks, which adds steps.
 	res := steps("")
 	if atomic := steps(" queue=atomic"); res != atomic {
 		t.Errorf("an informer without queue= takes %d steps, one with queue=atomic %d", res, atomic)
 	}
 }
 
-// When the registration believes that a DeltaFIFO is synced is a race of client-go's: the key of the first list that was deleted
-// and made again while the queue was held comes to the handler as two additions, and it may believe so between them. When the
-// run says so is the same every time.
+// When a registration sees that a DeltaFIFO is synced is a race in client-go: a key of the first list that was deleted and
+// recreated while the queue was held reaches the handler as two additions, and the registration may turn synced between them. In a
+// run it turns synced at the same point every time.
 func TestSyncedOfDeltaFIFORepeats(t *testing.T) {
 	s := parse(t, "resource pods\ncreate pods default/a\ninformer i1 pods handlers=h1 queue=delta\nhold i1\nsettle\n"+
 		"delete pods default/a\ncreate pods default/a\nupdate pods default/a\nsettle\nrelease i1\nsettle\n")
@@ -246,7 +246,7 @@ func TestSyncedOfDeltaFIFORepeats(t *testing.T) {
 	}
 }
 
-// Generated scenarios break no property either, and are the same run every time.
+// Generated scenarios break no property either, and are deterministic.
 func TestGeneratedScenarios(t *testing.T) {
 	for seed := uint64(1); seed <= generated; seed++ {
 		s, err := generate.Scenario(sim.NewStream(seed, "clientgo"), fmt.Sprintf("seed%d", seed), 30)
@@ -271,5 +271,5 @@ func TestGeneratedScenarios(t *testing.T) {
 	}
 }
 
-// generated is how many scenarios are generated.
+// generated is the number of generated scenarios.
 const generated = 60

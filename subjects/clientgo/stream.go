@@ -11,8 +11,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// stream is the body of an open watch: what a client's decoder reads from. The watch itself is apimachinery's StreamWatcher,
-// as in a REST client.
+// stream is the body of an open watch, from which a client's decoder reads. The watch itself is apimachinery's StreamWatcher, as in
+// a REST client.
 type stream struct {
 	t      *transport
 	req    *request

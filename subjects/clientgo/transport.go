@@ -18,8 +18,8 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// transport is an informer's ListerWatcher on one side and a client of the fake apiserver on the other. In between, what
-// goroutines in the bubble ask for is noted, and sent when the bubble is quiescent.
+// transport is an informer's ListerWatcher on one side and a client of the fake apiserver on the other. Requests of goroutines in
+// the bubble are noted, and sent when the bubble is quiescent.
 type transport struct {
 	i      *actor
 	b      *gate
@@ -30,14 +30,14 @@ type transport struct {
 	canceled []*request
 	waits    []time.Duration // before a request is sent again
 
-	// whole is the pager's: the next list is the one after an expired continue token, which is not to be paged (I8).
+	// whole notes that the next list follows an expired continue token, and so must not be paged (I8).
 	whole bool
 
 	// The kernel's side.
-	due      []*request // a wait is over and they are made; sent by the choice wake
+	due      []*request // their backoff is over; sent by the choice wake
 	live     []*request // sent and not finished
-	keys     []string   // of the pages of the list under way
-	replaced *replaced  // what a list or a streaming list has replaced in this step
+	keys     []string   // of the pages of the list in flight
+	replaced *replaced  // the list or streaming list that was completed in this step
 }
 
 // request is a List or Watch that a goroutine waits for.
@@ -47,7 +47,7 @@ type request struct {
 	answer  chan answer // buffered: the kernel's side never blocks
 	id      fakeapiserver.ReqID
 	stream  *stream
-	// initial are the keys of a streaming list so far; nil if this is none, or it is complete.
+	// initial are the keys of a streaming list so far; nil for other requests, and once it is complete.
 	initial map[string]bool
 }
 
@@ -56,11 +56,11 @@ type answer struct {
 	err  error
 }
 
-// replaced is a list that the reflector has put into its queue.
+// replaced is a list that the reflector has added to its queue.
 type replaced struct {
 	keys      []string
 	rv        string
-	unordered bool // it came through a map
+	unordered bool // its objects went through a map
 }
 
 func newTransport(i *actor, client *fakeapiserver.Client) *transport {
@@ -71,9 +71,9 @@ func (t *transport) listerWatcher() cache.ListerWatcher {
 	return &cache.ListWatch{ListWithContextFunc: t.list, WatchFuncWithContext: t.open}
 }
 
-// list answers client-go, on its goroutine. Failed attempts are repeated as a REST client does (I36).
+// list makes a list for client-go, on its goroutine. Failed attempts are retried as a REST client retries them (I36).
 //
-// A shared informer has no page size of its own to set; its pager follows whatever the first page says.
+// A shared informer's page size cannot be set; its pager follows the first page.
 func (t *transport) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	if t.i.Spec.PageSize > 0 && !t.whole {
 		o.Limit = t.i.Spec.PageSize
@@ -81,7 +81,7 @@ func (t *transport) list(ctx context.Context, o metav1.ListOptions) (runtime.Obj
 	t.whole = false
 	var retry informer.RESTRetry
 	for {
-		_, a, err := t.ask(ctx, false, o)
+		_, a, err := t.roundTrip(ctx, false, o)
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +104,7 @@ func (t *transport) list(ctx context.Context, o metav1.ListOptions) (runtime.Obj
 func (t *transport) open(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	retry := informer.RESTRetry{Watch: true}
 	for {
-		r, a, err := t.ask(ctx, true, o)
+		r, a, err := t.roundTrip(ctx, true, o)
 		if err != nil {
 			return nil, err
 		}
@@ -124,8 +124,8 @@ func (t *transport) open(ctx context.Context, o metav1.ListOptions) (watch.Inter
 	}
 }
 
-// ask parks a request until it is answered or its context ends.
-func (t *transport) ask(ctx context.Context, isWatch bool, o metav1.ListOptions) (*request, answer, error) {
+// roundTrip parks a request until it is answered or its context ends.
+func (t *transport) roundTrip(ctx context.Context, isWatch bool, o metav1.ListOptions) (*request, answer, error) {
 	r := &request{watch: isWatch, options: o, answer: make(chan answer, 1)}
 	if isWatch {
 		r.stream = newStream(t, r)
@@ -150,7 +150,7 @@ func (t *transport) cancel(r *request) {
 	t.b.Note()
 }
 
-// sleep waits before a retry.
+// sleep backs off before a retry.
 func (t *transport) sleep(ctx context.Context, until time.Time) error {
 	d := time.Until(until)
 	t.b.mu.Lock()
@@ -166,7 +166,7 @@ func (t *transport) sleep(ctx context.Context, until time.Time) error {
 	}
 }
 
-// collect carries out what goroutines have asked for, on the kernel's side: what they gave up first.
+// collect carries out, on the kernel's side, what goroutines have requested, cancellations first.
 func (t *transport) collect() {
 	t.b.mu.Lock()
 	parked, canceled, waits := t.parked, t.canceled, t.waits
@@ -187,7 +187,7 @@ func (t *transport) collect() {
 		k.Emit(r)
 	}
 	if t.b.passed {
-		// They come from a wait that is over. That the informer notices is a choice of its own, as in the step engine.
+		// Their backoff is over. The informer's reaction is a choice of its own, as in the step engine.
 		t.due = append(t.due, parked...)
 	} else {
 		t.sendAll(parked)
@@ -201,7 +201,7 @@ func (t *transport) sendAll(rs []*request) {
 	}
 }
 
-// wake sends what is due.
+// wake sends the requests that are due.
 func (t *transport) wake() {
 	t.i.wake.Taken()
 	due := t.due
@@ -227,7 +227,7 @@ func (t *transport) send(r *request) {
 	r.id = t.client.List(spec.Resource, spec.Namespace, o, t)
 }
 
-// request is the live request of that id; nil if client-go has given it up.
+// request returns the live request with an id; nil if client-go has canceled it.
 func (t *transport) request(id fakeapiserver.ReqID) *request {
 	for _, r := range t.live {
 		if r.id == id {
@@ -297,7 +297,7 @@ func (t *transport) OnEvent(id fakeapiserver.ReqID, e fakeapiserver.Event) {
 	r.stream.send(frame{event: watch.Event{Type: e.Type, Object: e.Object}})
 }
 
-// streamed follows a streaming list: its end is a list (I16).
+// streamed tracks a streaming list, whose end counts as a list (I16).
 func (t *transport) streamed(r *request, e *fakeapiserver.Event) {
 	switch e.Type {
 	case watch.Added, watch.Modified:

@@ -13,7 +13,7 @@ import (
 	"github.com/informersim/informersim/subjects/workers"
 )
 
-// workQueue is client-go's work queue with goroutines that run over it the loop that every controller has.
+// workQueue is client-go's work queue, with goroutines that run every controller's usual loop over it.
 type workQueue struct {
 	s       *Subject
 	pool    *workers.Pool
@@ -29,18 +29,18 @@ type workQueue struct {
 
 var _ workers.Queue = (*workQueue)(nil)
 
-// goWorker is one worker. Its goroutine waits before it takes a key, and inside of every reconcile.
+// goWorker is one worker. Its goroutine waits before it takes a key, and inside every reconcile.
 type goWorker struct {
 	q      *workQueue
 	cancel context.CancelFunc
-	admit  chan struct{}        // buffered: lets the loop go round to the queue
+	admit  chan struct{}        // buffered: lets the loop take a key
 	result chan workers.Outcome // buffered: how the reconcile ends
 
 	// Guarded by the bubble's mu.
-	idle   bool
-	key    string // reconciled now; "" for none
-	ended  bool
-	report workers.Ended // of the reconcile that has ended last
+	idle  bool
+	key   string // reconciled now; "" for none
+	ended bool
+	last  workers.Disposition // of the last reconcile
 }
 
 // AddWorkers implements subjects.Informer.
@@ -72,7 +72,7 @@ func limiterOf(spec subjects.WorkersSpec) workqueue.TypedRateLimiter[string] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[string](spec.Base, spec.Max)
 }
 
-// start starts the goroutines, and waits until each is where it takes a key.
+// start starts the goroutines, and waits until each is ready to take a key.
 func (w *workQueue) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.cancel = cancel
@@ -86,7 +86,7 @@ func (w *workQueue) start() {
 	w.s.gate.Quiesce()
 }
 
-// readyOrder is client-go's order of arrival, and tells of each key that becomes ready.
+// readyOrder is client-go's order of arrival; it notes each key that becomes ready.
 type readyOrder struct {
 	w *workQueue
 	workqueue.Queue[string]
@@ -102,19 +102,19 @@ func (o *readyOrder) Push(key string) {
 	b.Note()
 }
 
-// limiter is client-go's, and keeps its last answer for the record of the reconcile.
+// limiter is client-go's limiter; it remembers its last answer for the record of the reconcile.
 type limiter struct {
 	workqueue.TypedRateLimiter[string]
 	last time.Duration
 }
 
-// When implements workqueue.TypedRateLimiter. One worker moves at a time.
+// When implements workqueue.TypedRateLimiter. Only one worker runs at a time.
 func (l *limiter) When(key string) time.Duration {
 	l.last = l.TypedRateLimiter.When(key)
 	return l.last
 }
 
-// run is the loop of every controller.
+// run is every controller's usual loop.
 func (g *goWorker) run(ctx context.Context) {
 	for g.next(ctx) {
 	}
@@ -131,21 +131,21 @@ func (g *goWorker) next(ctx context.Context) bool {
 		return false
 	}
 	defer g.q.q.Done(key)
-	g.note(func() { g.report = workers.Ended{Retry: -1} })
+	g.note(func() { g.last = workers.Disposition{Retry: -1} })
 	switch err := g.reconcile(ctx, key); {
 	case err == nil:
 		g.q.q.Forget(key)
 	case g.q.spec.Retries > 0 && g.q.q.NumRequeues(key) >= g.q.spec.Retries:
 		g.q.q.Forget(key)
-		g.note(func() { g.report.GivenUp = true })
+		g.note(func() { g.last.GivenUp = true })
 	default:
 		g.q.q.AddRateLimited(key)
-		g.note(func() { g.report.Retry = g.q.limiter.last })
+		g.note(func() { g.last.Retry = g.q.limiter.last })
 	}
 	return true
 }
 
-// pass waits until the kernel lets the worker take a key; false when the run is over.
+// pass waits until the kernel lets the worker take a key, and returns false when the run is over.
 func (g *goWorker) pass(ctx context.Context) bool {
 	g.note(func() { g.idle = true })
 	defer g.note(func() { g.idle = false })
@@ -157,9 +157,9 @@ func (g *goWorker) pass(ctx context.Context) bool {
 	}
 }
 
-var errReconcile = errors.New("the reconcile has failed, as the scenario says")
+var errReconcile = errors.New("reconcile failed: injected by the scenario")
 
-// reconcile waits until the kernel ends it. A panic is an error, unless the workers are to crash.
+// reconcile waits until the kernel ends it. A panic becomes an error, unless the workers are to crash.
 func (g *goWorker) reconcile(ctx context.Context, key string) (err error) {
 	if !g.q.spec.Crash {
 		defer func() {
@@ -175,7 +175,7 @@ func (g *goWorker) reconcile(ctx context.Context, key string) (err error) {
 		case workers.Failed:
 			return errReconcile
 		case workers.Panicked:
-			panic(intended{key})
+			panic(injectedPanic{key})
 		}
 	case <-ctx.Done():
 	}
@@ -191,8 +191,8 @@ func (g *goWorker) note(f func()) {
 	b.Note()
 }
 
-// look looks at what was noted.
-func (w *workQueue) look(f func()) {
+// locked calls f with the lock held.
+func (w *workQueue) locked(f func()) {
 	w.s.gate.mu.Lock()
 	defer w.s.gate.mu.Unlock()
 	f()
@@ -201,12 +201,12 @@ func (w *workQueue) look(f func()) {
 // Add implements workers.Queue.
 func (w *workQueue) Add(key string) {
 	w.q.Add(key)
-	w.tell()
+	w.noteReady()
 }
 
-// tell passes on what has become ready.
-func (w *workQueue) tell() {
-	w.look(func() {
+// noteReady passes on the keys that have become ready.
+func (w *workQueue) noteReady() {
+	w.locked(func() {
 		for _, key := range w.ready {
 			w.pool.NoteReady(key)
 		}
@@ -220,7 +220,7 @@ func (w *workQueue) Len() int { return w.q.Len() }
 // Idle implements workers.Queue.
 func (w *workQueue) Idle(worker int) (idle bool) {
 	g := w.workers[worker]
-	w.look(func() { idle = g.idle })
+	w.locked(func() { idle = g.idle })
 	return idle
 }
 
@@ -229,16 +229,16 @@ func (w *workQueue) Begin(worker int) (key string, ok bool) {
 	g := w.workers[worker]
 	g.admit <- struct{}{}
 	w.quiesce()
-	w.look(func() { key, ok = g.key, !g.ended })
+	w.locked(func() { key, ok = g.key, !g.ended })
 	return key, ok
 }
 
 // End implements workers.Queue.
-func (w *workQueue) End(worker int, _ string, o workers.Outcome) (e workers.Ended) {
+func (w *workQueue) End(worker int, _ string, o workers.Outcome) (e workers.Disposition) {
 	g := w.workers[worker]
 	g.result <- o
 	w.quiesce()
-	w.look(func() { e = g.report })
+	w.locked(func() { e = g.last })
 	return e
 }
 
@@ -251,12 +251,12 @@ func (w *workQueue) ShutDown() {
 func (w *workQueue) quiesce() {
 	w.s.gate.touch()
 	w.s.gate.Quiesce()
-	w.tell()
+	w.noteReady()
 }
 
-// collect notes, when the bubble is quiescent, what the passing of time has done.
+// collect notes, while the bubble is quiescent, what the passing of time has done.
 func (w *workQueue) collect() {
-	w.tell()
+	w.noteReady()
 	if w.s.gate.passed {
 		w.pool.OfferSince(w.s.stamp)
 		return
@@ -264,7 +264,7 @@ func (w *workQueue) collect() {
 	w.pool.Offer()
 }
 
-// close ends the goroutines, when the run is over.
+// close ends the goroutines after the run.
 func (w *workQueue) close() {
 	w.q.ShutDown()
 	w.cancel()

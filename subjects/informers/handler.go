@@ -21,15 +21,15 @@ type EngineHandler interface {
 	comparable
 	sim.Actor
 	Base() *Handler
-	// Pending tells whether the handler is in a call, or one waits for it.
+	// Pending reports whether the handler is in a call, or has calls waiting.
 	Pending() bool
-	// Offer offers or withdraws the call that waits.
+	// Offer offers or withdraws the next call.
 	Offer()
-	// Remove takes the handler from the engine's informer: what waits for it is forgotten.
+	// Remove removes the handler from the engine's informer and drops its waiting calls.
 	Remove() error
 }
 
-// Handler is embedded by the handler of an engine. Informer.NewHandler makes one.
+// Handler is embedded by an engine's handler. Informer.NewHandler creates one.
 type Handler struct {
 	Kernel  *sim.Kernel
 	Spec    subjects.HandlerSpec
@@ -37,17 +37,17 @@ type Handler struct {
 	Pool    *workers.Pool // whose queue it fills; nil for none
 	Held    bool
 	Synced  bool
-	Crashed bool // the last call has panicked
+	Crashed bool // the last call panicked
 
 	name    string // "i1/h1"
 	faults  *subjects.CallFaults
 	crashes *crashes // of its informer
 	handle  sim.Toggle
-	timer   clock.Timer // of the slow call under way; nil for none
-	back    sim.Toggle  // that it returns
+	timer   clock.Timer // of the slow call in flight; nil for none
+	returns sim.Toggle  // the offer of its return
 }
 
-// Base is the handler itself, for the engine's that embeds it.
+// Base returns h, for the engine's handler that embeds it.
 func (h *Handler) Base() *Handler { return h }
 
 // Name implements sim.Actor.
@@ -56,11 +56,11 @@ func (h *Handler) Name() string { return h.name }
 // OfferHandle offers the choice handle, or withdraws it.
 func (h *Handler) OfferHandle(want bool) { h.handle.Set(h.Kernel, h.ID, KindHandle, want) }
 
-// Handling says that the choice handle was picked.
-func (h *Handler) Handling() { h.handle.Taken() }
+// HandlePicked notes that the choice handle was picked.
+func (h *Handler) HandlePicked() { h.handle.Taken() }
 
-// Told says that the call about that key has begun, and returns how it goes. One that does not panic fills the work queue.
-func (h *Handler) Told(key string) subjects.CallPlan {
+// BeginCall notes that a call about key has begun, and returns its plan. Unless it panics, the key is added to the work queue.
+func (h *Handler) BeginCall(key string) subjects.CallPlan {
 	p := h.faults.Next(key)
 	if h.Pool != nil && !p.Panics {
 		h.Pool.Add(key)
@@ -68,28 +68,28 @@ func (h *Handler) Told(key string) subjects.CallPlan {
 	return p
 }
 
-// ReturnAfter begins a slow call: that it returns will be a choice of its own.
+// ReturnAfter begins a slow call, whose return will be a choice of its own.
 func (h *Handler) ReturnAfter(d time.Duration) {
-	h.timer = h.Kernel.Clock().AfterFunc(d, func() { h.back.Set(h.Kernel, h.ID, KindReturn, true) })
+	h.timer = h.Kernel.Clock().AfterFunc(d, func() { h.returns.Set(h.Kernel, h.ID, KindReturn, true) })
 }
 
-// Returning says that the choice return was picked.
-func (h *Handler) Returning() {
+// ReturnPicked notes that the choice return was picked.
+func (h *Handler) ReturnPicked() {
 	h.timer = nil
-	h.back.Taken()
+	h.returns.Taken()
 }
 
-// Abandon ends a slow call of a handler that is gone.
+// Abandon ends the slow call of a removed handler.
 func (h *Handler) Abandon() {
 	if h.timer == nil {
 		return
 	}
 	h.timer.Stop()
 	h.timer = nil
-	h.back.Set(h.Kernel, h.ID, KindReturn, false)
+	h.returns.Set(h.Kernel, h.ID, KindReturn, false)
 }
 
-// NotePanic notes that the call about that key panics.
+// NotePanic notes that the call about key panics.
 func (h *Handler) NotePanic(key string) {
 	r := h.Kernel.Record(h.ID, subjects.KindPanic)
 	r.Key = key
@@ -98,13 +98,13 @@ func (h *Handler) NotePanic(key string) {
 	h.crashes.note(h.Kernel)
 }
 
-// crashedLately tells whether something may wait for a handler that has panicked: nobody can see that from outside until it was
-// called again.
-func (h *Handler) crashedLately() bool {
-	return h.Crashed && h.Kernel.Elapsed() < h.crashes.poppedAt+subjects.CrashPause
+// crashedRecently reports whether calls may be waiting for a handler that has panicked: that cannot be observed from outside until
+// it is called again.
+func (h *Handler) crashedRecently() bool {
+	return h.Crashed && h.Kernel.Elapsed() < h.crashes.poppedAt+subjects.CrashBackoff
 }
 
-// NoteSynced notes that the handler has been told of the whole initial list. Its workers begin.
+// NoteSynced notes that the handler has received the whole initial list, and starts its workers.
 func (h *Handler) NoteSynced() {
 	h.Synced = true
 	h.Kernel.Emit(h.Kernel.Record(h.ID, subjects.KindSynced))

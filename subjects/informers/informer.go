@@ -17,17 +17,17 @@ import (
 // The kinds of choices of an informer.
 var (
 	KindPop  = sim.RegisterKind("pop", sim.ClassAction)  // the controller pops from the queue and processes what it took
-	KindWake = sim.RegisterKind("wake", sim.ClassAction) // a wait is over: a backoff, a resync period, a retry
+	KindWake = sim.RegisterKind("wake", sim.ClassAction) // a timer has fired: a backoff, a resync period, a retry
 )
 
 // Engine is an engine's informer, as an actor.
 type Engine interface {
 	sim.Actor
-	// Queued is how many entries its queue has.
+	// Queued returns the number of entries in its queue.
 	Queued() int
 }
 
-// Informer is embedded by the informer of an engine, whose handlers are of the type H. Init comes first.
+// Informer is embedded by an engine's informer, whose handlers have type H. Init must be called first.
 type Informer[H EngineHandler] struct {
 	Kernel   *sim.Kernel
 	Spec     subjects.InformerSpec
@@ -43,16 +43,16 @@ type Informer[H EngineHandler] struct {
 	crashes   crashes
 }
 
-// crashes is what an informer knows of panics of its handlers.
+// crashes tracks panics of an informer's handlers.
 type crashes struct {
 	any      bool          // a handler has panicked
-	poppedAt time.Duration // when something was last popped after that
+	poppedAt time.Duration // when something was last popped since
 }
 
-// note has time stop where a handler that has panicked may not be busy any more.
+// note notes a panic, or a pop after one, and makes time stop where the handler's backoff may end.
 func (c *crashes) note(k *sim.Kernel) {
 	c.poppedAt = k.Elapsed()
-	k.Clock().AfterFunc(subjects.CrashPause, func() {})
+	k.Clock().AfterFunc(subjects.CrashBackoff, func() {})
 }
 
 // Init sets up the informer e, which embeds i, and registers it with the kernel.
@@ -75,7 +75,7 @@ func (i *Informer[H]) Resource() store.ResourceID { return i.Spec.Resource }
 // Selects implements subjects.Informer.
 func (i *Informer[H]) Selects(obj runtime.Object) bool { return i.selection.selects(obj) }
 
-// NewHandler is what a handler begins with that fills the queue of pool; nil for none.
+// NewHandler returns the base of a handler, which fills the queue of pool unless that is nil.
 func (i *Informer[H]) NewHandler(spec subjects.HandlerSpec, pool *workers.Pool) Handler {
 	name := i.Spec.Name + "/" + spec.Name
 	return Handler{Kernel: i.Kernel, Spec: spec, Pool: pool, name: name, faults: subjects.NewCallFaults(i.Kernel, name), crashes: &i.crashes}
@@ -166,13 +166,13 @@ func (i *Informer[H]) setHeld(part string, held bool) error {
 	return nil
 }
 
-// OfferPop offers the choice pop if so many entries are queued.
+// OfferPop offers the choice pop if anything is queued, and withdraws it otherwise.
 func (i *Informer[H]) OfferPop(queued int) {
 	i.pop.Set(i.Kernel, i.ID, KindPop, !i.held && !i.Stopped && queued > 0)
 }
 
-// Popping says that the choice pop was picked.
-func (i *Informer[H]) Popping() {
+// PopPicked notes that the choice pop was picked.
+func (i *Informer[H]) PopPicked() {
 	i.pop.Taken()
 	if i.crashes.any {
 		i.crashes.note(i.Kernel)
@@ -187,10 +187,10 @@ func (i *Informer[H]) NoteSynced() {
 
 // Busy implements subjects.Informer.
 func (i *Informer[H]) Busy() bool {
-	return i.engine.Queued() > 0 || slices.ContainsFunc(i.Attached, func(h H) bool { return h.Pending() || h.Base().crashedLately() })
+	return i.engine.Queued() > 0 || slices.ContainsFunc(i.Attached, func(h H) bool { return h.Pending() || h.Base().crashedRecently() })
 }
 
-// Lookup is what an Indexer holds of a key.
+// Lookup returns the object that an Indexer holds under a key.
 func Lookup(indexer interface {
 	GetByKey(key string) (obj any, exists bool, err error)
 }, key string) (runtime.Object, bool) {

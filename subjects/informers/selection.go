@@ -9,7 +9,7 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// selection is which objects of its resource an informer should hold.
+// selection selects the objects that an informer should hold.
 type selection struct {
 	namespace string
 	labels    labels.Selector

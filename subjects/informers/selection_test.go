@@ -35,7 +35,7 @@ func TestSelection(t *testing.T) {
 	}
 	for _, bad := range []subjects.InformerSpec{{Labels: "=="}, {Fields: "a"}} {
 		if _, err := newSelection(&bad); err == nil {
-			t.Errorf("labels %q, fields %q are taken", bad.Labels, bad.Fields)
+			t.Errorf("labels %q, fields %q are accepted", bad.Labels, bad.Fields)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/informersim/informersim/subjects/stack"
 )
 
-// All are the kinds of subjects, the default one first.
+// All returns the kinds of subjects, the default one first.
 func All() []subjects.Kind { return []subjects.Kind{stack.Kind, clientgo.Kind} }
 
 // Named returns the kind of that name.

@@ -22,8 +22,8 @@ import (
 	"github.com/informersim/informersim/subjects/stack"
 )
 
-// One event of these benchmarks is an update of one of N pods: from the write to the return of every handler. Run them
-// side by side:
+// An event in these benchmarks is an update of one of N pods, from the write to the return of every handler. Run them side by
+// side:
 //
 //	go test ./subjects/stack -run '^$' -bench 'StackEvent|ClientGoEvent' -benchmem
 
@@ -36,9 +36,8 @@ func newPod(i int) *corev1.Pod {
 	}}
 }
 
-// podRing supplies the objects of a benchmark without allocating any while the clock runs: every pod is there twice, and
-// the two take turns as the newest version of their key. When one's turn comes again nothing refers to its last one: its
-// twin has replaced it long since.
+// podRing supplies the objects of a benchmark without allocating while the clock runs: there are two of every pod, which take
+// turns as the newest version of their key. By the time one is reused, nothing refers to it any more: its twin has replaced it.
 type podRing struct {
 	pods []corev1.Pod
 	next int
@@ -69,8 +68,8 @@ func benchmarkSizes(b *testing.B, run func(b *testing.B, handlers, objects int))
 	}
 }
 
-// BenchmarkStackEvent is the step engine: Store commit, replica, connection, Reflector, DeltaFIFO, Indexer with a namespace
-// index, handlers; each a choice of its own, hashed, and with tracing on written to a trace.
+// BenchmarkStackEvent measures the step engine: Store commit, replica, connection, Reflector, DeltaFIFO, Indexer with a namespace
+// index, handlers; each a choice of its own, hashed and, with tracing on, written to a trace.
 func BenchmarkStackEvent(b *testing.B) {
 	for _, traced := range []bool{false, true} {
 		b.Run(fmt.Sprintf("trace=%v", traced), func(b *testing.B) {
@@ -127,14 +126,14 @@ func benchmarkStack(b *testing.B, handlers, objects int, traced bool) {
 	for k.Step() {
 	}
 	if told.n != handlers || told.rv != w.cluster.Store().Revision() {
-		b.Fatalf("%d handlers were told %d times, at last of revision %d; the store is at %d", handlers, told.n, told.rv, w.cluster.Store().Revision())
+		b.Fatalf("%d handlers were called %d times, last for revision %d; the store is at %d", handlers, told.n, told.rv, w.cluster.Store().Revision())
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }
 
 var kindWrite = sim.RegisterKind("bench-write", sim.ClassAction)
 
-// What a benchWriter's choice does.
+// The operations of a benchWriter's choices.
 const (
 	opFill = iota
 	opStart
@@ -154,7 +153,7 @@ type benchWriter struct {
 	informer subjects.Informer
 }
 
-// compactEvery is the number of updates between compactions, each of which keeps so many.
+// compactEvery is the number of updates between compactions, and the number of revisions that each of them keeps.
 const compactEvery = 5000
 
 func (*benchWriter) Name() string { return "writer" }
@@ -173,10 +172,10 @@ func (w *benchWriter) Apply(c sim.Choice) {
 		for h := range w.handlers {
 			spec.Handlers = append(spec.Handlers, subjects.HandlerSpec{Name: "h" + strconv.Itoa(h)})
 		}
-		w.informer, err = stack.Kind.New(subjects.Env{Kernel: w.k, Cluster: w.cluster}).AddInformer(spec)
+		w.informer, err = stack.Kind.New(subjects.Dependencies{Kernel: w.k, Cluster: w.cluster}).AddInformer(spec)
 	case opUpdate:
 		_, err = w.cluster.Update(w.res, w.maker.get())
-		// Clusters are compacted every few minutes. Without it this would measure a log that grows for ever.
+		// Clusters are compacted every few minutes. Without that, this would measure a log that grows for ever.
 		if w.updates++; err == nil && w.updates%compactEvery == 0 {
 			err = w.cluster.CompactStore(w.cluster.Store().Revision() - compactEvery)
 		}
@@ -200,8 +199,8 @@ func (t *tally) Record(r *sim.Record) {
 }
 func (*tally) StepEnd(*sim.StepInfo) {}
 
-// BenchmarkClientGoEvent is client-go's own shared informer with the same objects, index and handlers, fed from an in-memory
-// watch as fast as it takes them.
+// BenchmarkClientGoEvent measures client-go's own shared informer with the same objects, index and handlers, fed from an
+// in-memory watch as fast as it takes them.
 func BenchmarkClientGoEvent(b *testing.B) {
 	benchmarkSizes(b, benchmarkClientGo)
 }
@@ -239,7 +238,7 @@ func benchmarkClientGo(b *testing.B, handlers, objects int) {
 	b.ResetTimer()
 	for i := range b.N {
 		if i%256 == 0 {
-			// The ring's pods may be used again only when nobody looks at them.
+			// The ring's pods may be reused only after every handler has returned.
 			for told.Load() < int64((i-objects/2)*handlers) {
 				time.Sleep(10 * time.Microsecond)
 			}
@@ -257,7 +256,7 @@ func benchmarkClientGo(b *testing.B, handlers, objects int) {
 	<-done
 }
 
-// listOnly keeps the informer from asking for a streaming list, which this source does not have.
+// listOnly keeps the informer from asking for a streaming list, which this source does not support.
 type listOnly struct{ cache.ListerWatcher }
 
 func (listOnly) IsWatchListSemanticsUnSupported() bool { return true }

@@ -9,7 +9,7 @@ import (
 	"github.com/informersim/informersim/subjects/informers"
 )
 
-// nullHandler stands where a user's handler would: what the handler is told is recorded instead.
+// nullHandler stands in for a user's handler: notifications are recorded instead.
 var nullHandler = cache.ResourceEventHandlerFuncs{}
 
 // handler is one listener as an actor: each call is a choice.
@@ -17,8 +17,8 @@ type handler struct {
 	informers.Handler
 	informer *actor
 	listener *informer.Listener
-	call     *subjects.CallPlan // a slow one that is under way; nil for none
-	pausing  bool               // the timer of its pause after a panic is set
+	call     *subjects.CallPlan // the slow call in flight; nil for none
+	timerSet bool               // the timer of its backoff after a panic is set
 }
 
 // Pending implements informers.EngineHandler.
@@ -28,25 +28,25 @@ func (h *handler) Pending() bool { return h.call != nil || h.listener.Len() > 0 
 func (h *handler) Offer() {
 	want := h.call == nil && h.listener.Len() > 0
 	if want && h.Crashed {
-		want = !h.pauses()
+		want = !h.backsOff()
 	}
 	h.OfferHandle(want && !h.Held)
 }
 
-// pauses tells whether the handler pauses after a panic (I85).
-func (h *handler) pauses() bool {
-	until, pauses := h.listener.CrashBackoff(h.informer.now())
+// backsOff reports whether the handler is backing off after a panic (I85).
+func (h *handler) backsOff() bool {
+	until, backsOff := h.listener.CrashBackoff(h.informer.now())
 	switch {
-	case !pauses:
+	case !backsOff:
 		h.Crashed = false
-	case !h.pausing:
-		h.pausing = true
+	case !h.timerSet:
+		h.timerSet = true
 		h.Kernel.Clock().AfterFunc(until.Sub(h.informer.now()), func() {
-			h.pausing = false
+			h.timerSet = false
 			h.Offer()
 		})
 	}
-	return pauses
+	return backsOff
 }
 
 // Remove implements informers.EngineHandler.
@@ -56,7 +56,7 @@ func (h *handler) Remove() error {
 	return nil
 }
 
-// drop ends the handler: what waits is forgotten.
+// drop ends the handler and drops its waiting calls.
 func (h *handler) drop() {
 	h.Held = true
 	h.OfferHandle(false)
@@ -64,23 +64,23 @@ func (h *handler) drop() {
 	h.Abandon()
 }
 
-// Apply implements sim.Actor: the handler is told one thing.
+// Apply implements sim.Actor: it begins a call, or ends a slow one.
 func (h *handler) Apply(c sim.Choice) {
 	if c.Kind == informers.KindReturn {
-		h.Returning()
+		h.ReturnPicked()
 		p := *h.call
 		h.call = nil
 		h.finish(p)
 		return
 	}
-	h.Handling()
+	h.HandlePicked()
 	n := h.listener.Begin()
 	if n == nil {
 		h.Offer()
 		return
 	}
 	h.record(n)
-	p := h.Told(n.Key)
+	p := h.BeginCall(n.Key)
 	if p.Takes == 0 {
 		h.finish(p)
 		return

@@ -17,8 +17,8 @@ import (
 	"github.com/informersim/informersim/subjects/workers"
 )
 
-// actor is one informer as an actor: the reflector with its transport, the queue, the controller. Its handlers are actors
-// of their own.
+// actor is one informer as an actor: the reflector with its transport, the queue and the controller. Its handlers are separate
+// actors.
 type actor struct {
 	informers.Informer[*handler]
 	stack *Stack
@@ -45,13 +45,13 @@ func newInformer(s *Stack, spec subjects.InformerSpec) (*actor, error) {
 		return nil, fmt.Errorf("the stack has no queue %q", spec.Queue)
 	}
 	i := &actor{stack: s}
-	if err := i.Init(s.env.Kernel, spec, i); err != nil {
+	if err := i.Init(s.deps.Kernel, spec, i); err != nil {
 		return nil, err
 	}
 	i.link = newTransport(i)
 	random := i.Kernel.Stream(spec.Name + "/jitter").Float64
-	if s.env.Draws != nil {
-		random = s.env.Draws.Float64
+	if s.deps.Draws != nil {
+		random = s.deps.Draws.Float64
 	}
 	i.inf = informer.NewInformer(informer.InformerOptions{
 		Indexers:     cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
@@ -67,16 +67,16 @@ func newInformer(s *Stack, spec subjects.InformerSpec) (*actor, error) {
 			return nil, err
 		}
 	}
-	s.env.Draws.Begin(subjects.ByScript)
+	s.deps.Draws.Begin(subjects.ByScript)
 	i.inf.Start(i.now())
 	i.settleWants()
 	return i, nil
 }
 
-// queues are the queues that the stack has.
+// queues are the queues that the stack supports.
 var queues = []subjects.Queue{subjects.QueueDelta, subjects.QueueInOrder, subjects.QueueAtomic}
 
-// newQueue makes the queue over the informer's store, as client-go's informers make theirs.
+// newQueue returns the queue over the informer's store, configured as in client-go's informers.
 func (i *actor) newQueue(known *informer.Indexer) informer.Queue {
 	q := &observedQueue{informer: i}
 	switch make := i.stack.parts.Queue; {
@@ -96,7 +96,7 @@ func (i *actor) newQueue(known *informer.Indexer) informer.Queue {
 	return q
 }
 
-// assemble puts the observers, and a test's doubles, between the controller and its neighbours.
+// assemble puts the observers and a test's doubles between the controller and its neighbours.
 func (i *actor) assemble() {
 	c := i.inf.Controller
 	c.Store = &observedStore{Store: i.inf.Indexer, informer: i}
@@ -115,8 +115,8 @@ func (i *actor) now() time.Time { return i.Kernel.Clock().Now() }
 func (i *actor) Apply(c sim.Choice) {
 	switch c.Kind {
 	case informers.KindPop:
-		i.Popping()
-		// An error of the processing drops the item, as in client-go (I68).
+		i.PopPicked()
+		// A processing error drops the item, as in client-go (I68).
 		if _, err := i.inf.Controller.Step(); err != nil {
 			i.Kernel.Fail(fmt.Errorf("informer %s: %w", i.Spec.Name, err))
 		}
@@ -124,14 +124,14 @@ func (i *actor) Apply(c sim.Choice) {
 		i.checkSynced()
 	case informers.KindWake:
 		i.wake.Taken()
-		i.stack.env.Draws.Begin(subjects.ByClock)
+		i.stack.deps.Draws.Begin(subjects.ByClock)
 		i.inf.Reflector.OnTime(i.now())
 		i.link.onTime(i.now())
 		i.settleWants()
 	}
 }
 
-// settleWants carries out what the reflector wants now, after anything has happened to it.
+// settleWants carries out what the reflector wants after an event.
 func (i *actor) settleWants() {
 	i.link.follow(i.inf.Reflector.Want())
 	i.offerPop()
@@ -144,7 +144,7 @@ func (i *actor) offerPop() { i.OfferPop(i.inf.Queue.Len()) }
 // Queued implements informers.Engine.
 func (i *actor) Queued() int { return i.inf.Queue.Len() }
 
-// armTimer sets the one timer to when the reflector or the transport next has something to do.
+// armTimer sets the timer to the next deadline of the reflector or the transport.
 func (i *actor) armTimer() {
 	at, any := i.inf.Reflector.NextTime()
 	if t, waits := i.link.nextTime(); waits && (!any || t.Before(at)) {
@@ -166,7 +166,7 @@ func (i *actor) armTimer() {
 	i.timer = i.Kernel.Clock().AfterFunc(at.Sub(i.now()), i.ring)
 }
 
-// ring is called when the timer fires: that the informer notices is a choice of its own.
+// ring is called when the timer fires. The informer's reaction is a choice of its own.
 func (i *actor) ring() {
 	i.timerAt = time.Time{}
 	if !i.Stopped {
@@ -183,7 +183,7 @@ func (i *actor) checkSynced() {
 	}
 }
 
-// distribute passes a notification to the processor, after the store has changed (I62).
+// distribute passes a notification to the processor after the store has changed (I62).
 func (i *actor) distribute(n informer.Notification) {
 	i.inf.Processor.Distribute(n)
 	for _, h := range i.Attached {
@@ -194,7 +194,7 @@ func (i *actor) distribute(n informer.Notification) {
 // AddHandler implements subjects.Informer.
 func (i *actor) AddHandler(spec subjects.HandlerSpec) error { return i.addHandler(spec, nil) }
 
-// addHandler adds a handler that fills the queue of pool; nil for none.
+// addHandler adds a handler, which fills the queue of pool unless that is nil.
 func (i *actor) addHandler(spec subjects.HandlerSpec, pool *workers.Pool) error {
 	h := &handler{Handler: i.NewHandler(spec, pool), informer: i}
 	resync := spec.Resync

@@ -6,16 +6,16 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// observedQueue records what a Replace does to the queue: the deltas of single events follow from the frames.
+// observedQueue records a Replace's effect on the queue. The deltas of single events need no records: they follow from the frames.
 type observedQueue struct {
 	informer.Queue
-	keyed     informer.KeyedWriter // Queue, if it is one
+	keyed     informer.KeyedWriter // Queue, if it implements it
 	informer  *actor
-	atomic    bool // what a Replace deletes shows only when it is processed
+	atomic    bool // a Replace's deletions become visible only when it is processed
 	replacing bool
 }
 
-// WriteKeyed implements core.KeyedWriter, whether or not the queue behind does.
+// WriteKeyed implements informer.KeyedWriter, whether or not the queue behind it does.
 func (q *observedQueue) WriteKeyed(t cache.DeltaType, key string, obj any) error {
 	switch {
 	case q.keyed != nil:
@@ -28,7 +28,7 @@ func (q *observedQueue) WriteKeyed(t cache.DeltaType, key string, obj any) error
 	return q.Queue.Update(obj)
 }
 
-// Replace implements core.QueueWriter.
+// Replace implements informer.QueueWriter.
 func (q *observedQueue) Replace(list []any, rv string) error {
 	k := q.informer.Kernel
 	keys := make([]string, 0, len(list))
@@ -52,7 +52,7 @@ func (q *observedQueue) Replace(list []any, rv string) error {
 	return err
 }
 
-// Resync implements core.QueueWriter.
+// Resync implements informer.QueueWriter.
 func (q *observedQueue) Resync() error {
 	before := q.Queue.Len()
 	err := q.Queue.Resync()
@@ -72,13 +72,13 @@ func (q *observedQueue) enqueued(t cache.DeltaType, key string, _ any) {
 	}
 }
 
-// observedStore records what the controller does to the Indexer.
+// observedStore records the controller's writes to the Indexer.
 type observedStore struct {
 	informer.Store
 	informer *actor
 }
 
-// SetKey implements core.Store.
+// SetKey implements informer.Store.
 func (s *observedStore) SetKey(key string, obj any) (old any, existed bool) {
 	old, existed = s.Store.SetKey(key, obj)
 	detail := "add"
@@ -89,14 +89,14 @@ func (s *observedStore) SetKey(key string, obj any) (old any, existed bool) {
 	return old, existed
 }
 
-// DeleteKey implements core.Store.
+// DeleteKey implements informer.Store.
 func (s *observedStore) DeleteKey(key string, final any) (old any, existed bool) {
 	old, existed = s.Store.DeleteKey(key, final)
 	s.record(key, "delete", nil, old)
 	return old, existed
 }
 
-// ReplaceKeys implements core.Store.
+// ReplaceKeys implements informer.Store.
 func (s *observedStore) ReplaceKeys(keys []string, objs []any, resourceVersion string) []informer.Removed {
 	before := make([]any, len(keys))
 	for n, key := range keys {

@@ -6,8 +6,8 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// revisions turns resourceVersions into numbers. It remembers the last two: the same pair, new and old, is asked for by
-// the record of the store and by those of every handler. Comparing a string with itself costs no look at its bytes.
+// revisions parses resourceVersions. It caches the last two: the records of the store and of every handler need the same pair, new
+// and old. Comparing a string with itself does not read its bytes.
 type revisions struct {
 	last [2]revision
 	next uint8
@@ -18,7 +18,7 @@ type revision struct {
 	number int64
 }
 
-// of is an object's resourceVersion as a number, 0 if it has none.
+// of returns an object's resourceVersion as a number, 0 if it has none.
 func (r *revisions) of(obj any) int64 {
 	m, ok := obj.(metav1.Object)
 	if !ok {
@@ -36,7 +36,7 @@ func (r *revisions) of(obj any) int64 {
 	return n
 }
 
-// know remembers that this text is that number.
+// know caches the number of a text.
 func (r *revisions) know(text string, n int64) {
 	r.last[r.next] = revision{text, n}
 	r.next ^= 1

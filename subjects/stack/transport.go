@@ -16,7 +16,7 @@ import (
 type transport struct {
 	informer *actor
 	client   *fakeapiserver.Client
-	seq      uint64 // the want that is being carried out
+	seq      uint64 // of the want that is being carried out
 	op       informer.Op
 	options  metav1.ListOptions
 	retry    informer.RESTRetry
@@ -25,15 +25,15 @@ type transport struct {
 }
 
 func newTransport(i *actor) transport {
-	return transport{informer: i, client: i.stack.env.Cluster.Connect(i.Spec.Name, i.Spec.Policy)}
+	return transport{informer: i, client: i.stack.deps.Cluster.Connect(i.Spec.Name, i.Spec.Policy)}
 }
 
-// begin says that what follows was made to happen by the connection.
+// begin makes the connection the cause of the following draws.
 func (t *transport) begin() {
-	t.informer.stack.env.Draws.Begin(t.client.Name())
+	t.informer.stack.deps.Draws.Begin(t.client.Name())
 }
 
-// follow turns to what the reflector wants now; what an earlier want left behind is canceled.
+// follow carries out the reflector's current want, and cancels what an earlier one left behind.
 func (t *transport) follow(w *informer.Want) {
 	for w.Seq != t.seq {
 		t.cancel()
@@ -81,10 +81,10 @@ func (t *transport) send() {
 	}
 }
 
-// nextTime is when a retry is due.
+// nextTime returns when a retry is due.
 func (t *transport) nextTime() (time.Time, bool) { return t.resendAt, !t.resendAt.IsZero() }
 
-// onTime sends a request again whose retry is due.
+// onTime resends the request if its retry is due.
 func (t *transport) onTime(now time.Time) {
 	if !t.resendAt.IsZero() && !now.Before(t.resendAt) {
 		t.resendAt = time.Time{}
@@ -92,7 +92,7 @@ func (t *transport) onTime(now time.Time) {
 	}
 }
 
-// failed gives an error to the REST layer; ok is false if the request will be sent again.
+// failed passes an error to the REST layer; surface is false if the request will be resent.
 func (t *transport) failed(err error) (d informer.RESTDecision, surface bool) {
 	d = t.retry.OnAnswer(informer.RESTAnswerOf(err), t.informer.now())
 	if d.Action == informer.RESTRetryAt {

@@ -10,7 +10,7 @@ import (
 	"github.com/informersim/informersim/subjects/workers"
 )
 
-// WorkQueue is what a worker's loop needs of its queue: core.RateLimitingQueue has it.
+// WorkQueue is the part of a work queue that a worker's loop uses. workqueue.RateLimitingQueue implements it.
 type WorkQueue interface {
 	Add(key string) workqueue.AddResult
 	TryGet() (key string, ok, shutdown bool)
@@ -31,7 +31,7 @@ func (i *actor) AddWorkers(spec subjects.WorkersSpec) (subjects.Workers, error) 
 	if err != nil {
 		return nil, err
 	}
-	q := &workQueue{informer: i, pool: pool, spec: spec, pausing: make([]bool, spec.Count)}
+	q := &workQueue{informer: i, pool: pool, spec: spec, backsOff: make([]bool, spec.Count)}
 	make := i.stack.parts.WorkQueue
 	if make == nil {
 		make = newWorkQueue
@@ -55,20 +55,20 @@ func limiterOf(spec subjects.WorkersSpec) workqueue.RateLimiter[string] {
 	return workqueue.NewItemExponentialFailure[string](spec.Base, spec.Max)
 }
 
-// workQueue is the work queue of a controller with the loops of its workers.
+// workQueue is the work queue of a controller, with the loops of its workers.
 type workQueue struct {
 	informer *actor
 	pool     *workers.Pool
 	spec     subjects.WorkersSpec
 	q        WorkQueue
-	pausing  []bool // workers whose loop a panic has ended
+	backsOff []bool // by worker: a panic has ended its loop
 	timer    clock.Timer
 	timerAt  time.Time
 }
 
 var _ workers.Queue = (*workQueue)(nil)
 
-// readyOrder is the order of arrival, and tells of each key that becomes ready.
+// readyOrder is the order of arrival; it notes each key that becomes ready.
 type readyOrder struct {
 	q    *workQueue
 	keys workqueue.Ring[string]
@@ -89,7 +89,7 @@ func (w *workQueue) Add(key string) { w.q.Add(key) }
 func (w *workQueue) Len() int { return w.q.Len() }
 
 // Idle implements workers.Queue.
-func (w *workQueue) Idle(worker int) bool { return !w.pausing[worker] && !w.pool.Working(worker) }
+func (w *workQueue) Idle(worker int) bool { return !w.backsOff[worker] && !w.pool.Working(worker) }
 
 // Begin implements workers.Queue.
 func (w *workQueue) Begin(int) (string, bool) {
@@ -98,13 +98,13 @@ func (w *workQueue) Begin(int) (string, bool) {
 }
 
 // End implements workers.Queue.
-func (w *workQueue) End(worker int, key string, o workers.Outcome) workers.Ended {
-	e := workers.Ended{Retry: -1}
+func (w *workQueue) End(worker int, key string, o workers.Outcome) workers.Disposition {
+	e := workers.Disposition{Retry: -1}
 	switch {
 	case o == workers.OK:
 		w.q.Forget(key)
 	case o == workers.Panicked && w.spec.Crash:
-		w.pause(worker)
+		w.backOff(worker)
 	case w.spec.Retries > 0 && w.q.NumRequeues(key) >= w.spec.Retries:
 		w.q.Forget(key)
 		e.GivenUp = true
@@ -116,11 +116,11 @@ func (w *workQueue) End(worker int, key string, o workers.Outcome) workers.Ended
 	return e
 }
 
-// pause lets a worker pause whose loop a panic has ended.
-func (w *workQueue) pause(worker int) {
-	w.pausing[worker] = true
-	w.informer.Kernel.Clock().AfterFunc(subjects.CrashPause, func() {
-		w.pausing[worker] = false
+// backOff makes a worker back off after a panic has ended its loop.
+func (w *workQueue) backOff(worker int) {
+	w.backsOff[worker] = true
+	w.informer.Kernel.Clock().AfterFunc(subjects.CrashBackoff, func() {
+		w.backsOff[worker] = false
 		w.pool.Offer()
 	})
 }
@@ -131,7 +131,7 @@ func (w *workQueue) ShutDown() {
 	w.arm()
 }
 
-// arm sets the timer to when the next key that waits has its time.
+// arm sets the timer to when the next delayed key is due.
 func (w *workQueue) arm() {
 	at, any := w.q.NextDeadline()
 	if !any {

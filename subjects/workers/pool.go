@@ -10,7 +10,7 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// Outcome is how a reconcile ends.
+// Outcome is the outcome of a reconcile.
 type Outcome uint8
 
 // The outcomes of a reconcile.
@@ -20,10 +20,10 @@ const (
 	Panicked
 )
 
-// Ended is what a worker's loop has done about an outcome.
-type Ended struct {
-	Retry   time.Duration // after which the key is tried again; -1 if it is not
-	GivenUp bool          // it was retried as often as it may be
+// Disposition is what a worker's loop did with a key after its reconcile.
+type Disposition struct {
+	Retry   time.Duration // the delay until the key is retried; -1 if it is not
+	GivenUp bool          // its retries are exhausted
 }
 
 // Queue is an engine's work queue, with the loops that its workers run over it.
@@ -32,18 +32,18 @@ type Queue interface {
 	Add(key string)
 	// Len is the number of keys that are ready.
 	Len() int
-	// Idle tells whether that worker's loop is where it takes a key.
+	// Idle reports whether the worker's loop is ready to take a key.
 	Idle(worker int) bool
-	// Begin has an idle worker take a key. It is called when one is ready or the queue is shut down; ok is false when the
-	// queue has ended, and with it the worker.
+	// Begin has an idle worker take a key. It is called when one is ready or the queue is shut down; ok is false if the queue, and
+	// with it the worker, has ended.
 	Begin(worker int) (key string, ok bool)
-	// End has the worker's reconcile of the key return.
-	End(worker int, key string, o Outcome) Ended
+	// End makes the worker's reconcile of the key return.
+	End(worker int, key string, o Outcome) Disposition
 	// ShutDown shuts it down.
 	ShutDown()
 }
 
-// Source is where the workers' keys come from.
+// Source is the informer's side of a pool: the handler that supplies keys, and the Indexer.
 type Source struct {
 	Handler string // the name of the handler in records, "i1/w1"
 	Get     func(key string) (runtime.Object, bool)
@@ -61,17 +61,17 @@ type Pool struct {
 
 	started, held, stopping, stopped bool
 
-	ready   []string      // that have become ready and are not noted yet
-	retryAt time.Duration // when the last of the keys that wait has its time
-	since   uint64        // how old what is offered next is; 0 for new
+	ready   []string      // keys that became ready and are not recorded yet
+	retryAt time.Duration // when the last delayed key is due
+	since   uint64        // the stamp of the next offers; 0 for a new one
 }
 
 var _ subjects.Workers = (*Pool)(nil)
 
-// NewPool makes the workers; the engine calls Use before anything else. It is called within a step.
+// NewPool creates the workers. It must be called within a step, and Use before anything else.
 func NewPool(k *sim.Kernel, spec subjects.WorkersSpec, source Source) (*Pool, error) {
 	if spec.Count < 1 {
-		return nil, fmt.Errorf("workers %s: there must be one at least, not %d", spec.Name, spec.Count)
+		return nil, fmt.Errorf("workers %s: need at least 1 worker, got %d", spec.Name, spec.Count)
 	}
 	p := &Pool{kernel: k, spec: spec, source: source, faults: subjects.NewCallFaults(k, spec.Name)}
 	p.id = k.Register(poolActor{p})
@@ -91,26 +91,26 @@ func (p *Pool) Use(q Queue) {
 	p.kernel.Emit(r)
 }
 
-// poolActor stands for the pool in records. It offers nothing.
+// poolActor represents the pool in records. It offers nothing.
 type poolActor struct{ p *Pool }
 
 func (a poolActor) Name() string   { return a.p.spec.Name }
 func (poolActor) Apply(sim.Choice) {}
 
-func (p *Pool) say(detail string) {
+func (p *Pool) recordState(detail string) {
 	r := p.kernel.Record(p.id, subjects.KindWorkers)
 	r.Detail = detail
 	p.kernel.Emit(r)
 }
 
-// Start lets the workers take keys: what they have waited for has synced.
+// Start lets the workers take keys, now that their handler has synced.
 func (p *Pool) Start() {
 	p.started = true
-	p.say(subjects.WorkersStarted)
+	p.recordState(subjects.WorkersStarted)
 	p.Offer()
 }
 
-// Add adds a key that the handler was told of.
+// Add adds the key of a notification.
 func (p *Pool) Add(key string) {
 	r := p.kernel.Record(p.id, subjects.KindEnqueue)
 	r.Key = key
@@ -119,10 +119,10 @@ func (p *Pool) Add(key string) {
 	p.Offer()
 }
 
-// NoteReady says that a key has become ready. The engine calls Offer when that is over.
+// NoteReady notes that a key has become ready. The engine calls Offer afterwards.
 func (p *Pool) NoteReady(key string) { p.ready = append(p.ready, key) }
 
-// Offer notes what has become ready, and offers what workers can do now.
+// Offer records the keys that have become ready, and offers the workers' choices.
 func (p *Pool) Offer() {
 	p.flush()
 	for _, w := range p.workers {
@@ -130,7 +130,7 @@ func (p *Pool) Offer() {
 	}
 }
 
-// OfferSince is Offer for what became possible at that stamp.
+// OfferSince is Offer for choices that became possible at the given stamp.
 func (p *Pool) OfferSince(stamp uint64) {
 	p.since = stamp
 	p.Offer()
@@ -171,9 +171,9 @@ func (p *Pool) Stop() {
 	if p.stopping {
 		return
 	}
-	p.stopping, p.started = true, true // who waits for a sync stops waiting
+	p.stopping, p.started = true, true // workers that wait for the sync stop waiting
 	p.retryAt = 0
-	p.say(subjects.WorkersStopping)
+	p.recordState(subjects.WorkersStopping)
 	p.queue.ShutDown()
 	p.Offer()
 }
@@ -197,7 +197,7 @@ func (p *Pool) Busy() bool {
 	return false
 }
 
-// Working tells whether a worker is reconciling something.
+// Working reports whether a worker is reconciling a key.
 func (p *Pool) Working(n int) bool { return p.workers[n].busy }
 
 func (p *Pool) revision(key string) int64 {
@@ -208,13 +208,13 @@ func (p *Pool) revision(key string) int64 {
 	return subjects.RevisionOf(obj)
 }
 
-// ended is called when a worker has found its queue shut down and empty.
-func (p *Pool) ended() {
+// workerEnded is called when a worker has found its queue shut down and empty.
+func (p *Pool) workerEnded() {
 	for _, w := range p.workers {
 		if !w.gone {
 			return
 		}
 	}
 	p.stopped = true
-	p.say(subjects.WorkersStopped)
+	p.recordState(subjects.WorkersStopped)
 }

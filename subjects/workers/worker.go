@@ -13,7 +13,7 @@ var (
 	kindFinish = sim.RegisterKind("finish", sim.ClassAction) // its reconcile returns
 )
 
-// IsWork tells whether a choice of that kind is a worker's.
+// IsWork reports whether a choice of kind k is a worker's.
 func IsWork(k sim.Kind) bool { return k == kindTake || k == kindFinish }
 
 // worker is one worker as an actor.
@@ -31,7 +31,7 @@ type worker struct {
 // Name implements sim.Actor.
 func (w *worker) Name() string { return fmt.Sprintf("%s/%d", w.pool.spec.Name, w.n) }
 
-// offer offers the choice take as long as there is something to take.
+// offer offers the choice take while there is something to take.
 func (w *worker) offer() {
 	p := w.pool
 	want := p.started && !p.held && !w.busy && !w.gone && (p.stopping || p.queue.Len() > 0) && p.queue.Idle(w.n)
@@ -58,7 +58,7 @@ func (w *worker) take() {
 	key, ok := p.queue.Begin(w.n)
 	if !ok {
 		w.gone = true
-		p.ended()
+		p.workerEnded()
 		return
 	}
 	w.busy, w.key, w.plan = true, key, p.faults.Next(key)
@@ -66,14 +66,14 @@ func (w *worker) take() {
 	r.Key, r.RV = key, p.revision(key)
 	p.kernel.Emit(r)
 	if w.plan.Takes > 0 {
-		p.kernel.Clock().AfterFunc(w.plan.Takes, w.due)
+		p.kernel.Clock().AfterFunc(w.plan.Takes, w.offerFinish)
 		return
 	}
-	w.due()
+	w.offerFinish()
 }
 
-// due says that the reconcile is through: that it returns is a choice of its own.
-func (w *worker) due() { w.pool.kernel.Offer(w.id, kindFinish, 0) }
+// offerFinish offers the return of the reconcile, which is a choice of its own.
+func (w *worker) offerFinish() { w.pool.kernel.Offer(w.id, kindFinish, 0) }
 
 func (w *worker) finish() {
 	p, o := w.pool, OK
@@ -86,7 +86,7 @@ func (w *worker) finish() {
 	w.busy = false
 	e := p.queue.End(w.n, w.key, o)
 	if p.stopping {
-		e.Retry = -1 // the queue takes nothing any more
+		e.Retry = -1 // the queue accepts no more keys
 	}
 	if e.Retry >= 0 {
 		p.retryAt = max(p.retryAt, p.kernel.Elapsed()+e.Retry)
@@ -96,7 +96,7 @@ func (w *worker) finish() {
 	p.kernel.Emit(r)
 }
 
-func detailOf(o Outcome, e Ended) string {
+func detailOf(o Outcome, e Disposition) string {
 	switch {
 	case o == OK:
 		return subjects.ReconcileOK

@@ -1,0 +1,67 @@
+package clientgo
+
+import (
+	"time"
+
+	"github.com/informersim/informersim/subjects"
+)
+
+// injectedPanic is the panic value of handlers and reconciles that a scenario makes panic.
+type injectedPanic struct{ key string }
+
+// backoff is the backoff of a handler whose call has panicked. A call that blocks in client-go is slow there, and panics there. One
+// that was let through to the inbox has already returned in client-go, so its slowness and the backoff after its panic are
+// imitated.
+type backoff struct {
+	imitated bool          // the backoff is imitated
+	until    time.Duration // the end of an imitated one; 0 if it has not begun
+	lost     bool          // an imitated panic has lost a part of the initial list: the handler never syncs
+	unsorted bool          // a part without an order was taken from the queue while client-go backed off
+}
+
+// crash notes that a call panics.
+func (h *handler) crash(c *call) {
+	h.NotePanic(c.n.key)
+	h.imitated, h.until = !c.blocks, 0
+	if !c.blocks {
+		h.lost = h.lost || initial(c.n)
+		return
+	}
+	b := h.i.s.gate
+	b.mu.Lock()
+	h.backsOff = true
+	b.mu.Unlock()
+}
+
+// inBackoff reports whether a handler with waiting calls is backing off after a panic.
+func (h *handler) inBackoff() bool {
+	switch {
+	case !h.Crashed:
+		return false
+	case !h.imitated: // it was called again
+		h.Crashed = false
+		return false
+	}
+	k := h.Kernel
+	if h.until == 0 {
+		h.until = k.Elapsed() + subjects.CrashBackoff
+		k.Clock().AfterFunc(subjects.CrashBackoff, h.i.s.gate.touch) // so that it is offered
+	}
+	if k.Elapsed() < h.until {
+		return true
+	}
+	h.Crashed = false
+	return false
+}
+
+// sortAfterBackoff sorts the notifications that arrived once the handler's backoff was over. Where a part without an order began
+// and ended is unknown, so every run of notifications that may belong to one is sorted.
+func (h *handler) sortAfterBackoff() {
+	b := h.i.s.gate
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if h.unsorted && !h.backsOff {
+		byRun(h.inbox, true)
+		h.unsorted, h.through = false, 0
+	}
+}
