@@ -15,7 +15,7 @@ import (
 	"github.com/informersim/informersim/cmd/internal/launcher"
 )
 
-// informersim starts this program in its place: the process, its signals and its exit code are this program's.
+// informersim replaces itself with this program: the process, its signals and its exit code are this program's.
 func TestLaunchedByInformersim(t *testing.T) {
 	bin := filepath.Join(t.TempDir(), "informersim")
 	if out, err := exec.Command("go", "build", "-o", bin, "../informersim").CombinedOutput(); err != nil {
@@ -37,7 +37,7 @@ func TestLaunchedByInformersim(t *testing.T) {
 		t.Errorf("a file that is missing: %v, %s", err, out)
 	}
 	cmd = informersim("--crd", "empty.yaml")
-	if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != cli.BadInput || !strings.Contains(string(out), "there is no CustomResourceDefinition in it") {
+	if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != cli.BadInput || !strings.Contains(string(out), "it contains no CustomResourceDefinition") {
 		t.Errorf("an empty file: %v, %s", err, out)
 	}
 

@@ -21,7 +21,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run is main without the process: it returns the exit code.
+// run is main without os.Exit: it returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return cli.Report(stderr, cli.Execute(ctx, newRoot(), args, stdout, stderr))
 }
@@ -30,8 +30,8 @@ func newRoot() *cobra.Command {
 	root := cli.Prepare(&cobra.Command{
 		Use:   "informersim-apiserver",
 		Short: "The program that `informersim serve` starts",
-		Long: `informersim-apiserver carries out informersim serve. It takes the same flags, and can be started by itself, for example
-in a container that needs nothing else.
+		Long: `informersim-apiserver implements informersim serve. It takes the same flags and can be started directly, for example
+		in a container that needs nothing else.
 
 Exit codes: 0 fine, 2 bad input, 130 interrupted.`,
 		Example: `  informersim-apiserver serve --kubeconfig kubeconfig`,

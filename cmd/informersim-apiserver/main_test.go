@@ -12,7 +12,7 @@ import (
 	"github.com/informersim/informersim/cmd/internal/version"
 )
 
-// asCommand makes the test binary behave as the command: tests that need a second process start themselves.
+// asCommand makes the test binary act as the command, so that a test that needs a second process can start itself.
 const asCommand = "INFORMERSIM_TEST_AS_APISERVER"
 
 func TestMain(m *testing.M) {
@@ -36,7 +36,7 @@ func command(t *testing.T, args ...string) outcome {
 	return outcome{code, stdout.String(), stderr.String()}
 }
 
-// inTemp makes an empty folder the current one and puts files into it.
+// inTemp changes to a new folder and creates files in it.
 func inTemp(t *testing.T, files map[string]string) {
 	t.Helper()
 	t.Chdir(t.TempDir())

@@ -65,7 +65,7 @@ type served struct {
 	data        *data        // nil if everything is in memory
 }
 
-// stop ends the world and saves its state, if it is kept.
+// stop stops the world and, with --data, saves its state.
 func (w *served) stop() error {
 	w.pump.Stop()
 	if w.data == nil {
@@ -109,7 +109,7 @@ func (f server) world(stderr io.Writer) (*served, error) {
 	}
 	w.pump = transport.NewPump(w.kernel, func(err error) { fmt.Fprintf(stderr, "error: the server has stopped working: %v\n", err) })
 	if f.Data != "" {
-		if err := w.keepIn(f.Data); err != nil {
+		if err := w.persist(f.Data); err != nil {
 			return nil, fmt.Errorf("--data: %w", err)
 		}
 	}
@@ -121,8 +121,8 @@ func (f server) world(stderr io.Writer) (*served, error) {
 	return w, nil
 }
 
-// shutdownPatience is how long Ctrl-C waits for requests in flight.
-const shutdownPatience = 5 * time.Second
+// shutdownTimeout is how long Ctrl-C waits for requests in flight.
+const shutdownTimeout = 5 * time.Second
 
 func (f server) listen(c *cobra.Command, w *served) error {
 	ctx := c.Context()
@@ -164,9 +164,9 @@ func (f server) listen(c *cobra.Command, w *served) error {
 	case <-ctx.Done():
 	}
 	endStreams(transport.ErrShutdown) // watches end; Shutdown would wait for them
-	patience, cancel := context.WithTimeout(context.Background(), shutdownPatience)
+	timeout, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()
-	err = server.Shutdown(patience)
+	err = server.Shutdown(timeout)
 	fmt.Fprintln(c.OutOrStdout(), "stopped")
 	return err
 }

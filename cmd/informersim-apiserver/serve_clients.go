@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// maxClients limits how many clients are told apart, since none is ever forgotten. Later ones share the client "http".
+// maxClients limits how many clients are told apart, because names are never evicted. Later ones share the client "http".
 const maxClients = 1000
 
 // clientNames are the clients that have sent a request.
@@ -24,7 +24,7 @@ func (w *served) clientOf(r *http.Request) string {
 	return w.clients.of(name)
 }
 
-// of returns the name for a client, "" if it gets none of its own.
+// of returns the name for a client, "" if it gets no name of its own.
 func (c *clientNames) of(name string) string {
 	if !clientName.MatchString(name) {
 		return ""

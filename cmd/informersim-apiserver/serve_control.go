@@ -51,7 +51,7 @@ func (w *served) controlHandler() http.Handler {
 	}))
 	mux.HandleFunc("POST /restore", w.steer([]string{"rev", "bump"}, func(r *http.Request) error {
 		if !r.URL.Query().Has("rev") {
-			return errors.New("rev= is missing: give the revision to go back to")
+			return errors.New("rev= is missing: give the revision to restore")
 		}
 		rev, err := intParam(r, "rev", 0)
 		if err != nil {
@@ -68,7 +68,7 @@ func (w *served) controlHandler() http.Handler {
 		d := json.NewDecoder(r.Body)
 		d.DisallowUnknownFields()
 		if err := d.Decode(&f); errors.Is(err, io.EOF) {
-			return errors.New(`there is no body: send a fault as JSON, like {"kind":"watch-410"}`)
+			return errors.New(`the body is empty: send a fault as JSON, like {"kind":"watch-410"}`)
 		} else if err != nil {
 			return fmt.Errorf("the body is not a fault as JSON: %w", err)
 		}
@@ -81,7 +81,7 @@ func (w *served) controlHandler() http.Handler {
 const maxSteering = 1 << 20
 
 // steer runs an operation inside a step and answers with the revision after it, or 400 with the error. It reads the request
-// first, so that a slow sender holds nobody up.
+// first, so that a slow sender does not block the server.
 func (w *served) steer(params []string, op func(*http.Request) error) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, maxSteering))
@@ -116,7 +116,7 @@ func onlyParams(r *http.Request, known []string) error {
 	for _, name := range slices.Sorted(maps.Keys(r.URL.Query())) {
 		if !slices.Contains(known, name) {
 			if len(known) == 0 {
-				return fmt.Errorf("there is no parameter %q: there are none", name)
+				return fmt.Errorf("there is no parameter %q: this endpoint takes none", name)
 			}
 			return fmt.Errorf("there is no parameter %q: there are %s", name, strings.Join(known, " and "))
 		}
@@ -124,7 +124,7 @@ func onlyParams(r *http.Request, known []string) error {
 	return nil
 }
 
-// inject orders a fault whose times count from now, of a client that may be yet to come.
+// inject injects a fault whose times count from now. Its client need not have sent a request yet.
 func (w *served) inject(f fault.Fault) error {
 	now := w.kernel.Elapsed()
 	if f.From > 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/controllers"
 )
 
-// runControllers runs those of --controllers.
+// runControllers starts the controllers of --controllers.
 func (f server) runControllers(c *fakeapiserver.Cluster) error {
 	o := controllers.Options{Delay: f.ControllerDelay, Lag: f.ControllerLag}
 	running := map[string]bool{}

@@ -16,16 +16,16 @@ import (
 type data struct {
 	file     *persistence.File
 	recorder *persistence.Recorder
-	goesOn   bool // the file is that of an earlier session
+	resumed  bool // the file has an earlier session's state
 }
 
-// keepIn restores the state in a file, and records all later writes there.
-func (w *served) keepIn(path string) error {
+// persist restores the state in a file, and records all later writes there.
+func (w *served) persist(path string) error {
 	file, state, err := persistence.Open(path)
 	if err != nil {
 		return err
 	}
-	w.data = &data{file: file, goesOn: state.Len() > 0}
+	w.data = &data{file: file, resumed: state.Len() > 0}
 	w.pump.Do(func() {
 		if err = w.restore(state); err == nil {
 			w.data.recorder = persistence.Record(w.cluster, file) // before the restored state causes writes
@@ -45,7 +45,7 @@ func (w *served) restore(state *persistence.State) error {
 	for _, data := range state.Objects(crd.DefinitionResource.GroupResource()) {
 		d := &apiextensionsv1.CustomResourceDefinition{}
 		if err := json.Unmarshal(data, d); err != nil {
-			return fmt.Errorf("a CustomResourceDefinition cannot be read: %w", err)
+			return fmt.Errorf("cannot read a CustomResourceDefinition: %w", err)
 		}
 		definitions = append(definitions, d)
 	}
@@ -55,7 +55,7 @@ func (w *served) restore(state *persistence.State) error {
 	return persistence.Load(w.cluster, state)
 }
 
-// sync saves pending writes. It must be called while the world is at rest, or inside a step.
+// sync saves pending writes. It must be called while the world is quiescent, or inside a step.
 func (w *served) sync() error {
 	if w.data == nil {
 		return nil
@@ -63,7 +63,7 @@ func (w *served) sync() error {
 	return w.data.recorder.Sync()
 }
 
-// close saves pending writes that nobody was told of, and closes the file.
+// close saves pending writes, which have not been acknowledged, and closes the file.
 func (d *data) close(pump *transport.Pump) (err error) {
 	pump.Look(func() { err = d.recorder.Sync() })
 	return errors.Join(err, d.file.Close())

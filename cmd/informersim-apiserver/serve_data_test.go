@@ -91,8 +91,8 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// A server that is killed under load still has everything that it has acknowledged when it is started again, and an informer
-// carries on with it.
+// A server that is killed under load still has everything that it acknowledged when it is restarted, and an informer continues with
+// it.
 func TestServeSurvivesKill(t *testing.T) {
 	inTemp(t, nil)
 	addr := freeAddress(t)
@@ -135,12 +135,12 @@ func TestServeSurvivesKill(t *testing.T) {
 	}
 	for _, want := range all {
 		if got := have[want.Name]; !equality.Semantic.DeepEqual(&got, want) {
-			t.Errorf("the server said to have %+v, and has %+v", want, got)
+			t.Errorf("the server acknowledged %+v, and has %+v", want, got)
 		}
 	}
 	// One more may have been written whose answer was lost.
 	if extra := len(have) - len(all); extra < 0 || extra > 1 {
-		t.Errorf("there are %d objects, %d were told of", len(have), len(all))
+		t.Errorf("there are %d objects, %d were acknowledged", len(have), len(all))
 	}
 	old, err := client.CoreV1().ConfigMaps("default").Watch(t.Context(), metav1.ListOptions{ResourceVersion: all[0].ResourceVersion})
 	if err != nil {
@@ -190,7 +190,7 @@ func TestServeLoadsOnce(t *testing.T) {
 	}
 }
 
-// A restore is kept as well.
+// A restore is persisted as well.
 func TestServeKeepsRestore(t *testing.T) {
 	inTemp(t, nil)
 	p := serveIn(t, "--data", "session.db", "--control", "127.0.0.1:0")
@@ -256,7 +256,7 @@ func TestServeKeepsDefinitions(t *testing.T) {
 	p = serveIn(t, "--data", "session.db")
 	p.want(200, `"color":"red"`, "GET", "/apis/x.dev/v1/namespaces/a/widgets/w", "")
 	if after := p.want(200, "", "GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gadgets.x.dev", ""); after != before {
-		t.Errorf("a definition that nobody has touched was\n%s\nand is\n%s", before, after)
+		t.Errorf("an untouched definition was\n%s\nand is\n%s", before, after)
 	}
 	p.want(200, "", "DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gadgets.x.dev", "")
 	p.kill()

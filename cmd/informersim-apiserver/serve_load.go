@@ -32,7 +32,7 @@ func (w *served) define(path string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if len(definitions) == 0 {
-		return fmt.Errorf("%s: there is no CustomResourceDefinition in it", path)
+		return fmt.Errorf("%s: it contains no CustomResourceDefinition", path)
 	}
 	for _, d := range definitions {
 		w.pump.Do(func() { err = w.definitions.Install(d) })
@@ -43,7 +43,7 @@ func (w *served) define(path string) error {
 	return nil
 }
 
-// load creates the objects of a file through the API, under the same rules as any others. Objects that --data has already are left
+// load creates the objects of a file through the API, under the usual rules. Objects that --data has already are left
 // alone, so that the command that began a session also continues it.
 func (w *served) load(path string, out io.Writer) error {
 	file, err := os.Open(path)
@@ -64,7 +64,7 @@ func (w *served) load(path string, out io.Writer) error {
 		u := &unstructured.Unstructured{}
 		if err := d.Decode(u); errors.Is(err, io.EOF) {
 			if there > 0 {
-				fmt.Fprintf(out, "--load %s: %d objects exist already and were left alone\n", path, there)
+				fmt.Fprintf(out, "--load %s: %d objects already exist and were left alone\n", path, there)
 			}
 			return nil
 		} else if err != nil {
@@ -84,9 +84,9 @@ func (w *served) load(path string, out io.Writer) error {
 	}
 }
 
-// createLoaded creates an object. created is false for one that exists already in the file of --data.
+// createLoaded creates an object. created is false for one that already exists in the file of --data.
 func (w *served) createLoaded(u *unstructured.Unstructured) (created bool, err error) {
-	if w.data != nil && w.data.goesOn && u.GetName() == "" {
+	if w.data != nil && w.data.resumed && u.GetName() == "" {
 		return false, nil // it got a generated name when the session began
 	}
 	p, err := w.rest.PathFor(u.GroupVersionKind(), u.GetNamespace())

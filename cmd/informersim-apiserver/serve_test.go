@@ -29,7 +29,7 @@ spec:
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 `
 
-// as makes a request as the client of that name.
+// as makes a request as the named client.
 func (p *serving) as(client, method, url, body string) (int, string) {
 	p.t.Helper()
 	r, err := http.NewRequestWithContext(p.t.Context(), method, url, strings.NewReader(body))
@@ -66,7 +66,7 @@ func (p *serving) want(code int, contains, method, path, body string) string {
 	return answer
 }
 
-// interrupt is Ctrl-C; the server must end by itself.
+// interrupt sends Ctrl-C, after which the server must end.
 func (p *serving) interrupt() {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
@@ -116,7 +116,7 @@ func TestServeFiles(t *testing.T) {
 	p.interrupt()
 }
 
-// A wrong command line or file is refused, with the file and the document, and nothing is served.
+// A bad command line or file is refused, the error names the file and the document, and nothing is served.
 func TestServeRefuses(t *testing.T) {
 	inTemp(t, map[string]string{
 		"widgets.yaml": widgetsCRD,
@@ -133,7 +133,7 @@ func TestServeRefuses(t *testing.T) {
 		"--control 0.0.0.0:0 --token x":   "--control 0.0.0.0:0 is not a loopback address",
 		"--crd nothing.yaml":              "--crd: open nothing.yaml: no such file",
 		"--crd pod.yaml":                  `pod.yaml: document 1: Pod "a" is not a CustomResourceDefinition`,
-		"--crd empty.yaml":                "empty.yaml: there is no CustomResourceDefinition in it",
+		"--crd empty.yaml":                "empty.yaml: it contains no CustomResourceDefinition",
 		"--crd broken.yaml":               "broken.yaml: document 2",
 		"--crd bad.yaml":                  `bad.yaml: document 1: CustomResourceDefinition "widgets.x.dev" is invalid: spec.scope`,
 		"--load unknown.yaml":             "unknown.yaml: document 2: kind Thing in y.dev/v1 is not served",
@@ -191,8 +191,8 @@ func TestServeControl(t *testing.T) {
 		"/restore":                  "rev= is missing",
 		"/restore?rev=1":            "cannot restore to 1",
 		"/restore?rev=99999999":     "cannot restore to 99999999",
-		"/fault":                    "there is no body",
-		"/fault?x=1":                `there is no parameter "x": there are none`,
+		"/fault":                    "the body is empty",
+		"/fault?x=1":                `there is no parameter "x": this endpoint takes none`,
 	} {
 		p.want(400, want, "POST", "control:"+request, "")
 	}
@@ -232,7 +232,7 @@ func TestServeFaults(t *testing.T) {
 		spared []request
 	}{
 		`{"kind":"list-500","target":"alice"}`:                                      {list, 500, []request{{"bob", "GET", maps, ""}}},
-		`{"kind":"list-503","target":"carol"}`:                                      {request{"carol", "GET", maps, ""}, 503, []request{list}}, // she is not known yet
+		`{"kind":"list-503","target":"carol"}`:                                      {request{"carol", "GET", maps, ""}, 503, []request{list}}, // this client is not known yet
 		`{"kind":"list-500","resource":"secrets"}`:                                  {request{"alice", "GET", secrets, ""}, 500, []request{list}},
 		`{"kind":"list-500","verb":"get"}`:                                          {request{"alice", "GET", maps + "/x", ""}, 500, []request{list}},
 		`{"kind":"list-500","verb":"list"}`:                                         {list, 500, []request{{"alice", "GET", maps + "/x", ""}}},
@@ -258,7 +258,7 @@ func TestServeFaults(t *testing.T) {
 		}
 	}
 
-	// Count, a time that has passed, one that is to come, a replica, a probability of next to nothing.
+	// A count, a time in the past, one in the future, a replica, a probability of almost zero.
 	p.want(200, "", "POST", "control:/fault", `{"kind":"list-500","count":3}`)
 	for i, want := range []int{500, 500, 500, 200} {
 		if code := get("alice", "GET", maps, ""); code != want {
@@ -270,7 +270,7 @@ func TestServeFaults(t *testing.T) {
 	time.Sleep(5 * time.Millisecond)
 	p.want(200, "", "POST", "control:/fault", `{"kind":"list-500","probability":0.000001,"count":1}`)
 	if code := get("alice", "GET", maps, ""); code != 200 {
-		t.Errorf("a fault outside of its time, or against all odds: %d", code)
+		t.Errorf("a fault outside its time, or against all odds: %d", code)
 	}
 }
 
@@ -328,7 +328,7 @@ func TestServeBodyLimit(t *testing.T) {
 	p.want(400, "", "POST", "/api/v1/namespaces/a/configmaps", strings.Repeat("x", 3<<20))
 }
 
-// Under a mix of faults everything is still said in the words of the API, and what is loaded is loaded.
+// Under a fault mix, errors are still the API's, and everything in --load is loaded.
 func TestServeFaultMix(t *testing.T) {
 	inTemp(t, map[string]string{"objects.yaml": strings.Repeat("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: m-, namespace: a}\n", 100)})
 	p := serveIn(t, "--fault-mix", "storm", "--seed", "3", "--load", "objects.yaml")
@@ -337,7 +337,7 @@ func TestServeFaultMix(t *testing.T) {
 		code, answer := p.as("test", "GET", p.root+"/api/v1/namespaces/a/configmaps", "")
 		if code == 200 {
 			if n := strings.Count(answer, `"generateName"`); n != 100 {
-				t.Errorf("%d objects are there", n)
+				t.Errorf("found %d objects", n)
 			}
 			return
 		}
@@ -347,7 +347,7 @@ func TestServeFaultMix(t *testing.T) {
 	}
 }
 
-// Namespaces are emptied when they are deleted; owners take along what they own where that is asked for.
+// Deleted namespaces are emptied; with the garbage collector, dependents are deleted with their owners.
 func TestServeControllers(t *testing.T) {
 	inTemp(t, map[string]string{"widgets.yaml": widgetsCRD})
 	gone := func(p *serving, path string) {

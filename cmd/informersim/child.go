@@ -16,22 +16,22 @@ import (
 	"github.com/informersim/informersim/reports"
 )
 
-// A subject with a host has one run at a time in a process, so an ensemble of it is dealt out to processes: this program
-// again, as a child, which reads a seed from each line of its input and answers with the run as a line of JSON.
+// A subject with a host can make only one run at a time in a process, so an ensemble of it is spread over child processes of this
+// program. Each reads a seed from every line of its input and answers with the run as a line of JSON.
 
-// answer is what a child says of a seed.
+// answer is a child's answer for a seed.
 type answer struct {
 	Run   *reports.Run
 	Error string
 }
 
-// serveSeeds is what a child does, until its input ends.
+// serveSeeds runs the seeds that a child reads, until its input ends.
 func (r *runner) serveSeeds(in io.Reader, out io.Writer) error {
 	enc := json.NewEncoder(out)
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		seed, err := strconv.ParseUint(lines.Text(), 10, 64)
 		if err != nil {
-			return fmt.Errorf("--child reads seeds, not %q", lines.Text())
+			return fmt.Errorf("--child: %q is not a seed", lines.Text())
 		}
 		var a answer
 		res, err := r.once(r.c.Context(), seed, r.tracePath(seed))
@@ -92,7 +92,7 @@ func (c *child) run(ctx context.Context, seed uint64) (*reports.Run, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, fmt.Errorf("a child process has ended: %w: %s", err, strings.TrimSpace(c.stderr.String()))
+		return nil, fmt.Errorf("a child process ended early: %w: %s", err, strings.TrimSpace(c.stderr.String()))
 	case a.Error != "":
 		return nil, errors.New(a.Error)
 	}
@@ -102,11 +102,11 @@ func (c *child) run(ctx context.Context, seed uint64) (*reports.Run, error) {
 // close ends the child.
 func (c *child) close() {
 	c.in.Close()
-	_ = c.cmd.Wait() // whatever it has to say now, its answers were complete
+	_ = c.cmd.Wait() // its answers are complete, so its exit status does not matter
 }
 
-// runs returns how one of several workers makes its runs, and how it ends: here, or, where only one run fits into a
-// process and there are several workers, in a process of its own.
+// runs returns functions with which one of several workers makes its runs and ends: in this process or, if only one run at a time
+// is possible in a process and there are several workers, in a child.
 func (r *runner) runs(ctx context.Context, workers uint64) (one func(uint64) (*reports.Run, error), end func(), err error) {
 	if r.subject.Host == nil || workers == 1 {
 		return func(seed uint64) (*reports.Run, error) {

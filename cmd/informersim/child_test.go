@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// An ensemble of client-go, which is dealt out to processes, comes to what its seeds come to one by one.
+// An ensemble of client-go, which is spread over processes, has the same results as its seeds one by one.
 func TestEnsembleInProcesses(t *testing.T) {
 	inTemp(t, map[string]string{"small.sim": small})
 	one := func(seed string) string {
@@ -28,14 +28,14 @@ func TestEnsembleInProcesses(t *testing.T) {
 	}
 }
 
-// A broken property of an ensemble in processes is reported as any other, with the line that replays it.
+// A broken property in an ensemble over processes is reported like any other, with the command that replays it.
 func TestEnsembleInProcessesReportsFailures(t *testing.T) {
 	inTemp(t, map[string]string{"small.sim": "resource pods\nnonsense\n"})
 	t.Setenv(asCommand, "1")
 	if out := command(t, "run", "small.sim", "--subject", "client-go", "--seed", "1..4"); out.code != exitBadInput {
 		t.Errorf("exit code %d: %s", out.code, out.stderr)
 	}
-	// A revision that does not lie ahead is found by the run, not by the parser.
+	// A revision that is not in the future is found by the run, not by the parser.
 	inTemp(t, map[string]string{"late.sim": "resource pods\ncreate pods default/a rv=9\ncreate pods default/b rv=3\n"})
 	out := command(t, "run", "late.sim", "--subject", "client-go", "--seed", "1..4")
 	if out.code != exitBadInput || !strings.Contains(out.stderr, "seed 1") || !strings.Contains(out.stderr, "late.sim:3") {

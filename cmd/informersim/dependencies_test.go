@@ -15,7 +15,7 @@ var notLinked = []string{
 	"github.com/informersim/informersim/fakeapiserver/types", "github.com/informersim/informersim/simtest",
 }
 
-// maxPackages is how many packages outside of the standard library the command may link.
+// maxPackages limits the packages outside the standard library that the command links.
 const maxPackages = 200
 
 func TestLinksFewPackages(t *testing.T) {
@@ -25,7 +25,7 @@ func TestLinksFewPackages(t *testing.T) {
 	}
 	packages := strings.Fields(string(out))
 	if len(packages) > maxPackages {
-		t.Errorf("%d packages are linked, at most %d should be: see what has come in with go list -deps", len(packages), maxPackages)
+		t.Errorf("%d packages are linked, want at most %d: find the new ones with go list -deps", len(packages), maxPackages)
 	}
 	for _, p := range packages {
 		for _, prefix := range notLinked {

@@ -35,12 +35,12 @@ func newDiffCommand() *cobra.Command {
 		Short: "Run the same scenarios on the stack and on client-go and compare",
 		Long: `diff plays a scenario on the stack and on client-go, with the same schedule, faults and random numbers, and compares at every
 quiescent point: the requests that each informer made and when, the notifications that each handler got for each key, and the
-contents of the Indexers. Without FILE it makes a scenario for every seed, with the queues delta, inorder and atomic, with and without a
-streaming list.
+contents of the Indexers. Without FILE it generates a scenario for every seed, with the queues delta, inorder and atomic, with and
+without a streaming list.
 
-The first difference is reduced to the commands that it takes, and printed as a script.
+The first difference is reduced to the commands that it needs, and printed as a script.
 
-Exit codes: 0 no difference, 1 some, 2 bad input.`,
+Exit codes: 0 no difference, 1 differences, 2 bad input.`,
 		Example: `  informersim diff --seeds 1000
   informersim diff --seeds 17..17 --keep difference.sim
   informersim diff scenarios/testdata/watch_410.sim`,
@@ -49,7 +49,7 @@ Exit codes: 0 no difference, 1 some, 2 bad input.`,
 	}
 	c.Flags().StringVar(&f.seeds, "seeds", "", "run the seeds 1 to `N`, or N..M (default 100; 1 with FILE)")
 	c.Flags().IntVar(&f.commands, "commands", 25, "the number of commands in a generated scenario, after its setup")
-	c.Flags().StringVar(&f.keep, "keep", "", "write the first scenario that differs, once reduced, to this `file`")
+	c.Flags().StringVar(&f.keep, "keep", "", "write the first scenario that differs, reduced, to this `file`")
 	return c
 }
 
@@ -74,11 +74,11 @@ func (f *diffFlags) seedRange(withFile bool) (seedRange, error) {
 	return r, nil
 }
 
-// notCompared are actions that generated scenarios leave out: the two engines are not at the same point after a number of steps,
-// and a writer's retries end at the same instants as an informer's, which have no order among themselves.
+// notCompared are actions that generated scenarios leave out: after the same number of steps the two engines are at different
+// points, and a writer's retries are due at the same instants as an informer's, without an order between them.
 var notCompared = []string{"step", "write", "write-fault"}
 
-// diffSides are the two subjects that are compared.
+// diffSides returns the two subjects to compare.
 func diffSides() (left, right subjects.Kind) {
 	return stack.Kind, clientgo.Kind
 }
@@ -112,7 +112,7 @@ func (f *diffFlags) run(c *cobra.Command, args []string) error {
 		n++
 		if d != nil {
 			if differ++; differ > 1 {
-				fmt.Fprintf(out, "seed %d differs too: %s\n", seed, d.Topic)
+				fmt.Fprintf(out, "seed %d also differs: %s\n", seed, d.Topic)
 			} else if err := f.show(c, out, s, left, right, seed, d); err != nil {
 				return err
 			}
@@ -129,8 +129,8 @@ func (f *diffFlags) run(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// generate makes the scenario of a seed. In a round-robin over all clients, the order of clients that wait for the same instant
-// would decide who gets which replica, so each client draws its own.
+// generate returns the scenario of a seed. With a round robin over all clients, the order of clients that wait for the same instant
+// would decide which one gets which replica, so each client draws its own.
 func (f *diffFlags) generate(seed uint64) (*scenarios.Scenario, error) {
 	s, err := generate.Scenario(sim.NewStream(seed, "diff"), fmt.Sprintf("diff-seed%d", seed), f.commands, notCompared...)
 	if err != nil {

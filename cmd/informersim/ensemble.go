@@ -18,8 +18,8 @@ type ensembleResult struct {
 	err error
 }
 
-// ensemble runs a range of seeds, one per processor at a time. It stops at the first failure in the order of seeds, so that the
-// same command always reports the same one.
+// ensemble runs a range of seeds on all processors. It stops at the first failure in the order of seeds, so that the same command
+// always reports the same one.
 func (r *runner) ensemble() error {
 	ctx, cancel := context.WithCancel(r.c.Context())
 	defer cancel()
@@ -77,7 +77,7 @@ func (r *runner) printJSON(res *reports.Run) error {
 
 func (r *runner) count() uint64 { return r.seeds.last - r.seeds.first + 1 }
 
-// tracePath is the file for the trace of a seed, "" for none.
+// tracePath returns the file for the trace of a seed, "" for none.
 func (r *runner) tracePath(seed uint64) string {
 	if r.flags.trace == "" {
 		return ""
@@ -109,7 +109,7 @@ func (r *runner) inOrder(ctx context.Context) func(yield func(uint64, ensembleRe
 					return
 				}
 				defer end()
-				// Seeds are dealt out like cards. The loop counts offsets, since counting seeds could overflow.
+				// Workers take every n-th seed. The loop counts offsets, because counting seeds could overflow.
 				for i := w; i < r.count() || r.count() == 0; i += workers {
 					seed := r.seeds.first + i
 					res, err := run(seed)

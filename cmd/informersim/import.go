@@ -45,7 +45,7 @@ The data and stringData of Secrets are redacted unless --keep-secrets is given.`
 	c.Flags().BoolVar(&o.KeepSecrets, "keep-secrets", false, "keep the data of Secrets")
 	c.Flags().BoolVar(&o.WatchOnly, "watch-only", false, "the recording was made with --watch-only: it has no initial list")
 	c.Flags().StringToStringVar(&o.Plurals, "plural", nil, "the resource name of a kind with an irregular plural, as Kind.group=`plural`")
-	_ = c.MarkFlagRequired("from") // fails only if there is no such flag
+	_ = c.MarkFlagRequired("from") // fails only for an undefined flag
 	return c
 }
 

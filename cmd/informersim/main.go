@@ -19,7 +19,7 @@ import (
 // The exit codes.
 const (
 	exitOK               = cli.OK
-	exitBroken           = 1 // a property broke, or a transcript is not as expected
+	exitBroken           = 1 // a property broke, or a transcript differs from the expected one
 	exitBadInput         = cli.BadInput
 	exitNotDeterministic = 3 // a run was not repeatable
 	exitInterrupted      = cli.Interrupted
@@ -32,12 +32,12 @@ func main() {
 	os.Exit(code)
 }
 
-// broken means that a check failed; the command has printed which.
+// broken is the error of a failed check, which the command has already reported.
 type broken struct{ what string }
 
 func (e broken) Error() string { return e.what }
 
-// run is main without the process: it returns the exit code.
+// run is main without os.Exit: it returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err := cli.Execute(ctx, newRoot(args), args, stdout, stderr)
 	var status launcher.ExitStatus
@@ -55,7 +55,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return cli.Report(stderr, err)
 }
 
-// newRoot makes the command for a command line.
+// newRoot returns the root command for a command line.
 func newRoot(args []string) *cobra.Command {
 	root := cli.Prepare(&cobra.Command{
 		Use:   "informersim",

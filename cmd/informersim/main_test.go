@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// asCommand makes the test binary behave as the command: tests that need a second process start themselves.
+// asCommand makes the test binary act as the command, so that a test that needs a second process can start itself.
 const asCommand = "INFORMERSIM_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -38,7 +38,7 @@ func commandIn(ctx context.Context, args ...string) outcome {
 	return outcome{code, stdout.String(), stderr.String()}
 }
 
-// inTemp makes an empty folder the current one and puts files into it.
+// inTemp changes to a new folder and creates files in it.
 func inTemp(t *testing.T, files map[string]string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -75,7 +75,7 @@ func TestBadInput(t *testing.T) {
 	huge(t, "huge.sim")
 	for _, tt := range []struct {
 		args string
-		want string // in what is printed as the error
+		want string // part of the error message
 	}{
 		{"rnu", `error: there is no command "rnu"; did you mean "run"?` + "\nsee informersim --help"},
 		{"xyzzy", `error: there is no command "xyzzy"`},
@@ -127,7 +127,7 @@ func TestBadInput(t *testing.T) {
 				t.Errorf("exit code %d, want %d", got.code, exitBadInput)
 			}
 			if !strings.Contains(got.stderr, tt.want) || !strings.HasPrefix(got.stderr, "error: ") || !strings.HasSuffix(got.stderr, "\n") {
-				t.Errorf("it says\n%s\nwant\n%s", got.stderr, tt.want)
+				t.Errorf("the error is\n%s\nwant\n%s", got.stderr, tt.want)
 			}
 			if got.stdout != "" {
 				t.Errorf("it prints %q", got.stdout)
@@ -136,7 +136,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// huge makes a file of 100 MB that takes no room.
+// huge creates a sparse file of 100 MB.
 func huge(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.Create(path)
@@ -149,7 +149,7 @@ func huge(t *testing.T, path string) {
 	}
 }
 
-// Help is there for every command, with examples, and names the exit codes.
+// Every command has help with examples, and names its exit codes.
 func TestHelp(t *testing.T) {
 	for _, tt := range []struct {
 		args  string
@@ -175,7 +175,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// Files that the examples name exist.
+// The files named in examples exist.
 func TestHelpNamesFilesThatExist(t *testing.T) {
 	found := 0
 	for _, c := range newRoot(nil).Commands() {

@@ -17,11 +17,11 @@ func newOverlayCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "overlay",
 		Short: "Write an overlay of Go's runtime that makes simtest tests repeat bit for bit",
-		Long: `overlay writes a file for the -overlay flag of go test, and prints its name. In a test that is built with it, the seed of a run
-decides what Go otherwise leaves to chance: where the iteration of a map begins, which of several ready cases a select takes,
-which of two timers of one instant fires first. The same seed is then the same run, on every machine.
+		Long: `overlay writes a file for the -overlay flag of go test, and prints its name. In a test built with it, the seed of a run
+		decides what Go otherwise leaves to chance: where the iteration of a map begins, which of several ready cases a select takes,
+		which of two timers due at the same instant fires first. The same seed is then the same run, on every machine.
 
-The toolchain itself is not changed. It must be ` + overlay.Version + `, or one whose runtime does not differ; others are refused.`,
+The toolchain itself is not changed. It must be ` + overlay.Version + `, or one with the same runtime; others are refused.`,
 		Example: `  go test -overlay="$(informersim overlay)" ./...
   export GOFLAGS=-overlay=$(informersim overlay)`,
 		Args: cli.Usage(cobra.NoArgs),
@@ -38,14 +38,14 @@ The toolchain itself is not changed. It must be ` + overlay.Version + `, or one 
 	return c
 }
 
-// gorootOfTool is the GOROOT of the go command that builds in the current folder.
+// gorootOfTool returns the GOROOT of the go command in the current folder.
 func gorootOfTool() (string, error) {
 	var stderr bytes.Buffer
 	cmd := exec.Command("go", "env", "GOROOT")
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("the overlay is made from the sources of Go, but `go env GOROOT`, which locates them, failed: %w %s", err, strings.TrimSpace(stderr.String()))
+		return "", fmt.Errorf("the overlay is made from Go's sources, but `go env GOROOT`, which locates them, failed: %w %s", err, strings.TrimSpace(stderr.String()))
 	}
 	return strings.TrimSpace(string(out)), nil
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What is printed is a file that `go build -overlay` reads, whose replacements exist.
+// The command prints the name of a file that `go build -overlay` reads, whose replacements exist.
 func TestOverlay(t *testing.T) {
 	c := command(t, "overlay", "--dir", t.TempDir())
 	if c.code != exitOK {

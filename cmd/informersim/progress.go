@@ -12,7 +12,7 @@ import (
 	"github.com/informersim/informersim/reports"
 )
 
-// progress is a progress bar on a terminal; elsewhere it shows nothing.
+// progress is a progress bar if the output is a terminal, and nothing otherwise.
 type progress struct{ bar *progressbar.ProgressBar }
 
 func newProgress(w io.Writer, seeds seedRange) *progress {
@@ -35,7 +35,7 @@ func (p *progress) done(sum *reports.Ensemble) {
 		return
 	}
 	p.bar.Describe(sum.Progress())
-	_ = p.bar.Add(1) // a display that fails is no reason to stop
+	_ = p.bar.Add(1) // a broken display is no reason to stop
 }
 
 func (p *progress) close() {

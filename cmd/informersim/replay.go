@@ -23,8 +23,8 @@ func newReplayCommand() *cobra.Command {
 step. It prints the verdict of the run. The trace of a Go test, written by package simtest, is replayed by that test, with the
 go command, if the test's package can be found from the current folder.
 
-Exit codes: 0 the same run, 1 the same run, in which a property breaks, 2 the file is not a trace, or was edited or cut, 3 the
-run differs: the first differing step is printed.`,
+Exit codes: 0 the same run, 1 the same run, in which a property breaks, 2 the file is not a trace, or was edited or truncated, 3
+the run differs: the first differing step is printed.`,
 		Example: `  informersim replay my-seed7.trace.jsonl
   informersim replay traces/*.trace.jsonl`,
 		Args: cli.Usage(cobra.MinimumNArgs(1)),

@@ -17,23 +17,23 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// simtestSubject is the subject in the traces of package simtest.
+// simtestSubject is the subject in traces of package simtest.
 const simtestSubject = "simtest"
 
 var errSimtest = errors.New("it is the trace of a Go test")
 
-// doesNotFit is in the output of a test whose run differs from the trace.
+// doesNotFit is part of the output of a test whose run differs from the trace.
 const doesNotFit = "does not fit this program"
 
-// differs means that a test's run is not that of its trace; the test has printed where.
+// differs is the error of a test whose run differs from its trace; the test has printed where.
 type differs struct{ path string }
 
-func (e differs) Error() string { return e.path + " " + doesNotFit + "; the test says where, above" }
+func (e differs) Error() string { return e.path + " " + doesNotFit + "; see the test's output above" }
 
-// importPath matches what may be passed to the go command as an import path: the trace file is not trusted.
+// importPath matches import paths that are safe to pass to the go command: the trace file is not trusted.
 var importPath = regexp.MustCompile(`^[A-Za-z0-9_.~][A-Za-z0-9_.~/-]*$`)
 
-// replayTest replays the trace of a test, by running that test.
+// replayTest replays the trace of a test by running that test.
 func replayTest(c *cobra.Command, path string) error {
 	h, err := headerOf(path)
 	if err != nil {
@@ -63,7 +63,7 @@ func replayTest(c *cobra.Command, path string) error {
 		what += ", shrunk from " + was
 	}
 	if err := exec.CommandContext(c.Context(), "go", "list", "-test", pkg).Run(); err != nil {
-		return fmt.Errorf("%s, which cannot be found from here: in the folder of its module, run\n  %s", what, line)
+		return fmt.Errorf("%s, which was not found from here: in the folder of its module, run\n  %s", what, line)
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%s\n  %s\n", what, line)
 
@@ -110,7 +110,7 @@ func headerOf(path string) (*sim.Header, error) {
 	return &h, nil
 }
 
-// writeOverlay writes the overlay of Go's runtime; "" is the user's cache.
+// writeOverlay writes the overlay of Go's runtime to a folder, or to the user's cache if dir is "".
 func writeOverlay(dir string) (string, error) {
 	goroot, err := gorootOfTool()
 	if err != nil {

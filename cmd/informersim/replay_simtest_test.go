@@ -11,7 +11,7 @@ import (
 	"github.com/informersim/informersim/simtest"
 )
 
-// asTest makes TestReplayOfATest the test that a trace comes from: "same" as it was, "other" after a change.
+// asTest makes TestReplayOfATest the test that produced a trace: "same" unchanged, "other" after a change.
 const asTest = "INFORMERSIM_TEST_AS_TEST"
 
 func breaks(after time.Duration) func(*simtest.Env) {
@@ -23,7 +23,7 @@ func breaks(after time.Duration) func(*simtest.Env) {
 	}
 }
 
-// The trace of a test is replayed by that test; where it cannot be, the line that does it is told.
+// The trace of a test is replayed by that test; if the test is not found, the command that replays the trace is printed.
 func TestReplayOfATest(t *testing.T) {
 	o := simtest.Options{Seeds: 1, Mix: "none"}
 	switch os.Getenv(asTest) {
@@ -39,7 +39,7 @@ func TestReplayOfATest(t *testing.T) {
 	}
 	found := simtest.Find(t, o, breaks(time.Second))
 	if found == nil {
-		t.Fatal("it does not break")
+		t.Fatal("the test did not fail")
 	}
 	file := t.TempDir() + "/x.trace.jsonl"
 	write := func(trace []byte) {
@@ -59,7 +59,7 @@ func TestReplayOfATest(t *testing.T) {
 		t.Errorf("after a change, exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	t.Chdir(t.TempDir())
-	if got := command(t, "replay", file); got.code != exitBadInput || !strings.Contains(got.stderr, "cannot be found from here") ||
+	if got := command(t, "replay", file); got.code != exitBadInput || !strings.Contains(got.stderr, "was not found from here") ||
 		!strings.Contains(got.stderr, "go test") || !strings.Contains(got.stderr, "-simtest.replay="+file) {
 		t.Errorf("elsewhere, exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 	}

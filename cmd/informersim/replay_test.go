@@ -87,7 +87,7 @@ func TestReplayBadTraces(t *testing.T) {
 	}
 }
 
-// A trace of a stack that behaves otherwise: exit code 3, and the first step that differs.
+// A trace of a stack that behaves differently: exit code 3, and the first step that differs.
 func TestReplayDiverges(t *testing.T) {
 	inTemp(t, nil)
 	shown := 0
@@ -111,7 +111,7 @@ func TestReplayDiverges(t *testing.T) {
 			trace.Reset()
 		}
 		if trace.Len() == 0 {
-			continue // it takes another scenario
+			continue // it needs another scenario
 		}
 		shown++
 		if err := os.WriteFile("mutant.jsonl", trace.Bytes(), 0o666); err != nil {
@@ -126,8 +126,8 @@ func TestReplayDiverges(t *testing.T) {
 	}
 }
 
-// Recordings of a real apiserver become scenarios that hold under 200 schedules with faults, and the trace of each is the
-// same run in another process.
+// Recordings of a real apiserver become scenarios that hold under 200 schedules with faults, and the trace of each replays in
+// another process.
 func TestImportRunReplay(t *testing.T) {
 	data, err := filepath.Abs(filepath.Join("..", "..", "scenarios", "recording", "testdata"))
 	if err != nil {
@@ -145,7 +145,7 @@ func TestImportRunReplay(t *testing.T) {
 			if printed := command(t, "import", filepath.Join(data, tt.file), "--from", tt.from); printed.code != exitOK {
 				t.Errorf("import to standard output: %s", printed.stderr)
 			} else if text, err := os.ReadFile("rec.sim"); err != nil || string(text) != printed.stdout {
-				t.Errorf("what is printed is not what is written: %v", err)
+				t.Errorf("standard output differs from the file: %v", err)
 			}
 			if got = command(t, "run", "rec.sim"); got.code != exitOK {
 				t.Fatalf("the transcript: %s%s", got.stdout, got.stderr)

@@ -41,7 +41,7 @@ Without --seed and --fault-mix the scenario is a transcript: its commands run on
 and their outputs are compared with those in FILE. With --seed or --fault-mix it is explored: the strategy random interleaves
 everything that can happen, the mix adds faults, and only the properties are checked.
 
-When something breaks, the trace is written (to --trace, or to SCENARIO-seedN.trace.jsonl in the current folder) and the line
+When something breaks, the trace is written (to --trace, or to SCENARIO-seedN.trace.jsonl in the current folder) and the command
 that replays it is printed.
 
 Commands of the script language:
@@ -62,8 +62,8 @@ Commands of the script language:
 	c.Flags().StringVar(&f.trace, "trace", "", "write the trace to this `file`; with a range of seeds, a folder for one file per seed")
 	c.Flags().StringVar(&f.subject, "subject", defaultSubject, "the informer stack under test: "+strings.Join(subjectNames(), ", "))
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object per run instead of text")
-	c.Flags().BoolVar(&f.rewrite, "rewrite", false, "replace the expected outputs in FILE by the actual ones")
-	c.Flags().BoolVar(&f.child, "child", false, "run the seeds that are read from the input, for the process that started this one")
+	c.Flags().BoolVar(&f.rewrite, "rewrite", false, "replace the expected outputs in FILE with the actual ones")
+	c.Flags().BoolVar(&f.child, "child", false, "run the seeds read from standard input, for a parent process")
 	if err := c.Flags().MarkHidden("child"); err != nil {
 		panic(err) // the flag was defined above
 	}
@@ -204,8 +204,8 @@ func (r *runner) single() error {
 	return r.print(report)
 }
 
-// explain writes the trace of a run that failed, if it was not written, and reads the story from it. The second run of the
-// same seed must be the same run: that is what is promised.
+// explain reports a failed run, with the story from its trace. If the trace was not written, it makes the run again to write it; a
+// second run that differs is an error.
 func (r *runner) explain(res *reports.Run, path string) (reports.Report, error) {
 	if path == "" {
 		path = fmt.Sprintf("%s-seed%d.trace.jsonl", res.Scenario, res.Seed)
@@ -235,7 +235,7 @@ func (r *runner) explain(res *reports.Run, path string) (reports.Report, error) 
 	return report, err
 }
 
-// commandLine is the command that makes the same run again from its seed.
+// commandLine returns the command that repeats the run from its seed.
 func (r *runner) commandLine(res *reports.Run) string {
 	parts := []string{"informersim run"}
 	if r.file != "" {

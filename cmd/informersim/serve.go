@@ -7,7 +7,7 @@ import (
 	"github.com/informersim/informersim/cmd/internal/serveflags"
 )
 
-// newServeCommand makes a command that hands a command line with correct flags to informersim-apiserver.
+// newServeCommand returns a command that checks its flags and hands the command line to informersim-apiserver.
 func newServeCommand(args []string) *cobra.Command {
 	return serveflags.NewCommand(func(c *cobra.Command, _ *serveflags.Flags) error {
 		return launcher.Run(c.Context(), args, c.ErrOrStderr())

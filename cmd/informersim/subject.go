@@ -8,8 +8,8 @@ import (
 	"github.com/informersim/informersim/subjects/kinds"
 )
 
-// subjectKinds are the informer stacks that the command can put under test, the default one first. A variable, so that a test
-// can add its own.
+// subjectKinds are the informer stacks that the command can test, the default one first. It is a variable so that a test can add
+// its own.
 var subjectKinds = kinds.All()
 
 var defaultSubject = subjectKinds[0].Name

@@ -54,9 +54,9 @@ Exit codes: 0 deterministic, 2 bad input, 3 not deterministic.`,
 	c.Flags().StringVar(&f.subject, "subject", defaultSubject, "the informer stack under test: "+strings.Join(subjectNames(), ", "))
 	c.Flags().StringVar(&f.strategy, "strategy", "random", "how choices are picked: "+strings.Join(scenarios.Strategies, " or "))
 	c.Flags().StringVar(&f.mix, "fault-mix", "default", "faults that may happen: "+strings.Join(faultmix.Names(), ", ")+`, or a YAML or JSON file; "" for none`)
-	c.Flags().BoolVar(&f.child, "child", false, "print the hash of each seed, for the process that started this one")
+	c.Flags().BoolVar(&f.child, "child", false, "print the hash of each seed, for a parent process")
 	c.Flags().StringVar(&f.oneSeed, "child-seed", "", "run this seed only")
-	c.Flags().StringVar(&f.childTrace, "child-trace", "", "write its trace to this file")
+	c.Flags().StringVar(&f.childTrace, "child-trace", "", "write the seed's trace to this file")
 	for _, hidden := range []string{"child", "child-seed", "child-trace"} {
 		if err := c.Flags().MarkHidden(hidden); err != nil {
 			panic(err) // the flag was defined above
@@ -108,11 +108,11 @@ type verifier struct {
 	args   []string // for the other process
 }
 
-// difference is the first that was found, between two runs of a seed.
+// difference is the first difference between two runs of a seed.
 type difference struct {
 	seed        uint64
 	left, right []byte // traces
-	what        string // which run the right one is
+	what        string // names the right run
 }
 
 func (v *verifier) verify(ctx context.Context, out io.Writer) error {
@@ -160,7 +160,7 @@ func (v *verifier) verify(ctx context.Context, out io.Writer) error {
 		return diff.report()
 	}
 	if uint64(len(hashes)) != v.seeds {
-		return &sim.DivergedError{Why: fmt.Sprintf("%d seeds have %d hashes, though every run of a seed is the same: two seeds make one run", v.seeds, len(hashes))}
+		return &sim.DivergedError{Why: fmt.Sprintf("%d seeds have only %d hashes: different seeds made the same run", v.seeds, len(hashes))}
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func orNone(s string) string {
 	return s
 }
 
-// again runs a seed several times, and returns the different hashes and the first difference.
+// again runs a seed several times, and returns the first difference and the distinct hashes.
 func (v *verifier) again(ctx context.Context, seed uint64) (*difference, []string, error) {
 	first, hash, err := v.trace(ctx, seed)
 	if err != nil {
@@ -208,7 +208,7 @@ func (v *verifier) trace(ctx context.Context, seed uint64) ([]byte, string, erro
 	return buf.Bytes(), sim.FormatHash(res.Hash), nil
 }
 
-// otherProcs is a GOMAXPROCS other than this process has.
+// otherProcs returns a GOMAXPROCS different from this process's.
 func otherProcs() int {
 	if runtime.GOMAXPROCS(0) == 1 {
 		return 4
@@ -216,7 +216,7 @@ func otherProcs() int {
 	return 1
 }
 
-// startOther runs the seeds in another process. The function it returns waits for their hashes.
+// startOther runs the seeds in another process. The returned function waits for their hashes.
 func (v *verifier) startOther(ctx context.Context, procs int) (wait func() (map[uint64]string, error), err error) {
 	cmd, stderr, err := v.command(ctx, procs)
 	if err != nil {
@@ -269,7 +269,7 @@ func (v *verifier) command(ctx context.Context, procs int, more ...string) (*exe
 	return cmd, stderr, nil
 }
 
-// otherFailed is the error of the other process, unless it failed because this one was interrupted.
+// otherFailed returns the error of the other process, unless it failed because this one was interrupted.
 func otherFailed(ctx context.Context, err error, stderr *bytes.Buffer) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -302,7 +302,7 @@ func (v *verifier) child(out io.Writer, oneSeed, path string) error {
 	return nil
 }
 
-// compareWithOther gets the trace of a seed whose hash differs between the processes.
+// compareWithOther compares the traces of a seed whose hash differs between the processes.
 func (v *verifier) compareWithOther(ctx context.Context, seed uint64, procs int) (*difference, error) {
 	dir, err := os.MkdirTemp("", "informersim-verify-")
 	if err != nil {
@@ -328,7 +328,7 @@ func (v *verifier) compareWithOther(ctx context.Context, seed uint64, procs int)
 	return &difference{seed: seed, left: left, right: right, what: fmt.Sprintf("a process with GOMAXPROCS=%d", procs)}, nil
 }
 
-// report is the first step that differs, with both sides.
+// report returns an error with both sides of the first step that differs.
 func (d *difference) report() error {
 	left, right := splitSteps(d.left), splitSteps(d.right)
 	for i := 0; i < len(left) || i < len(right); i++ {
@@ -344,12 +344,12 @@ func (d *difference) report() error {
 		}
 		return &sim.DivergedError{Step: uint64(i), Why: fmt.Sprintf("seed %d: run 1 has\n%s%s has\n%s", d.seed, side(a), d.what, side(b))}
 	}
-	return &sim.DivergedError{Why: fmt.Sprintf("seed %d: %s had another hash than run 1, but when both are run again they agree", d.seed, d.what)}
+	return &sim.DivergedError{Why: fmt.Sprintf("seed %d: the hash of %s differed from that of run 1, but they agreed when both were run again", d.seed, d.what)}
 }
 
 func side(block string) string {
 	if block == "" {
-		return "  (the run is over)\n"
+		return "  (the run has ended)\n"
 	}
 	var b strings.Builder
 	for _, line := range strings.Split(strings.TrimRight(block, "\n"), "\n") {
@@ -358,8 +358,7 @@ func side(block string) string {
 	return b.String()
 }
 
-// splitSteps cuts a trace into steps; step 0 is the header. A step's hash is left out: after the first difference all of them
-// differ.
+// splitSteps splits a trace into steps; step 0 is the header. It leaves out hashes, which all differ after the first difference.
 func splitSteps(trace []byte) []string {
 	var steps []string
 	for _, line := range strings.SplitAfter(string(trace), "\n") {

@@ -33,7 +33,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// verifyOf returns the check of a subject.
+// verifyOf returns the result of verifying a subject.
 func verifyOf(t *testing.T, k subjects.Kind) error {
 	t.Helper()
 	t.Setenv(asCommand, "1")
@@ -47,14 +47,14 @@ func verifyOf(t *testing.T, k subjects.Kind) error {
 	return v.verify(t.Context(), io.Discard)
 }
 
-// The negative control: a subject that differs from run to run is found out, and the first step that differs is shown.
+// The negative control: a subject that differs from run to run is detected, and the first step that differs is shown.
 func TestVerifyFindsNondeterminism(t *testing.T) {
 	if err := verifyOf(t, stack.Kind); err != nil {
 		t.Fatalf("the control: %v", err)
 	}
 	var lists atomic.Int64
 	err := verifyOf(t, stack.With(stack.Parts{
-		ListOptions: func(o *metav1.ListOptions) { o.Limit = 1000 + lists.Add(1) }, // what earlier runs did shows
+		ListOptions: func(o *metav1.ListOptions) { o.Limit = 1000 + lists.Add(1) }, // earlier runs have an effect
 	}))
 	var diverged *sim.DivergedError
 	if !errors.As(err, &diverged) {
@@ -66,10 +66,10 @@ func TestVerifyFindsNondeterminism(t *testing.T) {
 	}
 }
 
-// A subject that is the same in one process but not in another is found out too.
+// A subject that differs only between processes is detected too.
 func TestVerifyComparesProcesses(t *testing.T) {
 	err := verifyOf(t, stack.With(stack.Parts{
-		ListOptions: func(o *metav1.ListOptions) { o.Limit = 77 }, // the other process has the stack as it is
+		ListOptions: func(o *metav1.ListOptions) { o.Limit = 77 }, // the other process has the unchanged stack
 	}))
 	var diverged *sim.DivergedError
 	if !errors.As(err, &diverged) || !strings.Contains(err.Error(), "a process with GOMAXPROCS=") {
@@ -90,7 +90,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// Ctrl-C also ends the other process; that one's end is not what is reported.
+// Ctrl-C also ends the other process, and is reported instead of that one's failure.
 func TestVerifyInterrupted(t *testing.T) {
 	t.Setenv(asCommand, "1") // for the process that verify starts
 	ctx, cancel := context.WithCancel(t.Context())

@@ -26,7 +26,7 @@ func newVersionCommand() *cobra.Command {
 	}
 }
 
-// versions go into the header of a trace.
+// versions returns the versions in the header of a trace.
 func versions() map[string]string {
 	return map[string]string{"informersim": version.Module(), "client-go": version.Of("k8s.io/client-go")}
 }

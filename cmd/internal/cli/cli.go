@@ -17,7 +17,7 @@ const (
 	Interrupted = 130 // Ctrl-C
 )
 
-// usageError is a command line that is wrong.
+// usageError is the error of a wrong command line.
 type usageError struct {
 	command string
 	err     error
@@ -40,7 +40,7 @@ func Usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// Prepare sets on a root command what all roots have in common.
+// Prepare applies the common settings of root commands.
 func Prepare(root *cobra.Command) *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SuggestionsMinimumDistance = 2

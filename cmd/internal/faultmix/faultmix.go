@@ -9,7 +9,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/fault"
 )
 
-// Load takes the name of a built-in mix or of a file; no mix for "".
+// Load returns the mix with a built-in name or in a file, or nil for "".
 func Load(arg string) (*fault.Mix, error) {
 	if arg == "" {
 		return nil, nil
@@ -34,7 +34,7 @@ func Load(arg string) (*fault.Mix, error) {
 	return &m, nil
 }
 
-// Names are the built-in mixes.
+// Names returns the names of the built-in mixes.
 func Names() []string {
 	var names []string
 	for _, m := range fault.Mixes() {

@@ -18,7 +18,7 @@ import (
 // build has the go command build the server into the cache and returns its path.
 func (f *finder) build(ctx context.Context) (string, error) {
 	if f.source == "" && !f.released {
-		return "", fmt.Errorf("%s is not installed, and the source of this informersim is not here to build it from: "+
+		return "", fmt.Errorf("%s is not installed, and this informersim's source to build it from was not found: "+
 			"put %[1]s beside informersim or on the PATH, or name its path in %s", program, Env)
 	}
 	tool, err := exec.LookPath("go")
@@ -37,7 +37,7 @@ func (f *finder) build(ctx context.Context) (string, error) {
 	} else {
 		cmd = exec.CommandContext(ctx, tool, "install", version.Path+"/cmd/"+program+"@"+f.own.Module)
 	}
-	// GOBIN is not allowed with another GOOS than this one's, and another one would be of no use.
+	// A foreign GOOS would be useless, and the go command refuses GOBIN with it.
 	cmd.Env = append(os.Environ(), "GOBIN="+folder, "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	cmd.Stdout, cmd.Stderr = f.stderr, f.stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -63,7 +63,7 @@ func (f *finder) build(ctx context.Context) (string, error) {
 	return path, f.check(ctx, path, module)
 }
 
-// announced runs a build, and says so if it takes long. The go command is silent if nothing has changed, and so is this.
+// announced runs a build, and announces it if it takes long. Like the go command, it is silent if nothing has changed.
 func (f *finder) announced(line string, build func() error) error {
 	started := time.Now()
 	done := make(chan error, 1)
@@ -81,7 +81,7 @@ func (f *finder) announced(line string, build func() error) error {
 	return err
 }
 
-// sourceFolder is the root of the module that this program was compiled from, "" if it is not on this machine.
+// sourceFolder returns the root of the module that this program was compiled from, "" if it is not on this machine.
 func sourceFolder() string {
 	_, file, _, ok := runtime.Caller(0)
 	if !ok || !filepath.IsAbs(file) {

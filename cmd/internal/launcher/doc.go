@@ -10,13 +10,13 @@
 //  5. the go command builds it, into the cache: for a released version with `go install PACKAGE@VERSION`, for a working copy with
 //     `go build` in it.
 //
-// A program fits if its command version prints informersim's own version and protocol number. One that was found and does not
-// fit is named on stderr and passed over. A working copy has no version that says which state of the source it is. It therefore
-// skips 3 and 4: go build has a cache of its own, and knows when the source is newer. For the same reason the program that it
-// built need only have the right protocol number, and what lies beside the executable is taken to be built with it.
+// A program matches if its command version prints informersim's own version and protocol number. One that does not match is named
+// on stderr and skipped. A working copy has no version that identifies the state of its source. It therefore skips 3 and 4: go
+// build has a cache of its own, and knows when the source is newer. For the same reason the program that it built need only have
+// the right protocol number, and a program beside the executable is assumed to be built with it.
 //
 // On Unix informersim then becomes the server (execve): its process, signals, standard streams and exit code are the server's.
 // Elsewhere the server is a child; signals are forwarded to it, and its exit code is passed on.
 //
-// The package knows nothing of flags: the command line is passed on as it is.
+// The package does not interpret flags: the command line is passed on unchanged.
 package launcher

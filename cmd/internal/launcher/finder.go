@@ -14,7 +14,7 @@ import (
 	"github.com/informersim/informersim/cmd/internal/version"
 )
 
-// finder looks for the server, in the order that the package's documentation gives.
+// finder looks for the server in the order documented for the package.
 type finder struct {
 	own      version.Apiserver // what a server has to print
 	self     string            // this program's executable, if known
@@ -25,7 +25,7 @@ type finder struct {
 	silence  time.Duration // how long a build may take before it is announced
 }
 
-// find returns the path of a server that fits.
+// find returns the path of a matching server.
 func (f *finder) find(ctx context.Context) (string, error) {
 	if path := os.Getenv(Env); path != "" {
 		if err := f.check(ctx, path, f.own.Module); err != nil {
@@ -46,7 +46,7 @@ func (f *finder) find(ctx context.Context) (string, error) {
 	return f.build(ctx)
 }
 
-// installed are the files to try before anything is built.
+// installed returns the files to try before building.
 func (f *finder) installed() []string {
 	var paths []string
 	if f.self != "" {
@@ -67,7 +67,7 @@ func (f *finder) installed() []string {
 	return there
 }
 
-// answerTime is how long a program may take to print its version.
+// answerTime limits how long a program may take to print its version.
 const answerTime = 30 * time.Second
 
 // check returns an error if the program at a path is not a server of that version, or "" for any, that this program can start.
@@ -97,7 +97,7 @@ func (f *finder) check(ctx context.Context, path, module string) error {
 	return nil
 }
 
-// cacheFolder is where the server is built: one folder per version, or per working copy.
+// cacheFolder returns the folder to build the server in: one per version, or per working copy.
 func (f *finder) cacheFolder() string {
 	if f.source != "" {
 		return filepath.Join(f.cache, "source-"+digest(f.source))

@@ -14,7 +14,7 @@ import (
 	"github.com/informersim/informersim/cmd/internal/version"
 )
 
-// place is a machine: folders for what may be found, and the finder that looks there.
+// place is a simulated machine: the folders that are searched, and the finder that searches them.
 type place struct {
 	*finder
 	t              *testing.T
@@ -57,7 +57,7 @@ func (p *place) server(path, module string, protocol int) string {
 	return p.script(path, fmt.Sprintf(`[ "$*" = version ] && printf 'informersim-apiserver %s\nprotocol %d\n'`, module, protocol))
 }
 
-// tool writes a go command that installs a server and notes its arguments.
+// tool writes a fake go command that installs a server and records its arguments.
 func (p *place) tool(module string, protocol int) {
 	p.server("built", module, protocol)
 	p.script("path/go", fmt.Sprintf(`PATH=/bin:/usr/bin; echo "$*" >>%s/calls
@@ -82,7 +82,7 @@ func (p *place) said() string {
 	return string(data)
 }
 
-// want finds a server at a path.
+// want checks that the server is found at a path.
 func (p *place) want(path string) {
 	p.t.Helper()
 	if got, err := p.find(p.t.Context()); got != path || err != nil {
@@ -90,7 +90,7 @@ func (p *place) want(path string) {
 	}
 }
 
-// fails finds none, and says why.
+// fails checks that no server is found, and why.
 func (p *place) fails(why ...string) {
 	p.t.Helper()
 	got, err := p.find(p.t.Context())
@@ -104,7 +104,7 @@ func (p *place) fails(why ...string) {
 	}
 }
 
-// What was put somewhere on purpose goes before what is built.
+// A server installed on purpose takes precedence over building one.
 func TestFindsInOrder(t *testing.T) {
 	p := newPlace(t)
 	p.tool("v1.2.3", 7)
@@ -127,7 +127,7 @@ func TestFindsInOrder(t *testing.T) {
 	}
 }
 
-// A server that does not fit is named and passed over; the one that the environment names is an error.
+// A server that does not match is named and skipped; if the environment names it, it is an error.
 func TestPassesOverOtherVersions(t *testing.T) {
 	p := newPlace(t)
 	p.tool("v1.2.3", 7)
@@ -144,8 +144,8 @@ func TestPassesOverOtherVersions(t *testing.T) {
 	}
 	for path, why := range map[string]string{
 		filepath.Join(p.dir, "self/informersim-apiserver"): Env + ": " + p.dir + "/self/informersim-apiserver has version v1.2.2",
-		p.script("other", "echo hello"):                    `"hello" is not the version of informersim-apiserver`,
-		p.script("old", "echo informersim-apiserver v0"):   `informersim-apiserver v0 has no protocol number`,
+		p.script("other", "echo hello"):                    `"hello" is not a version of informersim-apiserver`,
+		p.script("old", "echo informersim-apiserver v0"):   `informersim-apiserver v0: "" is not a protocol number`,
 		p.script("fails", "exit 3"):                        "fails version: exit status 3",
 		filepath.Join(p.dir, "nothing"):                    "nothing: there is no such file",
 		p.dir:                                              "permission denied",
@@ -175,7 +175,7 @@ func TestBuildsWorkingCopy(t *testing.T) {
 	}
 }
 
-// A build that takes long is announced.
+// A long build is announced.
 func TestAnnouncesBuild(t *testing.T) {
 	p := newPlace(t)
 	p.tool("v1.2.3", 7)
@@ -191,7 +191,7 @@ func TestAnnouncesBuild(t *testing.T) {
 	}
 }
 
-// What cannot be had ends in a sentence that says what to do.
+// If no server can be found or built, the error says what to do.
 func TestCannotBuild(t *testing.T) {
 	p := newPlace(t)
 	p.fails("informersim-apiserver is not installed, and neither is Go to build it: install Go from https://go.dev/dl, or put informersim-apiserver beside informersim or on the PATH, or name its path in INFORMERSIM_APISERVER")
@@ -201,7 +201,7 @@ func TestCannotBuild(t *testing.T) {
 		t.Errorf("stderr has %q", p.said())
 	}
 	p.released = false
-	p.fails("the source of this informersim is not here to build it from")
+	p.fails("this informersim's source to build it from was not found")
 }
 
 // Ctrl-C ends a build.
@@ -224,7 +224,7 @@ func TestInterruptedBuild(t *testing.T) {
 	}
 }
 
-// Two first starts at once build one after the other.
+// Two simultaneous first starts build one after the other.
 func TestBuildsOneAtATime(t *testing.T) {
 	p := newPlace(t)
 	p.server("built", "v1.2.3", 7)
@@ -243,7 +243,7 @@ func TestBuildsOneAtATime(t *testing.T) {
 	}
 }
 
-// This test was compiled from a working copy, and that is where the source is.
+// This test was compiled from a working copy, in which the source is found.
 func TestSourceFolder(t *testing.T) {
 	if got, err := filepath.Abs("../../.."); err != nil || sourceFolder() != got {
 		t.Errorf("the source is in %q, want %q, %v", sourceFolder(), got, err)

@@ -26,14 +26,14 @@ func (s ExitStatus) Error() string {
 	return program + " ended with exit status " + strconv.Itoa(int(s))
 }
 
-// Run finds or builds the server and starts it with a command line. On Unix it returns only if that fails.
+// Run finds or builds the server and starts it with the given arguments. On Unix it returns only if that fails.
 func Run(ctx context.Context, args []string, stderr io.Writer) error {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return fmt.Errorf("there is no folder for a cache (%w): install %s and name its path in %s", err, program, Env)
 	}
 	f := &finder{own: version.Own(), cache: filepath.Join(cache, "informersim", "apiserver"), stderr: stderr, silence: 3 * time.Second}
-	f.self, _ = os.Executable() // without it there is no beside
+	f.self, _ = os.Executable() // if unknown, nothing beside it is tried
 	if version.Released() {
 		f.released = true
 	} else {
@@ -46,7 +46,7 @@ func Run(ctx context.Context, args []string, stderr io.Writer) error {
 	return start(path, args)
 }
 
-// executable is a program's file name on this system.
+// executable returns a program's file name on this system.
 func executable(name string) string {
 	if runtime.GOOS == "windows" {
 		return name + ".exe"

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// lock waits until no other process builds in the same folder. The lock ends with the process, too.
+// lock waits until no other process builds in the same folder. The lock is also released when the process ends.
 func lock(ctx context.Context, path string) (unlock func(), err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {

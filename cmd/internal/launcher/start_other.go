@@ -25,7 +25,7 @@ func start(path string, args []string) error {
 	for {
 		select {
 		case s := <-signals:
-			_ = cmd.Process.Signal(s) // a console has sent it to the child already
+			_ = cmd.Process.Signal(s) // on a console the child has already received it
 		case err := <-ended:
 			var exit *exec.ExitError
 			if errors.As(err, &exit) {

@@ -14,7 +14,7 @@ import (
 	"github.com/informersim/informersim/cmd/internal/faultmix"
 )
 
-// Controllers are the names that --controllers takes.
+// Controllers are the names that --controllers accepts.
 var Controllers = []string{"namespace", "garbage-collector"}
 
 // MaxReplicas is the largest value of --replicas.
@@ -29,7 +29,7 @@ type Flags struct {
 	Replicas                                    int
 }
 
-// NewCommand makes the command. run is called with flags that have passed their checks.
+// NewCommand returns the command. run is called with flags that have passed their checks.
 func NewCommand(run func(*cobra.Command, *Flags) error) *cobra.Command {
 	f := &Flags{}
 	c := &cobra.Command{
@@ -38,7 +38,7 @@ func NewCommand(run func(*cobra.Command, *Flags) error) *cobra.Command {
 		Long: `serve runs the fake apiserver on a loopback address, in real time, for kubectl and clients in any language. It serves
 the built-in types and the custom resources of --crd. Everything is in memory, unless --data names a file that keeps it.
 
-A second listener, --control ADDR, steers it:
+A second listener, --control ADDR, controls it:
   GET  /revision                the Store's revision
   POST /compact?rev=N           forget every version before N (the current one without rev); cache=keep: in the Store only
   POST /restart?replica=I       restart a replica
@@ -51,12 +51,12 @@ and end it, counted from now, and after names the event it waits for:
 {"kind":"watch-eof","after":{"event":"frame","key":"default/a","count":3}}.
 
 With --data every write is in the file before it is answered, so a session survives a restart, and a kill: objects keep their
-resourceVersions. Their history is lost: a request for a revision before the restart is answered with 410, and clients list
-again.
+resourceVersions. Their history is lost: a request for a revision before the restart is answered with 410, and clients
+relist.
 
 An address that is not loopback is refused unless --token is given. Ctrl-C ends open watches and stops the server.
 
-The server is a program of its own, informersim-apiserver. If it is not installed, the first start builds it with the go
+The server is a separate program, informersim-apiserver. If it is not installed, the first start builds it with the go
 command, which takes minutes; INFORMERSIM_APISERVER names another copy of it.`,
 		Example: `  informersim serve --kubeconfig kubeconfig
   informersim serve --addr 127.0.0.1:8080 --crd widgets.yaml --load objects.yaml --control 127.0.0.1:8081
@@ -73,20 +73,20 @@ command, which takes minutes; INFORMERSIM_APISERVER names another copy of it.`,
 	c.Flags().StringVar(&f.Addr, "addr", "127.0.0.1:0", "the `address` to listen on; port 0 takes a free one")
 	c.Flags().StringVar(&f.Control, "control", "", "a loopback `address` for the control endpoints (default none)")
 	c.Flags().StringArrayVar(&f.CRDs, "crd", nil, "a `file` of CustomResourceDefinitions, YAML or JSON, many documents or a List")
-	c.Flags().StringArrayVar(&f.Loads, "load", nil, "a `file` of objects to begin with, YAML or JSON, many documents or a List; objects that --data already has are left alone")
+	c.Flags().StringArrayVar(&f.Loads, "load", nil, "a `file` of initial objects, YAML or JSON, many documents or a List; objects that --data already has are left alone")
 	c.Flags().StringVar(&f.Data, "data", "", "keep all objects in this `file`, created if needed (default in memory)")
 	c.Flags().StringVar(&f.Kubeconfig, "kubeconfig", "", "write a kubeconfig for this server to this `file`")
 	c.Flags().StringVar(&f.Mix, "fault-mix", "", "faults that may hit requests and watches: "+strings.Join(faultmix.Names(), ", ")+", or a YAML or JSON `file`")
 	c.Flags().Uint64Var(&f.Seed, "seed", 1, "seed of uids, generated names and faults")
 	c.Flags().StringVar(&f.Token, "token", "", "the bearer `token` that every request must present")
 	c.Flags().StringSliceVar(&f.Controllers, "controllers", Controllers[:1], "the `controllers` to run: namespace empties deleted namespaces, garbage-collector follows ownerReferences")
-	c.Flags().DurationVar(&f.ControllerDelay, "controller-delay", 0, "how long a controller takes for each action")
-	c.Flags().DurationVar(&f.ControllerLag, "controller-lag", 0, "how long after a write the controllers see it")
+	c.Flags().DurationVar(&f.ControllerDelay, "controller-delay", 0, "the time that a controller takes for each action")
+	c.Flags().DurationVar(&f.ControllerLag, "controller-lag", 0, "the time until the controllers see a write")
 	c.Flags().IntVar(&f.Replicas, "replicas", 1, fmt.Sprintf("the number of apiservers, 1 to %d; clients are sent to each in turn", MaxReplicas))
 	return c
 }
 
-// check refuses what is wrong whatever the files say.
+// check refuses values that are wrong regardless of the contents of files.
 func (f *Flags) check() error {
 	if err := checkAddress("--addr", f.Addr, f.Token != ""); err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Protocol is the version of the arrangement between informersim and informersim-apiserver: the command line, the environment
-// and the exit codes. It goes up with each change to one of them, so that two working copies, which have no version, can tell.
+// Protocol is the version of the interface between informersim and informersim-apiserver: the command line, the environment
+// and the exit codes. It is incremented with each change to them, so that working copies, which have no version, detect a mismatch.
 const Protocol = 1
 
 // Apiserver is a version of informersim-apiserver.
@@ -17,25 +17,25 @@ type Apiserver struct {
 	Protocol int
 }
 
-// Own is the version of informersim-apiserver that belongs to this program.
+// Own returns the version of informersim-apiserver that matches this program.
 func Own() Apiserver { return Apiserver{Module: Module(), Protocol: Protocol} }
 
-// String is what `informersim-apiserver version` prints.
+// String returns the output of `informersim-apiserver version`.
 func (a Apiserver) String() string {
 	return fmt.Sprintf("informersim-apiserver %s\nprotocol %d\n%s %s/%s\n", a.Module, a.Protocol, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// ParseApiserver reads what `informersim-apiserver version` printed; a program that prints anything else is another one.
+// ParseApiserver parses the output of `informersim-apiserver version`, and refuses that of any other program.
 func ParseApiserver(text string) (Apiserver, error) {
 	lines := strings.Split(text, "\n")
 	module, isApiserver := strings.CutPrefix(lines[0], "informersim-apiserver ")
 	if !isApiserver || len(lines) < 2 {
-		return Apiserver{}, fmt.Errorf("%q is not the version of informersim-apiserver", lines[0])
+		return Apiserver{}, fmt.Errorf("%q is not a version of informersim-apiserver", lines[0])
 	}
 	number, _ := strings.CutPrefix(lines[1], "protocol ")
 	protocol, err := strconv.Atoi(number)
 	if err != nil {
-		return Apiserver{}, fmt.Errorf("informersim-apiserver %s has no protocol number, but %q", module, lines[1])
+		return Apiserver{}, fmt.Errorf("informersim-apiserver %s: %q is not a protocol number", module, lines[1])
 	}
 	return Apiserver{Module: module, Protocol: protocol}, nil
 }

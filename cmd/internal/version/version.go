@@ -11,7 +11,7 @@ const Devel = "devel"
 // release is set by release builds with -ldflags "-X github.com/informersim/informersim/cmd/internal/version.release=v1.2.3".
 var release string
 
-// Module is the version of this program's module: v1.2.3, a pseudo-version, or Devel.
+// Module returns the version of this program's module: v1.2.3, a pseudo-version, or Devel.
 func Module() string {
 	if release != "" {
 		return release
@@ -31,7 +31,7 @@ func Released() bool {
 	return m != nil && m.Replace == nil && m.Sum != ""
 }
 
-// Of is the version of another module that is linked into this program, "unknown" if it is not.
+// Of returns the version of another module linked into this program, "unknown" if it is not linked.
 func Of(path string) string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
@@ -43,7 +43,7 @@ func Of(path string) string {
 	return "unknown"
 }
 
-// module is this module as the linker recorded it: the main module, or a dependency of one that has this program as a tool.
+// module returns this module as the linker recorded it: the main module, or a dependency of one that has this program as a tool.
 func module() *debug.Module {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
