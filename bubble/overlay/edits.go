@@ -10,8 +10,8 @@ type edit struct {
 
 // edits are the overlay's changes. Each states its reason beside the code that it inserts.
 var edits = []edit{
-	// A bubble has streams of random numbers of its own. They begin anew with each synctest.Wait, so that what one goroutine
-	// draws once in the life of a process, in a sync.Once say, shifts nothing that comes later.
+	// A bubble has its own streams of random numbers. They restart with each synctest.Wait, so that a draw that happens once in a
+	// process, in a sync.Once for example, does not shift later ones.
 	{file: "runtime/synctest.go", old: "	active  int // other sources of activity\n}", new: `	active  int // other sources of activity
 
 	seeded bool // the seed decides what is left open
@@ -22,14 +22,14 @@ var edits = []edit{
 
 // The streams of a bubble.
 const (
-	bubbleRuntime = iota // what nothing below draws
+	bubbleRuntime = iota // everything else
 	bubbleUser           // math/rand/v2
 	bubbleSelect         // the order of ready cases
 	bubbleTimer          // the order of timers of one instant
 	bubbleStreams
 )
 
-// bubbleSeed is the seed of the bubbles that are made from now on; 0 for such as do not have one.
+// bubbleSeed is the seed of the bubbles made from now on; 0 for unseeded ones.
 //
 //go:linkname bubbleSeed
 var bubbleSeed uint64 = 1
@@ -43,34 +43,34 @@ func mix64(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// at is a number that belongs to this epoch.
+// at returns a number that depends on the epoch and x.
 //
 //go:nosplit
 func (b *synctestBubble) at(x uint64) uint64 {
 	return mix64(mix64(b.seed+b.epoch*0x9e3779b97f4a7c15) + x*0xd1342543de82ef95)
 }
 
-// draw is the next number of a stream.
+// draw returns the next number of a stream.
 //
 //go:nosplit
 func (b *synctestBubble) draw(stream int) uint64 {
 	return b.at(atomic.Xadd64(&b.drawn[stream], bubbleStreams) + uint64(stream))
 }
 
-// nextEpoch begins the streams anew.
+// nextEpoch restarts the streams.
 func (b *synctestBubble) nextEpoch() {
 	b.epoch++
 	b.drawn = [bubbleStreams]uint64{}
 }
 
-// inSeededBubble tells whether a goroutine is in a bubble that has a seed.
+// inSeededBubble reports whether a goroutine is in a bubble that has a seed.
 //
 //go:nosplit
 func inSeededBubble(gp *g) bool {
 	return gp != nil && gp.bubble != nil && gp.bubble.seeded
 }
 
-// bubbleRand is what math/rand/v2 draws from.
+// bubbleRand is the source of math/rand/v2.
 //
 //go:linkname bubbleRand
 //go:nosplit
@@ -81,7 +81,7 @@ func bubbleRand() uint64 {
 	return rand()
 }
 
-// maps_iterRand is where an iteration begins. It draws nothing, so that an iteration more shifts no other.
+// maps_iterRand decides where an iteration begins. It does not draw from a stream, so that an extra iteration does not shift others.
 //
 //go:linkname maps_iterRand internal/runtime/maps.iterRand
 func maps_iterRand(used uint64) uint64 {
@@ -119,8 +119,8 @@ func maps_iterRand(used uint64) uint64 {
 			}
 `},
 
-	// Where a key is in a map follows from the key and from what was put in before: maps that live longer than a bubble are the
-	// same for each. The generic hash is the same on every 64-bit machine.
+	// A key's position in a map depends only on the key and on earlier insertions, so maps that outlive a bubble are the same for each.
+	// The generic hash is the same on every 64-bit machine.
 	{file: "internal/runtime/maps/runtime.go", old: "//go:linkname rand\nfunc rand() uint64\n", new: `//go:linkname iterRand
 func iterRand(used uint64) uint64
 
@@ -142,18 +142,17 @@ func seedRand() uint64 { return 0x696e666f726d6572 }
 	}
 `},
 
-	// The order of goroutines that wait to run is that in which they were woken, under the race detector, too.
+	// Goroutines run in the order in which they were woken, also under the race detector.
 	{file: "runtime/proc.go", old: "const randomizeScheduler = raceenabled\n", new: "const randomizeScheduler = false\n"},
 	{file: "runtime/proc.go", old: "	if randomizeScheduler && next && randn(2) == 0 {\n		next = false\n	}\n", new: `	if next && !inSeededBubble(gp) && inSeededBubble(pp.runnext.ptr()) {
-		next = false // it would send one of a bubble's to the end of the queue
+		next = false // it would move a bubble's goroutine to the end of the queue
 	}
 `},
 	{file: "runtime/proc.go", old: "	if preempted && sched.gcwaiting.Load() {\n", new: `	if inSeededBubble(gp) && !preempted {
 		runqput(pp, gp, false)
 	} else if preempted && (sched.gcwaiting.Load() || inSeededBubble(gp)) {
 `},
-	// Real time decides nothing: neither that a goroutine has run for too long, as long as that is less than a second, nor that
-	// a mutex has been waited for for too long.
+	// Real time decides nothing: neither how long a goroutine has run, up to a second, nor how long one has waited for a mutex.
 	{file: "runtime/proc.go", old: "		} else if pd.schedwhen+forcePreemptNS <= now {\n", new: `		} else if slice := int64(forcePreemptNS); pd.schedwhen+slice <= now && (pd.schedwhen+100*slice <= now || !runsSeededBubble(pp)) {
 `},
 	{file: "runtime/proc.go", old: "		// Retake the P if it's there for more than 1 sysmon tick (at least 20us).\n", new: `		if !sysretake && inSeededBubble(thread.gp) && pd.syscallwhen+100*forcePreemptNS > now && int64(pd.syscalltick) == int64(pp.syscalltick) {
@@ -175,14 +174,14 @@ func preemptone(pp *p) bool {
 		return gp.bubble.now
 	}
 `},
-	// Nobody is made to wait for the garbage collector.
+	// Goroutines do not assist the garbage collector.
 	{file: "runtime/mgcmark.go", old: "func gcAssistAlloc(gp *g) {\n", new: `func gcAssistAlloc(gp *g) {
 	if inSeededBubble(gp) {
 		return
 	}
 `},
 
-	// Contexts that end with their parent do so in the order in which they were made, and not in that of their addresses.
+	// Contexts are canceled with their parent in the order in which they were created, not in the order of their addresses.
 	{file: "context/context.go", old: "	children map[canceler]struct{} // set to nil by the first cancel call\n", new: `	children map[canceler]uint64 // set to nil by the first cancel call
 	born     uint64              // how many there were
 `},
