@@ -10,59 +10,59 @@ import (
 )
 
 // Property is a statement about runs that can be checked step by step. It is a value without state: one Property serves any
-// number of runs, at the same time too.
+// number of runs, even concurrently.
 type Property struct {
-	// Name is what reports and traces call it.
+	// Name identifies it in reports and traces.
 	Name string
-	// Statement says in a sentence what always holds.
+	// Statement says, in one sentence, what always holds.
 	Statement string
-	// Kinds are the records that it looks at; it is not told of others.
+	// Kinds are the kinds of records it checks; it sees no others.
 	Kinds []sim.Kind
-	// New returns what checks it in one run.
+	// New returns a checker for one run.
 	New func() Checker
 }
 
-// Checker checks a property in one run. A function may be nil; one that returns a Violation ends the run, and need not fill in
-// the property's name, the step and the time. It may not change the world, draw random numbers, or keep a record beyond the
-// call; its work should be proportional to the record.
+// Checker checks a property in one run. Any of its functions may be nil. One that returns a Violation ends the run, and need not
+// fill in the property's name, the step or the time. It must not change the world, draw random numbers, or retain a record
+// after the call; its work should be proportional to the record.
 type Checker struct {
 	// Record is called with every record of the property's kinds.
 	Record func(w World, r *sim.Record) *reports.Violation
 	// StepEnd is called after every step.
 	StepEnd func(w World) *reports.Violation
-	// End is called once, if nothing was broken before: when the faults of a scenario have stopped and the world has converged or
-	// should have, and when the body of a Go test has returned.
+	// End is called once, unless something broke before: in a scenario when the faults have stopped and the world has converged
+	// or should have, in a Go test when the body has returned.
 	End func(w World) *reports.Violation
 }
 
-// OnRecord is the New of a property that judges each record by itself.
+// OnRecord returns the New of a property that judges each record on its own.
 func OnRecord(judge func(w World, r *sim.Record) *reports.Violation) func() Checker {
 	return func() Checker { return Checker{Record: judge} }
 }
 
-// AtEnd is the New of a property that judges only what is left at the end.
+// AtEnd returns the New of a property that judges only the final state.
 func AtEnd(judge func(w World) *reports.Violation) func() Checker {
 	return func() Checker { return Checker{End: judge} }
 }
 
-// World is the run that a property looks at.
+// World is a run as a property sees it.
 type World interface {
-	// Kernel knows the time, the step, and the names of actors.
+	// Kernel returns the kernel, which knows the time, the step, and the names of actors.
 	Kernel() *sim.Kernel
-	// Cluster is the fake apiserver; nil before the first command of a scenario.
+	// Cluster returns the fake apiserver; nil before the first command of a scenario.
 	Cluster() *fakeapiserver.Cluster
-	// Informers are those of the subject that were not stopped, in order of adding. A Go test has none that can be seen.
+	// Informers returns the subject's informers that are not stopped, in the order they were added; none in a Go test.
 	Informers() []subjects.Informer
-	// Informer is the informer of that name, stopped or not; nil if there is none.
+	// Informer returns the informer of that name, stopped or not; nil if there is none.
 	Informer(name string) subjects.Informer
-	// Workers are the workers of controllers, in order of adding.
+	// Workers returns the workers of controllers, in the order they were added.
 	Workers() []subjects.Workers
-	// Divergence says how an informer's Indexer differs from what the Store holds for it now: the first key, in order, that
-	// is missing, too many or different; "" if none.
+	// Divergence describes how an informer's Indexer differs from what the Store holds for it now: the first key, in order,
+	// that is missing, unexpected or different; "" if none.
 	Divergence(inf subjects.Informer) (key, message string)
 }
 
-// Validate says what is wrong with a list of properties.
+// Validate reports the first mistake in a list of properties.
 func Validate(all []Property) error {
 	names := map[string]bool{}
 	for n, p := range all {
@@ -74,7 +74,7 @@ func Validate(all []Property) error {
 		case p.New == nil:
 			return fmt.Errorf("property %q has no New", p.Name)
 		case len(p.Kinds) == 0 && p.New().Record != nil:
-			return fmt.Errorf("property %q has a Record function and no Kinds: list the kinds of records that it looks at", p.Name)
+			return fmt.Errorf("property %q has a Record function and no Kinds: list the kinds of records it checks", p.Name)
 		}
 		names[p.Name] = true
 	}

@@ -3,20 +3,20 @@ package shrink
 // Reducer searches for a shorter list that still fails. Its budget is shared by all of its calls, so that a caller can
 // reduce in phases.
 type Reducer[T any] struct {
-	// Fails tells whether a list still fails. The list is the caller's to keep, and must not be changed.
+	// Fails reports whether a list still fails. It may retain the list but must not change it.
 	Fails func(list []T) bool
-	// MaxTries bounds the calls of Fails; 0 is no bound.
+	// MaxTries bounds the calls of Fails; 0 means no bound.
 	MaxTries int
-	// Stop is asked before each try, and ends the search when it returns true; nil never does.
+	// Stop is called before each try; the search ends when it returns true. Nil never does.
 	Stop func() bool
 
 	tries int
 }
 
-// Tries is how often Fails was called.
+// Tries returns the number of calls of Fails.
 func (r *Reducer[T]) Tries() int { return r.tries }
 
-// Reduce removes elements from a failing list. Unless the budget ends, no single element of the result can be removed.
+// Reduce removes elements from a failing list. Unless the budget runs out, no single element of the result can be removed.
 func (r *Reducer[T]) Reduce(list []T) []T {
 	return r.ReduceOnly(list, func(T) bool { return true })
 }
@@ -52,7 +52,7 @@ func (r *Reducer[T]) ReduceOnly(list []T, removable func(T) bool) []T {
 	return list
 }
 
-// Truncate cuts off the end of a failing list: half of it, then ever fewer elements. Unless the budget ends, the last
+// Truncate cuts off the end of a failing list: half of it, then ever fewer elements. Unless the budget runs out, the last
 // element of the result cannot be removed.
 func (r *Reducer[T]) Truncate(list []T) []T {
 	for size := (len(list) + 1) / 2; size > 0 && !r.exhausted(); {
@@ -76,7 +76,7 @@ func (r *Reducer[T]) exhausted() bool {
 	return r.MaxTries > 0 && r.tries >= r.MaxTries || r.Stop != nil && r.Stop()
 }
 
-// without is the list less size of its removable elements, counted from the given one.
+// without returns the list without size of its removable elements, counted from the given one.
 func without[T any](list []T, removable func(T) bool, from, size int) []T {
 	shorter := make([]T, 0, len(list))
 	n := 0
