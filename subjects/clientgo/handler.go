@@ -183,12 +183,19 @@ func (h *handler) Remove() error {
 // checkSynced notes that the whole initial list has been delivered. client-go considers notifications in the inbox delivered, but
 // their calls have not been made yet.
 //
-// A DeltaFIFO of v0.37 reports that it is synced when the last object of the first list is taken out, before that is processed;
-// whether the registration sees this before or after the object has reached the listener is a race that cannot be decided from
-// outside. With that queue the registration is trusted only when nothing of the list waits here, where all of it arrives at once
-// (pop).
+// Two races inside client-go v0.37 can make a registration report that it is synced too early. They happen within a step, so no
+// seed decides them:
+//   - A DeltaFIFO reports that it is synced when the last object of the first list is taken out, before that is processed. With
+//     that queue, everything of the list arrives here at once (pop).
+//   - SingleFileTracker.Finished decides by a count that may be outdated: while a late handler's replay is being added, the count
+//     reaches 0 between two objects. If the goroutine is preempted right there, until the replay is complete, it reports synced.
+//
+// The registration is therefore trusted only when nothing of the list waits here.
 func (h *handler) checkSynced() {
-	if h.Synced || h.lost || !h.reg.HasSynced() || h.call != nil && initial(h.call.n) || slices.ContainsFunc(h.inbox, initial) || h.i.queue.delta && h.parked != nil && initial(*h.parked) {
+	if h.Synced || h.lost || !h.reg.HasSynced() {
+		return
+	}
+	if h.call != nil && initial(h.call.n) || h.parked != nil && initial(*h.parked) || slices.ContainsFunc(h.inbox, initial) {
 		return
 	}
 	h.NoteSynced()
