@@ -27,5 +27,5 @@ func (d *Difference) String() string {
 			fmt.Fprintf(&b, "    %s\n", l)
 		}
 	}
-	return b.String()
+	return Plain(b.String())
 }

@@ -4,5 +4,7 @@
 //
 // A report is made from a run's counts and its trace, so equal runs give equal reports, byte for byte.
 //
+// Text of a script, a trace or a recording is printed as [Plain] text, and into a line to paste it goes through [ShellQuote].
+//
 // What may not be done here: run anything, know a scenario or a server, or look at a clock, the environment or the terminal.
 package reports

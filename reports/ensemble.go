@@ -54,9 +54,9 @@ func (e *Ensemble) Progress() string {
 // WriteText renders the totals for a terminal; took is the real time spent.
 func (e *Ensemble) WriteText(w io.Writer, took time.Duration) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "scenario %s · subject %s · seeds %d..%d", e.Scenario, e.Subject, e.First, e.Last)
+	fmt.Fprintf(&b, "scenario %s · subject %s · seeds %d..%d", PlainLine(e.Scenario), PlainLine(e.Subject), e.First, e.Last)
 	if e.Mix != "" {
-		fmt.Fprintf(&b, " · fault mix %s", e.Mix)
+		fmt.Fprintf(&b, " · fault mix %s", PlainLine(e.Mix))
 	}
 	if e.broke == 0 {
 		fmt.Fprintf(&b, "\nPASS  %d runs, %d properties held after every step of each\n", e.runs, e.properties)
@@ -69,8 +69,8 @@ func (e *Ensemble) WriteText(w io.Writer, took time.Duration) error {
 	}
 	fmt.Fprintf(&b, "      %s, %.0f steps/s\n", took.Round(time.Millisecond), float64(e.steps)/took.Seconds())
 	if e.Traces != "" {
-		fmt.Fprintf(&b, "      traces in %s\n", e.Traces)
+		fmt.Fprintf(&b, "      traces in %s\n", PlainLine(e.Traces))
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, Plain(b.String()))
 	return err
 }

@@ -46,6 +46,6 @@ func WriteJSON(w io.Writer, report Report) error {
 	if err != nil {
 		return fmt.Errorf("rendering the report: %w", err)
 	}
-	_, err = w.Write(append(b, '\n'))
+	_, err = io.WriteString(w, Plain(string(b))+"\n")
 	return err
 }

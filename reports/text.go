@@ -16,23 +16,23 @@ func WriteText(w io.Writer, report Report) error {
 	fmt.Fprintf(&b, "%s\n", headline(r))
 	switch {
 	case r.Passed() && r.Expected != "" && r.Violation != nil:
-		fmt.Fprintf(&b, "PASS  the scenario breaks %s at step %d, as expected\n", r.Violation.Property, r.Violation.Step)
+		fmt.Fprintf(&b, "PASS  the scenario breaks %s at step %d, as expected\n", PlainLine(r.Violation.Property), r.Violation.Step)
 	case r.Passed():
 		fmt.Fprintf(&b, "PASS  %s\n", held(r))
 	case r.Violation != nil:
-		fmt.Fprintf(&b, "FAIL  %s at step %d (%s)\n", r.Violation.Property, r.Violation.Step, roundedDuration(r.Violation.At))
+		fmt.Fprintf(&b, "FAIL  %s at step %d (%s)\n", PlainLine(r.Violation.Property), r.Violation.Step, roundedDuration(r.Violation.At))
 		fmt.Fprintf(&b, "\n  %s\n", strings.ReplaceAll(strings.TrimRight(r.Violation.Message, "\n"), "\n", "\n  "))
 		for i, e := range r.Violation.Because {
 			word := "        "
 			if i == 0 {
 				word = "because "
 			}
-			fmt.Fprintf(&b, "  %sstep %d (%s): %s\n", word, e.Step, roundedDuration(e.At), e.Text)
+			fmt.Fprintf(&b, "  %sstep %d (%s): %s\n", word, e.Step, roundedDuration(e.At), PlainLine(e.Text))
 		}
 	case r.Failure != "":
 		fmt.Fprintf(&b, "FAIL  %s\n", strings.TrimRight(r.Failure, "\n"))
 	case r.Expected != "":
-		fmt.Fprintf(&b, "FAIL  the scenario should break %s, but it held\n", r.Expected)
+		fmt.Fprintf(&b, "FAIL  the scenario should break %s, but it held\n", PlainLine(r.Expected))
 	default:
 		fmt.Fprintf(&b, "FAIL  the transcript is not as expected\n")
 	}
@@ -55,7 +55,7 @@ func WriteText(w io.Writer, report Report) error {
 		b.WriteByte('\n')
 	}
 	fmt.Fprintf(&b, "      %s\n", counts(r))
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, Plain(b.String()))
 	return err
 }
 
@@ -64,7 +64,7 @@ func headline(r *Run) string {
 	if r.Mix != "" {
 		parts = append(parts, "fault mix "+r.Mix)
 	}
-	return strings.Join(parts, " · ")
+	return PlainLine(strings.Join(parts, " · "))
 }
 
 func held(r *Run) string {
@@ -78,7 +78,7 @@ func counts(r *Run) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d steps · %s of virtual time · %s\n", r.Steps, roundedDuration(r.Virtual), faults(r))
 	if r.ShrunkFrom != "" {
-		fmt.Fprintf(&b, "      shrunk from %s\n", r.ShrunkFrom)
+		fmt.Fprintf(&b, "      shrunk from %s\n", PlainLine(r.ShrunkFrom))
 	}
 	fmt.Fprintf(&b, "      %d writes, %d requests, %d watch frames%s\n", r.Commits, r.Requests, r.Frames, calls(r))
 	fmt.Fprintf(&b, "      hash %016x", r.Hash)
@@ -113,15 +113,15 @@ func faultKinds(r *Run) string {
 	for i, f := range r.Faults {
 		kinds[i] = fmt.Sprintf("%s ×%d", f.Name, f.Count)
 	}
-	return strings.Join(kinds, ", ")
+	return PlainLine(strings.Join(kinds, ", "))
 }
 
 func writeMismatch(b *strings.Builder, m Mismatch) {
 	if m.Message != "" {
-		fmt.Fprintf(b, "\n  %s: %s\n", m.At, m.Message)
+		fmt.Fprintf(b, "\n  %s: %s\n", PlainLine(m.At), m.Message)
 		return
 	}
-	fmt.Fprintf(b, "\n  %s: the output differs from the script's (--rewrite accepts the new one)\n", m.At)
+	fmt.Fprintf(b, "\n  %s: the output differs from the script's (--rewrite accepts the new one)\n", PlainLine(m.At))
 	for _, line := range strings.Split(strings.TrimRight(udiff.Unified("expected", "actual", m.Expected, m.Actual), "\n"), "\n") {
 		fmt.Fprintf(b, "    %s\n", line)
 	}

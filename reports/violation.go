@@ -37,5 +37,5 @@ func (v *Violation) Error() string {
 	for _, e := range v.Because {
 		fmt.Fprintf(&b, "\n  step %d (%v): %s", e.Step, e.At, e.Text)
 	}
-	return b.String()
+	return Plain(b.String())
 }

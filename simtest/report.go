@@ -2,6 +2,7 @@ package simtest
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -74,7 +75,7 @@ func (r *runner) report(res *outcome, file string) {
 func (r *runner) text(res *outcome, file string) string {
 	report := reports.Report{Run: res.report(), Story: res.story()}
 	if file != "" {
-		report.Replay = append(report.Replay, fmt.Sprintf("%s -simtest.replay=%s", r.line, file))
+		report.Replay = append(report.Replay, fmt.Sprintf("%s -simtest.replay=%s", r.line, reports.ShellQuote(file)))
 	}
 	report.Replay = append(report.Replay, fmt.Sprintf("%s -simtest.seed=%d", r.line, res.header.Seed))
 	var b strings.Builder
@@ -105,7 +106,11 @@ func packageOf(body func(*Env)) string {
 	if dot <= 0 {
 		return "."
 	}
-	return strings.TrimSuffix(name[:slash+dot], "_test")
+	path, err := url.PathUnescape(name[:slash+dot]) // the linker escapes dots in the last part
+	if err != nil {
+		return "."
+	}
+	return strings.TrimSuffix(path, "_test")
 }
 
 // commandLine returns the command that runs only this test.
@@ -118,5 +123,5 @@ func commandLine(t TB, pkg string) string {
 	if bubble.Seeded() {
 		command = overlayHint
 	}
-	return fmt.Sprintf("%s %s -run '%s'", command, pkg, strings.Join(parts, "/"))
+	return fmt.Sprintf("%s %s -run %s", command, reports.ShellQuote(pkg), reports.ShellQuote(strings.Join(parts, "/")))
 }

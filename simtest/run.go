@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/informersim/informersim/bubble"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
 )
 
@@ -74,8 +75,14 @@ func inBubble() bool {
 // fatal fails the test and ends its goroutine.
 func fatal(t TB, format string, args ...any) {
 	t.Helper()
-	t.Errorf(format, args...)
+	t.Errorf("%s", reports.Plain(fmt.Sprintf(format, args...)))
 	t.FailNow()
+}
+
+// logf logs what may hold text of a trace.
+func logf(t TB, format string, args ...any) {
+	t.Helper()
+	t.Logf("%s", reports.Plain(fmt.Sprintf(format, args...)))
 }
 
 // runner runs the seeds of one call of Run.
@@ -166,14 +173,14 @@ func (r *runner) replayStored() {
 		res, err := r.replay(file)
 		switch {
 		case err != nil:
-			r.t.Logf("simtest: %s cannot be replayed and is skipped: %v", file, err)
+			logf(r.t, "simtest: %s cannot be replayed and is skipped: %v", file, err)
 		case res.replay == nil && res.failed():
 			r.report(res, file)
 		case res.replay != nil:
-			r.t.Logf("simtest: %s no longer fits the program (%v): running its seed again. %s", file, firstLine(res.replay.Error()), whyNoReplay(res.header))
+			logf(r.t, "simtest: %s no longer fits the program (%v): running its seed again. %s", file, firstLine(res.replay.Error()), whyNoReplay(res.header))
 			r.seed(res.header.Seed)
 		default:
-			r.t.Logf("simtest: %s passes now", file)
+			logf(r.t, "simtest: %s passes now", file)
 		}
 	}
 }
@@ -217,7 +224,7 @@ func (r *runner) replay(file string) (*outcome, error) {
 		h := tr.Header()
 		if h.Subject != subject || h.Scenario != r.t.Name() {
 			if flags.replay != "" {
-				r.t.Logf("simtest: %s is a trace of %s, not of this test", file, h.Scenario)
+				logf(r.t, "simtest: %s is a trace of %s, not of this test", file, h.Scenario)
 				return nil, nil
 			}
 			return nil, fmt.Errorf("it is a trace of %s", h.Scenario)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/cmd/internal/launcher"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
 )
 
@@ -47,7 +48,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, context.Canceled):
 		return cli.Report(stderr, err)
 	case errors.As(err, new(differs)), errors.As(err, new(*sim.DivergedError)):
-		fmt.Fprintf(stderr, "not deterministic: %v\n", err)
+		fmt.Fprintf(reports.NewPlainWriter(stderr), "not deterministic: %v\n", err)
 		return exitNotDeterministic
 	case errors.As(err, &status):
 		return int(status)

@@ -16,6 +16,9 @@ import (
 type progress struct{ bar *progressbar.ProgressBar }
 
 func newProgress(w io.Writer, seeds seedRange) *progress {
+	if plain, ok := w.(*reports.PlainWriter); ok {
+		w = plain.Unwrap() // a bar moves the cursor, and says nothing that comes from a file
+	}
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return &progress{}

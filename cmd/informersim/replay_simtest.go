@@ -9,11 +9,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/informersim/informersim/bubble/overlay"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
 )
 
@@ -30,8 +32,25 @@ type differs struct{ path string }
 
 func (e differs) Error() string { return e.path + " " + doesNotFit + "; see the test's output above" }
 
-// importPath matches import paths that are safe to pass to the go command: the trace file is not trusted.
-var importPath = regexp.MustCompile(`^[A-Za-z0-9_.~][A-Za-z0-9_.~/-]*$`)
+// pathElement matches a part of an import path.
+var pathElement = regexp.MustCompile(`^[A-Za-z0-9_.~][A-Za-z0-9_.~+-]*$`)
+
+// patterns are names that the go command takes for many packages.
+var patterns = []string{"all", "cmd", "std", "tool", "work"}
+
+// isPackage reports whether a trace's package may be passed to the go command. The file is not trusted: a flag, a pattern for
+// many packages, or a path to elsewhere is no import path.
+func isPackage(path string) bool {
+	if path == "." {
+		return true // a test that does not know its package writes this
+	}
+	for part := range strings.SplitSeq(path, "/") {
+		if !pathElement.MatchString(part) || strings.Trim(part, ".") == "" || strings.Contains(part, "...") {
+			return false
+		}
+	}
+	return !slices.Contains(patterns, path)
+}
 
 // replayTest replays the trace of a test by running that test.
 func replayTest(c *cobra.Command, path string) error {
@@ -44,7 +63,7 @@ func replayTest(c *cobra.Command, path string) error {
 		return err
 	}
 	pkg := h.Options["package"]
-	if !importPath.MatchString(pkg) {
+	if !isPackage(pkg) {
 		return fmt.Errorf("%s: it is the trace of a Go test of %q, which is not a package", path, pkg)
 	}
 	seeded := h.Options["runtime"] == "seeded"
@@ -57,10 +76,10 @@ func replayTest(c *cobra.Command, path string) error {
 	if seeded {
 		line += ` -overlay="$(informersim overlay)"`
 	}
-	line += fmt.Sprintf(" %s -run '%s' -simtest.replay=%s", pkg, pattern, file)
-	what := fmt.Sprintf("%s is a trace of the Go test %s of %s, seed %d", path, h.Scenario, pkg, h.Seed)
+	line += fmt.Sprintf(" %s -run %s -simtest.replay=%s", reports.ShellQuote(pkg), reports.ShellQuote(pattern), reports.ShellQuote(file))
+	what := fmt.Sprintf("%s is a trace of the Go test %s of %s, seed %d", path, reports.PlainLine(h.Scenario), pkg, h.Seed)
 	if was := h.Options["shrunkFrom"]; was != "" {
-		what += ", shrunk from " + was
+		what += ", shrunk from " + reports.PlainLine(was)
 	}
 	if err := exec.CommandContext(c.Context(), "go", "list", "-test", pkg).Run(); err != nil {
 		return fmt.Errorf("%s, which was not found from here: in the folder of its module, run\n  %s", what, line)
@@ -77,6 +96,7 @@ func replayTest(c *cobra.Command, path string) error {
 	}
 	var said bytes.Buffer
 	cmd := exec.CommandContext(c.Context(), "go", append(args, pkg, "-run", pattern, "-simtest.replay="+file)...)
+	cmd.Env = append(os.Environ(), "NO_COLOR=1", "GINKGO_NO_COLOR=TRUE") // colors would be printed as escaped text
 	cmd.Stdout = io.MultiWriter(c.OutOrStdout(), &said)
 	cmd.Stderr = c.ErrOrStderr()
 	err = cmd.Run()

@@ -3,14 +3,18 @@ package main
 import (
 	"bytes"
 	"context"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/informersim/informersim/cmd/internal/faultmix"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/properties/mutants"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
 )
 
@@ -184,5 +188,86 @@ func TestImportRunReplay(t *testing.T) {
 				t.Errorf("%d seeds made %d different runs", len(ran), len(distinct))
 			}
 		})
+	}
+}
+
+// Whatever a script or a trace holds, nothing but text, newlines and tabs gets onto the terminal.
+func TestNothingControlsTheTerminal(t *testing.T) {
+	const evil = "\x1b[2J\a\u202e\u009b1m"
+	inTemp(t, map[string]string{
+		"comment.sim":             "# " + evil + "\n" + small,
+		"unknown" + evil + ".sim": "set" + evil + "le\n",
+		"output.sim":              strings.ReplaceAll(small, "rv=1", "rv=1"+evil),
+		"name.sim":                strings.ReplaceAll(small, "i1", `"i`+`\x1b[31m"`) + "\nexpect \"i\\x1b[31m\" count=7\n",
+		"key.sim":                 "resource pods\ncreate pods \"default/\\x1b]0;x\\a\"\ninformer i1 pods handlers=h1\nsettle\nexpect i1 count=3\nexpect nothing\n",
+		"payload.sim":             "resource pods\ncreate pods default/a {\"spec\": {\"" + "\u202e" + "\": 7}}\nfrob\n",
+	})
+	check := func(args ...string) {
+		t.Helper()
+		got := command(t, args...)
+		for i, r := range got.stdout + got.stderr {
+			if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
+				t.Errorf("%q: %U is printed at byte %d of\n%q", args, r, i, got.stdout+got.stderr)
+				return
+			}
+		}
+	}
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		check("run", f.Name())
+		check("run", f.Name(), "--json")
+		check("run", f.Name(), "--seed", "1..3", "--trace", "traces"+evil)
+		check("replay", f.Name())
+		check("import", f.Name(), "--from", "list")
+	}
+	traces, err := filepath.Glob("*.trace.jsonl")
+	if err != nil || len(traces) == 0 {
+		t.Fatalf("traces %v, %v", traces, err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, path := range traces {
+		check("replay", path)
+		good, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			at := rng.IntN(len(good))
+			crafted := string(good[:at]) + []string{evil, `\u001b[31m`, `\r`, "\r", `\u202e`, "\x00", "\xff"}[rng.IntN(7)] + string(good[at:])
+			if err := os.WriteFile("crafted.jsonl", []byte(crafted), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			check("replay", "crafted.jsonl")
+		}
+	}
+}
+
+// The lines to paste of a script with a hostile name run that script and nothing else.
+func TestPasteHostileName(t *testing.T) {
+	for _, name := range []string{"'; touch PWNED; '.sim", "$(touch PWNED)`touch PWNED`.sim", "-seed.sim", "a b\\.sim"} {
+		inTemp(t, map[string]string{name: strings.ReplaceAll(small, "rv=1", "rv=7")})
+		got := command(t, "run", "./"+name)
+		m := replayBlock.FindStringSubmatch(got.stdout)
+		if got.code != exitBroken || m == nil {
+			t.Fatalf("%s: exit code %d\n%s%s", name, got.code, got.stdout, got.stderr)
+		}
+		exe, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(m[1]) {
+			cmd := exec.Command("sh", "-c", "informersim() { "+reports.ShellQuote(exe)+" \"$@\"; }\n"+line)
+			cmd.Env = append(os.Environ(), asCommand+"=1")
+			out, err := cmd.CombinedOutput()
+			if cmd.ProcessState.ExitCode() != exitBroken || !strings.Contains(string(out), "FAIL  the transcript") {
+				t.Errorf("%s%v\n%s", line, err, out)
+			}
+		}
+		if _, err := os.Stat("PWNED"); err == nil {
+			t.Errorf("%s: the line does something else, too", name)
+		}
 	}
 }

@@ -218,7 +218,7 @@ func (r *runner) explain(res *reports.Run, path string) (reports.Report, error) 
 				"a second run of seed %d has hash %016x after %d steps, the first had %016x after %d", res.Seed, again.Hash, again.Steps, res.Hash, res.Steps)}
 		}
 	}
-	report := reports.Report{Run: res, Replay: []string{"informersim replay " + shellQuote(path), r.commandLine(res)}}
+	report := reports.Report{Run: res, Replay: []string{"informersim replay " + reports.ShellPath(path), r.commandLine(res)}}
 	if res.Violation == nil {
 		return report, nil
 	}
@@ -239,25 +239,16 @@ func (r *runner) explain(res *reports.Run, path string) (reports.Report, error) 
 func (r *runner) commandLine(res *reports.Run) string {
 	parts := []string{"informersim run"}
 	if r.file != "" {
-		parts = append(parts, shellQuote(r.file))
+		parts = append(parts, reports.ShellPath(r.file))
 	}
-	parts = append(parts, "--seed", strconv.FormatUint(res.Seed, 10), "--strategy", res.Strategy)
+	parts = append(parts, "--seed", strconv.FormatUint(res.Seed, 10), "--strategy", reports.ShellQuote(res.Strategy))
 	if r.flags.mix != "" {
-		parts = append(parts, "--fault-mix", shellQuote(r.flags.mix))
+		parts = append(parts, "--fault-mix", reports.ShellQuote(r.flags.mix))
 	}
 	if r.flags.subject != defaultSubject {
-		parts = append(parts, "--subject", r.flags.subject)
+		parts = append(parts, "--subject", reports.ShellQuote(r.flags.subject))
 	}
 	return strings.Join(parts, " ")
-}
-
-func shellQuote(s string) string {
-	if s != "" && strings.IndexFunc(s, func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("._-/+:@%", c))
-	}) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 func (r *runner) print(report reports.Report) error {

@@ -10,7 +10,7 @@ var mayImport = map[string][]string{
 	"bubble/overlay":                      {},
 	"cmd/informersim":                     {"bubble/overlay", "cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/launcher", "cmd/internal/serveflags", "cmd/internal/version", "fakeapiserver/fault", "properties", "properties/differential", "reports", "scenarios", "scenarios/generate", "scenarios/recording", "scenarios/script", "sim", "subjects", "subjects/clientgo", "subjects/kinds", "subjects/stack"},
 	"cmd/informersim-apiserver":           {"cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/serveflags", "cmd/internal/version", "fakeapiserver", "fakeapiserver/apiextensions", "fakeapiserver/controllers", "fakeapiserver/fault", "fakeapiserver/persistence", "fakeapiserver/rest", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "sim"},
-	"cmd/internal/cli":                    {},
+	"cmd/internal/cli":                    {"reports"},
 	"cmd/internal/faultmix":               {"fakeapiserver/fault"},
 	"cmd/internal/launcher":               {"cmd/internal/version"},
 	"cmd/internal/serveflags":             {"cmd/internal/cli", "cmd/internal/faultmix"},

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/informersim/informersim/reports"
 )
 
 // The exit codes.
@@ -62,16 +64,17 @@ func knownCommand(c *cobra.Command, args []string) error {
 	return fmt.Errorf("there is no command %q", args[0])
 }
 
-// Execute runs a command line.
+// Execute runs a command line. What it prints is plain text: no name in a script or trace gets an escape sequence out.
 func Execute(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) error {
 	root.SetArgs(args)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(reports.NewPlainWriter(stdout))
+	root.SetErr(reports.NewPlainWriter(stderr))
 	return root.ExecuteContext(ctx)
 }
 
 // Report prints an error and returns the exit code for it.
 func Report(stderr io.Writer, err error) int {
+	stderr = reports.NewPlainWriter(stderr)
 	switch {
 	case err == nil:
 		return OK
