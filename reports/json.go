@@ -30,6 +30,7 @@ type Summary struct {
 	Properties    []string     `json:"properties,omitempty"`
 	Violation     *Violation   `json:"violation,omitempty"`
 	Failure       string       `json:"failure,omitempty"`
+	Outputs       []Output     `json:"outputs,omitempty"`
 	Mismatches    []Mismatch   `json:"mismatches,omitempty"`
 	Replay        []string     `json:"replay,omitempty"`
 }
@@ -41,7 +42,7 @@ func WriteJSON(w io.Writer, report Report) error {
 		Scenario: r.Scenario, Subject: r.Subject, Engine: r.Engine, Strategy: r.Strategy, Seed: r.Seed, Mix: r.Mix,
 		Passed: r.Passed(), Verdict: r.Verdict(), Steps: r.Steps, VirtualNs: int64(r.Virtual), Hash: sim.FormatHash(r.Hash),
 		Commits: r.Commits, Requests: r.Requests, Frames: r.Frames, Notifications: r.Notifications, Reconciles: r.Reconciles,
-		Faults: r.Faults, Properties: r.Properties, Violation: r.Violation, Failure: r.Failure, Mismatches: r.Mismatches, Replay: report.Replay,
+		Faults: r.Faults, Properties: r.Properties, Violation: r.Violation, Failure: r.Failure, Mismatches: r.Mismatches, Outputs: report.Outputs, Replay: report.Replay,
 	})
 	if err != nil {
 		return fmt.Errorf("rendering the report: %w", err)

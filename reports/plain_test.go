@@ -82,7 +82,7 @@ func TestReportsArePlain(t *testing.T) {
 		failed.Failure = x
 		line := reports.Line{Actor: x, Text: x}
 		for _, run := range []*reports.Run{&r, &broken, &failed} {
-			report := reports.Report{Run: run, Story: []reports.Line{line}, Replay: []string{"informersim replay " + x}}
+			report := reports.Report{Run: run, Story: []reports.Line{line}, Outputs: []reports.Output{{At: x, Command: x, Text: x}}, Replay: []string{"informersim replay " + x}}
 			var text, lines bytes.Buffer
 			if err := reports.WriteText(&text, report); err != nil {
 				t.Fatal(err)

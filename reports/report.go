@@ -5,6 +5,15 @@ type Report struct {
 	Run *Run
 	// Story explains a failure.
 	Story []Line
+	// Outputs are what commands printed, in the order of the script; nil if not wanted.
+	Outputs []Output
 	// Replay lists the commands that repeat the run.
 	Replay []string
+}
+
+// Output is what one command of a script printed.
+type Output struct {
+	At      string `json:"at"` // file:line:column
+	Command string `json:"command"`
+	Text    string `json:"text"`
 }

@@ -14,6 +14,7 @@ func WriteText(w io.Writer, report Report) error {
 	var b strings.Builder
 	r := report.Run
 	fmt.Fprintf(&b, "%s\n", headline(r))
+	writeOutputs(&b, report.Outputs)
 	switch {
 	case r.Passed() && r.Expected != "" && r.Violation != nil:
 		fmt.Fprintf(&b, "PASS  the scenario breaks %s at step %d, as expected\n", PlainLine(r.Violation.Property), r.Violation.Step)
@@ -57,6 +58,20 @@ func WriteText(w io.Writer, report Report) error {
 	fmt.Fprintf(&b, "      %s\n", counts(r))
 	_, err := io.WriteString(w, Plain(b.String()))
 	return err
+}
+
+func writeOutputs(b *strings.Builder, outputs []Output) {
+	for _, o := range outputs {
+		fmt.Fprintf(b, "\n  %s: %s\n", PlainLine(o.At), PlainLine(o.Command))
+		text := strings.TrimRight(o.Text, "\n")
+		if text == "" {
+			text = "(nothing)"
+		}
+		fmt.Fprintf(b, "    %s\n", strings.ReplaceAll(text, "\n", "\n    "))
+	}
+	if len(outputs) > 0 {
+		b.WriteByte('\n')
+	}
 }
 
 func headline(r *Run) string {

@@ -27,7 +27,7 @@ import (
 // runFlags are the flags of `informersim run`.
 type runFlags struct {
 	seed, strategy, mix, trace, subject string
-	json, rewrite, child                bool
+	json, rewrite, verbose, child       bool
 }
 
 func newRunCommand() *cobra.Command {
@@ -41,6 +41,8 @@ Without --seed and --fault-mix the scenario is a transcript: its commands run on
 and their outputs are compared with those in FILE. With --seed or --fault-mix it is explored: the strategy random interleaves
 everything that can happen, the mix adds faults, and only the properties are checked.
 
+With -v, run prints what log, reconciles, requests and show say, even where FILE expects no output of them.
+
 When something breaks, the trace is written (to --trace, or to SCENARIO-seedN.trace.jsonl in the current folder) and the command
 that replays it is printed.
 
@@ -50,6 +52,7 @@ Commands of the script language:
   informersim run scenarios/testdata/gap_of_everything.sim
   informersim run my.sim --seed 7 --fault-mix storm --trace my.trace.jsonl
   informersim run my.sim --seed 1..200 --fault-mix default --trace traces/
+  informersim run my.sim -v
   informersim run my.sim --rewrite`,
 		Args: cli.Usage(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -63,6 +66,7 @@ Commands of the script language:
 	c.Flags().StringVar(&f.subject, "subject", defaultSubject, "the informer stack under test: "+strings.Join(subjectNames(), ", "))
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object per run instead of text")
 	c.Flags().BoolVar(&f.rewrite, "rewrite", false, "replace the expected outputs in FILE with the actual ones")
+	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "print what log, reconciles, requests and show say in this run")
 	c.Flags().BoolVar(&f.child, "child", false, "run the seeds read from standard input, for a parent process")
 	if err := c.Flags().MarkHidden("child"); err != nil {
 		panic(err) // the flag was defined above
@@ -136,10 +140,14 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 	if f.child {
 		return r.serveSeeds(c.InOrStdin(), c.OutOrStdout())
 	}
-	if f.rewrite {
+	switch {
+	case f.rewrite && f.verbose:
+		return errors.New("--rewrite puts into FILE what -v prints: leave out one of them")
+	case f.rewrite:
 		return r.rewrite()
-	}
-	if seeds.many() {
+	case f.verbose && seeds.many():
+		return fmt.Errorf("-v prints the outputs of one run: give --seed one seed instead of %s", f.seed)
+	case seeds.many():
 		return r.ensemble()
 	}
 	return r.single()
@@ -201,7 +209,23 @@ func (r *runner) single() error {
 			return err
 		}
 	}
+	if r.flags.verbose {
+		report.Outputs = r.outputs(res)
+	}
 	return r.print(report)
+}
+
+// outputs returns what the commands of a run printed, in the order of the script.
+func (r *runner) outputs(res *scenarios.Result) []reports.Output {
+	var all []reports.Output
+	for _, c := range r.scenario.File().Commands() {
+		if text, ran := res.Outputs[c]; ran {
+			bare := *c
+			bare.Comment = ""
+			all = append(all, reports.Output{At: c.Pos.String(), Command: bare.String(), Text: text})
+		}
+	}
+	return all
 }
 
 // explain reports a failed run, with the story from its trace. If the trace was not written, it makes the run again to write it; a

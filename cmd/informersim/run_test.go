@@ -347,3 +347,40 @@ func process(t *testing.T, args ...string) *exec.Cmd {
 	c.Dir = t.TempDir()
 	return c
 }
+
+// -v prints what commands say, expected or not, and leaves the file alone.
+func TestVerbose(t *testing.T) {
+	text := strings.TrimSuffix(small, "----\nh1 add default/a rv=1 initial\n") + "requests i1 # what it asked\nshow pods\nlog h1\n"
+	inTemp(t, map[string]string{"small.sim": text})
+	got := command(t, "run", "small.sim", "-v")
+	const want = "\n\n  small.sim:5:1: log h1\n    h1 add default/a rv=1 initial\n\n  small.sim:6:1: requests i1\n    list "
+	const end = "\n\n  small.sim:7:1: show pods\n    default/a rv=1\n\n  small.sim:8:1: log h1\n    (nothing)\n\nPASS  "
+	if got.code != exitOK || !strings.Contains(got.stdout, want) || !strings.Contains(got.stdout, end) {
+		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+	}
+	if after, err := os.ReadFile("small.sim"); err != nil || string(after) != text {
+		t.Errorf("the script is now %q, %v", after, err)
+	}
+	if got := command(t, "run", "small.sim"); strings.Contains(got.stdout, "h1 add") {
+		t.Errorf("without -v it prints\n%s", got.stdout)
+	}
+	if got := command(t, "run", "small.sim", "-v", "--seed", "3", "--fault-mix", "storm"); got.code != exitOK || !strings.Contains(got.stdout, "small.sim:7:1: show pods") {
+		t.Errorf("explored: exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+	}
+	s := summaries(t, command(t, "run", "small.sim", "-v", "--json").stdout)
+	if len(s) != 1 || len(s[0].Outputs) != 4 || s[0].Outputs[2] != (reports.Output{At: "small.sim:7:1", Command: "show pods", Text: "default/a rv=1\n"}) {
+		t.Errorf("--json: %+v", s)
+	}
+	// What was said before something broke is printed, too.
+	if err := os.WriteFile("small.sim", []byte(text+"expect i1 count=3\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got := command(t, "run", "small.sim", "--verbose"); got.code != exitBroken || !strings.Contains(got.stdout, "small.sim:7:1: show pods\n    default/a rv=1\n") {
+		t.Errorf("a failure: exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+	}
+	for _, args := range []string{"run small.sim -v --rewrite", "run small.sim -v --seed 1..3"} {
+		if got := command(t, strings.Fields(args)...); got.code != exitBadInput || !strings.Contains(got.stderr, "-v prints") {
+			t.Errorf("%s: exit code %d, %s", args, got.code, got.stderr)
+		}
+	}
+}
