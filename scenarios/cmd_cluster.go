@@ -63,18 +63,20 @@ func (c *clusterCmd) options() fakeapiserver.ClusterOptions {
 }
 
 // resource declares a resource that the cluster serves. A built-in resource needs only its plural; others need group, version and
-// kind, and have unstructured objects.
+// kind, and have unstructured objects. A payload with a field that the type lacks is an error, unless fields=any says that objects
+// of another version lose such fields.
 //
 //	resource pods
 //	resource widgets.probe.dev/v1 kind=Widget scope=namespaced
 var resourceSpec = spec{
 	name:  "resource",
-	usage: "resource PLURAL[.GROUP/VERSION] [kind=KIND] [scope=namespaced|cluster]",
-	doc:   "declares a resource: a built-in one by its plural, a custom one with group, version and kind",
+	usage: "resource PLURAL[.GROUP/VERSION] [kind=KIND] [scope=namespaced|cluster] [fields=known|any]",
+	doc:   "declares a resource: a built-in one by its plural, a custom one with group, version and kind; with fields=any, payloads may have fields that its type lacks, which are dropped",
 	parse: func(r *script.ArgReader) Command {
 		name := r.Next("resource")
 		kind := r.String("kind", "")
 		scope := r.OneOf("scope", "", "namespaced", "cluster")
+		fields := r.OneOf("fields", "known", "known", "any")
 		if r.Failed() {
 			return nil
 		}
@@ -82,15 +84,18 @@ var resourceSpec = spec{
 		if err != nil {
 			r.Fail(script.Errorf(name.Pos, err.hint, "resource: %s", err.msg))
 		}
-		return &resourceCmd{res: res}
+		return &resourceCmd{res: res, anyFields: fields == "any"}
 	},
 }
 
-type resourceCmd struct{ res store.Resource }
+type resourceCmd struct {
+	res       store.Resource
+	anyFields bool // of payloads
+}
 
 func (c *resourceCmd) declare(d *declarations, s *script.Command) error {
 	d.started = true
-	d.resources[c.res.Plural] = c.res
+	d.resources[c.res.Plural], d.anyFields[c.res.Plural] = c.res, c.anyFields
 	return d.add(s, c.res.Plural, "resource")
 }
 

@@ -81,6 +81,11 @@ type faultCmd struct {
 func (c *faultCmd) faultKinds() []string { return []string{c.name} }
 
 func (c *faultCmd) declare(d *declarations, s *script.Command) error {
+	if c.payload != nil && !d.loose {
+		if err := checkPayload(s, "", nil); err != nil {
+			return err
+		}
+	}
 	if err := c.applyPayload(); err != nil {
 		return script.Errorf(s.PayloadPos, `write it like {"after": {"event": "frame", "count": 3}}`, "%v", err)
 	}

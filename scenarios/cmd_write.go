@@ -129,9 +129,14 @@ func (c *writeCmd) declare(d *declarations, s *script.Command) error {
 			return script.Errorf(s.Pos, "write "+k.name, "%s: %s are cluster scoped, %q has a namespace", c.op, c.resource, k)
 		}
 	}
+	if c.payload != nil && !d.loose && !d.anyFields[c.resource] {
+		if err := checkObject(s, &res); err != nil {
+			return err
+		}
+	}
 	var err error
 	if c.object, err = decodeObject(&res, c.keys[0], c.payload); err != nil {
-		return script.Errorf(s.PayloadPos, "write the object as its API does", "%s: the payload is not a %s: %v", c.op, res.Kind, err)
+		return wrongType(s, res.Kind, err)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func TestBadScripts(t *testing.T) {
 		{"payload for two", "resource pods\ncreate pods default/a default/b {}", `test.sim:2:1: create: a payload is for one object, not 2; write one command per object`},
 		{"payload of another kind", "resource pods\ncreate pods default/a {\"kind\":\"Node\"}", `test.sim:2:23: create: the payload is not a Pod: its kind is Node of v1; write the object as its API does`},
 		{"payload of another name", "resource pods\ncreate pods default/a {\"metadata\":{\"name\":\"b\"}}", `the payload is not a Pod: its name is "b", but the command has "a"`},
-		{"payload with a wrong type", "resource pods\ncreate pods default/a {\"spec\":7}", `test.sim:2:23: create: the payload is not a Pod: json: cannot unmarshal number`},
+		{"payload with a wrong type", "resource pods\ncreate pods default/a {\"spec\":7}", `test.sim:2:31: create: the payload is not a Pod: spec is a number, want object; write`},
 		{"rv and by", "resource pods\nwriter w1\ncreate pods default/a rv=5 by=w1", `test.sim:3:1: create: rv= and by= exclude each other`},
 		{"no fault", "resource pods\ninformer i1 pods\nfault i1", "test.sim:3:1: fault: no fault is given; write it like watch=410"},
 		{"two faults", "resource pods\ninformer i1 pods\nfault i1 watch=eof list=500", "test.sim:3:20: fault: more than one fault; write one command per fault"},

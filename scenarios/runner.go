@@ -88,7 +88,11 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 // *sim.TraceError that the file is broken.
 func Replay(ctx context.Context, r *sim.TraceReader, o Options) (*Result, error) {
 	h := r.Header()
-	s, err := Parse(h.Scenario, []byte(h.Script))
+	f, err := script.Parse(h.Scenario, []byte(h.Script))
+	if err != nil {
+		return nil, fmt.Errorf("the script in the trace's header: %w", err)
+	}
+	s, err := fromScript(f, true)
 	if err != nil {
 		return nil, fmt.Errorf("the script in the trace's header: %w", err)
 	}

@@ -41,7 +41,10 @@ func Parse(name string, src []byte) (*Scenario, error) {
 }
 
 // FromScript makes a scenario of a parsed script. All errors are reported, not just the first.
-func FromScript(f *script.File) (*Scenario, error) {
+func FromScript(f *script.File) (*Scenario, error) { return fromScript(f, false) }
+
+// fromScript is FromScript; loose takes payloads with unknown and duplicate fields, which older versions wrote into traces.
+func fromScript(f *script.File, loose bool) (*Scenario, error) {
 	s := &Scenario{Name: strings.TrimSuffix(filepath.Base(f.Name), ".sim"), file: f}
 	var errs []error
 	for _, c := range f.Commands() {
@@ -55,7 +58,7 @@ func FromScript(f *script.File) (*Scenario, error) {
 	if err := script.Join(errs...); err != nil {
 		return nil, err
 	}
-	if err := check(s); err != nil {
+	if err := check(s, loose); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -88,8 +91,8 @@ func (s *Scenario) Faults() []string {
 }
 
 // check finds errors that every run would hit: names that are used before they are declared, or declared twice.
-func check(s *Scenario) error {
-	d := declarations{names: map[string]string{}, resources: map[string]store.Resource{}}
+func check(s *Scenario, loose bool) error {
+	d := declarations{names: map[string]string{}, resources: map[string]store.Resource{}, anyFields: map[string]bool{}, loose: loose}
 	var errs []error
 	for _, c := range s.cmds {
 		if n, ok := c.Command.(interface {
@@ -109,6 +112,8 @@ type declarations struct {
 	started  bool // a command has needed the cluster
 
 	resources map[string]store.Resource
+	anyFields map[string]bool // resources whose payloads may have any field
+	loose     bool            // those of all may
 }
 
 // reservedNames are the names, or their first parts, of actors that every world has.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -54,8 +55,7 @@ func importFile(c *cobra.Command, path, out string, o recording.Options) error {
 	if err != nil {
 		return err
 	}
-	// Check that the output is a scenario before writing it.
-	if _, err := scenarios.FromScript(res.File); err != nil {
+	if err := makeScenario(res); err != nil {
 		return fmt.Errorf("%s cannot be turned into a scenario: %w", path, err)
 	}
 	for _, w := range res.Warnings {
@@ -79,5 +79,33 @@ func importFile(c *cobra.Command, path, out string, o recording.Options) error {
 		fmt.Fprintf(c.ErrOrStderr(), "; %d versions of Secrets redacted", res.Redacted)
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "; wrote %s\n", out)
+	return nil
+}
+
+// makeScenario checks that an import is a scenario. A cluster of another version may have fields that the types here lack: its
+// resources are then declared to have any.
+func makeScenario(res *recording.Result) error {
+	_, first := scenarios.FromScript(res.File)
+	if first == nil {
+		return nil
+	}
+	for _, c := range res.File.Commands() {
+		if c.Name == "resource" {
+			c.Args = append(c.Args, script.Arg{Key: "fields", Value: "any"})
+		}
+	}
+	file, err := script.Parse(res.File.Name, script.Print(res.File))
+	if err != nil {
+		return err
+	}
+	if _, err := scenarios.FromScript(file); err != nil {
+		return first
+	}
+	res.File = file
+	why := first
+	if placed := (*script.Error)(nil); errors.As(first, &placed) {
+		why = errors.New(placed.Msg)
+	}
+	res.Warnings = append(res.Warnings, fmt.Sprintf("Objects have fields that are not known here, and are dropped (%v): the resources are declared with fields=any.", why))
 	return nil
 }

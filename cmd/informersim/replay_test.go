@@ -271,3 +271,18 @@ func TestPasteHostileName(t *testing.T) {
 		}
 	}
 }
+
+// A recording of a cluster with fields that are not known here is imported all the same, and says so.
+func TestImportUnknownFields(t *testing.T) {
+	inTemp(t, map[string]string{"pods.json": `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"n","resourceVersion":"5"},"spec":{"fromTheFuture":{}}}`})
+	got := command(t, "import", "pods.json", "--from", "list", "-o", "pods.sim")
+	if got.code != exitOK || !strings.Contains(got.stderr, `warning: Objects have fields that are not known here, and are dropped (create: a Pod has no field "spec.fromTheFuture")`) {
+		t.Fatalf("exit code %d: %s", got.code, got.stderr)
+	}
+	if text, err := os.ReadFile("pods.sim"); err != nil || !strings.Contains(string(text), "resource pods/v1 kind=Pod scope=namespaced fields=any\n") {
+		t.Errorf("%s%v", text, err)
+	}
+	if got := command(t, "run", "pods.sim"); got.code != exitOK {
+		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+	}
+}
