@@ -16,7 +16,7 @@ import (
 )
 
 func newImportCommand() *cobra.Command {
-	var from, out string
+	var from, out, redact string
 	var o recording.Options
 	c := &cobra.Command{
 		Use:   "import FILE --from watch-events|list [-o X.sim]",
@@ -27,9 +27,16 @@ same resourceVersions.
   watch-events   kubectl get RESOURCE -A -o json --watch --output-watch-events
   list           kubectl get RESOURCE -A -o json
 
-The data and stringData of Secrets are redacted unless --keep-secrets is given.`,
+The data and stringData of Secrets are redacted, and so is kubectl's last-applied-configuration of them. Other values that could
+be secret are kept, with a warning for each: annotations of Secrets made by other tools, env values, arguments and ConfigMaps
+that look like credentials. --redact all replaces every string value that no selector needs by a hash of it; names, namespaces,
+labels, uids, resourceVersions, owners, finalizers, times, keys of maps, numbers, and the fields that field selectors of built-in
+kinds can use stay. Equal values have equal hashes, so short ones can be guessed. --redact none redacts nothing.
+
+metadata.managedFields is left out unless --keep-managed-fields is given.`,
 		Example: `  kubectl get pods -A -o json --watch --output-watch-events > pods.jsonl
   informersim import pods.jsonl --from watch-events -o pods.sim
+  informersim import pods.jsonl --from watch-events --redact all -o pods.sim
   informersim run pods.sim --seed 1..200 --fault-mix default`,
 		Args: cli.Usage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -38,12 +45,30 @@ The data and stringData of Secrets are redacted unless --keep-secrets is given.`
 				return fmt.Errorf("--from: %w", err)
 			}
 			o.Format = format
+			switch redact {
+			case "secrets":
+			case "all":
+				o.RedactAll = true
+			case "none":
+				o.KeepSecrets = true
+			default:
+				return fmt.Errorf("--redact %q: write none, secrets or all", redact)
+			}
+			if o.RedactAll && o.KeepSecrets {
+				return errors.New("--redact all and --keep-secrets exclude each other: leave out one of them")
+			}
+			if len(o.KeepFields) > 0 && !o.RedactAll {
+				return errors.New("--keep-field is for --redact all")
+			}
 			return importFile(c, args[0], out, o)
 		},
 	}
 	c.Flags().StringVar(&from, "from", "", "the `format` of FILE: watch-events or list (required)")
 	c.Flags().StringVarP(&out, "output", "o", "", "the scenario `file` to write (default standard output)")
-	c.Flags().BoolVar(&o.KeepSecrets, "keep-secrets", false, "keep the data of Secrets")
+	c.Flags().BoolVar(&o.KeepSecrets, "keep-secrets", false, "keep the data of Secrets, like --redact none")
+	c.Flags().StringVar(&redact, "redact", "secrets", "whose values are replaced: `none`, secrets or all")
+	c.Flags().StringSliceVar(&o.KeepFields, "keep-field", nil, "a `path` like spec.color whose strings --redact all keeps, for field selectors of a custom resource")
+	c.Flags().BoolVar(&o.KeepManagedFields, "keep-managed-fields", false, "keep metadata.managedFields")
 	c.Flags().BoolVar(&o.WatchOnly, "watch-only", false, "the recording was made with --watch-only: it has no initial list")
 	c.Flags().StringToStringVar(&o.Plurals, "plural", nil, "the resource name of a kind with an irregular plural, as Kind.group=`plural`")
 	_ = c.MarkFlagRequired("from") // fails only for an undefined flag
@@ -75,7 +100,13 @@ func importFile(c *cobra.Command, path, out string, o recording.Options) error {
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "%s: %d documents of %s: %d created, %d updated, %d deleted", filepath.Base(path), res.Documents,
 		strings.Join(kinds, ", "), res.Creates, res.Updates, res.Deletes)
-	if res.Redacted > 0 {
+	if res.Bookmarks > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), ", %d bookmarks", res.Bookmarks)
+	}
+	switch {
+	case o.RedactAll:
+		fmt.Fprintf(c.ErrOrStderr(), "; %d versions of objects redacted", res.Redacted)
+	case res.Redacted > 0:
 		fmt.Fprintf(c.ErrOrStderr(), "; %d versions of Secrets redacted", res.Redacted)
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "; wrote %s\n", out)

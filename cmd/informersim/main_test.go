@@ -117,6 +117,9 @@ func TestBadInput(t *testing.T) {
 		{"import list.json", `error: required flag(s) "from" not set`},
 		{"import list.json --from lists", "error: --from: "},
 		{"import list.json --from list", "error: list.json"},
+		{"import list.json --from list --redact some", `error: --redact "some": write none, secrets or all`},
+		{"import list.json --from list --redact all --keep-secrets", "error: --redact all and --keep-secrets exclude each other"},
+		{"import list.json --from list --keep-field spec.x", "error: --keep-field is for --redact all"},
 		{"import nothing.json --from list", "error: nothing.json: the recording cannot be opened: no such file or directory; check the path"},
 		{"import folder --from list", "error: folder: it is a directory"},
 		{"version 3", `error: unknown command "3" for "informersim version"`},
@@ -159,7 +162,7 @@ func TestHelp(t *testing.T) {
 		{"--help", []string{"Examples:"}},
 		{"run --help", []string{"Examples:", "--fault-mix", "--strategy", "cluster [replicas=1..5]", "none, light, default, storm, edges"}},
 		{"replay --help", []string{"Examples:", "Exit codes:"}},
-		{"import --help", []string{"Examples:", "kubectl get", "--keep-secrets"}},
+		{"import --help", []string{"Examples:", "kubectl get", "--keep-secrets", "--redact all", "--keep-managed-fields", "--keep-field"}},
 		{"version --help", []string{"Examples:"}},
 		{"version", []string{"informersim ", "trace format 1", "client-go "}},
 	} {

@@ -286,3 +286,48 @@ func TestImportUnknownFields(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 }
+
+// import says what it kept, what it left out and what could be secret; --redact all leaves nothing of it, and what it writes runs.
+func TestImportRedacts(t *testing.T) {
+	const object = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"n","resourceVersion":"5","managedFields":[{"manager":"m"}]},` +
+		`"spec":{"containers":[{"name":"c","image":"i","env":[{"name":"DB_PASSWORD","value":"hunter2"}],"resources":{"limits":{"cpu":"100m"}}}]}}`
+	inTemp(t, map[string]string{"pods.jsonl": `{"type":"ADDED","object":` + object + `}
+{"type":"BOOKMARK","object":{"apiVersion":"v1","kind":"Pod","metadata":{"resourceVersion":"9"}}}
+`})
+	for _, tt := range []struct {
+		args    string
+		says    string
+		warns   bool
+		has     []string
+		hasNone []string
+	}{
+		{"", "1 created, 0 updated, 0 deleted, 1 bookmarks; wrote x.sim", true, []string{"hunter2"}, []string{"managedFields"}},
+		{"--keep-managed-fields", "1 bookmarks; wrote x.sim", true, []string{"managedFields"}, nil},
+		{"--redact none", "1 bookmarks; wrote x.sim", true, []string{"hunter2"}, nil},
+		{"--redact all", "1 bookmarks; 1 versions of objects redacted; wrote x.sim", false, []string{"n/a"}, []string{"hunter2", "100m"}},
+		{"--redact all --keep-field spec.containers.image", "wrote x.sim", false, []string{`"image":"i"`}, []string{"hunter2"}},
+	} {
+		got := command(t, append([]string{"import", "pods.jsonl", "--from", "watch-events", "-o", "x.sim"}, strings.Fields(tt.args)...)...)
+		warned := strings.Contains(got.stderr, `warning: It could be secret and is kept: the env value "DB_PASSWORD" of Pod objects ("n/a"; versions: 1). --redact all hashes it.`)
+		if got.code != exitOK || !strings.Contains(got.stderr, tt.says) || warned != tt.warns || strings.Contains(got.stderr, "hunter2") {
+			t.Errorf("%s: exit code %d: %s", tt.args, got.code, got.stderr)
+		}
+		text, err := os.ReadFile("x.sim")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range tt.has {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("%s: %s is missing in\n%s", tt.args, want, text)
+			}
+		}
+		for _, gone := range tt.hasNone {
+			if strings.Contains(string(text), gone) {
+				t.Errorf("%s: %s is in\n%s", tt.args, gone, text)
+			}
+		}
+		if got := command(t, "run", "x.sim"); got.code != exitOK {
+			t.Errorf("%s: it does not run: %s%s", tt.args, got.stdout, got.stderr)
+		}
+	}
+}

@@ -5,8 +5,8 @@
 //	kubectl get RESOURCE -A -o json --watch --output-watch-events     (WatchEvents)
 //	kubectl get RESOURCE -A -o json                                   (List; also --raw lists and single objects)
 //
-// and writes a script with the same objects, byte for byte except for whitespace and redacted Secrets, in the same order and
-// with the same revisions: for each kind a `resource` command; its initial state as `create` commands in order of revision;
+// and writes a script with the same objects, byte for byte except for whitespace, redacted values and
+// metadata.managedFields, in the same order and with the same revisions: for each kind a `resource` command; its initial state as `create` commands in order of revision;
 // an informer, settled so that its initial list is the initial state; the changes as `create`, `update` and `delete`
 // commands with `rv=N` and the object (for a deletion, its final state); at the end `settle` and `expect … converged`. The
 // changes of several kinds are merged by revision, since a cluster has one revision for all kinds.

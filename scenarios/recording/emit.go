@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
@@ -25,7 +26,7 @@ func (im *importer) result() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Documents: im.count, Redacted: im.redacted}
+	r := &Result{Documents: im.count, Bookmarks: im.marks, Redacted: im.redacted}
 	for _, h := range im.order {
 		r.Kinds = append(r.Kinds, Kind{Resource: h.fullName(), Kind: h.gvk.Kind, Namespaced: h.namespaced, Informer: h.informer})
 	}
@@ -40,6 +41,7 @@ func (im *importer) result() (*Result, error) {
 		}
 	}
 	im.guesses(changes)
+	im.warnings = append(im.warnings, im.suspects.warnings()...)
 	r.Warnings = im.warnings
 
 	e := &emitter{im: im}
@@ -167,9 +169,16 @@ func (e *emitter) header(r *Result, changes []*change) {
 	if e.im.opts.Format == List {
 		what = "listed objects"
 	}
-	e.prose("Imported from %s: %d %s.", e.im.base(), r.Documents, what)
+	bookmarks := ""
+	if r.Bookmarks > 0 {
+		bookmarks = fmt.Sprintf(", of which bookmarks: %d", r.Bookmarks)
+	}
+	e.prose("Imported from %s: %d %s%s.", e.im.base(), r.Documents, what, bookmarks)
 	e.prose("%d creates, %d updates, %d deletes; revisions %d to %d.", r.Creates, r.Updates, r.Deletes, changes[0].rv, changes[len(changes)-1].rv)
-	if r.Redacted > 0 {
+	switch {
+	case e.im.opts.RedactAll:
+		e.prose("Every string that no selector needs is replaced by a hash.")
+	case r.Redacted > 0:
 		e.prose("The values of Secrets are redacted.")
 	}
 	for _, w := range r.Warnings {
@@ -217,6 +226,12 @@ func (e *emitter) section(title string) {
 
 func (e *emitter) prose(format string, args ...any) {
 	text := strings.Join(strings.Fields(strings.ToValidUTF8(fmt.Sprintf(format, args...), "?")), " ")
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?' // the name of the recording may hold anything
+	}, text)
 	e.file.Nodes = append(e.file.Nodes, &script.Comment{Text: " " + text})
 }
 

@@ -66,6 +66,9 @@ func (o Options) check() error {
 	if _, err := ParseFormat(string(o.Format)); err != nil {
 		return err
 	}
+	if o.RedactAll && o.KeepSecrets {
+		return script.Errorf(script.Pos{}, "leave out one of them", "all values are to be redacted, and those of Secrets to be kept")
+	}
 	for _, kind := range slices.Sorted(maps.Keys(o.Plurals)) {
 		plural := o.Plurals[kind]
 		if !pluralName.MatchString(plural) {
@@ -83,6 +86,8 @@ type importer struct {
 	count    int        // documents
 	bytes    int64      // size of the objects
 	redacted int
+	marks    int // bookmarks
+	suspects suspects
 	warnings []string
 }
 
@@ -99,19 +104,38 @@ func (im *importer) history(o *object) (*history, error) {
 		return nil, wrong(o.place, o.document, "a kind is either namespaced or not", "%s %s differs from earlier objects of its kind in having a namespace or not",
 			o.gvk.Kind, shorten(o.key))
 	}
-	if isSecret(o.gvk) && !im.opts.KeepSecrets {
-		raw, err := redactSecret(o.raw)
-		if err != nil {
-			return nil, wrong(o.place, o.document, jsonHint, "%v", err)
-		}
-		o.raw = raw
-		im.redacted++
+	if err := im.redact(o); err != nil {
+		return nil, wrong(o.place, o.document, jsonHint, "%v", err)
 	}
 	im.bytes += int64(len(o.raw))
 	if im.bytes > script.MaxFileSize {
 		return nil, im.tooMuch(o.place, o.document)
 	}
 	return h, nil
+}
+
+// redact removes from an object what the options do not keep, and looks for secrets in the rest.
+func (im *importer) redact(o *object) (err error) {
+	if !im.opts.KeepManagedFields {
+		if o.raw, err = dropManagedFields(o.raw); err != nil {
+			return err
+		}
+	}
+	secret := isSecret(o.gvk) && !im.opts.KeepSecrets
+	if secret {
+		if o.raw, err = redactSecret(o.raw); err != nil {
+			return err
+		}
+	}
+	if im.opts.RedactAll {
+		o.raw, err = redactAll(o.raw, o.gvk, im.opts.KeepFields)
+	} else {
+		err = im.suspects.look(o)
+	}
+	if secret || im.opts.RedactAll {
+		im.redacted++
+	}
+	return err
 }
 
 const recordLess = "record less: one namespace (-n), a selector (-l), a shorter time"

@@ -146,7 +146,7 @@ func TestImportWatchReplaysTheRecordedHistory(t *testing.T) {
 		"CRLF and BOM":   append([]byte("\xef\xbb\xbf"), bytes.ReplaceAll(recording, []byte("\n"), []byte("\r\n"))...),
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := Import(iotestOneByte{bytes.NewReader(input)}, Options{Name: "dir/w.jsonl", Format: WatchEvents})
+			r, err := Import(iotestOneByte{bytes.NewReader(input)}, Options{Name: "dir/w.jsonl", Format: WatchEvents, KeepManagedFields: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -214,7 +214,7 @@ func TestImportListReplaysTheList(t *testing.T) {
 			want = append(want, recordedStep(t, "create", item))
 		}
 		slices.SortFunc(want, func(a, b step) int { return int(a.rv - b.rv) })
-		r, err := ImportFile(filepath.Join("testdata", name), Options{Format: List})
+		r, err := ImportFile(filepath.Join("testdata", name), Options{Format: List, KeepManagedFields: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -300,7 +300,7 @@ func TestImportTruncatedWatch(t *testing.T) {
 	want := recordedSteps(t, whole)
 	for cut := 1; cut < len(lines[10])-2; cut++ {
 		input := string(whole) + string(lines[10][:cut])
-		r := importString(t, WatchEvents, input, Options{})
+		r := importString(t, WatchEvents, input, Options{KeepManagedFields: true})
 		if got := scriptSteps(t, r.File); !reflect.DeepEqual(got, want) {
 			t.Fatalf("cut at %d: got\n%v\nwant\n%v", cut, got, want)
 		}

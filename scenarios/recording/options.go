@@ -42,6 +42,14 @@ type Options struct {
 	// KeepSecrets leaves the values of Secrets unredacted.
 	KeepSecrets bool
 
+	// RedactAll replaces every string value that no selector needs by a hash; see redactAll. KeepFields are paths of further
+	// strings to keep, such as the selectable fields of a custom resource.
+	RedactAll  bool
+	KeepFields []string
+
+	// KeepManagedFields keeps metadata.managedFields.
+	KeepManagedFields bool
+
 	// Plurals maps "Kind" or "Kind.group" to the resource name of kinds whose plural cannot be guessed.
 	Plurals map[string]string
 
@@ -58,10 +66,11 @@ type Result struct {
 
 	Kinds     []Kind   // in the order of the recording
 	Documents int      // watch events, or objects of a list
+	Bookmarks int      // among the documents
 	Creates   int      // objects in the initial states or created later
 	Updates   int      //
 	Deletes   int      // including guessed ones
-	Redacted  int      // versions of Secrets whose values were replaced
+	Redacted  int      // versions of objects whose values were replaced: of Secrets, or of all
 	Warnings  []string // for the user; each is also in the script's prose
 }
 

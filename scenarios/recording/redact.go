@@ -73,8 +73,8 @@ func setRevision(raw []byte, rv int64) ([]byte, error) {
 	})
 }
 
-// editMembers replaces the value of each member of a compact JSON object, in order, with the result of edit. Keys and
-// unedited values are preserved byte for byte. Anything but an object is returned unchanged.
+// editMembers replaces the value of each member of a compact JSON object, in order, with the result of edit; nil removes
+// the member. Keys and unedited values are preserved byte for byte. Anything but an object is returned unchanged.
 func editMembers(raw []byte, edit func(key string, value []byte) ([]byte, error)) ([]byte, error) {
 	if len(raw) == 0 || raw[0] != '{' {
 		return raw, nil
@@ -84,7 +84,7 @@ func editMembers(raw []byte, edit func(key string, value []byte) ([]byte, error)
 		return nil, err
 	}
 	var out []byte
-	copied := 0
+	copied, none := 0, true // none of the members so far was kept
 	for in.More() {
 		key, err := in.Token()
 		if err != nil {
@@ -103,8 +103,16 @@ func editMembers(raw []byte, edit func(key string, value []byte) ([]byte, error)
 			return nil, err
 		}
 		end := int(in.InputOffset())
-		out = append(out, raw[copied:end-len(value)]...)
-		out = append(out, edited...)
+		if edited != nil {
+			member := raw[copied : end-len(value)]
+			if none {
+				member = bytes.TrimPrefix(member, []byte(","))
+			}
+			out = append(append(out, member...), edited...)
+			none = false
+		} else if copied == 0 {
+			out = append(out, '{')
+		}
 		copied = end
 	}
 	return append(out, raw[copied:]...), nil

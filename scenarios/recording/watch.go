@@ -103,6 +103,7 @@ func (im *importer) change(at place, doc watchDocument) error {
 
 // bookmark ends a run of ADDED events: it occurs between a list and the changes after it, or among changes.
 func (im *importer) bookmark(at place, raw []byte) error {
+	im.marks++
 	head, err := readHeader(at, im.count, raw)
 	if err != nil {
 		return err
