@@ -43,7 +43,7 @@ func (s *Store) Restore(rev, bump int64) error {
 		return fmt.Errorf("fakeapiserver: cannot restore to %d: revisions before %d are compacted", rev, s.compacted)
 	case bump < 0:
 		return fmt.Errorf("fakeapiserver: cannot bump the revision by %d: it must not be negative", bump)
-	case bump > math.MaxInt64/2:
+	case bump > math.MaxInt64/2-rev: // so that a revision never overflows, however often it is bumped
 		return fmt.Errorf("fakeapiserver: cannot bump the revision by %d: too large", bump)
 	}
 	for i, t := range s.timelines {

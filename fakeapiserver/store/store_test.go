@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strconv"
@@ -366,6 +367,23 @@ func TestRevisionPrinter(t *testing.T) {
 	for rev, text := range printed {
 		if text != strconv.FormatInt(rev, 10) {
 			t.Errorf("%d is printed as %s", rev, text)
+		}
+	}
+}
+
+// However often the revision is bumped, it does not overflow.
+func TestRestoreBumpDoesNotOverflow(t *testing.T) {
+	s := New(Options{})
+	for range 3 {
+		rev := s.Revision()
+		if err := s.Restore(rev, math.MaxInt64/2); err != nil {
+			if s.Revision() != rev {
+				t.Errorf("refused, but at %d after %d", s.Revision(), rev)
+			}
+			continue
+		}
+		if s.Revision() < rev {
+			t.Errorf("at %d after %d", s.Revision(), rev)
 		}
 	}
 }
