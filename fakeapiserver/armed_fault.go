@@ -6,6 +6,7 @@ import (
 
 // armedFault is a fault that waits for a victim.
 type armedFault struct {
+	id    int
 	fault fault.Fault
 	spec  *fault.Spec
 	left  int

@@ -9,6 +9,7 @@ import (
 
 // armedTrigger is a fault that waits for its trigger.
 type armedTrigger struct {
+	id    int
 	fault fault.Fault
 	left  int
 }

@@ -46,6 +46,8 @@ type Cluster struct {
 	enabled        fault.Set
 	armed          []*armedFault
 	triggers       []*armedTrigger
+	scheduled      []*scheduledFault
+	lastOrder      int // the id of the latest injected fault
 	stops          int // how often faults were stopped
 	faults         faultOffers
 	onCommit       []func(store.ResourceID, store.Committed)

@@ -97,8 +97,16 @@ func (c *Cluster) emitFault(kind fault.Kind, target string) {
 
 // StopFaults ends all faults: none is offered, none stays armed, and whatever stalls, lags or is held resumes.
 func (c *Cluster) StopFaults() {
-	c.armed, c.triggers, c.stops = nil, nil, c.stops+1
 	c.disableFaults()
+	c.endFaults()
+}
+
+// endFaults drops waiting faults and ends lasting ones.
+func (c *Cluster) endFaults() {
+	for _, s := range c.scheduled {
+		s.timer.Stop()
+	}
+	c.scheduled, c.armed, c.triggers, c.stops = nil, nil, nil, c.stops+1
 	c.findLeader()
 	for _, r := range c.replicas {
 		r.lagging, r.skew = 0, 0

@@ -17,27 +17,26 @@ func (c *Cluster) Inject(f fault.Fault) error {
 	if err := c.checkNames(&f); err != nil {
 		return fmt.Errorf("fault %s: %w", f.Kind, err)
 	}
+	id := c.nextOrder()
 	if t := f.After; t != nil {
-		f.After = nil
-		c.triggers = append(c.triggers, &armedTrigger{fault: f, left: max(t.Count, 1)})
-		c.triggers[len(c.triggers)-1].fault.After = t
+		c.triggers = append(c.triggers, &armedTrigger{id: id, fault: f, left: max(t.Count, 1)})
 		return nil
 	}
 	if wait := f.From - c.kernel.Elapsed(); wait > 0 {
-		c.kernel.Clock().AfterFunc(wait, func() { c.injectLater(f) })
+		c.schedule(id, f, wait)
 		return nil
 	}
-	return c.inject(f)
+	return c.inject(id, f)
 }
 
 // injectLater injects a fault when it is due. An error then is not the caller's mistake and is dropped: the fault's revision
 // has been compacted meanwhile.
-func (c *Cluster) injectLater(f fault.Fault) {
+func (c *Cluster) injectLater(id int, f fault.Fault) {
 	f.From, f.After = 0, nil
-	_ = c.inject(f)
+	_ = c.inject(id, f)
 }
 
-func (c *Cluster) inject(f fault.Fault) error {
+func (c *Cluster) inject(id int, f fault.Fault) error {
 	spec := fault.SpecOf(f.Kind)
 	if f.Until > 0 && c.kernel.Elapsed() >= f.Until {
 		return nil
@@ -67,7 +66,7 @@ func (c *Cluster) inject(f fault.Fault) error {
 		}
 	}
 	if left > 0 {
-		c.armed = append(c.armed, &armedFault{fault: f, spec: spec, left: left})
+		c.armed = append(c.armed, &armedFault{id: id, fault: f, spec: spec, left: left})
 	}
 	return nil
 }
@@ -149,7 +148,7 @@ func (c *Cluster) disarm(n int) { c.armed = append(c.armed[:n:n], c.armed[n+1:].
 
 // fireTriggers counts an event for the triggers that wait for it, and injects the faults that are due.
 func (c *Cluster) fireTriggers(event string, cl *Client, res store.ResourceID, key, kind string) {
-	var due []fault.Fault
+	var due []*armedTrigger
 	keep := c.triggers[:0:0]
 	for _, t := range c.triggers {
 		if t.matches(event, cl, c.store.Resource(res), key, kind) {
@@ -158,15 +157,15 @@ func (c *Cluster) fireTriggers(event string, cl *Client, res store.ResourceID, k
 		if t.left > 0 {
 			keep = append(keep, t)
 		} else {
-			due = append(due, t.fault)
+			due = append(due, t)
 		}
 	}
 	c.triggers = keep
-	for _, f := range due {
-		if wait := f.From - c.kernel.Elapsed(); wait > 0 {
-			c.kernel.Clock().AfterFunc(wait, func() { c.injectLater(f) })
+	for _, t := range due {
+		if wait := t.fault.From - c.kernel.Elapsed(); wait > 0 {
+			c.schedule(t.id, t.fault, wait)
 		} else {
-			c.injectLater(f)
+			c.injectLater(t.id, t.fault)
 		}
 	}
 }

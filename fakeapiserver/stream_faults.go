@@ -79,9 +79,7 @@ func (s *stream) clearFrameFault() {
 func (s *stream) block(d time.Duration) {
 	s.blocked++
 	s.call.withdraw()
-	if d > 0 {
-		s.call.kernel().Clock().AfterFunc(d, s.unblock)
-	}
+	s.call.client.cluster.expireAfter(d, s.unblock)
 }
 
 func (s *stream) unblock() {
@@ -158,9 +156,7 @@ func (s *stream) breakFrame(f *frame, how Breakage, end closing) {
 func (s *stream) delayBookmark(f *frame, fault fault.Fault) {
 	late := *f
 	s.lateBookmarks = append(s.lateBookmarks, late)
-	if fault.Duration > 0 {
-		s.call.kernel().Clock().AfterFunc(fault.Duration, s.sendLateBookmarks)
-	}
+	s.call.client.cluster.expireAfter(fault.Duration, s.sendLateBookmarks)
 }
 
 // sendLateBookmarks sends the bookmarks that were held back.
