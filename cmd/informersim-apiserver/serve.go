@@ -36,6 +36,9 @@ func newServeCommand() *cobra.Command {
 }
 
 func (f server) serve(c *cobra.Command) error {
+	if err := f.ReadToken(); err != nil {
+		return err
+	}
 	w, err := f.world(c.ErrOrStderr())
 	if err != nil {
 		return err
@@ -145,7 +148,7 @@ func (f server) listen(c *cobra.Command, w *served) error {
 	streams, endStreams := context.WithCancelCause(context.Background())
 	defer endStreams(nil)
 	server := &http.Server{
-		Handler:           &transport.Handler{Driver: w.pump, API: w.api, Token: f.Token, Client: w.clientOf, Log: logger},
+		Handler:           &transport.Handler{Driver: w.pump, API: w.api, Guard: &transport.Guard{Token: f.Token}, Client: w.clientOf, Log: logger},
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 20, ErrorLog: logger,
 		BaseContext: func(net.Listener) context.Context { return streams },
 	}
@@ -153,7 +156,8 @@ func (f server) listen(c *cobra.Command, w *served) error {
 	go func() { failed <- server.Serve(ln) }()
 	fmt.Fprintf(c.OutOrStdout(), "serving on %s\n", url)
 	if control != nil {
-		steering := &http.Server{Handler: w.controlHandler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: logger}
+		handler := onlyFor(&transport.Guard{Token: f.Token, NoBrowsers: true}, w.controlHandler())
+		steering := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ErrorLog: logger}
 		go func() { failed <- steering.Serve(control) }()
 		defer steering.Close()
 		fmt.Fprintf(c.OutOrStdout(), "control on http://%s\n", control.Addr())

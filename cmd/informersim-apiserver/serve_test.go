@@ -37,6 +37,9 @@ func (p *serving) as(client, method, url, body string) (int, string) {
 		p.t.Fatal(err)
 	}
 	r.Header.Set("User-Agent", client+"/1.0")
+	if body != "" && p.control != "" && strings.HasPrefix(url, p.control) {
+		r.Header.Set("Content-Type", "application/json")
+	}
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return 0, err.Error()
@@ -182,32 +185,63 @@ func TestServeControl(t *testing.T) {
 		t.Errorf("at %d after the restore, want %d", got, at+1001)
 	}
 	for request, want := range map[string]string{
-		"/compact?rev=x":            `rev="x" is not a number`,
-		"/compact?revision=5":       `there is no parameter "revision": there are rev and cache`,
-		"/compact?cache=drop":       "cache=drop is unknown",
-		"/compact?rev=999999999999": "cannot compact to 999999999999",
-		"/restart?replica=7":        "there is no replica",
-		"/restart?replica=-1":       "there is no replica",
-		"/restore":                  "rev= is missing",
-		"/restore?rev=1":            "cannot restore to 1",
-		"/restore?rev=99999999":     "cannot restore to 99999999",
-		"/fault":                    "the body is empty",
-		"/fault?x=1":                `there is no parameter "x": this endpoint takes none`,
+		"/compact?rev=x":                   `rev="x" is not a number`,
+		"/compact?revision=5":              `there is no parameter "revision": there are rev and cache`,
+		"/compact?cache=drop":              "cache=drop is unknown",
+		"/compact?rev=999999999999":        "cannot compact to 999999999999",
+		"/restart?replica=7":               "there is no replica",
+		"/restart?replica=-1":              "there is no replica",
+		"/restart?replica=":                "replica= is empty",
+		"/restore":                         "rev= is missing",
+		"/restore?rev=1":                   "cannot restore to 1",
+		"/restore?rev=99999999":            "cannot restore to 99999999",
+		"/compact?rev=-5":                  "rev=-5 must not be negative",
+		"/compact?rev=":                    "rev= is empty",
+		"/compact?rev=%zz":                 `the query "rev=%zz" cannot be read`,
+		"/compact?rev=1;rev=2":             "cannot be read",
+		"/compact?rev=1&rev=2":             "rev is given 2 times",
+		"/compact?rev=1e3":                 `rev="1e3" is not a number`,
+		"/restore?rev=-1":                  "rev=-1 must not be negative",
+		"/restore?rev=1&bump=-1":           "bump=-1 must not be negative",
+		"/restore?rev=9223372036854775808": "rev=9223372036854775808 is out of range",
+		fmt.Sprintf("/restore?rev=%d&bump=9223372036854775807", at+1001): "too large",
+		"/fault":     "there is no body",
+		"/fault?x=1": `there is no parameter "x": there are none`,
 	} {
 		p.want(400, want, "POST", "control:"+request, "")
 	}
 	for body, want := range map[string]string{
-		`{"kind":"watch-41O"}`:                   `did you mean "watch-410"?`,
-		`{"kind":"list-500","ressource":"pods"}`: `unknown field "ressource"`,
-		`{"kind":"list-500","resource":"podz"}`:  `there is no resource "podz"`,
-		`{"kind":"list-500","verb":"post"}`:      `there is no verb "post"`,
-		`{"kind":"list-500","from":5}`:           "5 is not a duration",
-		`{"kind":"list-500","probability":2}`:    "probability is 2",
-		`{"kind":"list-500","replica":"9"}`:      "there is no replica",
-		`[]`:                                     "the body is not a fault as JSON",
+		`{"kind":"watch-41O"}`:                                            `did you mean "watch-410"?`,
+		`{"kind":"list-500","ressource":"pods"}`:                          `unknown field "ressource"`,
+		`{"kind":"list-500","resource":"podz"}`:                           `there is no resource "podz"`,
+		`{"kind":"list-500","verb":"post"}`:                               `there is no verb "post"`,
+		`{"kind":"list-500","from":5}`:                                    "5 is not a duration",
+		`{"kind":"list-500","probability":2}`:                             "probability is 2",
+		`{"kind":"list-500","replica":"9"}`:                               "there is no replica",
+		`[]`:                                                              "the body is not a fault as JSON",
+		`null`:                                                            "there is no fault",
+		`{"kind":"list-500"} x`:                                           `there is something after the fault, from "x"`,
+		`{"kind":"list-500"}{"kind":"list-500"}`:                          "send one fault per request",
+		`{"kind":"list-500","kind":"list-503"}`:                           `duplicate field "kind"`,
+		`{"kind":"list-500","count":-1}`:                                  "count is -1: it must not be negative",
+		`{"kind":"list-500","count":1.5}`:                                 "the body is not a fault as JSON",
+		`{"kind":"compact","revision":-1}`:                                "revision is -1: it must not be negative",
+		`{"kind":"list-500","from":"-1s"}`:                                "must not be negative",
+		`{"kind":"list-500","after":{"count":-1}}`:                        "count is -1: it must not be negative",
+		`{"kind":"list-500","after":{"count":1,"evnt":"x"}}`:              `unknown field "evnt"`,
+		`{"kind":"list-500","after":{"count":1,"count":2}}`:               `duplicate field "after.count"`,
+		`{"kind":"list-500","target":"` + strings.Repeat("a", 100) + `"}`: "there is no client",
 	} {
 		p.want(400, want, "POST", "control:/fault", body)
 	}
+	if answer := p.want(200, "", "GET", "control:/faults", ""); answer != "[\n]\n" {
+		t.Errorf("refused faults wait: %s", answer)
+	}
+	for _, path := range []string{"/compact", "/restart", "/restore?rev=1"} {
+		p.want(400, "takes no body", "POST", "control:"+path, `{"rev":1}`)
+	}
+	p.want(413, "the body is too large", "POST", "control:/fault", strings.Repeat(" ", 1<<20+1))
+	p.want(400, `there is no parameter "x"`, "GET", "control:/revision?x=1", "")
 	p.want(405, "", "GET", "control:/compact", "")
 	p.want(404, "", "POST", "control:/nothing", "")
 }

@@ -2,14 +2,12 @@ package transport
 
 import (
 	"context"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
@@ -24,10 +22,9 @@ var ErrShutdown = errors.New("the server is shutting down")
 type Handler struct {
 	Driver Driver
 	API    API
-	// Token, if not empty, must be presented by every request: as bearer token, or as the password of any user, since clients that send
-	// no tokens over plain HTTP can have it in the server's address.
-	Token string
-	// Client names a request's client; nil, or "", means "http".
+	// Guard refuses requests; nil lets all of them in.
+	Guard *Guard
+	// Client names the client that a request is from; nil, or "", means "http".
 	Client func(*http.Request) string
 	// Log receives panics; nil for the standard logger.
 	Log *log.Logger
@@ -38,9 +35,11 @@ type Handler struct {
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	commonHeaders(w.Header(), hr)
-	if h.Token != "" && !h.authorized(hr) {
-		writeStatus(w, http.StatusUnauthorized, "Unauthorized", "Unauthorized")
-		return
+	if h.Guard != nil {
+		if refused := h.Guard.Check(hr); refused != nil {
+			writeStatus(w, refused.Code, refused.Reason, refused.Message)
+			return
+		}
 	}
 	body, err := readBody(w, hr)
 	if err != nil {
@@ -71,14 +70,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		stop() // nothing is left to cancel
 	}
 	h.respond(w, hr, e)
-}
-
-func (h *Handler) authorized(hr *http.Request) bool {
-	given := strings.TrimPrefix(hr.Header.Get("Authorization"), "Bearer ")
-	if _, password, ok := hr.BasicAuth(); ok {
-		given = password
-	}
-	return subtle.ConstantTimeCompare([]byte(given), []byte(h.Token)) == 1
 }
 
 func (h *Handler) clientOf(hr *http.Request) string {

@@ -22,11 +22,12 @@ const MaxReplicas = 5
 
 // Flags are the flags of `informersim serve`.
 type Flags struct {
-	Addr, Control, Kubeconfig, Mix, Token, Data string
-	CRDs, Loads, Controllers                    []string
-	ControllerDelay, ControllerLag              time.Duration
-	Seed                                        uint64
-	Replicas                                    int
+	Addr, Control, Kubeconfig, Mix, Data string
+	Token, TokenFile                     string
+	CRDs, Loads, Controllers             []string
+	ControllerDelay, ControllerLag       time.Duration
+	Seed                                 uint64
+	Replicas                             int
 }
 
 // NewCommand returns the command. run is called with flags that have passed their checks.
@@ -44,6 +45,12 @@ A second listener, --control ADDR, controls it:
   POST /restart?replica=I       restart a replica
   POST /restore?rev=N           put the Store back to revision N; bump=M raises the revision by M
   POST /fault                   inject a fault given as JSON, like {"kind":"watch-410","target":"kubectl","count":3}
+  GET  /faults                  the faults that wait, with their ids, and those that last
+  DELETE /faults/ID             withdraw a fault that waits
+  DELETE /faults                withdraw all that wait, and end those that last; --fault-mix goes on
+  GET  /clients                 the clients that have sent requests
+
+A body must be application/json: curl --json '{"kind":"watch-410"}' ADDR/fault.
 
 A fault's target is a client, named by its User-Agent up to the first slash; the client need not have sent a request yet.
 replica, verb, resource, namespace and name narrow the fault down, probability and count bound it, from and until ("10s") delay
@@ -54,7 +61,11 @@ With --data every write is in the file before it is answered, so a session survi
 resourceVersions. Their history is lost: a request for a revision before the restart is answered with 410, and clients
 relist.
 
-An address that is not loopback is refused unless --token is given. Ctrl-C ends open watches and stops the server.
+An address that is not loopback is refused unless a token is given. --token guards both listeners: requests must present it as
+"Authorization: Bearer TOKEN", which the kubeconfig does. Other users of the machine can read a command line; --token-file keeps
+the token out of it. Web pages are kept out: without a token, and on the control port in any case, a Host that is not loopback, the
+Origin of another page and Sec-Fetch-Site: cross-site or same-site are answered with 403. kubectl, client-go and curl send none of
+these. Ctrl-C ends open watches and stops the server.
 
 The server is a separate program, informersim-apiserver. If it is not installed, the first start builds it with the go
 command, which takes minutes; INFORMERSIM_APISERVER names another copy of it.`,
@@ -65,6 +76,9 @@ command, which takes minutes; INFORMERSIM_APISERVER names another copy of it.`,
 		Args: cli.Usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {
+				return err
+			}
+			if err := f.checkTokenFlags(c.Flags().Changed("token"), c.Flags().Changed("token-file")); err != nil {
 				return err
 			}
 			return run(c, f)
@@ -78,7 +92,8 @@ command, which takes minutes; INFORMERSIM_APISERVER names another copy of it.`,
 	c.Flags().StringVar(&f.Kubeconfig, "kubeconfig", "", "write a kubeconfig for this server to this `file`")
 	c.Flags().StringVar(&f.Mix, "fault-mix", "", "faults that may hit requests and watches: "+strings.Join(faultmix.Names(), ", ")+", or a YAML or JSON `file`")
 	c.Flags().Uint64Var(&f.Seed, "seed", 1, "seed of uids, generated names and faults")
-	c.Flags().StringVar(&f.Token, "token", "", "the bearer `token` that every request must present")
+	c.Flags().StringVar(&f.Token, "token", "", "the bearer `token` that every request to either listener must present")
+	c.Flags().StringVar(&f.TokenFile, "token-file", "", "read the token from this `file`: one line")
 	c.Flags().StringSliceVar(&f.Controllers, "controllers", Controllers[:1], "the `controllers` to run: namespace empties deleted namespaces, garbage-collector follows ownerReferences")
 	c.Flags().DurationVar(&f.ControllerDelay, "controller-delay", 0, "the time that a controller takes for each action")
 	c.Flags().DurationVar(&f.ControllerLag, "controller-lag", 0, "the time until the controllers see a write")
@@ -88,7 +103,7 @@ command, which takes minutes; INFORMERSIM_APISERVER names another copy of it.`,
 
 // check refuses values that are wrong regardless of the contents of files.
 func (f *Flags) check() error {
-	if err := checkAddress("--addr", f.Addr, f.Token != ""); err != nil {
+	if err := checkAddress("--addr", f.Addr, f.Token != "" || f.TokenFile != ""); err != nil {
 		return err
 	}
 	if err := checkAddress("--control", f.Control, false); err != nil {
@@ -125,5 +140,5 @@ func checkAddress(flag, addr string, guarded bool) error {
 	case flag == "--control":
 		return fmt.Errorf("%s %s is not a loopback address: anyone who reaches it could steer the server", flag, addr)
 	}
-	return fmt.Errorf("%s %s is not a loopback address, so others could reach it: use 127.0.0.1, or guard it with --token", flag, addr)
+	return fmt.Errorf("%s %s is not a loopback address, so others could reach it: use 127.0.0.1, or guard it with --token or --token-file", flag, addr)
 }
