@@ -2,6 +2,7 @@ package rest
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 
@@ -16,15 +17,32 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// maxStored is etcd's default limit for one write, in bytes (S35).
-const maxStored = 3 << 19
+// The default limits, in bytes, of one write in etcd and of one message of its client (S35).
+const (
+	maxStored = 3 << 19
+	maxSent   = 2 << 20
+)
 
-// tooLarge reports whether an object exceeds the store's limit. For Go types it goes by the size of the body.
-func (c *call) tooLarge(obj runtime.Object) bool {
-	if u, ok := obj.(*unstructured.Unstructured); ok {
-		return sizeOf(u.Object) > maxStored
+// tooLarge returns the error of a write that exceeds a limit.
+func (c *call) tooLarge(obj runtime.Object) error {
+	switch n := c.storedSize(obj); {
+	case n > maxSent:
+		return fmt.Errorf("rpc error: code = ResourceExhausted desc = trying to send message larger than max (%d vs. %d)", n, maxSent)
+	case n > maxStored:
+		return errors.New("etcdserver: request is too large")
 	}
-	return len(c.request.Body) > maxStored
+	return nil
+}
+
+// storedSize estimates an object's size in the store: Go types are stored as protobuf, custom resources as JSON.
+func (c *call) storedSize(obj runtime.Object) int {
+	switch obj := obj.(type) {
+	case *unstructured.Unstructured:
+		return sizeOf(obj.Object)
+	case interface{ Size() int }:
+		return obj.Size()
+	}
+	return len(c.request.Body)
 }
 
 // sizeOf estimates the size of a value as JSON: numbers count eight bytes, and escapes are ignored.
@@ -130,9 +148,11 @@ func (c *call) store(live runtime.Object, result patch.Result, err error, dry bo
 		c.fail(err)
 		return
 	}
-	if !result.Unchanged && !dry && c.tooLarge(result.Object) {
-		c.fail(errors.New("etcdserver: request is too large"))
-		return
+	if !result.Unchanged && !dry {
+		if err := c.tooLarge(result.Object); err != nil {
+			c.fail(err)
+			return
+		}
 	}
 	code, stored := http.StatusOK, result.Object
 	switch {
