@@ -1,6 +1,7 @@
 package simtest
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/informersim/informersim/bubble"
+	"github.com/informersim/informersim/internal/outfile"
 	"github.com/informersim/informersim/reports"
 )
 
@@ -52,7 +54,7 @@ func (r *runner) store(res *outcome) string {
 		r.t.Logf("simtest: the trace is not kept: %v", err)
 		return ""
 	}
-	if err := os.WriteFile(name, res.trace.Bytes(), 0o644); err != nil {
+	if err := (outfile.Target{Path: name, Mode: 0o644}).Write(context.Background(), res.trace.Bytes()); err != nil {
 		r.t.Logf("simtest: the trace is not kept: %v", err)
 		return ""
 	}

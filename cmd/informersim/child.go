@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/informersim/informersim/reports"
 )
@@ -62,11 +63,16 @@ func (r *runner) startChild(ctx context.Context) (*child, error) {
 		return nil, fmt.Errorf("finding this program to run it again: %w", err)
 	}
 	args := []string{"run", "--child", "--subject", r.subject.Name, "--strategy", r.flags.strategy, "--fault-mix", r.flags.mix, "--trace", r.flags.trace}
+	if r.flags.force {
+		args = append(args, "--force")
+	}
 	if r.file != "" {
 		args = append(args, r.file)
 	}
 	c := &child{cmd: exec.CommandContext(ctx, exe, args...)}
 	c.cmd.Stderr = &c.stderr
+	c.cmd.Cancel = func() error { return c.cmd.Process.Signal(os.Interrupt) } // so that it removes the file it is writing
+	c.cmd.WaitDelay = 5 * time.Second
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}

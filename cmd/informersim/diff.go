@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/informersim/informersim/cmd/internal/cli"
+	"github.com/informersim/informersim/internal/outfile"
 	"github.com/informersim/informersim/properties/differential"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/generate"
@@ -26,6 +26,7 @@ type diffFlags struct {
 	seeds    string
 	commands int
 	keep     string
+	force    bool
 }
 
 func newDiffCommand() *cobra.Command {
@@ -50,6 +51,7 @@ Exit codes: 0 no difference, 1 differences, 2 bad input.`,
 	c.Flags().StringVar(&f.seeds, "seeds", "", "run the seeds 1 to `N`, or N..M (default 100; 1 with FILE)")
 	c.Flags().IntVar(&f.commands, "commands", 25, "the number of commands in a generated scenario, after its setup")
 	c.Flags().StringVar(&f.keep, "keep", "", "write the first scenario that differs, reduced, to this `file`")
+	c.Flags().BoolVar(&f.force, "force", false, forceHelp)
 	return c
 }
 
@@ -84,13 +86,25 @@ func diffSides() (left, right subjects.Kind) {
 }
 
 func (f *diffFlags) run(c *cobra.Command, args []string) error {
+	if err := cli.NotEmpty(c, "seeds", "keep"); err != nil {
+		return err
+	}
+	if f.commands < 1 {
+		return fmt.Errorf("--commands %d: a generated scenario has at least 1 command", f.commands)
+	}
 	seeds, err := f.seedRange(len(args) > 0)
 	if err != nil {
 		return err
 	}
 	var file *scenarios.Scenario
 	if len(args) > 0 {
-		if file, err = scenarios.Load(args[0]); err != nil {
+		if file, err = loadScenario(args); err != nil {
+			return err
+		}
+	}
+	keep := scenarioTarget("--keep", f.keep, f.force, args...)
+	if f.keep != "" {
+		if err := keep.Check(); err != nil {
 			return err
 		}
 	}
@@ -113,7 +127,7 @@ func (f *diffFlags) run(c *cobra.Command, args []string) error {
 		if d != nil {
 			if differ++; differ > 1 {
 				fmt.Fprintf(out, "seed %d also differs: %s\n", seed, d.Topic)
-			} else if err := f.show(c, out, s, left, right, seed, d); err != nil {
+			} else if err := f.show(c, out, s, left, right, seed, d, keep); err != nil {
 				return err
 			}
 		}
@@ -140,7 +154,7 @@ func (f *diffFlags) generate(seed uint64) (*scenarios.Scenario, error) {
 }
 
 // show reduces a difference and prints it.
-func (f *diffFlags) show(c *cobra.Command, out io.Writer, s *scenarios.Scenario, left, right subjects.Kind, seed uint64, d *differential.Difference) error {
+func (f *diffFlags) show(c *cobra.Command, out io.Writer, s *scenarios.Scenario, left, right subjects.Kind, seed uint64, d *differential.Difference, keep outfile.Target) error {
 	before := len(s.File().Commands())
 	s, d, err := differential.Shrink(c.Context(), s, left, right, seed, d)
 	if err != nil {
@@ -150,8 +164,5 @@ func (f *diffFlags) show(c *cobra.Command, out io.Writer, s *scenarios.Scenario,
 	if f.keep == "" {
 		return nil
 	}
-	if err := os.WriteFile(f.keep, []byte(s.Text()), 0o666); err != nil {
-		return fmt.Errorf("--keep: %w", err)
-	}
-	return nil
+	return keep.Write(c.Context(), []byte(s.Text()))
 }

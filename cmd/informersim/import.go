@@ -3,13 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/informersim/informersim/cmd/internal/cli"
+	"github.com/informersim/informersim/internal/outfile"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/recording"
 	"github.com/informersim/informersim/scenarios/script"
@@ -17,6 +17,7 @@ import (
 
 func newImportCommand() *cobra.Command {
 	var from, out, redact string
+	var force bool
 	var o recording.Options
 	c := &cobra.Command{
 		Use:   "import FILE --from watch-events|list [-o X.sim]",
@@ -45,6 +46,9 @@ metadata.managedFields is left out unless --keep-managed-fields is given.`,
 				return fmt.Errorf("--from: %w", err)
 			}
 			o.Format = format
+			if err := cli.NotEmpty(c, "output"); err != nil {
+				return err
+			}
 			switch redact {
 			case "secrets":
 			case "all":
@@ -60,7 +64,7 @@ metadata.managedFields is left out unless --keep-managed-fields is given.`,
 			if len(o.KeepFields) > 0 && !o.RedactAll {
 				return errors.New("--keep-field is for --redact all")
 			}
-			return importFile(c, args[0], out, o)
+			return importFile(c, args[0], scenarioTarget("-o", out, force, args...), o)
 		},
 	}
 	c.Flags().StringVar(&from, "from", "", "the `format` of FILE: watch-events or list (required)")
@@ -71,11 +75,18 @@ metadata.managedFields is left out unless --keep-managed-fields is given.`,
 	c.Flags().BoolVar(&o.KeepManagedFields, "keep-managed-fields", false, "keep metadata.managedFields")
 	c.Flags().BoolVar(&o.WatchOnly, "watch-only", false, "the recording was made with --watch-only: it has no initial list")
 	c.Flags().StringToStringVar(&o.Plurals, "plural", nil, "the resource name of a kind with an irregular plural, as Kind.group=`plural`")
+	c.Flags().BoolVar(&force, "force", false, forceHelp)
 	_ = c.MarkFlagRequired("from") // fails only for an undefined flag
 	return c
 }
 
-func importFile(c *cobra.Command, path, out string, o recording.Options) error {
+func importFile(c *cobra.Command, path string, to outfile.Target, o recording.Options) error {
+	printed := to.Path == "" || to.Path == "-"
+	if !printed {
+		if err := to.Check(); err != nil {
+			return err
+		}
+	}
 	res, err := recording.ImportFile(path, o)
 	if err != nil {
 		return err
@@ -87,11 +98,11 @@ func importFile(c *cobra.Command, path, out string, o recording.Options) error {
 		fmt.Fprintf(c.ErrOrStderr(), "warning: %s\n", w)
 	}
 	text := script.Print(res.File)
-	if out == "" || out == "-" {
+	if printed {
 		_, err := c.OutOrStdout().Write(text)
 		return err
 	}
-	if err := os.WriteFile(out, text, 0o666); err != nil {
+	if err := to.Write(c.Context(), text); err != nil {
 		return err
 	}
 	kinds := make([]string, len(res.Kinds))
@@ -109,7 +120,7 @@ func importFile(c *cobra.Command, path, out string, o recording.Options) error {
 	case res.Redacted > 0:
 		fmt.Fprintf(c.ErrOrStderr(), "; %d versions of Secrets redacted", res.Redacted)
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "; wrote %s\n", out)
+	fmt.Fprintf(c.ErrOrStderr(), "; wrote %s\n", to.Path)
 	return nil
 }
 

@@ -40,9 +40,21 @@ func (e broken) Error() string { return e.what }
 
 // run is main without os.Exit: it returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	err := cli.Execute(ctx, newRoot(args), args, stdout, stderr)
+	return exitCode(cli.Execute(ctx, newRoot(args), args, stdout, stderr), stderr)
+}
+
+// reported is the exit code of a command that has printed its errors.
+type reported int
+
+func (e reported) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// exitCode prints an error and returns the exit code for it.
+func exitCode(err error, stderr io.Writer) int {
 	var status launcher.ExitStatus
+	var code reported
 	switch {
+	case errors.As(err, &code):
+		return int(code)
 	case errors.As(err, new(broken)):
 		return exitBroken
 	case errors.Is(err, context.Canceled):

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +25,8 @@ step. It prints the verdict of the run. The trace of a Go test, written by packa
 go command, if the test's package can be found from the current folder.
 
 Exit codes: 0 the same run, 1 the same run, in which a property breaks, 2 the file is not a trace, or was edited or truncated, 3
-the run differs: the first differing step is printed.`,
+the run differs: the first differing step is printed. Given several traces, replay plays all of them; the exit code is the
+highest of theirs.`,
 		Example: `  informersim replay my-seed7.trace.jsonl
   informersim replay traces/*.trace.jsonl`,
 		Args: cli.Usage(cobra.MinimumNArgs(1)),
@@ -34,43 +36,51 @@ the run differs: the first differing step is printed.`,
 	return c
 }
 
+// replayAll replays all traces, whatever comes of each. The exit code is the highest of theirs.
 func replayAll(c *cobra.Command, paths []string, asJSON bool) error {
-	var found error
-	for _, path := range paths {
-		res, end, err := replayOne(c, path)
-		if errors.Is(err, errSimtest) {
-			if err := replayTest(c, path); err != nil {
-				if b := (broken{}); !errors.As(err, &b) {
-					return err
-				}
-				found = err
-			}
-			continue
-		}
-		if err != nil {
-			var diverged *sim.DivergedError
-			if errors.As(err, &diverged) {
-				return fmt.Errorf("%s: %w", path, err)
-			}
-			return err
-		}
-		if !res.Passed() {
-			found = broken{res.Verdict()}
-		}
-		switch {
-		case asJSON:
-			err = reports.WriteJSON(c.OutOrStdout(), reports.Report{Run: &res.Run})
-		case len(paths) > 1:
-			_, err = fmt.Fprintf(c.OutOrStdout(), "%s: same run: %d steps, hash %s, verdict %s\n", path, end.Steps, end.Hash, end.Verdict)
-		default:
-			fmt.Fprintf(c.OutOrStdout(), "replayed %s: the same run, step by step\n", path)
-			err = reports.WriteText(c.OutOrStdout(), reports.Report{Run: &res.Run})
-		}
-		if err != nil {
-			return err
-		}
+	if len(paths) == 1 {
+		return replayAndPrint(c, paths[0], asJSON, false)
 	}
-	return found
+	worst := exitOK
+	for _, path := range paths {
+		err := replayAndPrint(c, path, asJSON, true)
+		if c.Context().Err() != nil {
+			return errors.Join(err, c.Context().Err())
+		}
+		if err != nil && !errors.As(err, new(broken)) && !strings.Contains(err.Error(), path) {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+		worst = max(worst, exitCode(err, c.ErrOrStderr()))
+	}
+	if worst != exitOK {
+		return reported(worst)
+	}
+	return nil
+}
+
+func replayAndPrint(c *cobra.Command, path string, asJSON, many bool) error {
+	res, end, err := replayOne(c, path)
+	switch {
+	case errors.Is(err, errSimtest):
+		return replayTest(c, path)
+	case errors.As(err, new(*sim.DivergedError)):
+		return fmt.Errorf("%s: %w", path, err)
+	case err != nil:
+		return err
+	}
+	switch {
+	case asJSON:
+		err = reports.WriteJSON(c.OutOrStdout(), reports.Report{Run: &res.Run})
+	case many:
+		_, err = fmt.Fprintf(c.OutOrStdout(), "%s: same run: %d steps, hash %s, verdict %s\n", path, end.Steps, end.Hash, end.Verdict)
+	default:
+		fmt.Fprintf(c.OutOrStdout(), "replayed %s: the same run, step by step\n", path)
+		err = reports.WriteText(c.OutOrStdout(), reports.Report{Run: &res.Run})
+	}
+	if err == nil && !res.Passed() {
+		return broken{res.Verdict()}
+	}
+	return err
 }
 
 func replayOne(c *cobra.Command, path string) (*scenarios.Result, *sim.TraceEnd, error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/cmd/internal/faultmix"
 	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/internal/outfile"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
@@ -28,6 +30,7 @@ import (
 type runFlags struct {
 	seed, strategy, mix, trace, subject string
 	json, rewrite, verbose, child       bool
+	force                               bool
 }
 
 func newRunCommand() *cobra.Command {
@@ -45,6 +48,9 @@ With -v, run prints what log, reconciles, requests and show say, even where FILE
 
 When something breaks, the trace is written (to --trace, or to SCENARIO-seedN.trace.jsonl in the current folder) and the command
 that replays it is printed.
+
+A trace replaces no file but a trace, unless --force is given, and never FILE. A file is complete or not there: what cannot be
+written, as on a full disk, ends the run with an error and leaves what was there before.
 
 Commands of the script language:
 ` + commandHelp(),
@@ -68,6 +74,7 @@ Commands of the script language:
 	c.Flags().BoolVar(&f.rewrite, "rewrite", false, "replace the expected outputs in FILE with the actual ones")
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "print what log, reconciles, requests and show say in this run")
 	c.Flags().BoolVar(&f.child, "child", false, "run the seeds read from standard input, for a parent process")
+	c.Flags().BoolVar(&f.force, "force", false, forceHelp)
 	if err := c.Flags().MarkHidden("child"); err != nil {
 		panic(err) // the flag was defined above
 	}
@@ -114,6 +121,11 @@ func parseSeeds(s string) (seedRange, error) {
 func (r seedRange) many() bool { return r.last > r.first }
 
 func (f *runFlags) run(c *cobra.Command, args []string) error {
+	if !f.child { // which is given the flags of its parent, empty or not
+		if err := cli.NotEmpty(c, "seed", "strategy", "fault-mix", "trace"); err != nil {
+			return err
+		}
+	}
 	seeds, err := parseSeeds(f.seed)
 	if err != nil {
 		return err
@@ -153,13 +165,6 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 	return r.single()
 }
 
-func loadScenario(args []string) (*scenarios.Scenario, error) {
-	if len(args) == 0 {
-		return scenarios.BuiltIn(), nil
-	}
-	return scenarios.Load(args[0])
-}
-
 // runner carries out one `informersim run`.
 type runner struct {
 	c        *cobra.Command
@@ -183,19 +188,48 @@ func (r *runner) once(ctx context.Context, seed uint64, path string) (*scenarios
 	if path == "" {
 		return scenarios.Run(ctx, r.scenario, o)
 	}
+	target := r.traceTarget(path)
+	if err := target.Check(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, fmt.Errorf("--trace: %w", err)
 	}
-	out, err := os.Create(path)
+	out, err := target.Create(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("--trace: %w", err)
+		return nil, err
 	}
-	o.Trace = out
+	defer out.Discard()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	o.Trace = &untilFailure{out, cancel}
 	res, err := scenarios.Run(ctx, r.scenario, o)
-	if cerr := out.Close(); err == nil && cerr != nil {
-		err = fmt.Errorf("--trace: %w", cerr)
+	switch {
+	case out.Err() != nil:
+		return nil, out.Err()
+	case err != nil && (out.Written() == 0 || r.seeds.many()):
+		return nil, err // a trace of an error shows a single run; among many, the others are wanted
 	}
-	return res, err
+	return res, errors.Join(err, out.Commit())
+}
+
+// untilFailure ends the run that writes to it when that fails.
+type untilFailure struct {
+	io.Writer
+	cancel context.CancelFunc
+}
+
+func (w *untilFailure) Write(b []byte) (int, error) {
+	n, err := w.Writer.Write(b)
+	if err != nil {
+		w.cancel()
+	}
+	return n, err
+}
+
+// traceTarget is the file for a trace of this run.
+func (r *runner) traceTarget(path string) outfile.Target {
+	return traceTarget(path, r.flags.force, r.file, r.flags.mix)
 }
 
 func (r *runner) single() error {
@@ -231,6 +265,7 @@ func (r *runner) outputs(res *scenarios.Result) []reports.Output {
 // explain reports a failed run, with the story from its trace. If the trace was not written, it makes the run again to write it; a
 // second run that differs is an error.
 func (r *runner) explain(res *reports.Run, path string) (reports.Report, error) {
+	readable := path == "" || r.traceTarget(path).Regular()
 	if path == "" {
 		path = fmt.Sprintf("%s-seed%d.trace.jsonl", res.Scenario, res.Seed)
 		again, err := r.once(r.c.Context(), res.Seed, path)
@@ -242,7 +277,11 @@ func (r *runner) explain(res *reports.Run, path string) (reports.Report, error) 
 				"a second run of seed %d has hash %016x after %d steps, the first had %016x after %d", res.Seed, again.Hash, again.Steps, res.Hash, res.Steps)}
 		}
 	}
-	report := reports.Report{Run: res, Replay: []string{"informersim replay " + reports.ShellPath(path), r.commandLine(res)}}
+	report := reports.Report{Run: res, Replay: []string{r.commandLine(res)}}
+	if !readable { // a device or a FIFO: what was written is gone
+		return report, nil
+	}
+	report.Replay = []string{"informersim replay " + reports.ShellPath(path), r.commandLine(res)}
 	if res.Violation == nil {
 		return report, nil
 	}
@@ -297,6 +336,9 @@ func (r *runner) rewrite() error {
 	case r.mix != nil || r.seeds.given || r.flags.strategy != "" && r.flags.strategy != "fifo":
 		return errors.New("--rewrite is for the transcript: leave out --seed, --strategy and --fault-mix")
 	}
+	if info, err := os.Stat(r.file); err != nil || !info.Mode().IsRegular() {
+		return fmt.Errorf("--rewrite: %s is not a file that can be rewritten", r.file)
+	}
 	res, err := r.once(r.c.Context(), r.seeds.first, r.flags.trace)
 	if err != nil {
 		return err
@@ -313,11 +355,7 @@ func (r *runner) rewrite() error {
 		fmt.Fprintf(r.c.OutOrStdout(), "%s: unchanged\n", r.file)
 		return nil
 	}
-	mode := fs.FileMode(0o666)
-	if info, err := os.Stat(r.file); err == nil {
-		mode = info.Mode().Perm()
-	}
-	if err := os.WriteFile(r.file, text, mode); err != nil {
+	if err := (outfile.Target{Path: r.file, Flag: "--rewrite"}).Write(r.c.Context(), text); err != nil {
 		return err
 	}
 	fmt.Fprintf(r.c.OutOrStdout(), "%s: rewritten\n", r.file)

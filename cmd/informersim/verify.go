@@ -18,6 +18,7 @@ import (
 
 	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/cmd/internal/faultmix"
+	"github.com/informersim/informersim/internal/outfile"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
 )
@@ -293,7 +294,7 @@ func (v *verifier) child(out io.Writer, oneSeed, path string) error {
 			return fmt.Errorf("seed %d: %w", seed, err)
 		}
 		if path != "" {
-			if err := os.WriteFile(path, trace, 0o666); err != nil {
+			if err := (outfile.Target{Path: path}).Write(v.runner.c.Context(), trace); err != nil {
 				return err
 			}
 		}

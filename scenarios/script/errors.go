@@ -13,9 +13,29 @@ type Error struct {
 	Hint string // what to do about it
 }
 
-// Errorf returns an Error; hint may be empty.
+// mostQuoted is how many bytes of a word a message repeats: a line may have megabytes.
+const mostQuoted = 200
+
+// Errorf returns an Error; hint may be empty. Long arguments are cut.
 func Errorf(pos Pos, hint, format string, args ...any) *Error {
+	for i, arg := range args {
+		switch arg := arg.(type) {
+		case string:
+			args[i] = cut(arg)
+		case error:
+			if text := arg.Error(); len(text) > mostQuoted {
+				args[i] = cut(text)
+			}
+		}
+	}
 	return &Error{Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+func cut(s string) string {
+	if len(s) <= mostQuoted {
+		return s
+	}
+	return strings.ToValidUTF8(s[:mostQuoted], "") + "…"
 }
 
 // Error returns `file:line:column: what is wrong; what to do`.

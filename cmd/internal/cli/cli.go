@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -64,12 +65,49 @@ func knownCommand(c *cobra.Command, args []string) error {
 	return fmt.Errorf("there is no command %q", args[0])
 }
 
-// Execute runs a command line. What it prints is plain text: no name in a script or trace gets an escape sequence out.
+// Execute runs a command line. What it prints is plain text: no name in a script or trace gets an escape sequence out. Output that
+// cannot be written ends the command with an error.
 func Execute(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	out := &output{w: stdout, failed: cancel}
 	root.SetArgs(args)
-	root.SetOut(reports.NewPlainWriter(stdout))
+	root.SetOut(reports.NewPlainWriter(out))
 	root.SetErr(reports.NewPlainWriter(stderr))
-	return root.ExecuteContext(ctx)
+	err := root.ExecuteContext(ctx)
+	if lost := out.error(); lost != nil {
+		return fmt.Errorf("the output cannot be written: %w", lost)
+	}
+	return err
+}
+
+// output is the standard output of a command.
+type output struct {
+	w      io.Writer
+	failed func()
+
+	mu  sync.Mutex
+	err error // the first
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, err := o.w.Write(b)
+	if err != nil {
+		o.err = err
+		o.failed()
+	}
+	return n, err
+}
+
+func (o *output) error() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
 }
 
 // Report prints an error and returns the exit code for it.
@@ -82,10 +120,36 @@ func Report(stderr io.Writer, err error) int {
 		fmt.Fprintln(stderr, strings.Replace(err.Error(), context.Canceled.Error(), "interrupted", 1))
 		return Interrupted
 	}
-	fmt.Fprintf(stderr, "error: %s\n", strings.TrimRight(err.Error(), "\n"))
+	fmt.Fprintf(stderr, "error: %s\n", clipped(strings.TrimRight(err.Error(), "\n")))
 	var u usageError
 	if errors.As(err, &u) {
 		fmt.Fprintf(stderr, "see %s --help\n", u.command)
 	}
 	return BadInput
+}
+
+// longestLine bounds the lines of an error: a mistake in a payload of megabytes should not fill the screen.
+const longestLine = 1000
+
+func clipped(text string) string {
+	if len(text) <= longestLine {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if len(l) > longestLine {
+			lines[i] = fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(l[:longestLine], ""), len(l))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// NotEmpty refuses flags that are given without a value, as a shell does with a variable that is not set.
+func NotEmpty(c *cobra.Command, names ...string) error {
+	for _, name := range names {
+		if f := c.Flags().Lookup(name); f.Changed && strings.TrimSpace(f.Value.String()) == "" {
+			return fmt.Errorf("--%s is given without a value; leave the flag out, or write one", name)
+		}
+	}
+	return nil
 }

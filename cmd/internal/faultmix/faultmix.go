@@ -28,6 +28,9 @@ func Load(arg string) (*fault.Mix, error) {
 	if m, err = fault.ParseMix(data); err != nil {
 		return nil, fmt.Errorf("%s: %w", arg, err)
 	}
+	if len(m.Rates) == 0 {
+		return nil, fmt.Errorf("%s: there are no rates in it, so no fault would happen; write them like rates: {watch-eof: 0.01}, or use the mix none", arg)
+	}
 	if m.Name == "" {
 		m.Name = strings.TrimSuffix(filepath.Base(arg), filepath.Ext(arg))
 	}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/informersim/informersim/internal/outfile"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios"
+)
+
+// forceHelp is the help of --force.
+const forceHelp = "overwrite files that are not of the kind that is written; what the command reads is never overwritten"
+
+// traceTarget is the file of --trace. Without force it replaces nothing but a trace.
+func traceTarget(path string, force bool, inputs ...string) outfile.Target {
+	t := outfile.Target{Path: path, Flag: "--trace", Inputs: inputs}
+	if !force {
+		t.Replaces, t.Kind = outfile.IsTrace, "a trace"
+	}
+	return t
+}
+
+// scenarioTarget is a scenario to be written. Without force it replaces nothing but a scenario.
+func scenarioTarget(flag, path string, force bool, inputs ...string) outfile.Target {
+	t := outfile.Target{Path: path, Flag: flag, Inputs: inputs}
+	if !force {
+		t.Replaces, t.Kind = isScenario, "a scenario"
+	}
+	return t
+}
+
+func isScenario(path string) bool {
+	s, err := scenarios.Load(path)
+	return err == nil && len(s.File().Commands()) > 0
+}
+
+// loadScenario reads the scenario of a command line, the built-in one if it names none.
+func loadScenario(args []string) (*scenarios.Scenario, error) {
+	if len(args) == 0 {
+		return scenarios.BuiltIn(), nil
+	}
+	path := args[0]
+	if outfile.IsTrace(path) {
+		return nil, fmt.Errorf("%s is a trace, not a scenario; to see its run again, use replay: informersim replay %s", path, reports.ShellPath(path))
+	}
+	s, err := scenarios.Load(path)
+	if err == nil && len(s.File().Commands()) == 0 {
+		return nil, fmt.Errorf("%s: there is no command in it; informersim run --help lists the commands of a scenario", path)
+	}
+	return s, err
+}
