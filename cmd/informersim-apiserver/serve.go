@@ -8,14 +8,9 @@ import (
 	"log"
 	"net"
 	"net/http"
-	neturl "net/url"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/informersim/informersim/cmd/internal/faultmix"
 	"github.com/informersim/informersim/cmd/internal/serveflags"
@@ -38,6 +33,11 @@ func newServeCommand() *cobra.Command {
 func (f server) serve(c *cobra.Command) error {
 	if err := f.ReadToken(); err != nil {
 		return err
+	}
+	if f.Kubeconfig != "" {
+		if _, err := f.mergedKubeconfig("http://127.0.0.1"); err != nil { // before anything is opened
+			return err
+		}
 	}
 	w, err := f.world(c.ErrOrStderr())
 	if err != nil {
@@ -140,7 +140,7 @@ func (f server) listen(c *cobra.Command, w *served) error {
 	}
 	url := "http://" + ln.Addr().String()
 	if f.Kubeconfig != "" {
-		if err := writeKubeconfig(f.Kubeconfig, url, f.Token); err != nil {
+		if err := f.writeKubeconfig(ctx, url); err != nil {
 			return err
 		}
 	}
@@ -185,28 +185,6 @@ func (f server) listenControl() (net.Listener, error) {
 		return nil, fmt.Errorf("--control: %w", err)
 	}
 	return ln, nil
-}
-
-func writeKubeconfig(path, url, token string) error {
-	config := clientcmdapi.NewConfig()
-	server, err := neturl.Parse(url)
-	if err != nil {
-		return fmt.Errorf("--kubeconfig: %w", err)
-	}
-	if token != "" {
-		server.User = neturl.UserPassword("token", token) // client-go sends no bearer token over plain HTTP
-	}
-	config.Clusters["informersim"] = &clientcmdapi.Cluster{Server: server.String()}
-	config.AuthInfos["informersim"] = &clientcmdapi.AuthInfo{Token: token}
-	config.Contexts["informersim"] = &clientcmdapi.Context{Cluster: "informersim", AuthInfo: "informersim"}
-	config.CurrentContext = "informersim"
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return fmt.Errorf("--kubeconfig: %w", err)
-	}
-	if err := clientcmd.WriteToFile(*config, path); err != nil {
-		return fmt.Errorf("--kubeconfig: %w", err)
-	}
-	return nil
 }
 
 func (w *served) enableFaults() (err error) {

@@ -107,7 +107,7 @@ func TestCraftedTraceOfATest(t *testing.T) {
 		"options":  map[string]string{"package": "example.com/not/here", "shrunkFrom": "\x1b[31m9 steps\ntouch PWNED"},
 	})
 	got := command(t, "replay", name)
-	if got.code != exitBadInput || !strings.Contains(got.stderr, "cannot be found from here") {
+	if got.code != exitBadInput || !strings.Contains(got.stderr, "was not found from here") {
 		t.Fatalf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	for i, r := range got.stdout + got.stderr {

@@ -75,6 +75,9 @@ command, which takes minutes; INFORMERSIM_APISERVER names another copy of it.`,
   informersim serve --fault-mix light --seed 7`,
 		Args: cli.Usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := cli.NotEmpty(c, "kubeconfig", "data", "fault-mix"); err != nil {
+				return err
+			}
 			if err := f.check(); err != nil {
 				return err
 			}
@@ -89,7 +92,7 @@ command, which takes minutes; INFORMERSIM_APISERVER names another copy of it.`,
 	c.Flags().StringArrayVar(&f.CRDs, "crd", nil, "a `file` of CustomResourceDefinitions, YAML or JSON, many documents or a List")
 	c.Flags().StringArrayVar(&f.Loads, "load", nil, "a `file` of initial objects, YAML or JSON, many documents or a List; objects that --data already has are left alone")
 	c.Flags().StringVar(&f.Data, "data", "", "keep all objects in this `file`, created if needed (default in memory)")
-	c.Flags().StringVar(&f.Kubeconfig, "kubeconfig", "", "write a kubeconfig for this server to this `file`")
+	c.Flags().StringVar(&f.Kubeconfig, "kubeconfig", "", "add this server to the kubeconfig in this `file`, created if needed, and make it the current context; what else is there stays")
 	c.Flags().StringVar(&f.Mix, "fault-mix", "", "faults that may hit requests and watches: "+strings.Join(faultmix.Names(), ", ")+", or a YAML or JSON `file`")
 	c.Flags().Uint64Var(&f.Seed, "seed", 1, "seed of uids, generated names and faults")
 	c.Flags().StringVar(&f.Token, "token", "", "the bearer `token` that every request to either listener must present")
