@@ -113,6 +113,17 @@ func TestFullOutput(t *testing.T) {
 	onlyFiles(t, files)
 }
 
+// A finding is printed even if the name of its trace is taken, by a file that is not a trace.
+func TestFindingWithoutTrace(t *testing.T) {
+	files := map[string]string{"wrong.sim": strings.ReplaceAll(small, "rv=1", "rv=2"), "wrong-seed1.trace.jsonl": "mine\n"}
+	inTemp(t, files)
+	got := command(t, "run", "wrong.sim")
+	if got.code != exitBroken || !strings.Contains(got.stderr, "warning: no trace is kept: --trace: wrong-seed1.trace.jsonl exists and is not a trace") || !strings.Contains(got.stdout, "FAIL  ") || strings.Contains(got.stdout, "informersim replay") {
+		t.Errorf("%+v", got)
+	}
+	onlyFiles(t, files)
+}
+
 // One bad trace does not keep the others from being replayed.
 func TestReplayGoesOn(t *testing.T) {
 	inTemp(t, map[string]string{"small.sim": small, "bad": "x\n"})

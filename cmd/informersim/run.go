@@ -269,6 +269,10 @@ func (r *runner) explain(res *reports.Run, path string) (reports.Report, error) 
 	if path == "" {
 		path = fmt.Sprintf("%s-seed%d.trace.jsonl", res.Scenario, res.Seed)
 		again, err := r.once(r.c.Context(), res.Seed, path)
+		if err != nil && r.c.Context().Err() == nil {
+			fmt.Fprintf(r.c.ErrOrStderr(), "warning: no trace is kept: %v\n", err) // the finding counts without it
+			return reports.Report{Run: res, Replay: []string{r.commandLine(res)}}, nil
+		}
 		if err != nil {
 			return reports.Report{}, err
 		}
