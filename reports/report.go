@@ -11,7 +11,7 @@ type Report struct {
 	Replay []string
 }
 
-// Output is what one command of a script printed.
+// Output is the output of one command of a script.
 type Output struct {
 	At      string `json:"at"` // file:line:column
 	Command string `json:"command"`

@@ -42,7 +42,7 @@ func checkPayload(s *script.Command, kind string, t reflect.Type) error {
 	return script.Join(c.errs...)
 }
 
-// unknownKind is what is known of an object that has no Go type.
+// unknownKind describes an object without a Go type: only its metadata is known.
 type unknownKind struct {
 	metav1.ObjectMeta `json:"metadata"`
 	others
@@ -195,7 +195,7 @@ func wrongType(s *script.Command, kind string, err error) error {
 	return script.Errorf(s.PayloadPos, hint, "%s: the payload is not a %s: %v", s.Name, kind, err)
 }
 
-// jsonWord is what JSON calls a value of a type.
+// jsonWord returns JSON's word for a value of a Go type.
 func jsonWord(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Struct, reflect.Map:

@@ -22,7 +22,7 @@ type clientNames struct {
 	known map[string]*seenClient
 }
 
-// seenClient is what is known of a client.
+// seenClient describes a client that has sent requests.
 type seenClient struct {
 	requests int // 0 if only a fault has named it
 	last     time.Time

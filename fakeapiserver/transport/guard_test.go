@@ -124,7 +124,7 @@ func TestGuardToken(t *testing.T) {
 			t.Errorf("%q: %d %s, want %d", given, code, body, want)
 		}
 	}
-	// A token lets in whoever has it, from wherever; but a browser adds a password to what any page asks for.
+	// A token admits any client that has it, from anywhere; but a browser adds a remembered password to any page's requests.
 	for name, tt := range map[string]struct {
 		header map[string]string
 		want   int

@@ -42,7 +42,7 @@ type Step struct {
 	Times int
 	// Save names the variable in which the answer is saved; empty for none.
 	Save string
-	// Verb and Target are the first two words; Rest is what follows the headers.
+	// Verb and Target are the first two words; Rest follows the headers.
 	Verb, Target, Rest string
 	// Headers are the bracketed words.
 	Headers []Header

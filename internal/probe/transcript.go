@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Transcript is what a server answered to a probe, normalised.
+// Transcript holds a server's normalised answers to a probe.
 type Transcript struct {
 	Name  string   `json:"name"`
 	Cites []string `json:"cites,omitempty"`

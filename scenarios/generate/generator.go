@@ -28,7 +28,7 @@ type Generator struct {
 	held      []string
 }
 
-// informerModel is what the Generator knows of an informer.
+// informerModel is the Generator's model of an informer.
 type informerModel struct {
 	name     string
 	resource string
@@ -121,7 +121,7 @@ func (g *Generator) Actions() []Action {
 // Text is the script so far.
 func (g *Generator) Text() string { return g.b.Text() }
 
-// Scenario is what was made.
+// Scenario returns the scenario made so far.
 func (g *Generator) Scenario() (*scenarios.Scenario, error) {
 	s, err := g.b.Scenario()
 	if err != nil {

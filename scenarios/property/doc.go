@@ -1,5 +1,5 @@
-// Package property is what a property is: a value with a name and functions that judge a run, as a model of porcupine is one.
-// Scenarios and Go tests (package simtest) take any, the project's own (package properties) as well as a user's:
+// Package property defines a property: a value with a name and functions that judge a run, much like a model of porcupine.
+// Scenarios and Go tests (package simtest) take any, the project's own (package properties) or a user's:
 //
 //	property.Property{
 //		Name:      "NoSecretIsDeleted",
@@ -13,5 +13,5 @@
 //		}),
 //	}
 //
-// The package owns the type and the [Monitor] that passes records on. It may know neither a property nor who runs them.
+// The package owns the type and the [Monitor] that passes records on. It must know no particular property, nor who runs it.
 package property
