@@ -97,14 +97,6 @@ func (r *ArgReader) Next(what string) Arg {
 	return a
 }
 
-// Optional returns the next positional argument if there is one.
-func (r *ArgReader) Optional() (Arg, bool) {
-	if len(r.positional) == 0 {
-		return Arg{}, false
-	}
-	return r.Next(""), true
-}
-
 // Rest returns the positional arguments not read yet, of which there must be at least atLeast.
 func (r *ArgReader) Rest(what string, atLeast int) []Arg {
 	if len(r.positional) < atLeast {
