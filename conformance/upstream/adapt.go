@@ -42,6 +42,9 @@ func (s *suite) adapt(decl ast.Decl, qualifier string) (edits []edit, replaced m
 			return edits, replaced
 		}
 	}
+	if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil && hurried[fn.Name.Name] {
+		edits = inBubble(fn.Body)
+	}
 	if more := s.look(decl, qualifier, replaced); more != nil {
 		edits = append(edits, more...)
 	}

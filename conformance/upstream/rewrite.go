@@ -37,6 +37,9 @@ func (s *suite) rewrite(file *ast.File) ([]byte, error) {
 	if !s.external() && bytes.Contains(body.Bytes(), []byte(qualifier+".")) {
 		fmt.Fprintf(&out, "\t%s %q\n", qualifier, s.target.ReplacedBy)
 	}
+	if needsSynctest(body.Bytes(), used) {
+		out.WriteString("\t\"testing/synctest\"\n")
+	}
 	for _, spec := range file.Imports {
 		s.copyImport(&out, spec, used)
 	}
