@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -90,9 +89,7 @@ func scenarioOf(t *testing.T, seed uint64) *scenarios.Scenario {
 // withQueue returns the scenario with that queue for all informers.
 func withQueue(t *testing.T, s *scenarios.Scenario, kind subjects.Queue) *scenarios.Scenario {
 	t.Helper()
-	text := regexp.MustCompile(` queue=\w+`).ReplaceAllString(s.Text(), "")
-	text = regexp.MustCompile(`(?m)^(informer \S+ \S+)`).ReplaceAllString(text, "$1 queue="+string(kind))
-	s, err := scenarios.Parse(s.Name, []byte(text))
+	s, err := scenarios.Parse(s.Name, []byte(mutants.WithQueue(s.Text(), kind)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,6 +127,59 @@ func find(t *testing.T, m mutants.Mutant, search []attempt) (attempt, int, *scen
 	}
 	t.Fatalf("%d runs did not find that %s", len(search), m.Defect)
 	return attempt{}, 0, nil
+}
+
+// gap is the scenario of the README: it names no queue.
+const gap = `resource pods
+create pods default/a
+informer i1 pods handlers=h1
+settle
+hold i1
+create pods default/b
+settle
+fault i1 watch=410
+delete pods default/b
+advance 5s
+release i1
+settle
+expect i1 converged
+`
+
+// A defect that only one kind of queue has is found by exploring a scenario that names no queue: the seeds go over all kinds. A
+// scenario that pins another queue cannot find it (k115658).
+func TestExplorationGoesOverQueues(t *testing.T) {
+	const within = 36
+	for _, name := range []string{"replace-forgets-queue-only-keys", "inorder-replace-forgets-queue-only-keys", "atomic-replace-keeps-missing"} {
+		all := mutants.All()
+		m := all[slices.IndexFunc(all, func(m mutants.Mutant) bool { return m.Name == name })]
+		explored := func(s *scenarios.Scenario) (found uint64) {
+			for seed := uint64(1); seed <= within; seed++ {
+				res := checked(t, s, m.Kind, seed, "random", "")
+				if res.Violation == nil {
+					continue
+				}
+				if res.Violation.Property != m.Property || res.Informers[0].Queue != string(m.Queue) {
+					t.Errorf("%s, seed %d, %v: %v", name, seed, res.Informers[0], res.Violation)
+				}
+				return seed
+			}
+			return 0
+		}
+		s, err := scenarios.Parse("gap.sim", []byte(gap))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seed := explored(s); seed == 0 {
+			t.Errorf("%s is not found within %d seeds", name, within)
+		} else {
+			t.Logf("%s is found at seed %d", name, seed)
+		}
+		for _, other := range stack.Kind.Queues {
+			if other != m.Queue && explored(withQueue(t, s, other)) != 0 {
+				t.Errorf("%s is found with the queue %s", name, other)
+			}
+		}
+	}
 }
 
 // replayed replays the run from its trace: the mutant repeats it, the stack without the defect diverges.
@@ -186,7 +236,7 @@ func TestMutantsInTheCatalogue(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res := checked(t, s, m.Kind, 1, "fifo", "")
+			res := checked(t, withQueue(t, s, m.Queue), m.Kind, 1, "fifo", "")
 			if v := res.Violation; v == nil || v.Property != m.Property && v.Property != m.Or {
 				t.Fatalf("%s shows %v, not %s", m.Scenario, v, m.Property)
 			}
@@ -231,7 +281,7 @@ func TestFindingText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res := checked(t, s, m.Kind, 1, "fifo", "")
+	res := checked(t, withQueue(t, s, m.Queue), m.Kind, 1, "fifo", "")
 	var b strings.Builder
 	if err := reports.WriteText(&b, reports.Report{Run: &res.Run, Replay: []string{"informersim replay x.trace.jsonl"}}); err != nil {
 		t.Fatal(err)

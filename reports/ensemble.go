@@ -19,7 +19,9 @@ type Ensemble struct {
 	broke       uint64 // runs that broke the expected property
 	expected    string
 	virtual     time.Duration
-	faults      Run // only its fault counts are used
+	converging  time.Duration  // the part of virtual after the faults stopped
+	informers   Configurations // of all runs
+	faults      Run            // only its fault counts are used
 	hashes      map[uint64]bool
 	properties  int
 }
@@ -36,6 +38,8 @@ func (e *Ensemble) Add(r *Run) {
 	}
 	e.steps += r.Steps
 	e.virtual += r.Virtual
+	e.converging += r.Converging
+	e.informers.Add(r.Informers)
 	e.properties = len(r.Properties)
 	e.hashes[r.Hash] = true
 	for _, f := range r.Faults {
@@ -63,7 +67,10 @@ func (e *Ensemble) WriteText(w io.Writer, took time.Duration) error {
 	} else {
 		fmt.Fprintf(&b, "\nPASS  %d runs, of which %d broke %s, as expected; all other properties held\n", e.runs, e.broke, e.expected)
 	}
-	fmt.Fprintf(&b, "      %d steps · %s of virtual time · %d faults injected · %d distinct runs\n", e.steps, e.virtual.Round(time.Second), e.faults.FaultTotal(), len(e.hashes))
+	fmt.Fprintf(&b, "      %d steps · %s · %d faults injected · %d distinct runs\n", e.steps, virtualTime(e.virtual, e.converging, time.Second), e.faults.FaultTotal(), len(e.hashes))
+	if informers := e.informers.String(); informers != "" {
+		fmt.Fprintf(&b, "      informers: %s\n", informers)
+	}
 	if kinds := faultKinds(&e.faults); kinds != "" {
 		fmt.Fprintf(&b, "      %s\n", kinds)
 	}

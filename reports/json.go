@@ -10,37 +10,39 @@ import (
 
 // A Summary is a run as one line of JSON. Times are virtual nanoseconds.
 type Summary struct {
-	Scenario      string       `json:"scenario"`
-	Subject       string       `json:"subject"`
-	Engine        string       `json:"engine"`
-	Strategy      string       `json:"strategy"`
-	Seed          uint64       `json:"seed"`
-	Mix           string       `json:"faultMix,omitempty"`
-	Passed        bool         `json:"passed"`
-	Verdict       string       `json:"verdict"`
-	Steps         uint64       `json:"steps"`
-	VirtualNs     int64        `json:"virtualNs"`
-	Hash          string       `json:"hash"`
-	Commits       int          `json:"commits"`
-	Requests      int          `json:"requests"`
-	Frames        int          `json:"frames"`
-	Notifications int          `json:"notifications"`
-	Reconciles    int          `json:"reconciles"`
-	Faults        []FaultCount `json:"faults,omitempty"`
-	Properties    []string     `json:"properties,omitempty"`
-	Violation     *Violation   `json:"violation,omitempty"`
-	Failure       string       `json:"failure,omitempty"`
-	Outputs       []Output     `json:"outputs,omitempty"`
-	Mismatches    []Mismatch   `json:"mismatches,omitempty"`
-	Replay        []string     `json:"replay,omitempty"`
+	Scenario      string          `json:"scenario"`
+	Subject       string          `json:"subject"`
+	Engine        string          `json:"engine"`
+	Strategy      string          `json:"strategy"`
+	Seed          uint64          `json:"seed"`
+	Mix           string          `json:"faultMix,omitempty"`
+	Informers     []Configuration `json:"informers,omitempty"`
+	Passed        bool            `json:"passed"`
+	Verdict       string          `json:"verdict"`
+	Steps         uint64          `json:"steps"`
+	VirtualNs     int64           `json:"virtualNs"`
+	ConvergingNs  int64           `json:"convergingNs,omitempty"` // the part of virtualNs after the faults stopped
+	Hash          string          `json:"hash"`
+	Commits       int             `json:"commits"`
+	Requests      int             `json:"requests"`
+	Frames        int             `json:"frames"`
+	Notifications int             `json:"notifications"`
+	Reconciles    int             `json:"reconciles"`
+	Faults        []FaultCount    `json:"faults,omitempty"`
+	Properties    []string        `json:"properties,omitempty"`
+	Violation     *Violation      `json:"violation,omitempty"`
+	Failure       string          `json:"failure,omitempty"`
+	Outputs       []Output        `json:"outputs,omitempty"`
+	Mismatches    []Mismatch      `json:"mismatches,omitempty"`
+	Replay        []string        `json:"replay,omitempty"`
 }
 
 // WriteJSON renders a report as one line of JSON, a [Summary].
 func WriteJSON(w io.Writer, report Report) error {
 	r := report.Run
 	b, err := json.Marshal(Summary{
-		Scenario: r.Scenario, Subject: r.Subject, Engine: r.Engine, Strategy: r.Strategy, Seed: r.Seed, Mix: r.Mix,
-		Passed: r.Passed(), Verdict: r.Verdict(), Steps: r.Steps, VirtualNs: int64(r.Virtual), Hash: sim.FormatHash(r.Hash),
+		Scenario: r.Scenario, Subject: r.Subject, Engine: r.Engine, Strategy: r.Strategy, Seed: r.Seed, Mix: r.Mix, Informers: r.Informers,
+		Passed: r.Passed(), Verdict: r.Verdict(), Steps: r.Steps, VirtualNs: int64(r.Virtual), ConvergingNs: int64(r.Converging), Hash: sim.FormatHash(r.Hash),
 		Commits: r.Commits, Requests: r.Requests, Frames: r.Frames, Notifications: r.Notifications, Reconciles: r.Reconciles,
 		Faults: r.Faults, Properties: r.Properties, Violation: r.Violation, Failure: r.Failure, Mismatches: r.Mismatches, Outputs: report.Outputs, Replay: report.Replay,
 	})

@@ -74,6 +74,7 @@ func TestReportsArePlain(t *testing.T) {
 	for _, x := range hostile {
 		r := reports.Run{
 			Scenario: x, Subject: x, Engine: x, Strategy: x, Mix: x, ShrunkFrom: x, Properties: []string{x}, Expected: x, Transcript: true,
+			Informers:  []reports.Configuration{{Informer: x, Queue: x, Replica: x}},
 			Faults:     []reports.FaultCount{{Name: x, Count: 1}},
 			Mismatches: []reports.Mismatch{{At: x, Message: x}, {At: x, Expected: x, Actual: x + "\n" + x}},
 		}

@@ -14,10 +14,14 @@ type Run struct {
 	Strategy string
 	Seed     uint64
 	Mix      string
+	// Informers are the configurations of its informers, in the order of the script; nil if they are not known.
+	Informers []Configuration
 
 	Steps   uint64
 	Virtual time.Duration // virtual time covered
-	Hash    uint64        // the chained hash of the whole run
+	// Converging is the part of Virtual after the faults stopped, at the end of the script or when a Go test says so.
+	Converging time.Duration
+	Hash       uint64 // the chained hash of the whole run
 
 	Commits       int // writes that the Store committed
 	Requests      int // requests that clients sent

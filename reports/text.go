@@ -91,13 +91,25 @@ func held(r *Run) string {
 
 func counts(r *Run) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d steps · %s of virtual time · %s\n", r.Steps, roundedDuration(r.Virtual), faults(r))
+	fmt.Fprintf(&b, "%d steps · %s · %s\n", r.Steps, virtualTime(r.Virtual, r.Converging, time.Millisecond), faults(r))
 	if r.ShrunkFrom != "" {
 		fmt.Fprintf(&b, "      shrunk from %s\n", PlainLine(r.ShrunkFrom))
 	}
 	fmt.Fprintf(&b, "      %d writes, %d requests, %d watch frames%s\n", r.Commits, r.Requests, r.Frames, calls(r))
+	for _, line := range configurationLines(r.Informers) {
+		fmt.Fprintf(&b, "      %s\n", line)
+	}
 	fmt.Fprintf(&b, "      hash %016x", r.Hash)
 	return b.String()
+}
+
+// virtualTime tells the time in which the world converged from the rest.
+func virtualTime(all, converging, precision time.Duration) string {
+	text := all.Round(precision).String() + " of virtual time"
+	if c := converging.Round(precision); c > 0 {
+		text += ", " + c.String() + " of it to converge"
+	}
+	return text
 }
 
 // calls counts the notifications, and the reconciles if there are any; "" if only the API was observed.

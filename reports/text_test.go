@@ -12,13 +12,13 @@ import (
 
 // The report of a Go test reads like that of a scenario.
 func TestText(t *testing.T) {
-	r := reports.Run{Scenario: "TestX", Subject: "simtest", Strategy: "random", Seed: 7, Mix: "storm", Steps: 3, Virtual: 1500 * time.Microsecond, Requests: 2, APIOnly: true}
+	r := reports.Run{Scenario: "TestX", Subject: "simtest", Strategy: "random", Seed: 7, Mix: "storm", Steps: 3, Virtual: 1500 * time.Microsecond, Converging: time.Millisecond, Requests: 2, APIOnly: true}
 	r.CountFault("watch-eof")
 	r.CountFault("crash")
 	r.CountFault("watch-eof")
 	r.ShrunkFrom = "9 steps, 4 faults"
 	const headline = "scenario TestX · subject simtest · strategy random · seed 7 · fault mix storm\n"
-	const counts = "\n      3 steps · 2ms of virtual time · 3 faults injected (crash ×1, watch-eof ×2)\n" +
+	const counts = "\n      3 steps · 2ms of virtual time, 1ms of it to converge · 3 faults injected (crash ×1, watch-eof ×2)\n" +
 		"      shrunk from 9 steps, 4 faults\n      0 writes, 2 requests, 0 watch frames\n      hash 0000000000000000\n"
 	broken, failed := r, r
 	broken.Violation = &reports.Violation{Property: "P", Step: 2, Message: "one\ntwo\n", Because: []reports.Evidence{{Step: 1, Text: "a"}, {Step: 2, Text: "b"}}}

@@ -1,13 +1,16 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios/script"
 	"github.com/informersim/informersim/subjects"
 )
@@ -19,16 +22,21 @@ var informerSpec = spec{
 	name: "informer",
 	usage: "informer NAME RESOURCE [handlers=NAME,...] [queue=delta|inorder|atomic] [watch-list=on|off] [resync=DURATION] [page=N] " +
 		"[namespace=NS] [labels=SELECTOR] [fields=SELECTOR] [replica=N|round-robin|choice]",
-	doc: "starts an informer of the stack under test with event handlers; queue= defaults to delta in a transcript, so that it reads the same for every stack, and to the stack's own default in an exploration",
+	doc: "starts an informer of the stack under test with event handlers. An exploration draws from its seed what is left open of queue=, watch-list=, " +
+		"page= (0: client-go's own rules), resync= (0s: none) and, with several replicas, replica=; the verdict says what was drawn. " +
+		"A transcript has queue=delta watch-list=off page=0 resync=0s replica=0",
 	parse: func(r *script.ArgReader) Command {
-		c := &informerCmd{}
+		c := &informerCmd{given: map[string]bool{}}
+		for _, key := range drawnArgs {
+			_, c.given[key] = r.Key(key)
+		}
 		c.spec.Name = r.Next("name").Value
 		c.resource = r.Next("resource").Value
 		handlers := r.List("handlers")
 		c.spec.Queue = subjects.Queue(r.OneOf("queue", "", queueNames...))
 		c.spec.WatchList = r.OneOf("watch-list", "off", "on", "off") == "on"
 		c.spec.Resync = r.Duration("resync", 0)
-		c.spec.PageSize = r.Int64("page", 0, 1, 1<<31)
+		c.spec.PageSize = r.Int64("page", 0, 0, 1<<31)
 		c.spec.Namespace = r.String("namespace", "")
 		c.spec.Labels = r.String("labels", "")
 		c.spec.Fields = r.String("fields", "")
@@ -48,21 +56,23 @@ var informerSpec = spec{
 	},
 }
 
+// drawnArgs are the arguments that an exploration draws if the command leaves them open.
+var drawnArgs = []string{"queue", "watch-list", "page", "resync", "replica"}
+
 // queueNames are the queues that queue= accepts.
 var queueNames = []string{string(subjects.QueueDelta), string(subjects.QueueInOrder), string(subjects.QueueAtomic)}
 
 type informerCmd struct {
 	resource string
 	spec     subjects.InformerSpec
-	replica  int  // of replica=N; -1 for none
-	policy   bool // whether replica= is given
+	given    map[string]bool // which of drawnArgs are
+	replica  int             // of replica=N; -1 for none
 }
 
-// parsePolicy reads replica=, which selects the apiserver. Without it a transcript stays with replica 0, and an exploration chooses
-// one for every request.
+// parsePolicy reads replica=, which selects the apiserver.
 func (c *informerCmd) parsePolicy(r *script.ArgReader) {
 	a, given := r.Key("replica")
-	c.policy, c.replica = given, -1
+	c.replica = -1
 	switch {
 	case !given:
 	case a.Value == "round-robin":
@@ -111,10 +121,8 @@ func (c *informerCmd) run(w *World) error {
 	}
 	spec := c.spec
 	spec.Resource = id
-	if spec.Queue == "" && w.transcript {
-		spec.Queue = subjects.QueueDelta
-	}
-	if !c.policy && !w.transcript {
+	spec.Queue = c.queue(w.transcript)
+	if !c.given["replica"] && !w.transcript {
 		spec.Policy = fakeapiserver.ByChoice()
 	}
 	inf, err := w.subject.AddInformer(spec)
@@ -123,6 +131,32 @@ func (c *informerCmd) run(w *World) error {
 	}
 	w.addInformer(inf, spec)
 	return nil
+}
+
+// queue returns the informer's queue; "" for the subject's default. Every transcript has the same, so that it reads the same for
+// every subject. An exploration has drawn one, unless it is an older trace that is replayed.
+func (c *informerCmd) queue(transcript bool) subjects.Queue {
+	if c.spec.Queue == "" && transcript {
+		return subjects.QueueDelta
+	}
+	return c.spec.Queue
+}
+
+// configuration returns the informer's configuration in a cluster of so many replicas.
+func (c *informerCmd) configuration(transcript bool, replicas int) reports.Configuration {
+	conf := reports.Configuration{
+		Informer: c.spec.Name, Queue: cmp.Or(string(c.queue(transcript)), "default"), WatchList: c.spec.WatchList, Page: c.spec.PageSize, Resync: c.spec.Resync,
+	}
+	switch {
+	case replicas == 1:
+	case c.spec.Policy == fakeapiserver.RoundRobin():
+		conf.Replica = "round-robin"
+	case c.spec.Policy == fakeapiserver.ByChoice(), !c.given["replica"] && !transcript:
+		conf.Replica = "choice"
+	default:
+		conf.Replica = strconv.Itoa(max(c.replica, 0))
+	}
+	return conf
 }
 
 // handler adds a handler to a running informer, which replays its store to it.

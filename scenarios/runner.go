@@ -73,6 +73,12 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 		drawn := o.Mix.Draw(o.Seed)
 		o.Mix = &drawn
 	}
+	if !o.transcript() {
+		var err error
+		if s, err = s.configured(o.Seed, o.Subject); err != nil {
+			return nil, err
+		}
+	}
 	header, err := o.header(s)
 	if err != nil {
 		return nil, err
@@ -130,6 +136,9 @@ func (o *Options) header(s *Scenario) (sim.Header, error) {
 	}
 	return h, nil
 }
+
+// transcript reports that the commands run back to back.
+func (o *Options) transcript() bool { return o.strategyName() == "fifo" && o.Mix == nil }
 
 func (o *Options) strategyName() string {
 	switch {
@@ -193,7 +202,7 @@ func play(ctx context.Context, s *Scenario, o *Options, header sim.Header, strat
 	k := sim.NewKernel(ko)
 	w := &World{
 		ctx: ctx, scenario: s, options: o, kernel: k,
-		transcript: header.Strategy == "fifo" && header.Mix == nil,
+		transcript: o.transcript(),
 		resources:  map[string]store.ResourceID{}, informers: map[string]subjects.Informer{},
 		handlers: map[string]subjects.Informer{}, writers: map[string]*writer{}, workers: map[string]subjects.Workers{}, stopped: map[string]bool{},
 		result: &Result{
@@ -204,6 +213,7 @@ func play(ctx context.Context, s *Scenario, o *Options, header sim.Header, strat
 	if o.Mix != nil {
 		w.result.Mix = o.Mix.Name
 	}
+	w.result.Informers = s.Configurations(w.transcript)
 	w.script = &scriptActor{w: w}
 	w.script.id = k.Register(w.script)
 	w.monitor = property.NewMonitor(w, o.Properties)
@@ -312,6 +322,9 @@ func (w *World) finish() {
 	r, k := w.result, w.kernel
 	r.Steps, r.Virtual, r.Hash = k.Steps(), k.Elapsed(), k.Hash()
 	r.Violation = w.monitor.Violation()
+	if w.script.healing {
+		r.Converging = k.Elapsed() - w.healedAt
+	}
 	r.Expected, r.Transcript = w.scenario.expectedViolation(), w.transcript
 }
 
@@ -360,6 +373,7 @@ func (w *World) heal() error {
 	if err := w.ensureCluster(); err != nil {
 		return err
 	}
+	w.healedAt = w.kernel.Elapsed()
 	w.cluster.StopFaults()
 	for _, ws := range w.workerOrd {
 		ws.ClearFaults()

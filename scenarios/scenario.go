@@ -15,6 +15,8 @@ type Scenario struct {
 	Name string
 	file *script.File
 	cmds []parsedCommand
+	// extent bounds the configurations that are drawn.
+	extent extent
 }
 
 type parsedCommand struct {
@@ -61,6 +63,7 @@ func fromScript(f *script.File, loose bool) (*Scenario, error) {
 	if err := check(s, loose); err != nil {
 		return nil, err
 	}
+	s.extent = extentOf(s.cmds)
 	return s, nil
 }
 

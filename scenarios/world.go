@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -40,8 +41,10 @@ type World struct {
 	logs      map[string]*lineLog
 
 	barrier *barrier
-	monitor *property.Monitor
-	result  *Result
+	// healedAt is the virtual time at which the faults stopped.
+	healedAt time.Duration
+	monitor  *property.Monitor
+	result   *Result
 }
 
 var _ property.World = (*World)(nil)

@@ -35,6 +35,9 @@ func (w *world) finish(res *outcome) {
 	k := w.kernel
 	res.run = w.run
 	res.run.Steps, res.run.Virtual, res.run.Hash, res.run.Violation = k.Steps(), k.Elapsed(), k.Hash(), w.monitor.Violation()
+	if w.stopped {
+		res.run.Converging = k.Elapsed() - w.stoppedAt
+	}
 	res.violation, res.steps, res.faults = res.run.Violation, res.run.Steps, uint64(res.run.FaultTotal())
 	res.sometimes = maps.Clone(w.checks.sometimes)
 	if err := k.Err(); err != nil && res.err == nil {

@@ -58,6 +58,7 @@ type world struct {
 	crashed   int
 	maxSteps  uint64
 	stopped   bool // the faults have stopped
+	stoppedAt time.Duration
 	touched   bool // this step may have woken goroutines in the bubble
 	passed    bool // time has passed in this step
 	monitor   *property.Monitor
@@ -208,7 +209,9 @@ func (w *world) offerCrashes() {
 
 // stopFaults ends all faults, so that the system can converge.
 func (w *world) stopFaults() {
-	w.stopped = true
+	if !w.stopped {
+		w.stopped, w.stoppedAt = true, w.kernel.Elapsed()
+	}
 	w.cluster.StopFaults()
 	if s, ok := w.strategy.(interface{ StopFaults() }); ok {
 		s.StopFaults()

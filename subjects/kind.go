@@ -1,15 +1,32 @@
 package subjects
 
+import "slices"
+
 // Kind is a kind of subject: an informer stack and the engine that runs it. The zero value is none.
 type Kind struct {
 	// Name is its name in traces and on command lines, e.g. "stack".
 	Name string
 	// Engine is the engine that runs it: "step" or "bubble".
 	Engine string
+	// Queues are the queues that its informers can have.
+	Queues []Queue
 	// New creates the subject of a run.
 	New Factory
 	// Host provides a run's environment, such as a bubble; nil if it needs none.
 	Host Host
+}
+
+// CommonQueues returns the queues that informers of all these kinds can have, in the order of the first.
+func CommonQueues(kinds ...Kind) []Queue {
+	var common []Queue
+	for n, k := range kinds {
+		if n == 0 {
+			common = slices.Clone(k.Queues)
+			continue
+		}
+		common = slices.DeleteFunc(common, func(q Queue) bool { return !slices.Contains(k.Queues, q) })
+	}
+	return common
 }
 
 // Factory creates a subject.

@@ -13,6 +13,7 @@ import (
 	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/internal/outfile"
 	"github.com/informersim/informersim/properties/differential"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/generate"
 	"github.com/informersim/informersim/sim"
@@ -36,10 +37,10 @@ func newDiffCommand() *cobra.Command {
 		Short: "Run the same scenarios on the stack and on client-go and compare",
 		Long: `diff plays a scenario on the stack and on client-go, with the same schedule, faults and random numbers, and compares at every
 quiescent point: the requests that each informer made and when, the notifications that each handler got for each key, and the
-contents of the Indexers. Without FILE it generates a scenario for every seed, with the queues delta, inorder and atomic, with and
-without a streaming list.
+contents of the Indexers. Without FILE it generates a scenario for every seed. What a scenario leaves open of its informers' queues,
+streaming lists, pages, resyncs and replicas is drawn from the seed, the same for both.
 
-The first difference is reduced to the commands that it needs, and printed as a script.
+The first difference is reduced to the commands that it needs, and printed as a script, with what was drawn written out.
 
 Exit codes: 0 no difference, 1 differences, 2 bad input.`,
 		Example: `  informersim diff --seeds 1000
@@ -112,6 +113,7 @@ func (f *diffFlags) run(c *cobra.Command, args []string) error {
 	left, right := diffSides()
 	out := c.OutOrStdout()
 	differ, n := 0, 0
+	var informers reports.Configurations
 	for seed := seeds.first; ; seed++ {
 		s := file
 		if s == nil {
@@ -119,6 +121,10 @@ func (f *diffFlags) run(c *cobra.Command, args []string) error {
 				return err
 			}
 		}
+		if s, err = s.Configured(seed, left, right); err != nil {
+			return err
+		}
+		informers.Add(s.Configurations(true))
 		d, err := differential.Compare(c.Context(), s, left, right, seed)
 		if err != nil {
 			return fmt.Errorf("seed %d: %w", seed, err)
@@ -137,6 +143,7 @@ func (f *diffFlags) run(c *cobra.Command, args []string) error {
 	}
 	fmt.Fprintf(out, "%d scenarios, %d differ\n", n, differ)
 	fmt.Fprintf(out, "  %s and %s · strategy fifo · %s\n", left.Name, right.Name, time.Since(started).Round(10*time.Millisecond))
+	fmt.Fprintf(out, "  informers: %s\n", informers.String())
 	if differ > 0 {
 		return broken{"difference"}
 	}

@@ -42,7 +42,9 @@ func newRunCommand() *cobra.Command {
 
 Without --seed and --fault-mix the scenario is a transcript: its commands run one after the other under the strategy fifo,
 and their outputs are compared with those in FILE. With --seed or --fault-mix it is explored: the strategy random interleaves
-everything that can happen, the mix adds faults, and only the properties are checked.
+everything that can happen, the mix adds faults, and only the properties are checked. What FILE leaves open of an informer (its
+queue, streaming lists, pages, resyncs, its replica) is drawn from the seed in an exploration; a transcript has defaults. The
+verdict names what it was, as arguments that pin it.
 
 With -v, run prints what log, reconciles, requests and show say, even where FILE expects no output of them.
 

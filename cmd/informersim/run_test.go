@@ -187,7 +187,7 @@ func TestRunFindsMutants(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			inTemp(t, map[string]string{"shows.sim": string(script)})
+			inTemp(t, map[string]string{"shows.sim": mutants.WithQueue(string(script), m.Queue)})
 			withSubject(t, named(m.Name, m.Kind))
 			got := command(t, "run", "shows.sim", "--subject", m.Name)
 			if got.code != exitBroken || got.stderr != "" {

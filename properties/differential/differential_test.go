@@ -51,11 +51,7 @@ func TestDefectsAreFoundAndReduced(t *testing.T) {
 		good.Name, bad.Name = "good", "bad"
 		found := false
 		for seed := uint64(1); seed <= 200 && !found; seed++ {
-			// The mutants have their own queue, whatever the informer's queue= is.
-			s, err := scenarios.Parse("seed.sim", []byte(strings.NewReplacer("queue=inorder", "queue=delta", "queue=atomic", "queue=delta").Replace(generated(t, seed).Text())))
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := generated(t, seed)
 			d, err := differential.Compare(t.Context(), s, good, bad, seed)
 			if err != nil {
 				t.Fatal(err)

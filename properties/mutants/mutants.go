@@ -1,6 +1,7 @@
 package mutants
 
 import (
+	"regexp"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +16,8 @@ type Mutant struct {
 	Name string
 	// Defect describes what is wrong.
 	Defect string
+	// Queue is the only queue that has the defect, "" if informers with any queue have it.
+	Queue subjects.Queue
 	// Property is the property that the defect breaks.
 	Property string
 	// Or is the only other property that may break first, and OrBecause says when; mostly empty.
@@ -38,36 +41,36 @@ func All() []Mutant {
 	all := []Mutant{
 		{
 			Name: "replace-without-tombstones", Defect: "a Replace queues no deletions of keys that the list lacks",
-			Property: "ReplaceDeletesMissing", Scenario: "watch_410", Kind: queue(flaws{noTombstones: true}),
+			Property: "ReplaceDeletesMissing", Scenario: "watch_410", Queue: subjects.QueueDelta, Kind: queue(flaws{noTombstones: true}),
 		}, {
 			Name: "replace-forgets-queue-only-keys", Defect: "a Replace looks for missing keys only in the store (k115658)",
-			Property: "ReplaceDeletesMissing", Scenario: "k115658", Kind: queue(flaws{tombstonesByStore: true}),
+			Property: "ReplaceDeletesMissing", Scenario: "k115658", Queue: subjects.QueueDelta, Kind: queue(flaws{tombstonesByStore: true}),
 		}, {
 			Name: "replace-tombstones-twice", Defect: "a Replace queues two deletions of each missing key",
-			Property: "ReplaceDeletesMissing", Scenario: "watch_410", Kind: queue(flaws{tombstonesTwice: true}),
+			Property: "ReplaceDeletesMissing", Scenario: "watch_410", Queue: subjects.QueueDelta, Kind: queue(flaws{tombstonesTwice: true}),
 		}, {
 			Name: "replace-skips-pending-deletions", Defect: "a Replace leaves out a listed key whose deletion is queued (k83810)",
-			Property: "IndexerConverges", Scenario: "k83810", Kind: queue(flaws{replaceSkipsDeleted: true}),
+			Property: "IndexerConverges", Scenario: "k83810", Queue: subjects.QueueDelta, Kind: queue(flaws{replaceSkipsDeleted: true}),
 		}, {
 			Name: "delete-asks-the-store-alone", Defect: "a deletion of a key that only the queue knows is dropped (k27004)",
 			Property: "IndexerConverges", Or: "HandlerGrammar", OrBecause: recreatedUnseen,
-			Scenario: "k27004", Kind: queue(flaws{deleteByStore: true}),
+			Scenario: "k27004", Queue: subjects.QueueDelta, Kind: queue(flaws{deleteByStore: true}),
 		}, {
 			Name: "dedup-merges-deleted-and-added", Defect: "an Added behind a Deleted replaces it, as if the object had only changed",
-			Property: "HandlerGrammar", Scenario: "queued_recreations", Kind: queue(flaws{mergeDeletedAdded: true}),
+			Property: "HandlerGrammar", Scenario: "queued_recreations", Queue: subjects.QueueDelta, Kind: queue(flaws{mergeDeletedAdded: true}),
 		}, {
 			Name: "update-lost-under-pressure", Defect: "an update of a key with two pending deltas is dropped",
-			Property: "IndexerConverges", Scenario: "queued_updates", Kind: queue(flaws{dropThirdUpdate: true}),
+			Property: "IndexerConverges", Scenario: "queued_updates", Queue: subjects.QueueDelta, Kind: queue(flaws{dropThirdUpdate: true}),
 		}, {
 			Name: "resync-resurrects", Defect: "a resync queues the stored object behind the pending deltas of its key",
 			Property: "PerKeyOrder", Or: "StoreBeforeNotify", OrBecause: handlerBehind,
-			Scenario: "resync_full_queue", Kind: queue(flaws{resyncAll: true}),
+			Scenario: "resync_full_queue", Queue: subjects.QueueDelta, Kind: queue(flaws{resyncAll: true}),
 		}, {
 			Name: "newest-first", Defect: "an update swaps places with the pending one of the same key",
-			Property: "PerKeyOrder", Scenario: "queued_updates", Kind: newestFirst(queueParts(flaws{newestFirst: true})),
+			Property: "PerKeyOrder", Scenario: "queued_updates", Queue: subjects.QueueDelta, Kind: newestFirst(queueParts(flaws{newestFirst: true})),
 		}, {
 			Name: "synced-at-enqueue", Defect: "HasSynced turns true when the first list is queued, not when it is popped",
-			Property: "SyncedAfterInitialList", Scenario: "watch_close", Kind: queue(flaws{syncedAtEnqueue: true}),
+			Property: "SyncedAfterInitialList", Scenario: "watch_close", Queue: subjects.QueueDelta, Kind: queue(flaws{syncedAtEnqueue: true}),
 		}, {
 			Name: "relist-any-version", Defect: `a relist asks for resourceVersion "0" although a newer one was seen (k59848)`,
 			Property: "PerKeyOrder", Or: "StoreBeforeNotify", OrBecause: handlerBehind,
@@ -99,6 +102,19 @@ func All() []Mutant {
 		},
 	}
 	return slices.Concat(all, inOrderMutants(), atomicMutants(), workMutants())
+}
+
+var (
+	queueArg        = regexp.MustCompile(`(?m)^(informer .*?) queue=\w+`)
+	informerCommand = regexp.MustCompile(`(?m)^(informer \S+ \S+)`)
+)
+
+// WithQueue returns a script in which every informer has that queue; the script as it is if the queue is "".
+func WithQueue(script string, queue subjects.Queue) string {
+	if queue == "" {
+		return script
+	}
+	return informerCommand.ReplaceAllString(queueArg.ReplaceAllString(script, "$1"), "$1 queue="+string(queue))
 }
 
 // Flawless returns the stack with a queue of this package that has no defect, in place of that kind of queue: the control.

@@ -12,28 +12,28 @@ func inOrderMutants() []Mutant {
 	return []Mutant{
 		{
 			Name: "inorder-replace-without-tombstones", Defect: "a Replace queues no deletions of keys that the list lacks",
-			Property: "ReplaceDeletesMissing", Scenario: "watch_410", Kind: of(realFlaws{noTombstones: true}),
+			Property: "ReplaceDeletesMissing", Scenario: "watch_410", Queue: subjects.QueueInOrder, Kind: of(realFlaws{noTombstones: true}),
 		}, {
 			Name: "inorder-replace-forgets-queue-only-keys", Defect: "a Replace looks for missing keys only in the store",
-			Property: "ReplaceDeletesMissing", Scenario: "k115658", Kind: of(realFlaws{tombstonesByStore: true}),
+			Property: "ReplaceDeletesMissing", Scenario: "k115658", Queue: subjects.QueueInOrder, Kind: of(realFlaws{tombstonesByStore: true}),
 		}, {
 			Name: "inorder-delete-asks-the-store", Defect: "a deletion of a key that only the queue knows is dropped (I53)",
-			Property: "IndexerConverges", Or: "HandlerGrammar", OrBecause: recreatedUnseen, Scenario: "k27004", Kind: of(realFlaws{deleteByStore: true}),
+			Property: "IndexerConverges", Or: "HandlerGrammar", OrBecause: recreatedUnseen, Scenario: "k27004", Queue: subjects.QueueInOrder, Kind: of(realFlaws{deleteByStore: true}),
 		}, {
 			Name: "inorder-resync-resurrects", Defect: "a resync queues the stored object of a key that is already queued",
-			Property: "PerKeyOrder", Or: "StoreBeforeNotify", OrBecause: handlerBehind, Scenario: "resync_full_queue", Kind: of(realFlaws{resyncAll: true}),
+			Property: "PerKeyOrder", Or: "StoreBeforeNotify", OrBecause: handlerBehind, Scenario: "resync_full_queue", Queue: subjects.QueueInOrder, Kind: of(realFlaws{resyncAll: true}),
 		}, {
 			Name: "inorder-newest-first", Defect: "an update swaps places with the pending one of the same key",
-			Property: "PerKeyOrder", Scenario: "queued_updates", Kind: newestFirst(realQueueParts(subjects.QueueInOrder, realFlaws{newestFirst: true})),
+			Property: "PerKeyOrder", Scenario: "queued_updates", Queue: subjects.QueueInOrder, Kind: newestFirst(realQueueParts(subjects.QueueInOrder, realFlaws{newestFirst: true})),
 		}, {
 			Name: "inorder-initial-batch-loses-rest", Defect: "only the first delta of a batch of the initial list is processed",
-			Property: "SyncedAfterInitialList", Scenario: "watch_410", Kind: of(realFlaws{initialLosesRest: true}),
+			Property: "SyncedAfterInitialList", Scenario: "watch_410", Queue: subjects.QueueInOrder, Kind: of(realFlaws{initialLosesRest: true}),
 		}, {
 			Name: "inorder-batch-loses-updates", Defect: "a later batch loses its updates, except the first delta",
-			Property: "IndexerConverges", Scenario: "queued_updates", Kind: of(realFlaws{batchLosesUpdates: true}),
+			Property: "IndexerConverges", Scenario: "queued_updates", Queue: subjects.QueueInOrder, Kind: of(realFlaws{batchLosesUpdates: true}),
 		}, {
 			Name: "inorder-synced-at-enqueue", Defect: "HasSynced turns true when the first list is queued, not when it is processed",
-			Property: "SyncedAfterInitialList", Scenario: "watch_close", Kind: of(realFlaws{syncedAtEnqueue: true}),
+			Property: "SyncedAfterInitialList", Scenario: "watch_close", Queue: subjects.QueueInOrder, Kind: of(realFlaws{syncedAtEnqueue: true}),
 		},
 	}
 }
@@ -53,25 +53,25 @@ func atomicMutants() []Mutant {
 	return []Mutant{
 		{
 			Name: "atomic-replace-tells-no-deletions", Defect: "a ReplacedAll removes objects and notifies no handler",
-			Property: "ReplaceDeletesMissing", Or: "HandlerGrammar", OrBecause: addedAgain, Scenario: "watch_410", Kind: over(&silentReplace{}),
+			Property: "ReplaceDeletesMissing", Or: "HandlerGrammar", OrBecause: addedAgain, Scenario: "watch_410", Queue: subjects.QueueAtomic, Kind: over(&silentReplace{}),
 		}, {
 			Name: "atomic-replace-keeps-missing", Defect: "a ReplacedAll leaves keys that the list lacks in the store",
-			Property: "ReplaceDeletesMissing", Scenario: "watch_410", Kind: over(&keepingReplace{}),
+			Property: "ReplaceDeletesMissing", Scenario: "watch_410", Queue: subjects.QueueAtomic, Kind: over(&keepingReplace{}),
 		}, {
 			Name: "atomic-replace-tells-deletions-twice", Defect: "a ReplacedAll notifies of each deletion twice",
-			Property: "HandlerGrammar", Scenario: "watch_410", Kind: over(&doubledReplace{}),
+			Property: "HandlerGrammar", Scenario: "watch_410", Queue: subjects.QueueAtomic, Kind: over(&doubledReplace{}),
 		}, {
 			Name: "atomic-sync-dropped", Defect: "a resync queues no SyncAll",
-			Property: "ResyncTellsAll", Scenario: "resync_late_handler", Kind: of(realFlaws{noSync: true}),
+			Property: "ResyncTellsAll", Scenario: "resync_late_handler", Queue: subjects.QueueAtomic, Kind: of(realFlaws{noSync: true}),
 		}, {
 			Name: "atomic-bookmark-dropped", Defect: "a bookmark does not reach the store",
-			Property: "StoreRevisionFollows", Scenario: "atomic_bookmark", Kind: of(realFlaws{noBookmark: true}),
+			Property: "StoreRevisionFollows", Scenario: "atomic_bookmark", Queue: subjects.QueueAtomic, Kind: of(realFlaws{noBookmark: true}),
 		}, {
 			Name: "atomic-newest-first", Defect: "an update swaps places with the pending one of the same key",
-			Property: "PerKeyOrder", Scenario: "queued_updates", Kind: newestFirst(realQueueParts(subjects.QueueAtomic, realFlaws{newestFirst: true})),
+			Property: "PerKeyOrder", Scenario: "queued_updates", Queue: subjects.QueueAtomic, Kind: newestFirst(realQueueParts(subjects.QueueAtomic, realFlaws{newestFirst: true})),
 		}, {
 			Name: "atomic-synced-at-enqueue", Defect: "HasSynced turns true when the first list is queued, not when it is processed",
-			Property: "SyncedAfterInitialList", Scenario: "watch_close", Kind: of(realFlaws{syncedAtEnqueue: true}),
+			Property: "SyncedAfterInitialList", Scenario: "watch_close", Queue: subjects.QueueAtomic, Kind: of(realFlaws{syncedAtEnqueue: true}),
 		},
 	}
 }

@@ -9,7 +9,9 @@ import (
 )
 
 // Kind is the kind of subject "client-go".
-var Kind = subjects.Kind{Name: "client-go", Engine: bubble.Engine, New: New, Host: Host}
+var Kind = subjects.Kind{
+	Name: "client-go", Engine: bubble.Engine, Queues: []subjects.Queue{subjects.QueueDelta, subjects.QueueInOrder, subjects.QueueAtomic}, New: New, Host: Host,
+}
 
 // Subject is a subject of Kind.
 type Subject struct {

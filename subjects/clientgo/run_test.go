@@ -211,23 +211,6 @@ h1 delete default/b rv=4
 	}
 }
 
-// An explored informer without queue= has client-go's default, the atomic queue.
-func TestDefaultQueue(t *testing.T) {
-	const script = "resource pods\ncreate pods default/a\ninformer i1 pods handlers=h1%s\nsettle\nfault i1 watch=410\ndelete pods default/a\nadvance 5s\n"
-	steps := func(queue string) uint64 {
-		res := run(t, parse(t, fmt.Sprintf(script, queue)), options(t, 1, "random", ""))
-		if !res.Passed() {
-			t.Fatalf("%q: %v", queue, res.Violation)
-		}
-		return res.Steps
-	}
-	// Only an atomic queue takes bookmarks, which adds steps.
-	res := steps("")
-	if atomic := steps(" queue=atomic"); res != atomic {
-		t.Errorf("an informer without queue= takes %d steps, one with queue=atomic %d", res, atomic)
-	}
-}
-
 // When a registration sees that a DeltaFIFO is synced is a race in client-go: a key of the first list that was deleted and
 // recreated while the queue was held reaches the handler as two additions, and the registration may turn synced between them. In a
 // run it turns synced at the same point every time.

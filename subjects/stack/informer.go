@@ -35,12 +35,7 @@ type actor struct {
 var _ subjects.Informer = (*actor)(nil)
 
 func newInformer(s *Stack, spec subjects.InformerSpec) (*actor, error) {
-	switch {
-	case s.parts.Queue != nil:
-		spec.Queue = cmp.Or(s.parts.Kind, subjects.QueueDelta)
-	case spec.Queue == "":
-		spec.Queue = subjects.QueueAtomic // as client-go's informers have it
-	}
+	spec.Queue = cmp.Or(spec.Queue, subjects.QueueAtomic) // as client-go's informers have it
 	if !slices.Contains(queues, spec.Queue) {
 		return nil, fmt.Errorf("the stack has no queue %q", spec.Queue)
 	}
@@ -79,9 +74,9 @@ var queues = []subjects.Queue{subjects.QueueDelta, subjects.QueueInOrder, subjec
 // newQueue returns the queue over the informer's store, configured as in client-go's informers.
 func (i *actor) newQueue(known *informer.Indexer) informer.Queue {
 	q := &observedQueue{informer: i}
-	switch make := i.stack.parts.Queue; {
-	case make != nil:
-		q.Queue, q.atomic = make(known, q.enqueued), i.Spec.Queue == subjects.QueueAtomic
+	switch p := &i.stack.parts; {
+	case p.Queue != nil && i.Spec.Queue == cmp.Or(p.Kind, subjects.QueueDelta):
+		q.Queue, q.atomic = p.Queue(known, q.enqueued), i.Spec.Queue == subjects.QueueAtomic
 	case i.Spec.Queue == subjects.QueueInOrder:
 		q.Queue = informer.NewRealFIFO(informer.RealFIFOOptions{KnownObjects: known, Batch: true, OnEnqueue: q.enqueued})
 	case i.Spec.Queue == subjects.QueueAtomic:

@@ -13,8 +13,8 @@ var Kind = With(Parts{})
 // Parts are the places where a test can substitute a faulty double, to check that the properties detect the fault. The zero value
 // is the stack unchanged.
 type Parts struct {
-	// Queue returns the queue over the informer's store, regardless of InformerSpec.Queue, and reports what it enqueues to observe.
-	// Kind is the queue that it replaces; "" for the delta queue.
+	// Queue returns the queue over the informer's store, and reports what it enqueues to observe. Kind is the queue that it
+	// replaces, "" for the delta queue: informers with another queue have it unchanged, as if one queue of the product had the fault.
 	Kind  subjects.Queue
 	Queue func(known *informer.Indexer, observe informer.EnqueueFunc) informer.Queue
 	// Store wraps or replaces the store that the controller writes to.
@@ -36,7 +36,7 @@ type Stack struct {
 // With returns Kind with other parts.
 func With(p Parts) subjects.Kind {
 	return subjects.Kind{
-		Name: "stack", Engine: "step",
+		Name: "stack", Engine: "step", Queues: queues,
 		New: func(deps subjects.Dependencies) subjects.Subject { return &Stack{deps: deps, parts: p} },
 	}
 }
