@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,7 +121,9 @@ func extentOf(cmds []parsedCommand) extent {
 				e.objects += len(c.keys)
 			}
 		case advanceCmd:
-			e.time += c.d
+			if e.time += c.d; e.time < 0 {
+				e.time = math.MaxInt64
+			}
 		case *faultCmd:
 			if strings.HasPrefix(c.name, "list-") {
 				e.listFaults[c.target] = true
@@ -143,16 +146,13 @@ func (e *extent) pages(small int64) []int64 {
 	return []int64{0, 0, 500, max(small, int64(e.objects/maxPages))}
 }
 
-// resyncs are the resync periods to draw from: half of the time none. They are no multiples of what servers and scripts wait for,
-// because what happens at one instant has no order. A period must not be so short that resyncs are most of the run.
+// resyncs are the resync periods to draw from: half of the time none, otherwise one of the two shortest that do not make resyncs most
+// of the run. They are no multiples of what servers and scripts wait for, because what happens at one instant has no order.
 func (e *extent) resyncs() []time.Duration {
-	periods := []time.Duration{0, 0}
-	for _, p := range []time.Duration{2137 * time.Millisecond, 30171 * time.Millisecond} {
-		if int64(e.time/p)*int64(e.objects) <= maxResynced {
-			periods = append(periods, p)
-		}
-	}
-	return periods
+	fit := slices.DeleteFunc([]time.Duration{2137 * time.Millisecond, 30171 * time.Millisecond, 601303 * time.Millisecond}, func(p time.Duration) bool {
+		return int64(e.time/p)*int64(e.objects) > maxResynced
+	})
+	return slices.Concat([]time.Duration{0, 0}, fit[:min(2, len(fit))])
 }
 
 // Configurations returns the configurations of the informers, in the order of the script, as a run has them.

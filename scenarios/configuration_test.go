@@ -163,7 +163,7 @@ func TestConfigurationsFitScripts(t *testing.T) {
 		fmt.Fprintf(&big, "create pods default/p%d\n", n)
 	}
 	s := parsed(t, big.String())
-	watchLists := 0
+	watchLists, resyncs := 0, 0
 	for seed := range uint64(100) {
 		all := configured(t, s, seed, stack.Kind).Configurations(false)
 		if all[0].WatchList {
@@ -173,13 +173,16 @@ func TestConfigurationsFitScripts(t *testing.T) {
 			watchLists++
 		}
 		for _, c := range all {
+			if c.Resync > 0 {
+				resyncs++
+			}
 			if c.Page != 0 && c.Page < 150 || c.Resync != 0 && c.Resync < 30*time.Second || c.Replica != "" {
 				t.Errorf("seed %d has %v", seed, c)
 			}
 		}
 	}
-	if watchLists == 0 {
-		t.Error("the other informer never tries a streaming list")
+	if watchLists == 0 || resyncs == 0 {
+		t.Errorf("the other informer tries a streaming list in %d seeds, and there are %d resyncs", watchLists, resyncs)
 	}
 }
 
