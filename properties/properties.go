@@ -20,7 +20,8 @@ type World = property.World
 func All() []Property {
 	return []Property{
 		IndexerConverges, PerKeyOrder, ReplaceDeletesMissing, HandlerGrammar, NoInventedState, SyncedAfterInitialList, StoreBeforeNotify,
-		StoreRevisionFollows, ResyncTellsAll, QueueSingleFlight, QueueNoLostKey, BackoffHonoured, WorkDrains,
+		StoreRevisionFollows, LastSyncRVMonotonic, InitialListFlag, ResyncTellsAll, QueueSingleFlight, QueueNoLostKey, BackoffHonoured, WorkDrains,
+		HandlersConverge,
 	}
 }
 

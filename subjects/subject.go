@@ -94,6 +94,8 @@ type Informer interface {
 	Get(key string) (runtime.Object, bool)
 	// Len returns the number of objects in its Indexer.
 	Len() int
+	// Calling reports whether a call of that handler is in flight that takes virtual time.
+	Calling(handler string) bool
 	// Busy reports whether anything is queued or waits for a handler.
 	Busy() bool
 }

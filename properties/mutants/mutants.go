@@ -73,7 +73,7 @@ func All() []Mutant {
 			Property: "SyncedAfterInitialList", Scenario: "watch_close", Queue: subjects.QueueDelta, Kind: queue(flaws{syncedAtEnqueue: true}),
 		}, {
 			Name: "relist-any-version", Defect: `a relist asks for resourceVersion "0" although a newer one was seen (k59848)`,
-			Property: "PerKeyOrder", Or: "StoreBeforeNotify", OrBecause: handlerBehind,
+			Property: "LastSyncRVMonotonic",
 			Scenario: "list_not_stale", Kind: stack.With(stack.Parts{ListOptions: func(o *metav1.ListOptions) {
 				if o.ResourceVersion != "" && o.Continue == "" {
 					o.ResourceVersion = "0"
@@ -82,6 +82,12 @@ func All() []Mutant {
 		}, {
 			Name: "notify-before-store", Defect: "handlers are notified of a change one pop before the store has it",
 			Property: "StoreBeforeNotify", Scenario: "watch_close", Kind: stack.With(stack.Parts{Process: notifyBeforeStore}),
+		}, {
+			Name: "last-update-held-back", Defect: "handlers are notified of an update only when the next change of its key comes",
+			Property: "HandlersConverge", Scenario: "watch_close", Kind: stack.With(stack.Parts{Process: heldBack}),
+		}, {
+			Name: "all-flagged-initial", Defect: "isInInitialList is true for every add",
+			Property: "InitialListFlag", Scenario: "watch_close", Kind: stack.With(stack.Parts{Process: flagAll}),
 		}, {
 			Name: "store-write-dropped", Defect: "every second change of an object in the store is lost",
 			Property: "StoreBeforeNotify", Or: "IndexerConverges", OrBecause: noHandlers,

@@ -190,6 +190,12 @@ func (i *Informer[H]) Busy() bool {
 	return i.engine.Queued() > 0 || slices.ContainsFunc(i.Attached, func(h H) bool { return h.Pending() || h.Base().crashedRecently() })
 }
 
+// Calling implements subjects.Informer.
+func (i *Informer[H]) Calling(handler string) bool {
+	h, err := i.handler(handler)
+	return err == nil && h.Base().timer != nil
+}
+
 // Lookup returns the object that an Indexer holds under a key.
 func Lookup(indexer interface {
 	GetByKey(key string) (obj any, exists bool, err error)
