@@ -24,8 +24,10 @@ type Options struct {
 	Subject subjects.Kind
 	// Seed of every random stream.
 	Seed uint64
-	// Strategy is "fifo" or "random"; "" is fifo without a mix and random with one.
+	// Strategy is "fifo", "random" or "guided"; "" is fifo without a mix and random with one.
 	Strategy string
+	// Picks are what the strategy guided repeats, of an earlier run: see sim.Guided.
+	Picks []sim.Pick
 	// Mix adds random faults; nil for only those in the script.
 	Mix *fault.Mix
 	// Properties are checked after every step.
@@ -52,8 +54,11 @@ const DefaultMaxSteps = 50_000_000
 // backoff with its jitter (I12), the detection of a half-open connection (45 s), and the end of a stalled watch.
 const ConvergenceTimeout = 25 * time.Minute
 
-// Strategies are the valid values of Options.Strategy.
+// Strategies are the values of Options.Strategy that need nothing else.
 var Strategies = []string{"fifo", "random"}
+
+// Guided is the strategy that repeats Options.Picks.
+const Guided = "guided"
 
 // A ScriptError reports a command that failed: the input is wrong, not the subject.
 type ScriptError struct {
@@ -166,6 +171,8 @@ func (o *Options) strategy() (sim.Strategy, error) {
 			rate = o.Mix.Rate
 		}
 		return sim.NewRandom(o.Seed, rate), nil
+	case Guided:
+		return sim.NewGuided(o.Seed, o.Picks), nil
 	default:
 		hint := "use one of " + strings.Join(Strategies, ", ")
 		if near := script.Suggest(name, Strategies); near != "" {
@@ -199,7 +206,14 @@ func play(ctx context.Context, s *Scenario, o *Options, header sim.Header, strat
 	if replay != nil {
 		ko.Tape = replay
 	}
+	guide, guided := strategy.(*sim.Guided)
+	if guided {
+		ko.Tape = guide
+	}
 	k := sim.NewKernel(ko)
+	if guided {
+		guide.Bind(k)
+	}
 	w := &World{
 		ctx: ctx, scenario: s, options: o, kernel: k,
 		transcript: o.transcript(),

@@ -72,7 +72,7 @@ type world struct {
 type source struct {
 	header sim.Header
 	replay *sim.Replay // nil for a seed
-	picks  *[]pick     // another run's, to be repeated where possible; nil for none
+	picks  *[]sim.Pick // another run's, to be repeated where possible; nil for none
 
 	maxSteps uint64 // instead of Options.MaxSteps; 0 for that one
 }
@@ -111,9 +111,9 @@ func newWorld(t TB, o *Options, mapper *resourceMapper, s source) (*world, error
 	case s.replay != nil:
 		w.strategy, ko.Tape = s.replay, s.replay
 	case s.picks != nil:
-		g := &guided{seed: w.seed, picks: *s.picks, fifo: sim.NewFIFO()}
+		g := sim.NewGuided(w.seed, *s.picks)
 		w.strategy, ko.Tape = g, g
-		defer func() { g.k = w.kernel }()
+		defer func() { g.Bind(w.kernel) }()
 	case o.Strategy == "fifo":
 		w.strategy = sim.NewFIFO()
 	default:

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/informersim/informersim/properties/mutants"
+)
+
+// A finding, given as a trace or as a seed, becomes a few commands that break the same property, and the printed commands show it.
+func TestShrink(t *testing.T) {
+	m := mutants.All()[0]
+	inTemp(t, nil)
+	withSubject(t, named(m.Name, m.Kind))
+	found := command(t, "run", "--subject", m.Name, "--seed", "1..200", "--fault-mix", "default")
+	seed := regexp.MustCompile(`· seed (\d+) ·`).FindStringSubmatch(found.stdout)
+	if found.code != exitBroken || seed == nil {
+		t.Fatalf("exit code %d\n%s%s", found.code, found.stdout, found.stderr)
+	}
+	for _, args := range [][]string{
+		{"shrink", "builtin-seed" + seed[1] + ".trace.jsonl"},
+		{"shrink", "--subject", m.Name, "--seed", seed[1], "--fault-mix", "default", "-o", "small.sim", "--trace", "small.jsonl"},
+	} {
+		got := command(t, args...)
+		if got.code != exitOK || got.stderr != "" {
+			t.Fatalf("%v: exit code %d: %s\n%s", args, got.code, got.stderr, got.stdout)
+		}
+		for _, want := range []string{"\nno single command, argument or pick can be removed", "\n    fault i1 watch=410\n", "\nFAIL  " + m.Property + " at step ", "\n      shrunk from 37 commands, "} {
+			if !strings.Contains(got.stdout, want) {
+				t.Errorf("%v: there is no %q in\n%s", args, want, got.stdout)
+			}
+		}
+		lines := replayLines(t, got.stdout)
+		if len(lines) != 2 {
+			t.Fatalf("%v: there should be two commands in\n%s", args, got.stdout)
+		}
+		for _, line := range lines {
+			if again := command(t, line[1:]...); again.code != exitBroken || !strings.Contains(again.stdout, m.Property) {
+				t.Errorf("%v: exit code %d\n%s%s", line, again.code, again.stdout, again.stderr)
+			}
+		}
+	}
+}
+
+// What cannot be shrunk is refused, and nothing is written.
+func TestShrinkRefuses(t *testing.T) {
+	inTemp(t, map[string]string{"good.sim": small, "good-min.sim": small, "notes.txt": "mine"})
+	if got := command(t, "run", "good.sim", "--trace", "good.jsonl"); got.code != exitOK {
+		t.Fatal(got)
+	}
+	for _, tt := range []struct{ args, want string }{
+		{"shrink good.sim", "error: good.sim breaks no property with --seed 1: there is nothing to shrink; give the --seed, --fault-mix and --subject of a run that fails"},
+		{"shrink --seed 3", "error: the built-in scenario breaks no property with --seed 3"},
+		{"shrink good.jsonl", "error: good.jsonl: the run breaks no property: there is nothing to shrink"},
+		{"shrink good.jsonl --seed 7", "error: --seed: good.jsonl is a trace, which says that by itself"},
+		{"shrink good.sim --seed 1..7", "error: --seed 1..7: shrink takes the seed of one run"},
+		{"shrink good.sim --tries 0", "error: --tries 0: at least 1 run has to be tried"},
+		{"shrink absent.sim", "error: absent.sim: there is no such file; check the path"},
+	} {
+		if got := command(t, strings.Fields(tt.args)...); got.code != exitBadInput || !strings.HasPrefix(got.stderr, tt.want) {
+			t.Errorf("%s: exit code %d, %q, want %q", tt.args, got.code, got.stderr, tt.want)
+		}
+	}
+	files, err := os.ReadDir(".")
+	if err != nil || len(files) != 4 {
+		t.Errorf("the folder has %v, %v", files, err)
+	}
+}

@@ -1,0 +1,135 @@
+package minimal_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/properties"
+	"github.com/informersim/informersim/properties/mutants"
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/scenarios/minimal"
+	"github.com/informersim/informersim/scenarios/script"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+)
+
+func mutant(t *testing.T, name string) subjects.Kind {
+	t.Helper()
+	for _, m := range mutants.All() {
+		if m.Name == name {
+			return m.Kind
+		}
+	}
+	t.Fatalf("there is no mutant %s", name)
+	return subjects.Kind{}
+}
+
+// found returns the first run of the built-in scenario that breaks a property of a stack.
+func found(t *testing.T, kind subjects.Kind) minimal.Found {
+	t.Helper()
+	mix, err := fault.MixNamed("default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := uint64(1); seed <= 3000; seed++ {
+		var trace bytes.Buffer
+		o := scenarios.Options{Subject: kind, Seed: seed, Strategy: "random", Mix: &mix, Properties: properties.All(), Trace: &trace}
+		res, err := scenarios.Run(context.Background(), scenarios.BuiltIn(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Violation == nil {
+			continue
+		}
+		tr, err := sim.NewTraceReader("the run", &trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		picks, err := sim.ReadPicks(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return minimal.Found{Scenario: scenarios.BuiltIn(), Options: o, Picks: picks, Violation: res.Violation}
+	}
+	t.Fatal("no seed breaks a property")
+	return minimal.Found{}
+}
+
+// What is left breaks the same property, is much shorter, and no command of it can be spared.
+func TestSearch(t *testing.T) {
+	for _, name := range []string{
+		"replace-without-tombstones", "replace-forgets-queue-only-keys", "synced-at-enqueue", "relist-any-version", "notify-before-store",
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := found(t, mutant(t, name))
+			got, err := minimal.Search(context.Background(), f, minimal.Budget{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%+v to %+v in %d tries, complete %v, strategy %s\n%s%v", got.Before, got.After, got.Tries, got.Complete, got.Options.Strategy, got.Scenario.Text(), got.Violation)
+			if !got.Complete {
+				t.Error("the search is not complete")
+			}
+			if got.After.Commands >= got.Before.Commands || got.After.Commands > 12 {
+				t.Errorf("%d of %d commands are left", got.After.Commands, got.Before.Commands)
+			}
+			fails := func(s *scenarios.Scenario, o scenarios.Options) bool {
+				res, err := scenarios.Run(context.Background(), s, o)
+				return err == nil && res.Violation != nil && res.Violation.Property == f.Violation.Property
+			}
+			if !fails(got.Scenario, got.Options) {
+				t.Fatal("the result does not break the property")
+			}
+			if !got.Transcript() {
+				return
+			}
+			cmds := got.Scenario.File().Commands()
+			for n := range cmds {
+				shorter := &script.File{Name: "shorter.sim"}
+				for _, c := range slices.Delete(slices.Clone(cmds), n, n+1) {
+					shorter.Nodes = append(shorter.Nodes, c)
+				}
+				s, err := scenarios.Parse(shorter.Name, script.Print(shorter))
+				if err == nil && fails(s, got.Options) {
+					t.Errorf("it fails without %q, too", cmds[n].Name)
+				}
+			}
+		})
+	}
+}
+
+// The same run and budget give the same result, and a budget is kept.
+func TestSearchRepeats(t *testing.T) {
+	f := found(t, mutant(t, "replace-without-tombstones"))
+	say := func(tries int) string {
+		got, err := minimal.Search(context.Background(), f, minimal.Budget{Tries: tries})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tries > 0 && got.Tries > tries+1 {
+			t.Errorf("%d tries, want at most %d", got.Tries, tries)
+		}
+		return fmt.Sprintf("%s %v %d %v", got.Scenario.Text(), got.Options.Picks, got.Tries, got.Complete)
+	}
+	if a, b := say(0), say(0); a != b {
+		t.Errorf("first\n%s\nand then\n%s", a, b)
+	}
+	if got := say(5); !strings.HasSuffix(got, "false") {
+		t.Errorf("after 5 tries it claims that nothing can be removed: %s", got)
+	}
+}
+
+// A violation that the run does not repeat is no reason to search.
+func TestSearchNeedsAFailure(t *testing.T) {
+	f := found(t, mutant(t, "replace-without-tombstones"))
+	f.Options.Subject = mutants.Flawless(subjects.QueueDelta)
+	if _, err := minimal.Search(context.Background(), f, minimal.Budget{}); !errors.Is(err, minimal.ErrNotRepeated) {
+		t.Errorf("a stack without a defect: %v", err)
+	}
+}
