@@ -121,8 +121,8 @@ func (c *informerCmd) run(w *World) error {
 	}
 	spec := c.spec
 	spec.Resource = id
-	spec.Queue = c.queue(w.transcript)
-	if !c.given["replica"] && !w.transcript {
+	spec.Queue = c.queue(w.takesDefaults)
+	if !c.given["replica"] && !w.takesDefaults {
 		spec.Policy = fakeapiserver.ByChoice()
 	}
 	inf, err := w.subject.AddInformer(spec)
@@ -134,24 +134,24 @@ func (c *informerCmd) run(w *World) error {
 }
 
 // queue returns the informer's queue; "" for the subject's default. Every transcript has the same, so that it reads the same for
-// every subject. An exploration has drawn one, unless it is an older trace that is replayed.
-func (c *informerCmd) queue(transcript bool) subjects.Queue {
-	if c.spec.Queue == "" && transcript {
+// every subject, and so has a guided run. An exploration has drawn one, unless it is an older trace that is replayed.
+func (c *informerCmd) queue(takesDefaults bool) subjects.Queue {
+	if c.spec.Queue == "" && takesDefaults {
 		return subjects.QueueDelta
 	}
 	return c.spec.Queue
 }
 
 // configuration returns the informer's configuration in a cluster of so many replicas.
-func (c *informerCmd) configuration(transcript bool, replicas int) reports.Configuration {
+func (c *informerCmd) configuration(takesDefaults bool, replicas int) reports.Configuration {
 	conf := reports.Configuration{
-		Informer: c.spec.Name, Queue: cmp.Or(string(c.queue(transcript)), "default"), WatchList: c.spec.WatchList, Page: c.spec.PageSize, Resync: c.spec.Resync,
+		Informer: c.spec.Name, Queue: cmp.Or(string(c.queue(takesDefaults)), "default"), WatchList: c.spec.WatchList, Page: c.spec.PageSize, Resync: c.spec.Resync,
 	}
 	switch {
 	case replicas == 1:
 	case c.spec.Policy == fakeapiserver.RoundRobin():
 		conf.Replica = "round-robin"
-	case c.spec.Policy == fakeapiserver.ByChoice(), !c.given["replica"] && !transcript:
+	case c.spec.Policy == fakeapiserver.ByChoice(), !c.given["replica"] && !takesDefaults:
 		conf.Replica = "choice"
 	default:
 		conf.Replica = strconv.Itoa(max(c.replica, 0))

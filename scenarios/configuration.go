@@ -156,11 +156,11 @@ func (e *extent) resyncs() []time.Duration {
 }
 
 // Configurations returns the configurations of the informers, in the order of the script, as a run has them.
-func (s *Scenario) Configurations(transcript bool) []reports.Configuration {
+func (s *Scenario) Configurations(takesDefaults bool) []reports.Configuration {
 	var all []reports.Configuration
 	for _, c := range s.cmds {
 		if inf, ok := c.Command.(*informerCmd); ok {
-			all = append(all, inf.configuration(transcript, s.extent.replicas))
+			all = append(all, inf.configuration(takesDefaults, s.extent.replicas))
 		}
 	}
 	return all

@@ -78,7 +78,7 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 		drawn := o.Mix.Draw(o.Seed)
 		o.Mix = &drawn
 	}
-	if !o.transcript() {
+	if !o.takesDefaults() {
 		var err error
 		if s, err = s.configured(o.Seed, o.Subject); err != nil {
 			return nil, err
@@ -144,6 +144,10 @@ func (o *Options) header(s *Scenario) (sim.Header, error) {
 
 // transcript reports that the commands run back to back.
 func (o *Options) transcript() bool { return o.strategyName() == "fifo" && o.Mix == nil }
+
+// takesDefaults reports that what informer commands leave open has its default, and is not drawn from the seed: in a transcript, and
+// in a guided run, which a reducer may turn into one.
+func (o *Options) takesDefaults() bool { return o.transcript() || o.strategyName() == Guided }
 
 func (o *Options) strategyName() string {
 	switch {
@@ -216,8 +220,8 @@ func play(ctx context.Context, s *Scenario, o *Options, header sim.Header, strat
 	}
 	w := &World{
 		ctx: ctx, scenario: s, options: o, kernel: k,
-		transcript: o.transcript(),
-		resources:  map[string]store.ResourceID{}, informers: map[string]subjects.Informer{},
+		transcript: o.transcript(), takesDefaults: o.takesDefaults(),
+		resources: map[string]store.ResourceID{}, informers: map[string]subjects.Informer{},
 		handlers: map[string]subjects.Informer{}, writers: map[string]*writer{}, workers: map[string]subjects.Workers{}, stopped: map[string]bool{},
 		result: &Result{
 			Run:     reports.Run{Scenario: s.Name, Subject: o.Subject.Name, Engine: o.Subject.Engine, Strategy: header.Strategy, Seed: o.Seed},
@@ -227,7 +231,7 @@ func play(ctx context.Context, s *Scenario, o *Options, header sim.Header, strat
 	if o.Mix != nil {
 		w.result.Mix = o.Mix.Name
 	}
-	w.result.Informers = s.Configurations(w.transcript)
+	w.result.Informers = s.Configurations(w.takesDefaults)
 	w.script = &scriptActor{w: w}
 	w.script.id = k.Register(w.script)
 	w.monitor = property.NewMonitor(w, o.Properties)

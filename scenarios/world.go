@@ -28,6 +28,8 @@ type World struct {
 	script   *scriptActor
 	// transcript reports that commands run back to back, and outputs and expectations are compared (see the package comment).
 	transcript bool
+	// takesDefaults reports that what informer commands leave open has its default.
+	takesDefaults bool
 
 	resources map[string]store.ResourceID
 	informers map[string]subjects.Informer

@@ -27,7 +27,7 @@ func TestShrink(t *testing.T) {
 		if got.code != exitOK || got.stderr != "" {
 			t.Fatalf("%v: exit code %d: %s\n%s", args, got.code, got.stderr, got.stdout)
 		}
-		for _, want := range []string{"\nno single command, argument or pick can be removed", "\n    fault i1 watch=410\n", "\nFAIL  " + m.Property + " at step ", "\n      shrunk from 37 commands, "} {
+		for _, want := range []string{"\nno single command, argument or pick can be removed", "\nFAIL  " + m.Property + " at step ", "\n      shrunk from 37 commands, "} {
 			if !strings.Contains(got.stdout, want) {
 				t.Errorf("%v: there is no %q in\n%s", args, want, got.stdout)
 			}

@@ -47,7 +47,7 @@ var mayImport = map[string][]string{
 	"reports":                             {"sim"},
 	"scenarios":                           {"fakeapiserver", "fakeapiserver/fault", "fakeapiserver/store", "reports", "scenarios/property", "scenarios/script", "sim", "subjects", "subjects/workers"},
 	"scenarios/generate":                  {"fakeapiserver/fault", "scenarios"},
-	"scenarios/minimal":                   {"reports", "scenarios", "scenarios/script", "sim", "sim/shrink"},
+	"scenarios/minimal":                   {"fakeapiserver/fault", "reports", "scenarios", "scenarios/script", "sim", "sim/shrink"},
 	"scenarios/property":                  {"fakeapiserver", "reports", "sim", "subjects"},
 	"scenarios/recording":                 {"scenarios/script"},
 	"scenarios/script":                    {},

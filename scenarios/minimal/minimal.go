@@ -14,6 +14,7 @@ import (
 
 // Found is a run that breaks a property.
 type Found struct {
+	// Scenario is that of the run, with the configurations of its informers written out, as its trace has it.
 	Scenario *scenarios.Scenario
 	// Options are those of the run. Picks and Strategy are ignored.
 	Options scenarios.Options
@@ -107,7 +108,7 @@ type search struct {
 func (s *search) over() bool { return s.tries >= s.max || s.ctx.Err() != nil }
 
 // fails makes the candidate's run. One that breaks the property for the same reason is the best from then on: a search only ever
-// tries what is simpler.
+// tries what is simpler: a transcript counts as simpler than a schedule, even if it needs more commands.
 func (s *search) fails(c candidate) bool {
 	s.tries++
 	sc, err := c.scenario(s.found.Scenario.Name, "")
@@ -146,14 +147,18 @@ func (s *search) simplify() {
 	}
 }
 
-// transcript tries the commands one after the other, without a schedule.
+// transcript tries the commands one after the other, without a schedule: as they are, and with the schedule's faults among them.
 func (s *search) transcript() bool {
 	c := s.best.candidate
-	if !c.schedule || s.over() {
+	if !c.schedule {
 		return false
 	}
-	c.schedule, c.picks = false, nil
-	return s.fails(c)
+	for _, t := range append([]candidate{{cmds: c.cmds}}, scripted(c)...) {
+		if !s.over() && s.fails(t) {
+			return true
+		}
+	}
+	return false
 }
 
 // commands removes commands: those that only look, everything about one name, chunks, single ones.
