@@ -209,6 +209,42 @@ func replayed(t *testing.T, m mutants.Mutant, a attempt, found *scenarios.Result
 	if _, err := replay(path, stack.Kind); !errors.As(err, &diverged) {
 		t.Errorf("replayed without the defect, the run ends with %v, want it to diverge", err)
 	}
+	followed(t, path, a, diverged)
+}
+
+// followed follows the trace without the defect: after the difference, it is the run of the seed.
+func followed(t *testing.T, path string, a attempt, diverged *sim.DivergedError) {
+	t.Helper()
+	o, err := options(stack.Kind, a.seed, a.strategy, a.mix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixed, err := scenarios.Run(context.Background(), a.scenario, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	r, err := sim.NewTraceReader(path, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := scenarios.Follow(context.Background(), r, o)
+	if err != nil {
+		t.Fatalf("followed: %v", err)
+	}
+	switch {
+	case f.Diverged == nil || f.Diverged.Step != diverged.Step || f.Diverged.Why != diverged.Why:
+		t.Errorf("followed, it diverges with %v, replayed with %v", f.Diverged, diverged)
+	case f.Hash != fixed.Hash || f.Steps != fixed.Steps || f.Verdict() != fixed.Verdict() || f.Virtual != fixed.Virtual:
+		t.Errorf("followed from %v, it ends with %s after %d steps and %v (hash %016x), the run of the seed with %s after %d and %v (%016x)",
+			f.Diverged, f.Verdict(), f.Steps, f.Virtual, f.Hash, fixed.Verdict(), fixed.Steps, fixed.Virtual, fixed.Hash)
+	case f.End == nil || f.End.Verdict == "pass" || f.Cut != nil || f.Early:
+		t.Errorf("the trace ends with %+v, %v, %v", f.End, f.Cut, f.Early)
+	}
 }
 
 func replay(path string, subject subjects.Kind) (*scenarios.Result, error) {

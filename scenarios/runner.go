@@ -95,39 +95,6 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 	return hosted(ctx, s, &o, header, strategy, nil)
 }
 
-// Replay repeats the run of a trace and compares every step. A *sim.DivergedError means that the run differs from the trace, a
-// *sim.TraceError that the file is broken.
-func Replay(ctx context.Context, r *sim.TraceReader, o Options) (*Result, error) {
-	h := r.Header()
-	f, err := script.Parse(h.Scenario, []byte(h.Script))
-	if err != nil {
-		return nil, fmt.Errorf("the script in the trace's header: %w", err)
-	}
-	s, err := fromScript(f, true)
-	if err != nil {
-		return nil, fmt.Errorf("the script in the trace's header: %w", err)
-	}
-	o.Seed, o.Strategy = h.Seed, h.Strategy
-	o.Mix = nil
-	if h.Mix != nil {
-		mix, err := fault.ParseMix(h.Mix)
-		if err != nil {
-			return nil, fmt.Errorf("the trace's header: %w", err)
-		}
-		o.Mix = &mix
-	}
-	replay := sim.NewReplay(r)
-	res, err := hosted(ctx, s, &o, h, replay, replay)
-	var stuck stuckError
-	switch {
-	case errors.As(err, &stuck) && replay.Done():
-		return res, &sim.DivergedError{Step: res.Steps + 1, Why: fmt.Sprintf("the trace ends here (%s), but the run goes on", r.End().Verdict)}
-	case err != nil:
-		return res, err
-	}
-	return res, replay.Finish()
-}
-
 func (o *Options) header(s *Scenario) (sim.Header, error) {
 	h := sim.Header{
 		Scenario: s.Name, Script: s.Text(), Subject: o.Subject.Name, Engine: o.Subject.Engine, Strategy: o.strategyName(), Seed: o.Seed, Versions: o.Versions,
@@ -262,13 +229,24 @@ func play(ctx context.Context, s *Scenario, o *Options, header sim.Header, strat
 	if trace != nil {
 		verdict := w.result.Verdict()
 		if err != nil {
-			verdict = "error"
+			verdict = endedBy(err)
 		}
 		if terr := trace.Close(verdict); err == nil {
 			err = terr
 		}
 	}
 	return w.result, err
+}
+
+// endedBy returns the verdict of a run that ended with an error.
+func endedBy(err error) string {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return sim.EndTimeout
+	case errors.Is(err, context.Canceled):
+		return sim.EndInterrupted
+	}
+	return "error"
 }
 
 // loop steps the kernel until the script is done and the world has converged, a property breaks, or no step is possible.

@@ -19,7 +19,7 @@ type Actor interface {
 
 // A Tape supplies the random numbers of a replayed run.
 type Tape interface {
-	// Draw returns the n-th number (from 0) drawn in a step; ok is false if the trace has none.
+	// Draw returns the n-th number (from 0) drawn in a step. If ok is false the trace has none, and the stream's own is taken.
 	Draw(step uint64, n int) (v uint64, ok bool)
 }
 
@@ -152,14 +152,11 @@ func (k *Kernel) draw(src interface{ Uint64() uint64 }) uint64 {
 	if !k.inStep {
 		panic("sim: a recorded stream was used outside a step, where the trace cannot record the number; use NewStream there")
 	}
-	var v uint64
+	v := src.Uint64() // also with a tape: when that ends, the stream goes on from where it would have been
 	if k.tape != nil {
-		var ok bool
-		if v, ok = k.tape.Draw(k.step, len(k.draws)); !ok {
-			k.Fail(&DivergedError{Step: k.step, Why: fmt.Sprintf("the run draws random number %d of this step, but the trace does not have it", len(k.draws)+1)})
+		if taped, ok := k.tape.Draw(k.step, len(k.draws)); ok {
+			v = taped
 		}
-	} else {
-		v = src.Uint64()
 	}
 	k.draws = append(k.draws, v)
 	return v

@@ -163,6 +163,11 @@ func ofKind(set []Offer, kind Kind, n int) Choice {
 type DivergedError struct {
 	Step uint64
 	Why  string
+
+	// Trace is the step in the trace, nil if the trace has ended. Run is what the run did instead, with its records; nil if it took
+	// no such step. Enabled is what it could have picked, if the trace's pick was not among that.
+	Trace, Run *TraceStep
+	Enabled    []TraceStep
 }
 
 func (e *DivergedError) Error() string { return fmt.Sprintf("step %d: %s", e.Step, e.Why) }

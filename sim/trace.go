@@ -106,6 +106,12 @@ func (r *TraceRecord) at(s *TraceStep) int64 {
 	return s.At
 }
 
+// Same reports whether two records say the same; s and t are their steps.
+func (r *TraceRecord) Same(s *TraceStep, other *TraceRecord, t *TraceStep) bool {
+	return r.Kind == other.Kind && r.Actor == other.Actor && r.at(s) == other.at(t) && r.Key == other.Key &&
+		r.RV == other.RV && r.N == other.N && r.Detail == other.Detail
+}
+
 // TraceEnd is the last line of a trace.
 type TraceEnd struct {
 	Verdict string `json:"end"`
@@ -113,12 +119,34 @@ type TraceEnd struct {
 	Hash    string `json:"hash"`
 }
 
+// Verdicts of runs that were ended from outside. They could have gone on.
+const (
+	EndInterrupted = "interrupted"
+	EndTimeout     = "timeout"
+)
+
+// EndedEarly reports whether the run was ended from outside.
+func (e *TraceEnd) EndedEarly() bool { return e.Verdict == EndInterrupted || e.Verdict == EndTimeout }
+
 // A TraceError says what is wrong with a trace file, and where.
 type TraceError struct {
 	File string
 	Line int
 	Msg  string
+	Cut  Cut
 }
+
+// Cut says whether a trace lacks its end. Its complete steps can be replayed.
+type Cut uint8
+
+const (
+	// NotCut means that something else is wrong.
+	NotCut Cut = iota
+	// CutBetweenSteps means that only complete steps are there: the run was killed, or the file was cut at that place.
+	CutBetweenSteps
+	// CutInStep means that a step or a line is incomplete: the file was cut, or could not be written.
+	CutInStep
+)
 
 func (e *TraceError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
 

@@ -22,6 +22,8 @@ type TraceReader struct {
 	scan   lineScanner
 	long   []byte // assembles lines longer than br's buffer
 	next   []byte // a line read ahead
+	ended  bool   // the file ends without an end line
+	half   error  // and with half a line
 	end    *TraceEnd
 	err    error // returned by Next from now on
 }
@@ -89,9 +91,12 @@ func (t *TraceReader) Next() (*TraceStep, error) {
 }
 
 func (t *TraceReader) readStep() (*TraceStep, error) {
+	if t.half != nil {
+		return nil, t.half
+	}
 	line, err := t.readLine(maxTraceBytes)
 	if err == io.EOF {
-		return nil, t.errorAt(t.line+1, "the trace is cut off after step %d: its end line is missing", t.steps)
+		return nil, t.cutAt(t.line+1, CutBetweenSteps, "the trace is cut off after step %d: its end line is missing", t.steps)
 	}
 	if err != nil {
 		return nil, err
@@ -128,6 +133,12 @@ func (t *TraceReader) verify(s *TraceStep) error {
 	if got == s.Hash {
 		return nil
 	}
+	switch {
+	case t.half != nil:
+		return t.half
+	case t.ended:
+		return t.cutAt(s.Line, CutInStep, "step %d does not match its hash (%s in the file, %s computed), and no line follows it: the trace is cut off within it", s.Step, s.Hash, got)
+	}
 	where := "here"
 	if s.Step == 1 {
 		where = "here or in its header" // where the hash chain starts
@@ -138,10 +149,15 @@ func (t *TraceReader) verify(s *TraceStep) error {
 func (t *TraceReader) readRecords(s *TraceStep, budget int) error {
 	for {
 		line, err := t.readLine(budget)
-		if err == io.EOF {
+		var broken *TraceError
+		switch {
+		case err == io.EOF:
+			t.ended = true
 			return nil // the missing end line is reported when the next step is read
-		}
-		if err != nil {
+		case errors.As(err, &broken) && broken.Cut == CutInStep:
+			t.ended, t.half = true, err
+			return nil // the hash tells whether this step lacks the line
+		case err != nil:
 			return err
 		}
 		if !bytes.HasPrefix(line, []byte(`{"r":`)) {
@@ -209,7 +225,7 @@ func (t *TraceReader) readLine(limit int) ([]byte, error) {
 		case err == io.EOF && len(line) == 0:
 			return nil, io.EOF
 		case err == io.EOF:
-			return nil, t.errorAt(t.line+1, "the trace is cut off in the middle of a line")
+			return nil, t.cutAt(t.line+1, CutInStep, "the trace is cut off in the middle of a line")
 		default:
 			return nil, fmt.Errorf("reading %s: %w", t.file, err)
 		}
@@ -221,7 +237,27 @@ func (t *TraceReader) errorf(format string, args ...any) error {
 }
 
 func (t *TraceReader) errorAt(line int, format string, args ...any) error {
-	return &TraceError{File: t.file, Line: line, Msg: fmt.Sprintf(format, args...)}
+	return t.cutAt(line, NotCut, format, args...)
+}
+
+func (t *TraceReader) cutAt(line int, cut Cut, format string, args ...any) error {
+	return &TraceError{File: t.file, Line: line, Msg: fmt.Sprintf(format, args...), Cut: cut}
+}
+
+// Steps returns the number of complete steps read so far.
+func (t *TraceReader) Steps() uint64 { return t.steps }
+
+// Skip reads the rest of the trace. It returns nil at its end, and what Next returns otherwise.
+func (t *TraceReader) Skip() error {
+	for {
+		switch _, err := t.Next(); err {
+		case nil:
+		case io.EOF:
+			return nil
+		default:
+			return err
+		}
+	}
 }
 
 // decodeLine decodes one line and refuses anything a writer would not have written.
