@@ -9,6 +9,8 @@ type Report struct {
 	Outputs []Output
 	// Replay lists the commands that repeat the run.
 	Replay []string
+	// Replayed compares the run with the trace that it was to follow; nil for a run of its own.
+	Replayed *Replayed
 }
 
 // Output is the output of one command of a script.

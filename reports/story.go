@@ -12,10 +12,10 @@ import (
 
 // A Line is one line of a story.
 type Line struct {
-	Step  uint64
-	At    time.Duration
-	Actor string
-	Text  string
+	Step  uint64        `json:"step"`
+	At    time.Duration `json:"atNs"`
+	Actor string        `json:"actor"`
+	Text  string        `json:"text"`
 }
 
 // String renders the line with its step and virtual time.

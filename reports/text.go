@@ -13,6 +13,9 @@ import (
 func WriteText(w io.Writer, report Report) error {
 	var b strings.Builder
 	r := report.Run
+	if report.Replayed != nil {
+		report.Replayed.writeText(&b, r)
+	}
 	fmt.Fprintf(&b, "%s\n", headline(r))
 	writeOutputs(&b, report.Outputs)
 	switch {

@@ -59,7 +59,7 @@ func exitCode(err error, stderr io.Writer) int {
 		return exitBroken
 	case errors.Is(err, context.Canceled):
 		return cli.Report(stderr, err)
-	case errors.As(err, new(differs)), errors.As(err, new(*sim.DivergedError)):
+	case errors.As(err, new(differs)), errors.As(err, new(*notDeterministic)), errors.As(err, new(*sim.DivergedError)):
 		fmt.Fprintf(reports.NewPlainWriter(stderr), "not deterministic: %v\n", err)
 		return exitNotDeterministic
 	case errors.As(err, &status):

@@ -3,47 +3,59 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/informersim/informersim/cmd/internal/cli"
-	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/reports"
-	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
 )
 
+// replayFlags are the flags of `informersim replay`.
+type replayFlags struct{ json, verbose bool }
+
 func newReplayCommand() *cobra.Command {
-	var asJSON bool
+	f := &replayFlags{}
 	c := &cobra.Command{
 		Use:   "replay TRACE...",
 		Short: "Replay a trace and compare every step with it",
 		Long: `replay repeats the choices of a trace, with the random numbers that it recorded, and compares every record and the hash of every
-step. It prints the verdict of the run. The trace of a Go test, written by package simtest, is replayed by that test, with the
-go command, if the test's package can be found from the current folder.
+step. It prints what run prints. The trace of a Go test, written by package simtest, is replayed by that test, with the go command,
+if the test's package can be found from the current folder.
 
-Exit codes: 0 the same run, 1 the same run, in which a property breaks, 2 the file is not a trace, or was edited or truncated, 3
-the run differs: the first differing step is printed. Given several traces, replay plays all of them; the exit code is the
-highest of theirs.`,
+Where this program does something else than the one that wrote the trace, because a bug was fixed for example, replay prints both
+sides of the first step that differs, and the commits of both programs. The run then goes on from the trace's seed: from there it is
+the run that informersim run makes of that seed, and its properties are checked to its end.
+
+A trace whose run was interrupted or killed is replayed to where it ends. Of a file that was cut within a step, the complete steps are
+replayed, and the exit code is 2.
+
+Exit codes: 0 no property breaks, 1 a property breaks, in the same run or after it differs, 2 the file is not a trace, or was edited,
+damaged or cut, 3 not deterministic: the run differs, but the trace was written by this program (the same commit or release without
+local changes), or two replays differ. Given several traces, replay plays all of them, prints a line for each, and the exit code is
+the highest of theirs.`,
 		Example: `  informersim replay my-seed7.trace.jsonl
   informersim replay traces/*.trace.jsonl`,
 		Args: cli.Usage(cobra.MinimumNArgs(1)),
-		RunE: func(c *cobra.Command, args []string) error { return replayAll(c, args, asJSON) },
+		RunE: func(c *cobra.Command, args []string) error { return f.all(c, args) },
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per trace instead of text")
+	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object per trace instead of text")
+	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "print what log, reconciles, requests and show say in this run")
 	return c
 }
 
-// replayAll replays all traces, whatever comes of each. The exit code is the highest of theirs.
-func replayAll(c *cobra.Command, paths []string, asJSON bool) error {
+// all replays all traces, whatever comes of each. The exit code is the highest of theirs.
+func (f *replayFlags) all(c *cobra.Command, paths []string) error {
 	if len(paths) == 1 {
-		return replayAndPrint(c, paths[0], asJSON, false)
+		return f.one(c, paths[0], false)
+	}
+	if f.verbose {
+		return fmt.Errorf("-v prints the outputs of one run: give one trace instead of %d", len(paths))
 	}
 	worst := exitOK
 	for _, path := range paths {
-		err := replayAndPrint(c, path, asJSON, true)
+		err := f.one(c, path, true)
 		if c.Context().Err() != nil {
 			return errors.Join(err, c.Context().Err())
 		}
@@ -58,56 +70,47 @@ func replayAll(c *cobra.Command, paths []string, asJSON bool) error {
 	return nil
 }
 
-func replayAndPrint(c *cobra.Command, path string, asJSON, many bool) error {
-	res, end, err := replayOne(c, path)
+// one replays a trace and prints what came of it.
+func (f *replayFlags) one(c *cobra.Command, path string, many bool) error {
+	r, err := newReplayer(c.Context(), path)
 	switch {
 	case errors.Is(err, errSimtest):
 		return replayTest(c, path)
-	case errors.As(err, new(*sim.DivergedError)):
-		return fmt.Errorf("%s: %w", path, err)
 	case err != nil:
 		return err
 	}
+	defer r.close()
+	report, err := r.replay(f.verbose)
+	if err != nil {
+		return err
+	}
 	switch {
-	case asJSON:
-		err = reports.WriteJSON(c.OutOrStdout(), reports.Report{Run: &res.Run})
+	case f.json:
+		err = reports.WriteJSON(c.OutOrStdout(), report)
 	case many:
-		_, err = fmt.Fprintf(c.OutOrStdout(), "%s: same run: %d steps, hash %s, verdict %s\n", path, end.Steps, end.Hash, end.Verdict)
+		_, err = fmt.Fprintln(c.OutOrStdout(), report.Replayed.Line(report.Run))
 	default:
-		fmt.Fprintf(c.OutOrStdout(), "replayed %s: the same run, step by step\n", path)
-		err = reports.WriteText(c.OutOrStdout(), reports.Report{Run: &res.Run})
+		err = reports.WriteText(c.OutOrStdout(), report)
 	}
-	if err == nil && !res.Passed() {
-		return broken{res.Verdict()}
+	switch {
+	case err != nil:
+		return err
+	case r.cut != nil && r.cut.Cut == sim.CutInStep:
+		return fmt.Errorf("%w; its %d complete steps were replayed", r.cut, report.Replayed.Steps)
+	case report.Replayed.NotDeterministic != "":
+		return &notDeterministic{path, report.Replayed}
+	case !report.Run.Passed():
+		return broken{report.Run.Verdict()}
 	}
-	return err
+	return nil
 }
 
-func replayOne(c *cobra.Command, path string) (*scenarios.Result, *sim.TraceEnd, error) {
-	in, err := os.Open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer in.Close()
-	tr, err := sim.NewTraceReader(path, in)
-	if err != nil {
-		return nil, nil, err
-	}
-	h := tr.Header()
-	if h.Subject == simtestSubject {
-		return nil, nil, errSimtest
-	}
-	s, err := subjectNamed(h.Subject)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
-	}
-	res, err := scenarios.Replay(c.Context(), tr, scenarios.Options{Subject: s, Properties: properties.All()})
-	if err != nil {
-		return nil, nil, err
-	}
-	end := tr.End()
-	if end.Verdict != res.Verdict() {
-		return nil, nil, &sim.DivergedError{Step: res.Steps, Why: fmt.Sprintf("the verdict is %s, in the trace %s", res.Verdict(), end.Verdict)}
-	}
-	return res, end, nil
+// notDeterministic is the error of a run that differs from its trace although the program is the same.
+type notDeterministic struct {
+	path string
+	*reports.Replayed
+}
+
+func (e *notDeterministic) Error() string {
+	return fmt.Sprintf("%s: step %d: %s: %s", e.path, e.Divergence.Step, e.NotDeterministic, reports.PlainLine(e.Divergence.Why))
 }

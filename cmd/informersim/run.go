@@ -246,15 +246,15 @@ func (r *runner) single() error {
 		}
 	}
 	if r.flags.verbose {
-		report.Outputs = r.outputs(res)
+		report.Outputs = outputs(r.scenario, res)
 	}
 	return r.print(report)
 }
 
 // outputs returns what the commands of a run printed, in the order of the script.
-func (r *runner) outputs(res *scenarios.Result) []reports.Output {
+func outputs(s *scenarios.Scenario, res *scenarios.Result) []reports.Output {
 	var all []reports.Output
-	for _, c := range r.scenario.File().Commands() {
+	for _, c := range s.File().Commands() {
 		if text, ran := res.Outputs[c]; ran {
 			bare := *c
 			bare.Comment = ""
@@ -291,17 +291,23 @@ func (r *runner) explain(res *reports.Run, path string) (reports.Report, error) 
 	if res.Violation == nil {
 		return report, nil
 	}
+	story, err := storyOf(path, res.Violation)
+	report.Story = story
+	return report, err
+}
+
+// storyOf tells from a trace how a property was broken.
+func storyOf(path string, v *reports.Violation) ([]reports.Line, error) {
 	in, err := os.Open(path)
 	if err != nil {
-		return report, err
+		return nil, err
 	}
 	defer in.Close()
 	tr, err := sim.NewTraceReader(path, in)
 	if err != nil {
-		return report, err
+		return nil, err
 	}
-	report.Story, err = reports.Story(tr, res.Violation.Key, res.Violation.Step)
-	return report, err
+	return reports.Story(tr, v.Key, v.Step)
 }
 
 // commandLine returns the command that repeats the run from its seed.

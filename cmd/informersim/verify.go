@@ -36,17 +36,20 @@ type verifyFlags struct {
 func newVerifyCommand() *cobra.Command {
 	f := &verifyFlags{}
 	c := &cobra.Command{
-		Use:   "verify [FILE]",
+		Use:   "verify [FILE|TRACE]",
 		Short: "Check that every run of a seed is the same run",
 		Long: `verify runs each seed several times in this process and once in another one, with another GOMAXPROCS, and compares the
 traces byte by byte. It prints the number of distinct hashes, which is the number of seeds if every run of a seed is the same.
 Otherwise it prints the first step that differs, with both sides.
 
+Given a trace, verify runs what the trace's run was: its scenario, seed, subject, strategy and faults.
+
 Properties are not checked: a run that breaks one must break it every time.
 
 Exit codes: 0 deterministic, 2 bad input, 3 not deterministic.`,
 		Example: `  informersim verify --seeds 100 --repeat 20
-  informersim verify my.sim --subject client-go --seeds 10 --repeat 5 --fault-mix storm`,
+  informersim verify my.sim --subject client-go --seeds 10 --repeat 5 --fault-mix storm
+  informersim verify my-seed7.trace.jsonl`,
 		Args: cli.Usage(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
@@ -70,6 +73,9 @@ func (f *verifyFlags) run(c *cobra.Command, args []string) error {
 	if f.seeds == 0 || f.repeat < 1 {
 		return errors.New("--seeds and --repeat must be at least 1")
 	}
+	if len(args) > 0 && outfile.IsTrace(args[0]) {
+		return f.runTrace(c, args[0])
+	}
 	if f.strategy == "fifo" && !c.Flags().Changed("fault-mix") {
 		f.mix = ""
 	}
@@ -87,12 +93,48 @@ func (f *verifyFlags) run(c *cobra.Command, args []string) error {
 	}
 	v := &verifier{
 		runner: &runner{c: c, flags: &runFlags{strategy: f.strategy, mix: f.mix, subject: f.subject}, scenario: sc, mix: mix, subject: s},
-		seeds:  f.seeds, repeat: f.repeat, args: append([]string{"verify"}, f.childArgs(args)...),
+		first:  1, seeds: f.seeds, repeat: f.repeat, args: append([]string{"verify"}, f.childArgs(args)...),
 	}
+	return f.start(c, v)
+}
+
+func (f *verifyFlags) start(c *cobra.Command, v *verifier) error {
 	if f.child {
 		return v.child(c.OutOrStdout(), f.oneSeed, f.childTrace)
 	}
 	return v.verify(c.Context(), c.OutOrStdout())
+}
+
+// runTrace verifies the run of a trace.
+func (f *verifyFlags) runTrace(c *cobra.Command, path string) error {
+	for _, name := range []string{"seeds", "subject", "strategy", "fault-mix"} {
+		if c.Flags().Changed(name) {
+			return fmt.Errorf("--%s: %s is a trace, whose run has its own; leave the flag out", name, path)
+		}
+	}
+	h, err := headerOf(path)
+	if err != nil {
+		return err
+	}
+	if h.Subject == simtestSubject {
+		return fmt.Errorf("%s: %w; run the test with -simtest.verify -simtest.seed=%d", path, errSimtest, h.Seed)
+	}
+	s, err := subjectNamed(h.Subject)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	sc, o, err := scenarios.OfTrace(*h, scenarios.Options{})
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	flags := &runFlags{strategy: h.Strategy, subject: h.Subject}
+	if o.Mix != nil {
+		flags.mix = o.Mix.Name
+	}
+	return f.start(c, &verifier{
+		runner: &runner{c: c, flags: flags, scenario: sc, mix: o.Mix, subject: s},
+		first:  h.Seed, seeds: 1, repeat: f.repeat, args: []string{"verify", "--child", path},
+	})
 }
 
 func (f *verifyFlags) childArgs(args []string) []string {
@@ -104,7 +146,8 @@ func (f *verifyFlags) childArgs(args []string) []string {
 // verifier runs each seed many times.
 type verifier struct {
 	runner *runner
-	seeds  uint64
+	first  uint64 // seed
+	seeds  uint64 // how many
 	repeat int
 	args   []string // for the other process
 }
@@ -124,9 +167,10 @@ func (v *verifier) verify(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	hashes := map[string]bool{}
-	first := make([]string, v.seeds+1)
+	first := make([]string, v.seeds)
 	var diff *difference
-	for seed := uint64(1); seed <= v.seeds; seed++ {
+	for i := range v.seeds {
+		seed := v.first + i
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("seed %d: %w", seed, err)
 		}
@@ -137,7 +181,7 @@ func (v *verifier) verify(ctx context.Context, out io.Writer) error {
 		for _, h := range hs {
 			hashes[h] = true
 		}
-		first[seed] = hs[0]
+		first[i] = hs[0]
 		if diff == nil {
 			diff = d
 		}
@@ -146,9 +190,10 @@ func (v *verifier) verify(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for seed := uint64(1); seed <= v.seeds; seed++ {
+	for i := range v.seeds {
+		seed := v.first + i
 		hashes[elsewhere[seed]] = true
-		if diff == nil && elsewhere[seed] != first[seed] {
+		if diff == nil && elsewhere[seed] != first[i] {
 			if diff, err = v.compareWithOther(ctx, seed, procs); err != nil {
 				return err
 			}
@@ -280,15 +325,16 @@ func otherFailed(ctx context.Context, err error, stderr *bytes.Buffer) error {
 
 // child runs the seeds in the other process.
 func (v *verifier) child(out io.Writer, oneSeed, path string) error {
-	from, to := uint64(1), v.seeds
+	from, n := v.first, v.seeds
 	if oneSeed != "" {
-		n, err := strconv.ParseUint(oneSeed, 10, 64)
+		seed, err := strconv.ParseUint(oneSeed, 10, 64)
 		if err != nil {
 			return fmt.Errorf("--child-seed: %w", err)
 		}
-		from, to = n, n
+		from, n = seed, 1
 	}
-	for seed := from; seed <= to; seed++ {
+	for i := range n {
+		seed := from + i
 		trace, hash, err := v.trace(v.runner.c.Context(), seed)
 		if err != nil {
 			return fmt.Errorf("seed %d: %w", seed, err)

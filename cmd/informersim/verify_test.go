@@ -42,7 +42,7 @@ func verifyOf(t *testing.T, k subjects.Kind) error {
 	f := &verifyFlags{seeds: 3, repeat: 3, subject: defaultSubject, strategy: "random"}
 	v := &verifier{
 		runner: &runner{c: root, flags: &runFlags{strategy: "random"}, scenario: scenarios.BuiltIn(), subject: k},
-		seeds:  f.seeds, repeat: f.repeat, args: append([]string{"verify"}, f.childArgs(nil)...),
+		first:  1, seeds: f.seeds, repeat: f.repeat, args: append([]string{"verify"}, f.childArgs(nil)...),
 	}
 	return v.verify(t.Context(), io.Discard)
 }

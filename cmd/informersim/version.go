@@ -8,6 +8,7 @@ import (
 
 	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/cmd/internal/version"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
 )
 
@@ -19,8 +20,12 @@ func newVersionCommand() *cobra.Command {
 		Args:    cli.Usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			v := versions()
-			_, err := fmt.Fprintf(c.OutOrStdout(), "informersim %s\ntrace format %d\nclient-go %s\n%s %s/%s\n",
-				v["informersim"], sim.TraceVersion, v["client-go"], runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			commit := ""
+			if v[reports.VersionCommit] != "" {
+				commit = "commit " + v[reports.VersionCommit] + "\n"
+			}
+			_, err := fmt.Fprintf(c.OutOrStdout(), "informersim %s\n%strace format %d\nclient-go %s\n%s %s/%s\n",
+				v[reports.VersionProgram], commit, sim.TraceVersion, v[reports.VersionClient], runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}
@@ -28,5 +33,11 @@ func newVersionCommand() *cobra.Command {
 
 // versions returns the versions in the header of a trace.
 func versions() map[string]string {
-	return map[string]string{"informersim": version.Module(), "client-go": version.Of("k8s.io/client-go")}
+	v := map[string]string{
+		reports.VersionProgram: version.Module(), reports.VersionClient: version.Of("k8s.io/client-go"), reports.VersionGo: runtime.Version(),
+	}
+	if commit := version.Commit(); commit != "" {
+		v[reports.VersionCommit] = commit
+	}
+	return v
 }

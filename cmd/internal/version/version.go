@@ -22,6 +22,32 @@ func Module() string {
 	return Devel
 }
 
+// Commit returns the commit that this program was built from, with "+dirty" after it if there were local changes; "" if the linker
+// recorded none, as under go run and go test.
+func Commit() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Path != Path { // the commit is that of the main module
+		return ""
+	}
+	return commitOf(info.Settings)
+}
+
+func commitOf(settings []debug.BuildSetting) string {
+	var commit, dirty string
+	for _, s := range settings {
+		switch {
+		case s.Key == "vcs.revision":
+			commit = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "+dirty"
+		}
+	}
+	if commit == "" {
+		return ""
+	}
+	return commit + dirty
+}
+
 // Released reports whether the go command can install this program's version: it has a version, and no local changes.
 func Released() bool {
 	if release != "" {
