@@ -46,15 +46,15 @@ func Diverge(d *sim.DivergedError, commands []string, verdict string) *Divergenc
 	v.At = time.Duration(trace.At)
 	if trace.At != run.At {
 		v.Why = fmt.Sprintf("here it is %v since the start, in the trace %v: another timer was due", time.Duration(run.At), time.Duration(trace.At))
+		v.Trace, v.Run = []string{choice(trace)}, []string{choice(run)}
+		return v
 	}
 	if !sameChoice(trace, run) {
 		v.Trace, v.Run = append([]string{choice(trace)}, recordTexts(trace)...), append([]string{choice(run)}, recordTexts(run)...)
 		for i := range d.Enabled {
 			v.Possible = append(v.Possible, choice(&d.Enabled[i]))
 		}
-		if trace.At == run.At {
-			v.Why = fmt.Sprintf("in the trace %s; here that is not possible: %s", v.Trace[0], impossible(trace, d.Enabled, commands))
-		}
+		v.Why = fmt.Sprintf("in the trace %s; here that is not possible: %s", v.Trace[0], impossible(trace, d.Enabled, commands))
 		return v
 	}
 	v.Choice = choice(trace)
@@ -81,7 +81,7 @@ func inFull(r *sim.TraceRecord) string {
 }
 
 func sameChoice(a, b *sim.TraceStep) bool {
-	return a.At == b.At && a.Actor == b.Actor && a.Kind == b.Kind && a.Target == b.Target && a.Seq == b.Seq
+	return a.Actor == b.Actor && a.Kind == b.Kind && a.Target == b.Target && a.Seq == b.Seq
 }
 
 // split returns the number of texts that both sides begin with, and what each has between those and the ones that both end with.
@@ -161,6 +161,8 @@ func choiceText(s *sim.TraceStep, commands []string) string {
 		return fmt.Sprintf("the script runs command %d", s.Target+1)
 	case "advance":
 		return "time passes until the next timer"
+	case "body":
+		return "the test's body goes on"
 	case "pop":
 		return s.Actor + " pops its queue"
 	case "handle":

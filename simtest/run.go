@@ -194,9 +194,11 @@ func (r *runner) replayOne(file string) {
 		fatal(r.t, "simtest: %v", err)
 	case res == nil:
 	case res.replay != nil && !res.failed():
-		fatal(r.t, "simtest: %s does not fit this program: %v\n%s", file, res.replay, whyNoReplay(res.header))
+		r.differs(file, res)
 	case res.failed():
 		r.report(res, file)
+	default:
+		logf(r.t, "simtest: %s passes now: it is the same run, step by step, and nothing breaks", file)
 	}
 }
 

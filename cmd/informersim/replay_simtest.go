@@ -24,13 +24,19 @@ const simtestSubject = "simtest"
 
 var errSimtest = errors.New("it is the trace of a Go test")
 
-// doesNotFit is part of the output of a test whose run differs from the trace.
-const doesNotFit = "does not fit this program"
+// Parts of the output of a test that is given a trace: of another build of the program, or damaged; and of one whose seed makes
+// different runs.
+const (
+	doesNotFit    = "does not fit this program"
+	doesNotRepeat = "does not repeat"
+)
 
-// differs is the error of a test whose run differs from its trace; the test has printed where.
+// differs is the error of a test whose runs of one seed differ; the test has printed where.
 type differs struct{ path string }
 
-func (e differs) Error() string { return e.path + " " + doesNotFit + "; see the test's output above" }
+func (e differs) Error() string {
+	return "the run of " + e.path + " " + doesNotRepeat + "; see the test's output above"
+}
 
 // pathElement matches a part of an import path.
 var pathElement = regexp.MustCompile(`^[A-Za-z0-9_.~][A-Za-z0-9_.~+-]*$`)
@@ -76,7 +82,7 @@ func replayTest(c *cobra.Command, path string) error {
 	if seeded {
 		line += ` -overlay="$(informersim overlay)"`
 	}
-	line += fmt.Sprintf(" %s -run %s -simtest.replay=%s", reports.ShellQuote(pkg), reports.ShellQuote(pattern), reports.ShellQuote(file))
+	line += fmt.Sprintf(" %s -v -run %s -simtest.replay=%s", reports.ShellQuote(pkg), reports.ShellQuote(pattern), reports.ShellQuote(file))
 	what := fmt.Sprintf("%s is a trace of the Go test %s of %s, seed %d", path, reports.PlainLine(h.Scenario), pkg, h.Seed)
 	if was := h.Options["shrunkFrom"]; was != "" {
 		what += ", shrunk from " + reports.PlainLine(was)
@@ -95,7 +101,7 @@ func replayTest(c *cobra.Command, path string) error {
 		args = append(args, "-overlay", name)
 	}
 	var said bytes.Buffer
-	cmd := exec.CommandContext(c.Context(), "go", append(args, pkg, "-run", pattern, "-simtest.replay="+file)...)
+	cmd := exec.CommandContext(c.Context(), "go", append(args, pkg, "-v", "-run", pattern, "-simtest.replay="+file)...)
 	cmd.Env = append(os.Environ(), "NO_COLOR=1", "GINKGO_NO_COLOR=TRUE") // colors would be printed as escaped text
 	cmd.Stdout = io.MultiWriter(c.OutOrStdout(), &said)
 	cmd.Stderr = c.ErrOrStderr()
@@ -108,8 +114,10 @@ func replayTest(c *cobra.Command, path string) error {
 		return fmt.Errorf("%s, which no longer has this test", what)
 	case !errors.As(err, &exit):
 		return fmt.Errorf("%s: %w", what, err)
-	case bytes.Contains(said.Bytes(), []byte(doesNotFit)):
+	case bytes.Contains(said.Bytes(), []byte(doesNotRepeat)):
 		return differs{path}
+	case bytes.Contains(said.Bytes(), []byte(doesNotFit)):
+		return fmt.Errorf("%s %s; see the test's output above", path, doesNotFit)
 	case !bytes.Contains(said.Bytes(), []byte("--- FAIL")):
 		return fmt.Errorf("%s, and go test could not run it", what)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/informersim/informersim/simtest"
 )
 
-// asTest makes TestReplayOfATest the test that produced a trace: "same" unchanged, "other" after a change.
+// asTest makes TestReplayOfATest the test that produced a trace: "same" unchanged, "other" after a change, "fixed" without the bug.
 const asTest = "INFORMERSIM_TEST_AS_TEST"
 
 func breaks(after time.Duration) func(*simtest.Env) {
@@ -36,6 +36,9 @@ func TestReplayOfATest(t *testing.T) {
 		return
 	case "other":
 		simtest.Run(t, o, breaks(2*time.Second))
+		return
+	case "fixed":
+		simtest.Run(t, o, func(env *simtest.Env) { env.Settle() })
 		return
 	}
 	if testing.Short() {
@@ -59,8 +62,13 @@ func TestReplayOfATest(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	t.Setenv(asTest, "other")
-	if got := command(t, "replay", file); got.code != exitNotDeterministic || !strings.Contains(got.stderr, "does not fit this program") {
+	if got := command(t, "replay", file); got.code != exitBroken || !strings.Contains(got.stdout, "differs from this program at step ") ||
+		!strings.Contains(got.stdout, "Its seed 1 is run again.") || !strings.Contains(got.stdout, "FAIL  time stands still at step") {
 		t.Errorf("after a change, exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+	}
+	t.Setenv(asTest, "fixed")
+	if got := command(t, "replay", file); got.code != exitOK || !strings.Contains(got.stdout, "passes now: it differs at step ") || !strings.Contains(got.stdout, "-simtest.verify -simtest.seed=1") {
+		t.Errorf("after the fix, exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	t.Chdir(t.TempDir())
 	if got := command(t, "replay", file); got.code != exitBadInput || !strings.Contains(got.stderr, "was not found from here") ||
