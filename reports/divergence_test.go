@@ -70,6 +70,9 @@ func TestDiverge(t *testing.T) {
 		if err := reports.WriteText(&b, reports.Report{Run: run, Replayed: &reports.Replayed{Trace: "x", Divergence: d}}); err != nil {
 			t.Fatal(err)
 		}
+		if goesOn := strings.Contains(b.String(), "the run goes on from seed 0.\n"); goesOn != (tt.run != nil) || strings.Contains(b.String(), "possible here: ") != (tt.enabled != nil) {
+			t.Errorf("%s:\n%s", tt.name, b.String())
+		}
 		if tt.run != later && !strings.Contains(b.String(), "\n    trace   ") && !strings.Contains(b.String(), "\n    here    ") {
 			t.Errorf("%s:\n%s", tt.name, b.String())
 		}

@@ -165,7 +165,10 @@ func (p *Replayed) writeText(b *strings.Builder, r *Run) {
 	if p.Ended != "" {
 		fmt.Fprintf(b, "  The trace has no end of its own: %s.\n", PlainLine(p.Ended))
 	}
-	fmt.Fprintf(b, "  After that step nothing is compared, and the run goes on from seed %d.\n  %s.\n", r.Seed, sentence(p.Finding(r)))
+	if d.Choice != "" || len(d.Run) > 0 { // otherwise the run is over there
+		fmt.Fprintf(b, "  After that step nothing is compared, and the run goes on from seed %d.\n", r.Seed)
+	}
+	fmt.Fprintf(b, "  %s.\n", sentence(p.Finding(r)))
 	switch {
 	case p.NotDeterministic != "":
 		fmt.Fprintf(b, "  This is not deterministic: %s. To see it:\n    %s\n", p.NotDeterministic, p.Verify)
