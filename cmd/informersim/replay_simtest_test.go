@@ -61,6 +61,11 @@ func TestReplayOfATest(t *testing.T) {
 		!strings.Contains(got.stdout, "FAIL  time stands still at step") {
 		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
+	left, err := filepath.Abs("testdata/simtest") // where a test that fails keeps its trace
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(left) })
 	t.Setenv(asTest, "other")
 	if got := command(t, "replay", file); got.code != exitBroken || !strings.Contains(got.stdout, "differs from this program at step ") ||
 		!strings.Contains(got.stdout, "Its seed 1 is run again.") || !strings.Contains(got.stdout, "FAIL  time stands still at step") {
