@@ -16,7 +16,7 @@ type Pick struct {
 // Fault reports whether the choice is a fault.
 func (p *Pick) Fault() bool { return p.Kind.Class() == ClassFault }
 
-// ReadPicks reads the choices of a trace, to its end.
+// ReadPicks reads the choices of a trace, to its end; with an error it returns those before it.
 func ReadPicks(r *TraceReader) ([]Pick, error) {
 	var picks []Pick
 	for {
@@ -25,11 +25,11 @@ func ReadPicks(r *TraceReader) ([]Pick, error) {
 			return picks, nil
 		}
 		if err != nil {
-			return nil, err
+			return picks, err
 		}
 		kind, ok := KindByName(s.Kind)
 		if !ok {
-			return nil, fmt.Errorf("step %d picks %q, a kind of choice unknown to this informersim", s.Step, s.Kind)
+			return picks, fmt.Errorf("step %d picks %q, a kind of choice unknown to this informersim", s.Step, s.Kind)
 		}
 		picks = append(picks, Pick{Actor: s.Actor, Kind: kind, Target: s.Target, Draws: s.draws})
 	}

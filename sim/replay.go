@@ -27,7 +27,12 @@ type Replay struct {
 func NewReplay(r *TraceReader) *Replay { return &Replay{r: r} }
 
 // Bind sets the kernel that the replay drives, in which it looks up the names in the trace.
-func (p *Replay) Bind(k *Kernel) { p.k = k }
+func (p *Replay) Bind(k *Kernel) {
+	p.k = k
+	if s, ok := p.then.(interface{ Bind(*Kernel) }); ok {
+		s.Bind(k)
+	}
+}
 
 // Name returns "replay".
 func (*Replay) Name() string { return "replay" }
@@ -227,6 +232,9 @@ func (l *shortList) String() string {
 // Draw implements Tape.
 func (p *Replay) Draw(step uint64, n int) (uint64, bool) {
 	if p.failed != nil || p.cur == nil {
+		if tape, ok := p.then.(Tape); ok {
+			return tape.Draw(step, n)
+		}
 		return 0, false
 	}
 	if n >= len(p.cur.draws) {

@@ -113,6 +113,21 @@ func (r *replayer) open() (io.Closer, *sim.TraceReader, error) {
 	return in, tr, nil
 }
 
+// picks returns the choices of a guided run, which only its trace knows.
+func (r *replayer) picks() ([]sim.Pick, error) {
+	in, tr, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	picks, err := sim.ReadPicks(tr)
+	var broken *sim.TraceError
+	if errors.As(err, &broken) && broken.Cut != sim.NotCut {
+		err = nil
+	}
+	return picks, err
+}
+
 // follow replays the trace once. The run's own trace goes to out unless that is nil. It returns the number of the trace's steps.
 func (r *replayer) follow(out io.Writer) (*scenarios.Followed, uint64, error) {
 	in, tr, err := r.open()
@@ -120,7 +135,13 @@ func (r *replayer) follow(out io.Writer) (*scenarios.Followed, uint64, error) {
 		return nil, 0, err
 	}
 	defer in.Close()
-	f, err := scenarios.Follow(r.ctx, tr, scenarios.Options{Subject: r.subject, Properties: properties.All(), Trace: out})
+	o := scenarios.Options{Subject: r.subject, Properties: properties.All(), Trace: out}
+	if r.header.Strategy == scenarios.Guided {
+		if o.Picks, err = r.picks(); err != nil {
+			return nil, 0, err
+		}
+	}
+	f, err := scenarios.Follow(r.ctx, tr, o)
 	switch {
 	case err == nil:
 	case f != nil && f.Diverged != nil && r.ctx.Err() == nil && !errors.As(err, new(*sim.TraceError)):
@@ -228,6 +249,9 @@ func (r *replayer) diverge(f *scenarios.Followed) *reports.Divergence {
 
 // seedLine returns the command that makes the run from its seed, "" if it is not known: a trace does not name the file of its script.
 func (r *replayer) seedLine(f *scenarios.Followed) string {
+	if r.header.Strategy == scenarios.Guided {
+		return "" // only the trace has the schedule
+	}
 	line := &runner{flags: &runFlags{strategy: r.header.Strategy, subject: r.header.Subject}}
 	if r.header.Mix != nil {
 		var drawn struct{ Name string }
@@ -244,7 +268,7 @@ func (r *replayer) seedLine(f *scenarios.Followed) string {
 		}
 		line.flags.mix = drawn.Name
 	}
-	if r.header.Script == scenarios.BuiltIn().Text() {
+	if r.wrote(scenarios.BuiltIn()) {
 		return line.commandLine(&f.Run)
 	}
 	for _, dir := range []string{"", filepath.Dir(r.path)} {
@@ -252,9 +276,18 @@ func (r *replayer) seedLine(f *scenarios.Followed) string {
 		if info, err := os.Stat(line.file); err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		if s, err := scenarios.Load(line.file); err == nil && s.Text() == r.header.Script {
+		if s, err := scenarios.Load(line.file); err == nil && r.wrote(s) {
 			return line.commandLine(&f.Run)
 		}
 	}
 	return ""
+}
+
+// wrote reports whether the trace's script is that of a scenario, with what the seed draws where it leaves something open.
+func (r *replayer) wrote(s *scenarios.Scenario) bool {
+	if s.Text() == r.header.Script {
+		return true
+	}
+	drawn, err := s.Configured(r.header.Seed, r.subject)
+	return err == nil && drawn.Text() == r.header.Script
 }

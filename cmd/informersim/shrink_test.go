@@ -2,11 +2,13 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/informersim/informersim/properties/mutants"
+	"github.com/informersim/informersim/subjects"
 )
 
 // A finding, given as a trace or as a seed, becomes a few commands that break the same property, and the printed commands show it.
@@ -66,5 +68,36 @@ func TestShrinkRefuses(t *testing.T) {
 	files, err := os.ReadDir(".")
 	if err != nil || len(files) != 4 {
 		t.Errorf("the folder has %v, %v", files, err)
+	}
+}
+
+// The trace of a schedule that was made simpler is replayed like any other: on a program without the defect, the same schedule goes on
+// after the difference, and the replay says that the property holds now.
+func TestReplayOfAShrunkSchedule(t *testing.T) {
+	var m mutants.Mutant
+	for _, m = range mutants.All() {
+		if m.Name == "relist-any-version" {
+			break
+		}
+	}
+	inTemp(t, nil)
+	func() {
+		before := subjectKinds
+		defer func() { subjectKinds = before }()
+		subjectKinds = []subjects.Kind{m.Kind}
+		found := command(t, "run", "--seed", "1..500", "--fault-mix", "default")
+		traces, err := filepath.Glob("*.trace.jsonl")
+		if found.code != exitBroken || err != nil || len(traces) != 1 {
+			t.Fatalf("exit code %d, traces %v\n%s%s", found.code, traces, found.stdout, found.stderr)
+		}
+		if got := command(t, "shrink", traces[0], "--trace", "small.jsonl"); got.code != exitOK {
+			t.Fatalf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+		}
+		if got := command(t, "replay", "small.jsonl"); got.code != exitBroken || !strings.Contains(got.stdout, "strategy guided") {
+			t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+		}
+	}()
+	if got := command(t, "replay", "small.jsonl"); got.code != exitOK || !strings.Contains(got.stdout, "differs from the trace at step ") {
+		t.Errorf("without the defect: exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 }
