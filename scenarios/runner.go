@@ -288,7 +288,7 @@ func (w *World) loop(strategy sim.Strategy) error {
 		case w.ctx.Err() != nil:
 			return w.ctx.Err()
 		case steps >= limit:
-			w.monitor.Report("NoLivelock", &reports.Violation{Message: fmt.Sprintf("the run has not ended after %d steps", steps)})
+			w.monitor.Report(property.NoLivelock, &reports.Violation{Message: fmt.Sprintf("the run has not ended after %d steps", steps)})
 			return nil
 		}
 	}

@@ -20,6 +20,7 @@ type flaws struct {
 	resyncAll           bool
 	newestFirst         bool
 	syncedAtEnqueue     bool
+	popKeeps            bool
 }
 
 // fifo is a DeltaFIFO (I40 to I51), written as simply as possible so that defects are easy to add.
@@ -174,6 +175,9 @@ func (q *fifo) Pop(p *informer.Popped) bool {
 	p.Key, p.Deltas, p.Keys = key, q.deltas[key], nil
 	p.IsInInitialList = !q.HasSynced()
 	delete(q.deltas, key)
+	if last := p.Deltas[len(p.Deltas)-1]; q.popKeeps && q.HasSynced() && last.Type != cache.Deleted {
+		q.order, q.deltas[key] = append(q.order, key), cache.Deltas{last}
+	}
 	q.initial = max(0, q.initial-1)
 	q.locked = true
 	return true

@@ -3,6 +3,7 @@ package mutants
 import (
 	"regexp"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -33,6 +34,7 @@ const (
 		"after it, a handler that is behind is notified of the newer one when the Indexer has already gone back"
 	noHandlers      = "an informer without handlers notifies none, so only its Indexer shows the defect"
 	recreatedUnseen = "the handler sees an update of a key that is created again before the end, although the watch delivered its deletion"
+	outOfTime       = "while a request is under way, time may jump to where the run ends: the next attempt would come after that"
 	addedAgain      = "a handler that still has a key is notified of an add if the key is created again before the informer is idle"
 )
 
@@ -105,6 +107,16 @@ func All() []Mutant {
 		}, {
 			Name: "deletion-without-final-state", Defect: "a deletion's final state has another version",
 			Property: "NoInventedState", Scenario: "watch_eof", Kind: stack.With(stack.Parts{Process: inventFinalState}),
+		}, {
+			Name: "error-is-eof", Defect: "an ERROR event is taken for the end of the stream: the watch is opened again at once",
+			Property: "NoLivelock", Scenario: "compact", Kind: reopening(0),
+		}, {
+			Name: "error-is-eof-after-1ms", Defect: "an ERROR event is taken for the end of the stream, and the pause before the next watch is 1 ms",
+			Property: "NoLivelock", Or: "IndexerConverges", OrBecause: outOfTime,
+			Scenario: "compact", Kind: reopening(time.Millisecond),
+		}, {
+			Name: "pop-leaves-the-item", Defect: "what is popped stays in the queue once the informer has synced",
+			Property: "NoLivelock", Scenario: "watch_close", Kind: queue(flaws{popKeeps: true}),
 		},
 	}
 	return slices.Concat(all, inOrderMutants(), atomicMutants(), workMutants())
@@ -140,6 +152,11 @@ func queueParts(f flaws) stack.Parts {
 	return stack.Parts{Queue: func(known *informer.Indexer, observe informer.EnqueueFunc) informer.Queue {
 		return newFIFO(f, known, observe)
 	}}
+}
+
+// reopening returns a stack that opens a watch again after an ERROR event, and that time.
+func reopening(after time.Duration) subjects.Kind {
+	return stack.With(stack.Parts{AfterError: func() time.Duration { return after }})
 }
 
 // newestFirst returns a stack whose queue swaps updates. Its store still ends with the newest: one that went back would break

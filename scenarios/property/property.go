@@ -45,6 +45,20 @@ func AtEnd(judge func(w World) *reports.Violation) func() Checker {
 	return func() Checker { return Checker{End: judge} }
 }
 
+// The names of properties that hold for every run, whatever else is checked: the run itself finds out.
+const (
+	// NoLivelock: the run comes to an end.
+	NoLivelock = "NoLivelock"
+	// NoPanic: the stack under test does not panic.
+	NoPanic = "NoPanic"
+	// NoDeadlock: each step of a stack with goroutines comes to rest.
+	NoDeadlock = "NoDeadlock"
+	// NoLeak: the goroutines of the stack under test end with the run.
+	NoLeak = "NoLeak"
+	// NoDataRace: the race detector finds nothing in the stack under test.
+	NoDataRace = "NoDataRace"
+)
+
 // World is a run as a property sees it.
 type World interface {
 	// Kernel returns the kernel, which knows the time, the step, and the names of actors.

@@ -1,6 +1,8 @@
 package stack
 
 import (
+	"time"
+
 	"github.com/informersim/informersim/informer"
 	"github.com/informersim/informersim/informer/workqueue"
 	"github.com/informersim/informersim/subjects"
@@ -23,6 +25,9 @@ type Parts struct {
 	Process func(*informer.Controller) func(*informer.Popped) error
 	// ListOptions may change the options of a list.
 	ListOptions func(*metav1.ListOptions)
+	// AfterError, if set, handles the ERROR events of a watch in place of the reflector: the watch is opened again, from
+	// the last version that was seen, after the time that it returns.
+	AfterError func() time.Duration
 	// WorkQueue returns the work queue of a controller's workers. Keys that become ready go through the order.
 	WorkQueue func(workqueue.RateLimiter[string], workqueue.Order[string]) WorkQueue
 }

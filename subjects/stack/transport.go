@@ -92,6 +92,18 @@ func (t *transport) onTime(now time.Time) {
 	}
 }
 
+// reopen opens the watch again after a time, from the last version that was seen.
+func (t *transport) reopen(after time.Duration) {
+	t.cancel()
+	t.options.ResourceVersion = t.informer.LastSyncResourceVersion()
+	if after == 0 {
+		t.send()
+		return
+	}
+	t.resendAt = t.informer.now().Add(after)
+	t.informer.armTimer()
+}
+
 // failed passes an error to the REST layer; surface is false if the request will be resent.
 func (t *transport) failed(err error) (d informer.RESTDecision, surface bool) {
 	d = t.retry.OnAnswer(informer.RESTAnswerOf(err), t.informer.now())
@@ -158,6 +170,10 @@ func (t *transport) OnEvent(req fakeapiserver.ReqID, e fakeapiserver.Event) {
 	}
 	i := t.informer
 	t.begin()
+	if again := i.stack.parts.AfterError; again != nil && e.Type == watch.Error {
+		t.reopen(again())
+		return
+	}
 	rare := e.Type == watch.Error || e.Type == watch.Bookmark
 	if rare {
 		i.inf.Reflector.SetTime(i.now())
