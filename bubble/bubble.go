@@ -94,7 +94,7 @@ func (b *Bubble) PassUntil(done <-chan struct{}, d time.Duration) bool {
 // CheckTime fails the kernel's run if the bubble's clock and the kernel's differ, which means that the kernel's goroutine blocked.
 func (b *Bubble) CheckTime() {
 	if d := time.Since(b.start); d != b.kernel.Elapsed() {
-		b.kernel.Fail(fmt.Errorf("the bubble is at %v, the run at %v: time passed without being advanced; this is a bug in informersim", d, b.kernel.Elapsed()))
+		b.kernel.Fail(&sim.DefectError{Why: fmt.Sprintf("the bubble is at %v, the run at %v: time passed without being advanced", d, b.kernel.Elapsed())})
 	}
 }
 
@@ -103,7 +103,7 @@ func (b *Bubble) SeedRand(seed int64) { seedGlobalRand(seed) }
 
 // Goroutines returns the bubble's live goroutines, except for the run's own and those that wait for it.
 func (b *Bubble) Goroutines() []Goroutine {
-	return slices.DeleteFunc(bubbled(dump(), false), func(g Goroutine) bool { return strings.HasPrefix(g.Started, "testing/synctest.") })
+	return slices.DeleteFunc(bubbled(dump(), b.job.name, false), func(g Goroutine) bool { return strings.HasPrefix(g.Started, "testing/synctest.") })
 }
 
 // never is never closed. It is made outside all bubbles.

@@ -40,14 +40,25 @@ func dump() []byte {
 	}
 }
 
-// bubbled returns the goroutines of bubbles in a dump; with restless, only those that are not durably blocked. Those that
-// themselves wait for quiescence, and those of the testing package, are left out.
-func bubbled(stacks []byte, restless bool) []Goroutine {
+// ownBubble returns how a dump of stacks marks the goroutines of the caller's bubble: "synctest bubble 7".
+func ownBubble() string {
+	head := make([]byte, 256)
+	head = head[:runtime.Stack(head, false)]
+	if i := bytes.Index(head, []byte("synctest bubble ")); i >= 0 {
+		head = head[i:]
+		return string(head[:bytes.IndexAny(head, ",]")])
+	}
+	return "synctest bubble"
+}
+
+// bubbled returns the goroutines of a bubble in a dump; with restless, only those that are not durably blocked. Those that
+// themselves wait for quiescence, those of the testing package, and what earlier bubbles have left behind, are left out.
+func bubbled(stacks []byte, bubble string, restless bool) []Goroutine {
 	var found []Goroutine
 	for _, block := range bytes.Split(stacks, []byte("\n\n")) {
 		lines := strings.Split(strings.TrimSpace(string(block)), "\n")
 		_, state, ok := strings.Cut(lines[0], "[")
-		if !ok || !strings.Contains(state, "synctest bubble") || restless && strings.Contains(state, "(durable)") ||
+		if !ok || !strings.Contains(state, bubble+",") && !strings.Contains(state, bubble+"]") || restless && strings.Contains(state, "(durable)") ||
 			strings.HasPrefix(state, "synctest.") {
 			continue
 		}

@@ -24,15 +24,29 @@ type job struct {
 	done    chan error
 	options Options
 	entered *Bubble // by Enter, inside the bubble
+	name    string  // of the bubble, in a dump of stacks
 	restore func()  // restores the process-wide state; idempotent
 
 	// For the watchdog: how often the run has begun to wait for quiescence, and whether it is waiting now.
-	waits   atomic.Uint64
-	waiting atomic.Bool
+	waits atomic.Uint64
+	phase atomic.Uint32
 }
 
-func (j *job) beginWait() { j.waits.Add(1); j.waiting.Store(true) }
-func (j *job) endWait()   { j.waiting.Store(false) }
+// The phases of a run.
+const (
+	running uint32 = iota
+	waiting
+	givenUp // it will never run again
+)
+
+func (j *job) beginWait() { j.waits.Add(1); j.phase.Store(waiting) }
+
+// endWait goes on with the run, unless the watchdog has given it up: whoever called Run may then read what the run has written.
+func (j *job) endWait() {
+	if !j.phase.CompareAndSwap(waiting, running) {
+		<-never
+	}
+}
 
 // host is the goroutine that makes the bubbles, one after the other, and lives as long as the process: a bubble needs a
 // *testing.T, which the testing package gives only to a test that it runs.
@@ -160,13 +174,14 @@ func (h *host) bubble(t *testing.T, j *job) (err error) {
 			if !isError || !strings.HasPrefix(e.Error(), "deadlock:") {
 				panic(p)
 			}
-			err = &LeakError{Goroutines: bubbled(dump(), false)}
+			err = &LeakError{Goroutines: bubbled(dump(), j.name, false)}
 		}()
 		synctest.Test(t, func(t *testing.T) {
 			if testing.Testing() {
 				// For code that bypasses crypto/rand.Reader, or has kept an earlier Reader, as uuid packages do.
 				cryptotest.SetGlobalRandom(t, j.seed)
 			}
+			j.name = ownBubble()
 			j.run()
 			if b := j.entered; b != nil && b.atEnd != nil {
 				b.atEnd()

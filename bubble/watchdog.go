@@ -10,7 +10,7 @@ import (
 const DefaultQuiescenceTimeout = 30 * time.Second
 
 // StuckError reports that a step did not become quiescent: a goroutine in the bubble runs for ever, or waits for something
-// outside the bubble.
+// outside the bubble. The run's own goroutine stands still from then on, so that what it has written can be read.
 type StuckError struct {
 	Timeout    time.Duration // in real time
 	Goroutines []Goroutine   // those that are not durably blocked
@@ -34,12 +34,12 @@ func (j *job) await(timeout time.Duration) error {
 			return err
 		case <-tick.C:
 		}
-		if n := j.waits.Load(); n != last || !j.waiting.Load() {
+		if n := j.waits.Load(); n != last || j.phase.Load() != waiting {
 			last, since = n, time.Now()
 			continue
 		}
-		if time.Since(since) >= timeout {
-			return &StuckError{Timeout: timeout, Goroutines: bubbled(dump(), true)}
+		if time.Since(since) >= timeout && j.phase.CompareAndSwap(waiting, givenUp) {
+			return &StuckError{Timeout: timeout, Goroutines: bubbled(dump(), j.name, true)}
 		}
 	}
 }

@@ -121,7 +121,7 @@ func (cl *Client) Apply(ch sim.Choice) {
 	}
 	c := cl.find(ReqID(ch.Target))
 	if c == nil {
-		cl.cluster.kernel.Fail(fmt.Errorf("fakeapiserver: %s was chosen for request %d, which is finished", ch.Kind, ch.Target))
+		cl.cluster.kernel.Fail(&sim.DefectError{Why: fmt.Sprintf("%s was chosen for request %d, which is finished", ch.Kind, ch.Target)})
 		return
 	}
 	c.offered = false

@@ -50,6 +50,9 @@ type Options struct {
 // DefaultMaxSteps is the default of Options.MaxSteps.
 const DefaultMaxSteps = 50_000_000
 
+// checkEvery is the number of steps after which a run looks whether it has to end.
+const checkEvery = 256
+
 // ConvergenceTimeout is the virtual time that a world has to converge after its faults stop. It leaves room for twice the longest
 // backoff with its jitter (I12), the detection of a half-open connection (45 s), and the end of a stalled watch.
 const ConvergenceTimeout = 25 * time.Minute
@@ -71,8 +74,8 @@ func (e *ScriptError) Error() string { return fmt.Sprintf("%s: %v", e.Pos, e.Err
 // Unwrap returns the cause.
 func (e *ScriptError) Unwrap() error { return e.Err }
 
-// Run plays a scenario. An error means that the run failed (bad input, ctx done); a broken property is not an error but part of
-// the result.
+// Run plays a scenario. An error means that the run failed (bad input, ctx done); what the stack under test does wrong is not an
+// error but part of the result, and the result is complete then. See ending.go for all the ways in which a run ends.
 func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 	if o.Mix != nil {
 		drawn := o.Mix.Draw(o.Seed)
@@ -153,25 +156,49 @@ func (o *Options) strategy() (sim.Strategy, error) {
 	}
 }
 
-// hosted calls play inside the subject's host, if it has one.
+// hosted plays a scenario inside the subject's host, if it has one.
 func hosted(ctx context.Context, s *Scenario, o *Options, header sim.Header, strategy sim.Strategy, replay *sim.Replay) (*Result, error) {
-	if o.Subject.Host == nil {
-		return play(ctx, s, o, header, strategy, replay)
-	}
-	var res *Result
+	var w *World
+	var trace *sim.TraceWriter
 	var err error
-	if herr := o.Subject.Host(o.Seed, func() { res, err = play(ctx, s, o, header, strategy, replay) }); herr != nil {
-		return nil, herr // play may still be running: do not read its results
+	play := func() {
+		if w, trace, err = newWorld(ctx, s, o, header, strategy, replay); err == nil {
+			err = w.loop(strategy)
+		}
 	}
-	return res, err
+	if o.Subject.Host == nil {
+		play()
+	} else if herr := o.Subject.Host(o.Seed, play); herr != nil {
+		if w == nil {
+			return nil, herr
+		}
+		if herr = w.blame(herr); err == nil {
+			err = herr
+		}
+	}
+	if w == nil {
+		return nil, err
+	}
+	w.finish()
+	if trace != nil {
+		verdict := w.result.Verdict()
+		if err != nil {
+			verdict = endedBy(err)
+		}
+		if terr := trace.Close(verdict); err == nil {
+			err = terr
+		}
+	}
+	return w.result, err
 }
 
-func play(ctx context.Context, s *Scenario, o *Options, header sim.Header, strategy sim.Strategy, replay *sim.Replay) (*Result, error) {
+// newWorld returns the world of a run, and the writer of its trace, nil for none.
+func newWorld(ctx context.Context, s *Scenario, o *Options, header sim.Header, strategy sim.Strategy, replay *sim.Replay) (*World, *sim.TraceWriter, error) {
 	if o.Subject.New == nil {
-		return nil, errors.New("scenarios: Options.Subject is not set")
+		return nil, nil, errors.New("scenarios: Options.Subject is not set")
 	}
 	if err := property.Validate(o.Properties); err != nil {
-		return nil, fmt.Errorf("scenarios: Options.Properties: %w", err)
+		return nil, nil, fmt.Errorf("scenarios: Options.Properties: %w", err)
 	}
 	ko := sim.Options{Seed: o.Seed, Strategy: strategy, Start: header.Digest()}
 	if replay != nil {
@@ -220,22 +247,11 @@ func play(ctx context.Context, s *Scenario, o *Options, header sim.Header, strat
 	if o.Trace != nil {
 		var err error
 		if trace, err = sim.NewTraceWriter(k, o.Trace, header); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		k.Observe(trace)
 	}
-	err := w.loop(strategy)
-	w.finish()
-	if trace != nil {
-		verdict := w.result.Verdict()
-		if err != nil {
-			verdict = endedBy(err)
-		}
-		if terr := trace.Close(verdict); err == nil {
-			err = terr
-		}
-	}
-	return w.result, err
+	return w, trace, nil
 }
 
 // endedBy returns the verdict of a run that ended with an error.
@@ -250,7 +266,8 @@ func endedBy(err error) string {
 }
 
 // loop steps the kernel until the script is done and the world has converged, a property breaks, or no step is possible.
-func (w *World) loop(strategy sim.Strategy) error {
+func (w *World) loop(strategy sim.Strategy) (err error) {
+	defer w.endOfPanic(&err)
 	k := w.kernel
 	limit := w.options.MaxSteps
 	if limit == 0 {
@@ -272,7 +289,7 @@ func (w *World) loop(strategy sim.Strategy) error {
 			w.script.offer()
 		}
 		if !k.Step() {
-			return w.stuck()
+			return w.blame(w.stuck())
 		}
 		if w.script.healing && !w.script.faultsStopped {
 			w.script.faultsStopped = true
@@ -283,11 +300,14 @@ func (w *World) loop(strategy sim.Strategy) error {
 		if w.monitor.Violation() != nil {
 			return k.Err()
 		}
-		switch steps := k.Steps(); {
-		case steps&4095 != 0:
-		case w.ctx.Err() != nil:
-			return w.ctx.Err()
-		case steps >= limit:
+		steps := k.Steps()
+		if steps%checkEvery != 0 && w.overtime == nil {
+			continue
+		}
+		if err := w.outOfTime(); err != nil {
+			return err
+		}
+		if steps >= limit {
 			w.monitor.Report(property.NoLivelock, &reports.Violation{Message: fmt.Sprintf("the run has not ended after %d steps", steps)})
 			return nil
 		}
@@ -304,15 +324,15 @@ func (w *World) stuck() error {
 		return err
 	}
 	if w.barrier == nil {
-		return stuckError{"the script neither offers a command nor waits for one"}
+		return stuckError{&sim.DefectError{Why: "the script neither offers a command nor waits for one"}}
 	}
-	return stuckError{fmt.Sprintf("no step is possible, but %s still waits", w.barrier.what)}
+	return stuckError{&sim.DefectError{Why: fmt.Sprintf("no step is possible, but %s still waits", w.barrier.what)}}
 }
 
 // stuckError means that no choice was made although the run is not over.
-type stuckError struct{ why string }
+type stuckError struct{ *sim.DefectError }
 
-func (e stuckError) Error() string { return e.why + ": this is a bug of informersim" }
+func (e stuckError) Unwrap() error { return e.DefectError }
 
 func (w *World) finish() {
 	r, k := w.result, w.kernel

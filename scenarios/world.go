@@ -45,6 +45,8 @@ type World struct {
 	barrier *barrier
 	// healedAt is the virtual time at which the faults stopped.
 	healedAt time.Duration
+	// overtime is not nil once the time of the run is up.
+	overtime *overtime
 	monitor  *property.Monitor
 	result   *Result
 }

@@ -55,6 +55,7 @@ type Kernel struct {
 	draws  []uint64
 	rec    Record
 	inStep bool
+	choice Choice // of the current step
 	err    error
 }
 
@@ -305,7 +306,7 @@ func (k *Kernel) Step() bool {
 	k.draws = k.draws[:0]
 	e := &k.actors[c.Actor]
 	k.hash.begin(e.hash, k.kindHash(c.Kind), c, k.clock.Elapsed())
-	k.inStep = true
+	k.inStep, k.choice = true, c
 	e.actor.Apply(c)
 	if k.settle != nil {
 		k.settle()
@@ -316,6 +317,16 @@ func (k *Kernel) Step() bool {
 		k.tellStepEnd(c, hash)
 	}
 	return k.err == nil
+}
+
+// AbandonStep ends the current step as it is, because what carries it out never returns: it has panicked, or it stands still on another
+// goroutine. Between steps it does nothing. No step may follow.
+func (k *Kernel) AbandonStep() {
+	if !k.inStep {
+		return
+	}
+	k.inStep = false
+	k.tellStepEnd(k.choice, k.hash.end(k.draws))
 }
 
 // pick lets the strategy pick, and removes its pick from the ready set.
@@ -344,13 +355,13 @@ func (k *Kernel) take(c Choice) error {
 	switch class := k.class(c.Kind); class {
 	case ClassTime:
 		if !k.ready.Time || c != k.ready.Advance {
-			return fmt.Errorf("sim: strategy %s picked %s, but time must not be advanced now", k.strategy.Name(), k.Describe(c))
+			return &DefectError{fmt.Sprintf("the strategy %s picked %s, but time must not be advanced now", k.strategy.Name(), k.Describe(c))}
 		}
 		k.actors[0].seq++
 		return nil
 	default:
 		if !k.Withdraw(c) {
-			return fmt.Errorf("sim: strategy %s picked %s, which is not enabled", k.strategy.Name(), k.Describe(c))
+			return &DefectError{fmt.Sprintf("the strategy %s picked %s, which is not enabled", k.strategy.Name(), k.Describe(c))}
 		}
 		if class == ClassFault {
 			k.faults++

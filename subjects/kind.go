@@ -33,5 +33,5 @@ func CommonQueues(kinds ...Kind) []Queue {
 type Factory func(Dependencies) Subject
 
 // Host sets up a run's environment, such as a bubble for goroutines, and calls run, the whole run of that seed, inside it. It
-// returns an error if the environment fails; run reports its own errors.
+// returns an error if the environment fails, a *Failure if that is the fault of the stack under test; run reports its own errors.
 type Host func(seed uint64, run func()) error

@@ -79,6 +79,10 @@ func (s *Subject) settle() {
 		b.Quiesce()
 	}
 	b.CheckTime()
+	if p := panicked.Load(); p != nil {
+		s.deps.Kernel.Fail(p)
+		return
+	}
 	for _, i := range s.informers {
 		i.collect()
 	}
@@ -86,6 +90,18 @@ func (s *Subject) settle() {
 		q.collect()
 	}
 	b.touched, b.passed = false, false
+}
+
+// Goroutines describes client-go's goroutines, for a run that does not end.
+func (s *Subject) Goroutines() []string {
+	if s.gate == nil {
+		return nil
+	}
+	var all []string
+	for _, g := range s.gate.Goroutines() {
+		all = append(all, g.String())
+	}
+	return all
 }
 
 // shutdownTimeout limits the virtual time that client-go may take to stop. A streaming list that backs off sleeps on (I18).

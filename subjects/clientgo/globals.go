@@ -2,6 +2,9 @@ package clientgo
 
 import (
 	"context"
+	"errors"
+	"sync/atomic"
+	"time"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/features"
@@ -12,7 +15,25 @@ import (
 
 // Host is a subjects.Host that makes a run inside a bubble of its own. It may not be called inside a bubble.
 func Host(seed uint64, run func()) error {
-	return bubble.Run(seed, bubble.Options{TakeOver: takeOver}, run)
+	return HostWithin(bubble.DefaultQuiescenceTimeout)(seed, run)
+}
+
+// HostWithin is Host with another limit on the real time that a step may take to become quiescent.
+func HostWithin(quiescence time.Duration) subjects.Host {
+	return func(seed uint64, run func()) error {
+		err := bubble.Run(seed, bubble.Options{TakeOver: takeOver, QuiescenceTimeout: quiescence}, run)
+		var stuck *bubble.StuckError
+		var leak *bubble.LeakError
+		switch {
+		case errors.As(err, &stuck):
+			return &subjects.Failure{Kind: subjects.Hung, What: err.Error()}
+		case errors.As(err, &leak):
+			return &subjects.Failure{Kind: subjects.Leaked, What: err.Error()}
+		case errors.Is(err, bubble.ErrRace):
+			return &subjects.Failure{Kind: subjects.Raced, What: err.Error()}
+		}
+		return err
+	}
 }
 
 // takeOver sets up the process-wide state that this subject needs in addition to every bubble's: client-go's feature gates, which
@@ -21,19 +42,24 @@ func takeOver() (restore func()) {
 	before := features.FeatureGates()
 	gates = featureGates{next: before}
 	features.ReplaceFeatureGates(&gates)
-	surviveInjected()
+	survivePanics()
 	return func() { features.ReplaceFeatureGates(before) }
 }
 
-// surviveInjected makes the process survive injected panics of handlers and reconciles. Other panics crash it as usual.
-func surviveInjected() {
+// survivePanics makes the process survive panics that client-go recovers: those of handlers and reconciles that a scenario injects,
+// and the first of any other, which ends the run. What client-go does not recover crashes the process as usual.
+func survivePanics() {
+	panicked.Store(nil)
 	utilruntime.ReallyCrash = false
 	utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, r any) {
 		if _, ok := r.(injectedPanic); !ok {
-			panic(r)
+			panicked.CompareAndSwap(nil, subjects.PanicOf(r))
 		}
 	}}
 }
+
+// panicked is the first panic of this run that was not injected.
+var panicked atomic.Pointer[subjects.Failure]
 
 // gates are client-go's feature gates during a run. client-go reads them when an informer is created and when it starts, both
 // within a step.

@@ -129,7 +129,7 @@ func (i *actor) pop() {
 		i.loop.pass()
 		b.Quiesce()
 		if !i.backlog.popped() {
-			i.Kernel.Fail(fmt.Errorf("clientgo: informer %s had something queued, but its loop took nothing; this is a bug in informersim", i.Spec.Name))
+			i.Kernel.Fail(&subjects.Failure{Kind: subjects.Hung, What: fmt.Sprintf("informer %s has something queued, but the loop of its controller takes nothing from the queue", i.Spec.Name)})
 			return
 		}
 		if !unordered || !i.backlog.inside() {

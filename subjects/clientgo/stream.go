@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/klog/v2"
+
+	"github.com/informersim/informersim/subjects"
 )
 
 // stream is the body of an open watch, from which a client's decoder reads. The watch itself is apimachinery's StreamWatcher, as in
@@ -58,6 +60,6 @@ func (s *stream) send(f frame) {
 	case s.frames <- f:
 		s.t.b.touch()
 	default:
-		s.t.i.Kernel.Fail(fmt.Errorf("clientgo: informer %s has a watch open but does not read it", s.t.i.Spec.Name))
+		s.t.i.Kernel.Fail(&subjects.Failure{Kind: subjects.Hung, What: fmt.Sprintf("informer %s has a watch open but does not read it", s.t.i.Spec.Name)})
 	}
 }
