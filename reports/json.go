@@ -34,6 +34,7 @@ type Summary struct {
 	Failure       string          `json:"failure,omitempty"`
 	Outputs       []Output        `json:"outputs,omitempty"`
 	Mismatches    []Mismatch      `json:"mismatches,omitempty"`
+	Notes         []string        `json:"notes,omitempty"`
 	Story         []Line          `json:"story,omitempty"`
 	Replay        []string        `json:"replay,omitempty"`
 	Replayed      *Replayed       `json:"replayed,omitempty"`
@@ -47,7 +48,7 @@ func WriteJSON(w io.Writer, report Report) error {
 		Passed: r.Passed(), Verdict: r.Verdict(), Steps: r.Steps, VirtualNs: int64(r.Virtual), ConvergingNs: int64(r.Converging), Hash: sim.FormatHash(r.Hash),
 		Commits: r.Commits, Requests: r.Requests, Frames: r.Frames, Notifications: r.Notifications, Reconciles: r.Reconciles,
 		Faults: r.Faults, Properties: r.Properties, Violation: r.Violation, Failure: r.Failure, Mismatches: r.Mismatches, Outputs: report.Outputs, Replay: report.Replay,
-		Story: report.Story, Replayed: report.Replayed,
+		Notes: report.Notes, Story: report.Story, Replayed: report.Replayed,
 	})
 	if err != nil {
 		return fmt.Errorf("rendering the report: %w", err)

@@ -7,6 +7,8 @@ type Report struct {
 	Story []Line
 	// Outputs are what commands printed, in the order of the script; nil if not wanted.
 	Outputs []Output
+	// Notes say what else a reader must know of a finding, such as that it did not repeat.
+	Notes []string
 	// Replay lists the commands that repeat the run.
 	Replay []string
 	// Replayed compares the run with the trace that it was to follow; nil for a run of its own.

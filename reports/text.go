@@ -49,6 +49,9 @@ func WriteText(w io.Writer, report Report) error {
 			fmt.Fprintf(&b, "    %s\n", l)
 		}
 	}
+	for _, note := range report.Notes {
+		fmt.Fprintf(&b, "\n  %s\n", PlainLine(note))
+	}
 	for i, line := range report.Replay {
 		if i == 0 {
 			fmt.Fprintf(&b, "\n  see it again\n")

@@ -45,10 +45,7 @@ type callFaultCmd struct {
 func parseCallFault(r *script.ArgReader, name, target string, fails bool) Command {
 	c := &callFaultCmd{name: name, target: r.Next(target).Value}
 	takes, slow := r.Key("takes")
-	c.fault.Takes = r.Duration("takes", 0)
-	if c.fault.Takes > maxTakes {
-		r.Fail(script.Errorf(takes.Pos, "use 5m or less", "%s: takes=%s is too long", name, takes.Value))
-	}
+	c.fault.Takes = upTo(r, "takes", maxTakes)
 	failing := false
 	if fails {
 		c.fault.Fails, failing = rate(r, "fails")

@@ -25,7 +25,7 @@ var clusterSpec = spec{
 			replicas:     r.Int("replicas", 1, 1, 5),
 			history:      r.Int64("history", defaultHistory, 1, 10_000_000),
 			revision:     r.Int64("revision", 0, 0, 1<<60),
-			compactEvery: r.Duration("compact-every", defaultCompactEvery),
+			compactEvery: period(r, "compact-every", defaultCompactEvery),
 		}
 	},
 }

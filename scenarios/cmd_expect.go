@@ -37,7 +37,7 @@ var expectSpec = spec{
 		c.rv = r.String("rv", "")
 		c.has = r.List("has")
 		c.missing = r.List("missing")
-		c.within = r.Duration("within", 0)
+		c.within = upTo(r, "within", maxDuration)
 		if len(c.states) == 0 && c.count < 0 && c.queued < 0 && c.rv == "" && c.has == nil && c.missing == nil && !r.Failed() {
 			r.Fail(script.Errorf(first.Pos, "write it like expect i1 converged", "expect: nothing is expected"))
 		}

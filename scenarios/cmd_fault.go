@@ -50,7 +50,10 @@ var faultSpec = spec{
 		}
 		c.fault.Count = r.Int("count", 1, 1, 1_000_000)
 		c.fault.Duration = r.SignedDuration("for", 0)
-		c.fault.RetryAfter = r.Duration("retry-after", 0)
+		if a, _ := r.Key("for"); c.fault.Duration > maxDuration || c.fault.Duration < -maxDuration {
+			r.Fail(outside(a, "-%s to %s", maxDuration, maxDuration))
+		}
+		c.fault.RetryAfter = upTo(r, "retry-after", maxRetryAfter)
 		c.payload = r.Payload()
 		return c
 	},
@@ -91,6 +94,9 @@ func (c *faultCmd) declare(d *declarations, s *script.Command) error {
 	}
 	if err := c.fault.Validate(); err != nil {
 		return script.Errorf(s.Pos, "", "%v", err)
+	}
+	if c.fault.From > maxDuration || c.fault.Until > maxDuration {
+		return script.Errorf(s.PayloadPos, "use 8760h or less", "fault: from and until are out of range")
 	}
 	switch {
 	case strings.HasPrefix(c.name, "replica-"):
@@ -303,7 +309,7 @@ var restoreSpec = spec{
 	doc:   "restores the store to an older revision; bump= then raises the revision and marks all older ones as compacted",
 	parse: func(r *script.ArgReader) Command {
 		r.Require("rv")
-		return &restoreCmd{rv: r.Int64("rv", 0, 1, 1<<60), bump: r.Int64("bump", 0, 0, 1<<60)}
+		return &restoreCmd{rv: r.Int64("rv", 0, 1, 1<<60), bump: r.Int64("bump", 0, 0, 1<<40)}
 	},
 }
 

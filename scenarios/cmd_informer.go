@@ -35,7 +35,7 @@ var informerSpec = spec{
 		handlers := r.List("handlers")
 		c.spec.Queue = subjects.Queue(r.OneOf("queue", "", queueNames...))
 		c.spec.WatchList = r.OneOf("watch-list", "off", "on", "off") == "on"
-		c.spec.Resync = r.Duration("resync", 0)
+		c.spec.Resync = period(r, "resync", 0)
 		c.spec.PageSize = r.Int64("page", 0, 0, 1<<31)
 		c.spec.Namespace = r.String("namespace", "")
 		c.spec.Labels = r.String("labels", "")
@@ -167,7 +167,7 @@ var handlerSpec = spec{
 	usage: "handler INFORMER NAME [resync=DURATION]",
 	doc:   "adds an event handler to a running informer",
 	parse: func(r *script.ArgReader) Command {
-		return &handlerCmd{informer: r.Next("informer").Value, name: r.Next("name").Value, resync: r.Duration("resync", 0)}
+		return &handlerCmd{informer: r.Next("informer").Value, name: r.Next("name").Value, resync: period(r, "resync", 0)}
 	},
 }
 

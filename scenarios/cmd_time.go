@@ -31,7 +31,18 @@ var advanceSpec = spec{
 	name:  "advance",
 	usage: "advance DURATION",
 	doc:   "lets virtual time pass",
-	parse: func(r *script.ArgReader) Command { return advanceCmd{r.NextDuration("duration")} },
+	parse: func(r *script.ArgReader) Command {
+		if r.More() == 0 {
+			return advanceCmd{r.NextDuration("duration")}
+		}
+		a := r.Next("duration")
+		d, err := a.Duration()
+		if err == nil && d > maxDuration {
+			err = outside(a, "%s or less", maxDuration)
+		}
+		r.Fail(err)
+		return advanceCmd{d}
+	},
 }
 
 type advanceCmd struct{ d time.Duration }
@@ -56,7 +67,7 @@ var stepSpec = spec{
 		if r.More() > 0 {
 			c.n = uint64(r.NextInt("number", 1, 1_000_000))
 		}
-		c.within = r.Duration("within", 0)
+		c.within = upTo(r, "within", maxDuration)
 		return c
 	},
 }

@@ -24,7 +24,7 @@ var workerSpec = spec{
 		c.spec.Count = r.Int("count", 1, 1, 64)
 		c.spec.Retries = r.Int("retries", 0, 1, 1000)
 		c.spec.Crash = r.OneOf("panic", "retry", "retry", "crash") == "crash"
-		c.spec.Resync = r.Duration("resync", 0)
+		c.spec.Resync = period(r, "resync", 0)
 		c.limiter(r)
 		return c
 	},
@@ -47,8 +47,8 @@ func (c *workerCmd) limiter(r *script.ArgReader) {
 	case r.Failed() || !hasBase && !hasMax:
 	case !hasBase || !hasMax:
 		r.Fail(script.Errorf(base.Pos, "write it like base=5ms max=10s", "worker: an exponential limiter needs both base= and max="))
-	case c.spec.Base <= 0:
-		r.Fail(script.Errorf(base.Pos, "write it like base=5ms", "worker: base=%s is not a positive delay", base.Value))
+	case c.spec.Base < leastDelay:
+		r.Fail(outside(base, "%s or more", leastDelay))
 	case c.spec.Max < c.spec.Base || c.spec.Max > maxDelay:
 		r.Fail(script.Errorf(longest.Pos, fmt.Sprintf("use a duration from base= to %v", maxDelay), "worker: max=%s is out of range", longest.Value))
 	}

@@ -128,7 +128,7 @@ func (w *World) endOfPanic(err *error) {
 const module = "github.com/informersim/informersim/"
 
 // machinery are the packages that hold no stack: when one of them panics, it is informersim's own defect.
-var machinery = []string{"sim", "bubble", "fakeapiserver", "scenarios", "properties", "reports", "subjects", "internal", "cmd"}
+var machinery = []string{"sim", "bubble", "fakeapiserver", "scenarios", "properties", "reports", "subjects", "internal"}
 
 // ourFault tells whose code panicked: the innermost that is neither Go's nor that of the libraries of API types, which both sides
 // call.

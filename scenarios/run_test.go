@@ -50,7 +50,7 @@ func TestBadScripts(t *testing.T) {
 		{"a limiter whose delay is too long", "resource pods\ninformer i1 pods\nworker c1 i1 base=1s max=1h", `test.sim:3:22: worker: max=1h is out of range; use a duration from base= to 16m40s`},
 		{"no call fault", "resource pods\ninformer i1 pods\nworker c1 i1\nreconcile c1", `test.sim:4:1: reconcile: no fault is given; write it like takes=2s or panics=1`},
 		{"no rate", "resource pods\ninformer i1 pods\nworker c1 i1\nreconcile c1 fails=often", `test.sim:4:14: fails=often is not a rate; use a number, a probability like 0.1, always or never`},
-		{"too slow", "resource pods\ninformer i1 pods handlers=h1\nhandle h1 takes=1h", `test.sim:3:11: handle: takes=1h is too long; use 5m or less`},
+		{"too slow", "resource pods\ninformer i1 pods handlers=h1\nhandle h1 takes=1h", `test.sim:3:11: takes: "1h" is out of range; use 5m or less`},
 		{"workers converge", "resource pods\ninformer i1 pods\nworker c1 i1\nexpect c1 converged", `test.sim:4:1: expect: c1 are workers, but this is for informers; workers are idle or busy, and have queued=N`},
 		{"an idle informer", "resource pods\ninformer i1 pods\nexpect i1 idle", `test.sim:3:1: expect: i1 is an informer, but this is for workers; idle, busy and queued= are for workers`},
 		{"a name twice", "resource pods\nresource pods", `test.sim:2:1: resource: "pods" is already the name of a resource; choose another name`},

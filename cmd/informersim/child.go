@@ -3,9 +3,9 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/property"
 )
 
 // A subject with a host can make only one run at a time in a process, so an ensemble of it is spread over child processes of this
@@ -24,6 +25,7 @@ import (
 type answer struct {
 	Run   *reports.Run
 	Error string
+	Code  int // the exit code for Error
 }
 
 // serveSeeds runs the seeds that a child reads, until its input ends.
@@ -35,9 +37,9 @@ func (r *runner) serveSeeds(in io.Reader, out io.Writer) error {
 			return fmt.Errorf("--child: %q is not a seed", lines.Text())
 		}
 		var a answer
-		res, err := r.once(r.c.Context(), seed, r.tracePath(seed))
+		res, err := r.decided(r.once(r.c.Context(), seed, r.tracePath(seed)))
 		if err != nil {
-			a.Error = err.Error()
+			a.Error, a.Code = err.Error(), codeOf(err)
 		} else {
 			a.Run = &res.Run
 		}
@@ -48,6 +50,14 @@ func (r *runner) serveSeeds(in io.Reader, out io.Writer) error {
 	return nil
 }
 
+// answered is an error of a run in a child.
+type answered struct {
+	text string
+	code int
+}
+
+func (e *answered) Error() string { return e.text }
+
 // child is a process that runs seeds.
 type child struct {
 	cmd    *exec.Cmd
@@ -56,13 +66,25 @@ type child struct {
 	stderr bytes.Buffer
 }
 
+// crashed tells whether a run has ended its process, which is all that is known of it.
+func crashed(run *reports.Run) bool { return run.Violation != nil && run.Steps == 0 }
+
+// strategy is the name of the strategy of this command's runs.
+func (r *runner) strategy() string {
+	if r.flags.strategy == "" && r.mix != nil {
+		return "random"
+	}
+	return cmp.Or(r.flags.strategy, "fifo")
+}
+
 // startChild starts a process for the runs of r.
 func (r *runner) startChild(ctx context.Context) (*child, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding this program to run it again: %w", err)
 	}
-	args := []string{"run", "--child", "--subject", r.subject.Name, "--strategy", r.flags.strategy, "--fault-mix", r.flags.mix, "--trace", r.flags.trace}
+	args := []string{"run", "--child", "--subject", r.subject.Name, "--strategy", r.flags.strategy, "--fault-mix", r.flags.mix, "--trace", r.flags.trace,
+		"--timeout", time.Duration(r.flags.timeout).String()}
 	if r.flags.force {
 		args = append(args, "--force")
 	}
@@ -97,12 +119,33 @@ func (c *child) run(ctx context.Context, seed uint64) (*reports.Run, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case err != nil && c.crash() != "":
+		return &reports.Run{Violation: &reports.Violation{
+			Property: property.NoPanic, Message: "the run has ended its process:\n" + c.crash(),
+		}}, nil
 	case err != nil:
 		return nil, fmt.Errorf("a child process ended early: %w: %s", err, strings.TrimSpace(c.stderr.String()))
 	case a.Error != "":
-		return nil, errors.New(a.Error)
+		return nil, &answered{a.Error, a.Code}
 	}
 	return a.Run, nil
+}
+
+// maxCrashLines bounds what is shown of a crash.
+const maxCrashLines = 30
+
+// crash returns what a child that has ended said of a panic that nobody recovered, "" if it was not that.
+func (c *child) crash() string {
+	c.in.Close()
+	_ = c.cmd.Wait() // for all of its output; its exit status says less
+	text := c.stderr.String()
+	for _, start := range []string{"panic: ", "fatal error: "} {
+		if i := strings.Index(text, start); i == 0 || i > 0 && text[i-1] == '\n' {
+			lines := strings.Split(strings.TrimSpace(text[i:]), "\n")
+			return strings.Join(lines[:min(len(lines), maxCrashLines)], "\n")
+		}
+	}
+	return ""
 }
 
 // close ends the child.
@@ -116,7 +159,7 @@ func (c *child) close() {
 func (r *runner) runs(ctx context.Context, workers uint64) (one func(uint64) (*reports.Run, error), end func(), err error) {
 	if r.subject.Host == nil || workers == 1 {
 		return func(seed uint64) (*reports.Run, error) {
-			res, err := r.once(ctx, seed, r.tracePath(seed))
+			res, err := r.decided(r.once(ctx, seed, r.tracePath(seed)))
 			if err != nil {
 				return nil, err
 			}
@@ -127,5 +170,15 @@ func (r *runner) runs(ctx context.Context, workers uint64) (one func(uint64) (*r
 	if err != nil {
 		return nil, nil, err
 	}
-	return func(seed uint64) (*reports.Run, error) { return c.run(ctx, seed) }, c.close, nil
+	one = func(seed uint64) (*reports.Run, error) {
+		run, err := c.run(ctx, seed)
+		if err == nil && crashed(run) {
+			run.Scenario, run.Subject, run.Engine, run.Seed, run.Strategy = r.scenario.Name, r.subject.Name, r.subject.Engine, seed, r.strategy()
+			if r.mix != nil {
+				run.Mix = r.mix.Name
+			}
+		}
+		return run, err
+	}
+	return one, c.close, nil
 }

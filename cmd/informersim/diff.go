@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,12 +23,16 @@ import (
 	"github.com/informersim/informersim/subjects/stack"
 )
 
+// maxCommands bounds generated scenarios. Beyond it they get slow, not better.
+const maxCommands = 10_000
+
 // diffFlags are the flags of `informersim diff`.
 type diffFlags struct {
 	seeds    string
 	commands int
 	keep     string
 	force    bool
+	timeout  timeLimit
 }
 
 func newDiffCommand() *cobra.Command {
@@ -40,9 +45,10 @@ quiescent point: the requests that each informer made and when, the notification
 contents of the Indexers. Without FILE it generates a scenario for every seed. What a scenario leaves open of its informers' queues,
 streaming lists, pages, resyncs and replicas is drawn from the seed, the same for both.
 
-The first difference is reduced to the commands that it needs, and printed as a script, with what was drawn written out.
+The first difference is reduced to the commands that it needs, and printed as a script, with what was drawn written out. A side that
+panics, hangs, leaks goroutines or tries again for ever differs, too, and so does a side that is not the same when it is run again.
 
-Exit codes: 0 no difference, 1 differences, 2 bad input.`,
+Exit codes: 0 no difference, 1 differences, 2 bad input, 4 not decided in time, 5 a defect of informersim.`,
 		Example: `  informersim diff --seeds 1000
   informersim diff --seeds 17..17 --keep difference.sim
   informersim diff scenarios/testdata/watch_410.sim`,
@@ -52,6 +58,7 @@ Exit codes: 0 no difference, 1 differences, 2 bad input.`,
 	c.Flags().StringVar(&f.seeds, "seeds", "", "run the seeds 1 to `N`, or N..M (default 100; 1 with FILE)")
 	c.Flags().IntVar(&f.commands, "commands", 25, "the number of commands in a generated scenario, after its setup")
 	c.Flags().StringVar(&f.keep, "keep", "", "write the first scenario that differs, reduced, to this `file`")
+	f.timeout.define(c)
 	c.Flags().BoolVar(&f.force, "force", false, forceHelp)
 	return c
 }
@@ -90,8 +97,11 @@ func (f *diffFlags) run(c *cobra.Command, args []string) error {
 	if err := cli.NotEmpty(c, "seeds", "keep"); err != nil {
 		return err
 	}
-	if f.commands < 1 {
-		return fmt.Errorf("--commands %d: a generated scenario has at least 1 command", f.commands)
+	if f.commands < 1 || f.commands > maxCommands {
+		return fmt.Errorf("--commands %d: a generated scenario has 1 to %d commands", f.commands, maxCommands)
+	}
+	if err := f.timeout.check(); err != nil {
+		return err
 	}
 	seeds, err := f.seedRange(len(args) > 0)
 	if err != nil {
@@ -125,16 +135,21 @@ func (f *diffFlags) run(c *cobra.Command, args []string) error {
 			return err
 		}
 		informers.Add(s.Configurations(true))
-		d, err := differential.Compare(c.Context(), s, left, right, seed)
+		d, err := f.compare(c.Context(), s, left, right, seed)
 		if err != nil {
-			return fmt.Errorf("seed %d: %w", seed, err)
+			err = fmt.Errorf("seed %d: %w", seed, err)
+			if differ == 0 {
+				return err
+			}
+			fmt.Fprintf(c.ErrOrStderr(), "warning: not all seeds were run: %v\n", err)
+			break
 		}
 		n++
 		if d != nil {
 			if differ++; differ > 1 {
 				fmt.Fprintf(out, "seed %d also differs: %s\n", seed, d.Topic)
-			} else if err := f.show(c, out, s, left, right, seed, d, keep); err != nil {
-				return err
+			} else {
+				f.show(c, out, s, left, right, seed, d, keep)
 			}
 		}
 		if seed == seeds.last {
@@ -161,15 +176,40 @@ func (f *diffFlags) generate(seed uint64) (*scenarios.Scenario, error) {
 }
 
 // show reduces a difference and prints it.
-func (f *diffFlags) show(c *cobra.Command, out io.Writer, s *scenarios.Scenario, left, right subjects.Kind, seed uint64, d *differential.Difference, keep outfile.Target) error {
+func (f *diffFlags) show(c *cobra.Command, out io.Writer, s *scenarios.Scenario, left, right subjects.Kind, seed uint64, d *differential.Difference, keep outfile.Target) {
 	before := len(s.File().Commands())
-	s, d, err := differential.Shrink(c.Context(), s, left, right, seed, d)
-	if err != nil {
-		return err
+	again, err := f.compare(c.Context(), s, left, right, seed)
+	switch {
+	case err != nil:
+		fmt.Fprintf(c.ErrOrStderr(), "warning: the difference is not reduced: %v\n", err)
+	case again == nil:
+		fmt.Fprintf(out, "not deterministic: seed %d did not differ when it was compared again, so it is not reduced\n", seed)
+	default:
+		// A long run among the attempts does not count, and an interrupted reduction shows what it has got to.
+		ctx, cancel := f.limited(c.Context())
+		defer cancel()
+		s, d = differential.Shrink(ctx, s, left, right, seed, again)
 	}
 	fmt.Fprintf(out, "seed %d differs (reduced from %d commands to %d)\n%s\n%s\n", seed, before, len(s.File().Commands()), d, s.Text())
 	if f.keep == "" {
-		return nil
+		return
 	}
-	return keep.Write(c.Context(), []byte(s.Text()))
+	if err := keep.Write(context.WithoutCancel(c.Context()), []byte(s.Text())); err != nil {
+		fmt.Fprintf(c.ErrOrStderr(), "warning: the scenario is not kept: %v\n", err)
+	}
+}
+
+// compare runs both sides of a seed within the time limit of one run each.
+func (f *diffFlags) compare(ctx context.Context, s *scenarios.Scenario, left, right subjects.Kind, seed uint64) (*differential.Difference, error) {
+	return within(ctx, 2*f.timeout, seed, func(ctx context.Context) (*differential.Difference, error) {
+		return differential.Compare(ctx, s, left, right, seed)
+	})
+}
+
+// limited limits the time of a reduction to that of one comparison.
+func (f *diffFlags) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if f.timeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, 2*time.Duration(f.timeout))
 }

@@ -49,11 +49,11 @@ func (r *runner) ensemble() error {
 		if !out.run.Passed() {
 			cancel()
 			bar.close()
-			report, err := r.explain(out.run, r.tracePath(seed))
-			if err != nil {
-				return err
-			}
+			report := r.explain(out.run, r.tracePath(seed))
 			if r.flags.json {
+				for _, note := range report.Notes {
+					r.warn("%s", note)
+				}
 				return broken{out.run.Verdict()}
 			}
 			fmt.Fprintf(r.c.OutOrStdout(), "%d of %d seeds passed before this one\n", total.Runs()-1, r.count())

@@ -61,7 +61,7 @@ func TestNothingIsOverwritten(t *testing.T) {
 		"run a.sim --fault-mix=":                                  "--fault-mix is given without a value",
 		"run a.sim --seed=":                                       "--seed is given without a value",
 		"run a.sim --trace=":                                      "--trace is given without a value",
-		"diff --commands -5":                                      "--commands -5: a generated scenario has at least 1 command",
+		"diff --commands -5":                                      "--commands -5: a generated scenario has 1 to 10000 commands",
 		"diff --seeds=":                                           "--seeds is given without a value",
 		"import r.json --from list --output=":                     "--output is given without a value",
 	} {

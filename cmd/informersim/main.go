@@ -23,6 +23,8 @@ const (
 	exitBroken           = 1 // a property broke, or a transcript differs from the expected one
 	exitBadInput         = cli.BadInput
 	exitNotDeterministic = 3 // a run was not repeatable
+	exitUndecided        = 4 // a run took longer than --timeout
+	exitDefect           = 5 // informersim itself is wrong
 	exitInterrupted      = cli.Interrupted
 )
 
@@ -50,22 +52,46 @@ func (e reported) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // exitCode prints an error and returns the exit code for it.
 func exitCode(err error, stderr io.Writer) int {
-	var status launcher.ExitStatus
-	var code reported
+	code := codeOf(err)
+	plain := reports.NewPlainWriter(stderr)
 	switch {
+	case errors.As(err, new(reported)), errors.As(err, new(launcher.ExitStatus)), code == exitBroken:
+	case code == exitNotDeterministic:
+		fmt.Fprintf(plain, "not deterministic: %v\n", err)
+	case code == exitUndecided:
+		fmt.Fprintf(plain, "not decided: %v\n", err)
+	default:
+		cli.Report(stderr, err)
+	}
+	return code
+}
+
+// codeOf returns the exit code for an error.
+func codeOf(err error) int {
+	var code reported
+	var status launcher.ExitStatus
+	var ofChild *answered
+	switch {
+	case err == nil:
+		return exitOK
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, new(broken)):
 		return exitBroken
 	case errors.Is(err, context.Canceled):
-		return cli.Report(stderr, err)
+		return exitInterrupted
+	case errors.As(err, &ofChild):
+		return ofChild.code
 	case errors.As(err, new(differs)), errors.As(err, new(*notDeterministic)), errors.As(err, new(*sim.DivergedError)):
-		fmt.Fprintf(reports.NewPlainWriter(stderr), "not deterministic: %v\n", err)
 		return exitNotDeterministic
 	case errors.As(err, &status):
 		return int(status)
+	case undecided(err):
+		return exitUndecided
+	case errors.As(err, new(*sim.DefectError)):
+		return exitDefect
 	}
-	return cli.Report(stderr, err)
+	return exitBadInput
 }
 
 // newRoot returns the root command for a command line.
@@ -76,7 +102,8 @@ func newRoot(args []string) *cobra.Command {
 		Long: `informersim runs a Kubernetes informer stack against a deterministic fake apiserver on virtual time, injects the
 faults that real watches meet, checks properties after every step, and turns a failure into a trace that replays.
 
-Exit codes: 0 fine, 1 a property broke, 2 bad input, 3 not deterministic, 130 interrupted.`,
+Exit codes: 0 fine, 1 a property broke, 2 bad input, 3 not deterministic, 4 not decided in time, 5 a defect of informersim, 130
+interrupted.`,
 		Example: `  informersim run                                      the built-in scenario
   informersim run my.sim                               a scenario, compared with its transcript
   informersim run my.sim --seed 1..200 --fault-mix default

@@ -14,6 +14,9 @@ import (
 const asCommand = "INFORMERSIM_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) == "crash" {
+		subjectKinds = append(subjectKinds, crashing)
+	}
 	if os.Getenv(asCommand) != "" {
 		main()
 	}

@@ -13,7 +13,10 @@ import (
 )
 
 // replayFlags are the flags of `informersim replay`.
-type replayFlags struct{ json, verbose bool }
+type replayFlags struct {
+	json, verbose bool
+	timeout       timeLimit
+}
 
 func newReplayCommand() *cobra.Command {
 	f := &replayFlags{}
@@ -33,8 +36,8 @@ replayed, and the exit code is 2.
 
 Exit codes: 0 no property breaks, 1 a property breaks, in the same run or after it differs, 2 the file is not a trace, or was edited,
 damaged or cut, 3 not deterministic: the run differs, but the trace was written by this program (the same commit or release without
-local changes), or two replays differ. Given several traces, replay plays all of them, prints a line for each, and the exit code is
-the highest of theirs.`,
+local changes), or two replays differ, 4 not decided in time, 5 a defect of informersim. Given several traces, replay plays
+all of them, prints a line for each, and the exit code is the highest of theirs.`,
 		Example: `  informersim replay my-seed7.trace.jsonl
   informersim replay traces/*.trace.jsonl`,
 		Args: cli.Usage(cobra.MinimumNArgs(1)),
@@ -42,11 +45,15 @@ the highest of theirs.`,
 	}
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object per trace instead of text")
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "print what log, reconciles, requests and show say in this run")
+	f.timeout.define(c)
 	return c
 }
 
 // all replays all traces, whatever comes of each. The exit code is the highest of theirs.
 func (f *replayFlags) all(c *cobra.Command, paths []string) error {
+	if err := f.timeout.check(); err != nil {
+		return err
+	}
 	if len(paths) == 1 {
 		return f.one(c, paths[0], false)
 	}
@@ -72,7 +79,7 @@ func (f *replayFlags) all(c *cobra.Command, paths []string) error {
 
 // one replays a trace and prints what came of it.
 func (f *replayFlags) one(c *cobra.Command, path string, many bool) error {
-	r, err := newReplayer(c.Context(), path)
+	r, err := newReplayer(c.Context(), path, f.timeout)
 	switch {
 	case errors.Is(err, errSimtest):
 		return replayTest(c, path)

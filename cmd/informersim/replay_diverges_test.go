@@ -318,7 +318,7 @@ func TestReplayOfAnInterruptedRun(t *testing.T) {
 		t.Fatalf("exit code %d: %s", got.code, got.stderr)
 	}
 	got := command(t, "replay", "long.jsonl")
-	if got.code != exitOK || !strings.Contains(got.stdout, "up to step 4096\n  The trace ends there: its run was interrupted.") || !strings.Contains(got.stdout, "\n      4096 steps ") {
+	if got.code != exitOK || !strings.Contains(got.stdout, "up to step 256\n  The trace ends there: its run was interrupted.") || !strings.Contains(got.stdout, "\n      256 steps ") {
 		t.Errorf("exit code %d: %s\n%s", got.code, got.stderr, got.stdout)
 	}
 }

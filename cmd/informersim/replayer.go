@@ -24,17 +24,18 @@ var ownVersions = versions
 // replayer replays a trace, twice if the first time differs from it.
 type replayer struct {
 	ctx     context.Context
-	path    string // as given
-	file    string // the trace, which can be read again
-	dir     string // for temporary files; "" for none so far
+	timeout timeLimit // of each replay
+	path    string    // as given
+	file    string    // the trace, which can be read again
+	dir     string    // for temporary files; "" for none so far
 	header  *sim.Header
 	subject subjects.Kind
 	cut     *sim.TraceError // what the file lacks at its end
 }
 
 // newReplayer returns a replayer of the trace at path. The caller closes it.
-func newReplayer(ctx context.Context, path string) (*replayer, error) {
-	r := &replayer{ctx: ctx, path: path, file: path}
+func newReplayer(ctx context.Context, path string, timeout timeLimit) (*replayer, error) {
+	r := &replayer{ctx: ctx, timeout: timeout, path: path, file: path}
 	if err := r.begin(); err != nil {
 		r.close()
 		return nil, err
@@ -141,7 +142,9 @@ func (r *replayer) follow(out io.Writer) (*scenarios.Followed, uint64, error) {
 			return nil, 0, err
 		}
 	}
-	f, err := scenarios.Follow(r.ctx, tr, o)
+	f, err := within(r.ctx, r.timeout, r.header.Seed, func(ctx context.Context) (*scenarios.Followed, error) {
+		return scenarios.Follow(ctx, tr, o)
+	})
 	switch {
 	case err == nil:
 	case f != nil && f.Diverged != nil && r.ctx.Err() == nil && !errors.As(err, new(*sim.TraceError)):
@@ -184,14 +187,7 @@ func (r *replayer) replay(verbose bool) (reports.Report, error) {
 	if line := r.seedLine(f); line != "" {
 		report.Replay = append(report.Replay, line)
 	}
-	if f.Violation == nil {
-		return report, nil
-	}
-	report.Story, err = storyOf(file, f.Violation)
-	var broken *sim.TraceError
-	if errors.As(err, &broken) && broken.Cut != sim.NotCut {
-		err = nil // what there is of the trace has a story, too
-	}
+	report.Story, err = storyOf(&f.Run, file)
 	return report, err
 }
 

@@ -22,7 +22,6 @@ import (
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/script"
-	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
 
@@ -31,6 +30,7 @@ type runFlags struct {
 	seed, strategy, mix, trace, subject string
 	json, rewrite, verbose, child       bool
 	force                               bool
+	timeout                             timeLimit
 }
 
 func newRunCommand() *cobra.Command {
@@ -48,11 +48,15 @@ verdict names what it was, as arguments that pin it.
 
 With -v, run prints what log, reconciles, requests and show say, even where FILE expects no output of them.
 
-When something breaks, the trace is written (to --trace, or to SCENARIO-seedN.trace.jsonl in the current folder) and the command
+A run that takes longer than --timeout is not decided: its seed, step and virtual time are printed, and what it is doing. When
+something breaks, the trace is written (to --trace, or to SCENARIO-seedN.trace.jsonl in the current folder) and the command
 that replays it is printed.
 
 A trace replaces no file but a trace, unless --force is given, and never FILE. A file is complete or not there: what cannot be
-written, as on a full disk, ends the run with an error and leaves what was there before.
+written, as on a full disk, is an error and leaves what was there before. A finding is reported even so, and even if it does not
+repeat.
+
+Exit codes: 0 fine, 1 a property broke or a transcript differs, 2 bad input, 4 not decided in time, 5 a defect of informersim.
 
 Commands of the script language:
 ` + commandHelp(),
@@ -76,6 +80,7 @@ Commands of the script language:
 	c.Flags().BoolVar(&f.rewrite, "rewrite", false, "replace the expected outputs in FILE with the actual ones")
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "print what log, reconciles, requests and show say in this run")
 	c.Flags().BoolVar(&f.child, "child", false, "run the seeds read from standard input, for a parent process")
+	f.timeout.define(c)
 	c.Flags().BoolVar(&f.force, "force", false, forceHelp)
 	if err := c.Flags().MarkHidden("child"); err != nil {
 		panic(err) // the flag was defined above
@@ -127,6 +132,9 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 		if err := cli.NotEmpty(c, "seed", "strategy", "fault-mix", "trace"); err != nil {
 			return err
 		}
+	}
+	if err := f.timeout.check(); err != nil {
+		return err
 	}
 	seeds, err := parseSeeds(f.seed)
 	if err != nil {
@@ -188,7 +196,7 @@ func (r *runner) options(seed uint64) scenarios.Options {
 func (r *runner) once(ctx context.Context, seed uint64, path string) (*scenarios.Result, error) {
 	o := r.options(seed)
 	if path == "" {
-		return scenarios.Run(ctx, r.scenario, o)
+		return r.play(ctx, o)
 	}
 	target := r.traceTarget(path)
 	if err := target.Check(); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -202,17 +210,28 @@ func (r *runner) once(ctx context.Context, seed uint64, path string) (*scenarios
 		return nil, err
 	}
 	defer out.Discard()
-	ctx, cancel := context.WithCancel(ctx)
+	writing, cancel := context.WithCancel(ctx)
 	defer cancel()
 	o.Trace = &untilFailure{out, cancel}
-	res, err := scenarios.Run(ctx, r.scenario, o)
+	res, err := r.play(writing, o)
 	switch {
 	case out.Err() != nil:
-		return nil, out.Err()
+		if res, err = r.once(ctx, seed, ""); err != nil {
+			return nil, out.Err()
+		}
+		return res, &lostTrace{out.Err()}
 	case err != nil && (out.Written() == 0 || r.seeds.many()):
 		return nil, err // a trace of an error shows a single run; among many, the others are wanted
 	}
-	return res, errors.Join(err, out.Commit())
+	if lost := out.Commit(); lost != nil && err == nil {
+		return res, &lostTrace{lost}
+	}
+	return res, err
+}
+
+// play makes a run within the time limit.
+func (r *runner) play(ctx context.Context, o scenarios.Options) (*scenarios.Result, error) {
+	return within(ctx, r.flags.timeout, o.Seed, func(ctx context.Context) (*scenarios.Result, error) { return scenarios.Run(ctx, r.scenario, o) })
 }
 
 // untilFailure ends the run that writes to it when that fails.
@@ -235,15 +254,13 @@ func (r *runner) traceTarget(path string) outfile.Target {
 }
 
 func (r *runner) single() error {
-	res, err := r.once(r.c.Context(), r.seeds.first, r.flags.trace)
+	res, err := r.decided(r.once(r.c.Context(), r.seeds.first, r.flags.trace))
 	if err != nil {
 		return err
 	}
 	report := reports.Report{Run: &res.Run}
 	if !res.Passed() {
-		if report, err = r.explain(&res.Run, r.flags.trace); err != nil {
-			return err
-		}
+		report = r.explain(&res.Run, r.flags.trace)
 	}
 	if r.flags.verbose {
 		report.Outputs = outputs(r.scenario, res)
@@ -262,52 +279,6 @@ func outputs(s *scenarios.Scenario, res *scenarios.Result) []reports.Output {
 		}
 	}
 	return all
-}
-
-// explain reports a failed run, with the story from its trace. If the trace was not written, it makes the run again to write it; a
-// second run that differs is an error.
-func (r *runner) explain(res *reports.Run, path string) (reports.Report, error) {
-	readable := path == "" || r.traceTarget(path).Regular()
-	if path == "" {
-		path = fmt.Sprintf("%s-seed%d.trace.jsonl", res.Scenario, res.Seed)
-		again, err := r.once(r.c.Context(), res.Seed, path)
-		if err != nil && r.c.Context().Err() == nil {
-			fmt.Fprintf(r.c.ErrOrStderr(), "warning: no trace is kept: %v\n", err) // the finding counts without it
-			return reports.Report{Run: res, Replay: []string{r.commandLine(res)}}, nil
-		}
-		if err != nil {
-			return reports.Report{}, err
-		}
-		if again.Hash != res.Hash || again.Steps != res.Steps {
-			return reports.Report{}, &sim.DivergedError{Step: min(again.Steps, res.Steps), Why: fmt.Sprintf(
-				"a second run of seed %d has hash %016x after %d steps, the first had %016x after %d", res.Seed, again.Hash, again.Steps, res.Hash, res.Steps)}
-		}
-	}
-	report := reports.Report{Run: res, Replay: []string{r.commandLine(res)}}
-	if !readable { // a device or a FIFO: what was written is gone
-		return report, nil
-	}
-	report.Replay = []string{"informersim replay " + reports.ShellPath(path), r.commandLine(res)}
-	if res.Violation == nil {
-		return report, nil
-	}
-	story, err := storyOf(path, res.Violation)
-	report.Story = story
-	return report, err
-}
-
-// storyOf tells from a trace how a property was broken.
-func storyOf(path string, v *reports.Violation) ([]reports.Line, error) {
-	in, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	tr, err := sim.NewTraceReader(path, in)
-	if err != nil {
-		return nil, err
-	}
-	return reports.Story(tr, v.Key, v.Step)
 }
 
 // commandLine returns the command that repeats the run from its seed.
@@ -354,6 +325,10 @@ func (r *runner) rewrite() error {
 	res, err := r.once(r.c.Context(), r.seeds.first, r.flags.trace)
 	if err != nil {
 		return err
+	}
+	broke := res.Run
+	if broke.Mismatches = nil; broke.Violation != nil && !broke.Passed() { // the outputs end where it breaks
+		return r.print(r.explain(&res.Run, r.flags.trace))
 	}
 	text, err := script.Rewrite(r.scenario.File(), res.Outputs)
 	if err != nil {

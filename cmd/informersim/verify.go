@@ -23,6 +23,9 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
+// maxVerified bounds the seeds whose hashes verify keeps.
+const maxVerified = 10_000_000
+
 // verifyFlags are the flags of `informersim verify`.
 type verifyFlags struct {
 	seeds               uint64
@@ -31,6 +34,7 @@ type verifyFlags struct {
 	strategy, mix       string
 	child               bool // print "SEED HASH" lines and nothing else
 	childTrace, oneSeed string
+	timeout             timeLimit
 }
 
 func newVerifyCommand() *cobra.Command {
@@ -44,9 +48,11 @@ Otherwise it prints the first step that differs, with both sides.
 
 Given a trace, verify runs what the trace's run was: its scenario, seed, subject, strategy and faults.
 
-Properties are not checked: a run that breaks one must break it every time.
+A run that breaks a property must break it every time; that it does is reported, too. If runs of a seed differ, the traces of two of
+them are kept in the current folder.
 
-Exit codes: 0 deterministic, 2 bad input, 3 not deterministic.`,
+Exit codes: 0 deterministic, 1 a property broke, every time or not, 2 bad input, 3 not deterministic, 4 not decided in time, 5 a
+defect of informersim.`,
 		Example: `  informersim verify --seeds 100 --repeat 20
   informersim verify my.sim --subject client-go --seeds 10 --repeat 5 --fault-mix storm
   informersim verify my-seed7.trace.jsonl`,
@@ -58,6 +64,7 @@ Exit codes: 0 deterministic, 2 bad input, 3 not deterministic.`,
 	c.Flags().StringVar(&f.subject, "subject", defaultSubject, "the informer stack under test: "+strings.Join(subjectNames(), ", "))
 	c.Flags().StringVar(&f.strategy, "strategy", "random", "how choices are picked: "+strings.Join(scenarios.Strategies, " or "))
 	c.Flags().StringVar(&f.mix, "fault-mix", "default", "faults that may happen: "+strings.Join(faultmix.Names(), ", ")+`, or a YAML or JSON file; "" for none`)
+	f.timeout.define(c)
 	c.Flags().BoolVar(&f.child, "child", false, "print the hash of each seed, for a parent process")
 	c.Flags().StringVar(&f.oneSeed, "child-seed", "", "run this seed only")
 	c.Flags().StringVar(&f.childTrace, "child-trace", "", "write the seed's trace to this file")
@@ -70,8 +77,14 @@ Exit codes: 0 deterministic, 2 bad input, 3 not deterministic.`,
 }
 
 func (f *verifyFlags) run(c *cobra.Command, args []string) error {
-	if f.seeds == 0 || f.repeat < 1 {
+	switch {
+	case f.seeds == 0 || f.repeat < 1:
 		return errors.New("--seeds and --repeat must be at least 1")
+	case f.seeds > maxVerified:
+		return fmt.Errorf("--seeds %d: verify takes up to %d", f.seeds, maxVerified)
+	}
+	if err := f.timeout.check(); err != nil {
+		return err
 	}
 	if len(args) > 0 && outfile.IsTrace(args[0]) {
 		return f.runTrace(c, args[0])
@@ -92,8 +105,11 @@ func (f *verifyFlags) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	v := &verifier{
-		runner: &runner{c: c, flags: &runFlags{strategy: f.strategy, mix: f.mix, subject: f.subject}, scenario: sc, mix: mix, subject: s},
+		runner: &runner{c: c, flags: &runFlags{strategy: f.strategy, mix: f.mix, subject: f.subject, timeout: f.timeout}, scenario: sc, mix: mix, subject: s},
 		first:  1, seeds: f.seeds, repeat: f.repeat, args: append([]string{"verify"}, f.childArgs(args)...),
+	}
+	if len(args) > 0 {
+		v.runner.file = args[0]
 	}
 	return f.start(c, v)
 }
@@ -127,19 +143,19 @@ func (f *verifyFlags) runTrace(c *cobra.Command, path string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	flags := &runFlags{strategy: h.Strategy, subject: h.Subject}
+	flags := &runFlags{strategy: h.Strategy, subject: h.Subject, timeout: f.timeout}
 	if o.Mix != nil {
 		flags.mix = o.Mix.Name
 	}
 	return f.start(c, &verifier{
 		runner: &runner{c: c, flags: flags, scenario: sc, mix: o.Mix, subject: s},
-		first:  h.Seed, seeds: 1, repeat: f.repeat, args: []string{"verify", "--child", path},
+		first:  h.Seed, seeds: 1, repeat: f.repeat, args: []string{"verify", "--child", "--timeout", time.Duration(f.timeout).String(), path},
 	})
 }
 
 func (f *verifyFlags) childArgs(args []string) []string {
 	return append([]string{
-		"--child", "--seeds", strconv.FormatUint(f.seeds, 10), "--subject", f.subject, "--strategy", f.strategy, "--fault-mix", f.mix,
+		"--child", "--seeds", strconv.FormatUint(f.seeds, 10), "--subject", f.subject, "--strategy", f.strategy, "--fault-mix", f.mix, "--timeout", time.Duration(f.timeout).String(),
 	}, args...)
 }
 
@@ -150,6 +166,7 @@ type verifier struct {
 	seeds  uint64 // how many
 	repeat int
 	args   []string // for the other process
+	found  findings
 }
 
 // difference is the first difference between two runs of a seed.
@@ -175,35 +192,35 @@ func (v *verifier) verify(ctx context.Context, out io.Writer) error {
 			return fmt.Errorf("seed %d: %w", seed, err)
 		}
 		d, hs, err := v.again(ctx, seed)
+		if diff == nil {
+			diff = d
+		}
 		if err != nil {
-			return fmt.Errorf("seed %d: %w", seed, err)
+			return v.broughtDown(out, diff, fmt.Errorf("seed %d: %w", seed, err))
 		}
 		for _, h := range hs {
 			hashes[h] = true
 		}
 		first[i] = hs[0]
-		if diff == nil {
-			diff = d
-		}
 	}
 	elsewhere, err := other()
 	if err != nil {
-		return err
+		return v.broughtDown(out, diff, err)
 	}
 	for i := range v.seeds {
 		seed := v.first + i
 		hashes[elsewhere[seed]] = true
 		if diff == nil && elsewhere[seed] != first[i] {
 			if diff, err = v.compareWithOther(ctx, seed, procs); err != nil {
-				return err
+				return v.broughtDown(out, nil, err)
 			}
 		}
 	}
 	fmt.Fprintf(out, "%d seeds × %d runs: %d distinct hashes\n", v.seeds, v.repeat, len(hashes))
 	fmt.Fprintf(out, "  subject %s · strategy %s · fault mix %s · each seed also once in another process with GOMAXPROCS=%d (here %d) · %s\n",
 		v.runner.subject.Name, v.runner.flags.strategy, orNone(v.runner.flags.mix), procs, runtime.GOMAXPROCS(0), time.Since(started).Round(10*time.Millisecond))
-	if diff != nil {
-		return diff.report()
+	if diff != nil || len(v.found) > 0 {
+		return v.conclude(out, diff)
 	}
 	if uint64(len(hashes)) != v.seeds {
 		return &sim.DivergedError{Why: fmt.Sprintf("%d seeds have only %d hashes: different seeds made the same run", v.seeds, len(hashes))}
@@ -229,7 +246,7 @@ func (v *verifier) again(ctx context.Context, seed uint64) (*difference, []strin
 	for n := 2; n <= v.repeat; n++ {
 		next, hash, err := v.trace(ctx, seed)
 		if err != nil {
-			return nil, nil, err
+			return diff, hashes, err
 		}
 		if bytes.Equal(first, next) {
 			continue
@@ -247,10 +264,11 @@ func (v *verifier) trace(ctx context.Context, seed uint64) ([]byte, string, erro
 	o := v.runner.options(seed)
 	var buf bytes.Buffer
 	o.Trace = &buf
-	res, err := scenarios.Run(ctx, v.runner.scenario, o)
+	res, err := v.runner.play(ctx, o)
 	if err != nil {
 		return nil, "", err
 	}
+	v.found.add(&res.Run)
 	return buf.Bytes(), sim.FormatHash(res.Hash), nil
 }
 
@@ -320,7 +338,12 @@ func otherFailed(ctx context.Context, err error, stderr *bytes.Buffer) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return fmt.Errorf("the other process: %w: %s", err, strings.TrimSpace(stderr.String()))
+	err = fmt.Errorf("the other process: %w: %s", err, strings.TrimSpace(stderr.String()))
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() > exitBadInput {
+		return &answered{err.Error(), exit.ExitCode()}
+	}
+	return err
 }
 
 // child runs the seeds in the other process.
@@ -373,53 +396,4 @@ func (v *verifier) compareWithOther(ctx context.Context, seed uint64, procs int)
 		return nil, err
 	}
 	return &difference{seed: seed, left: left, right: right, what: fmt.Sprintf("a process with GOMAXPROCS=%d", procs)}, nil
-}
-
-// report returns an error with both sides of the first step that differs.
-func (d *difference) report() error {
-	left, right := splitSteps(d.left), splitSteps(d.right)
-	for i := 0; i < len(left) || i < len(right); i++ {
-		var a, b string
-		if i < len(left) {
-			a = left[i]
-		}
-		if i < len(right) {
-			b = right[i]
-		}
-		if a == b {
-			continue
-		}
-		return &sim.DivergedError{Step: uint64(i), Why: fmt.Sprintf("seed %d: run 1 has\n%s%s has\n%s", d.seed, side(a), d.what, side(b))}
-	}
-	return &sim.DivergedError{Why: fmt.Sprintf("seed %d: the hash of %s differed from that of run 1, but they agreed when both were run again", d.seed, d.what)}
-}
-
-func side(block string) string {
-	if block == "" {
-		return "  (the run has ended)\n"
-	}
-	var b strings.Builder
-	for _, line := range strings.Split(strings.TrimRight(block, "\n"), "\n") {
-		b.WriteString("  " + line + "\n")
-	}
-	return b.String()
-}
-
-// splitSteps splits a trace into steps; step 0 is the header. It leaves out hashes, which all differ after the first difference.
-func splitSteps(trace []byte) []string {
-	var steps []string
-	for _, line := range strings.SplitAfter(string(trace), "\n") {
-		if line == "" {
-			continue
-		}
-		if strings.HasPrefix(line, `{"r":`) && len(steps) > 0 {
-			steps[len(steps)-1] += line
-			continue
-		}
-		if k := strings.LastIndex(line, `,"h":"`); k >= 0 && strings.HasPrefix(line, `{"s":`) {
-			line = line[:k] + "}\n"
-		}
-		steps = append(steps, line)
-	}
-	return steps
 }

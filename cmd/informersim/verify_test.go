@@ -37,6 +37,7 @@ func TestVerify(t *testing.T) {
 func verifyOf(t *testing.T, k subjects.Kind) error {
 	t.Helper()
 	t.Setenv(asCommand, "1")
+	inTemp(t, nil) // for traces of a difference
 	root := newRoot(nil)
 	root.SetContext(t.Context())
 	f := &verifyFlags{seeds: 3, repeat: 3, subject: defaultSubject, strategy: "random"}

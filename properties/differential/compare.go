@@ -14,7 +14,8 @@ import (
 // Difference is the first thing in which two runs differ.
 type Difference = reports.Difference
 
-// Compare runs a scenario on both sides and returns the first difference that is not allowed, or nil.
+// Compare runs a scenario on both sides and returns the first difference that is not allowed, or nil. A side that does not come to
+// its end, because it panics, hangs, leaks goroutines or tries again for ever, is a difference whatever the other one does.
 func Compare(ctx context.Context, s *scenarios.Scenario, left, right subjects.Kind, seed uint64) (*Difference, error) {
 	a, err := observe(ctx, s, left, seed)
 	if err != nil {
@@ -23,6 +24,12 @@ func Compare(ctx context.Context, s *scenarios.Scenario, left, right subjects.Ki
 	b, err := observe(ctx, s, right, seed)
 	if err != nil {
 		return nil, err
+	}
+	if a.broken != nil || b.broken != nil {
+		return &Difference{
+			Point: min(len(a.points), len(b.points)) + 1, Command: "the end", Topic: "end of the run", Sides: [2]string{left.Name, right.Name},
+			Left: []string{a.ending()}, Right: []string{b.ending()},
+		}, nil
 	}
 	for i := range max(len(a.points), len(b.points)) {
 		if i >= len(a.points) || i >= len(b.points) {
@@ -37,6 +44,14 @@ func Compare(ctx context.Context, s *scenarios.Scenario, left, right subjects.Ki
 		}
 	}
 	return nil, nil
+}
+
+// ending says how a run ended.
+func (o *observation) ending() string {
+	if o.broken == nil {
+		return "it comes to its end"
+	}
+	return o.broken.Error()
 }
 
 func comparePoints(a, b *point) *Difference {

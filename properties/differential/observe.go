@@ -9,7 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/properties"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
@@ -38,14 +41,16 @@ type observation struct {
 	k      *sim.Kernel
 	points []point
 	now    point
+	broken *reports.Violation    // what ended the run early, nil if it came to its end
 	began  map[sim.ActorID]int64 // by worker: the revision of its reconcile in flight
 }
 
 // observe runs a scenario on one subject.
 func observe(ctx context.Context, s *scenarios.Scenario, kind subjects.Kind, seed uint64) (*observation, error) {
 	o := &observation{began: map[sim.ActorID]int64{}}
-	_, err := scenarios.Run(ctx, s, scenarios.Options{
-		Subject: kind, Seed: seed, Strategy: "fifo", WorkersLast: true,
+	res, err := scenarios.Run(ctx, s, scenarios.Options{
+		Properties: []property.Property{properties.NoLivelock},
+		Subject:    kind, Seed: seed, Strategy: "fifo", WorkersLast: true,
 		Observe: func(w *scenarios.World) []sim.Observer {
 			o.k = w.Kernel()
 			return []sim.Observer{o}
@@ -55,6 +60,7 @@ func observe(ctx context.Context, s *scenarios.Scenario, kind subjects.Kind, see
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", kind.Name, err)
 	}
+	o.broken = res.Violation
 	return o, nil
 }
 

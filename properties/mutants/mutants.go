@@ -85,12 +85,6 @@ func All() []Mutant {
 			Name: "notify-before-store", Defect: "handlers are notified of a change one pop before the store has it",
 			Property: "StoreBeforeNotify", Scenario: "watch_close", Kind: stack.With(stack.Parts{Process: notifyBeforeStore}),
 		}, {
-			Name: "last-update-held-back", Defect: "handlers are notified of an update only when the next change of its key comes",
-			Property: "HandlersConverge", Scenario: "watch_close", Kind: stack.With(stack.Parts{Process: heldBack}),
-		}, {
-			Name: "all-flagged-initial", Defect: "isInInitialList is true for every add",
-			Property: "InitialListFlag", Scenario: "watch_close", Kind: stack.With(stack.Parts{Process: flagAll}),
-		}, {
 			Name: "store-write-dropped", Defect: "every second change of an object in the store is lost",
 			Property: "StoreBeforeNotify", Or: "IndexerConverges", OrBecause: noHandlers,
 			Scenario: "gap_of_everything", Kind: storeOf(&droppingStore{}),
@@ -119,7 +113,7 @@ func All() []Mutant {
 			Property: "NoLivelock", Scenario: "watch_close", Kind: queue(flaws{popKeeps: true}),
 		},
 	}
-	return slices.Concat(all, inOrderMutants(), atomicMutants(), workMutants())
+	return slices.Concat(all, notificationMutants(), inOrderMutants(), atomicMutants(), workMutants())
 }
 
 var (

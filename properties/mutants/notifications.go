@@ -1,6 +1,22 @@
 package mutants
 
-import "github.com/informersim/informersim/informer"
+import (
+	"github.com/informersim/informersim/informer"
+	"github.com/informersim/informersim/subjects/stack"
+)
+
+// notificationMutants are wrong in what handlers are told, not in the store.
+func notificationMutants() []Mutant {
+	return []Mutant{
+		{
+			Name: "last-update-held-back", Defect: "handlers are notified of an update only when the next change of its key comes",
+			Property: "HandlersConverge", Scenario: "watch_close", Kind: stack.With(stack.Parts{Process: heldBack}),
+		}, {
+			Name: "all-flagged-initial", Defect: "isInInitialList is true for every add",
+			Property: "InitialListFlag", Scenario: "watch_close", Kind: stack.With(stack.Parts{Process: flagAll}),
+		},
+	}
+}
 
 // heldBack notifies handlers of a change only when the next change of its key comes: the last one never does.
 func heldBack(c *informer.Controller) func(*informer.Popped) error {

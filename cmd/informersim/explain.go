@@ -1,0 +1,163 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/sim"
+)
+
+// A finding counts, whatever comes of what is done with it afterwards: no error of this file's keeps it from being reported.
+
+// maxRepeats is how often the run of a finding is made again, until it comes out the same.
+const maxRepeats = 5
+
+// explain reports a failed run, with the story from its trace at path. If the trace was not written, path is "", and explain makes the
+// run again to write it.
+func (r *runner) explain(res *reports.Run, path string) reports.Report {
+	report := reports.Report{Run: res, Replay: []string{r.commandLine(res)}}
+	if crashed(res) {
+		report.Notes = []string{"no trace is kept: it went with the process"}
+		return report
+	}
+	if path == "" {
+		if path, report.Notes = r.repeat(res); path == "" {
+			return report
+		}
+	} else if !r.traceTarget(path).Regular() { // a device or a FIFO: what was written is gone
+		return report
+	}
+	story, err := storyOf(res, path)
+	if err != nil {
+		r.warn("the trace cannot be read: %v", err)
+		return report
+	}
+	report.Story = story
+	report.Replay = append([]string{"informersim replay " + reports.ShellPath(path)}, report.Replay...)
+	return report
+}
+
+func (r *runner) warn(format string, args ...any) {
+	fmt.Fprintf(r.c.ErrOrStderr(), "warning: "+format+"\n", args...)
+}
+
+// storyOf tells the story of a violation from a trace, unless that is the trace of another run.
+func storyOf(res *reports.Run, path string) ([]reports.Line, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	tr, err := sim.NewTraceReader(path, in)
+	if err != nil || res.Violation == nil {
+		return nil, err
+	}
+	story, err := reports.Story(tr, res.Violation.Key, res.Violation.Step)
+	for err == nil && tr.End() == nil {
+		_, err = tr.Next()
+	}
+	if end := tr.End(); end != nil && end.Hash != sim.FormatHash(res.Hash) {
+		return nil, nil
+	}
+	return story, nil
+}
+
+// repeat makes a failed run again, with a trace, and returns the trace of the finding, "" if there is none, and what is to be said
+// about it. If the run does not repeat, it is not deterministic: repeat also keeps the trace of a run of the seed that was another one.
+func (r *runner) repeat(res *reports.Run) (path string, notes []string) {
+	base := fmt.Sprintf("%s-seed%d", res.Scenario, res.Seed)
+	path, differs := base+traceSuffix, base+".differs"+traceSuffix
+	alike := base + ".alike" + traceSuffix // breaks the same property at the end of another run
+	kept := map[string]string{}            // by path, the verdict
+	n := 1
+	for ; n <= maxRepeats; n++ {
+		again, err := r.once(r.c.Context(), res.Seed, path)
+		if err != nil {
+			r.warn("no trace is kept: %v", err)
+			break
+		}
+		if again.Hash == res.Hash && again.Steps == res.Steps && again.Verdict() == res.Verdict() {
+			if n == 1 {
+				return path, nil
+			}
+			return path, []string{fmt.Sprintf("not deterministic: seed %d did not repeat in %s, and then it did. %s", res.Seed, runs(n-1), listOf(kept))}
+		}
+		to := differs
+		if again.Verdict() == res.Verdict() {
+			to = alike
+		}
+		if kept[to] == "" {
+			if err := r.move(path, to); err != nil {
+				r.warn("no trace is kept: %v", err)
+				break
+			}
+			kept[to] = again.Verdict()
+		}
+	}
+	if n == 1 {
+		return "", nil
+	}
+	note := fmt.Sprintf("not deterministic: the finding stands, but seed %d did not repeat in %s. ", res.Seed, runs(n-1))
+	if n > maxRepeats && kept[path] == "" {
+		os.Remove(path) // of the last run, which is no other than those that are kept
+	}
+	if kept[alike] == "" {
+		return "", []string{note + "None of them had this finding. " + listOf(kept)}
+	}
+	if err := r.move(alike, path); err != nil {
+		return alike, []string{note + listOf(kept)}
+	}
+	kept[path] = kept[alike]
+	delete(kept, alike)
+	return path, []string{note + "Another way to the same end is in the trace. " + listOf(kept)}
+}
+
+const traceSuffix = ".trace.jsonl"
+
+func runs(n int) string {
+	if n == 1 {
+		return "1 run"
+	}
+	return fmt.Sprintf("%d runs", n)
+}
+
+// listOf lists traces with their verdicts.
+func listOf(kept map[string]string) string {
+	var parts []string
+	for path, verdict := range kept { // order: sorted below
+		parts = append(parts, fmt.Sprintf("%s: %s", path, verdict))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	slices.Sort(parts)
+	return "Traces: " + strings.Join(parts, "; ")
+}
+
+// move renames a trace, over nothing but a trace.
+func (r *runner) move(from, to string) error {
+	if err := r.traceTarget(to).Check(); err != nil {
+		return err
+	}
+	return os.Rename(from, to)
+}
+
+// lostTrace is the error of a run that came to its end but whose trace could not be written.
+type lostTrace struct{ err error }
+
+func (e *lostTrace) Error() string { return e.err.Error() }
+func (e *lostTrace) Unwrap() error { return e.err }
+
+// decided returns a failed run without the error that its trace could not be written.
+func (r *runner) decided(res *scenarios.Result, err error) (*scenarios.Result, error) {
+	if errors.As(err, new(*lostTrace)) && res != nil && !res.Passed() {
+		r.warn("no trace is kept: %v", err)
+		return res, nil
+	}
+	return res, err
+}
