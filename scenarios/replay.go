@@ -58,6 +58,9 @@ type Followed struct {
 	Scenario *Scenario
 	// Diverged is the first difference from the trace, nil if there was none. What came after it was not compared.
 	Diverged *sim.DivergedError
+	// Strayed is the first step at which the strategy would have picked something else than the trace, 0 for none: see
+	// sim.Replay.Strayed.
+	Strayed uint64
 	// End is the trace's end line, nil if it has none.
 	End *sim.TraceEnd
 	// Cut says what the file lacks at its end, nil if it is complete.
@@ -85,7 +88,7 @@ func Follow(ctx context.Context, r *sim.TraceReader, o Options) (*Followed, erro
 	if res == nil {
 		return nil, err
 	}
-	f := &Followed{Result: res, Scenario: s, Diverged: replay.Diverged()}
+	f := &Followed{Result: res, Scenario: s, Diverged: replay.Diverged(), Strayed: replay.Strayed()}
 	f.Cut, f.Early = replay.EndedEarly()
 	if err != nil && (!f.Early || !errors.As(err, new(stuckError))) {
 		return f, err

@@ -21,6 +21,7 @@ type Replay struct {
 	then   Strategy // goes on after a difference; nil for nobody
 	cut    *TraceError
 	early  bool // the trace ended before its run was over, and the replay with it
+	stray  uint64
 }
 
 // NewReplay returns a strategy that repeats the trace in r.
@@ -51,6 +52,11 @@ func (p *Replay) StopFaults() {
 
 // Diverged returns the first difference from the trace, nil if there was none so far.
 func (p *Replay) Diverged() *DivergedError { return p.failed }
+
+// Strayed returns the first step at which the strategy of Then would have picked something else than the trace, 0 if there is none:
+// what could happen had changed, although nothing that the trace records. What goes on after a difference is then not the run of the
+// trace's seed.
+func (p *Replay) Strayed() uint64 { return p.stray }
 
 // EndedEarly reports whether the replay ended, without a difference, where the trace of an unfinished run ends. The error says
 // what the file lacks, nil if it is complete.
@@ -98,6 +104,9 @@ func (p *Replay) Pick(r *Ready, step uint64) (Choice, error) {
 		c, why := p.fromTrace(r)
 		switch {
 		case why == nil:
+			if p.stray == 0 && (err != nil || free != c) {
+				p.stray = step
+			}
 			return c, nil
 		case err == ErrNothingToDo && p.failed == nil:
 			return free, err

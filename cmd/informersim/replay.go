@@ -29,7 +29,8 @@ if the test's package can be found from the current folder.
 
 Where this program does something else than the one that wrote the trace, because a bug was fixed for example, replay prints both
 sides of the first step that differs, and the commits of both programs. The run then goes on from the trace's seed: from there it is
-the run that informersim run makes of that seed, and its properties are checked to its end.
+the run that informersim run makes of that seed (unless what could happen differed before, and nothing that the trace records), and
+its properties are checked to its end.
 
 A trace whose run was interrupted or killed is replayed to where it ends. Of a file that was cut within a step, the complete steps are
 replayed, and the exit code is 2.
