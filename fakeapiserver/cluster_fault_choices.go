@@ -105,7 +105,7 @@ func (c *Cluster) drawFault(kind sim.Kind, target string) {
 	f := c.drawParameters(spec.Kind, target)
 	switch spec.Stage {
 	case fault.OnStore:
-		if err := c.applyStoreFault(f); err != nil {
+		if err := c.applyStoreFault(f); err != nil && !Refused(err) {
 			c.kernel.Fail(err)
 		}
 		c.offerStoreFaults()

@@ -46,7 +46,8 @@ func (c *Cluster) lookup(id store.ResourceID, obj runtime.Object) (*store.Resour
 	return r, m, c.store.Find(id, m.GetNamespace(), m.GetName()), nil
 }
 
-// Create commits a new object; the Store owns it from then on. It fails with AlreadyExists or BadRequest.
+// Create commits a new object; the Store owns it from then on. It fails with AlreadyExists or BadRequest, or as the
+// Store's journal refuses it (Refused).
 func (c *Cluster) Create(id store.ResourceID, obj runtime.Object) (runtime.Object, error) {
 	r, m, e, err := c.lookup(id, obj)
 	if err != nil {
@@ -57,7 +58,7 @@ func (c *Cluster) Create(id store.ResourceID, obj runtime.Object) (runtime.Objec
 	}
 	v, err := c.store.Commit(id, e, obj, m)
 	if err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
+		return nil, errNotCommitted(err)
 	}
 	c.publish(id, v)
 	return v.Object(), nil
@@ -65,7 +66,7 @@ func (c *Cluster) Create(id store.ResourceID, obj runtime.Object) (runtime.Objec
 
 // Update commits a new state of an object; the Store owns it from then on. If it has a resourceVersion, that must be the
 // current one (409 Conflict); without one the update is unconditional. uid and creationTimestamp are preserved. It fails with
-// NotFound, Conflict or BadRequest.
+// NotFound, Conflict or BadRequest, or as the Store's journal refuses it (Refused).
 func (c *Cluster) Update(id store.ResourceID, obj runtime.Object) (runtime.Object, error) {
 	r, m, e, err := c.lookup(id, obj)
 	if err != nil {
@@ -89,14 +90,14 @@ func (c *Cluster) Update(id store.ResourceID, obj runtime.Object) (runtime.Objec
 	m.SetCreationTimestamp(old.GetCreationTimestamp())
 	v, err := c.store.Commit(id, e, obj, m)
 	if err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
+		return nil, errNotCommitted(err)
 	}
 	c.publish(id, v)
 	return v.Object(), nil
 }
 
-// Delete commits the deletion of an object and returns its last state. It fails with NotFound, or with Conflict if a
-// precondition does not hold.
+// Delete commits the deletion of an object and returns its last state. It fails with NotFound, with Conflict if a
+// precondition does not hold, or as the Store's journal refuses it (Refused).
 func (c *Cluster) Delete(id store.ResourceID, namespace, name string, pre *metav1.Preconditions) (runtime.Object, error) {
 	r, err := c.resource(id)
 	if err != nil {
@@ -121,7 +122,10 @@ func (c *Cluster) Delete(id store.ResourceID, namespace, name string, pre *metav
 				"Precondition failed: ResourceVersion in precondition: %v, ResourceVersion in object meta: %v", *pre.ResourceVersion, old.GetResourceVersion()))
 		}
 	}
-	v := c.store.Remove(id, e, live.Object())
+	v, err := c.store.Remove(id, e, live.Object())
+	if err != nil {
+		return nil, errNotCommitted(err)
+	}
 	c.publish(id, v)
 	return v.Object(), nil
 }
@@ -140,7 +144,10 @@ func (c *Cluster) DeleteAs(id store.ResourceID, namespace, name string, final ru
 	if e.Live() == nil {
 		return nil, apierrors.NewNotFound(r.GroupResource(), name)
 	}
-	v := c.store.Remove(id, e, final)
+	v, err := c.store.Remove(id, e, final)
+	if err != nil {
+		return nil, errNotCommitted(err)
+	}
 	c.publish(id, v)
 	return v.Object(), nil
 }

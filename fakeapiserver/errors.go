@@ -74,6 +74,34 @@ func errConflict(r *store.Resource, name string) error {
 		fmt.Errorf("the object has been modified; please apply your changes to the latest version and try again"))
 }
 
+// errNotCommitted is the error of a write that the Store does not take.
+func errNotCommitted(err error) error {
+	if refused := (*store.RefusedError)(nil); errors.As(err, &refused) {
+		return &refusedWrite{refused}
+	}
+	return apierrors.NewBadRequest(err.Error())
+}
+
+// refusedWrite is the API's error of a write that the Store's journal refuses: 507 if there is no room for it, else 503.
+type refusedWrite struct{ *store.RefusedError }
+
+func (e *refusedWrite) Unwrap() error { return e.RefusedError }
+
+// Status implements apierrors.APIStatus.
+func (e *refusedWrite) Status() metav1.Status {
+	s := metav1.Status{Status: metav1.StatusFailure, Code: http.StatusServiceUnavailable, Reason: metav1.StatusReasonServiceUnavailable, Message: e.Error()}
+	if e.Full {
+		s.Code, s.Reason = http.StatusInsufficientStorage, reasonInsufficientStorage
+	}
+	return s
+}
+
+// reasonInsufficientStorage is a reason of ours: a real server has none for a full disk.
+const reasonInsufficientStorage metav1.StatusReason = "InsufficientStorage"
+
+// Refused reports whether err means that the Store's journal has refused a change, which may be tried again later.
+func Refused(err error) bool { return errors.As(err, new(*store.RefusedError)) }
+
 // The errors of broken connections, as Go's HTTP client reports them.
 var (
 	errReset   error = &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log"
 	"net"
 	"net/http"
@@ -39,7 +38,7 @@ func (f server) serve(c *cobra.Command) error {
 			return err
 		}
 	}
-	w, err := f.world(c.ErrOrStderr())
+	w, err := f.world()
 	if err != nil {
 		return err
 	}
@@ -66,6 +65,7 @@ type served struct {
 	clients     clientNames
 	faults      []fault.Kind // of --fault-mix
 	data        *data        // nil if everything is in memory
+	failed      chan error   // gets the error that ended the kernel's run
 }
 
 // stop stops the world and, with --data, saves its state.
@@ -77,7 +77,7 @@ func (w *served) stop() error {
 	return w.data.close(w.pump)
 }
 
-func (f server) world(stderr io.Writer) (*served, error) {
+func (f server) world() (*served, error) {
 	mix, err := faultmix.Load(f.Mix)
 	if err != nil {
 		return nil, err
@@ -94,13 +94,13 @@ func (f server) world(stderr io.Writer) (*served, error) {
 	if err := reg.Add(types.Builtin(types.BuiltinOptions{})...); err != nil {
 		return nil, err
 	}
-	w := &served{faults: faults, kernel: sim.NewKernel(sim.Options{Seed: f.Seed, Strategy: strategy})}
+	w := &served{faults: faults, kernel: sim.NewKernel(sim.Options{Seed: f.Seed, Strategy: strategy}), failed: make(chan error, 1)}
 	w.kernel.Clock().StartAt(time.Now())
 	w.cluster = fakeapiserver.NewCluster(w.kernel, o)
 	if f.Replicas > 1 {
 		w.policy = fakeapiserver.RoundRobin()
 	}
-	if w.rest, err = rest.New(rest.Options{Cluster: w.cluster, Types: reg, Policy: w.policy}); err != nil {
+	if w.rest, err = rest.New(rest.Options{Cluster: w.cluster, Types: reg, Policy: w.policy, Ready: w.writable}); err != nil {
 		return nil, err
 	}
 	w.api = w.rest
@@ -110,7 +110,7 @@ func (f server) world(stderr io.Writer) (*served, error) {
 	if w.definitions, err = apiextensions.New(w.cluster, w.rest); err != nil {
 		return nil, err
 	}
-	w.pump = transport.NewPump(w.kernel, func(err error) { fmt.Fprintf(stderr, "error: the server has stopped working: %v\n", err) })
+	w.pump = transport.NewPump(w.kernel, func(err error) { w.failed <- err })
 	if f.Data != "" {
 		if err := w.persist(f.Data); err != nil {
 			return nil, fmt.Errorf("--data: %w", err)
@@ -123,9 +123,6 @@ func (f server) world(stderr io.Writer) (*served, error) {
 	}
 	return w, nil
 }
-
-// shutdownTimeout is how long Ctrl-C waits for requests in flight.
-const shutdownTimeout = 5 * time.Second
 
 func (f server) listen(c *cobra.Command, w *served) error {
 	ctx := c.Context()
@@ -147,8 +144,9 @@ func (f server) listen(c *cobra.Command, w *served) error {
 	logger := log.New(c.ErrOrStderr(), "", log.LstdFlags)
 	streams, endStreams := context.WithCancelCause(context.Background())
 	defer endStreams(nil)
+	var busy inFlight
 	server := &http.Server{
-		Handler:           &transport.Handler{Driver: w.pump, API: w.api, Guard: &transport.Guard{Token: f.Token}, Client: w.clientOf, Log: logger},
+		Handler:           busy.count(&transport.Handler{Driver: w.pump, API: w.api, Guard: &transport.Guard{Token: f.Token}, Client: w.clientOf, Log: logger}),
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 20, ErrorLog: logger,
 		BaseContext: func(net.Listener) context.Context { return streams },
 	}
@@ -165,12 +163,13 @@ func (f server) listen(c *cobra.Command, w *served) error {
 	select {
 	case err := <-failed:
 		return err
+	case err := <-w.failed:
+		endStreams(transport.ErrShutdown)
+		return errors.Join(fmt.Errorf("the server has stopped: %w", err), server.Close())
 	case <-ctx.Done():
 	}
-	endStreams(transport.ErrShutdown) // watches end; Shutdown would wait for them
-	timeout, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
-	defer cancel()
-	err = server.Shutdown(timeout)
+	endStreams(transport.ErrShutdown) // watches end, and half-sent requests; Shutdown would wait for them
+	err = busy.shutdown(server)
 	fmt.Fprintln(c.OutOrStdout(), "stopped")
 	return err
 }

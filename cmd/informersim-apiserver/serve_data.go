@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -19,9 +20,16 @@ type data struct {
 	resumed  bool // the file has an earlier session's state
 }
 
+// lockTimeout is how long to wait for a file that another process has open; a stopping process releases it.
+const lockTimeout = 2 * time.Second
+
 // persist restores the state in a file, and records all later writes there.
 func (w *served) persist(path string) error {
 	file, state, err := persistence.Open(path)
+	for waited := time.Duration(0); errors.Is(err, persistence.ErrInUse) && waited < lockTimeout; waited += lockTimeout / 40 {
+		time.Sleep(lockTimeout / 40)
+		file, state, err = persistence.Open(path)
+	}
 	if err != nil {
 		return err
 	}
@@ -61,6 +69,14 @@ func (w *served) sync() error {
 		return nil
 	}
 	return w.data.recorder.Sync()
+}
+
+// writable returns why writes are refused, nil if they are not.
+func (w *served) writable() error {
+	if w.data == nil || w.data.recorder == nil {
+		return nil
+	}
+	return w.data.recorder.Check()
 }
 
 // close saves pending writes, which have not been acknowledged, and closes the file.

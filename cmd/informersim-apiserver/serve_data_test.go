@@ -166,7 +166,7 @@ func TestServeSurvivesKill(t *testing.T) {
 	}
 
 	// The file is in use.
-	if got := command(t, "serve", "--data", "session.db"); got.code != cli.BadInput || !strings.Contains(got.stderr, "session.db is open in another process") {
+	if got := command(t, "serve", "--data", "session.db"); got.code != cli.BadInput || !strings.Contains(got.stderr, "session.db cannot be used: it is open in another process") {
 		t.Errorf("a second server on the same file: %+v", got)
 	}
 	second.kill()

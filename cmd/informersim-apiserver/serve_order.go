@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
 // maxSteering limits the body of a control request, in bytes.
@@ -39,8 +41,14 @@ type codedError struct {
 func refuse(rw http.ResponseWriter, err error) {
 	code := http.StatusBadRequest
 	var coded codedError
-	if errors.As(err, &coded) {
+	var refused *store.RefusedError
+	switch {
+	case errors.As(err, &coded):
 		code = coded.code
+	case errors.As(err, &refused) && refused.Full:
+		code = http.StatusInsufficientStorage
+	case errors.As(err, &refused):
+		code = http.StatusServiceUnavailable
 	}
 	http.Error(rw, err.Error(), code)
 }

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -442,4 +443,57 @@ func TestCollectorModel(t *testing.T) {
 			rt.Fatal(err)
 		}
 	})
+}
+
+// fullJournal refuses every write while it is full.
+type fullJournal struct{ full bool }
+
+func (j *fullJournal) Write(store.ResourceID, string, int64, runtime.Object) error {
+	if j.full {
+		return &store.RefusedError{Full: true, Err: errors.New("no space left")}
+	}
+	return nil
+}
+
+func (*fullJournal) Restore(int64, int64) error { return nil }
+
+// Controllers whose writes the Store refuses go on once it takes them.
+func TestControllersOutliveAFullDisk(t *testing.T) {
+	w := newWorld(t)
+	NewGarbageCollector(w.c, Options{})
+	NewNamespaceController(w.c, Options{})
+	journal := &fullJournal{}
+	w.c.Store().SetJournal(journal)
+	w.create("a")
+	w.create("b", owner("a", true))
+	w.delete("a", metav1.DeletePropagationOrphan)
+	w.want("b")
+	w.create("c", owner("gone", false))
+	w.want("b")
+	w.namespace("x", false, corev1.FinalizerKubernetes)
+	// The last write that fits makes work for both.
+	w.next = func() {
+		m := &corev1.ConfigMap{}
+		m.Namespace, m.Name, m.OwnerReferences = "y", "d", []metav1.OwnerReference{owner("gone", false)}
+		if _, err := w.c.Create(w.maps, m); err != nil {
+			t.Error(err)
+		}
+		if err := w.w.delete(object{res: w.namespaces, name: "x"}, metav1.DeletePropagationBackground); err != nil {
+			t.Error(err)
+		}
+		journal.full = true
+	}
+	w.k.Offer(w.id, kindLine, 0)
+	w.k.Step()
+	w.advance(10 * time.Second)
+	if err := w.k.Err(); err != nil {
+		t.Fatal(err)
+	}
+	w.want("b d<gone")
+	journal.full = false
+	w.advance(10 * time.Second)
+	w.want("")
+	if obj, _ := w.c.Store().Get(w.namespaces, "", "x"); obj != nil {
+		t.Errorf("the namespace still exists: %+v", obj)
+	}
 }

@@ -141,7 +141,10 @@ func (g *GarbageCollector) collect(o object) {
 	case m.GetDeletionTimestamp() == nil && len(m.GetOwnerReferences()) > 0:
 		err = g.checkOwners(o, m)
 	}
-	if err != nil {
+	switch {
+	case fakeapiserver.Refused(err):
+		g.again(o, retryRefused)
+	case err != nil:
 		g.cluster.Kernel().Fail(fmt.Errorf("garbage collector: %s %s/%s: %w", g.cluster.Store().Resource(o.res).Plural, o.namespace, o.name, err))
 	}
 }

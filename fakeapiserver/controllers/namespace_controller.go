@@ -98,7 +98,10 @@ func (n *NamespaceController) empty(name string) {
 	default:
 		delete(n.waiting, name)
 	}
-	if err != nil {
+	switch {
+	case fakeapiserver.Refused(err):
+		n.again(name, retryRefused)
+	case err != nil:
 		n.cluster.Kernel().Fail(fmt.Errorf("namespace controller: namespace %s: %w", name, err))
 	}
 }

@@ -70,6 +70,9 @@ func (w *worker[T]) learn(note func()) {
 	note()
 }
 
+// retryRefused is how long a controller waits after the Store has refused its write.
+const retryRefused = time.Second
+
 // again queues an item after a while, when no write will announce the next change.
 func (w *worker[T]) again(item T, after time.Duration) {
 	w.k.Clock().AfterFunc(after, func() { w.add(item) })

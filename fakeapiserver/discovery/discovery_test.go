@@ -464,19 +464,20 @@ func TestHealthThatFails(t *testing.T) {
 		code        int
 		body        string
 	}{
-		{"/readyz", "", 500, "[+]ping ok\n[+]log ok\n[-]etcd failed: reason withheld\n[+]etcd-readiness ok\n" + hooks + "[+]shutdown ok\nreadyz check failed\n"},
-		{"/readyz", "exclude=etcd", 200, "ok"},
+		{"/readyz", "", 500, "[+]ping ok\n[+]log ok\n[-]etcd failed: reason withheld\n[-]etcd-readiness failed: the disk is full\n" + hooks + "[+]shutdown ok\nreadyz check failed\n"},
+		{"/readyz", "exclude=etcd&exclude=etcd-readiness", 200, "ok"},
 		{"/readyz/ping", "", 200, "ok"},
 		{"/livez", "verbose&exclude=etcd", 200, "[+]ping ok\n[+]log ok\n[+]etcd excluded: ok\n[+]loopback-serving-certificate ok\n" + hooks + "livez check passed\n"},
 		{"/livez/etcd", "", 500, "internal server error: etcd is not well\n"},
 		{"/healthz/poststarthook/crd-informer-synced", "", 200, "ok"},
+		{"/readyz/etcd-readiness", "", 500, "internal server error: the disk is full\n"},
 	} {
 		query := map[string][]string{}
 		for _, part := range strings.Split(c.query, "&") {
 			k, v, _ := strings.Cut(part, "=")
 			query[k] = append(query[k], v)
 		}
-		a, ok := d.Serve(discovery.Request{Method: http.MethodGet, Path: c.path, Ask: render.Ask{Query: query}, Failed: []string{"etcd"}})
+		a, ok := d.Serve(discovery.Request{Method: http.MethodGet, Path: c.path, Ask: render.Ask{Query: query}, Failed: map[string]string{"etcd": "", "etcd-readiness": "the disk is full"}})
 		if !ok || a.Code != c.code || string(a.Body) != c.body {
 			t.Errorf("%s?%s: %d %q", c.path, c.query, a.Code, a.Body)
 		}

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -31,19 +32,20 @@ func health(q Request, parts []string) (Answer, bool) {
 	}
 	endpoint := parts[0]
 	if len(parts) > 1 {
-		if slices.Contains(q.Failed, name) {
-			return text(http.StatusInternalServerError, fmt.Sprintf("internal server error: %s is not well\n", name)), true
+		if why, failed := q.Failed[name]; failed {
+			return text(http.StatusInternalServerError, fmt.Sprintf("internal server error: %s\n", cmp.Or(why, name+" is not well"))), true
 		}
 		return text(http.StatusOK, "ok"), true
 	}
 	var report strings.Builder
 	failed := false
 	for _, check := range checks {
+		why, fails := q.Failed[check]
 		switch {
 		case slices.Contains(q.Ask.Query["exclude"], check):
 			fmt.Fprintf(&report, "[+]%s excluded: ok\n", check)
-		case slices.Contains(q.Failed, check):
-			fmt.Fprintf(&report, "[-]%s failed: reason withheld\n", check)
+		case fails:
+			fmt.Fprintf(&report, "[-]%s failed: %s\n", check, cmp.Or(why, "reason withheld"))
 			failed = true
 		default:
 			fmt.Fprintf(&report, "[+]%s ok\n", check)

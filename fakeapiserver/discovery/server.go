@@ -46,8 +46,8 @@ type Request struct {
 	Ask    render.Ask
 	// IfNoneMatch is the header: if it has the answer's ETag, the answer is a 304.
 	IfNoneMatch string
-	// Failed names the failing health checks; Healthz, Readyz and Livez list the checks.
-	Failed []string
+	// Failed has the failing health checks with their reasons. A real server withholds its reasons, as is done with empty ones.
+	Failed map[string]string
 }
 
 // Answer is a whole answer.

@@ -14,11 +14,8 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// The file has one pair for the revision and one for each object: "object/<plural>.<group>/<namespace>/<name>".
-const (
-	revisionKey  = "revision"
-	objectPrefix = "object/"
-)
+// The file has one pair for each object: "object/<plural>.<group>/<namespace>/<name>".
+const objectPrefix = "object/"
 
 // stored is an object in the file.
 type stored struct {
@@ -41,8 +38,13 @@ func parseKey(key string) (gr schema.GroupResource, object string, ok bool) {
 	return schema.ParseGroupResource(resource), object, ok
 }
 
-func revisionChange(rev int64) Change {
-	return Change{Key: []byte(revisionKey), Value: strconv.AppendInt(nil, rev, 10)}
+// displayKey names the object of a key in messages.
+func displayKey(key string) string {
+	gr, object, ok := parseKey(key)
+	if !ok {
+		return strconv.Quote(key)
+	}
+	return gr.String() + " " + object
 }
 
 func encode(r *store.Resource, revision int64, obj runtime.Object) ([]byte, error) {

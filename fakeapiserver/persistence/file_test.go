@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-
-	bolt "go.etcd.io/bbolt"
 )
 
 // written returns a file with that many objects.
@@ -55,8 +54,8 @@ func TestFile(t *testing.T) {
 	if n := strings.Count(state(t, w.c), "ConfigMap "); n != 500 {
 		t.Errorf("loaded %d objects", n)
 	}
-	// It is locked: a second Open does not wait forever.
-	if _, _, err := Open(path); err == nil || !strings.Contains(err.Error(), "is open in another process") {
+	// It is locked.
+	if _, _, err := Open(path); err == nil || !strings.Contains(err.Error(), "it is open in another process") {
 		t.Errorf("the second Open of a file: %v", err)
 	}
 }
@@ -76,21 +75,13 @@ func TestOpenRejectsFile(t *testing.T) {
 			return path
 		}
 	}
-	update := func(edit func(tx *bolt.Tx) error) func(*testing.T) string {
-		return func(t *testing.T) string {
-			path := written(t, 1)
-			db, err := bolt.Open(path, 0o600, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := db.Update(edit); err != nil {
-				t.Fatal(err)
-			}
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
-			return path
-		}
+	// record adds a record behind the last one.
+	record := func(c Change) func(*testing.T) string {
+		return change(func(d []byte) []byte {
+			d = appendRecord(d, int64(len(d)), c)
+			copy(d, header(int64(len(d))))
+			return d
+		})
 	}
 	for name, tt := range map[string]struct {
 		make func(*testing.T) string
@@ -106,8 +97,8 @@ func TestOpenRejectsFile(t *testing.T) {
 		"zeros":     {change(func(d []byte) []byte { return make([]byte, len(d)) }), "was not written by this server"},
 		"folder":    {func(t *testing.T) string { return t.TempDir() }, "is not a regular file"},
 		"no folder": {func(t *testing.T) string { return filepath.Join(t.TempDir(), "no", "data") }, "no such file or directory"},
-		"truncated": {change(func(d []byte) []byte { return d[:len(d)/2] }), "is damaged: it has "},
-		"too small": {change(func(d []byte) []byte { return d[:6000] }), "is damaged: file size too small"},
+		"truncated": {change(func(d []byte) []byte { return d[:len(d)/2] }), "is damaged: at byte "},
+		"too small": {change(func(d []byte) []byte { return d[:headerSize-1] }), "it ends within its header"},
 		"pages gone": {change(func(d []byte) []byte {
 			clear(d[4*os.Getpagesize():])
 			return d
@@ -118,16 +109,22 @@ func TestOpenRejectsFile(t *testing.T) {
 			}
 			return d
 		}), "is damaged"},
-		"newer layout": {update(func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Put(layoutKey, []byte("2")) }), "was written by a newer version of this program: it has layout 2, the newest known is 1"},
-		"no layout":    {update(func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Put(layoutKey, []byte("x")) }), `its layout is "x"`},
-		"another program": {update(func(tx *bolt.Tx) error {
-			if _, err := tx.CreateBucket([]byte("accounts")); err != nil {
-				return err
-			}
-			return tx.DeleteBucket(metaBucket)
-		}), "was written by another program"},
-		"a key of another": {update(func(tx *bolt.Tx) error { return tx.Bucket(stateBucket).Put([]byte("colour"), []byte("blue")) }), `it has an unknown key "colour"`},
-		"a value":          {update(func(tx *bolt.Tx) error { return tx.Bucket(stateBucket).Put([]byte("object/pods/x/y"), []byte("{")) }), "pods x/y"},
+		"records swapped": {change(func(d []byte) []byte {
+			n := (len(d) - headerSize) / 500
+			return slices.Concat(d[:headerSize+n], d[headerSize+2*n:headerSize+3*n], d[headerSize+n:headerSize+2*n], d[headerSize+3*n:])
+		}), "is damaged"},
+		"newer layout": {change(func(d []byte) []byte {
+			text := fmt.Appendf(nil, "%-*s\n", textSize-1, textPrefix+"3")
+			copy(d, binary.BigEndian.AppendUint32(append(text, d[textSize:headerSize-4]...), checksum(append(text, d[textSize:headerSize-4]...))))
+			return d
+		}), "was written by a newer version of this program: it has layout 3, the newest known is 2"},
+		"older layout": {change(func(d []byte) []byte {
+			old := make([]byte, 32<<10) // as bbolt begins its files
+			copy(old[8:], []byte{4, 0, 0, 0, 0, 0, 0, 0, 0xed, 0xda, 0x0c, 0xed, 2, 0, 0, 0, 0, 0x10})
+			return old
+		}), "was written by an older version of this program: it has layout 1, and this version reads layout 2"},
+		"a key of another": {record(Change{Revision: 1501, Key: []byte("colour"), Value: []byte("blue")}), `it has an unknown key "colour"`},
+		"a value":          {record(Change{Revision: 1501, Key: []byte("object/pods/x/y"), Value: []byte("{")}), "pods x/y"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := tt.make(t)

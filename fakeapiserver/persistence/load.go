@@ -90,27 +90,27 @@ func (o *saved) resource() store.Resource {
 	}
 }
 
-// snapshot returns the state of a Store as changes to an empty file.
-func snapshot(s *store.Store) ([]Change, error) {
-	changes := []Change{revisionChange(s.Revision())}
+// snapshot adds the state of a Store at rev to an empty KV, as the state at revision now.
+func snapshot(s *store.Store, rev, now int64, add func(Change) error) error {
 	for id := store.ResourceID(0); s.Resource(id) != nil; id++ {
 		r := s.Resource(id)
 		var failed error
-		if err := s.Walk(id, s.Revision(), "", func(key string, obj runtime.Object) bool {
-			var rev int64
-			if rev, failed = revisionOf(obj); failed != nil {
+		if err := s.Walk(id, rev, "", func(key string, obj runtime.Object) bool {
+			var written int64
+			if written, failed = revisionOf(obj); failed != nil {
 				return false
 			}
 			var value []byte
-			value, failed = encode(r, rev, obj)
-			changes = append(changes, Change{Key: objectKey(r, key), Value: value})
+			if value, failed = encode(r, written, obj); failed == nil {
+				failed = add(Change{Revision: written, Key: objectKey(r, key), Value: value})
+			}
 			return failed == nil
 		}); err != nil {
-			return nil, err
+			return err
 		}
 		if failed != nil {
-			return nil, failed
+			return failed
 		}
 	}
-	return changes, nil
+	return add(Change{Revision: now})
 }

@@ -22,36 +22,41 @@ import (
 
 // memory is a KV in memory.
 type memory struct {
-	pairs map[string]string
-	fail  error
-	saves int
+	content replay
+	fail    error
+	syncs   int
 }
 
-func (m *memory) Load(visit func(key, value []byte) error) error {
-	for _, key := range slices.Sorted(maps.Keys(m.pairs)) {
-		if err := visit([]byte(key), []byte(m.pairs[key])); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func newMemory() *memory { return &memory{content: replay{pairs: map[string]Change{}}} }
 
-func (m *memory) Save(changes []Change) error {
+func (m *memory) Write(c Change) error {
 	if m.fail != nil {
-		return m.fail
+		return &store.RefusedError{Err: m.fail}
 	}
-	m.saves++
-	for _, c := range changes {
-		if c.Value == nil {
-			delete(m.pairs, string(c.Key))
-		} else {
-			m.pairs[string(c.Key)] = string(c.Value)
-		}
-	}
-	return nil
+	return m.content.take(c)
 }
 
-func (*memory) Close() error { return nil }
+func (m *memory) Sync() error { m.syncs++; return m.fail }
+
+func (m *memory) Rewrite(content func(func(Change) error) error) error {
+	if m.fail != nil {
+		return &store.RefusedError{Err: m.fail}
+	}
+	m.content = newMemory().content
+	return content(m.content.take)
+}
+
+func (*memory) WantsRewrite() bool { return false }
+func (m *memory) Check() error     { return m.fail }
+func (*memory) Close() error       { return nil }
+
+// with returns a copy with one more pair.
+func (m *memory) with(rev int64, key, value string) *memory {
+	more := newMemory()
+	more.content.revision, more.content.pairs = m.content.revision, maps.Clone(m.content.pairs)
+	more.content.pairs[key] = Change{Revision: rev, Key: []byte(key), Value: []byte(value)}
+	return more
+}
 
 // world is a cluster in which each call of do is a step.
 type world struct {
@@ -119,13 +124,10 @@ func widget(name string, size int64) *unstructured.Unstructured {
 }
 
 // load loads kv into a new world.
-func (w *world) load(kv KV) error {
+func (w *world) load(kv *memory) error {
 	w.t.Helper()
-	state := &State{}
-	if err := kv.Load(state.take); err != nil {
-		return err
-	}
-	if err := state.finish(); err != nil {
+	state, err := kv.content.state()
+	if err != nil {
 		return err
 	}
 	return w.do(func() error { return Load(w.c, state) })
@@ -152,7 +154,7 @@ func state(t testing.TB, c *fakeapiserver.Cluster) string {
 }
 
 func TestSurvivesRestart(t *testing.T) {
-	kv := &memory{pairs: map[string]string{}}
+	kv := newMemory()
 	a := newWorld(t)
 	recorder := Record(a.c, kv)
 	a.must(func() error { _, err := a.c.Create(a.maps, configMap("a", "1")); return err })
@@ -188,9 +190,9 @@ func TestSurvivesRestart(t *testing.T) {
 	}
 }
 
-// Everything up to a Sync is one transaction; without changes there is none.
-func TestSyncIsATransaction(t *testing.T) {
-	kv := &memory{pairs: map[string]string{}}
+// Everything up to a Sync costs one; without changes there is none.
+func TestSyncIsShared(t *testing.T) {
+	kv := newMemory()
 	w := newWorld(t)
 	recorder := Record(w.c, kv)
 	w.must(func() error {
@@ -203,30 +205,31 @@ func TestSyncIsATransaction(t *testing.T) {
 	})
 	w.must(recorder.Sync)
 	w.must(recorder.Sync)
-	if kv.saves != 1 || len(kv.pairs) != 11 {
-		t.Errorf("%d saves, %d pairs", kv.saves, len(kv.pairs))
+	if kv.syncs != 1 || len(kv.content.pairs) != 10 {
+		t.Errorf("%d syncs, %d pairs", kv.syncs, len(kv.content.pairs))
 	}
 }
 
-// A save that fails ends the run.
-func TestSaveFails(t *testing.T) {
-	kv := &memory{pairs: map[string]string{}, fail: errors.New("no space left")}
+// A sync that fails ends the run: what was written may or may not be there.
+func TestSyncFails(t *testing.T) {
+	kv := newMemory()
 	w := newWorld(t)
 	recorder := Record(w.c, kv)
 	w.must(func() error { _, err := w.c.Create(w.maps, configMap("a", "")); return err })
+	kv.fail = errors.New("input/output error")
 	for range 2 {
-		if err := recorder.Sync(); err == nil || !strings.Contains(err.Error(), "saving revision 1001: no space left") {
+		if err := recorder.Sync(); err == nil || !strings.Contains(err.Error(), "input/output error") {
 			t.Errorf("Sync: %v", err)
 		}
 	}
-	if err := w.k.Err(); err == nil || !strings.Contains(err.Error(), "no space left") {
+	if err := w.k.Err(); err == nil || !strings.Contains(err.Error(), "input/output error") {
 		t.Errorf("the run did not end with the error: %v", err)
 	}
 }
 
 // After a restore of the Store the file has the restored state.
 func TestRestoreIsSaved(t *testing.T) {
-	kv := &memory{pairs: map[string]string{}}
+	kv := newMemory()
 	a := newWorld(t)
 	recorder := Record(a.c, kv)
 	a.must(func() error { _, err := a.c.Create(a.maps, configMap("a", "1")); return err })
@@ -245,27 +248,22 @@ func TestRestoreIsSaved(t *testing.T) {
 }
 
 func TestLoadFails(t *testing.T) {
-	good := &memory{pairs: map[string]string{}}
+	good := newMemory()
 	a := newWorld(t)
 	recorder := Record(a.c, good)
 	a.must(func() error { _, err := a.c.Create(a.maps, configMap("a", "1")); return err })
 	a.must(func() error { _, err := a.c.Create(a.widgets, widget("w", 1)); return err })
 	a.must(recorder.Sync)
-	with := func(key, value string) *memory {
-		m := &memory{pairs: maps.Clone(good.pairs)}
-		m.pairs[key] = value
-		return m
-	}
 	for want, kv := range map[string]*memory{
-		"which is not a number":  with("revision", "x"),
-		"unknown key \"colour\"": with("colour", "blue"),
-		"configmaps x/a":         with("object/configmaps/x/a", "{"),
-		"is stored in version v0, want the storage version v1": with("object/configmaps/x/a", `{"revision":5,"version":"v0","object":{}}`),
-		"load into an empty store":                             with("object/configmaps/x/a", `{"revision":5,"version":"v1","object":{"metadata":{"name":"a","namespace":"x","resourceVersion":"5"}}}`),
-		"has no name":                                          with("object/configmaps/x/a", `{"revision":1001,"version":"v1","object":{"metadata":{"namespace":"x","resourceVersion":"1001"}}}`),
-		"its resourceVersion differs":                          with("object/configmaps/x/a", `{"revision":1001,"version":"v1","object":{"metadata":{"name":"a","namespace":"x","resourceVersion":"7"}}}`),
-		"has revision 1002":                                    with("object/configmaps/x/a", `{"revision":1002,"version":"v1","object":{}}`),
-		"needs a version":                                      with("object/gadgets.x.dev/g", `{"revision":1003}`),
+		"unknown key \"colour\"": good.with(7, "colour", "blue"),
+		"configmaps x/a":         good.with(7, "object/configmaps/x/a", "{"),
+		"was written at 7":       good.with(7, "object/configmaps/x/a", `{"revision":5,"version":"v1","object":{}}`),
+		"is stored in version v0, want the storage version v1": good.with(5, "object/configmaps/x/a", `{"revision":5,"version":"v0","object":{}}`),
+		"load into an empty store":                             good.with(5, "object/configmaps/x/a", `{"revision":5,"version":"v1","object":{"metadata":{"name":"a","namespace":"x","resourceVersion":"5"}}}`),
+		"has no name":                                          good.with(1001, "object/configmaps/x/a", `{"revision":1001,"version":"v1","object":{"metadata":{"namespace":"x","resourceVersion":"1001"}}}`),
+		"its resourceVersion differs":                          good.with(1001, "object/configmaps/x/a", `{"revision":1001,"version":"v1","object":{"metadata":{"name":"a","namespace":"x","resourceVersion":"7"}}}`),
+		"has revision 1002":                                    good.with(1002, "object/configmaps/x/a", `{"revision":1002,"version":"v1","object":{}}`),
+		"needs a version":                                      good.with(1003, "object/gadgets.x.dev/g", `{"revision":1003}`),
 	} {
 		w := newWorld(t)
 		if err := w.load(kv); err == nil || !strings.Contains(err.Error(), want) {
@@ -273,14 +271,14 @@ func TestLoadFails(t *testing.T) {
 		}
 	}
 	w := newWorld(t)
-	if err := w.load(&memory{}); err != nil || w.c.Store().Revision() != 1000 {
+	if err := w.load(newMemory()); err != nil || w.c.Store().Revision() != 1000 {
 		t.Errorf("an empty file: %v, at revision %d", err, w.c.Store().Revision())
 	}
 }
 
 // Objects of a resource that is no longer served survive.
 func TestUnservedObjectsSurvive(t *testing.T) {
-	kv := &memory{pairs: map[string]string{}}
+	kv := newMemory()
 	a := newWorld(t)
 	recorder := Record(a.c, kv)
 	a.must(func() error { _, err := a.c.Create(a.widgets, widget("w", 3)); return err })
@@ -297,7 +295,7 @@ func TestUnservedObjectsSurvive(t *testing.T) {
 // After any writes, compactions and restores the file has the Store's state.
 func TestFileHasTheState(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		kv := &memory{pairs: map[string]string{}}
+		kv := newMemory()
 		w := newWorld(t)
 		recorder := Record(w.c, kv)
 		name := rapid.SampledFrom([]string{"a", "b", "c"})
@@ -336,7 +334,7 @@ func TestFileHasTheState(t *testing.T) {
 				if got, want := state(t, again.c), state(t, w.c); got != want {
 					rt.Fatalf("the file has\n%s\nthe store\n%s", got, want)
 				}
-				if len(kv.pairs) > 0 && again.c.Store().Revision() != w.c.Store().Revision() {
+				if kv.content.revision > 0 && again.c.Store().Revision() != w.c.Store().Revision() {
 					rt.Fatalf("the file is at %d, the store at %d", again.c.Store().Revision(), w.c.Store().Revision())
 				}
 			},

@@ -3,86 +3,81 @@ package persistence
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
-// Recorder saves a cluster's commits.
+// Recorder writes a cluster's changes to a KV. It is the journal of the cluster's Store: a change that the KV cannot take is not
+// made, so that nobody ever sees it.
 type Recorder struct {
 	cluster *fakeapiserver.Cluster
 	kv      KV
-	pending []Change
-	last    int64 // the revision of the last pending change
-	resync  bool  // the Store was restored: the file may have undone writes
-	failed  error
+	dirty   bool  // there are writes that Sync has not made durable
+	failed  error // of Sync
 }
 
-// Record starts recording a cluster's commits. Sync saves them.
+// Record starts recording a cluster's changes.
 func Record(c *fakeapiserver.Cluster, kv KV) *Recorder {
 	r := &Recorder{cluster: c, kv: kv}
-	c.OnCommit(r.commit)
-	c.OnRestore(func() { r.resync = true })
+	c.Store().SetJournal(r)
 	return r
 }
 
-func (r *Recorder) commit(id store.ResourceID, done store.Committed) {
+// Write implements store.Journal.
+func (r *Recorder) Write(id store.ResourceID, key string, rev int64, obj runtime.Object) error {
+	r.tidy()
 	resource := r.cluster.Store().Resource(id)
-	change := Change{Key: objectKey(resource, done.Key)}
-	if !done.Deleted {
-		value, err := encode(resource, done.Revision, done.Object)
-		if err != nil {
-			r.fail(fmt.Errorf("%s at revision %d cannot be encoded: %w", done.Display, done.Revision, err))
-			return
+	change := Change{Revision: rev, Key: objectKey(resource, key)}
+	if obj != nil {
+		var err error
+		if change.Value, err = encode(resource, rev, obj); err != nil {
+			return &store.RefusedError{Err: fmt.Errorf("--data: %s %s cannot be encoded: %w", resource.GroupResource(), key, err)}
 		}
-		change.Value = value
 	}
-	r.pending = append(r.pending, change)
-	r.last = done.Revision
+	err := r.kv.Write(change)
+	if err != nil && r.tidy() {
+		err = r.kv.Write(change)
+	}
+	r.dirty = r.dirty || err == nil
+	return err
 }
 
-// Sync saves the commits since the last one. If it fails, none of them may become visible: the kernel's run ends, and every later
-// Sync fails.
+// Restore implements store.Journal: the KV gets the state at rev.
+func (r *Recorder) Restore(rev, now int64) error { return r.rewrite(rev, now) }
+
+// Check returns why a write would be refused now, nil if it would not.
+func (r *Recorder) Check() error {
+	err := r.kv.Check()
+	if err != nil && r.tidy() {
+		err = r.kv.Check()
+	}
+	return err
+}
+
+// tidy rewrites the KV if it wants that, and reports whether it did. Where that fails, the next write is refused, or the KV just
+// stays longer than need be.
+func (r *Recorder) tidy() bool {
+	now := r.cluster.Store().Revision()
+	return r.kv.WantsRewrite() && r.rewrite(now, now) == nil
+}
+
+func (r *Recorder) rewrite(rev, now int64) error {
+	return r.kv.Rewrite(func(add func(Change) error) error { return snapshot(r.cluster.Store(), rev, now, add) })
+}
+
+// Sync makes the changes since the last one durable. If it fails, none of them may become visible, and nothing can take them back:
+// the kernel's run ends, and every later Sync fails.
 func (r *Recorder) Sync() error {
-	switch {
-	case r.failed != nil:
+	if r.failed != nil || !r.dirty {
 		return r.failed
-	case r.resync:
-		if err := r.saveAll(); err != nil {
-			r.fail(fmt.Errorf("saving the restored state: %w", err))
-		}
-	case len(r.pending) > 0:
-		if err := r.kv.Save(append(r.pending, revisionChange(r.last))); err != nil {
-			r.fail(fmt.Errorf("saving revision %d: %w", r.last, err))
-		}
-		clear(r.pending)
-		r.pending = r.pending[:0]
 	}
-	return r.failed
-}
-
-func (r *Recorder) fail(err error) {
-	r.failed = fmt.Errorf("persistence: %w", err)
-	r.cluster.Kernel().Fail(r.failed)
-}
-
-// saveAll replaces the file's content with the state of the Store.
-func (r *Recorder) saveAll() error {
-	state, err := snapshot(r.cluster.Store())
-	if err != nil {
+	if err := r.kv.Sync(); err != nil {
+		r.failed = err
+		r.cluster.Kernel().Fail(err)
 		return err
 	}
-	keep := make(map[string]bool, len(state))
-	for _, c := range state {
-		keep[string(c.Key)] = true
-	}
-	if err := r.kv.Load(func(key, _ []byte) error {
-		if !keep[string(key)] {
-			state = append(state, Change{Key: append([]byte(nil), key...)})
-		}
-		return nil
-	}); err != nil {
-		return err
-	}
-	r.pending, r.resync = nil, false
-	return r.kv.Save(state)
+	r.dirty = false
+	return nil
 }

@@ -1,11 +1,9 @@
 package persistence
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"sort"
-	"strconv"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -24,22 +22,17 @@ type saved struct {
 }
 
 // take adds a pair.
-func (s *State) take(key, value []byte) error {
-	if string(key) == revisionKey {
-		rev, err := strconv.ParseInt(string(value), 10, 64)
-		if err != nil || rev < 0 {
-			return fmt.Errorf("its revision is %q, which is not a number", value)
-		}
-		s.revision = rev
-		return nil
-	}
-	gr, name, ok := parseKey(string(key))
+func (s *State) take(c Change) error {
+	gr, name, ok := parseKey(string(c.Key))
 	if !ok {
-		return fmt.Errorf("it has an unknown key %q", key)
+		return fmt.Errorf("it has an unknown key %q", c.Key)
 	}
 	o := saved{gr: gr, key: name}
-	if err := json.Unmarshal(bytes.Clone(value), &o.stored); err != nil {
+	if err := json.Unmarshal(c.Value, &o.stored); err != nil {
 		return fmt.Errorf("%s %s: %w", gr, name, err)
+	}
+	if o.Revision != c.Revision {
+		return fmt.Errorf("%s %s has revision %d, but was written at %d", gr, name, o.Revision, c.Revision)
 	}
 	s.objects = append(s.objects, o)
 	return nil

@@ -6,12 +6,26 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/discovery"
 )
 
+// writable is the health check of /readyz that fails while writes are refused.
+const writable = "etcd-readiness"
+
+// failedChecks returns the health checks that fail now, with their reasons.
+func (s *Server) failedChecks() map[string]string {
+	if s.ready != nil {
+		if err := s.ready(); err != nil {
+			return map[string]string{writable: err.Error()}
+		}
+	}
+	return nil
+}
+
 // nonResource answers paths about the server itself: discovery, OpenAPI, version, health. They go through the connection like any
 // other request, and meet its faults.
 func (c *call) nonResource() (cancel func()) {
 	return c.atReplica(func() {
 		answer, ok := c.server.docs.Serve(discovery.Request{
 			Method: c.request.Method, Path: c.request.URL.Path, Ask: c.encoder.ask, IfNoneMatch: c.request.Header.Get("If-None-Match"),
+			Failed: c.server.failedChecks(),
 		})
 		if !ok {
 			c.notFoundPage()

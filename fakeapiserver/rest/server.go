@@ -28,6 +28,7 @@ type Server struct {
 	writer  *patch.Writer
 	docs    *discovery.Server
 	forms   render.Forms
+	ready   func() error
 }
 
 // Options configure a Server. Cluster and Types are required.
@@ -38,11 +39,13 @@ type Options struct {
 	Policy fakeapiserver.Policy
 	// Address is the server's host:port as discovery publishes it.
 	Address string
+	// Ready returns why writes are refused now, nil if they are not; /readyz reports it. nil means that they never are.
+	Ready func() error
 }
 
 // New returns a server of the given types. It adds resources that the cluster lacks.
 func New(o Options) (*Server, error) {
-	s := &Server{cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]store.ResourceID{}, policy: o.Policy, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address})}
+	s := &Server{cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]store.ResourceID{}, policy: o.Policy, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address}), ready: o.Ready}
 	o.Cluster.Store().KeepMemos()
 	for _, t := range o.Types.All() {
 		if err := s.add(t); err != nil {

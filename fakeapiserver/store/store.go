@@ -45,6 +45,7 @@ type Store struct {
 	minted    uint64 // how many uids were minted at it
 	memos     bool   // new versions get a memo
 	floor     func(ResourceID) int64
+	journal   Journal // nil for none
 }
 
 // New returns an empty Store.
@@ -169,20 +170,24 @@ func (s *Store) Find(id ResourceID, namespace, name string) *Entry {
 	return s.timelines[id].find(namespace, name)
 }
 
-// Commit is Put for a caller that has already looked up the key and the metadata of obj; a nil key is a new one.
+// Commit is Put for a caller that has already looked up the key and the metadata of obj; a nil key is a new one. It fails if the key
+// is invalid or the journal refuses the write; obj may have been stamped by then.
 func (s *Store) Commit(id ResourceID, e *Entry, obj runtime.Object, m metav1.Object) (*Version, error) {
 	t := s.timelines[id]
-	if e == nil {
+	var display, key string
+	if e != nil {
+		key = e.key
+	} else {
 		if err := s.validateName(id, m.GetNamespace(), m.GetName()); err != nil {
 			return nil, err
 		}
-		e = t.add(t.displayOf(m))
+		display = t.displayOf(m)
+		key = display[len(t.plural)+1:]
 	}
-	s.revision++
-	rev := s.revision
+	rev := s.revision + 1
 	createRev := rev
-	if last := e.newest; last != nil && !last.deleted {
-		createRev = last.createRev
+	if live := e.Live(); live != nil {
+		createRev = live.createRev
 	}
 	m.SetResourceVersion(s.printer.print(rev))
 	if createRev == rev {
@@ -194,6 +199,15 @@ func (s *Store) Commit(id ResourceID, e *Entry, obj runtime.Object, m metav1.Obj
 			m.SetCreationTimestamp(metav1.NewTime(s.now().Truncate(time.Second)))
 		}
 	}
+	if s.journal != nil {
+		if err := s.journal.Write(id, key, rev, obj); err != nil {
+			return nil, err
+		}
+	}
+	if e == nil {
+		e = t.add(display)
+	}
+	s.revision = rev
 	return t.append(e, rev, createRev, obj, false), nil
 }
 
@@ -208,13 +222,23 @@ func (s *Store) Delete(id ResourceID, namespace, name string) (c Committed, ok b
 	if live == nil {
 		return Committed{}, false, nil
 	}
-	return s.Remove(id, e, live.obj).Committed(), true, nil
+	v, err := s.Remove(id, e, live.obj)
+	if err != nil {
+		return Committed{}, true, err
+	}
+	return v.Committed(), true, nil
 }
 
-// Remove commits the deletion of an existing key. Watchers see final as its last state.
-func (s *Store) Remove(id ResourceID, e *Entry, final runtime.Object) *Version {
-	s.revision++
-	return s.timelines[id].append(e, s.revision, e.newest.createRev, s.WithRevision(final, s.revision), true)
+// Remove commits the deletion of an existing key. Watchers see final as its last state. It fails if the journal refuses the write.
+func (s *Store) Remove(id ResourceID, e *Entry, final runtime.Object) (*Version, error) {
+	rev := s.revision + 1
+	if s.journal != nil {
+		if err := s.journal.Write(id, e.key, rev, nil); err != nil {
+			return nil, err
+		}
+	}
+	s.revision = rev
+	return s.timelines[id].append(e, rev, e.newest.createRev, s.WithRevision(final, rev), true), nil
 }
 
 // WithRevision returns a shallow copy of an object with another resourceVersion.

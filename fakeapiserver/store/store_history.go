@@ -34,7 +34,7 @@ func (s *Store) Trim(id ResourceID) {
 // new writes reuse their revisions (k107457), unless bump is positive: it is added to the revision and everything before is
 // marked compacted, as by `etcdutl snapshot restore --bump-revision --mark-compacted`.
 //
-// The restored history is a new one: views of the old one are not affected.
+// The restored history is a new one: views of the old one are not affected. Restore also fails if the journal refuses it.
 func (s *Store) Restore(rev, bump int64) error {
 	switch {
 	case rev > s.revision:
@@ -45,6 +45,11 @@ func (s *Store) Restore(rev, bump int64) error {
 		return fmt.Errorf("fakeapiserver: cannot bump the revision by %d: it must not be negative", bump)
 	case bump > math.MaxInt64/2-rev: // so that a revision never overflows, however often it is bumped
 		return fmt.Errorf("fakeapiserver: cannot bump the revision by %d: too large", bump)
+	}
+	if s.journal != nil {
+		if err := s.journal.Restore(rev, rev+bump); err != nil {
+			return err
+		}
 	}
 	for i, t := range s.timelines {
 		s.timelines[i] = t.Fork(s.compacted, rev)

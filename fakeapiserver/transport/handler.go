@@ -41,8 +41,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 			return
 		}
 	}
+	ctx := hr.Context() // ends with the request
+	unblock := context.AfterFunc(ctx, func() { hurry(w, context.Cause(ctx)) })
+	defer unblock()
 	body, err := readBody(w, hr)
 	if err != nil {
+		if errors.Is(context.Cause(ctx), ErrShutdown) {
+			w.Header().Set("Connection", "close")
+			writeStatus(w, http.StatusServiceUnavailable, "ServiceUnavailable", ErrShutdown.Error()+": the request had not arrived")
+			return
+		}
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
 			writeStatus(w, http.StatusRequestEntityTooLarge, "RequestEntityTooLarge",
@@ -54,7 +62,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	}
 	e := newExchange()
 	call := &inFlight{driver: h.Driver, e: e, panicked: h.panicked}
-	ctx := hr.Context() // ends with the request
 	stop := context.AfterFunc(ctx, func() {
 		if errors.Is(context.Cause(ctx), ErrShutdown) {
 			e.Close(nil) // a clean end, as on a timeout
@@ -70,6 +77,18 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		stop() // nothing is left to cancel
 	}
 	h.respond(w, hr, e)
+}
+
+// lastWrite is how long a client may take for the rest of its answer when the server shuts down.
+const lastWrite = time.Second
+
+// hurry keeps a client that neither sends nor reads from holding up a shutdown.
+func hurry(w http.ResponseWriter, cause error) {
+	if errors.Is(cause, ErrShutdown) {
+		c := http.NewResponseController(w)
+		_ = c.SetReadDeadline(time.Now()) // an error means that the client is gone
+		_ = c.SetWriteDeadline(time.Now().Add(lastWrite))
+	}
 }
 
 func (h *Handler) clientOf(hr *http.Request) string {

@@ -59,7 +59,9 @@ and end it, counted from now, and after names the event it waits for:
 
 With --data every write is in the file before it is answered, so a session survives a restart, and a kill: objects keep their
 resourceVersions. Their history is lost: a request for a revision before the restart is answered with 410, and clients
-relist.
+relist. A write that the file cannot take is refused and leaves no trace: with 507 if the disk is full, with 503 if the file is
+gone from its path. Reads go on, /readyz gives the reason, and writes go on by themselves once there is room, or the file is back;
+an empty file put in its place (touch) gets everything. A file that is damaged is not served: the error names the object.
 
 An address that is not loopback is refused unless a token is given. --token guards both listeners: requests must present it as
 "Authorization: Bearer TOKEN", which the kubeconfig does. Other users of the machine can read a command line; --token-file keeps
