@@ -169,7 +169,7 @@ func (f server) listen(c *cobra.Command, w *served) error {
 	case <-ctx.Done():
 	}
 	endStreams(transport.ErrShutdown) // watches end, and half-sent requests; Shutdown would wait for them
-	err = busy.shutdown(server)
+	err = busy.shutdown(server, c.ErrOrStderr())
 	fmt.Fprintln(c.OutOrStdout(), "stopped")
 	return err
 }

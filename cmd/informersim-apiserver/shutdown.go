@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -27,8 +29,8 @@ func (f *inFlight) count(h http.Handler) http.Handler {
 	})
 }
 
-// shutdown stops a server once its answers in flight have been sent.
-func (f *inFlight) shutdown(s *http.Server) error {
+// shutdown stops a server once its answers in flight have been sent, and says so if it had to cut some off.
+func (f *inFlight) shutdown(s *http.Server, stderr io.Writer) error {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()
 	go func() {
@@ -39,8 +41,12 @@ func (f *inFlight) shutdown(s *http.Server) error {
 		}
 		cancel()
 	}()
-	if err := s.Shutdown(ctx); !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+	err := s.Shutdown(ctx)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		fmt.Fprintf(stderr, "%d requests were cut off: they were still being answered %s after the signal\n", f.n.Load(), shutdownTimeout)
+	case !errors.Is(err, context.Canceled):
 		return err
 	}
-	return s.Close() // nobody is waited for any longer
+	return s.Close()
 }
