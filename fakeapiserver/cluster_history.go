@@ -31,6 +31,7 @@ func (c *Cluster) Compact(rev int64) error {
 		for _, cache := range r.caches {
 			if cache.ready {
 				cache.compact(c.store.Compacted())
+				cache.trim() // which eviction does only now and then
 			}
 		}
 	}

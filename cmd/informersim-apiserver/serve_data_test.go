@@ -3,6 +3,8 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -10,7 +12,9 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +24,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	clientcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/informersim/informersim/cmd/internal/cli"
@@ -91,76 +96,145 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// A server that is killed under load still has everything that it acknowledged when it is restarted, and an informer continues with
-// it.
-func TestServeSurvivesKill(t *testing.T) {
-	inTemp(t, nil)
-	addr := freeAddress(t)
-	first := serveIn(t, "--addr", addr, "--data", "session.db")
-	client := first.client()
-	factory := informers.NewSharedInformerFactory(client, 0)
-	lister := factory.Core().V1().ConfigMaps().Lister()
-	informer := factory.Core().V1().ConfigMaps().Informer()
-	factory.Start(t.Context().Done())
-	factory.WaitForCacheSync(t.Context().Done())
+var killRounds = flag.Int("kills", 5, "how often TestServeSurvivesKill kills the server")
 
-	told := make(chan *corev1.ConfigMap, 10000)
-	go func() {
-		defer close(told)
-		for i := 0; ; i++ {
-			cm, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("m-%05d", i), Labels: map[string]string{"a": "b"}}}, metav1.CreateOptions{})
-			if err != nil {
-				return // the server is gone
-			}
-			told <- cm
+// killLoad is what writers have got acknowledged, over all lives of a server.
+type killLoad struct {
+	client clientcorev1.ConfigMapInterface
+
+	mu           sync.Mutex
+	acknowledged map[string]*corev1.ConfigMap // the last acknowledged state
+	attempted    map[string]int               // the number in the last state that was sent
+	answers      int
+}
+
+const killWriters = 8
+
+// write creates and updates the objects of a writer until the server is gone.
+func (l *killLoad) write(ctx context.Context, life, writer int) {
+	for n := 0; ; n++ {
+		name := fmt.Sprintf("m-%d-%d-%04d", life, writer, n/2)
+		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"a": "b"}}, Data: map[string]string{"n": strconv.Itoa(n % 2)}}
+		l.mu.Lock()
+		l.attempted[name] = n % 2
+		l.mu.Unlock()
+		var err error
+		if n%2 == 0 {
+			cm, err = l.client.Create(ctx, cm, metav1.CreateOptions{})
+		} else {
+			cm, err = l.client.Update(ctx, cm, metav1.UpdateOptions{})
 		}
-	}()
-	var all []*corev1.ConfigMap
-	for len(all) < 20 {
-		all = append(all, <-told)
+		if err != nil {
+			return // the server is gone
+		}
+		l.mu.Lock()
+		l.acknowledged[name] = cm
+		l.answers++
+		l.mu.Unlock()
 	}
-	first.kill()
-	for cm := range told {
-		all = append(all, cm)
-	}
+}
 
-	second := serveIn(t, "--addr", addr, "--data", "session.db")
-	list, err := client.CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})
+// kill runs the writers, and kills the server once it has acknowledged that many more writes.
+func (l *killLoad) kill(p *serving, life, after int) {
+	var writers sync.WaitGroup
+	for n := range killWriters {
+		writers.Go(func() { l.write(p.t.Context(), life, n) })
+	}
+	l.mu.Lock()
+	enough := l.answers + after
+	l.mu.Unlock()
+	for {
+		l.mu.Lock()
+		now := l.answers
+		l.mu.Unlock()
+		if now >= enough || p.t.Context().Err() != nil {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	p.kill()
+	writers.Wait()
+}
+
+// check compares what a server has with what its predecessors acknowledged. Of each writer, one more write may have been stored whose
+// answer was lost.
+func (l *killLoad) check(t *testing.T) (objects int) {
+	t.Helper()
+	list, err := l.client.List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	have := map[string]corev1.ConfigMap{}
 	for _, cm := range list.Items {
 		have[cm.Name] = cm
+		if _, sent := l.attempted[cm.Name]; !sent {
+			t.Errorf("the server has %s, which nobody wrote", cm.Name)
+		}
 	}
-	for _, want := range all {
-		if got := have[want.Name]; !equality.Semantic.DeepEqual(&got, want) {
+	extra := 0
+	for name, last := range l.attempted {
+		got, exists := have[name]
+		want := l.acknowledged[name]
+		switch {
+		case want != nil && equality.Semantic.DeepEqual(&got, want):
+		case exists && got.Data["n"] == strconv.Itoa(last) && (want == nil || want.Data["n"] != got.Data["n"]):
+			extra++
+			l.acknowledged[name] = &got // from now on it must stay
+		case want != nil:
 			t.Errorf("the server acknowledged %+v, and has %+v", want, got)
 		}
 	}
-	// One more may have been written whose answer was lost.
-	if extra := len(have) - len(all); extra < 0 || extra > 1 {
-		t.Errorf("there are %d objects, %d were acknowledged", len(have), len(all))
+	if extra > killWriters {
+		t.Errorf("%d writes were stored without an answer, by %d writers", extra, killWriters)
 	}
-	old, err := client.CoreV1().ConfigMaps("default").Watch(t.Context(), metav1.ListOptions{ResourceVersion: all[0].ResourceVersion})
+	return len(have)
+}
+
+// A server that is killed under load, again and again, still has everything that it acknowledged when it is restarted, and an
+// informer continues with it.
+func TestServeSurvivesKill(t *testing.T) {
+	inTemp(t, nil)
+	addr := freeAddress(t)
+	p := serveIn(t, "--addr", addr, "--data", "session.db")
+	client := p.fastClient()
+	factory := informers.NewSharedInformerFactory(client, 0)
+	lister := factory.Core().V1().ConfigMaps().Lister()
+	informer := factory.Core().V1().ConfigMaps().Informer()
+	factory.Start(t.Context().Done())
+	factory.WaitForCacheSync(t.Context().Done())
+
+	load := &killLoad{client: client.CoreV1().ConfigMaps("default"), acknowledged: map[string]*corev1.ConfigMap{}, attempted: map[string]int{}}
+	first, err := load.client.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "first"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	load.acknowledged["first"], load.attempted["first"] = first, 0
+	objects := 0
+	for life := range *killRounds {
+		load.kill(p, life, 20+life*37%200)
+		p = serveIn(t, "--addr", addr, "--data", "session.db")
+		objects = load.check(t)
+	}
+	t.Logf("%d kills under %d writers: %d writes were acknowledged, all of them are there", *killRounds, killWriters, load.answers)
+	old, err := load.client.Watch(t.Context(), metav1.ListOptions{ResourceVersion: first.ResourceVersion})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if e := <-old.ResultChan(); !apierrors.IsResourceExpired(apierrors.FromObject(e.Object)) {
 		t.Errorf("a watch from before the restart begins with %+v", e)
 	}
-	after, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "after"}}, metav1.CreateOptions{})
+	after, err := load.client.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "after"}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		cm, err := lister.ConfigMaps("default").Get("after")
-		if err == nil && cm.ResourceVersion == after.ResourceVersion && len(informer.GetStore().List()) == len(have)+1 {
+		if err == nil && cm.ResourceVersion == after.ResourceVersion && len(informer.GetStore().List()) == objects+1 {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the informer has %d objects, and %v of the last one; %d were expected", len(informer.GetStore().List()), err, len(have)+1)
+			t.Fatalf("the informer has %d objects, and %v of the last one; %d were expected", len(informer.GetStore().List()), err, objects+1)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -169,7 +243,17 @@ func TestServeSurvivesKill(t *testing.T) {
 	if got := command(t, "serve", "--data", "session.db"); got.code != cli.BadInput || !strings.Contains(got.stderr, "session.db cannot be used: it is open in another process") {
 		t.Errorf("a second server on the same file: %+v", got)
 	}
-	second.kill()
+	p.kill()
+}
+
+// fastClient is a client that does not hold its requests back.
+func (p *serving) fastClient() kubernetes.Interface {
+	p.t.Helper()
+	c, err := kubernetes.NewForConfig(&rest.Config{Host: p.root, QPS: -1})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return c
 }
 
 // At the second start, --load finds its objects in place.

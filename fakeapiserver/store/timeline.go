@@ -182,6 +182,9 @@ func (t *Timeline) Adopt(v *Version) {
 // Len returns the number of keys, including those of deleted objects while their history is retained.
 func (t *Timeline) Len() int { return t.entries.Len() }
 
+// Retained returns the number of writes whose history is in memory. Compaction lowers it.
+func (t *Timeline) Retained() int64 { return t.log.end() - t.log.base }
+
 // KeepsMemos reports whether new versions get a Memo.
 func (t *Timeline) KeepsMemos() bool { return t.memos }
 
