@@ -30,7 +30,7 @@ func newServeCommand() *cobra.Command {
 }
 
 func (f server) serve(c *cobra.Command) error {
-	if err := f.ReadToken(); err != nil {
+	if err := f.ReadToken(c.Context()); err != nil {
 		return err
 	}
 	if f.Kubeconfig != "" {
@@ -38,12 +38,12 @@ func (f server) serve(c *cobra.Command) error {
 			return err
 		}
 	}
-	w, err := f.world()
+	w, err := f.world(c.Context())
 	if err != nil {
 		return err
 	}
 	for _, path := range f.Loads {
-		if err := w.load(path, c.OutOrStdout()); err != nil {
+		if err := w.load(c.Context(), path, c.OutOrStdout()); err != nil {
 			return errors.Join(err, w.stop())
 		}
 	}
@@ -77,8 +77,8 @@ func (w *served) stop() error {
 	return w.data.close(w.pump)
 }
 
-func (f server) world() (*served, error) {
-	mix, err := faultmix.Load(f.Mix)
+func (f server) world(ctx context.Context) (*served, error) {
+	mix, err := faultmix.Load(ctx, f.Mix)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (f server) world() (*served, error) {
 		}
 	}
 	for _, path := range f.CRDs {
-		if err := w.define(path); err != nil {
+		if err := w.define(ctx, path); err != nil {
 			return nil, errors.Join(fmt.Errorf("--crd: %w", err), w.stop())
 		}
 	}

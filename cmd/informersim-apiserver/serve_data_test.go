@@ -227,7 +227,7 @@ func TestServeSurvivesKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(3 * time.Minute) // many ends in a row make an informer wait long
 	for {
 		cm, err := lister.ConfigMaps("default").Get("after")
 		if err == nil && cm.ResourceVersion == after.ResourceVersion && len(informer.GetStore().List()) == objects+1 {

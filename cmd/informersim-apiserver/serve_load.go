@@ -2,13 +2,13 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,13 +16,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
+	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/fakeapiserver/transport"
 	"github.com/informersim/informersim/fakeapiserver/types/crd"
 )
 
 // define installs the CustomResourceDefinitions of a file. It replaces those that --data has already.
-func (w *served) define(path string) error {
-	file, err := os.Open(path)
+func (w *served) define(ctx context.Context, path string) error {
+	file, err := cli.Open(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -45,8 +46,8 @@ func (w *served) define(path string) error {
 
 // load creates the objects of a file through the API, under the usual rules. Objects that --data has already are left
 // alone, so that the command that began a session also continues it.
-func (w *served) load(path string, out io.Writer) error {
-	file, err := os.Open(path)
+func (w *served) load(ctx context.Context, path string, out io.Writer) error {
+	file, err := cli.Open(ctx, path)
 	if err != nil {
 		return fmt.Errorf("--load: %w", err)
 	}

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -10,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/informersim/informersim/cmd/internal/cli"
 )
 
 // Clients that keep a server waiting do not hold up its end: it does not come by the timeout, which would say so.
@@ -66,5 +70,29 @@ func (p *serving) ends(signal syscall.Signal) {
 	}
 	if p.stderr.Len() > 0 {
 		p.t.Errorf("the server says %s", p.stderr)
+	}
+}
+
+// Ctrl-C ends the wait for a FIFO that nobody writes to.
+func TestInterruptEndsWaitForFIFO(t *testing.T) {
+	inTemp(t, nil)
+	if err := syscall.Mkfifo("./fifo", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, flag := range []string{"--load", "--crd", "--token-file", "--fault-mix"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var stdout, stderr bytes.Buffer
+		ended := make(chan int, 1)
+		go func() { ended <- run(ctx, []string{"serve", flag, "./fifo"}, &stdout, &stderr) }()
+		time.Sleep(100 * time.Millisecond) // an end before the wait is easier
+		cancel()
+		select {
+		case code := <-ended:
+			if code != cli.Interrupted {
+				t.Errorf("%s: exit code %d: %s", flag, code, &stderr)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatalf("%s: Ctrl-C does not end the wait", flag)
+		}
 	}
 }

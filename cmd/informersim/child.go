@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -30,6 +31,8 @@ type answer struct {
 
 // serveSeeds runs the seeds that a child reads, until its input ends.
 func (r *runner) serveSeeds(in io.Reader, out io.Writer) error {
+	in, stop := r.followParent(in)
+	defer stop()
 	enc := json.NewEncoder(out)
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		seed, err := strconv.ParseUint(lines.Text(), 10, 64)
@@ -64,6 +67,8 @@ type child struct {
 	in     io.WriteCloser
 	out    *json.Decoder
 	stderr bytes.Buffer
+	// answered are the last seeds that it has answered.
+	answered []uint64
 }
 
 // crashed tells whether a run has ended its process, which is all that is known of it.
@@ -109,8 +114,8 @@ func (r *runner) startChild(ctx context.Context) (*child, error) {
 	return c, nil
 }
 
-// run has the child run a seed.
-func (c *child) run(ctx context.Context, seed uint64) (*reports.Run, error) {
+// run has the child run a seed. again is the command that does so alone.
+func (c *child) run(ctx context.Context, seed uint64, again string) (*reports.Run, error) {
 	var a answer
 	_, err := fmt.Fprintln(c.in, seed)
 	if err == nil {
@@ -119,13 +124,15 @@ func (c *child) run(ctx context.Context, seed uint64) (*reports.Run, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case err != nil && c.crash() != "":
-		return &reports.Run{Violation: &reports.Violation{
-			Property: property.NoPanic, Message: "the run has ended its process:\n" + c.crash(),
-		}}, nil
 	case err != nil:
-		return nil, fmt.Errorf("a child process ended early: %w: %s", err, strings.TrimSpace(c.stderr.String()))
-	case a.Error != "":
+		dead := c.died(seed, again)
+		if crash := c.crash(); crash != "" {
+			return &reports.Run{Violation: &reports.Violation{Property: property.NoPanic, Message: "the run has ended its process:\n" + crash}}, nil
+		}
+		return nil, dead
+	}
+	c.answered = append(c.answered[max(0, len(c.answered)-4):], seed)
+	if a.Error != "" {
 		return nil, &answered{a.Error, a.Code}
 	}
 	return a.Run, nil
@@ -136,8 +143,6 @@ const maxCrashLines = 30
 
 // crash returns what a child that has ended said of a panic that nobody recovered, "" if it was not that.
 func (c *child) crash() string {
-	c.in.Close()
-	_ = c.cmd.Wait() // for all of its output; its exit status says less
 	text := c.stderr.String()
 	for _, start := range []string{"panic: ", "fatal error: "} {
 		if i := strings.Index(text, start); i == 0 || i > 0 && text[i-1] == '\n' {
@@ -171,14 +176,27 @@ func (r *runner) runs(ctx context.Context, workers uint64) (one func(uint64) (*r
 		return nil, nil, err
 	}
 	one = func(seed uint64) (*reports.Run, error) {
-		run, err := c.run(ctx, seed)
+		if c == nil {
+			if c, err = r.startChild(ctx); err != nil {
+				return nil, err
+			}
+		}
+		run, err := c.run(ctx, seed, r.commandLine(&reports.Run{Seed: seed, Strategy: r.strategy()}))
 		if err == nil && crashed(run) {
 			run.Scenario, run.Subject, run.Engine, run.Seed, run.Strategy = r.scenario.Name, r.subject.Name, r.subject.Engine, seed, r.strategy()
 			if r.mix != nil {
 				run.Mix = r.mix.Name
 			}
 		}
+		if err == nil && crashed(run) || errors.As(err, new(*deadWorker)) {
+			c = nil // the next seed has a new one
+		}
 		return run, err
 	}
-	return one, c.close, nil
+	end = func() {
+		if c != nil {
+			c.close()
+		}
+	}
+	return one, end, nil
 }

@@ -109,7 +109,7 @@ func (f *diffFlags) run(c *cobra.Command, args []string) error {
 	}
 	var file *scenarios.Scenario
 	if len(args) > 0 {
-		if file, err = loadScenario(args); err != nil {
+		if file, err = loadScenario(c.Context(), args); err != nil {
 			return err
 		}
 	}

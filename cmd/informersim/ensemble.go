@@ -31,7 +31,11 @@ func (r *runner) ensemble() error {
 	if r.mix != nil {
 		total.Mix = r.mix.Name
 	}
+	var lost lostSeeds
 	for seed, out := range r.inOrder(ctx) {
+		if lost.note(r, out.err) {
+			continue
+		}
 		if out.err != nil {
 			bar.close()
 			if errors.Is(out.err, context.Canceled) {
@@ -62,9 +66,9 @@ func (r *runner) ensemble() error {
 	}
 	bar.close()
 	if r.flags.json {
-		return nil
+		return lost.error()
 	}
-	return total.WriteText(r.c.OutOrStdout(), time.Since(started))
+	return errors.Join(total.WriteText(r.c.OutOrStdout(), time.Since(started)), lost.error())
 }
 
 func (r *runner) printJSON(res *reports.Run) error {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
+	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/internal/outfile"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
@@ -34,8 +36,8 @@ func isScenario(path string) bool {
 	return err == nil && len(s.File().Commands()) > 0
 }
 
-// loadScenario reads the scenario of a command line, the built-in one if it names none.
-func loadScenario(args []string) (*scenarios.Scenario, error) {
+// loadScenario reads the scenario of a command line, the built-in one if it names none, unless ctx ends first.
+func loadScenario(ctx context.Context, args []string) (*scenarios.Scenario, error) {
 	if len(args) == 0 {
 		return scenarios.BuiltIn(), nil
 	}
@@ -43,7 +45,7 @@ func loadScenario(args []string) (*scenarios.Scenario, error) {
 	if outfile.IsTrace(path) {
 		return nil, fmt.Errorf("%s is a trace, not a scenario; to see its run again, use replay: informersim replay %s", path, reports.ShellPath(path))
 	}
-	s, err := scenarios.Load(path)
+	s, err := cli.Await(ctx, func() (*scenarios.Scenario, error) { return scenarios.Load(path) })
 	if err == nil && len(s.File().Commands()) == 0 {
 		return nil, fmt.Errorf("%s: there is no command in it; informersim run --help lists the commands of a scenario", path)
 	}

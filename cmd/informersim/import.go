@@ -87,7 +87,7 @@ func importFile(c *cobra.Command, path string, to outfile.Target, o recording.Op
 			return err
 		}
 	}
-	res, err := recording.ImportFile(path, o)
+	res, err := cli.Await(c.Context(), func() (*recording.Result, error) { return recording.ImportFile(path, o) })
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ func TestMain(m *testing.M) {
 		subjectKinds = append(subjectKinds, crashing)
 	}
 	if os.Getenv(asCommand) != "" {
+		dieAtSeed()
 		main()
 	}
 	os.Exit(m.Run())

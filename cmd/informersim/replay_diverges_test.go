@@ -48,7 +48,7 @@ func links(t *testing.T, k subjects.Kind) {
 // writes has a build with the stack k run the built-in scenario, and writes the trace to a file.
 func writes(t *testing.T, file string, k subjects.Kind, seed uint64, versions map[string]string) *scenarios.Result {
 	t.Helper()
-	mix, err := faultmix.Load("default")
+	mix, err := faultmix.Load(t.Context(), "default")
 	if err != nil {
 		t.Fatal(err)
 	}

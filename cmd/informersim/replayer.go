@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/reports"
@@ -71,7 +72,7 @@ func (r *replayer) begin() error {
 
 // spool copies what can be read once only, such as a pipe.
 func (r *replayer) spool() error {
-	in, err := os.Open(r.path)
+	in, err := cli.Open(r.ctx, r.path)
 	if err != nil {
 		return err
 	}

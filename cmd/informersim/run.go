@@ -140,11 +140,11 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	sc, err := loadScenario(args)
+	sc, err := loadScenario(c.Context(), args)
 	if err != nil {
 		return err
 	}
-	mix, err := faultmix.Load(f.mix)
+	mix, err := faultmix.Load(c.Context(), f.mix)
 	if err != nil {
 		return err
 	}

@@ -115,7 +115,7 @@ func (f *shrinkFlags) found(c *cobra.Command, args []string) (*minimal.Found, er
 		}
 		return f.traced(c, path, data)
 	}
-	sc, err := loadScenario(args)
+	sc, err := loadScenario(c.Context(), args)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (f *shrinkFlags) found(c *cobra.Command, args []string) (*minimal.Found, er
 	if seeds.many() {
 		return nil, fmt.Errorf("--seed %s: shrink takes the seed of one run", f.run.seed)
 	}
-	mix, err := faultmix.Load(f.run.mix)
+	mix, err := faultmix.Load(c.Context(), f.run.mix)
 	if err != nil {
 		return nil, err
 	}

@@ -92,11 +92,11 @@ func (f *verifyFlags) run(c *cobra.Command, args []string) error {
 	if f.strategy == "fifo" && !c.Flags().Changed("fault-mix") {
 		f.mix = ""
 	}
-	sc, err := loadScenario(args)
+	sc, err := loadScenario(c.Context(), args)
 	if err != nil {
 		return err
 	}
-	mix, err := faultmix.Load(f.mix)
+	mix, err := faultmix.Load(c.Context(), f.mix)
 	if err != nil {
 		return err
 	}
@@ -330,6 +330,9 @@ func (v *verifier) command(ctx context.Context, procs int, more ...string) (*exe
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", procs))
 	stderr := &bytes.Buffer{}
 	cmd.Stderr = stderr
+	if _, err := cmd.StdinPipe(); err != nil { // which ends with this process: the other follows it
+		return nil, nil, err
+	}
 	return cmd, stderr, nil
 }
 
@@ -348,6 +351,8 @@ func otherFailed(ctx context.Context, err error, stderr *bytes.Buffer) error {
 
 // child runs the seeds in the other process.
 func (v *verifier) child(out io.Writer, oneSeed, path string) error {
+	_, stop := v.runner.followParent(v.runner.c.InOrStdin())
+	defer stop()
 	from, n := v.first, v.seeds
 	if oneSeed != "" {
 		seed, err := strconv.ParseUint(oneSeed, 10, 64)

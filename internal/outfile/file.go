@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 )
 
 // File is a file that is being written. It takes its place with Commit.
@@ -20,6 +21,9 @@ type File struct {
 	f       *os.File   // nil after Commit or Discard
 	written int64
 	err     error
+
+	stop        func() bool  // ends the interruption of a stream
+	interrupted func() error // why a stream was interrupted
 }
 
 // Create begins to write. Opening a FIFO waits for its reader, or for ctx.
@@ -30,7 +34,12 @@ func (t Target) Create(ctx context.Context) (*File, error) {
 	}
 	f := &File{target: t}
 	if info != nil && isStream(path, info) {
-		f.f, err = openStream(ctx, path)
+		if f.f, err = openStream(ctx, path); err == nil {
+			// A reader that stops reading holds up the writer.
+			stream := f.f
+			f.interrupted = ctx.Err
+			f.stop = context.AfterFunc(ctx, func() { _ = stream.SetWriteDeadline(time.Unix(1, 0)) }) // what has no deadlines never waits
+		}
 	} else {
 		f.to = path
 		f.f, err = beside(path, t.Mode, info)
@@ -109,6 +118,10 @@ func (f *File) failed(err error) error {
 	if err == nil || f.err != nil {
 		return f.err
 	}
+	if errors.Is(err, os.ErrDeadlineExceeded) && f.interrupted != nil {
+		f.err = f.interrupted()
+		return f.err
+	}
 	var onPath *fs.PathError
 	var onLink *os.LinkError
 	switch {
@@ -154,6 +167,7 @@ func (f *File) Commit() error {
 	file := f.f
 	f.f = nil
 	if f.to == "" {
+		f.stop()
 		if file == os.Stdout || file == os.Stderr {
 			return f.err
 		}
@@ -179,6 +193,9 @@ func (f *File) Discard() {
 	defer f.mu.Unlock()
 	if f.f == nil {
 		return
+	}
+	if f.stop != nil {
+		f.stop()
 	}
 	if f.f != os.Stdout && f.f != os.Stderr {
 		f.f.Close()

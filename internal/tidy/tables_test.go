@@ -11,7 +11,7 @@ var mayImport = map[string][]string{
 	"cmd/informersim":                     {"bubble/overlay", "cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/launcher", "cmd/internal/serveflags", "cmd/internal/version", "fakeapiserver/fault", "internal/outfile", "properties", "properties/differential", "reports", "scenarios", "scenarios/generate", "scenarios/minimal", "scenarios/property", "scenarios/recording", "scenarios/script", "sim", "subjects", "subjects/clientgo", "subjects/kinds", "subjects/stack"},
 	"cmd/informersim-apiserver":           {"cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/serveflags", "cmd/internal/version", "fakeapiserver", "fakeapiserver/apiextensions", "fakeapiserver/controllers", "fakeapiserver/fault", "fakeapiserver/persistence", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "internal/outfile", "sim"},
 	"cmd/internal/cli":                    {"reports"},
-	"cmd/internal/faultmix":               {"fakeapiserver/fault"},
+	"cmd/internal/faultmix":               {"cmd/internal/cli", "fakeapiserver/fault"},
 	"cmd/internal/launcher":               {"cmd/internal/version"},
 	"cmd/internal/serveflags":             {"cmd/internal/cli", "cmd/internal/faultmix"},
 	"cmd/internal/version":                {},

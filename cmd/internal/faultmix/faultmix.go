@@ -1,16 +1,18 @@
 package faultmix
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/fakeapiserver/fault"
 )
 
-// Load returns the mix with a built-in name or in a file, or nil for "".
-func Load(arg string) (*fault.Mix, error) {
+// Load returns the mix with a built-in name or in a file, or nil for "". When ctx ends, so does the wait for a file.
+func Load(ctx context.Context, arg string) (*fault.Mix, error) {
 	if arg == "" {
 		return nil, nil
 	}
@@ -21,7 +23,7 @@ func Load(arg string) (*fault.Mix, error) {
 	if !strings.ContainsAny(arg, "./\\") {
 		return nil, nameErr
 	}
-	data, err := os.ReadFile(arg)
+	data, err := cli.Await(ctx, func() ([]byte, error) { return os.ReadFile(arg) })
 	if err != nil {
 		return nil, fmt.Errorf("--fault-mix: %w", err)
 	}

@@ -1,6 +1,7 @@
 package serveflags
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -80,7 +81,7 @@ command, which takes minutes; INFORMERSIM_APISERVER names another copy of it.`,
 			if err := cli.NotEmpty(c, "kubeconfig", "data", "fault-mix"); err != nil {
 				return err
 			}
-			if err := f.check(); err != nil {
+			if err := f.check(c.Context()); err != nil {
 				return err
 			}
 			if err := f.checkTokenFlags(c.Flags().Changed("token"), c.Flags().Changed("token-file")); err != nil {
@@ -107,7 +108,7 @@ command, which takes minutes; INFORMERSIM_APISERVER names another copy of it.`,
 }
 
 // check refuses values that are wrong regardless of the contents of files.
-func (f *Flags) check() error {
+func (f *Flags) check(ctx context.Context) error {
 	if err := checkAddress("--addr", f.Addr, f.Token != "" || f.TokenFile != ""); err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (f *Flags) check() error {
 			return fmt.Errorf("--controllers: there is no controller %q: there are %s", name, strings.Join(Controllers, " and "))
 		}
 	}
-	_, err := faultmix.Load(f.Mix)
+	_, err := faultmix.Load(ctx, f.Mix)
 	return err
 }
 

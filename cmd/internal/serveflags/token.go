@@ -1,11 +1,13 @@
 package serveflags
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
+
+	"github.com/informersim/informersim/cmd/internal/cli"
 )
 
 // maxToken limits a token, in bytes: a server takes headers of 1 MiB at most.
@@ -24,12 +26,13 @@ func (f *Flags) checkTokenFlags(token, file bool) error {
 	return nil
 }
 
-// ReadToken reads the file of --token-file, if there is one, into Token.
-func (f *Flags) ReadToken() error {
+// ReadToken reads the file of --token-file, if there is one, into Token, unless ctx ends
+// first.
+func (f *Flags) ReadToken(ctx context.Context) error {
 	if f.TokenFile == "" {
 		return nil
 	}
-	file, err := os.Open(f.TokenFile)
+	file, err := cli.Open(ctx, f.TokenFile)
 	if err != nil {
 		return fmt.Errorf("--token-file: %w", err)
 	}

@@ -16,7 +16,7 @@ func parse(t *testing.T, args ...string) (*Flags, error) {
 	var parsed *Flags
 	c := NewCommand(func(_ *cobra.Command, f *Flags) error {
 		parsed = f
-		return f.ReadToken()
+		return f.ReadToken(t.Context())
 	})
 	c.SetArgs(args)
 	c.SetOut(io.Discard)

@@ -1,0 +1,92 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Ctrl-C ends the wait for a FIFO: for its other end to be opened, and for something to be written to it or read from it.
+func TestInterruptEndsWaitsForFIFOs(t *testing.T) {
+	trace := func(t *testing.T) string {
+		inTemp(t, map[string]string{"small.sim": small})
+		if out := command(t, "run", "small.sim", "--trace", "a.trace.jsonl"); out.code != exitOK {
+			t.Fatal(out)
+		}
+		data, err := os.ReadFile("a.trace.jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}(t)
+	for _, tt := range []struct{ name, args, given string }{
+		{"run", "run fifo", "resource pods\n"},
+		{"replay", "replay fifo", trace[:len(trace)/2]},
+		{"replay several", "replay fifo a.trace.jsonl", ""},
+		{"import", "import fifo --from list -o x.sim", `{"kind":"List",`},
+		{"verify", "verify fifo", "resource pods\n"},
+		{"diff", "diff fifo", "resource pods\n"},
+		{"mix", "run --fault-mix ./fifo", "rates:"},
+		{"trace", "run small.sim --seed 1 --trace fifo", ""},
+		{"long trace", "run --seed 7 --fault-mix storm --trace fifo", "full"},
+		{"rewritten", "import small.json --from list -o fifo", ""},
+	} {
+		for _, opened := range []bool{false, true} {
+			name := tt.name
+			if opened {
+				name += ", opened by another"
+			}
+			t.Run(name, func(t *testing.T) {
+				inTemp(t, map[string]string{"small.sim": small, "a.trace.jsonl": trace, "small.json": `{"kind":"List","apiVersion":"v1","items":[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"b","uid":"u","resourceVersion":"5"}}]}`})
+				if err := syscall.Mkfifo("fifo", 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if opened {
+					if strings.HasSuffix(tt.args, "trace fifo") && tt.given == "" || strings.HasSuffix(tt.args, "-o fifo") {
+						t.Skip("what is written fits into the FIFO")
+					}
+					other, err := os.OpenFile("fifo", os.O_RDWR, 0) // both ends, so that it need not wait
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer other.Close()
+					given := tt.given
+					if given == "full" {
+						given = strings.Repeat("x", 64<<10)
+					}
+					if _, err := other.WriteString(given); err != nil {
+						t.Fatal(err)
+					}
+				}
+				interruptWaiting(t, strings.Fields(tt.args)...)
+			})
+		}
+	}
+}
+
+// interruptWaiting runs a command, and ends its context, as Ctrl-C does, once it waits.
+func interruptWaiting(t *testing.T, args ...string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan outcome, 1)
+	go func() { ended <- commandIn(ctx, args...) }()
+	time.Sleep(100 * time.Millisecond) // an end before it waits is easier
+	cancel()
+	select {
+	case out := <-ended:
+		if out.code != exitInterrupted || !strings.Contains(out.stderr, "interrupted") {
+			t.Errorf("exit code %d: %s", out.code, out.stderr)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("Ctrl-C does not end the wait")
+	}
+	if left, err := filepath.Glob(".informersim-*"); err != nil || len(left) > 0 {
+		t.Errorf("%q are left, %v", left, err)
+	}
+}
