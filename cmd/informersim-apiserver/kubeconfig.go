@@ -137,11 +137,37 @@ func parseKubeconfig(data []byte) (*clientcmdapi.Config, error) {
 	if file.Kind != "Config" && (file.Kind != "" || len(file.Clusters)+len(file.Contexts)+len(file.AuthInfos) == 0) {
 		return nil, fmt.Errorf("it is not a kubeconfig: its kind is %q, not Config; %s", file.Kind, hint)
 	}
+	if what := repeatedName(&file); what != "" {
+		return nil, fmt.Errorf("it has %s twice; remove one of them, or %s", what, hint)
+	}
 	config, err := clientcmd.Load(data)
 	if err != nil {
 		return nil, fmt.Errorf("it is not a kubeconfig: %w; %s", err, hint)
 	}
 	return config, nil
+}
+
+// repeatedName returns the first entry whose name an earlier one of its list has, "" if there is none.
+func repeatedName(file *clientcmdapiv1.Config) string {
+	seen := map[string]bool{}
+	repeated := ""
+	add := func(list, name string) {
+		what := fmt.Sprintf("the %s %q", list, name)
+		if seen[what] && repeated == "" {
+			repeated = what
+		}
+		seen[what] = true
+	}
+	for _, c := range file.Clusters {
+		add("cluster", c.Name)
+	}
+	for _, c := range file.Contexts {
+		add("context", c.Name)
+	}
+	for _, u := range file.AuthInfos {
+		add("user", u.Name)
+	}
+	return repeated
 }
 
 // checkEntry refuses to replace a cluster, user or context of our name that is not ours. Ours is served over plain HTTP, and

@@ -82,6 +82,7 @@ func TestKubeconfigRefuses(t *testing.T) {
 		"text": "hello\n", "other": "a: b\n", "broken": "clusters: [\n", "twice": production + "---\n" + production,
 		"unknown": production + "mine: 3\n", "foreign": strings.ReplaceAll(production, "name: prod", "name: informersim"),
 		"user": strings.ReplaceAll(production, "name: admin", "name: informersim"), "kc": production, "kc.lock": "",
+		"same-name": "kind: Config\nusers: [{name: a}, {name: b}, {name: a}, {name: b}]\n",
 	}
 	inTemp(t, files)
 	for args, want := range map[string]string{
@@ -90,6 +91,7 @@ func TestKubeconfigRefuses(t *testing.T) {
 		"--kubeconfig other":                           "other: it is not a kubeconfig: ",
 		"--kubeconfig broken":                          "broken: it ",
 		"--kubeconfig twice":                           "twice: it has several YAML documents",
+		"--kubeconfig same-name":                       `same-name: it has the user "a" twice; remove one of them, or name another file`,
 		"--kubeconfig unknown":                         `unknown field "mine"`,
 		"--kubeconfig foreign":                         `it has a cluster "informersim" that this command did not write, https://prod.example:6443; rename`,
 		"--kubeconfig user":                            `it has a user "informersim" that this command did not write`,

@@ -21,6 +21,25 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types/crd"
 )
 
+// maxManifests limits a file of --crd or --load, in bytes. A device has no end, and a document is read as a whole.
+const maxManifests = 256 << 20
+
+// limited reads a file up to that limit; beyond it, reading fails.
+func limited(file io.Reader) io.Reader {
+	return io.MultiReader(io.LimitReader(file, maxManifests), tooMuch{file})
+}
+
+// tooMuch is what follows the limit: the end, or an error.
+type tooMuch struct{ file io.Reader }
+
+func (t tooMuch) Read(p []byte) (int, error) {
+	n, err := t.file.Read(p)
+	if n > 0 {
+		return 0, fmt.Errorf("the file has more than %d MiB: split it", maxManifests>>20)
+	}
+	return 0, err
+}
+
 // define installs the CustomResourceDefinitions of a file. It replaces those that --data has already.
 func (w *served) define(ctx context.Context, path string) error {
 	file, err := cli.Open(ctx, path)
@@ -28,7 +47,7 @@ func (w *served) define(ctx context.Context, path string) error {
 		return err
 	}
 	defer file.Close()
-	definitions, err := crd.LoadManifests(file)
+	definitions, err := crd.LoadManifests(limited(file))
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -52,7 +71,7 @@ func (w *served) load(ctx context.Context, path string, out io.Writer) error {
 		return fmt.Errorf("--load: %w", err)
 	}
 	defer file.Close()
-	d := yaml.NewYAMLOrJSONDecoder(file, 4096)
+	d := yaml.NewYAMLOrJSONDecoder(limited(file), 4096)
 	there := 0
 	create := func(o runtime.Object) error {
 		created, err := w.createLoaded(o.(*unstructured.Unstructured))

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
@@ -50,7 +51,7 @@ func refuse(rw http.ResponseWriter, err error) {
 	case errors.As(err, &refused):
 		code = http.StatusServiceUnavailable
 	}
-	http.Error(rw, err.Error(), code)
+	http.Error(rw, cli.Plain(err.Error()), code)
 }
 
 // readOrder reads a control request. A body must say that it is JSON: a web page can send other types without asking (CORS).

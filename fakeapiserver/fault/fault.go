@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"sigs.k8s.io/yaml"
 )
 
 // Fault is a fault as data: what goes wrong, for whom, when and how often. In JSON and YAML durations are strings like
@@ -49,7 +47,7 @@ type Fault struct {
 //	{"kind": "watch-410", "target": "i1", "after": {"event": "frame", "key": "default/a", "count": 3}}
 func Parse(data []byte) (Fault, error) {
 	var j faultJSON
-	if err := yaml.UnmarshalStrict(data, &j); err != nil {
+	if err := readDocument(data, &j); err != nil {
 		return Fault{}, fmt.Errorf("fault: %w", err)
 	}
 	var f Fault

@@ -6,8 +6,6 @@ import (
 	"sort"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/informersim/informersim/sim"
 )
 
@@ -90,7 +88,7 @@ func MixNamed(name string) (Mix, error) {
 //	max: 20
 func ParseMix(data []byte) (Mix, error) {
 	var m Mix
-	if err := yaml.UnmarshalStrict(data, &m); err != nil {
+	if err := readDocument(data, &m); err != nil {
 		return Mix{}, fmt.Errorf("fault mix: %w", err)
 	}
 	if err := m.Validate(); err != nil {

@@ -22,6 +22,10 @@ func TestParseMix(t *testing.T) {
 		"max: -1":                                                  "negative",
 		"rate: {watch-eof: 0.1}":                                   `unknown field "rate"`,
 		"[":                                                        "fault mix",
+		"max: 1\n---\n":                                            "",
+		"max: 1\n---\nmax: 2\n":                                    "something follows the first document",
+		`{"max":1}{"max":2}`:                                       "something follows the first document",
+		`{"max":1} x`:                                              "something follows the first document",
 	} {
 		m, err := ParseMix([]byte(text))
 		switch {

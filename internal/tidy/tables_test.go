@@ -35,6 +35,7 @@ var mayImport = map[string][]string{
 	"informer/dropin/internal/deltaring":  {},
 	"informer/dropin/workqueue":           {"informer/workqueue"},
 	"informer/workqueue":                  {},
+	"internal/hostile":                    {},
 	"internal/keytable":                   {},
 	"internal/outfile":                    {},
 	"internal/probe":                      {"internal/probe/resources"},
@@ -91,7 +92,7 @@ var barriers = []barrier{
 var modulesOf = map[string][]string{
 	"sim/...":             {"k8s.io/utils/clock", "github.com/cespare/xxhash/v2"},
 	"informer/...":        {"k8s.io/apimachinery/", "k8s.io/client-go/", "k8s.io/klog/v2", "k8s.io/utils/", "golang.org/x/time/rate", "github.com/go-logr/logr"},
-	"fakeapiserver/fault": {"sigs.k8s.io/yaml"}, // data without Kubernetes
+	"fakeapiserver/fault": {"sigs.k8s.io/yaml", "go.yaml.in/yaml/v2"}, // data without Kubernetes
 	"reports/...":         {"github.com/aymanbagabas/go-udiff"},
 }
 

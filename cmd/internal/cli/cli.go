@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -74,11 +75,32 @@ func Execute(ctx context.Context, root *cobra.Command, args []string, stdout, st
 	root.SetArgs(args)
 	root.SetOut(reports.NewPlainWriter(out))
 	root.SetErr(reports.NewPlainWriter(stderr))
-	err := root.ExecuteContext(ctx)
+	err := untilInterrupted(ctx, func() error { return root.ExecuteContext(ctx) })
 	if lost := out.error(); lost != nil {
 		return fmt.Errorf("the output cannot be written: %w", lost)
 	}
 	return err
+}
+
+// Grace is how long an interrupted command may take to end. A server waits for its requests, and does not take longer.
+var Grace = 7 * time.Second
+
+// untilInterrupted runs a command. One that is interrupted and does not end is given up: nothing ends its wait for a FIFO that
+// nobody writes, or for a disk that does not answer.
+func untilInterrupted(ctx context.Context, command func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- command() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(Grace):
+		return ctx.Err()
+	}
 }
 
 // output is the standard output of a command.
@@ -120,28 +142,12 @@ func Report(stderr io.Writer, err error) int {
 		fmt.Fprintln(stderr, strings.Replace(err.Error(), context.Canceled.Error(), "interrupted", 1))
 		return Interrupted
 	}
-	fmt.Fprintf(stderr, "error: %s\n", clipped(strings.TrimRight(err.Error(), "\n")))
+	fmt.Fprintf(stderr, "error: %s\n", Plain(strings.TrimRight(err.Error(), "\n")))
 	var u usageError
 	if errors.As(err, &u) {
 		fmt.Fprintf(stderr, "see %s --help\n", u.command)
 	}
 	return BadInput
-}
-
-// longestLine bounds the lines of an error: a mistake in a payload of megabytes should not fill the screen.
-const longestLine = 1000
-
-func clipped(text string) string {
-	if len(text) <= longestLine {
-		return text
-	}
-	lines := strings.Split(text, "\n")
-	for i, l := range lines {
-		if len(l) > longestLine {
-			lines[i] = fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(l[:longestLine], ""), len(l))
-		}
-	}
-	return strings.Join(lines, "\n")
 }
 
 // NotEmpty refuses flags that are given without a value, as a shell does with a variable that is not set.

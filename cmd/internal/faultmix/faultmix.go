@@ -3,6 +3,7 @@ package faultmix
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,7 +24,7 @@ func Load(ctx context.Context, arg string) (*fault.Mix, error) {
 	if !strings.ContainsAny(arg, "./\\") {
 		return nil, nameErr
 	}
-	data, err := cli.Await(ctx, func() ([]byte, error) { return os.ReadFile(arg) })
+	data, err := cli.Await(ctx, func() ([]byte, error) { return read(arg) })
 	if err != nil {
 		return nil, fmt.Errorf("--fault-mix: %w", err)
 	}
@@ -37,6 +38,22 @@ func Load(ctx context.Context, arg string) (*fault.Mix, error) {
 		m.Name = strings.TrimSuffix(filepath.Base(arg), filepath.Ext(arg))
 	}
 	return &m, nil
+}
+
+// maxFile limits a mix, in bytes. A mix of every fault takes a few thousand; a device has no end.
+const maxFile = 1 << 20
+
+func read(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		return nil, fmt.Errorf("%s has more than %d bytes, which no mix needs", path, maxFile)
+	}
+	return data, err
 }
 
 // Names returns the names of the built-in mixes.
