@@ -100,7 +100,10 @@ func (f server) world(ctx context.Context) (*served, error) {
 	if f.Replicas > 1 {
 		w.policy = fakeapiserver.RoundRobin()
 	}
-	if w.rest, err = rest.New(rest.Options{Cluster: w.cluster, Types: reg, Policy: w.policy, Ready: w.writable}); err != nil {
+	background := &transport.Background{}
+	if w.rest, err = rest.New(rest.Options{
+		Cluster: w.cluster, Types: reg, Policy: w.policy, Ready: w.writable, Background: background.Run,
+	}); err != nil {
 		return nil, err
 	}
 	w.api = w.rest
@@ -111,6 +114,7 @@ func (f server) world(ctx context.Context) (*served, error) {
 		return nil, err
 	}
 	w.pump = transport.NewPump(w.kernel, func(err error) { w.failed <- err })
+	background.Driver = w.pump
 	if f.Data != "" {
 		if err := w.persist(f.Data); err != nil {
 			return nil, fmt.Errorf("--data: %w", err)

@@ -61,7 +61,7 @@ func (s *Server) later(d *definition, reason, message string) *definition {
 }
 
 func (s *Server) terminating(d *definition, status apiextensionsv1.ConditionStatus, reason, message string) *definition {
-	next := d.DeepCopy()
+	next := withoutSpecCopy(d)
 	crd.SetCondition(next, condition{Type: apiextensionsv1.Terminating, Status: status, Reason: reason, Message: message}, s.now())
 	return next
 }

@@ -36,7 +36,8 @@ func (s *Server) Install(d *apiextensionsv1.CustomResourceDefinition) error {
 		return err
 	}
 	for again := true; again; {
-		if again, err = s.reconcile(d.Name); err != nil {
+		s.reconcile(d.Name, s.atOnce(), func(more bool, failed error) { again, err = more, failed })
+		if err != nil {
 			return err
 		}
 	}
@@ -54,7 +55,9 @@ func (s *Server) Install(d *apiextensionsv1.CustomResourceDefinition) error {
 // Restore serves definitions that are about to be put into the Store, with their objects stored up to a revision.
 func (s *Server) Restore(definitions []*apiextensionsv1.CustomResourceDefinition, until int64) error {
 	for _, d := range definitions {
-		if err := s.serve(d.Name, d, until); err != nil {
+		var err error
+		s.serve(d.Name, d, until, s.atOnce(), func(failed error) { err = failed })
+		if err != nil {
 			return fmt.Errorf("CustomResourceDefinition %q: %w", d.Name, err)
 		}
 	}

@@ -31,7 +31,7 @@ func (s *Server) names(d *definition) *definition {
 	if equality.Semantic.DeepEqual(accepted, d.Status.AcceptedNames) && apihelpers.IsCRDConditionEquivalent(&verdict, apihelpers.FindCRDCondition(d, verdict.Type)) {
 		return nil
 	}
-	next := d.DeepCopy()
+	next := withoutSpecCopy(d)
 	next.Status.AcceptedNames = accepted
 	crd.SetCondition(next, verdict, s.now())
 	crd.SetCondition(next, established(d, verdict.Status), s.now())
@@ -135,7 +135,7 @@ func (s *Server) approval(d *definition) *definition {
 	if apihelpers.IsCRDConditionEquivalent(&verdict, apihelpers.FindCRDCondition(d, verdict.Type)) {
 		return nil
 	}
-	next := d.DeepCopy()
+	next := withoutSpecCopy(d)
 	crd.SetCondition(next, verdict, s.now())
 	return next
 }
@@ -145,7 +145,7 @@ func (s *Server) establish(d *definition) *definition {
 	if !apihelpers.IsCRDConditionTrue(d, apiextensionsv1.NamesAccepted) || apihelpers.IsCRDConditionTrue(d, apiextensionsv1.Established) {
 		return nil
 	}
-	next := d.DeepCopy()
+	next := withoutSpecCopy(d)
 	crd.SetCondition(next, condition{
 		Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue, Reason: "InitialNamesAccepted",
 		Message: "the initial names have been accepted",

@@ -46,6 +46,7 @@ type Server struct {
 
 	queue   []string // distinct names of definitions to reconcile
 	offered bool
+	busy    bool // a definition is being reconciled
 
 	served   map[string]*serving    // by the name of the definition
 	emptying map[string]*collection // definitions that are being deleted
@@ -55,6 +56,7 @@ type Server struct {
 type serving struct {
 	group       schema.GroupResource
 	uid         string
+	generation  int64
 	spec        apiextensionsv1.CustomResourceDefinitionSpec
 	names       apiextensionsv1.CustomResourceDefinitionNames
 	terminating bool
@@ -90,17 +92,25 @@ func (s *Server) Apply(sim.Choice) {
 	s.offered = false
 	name := s.queue[0]
 	s.queue = s.queue[1:]
-	switch again, err := s.reconcile(name); {
-	case err != nil:
-		s.again(name, retry) // controllers retry failures
-	case again:
-		s.enqueue(name) // even if the write changed nothing
+	s.busy = true
+	in := s.atOnce() // so that what is quick is served when its creation is answered
+	if d := s.get(name); d != nil && crd.Slow(d) {
+		in = s.beside()
 	}
-	s.offer()
+	s.reconcile(name, in, func(again bool, err error) {
+		s.busy = false
+		switch {
+		case err != nil:
+			s.again(name, retry) // controllers retry failures
+		case again:
+			s.enqueue(name) // even if the write changed nothing
+		}
+		s.offer()
+	})
 }
 
 func (s *Server) offer() {
-	if !s.offered && len(s.queue) > 0 {
+	if !s.offered && !s.busy && len(s.queue) > 0 {
 		s.cluster.Kernel().Offer(s.id, KindDefinition, 0)
 		s.offered = true
 	}
@@ -163,63 +173,112 @@ func (s *Server) again(name string, after time.Duration) {
 	s.cluster.Kernel().Clock().AfterFunc(after, func() { s.enqueue(name) })
 }
 
-// reconcile takes the next step for a definition; again reports whether that was a write, so that more may follow.
-func (s *Server) reconcile(name string) (again bool, err error) {
+// runner says where slow work is done, and with which Writer.
+type runner struct {
+	run    func(work, then func())
+	writer func(*types.Resource) (*patch.Writer, *types.Resource)
+	early  bool // build early what would be built on first use
+}
+
+// beside is the runner that lets others go on, if the REST layer can.
+func (s *Server) beside() runner {
+	return runner{s.api.Background, s.api.Writer, s.api.HasBackground()}
+}
+
+// atOnce is the runner that does everything inside the current step.
+func (s *Server) atOnce() runner {
+	return runner{
+		func(work, then func()) { work(); then() },
+		func(r *types.Resource) (*patch.Writer, *types.Resource) { return s.writer, r },
+		false,
+	}
+}
+
+// reconcile takes the next step for a definition, and calls done inside a step; again reports whether it was a write, so that more
+// may follow.
+func (s *Server) reconcile(name string, in runner, done func(again bool, err error)) {
 	d := s.get(name)
-	if err := s.serve(name, d, s.cluster.Store().Revision()); err != nil {
-		return false, err
-	}
-	if d == nil {
-		delete(s.emptying, name)
-		return false, nil
-	}
-	for _, next := range []func(*apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition{
-		s.approval, s.names, s.establish, s.empty,
-	} {
-		if changed := next(d); changed != nil {
-			return true, s.writeStatus(d, changed)
+	s.serve(name, d, s.cluster.Store().Revision(), in, func(err error) {
+		if err != nil || s.get(name) != d { // a change has queued it again
+			done(false, err)
+			return
 		}
-	}
-	return false, nil
+		if d == nil {
+			delete(s.emptying, name)
+			done(false, nil)
+			return
+		}
+		for _, next := range []func(*apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition{
+			s.approval, s.names, s.establish, s.empty,
+		} {
+			if changed := next(d); changed != nil {
+				s.writeStatus(d, changed, in, func(err error) { done(true, err) })
+				return
+			}
+		}
+		done(false, nil)
+	})
 }
 
 // serve tells the REST layer about a change: nil for a deleted definition. Everything stored up to revision until may have an earlier
 // form. A definition that the library accepts but cannot compile is not served.
-func (s *Server) serve(name string, d *apiextensionsv1.CustomResourceDefinition, until int64) error {
+func (s *Server) serve(name string, d *apiextensionsv1.CustomResourceDefinition, until int64, in runner, done func(error)) {
 	was := s.served[name]
 	if d != nil && !apihelpers.IsCRDConditionTrue(d, apiextensionsv1.Established) && !apihelpers.IsCRDConditionTrue(d, apiextensionsv1.NamesAccepted) {
 		d = nil // its names are not accepted yet
 	}
 	switch {
 	case d == nil && was == nil:
-		return nil
+		done(nil)
+		return
 	case d == nil:
 		delete(s.served, name)
 		s.others(name, was.group.Group)
 		s.reopenLater(was.group)
-		return s.api.Define(was.group)
+		done(s.api.Define(was.group))
+		return
 	}
 	now := &serving{
-		group: schema.GroupResource{Group: d.Spec.Group, Resource: d.Spec.Names.Plural}, uid: string(d.UID),
+		group: schema.GroupResource{Group: d.Spec.Group, Resource: d.Spec.Names.Plural}, uid: string(d.UID), generation: d.Generation,
 		spec: d.Spec, names: d.Status.AcceptedNames, terminating: d.DeletionTimestamp != nil || apihelpers.IsCRDConditionTrue(d, apiextensionsv1.Terminating),
 	}
 	if was != nil {
 		now.since = was.since
 	}
-	changed := was != nil && (was.uid != now.uid || !equality.Semantic.DeepEqual(was.spec, now.spec) || !equality.Semantic.DeepEqual(was.names, now.names))
+	changed := was != nil && was.differs(now)
 	if was != nil && !changed && was.terminating == now.terminating {
-		return nil
+		done(nil)
+		return
 	}
-	switch {
-	case changed:
-		now.since = until
-		s.reopenLater(now.group)
-	case was == nil && d.Generation > 1:
+	if changed || was == nil && d.Generation > 1 {
 		now.since = until
 	}
 	s.served[name] = now
-	versions, err := crd.Redefine(d, now.since)
-	return errors.Join(err, s.api.Define(now.group, versions...))
+	var versions []*types.Resource
+	var err error
+	in.run(func() {
+		versions, err = crd.Redefine(d, now.since)
+		if in.early {
+			for _, v := range versions {
+				v.Strategy.TypeConverter() // the first write would build it inside a step
+			}
+		}
+	}, func() {
+		if s.served[name] != now { // the cluster was restored meanwhile
+			done(nil)
+			return
+		}
+		if changed {
+			s.reopenLater(now.group)
+		}
+		done(errors.Join(err, s.api.Define(now.group, versions...)))
+	})
+}
+
+// differs reports whether something is served that was not. A generation has one spec.
+func (s *serving) differs(now *serving) bool {
+	return s.uid != now.uid || s.generation != now.generation && !equality.Semantic.DeepEqual(s.spec, now.spec) ||
+		!equality.Semantic.DeepEqual(s.names, now.names)
 }
 
 // reopenLater closes the watches of a resource once requests in flight have ended.
@@ -240,25 +299,38 @@ func (s *Server) others(name, group string) {
 }
 
 // writeStatus writes a definition's status like a controller. A definition that has lost its last finalizer is deleted by it.
-func (s *Server) writeStatus(live, next *apiextensionsv1.CustomResourceDefinition) error {
-	data, err := json.Marshal(next)
-	if err != nil {
-		return err
-	}
+func (s *Server) writeStatus(live, next *apiextensionsv1.CustomResourceDefinition, in runner, done func(error)) {
 	request := patch.Request{
 		Resource: s.resource, Subresource: types.Status, Name: live.Name, UserAgent: manager,
 		System: types.System{Now: s.now().Time},
 	}
-	result, err := s.writer.Update(request, live, types.Body{Data: data, ContentType: types.JSON}, &metav1.UpdateOptions{})
-	switch {
-	case err != nil:
-		return err
-	case result.Delete:
-		_, err = s.cluster.Delete(s.res, "", live.Name, nil)
-	case !result.Unchanged:
-		_, err = s.cluster.Update(s.res, result.Object)
+	var result patch.Result
+	var err error
+	in.run(func() { result, err = withStatus(in, request, live, next) }, func() {
+		switch {
+		case err != nil || s.get(live.Name) != live: // a change has queued it again
+		case result.Delete:
+			_, err = s.cluster.Delete(s.res, "", live.Name, nil)
+		case !result.Unchanged:
+			_, err = s.cluster.Update(s.res, result.Object)
+		}
+		done(err)
+	})
+}
+
+func withStatus(in runner, request patch.Request, live, next *apiextensionsv1.CustomResourceDefinition) (patch.Result, error) {
+	data, err := json.Marshal(next)
+	if err != nil {
+		return patch.Result{}, err
 	}
-	return err
+	var writer *patch.Writer
+	writer, request.Resource = in.writer(request.Resource)
+	return writer.Update(request, live, types.Body{Data: data, ContentType: types.JSON}, &metav1.UpdateOptions{})
+}
+
+// withoutSpecCopy returns a copy of a definition whose status and metadata may be changed. A spec of many properties is not copied.
+func withoutSpecCopy(d *definition) *definition {
+	return &definition{TypeMeta: d.TypeMeta, ObjectMeta: *d.ObjectMeta.DeepCopy(), Spec: d.Spec, Status: *d.Status.DeepCopy()}
 }
 
 // sortedNames returns the sorted keys of a map.

@@ -26,6 +26,7 @@ type world struct {
 	k       *sim.Kernel
 	cluster *fakeapiserver.Cluster
 	server  *apiextensions.Server
+	api     *rest.Server
 	client  *http.Client
 	id      sim.ActorID
 	work    []func()
@@ -61,16 +62,23 @@ func (w *world) advance(d time.Duration) {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	return newWorldWith(t, nil)
+}
+
+// newWorldWith is newWorld with rest.Options.Background.
+func newWorldWith(t *testing.T, background func(work, then func())) *world {
+	t.Helper()
 	w := &world{t: t, k: sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()})}
 	w.cluster = fakeapiserver.NewCluster(w.k, fakeapiserver.ClusterOptions{})
 	w.id = w.k.Register(w)
-	api, err := rest.New(rest.Options{Cluster: w.cluster, Types: types.NewRegistry()})
+	api, err := rest.New(rest.Options{Cluster: w.cluster, Types: types.NewRegistry(), Background: background})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if w.server, err = apiextensions.New(w.cluster, api); err != nil {
 		t.Fatal(err)
 	}
+	w.api = api
 	w.client = &http.Client{Transport: &transport.RoundTripper{Driver: w, API: api}}
 	return w
 }

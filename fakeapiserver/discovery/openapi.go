@@ -22,10 +22,73 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// openAPI caches documents.
+// openAPI caches documents, and what is derived from them: both are slow for types with thousands of fields.
 type openAPI struct {
 	v3 map[string][]byte // by api/v1, apis/GROUP/VERSION
 	v2 []byte
+	// tags are the hashes of the documents of version 3, by their paths; protobufs are their and version 2's other form.
+	tags      map[string]string
+	protobufs map[string][]byte
+	// answered are the requests (documentKey) whose answer needs nothing that is not here.
+	answered map[string]bool
+}
+
+func newOpenAPI() openAPI {
+	return openAPI{v3: map[string][]byte{}, tags: map[string]string{}, protobufs: map[string][]byte{}, answered: map[string]bool{}}
+}
+
+// maxAnswered bounds the requests that are remembered: a client may ask for anything.
+const maxAnswered = 1000
+
+// v2Path is the key of the document of version 2.
+const v2Path = "v2"
+
+// documentKey tells requests for documents apart, as far as their cost goes.
+func documentKey(q Request) string { return q.Path + " " + q.Ask.Accept }
+
+// Slow reports whether answering a request may take long: it is for a document that has not been made yet.
+func (s *Server) Slow(q Request) bool {
+	return strings.HasPrefix(q.Path, "/openapi/") && !s.openapi.answered[documentKey(q)]
+}
+
+// Fork returns a Server of the registry as it is now, with what is cached. It may be used beside this one, and Adopt takes over what
+// it has made.
+func (s *Server) Fork() *Server {
+	fork := &Server{registry: s.registry.Clone(), address: s.address, changes: s.changes, openapi: newOpenAPI()}
+	fork.openapi.add(s.openapi)
+	return fork
+}
+
+// Adopt takes over what a fork has made, unless the registry has changed since.
+func (s *Server) Adopt(fork *Server) {
+	if s.changes == fork.changes {
+		fork.openapi.add(s.openapi)
+		s.openapi = fork.openapi
+	}
+}
+
+// add adds another cache of the same registry.
+func (o *openAPI) add(other openAPI) {
+	if o.v2 == nil {
+		o.v2 = other.v2
+	}
+	maps.Copy(o.v3, other.v3)
+	maps.Copy(o.tags, other.tags)
+	maps.Copy(o.protobufs, other.protobufs)
+	maps.Copy(o.answered, other.answered)
+}
+
+// protobuf returns the protobuf form of a document, made on first use.
+func (s *Server) protobuf(path string, data []byte, convert func([]byte) ([]byte, error)) ([]byte, error) {
+	if made := s.openapi.protobufs[path]; made != nil {
+		return made, nil
+	}
+	made, err := convert(data)
+	if err != nil {
+		return nil, err
+	}
+	s.openapi.protobufs[path] = made
+	return made, nil
 }
 
 const (
@@ -35,6 +98,10 @@ const (
 
 // serveOpenAPI answers paths below /openapi.
 func (s *Server) serveOpenAPI(q Request, parts []string) (Answer, bool) {
+	if len(s.openapi.answered) >= maxAnswered {
+		clear(s.openapi.answered)
+	}
+	s.openapi.answered[documentKey(q)] = true
 	switch {
 	case len(parts) < 2:
 		return Answer{}, false
@@ -85,9 +152,18 @@ func relativeURL(path, hash string) string {
 	return "/openapi/v3/" + path + "?hash=" + url.QueryEscape(hash)
 }
 
-// hash returns a value that changes with a version's document: the document's own hash if all resources are custom. For built-in
-// ones the index must not cost generating all documents.
+// hash returns documentHash, computed on first use.
 func (s *Server) hash(path, group string, v types.Version) string {
+	if tag := s.openapi.tags[path]; tag != "" {
+		return tag
+	}
+	s.openapi.tags[path] = s.documentHash(path, group, v)
+	return s.openapi.tags[path]
+}
+
+// documentHash returns a value that changes with a version's document: the document's own hash if all resources are custom. For built-in
+// ones the index must not cost generating all documents.
+func (s *Server) documentHash(path, group string, v types.Version) string {
 	if !slices.ContainsFunc(v.Resources, func(r *types.Resource) bool { return !r.Custom }) {
 		if data, err := s.makeV3(path); err == nil {
 			return fmt.Sprintf("%X", sha512.Sum512(data))
@@ -132,7 +208,7 @@ func (s *Server) documentV3(q Request, path string) Answer {
 		}
 	}
 	if contentType != types.JSON {
-		if data, err = handler3.ToV3ProtoBinary(data); err != nil {
+		if data, err = s.protobuf(path, data, handler3.ToV3ProtoBinary); err != nil {
 			return Answer{Answer: q.Ask.Error(err)}
 		}
 	}
@@ -172,9 +248,6 @@ func (s *Server) makeV3(path string) ([]byte, error) {
 			data, err := json.Marshal(document)
 			if err != nil {
 				return nil, err
-			}
-			if s.openapi.v3 == nil {
-				s.openapi.v3 = map[string][]byte{}
 			}
 			s.openapi.v3[path] = data
 			return data, nil

@@ -30,15 +30,19 @@ func (s *Server) documentV2(q Request) Answer {
 		return Answer{Answer: q.Ask.Error(err)}
 	}
 	if contentType != types.JSON {
-		document, err := openapi_v2.ParseDocument(data)
-		if err == nil {
-			data, err = proto.Marshal(document)
-		}
-		if err != nil {
+		if data, err = s.protobuf(v2Path, data, toV2Protobuf); err != nil {
 			return Answer{Answer: q.Ask.Error(err)}
 		}
 	}
 	return withETag(q, Answer{Answer: render.Answer{Code: http.StatusOK, ContentType: contentType, Body: data}})
+}
+
+func toV2Protobuf(data []byte) ([]byte, error) {
+	document, err := openapi_v2.ParseDocument(data)
+	if err != nil {
+		return nil, err
+	}
+	return proto.Marshal(document)
 }
 
 // swagger is an OpenAPI v2 document with the fields used here.

@@ -28,15 +28,19 @@ type Server struct {
 	registry *types.Registry
 	address  string
 	openapi  openAPI
+	changes  int // of the registry
 }
 
 // New returns a Server of a registry, which may change later (Changed).
 func New(registry *types.Registry, o Options) *Server {
-	return &Server{registry: registry, address: o.Address}
+	return &Server{registry: registry, address: o.Address, openapi: newOpenAPI()}
 }
 
 // Changed drops the cached documents after the registry has changed.
-func (s *Server) Changed() { s.openapi = openAPI{} }
+func (s *Server) Changed() {
+	s.openapi = newOpenAPI()
+	s.changes++
+}
 
 // Request is a request outside any resource's path.
 type Request struct {

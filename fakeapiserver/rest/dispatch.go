@@ -38,11 +38,11 @@ func (c *call) dispatch(query url.Values) (cancel func()) {
 	case verbWatch:
 		return c.watch(query)
 	case verbCreate:
-		return c.atReplica(func() { c.create(query) })
+		return c.write(func() (*plan, error) { return c.create(query) })
 	case verbUpdate:
-		return c.atReplica(func() { c.update(query) })
+		return c.write(func() (*plan, error) { return c.update(query) })
 	case verbPatch:
-		return c.atReplica(func() { c.patch(query) })
+		return c.write(func() (*plan, error) { return c.patch(query) })
 	case verbDelete:
 		return c.atReplica(func() { c.delete(query) })
 	default:

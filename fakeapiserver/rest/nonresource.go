@@ -20,13 +20,29 @@ func (s *Server) failedChecks() map[string]string {
 }
 
 // nonResource answers paths about the server itself: discovery, OpenAPI, version, health. They go through the connection like any
-// other request, and meet its faults.
+// other request, and meet its faults. A document that would hold others up is made first.
 func (c *call) nonResource() (cancel func()) {
+	s := c.server
+	q := discovery.Request{
+		Method: c.request.Method, Path: c.request.URL.Path, Ask: c.encoder.ask, IfNoneMatch: c.request.Header.Get("If-None-Match"),
+	}
+	if s.run == nil || !s.docs.Slow(q) {
+		return c.answerDocument(q)
+	}
+	fork := s.docs.Fork()
+	return c.later(func() {
+		defer func() { _ = recover() }() // the step meets the panic, too, and answers it
+		fork.Serve(q)
+	}, func() (cancel func()) {
+		s.docs.Adopt(fork)
+		return c.answerDocument(q)
+	})
+}
+
+func (c *call) answerDocument(q discovery.Request) (cancel func()) {
 	return c.atReplica(func() {
-		answer, ok := c.server.docs.Serve(discovery.Request{
-			Method: c.request.Method, Path: c.request.URL.Path, Ask: c.encoder.ask, IfNoneMatch: c.request.Header.Get("If-None-Match"),
-			Failed: c.server.failedChecks(),
-		})
+		q.Failed = c.server.failedChecks()
+		answer, ok := c.server.docs.Serve(q)
 		if !ok {
 			c.notFoundPage()
 			return

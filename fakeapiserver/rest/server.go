@@ -29,6 +29,9 @@ type Server struct {
 	docs    *discovery.Server
 	forms   render.Forms
 	ready   func() error
+
+	run        func(work, then func()) // Options.Background
+	background background
 }
 
 // Options configure a Server. Cluster and Types are required.
@@ -41,11 +44,17 @@ type Options struct {
 	Address string
 	// Ready returns why writes are refused now, nil if they are not; /readyz reports it. nil means that they never are.
 	Ready func() error
+	// Background runs a pure function outside of the kernel's steps, and then another one inside a step: one work after the other,
+	// in order. nil if there is nothing outside, as in a simulation: both run inside the step.
+	Background func(work, then func())
 }
 
 // New returns a server of the given types. It adds resources that the cluster lacks.
 func New(o Options) (*Server, error) {
-	s := &Server{cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]store.ResourceID{}, policy: o.Policy, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address}), ready: o.Ready}
+	s := &Server{
+		cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]store.ResourceID{}, policy: o.Policy, ready: o.Ready, run: o.Background,
+		writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address}),
+	}
 	o.Cluster.Store().KeepMemos()
 	for _, t := range o.Types.All() {
 		if err := s.add(t); err != nil {

@@ -90,50 +90,78 @@ func (c *call) writeRequest(live runtime.Object) patch.Request {
 	}
 }
 
-func (c *call) create(q url.Values) {
-	var o metav1.CreateOptions
-	if err := options(q, &o); err != nil {
+// plan is a write whose query has been read. compute is a pure function.
+type plan struct {
+	live    func() runtime.Object
+	compute func(w *patch.Writer, request patch.Request, live runtime.Object) (patch.Result, error)
+	dry     bool
+}
+
+// computed is the result of a plan for the object that was live then.
+type computed struct {
+	live     runtime.Object
+	result   patch.Result
+	err      error
+	panicked any
+}
+
+// carryOut makes a plan and stores its result, which may have been computed before: early, or nil.
+func (c *call) carryOut(make func() (*plan, error), early *computed) {
+	p, err := make()
+	if err != nil {
 		c.fail(err)
 		return
 	}
-	request := c.writeRequest(nil)
-	request.Name = "" // a POST to a named path takes the name from the body (S22)
-	result, err := c.server.writer.Create(request, c.body(), &o)
-	c.store(nil, result, err, len(o.DryRun) > 0)
+	live := p.live()
+	if early == nil || early.live != live {
+		early = &computed{live: live}
+		early.result, early.err = p.compute(c.server.writer, c.writeRequest(live), live)
+	}
+	if early.panicked != nil {
+		panic(early.panicked) // like any other, inside the step
+	}
+	c.store(live, early.result, early.err, p.dry)
 }
 
-func (c *call) update(q url.Values) {
+func (c *call) create(q url.Values) (*plan, error) {
+	var o metav1.CreateOptions
+	if err := options(q, &o); err != nil {
+		return nil, err
+	}
+	return &plan{func() runtime.Object { return nil }, func(w *patch.Writer, request patch.Request, _ runtime.Object) (patch.Result, error) {
+		request.Name = "" // a POST to a named path takes the name from the body (S22)
+		return w.Create(request, c.body(), &o)
+	}, len(o.DryRun) > 0}, nil
+}
+
+func (c *call) update(q url.Values) (*plan, error) {
 	if c.target.name == "" {
-		c.fail(apierrors.NewBadRequest("name must be provided")) // S22
-		return
+		return nil, apierrors.NewBadRequest("name must be provided") // S22
 	}
 	var o metav1.UpdateOptions
 	if err := options(q, &o); err != nil {
-		c.fail(err)
-		return
+		return nil, err
 	}
-	live := c.live()
-	result, err := c.server.writer.Update(c.writeRequest(live), live, c.body(), &o)
-	c.store(live, result, err, len(o.DryRun) > 0)
+	return &plan{c.live, func(w *patch.Writer, request patch.Request, live runtime.Object) (patch.Result, error) {
+		return w.Update(request, live, c.body(), &o)
+	}, len(o.DryRun) > 0}, nil
 }
 
-func (c *call) patch(q url.Values) {
-	if _, err := patch.PatchType(c.resource, c.target.subresource, c.request.Header.Get("Content-Type")); err != nil {
-		c.fail(err)
-		return
+func (c *call) patch(q url.Values) (*plan, error) {
+	media := c.request.Header.Get("Content-Type")
+	if _, err := patch.PatchType(c.resource, c.target.subresource, media); err != nil {
+		return nil, err
 	}
 	if c.target.name == "" {
-		c.fail(apierrors.NewBadRequest("name must be provided")) // S22
-		return
+		return nil, apierrors.NewBadRequest("name must be provided") // S22
 	}
 	var o metav1.PatchOptions
 	if err := options(q, &o); err != nil {
-		c.fail(err)
-		return
+		return nil, err
 	}
-	live := c.live()
-	result, err := c.server.writer.Patch(c.writeRequest(live), live, c.request.Header.Get("Content-Type"), c.request.Body, &o)
-	c.store(live, result, err, len(o.DryRun) > 0)
+	return &plan{c.live, func(w *patch.Writer, request patch.Request, live runtime.Object) (patch.Result, error) {
+		return w.Patch(request, live, media, c.request.Body, &o)
+	}, len(o.DryRun) > 0}, nil
 }
 
 // live returns the newest state of the target, nil if there is none.

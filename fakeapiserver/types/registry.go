@@ -2,6 +2,7 @@ package types
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -21,6 +22,11 @@ func NewRegistry() *Registry {
 		byGVR: map[schema.GroupVersionResource]*Resource{},
 		byGVK: map[schema.GroupVersionKind]*Resource{},
 	}
+}
+
+// Clone returns a copy, which changes alone. Both have the same resources.
+func (g *Registry) Clone() *Registry {
+	return &Registry{resources: slices.Clone(g.resources), byGVR: maps.Clone(g.byGVR), byGVK: maps.Clone(g.byGVK)}
 }
 
 // Add registers resources. If one is incomplete or already registered, it fails and adds none.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -36,6 +37,11 @@ type Resource struct {
 	Strategy Strategy
 	// UnconditionalUpdate allows PUT without a resourceVersion (S3), CreateOnUpdate PUT of an object that does not exist.
 	UnconditionalUpdate, CreateOnUpdate bool
+	// Slow reports whether a write with this body to a live object, nil if there is none, may take so long that others should not wait
+	// for it. Apart returns another Resource with the same rules that shares nothing mutable with this one: such writes are computed with
+	// it, outside of steps. Both are nil if no write is slow.
+	Slow  func(body []byte, live runtime.Object) bool
+	Apart func() *Resource
 }
 
 // Subresource is a path below an object.

@@ -15,7 +15,7 @@ func TestLoadReadsNoMoreThanAMix(t *testing.T) {
 		if err := os.WriteFile(path, []byte(mix+strings.Repeat("x", size-len(mix))), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		m, err := Load(path)
+		m, err := Load(t.Context(), path)
 		switch {
 		case want == "" && (err != nil || m.Rates["watch-eof"] != 1):
 			t.Errorf("%d bytes: %v %v", size, m, err)

@@ -42,6 +42,8 @@ func Definitions() *types.Resource {
 			main:   customresourcedefinition.NewStrategy(Scheme),
 			status: customresourcedefinition.NewStatusStrategy(Scheme),
 		},
+		Slow:  slowWrite,
+		Apart: Definitions,
 	}
 }
 
