@@ -69,7 +69,8 @@ func (c config) judge(in *input) (o outcome) {
 		if stdout != "" && !strings.HasPrefix(stdout, "serving on ") {
 			fault("it was refused, and printed %s", shown(stdout))
 		}
-	case code == 130 && in.waits, code == 0 || code == 1 || code == 3:
+	case in.waits && (code == 130 || code == -1 && !hung): // -1: the interrupt came before anything handled it
+	case code == 0 || code == 1 || code == 3:
 	default:
 		fault("exit status %d", code)
 	}
