@@ -219,6 +219,9 @@ func (c *call) emitResponse() {
 	if c.err != nil {
 		r.Detail = c.err.Error()
 	}
+	if a := c.answered(); a != "" {
+		r.Detail = a
+	}
 	r.Obj = c.obj
 	c.kernel().Emit(r)
 }
@@ -234,7 +237,18 @@ func (c *call) emitPage() {
 	if c.page.Continue != "" {
 		r.Detail += " more"
 	}
+	if a := c.answered(); a != "" {
+		r.Detail += " " + a
+	}
 	c.kernel().Emit(r)
+}
+
+// answered is what the receiver answers, "" if it makes no answers of its own.
+func (c *call) answered() string {
+	if a, ok := c.receiver.(Answerer); ok {
+		return a.Answered(c.page, c.err)
+	}
+	return ""
 }
 
 // describe prints the request for its record.

@@ -15,3 +15,9 @@ type Receiver interface {
 	OnWatchClosed(req ReqID, err error)
 	OnWrite(req ReqID, obj runtime.Object, err error)
 }
+
+// Answerer is a Receiver that makes answers of its own out of a request's outcome, as an HTTP server does. Answered is called before
+// the outcome is received, and says for its record what that answer is: "409 Conflict: …". It returns "" if the record says it all.
+type Answerer interface {
+	Answered(page *Page, err error) string
+}

@@ -19,9 +19,11 @@ var (
 	KindCommit = sim.RegisterKind("commit", sim.ClassRecord)
 	// KindRequest is a request made by a client: N is its id, Detail the verb and its options.
 	KindRequest = sim.RegisterKind("request", sim.ClassRecord)
-	// KindResponse is an answer that reached its client: N is the request's id, Detail "ok" or the error.
+	// KindResponse is an answer that reached its client: N is the request's id, Detail "ok" or the error; of an answer in HTTP, the
+	// code, and of an error the reason and the message: "200 OK", "409 Conflict: …".
 	KindResponse = sim.RegisterKind("response", sim.ClassRecord)
-	// KindPage is a list, or a page of one, that reached its client: RV its resourceVersion, N the number of items.
+	// KindPage is a list, or a page of one, that reached its client: RV its resourceVersion, N the number of items. A get is a list
+	// of one, and "404 NotFound: …" ends the Detail of one that found nothing.
 	KindPage = sim.RegisterKind("page", sim.ClassRecord)
 	// KindFrame is a watch event that reached its client: Key, RV, N the request's id, Detail the event's type; Obj.
 	KindFrame = sim.RegisterKind("frame", sim.ClassRecord)

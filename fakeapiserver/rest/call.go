@@ -32,8 +32,9 @@ type call struct {
 	encoder  encoder
 	warnings []string
 
-	// answer sends the response once the connection lets it through.
-	answer func()
+	// answer sends the response once the connection lets it through; answered describes it.
+	answer   func()
+	answered string
 	// single is set for a get, which is a list of one object.
 	single bool
 	opened bool
@@ -78,6 +79,7 @@ func (c *call) respond(code int, h http.Header, body []byte) {
 
 func (c *call) respondPieces(code int, h http.Header, body Body) {
 	h = c.warn(h)
+	c.answered = fmt.Sprintf("%d %s", code, http.StatusText(code))
 	c.answer = func() { c.sink.Answer(code, h, body) }
 }
 
@@ -92,7 +94,7 @@ func (c *call) warn(h http.Header) http.Header {
 // fail answers with an error.
 func (c *call) fail(err error) {
 	if errors.Is(err, types.ErrNoAnswer) {
-		c.answer = func() { c.sink.Fail(err) }
+		c.answer, c.answered = func() { c.sink.Fail(err) }, err.Error()
 		return
 	}
 	a := c.encoder.ask.Error(err)
@@ -101,6 +103,7 @@ func (c *call) fail(err error) {
 		h.Set("Retry-After", strconv.Itoa(a.RetryAfterSeconds))
 	}
 	c.respond(a.Code, h, a.Body)
+	c.answered = describeError(err)
 }
 
 // notFoundPage answers a request for an unknown resource or version (S37).
