@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"reflect"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,22 +27,21 @@ type Object interface {
 // reasons (a replica's restart) are repeated.
 const workloadClient = "workload"
 
-// retryWait is the virtual time before a failed request of a helper is repeated.
-const retryWait = time.Second
-
-// Create creates objects through the API and updates them with the server's response.
+// Create creates objects through the API and updates them with the server's response. An object that somebody else created fails the
+// test with the server's AlreadyExists.
 func (e *Env) Create(objs ...Object) { e.each("env.Create", http.MethodPost, "", objs) }
 
-// Update replaces objects. One without a resourceVersion overwrites whatever is there.
+// Update replaces objects. One without a resourceVersion is written over whatever is there: a conflict with another client is
+// repeated on what that client wrote. With a resourceVersion, a conflict fails the test with the server's error.
 func (e *Env) Update(objs ...Object) { e.each("env.Update", http.MethodPut, "", objs) }
 
-// UpdateStatus replaces the status of objects, as Update replaces the rest.
+// UpdateStatus replaces the status of objects, as Update replaces the rest, with the same conflicts.
 func (e *Env) UpdateStatus(objs ...Object) {
 	e.each("env.UpdateStatus", http.MethodPut, types.Status, objs)
 }
 
 // Delete deletes objects, identified by kind, namespace and name, without a grace period. As on a real server, an object with
-// finalizers stays until they are removed.
+// finalizers stays until they are removed. One that is not there fails the test with the server's NotFound.
 func (e *Env) Delete(objs ...Object) { e.each("env.Delete", http.MethodDelete, "", objs) }
 
 func (e *Env) each(name, method, sub string, objs []Object) {
@@ -64,11 +61,7 @@ func (e *Env) Apply(manifest string) {
 		e.fatalf("env.Apply: %v", err)
 	}
 	for _, u := range objs {
-		method := http.MethodPost
-		if err := e.Get(u.DeepCopy()); err == nil {
-			method = http.MethodPatch
-		}
-		if err := e.write("env.Apply", method, "", u); err != nil {
+		if err := e.apply(u); err != nil {
 			e.fatalf("env.Apply: %v", err)
 		}
 	}
@@ -147,81 +140,6 @@ func namespaceOf(r *types.Resource, obj metav1.Object) string {
 		return metav1.NamespaceDefault
 	}
 	return obj.GetNamespace()
-}
-
-// write makes a request for an object and repeats it until it is answered.
-func (e *Env) write(name, method, sub string, obj Object) error {
-	r, err := e.w.mapper.resourceOf(obj)
-	if err != nil {
-		return err
-	}
-	body, path, contentType, err := e.encode(method, sub, r, obj)
-	if err != nil {
-		return err
-	}
-	described := fmt.Sprintf("%s %s/%s", r.Plural, namespaceOf(r, obj), obj.GetName())
-	doubt := false // an earlier attempt may have succeeded
-	for {
-		code, answer, err := e.request(name, &rest.Request{
-			Method: method, URL: &url.URL{Path: path}, Header: http.Header{"Content-Type": {contentType}, "Accept": {"application/json"}},
-			Body: body, Client: workloadClient,
-		})
-		switch {
-		case err != nil || code >= 500 || code == http.StatusTooManyRequests:
-			doubt = doubt || err != nil || code == http.StatusGatewayTimeout
-			e.w.body.call(&call{name: name, limit: retryWait, until: e.w.kernel.Clock().AtLimit})
-		case code < 300 && method == http.MethodDelete:
-			return nil
-		case code < 300:
-			return replace(obj, answer)
-		case doubt && (method == http.MethodPost && code == http.StatusConflict || method == http.MethodPut && code == http.StatusConflict):
-			return e.Get(obj)
-		case doubt && method == http.MethodDelete && code == http.StatusNotFound:
-			return nil
-		default:
-			var st metav1.Status
-			if json.Unmarshal(answer, &st) != nil || st.Message == "" {
-				return fmt.Errorf("%s: %d %s", described, code, strings.TrimSpace(string(answer)))
-			}
-			return fmt.Errorf("%s: %s", described, st.Message)
-		}
-	}
-}
-
-// encode returns the request's body, path and content type.
-func (e *Env) encode(method, sub string, r *types.Resource, obj Object) (body []byte, path, contentType string, err error) {
-	copied := obj.DeepCopyObject().(Object)
-	copied.GetObjectKind().SetGroupVersionKind(r.GroupVersionKind())
-	if ns := namespaceOf(r, obj); copied.GetNamespace() != ns {
-		copied.SetNamespace(ns)
-	}
-	path = resourcePath(r, copied.GetNamespace())
-	if method != http.MethodPost {
-		path += "/" + copied.GetName()
-	}
-	if sub != "" {
-		path += "/" + sub
-	}
-	contentType = "application/json"
-	switch method {
-	case http.MethodDelete:
-		return []byte(`{"apiVersion":"v1","kind":"DeleteOptions","gracePeriodSeconds":0}`), path, contentType, nil
-	case http.MethodPost:
-		copied.SetResourceVersion("")
-		copied.SetUID("")
-	case http.MethodPatch:
-		contentType = "application/merge-patch+json"
-	case http.MethodPut:
-		if copied.GetResourceVersion() == "" {
-			live := obj.DeepCopyObject().(Object)
-			if err := e.Get(live); err != nil {
-				return nil, "", "", err
-			}
-			copied.SetResourceVersion(live.GetResourceVersion())
-		}
-	}
-	body, err = json.Marshal(copied)
-	return body, path, contentType, err
 }
 
 // resourcePath returns the URL path of a resource.

@@ -47,6 +47,7 @@ type world struct {
 	bubble   *bubble.Bubble
 	gate     *gate
 	helpers  sim.ActorID // the client of Env's helpers
+	landing  *landing    // what it commits
 	body     *body
 	checks   *checks
 	ctx      context.Context
@@ -157,6 +158,8 @@ func newWorld(t TB, o *Options, mapper *resourceMapper, s source) (*world, error
 		newCollector(w)
 	}
 	w.helpers, _ = w.kernel.ActorByName("conn/" + workloadClient)
+	w.landing = &landing{w: w}
+	w.kernel.Observe(w.landing)
 	w.checks = newChecks(w)
 	w.monitor = property.NewMonitor(w, append([]property.Property{apiProperties(w)}, o.Properties...))
 	w.kernel.Observe(w.monitor)
