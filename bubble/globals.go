@@ -22,7 +22,7 @@ import (
 //   - utilruntime.ErrorHandlers: the default ones keep the time of the last error in a package variable and throttle by it,
 //     which in a later bubble means sleeping for decades.
 //   - utilruntime.PanicHandlers and ReallyCrash, which a program in the bubble may set.
-//   - klog, which would write to the terminal.
+//   - klog, which would write to the terminal. A run may set a logger of its own, which is restored with the rest.
 func takeOver(seed uint64) (restore func()) {
 	log := klog.CaptureState()
 	klog.LogToStderr(false)

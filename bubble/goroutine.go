@@ -12,11 +12,17 @@ type Goroutine struct {
 	State   string // as the runtime calls it: "chan receive", "IO wait", "running"
 	At      string // the innermost function outside the runtime and package sync, with file:line
 	Started string // the function that started it, with file:line
+	Stack   []Frame
 }
 
 // String returns a one-line description.
 func (g Goroutine) String() string {
 	return fmt.Sprintf("%s in %s, started by %s", g.State, g.At, g.Started)
+}
+
+// Runs reports whether the goroutine was running, or waited only for a processor.
+func (g Goroutine) Runs() bool {
+	return strings.HasPrefix(g.State, "run") || strings.HasPrefix(g.State, "preempted") || strings.HasPrefix(g.State, "GC ")
 }
 
 func listing(gs []Goroutine) string {
@@ -66,6 +72,7 @@ func bubbled(stacks []byte, bubble string, restless bool) []Goroutine {
 		g := Goroutine{State: strings.TrimSuffix(state, " (durable)"), At: "the runtime", Started: "the run"}
 		for i := 1; i+1 < len(lines); i += 2 {
 			where := functionAt(lines[i], lines[i+1])
+			g.Stack = append(g.Stack, frameOf(lines[i], lines[i+1]))
 			if strings.HasPrefix(lines[i], "created by ") {
 				g.Started = where
 				break

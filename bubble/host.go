@@ -85,7 +85,8 @@ func Run(seed uint64, o Options, run func()) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.broken != nil {
-		return fmt.Errorf("an earlier run of this process never became quiescent: %w", h.broken)
+		first, _, _ := strings.Cut(h.broken.Error(), "\n")
+		return fmt.Errorf("an earlier run of this process never became quiescent, and its goroutines are still there, so no other run can be made: %s", first)
 	}
 	if h.frozen {
 		h.once, h.jobs, h.frozen = sync.Once{}, make(chan *job), false

@@ -1,26 +1,10 @@
 package bubble
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // DefaultQuiescenceTimeout is the real time that a step may take to become quiescent. Steps take microseconds; one that takes
 // this long never ends.
 const DefaultQuiescenceTimeout = 30 * time.Second
-
-// StuckError reports that a step did not become quiescent: a goroutine in the bubble runs for ever, or waits for something
-// outside the bubble. The run's own goroutine stands still from then on, so that what it has written can be read.
-type StuckError struct {
-	Timeout    time.Duration // in real time
-	Goroutines []Goroutine   // those that are not durably blocked
-}
-
-func (e *StuckError) Error() string {
-	return fmt.Sprintf("the bubble did not become quiescent within %v of real time. %s\n%s", e.Timeout,
-		"These goroutines are running, or wait for something that was made outside the bubble (a channel in a package variable, "+
-			"a mutex, real I/O):", listing(e.Goroutines))
-}
 
 // await waits for the end of the run and checks, from outside the bubble and in real time, that every step becomes quiescent
 // within the timeout.

@@ -5,6 +5,9 @@ type Report struct {
 	Run *Run
 	// Story explains a failure.
 	Story []Line
+	// Aftermath is what is left to see after it: it is printed before the story. Log is printed after it.
+	Aftermath []Section
+	Log       *Section
 	// Outputs are what commands printed, in the order of the script; nil if not wanted.
 	Outputs []Output
 	// Notes say what else a reader must know of a finding, such as that it did not repeat.

@@ -38,9 +38,11 @@ func Story(r *sim.TraceReader, key string, upTo uint64) ([]Line, error) {
 	})
 }
 
-// Ending tells from a trace what happened last, to any object.
+// Ending tells from a trace what happened last, to any object. Renewals of watches in a row are one line.
 func Ending(r *sim.TraceReader) ([]Line, error) {
-	return lines(r, 0, MaxEnding, func(r *sim.TraceRecord) (string, bool) {
+	var fold renewals
+	last := tail{n: MaxEnding}
+	err := eachLine(r, 0, func(r *sim.TraceRecord) (string, bool) {
 		of := ""
 		if r.Key != "" {
 			of = " of " + r.Key
@@ -49,19 +51,45 @@ func Ending(r *sim.TraceReader) ([]Line, error) {
 			return text, true
 		}
 		return rawText(r), true
+	}, func(r *sim.TraceRecord, l Line) {
+		if !fold.takes(r, l) {
+			last.add(fold.fold()...)
+			last.add(l)
+		}
 	})
+	last.add(fold.fold()...)
+	return last.lines, err
 }
 
 // lines returns the last n records, up to a step, that tell has words for.
 func lines(r *sim.TraceReader, upTo uint64, n int, tell func(*sim.TraceRecord) (string, bool)) ([]Line, error) {
-	var lines []Line
+	last := tail{n: n}
+	err := eachLine(r, upTo, tell, func(_ *sim.TraceRecord, l Line) { last.add(l) })
+	return last.lines, err
+}
+
+// tail keeps the last n lines.
+type tail struct {
+	n     int
+	lines []Line
+}
+
+func (t *tail) add(lines ...Line) {
+	t.lines = append(t.lines, lines...)
+	if more := len(t.lines) - t.n; more > 0 {
+		t.lines = append(t.lines[:0], t.lines[more:]...)
+	}
+}
+
+// eachLine calls f with each record, up to a step, that tell has words for.
+func eachLine(r *sim.TraceReader, upTo uint64, tell func(*sim.TraceRecord) (string, bool), f func(*sim.TraceRecord, Line)) error {
 	for {
 		s, err := r.Next()
 		if errors.Is(err, io.EOF) || err == nil && upTo > 0 && s.Step > upTo {
-			return lines, nil
+			return nil
 		}
 		if err != nil {
-			return lines, err
+			return err
 		}
 		for i := range s.Records {
 			record := &s.Records[i]
@@ -73,10 +101,7 @@ func lines(r *sim.TraceReader, upTo uint64, n int, tell func(*sim.TraceRecord) (
 			if record.At != nil {
 				at = *record.At
 			}
-			if len(lines) == n {
-				lines = append(lines[:0], lines[1:]...)
-			}
-			lines = append(lines, Line{s.Step, time.Duration(at), record.Actor, text})
+			f(record, Line{s.Step, time.Duration(at), record.Actor, text})
 		}
 	}
 }

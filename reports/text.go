@@ -43,6 +43,9 @@ func WriteText(w io.Writer, report Report) error {
 	for _, m := range r.Mismatches {
 		writeMismatch(&b, m)
 	}
+	for i := range report.Aftermath {
+		report.Aftermath[i].write(&b)
+	}
 	if len(report.Story) > 0 {
 		fmt.Fprintf(&b, "\n  what happened\n")
 		for _, l := range report.Story {
@@ -52,6 +55,7 @@ func WriteText(w io.Writer, report Report) error {
 	for _, note := range report.Notes {
 		fmt.Fprintf(&b, "\n  %s\n", PlainLine(note))
 	}
+	report.Log.write(&b)
 	for i, line := range report.Replay {
 		if i == 0 {
 			fmt.Fprintf(&b, "\n  see it again\n")

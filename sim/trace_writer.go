@@ -121,6 +121,12 @@ func appendDraws(b []byte, draws []uint64) []byte {
 	return append(b, ']')
 }
 
+// Flush writes out the steps so far. A program that may die during the run calls it after each one.
+func (t *TraceWriter) Flush() { t.flush() }
+
+// InProgress returns the lines of the records of the step that has not ended. They are valid until the next one.
+func (t *TraceWriter) InProgress() []byte { return t.records }
+
 // Close writes the end line with the verdict. It returns the first write error.
 func (t *TraceWriter) Close(verdict string) error {
 	end, err := json.Marshal(TraceEnd{Verdict: verdict, Steps: t.steps, Hash: FormatHash(t.k.Hash())})

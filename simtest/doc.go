@@ -35,8 +35,23 @@
 // # Failures
 //
 // A failure is shrunk, for ten seconds at most, to fewer faults and a shorter, more orderly schedule that break the same
-// property. The result is printed with the commands that reproduce it, and its trace is kept under testdata/simtest, where
-// the next test run finds it and replays it first. Delete the file when you no longer need it.
+// property. The result is printed with the faults that were injected and whether they last, the last that was done to each
+// object involved, the requests that failed with their HTTP codes, the last events, and the commands that reproduce it. Its
+// trace is kept under testdata/simtest, where the next test run finds it and replays it first. Delete the file when you no
+// longer need it.
+//
+// What the program logs with klog, and what reaches the error handlers of Kubernetes' libraries, is printed with a failure
+// instead of to the terminal, each line with its step and virtual time; all of it is in the file .log beside the trace, and no
+// part of the trace. klog's own -v and -vmodule decide what is logged, and -alsologtostderr has it on the terminal, too. For
+// controller-runtime, or another user of logr, set klog.Background() as the logger.
+//
+// Go ends the process when a goroutine of the program panics, when it calls os.Exit or log.Fatal, and when the test runs into
+// its time limit. A second process then prints which test and seed it was, what was logged last, and where the trace so far is:
+// it has no end, and to replay it is to run its seed again. The second process is the test's own executable; its first act is to
+// wait for the end of the first.
+//
+// A goroutine that never waits is a hot loop: it keeps time from passing. After [Options.RealQuiescenceTimeout] the test fails
+// with the goroutine's stack.
 //
 // # Flags
 //

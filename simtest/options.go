@@ -61,8 +61,8 @@ type Options struct {
 	// VirtualBodyTimeout limits the virtual time that the body may wait for anything but Env's methods;
 	// DefaultVirtualBodyTimeout if 0.
 	VirtualBodyTimeout time.Duration
-	// RealQuiescenceTimeout limits the real time that goroutines may take to become quiescent after a step;
-	// bubble.DefaultQuiescenceTimeout if 0.
+	// RealQuiescenceTimeout limits the real time that goroutines may take to become quiescent after a step, after which one that
+	// runs counts as a hot loop; bubble.DefaultQuiescenceTimeout if 0.
 	RealQuiescenceTimeout time.Duration
 }
 

@@ -21,6 +21,11 @@ type outcome struct {
 	steps     uint64
 	faults    uint64
 	sometimes map[string]bool
+	log       *logBook
+
+	inForce    []string // the faults that last at the end
+	notRunning []string // the processes that do not run then
+	unended    error    // what kept goroutines from ending after the run
 }
 
 func newOutcome(h sim.Header) *outcome { return &outcome{header: h, run: runOf(h)} }
@@ -40,6 +45,7 @@ func (w *world) finish(res *outcome) {
 	}
 	res.violation, res.steps, res.faults = res.run.Violation, res.run.Steps, uint64(res.run.FaultTotal())
 	res.sometimes = maps.Clone(w.checks.sometimes)
+	res.inForce, res.notRunning = w.inForce(), w.notRunning()
 	if err := k.Err(); err != nil && res.err == nil {
 		res.err = err
 	}

@@ -43,13 +43,18 @@ func (r *runner) storesTraces() bool {
 	return is
 }
 
+// traceFile returns the file in which the trace of a seed's failure is kept.
+func (r *runner) traceFile(seed uint64) string {
+	return filepath.Join(traceFolder, fmt.Sprintf("%s-%d%s", traceName(r.t.Name()), seed, traceSuffix))
+}
+
 // store writes the trace of a failure to a file and returns its name, "" if there is none.
 func (r *runner) store(res *outcome) string {
 	r.t.Helper()
-	if !r.storesTraces() || res.trace.Len() == 0 || res.escaped != nil && res.violation == nil && !r.t.Failed() && !res.escaped.goexit {
+	if !r.storesTraces() || res.trace.Len() == 0 || res.unwinding() {
 		return ""
 	}
-	name := filepath.Join(traceFolder, fmt.Sprintf("%s-%d%s", traceName(r.t.Name()), res.header.Seed, traceSuffix))
+	name := r.traceFile(res.header.Seed)
 	if err := os.MkdirAll(traceFolder, 0o755); err != nil {
 		r.t.Logf("simtest: the trace is not kept: %v", err)
 		return ""
@@ -58,6 +63,11 @@ func (r *runner) store(res *outcome) string {
 		r.t.Logf("simtest: the trace is not kept: %v", err)
 		return ""
 	}
+	if log := res.log.text(); log != "" {
+		if err := (outfile.Target{Path: logFile(name), Mode: 0o644}).Write(context.Background(), []byte(log)); err != nil {
+			r.t.Logf("simtest: the log is not kept: %v", err)
+		}
+	}
 	return name
 }
 
@@ -65,8 +75,7 @@ func (r *runner) store(res *outcome) string {
 func (r *runner) report(res *outcome, file string) {
 	r.t.Helper()
 	text := r.text(res, file)
-	if e := res.escaped; e != nil && !e.goexit && res.violation == nil && !plain(e.value) {
-		// Other testing libraries unwind with panics of their own, which they must catch themselves.
+	if e := res.escaped; res.unwinding() {
 		r.t.Logf("%s", text)
 		panic(e.value)
 	}
@@ -75,7 +84,7 @@ func (r *runner) report(res *outcome, file string) {
 
 // text returns the report of a failure.
 func (r *runner) text(res *outcome, file string) string {
-	report := reports.Report{Run: res.report(), Story: res.story()}
+	report := reports.Report{Run: res.report(), Aftermath: res.aftermath(), Story: res.story(), Log: res.log.section(file)}
 	if file != "" {
 		report.Replay = append(report.Replay, fmt.Sprintf("%s -simtest.replay=%s", r.line, reports.ShellQuote(file)))
 	}
@@ -85,6 +94,12 @@ func (r *runner) text(res *outcome, file string) string {
 		return err.Error() // a Builder never fails
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// unwinding reports whether the body ended with a panic by which another testing library unwinds, and which it must catch itself.
+func (o *outcome) unwinding() bool {
+	e := o.escaped
+	return e != nil && !e.goexit && o.violation == nil && !plain(e.value)
 }
 
 // plain reports whether a panic is a program's own, as opposed to a testing library's way of ending a test.

@@ -11,9 +11,11 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/informersim/informersim/bubble"
+	"github.com/informersim/informersim/internal/blackbox"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
 )
@@ -94,6 +96,8 @@ type runner struct {
 	pkg       string // the import path of the test
 	line      string // the command that runs only this test
 	sometimes map[string]bool
+	replaying string // the file of the trace that is being replayed, "" for none
+	shrinking string // the report of the failure that is being shrunk, "" for none
 }
 
 // seed runs one seed and fails the test if it fails.
@@ -216,6 +220,8 @@ func (r *runner) replay(file string) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.replaying = file
+	defer func() { r.replaying = "" }()
 	var res *outcome
 	started := time.Now()
 	for try := 0; try == 0 || try < replayTries && time.Since(started) < replayBudget; try++ {
@@ -230,6 +236,10 @@ func (r *runner) replay(file string) (*outcome, error) {
 				return nil, nil
 			}
 			return nil, fmt.Errorf("it is a trace of %s", h.Scenario)
+		}
+		if cutOff(data) {
+			logf(r.t, "simtest: %s is the trace of a run during which its process died or hung: running its seed again", file)
+			return r.play(source{header: h}), nil
 		}
 		again := r.play(source{header: h, replay: sim.NewReplay(tr)})
 		if res == nil || again.replay == nil || again.steps > res.steps {
@@ -248,11 +258,14 @@ func (r *runner) replay(file string) (*outcome, error) {
 func (r *runner) play(s source) *outcome {
 	res := newOutcome(s.header)
 	var w *world
+	var played atomic.Pointer[outcome]
+	box := r.blackBox()
 	// With one processor, goroutines of the user's that wake at the same time take turns in the same order every time, so which of
 	// them is first to add to a queue does not depend on which processor is faster. The race detector shuffles them even so.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	err := bubble.Run(s.header.Seed, bubble.Options{QuiescenceTimeout: r.o.RealQuiescenceTimeout}, func() {
-		w = r.inBubble(s, res)
+	o := bubble.Options{QuiescenceTimeout: r.o.RealQuiescenceTimeout, TakeOver: func() (restore func()) { return r.record(box, s) }}
+	err := bubble.Run(s.header.Seed, o, func() {
+		w = r.inBubble(s, res, box, &played)
 	})
 	if w != nil {
 		w.ended.Store(true)
@@ -261,10 +274,7 @@ func (r *runner) play(s source) *outcome {
 	switch {
 	case err == nil:
 	case errors.As(err, &stuck):
-		// The goroutines of the run are still there, so nothing that they use may be touched.
-		res = newOutcome(s.header)
-		res.err = err
-		return res
+		return stuckOutcome(s.header, box, err, played.Load())
 	case res.violation == nil && res.err == nil && res.escaped == nil:
 		res.err = err
 	}
@@ -279,28 +289,37 @@ func (r *runner) play(s source) *outcome {
 }
 
 // inBubble makes the run, on the goroutine that owns the kernel.
-func (r *runner) inBubble(s source, res *outcome) *world {
+func (r *runner) inBubble(s source, res *outcome, box *blackbox.Box, played *atomic.Pointer[outcome]) *world {
 	before := runtime.NumGoroutine()
-	w, err := newWorld(r.t, r.o, r.mapper, s)
+	w, err := newWorld(r.t, r.o, r.mapper, s, newLogBook(box))
 	if err != nil {
 		res.err = err
 		return nil
 	}
-	trace, err := sim.NewTraceWriter(w.kernel, &res.trace, s.header)
+	trace, err := sim.NewTraceWriter(w.kernel, traceInto(&res.trace, box), s.header)
 	if err != nil {
 		res.err = err
 		return w
 	}
 	w.kernel.Observe(trace)
+	if box != nil {
+		w.flight = &flight{box: box, trace: trace}
+		w.kernel.Observe(w.flight)
+		trace.Flush()
+	}
 	env := &Env{w: w, rand: rand.New(rand.NewPCG(w.seed, 0x656e76))}
 	w.play(func() { r.body(env) })
 	w.finish(res)
+	res.log = w.log
+	w.log.close()
 	w.mu.Lock()
 	res.escaped = w.body.escaped
 	w.mu.Unlock()
 	if err := trace.Close(res.report().Verdict()); err != nil && res.err == nil {
 		res.err = err
 	}
+	sofar := *res
+	played.Store(&sofar)
 	if err := w.end(before); err != nil && !res.failed() {
 		res.err = err
 	}

@@ -9,9 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/go-logr/logr"
-	"k8s.io/klog/v2"
-
 	"github.com/informersim/informersim/bubble"
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/fault"
@@ -48,6 +45,8 @@ type world struct {
 	gate     *gate
 	helpers  sim.ActorID // the client of Env's helpers
 	landing  *landing    // what it commits
+	flight   *flight     // nil if the trace is kept in memory only
+	log      *logBook
 	body     *body
 	checks   *checks
 	ctx      context.Context
@@ -93,13 +92,13 @@ func header(o *Options, name, pkg string, seed uint64) (sim.Header, error) {
 }
 
 // newWorld returns a world. It must be called inside the bubble.
-func newWorld(t TB, o *Options, mapper *resourceMapper, s source) (*world, error) {
+func newWorld(t TB, o *Options, mapper *resourceMapper, s source, log *logBook) (*world, error) {
 	mix, err := fault.ParseMix(s.header.Mix)
 	if err != nil {
 		return nil, fmt.Errorf("the trace's header: %w", err)
 	}
 	w := &world{
-		o: o, t: t, seed: s.header.Seed, mapper: mapper,
+		o: o, t: t, seed: s.header.Seed, mapper: mapper, log: log,
 		byName: map[string]*process{}, clients: map[string]bool{}, maxSteps: o.MaxSteps,
 		run: runOf(s.header),
 	}
@@ -136,7 +135,7 @@ func newWorld(t TB, o *Options, mapper *resourceMapper, s source) (*world, error
 	if w.bubble, err = bubble.Enter(w.kernel); err != nil {
 		return nil, err
 	}
-	klog.SetLogger(logr.Discard()) // otherwise errors go to the terminal; the bubble's host restores it
+	w.log.takeOver()
 	w.kernel.Clock().Share(w.pass)
 	w.kernel.OnApplied(w.settle)
 	w.kernel.Clock().Freeze()
@@ -158,6 +157,7 @@ func newWorld(t TB, o *Options, mapper *resourceMapper, s source) (*world, error
 		newCollector(w)
 	}
 	w.helpers, _ = w.kernel.ActorByName("conn/" + workloadClient)
+	w.kernel.Observe(w.log)
 	w.landing = &landing{w: w}
 	w.kernel.Observe(w.landing)
 	w.checks = newChecks(w)
@@ -176,12 +176,14 @@ func (w *world) touch() { w.touched = true }
 // pass lets time pass in the bubble.
 func (w *world) pass(d time.Duration) time.Duration {
 	w.passed = true
+	w.flight.pending(true)
 	return w.bubble.Pass(d)
 }
 
 // settle ends a step: it waits until the bubble is quiescent and collects what its goroutines want done.
 func (w *world) settle() {
 	if !w.passed {
+		w.flight.pending(false)
 		w.bubble.Quiesce()
 	}
 	w.bubble.CheckTime()

@@ -1,0 +1,80 @@
+package bubble
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestFramesOfTheUser(t *testing.T) {
+	for _, test := range []struct {
+		function, position string
+		want               string
+		user               bool
+	}{
+		{"main.run(0x1, 0x2)", "\t/src0/src/x/main.go:7 +0x1d", "main.run", true},
+		{"example.com/x/ctl.(*C).sync(...)", "\t/src0/x/ctl/c.go:12", "example.com/x/ctl.(*C).sync", true},
+		{"example.com/x/ctl.(*C).sync(...)", "\texample.com/x/ctl/c.go:12", "example.com/x/ctl.(*C).sync", true}, // -trimpath
+		{"time.Sleep(0x1)", "\t/usr/lib/go/src/time/sleep.go:3 +0x1", "time.Sleep", false},
+		{"net/http.Get(0x1)", "\tnet/http/client.go:3 +0x1", "net/http.Get", false}, // -trimpath
+		{"k8s.io/client-go/tools/cache.(*X).Run(0x1)", "\t/go/pkg/mod/k8s.io/client-go@v0.1.0/tools/cache/x.go:3 +0x1", "k8s.io/client-go/tools/cache.(*X).Run", false},
+		{"k8s.io/client-go/tools/cache.(*X).Run(0x1)", "\t/src0/x/vendor/k8s.io/client-go/tools/cache/x.go:3 +0x1", "k8s.io/client-go/tools/cache.(*X).Run", false},
+		{"github.com/informersim/informersim/simtest.(*world).play(0x1)", "\t/src0/informersim/simtest/body.go:3 +0x1", "github.com/informersim/informersim/simtest.(*world).play", false},
+		{"created by example.com/x.Start in goroutine 7", "\t/src0/x/start.go:3 +0x1", "example.com/x.Start", true},
+	} {
+		f := frameOf(test.function, test.position)
+		if f.Function != test.want || f.User != test.user || strings.ContainsAny(f.Position, "\t+") {
+			t.Errorf("%s at %s is %+v", test.function, test.position, f)
+		}
+	}
+}
+
+// The goroutine that runs is named first, with its whole stack; what waits for it, or for the outside, comes after.
+func TestStuckErrorSaysHotLoop(t *testing.T) {
+	dump := `goroutine 1 [running, synctest bubble 2]:
+example.com/x.(*C).retry(0xc000)
+	/src0/x/c.go:10 +0x1
+k8s.io/client-go/tools/cache.(*P).run(0xc000)
+	/go/pkg/mod/k8s.io/client-go@v0.1.0/tools/cache/p.go:20 +0x1
+created by example.com/x.Start in goroutine 9
+	/src0/x/c.go:5 +0x1
+
+goroutine 2 [sync.Mutex.Lock, synctest bubble 2]:
+sync.(*Mutex).Lock(...)
+	/usr/lib/go/src/sync/mutex.go:46
+example.com/x.(*C).get(0xc000)
+	/src0/x/c.go:30 +0x1
+created by example.com/x.Start in goroutine 9
+	/src0/x/c.go:6 +0x1
+
+goroutine 3 [chan receive (durable), synctest bubble 2]:
+example.com/x.idle()
+	/src0/x/c.go:40 +0x1
+`
+	err := &StuckError{Timeout: time.Second, Goroutines: bubbled([]byte(dump), "synctest bubble 2", true)}
+	const want = `a hot loop: the bubble did not become quiescent within 1s of real time, because a goroutine runs without ever waiting. ` +
+		`Virtual time passes only while every goroutine waits, so nothing else can happen.
+
+The whole stack, with > at what is neither the standard library's nor a dependency's:
+  running
+  > example.com/x.(*C).retry
+        /src0/x/c.go:10
+    k8s.io/client-go/tools/cache.(*P).run
+        /go/pkg/mod/k8s.io/client-go@v0.1.0/tools/cache/p.go:20
+  > started by example.com/x.Start
+        /src0/x/c.go:5
+  sync.Mutex.Lock
+    sync.(*Mutex).Lock
+        /usr/lib/go/src/sync/mutex.go:46
+  > example.com/x.(*C).get
+        /src0/x/c.go:30
+  > started by example.com/x.Start
+        /src0/x/c.go:6`
+	if err.Error() != want {
+		t.Errorf("got\n%s\nwant\n%s", err, want)
+	}
+	err.Goroutines = err.Goroutines[1:]
+	if s := err.Error(); strings.Contains(s, "hot loop") || !strings.Contains(s, "outside the bubble") || !strings.Contains(s, "c.go:30") {
+		t.Errorf("got\n%s", s)
+	}
+}

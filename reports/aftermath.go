@@ -1,0 +1,276 @@
+package reports
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/informersim/informersim/sim"
+)
+
+// The most lines of each part of an aftermath.
+const (
+	maxFaults   = 12
+	maxObjects  = 8
+	maxRefusals = 8
+)
+
+// Involved says which objects a failure is about: those with this key, or else those that the message names, or else those that were
+// touched last.
+type Involved struct {
+	Key     string // "default/a", or "pods default/a"
+	Message string
+}
+
+// Aftermath tells from a trace what a story's last lines rarely show: which faults were injected, the last that was done to each object
+// involved, and which requests failed. The caller knows what is still in force.
+func Aftermath(r *sim.TraceReader, of Involved, inForce []string) ([]Section, error) {
+	a := aftermath{objects: map[string]*touched{}, requests: map[request]string{}, refusals: map[string]*refusal{}}
+	var err error
+	for {
+		var s *sim.TraceStep
+		if s, err = r.Next(); err != nil {
+			break
+		}
+		for i := range s.Records {
+			a.record(s, &s.Records[i])
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	var sections []Section
+	for _, s := range []Section{a.faultSection(inForce), a.objectSection(of), a.refusalSection()} {
+		if len(s.Lines) > 0 {
+			sections = append(sections, s)
+		}
+	}
+	return sections, err
+}
+
+// aftermath gathers what the sections need.
+type aftermath struct {
+	faults   []Line
+	objects  map[string]*touched // by "pods default/a"
+	requests map[request]string  // in flight: what was asked
+	refusals map[string]*refusal // by actor, request and answer
+}
+
+type request struct {
+	actor string
+	n     int64
+}
+
+// touched is the last that was done to an object.
+type touched struct {
+	commit Line
+	rv     int64
+	seen   []sighting // by client, in the order of their first sight
+}
+
+type sighting struct {
+	client string
+	rv     int64
+	line   Line
+}
+
+// refusal is a request that failed, maybe often.
+type refusal struct {
+	first, last Line
+	times       int
+}
+
+func (a *aftermath) record(s *sim.TraceStep, r *sim.TraceRecord) {
+	at := s.At
+	if r.At != nil {
+		at = *r.At
+	}
+	line := Line{Step: s.Step, At: time.Duration(at), Actor: r.Actor}
+	switch r.Kind {
+	case "fault":
+		line.Text = fmt.Sprintf("%s hits %s", r.Detail, r.Key)
+		a.faults = append(a.faults, line)
+	case "process":
+		if r.Detail == "crashed" {
+			line.Text = "crash of " + r.Actor
+			a.faults = append(a.faults, line)
+		}
+	case "commit":
+		o := a.object(r.Key)
+		line.Text = fmt.Sprintf("%s by %s", r.Detail, s.Actor)
+		o.commit, o.rv = line, r.RV
+	case "frame":
+		if r.Key != "" {
+			a.seen(r, line)
+		}
+	case "request":
+		a.requests[request{r.Actor, r.N}] = strings.TrimSpace(r.Key + " " + r.Detail)
+	case "response":
+		if !strings.HasPrefix(r.Detail, "2") && r.Detail != "ok" {
+			a.refused(request{r.Actor, r.N}, line, r.Detail)
+		}
+		delete(a.requests, request{r.Actor, r.N})
+	case "page":
+		var n int64
+		if _, err := fmt.Sscanf(r.Detail, "request=%d", &n); err == nil {
+			if _, why, failed := strings.Cut(r.Detail, " 404 "); failed {
+				a.refused(request{r.Actor, n}, line, "404 "+why)
+			}
+			delete(a.requests, request{r.Actor, n})
+		}
+	}
+}
+
+func (a *aftermath) object(key string) *touched {
+	o := a.objects[key]
+	if o == nil {
+		o = &touched{}
+		a.objects[key] = o
+	}
+	return o
+}
+
+func (a *aftermath) seen(r *sim.TraceRecord, line Line) {
+	o := a.object(r.Key)
+	i := slices.IndexFunc(o.seen, func(s sighting) bool { return s.client == r.Actor })
+	if i < 0 {
+		i = len(o.seen)
+		o.seen = append(o.seen, sighting{client: r.Actor})
+	}
+	line.Text = r.Detail
+	o.seen[i].rv, o.seen[i].line = r.RV, line
+}
+
+func (a *aftermath) refused(q request, line Line, answer string) {
+	line.Text = fmt.Sprintf("%s: %s", a.requests[q], answer)
+	key := q.actor + "\x00" + line.Text
+	f := a.refusals[key]
+	if f == nil {
+		f = &refusal{first: line}
+		a.refusals[key] = f
+	}
+	f.last = line
+	f.times++
+}
+
+// faultSection lists the last faults.
+func (a *aftermath) faultSection(inForce []string) Section {
+	s := Section{Title: "faults"}
+	if n := len(a.faults) - maxFaults; n > 0 {
+		s.Lines = append(s.Lines, fmt.Sprintf("(%d earlier ones)", n))
+		a.faults = a.faults[n:]
+	}
+	for _, f := range a.faults {
+		s.Lines = append(s.Lines, fmt.Sprintf("step %-5d %9s  %s", f.Step, roundedDuration(f.At), PlainLine(f.Text)))
+	}
+	switch {
+	case len(inForce) > 0:
+		for _, f := range inForce {
+			s.Lines = append(s.Lines, "still in force: "+PlainLine(f))
+		}
+	case len(s.Lines) > 0:
+		s.Lines = append(s.Lines, "none is in force any more")
+	}
+	return s
+}
+
+// objectSection says of each object involved who wrote it last, and who has seen that.
+func (a *aftermath) objectSection(of Involved) Section {
+	keys := a.involved(of)
+	s := Section{Title: "the last of each object"}
+	if len(keys) > maxObjects {
+		s.Title += fmt.Sprintf(" (%d of %d)", maxObjects, len(keys))
+		keys = keys[:maxObjects]
+	}
+	for _, key := range keys {
+		o := a.objects[key]
+		text := PlainLine(key) + ": "
+		if o.rv == 0 {
+			text += "never written in this run"
+		} else {
+			text += fmt.Sprintf("%s at step %d (%s), rv=%d", PlainLine(o.commit.Text), o.commit.Step, roundedDuration(o.commit.At), o.rv)
+		}
+		for _, v := range o.seen {
+			behind := ""
+			if v.rv < o.rv {
+				behind = fmt.Sprintf(" (rv=%d)", v.rv)
+			}
+			text += fmt.Sprintf("\n%s was sent %s at step %d (%s)%s", PlainLine(v.client), PlainLine(v.line.Text), v.line.Step, roundedDuration(v.line.At), behind)
+		}
+		s.Lines = append(s.Lines, text)
+	}
+	return s
+}
+
+// involved returns the keys of the objects involved, the last written first.
+func (a *aftermath) involved(of Involved) []string {
+	var all []string
+	for key := range a.objects { // order: sorted below
+		all = append(all, key)
+	}
+	slices.SortFunc(all, func(x, y string) int {
+		return cmp.Or(cmp.Compare(a.objects[y].commit.Step, a.objects[x].commit.Step), strings.Compare(x, y))
+	})
+	for _, matches := range []func(key string) bool{
+		func(key string) bool { return of.Key != "" && (key == of.Key || objectOf(key) == of.Key) },
+		func(key string) bool { return names(of.Message, objectOf(key)) },
+		func(key string) bool {
+			_, name, namespaced := strings.Cut(objectOf(key), "/")
+			return namespaced && names(of.Message, name)
+		},
+	} {
+		if some := slices.DeleteFunc(slices.Clone(all), func(key string) bool { return !matches(key) }); len(some) > 0 {
+			return some
+		}
+	}
+	return all
+}
+
+// names reports whether a text has the name as a word of its own.
+func names(text, name string) bool {
+	for from := 0; name != ""; {
+		i := strings.Index(text[from:], name)
+		if i < 0 {
+			return false
+		}
+		begin := from + i
+		end := begin + len(name)
+		if (begin == 0 || !inName(text[begin-1])) && (end == len(text) || !inName(text[end])) {
+			return true
+		}
+		from = begin + 1
+	}
+	return false
+}
+
+func inName(c byte) bool {
+	return c == '-' || c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// refusalSection lists the requests that failed, the last ones, equal ones once.
+func (a *aftermath) refusalSection() Section {
+	var all []*refusal
+	for _, f := range a.refusals { // order: sorted below
+		all = append(all, f)
+	}
+	slices.SortFunc(all, func(x, y *refusal) int {
+		return cmp.Or(cmp.Compare(x.last.Step, y.last.Step), strings.Compare(x.last.Actor, y.last.Actor), strings.Compare(x.last.Text, y.last.Text))
+	})
+	s := Section{Title: "requests that failed"}
+	if n := len(all) - maxRefusals; n > 0 {
+		s.Lines = append(s.Lines, fmt.Sprintf("(%d others earlier)", n))
+		all = all[n:]
+	}
+	for _, f := range all {
+		text := f.last.String()
+		if f.times > 1 {
+			text += fmt.Sprintf(" (×%d, since step %d)", f.times, f.first.Step)
+		}
+		s.Lines = append(s.Lines, text)
+	}
+	return s
+}

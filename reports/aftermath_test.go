@@ -1,0 +1,135 @@
+package reports_test
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/sim"
+)
+
+// traced writes a trace of one step for each list of records, and returns a reader of it.
+func traced(t *testing.T, steps ...[]sim.Record) *sim.TraceReader {
+	t.Helper()
+	var b strings.Builder
+	h := sim.Header{Scenario: "s", Seed: 1}
+	k := sim.NewKernel(sim.Options{Strategy: sim.NewFIFO(), Start: h.Digest()})
+	w, err := sim.NewTraceWriter(k, &b, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.Observe(w)
+	a := &teller{k: k, steps: steps}
+	id := k.Register(a)
+	for range steps {
+		k.Offer(id, kindTell, 0)
+		k.Step()
+	}
+	if err := w.Close("pass"); err != nil {
+		t.Fatal(err)
+	}
+	r, err := sim.NewTraceReader("test", strings.NewReader(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+var kindTell = sim.RegisterKind("tell", sim.ClassAction)
+
+type teller struct {
+	k     *sim.Kernel
+	steps [][]sim.Record
+}
+
+func (*teller) Name() string { return "conn/x" }
+
+func (a *teller) Apply(sim.Choice) {
+	for _, r := range a.steps[0] {
+		e := a.k.Record(1, r.Kind)
+		e.Key, e.RV, e.N, e.Detail = r.Key, r.RV, r.N, r.Detail
+		a.k.Emit(e)
+	}
+	a.steps = a.steps[1:]
+}
+
+func record(kind, key string, rv, n int64, detail string) sim.Record {
+	return sim.Record{Kind: sim.RegisterKind(kind, sim.ClassRecord), Key: key, RV: rv, N: n, Detail: detail}
+}
+
+func TestAftermath(t *testing.T) {
+	steps := [][]sim.Record{
+		{record("commit", "pods default/a", 1, 0, "ADDED"), record("commit", "pods default/ab", 2, 0, "ADDED")},
+		{record("frame", "pods default/a", 1, 3, "ADDED"), record("commit", "pods default/a", 3, 0, "MODIFIED")},
+		{record("request", "pods", 0, 4, "update default/a")},
+		{record("response", "", 0, 4, "409 Conflict: no"), record("request", "pods", 0, 5, "update default/a")},
+		{record("response", "", 0, 5, "409 Conflict: no"), record("request", "pods", 0, 6, "list x"), record("request", "pods", 0, 7, "list y")},
+		{record("page", "", 0, 0, "request=6 404 NotFound: no"), record("page", "", 0, 1, "request=7"), record("fault", "conn/x", 0, 0, "watch-eof")},
+		{record("request", "pods", 0, 8, "create b")},
+		{record("response", "", 0, 8, "201 Created")},
+	}
+	text := func(of reports.Involved, inForce ...string) string {
+		sections, err := reports.Aftermath(traced(t, steps...), of, inForce)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		for _, s := range sections {
+			fmt.Fprintf(&b, "%s\n  %s\n", s.Title, strings.Join(s.Lines, "\n  "))
+		}
+		return b.String()
+	}
+	const failed = "requests that failed\n" +
+		"  step 5            0s  conn/x       pods update default/a: 409 Conflict: no (×2, since step 4)\n" +
+		"  step 6            0s  conn/x       pods list x: 404 NotFound: no\n"
+	const a = "  pods default/a: MODIFIED by conn/x at step 2 (0s), rv=3\nconn/x was sent ADDED at step 2 (0s) (rv=1)\n"
+	const ab = "  pods default/ab: ADDED by conn/x at step 1 (0s), rv=2\n"
+	const faults = "faults\n  step 6            0s  watch-eof hits conn/x\n"
+	for _, test := range []struct {
+		of      reports.Involved
+		inForce []string
+		want    string
+	}{
+		{reports.Involved{Message: "default/a is wrong"}, nil, faults + "  none is in force any more\nthe last of each object\n" + a + failed},
+		{reports.Involved{Message: "ab, of all"}, []string{"watch-stall of x"}, faults + "  still in force: watch-stall of x\nthe last of each object\n" + ab + failed},
+		{reports.Involved{Key: "pods default/ab", Message: "a"}, nil, faults + "  none is in force any more\nthe last of each object\n" + ab + failed},
+		{reports.Involved{Message: "nothing"}, nil, faults + "  none is in force any more\nthe last of each object\n" + a + ab + failed},
+	} {
+		if got := text(test.of, test.inForce...); got != test.want {
+			t.Errorf("%+v: got\n%s\nwant\n%s", test.of, got, test.want)
+		}
+	}
+}
+
+// Renewals of watches in a row are one line; what stands between them is told, and so is the only one.
+func TestEndingFoldsRenewals(t *testing.T) {
+	var steps [][]sim.Record
+	renew := func(from, to int64) {
+		for n := from; n < to; n++ {
+			steps = append(steps, []sim.Record{record("watch-closed", "", 0, n, "timeout"), record("request", "pods", 0, n+1, `watch rv="1"`)},
+				[]sim.Record{record("response", "", 0, n+1, "200 OK")}, []sim.Record{record("frame", "", 1, n+1, "BOOKMARK")})
+		}
+	}
+	steps = append(steps, []sim.Record{record("request", "pods", 0, 1, `watch rv="" sendInitialEvents=true`)})
+	renew(1, 30)
+	steps = append(steps, []sim.Record{record("frame", "pods default/a", 2, 30, "ADDED")}, []sim.Record{record("watch-closed", "", 0, 30, "fault watch-eof")},
+		[]sim.Record{record("request", "pods", 0, 31, `watch rv="2"`)})
+	lines, err := reports.Ending(traced(t, steps...))
+	if err != nil && err != io.EOF {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, l := range lines {
+		got = append(got, fmt.Sprintf("%d %v %s", l.Step, l.At.Round(time.Second), l.Text))
+	}
+	want := []string{
+		`1 0s request 1 of pods: watch rv="" sendInitialEvents=true`, "86 0s 29 × watch of pods renewed", "89 0s watch 30 delivers ADDED of pods default/a at rv=2",
+		"90 0s watch 30 ends: fault watch-eof", `91 0s request 31 of pods: watch rv="2"`,
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
