@@ -19,8 +19,8 @@ const (
 	maxRefusals = 8
 )
 
-// Involved says which objects a failure is about: those with this key, or else those that the message names, or else those that were
-// touched last.
+// Involved says which objects a failure is about: those with this key, or else those that the message names, each with those named after
+// it; or else those that were touched last.
 type Involved struct {
 	Key     string // "default/a", or "pods default/a"
 	Message string
@@ -224,11 +224,16 @@ func (a *aftermath) involved(of Involved) []string {
 		},
 	} {
 		if some := slices.DeleteFunc(slices.Clone(all), func(key string) bool { return !matches(key) }); len(some) > 0 {
-			return some
+			return slices.DeleteFunc(all, func(key string) bool {
+				return !slices.ContainsFunc(some, func(named string) bool { return key == named || namedAfter(key, named) })
+			})
 		}
 	}
 	return all
 }
+
+// namedAfter reports whether an object has another's name as the beginning of its own, as what a controller makes for it often has.
+func namedAfter(key, other string) bool { return strings.HasPrefix(objectOf(key), objectOf(other)+"-") }
 
 // names reports whether a text has the name as a word of its own.
 func names(text, name string) bool {

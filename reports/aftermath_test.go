@@ -69,7 +69,7 @@ func TestAftermath(t *testing.T) {
 		{record("response", "", 0, 5, "409 Conflict: no"), record("request", "pods", 0, 6, "list x"), record("request", "pods", 0, 7, "list y")},
 		{record("page", "", 0, 0, "request=6 404 NotFound: no"), record("page", "", 0, 1, "request=7"), record("fault", "conn/x", 0, 0, "watch-eof")},
 		{record("request", "pods", 0, 8, "create b")},
-		{record("response", "", 0, 8, "201 Created")},
+		{record("response", "", 0, 8, "201 Created"), record("commit", "jobs default/ab-x7", 4, 0, "ADDED")},
 	}
 	text := func(of reports.Involved, inForce ...string) string {
 		sections, err := reports.Aftermath(traced(t, steps...), of, inForce)
@@ -86,6 +86,7 @@ func TestAftermath(t *testing.T) {
 		"  step 5            0s  conn/x       pods update default/a: 409 Conflict: no (×2, since step 4)\n" +
 		"  step 6            0s  conn/x       pods list x: 404 NotFound: no\n"
 	const a = "  pods default/a: MODIFIED by conn/x at step 2 (0s), rv=3\nconn/x was sent ADDED at step 2 (0s) (rv=1)\n"
+	const job = "  jobs default/ab-x7: ADDED by conn/x at step 8 (0s), rv=4\n"
 	const ab = "  pods default/ab: ADDED by conn/x at step 1 (0s), rv=2\n"
 	const faults = "faults\n  step 6            0s  watch-eof hits conn/x\n"
 	for _, test := range []struct {
@@ -94,9 +95,9 @@ func TestAftermath(t *testing.T) {
 		want    string
 	}{
 		{reports.Involved{Message: "default/a is wrong"}, nil, faults + "  none is in force any more\nthe last of each object\n" + a + failed},
-		{reports.Involved{Message: "ab, of all"}, []string{"watch-stall of x"}, faults + "  still in force: watch-stall of x\nthe last of each object\n" + ab + failed},
-		{reports.Involved{Key: "pods default/ab", Message: "a"}, nil, faults + "  none is in force any more\nthe last of each object\n" + ab + failed},
-		{reports.Involved{Message: "nothing"}, nil, faults + "  none is in force any more\nthe last of each object\n" + a + ab + failed},
+		{reports.Involved{Message: "ab, of all"}, []string{"watch-stall of x"}, faults + "  still in force: watch-stall of x\nthe last of each object\n" + job + ab + failed},
+		{reports.Involved{Key: "pods default/ab", Message: "a"}, nil, faults + "  none is in force any more\nthe last of each object\n" + job + ab + failed},
+		{reports.Involved{Message: "nothing"}, nil, faults + "  none is in force any more\nthe last of each object\n" + job + a + ab + failed},
 	} {
 		if got := text(test.of, test.inForce...); got != test.want {
 			t.Errorf("%+v: got\n%s\nwant\n%s", test.of, got, test.want)

@@ -135,13 +135,13 @@ func TestHotLoop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(exe, "-test.run", "^TestHotLoop$", "-test.timeout", "1s")
+	cmd := exec.Command(exe, "-test.run", "^TestHotLoop$", "-test.timeout", "3s")
 	cmd.Env, cmd.Dir = append(os.Environ(), childEnv+"=1", fixedEnv+"=slow"), t.TempDir()
 	late, err := cmd.CombinedOutput()
 	if err == nil {
 		t.Fatalf("the child passes:\n%s", late)
 	}
-	wantIn(t, string(late), "test timed out after 1s", "the process died during a run: TestHotLoop, seed 1", "had begun: time passes")
+	wantIn(t, string(late), "test timed out after 3s", "the process died during a run: TestHotLoop, seed 1", "-simtest.seed=1")
 }
 
 //go:noinline
