@@ -155,7 +155,7 @@ func (c *call) eligibleFaults() fault.Set {
 			m &^= staleMask
 		}
 	case verbWatch:
-		if send := c.options.SendInitialEvents; send == nil || !*send || c.client.cluster.store.Resource(c.res) == nil {
+		if send := c.options.SendInitialEvents; send == nil || !*send || c.client.cluster.options.NoWatchList || c.client.cluster.store.Resource(c.res) == nil {
 			m &^= openTooLargeMask
 		}
 	}

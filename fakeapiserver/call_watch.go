@@ -9,6 +9,10 @@ import (
 // serveWatch opens a watch, or makes it wait for the watch cache.
 func (c *call) serveWatch() {
 	o := &c.options
+	if c.client.cluster.options.NoWatchList && o.SendInitialEvents != nil {
+		c.answer(validateOptions(o, true, false))
+		return
+	}
 	asStreamingList(o)
 	f, err := newFilter(c.client.cluster.store.Resource(c.res), c.namespace, o, true)
 	if err != nil {

@@ -28,6 +28,9 @@ type ClusterOptions struct {
 	Faults []fault.Kind
 	// MaxFaults limits how many of those happen; 0 for no limit.
 	MaxFaults int
+	// NoWatchList refuses streaming lists, watches with sendInitialEvents, with a 422, as a server does whose feature gate WatchList
+	// is off: that is the default in Kubernetes 1.33 and up to 1.31. Clients then list instead.
+	NoWatchList bool
 	// CompactEvery is the virtual time between periodic compactions of the Store. Each compacts to the revision at the one
 	// before, as the real server does every 5 minutes; 0 means never.
 	CompactEvery time.Duration

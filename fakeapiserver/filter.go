@@ -30,7 +30,7 @@ func newFilter(r *store.Resource, namespace string, o *metav1.ListOptions, watch
 	if err != nil {
 		return f, err
 	}
-	if err := validateOptions(o, watch); err != nil {
+	if err := validateOptions(o, watch, true); err != nil {
 		return f, err
 	}
 	if f.fields == nil {
@@ -107,12 +107,12 @@ func (f *filter) matches(obj runtime.Object) bool {
 	return f.fields == nil || f.fields.Matches(selectableFields{f.resource, obj, m})
 }
 
-func validateOptions(o *metav1.ListOptions, watching bool) error {
+func validateOptions(o *metav1.ListOptions, watching, watchList bool) error {
 	in := internalversion.ListOptions{
 		Watch: watching, ResourceVersion: o.ResourceVersion, ResourceVersionMatch: o.ResourceVersionMatch,
 		Limit: o.Limit, Continue: o.Continue, SendInitialEvents: o.SendInitialEvents,
 	}
-	if errs := validation.ValidateListOptions(&in, true); len(errs) > 0 {
+	if errs := validation.ValidateListOptions(&in, watchList); len(errs) > 0 {
 		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", errs)
 	}
 	return nil

@@ -16,6 +16,8 @@ type Run struct {
 	Mix      string
 	// Informers are the configurations of its informers, in the order of the script; nil if they are not known.
 	Informers []Configuration
+	// Configuration names what else was chosen for the run; "" for nothing.
+	Configuration string
 
 	Steps   uint64
 	Virtual time.Duration // virtual time covered

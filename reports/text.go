@@ -89,6 +89,9 @@ func headline(r *Run) string {
 	if r.Mix != "" {
 		parts = append(parts, "fault mix "+r.Mix)
 	}
+	if r.Configuration != "" {
+		parts = append(parts, r.Configuration)
+	}
 	return PlainLine(strings.Join(parts, " · "))
 }
 

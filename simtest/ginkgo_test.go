@@ -38,7 +38,7 @@ func TestAssertionsThatFail(t *testing.T) {
 		env.Advance(time.Second)
 		assert.Expect(1).To(gomega.Equal(2))
 	})
-	wantIn(t, strings.Join(r.errors, "\n"), "to equal", "seed 1 · fault mix default\nFAIL  the body failed the test", "-simtest.seed=1")
+	wantIn(t, strings.Join(r.errors, "\n"), "to equal", "seed 1 · fault mix edges · 1 replica, no streaming lists\nFAIL  the body failed the test", "-simtest.seed=1")
 
 	r = &recorder{name: t.Name()}
 	try(r, simtest.Options{Seeds: 1}, func(env *simtest.Env) {

@@ -21,24 +21,31 @@ type TB interface {
 	Failed() bool
 }
 
-// Options configure Run. The zero value means 20 seeds, one replica, the built-in types and the fault mix "default".
+// Options configure Run. The zero value means 20 seeds, the built-in types, and what each seed draws: while neither Mix nor FaultMix
+// is set, a seed chooses its own faults, with their rates; whether processes crash, and how often; the number of replicas; the
+// size of watch caches; and whether the server has streaming lists. CrashProbability, Replicas and History each fix one of these.
+// A failure names what its seed drew. With Mix or FaultMix, nothing is drawn but what the mix itself leaves open.
 type Options struct {
 	// Seeds is the number of seeds to run, starting at 1; DefaultSeeds if 0. The flag -simtest.seeds overrides it.
 	Seeds int
-	// Mix is the name of a built-in fault mix: none, light, default, storm; "" is default.
+	// Mix is the name of a built-in fault mix: none, light, default, storm, edges; if "", each seed draws one.
 	Mix string
 	// FaultMix is a custom mix; it overrides Mix.
 	FaultMix *fault.Mix
-	// CrashProbability is the probability, in every step, that a process crashes and is restarted; 0 means never.
+	// CrashProbability is the probability, in every step, that a process crashes and is restarted. A negative one means never; 0
+	// means what the seed draws, never in half of them, or never if there is a Mix or FaultMix.
 	CrashProbability float64
-	// MaxCrashes limits the crashes in a run; 3 if 0.
+	// MaxCrashes limits the crashes in a run. If 0, it is what the seed draws, from 1 to 10, or 3 if there is a Mix or FaultMix.
 	MaxCrashes int
 	// Strategy is "random" or "fifo"; "" is random. fifo picks the oldest event each time and no faults of a mix.
 	Strategy string
 
-	// Replicas is the number of apiservers, each of which may lag behind the others; 1 if 0. Every client uses all of them.
+	// Replicas is the number of apiservers, each of which may lag behind the others. If 0, it is what the seed draws, from 1 to 3, or
+	// 1 if there is a Mix or FaultMix. Every client uses all of them.
 	Replicas int
-	// History is the number of events per resource that a watch cache keeps; 0 for a real apiserver's sizes.
+	// History is the number of events per resource that a watch cache keeps; fakeapiserver.AdaptiveHistory for a real apiserver's
+	// sizes. If 0, it is what the seed draws, from 2 to a real apiserver's, or fakeapiserver.DefaultHistory if there is a Mix or
+	// FaultMix.
 	History int64
 	// GarbageCollection runs the cluster's garbage collector: objects whose owners (ownerReferences) are all gone are eventually
 	// deleted, and foreground deletion and orphaning are carried out. Without it, their finalizers stay.
@@ -79,8 +86,8 @@ func (o *Options) complete() error {
 	switch {
 	case o.Seeds < 0:
 		return fmt.Errorf("Options.Seeds is %d: it must not be negative", o.Seeds)
-	case !(o.CrashProbability >= 0 && o.CrashProbability <= 1):
-		return fmt.Errorf("Options.CrashProbability is %v: it must be between 0 and 1", o.CrashProbability)
+	case !(o.CrashProbability <= 1):
+		return fmt.Errorf("Options.CrashProbability is %v: it must be at most 1; a negative one means never", o.CrashProbability)
 	case o.MaxCrashes < 0:
 		return fmt.Errorf("Options.MaxCrashes is %d: it must not be negative", o.MaxCrashes)
 	case o.Strategy != "" && o.Strategy != "random" && o.Strategy != "fifo":
@@ -97,11 +104,11 @@ func (o *Options) complete() error {
 	if o.Shrink == 0 {
 		o.Shrink = DefaultShrink
 	}
-	if o.MaxCrashes == 0 {
-		o.MaxCrashes = 3
-	}
 	if o.MaxSteps == 0 {
 		o.MaxSteps = DefaultMaxSteps
+	}
+	if o.Strategy == "" {
+		o.Strategy = "random"
 	}
 	if o.VirtualBodyTimeout <= 0 {
 		o.VirtualBodyTimeout = DefaultVirtualBodyTimeout
@@ -115,12 +122,9 @@ func (o *Options) completeMix() error {
 	case o.FaultMix != nil:
 		return o.FaultMix.Validate()
 	case o.Strategy == "fifo":
-		o.Strategy, name = "fifo", "none"
+		name = "none"
 	case name == "":
-		name = "default"
-	}
-	if o.Strategy == "" {
-		o.Strategy = "random"
+		return nil // each seed draws one
 	}
 	mix, err := fault.MixNamed(name)
 	if err != nil {

@@ -31,6 +31,7 @@ func Run(t TB, o Options, body func(env *Env)) {
 		r.replayOne(flags.replay)
 	case flags.seed != 0:
 		r.seed(flags.seed)
+		r.summarize()
 	default:
 		r.replayStored()
 		n := r.o.Seeds
@@ -40,7 +41,7 @@ func Run(t TB, o Options, body func(env *Env)) {
 		for seed := uint64(1); seed <= uint64(n); seed++ {
 			r.seed(seed)
 		}
-		r.requireSometimes(n)
+		r.summarize()
 	}
 }
 
@@ -64,7 +65,7 @@ func newRunner(t TB, o Options, body func(env *Env)) *runner {
 		fatal(t, "simtest: %v", err)
 	}
 	pkg := packageOf(body)
-	return &runner{t: t, o: &o, mapper: mapper, body: body, pkg: pkg, line: commandLine(t, pkg), sometimes: map[string]bool{}}
+	return &runner{t: t, o: &o, mapper: mapper, body: body, pkg: pkg, line: commandLine(t, pkg), done: newSummary()}
 }
 
 // inBubble reports whether the caller's goroutine is in a bubble.
@@ -93,11 +94,11 @@ type runner struct {
 	o         *Options
 	mapper    *resourceMapper
 	body      func(*Env)
-	pkg       string // the import path of the test
-	line      string // the command that runs only this test
-	sometimes map[string]bool
-	replaying string // the file of the trace that is being replayed, "" for none
-	shrinking string // the report of the failure that is being shrunk, "" for none
+	pkg       string   // the import path of the test
+	line      string   // the command that runs only this test
+	done      *summary // what passed
+	replaying string   // the file of the trace that is being replayed, "" for none
+	shrinking string   // the report of the failure that is being shrunk, "" for none
 }
 
 // seed runs one seed and fails the test if it fails.
@@ -111,13 +112,12 @@ func (r *runner) seed(seed uint64) {
 	if (flags.verify || r.o.Verify) && !res.failed() {
 		r.verify(h, res)
 	}
-	for name, held := range res.sometimes {
-		r.sometimes[name] = r.sometimes[name] || held
-	}
 	if res.failed() {
+		r.summarizeBefore()
 		res = r.shrink(res)
 		r.report(res, r.store(res))
 	}
+	r.done.add(res)
 }
 
 // verify runs a seed again and compares.
@@ -360,21 +360,6 @@ func (w *world) end(before int) error {
 // can be ended.
 func blockedForGood(state string) bool {
 	return state != "sleep" && state != "select" && state != "running" && state != "runnable"
-}
-
-// requireSometimes fails the test for each condition of Env.Sometimes that never held.
-func (r *runner) requireSometimes(seeds int) {
-	r.t.Helper()
-	var never []string
-	for name, held := range r.sometimes {
-		if !held {
-			never = append(never, name)
-		}
-	}
-	slices.Sort(never)
-	for _, name := range never {
-		r.t.Errorf("simtest: %q (env.Sometimes) never held in %d seeds: the test does not exercise it; give it more seeds or faults", name, seeds)
-	}
 }
 
 func firstLine(s string) string {

@@ -51,6 +51,9 @@ func (r *runner) shrink(res *outcome) *outcome {
 	r.shrinking = r.text(res, r.store(res))
 	defer func() { r.shrinking = "" }()
 	s.reduce(picks)
+	if s.best.faults == res.faults && s.best.steps == res.steps {
+		return res // another run of that size is not simpler
+	}
 	return s.best
 }
 

@@ -2,7 +2,6 @@ package simtest
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"sync"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/informersim/informersim/bubble"
 	"github.com/informersim/informersim/fakeapiserver"
-	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/transport"
 	"github.com/informersim/informersim/reports"
@@ -34,6 +32,7 @@ const (
 type world struct {
 	o        *Options
 	t        TB
+	config   configuration
 	seed     uint64
 	kernel   *sim.Kernel
 	strategy sim.Strategy
@@ -57,10 +56,10 @@ type world struct {
 	clients   map[string]bool
 	crashed   int
 	maxSteps  uint64
-	stopped   bool // the faults have stopped
-	stoppedAt time.Duration
-	touched   bool // this step may have woken goroutines in the bubble
-	passed    bool // time has passed in this step
+	stopped   bool          // the faults have stopped
+	stoppedAt time.Duration // when they did
+	touched   bool          // this step may have woken goroutines in the bubble
+	passed    bool          // time has passed in this step
 	monitor   *property.Monitor
 	run       reports.Run // the counts so far
 	ended     atomic.Bool // the run is over, and the bubble has ended
@@ -80,29 +79,30 @@ type source struct {
 // header returns the trace's header for a seed.
 func header(o *Options, name, pkg string, seed uint64) (sim.Header, error) {
 	h := sim.Header{Scenario: name, Subject: subject, Engine: engine, Strategy: o.Strategy, Seed: seed, Options: map[string]string{
-		"crashes": strconv.FormatFloat(o.CrashProbability, 'g', -1, 64), "maxCrashes": strconv.Itoa(o.MaxCrashes),
-		optionPackage: pkg, "replicas": strconv.Itoa(o.Replicas), "garbageCollection": strconv.FormatBool(o.GarbageCollection), "history": strconv.FormatInt(o.History, 10),
+		optionPackage: pkg, "garbageCollection": strconv.FormatBool(o.GarbageCollection),
 	}}
 	if bubble.Seeded() {
 		h.Options[optionRuntime] = runtimeSeeded
 	}
-	mix, err := json.Marshal(o.FaultMix.Draw(seed))
-	h.Mix = mix
-	return h, err
+	c, err := configure(o, seed)
+	if err != nil {
+		return h, err
+	}
+	return h, c.write(&h)
 }
 
 // newWorld returns a world. It must be called inside the bubble.
 func newWorld(t TB, o *Options, mapper *resourceMapper, s source, log *logBook) (*world, error) {
-	mix, err := fault.ParseMix(s.header.Mix)
+	config, err := readConfiguration(&s.header)
 	if err != nil {
-		return nil, fmt.Errorf("the trace's header: %w", err)
+		return nil, err
 	}
 	w := &world{
-		o: o, t: t, seed: s.header.Seed, mapper: mapper, log: log,
+		o: o, t: t, config: config, seed: s.header.Seed, mapper: mapper, log: log,
 		byName: map[string]*process{}, clients: map[string]bool{}, maxSteps: o.MaxSteps,
 		run: runOf(s.header),
 	}
-	w.run.Mix = mix.Name
+	w.run.Mix, w.run.Configuration = config.mix.Name, config.String()
 	if s.maxSteps > 0 {
 		w.maxSteps = min(s.maxSteps, o.MaxSteps)
 	}
@@ -119,9 +119,9 @@ func newWorld(t TB, o *Options, mapper *resourceMapper, s source, log *logBook) 
 	default:
 		w.filter = &faultFilter{Strategy: sim.NewRandom(w.seed, func(k sim.Kind) float64 {
 			if k == kindCrash {
-				return o.CrashProbability
+				return config.crashes
 			}
-			return mix.Rate(k)
+			return config.mix.Rate(k)
 		})}
 		w.strategy = w.filter
 	}
@@ -144,7 +144,7 @@ func newWorld(t TB, o *Options, mapper *resourceMapper, s source, log *logBook) 
 	w.body = &body{w: w}
 	w.body.id = w.kernel.Register(w.body)
 	w.cluster = fakeapiserver.NewCluster(w.kernel, fakeapiserver.ClusterOptions{
-		Replicas: o.Replicas, History: o.History, Faults: mix.Kinds(), MaxFaults: mix.Max,
+		Replicas: config.replicas, History: config.history, NoWatchList: !config.watchList, Faults: config.mix.Kinds(), MaxFaults: config.mix.Max,
 	})
 	if w.api, err = rest.New(rest.Options{Cluster: w.cluster, Types: mapper.registry, Policy: fakeapiserver.ByChoice()}); err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func (w *world) panicked(r *transport.Request, p any, stack []byte) {
 
 // offerCrashes offers or withdraws the crashes of all processes.
 func (w *world) offerCrashes() {
-	enabled := w.o.CrashProbability > 0 && !w.stopped && w.crashed < w.o.MaxCrashes
+	enabled := w.config.crashes > 0 && !w.stopped && w.crashed < w.config.maxCrashes
 	for _, p := range w.processes {
 		p.offerCrash(enabled)
 	}

@@ -21,6 +21,10 @@ type Mistakes struct {
 	// StatusFirst: the status claims that a generation is served before its Deployment is written; if that write fails, the
 	// next attempt finds the generation observed and does nothing.
 	StatusFirst bool
+	// NoOwns: Deployments are not watched, so one that somebody deletes or changes stays that way.
+	NoOwns bool
+	// SwallowErrors: a failed attempt is logged and called a success, so the Website is not requeued.
+	SwallowErrors bool
 }
 
 // Reconciler gives each Website a Deployment of the same name, owned by the Website.
@@ -31,30 +35,43 @@ type Reconciler struct {
 
 // SetupWithManager registers the reconciler for Websites and for the Deployments that they own.
 func (r *Reconciler) SetupWithManager(m ctrl.Manager) error {
-	return ctrl.NewControllerManagedBy(m).For(&Website{}).Owns(&appsv1.Deployment{}).Complete(r)
+	b := ctrl.NewControllerManagedBy(m).For(&Website{})
+	if !r.Mistakes.NoOwns {
+		b = b.Owns(&appsv1.Deployment{})
+	}
+	return b.Complete(r)
 }
 
 // Reconcile implements reconcile.Reconciler.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	err := r.reconcile(ctx, req)
+	if r.Mistakes.SwallowErrors && err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "reconciling")
+		err = nil
+	}
+	return ctrl.Result{}, err
+}
+
+func (r *Reconciler) reconcile(ctx context.Context, req ctrl.Request) error {
 	var site Website
 	if err := r.Get(ctx, req.NamespacedName, &site); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err) // its Deployment is garbage-collected
+		return client.IgnoreNotFound(err) // its Deployment is garbage-collected
 	}
 	if !site.DeletionTimestamp.IsZero() {
-		return ctrl.Result{}, nil
+		return nil
 	}
 	if r.Mistakes.StatusFirst {
 		if site.Status.ObservedGeneration == site.Generation {
-			return ctrl.Result{}, nil
+			return nil
 		}
 		if err := r.report(ctx, &site); err != nil {
-			return ctrl.Result{}, err
+			return err
 		}
 	}
 	if err := r.deploy(ctx, &site); err != nil {
-		return ctrl.Result{}, fmt.Errorf("deploying: %w", err)
+		return fmt.Errorf("deploying: %w", err)
 	}
-	return ctrl.Result{}, r.report(ctx, &site)
+	return r.report(ctx, &site)
 }
 
 // deploy creates or updates the Deployment.

@@ -1,6 +1,7 @@
 package network
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -10,11 +11,15 @@ import (
 // Resource is the API resource of Networks.
 var Resource = schema.GroupVersionResource{Group: "samplecrd.k8s.io", Version: "v1", Resource: "networks"}
 
+// kind is the kind of Networks.
+const kind = "Network"
+
 // A Network is a desired network.
 type Network struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
-	Spec              Spec `json:"spec"`
+	Spec              Spec   `json:"spec"`
+	Status            Status `json:"status,omitempty"`
 }
 
 // Spec is the desired state of a network.
@@ -23,18 +28,34 @@ type Spec struct {
 	Gateway string `json:"gateway"`
 }
 
+// Status is the state of a network as the controller left it.
+type Status struct {
+	ObservedGeneration int64  `json:"observedGeneration,omitempty"`
+	Cidr               string `json:"cidr,omitempty"`
+}
+
 // New returns a Network object for the API.
 func New(namespace, name string, spec Spec) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"cidr": spec.Cidr, "gateway": spec.Gateway}}}
-	u.SetGroupVersionKind(Resource.GroupVersion().WithKind("Network"))
+	u.SetGroupVersionKind(Resource.GroupVersion().WithKind(kind))
 	u.SetNamespace(namespace)
 	u.SetName(name)
 	return u
 }
 
-// fromObject converts an unstructured object of an informer to a Network.
-func fromObject(obj any) (*Network, error) {
+// FromObject converts an unstructured object to a Network.
+func FromObject(u *unstructured.Unstructured) (*Network, error) {
 	n := &Network{}
-	u := obj.(*unstructured.Unstructured)
 	return n, runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, n)
+}
+
+// child returns the ConfigMap that publishes a network, without its name.
+func child(n *Network) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:       n.Namespace,
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(n, Resource.GroupVersion().WithKind(kind))},
+		},
+		Data: map[string]string{"cidr": n.Spec.Cidr, "gateway": n.Spec.Gateway},
+	}
 }

