@@ -32,8 +32,8 @@ const (
 	optionWatchList  = "watchList"
 )
 
-// The mixes of the seeds 1 to 4; the next four have the same, and so on. The first two are sure to have every kind between them. Most
-// runs have few faults: many faults hide those mistakes that a later relist or retry makes good.
+// The mixes of the seeds 1 to 4; the next four have the same, and so on. The first two are sure to have every kind between them. Only
+// every fourth is a storm: many faults hide mistakes that the next relist or retry makes good.
 var mixCycle = [4]string{"edges", "edges", "default", "storm"}
 
 // What a seed draws from.
