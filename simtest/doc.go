@@ -45,8 +45,8 @@
 //
 // A Run that passes logs one line, which go test shows with -v:
 //
-//	simtest: 20 seeds, 848 faults (list-slow 96, write-lost 49, replica-lag 48, replica-restart 43, and 44 other kinds),
-//	24m of virtual time and 3m after the faults had stopped, nothing found; more: -simtest.seeds=500
+//	simtest: 20 seeds, 855 faults (list-slow 111, replica-lag 91, replica-restart 44, write-lost 40, and 43 other kinds),
+//	24m of virtual time and 114s after the faults had stopped, nothing found; more: -simtest.seeds=500
 //
 // With a few conditions of [Env.Sometimes], it also says in how many seeds each held. Before a failure, it says the same of the
 // seeds that passed.

@@ -76,21 +76,21 @@ func change(env *simtest.Env, i int) {
 		env.Create(n)
 		return
 	}
-	switch env.Rand().IntN(6) {
-	case 0:
+	switch env.Rand().IntN(7) {
+	case 0, 1:
 		env.Delete(n)
-	case 1: // the same again, as far as its spec shows
+	case 2: // the same again, as far as its spec shows
 		env.Delete(live.DeepCopy())
 		n.Object["spec"] = live.Object["spec"]
 		env.Create(n)
-	case 2:
+	case 3:
 		delete(live.Object, "status")
 		live.SetResourceVersion("")
 		env.UpdateStatus(live)
 		annotate(env, n.GetName(), i)
-	case 3:
-		meddle(env, live)
 	case 4:
+		meddle(env, live)
+	case 5:
 		env.Update(n)
 		annotate(env, n.GetName(), i)
 	default:
