@@ -86,7 +86,7 @@ func lastWords(text string) string {
 	return strings.Join(lines[max(0, len(lines)-most):], "\n")
 }
 
-// lostSeeds are the seeds whose processes died. The others go on without them.
+// lostSeeds are the seeds whose processes died, as an error once the others have gone on without them.
 type lostSeeds struct{ seeds []uint64 }
 
 // mostLost is how many processes may die before a run ends.
@@ -108,5 +108,16 @@ func (l *lostSeeds) error() error {
 	if len(l.seeds) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d seeds have no verdict, because the processes that ran them died: %s", len(l.seeds), strings.Trim(fmt.Sprint(l.seeds), "[]"))
+	return l
+}
+
+func (l *lostSeeds) Error() string {
+	return fmt.Sprintf("%s no verdict, because the processes that ran them died: %s", have(len(l.seeds)), strings.Trim(fmt.Sprint(l.seeds), "[]"))
+}
+
+func have(seeds int) string {
+	if seeds == 1 {
+		return "1 seed has"
+	}
+	return fmt.Sprintf("%d seeds have", seeds)
 }

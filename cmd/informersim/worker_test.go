@@ -50,25 +50,37 @@ func TestDeadWorkerIsNamed(t *testing.T) {
 	t.Setenv(asCommand, "1")
 	args := []string{"run", "small.sim", "--subject", "client-go", "--seed", "1..12", "--fault-mix", "storm"}
 	for how, want := range map[string][]string{
-		"kill 7":  {"error: seed 7: the process that ran it ended without an answer: signal: killed", "after seeds", "famous last words"},
-		"panic 7": {"error: seed 7: the process that ran it ended without an answer: exit status 2", "panic: a defect"},
-		"kill 1":  {"error: seed 1: the process that ran it ended without an answer: signal: killed"},
+		"kill 7": {"error: seed 7: the process that ran it ended without an answer: signal: killed", "after seeds", "famous last words"},
+		"kill 1": {"error: seed 1: the process that ran it ended without an answer: signal: killed"},
 	} {
 		t.Setenv(dying, how)
 		out := command(t, append(args, "--json")...)
 		seed := strings.Fields(how)[1]
 		want = append(want, "alone: informersim run small.sim --seed "+seed+" --strategy random --fault-mix storm --subject client-go",
-			"error: 1 seeds have no verdict, because the processes that ran them died: "+seed)
+			"not decided: 1 seed has no verdict, because the processes that ran them died: "+seed)
 		for _, w := range want {
 			if !strings.Contains(out.stderr, w) {
 				t.Errorf("%s: the error is %s, want %q in it", how, out.stderr, w)
 			}
 		}
-		if n := strings.Count(out.stdout, "\n"); out.code != exitBadInput || n != 11 {
+		if n := strings.Count(out.stdout, "\n"); out.code != exitUndecided || n != 11 {
 			t.Errorf("%s: exit code %d, %d verdicts, want 11", how, out.code, n)
 		}
-		if out := command(t, args...); out.code != exitBadInput || !strings.Contains(out.stdout, "11") {
+		if out := command(t, args...); out.code != exitUndecided || !strings.Contains(out.stdout, "11") {
 			t.Errorf("%s: exit code %d: %s", how, out.code, out.stdout)
+		}
+	}
+}
+
+// A panic that nobody recovers is a finding of its seed.
+func TestPanicOfAWorkerIsAFinding(t *testing.T) {
+	inTemp(t, map[string]string{"small.sim": small})
+	t.Setenv(asCommand, "1")
+	t.Setenv(dying, "panic 7")
+	got := command(t, "run", "small.sim", "--subject", "client-go", "--seed", "1..12", "--fault-mix", "storm")
+	for _, want := range []string{"6 of 12 seeds passed before this one\n", "FAIL  NoPanic", "panic: a defect", "informersim run small.sim --seed 7 "} {
+		if got.code != exitBroken || !strings.Contains(got.stdout, want) {
+			t.Errorf("exit code %d, want %q in\n%s%s", got.code, want, got.stdout, got.stderr)
 		}
 	}
 }
