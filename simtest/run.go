@@ -140,7 +140,8 @@ func (r *runner) verify(h sim.Header, first *outcome) {
 func whyNotRepeated() string {
 	if bubble.Seeded() {
 		return "Something in the bubble is not deterministic. The seed does not decide the order of a map with more than eight keys that are " +
-			"or contain pointers, real time, real I/O, and what outlives a run in package variables."
+			"or contain pointers, real time, real I/O, and what outlives a run in package variables; and, if the process has begun with several " +
+			"processors, sometimes which of two goroutines runs first: try it with GOMAXPROCS=1 in the environment."
 	}
 	return "Something in the bubble is not deterministic: usually a range over a map (client-go has some: a streaming list, Store.List, the replay to " +
 		"late handlers), a select among several ready channels, or timers due at the same instant. Go leaves their order to chance; build the " +

@@ -53,6 +53,27 @@ func (e *Env) each(name, method, sub string, objs []Object) {
 	}
 }
 
+// Mutate changes an object that exists: it reads obj from the Store, calls change, which edits obj, and writes it. If another client has
+// written in between, it starts over, so change may be called several times. The test fails if there is no such object.
+func (e *Env) Mutate(obj Object, change func()) {
+	e.alive()
+	if err := e.mutate(obj, change); err != nil {
+		e.fatalf("env.Mutate: %v", err)
+	}
+}
+
+func (e *Env) mutate(obj Object, change func()) error {
+	for {
+		if err := e.Get(obj); err != nil {
+			return err
+		}
+		change()
+		if err := e.write("env.Mutate", http.MethodPut, "", obj); !isRefusal(err, metav1.StatusReasonConflict) {
+			return err
+		}
+	}
+}
+
 // Apply creates the objects of a manifest (YAML or JSON, any number of documents), or patches those that exist to match it.
 func (e *Env) Apply(manifest string) {
 	e.alive()

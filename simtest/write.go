@@ -141,8 +141,8 @@ func (w *write) again(refused *refusal) bool {
 // explain adds what a user can do about a refusal.
 func (w *write) explain(refused *refusal) error {
 	if w.method == http.MethodPut && !w.over && refused.reason == metav1.StatusReasonConflict {
-		return fmt.Errorf("%w\nThe object that was passed has resourceVersion %q, and another client has written since: read it again with env.Get, "+
-			"or clear its resourceVersion to write over whatever is there", refused, w.sent)
+		return fmt.Errorf("%w\nThe object that was passed has resourceVersion %q, and another client has written since: change it with env.Mutate, "+
+			"which reads it again, or clear its resourceVersion to write over whatever is there", refused, w.sent)
 	}
 	return refused
 }

@@ -55,6 +55,34 @@ func TestUpdateIsWrittenOverWhateverIsThere(t *testing.T) {
 	}
 }
 
+// A Mutate changes what another client has written, and starts over when that client was faster.
+func TestMutateStartsOverOnAConflict(t *testing.T) {
+	conflicts := 0
+	simtest.Run(t, simtest.Options{Seeds: 10, Mix: "none"}, func(env *simtest.Env) {
+		env.Create(configMap("a", "0"))
+		for i := 1; i <= 20; i++ {
+			m, rivals := configMap("a", ""), i%3
+			calls := 0
+			env.Mutate(m, func() {
+				if calls++; calls <= rivals {
+					env.Update(configMap("a", "rivals"))
+				}
+				m.Labels = map[string]string{"after": m.Data["v"]}
+				m.Data["v"] = fmt.Sprint(i)
+			})
+			conflicts += calls - 1
+			if calls != rivals+1 || m.Data["v"] != fmt.Sprint(i) || rivals > 0 && m.Labels["after"] != "rivals" {
+				t.Fatalf("seed %d: change %d was made %d times and is answered with %v %v", env.Seed(), i, calls, m.Data, m.Labels)
+			}
+		}
+	})
+	if conflicts == 0 {
+		t.Error("there was no conflict to start over from")
+	}
+	wantIn(t, failure(t, simtest.Options{Mix: "none"}, func(env *simtest.Env) { env.Mutate(configMap("a", "1"), func() {}) }),
+		`env.Mutate: configmaps "a" not found`)
+}
+
 // With a resourceVersion it conflicts as on a real server, and the test is told so.
 func TestUpdateOfAReadStateConflicts(t *testing.T) {
 	message := failure(t, simtest.Options{Mix: "none"}, func(env *simtest.Env) {

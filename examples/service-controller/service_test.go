@@ -61,18 +61,23 @@ func write(env *simtest.Env, i int, change bool) {
 	}
 	exists := env.Get(s) == nil
 	types := map[string]corev1.ServiceType{"s-0": corev1.ServiceTypeLoadBalancer, "s-1": corev1.ServiceTypeLoadBalancer, "s-2": corev1.ServiceTypeClusterIP}
-	s.Spec.Type = types[s.Name]
+	wanted := types[s.Name]
 	if other := env.Rand().IntN(3); change {
-		s.Spec.Type = types[fmt.Sprintf("s-%d", other)]
+		wanted = types[fmt.Sprintf("s-%d", other)]
 	}
-	s.Spec.Ports = []corev1.ServicePort{{Name: "web", Port: int32(8000 + i), Protocol: corev1.ProtocolTCP}}
+	set := func() {
+		s.Spec.Type = wanted
+		s.Spec.Ports = []corev1.ServicePort{{Name: "web", Port: int32(8000 + i), Protocol: corev1.ProtocolTCP}}
+	}
 	switch {
 	case !exists:
+		set()
 		env.Create(s)
+	case s.DeletionTimestamp != nil: // the controller removes it at any moment
 	case env.Rand().IntN(3) == 0:
 		env.Delete(s)
-	case s.DeletionTimestamp == nil:
-		env.Update(s)
+	default:
+		env.Mutate(s, set)
 	}
 }
 
