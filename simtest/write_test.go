@@ -65,13 +65,13 @@ func TestMutateStartsOverOnAConflict(t *testing.T) {
 			calls := 0
 			env.Mutate(m, func() {
 				if calls++; calls <= rivals {
-					env.Update(configMap("a", "rivals"))
+					env.Update(configMap("a", fmt.Sprint("rival", calls)))
 				}
 				m.Labels = map[string]string{"after": m.Data["v"]}
 				m.Data["v"] = fmt.Sprint(i)
 			})
 			conflicts += calls - 1
-			if calls != rivals+1 || m.Data["v"] != fmt.Sprint(i) || rivals > 0 && m.Labels["after"] != "rivals" {
+			if calls != rivals+1 || m.Data["v"] != fmt.Sprint(i) || rivals > 0 && m.Labels["after"] != fmt.Sprint("rival", rivals) {
 				t.Fatalf("seed %d: change %d was made %d times and is answered with %v %v", env.Seed(), i, calls, m.Data, m.Labels)
 			}
 		}
