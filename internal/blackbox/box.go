@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 )
 
 // Notice is what the monitor says if the process dies during the run.
@@ -17,14 +18,14 @@ type Notice struct {
 }
 
 // Box is the record of a process's current run. Its methods may not be called concurrently, except that Read may be called while
-// another goroutine is stuck.
+// another goroutine is stuck, and Err at any time.
 type Box struct {
 	file *os.File
 	size int64 // of the complete lines
 	log  *Tail
 
 	monitor io.WriteCloser // nil if there is none
-	err     error
+	err     atomic.Pointer[error]
 }
 
 var theBox struct {
@@ -45,7 +46,8 @@ func open() (*Box, error) {
 		return nil, err
 	}
 	b := &Box{file: f}
-	b.monitor, b.err = startMonitor(f.Name())
+	b.monitor, err = startMonitor(f.Name())
+	b.note(err)
 	log, err := openTail(logOf(f.Name()))
 	b.note(err)
 	b.log = log
@@ -59,7 +61,12 @@ func logOf(file string) string { return file + ".log" }
 func (b *Box) Log() *Tail { return b.log }
 
 // Err returns why there is no monitor, or nil.
-func (b *Box) Err() error { return b.err }
+func (b *Box) Err() error {
+	if err := b.err.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
 
 // File returns the name of the file that grows.
 func (b *Box) File() string { return b.file.Name() }
@@ -122,12 +129,15 @@ func (b *Box) tell(m message) {
 	}
 	if err != nil {
 		b.monitor.Close()
-		b.monitor, b.err = nil, fmt.Errorf("the monitor has ended: %w", err)
+		b.monitor = nil
+		b.note(fmt.Errorf("the monitor has ended: %w", err))
 	}
 }
 
+// note keeps the first error.
 func (b *Box) note(err error) {
-	if b.err == nil {
-		b.err = err
+	if err != nil {
+		first := err // err itself stays off the heap
+		b.err.CompareAndSwap(nil, &first)
 	}
 }
