@@ -65,12 +65,15 @@ func (r *replayer) begin() error {
 	}
 	r.header = &h
 	if r.subject, err = subjectNamed(h.Subject); err != nil {
-		return fmt.Errorf("%s: %w", r.path, err)
+		return fmt.Errorf("%s:1: %w", r.path, err)
+	}
+	if _, _, err := scenarios.OfTrace(h, scenarios.Options{}); err != nil {
+		return fmt.Errorf("%s:1: %w", r.path, err)
 	}
 	return nil
 }
 
-// spool copies what can be read once only, such as a pipe.
+// spool copies what can be read once only, such as a pipe, if it begins as a trace does: /dev/zero never ends.
 func (r *replayer) spool() error {
 	in, err := cli.Open(r.ctx, r.path)
 	if err != nil {
@@ -82,7 +85,9 @@ func (r *replayer) spool() error {
 		return err
 	}
 	r.file = out.Name()
-	_, err = io.Copy(out, in)
+	if _, err = sim.NewTraceReader(r.path, io.TeeReader(in, out)); err == nil {
+		_, err = io.Copy(out, in)
+	}
 	return errors.Join(err, out.Close())
 }
 
