@@ -26,24 +26,15 @@ var InitialListFlag = Property{
 // later, what the Indexer holds by then and what of the first list is still to come. An object may be added, deleted and added
 // again within the initial list, so more than one add of a key may have the flag.
 type initialListFlag struct {
-	informers byActor[initialOfInformer]
+	informers byActor[firstList]
 	handlers  byActor[initialOfHandler]
-}
-
-type initialOfInformer struct {
-	seen     bool
-	keys     []string
-	waiting  map[string]bool // not in the Indexer yet
-	handlers []sim.ActorID
-	step     uint64
-	at       time.Duration
 }
 
 type initialOfHandler struct {
 	keys map[string]bool // nil before the first list
 	told map[string]bool // keys that it was notified of
 	late bool            // added after the first list
-	from *initialOfInformer
+	from *firstList
 	step uint64
 	at   time.Duration
 }
@@ -64,12 +55,9 @@ func (p *initialListFlag) record(w World, r *sim.Record) *reports.Violation {
 
 func (p *initialListFlag) replaced(r *sim.Record) {
 	i := p.informers.get(r.Actor)
-	if i.seen {
+	if !i.begin(r) {
 		return
 	}
-	i.seen, i.step, i.at = true, r.Step, r.At
-	i.keys, _ = r.Obj.([]string)
-	i.waiting = setOf(i.keys)
 	for _, id := range i.handlers {
 		p.handlers.get(id).keys = setOf(i.keys)
 	}

@@ -26,6 +26,7 @@ type syncedAfterInitialList struct {
 	handlers  byActor[initialAdds]
 }
 
+// firstList is the first list of an informer.
 type firstList struct {
 	seen     bool
 	keys     []string
@@ -87,15 +88,23 @@ func (p *syncedAfterInitialList) handler(w World, r *sim.Record) {
 
 func (p *syncedAfterInitialList) replaced(r *sim.Record) {
 	l := p.informers.get(r.Actor)
-	if l.seen {
+	if !l.begin(r) {
 		return
+	}
+	for _, id := range l.handlers {
+		p.handlers.get(id).waiting = setOf(l.keys)
+	}
+}
+
+// begin notes a list, and reports whether it is the first.
+func (l *firstList) begin(r *sim.Record) bool {
+	if l.seen {
+		return false
 	}
 	l.seen, l.step, l.at, l.rv = true, r.Step, r.At, r.RV
 	l.keys, _ = r.Obj.([]string)
 	l.waiting = setOf(l.keys)
-	for _, id := range l.handlers {
-		p.handlers.get(id).waiting = setOf(l.keys)
-	}
+	return true
 }
 
 func setOf(keys []string) map[string]bool {

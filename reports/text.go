@@ -141,11 +141,15 @@ func faults(r *Run) string {
 	if total == 0 {
 		return "no faults injected"
 	}
-	word := "faults"
-	if total == 1 {
-		word = "fault"
+	return fmt.Sprintf("%s injected (%s)", Counted(total, "fault"), faultKinds(r))
+}
+
+// Counted returns a number with its noun: "1 fault", "2 faults".
+func Counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
 	}
-	return fmt.Sprintf("%d %s injected (%s)", total, word, faultKinds(r))
+	return fmt.Sprintf("%d %s", n, noun)
 }
 
 func faultKinds(r *Run) string {

@@ -100,7 +100,7 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 
 func (o *Options) header(s *Scenario) (sim.Header, error) {
 	h := sim.Header{
-		Scenario: s.Name, Script: s.Text(), Subject: o.Subject.Name, Engine: o.Subject.Engine, Strategy: o.strategyName(), Seed: o.Seed, Versions: o.Versions,
+		Scenario: s.Name, Script: s.Text(), Subject: o.Subject.Name, Engine: o.Subject.Engine, Strategy: o.StrategyName(), Seed: o.Seed, Versions: o.Versions,
 	}
 	if o.Mix != nil {
 		mix, err := json.Marshal(o.Mix)
@@ -113,13 +113,14 @@ func (o *Options) header(s *Scenario) (sim.Header, error) {
 }
 
 // transcript reports that the commands run back to back.
-func (o *Options) transcript() bool { return o.strategyName() == "fifo" && o.Mix == nil }
+func (o *Options) transcript() bool { return o.StrategyName() == "fifo" && o.Mix == nil }
 
 // takesDefaults reports that what informer commands leave open has its default, and is not drawn from the seed: in a transcript, and
 // in a guided run, which a reducer may turn into one.
-func (o *Options) takesDefaults() bool { return o.transcript() || o.strategyName() == Guided }
+func (o *Options) takesDefaults() bool { return o.transcript() || o.StrategyName() == Guided }
 
-func (o *Options) strategyName() string {
+// StrategyName is the name of the strategy, also where Strategy leaves it open.
+func (o *Options) StrategyName() string {
 	switch {
 	case o.Strategy != "":
 		return o.Strategy
@@ -130,7 +131,7 @@ func (o *Options) strategyName() string {
 }
 
 func (o *Options) strategy() (sim.Strategy, error) {
-	switch name := o.strategyName(); name {
+	switch name := o.StrategyName(); name {
 	case "fifo":
 		if o.Mix != nil {
 			return nil, errors.New("the strategy fifo never picks a fault, so it cannot be used with a fault mix; use random")
@@ -345,6 +346,10 @@ func (w *World) finish() {
 }
 
 var kindCommand = sim.RegisterKind("command", sim.ClassScript)
+
+// PicksCommand reports whether a pick is that of a script's command. Its target is the command's index; the index after the last
+// command heals the world.
+func PicksCommand(p *sim.Pick) bool { return p.Kind == kindCommand }
 
 // scriptActor offers the script's next command; after the last one it offers "heal", which ends all faults and waits for
 // the world to converge.

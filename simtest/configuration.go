@@ -9,6 +9,7 @@ import (
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
 )
 
@@ -127,13 +128,13 @@ func readConfiguration(h *sim.Header) (c configuration, err error) {
 
 // String names the configuration in a report, which has the mix in another place.
 func (c *configuration) String() string {
-	replicas := counted(c.replicas, "replica")
+	replicas := reports.Counted(c.replicas, "replica")
 	if c.mix.Rates[string(fault.ReplicaLag)] >= laggingRate {
-		replicas = counted(c.replicas, "lagging replica")
+		replicas = reports.Counted(c.replicas, "lagging replica")
 	}
 	parts := []string{replicas}
 	if c.history > 0 {
-		parts = append(parts, fmt.Sprintf("watch caches of %s", counted(int(c.history), "event")))
+		parts = append(parts, fmt.Sprintf("watch caches of %s", reports.Counted(int(c.history), "event")))
 	}
 	if !c.watchList {
 		parts = append(parts, "no streaming lists")
@@ -142,12 +143,4 @@ func (c *configuration) String() string {
 		parts = append(parts, fmt.Sprintf("crashes (%.2g per step, at most %d)", c.crashes, c.maxCrashes))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// counted returns "1 replica", "2 replicas".
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
 }

@@ -49,7 +49,7 @@ const (
 
 // String says what was done: "20 seeds, 231 faults (watch-eof 40, …), 41h of virtual time and 10h after the faults had stopped".
 func (s *summary) String() string {
-	parts := []string{counted(s.seeds, "seed"), s.faultsText()}
+	parts := []string{reports.Counted(s.seeds, "seed"), s.faultsText()}
 	times := spanOf(s.virtual) + " of virtual time"
 	if s.calm > 0 {
 		times += " and " + spanOf(s.calm) + " after the faults had stopped"
@@ -83,7 +83,7 @@ func (s *summary) faultsText() string {
 		}
 		named = append(named, fmt.Sprintf("%s %d", k, s.faults[k]))
 	}
-	return fmt.Sprintf("%s (%s)", counted(total, "fault"), strings.Join(named, ", "))
+	return fmt.Sprintf("%s (%s)", reports.Counted(total, "fault"), strings.Join(named, ", "))
 }
 
 // never returns the conditions that held in no seed.
@@ -132,7 +132,7 @@ func (r *runner) summarize() {
 	}
 	logf(r.t, "%s", text)
 	for _, name := range never {
-		r.t.Errorf("simtest: %q (env.Sometimes) never held in %s: the test does not exercise it; give it more seeds or faults", name, counted(s.seeds, "seed"))
+		r.t.Errorf("simtest: %q (env.Sometimes) never held in %s: the test does not exercise it; give it more seeds or faults", name, reports.Counted(s.seeds, "seed"))
 	}
 }
 

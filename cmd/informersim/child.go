@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -73,14 +72,6 @@ type child struct {
 
 // crashed tells whether a run has ended its process, which is all that is known of it.
 func crashed(run *reports.Run) bool { return run.Violation != nil && run.Steps == 0 }
-
-// strategy is the name of the strategy of this command's runs.
-func (r *runner) strategy() string {
-	if r.flags.strategy == "" && r.mix != nil {
-		return "random"
-	}
-	return cmp.Or(r.flags.strategy, "fifo")
-}
 
 // startChild starts a process for the runs of r.
 func (r *runner) startChild(ctx context.Context) (*child, error) {
@@ -175,15 +166,17 @@ func (r *runner) runs(ctx context.Context, workers uint64) (one func(uint64) (*r
 	if err != nil {
 		return nil, nil, err
 	}
+	o := r.options(0)
+	strategy := o.StrategyName()
 	one = func(seed uint64) (*reports.Run, error) {
 		if c == nil {
 			if c, err = r.startChild(ctx); err != nil {
 				return nil, err
 			}
 		}
-		run, err := c.run(ctx, seed, r.commandLine(&reports.Run{Seed: seed, Strategy: r.strategy()}))
+		run, err := c.run(ctx, seed, r.commandLine(&reports.Run{Seed: seed, Strategy: strategy}))
 		if err == nil && crashed(run) {
-			run.Scenario, run.Subject, run.Engine, run.Seed, run.Strategy = r.scenario.Name, r.subject.Name, r.subject.Engine, seed, r.strategy()
+			run.Scenario, run.Subject, run.Engine, run.Seed, run.Strategy = r.scenario.Name, r.subject.Name, r.subject.Engine, seed, strategy
 			if r.mix != nil {
 				run.Mix = r.mix.Name
 			}

@@ -85,7 +85,7 @@ func (r *runner) repeat(res *reports.Run) (path string, notes []string) {
 			if n == 1 {
 				return path, nil
 			}
-			return path, []string{fmt.Sprintf("not deterministic: seed %d did not repeat in %s, and then it did. %s", res.Seed, runs(n-1), listOf(kept))}
+			return path, []string{fmt.Sprintf("not deterministic: seed %d did not repeat in %s, and then it did. %s", res.Seed, reports.Counted(n-1, "run"), listOf(kept))}
 		}
 		to := differs
 		if again.Verdict() == res.Verdict() {
@@ -102,7 +102,7 @@ func (r *runner) repeat(res *reports.Run) (path string, notes []string) {
 	if n == 1 {
 		return "", nil
 	}
-	note := fmt.Sprintf("not deterministic: the finding stands, but seed %d did not repeat in %s. ", res.Seed, runs(n-1))
+	note := fmt.Sprintf("not deterministic: the finding stands, but seed %d did not repeat in %s. ", res.Seed, reports.Counted(n-1, "run"))
 	if n > maxRepeats && kept[path] == "" {
 		os.Remove(path) // of the last run, which is no other than those that are kept
 	}
@@ -118,13 +118,6 @@ func (r *runner) repeat(res *reports.Run) (path string, notes []string) {
 }
 
 const traceSuffix = ".trace.jsonl"
-
-func runs(n int) string {
-	if n == 1 {
-		return "1 run"
-	}
-	return fmt.Sprintf("%d runs", n)
-}
 
 // listOf lists traces with their verdicts.
 func listOf(kept map[string]string) string {

@@ -39,7 +39,7 @@ type deadWorker struct {
 	seed   uint64
 	before []uint64 // the seeds that it had answered last
 	status string
-	said   string // the end of its standard error, or its panic
+	said   string // the end of its standard error
 	again  string // the command that runs the seed alone
 }
 
@@ -74,15 +74,10 @@ func (c *child) died(seed uint64, again string) error {
 	return &deadWorker{seed: seed, before: c.answered, status: status, said: lastWords(c.stderr.String()), again: again}
 }
 
-// lastWords returns the beginning of a panic, or the last lines of a text.
+// lastWords returns the last lines of a text.
 func lastWords(text string) string {
 	const most = 5
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	for i, line := range lines {
-		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
-			return strings.Join(lines[i:min(i+most, len(lines))], "\n")
-		}
-	}
 	return strings.Join(lines[max(0, len(lines)-most):], "\n")
 }
 

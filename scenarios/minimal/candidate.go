@@ -9,13 +9,6 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// scriptActor and commandKind name the choice of a script's next command, whose target is the command's index; the last one,
-// after all commands, heals the world.
-const (
-	scriptActor = "script"
-	commandKind = "command"
-)
-
 // command is a command with its index in the run that is simplified.
 type command struct {
 	index  uint32
@@ -73,7 +66,7 @@ func (c candidate) renumbered() []sim.Pick {
 	}
 	var picks []sim.Pick
 	for _, p := range c.picks {
-		if p.Actor == scriptActor && p.Kind.String() == commandKind {
+		if scenarios.PicksCommand(&p) {
 			n, there := now[p.Target]
 			if !there {
 				continue

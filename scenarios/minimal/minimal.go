@@ -42,14 +42,7 @@ type Size struct {
 
 // String says it in words.
 func (s Size) String() string {
-	return fmt.Sprintf("%s, %s of the schedule, %s", count(s.Commands, "command"), count(s.Faults, "fault"), count(int(s.Steps), "step"))
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%s, %s of the schedule, %s", reports.Counted(s.Commands, "command"), reports.Counted(s.Faults, "fault"), reports.Counted(int(s.Steps), "step"))
 }
 
 // Result is the simplest run that was found.

@@ -31,7 +31,7 @@ func scripted(c candidate) (all []candidate) {
 			switch {
 			case p.Fault():
 				add(faultCommand(p))
-			case p.Actor == scriptActor && p.Kind.String() == commandKind:
+			case scenarios.PicksCommand(p):
 				for len(left) > 0 && left[0].index <= p.Target {
 					add(left[0].syntax)
 					left = left[1:]
