@@ -140,24 +140,9 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	sc, err := loadScenario(c.Context(), args)
+	r, err := f.load(c, args, seeds)
 	if err != nil {
 		return err
-	}
-	mix, err := faultmix.Load(c.Context(), f.mix)
-	if err != nil {
-		return err
-	}
-	subject, err := subjectNamed(f.subject)
-	if err != nil {
-		return err
-	}
-	if f.strategy == "" && seeds.given {
-		f.strategy = "random"
-	}
-	r := &runner{c: c, flags: f, scenario: sc, mix: mix, subject: subject, seeds: seeds}
-	if len(args) > 0 {
-		r.file = args[0]
 	}
 	if f.child {
 		return r.serveSeeds(c.InOrStdin(), c.OutOrStdout())
@@ -175,7 +160,29 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 	return r.single()
 }
 
-// runner carries out one `informersim run`.
+// load reads what the flags and arguments name. With a seed, the strategy is random unless a flag says otherwise.
+func (f *runFlags) load(c *cobra.Command, args []string, seeds seedRange) (*runner, error) {
+	r := &runner{c: c, flags: f, seeds: seeds}
+	if len(args) > 0 {
+		r.file = args[0]
+	}
+	var err error
+	if r.scenario, err = loadScenario(c.Context(), args); err != nil {
+		return nil, err
+	}
+	if r.mix, err = faultmix.Load(c.Context(), f.mix); err != nil {
+		return nil, err
+	}
+	if r.subject, err = subjectNamed(f.subject); err != nil {
+		return nil, err
+	}
+	if f.strategy == "" && seeds.given {
+		f.strategy = "random"
+	}
+	return r, nil
+}
+
+// runner makes the runs of run, verify and shrink.
 type runner struct {
 	c        *cobra.Command
 	flags    *runFlags

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +14,6 @@ import (
 
 	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/cmd/internal/faultmix"
-	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/internal/outfile"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/reports"
@@ -35,9 +35,9 @@ func newShrinkCommand() *cobra.Command {
 		Use:   "shrink [TRACE|FILE]",
 		Short: "Find the smallest run that breaks the same property for the same reason",
 		Long: `shrink takes a run that breaks a property, as a trace or as a scenario with the seed and the fault mix of the run (the built-in
-one without FILE), and drops commands, objects, handlers, arguments, faults and picks of the schedule, shortens waits, and puts one object in the place of
-another, as long as the same property breaks for the same reason. It prints what is left as a script, and the verdict of
-that run.
+one without FILE), and drops commands, objects, handlers, arguments, faults and picks of the schedule, shortens waits, and puts one
+object in the place of another, as long as the same property breaks for the same reason. It prints what is left as a script, and the
+verdict of that run.
 
 Where no schedule is needed, what is left fails as a transcript and is written as a scenario (to -o, or SCENARIO-min.sim).
 Otherwise the schedule is in the trace, which is written in any case (to --trace, or SCENARIO-min.trace.jsonl).
@@ -99,25 +99,13 @@ func (f *shrinkFlags) shrink(c *cobra.Command, args []string) error {
 
 // found returns the run that a trace or a scenario's seed makes.
 func (f *shrinkFlags) found(c *cobra.Command, args []string) (*minimal.Found, error) {
-	path := "the built-in scenario"
-	if len(args) > 0 {
-		path = args[0]
-	}
-	if outfile.IsTrace(path) {
+	if len(args) > 0 && outfile.IsTrace(args[0]) {
 		for _, flag := range []string{"seed", "strategy", "fault-mix", "subject"} {
 			if c.Flags().Changed(flag) {
-				return nil, fmt.Errorf("--%s: %s is a trace, which says that by itself", flag, path)
+				return nil, fmt.Errorf("--%s: %s is a trace, which says that by itself", flag, args[0])
 			}
 		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		return f.traced(c, path, data)
-	}
-	sc, err := loadScenario(c.Context(), args)
-	if err != nil {
-		return nil, err
+		return foundByReplay(c, args[0])
 	}
 	seeds, err := parseSeeds(f.run.seed)
 	if err != nil {
@@ -126,33 +114,30 @@ func (f *shrinkFlags) found(c *cobra.Command, args []string) (*minimal.Found, er
 	if seeds.many() {
 		return nil, fmt.Errorf("--seed %s: shrink takes the seed of one run", f.run.seed)
 	}
-	mix, err := faultmix.Load(c.Context(), f.run.mix)
+	r, err := f.run.load(c, args, seeds)
 	if err != nil {
 		return nil, err
 	}
-	subject, err := subjectNamed(f.run.subject)
-	if err != nil {
-		return nil, err
-	}
-	if f.run.strategy == "" && seeds.given {
-		f.run.strategy = "random"
-	}
-	r := &runner{c: c, flags: &f.run, scenario: sc, mix: mix, subject: subject, seeds: seeds}
+	name := cmp.Or(r.file, "the built-in scenario")
 	o := r.options(seeds.first)
 	var trace bytes.Buffer
 	o.Trace = &trace
-	res, err := scenarios.Run(c.Context(), sc, o)
+	res, err := r.play(c.Context(), o)
 	if err != nil {
 		return nil, err
 	}
 	if res.Violation == nil {
-		return nil, fmt.Errorf("%s breaks no property with --seed %d: there is nothing to shrink; give the --seed, --fault-mix and --subject of a run that fails", path, seeds.first)
+		return nil, fmt.Errorf("%s breaks no property with --seed %d: there is nothing to shrink; give the --seed, --fault-mix and --subject of a run that fails", name, seeds.first)
 	}
-	return f.traced(c, path, trace.Bytes())
+	return foundIn(name, trace.Bytes(), o, res.Violation)
 }
 
-// traced returns the run of a trace, which is made again to see what it breaks.
-func (f *shrinkFlags) traced(c *cobra.Command, path string, data []byte) (*minimal.Found, error) {
+// foundByReplay returns the run of a trace, which is made again to see what it breaks.
+func foundByReplay(c *cobra.Command, path string) (*minimal.Found, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
 	tr, err := sim.NewTraceReader(path, bytes.NewReader(data))
 	if err != nil {
 		return nil, err
@@ -165,18 +150,7 @@ func (f *shrinkFlags) traced(c *cobra.Command, path string, data []byte) (*minim
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	o := scenarios.Options{Subject: subject, Seed: h.Seed, Strategy: h.Strategy, Properties: properties.All(), Versions: versions()}
-	if h.Mix != nil {
-		mix, err := fault.ParseMix(h.Mix)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		o.Mix = &mix
-	}
-	sc, err := scenarios.Parse(h.Scenario+".sim", []byte(h.Script))
-	if err != nil {
-		return nil, fmt.Errorf("%s: the script in it: %w", path, err)
-	}
+	o := scenarios.Options{Subject: subject, Properties: properties.All(), Versions: versions()}
 	res, err := scenarios.Replay(c.Context(), tr, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -184,15 +158,24 @@ func (f *shrinkFlags) traced(c *cobra.Command, path string, data []byte) (*minim
 	if res.Violation == nil {
 		return nil, fmt.Errorf("%s: the run breaks no property: there is nothing to shrink", path)
 	}
-	again, err := sim.NewTraceReader(path, bytes.NewReader(data))
+	return foundIn(path, data, o, res.Violation)
+}
+
+// foundIn returns the run of a trace that breaks a property.
+func foundIn(name string, trace []byte, o scenarios.Options, broken *reports.Violation) (*minimal.Found, error) {
+	tr, err := sim.NewTraceReader(name, bytes.NewReader(trace))
 	if err != nil {
 		return nil, err
 	}
-	picks, err := sim.ReadPicks(again)
+	sc, o, err := scenarios.OfTrace(tr.Header(), o)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return &minimal.Found{Scenario: sc, Options: o, Picks: picks, Violation: res.Violation}, nil
+	picks, err := sim.ReadPicks(tr)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &minimal.Found{Scenario: sc, Options: o, Picks: picks, Violation: broken}, nil
 }
 
 // write makes the smaller run once more, with a trace, and prints it.
@@ -215,7 +198,8 @@ func (f *shrinkFlags) write(c *cobra.Command, small *minimal.Result, trace, scri
 		}
 	}
 	if small.Transcript() {
-		report.Replay = append(report.Replay, f.runLine(small, script.Path))
+		r := &runner{flags: &runFlags{subject: small.Options.Subject.Name}, file: script.Path}
+		report.Replay = append(report.Replay, r.commandLine(&res.Run))
 	}
 	tr, err := sim.NewTraceReader(trace.Path, bytes.NewReader(tape.Bytes()))
 	if err != nil {
@@ -236,15 +220,6 @@ func (f *shrinkFlags) write(c *cobra.Command, small *minimal.Result, trace, scri
 		return err
 	}
 	return reports.WriteText(out, report)
-}
-
-// runLine is the command that runs what is left as a transcript.
-func (f *shrinkFlags) runLine(small *minimal.Result, path string) string {
-	line := "informersim run " + reports.ShellPath(path)
-	if name := small.Options.Subject.Name; name != defaultSubject {
-		line += " --subject " + reports.ShellQuote(name)
-	}
-	return line
 }
 
 func indented(text string) string {

@@ -38,6 +38,9 @@ func TestShrink(t *testing.T) {
 		if len(lines) != 2 {
 			t.Fatalf("%v: there should be two commands in\n%s", args, got.stdout)
 		}
+		if run := strings.Join(lines[1], " "); !strings.Contains(run, " --seed "+seed[1]+" ") { // what a transcript draws depends on it
+			t.Errorf("the command lacks the seed: %s", run)
+		}
 		for _, line := range lines {
 			if again := command(t, line[1:]...); again.code != exitBroken || !strings.Contains(again.stdout, m.Property) {
 				t.Errorf("%v: exit code %d\n%s%s", line, again.code, again.stdout, again.stderr)

@@ -92,26 +92,12 @@ func (f *verifyFlags) run(c *cobra.Command, args []string) error {
 	if f.strategy == "fifo" && !c.Flags().Changed("fault-mix") {
 		f.mix = ""
 	}
-	sc, err := loadScenario(c.Context(), args)
+	flags := &runFlags{strategy: f.strategy, mix: f.mix, subject: f.subject, timeout: f.timeout}
+	r, err := flags.load(c, args, seedRange{})
 	if err != nil {
 		return err
 	}
-	mix, err := faultmix.Load(c.Context(), f.mix)
-	if err != nil {
-		return err
-	}
-	s, err := subjectNamed(f.subject)
-	if err != nil {
-		return err
-	}
-	v := &verifier{
-		runner: &runner{c: c, flags: &runFlags{strategy: f.strategy, mix: f.mix, subject: f.subject, timeout: f.timeout}, scenario: sc, mix: mix, subject: s},
-		first:  1, seeds: f.seeds, repeat: f.repeat, args: append([]string{"verify"}, f.childArgs(args)...),
-	}
-	if len(args) > 0 {
-		v.runner.file = args[0]
-	}
-	return f.start(c, v)
+	return f.start(c, &verifier{runner: r, first: 1, seeds: f.seeds, repeat: f.repeat, args: append([]string{"verify"}, f.childArgs(args)...)})
 }
 
 func (f *verifyFlags) start(c *cobra.Command, v *verifier) error {
