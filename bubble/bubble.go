@@ -7,14 +7,20 @@ import (
 	"strings"
 	"testing/synctest"
 	"time"
-
-	"github.com/informersim/informersim/sim"
 )
+
+// Kernel is what steps the run: a *sim.Kernel, or what stands for one that runs in another process.
+type Kernel interface {
+	// Elapsed returns the virtual time since the start of the run.
+	Elapsed() time.Duration
+	// Fail ends the run with an error.
+	Fail(err error)
+}
 
 // Bubble is the bubble of a run. Except for Note, its methods are for the goroutine on which Run calls its function, which steps
 // the kernel.
 type Bubble struct {
-	kernel *sim.Kernel
+	kernel Kernel
 	job    *job
 	// active holds an item if Note was called since it was last drained.
 	active chan struct{}
@@ -24,7 +30,7 @@ type Bubble struct {
 }
 
 // Enter binds the caller's bubble to a kernel. It fails outside a bubble, and in one that already has a kernel.
-func Enter(k *sim.Kernel) (*Bubble, error) {
+func Enter(k Kernel) (*Bubble, error) {
 	j := theHost.current.Load()
 	switch {
 	case j == nil:

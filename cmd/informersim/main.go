@@ -82,6 +82,6 @@ Exit codes: 0 fine, 1 a property broke, 2 bad input, 3 not deterministic, 130 in
   informersim run my.sim --seed 1..200 --fault-mix default
   informersim replay my-seed7.trace.jsonl`,
 	})
-	root.AddCommand(newRunCommand(), newReplayCommand(), newVerifyCommand(), newDiffCommand(), newImportCommand(), newVersionCommand(), newServeCommand(args), newOverlayCommand())
+	root.AddCommand(newRunCommand(), newReplayCommand(), newVerifyCommand(), newDiffCommand(), newImportCommand(), newVersionCommand(), newServeCommand(args), newWorldCommand(), newOverlayCommand())
 	return root
 }

@@ -1,0 +1,2 @@
+// Package simtest runs a controller, unmodified, against a deterministic apiserver from a normal Go test.
+package simtest
