@@ -81,14 +81,16 @@ func startEngine(path string) (*engine, error) {
 	return e, nil
 }
 
+const noEngine = "it does not work as an engine of tests, perhaps because it is older than this simtest: %w"
+
 // greet exchanges versions.
 func (e *engine) greet() error {
 	if err := wire.New(wire.Hello).JSON(wire.Greeting{Protocol: wire.Protocol, Release: release}).Send(e.in); err != nil {
-		return fmt.Errorf("it does not work as an engine of tests: %w", e.lost(err))
+		return fmt.Errorf(noEngine, e.lost(err))
 	}
 	m, err := wire.Receive(e.out)
 	if err != nil {
-		return fmt.Errorf("it does not work as an engine of tests, perhaps because it is older than this simtest: %w", e.lost(err))
+		return fmt.Errorf(noEngine, e.lost(err))
 	}
 	var its wire.Greeting
 	m.JSON(&its)
