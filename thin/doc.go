@@ -24,7 +24,8 @@
 // chooses, checks and writes traces is the engine: a process of its own, `informersim world`, which the test starts once and talks to
 // over a pipe. It is the first of these that there is:
 //
-//   - the program that the environment variable INFORMERSIM names: informersim or informersim-apiserver. One that does not fit is an error;
+//   - the program that the environment variable INFORMERSIM names, by a path that holds in the
+//     test's folder: informersim or informersim-apiserver. One that does not fit is an error;
 //   - informersim-apiserver or informersim on the PATH, if it has this module's version;
 //   - an engine that was built before, in the user's cache;
 //   - one that the go command builds then, from the version of this module. That takes minutes, once; a line on stderr says so, which

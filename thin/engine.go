@@ -18,6 +18,7 @@ import (
 type engine struct {
 	cmd  *exec.Cmd
 	in   *os.File // we write to it
+	pipe *os.File // we read from it, by out
 	out  *bufio.Reader
 	gone chan struct{} // closed when the process has ended; made outside of every bubble
 	err  error         // how it has ended
@@ -69,7 +70,7 @@ func startEngine(path string) (*engine, error) {
 		ourOut.Close()
 		return nil, err
 	}
-	e.in, e.out = ourIn, bufio.NewReaderSize(ourOut, 1<<16)
+	e.in, e.pipe, e.out = ourIn, ourOut, bufio.NewReaderSize(ourOut, 1<<16)
 	go func() {
 		e.err = e.cmd.Wait()
 		close(e.gone)
@@ -104,7 +105,10 @@ func (e *engine) greet() error {
 }
 
 // stop ends the engine, by the end of its input.
-func (e *engine) stop() { e.in.Close() }
+func (e *engine) stop() {
+	e.in.Close()
+	e.pipe.Close()
+}
 
 // lost makes a sentence of an error of the pipes. Where the engine has ended, the next job starts another one.
 func (e *engine) lost(err error) error {

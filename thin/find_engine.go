@@ -28,9 +28,6 @@ const (
 // release is the version of this module, wire.Devel for a working copy; source is the folder of a working copy, "" for a release.
 var release, source = ownVersion()
 
-// startFolder is the one in which the process has started, that of its test; tests change it.
-var startFolder, _ = os.Getwd()
-
 var versionInPath = regexp.MustCompile(`/thin@([^/]+)/[^/]+$`)
 
 // ownVersion reads the version from where this file lay when it was compiled: in the module cache its folder is named after it. The build

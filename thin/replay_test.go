@@ -179,3 +179,22 @@ func TestApply(t *testing.T) {
 		}
 	})
 }
+
+// What the body and the processes log stands in the trace, at its step.
+func TestLogsAreInTheTrace(t *testing.T) {
+	found := simtest.Find(t, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) {
+		env.Go("p", func(ctx context.Context) error {
+			time.Sleep(time.Second)
+			env.Logf("process %d", 1)
+			<-ctx.Done()
+			return nil
+		})
+		env.Logf("body %d", 1)
+		env.Advance(time.Minute)
+		env.Eventually("never", 0, func() error { return errors.New("as expected") })
+	})
+	if found == nil {
+		t.Fatal("the run passes")
+	}
+	wantIn(t, string(found.Trace), `"body 1"`, `"process 1"`)
+}
