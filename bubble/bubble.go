@@ -2,20 +2,16 @@ package bubble
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing/synctest"
 	"time"
-
-	"github.com/informersim/informersim/sim"
 )
 
 // Bubble is the bubble of a run. Except for Note, its methods are for the goroutine on which Run calls its function, which steps
 // the kernel.
 type Bubble struct {
-	kernel *sim.Kernel
-	job    *job
+	job *job
 	// active holds an item if Note was called since it was last drained.
 	active chan struct{}
 	timer  *time.Timer
@@ -23,8 +19,9 @@ type Bubble struct {
 	atEnd  func()
 }
 
-// Enter binds the caller's bubble to a kernel. It fails outside a bubble, and in one that already has a kernel.
-func Enter(k *sim.Kernel) (*Bubble, error) {
+// Enter binds the caller's bubble to a kernel whose clock has come to elapsed. It fails outside a bubble, and in one that already has a
+// kernel.
+func Enter(elapsed time.Duration) (*Bubble, error) {
 	j := theHost.current.Load()
 	switch {
 	case j == nil:
@@ -32,9 +29,9 @@ func Enter(k *sim.Kernel) (*Bubble, error) {
 	case j.entered != nil:
 		return nil, errors.New("this bubble already has a kernel: a run has only one")
 	}
-	b := &Bubble{kernel: k, job: j, active: make(chan struct{}, 1), timer: time.NewTimer(time.Hour)}
+	b := &Bubble{job: j, active: make(chan struct{}, 1), timer: time.NewTimer(time.Hour)}
 	b.timer.Stop()
-	b.start = time.Now().Add(-k.Elapsed())
+	b.start = time.Now().Add(-elapsed)
 	j.entered = b
 	return b, nil
 }
@@ -91,12 +88,9 @@ func (b *Bubble) PassUntil(done <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-// CheckTime fails the kernel's run if the bubble's clock and the kernel's differ, which means that the kernel's goroutine blocked.
-func (b *Bubble) CheckTime() {
-	if d := time.Since(b.start); d != b.kernel.Elapsed() {
-		b.kernel.Fail(&sim.DefectError{Why: fmt.Sprintf("the bubble is at %v, the run at %v: time passed without being advanced", d, b.kernel.Elapsed())})
-	}
-}
+// Elapsed returns how much time has passed in the bubble since the start of the run. Where that is not what the kernel's clock says, the
+// kernel's goroutine has blocked.
+func (b *Bubble) Elapsed() time.Duration { return time.Since(b.start) }
 
 // SeedRand reseeds math/rand's global source.
 func (b *Bubble) SeedRand(seed int64) { seedGlobalRand(seed) }

@@ -19,5 +19,6 @@
 // After each step it waits for quiescence with [Bubble.Quiesce]; when the kernel advances its clock, it lets as much time pass in
 // the bubble with [Bubble.Pass].
 //
-// What may not be done here: depend on what runs in the bubble. The package imports no subject, no fake apiserver and no informer.
+// What may not be done here: depend on what runs in the bubble. The package imports nothing of this module: a copy of it is part of
+// the module simtest (see internal/tidy/mirrors_test.go).
 package bubble

@@ -10,8 +10,6 @@ import (
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
-
-	"github.com/informersim/informersim/sim"
 )
 
 // takeOver sets up the process-wide state that Kubernetes' libraries read, and returns a function that restores it:
@@ -30,7 +28,7 @@ func takeOver(seed uint64) (restore func()) {
 	handlers := utilruntime.ErrorHandlers
 	utilruntime.ErrorHandlers = nil
 	panicHandlers, reallyCrash := utilruntime.PanicHandlers, utilruntime.ReallyCrash
-	seedGlobalRand(sim.SourceSeed(seed))
+	seedGlobalRand(sourceSeed(seed))
 	reader := cryptorand.Reader
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], seed)
@@ -60,4 +58,11 @@ func (l *lockedReader) Read(p []byte) (int, error) {
 func seedGlobalRand(seed int64) {
 	//lint:ignore SA1019 there is no other way to seed it
 	rand.Seed(seed)
+}
+
+// sourceSeed is the seed of math/rand's source for a run's seed, the same as sim.SourceSeed.
+func sourceSeed(seed uint64) int64 {
+	seed ^= 0x9e3779b97f4a7c15
+	seed *= 0xbf58476d1ce4e5b9
+	return int64(seed ^ seed>>31)
 }

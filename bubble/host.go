@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/cryptotest"
 	"testing/synctest"
 	"time"
 )
@@ -180,7 +179,7 @@ func (h *host) bubble(t *testing.T, j *job) (err error) {
 		synctest.Test(t, func(t *testing.T) {
 			if testing.Testing() {
 				// For code that bypasses crypto/rand.Reader, or has kept an earlier Reader, as uuid packages do.
-				cryptotest.SetGlobalRandom(t, j.seed)
+				seedCryptoRand(t, j.seed)
 			}
 			j.name = ownBubble()
 			j.run()

@@ -141,8 +141,7 @@ func TestStuckRunEndsWithAnError(t *testing.T) {
 
 func stuckRun(t *testing.T) {
 	err := Run(1, Options{QuiescenceTimeout: 200 * time.Millisecond}, func() {
-		k := sim.NewKernel(sim.Options{Strategy: sim.NewFIFO()})
-		b, err := Enter(k)
+		b, err := Enter(0)
 		if err != nil {
 			t.Error(err)
 		}
@@ -187,19 +186,18 @@ func TestTakeOverIsRestored(t *testing.T) {
 
 // A bubble has one kernel, and there is no bubble outside a run.
 func TestEnter(t *testing.T) {
-	k := sim.NewKernel(sim.Options{Strategy: sim.NewFIFO()})
-	if _, err := Enter(k); err == nil || !strings.Contains(err.Error(), "bubble.Run") {
+	if _, err := Enter(0); err == nil || !strings.Contains(err.Error(), "bubble.Run") {
 		t.Errorf("outside a bubble the error is %v; it should say what to do", err)
 	}
 	ended := false
 	mustRun(t, 1, func() {
-		b, err := Enter(k)
+		b, err := Enter(0)
 		if err != nil {
 			t.Error(err)
 			return
 		}
 		b.AtEnd(func() { ended = true })
-		if _, err := Enter(k); err == nil {
+		if _, err := Enter(0); err == nil {
 			t.Error("a bubble was entered twice")
 		}
 	})

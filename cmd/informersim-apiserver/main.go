@@ -31,14 +31,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func newRoot() *cobra.Command {
 	root := cli.Prepare(&cobra.Command{
 		Use:   "informersim-apiserver",
-		Short: "The program that `informersim serve` starts",
-		Long: `informersim-apiserver implements informersim serve. It takes the same flags and can be started directly, for example
+		Short: "The program that `informersim serve` and Go tests start",
+		Long: `informersim-apiserver implements informersim serve and informersim world. It takes the same flags and can be started directly, for example
 		in a container that needs nothing else.
 
 Exit codes: 0 fine, 2 bad input, 130 interrupted.`,
 		Example: `  informersim-apiserver serve --kubeconfig kubeconfig`,
 	})
-	root.AddCommand(newServeCommand(), newVersionCommand())
+	root.AddCommand(newServeCommand(), newWorldCommand(), newVersionCommand())
 	return root
 }
 

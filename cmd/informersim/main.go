@@ -111,6 +111,6 @@ interrupted.`,
   informersim run my.sim --seed 1..200 --fault-mix default
   informersim replay my-seed7.trace.jsonl`,
 	})
-	root.AddCommand(newRunCommand(), newReplayCommand(), newShrinkCommand(), newVerifyCommand(), newDiffCommand(), newImportCommand(), newVersionCommand(), newServeCommand(args), newOverlayCommand())
+	root.AddCommand(newRunCommand(), newReplayCommand(), newShrinkCommand(), newVerifyCommand(), newDiffCommand(), newImportCommand(), newVersionCommand(), newServeCommand(args), newWorldCommand(), newOverlayCommand())
 	return root
 }

@@ -6,7 +6,7 @@ package tidy
 //	go test ./internal/tidy -run 'TestImports$' -v -print-imports
 var mayImport = map[string][]string{
 	".":                                   {},
-	"bubble":                              {"sim"},
+	"bubble":                              {},
 	"bubble/overlay":                      {},
 	"cmd/informersim":                     {"bubble/overlay", "cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/launcher", "cmd/internal/serveflags", "cmd/internal/version", "fakeapiserver/fault", "internal/outfile", "properties", "properties/differential", "reports", "scenarios", "scenarios/generate", "scenarios/minimal", "scenarios/property", "scenarios/recording", "scenarios/script", "sim", "subjects", "subjects/clientgo", "subjects/kinds", "subjects/stack"},
 	"cmd/informersim-apiserver":           {"cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/serveflags", "cmd/internal/version", "fakeapiserver", "fakeapiserver/apiextensions", "fakeapiserver/controllers", "fakeapiserver/fault", "fakeapiserver/persistence", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "internal/outfile", "sim"},
@@ -62,6 +62,8 @@ var mayImport = map[string][]string{
 	"subjects/kinds":                      {"subjects", "subjects/clientgo", "subjects/stack"},
 	"subjects/stack":                      {"fakeapiserver", "informer", "informer/workqueue", "sim", "subjects", "subjects/informers", "subjects/workers"},
 	"subjects/workers":                    {"sim", "subjects"},
+	"world":                               {"fakeapiserver", "fakeapiserver/fault", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/types", "fakeapiserver/types/crd", "reports", "scenarios/property", "sim", "sim/shrink", "subjects", "world/wire"},
+	"world/wire":                          {},
 }
 
 // barrier forbids transitive imports. mayImport lists the imports that exist; barriers say which must never exist.
@@ -86,6 +88,8 @@ var barriers = []barrier{
 	{from: []string{"..."}, not: []string{"properties/mutants/..."}, why: "mutants are defects: only tests import them"},
 	{from: []string{"..."}, but: []string{"internal/probe/..."}, not: []string{"internal/probe/..."}, why: "probes ask a server from outside: only tests and the conformance module play them"},
 	{from: []string{"..."}, but: []string{"cmd/..."}, not: []string{"cmd/..."}, why: "a command is not a library"},
+	{from: []string{"world/..."}, not: []string{"bubble/...", "simtest", "informer/..."}, why: "the engine runs nothing of the user's"},
+	{from: []string{"world/wire", "bubble"}, only: []string{}, why: "copies of them are part of another module"},
 }
 
 // modulesOf lists prefixes of the import paths outside this module and the standard library that packages may use. A package
@@ -120,6 +124,7 @@ var isCore = map[string]bool{
 	"properties":              true,
 	"reports":                 true,  // identical traces give identical reports
 	"simtest":                 false, // a user's program has goroutines
+	"world":                   true,
 	"bubble":                  false, // real time watches over virtual time
 	"cmd":                     false,
 	"internal":                false,
@@ -177,6 +182,8 @@ var inRoot = map[string]string{
 	"sim":           "the kernel",
 	"simtest":       "simulation of a controller from a Go test",
 	"subjects":      "stacks under test",
+	"thin":          "a module of its own: simtest for any client-go, with its engine in another process",
+	"world":         "the engine of Go tests",
 }
 
 // noDoc lists folders with Go code but no doc.go, and why.

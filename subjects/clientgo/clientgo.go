@@ -2,9 +2,11 @@ package clientgo
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/informersim/informersim/bubble"
+	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
 
@@ -25,7 +27,7 @@ type Subject struct {
 // New returns client-go as a subject. It must be called inside a bubble: see Host.
 func New(deps subjects.Dependencies) subjects.Subject {
 	s := &Subject{deps: deps}
-	b, err := bubble.Enter(deps.Kernel)
+	b, err := bubble.Enter(deps.Kernel.Elapsed())
 	if err != nil {
 		return s // AddInformer says so
 	}
@@ -78,7 +80,9 @@ func (s *Subject) settle() {
 	if !b.passed {
 		b.Quiesce()
 	}
-	b.CheckTime()
+	if k := s.deps.Kernel; b.Elapsed() != k.Elapsed() {
+		k.Fail(&sim.DefectError{Why: fmt.Sprintf("the bubble is at %v, the run at %v: time passed without being advanced", b.Elapsed(), k.Elapsed())})
+	}
 	if p := panicked.Load(); p != nil {
 		s.deps.Kernel.Fail(p)
 		return

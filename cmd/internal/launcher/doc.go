@@ -1,4 +1,4 @@
-// Package launcher starts informersim-apiserver for `informersim serve`.
+// Package launcher starts informersim-apiserver for `informersim serve` and `informersim world`.
 //
 // The server links the libraries of a real apiserver: more than a thousand packages, minutes of compiling. A clone's first
 // `go run ./cmd/informersim run` should not wait for that, so the server is a program of its own, and serve looks for it:

@@ -1,0 +1,63 @@
+package simtest_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informersim/informersim/thin"
+)
+
+// A whole run whose client lists 100 objects that exist before it starts.
+func BenchmarkWorld(b *testing.B) {
+	b.ReportAllocs()
+	all := make([]simtest.Object, 100)
+	for i := range all {
+		all[i] = configMap(fmt.Sprintf("m%d", i), "0")
+	}
+	simtest.Run(b, simtest.Options{Seeds: b.N, Mix: "none"}, func(env *simtest.Env) {
+		fresh := make([]simtest.Object, len(all))
+		for i := range all {
+			fresh[i] = all[i].DeepCopyObject().(simtest.Object)
+		}
+		env.Create(fresh...)
+		var indexer cache.Indexer
+		env.Go("mirror", mirror(env, "mirror", &indexer))
+		env.Settle()
+		if n := len(indexer.ListKeys()); n != 100 {
+			b.Fatalf("the cache has %d objects", n)
+		}
+	})
+}
+
+// steps returns the number of steps so far.
+func steps(b *testing.B, env *simtest.Env) uint64 {
+	s, err := env.Cluster().State()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return s.Steps
+}
+
+// A step over HTTP: a request, a frame, an answer.
+func BenchmarkStep(b *testing.B) {
+	b.ReportAllocs()
+	made := uint64(0)
+	simtest.Run(b, simtest.Options{Seeds: 1, Mix: "none", MaxSteps: 1 << 40}, func(env *simtest.Env) {
+		var indexer cache.Indexer
+		env.Go("mirror", mirror(env, "mirror", &indexer))
+		m := configMap("m", "0")
+		env.Create(m)
+		env.Advance(time.Second)
+		before := steps(b, env)
+		for i := 0; steps(b, env)-before < uint64(b.N); i++ {
+			m.Data["v"] = fmt.Sprint(i)
+			env.Update(m)
+			env.Settle()
+		}
+		made = steps(b, env) - before
+	})
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(made), "ns/step")
+}

@@ -1,0 +1,87 @@
+// Package simtest runs a controller, unmodified, against a deterministic apiserver from a normal Go test: virtual time,
+// injected faults, a schedule decided by a seed, and for every failure a trace that replays it.
+//
+//	func TestController(t *testing.T) {
+//		simtest.Run(t, simtest.Options{}, func(env *simtest.Env) {
+//			env.Go("controller", func(ctx context.Context) error {
+//				return Run(ctx, env.RESTConfig("controller"))
+//			})
+//			env.Create(&corev1.ConfigMap{...})
+//			env.Advance(time.Minute)
+//			env.StopFaults()
+//			env.Eventually("every ConfigMap has its Secret", 10*time.Minute, func() error { ... })
+//		})
+//	}
+//
+// Run calls the body once for each seed, inside a testing/synctest bubble of its own. Processes started with [Env.Go] and
+// the body itself are goroutines there. Their requests are parked until everything in the bubble is blocked; then the next
+// event is chosen: a request reaches a replica, a response or a watch frame reaches its client, a fault strikes, a process
+// crashes, or time passes. The goroutines in the bubble then run until they block again.
+//
+// # Your client-go, and the engine beside it
+//
+// The test links the client-go that your go.mod names, v0.26 or later, and nothing else that is heavy. The fake apiserver and everything that
+// chooses, checks and writes traces is the engine: a process of its own, `informersim world`, which the test starts once and talks to
+// over a pipe. It is the first of these that there is:
+//
+//   - the program that the environment variable INFORMERSIM names, by a path that holds in the
+//     test's folder: informersim or informersim-apiserver. One that does not fit is an error;
+//   - informersim-apiserver or informersim on the PATH, if it has this module's version;
+//   - an engine that was built before, in the user's cache;
+//   - one that the go command builds then, from the version of this module. That takes minutes, once; a line on stderr says so, which
+//     go test shows when it is told -v, or when the test has ended.
+//
+// The engine ends with the test process. If that is killed or panics in the middle of a run, the engine writes the trace of the run, and to stderr the
+// line that repeats it. An engine that is killed is an error of the run, and the next run starts another one.
+//
+// The go line of your module has to be 1.25 or later, since bubbles are. Where it cannot be, put the tests into a nested module: a folder with a go.mod
+// of its own that requires simtest and, with a replace directive, your module.
+//
+// # What is checked
+//
+// What the body states ([Env.Always], [Env.Eventually], [Env.Sometimes], and what it reports to its t), your own properties
+// ([Options.Properties]), and, for every client, what can be observed at the API:
+//
+//	WatchOrdered WatchUnique WatchReliable  a watch is in order, without duplicates and without gaps
+//	ListIsAtOneRevision                     a list, including all its pages, shows the Store at one revision
+//	WatchResumes                            a watch resumes from the last event of the one before it, not from where that began
+//	NoRelistOnEOF                           after a watch that delivered events and ended cleanly comes a watch, not a list
+//	NoHotLoop                               no client repeats a list or watch without time passing
+//	NoPanic BodyReturns NoLivelock          processes do not panic, the body does not block for ever, the run ends
+//
+// The zero Options inject the faults of the mix "default".
+//
+// # Failures
+//
+// A failure is shrunk, for ten seconds at most, to fewer faults and a shorter, more orderly schedule that break the same
+// property. The result is printed with the commands that reproduce it, and its trace is kept under testdata/simtest, where
+// the next test run finds it and replays it first. Delete the file when you no longer need it.
+//
+// # Flags
+//
+//	-simtest.seeds=N     run N seeds (SIMTEST_SEEDS)
+//	-simtest.seed=S      run only seed S (SIMTEST_SEED)
+//	-simtest.replay=F    replay only the trace in file F (SIMTEST_REPLAY)
+//	-simtest.shrink=D    shrink a failure for at most D; a negative D disables it (SIMTEST_SHRINK)
+//	-simtest.verify      run each seed twice and compare (SIMTEST_VERIFY)
+//
+// # What goroutines in the bubble may not do
+//
+// They may not wait for anything made outside the bubble (a channel in a package variable such as wait.NeverStop, the context
+// of the test, real I/O); a watchdog names the goroutine that does. What they do must depend only on the seed and on what the
+// API told them, which -simtest.verify checks.
+//
+// # Bit-for-bit reproduction
+//
+// Go leaves to chance the order of a map's keys, of a select's ready cases and of timers due at the same instant, and client-go
+// depends on these in places. To make a seed stand for exactly one run, build the test with an overlay of Go's runtime that
+// lets the seed decide them:
+//
+//	go test -overlay="$(informersim overlay)" ./...
+//
+// Without it, runs of a seed are nearly the same, and a stored trace is retried until it fits. A trace replays only in a test
+// built the same way, with or without the overlay.
+//
+// Runs in one process are serialized, even under t.Parallel: each needs process-wide state (random sources, error handlers) to
+// itself.
+package simtest

@@ -1,0 +1,9 @@
+package simtest
+
+// EngineProcess returns the number of the engine's process, 0 if there is none. Only the goroutine of a run may call it.
+func EngineProcess() int {
+	if e := theEngine.current; e != nil {
+		return e.cmd.Process.Pid
+	}
+	return 0
+}

@@ -1,0 +1,90 @@
+package simtest_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/informersim/informersim/thin"
+)
+
+// owned returns a ConfigMap owned by another one, whose deletion it blocks.
+func owned(name string, owner *corev1.ConfigMap) *corev1.ConfigMap {
+	m, yes := configMap(name, "0"), true
+	m.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name, UID: owner.UID, BlockOwnerDeletion: &yes}}
+	return m
+}
+
+func names(env *simtest.Env) []string {
+	var list corev1.ConfigMapList
+	if err := env.List(&list, ""); err != nil {
+		return []string{err.Error()}
+	}
+	var all []string
+	for _, m := range list.Items {
+		all = append(all, fmt.Sprintf("%s/%d", m.Name, len(m.OwnerReferences)))
+	}
+	return all
+}
+
+// Dependents are deleted with their owner, according to the propagation policy; so are those created for an owner that is gone.
+func TestGarbageCollection(t *testing.T) {
+	for policy, want := range map[metav1.DeletionPropagation][]string{
+		metav1.DeletePropagationBackground: {"other/0"},
+		metav1.DeletePropagationForeground: {"other/0"},
+		metav1.DeletePropagationOrphan:     {"a1/0", "a2/0", "a21/1", "other/0"},
+	} {
+		t.Run(string(policy), func(t *testing.T) {
+			simtest.Run(t, simtest.Options{Seeds: 10, Mix: "none", GarbageCollection: true, Replicas: 2}, func(env *simtest.Env) {
+				a, other := configMap("a", "0"), configMap("other", "0")
+				env.Create(a, other)
+				a1, a2 := owned("a1", a), owned("a2", a)
+				env.Create(a1, a2)
+				env.Create(owned("a21", a2))
+				env.Settle()
+				c := kubernetes.NewForConfigOrDie(env.RESTConfig("me")).CoreV1().ConfigMaps("default")
+				if err := c.Delete(env.Context(), "a", metav1.DeleteOptions{PropagationPolicy: &policy}); err != nil {
+					t.Error(err)
+				}
+				asWanted := func() error {
+					if got := names(env); !slices.Equal(got, want) {
+						return fmt.Errorf("found %v", got)
+					}
+					return nil
+				}
+				env.Eventually("its dependents are handled", 10*time.Minute, asWanted)
+				env.Create(owned("late", a))
+				env.Eventually("a late dependent is deleted", 10*time.Minute, asWanted)
+			})
+		})
+	}
+}
+
+// When an object is collected is a choice, and faults delay it; without the collector nothing is deleted.
+func TestGarbageIsCollectedSoonerOrLater(t *testing.T) {
+	o := simtest.Options{Seeds: 20, Mix: "storm", GarbageCollection: true, Replicas: 2}
+	body := func(env *simtest.Env) {
+		a := configMap("a", "0")
+		env.Create(a)
+		env.Create(owned("a1", a))
+		env.Delete(a)
+		env.Sometimes("it outlives its owner", func() bool { return len(names(env)) == 1 })
+		env.Advance(time.Second)
+		env.StopFaults()
+		env.Eventually("everything is gone", 10*time.Minute, func() error {
+			if len(names(env)) > 0 {
+				return errors.New("something is left")
+			}
+			return nil
+		})
+	}
+	simtest.Run(t, o, body)
+	o.GarbageCollection, o.Seeds = false, 1
+	wantIn(t, failure(t, o, body), "FAIL  everything is gone at step")
+}

@@ -1,0 +1,109 @@
+package simtest_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	"github.com/informersim/informersim/thin"
+	"github.com/informersim/informersim/thin/fault"
+)
+
+// follow runs a client with its own list and watch of ConfigMaps, while watches end now and then.
+func follow(env *simtest.Env, run func(ctx context.Context, c typedcorev1.ConfigMapInterface) error) {
+	env.Go("follower", func(ctx context.Context) error {
+		return run(ctx, kubernetes.NewForConfigOrDie(env.RESTConfig("follower")).CoreV1().ConfigMaps("default"))
+	})
+	env.Create(configMap("a", "0"))
+	for range 4 {
+		env.Advance(time.Minute)
+		m := configMap("a", "")
+		if env.Get(m) == nil {
+			m.Data["v"] += "x"
+			env.Update(m)
+		}
+		env.Advance(time.Minute)
+		env.Faults(fault.Fault{Kind: fault.WatchEOF, Target: "follower"})
+		env.Advance(time.Minute)
+	}
+}
+
+// drain reads a watch to its end and returns the revision of its last event.
+func drain(ctx context.Context, c typedcorev1.ConfigMapInterface, rv string) (string, error) {
+	w, err := c.Watch(ctx, metav1.ListOptions{ResourceVersion: rv, AllowWatchBookmarks: true})
+	if err != nil {
+		return rv, err
+	}
+	defer w.Stop()
+	for e := range w.ResultChan() {
+		if m, ok := e.Object.(metav1.Object); ok {
+			rv = m.GetResourceVersion()
+		}
+	}
+	return rv, ctx.Err()
+}
+
+// A client that lists once and resumes where it was is correct, and so is one with several such followers.
+func TestFollowersThatAreRight(t *testing.T) {
+	simtest.Run(t, simtest.Options{Seeds: 5, Mix: "none", Replicas: 2}, func(env *simtest.Env) {
+		follow(env, func(ctx context.Context, c typedcorev1.ConfigMapInterface) error {
+			one := func() {
+				list, err := c.List(ctx, metav1.ListOptions{ResourceVersion: "0"})
+				for rv := list.ResourceVersion; err == nil; {
+					rv, err = drain(ctx, c, rv)
+				}
+			}
+			for range 3 {
+				go one()
+			}
+			one()
+			return nil
+		})
+	})
+}
+
+// The mistakes of careless clients are found at the API.
+func TestFollowersThatAreWrong(t *testing.T) {
+	for property, test := range map[string]struct {
+		run  func(ctx context.Context, c typedcorev1.ConfigMapInterface) error
+		want string
+	}{
+		"NoRelistOnEOF": {func(ctx context.Context, c typedcorev1.ConfigMapInterface) error {
+			for {
+				list, err := c.List(ctx, metav1.ListOptions{ResourceVersion: "0"})
+				if err == nil {
+					_, err = drain(ctx, c, list.ResourceVersion)
+				}
+				if err != nil {
+					return err
+				}
+			}
+		}, "it relists, for the second time, after a watch that ended cleanly and had delivered "},
+		"WatchResumes": {func(ctx context.Context, c typedcorev1.ConfigMapInterface) error {
+			list, err := c.List(ctx, metav1.ListOptions{ResourceVersion: "0"})
+			for err == nil {
+				_, err = drain(ctx, c, list.ResourceVersion)
+			}
+			return err
+		}, "although the one before it began there and delivered "},
+		"NoHotLoop": {func(ctx context.Context, c typedcorev1.ConfigMapInterface) error {
+			for {
+				if _, err := c.List(ctx, metav1.ListOptions{ResourceVersion: "0"}); err != nil {
+					return err
+				}
+			}
+		}, "1000 times without waiting"},
+	} {
+		t.Run(property, func(t *testing.T) {
+			found := simtest.Find(t, simtest.Options{Seeds: 3, Mix: "none"}, func(env *simtest.Env) { follow(env, test.run) })
+			if found == nil || found.Property != property || !strings.Contains(found.Message, test.want) {
+				t.Errorf("found %v", found)
+			}
+		})
+	}
+}

@@ -1,0 +1,199 @@
+package bubble
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Engine is the name in traces of the engine of runs in a bubble.
+const Engine = "bubble"
+
+// job is one run in a bubble.
+type job struct {
+	seed    uint64
+	run     func()
+	done    chan error
+	options Options
+	entered *Bubble // by Enter, inside the bubble
+	name    string  // of the bubble, in a dump of stacks
+	restore func()  // restores the process-wide state; idempotent
+
+	// For the watchdog: how often the run has begun to wait for quiescence, and whether it is waiting now.
+	waits atomic.Uint64
+	phase atomic.Uint32
+}
+
+// The phases of a run.
+const (
+	running uint32 = iota
+	waiting
+	givenUp // it will never run again
+)
+
+func (j *job) beginWait() { j.waits.Add(1); j.phase.Store(waiting) }
+
+// endWait goes on with the run, unless the watchdog has given it up: whoever called Run may then read what the run has written.
+func (j *job) endWait() {
+	if !j.phase.CompareAndSwap(waiting, running) {
+		<-never
+	}
+}
+
+// host is the goroutine that makes the bubbles, one after the other, and lives as long as the process: a bubble needs a
+// *testing.T, which the testing package gives only to a test that it runs.
+type host struct {
+	once  sync.Once
+	jobs  chan *job
+	ended chan struct{} // closed when the testing package refuses to run a test
+
+	mu      sync.Mutex // serialises runs
+	current atomic.Pointer[job]
+	broken  error // set when a run got stuck: its goroutines are still there
+	frozen  bool  // the goroutine is stuck in an abandoned bubble, so another one is needed
+}
+
+var theHost = host{jobs: make(chan *job), ended: make(chan struct{})}
+
+// Options configure a run. The zero value works.
+type Options struct {
+	// QuiescenceTimeout limits the real time that a step may take to become quiescent; DefaultQuiescenceTimeout if 0.
+	QuiescenceTimeout time.Duration
+	// TakeOver sets up further process-wide state, and returns a function that restores it; it may be nil. It is called outside the
+	// bubble.
+	TakeOver func() (restore func())
+}
+
+// Run calls run inside a bubble, with the process-wide state set up for the seed, and returns when run has returned and every
+// goroutine in the bubble has ended. Concurrent calls take turns. Run returns a *StuckError if a step did not become quiescent, a
+// *LeakError if goroutines were left behind, and ErrRace if the race detector found something; run reports its own errors.
+//
+// Run may not be called inside a bubble.
+func Run(seed uint64, o Options, run func()) error {
+	if o.QuiescenceTimeout <= 0 {
+		o.QuiescenceTimeout = DefaultQuiescenceTimeout
+	}
+	h := &theHost
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.broken != nil {
+		first, _, _ := strings.Cut(h.broken.Error(), "\n")
+		return fmt.Errorf("an earlier run of this process never became quiescent, and its goroutines are still there, so no other run can be made: %s", first)
+	}
+	if h.frozen {
+		h.once, h.jobs, h.frozen = sync.Once{}, make(chan *job), false
+	}
+	h.once.Do(h.start)
+	j := &job{seed: seed, options: o, run: run, done: make(chan error, 1)}
+	select {
+	case h.jobs <- j:
+	case <-h.ended:
+		return errors.New("bubble: the testing package is not running tests: in a TestMain, call it from a test, not around m.Run")
+	}
+	err := j.await(o.QuiescenceTimeout)
+	var stuck *StuckError
+	if errors.As(err, &stuck) {
+		h.broken = err
+	}
+	return err
+}
+
+// start has the testing package run the one test that makes the bubbles. That test lasts as long as the process.
+func (h *host) start() {
+	// Reseeding the global source of math/rand has an effect only with this setting, which the runtime re-reads at once.
+	setting := "randseednop=0"
+	if old := os.Getenv("GODEBUG"); old != "" {
+		setting = old + "," + setting
+	}
+	os.Setenv("GODEBUG", setting)
+
+	all := func(string, string) (bool, error) { return true, nil }
+	tests := []testing.InternalTest{{Name: "bubble", F: h.serve}}
+	if testing.Testing() && flag.Parsed() { // tests are running
+		go func() {
+			testing.RunTests(all, tests)
+			close(h.ended)
+		}()
+		return
+	}
+	testing.Init()
+	if !flag.Parsed() {
+		// The process's arguments are not ours, and testing.Main would parse them.
+		if err := flag.CommandLine.Parse(nil); err != nil {
+			panic(err) // cannot happen: there is nothing to parse
+		}
+	}
+	go testing.Main(all, tests, nil, nil)
+}
+
+// takeOver sets up the process-wide state: the common part, then the run's own.
+func (j *job) takeOver() (restore func()) {
+	restoreCommon := takeOver(j.seed)
+	if j.options.TakeOver == nil {
+		return restoreCommon
+	}
+	restoreOwn := j.options.TakeOver()
+	return func() {
+		restoreOwn()
+		restoreCommon()
+	}
+}
+
+// serve makes a bubble for each run.
+func (h *host) serve(t *testing.T) {
+	for j := range h.jobs {
+		j.done <- h.bubble(t, j)
+	}
+}
+
+// bubble makes one run.
+func (h *host) bubble(t *testing.T, j *job) (err error) {
+	j.restore = sync.OnceFunc(j.takeOver())
+	defer j.restore()
+	h.current.Store(j)
+	defer h.current.Store(nil)
+	defer seedBubble(j.seed)()
+	err = ErrRace // unless the bubble's goroutine reaches its end: a failed test ends it early
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		defer func() {
+			// synctest panics on this goroutine if any other in the bubble is blocked for good.
+			p := recover()
+			if p == nil {
+				return
+			}
+			e, isError := p.(error)
+			if !isError || !strings.HasPrefix(e.Error(), "deadlock:") {
+				panic(p)
+			}
+			err = &LeakError{Goroutines: bubbled(dump(), j.name, false)}
+		}()
+		synctest.Test(t, func(t *testing.T) {
+			if testing.Testing() {
+				// For code that bypasses crypto/rand.Reader, or has kept an earlier Reader, as uuid packages do.
+				seedCryptoRand(t, j.seed)
+			}
+			j.name = ownBubble()
+			j.run()
+			if b := j.entered; b != nil && b.atEnd != nil {
+				b.atEnd()
+			}
+		})
+		err = nil
+	}()
+	<-over
+	return err
+}
+
+// ErrRace is the error of a run in which the race detector found a data race. A bubble is a test to the testing package, and
+// nothing else fails it.
+var ErrRace = errors.New("the race detector found a data race during this run and reported it above: " +
+	"state that a process shares with the test's body, or with another process, needs a lock or sync/atomic, as in any program")

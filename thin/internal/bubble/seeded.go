@@ -1,0 +1,41 @@
+package bubble
+
+import (
+	"runtime/debug"
+	"runtime/metrics"
+	_ "unsafe" // for go:linkname
+)
+
+// bubbleSeed seeds the bubbles made from now on, in a program built with the overlay of package bubble/overlay. In other programs
+// it has no effect.
+//
+//go:linkname bubbleSeed runtime.bubbleSeed
+var bubbleSeed uint64
+
+// seededRuntime tells whether the program was built with the overlay, which initialises the variable.
+var seededRuntime = bubbleSeed != 0
+
+// Seeded reports whether the program was built with the overlay, so that a bubble's seed decides the order of maps, of a select's
+// ready cases, and of timers.
+func Seeded() bool { return seededRuntime }
+
+// heapOfRun is the memory, in bytes, that a run may use before garbage is collected during it.
+const heapOfRun = 1 << 30
+
+// seedBubble seeds the next bubble, on the goroutine that makes bubbles. Garbage is collected only after the run: a collection
+// during it would block goroutines that otherwise run, and would let addresses be reused, which decide the order of a map whose
+// keys are pointers.
+func seedBubble(seed uint64) (restore func()) {
+	bubbleSeed = seed<<1 | 1
+	if !seededRuntime {
+		return func() {}
+	}
+	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
+	metrics.Read(sample)
+	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(-1)
+	debug.SetMemoryLimit(min(limit, int64(sample[0].Value.Uint64())+heapOfRun))
+	return func() {
+		debug.SetMemoryLimit(limit)
+		debug.SetGCPercent(percent)
+	}
+}

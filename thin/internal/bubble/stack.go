@@ -1,0 +1,75 @@
+package bubble
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// Frame is one call on a goroutine's stack.
+type Frame struct {
+	Function string // with its package
+	Position string // the file, as the compiler was given it, and the line
+	User     bool   // neither the standard library's, nor a downloaded module's, nor this module's
+}
+
+// maxFrames bounds a printed stack. A recursion that never ends has a very long one.
+const maxFrames = 40
+
+// module is the import path of this module: what its users did not write.
+const module = "github.com/informersim/informersim/"
+
+// frameOf reads two lines of a stack.
+func frameOf(function, position string) Frame {
+	function = strings.TrimPrefix(function, "created by ")
+	function, _, _ = strings.Cut(function, " in goroutine ")
+	if i := strings.LastIndex(function, "("); i > 0 && strings.HasSuffix(function, ")") {
+		function = function[:i]
+	}
+	position, _, _ = strings.Cut(strings.TrimSpace(position), " +0x")
+	return Frame{Function: function, Position: position, User: ofUser(function, position)}
+}
+
+// ofUser reports whether a function is the program's own.
+func ofUser(function, position string) bool {
+	slash := strings.LastIndex(function, "/") + 1
+	pkg, _, _ := strings.Cut(function[slash:], ".")
+	pkg = function[:slash] + pkg
+	file := position
+	if i := strings.LastIndex(file, ":"); i > 0 {
+		file = file[:i]
+	}
+	dir := path.Dir(file)
+	first, _, _ := strings.Cut(pkg, "/")
+	switch {
+	case strings.HasSuffix(dir, "/src/"+pkg), dir == pkg && !strings.Contains(first, "."): // the standard library; the latter with -trimpath
+		return false
+	case strings.Contains(file, "@v"), strings.Contains(file, "/vendor/"): // a module from the cache, or a copy of one
+		return false
+	case strings.HasPrefix(pkg+"/", module):
+		return strings.HasSuffix(file, "_test.go")
+	}
+	return true
+}
+
+// trace prints a goroutine's whole stack, with marks at the program's own frames.
+func (g Goroutine) trace() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "  %s\n", g.State)
+	for i, f := range g.Stack {
+		if i == maxFrames {
+			fmt.Fprintf(&b, "    … and %d more\n", len(g.Stack)-i)
+			break
+		}
+		mark := " "
+		if f.User {
+			mark = ">"
+		}
+		where := f.Function
+		if i == len(g.Stack)-1 && g.Started != "the run" {
+			where = "started by " + where
+		}
+		fmt.Fprintf(&b, "  %s %s\n        %s\n", mark, where, f.Position)
+	}
+	return b.String()
+}

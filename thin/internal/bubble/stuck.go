@@ -1,0 +1,64 @@
+package bubble
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// StuckError reports that a step did not become quiescent: a goroutine in the bubble runs for ever, or waits for something
+// outside the bubble. The run's own goroutine stands still from then on, so that what it has written can be read.
+type StuckError struct {
+	Timeout    time.Duration // in real time
+	Goroutines []Goroutine   // those that are not durably blocked
+}
+
+// split returns the goroutines that run, and those that wait.
+func (e *StuckError) split() (running, waiting []Goroutine) {
+	for _, g := range e.Goroutines {
+		if g.Runs() {
+			running = append(running, g)
+		} else {
+			waiting = append(waiting, g)
+		}
+	}
+	return running, waiting
+}
+
+// Error says which goroutines keep the bubble from becoming quiescent, with their whole stacks.
+func (e *StuckError) Error() string {
+	running, waiting := e.split()
+	var b strings.Builder
+	switch {
+	case len(running) > 0:
+		fmt.Fprintf(&b, "a hot loop: the bubble did not become quiescent within %v of real time, because %s without ever waiting. Virtual time passes only "+
+			"while every goroutine waits, so nothing else can happen.\n", e.Timeout, goroutinesRun(len(running)))
+	case len(waiting) > 0:
+		fmt.Fprintf(&b, "the bubble did not become quiescent within %v of real time. These goroutines wait for something that was made outside the bubble "+
+			"(a channel in a package variable, a mutex, real I/O):\n%s\n", e.Timeout, listing(waiting))
+	default:
+		fmt.Fprintf(&b, "the bubble did not become quiescent within %v of real time, and no goroutine in it could be told apart from those outside.\n", e.Timeout)
+	}
+	stacks := append(running, waiting...)
+	if len(stacks) > 0 {
+		b.WriteString("\nThe whole stack, with > at what is neither the standard library's nor a dependency's:\n")
+	}
+	for i, g := range stacks {
+		if i == maxStacks {
+			fmt.Fprintf(&b, "  … and %d more goroutines\n", len(stacks)-i)
+			break
+		}
+		b.WriteString(g.trace())
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// maxStacks bounds the goroutines whose stacks are printed.
+const maxStacks = 4
+
+func goroutinesRun(n int) string {
+	if n == 1 {
+		return "a goroutine runs"
+	}
+	return fmt.Sprintf("%d goroutines run", n)
+}

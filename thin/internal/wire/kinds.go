@@ -1,0 +1,84 @@
+package wire
+
+// Protocol is the number of this version of the protocol. Both sides must have the same.
+const Protocol = 1
+
+// The kinds of messages.
+const (
+	Hello    = 'V'
+	Job      = 'J'
+	Begin    = 'B'
+	Do       = 'D'
+	Report   = 'R'
+	Query    = 'Q'
+	Answer   = 'A'
+	End      = 'E'
+	Ended    = 'X'
+	Finished = 'F'
+)
+
+// The flags of Do.
+const (
+	Pass   = 1 << iota // let time pass: until something happens in the bubble, or the duration is over
+	Checks             // call the functions of env.Always and env.Sometimes once everything rests
+)
+
+// The actions of Do.
+const (
+	DoAnswer  = 'w' // id, code, header, body: a whole answer to a request
+	DoOpen    = 'o' // id, code, header: a streamed answer begins
+	DoFrame   = 'f' // id, bytes
+	DoClose   = 'z' // id, error: the stream ends, or the request is not answered
+	DoStart   = 's' // process, life: start it
+	DoKill    = 'k' // process, life: what it does from now on reaches nobody
+	DoBody    = 'b' // start the body
+	DoReply   = 'r' // bytes: the answer to EventAsk
+	DoObject  = 'p' // subscription, key, JSON: an object has changed
+	DoDelete  = 'd' // subscription, key: it is gone
+	DoForget  = 'n' // the Store has another history: what was read of it means nothing
+	DoRecord  = 't' // step, elapsed, actor, kind, key, revision, n, detail: a record for the user's properties
+	DoEndings = 'e' // call the user's properties' End
+	DoLocate  = 'l' // say where the body's goroutine is blocked
+)
+
+// The events of Report.
+const (
+	EventRequest  = 'q' // id, client, life, method, URL, header, body
+	EventCancel   = 'c' // id: the client has gone
+	EventExit     = 'x' // process, life, failed, error, panic: a process has returned
+	EventAsk      = 'a' // Ask…, duration, words: the body wants something
+	EventBody     = 'b' // How…, text: the body has ended
+	EventViolated = 'v' // property, message, key: a check has failed
+	EventHeld     = 'h' // name: a condition of env.Sometimes holds
+	EventLog      = 'l' // text: env.Logf
+	EventBodyAt   = 'g' // text: the answer to DoLocate
+)
+
+// How a body ended.
+const (
+	Returned = iota
+	Exited   // with runtime.Goexit, as t.FailNow does
+	Panicked
+)
+
+// What the body asks for. All are answered by DoReply.
+const (
+	AskStart      = 'g' // a process: name
+	AskCrash      = 'k' // name
+	AskRestart    = 'r' // name
+	AskSettle     = 's'
+	AskAdvance    = 'v' // duration
+	AskFaults     = 'i' // each a fault as JSON. Reply: error
+	AskStopFaults = 'f'
+	AskChecks     = 'c' // there are checks from now on; words: names of env.Sometimes
+	AskChange     = 'e' // until something changes or, by this virtual time, does not. Reply: flag, whether the time is over
+	AskWrite      = 'w' // each a Write as JSON. Reply: for each error, object
+	AskFail       = 'x' // property, message: the run has failed
+)
+
+// The kinds of queries. Each is answered with an error, and if that is none with fields.
+const (
+	QueryDocument = 'd' // method, URL, header. Answer: code, header, body
+	QueryObjects  = 'o' // apiVersion, kind. Answer: subscription, plural, namespaced, list kind, objects (key, JSON)
+	QueryState    = 's' // Answer: State as JSON
+)

@@ -1,0 +1,150 @@
+package simtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/informersim/informersim/thin/fault"
+	"github.com/informersim/informersim/thin/internal/wire"
+)
+
+// TB is the part of testing.TB that Run needs. *testing.T, *testing.B, ginkgo's GinkgoT() and *rapid.T implement it.
+type TB interface {
+	Helper()
+	Name() string
+	Logf(format string, args ...any)
+	Errorf(format string, args ...any)
+	FailNow()
+	Failed() bool
+}
+
+// Options configure Run. The zero value means 20 seeds, one replica, the built-in types and the fault mix "default".
+type Options struct {
+	// Seeds is the number of seeds to run, starting at 1; DefaultSeeds if 0. The flag -simtest.seeds overrides it.
+	Seeds int
+	// Mix is the name of a built-in fault mix: none, light, default, storm; "" is default.
+	Mix string
+	// FaultMix is a custom mix; it overrides Mix.
+	FaultMix *fault.Mix
+	// CrashProbability is the probability, in every step, that a process crashes and is restarted; 0 means never.
+	CrashProbability float64
+	// MaxCrashes limits the crashes in a run; 3 if 0.
+	MaxCrashes int
+	// Strategy is "random" or "fifo"; "" is random. fifo picks the oldest event each time and no faults of a mix.
+	Strategy string
+
+	// Replicas is the number of apiservers, each of which may lag behind the others; 1 if 0. Every client uses all of them.
+	Replicas int
+	// History is the number of events per resource that a watch cache keeps; 0 for a real apiserver's sizes.
+	History int64
+	// GarbageCollection runs the cluster's garbage collector: objects whose owners (ownerReferences) are all gone are eventually
+	// deleted, and foreground deletion and orphaning are carried out. Without it, their finalizers stay.
+	GarbageCollection bool
+	// CRDs are CustomResourceDefinition manifests: YAML or JSON text, or the name of a file or folder that holds them.
+	CRDs []string
+	// Scheme knows the Go types of custom resources that are passed to the helpers (Env.Create, …), in addition to client-go's
+	// scheme.
+	Scheme *runtime.Scheme
+
+	// Properties are checked in addition to those at the API.
+	Properties []Property
+	// Verify runs each seed twice and compares the runs, as -simtest.verify does.
+	Verify bool
+	// Shrink limits the real time spent on shrinking a failure to fewer faults and a shorter, more orderly schedule;
+	// DefaultShrink if 0, no shrinking if negative. The flag -simtest.shrink overrides it.
+	Shrink time.Duration
+	// MaxSteps limits the steps of a run; DefaultMaxSteps if 0.
+	MaxSteps uint64
+	// VirtualBodyTimeout limits the virtual time that the body may wait for anything but Env's methods;
+	// DefaultVirtualBodyTimeout if 0.
+	VirtualBodyTimeout time.Duration
+	// RealQuiescenceTimeout limits the real time that goroutines may take to become quiescent after a step; 30 s if 0.
+	RealQuiescenceTimeout time.Duration
+}
+
+// Defaults for zero Options.
+const (
+	DefaultSeeds              = 20
+	DefaultMaxSteps           = 1_000_000
+	DefaultShrink             = 10 * time.Second
+	DefaultVirtualBodyTimeout = 2 * time.Hour
+)
+
+// complete fills in the defaults that this side knows; the engine checks the rest.
+func (o *Options) complete() error {
+	if o.Seeds < 0 {
+		return fmt.Errorf("Options.Seeds is %d: it must not be negative", o.Seeds)
+	}
+	if err := validate(o.Properties); err != nil {
+		return fmt.Errorf("Options.Properties: %w", err)
+	}
+	if o.Seeds == 0 {
+		o.Seeds = DefaultSeeds
+	}
+	if o.Shrink == 0 {
+		o.Shrink = DefaultShrink
+	}
+	if o.MaxSteps == 0 {
+		o.MaxSteps = DefaultMaxSteps
+	}
+	if o.VirtualBodyTimeout <= 0 {
+		o.VirtualBodyTimeout = DefaultVirtualBodyTimeout
+	}
+	return nil
+}
+
+// data returns what of the options crosses to the engine.
+func (o *Options) data() (w wire.Options, err error) {
+	w = wire.Options{
+		Mix: o.Mix, CrashProbability: o.CrashProbability, MaxCrashes: o.MaxCrashes, Strategy: o.Strategy,
+		Replicas: o.Replicas, History: o.History, GarbageCollection: o.GarbageCollection, MaxSteps: o.MaxSteps, BodyTimeout: o.VirtualBodyTimeout,
+	}
+	if o.FaultMix != nil {
+		if w.FaultMix, err = json.Marshal(o.FaultMix); err != nil {
+			return w, fmt.Errorf("Options.FaultMix: %w", err)
+		}
+	}
+	for _, p := range o.Properties {
+		w.Properties = append(w.Properties, wire.Property{Name: p.Name, Kinds: p.Kinds})
+	}
+	if w.CRDs, err = readManifests(o.CRDs); err != nil {
+		return w, fmt.Errorf("Options.CRDs: %w", err)
+	}
+	return w, nil
+}
+
+// readManifests reads files and folders; a string of several lines is itself a manifest.
+func readManifests(crds []string) ([]string, error) {
+	var all []string
+	for _, c := range crds {
+		if strings.ContainsRune(strings.TrimSpace(c), '\n') {
+			all = append(all, c)
+			continue
+		}
+		files := []string{c}
+		if info, err := os.Stat(c); err != nil {
+			return nil, err
+		} else if info.IsDir() {
+			if files, err = filepath.Glob(filepath.Join(c, "*.yaml")); err != nil {
+				return nil, err
+			}
+			if len(files) == 0 {
+				return nil, fmt.Errorf("the folder %s has no *.yaml", c)
+			}
+		}
+		for _, f := range files {
+			data, err := os.ReadFile(f)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, string(data))
+		}
+	}
+	return all, nil
+}

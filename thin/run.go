@@ -1,0 +1,315 @@
+package simtest
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"runtime"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/informersim/informersim/thin/internal/bubble"
+	"github.com/informersim/informersim/thin/internal/wire"
+)
+
+// Run calls body once for each seed, in a world of its own, and fails t at the first seed that breaks something. Stored traces of
+// earlier failures, under testdata/simtest, are replayed first. Run returns after all goroutines started in its worlds have
+// ended.
+func Run(t TB, o Options, body func(env *Env)) {
+	r := newRunner(t, o, body)
+	t.Helper()
+	switch {
+	case flags.replay != "":
+		r.do(wire.Replay, 0, flags.replay)
+	case flags.seed != 0:
+		r.do(wire.Seed, flags.seed, "")
+	default:
+		for _, file := range r.storedTraces() {
+			r.do(wire.Retry, 0, file)
+		}
+		n := r.o.Seeds
+		if flags.seeds > 0 {
+			n = flags.seeds
+		}
+		for seed := uint64(1); seed <= uint64(n); seed++ {
+			r.do(wire.Seed, seed, "")
+		}
+		r.requireSometimes(n)
+	}
+}
+
+// runner makes the runs of one call of Run.
+type runner struct {
+	t         TB
+	o         *Options
+	data      wire.Options
+	body      func(*Env)
+	pkg       string // the import path of the test
+	line      string // the command that runs only this test
+	folder    string // in which traces are kept; "" to keep none
+	schemes   []*k8sruntime.Scheme
+	sometimes map[string]bool
+
+	documents sync.Map // the answers to requests for discovery, by method, URL and Accept: they never change
+	escaped   any      // what the last body panicked with
+}
+
+// newRunner checks Run's arguments.
+func newRunner(t TB, o Options, body func(env *Env)) *runner {
+	if isNil(t) {
+		panic("simtest: Run needs the t of a test, got nil")
+	}
+	t.Helper()
+	if body == nil {
+		fatal(t, "simtest: Run needs a body, got nil")
+	}
+	if inBubble() {
+		fatal(t, "simtest: Run was called inside a synctest bubble (another Run's, or synctest.Test's): call it outside, it makes its own")
+	}
+	err := o.complete()
+	var data wire.Options
+	if err == nil {
+		data, err = o.data()
+	}
+	if err != nil {
+		fatal(t, "simtest: %v", err)
+	}
+	pkg := packageOf(body)
+	r := &runner{t: t, o: &o, data: data, body: body, pkg: pkg, line: commandLine(t, pkg), sometimes: map[string]bool{}}
+	if r.schemes = []*k8sruntime.Scheme{scheme.Scheme}; o.Scheme != nil {
+		r.schemes = append(r.schemes, o.Scheme)
+	}
+	if _, is := t.(interface{ TempDir() string }); is {
+		// A property-based test runs the same name with varying inputs, which no trace holds; its t has no TempDir.
+		if r.folder, err = os.Getwd(); err != nil {
+			fatal(t, "simtest: %v", err)
+		}
+	}
+	return r
+}
+
+// isNil reports whether t is nil or an interface that holds a nil pointer.
+func isNil(t TB) bool {
+	if t == nil {
+		return true
+	}
+	v := reflect.ValueOf(t)
+	return v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+// inBubble reports whether the caller's goroutine is in a bubble.
+func inBubble() bool {
+	buf := make([]byte, 256)
+	state, _, _ := strings.Cut(string(buf[:runtime.Stack(buf, false)]), "\n")
+	return strings.Contains(state, "synctest bubble")
+}
+
+// fatal fails the test and ends its goroutine.
+func fatal(t TB, format string, args ...any) {
+	t.Helper()
+	t.Errorf("%s", fmt.Sprintf(format, args...))
+	t.FailNow()
+}
+
+// storedTraces returns the traces of earlier failures, relative to the test's folder.
+func (r *runner) storedTraces() []string {
+	if r.folder == "" {
+		return nil
+	}
+	files, err := filepath.Glob(filepath.Join("testdata", "simtest", traceName(r.t.Name())+"-*.trace.jsonl"))
+	if err != nil {
+		return nil // the pattern is ours: only a strange test name can make it malformed
+	}
+	sort.Strings(files)
+	return files
+}
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9_.]+`)
+
+// traceName returns a test's name as used in file names.
+func traceName(test string) string { return notInNames.ReplaceAllString(test, "_") }
+
+// do has the engine do a job, and fails the test with its result.
+func (r *runner) do(mode wire.Mode, seed uint64, file string) {
+	r.t.Helper()
+	res, _, err := r.job(mode, seed, file)
+	if err != nil {
+		text := "simtest: " + err.Error()
+		if seed != 0 {
+			text += fmt.Sprintf("\n  run it again:  %s -simtest.seed=%d", r.line, seed)
+		}
+		fatal(r.t, "%s", text)
+	}
+	for _, line := range res.Logs {
+		r.t.Logf("%s", line)
+	}
+	for name, held := range res.Sometimes {
+		r.sometimes[name] = r.sometimes[name] || held
+	}
+	switch {
+	case res.Failure == "":
+	case res.Escaped && !plain(r.escaped):
+		// Other testing libraries unwind with panics of their own, which they must catch themselves.
+		r.t.Logf("%s", res.Failure)
+		panic(r.escaped)
+	default:
+		fatal(r.t, "%s", res.Failure)
+	}
+}
+
+// job has the engine do a job, and makes the bubbles for it.
+func (r *runner) job(mode wire.Mode, seed uint64, file string) (*wire.Result, []byte, error) {
+	e, err := acquire()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer e.release()
+	task := wire.Task{
+		Mode: mode, Test: r.t.Name(), Package: r.pkg, Command: r.line, Seeded: bubble.Seeded(), Folder: r.folder, Seed: seed, File: file,
+		Verify: flags.verify || r.o.Verify, Shrink: r.o.Shrink, Options: r.data,
+	}
+	if flags.shrink != 0 {
+		task.Shrink = flags.shrink
+	}
+	if file != "" && !filepath.IsAbs(file) && r.folder == "" {
+		if task.File, err = filepath.Abs(file); err != nil {
+			return nil, nil, err
+		}
+	}
+	res, trace, err := r.serve(e, wire.New(wire.Job).JSON(task))
+	if err != nil {
+		e.forget()
+	}
+	return res, trace, err
+}
+
+// serve sends a job and does what the engine says until it is done.
+func (r *runner) serve(e *engine, job *wire.Packet) (*wire.Result, []byte, error) {
+	if err := e.send(job); err != nil {
+		return nil, nil, err
+	}
+	for {
+		m, err := e.receive()
+		if err != nil {
+			return nil, nil, err
+		}
+		switch m.Kind {
+		case wire.Begin:
+			if err := r.bubble(e, uint64(m.Num())); err != nil {
+				return nil, nil, err
+			}
+		case wire.Do, wire.End: // for a bubble that has already ended by itself, as the engine is about to read
+		case wire.Finished:
+			res := &wire.Result{}
+			m.JSON(res)
+			return res, m.Bytes(), m.Err()
+		default:
+			return nil, nil, fmt.Errorf("the engine sends a message of kind %q between two runs; this is a bug in informersim", m.Kind)
+		}
+	}
+}
+
+// bubble makes the bubble of one run.
+func (r *runner) bubble(e *engine, seed uint64) error {
+	forgetNeverExitWatch()
+	w := newWorld(r, e, seed)
+	// With one processor, goroutines of the user's that wake at the same time take turns in the same order every time, so which of
+	// them is first to add to a queue does not depend on which processor is faster. The race detector shuffles them even so.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	err := bubble.Run(seed, bubble.Options{QuiescenceTimeout: r.o.RealQuiescenceTimeout}, w.loop)
+	w.ended.Store(true)
+	w.close()
+	if !isStuck(err) { // its goroutines are still there, so nothing that they use may be touched
+		if err == nil {
+			err = w.leak
+		}
+		if w.lost != nil {
+			return w.lost
+		}
+		r.escaped = w.body.escaped
+	}
+	p := wire.New(wire.Ended).Flag(r.t.Failed()).Flag(isStuck(err))
+	if err != nil {
+		p.Text(err.Error())
+	} else {
+		p.Text("")
+	}
+	return e.send(p)
+}
+
+// requireSometimes fails the test for each condition of Env.Sometimes that never held.
+func (r *runner) requireSometimes(seeds int) {
+	r.t.Helper()
+	var never []string
+	for name, held := range r.sometimes {
+		if !held {
+			never = append(never, name)
+		}
+	}
+	slices.Sort(never)
+	for _, name := range never {
+		r.t.Errorf("simtest: %q (env.Sometimes) never held in %d seeds: the test does not exercise it; give it more seeds or faults", name, seeds)
+	}
+}
+
+// plain reports whether a panic is a program's own, as opposed to a testing library's way of ending a test.
+func plain(v any) bool {
+	switch v.(type) {
+	case error, string, fmt.Stringer:
+		return true
+	}
+	return false
+}
+
+// packageOf returns the import path of the body's package, "." if it is unknown.
+func packageOf(body func(*Env)) string {
+	f := runtime.FuncForPC(reflect.ValueOf(body).Pointer())
+	if f == nil {
+		return "."
+	}
+	name := f.Name()
+	slash := strings.LastIndex(name, "/") + 1
+	dot := strings.Index(name[slash:], ".")
+	if dot <= 0 {
+		return "."
+	}
+	path, err := url.PathUnescape(name[:slash+dot]) // the linker escapes dots in the last part
+	if err != nil {
+		return "."
+	}
+	return strings.TrimSuffix(path, "_test")
+}
+
+// overlayHint is the command that builds a test with the overlay.
+const overlayHint = `go test -overlay="$(informersim overlay)"`
+
+// commandLine returns the command that runs only this test.
+func commandLine(t TB, pkg string) string {
+	parts := strings.Split(t.Name(), "/")
+	for i, p := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+	}
+	command := "go test"
+	if bubble.Seeded() {
+		command = overlayHint
+	}
+	return fmt.Sprintf("%s %s -run %s", command, shellQuote(pkg), shellQuote(strings.Join(parts, "/")))
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
+
+// shellQuote quotes a word for a POSIX shell, if it must be.
+func shellQuote(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

@@ -1,0 +1,85 @@
+package simtest_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/informersim/informersim/thin"
+)
+
+// crashBody fails if and only if a process is started a second time.
+func crashBody(env *simtest.Env) {
+	starts := 0
+	env.Go("p", func(ctx context.Context) error { starts++; <-ctx.Done(); return nil })
+	env.Always("it is started once", func() error {
+		if starts > 1 {
+			return errors.New("it is started again")
+		}
+		return nil
+	})
+	workload(env)
+	env.Advance(time.Hour)
+}
+
+var stepsAndFaults = regexp.MustCompile(`(\d+) steps · .* · (no|\d+) faults? injected`)
+
+func sizeOf(t *testing.T, message string) (steps, faults int) {
+	t.Helper()
+	m := stepsAndFaults.FindStringSubmatch(message)
+	if m == nil {
+		t.Fatalf("the message lacks the numbers of steps and faults:\n%s", message)
+	}
+	steps, _ = strconv.Atoi(m[1])
+	faults, _ = strconv.Atoi(m[2]) // 0 for "no"
+	return steps, faults
+}
+
+// A failure is shrunk to the faults that it needs. The stored trace is that run's, and it replays.
+func TestFailuresAreMadeSimpler(t *testing.T) {
+	t.Chdir(t.TempDir())
+	o := simtest.Options{Seeds: 1, Mix: "storm", Replicas: 2, CrashProbability: 0.01, Shrink: -1}
+	asItWas := failure(t, o, crashBody)
+	steps, faults := sizeOf(t, asItWas)
+	if faults < 2 {
+		t.Fatalf("the test needs a run with more faults:\n%s", asItWas)
+	}
+
+	o.Shrink = time.Minute // it is done long before
+	first := &keeper{recorder{name: "TestX"}}
+	try(first, o, crashBody)
+	message := strings.Join(first.errors, "\n")
+	fewerSteps, fewerFaults := sizeOf(t, message)
+	if fewerFaults != 1 || fewerSteps >= steps {
+		t.Errorf("%d steps and %d faults became %d and %d:\n%s", steps, faults, fewerSteps, fewerFaults, message)
+	}
+	wantIn(t, message, "FAIL  it is started once at step", "shrunk from "+strconv.Itoa(steps)+" steps, "+strconv.Itoa(faults)+" faults")
+
+	again := &keeper{recorder{name: "TestX"}}
+	try(again, o, crashBody)
+	if a := strings.Join(again.errors, "\n"); a != message {
+		t.Errorf("the replay's report:\n%s\nthe run's:\n%s", a, message)
+	}
+
+	if err := os.RemoveAll("testdata"); err != nil {
+		t.Fatal(err)
+	}
+	o.Shrink = 1 // no time for anything
+	if s, f := sizeOf(t, failure(t, o, crashBody)); s != steps || f != faults {
+		t.Errorf("without time it has %d steps and %d faults", s, f)
+	}
+}
+
+// A failure that needs no fault is reported without any.
+func TestNeedlessFaultsAreLeftOut(t *testing.T) {
+	broken := true
+	message := failure(t, simtest.Options{Seeds: 5, Mix: "storm", Replicas: 2}, brokenBody(&broken))
+	if _, faults := sizeOf(t, message); faults != 0 {
+		t.Errorf("there are faults in\n%s", message)
+	}
+}

@@ -1,0 +1,284 @@
+package simtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/informersim/informersim/thin/internal/bubble"
+	"github.com/informersim/informersim/thin/internal/wire"
+)
+
+// world is one run on this side: the bubble and what is in it. The engine says what happens there.
+type world struct {
+	r      *runner
+	e      *engine
+	seed   uint64
+	env    *Env
+	bubble *bubble.Bubble
+	start  time.Time
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	before int // goroutines of the process when the run began
+
+	body       *body
+	checks     *checks
+	properties []checking
+	objects    *objects
+
+	ended  atomic.Bool // the run is over, and the bubble has ended
+	turn   atomic.Bool // it is this side's: the engine answers queries
+	pipe   sync.Mutex  // held while a report is sent
+	closed bool        // guarded by pipe: another goroutine speaks with the engine now
+	lost   error       // why the engine cannot be talked to; set by the bubble's main goroutine, as leak is
+	leak   error       // goroutines that did not end
+
+	mu        sync.Mutex // guards what follows
+	events    []func(*wire.Packet)
+	ids       int64
+	exchanges map[int64]*exchange
+	processes map[string]*process
+}
+
+// process is a process that the body started.
+type process struct {
+	run  func(context.Context) error
+	life *life // the current one, nil before the first
+}
+
+func newWorld(r *runner, e *engine, seed uint64) *world {
+	w := &world{r: r, e: e, seed: seed, exchanges: map[int64]*exchange{}, processes: map[string]*process{}}
+	w.env = newEnv(w)
+	w.body = &body{w: w}
+	w.checks = &checks{w: w}
+	w.objects = &objects{w: w}
+	return w
+}
+
+// loop is the bubble's main goroutine: the engine says what to do, and is told what came of it. Reading from the pipe is no durable wait: time
+// stands still meanwhile.
+func (w *world) loop() {
+	w.before = runtime.NumGoroutine()
+	w.start = time.Now()
+	w.ctx, w.cancel = context.WithCancelCause(context.Background())
+	w.properties = newCheckings(w.r.o.Properties)
+	var err error
+	if w.bubble, err = bubble.Enter(0); err != nil {
+		w.lost = err
+		return
+	}
+	for {
+		m, err := w.e.receive()
+		if err != nil {
+			w.lost = err
+			break
+		}
+		if m.Kind == wire.End {
+			break
+		}
+		if m.Kind != wire.Do {
+			w.lost = fmt.Errorf("the engine sends a message of kind %q during a run; this is a bug in informersim", m.Kind)
+			break
+		}
+		report := w.do(m)
+		if report == nil {
+			w.lost = fmt.Errorf("the engine: %w; this is a bug in informersim", m.Err())
+			break
+		}
+		if err := w.send(report); err != nil {
+			w.lost = err
+			break
+		}
+	}
+	w.leak = w.end()
+}
+
+// send sends a report, unless the run was given up meanwhile.
+func (w *world) send(p *wire.Packet) error {
+	w.pipe.Lock()
+	defer w.pipe.Unlock()
+	if w.closed {
+		return errOver
+	}
+	return w.e.send(p)
+}
+
+// close keeps the bubble's goroutines from speaking with the engine.
+func (w *world) close() {
+	w.pipe.Lock()
+	defer w.pipe.Unlock()
+	w.closed = true
+	w.turn.Store(false)
+}
+
+// do carries out what the engine says and returns what came of it, nil if the message is broken.
+func (w *world) do(m *wire.Message) *wire.Packet {
+	w.turn.Store(true)
+	defer w.turn.Store(false)
+	flags, d := m.Byte(), m.Duration()
+	broken := false
+	for m.More() && !broken {
+		broken = w.act(m)
+	}
+	switch {
+	case m.Err() != nil:
+		return nil
+	case broken: // nothing moves any more
+	case flags&wire.Pass != 0:
+		w.bubble.Pass(d)
+	default:
+		w.bubble.Quiesce()
+	}
+	if flags&wire.Checks != 0 && !broken {
+		w.checks.call()
+	}
+	p := wire.New(wire.Report).Duration(time.Since(w.start))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, f := range w.events {
+		f(p)
+	}
+	clear(w.events)
+	w.events = w.events[:0]
+	return p
+}
+
+// act carries out one action. It reports whether a property of the user's is broken, after which nothing may move any more.
+func (w *world) act(m *wire.Message) (broken bool) {
+	switch kind := m.Byte(); kind {
+	case wire.DoAnswer, wire.DoOpen, wire.DoFrame, wire.DoClose:
+		id := m.Num()
+		w.mu.Lock()
+		x := w.exchanges[id]
+		w.mu.Unlock()
+		if x == nil {
+			x = &exchange{} // takes the fields
+			x.changed = sync.NewCond(&x.mu)
+		}
+		x.take(kind, m)
+	case wire.DoStart:
+		w.startProcess(m.Text(), m.Num())
+	case wire.DoKill:
+		name, number := m.Text(), m.Num()
+		if l := w.processes[name].life; l != nil && l.number == number {
+			l.cancel(errCrashed)
+		}
+	case wire.DoBody:
+		go w.body.run(func() { w.r.body(w.env) })
+	case wire.DoReply:
+		w.body.reply(m.Field())
+	case wire.DoObject:
+		w.objects.set(int(m.Num()), m.Text(), m.Bytes())
+	case wire.DoDelete:
+		w.objects.remove(int(m.Num()), m.Text())
+	case wire.DoForget:
+		w.objects.forget()
+	case wire.DoRecord:
+		r := &Record{Step: uint64(m.Num()), At: m.Duration(), Actor: m.Text(), Kind: m.Text(), Key: m.Text(), RV: m.Num(), N: m.Num(), Detail: m.Text()}
+		return w.judge(func(c *checking) *Violation {
+			if c.Record == nil || !c.kinds[r.Kind] {
+				return nil
+			}
+			return c.Record(r)
+		})
+	case wire.DoEndings:
+		return w.judge(func(c *checking) *Violation {
+			if c.End == nil {
+				return nil
+			}
+			return c.End()
+		})
+	case wire.DoLocate:
+		at := w.bodyAt()
+		w.event(func(p *wire.Packet) { p.Byte(wire.EventBodyAt).Text(at) })
+	default:
+		m.Broken(fmt.Errorf("action %q is not known", kind))
+	}
+	return false
+}
+
+// judge calls the user's properties, and reports whether one is broken.
+func (w *world) judge(call func(*checking) *Violation) bool {
+	for n := range w.properties {
+		c := &w.properties[n]
+		if v := call(c); v != nil {
+			w.event(func(p *wire.Packet) { p.Byte(wire.EventViolated).Text(c.name).Text(v.Message).Text(v.Key) })
+			return true
+		}
+	}
+	return false
+}
+
+// event notes something for the next report, and ends the passing of time. Any goroutine in the bubble may call it.
+func (w *world) event(f func(*wire.Packet)) {
+	w.mu.Lock()
+	w.events = append(w.events, f)
+	w.mu.Unlock()
+	w.bubble.Note()
+}
+
+// startProcess begins a life of a process.
+func (w *world) startProcess(name string, number int64) {
+	l := &life{number: number}
+	l.ctx, l.cancel = context.WithCancelCause(w.ctx)
+	w.mu.Lock()
+	p := w.processes[name]
+	p.life = l
+	w.mu.Unlock()
+	go func() {
+		err, panicked := protected(func() error { return p.run(l.ctx) })
+		text := ""
+		if err != nil {
+			text = err.Error()
+		}
+		w.event(func(p *wire.Packet) {
+			p.Byte(wire.EventExit).Text(name).Num(number).Flag(err != nil).Text(text).Text(panicked)
+		})
+	}()
+}
+
+// shutdownTimeout limits the virtual time that goroutines may take to end after a run. Backoffs that ignore their context sleep
+// on; client-go's longest is half a minute, a minute with jitter.
+const shutdownTimeout = 10 * time.Minute
+
+// end stops every goroutine in the bubble, and names those that do not stop.
+func (w *world) end() error {
+	w.cancel(errOver)
+	w.bubble.Quiesce()
+	var left []bubble.Goroutine
+	for waited := time.Duration(0); ; {
+		if runtime.NumGoroutine() <= w.before {
+			return nil
+		}
+		// There may be new goroutines outside the bubble, or some that are just exiting.
+		if left = w.bubble.Goroutines(); len(left) == 0 {
+			return nil
+		}
+		if waited >= shutdownTimeout {
+			break
+		}
+		waited += max(w.bubble.Pass(shutdownTimeout/8), time.Millisecond)
+	}
+	err := &bubble.LeakError{Goroutines: left}
+	if slices.ContainsFunc(left, func(g bubble.Goroutine) bool { return !blockedForGood(g.State) }) {
+		w.ended.Store(true)
+		w.bubble.Abandon(err)
+	}
+	return err
+}
+
+// blockedForGood reports whether a goroutine in this state never runs again unless another one wakes it. A bubble in which all are
+// can be ended.
+func blockedForGood(state string) bool {
+	return state != "sleep" && state != "select" && state != "running" && state != "runnable"
+}
+
+func isStuck(err error) bool {
+	var stuck *bubble.StuckError
+	return errors.As(err, &stuck)
+}

@@ -1,0 +1,125 @@
+package world
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/world/wire"
+)
+
+// newAsk returns what the body asks for.
+func (w *world) newAsk(m *wire.Message) *ask {
+	kind, d := m.Byte(), m.Duration()
+	words := make([]string, 0, 4)
+	for n := m.Num(); n > 0 && m.Err() == nil; n-- {
+		words = append(words, m.Text())
+	}
+	word := func(n int) string {
+		if n >= len(words) {
+			m.Broken(fmt.Errorf("ask %q has %d words", kind, len(words)))
+			return ""
+		}
+		return words[n]
+	}
+	a := &ask{}
+	switch kind {
+	case wire.AskStart:
+		name := word(0)
+		a.do = func() { w.startProcess(name) }
+	case wire.AskCrash, wire.AskRestart:
+		p := w.byName[word(0)]
+		if p == nil {
+			m.Broken(fmt.Errorf("there is no process %q", word(0)))
+			return a
+		}
+		if kind == wire.AskCrash {
+			a.do = func() { p.kill(); p.want = false }
+		} else {
+			a.do = func() { p.kill(); p.want = true; p.offerRestart() }
+		}
+	case wire.AskSettle:
+		a.until = w.quiet
+	case wire.AskAdvance:
+		a.limit, a.until = d, func() bool { return w.kernel.Clock().AtLimit() && w.quiet() }
+	case wire.AskFaults:
+		var err error
+		a.do = func() { err = w.injectAll(words) }
+		a.reply = func(p *wire.Packet) { p.Error(err) }
+	case wire.AskStopFaults:
+		a.do = w.stopFaults
+	case wire.AskChecks:
+		a.do = func() { w.addChecks(words) }
+	case wire.AskChange:
+		w.untilChange(a, d)
+	case wire.AskWrite:
+		w.newWriter(a, words)
+	case wire.AskFail:
+		property, message := word(0), word(1)
+		a.do = func() { w.fail(property, message) }
+	default:
+		m.Broken(fmt.Errorf("ask %q is not known", kind))
+	}
+	return a
+}
+
+func (w *world) startProcess(name string) {
+	p := &process{w: w, name: name}
+	p.id = w.kernel.Register(p)
+	w.processes = append(w.processes, p)
+	w.byName[name] = p
+	p.start()
+	w.offerCrashes()
+}
+
+// addChecks notes that the test has functions to be called after steps; the names are those of env.Sometimes.
+func (w *world) addChecks(names []string) {
+	w.remote.checks, w.remote.moved = true, true
+	for _, name := range names {
+		if _, known := w.sometimes[name]; !known {
+			w.sometimes[name] = false
+		}
+	}
+}
+
+// untilChange waits until something has changed, or until a virtual time at which nothing has.
+func (w *world) untilChange(a *ask, deadline time.Duration) {
+	moves, rev, over := w.remote.moves, w.cluster.Store().Revision(), false
+	a.until = func() bool {
+		clock := w.kernel.Clock()
+		left := deadline - w.kernel.Elapsed()
+		switch quiet := w.quiet(); {
+		case !quiet:
+			clock.Freeze()
+		case left <= 0:
+			over = true
+		default:
+			clock.LimitTo(left)
+		}
+		return over || w.remote.moves != moves || w.cluster.Store().Revision() != rev
+	}
+	a.reply = func(p *wire.Packet) { p.Flag(over) }
+}
+
+// injectAll injects faults, up to the first that cannot be.
+func (w *world) injectAll(faults []string) error {
+	for _, text := range faults {
+		f, err := fault.Parse([]byte(text))
+		if err == nil {
+			err = w.inject(f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inject injects a fault. A process that has sent nothing yet is known as a client all the same.
+func (w *world) inject(f fault.Fault) error {
+	if f.Target != "" && w.cluster.Client("conn/"+f.Target) == nil && w.cluster.Client(f.Target) == nil && w.byName[f.Target] != nil {
+		w.cluster.Connect(f.Target, fakeapiserver.ByChoice())
+	}
+	return w.cluster.Inject(f)
+}

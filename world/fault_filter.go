@@ -1,0 +1,52 @@
+package world
+
+import (
+	"slices"
+
+	"github.com/informersim/informersim/sim"
+)
+
+// faultFilter is a strategy that exempts one actor from faults, the helpers' client, so that a test's own writes arrive. Faults
+// of replicas and of the Store still hit them.
+type faultFilter struct {
+	sim.Strategy
+	exempted sim.ActorID
+	known    bool
+
+	faults []sim.Offer
+	kinds  []sim.FaultGroup
+}
+
+// Pick implements sim.Strategy.
+func (s *faultFilter) Pick(r *sim.Ready, step uint64) (sim.Choice, error) {
+	theirs := func(o sim.Offer) bool { return o.Actor == s.exempted }
+	if !s.known || !slices.ContainsFunc(r.Faults, theirs) {
+		return s.Strategy.Pick(r, step)
+	}
+	s.faults = slices.DeleteFunc(append(s.faults[:0], r.Faults...), theirs)
+	s.kinds = s.kinds[:0]
+	for _, k := range r.FaultGroups {
+		k.Count = 0
+		for _, o := range s.faults {
+			if o.Kind == k.Kind {
+				k.Count++
+			}
+		}
+		if k.Count > 0 {
+			s.kinds = append(s.kinds, k)
+		}
+	}
+	rest := *r
+	rest.Faults, rest.FaultGroups = s.faults, s.kinds
+	return s.Strategy.Pick(&rest, step)
+}
+
+// StopFaults tells the wrapped strategy, if it picks faults.
+func (s *faultFilter) StopFaults() {
+	if f, ok := s.Strategy.(interface{ StopFaults() }); ok {
+		f.StopFaults()
+	}
+}
+
+// exempt names the actor, once it is registered.
+func (s *faultFilter) exempt(k *sim.Kernel, name string) { s.exempted, s.known = k.ActorByName(name) }

@@ -1,0 +1,98 @@
+package world
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/world/wire"
+)
+
+// The defaults of a run's options.
+const (
+	defaultMaxCrashes  = 3
+	defaultMaxSteps    = 1_000_000
+	defaultBodyTimeout = 2 * time.Hour // virtual
+)
+
+// options are a run's, complete and checked.
+type options struct {
+	wire.Options
+	mix        fault.Mix
+	properties []userProperty
+}
+
+// userProperty is a property that is judged in the test's process.
+type userProperty struct {
+	name  string
+	kinds []sim.Kind
+}
+
+// newOptions checks a test's options and fills in defaults. Its errors name the fields of simtest.Options.
+func newOptions(from wire.Options) (*options, error) {
+	o := &options{Options: from}
+	switch {
+	case !(o.CrashProbability >= 0 && o.CrashProbability <= 1):
+		return nil, fmt.Errorf("Options.CrashProbability is %v: it must be between 0 and 1", o.CrashProbability)
+	case o.MaxCrashes < 0:
+		return nil, fmt.Errorf("Options.MaxCrashes is %d: it must not be negative", o.MaxCrashes)
+	case o.Strategy != "" && o.Strategy != "random" && o.Strategy != "fifo":
+		return nil, fmt.Errorf("Options.Strategy is %q: it must be random or fifo", o.Strategy)
+	case o.Strategy == "fifo" && (o.Mix != "" && o.Mix != "none" || o.FaultMix != nil || o.CrashProbability > 0):
+		return nil, errors.New("Options.Strategy is fifo, which picks no faults: leave out Mix, FaultMix and CrashProbability, or use random")
+	}
+	if o.MaxCrashes == 0 {
+		o.MaxCrashes = defaultMaxCrashes
+	}
+	if o.MaxSteps == 0 {
+		o.MaxSteps = defaultMaxSteps
+	}
+	if o.BodyTimeout <= 0 {
+		o.BodyTimeout = defaultBodyTimeout
+	}
+	if err := o.findKinds(); err != nil {
+		return nil, err
+	}
+	return o, o.completeMix()
+}
+
+func (o *options) completeMix() (err error) {
+	name := o.Mix
+	switch {
+	case o.FaultMix != nil:
+		if err := json.Unmarshal(o.FaultMix, &o.mix); err != nil {
+			return fmt.Errorf("Options.FaultMix: %w", err)
+		}
+		return o.mix.Validate()
+	case o.Strategy == "fifo":
+		name = "none"
+	case name == "":
+		name = "default"
+	}
+	if o.Strategy == "" {
+		o.Strategy = "random"
+	}
+	if o.mix, err = fault.MixNamed(name); err != nil {
+		return fmt.Errorf("Options.Mix: %w", err)
+	}
+	return nil
+}
+
+// findKinds looks up the kinds of records that the user's properties look at.
+func (o *options) findKinds() error {
+	for _, p := range o.Properties {
+		u := userProperty{name: p.Name}
+		for _, name := range p.Kinds {
+			k, ok := sim.KindByName(name)
+			if !ok {
+				return fmt.Errorf("Options.Properties: property %q: there is no kind of record %q", p.Name, name)
+			}
+			u.kinds = append(u.kinds, k)
+		}
+		o.properties = append(o.properties, u)
+	}
+	return nil
+}

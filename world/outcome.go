@@ -1,0 +1,85 @@
+package world
+
+import (
+	"bytes"
+	"maps"
+
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/sim"
+)
+
+// outcome is the outcome of a run.
+type outcome struct {
+	header     sim.Header
+	run        reports.Run
+	violation  *reports.Violation
+	err        error // the run could not be carried out
+	escaped    *escape
+	testFailed bool  // the body, or a check, has failed its test
+	stuck      bool  // the bubble never came to rest
+	replay     error // how it diverged from the trace
+	trace      bytes.Buffer
+	steps      uint64
+	faults     uint64
+	sometimes  map[string]bool
+	trips      uint64
+	queries    uint64
+}
+
+func newOutcome(h sim.Header) *outcome { return &outcome{header: h, run: runOf(h)} }
+
+// runOf describes the run of a trace's header.
+func runOf(h sim.Header) reports.Run {
+	return reports.Run{Scenario: h.Scenario, Subject: h.Subject, Engine: h.Engine, Strategy: h.Strategy, Seed: h.Seed, ShrunkFrom: h.Options[optionShrunk], APIOnly: true}
+}
+
+// finish fills in the outcome.
+func (w *world) finish(res *outcome) {
+	k := w.kernel
+	res.run = w.run
+	res.run.Steps, res.run.Virtual, res.run.Hash, res.run.Violation = k.Steps(), k.Elapsed(), k.Hash(), w.monitor.Violation()
+	res.violation, res.steps, res.faults = res.run.Violation, res.run.Steps, uint64(res.run.FaultTotal())
+	res.sometimes = maps.Clone(w.sometimes)
+	res.escaped, res.trips, res.queries = w.body.escaped, w.remote.trips, w.remote.queries
+	if err := k.Err(); err != nil && res.err == nil {
+		res.err = err
+	}
+}
+
+func (o *outcome) failed() bool { return o.violation != nil || o.err != nil || o.escaped != nil }
+
+// why says what broke.
+func (o *outcome) why() string {
+	switch e := o.escaped; {
+	case o.violation != nil:
+		return o.violation.Error()
+	case o.err != nil:
+		return o.err.Error()
+	case e.goexit:
+		return "the body failed the test"
+	default:
+		return "the body panicked: " + e.text
+	}
+}
+
+// report returns the run as package reports presents it.
+func (o *outcome) report() *reports.Run {
+	r := o.run
+	if o.failed() && o.violation == nil {
+		r.Failure = o.why()
+	}
+	return &r
+}
+
+// story returns the last events of the trace.
+func (o *outcome) story() []reports.Line {
+	if o.trace.Len() == 0 {
+		return nil
+	}
+	tr, err := sim.NewTraceReader("the run", bytes.NewReader(o.trace.Bytes()))
+	if err != nil {
+		return nil // the run failed before it began
+	}
+	story, _ := reports.Ending(tr) // a truncated trace still has a story
+	return story
+}

@@ -1,0 +1,50 @@
+package world
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/informersim/informersim/world/wire"
+)
+
+// peer is the test's process at the other end of the pipes.
+type peer struct {
+	in   *bufio.Reader
+	out  io.Writer
+	gone error // why nothing can be sent or received any more
+}
+
+// errGone is the error of a run whose test's process has ended.
+var errGone = errors.New("the test's process has ended in the middle of the run")
+
+func (p *peer) send(m *wire.Packet) {
+	if p.gone == nil {
+		if err := m.Send(p.out); err != nil {
+			p.gone = fmt.Errorf("%w: %w", errGone, err)
+		}
+	}
+}
+
+// receive returns the next message, nil if there is none any more.
+func (p *peer) receive() *wire.Message {
+	if p.gone != nil {
+		return nil
+	}
+	m, err := wire.Receive(p.in)
+	switch {
+	case err == io.EOF || err == io.ErrUnexpectedEOF:
+		p.gone = errGone
+	case err != nil:
+		p.gone = fmt.Errorf("%w: %w", errGone, err)
+	}
+	return m
+}
+
+// broken notes that the other side does not keep to the protocol.
+func (p *peer) broken(err error) {
+	if p.gone == nil {
+		p.gone = fmt.Errorf("the test's process sends what it must not: %w; this is a bug in informersim", err)
+	}
+}

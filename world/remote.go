@@ -1,0 +1,189 @@
+package world
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/world/wire"
+)
+
+var kindLog = sim.RegisterKind("log", sim.ClassRecord) // env.Logf
+
+// remote is the run's bubble, which is in the test's process. What a step does to it is gathered, and sent when the bubble is to come to rest:
+// a trip. A step that does nothing to it makes none.
+type remote struct {
+	w    *world
+	peer *peer
+
+	actions wire.Packet // not yet sent; they move the bubble
+	objects wire.Packet // changes of objects that the test has read, not yet sent; they do not
+	records wire.Packet // for the user's properties, not yet sent
+
+	elapsed  time.Duration // the bubble's time at the last report
+	requests map[int64]*request
+	subs     []*subscription
+
+	checks  bool  // there are functions of env.Always or env.Sometimes
+	moved   bool  // the bubble has moved since they were called
+	checked int64 // the Store's revision then
+	logs    []string
+	located string // the answer to DoLocate
+
+	moves   uint64 // trips in which the bubble may have changed
+	trips   uint64
+	queries uint64
+	early   *wire.Message // the bubble has ended before it was asked to
+}
+
+func newRemote(w *world, p *peer) *remote {
+	return &remote{w: w, peer: p, requests: map[int64]*request{}}
+}
+
+// do returns where the fields of an action go.
+func (r *remote) do(action byte) *wire.Packet { return r.actions.Byte(action) }
+
+// rest carries out what was gathered and waits until nothing moves any more. Where nothing was done, nothing moves.
+func (r *remote) rest() {
+	flags := byte(0)
+	if r.checks && (r.moved || r.actions.Len() > 0 || r.w.cluster.Store().Revision() != r.checked) {
+		flags = wire.Checks
+	}
+	if flags != 0 || r.actions.Len() > 0 || r.records.Len() > 0 {
+		r.trip(flags, 0)
+	}
+}
+
+// pass lets time pass until something happens in the bubble, at most d, and returns how much has passed.
+func (r *remote) pass(d time.Duration) time.Duration {
+	before := r.elapsed
+	flags := byte(wire.Pass)
+	if r.checks {
+		flags |= wire.Checks
+	}
+	r.trip(flags, d)
+	return r.elapsed - before
+}
+
+// trip sends what was gathered and takes in what came of it.
+func (r *remote) trip(flags byte, d time.Duration) {
+	if r.peer.gone != nil || r.early != nil {
+		return
+	}
+	if r.actions.Len() > 0 || flags&wire.Pass != 0 {
+		r.moves++
+	}
+	r.trips++
+	r.moved = flags&wire.Checks == 0
+	r.checked = r.w.cluster.Store().Revision()
+	p := wire.New(wire.Do).Byte(flags).Duration(d).Append(&r.objects).Append(&r.records).Append(&r.actions)
+	r.objects.Reset()
+	r.records.Reset()
+	r.actions.Reset()
+	r.peer.send(p)
+	m := r.await(wire.Report)
+	if m == nil {
+		return
+	}
+	r.elapsed = m.Duration()
+	for m.More() {
+		r.event(m)
+	}
+	if m.Err() != nil {
+		r.peer.broken(m.Err())
+		r.w.kernel.Fail(r.peer.gone)
+	}
+}
+
+// await receives the next message of a kind and answers queries until then. It returns nil, and the run fails, if there is none.
+func (r *remote) await(kind byte) *wire.Message {
+	for {
+		m := r.peer.receive()
+		switch {
+		case m == nil:
+			r.w.kernel.Fail(r.peer.gone)
+			return nil
+		case m.Kind == kind:
+			return m
+		case m.Kind == wire.Query:
+			r.queries++
+			r.peer.send(r.answer(m))
+		case m.Kind == wire.Ended:
+			r.early = m
+			r.w.kernel.Fail(errEndedEarly)
+			return nil
+		default:
+			r.peer.broken(fmt.Errorf("a message of kind %q instead of %q", m.Kind, kind))
+		}
+	}
+}
+
+// errEndedEarly stands for what the test's process says of a bubble that ended by itself.
+var errEndedEarly = errors.New("the bubble has ended")
+
+// checkTime fails the run if the bubble's clock and the kernel's differ.
+func (r *remote) checkTime() {
+	if k := r.w.kernel; r.peer.gone == nil && r.early == nil && r.elapsed != k.Elapsed() {
+		k.Fail(fmt.Errorf("the bubble is at %v, the run at %v: time passed without being advanced; this is a bug in informersim", r.elapsed, k.Elapsed()))
+	}
+}
+
+// event takes in what has happened in the bubble.
+func (r *remote) event(m *wire.Message) {
+	w := r.w
+	switch kind := m.Byte(); kind {
+	case wire.EventRequest:
+		r.requested(m)
+	case wire.EventCancel:
+		id := m.Num()
+		if q := r.requests[id]; q != nil {
+			delete(r.requests, id)
+			q.cancel()
+		}
+	case wire.EventExit:
+		name, life, failed, text, panicked := m.Text(), m.Num(), m.Flag(), m.Text(), m.Text()
+		if p := w.byName[name]; p != nil && p.life.number == life {
+			p.returned, p.panicked, p.err = true, panicked, nil
+			if failed {
+				p.err = errors.New(text)
+			}
+		}
+	case wire.EventAsk:
+		w.body.asked = w.newAsk(m)
+	case wire.EventBody:
+		w.body.finished = true
+		if how, text := m.Byte(), m.Text(); how != wire.Returned {
+			w.body.escaped = &escape{goexit: how == wire.Exited, text: text}
+		}
+	case wire.EventViolated:
+		property, message, key := m.Text(), m.Text(), m.Text()
+		w.failAt(property, key, message)
+	case wire.EventHeld:
+		w.sometimes[m.Text()] = true
+	case wire.EventLog:
+		r.logs = append(r.logs, m.Text())
+	case wire.EventBodyAt:
+		r.located = m.Text()
+	default:
+		m.Broken(fmt.Errorf("event %q is not known", kind))
+	}
+}
+
+// emitLogs puts what the test has logged into the step under way.
+func (r *remote) emitLogs() {
+	for _, text := range r.logs {
+		rec := r.w.kernel.Record(r.w.body.id, kindLog)
+		rec.Detail = text
+		r.w.kernel.Emit(rec)
+	}
+	r.logs = r.logs[:0]
+}
+
+// bodyAt says where the body's goroutine is blocked.
+func (r *remote) bodyAt() string {
+	r.located = "its goroutine was not found"
+	r.do(wire.DoLocate)
+	r.rest()
+	return r.located
+}

@@ -1,0 +1,55 @@
+package world
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/informersim/informersim/reports"
+)
+
+// Where traces of failures are kept, relative to the test's folder.
+const (
+	traceFolder = "testdata/simtest"
+	traceSuffix = ".trace.jsonl"
+)
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9_.]+`)
+
+// traceName returns a test's name as used in file names.
+func traceName(test string) string { return notInNames.ReplaceAllString(test, "_") }
+
+// store writes the trace of a failure to a file and returns its name relative to the test's folder, "" if there is none.
+func (r *runner) store(res *outcome) string {
+	if r.task.Folder == "" || res.trace.Len() == 0 || res.escaped != nil && res.violation == nil && !res.testFailed && !res.escaped.goexit {
+		return ""
+	}
+	name := filepath.Join(traceFolder, fmt.Sprintf("%s-%d%s", traceName(r.task.Test), res.header.Seed, traceSuffix))
+	if err := r.host.Store(filepath.Join(r.task.Folder, name), res.trace.Bytes()); err != nil {
+		r.logf("the trace is not kept: %v", err)
+		return ""
+	}
+	return name
+}
+
+// report makes a failure the job's result.
+func (r *runner) report(res *outcome, file string) {
+	r.result.Failure = r.text(res, file)
+	r.result.Escaped = res.escaped != nil && !res.escaped.goexit && res.violation == nil
+	r.note(res)
+}
+
+// text returns the report of a failure.
+func (r *runner) text(res *outcome, file string) string {
+	report := reports.Report{Run: res.report(), Story: res.story()}
+	if file != "" {
+		report.Replay = append(report.Replay, fmt.Sprintf("%s -simtest.replay=%s", r.task.Command, reports.ShellQuote(file)))
+	}
+	report.Replay = append(report.Replay, fmt.Sprintf("%s -simtest.seed=%d", r.task.Command, res.header.Seed))
+	var b strings.Builder
+	if err := reports.WriteText(&b, report); err != nil {
+		return err.Error() // a Builder never fails
+	}
+	return strings.TrimRight(b.String(), "\n")
+}

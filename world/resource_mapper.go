@@ -1,0 +1,68 @@
+package world
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/informersim/informersim/fakeapiserver/types"
+	"github.com/informersim/informersim/fakeapiserver/types/crd"
+)
+
+// resourceMapper finds resources by kind.
+type resourceMapper struct {
+	registry *types.Registry
+	docs     *documents
+}
+
+// mapperCache keeps the mapper of each set of manifests: they are immutable, and compiling them takes longer than most runs.
+type mapperCache map[string]*resourceMapper
+
+func (c mapperCache) get(manifests []string) (*resourceMapper, error) {
+	key := strings.Join(manifests, "\x00")
+	if m := c[key]; m != nil {
+		return m, nil
+	}
+	registry := types.NewRegistry()
+	if err := registry.Add(types.Builtin(types.BuiltinOptions{})...); err != nil {
+		return nil, err
+	}
+	for i, m := range manifests {
+		definitions, err := crd.LoadManifests(strings.NewReader(m))
+		if err != nil {
+			return nil, fmt.Errorf("Options.CRDs: manifest %d: %w", i+1, err)
+		}
+		resources, err := crd.Compile(definitions...)
+		if err == nil {
+			err = registry.Add(resources...)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("Options.CRDs: manifest %d: %w", i+1, err)
+		}
+	}
+	c[key] = &resourceMapper{registry: registry, docs: &documents{registry: registry}}
+	return c[key], nil
+}
+
+// resourceOf returns the resource of an object of the Store.
+func (c *resourceMapper) resourceOf(obj runtime.Object) (*types.Resource, error) {
+	gvk := obj.GetObjectKind().GroupVersionKind()
+	if gvk.Empty() {
+		kinds, _, err := scheme.Scheme.ObjectKinds(obj)
+		if err != nil {
+			return nil, err
+		}
+		gvk = kinds[0]
+	}
+	return c.byKind(gvk)
+}
+
+func (c *resourceMapper) byKind(gvk schema.GroupVersionKind) (*types.Resource, error) {
+	if r := c.registry.ByKind(gvk); r != nil {
+		return r, nil
+	}
+	return nil, fmt.Errorf("%s is not served: only built-in kinds and those of Options.CRDs are", gvk)
+}

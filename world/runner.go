@@ -1,0 +1,321 @@
+package world
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/world/wire"
+)
+
+// runner makes the runs of one job.
+type runner struct {
+	peer    *peer
+	task    *wire.Task
+	mappers mapperCache
+	host    *Host
+
+	o      *options
+	mapper *resourceMapper
+	result wire.Result
+	trace  []byte // of the run that the result is about
+}
+
+// run does the job.
+func (r *runner) run() {
+	err := r.prepare()
+	if err == nil {
+		switch seed := r.task.Seed; r.task.Mode {
+		case wire.Check:
+		case wire.Seed:
+			err = r.seed(seed)
+		case wire.Find:
+			err = r.find(seed)
+		case wire.Replay, wire.Retry:
+			err = r.replayFile()
+		default:
+			err = fmt.Errorf("there is no mode %q", r.task.Mode)
+		}
+	}
+	if err != nil {
+		r.result.Failure, r.result.Invalid = reports.Plain("simtest: "+err.Error()), true
+	}
+}
+
+func (r *runner) prepare() (err error) {
+	if r.o, err = newOptions(r.task.Options); err != nil {
+		return err
+	}
+	r.mapper, err = r.mappers.get(r.o.CRDs)
+	return err
+}
+
+// logf adds to the test's log. What it logs may hold text of a trace.
+func (r *runner) logf(format string, args ...any) {
+	r.result.Logs = append(r.result.Logs, reports.Plain("simtest: "+fmt.Sprintf(format, args...)))
+}
+
+// failf fails the test with something other than a report.
+func (r *runner) failf(format string, args ...any) {
+	r.result.Failure = reports.Plain("simtest: " + fmt.Sprintf(format, args...))
+}
+
+// note makes a run the one that the result is about.
+func (r *runner) note(res *outcome) {
+	t := &r.result
+	t.Seed, t.Steps, t.Faults, t.Virtual = res.header.Seed, res.steps, res.faults, res.run.Virtual
+	t.Hash, t.Trips, t.Queries = fmt.Sprintf("%016x", res.run.Hash), res.trips, res.queries
+	t.Property, t.Message = "", ""
+	if res.failed() {
+		t.Message = res.why()
+		r.trace = res.trace.Bytes()
+	}
+	if v := res.violation; v != nil {
+		t.Property, t.Message = v.Property, v.Message
+	}
+}
+
+// seed runs one seed. A failure is shrunk, stored and reported.
+func (r *runner) seed(seed uint64) error {
+	h, err := newHeader(r.o, r.task, seed)
+	if err != nil {
+		return err
+	}
+	res := r.play(source{header: h})
+	r.result.Sometimes = res.sometimes
+	r.note(res)
+	if r.task.Verify && !res.failed() {
+		if err := r.verify(h, res); err != nil || r.result.Failure != "" {
+			return err
+		}
+	}
+	if res.failed() {
+		r.fails(r.shrink(res))
+	}
+	return nil
+}
+
+// fails stores and reports a failure. Where the test's process is gone, only stderr is left to say so.
+func (r *runner) fails(res *outcome) {
+	if r.peer.gone == nil {
+		r.report(res, r.store(res))
+		return
+	}
+	res.testFailed = true
+	fmt.Fprintf(r.host.Stderr, "informersim: %v\n%s\n", r.peer.gone, reports.Plain(r.text(res, r.store(res))))
+}
+
+// find runs one seed. A failure is only returned.
+func (r *runner) find(seed uint64) error {
+	h, err := newHeader(r.o, r.task, seed)
+	if err != nil {
+		return err
+	}
+	res := r.play(source{header: h})
+	r.note(res)
+	if res.failed() {
+		r.report(res, "")
+	}
+	return nil
+}
+
+// verify runs a seed again and compares.
+func (r *runner) verify(h sim.Header, first *outcome) error {
+	tr, err := sim.NewTraceReader("the first run", bytes.NewReader(first.trace.Bytes()))
+	if err != nil {
+		return err
+	}
+	second := r.play(source{header: h, replay: sim.NewReplay(tr)})
+	switch {
+	case second.replay != nil:
+		r.failf("seed %d does not repeat: %v\n%s\n  run it twice:  %s -simtest.verify -simtest.seed=%d", h.Seed, second.replay, r.whyNotRepeated(), r.task.Command, h.Seed)
+	case second.failed():
+		r.failf("seed %d does not repeat: it passed the first time, and then: %s", h.Seed, second.why())
+	}
+	return nil
+}
+
+// whyNotRepeated explains the usual reasons why two runs of a seed differ.
+func (r *runner) whyNotRepeated() string {
+	if r.task.Seeded {
+		return "Something in the bubble is not deterministic. The seed does not decide the order of a map with more than eight keys that are " +
+			"or contain pointers, real time, real I/O, and what outlives a run in package variables."
+	}
+	return "Something in the bubble is not deterministic: usually a range over a map (client-go has some: a streaming list, Store.List, the replay to " +
+		"late handlers), a select among several ready channels, or timers due at the same instant. Go leaves their order to chance; build the " +
+		"test with an overlay of its runtime to let the seed decide: " + overlayHint
+}
+
+// whyNoReplay explains the usual reasons why a run diverges from its trace.
+func (r *runner) whyNoReplay(h sim.Header) string {
+	switch seeded := h.Options[optionRuntime] == runtimeSeeded; {
+	case seeded && !r.task.Seeded:
+		return "The trace comes from a test built with the overlay of Go's runtime, and this one is not: " + overlayHint
+	case !seeded && r.task.Seeded:
+		return "The trace comes from a test built without the overlay of Go's runtime, and this one has it: build it without -overlay."
+	}
+	return "The test, the controller or a library has changed since, or the run is not deterministic: check with -simtest.verify."
+}
+
+// overlayHint is the command that builds a test with the overlay.
+const overlayHint = `go test -overlay="$(informersim overlay)"`
+
+// replayFile replays a trace. As a retry, one that no longer fits the program is not a failure: its seed is run again instead.
+func (r *runner) replayFile() error {
+	file, retry := r.task.File, r.task.Mode == wire.Retry
+	res, err := r.replay()
+	switch {
+	case err != nil && retry:
+		r.logf("%s cannot be replayed and is skipped: %v", file, err)
+		return nil
+	case err != nil:
+		return err
+	case res == nil:
+		return nil
+	}
+	r.note(res)
+	switch {
+	case r.peer.gone != nil:
+		r.fails(res)
+	case retry && res.replay != nil:
+		r.logf("%s no longer fits the program (%v): running its seed again. %s", file, firstLine(res.replay.Error()), r.whyNoReplay(res.header))
+		return r.seed(res.header.Seed)
+	case res.failed():
+		r.report(res, file)
+	case res.replay != nil:
+		r.failf("%s does not fit this program: %v\n%s", file, res.replay, r.whyNoReplay(res.header))
+	case retry:
+		r.logf("%s passes now", file)
+	}
+	return nil
+}
+
+// Without the overlay, a trace is replayed until it fits, within these limits on attempts and real time. Maps have another order
+// each time, also inside client-go: a streaming list and the replay of a store to a late handler come in such an order, and
+// what a worker then does first is a matter of luck.
+const (
+	replayTries  = 500
+	replayBudget = 20 * time.Second
+)
+
+// replay replays the task's trace; it returns nil if the trace is another test's.
+func (r *runner) replay() (*outcome, error) {
+	path := r.task.File
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(r.task.Folder, path)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var res *outcome
+	started := r.host.Now()
+	for try := 0; try == 0 || try < replayTries && r.host.Now().Sub(started) < replayBudget && r.peer.gone == nil; try++ {
+		tr, err := sim.NewTraceReader(r.task.File, bytes.NewReader(data))
+		if err != nil {
+			return nil, err
+		}
+		h := tr.Header()
+		if h.Subject != subject || h.Scenario != r.task.Test {
+			if r.task.Mode == wire.Replay {
+				r.logf("%s is a trace of %s, not of this test", r.task.File, h.Scenario)
+				return nil, nil
+			}
+			return nil, fmt.Errorf("it is a trace of %s", h.Scenario)
+		}
+		again := r.play(source{header: h, replay: sim.NewReplay(tr)})
+		if res == nil || again.replay == nil || again.steps > res.steps {
+			res = again
+		}
+		var diverged *sim.DivergedError
+		otherBuild := (h.Options[optionRuntime] == runtimeSeeded) != r.task.Seeded
+		if !errors.As(again.replay, &diverged) || r.task.Seeded || otherBuild && r.task.Mode == wire.Retry {
+			break
+		}
+	}
+	return res, nil
+}
+
+// play makes one run.
+func (r *runner) play(s source) *outcome {
+	res := newOutcome(s.header)
+	r.peer.send(wire.New(wire.Begin).Num(int64(s.header.Seed)))
+	w, err := newWorld(r.o, r.mapper, r.peer, s)
+	var trace *sim.TraceWriter
+	if err == nil {
+		trace, err = sim.NewTraceWriter(w.kernel, &res.trace, s.header)
+	}
+	if err != nil {
+		// Options and headers are checked before: this is a trace whose header says what cannot be.
+		res.err = err
+		r.endBubble(nil, res)
+		return res
+	}
+	w.kernel.Observe(trace)
+	w.play()
+	w.finish(res)
+	if err := trace.Close(res.report().Verdict()); err != nil && res.err == nil {
+		res.err = err
+	}
+	r.endBubble(w, res)
+	if res.stuck {
+		stuck := newOutcome(s.header)
+		stuck.err, stuck.stuck = res.err, true
+		return stuck
+	}
+	if s.replay != nil {
+		res.replay = s.replay.Finish()
+		var diverged *sim.DivergedError
+		if errors.As(res.err, &diverged) {
+			res.err, res.replay = nil, diverged
+		}
+	}
+	return res
+}
+
+// endBubble has the test's process end its bubble, and takes in how that went.
+func (r *runner) endBubble(w *world, res *outcome) {
+	m := (*wire.Message)(nil)
+	if w != nil {
+		m = w.remote.early
+	}
+	if m == nil {
+		r.peer.send(wire.New(wire.End))
+	}
+	for m == nil {
+		m = r.peer.receive()
+		switch {
+		case m == nil:
+			return // gone; the run's error says so, unless it was over
+		case m.Kind == wire.Query:
+			r.peer.send(wire.New(wire.Answer).Error(errOver))
+			m = nil
+		case m.Kind != wire.Ended:
+			r.peer.broken(fmt.Errorf("a message of kind %q instead of the bubble's end", m.Kind))
+			return
+		}
+	}
+	res.testFailed, res.stuck = m.Flag(), m.Flag()
+	text := m.Text()
+	if m.Err() != nil {
+		r.peer.broken(m.Err())
+		return
+	}
+	if text == "" || res.failed() && !res.stuck && !errors.Is(res.err, errEndedEarly) {
+		return
+	}
+	res.err = errors.New(text)
+}
+
+var errOver = errors.New("simtest: this env's run is over; its clients end with it")
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}

@@ -1,0 +1,83 @@
+package world
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/informersim/informersim/world/wire"
+)
+
+// bufferSize is that of what is read from the test's process, in bytes.
+const bufferSize = 1 << 16
+
+// Host is what the engine needs of its program. All fields are required.
+type Host struct {
+	// Release is the version of the program's module, or wire.Devel.
+	Release string
+	// Stderr is where a run whose test process dies is reported, because nobody else is left to do so.
+	Stderr io.Writer
+	// Now returns the real time, which limits how long failures are shrunk and traces tried. Nothing else depends on it.
+	Now func() time.Time
+	// Store writes the trace of a failure to a file, whose folder may not exist yet.
+	Store func(path string, data []byte) error
+}
+
+// Serve makes the runs that the test process at the other end of in and out asks for, until the end of in. It returns an error if the other side
+// does not speak the protocol.
+func Serve(in io.Reader, out io.Writer, host Host) error {
+	p := &peer{in: bufio.NewReaderSize(in, bufferSize), out: out}
+	m := p.receive()
+	if m == nil {
+		if p.gone == errGone {
+			return nil
+		}
+		return fmt.Errorf("a test is expected at standard input, and what comes is none: %w", p.gone)
+	}
+	var test wire.Greeting
+	if m.Kind != wire.Hello {
+		return fmt.Errorf("a test is expected at standard input, and its first message is of kind %q: this command is for the module simtest, which starts it", m.Kind)
+	}
+	m.JSON(&test)
+	if m.Err() != nil {
+		return m.Err()
+	}
+	own := wire.Greeting{Protocol: wire.Protocol, Release: host.Release, Wrong: mismatch(test, host.Release)}
+	p.send(wire.New(wire.Hello).JSON(own))
+	if own.Wrong != "" {
+		return nil // the test says so
+	}
+	mappers := mapperCache{}
+	for {
+		m := p.receive()
+		switch {
+		case m == nil && p.gone == errGone:
+			return nil
+		case m == nil:
+			return p.gone
+		case m.Kind != wire.Job:
+			return fmt.Errorf("a job is expected, and a message of kind %q comes", m.Kind)
+		}
+		var task wire.Task
+		if m.JSON(&task); m.Err() != nil {
+			return m.Err()
+		}
+		r := &runner{peer: p, task: &task, mappers: mappers, host: &host}
+		r.run()
+		if p.gone == nil {
+			p.send(wire.New(wire.Finished).JSON(r.result).Bytes(r.trace))
+		}
+	}
+}
+
+// mismatch says why a test and an engine of this release do not fit, "" if they do. The releases of working copies are not known.
+func mismatch(test wire.Greeting, release string) string {
+	switch {
+	case test.Protocol != wire.Protocol:
+		return fmt.Sprintf("it speaks version %d of the protocol, and the test's simtest version %d: install the same version of both", wire.Protocol, test.Protocol)
+	case wire.SameRelease(test.Release, release):
+		return ""
+	}
+	return fmt.Sprintf("it has version %s, and the test's simtest %s: install the same version of both", release, test.Release)
+}

@@ -1,0 +1,25 @@
+// Package wire is the protocol between a test (module simtest) and its engine (package world), which are two processes.
+//
+// A message is a length (4 bytes, little endian, of what follows), a kind (1 byte) and fields: numbers (varints), texts (their length, their bytes).
+// One side speaks at a time, and the engine says whose turn it is:
+//
+//	test → engine   Hello    hello as JSON      the first message; the engine answers with its own
+//	                Job      job as JSON        runs to be made: a seed, or a trace that is replayed
+//	                Query    …                  something read at once: Answer follows. Also between Do and Report
+//	                Report   elapsed, event*    what came of Do, once nothing in the bubble moves any more
+//	                Ended    …                  the bubble has ended
+//	engine → test   Hello    hello as JSON
+//	                Begin    seed               make a bubble
+//	                Do       flags, duration, action*
+//	                                            carry out, let time pass, rest, call the checks: Report follows
+//	                Answer   …
+//	                End                         end the bubble: Ended follows
+//	                Finished result as JSON, trace
+//	                                            what came of the Job; another may follow
+//
+// A run is Begin, any number of Do, End; a job makes several of them when it verifies, shrinks or replays. Actions and events are
+// lists of single bytes with their fields, documented beside their names.
+//
+// What may not be done here: import anything but the standard library, or know what a field means. A copy of the package is part of the
+// module simtest (see internal/tidy/mirrors_test.go). Every change of it needs a new [Protocol].
+package wire

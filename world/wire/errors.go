@@ -1,0 +1,51 @@
+package wire
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+)
+
+// breaks are the ways in which connections break, as the errors that client-go recognises by their types. All others cross as their text.
+var breaks = []error{
+	io.ErrUnexpectedEOF,
+	&net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)},
+	&net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)},
+	errors.New("http2: client connection lost"), // a text that client-go compares
+}
+
+const (
+	noError   = 0
+	textError = 1
+	firstKind = 2 // of breaks
+)
+
+// Error adds an error, which may be nil.
+func (p *Packet) Error(err error) *Packet {
+	if err == nil {
+		return p.Byte(noError)
+	}
+	for n, b := range breaks {
+		if b.Error() == err.Error() {
+			return p.Byte(byte(firstKind + n))
+		}
+	}
+	return p.Byte(textError).Text(err.Error())
+}
+
+// Error reads an error.
+func (m *Message) Error() error {
+	switch kind := int(m.Byte()); {
+	case kind == noError:
+		return nil
+	case kind == textError:
+		return errors.New(m.Text())
+	case kind-firstKind < len(breaks):
+		return breaks[kind-firstKind]
+	default:
+		m.Broken(errShort)
+		return nil
+	}
+}

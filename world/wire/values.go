@@ -1,0 +1,110 @@
+package wire
+
+import "time"
+
+// Greeting is the JSON of Hello.
+type Greeting struct {
+	Protocol int
+	// Release is the version of the module: v1.2.3, a pseudo-version, or "devel" for a working copy.
+	Release string
+	// Wrong says, in the engine's, why it does not work for this test; "" if it does.
+	Wrong string `json:",omitempty"`
+}
+
+// Options are simtest.Options as data. The zero value of a field means its default.
+type Options struct {
+	Mix               string        `json:",omitempty"`
+	FaultMix          []byte        `json:",omitempty"` // as JSON
+	CrashProbability  float64       `json:",omitempty"`
+	MaxCrashes        int           `json:",omitempty"`
+	Strategy          string        `json:",omitempty"`
+	Replicas          int           `json:",omitempty"`
+	History           int64         `json:",omitempty"`
+	GarbageCollection bool          `json:",omitempty"`
+	CRDs              []string      `json:",omitempty"` // the manifests' text
+	Properties        []Property    `json:",omitempty"`
+	MaxSteps          uint64        `json:",omitempty"`
+	BodyTimeout       time.Duration `json:",omitempty"` // virtual
+}
+
+// Property is a user's property: the engine sends the records of these kinds.
+type Property struct {
+	Name  string
+	Kinds []string
+}
+
+// Mode is what a Job is for.
+type Mode string
+
+// The modes.
+const (
+	Seed   Mode = "seed"   // run a seed; a failure is shrunk, stored and reported
+	Replay Mode = "replay" // replay a stored trace; one that does not fit is an error
+	Retry  Mode = "retry"  // the same; one that does not fit any more has its seed run
+	Find   Mode = "find"   // run a seed; a failure is neither shrunk nor stored
+	Check  Mode = "check"  // check the options, and run nothing
+)
+
+// Task is the JSON of Job.
+type Task struct {
+	Mode    Mode
+	Test    string // its name
+	Package string // its import path
+	Command string // the command that runs only this test
+	Seeded  bool   // the test is built with the overlay
+	Folder  string // the test's, in which traces are kept; "" to keep none
+	Seed    uint64
+	File    string `json:",omitempty"` // the trace
+	Verify  bool   `json:",omitempty"`
+	// Shrink limits the real time for shrinking; negative for none.
+	Shrink  time.Duration
+	Options Options
+}
+
+// Result is the JSON of Finished.
+type Result struct {
+	// Logs are for the test's log, in their order.
+	Logs []string `json:",omitempty"`
+	// Failure is what fails the test: the whole report. "" if nothing does.
+	Failure string `json:",omitempty"`
+	// Escaped reports that the failure is a panic of the body, which its test may want to catch.
+	Escaped bool `json:",omitempty"`
+	// Invalid reports that nothing was run, for the reason in Failure.
+	Invalid bool `json:",omitempty"`
+	// Sometimes says of each condition of env.Sometimes whether it held.
+	Sometimes map[string]bool `json:",omitempty"`
+
+	// Of the run that Failure is about, else of the last.
+	Seed     uint64
+	Property string `json:",omitempty"`
+	Message  string `json:",omitempty"`
+	Steps    uint64
+	Faults   uint64
+	Virtual  time.Duration
+	Hash     string
+	Trips    uint64 // how often the engine asked the test to do something
+	Queries  uint64 // how often the test asked the engine
+}
+
+// Write is a write of the body's.
+type Write struct {
+	Call        string // the method of Env's
+	Method      string
+	APIVersion  string
+	Kind        string
+	Namespace   string
+	Name        string
+	Subresource string `json:",omitempty"`
+	ContentType string `json:",omitempty"`
+	// Object is the body; of a PUT without resourceVersion, the newest one is filled in.
+	Object []byte `json:",omitempty"`
+	// OrCreate creates an object that does not exist instead of patching it.
+	OrCreate bool `json:",omitempty"`
+}
+
+// State is the fake apiserver's, for tests that inspect it.
+type State struct {
+	Revision int64  // the Store's
+	Steps    uint64 // of the run
+	Faults   int    // that have been injected so far
+}

@@ -1,0 +1,186 @@
+package world
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/fakeapiserver/rest"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/property"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/world/wire"
+)
+
+// The engine and the subject in the headers of traces.
+const (
+	engine  = "bubble"
+	subject = "simtest"
+
+	optionPackage = "package" // in the header's options: the import path of the test
+	optionRuntime = "runtime" // in the header's options: what decides what Go leaves open
+	runtimeSeeded = "seeded"  // the seed does; otherwise chance
+)
+
+// world is one run: the kernel, the cluster with its REST layer, the processes and the body.
+type world struct {
+	o        *options
+	seed     uint64
+	kernel   *sim.Kernel
+	strategy sim.Strategy
+	filter   *faultFilter // strategy, if it picks faults
+	cluster  *fakeapiserver.Cluster
+	api      *rest.Server
+	mapper   *resourceMapper
+	remote   *remote
+	gate     *gate
+	helpers  sim.ActorID // the client of Env's helpers
+	body     *body
+
+	processes []*process
+	byName    map[string]*process
+	lives     int64 // how many lives of processes have begun
+	forever   *life // of clients of no process
+	sometimes map[string]bool
+	crashed   int
+	maxSteps  uint64
+	stopped   bool // the faults have stopped
+	monitor   *property.Monitor
+	run       reports.Run // the counts so far
+}
+
+// source is where a run's choices come from: a seed, a trace, or a list of picks.
+type source struct {
+	header sim.Header
+	replay *sim.Replay // nil for a seed
+	picks  *[]pick     // another run's, to be repeated where possible; nil for none
+
+	maxSteps uint64 // instead of Options.MaxSteps; 0 for that one
+}
+
+// newHeader returns the trace's header for a seed.
+func newHeader(o *options, task *wire.Task, seed uint64) (sim.Header, error) {
+	h := sim.Header{Scenario: task.Test, Subject: subject, Engine: engine, Strategy: o.Strategy, Seed: seed, Options: map[string]string{
+		"crashes": strconv.FormatFloat(o.CrashProbability, 'g', -1, 64), "maxCrashes": strconv.Itoa(o.MaxCrashes),
+		optionPackage: task.Package, "replicas": strconv.Itoa(o.Replicas), "garbageCollection": strconv.FormatBool(o.GarbageCollection), "history": strconv.FormatInt(o.History, 10),
+	}}
+	if task.Seeded {
+		h.Options[optionRuntime] = runtimeSeeded
+	}
+	mix, err := json.Marshal(o.mix.Draw(seed))
+	h.Mix = mix
+	return h, err
+}
+
+// newWorld returns a world, whose bubble the test's process has begun.
+func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, error) {
+	mix, err := fault.ParseMix(s.header.Mix)
+	if err != nil {
+		return nil, fmt.Errorf("the trace's header: %w", err)
+	}
+	w := &world{
+		o: o, seed: s.header.Seed, mapper: mapper,
+		byName: map[string]*process{}, forever: &life{}, sometimes: map[string]bool{}, maxSteps: o.MaxSteps,
+		run: runOf(s.header),
+	}
+	w.run.Mix = mix.Name
+	if s.maxSteps > 0 {
+		w.maxSteps = min(s.maxSteps, o.MaxSteps)
+	}
+	ko := sim.Options{Seed: w.seed, Start: s.header.Digest()}
+	switch {
+	case s.replay != nil:
+		w.strategy, ko.Tape = s.replay, s.replay
+	case s.picks != nil:
+		g := &guided{seed: w.seed, picks: *s.picks, fifo: sim.NewFIFO()}
+		w.strategy, ko.Tape = g, g
+		defer func() { g.k = w.kernel }()
+	case o.Strategy == "fifo":
+		w.strategy = sim.NewFIFO()
+	default:
+		w.filter = &faultFilter{Strategy: sim.NewRandom(w.seed, func(k sim.Kind) float64 {
+			if k == kindCrash {
+				return o.CrashProbability
+			}
+			return mix.Rate(k)
+		})}
+		w.strategy = w.filter
+	}
+	ko.Strategy = w.strategy
+	w.kernel = sim.NewKernel(ko)
+	if s.replay != nil {
+		s.replay.Bind(w.kernel)
+		w.kernel.Observe(s.replay)
+	}
+	w.remote = newRemote(w, p)
+	w.kernel.Clock().Share(w.remote.pass)
+	w.kernel.OnApplied(w.settle)
+	w.kernel.Clock().Freeze()
+	w.gate = &gate{w: w}
+	w.gate.id = w.kernel.Register(w.gate)
+	w.body = &body{w: w}
+	w.body.id = w.kernel.Register(w.body)
+	w.cluster = fakeapiserver.NewCluster(w.kernel, fakeapiserver.ClusterOptions{
+		Replicas: o.Replicas, History: o.History, Faults: mix.Kinds(), MaxFaults: mix.Max,
+	})
+	if w.api, err = rest.New(rest.Options{Cluster: w.cluster, Types: mapper.registry, Policy: fakeapiserver.ByChoice()}); err != nil {
+		return nil, err
+	}
+	w.cluster.Connect(workloadClient, fakeapiserver.ByChoice())
+	if w.filter != nil {
+		w.filter.exempt(w.kernel, "conn/"+workloadClient)
+	}
+	if o.GarbageCollection {
+		newCollector(w)
+	}
+	w.helpers, _ = w.kernel.ActorByName("conn/" + workloadClient)
+	w.cluster.OnCommit(w.remote.committed)
+	w.cluster.OnRestore(w.remote.restored)
+	w.monitor = property.NewMonitor(w, append([]property.Property{apiProperties(w)}, w.remote.properties()...))
+	w.kernel.Observe(w.monitor)
+	w.kernel.Observe(&tally{&w.run})
+	return w, nil
+}
+
+// settle ends a step: it waits until nothing moves in the bubble any more and takes in what its goroutines want done.
+func (w *world) settle() {
+	w.remote.rest()
+	w.remote.checkTime()
+	w.remote.emitLogs()
+	w.gate.collect()
+	for _, p := range w.processes {
+		p.collect()
+	}
+}
+
+// fail reports a broken property; only the first one counts.
+func (w *world) fail(property, message string) { w.failAt(property, "", message) }
+
+func (w *world) failAt(property, key, message string) {
+	w.monitor.Report(property, &reports.Violation{Key: key, Message: message})
+}
+
+// panicked is called when the REST layer panics.
+func (w *world) panicked(r *rest.Request, p any, stack []byte) {
+	w.kernel.Fail(fmt.Errorf("the fake apiserver panicked at %s %s: %v; this is a bug in informersim\n%s", r.Method, r.URL, p, stack))
+}
+
+// offerCrashes offers or withdraws the crashes of all processes.
+func (w *world) offerCrashes() {
+	enabled := w.o.CrashProbability > 0 && !w.stopped && w.crashed < w.o.MaxCrashes
+	for _, p := range w.processes {
+		p.offerCrash(enabled)
+	}
+}
+
+// stopFaults ends all faults, so that the system can converge.
+func (w *world) stopFaults() {
+	w.stopped = true
+	w.cluster.StopFaults()
+	if s, ok := w.strategy.(interface{ StopFaults() }); ok {
+		s.StopFaults()
+	}
+	w.offerCrashes()
+}
