@@ -6,54 +6,30 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 	"time"
+
+	"github.com/informersim/informersim/simtest/internal/wire"
 )
 
-// check is a function that the body registered to run after every step.
+// check is a function that the body registered to run after every step that may have changed something.
 type check struct {
 	name string
 	hold func() error
+	some bool // of env.Sometimes
+	held bool
 }
 
 // checks are the checks that the body registered.
 type checks struct {
-	w         *world
-	always    []check
-	some      []check
-	sometimes map[string]bool // by name: whether it has held
-	under     atomic.Bool     // a check is running
+	w     *world
+	all   []*check
+	under atomic.Bool // a check is running
 }
 
-func newChecks(w *world) *checks {
-	return &checks{w: w, sometimes: map[string]bool{}}
-}
+var errFailNow = errors.New("it called t.FailNow")
 
-// afterStep runs the checks.
-func (c *checks) afterStep() {
-	w := c.w
-	if w.monitor.Violation() != nil || len(c.always)+len(c.some) == 0 {
-		return
-	}
-	c.guarded(func(name *string) error {
-		for _, a := range c.always {
-			*name = a.name
-			if err := a.hold(); err != nil {
-				return err
-			}
-		}
-		for _, s := range c.some {
-			*name = s.name
-			if !c.sometimes[s.name] && s.hold() != nil {
-				c.sometimes[s.name] = true
-			}
-		}
-		return nil
-	})
-}
-
-// guarded runs checks on a goroutine of their own, because t.FailNow may end it.
-func (c *checks) guarded(f func(name *string) error) {
-	var name string
-	var err error
+// call calls the checks, on a goroutine of their own, because t.FailNow may end it.
+func (c *checks) call() {
+	name, err := "", error(nil)
 	done := make(chan bool)
 	go func() {
 		returned := false
@@ -65,76 +41,70 @@ func (c *checks) guarded(f func(name *string) error) {
 			}
 			close(done)
 		}()
-		err = f(&name)
+		err = c.each(&name)
 		returned = true
 	}()
 	c.under.Store(true)
 	<-done
 	c.under.Store(false)
 	if err != nil {
-		c.w.fail(name, err.Error())
+		c.w.event(func(p *wire.Packet) { p.Byte(wire.EventViolated).Text(name).Text(err.Error()).Text("") })
 	}
 }
 
-var errFailNow = errors.New("it called t.FailNow")
-
-// Always states an invariant: hold is called after every step from now on, and an error fails the run. Nothing else runs
-// meanwhile, so hold may read any state of the processes; it must not make requests (use Get and List).
-func (e *Env) Always(name string, hold func() error) {
-	e.alive()
-	w := e.w
-	w.body.call(&call{name: "env.Always", do: func() { w.checks.always = append(w.checks.always, check{name, hold}) }})
+func (c *checks) each(name *string) error {
+	for _, a := range c.all {
+		*name = a.name
+		switch {
+		case !a.some:
+			if err := a.hold(); err != nil {
+				return err
+			}
+		case !a.held && a.hold() != nil:
+			a.held = true
+			c.w.event(func(p *wire.Packet) { p.Byte(wire.EventHeld).Text(a.name) })
+		}
+	}
+	return nil
 }
 
-// Sometimes states what some step of some seed must reach: cond is called after every step until it returns true. If it
-// never does, in any seed that Run ran, the test fails, because it does not exercise what it should.
+// Always states an invariant: hold is called after every step from now on that may have changed something, and an error fails the run. Nothing
+// else runs meanwhile, so hold may read any state of the processes; it must not make requests (use Get and List).
+func (e *Env) Always(name string, hold func() error) {
+	e.alive()
+	e.w.checks.all = append(e.w.checks.all, &check{name: name, hold: hold})
+	e.w.body.ask("env.Always", wire.AskChecks, 0)
+}
+
+// Sometimes states what some step of some seed must reach: cond is called after every step that may have changed something until it returns
+// true. If it never does, in any seed that Run ran, the test fails, because it does not exercise what it should.
 func (e *Env) Sometimes(name string, cond func() bool) {
 	e.alive()
-	w := e.w
-	w.body.call(&call{name: "env.Sometimes", do: func() {
-		if _, known := w.checks.sometimes[name]; !known {
-			w.checks.sometimes[name] = false
+	hold := func() error {
+		if cond() {
+			return errHolds
 		}
-		w.checks.some = append(w.checks.some, check{name, func() error {
-			if cond() {
-				return errHolds
-			}
-			return nil
-		}})
-	}})
+		return nil
+	}
+	e.w.checks.all = append(e.w.checks.all, &check{name: name, some: true, hold: hold})
+	e.w.body.ask("env.Sometimes", wire.AskChecks, 0, name)
 }
 
 var errHolds = errors.New("it holds")
 
 // Eventually steps until hold returns nil, and fails the run if that takes more virtual time than within. Time passes only when
-// nothing else can happen, so slow code does not use it up. hold is called on the body's goroutine, between steps, and may make
-// requests.
+// nothing else can happen, so slow code does not use it up. hold is called on the body's goroutine, between steps, when something may have
+// changed, and may make requests.
 func (e *Env) Eventually(name string, within time.Duration, hold func() error) {
 	e.alive()
-	w := e.w
-	deadline := w.kernel.Elapsed() + within
+	deadline := time.Since(e.w.start) + within
 	for {
 		err := hold()
 		if err == nil {
 			return
 		}
-		over := false
-		steps := w.kernel.Steps()
-		w.body.call(&call{name: "env.Eventually", until: func() bool {
-			left := deadline - w.kernel.Elapsed()
-			switch quiet := w.quiet(); {
-			case !quiet:
-				w.kernel.Clock().Freeze()
-			case left <= 0:
-				over = true
-			default:
-				w.kernel.Clock().LimitTo(left)
-			}
-			return over || w.kernel.Steps() > steps
-		}})
-		if over {
-			message := fmt.Sprintf("still not true after %v: %v", within, err)
-			w.body.call(&call{name: "a failure", do: func() { w.fail(name, message) }})
+		if e.w.body.ask("env.Eventually", wire.AskChange, deadline).Flag() {
+			e.fail(name, fmt.Sprintf("still not true after %v: %v", within, err))
 		}
 	}
 }

@@ -18,6 +18,25 @@
 // event is chosen: a request reaches a replica, a response or a watch frame reaches its client, a fault strikes, a process
 // crashes, or time passes. The goroutines in the bubble then run until they block again.
 //
+// # Your client-go, and the engine beside it
+//
+// The test links the client-go that your go.mod names, v0.26 or later, and nothing else that is heavy. The fake apiserver and everything that
+// chooses, checks and writes traces is the engine: a process of its own, `informersim world`, which the test starts once and talks to
+// over a pipe. It is the first of these that there is:
+//
+//   - the program that the environment variable INFORMERSIM names, by a path that holds in the
+//     test's folder: informersim or informersim-apiserver. One that does not fit is an error;
+//   - informersim-apiserver or informersim on the PATH, if it has this module's version;
+//   - an engine that was built before, in the user's cache;
+//   - one that the go command builds then, from the version of this module. That takes minutes, once; a line on stderr says so, which
+//     go test shows when it is told -v, or when the test has ended.
+//
+// The engine ends with the test process. If that is killed or panics in the middle of a run, the engine writes the trace of the run, and to stderr the
+// line that repeats it. An engine that is killed is an error of the run, and the next run starts another one.
+//
+// The go line of your module has to be 1.25 or later, since bubbles are. Where it cannot be, put the tests into a nested module: a folder with a go.mod
+// of its own that requires simtest and, with a replace directive, your module.
+//
 // # What is checked
 //
 // What the body states ([Env.Always], [Env.Eventually], [Env.Sometimes], and what it reports to its t), your own properties
@@ -30,47 +49,13 @@
 //	NoHotLoop                               no client repeats a list or watch without time passing
 //	NoPanic BodyReturns NoLivelock          processes do not panic, the body does not block for ever, the run ends
 //
-// # What a seed decides
-//
-// With the zero Options, a seed decides not only the schedule, but also the circumstances: the kinds of faults and their rates, from
-// the mixes edges, default and storm in turn; whether processes crash; the number of replicas and whether they lag; how many
-// events a watch cache keeps; and whether the server has streaming lists. Of two neighbouring seeds, one does what the other does
-// not: the seeds 1 and 2 have between them every kind of fault, crashes, lagging replicas, and a server without streaming lists.
-// A failure names the circumstances, and its trace keeps them. See [Options] for how to fix some of them.
-//
-// A process that crashes is called again by [Env.Go] and must find its state where a real one would: at the API or outside of it,
-// not in variables of the body. A negative Options.CrashProbability prevents crashes.
-//
-// # What Run says
-//
-// A Run that passes logs one line, which go test shows with -v:
-//
-//	simtest: 20 seeds, 855 faults (list-slow 111, replica-lag 91, replica-restart 44, write-lost 40, and 43 other kinds),
-//	24m of virtual time and 114s after the faults had stopped, nothing found; more: -simtest.seeds=500
-//
-// With a few conditions of [Env.Sometimes], it also says in how many seeds each held. Before a failure, it says the same of the
-// seeds that passed.
+// The zero Options inject the faults of the mix "default".
 //
 // # Failures
 //
 // A failure is shrunk, for ten seconds at most, to fewer faults and a shorter, more orderly schedule that break the same
-// property. The result is printed with the faults that were injected and whether they last, the last that was done to each
-// object involved, the requests that failed with their HTTP codes, the last events, and the commands that reproduce it. Its
-// trace is kept under testdata/simtest, where the next test run finds it and replays it first. Delete the file when you no
-// longer need it.
-//
-// What the program logs with klog, and what reaches the error handlers of Kubernetes' libraries, is printed with a failure
-// instead of to the terminal, each line with its step and virtual time; all of it is in the file .log beside the trace, and no
-// part of the trace. klog's own -v and -vmodule decide what is logged, and -alsologtostderr has it on the terminal, too. For
-// controller-runtime, or another user of logr, set klog.Background() as the logger.
-//
-// Go ends the process when a goroutine of the program panics, when it calls os.Exit or log.Fatal, and when the test runs into
-// its time limit. A second process then prints which test and seed it was, what was logged last, and where the trace so far is:
-// it has no end, and to replay it is to run its seed again. The second process is the test's own executable; its first act is to
-// wait for the end of the first.
-//
-// A goroutine that never waits is a hot loop: it keeps time from passing. After [Options.RealQuiescenceTimeout] the test fails
-// with the goroutine's stack.
+// property. The result is printed with the commands that reproduce it, and its trace is kept under testdata/simtest, where
+// the next test run finds it and replays it first. Delete the file when you no longer need it.
 //
 // # Flags
 //

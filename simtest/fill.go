@@ -1,40 +1,14 @@
 package simtest
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
-
-// fill makes obj a copy of live, which is shared with the Store, and leaves nothing of obj's former content. Invariants read
-// objects after every step, so an object of the same Go type is copied without a round trip through JSON.
-func fill(obj, live runtime.Object) error {
-	to := reflect.ValueOf(obj)
-	if to.Kind() != reflect.Pointer || to.IsNil() {
-		return fmt.Errorf("%T is not a pointer to an object", obj)
-	}
-	if to.Type() == reflect.TypeOf(live) {
-		to.Elem().Set(reflect.ValueOf(live.DeepCopyObject()).Elem())
-		return nil
-	}
-	if u, ok := live.(*unstructured.Unstructured); ok {
-		fresh := reflect.New(to.Type().Elem())
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, fresh.Interface()); err != nil {
-			return err
-		}
-		to.Elem().Set(fresh.Elem())
-		return nil
-	}
-	data, err := json.Marshal(live)
-	if err != nil {
-		return err
-	}
-	return replace(obj, data)
-}
 
 // listFiller replaces the content of a list.
 type listFiller struct {
@@ -59,12 +33,14 @@ func newListFiller(list runtime.Object) (*listFiller, error) {
 	return f, nil
 }
 
-// add appends a copy of an object.
-func (f *listFiller) add(live runtime.Object) error {
+// add appends a copy of an object, if it is selected.
+func (f *listFiller) add(n *entry, selects func(metav1.Object) bool) error {
 	if f.unstructured != nil {
 		u := unstructured.Unstructured{}
-		err := fill(&u, live)
-		f.unstructured.Items = append(f.unstructured.Items, u)
+		err := n.fill(&u)
+		if err == nil && selects(&u) {
+			f.unstructured.Items = append(f.unstructured.Items, u)
+		}
 		return err
 	}
 	item := f.items.Type().Elem()
@@ -77,8 +53,11 @@ func (f *listFiller) add(live runtime.Object) error {
 	if !ok {
 		return fmt.Errorf("the items of %T are not objects", f.list)
 	}
-	if err := fill(obj, live); err != nil {
+	if err := n.fill(obj); err != nil {
 		return err
+	}
+	if m, is := obj.(metav1.Object); is && !selects(m) {
+		return nil
 	}
 	if !pointer {
 		v = v.Elem()

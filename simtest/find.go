@@ -1,6 +1,10 @@
 package simtest
 
-import "time"
+import (
+	"time"
+
+	"github.com/informersim/informersim/simtest/internal/wire"
+)
 
 // Finding is a failure that Find returns.
 type Finding struct {
@@ -23,22 +27,18 @@ func Find(t TB, o Options, body func(env *Env)) *Finding {
 	r := newRunner(t, o, body)
 	t.Helper()
 	for seed := uint64(1); seed <= uint64(r.o.Seeds); seed++ {
-		h, err := header(r.o, t.Name(), r.pkg, seed)
-		if err != nil {
+		res, trace, err := r.job(wire.Find, seed, "")
+		switch {
+		case err != nil:
 			fatal(t, "simtest: %v", err)
+		case res.Invalid:
+			fatal(t, "%s", res.Failure)
+		case res.Failure != "":
+			return &Finding{
+				Seed: seed, Property: res.Property, Message: res.Message, Steps: res.Steps, Faults: res.Faults, Virtual: res.Virtual,
+				Text: res.Failure, Trace: trace,
+			}
 		}
-		res := r.play(source{header: h})
-		if !res.failed() {
-			continue
-		}
-		f := &Finding{
-			Seed: seed, Message: res.why(), Steps: res.steps, Faults: res.faults, Virtual: res.run.Virtual,
-			Text: r.text(res, ""), Trace: res.trace.Bytes(),
-		}
-		if v := res.violation; v != nil {
-			f.Property, f.Message = v.Property, v.Message
-		}
-		return f
 	}
 	return nil
 }

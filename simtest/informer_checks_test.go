@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
-	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/simtest"
+	"github.com/informersim/informersim/simtest/fault"
 )
 
 // follow runs a client with its own list and watch of ConfigMaps, while watches end now and then.

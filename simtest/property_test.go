@@ -4,39 +4,35 @@ import (
 	"testing"
 	"time"
 
-	"github.com/informersim/informersim/fakeapiserver"
-	"github.com/informersim/informersim/reports"
-	"github.com/informersim/informersim/scenarios/property"
-	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/simtest"
 )
 
 // noDeletion is a user's property.
-var noDeletion = property.Property{
+var noDeletion = simtest.Property{
 	Name:      "NothingIsDeleted",
 	Statement: "no object is deleted",
-	Kinds:     []sim.Kind{fakeapiserver.KindCommit},
-	New: property.OnRecord(func(w property.World, r *sim.Record) *reports.Violation {
-		if r.Detail != "DELETED" {
-			return nil
-		}
-		return &reports.Violation{Key: r.Key, Message: r.Key + " is deleted", Because: []reports.Evidence{
-			reports.Because(r, "%s committed the deletion", w.Kernel().ActorName(r.Actor)),
+	Kinds:     []string{"commit"},
+	New: func() simtest.Checker {
+		return simtest.Checker{Record: func(r *simtest.Record) *simtest.Violation {
+			if r.Detail != "DELETED" {
+				return nil
+			}
+			return &simtest.Violation{Key: r.Key, Message: r.Key + " is deleted by " + r.Actor}
 		}}
-	}),
+	},
 }
 
 // fewCommits is a property that is checked when the body has returned.
-var fewCommits = property.Property{
+var fewCommits = simtest.Property{
 	Name:  "FewCommits",
-	Kinds: []sim.Kind{fakeapiserver.KindCommit},
-	New: func() property.Checker {
+	Kinds: []string{"commit"},
+	New: func() simtest.Checker {
 		commits := 0
-		return property.Checker{
-			Record: func(property.World, *sim.Record) *reports.Violation { commits++; return nil },
-			End: func(w property.World) *reports.Violation {
-				if commits > 2 || len(w.Informers()) > 0 {
-					return &reports.Violation{Message: "there are too many commits"}
+		return simtest.Checker{
+			Record: func(*simtest.Record) *simtest.Violation { commits++; return nil },
+			End: func() *simtest.Violation {
+				if commits > 2 {
+					return &simtest.Violation{Message: "there are too many commits"}
 				}
 				return nil
 			},
@@ -46,7 +42,7 @@ var fewCommits = property.Property{
 
 // A user's properties are checked like those at the API, and a failure names the broken one.
 func TestPropertiesOfOnesOwn(t *testing.T) {
-	o := simtest.Options{Seeds: 3, Mix: "none", Shrink: -1, Properties: []property.Property{noDeletion, fewCommits}}
+	o := simtest.Options{Seeds: 3, Mix: "none", Shrink: -1, Properties: []simtest.Property{noDeletion, fewCommits}}
 	simtest.Run(t, o, func(env *simtest.Env) {
 		env.Create(configMap("a", ""), configMap("b", ""))
 		env.Advance(time.Second)
@@ -56,7 +52,7 @@ func TestPropertiesOfOnesOwn(t *testing.T) {
 		env.Delete(configMap("a", ""))
 		t.Error("the body continues although a property is broken")
 	}
-	wantIn(t, failure(t, o, deletes), "FAIL  NothingIsDeleted at step", "configmaps default/a is deleted", "because step", "cluster committed the deletion", "-simtest.seed=1")
+	wantIn(t, failure(t, o, deletes), "FAIL  NothingIsDeleted at step", "configmaps default/a is deleted by cluster", "-simtest.seed=1")
 	found := simtest.Find(t, o, func(env *simtest.Env) {
 		env.Create(configMap("a", ""), configMap("b", ""), configMap("c", ""))
 	})
@@ -65,4 +61,6 @@ func TestPropertiesOfOnesOwn(t *testing.T) {
 	}
 	o.Properties = append(o.Properties, noDeletion)
 	wantIn(t, failure(t, o, deletes), `Options.Properties: there are two properties "NothingIsDeleted"`)
+	o.Properties = []simtest.Property{{Name: "Odd", Kinds: []string{"comit"}, New: noDeletion.New}}
+	wantIn(t, failure(t, o, deletes), `property "Odd": there is no kind of record "comit"`)
 }

@@ -5,15 +5,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"pgregory.net/rapid"
 
 	"github.com/informersim/informersim/simtest"
 )
@@ -124,7 +123,9 @@ func TestProcessesThatEnd(t *testing.T) {
 		env.StopFaults()
 		env.Advance(time.Hour)
 		want := []time.Duration{0, 10 * time.Second, 30 * time.Second, 70 * time.Second}
-		gomega.NewWithT(t).Expect(at).To(gomega.Equal(want))
+		if !slices.Equal(at, want) {
+			t.Errorf("it was started at %v, want %v", at, want)
+		}
 	})
 	wantIn(t, failure(t, simtest.Options{}, func(env *simtest.Env) {
 		env.Go("p", func(context.Context) error { panic("at the disco") })
@@ -164,22 +165,6 @@ func TestBodyOfItsOwn(t *testing.T) {
 	})
 }
 
-// A property-based test chooses the inputs, takes failures as its own and shrinks them.
-func TestInRapid(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 3).Draw(t, "n")
-		simtest.Run(t, simtest.Options{Seeds: 1}, func(env *simtest.Env) {
-			for i := range n {
-				env.Create(configMap(string(rune('a'+i)), ""))
-			}
-			m := rapid.IntRange(0, n-1).Draw(t, "m")
-			if env.Get(configMap(string(rune('a'+m)), "")) != nil {
-				t.Fatalf("%d is not there", m)
-			}
-		})
-	})
-}
-
 func TestApply(t *testing.T) {
 	simtest.Run(t, simtest.Options{Seeds: 3}, func(env *simtest.Env) {
 		env.Apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {v: '1'}\n---\napiVersion: v1\nkind: Node\nmetadata: {name: node}\n")
@@ -193,4 +178,23 @@ func TestApply(t *testing.T) {
 			t.Error("it exists although it was deleted")
 		}
 	})
+}
+
+// What the body and the processes log stands in the trace, at its step.
+func TestLogsAreInTheTrace(t *testing.T) {
+	found := simtest.Find(t, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) {
+		env.Go("p", func(ctx context.Context) error {
+			time.Sleep(time.Second)
+			env.Logf("process %d", 1)
+			<-ctx.Done()
+			return nil
+		})
+		env.Logf("body %d", 1)
+		env.Advance(time.Minute)
+		env.Eventually("never", 0, func() error { return errors.New("as expected") })
+	})
+	if found == nil {
+		t.Fatal("the run passes")
+	}
+	wantIn(t, string(found.Trace), `"body 1"`, `"process 1"`)
 }

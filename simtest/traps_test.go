@@ -23,8 +23,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/informersim/informersim/bubble"
 	"github.com/informersim/informersim/simtest"
+	"github.com/informersim/informersim/simtest/internal/bubble"
 )
 
 // The default error handlers throttle by the time of the last error, which was in real time: they would sleep for decades.

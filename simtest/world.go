@@ -2,224 +2,283 @@ package simtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strconv"
+	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/informersim/informersim/bubble"
-	"github.com/informersim/informersim/fakeapiserver"
-	"github.com/informersim/informersim/fakeapiserver/rest"
-	"github.com/informersim/informersim/fakeapiserver/transport"
-	"github.com/informersim/informersim/reports"
-	"github.com/informersim/informersim/scenarios/property"
-	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/simtest/internal/bubble"
+	"github.com/informersim/informersim/simtest/internal/wire"
 )
 
-// The engine and the subject in the headers of traces.
-const (
-	engine  = bubble.Engine
-	subject = "simtest"
-
-	optionPackage = "package" // in the header's options: the import path of the test
-	optionRuntime = "runtime" // in the header's options: what decides what Go leaves open
-	runtimeSeeded = "seeded"  // the seed does; otherwise chance
-)
-
-// world is one run: the kernel, the cluster with its REST layer, the processes and the body. The kernel's goroutine owns it,
-// except for what mu guards.
+// world is one run on this side: the bubble and what is in it. The engine says what happens there.
 type world struct {
-	o        *Options
-	t        TB
-	config   configuration
-	seed     uint64
-	kernel   *sim.Kernel
-	strategy sim.Strategy
-	filter   *faultFilter // strategy, if it picks faults
-	cluster  *fakeapiserver.Cluster
-	api      *rest.Server
-	mapper   *resourceMapper
-	bubble   *bubble.Bubble
-	gate     *gate
-	helpers  sim.ActorID // the client of Env's helpers
-	landing  *landing    // what it commits
-	flight   *flight     // nil if the trace is kept in memory only
-	log      *logBook
-	body     *body
-	checks   *checks
-	ctx      context.Context
-	cancel   context.CancelCauseFunc
+	r      *runner
+	e      *engine
+	seed   uint64
+	env    *Env
+	bubble *bubble.Bubble
+	start  time.Time
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	before int // goroutines of the process when the run began
 
-	processes []*process
-	byName    map[string]*process
-	clients   map[string]bool
-	crashed   int
-	maxSteps  uint64
-	stopped   bool          // the faults have stopped
-	stoppedAt time.Duration // when they did
-	touched   bool          // this step may have woken goroutines in the bubble
-	passed    bool          // time has passed in this step
-	monitor   *property.Monitor
-	run       reports.Run // the counts so far
-	ended     atomic.Bool // the run is over, and the bubble has ended
+	body       *body
+	checks     *checks
+	properties []checking
+	objects    *objects
 
-	mu sync.Mutex
+	ended  atomic.Bool // the run is over, and the bubble has ended
+	turn   atomic.Bool // it is this side's: the engine answers queries
+	pipe   sync.Mutex  // held while a report is sent
+	closed bool        // guarded by pipe: another goroutine speaks with the engine now
+	lost   error       // why the engine cannot be talked to; set by the bubble's main goroutine, as leak is
+	leak   error       // goroutines that did not end
+
+	mu        sync.Mutex // guards what follows
+	events    []func(*wire.Packet)
+	ids       int64
+	exchanges map[int64]*exchange
+	processes map[string]*process
 }
 
-// source is where a run's choices come from: a seed, a trace, or a list of picks.
-type source struct {
-	header sim.Header
-	replay *sim.Replay // nil for a seed
-	picks  *[]sim.Pick // another run's, to be repeated where possible; nil for none
-
-	maxSteps uint64 // instead of Options.MaxSteps; 0 for that one
+// process is a process that the body started.
+type process struct {
+	run  func(context.Context) error
+	life *life // the current one, nil before the first
 }
 
-// header returns the trace's header for a seed.
-func header(o *Options, name, pkg string, seed uint64) (sim.Header, error) {
-	h := sim.Header{Scenario: name, Subject: subject, Engine: engine, Strategy: o.Strategy, Seed: seed, Options: map[string]string{
-		optionPackage: pkg, "garbageCollection": strconv.FormatBool(o.GarbageCollection),
-	}}
-	if bubble.Seeded() {
-		h.Options[optionRuntime] = runtimeSeeded
-	}
-	c, err := configure(o, seed)
-	if err != nil {
-		return h, err
-	}
-	return h, c.write(&h)
-}
-
-// newWorld returns a world. It must be called inside the bubble.
-func newWorld(t TB, o *Options, mapper *resourceMapper, s source, log *logBook) (*world, error) {
-	config, err := readConfiguration(&s.header)
-	if err != nil {
-		return nil, err
-	}
-	w := &world{
-		o: o, t: t, config: config, seed: s.header.Seed, mapper: mapper, log: log,
-		byName: map[string]*process{}, clients: map[string]bool{}, maxSteps: o.MaxSteps,
-		run: runOf(s.header),
-	}
-	w.run.Mix, w.run.Configuration = config.mix.Name, config.String()
-	if s.maxSteps > 0 {
-		w.maxSteps = min(s.maxSteps, o.MaxSteps)
-	}
-	ko := sim.Options{Seed: w.seed, Start: s.header.Digest()}
-	switch {
-	case s.replay != nil:
-		w.strategy, ko.Tape = s.replay, s.replay
-	case s.picks != nil:
-		g := sim.NewGuided(w.seed, *s.picks)
-		w.strategy, ko.Tape = g, g
-		defer func() { g.Bind(w.kernel) }()
-	case o.Strategy == "fifo":
-		w.strategy = sim.NewFIFO()
-	default:
-		w.filter = &faultFilter{Strategy: sim.NewRandom(w.seed, func(k sim.Kind) float64 {
-			if k == kindCrash {
-				return config.crashes
-			}
-			return config.mix.Rate(k)
-		})}
-		w.strategy = w.filter
-	}
-	ko.Strategy = w.strategy
-	w.kernel = sim.NewKernel(ko)
-	if s.replay != nil {
-		s.replay.Bind(w.kernel)
-		w.kernel.Observe(s.replay)
-	}
-	w.ctx, w.cancel = context.WithCancelCause(context.Background())
-	if w.bubble, err = bubble.Enter(w.kernel); err != nil {
-		return nil, err
-	}
-	w.log.takeOver()
-	w.kernel.Clock().Share(w.pass)
-	w.kernel.OnApplied(w.settle)
-	w.kernel.Clock().Freeze()
-	w.gate = &gate{w: w}
-	w.gate.id = w.kernel.Register(w.gate)
+func newWorld(r *runner, e *engine, seed uint64) *world {
+	w := &world{r: r, e: e, seed: seed, exchanges: map[int64]*exchange{}, processes: map[string]*process{}}
+	w.env = newEnv(w)
 	w.body = &body{w: w}
-	w.body.id = w.kernel.Register(w.body)
-	w.cluster = fakeapiserver.NewCluster(w.kernel, fakeapiserver.ClusterOptions{
-		Replicas: config.replicas, History: config.history, NoWatchList: !config.watchList, Faults: config.mix.Kinds(), MaxFaults: config.mix.Max,
-	})
-	if w.api, err = rest.New(rest.Options{Cluster: w.cluster, Types: mapper.registry, Policy: fakeapiserver.ByChoice()}); err != nil {
-		return nil, err
-	}
-	w.cluster.Connect(workloadClient, fakeapiserver.ByChoice())
-	if w.filter != nil {
-		w.filter.exempt(w.kernel, "conn/"+workloadClient)
-	}
-	if o.GarbageCollection {
-		newCollector(w)
-	}
-	w.helpers, _ = w.kernel.ActorByName("conn/" + workloadClient)
-	w.kernel.Observe(w.log)
-	w.landing = &landing{w: w}
-	w.kernel.Observe(w.landing)
-	w.checks = newChecks(w)
-	w.monitor = property.NewMonitor(w, append([]property.Property{apiProperties(w)}, o.Properties...))
-	w.kernel.Observe(w.monitor)
-	w.kernel.Observe(&tally{&w.run})
-	return w, nil
+	w.checks = &checks{w: w}
+	w.objects = &objects{w: w}
+	return w
 }
 
-// note stops the passing of time. Any goroutine in the bubble may call it.
-func (w *world) note() { w.bubble.Note() }
-
-// touch notes that goroutines in the bubble may have something to do.
-func (w *world) touch() { w.touched = true }
-
-// pass lets time pass in the bubble.
-func (w *world) pass(d time.Duration) time.Duration {
-	w.passed = true
-	w.flight.pending(true)
-	return w.bubble.Pass(d)
+// loop is the bubble's main goroutine: the engine says what to do, and is told what came of it. Reading from the pipe is no durable wait: time
+// stands still meanwhile.
+func (w *world) loop() {
+	w.before = runtime.NumGoroutine()
+	w.start = time.Now()
+	w.ctx, w.cancel = context.WithCancelCause(context.Background())
+	w.properties = newCheckings(w.r.o.Properties)
+	var err error
+	if w.bubble, err = bubble.Enter(0); err != nil {
+		w.lost = err
+		return
+	}
+	for {
+		m, err := w.e.receive()
+		if err != nil {
+			w.lost = err
+			break
+		}
+		if m.Kind == wire.End {
+			break
+		}
+		if m.Kind != wire.Do {
+			w.lost = fmt.Errorf("the engine sends a message of kind %q during a run; this is a bug in informersim", m.Kind)
+			break
+		}
+		report := w.do(m)
+		if report == nil {
+			w.lost = fmt.Errorf("the engine: %w; this is a bug in informersim", m.Err())
+			break
+		}
+		if err := w.send(report); err != nil {
+			w.lost = err
+			break
+		}
+	}
+	w.leak = w.end()
 }
 
-// settle ends a step: it waits until the bubble is quiescent and collects what its goroutines want done.
-func (w *world) settle() {
-	if !w.passed {
-		w.flight.pending(false)
+// send sends a report, unless the run was given up meanwhile.
+func (w *world) send(p *wire.Packet) error {
+	w.pipe.Lock()
+	defer w.pipe.Unlock()
+	if w.closed {
+		return errOver
+	}
+	return w.e.send(p)
+}
+
+// close keeps the bubble's goroutines from speaking with the engine.
+func (w *world) close() {
+	w.pipe.Lock()
+	defer w.pipe.Unlock()
+	w.closed = true
+	w.turn.Store(false)
+}
+
+// do carries out what the engine says and returns what came of it, nil if the message is broken.
+func (w *world) do(m *wire.Message) *wire.Packet {
+	w.turn.Store(true)
+	defer w.turn.Store(false)
+	flags, d := m.Byte(), m.Duration()
+	broken := false
+	for m.More() && !broken {
+		broken = w.act(m)
+	}
+	switch {
+	case m.Err() != nil:
+		return nil
+	case broken: // nothing moves any more
+	case flags&wire.Pass != 0:
+		w.bubble.Pass(d)
+	default:
 		w.bubble.Quiesce()
 	}
-	w.bubble.CheckTime()
-	w.gate.collect()
-	for _, p := range w.processes {
-		p.collect()
+	if flags&wire.Checks != 0 && !broken {
+		w.checks.call()
 	}
-	w.touched, w.passed = false, false
+	p := wire.New(wire.Report).Duration(time.Since(w.start))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, f := range w.events {
+		f(p)
+	}
+	clear(w.events)
+	w.events = w.events[:0]
+	return p
 }
 
-// fail reports a broken property; only the first one counts.
-func (w *world) fail(property, message string) {
-	w.monitor.Report(property, &reports.Violation{Message: message})
+// act carries out one action. It reports whether a property of the user's is broken, after which nothing may move any more.
+func (w *world) act(m *wire.Message) (broken bool) {
+	switch kind := m.Byte(); kind {
+	case wire.DoAnswer, wire.DoOpen, wire.DoFrame, wire.DoClose:
+		id := m.Num()
+		w.mu.Lock()
+		x := w.exchanges[id]
+		w.mu.Unlock()
+		if x == nil {
+			x = &exchange{} // takes the fields
+			x.changed = sync.NewCond(&x.mu)
+		}
+		x.take(kind, m)
+	case wire.DoStart:
+		w.startProcess(m.Text(), m.Num())
+	case wire.DoKill:
+		name, number := m.Text(), m.Num()
+		if l := w.processes[name].life; l != nil && l.number == number {
+			l.cancel(errCrashed)
+		}
+	case wire.DoBody:
+		go w.body.run(func() { w.r.body(w.env) })
+	case wire.DoReply:
+		w.body.reply(m.Field())
+	case wire.DoObject:
+		w.objects.set(int(m.Num()), m.Text(), m.Bytes())
+	case wire.DoDelete:
+		w.objects.remove(int(m.Num()), m.Text())
+	case wire.DoForget:
+		w.objects.forget()
+	case wire.DoRecord:
+		r := &Record{Step: uint64(m.Num()), At: m.Duration(), Actor: m.Text(), Kind: m.Text(), Key: m.Text(), RV: m.Num(), N: m.Num(), Detail: m.Text()}
+		return w.judge(func(c *checking) *Violation {
+			if c.Record == nil || !c.kinds[r.Kind] {
+				return nil
+			}
+			return c.Record(r)
+		})
+	case wire.DoEndings:
+		return w.judge(func(c *checking) *Violation {
+			if c.End == nil {
+				return nil
+			}
+			return c.End()
+		})
+	case wire.DoLocate:
+		at := w.bodyAt()
+		w.event(func(p *wire.Packet) { p.Byte(wire.EventBodyAt).Text(at) })
+	default:
+		m.Broken(fmt.Errorf("action %q is not known", kind))
+	}
+	return false
 }
 
-// panicked is called when the REST layer panics.
-func (w *world) panicked(r *transport.Request, p any, stack []byte) {
-	w.kernel.Fail(fmt.Errorf("the fake apiserver panicked at %s %s: %v; this is a bug in informersim\n%s", r.Method, r.URL, p, stack))
+// judge calls the user's properties, and reports whether one is broken.
+func (w *world) judge(call func(*checking) *Violation) bool {
+	for n := range w.properties {
+		c := &w.properties[n]
+		if v := call(c); v != nil {
+			w.event(func(p *wire.Packet) { p.Byte(wire.EventViolated).Text(c.name).Text(v.Message).Text(v.Key) })
+			return true
+		}
+	}
+	return false
 }
 
-// offerCrashes offers or withdraws the crashes of all processes.
-func (w *world) offerCrashes() {
-	enabled := w.config.crashes > 0 && !w.stopped && w.crashed < w.config.maxCrashes
-	for _, p := range w.processes {
-		p.offerCrash(enabled)
-	}
+// event notes something for the next report, and ends the passing of time. Any goroutine in the bubble may call it.
+func (w *world) event(f func(*wire.Packet)) {
+	w.mu.Lock()
+	w.events = append(w.events, f)
+	w.mu.Unlock()
+	w.bubble.Note()
 }
 
-// stopFaults ends all faults, so that the system can converge.
-func (w *world) stopFaults() {
-	if !w.stopped {
-		w.stopped, w.stoppedAt = true, w.kernel.Elapsed()
+// startProcess begins a life of a process.
+func (w *world) startProcess(name string, number int64) {
+	l := &life{number: number}
+	l.ctx, l.cancel = context.WithCancelCause(w.ctx)
+	w.mu.Lock()
+	p := w.processes[name]
+	p.life = l
+	w.mu.Unlock()
+	go func() {
+		err, panicked := protected(func() error { return p.run(l.ctx) })
+		text := ""
+		if err != nil {
+			text = err.Error()
+		}
+		w.event(func(p *wire.Packet) {
+			p.Byte(wire.EventExit).Text(name).Num(number).Flag(err != nil).Text(text).Text(panicked)
+		})
+	}()
+}
+
+// shutdownTimeout limits the virtual time that goroutines may take to end after a run. Backoffs that ignore their context sleep
+// on; client-go's longest is half a minute, a minute with jitter.
+const shutdownTimeout = 10 * time.Minute
+
+// end stops every goroutine in the bubble, and names those that do not stop.
+func (w *world) end() error {
+	w.cancel(errOver)
+	w.bubble.Quiesce()
+	var left []bubble.Goroutine
+	for waited := time.Duration(0); ; {
+		if runtime.NumGoroutine() <= w.before {
+			return nil
+		}
+		// There may be new goroutines outside the bubble, or some that are just exiting.
+		if left = w.bubble.Goroutines(); len(left) == 0 {
+			return nil
+		}
+		if waited >= shutdownTimeout {
+			break
+		}
+		waited += max(w.bubble.Pass(shutdownTimeout/8), time.Millisecond)
 	}
-	w.cluster.StopFaults()
-	if s, ok := w.strategy.(interface{ StopFaults() }); ok {
-		s.StopFaults()
+	err := &bubble.LeakError{Goroutines: left}
+	if slices.ContainsFunc(left, func(g bubble.Goroutine) bool { return !blockedForGood(g.State) }) {
+		w.ended.Store(true)
+		w.bubble.Abandon(err)
 	}
-	w.offerCrashes()
+	return err
+}
+
+// blockedForGood reports whether a goroutine in this state never runs again unless another one wakes it. A bubble in which all are
+// can be ended.
+func blockedForGood(state string) bool {
+	return state != "sleep" && state != "select" && state != "running" && state != "runnable"
+}
+
+func isStuck(err error) bool {
+	var stuck *bubble.StuckError
+	return errors.As(err, &stuck)
 }

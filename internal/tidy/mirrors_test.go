@@ -21,9 +21,9 @@ var mirrors = []struct {
 	from, to string
 	files    []string
 }{
-	{"world/wire", "thin/internal/wire", nil},
-	{"bubble", "thin/internal/bubble", nil},
-	{"fakeapiserver/fault", "thin/fault", []string{"fault.go", "fault_json.go", "kind.go", "mix_type.go", "trigger.go"}},
+	{"world/wire", "simtest/internal/wire", nil},
+	{"bubble", "simtest/internal/bubble", nil},
+	{"fakeapiserver/fault", "simtest/fault", []string{"fault.go", "fault_json.go", "kind.go", "mix_type.go", "trigger.go"}},
 }
 
 // mirrored returns the files of a folder that are copied.

@@ -1,0 +1,209 @@
+package simtest
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/informersim/informersim/simtest/internal/wire"
+)
+
+// objects is a copy of what the Store holds of the kinds that the test has read. The engine sends every change of them with the step that
+// makes it, so that reading makes no trip.
+type objects struct {
+	w *world
+
+	mu     sync.Mutex
+	byKind map[schema.GroupVersionKind]*mirror
+	subs   []*mirror // by the engine's number
+}
+
+// mirror is the copy of one kind's objects.
+type mirror struct {
+	resource   schema.GroupResource
+	namespaced bool
+	listKind   string
+	entries    map[string]*entry
+	keys       []string // sorted; nil if they have to be sorted again
+}
+
+// entry is one object. It is decoded when it is read, once for each Go type.
+type entry struct {
+	json    []byte
+	decoded map[reflect.Type]runtime.Object
+}
+
+func (o *objects) set(sub int, key string, data []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if sub < len(o.subs) {
+		m := o.subs[sub]
+		if m.entries[key] == nil {
+			m.keys = nil
+		}
+		m.entries[key] = &entry{json: data}
+	}
+}
+
+func (o *objects) remove(sub int, key string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if sub < len(o.subs) {
+		delete(o.subs[sub].entries, key)
+		o.subs[sub].keys = nil
+	}
+}
+
+func (o *objects) forget() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.byKind, o.subs = nil, nil
+}
+
+// of returns the copy of a kind's objects; the caller holds the lock.
+func (o *objects) of(kind schema.GroupVersionKind) (*mirror, error) {
+	if m := o.byKind[kind]; m != nil {
+		return m, nil
+	}
+	apiVersion, name := kind.ToAPIVersionAndKind()
+	a, err := o.w.query(wire.New(wire.Query).Byte(wire.QueryObjects).Text(apiVersion).Text(name))
+	if err != nil {
+		return nil, err
+	}
+	if n := int(a.Num()); n != len(o.subs) {
+		return nil, fmt.Errorf("the engine's subscription is %d instead of %d; this is a bug in informersim", n, len(o.subs))
+	}
+	m := &mirror{entries: map[string]*entry{}}
+	m.resource = schema.GroupResource{Group: a.Text(), Resource: a.Text()}
+	m.namespaced, m.listKind = a.Flag(), a.Text()
+	for f := a.Field(); f.More(); {
+		key := f.Text()
+		m.entries[key] = &entry{json: f.Bytes()}
+	}
+	if a.Err() != nil {
+		return nil, a.Err()
+	}
+	if o.byKind == nil {
+		o.byKind = map[schema.GroupVersionKind]*mirror{}
+	}
+	o.byKind[kind] = m
+	o.subs = append(o.subs, m)
+	return m, nil
+}
+
+// sorted returns the keys in the Store's order.
+func (m *mirror) sorted() []string {
+	if m.keys == nil {
+		m.keys = slices.AppendSeq(make([]string, 0, len(m.entries)), maps.Keys(m.entries))
+		slices.Sort(m.keys)
+	}
+	return m.keys
+}
+
+// fill makes obj, a pointer to an object, a copy of the entry, and leaves nothing of obj's former content.
+func (n *entry) fill(obj runtime.Object) error {
+	to := reflect.ValueOf(obj)
+	if to.Kind() != reflect.Pointer || to.IsNil() {
+		return fmt.Errorf("%T is not a pointer to an object", obj)
+	}
+	decoded := n.decoded[to.Type()]
+	if decoded == nil {
+		var ok bool
+		if decoded, ok = reflect.New(to.Type().Elem()).Interface().(runtime.Object); !ok {
+			return fmt.Errorf("%T is not an object", obj)
+		}
+		if err := replace(decoded, n.json); err != nil {
+			return err
+		}
+		if n.decoded == nil {
+			n.decoded = map[reflect.Type]runtime.Object{}
+		}
+		n.decoded[to.Type()] = decoded
+	}
+	to.Elem().Set(reflect.ValueOf(decoded.DeepCopyObject()).Elem())
+	return nil
+}
+
+// Get fills in the newest state of an object whose kind, namespace and name are set. It reads the Store directly, without a
+// request, so it works anywhere, is never stale, and no fault affects it. If there is no such object, it returns a NotFound
+// error.
+func (e *Env) Get(obj Object) error {
+	kind, err := e.w.r.kindOf(obj)
+	if err != nil {
+		return err
+	}
+	o := e.w.objects
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	m, err := o.of(kind)
+	if err != nil {
+		return err
+	}
+	key := obj.GetName()
+	if m.namespaced {
+		namespace := obj.GetNamespace()
+		if namespace == "" {
+			namespace = metav1.NamespaceDefault
+		}
+		key = namespace + "/" + key
+	}
+	n := m.entries[key]
+	if n == nil {
+		return apierrors.NewNotFound(m.resource, obj.GetName())
+	}
+	return n.fill(obj)
+}
+
+// List fills a list with the objects of its kind, in one namespace unless namespace is empty, and with labels that all of the selectors
+// match ("app=web,tier!=db"). Like Get, it reads the Store.
+func (e *Env) List(list runtime.Object, namespace string, selectors ...string) error {
+	kind, err := e.w.r.kindOf(list)
+	if err != nil {
+		return err
+	}
+	item, isList := strings.CutSuffix(kind.Kind, "List")
+	if !isList {
+		return fmt.Errorf("%s is not a list kind", kind.Kind)
+	}
+	var parsed []labels.Selector
+	for _, text := range selectors {
+		s, err := labels.Parse(text)
+		if err != nil {
+			return fmt.Errorf("env.List: %w", err)
+		}
+		parsed = append(parsed, s)
+	}
+	o := e.w.objects
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	m, err := o.of(kind.GroupVersion().WithKind(item))
+	if err != nil {
+		return err
+	}
+	into, err := newListFiller(list)
+	if err != nil {
+		return err
+	}
+	for _, key := range m.sorted() {
+		if namespace != "" && m.namespaced && !strings.HasPrefix(key, namespace+"/") {
+			continue
+		}
+		selects := func(obj metav1.Object) bool {
+			return !slices.ContainsFunc(parsed, func(s labels.Selector) bool { return !s.Matches(labels.Set(obj.GetLabels())) })
+		}
+		if err := into.add(m.entries[key], selects); err != nil {
+			return err
+		}
+	}
+	into.finish(kind.GroupVersion().WithKind(m.listKind))
+	return nil
+}
