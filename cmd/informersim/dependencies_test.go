@@ -12,7 +12,7 @@ var notLinked = []string{
 	"k8s.io/client-go/kubernetes", "k8s.io/client-go/informers", "k8s.io/client-go/discovery", "k8s.io/client-go/dynamic",
 	"go.etcd.io", "google.golang.org/grpc", "github.com/google/cel-go", "cel.dev/expr", "go.opentelemetry.io", "github.com/prometheus",
 	"github.com/informersim/informersim/fakeapiserver/rest", "github.com/informersim/informersim/fakeapiserver/transport",
-	"github.com/informersim/informersim/fakeapiserver/types", "github.com/informersim/informersim/simtest",
+	"github.com/informersim/informersim/fakeapiserver/types", "github.com/informersim/informersim/world",
 }
 
 // maxPackages limits the packages outside the standard library that the command links.

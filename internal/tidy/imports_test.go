@@ -303,7 +303,7 @@ func TestTablesRefuse(t *testing.T) {
 		{"scenarios", "subjects/stack"},
 		{"properties", "informer/workqueue"},
 		{"cmd/informersim", "properties/mutants"},
-		{"simtest", "properties/mutants"},
+		{"world", "properties/mutants"},
 		{"reports", "informer"},
 		{"properties", "cmd/informersim"},
 	} {

@@ -9,7 +9,7 @@ var mayImport = map[string][]string{
 	"bubble":                              {},
 	"bubble/overlay":                      {},
 	"cmd/informersim":                     {"bubble/overlay", "cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/launcher", "cmd/internal/serveflags", "cmd/internal/version", "fakeapiserver/fault", "internal/outfile", "properties", "properties/differential", "reports", "scenarios", "scenarios/generate", "scenarios/minimal", "scenarios/property", "scenarios/recording", "scenarios/script", "sim", "subjects", "subjects/clientgo", "subjects/kinds", "subjects/stack"},
-	"cmd/informersim-apiserver":           {"cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/serveflags", "cmd/internal/version", "fakeapiserver", "fakeapiserver/apiextensions", "fakeapiserver/controllers", "fakeapiserver/fault", "fakeapiserver/persistence", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "internal/outfile", "sim"},
+	"cmd/informersim-apiserver":           {"cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/serveflags", "cmd/internal/version", "fakeapiserver", "fakeapiserver/apiextensions", "fakeapiserver/controllers", "fakeapiserver/fault", "fakeapiserver/persistence", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "internal/outfile", "sim", "world", "world/wire"},
 	"cmd/internal/cli":                    {"reports"},
 	"cmd/internal/faultmix":               {"cmd/internal/cli", "fakeapiserver/fault"},
 	"cmd/internal/launcher":               {"cmd/internal/version"},
@@ -55,7 +55,6 @@ var mayImport = map[string][]string{
 	"scenarios/script":                    {},
 	"sim":                                 {},
 	"sim/shrink":                          {},
-	"simtest":                             {"bubble", "fakeapiserver", "fakeapiserver/fault", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "internal/blackbox", "internal/outfile", "reports", "scenarios/property", "sim", "sim/shrink", "subjects"},
 	"subjects":                            {"fakeapiserver", "fakeapiserver/store", "sim"},
 	"subjects/clientgo":                   {"bubble", "fakeapiserver", "informer", "sim", "subjects", "subjects/informers", "subjects/workers"},
 	"subjects/informers":                  {"fakeapiserver/store", "sim", "subjects", "subjects/workers"},
@@ -88,7 +87,7 @@ var barriers = []barrier{
 	{from: []string{"..."}, not: []string{"properties/mutants/..."}, why: "mutants are defects: only tests import them"},
 	{from: []string{"..."}, but: []string{"internal/probe/..."}, not: []string{"internal/probe/..."}, why: "probes ask a server from outside: only tests and the conformance module play them"},
 	{from: []string{"..."}, but: []string{"cmd/..."}, not: []string{"cmd/..."}, why: "a command is not a library"},
-	{from: []string{"world/..."}, not: []string{"bubble/...", "simtest", "informer/..."}, why: "the engine runs nothing of the user's"},
+	{from: []string{"world/..."}, not: []string{"bubble/...", "informer/..."}, why: "the engine runs nothing of the user's"},
 	{from: []string{"world/wire", "bubble"}, only: []string{}, why: "copies of them are part of another module"},
 }
 
@@ -122,8 +121,7 @@ var isCore = map[string]bool{
 	"fakeapiserver/transport": false, // sockets, streams and real time
 	"scenarios":               true,
 	"properties":              true,
-	"reports":                 true,  // identical traces give identical reports
-	"simtest":                 false, // a user's program has goroutines
+	"reports":                 true, // identical traces give identical reports
 	"world":                   true,
 	"bubble":                  false, // real time watches over virtual time
 	"cmd":                     false,
@@ -180,9 +178,8 @@ var inRoot = map[string]string{
 	"reports":       "violations, stories and verdicts, as text and JSON",
 	"scenarios":     "scripts and their runner",
 	"sim":           "the kernel",
-	"simtest":       "simulation of a controller from a Go test",
+	"simtest":       "a module of its own: simulation of a controller from a Go test, with the client-go that its go.mod names",
 	"subjects":      "stacks under test",
-	"thin":          "a module of its own: simtest for any client-go, with its engine in another process",
 	"world":         "the engine of Go tests",
 }
 
