@@ -26,7 +26,10 @@ func (b *body) run(f func()) {
 	defer func() {
 		if how != wire.Returned {
 			if v := recover(); v != nil {
-				how, text = wire.Panicked, fmt.Sprintf("%v\n%s", v, debug.Stack())
+				if how = wire.Panicked; !plain(v) {
+					how = wire.Unwound
+				}
+				text = fmt.Sprintf("%v\n%s", v, debug.Stack())
 				b.w.mu.Lock()
 				b.escaped = v
 				b.w.mu.Unlock()

@@ -49,13 +49,34 @@
 //	NoHotLoop                               no client repeats a list or watch without time passing
 //	NoPanic BodyReturns NoLivelock          processes do not panic, the body does not block for ever, the run ends
 //
-// The zero Options inject the faults of the mix "default".
+// # What a seed decides
+//
+// With the zero Options, a seed decides not only the schedule, but also the circumstances: the kinds of faults and their rates, from
+// the mixes edges, default and storm in turn; whether processes crash; the number of replicas and whether they lag; how many
+// events a watch cache keeps; and whether the server has streaming lists. Of two neighbouring seeds, one does what the other does
+// not: the seeds 1 and 2 have between them every kind of fault, crashes, lagging replicas, and a server without streaming lists.
+// A failure names the circumstances, and its trace keeps them. See [Options] for how to fix some of them.
+//
+// A process that crashes is called again by [Env.Go] and must find its state where a real one would: at the API or outside of it,
+// not in variables of the body. A negative Options.CrashProbability prevents crashes.
+//
+// # What Run says
+//
+// A Run that passes logs one line, which go test shows with -v:
+//
+//	simtest: 20 seeds, 855 faults (list-slow 111, replica-lag 91, replica-restart 44, write-lost 40, and 43 other kinds),
+//	24m of virtual time and 114s after the faults had stopped, nothing found; more: -simtest.seeds=500
+//
+// With a few conditions of [Env.Sometimes], it also says in how many seeds each held. Before a failure, it says the same of the
+// seeds that passed.
 //
 // # Failures
 //
 // A failure is shrunk, for ten seconds at most, to fewer faults and a shorter, more orderly schedule that break the same
-// property. The result is printed with the commands that reproduce it, and its trace is kept under testdata/simtest, where
-// the next test run finds it and replays it first. Delete the file when you no longer need it.
+// property. The result is printed with the faults that were injected and whether they last, the last that was done to each
+// object involved, the requests that failed with their HTTP codes, the last events, and the commands that reproduce it. Its
+// trace is kept under testdata/simtest, where the next test run finds it and replays it first. Delete the file when you no
+// longer need it.
 //
 // # Flags
 //

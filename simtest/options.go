@@ -24,25 +24,34 @@ type TB interface {
 	Failed() bool
 }
 
-// Options configure Run. The zero value means 20 seeds, one replica, the built-in types and the fault mix "default".
+// Options configure Run. The zero value means 20 seeds, the built-in types, and what each seed draws: while neither Mix nor FaultMix
+// is set, a seed chooses its own faults, with their rates; whether processes crash, and how often; the number of replicas; the
+// size of watch caches; and whether the server has streaming lists. CrashProbability, Replicas, History and WatchList each fix one of
+// these. A failure names what its seed drew. With Mix or FaultMix, nothing is drawn but what the mix itself leaves open.
 type Options struct {
 	// Seeds is the number of seeds to run, starting at 1; DefaultSeeds if 0. The flag -simtest.seeds overrides it.
 	Seeds int
-	// Mix is the name of a built-in fault mix: none, light, default, storm; "" is default.
+	// Mix is the name of a built-in fault mix: none, light, default, storm, edges; if "", each seed draws one.
 	Mix string
 	// FaultMix is a custom mix; it overrides Mix.
 	FaultMix *fault.Mix
-	// CrashProbability is the probability, in every step, that a process crashes and is restarted; 0 means never.
+	// CrashProbability is the probability, in every step, that a process crashes and is restarted. A negative one means never; 0
+	// means what the seed draws, never in half of them, or never if there is a Mix or FaultMix.
 	CrashProbability float64
-	// MaxCrashes limits the crashes in a run; 3 if 0.
+	// MaxCrashes limits the crashes in a run. If 0, it is what the seed draws, from 1 to 10, or 3 if there is a Mix or FaultMix.
 	MaxCrashes int
 	// Strategy is "random" or "fifo"; "" is random. fifo picks the oldest event each time and no faults of a mix.
 	Strategy string
 
-	// Replicas is the number of apiservers, each of which may lag behind the others; 1 if 0. Every client uses all of them.
+	// Replicas is the number of apiservers, each of which may lag behind the others. If 0, it is what the seed draws, from 1 to 3, or
+	// 1 if there is a Mix or FaultMix. Every client uses all of them.
 	Replicas int
-	// History is the number of events per resource that a watch cache keeps; 0 for a real apiserver's sizes.
+	// History is the number of events per resource that a watch cache keeps; AdaptiveHistory for a real apiserver's sizes. If 0, it is
+	// what the seed draws, from 2 to a real apiserver's, or 1000 if there is a Mix or FaultMix.
 	History int64
+	// WatchList says whether the server has streaming lists: On, or Off, as before v1.34 or with its feature gate off. If 0, it is what the
+	// seed draws, or On if there is a Mix or FaultMix.
+	WatchList Setting
 	// GarbageCollection runs the cluster's garbage collector: objects whose owners (ownerReferences) are all gone are eventually
 	// deleted, and foreground deletion and orphaning are carried out. Without it, their finalizers stay.
 	GarbageCollection bool
@@ -76,6 +85,19 @@ const (
 	DefaultVirtualBodyTimeout = 2 * time.Hour
 )
 
+// AdaptiveHistory, as Options.History, sizes watch caches like those of a real apiserver: 100 events, and more, up to 102,400, where
+// events are frequent.
+const AdaptiveHistory = -1
+
+// Setting is whether a run has something. The zero value leaves it to the run's seed.
+type Setting int
+
+// The settings.
+const (
+	On  Setting = 1
+	Off Setting = -1
+)
+
 // complete fills in the defaults that this side knows; the engine checks the rest.
 func (o *Options) complete() error {
 	if o.Seeds < 0 {
@@ -103,7 +125,7 @@ func (o *Options) complete() error {
 func (o *Options) data() (w wire.Options, err error) {
 	w = wire.Options{
 		Mix: o.Mix, CrashProbability: o.CrashProbability, MaxCrashes: o.MaxCrashes, Strategy: o.Strategy,
-		Replicas: o.Replicas, History: o.History, GarbageCollection: o.GarbageCollection, MaxSteps: o.MaxSteps, BodyTimeout: o.VirtualBodyTimeout,
+		Replicas: o.Replicas, History: o.History, WatchList: int(o.WatchList), GarbageCollection: o.GarbageCollection, MaxSteps: o.MaxSteps, BodyTimeout: o.VirtualBodyTimeout,
 	}
 	if o.FaultMix != nil {
 		if w.FaultMix, err = json.Marshal(o.FaultMix); err != nil {

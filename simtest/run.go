@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"regexp"
 	"runtime"
-	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -31,6 +30,7 @@ func Run(t TB, o Options, body func(env *Env)) {
 		r.do(wire.Replay, 0, flags.replay)
 	case flags.seed != 0:
 		r.do(wire.Seed, flags.seed, "")
+		r.summarize()
 	default:
 		for _, file := range r.storedTraces() {
 			r.do(wire.Retry, 0, file)
@@ -42,21 +42,21 @@ func Run(t TB, o Options, body func(env *Env)) {
 		for seed := uint64(1); seed <= uint64(n); seed++ {
 			r.do(wire.Seed, seed, "")
 		}
-		r.requireSometimes(n)
+		r.summarize()
 	}
 }
 
 // runner makes the runs of one call of Run.
 type runner struct {
-	t         TB
-	o         *Options
-	data      wire.Options
-	body      func(*Env)
-	pkg       string // the import path of the test
-	line      string // the command that runs only this test
-	folder    string // in which traces are kept; "" to keep none
-	schemes   []*k8sruntime.Scheme
-	sometimes map[string]bool
+	t       TB
+	o       *Options
+	data    wire.Options
+	body    func(*Env)
+	pkg     string // the import path of the test
+	line    string // the command that runs only this test
+	folder  string // in which traces are kept; "" to keep none
+	schemes []*k8sruntime.Scheme
+	done    *summary // of the seeds that passed
 
 	documents sync.Map // the answers to requests for discovery, by method, URL and Accept: they never change
 	escaped   any      // what the last body panicked with
@@ -83,7 +83,7 @@ func newRunner(t TB, o Options, body func(env *Env)) *runner {
 		fatal(t, "simtest: %v", err)
 	}
 	pkg := packageOf(body)
-	r := &runner{t: t, o: &o, data: data, body: body, pkg: pkg, line: commandLine(t, pkg), sometimes: map[string]bool{}}
+	r := &runner{t: t, o: &o, data: data, body: body, pkg: pkg, line: commandLine(t, pkg), done: newSummary()}
 	if r.schemes = []*k8sruntime.Scheme{scheme.Scheme}; o.Scheme != nil {
 		r.schemes = append(r.schemes, o.Scheme)
 	}
@@ -146,17 +146,21 @@ func (r *runner) do(mode wire.Mode, seed uint64, file string) {
 		if seed != 0 {
 			text += fmt.Sprintf("\n  run it again:  %s -simtest.seed=%d", r.line, seed)
 		}
+		r.summarizeBefore()
 		fatal(r.t, "%s", text)
+	}
+	if res.Failure != "" {
+		r.summarizeBefore()
 	}
 	for _, line := range res.Logs {
 		r.t.Logf("%s", line)
 	}
-	for name, held := range res.Sometimes {
-		r.sometimes[name] = r.sometimes[name] || held
+	if res.Passed != nil {
+		r.done.add(res.Passed)
 	}
 	switch {
 	case res.Failure == "":
-	case res.Escaped && !plain(r.escaped):
+	case res.Escaped:
 		// Other testing libraries unwind with panics of their own, which they must catch themselves.
 		r.t.Logf("%s", res.Failure)
 		panic(r.escaped)
@@ -243,21 +247,6 @@ func (r *runner) bubble(e *engine, seed uint64) error {
 		p.Text("")
 	}
 	return e.send(p)
-}
-
-// requireSometimes fails the test for each condition of Env.Sometimes that never held.
-func (r *runner) requireSometimes(seeds int) {
-	r.t.Helper()
-	var never []string
-	for name, held := range r.sometimes {
-		if !held {
-			never = append(never, name)
-		}
-	}
-	slices.Sort(never)
-	for _, name := range never {
-		r.t.Errorf("simtest: %q (env.Sometimes) never held in %d seeds: the test does not exercise it; give it more seeds or faults", name, seeds)
-	}
 }
 
 // plain reports whether a panic is a program's own, as opposed to a testing library's way of ending a test.

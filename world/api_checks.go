@@ -99,7 +99,7 @@ func (c *apiChecks) record(r *sim.Record) {
 	case fakeapiserver.KindFrame:
 		c.frame(r)
 	case fakeapiserver.KindResponse:
-		if v := c.client(r.Actor); r.Detail != "ok" && v.followers[r.N] != nil {
+		if v := c.client(r.Actor); refused(r.Detail) && v.followers[r.N] != nil {
 			v.followers[r.N].failed(r.N)
 			delete(v.followers, r.N)
 		}
@@ -114,6 +114,9 @@ func (c *apiChecks) record(r *sim.Record) {
 		c.page(r)
 	}
 }
+
+// refused reports whether the detail of a response is other than a success.
+func refused(detail string) bool { return !strings.HasPrefix(detail, "2") }
 
 func (c *apiChecks) client(id sim.ActorID) *clientView {
 	v := c.clients[id]

@@ -24,8 +24,9 @@ type body struct {
 
 // escape says how a body ended without returning.
 type escape struct {
-	goexit bool
-	text   string // what it panicked with, and its stack
+	goexit  bool
+	unwinds bool   // it panicked with a value by which another testing library ends a test
+	text    string // what it panicked with, and its stack
 }
 
 // ask is something that the body asked for and waits for.

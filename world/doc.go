@@ -8,6 +8,7 @@
 //
 //   - [Serve] serves one test process, from its greeting to the end of its input;
 //   - runner makes what one job asks for: runs of a seed, a trace, or picks to be tried;
+//   - configuration is what a seed draws of its circumstances;
 //   - world is one run; remote is its bubble as seen from here; body is the test's body, and the asks are what it may want;
 //   - gate collects requests, process is a process of the test's, apiChecks are the properties at the API.
 //

@@ -13,7 +13,6 @@ import (
 
 // The defaults of a run's options.
 const (
-	defaultMaxCrashes  = 3
 	defaultMaxSteps    = 1_000_000
 	defaultBodyTimeout = 2 * time.Hour // virtual
 )
@@ -21,7 +20,7 @@ const (
 // options are a run's, complete and checked.
 type options struct {
 	wire.Options
-	mix        fault.Mix
+	mix        *fault.Mix // nil if each seed draws one
 	properties []userProperty
 }
 
@@ -35,8 +34,8 @@ type userProperty struct {
 func newOptions(from wire.Options) (*options, error) {
 	o := &options{Options: from}
 	switch {
-	case !(o.CrashProbability >= 0 && o.CrashProbability <= 1):
-		return nil, fmt.Errorf("Options.CrashProbability is %v: it must be between 0 and 1", o.CrashProbability)
+	case !(o.CrashProbability <= 1):
+		return nil, fmt.Errorf("Options.CrashProbability is %v: it must be at most 1; a negative one means never", o.CrashProbability)
 	case o.MaxCrashes < 0:
 		return nil, fmt.Errorf("Options.MaxCrashes is %d: it must not be negative", o.MaxCrashes)
 	case o.Strategy != "" && o.Strategy != "random" && o.Strategy != "fifo":
@@ -44,8 +43,8 @@ func newOptions(from wire.Options) (*options, error) {
 	case o.Strategy == "fifo" && (o.Mix != "" && o.Mix != "none" || o.FaultMix != nil || o.CrashProbability > 0):
 		return nil, errors.New("Options.Strategy is fifo, which picks no faults: leave out Mix, FaultMix and CrashProbability, or use random")
 	}
-	if o.MaxCrashes == 0 {
-		o.MaxCrashes = defaultMaxCrashes
+	if o.Strategy == "" {
+		o.Strategy = "random"
 	}
 	if o.MaxSteps == 0 {
 		o.MaxSteps = defaultMaxSteps
@@ -59,25 +58,26 @@ func newOptions(from wire.Options) (*options, error) {
 	return o, o.completeMix()
 }
 
-func (o *options) completeMix() (err error) {
+// completeMix finds the mix that the options name.
+func (o *options) completeMix() error {
 	name := o.Mix
 	switch {
 	case o.FaultMix != nil:
-		if err := json.Unmarshal(o.FaultMix, &o.mix); err != nil {
+		o.mix = &fault.Mix{}
+		if err := json.Unmarshal(o.FaultMix, o.mix); err != nil {
 			return fmt.Errorf("Options.FaultMix: %w", err)
 		}
 		return o.mix.Validate()
 	case o.Strategy == "fifo":
 		name = "none"
 	case name == "":
-		name = "default"
+		return nil // each seed draws one
 	}
-	if o.Strategy == "" {
-		o.Strategy = "random"
-	}
-	if o.mix, err = fault.MixNamed(name); err != nil {
+	mix, err := fault.MixNamed(name)
+	if err != nil {
 		return fmt.Errorf("Options.Mix: %w", err)
 	}
+	o.mix = &mix
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/world/wire"
 )
 
 // outcome is the outcome of a run.
@@ -24,6 +25,11 @@ type outcome struct {
 	sometimes  map[string]bool
 	trips      uint64
 	queries    uint64
+	cutOff     bool // it was made because the trace of another has no end
+
+	inForce    []string // the faults that last at the end
+	notRunning []string // the processes that do not run then
+	unended    error    // what kept goroutines from ending after the run
 }
 
 func newOutcome(h sim.Header) *outcome { return &outcome{header: h, run: runOf(h)} }
@@ -38,8 +44,12 @@ func (w *world) finish(res *outcome) {
 	k := w.kernel
 	res.run = w.run
 	res.run.Steps, res.run.Virtual, res.run.Hash, res.run.Violation = k.Steps(), k.Elapsed(), k.Hash(), w.monitor.Violation()
+	if w.stopped {
+		res.run.Converging = k.Elapsed() - w.stoppedAt
+	}
 	res.violation, res.steps, res.faults = res.run.Violation, res.run.Steps, uint64(res.run.FaultTotal())
 	res.sometimes = maps.Clone(w.sometimes)
+	res.inForce, res.notRunning = w.inForce(), w.notRunning()
 	res.escaped, res.trips, res.queries = w.body.escaped, w.remote.trips, w.remote.queries
 	if err := k.Err(); err != nil && res.err == nil {
 		res.err = err
@@ -47,6 +57,15 @@ func (w *world) finish(res *outcome) {
 }
 
 func (o *outcome) failed() bool { return o.violation != nil || o.err != nil || o.escaped != nil }
+
+// passed is what the summary of all seeds needs of one.
+func (o *outcome) passed() *wire.Passed {
+	p := &wire.Passed{Virtual: o.run.Virtual - o.run.Converging, Calm: o.run.Converging, Faults: map[string]int{}, Sometimes: o.sometimes}
+	for _, f := range o.run.Faults {
+		p.Faults[f.Name] += f.Count
+	}
+	return p
+}
 
 // why says what broke.
 func (o *outcome) why() string {

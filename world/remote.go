@@ -154,7 +154,7 @@ func (r *remote) event(m *wire.Message) {
 	case wire.EventBody:
 		w.body.finished = true
 		if how, text := m.Byte(), m.Text(); how != wire.Returned {
-			w.body.escaped = &escape{goexit: how == wire.Exited, text: text}
+			w.body.escaped = &escape{goexit: how == wire.Exited, unwinds: how == wire.Unwound, text: text}
 		}
 	case wire.EventViolated:
 		property, message, key := m.Text(), m.Text(), m.Text()

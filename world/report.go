@@ -22,7 +22,7 @@ func traceName(test string) string { return notInNames.ReplaceAllString(test, "_
 
 // store writes the trace of a failure to a file and returns its name relative to the test's folder, "" if there is none.
 func (r *runner) store(res *outcome) string {
-	if r.task.Folder == "" || res.trace.Len() == 0 || res.escaped != nil && res.violation == nil && !res.testFailed && !res.escaped.goexit {
+	if r.task.Folder == "" || res.trace.Len() == 0 || res.unwinding() || res.err != nil && res.steps == 0 {
 		return ""
 	}
 	name := filepath.Join(traceFolder, fmt.Sprintf("%s-%d%s", traceName(r.task.Test), res.header.Seed, traceSuffix))
@@ -36,13 +36,18 @@ func (r *runner) store(res *outcome) string {
 // report makes a failure the job's result.
 func (r *runner) report(res *outcome, file string) {
 	r.result.Failure = r.text(res, file)
-	r.result.Escaped = res.escaped != nil && !res.escaped.goexit && res.violation == nil
+	r.result.Escaped = res.unwinding()
 	r.note(res)
+}
+
+// unwinding reports whether the body ended with a panic by which another testing library unwinds, and which it must catch itself.
+func (o *outcome) unwinding() bool {
+	return o.escaped != nil && o.escaped.unwinds && o.violation == nil
 }
 
 // text returns the report of a failure.
 func (r *runner) text(res *outcome, file string) string {
-	report := reports.Report{Run: res.report(), Story: res.story()}
+	report := reports.Report{Run: res.report(), Aftermath: res.aftermath(), Story: res.story()}
 	if file != "" {
 		report.Replay = append(report.Replay, fmt.Sprintf("%s -simtest.replay=%s", r.task.Command, reports.ShellQuote(file)))
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/world/wire"
 )
 
@@ -301,7 +302,10 @@ func TestChecksAreCalledWhenSomethingChanges(t *testing.T) {
 	f, _ := startServe(t, sameVersion)
 	f.next = script(askFor(wire.AskChecks, 0, "sometimes"), askFor(wire.AskSettle, 0), askFor(wire.AskAdvance, time.Hour))
 	res := f.job(newTask())
-	if held, known := res.Sometimes["sometimes"]; res.Failure != "" || f.checked == 0 || f.checked > f.dos || held || !known {
+	if res.Passed == nil {
+		t.Fatalf("no seed has passed: %+v", res)
+	}
+	if held, known := res.Passed.Sometimes["sometimes"]; res.Failure != "" || f.checked == 0 || f.checked > f.dos || held || !known {
 		t.Fatalf("%d of %d trips call the checks; %+v", f.checked, f.dos, res)
 	}
 	calls := 0
@@ -345,8 +349,24 @@ func TestSurvivesItsTest(t *testing.T) {
 			t.Errorf("stderr lacks %q:\n%s", want, said)
 		}
 	}
-	if _, err := picksOf(readFile(t, filepath.Join(task.Folder, "testdata/simtest/TestX-1.trace.jsonl"))); err != nil {
-		t.Errorf("the trace: %v", err)
+	data := readFile(t, filepath.Join(task.Folder, "testdata/simtest/TestX-1.trace.jsonl"))
+	tr, err := sim.NewTraceReader("the trace", bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if picks, err := sim.ReadPicks(tr); len(picks) == 0 || !cutOff(data) {
+		t.Errorf("the trace has an end, or no steps: %v", err)
+	}
+
+	f, _ = startServe(t, sameVersion) // to replay such a trace is to run its seed again
+	f.next = script(askFor(wire.AskSettle, 0), askFor(wire.AskAdvance, time.Hour))
+	task.Mode, task.File = wire.Replay, "testdata/simtest/TestX-1.trace.jsonl"
+	res := f.job(task)
+	if logs := strings.Join(res.Logs, "\n"); res.Failure != "" || !strings.Contains(logs, "its process died or hung: running its seed again") || !strings.Contains(logs, "passes now") {
+		t.Errorf("the result of its replay is %+v", res)
+	}
+	if err := f.end(); err != nil {
+		t.Error(err)
 	}
 }
 

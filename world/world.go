@@ -1,12 +1,11 @@
 package world
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/informersim/informersim/fakeapiserver"
-	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios/property"
@@ -27,6 +26,7 @@ const (
 // world is one run: the kernel, the cluster with its REST layer, the processes and the body.
 type world struct {
 	o        *options
+	config   configuration
 	seed     uint64
 	kernel   *sim.Kernel
 	strategy sim.Strategy
@@ -46,7 +46,8 @@ type world struct {
 	sometimes map[string]bool
 	crashed   int
 	maxSteps  uint64
-	stopped   bool // the faults have stopped
+	stopped   bool          // the faults have stopped
+	stoppedAt time.Duration // when they did
 	monitor   *property.Monitor
 	run       reports.Run // the counts so far
 }
@@ -55,7 +56,7 @@ type world struct {
 type source struct {
 	header sim.Header
 	replay *sim.Replay // nil for a seed
-	picks  *[]pick     // another run's, to be repeated where possible; nil for none
+	picks  *[]sim.Pick // another run's, to be repeated where possible; nil for none
 
 	maxSteps uint64 // instead of Options.MaxSteps; 0 for that one
 }
@@ -63,29 +64,30 @@ type source struct {
 // newHeader returns the trace's header for a seed.
 func newHeader(o *options, task *wire.Task, seed uint64) (sim.Header, error) {
 	h := sim.Header{Scenario: task.Test, Subject: subject, Engine: engine, Strategy: o.Strategy, Seed: seed, Options: map[string]string{
-		"crashes": strconv.FormatFloat(o.CrashProbability, 'g', -1, 64), "maxCrashes": strconv.Itoa(o.MaxCrashes),
-		optionPackage: task.Package, "replicas": strconv.Itoa(o.Replicas), "garbageCollection": strconv.FormatBool(o.GarbageCollection), "history": strconv.FormatInt(o.History, 10),
+		optionPackage: task.Package, "garbageCollection": strconv.FormatBool(o.GarbageCollection),
 	}}
 	if task.Seeded {
 		h.Options[optionRuntime] = runtimeSeeded
 	}
-	mix, err := json.Marshal(o.mix.Draw(seed))
-	h.Mix = mix
-	return h, err
+	c, err := configure(o, seed)
+	if err != nil {
+		return h, err
+	}
+	return h, c.write(&h)
 }
 
 // newWorld returns a world, whose bubble the test's process has begun.
 func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, error) {
-	mix, err := fault.ParseMix(s.header.Mix)
+	config, err := readConfiguration(&s.header)
 	if err != nil {
-		return nil, fmt.Errorf("the trace's header: %w", err)
+		return nil, err
 	}
 	w := &world{
-		o: o, seed: s.header.Seed, mapper: mapper,
+		o: o, config: config, seed: s.header.Seed, mapper: mapper,
 		byName: map[string]*process{}, forever: &life{}, sometimes: map[string]bool{}, maxSteps: o.MaxSteps,
 		run: runOf(s.header),
 	}
-	w.run.Mix = mix.Name
+	w.run.Mix, w.run.Configuration = config.mix.Name, config.String()
 	if s.maxSteps > 0 {
 		w.maxSteps = min(s.maxSteps, o.MaxSteps)
 	}
@@ -94,17 +96,17 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 	case s.replay != nil:
 		w.strategy, ko.Tape = s.replay, s.replay
 	case s.picks != nil:
-		g := &guided{seed: w.seed, picks: *s.picks, fifo: sim.NewFIFO()}
+		g := sim.NewGuided(w.seed, *s.picks)
 		w.strategy, ko.Tape = g, g
-		defer func() { g.k = w.kernel }()
+		defer func() { g.Bind(w.kernel) }()
 	case o.Strategy == "fifo":
 		w.strategy = sim.NewFIFO()
 	default:
 		w.filter = &faultFilter{Strategy: sim.NewRandom(w.seed, func(k sim.Kind) float64 {
 			if k == kindCrash {
-				return o.CrashProbability
+				return config.crashes
 			}
-			return mix.Rate(k)
+			return config.mix.Rate(k)
 		})}
 		w.strategy = w.filter
 	}
@@ -123,7 +125,7 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 	w.body = &body{w: w}
 	w.body.id = w.kernel.Register(w.body)
 	w.cluster = fakeapiserver.NewCluster(w.kernel, fakeapiserver.ClusterOptions{
-		Replicas: o.Replicas, History: o.History, Faults: mix.Kinds(), MaxFaults: mix.Max,
+		Replicas: config.replicas, History: config.history, NoWatchList: !config.watchList, Faults: config.mix.Kinds(), MaxFaults: config.mix.Max,
 	})
 	if w.api, err = rest.New(rest.Options{Cluster: w.cluster, Types: mapper.registry, Policy: fakeapiserver.ByChoice()}); err != nil {
 		return nil, err
@@ -169,7 +171,7 @@ func (w *world) panicked(r *rest.Request, p any, stack []byte) {
 
 // offerCrashes offers or withdraws the crashes of all processes.
 func (w *world) offerCrashes() {
-	enabled := w.o.CrashProbability > 0 && !w.stopped && w.crashed < w.o.MaxCrashes
+	enabled := w.config.crashes > 0 && !w.stopped && w.crashed < w.config.maxCrashes
 	for _, p := range w.processes {
 		p.offerCrash(enabled)
 	}
@@ -177,7 +179,9 @@ func (w *world) offerCrashes() {
 
 // stopFaults ends all faults, so that the system can converge.
 func (w *world) stopFaults() {
-	w.stopped = true
+	if !w.stopped {
+		w.stopped, w.stoppedAt = true, w.kernel.Elapsed()
+	}
 	w.cluster.StopFaults()
 	if s, ok := w.strategy.(interface{ StopFaults() }); ok {
 		s.StopFaults()

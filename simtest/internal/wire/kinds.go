@@ -58,7 +58,8 @@ const (
 const (
 	Returned = iota
 	Exited   // with runtime.Goexit, as t.FailNow does
-	Panicked
+	Panicked // with a panic of the program's own
+	Unwound  // with a panic by which another testing library ends a test, and which it must catch itself
 )
 
 // What the body asks for. All are answered by DoReply.

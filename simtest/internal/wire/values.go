@@ -14,12 +14,14 @@ type Greeting struct {
 // Options are simtest.Options as data. The zero value of a field means its default.
 type Options struct {
 	Mix               string        `json:",omitempty"`
+	DrawRest          bool          `json:",omitempty"` // the seed draws the rest as if there were no Mix
 	FaultMix          []byte        `json:",omitempty"` // as JSON
 	CrashProbability  float64       `json:",omitempty"`
 	MaxCrashes        int           `json:",omitempty"`
 	Strategy          string        `json:",omitempty"`
 	Replicas          int           `json:",omitempty"`
 	History           int64         `json:",omitempty"`
+	WatchList         int           `json:",omitempty"` // streaming lists: 1 with, -1 without
 	GarbageCollection bool          `json:",omitempty"`
 	CRDs              []string      `json:",omitempty"` // the manifests' text
 	Properties        []Property    `json:",omitempty"`
@@ -67,12 +69,12 @@ type Result struct {
 	Logs []string `json:",omitempty"`
 	// Failure is what fails the test: the whole report. "" if nothing does.
 	Failure string `json:",omitempty"`
-	// Escaped reports that the failure is a panic of the body, which its test may want to catch.
+	// Escaped reports that the failure is a panic of the body, which another testing library must catch.
 	Escaped bool `json:",omitempty"`
 	// Invalid reports that nothing was run, for the reason in Failure.
 	Invalid bool `json:",omitempty"`
-	// Sometimes says of each condition of env.Sometimes whether it held.
-	Sometimes map[string]bool `json:",omitempty"`
+	// Passed is what a seed did that was run and broke nothing, nil if there is none: for the summary of all.
+	Passed *Passed `json:",omitempty"`
 
 	// Of the run that Failure is about, else of the last.
 	Seed     uint64
@@ -84,6 +86,14 @@ type Result struct {
 	Hash     string
 	Trips    uint64 // how often the engine asked the test to do something
 	Queries  uint64 // how often the test asked the engine
+}
+
+// Passed is what a seed did that broke nothing.
+type Passed struct {
+	Virtual   time.Duration   // while there could be faults
+	Calm      time.Duration   `json:",omitempty"` // after they had stopped
+	Faults    map[string]int  `json:",omitempty"` // by kind
+	Sometimes map[string]bool `json:",omitempty"` // of each condition of env.Sometimes, whether it held
 }
 
 // Write is a write of the body's.

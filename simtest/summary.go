@@ -1,0 +1,153 @@
+package simtest
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/informersim/informersim/simtest/internal/wire"
+)
+
+// summary is what the seeds of one Run did together.
+type summary struct {
+	seeds     int
+	faults    map[string]int // by kind
+	virtual   time.Duration  // while there could be faults
+	calm      time.Duration  // after they had stopped
+	sometimes map[string]int // by condition of Env.Sometimes: the seeds in which it held
+}
+
+func newSummary() *summary {
+	return &summary{faults: map[string]int{}, sometimes: map[string]int{}}
+}
+
+// add counts a seed that passed.
+func (s *summary) add(p *wire.Passed) {
+	s.seeds++
+	s.virtual += p.Virtual
+	s.calm += p.Calm
+	for kind, n := range p.Faults {
+		s.faults[kind] += n
+	}
+	for name, held := range p.Sometimes {
+		if held {
+			s.sometimes[name]++
+		} else {
+			s.sometimes[name] += 0
+		}
+	}
+}
+
+// counted returns a number with its noun.
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// The summary is one line, so it names only the most frequent kinds of faults, and conditions only if they are few.
+const (
+	kindsInSummary      = 4
+	conditionsInSummary = 4
+)
+
+// String says what was done: "20 seeds, 231 faults (watch-eof 40, …), 41h of virtual time and 10h after the faults had stopped".
+func (s *summary) String() string {
+	parts := []string{counted(s.seeds, "seed"), s.faultsText()}
+	times := spanOf(s.virtual) + " of virtual time"
+	if s.calm > 0 {
+		times += " and " + spanOf(s.calm) + " after the faults had stopped"
+	}
+	parts = append(parts, times)
+	if n := len(s.sometimes); n > 0 && n <= conditionsInSummary {
+		for _, name := range slices.Sorted(maps.Keys(s.sometimes)) {
+			parts = append(parts, fmt.Sprintf("%q in %d", name, s.sometimes[name]))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (s *summary) faultsText() string {
+	total := 0
+	kinds := slices.Collect(maps.Keys(s.faults))
+	for _, k := range kinds {
+		total += s.faults[k]
+	}
+	if total == 0 {
+		return "no faults"
+	}
+	slices.SortFunc(kinds, func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.faults[b], s.faults[a]), strings.Compare(a, b))
+	})
+	var named []string
+	for i, k := range kinds {
+		if i == kindsInSummary && len(kinds) > kindsInSummary+1 {
+			named = append(named, fmt.Sprintf("and %d other kinds", len(kinds)-i))
+			break
+		}
+		named = append(named, fmt.Sprintf("%s %d", k, s.faults[k]))
+	}
+	return fmt.Sprintf("%s (%s)", counted(total, "fault"), strings.Join(named, ", "))
+}
+
+// never returns the conditions that held in no seed.
+func (s *summary) never() []string {
+	var never []string
+	for _, name := range slices.Sorted(maps.Keys(s.sometimes)) {
+		if s.sometimes[name] == 0 {
+			never = append(never, name)
+		}
+	}
+	return never
+}
+
+// spanOf rounds a virtual time to what is worth reading: "41h", "12m", "3.5s".
+func spanOf(d time.Duration) string {
+	switch {
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%.0fh", d.Hours())
+	case d >= 2*time.Minute:
+		return fmt.Sprintf("%.0fm", d.Minutes())
+	case d >= 10*time.Second:
+		return fmt.Sprintf("%.0fs", d.Seconds())
+	}
+	return d.Round(time.Millisecond).String()
+}
+
+// moreSeeds is how many seeds a Run suggests that found nothing with n.
+func moreSeeds(n int) int {
+	if n < 500 {
+		return 500
+	}
+	return 10 * n
+}
+
+// summarize logs what the seeds did, which go test shows with -v only, and ends the Run by what Env.Sometimes demands.
+func (r *runner) summarize() {
+	r.t.Helper()
+	s := r.done
+	never := s.never()
+	text := "simtest: " + s.String()
+	if len(never) == 0 && !r.t.Failed() {
+		text += ", nothing found"
+	}
+	if flags.seed == 0 {
+		text += fmt.Sprintf("; more: -simtest.seeds=%d", moreSeeds(s.seeds))
+	}
+	r.t.Logf("%s", text)
+	for _, name := range never {
+		r.t.Errorf("simtest: %q (env.Sometimes) never held in %s: the test does not exercise it; give it more seeds or faults", name, counted(s.seeds, "seed"))
+	}
+}
+
+// summarizeBefore logs what was done before a failure.
+func (r *runner) summarizeBefore() {
+	r.t.Helper()
+	if r.done.seeds > 0 {
+		r.t.Logf("simtest: before this failure: %s, nothing found", r.done)
+	}
+}

@@ -1,0 +1,65 @@
+package simtest_test
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/informersim/informersim/simtest"
+	"github.com/informersim/informersim/simtest/fault"
+)
+
+// A Run that passes logs one line; the time after the faults had stopped is told apart.
+func TestRunSaysWhatItDid(t *testing.T) {
+	r := &recorder{name: t.Name()}
+	try(r, simtest.Options{Seeds: 3, Mix: "none"}, func(env *simtest.Env) {
+		env.Sometimes("the first", func() bool { return env.Seed() == 1 })
+		env.Create(configMap("a", ""))
+		env.Faults(fault.Fault{Kind: fault.Compact})
+		env.Advance(10 * time.Minute)
+		env.StopFaults()
+		env.Advance(time.Hour)
+	})
+	want := `simtest: 3 seeds, 3 faults (compact 3), 30m of virtual time and 3h after the faults had stopped, "the first" in 1, nothing found; more: -simtest.seeds=500`
+	if len(r.logs) != 1 || r.logs[0] != want || r.failed {
+		t.Errorf("failed: %v; the log is\n%s\nwant\n%s", r.failed, strings.Join(r.logs, "\n"), want)
+	}
+}
+
+// A failure is preceded by what was done before it, and a condition that never held by what was done.
+func TestFailuresSayWhatPassed(t *testing.T) {
+	r := &recorder{name: t.Name()}
+	try(r, simtest.Options{Seeds: 9}, func(env *simtest.Env) {
+		env.Always("the seed is small", func() error {
+			if env.Seed() == 4 {
+				return errors.New("it is 4")
+			}
+			return nil
+		})
+		env.Settle()
+	})
+	if len(r.logs) != 1 || !regexp.MustCompile(`^simtest: before this failure: 3 seeds, .* of virtual time, nothing found$`).MatchString(r.logs[0]) {
+		t.Errorf("the log is\n%s", strings.Join(r.logs, "\n"))
+	}
+	wantIn(t, strings.Join(r.errors, "\n"), "FAIL  the seed is small", "seed 4 · fault mix storm · ")
+
+	r = &recorder{name: t.Name()}
+	try(r, simtest.Options{Seeds: 2}, func(env *simtest.Env) { env.Sometimes("pigs fly", func() bool { return false }); env.Settle() })
+	if log := strings.Join(r.logs, "\n"); !r.failed || !strings.Contains(log, `"pigs fly" in 0; more`) || strings.Contains(log, "nothing found") {
+		t.Errorf("failed: %v; the log is\n%s", r.failed, log)
+	}
+}
+
+// A failure that is as simple as can be is not said to be shrunk.
+func TestWhatIsNotSimplerIsNotCalledSo(t *testing.T) {
+	message := failure(t, simtest.Options{Mix: "none"}, func(env *simtest.Env) {
+		env.Always("nothing ever", func() error { return errors.New("it is") })
+		env.Settle()
+	})
+	wantIn(t, message, "FAIL  nothing ever at step 1")
+	if strings.Contains(message, "shrunk") {
+		t.Errorf("it is called shrunk:\n%s", message)
+	}
+}

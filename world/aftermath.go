@@ -1,0 +1,73 @@
+package world
+
+import (
+	"bytes"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/sim"
+)
+
+// inForce says which faults last, or wait for a victim.
+func (w *world) inForce() []string {
+	var all []string
+	for _, f := range w.cluster.Faults() {
+		text := string(f.Fault.Kind)
+		if f.Fault.Target != "" {
+			text += " of " + f.Fault.Target
+		}
+		if f.Fault.Resource != "" {
+			text += ", " + f.Fault.Resource
+		}
+		if f.State != fakeapiserver.FaultActive {
+			text += " (" + f.State + ")"
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+// notRunning says which processes do not run, and why.
+func (w *world) notRunning() []string {
+	var all []string
+	for _, p := range w.processes {
+		state := ""
+		switch {
+		case p.panicked != "":
+			state = "has panicked"
+		case p.running && p.life.dead():
+			state = "has crashed, and its function has not returned yet"
+		case !p.running && p.want:
+			state = "is down, and waits for its restart"
+		case !p.running && p.life.dead() && p.err == nil:
+			state = "has ended"
+		}
+		if p.err != nil && !p.running {
+			state += "; it last returned the error: " + p.err.Error()
+		}
+		if state != "" {
+			all = append(all, p.name+" "+state)
+		}
+	}
+	return all
+}
+
+// aftermath returns what is printed between the failure and the last events.
+func (o *outcome) aftermath() []reports.Section {
+	tr, err := sim.NewTraceReader("the run", bytes.NewReader(o.trace.Bytes()))
+	if err != nil {
+		return nil
+	}
+	of := reports.Involved{Message: o.why()}
+	if o.violation != nil {
+		of = reports.Involved{Key: o.violation.Key, Message: o.violation.Message}
+	}
+	sections, _ := reports.Aftermath(tr, of, o.inForce) // of a trace that was cut off, too
+	if len(o.notRunning) > 0 {
+		sections = append([]reports.Section{{Title: "processes that do not run", Lines: o.notRunning}}, sections...)
+	}
+	if o.unended != nil && o.err == nil {
+		sections = append(sections, reports.Section{Title: "and after the failure, when the context was canceled", Lines: []string{o.unended.Error()}})
+	}
+	return sections
+}

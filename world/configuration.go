@@ -1,0 +1,156 @@
+package world
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/sim"
+)
+
+// configuration is what a run has of the things that a test's options may leave to its seed. A trace has it in its header, and a replay
+// takes it from there.
+type configuration struct {
+	mix        fault.Mix
+	crashes    float64 // the probability of one in every step
+	maxCrashes int
+	replicas   int
+	history    int64 // as in fakeapiserver.ClusterOptions
+	watchList  bool  // the server has streaming lists
+}
+
+// In the header's options: the parts of a configuration.
+const (
+	optionCrashes    = "crashes"
+	optionMaxCrashes = "maxCrashes"
+	optionReplicas   = "replicas"
+	optionHistory    = "history"
+	optionWatchList  = "watchList"
+)
+
+// The mixes of the seeds 1 to 4; the next four have the same, and so on. The first two are sure to have every kind between them. Only
+// every fourth is a storm: many faults hide mistakes that the next relist or retry makes good.
+var mixCycle = [4]string{"edges", "edges", "default", "storm"}
+
+// What a seed draws from.
+var (
+	drawnCrashes    = [3]float64{1.0 / 512, 1.0 / 128, 1.0 / 64}
+	drawnMaxCrashes = [3]int{1, 3, 10}
+	drawnReplicas   = [4]int{1, 2, 2, 3}
+	drawnHistories  = [6]int64{fakeapiserver.AdaptiveHistory, fakeapiserver.AdaptiveHistory, 2, 4, 8, 16}
+)
+
+// laggingRate is the rate of replica-lag in a run whose replicas lag most of the time.
+const laggingRate = 1.0 / 8
+
+// defaultMaxCrashes is the number of crashes in a run for which nothing else is said or drawn.
+const defaultMaxCrashes = 3
+
+// configure returns the configuration of a seed: what the options say, and the seed's own draw of what they leave open.
+func configure(o *options, seed uint64) (configuration, error) {
+	c := configuration{
+		crashes: max(o.CrashProbability, 0), maxCrashes: cmp.Or(o.MaxCrashes, defaultMaxCrashes), replicas: max(o.Replicas, 1), history: o.History,
+		watchList: o.WatchList >= 0,
+	}
+	if o.mix != nil {
+		c.mix = o.mix.DrawHalf(seed)
+	}
+	if o.mix != nil && !o.DrawRest {
+		return c, nil
+	}
+	mix, err := fault.MixNamed(mixCycle[(seed+3)%4])
+	if err != nil {
+		return c, err
+	}
+	// Of two seeds, the coins make one do the opposite of the other, like the kinds of faults. Everything is drawn, whether it is needed
+	// or not, so that what is pinned does not change the rest.
+	coins, s := sim.NewStream((seed+1)/2, "configuration/coins"), sim.NewStream(seed, "configuration")
+	side := int(seed & 1)
+	crashing, watchList, lagging := coins.IntN(2) == side, coins.IntN(2) == side, coins.IntN(2) == side
+	crashes, maxCrashes := drawnCrashes[s.IntN(len(drawnCrashes))], drawnMaxCrashes[s.IntN(len(drawnMaxCrashes))]
+	replicas, history := drawnReplicas[s.IntN(len(drawnReplicas))], drawnHistories[s.IntN(len(drawnHistories))]
+
+	if o.mix == nil {
+		c.mix = mix.DrawHalf(seed)
+		if lagging {
+			c.mix.Rates[string(fault.ReplicaLag)] = laggingRate
+		}
+	}
+	if o.WatchList == 0 {
+		c.watchList = watchList
+	}
+	if o.CrashProbability == 0 && crashing {
+		c.crashes = crashes
+	}
+	if o.MaxCrashes == 0 {
+		c.maxCrashes = maxCrashes
+	}
+	if o.Replicas == 0 {
+		c.replicas = replicas
+	}
+	if o.History == 0 {
+		c.history = history
+	}
+	return c, nil
+}
+
+// write adds the configuration to a trace's header.
+func (c *configuration) write(h *sim.Header) (err error) {
+	h.Options[optionCrashes] = strconv.FormatFloat(c.crashes, 'g', -1, 64)
+	h.Options[optionMaxCrashes] = strconv.Itoa(c.maxCrashes)
+	h.Options[optionReplicas] = strconv.Itoa(c.replicas)
+	h.Options[optionHistory] = strconv.FormatInt(c.history, 10)
+	h.Options[optionWatchList] = strconv.FormatBool(c.watchList)
+	h.Mix, err = json.Marshal(c.mix)
+	return err
+}
+
+// readConfiguration returns the configuration in a trace's header.
+func readConfiguration(h *sim.Header) (c configuration, err error) {
+	read := func(name string, parse func(text string) error) {
+		if err == nil {
+			if e := parse(h.Options[name]); e != nil {
+				err = fmt.Errorf("the trace's header: option %s: %w", name, e)
+			}
+		}
+	}
+	if c.mix, err = fault.ParseMix(h.Mix); err != nil {
+		return c, fmt.Errorf("the trace's header: %w", err)
+	}
+	read(optionCrashes, func(text string) (err error) { c.crashes, err = strconv.ParseFloat(text, 64); return err })
+	read(optionMaxCrashes, func(text string) (err error) { c.maxCrashes, err = strconv.Atoi(text); return err })
+	read(optionReplicas, func(text string) (err error) { c.replicas, err = strconv.Atoi(text); return err })
+	read(optionHistory, func(text string) (err error) { c.history, err = strconv.ParseInt(text, 10, 64); return err })
+	read(optionWatchList, func(text string) (err error) {
+		if text == "" { // traces from before this option existed
+			text = "true"
+		}
+		c.watchList, err = strconv.ParseBool(text)
+		return err
+	})
+	return c, err
+}
+
+// String names the configuration in a report, which has the mix in another place.
+func (c *configuration) String() string {
+	replicas := reports.Counted(c.replicas, "replica")
+	if c.mix.Rates[string(fault.ReplicaLag)] >= laggingRate {
+		replicas = reports.Counted(c.replicas, "lagging replica")
+	}
+	parts := []string{replicas}
+	if c.history > 0 {
+		parts = append(parts, fmt.Sprintf("watch caches of %s", reports.Counted(int(c.history), "event")))
+	}
+	if !c.watchList {
+		parts = append(parts, "no streaming lists")
+	}
+	if c.crashes > 0 {
+		parts = append(parts, fmt.Sprintf("crashes (%.2g per step, at most %d)", c.crashes, c.maxCrashes))
+	}
+	return strings.Join(parts, ", ")
+}

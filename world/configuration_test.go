@@ -1,0 +1,143 @@
+package world
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/world/wire"
+)
+
+func completed(t *testing.T, from wire.Options) *options {
+	t.Helper()
+	o, err := newOptions(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func drawn(t *testing.T, o wire.Options, seed uint64) configuration {
+	t.Helper()
+	c, err := configure(completed(t, o), seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// The first two seeds have every kind of fault between them, crashes, a server without streaming lists, and replicas that lag. The first
+// twenty have every other value that can be drawn.
+func TestSeedsDrawTheirConfiguration(t *testing.T) {
+	values := map[string]map[any]int{"mix": {}, "crashes": {}, "maxCrashes": {}, "replicas": {}, "history": {}, "watchList": {}, "lagging": {}}
+	kinds := map[fault.Kind]bool{}
+	for seed := uint64(1); seed <= 20; seed++ {
+		c := drawn(t, wire.Options{}, seed)
+		for name, v := range map[string]any{"mix": c.mix.Name, "crashes": c.crashes, "maxCrashes": c.maxCrashes, "replicas": c.replicas, "history": c.history, "watchList": c.watchList, "lagging": c.mix.Rates[string(fault.ReplicaLag)] >= laggingRate} {
+			values[name][v]++
+		}
+		for _, k := range c.mix.Kinds() {
+			kinds[k] = true
+		}
+		if seed == 2 && (len(values["watchList"]) != 2 || len(values["lagging"]) != 2 || values["crashes"][0.0] != 1) {
+			t.Errorf("seeds 1 and 2 draw %v", values)
+		}
+		if seed == 2 {
+			edges, err := fault.MixNamed("edges")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, k := range edges.Kinds() {
+				if !kinds[k] {
+					t.Errorf("neither of the seeds 1 and 2 has %s", k)
+				}
+			}
+		}
+		if again := drawn(t, wire.Options{}, seed); !reflect.DeepEqual(again, c) {
+			t.Errorf("seed %d draws %+v, and then %+v", seed, c, again)
+		}
+	}
+	for name, want := range map[string]int{"mix": 3, "crashes": 1 + len(drawnCrashes), "maxCrashes": len(drawnMaxCrashes), "replicas": 3, "history": 5, "watchList": 2, "lagging": 2} {
+		if got := len(values[name]); got != want {
+			t.Errorf("%s has %d values, want %d: %v", name, got, want, values[name])
+		}
+	}
+}
+
+// What Options say is not drawn, and does not change what is.
+func TestOptionsPinTheConfiguration(t *testing.T) {
+	storm, err := fault.MixNamed("storm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := uint64(1); seed <= 20; seed++ {
+		free := drawn(t, wire.Options{}, seed)
+		for name, test := range map[string]struct {
+			o   wire.Options
+			set func(*configuration)
+		}{
+			"replicas":   {wire.Options{Replicas: 5}, func(c *configuration) { c.replicas = 5 }},
+			"history":    {wire.Options{History: 7}, func(c *configuration) { c.history = 7 }},
+			"crashes":    {wire.Options{CrashProbability: 0.5}, func(c *configuration) { c.crashes = 0.5 }},
+			"no crashes": {wire.Options{CrashProbability: -1}, func(c *configuration) { c.crashes = 0 }},
+			"maxCrashes": {wire.Options{MaxCrashes: 4}, func(c *configuration) { c.maxCrashes = 4 }},
+			"streaming":  {wire.Options{WatchList: 1}, func(c *configuration) { c.watchList = true }},
+			"no lists":   {wire.Options{WatchList: -1}, func(c *configuration) { c.watchList = false }},
+			"the mix":    {wire.Options{Mix: "storm", DrawRest: true}, func(c *configuration) { c.mix = storm.DrawHalf(seed) }},
+		} {
+			want := free
+			test.set(&want)
+			if got := drawn(t, test.o, seed); !reflect.DeepEqual(got, want) {
+				t.Errorf("seed %d, %s: %+v, want %+v", seed, name, got, want)
+			}
+		}
+		for _, o := range []wire.Options{{Mix: "default"}, {FaultMix: []byte(`{"name":"mine","rates":{"compact":0.5}}`)}, {Strategy: "fifo"}} {
+			c := drawn(t, o, seed)
+			c.mix = fault.Mix{}
+			if want := (configuration{maxCrashes: 3, replicas: 1, watchList: true}); !reflect.DeepEqual(c, want) {
+				t.Errorf("seed %d: with %+v, %+v is drawn", seed, o, c)
+			}
+		}
+	}
+}
+
+// A replay takes the configuration from the trace's header, whatever Options say now.
+func TestConfigurationIsInTheHeader(t *testing.T) {
+	o := wire.Options{}
+	for seed := uint64(1); seed <= 20; seed++ {
+		h, err := newHeader(completed(t, o), &wire.Task{Test: "TestX", Package: "p"}, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := readConfiguration(&h)
+		if want := drawn(t, o, seed); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("seed %d: the header has %+v, %v, want %+v", seed, got, err, want)
+		}
+		for _, name := range []string{optionCrashes, optionMaxCrashes, optionReplicas, optionHistory, optionWatchList} {
+			was := h.Options[name]
+			h.Options[name] = "x"
+			_, err := readConfiguration(&h)
+			if err == nil {
+				t.Errorf("%s=x is accepted", name)
+			}
+			h.Options[name] = was
+		}
+		delete(h.Options, optionWatchList)
+		if got, err := readConfiguration(&h); err != nil || !got.watchList {
+			t.Errorf("a header without the option: %+v, %v", got, err)
+		}
+	}
+}
+
+func TestConfigurationText(t *testing.T) {
+	for text, c := range map[string]configuration{
+		"1 replica":          {replicas: 1, history: fakeapiserver.AdaptiveHistory, watchList: true, maxCrashes: 3},
+		"3 lagging replicas": {replicas: 3, watchList: true, mix: fault.Mix{Rates: map[string]float64{"replica-lag": 0.125}}},
+		"2 replicas, watch caches of 8 events, no streaming lists, crashes (0.0078 per step, at most 3)": {replicas: 2, history: 8, crashes: 1.0 / 128, maxCrashes: 3},
+	} {
+		if got := c.String(); got != text {
+			t.Errorf("%+v is %q, want %q", c, got, text)
+		}
+	}
+}
