@@ -57,6 +57,8 @@
 // not: the seeds 1 and 2 have between them every kind of fault, crashes, lagging replicas, and a server without streaming lists.
 // A failure names the circumstances, and its trace keeps them. See [Options] for how to fix some of them.
 //
+// [Matrix] runs a test under several circumstances of your choice, as subtests.
+//
 // A process that crashes is called again by [Env.Go] and must find its state where a real one would: at the API or outside of it,
 // not in variables of the body. A negative Options.CrashProbability prevents crashes.
 //
@@ -85,6 +87,15 @@
 //	-simtest.replay=F    replay only the trace in file F (SIMTEST_REPLAY)
 //	-simtest.shrink=D    shrink a failure for at most D; a negative D disables it (SIMTEST_SHRINK)
 //	-simtest.verify      run each seed twice and compare (SIMTEST_VERIFY)
+//
+// These take the place of what Options say or a seed draws, for all tests that run, and leave the rest as it was. So a failure can be tried without
+// crashes, say, or with one apiserver. A failure's command has them, too.
+//
+//	-simtest.mix=M           have the faults of the built-in mix M; none for no faults (SIMTEST_MIX)
+//	-simtest.crashes=P       crash processes with the probability P in every step; -1 for never (SIMTEST_CRASHES)
+//	-simtest.replicas=N      have N apiservers (SIMTEST_REPLICAS)
+//	-simtest.history=N       have watch caches of N events; -1 for those of a real apiserver (SIMTEST_HISTORY)
+//	-simtest.watchlist=on    have streaming lists, or not: off (SIMTEST_WATCHLIST)
 //
 // # What goroutines in the bubble may not do
 //

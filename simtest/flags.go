@@ -14,6 +14,7 @@ var flags struct {
 	replay string
 	verify bool
 	shrink time.Duration
+	pins   pins
 }
 
 func init() {
@@ -22,6 +23,12 @@ func init() {
 	flag.StringVar(&flags.replay, "simtest.replay", os.Getenv("SIMTEST_REPLAY"), "replay only the trace in this `file`")
 	flag.BoolVar(&flags.verify, "simtest.verify", os.Getenv("SIMTEST_VERIFY") != "", "run each seed twice and compare")
 	flag.DurationVar(&flags.shrink, "simtest.shrink", durationEnv("SIMTEST_SHRINK"), "shrink a failure for at most this `duration`, instead of Options.Shrink; -1s disables it")
+	flag.StringVar(&flags.pins.mix, "simtest.mix", os.Getenv("SIMTEST_MIX"), "have the faults of the mix `M` instead of those that Options say or a seed draws")
+	flag.Float64Var(&flags.pins.crashes, "simtest.crashes", floatEnv("SIMTEST_CRASHES"), "crash processes with the probability `P` in every step; -1 for never")
+	flag.IntVar(&flags.pins.replicas, "simtest.replicas", intEnv("SIMTEST_REPLICAS"), "have `N` apiservers")
+	flag.Int64Var(&flags.pins.history, "simtest.history", int64(intEnv("SIMTEST_HISTORY")), "have watch caches of `N` events; -1 for those of a real apiserver")
+	_ = flags.pins.watchList.Set(os.Getenv("SIMTEST_WATCHLIST"))
+	flag.Var(&flags.pins.watchList, "simtest.watchlist", "have streaming lists: `on` or off")
 }
 
 // A malformed value in the environment counts as unset.
@@ -39,6 +46,14 @@ func uintEnv(name string) uint64 {
 		return 0
 	}
 	return n
+}
+
+func floatEnv(name string) float64 {
+	x, err := strconv.ParseFloat(os.Getenv(name), 64)
+	if err != nil {
+		return 0
+	}
+	return x
 }
 
 func durationEnv(name string) time.Duration {

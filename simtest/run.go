@@ -54,6 +54,7 @@ type runner struct {
 	body    func(*Env)
 	pkg     string // the import path of the test
 	line    string // the command that runs only this test
+	pinned  string // the flags of it that take the place of options
 	folder  string // in which traces are kept; "" to keep none
 	schemes []*k8sruntime.Scheme
 	done    *summary // of the seeds that passed
@@ -82,8 +83,9 @@ func newRunner(t TB, o Options, body func(env *Env)) *runner {
 	if err != nil {
 		fatal(t, "simtest: %v", err)
 	}
+	pinned := flags.pins.apply(&data)
 	pkg := packageOf(body)
-	r := &runner{t: t, o: &o, data: data, body: body, pkg: pkg, line: commandLine(t, pkg), done: newSummary()}
+	r := &runner{t: t, o: &o, data: data, body: body, pkg: pkg, line: commandLine(t, pkg) + pinned, pinned: pinned, done: newSummary()}
 	if r.schemes = []*k8sruntime.Scheme{scheme.Scheme}; o.Scheme != nil {
 		r.schemes = append(r.schemes, o.Scheme)
 	}
@@ -164,6 +166,8 @@ func (r *runner) do(mode wire.Mode, seed uint64, file string) {
 		// Other testing libraries unwind with panics of their own, which they must catch themselves.
 		r.t.Logf("%s", res.Failure)
 		panic(r.escaped)
+	case res.Invalid && r.pinned != "":
+		fatal(r.t, "%s\n  with%s", res.Failure, r.pinned)
 	default:
 		fatal(r.t, "%s", res.Failure)
 	}

@@ -13,7 +13,9 @@ import (
 // A trace that the program does not follow any more is told in words, and its seed decides; one that it follows is the same run.
 func TestReplays(t *testing.T) {
 	f, _ := startServe(t, sameVersion)
-	long := func() { f.next = script(askFor(wire.AskSettle, 0), askFor(wire.AskAdvance, time.Hour), askFor(wire.AskFail, 0, "TestBody", "as expected")) }
+	long := func() {
+		f.next = script(askFor(wire.AskSettle, 0), askFor(wire.AskAdvance, time.Hour), askFor(wire.AskFail, 0, "TestBody", "as expected"))
+	}
 	task := newTask()
 	task.Folder = t.TempDir()
 	task.Options.Mix = "none"
