@@ -38,13 +38,14 @@ func newOptions(from wire.Options) (*options, error) {
 		return nil, fmt.Errorf("Options.CrashProbability is %v: it must be at most 1; a negative one means never", o.CrashProbability)
 	case o.MaxCrashes < 0:
 		return nil, fmt.Errorf("Options.MaxCrashes is %d: it must not be negative", o.MaxCrashes)
-	case o.Strategy != "" && o.Strategy != "random" && o.Strategy != "fifo":
-		return nil, fmt.Errorf("Options.Strategy is %q: it must be random or fifo", o.Strategy)
-	case o.Strategy == "fifo" && (o.Mix != "" && o.Mix != "none" || o.FaultMix != nil || o.CrashProbability > 0):
+	case o.Strategy == fifo && (o.Mix != "" && o.Mix != "none" || o.FaultMix != nil || o.CrashProbability > 0):
 		return nil, errors.New("Options.Strategy is fifo, which picks no faults: leave out Mix, FaultMix and CrashProbability, or use random")
 	}
 	if o.Strategy == "" {
-		o.Strategy = "random"
+		o.Strategy = defaultStrategy
+	}
+	if _, err := newStrategy(o.Strategy, 0, nil); err != nil {
+		return nil, err
 	}
 	if o.MaxSteps == 0 {
 		o.MaxSteps = defaultMaxSteps
@@ -68,7 +69,7 @@ func (o *options) completeMix() error {
 			return fmt.Errorf("Options.FaultMix: %w", err)
 		}
 		return o.mix.Validate()
-	case o.Strategy == "fifo":
+	case o.Strategy == fifo:
 		name = "none"
 	case name == "":
 		return nil // each seed draws one

@@ -29,7 +29,7 @@ type shrinker struct {
 // a shorter schedule. The outcome that it returns is that of an actual run, with its trace.
 func (r *runner) shrink(res *outcome) *outcome {
 	limit := r.task.Shrink
-	if limit <= 0 || res.violation == nil || res.escaped != nil || res.testFailed || res.stuck || r.peer.gone != nil || r.o.Strategy == "fifo" {
+	if limit <= 0 || res.violation == nil || res.escaped != nil || res.testFailed || res.stuck || r.peer.gone != nil || r.o.Strategy == fifo {
 		return res
 	}
 	tr, err := sim.NewTraceReader("the run", bytes.NewReader(res.trace.Bytes()))

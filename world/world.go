@@ -92,28 +92,13 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 		w.maxSteps = min(s.maxSteps, o.MaxSteps)
 	}
 	ko := sim.Options{Seed: w.seed, Start: s.header.Digest()}
-	switch {
-	case s.replay != nil:
-		w.strategy, ko.Tape = s.replay, s.replay
-	case s.picks != nil:
-		g := sim.NewGuided(w.seed, *s.picks)
-		w.strategy, ko.Tape = g, g
-		defer func() { g.Bind(w.kernel) }()
-	case o.Strategy == "fifo":
-		w.strategy = sim.NewFIFO()
-	default:
-		w.filter = &faultFilter{Strategy: sim.NewRandom(w.seed, func(k sim.Kind) float64 {
-			if k == kindCrash {
-				return config.crashes
-			}
-			return config.mix.Rate(k)
-		})}
-		w.strategy = w.filter
+	if ko.Tape, err = w.choose(s); err != nil {
+		return nil, err
 	}
 	ko.Strategy = w.strategy
 	w.kernel = sim.NewKernel(ko)
+	w.bind()
 	if s.replay != nil {
-		s.replay.Bind(w.kernel)
 		w.kernel.Observe(s.replay)
 	}
 	w.remote = newRemote(w, p)
