@@ -130,7 +130,7 @@ func (c *call) serve(serve func() error) error {
 	if cluster.serving != nil {
 		return errors.New("fakeapiserver: another request is being served: Write.Serve must not step the kernel")
 	}
-	cluster.serving = c.replica
+	cluster.serving = c
 	defer func() { cluster.serving = nil }()
 	return serve()
 }

@@ -55,10 +55,10 @@ type Cluster struct {
 	faults         faultOffers
 	onCommit       []func(store.ResourceID, store.Committed)
 	onRestore      []func()
-	chosenFaults   int      // how many faults the strategy has picked
-	leaderless     int      // unfinished losses of the Store's leader
-	serving        *Replica // the replica whose request is being served
-	nextCompaction int64    // what the next periodic compaction compacts to: the revision at the previous one
+	chosenFaults   int   // how many faults the strategy has picked
+	leaderless     int   // unfinished losses of the Store's leader
+	serving        *call // the request that a replica is serving
+	nextCompaction int64 // what the next periodic compaction compacts to: the revision at the previous one
 }
 
 // NewCluster returns a Cluster whose actors are registered with the kernel. Options out of range get their defaults.
@@ -104,7 +104,7 @@ func (c *Cluster) Kernel() *sim.Kernel { return c.kernel }
 func (c *Cluster) Now() time.Time {
 	now := c.kernel.Clock().Now()
 	if c.serving != nil {
-		now = now.Add(c.serving.skew)
+		now = now.Add(c.serving.replica.skew)
 	}
 	return now
 }

@@ -25,73 +25,138 @@ type Object interface {
 	metav1.Object
 }
 
-// Create creates objects through the API and updates them with the server's response.
+// Create creates objects through the API and updates them with the server's response. An object that somebody else created fails the
+// test with the server's AlreadyExists.
+//
+// This and the other helpers that write go through the API as the client "workload", one object after the other, each in steps of the run. No
+// fault is drawn for them. A write that fails on the server's side is repeated, after 1 s to 30 s of virtual time, until it is in the
+// Store; a lost answer is told from a lost request, so nothing is written twice. What the server refuses, and what has failed for 10 minutes
+// of virtual time, fails the test with the server's code, reason and message.
 func (e *Env) Create(objs ...Object) {
-	e.write("env.Create", wire.Write{Method: http.MethodPost}, objs)
+	e.writeAll("env.Create", wire.Write{Method: http.MethodPost}, objs)
 }
 
-// Update replaces objects. One without a resourceVersion overwrites whatever is there.
+// Update replaces objects, and updates them with the server's response. One without a resourceVersion is written over whatever is there: a
+// conflict with another client is repeated on what that client wrote. With a resourceVersion, a conflict fails the test with the server's error.
 func (e *Env) Update(objs ...Object) {
-	e.write("env.Update", wire.Write{Method: http.MethodPut}, objs)
+	e.writeAll("env.Update", wire.Write{Method: http.MethodPut}, objs)
 }
 
-// UpdateStatus replaces the status of objects, as Update replaces the rest.
+// UpdateStatus replaces the status of objects, as Update replaces the rest, with the same conflicts.
 func (e *Env) UpdateStatus(objs ...Object) {
-	e.write("env.UpdateStatus", wire.Write{Method: http.MethodPut, Subresource: "status"}, objs)
+	e.writeAll("env.UpdateStatus", wire.Write{Method: http.MethodPut, Subresource: "status"}, objs)
 }
 
 // Delete deletes objects, identified by kind, namespace and name, without a grace period. As on a real server, an object with
-// finalizers stays until they are removed.
+// finalizers stays until they are removed. One that is not there fails the test with the server's NotFound.
 func (e *Env) Delete(objs ...Object) {
-	e.write("env.Delete", wire.Write{Method: http.MethodDelete}, objs)
+	e.writeAll("env.Delete", wire.Write{Method: http.MethodDelete}, objs)
 }
 
-// Apply creates the objects of a manifest (YAML or JSON, any number of documents), or patches those that exist to match it.
+// Mutate changes an object that exists: it reads obj from the Store, calls change, which edits obj, and writes it. If another client has
+// written in between, it starts over, so change may be called several times. The test fails if there is no such object.
+func (e *Env) Mutate(obj Object, change func()) {
+	const call = "env.Mutate"
+	e.alive()
+	for {
+		err := e.Get(obj)
+		if err == nil {
+			change()
+			err = e.write(call, wire.Write{Method: http.MethodPut}, []Object{obj})
+		}
+		if !isRefusal(err, metav1.StatusReasonConflict) {
+			e.require(call, err)
+			return
+		}
+	}
+}
+
+// Apply creates the objects of a manifest (YAML or JSON, any number of documents), or patches those that exist to match it, with a merge patch:
+// what the manifest does not name stays. ServerSideApply applies as a field manager.
 func (e *Env) Apply(manifest string) {
+	const call = "env.Apply"
 	e.alive()
 	objs, err := decodeManifest(manifest)
-	if err != nil {
-		e.fatalf("env.Apply: %v", err)
-	}
-	e.write("env.Apply", wire.Write{OrCreate: true}, objs)
+	e.require(call, err)
+	e.writeAll(call, wire.Write{OrCreate: true}, objs)
 }
 
-// write has objects written, one after the other, each repeated until it is answered.
-func (e *Env) write(call string, as wire.Write, objs []Object) {
+// writeAll has objects written, and fails the test at the first that cannot be.
+func (e *Env) writeAll(call string, as wire.Write, objs []Object) {
 	e.alive()
-	if len(objs) == 0 {
-		return
+	e.require(call, e.write(call, as, objs))
+}
+
+// require fails the test if err is an error.
+func (e *Env) require(call string, err error) {
+	if err != nil {
+		e.fatalf("%s: %v", call, err)
 	}
-	words := make([]string, len(objs))
+}
+
+// write has objects written.
+func (e *Env) write(call string, as wire.Write, objs []Object) error {
+	writes := make([]wire.Write, len(objs))
 	for n, obj := range objs {
 		gvk, err := e.w.r.kindOf(obj)
-		var data []byte
-		if err == nil && as.Method != http.MethodDelete {
-			as.Object, err = json.Marshal(obj)
-		}
-		if err == nil {
-			as.Call, as.Namespace, as.Name = call, obj.GetNamespace(), obj.GetName()
-			as.APIVersion, as.Kind = gvk.ToAPIVersionAndKind()
-			data, err = json.Marshal(as)
-		}
 		if err != nil {
-			e.fatalf("%s: %v", call, err)
+			return err
+		}
+		wr := as
+		wr.Namespace, wr.Name = obj.GetNamespace(), obj.GetName()
+		wr.APIVersion, wr.Kind = gvk.ToAPIVersionAndKind()
+		if wr.Method != http.MethodDelete {
+			if wr.Object, err = json.Marshal(obj); err != nil {
+				return err
+			}
+		}
+		writes[n] = wr
+	}
+	return e.send(call, writes, objs)
+}
+
+// send sends writes to the engine, and fills the objects that are not nil with what it answers.
+func (e *Env) send(call string, writes []wire.Write, objs []Object) error {
+	if len(writes) == 0 {
+		return nil
+	}
+	words := make([]string, len(writes))
+	for n := range writes {
+		writes[n].Call = call
+		data, err := json.Marshal(&writes[n])
+		if err != nil {
+			return err
 		}
 		words[n] = string(data)
 	}
 	m := e.w.body.ask(call, wire.AskWrite, 0, words...)
 	for _, obj := range objs {
-		err, data := m.Error(), m.Bytes()
-		if err == nil && m.Err() != nil {
-			err = m.Err()
+		err, reason, data := m.Error(), m.Text(), m.Bytes()
+		switch {
+		case m.Err() != nil:
+			return m.Err()
+		case err != nil:
+			return &refusal{err, metav1.StatusReason(reason)}
+		case len(data) == 0 || obj == nil:
+			continue
 		}
-		if err == nil && len(data) > 0 {
-			err = replace(obj, data)
-		}
-		if err != nil {
-			e.fatalf("%s: %v", call, err)
+		if err := replace(obj, data); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// refusal is a write that the server, or the engine, refused.
+type refusal struct {
+	error
+	reason metav1.StatusReason // the server's; "" for others
+}
+
+// isRefusal reports whether err is a refusal for that reason.
+func isRefusal(err error, reason metav1.StatusReason) bool {
+	var r *refusal
+	return errors.As(err, &r) && r.reason == reason
 }
 
 // replace decodes data into obj and leaves nothing of obj's former content.

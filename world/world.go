@@ -37,6 +37,7 @@ type world struct {
 	remote   *remote
 	gate     *gate
 	helpers  sim.ActorID // the client of Env's helpers
+	landing  *landing    // what it commits
 	body     *body
 
 	processes []*process
@@ -123,6 +124,8 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 		newCollector(w)
 	}
 	w.helpers, _ = w.kernel.ActorByName("conn/" + workloadClient)
+	w.landing = &landing{w: w}
+	w.kernel.Observe(w.landing)
 	w.cluster.OnCommit(w.remote.committed)
 	w.cluster.OnRestore(w.remote.restored)
 	w.monitor = property.NewMonitor(w, append([]property.Property{apiProperties(w)}, w.remote.properties()...))

@@ -2,6 +2,7 @@ package world
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -23,24 +24,36 @@ import (
 // other reasons (a replica's restart) are repeated.
 const workloadClient = "workload"
 
+// giveUpAfter is the virtual time for which a write that fails on the server's side is repeated. No fault of a mix lasts that long; a request
+// that the server can never carry out (an object that is too large is a 500) would be repeated for ever.
+const giveUpAfter = 10 * time.Minute
+
 const (
-	// retryWait is the virtual time before a failed request is repeated.
-	retryWait = time.Second
+	// retryWait is the virtual time before a failed request is repeated; it doubles up to maxRetryWait.
+	retryWait    = time.Second
+	maxRetryWait = 30 * time.Second
 	// answerWait is the virtual time that passes at once where an answer needs some.
 	answerWait = time.Second
 )
 
-// writer makes the writes that the body asked for, one after the other, up to the first that is refused. Each is repeated until it is answered.
+// writer makes the writes that the body asked for, one after the other, up to the first that is refused. Each is repeated until it is in the
+// Store: an answer may be lost after the write was committed, so whether it was is read in the Store, and only what was not is repeated. A second
+// attempt would meet its own object, or delete another one.
 type writer struct {
 	w       *world
 	a       *ask
 	writes  []wire.Write
-	current *types.Resource // of the write under way
-	s       *sink           // of its request
-	path    string
-	doubt   bool // an earlier attempt may have succeeded
-	waiting bool // before it is repeated
 	results wire.Packet
+
+	// Of the write under way.
+	resource *types.Resource
+	over     bool          // over whatever is there: conflicts are repeated
+	sent     string        // the resourceVersion that was sent
+	s        *sink         // of its request
+	trying   bool          // it was sent once
+	began    time.Duration // when
+	wait     time.Duration // before it is repeated
+	waiting  bool
 }
 
 func (w *world) newWriter(a *ask, words []string) {
@@ -48,6 +61,7 @@ func (w *world) newWriter(a *ask, words []string) {
 	for n, text := range words {
 		if err := json.Unmarshal([]byte(text), &x.writes[n]); err != nil {
 			x.refused(err)
+			break
 		}
 	}
 	a.do, a.until = x.send, x.until
@@ -56,7 +70,16 @@ func (w *world) newWriter(a *ask, words []string) {
 
 // refused ends the writes with an error.
 func (x *writer) refused(err error) {
-	x.results.Error(err).Bytes(nil)
+	reason := ""
+	var r *refusal
+	if errors.As(err, &r) {
+		reason = string(r.reason)
+	}
+	if x.resource != nil {
+		wr := &x.writes[0]
+		err = fmt.Errorf("%s %s: %w", x.resource.Plural, strings.TrimPrefix(x.namespace(wr)+"/"+wr.Name, "/"), err)
+	}
+	x.results.Error(err).Text(reason).Bytes(nil)
 	x.writes = nil
 }
 
@@ -71,7 +94,11 @@ func (x *writer) send() {
 		x.refused(err)
 		return
 	}
+	if !x.trying {
+		x.trying, x.began, x.wait = true, x.w.kernel.Elapsed(), retryWait
+	}
 	r.OnPanic = func(p any, stack []byte) { x.w.panicked(r, p, stack) }
+	x.w.landing.forget()
 	x.w.api.Serve(r, x.s)
 }
 
@@ -90,41 +117,96 @@ func (x *writer) until() bool {
 		if clock.AtLimit() && x.w.quiet() {
 			clock.LimitTo(answerWait) // time passes only if the answer needs it
 		}
-	case x.repeat():
-		x.doubt = x.doubt || x.s.err != nil || x.s.code == http.StatusGatewayTimeout
-		x.waiting = true
-		clock.LimitTo(retryWait)
+	case x.failed():
+		return x.repeat()
+	case x.s.code >= 300:
+		return x.refuse()
 	default:
 		return x.answered()
 	}
 	return false
 }
 
-// repeat reports whether the request has to be sent again.
-func (x *writer) repeat() bool {
+// failed reports whether the request failed for a reason that may go away.
+func (x *writer) failed() bool {
 	return x.s.err != nil || x.s.code >= 500 || x.s.code == http.StatusTooManyRequests
 }
 
-// answered notes the result of the current write and begins the next. It reports whether there is none.
-func (x *writer) answered() bool {
-	wr, code := &x.writes[0], x.s.code
-	switch {
-	case code < 300 && wr.Method == http.MethodDelete, x.doubt && wr.Method == http.MethodDelete && code == http.StatusNotFound:
-		x.results.Error(nil).Bytes(nil)
-	case code < 300:
-		x.results.Error(nil).Bytes(x.s.body)
-	case x.doubt && code == http.StatusConflict && (wr.Method == http.MethodPost || wr.Method == http.MethodPut):
-		live, err := x.live(wr)
-		if err != nil {
-			x.refused(err)
-			return true
+// repeat repeats the request after a while, unless it was carried out. It reports whether there is nothing left to do.
+func (x *writer) repeat() bool {
+	if landed := x.w.landing.last; landed != nil {
+		return x.take(landed)
+	}
+	if waited := x.w.kernel.Elapsed() - x.began; waited >= giveUpAfter {
+		err := x.s.err
+		if err == nil {
+			err = refusalOf(x.s)
 		}
-		x.results.Error(nil).Bytes(live)
-	default:
-		x.refused(x.refusal(wr))
+		x.refused(fmt.Errorf("it has failed for %v; the last answer: %w", waited, err))
 		return true
 	}
-	x.writes, x.doubt = x.writes[1:], false
+	x.waiting = true
+	x.w.kernel.Clock().LimitTo(x.wait)
+	x.wait = min(2*x.wait, maxRetryWait)
+	return false
+}
+
+// refuse handles a refusal, which is final unless another client was faster than a write that does not mind. It reports whether there is nothing
+// left to do.
+func (x *writer) refuse() bool {
+	wr, refused := &x.writes[0], refusalOf(x.s)
+	switch {
+	case wr.OrCreate && wr.Method == http.MethodPost && refused.reason == metav1.StatusReasonAlreadyExists,
+		wr.OrCreate && wr.Method == http.MethodPatch && refused.reason == metav1.StatusReasonNotFound,
+		x.over && refused.reason == metav1.StatusReasonConflict && x.changed(wr):
+		x.w.body.again()
+		return false
+	case wr.Method == http.MethodPut && !x.over && refused.reason == metav1.StatusReasonConflict:
+		x.refused(fmt.Errorf("%w\nThe object that was passed has resourceVersion %q, and another client has written since: change it with env.Mutate, "+
+			"which reads it again, or clear its resourceVersion to write over whatever is there", refused, x.sent))
+	default:
+		x.refused(refused)
+	}
+	return true
+}
+
+// changed reports whether the object is not the one that was to be replaced.
+func (x *writer) changed(wr *wire.Write) bool {
+	live, err := x.live(wr)
+	return err != nil || resourceVersion(live) != x.sent
+}
+
+// answered handles a success: the answer must be what the Store has. It reports whether there is nothing left to do.
+func (x *writer) answered() bool {
+	if x.writes[0].Method == http.MethodDelete {
+		return x.next(nil)
+	}
+	if landed := x.w.landing.last; landed != nil {
+		if rv := resourceVersion(x.s.body); rv != "" && rv != landed.resourceVersion() {
+			x.refused(fmt.Errorf("the server answers with resourceVersion %s, but has committed %s; this is a bug in informersim", rv, landed.resourceVersion()))
+			return true
+		}
+	}
+	return x.next(x.s.body)
+}
+
+// take takes the object from a commit whose answer was lost. It reports whether there is nothing left to do.
+func (x *writer) take(landed *landedWrite) bool {
+	if x.writes[0].Method == http.MethodDelete {
+		return x.next(nil)
+	}
+	data, err := encoded(x.resource, landed.obj)
+	if err != nil {
+		x.refused(err)
+		return true
+	}
+	return x.next(data)
+}
+
+// next notes the result of the current write and begins the next. It reports whether there is none.
+func (x *writer) next(result []byte) bool {
+	x.results.Error(nil).Text("").Bytes(result)
+	x.writes, x.resource, x.trying = x.writes[1:], nil, false
 	if len(x.writes) == 0 {
 		return true
 	}
@@ -132,19 +214,9 @@ func (x *writer) answered() bool {
 	return false
 }
 
-// refusal makes an error of an answer.
-func (x *writer) refusal(wr *wire.Write) error {
-	described := fmt.Sprintf("%s %s/%s", x.current.Plural, x.namespace(wr), wr.Name)
-	var st metav1.Status
-	if json.Unmarshal(x.s.body, &st) != nil || st.Message == "" {
-		return fmt.Errorf("%s: %d %s", described, x.s.code, strings.TrimSpace(string(x.s.body)))
-	}
-	return fmt.Errorf("%s: %s", described, st.Message)
-}
-
 func (x *writer) namespace(wr *wire.Write) string {
 	switch {
-	case !x.current.Namespaced:
+	case !x.resource.Namespaced:
 		return ""
 	case wr.Namespace == "":
 		return metav1.NamespaceDefault
@@ -154,50 +226,63 @@ func (x *writer) namespace(wr *wire.Write) string {
 
 // live returns the newest state of a write's object as JSON.
 func (x *writer) live(wr *wire.Write) ([]byte, error) {
-	id, ok := x.w.cluster.FindResource(x.current.GroupResource())
+	id, ok := x.w.cluster.FindResource(x.resource.GroupResource())
 	if !ok {
-		return nil, fmt.Errorf("%s is not served", x.current)
+		return nil, fmt.Errorf("%s is not served", x.resource)
 	}
 	obj, rev := x.w.cluster.Store().Get(id, x.namespace(wr), wr.Name)
 	if rev == 0 || obj == nil {
-		return nil, apierrors.NewNotFound(x.current.GroupResource(), wr.Name)
+		return nil, apierrors.NewNotFound(x.resource.GroupResource(), wr.Name)
 	}
-	return encoded(x.current, obj)
+	return encoded(x.resource, obj)
+}
+
+// resourceVersion returns that of an object as JSON.
+func resourceVersion(obj []byte) string {
+	var m metav1.PartialObjectMetadata
+	if json.Unmarshal(obj, &m) != nil {
+		return ""
+	}
+	return m.ResourceVersion
 }
 
 // request returns the request for a write.
 func (x *writer) request(wr *wire.Write) (*rest.Request, error) {
 	gvk := schema.FromAPIVersionAndKind(wr.APIVersion, wr.Kind)
-	var err error
-	if x.current, err = x.w.mapper.byKind(gvk); err != nil {
+	resource, err := x.w.mapper.byKind(gvk)
+	if err != nil {
 		return nil, err
 	}
+	x.resource, x.over, x.sent = resource, false, ""
 	if wr.OrCreate {
 		wr.Method, wr.ContentType = http.MethodPatch, "application/merge-patch+json"
 		if _, err := x.live(wr); apierrors.IsNotFound(err) {
 			wr.Method, wr.ContentType = http.MethodPost, ""
 		}
 	}
-	path := resourcePath(x.current, x.namespace(wr))
+	u := &url.URL{Path: resourcePath(x.resource, x.namespace(wr)), RawQuery: wr.Query}
 	if wr.Method != http.MethodPost {
-		path += "/" + wr.Name
+		u.Path += "/" + wr.Name
 	}
 	if wr.Subresource != "" {
-		path += "/" + wr.Subresource
+		u.Path += "/" + wr.Subresource
 	}
-	r := &rest.Request{Method: wr.Method, URL: &url.URL{Path: path}, Header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}, Client: workloadClient}
+	r := &rest.Request{Method: wr.Method, URL: u, Header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}, Client: workloadClient}
 	if wr.ContentType != "" {
 		r.Header.Set("Content-Type", wr.ContentType)
 	}
-	if wr.Method == http.MethodDelete {
+	switch {
+	case wr.Method == http.MethodDelete:
 		r.Body = []byte(`{"apiVersion":"v1","kind":"DeleteOptions","gracePeriodSeconds":0}`)
-		return r, nil
+	case wr.Method == http.MethodPatch && !wr.OrCreate:
+		r.Body = wr.Object
+	default:
+		r.Body, err = x.body(wr, gvk)
 	}
-	r.Body, err = x.body(wr, gvk)
 	return r, err
 }
 
-// body returns the body of a write.
+// body returns the body of a write that has an object.
 func (x *writer) body(wr *wire.Write, gvk schema.GroupVersionKind) ([]byte, error) {
 	u := &unstructured.Unstructured{}
 	if err := utiljson.Unmarshal(wr.Object, &u.Object); err != nil { // integers stay integers
@@ -207,20 +292,19 @@ func (x *writer) body(wr *wire.Write, gvk schema.GroupVersionKind) ([]byte, erro
 	if ns := x.namespace(wr); u.GetNamespace() != ns {
 		u.SetNamespace(ns)
 	}
-	switch {
-	case wr.Method == http.MethodPost:
+	switch wr.Method {
+	case http.MethodPost:
 		u.SetResourceVersion("")
 		u.SetUID("")
-	case wr.Method == http.MethodPut && u.GetResourceVersion() == "":
-		data, err := x.live(wr)
-		if err != nil {
-			return nil, err
+	case http.MethodPut:
+		if x.over = u.GetResourceVersion() == ""; x.over {
+			live, err := x.live(wr)
+			if err != nil {
+				return nil, fmt.Errorf("%w: %s replaces what exists; env.Create creates", err, wr.Call)
+			}
+			u.SetResourceVersion(resourceVersion(live))
 		}
-		var live metav1.PartialObjectMetadata
-		if err := json.Unmarshal(data, &live); err != nil {
-			return nil, err
-		}
-		u.SetResourceVersion(live.ResourceVersion)
+		x.sent = u.GetResourceVersion()
 	}
 	return json.Marshal(u.Object)
 }

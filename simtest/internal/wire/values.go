@@ -106,9 +106,11 @@ type Write struct {
 	Name        string
 	Subresource string `json:",omitempty"`
 	ContentType string `json:",omitempty"`
-	// Object is the body; of a PUT without resourceVersion, the newest one is filled in.
+	Query       string `json:",omitempty"` // of the URL
+	// Object is the body. Of a PUT without resourceVersion, the newest one is filled in, and again after a conflict. Of a PATCH, it is sent
+	// as it is.
 	Object []byte `json:",omitempty"`
-	// OrCreate creates an object that does not exist instead of patching it.
+	// OrCreate creates the object, or patches the one that exists to match it.
 	OrCreate bool `json:",omitempty"`
 }
 
