@@ -38,6 +38,6 @@ func WatchDeployments(ctx context.Context, cfg *rest.Config, set func(key string
 			},
 		},
 	})
-	controller.RunWithContext(ctx)
+	controller.Run(ctx.Done())
 	return nil
 }
