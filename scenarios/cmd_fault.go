@@ -85,7 +85,7 @@ func (c *faultCmd) faultKinds() []string { return []string{c.name} }
 
 func (c *faultCmd) declare(d *declarations, s *script.Command) error {
 	if c.payload != nil && !d.loose {
-		if err := checkPayload(s, "", nil); err != nil {
+		if err := checkPayload(s, "", nil, d.fields); err != nil {
 			return err
 		}
 	}

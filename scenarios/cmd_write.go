@@ -130,7 +130,7 @@ func (c *writeCmd) declare(d *declarations, s *script.Command) error {
 		}
 	}
 	if c.payload != nil && !d.loose && !d.anyFields[c.resource] {
-		if err := checkObject(s, &res); err != nil {
+		if err := checkObject(s, &res, d.fields); err != nil {
 			return err
 		}
 	}

@@ -22,21 +22,26 @@ type payloadCheck struct {
 	command *script.Command
 	kind    string
 	in      *json.Decoder
+	types   fieldCache
 	errs    []error
 }
 
+// fieldCache are the fields of the types that the payloads of a scenario have had so far. To find them takes longer than to read
+// most payloads.
+type fieldCache map[reflect.Type]jsonFields
+
 // checkObject checks the payload of a write. Of a kind without a Go type only the metadata is known.
-func checkObject(s *script.Command, res *store.Resource) error {
+func checkObject(s *script.Command, res *store.Resource, types fieldCache) error {
 	t := reflect.TypeFor[unknownKind]()
 	if res.New != nil {
 		t = reflect.TypeOf(res.New())
 	}
-	return checkPayload(s, res.Kind, t)
+	return checkPayload(s, res.Kind, t, types)
 }
 
 // checkPayload checks a payload that is to be decoded into a type; nil if only its form is to be checked.
-func checkPayload(s *script.Command, kind string, t reflect.Type) error {
-	c := &payloadCheck{command: s, kind: kind, in: json.NewDecoder(bytes.NewReader(s.Payload))}
+func checkPayload(s *script.Command, kind string, t reflect.Type, types fieldCache) error {
+	c := &payloadCheck{command: s, kind: kind, in: json.NewDecoder(bytes.NewReader(s.Payload)), types: types}
 	c.in.UseNumber()
 	c.value(t, "")
 	return script.Join(c.errs...)
@@ -91,8 +96,11 @@ func (c *payloadCheck) value(t reflect.Type, path string) {
 }
 
 func (c *payloadCheck) object(t reflect.Type, path string) {
-	fields, isStruct := fieldsOf(t)
-	elem := elemOf(t, reflect.Map)
+	fields, isStruct := c.types.of(t)
+	var elem reflect.Type
+	if !isStruct {
+		elem = elemOf(t, reflect.Map)
+	}
 	seen := map[string]bool{}
 	for c.in.More() {
 		pos := c.pos()
@@ -156,14 +164,20 @@ type jsonFields struct {
 	open  bool     // there may be more
 }
 
-// fieldsOf returns the fields of a struct; ok is false for other types.
-func fieldsOf(t reflect.Type) (f jsonFields, ok bool) {
-	if t = known(t); t == nil || t.Kind() != reflect.Struct {
+// of returns the fields of a struct; ok is false for other types.
+func (c fieldCache) of(t reflect.Type) (f jsonFields, ok bool) {
+	if t == nil {
 		return f, false
 	}
-	f.types = map[string]reflect.Type{}
-	f.add(t)
-	return f, true
+	if f, ok = c[t]; ok {
+		return f, f.types != nil
+	}
+	if direct := known(t); direct != nil && direct.Kind() == reflect.Struct {
+		f.types = map[string]reflect.Type{}
+		f.add(direct)
+	}
+	c[t] = f
+	return f, f.types != nil
 }
 
 func (f *jsonFields) add(t reflect.Type) {

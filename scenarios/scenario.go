@@ -95,7 +95,7 @@ func (s *Scenario) Faults() []string {
 
 // check finds errors that every run would hit: names that are used before they are declared, or declared twice.
 func check(s *Scenario, loose bool) error {
-	d := declarations{names: map[string]string{}, resources: map[string]store.Resource{}, anyFields: map[string]bool{}, loose: loose}
+	d := declarations{names: map[string]string{}, resources: map[string]store.Resource{}, anyFields: map[string]bool{}, fields: fieldCache{}, loose: loose}
 	var errs []error
 	for _, c := range s.cmds {
 		if n, ok := c.Command.(interface {
@@ -117,6 +117,7 @@ type declarations struct {
 	resources map[string]store.Resource
 	anyFields map[string]bool // resources whose payloads may have any field
 	loose     bool            // those of all may
+	fields    fieldCache
 }
 
 // reservedNames are the names, or their first parts, of actors that every world has.
