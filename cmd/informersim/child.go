@@ -24,6 +24,7 @@ import (
 // answer is a child's answer for a seed.
 type answer struct {
 	Run   *reports.Run
+	Found *foundRun // of `informersim fuzz`, if it was asked for
 	Error string
 	Code  int // the exit code for Error
 }
@@ -75,10 +76,6 @@ func crashed(run *reports.Run) bool { return run.Violation != nil && run.Steps =
 
 // startChild starts a process for the runs of r.
 func (r *runner) startChild(ctx context.Context) (*child, error) {
-	exe, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("finding this program to run it again: %w", err)
-	}
 	args := []string{"run", "--child", "--subject", r.subject.Name, "--strategy", r.flags.strategy, "--fault-mix", r.flags.mix, "--trace", r.flags.trace,
 		"--timeout", time.Duration(r.flags.timeout).String()}
 	if r.flags.force {
@@ -86,6 +83,15 @@ func (r *runner) startChild(ctx context.Context) (*child, error) {
 	}
 	if r.file != "" {
 		args = append(args, r.file)
+	}
+	return startChild(ctx, args)
+}
+
+// startChild starts this program with arguments that make it a child.
+func startChild(ctx context.Context, args []string) (*child, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program to run it again: %w", err)
 	}
 	c := &child{cmd: exec.CommandContext(ctx, exe, args...)}
 	c.cmd.Stderr = &c.stderr
@@ -105,10 +111,11 @@ func (r *runner) startChild(ctx context.Context) (*child, error) {
 	return c, nil
 }
 
-// run has the child run a seed. again is the command that does so alone.
-func (c *child) run(ctx context.Context, seed uint64, again string) (*reports.Run, error) {
+// ask has the child answer a request about a seed. again is the command that runs the seed alone. A run that ends its process with a
+// panic is one that broke NoPanic.
+func (c *child) ask(ctx context.Context, request string, seed uint64, again string) (*answer, error) {
 	var a answer
-	_, err := fmt.Fprintln(c.in, seed)
+	_, err := fmt.Fprintln(c.in, request)
 	if err == nil {
 		err = c.out.Decode(&a)
 	}
@@ -118,7 +125,7 @@ func (c *child) run(ctx context.Context, seed uint64, again string) (*reports.Ru
 	case err != nil:
 		dead := c.died(seed, again)
 		if crash := c.crash(); crash != "" {
-			return &reports.Run{Violation: &reports.Violation{Property: property.NoPanic, Message: "the run has ended its process:\n" + crash}}, nil
+			return &answer{Run: &reports.Run{Violation: &reports.Violation{Property: property.NoPanic, Message: "the run has ended its process:\n" + crash}}}, nil
 		}
 		return nil, dead
 	}
@@ -126,7 +133,34 @@ func (c *child) run(ctx context.Context, seed uint64, again string) (*reports.Ru
 	if a.Error != "" {
 		return nil, &answered{a.Error, a.Code}
 	}
-	return a.Run, nil
+	return &a, nil
+}
+
+// worker is a child, and another one when that has died.
+type worker struct {
+	start func() (*child, error)
+	c     *child // nil for none
+}
+
+// ask has the child answer, and forgets one that has died.
+func (w *worker) ask(ctx context.Context, request string, seed uint64, again string) (a *answer, err error) {
+	if w.c == nil {
+		if w.c, err = w.start(); err != nil {
+			return nil, err
+		}
+	}
+	a, err = w.c.ask(ctx, request, seed, again)
+	if err == nil && crashed(a.Run) || errors.As(err, new(*deadWorker)) {
+		w.c = nil
+	}
+	return a, err
+}
+
+// end ends the child.
+func (w *worker) end() {
+	if w.c != nil {
+		w.c.close()
+	}
 }
 
 // maxCrashLines bounds what is shown of a crash.
@@ -162,34 +196,22 @@ func (r *runner) runs(ctx context.Context, workers uint64) (one func(uint64) (*r
 			return &res.Run, nil
 		}, func() {}, nil
 	}
-	c, err := r.startChild(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
+	w := &worker{start: func() (*child, error) { return r.startChild(ctx) }}
 	o := r.options(0)
 	strategy := o.StrategyName()
 	one = func(seed uint64) (*reports.Run, error) {
-		if c == nil {
-			if c, err = r.startChild(ctx); err != nil {
-				return nil, err
-			}
+		again := r.commandLine(&reports.Run{Seed: seed, Strategy: strategy})
+		a, err := w.ask(ctx, strconv.FormatUint(seed, 10), seed, again)
+		if err != nil {
+			return nil, err
 		}
-		run, err := c.run(ctx, seed, r.commandLine(&reports.Run{Seed: seed, Strategy: strategy}))
-		if err == nil && crashed(run) {
+		if run := a.Run; crashed(run) {
 			run.Scenario, run.Subject, run.Engine, run.Seed, run.Strategy = r.scenario.Name, r.subject.Name, r.subject.Engine, seed, strategy
 			if r.mix != nil {
 				run.Mix = r.mix.Name
 			}
 		}
-		if err == nil && crashed(run) || errors.As(err, new(*deadWorker)) {
-			c = nil // the next seed has a new one
-		}
-		return run, err
+		return a.Run, nil
 	}
-	end = func() {
-		if c != nil {
-			c.close()
-		}
-	}
-	return one, end, nil
+	return one, w.end, nil
 }

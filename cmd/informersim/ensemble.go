@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -12,19 +13,13 @@ import (
 	"github.com/informersim/informersim/reports"
 )
 
-// ensembleResult is the result of one seed.
-type ensembleResult struct {
-	run *reports.Run
-	err error
-}
-
 // ensemble runs a range of seeds on all processors. It stops at the first failure in the order of seeds, so that the same command
 // always reports the same one.
 func (r *runner) ensemble() error {
 	ctx, cancel := context.WithCancel(r.c.Context())
 	defer cancel()
 	started := time.Now()
-	bar := newProgress(r.c.ErrOrStderr(), r.seeds)
+	bar := newProgress(r.c.ErrOrStderr(), r.seeds.last-r.seeds.first+1)
 	defer bar.close()
 
 	total := reports.Ensemble{Scenario: r.scenario.Name, Subject: r.subject.Name, First: r.seeds.first, Last: r.seeds.last, Traces: r.flags.trace}
@@ -43,22 +38,22 @@ func (r *runner) ensemble() error {
 			}
 			return fmt.Errorf("seed %d: %w", seed, out.err)
 		}
-		total.Add(out.run)
-		bar.done(&total)
+		total.Add(out.value)
+		bar.done(total.Progress())
 		if r.flags.json {
-			if err := r.printJSON(out.run); err != nil {
+			if err := r.printJSON(out.value); err != nil {
 				return err
 			}
 		}
-		if !out.run.Passed() {
+		if !out.value.Passed() {
 			cancel()
 			bar.close()
-			report := r.explain(out.run, r.tracePath(seed))
+			report := r.explain(out.value, r.tracePath(seed))
 			if r.flags.json {
 				for _, note := range report.Notes {
 					r.warn("%s", note)
 				}
-				return broken{out.run.Verdict()}
+				return broken{out.value.Verdict()}
 			}
 			fmt.Fprintf(r.c.OutOrStdout(), "%d of %d seeds passed before this one\n", total.Runs()-1, r.count())
 			return r.print(report)
@@ -90,35 +85,58 @@ func (r *runner) tracePath(seed uint64) string {
 }
 
 // inOrder runs the seeds on all processors and yields the results in the order of seeds.
-func (r *runner) inOrder(ctx context.Context) func(yield func(uint64, ensembleResult) bool) {
-	return func(yield func(uint64, ensembleResult) bool) {
+func (r *runner) inOrder(ctx context.Context) iter.Seq2[uint64, result[*reports.Run]] {
+	workers := uint64(runtime.GOMAXPROCS(0))
+	if r.count() != 0 {
+		workers = min(workers, r.count())
+	}
+	start := func(ctx context.Context) (func(uint64) (*reports.Run, error), func(), error) {
+		one, end, err := r.runs(ctx, workers)
+		return func(i uint64) (*reports.Run, error) { return one(r.seeds.first + i) }, end, err // the sum may overflow, and is right even so
+	}
+	return func(yield func(uint64, result[*reports.Run]) bool) {
+		for i, out := range inOrder(ctx, r.count(), workers, start) {
+			if !yield(r.seeds.first+i, out) {
+				return
+			}
+		}
+	}
+}
+
+// result is what a worker has made.
+type result[T any] struct {
+	value T
+	err   error
+}
+
+// ahead is the number of results that a worker may be ahead of the slowest.
+const ahead = 8
+
+// inOrder has workers make the numbers from 0 to count-1, 0 for all that there are, and yields the results in that order. start returns
+// the functions with which a worker makes a number, and ends.
+func inOrder[T any](ctx context.Context, count, workers uint64, start func(context.Context) (one func(uint64) (T, error), end func(), err error)) iter.Seq2[uint64, result[T]] {
+	return func(yield func(uint64, result[T]) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		var wg sync.WaitGroup
 		defer wg.Wait()
 		defer cancel()
 
-		workers := uint64(runtime.GOMAXPROCS(0))
-		if r.count() != 0 {
-			workers = min(workers, r.count())
-		}
-		results := make([]chan ensembleResult, workers)
+		results := make([]chan result[T], workers)
 		for w := range workers {
-			results[w] = make(chan ensembleResult, 8)
+			results[w] = make(chan result[T], ahead)
 			wg.Add(1)
 			go func() {
 				defer wg.Done()
-				run, end, err := r.runs(ctx, workers)
+				one, end, err := start(ctx)
 				if err != nil {
-					results[w] <- ensembleResult{nil, err}
+					results[w] <- result[T]{err: err}
 					return
 				}
 				defer end()
-				// Workers take every n-th seed. The loop counts offsets, because counting seeds could overflow.
-				for i := w; i < r.count() || r.count() == 0; i += workers {
-					seed := r.seeds.first + i
-					res, err := run(seed)
+				for i := w; i < count || count == 0; i += workers { // workers take every n-th number
+					value, err := one(i)
 					select {
-					case results[w] <- ensembleResult{res, err}:
+					case results[w] <- result[T]{value, err}:
 					case <-ctx.Done():
 						return
 					}
@@ -128,14 +146,14 @@ func (r *runner) inOrder(ctx context.Context) func(yield func(uint64, ensembleRe
 				}
 			}()
 		}
-		for i := uint64(0); i < r.count() || r.count() == 0; i++ {
+		for i := uint64(0); i < count || count == 0; i++ {
 			select {
 			case out := <-results[i%workers]:
-				if !yield(r.seeds.first+i, out) {
+				if !yield(i, out) {
 					return
 				}
 			case <-ctx.Done():
-				yield(r.seeds.first+i, ensembleResult{err: ctx.Err()})
+				yield(i, result[T]{err: ctx.Err()})
 				return
 			}
 		}

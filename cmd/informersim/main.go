@@ -109,8 +109,9 @@ interrupted.`,
 		Example: `  informersim run                                      the built-in scenario
   informersim run my.sim                               a scenario, compared with its transcript
   informersim run my.sim --seed 1..200 --fault-mix default
+  informersim fuzz --for 10m                           generated scenarios, until a property breaks
   informersim replay my-seed7.trace.jsonl`,
 	})
-	root.AddCommand(newRunCommand(), newReplayCommand(), newShrinkCommand(), newVerifyCommand(), newDiffCommand(), newImportCommand(), newVersionCommand(), newServeCommand(args), newWorldCommand(), newOverlayCommand())
+	root.AddCommand(newRunCommand(), newFuzzCommand(), newMergeCommand(), newReplayCommand(), newShrinkCommand(), newVerifyCommand(), newDiffCommand(), newImportCommand(), newVersionCommand(), newServeCommand(args), newWorldCommand(), newOverlayCommand())
 	return root
 }

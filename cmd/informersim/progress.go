@@ -15,7 +15,11 @@ import (
 // progress is a progress bar if the output is a terminal, and nothing otherwise.
 type progress struct{ bar *progressbar.ProgressBar }
 
-func newProgress(w io.Writer, seeds seedRange) *progress {
+// noEnd is the number of runs of a progress bar without an end.
+const noEnd = math.MaxInt64
+
+// newProgress returns the progress of that many runs; 0 is more than can be counted.
+func newProgress(w io.Writer, runs uint64) *progress {
 	if plain, ok := w.(*reports.PlainWriter); ok {
 		w = plain.Unwrap() // a bar moves the cursor, and says nothing that comes from a file
 	}
@@ -23,22 +27,32 @@ func newProgress(w io.Writer, seeds seedRange) *progress {
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return &progress{}
 	}
-	n := seeds.last - seeds.first
-	if n >= math.MaxInt64 {
-		n = math.MaxInt64 - 1
+	most := int64(-1) // of a bar that only turns
+	if runs > 0 && runs < noEnd {
+		most = int64(runs)
 	}
-	return &progress{bar: progressbar.NewOptions64(int64(n)+1,
+	return &progress{bar: progressbar.NewOptions64(most,
 		progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("seeds"), progressbar.OptionShowCount(),
 		progressbar.OptionShowIts(), progressbar.OptionSetItsString("seeds"), progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true))}
 }
 
-func (p *progress) done(sum *reports.Ensemble) {
+// done says that one more run is done, and sums up all of them; "" for what it said before.
+func (p *progress) done(sum string) {
 	if p.bar == nil {
 		return
 	}
-	p.bar.Describe(sum.Progress())
+	if sum != "" {
+		p.bar.Describe(sum)
+	}
 	_ = p.bar.Add(1) // a broken display is no reason to stop
+}
+
+// clear makes room for lines, which the bar follows.
+func (p *progress) clear() {
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
 }
 
 func (p *progress) close() {

@@ -86,15 +86,15 @@ func (f *shrinkFlags) shrink(c *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	small, err := minimal.Search(c.Context(), *found, minimal.Budget{Tries: f.tries})
+	small, err := shrunk(c.Context(), found, minimal.Budget{Tries: f.tries})
 	if err != nil {
-		if errors.Is(err, minimal.ErrNotRepeated) {
-			return &sim.DivergedError{Step: found.Violation.Step, Why: err.Error()}
-		}
 		return err
 	}
+	if f.out == "" && !small.Transcript() {
+		script.Path = ""
+	}
 	// After an interrupt, what was found so far is still the user's.
-	return errors.Join(f.write(c, small, trace, script), c.Context().Err())
+	return errors.Join(small.write(c, trace, script, "raise --tries"), c.Context().Err())
 }
 
 // found returns the run that a trace or a scenario's seed makes.
@@ -178,48 +178,84 @@ func foundIn(name string, trace []byte, o scenarios.Options, broken *reports.Vio
 	return &minimal.Found{Scenario: sc, Options: o, Picks: picks, Violation: broken}, nil
 }
 
-// write makes the smaller run once more, with a trace, and prints it.
-func (f *shrinkFlags) write(c *cobra.Command, small *minimal.Result, trace, script outfile.Target) error {
-	ctx := context.WithoutCancel(c.Context())
+// smaller is what is left of a run that was shrunk.
+type smaller struct {
+	*minimal.Result
+	run   *reports.Run
+	trace []byte
+	story []reports.Line
+}
+
+// shrunk looks for the smallest run that breaks as another does, and makes it once more, with its trace. Until then it ends with ctx.
+func shrunk(ctx context.Context, f *minimal.Found, b minimal.Budget) (*smaller, error) {
+	small, err := minimal.Search(ctx, *f, b)
+	if errors.Is(err, minimal.ErrNotRepeated) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, &sim.DivergedError{Step: f.Violation.Step, Why: err.Error()}
+	}
+	if err != nil {
+		return nil, err
+	}
 	var tape bytes.Buffer
 	o := small.Options
 	o.Trace = &tape
-	res, err := scenarios.Run(ctx, small.Scenario, o)
+	res, err := scenarios.Run(context.WithoutCancel(ctx), small.Scenario, o)
 	if err != nil {
+		return nil, err
+	}
+	if res.Violation == nil {
+		return nil, &sim.DivergedError{Why: "the smaller run broke the property once, and then it did not"}
+	}
+	tr, err := sim.NewTraceReader("the smaller run", bytes.NewReader(tape.Bytes()))
+	if err != nil {
+		return nil, err
+	}
+	story, err := reports.Story(tr, res.Violation.Key, res.Violation.Step)
+	if err != nil {
+		return nil, err
+	}
+	res.ShrunkFrom = small.Before.String()
+	return &smaller{Result: small, run: &res.Run, trace: tape.Bytes(), story: story}, nil
+}
+
+// write writes the run to its files, no script if that has no path, and prints it. more says how to go on if more might be removed.
+func (s *smaller) write(c *cobra.Command, trace, script outfile.Target, more string) error {
+	ctx := context.WithoutCancel(c.Context())
+	if err := trace.Write(ctx, s.trace); err != nil {
 		return err
 	}
-	if err := trace.Write(ctx, tape.Bytes()); err != nil {
-		return err
-	}
-	report := reports.Report{Run: &res.Run, Replay: []string{"informersim replay " + reports.ShellPath(trace.Path)}}
-	if f.out != "" || small.Transcript() {
-		if err := script.Write(ctx, []byte(small.Scenario.Text())); err != nil {
+	replay := []string{"informersim replay " + reports.ShellPath(trace.Path)}
+	if script.Path != "" {
+		if err := script.Write(ctx, []byte(s.Scenario.Text())); err != nil {
 			return err
 		}
 	}
-	if small.Transcript() {
-		r := &runner{flags: &runFlags{subject: small.Options.Subject.Name}, file: script.Path}
-		report.Replay = append(report.Replay, r.commandLine(&res.Run))
+	if s.Transcript() {
+		replay = append(replay, s.commandLine(script.Path))
 	}
-	tr, err := sim.NewTraceReader(trace.Path, bytes.NewReader(tape.Bytes()))
-	if err != nil {
-		return err
-	}
-	if report.Story, err = reports.Story(tr, res.Violation.Key, res.Violation.Step); err != nil {
-		return err
-	}
-	res.ShrunkFrom = small.Before.String()
-	out := c.OutOrStdout()
-	fmt.Fprintf(out, "%s, was %s\n", small.After, small.Before)
-	if small.Complete {
-		fmt.Fprintf(out, "no single command, argument or pick can be removed (%d runs)\n\n", small.Tries)
+	return s.print(c.OutOrStdout(), more, replay)
+}
+
+// commandLine returns the command that plays what is left, as a transcript, from a file.
+func (s *smaller) commandLine(file string) string {
+	r := &runner{flags: &runFlags{subject: s.Options.Subject.Name}, file: file}
+	return r.commandLine(s.run)
+}
+
+// print prints what is left and its verdict, with the commands that repeat it.
+func (s *smaller) print(out io.Writer, more string, replay []string) error {
+	fmt.Fprintf(out, "%s, was %s\n", s.After, s.Before)
+	if s.Complete {
+		fmt.Fprintf(out, "no single command, argument or pick can be removed (%d runs)\n\n", s.Tries)
 	} else {
-		fmt.Fprintf(out, "more might be removed: the search ended after %d runs; raise --tries\n\n", small.Tries)
+		fmt.Fprintf(out, "more might be removed: the search ended after %d runs; %s\n\n", s.Tries, more)
 	}
-	if _, err := io.WriteString(out, indented(small.Scenario.Text())+"\n"); err != nil {
+	if _, err := io.WriteString(out, indented(s.Scenario.Text())+"\n"); err != nil {
 		return err
 	}
-	return reports.WriteText(out, report)
+	return reports.WriteText(out, reports.Report{Run: s.run, Story: s.story, Replay: replay})
 }
 
 func indented(text string) string {

@@ -75,3 +75,37 @@ func TestActionsThatCannotBeDone(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A seed names a run, too. Among a hundred there is every built-in mix, and both strategies; with a corpus, every scenario of it.
+func TestSeedsNameRuns(t *testing.T) {
+	h := sha256.New()
+	seen := map[string]bool{}
+	corpus := []*scenarios.Scenario{generated(t, 1), generated(t, 2), generated(t, 3)}
+	for seed := uint64(1); seed <= 100; seed++ {
+		for _, files := range [][]*scenarios.Scenario{nil, corpus} {
+			r, err := generate.OfSeed(seed, files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mix := "no mix"
+			if r.Mix != nil {
+				mix = r.Mix.Name
+			}
+			if files == nil {
+				seen[r.Strategy], seen[mix] = true, true
+			} else {
+				seen[r.Scenario.Name] = true
+			}
+			fmt.Fprintln(h, r.Strategy, mix, r.Scenario.Text())
+		}
+	}
+	for _, want := range []string{"fifo", "random", "no mix", "light", "default", "storm", "edges", "generated-1", "generated-2", "generated-3"} {
+		if !seen[want] {
+			t.Errorf("no seed draws %s", want)
+		}
+	}
+	const want = "c5b0033c36fa53738c7c1dac1ade4e19d5d3a52d92aa67b9cfcf3ee01c02dd82"
+	if got := fmt.Sprintf("%x", h.Sum(nil)); got != want {
+		t.Errorf("the runs of the seeds 1 to 100 have the digest\n%s, want\n%s", got, want)
+	}
+}

@@ -70,7 +70,7 @@ func Search(ctx context.Context, f Found, b Budget) (*Result, error) {
 	if b.Tries == 0 {
 		b.Tries = DefaultTries
 	}
-	s := &search{ctx: ctx, found: f, reason: reasonOf(f.Violation), max: b.Tries}
+	s := &search{ctx: ctx, found: f, reason: Reason(f.Violation), max: b.Tries}
 	c := newCandidate(f.Scenario.File(), f.Picks)
 	before := Size{Commands: len(c.cmds), Faults: c.faults(), Steps: f.Violation.Step}
 	if !s.fails(c) {
@@ -109,7 +109,7 @@ func (s *search) fails(c candidate) bool {
 		return false // it uses a name whose declaration is gone
 	}
 	res, err := scenarios.Run(s.ctx, sc, s.options(c))
-	if err != nil || res.Violation == nil || reasonOf(res.Violation) != s.reason {
+	if err != nil || res.Violation == nil || Reason(res.Violation) != s.reason {
 		return false
 	}
 	s.best.candidate, s.best.res = c, res

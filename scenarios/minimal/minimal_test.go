@@ -67,8 +67,9 @@ func found(t *testing.T, kind subjects.Kind) minimal.Found {
 
 // What is left breaks the same property, is much shorter, and no command of it can be spared.
 func TestSearch(t *testing.T) {
-	for _, name := range []string{
-		"replace-without-tombstones", "synced-at-enqueue", "relist-any-version", "notify-before-store",
+	for name, shape := range map[string]string{
+		"replace-without-tombstones": "delete, fault between lists", "synced-at-enqueue": "",
+		"relist-any-version": "delete, fault between lists, fault of a list", "notify-before-store": "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := found(t, mutant(t, name))
@@ -79,6 +80,9 @@ func TestSearch(t *testing.T) {
 			t.Logf("%+v to %+v in %d tries, complete %v, strategy %s\n%s%v", got.Before, got.After, got.Tries, got.Complete, got.Options.Strategy, got.Scenario.Text(), got.Violation)
 			if !got.Complete {
 				t.Error("the search is not complete")
+			}
+			if got.Shape() != shape {
+				t.Errorf("its shape is %q, want %q", got.Shape(), shape)
 			}
 			if got.After.Commands >= got.Before.Commands || got.After.Commands > 12 {
 				t.Errorf("%d of %d commands are left", got.After.Commands, got.Before.Commands)

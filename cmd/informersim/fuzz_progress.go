@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/informersim/informersim/cmd/internal/campaign"
+	"github.com/informersim/informersim/internal/outfile"
+)
+
+// How often, in real time, the display is renewed where it is a log, and the state is written.
+const (
+	logEvery  = 10 * time.Second
+	saveEvery = 2 * time.Second
+)
+
+// fuzzProgress shows how far a campaign is, and has it saved from time to time.
+type fuzzProgress struct {
+	z              *fuzzer
+	bar            *progress
+	started        time.Time
+	virtual        time.Duration // before this process
+	took           time.Duration // before this process
+	runs           uint64        // of this process
+	logged, stored time.Time
+}
+
+func newFuzzProgress(z *fuzzer, left uint64) *fuzzProgress {
+	now := time.Now()
+	return &fuzzProgress{
+		z: z, bar: newProgress(z.c.ErrOrStderr(), left), started: now, logged: now, stored: now, virtual: z.part().Virtual, took: z.part().Took,
+	}
+}
+
+// done says that n more runs are done.
+func (p *fuzzProgress) done(n uint64) {
+	p.runs += n
+	if p.bar.bar != nil {
+		if p.runs%16 == 0 || time.Since(p.logged) > 100*time.Millisecond {
+			p.logged = time.Now()
+			p.bar.done(p.sum())
+			return
+		}
+		p.bar.done("")
+		return
+	}
+	if p.runs%16 == 0 && time.Since(p.logged) >= logEvery {
+		p.logged = time.Now()
+		fmt.Fprintf(p.z.c.ErrOrStderr(), "fuzz: %v: %d runs, %s\n", time.Since(p.started).Round(time.Second), p.z.part().Done, p.sum())
+	}
+}
+
+func (p *fuzzProgress) sum() string {
+	part := p.z.part()
+	return part.Progress(p.runs, part.Virtual-p.virtual, time.Since(p.started), len(p.z.state.Findings))
+}
+
+// line prints a line beside the progress.
+func (p *fuzzProgress) line(format string, args ...any) {
+	p.bar.clear()
+	fmt.Fprintf(p.z.c.ErrOrStderr(), format+"\n", args...)
+}
+
+// saved writes how far the campaign is to its folder, if it has one: now, or if some time has passed since the last time.
+func (p *fuzzProgress) saved(now bool) error {
+	part := p.z.part()
+	part.Took = p.took + time.Since(p.started)
+	if p.z.folder == nil || !now && time.Since(p.stored) < saveEvery {
+		return nil
+	}
+	p.stored = time.Now()
+	return p.z.folder.Save(context.WithoutCancel(p.z.c.Context()), p.z.state)
+}
+
+func (p *fuzzProgress) close() { p.bar.close() }
+
+// report writes what was found, everywhere it is wanted. err is why the campaign could not go on, nil for none.
+func (z *fuzzer) report(show *fuzzProgress, junit outfile.Target, err error) error {
+	show.close()
+	saved := show.saved(true)
+	if errors.Is(err, saved) {
+		saved = nil
+	}
+	wrote := writeResults(z.c.Context(), z.state, junit)
+	var printed error
+	if z.flags.json {
+		printed = z.state.WriteJSON(z.c.OutOrStdout())
+	} else {
+		printed = z.state.WriteText(z.c.OutOrStdout(), z.flags.out)
+		if z.folder != nil && z.part().Ended != campaign.Complete {
+			fmt.Fprintf(z.c.OutOrStdout(), "      go on: the same command with --resume\n")
+		}
+	}
+	return outcomeOf(z.state, z.c.ErrOrStderr(), errors.Join(err, saved, wrote, printed))
+}
+
+// writeResults writes the JUnit report, if there is to be one, and the summary of a GitHub job.
+func writeResults(ctx context.Context, c *campaign.Campaign, junit outfile.Target) error {
+	var err error
+	if junit.Path != "" {
+		var b bytes.Buffer
+		if err = c.WriteJUnit(&b); err == nil {
+			err = junit.Write(context.WithoutCancel(ctx), b.Bytes())
+		}
+	}
+	return errors.Join(err, addStepSummary(c))
+}

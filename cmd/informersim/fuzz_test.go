@@ -1,0 +1,355 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/informersim/informersim/cmd/internal/campaign"
+	"github.com/informersim/informersim/properties/mutants"
+	"github.com/informersim/informersim/subjects"
+)
+
+// flawed is a stack with a defect, and flawedElsewhere the same one in processes of its own.
+func flawed() subjects.Kind {
+	for _, m := range mutants.All() {
+		if m.Name == "replace-without-tombstones" {
+			k := m.Kind
+			k.Name = "flawed"
+			return k
+		}
+	}
+	panic("there is no mutant replace-without-tombstones")
+}
+
+func flawedElsewhere() subjects.Kind {
+	k := flawed()
+	k.Name = "flawed-elsewhere"
+	k.Host = func(_ uint64, run func()) error { run(); return nil }
+	return k
+}
+
+// withFlawed makes both known, here and in child processes.
+func withFlawed(t *testing.T) {
+	t.Helper()
+	t.Setenv(asCommand, "flawed")
+	withSubject(t, flawed())
+	withSubject(t, flawedElsewhere())
+}
+
+func campaignIn(t *testing.T, dir string) *campaign.Campaign {
+	t.Helper()
+	c, err := campaign.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// sameBut compares what two campaigns have done and found, and not how long it took.
+func sameBut(t *testing.T, what string, got, want *campaign.Campaign) {
+	t.Helper()
+	say := func(c *campaign.Campaign) string {
+		for _, s := range c.Shards {
+			s.Took = 0
+		}
+		data, err := json.MarshalIndent(c, "", " ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	if g, w := say(got), say(want); g != w {
+		t.Errorf("%s: it is\n%s\nwant\n%s", what, g, w)
+	}
+}
+
+// The first finding ends the command. It is shrunk and kept in a folder, from which the commands of its README show it again.
+func TestFuzzFindsAndKeeps(t *testing.T) {
+	inTemp(t, nil)
+	withFlawed(t)
+	for _, subject := range []string{"flawed", "flawed-elsewhere"} {
+		got := command(t, "fuzz", "--seeds", "1..3000", "--subject", subject, "--out", subject)
+		if got.code != exitBroken {
+			t.Fatalf("%s: exit code %d: %s%s", subject, got.code, got.stdout, got.stderr)
+		}
+		c := campaignIn(t, subject)
+		if len(c.Findings) != 1 || c.Shards[0].Ended != campaign.AtFinding || c.Shards[0].Failing != 1 {
+			t.Fatalf("%s: the campaign is %+v", subject, c)
+		}
+		x := c.Findings[0]
+		dir := filepath.Join(subject, "findings", x.Name)
+		for _, want := range []string{"ReplaceDeletesMissing-", "FAIL  ReplaceDeletesMissing", "in the folder " + dir, "FAIL  1 finding in"} {
+			if !strings.Contains(got.stdout, want) {
+				t.Errorf("%s: %q is missing in\n%s", subject, want, got.stdout)
+			}
+		}
+		if !x.Complete || len(x.Again) < 2 || len(x.Notes) > 0 {
+			t.Errorf("%s: the finding is %+v", subject, x)
+		}
+		readme, err := os.ReadFile(filepath.Join(dir, "README.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Chdir(dir)
+		for _, again := range x.Again {
+			if !strings.Contains(string(readme), again) {
+				t.Errorf("%s: the README lacks %q:\n%s", subject, again, readme)
+			}
+			shown := command(t, strings.Fields(again)[1:]...)
+			if shown.code != exitBroken || !strings.Contains(shown.stdout, "FAIL  ReplaceDeletesMissing") {
+				t.Errorf("%s: %s has exit code %d: %s%s", subject, again, shown.code, shown.stdout, shown.stderr)
+			}
+		}
+		t.Chdir("../../..")
+	}
+	if a, b := campaignIn(t, "flawed"), campaignIn(t, "flawed-elsewhere"); a.Findings[0].Name != b.Findings[0].Name || a.Findings[0].Seed != b.Findings[0].Seed {
+		t.Errorf("in processes of its own the stack has the finding %+v, and here %+v", b.Findings[0], a.Findings[0])
+	}
+}
+
+// keepGoing are the arguments of a campaign with several findings.
+var keepGoing = []string{"fuzz", "--subject", "flawed", "--keep-going", "--seeds", "1..100"}
+
+// An interrupted campaign that is resumed ends as one that was never interrupted. Nothing is shrunk here: an interrupted search keeps
+// what it has got to.
+func TestFuzzResumes(t *testing.T) {
+	inTemp(t, nil)
+	withFlawed(t)
+	args := append([]string{"--shrink", "0"}, keepGoing[1:]...)
+	args = append([]string{"fuzz"}, args...)
+	if got := command(t, append(args, "--out", "whole")...); got.code != exitBroken {
+		t.Fatalf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	var last outcome
+	times := 0
+	for ended := ""; ended != campaign.Complete; times++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		if times < 5 {
+			time.AfterFunc(40*time.Millisecond, cancel)
+		}
+		last = commandIn(ctx, append(args, "--out", "parts", "--resume", "--workers", "3")...)
+		cancel()
+		ended = campaignIn(t, "parts").Shards[0].Ended
+	}
+	t.Logf("it took %d times", times)
+	if last.code != exitBroken {
+		t.Errorf("at last the exit code is %d: %s", last.code, last.stderr)
+	}
+	sameBut(t, "resumed", campaignIn(t, "parts"), campaignIn(t, "whole"))
+}
+
+// What shards find, merged, is what one machine finds.
+func TestFuzzShards(t *testing.T) {
+	inTemp(t, nil)
+	withFlawed(t)
+	if got := command(t, append(keepGoing, "--out", "whole")...); got.code != exitBroken {
+		t.Fatalf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	whole := campaignIn(t, "whole")
+	if whole.Shards[0].Failing < 5 || uint64(len(whole.Findings)) >= whole.Shards[0].Failing {
+		t.Fatalf("%d runs fail and make %d findings: nothing is tested", whole.Shards[0].Failing, len(whole.Findings))
+	}
+
+	for _, shard := range []string{"1/3", "2/3", "3/3"} {
+		if got := command(t, append(keepGoing, "--shard", shard, "--out", "shard"+shard[:1])...); got.code != exitBroken {
+			t.Errorf("shard %s: exit code %d: %s", shard, got.code, got.stderr)
+		}
+	}
+	got := command(t, "merge", "shard1", "shard2", "shard3", "--out", "sum", "--junit", "sum.xml")
+	if got.code != exitBroken {
+		t.Errorf("merge: exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	sum := campaignIn(t, "sum")
+	st, wt := sum.Total(), whole.Total()
+	if st.Done != wt.Done || st.Failing != wt.Failing || st.Steps != wt.Steps || st.Virtual != wt.Virtual {
+		t.Errorf("the shards have done %+v together, one machine %+v", st, wt)
+	}
+	if len(sum.Missing()) > 0 {
+		t.Errorf("it says that something is missing: %v", sum.Missing())
+	}
+	for _, x := range sum.Findings {
+		if _, err := os.Stat(filepath.Join("sum/findings", x.Name, "README.md")); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := command(t, "merge", "shard3", "shard1", "--out", "two"); got.code != exitBroken ||
+		!strings.Contains(got.stdout, "shard 2 of 3 is missing: from 2 to 100, one of every 3") {
+		t.Errorf("merge of two: exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+}
+
+// A shard that is missing, or not done, makes a campaign without findings undecided.
+func TestMergeNamesWhatIsMissing(t *testing.T) {
+	inTemp(t, nil)
+	for _, shard := range []string{"1/3", "2/3"} {
+		if got := command(t, "fuzz", "--seeds", "30", "--shard", shard, "--out", shard[:1]); got.code != exitOK {
+			t.Fatalf("shard %s: exit code %d: %s%s", shard, got.code, got.stdout, got.stderr)
+		}
+	}
+	got := command(t, "merge", "1", "2", "--out", "sum")
+	if got.code != exitUndecided || !strings.Contains(got.stdout, "OPEN  20 runs") || !strings.Contains(got.stdout, "shard 3 of 3 is missing: from 3 to 30, one of every 3") {
+		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	t.Setenv(jobIndex, "2")
+	if got := command(t, "fuzz", "--seeds", "30", "--shard", "job/3", "--out", "3", "--for", "1ns"); got.code != exitOK || !strings.Contains(got.stdout, "shard 3 of 3") {
+		t.Errorf("shard job/3: exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	if got := command(t, "merge", "1", "2", "3", "--out", "all"); got.code != exitOK {
+		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	for _, refused := range []struct{ args, want string }{
+		{"merge 1 2 --out sum", "error: --out: sum is not empty"},
+		{"merge 1 1 --out x", "error: 1 and 1 both hold shard 1 of 3; leave one of them out"},
+		{"merge sum 1 --out x", "error: sum holds shards that are merged already"},
+		{"merge . --out x", "error: .: there is no campaign in it"},
+		{"merge nowhere --out x", "error: stat nowhere: no such file or directory"},
+		{"merge 1", "error: merge needs --out"},
+		{"merge", "error: merge was given 0 arguments; usage: informersim merge DIR... --out DIR"},
+	} {
+		if got := command(t, strings.Fields(refused.args)...); got.code != exitBadInput || !strings.Contains(got.stderr, refused.want) {
+			t.Errorf("%s: exit code %d: %s", refused.args, got.code, got.stderr)
+		}
+	}
+}
+
+// Files are a corpus: each seed plays one of them, and any order of them.
+func TestFuzzPlaysFiles(t *testing.T) {
+	inTemp(t, map[string]string{"one.sim": small, "two.sim": small, "fails.sim": small + "\ndelete pods default/b\n"})
+	got := command(t, "fuzz", "one.sim", "two.sim", "--seeds", "40", "--out", "out", "--json")
+	if got.code != exitOK || !strings.Contains(got.stdout, `"verdict":"pass"`) {
+		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	if c := campaignIn(t, "out"); len(c.Asked.Corpus) != 2 || c.Shards[0].Done != 40 {
+		t.Errorf("the campaign is %+v", c)
+	}
+	if got := command(t, "fuzz", "one.sim", "fails.sim", "--seeds", "40"); got.code != exitBadInput || !strings.Contains(got.stderr, `fails.sim:9:1: delete pods default/b: pods "b" not found`) {
+		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+}
+
+// Flags that cannot be meant, and folders that are not the campaign's, are refused before any run.
+func TestFuzzRefuses(t *testing.T) {
+	inTemp(t, map[string]string{"good.sim": small, "other.sim": small + "\n# more\n", "full/x": "", "file": "x", "notes.txt": "mine"})
+	if got := command(t, "fuzz", "--seeds", "1..10", "--out", "done"); got.code != exitOK {
+		t.Fatalf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	if got := command(t, "fuzz", "good.sim", "--seeds", "1..10", "--out", "corpus"); got.code != exitOK {
+		t.Fatalf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	if err := os.MkdirAll("broken", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("broken/campaign.json", []byte("{"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ args, want string }{
+		{"--seeds x", `--seeds "x": write a number like 1000`},
+		{"--seeds 0", "--seeds must be at least 1"},
+		{"--seeds 9..5", "--seeds 9..5 is an empty range"},
+		{"--seeds", "flag needs an argument: --seeds"},
+		{"--for -1s", "--for -1s is negative"},
+		{"--shrink -1s", "--shrink -1s is negative"},
+		{"--workers 0", "--workers 0: at least 1 run"},
+		{"--timeout -1s", "--timeout -1s is negative"},
+		{"--shard 3", `--shard "3": write the part and the number of parts, like 2/5`},
+		{"--shard 0/5", "--shard 0/5: the parts of 5 are 1 to 5"},
+		{"--shard 6/5", "--shard 6/5: the parts of 5 are 1 to 5"},
+		{"--shard 1/0", `--shard "1/0": write`},
+		{"--shard job/5", "--shard job/5: $JOB_COMPLETION_INDEX is not set"},
+		{"--subject stak", `there is no subject "stak"; did you mean "stack"?`},
+		{"--resume", "--resume needs the --out"},
+		{"nothing.sim", "nothing.sim: there is no such file"},
+		{"--out full", "--out: full is not empty; name a folder that is, or that is yet to be made"},
+		{"--out full --resume", "--out: full is not empty"},
+		{"--out file", "--out: "},
+		{"--out file/x", "--out: "},
+		{"--out done --seeds 1..10", "--out: done has the results of an earlier run; go on with it with --resume, or name another folder"},
+		{"--out done --seeds 1..11 --resume", "--resume: done was made with --seeds 1..10, not 1..11; resume it with what it was begun with, or name another --out"},
+		{"--out done --seeds 1..10 --subject client-go --resume", "--resume: done was made with --subject stack, not client-go"},
+		{"--out done --seeds 1..10 --shard 1/2 --resume", "--resume: done was made with shards of 1, not of 2"},
+		{"--out done --seeds 1..10 good.sim --resume", "--resume: done was made with generated scenarios, not files"},
+		{"--out corpus --seeds 1..10 other.sim --resume", "--resume: corpus was made with other files: good, not other"},
+		{"--out corpus --seeds 1..10 --resume", "--resume: corpus was made with files, not generated scenarios"},
+		{"--out broken --resume", "--resume: broken/campaign.json: it is not readable as the state of a campaign"},
+		{"--junit notes.txt", "--junit: notes.txt exists and is not a JUnit report"},
+		{"--junit full", "--junit: full is a directory"},
+	} {
+		got := command(t, append([]string{"fuzz"}, strings.Fields(tt.args)...)...)
+		if got.code != exitBadInput || !strings.Contains(got.stderr, "error: "+tt.want) {
+			t.Errorf("fuzz %s: exit code %d: %s%s", tt.args, got.code, got.stdout, got.stderr)
+		}
+	}
+	if got := command(t, "fuzz", "--out", "done", "--seeds", "1..10", "--resume"); got.code != exitOK || !strings.Contains(got.stdout, "PASS  10 runs") {
+		t.Errorf("a complete campaign that is resumed: exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	if left := leftovers(t); len(left) > 0 {
+		t.Errorf("these files are left: %v", left)
+	}
+}
+
+// leftovers are hidden files.
+func leftovers(t *testing.T) (left []string) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(path string, _ os.DirEntry, err error) error {
+		if strings.HasPrefix(filepath.Base(path), ".informersim-") {
+			left = append(left, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return left
+}
+
+// What is written for machines says the same as the text.
+func TestFuzzTellsMachines(t *testing.T) {
+	inTemp(t, nil)
+	withFlawed(t)
+	t.Setenv("GITHUB_STEP_SUMMARY", "summary.md")
+	got := command(t, append(keepGoing, "--json", "--junit", "results.xml")...)
+	if got.code != exitBroken {
+		t.Fatalf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	var names []string
+	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
+	for _, line := range lines[:len(lines)-1] {
+		var x struct{ Finding campaign.Finding }
+		if err := json.Unmarshal([]byte(line), &x); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		names = append(names, x.Finding.Name)
+	}
+	var end struct {
+		Summary struct {
+			Verdict  string
+			Runs     int
+			Findings []campaign.Finding
+		}
+	}
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &end); err != nil {
+		t.Fatal(err)
+	}
+	if end.Summary.Verdict != "fail" || end.Summary.Runs != 100 || len(end.Summary.Findings) != len(names) {
+		t.Errorf("the end is %+v", end)
+	}
+	for _, file := range []string{"results.xml", "summary.md"} {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := regexp.MustCompile(`ReplaceDeletesMissing-[0-9a-f]{8}`).FindAllString(string(data), -1)
+		slices.Sort(seen)
+		want := slices.Sorted(slices.Values(names))
+		if !slices.Equal(slices.Compact(seen), want) {
+			t.Errorf("%s has the findings %v, want %v", file, seen, want)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package campaign
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Finding is what some failing runs have in common: the property that they break, and the shape of the run that is left when one of
+// them is shrunk.
+type Finding struct {
+	// Name is that of its folder: the property, and a digest of the shape.
+	Name     string `json:"name"`
+	Property string `json:"property"`
+	Message  string `json:"message"`
+	// Reason is the message without names and numbers.
+	Reason string `json:"reason"`
+	// Shape is what the shrunk runs have in common; "" if this one could not be shrunk.
+	Shape string `json:"shape,omitempty"`
+	// Seed is the first that has it, Count how many have, and Seeds some of them.
+	Seed  uint64   `json:"seed"`
+	Count uint64   `json:"count"`
+	Seeds []uint64 `json:"seeds"`
+	// Scenario, Strategy and Mix are those of the seed's run.
+	Scenario string `json:"scenario"`
+	Strategy string `json:"strategy"`
+	Mix      string `json:"faultMix,omitempty"`
+	// Size is that of the run that is left, Was that of the seed's.
+	Size string `json:"size,omitempty"`
+	Was  string `json:"was,omitempty"`
+	// Complete says that nothing more can be removed.
+	Complete bool `json:"complete"`
+	// Again are the commands that show it, from within its folder.
+	Again []string `json:"again"`
+	// Notes say what else must be known, such as that it does not repeat.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// maxSeeds bounds Finding.Seeds.
+const maxSeeds = 20
+
+// SetName gives the finding its name.
+func (f *Finding) SetName() {
+	what := f.Shape
+	if what == "" {
+		what = f.Reason
+	}
+	f.Name = fmt.Sprintf("%s-%x", f.Property, sha256.Sum256([]byte(f.Property+"\n"+what)))[:len(f.Property)+9]
+}
+
+// count adds a seed that has the finding.
+func (f *Finding) count(seed uint64) {
+	f.Count++
+	if len(f.Seeds) < maxSeeds {
+		f.Seeds = append(f.Seeds, seed)
+	}
+}
+
+// mostBarren is how many runs that break for the same reason are shrunk in a row to a shape that is there already. The next ones are
+// taken for that finding without shrinking them: a defect that breaks every tenth run would take hours otherwise.
+const mostBarren = 3
+
+// Known returns the finding of a run that breaks for a reason, if it need not be shrunk to know that.
+func (c *Campaign) Known(reason string) *Finding {
+	if c.Barren[reason] < mostBarren {
+		return nil
+	}
+	at := slices.IndexFunc(c.Findings, func(f *Finding) bool { return f.Reason == reason })
+	if at < 0 {
+		return nil
+	}
+	return c.Findings[at]
+}
+
+// Count counts a seed that has a known finding.
+func (c *Campaign) Count(f *Finding, seed uint64) { f.count(seed) }
+
+// Find adds the finding of a seed, and tells whether it is new. Otherwise the one that is there counts the seed.
+func (c *Campaign) Find(f *Finding) (isNew bool) {
+	f.SetName()
+	if at := slices.IndexFunc(c.Findings, func(x *Finding) bool { return x.Name == f.Name }); at >= 0 {
+		c.Barren[f.Reason]++
+		c.Findings[at].count(f.Seed)
+		return false
+	}
+	c.Barren[f.Reason] = 0
+	f.count(f.Seed)
+	c.Findings = append(c.Findings, f)
+	return true
+}
+
+// join adds the seeds of another shard that have the same finding.
+func (f *Finding) join(g *Finding) {
+	f.Count += g.Count
+	f.Seeds = slices.Concat(f.Seeds, g.Seeds)
+	slices.Sort(f.Seeds)
+	f.Seeds = f.Seeds[:min(maxSeeds, len(f.Seeds))]
+}
+
+// headline is the finding on one line.
+func (f *Finding) headline() string {
+	return firstLine(f.Message)
+}
+
+func firstLine(text string) string {
+	line, _, more := strings.Cut(text, "\n")
+	if more {
+		line += " …"
+	}
+	return line
+}

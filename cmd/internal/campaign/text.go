@@ -1,0 +1,152 @@
+package campaign
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/reports"
+)
+
+// Progress sums up in a few words what has been done, in a real time.
+func (s *Shard) Progress(runs uint64, virtual, took time.Duration, findings int) string {
+	seconds := max(took.Seconds(), 1e-3)
+	return fmt.Sprintf("%.0f runs/s, %.0f virtual h/s, %s, %d of %d kinds of faults",
+		float64(runs)/seconds, virtual.Hours()/seconds, counted(uint64(findings), "finding"), len(s.Faults), len(fault.Kinds()))
+}
+
+// WriteText renders the campaign for a terminal. folder says where its files are, "" for nowhere.
+func (c *Campaign) WriteText(w io.Writer, folder string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%s\n", c.title(), c.verdict())
+	t := c.Total()
+	fmt.Fprintf(&b, "      %s\n", c.work(&t))
+	for _, f := range c.Findings {
+		fmt.Fprintf(&b, "      %s  seed %d%s: %s\n", f.Name, f.Seed, also(f), reports.PlainLine(f.headline()))
+	}
+	for _, u := range c.Undecided {
+		fmt.Fprintf(&b, "      seed %d has no verdict: %s\n", u.Seed, reports.PlainLine(firstLine(u.Why)))
+	}
+	for _, m := range c.Missing() {
+		fmt.Fprintf(&b, "      %s\n", m)
+	}
+	if folder != "" {
+		fmt.Fprintf(&b, "      results in %s\n", reports.PlainLine(folder))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (c *Campaign) title() string {
+	text := "fuzz · subject " + c.Asked.Subject + " · seeds " + c.Asked.Seeds()
+	if n := len(c.Asked.Corpus); n > 0 {
+		text += " · " + counted(uint64(n), "file")
+	}
+	switch {
+	case c.Merged:
+		text += fmt.Sprintf(" · %d of %d shards", len(c.Shards), c.Asked.Shards)
+	case c.Asked.Shards > 1:
+		text += fmt.Sprintf(" · shard %d of %d", c.Shards[0].Index, c.Asked.Shards)
+	}
+	return text
+}
+
+func (c *Campaign) verdict() string {
+	t := c.Total()
+	switch {
+	case len(c.Findings) > 0:
+		return fmt.Sprintf("FAIL  %s in %s, of which %d fail", counted(uint64(len(c.Findings)), "finding"), counted(t.Done, "run"), t.Failing)
+	case len(c.Undecided) > 0:
+		return fmt.Sprintf("OPEN  %s of %s without a verdict, no property broke", counted(uint64(len(c.Undecided)), "seed"), counted(t.Done, "run"))
+	case c.Merged && len(c.Missing()) > 0:
+		return fmt.Sprintf("OPEN  %s, no property broke, but not all were made", counted(t.Done, "run"))
+	}
+	return fmt.Sprintf("PASS  %s, %d properties held after every step of each", counted(t.Done, "run"), len(c.Properties))
+}
+
+func (c *Campaign) work(t *Shard) string {
+	n := 0
+	for _, count := range t.Faults { // order: a sum
+		n += count
+	}
+	return fmt.Sprintf("%d steps · %.0f virtual hours · %d faults of %d kinds of %d · %v, %s",
+		t.Steps, t.Virtual.Hours(), n, len(t.Faults), len(fault.Kinds()), t.Took.Round(10*time.Millisecond), c.speed(t))
+}
+
+func (c *Campaign) speed(t *Shard) string {
+	seconds := max(t.Took.Seconds(), 1e-3)
+	return fmt.Sprintf("%.0f runs/s", float64(t.Done)/seconds)
+}
+
+// also says how many other seeds have a finding.
+func also(f *Finding) string {
+	if f.Count < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", f.Count-1)
+}
+
+// summary is the campaign as a line of JSON.
+type summary struct {
+	*Campaign
+	Verdict string   `json:"verdict"`
+	Missing []string `json:"missing,omitempty"`
+	Runs    uint64   `json:"runs"`
+	Failing uint64   `json:"failing"`
+}
+
+// WriteJSON renders the campaign as one line of JSON.
+func (c *Campaign) WriteJSON(w io.Writer) error {
+	t := c.Total()
+	verdict, _, _ := strings.Cut(c.verdict(), " ")
+	return writeLine(w, map[string]any{"summary": summary{c, strings.ToLower(verdict), c.Missing(), t.Done, t.Failing}})
+}
+
+// WriteJSON renders the finding as one line of JSON.
+func (f *Finding) WriteJSON(w io.Writer) error { return writeLine(w, map[string]any{"finding": f}) }
+
+func writeLine(w io.Writer, value any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(data, '\n'))
+	return err
+}
+
+// WriteMarkdown renders the campaign as the summary of a job.
+func (c *Campaign) WriteMarkdown(w io.Writer) error {
+	var b strings.Builder
+	t := c.Total()
+	fmt.Fprintf(&b, "### informersim %s\n\n**%s**\n\n%s\n", c.title(), strings.Join(strings.Fields(c.verdict()), " "), c.work(&t))
+	if len(c.Findings) > 0 {
+		b.WriteString("\n| finding | seed | runs | left of it | what broke |\n|---|---|---|---|---|\n")
+		for _, f := range c.Findings {
+			fmt.Fprintf(&b, "| `%s` | %d | %d | %s | %s |\n", f.Name, f.Seed, f.Count, cell(f.Size), cell(f.headline()))
+		}
+	}
+	for _, u := range c.Undecided {
+		fmt.Fprintf(&b, "\n* seed %d has no verdict: %s", u.Seed, cell(firstLine(u.Why)))
+	}
+	for _, m := range c.Missing() {
+		fmt.Fprintf(&b, "\n* %s", m)
+	}
+	_, err := io.WriteString(w, strings.TrimRight(b.String(), "\n")+"\n")
+	return err
+}
+
+// cell is text for a cell of a table, in which nothing means anything to Markdown.
+func cell(text string) string {
+	text = reports.PlainLine(text)
+	var b strings.Builder
+	for _, r := range text {
+		if strings.ContainsRune("\\`*_{}[]<>()#+-!|&~", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
