@@ -53,10 +53,11 @@ func (r *runner) ensemble() error {
 				for _, note := range report.Notes {
 					r.warn("%s", note)
 				}
+				r.printSmaller(report)
 				return broken{out.value.Verdict()}
 			}
 			fmt.Fprintf(r.c.OutOrStdout(), "%d of %d seeds passed before this one\n", total.Runs()-1, r.count())
-			return r.print(report)
+			return r.printFailed(report)
 		}
 	}
 	bar.close()

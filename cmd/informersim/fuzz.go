@@ -83,7 +83,7 @@ anything was found.`,
 	c.Flags().StringVar(&f.out, "out", "", "keep findings, and how far it has come, in this empty or new `folder`")
 	c.Flags().BoolVar(&f.resume, "resume", false, "go on where an earlier run with this --out has stopped")
 	c.Flags().BoolVar(&f.keepGoing, "keep-going", false, "do not stop at the first finding")
-	c.Flags().DurationVar(&f.shrink, "shrink", defaultShrink, "the real time that shrinking one finding may take; 0 for not at all")
+	c.Flags().DurationVar(&f.shrink, "shrink", defaultShrink, "the real time that the search for the smallest run of a finding may take; 0 for not at all")
 	c.Flags().StringVar(&f.junit, "junit", "", "write the results to this `file`, as JUnit does")
 	c.Flags().BoolVar(&f.json, "json", false, "print a JSON object for each finding, and one for the end, instead of text")
 	c.Flags().BoolVar(&f.child, "child", false, "run the seeds read from standard input, for a parent process")
@@ -140,12 +140,10 @@ func (f *fuzzFlags) check() error {
 		return fmt.Errorf("--workers %d: at least 1 run has to be made at a time", f.workers)
 	case f.lasts < 0:
 		return fmt.Errorf("--for %v is negative: use a duration like 10m, or 0 for no limit", f.lasts)
-	case f.shrink < 0:
-		return fmt.Errorf("--shrink %v is negative: use a duration like 30s, or 0 for not at all", f.shrink)
 	case f.resume && f.out == "":
 		return errors.New("--resume needs the --out of the run to go on with")
 	}
-	return f.timeout.check()
+	return errors.Join(checkShrink(f.shrink), f.timeout.check())
 }
 
 // parseOpenSeeds reads N, A..B or A.. .

@@ -115,7 +115,7 @@ func (z *fuzzer) find(ctx context.Context, seed uint64) *foundRun {
 		return x
 	}
 	if z.flags.shrink > 0 {
-		small, err := within(ctx, timeLimit(z.flags.shrink), seed, func(ctx context.Context) (*smaller, error) { return shrunk(ctx, f, minimal.Budget{}) })
+		small, err := shrunkWithin(ctx, z.flags.shrink, f)
 		if err == nil {
 			x.shrunkTo(small)
 			return x

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -31,6 +32,7 @@ type runFlags struct {
 	json, rewrite, verbose, child       bool
 	force                               bool
 	timeout                             timeLimit
+	shrink                              time.Duration
 }
 
 func newRunCommand() *cobra.Command {
@@ -52,6 +54,9 @@ A run that takes longer than --timeout is not decided: its seed, step and virtua
 something breaks, the trace is written (to --trace, or to SCENARIO-seedN.trace.jsonl in the current folder) and the command
 that replays it is printed.
 
+With --shrink 30s the finding is shrunk first, and what is left is printed in its place and written to SCENARIO-seedN-min.trace.jsonl,
+and to SCENARIO-seedN-min.sim where that alone shows it.
+
 A trace replaces no file but a trace, unless --force is given, and never FILE. A file is complete or not there: what cannot be
 written, as on a full disk, is an error and leaves what was there before. A finding is reported even so, and even if it does not
 repeat.
@@ -64,6 +69,7 @@ Commands of the script language:
   informersim run scenarios/testdata/gap_of_everything.sim
   informersim run my.sim --seed 7 --fault-mix storm --trace my.trace.jsonl
   informersim run my.sim --seed 1..200 --fault-mix default --trace traces/
+  informersim run my.sim --seed 1..200 --fault-mix default --shrink 30s
   informersim run my.sim -v
   informersim run my.sim --rewrite`,
 		Args: cli.Usage(cobra.MaximumNArgs(1)),
@@ -80,6 +86,7 @@ Commands of the script language:
 	c.Flags().BoolVar(&f.rewrite, "rewrite", false, "replace the expected outputs in FILE with the actual ones")
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "print what log, reconciles, requests and show say in this run")
 	c.Flags().BoolVar(&f.child, "child", false, "run the seeds read from standard input, for a parent process")
+	c.Flags().DurationVar(&f.shrink, "shrink", 0, "shrink a finding for up to this real time, as informersim shrink does, and print what is left; 0 for not at all")
 	f.timeout.define(c)
 	c.Flags().BoolVar(&f.force, "force", false, forceHelp)
 	if err := c.Flags().MarkHidden("child"); err != nil {
@@ -133,7 +140,7 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	if err := f.timeout.check(); err != nil {
+	if err := errors.Join(f.timeout.check(), checkShrink(f.shrink)); err != nil {
 		return err
 	}
 	seeds, err := parseSeeds(f.seed)
@@ -272,7 +279,7 @@ func (r *runner) single() error {
 	if r.flags.verbose {
 		report.Outputs = outputs(r.scenario, res)
 	}
-	return r.print(report)
+	return r.printFailed(report)
 }
 
 // outputs returns what the commands of a run printed, in the order of the script.

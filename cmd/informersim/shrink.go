@@ -94,7 +94,11 @@ func (f *shrinkFlags) shrink(c *cobra.Command, args []string) error {
 		script.Path = ""
 	}
 	// After an interrupt, what was found so far is still the user's.
-	return errors.Join(small.write(c, trace, script, "raise --tries"), c.Context().Err())
+	again, err := small.write(c.Context(), trace, script)
+	if err == nil {
+		err = small.print(c.OutOrStdout(), "raise --tries", again)
+	}
+	return errors.Join(err, c.Context().Err())
 }
 
 // found returns the run that a trace or a scenario's seed makes.
@@ -220,22 +224,22 @@ func shrunk(ctx context.Context, f *minimal.Found, b minimal.Budget) (*smaller, 
 	return &smaller{Result: small, run: &res.Run, trace: tape.Bytes(), story: story}, nil
 }
 
-// write writes the run to its files, no script if that has no path, and prints it. more says how to go on if more might be removed.
-func (s *smaller) write(c *cobra.Command, trace, script outfile.Target, more string) error {
-	ctx := context.WithoutCancel(c.Context())
+// write writes the run to its files, no script if that has no path, and returns the commands that repeat it.
+func (s *smaller) write(ctx context.Context, trace, script outfile.Target) (again []string, err error) {
+	ctx = context.WithoutCancel(ctx)
 	if err := trace.Write(ctx, s.trace); err != nil {
-		return err
+		return nil, err
 	}
-	replay := []string{"informersim replay " + reports.ShellPath(trace.Path)}
+	again = []string{"informersim replay " + reports.ShellPath(trace.Path)}
 	if script.Path != "" {
 		if err := script.Write(ctx, []byte(s.Scenario.Text())); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if s.Transcript() {
-		replay = append(replay, s.commandLine(script.Path))
+		again = append(again, s.commandLine(script.Path))
 	}
-	return s.print(c.OutOrStdout(), more, replay)
+	return again, nil
 }
 
 // commandLine returns the command that plays what is left, as a transcript, from a file.
@@ -244,8 +248,8 @@ func (s *smaller) commandLine(file string) string {
 	return r.commandLine(s.run)
 }
 
-// print prints what is left and its verdict, with the commands that repeat it.
-func (s *smaller) print(out io.Writer, more string, replay []string) error {
+// print prints what is left and its verdict, with the commands that repeat it. more says how to go on if more might be removed.
+func (s *smaller) print(out io.Writer, more string, replay []string, notes ...string) error {
 	fmt.Fprintf(out, "%s, was %s\n", s.After, s.Before)
 	if s.Complete {
 		fmt.Fprintf(out, "no single command, argument or pick can be removed (%d runs)\n\n", s.Tries)
@@ -255,7 +259,7 @@ func (s *smaller) print(out io.Writer, more string, replay []string) error {
 	if _, err := io.WriteString(out, indented(s.Scenario.Text())+"\n"); err != nil {
 		return err
 	}
-	return reports.WriteText(out, reports.Report{Run: s.run, Story: s.story, Replay: replay})
+	return reports.WriteText(out, reports.Report{Run: s.run, Story: s.story, Replay: replay, Notes: notes})
 }
 
 func indented(text string) string {

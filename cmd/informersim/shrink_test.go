@@ -104,3 +104,49 @@ func TestReplayOfAShrunkSchedule(t *testing.T) {
 		t.Errorf("without the defect: exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 }
+
+// With --shrink, run prints what is left of a finding, and the commands it names show it again.
+func TestRunShrinks(t *testing.T) {
+	inTemp(t, nil)
+	withSubject(t, flawed())
+	for _, seeds := range []string{"1..3000", ""} {
+		args := []string{"run", "--subject", "flawed", "--fault-mix", "default", "--shrink", "1m", "--seed", seeds}
+		if seeds == "" {
+			args[len(args)-1] = strings.TrimSuffix(strings.TrimPrefix(globbed(t, "builtin-seed*-min.trace.jsonl"), "builtin-seed"), "-min.trace.jsonl")
+		}
+		got := command(t, args...)
+		if got.code != exitBroken || !strings.Contains(got.stdout, "no single command, argument or pick can be removed") || !strings.Contains(got.stdout, "shrunk from 37 commands") {
+			t.Fatalf("%v: exit code %d: %s%s", args, got.code, got.stdout, got.stderr)
+		}
+		_, again, _ := strings.Cut(got.stdout, "  see it again\n")
+		lines := strings.Split(again, "\n")
+		for n, line := range lines[:3] {
+			shown := command(t, strings.Fields(line)[1:]...)
+			if shown.code != exitBroken || !strings.Contains(shown.stdout, "FAIL  ReplaceDeletesMissing") {
+				t.Errorf("%v: command %d, %s, has exit code %d: %s%s", args, n, line, shown.code, shown.stdout, shown.stderr)
+			}
+		}
+	}
+	json := command(t, "run", "--subject", "flawed", "--fault-mix", "default", "--shrink", "1m", "--seed", "1..3000", "--json")
+	lines := strings.Split(strings.TrimSpace(json.stdout), "\n")
+	if last := lines[len(lines)-1]; json.code != exitBroken || !strings.HasPrefix(last, `{"scenario":"builtin-min"`) || !strings.Contains(last, `"property":"ReplaceDeletesMissing"`) {
+		t.Errorf("exit code %d, the last object is %s", json.code, last)
+	}
+	if got := command(t, "run", "--subject", "flawed", "--fault-mix", "default", "--shrink", "1ns", "--seed", "1..3000"); got.code != exitBroken ||
+		!strings.Contains(got.stderr, "warning: the run is not shrunk: 1ns is too short to repeat the run once; raise --shrink") || !strings.Contains(got.stdout, "FAIL  ReplaceDeletesMissing") {
+		t.Errorf("without time: exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	if got := command(t, "run", "--shrink", "-1s"); got.code != exitBadInput || !strings.Contains(got.stderr, "--shrink -1s is negative") {
+		t.Errorf("exit code %d: %s", got.code, got.stderr)
+	}
+}
+
+// globbed returns the one file that matches.
+func globbed(t *testing.T, pattern string) string {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%s: there are %v: %v", pattern, files, err)
+	}
+	return files[0]
+}
