@@ -216,13 +216,13 @@ func (z *fuzzer) take(ctx context.Context, seed uint64, out result[*reports.Run]
 	}
 	if run.Passed() {
 		z.count(run)
-		show.done(1)
+		show.done()
 		return false, nil
 	}
 	if err := z.finding(run, show); err != nil {
 		return false, err
 	}
-	show.done(1)
+	show.done()
 	return !z.flags.keepGoing, show.saved(true)
 }
 
@@ -242,28 +242,30 @@ func (z *fuzzer) finding(run *reports.Run, show *fuzzProgress) error {
 	}
 	show.line("seed %d breaks %s; shrinking it", run.Seed, run.Verdict())
 	x := z.shrunk(run)
-	isNew := z.state.Find(&x.Finding)
-	z.count(run)
-	if !isNew {
+	if z.state.Has(x.Name) {
+		z.state.Find(&x.Finding)
+		z.count(run)
 		return nil
 	}
 	path := z.keeper.FindingPath(&x.Finding)
-	kept := z.keeper.Keep(&x.Finding, x.Files)
-	if kept != nil {
+	if err := z.keeper.Keep(&x.Finding, x.Files); err != nil {
+		lost := &lostFinding{err}
+		if z.folder != nil { // The seed does not count, so that a resumed campaign finds it again.
+			z.state.Lost = true
+			return errors.Join(z.print(x, ""), lost)
+		}
+		fmt.Fprintf(z.c.ErrOrStderr(), "warning: %v\n", lost)
 		path = ""
-		fmt.Fprintf(z.c.ErrOrStderr(), "warning: the finding is not kept: %v\n", kept)
 	}
-	return errors.Join(z.print(x, path), z.lost(kept))
+	z.state.Find(&x.Finding)
+	z.count(run)
+	return z.print(x, path)
 }
 
-// lost returns the error of a finding that could not be kept, if that is to end a campaign: one with a folder is to leave its results
-// there.
-func (z *fuzzer) lost(err error) error {
-	if z.folder == nil || err == nil {
-		return nil
-	}
-	return fmt.Errorf("--out: %w", err)
-}
+// lostFinding is the error of a finding that was reported and could not be written to the folder of its campaign.
+type lostFinding struct{ err error }
+
+func (e *lostFinding) Error() string { return fmt.Sprintf("the finding is not kept: %v", e.err) }
 
 // addStepSummary adds the results to the summary of a GitHub job, if this is a part of one.
 func addStepSummary(c *campaign.Campaign) error {

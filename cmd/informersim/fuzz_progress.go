@@ -11,9 +11,10 @@ import (
 	"github.com/informersim/informersim/internal/outfile"
 )
 
-// How often, in real time, the display is renewed where it is a log, and the state is written.
+// How often, in real time, a log and a bar say how far it is, and the state is written.
 const (
 	logEvery  = 10 * time.Second
+	barEvery  = 100 * time.Millisecond
 	saveEvery = 2 * time.Second
 )
 
@@ -35,27 +36,24 @@ func newFuzzProgress(z *fuzzer, left uint64) *fuzzProgress {
 	}
 }
 
-// done says that n more runs are done.
-func (p *fuzzProgress) done(n uint64) {
-	p.runs += n
+// done says that one more run is done.
+func (p *fuzzProgress) done() {
+	p.runs++
+	now := time.Now()
+	every := logEvery
 	if p.bar.bar != nil {
-		if p.runs%16 == 0 || time.Since(p.logged) > 100*time.Millisecond {
-			p.logged = time.Now()
-			p.bar.done(p.sum())
-			return
+		every = barEvery
+	}
+	sum := ""
+	if now.Sub(p.logged) >= every {
+		p.logged = now
+		seconds := now.Sub(p.started).Seconds()
+		sum = p.z.state.Progress((p.z.part().Virtual - p.virtual).Seconds() / seconds)
+		if p.bar.bar == nil {
+			fmt.Fprintf(p.z.c.ErrOrStderr(), "fuzz: %v: %d runs, %.0f runs/s, %s\n", now.Sub(p.started).Round(time.Second), p.z.part().Done, float64(p.runs)/seconds, sum)
 		}
-		p.bar.done("")
-		return
 	}
-	if p.runs%16 == 0 && time.Since(p.logged) >= logEvery {
-		p.logged = time.Now()
-		fmt.Fprintf(p.z.c.ErrOrStderr(), "fuzz: %v: %d runs, %s\n", time.Since(p.started).Round(time.Second), p.z.part().Done, p.sum())
-	}
-}
-
-func (p *fuzzProgress) sum() string {
-	part := p.z.part()
-	return part.Progress(p.runs, part.Virtual-p.virtual, time.Since(p.started), len(p.z.state.Findings))
+	p.bar.done(sum)
 }
 
 // line prints a line beside the progress.

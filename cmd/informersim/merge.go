@@ -10,7 +10,6 @@ import (
 
 	"github.com/informersim/informersim/cmd/internal/campaign"
 	"github.com/informersim/informersim/cmd/internal/cli"
-	"github.com/informersim/informersim/reports"
 )
 
 // mergeFlags are the flags of `informersim merge`.
@@ -69,11 +68,11 @@ func (f *mergeFlags) run(c *cobra.Command, args []string) error {
 
 // outcomeOf returns the error that ends a command with the exit code for a campaign. A finding counts, whatever else went wrong.
 func outcomeOf(c *campaign.Campaign, stderr io.Writer, err error) error {
-	if len(c.Findings) > 0 {
+	if len(c.Findings) > 0 || c.Lost {
 		if err != nil && !errors.Is(err, context.Canceled) {
 			fmt.Fprintf(stderr, "error: %v\n", err)
 		}
-		return broken{reports.Counted(len(c.Findings), "finding")}
+		return broken{c.Verdict()}
 	}
 	if err != nil {
 		return err

@@ -164,6 +164,8 @@ type Campaign struct {
 	Undecided  []Undecided `json:"undecided,omitempty"`
 	// Barren is, by reason, how many findings in a row had a shape that was there already.
 	Barren map[string]int `json:"barren,omitempty"`
+	// Lost reports that a finding could not be kept. Its seed counts as not run.
+	Lost bool `json:"-"`
 }
 
 // New returns a campaign of one shard, counted from 1, that has not begun.

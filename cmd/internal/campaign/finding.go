@@ -76,6 +76,11 @@ func (c *Campaign) Known(reason string) *Finding {
 // Count counts a seed that has a known finding.
 func (c *Campaign) Count(f *Finding, seed uint64) { f.count(seed) }
 
+// Has reports whether there is a finding of that name.
+func (c *Campaign) Has(name string) bool {
+	return slices.ContainsFunc(c.Findings, func(f *Finding) bool { return f.Name == name })
+}
+
 // Find adds the finding of a seed, and tells whether it is new. Otherwise the one that is there counts the seed.
 func (c *Campaign) Find(f *Finding) (isNew bool) {
 	f.SetName()

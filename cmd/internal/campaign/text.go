@@ -11,17 +11,16 @@ import (
 	"github.com/informersim/informersim/reports"
 )
 
-// Progress sums up in a few words what has been done, in a real time.
-func (s *Shard) Progress(runs uint64, virtual, took time.Duration, findings int) string {
-	seconds := max(took.Seconds(), 1e-3)
-	return fmt.Sprintf("%.0f runs/s, %.0f virtual h/s, %s, %d of %d kinds of faults",
-		float64(runs)/seconds, virtual.Hours()/seconds, counted(uint64(findings), "finding"), len(s.Faults), len(fault.Kinds()))
+// Progress sums up in a few words what has been done. speed is in virtual time per real time.
+func (c *Campaign) Progress(speed float64) string {
+	t := c.Total()
+	return fmt.Sprintf("%.0f virtual h/s, %s, %d of %d kinds of faults", speed/3600, counted(uint64(len(c.Findings)), "finding"), len(t.Faults), len(fault.Kinds()))
 }
 
 // WriteText renders the campaign for a terminal. folder says where its files are, "" for nowhere.
 func (c *Campaign) WriteText(w io.Writer, folder string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s\n", c.title(), c.verdict())
+	fmt.Fprintf(&b, "%s\n%s\n", c.title(), c.Verdict())
 	t := c.Total()
 	fmt.Fprintf(&b, "      %s\n", c.work(&t))
 	for _, f := range c.Findings {
@@ -54,11 +53,14 @@ func (c *Campaign) title() string {
 	return text
 }
 
-func (c *Campaign) verdict() string {
+// Verdict says on a line how the campaign has ended so far, PASS, FAIL or OPEN first.
+func (c *Campaign) Verdict() string {
 	t := c.Total()
 	switch {
 	case len(c.Findings) > 0:
 		return fmt.Sprintf("FAIL  %s in %s, of which %d fail", counted(uint64(len(c.Findings)), "finding"), counted(t.Done, "run"), t.Failing)
+	case c.Lost:
+		return fmt.Sprintf("FAIL  1 finding after %s, which could not be kept", counted(t.Done, "run"))
 	case len(c.Undecided) > 0:
 		return fmt.Sprintf("OPEN  %s of %s without a verdict, no property broke", counted(uint64(len(c.Undecided)), "seed"), counted(t.Done, "run"))
 	case c.Merged && len(c.Missing()) > 0:
@@ -101,7 +103,7 @@ type summary struct {
 // WriteJSON renders the campaign as one line of JSON.
 func (c *Campaign) WriteJSON(w io.Writer) error {
 	t := c.Total()
-	verdict, _, _ := strings.Cut(c.verdict(), " ")
+	verdict, _, _ := strings.Cut(c.Verdict(), " ")
 	return writeLine(w, map[string]any{"summary": summary{c, strings.ToLower(verdict), c.Missing(), t.Done, t.Failing}})
 }
 
@@ -121,7 +123,7 @@ func writeLine(w io.Writer, value any) error {
 func (c *Campaign) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	t := c.Total()
-	fmt.Fprintf(&b, "### informersim %s\n\n**%s**\n\n%s\n", c.title(), strings.Join(strings.Fields(c.verdict()), " "), c.work(&t))
+	fmt.Fprintf(&b, "### informersim %s\n\n**%s**\n\n%s\n", c.title(), strings.Join(strings.Fields(c.Verdict()), " "), c.work(&t))
 	if len(c.Findings) > 0 {
 		b.WriteString("\n| finding | seed | runs | left of it | what broke |\n|---|---|---|---|---|\n")
 		for _, f := range c.Findings {
