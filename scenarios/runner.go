@@ -24,7 +24,7 @@ type Options struct {
 	Subject subjects.Kind
 	// Seed of every random stream.
 	Seed uint64
-	// Strategy is "fifo", "random" or "guided"; "" is fifo without a mix and random with one.
+	// Strategy is one of Strategies, or "guided"; "" is fifo without a mix and random with one.
 	Strategy string
 	// Picks are what the strategy guided repeats, of an earlier run: see sim.Guided.
 	Picks []sim.Pick
@@ -58,7 +58,7 @@ const checkEvery = 256
 const ConvergenceTimeout = 25 * time.Minute
 
 // Strategies are the values of Options.Strategy that need nothing else.
-var Strategies = []string{"fifo", "random"}
+var Strategies = []string{"fifo", "random", "pct", "pos"}
 
 // Guided is the strategy that repeats Options.Picks.
 const Guided = "guided"
@@ -141,11 +141,11 @@ func (o *Options) strategy() (sim.Strategy, error) {
 		}
 		return sim.NewFIFO(), nil
 	case "random":
-		var rate sim.FaultRate
-		if o.Mix != nil {
-			rate = o.Mix.Rate
-		}
-		return sim.NewRandom(o.Seed, rate), nil
+		return sim.NewRandom(o.Seed, o.rate()), nil
+	case "pct":
+		return sim.NewPCT(o.Seed, o.rate()), nil
+	case "pos":
+		return sim.NewPOS(o.Seed, o.rate()), nil
 	case Guided:
 		return sim.NewGuided(o.Seed, o.Picks), nil
 	default:
@@ -155,6 +155,14 @@ func (o *Options) strategy() (sim.Strategy, error) {
 		}
 		return nil, fmt.Errorf("there is no strategy %q; %s", name, hint)
 	}
+}
+
+// rate returns the rates of the mix, nil without one.
+func (o *Options) rate() sim.FaultRate {
+	if o.Mix == nil {
+		return nil
+	}
+	return o.Mix.Rate
 }
 
 // hosted plays a scenario inside the subject's host, if it has one.
@@ -205,13 +213,12 @@ func newWorld(ctx context.Context, s *Scenario, o *Options, header sim.Header, s
 	if replay != nil {
 		ko.Tape = replay
 	}
-	guide, guided := strategy.(*sim.Guided)
-	if guided {
+	if guide, guided := strategy.(*sim.Guided); guided {
 		ko.Tape = guide
 	}
 	k := sim.NewKernel(ko)
-	if guided {
-		guide.Bind(k)
+	if bound, ok := strategy.(interface{ Bind(*sim.Kernel) }); ok {
+		bound.Bind(k)
 	}
 	w := &World{
 		ctx: ctx, scenario: s, options: o, kernel: k,
@@ -236,7 +243,6 @@ func newWorld(ctx context.Context, s *Scenario, o *Options, header sim.Header, s
 	k.Observe(newTally(w))
 	k.Observe(w.monitor)
 	if replay != nil {
-		replay.Bind(k)
 		k.Observe(replay)
 	}
 	if o.Observe != nil {

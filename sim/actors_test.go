@@ -27,6 +27,9 @@ type churn struct {
 // newChurn returns a kernel with a churn that has the given numbers of actions and of faults, of two kinds.
 func newChurn(s Strategy, actions, faults int) *Kernel {
 	k := NewKernel(Options{Seed: 1, Strategy: s, Start: Header{}.Digest()})
+	if pos, ok := s.(*POS); ok {
+		pos.Bind(k)
+	}
 	c := &churn{k: k}
 	c.id = k.Register(c)
 	for i := range actions {

@@ -22,6 +22,8 @@ func BenchmarkKernelStep(b *testing.B) {
 		{"random", 0, func() Strategy { return NewRandom(1, nil) }},
 		{"random+faults", 1, func() Strategy { return NewRandom(1, rate(0.01)) }},
 		{"random+100faults", 100, func() Strategy { return NewRandom(1, rate(0.01)) }},
+		{"pct", 0, func() Strategy { return NewPCT(1, nil) }},
+		{"pos", 0, func() Strategy { return NewPOS(1, nil) }},
 	}
 	for _, s := range strategies {
 		for _, ready := range []int{1, 100, 1000} {

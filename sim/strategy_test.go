@@ -210,9 +210,9 @@ func TestRandomFaultStreamsAreSplit(t *testing.T) {
 		s := NewRandom(42, rate(0.1))
 		for range 2000 {
 			for _, o := range others {
-				s.diceOf(o).roll()
+				s.of(o).roll()
 			}
-			hits = append(hits, s.diceOf(kindTestStall).roll())
+			hits = append(hits, s.of(kindTestStall).roll())
 		}
 		return hits
 	}

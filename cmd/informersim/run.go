@@ -46,7 +46,7 @@ Without --seed and --fault-mix the scenario is a transcript: its commands run on
 and their outputs are compared with those in FILE. With --seed or --fault-mix it is explored: the strategy random interleaves
 everything that can happen, the mix adds faults, and only the properties are checked. What FILE leaves open of an informer (its
 queue, streaming lists, pages, resyncs, its replica) is drawn from the seed in an exploration; a transcript has defaults. The
-verdict names what it was, as arguments that pin it.
+verdict names what it was, as arguments that pin it. The strategies pct and pos draw schedules in other ways (docs/exploration.md).
 
 With -v, run prints what log, reconciles, requests and show say, even where FILE expects no output of them.
 
@@ -78,7 +78,7 @@ Commands of the script language:
 		},
 	}
 	c.Flags().StringVar(&f.seed, "seed", "", "seed of all random choices: `N`, or a range N..M to run each of them")
-	c.Flags().StringVar(&f.strategy, "strategy", "", "how choices are picked: "+strings.Join(scenarios.Strategies, " or ")+" (default fifo; random with --seed or --fault-mix)")
+	c.Flags().StringVar(&f.strategy, "strategy", "", "how choices are picked: "+strategyNames()+" (default fifo; random with --seed or --fault-mix)")
 	c.Flags().StringVar(&f.mix, "fault-mix", "", "faults that may happen: "+strings.Join(faultmix.Names(), ", ")+", or a YAML or JSON `file`")
 	c.Flags().StringVar(&f.trace, "trace", "", "write the trace to this `file`; with a range of seeds, a folder for one file per seed")
 	c.Flags().StringVar(&f.subject, "subject", defaultSubject, "the informer stack under test: "+strings.Join(subjectNames(), ", "))

@@ -50,7 +50,7 @@ the run does not repeat.`,
 		RunE: func(c *cobra.Command, args []string) error { return f.shrink(c, args) },
 	}
 	c.Flags().StringVar(&f.run.seed, "seed", "", "the seed of the run, with FILE")
-	c.Flags().StringVar(&f.run.strategy, "strategy", "", "how its choices were picked: "+strings.Join(scenarios.Strategies, " or ")+" (default fifo; random with --seed or --fault-mix)")
+	c.Flags().StringVar(&f.run.strategy, "strategy", "", "how its choices were picked: "+strategyNames()+" (default fifo; random with --seed or --fault-mix)")
 	c.Flags().StringVar(&f.run.mix, "fault-mix", "", "its faults: "+strings.Join(faultmix.Names(), ", ")+", or a YAML or JSON `file`")
 	c.Flags().StringVar(&f.run.subject, "subject", defaultSubject, "the informer stack under test: "+strings.Join(subjectNames(), ", "))
 	c.Flags().StringVarP(&f.out, "out", "o", "", "write what is left to this `file`, as a scenario")

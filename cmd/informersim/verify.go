@@ -62,7 +62,7 @@ defect of informersim.`,
 	c.Flags().Uint64Var(&f.seeds, "seeds", 20, "run the seeds 1 to `N`")
 	c.Flags().IntVar(&f.repeat, "repeat", 3, "the number of runs of each seed in this process")
 	c.Flags().StringVar(&f.subject, "subject", defaultSubject, "the informer stack under test: "+strings.Join(subjectNames(), ", "))
-	c.Flags().StringVar(&f.strategy, "strategy", "random", "how choices are picked: "+strings.Join(scenarios.Strategies, " or "))
+	c.Flags().StringVar(&f.strategy, "strategy", "random", "how choices are picked: "+strategyNames())
 	c.Flags().StringVar(&f.mix, "fault-mix", "default", "faults that may happen: "+strings.Join(faultmix.Names(), ", ")+`, or a YAML or JSON file; "" for none`)
 	f.timeout.define(c)
 	c.Flags().BoolVar(&f.child, "child", false, "print the hash of each seed, for a parent process")
