@@ -222,7 +222,9 @@ func (c *call) emitResponse() {
 	if a := c.answered(); a != "" {
 		r.Detail = a
 	}
-	r.Obj = c.obj
+	if r.Obj = c.obj; c.err != nil {
+		r.Obj = c.err
+	}
 	c.kernel().Emit(r)
 }
 

@@ -197,11 +197,13 @@ func (s *stream) detach() {
 // canceled ends the watch for its client.
 func (s *stream) canceled() {
 	s.detach()
-	s.emitClosed("canceled by the client")
+	s.emitClosed(CanceledByClient, nil)
 }
 
-func (s *stream) emitClosed(why string) {
+func (s *stream) emitClosed(why string, err error) {
 	r := s.call.kernel().Record(s.call.client.id, KindWatchClosed)
-	r.N, r.Detail = int64(s.call.id), why
+	if r.N, r.Detail = int64(s.call.id), why; err != nil {
+		r.Obj = err
+	}
 	s.call.kernel().Emit(r)
 }

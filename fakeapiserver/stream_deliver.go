@@ -161,7 +161,7 @@ func (s *stream) deliverEnd() {
 		return
 	}
 	s.detach()
-	s.emitClosed(how.why)
+	s.emitClosed(how.why, how.err)
 	c.finish()
 	c.receiver.OnWatchClosed(c.id, how.err)
 }

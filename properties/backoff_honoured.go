@@ -3,25 +3,29 @@ package properties
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"golang.org/x/time/rate"
 
+	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
 
-// BackoffHonoured checks that a key whose reconcile failed waits exactly the delay of its rate limiter (I94, I99).
+// BackoffHonoured checks that who failed waits before the next attempt: a key of a work queue exactly as long as its rate limiter says
+// (I94, I99), a reflector at least as long as its backoff, without jitter, and the REST layer below it (I12, I36).
 var BackoffHonoured = Property{
-	Name:      "BackoffHonoured",
-	Statement: "a key whose reconcile failed waits exactly the delay of its rate limiter, which counts the failures since the last success, unless the key is added again",
-	Kinds:     workKinds,
-	New: func() Checker {
-		p := newBackoffHonoured()
-		return Checker{Record: p.record}
-	},
+	Name: "BackoffHonoured",
+	Statement: "a key whose reconcile failed waits exactly the delay of its rate limiter, which counts the failures since the last success, unless the key is added again; " +
+		"after a failed list or watch, an informer waits for its backoff",
+	Kinds: slices.Concat(workKinds, requestKinds),
+	New:   func() Checker { return Checker{Record: newBackoffHonoured().record} },
 }
+
+// notRetried is KindReconciled's N for a key that is not retried. Any other negative delay is one that a limiter has asked for.
+const notRetried = -1
 
 // The default limiter (I99).
 const (
@@ -31,10 +35,11 @@ const (
 	defaultBurst     = 100
 )
 
-// backoffHonoured runs a model of every queue's limiter beside it.
+// backoffHonoured runs a model of every queue's limiter beside it, and one of every reflector's backoff.
 type backoffHonoured struct {
 	workQueueTracker
 	limiters map[*workQueue]*limiter
+	requests reflectorRequests
 }
 
 // limiter models a rate limiter.
@@ -72,6 +77,59 @@ func newBackoffHonoured() *backoffHonoured {
 }
 
 func (p *backoffHonoured) record(w World, r *sim.Record) *reports.Violation {
+	switch r.Kind {
+	case fakeapiserver.KindRequest:
+		return p.requested(w, r)
+	case subjects.KindBackoff:
+		return p.backsOff(w, r)
+	case fakeapiserver.KindResponse, fakeapiserver.KindPage, fakeapiserver.KindFrame, fakeapiserver.KindWatchClosed, subjects.KindStopped:
+		p.requests.answer(w, r)
+		return nil
+	}
+	return p.work(w, r)
+}
+
+// requested checks that a list or watch does not come before the delay is over.
+func (p *backoffHonoured) requested(w World, r *sim.Record) *reports.Violation {
+	_, before, ok := p.requests.request(r)
+	due := before.after.at + before.backoff + before.retry
+	if !ok || r.At >= due || before.backoff+before.retry == 0 {
+		return nil
+	}
+	name, waited := w.Kernel().ActorName(r.Actor), r.At-before.after.at
+	v := &reports.Violation{Because: append(before.after.because(), reports.Because(r, "but %s asks again: %s", name, r.Detail))}
+	if before.retry > 0 {
+		v.Message = fmt.Sprintf("%s sends a request again after %v, although the answer makes the client wait %v", name, waited, before.retry)
+	} else {
+		v.Message = fmt.Sprintf("%s makes its next request %v after a failure, although its backoff is at least %v", name, waited, before.backoff)
+	}
+	return v
+}
+
+// backsOff checks the delay that an informer says it waits, if it says so: jitter at most doubles it.
+func (p *backoffHonoured) backsOff(w World, r *sim.Record) *reports.Violation {
+	id, ok := w.Kernel().ActorByName("conn/" + w.Kernel().ActorName(r.Actor))
+	if !ok {
+		return nil
+	}
+	c := p.requests.conns.get(id)
+	n := &c.next
+	n.decide(c, askRound)
+	got, least, most := time.Duration(r.N), n.backoff, 2*n.backoff
+	if n.retry > 0 {
+		least, most = n.retry, n.retry
+	}
+	if most == 0 || got >= least && got <= most {
+		return nil // one that waits without need lists for it, too: BoundedRelists
+	}
+	return &reports.Violation{
+		Message: fmt.Sprintf("informer %s waits %v before its next request, want %v to %v", w.Kernel().ActorName(r.Actor), got, least, most),
+		Because: append(n.after.because(), reports.Because(r, "but it waits %v", got)),
+	}
+}
+
+// work checks the retries of a work queue.
+func (p *backoffHonoured) work(w World, r *sim.Record) *reports.Violation {
 	q, k := p.lookup(w, r)
 	if q == nil {
 		return nil
@@ -108,8 +166,8 @@ func (p *backoffHonoured) reconciled(w World, r *sim.Record, q *workQueue) *repo
 		delete(l.failures, r.Key)
 		return nil
 	}
-	if r.N < 0 {
-		return nil // the worker crashed, or does not retry
+	if r.N == notRetried {
+		return nil // the worker crashed, or the key is not added again: WorkDrains
 	}
 	before := l.failures[r.Key]
 	want := l.failed(r.Key, w.Kernel().Clock().Now())

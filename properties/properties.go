@@ -21,7 +21,7 @@ func All() []Property {
 	return []Property{
 		IndexerConverges, PerKeyOrder, ReplaceDeletesMissing, HandlerGrammar, NoInventedState, SyncedAfterInitialList, StoreBeforeNotify,
 		StoreRevisionFollows, LastSyncRVMonotonic, InitialListFlag, ResyncTellsAll, QueueSingleFlight, QueueNoLostKey, BackoffHonoured, WorkDrains,
-		HandlersConverge, NoLivelock,
+		HandlersConverge, NoLivelock, BoundedRelists,
 	}
 }
 

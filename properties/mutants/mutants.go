@@ -103,17 +103,17 @@ func All() []Mutant {
 			Property: "NoInventedState", Scenario: "watch_eof", Kind: stack.With(stack.Parts{Process: inventFinalState}),
 		}, {
 			Name: "error-is-eof", Defect: "an ERROR event is taken for the end of the stream: the watch is opened again at once",
-			Property: "NoLivelock", Scenario: "compact", Kind: reopening(0),
+			Property: "BackoffHonoured", Scenario: "compact", Kind: reopening(0),
 		}, {
 			Name: "error-is-eof-after-1ms", Defect: "an ERROR event is taken for the end of the stream, and the pause before the next watch is 1 ms",
-			Property: "NoLivelock", Or: "IndexerConverges", OrBecause: outOfTime,
+			Property: "BackoffHonoured", Or: "IndexerConverges", OrBecause: outOfTime,
 			Scenario: "compact", Kind: reopening(time.Millisecond),
 		}, {
 			Name: "pop-leaves-the-item", Defect: "what is popped stays in the queue once the informer has synced",
 			Property: "NoLivelock", Scenario: "watch_close", Kind: queue(flaws{popKeeps: true}),
 		},
 	}
-	return slices.Concat(all, notificationMutants(), inOrderMutants(), atomicMutants(), workMutants())
+	return slices.Concat(all, notificationMutants(), requestMutants(), inOrderMutants(), atomicMutants(), workMutants())
 }
 
 var (

@@ -48,13 +48,15 @@ func newInformer(s *Stack, spec subjects.InformerSpec) (*actor, error) {
 	if s.deps.Draws != nil {
 		random = s.deps.Draws.Float64
 	}
+	reflector := informer.ReflectorOptions{Name: spec.Name, WatchListPageSize: spec.PageSize, WatchList: spec.WatchList, Random: random}
+	if change := s.parts.Reflector; change != nil {
+		change(&reflector)
+	}
 	i.inf = informer.NewInformer(informer.InformerOptions{
 		Indexers:     cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
 		NewQueue:     i.newQueue,
 		ResyncPeriod: spec.Resync,
-		Reflector: informer.ReflectorOptions{
-			Name: spec.Name, WatchListPageSize: spec.PageSize, WatchList: spec.WatchList, Random: random,
-		},
+		Reflector:    reflector,
 	})
 	i.assemble()
 	for _, h := range spec.Handlers {

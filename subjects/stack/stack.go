@@ -28,6 +28,10 @@ type Parts struct {
 	// AfterError, if set, handles the ERROR events of a watch in place of the reflector: the watch is opened again, from
 	// the last version that was seen, after the time that it returns.
 	AfterError func() time.Duration
+	// Reflector may change the options of the reflector.
+	Reflector func(*informer.ReflectorOptions)
+	// OpenError may replace the error of a watch that could not be opened, and WatchEnd what ended one: nil for a clean end.
+	OpenError, WatchEnd func(error) error
 	// WorkQueue returns the work queue of a controller's workers. Keys that become ready go through the order.
 	WorkQueue func(workqueue.RateLimiter[string], workqueue.Order[string]) WorkQueue
 }

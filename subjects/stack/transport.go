@@ -158,6 +158,9 @@ func (t *transport) OnWatchOpenError(req fakeapiserver.ReqID, err error) {
 		r.OnWatchOpened()
 		r.OnWatchClosed(nil)
 	default:
+		if change := t.informer.stack.parts.OpenError; change != nil {
+			d.Err = change(d.Err)
+		}
 		r.OnWatchOpenError(d.Err)
 	}
 	t.informer.settleWants()
@@ -201,6 +204,9 @@ func (t *transport) OnWatchClosed(req fakeapiserver.ReqID, err error) {
 	}
 	t.req = 0
 	t.begin()
+	if change := t.informer.stack.parts.WatchEnd; change != nil {
+		err = change(err)
+	}
 	t.informer.inf.Reflector.SetTime(t.informer.now())
 	t.informer.inf.Reflector.OnWatchClosed(err)
 	t.informer.settleWants()
