@@ -153,6 +153,9 @@ func (c *call) respond() {
 	c.applyAnswerFault()
 	switch c.verb {
 	case verbList:
+		if f := c.client.cluster.distortion.Page; f != nil && c.page != nil {
+			f(c.page)
+		}
 		c.emitPage()
 		c.finish()
 		c.receiver.OnList(c.id, c.page, c.err)

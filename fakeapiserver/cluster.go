@@ -55,6 +55,7 @@ type Cluster struct {
 	faults         faultOffers
 	onCommit       []func(store.ResourceID, store.Committed)
 	onRestore      []func()
+	distortion     Distortion
 	chosenFaults   int   // how many faults the strategy has picked
 	leaderless     int   // unfinished losses of the Store's leader
 	serving        *call // the request that a replica is serving

@@ -112,6 +112,9 @@ func (s *stream) setDeadline() {
 	} else {
 		d = time.Duration(minRequestTimeout * (1 + s.call.kernel().Stream("server/watch-timeout").Float64()) * float64(time.Second))
 	}
+	if f := s.call.client.cluster.distortion.Lifetime; f != nil {
+		d = f(d)
+	}
 	s.deadline = clock.Elapsed() + d
 	s.setTimer()
 }

@@ -137,6 +137,15 @@ func (s *stream) transmit(display string, e Event, end bool) {
 }
 
 func (s *stream) deliverEvent(display string, e *Event) {
+	if s.call.client.cluster.distortion.Event != nil {
+		s.distort(display, e)
+		return
+	}
+	s.hand(display, e)
+}
+
+// hand hands an event to the client.
+func (s *stream) hand(display string, e *Event) {
 	c := s.call
 	cluster := c.client.cluster
 	r := cluster.kernel.Record(c.client.id, KindFrame)

@@ -1,10 +1,13 @@
 package properties
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/informersim/informersim/properties/api"
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
 )
 
 // Property is a checkable statement about runs; see [property.Property] for how to write one.
@@ -18,12 +21,15 @@ type World = property.World
 
 // All returns the properties of informers and their work queues, in the order in which they are checked.
 func All() []Property {
-	return []Property{
+	return slices.Concat([]Property{
 		IndexerConverges, PerKeyOrder, ReplaceDeletesMissing, HandlerGrammar, NoInventedState, SyncedAfterInitialList, StoreBeforeNotify,
 		StoreRevisionFollows, LastSyncRVMonotonic, InitialListFlag, ResyncTellsAll, QueueSingleFlight, QueueNoLostKey, BackoffHonoured, WorkDrains,
-		HandlersConverge, NoLivelock, BoundedRelists,
-	}
+		HandlersConverge, NoLivelock,
+	}, api.All(clients), []Property{BoundedRelists})
 }
+
+// clients says of the clients in a scenario that each informer has a connection of its own.
+var clients = api.Options{OneReflector: true, Restarts: []sim.Kind{subjects.KindStopped}}
 
 // informerOf returns the informer's part of a handler's actor name "i1/h1".
 func informerOf(actor string) string {

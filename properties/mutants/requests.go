@@ -2,7 +2,10 @@ package mutants
 
 import (
 	"errors"
+	"strconv"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/informersim/informersim/informer"
 	"github.com/informersim/informersim/informer/workqueue"
@@ -36,8 +39,20 @@ func requestMutants() []Mutant {
 			Kind: stack.With(stack.Parts{OpenError: func(error) error { return errors.New("the watch could not be opened") }}),
 		}, {
 			Name: "relist-on-close", Defect: "the end of a watch is taken for an error: the informer lists again",
-			Property: "BoundedRelists", Scenario: "watch_close",
+			Property: "NoRelistOnEOF", Or: "BoundedRelists", OrBecause: nothingSeen, Scenario: "watch_close",
 			Kind: stack.With(stack.Parts{WatchEnd: func(error) error { return errors.New("the watch has ended") }}),
+		}, {
+			Name: "watch-from-an-older-version", Defect: "a watch begins one version before the last event",
+			Property: "WatchResumes", Scenario: "watch_close",
+			Kind: stack.With(stack.Parts{WatchOptions: func(o *metav1.ListOptions) {
+				if rv, err := strconv.Atoi(o.ResourceVersion); err == nil && rv > 1 && o.SendInitialEvents == nil {
+					o.ResourceVersion = strconv.Itoa(rv - 1)
+				}
+			}}),
+		}, {
+			Name: "watches-too-long", Defect: "the reflector asks for watches of 20 to 40 minutes",
+			Property: "WatchDeadlines", Scenario: "watch_close",
+			Kind: stack.With(stack.Parts{Reflector: func(r *informer.ReflectorOptions) { r.MinWatchTimeout = 20 * time.Minute }}),
 		},
 	}
 }

@@ -25,6 +25,8 @@ type Parts struct {
 	Process func(*informer.Controller) func(*informer.Popped) error
 	// ListOptions may change the options of a list.
 	ListOptions func(*metav1.ListOptions)
+	// WatchOptions may change the options of a watch.
+	WatchOptions func(*metav1.ListOptions)
 	// AfterError, if set, handles the ERROR events of a watch in place of the reflector: the watch is opened again, from
 	// the last version that was seen, after the time that it returns.
 	AfterError func() time.Duration

@@ -48,6 +48,9 @@ func (t *transport) follow(w *informer.Want) {
 			t.send()
 		case informer.OpWatch:
 			t.options = w.Options
+			if tamper := t.informer.stack.parts.WatchOptions; tamper != nil {
+				tamper(&t.options)
+			}
 			t.retry = informer.RESTRetry{Watch: true}
 			t.send()
 		case informer.OpSleep:
