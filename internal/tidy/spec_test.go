@@ -148,7 +148,7 @@ func citationsIn(name string, text []byte) (found []citation) {
 
 // mayCite reports whether a file is searched for citations.
 func mayCite(name string) bool {
-	return slices.Contains([]string{".go", ".md", ".sim", ".probe"}, path.Ext(name))
+	return slices.Contains([]string{".go", ".md", ".sim", ".probe", ".txtar"}, path.Ext(name))
 }
 
 // onlyMentions reports whether a file names numbers without implementing or testing them: pages, and the tests of citations.
@@ -253,6 +253,11 @@ func proof(text string) (shown string, problem string) {
 func TestBugsAreShown(t *testing.T) {
 	all := cited(t)
 	mutants := literals(t, "properties/mutants")
+	walk(t, func(name string) {
+		if file, ok := strings.CutSuffix(name, ".txtar"); ok && path.Dir(name) == "properties/mutants" {
+			mutants[path.Base(file)] = true
+		}
+	})
 	for _, it := range page(t, "bugs.md") {
 		shown, problem := proof(it.text)
 		if problem != "" {

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/informersim/informersim/cmd/internal/cli"
+	"github.com/informersim/informersim/internal/mutation"
+)
+
+// mutantsFlags are the flags of `informersim mutants`.
+type mutantsFlags struct {
+	dir     string
+	work    string
+	subject string
+	jobs    int
+	sample  int
+	json    bool
+	update  bool
+	search  mutation.Search
+}
+
+func newMutantsCommand() *cobra.Command {
+	f := &mutantsFlags{}
+	c := &cobra.Command{
+		Use:   "mutants [PATTERN]",
+		Short: "Put defects into the stack, client-go and the fake server, and see which property finds each",
+		Long: `mutants shows that the properties bite. It takes the defects of properties/mutants/*.txtar, puts one at a time into the source
+(of the stack, the work queue, client-go from the module cache, or the fake server), builds that program with go build -overlay, and
+explores it with generated scenarios until a property breaks. Nothing else decides: no transcript, no second implementation.
+
+Each of several disjoint ranges of seeds is searched as if it were the only one; the table shows the median of the runs that it took,
+and what the first finding was shrunk to. Each finding is tried without the mutant, too, where it must not be one. PATTERN is a part of a name, a subject, a bug (k115658), or the beginning of a file's path.
+
+It needs a clone of informersim, in whose folder it is started, and the go command.
+
+Exit codes: 0 all are killed, except those whose files say why they survive; 1 one survives, does not fit the source, does not compile,
+is killed although its file says that it survives, or what it breaks also breaks without it; 2 bad input.`,
+		Example: `  informersim mutants --runs 200 --ranges 1
+  informersim mutants k115658
+  informersim mutants informer/workqueue/ --jobs 2
+  informersim mutants --update                     writes the table of docs/mutants.md`,
+		Args: cli.Usage(cobra.MaximumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
+	}
+	c.Flags().StringVar(&f.dir, "dir", "", "the folder with the mutants (default properties/mutants of the clone)")
+	c.Flags().StringVar(&f.work, "work", "", "the folder for what is built (default one in the user's cache)")
+	c.Flags().StringVar(&f.subject, "subject", "", "only the mutants of this subject: stack or client-go")
+	c.Flags().IntVar(&f.jobs, "jobs", 1, "how many mutants are built and run at a time")
+	c.Flags().IntVar(&f.sample, "sample", 0, "only every n-th `mutant`; 0 or 1 for all")
+	c.Flags().Uint64Var(&f.search.Runs, "runs", 2000, "how many runs are made at most in each range of seeds")
+	c.Flags().IntVar(&f.search.Ranges, "ranges", 5, "how many ranges of seeds are searched")
+	c.Flags().IntVar(&f.search.Shrink, "shrink", 2000, "how many runs may be made to shrink a finding; 0 for none")
+	c.Flags().DurationVar(&f.search.Timeout, "timeout", time.Minute, "the real time that one run may take")
+	c.Flags().BoolVar(&f.json, "json", false, "print a line of JSON for each mutant, and one for the summary")
+	c.Flags().BoolVar(&f.update, "update", false, "write the table of docs/mutants.md")
+	return c
+}
+
+func (f *mutantsFlags) check(c *cobra.Command) error {
+	if err := cli.NotEmpty(c, "dir", "work", "subject"); err != nil {
+		return err
+	}
+	switch {
+	case f.jobs < 1:
+		return fmt.Errorf("--jobs %d: at least 1 mutant has to be tried at a time", f.jobs)
+	case f.search.Ranges < 1:
+		return fmt.Errorf("--ranges %d: at least 1 range of seeds has to be searched", f.search.Ranges)
+	case f.search.Runs < 1 || f.search.Runs > mutation.MaxRuns:
+		return fmt.Errorf("--runs %d: use 1 to %d, because the ranges of seeds must not overlap", f.search.Runs, mutation.MaxRuns)
+	case f.search.Shrink < 0:
+		return fmt.Errorf("--shrink %d is negative; use 0 to shrink nothing", f.search.Shrink)
+	case f.sample < 0:
+		return fmt.Errorf("--sample %d is negative; use 1 for all", f.sample)
+	case f.search.Timeout <= 0:
+		return fmt.Errorf("--timeout %v: a run needs some time", f.search.Timeout)
+	}
+	if f.subject != "" {
+		_, err := subjectNamed(f.subject)
+		return err
+	}
+	return nil
+}
+
+func (f *mutantsFlags) run(c *cobra.Command, args []string) error {
+	if err := f.check(c); err != nil {
+		return err
+	}
+	if f.work == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return fmt.Errorf("%w; name a folder for what is built with --work", err)
+		}
+		f.work = filepath.Join(cache, "informersim", "mutants")
+	}
+	tree, err := mutation.OpenTree(c.Context(), ".", f.work)
+	if err != nil {
+		return err
+	}
+	mutants, err := f.selected(tree, args)
+	if err != nil {
+		return err
+	}
+	results, err := f.hunt(c, tree, mutants)
+	if err != nil {
+		return err
+	}
+	summary := mutation.Summarize(results)
+	if f.json {
+		err = json.NewEncoder(c.OutOrStdout()).Encode(map[string]any{"summary": summary})
+	} else {
+		_, err = fmt.Fprintf(c.OutOrStdout(), "\n%s\n", summary)
+	}
+	if err == nil && f.update {
+		err = tree.UpdateDocs(results)
+	}
+	if err == nil && summary.Failed > 0 {
+		return broken{summary.String()}
+	}
+	return err
+}
+
+// selected returns the mutants that are meant.
+func (f *mutantsFlags) selected(tree *mutation.Tree, args []string) ([]*mutation.Mutant, error) {
+	dir := f.dir
+	if dir == "" {
+		dir = tree.Mutants()
+	}
+	all, err := mutation.Load(os.DirFS(dir))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	var selected []*mutation.Mutant
+	for _, m := range all {
+		if (f.subject == "" || m.Subject == f.subject) && (len(args) == 0 || m.Matches(args[0])) {
+			selected = append(selected, m)
+		}
+	}
+	if f.sample > 1 {
+		selected = mutation.Sample(selected, f.sample)
+	}
+	if len(selected) == 0 {
+		return nil, fmt.Errorf("of the %d mutants in %s none is meant", len(all), dir)
+	}
+	if f.update && len(selected) != len(all) {
+		return nil, fmt.Errorf("--update writes the table of all mutants; %d of %d are selected", len(selected), len(all))
+	}
+	return selected, nil
+}
+
+func (f *mutantsFlags) hunt(c *cobra.Command, tree *mutation.Tree, mutants []*mutation.Mutant) ([]*mutation.Result, error) {
+	out := c.OutOrStdout()
+	if !f.json {
+		if err := mutation.WriteHead(out); err != nil {
+			return nil, err
+		}
+	}
+	var results []*mutation.Result
+	err := tree.Hunt(c.Context(), mutants, f.jobs, f.search, func(r *mutation.Result) error {
+		results = append(results, r)
+		if f.json {
+			return json.NewEncoder(out).Encode(r)
+		}
+		return r.WriteText(out)
+	})
+	return results, err
+}

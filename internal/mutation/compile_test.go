@@ -1,0 +1,152 @@
+package mutation_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/informersim/informersim/internal/mutation"
+)
+
+// pkg is what go list says of a package.
+type pkg struct {
+	Dir, ImportPath, Export string
+	GoFiles                 []string
+}
+
+// compiler checks the types of packages against compiled ones, which is all of a compiler that can reject a mutant, and a hundred
+// times as fast as building it.
+type compiler struct {
+	packages map[string]pkg // by folder
+	exports  map[string]string
+}
+
+func newCompiler(t *testing.T) *compiler {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=Dir,ImportPath,Export,GoFiles", "./driver")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	c := &compiler{packages: map[string]pkg{}, exports: map[string]string{}}
+	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
+		var p pkg
+		if err := dec.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		c.packages[p.Dir], c.exports[p.ImportPath] = p, p.Export
+	}
+	return c
+}
+
+// check compiles the packages of the files, which have other texts.
+func (c *compiler) check(texts map[string][]byte) error {
+	done := map[string]bool{}
+	for file := range texts {
+		dir := filepath.Dir(file)
+		if done[dir] {
+			continue
+		}
+		done[dir] = true
+		p, known := c.packages[dir]
+		if !known {
+			return fmt.Errorf("the driver does not link a package in %s", dir)
+		}
+		if err := c.checkPackage(p, texts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *compiler) checkPackage(p pkg, texts map[string][]byte) error {
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for _, name := range p.GoFiles {
+		path := filepath.Join(p.Dir, name)
+		var text any
+		if mutated, ok := texts[path]; ok {
+			text = mutated
+		}
+		f, err := parser.ParseFile(fset, path, text, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		files = append(files, f)
+	}
+	open := func(path string) (io.ReadCloser, error) {
+		if c.exports[path] == "" {
+			return nil, fmt.Errorf("package %s is not linked", path)
+		}
+		return os.Open(c.exports[path])
+	}
+	config := types.Config{Importer: importer.ForCompiler(fset, "gc", open), GoVersion: "go1.26"}
+	_, err := config.Check(p.ImportPath, fset, files, nil)
+	return err
+}
+
+// Every mutant fits the source as it is now, changes it, and compiles.
+func TestMutantsFitAndCompile(t *testing.T) {
+	tree, err := mutation.OpenTree(t.Context(), ".", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mutants, err := mutation.Load(os.DirFS(tree.Mutants()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCompiler(t)
+	for _, m := range mutants {
+		texts, err := tree.Sources(m)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if err := c.check(texts); err != nil {
+			t.Errorf("%s does not compile: %v", m.Name, err)
+		}
+	}
+}
+
+// The check above rejects what a compiler rejects.
+func TestCompilerRejects(t *testing.T) {
+	tree, err := mutation.OpenTree(t.Context(), ".", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCompiler(t)
+	edit := mutation.Edit{File: "informer/ring.go", Old: "func (r *ring) len() int { return int(r.tail - r.head) }\n"}
+	for what, line := range map[string]string{
+		"an unused variable": "func (r *ring) len() int { n := r.tail; return 0 }\n",
+		"a wrong type":       "func (r *ring) len() int { return r.tail - r.head }\n",
+		"a missing return":   "func (r *ring) len() int { }\n",
+		"no Go":              "func (r *ring) len( { }\n",
+		"a missing function": "\n",
+	} {
+		edit.New = line
+		texts, err := tree.Sources(&mutation.Mutant{Name: "rejected", Edits: []mutation.Edit{edit}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.check(texts) == nil {
+			t.Errorf("%s compiles", what)
+		}
+	}
+	edit.Old = "func (r *ring) gone() {}\n"
+	_, err = tree.Sources(&mutation.Mutant{Name: "stale", Edits: []mutation.Edit{edit}})
+	if !errors.As(err, new(*mutation.StaleError)) {
+		t.Errorf("a mutant that does not fit: %v, want a StaleError", err)
+	}
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/internal/mutation"
+	"github.com/informersim/informersim/properties"
+	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/scenarios/generate"
+	"github.com/informersim/informersim/scenarios/minimal"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/kinds"
+)
+
+func main() {
+	subject := flag.String("subject", "", "the subject to explore")
+	first := flag.Uint64("first", 1, "the first seed")
+	runs := flag.Uint64("runs", 1, "how many seeds to run at most")
+	shrink := flag.Int("shrink", 0, "how many runs may be made to shrink the one that broke a property")
+	timeout := flag.Duration("timeout", time.Minute, "how long one run may take")
+	flag.Parse()
+	kind, err := kinds.Named(*subject)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "driver:", err)
+		os.Exit(2)
+	}
+	d := driver{kind: kind, out: json.NewEncoder(os.Stdout), shrink: *shrink, timeout: *timeout}
+	if err := d.search(*first, *runs); err != nil {
+		fmt.Fprintln(os.Stderr, "driver:", err)
+		os.Exit(2)
+	}
+}
+
+type driver struct {
+	kind    subjects.Kind
+	out     *json.Encoder
+	shrink  int
+	timeout time.Duration
+}
+
+// search runs the seeds until a property breaks.
+func (d *driver) search(first, runs uint64) error {
+	started := time.Now()
+	for seed := first; seed < first+runs; seed++ {
+		if err := d.out.Encode(mutation.Answer{Seed: seed}); err != nil { // now: the run may end the process
+			return err
+		}
+		s, o, err := runOf(d.kind, seed)
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), d.timeout)
+		res, err := scenarios.Run(ctx, s, o)
+		cancel()
+		switch {
+		case err != nil:
+			return d.out.Encode(mutation.Answer{Seed: seed, Error: err.Error()})
+		case res.Violation != nil:
+			f := mutation.Found{Seed: seed, Property: res.Violation.Property, Message: res.Violation.Message, Seconds: time.Since(started).Seconds()}
+			if d.shrink > 0 {
+				f.Shrunk = d.smallest(s, o)
+			}
+			return d.out.Encode(mutation.Answer{Seed: seed, Found: &f})
+		}
+	}
+	return d.out.Encode(mutation.Answer{Done: true})
+}
+
+// mixes are the faults that seeds take in turn; "" is none.
+var mixes = []string{"default", "storm", "", "default"}
+
+// runOf returns the run of a seed. It is the only place that says what exploration is here.
+func runOf(kind subjects.Kind, seed uint64) (*scenarios.Scenario, scenarios.Options, error) {
+	src := sim.NewStream(seed, "generator")
+	o := scenarios.Options{Subject: kind, Seed: seed, Strategy: "random", Properties: properties.All()}
+	s, err := generate.Scenario(src, fmt.Sprintf("generated-%d", seed), 10+src.IntN(60))
+	if err != nil {
+		return nil, o, err
+	}
+	if name := mixes[seed%uint64(len(mixes))]; name != "" {
+		mix, err := fault.MixNamed(name)
+		if err != nil {
+			return nil, o, err
+		}
+		o.Mix = &mix
+	}
+	return s, o, nil
+}
+
+// smallest makes the run again, with a trace, and shrinks it.
+func (d *driver) smallest(s *scenarios.Scenario, o scenarios.Options) *mutation.Shrunk {
+	small, err := d.minimal(s, o)
+	if err != nil {
+		return &mutation.Shrunk{Error: err.Error()}
+	}
+	shrunk := &mutation.Shrunk{Before: small.Before, After: small.After, Script: small.Scenario.Text()}
+	if !small.Transcript() {
+		shrunk.Picks = len(small.Options.Picks)
+	}
+	return shrunk
+}
+
+func (d *driver) minimal(s *scenarios.Scenario, o scenarios.Options) (*minimal.Result, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*d.timeout)
+	defer cancel()
+	var trace bytes.Buffer
+	o.Trace = &trace
+	res, err := scenarios.Run(ctx, s, o)
+	if err != nil {
+		return nil, err
+	}
+	if res.Violation == nil {
+		return nil, minimal.ErrNotRepeated
+	}
+	tr, err := sim.NewTraceReader("trace", &trace)
+	if err != nil {
+		return nil, err
+	}
+	sc, o, err := scenarios.OfTrace(tr.Header(), o)
+	if err != nil {
+		return nil, err
+	}
+	picks, err := sim.ReadPicks(tr)
+	if err != nil {
+		return nil, err
+	}
+	return minimal.Search(ctx, minimal.Found{Scenario: sc, Options: o, Picks: picks, Violation: res.Violation}, minimal.Budget{Tries: d.shrink})
+}

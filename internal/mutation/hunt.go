@@ -1,0 +1,134 @@
+package mutation
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/informersim/informersim/scenarios/property"
+)
+
+// Search says how far to look.
+type Search struct {
+	// Runs is how many runs are made at most in each range of seeds.
+	Runs uint64
+	// Ranges is how many ranges of seeds are searched, each as if it were the only one. They are disjoint.
+	Ranges int
+	// Shrink is how many runs may be made to shrink what the first range finds; 0 for none.
+	Shrink int
+	// Timeout is how long one run may take, in real time.
+	Timeout time.Duration
+}
+
+// rangeOfSeeds is how far the first seeds of two ranges are apart.
+const rangeOfSeeds = 1_000_000
+
+// MaxRuns is the greatest Search.Runs: ranges do not overlap.
+const MaxRuns = rangeOfSeeds
+
+// A Range is what the search found in one range of seeds.
+type Range struct {
+	First uint64 `json:"first"`
+	// Runs is how many it took, with the one that found something.
+	Runs uint64 `json:"runs"`
+	// Found is nil if all passed.
+	Found *Found `json:"found,omitempty"`
+	// Error says why a run has no verdict, which ended the search.
+	Error string `json:"error,omitempty"`
+}
+
+// hunt searches the ranges of seeds with a program that Build made.
+func hunt(ctx context.Context, program, subject string, s Search) ([]Range, error) {
+	var ranges []Range
+	for n := range s.Ranges {
+		shrink := s.Shrink
+		if n > 0 {
+			shrink = 0
+		}
+		r, err := huntRange(ctx, program, subject, uint64(n)*rangeOfSeeds+1, s, shrink)
+		if err != nil {
+			return nil, err
+		}
+		ranges = append(ranges, *r)
+	}
+	return ranges, nil
+}
+
+// overtime is how long a driver may take to say that a run took too long, or to shrink one.
+const overtime = 30 * time.Second
+
+func huntRange(ctx context.Context, program, subject string, first uint64, s Search, shrink int) (*Range, error) {
+	driver, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cmd := exec.CommandContext(driver, program, "-subject", subject, "-first", fmt.Sprint(first), "-runs", fmt.Sprint(s.Runs),
+		"-shrink", fmt.Sprint(shrink), "-timeout", s.Timeout.String())
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	started := time.Now()
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", program, err)
+	}
+	silence := s.Timeout + overtime
+	if shrink > 0 {
+		silence += 2 * s.Timeout
+	}
+	watchdog := time.AfterFunc(silence, cancel)
+	defer watchdog.Stop()
+
+	r := &Range{First: first}
+	var last Answer
+	for lines := bufio.NewReader(out); ; {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			break
+		}
+		watchdog.Reset(silence)
+		last = Answer{}
+		if err := json.Unmarshal(line, &last); err != nil {
+			return nil, fmt.Errorf("%s said %q: %w", program, line, err)
+		}
+		if last.Seed != 0 {
+			r.Runs = last.Seed - first + 1
+		}
+	}
+	_ = cmd.Wait() // what it said decides
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case last.Found != nil:
+		r.Found = last.Found
+	case last.Error != "":
+		r.Error = last.Error
+	case last.Done:
+	case last.Seed == 0:
+		return nil, fmt.Errorf("%s did not run: %s", program, bytes.TrimSpace(stderr.Bytes()))
+	case driver.Err() != nil:
+		r.Error = fmt.Sprintf("seed %d did not end within %v", last.Seed, silence)
+	default:
+		r.Found, r.Error = died(last.Seed, time.Since(started), stderr.String())
+	}
+	return r, nil
+}
+
+// died judges a driver that ended in the middle of a run, as NoPanic is judged in a range of seeds: a panic that nobody recovers
+// ends the process.
+func died(seed uint64, after time.Duration, stderr string) (*Found, string) {
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	n := slices.IndexFunc(lines, func(line string) bool {
+		return strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")
+	})
+	if n < 0 {
+		return nil, fmt.Sprintf("the process of seed %d ended without an answer: %s", seed, lines[len(lines)-1])
+	}
+	return &Found{Seed: seed, Property: property.NoPanic, Message: "the run has ended its process: " + lines[n], Seconds: after.Seconds()}, ""
+}

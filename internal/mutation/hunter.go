@@ -1,0 +1,166 @@
+package mutation
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A Result is what became of a mutant.
+type Result struct {
+	Mutant   string   `json:"mutant"`
+	Defect   string   `json:"defect"`
+	Subject  string   `json:"subject"`
+	Bug      string   `json:"bug,omitempty"`
+	Breaks   []string `json:"breaks"`
+	Survives string   `json:"survives,omitempty"` // the reason that its file gives
+	Ranges   []Range  `json:"ranges"`
+	// Error says why it could not be tried: it is stale, or does not compile.
+	Error string `json:"error,omitempty"`
+}
+
+// Killed reports whether a property broke in most of the ranges: their median run is one that finds it.
+func (r *Result) Killed() bool { return r.kills() > len(r.Ranges)/2 }
+
+// kills is the number of ranges in which a property broke.
+func (r *Result) kills() int {
+	n := 0
+	for _, x := range r.Ranges {
+		if x.Found != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// Failed reports whether the mutant shows that something is to be done: it could not be tried, it survives, or it is killed although
+// its file says that it survives.
+func (r *Result) Failed() bool { return r.Error != "" || r.Killed() == (r.Survives != "") }
+
+// killed returns the ranges in which a property broke, the fastest first.
+func (r *Result) killed() []Range {
+	found := slices.DeleteFunc(slices.Clone(r.Ranges), func(x Range) bool { return x.Found == nil })
+	slices.SortStableFunc(found, func(a, b Range) int { return int(a.Runs) - int(b.Runs) })
+	return found
+}
+
+// Median is the range with the median number of runs, of a mutant that is killed. Ranges without a kill count as infinitely long.
+func (r *Result) Median() Range { return r.killed()[len(r.Ranges)/2] }
+
+// Properties are the properties that killed it, the most frequent first.
+func (r *Result) Properties() []string {
+	count := map[string]int{}
+	var names []string
+	for _, x := range r.Ranges {
+		if x.Found != nil {
+			if count[x.Found.Property]++; count[x.Found.Property] == 1 {
+				names = append(names, x.Found.Property)
+			}
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return count[b] - count[a] })
+	return names
+}
+
+// Shrunk is what the finding of the first range was shrunk to, nil for nothing.
+func (r *Result) Shrunk() *Shrunk {
+	if len(r.Ranges) == 0 || r.Ranges[0].Found == nil {
+		return nil
+	}
+	return r.Ranges[0].Found.Shrunk
+}
+
+// Hunt tries mutants, jobs at a time, and calls report with each result, in the order of the mutants. It returns an error if it
+// could not go on; that a mutant cannot be built is part of its result.
+func (t *Tree) Hunt(ctx context.Context, mutants []*Mutant, jobs int, s Search, report func(*Result) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	type outcome struct {
+		*Result
+		err error
+	}
+	results := make([]chan outcome, len(mutants))
+	for n := range results {
+		results[n] = make(chan outcome, 1)
+	}
+	free := make(chan struct{}, jobs)
+	wg.Go(func() {
+		for n, m := range mutants {
+			select {
+			case free <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			wg.Go(func() {
+				defer func() { <-free }()
+				r, err := t.try(ctx, m, s)
+				results[n] <- outcome{r, err}
+			})
+		}
+	})
+	for n := range mutants {
+		select {
+		case o := <-results[n]:
+			if o.err != nil {
+				return o.err
+			}
+			if err := report(o.Result); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// try builds a mutant and hunts it.
+func (t *Tree) try(ctx context.Context, m *Mutant, s Search) (*Result, error) {
+	r := &Result{Mutant: m.Name, Defect: m.Defect, Subject: m.Subject, Bug: m.Bug, Breaks: m.Breaks, Survives: m.Survives}
+	program, err := t.Build(ctx, m)
+	if err != nil {
+		r.Error = err.Error()
+		return r, ctx.Err()
+	}
+	defer os.Remove(program)
+	if r.Ranges, err = hunt(ctx, program, m.Subject, s); err != nil {
+		return nil, err
+	}
+	r.Error, err = t.control(ctx, r)
+	return r, err
+}
+
+// control makes the runs that broke a property again, without the mutant. One that breaks something then, too, shows nothing of
+// the mutant; problem says so.
+func (t *Tree) control(ctx context.Context, r *Result) (problem string, err error) {
+	program, err := t.unchanged(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, x := range r.Ranges {
+		if x.Found == nil {
+			continue
+		}
+		c, err := huntRange(ctx, program, r.Subject, x.Found.Seed, Search{Runs: 1, Timeout: time.Minute}, 0)
+		switch {
+		case err != nil:
+			return "", err
+		case c.Error != "":
+			return fmt.Sprintf("seed %d has no verdict without the mutant: %s", x.Found.Seed, c.Error), nil
+		case c.Found != nil:
+			return fmt.Sprintf("seed %d breaks %s without the mutant, too, so it shows nothing: %s", x.Found.Seed, c.Found.Property, c.Found.Message), nil
+		}
+	}
+	return "", nil
+}
+
+// unchanged returns the program without a mutant, which is built once.
+func (t *Tree) unchanged(ctx context.Context) (string, error) {
+	t.once.Do(func() { t.program, t.err = t.Build(ctx, nil) })
+	return t.program, t.err
+}

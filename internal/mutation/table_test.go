@@ -1,0 +1,83 @@
+package mutation_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/informersim/informersim/internal/mutation"
+	"github.com/informersim/informersim/scenarios/minimal"
+)
+
+// ranges returns one range for each number of runs, 0 for one in which nothing was found.
+func ranges(property string, runs ...uint64) []mutation.Range {
+	var all []mutation.Range
+	for _, n := range runs {
+		r := mutation.Range{Runs: n, Found: &mutation.Found{Property: property, Seconds: float64(n) / 10}}
+		if n == 0 {
+			r = mutation.Range{Runs: 2000}
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+func TestResults(t *testing.T) {
+	for _, c := range []struct {
+		what           string
+		result         mutation.Result
+		killed, failed bool
+		verdict        string
+	}{
+		{"killed", mutation.Result{Ranges: ranges("NoPanic", 5, 1, 9)}, true, false, "NoPanic"},
+		{"killed in most ranges", mutation.Result{Ranges: ranges("NoPanic", 5, 0, 9)}, true, false, "NoPanic"},
+		{"killed in few ranges", mutation.Result{Ranges: ranges("NoPanic", 0, 0, 9)}, false, true, "SURVIVES"},
+		{"survives", mutation.Result{Ranges: ranges("NoPanic", 0, 0, 0)}, false, true, "SURVIVES"},
+		{"survives, as known", mutation.Result{Survives: "why", Ranges: ranges("NoPanic", 0, 0, 0)}, false, false, "survives, as known"},
+		{"does not survive", mutation.Result{Survives: "why", Ranges: ranges("NoPanic", 1, 2, 3)}, true, true, "KILLED, although its file says that it survives"},
+		{"stale", mutation.Result{Error: "it is stale"}, false, true, "NOT TRIED"},
+	} {
+		r := &c.result
+		if r.Killed() != c.killed || r.Failed() != c.failed || r.Verdict() != c.verdict {
+			t.Errorf("%s: killed %v, failed %v, %q; want %v, %v, %q", c.what, r.Killed(), r.Failed(), r.Verdict(), c.killed, c.failed, c.verdict)
+		}
+	}
+	r := &mutation.Result{Ranges: ranges("NoPanic", 5, 0, 9, 0, 7)}
+	if m := r.Median(); m.Runs != 9 {
+		t.Errorf("the median is %d runs, want 9: ranges in which nothing was found count as the longest", m.Runs)
+	}
+}
+
+func TestSummaryAndPage(t *testing.T) {
+	killed := &mutation.Result{Mutant: "a", Defect: "a | b", Breaks: []string{"NoPanic"}, Ranges: ranges("NoPanic", 3)}
+	killed.Ranges[0].Found.Shrunk = &mutation.Shrunk{After: minimal.Size{Commands: 4}, Picks: 7}
+	results := []*mutation.Result{
+		killed,
+		{Mutant: "b", Breaks: []string{"NoPanic"}, Ranges: ranges("NoPanic", 40)},
+		{Mutant: "c", Breaks: []string{"NoPanic"}, Ranges: ranges("IndexerConverges", 500)},
+		{Mutant: "d", Survives: "nothing looks at it", Ranges: ranges("", 0)},
+		{Mutant: "e", Error: "it is stale"},
+	}
+	const summary = "3 of 5 mutants killed, after 40 runs in the median, 500 for 95 % of them, shrunk to 4 commands in the median; 1 are known to survive"
+	if got := mutation.Summarize(results); got.String() != summary || got.Failed != 1 {
+		t.Errorf("%d failed, %s\nwant 1 and %s", got.Failed, got, summary)
+	}
+	page := "# Mutants\n\n" + "<!-- The table: informersim mutants --update. -->\nold\n<!-- End of the table. -->\n\nThe end.\n"
+	got, err := mutation.UpdatePage(page, results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"# Mutants\n", summary + ".\n", "| `a` | a \\| b | NoPanic | 3 | 4 commands, 7 picks |\n",
+		"| `c` |  | IndexerConverges: its file expects NoPanic | 500 |  |\n", "nothing looks at it", "it is stale", "\n\nThe end.\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the page lacks %q:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "old") {
+		t.Errorf("the old table is still there:\n%s", got)
+	}
+	if _, err := mutation.UpdatePage("# Mutants\n", results); err == nil {
+		t.Error("a page without the marks is updated")
+	}
+}

@@ -1,0 +1,282 @@
+package mutation
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// modulePath is the module whose clone a Tree is.
+const modulePath = "github.com/informersim/informersim"
+
+// driverPackage is the program that explores a mutant.
+const driverPackage = "./internal/mutation/driver"
+
+// Tree is the source that mutants change: a clone of this module, and a copy of client-go as it is in the module cache.
+//
+// The go command refuses an overlay of the module cache itself, so a go.mod beside the copy replaces the module by it. The copy lies
+// in a folder that stays, because the go command names packages in its build cache by their folders.
+type Tree struct {
+	root     string // of the clone
+	dir      string // for the copy, and for what is built
+	clientGo string // the copy
+	module   string // what it is a copy of
+	modfile  string
+
+	once    sync.Once // builds the program without a mutant
+	program string
+	err     error
+}
+
+// OpenTree prepares the clone that the folder from lies in. What it builds is in dir.
+func OpenTree(ctx context.Context, from, dir string) (*Tree, error) {
+	root, err := rootOf(from)
+	if err != nil {
+		return nil, err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
+	}
+	t := &Tree{root: root, dir: dir, clientGo: filepath.Join(dir, "client-go"), modfile: filepath.Join(dir, "go.mod")}
+	if err := t.copyClientGo(ctx); err != nil {
+		return nil, fmt.Errorf("copying %s from the module cache to %s: %w", clientGo, t.clientGo, err)
+	}
+	if err := t.writeModfile(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// rootOf returns the root of the clone that a folder lies in.
+func rootOf(from string) (string, error) {
+	start, err := filepath.Abs(from)
+	if err != nil {
+		return "", err
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && bytes.HasPrefix(text, []byte("module "+modulePath+"\n")) {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("%s is not in a clone of %s; mutants change its source, so change to a clone's folder first", start, modulePath)
+		}
+	}
+}
+
+// Mutants returns the folder with the mutants of the clone.
+func (t *Tree) Mutants() string { return filepath.Join(t.root, "properties", "mutants") }
+
+// copyClientGo copies the packages of client-go that the driver links.
+func (t *Tree) copyClientGo(ctx context.Context) error {
+	type pkg struct {
+		Dir, ImportPath string
+		Module          *struct{ Path, Dir string }
+	}
+	out, err := t.goCommand(ctx, "list", "-deps", "-json=Dir,ImportPath,Module", driverPackage)
+	if err != nil {
+		return err
+	}
+	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
+		var p pkg
+		if err := dec.Decode(&p); err != nil {
+			return err
+		}
+		if p.Module == nil || p.Module.Path != clientGo {
+			continue
+		}
+		t.module = p.Module.Dir
+		to := filepath.Join(t.clientGo, strings.TrimPrefix(p.ImportPath, clientGo))
+		if err := mirror(p.Dir, to); err != nil {
+			return err
+		}
+	}
+	if t.module == "" {
+		return errors.New("the driver does not link it")
+	}
+	return copyFile(filepath.Join(t.module, "go.mod"), filepath.Join(t.clientGo, "go.mod"))
+}
+
+// mirror makes a folder the copy of a package's, without its tests.
+func mirror(from, to string) error {
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
+	files, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	var copied []string
+	for _, f := range files {
+		if f.Type().IsRegular() && strings.HasSuffix(f.Name(), ".go") && !strings.HasSuffix(f.Name(), "_test.go") {
+			copied = append(copied, f.Name())
+			if err := copyFile(filepath.Join(from, f.Name()), filepath.Join(to, f.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	have, err := os.ReadDir(to)
+	if err != nil {
+		return err
+	}
+	for _, f := range have {
+		if strings.HasSuffix(f.Name(), ".go") && !slices.Contains(copied, f.Name()) {
+			if err := os.Remove(filepath.Join(to, f.Name())); err != nil { // of another version
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// copyFile leaves a file alone that is right already, so that the go command need not read it again.
+func copyFile(from, to string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return writeFile(to, text)
+}
+
+func writeFile(name string, text []byte) error {
+	if have, err := os.ReadFile(name); err == nil && bytes.Equal(have, text) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(name, text, 0o644)
+}
+
+// writeModfile writes the go.mod with which the copy replaces client-go.
+func (t *Tree) writeModfile() error {
+	text, err := os.ReadFile(filepath.Join(t.root, "go.mod"))
+	if err != nil {
+		return err
+	}
+	text = fmt.Appendf(text, "\nreplace %s => %s\n", clientGo, t.clientGo)
+	if err := writeFile(t.modfile, text); err != nil {
+		return err
+	}
+	return copyFile(filepath.Join(t.root, "go.sum"), strings.TrimSuffix(t.modfile, ".mod")+".sum")
+}
+
+// place is where a mutant's file is: its source, and where the go command looks for it.
+func (t *Tree) place(file string) (source, built string, err error) {
+	if !fs.ValidPath(file) {
+		return "", "", fmt.Errorf("%q is no path from the root of the module", file)
+	}
+	if rest, ok := strings.CutPrefix(file, clientGo+"/"); ok {
+		rest = filepath.FromSlash(rest)
+		return filepath.Join(t.module, rest), filepath.Join(t.clientGo, rest), nil
+	}
+	name := filepath.Join(t.root, filepath.FromSlash(file))
+	return name, name, nil
+}
+
+// Sources returns the mutated texts of the files of a mutant, by where their source is: in the clone or in the module cache. A mutant
+// that does not fit is a *StaleError.
+func (t *Tree) Sources(m *Mutant) (map[string][]byte, error) {
+	texts := map[string][]byte{}
+	for _, file := range m.Files() {
+		source, _, err := t.place(file)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Name, err)
+		}
+		text, err := os.ReadFile(source)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, &StaleError{Mutant: m.Name, File: file, Old: m.Edits[0].Old}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Name, err)
+		}
+		changed, err := m.Apply(file, string(text))
+		if err != nil {
+			return nil, err
+		}
+		texts[source] = []byte(changed)
+	}
+	return texts, nil
+}
+
+// Build links the driver with a mutant in it, or as it is if m is nil, and returns the program's file.
+func (t *Tree) Build(ctx context.Context, m *Mutant) (program string, err error) {
+	name, args := "unchanged", []string{"build", "-modfile=" + t.modfile, "-ldflags=-s -w"}
+	if m != nil {
+		name = m.Name
+		overlay, err := t.overlay(m)
+		if err != nil {
+			return "", err
+		}
+		args = append(args, "-overlay="+overlay)
+	}
+	program = filepath.Join(t.dir, "bin", name)
+	if _, err := t.goCommand(ctx, append(args, "-o", program, driverPackage)...); err != nil {
+		return "", fmt.Errorf("%s does not compile: %w", name, err)
+	}
+	return program, nil
+}
+
+// overlay writes a mutant's files, and the overlay that puts them in place.
+func (t *Tree) overlay(m *Mutant) (string, error) {
+	texts, err := t.Sources(m)
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(t.dir, "overlays", m.Name)
+	replace := map[string]string{}
+	for n, file := range m.Files() {
+		source, built, err := t.place(file)
+		if err != nil {
+			return "", err
+		}
+		replace[built] = filepath.Join(dir, fmt.Sprintf("%d-%s", n, filepath.Base(file)))
+		if err := writeFile(replace[built], texts[source]); err != nil {
+			return "", err
+		}
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(dir, "overlay.json")
+	return name, writeFile(name, text)
+}
+
+// goCommand runs the go command in the clone.
+func (t *Tree) goCommand(ctx context.Context, args ...string) ([]byte, error) {
+	var stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir, cmd.Stderr = t.root, &stderr
+	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("go %s: %w\n%s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return out, nil
+}
+
+// UpdateDocs writes the table of docs/mutants.md.
+func (t *Tree) UpdateDocs(results []*Result) error {
+	name := filepath.Join(t.root, "docs", "mutants.md")
+	page, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	text, err := UpdatePage(string(page), results)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return writeFile(name, []byte(text))
+}
