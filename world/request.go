@@ -33,6 +33,7 @@ func (r *remote) requested(m *wire.Message) {
 	}
 	a := &arrival{client: q.client, life: q.life, f: q.begin}
 	query := u.Query()
+	r.w.streamed = r.w.streamed || query.Get("sendInitialEvents") == "true"
 	if racyTimeout(query) {
 		query.Del("timeoutSeconds")
 		a.timeout = u

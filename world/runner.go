@@ -135,23 +135,29 @@ func (r *runner) verify(h sim.Header, first *outcome) error {
 	second := r.play(source{header: h, replay: sim.NewReplay(tr)})
 	switch {
 	case second.replay != nil:
-		r.failf("seed %d does not repeat: %v\n%s\n  run it twice:  %s -simtest.verify -simtest.seed=%d", h.Seed, second.replay, r.whyNotRepeated(), r.task.Command, h.Seed)
+		r.failf("seed %d does not repeat: %v\n%s", h.Seed, second.replay, r.whyNotRepeated(h.Seed, first.streamed || second.streamed))
 	case second.failed():
-		r.failf("seed %d does not repeat: it passed the first time, and then: %s", h.Seed, second.why())
+		r.failf("seed %d does not repeat: it passed the first time, and then: %s\n%s", h.Seed, second.why(), r.whyNotRepeated(h.Seed, first.streamed || second.streamed))
 	}
 	return nil
 }
 
-// whyNotRepeated explains the usual reasons why two runs of a seed differ.
-func (r *runner) whyNotRepeated() string {
+// whyNotRepeated explains the usual reasons why two runs of a seed differ, and says what to run. streamed reports that there was a streaming list.
+func (r *runner) whyNotRepeated(seed uint64, streamed bool) string {
+	twice := fmt.Sprintf("%s -simtest.verify -simtest.seed=%d", r.task.Command, seed)
 	if r.task.Seeded {
 		return "Something in the bubble is not deterministic. The seed does not decide the order of a map with more than eight keys that are " +
 			"or contain pointers, real time, real I/O, and what outlives a run in package variables; and, if the process has begun with several " +
-			"processors, sometimes which of two goroutines runs first: try it with GOMAXPROCS=1 in the environment."
+			"processors, sometimes which of two goroutines runs first: try it with GOMAXPROCS=1 in the environment.\n" +
+			"  run it twice:  " + twice
 	}
-	return "Something in the bubble is not deterministic: usually a range over a map (client-go has some: a streaming list, Store.List, the replay to " +
-		"late handlers), a select among several ready channels, or timers due at the same instant. Go leaves their order to chance; build the " +
-		"test with an overlay of its runtime to let the seed decide: " + overlayHint
+	why := "Something in the bubble is not deterministic: usually a range over a map (client-go has some: a streaming list, Store.List, the replay to " +
+		"late handlers), a select among several ready channels, or timers due at the same instant. Go leaves their order to chance."
+	if streamed {
+		why += " This run has streaming lists, which client-go takes in such an order; -simtest.watchlist=off, or Options.WatchList, has none."
+	}
+	return why + " To let the seed decide, the test must be built with an overlay of Go's runtime:\n" +
+		"  run it twice:  " + overlayHint + strings.TrimPrefix(twice, "go test")
 }
 
 // whyNoReplay explains the usual reasons why a run diverges from its trace.

@@ -47,6 +47,7 @@ type world struct {
 	sometimes map[string]bool
 	crashed   int
 	maxSteps  uint64
+	streamed  bool          // a client has asked for a streaming list
 	stopped   bool          // the faults have stopped
 	stoppedAt time.Duration // when they did
 	monitor   *property.Monitor

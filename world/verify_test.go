@@ -1,0 +1,52 @@
+package world
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/informersim/informersim/world/wire"
+)
+
+// Two runs of a seed that differ are a failure, which says why they may and what to run.
+func TestSeedsThatDoNotRepeat(t *testing.T) {
+	const overlay = `go test -overlay="$(informersim overlay)" example.com/x -run '^TestX$' -simtest.verify -simtest.seed=1`
+	for _, test := range []struct {
+		name      string
+		seeded    bool
+		query     string
+		want, not string
+	}{
+		{name: "without the overlay", query: "?watch=1", want: overlay, not: "streaming lists, which"},
+		{name: "streaming lists", query: "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", want: "This run has streaming lists, which client-go takes in such an order; -simtest.watchlist=off"},
+		{name: "with the overlay", seeded: true, want: "run it twice:  go test example.com/x -run", not: "-overlay"},
+	} {
+		f, _ := startServe(t, sameVersion)
+		runs := 0
+		f.next = func(do []action) []*wire.Packet {
+			switch {
+			case has(do, wire.DoBody) != nil:
+				runs++
+				return []*wire.Packet{
+					(&wire.Packet{}).Byte(wire.EventRequest).Num(7).Text("me").Num(0).Text("GET").Text("http://sim/api/v1/configmaps" + test.query).
+						Header(http.Header{"Accept": {"application/json"}}).Bytes(nil),
+					askFor(wire.AskAdvance, time.Duration(runs)*time.Second),
+				}
+			case has(do, wire.DoReply) != nil:
+				return []*wire.Packet{returned()}
+			}
+			return nothing
+		}
+		task := newTask()
+		task.Verify, task.Seeded = true, test.seeded
+		task.Options.Mix = "none"
+		res := f.job(task)
+		if runs != 2 || !strings.Contains(res.Failure, "simtest: seed 1 does not repeat: ") || !strings.Contains(res.Failure, test.want) || test.not != "" && strings.Contains(res.Failure, test.not) {
+			t.Errorf("%s: after %d runs the result is %+v", test.name, runs, res)
+		}
+		if err := f.end(); err != nil {
+			t.Error(err)
+		}
+	}
+}
