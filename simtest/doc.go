@@ -87,6 +87,7 @@
 //	-simtest.replay=F    replay only the trace in file F (SIMTEST_REPLAY)
 //	-simtest.shrink=D    shrink a failure for at most D; a negative D disables it (SIMTEST_SHRINK)
 //	-simtest.verify      run each seed twice and compare (SIMTEST_VERIFY)
+//	-simtest.parallel=N  make N runs at the same time, in as many processes (SIMTEST_PARALLEL)
 //
 // These take the place of what Options say or a seed draws, for all tests that run, and leave the rest as it was. So a failure can be tried without
 // crashes, say, or with one apiserver. A failure's command has them, too.
@@ -114,6 +115,14 @@
 // Without it, runs of a seed are nearly the same, and a stored trace is retried until it fits. A trace replays only in a test
 // built the same way, with or without the overlay.
 //
+// # Several runs at the same time
+//
 // Runs in one process are serialized, even under t.Parallel: each needs process-wide state (random sources, error handlers) to
-// itself.
+// itself. With -simtest.parallel=N, a Run of a *testing.T starts N processes: the test's executable, told to run only this test. What the test does
+// before Run happens in each of them; they make the runs of the seeds from 2 on, and skip the rest of the test, up to deferred functions and Cleanup.
+// A seed that does not pass there is run again in the test's own process, which shrinks and reports it, so that a failure is the same one with and without
+// the flag. What a body leaves in variables of the test, and what it logs, stays in the process that ran the seed: a test that counts its runs must not
+// be given the flag. Coverage would be missing, too, so the flag has no effect with -cover, nor in a test's second Run.
+//
+// It is worth it where there are idle processors and many seeds: starting a process and its engine takes about as long as ten runs.
 package simtest

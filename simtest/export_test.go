@@ -7,3 +7,6 @@ func EngineProcess() int {
 	}
 	return 0
 }
+
+// IsWorker reports whether this process makes runs for another one.
+func IsWorker() bool { return workerFor != "" }

@@ -9,12 +9,13 @@ import (
 
 // The flags. Each takes its default from an environment variable.
 var flags struct {
-	seeds  int
-	seed   uint64
-	replay string
-	verify bool
-	shrink time.Duration
-	pins   pins
+	seeds    int
+	seed     uint64
+	replay   string
+	verify   bool
+	shrink   time.Duration
+	pins     pins
+	parallel int
 }
 
 func init() {
@@ -23,6 +24,7 @@ func init() {
 	flag.StringVar(&flags.replay, "simtest.replay", os.Getenv("SIMTEST_REPLAY"), "replay only the trace in this `file`")
 	flag.BoolVar(&flags.verify, "simtest.verify", os.Getenv("SIMTEST_VERIFY") != "", "run each seed twice and compare")
 	flag.DurationVar(&flags.shrink, "simtest.shrink", durationEnv("SIMTEST_SHRINK"), "shrink a failure for at most this `duration`, instead of Options.Shrink; -1s disables it")
+	flag.IntVar(&flags.parallel, "simtest.parallel", intEnv("SIMTEST_PARALLEL"), "make up to `N` runs at the same time, in as many processes")
 	flag.StringVar(&flags.pins.mix, "simtest.mix", os.Getenv("SIMTEST_MIX"), "have the faults of the mix `M` instead of those that Options say or a seed draws")
 	flag.Float64Var(&flags.pins.crashes, "simtest.crashes", floatEnv("SIMTEST_CRASHES"), "crash processes with the probability `P` in every step; -1 for never")
 	flag.IntVar(&flags.pins.replicas, "simtest.replicas", intEnv("SIMTEST_REPLICAS"), "have `N` apiservers")

@@ -25,7 +25,10 @@ import (
 func Run(t TB, o Options, body func(env *Env)) {
 	r := newRunner(t, o, body)
 	t.Helper()
+	r.first = isFirst(t)
 	switch {
+	case r.first && workerFor == t.Name():
+		r.work()
 	case flags.replay != "":
 		r.do(wire.Replay, 0, flags.replay)
 	case flags.seed != 0:
@@ -39,9 +42,7 @@ func Run(t TB, o Options, body func(env *Env)) {
 		if flags.seeds > 0 {
 			n = flags.seeds
 		}
-		for seed := uint64(1); seed <= uint64(n); seed++ {
-			r.do(wire.Seed, seed, "")
-		}
+		r.seeds(n)
 		r.summarize()
 	}
 }
@@ -55,6 +56,7 @@ type runner struct {
 	pkg     string // the import path of the test
 	line    string // the command that runs only this test
 	pinned  string // the flags of it that take the place of options
+	first   bool   // no other Run of this test has been made
 	folder  string // in which traces are kept; "" to keep none
 	schemes []*k8sruntime.Scheme
 	done    *summary // of the seeds that passed
@@ -286,15 +288,20 @@ const overlayHint = `go test -overlay="$(informersim overlay)"`
 
 // commandLine returns the command that runs only this test.
 func commandLine(t TB, pkg string) string {
-	parts := strings.Split(t.Name(), "/")
-	for i, p := range parts {
-		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
-	}
 	command := "go test"
 	if bubble.Seeded() {
 		command = overlayHint
 	}
-	return fmt.Sprintf("%s %s -run %s", command, shellQuote(pkg), shellQuote(strings.Join(parts, "/")))
+	return fmt.Sprintf("%s %s -run %s", command, shellQuote(pkg), shellQuote(testPattern(t.Name())))
+}
+
+// testPattern returns what -run needs for only this test.
+func testPattern(name string) string {
+	parts := strings.Split(name, "/")
+	for i, p := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+	}
+	return strings.Join(parts, "/")
 }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
