@@ -78,7 +78,7 @@ func TestAssertionsThatFail(t *testing.T) {
 		"in the body": {func(env *simtest.Env, assert gomega.Gomega) {
 			env.Advance(time.Second)
 			assert.Expect(1).To(gomega.Equal(2))
-		}, []string{"to equal", "seed 1 · fault mix default\nFAIL  the body failed the test", "-simtest.seed=1"}},
+		}, []string{"to equal", "seed 1 · fault mix edges · 1 replica, no streaming lists\nFAIL  the body failed the test", "-simtest.seed=1"}},
 		"in an invariant": {func(env *simtest.Env, assert gomega.Gomega) {
 			env.Always("one is two", func() error { assert.Expect(1).To(gomega.Equal(2)); return nil })
 			env.Advance(time.Second)
