@@ -25,7 +25,7 @@ type outcome struct {
 	sometimes  map[string]bool
 	trips      uint64
 	queries    uint64
-	streamed   bool // a client asked for a streaming list
+	streamed   bool // a client has asked for a streaming list, and the server has them
 	cutOff     bool // it was made because the trace of another has no end
 
 	inForce    []string // the faults that last at the end
@@ -50,7 +50,7 @@ func (w *world) finish(res *outcome) {
 	}
 	res.violation, res.steps, res.faults = res.run.Violation, res.run.Steps, uint64(res.run.FaultTotal())
 	res.sometimes = maps.Clone(w.sometimes)
-	res.streamed = w.streamed
+	res.streamed = w.streamed && w.config.watchList
 	res.inForce, res.notRunning = w.inForce(), w.notRunning()
 	res.escaped, res.trips, res.queries = w.body.escaped, w.remote.trips, w.remote.queries
 	if err := k.Err(); err != nil && res.err == nil {

@@ -154,7 +154,7 @@ func (r *runner) whyNotRepeated(seed uint64, streamed bool) string {
 	why := "Something in the bubble is not deterministic: usually a range over a map (client-go has some: a streaming list, Store.List, the replay to " +
 		"late handlers), a select among several ready channels, or timers due at the same instant. Go leaves their order to chance."
 	if streamed {
-		why += " This run has streaming lists, which client-go takes in such an order; -simtest.watchlist=off, or Options.WatchList, has none."
+		why += " This run has streaming lists, whose objects client-go takes in such an order."
 	}
 	return why + " To let the seed decide, the test must be built with an overlay of Go's runtime:\n" +
 		"  run it twice:  " + overlayHint + strings.TrimPrefix(twice, "go test")

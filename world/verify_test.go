@@ -16,10 +16,12 @@ func TestSeedsThatDoNotRepeat(t *testing.T) {
 		name      string
 		seeded    bool
 		query     string
+		watchList int
 		want, not string
 	}{
-		{name: "without the overlay", query: "?watch=1", want: overlay, not: "streaming lists, which"},
-		{name: "streaming lists", query: "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", want: "This run has streaming lists, which client-go takes in such an order; -simtest.watchlist=off"},
+		{name: "without the overlay", query: "?watch=1", want: overlay, not: "streaming lists, whose"},
+		{name: "streaming lists", query: "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", want: "This run has streaming lists, whose objects client-go takes in such an order."},
+		{name: "a server without them", query: "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", watchList: -1, want: overlay, not: "streaming lists, whose"},
 		{name: "with the overlay", seeded: true, want: "run it twice:  go test example.com/x -run", not: "-overlay"},
 	} {
 		f, _ := startServe(t, sameVersion)
@@ -40,7 +42,7 @@ func TestSeedsThatDoNotRepeat(t *testing.T) {
 		}
 		task := newTask()
 		task.Verify, task.Seeded = true, test.seeded
-		task.Options.Mix = "none"
+		task.Options.Mix, task.Options.WatchList = "none", test.watchList
 		res := f.job(task)
 		if runs != 2 || !strings.Contains(res.Failure, "simtest: seed 1 does not repeat: ") || !strings.Contains(res.Failure, test.want) || test.not != "" && strings.Contains(res.Failure, test.not) {
 			t.Errorf("%s: after %d runs the result is %+v", test.name, runs, res)
