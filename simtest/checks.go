@@ -77,7 +77,7 @@ func (e *Env) Always(name string, hold func() error) {
 }
 
 // Sometimes states what some step of some seed must reach: cond is called after every step that may have changed something until it returns
-// true. If it never does, in any seed that Run ran, the test fails, because it does not exercise what it should.
+// true. If it never does, in any seed that Run ran, the test fails, because it does not exercise what it should; with -simtest.seed, it need not.
 func (e *Env) Sometimes(name string, cond func() bool) {
 	e.alive()
 	hold := func() error {

@@ -11,6 +11,8 @@ import (
 // variant that are not zero. The subtests run in the order of their names. Seeds draw circumstances anyway; a variant makes sure of one, names it in
 // the test's result, and has traces of its own.
 //
+// What [Env.Sometimes] states must hold in some seed of each variant.
+//
 // A negative CrashProbability, History or Shrink, and the settings On and Off, are how a variant takes back what base has.
 func Matrix(t *testing.T, base Options, variants map[string]Options, body func(env *Env)) {
 	t.Helper()

@@ -24,6 +24,16 @@ func broken(env *simtest.Env) {
 	env.Eventually("the end", 0, func() error { return errors.New("it is never reached") })
 }
 
+// Options fix what a seed draws, too, one thing each.
+func TestOptionsPinWhatASeedDraws(t *testing.T) {
+	o := simtest.Options{Shrink: -1, Replicas: 3, History: 5, WatchList: simtest.Off, CrashProbability: 0.25, MaxCrashes: 4}
+	wantIn(t, failure(t, o, broken), "replicas, watch caches of 5 events, no streaming lists, crashes (0.25 per step, at most 4)")
+	o.History, o.WatchList, o.CrashProbability = simtest.AdaptiveHistory, simtest.On, -1
+	if message := failure(t, o, broken); strings.Contains(message, "watch caches of") || strings.Contains(message, "no streaming") || strings.Contains(message, "crashes (") {
+		t.Errorf("the report names what there is not:\n%s", message)
+	}
+}
+
 // Flags fix what a seed draws, one thing each, and stand in the line that repeats the run.
 func TestFlagsPinWhatASeedDraws(t *testing.T) {
 	o := simtest.Options{Shrink: -1}

@@ -126,11 +126,15 @@ func moreSeeds(n int) int {
 	return 10 * n
 }
 
-// summarize logs what the seeds did, which go test shows with -v only, and ends the Run by what Env.Sometimes demands.
+// summarize logs what the seeds did, which go test shows with -v only, and ends the Run by what Env.Sometimes demands of all seeds; a
+// single one that a flag names need not show it.
 func (r *runner) summarize() {
 	r.t.Helper()
 	s := r.done
-	never := s.never()
+	var never []string
+	if flags.seed == 0 {
+		never = s.never()
+	}
 	text := "simtest: " + s.String()
 	if len(never) == 0 && !r.t.Failed() {
 		text += ", nothing found"

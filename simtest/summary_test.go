@@ -52,6 +52,19 @@ func TestFailuresSayWhatPassed(t *testing.T) {
 	}
 }
 
+// One seed alone, as a failure's line runs it, need not show what some seed must.
+func TestOneSeedNeedNotShowEverything(t *testing.T) {
+	setFlag(t, "simtest.seed", "2")
+	r := &recorder{name: t.Name()}
+	try(r, simtest.Options{}, func(env *simtest.Env) {
+		env.Sometimes("the first", func() bool { return env.Seed() == 1 })
+		env.Settle()
+	})
+	if log := strings.Join(r.logs, "\n"); r.failed || !strings.Contains(log, `simtest: 1 seed, `) || !strings.Contains(log, `"the first" in 0, nothing found`) || strings.Contains(log, "more") {
+		t.Errorf("failed: %v %v; the log is\n%s", r.failed, r.errors, log)
+	}
+}
+
 // A failure that is as simple as can be is not said to be shrunk.
 func TestWhatIsNotSimplerIsNotCalledSo(t *testing.T) {
 	message := failure(t, simtest.Options{Mix: "none"}, func(env *simtest.Env) {
