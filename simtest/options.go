@@ -68,6 +68,9 @@ type Options struct {
 	// Shrink limits the real time spent on shrinking a failure to fewer faults and a shorter, more orderly schedule;
 	// DefaultShrink if 0, no shrinking if negative. The flag -simtest.shrink overrides it.
 	Shrink time.Duration
+	// AllowLeaks accepts goroutines that do not end when a run does, as those of a controller that leaves them to the end of its process. They are
+	// frozen where they are, and what they refer to stays in memory. Otherwise they are a failure, which names them.
+	AllowLeaks bool
 	// MaxSteps limits the steps of a run; DefaultMaxSteps if 0.
 	MaxSteps uint64
 	// VirtualBodyTimeout limits the virtual time that the body may wait for anything but Env's methods;

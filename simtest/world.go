@@ -264,6 +264,10 @@ func (w *world) end() error {
 		}
 		waited += max(w.bubble.Pass(shutdownTimeout/8), time.Millisecond)
 	}
+	if w.r.o.AllowLeaks {
+		w.ended.Store(true)
+		w.bubble.Abandon(nil)
+	}
 	err := &bubble.LeakError{Goroutines: left}
 	if slices.ContainsFunc(left, func(g bubble.Goroutine) bool { return !blockedForGood(g.State) }) {
 		w.ended.Store(true)
