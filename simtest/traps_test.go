@@ -171,6 +171,27 @@ func TestGoroutinesLeftAreNamed(t *testing.T) {
 
 func leftBehind(c chan bool) { <-c }
 
+// They may be allowed, whether they wait for good or would go on for ever, and then the runs that follow are complete.
+func TestGoroutinesLeftAreAllowed(t *testing.T) {
+	runs := 0
+	simtest.Run(t, simtest.Options{Seeds: 3, AllowLeaks: true}, func(env *simtest.Env) {
+		go leftBehind(make(chan bool))
+		go func() {
+			for range time.Tick(time.Second) {
+			}
+		}()
+		env.Create(configMap("a", "1"))
+		env.Advance(time.Minute)
+		if err := env.Get(configMap("a", "")); err != nil {
+			t.Error(err)
+		}
+		runs++
+	})
+	if runs != 3 {
+		t.Errorf("%d runs were made, want 3", runs)
+	}
+}
+
 // An informer that is never stopped ends when its client does.
 func TestInformerWithoutStop(t *testing.T) {
 	message := failure(t, simtest.Options{Mix: "none"}, func(env *simtest.Env) {
