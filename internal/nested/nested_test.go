@@ -1,0 +1,95 @@
+package nested
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// modules are the nested modules, in the order of their tests, with the flags of go test. Those that are tested here have the Kubernetes of the root
+// or of simtest: a clone's first `go test ./...` compiles two releases of it and no more.
+var modules = []struct {
+	folder    string
+	elsewhere string // why only `.ci/run modules` tests it
+	flags     []string
+}{
+	{folder: "simtest"},
+	{folder: "simtest/frameworks"},
+	{folder: "simtest/versions/clientgo"},
+	{folder: "examples/service-controller", flags: []string{"-run=^TestServiceController$", "-simtest.seeds=5"}},
+	{folder: "conformance", elsewhere: "it builds a real apiserver"},
+	{folder: "examples/controller-runtime", elsewhere: "client-go v0.31"},
+	{folder: "examples/network-controller", elsewhere: "client-go v0.31"},
+	{folder: "examples/sealed-secrets", elsewhere: "client-go v0.30"},
+	{folder: "examples/volume-provisioner", elsewhere: "client-go v0.34"},
+	{folder: "simtest/versions/controllerruntime", elsewhere: "client-go v0.28"},
+}
+
+const root = "../.."
+
+// TestNestedModules runs the tests of nested modules. They build the engine of this working copy, and find it in the user's cache the next time.
+func TestNestedModules(t *testing.T) {
+	found := readSources(t)
+	for _, m := range modules {
+		if !found[m.folder] {
+			t.Errorf("there is no module %s", m.folder)
+		}
+		delete(found, m.folder)
+	}
+	for _, folder := range slices.Sorted(maps.Keys(found)) {
+		t.Errorf("the module %s is missing in the table: is it tested here, or by .ci/run modules only?", folder)
+	}
+	if testing.Short() {
+		t.Skip("it runs the tests of other modules")
+	}
+	for _, m := range modules {
+		if m.elsewhere != "" {
+			continue
+		}
+		t.Run(m.folder, func(t *testing.T) {
+			args := []string{"test", "-C", filepath.Join(root, filepath.FromSlash(m.folder)), "-count=1", "-vet=off", "./..."}
+			cmd := exec.Command("go", append(args, m.flags...)...)
+			for _, v := range os.Environ() {
+				if !strings.HasPrefix(v, "INFORMERSIM=") && !strings.HasPrefix(v, "SIMTEST_") {
+					cmd.Env = append(cmd.Env, v)
+				}
+			}
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("go %s: %v\n%s", strings.Join(cmd.Args[1:], " "), err, out)
+			}
+		})
+	}
+}
+
+// readSources returns the folders of nested modules. It reads every source file: the go command has a test's result in its cache until a file
+// changes that the test has read, and it does not see what other processes read.
+func readSources(t *testing.T) map[string]bool {
+	t.Helper()
+	found := map[string]bool{}
+	err := fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
+			return fs.SkipDir
+		case d.IsDir():
+			return nil
+		case d.Name() == "go.mod" && path.Dir(name) != ".":
+			found[path.Dir(name)] = true
+		case path.Ext(name) != ".go" && d.Name() != "go.sum":
+			return nil
+		}
+		_, err = os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
