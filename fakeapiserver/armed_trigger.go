@@ -1,6 +1,7 @@
 package fakeapiserver
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/informersim/informersim/fakeapiserver/fault"
@@ -12,6 +13,21 @@ type armedTrigger struct {
 	id    int
 	fault fault.Fault
 	left  int
+	do    func() // instead of injecting the fault
+}
+
+// OnTrigger calls f once, in the step in which an event has happened as often as the trigger says: a frame reaches its client's side, a
+// request is sent, or an object is committed, whose answer is then still to come. Like a fault, it is listed in Faults, under the kind and target
+// that are given, and StopFaults drops it. It fails if the trigger is invalid (Trigger.Validate), or names an unknown resource.
+func (c *Cluster) OnTrigger(t fault.Trigger, kind fault.Kind, target string, f func()) error {
+	if err := t.Validate(); err != nil {
+		return err
+	}
+	if t.Resource != "" && !c.hasResource(t.Resource) {
+		return fmt.Errorf("there is no resource %q", t.Resource)
+	}
+	c.triggers = append(c.triggers, &armedTrigger{id: c.nextOrder(), fault: fault.Fault{Kind: kind, Target: target, After: &t}, left: max(t.Count, 1), do: f})
+	return nil
 }
 
 func (t *armedTrigger) matches(event string, cl *Client, r *store.Resource, key, kind string) bool {

@@ -208,6 +208,9 @@ func (c *call) objectName() (namespace, name string) {
 		if m, err := store.Meta(c.write.Object); err == nil {
 			return m.GetNamespace(), m.GetName()
 		}
+		if c.write.Name == "" && c.write.Named != nil {
+			return c.write.Namespace, c.write.Named()
+		}
 		return c.write.Namespace, c.write.Name
 	}
 	if rest, ok := strings.CutPrefix(c.options.FieldSelector, "metadata.name="); ok {

@@ -118,6 +118,9 @@ func (c *call) matches(f *fault.Fault) bool {
 	if fault.SpecOf(f.Kind).Stage == fault.OnFrame {
 		return true // the frame's object decides
 	}
+	if f.Namespace == "" && f.Name == "" {
+		return true
+	}
 	namespace, name := c.objectName()
 	return (f.Namespace == "" || f.Namespace == namespace) && (f.Name == "" || f.Name == name)
 }

@@ -162,7 +162,9 @@ func (c *Cluster) fireTriggers(event string, cl *Client, res store.ResourceID, k
 	}
 	c.triggers = keep
 	for _, t := range due {
-		if wait := t.fault.From - c.kernel.Elapsed(); wait > 0 {
+		if t.do != nil {
+			t.do()
+		} else if wait := t.fault.From - c.kernel.Elapsed(); wait > 0 {
 			c.schedule(t.id, t.fault, wait)
 		} else {
 			c.injectLater(t.id, t.fault)

@@ -29,7 +29,11 @@ func (c *Cluster) publish(id store.ResourceID, v *store.Version) {
 		c.offerStoreFaults()
 	}
 	if len(c.triggers) > 0 {
-		c.fireTriggers(fault.TriggerCommit, nil, id, v.Entry().Key(), string(v.Event()))
+		var by *Client // nil for one that no client requests
+		if c.serving != nil {
+			by = c.serving.client
+		}
+		c.fireTriggers(fault.TriggerCommit, by, id, v.Entry().Key(), string(v.Event()))
 	}
 }
 

@@ -24,6 +24,9 @@ type Write struct {
 	Object runtime.Object
 	// Namespace and Name identify the object to delete.
 	Namespace, Name string
+	// Named, if set, returns the name of the object where the request's path has none: a create's body has it. It is called if a
+	// fault or a trigger is aimed at a name.
+	Named func() string
 	// Preconditions must hold for a delete.
 	Preconditions *metav1.Preconditions
 	// Serve, if set, is called when the request is admitted, in place of Verb's action. Layers that know more of an API's rules

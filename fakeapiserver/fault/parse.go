@@ -54,12 +54,20 @@ func (f *Fault) Validate() error {
 		return invalid("there is no verb %q: want one of%s", f.Verb, strings.Join(verbs, " "))
 	}
 	if t := f.After; t != nil {
-		switch {
-		case !slices.Contains(triggerEvents, t.Event):
-			return invalid("after: there is no event %q: want one of%s", t.Event, strings.Join(triggerEvents, " "))
-		case t.Count < 0:
-			return invalid("after: count is %d: it must not be negative", t.Count)
+		if err := t.Validate(); err != nil {
+			return invalid("after: %w", err)
 		}
+	}
+	return nil
+}
+
+// Validate checks all of the trigger but the names of clients and resources, which Cluster.OnTrigger checks.
+func (t *Trigger) Validate() error {
+	switch {
+	case !slices.Contains(triggerEvents, t.Event):
+		return fmt.Errorf("there is no event %q: want one of%s", t.Event, strings.Join(triggerEvents, " "))
+	case t.Count < 0:
+		return fmt.Errorf("count is %d: it must not be negative", t.Count)
 	}
 	return nil
 }

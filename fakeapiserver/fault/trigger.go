@@ -3,7 +3,7 @@ package fault
 // Trigger is an event that a fault waits for.
 type Trigger struct {
 	// Event is "frame" (a watch event reaches a client), "request" (a client sends a request) or "commit". The default is
-	// "frame".
+	// "frame". A commit is one that a client's request makes; with no Client, also the fake controllers'.
 	Event string `json:"event,omitempty"`
 	// Count is how often it must happen, 1 if 0.
 	Count int `json:"count,omitempty"`

@@ -45,7 +45,7 @@ var _ fakeapiserver.Receiver = (*call)(nil)
 // atReplica runs serve when a replica has the request; the connection decides when the resulting answer is sent.
 func (c *call) atReplica(serve func()) (cancel func()) {
 	c.req = c.client.Write(fakeapiserver.Write{
-		Verb: fakeapiserver.WriteVerb(c.verb), Resource: c.id, Namespace: c.target.namespace, Name: c.target.name,
+		Verb: fakeapiserver.WriteVerb(c.verb), Resource: c.id, Namespace: c.target.namespace, Name: c.target.name, Named: c.createdName,
 		Serve: func() (runtime.Object, error) {
 			defer c.answerPanic()
 			serve()
@@ -53,6 +53,23 @@ func (c *call) atReplica(serve func()) (cancel func()) {
 		},
 	}, c)
 	return c.cancel
+}
+
+// createdName returns the name in the body of a create, "" if it has none or is none.
+func (c *call) createdName() (name string) {
+	if c.verb != verbCreate || c.target.subresource != "" {
+		return ""
+	}
+	defer func() { _ = recover() }() // what a body can break is answered when the request is served
+	obj, _, err := c.resource.Decode(c.body(), "")
+	if err != nil {
+		return ""
+	}
+	m, err := store.Meta(obj)
+	if err != nil {
+		return ""
+	}
+	return m.GetName()
 }
 
 // answerPanic answers a panic with a 500 inside the step, so that it disturbs neither the kernel nor other requests.

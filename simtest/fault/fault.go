@@ -2,6 +2,9 @@ package fault
 
 import "time"
 
+// Lasting, as a fault's Count, hits every request or watch that the fault selects.
+const Lasting = 1<<31 - 1
+
 // Fault is a fault as data: what goes wrong, for whom, when and how often. In JSON and YAML durations are strings like
 // "1m30s".
 type Fault struct {
@@ -18,7 +21,8 @@ type Fault struct {
 	// Namespace and Name hit only requests, or for faults of a frame only frames, of such objects.
 	Namespace, Name string
 
-	// Count is how many requests or watches are hit, 1 if 0; negative for all that are in flight, and none later.
+	// Count is how many requests or watches are hit, 1 if 0; Lasting for all, until StopFaults or Until; negative for all that are in
+	// flight, and none later.
 	Count int
 	// Probability is the probability that an eligible request or watch is hit; 0 means 1.
 	Probability float64
