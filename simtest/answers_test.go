@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/informersim/informersim/simtest/fault"
 	"github.com/informersim/informersim/simtest"
+	"github.com/informersim/informersim/simtest/fault"
 )
 
 // The trace has the code, the reason and the message of every answer: a refused write is not "ok".

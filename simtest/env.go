@@ -20,6 +20,8 @@ import (
 type Env struct {
 	w    *world
 	rand *rand.Rand
+
+	doomed []string // the processes of CrashAfter
 }
 
 func newEnv(w *world) *Env { return &Env{w: w, rand: rand.New(rand.NewPCG(w.seed, 0x656e76))} }
@@ -67,6 +69,12 @@ func (e *Env) Crash(name string) { e.known("env.Crash", wire.AskCrash, name) }
 func (e *Env) Restart(name string) { e.known("env.Restart", wire.AskRestart, name) }
 
 func (e *Env) known(what string, kind byte, name string) {
+	e.mustKnow(what, name)
+	e.w.body.ask(what, kind, 0, name)
+}
+
+// mustKnow panics if there is no such process.
+func (e *Env) mustKnow(what, name string) {
 	e.alive()
 	e.w.mu.Lock()
 	p := e.w.processes[name]
@@ -74,7 +82,6 @@ func (e *Env) known(what string, kind byte, name string) {
 	if p == nil {
 		panic(fmt.Sprintf("simtest: %s: there is no process %q; env.Go starts one", what, name))
 	}
-	e.w.body.ask(what, kind, 0, name)
 }
 
 // Settle runs until nothing more can happen without time passing.
@@ -92,25 +99,45 @@ func (e *Env) Advance(d time.Duration) {
 	e.w.body.ask("env.Advance", wire.AskAdvance, d)
 }
 
-// Faults injects faults: each hits what is in flight, or else what comes next. An unknown kind or target fails the test. These
-// faults come in addition to those that Options.Mix draws.
-func (e *Env) Faults(faults ...fault.Fault) {
+// Inject injects faults, in addition to those that Options.Mix draws. A fault hits what is in flight, or else what comes next; its fields aim it
+// at a client, a verb, a resource or an object, and say when, how often (once, or fault.Lasting) and after which event:
+//
+//	env.Inject(fault.Fault{Kind: fault.WriteLost, Target: "controller", Verb: "create", Resource: "secrets"})
+//	heal := env.Inject(fault.Fault{Kind: fault.Write503, Target: "controller", Count: fault.Lasting})
+//
+// The function that it returns takes back what has not struck yet; StopFaults ends what lasts, too. An unknown kind, client, replica or resource
+// fails the test. A fault of the client "workload" hits the helpers themselves.
+func (e *Env) Inject(faults ...fault.Fault) (withdraw func()) {
+	return e.inject("env.Inject", faults)
+}
+
+// Faults is Inject.
+func (e *Env) Faults(faults ...fault.Fault) { e.inject("env.Faults", faults) }
+
+func (e *Env) inject(call string, faults []fault.Fault) (withdraw func()) {
 	e.alive()
 	e.w.r.t.Helper()
-	var words []string
-	for _, f := range faults {
+	words := make([]string, len(faults))
+	for n, f := range faults {
 		data, err := json.Marshal(f)
-		if err != nil {
-			e.fatalf("env.Faults: %v", err)
-		}
-		words = append(words, string(data))
+		e.require(call, err)
+		words[n] = string(data)
 	}
-	if err := e.w.body.ask("env.Faults", wire.AskFaults, 0, words...).Error(); err != nil {
-		e.fatalf("env.Faults: %v", err)
+	m := e.w.body.ask(call, wire.AskFaults, 0, words...)
+	e.require(call, m.Error())
+	var ids []string
+	for n := m.Num(); n > 0 && m.Err() == nil; n-- {
+		ids = append(ids, fmt.Sprint(m.Num()))
+	}
+	return func() {
+		e.alive()
+		if len(ids) > 0 {
+			e.w.body.ask("the function that env.Inject returned", wire.AskWithdraw, 0, ids...)
+		}
 	}
 }
 
-// StopFaults ends all faults for the rest of the run, so that the system can converge.
+// StopFaults ends all faults for the rest of the run, those of Inject and CrashAfter included, so that the system can converge.
 func (e *Env) StopFaults() {
 	e.alive()
 	e.w.body.ask("env.StopFaults", wire.AskStopFaults, 0)
@@ -129,34 +156,11 @@ func (e *Env) Now() time.Time { return time.Now() }
 // for this.
 func (e *Env) Context() context.Context { return e.w.ctx }
 
-// Logf puts a line into the run's trace, at this step.
+// Logf puts a line into the run's trace, at this step and virtual time: a failure shows it among the last events. Any goroutine of the run may
+// call it.
 func (e *Env) Logf(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	e.w.event(func(p *wire.Packet) { p.Byte(wire.EventLog).Text(text) })
-}
-
-// Cluster is the fake apiserver as seen by tests that inspect it.
-type Cluster struct{ w *world }
-
-// ClusterState is a fake apiserver's state. Between two calls of Env's methods nothing there changes.
-type ClusterState struct {
-	Revision int64  // the Store's
-	Steps    uint64 // of the run
-	Faults   int    // that have been injected so far
-}
-
-// Cluster returns the fake apiserver.
-func (e *Env) Cluster() Cluster { return Cluster{e.w} }
-
-// State asks for the state.
-func (c Cluster) State() (ClusterState, error) {
-	m, err := c.w.query(wire.New(wire.Query).Byte(wire.QueryState))
-	if err != nil {
-		return ClusterState{}, err
-	}
-	var s wire.State
-	m.JSON(&s)
-	return ClusterState(s), m.Err()
 }
 
 // query asks the engine something. It answers only while goroutines of the bubble run.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -33,12 +32,12 @@ func newListFiller(list runtime.Object) (*listFiller, error) {
 	return f, nil
 }
 
-// add appends a copy of an object, if it is selected.
-func (f *listFiller) add(n *entry, selects func(metav1.Object) bool) error {
+// add appends a copy of an object.
+func (f *listFiller) add(n *entry) error {
 	if f.unstructured != nil {
 		u := unstructured.Unstructured{}
 		err := n.fill(&u)
-		if err == nil && selects(&u) {
+		if err == nil {
 			f.unstructured.Items = append(f.unstructured.Items, u)
 		}
 		return err
@@ -55,9 +54,6 @@ func (f *listFiller) add(n *entry, selects func(metav1.Object) bool) error {
 	}
 	if err := n.fill(obj); err != nil {
 		return err
-	}
-	if m, is := obj.(metav1.Object); is && !selects(m) {
-		return nil
 	}
 	if !pointer {
 		v = v.Elem()

@@ -64,37 +64,3 @@ func TestGetAndListCopy(t *testing.T) {
 		}
 	})
 }
-
-// A list can be restricted to objects whose labels match, and follows every change without being asked for again.
-func TestListSelects(t *testing.T) {
-	simtest.Run(t, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) {
-		a, b := configMap("a", "1"), configMap("b", "1")
-		a.Labels, b.Labels = map[string]string{"app": "web", "tier": "1"}, map[string]string{"app": "web"}
-		count := func(selectors ...string) int {
-			var list corev1.ConfigMapList
-			if err := env.List(&list, "default", selectors...); err != nil {
-				t.Error(err)
-			}
-			return len(list.Items)
-		}
-		if n := count(); n != 0 {
-			t.Errorf("at first there are %d", n)
-		}
-		env.Create(a, b, configMap("c", "1"))
-		for selector, want := range map[string]int{"": 3, "app=web": 2, "app=web,tier": 1, "!app": 1} {
-			if n := count(selector); n != want {
-				t.Errorf("%q selects %d, want %d", selector, n, want)
-			}
-		}
-		if n := count("app", "!tier"); n != 1 {
-			t.Errorf("two selectors select %d", n)
-		}
-		env.Delete(b)
-		if n := count("app"); n != 1 {
-			t.Errorf("after a deletion there are %d", n)
-		}
-		if err := env.List(&corev1.ConfigMapList{}, "", "a=b=c"); err == nil || !strings.Contains(err.Error(), "env.List: ") {
-			t.Errorf("a selector that is none: %v", err)
-		}
-	})
-}

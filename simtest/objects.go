@@ -32,6 +32,7 @@ type mirror struct {
 	resource   schema.GroupResource
 	namespaced bool
 	listKind   string
+	fields     []string // that select, besides metadata.name and metadata.namespace
 	entries    map[string]*entry
 	keys       []string // sorted; nil if they have to be sorted again
 }
@@ -39,10 +40,21 @@ type mirror struct {
 // entry is one object. It is decoded when it is read, once for each Go type.
 type entry struct {
 	json    []byte
+	values  []string // of the mirror's fields
+	labels  labels.Set
 	decoded map[reflect.Type]runtime.Object
 }
 
-func (o *objects) set(sub int, key string, data []byte) {
+// readEntry reads an object's JSON and the values of its fields.
+func readEntry(m *wire.Message) *entry {
+	n := &entry{json: m.Bytes()}
+	for count := m.Num(); count > 0 && m.Err() == nil; count-- {
+		n.values = append(n.values, m.Text())
+	}
+	return n
+}
+
+func (o *objects) set(sub int, key string, n *entry) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if sub < len(o.subs) {
@@ -50,7 +62,7 @@ func (o *objects) set(sub int, key string, data []byte) {
 		if m.entries[key] == nil {
 			m.keys = nil
 		}
-		m.entries[key] = &entry{json: data}
+		m.entries[key] = n
 	}
 }
 
@@ -85,12 +97,16 @@ func (o *objects) of(kind schema.GroupVersionKind) (*mirror, error) {
 	m := &mirror{entries: map[string]*entry{}}
 	m.resource = schema.GroupResource{Group: a.Text(), Resource: a.Text()}
 	m.namespaced, m.listKind = a.Flag(), a.Text()
-	for f := a.Field(); f.More(); {
-		key := f.Text()
-		m.entries[key] = &entry{json: f.Bytes()}
+	for count := a.Num(); count > 0 && a.Err() == nil; count-- {
+		m.fields = append(m.fields, a.Text())
 	}
-	if a.Err() != nil {
-		return nil, a.Err()
+	f := a.Field()
+	for f.More() {
+		key := f.Text()
+		m.entries[key] = readEntry(f)
+	}
+	if f.Err() != nil {
+		return nil, f.Err()
 	}
 	if o.byKind == nil {
 		o.byKind = map[schema.GroupVersionKind]*mirror{}
@@ -135,7 +151,10 @@ func (n *entry) fill(obj runtime.Object) error {
 
 // Get fills in the newest state of an object whose kind, namespace and name are set. It reads the Store directly, without a
 // request, so it works anywhere, is never stale, and no fault affects it. If there is no such object, it returns a NotFound
-// error.
+// error; other errors say that the kind is not known or not served.
+//
+// The first Get or List of a kind asks the engine for all objects of that kind. From then on each change comes with the step that makes it, so
+// that the functions of Always and Eventually cost no exchange with the engine.
 func (e *Env) Get(obj Object) error {
 	kind, err := e.w.r.kindOf(obj)
 	if err != nil {
@@ -163,9 +182,10 @@ func (e *Env) Get(obj Object) error {
 	return n.fill(obj)
 }
 
-// List fills a list with the objects of its kind, in one namespace unless namespace is empty, and with labels that all of the selectors
-// match ("app=web,tier!=db"). Like Get, it reads the Store.
-func (e *Env) List(list runtime.Object, namespace string, selectors ...string) error {
+// List fills a list with the objects of its kind, in one namespace unless namespace is empty, in the order of a real server's lists. A
+// LabelSelector and a FieldSelector in the options restrict them as on a real server; other options, which mean something only to requests, are an
+// error, as are a selector that does not parse and a field by which the kind cannot be selected. Like Get, it reads the Store.
+func (e *Env) List(list runtime.Object, namespace string, options ...metav1.ListOptions) error {
 	kind, err := e.w.r.kindOf(list)
 	if err != nil {
 		return err
@@ -174,20 +194,16 @@ func (e *Env) List(list runtime.Object, namespace string, selectors ...string) e
 	if !isList {
 		return fmt.Errorf("%s is not a list kind", kind.Kind)
 	}
-	var parsed []labels.Selector
-	for _, text := range selectors {
-		s, err := labels.Parse(text)
-		if err != nil {
-			return fmt.Errorf("env.List: %w", err)
-		}
-		parsed = append(parsed, s)
-	}
 	o := e.w.objects
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	m, err := o.of(kind.GroupVersion().WithKind(item))
 	if err != nil {
 		return err
+	}
+	selects, err := newSelection(m, options)
+	if err != nil {
+		return fmt.Errorf("env.List: %w", err)
 	}
 	into, err := newListFiller(list)
 	if err != nil {
@@ -197,10 +213,12 @@ func (e *Env) List(list runtime.Object, namespace string, selectors ...string) e
 		if namespace != "" && m.namespaced && !strings.HasPrefix(key, namespace+"/") {
 			continue
 		}
-		selects := func(obj metav1.Object) bool {
-			return !slices.ContainsFunc(parsed, func(s labels.Selector) bool { return !s.Matches(labels.Set(obj.GetLabels())) })
+		n := m.entries[key]
+		selected, err := selects.matches(key, n)
+		if err == nil && selected {
+			err = into.add(n)
 		}
-		if err := into.add(m.entries[key], selects); err != nil {
+		if err != nil {
 			return err
 		}
 	}

@@ -169,11 +169,11 @@ func (w *world) act(m *wire.Message) (broken bool) {
 			l.cancel(errCrashed)
 		}
 	case wire.DoBody:
-		go w.body.run(func() { w.r.body(w.env) })
+		go w.body.run(func() { w.r.body(w.env); w.env.checkNames() })
 	case wire.DoReply:
 		w.body.reply(m.Field())
 	case wire.DoObject:
-		w.objects.set(int(m.Num()), m.Text(), m.Bytes())
+		w.objects.set(int(m.Num()), m.Text(), readEntry(m))
 	case wire.DoDelete:
 		w.objects.remove(int(m.Num()), m.Text())
 	case wire.DoForget:

@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/informersim/informersim/simtest/fault"
 	"github.com/informersim/informersim/simtest"
+	"github.com/informersim/informersim/simtest/fault"
 )
 
 // rival keeps writing to a ConfigMap: on each watch event that is not its own, it puts its mark there again.

@@ -1,7 +1,9 @@
 package world
 
 import (
+	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/informersim/informersim/fakeapiserver"
@@ -43,10 +45,29 @@ func (w *world) newAsk(m *wire.Message) *ask {
 		a.until = w.quiet
 	case wire.AskAdvance:
 		a.limit, a.until = d, func() bool { return w.kernel.Clock().AtLimit() && w.quiet() }
-	case wire.AskFaults:
+	case wire.AskCrashAfter:
 		var err error
-		a.do = func() { err = w.injectAll(words) }
+		name, trigger := word(0), word(1)
+		a.do = func() { err = w.crashAfter(name, trigger) }
 		a.reply = func(p *wire.Packet) { p.Error(err) }
+	case wire.AskFaults:
+		var ids []int
+		var err error
+		a.do = func() { ids, err = w.injectAll(words) }
+		a.reply = func(p *wire.Packet) {
+			p.Error(err).Num(int64(len(ids)))
+			for _, id := range ids {
+				p.Num(int64(id))
+			}
+		}
+	case wire.AskWithdraw:
+		a.do = func() {
+			for _, id := range words {
+				if n, err := strconv.Atoi(id); err == nil {
+					w.cluster.WithdrawFault(n)
+				}
+			}
+		}
 	case wire.AskStopFaults:
 		a.do = w.stopFaults
 	case wire.AskChecks:
@@ -102,18 +123,43 @@ func (w *world) untilChange(a *ask, deadline time.Duration) {
 	a.reply = func(p *wire.Packet) { p.Flag(over) }
 }
 
-// injectAll injects faults, up to the first that cannot be.
-func (w *world) injectAll(faults []string) error {
+// injectAll injects faults, up to the first that cannot be. It returns the ids of those that have not struck yet.
+func (w *world) injectAll(faults []string) (ids []int, err error) {
+	last := 0
+	for _, f := range w.cluster.Faults() {
+		last = max(last, f.ID)
+	}
 	for _, text := range faults {
 		f, err := fault.Parse([]byte(text))
 		if err == nil {
 			err = w.inject(f)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	for _, f := range w.cluster.Faults() {
+		if f.ID > last {
+			ids = append(ids, f.ID)
+		}
+	}
+	return ids, nil
+}
+
+// crashAfter has a process crash once an event has happened: by default one of its own client's. It need not be started yet.
+func (w *world) crashAfter(name, trigger string) error {
+	var t fault.Trigger
+	if err := json.Unmarshal([]byte(trigger), &t); err != nil {
+		return err
+	}
+	if t.Client == "" {
+		t.Client = name
+	}
+	return w.cluster.OnTrigger(t, fault.Kind(kindCrash.String()), name, func() {
+		if p := w.byName[name]; p != nil {
+			p.crashNow()
+		}
+	})
 }
 
 // inject injects a fault. A process that has sent nothing yet is known as a client all the same.

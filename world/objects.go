@@ -28,8 +28,10 @@ func (r *remote) answer(m *wire.Message) *wire.Packet {
 		r.document(m, p)
 	case wire.QueryObjects:
 		r.subscribe(schema.FromAPIVersionAndKind(m.Text(), m.Text()), p)
+	case wire.QueryKeys:
+		r.keys(m.Text(), p)
 	case wire.QueryState:
-		p.Error(nil).JSON(wire.State{Revision: r.w.cluster.Store().Revision(), Steps: r.w.kernel.Steps(), Faults: r.w.run.FaultTotal()})
+		r.state(p)
 	default:
 		p.Error(fmt.Errorf("query %q is not known", kind))
 	}
@@ -66,7 +68,7 @@ func (r *remote) subscribe(kind schema.GroupVersionKind, p *wire.Packet) {
 	err = s.Walk(id, s.Revision(), "", func(key string, obj runtime.Object) bool {
 		var data []byte
 		if data, failed = encoded(res, obj); failed == nil {
-			objects.Text(key).Bytes(data)
+			selectable(objects.Text(key).Bytes(data), res, obj)
 		}
 		return failed == nil
 	})
@@ -77,7 +79,56 @@ func (r *remote) subscribe(kind schema.GroupVersionKind, p *wire.Packet) {
 		return
 	}
 	r.subs = append(r.subs, &subscription{resource: res, id: id})
-	p.Num(int64(len(r.subs) - 1)).Text(res.Group).Text(res.Plural).Flag(res.Namespaced).Text(res.ListKind).Field(&objects)
+	p.Num(int64(len(r.subs) - 1)).Text(res.Group).Text(res.Plural).Flag(res.Namespaced).Text(res.ListKind)
+	p.Num(int64(len(res.SelectableFields)))
+	for _, name := range res.SelectableFields {
+		p.Text(name)
+	}
+	p.Field(&objects)
+}
+
+// selectable adds the values of an object's fields that select.
+func selectable(p *wire.Packet, res *types.Resource, obj runtime.Object) {
+	p.Num(int64(len(res.SelectableFields)))
+	for _, name := range res.SelectableFields {
+		p.Text(res.Strategy.Field(obj, name))
+	}
+}
+
+// keys answers with the keys of all objects of a resource.
+func (r *remote) keys(resource string, p *wire.Packet) {
+	id, ok := r.w.cluster.FindResource(schema.ParseGroupResource(resource))
+	if !ok {
+		p.Error(fmt.Errorf("there is no resource %q: name one by its plural, with its group if that is not the core group, as in \"deployments.apps\"", resource))
+		return
+	}
+	var keys []string
+	s := r.w.cluster.Store()
+	err := s.Walk(id, s.Revision(), "", func(key string, _ runtime.Object) bool {
+		keys = append(keys, key)
+		return true
+	})
+	if p.Error(err); err != nil {
+		return
+	}
+	p.Num(int64(len(keys)))
+	for _, key := range keys {
+		p.Text(key)
+	}
+}
+
+// state answers with what the fake apiserver is at.
+func (r *remote) state(p *wire.Packet) {
+	st := wire.State{Revision: r.w.cluster.Store().Revision(), Steps: r.w.kernel.Steps(), Faults: r.w.run.FaultTotal()}
+	for _, f := range r.w.cluster.Faults() {
+		data, err := json.Marshal(f.Fault)
+		if err != nil {
+			p.Error(err)
+			return
+		}
+		st.Pending = append(st.Pending, wire.PendingFault{State: f.State, Left: f.Left, Fault: data})
+	}
+	p.Error(nil).JSON(st)
 }
 
 // encoded returns an object of the Store as JSON, in the version that was asked for.
@@ -104,7 +155,7 @@ func (r *remote) committed(id store.ResourceID, v store.Committed) {
 			r.w.kernel.Fail(err)
 			return
 		}
-		r.objects.Byte(wire.DoObject).Num(int64(n)).Text(v.Key).Bytes(data)
+		selectable(r.objects.Byte(wire.DoObject).Num(int64(n)).Text(v.Key).Bytes(data), sub.resource, v.Object)
 	}
 }
 

@@ -52,8 +52,7 @@ func (p *process) Apply(c sim.Choice) {
 	case kindCrash:
 		p.crashes = false
 		p.w.crashed++
-		p.kill()
-		p.want, p.byFault = true, true
+		p.crashNow()
 	case kindRestart:
 		p.restart = false
 		if p.want && !p.running {
@@ -70,6 +69,14 @@ func (p *process) start() {
 	p.running, p.want = true, true
 	p.record("started")
 	p.w.remote.do(wire.DoStart).Text(p.name).Num(p.life.number)
+}
+
+// crashNow kills a process that runs, and has it come back after its downtime.
+func (p *process) crashNow() {
+	if p.running && !p.life.dead() {
+		p.kill()
+		p.want, p.byFault = true, true
+	}
 }
 
 // processCrashed is the detail of the record of a crash.

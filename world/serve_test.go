@@ -104,6 +104,9 @@ func actions(t *testing.T, m *wire.Message) (all []action) {
 			a.text = m.Text()
 		case wire.DoObject:
 			a.id, _, a.text = m.Num(), m.Text(), m.Text()
+			for n := m.Num(); n > 0; n-- {
+				m.Text() // the value of a field that selects
+			}
 		case wire.DoDelete:
 			a.id, a.text = m.Num(), m.Text()
 		case wire.DoBody, wire.DoEndings, wire.DoForget, wire.DoLocate:

@@ -33,7 +33,7 @@ const (
 	DoKill    = 'k' // process, life: what it does from now on reaches nobody
 	DoBody    = 'b' // start the body
 	DoReply   = 'r' // bytes: the answer to EventAsk
-	DoObject  = 'p' // subscription, key, JSON: an object has changed
+	DoObject  = 'p' // subscription, key, JSON, fields (number, values): an object has changed
 	DoDelete  = 'd' // subscription, key: it is gone
 	DoForget  = 'n' // the Store has another history: what was read of it means nothing
 	DoRecord  = 't' // step, elapsed, actor, kind, key, revision, n, detail: a record for the user's properties
@@ -67,9 +67,11 @@ const (
 	AskStart      = 'g' // a process: name
 	AskCrash      = 'k' // name
 	AskRestart    = 'r' // name
+	AskCrashAfter = 'K' // name, a trigger as JSON: as a fault does, once the trigger's event has happened. Reply: error
 	AskSettle     = 's'
 	AskAdvance    = 'v' // duration
-	AskFaults     = 'i' // each a fault as JSON. Reply: error
+	AskFaults     = 'i' // each a fault as JSON. Reply: error, ids (number, numbers) of those that have not struck
+	AskWithdraw   = 'W' // ids in decimals: of faults that need not strike any more
 	AskStopFaults = 'f'
 	AskChecks     = 'c' // there are checks from now on; words: names of env.Sometimes
 	AskChange     = 'e' // until something changes or, by this virtual time, does not. Reply: flag, whether the time is over
@@ -80,6 +82,8 @@ const (
 // The kinds of queries. Each is answered with an error, and if that is none with fields.
 const (
 	QueryDocument = 'd' // method, URL, header. Answer: code, header, body
-	QueryObjects  = 'o' // apiVersion, kind. Answer: subscription, plural, namespaced, list kind, objects (key, JSON)
-	QueryState    = 's' // Answer: State as JSON
+	QueryObjects  = 'o' // apiVersion, kind. Answer: subscription, group, plural, namespaced, list kind, names of fields that select
+	// (number, texts), objects (key, JSON, values of those fields) as one field
+	QueryKeys  = 'k' // plural or plural.group. Answer: keys (number, texts), in the Store's order
+	QueryState = 's' // Answer: State as JSON
 )

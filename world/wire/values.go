@@ -118,5 +118,13 @@ type Write struct {
 type State struct {
 	Revision int64  // the Store's
 	Steps    uint64 // of the run
-	Faults   int    // that have been injected so far
+	Faults   int    // that have struck so far
+	Pending  []PendingFault
+}
+
+// PendingFault is a fault that is yet to strike, or that lasts.
+type PendingFault struct {
+	State string
+	Left  int
+	Fault []byte // as JSON
 }
