@@ -68,8 +68,9 @@ func (c *checks) each(name *string) error {
 	return nil
 }
 
-// Always states an invariant: hold is called after every step from now on that may have changed something, and an error fails the run. Nothing
-// else runs meanwhile, so hold may read any state of the processes; it must not make requests (use Get and List).
+// Always states an invariant: hold is called after every step from now on that may have changed something (in the Store, in the processes or in the
+// body, or the time), and an error fails the run, with name as the broken property. So does a panic, or a t.FailNow. Nothing else runs
+// meanwhile, so hold may read any state of the processes; it must not make requests (use Get and List).
 func (e *Env) Always(name string, hold func() error) {
 	e.alive()
 	e.w.checks.all = append(e.w.checks.all, &check{name: name, hold: hold})
@@ -93,8 +94,8 @@ func (e *Env) Sometimes(name string, cond func() bool) {
 var errHolds = errors.New("it holds")
 
 // Eventually steps until hold returns nil, and fails the run if that takes more virtual time than within. Time passes only when
-// nothing else can happen, so slow code does not use it up. hold is called on the body's goroutine, between steps, when something may have
-// changed, and may make requests.
+// nothing else can happen, so slow code does not use it up. hold is called on the body's goroutine, between steps, at once and then when
+// something may have changed, and may make requests. Its last error is part of the report.
 func (e *Env) Eventually(name string, within time.Duration, hold func() error) {
 	e.alive()
 	deadline := time.Since(e.w.start) + within
