@@ -1,5 +1,5 @@
-// Package simtest runs a controller, unmodified, against a deterministic apiserver from a normal Go test: virtual time,
-// injected faults, a schedule decided by a seed, and for every failure a trace that replays it.
+// Package simtest runs a controller, unmodified, against a deterministic apiserver from a normal Go test:
+// virtual time, injected faults, a schedule decided by a seed, and for every failure a trace that replays it.
 //
 //	func TestController(t *testing.T) {
 //		simtest.Run(t, simtest.Options{}, func(env *simtest.Env) {
@@ -13,16 +13,38 @@
 //		})
 //	}
 //
-// Run calls the body once for each seed, inside a testing/synctest bubble of its own. Processes started with [Env.Go] and
-// the body itself are goroutines there. Their requests are parked until everything in the bubble is blocked; then the next
-// event is chosen: a request reaches a replica, a response or a watch frame reaches its client, a fault strikes, a process
-// crashes, or time passes. The goroutines in the bubble then run until they block again.
+// Run calls the body once for each seed, inside a testing/synctest bubble of its own. Processes started with
+// [Env.Go] and the body itself are goroutines there. Their requests are parked until everything in the bubble
+// is blocked; then the next event is chosen: a request reaches a replica, a response or a watch frame reaches
+// its client, a fault strikes, a process crashes, or time passes. The goroutines in the bubble then run until
+// they block again.
+//
+// # What a test writes and asks
+//
+// The body of a test changes the cluster as the client "workload", which goes through the API like any other:
+// [Env.Create], [Env.Update], [Env.UpdateStatus], [Env.Mutate] (get, change, and again if somebody was
+// faster), [Env.Patch], [Env.Apply] (a manifest), [Env.ServerSideApply] (as a field manager) and
+// [Env.Delete]. These return when the write is in the Store, or fail the test. It reads the Store itself, at
+// its newest revision: with [Env.Get] and [Env.List], which takes selectors, and with [Env.Cluster] what is
+// in no object. Reading is no step of the run and no fault affects it. Once a kind has been read, Get and
+// List cost no exchange with the engine, so checks may read as much as they like.
+//
+// What is under test runs in processes. Each of the usual questions about them is a line, and has an example:
+//
+//	env.Go("controller", run)                                 // one process
+//	env.Replicas("controller", 3, run)                        // several of the same program
+//	env.Crash(env.Leader("default", "controller"))            // the leader dies, as by kill -9
+//	env.CrashAfter("controller", fault.Trigger{Event: fault.TriggerCommit, Resource: "secrets"})
+//	                                                          // a crash between two writes
+//	env.Inject(fault.Fault{Kind: fault.WriteLost, Target: "controller", Verb: "create"})
+//	                                                          // a write whose answer is lost
 //
 // # Your client-go, and the engine beside it
 //
-// The test links the client-go that your go.mod names, v0.26 or later, and nothing else that is heavy. The fake apiserver and everything that
-// chooses, checks and writes traces is the engine: a process of its own, `informersim world`, which the test starts once and talks to
-// over a pipe. It is the first of these that there is:
+// The test links the client-go that your go.mod names, v0.26 or later, and nothing else that is heavy. The
+// fake apiserver and everything that chooses, checks and writes traces is the engine: a process of its own,
+// `informersim world`, which the test starts once and talks to over a pipe. It is the first of these that
+// there is:
 //
 //   - the program that the environment variable INFORMERSIM names, by a path that holds in the
 //     test's folder: informersim or informersim-apiserver. One that does not fit is an error;
@@ -31,11 +53,13 @@
 //   - one that the go command builds then, from the version of this module. That takes minutes, once; a line on stderr says so, which
 //     go test shows when it is told -v, or when the test has ended.
 //
-// The engine ends with the test process. If that is killed or panics in the middle of a run, the engine writes the trace of the run, and to stderr the
-// line that repeats it. An engine that is killed is an error of the run, and the next run starts another one.
+// The engine ends with the test process. If that is killed or panics in the middle of a run, the engine
+// writes the trace of the run, and to stderr the line that repeats it. An engine that is killed is an error
+// of the run, and the next run starts another one.
 //
-// The go line of your module has to be 1.25 or later, since bubbles are. Where it cannot be, put the tests into a nested module: a folder with a go.mod
-// of its own that requires simtest and, with a replace directive, your module.
+// The go line of your module has to be 1.25 or later, since bubbles are. Where it cannot be, put the tests
+// into a nested module: a folder with a go.mod of its own that requires simtest and, with a replace
+// directive, your module.
 //
 // # What is checked
 //

@@ -27,7 +27,8 @@ type Env struct {
 func newEnv(w *world) *Env { return &Env{w: w, rand: rand.New(rand.NewPCG(w.seed, 0x656e76))} }
 
 // RESTConfig returns the configuration of a client of the fake apiserver. Each name is one client, with its own connections,
-// faults and delays. If a process of that name is running (see Go), the client works until that process crashes or ends.
+// faults and delays. If a process of that name is running (see Go), the client works until that process crashes or ends; else until the run
+// ends. Its requests then fail with an error that says so. It panics if name is empty.
 func (e *Env) RESTConfig(name string) *rest.Config {
 	e.alive()
 	if name == "" {
@@ -44,7 +45,8 @@ func (e *Env) RESTConfig(name string) *rest.Config {
 // Go starts a process: it calls run on a goroutine of its own, with a context that is canceled when the process crashes or the
 // simulation ends. If a fault crashes it (Options.CrashProbability), nothing that it has not yet sent reaches a server, and
 // after run has returned the process is restarted. If run returns an error, it is called again after a backoff, as the kubelet
-// does; if it returns nil, the process has ended.
+// does (10 s of virtual time, doubled up to 5 minutes); if it returns nil, the process has ended. It panics if there is a process of that
+// name already. Replicas starts several.
 func (e *Env) Go(name string, run func(ctx context.Context) error) {
 	e.alive()
 	if name == "" || run == nil {
@@ -62,10 +64,11 @@ func (e *Env) Go(name string, run func(ctx context.Context) error) {
 	e.w.body.ask("env.Go", wire.AskStart, 0, name)
 }
 
-// Crash kills a process, as kill -9 does; it stays down until Restart.
+// Crash kills a process, as kill -9 does: nothing that it does from now on reaches a server. It stays down until Restart. It panics if there is
+// no such process. CrashAfter chooses the moment by what happens.
 func (e *Env) Crash(name string) { e.known("env.Crash", wire.AskCrash, name) }
 
-// Restart crashes a process if it is running, and starts it again once it has ended.
+// Restart crashes a process if it is running, and starts it again once it has ended. It panics if there is no such process.
 func (e *Env) Restart(name string) { e.known("env.Restart", wire.AskRestart, name) }
 
 func (e *Env) known(what string, kind byte, name string) {
@@ -84,13 +87,13 @@ func (e *Env) mustKnow(what, name string) {
 	}
 }
 
-// Settle runs until nothing more can happen without time passing.
+// Settle runs until nothing more can happen without virtual time passing.
 func (e *Env) Settle() {
 	e.alive()
 	e.w.body.ask("env.Settle", wire.AskSettle, 0)
 }
 
-// Advance lets virtual time d pass, and returns when nothing more can happen without further time passing.
+// Advance lets virtual time d pass, and returns when nothing more can happen without further time passing. It panics if d is negative.
 func (e *Env) Advance(d time.Duration) {
 	e.alive()
 	if d < 0 {
