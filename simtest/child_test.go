@@ -26,6 +26,20 @@ const childEnv = "SIMTEST_TEST_CHILD"
 
 func isChild() bool { return os.Getenv(childEnv) != "" }
 
+// asChild is the environment of a child, which uses the same engine as this process. Building it would take the child moments.
+func asChild(t *testing.T, env ...string) []string {
+	t.Helper()
+	all := append(os.Environ(), childEnv+"=1")
+	if os.Getenv("INFORMERSIM") == "" {
+		path, err := simtest.EnginePath()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, "INFORMERSIM="+path)
+	}
+	return append(all, env...)
+}
+
 // runChild runs this test in a process of its own, which must fail, and returns its output.
 func runChild(t *testing.T) string {
 	t.Helper()
@@ -34,7 +48,7 @@ func runChild(t *testing.T) string {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe, "-test.run", "^"+t.Name()+"$", "-test.timeout", "60s")
-	cmd.Env = append(os.Environ(), childEnv+"=1")
+	cmd.Env, cmd.Dir = asChild(t), t.TempDir() // where traces of failures are kept
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		t.Fatalf("the child passes:\n%s", out)
@@ -64,7 +78,7 @@ func TestParallelAndCount(t *testing.T) {
 			t.Fatal(err)
 		}
 		cmd := exec.Command(exe, "-test.run", "^"+t.Name()+"$", "-test.count=3", "-test.parallel=4", "-test.v")
-		cmd.Env = append(os.Environ(), childEnv+"=1")
+		cmd.Env = asChild(t)
 		out, err := cmd.CombinedOutput()
 		if err != nil || strings.Count(string(out), "--- PASS: TestParallelAndCount (") != 3 {
 			t.Errorf("%v\n%s", err, out)

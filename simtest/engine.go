@@ -22,6 +22,7 @@ type engine struct {
 	out  *bufio.Reader
 	gone chan struct{} // closed when the process has ended; made outside of every bubble
 	err  error         // how it has ended
+	box  *blackBox
 
 	query sync.Mutex // one query at a time. A wait for it is not durable, and short
 }
@@ -86,7 +87,10 @@ const noEngine = "it does not work as an engine of tests, perhaps because it is 
 
 // greet exchanges versions.
 func (e *engine) greet() error {
-	if err := wire.New(wire.Hello).JSON(wire.Greeting{Protocol: wire.Protocol, Release: release}).Send(e.in); err != nil {
+	own := wire.Greeting{Protocol: wire.Protocol, Release: release}
+	e.box = newBlackBox(&own)
+	defer e.box.unlink()
+	if err := wire.New(wire.Hello).JSON(own).Send(e.in); err != nil {
 		return fmt.Errorf(noEngine, e.lost(err))
 	}
 	m, err := wire.Receive(e.out)
@@ -108,6 +112,7 @@ func (e *engine) greet() error {
 func (e *engine) stop() {
 	e.in.Close()
 	e.pipe.Close()
+	e.box.close()
 }
 
 // lost makes a sentence of an error of the pipes. Where the engine has ended, the next job starts another one.
@@ -144,10 +149,8 @@ func (e *engine) receive() (*wire.Message, error) {
 	return m, nil
 }
 
-// ask makes a query, and returns its answer's fields after the error.
+// ask makes a query, and returns its answer's fields after the error. The caller holds the lock of queries.
 func (e *engine) ask(p *wire.Packet) (*wire.Message, error) {
-	e.query.Lock()
-	defer e.query.Unlock()
 	if err := e.send(p); err != nil {
 		return nil, err
 	}

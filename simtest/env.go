@@ -168,6 +168,8 @@ func (e *Env) Logf(format string, args ...any) {
 
 // query asks the engine something. It answers only while goroutines of the bubble run.
 func (w *world) query(p *wire.Packet) (*wire.Message, error) {
+	w.e.query.Lock()
+	defer w.e.query.Unlock()
 	if !w.turn.Load() {
 		return nil, errOver
 	}

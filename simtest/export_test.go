@@ -10,3 +10,13 @@ func EngineProcess() int {
 
 // IsWorker reports whether this process makes runs for another one.
 func IsWorker() bool { return workerFor != "" }
+
+// EnginePath returns the path of the engine, which it finds or builds if there is none yet.
+func EnginePath() (string, error) {
+	e, err := acquire()
+	if err != nil {
+		return "", err
+	}
+	defer e.release()
+	return e.cmd.Path, nil
+}

@@ -30,7 +30,7 @@ func Find(t TB, o Options, body func(env *Env)) *Finding {
 		res, trace, err := r.job(wire.Find, seed, "")
 		switch {
 		case err != nil:
-			fatal(t, "simtest: %v", err)
+			fatal(t, "%v", err)
 		case res.Invalid:
 			fatal(t, "%s", res.Failure)
 		case res.Failure != "":

@@ -43,7 +43,7 @@ func died(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe, "-test.run", "^"+t.Name()+"$", "-test.timeout", "60s")
-	cmd.Env, cmd.Dir = append(os.Environ(), childEnv+"=1"), dir
+	cmd.Env, cmd.Dir = asChild(t), dir
 	out, err := cmd.CombinedOutput() // returns when nobody has its pipe any more: the engine does not either
 	if err == nil {
 		t.Fatalf("the child passes:\n%s", out)
@@ -72,7 +72,7 @@ func isZombie(pid int) bool {
 // left checks that the run's trace is there, and that the output says how to repeat it.
 func left(t *testing.T, dir, out string) {
 	t.Helper()
-	wantIn(t, out, "the test's process has ended in the middle of the run", "-simtest.seed=1", "-simtest.replay=testdata/simtest/")
+	wantIn(t, out, "the process died during a run: "+t.Name()+", seed 1", "had begun: time passes", "-simtest.seed=1", "-simtest.replay=testdata/simtest/")
 	files, err := filepath.Glob(filepath.Join(dir, "testdata/simtest/*.trace.jsonl"))
 	if err != nil || len(files) != 1 {
 		t.Errorf("the traces are %v, %v", files, err)

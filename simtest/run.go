@@ -1,6 +1,7 @@
 package simtest
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -63,6 +64,9 @@ type runner struct {
 
 	documents sync.Map // the answers to requests for discovery, by method, URL and Accept: they never change
 	escaped   any      // what the last body panicked with
+	current   *world   // the run in progress or the last one, nil before the first
+	shrinking string   // the report of the failure that is being shrunk, "" for none
+	replaying bool     // a trace is being replayed
 }
 
 // newRunner checks Run's arguments.
@@ -146,12 +150,8 @@ func (r *runner) do(mode wire.Mode, seed uint64, file string) {
 	r.t.Helper()
 	res, _, err := r.job(mode, seed, file)
 	if err != nil {
-		text := "simtest: " + err.Error()
-		if seed != 0 {
-			text += fmt.Sprintf("\n  run it again:  %s -simtest.seed=%d", r.line, seed)
-		}
 		r.summarizeBefore()
-		fatal(r.t, "%s", text)
+		fatal(r.t, "%s", err.Error())
 	}
 	if res.Failure != "" {
 		r.summarizeBefore()
@@ -179,7 +179,7 @@ func (r *runner) do(mode wire.Mode, seed uint64, file string) {
 func (r *runner) job(mode wire.Mode, seed uint64, file string) (*wire.Result, []byte, error) {
 	e, err := acquire()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("simtest: %w", err)
 	}
 	defer e.release()
 	task := wire.Task{
@@ -194,8 +194,10 @@ func (r *runner) job(mode wire.Mode, seed uint64, file string) (*wire.Result, []
 			return nil, nil, err
 		}
 	}
+	r.current, r.shrinking, r.replaying = nil, "", mode == wire.Replay || mode == wire.Retry
 	res, trace, err := r.serve(e, wire.New(wire.Job).JSON(task))
 	if err != nil {
+		err = errors.New(r.engineDied(e, err))
 		e.forget()
 	}
 	return res, trace, err
@@ -213,7 +215,9 @@ func (r *runner) serve(e *engine, job *wire.Packet) (*wire.Result, []byte, error
 		}
 		switch m.Kind {
 		case wire.Begin:
-			if err := r.bubble(e, uint64(m.Num())); err != nil {
+			seed := uint64(m.Num())
+			r.shrinking = m.Text()
+			if err := r.bubble(e, seed); err != nil {
 				return nil, nil, err
 			}
 		case wire.Do, wire.End: // for a bubble that has already ended by itself, as the engine is about to read
@@ -231,12 +235,14 @@ func (r *runner) serve(e *engine, job *wire.Packet) (*wire.Result, []byte, error
 func (r *runner) bubble(e *engine, seed uint64) error {
 	forgetNeverExitWatch()
 	w := newWorld(r, e, seed)
+	r.current = w
 	// With one processor, goroutines of the user's that wake at the same time take turns in the same order every time, so which of
 	// them is first to add to a queue does not depend on which processor is faster. The race detector shuffles them even so.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	err := bubble.Run(seed, bubble.Options{QuiescenceTimeout: r.o.RealQuiescenceTimeout}, w.loop)
 	w.ended.Store(true)
 	w.close()
+	w.log.close()
 	if !isStuck(err) { // its goroutines are still there, so nothing that they use may be touched
 		if err == nil {
 			err = w.leak
@@ -247,12 +253,14 @@ func (r *runner) bubble(e *engine, seed uint64) error {
 		r.escaped = w.body.escaped
 	}
 	p := wire.New(wire.Ended).Flag(r.t.Failed()).Flag(isStuck(err))
+	text, log := "", &wire.Packet{}
 	if err != nil {
-		p.Text(err.Error())
-	} else {
-		p.Text("")
+		text = err.Error()
 	}
-	return e.send(p)
+	if err != nil || w.wanted {
+		log = w.log.packet()
+	}
+	return e.send(p.Text(text).Field(log))
 }
 
 // plain reports whether a panic is a program's own, as opposed to a testing library's way of ending a test.

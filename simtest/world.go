@@ -28,6 +28,7 @@ type world struct {
 
 	body       *body
 	checks     *checks
+	log        *logBook
 	properties []checking
 	objects    *objects
 
@@ -35,7 +36,8 @@ type world struct {
 	turn   atomic.Bool // it is this side's: the engine answers queries
 	pipe   sync.Mutex  // held while a report is sent
 	closed bool        // guarded by pipe: another goroutine speaks with the engine now
-	lost   error       // why the engine cannot be talked to; set by the bubble's main goroutine, as leak is
+	wanted bool        // the engine wants the log; set by the bubble's main goroutine, as what follows
+	lost   error       // why the engine cannot be talked to
 	leak   error       // goroutines that did not end
 
 	mu        sync.Mutex // guards what follows
@@ -56,6 +58,7 @@ func newWorld(r *runner, e *engine, seed uint64) *world {
 	w.env = newEnv(w)
 	w.body = &body{w: w}
 	w.checks = &checks{w: w}
+	w.log = newLogBook(e.box.log)
 	w.objects = &objects{w: w}
 	return w
 }
@@ -72,6 +75,7 @@ func (w *world) loop() {
 		w.lost = err
 		return
 	}
+	w.log.takeOver()
 	for {
 		m, err := w.e.receive()
 		if err != nil {
@@ -79,6 +83,8 @@ func (w *world) loop() {
 			break
 		}
 		if m.Kind == wire.End {
+			w.log.close()
+			w.wanted = m.Flag()
 			break
 		}
 		if m.Kind != wire.Do {
@@ -111,16 +117,20 @@ func (w *world) send(p *wire.Packet) error {
 // close keeps the bubble's goroutines from speaking with the engine.
 func (w *world) close() {
 	w.pipe.Lock()
-	defer w.pipe.Unlock()
 	w.closed = true
+	w.pipe.Unlock()
+	w.e.query.Lock() // its answer is on its way
 	w.turn.Store(false)
+	w.e.query.Unlock()
 }
 
 // do carries out what the engine says and returns what came of it, nil if the message is broken.
 func (w *world) do(m *wire.Message) *wire.Packet {
 	w.turn.Store(true)
 	defer w.turn.Store(false)
-	flags, d := m.Byte(), m.Duration()
+	flags := m.Byte()
+	w.log.step.Store(uint64(m.Num()))
+	d := m.Duration()
 	broken := false
 	for m.More() && !broken {
 		broken = w.act(m)

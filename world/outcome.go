@@ -17,12 +17,14 @@ type outcome struct {
 	err        error // the run could not be carried out
 	escaped    *escape
 	testFailed bool  // the body, or a check, has failed its test
-	stuck      bool  // the bubble never came to rest
+	stuck      bool  // the bubble never came to rest, so that no other run can be made in that process
 	replay     error // how it diverged from the trace
 	trace      bytes.Buffer
 	steps      uint64
 	faults     uint64
 	sometimes  map[string]bool
+	log        *log
+	unended    error // what kept goroutines from ending after the run
 	trips      uint64
 	queries    uint64
 	streamed   bool // a client has asked for a streaming list, and the server has them
@@ -30,7 +32,6 @@ type outcome struct {
 
 	inForce    []string // the faults that last at the end
 	notRunning []string // the processes that do not run then
-	unended    error    // what kept goroutines from ending after the run
 }
 
 func newOutcome(h sim.Header) *outcome { return &outcome{header: h, run: runOf(h)} }

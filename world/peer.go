@@ -34,9 +34,12 @@ func (p *peer) receive() *wire.Message {
 	}
 	m, err := wire.Receive(p.in)
 	switch {
+	case err == nil:
+	case errors.Is(err, wire.ErrProtocol):
+		p.broken(err)
 	case err == io.EOF || err == io.ErrUnexpectedEOF:
 		p.gone = errGone
-	case err != nil:
+	default:
 		p.gone = fmt.Errorf("%w: %w", errGone, err)
 	}
 	return m

@@ -68,7 +68,7 @@ func (r *remote) pass(d time.Duration) time.Duration {
 
 // trip sends what was gathered and takes in what came of it.
 func (r *remote) trip(flags byte, d time.Duration) {
-	if r.peer.gone != nil || r.early != nil {
+	if r.lost() {
 		return
 	}
 	if r.actions.Len() > 0 || flags&wire.Pass != 0 {
@@ -77,13 +77,15 @@ func (r *remote) trip(flags byte, d time.Duration) {
 	r.trips++
 	r.moved = flags&wire.Checks == 0
 	r.checked = r.w.cluster.Store().Revision()
-	p := wire.New(wire.Do).Byte(flags).Duration(d).Append(&r.objects).Append(&r.records).Append(&r.actions)
+	p := wire.New(wire.Do).Byte(flags).Num(int64(r.w.flight.next)).Duration(d).Append(&r.objects).Append(&r.records).Append(&r.actions)
 	r.objects.Reset()
 	r.records.Reset()
 	r.actions.Reset()
+	r.w.flight.leave()
 	r.peer.send(p)
 	m := r.await(wire.Report)
 	if m == nil {
+		r.w.flight.cutOff(flags&wire.Pass != 0)
 		return
 	}
 	r.elapsed = m.Duration()
@@ -122,9 +124,12 @@ func (r *remote) await(kind byte) *wire.Message {
 // errEndedEarly stands for what the test's process says of a bubble that ended by itself.
 var errEndedEarly = errors.New("the bubble has ended")
 
+// lost reports whether nobody is there any more to carry anything out.
+func (r *remote) lost() bool { return r.peer.gone != nil || r.early != nil }
+
 // checkTime fails the run if the bubble's clock and the kernel's differ.
 func (r *remote) checkTime() {
-	if k := r.w.kernel; r.peer.gone == nil && r.early == nil && r.elapsed != k.Elapsed() {
+	if k := r.w.kernel; r.elapsed != k.Elapsed() {
 		k.Fail(fmt.Errorf("the bubble is at %v, the run at %v: time passed without being advanced; this is a bug in informersim", r.elapsed, k.Elapsed()))
 	}
 }

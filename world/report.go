@@ -25,12 +25,22 @@ func (r *runner) store(res *outcome) string {
 	if r.task.Folder == "" || res.trace.Len() == 0 || res.unwinding() || res.err != nil && res.steps == 0 {
 		return ""
 	}
-	name := filepath.Join(traceFolder, fmt.Sprintf("%s-%d%s", traceName(r.task.Test), res.header.Seed, traceSuffix))
-	if err := r.host.Store(filepath.Join(r.task.Folder, name), res.trace.Bytes()); err != nil {
+	name := r.traceFile(res.header.Seed)
+	if err := r.host.Store(r.path(name), res.trace.Bytes()); err != nil {
 		r.logf("the trace is not kept: %v", err)
 		return ""
 	}
+	if text := res.log.text(); text != "" {
+		if err := r.host.Store(r.path(logFile(name)), []byte(text)); err != nil {
+			r.logf("the log is not kept: %v", err)
+		}
+	}
 	return name
+}
+
+// traceFile returns the file in which the trace of a seed's failure is kept, relative to the test's folder.
+func (r *runner) traceFile(seed uint64) string {
+	return filepath.Join(traceFolder, fmt.Sprintf("%s-%d%s", traceName(r.task.Test), seed, traceSuffix))
 }
 
 // report makes a failure the job's result.
@@ -47,7 +57,7 @@ func (o *outcome) unwinding() bool {
 
 // text returns the report of a failure.
 func (r *runner) text(res *outcome, file string) string {
-	report := reports.Report{Run: res.report(), Aftermath: res.aftermath(), Story: res.story()}
+	report := reports.Report{Run: res.report(), Aftermath: res.aftermath(), Story: res.story(), Log: res.log.section(file)}
 	if file != "" {
 		report.Replay = append(report.Replay, fmt.Sprintf("%s -simtest.replay=%s", r.task.Command, reports.ShellQuote(file)))
 	}

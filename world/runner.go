@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -20,11 +19,14 @@ type runner struct {
 	task    *wire.Task
 	mappers mapperCache
 	host    *Host
+	box     *blackBox
 
-	o      *options
-	mapper *resourceMapper
-	result wire.Result
-	trace  []byte // of the run that the result is about
+	o         *options
+	mapper    *resourceMapper
+	result    wire.Result
+	trace     []byte // of the run that the result is about
+	replaying bool   // the task's trace is
+	shrinking string // the report of the failure that is being shrunk, "" for none
 }
 
 // run does the job.
@@ -89,27 +91,21 @@ func (r *runner) seed(seed uint64) error {
 	}
 	res := r.play(source{header: h})
 	r.note(res)
+	if r.peer.gone != nil {
+		return nil
+	}
 	if r.task.Verify && !res.failed() {
 		if err := r.verify(h, res); err != nil || r.result.Failure != "" {
 			return err
 		}
 	}
 	if res.failed() {
-		r.fails(r.shrink(res))
+		res = r.shrink(res)
+		r.report(res, r.store(res))
 		return nil
 	}
 	r.result.Passed = res.passed()
 	return nil
-}
-
-// fails stores and reports a failure. Where the test's process is gone, only stderr is left to say so.
-func (r *runner) fails(res *outcome) {
-	if r.peer.gone == nil {
-		r.report(res, r.store(res))
-		return
-	}
-	res.testFailed = true
-	fmt.Fprintf(r.host.Stderr, "informersim: %v\n%s\n", r.peer.gone, reports.Plain(r.text(res, r.store(res))))
 }
 
 // find runs one seed. A failure is only returned.
@@ -190,7 +186,6 @@ func (r *runner) replayFile() error {
 	r.note(res)
 	switch {
 	case r.peer.gone != nil:
-		r.fails(res)
 	case retry && res.replay != nil:
 		r.logf("%s no longer fits the program (%v): running its seed again. %s", file, firstLine(res.replay.Error()), r.whyNoReplay(res.header))
 		return r.seed(res.header.Seed)
@@ -216,14 +211,12 @@ const (
 
 // replay replays the task's trace; it returns nil if the trace is another test's.
 func (r *runner) replay() (*outcome, error) {
-	path := r.task.File
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(r.task.Folder, path)
-	}
-	data, err := os.ReadFile(path)
+	data, err := os.ReadFile(r.path(r.task.File))
 	if err != nil {
 		return nil, err
 	}
+	r.replaying = true
+	defer func() { r.replaying = false }()
 	var res *outcome
 	started := r.host.Now()
 	for try := 0; try == 0 || try < replayTries && r.host.Now().Sub(started) < replayBudget && r.peer.gone == nil; try++ {
@@ -239,7 +232,7 @@ func (r *runner) replay() (*outcome, error) {
 			}
 			return nil, fmt.Errorf("it is a trace of %s", h.Scenario)
 		}
-		if cutOff(data) {
+		if endless(data) {
 			r.logf("%s is the trace of a run during which its process died or hung: running its seed again", r.task.File)
 			res := r.play(source{header: h})
 			res.cutOff = true
@@ -258,21 +251,17 @@ func (r *runner) replay() (*outcome, error) {
 	return res, nil
 }
 
-// cutOff reports whether a trace has no end: the run that wrote it never came to its own. What was to be picked next is not known, so
-// only its seed repeats the run.
-func cutOff(trace []byte) bool {
-	trace = bytes.TrimRight(trace, "\r\n")
-	return !bytes.HasPrefix(trace[bytes.LastIndexByte(trace, '\n')+1:], []byte(`{"end":`))
-}
-
 // play makes one run.
 func (r *runner) play(s source) *outcome {
 	res := newOutcome(s.header)
-	r.peer.send(wire.New(wire.Begin).Num(int64(s.header.Seed)))
+	if r.peer.gone != nil {
+		res.err = r.peer.gone
+		return res
+	}
+	r.peer.send(wire.New(wire.Begin).Num(int64(s.header.Seed)).Text(r.shrinking))
 	w, err := newWorld(r.o, r.mapper, r.peer, s)
-	var trace *sim.TraceWriter
 	if err == nil {
-		trace, err = sim.NewTraceWriter(w.kernel, &res.trace, s.header)
+		w.flight, err = newFlight(w, &res.trace, r.box, s.header)
 	}
 	if err != nil {
 		// Options and headers are checked before: this is a trace whose header says what cannot be.
@@ -280,21 +269,21 @@ func (r *runner) play(s source) *outcome {
 		r.endBubble(nil, res)
 		return res
 	}
-	w.kernel.Observe(trace)
 	w.play()
 	w.finish(res)
+	if !w.flight.cut {
+		if err := w.flight.trace.Close(res.report().Verdict()); err != nil && res.err == nil {
+			res.err = err
+		}
+	}
+	r.endBubble(w.remote.early, res)
+	if w.flight.cut {
+		res = w.flight.outcome(res)
+	}
 	if r.peer.gone != nil {
-		trace.Flush() // without an end, since the run did not come to its own
-	} else if err := trace.Close(res.report().Verdict()); err != nil && res.err == nil {
-		res.err = err
+		r.died(s, w.flight, res)
 	}
-	r.endBubble(w, res)
-	if res.stuck && w.remote.early != nil {
-		stuck := newOutcome(s.header)
-		stuck.err, stuck.stuck = res.err, true
-		return stuck
-	}
-	if s.replay != nil {
+	if s.replay != nil && !w.flight.cut {
 		res.replay = s.replay.Finish()
 		var diverged *sim.DivergedError
 		if errors.As(res.err, &diverged) {
@@ -304,14 +293,11 @@ func (r *runner) play(s source) *outcome {
 	return res
 }
 
-// endBubble has the test's process end its bubble, and takes in how that went.
-func (r *runner) endBubble(w *world, res *outcome) {
-	m := (*wire.Message)(nil)
-	if w != nil {
-		m = w.remote.early
-	}
-	if m == nil {
-		r.peer.send(wire.New(wire.End))
+// endBubble has the test's process end its bubble, unless it has said that it has ended, and takes in how that went.
+func (r *runner) endBubble(m *wire.Message, res *outcome) {
+	early := m != nil
+	if !early {
+		r.peer.send(wire.New(wire.End).Flag(res.failed()))
 	}
 	for m == nil {
 		m = r.peer.receive()
@@ -328,21 +314,21 @@ func (r *runner) endBubble(w *world, res *outcome) {
 	}
 	res.testFailed, res.stuck = m.Flag(), m.Flag()
 	text := m.Text()
-	if m.Err() != nil {
+	res.log = readLog(m.Field())
+	switch {
+	case m.Err() != nil:
 		r.peer.broken(m.Err())
-		return
-	}
-	if res.stuck && (w == nil || w.remote.early == nil) { // the run was over, so its outcome stands
+	case text == "":
+	case early:
+		res.err = errors.New(text)
+	case res.stuck:
 		res.unended = errors.New(text)
 		if !res.failed() {
 			res.err = fmt.Errorf("the run has ended, and its context is canceled, but a goroutine goes on: %w", res.unended)
 		}
-		return
+	case !res.failed():
+		res.err = errors.New(text)
 	}
-	if text == "" || res.failed() && !res.stuck && !errors.Is(res.err, errEndedEarly) {
-		return
-	}
-	res.err = errors.New(text)
 }
 
 var errOver = errors.New("simtest: this env's run is over; its clients end with it")

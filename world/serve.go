@@ -2,6 +2,7 @@ package world
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -22,6 +23,8 @@ type Host struct {
 	Now func() time.Time
 	// Store writes the trace of a failure to a file, whose folder may not exist yet.
 	Store func(path string, data []byte) error
+	// Spare writes what is kept nowhere else to a temporary file, whose name ends with suffix, and returns its path.
+	Spare func(suffix string, data []byte) (path string, err error)
 }
 
 // Serve makes the runs that the test process at the other end of in and out asks for, until the end of in. It returns an error if the other side
@@ -30,7 +33,7 @@ func Serve(in io.Reader, out io.Writer, host Host) error {
 	p := &peer{in: bufio.NewReaderSize(in, bufferSize), out: out}
 	m := p.receive()
 	if m == nil {
-		if p.gone == errGone {
+		if errors.Is(p.gone, errGone) {
 			return nil
 		}
 		return fmt.Errorf("a test is expected at standard input, and what comes is none: %w", p.gone)
@@ -43,6 +46,8 @@ func Serve(in io.Reader, out io.Writer, host Host) error {
 	if m.Err() != nil {
 		return m.Err()
 	}
+	box := openBox(test)
+	defer box.close()
 	own := wire.Greeting{Protocol: wire.Protocol, Release: host.Release, Wrong: mismatch(test, host.Release)}
 	p.send(wire.New(wire.Hello).JSON(own))
 	if own.Wrong != "" {
@@ -52,7 +57,7 @@ func Serve(in io.Reader, out io.Writer, host Host) error {
 	for {
 		m := p.receive()
 		switch {
-		case m == nil && p.gone == errGone:
+		case m == nil && errors.Is(p.gone, errGone):
 			return nil
 		case m == nil:
 			return p.gone
@@ -63,7 +68,7 @@ func Serve(in io.Reader, out io.Writer, host Host) error {
 		if m.JSON(&task); m.Err() != nil {
 			return m.Err()
 		}
-		r := &runner{peer: p, task: &task, mappers: mappers, host: &host}
+		r := &runner{peer: p, task: &task, mappers: mappers, host: &host, box: box}
 		r.run()
 		if p.gone == nil {
 			p.send(wire.New(wire.Finished).JSON(r.result).Bytes(r.trace))

@@ -3,6 +3,7 @@ package world
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -28,6 +29,10 @@ type fakeTest struct {
 	next    func(do []action) []*wire.Packet
 	dos     int
 	checked int // how many of them called the checks
+
+	stuckAt    int  // the number of the Do after which a goroutine never rests; 0 for none
+	stuckAfter bool // it does not rest after the run
+	refuse     bool // no bubble can be made
 }
 
 // action is one of a Do, with what the tests look at.
@@ -44,6 +49,13 @@ func host(stderr io.Writer) Host {
 			return err
 		}
 		return os.WriteFile(path, data, 0o644)
+	}, Spare: func(suffix string, data []byte) (string, error) {
+		f, err := os.CreateTemp("", "informersim-test-*"+suffix)
+		if err != nil {
+			return "", err
+		}
+		_, err = f.Write(data)
+		return f.Name(), errors.Join(err, f.Close())
 	}}
 }
 
@@ -131,7 +143,7 @@ func (f *fakeTest) job(task wire.Task) (res wire.Result) {
 		case wire.Begin:
 			f.elapsed = 0
 		case wire.Do:
-			flags, d := m.Byte(), m.Duration()
+			flags, _, d := m.Byte(), m.Num(), m.Duration()
 			do := actions(f.t, m)
 			f.dos++
 			if flags&wire.Checks != 0 {
@@ -139,6 +151,14 @@ func (f *fakeTest) job(task wire.Task) (res wire.Result) {
 			}
 			if flags&wire.Pass != 0 {
 				f.elapsed += d
+			}
+			switch {
+			case f.refuse:
+				f.send(wire.New(wire.Ended).Flag(false).Flag(false).Text("no other run can be made").Bytes(nil))
+				continue
+			case f.dos == f.stuckAt:
+				f.send(stuck)
+				continue
 			}
 			events := f.next(do)
 			if events == nil {
@@ -150,7 +170,11 @@ func (f *fakeTest) job(task wire.Task) (res wire.Result) {
 			}
 			f.send(p)
 		case wire.End:
-			f.send(wire.New(wire.Ended).Flag(false).Flag(false).Text(""))
+			if f.stuckAfter {
+				f.send(stuck)
+				continue
+			}
+			f.send(wire.New(wire.Ended).Flag(false).Flag(false).Text("").Bytes(nil))
 		case wire.Finished:
 			m.JSON(&res)
 			return res
@@ -159,6 +183,10 @@ func (f *fakeTest) job(task wire.Task) (res wire.Result) {
 		}
 	}
 }
+
+// stuck says that a goroutine never rests, and what was logged.
+var stuck = wire.New(wire.Ended).Flag(false).Flag(true).Text("a hot loop").
+	Field((&wire.Packet{}).Num(0).Num(3).Duration(time.Second).Text("I x.go:1] spinning"))
 
 func (f *fakeTest) end() error {
 	f.out.Close()
@@ -323,50 +351,6 @@ func TestChecksAreCalledWhenSomethingChanges(t *testing.T) {
 	res = f.job(newTask())
 	if res.Property != "it holds" || !strings.Contains(res.Failure, "FAIL  it holds at step") || !strings.Contains(res.Failure, "-simtest.seed=1") {
 		t.Errorf("the result is %+v", res)
-	}
-	if err := f.end(); err != nil {
-		t.Error(err)
-	}
-}
-
-// A test that dies in the middle of a run leaves a trace that can be read, and a line that repeats the run.
-func TestSurvivesItsTest(t *testing.T) {
-	f, _ := startServe(t, sameVersion)
-	plain := script(askFor(wire.AskSettle, 0), askFor(wire.AskAdvance, time.Hour))
-	f.next = func(do []action) []*wire.Packet {
-		if f.dos == 3 {
-			f.out.Close()
-			return nil
-		}
-		return plain(do)
-	}
-	task := newTask()
-	task.Folder = t.TempDir()
-	f.job(task)
-	if err := <-f.served; err != nil {
-		t.Errorf("Serve: %v", err)
-	}
-	said := f.stderr.String()
-	for _, want := range []string{"the test's process has ended in the middle of the run", "seed 1", "-simtest.replay=testdata/simtest/TestX-1.trace.jsonl", "-run '^TestX$' -simtest.seed=1"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("stderr lacks %q:\n%s", want, said)
-		}
-	}
-	data := readFile(t, filepath.Join(task.Folder, "testdata/simtest/TestX-1.trace.jsonl"))
-	tr, err := sim.NewTraceReader("the trace", bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if picks, err := sim.ReadPicks(tr); len(picks) == 0 || !cutOff(data) {
-		t.Errorf("the trace has an end, or no steps: %v", err)
-	}
-
-	f, _ = startServe(t, sameVersion) // to replay such a trace is to run its seed again
-	f.next = script(askFor(wire.AskSettle, 0), askFor(wire.AskAdvance, time.Hour))
-	task.Mode, task.File = wire.Replay, "testdata/simtest/TestX-1.trace.jsonl"
-	res := f.job(task)
-	if logs := strings.Join(res.Logs, "\n"); res.Failure != "" || !strings.Contains(logs, "its process died or hung: running its seed again") || !strings.Contains(logs, "passes now") {
-		t.Errorf("the result of its replay is %+v", res)
 	}
 	if err := f.end(); err != nil {
 		t.Error(err)

@@ -45,6 +45,9 @@ func (r *runner) shrink(res *outcome) *outcome {
 	s.header = res.header
 	s.header.Options = maps.Clone(res.header.Options)
 	s.header.Options[optionShrunk] = fmt.Sprintf("%d steps, %d faults", res.steps, res.faults)
+	// A run that is tried may end the test's process; the failure that is being shrunk must not be lost with it.
+	r.shrinking = r.text(res, r.store(res))
+	defer func() { r.shrinking = "" }()
 	s.reduce(picks)
 	if s.best.faults == res.faults && s.best.steps == res.steps {
 		return res // another run of that size is not simpler

@@ -35,6 +35,7 @@ type world struct {
 	api      *rest.Server
 	mapper   *resourceMapper
 	remote   *remote
+	flight   *flight
 	gate     *gate
 	helpers  sim.ActorID // the client of Env's helpers
 	landing  *landing    // what it commits
@@ -138,6 +139,9 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 // settle ends a step: it waits until nothing moves in the bubble any more and takes in what its goroutines want done.
 func (w *world) settle() {
 	w.remote.rest()
+	if w.remote.lost() {
+		return
+	}
 	w.remote.checkTime()
 	w.remote.emitLogs()
 	w.gate.collect()

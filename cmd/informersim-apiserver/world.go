@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -41,7 +42,7 @@ func newWorldCommand() *cobra.Command {
 			if version.Released() {
 				release = version.Module()
 			}
-			return world.Serve(os.Stdin, out, world.Host{Release: release, Stderr: os.Stderr, Now: time.Now, Store: storeTrace})
+			return world.Serve(os.Stdin, out, world.Host{Release: release, Stderr: os.Stderr, Now: time.Now, Store: storeTrace, Spare: spareTrace})
 		},
 	}
 }
@@ -52,4 +53,14 @@ func storeTrace(path string, data []byte) error {
 		return err
 	}
 	return outfile.Target{Path: path, Mode: 0o644}.Write(context.Background(), data)
+}
+
+// spareTrace writes what is kept nowhere else to a temporary file.
+func spareTrace(suffix string, data []byte) (string, error) {
+	f, err := os.CreateTemp("", "informersim-*"+suffix)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(data)
+	return f.Name(), errors.Join(err, f.Close())
 }

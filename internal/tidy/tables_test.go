@@ -36,7 +36,6 @@ var mayImport = map[string][]string{
 	"informer/dropin/internal/deltaring":  {},
 	"informer/dropin/workqueue":           {"informer/workqueue"},
 	"informer/workqueue":                  {},
-	"internal/blackbox":                   {},
 	"internal/hostile":                    {},
 	"internal/keytable":                   {},
 	"internal/mutation":                   {"reports", "scenarios/minimal", "scenarios/property"},

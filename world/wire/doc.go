@@ -7,13 +7,16 @@
 //	                Job      job as JSON        runs to be made: a seed, or a trace that is replayed
 //	                Query    …                  something read at once: Answer follows. Also between Do and Report
 //	                Report   elapsed, event*    what came of Do, once nothing in the bubble moves any more
-//	                Ended    …                  the bubble has ended
+//	                Ended    failed, stuck, error, log
+//	                                            the bubble has ended: whether the test has failed by itself, whether a goroutine never rests,
+//	                                            what kept the bubble from ending. The log is one field: the number of lines that are lost,
+//	                                            then of each line the step, the elapsed time and the text; it is empty if nobody wants it
 //	engine → test   Hello    hello as JSON
-//	                Begin    seed               make a bubble
-//	                Do       flags, duration, action*
+//	                Begin    seed, failure      make a bubble. The failure is the report of one that is being shrunk from now on; else it is ""
+//	                Do       flags, step, duration, action*
 //	                                            carry out, let time pass, rest, call the checks: Report follows
 //	                Answer   …
-//	                End                         end the bubble: Ended follows
+//	                End      flag               end the bubble: Ended follows, with the log if the flag is set
 //	                Finished result as JSON, trace
 //	                                            what came of the Job; another may follow
 //

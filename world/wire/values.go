@@ -1,6 +1,9 @@
 package wire
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Greeting is the JSON of Hello.
 type Greeting struct {
@@ -9,6 +12,11 @@ type Greeting struct {
 	Release string
 	// Wrong says, in the engine's, why it does not work for this test; "" if it does.
 	Wrong string `json:",omitempty"`
+	// Trace and Log are, in the test's, files for what has to outlive a process; "" for none. The engine has the trace of each run grow in the one,
+	// where the test finds it if the engine dies. The test keeps the end of the run's log in the other, where the engine finds it if the test
+	// dies: lines, then zeros. Who opens them does so before Hello is answered; then their names may go.
+	Trace string `json:",omitempty"`
+	Log   string `json:",omitempty"`
 }
 
 // Options are simtest.Options as data. The zero value of a field means its default.
@@ -127,4 +135,19 @@ type PendingFault struct {
 	State string
 	Left  int
 	Fault []byte // as JSON
+}
+
+// LogTail is the size, in bytes, of the file in which the end of the log outlives the test's process.
+const LogTail = 64 << 10
+
+// LogLine is what was logged at once. It may have several lines: a panic's have a stack.
+type LogLine struct {
+	Step uint64        // the one that was in progress, or came next
+	At   time.Duration // virtual
+	Text string
+}
+
+// String renders the line as a story's lines are.
+func (l LogLine) String() string {
+	return fmt.Sprintf("step %-5d %9s  %s", l.Step, l.At.Round(time.Millisecond), l.Text)
 }

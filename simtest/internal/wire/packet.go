@@ -106,6 +106,9 @@ type Message struct {
 	err  error
 }
 
+// ErrProtocol is the error of what is no message.
+var ErrProtocol = errors.New("this is not the protocol")
+
 // Receive reads a message. The error is io.EOF if there is none because the other side has closed the pipe.
 func Receive(r io.Reader) (*Message, error) {
 	var size [head]byte
@@ -114,7 +117,7 @@ func Receive(r io.Reader) (*Message, error) {
 	}
 	n := binary.LittleEndian.Uint32(size[:])
 	if n == 0 || n > maxMessage {
-		return nil, fmt.Errorf("a message of %d bytes: this is not the protocol", n)
+		return nil, fmt.Errorf("a message of %d bytes: %w", n, ErrProtocol)
 	}
 	b := make([]byte, n)
 	if _, err := io.ReadFull(r, b); err != nil {
@@ -136,7 +139,7 @@ func (m *Message) Broken(err error) {
 	}
 }
 
-var errShort = errors.New("a message ends within a field: this is not the protocol")
+var errShort = fmt.Errorf("a message ends within a field: %w", ErrProtocol)
 
 // More reports whether there are more fields.
 func (m *Message) More() bool { return m.err == nil && len(m.b) > 0 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package blackbox
+package simtest
 
 import (
 	"os"

@@ -1,0 +1,163 @@
+package simtest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/informersim/informersim/simtest/internal/wire"
+)
+
+// blackBox has what must outlive a process, in two files: the trace of the run in progress, which the engine writes, for the case that it dies,
+// and the end of the log, which this process writes, for the case that it dies. The files have no names once the engine has opened them, where
+// the system allows that. Without them nothing fails; less is known of a process that dies.
+type blackBox struct {
+	trace *os.File
+	log   *logTail
+	names []string
+}
+
+// newBlackBox makes the files and names them in a greeting.
+func newBlackBox(g *wire.Greeting) *blackBox {
+	b := &blackBox{}
+	var err error
+	if b.trace, err = os.CreateTemp("", "informersim-*.trace.jsonl"); err != nil {
+		return b
+	}
+	g.Trace = b.trace.Name()
+	b.names = append(b.names, g.Trace)
+	if b.log, err = newLogTail(g.Trace + ".log"); err == nil {
+		g.Log = g.Trace + ".log"
+		b.names = append(b.names, g.Log)
+	}
+	return b
+}
+
+// unlink removes the files' names. What fails is tried again when the files are closed.
+func (b *blackBox) unlink() {
+	var left []string
+	for _, name := range b.names {
+		if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
+			left = append(left, name)
+		}
+	}
+	b.names = left
+}
+
+func (b *blackBox) close() {
+	if b.trace != nil {
+		b.trace.Close()
+	}
+	b.unlink()
+}
+
+// sofar returns the trace that the engine has written, up to its last whole line.
+func (b *blackBox) sofar() []byte {
+	if b.trace == nil {
+		return nil
+	}
+	data, err := io.ReadAll(io.NewSectionReader(b.trace, 0, 1<<40))
+	if err != nil {
+		return nil
+	}
+	return data[:bytes.LastIndexByte(data, '\n')+1]
+}
+
+// logTail keeps the end of a log in memory that is a file, where the system has that: what is written there survives the process without a
+// system call. A system call on the goroutine that logs would let another one run, and runs would no longer repeat. The memory stays until the
+// process ends.
+type logTail struct {
+	memory []byte // wire.LogTail bytes, shared with the file
+	size   int
+}
+
+// newLogTail makes a tail in a new file.
+func newLogTail(name string) (*logTail, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if err := f.Truncate(wire.LogTail); err != nil {
+		return nil, err
+	}
+	memory, err := mapped(f, wire.LogTail)
+	if err != nil {
+		return nil, err
+	}
+	return &logTail{memory: memory}, nil
+}
+
+// add appends a text, and forgets the oldest lines if there is no more room. The caller serialises calls.
+func (t *logTail) add(text string) {
+	if t == nil || t.memory == nil {
+		return
+	}
+	text = text[max(0, len(text)-len(t.memory)/2):]
+	if t.size+len(text) >= len(t.memory) {
+		keep := t.memory[t.size/2 : t.size]
+		keep = keep[bytes.IndexByte(keep, '\n')+1:]
+		if len(keep)+len(text) >= len(t.memory) {
+			keep = nil
+		}
+		t.size = copy(t.memory, keep)
+		clear(t.memory[t.size:])
+	}
+	t.size += copy(t.memory[t.size:], text)
+}
+
+// reset empties the tail.
+func (t *logTail) reset() {
+	if t != nil {
+		clear(t.memory[:t.size])
+		t.size = 0
+	}
+}
+
+// engineDied says what is known of the run during which the engine has ended, and keeps its trace. Nobody is left to report it but this side.
+func (r *runner) engineDied(e *engine, err error) string {
+	text := "simtest: " + err.Error()
+	if r.current == nil {
+		return text
+	}
+	seed := r.current.seed
+	text += fmt.Sprintf("\n  that was during %s, seed %d", r.t.Name(), seed)
+	if r.shrinking != "" {
+		text += ", while a failure was being shrunk"
+	}
+	if trace := e.box.sofar(); len(trace) > 0 {
+		file, err := r.keep(fmt.Sprintf("%s-%d", traceName(r.t.Name()), seed), trace)
+		if err != nil {
+			text += fmt.Sprintf("\n  the trace so far could not be kept: %v", err)
+		} else {
+			text += "\n  the trace so far is in " + file
+		}
+	}
+	if r.shrinking != "" {
+		return text + "\n\nThe failure was:\n\n" + r.shrinking
+	}
+	return text + fmt.Sprintf("\n  run it again:  %s -simtest.seed=%d", r.line, seed)
+}
+
+// keep writes a trace beside those of failures, if that is where it belongs, else to a temporary file, and returns where it is.
+func (r *runner) keep(name string, trace []byte) (string, error) {
+	if r.folder != "" && r.shrinking == "" && !r.replaying {
+		file := filepath.Join("testdata", "simtest", name+".trace.jsonl")
+		err := os.MkdirAll(filepath.Dir(filepath.Join(r.folder, file)), 0o755)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(r.folder, file), trace, 0o644)
+		}
+		if err == nil {
+			return file, nil
+		}
+	}
+	f, err := os.CreateTemp("", "informersim-*.trace.jsonl")
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	_, err = f.Write(trace)
+	return f.Name(), err
+}

@@ -1,0 +1,153 @@
+package simtest_test
+
+import (
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/klog/v2"
+
+	"github.com/informersim/informersim/simtest"
+)
+
+// fixedEnv is set in a child whose defect is gone.
+const fixedEnv = "SIMTEST_TEST_FIXED"
+
+// childIn runs this test in a process of its own, in a folder of its own.
+func childIn(t *testing.T, dir string, env ...string) (out string, err error) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := strings.Split(t.Name(), "/")
+	cmd := exec.Command(exe, "-test.run", "^"+strings.Join(parts, "$/^")+"$", "-test.v", "-test.timeout", "120s")
+	cmd.Env = asChild(t, env...)
+	cmd.Dir = dir
+	b, err := cmd.CombinedOutput()
+	return string(b), err
+}
+
+// dies makes runs in which a goroutine of the user's ends the process, a minute after the second write.
+func dies(t *testing.T, how func()) {
+	simtest.Run(t, simtest.Options{Seeds: 2, Mix: "none"}, func(env *simtest.Env) {
+		env.Create(configMap("a", "0"), configMap("b", "0"))
+		go func() {
+			select {
+			case <-time.After(time.Minute):
+			case <-env.Context().Done():
+				return
+			}
+			if env.Seed() == 2 && os.Getenv(fixedEnv) == "" {
+				how()
+			}
+		}()
+		env.Advance(time.Hour)
+	})
+}
+
+// Whatever ends the process during a run, the user learns which run it was, where its trace is, and how to see it again. What Go or the
+// program says of the end stays.
+func TestADyingProcessNamesItsRun(t *testing.T) {
+	for name, test := range map[string]struct {
+		how  func()
+		says string
+	}{
+		"panic":     {func() { panic("at the disco") }, "panic: at the disco"},
+		"exit":      {func() { os.Exit(3) }, ""},
+		"log-fatal": {func() { log.Fatal("cannot go on") }, "cannot go on"},
+		"klog":      {func() { klog.Fatal("cannot go on") }, "what it logged last\n    step 9          1m0s  F dying_test.go:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if isChild() {
+				dies(t, test.how)
+				return
+			}
+			dir := t.TempDir()
+			out, err := childIn(t, dir)
+			if err == nil {
+				t.Fatalf("the child passes:\n%s", out)
+			}
+			file := filepath.Join("testdata", "simtest", "TestADyingProcessNamesItsRun_"+strings.ReplaceAll(name, "-", "_")+"-2.trace.jsonl")
+			wantIn(t, out, test.says, "the process died during a run: "+t.Name()+", seed 2", "(0s of virtual time)", "had begun: time passes",
+				"the trace so far is in ", file, "-run '^TestADyingProcessNamesItsRun$/^"+name+"$' -simtest.replay="+file, "-simtest.seed=2")
+			trace, err := os.ReadFile(filepath.Join(dir, file))
+			if err != nil || !strings.Contains(string(trace), `"key":"configmaps default/b"`) || strings.Contains(string(trace), "pending") {
+				t.Errorf("the trace: %v\n%s", err, trace)
+			}
+			// The next run begins with that seed.
+			again, err := childIn(t, dir)
+			if err == nil {
+				t.Fatalf("the child passes:\n%s", again)
+			}
+			wantIn(t, again, "running its seed again", "seed 2, replaying "+file)
+			fixed, err := childIn(t, dir, fixedEnv+"=1")
+			if err != nil {
+				t.Errorf("%v\n%s", err, fixed)
+			}
+			wantIn(t, fixed, file+" passes now")
+		})
+	}
+}
+
+// A goroutine that never waits is a hot loop: the report has its whole stack, how far the run got, and what woke it. The trace so far is
+// kept. A test that runs into its time limit instead names its run, too.
+func TestHotLoop(t *testing.T) {
+	spin := func() {
+		for n := 0; ; n++ {
+			_ = n
+		}
+	}
+	body := func(env *simtest.Env) {
+		env.Create(configMap("a", "0"))
+		go func() {
+			time.Sleep(time.Minute)
+			wakesUp(spin)
+		}()
+		env.Advance(time.Hour)
+	}
+	if isChild() {
+		o := simtest.Options{Seeds: 1, Mix: "none", RealQuiescenceTimeout: 300 * time.Millisecond}
+		if os.Getenv(fixedEnv) == "slow" {
+			o.RealQuiescenceTimeout = time.Hour
+		}
+		simtest.Run(t, o, body)
+		return
+	}
+	dir := t.TempDir()
+	out, err := childIn(t, dir)
+	if err == nil {
+		t.Fatalf("the child passes:\n%s", out)
+	}
+	file := filepath.Join("testdata", "simtest", "TestHotLoop-1.trace.jsonl")
+	wantIn(t, out, "seed 1 · fault mix none", "FAIL  a hot loop: ", "within 300ms of real time", "> github.com/informersim/informersim/simtest_test.wakesUp",
+		"dying_test.go:", "That was after 4 steps, at 0s; step 5 had begun: time passes", "commits ADDED of configmaps default/a", "1 writes, 1 requests",
+		"-simtest.replay="+file, "-simtest.seed=1")
+	if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
+		t.Error(err)
+	}
+
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []string{"3s", "10s", "60s"} { // the time limit counts from the process's start, and the run must have begun before
+		cmd := exec.Command(exe, "-test.run", "^TestHotLoop$", "-test.timeout", limit)
+		cmd.Env, cmd.Dir = asChild(t, fixedEnv+"=slow"), t.TempDir()
+		late, err := cmd.CombinedOutput()
+		if err == nil {
+			t.Fatalf("the child passes:\n%s", late)
+		}
+		if out = string(late); strings.Contains(out, "during a run") {
+			break
+		}
+	}
+	wantIn(t, out, "test timed out after ", "the process died during a run: TestHotLoop, seed 1", "had begun: time passes", "-simtest.seed=1")
+}
+
+//go:noinline
+func wakesUp(spin func()) { spin() }

@@ -1,0 +1,72 @@
+package world
+
+import (
+	"bytes"
+	"io"
+	"os"
+
+	"github.com/informersim/informersim/world/wire"
+)
+
+// blackBox is the test's files for what has to outlive a process. Without them nothing fails; less is known of a process that dies.
+type blackBox struct {
+	trace *os.File // that of the run in progress grows here, for the test
+	end   *os.File // the end of the log, for this side
+}
+
+func openBox(g wire.Greeting) *blackBox {
+	b := &blackBox{}
+	if g.Trace != "" {
+		b.trace, _ = os.OpenFile(g.Trace, os.O_RDWR, 0)
+	}
+	if g.Log != "" {
+		b.end, _ = os.Open(g.Log)
+	}
+	return b
+}
+
+func (b *blackBox) close() {
+	for _, f := range []*os.File{b.trace, b.end} {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+// begin empties the file for another run, and returns where its trace is written to: there, and to memory.
+func (b *blackBox) begin(memory io.Writer) io.Writer {
+	if b.trace == nil || b.trace.Truncate(0) != nil {
+		return memory
+	}
+	return &growing{memory: memory, file: b.trace}
+}
+
+// growing is where a trace is written to.
+type growing struct {
+	memory io.Writer
+	file   *os.File
+	size   int64
+}
+
+// Write implements io.Writer. A run does not fail because its record does.
+func (g *growing) Write(lines []byte) (int, error) {
+	if n, err := g.file.WriteAt(lines, g.size); err == nil {
+		g.size += int64(n)
+	}
+	return g.memory.Write(lines)
+}
+
+// log returns the end of the log of the run in progress.
+func (b *blackBox) log() []byte {
+	if b.end == nil {
+		return nil
+	}
+	data, err := io.ReadAll(io.NewSectionReader(b.end, 0, wire.LogTail))
+	if err != nil {
+		return nil
+	}
+	if i := bytes.IndexByte(data, 0); i >= 0 {
+		data = data[:i]
+	}
+	return data
+}

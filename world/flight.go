@@ -1,0 +1,225 @@
+package world
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/sim"
+)
+
+// flight is what is known of a run that may not come to its end: its test's process dies, or a goroutine there never rests again.
+type flight struct {
+	w     *world
+	trace *sim.TraceWriter
+	out   *bytes.Buffer // what the trace is written to
+
+	next    uint64 // the step that is in progress, or comes next
+	cut     bool   // the run was cut off: nothing that happens from then on counts
+	size    int    // of the trace then
+	pending string // what the step in progress had done then
+}
+
+// newFlight has a run's trace written out step by step, to memory and to the file that outlives this process.
+func newFlight(w *world, out *bytes.Buffer, box *blackBox, h sim.Header) (*flight, error) {
+	trace, err := sim.NewTraceWriter(w.kernel, box.begin(out), h)
+	if err != nil {
+		return nil, err
+	}
+	f := &flight{w: w, trace: trace, out: out, next: 1}
+	w.kernel.Observe(trace)
+	w.kernel.Observe(f)
+	trace.Flush()
+	return f, nil
+}
+
+// Record implements sim.Observer.
+func (*flight) Record(*sim.Record) {}
+
+// StepEnd implements sim.Observer.
+func (f *flight) StepEnd(s *sim.StepInfo) { f.next = s.Step + 1 }
+
+// leave is called before the test's process is told to go on: what has happened so far is out of danger.
+func (f *flight) leave() {
+	if !f.cut {
+		f.trace.Flush()
+	}
+}
+
+// cutOff ends the trace where it is, in the middle of a step or between two.
+func (f *flight) cutOff(timePasses bool) {
+	if f.cut {
+		return
+	}
+	f.trace.Flush()
+	f.cut, f.size, f.pending = true, f.out.Len(), describe(timePasses, f.trace.InProgress())
+}
+
+// outcome is what is left of a run that was cut off: what its trace has.
+func (f *flight) outcome(of *outcome) *outcome {
+	res := newOutcome(of.header)
+	res.run.Mix, res.run.Configuration = of.run.Mix, of.run.Configuration
+	res.run.Hash = of.header.Digest()
+	res.testFailed, res.stuck, res.log, res.err = of.testFailed, of.stuck, of.log, of.err
+	res.trips, res.queries = of.trips, of.queries
+	if !of.stuck && f.w.remote.peer.gone == nil {
+		return res // the bubble could not be made
+	}
+	res.trace.Write(of.trace.Bytes()[:f.size])
+	res.count()
+	if f.pending != "" && res.stuck {
+		res.err = fmt.Errorf("%w\n\nThat was after %d steps, at %v; step %d had begun: %s", of.err, res.steps, res.run.Virtual, res.steps+1, f.pending)
+	}
+	return res
+}
+
+// count counts what a trace that was cut off has.
+func (o *outcome) count() {
+	tr, err := sim.NewTraceReader("the run", bytes.NewReader(o.trace.Bytes()))
+	if err != nil {
+		return
+	}
+	t := &tally{&o.run}
+	for {
+		s, err := tr.Next()
+		if err != nil {
+			break // it has no end
+		}
+		o.steps, o.run.Virtual = s.Step, time.Duration(s.At)
+		for i := range s.Records {
+			if kind, ok := sim.KindByName(s.Records[i].Kind); ok {
+				t.Record(&sim.Record{Kind: kind, Detail: s.Records[i].Detail})
+			}
+		}
+		if hash, err := strconv.ParseUint(s.Hash, 16, 64); err == nil {
+			o.run.Hash = hash
+		}
+	}
+	o.run.Steps, o.faults = o.steps, uint64(o.run.FaultTotal())
+}
+
+// endless reports whether a trace has no end: the run that wrote it never came to its own. What was to be picked next is not known, so
+// only its seed repeats the run.
+func endless(trace []byte) bool {
+	trace = bytes.TrimRight(trace, "\r\n")
+	return !bytes.HasPrefix(trace[bytes.LastIndexByte(trace, '\n')+1:], []byte(`{"end":`))
+}
+
+// describe puts on one line what a step has done so far, which it has as the lines of its records.
+func describe(timePasses bool, records []byte) string {
+	var parts []string
+	if timePasses {
+		parts = append(parts, "time passes")
+	}
+	for line := range bytes.Lines(records) {
+		var e struct {
+			Kind   string `json:"r"`
+			Actor  string `json:"a"`
+			Key    string `json:"key"`
+			Detail string `json:"x"`
+		}
+		if json.Unmarshal(line, &e) != nil {
+			continue
+		}
+		words := e.Actor + ": " + e.Kind
+		for _, w := range []string{e.Key, e.Detail} {
+			if w != "" {
+				words += " " + w
+			}
+		}
+		parts = append(parts, words)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// died says, where the test's process no longer can, which run it has died in, and keeps the trace.
+func (r *runner) died(s source, f *flight, res *outcome) {
+	if !errors.Is(r.peer.gone, errGone) {
+		return
+	}
+	where := fmt.Sprintf("%s, seed %d", r.task.Test, s.header.Seed)
+	head := "simtest: the process died during a run: " + where
+	var file string // where the trace is wanted
+	var again []string
+	switch {
+	case r.shrinking != "":
+		head = "simtest: the process died while a failure was being shrunk: " + where
+	case r.replaying:
+		head += ", replaying " + r.task.File
+		if s.replay == nil {
+			file = r.path(r.task.File) // it was cut off, too
+		}
+		again = append(again, fmt.Sprintf("%s -simtest.replay=%s", r.task.Command, reports.ShellQuote(r.task.File)))
+	case r.task.Folder != "":
+		name := r.traceFile(s.header.Seed)
+		file = r.path(name)
+		again = append(again, fmt.Sprintf("%s -simtest.replay=%s", r.task.Command, reports.ShellQuote(name)))
+	}
+	again = append(again, fmt.Sprintf("%s -simtest.seed=%d", r.task.Command, s.header.Seed))
+
+	var b strings.Builder
+	for _, line := range r.result.Logs {
+		fmt.Fprintf(&b, "\n%s", line) // the test's log would have it
+	}
+	fmt.Fprintf(&b, "\n%s\n  it had taken %s (%v of virtual time)\n", head, plural(res.steps, "step"), res.run.Virtual)
+	if f != nil && f.pending != "" {
+		fmt.Fprintf(&b, "  step %d had begun: %s\n", res.steps+1, f.pending)
+	}
+	kept, err := r.keep(file, res.trace.Bytes())
+	if err != nil {
+		fmt.Fprintf(&b, "  the trace so far could not be kept: %v\n", err)
+	} else {
+		fmt.Fprintf(&b, "  the trace so far is in %s\n", kept)
+	}
+	b.WriteString(r.lastWords(r.box.log(), file))
+	if r.shrinking != "" {
+		fmt.Fprintf(&b, "\nThe failure was:\n\n%s\n", r.shrinking)
+	} else {
+		fmt.Fprintf(&b, "\n  see it again\n    %s\n", strings.Join(again, "\n    "))
+	}
+	fmt.Fprint(r.host.Stderr, reports.Plain(b.String()))
+}
+
+// keep writes a trace to where it is wanted, else to a temporary file, and returns where it is.
+func (r *runner) keep(file string, trace []byte) (string, error) {
+	if file != "" && r.host.Store(file, trace) == nil {
+		return file, nil
+	}
+	return r.host.Spare(traceSuffix, trace)
+}
+
+// lastWords keeps the end of a log beside a trace, and returns its last lines.
+func (r *runner) lastWords(log []byte, trace string) string {
+	if len(log) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	if file := logFile(trace); trace != "" && r.host.Store(file, log) == nil {
+		fmt.Fprintf(&b, "  the end of its log is in %s\n", file)
+	}
+	lines := strings.Split(strings.TrimRight(string(log), "\n"), "\n")
+	lines = lines[max(0, len(lines)-shownLog):]
+	fmt.Fprintf(&b, "\n  what it logged last\n    %s\n", strings.Join(lines, "\n    "))
+	return b.String()
+}
+
+// path returns the place of a file that is named relative to the test's folder.
+func (r *runner) path(file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(r.task.Folder, file)
+}
+
+func plural(n uint64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
