@@ -116,48 +116,57 @@ func (t *logTail) reset() {
 	}
 }
 
-// engineDied says what is known of the run during which the engine has ended, and keeps its trace. Nobody is left to report it but this side.
-func (r *runner) engineDied(e *engine, err error) string {
+// engineDied says what is known of the run during which the engine has ended, or which was to come next, and keeps its trace. Nobody is left to
+// report it but this side.
+func (r *runner) engineDied(e *engine, err error, seed uint64) string {
 	text := "simtest: " + err.Error()
-	if r.current == nil {
+	if r.current != nil {
+		seed = r.current.seed
+	}
+	if seed == 0 {
 		return text
 	}
-	seed := r.current.seed
 	text += fmt.Sprintf("\n  that was during %s, seed %d", r.t.Name(), seed)
 	if r.shrinking != "" {
 		text += ", while a failure was being shrunk"
 	}
-	if trace := e.box.sofar(); len(trace) > 0 {
-		file, err := r.keep(fmt.Sprintf("%s-%d", traceName(r.t.Name()), seed), trace)
+	if trace := e.box.sofar(); len(trace) > 0 && r.current != nil {
+		name := fmt.Sprintf("%s-%d", traceName(r.t.Name()), seed)
+		file, err := r.keep(name, ".trace.jsonl", trace)
 		if err != nil {
 			text += fmt.Sprintf("\n  the trace so far could not be kept: %v", err)
 		} else {
 			text += "\n  the trace so far is in " + file
 		}
+		if log := r.current.log.text(); log != "" {
+			if file, err := r.keep(name, ".log", []byte(log)); err == nil {
+				text += "\n  what it logged is in " + file
+			}
+		}
 	}
 	if r.shrinking != "" {
 		return text + "\n\nThe failure was:\n\n" + r.shrinking
 	}
-	return text + fmt.Sprintf("\n  run it again:  %s -simtest.seed=%d", r.line, seed)
+	return text + fmt.Sprintf("\n\n  see it again\n    %s -simtest.seed=%d", r.line, seed)
 }
 
-// keep writes a trace beside those of failures, if that is where it belongs, else to a temporary file, and returns where it is.
-func (r *runner) keep(name string, trace []byte) (string, error) {
+// keep writes a file beside the traces of failures, if that is where it belongs, else to a temporary one, and returns where it is.
+func (r *runner) keep(name, suffix string, data []byte) (string, error) {
 	if r.folder != "" && r.shrinking == "" && !r.replaying {
-		file := filepath.Join("testdata", "simtest", name+".trace.jsonl")
+		file := filepath.Join("testdata", "simtest", name+suffix)
 		err := os.MkdirAll(filepath.Dir(filepath.Join(r.folder, file)), 0o755)
 		if err == nil {
-			err = os.WriteFile(filepath.Join(r.folder, file), trace, 0o644)
+			err = os.WriteFile(filepath.Join(r.folder, file), data, 0o644)
 		}
 		if err == nil {
 			return file, nil
 		}
 	}
-	f, err := os.CreateTemp("", "informersim-*.trace.jsonl")
+	f, err := os.CreateTemp("", "informersim-*"+suffix)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	_, err = f.Write(trace)
+	_, err = f.Write(data)
 	return f.Name(), err
 }

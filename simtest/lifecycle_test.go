@@ -3,8 +3,10 @@
 package simtest_test
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"k8s.io/klog/v2"
 
 	"github.com/informersim/informersim/simtest"
 )
@@ -35,15 +39,16 @@ func doomed(t *testing.T, end func()) {
 
 var engineLine = regexp.MustCompile(`(?m)^engine (\d+)$`)
 
-// died returns the output of a child, which must fail, and waits until its engine has ended.
+// died returns the output of a child, which must fail, and waits until its engine has ended. Neither leaves a temporary file.
 func died(t *testing.T, dir string) string {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
+	temp := t.TempDir()
 	cmd := exec.Command(exe, "-test.run", "^"+t.Name()+"$", "-test.timeout", "60s")
-	cmd.Env, cmd.Dir = asChild(t), dir
+	cmd.Env, cmd.Dir = asChild(t, "TMPDIR="+temp), dir
 	out, err := cmd.CombinedOutput() // returns when nobody has its pipe any more: the engine does not either
 	if err == nil {
 		t.Fatalf("the child passes:\n%s", out)
@@ -56,11 +61,19 @@ func died(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// It closes its files some moments before it is gone. One that stays makes this test run into its time limit.
+	waitForEnd(pid)
+	if left, err := filepath.Glob(filepath.Join(temp, "*")); err != nil || len(left) > 0 {
+		t.Errorf("temporary files are left: %v, %v", left, err)
+	}
+	return string(out)
+}
+
+// waitForEnd returns when a process has ended. An engine closes its files some moments before it is gone. One that stays makes the test run into
+// its time limit.
+func waitForEnd(pid int) {
 	for syscall.Kill(pid, 0) == nil && !isZombie(pid) {
 		time.Sleep(time.Millisecond)
 	}
-	return string(out)
 }
 
 // isZombie reports whether a process has ended, and nobody has asked how yet: in a container often nobody ever does.
@@ -89,6 +102,79 @@ func TestKilledTestLeavesATrace(t *testing.T) {
 	left(t, dir, died(t, dir))
 }
 
+// Whenever a test or its engine is killed, nothing hangs and nothing is left but the trace of a run that was in progress.
+func TestKilledAtAnyMoment(t *testing.T) {
+	if isChild() {
+		simtest.Run(t, simtest.Options{Seeds: 1_000_000, Mix: "storm"}, func(env *simtest.Env) {
+			if env.Seed() == 1 {
+				fmt.Printf("engine %d\n", simtest.EngineProcess())
+			}
+			workload(env)
+			env.Advance(time.Hour)
+		})
+		return
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	traced := 0
+	for n := range 6 {
+		dir, temp := t.TempDir(), t.TempDir()
+		cmd := exec.Command(exe, "-test.run", "^"+t.Name()+"$", "-test.timeout", "60s")
+		cmd.Env, cmd.Dir = asChild(t, "TMPDIR="+temp), dir
+		var out strings.Builder
+		stdout, stdin, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Stdout, cmd.Stderr = stdin, stdin
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		stdin.Close()
+		lines := bufio.NewReader(stdout)
+		engine := 0
+		for {
+			line, err := lines.ReadString('\n')
+			out.WriteString(line)
+			if m := engineLine.FindStringSubmatch(line); m != nil {
+				if engine, err = strconv.Atoi(m[1]); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(rand.N(100 * time.Millisecond))
+				victim := cmd.Process.Pid
+				if n%2 == 1 {
+					victim = engine
+				}
+				if err := syscall.Kill(victim, syscall.SIGKILL); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err != nil {
+				break
+			}
+		}
+		stdout.Close()
+		if err := cmd.Wait(); err == nil || engine == 0 {
+			t.Fatalf("the child passes:\n%s", &out)
+		}
+		waitForEnd(engine)
+		if left, err := filepath.Glob(filepath.Join(temp, "*")); err != nil || len(left) > 0 {
+			t.Errorf("temporary files are left: %v, %v", left, err)
+		}
+		files, err := filepath.Glob(filepath.Join(dir, "testdata/simtest/*.trace.jsonl"))
+		if said := strings.Contains(out.String(), "the trace so far is in "); err != nil || said != (len(files) == 1) {
+			t.Errorf("the traces are %v, %v:\n%s", files, err, &out)
+		}
+		if n%2 == 1 {
+			wantIn(t, out.String(), fmt.Sprintf("the engine (process %d) has ended: signal: killed\n", engine), "that was during "+t.Name()+", seed ", "-simtest.seed=")
+		}
+		traced += len(files)
+	}
+	t.Logf("%d of 6 were killed in the middle of a run", traced)
+}
+
 // A goroutine that panics ends the whole test process; the engine still says which run it was.
 func TestPanickingTestLeavesATrace(t *testing.T) {
 	if isChild() {
@@ -102,18 +188,38 @@ func TestPanickingTestLeavesATrace(t *testing.T) {
 	left(t, dir, out)
 }
 
-// An engine that is killed is a sentence, and the next run has another one.
+// An engine that is killed is a sentence, the trace of what happened until then is there, and the next run has another engine.
 func TestKilledEngineIsASentence(t *testing.T) {
+	t.Chdir(t.TempDir())
 	for range 3 {
-		message := failure(t, simtest.Options{}, func(env *simtest.Env) {
+		var pid int
+		r := &keeper{recorder{name: t.Name()}}
+		_ = try(r, simtest.Options{Seeds: 1}, func(env *simtest.Env) {
+			env.Create(configMap("a", "1"))
 			env.Advance(time.Second)
-			if err := syscall.Kill(simtest.EngineProcess(), syscall.SIGKILL); err != nil {
+			klog.Info("soon")
+			pid = simtest.EngineProcess()
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 				t.Error(err)
 			}
 			env.Advance(time.Second)
 			t.Error("the body continues without an engine")
 		})
-		wantIn(t, message, "the engine (process ", "has ended: signal: killed", "-simtest.seed=1")
+		file := "testdata/simtest/TestKilledEngineIsASentence-1"
+		wantIn(t, strings.Join(r.errors, "\n"), fmt.Sprintf("simtest: the engine (process %d) has ended: signal: killed\n  that was during %s, seed 1\n", pid, t.Name()),
+			"the trace so far is in "+file+".trace.jsonl\n", "what it logged is in "+file+".log\n", "see it again\n    go test ", "-simtest.seed=1")
+		for suffix, want := range map[string]string{".trace.jsonl": `"key":"configmaps default/a"`, ".log": "] soon\n"} { // order: two files
+			data, err := os.ReadFile(file + suffix)
+			if err != nil || !strings.Contains(string(data), want) {
+				t.Errorf("%s: %v\n%s", suffix, err, data)
+			}
+			if err := os.Remove(file + suffix); err != nil {
+				t.Error(err)
+			}
+		}
+		if syscall.Kill(pid, 0) == nil && !isZombie(pid) {
+			t.Errorf("the engine %d is still there", pid)
+		}
 	}
 	simtest.Run(t, simtest.Options{Seeds: 2}, func(env *simtest.Env) { env.Advance(time.Second) })
 }

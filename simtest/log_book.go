@@ -112,6 +112,20 @@ func (b *logBook) packet() *wire.Packet {
 	return p
 }
 
+// text returns the log as it is kept in a file, "" if there is none.
+func (b *logBook) text() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var s strings.Builder
+	if b.lost > 0 {
+		fmt.Fprintf(&s, "(%d older lines are not kept)\n", b.lost)
+	}
+	for _, l := range b.lines {
+		s.WriteString(l.String() + "\n")
+	}
+	return s.String()
+}
+
 // withoutHeader shortens klog's header, "I0102 03:04:05.000000   12345 file.go:12] ", to what means something in a run: the
 // severity and the place.
 func withoutHeader(text string) string {

@@ -197,7 +197,7 @@ func (r *runner) job(mode wire.Mode, seed uint64, file string) (*wire.Result, []
 	r.current, r.shrinking, r.replaying = nil, "", mode == wire.Replay || mode == wire.Retry
 	res, trace, err := r.serve(e, wire.New(wire.Job).JSON(task))
 	if err != nil {
-		err = errors.New(r.engineDied(e, err))
+		err = errors.New(r.engineDied(e, err, seed))
 		e.forget()
 	}
 	return res, trace, err
