@@ -102,77 +102,124 @@ func TestKilledTestLeavesATrace(t *testing.T) {
 	left(t, dir, died(t, dir))
 }
 
-// Whenever a test or its engine is killed, nothing hangs and nothing is left but the trace of a run that was in progress.
-func TestKilledAtAnyMoment(t *testing.T) {
-	if isChild() {
-		simtest.Run(t, simtest.Options{Seeds: 1_000_000, Mix: "storm"}, func(env *simtest.Env) {
-			if env.Seed() == 1 {
-				fmt.Printf("engine %d\n", simtest.EngineProcess())
-			}
-			workload(env)
-			env.Advance(time.Hour)
-		})
-		return
-	}
+// busy makes runs until something ends them.
+func busy(t *testing.T) {
+	simtest.Run(t, simtest.Options{Seeds: 1_000_000, Mix: "storm"}, func(env *simtest.Env) {
+		if env.Seed() == 1 {
+			fmt.Printf("engine %d\n", simtest.EngineProcess())
+		}
+		workload(env)
+		env.Advance(time.Hour)
+	})
+}
+
+// stricken is a child that was busy until something was done to it or to its engine.
+type stricken struct {
+	engine int    // its process
+	out    string // what both said
+	dir    string
+	traces []string
+}
+
+// strike starts a busy child in a process group of its own, and does something to it or to its engine at any moment. It returns when both have
+// ended, which leave no temporary file.
+func strike(t *testing.T, how func(test, engine int) error) (s stricken) {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	traced := 0
-	for n := range 6 {
-		dir, temp := t.TempDir(), t.TempDir()
-		cmd := exec.Command(exe, "-test.run", "^"+t.Name()+"$", "-test.timeout", "60s")
-		cmd.Env, cmd.Dir = asChild(t, "TMPDIR="+temp), dir
-		var out strings.Builder
-		stdout, stdin, err := os.Pipe()
+	temp := t.TempDir()
+	s.dir = t.TempDir()
+	cmd := exec.Command(exe, "-test.run", "^"+t.Name()+"$", "-test.timeout", "60s")
+	cmd.Env, cmd.Dir = asChild(t, "TMPDIR="+temp), s.dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	ours, theirs, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout, cmd.Stderr = theirs, theirs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	theirs.Close()
+	var out strings.Builder
+	for lines := bufio.NewReader(ours); ; { // until nobody has the pipe any more
+		line, err := lines.ReadString('\n')
+		out.WriteString(line)
+		if m := engineLine.FindStringSubmatch(line); m != nil {
+			if s.engine, err = strconv.Atoi(m[1]); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(rand.N(100 * time.Millisecond))
+			if err := how(cmd.Process.Pid, s.engine); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if err != nil {
-			t.Fatal(err)
+			break
 		}
-		cmd.Stdout, cmd.Stderr = stdin, stdin
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		stdin.Close()
-		lines := bufio.NewReader(stdout)
-		engine := 0
-		for {
-			line, err := lines.ReadString('\n')
-			out.WriteString(line)
-			if m := engineLine.FindStringSubmatch(line); m != nil {
-				if engine, err = strconv.Atoi(m[1]); err != nil {
-					t.Fatal(err)
-				}
-				time.Sleep(rand.N(100 * time.Millisecond))
-				victim := cmd.Process.Pid
-				if n%2 == 1 {
-					victim = engine
-				}
-				if err := syscall.Kill(victim, syscall.SIGKILL); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err != nil {
-				break
-			}
-		}
-		stdout.Close()
-		if err := cmd.Wait(); err == nil || engine == 0 {
-			t.Fatalf("the child passes:\n%s", &out)
-		}
-		waitForEnd(engine)
-		if left, err := filepath.Glob(filepath.Join(temp, "*")); err != nil || len(left) > 0 {
-			t.Errorf("temporary files are left: %v, %v", left, err)
-		}
-		files, err := filepath.Glob(filepath.Join(dir, "testdata/simtest/*.trace.jsonl"))
-		if said := strings.Contains(out.String(), "the trace so far is in "); err != nil || said != (len(files) == 1) {
-			t.Errorf("the traces are %v, %v:\n%s", files, err, &out)
-		}
-		if n%2 == 1 {
-			wantIn(t, out.String(), fmt.Sprintf("the engine (process %d) has ended: signal: killed\n", engine), "that was during "+t.Name()+", seed ", "-simtest.seed=")
-		}
-		traced += len(files)
+	}
+	ours.Close()
+	s.out = out.String()
+	if err := cmd.Wait(); err == nil || s.engine == 0 {
+		t.Fatalf("the child passes:\n%s", s.out)
+	}
+	waitForEnd(s.engine)
+	if left, err := filepath.Glob(filepath.Join(temp, "*")); err != nil || len(left) > 0 {
+		t.Errorf("temporary files are left: %v, %v", left, err)
+	}
+	if s.traces, err = filepath.Glob(filepath.Join(s.dir, "testdata/simtest/*.trace.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	if said := strings.Contains(s.out, "the trace so far is in "); said != (len(s.traces) == 1) {
+		t.Errorf("the traces are %v:\n%s", s.traces, s.out)
+	}
+	return s
+}
+
+// Whenever a test or its engine is killed, nothing hangs and nothing is left but the trace of a run that was in progress.
+func TestKilledAtAnyMoment(t *testing.T) {
+	if isChild() {
+		busy(t)
+		return
+	}
+	traced := 0
+	for range 3 {
+		s := strike(t, func(test, _ int) error { return syscall.Kill(test, syscall.SIGKILL) })
+		traced += len(s.traces)
+		s = strike(t, func(_, engine int) error { return syscall.Kill(engine, syscall.SIGKILL) })
+		traced += len(s.traces)
+		wantIn(t, s.out, fmt.Sprintf("the engine (process %d) has ended: signal: killed\n", s.engine), "that was during "+t.Name()+", seed ", "-simtest.seed=")
 	}
 	t.Logf("%d of 6 were killed in the middle of a run", traced)
+}
+
+// Signals are for the test: those that a terminal sends to its process group do not reach the engine, which outlives it to say what it knows, and
+// those that are sent to every process do not end it. Go's dump of stacks remains what it is, for both.
+func TestSignals(t *testing.T) {
+	if isChild() {
+		busy(t)
+		return
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		s := strike(t, func(test, engine int) error {
+			if signal != syscall.SIGQUIT {
+				if err := syscall.Kill(engine, signal); err != nil {
+					return err
+				}
+			}
+			return syscall.Kill(-test, signal)
+		})
+		if len(s.traces) > 0 {
+			wantIn(t, s.out, "the process died during a run: TestSignals, seed ")
+		}
+		if signal == syscall.SIGQUIT {
+			wantIn(t, s.out, "SIGQUIT: quit", "goroutine ")
+		}
+	}
+	s := strike(t, func(_, engine int) error { return syscall.Kill(engine, syscall.SIGQUIT) })
+	wantIn(t, s.out, "SIGQUIT: quit", "goroutine ", fmt.Sprintf("the engine (process %d) has ended: exit status 2", s.engine))
 }
 
 // A goroutine that panics ends the whole test process; the engine still says which run it was.
