@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/world/wire"
 )
 

@@ -40,6 +40,7 @@ var mayImport = map[string][]string{
 	"internal/keytable":                   {},
 	"internal/mutation":                   {"reports", "scenarios/minimal", "scenarios/property"},
 	"internal/mutation/driver":            {"fakeapiserver/fault", "internal/mutation", "properties", "scenarios", "scenarios/generate", "scenarios/minimal", "sim", "subjects", "subjects/kinds"},
+	"internal/nested":                     {},
 	"internal/outfile":                    {},
 	"internal/probe":                      {"internal/probe/resources"},
 	"internal/probe/fake":                 {"fakeapiserver", "fakeapiserver/apiextensions", "fakeapiserver/rest", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "internal/probe", "internal/probe/resources", "sim"},
