@@ -24,7 +24,7 @@ func All() []Property {
 	return slices.Concat([]Property{
 		IndexerConverges, PerKeyOrder, ReplaceDeletesMissing, HandlerGrammar, NoInventedState, SyncedAfterInitialList, StoreBeforeNotify,
 		StoreRevisionFollows, LastSyncRVMonotonic, InitialListFlag, ResyncTellsAll, QueueSingleFlight, QueueNoLostKey, BackoffHonoured, WorkDrains,
-		HandlersConverge, NoLivelock,
+		HandlersConverge, HandlersSync, PauseAfterPanic, NoLivelock,
 	}, api.All(clients), []Property{BoundedRelists})
 }
 

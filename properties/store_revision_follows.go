@@ -3,19 +3,46 @@ package properties
 import (
 	"fmt"
 
+	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/reports"
-	"github.com/informersim/informersim/scenarios/property"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
 )
 
 // StoreRevisionFollows checks that the Indexer's resourceVersion keeps up with the reflector's.
 var StoreRevisionFollows = Property{
 	Name:      "StoreRevisionFollows",
 	Statement: "when nothing is queued, the Indexer's resourceVersion is the last one that the reflector saw",
-	New:       property.AtEnd(storeRevisionFollows),
+	Kinds:     []sim.Kind{fakeapiserver.KindFrame, subjects.KindReplace},
+	New: func() Checker {
+		p := &storeRevisionFollows{}
+		return Checker{Record: p.record, StepEnd: p.stepEnd, End: p.check}
+	},
 }
 
-// storeRevisionFollows counts bookmarks, too (I70). With a queue that has no bookmarks, the Indexer has no resourceVersion.
-func storeRevisionFollows(w World) *reports.Violation {
+// storeRevisionFollows counts bookmarks, too (I70). With a queue that has no bookmarks, the Indexer has no resourceVersion. It looks
+// once after each frame or list, when everything is idle.
+type storeRevisionFollows struct{ due bool }
+
+func (p *storeRevisionFollows) record(World, *sim.Record) *reports.Violation {
+	p.due = true
+	return nil
+}
+
+func (p *storeRevisionFollows) stepEnd(w World) *reports.Violation {
+	if !p.due {
+		return nil
+	}
+	for _, inf := range w.Informers() {
+		if inf.Busy() {
+			return nil
+		}
+	}
+	p.due = false
+	return p.check(w)
+}
+
+func (p *storeRevisionFollows) check(w World) *reports.Violation {
 	for _, inf := range w.Informers() {
 		if have, want := inf.StoreResourceVersion(), inf.LastSyncResourceVersion(); have != "" && have != want && !inf.Busy() {
 			return &reports.Violation{

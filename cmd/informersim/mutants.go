@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,11 +29,11 @@ type mutantsFlags struct {
 func newMutantsCommand() *cobra.Command {
 	f := &mutantsFlags{}
 	c := &cobra.Command{
-		Use:   "mutants [PATTERN]",
+		Use:   "mutants [PATTERN...]",
 		Short: "Put defects into the stack, client-go and the fake server, and see which property finds each",
-		Long: `mutants shows that the properties bite. It takes the defects of properties/mutants/*.txtar, puts one at a time into the source
-(of the stack, the work queue, client-go from the module cache, or the fake server), builds that program with go build -overlay, and
-explores it with generated scenarios until a property breaks. Nothing else decides: no transcript, no second implementation.
+		Long: `mutants shows that the properties bite. It takes the defects of properties/mutants/*.txtar, puts them into the source (of the stack,
+the work queue, client-go from the module cache, or the fake server) with go build -overlay, and explores the program with one defect
+at a time, by generated scenarios, until a property breaks. Nothing else decides: no transcript, no second implementation.
 
 Each of several disjoint ranges of seeds is searched as if it were the only one; the table shows the median of the runs that it took,
 and what the first finding was shrunk to. Each finding is tried without the mutant, too, where it must not be one. PATTERN is a part of a name, a subject, a bug (k115658), or the beginning of a file's path.
@@ -45,7 +46,7 @@ is killed although its file says that it survives, or what it breaks also breaks
   informersim mutants k115658
   informersim mutants informer/workqueue/ --jobs 2
   informersim mutants --update                     writes the table of docs/mutants.md`,
-		Args: cli.Usage(cobra.MaximumNArgs(1)),
+		Args: cli.Usage(cobra.ArbitraryArgs),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	c.Flags().StringVar(&f.dir, "dir", "", "the folder with the mutants (default properties/mutants of the clone)")
@@ -137,7 +138,7 @@ func (f *mutantsFlags) selected(tree *mutation.Tree, args []string) ([]*mutation
 	}
 	var selected []*mutation.Mutant
 	for _, m := range all {
-		if (f.subject == "" || m.Subject == f.subject) && (len(args) == 0 || m.Matches(args[0])) {
+		if (f.subject == "" || m.Subject == f.subject) && (len(args) == 0 || slices.ContainsFunc(args, m.Matches)) {
 			selected = append(selected, m)
 		}
 	}

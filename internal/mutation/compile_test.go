@@ -29,7 +29,9 @@ type pkg struct {
 // times as fast as building it.
 type compiler struct {
 	packages map[string]pkg // by folder
-	exports  map[string]string
+	fset     *token.FileSet
+	imports  types.Importer
+	parsed   map[string]*ast.File // the files as they are
 }
 
 func newCompiler(t *testing.T) *compiler {
@@ -40,14 +42,21 @@ func newCompiler(t *testing.T) *compiler {
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
-	c := &compiler{packages: map[string]pkg{}, exports: map[string]string{}}
+	c := &compiler{packages: map[string]pkg{}, fset: token.NewFileSet(), parsed: map[string]*ast.File{}}
+	exports := map[string]string{}
 	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
 		var p pkg
 		if err := dec.Decode(&p); err != nil {
 			t.Fatal(err)
 		}
-		c.packages[p.Dir], c.exports[p.ImportPath] = p, p.Export
+		c.packages[p.Dir], exports[p.ImportPath] = p, p.Export
 	}
+	c.imports = importer.ForCompiler(c.fset, "gc", func(path string) (io.ReadCloser, error) {
+		if exports[path] == "" {
+			return nil, fmt.Errorf("package %s is not linked", path)
+		}
+		return os.Open(exports[path])
+	})
 	return c
 }
 
@@ -72,29 +81,29 @@ func (c *compiler) check(texts map[string][]byte) error {
 }
 
 func (c *compiler) checkPackage(p pkg, texts map[string][]byte) error {
-	fset := token.NewFileSet()
 	var files []*ast.File
 	for _, name := range p.GoFiles {
-		path := filepath.Join(p.Dir, name)
-		var text any
-		if mutated, ok := texts[path]; ok {
-			text = mutated
-		}
-		f, err := parser.ParseFile(fset, path, text, parser.SkipObjectResolution)
+		f, err := c.parse(filepath.Join(p.Dir, name), texts)
 		if err != nil {
 			return err
 		}
 		files = append(files, f)
 	}
-	open := func(path string) (io.ReadCloser, error) {
-		if c.exports[path] == "" {
-			return nil, fmt.Errorf("package %s is not linked", path)
-		}
-		return os.Open(c.exports[path])
-	}
-	config := types.Config{Importer: importer.ForCompiler(fset, "gc", open), GoVersion: "go1.26"}
-	_, err := config.Check(p.ImportPath, fset, files, nil)
+	config := types.Config{Importer: c.imports, GoVersion: "go1.26"}
+	_, err := config.Check(p.ImportPath, c.fset, files, nil)
 	return err
+}
+
+func (c *compiler) parse(path string, texts map[string][]byte) (*ast.File, error) {
+	if text, mutated := texts[path]; mutated {
+		return parser.ParseFile(c.fset, path, text, parser.SkipObjectResolution)
+	}
+	if f := c.parsed[path]; f != nil {
+		return f, nil
+	}
+	f, err := parser.ParseFile(c.fset, path, nil, parser.SkipObjectResolution)
+	c.parsed[path] = f
+	return f, err
 }
 
 // Every mutant fits the source as it is now, changes it, and compiles.

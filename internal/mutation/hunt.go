@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -43,17 +44,24 @@ type Range struct {
 	Error string `json:"error,omitempty"`
 }
 
-// hunt searches the ranges of seeds with a program that Build made.
-func hunt(ctx context.Context, program, subject string, s Search) ([]Range, error) {
+// hunt searches the ranges of seeds. It ends early once most of them have passed.
+func hunt(ctx context.Context, p Program, subject string, s Search) ([]Range, error) {
 	var ranges []Range
+	passed := 0
 	for n := range s.Ranges {
+		if passed > s.Ranges/2 {
+			break // it survives, whatever the others find
+		}
 		shrink := s.Shrink
 		if n > 0 {
 			shrink = 0
 		}
-		r, err := huntRange(ctx, program, subject, uint64(n)*rangeOfSeeds+1, s, shrink)
+		r, err := huntRange(ctx, p, subject, uint64(n)*rangeOfSeeds+1, s, shrink)
 		if err != nil {
 			return nil, err
+		}
+		if r.Found == nil {
+			passed++
 		}
 		ranges = append(ranges, *r)
 	}
@@ -63,11 +71,12 @@ func hunt(ctx context.Context, program, subject string, s Search) ([]Range, erro
 // overtime is how long a driver may take to say that a run took too long, or to shrink one.
 const overtime = 30 * time.Second
 
-func huntRange(ctx context.Context, program, subject string, first uint64, s Search, shrink int) (*Range, error) {
+func huntRange(ctx context.Context, p Program, subject string, first uint64, s Search, shrink int) (*Range, error) {
 	driver, cancel := context.WithCancel(ctx)
 	defer cancel()
-	cmd := exec.CommandContext(driver, program, "-subject", subject, "-first", fmt.Sprint(first), "-runs", fmt.Sprint(s.Runs),
+	cmd := exec.CommandContext(driver, p.File, "-subject", subject, "-first", fmt.Sprint(first), "-runs", fmt.Sprint(s.Runs),
 		"-shrink", fmt.Sprint(shrink), "-timeout", s.Timeout.String())
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", activeEnv, p.number))
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
@@ -76,7 +85,7 @@ func huntRange(ctx context.Context, program, subject string, first uint64, s Sea
 	}
 	started := time.Now()
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("starting %s: %w", program, err)
+		return nil, fmt.Errorf("starting %s: %w", p.File, err)
 	}
 	silence := s.Timeout + overtime
 	if shrink > 0 {
@@ -95,7 +104,7 @@ func huntRange(ctx context.Context, program, subject string, first uint64, s Sea
 		watchdog.Reset(silence)
 		last = Answer{}
 		if err := json.Unmarshal(line, &last); err != nil {
-			return nil, fmt.Errorf("%s said %q: %w", program, line, err)
+			return nil, fmt.Errorf("%s said %q: %w", p.File, line, err)
 		}
 		if last.Seed != 0 {
 			r.Runs = last.Seed - first + 1
@@ -111,7 +120,7 @@ func huntRange(ctx context.Context, program, subject string, first uint64, s Sea
 		r.Error = last.Error
 	case last.Done:
 	case last.Seed == 0:
-		return nil, fmt.Errorf("%s did not run: %s", program, bytes.TrimSpace(stderr.Bytes()))
+		return nil, fmt.Errorf("%s did not run: %s", p.File, bytes.TrimSpace(stderr.Bytes()))
 	case driver.Err() != nil:
 		r.Error = fmt.Sprintf("seed %d did not end within %v", last.Seed, silence)
 	default:

@@ -3,7 +3,6 @@ package mutation
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -76,6 +75,10 @@ func (r *Result) Shrunk() *Shrunk {
 // Hunt tries mutants, jobs at a time, and calls report with each result, in the order of the mutants. It returns an error if it
 // could not go on; that a mutant cannot be built is part of its result.
 func (t *Tree) Hunt(ctx context.Context, mutants []*Mutant, jobs int, s Search, report func(*Result) error) error {
+	programs, problems, err := t.Build(ctx, mutants)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -98,7 +101,13 @@ func (t *Tree) Hunt(ctx context.Context, mutants []*Mutant, jobs int, s Search, 
 			}
 			wg.Go(func() {
 				defer func() { <-free }()
-				r, err := t.try(ctx, m, s)
+				r := &Result{Mutant: m.Name, Defect: m.Defect, Subject: m.Subject, Bug: m.Bug, Breaks: m.Breaks, Survives: m.Survives}
+				var err error
+				if problem := problems[m]; problem != nil {
+					r.Error = problem.Error()
+				} else {
+					err = t.try(ctx, programs[m], r, s)
+				}
 				results[n] <- outcome{r, err}
 			})
 		}
@@ -119,34 +128,23 @@ func (t *Tree) Hunt(ctx context.Context, mutants []*Mutant, jobs int, s Search, 
 	return nil
 }
 
-// try builds a mutant and hunts it.
-func (t *Tree) try(ctx context.Context, m *Mutant, s Search) (*Result, error) {
-	r := &Result{Mutant: m.Name, Defect: m.Defect, Subject: m.Subject, Bug: m.Bug, Breaks: m.Breaks, Survives: m.Survives}
-	program, err := t.Build(ctx, m)
-	if err != nil {
-		r.Error = err.Error()
-		return r, ctx.Err()
-	}
-	defer os.Remove(program)
-	if r.Ranges, err = hunt(ctx, program, m.Subject, s); err != nil {
-		return nil, err
+// try hunts a mutant.
+func (t *Tree) try(ctx context.Context, p Program, r *Result, s Search) (err error) {
+	if r.Ranges, err = hunt(ctx, p, r.Subject, s); err != nil {
+		return err
 	}
 	r.Error, err = t.control(ctx, r)
-	return r, err
+	return err
 }
 
 // control makes the runs that broke a property again, without the mutant. One that breaks something then, too, shows nothing of
 // the mutant; problem says so.
 func (t *Tree) control(ctx context.Context, r *Result) (problem string, err error) {
-	program, err := t.unchanged(ctx)
-	if err != nil {
-		return "", err
-	}
 	for _, x := range r.Ranges {
 		if x.Found == nil {
 			continue
 		}
-		c, err := huntRange(ctx, program, r.Subject, x.Found.Seed, Search{Runs: 1, Timeout: time.Minute}, 0)
+		c, err := huntRange(ctx, Program{File: t.unchanged}, r.Subject, x.Found.Seed, Search{Runs: 1, Timeout: time.Minute}, 0)
 		switch {
 		case err != nil:
 			return "", err
@@ -157,10 +155,4 @@ func (t *Tree) control(ctx context.Context, r *Result) (problem string, err erro
 		}
 	}
 	return "", nil
-}
-
-// unchanged returns the program without a mutant, which is built once.
-func (t *Tree) unchanged(ctx context.Context) (string, error) {
-	t.once.Do(func() { t.program, t.err = t.Build(ctx, nil) })
-	return t.program, t.err
 }

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // modulePath is the module whose clone a Tree is.
@@ -31,10 +30,8 @@ type Tree struct {
 	clientGo string // the copy
 	module   string // what it is a copy of
 	modfile  string
-
-	once    sync.Once // builds the program without a mutant
-	program string
-	err     error
+	// unchanged is a program without an active mutant, once there is one.
+	unchanged string
 }
 
 // OpenTree prepares the clone that the folder from lies in. What it builds is in dir.
@@ -208,39 +205,90 @@ func (t *Tree) Sources(m *Mutant) (map[string][]byte, error) {
 	return texts, nil
 }
 
-// Build links the driver with a mutant in it, or as it is if m is nil, and returns the program's file.
-func (t *Tree) Build(ctx context.Context, m *Mutant) (program string, err error) {
-	name, args := "unchanged", []string{"build", "-modfile=" + t.modfile, "-ldflags=-s -w"}
-	if m != nil {
-		name = m.Name
-		overlay, err := t.overlay(m)
-		if err != nil {
-			return "", err
-		}
-		args = append(args, "-overlay="+overlay)
-	}
-	program = filepath.Join(t.dir, "bin", name)
-	if _, err := t.goCommand(ctx, append(args, "-o", program, driverPackage)...); err != nil {
-		return "", fmt.Errorf("%s does not compile: %w", name, err)
-	}
-	return program, nil
+// A Program is a driver with a mutant in it.
+type Program struct {
+	File string
+	// number chooses the mutant of a schema; 0 for none.
+	number int
 }
 
-// overlay writes a mutant's files, and the overlay that puts them in place.
-func (t *Tree) overlay(m *Mutant) (string, error) {
-	texts, err := t.Sources(m)
-	if err != nil {
-		return "", err
+// Build links one program for all mutants that fit into a schema, and one for each of the others. What is not in programs cannot be
+// built, and problems says why.
+func (t *Tree) Build(ctx context.Context, mutants []*Mutant) (programs map[*Mutant]Program, problems map[*Mutant]error, err error) {
+	programs, problems = map[*Mutant]Program{}, map[*Mutant]error{}
+	s := &schema{files: map[string]*schemaFile{}}
+	var together, alone []*Mutant
+	for n, m := range mutants {
+		before, after, err := t.texts(m)
+		switch {
+		case err != nil:
+			problems[m] = err
+		case s.add(n+1, before, after):
+			together = append(together, m)
+			programs[m] = Program{number: n + 1}
+		default:
+			alone = append(alone, m)
+		}
 	}
-	dir := filepath.Join(t.dir, "overlays", m.Name)
-	replace := map[string]string{}
-	for n, file := range m.Files() {
+	file, err := t.link(ctx, "all", s.texts())
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
+	}
+	if err != nil { // one of them does not compile: which one, only they can tell
+		alone = append(alone, together...)
+		if t.unchanged, err = t.link(ctx, "unchanged", nil); err != nil {
+			return nil, nil, err
+		}
+	} else {
+		t.unchanged = file
+		for _, m := range together {
+			programs[m] = Program{File: file, number: programs[m].number}
+		}
+	}
+	for _, m := range alone {
+		delete(programs, m)
+		_, after, _ := t.texts(m)
+		file, err := t.link(ctx, m.Name, after)
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		if err != nil {
+			problems[m] = fmt.Errorf("%s does not compile: %w", m.Name, err)
+			continue
+		}
+		programs[m] = Program{File: file}
+	}
+	return programs, problems, nil
+}
+
+// texts returns the texts of a mutant's files, before and after, by where the go command looks for them.
+func (t *Tree) texts(m *Mutant) (before, after map[string]string, err error) {
+	mutated, err := t.Sources(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	before, after = map[string]string{}, map[string]string{}
+	for _, file := range m.Files() {
 		source, built, err := t.place(file)
 		if err != nil {
-			return "", err
+			return nil, nil, err
 		}
-		replace[built] = filepath.Join(dir, fmt.Sprintf("%d-%s", n, filepath.Base(file)))
-		if err := writeFile(replace[built], texts[source]); err != nil {
+		text, err := os.ReadFile(source)
+		if err != nil {
+			return nil, nil, err
+		}
+		before[built], after[built] = string(text), string(mutated[source])
+	}
+	return before, after, nil
+}
+
+// link builds the driver with other texts of some files, and returns the program's file.
+func (t *Tree) link(ctx context.Context, name string, texts map[string]string) (string, error) {
+	dir := filepath.Join(t.dir, "overlays", name)
+	replace := map[string]string{}
+	for n, built := range sortedFiles(texts) {
+		replace[built] = filepath.Join(dir, fmt.Sprintf("%d-%s", n, filepath.Base(built)))
+		if err := writeFile(replace[built], []byte(texts[built])); err != nil {
 			return "", err
 		}
 	}
@@ -248,8 +296,13 @@ func (t *Tree) overlay(m *Mutant) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name := filepath.Join(dir, "overlay.json")
-	return name, writeFile(name, text)
+	overlay := filepath.Join(dir, "overlay.json")
+	if err := writeFile(overlay, text); err != nil {
+		return "", err
+	}
+	program := filepath.Join(t.dir, "bin", name)
+	_, err = t.goCommand(ctx, "build", "-modfile="+t.modfile, "-ldflags=-s -w", "-overlay="+overlay, "-o", program, driverPackage)
+	return program, err
 }
 
 // goCommand runs the go command in the clone.
