@@ -23,8 +23,8 @@ type World = property.World
 func All() []Property {
 	return slices.Concat([]Property{
 		IndexerConverges, PerKeyOrder, ReplaceDeletesMissing, HandlerGrammar, NoInventedState, SyncedAfterInitialList, StoreBeforeNotify,
-		StoreRevisionFollows, LastSyncRVMonotonic, InitialListFlag, ResyncTellsAll, QueueSingleFlight, QueueNoLostKey, BackoffHonoured, WorkDrains,
-		HandlersConverge, HandlersSync, PauseAfterPanic, NoLivelock,
+		StoreRevisionFollows, LastSyncRVMonotonic, InitialListFlag, ResyncTellsAll, ResyncOnTime, QueueSingleFlight, QueueNoLostKey,
+		BackoffHonoured, WorkDrains, HandlersConverge, HandlersSync, PauseAfterPanic, NoLivelock,
 	}, api.All(clients), []Property{BoundedRelists})
 }
 

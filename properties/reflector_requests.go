@@ -49,9 +49,10 @@ type reflector struct {
 	events   int           // frames of the watch that is open
 	opened   bool
 
-	relisting bool // this round's list has been repeated at "" (I3)
-	whole     bool // a list in pages has been repeated as a whole (I8)
-	atOnce    int  // streaming lists in a row that were opened again at once
+	round     time.Duration // when its list was complete; -1 for no round
+	relisting bool          // this round's list has been repeated at "" (I3)
+	whole     bool          // a list in pages has been repeated as a whole (I8)
+	atOnce    int           // streaming lists in a row that were opened again at once
 
 	next allowed
 }
@@ -123,7 +124,7 @@ func (p *reflectorRequests) request(r *sim.Record) (c *reflector, before allowed
 	c = p.conns.get(r.Actor)
 	before = c.next
 	if !c.began {
-		*c = reflector{began: true, backoff: newReflectorBackoff(r.At)}
+		*c = reflector{began: true, backoff: newReflectorBackoff(r.At), round: -1}
 		before = allowed{what: askRound, after: reason{step: r.Step, at: r.At, what: "the informer starts"}}
 	}
 	c.next = allowed{}
@@ -135,6 +136,9 @@ func (p *reflectorRequests) request(r *sim.Record) (c *reflector, before allowed
 		c.atOnce = 0
 	}
 	before.decide(c, kind)
+	if kind != askWatch {
+		c.round = -1
+	}
 	c.kind, c.detail, c.start, c.attempts = kind, strings.Clone(r.Detail), r.At, 0
 	c.earliest = min(r.At, before.after.at+before.backoff)
 	if before.backoff == 0 {
@@ -214,8 +218,11 @@ func (c *reflector) listed(r *sim.Record) {
 		c.next.what, c.next.after.what = askList, "its list goes on"
 		return
 	}
-	c.relisting, c.whole = false, false
+	c.relisting, c.whole, c.round = false, false, r.At
 }
+
+// inRound reports whether the informer's list is complete and no other is due.
+func (c *reflector) inRound() bool { return c.began && c.round >= 0 && c.next.what&askRound == 0 }
 
 // failed notes that a request was answered with an error.
 func (p *reflectorRequests) failed(c *reflector, r *sim.Record, err error) {
@@ -284,7 +291,7 @@ func (p *reflectorRequests) frame(c *reflector, r *sim.Record) {
 	case string(watch.Bookmark):
 		if c.kind == askStream && endsInitialEvents(r.Obj) {
 			// The list is complete, and the same stream goes on as a watch (I16).
-			c.kind, c.start, c.events, c.atOnce = askWatch, r.At, 0, 0
+			c.kind, c.start, c.events, c.atOnce, c.round = askWatch, r.At, 0, 0, r.At
 			c.relisting, c.whole = false, false
 			return
 		}

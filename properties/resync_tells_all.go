@@ -13,7 +13,7 @@ import (
 // ResyncTellsAll checks that a resync leaves no object out.
 var ResyncTellsAll = Property{
 	Name:      "ResyncTellsAll",
-	Statement: "a resync notifies a handler of every object in the Indexer",
+	Statement: "a resync notifies each handler that is due of every object in the Indexer",
 	Kinds:     []sim.Kind{subjects.KindResync, subjects.KindNotify, subjects.KindHandler, subjects.KindStopped},
 	New: func() Checker {
 		p := &resyncTellsAll{}
@@ -21,57 +21,77 @@ var ResyncTellsAll = Property{
 	},
 }
 
-// resyncTellsAll requires that once a resynced informer is idle, some handler was notified of every object that its Indexer held
-// at the resync (I66, I76, I78). Which handlers were due cannot be seen, but one was. Every check decides anew whether it still
-// is (I76), so a resync is judged only if it is done before time passes.
+// resyncTellsAll requires that once a resynced informer is idle, each handler that was due was notified of every object that its
+// Indexer held at the resync (I66, I76, I78); where it is unknown who was, some handler. Every check decides anew whether a handler
+// still is (I76), so a resync is judged only if it is done before time passes.
 type resyncTellsAll struct {
-	resyncs byActor[resync] // by informer
-	waiting []sim.ActorID   // informers whose resync has not been judged
+	schedules resyncSchedules
+	resyncs   byActor[resync] // by informer
+	waiting   []sim.ActorID   // informers whose resync has not been judged
 }
 
 // resync is the last resync of an informer.
 type resync struct {
-	step     uint64
-	at       time.Duration
-	keys     []string        // sorted
-	notified map[string]bool // keys notified since
+	step    uint64
+	at      time.Duration
+	keys    []string      // sorted
+	due     []sim.ActorID // nil if unknown
+	waiting bool
+	told    map[toldKey]bool // since
+}
+
+type toldKey struct {
+	handler sim.ActorID // 0 for any
+	key     string
 }
 
 func (p *resyncTellsAll) record(w World, r *sim.Record) *reports.Violation {
 	switch r.Kind {
 	case subjects.KindResync:
-		if inf := w.Informer(w.Kernel().ActorName(r.Actor)); inf != nil && len(inf.Handlers()) > 0 {
-			p.expect(r, inf)
+		due, sure := p.schedules.resync(r)
+		if inf := w.Informer(w.Kernel().ActorName(r.Actor)); inf != nil && len(due) > 0 {
+			if !sure {
+				due = nil
+			}
+			p.expect(r, inf, due)
 		}
 	case subjects.KindStopped:
+		p.schedules.stopped(r.Actor)
 		p.forget(r.Actor)
-	default:
-		id, ok := w.Kernel().ActorByName(informerOf(w.Kernel().ActorName(r.Actor)))
-		if !ok || len(p.waiting) == 0 {
-			return nil
-		}
-		if r.Kind == subjects.KindHandler {
+	case subjects.KindHandler:
+		p.schedules.handler(w, r)
+		if id, ok := p.informer(w, r); ok {
 			p.forget(id) // it may have been the only one that was due
+		}
+	default:
+		if len(p.waiting) == 0 {
 			return nil
 		}
-		if s := p.resyncs.get(id); s.notified != nil {
-			s.notified[r.Key] = true
+		if id, ok := p.informer(w, r); ok {
+			if s := p.resyncs.get(id); s.waiting {
+				s.told[toldKey{r.Actor, r.Key}], s.told[toldKey{0, r.Key}] = true, true
+			}
 		}
 	}
 	return nil
 }
 
+// informer returns a handler's informer.
+func (p *resyncTellsAll) informer(w World, r *sim.Record) (sim.ActorID, bool) {
+	return w.Kernel().ActorByName(informerOf(w.Kernel().ActorName(r.Actor)))
+}
+
 // expect starts to follow a resync.
-func (p *resyncTellsAll) expect(r *sim.Record, inf subjects.Informer) {
+func (p *resyncTellsAll) expect(r *sim.Record, inf subjects.Informer, due []sim.ActorID) {
 	s := p.resyncs.get(r.Actor)
-	if s.notified == nil {
+	if !s.waiting {
 		p.waiting = append(p.waiting, r.Actor)
 	}
-	*s = resync{step: r.Step, at: r.At, keys: inf.Keys(), notified: map[string]bool{}}
+	*s = resync{step: r.Step, at: r.At, keys: inf.Keys(), due: due, waiting: true, told: map[toldKey]bool{}}
 }
 
 func (p *resyncTellsAll) forget(id sim.ActorID) {
-	p.resyncs.get(id).notified = nil
+	*p.resyncs.get(id) = resync{}
 	for n, x := range p.waiting {
 		if x == id {
 			p.waiting = append(p.waiting[:n], p.waiting[n+1:]...)
@@ -102,18 +122,31 @@ func (p *resyncTellsAll) stepEnd(w World) *reports.Violation {
 }
 
 func (s *resync) judge(w World, inf subjects.Informer) *reports.Violation {
-	for _, key := range s.keys {
-		if s.notified[key] {
-			continue
-		}
-		return &reports.Violation{
-			Key:     key,
-			Message: fmt.Sprintf("informer %s was resynced and is idle, but none of its handlers (%s) was notified of %s, which it held", inf.Name(), strings.Join(inf.Handlers(), ", "), key),
-			Because: []reports.Evidence{
-				{Step: s.step, At: s.at, Text: fmt.Sprintf("a resync queued the store of %s", inf.Name())},
-				{Step: w.Kernel().Steps(), At: w.Kernel().Elapsed(), Text: fmt.Sprintf("but the informer is idle, and no handler was notified of %s", key)},
-			},
+	due := s.due
+	if due == nil {
+		due = []sim.ActorID{0} // any
+	}
+	for _, h := range due {
+		for _, key := range s.keys {
+			if !s.told[toldKey{h, key}] {
+				return s.violation(w, inf, h, key)
+			}
 		}
 	}
 	return nil
+}
+
+func (s *resync) violation(w World, inf subjects.Informer, h sim.ActorID, key string) *reports.Violation {
+	who := fmt.Sprintf("none of its handlers (%s) was", strings.Join(inf.Handlers(), ", "))
+	if h != 0 {
+		who = fmt.Sprintf("its handler %s, which was due, was not", w.Kernel().ActorName(h))
+	}
+	return &reports.Violation{
+		Key:     key,
+		Message: fmt.Sprintf("informer %s was resynced and is idle, but %s notified of %s, which it held", inf.Name(), who, key),
+		Because: []reports.Evidence{
+			{Step: s.step, At: s.at, Text: fmt.Sprintf("a resync queued the store of %s", inf.Name())},
+			{Step: w.Kernel().Steps(), At: w.Kernel().Elapsed(), Text: fmt.Sprintf("but the informer is idle, without a notification of %s", key)},
+		},
+	}
 }

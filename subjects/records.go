@@ -1,6 +1,10 @@
 package subjects
 
-import "github.com/informersim/informersim/sim"
+import (
+	"time"
+
+	"github.com/informersim/informersim/sim"
+)
 
 // Kinds of records that every subject emits. The actor is the informer ("i1") or the handler ("i1/h1").
 var (
@@ -17,7 +21,7 @@ var (
 	KindTombstone = sim.RegisterKind("tombstone", sim.ClassRecord)
 	// KindSynced: HasSynced of an informer, or of a handler's registration, turned true.
 	KindSynced = sim.RegisterKind("synced", sim.ClassRecord)
-	// KindHandler: a handler was added ("added") or removed ("removed").
+	// KindHandler: a handler was added ("added") or removed ("removed"). Obj of an added one is a HandlerAdded.
 	KindHandler = sim.RegisterKind("handler", sim.ClassRecord)
 	// KindResync: a resync queued the store's objects again. N objects.
 	KindResync = sim.RegisterKind("resync", sim.ClassRecord)
@@ -26,6 +30,17 @@ var (
 	// KindStopped: an informer was stopped.
 	KindStopped = sim.RegisterKind("stopped", sim.ClassRecord)
 )
+
+// HandlerAdded is what a resync model needs to know of a handler that was added.
+type HandlerAdded struct {
+	HandlerSpec
+	// Check is the resync period of its informer, as specified.
+	Check time.Duration
+	// Late means that the informer had started.
+	Late bool
+	// AllResyncs means that a KindResync is emitted for each of the informer's resyncs, even one of nothing.
+	AllResyncs bool
+}
 
 // Details of KindNotify.
 const (

@@ -113,7 +113,7 @@ func All() []Mutant {
 			Property: "NoLivelock", Scenario: "watch_close", Kind: queue(flaws{popKeeps: true}),
 		},
 	}
-	return slices.Concat(all, notificationMutants(), requestMutants(), serverMutants(), inOrderMutants(), atomicMutants(), workMutants())
+	return slices.Concat(all, notificationMutants(), requestMutants(), serverMutants(), resyncMutants(), inOrderMutants(), atomicMutants(), workMutants())
 }
 
 var (

@@ -245,7 +245,7 @@ func (i *actor) addHandler(spec subjects.HandlerSpec, pool *workers.Pool) error 
 		return err
 	}
 	h.reg = reg
-	i.Attach(h)
+	i.Attach(h, i.loop != nil, i.Spec.Queue == subjects.QueueAtomic)
 	if i.loop != nil {
 		i.s.gate.touch()
 		i.s.gate.Quiesce()

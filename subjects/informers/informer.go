@@ -81,12 +81,12 @@ func (i *Informer[H]) NewHandler(spec subjects.HandlerSpec, pool *workers.Pool) 
 	return Handler{Kernel: i.Kernel, Spec: spec, Pool: pool, name: name, faults: subjects.NewCallFaults(i.Kernel, name), crashes: &i.crashes}
 }
 
-// Attach adds a handler, once the engine's informer has it.
-func (i *Informer[H]) Attach(h H) {
+// Attach adds a handler, once the engine's informer has it: late, if that has started. allResyncs is as in subjects.HandlerAdded.
+func (i *Informer[H]) Attach(h H, late, allResyncs bool) {
 	b := h.Base()
 	b.ID = i.Kernel.Register(h)
 	i.Attached = append(i.Attached, h)
-	i.note(b.ID, "added")
+	i.note(b.ID, "added", subjects.HandlerAdded{HandlerSpec: b.Spec, Check: i.Spec.Resync, Late: late, AllResyncs: allResyncs})
 }
 
 // RemoveHandler implements subjects.Informer.
@@ -99,13 +99,13 @@ func (i *Informer[H]) RemoveHandler(name string) error {
 		return err
 	}
 	i.Attached = slices.DeleteFunc(i.Attached, func(x H) bool { return x == h })
-	i.note(h.Base().ID, "removed")
+	i.note(h.Base().ID, "removed", nil)
 	return nil
 }
 
-func (i *Informer[H]) note(handler sim.ActorID, detail string) {
+func (i *Informer[H]) note(handler sim.ActorID, detail string, added any) {
 	r := i.Kernel.Record(handler, subjects.KindHandler)
-	r.Detail = detail
+	r.Detail, r.Obj = detail, added
 	i.Kernel.Emit(r)
 }
 

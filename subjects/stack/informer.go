@@ -59,6 +59,9 @@ func newInformer(s *Stack, spec subjects.InformerSpec) (*actor, error) {
 		Reflector:    reflector,
 	})
 	i.assemble()
+	if change := s.parts.Informer; change != nil {
+		change(i.inf)
+	}
 	for _, h := range spec.Handlers {
 		if err := i.AddHandler(h); err != nil {
 			return nil, err
@@ -195,12 +198,16 @@ func (i *actor) AddHandler(spec subjects.HandlerSpec) error { return i.addHandle
 func (i *actor) addHandler(spec subjects.HandlerSpec, pool *workers.Pool) error {
 	h := &handler{Handler: i.NewHandler(spec, pool), informer: i}
 	resync := spec.Resync
-	l, err := i.inf.AddHandler(nullHandler, informer.ListenerOptions{Name: spec.Name, ResyncPeriod: &resync}, i.now())
+	o := informer.ListenerOptions{Name: spec.Name, ResyncPeriod: &resync}
+	if change := i.stack.parts.ListenerOptions; change != nil {
+		change(&o)
+	}
+	l, err := i.inf.AddHandler(nullHandler, o, i.now())
 	if err != nil {
 		return err
 	}
 	h.listener = l
-	i.Attach(h)
+	i.Attach(h, i.inf.Processor.Started(), true)
 	h.Offer()
 	if i.Synced {
 		h.checkSynced()

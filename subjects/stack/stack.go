@@ -32,6 +32,9 @@ type Parts struct {
 	AfterError func() time.Duration
 	// Reflector may change the options of the reflector.
 	Reflector func(*informer.ReflectorOptions)
+	// Informer may change the informer before it has handlers, and ListenerOptions the options of each handler.
+	Informer        func(*informer.Informer)
+	ListenerOptions func(*informer.ListenerOptions)
 	// OpenError may replace the error of a watch that could not be opened, and WatchEnd what ended one: nil for a clean end.
 	OpenError, WatchEnd func(error) error
 	// WorkQueue returns the work queue of a controller's workers. Keys that become ready go through the order.

@@ -1,0 +1,159 @@
+package properties
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+)
+
+// ResyncOnTime checks that each handler is resynced at its own period.
+var ResyncOnTime = Property{
+	Name:      "ResyncOnTime",
+	Statement: "a handler is resynced once its period is over, while its informer watches, and no other handler is resynced with it",
+	Kinds: slices.Concat(requestKinds, []sim.Kind{
+		subjects.KindResync, subjects.KindNotify, subjects.KindHandler,
+	}),
+	New: func() Checker {
+		p := &resyncOnTime{}
+		return Checker{Record: p.record, StepEnd: p.stepEnd, End: p.end}
+	},
+}
+
+// resyncOnTime judges who gets what is only a resync, and at the end of a run whether one is overdue. How long the reflector has been
+// in a round, without which no timer runs (I38), follows from its requests.
+type resyncOnTime struct {
+	schedules resyncSchedules
+	requests  reflectorRequests
+	handlers  byActor[resyncHearer]
+	pending   []sim.ActorID // informers with handlers that may still have calls from a time when they were syncing
+	last      byActor[reports.Evidence]
+}
+
+// resyncHearer is a handler. It is clean once everything that was meant for it while it was syncing has been delivered.
+type resyncHearer struct{ clean bool }
+
+func (p *resyncOnTime) record(w World, r *sim.Record) *reports.Violation {
+	switch r.Kind {
+	case fakeapiserver.KindRequest:
+		p.requests.request(r)
+	case subjects.KindHandler:
+		p.schedules.handler(w, r)
+		*p.handlers.get(r.Actor) = resyncHearer{}
+	case subjects.KindStopped:
+		p.schedules.stopped(r.Actor)
+		p.requests.answer(w, r)
+	case subjects.KindResync:
+		return p.resynced(w, r)
+	case subjects.KindNotify:
+		return p.notified(w, r)
+	default:
+		p.requests.answer(w, r)
+	}
+	return nil
+}
+
+// resynced judges that somebody was due.
+func (p *resyncOnTime) resynced(w World, r *sim.Record) *reports.Violation {
+	due, _ := p.schedules.resync(r)
+	name := w.Kernel().ActorName(r.Actor)
+	*p.last.get(r.Actor) = reports.Because(r, "the last resync of %s", name)
+	s := p.schedules.informers.get(r.Actor)
+	if len(due) == 0 {
+		v := &reports.Violation{
+			Message: fmt.Sprintf("informer %s is resynced, although none of its handlers is due", name),
+			Because: []reports.Evidence{reports.Because(r, "a resync queued the store of %s", name)},
+		}
+		for _, id := range s.handlers {
+			h := p.schedules.handlers.get(id)
+			v.Message += fmt.Sprintf("; %s has the period %v and is next due at %v", w.Kernel().ActorName(id), h.period, h.next)
+		}
+		return v
+	}
+	for _, id := range due {
+		p.handlers.get(id).clean = false
+	}
+	if len(due) < len(s.handlers) && !slices.Contains(p.pending, r.Actor) {
+		p.pending = append(p.pending, r.Actor)
+	}
+	return nil
+}
+
+// notified judges that what is only a resync goes to nobody else.
+func (p *resyncOnTime) notified(w World, r *sim.Record) *reports.Violation {
+	if r.Detail != subjects.NotifySync || !p.handlers.get(r.Actor).clean {
+		return nil
+	}
+	h := p.schedules.handlers.get(r.Actor)
+	period := "which is never resynced"
+	if h.period > 0 {
+		period = fmt.Sprintf("which is next due at %v", h.next)
+	}
+	v := &reports.Violation{
+		Key:     r.Key,
+		Message: fmt.Sprintf("handler %s, %s, was notified of %s because of a resync", w.Kernel().ActorName(r.Actor), period, r.Key),
+	}
+	if id, ok := w.Kernel().ActorByName(informerOf(w.Kernel().ActorName(r.Actor))); ok {
+		v.Because = append(v.Because, *p.last.get(id))
+	}
+	v.Because = append(v.Because, reports.Because(r, "but it was notified: %s %s", r.Detail, r.Key))
+	return v
+}
+
+// stepEnd finds the handlers that have nothing left from a time when they were syncing.
+func (p *resyncOnTime) stepEnd(w World) *reports.Violation {
+	for n := 0; n < len(p.pending); n++ {
+		id := p.pending[n]
+		inf := w.Informer(w.Kernel().ActorName(id))
+		if inf != nil && inf.Busy() {
+			continue
+		}
+		p.pending = slices.Delete(p.pending, n, n+1)
+		n--
+		for _, h := range p.schedules.informers.get(id).handlers {
+			if !p.schedules.handlers.get(h).syncing {
+				p.handlers.get(h).clean = true
+			}
+		}
+	}
+	return nil
+}
+
+// end judges that no handler is overdue. The reflector checks once in each check period, from the beginning of its round on.
+func (p *resyncOnTime) end(w World) *reports.Violation {
+	for _, inf := range w.Informers() {
+		id, ok := w.Kernel().ActorByName(inf.Name())
+		conn, connected := w.Kernel().ActorByName("conn/" + inf.Name())
+		if !ok || !connected {
+			continue
+		}
+		s, c := p.schedules.informers.get(id), p.requests.conns.get(conn)
+		if !s.all || !c.inRound() {
+			continue
+		}
+		for _, h := range s.handlers {
+			hs := p.schedules.handlers.get(h)
+			due := max(hs.next, c.round) + s.check
+			if now := w.Kernel().Elapsed(); hs.period > 0 && now > due {
+				return p.overdue(w, h, hs.period, due, c.round, id)
+			}
+		}
+	}
+	return nil
+}
+
+func (p *resyncOnTime) overdue(w World, h sim.ActorID, period, due, round time.Duration, informer sim.ActorID) *reports.Violation {
+	k := w.Kernel()
+	v := &reports.Violation{
+		Message: fmt.Sprintf("handler %s is to be resynced every %v, and its informer has watched since %v, but no resync came by %v", k.ActorName(h), period, round, due),
+	}
+	if last := *p.last.get(informer); last.Step != 0 {
+		v.Because = append(v.Because, last)
+	}
+	v.Because = append(v.Because, reports.Evidence{Step: k.Steps(), At: k.Elapsed(), Text: "and now it is overdue"})
+	return v
+}
