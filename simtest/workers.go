@@ -43,6 +43,9 @@ var (
 var workerFor = func() string {
 	name := os.Getenv(workerEnv)
 	os.Unsetenv(workerEnv)
+	if name != "" {
+		keepFromChildren(workerSeeds, workerResults)
+	}
 	return name
 }()
 
@@ -51,6 +54,7 @@ type ran struct {
 	Seed    uint64
 	Passed  *wire.Passed `json:",omitempty"` // nil if the seed did not pass
 	Failure string       `json:",omitempty"`
+	Trace   []byte       `json:",omitempty"` // of the failure
 }
 
 // subtester is a *testing.T, the only t that stands for a test which another process can be told to run.
@@ -128,9 +132,26 @@ func (r *runner) seeds(n int) {
 		}
 		r.do(wire.Seed, seed, "")
 		if is && !r.t.Failed() {
-			fatal(r.t, "simtest: seed %d failed in another process (-simtest.parallel), and passes here, so it does not repeat. There, it was:\n\n%s", seed, m.Failure)
+			fatal(r.t, "simtest: seed %d failed in another process (-simtest.parallel), and passes here, so it does not repeat. There, it was:\n\n%s%s", seed, m.Failure, r.keep(m))
 		}
 	}
+}
+
+// keep keeps the trace of a failure in a worker, and returns the line that replays it.
+func (r *runner) keep(m ran) string {
+	if r.folder == "" || len(m.Trace) == 0 {
+		return ""
+	}
+	file := filepath.Join("testdata", "simtest", fmt.Sprintf("%s-%d.trace.jsonl", traceName(r.t.Name()), m.Seed))
+	path := filepath.Join(r.folder, file)
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = os.WriteFile(path, m.Trace, 0o644)
+	}
+	if err != nil {
+		return fmt.Sprintf("\n\n  its trace is not kept: %v", err)
+	}
+	return fmt.Sprintf("\n\n  its trace\n    %s -simtest.replay=%s", r.line, shellQuote(file))
 }
 
 // workersInUse is locked while a Run has workers, so that there are not more of them than the flag says.
@@ -334,7 +355,6 @@ func endWorker(cmd *exec.Cmd) error {
 
 // work is a worker's part: it makes the runs of the seeds that it is given, and ends the test.
 func (r *runner) work() {
-	keepFromChildren(workerSeeds, workerResults)
 	fmt.Fprint(os.Stderr, workerBegun)
 	r.folder, r.o.Shrink, flags.shrink = "", -1, 0 // a failure is looked at where it is reported
 	results := json.NewEncoder(os.NewFile(workerResults, "results"))
@@ -367,12 +387,12 @@ func (r *runner) work() {
 
 // ran makes the run of a seed in a worker.
 func (r *runner) ran(seed uint64) ran {
-	res, _, err := r.job(wire.Seed, seed, "")
+	res, trace, err := r.job(wire.Seed, seed, "")
 	switch {
 	case err != nil:
 		return ran{Seed: seed, Failure: err.Error()}
 	case res.Failure != "":
-		return ran{Seed: seed, Failure: res.Failure}
+		return ran{Seed: seed, Failure: res.Failure, Trace: trace}
 	case r.t.Failed():
 		return ran{Seed: seed, Failure: "the body reported an error to its t"}
 	}

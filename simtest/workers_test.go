@@ -98,6 +98,9 @@ func TestWorkers(t *testing.T) {
 			t.Errorf("%s: it passes", mode)
 		}
 		wantIn(t, said, want)
+		if mode == "fails in a worker" {
+			wantIn(t, said, "FAIL  the end at step", "  its trace\n", "-simtest.replay=testdata/simtest/TestWorkers_of_a_test-5.trace.jsonl")
+		}
 		if mode == "dies in a worker" {
 			wantIn(t, said, "the process ended: exit status 3. It said:", "last words")
 		}
