@@ -139,7 +139,7 @@ func buildEngine() (string, error) {
 		return "", err
 	}
 	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return "", err
+		return "", fmt.Errorf("the engine cannot be built: %w: %s", err, what)
 	}
 	path := filepath.Join(folder, executable(engineProgram))
 	cmd := exec.Command(tool, "install", engineModule+"/cmd/"+engineProgram+"@"+engineVersion())
@@ -157,7 +157,7 @@ func buildEngine() (string, error) {
 	defer announce.Stop()
 	unlock, err := lockFile(filepath.Join(folder, "lock"))
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("the engine cannot be built: %w: %s", err, what)
 	}
 	defer unlock()
 	started := time.Now()

@@ -24,6 +24,8 @@ var modules = []struct {
 	{folder: "simtest/versions/clientgo"},
 	{folder: "examples/service-controller", flags: []string{"-run=^TestServiceController$", "-simtest.seeds=5"}},
 	{folder: "conformance", elsewhere: "it builds a real apiserver"},
+	{folder: "conformance/upstream", elsewhere: "client-go's own tests"},
+	{folder: "examples/first-test", elsewhere: "client-go v0.34"},
 	{folder: "examples/controller-runtime", elsewhere: "client-go v0.31"},
 	{folder: "examples/network-controller", elsewhere: "client-go v0.31"},
 	{folder: "examples/sealed-secrets", elsewhere: "client-go v0.30"},
