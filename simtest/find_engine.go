@@ -126,7 +126,11 @@ const buildSilence = 3 * time.Second
 
 // buildEngine has the go command build the engine, and returns its path.
 func buildEngine() (string, error) {
-	what := fmt.Sprintf("install it (go install %s/cmd/%s@VERSION), or name the path of informersim or %[2]s in %[3]s", engineModule, engineProgram, engineEnv)
+	version := "VERSION"
+	if source == "" && release != wire.Devel {
+		version = engineVersion()
+	}
+	what := fmt.Sprintf("get one with go install %s/cmd/%s@%s where that works, and put it on the PATH or name its path in %s", engineModule, engineProgram, version, engineEnv)
 	if source == "" && release == wire.Devel {
 		return "", fmt.Errorf("there is no engine on the PATH, and this copy of simtest has neither a version nor the source to build one: %s", what)
 	}
@@ -165,7 +169,7 @@ func buildEngine() (string, error) {
 		if errors.Is(err, exec.ErrNotFound) {
 			return "", err
 		}
-		return "", fmt.Errorf("building the engine: %s: %w; or %s", line, err, what)
+		return "", fmt.Errorf("building the engine has failed, for the reason above: %s: %w; %s", line, err, what)
 	}
 	if took := time.Since(started); took > buildSilence {
 		fmt.Fprintf(os.Stderr, "simtest: built the engine in %s\n", took.Round(100*time.Millisecond))

@@ -23,7 +23,7 @@ func TestEngineThatCannotBeBuilt(t *testing.T) {
 		path, home, cache string
 		want              string
 	}{
-		{"", os.Getenv("HOME"), os.Getenv("XDG_CACHE_HOME"), "there is no engine on the PATH, and no Go to build one: install it (go install "},
+		{"", os.Getenv("HOME"), os.Getenv("XDG_CACHE_HOME"), "there is no engine on the PATH, and no Go to build one: get one with go install "},
 		{os.Getenv("PATH"), "", "", "there is no folder for a cache"},
 		{os.Getenv("PATH"), os.Getenv("HOME"), file, "the engine cannot be built: mkdir " + file},
 	} {
