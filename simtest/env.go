@@ -76,13 +76,17 @@ func (e *Env) known(what string, kind byte, name string) {
 	e.w.body.ask(what, kind, 0, name)
 }
 
+// knows reports whether there is such a process.
+func (e *Env) knows(name string) bool {
+	e.w.mu.Lock()
+	defer e.w.mu.Unlock()
+	return e.w.processes[name] != nil
+}
+
 // mustKnow panics if there is no such process.
 func (e *Env) mustKnow(what, name string) {
 	e.alive()
-	e.w.mu.Lock()
-	p := e.w.processes[name]
-	e.w.mu.Unlock()
-	if p == nil {
+	if !e.knows(name) {
 		panic(fmt.Sprintf("simtest: %s: there is no process %q; env.Go starts one", what, name))
 	}
 }

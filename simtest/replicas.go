@@ -26,17 +26,24 @@ func (e *Env) Replicas(name string, n int, run func(ctx context.Context, replica
 	}
 }
 
-// Leader returns the process that holds a Lease (client-go's leaderelection, controller-runtime's LeaderElection): the one whose name is the
-// holder's identity, or the part of it before the first underscore; "" if nobody holds it. A Lease whose time is over counts as held, since nobody
-// has taken it. Like Get, it reads the Store.
+// Leader returns the process that holds a Lease (client-go's leaderelection, controller-runtime's LeaderElection), "" if none does. That is the one
+// whose name is the holder's identity, or the part of it before the first underscore; or else, since identities are often host names, the one
+// whose client has written the Lease last. A Lease whose time is over counts as held until somebody takes it. Like Get, it reads the Store.
 func (e *Env) Leader(namespace, lease string) string {
 	e.alive()
 	l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: lease}}
-	if err := e.Get(l); err != nil || l.Spec.HolderIdentity == nil {
+	if err := e.Get(l); err != nil || l.Spec.HolderIdentity == nil || *l.Spec.HolderIdentity == "" {
 		return ""
 	}
 	holder, _, _ := strings.Cut(*l.Spec.HolderIdentity, "_")
-	return holder
+	if e.knows(holder) {
+		return holder
+	}
+	writer := e.Cluster().ask(wire.New(wire.Query).Byte(wire.QueryLease).Text(namespace + "/" + lease)).Text()
+	if e.knows(writer) {
+		return writer
+	}
+	return ""
 }
 
 // CrashAfter has a process crash as soon as an event has happened, in the same step, so that it cannot react any more. It is restarted like one

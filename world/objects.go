@@ -30,6 +30,8 @@ func (r *remote) answer(m *wire.Message) *wire.Packet {
 		r.subscribe(schema.FromAPIVersionAndKind(m.Text(), m.Text()), p)
 	case wire.QueryKeys:
 		r.keys(m.Text(), p)
+	case wire.QueryLease:
+		r.w.leases.answer(m.Text(), p)
 	case wire.QueryState:
 		r.state(p)
 	default:

@@ -39,6 +39,7 @@ type world struct {
 	gate     *gate
 	helpers  sim.ActorID // the client of Env's helpers
 	landing  *landing    // what it commits
+	leases   *leaseWriters
 	body     *body
 
 	processes []*process
@@ -128,6 +129,8 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 	w.helpers, _ = w.kernel.ActorByName("conn/" + workloadClient)
 	w.landing = &landing{w: w}
 	w.kernel.Observe(w.landing)
+	w.leases = &leaseWriters{w: w, last: map[string]string{}}
+	w.kernel.Observe(w.leases)
 	w.cluster.OnCommit(w.remote.committed)
 	w.cluster.OnRestore(w.remote.restored)
 	w.monitor = property.NewMonitor(w, append([]property.Property{apiProperties(w)}, w.remote.properties()...))

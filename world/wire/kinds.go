@@ -86,4 +86,5 @@ const (
 	// (number, texts), objects (key, JSON, values of those fields) as one field
 	QueryKeys  = 'k' // plural or plural.group. Answer: keys (number, texts), in the Store's order
 	QueryState = 's' // Answer: State as JSON
+	QueryLease = 'l' // namespace/name. Answer: the client that wrote that Lease last
 )
