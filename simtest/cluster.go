@@ -33,7 +33,7 @@ func (c Cluster) Revision() int64 { return c.state().Revision }
 // Steps returns the number of the run's steps so far.
 func (c Cluster) Steps() uint64 { return c.state().Steps }
 
-// Faults returns the number of faults that have struck so far, those that a mix drew included.
+// Faults returns the number of faults that have struck so far, those that a mix drew and the crashes of processes included.
 func (c Cluster) Faults() int { return c.state().Faults }
 
 // Pending returns the faults that are yet to strike, in the order in which they were injected, and then those that last.
