@@ -40,9 +40,19 @@ type Checker struct {
 	End func() *Violation
 }
 
-// Record is something that happened in a run. What Key, RV, N and Detail mean depends on the kind.
+// Record is something that happened in a run. What Key, RV, N and Detail mean depends on the kind; these are the ones that properties look at most:
+//
+//	commit        a write is in the Store: Key, RV its revision, Detail ADDED, MODIFIED or DELETED; Actor is "cluster"
+//	request       a client sends a request: Key the plural, N the request's number, Detail its verb and options
+//	response      a client has the answer: N, Detail the code, of an error with reason and message
+//	page          a client has a list, or a page of one: RV its resourceVersion, N the number of items, Detail begins with request= and its number
+//	frame         a client has an event of a watch: Key, RV, N the watch's request, Detail the event's type
+//	watch-closed  a watch has ended for its client: N, Detail why
+//	fault         a fault has struck: Key its victim, Detail its kind
+//	process       Actor is "process/NAME", Detail "started", "crashed", "ended", or "exited: " and the error
+//	log           Env.Logf: Detail the line
 type Record struct {
-	Step   uint64
+	Step   uint64        // of the run; the first is 1
 	At     time.Duration // virtual, since the start of the run
 	Actor  string        // "cluster", "conn/NAME", "process/NAME", …
 	Kind   string
