@@ -16,7 +16,7 @@ import (
 type Found struct {
 	// Scenario is that of the run, with the configurations of its informers written out, as its trace has it.
 	Scenario *scenarios.Scenario
-	// Options are those of the run. Picks and Strategy are ignored.
+	// Options are those of the run. Picks are ignored, and a Strategy other than fifo.
 	Options scenarios.Options
 	// Picks are the choices of the run, from its trace.
 	Picks []sim.Pick
@@ -72,6 +72,9 @@ func Search(ctx context.Context, f Found, b Budget) (*Result, error) {
 	}
 	s := &search{ctx: ctx, found: f, reason: Reason(f.Violation), max: b.Tries}
 	c := newCandidate(f.Scenario.File(), f.Picks)
+	if f.Options.StrategyName() == "fifo" { // a transcript, in which time stands still; its picks are none of a schedule
+		c.schedule, c.picks = false, nil
+	}
 	before := Size{Commands: len(c.cmds), Faults: c.faults(), Steps: f.Violation.Step}
 	if !s.fails(c) {
 		return nil, ErrNotRepeated

@@ -12,7 +12,9 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/properties/mutants"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/scenarios/generate"
 	"github.com/informersim/informersim/scenarios/minimal"
 	"github.com/informersim/informersim/scenarios/script"
 	"github.com/informersim/informersim/sim"
@@ -133,11 +135,65 @@ func TestSearchRepeats(t *testing.T) {
 	}
 }
 
+// A transcript is simplified as a transcript: under a schedule with its picks, time would pass at other points, and some would not
+// fail. Generated ones have everything that makes a difference.
+func TestSearchOfTranscripts(t *testing.T) {
+	kind := mutant(t, "notify-before-store")
+	failing := 0
+	for seed := uint64(1); failing < 20; seed++ {
+		src := sim.NewStream(seed, "transcripts")
+		sc, err := generate.Scenario(src, "generated", 50)
+		if err == nil {
+			sc, err = scenarios.Parse("generated.sim", []byte(mutants.WithQueue(sc.Text(), subjects.QueueDelta)))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var trace bytes.Buffer
+		o := scenarios.Options{Subject: kind, Seed: seed, Properties: properties.All(), Trace: &trace}
+		res, err := scenarios.Run(context.Background(), sc, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Violation == nil {
+			continue
+		}
+		failing++
+		tr, err := sim.NewTraceReader("the run", &trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		picks, err := sim.ReadPicks(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := minimal.Search(context.Background(), minimal.Found{Scenario: sc, Options: o, Picks: picks, Violation: res.Violation}, minimal.Budget{Tries: 1}) // which is enough to see whether it can begin
+		if err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		} else if !got.Transcript() {
+			t.Errorf("seed %d: the strategy is %s", seed, got.Options.Strategy)
+		}
+	}
+}
+
 // A violation that the run does not repeat is no reason to search.
 func TestSearchNeedsAFailure(t *testing.T) {
 	f := found(t, mutant(t, "replace-without-tombstones"))
 	f.Options.Subject = mutants.Flawless(subjects.QueueDelta)
 	if _, err := minimal.Search(context.Background(), f, minimal.Budget{}); !errors.Is(err, minimal.ErrNotRepeated) {
 		t.Errorf("a stack without a defect: %v", err)
+	}
+}
+
+// Runs that break for one reason differ in revisions, times, keys and uids.
+func TestReason(t *testing.T) {
+	a := reports.Violation{Property: "P", Key: "default/a", Message: "handler h1 has default/a rv=3 at 1.052s (289a7c4c-4e77-4f20-ab6a-c37adc0358ff)"}
+	b := reports.Violation{Property: "P", Key: "other/b", Message: "handler h2 has other/b rv=12 at 3m0s (9daed50e-d178-4188-bd1e-fd07e83a48a6)"}
+	if minimal.Reason(&a) != minimal.Reason(&b) {
+		t.Errorf("%q and %q differ", minimal.Reason(&a), minimal.Reason(&b))
+	}
+	b.Message = strings.Replace(b.Message, "has", "lacks", 1)
+	if minimal.Reason(&a) == minimal.Reason(&b) {
+		t.Errorf("%q is the reason for both", minimal.Reason(&a))
 	}
 }

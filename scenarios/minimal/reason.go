@@ -8,13 +8,16 @@ import (
 )
 
 // number is what differs between two runs that break for the same reason: revisions, steps, times, the numbers in names.
-var number = regexp.MustCompile(`[0-9]+(\.[0-9]+)?(ns|µs|ms|s|m|h)?`)
+var number = regexp.MustCompile(`([0-9]+(\.[0-9]+)?(ns|µs|ms|s|m|h)?)+`)
 
-// Reason returns why a property is broken, without what a simpler run may change: the key, the names of objects, and numbers.
+// uid is an object's identity, which depends on the revisions before it.
+var uid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// Reason returns why a property is broken, without what a simpler run may change: the key, uids, and numbers.
 func Reason(v *reports.Violation) string {
 	text := v.Message
 	if v.Key != "" {
 		text = strings.ReplaceAll(text, v.Key, "KEY")
 	}
-	return v.Property + ": " + number.ReplaceAllString(text, "N")
+	return v.Property + ": " + number.ReplaceAllString(uid.ReplaceAllString(text, "UID"), "N")
 }
