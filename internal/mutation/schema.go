@@ -6,7 +6,9 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -295,4 +297,31 @@ func (n *namer) of(list *ast.FieldList) []string {
 func (n *namer) next() string {
 	n.given++
 	return fmt.Sprintf("p__%d", n.given)
+}
+
+var (
+	compileError = regexp.MustCompile(`(\d+-[^/\\:\s]+\.go):(\d+):`)
+	copyHead     = regexp.MustCompile(`^func .*?__(\d+)[\[(]`)
+)
+
+// inMessage returns the mutants whose copies a compiler's message is about. The texts are those of an overlay.
+func inMessage(texts map[string]string, message string) (mutants []int) {
+	lines := map[string][]string{}
+	for n, file := range sortedFiles(texts) {
+		lines[overlayName(n, file)] = strings.Split(texts[file], "\n")
+	}
+	for _, m := range compileError.FindAllStringSubmatch(message, -1) {
+		number, _ := strconv.Atoi(m[2])
+		text := lines[m[1]]
+		for l := min(number, len(text)) - 1; l >= 0; l-- {
+			if head := copyHead.FindStringSubmatch(text[l]); head != nil {
+				n, _ := strconv.Atoi(head[1])
+				mutants = append(mutants, n)
+			}
+			if strings.HasPrefix(text[l], "func ") {
+				break
+			}
+		}
+	}
+	return mutants
 }

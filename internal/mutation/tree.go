@@ -216,38 +216,20 @@ type Program struct {
 // built, and problems says why.
 func (t *Tree) Build(ctx context.Context, mutants []*Mutant) (programs map[*Mutant]Program, problems map[*Mutant]error, err error) {
 	programs, problems = map[*Mutant]Program{}, map[*Mutant]error{}
-	s := &schema{files: map[string]*schemaFile{}}
-	var together, alone []*Mutant
-	for n, m := range mutants {
-		before, after, err := t.texts(m)
-		switch {
-		case err != nil:
-			problems[m] = err
-		case s.add(n+1, before, after):
-			together = append(together, m)
-			programs[m] = Program{number: n + 1}
-		default:
-			alone = append(alone, m)
-		}
-	}
-	file, err := t.link(ctx, "all", s.texts())
-	if ctx.Err() != nil {
-		return nil, nil, ctx.Err()
-	}
-	if err != nil { // one of them does not compile: which one, only they can tell
-		alone = append(alone, together...)
-		if t.unchanged, err = t.link(ctx, "unchanged", nil); err != nil {
+	alone := map[*Mutant]bool{}
+	for t.unchanged == "" {
+		if err := t.buildSchema(ctx, mutants, alone, programs, problems); err != nil {
 			return nil, nil, err
 		}
-	} else {
-		t.unchanged = file
-		for _, m := range together {
-			programs[m] = Program{File: file, number: programs[m].number}
-		}
 	}
-	for _, m := range alone {
-		delete(programs, m)
-		_, after, _ := t.texts(m)
+	for _, m := range mutants {
+		if !alone[m] {
+			continue
+		}
+		_, after, err := t.texts(m)
+		if err != nil {
+			return nil, nil, err
+		}
 		file, err := t.link(ctx, m.Name, after)
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
@@ -259,6 +241,48 @@ func (t *Tree) Build(ctx context.Context, mutants []*Mutant) (programs map[*Muta
 		programs[m] = Program{File: file}
 	}
 	return programs, problems, nil
+}
+
+// buildSchema links one program for the mutants that are not alone. Those that do not fit, or do not compile, are alone from then on;
+// it sets t.unchanged if the others are built.
+func (t *Tree) buildSchema(ctx context.Context, mutants []*Mutant, alone map[*Mutant]bool, programs map[*Mutant]Program, problems map[*Mutant]error) error {
+	s := &schema{files: map[string]*schemaFile{}}
+	var together []int
+	for n, m := range mutants {
+		if alone[m] || problems[m] != nil {
+			continue
+		}
+		before, after, err := t.texts(m)
+		switch {
+		case err != nil:
+			problems[m] = err
+		case s.add(n+1, before, after):
+			together = append(together, n)
+		default:
+			alone[m] = true
+		}
+	}
+	texts := s.texts()
+	file, err := t.link(ctx, "all", texts)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && len(together) == 0:
+		return fmt.Errorf("the program does not compile without a mutant: %w", err)
+	case err != nil:
+		culprits := inMessage(texts, err.Error())
+		for _, n := range together {
+			if len(culprits) == 0 || slices.Contains(culprits, n+1) {
+				alone[mutants[n]] = true
+			}
+		}
+		return nil
+	}
+	t.unchanged = file
+	for _, n := range together {
+		programs[mutants[n]] = Program{File: file, number: n + 1}
+	}
+	return nil
 }
 
 // texts returns the texts of a mutant's files, before and after, by where the go command looks for them.
@@ -287,7 +311,7 @@ func (t *Tree) link(ctx context.Context, name string, texts map[string]string) (
 	dir := filepath.Join(t.dir, "overlays", name)
 	replace := map[string]string{}
 	for n, built := range sortedFiles(texts) {
-		replace[built] = filepath.Join(dir, fmt.Sprintf("%d-%s", n, filepath.Base(built)))
+		replace[built] = filepath.Join(dir, overlayName(n, built))
 		if err := writeFile(replace[built], []byte(texts[built])); err != nil {
 			return "", err
 		}
@@ -304,6 +328,9 @@ func (t *Tree) link(ctx context.Context, name string, texts map[string]string) (
 	_, err = t.goCommand(ctx, "build", "-modfile="+t.modfile, "-ldflags=-s -w", "-overlay="+overlay, "-o", program, driverPackage)
 	return program, err
 }
+
+// overlayName is the name of the n-th file of an overlay.
+func overlayName(n int, built string) string { return fmt.Sprintf("%d-%s", n, filepath.Base(built)) }
 
 // goCommand runs the go command in the clone.
 func (t *Tree) goCommand(ctx context.Context, args ...string) ([]byte, error) {
