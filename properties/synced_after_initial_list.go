@@ -2,6 +2,7 @@ package properties
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/informersim/informersim/reports"
@@ -12,7 +13,7 @@ import (
 // SyncedAfterInitialList checks that HasSynced does not turn true too early.
 var SyncedAfterInitialList = Property{
 	Name:      "SyncedAfterInitialList",
-	Statement: "HasSynced turns true only after the whole first list was processed; that of a handler, only after the handler received it",
+	Statement: "HasSynced turns true only after the whole first list was processed; that of a handler, only after the handler has returned from it",
 	Kinds:     []sim.Kind{subjects.KindReplace, subjects.KindIndexer, subjects.KindNotify, subjects.KindSynced, subjects.KindHandler},
 	New: func() Checker {
 		p := newSyncedAfterInitialList()
@@ -41,6 +42,7 @@ type firstList struct {
 type initialAdds struct {
 	waiting  map[string]bool
 	informer sim.ActorID
+	last     string // the key of its last notification, if that was an add of the initial list
 }
 
 func newSyncedAfterInitialList() *syncedAfterInitialList { return &syncedAfterInitialList{} }
@@ -56,7 +58,11 @@ func (p *syncedAfterInitialList) record(w World, r *sim.Record) *reports.Violati
 			delete(l.waiting, r.Key)
 		}
 	case subjects.KindNotify:
-		if h := p.handlers.get(r.Actor); h.waiting != nil {
+		h := p.handlers.get(r.Actor)
+		if h.last = ""; r.Detail == subjects.NotifyAddInitial {
+			h.last = r.Key
+		}
+		if h.waiting != nil {
 			delete(h.waiting, r.Key)
 		}
 	case subjects.KindSynced:
@@ -120,6 +126,10 @@ func (p *syncedAfterInitialList) synced(w World, r *sim.Record) *reports.Violati
 	id, waiting, what := r.Actor, map[string]bool(nil), "is not in the Indexer"
 	if h := p.handlers.get(r.Actor); h.informer != 0 || informerOf(name) != name {
 		id, waiting, what = h.informer, h.waiting, "has not reached the handler"
+		inf, handler, _ := strings.Cut(name, "/")
+		if i := w.Informer(inf); i != nil && h.last != "" && i.Calling(handler) {
+			return p.tooEarly(r, p.informers.get(id), h.last, fmt.Sprintf("HasSynced of %s is true, but it has not returned from the add of %s", name, h.last))
+		}
 	} else {
 		waiting = p.informers.get(r.Actor).waiting
 	}

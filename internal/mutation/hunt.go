@@ -118,7 +118,7 @@ func huntRange(ctx context.Context, p Program, subject string, first uint64, s S
 		r.Found = last.Found
 	case last.Error != "":
 		r.Error = last.Error
-	case last.Done:
+	case last.Done && r.Runs > 0:
 	case last.Seed == 0:
 		return nil, fmt.Errorf("%s did not run: %s", p.File, bytes.TrimSpace(stderr.Bytes()))
 	case driver.Err() != nil:

@@ -22,7 +22,7 @@ const driverPackage = "./internal/mutation/driver"
 
 // Tree is the source that mutants change: a clone of this module, and a copy of client-go as it is in the module cache.
 //
-// The go command refuses an overlay of the module cache itself, so a go.mod beside the copy replaces the module by it. The copy lies
+// The go command refuses an overlay of the module cache itself, so a file like go.mod replaces the module by the copy. The copy lies
 // in a folder that stays, because the go command names packages in its build cache by their folders.
 type Tree struct {
 	root     string // of the clone
@@ -43,7 +43,7 @@ func OpenTree(ctx context.Context, from, dir string) (*Tree, error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
 	}
-	t := &Tree{root: root, dir: dir, clientGo: filepath.Join(dir, "client-go"), modfile: filepath.Join(dir, "go.mod")}
+	t := &Tree{root: root, dir: dir, clientGo: filepath.Join(dir, "client-go"), modfile: filepath.Join(dir, "build.mod")}
 	if err := t.copyClientGo(ctx); err != nil {
 		return nil, fmt.Errorf("copying %s from the module cache to %s: %w", clientGo, t.clientGo, err)
 	}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// Bad input is refused before anything is built.
+func TestMutantsRefuses(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		args string
+		want string
+	}{
+		{"--jobs 0", "--jobs 0"},
+		{"--ranges 0", "--ranges 0"},
+		{"--runs 0", "--runs 0"},
+		{"--runs 1000001", "must not overlap"},
+		{"--shrink -1", "--shrink -1"},
+		{"--sample -1", "--sample -1"},
+		{"--timeout -1s", "--timeout -1s"},
+		{"--subject stak", `did you mean "stack"?`},
+		{"--work " + dir + " no-such-mutant", "none is meant"},
+		{"--work " + dir + " --dir " + dir, "none is meant"},
+		{"--work " + dir + " --update k115658", "the table of all mutants"},
+	} {
+		var out, errs bytes.Buffer
+		code := run(t.Context(), append([]string{"mutants"}, strings.Fields(c.args)...), &out, &errs)
+		if code != exitBadInput || !strings.Contains(errs.String(), c.want) {
+			t.Errorf("mutants %s: exit code %d and %q, want %d and %q", c.args, code, errs.String(), exitBadInput, c.want)
+		}
+	}
+	t.Chdir(t.TempDir())
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), []string{"mutants", "--work", dir}, &out, &errs); code != exitBadInput || !strings.Contains(errs.String(), "not in a clone") {
+		t.Errorf("outside a clone: exit code %d and %q", code, errs.String())
+	}
+}
