@@ -119,6 +119,16 @@ func TestMutantsAreFound(t *testing.T) {
 
 func find(t *testing.T, m mutants.Mutant, search []attempt) (attempt, int, *scenarios.Result) {
 	t.Helper()
+	if m.Explore {
+		s, err := scenarios.Load("../scenarios/testdata/" + m.Scenario + ".sim")
+		if err != nil {
+			t.Fatal(err)
+		}
+		search = nil
+		for seed := uint64(1); seed <= 50; seed++ {
+			search = append(search, attempt{s, seed, "random", "default"})
+		}
+	}
 	for i, a := range search {
 		res := checked(t, a.scenario, m.Kind, a.seed, a.strategy, a.mix)
 		v := res.Violation

@@ -22,9 +22,9 @@ type World = property.World
 // All returns the properties of informers and their work queues, in the order in which they are checked.
 func All() []Property {
 	return slices.Concat([]Property{
-		IndexerConverges, PerKeyOrder, ReplaceDeletesMissing, HandlerGrammar, NoInventedState, SyncedAfterInitialList, StoreBeforeNotify,
-		StoreRevisionFollows, LastSyncRVMonotonic, InitialListFlag, ResyncTellsAll, ResyncOnTime, QueueSingleFlight, QueueNoLostKey,
-		BackoffHonoured, WorkDrains, HandlersConverge, HandlersSync, PauseAfterPanic, NoLivelock,
+		IndexerConverges, PerKeyOrder, ReplaceDeletesMissing, NothingAfterRemove, HandlerGrammar, NoInventedState, SyncedAfterInitialList,
+		StoreBeforeNotify, StoreRevisionFollows, LastSyncRVMonotonic, InitialListFlag, ResyncTellsAll, ResyncOnTime, IndexMatchesItems,
+		QueueSingleFlight, QueueNoLostKey, BackoffHonoured, WorkDrains, HandlersConverge, HandlersSync, PauseAfterPanic, NoLivelock,
 	}, api.All(clients), []Property{BoundedRelists})
 }
 

@@ -22,7 +22,7 @@ type spec struct {
 
 // specs lists all commands, in the order in which help shows them.
 var specs = []spec{
-	clusterSpec, resourceSpec, writerSpec, informerSpec, handlerSpec, removeSpec, workerSpec, stopSpec,
+	clusterSpec, resourceSpec, writerSpec, informerSpec, handlerSpec, removeSpec, indexerSpec, workerSpec, stopSpec,
 	createSpec, updateSpec, deleteSpec,
 	settleSpec, advanceSpec, stepSpec,
 	faultSpec, handleSpec, reconcileSpec, holdSpec, releaseSpec, compactSpec, restartSpec, restoreSpec,

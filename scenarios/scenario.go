@@ -118,6 +118,7 @@ type declarations struct {
 	anyFields map[string]bool // resources whose payloads may have any field
 	loose     bool            // those of all may
 	fields    fieldCache
+	indexes   map[string]bool // "i1 by-app"
 }
 
 // reservedNames are the names, or their first parts, of actors that every world has.

@@ -94,6 +94,14 @@ type Informer interface {
 	Get(key string) (runtime.Object, bool)
 	// Len returns the number of objects in its Indexer.
 	Len() int
+	// AddIndex adds an index, and indexes what the Indexer holds (I73). It fails if there is one of that name, or the informer has
+	// stopped.
+	AddIndex(IndexSpec) error
+	// Indexes returns the indexes that were added.
+	Indexes() []IndexSpec
+	// IndexValues returns the values of an index, and IndexKeys the keys of the objects under one of them; both are sorted.
+	IndexValues(index string) []string
+	IndexKeys(index, value string) []string
 	// Calling reports whether a call of that handler is in flight that takes virtual time.
 	Calling(handler string) bool
 	// Busy reports whether anything is queued or waits for a handler.

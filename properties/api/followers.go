@@ -62,6 +62,7 @@ type followed struct {
 	last, max int64  // the resourceVersion of the last event, and the greatest
 	events    int    // after the initial ones
 	initial   bool
+	streaming bool
 	malformed bool // it received an error
 	step      uint64
 	at        time.Duration // of its end
@@ -150,7 +151,7 @@ func (p *followers) request(r *sim.Record) *breach {
 		}
 		return nil
 	}
-	next := &followed{initial: q.initial()}
+	next := &followed{initial: q.initial(), streaming: q.streaming}
 	next.last, _ = strconv.ParseInt(q.rv, 10, 64)
 	next.max = next.last
 	if !q.streaming {
@@ -225,7 +226,7 @@ func (p *followers) frame(r *sim.Record) {
 		case r.Detail == string(watch.Error):
 			w.malformed = true
 		case w.initial:
-			w.initial = r.Detail != string(watch.Bookmark)
+			w.initial = r.Detail != string(watch.Bookmark) || w.streaming && !endsInitialEvents(r.Obj)
 			w.last, w.max = r.RV, max(w.max, r.RV)
 		default:
 			w.events++

@@ -29,7 +29,11 @@ func ListIsAtOneRevision() property.Property {
 }
 
 // listIsAtOneRevision compares every page with the Store's history, as far as that is not compacted.
-type listIsAtOneRevision struct{ lists map[listID]*list }
+// Once the Store is restored, watch caches may show a history that it no longer has, and nothing is judged.
+type listIsAtOneRevision struct {
+	lists    map[listID]*list
+	restored bool
+}
 
 type listID struct {
 	conn sim.ActorID
@@ -54,7 +58,8 @@ func (p *listIsAtOneRevision) record(w property.World, r *sim.Record) *reports.V
 	case fakeapiserver.KindResponse:
 		delete(p.lists, listID{r.Actor, r.N})
 	case fakeapiserver.KindRestore:
-		p.forget() // what is in flight shows another history
+		p.restored = true
+		p.forget()
 	case fakeapiserver.KindFault:
 		if id, known := w.Kernel().ActorByName(r.Key); known && broken(r) {
 			for k := range p.lists { // order: a set is emptied
@@ -74,7 +79,7 @@ func (p *listIsAtOneRevision) page(w property.World, r *sim.Record) *reports.Vio
 	n, err := strconv.ParseInt(number, 10, 64)
 	id := listID{r.Actor, n}
 	l, page := p.lists[id], pageOf(r)
-	if err != nil || l == nil || page == nil {
+	if err != nil || l == nil || page == nil || p.restored {
 		return nil
 	}
 	delete(p.lists, id)

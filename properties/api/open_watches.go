@@ -22,7 +22,11 @@ var watchKinds = []sim.Kind{
 }
 
 // openWatches follows the watches of all clients.
-type openWatches struct{ byConn [][]*openWatch }
+// Once the Store is restored, watch caches may show a history that it no longer has, and nothing is judged.
+type openWatches struct {
+	byConn   [][]*openWatch
+	restored bool
+}
 
 // openWatch is a watch that was requested and has not ended.
 type openWatch struct {
@@ -70,7 +74,7 @@ func (o *openWatches) drop(r *sim.Record) {
 func (o *openWatches) record(w property.World, r *sim.Record) *openWatch {
 	switch r.Kind {
 	case fakeapiserver.KindRequest:
-		if strings.HasPrefix(r.Detail, "watch") {
+		if strings.HasPrefix(r.Detail, "watch") && !o.restored {
 			o.request(r)
 		}
 	case fakeapiserver.KindResponse:
@@ -87,7 +91,7 @@ func (o *openWatches) record(w property.World, r *sim.Record) *openWatch {
 			*o.of(id) = nil
 		}
 	case fakeapiserver.KindRestore:
-		o.byConn = nil // the Store has another history: revisions before and after cannot be compared
+		o.byConn, o.restored = nil, true
 	case fakeapiserver.KindFrame:
 		ow := o.find(r)
 		if ow == nil || r.RV == 0 || r.Detail == string(watch.Error) {

@@ -25,7 +25,9 @@ type Mutant struct {
 	Or, OrBecause string
 	// Scenario names the transcript of the catalogue that shows the defect without a search.
 	Scenario string
-	Kind     subjects.Kind
+	// Explore means that generated scenarios lack what shows the defect: the search explores Scenario.
+	Explore bool
+	Kind    subjects.Kind
 }
 
 // Reasons why a defect may break either of two properties.
@@ -113,7 +115,7 @@ func All() []Mutant {
 			Property: "NoLivelock", Scenario: "watch_close", Kind: queue(flaws{popKeeps: true}),
 		},
 	}
-	return slices.Concat(all, notificationMutants(), requestMutants(), serverMutants(), resyncMutants(), inOrderMutants(), atomicMutants(), workMutants())
+	return slices.Concat(all, notificationMutants(), requestMutants(), serverMutants(), resyncMutants(), handlerMutants(), inOrderMutants(), atomicMutants(), workMutants())
 }
 
 var (

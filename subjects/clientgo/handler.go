@@ -23,8 +23,11 @@ type handler struct {
 	parked *notification // the call that blocks; nil if none
 	inbox  []notification
 	// through is the number of calls that return at once, with their notifications put into the inbox, before one parks again.
-	through  int
-	gone     bool // removed, or the informer was stopped: calls return and are not recorded
+	through int
+	gone    bool // removed, or the informer was stopped: calls return
+	// removed has client-go's calls after the removal recorded, although there should be none.
+	removed  bool
+	late     []notification
 	backsOff bool // client-go backs off after a call that panicked: the next call comes a second after its notification
 
 	backoff
@@ -90,6 +93,9 @@ func (h *handler) called(n notification) {
 	h.backsOff = false
 	switch {
 	case h.gone:
+		if h.removed {
+			h.late = append(h.late, n)
+		}
 		b.mu.Unlock()
 		return
 	case h.through > 0:
@@ -176,8 +182,28 @@ func (h *handler) Remove() error {
 	if err := h.i.inf.RemoveEventHandler(h.reg); err != nil {
 		return err
 	}
+	// client-go's goroutine that hands out notifications ends now, before a call that blocks returns and the next is due.
+	b := h.i.s.gate
+	b.touch()
+	b.Quiesce()
+	b.mu.Lock()
+	h.removed = true
+	b.mu.Unlock()
 	h.drop()
+	h.i.removed = append(h.i.removed, h)
 	return nil
+}
+
+// collectLate records the calls that came after the removal.
+func (h *handler) collectLate() {
+	b := h.i.s.gate
+	b.mu.Lock()
+	late := h.late
+	h.late = nil
+	b.mu.Unlock()
+	for n := range late {
+		h.record(&late[n])
+	}
 }
 
 // checkSynced notes that the whole initial list has been delivered. client-go considers notifications in the inbox delivered, but

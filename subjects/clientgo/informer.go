@@ -28,6 +28,7 @@ type actor struct {
 	ended   chan struct{} // closed when client-go's Run has returned
 	queue   *queueView
 	backlog backlog
+	removed []*handler
 	indexer *indexerView
 
 	nextResync time.Duration // when the reflector next checks for a resync, on the kernel's clock; 0 for never
@@ -151,6 +152,9 @@ func (i *actor) collect() {
 	if i.stopping {
 		i.stopping = false
 		i.Kernel.Emit(i.Kernel.Record(i.ID, subjects.KindStopped))
+	}
+	for _, h := range i.removed {
+		h.collectLate()
 	}
 	for _, h := range i.Attached {
 		h.Offer()
@@ -302,6 +306,27 @@ func (i *actor) Keys() []string {
 // Get implements subjects.Informer.
 func (i *actor) Get(key string) (runtime.Object, bool) {
 	return informers.Lookup(i.inf.GetIndexer(), key)
+}
+
+// AddIndex implements subjects.Informer.
+func (i *actor) AddIndex(spec subjects.IndexSpec) error {
+	if err := i.inf.AddIndexers(cache.Indexers{spec.Name: spec.Values}); err != nil {
+		return err
+	}
+	i.Added = append(i.Added, spec)
+	return nil
+}
+
+// IndexValues implements subjects.Informer.
+func (i *actor) IndexValues(index string) []string {
+	values := i.inf.GetIndexer().ListIndexFuncValues(index)
+	slices.Sort(values)
+	return values
+}
+
+// IndexKeys implements subjects.Informer.
+func (i *actor) IndexKeys(index, value string) []string {
+	return informers.SortedKeys(i.inf.GetIndexer(), index, value)
 }
 
 // Len implements subjects.Informer.

@@ -33,6 +33,7 @@ type Informer[H EngineHandler] struct {
 	Spec     subjects.InformerSpec
 	ID       sim.ActorID
 	Attached []H // the handlers, in order of adding
+	Added    []subjects.IndexSpec
 	Synced   bool
 	Stopped  bool
 
@@ -194,6 +195,21 @@ func (i *Informer[H]) Busy() bool {
 func (i *Informer[H]) Calling(handler string) bool {
 	h, err := i.handler(handler)
 	return err == nil && h.Base().timer != nil
+}
+
+// Indexes implements subjects.Informer.
+func (i *Informer[H]) Indexes() []subjects.IndexSpec { return i.Added }
+
+// SortedKeys returns what an Indexer has under a value, sorted.
+func SortedKeys(indexer interface {
+	IndexKeys(index, value string) ([]string, error)
+}, index, value string) []string {
+	keys, err := indexer.IndexKeys(index, value)
+	if err != nil {
+		return nil // there is no such index
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // Lookup returns the object that an Indexer holds under a key.

@@ -51,8 +51,15 @@ func (h *handler) backsOff() bool {
 
 // Remove implements informers.EngineHandler.
 func (h *handler) Remove() error {
-	h.informer.inf.Processor.RemoveListener(h.listener)
-	h.drop()
+	remove := func() {
+		h.informer.inf.Processor.RemoveListener(h.listener)
+		h.drop()
+	}
+	if change := h.informer.stack.parts.Removed; change != nil {
+		change(remove)
+		return nil
+	}
+	remove()
 	return nil
 }
 

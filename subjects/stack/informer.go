@@ -250,5 +250,30 @@ func (i *actor) Keys() []string { return slices.Clone(i.inf.Indexer.ListKeys()) 
 // Get implements subjects.Informer.
 func (i *actor) Get(key string) (runtime.Object, bool) { return informers.Lookup(i.inf.Indexer, key) }
 
+// AddIndex implements subjects.Informer.
+func (i *actor) AddIndex(spec subjects.IndexSpec) error {
+	var f cache.IndexFunc = spec.Values
+	if change := i.stack.parts.IndexFunc; change != nil {
+		f = change(f)
+	}
+	if err := i.inf.AddIndexers(cache.Indexers{spec.Name: f}); err != nil {
+		return err
+	}
+	i.Added = append(i.Added, spec)
+	return nil
+}
+
+// IndexValues implements subjects.Informer.
+func (i *actor) IndexValues(index string) []string {
+	values := i.inf.Indexer.ListIndexFuncValues(index)
+	slices.Sort(values)
+	return values
+}
+
+// IndexKeys implements subjects.Informer.
+func (i *actor) IndexKeys(index, value string) []string {
+	return informers.SortedKeys(i.inf.Indexer, index, value)
+}
+
 // Len implements subjects.Informer.
 func (i *actor) Len() int { return i.inf.Indexer.Len() }

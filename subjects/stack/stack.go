@@ -7,6 +7,7 @@ import (
 	"github.com/informersim/informersim/informer/workqueue"
 	"github.com/informersim/informersim/subjects"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
 )
 
 // Kind is the kind of subject "stack".
@@ -35,6 +36,9 @@ type Parts struct {
 	// Informer may change the informer before it has handlers, and ListenerOptions the options of each handler.
 	Informer        func(*informer.Informer)
 	ListenerOptions func(*informer.ListenerOptions)
+	// IndexFunc may replace the function of an index, and Removed may keep a handler from being removed: it has to call remove.
+	IndexFunc func(cache.IndexFunc) cache.IndexFunc
+	Removed   func(remove func())
 	// OpenError may replace the error of a watch that could not be opened, and WatchEnd what ended one: nil for a clean end.
 	OpenError, WatchEnd func(error) error
 	// WorkQueue returns the work queue of a controller's workers. Keys that become ready go through the order.

@@ -1,0 +1,112 @@
+package properties
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+)
+
+// IndexMatchesItems checks the indexes of an Indexer (I71, I72).
+var IndexMatchesItems = Property{
+	Name:      "IndexMatchesItems",
+	Statement: "every index holds what its function gives over the items: no value and no key is missing, and none is left over",
+	Kinds:     []sim.Kind{subjects.KindIndexer},
+	New: func() Checker {
+		p := &indexMatchesItems{}
+		return Checker{Record: p.record, StepEnd: p.stepEnd, End: p.end}
+	},
+}
+
+// indexedAtEachStep is the number of items up to which an Indexer is compared after each step that has changed it. Larger ones are
+// compared at the end: the work is that of the whole content.
+const indexedAtEachStep = 64
+
+// indexMatchesItems compares the indexes that a scenario has added after each step, and the one of namespaces at the end.
+type indexMatchesItems struct {
+	changed []subjects.Informer
+	last    byActor[reports.Evidence] // the last change, by informer
+}
+
+func (p *indexMatchesItems) record(w World, r *sim.Record) *reports.Violation {
+	inf := w.Informer(w.Kernel().ActorName(r.Actor))
+	if inf == nil || len(inf.Indexes()) == 0 {
+		return nil
+	}
+	*p.last.get(r.Actor) = reports.Because(r, "the last change: %s %s at rv=%d", r.Detail, r.Key, r.RV)
+	if !slices.Contains(p.changed, inf) {
+		p.changed = append(p.changed, inf)
+	}
+	return nil
+}
+
+func (p *indexMatchesItems) stepEnd(w World) *reports.Violation {
+	if len(p.changed) == 0 {
+		return nil
+	}
+	defer func() { p.changed = p.changed[:0] }()
+	for _, inf := range p.changed {
+		if inf.Len() > indexedAtEachStep {
+			continue
+		}
+		if v := p.judge(w, inf, inf.Indexes()); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+func (p *indexMatchesItems) end(w World) *reports.Violation {
+	for _, inf := range w.Informers() {
+		if v := p.judge(w, inf, append([]subjects.IndexSpec{subjects.NamespaceIndex()}, inf.Indexes()...)); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// judge compares indexes with the items.
+func (p *indexMatchesItems) judge(w World, inf subjects.Informer, indexes []subjects.IndexSpec) *reports.Violation {
+	for n := range indexes {
+		ix := &indexes[n]
+		want := map[string][]string{}
+		for _, key := range inf.Keys() {
+			obj, _ := inf.Get(key)
+			values, err := ix.Values(obj)
+			if err != nil {
+				return p.violation(w, inf, key, fmt.Sprintf("index %s of informer %s has no values for %s, which the Indexer holds: %v", ix.Name, inf.Name(), key, err))
+			}
+			for _, v := range values {
+				if keys := want[v]; len(keys) == 0 || keys[len(keys)-1] != key {
+					want[v] = append(keys, key)
+				}
+			}
+		}
+		have := inf.IndexValues(ix.Name)
+		for _, v := range slices.Sorted(maps.Keys(want)) {
+			if got := inf.IndexKeys(ix.Name, v); !slices.Equal(got, want[v]) {
+				return p.violation(w, inf, want[v][0], fmt.Sprintf("index %s of informer %s has %v under %q, want %v", ix.Name, inf.Name(), got, v, want[v]))
+			}
+		}
+		for _, v := range have {
+			if want[v] == nil {
+				return p.violation(w, inf, "", fmt.Sprintf("index %s of informer %s has the value %q, with %v, which no item has", ix.Name, inf.Name(), v, inf.IndexKeys(ix.Name, v)))
+			}
+		}
+	}
+	return nil
+}
+
+func (p *indexMatchesItems) violation(w World, inf subjects.Informer, key, message string) *reports.Violation {
+	v := &reports.Violation{Key: key, Message: message}
+	if id, ok := w.Kernel().ActorByName(inf.Name()); ok {
+		if last := *p.last.get(id); last.Text != "" {
+			v.Because = append(v.Because, last)
+		}
+	}
+	v.Because = append(v.Because, reports.Evidence{Step: w.Kernel().Steps(), At: w.Kernel().Elapsed(), Text: "and now the index is wrong"})
+	return v
+}

@@ -1,0 +1,48 @@
+package mutants
+
+import (
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informersim/informersim/subjects/stack"
+)
+
+// handlerMutants are wrong in what an informer keeps for its users: handlers and indexes.
+func handlerMutants() []Mutant {
+	indexed := func(f func(cache.IndexFunc) cache.IndexFunc) stack.Parts { return stack.Parts{IndexFunc: f} }
+	return []Mutant{
+		{
+			Name: "removed-handler-hears-on", Defect: "a handler that was removed still gets what waits for it",
+			Property: "NothingAfterRemove", Scenario: "removed_in_call", Kind: stack.With(stack.Parts{Removed: func(func()) {}}),
+		}, {
+			Name: "index-one-value", Defect: "an index takes only the first of several values (k109115)",
+			Property: "IndexMatchesItems", Scenario: "indexes", Explore: true, Kind: stack.With(indexed(func(f cache.IndexFunc) cache.IndexFunc {
+				return func(obj any) ([]string, error) {
+					values, err := f(obj)
+					return values[:min(len(values), 1)], err
+				}
+			})),
+		}, {
+			Name: "index-of-the-past", Defect: "an index keeps the values that an object had first",
+			Property: "IndexMatchesItems", Scenario: "indexes", Explore: true, Kind: stack.With(indexed(firstValues)),
+		},
+	}
+}
+
+// firstValues returns an index function that remembers the values of each key.
+func firstValues(f cache.IndexFunc) cache.IndexFunc {
+	first := map[string][]string{}
+	return func(obj any) ([]string, error) {
+		key, err := cache.MetaNamespaceKeyFunc(obj)
+		if err != nil {
+			return nil, err
+		}
+		values, known := first[key]
+		if !known {
+			if values, err = f(obj); err != nil {
+				return nil, err
+			}
+			first[key] = values
+		}
+		return values, nil
+	}
+}
