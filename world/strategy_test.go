@@ -30,7 +30,7 @@ func TestStrategies(t *testing.T) {
 	}
 	task := newTask()
 	task.Options.Strategy = "randm"
-	if res := f.job(task); !res.Invalid || !strings.Contains(res.Failure, `Options.Strategy is "randm": it must be random or fifo`) {
+	if res := f.job(task); !res.Invalid || !strings.Contains(res.Failure, `Options.Strategy is "randm": it must be random`) {
 		t.Errorf("a wrong name: %+v", res)
 	}
 	if err := f.end(); err != nil {
