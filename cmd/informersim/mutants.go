@@ -118,7 +118,7 @@ func (f *mutantsFlags) run(c *cobra.Command, args []string) error {
 		_, err = fmt.Fprintf(c.OutOrStdout(), "\n%s\n", summary)
 	}
 	if err == nil && f.update {
-		err = tree.UpdateDocs(results)
+		err = tree.UpdateDocs(f.search, results)
 	}
 	if err == nil && summary.Failed > 0 {
 		return broken{summary.String()}

@@ -126,11 +126,11 @@ func TestInMessage(t *testing.T) {
 		"/b.go": "package a\n\nfunc (b *box[T]) put__12(x T) {\n\tx()\n}\n\nfunc g__3[T any]() {\n\ty()\n}\n",
 	}
 	for message, want := range map[string]string{
-		"/tmp/overlays/all/1-b.go:4:2: no":                    "[12]",
-		"/tmp/overlays/all/1-b.go:8:2: no\nx/1-b.go:3:2: too": "[3 12]",
-		"/tmp/overlays/all/0-a.go:3:2: no":                    "[]",
-		"/tmp/overlays/all/1-b.go:99:2: no":                   "[3]",
-		"somewhere else":                                      "[]",
+		"overlays/all/1-b.go:4:2: no":                    "[12]",
+		"overlays/all/1-b.go:8:2: no\nx/1-b.go:3:2: too": "[3 12]",
+		"overlays/all/0-a.go:3:2: no":                    "[]",
+		"overlays/all/1-b.go:99:2: no":                   "[3]",
+		"somewhere else":                                 "[]",
 	} {
 		if got := fmt.Sprint(inMessage(texts, message)); got != want {
 			t.Errorf("%q is about %s, want %s", message, got, want)

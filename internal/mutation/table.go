@@ -164,9 +164,10 @@ const (
 )
 
 // Markdown returns the table as Markdown. What depends on the machine is left out.
-func Markdown(results []*Result) string {
+func Markdown(s Search, results []*Result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s.\n\n| mutant | what is broken | killed by | runs | shrunk to |\n|---|---|---|---|---|\n", Summarize(results))
+	fmt.Fprintf(&b, "%s of seeds, up to %s in each: %s.\n\n| mutant | what is broken | killed by | runs | shrunk to |\n|---|---|---|---|---|\n",
+		reports.Counted(s.Ranges, "range"), reports.Counted(int(s.Runs), "run"), Summarize(results))
 	for _, r := range results {
 		runs, _ := r.runs()
 		verdict := r.Verdict()
@@ -183,11 +184,11 @@ func cell(text string) string {
 }
 
 // UpdatePage returns a page with the table in it replaced.
-func UpdatePage(page string, results []*Result) (string, error) {
+func UpdatePage(page string, s Search, results []*Result) (string, error) {
 	before, rest, begins := strings.Cut(page, tableBegins)
 	_, after, ends := strings.Cut(rest, tableEnds)
 	if !begins || !ends {
 		return "", fmt.Errorf("the page has no lines %q and %q, between which the table belongs", tableBegins, tableEnds)
 	}
-	return before + tableBegins + "\n" + Markdown(results) + tableEnds + after, nil
+	return before + tableBegins + "\n" + Markdown(s, results) + tableEnds + after, nil
 }

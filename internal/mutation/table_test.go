@@ -62,12 +62,12 @@ func TestSummaryAndPage(t *testing.T) {
 		t.Errorf("%d failed, %s\nwant 1 and %s", got.Failed, got, summary)
 	}
 	page := "# Mutants\n\n" + "<!-- The table: informersim mutants --update. -->\nold\n<!-- End of the table. -->\n\nThe end.\n"
-	got, err := mutation.UpdatePage(page, results)
+	got, err := mutation.UpdatePage(page, mutation.Search{Ranges: 5, Runs: 2000}, results)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"# Mutants\n", summary + ".\n", "| `a` | a \\| b | NoPanic | 3 | 4 commands, 7 picks |\n",
+		"# Mutants\n", "5 ranges of seeds, up to 2000 runs in each: " + summary + ".\n", "| `a` | a \\| b | NoPanic | 3 | 4 commands, 7 picks |\n",
 		"| `c` |  | IndexerConverges: its file expects NoPanic | 500 |  |\n", "nothing looks at it", "it is stale", "\n\nThe end.\n",
 	} {
 		if !strings.Contains(got, want) {
@@ -77,7 +77,7 @@ func TestSummaryAndPage(t *testing.T) {
 	if strings.Contains(got, "old") {
 		t.Errorf("the old table is still there:\n%s", got)
 	}
-	if _, err := mutation.UpdatePage("# Mutants\n", results); err == nil {
+	if _, err := mutation.UpdatePage("# Mutants\n", mutation.Search{}, results); err == nil {
 		t.Error("a page without the marks is updated")
 	}
 }

@@ -348,13 +348,13 @@ func (t *Tree) goCommand(ctx context.Context, args ...string) ([]byte, error) {
 }
 
 // UpdateDocs writes the table of docs/mutants.md.
-func (t *Tree) UpdateDocs(results []*Result) error {
+func (t *Tree) UpdateDocs(s Search, results []*Result) error {
 	name := filepath.Join(t.root, "docs", "mutants.md")
 	page, err := os.ReadFile(name)
 	if err != nil {
 		return err
 	}
-	text, err := UpdatePage(string(page), results)
+	text, err := UpdatePage(string(page), s, results)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
