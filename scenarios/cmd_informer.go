@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/fields"
@@ -18,11 +19,13 @@ import (
 // informer starts an informer of the subject, with its own connection to the cluster.
 //
 //	informer i1 pods handlers=h1,h2 resync=30s
+//	informer i2 pods handlers=slow@5m,quick@10s resync=1m
 var informerSpec = spec{
 	name: "informer",
-	usage: "informer NAME RESOURCE [handlers=NAME,...] [queue=delta|inorder|atomic] [watch-list=on|off] [resync=DURATION] [page=N] " +
+	usage: "informer NAME RESOURCE [handlers=NAME[@RESYNC],...] [queue=delta|inorder|atomic] [watch-list=on|off] [resync=DURATION] [page=N] " +
 		"[namespace=NS] [labels=SELECTOR] [fields=SELECTOR] [replica=N|round-robin|choice]",
-	doc: "starts an informer of the stack under test with event handlers. An exploration draws from its seed what is left open of queue=, watch-list=, " +
+	doc: "starts an informer of the stack under test with event handlers, each with the informer's resync period or its own, 0s for none: one that is " +
+		"shorter becomes the period at which the informer checks (I78). An exploration draws from its seed what is left open of queue=, watch-list=, " +
 		"page= (0: client-go's own rules), resync= (0s: none) and, with several replicas, replica=; the verdict says what was drawn. " +
 		"A transcript has queue=delta watch-list=off page=0 resync=0s replica=0",
 	parse: func(r *script.ArgReader) Command {
@@ -50,10 +53,23 @@ var informerSpec = spec{
 		}
 		c.parsePolicy(r)
 		for _, h := range handlers {
-			c.spec.Handlers = append(c.spec.Handlers, subjects.HandlerSpec{Name: h, Resync: c.spec.Resync})
+			c.spec.Handlers = append(c.spec.Handlers, c.handler(r, h))
 		}
 		return c
 	},
+}
+
+// handler reads a part of handlers=: NAME, or NAME@RESYNC.
+func (c *informerCmd) handler(r *script.ArgReader, text string) subjects.HandlerSpec {
+	name, own, has := strings.Cut(text, "@")
+	if !has {
+		return subjects.HandlerSpec{Name: name, Resync: c.spec.Resync}
+	}
+	d, err := time.ParseDuration(own)
+	if a, _ := r.Key("handlers"); err != nil || name == "" || d != 0 && (d < leastPeriod || d > maxDuration) {
+		r.Fail(script.Errorf(a.Pos, fmt.Sprintf("write it like h1@30s: 0s for never, or %s to %s", leastPeriod, maxDuration), "informer: %q is not a handler with a resync period", text))
+	}
+	return subjects.HandlerSpec{Name: name, Resync: d}
 }
 
 // drawnArgs are the arguments that an exploration draws if the command leaves them open.
