@@ -24,7 +24,8 @@ func All() []Property {
 	return slices.Concat([]Property{
 		IndexerConverges, PerKeyOrder, ReplaceDeletesMissing, NothingAfterRemove, HandlerGrammar, NoInventedState, SyncedAfterInitialList,
 		StoreBeforeNotify, StoreRevisionFollows, LastSyncRVMonotonic, InitialListFlag, ResyncTellsAll, ResyncOnTime, IndexMatchesItems,
-		QueueSingleFlight, QueueNoLostKey, BackoffHonoured, WorkDrains, HandlersConverge, HandlersSync, PauseAfterPanic, NoLivelock,
+		QueueSingleFlight, QueueNoLostKey, BackoffHonoured, ShutdownDrains, WorkDrains, HandlersConverge, HandlersSync, PauseAfterPanic,
+		NoLivelock,
 	}, api.All(clients), []Property{BoundedRelists})
 }
 

@@ -40,6 +40,9 @@ type workKey struct {
 	failed  origin        // the reason for the retry
 }
 
+// addedToQueue is the origin of a key that was added, not retried.
+const addedToQueue = "it was added"
+
 // workKinds are the records that workQueueTracker needs.
 var workKinds = []sim.Kind{
 	subjects.KindWorkers, subjects.KindEnqueue, subjects.KindReady, subjects.KindReconcile, subjects.KindReconciled,
@@ -102,7 +105,7 @@ func (q *workQueue) follow(w World, r *sim.Record, k *workKey) {
 	switch r.Kind {
 	case subjects.KindEnqueue:
 		if !k.dirty && !q.stopping {
-			here.how = "it was added"
+			here.how = addedToQueue
 			k.dirty, k.since = true, here
 		}
 	case subjects.KindReady:

@@ -3,6 +3,7 @@ package mutants
 import (
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/informersim/informersim/informer/workqueue"
 	"github.com/informersim/informersim/subjects/stack"
 )
 
@@ -24,6 +25,12 @@ func handlerMutants() []Mutant {
 		}, {
 			Name: "index-of-the-past", Defect: "an index keeps the values that an object had first",
 			Property: "IndexMatchesItems", Scenario: "indexes", Explore: true, Kind: stack.With(indexed(firstValues)),
+		}, {
+			Name: "shutdown-drops-keys", Defect: "a work queue that shuts down drops the keys that are ready",
+			Property: "ShutdownDrains", Scenario: "worker_shutdown_ready", Explore: true,
+			Kind: stack.With(stack.Parts{WorkQueue: func(l workqueue.RateLimiter[string], o workqueue.Order[string]) stack.WorkQueue {
+				return &dropping{workQueue{limiter: l, order: o, dirty: map[string]bool{}, working: map[string]int{}}}
+			}}),
 		},
 	}
 }
@@ -45,4 +52,14 @@ func firstValues(f cache.IndexFunc) cache.IndexFunc {
 		}
 		return values, nil
 	}
+}
+
+// dropping drops at its shutdown what is ready.
+type dropping struct{ workQueue }
+
+func (q *dropping) ShutDown() {
+	for q.order.Len() > 0 {
+		q.order.Pop()
+	}
+	q.workQueue.ShutDown()
 }

@@ -1,0 +1,99 @@
+package properties
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
+)
+
+// ShutdownDrains checks what the shutdown of a work queue does with its keys (I95).
+var ShutdownDrains = Property{
+	Name:      "ShutdownDrains",
+	Statement: "once a work queue shuts down, every key that was ready is still reconciled, no other is, and then its workers end",
+	Kinds:     workKinds,
+	New: func() Checker {
+		p := &shutdownDrains{queues: map[*workQueue]*shutdown{}}
+		return Checker{Record: p.record, End: p.end}
+	},
+}
+
+type shutdownDrains struct {
+	workQueueTracker
+	queues map[*workQueue]*shutdown
+}
+
+// shutdown is that of one queue.
+type shutdown struct {
+	began reports.Evidence
+	owed  map[string]bool // ready, or added while a worker held them
+	over  bool
+}
+
+func (p *shutdownDrains) record(w World, r *sim.Record) *reports.Violation {
+	q, k := p.lookup(w, r)
+	if q == nil {
+		return p.state(w, r)
+	}
+	defer func() { q.touched = q.touched[:0] }()
+	s := p.queues[q]
+	if s != nil && r.Kind == subjects.KindReconcile {
+		switch {
+		case s.over:
+			return s.broken(r, k.key, "%s is reconciled after the workers %s have ended", k.key, q.name)
+		case !s.owed[k.key]:
+			return s.broken(r, k.key, "%s is reconciled by the workers %s, whose queue has shut down, although it was not ready then", k.key, q.name)
+		}
+		delete(s.owed, k.key)
+	}
+	q.follow(w, r, k)
+	return nil
+}
+
+// state follows the shutdown of a queue.
+func (p *shutdownDrains) state(w World, r *sim.Record) *reports.Violation {
+	q := p.workQueueTracker.queues[informerOf(w.Kernel().ActorName(r.Actor))]
+	if q == nil || r.Kind != subjects.KindWorkers {
+		return nil
+	}
+	switch r.Detail {
+	case subjects.WorkersStopping:
+		s := &shutdown{began: reports.Because(r, "the queue of the workers %s shuts down", q.name), owed: map[string]bool{}}
+		for key, k := range q.keys { // order: a set is built
+			if k.ready || k.working && k.dirty && k.since.how == addedToQueue {
+				s.owed[key] = true
+			}
+		}
+		p.queues[q] = s
+	case subjects.WorkersStopped:
+		s := p.queues[q]
+		if s == nil {
+			return nil
+		}
+		s.over = true
+		if left := slices.Sorted(maps.Keys(s.owed)); len(left) > 0 {
+			return s.broken(r, left[0], "the workers %s have ended, but %s was ready when their queue shut down, and was never reconciled", q.name, left[0])
+		}
+	}
+	return nil
+}
+
+func (s *shutdown) broken(r *sim.Record, key, format string, args ...any) *reports.Violation {
+	return &reports.Violation{Key: key, Message: fmt.Sprintf(format, args...), Because: []reports.Evidence{s.began, reports.Because(r, "but then: %s %s", r.Kind, r.Detail)}}
+}
+
+// end judges that the workers of queues that shut down have ended.
+func (p *shutdownDrains) end(w World) *reports.Violation {
+	for _, q := range p.all {
+		if s := p.queues[q]; s != nil && !s.over {
+			return &reports.Violation{
+				Message: fmt.Sprintf("the queue of the workers %s has shut down, but they have not ended", q.name),
+				Because: []reports.Evidence{s.began, {Step: w.Kernel().Steps(), At: w.Kernel().Elapsed(), Text: fmt.Sprintf("but %d keys are left, and nothing happens", len(s.owed))}},
+			}
+		}
+	}
+	return nil
+}
