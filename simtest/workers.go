@@ -132,22 +132,17 @@ func (r *runner) seeds(n int) {
 		}
 		r.do(wire.Seed, seed, "")
 		if is && !r.t.Failed() {
-			fatal(r.t, "simtest: seed %d failed in another process (-simtest.parallel), and passes here, so it does not repeat. There, it was:\n\n%s%s", seed, m.Failure, r.keep(m))
+			fatal(r.t, "simtest: seed %d failed in another process (-simtest.parallel), and passes here, so it does not repeat. There, it was:\n\n%s%s", seed, m.Failure, r.keepTrace(m))
 		}
 	}
 }
 
-// keep keeps the trace of a failure in a worker, and returns the line that replays it.
-func (r *runner) keep(m ran) string {
+// keepTrace keeps the trace of a failure in a worker, and returns the line that replays it.
+func (r *runner) keepTrace(m ran) string {
 	if r.folder == "" || len(m.Trace) == 0 {
 		return ""
 	}
-	file := filepath.Join("testdata", "simtest", fmt.Sprintf("%s-%d.trace.jsonl", traceName(r.t.Name()), m.Seed))
-	path := filepath.Join(r.folder, file)
-	err := os.MkdirAll(filepath.Dir(path), 0o755)
-	if err == nil {
-		err = os.WriteFile(path, m.Trace, 0o644)
-	}
+	file, err := r.keep(fmt.Sprintf("%s-%d", traceName(r.t.Name()), m.Seed), ".trace.jsonl", m.Trace)
 	if err != nil {
 		return fmt.Sprintf("\n\n  its trace is not kept: %v", err)
 	}
