@@ -124,26 +124,38 @@ func TestScenarioStateMachine(t *testing.T) {
 	})
 }
 
-// The same again, driven by a fuzzer: go test ./properties -fuzz FuzzScenario.
+// fuzzedMixes are the mixes of FuzzScenario.
+var fuzzedMixes = []string{"", "light", "default", "storm", "edges"}
+
+// The limits of FuzzScenario. A fuzzer lives on the number of its runs, and combines short ones by itself.
+const (
+	maxFuzzed         = 400 // bytes
+	bytesPerCommand   = 6
+	maxFuzzedCommands = 30
+)
+
+// The same again, driven by a fuzzer. It says what it finds interesting in hundreds of kilobytes each, and minimizes that for a
+// minute; without, it makes many more runs:
+//
+//	go test ./properties -run '^$' -fuzz FuzzScenario -fuzzminimizetime 0
 func FuzzScenario(f *testing.F) {
 	for seed := range uint64(8) {
 		s := sim.NewStream(seed, "fuzz")
-		data := make([]byte, 200)
+		data := make([]byte, 20+10*seed)
 		for i := range data {
 			data[i] = byte(s.IntN(256))
 		}
 		f.Add(data, seed+1, byte(seed))
 	}
-	mixes := []string{"", "light", "default", "storm", "edges"}
 	f.Fuzz(func(t *testing.T, data []byte, seed uint64, mix byte) {
-		if len(data) > 2000 {
+		if len(data) > maxFuzzed {
 			t.Skip("longer scenarios find no more")
 		}
-		s, err := generate.Scenario(&fed{data}, "fuzzed", min(len(data)/4, 120))
+		s, err := generate.Scenario(&fed{data}, "fuzzed", min(len(data)/bytesPerCommand, maxFuzzedCommands))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res := checked(t, s, stack.Kind, seed, "random", mixes[int(mix)%len(mixes)]); res.Violation != nil {
+		if res := checked(t, s, stack.Kind, seed, "random", fuzzedMixes[int(mix)%len(fuzzedMixes)]); res.Violation != nil {
 			t.Fatal(explain(s, res))
 		}
 	})

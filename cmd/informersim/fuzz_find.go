@@ -169,7 +169,7 @@ func (x *foundRun) shrunkTo(s *smaller) {
 	}
 	x.Again = append(again, x.Again...)
 	var b strings.Builder
-	if err := s.print(&b, "raise --shrink", x.Again); err != nil {
+	if err := s.print(&b, s.goOn(traceFile), x.Again); err != nil {
 		x.note("no story: %v", err)
 	}
 	x.Files[storyFile] = []byte(b.String())

@@ -96,5 +96,13 @@ func (r *runner) showSmaller(small *smaller, was reports.Report) error {
 	if r.flags.json {
 		return reports.WriteJSON(r.c.OutOrStdout(), reports.Report{Run: small.run, Story: small.story, Replay: again, Notes: was.Notes})
 	}
-	return small.print(r.c.OutOrStdout(), "raise --shrink", again, was.Notes...)
+	return small.print(r.c.OutOrStdout(), small.goOn(trace.Path), again, was.Notes...)
+}
+
+// goOn says how to go on with a search that --shrink has limited.
+func (s *smaller) goOn(trace string) string {
+	if s.Tries >= minimal.DefaultTries {
+		return "to go on: informersim shrink " + reports.ShellPath(trace)
+	}
+	return "raise --shrink"
 }
