@@ -24,6 +24,15 @@ func BenchmarkGeneratedRun(b *testing.B) {
 			}
 		}
 	})
+	b.Run("only=fuzzer", func(b *testing.B) { // without what Go's fuzzer adds
+		b.ReportAllocs()
+		var steps uint64
+		for n := range b.N {
+			seed := uint64(n%benchmarkSeeds) + 1
+			steps += fuzzed(b, fuzzedBytes(seed), seed, byte(seed)).Steps
+		}
+		b.ReportMetric(float64(steps)/float64(b.N), "steps/run")
+	})
 	for _, kind := range kinds.All() {
 		b.Run("subject="+kind.Name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -137,26 +137,38 @@ const (
 // The same again, driven by a fuzzer. It says what it finds interesting in hundreds of kilobytes each, and minimizes that for a
 // minute; without, it makes many more runs:
 //
-//	go test ./properties -run '^$' -fuzz FuzzScenario -fuzzminimizetime 0
+//	GOGC=800 go test ./properties -run '^$' -fuzz FuzzScenario -fuzzminimizetime 0
 func FuzzScenario(f *testing.F) {
 	for seed := range uint64(8) {
-		s := sim.NewStream(seed, "fuzz")
-		data := make([]byte, 20+10*seed)
-		for i := range data {
-			data[i] = byte(s.IntN(256))
-		}
-		f.Add(data, seed+1, byte(seed))
+		f.Add(fuzzedBytes(seed), seed+1, byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, seed uint64, mix byte) {
 		if len(data) > maxFuzzed {
 			t.Skip("longer scenarios find no more")
 		}
-		s, err := generate.Scenario(&fed{data}, "fuzzed", min(len(data)/bytesPerCommand, maxFuzzedCommands))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if res := checked(t, s, stack.Kind, seed, "random", fuzzedMixes[int(mix)%len(fuzzedMixes)]); res.Violation != nil {
-			t.Fatal(explain(s, res))
-		}
+		fuzzed(t, data, seed, mix)
 	})
+}
+
+// fuzzedBytes are what FuzzScenario begins with.
+func fuzzedBytes(seed uint64) []byte {
+	s := sim.NewStream(seed, "fuzz")
+	data := make([]byte, 20+s.IntN(maxFuzzed/4))
+	for i := range data {
+		data[i] = byte(s.IntN(256))
+	}
+	return data
+}
+
+// fuzzed makes one run of FuzzScenario.
+func fuzzed(t testing.TB, data []byte, seed uint64, mix byte) *scenarios.Result {
+	s, err := generate.Scenario(&fed{data}, "fuzzed", min(len(data)/bytesPerCommand, maxFuzzedCommands))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := checked(t, s, stack.Kind, seed, "random", fuzzedMixes[int(mix)%len(fuzzedMixes)])
+	if res.Violation != nil {
+		t.Fatal(explain(s, res))
+	}
+	return res
 }

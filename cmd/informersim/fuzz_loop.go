@@ -26,7 +26,7 @@ import (
 func (z *fuzzer) drawn(seed uint64) (*scenarios.Scenario, scenarios.Options, error) {
 	r, err := generate.OfSeed(seed, z.corpus)
 	return r.Scenario, scenarios.Options{
-		Subject: z.subject, Seed: seed, Strategy: r.Strategy, Mix: r.Mix, Properties: properties.All(), Versions: versions(),
+		Subject: z.subject, Seed: seed, Strategy: r.Strategy, Mix: r.Mix, Properties: properties.All(), Versions: z.asked.Build,
 	}, err
 }
 
