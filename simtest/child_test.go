@@ -43,12 +43,18 @@ func asChild(t *testing.T, env ...string) []string {
 // runChild runs this test in a process of its own, which must fail, and returns its output.
 func runChild(t *testing.T) string {
 	t.Helper()
+	return runChildWith(t, asChild(t))
+}
+
+// runChildWith is runChild with an environment.
+func runChildWith(t *testing.T, env []string) string {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe, "-test.run", "^"+t.Name()+"$", "-test.timeout", "60s")
-	cmd.Env, cmd.Dir = asChild(t), t.TempDir() // where traces of failures are kept
+	cmd.Env, cmd.Dir = env, t.TempDir() // where traces of failures are kept
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		t.Fatalf("the child passes:\n%s", out)

@@ -30,6 +30,6 @@ func TestEngineThatCannotBeBuilt(t *testing.T) {
 		t.Setenv("PATH", test.path)
 		t.Setenv("HOME", test.home)
 		t.Setenv("XDG_CACHE_HOME", test.cache)
-		wantIn(t, runChild(t), test.want, "INFORMERSIM")
+		wantIn(t, runChildWith(t, append(os.Environ(), childEnv+"=1")), test.want, "INFORMERSIM")
 	}
 }
