@@ -104,6 +104,19 @@
 // trace is kept under testdata/simtest, where the next test run finds it and replays it first. Delete the file when you no
 // longer need it.
 //
+// What the program logs with klog, and what reaches the error handlers of Kubernetes' libraries, is printed with a failure
+// instead of to the terminal, each line with its step and virtual time; all of it is in the file .log beside the trace, and no
+// part of the trace. klog's own -v and -vmodule decide what is logged, and -alsologtostderr has it on the terminal, too. For
+// controller-runtime, or another user of logr, set klog.Background() as the logger. [Env.Logf] puts a line into the trace.
+//
+// Go ends the process when a goroutine of the program panics, when it calls os.Exit or log.Fatal, and when the test runs into
+// its time limit. The engine then prints which test and seed it was, how far the run got, what was logged last, and where the
+// trace so far is: it has no end, and to replay it is to run its seed again. An engine that dies is reported by the test, with
+// the same trace.
+//
+// A goroutine that never waits is a hot loop: it keeps time from passing. After [Options.RealQuiescenceTimeout] the test fails
+// with the goroutine's stack, and the trace so far is kept.
+//
 // # Flags
 //
 //	-simtest.seeds=N     run N seeds (SIMTEST_SEEDS)

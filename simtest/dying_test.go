@@ -1,10 +1,13 @@
 package simtest_test
 
 import (
+	"context"
 	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +94,31 @@ func TestADyingProcessNamesItsRun(t *testing.T) {
 			}
 			wantIn(t, fixed, file+" passes now")
 		})
+	}
+}
+
+// A process that t.FailNow ends has exited: it is called again after the backoff, and can be crashed and restarted, as after an error.
+func TestProcessThatEndsItsGoroutine(t *testing.T) {
+	for _, how := range []func(){runtime.Goexit, (&recorder{}).FailNow} {
+		var at []time.Duration
+		simtest.Run(t, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) {
+			began := env.Now()
+			env.Go("p", func(ctx context.Context) error {
+				if at = append(at, env.Now().Sub(began)); len(at) < 4 {
+					how()
+				}
+				<-ctx.Done()
+				return nil
+			})
+			env.StopFaults() // nothing is late
+			env.Advance(15 * time.Second)
+			env.Restart("p")
+			env.Advance(time.Hour)
+		})
+		want := []time.Duration{0, 10 * time.Second, 15 * time.Second, 30 * time.Second} // the second backoff ends at 30 s
+		if !slices.Equal(at, want) {
+			t.Errorf("it was started at %v, want %v", at, want)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package simtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 )
@@ -31,12 +32,20 @@ func (w *world) lifeOf(name string) *life {
 	return &life{ctx: w.ctx, cancel: func(error) {}}
 }
 
-// protected calls a function; it returns a panic, which would end the whole test, as text.
-func protected(f func() error) (err error, panicked string) {
+// errGoexit is the error of a process that did not return.
+var errGoexit = errors.New("it has called runtime.Goexit, as t.FailNow does")
+
+// protected calls a function and says how it ended: with an error, with a panic, which would end the whole test, or with runtime.Goexit, which
+// still ends the goroutine.
+func protected(f func() error, ended func(err error, panicked string)) {
+	err, panicked := errGoexit, ""
 	defer func() {
-		if v := recover(); v != nil {
-			panicked = fmt.Sprintf("%v\n%s", v, debug.Stack())
+		if err == errGoexit {
+			if v := recover(); v != nil {
+				err, panicked = nil, fmt.Sprintf("%v\n%s", v, debug.Stack())
+			}
 		}
+		ended(err, panicked)
 	}()
-	return f(), ""
+	err = f()
 }

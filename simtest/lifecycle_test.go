@@ -5,6 +5,7 @@ package simtest_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -269,6 +270,27 @@ func TestKilledEngineIsASentence(t *testing.T) {
 		}
 	}
 	simtest.Run(t, simtest.Options{Seeds: 2}, func(env *simtest.Env) { env.Advance(time.Second) })
+}
+
+// An engine that is killed while it shrinks a failure does not take the failure with it.
+func TestKilledEngineWhileShrinking(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := &keeper{recorder{name: t.Name()}}
+	runs := 0
+	_ = try(r, simtest.Options{Seeds: 1, Mix: "storm"}, func(env *simtest.Env) {
+		if runs++; runs == 2 {
+			if err := syscall.Kill(simtest.EngineProcess(), syscall.SIGKILL); err != nil {
+				t.Error(err)
+			}
+		}
+		env.Create(configMap("a", "1"))
+		env.Eventually("it works", time.Minute, func() error { return errors.New("it does not") })
+	})
+	wantIn(t, strings.Join(r.errors, "\n"), "has ended: signal: killed\n  that was during TestKilledEngineWhileShrinking, seed 1, while a failure was being shrunk",
+		"\n\nThe failure was:\n\n", "FAIL  it works at step ", "-simtest.replay=testdata/simtest/TestKilledEngineWhileShrinking-1.trace.jsonl")
+	if _, err := os.Stat("testdata/simtest/TestKilledEngineWhileShrinking-1.trace.jsonl"); err != nil {
+		t.Error(err)
+	}
 }
 
 // What INFORMERSIM names must be an engine of this version.

@@ -240,8 +240,7 @@ func (w *world) startProcess(name string, number int64) {
 	p := w.processes[name]
 	p.life = l
 	w.mu.Unlock()
-	go func() {
-		err, panicked := protected(func() error { return p.run(l.ctx) })
+	go protected(func() error { return p.run(l.ctx) }, func(err error, panicked string) {
 		text := ""
 		if err != nil {
 			text = err.Error()
@@ -249,7 +248,7 @@ func (w *world) startProcess(name string, number int64) {
 		w.event(func(p *wire.Packet) {
 			p.Byte(wire.EventExit).Text(name).Num(number).Flag(err != nil).Text(text).Text(panicked)
 		})
-	}()
+	})
 }
 
 // shutdownTimeout limits the virtual time that goroutines may take to end after a run. Backoffs that ignore their context sleep
