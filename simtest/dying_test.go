@@ -122,6 +122,33 @@ func TestProcessThatEndsItsGoroutine(t *testing.T) {
 	}
 }
 
+// A trace that simtest stored when it had no engine beside it has its seed run again, if it no longer fits.
+func TestTraceOfAnOlderRelease(t *testing.T) {
+	t.Chdir(t.TempDir())
+	trace := `{"trace":"informersim","version":1,"scenario":"TestTraceOfAnOlderRelease","subject":"simtest","engine":"bubble","strategy":"random","seed":"7",` +
+		`"mix":{"name":"none","rates":{}},"options":{"crashes":"0","garbageCollection":"false","history":"0","maxCrashes":"3","package":"x","replicas":"1","watchList":"true"}}
+{"s":1,"t":0,"a":"body","k":"body","q":1,"h":"c1f071852d6e6447"}
+{"r":"request","a":"conn/workload","key":"configmaps","n":1,"x":"create default/"}
+{"end":"violation","steps":1,"hash":"c1f071852d6e6447"}
+`
+	if err := os.MkdirAll("testdata/simtest", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file := "testdata/simtest/TestTraceOfAnOlderRelease-7.trace.jsonl"
+	if err := os.WriteFile(file, []byte(trace), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := &keeper{recorder{name: t.Name()}}
+	seeds := map[uint64]int{}
+	try(r, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) {
+		seeds[env.Seed()]++
+		env.Create(configMap("a", "0"))
+	})
+	if logs := strings.Join(r.logs, "\n"); r.failed || seeds[7] < 2 || seeds[1] != 1 || !strings.Contains(logs, file+" no longer fits the program (step ") || !strings.Contains(logs, "running its seed again") {
+		t.Errorf("%v; the seeds are %v; the log is:\n%s", r.errors, seeds, logs)
+	}
+}
+
 // A goroutine that never waits is a hot loop: the report has its whole stack, how far the run got, and what woke it. The trace so far is
 // kept. A test that runs into its time limit instead names its run, too.
 func TestHotLoop(t *testing.T) {
