@@ -14,6 +14,8 @@ type flagCase struct {
 
 var flagTable = []flagCase{
 	{args: "run in.sim", flags: "seed strategy fault-mix trace subject json rewrite verbose force"},
+	{args: "fuzz --seeds 1..2", flags: "for shard subject workers shrink out junit"},
+	{args: "merge no-such --out sum", flags: "out junit"},
 	{args: "verify in.sim --seeds 1 --repeat 1", flags: "seeds repeat subject strategy fault-mix"},
 	{args: "diff in.sim", flags: "seed seeds strategy fault-mix"},
 	{args: "replay in.trace.jsonl", flags: "json"},
@@ -23,7 +25,7 @@ var flagTable = []flagCase{
 }
 
 // free are flags whose every value that is not among the worst can be right: files to write, and texts.
-const free = " trace output token keep-field data kubeconfig "
+const free = " trace output out junit token keep-field data kubeconfig "
 
 // values are bad values of a flag. Each is bad for every flag that is not free.
 var values = []string{"\x1b[31mred", "\xff", "-1x", "99999999999999999999999999", "1e999", "a\nb", "../..", "%s%n", "..", "1..", "{}", "no such", "\u202ebidi", "NaN"}
