@@ -405,3 +405,19 @@ func TestFuzzGoesOnWithoutVerdicts(t *testing.T) {
 		}
 	}
 }
+
+// Runs that end their processes in one way are one finding.
+func TestFuzzKnowsCrashesAgain(t *testing.T) {
+	inTemp(t, nil)
+	t.Setenv(asCommand, "crash")
+	withSubject(t, crashing)
+	got := command(t, "fuzz", "--subject", "crashing", "--seeds", "1..5", "--keep-going", "--out", "out")
+	c := campaignIn(t, "out")
+	if got.code != exitBroken || len(c.Findings) != 1 || c.Findings[0].Count != 5 || c.Findings[0].Property != "NoPanic" {
+		t.Errorf("exit code %d: %+v\n%s%s", got.code, c.Findings, got.stdout, got.stderr)
+	}
+	readme, err := os.ReadFile(globbed(t, "out/findings/NoPanic-*/README.md"))
+	if err != nil || !strings.Contains(string(readme), "panic: on a goroutine") || !strings.Contains(string(readme), "informersim run original/seed1.sim --seed 1") {
+		t.Errorf("%v: %s", err, readme)
+	}
+}

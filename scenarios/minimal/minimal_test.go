@@ -185,10 +185,10 @@ func TestSearchNeedsAFailure(t *testing.T) {
 	}
 }
 
-// Runs that break for one reason differ in revisions, times, keys and uids.
+// Runs that break for one reason differ in revisions, times, keys, uids and addresses.
 func TestReason(t *testing.T) {
-	a := reports.Violation{Property: "P", Key: "default/a", Message: "handler h1 has default/a rv=3 at 1.052s (289a7c4c-4e77-4f20-ab6a-c37adc0358ff)"}
-	b := reports.Violation{Property: "P", Key: "other/b", Message: "handler h2 has other/b rv=12 at 3m0s (9daed50e-d178-4188-bd1e-fd07e83a48a6)"}
+	a := reports.Violation{Property: "P", Key: "default/a", Message: "handler h1 has default/a rv=3 at 1.052s (289a7c4c-4e77-4f20-ab6a-c37adc0358ff)\nmain.f(0xc0001f)"}
+	b := reports.Violation{Property: "P", Key: "other/b", Message: "handler h2 has other/b rv=12 at 3m0s (9daed50e-d178-4188-bd1e-fd07e83a48a6)\nmain.f(0xdeadbeef12)"}
 	if minimal.Reason(&a) != minimal.Reason(&b) {
 		t.Errorf("%q and %q differ", minimal.Reason(&a), minimal.Reason(&b))
 	}

@@ -10,14 +10,14 @@ import (
 // number is what differs between two runs that break for the same reason: revisions, steps, times, the numbers in names.
 var number = regexp.MustCompile(`([0-9]+(\.[0-9]+)?(ns|µs|ms|s|m|h)?)+`)
 
-// uid is an object's identity, which depends on the revisions before it.
-var uid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+// identity is an object's uid, which depends on the revisions before it, or an address in the stack of a panic.
+var identity = regexp.MustCompile(`0x[0-9a-f]+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// Reason returns why a property is broken, without what a simpler run may change: the key, uids, and numbers.
+// Reason returns why a property is broken, without what a simpler run may change: the key, uids, addresses, and numbers.
 func Reason(v *reports.Violation) string {
 	text := v.Message
 	if v.Key != "" {
 		text = strings.ReplaceAll(text, v.Key, "KEY")
 	}
-	return v.Property + ": " + number.ReplaceAllString(uid.ReplaceAllString(text, "UID"), "N")
+	return v.Property + ": " + number.ReplaceAllString(identity.ReplaceAllString(text, "ID"), "N")
 }
