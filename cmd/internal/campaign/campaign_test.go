@@ -1,0 +1,167 @@
+package campaign
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The shards of a range have each of its seeds once, whatever their number.
+func TestShardsHaveEverySeedOnce(t *testing.T) {
+	for _, a := range []Asked{
+		{First: 1, Last: 1, Shards: 1}, {First: 1, Last: 1, Shards: 3}, {First: 0, Last: 9, Shards: 4}, {First: 7, Last: 19, Shards: 13}, {First: 7, Last: 20, Shards: 13},
+		{First: math.MaxUint64 - 9, Last: math.MaxUint64 - 1, Shards: 2},
+	} {
+		var seeds []uint64
+		for shard := uint64(1); shard <= a.Shards; shard++ {
+			for n := range a.Runs(shard) {
+				seeds = append(seeds, a.Seed(shard, n))
+			}
+		}
+		slices.Sort(seeds)
+		for n, seed := range seeds {
+			if seed != a.First+uint64(n) {
+				t.Fatalf("%+v: seed %d is number %d", a, seed, n)
+			}
+		}
+		if n := uint64(len(seeds)); n != a.Last-a.First+1 {
+			t.Errorf("%+v: the shards have %d seeds", a, n)
+		}
+	}
+	if a := (Asked{First: 5, Last: math.MaxUint64, Shards: 3}); a.Runs(2) != math.MaxUint64 || a.Seed(2, 10) != 36 || a.Seeds() != "5.." {
+		t.Errorf("without an end: %d runs, the tenth is %d, seeds %s", a.Runs(2), a.Seed(2, 10), a.Seeds())
+	}
+}
+
+// What is missing is said with the seeds, for each way in which a shard ends.
+func TestMissing(t *testing.T) {
+	bounded, open := Asked{First: 1, Last: 100, Shards: 4}, Asked{First: 1, Last: math.MaxUint64, Shards: 4}
+	for _, tt := range []struct {
+		asked  Asked
+		shards []*Shard
+		merged bool
+		want   string
+	}{
+		{bounded, []*Shard{{Index: 2, Done: 25, Ended: Complete}}, false, ""},
+		{bounded, []*Shard{{Index: 2, Done: 3, Ended: TimeUp}}, false, ""},
+		{bounded, []*Shard{{Index: 2, Done: 24, Ended: AtFinding}}, false, "shard 2 of 4 stopped at a finding: 1 seed not run, from 98 to 100, one of every 4"},
+		{bounded, []*Shard{{Index: 2, Done: 3}}, false, "shard 2 of 4 was killed, or still runs: 22 seeds not run, from 14 to 100, one of every 4"},
+		{open, []*Shard{{Index: 2, Done: 3, Ended: Interrupted}}, false, "shard 2 of 4 was interrupted before seed 14"},
+		{bounded, []*Shard{{Index: 2, Done: 25, Ended: Complete}}, true, "the shards 1 3 4 of 4 are missing"},
+		{Asked{First: 1, Last: 2, Shards: 4}, []*Shard{{Index: 2, Done: 1, Ended: Complete}}, true, "shard 1 of 4 is missing: from 1 to 2, one of every 4"},
+		{Asked{First: 1, Last: 9, Shards: 1}, []*Shard{{Index: 1, Done: 4, Ended: Failed}}, false, "the campaign failed: 5 seeds not run, from 5 to 9"},
+	} {
+		c := &Campaign{Asked: tt.asked, Shards: tt.shards, Merged: tt.merged}
+		if got := strings.Join(c.Missing(), "; "); got != tt.want {
+			t.Errorf("%+v %+v: %q, want %q", tt.asked, *tt.shards[0], got, tt.want)
+		}
+	}
+}
+
+// A state that this program has not written is refused, and never leads out of its folder.
+func TestLoadRefuses(t *testing.T) {
+	good := New(Asked{Subject: "stack", First: 1, Last: 9, Shards: 1}, 1)
+	good.Findings = []*Finding{{Name: "P-1"}}
+	for want, change := range map[string]func(map[string]any){
+		"":                             func(map[string]any) {},
+		"it is not the state of":       func(m map[string]any) { delete(m, "informersimCampaign") },
+		"it has the format 7":          func(m map[string]any) { m["informersimCampaign"] = 7 },
+		"it lacks what was asked for":  func(m map[string]any) { m["parts"] = []any{} },
+		"it has a shard that cannot":   func(m map[string]any) { m["parts"] = []any{map[string]any{"index": 2}} },
+		"it has a finding without a p": func(m map[string]any) { m["findings"] = []any{map[string]any{"name": "../x"}} },
+		"it is not readable":           func(m map[string]any) { m["asked"] = 1 },
+	} {
+		data, err := json.Marshal(good)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m map[string]any
+		if err := json.Unmarshal(data, &m); err != nil {
+			t.Fatal(err)
+		}
+		change(m)
+		if data, err = json.Marshal(m); err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, file), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err = Load(dir)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, the error is %v", want, err)
+		}
+	}
+}
+
+// A finding replaces an earlier one of its name, and nothing else.
+func TestKeep(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "found")
+	l, x := Loose(dir), &Finding{Property: "P", Reason: "r"}
+	x.SetName()
+	for _, files := range []map[string][]byte{{"a": nil, "b/c": []byte("1")}, {"b/c": []byte("2")}} {
+		if err := l.Keep(x, files); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if data, err := os.ReadFile(filepath.Join(l.FindingPath(x), "b/c")); err != nil || string(data) != "2" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if _, err := os.Stat(filepath.Join(l.FindingPath(x), "a")); err == nil {
+		t.Error("a file of the earlier finding is left")
+	}
+	other := &Finding{Property: "Q"}
+	other.SetName()
+	if err := os.MkdirAll(l.FindingPath(other), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Keep(other, nil); err == nil || !strings.Contains(err.Error(), "is there and not a finding's folder") {
+		t.Errorf("a folder of someone else's: %v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
+		t.Errorf("the folder has %v, %v", left, err)
+	}
+}
+
+// Of equal findings of two shards the lowest seed stands for both, with its files.
+func TestMergeTakesTheLowestSeed(t *testing.T) {
+	dir := t.TempDir()
+	asked := Asked{Subject: "stack", First: 1, Last: 20, Shards: 2}
+	var dirs []string
+	for shard, seed := range map[uint64]uint64{1: 15, 2: 4} {
+		c := New(asked, shard)
+		c.Shards[0].Done, c.Shards[0].Ended, c.Shards[0].Failing = 10, Complete, 2
+		x := &Finding{Property: "P", Shape: "delete", Seed: seed}
+		c.Find(x)
+		c.Count(x, seed+2)
+		at := filepath.Join(dir, "shard", string(rune('0'+shard)))
+		folder, err := Begin(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := folder.Keep(x, map[string][]byte{"seed": []byte{byte(seed)}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := folder.Save(context.Background(), c); err != nil {
+			t.Fatal(err)
+		}
+		dirs = append(dirs, at)
+	}
+	out := filepath.Join(dir, "sum")
+	c, err := Merge(context.Background(), dirs, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := c.Findings[0]
+	if len(c.Findings) != 1 || x.Seed != 4 || x.Count != 4 || !slices.Equal(x.Seeds, []uint64{4, 6, 15, 17}) {
+		t.Errorf("the findings are %+v", x)
+	}
+	if data, err := os.ReadFile(filepath.Join((&Folder{out}).FindingPath(x), "seed")); err != nil || !slices.Equal(data, []byte{4}) {
+		t.Errorf("its files are those of %v: %v", data, err)
+	}
+}
