@@ -23,6 +23,7 @@ type Summary struct {
 	VirtualNs     int64           `json:"virtualNs"`
 	ConvergingNs  int64           `json:"convergingNs,omitempty"` // the part of virtualNs after the faults stopped
 	Hash          string          `json:"hash"`
+	Search        *Search         `json:"search,omitempty"`
 	Commits       int             `json:"commits"`
 	Requests      int             `json:"requests"`
 	Frames        int             `json:"frames"`
@@ -45,7 +46,7 @@ func WriteJSON(w io.Writer, report Report) error {
 	r := report.Run
 	b, err := json.Marshal(Summary{
 		Scenario: r.Scenario, Subject: r.Subject, Engine: r.Engine, Strategy: r.Strategy, Seed: r.Seed, Mix: r.Mix, Informers: r.Informers,
-		Passed: r.Passed(), Verdict: r.Verdict(), Steps: r.Steps, VirtualNs: int64(r.Virtual), ConvergingNs: int64(r.Converging), Hash: sim.FormatHash(r.Hash),
+		Passed: r.Passed(), Verdict: r.Verdict(), Steps: r.Steps, VirtualNs: int64(r.Virtual), ConvergingNs: int64(r.Converging), Hash: sim.FormatHash(r.Hash), Search: r.Search,
 		Commits: r.Commits, Requests: r.Requests, Frames: r.Frames, Notifications: r.Notifications, Reconciles: r.Reconciles,
 		Faults: r.Faults, Properties: r.Properties, Violation: r.Violation, Failure: r.Failure, Mismatches: r.Mismatches, Outputs: report.Outputs, Replay: report.Replay,
 		Notes: report.Notes, Story: report.Story, Replayed: report.Replayed,

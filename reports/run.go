@@ -35,6 +35,8 @@ type Run struct {
 	APIOnly bool
 	// ShrunkFrom is the size of the original failure, "" if the run was not shrunk.
 	ShrunkFrom string
+	// Search is what the strategy exhaustive has made, of which this is one run; nil for other strategies.
+	Search *Search
 
 	Properties []string
 	// Violation is the broken property, nil if all held. A scenario that expects one passes with it.

@@ -108,6 +108,9 @@ func counts(r *Run) string {
 	if r.ShrunkFrom != "" {
 		fmt.Fprintf(&b, "      shrunk from %s\n", PlainLine(r.ShrunkFrom))
 	}
+	if r.Search != nil {
+		r.Search.write(&b, r.Violation != nil)
+	}
 	fmt.Fprintf(&b, "      %d writes, %d requests, %d watch frames%s\n", r.Commits, r.Requests, r.Frames, calls(r))
 	for _, line := range configurationLines(r.Informers) {
 		fmt.Fprintf(&b, "      %s\n", line)

@@ -26,6 +26,8 @@ type Options struct {
 	Seed uint64
 	// Strategy is one of Strategies, or "guided"; "" is fifo without a mix and random with one.
 	Strategy string
+	// Bounds are those of the strategy exhaustive; the zero value is DefaultBounds.
+	Bounds Bounds
 	// Picks are what the strategy guided repeats, of an earlier run: see sim.Guided.
 	Picks []sim.Pick
 	// Mix adds random faults; nil for only those in the script.
@@ -58,7 +60,7 @@ const checkEvery = 256
 const ConvergenceTimeout = 25 * time.Minute
 
 // Strategies are the values of Options.Strategy that need nothing else.
-var Strategies = []string{"fifo", "random", "pct", "pos"}
+var Strategies = []string{"fifo", "random", "pct", "pos", Exhaustive}
 
 // Guided is the strategy that repeats Options.Picks.
 const Guided = "guided"
@@ -79,6 +81,10 @@ func (e *ScriptError) Unwrap() error { return e.Err }
 func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 	if o.Mix != nil {
 		drawn := o.Mix.Draw(o.Seed)
+		if o.StrategyName() == Exhaustive { // it has all kinds, one after the other
+			drawn = *o.Mix
+			drawn.Swarm = false
+		}
 		o.Mix = &drawn
 	}
 	if !o.takesDefaults() {
@@ -94,6 +100,9 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 	strategy, err := o.strategy()
 	if err != nil {
 		return nil, err
+	}
+	if o.StrategyName() == Exhaustive {
+		return searched(ctx, s, &o, header)
 	}
 	return hosted(ctx, s, &o, header, strategy, nil)
 }
@@ -146,6 +155,8 @@ func (o *Options) strategy() (sim.Strategy, error) {
 		return sim.NewPCT(o.Seed, o.rate()), nil
 	case "pos":
 		return sim.NewPOS(o.Seed, o.rate()), nil
+	case Exhaustive:
+		return sim.NewSearch(sim.SearchOptions{}).Again(), nil
 	case Guided:
 		return sim.NewGuided(o.Seed, o.Picks), nil
 	default:

@@ -29,6 +29,7 @@ import (
 // runFlags are the flags of `informersim run`.
 type runFlags struct {
 	seed, strategy, mix, trace, subject string
+	bounds                              string
 	json, rewrite, verbose, child       bool
 	force                               bool
 	timeout                             timeLimit
@@ -47,6 +48,8 @@ and their outputs are compared with those in FILE. With --seed or --fault-mix it
 everything that can happen, the mix adds faults, and only the properties are checked. What FILE leaves open of an informer (its
 queue, streaming lists, pages, resyncs, its replica) is drawn from the seed in an exploration; a transcript has defaults. The
 verdict names what it was, as arguments that pin it. The strategies pct and pos draw schedules in other ways (docs/exploration.md).
+exhaustive makes every run of a small scenario within --bounds, and says how many states it saw; --seed draws only what the script
+leaves open.
 
 With -v, run prints what log, reconciles, requests and show say, even where FILE expects no output of them.
 
@@ -79,6 +82,7 @@ Commands of the script language:
 	}
 	c.Flags().StringVar(&f.seed, "seed", "", "seed of all random choices: `N`, or a range N..M to run each of them")
 	c.Flags().StringVar(&f.strategy, "strategy", "", "how choices are picked: "+strategyNames()+" (default fifo; random with --seed or --fault-mix)")
+	c.Flags().StringVar(&f.bounds, "bounds", "", boundsHelp)
 	c.Flags().StringVar(&f.mix, "fault-mix", "", "faults that may happen: "+strings.Join(faultmix.Names(), ", ")+", or a YAML or JSON `file`")
 	c.Flags().StringVar(&f.trace, "trace", "", "write the trace to this `file`; with a range of seeds, a folder for one file per seed")
 	c.Flags().StringVar(&f.subject, "subject", defaultSubject, "the informer stack under test: "+strings.Join(subjectNames(), ", "))
@@ -186,6 +190,12 @@ func (f *runFlags) load(c *cobra.Command, args []string, seeds seedRange) (*runn
 	if f.strategy == "" && seeds.given {
 		f.strategy = "random"
 	}
+	if f.bounds != "" && f.strategy != scenarios.Exhaustive {
+		return nil, errors.New("--bounds is for --strategy exhaustive")
+	}
+	if r.bounds, err = parseBounds(f.bounds); err != nil {
+		return nil, err
+	}
 	return r, nil
 }
 
@@ -198,11 +208,12 @@ type runner struct {
 	mix      *fault.Mix
 	subject  subjects.Kind
 	seeds    seedRange
+	bounds   scenarios.Bounds
 }
 
 func (r *runner) options(seed uint64) scenarios.Options {
 	return scenarios.Options{
-		Subject: r.subject, Seed: seed, Strategy: r.flags.strategy, Mix: r.mix, Properties: properties.All(), Versions: versions(),
+		Subject: r.subject, Seed: seed, Strategy: r.flags.strategy, Bounds: r.bounds, Mix: r.mix, Properties: properties.All(), Versions: versions(),
 	}
 }
 
@@ -302,6 +313,9 @@ func (r *runner) commandLine(res *reports.Run) string {
 		parts = append(parts, reports.ShellPath(r.file))
 	}
 	parts = append(parts, "--seed", strconv.FormatUint(res.Seed, 10), "--strategy", reports.ShellQuote(res.Strategy))
+	if r.flags.bounds != "" {
+		parts = append(parts, "--bounds", reports.ShellQuote(r.flags.bounds))
+	}
 	if r.flags.mix != "" {
 		parts = append(parts, "--fault-mix", reports.ShellQuote(r.flags.mix))
 	}

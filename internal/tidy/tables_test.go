@@ -51,7 +51,7 @@ var mayImport = map[string][]string{
 	"properties/differential":             {"fakeapiserver", "properties", "reports", "scenarios", "scenarios/property", "scenarios/script", "sim", "sim/shrink", "subjects"},
 	"properties/mutants":                  {"fakeapiserver", "informer", "informer/workqueue", "subjects", "subjects/stack"},
 	"reports":                             {"sim"},
-	"scenarios":                           {"fakeapiserver", "fakeapiserver/fault", "fakeapiserver/store", "reports", "scenarios/property", "scenarios/script", "sim", "subjects", "subjects/workers"},
+	"scenarios":                           {"fakeapiserver", "fakeapiserver/fault", "fakeapiserver/store", "reports", "scenarios/property", "scenarios/script", "sim", "subjects", "subjects/informers", "subjects/workers"},
 	"scenarios/generate":                  {"fakeapiserver/fault", "scenarios", "sim"},
 	"scenarios/minimal":                   {"fakeapiserver/fault", "reports", "scenarios", "scenarios/script", "sim", "sim/shrink"},
 	"scenarios/property":                  {"fakeapiserver", "reports", "sim", "subjects"},
