@@ -6,6 +6,7 @@ import (
 
 	"github.com/informersim/informersim/properties/mutants"
 	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/subjects/stack"
 )
 
 // mutantNamed returns the mutant of that name.
@@ -17,6 +18,17 @@ func mutantNamed(t *testing.T, name string) mutants.Mutant {
 		t.Fatalf("there is no mutant %q", name)
 	}
 	return all[n]
+}
+
+// A portfolio's seeds are those of its strategies.
+func TestPortfolio(t *testing.T) {
+	for seed := uint64(1); seed <= 8; seed++ {
+		one := checked(t, scenarios.BuiltIn(), stack.Kind, seed, scenarios.Portfolio, "storm")
+		other := checked(t, scenarios.BuiltIn(), stack.Kind, seed, scenarios.StrategyOfSeed(seed), "storm")
+		if one.Hash != other.Hash || one.Strategy != scenarios.StrategyOfSeed(seed) {
+			t.Errorf("seed %d: strategy %s, %016x and %016x", seed, one.Strategy, one.Hash, other.Hash)
+		}
+	}
 }
 
 // Every strategy that draws schedules finds a defect of an order, and its run replays and can be followed.

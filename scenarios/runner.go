@@ -60,7 +60,15 @@ const checkEvery = 256
 const ConvergenceTimeout = 25 * time.Minute
 
 // Strategies are the values of Options.Strategy that need nothing else.
-var Strategies = []string{"fifo", "random", "pct", "pos", Exhaustive}
+var Strategies = []string{"fifo", "random", "pct", "pos", Portfolio, Exhaustive}
+
+// Portfolio stands for a strategy that the seed chooses: see StrategyOfSeed. The run, and its trace, have the name of that.
+const Portfolio = "portfolio"
+
+// StrategyOfSeed returns the strategy of a seed in a portfolio: of four neighbouring seeds, two have random, one pct and one pos.
+func StrategyOfSeed(seed uint64) string {
+	return [...]string{"random", "pct", "random", "pos"}[seed%4]
+}
 
 // Guided is the strategy that repeats Options.Picks.
 const Guided = "guided"
@@ -79,6 +87,9 @@ func (e *ScriptError) Unwrap() error { return e.Err }
 // Run plays a scenario. An error means that the run failed (bad input, ctx done); what the stack under test does wrong is not an
 // error but part of the result, and the result is complete then. See ending.go for all the ways in which a run ends.
 func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
+	if o.Strategy == Portfolio {
+		o.Strategy = StrategyOfSeed(o.Seed)
+	}
 	if o.Mix != nil {
 		drawn := o.Mix.Draw(o.Seed)
 		if o.StrategyName() == Exhaustive { // it has all kinds, one after the other
