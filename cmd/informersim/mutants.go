@@ -20,7 +20,6 @@ type mutantsFlags struct {
 	work    string
 	subject string
 	jobs    int
-	sample  int
 	json    bool
 	update  bool
 	search  mutation.Search
@@ -53,7 +52,6 @@ is killed although its file says that it survives, or what it breaks also breaks
 	c.Flags().StringVar(&f.work, "work", "", "the folder for what is built (default one in the user's cache)")
 	c.Flags().StringVar(&f.subject, "subject", "", "only the mutants of this subject: stack or client-go")
 	c.Flags().IntVar(&f.jobs, "jobs", 1, "how many mutants are built and run at a time")
-	c.Flags().IntVar(&f.sample, "sample", 0, "only every n-th `mutant`; 0 or 1 for all")
 	c.Flags().Uint64Var(&f.search.Runs, "runs", 2000, "how many runs are made at most in each range of seeds")
 	c.Flags().IntVar(&f.search.Ranges, "ranges", 5, "how many ranges of seeds are searched")
 	c.Flags().IntVar(&f.search.Shrink, "shrink", 2000, "how many runs may be made to shrink a finding; 0 for none")
@@ -76,8 +74,6 @@ func (f *mutantsFlags) check(c *cobra.Command) error {
 		return fmt.Errorf("--runs %d: use 1 to %d, because the ranges of seeds must not overlap", f.search.Runs, mutation.MaxRuns)
 	case f.search.Shrink < 0:
 		return fmt.Errorf("--shrink %d is negative; use 0 to shrink nothing", f.search.Shrink)
-	case f.sample < 0:
-		return fmt.Errorf("--sample %d is negative; use 1 for all", f.sample)
 	case f.search.Timeout <= 0:
 		return fmt.Errorf("--timeout %v: a run needs some time", f.search.Timeout)
 	}
@@ -142,8 +138,10 @@ func (f *mutantsFlags) selected(tree *mutation.Tree, args []string) ([]*mutation
 			selected = append(selected, m)
 		}
 	}
-	if f.sample > 1 {
-		selected = mutation.Sample(selected, f.sample)
+	for _, pattern := range args {
+		if !slices.ContainsFunc(selected, func(m *mutation.Mutant) bool { return m.Matches(pattern) }) {
+			return nil, fmt.Errorf("of the %d mutants in %s none is meant by %q", len(all), dir, pattern)
+		}
 	}
 	if len(selected) == 0 {
 		return nil, fmt.Errorf("of the %d mutants in %s none is meant", len(all), dir)

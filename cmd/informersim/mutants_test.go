@@ -18,10 +18,9 @@ func TestMutantsRefuses(t *testing.T) {
 		{"--runs 0", "--runs 0"},
 		{"--runs 1000001", "must not overlap"},
 		{"--shrink -1", "--shrink -1"},
-		{"--sample -1", "--sample -1"},
 		{"--timeout -1s", "--timeout -1s"},
 		{"--subject stak", `did you mean "stack"?`},
-		{"--work " + dir + " no-such-mutant", "none is meant"},
+		{"--work " + dir + " k115658 no-such-mutant", `none is meant by "no-such-mutant"`},
 		{"--work " + dir + " --dir " + dir, "none is meant"},
 		{"--work " + dir + " --update k115658", "the table of all mutants"},
 	} {

@@ -238,12 +238,3 @@ func (m *Mutant) Apply(file, text string) (string, error) {
 	}
 	return text, nil
 }
-
-// Sample returns every n-th mutant.
-func Sample(mutants []*Mutant, n int) []*Mutant {
-	var some []*Mutant
-	for i := 0; i < len(mutants); i += n {
-		some = append(some, mutants[i])
-	}
-	return some
-}
