@@ -68,7 +68,7 @@ func (s Summary) String() string {
 		text += fmt.Sprintf(", shrunk to %s in the median", reports.Counted(s.MedianCommands, "command"))
 	}
 	if s.KnownSurvivors > 0 {
-		text += fmt.Sprintf("; %d are known to survive", s.KnownSurvivors)
+		text += fmt.Sprintf("; known to survive: %d", s.KnownSurvivors)
 	}
 	return text
 }
@@ -171,8 +171,8 @@ func Markdown(s Search, results []*Result) string {
 	for _, r := range results {
 		runs, _ := r.runs()
 		verdict := r.Verdict()
-		if detail := r.Detail(); detail != "" {
-			verdict += ": " + detail
+		if detail := strings.TrimPrefix(r.Detail(), r.Defect); detail != "" { // the defect has a column of its own
+			verdict += ": " + strings.TrimSpace(detail)
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", r.Mutant, cell(r.Defect), cell(verdict), runs, r.shrunk())
 	}
