@@ -88,7 +88,11 @@ func (c *call) refuseTooLarge() {
 
 // applyAnswerFault drops the answer if the request's fault is one of answers.
 func (c *call) applyAnswerFault() {
-	if c.fault == nil || c.answerDelayed() {
+	switch {
+	case c.fault == nil || c.answerDelayed():
+		return
+	case c.fault.Kind == fault.ListTorn:
+		c.tear()
 		return
 	}
 	if spec := fault.SpecOf(c.fault.Kind); spec.Set()&answerMask != 0 {
@@ -171,8 +175,8 @@ var (
 	goneMask         = fault.SetOf(fault.List410)
 	tooLargeMask     = fault.SetOf(fault.ListTooLarge)
 	openTooLargeMask = fault.SetOf(fault.WatchOpenTooLarge)
-	bookmarkMask     = fault.SetOf(fault.WatchBookmarkLost, fault.WatchBookmarkLate, fault.WatchNoEndBookmark)
-	noEndMask        = fault.SetOf(fault.WatchNoEndBookmark)
+	bookmarkMask     = fault.SetOf(fault.WatchBookmarkLost, fault.WatchBookmarkLate, fault.WatchNoEndBookmark, fault.WatchEndUnmarked)
+	noEndMask        = fault.SetOf(fault.WatchNoEndBookmark, fault.WatchEndUnmarked)
 	slowMask         = fault.SetOf(fault.ListSlow, fault.WatchOpenSlow, fault.WriteSlow)
 	answerMask       = fault.At(fault.OnListAnswer) | fault.At(fault.OnOpenAnswer) | fault.At(fault.OnWriteAnswer)
 )

@@ -21,8 +21,11 @@ func (ff *frameFault) hits(f *frame) bool {
 		return bookmark && !f.end
 	case fault.WatchBookmarkLate:
 		return bookmark
-	case fault.WatchNoEndBookmark:
+	case fault.WatchNoEndBookmark, fault.WatchEndUnmarked:
 		return f.end
+	}
+	if ff.fault.Kind == fault.WatchOldDelete && f.event.Type != watch.Deleted {
+		return false
 	}
 	if ff.fault.Namespace == "" && ff.fault.Name == "" {
 		return true

@@ -130,6 +130,14 @@ func (s *stream) deliverFaulty(f *frame) {
 		s.frameFault = &frameFault{fault: ff.fault, reordered: f}
 	case fault.WatchBookmarkLate:
 		s.delayBookmark(f, ff.fault)
+	case fault.WatchOldDelete:
+		s.deliverOldDelete(f)
+	case fault.WatchEndUnmarked:
+		f.event.Object = f.event.Object.DeepCopyObject()
+		if m, ok := f.event.Object.(metav1.Object); ok {
+			m.SetAnnotations(nil)
+		}
+		s.deliverFrame(f)
 	case fault.WatchEOFInFrame:
 		s.breakFrame(f, CutFrame, closing{err: io.ErrUnexpectedEOF, why: why})
 	case fault.WatchCutLength:

@@ -102,7 +102,7 @@ func TestBrokenKindsOnlyWhenAsked(t *testing.T) {
 			broken = append(broken, s.Kind)
 		}
 	}
-	if len(broken) != 7 || len(tiers) != numKinds || !slices.IsSorted(tiers) {
+	if len(broken) != 10 || len(tiers) != numKinds || !slices.IsSorted(tiers) {
 		t.Fatalf("the broken kinds are %v of %d, the tiers %v", broken, len(tiers), tiers)
 	}
 	for _, m := range Mixes() {

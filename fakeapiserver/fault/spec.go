@@ -47,7 +47,7 @@ type Spec struct {
 // Set returns the set of this kind alone.
 func (s *Spec) Set() Set { return 1 << s.index }
 
-const numKinds = 56
+const numKinds = 59
 
 // The table is sorted by tier, and new kinds go to the end of theirs: what a swarm draws depends on the order.
 var table = buildTable([numKinds]Spec{
@@ -82,6 +82,8 @@ var table = buildTable([numKinds]Spec{
 	{Kind: WatchReorder, Stage: OnFrame, Tier: Broken}, {Kind: WatchDrop, Stage: OnFrame, Tier: Broken},
 	{Kind: WatchNoEndBookmark, Stage: OnFrame, Tier: Broken},
 	{Kind: Restore, Stage: OnStore, Tier: Broken}, {Kind: RestoreBumped, Stage: OnStore, Tier: Broken},
+	{Kind: WatchOldDelete, Stage: OnFrame, Tier: Broken}, {Kind: WatchEndUnmarked, Stage: OnFrame, Tier: Broken},
+	{Kind: ListTorn, Stage: OnListAnswer, Tier: Broken},
 })
 
 func buildTable(t [numKinds]Spec) [numKinds]Spec {
