@@ -73,4 +73,7 @@ const (
 	WatchNoEndBookmark Kind = "watch-no-end-bookmark" // the initial events of a watch-list never end (k135895)
 	Restore            Kind = "restore"               // the Store is restored to an older revision (k107457)
 	RestoreBumped      Kind = "restore-bumped"        // the same, with the revision bumped past all earlier ones
+	WatchOldDelete     Kind = "watch-old-delete"      // the next DELETED has the resourceVersion that the object had before (k58545)
+	WatchEndUnmarked   Kind = "watch-end-unmarked"    // the bookmark that ends the initial events lacks its annotation (k138167)
+	ListTorn           Kind = "list-torn"             // the second half of a list is newer than its resourceVersion (k94002)
 )
