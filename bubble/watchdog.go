@@ -23,7 +23,19 @@ func (j *job) await(timeout time.Duration) error {
 			continue
 		}
 		if time.Since(since) >= timeout && j.phase.CompareAndSwap(waiting, givenUp) {
-			return &StuckError{Timeout: timeout, Goroutines: bubbled(dump(), j.name, true)}
+			return &StuckError{Timeout: timeout, Goroutines: j.restless()}
 		}
 	}
+}
+
+// restless returns the goroutines that keep the bubble from becoming quiescent. While one helps to collect garbage, the runtime takes it out of its
+// bubble, and a dump does not have it: then another dump is taken.
+func (j *job) restless() (found []Goroutine) {
+	for try := 0; try < 50 && len(found) == 0; try++ {
+		if try > 0 {
+			time.Sleep(time.Millisecond)
+		}
+		found = bubbled(dump(), j.name, true)
+	}
+	return found
 }
