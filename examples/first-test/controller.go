@@ -19,9 +19,13 @@ func Run(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithCancel(ctx)
 	factory := informers.NewSharedInformerFactory(client, 0)
+	defer factory.Shutdown()
+	defer cancel()
 	maps := factory.Core().V1().ConfigMaps()
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[cache.ObjectName]())
+	defer queue.ShutDown()
 	enqueue := func(obj any) {
 		if missed, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 			obj = missed.Obj // a deletion that no watch has delivered
@@ -34,7 +38,6 @@ func Run(ctx context.Context, config *rest.Config) error {
 		AddFunc: enqueue, UpdateFunc: func(_, obj any) { enqueue(obj) }, DeleteFunc: enqueue,
 	})
 	factory.Start(ctx.Done())
-	defer factory.Shutdown()
 	cache.WaitForCacheSync(ctx.Done(), maps.Informer().HasSynced)
 	old, err := client.CoreV1().Secrets("").List(ctx, metav1.ListOptions{})
 	if err != nil {
