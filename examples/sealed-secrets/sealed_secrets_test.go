@@ -66,18 +66,18 @@ var watches = fault.Mix{Name: "watches", Swarm: true, Rates: map[string]float64{
 
 // A bug of the controller, in v0.27.1 and in its main branch of April 2026: when it misses the deletion of a Secret, it panics. Its handler
 // expects a Secret, and gets the tombstone with which an informer reports what a watch missed. The restart makes all good again, which is
-// why TestSealedSecrets passes.
+// why TestSealedSecrets passes. (It deletes no Secrets: one that is created and deleted while no watch is open leaves no trace, and stays away.)
 func TestTombstonePanics(t *testing.T) {
 	o := options()
 	o.FaultMix = &watches
-	wantFound(t, o, scenario{noPanic: true}, neverPanics)
+	wantFound(t, o, scenario{noPanic: true, meddle: true}, neverPanics)
 }
 
 // Another bug: the handler of deleted Secrets asks the server for the SealedSecret. If that fails, it drops the event, and the Secret stays away.
 func TestFailedReadLosesDeletion(t *testing.T) {
 	o := options()
 	o.FaultMix = &fault.Mix{Name: "reads fail", Rates: map[string]float64{"list-500": 1.0 / 16}}
-	wantFound(t, o, scenario{}, asSealed)
+	wantFound(t, o, scenario{meddle: true}, asSealed)
 }
 
 // And another one, without any fault: a SealedSecret that is deleted and created again finds the Secret of the former one. The controller
@@ -112,7 +112,8 @@ func wantFound(t *testing.T, o simtest.Options, s scenario, property string) {
 // scenario says what testController does and checks besides.
 type scenario struct {
 	noPanic  bool // panics count
-	recreate bool // SealedSecrets are created again while the Secret of the former one may still be there
+	meddle   bool // Secrets are deleted
+	recreate bool // SealedSecrets that are deleted are created again at once
 }
 
 // testController creates, changes and deletes SealedSecrets, and deletes their Secrets, while the controller runs under faults.
@@ -143,22 +144,25 @@ func testController(sc scenario) func(*simtest.Env) {
 	}
 }
 
-// write creates a SealedSecret, or changes or deletes one that exists, or deletes its Secret.
+// write creates a SealedSecret, or changes or deletes one that exists, or deletes its Secret if it is to meddle. Each has a name of its own.
 func write(env *simtest.Env, i int, sc scenario) {
-	s := sealed(fmt.Sprintf("s-%d", env.Rand().IntN(3)), fmt.Sprint(i))
+	var all ssv1alpha1.SealedSecretList
+	if err := env.List(&all, ""); err != nil {
+		return
+	}
+	if n := len(all.Items); n == 0 || n < 4 && env.Rand().IntN(3) == 0 {
+		env.Create(sealed(fmt.Sprintf("s-%d", i), fmt.Sprint(i)))
+		return
+	}
+	s := sealed(all.Items[env.Rand().IntN(len(all.Items))].Name, fmt.Sprint(i))
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: s.Name}}
-	exists, unsealed := env.Get(s.DeepCopy()) == nil, env.Get(secret) == nil
-	switch {
-	case !exists:
-		if !unsealed || sc.recreate {
-			env.Create(s)
-		}
+	switch unsealed := env.Get(secret) == nil; {
 	case env.Rand().IntN(4) == 0:
 		env.Delete(s)
 		if sc.recreate {
 			env.Create(s)
 		}
-	case unsealed && env.Rand().IntN(3) == 0:
+	case unsealed && sc.meddle && env.Rand().IntN(3) == 0:
 		env.Delete(secret)
 	default:
 		env.Update(s)
