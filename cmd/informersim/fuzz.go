@@ -53,8 +53,9 @@ cluster, informers, handlers, workers, writes, faults and waits. With files, it 
 fault mix, the order of events and what is left open of informers.
 
 It goes on until a property breaks, the last of --seeds, the end of --for, or Ctrl-C; a finding ends it unless --keep-going is given.
-Every finding is shrunk as informersim shrink does. Runs that break the same property, and are the same when they are shrunk, but for
-names, numbers and times, are one finding. A finding is a folder, in --out DIR/findings, or in informersim-findings without --out:
+Every finding is shrunk as informersim shrink does. Runs that break the same property and have the same shape when they are shrunk (what
+is in the script: writes, features, faults; not names, numbers, waits and order) are one finding. It is kept as a folder, in --out
+DIR/findings, or in informersim-findings without --out:
 
   README.md        what broke, and the commands that show it again
   scenario.sim     the scenario that is left
