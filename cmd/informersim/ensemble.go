@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/informersim/informersim/reports"
@@ -110,51 +111,76 @@ type result[T any] struct {
 	err   error
 }
 
-// ahead is the number of results that a worker may be ahead of the slowest.
+// ahead is the number of results, for each worker, that may wait for one that is slower.
 const ahead = 8
 
-// inOrder has workers make the numbers from 0 to count-1, 0 for all that there are, and yields the results in that order. start returns
-// the functions with which a worker makes a number, and ends.
+// inOrder has workers make the numbers from 0 to count-1, 0 for all that there are, and yields the results in that order. A worker takes
+// the next number when it is done with one. start returns the functions with which a worker makes a number, and ends.
 func inOrder[T any](ctx context.Context, count, workers uint64, start func(context.Context) (one func(uint64) (T, error), end func(), err error)) iter.Seq2[uint64, result[T]] {
+	type numbered struct {
+		n      uint64
+		begins bool // whether it is of a number, and not of a worker that could not begin
+		result[T]
+	}
 	return func(yield func(uint64, result[T]) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		var wg sync.WaitGroup
 		defer wg.Wait()
 		defer cancel()
 
-		results := make([]chan result[T], workers)
-		for w := range workers {
-			results[w] = make(chan result[T], ahead)
-			wg.Add(1)
-			go func() {
-				defer wg.Done()
-				one, end, err := start(ctx)
-				if err != nil {
-					results[w] <- result[T]{err: err}
+		var next atomic.Uint64
+		room := make(chan struct{}, workers*ahead)
+		results := make(chan numbered, workers*ahead) // which all that there is room for fit in
+		work := func() {
+			one, end, err := start(ctx)
+			if err != nil {
+				select {
+				case results <- numbered{result: result[T]{err: err}}:
+				case <-ctx.Done():
+				}
+				return
+			}
+			defer end()
+			for {
+				select {
+				case room <- struct{}{}:
+				case <-ctx.Done():
 					return
 				}
-				defer end()
-				for i := w; i < count || count == 0; i += workers { // workers take every n-th number
-					value, err := one(i)
-					select {
-					case results[w] <- result[T]{value, err}:
-					case <-ctx.Done():
-						return
-					}
-					if i > i+workers {
-						return
-					}
+				n := next.Add(1) - 1
+				if n >= count && count != 0 {
+					return
 				}
-			}()
+				value, err := one(n)
+				select {
+				case results <- numbered{n, true, result[T]{value, err}}:
+				case <-ctx.Done():
+					return
+				}
+			}
 		}
+		for range workers {
+			wg.Go(work)
+		}
+		waiting := map[uint64]result[T]{}
 		for i := uint64(0); i < count || count == 0; i++ {
-			select {
-			case out := <-results[i%workers]:
-				if !yield(i, out) {
+			for _, there := waiting[i]; !there; _, there = waiting[i] {
+				select {
+				case r := <-results:
+					if !r.begins {
+						yield(i, r.result)
+						return
+					}
+					waiting[r.n] = r.result
+				case <-ctx.Done():
+					yield(i, result[T]{err: ctx.Err()})
 					return
 				}
-			case <-ctx.Done():
-				yield(i, result[T]{err: ctx.Err()})
+			}
+			out := waiting[i]
+			delete(waiting, i)
+			<-room
+			if !yield(i, out) {
 				return
 			}
 		}
