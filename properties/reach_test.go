@@ -8,17 +8,21 @@ import (
 
 	"github.com/informersim/informersim/properties/mutants"
 	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/scenarios/generate"
+	"github.com/informersim/informersim/sim"
 )
 
 var (
 	ranges    = flag.Int("reach.ranges", 0, "number of disjoint ranges of seeds in which TestReach looks for each mutant; 0 skips it")
 	reachBy   = flag.String("reach.strategy", "random", "the strategy of its runs")
+	swarm     = flag.Bool("reach.swarm", false, "generate scenarios with generate.Swarm")
 	rangeSize = flag.Uint64("reach.seeds", 1500, "number of seeds in a range; each makes three runs")
 )
 
 // One range of seeds should say what another does: this prints, for each mutant, after how many runs each range finds it.
 //
 //	go test ./properties -run TestReach$ -v -reach.ranges 7
+//	go test ./properties -run TestReach$ -v -reach.ranges 7 -reach.swarm -reach.strategy portfolio
 func TestReach(t *testing.T) {
 	if *ranges == 0 {
 		t.Skip("a measurement: give -reach.ranges")
@@ -84,6 +88,15 @@ type lazyAttempt struct {
 }
 
 func attemptsOf(t *testing.T, seed uint64) []lazyAttempt {
-	generated := func() *scenarios.Scenario { return scenarioOf(t, seed) }
+	generated := func() *scenarios.Scenario {
+		if !*swarm {
+			return scenarioOf(t, seed)
+		}
+		s, err := generate.Swarm(sim.NewStream(seed, "generator"), fmt.Sprintf("swarm-%d", seed), 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
 	return []lazyAttempt{{scenarios.BuiltIn, seed, *reachBy, "default"}, {generated, seed, *reachBy, "none"}, {generated, seed, *reachBy, "default"}}
 }

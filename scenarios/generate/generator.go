@@ -14,8 +14,9 @@ import (
 // objects there are. The same decisions give the same scenario. It never says what must come of it: that is for the
 // properties.
 type Generator struct {
-	src Source
-	b   *scenarios.Builder
+	src   Source
+	b     *scenarios.Builder
+	shape shape
 
 	replicas  int
 	resources []string
@@ -48,7 +49,14 @@ type Action struct {
 
 // New starts a scenario of that name: a small cluster, a resource or two with some objects, and informers.
 func New(src Source, name string) *Generator {
-	g := &Generator{src: src, b: scenarios.New(name), alive: map[string][]string{}}
+	g := &Generator{src: src, b: scenarios.New(name), alive: map[string][]string{}, shape: evenly()}
+	g.begin()
+	return g
+}
+
+// begin writes the beginning of the scenario.
+func (g *Generator) begin() {
+	src := g.src
 	g.replicas = 1 + src.IntN(3)
 	g.b.Cluster(scenarios.Key("replicas", g.replicas), scenarios.Key("history", pick(src, 2, 5, 20, 1000)))
 	g.addResource("pods")
@@ -61,24 +69,37 @@ func New(src Source, name string) *Generator {
 	for range 1 + src.IntN(3) {
 		g.informer()
 	}
-	if g.oneIn(3) {
+	if g.oneIn(3) || g.shape.times["worker"] > 2 {
 		g.worker()
 	}
-	return g
 }
 
 // Scenario makes a scenario of about that many commands after its beginning, without the actions that are named.
 func Scenario(src Source, name string, commands int, without ...string) (*scenarios.Scenario, error) {
 	g := New(src, name)
+	return g.fill(commands, without)
+}
+
+// Swarm is Scenario with a workload of a drawn shape: without some of the actions, with more of others, and with few objects or many.
+func Swarm(src Source, name string, commands int, without ...string) (*scenarios.Scenario, error) {
+	g := &Generator{src: src, b: scenarios.New(name), alive: map[string][]string{}}
+	g.shape = drawShape(src, g.Actions())
+	g.begin()
+	return g.fill(commands, without)
+}
+
+// fill adds that many actions.
+func (g *Generator) fill(commands int, without []string) (*scenarios.Scenario, error) {
+	src := g.src
 	actions := slices.DeleteFunc(g.Actions(), func(a Action) bool { return slices.Contains(without, a.Name) })
 	total := 0
 	for _, a := range actions {
-		total += a.Weight
+		total += g.shape.weight(a)
 	}
 	for range commands {
 		n := src.IntN(total)
 		for _, a := range actions {
-			if n -= a.Weight; n < 0 {
+			if n -= g.shape.weight(a); n < 0 {
 				a.Do()
 				break
 			}
@@ -137,17 +158,11 @@ func (g *Generator) addResource(name string) {
 	g.b.Resource(name)
 }
 
-// Objects come from few names, so that they are deleted and made again.
-var (
-	namespaces  = []string{"default", "other"}
-	objectNames = []string{"a", "b", "c", "d", "e"}
-)
-
 func (g *Generator) resource() string { return pick(g.src, g.resources...) }
 
 // absent is a key that no object has.
 func (g *Generator) absent(resource string) (string, bool) {
-	key := pick(g.src, namespaces...) + "/" + pick(g.src, objectNames...)
+	key := pick(g.src, g.shape.namespaces...) + "/" + pick(g.src, g.shape.names...)
 	return key, !slices.Contains(g.alive[resource], key)
 }
 
@@ -223,7 +238,7 @@ func (g *Generator) write() bool {
 		g.b.Writer(name)
 	}
 	w := pick(g.src, g.writers...)
-	key := pick(g.src, namespaces...) + "/" + w + "-" + pick(g.src, "a", "b")
+	key := pick(g.src, g.shape.namespaces...) + "/" + w + "-" + pick(g.src, "a", "b")
 	op := pick(g.src, "create", "create", "update", "delete")
 	g.b.Write(op, g.resource(), key, nil, scenarios.Key("by", w))
 	return true
@@ -434,13 +449,13 @@ func (g *Generator) informer() bool {
 		args = append(args, scenarios.Key("page", 1+g.src.IntN(3)))
 	}
 	if g.oneIn(4) {
-		args = append(args, scenarios.Key("namespace", pick(g.src, namespaces...)))
+		args = append(args, scenarios.Key("namespace", pick(g.src, g.shape.namespaces...)))
 	}
 	if g.oneIn(3) {
 		args = append(args, scenarios.Key("labels", pick(g.src, "app=x", "app!=x")))
 	}
 	if g.oneIn(8) {
-		args = append(args, scenarios.Key("fields", "metadata.name="+pick(g.src, objectNames...)))
+		args = append(args, scenarios.Key("fields", "metadata.name="+pick(g.src, g.shape.names...)))
 	}
 	if g.oneIn(2) {
 		args = append(args, scenarios.Key("replica", pick(g.src, "round-robin", "choice", fmt.Sprint(g.src.IntN(g.replicas)))))

@@ -53,7 +53,7 @@ func (g *Generator) rate() string { return pick(g.src, "1", "2", "5", "0.3", "al
 // about makes a trouble one of a single object, now and then.
 func (g *Generator) about(args []scenarios.Arg) []scenarios.Arg {
 	if g.oneIn(3) {
-		args = append(args, scenarios.Key("key", pick(g.src, namespaces...)+"/"+pick(g.src, objectNames...)))
+		args = append(args, scenarios.Key("key", pick(g.src, g.shape.namespaces...)+"/"+pick(g.src, g.shape.names...)))
 	}
 	return args
 }
