@@ -47,6 +47,9 @@ func exhaustively(t *testing.T, queue subjects.Queue, kind subjects.Kind, trace 
 
 // All runs of a small world, with each queue: nothing breaks, and the search comes to its end.
 func TestExhaustiveFinishes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it makes 90,000 runs")
+	}
 	for _, queue := range stack.Kind.Queues {
 		t.Run(string(queue), func(t *testing.T) {
 			t.Parallel()

@@ -115,3 +115,22 @@ func TestASearchSaysWhatItLacks(t *testing.T) {
 		t.Errorf("canceled: %v", err)
 	}
 }
+
+// BenchmarkExhaustive measures a search: its time per state, and per run, from the world's setup on.
+func BenchmarkExhaustive(b *testing.B) {
+	s, err := Parse("small", []byte("resource pods\ninformer i1 pods handlers=h1 queue=delta watch-list=off page=0 resync=0s\ncreate pods default/a default/b\ndelete pods default/a"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var states, runs int
+	b.ReportAllocs()
+	for b.Loop() {
+		res, err := Run(context.Background(), s, Options{Subject: stack.Kind, Seed: 1, Strategy: Exhaustive})
+		if err != nil || !res.Search.Finished {
+			b.Fatal(err)
+		}
+		states, runs = states+res.Search.States, runs+res.Search.Runs+res.Search.Cut
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(states), "ns/state")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(runs), "ns/run")
+}
