@@ -29,7 +29,7 @@ type shutdownDrains struct {
 // shutdown is that of one queue.
 type shutdown struct {
 	began reports.Evidence
-	owed  map[string]bool // ready, or added while a worker held them
+	owed  map[string]bool // ready, or added while a worker held them, be it by a retry that came due
 	over  bool
 }
 
@@ -63,7 +63,7 @@ func (p *shutdownDrains) state(w World, r *sim.Record) *reports.Violation {
 	case subjects.WorkersStopping:
 		s := &shutdown{began: reports.Because(r, "the queue of the workers %s shuts down", q.name), owed: map[string]bool{}}
 		for key, k := range q.keys { // order: a set is built
-			if k.ready || k.working && k.dirty && k.since.how == addedToQueue {
+			if k.ready || k.working && k.dirty {
 				s.owed[key] = true
 			}
 		}

@@ -40,9 +40,6 @@ type workKey struct {
 	failed  origin        // the reason for the retry
 }
 
-// addedToQueue is the origin of a key that was added, not retried.
-const addedToQueue = "it was added"
-
 // workKinds are the records that workQueueTracker needs.
 var workKinds = []sim.Kind{
 	subjects.KindWorkers, subjects.KindEnqueue, subjects.KindReady, subjects.KindReconcile, subjects.KindReconciled,
@@ -62,6 +59,7 @@ func (q *workQueueTracker) lookup(w World, r *sim.Record) (*workQueue, *workKey)
 			queue = &workQueue{name: name, spec: spec, keys: map[string]*workKey{}}
 			q.queues[name], q.all = queue, append(q.all, queue)
 		case subjects.WorkersStopping:
+			queue.due(r.At, r.Step) // what came due before the shutdown counts, what would after it is lost (I97)
 			queue.stopping = true
 		}
 		return nil, nil
@@ -105,7 +103,7 @@ func (q *workQueue) follow(w World, r *sim.Record, k *workKey) {
 	switch r.Kind {
 	case subjects.KindEnqueue:
 		if !k.dirty && !q.stopping {
-			here.how = addedToQueue
+			here.how = "it was added"
 			k.dirty, k.since = true, here
 		}
 	case subjects.KindReady:
