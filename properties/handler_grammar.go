@@ -56,7 +56,9 @@ func (p *handlerGrammar) record(w World, r *sim.Record) *reports.Violation {
 		p.frame(w, r)
 		return nil
 	case subjects.KindHandler:
-		*p.handlers.get(r.Actor) = heldBy{}
+		if r.Detail == "added" { // one that was removed may still be called once (see NothingAfterRemove)
+			*p.handlers.get(r.Actor) = heldBy{}
+		}
 		return nil
 	}
 	h := p.handlers.get(r.Actor)

@@ -34,8 +34,10 @@ func (p *pauseAfterPanic) record(w World, r *sim.Record) *reports.Violation {
 	switch {
 	case r.Kind == subjects.KindPanic:
 		*last = lastPanic{r.Step, r.At, r.Key}
-	case r.Kind == subjects.KindHandler: // a handler of that name begins anew
-		*last = lastPanic{}
+	case r.Kind == subjects.KindHandler:
+		if r.Detail == "added" { // one that was removed may still be called once (see NothingAfterRemove)
+			*last = lastPanic{}
+		}
 	case last.step != 0 && r.At-last.at < subjects.CrashBackoff:
 		return &reports.Violation{
 			Key: r.Key,
