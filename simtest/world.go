@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -24,7 +23,6 @@ type world struct {
 	start  time.Time
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	before int // goroutines of the process when the run began
 
 	body       *body
 	checks     *checks
@@ -66,7 +64,6 @@ func newWorld(r *runner, e *engine, seed uint64) *world {
 // loop is the bubble's main goroutine: the engine says what to do, and is told what came of it. Reading from the pipe is no durable wait: time
 // stands still meanwhile.
 func (w *world) loop() {
-	w.before = runtime.NumGoroutine()
 	w.start = time.Now()
 	w.ctx, w.cancel = context.WithCancelCause(context.Background())
 	w.properties = newCheckings(w.r.o.Properties)
@@ -261,10 +258,7 @@ func (w *world) end() error {
 	w.bubble.Quiesce()
 	var left []bubble.Goroutine
 	for waited := time.Duration(0); ; {
-		if runtime.NumGoroutine() <= w.before {
-			return nil
-		}
-		// There may be new goroutines outside the bubble, or some that are just exiting.
+		// The process's number of goroutines does not tell: one outside of the bubble may have ended meanwhile.
 		if left = w.bubble.Goroutines(); len(left) == 0 {
 			return nil
 		}
