@@ -9,7 +9,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/internal/mutation"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/scenarios"
@@ -74,25 +73,10 @@ func (d *driver) search(first, runs uint64) error {
 	return d.out.Encode(mutation.Answer{Done: true})
 }
 
-// mixes are the faults that seeds take in turn; "" is none.
-var mixes = []string{"default", "storm", "", "default"}
-
-// runOf returns the run of a seed. It is the only place that says what exploration is here.
+// runOf returns the run of a seed, the same as informersim fuzz makes of it.
 func runOf(kind subjects.Kind, seed uint64) (*scenarios.Scenario, scenarios.Options, error) {
-	src := sim.NewStream(seed, "generator")
-	o := scenarios.Options{Subject: kind, Seed: seed, Strategy: "random", Properties: properties.All()}
-	s, err := generate.Scenario(src, fmt.Sprintf("generated-%d", seed), 10+src.IntN(60))
-	if err != nil {
-		return nil, o, err
-	}
-	if name := mixes[seed%uint64(len(mixes))]; name != "" {
-		mix, err := fault.MixNamed(name)
-		if err != nil {
-			return nil, o, err
-		}
-		o.Mix = &mix
-	}
-	return s, o, nil
+	r, err := generate.OfSeed(seed, nil)
+	return r.Scenario, scenarios.Options{Subject: kind, Seed: seed, Strategy: r.Strategy, Mix: r.Mix, Properties: properties.All()}, err
 }
 
 // smallest makes the run again, with a trace, and shrinks it.
