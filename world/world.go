@@ -133,7 +133,7 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 	w.kernel.Observe(w.leases)
 	w.cluster.OnCommit(w.remote.committed)
 	w.cluster.OnRestore(w.remote.restored)
-	w.monitor = property.NewMonitor(w, append([]property.Property{apiProperties(w)}, w.remote.properties()...))
+	w.monitor = property.NewMonitor(w, append(apiProperties(w), w.remote.properties()...))
 	w.kernel.Observe(w.monitor)
 	w.kernel.Observe(&tally{&w.run})
 	return w, nil

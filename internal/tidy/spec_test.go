@@ -291,6 +291,9 @@ func TestBugsAreShown(t *testing.T) {
 
 var place = regexp.MustCompile(`^\(([a-z, ]+)\): `)
 
+// shared is a property of package api in the engine's list.
+var shared = regexp.MustCompile(`\bapi\.([A-Z]\w+)\(`)
+
 // properties.md is right about where each property is checked.
 func TestPropertiesAreWhereTheSpecSays(t *testing.T) {
 	checkers := []string{"properties", "simtest", "scenarios"}
@@ -299,6 +302,9 @@ func TestPropertiesAreWhereTheSpecSays(t *testing.T) {
 		names[folder] = literals(t, folder)
 	}
 	maps.Copy(names["simtest"], literals(t, "world")) // its engine
+	for _, m := range shared.FindAllSubmatch(read(t, "world/api_properties.go"), -1) {
+		names["simtest"][string(m[1])] = true
+	}
 	for _, it := range page(t, "properties.md") {
 		m := place.FindStringSubmatch(it.text)
 		if m == nil {

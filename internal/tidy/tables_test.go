@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 	"internal/hostile":                    {},
 	"internal/keytable":                   {},
 	"internal/mutation":                   {"reports", "scenarios/minimal", "scenarios/property"},
-	"internal/mutation/driver":            {"fakeapiserver/fault", "internal/mutation", "properties", "scenarios", "scenarios/generate", "scenarios/minimal", "sim", "subjects", "subjects/kinds"},
+	"internal/mutation/driver":            {"internal/mutation", "properties", "scenarios", "scenarios/generate", "scenarios/minimal", "sim", "subjects", "subjects/kinds"},
 	"internal/nested":                     {},
 	"internal/outfile":                    {},
 	"internal/probe":                      {"internal/probe/resources"},
@@ -65,7 +65,7 @@ var mayImport = map[string][]string{
 	"subjects/kinds":                      {"subjects", "subjects/clientgo", "subjects/stack"},
 	"subjects/stack":                      {"fakeapiserver", "informer", "informer/workqueue", "sim", "subjects", "subjects/informers", "subjects/workers"},
 	"subjects/workers":                    {"sim", "subjects"},
-	"world":                               {"fakeapiserver", "fakeapiserver/fault", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/types", "fakeapiserver/types/crd", "reports", "scenarios/property", "sim", "sim/shrink", "subjects", "world/wire"},
+	"world":                               {"fakeapiserver", "fakeapiserver/fault", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/types", "fakeapiserver/types/crd", "properties/api", "reports", "scenarios/property", "sim", "sim/shrink", "subjects", "world/wire"},
 	"world/wire":                          {},
 }
 

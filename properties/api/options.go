@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
@@ -83,9 +82,6 @@ func broken(r *sim.Record) bool {
 
 // refused reports whether a response is an error: its Detail is "ok", or in HTTP begins with the code.
 func refused(r *sim.Record) bool { return r.Detail != "ok" && !strings.HasPrefix(r.Detail, "2") }
-
-// canceled reports whether a watch was ended by its client.
-func canceled(r *sim.Record) bool { return r.Detail == fakeapiserver.CanceledByClient }
 
 // connOf returns the connection of an informer.
 func connOf(w property.World, actor sim.ActorID) (sim.ActorID, bool) {

@@ -1,4 +1,4 @@
-package world
+package api
 
 import (
 	"strings"
@@ -8,6 +8,16 @@ import (
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
 )
+
+// world is a run without a stack.
+type world struct {
+	property.World
+	kernel  *sim.Kernel
+	cluster *fakeapiserver.Cluster
+}
+
+func (w *world) Kernel() *sim.Kernel             { return w.kernel }
+func (w *world) Cluster() *fakeapiserver.Cluster { return w.cluster }
 
 type client struct{}
 
@@ -34,11 +44,11 @@ func TestServersThatAreWrong(t *testing.T) {
 		records           []sim.Record
 	}{
 		{"", "", []sim.Record{watch, commit(6), commit(7), frame(1, 6, "MODIFIED"), frame(1, 7, "MODIFIED"), frame(1, 7, "BOOKMARK")}},
-		{"WatchOrdered", "an event at 6 follows one at 7", []sim.Record{watch, frame(1, 7, "MODIFIED"), frame(1, 6, "MODIFIED")}},
-		{"WatchOrdered", "a bookmark at 6 follows an event at 7", []sim.Record{watch, frame(1, 7, "MODIFIED"), frame(1, 6, "BOOKMARK")}},
-		{"WatchUnique", "the event at 7 comes twice", []sim.Record{watch, frame(1, 7, "MODIFIED"), frame(1, 7, "MODIFIED")}},
-		{"WatchReliable", "the one at 6 is missing", []sim.Record{watch, commit(6), commit(7), frame(1, 7, "MODIFIED")}},
-		{"ListIsAtOneRevision", "a page is at 4, and the list began at 3", []sim.Record{
+		{"WatchOrdered", "a MODIFIED at rv=6 follows rv=7", []sim.Record{watch, frame(1, 7, "MODIFIED"), frame(1, 6, "MODIFIED")}},
+		{"WatchOrdered", "a BOOKMARK at rv=6 follows rv=7", []sim.Record{watch, frame(1, 7, "MODIFIED"), frame(1, 6, "BOOKMARK")}},
+		{"WatchUnique", "the MODIFIED at rv=7 comes although the watch has been there", []sim.Record{watch, frame(1, 7, "MODIFIED"), frame(1, 7, "MODIFIED")}},
+		{"WatchReliable", "the change of default/a at rv=6 is missing", []sim.Record{watch, commit(6), commit(7), frame(1, 7, "MODIFIED")}},
+		{"ListIsAtOneRevision", "a page is at rv=4, and the list began at rv=3", []sim.Record{
 			request(1, `list rv="" limit=1`), page("request=1 more", fakeapiserver.Page{Revision: 3, ResourceVersion: "3", Continue: "x"}),
 			request(2, `list continue=3:default/a rv="" limit=1`), page("request=2", fakeapiserver.Page{Revision: 4, ResourceVersion: "4"}),
 		}},
@@ -48,15 +58,15 @@ func TestServersThatAreWrong(t *testing.T) {
 			request(3, `list continue=current:default/a rv="" limit=1`), page("request=3", fakeapiserver.Page{Revision: 9, ResourceVersion: "9"}),
 		}},
 	} {
-		w := &world{kernel: sim.NewKernel(sim.Options{Strategy: sim.NewFIFO()})}
-		w.helpers = w.kernel.Register(&gate{})
-		id := w.kernel.Register(client{})
-		w.monitor = property.NewMonitor(w, []property.Property{apiProperties(w)})
+		k := sim.NewKernel(sim.Options{Strategy: sim.NewFIFO()})
+		w := &world{kernel: k, cluster: fakeapiserver.NewCluster(k, fakeapiserver.ClusterOptions{})}
+		id := k.Register(client{})
+		monitor := property.NewMonitor(w, All(Options{}))
 		for _, r := range test.records {
 			r.Actor = id
-			w.monitor.Record(&r)
+			monitor.Record(&r)
 		}
-		switch found := w.monitor.Violation(); {
+		switch found := monitor.Violation(); {
 		case test.property == "" && found != nil:
 			t.Errorf("a correct server is reported: %v", found)
 		case test.property == "":

@@ -83,14 +83,14 @@ func TestFollowersThatAreWrong(t *testing.T) {
 					return err
 				}
 			}
-		}, "it relists, for the second time, after a watch that ended cleanly and had delivered "},
+		}, "it lists again after a watch that ended cleanly and had delivered "},
 		"WatchResumes": {func(ctx context.Context, c typedcorev1.ConfigMapInterface) error {
 			list, err := c.List(ctx, metav1.ListOptions{ResourceVersion: "0"})
 			for err == nil {
 				_, err = drain(ctx, c, list.ResourceVersion)
 			}
 			return err
-		}, "although the one before it began there and delivered "},
+		}, "although the one before it, from rv="},
 		"NoHotLoop": {func(ctx context.Context, c typedcorev1.ConfigMapInterface) error {
 			for {
 				if _, err := c.List(ctx, metav1.ListOptions{ResourceVersion: "0"}); err != nil {
