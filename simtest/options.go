@@ -55,6 +55,14 @@ type Options struct {
 	// GarbageCollection runs the cluster's garbage collector: objects whose owners (ownerReferences) are all gone are eventually
 	// deleted, and foreground deletion and orphaning are carried out. Without it, their finalizers stay.
 	GarbageCollection bool
+	// Nodes is the number of Nodes of the cluster. If it is not 0, Pods live: a scheduler binds them, and kubelets take them through their
+	// phases, as Stages say. The Nodes are "node-1" and so on; others that the test creates are used as well.
+	Nodes int
+	// Stages say how Pods, and any other objects, go on by themselves: the names of files with KWOK's Stages, or of the sets "pod" (how Pods
+	// live on a node), "pod-faults" (image pulls that fail or take long, containers that crash, evictions, slow ends) and "node-faults" (nodes that
+	// are lost for a while). If it is nil and there are Nodes, it is "pod" and, in the runs of half of the seeds, the sets of faults; with a
+	// Mix or FaultMix it is "pod".
+	Stages []string
 	// CRDs are CustomResourceDefinition manifests: YAML or JSON text, or the name of a file or folder that holds them.
 	CRDs []string
 	// Scheme knows the Go types of custom resources that are passed to the helpers (Env.Create, …), in addition to client-go's
@@ -128,7 +136,7 @@ func (o *Options) complete() error {
 func (o *Options) data() (w wire.Options, err error) {
 	w = wire.Options{
 		Mix: o.Mix, CrashProbability: o.CrashProbability, MaxCrashes: o.MaxCrashes, Strategy: o.Strategy,
-		Replicas: o.Replicas, History: o.History, WatchList: int(o.WatchList), GarbageCollection: o.GarbageCollection, MaxSteps: o.MaxSteps, BodyTimeout: o.VirtualBodyTimeout,
+		Replicas: o.Replicas, History: o.History, WatchList: int(o.WatchList), GarbageCollection: o.GarbageCollection, Nodes: o.Nodes, MaxSteps: o.MaxSteps, BodyTimeout: o.VirtualBodyTimeout,
 	}
 	if o.FaultMix != nil {
 		if w.FaultMix, err = json.Marshal(o.FaultMix); err != nil {
@@ -138,10 +146,31 @@ func (o *Options) data() (w wire.Options, err error) {
 	for _, p := range o.Properties {
 		w.Properties = append(w.Properties, wire.Property{Name: p.Name, Kinds: p.Kinds})
 	}
+	if w.Stages, err = readStages(o.Stages); err != nil {
+		return w, fmt.Errorf("Options.Stages: %w", err)
+	}
 	if w.CRDs, err = readManifests(o.CRDs); err != nil {
 		return w, fmt.Errorf("Options.CRDs: %w", err)
 	}
 	return w, nil
+}
+
+// readStages reads files; names without a dot or a slash are those of sets.
+func readStages(names []string) (all []wire.File, err error) {
+	for _, name := range names {
+		f := wire.File{Name: name}
+		if strings.ContainsAny(name, `./\`) {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				return nil, err
+			}
+			if f.Text = string(data); strings.TrimSpace(f.Text) == "" {
+				return nil, fmt.Errorf("the file %s is empty", name)
+			}
+		}
+		all = append(all, f)
+	}
+	return all, nil
 }
 
 // readManifests reads files and folders; a string of several lines is itself a manifest.

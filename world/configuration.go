@@ -22,6 +22,7 @@ type configuration struct {
 	replicas   int
 	history    int64 // as in fakeapiserver.ClusterOptions
 	watchList  bool  // the server has streaming lists
+	podFaults  bool  // Pods and nodes fail, too
 }
 
 // In the header's options: the parts of a configuration.
@@ -31,6 +32,7 @@ const (
 	optionReplicas   = "replicas"
 	optionHistory    = "history"
 	optionWatchList  = "watchList"
+	optionPodFaults  = "podFaults"
 )
 
 // The mixes of the seeds 1 to 4; the next four have the same, and so on. The first two are sure to have every kind between them. Only
@@ -84,6 +86,7 @@ func configure(o *options, seed uint64) (configuration, error) {
 	if o.WatchList == 0 {
 		c.watchList = watchList
 	}
+	c.podFaults = o.mix == nil && o.Nodes > 0 && o.Stages == nil && coins.IntN(2) == side
 	if o.CrashProbability == 0 && crashing {
 		c.crashes = crashes
 	}
@@ -106,6 +109,9 @@ func (c *configuration) write(h *sim.Header) (err error) {
 	h.Options[optionReplicas] = strconv.Itoa(c.replicas)
 	h.Options[optionHistory] = strconv.FormatInt(c.history, 10)
 	h.Options[optionWatchList] = strconv.FormatBool(c.watchList)
+	if c.podFaults {
+		h.Options[optionPodFaults] = strconv.FormatBool(true)
+	}
 	h.Mix, err = json.Marshal(c.mix)
 	return err
 }
@@ -133,6 +139,7 @@ func readConfiguration(h *sim.Header) (c configuration, err error) {
 		c.watchList, err = strconv.ParseBool(text)
 		return err
 	})
+	c.podFaults = h.Options[optionPodFaults] != ""
 	return c, err
 }
 
@@ -148,6 +155,9 @@ func (c *configuration) String() string {
 	}
 	if !c.watchList {
 		parts = append(parts, "no streaming lists")
+	}
+	if c.podFaults {
+		parts = append(parts, "Pods and nodes that fail")
 	}
 	if c.crashes > 0 {
 		parts = append(parts, fmt.Sprintf("crashes (%.2g per step, at most %d)", c.crashes, c.maxCrashes))

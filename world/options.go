@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/informersim/informersim/fakeapiserver/controllers/stages"
 	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/world/wire"
@@ -15,6 +16,7 @@ import (
 const (
 	defaultMaxSteps    = 1_000_000
 	defaultBodyTimeout = 2 * time.Hour // virtual
+	maxNodes           = 1000
 )
 
 // options are a run's, complete and checked.
@@ -22,6 +24,7 @@ type options struct {
 	wire.Options
 	mix        *fault.Mix // nil if each seed draws one
 	properties []userProperty
+	stages     []*stages.Stage // nil if there are no nodes and nothing else is said
 }
 
 // userProperty is a property that is judged in the test's process.
@@ -45,6 +48,12 @@ func newOptions(from wire.Options) (*options, error) {
 		o.Strategy = defaultStrategy
 	}
 	if _, err := newStrategy(o.Strategy, 0, nil); err != nil {
+		return nil, err
+	}
+	if o.Nodes < 0 || o.Nodes > maxNodes {
+		return nil, fmt.Errorf("Options.Nodes is %d: want 0 to %d", o.Nodes, maxNodes)
+	}
+	if err := o.parseStages(); err != nil {
 		return nil, err
 	}
 	if o.MaxSteps == 0 {
@@ -79,6 +88,26 @@ func (o *options) completeMix() error {
 		return fmt.Errorf("Options.Mix: %w", err)
 	}
 	o.mix = &mix
+	return nil
+}
+
+// parseStages reads the stages that the options name.
+func (o *options) parseStages() error {
+	files := o.Stages
+	if files == nil && o.Nodes > 0 {
+		files = []wire.File{{Name: "pod"}}
+	}
+	for _, f := range files {
+		parse := func() ([]*stages.Stage, error) { return stages.Parse(f.Name, []byte(f.Text)) }
+		if f.Text == "" {
+			parse = func() ([]*stages.Stage, error) { return stages.Set(f.Name) }
+		}
+		all, err := parse()
+		if err != nil {
+			return fmt.Errorf("Options.Stages: %w", err)
+		}
+		o.stages = append(o.stages, all...)
+	}
 	return nil
 }
 

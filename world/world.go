@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/controllers"
 	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios/property"
@@ -40,6 +41,7 @@ type world struct {
 	helpers  sim.ActorID // the client of Env's helpers
 	landing  *landing    // what it commits
 	leases   *leaseWriters
+	stages   *controllers.StageController // nil if nothing goes on by itself
 	body     *body
 
 	processes []*process
@@ -126,6 +128,9 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 	if o.GarbageCollection {
 		newCollector(w)
 	}
+	if err := w.startNodes(); err != nil {
+		return nil, err
+	}
 	w.helpers, _ = w.kernel.ActorByName("conn/" + workloadClient)
 	w.landing = &landing{w: w}
 	w.kernel.Observe(w.landing)
@@ -177,6 +182,9 @@ func (w *world) offerCrashes() {
 func (w *world) stopFaults() {
 	if !w.stopped {
 		w.stopped, w.stoppedAt = true, w.kernel.Elapsed()
+		if w.stages != nil {
+			w.stages.StopFaults()
+		}
 	}
 	w.cluster.StopFaults()
 	if s, ok := w.strategy.(interface{ StopFaults() }); ok {

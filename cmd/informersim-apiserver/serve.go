@@ -47,6 +47,9 @@ func (f server) serve(c *cobra.Command) error {
 			return errors.Join(err, w.stop())
 		}
 	}
+	if err := w.startNodes(f, c.ErrOrStderr()); err != nil {
+		return errors.Join(err, w.stop())
+	}
 	if err := w.enableFaults(); err != nil { // --load must not meet faults
 		return errors.Join(err, w.stop())
 	}

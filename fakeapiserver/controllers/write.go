@@ -44,6 +44,15 @@ func (w *writer) change(o object, edit func(metav1.Object)) error {
 		return nil
 	}
 	edit(m)
+	return w.put(o, old, next)
+}
+
+// put commits the next state of an object whose state is old.
+func (w *writer) put(o object, old metav1.Object, next runtime.Object) error {
+	m, ok := next.(metav1.Object)
+	if !ok {
+		return nil
+	}
 	if old.GetDeletionTimestamp() != nil && len(m.GetFinalizers()) == 0 && !namespaceHasFinalizers(next) && graceLeft(m) == 0 {
 		_, err := w.cluster.Delete(o.res, o.namespace, o.name, nil)
 		return ignoreGone(err)

@@ -9,7 +9,7 @@ var mayImport = map[string][]string{
 	"bubble":                              {},
 	"bubble/overlay":                      {},
 	"cmd/informersim":                     {"bubble/overlay", "cmd/internal/campaign", "cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/launcher", "cmd/internal/serveflags", "cmd/internal/version", "fakeapiserver/fault", "internal/mutation", "internal/outfile", "properties", "properties/differential", "reports", "scenarios", "scenarios/generate", "scenarios/minimal", "scenarios/property", "scenarios/recording", "scenarios/script", "sim", "subjects", "subjects/clientgo", "subjects/kinds", "subjects/stack"},
-	"cmd/informersim-apiserver":           {"cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/serveflags", "cmd/internal/version", "fakeapiserver", "fakeapiserver/apiextensions", "fakeapiserver/controllers", "fakeapiserver/fault", "fakeapiserver/persistence", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "internal/outfile", "sim", "world", "world/wire"},
+	"cmd/informersim-apiserver":           {"cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/serveflags", "cmd/internal/version", "fakeapiserver", "fakeapiserver/apiextensions", "fakeapiserver/controllers", "fakeapiserver/controllers/stages", "fakeapiserver/fault", "fakeapiserver/persistence", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "internal/outfile", "sim", "world", "world/wire"},
 	"cmd/internal/campaign":               {"fakeapiserver/fault", "internal/outfile", "reports"},
 	"cmd/internal/cli":                    {"reports"},
 	"cmd/internal/faultmix":               {"cmd/internal/cli", "fakeapiserver/fault"},
@@ -18,7 +18,8 @@ var mayImport = map[string][]string{
 	"cmd/internal/version":                {},
 	"fakeapiserver":                       {"fakeapiserver/fault", "fakeapiserver/store", "sim"},
 	"fakeapiserver/apiextensions":         {"fakeapiserver", "fakeapiserver/controllers", "fakeapiserver/patch", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/types", "fakeapiserver/types/crd", "sim"},
-	"fakeapiserver/controllers":           {"fakeapiserver", "fakeapiserver/store", "sim"},
+	"fakeapiserver/controllers":           {"fakeapiserver", "fakeapiserver/controllers/stages", "fakeapiserver/store", "sim"},
+	"fakeapiserver/controllers/stages":    {},
 	"fakeapiserver/discovery":             {"fakeapiserver/patch", "fakeapiserver/render", "fakeapiserver/types"},
 	"fakeapiserver/fault":                 {"sim"},
 	"fakeapiserver/patch":                 {"fakeapiserver/types"},
@@ -65,7 +66,7 @@ var mayImport = map[string][]string{
 	"subjects/kinds":                      {"subjects", "subjects/clientgo", "subjects/stack"},
 	"subjects/stack":                      {"fakeapiserver", "informer", "informer/workqueue", "sim", "subjects", "subjects/informers", "subjects/workers"},
 	"subjects/workers":                    {"sim", "subjects"},
-	"world":                               {"fakeapiserver", "fakeapiserver/fault", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/types", "fakeapiserver/types/crd", "properties/api", "reports", "scenarios/property", "sim", "sim/shrink", "subjects", "world/wire"},
+	"world":                               {"fakeapiserver", "fakeapiserver/controllers", "fakeapiserver/controllers/stages", "fakeapiserver/fault", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/types", "fakeapiserver/types/crd", "properties/api", "reports", "scenarios/property", "sim", "sim/shrink", "subjects", "world/wire"},
 	"world/wire":                          {},
 }
 

@@ -21,14 +21,17 @@ var Controllers = []string{"namespace", "garbage-collector"}
 // MaxReplicas is the largest value of --replicas.
 const MaxReplicas = 5
 
+// MaxNodes is the largest value of --nodes.
+const MaxNodes = 1000
+
 // Flags are the flags of `informersim serve`.
 type Flags struct {
 	Addr, Control, Kubeconfig, Mix, Data string
 	Token, TokenFile                     string
-	CRDs, Loads, Controllers             []string
+	CRDs, Loads, Controllers, Stages     []string
 	ControllerDelay, ControllerLag       time.Duration
 	Seed                                 uint64
-	Replicas                             int
+	Replicas, Nodes                      int
 }
 
 // NewCommand returns the command. run is called with flags that have passed their checks.
@@ -75,7 +78,8 @@ command, which takes minutes; INFORMERSIM_APISERVER names another copy of it.`,
 		Example: `  informersim serve --kubeconfig kubeconfig
   informersim serve --addr 127.0.0.1:8080 --crd widgets.yaml --load objects.yaml --control 127.0.0.1:8081
   informersim serve --crd widgets.yaml --load objects.yaml --data session.db
-  informersim serve --fault-mix light --seed 7`,
+  informersim serve --fault-mix light --seed 7
+  informersim serve --nodes 3 --stages pod,pod-faults,node-faults`,
 		Args: cli.Usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := cli.NotEmpty(c, "kubeconfig", "data", "fault-mix"); err != nil {
@@ -103,6 +107,8 @@ command, which takes minutes; INFORMERSIM_APISERVER names another copy of it.`,
 	c.Flags().StringSliceVar(&f.Controllers, "controllers", Controllers[:1], "the `controllers` to run: namespace empties deleted namespaces, garbage-collector follows ownerReferences")
 	c.Flags().DurationVar(&f.ControllerDelay, "controller-delay", 0, "the time that a controller takes for each action")
 	c.Flags().DurationVar(&f.ControllerLag, "controller-lag", 0, "the time until the controllers see a write")
+	c.Flags().IntVar(&f.Nodes, "nodes", 0, "add `N` Nodes, and have Pods live: a scheduler binds them, kubelets take them through their phases, and nodes that are lost lose their Pods")
+	c.Flags().StringSliceVar(&f.Stages, "stages", nil, "how Pods and other objects go on by themselves: files of KWOK's Stages, or the sets pod (the default with --nodes), pod-faults and node-faults")
 	c.Flags().IntVar(&f.Replicas, "replicas", 1, fmt.Sprintf("the number of apiservers, 1 to %d; clients are sent to each in turn", MaxReplicas))
 	return c
 }
@@ -117,6 +123,9 @@ func (f *Flags) check(ctx context.Context) error {
 	}
 	if f.Replicas < 1 || f.Replicas > MaxReplicas {
 		return fmt.Errorf("--replicas %d is out of range: 1 to %d", f.Replicas, MaxReplicas)
+	}
+	if f.Nodes < 0 || f.Nodes > MaxNodes {
+		return fmt.Errorf("--nodes %d is out of range: 0 to %d", f.Nodes, MaxNodes)
 	}
 	if f.ControllerDelay < 0 || f.ControllerLag < 0 {
 		return errors.New("--controller-delay and --controller-lag must not be negative")

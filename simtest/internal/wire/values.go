@@ -32,10 +32,15 @@ type Options struct {
 	WatchList         int           `json:",omitempty"` // streaming lists: 1 with, -1 without
 	GarbageCollection bool          `json:",omitempty"`
 	CRDs              []string      `json:",omitempty"` // the manifests' text
+	Nodes             int           `json:",omitempty"`
+	Stages            []File        `json:",omitempty"`
 	Properties        []Property    `json:",omitempty"`
 	MaxSteps          uint64        `json:",omitempty"`
 	BodyTimeout       time.Duration `json:",omitempty"` // virtual
 }
+
+// File is a file's text. One without is known to the engine by its name.
+type File struct{ Name, Text string }
 
 // Property is a user's property: the engine sends the records of these kinds.
 type Property struct {
