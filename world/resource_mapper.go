@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/informersim/informersim/fakeapiserver/builtin"
 	"github.com/informersim/informersim/fakeapiserver/types"
 	"github.com/informersim/informersim/fakeapiserver/types/crd"
 )
@@ -27,7 +28,7 @@ func (c mapperCache) get(manifests []string) (*resourceMapper, error) {
 		return m, nil
 	}
 	registry := types.NewRegistry()
-	if err := registry.Add(types.Builtin(types.BuiltinOptions{})...); err != nil {
+	if err := registry.Add(builtin.Resources()...); err != nil {
 		return nil, err
 	}
 	for i, m := range manifests {

@@ -15,6 +15,7 @@ import (
 	"github.com/informersim/informersim/cmd/internal/serveflags"
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/apiextensions"
+	"github.com/informersim/informersim/fakeapiserver/builtin"
 	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/transport"
@@ -94,7 +95,7 @@ func (f server) world(ctx context.Context) (*served, error) {
 		strategy = sim.NewRandom(f.Seed, drawn.Rate)
 	}
 	reg := types.NewRegistry()
-	if err := reg.Add(types.Builtin(types.BuiltinOptions{})...); err != nil {
+	if err := reg.Add(builtin.Resources()...); err != nil {
 		return nil, err
 	}
 	w := &served{faults: faults, kernel: sim.NewKernel(sim.Options{Seed: f.Seed, Strategy: strategy}), failed: make(chan error, 1)}

@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/openapi/openapitest"
 	"sigs.k8s.io/yaml"
 
+	kinds "github.com/informersim/informersim/fakeapiserver/builtin"
 	"github.com/informersim/informersim/fakeapiserver/discovery"
 	"github.com/informersim/informersim/fakeapiserver/render"
 	"github.com/informersim/informersim/fakeapiserver/types"
@@ -48,7 +49,7 @@ func registry(t testing.TB, builtin bool) *types.Registry {
 	}
 	reg := types.NewRegistry()
 	if builtin {
-		if err := reg.Add(types.Builtin(types.BuiltinOptions{})...); err != nil {
+		if err := reg.Add(kinds.Resources()...); err != nil {
 			t.Fatal(err)
 		}
 	}

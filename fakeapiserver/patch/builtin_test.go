@@ -9,19 +9,21 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	apitypes "k8s.io/apimachinery/pkg/types"
 
+	kinds "github.com/informersim/informersim/fakeapiserver/builtin"
 	"github.com/informersim/informersim/fakeapiserver/patch"
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
 func builtin(t testing.TB, plural string) *types.Resource {
 	t.Helper()
-	for _, r := range types.Builtin(types.BuiltinOptions{AllVersions: true}) {
+	for _, r := range kinds.Resources() {
 		if r.Plural == plural {
 			return r
 		}
@@ -79,7 +81,8 @@ func TestStrategicMergePatchMergesContainersByName(t *testing.T) {
 func TestApplyOfBuiltinTypesTracksAndConflicts(t *testing.T) {
 	w, r := patch.NewWriter(), builtin(t, "deployments")
 	apply := func(live runtime.Object, manager string, force bool, replicas int, now time.Time) (patch.Result, error) {
-		body := fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"replicas":%d}}`, replicas)
+		body := fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"replicas":%d,`+
+			`"selector":{"matchLabels":{"app":"d"}},"template":{"metadata":{"labels":{"app":"d"}},"spec":{"containers":[{"name":"x","image":"x:1"}]}}}}`, replicas)
 		return w.Patch(request(r, "d", now), live, string(apitypes.ApplyYAMLPatchType), []byte(body), &metav1.PatchOptions{FieldManager: manager, Force: &force})
 	}
 	first, err := apply(nil, "one", false, 1, noon)
@@ -98,9 +101,10 @@ func TestApplyOfBuiltinTypesTracksAndConflicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The first manager owned nothing else, so its entry is gone.
+	// The first manager has lost nothing but the replicas, so its entry stays.
 	entries := forced.Object.(metav1.Object).GetManagedFields()
-	if len(entries) != 1 || entries[0].Manager != "two" || !entries[0].Time.Time.Equal(noon.Add(time.Hour)) {
+	if len(entries) != 2 || entries[1].Manager != "two" || !entries[1].Time.Time.Equal(noon.Add(time.Hour)) ||
+		strings.Contains(string(entries[0].FieldsV1.Raw), "f:replicas") {
 		t.Errorf("managedFields are %+v", entries)
 	}
 	same, err := apply(forced.Object, "two", false, 2, noon.Add(2*time.Hour))
@@ -152,9 +156,12 @@ func TestScaleOfBuiltins(t *testing.T) {
 	if d := result.Object.(*appsv1.Deployment); *d.Spec.Replicas != 5 || d.Generation != 2 {
 		t.Errorf("scaled to %d, generation %d", *d.Spec.Replicas, d.Generation)
 	}
-	scale, _, err := r.ReadScale(result.Object)
-	if err != nil || scale.Spec.Replicas != 5 || scale.Status.Selector != "app=d" {
-		t.Errorf("the scale is %+v, %v", scale, err)
+	shown, err := r.Strategy.(types.Storage).Show(types.Scale, result.Object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if scale := shown.(*autoscalingv1.Scale); scale.Spec.Replicas != 5 || scale.Status.Selector != "app=d" {
+		t.Errorf("the scale is %+v", scale)
 	}
 	put := fmt.Sprintf(`{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"d","resourceVersion":"6"},"spec":{"replicas":%d}}`, 1)
 	if _, err := w.Update(q, live, types.Body{Data: []byte(put)}, &metav1.UpdateOptions{}); !apierrors.IsConflict(err) {

@@ -23,6 +23,7 @@ func (w *Writer) Create(q Request, body types.Body, o *metav1.CreateOptions) (Re
 		return Result{}, err
 	}
 	body.Directive = o.FieldValidation
+	q.DryRun = len(o.DryRun) > 0
 	obj, warnings, err := q.Resource.Decode(body, q.Subresource)
 	if err != nil {
 		return Result{}, err
@@ -44,6 +45,9 @@ func (w *Writer) Create(q Request, body types.Body, o *metav1.CreateOptions) (Re
 func (q *Request) created(obj runtime.Object, warnings []string) (Result, error) {
 	if q.Resource.Terminating {
 		return Result{Warnings: warnings}, q.terminating(obj)
+	}
+	if s := q.storage(); s != nil {
+		return q.createIn(s, obj, nil, warnings)
 	}
 	more, err := q.Resource.BeforeCreate(obj, q.system())
 	if err != nil {

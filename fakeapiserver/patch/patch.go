@@ -70,9 +70,13 @@ func (w *Writer) Patch(q Request, live runtime.Object, contentType string, data 
 	if err := wellFormed(data, kind); err != nil {
 		return Result{}, err
 	}
+	q.DryRun = len(o.DryRun) > 0
 	p := &patcher{w: w, q: &q, kind: kind, data: data, options: o}
 	if live == nil {
 		return p.create()
+	}
+	if s := q.storage(); s != nil {
+		return q.updateIn(s, live, nil, p.changeAndDedup, &p.warnings)
 	}
 	shown, err := q.Resource.Strategy.Convert(live)
 	if err != nil {
@@ -87,10 +91,23 @@ func (w *Writer) Patch(q Request, live runtime.Object, contentType string, data 
 	if err != nil {
 		return Result{Warnings: p.warnings}, err
 	}
+	p.dedup(obj)
+	return q.updated(obj, shown, live, p.warnings)
+}
+
+// dedup drops, in place, duplicate owner references.
+func (p *patcher) dedup(obj runtime.Object) {
 	if text := types.DedupOwners(obj); text != "" {
 		p.warnings = append(p.warnings, strings.Replace(text, "duplicate entries;", "duplicate entries after mutating admission happens;", 1))
 	}
-	return q.updated(obj, shown, live, p.warnings)
+}
+
+func (p *patcher) changeAndDedup(live runtime.Object) (runtime.Object, error) {
+	obj, err := p.change(live)
+	if err == nil {
+		p.dedup(obj)
+	}
+	return obj, err
 }
 
 // wellFormed returns an error if a patch cannot be parsed at all.
@@ -236,6 +253,10 @@ func (p *patcher) encode(obj runtime.Object) ([]byte, error) {
 // decode decodes a patched object.
 func (p *patcher) decode(data []byte) (runtime.Object, error) {
 	strict := !p.ignores()
+	if d, ok := p.q.Resource.Strategy.(types.KindDecoder); ok {
+		obj, _, err := d.DecodeFor(p.q.Subresource, data, types.JSON, strict)
+		return obj, err
+	}
 	if p.q.Subresource != types.Scale {
 		obj, _, err := p.q.Resource.Strategy.Decode(data, types.JSON, strict)
 		return obj, err

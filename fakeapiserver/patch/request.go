@@ -27,6 +27,11 @@ type Request struct {
 	System types.System
 	// Persisted is the live object as stored, if that differs from how it reads (Result.Persisted); otherwise nil.
 	Persisted runtime.Object
+	// DryRun is set if nothing will be stored. User makes the request; the zero value is an administrator.
+	DryRun bool
+	User   types.User
+	// Others returns the stored objects of the resource. nil stands for none.
+	Others func() []runtime.Object
 
 	// undecoded is set if the new object has not been through the decoder: it was applied, or written through its scale.
 	undecoded bool
@@ -35,8 +40,10 @@ type Request struct {
 // Result is the outcome of a write.
 type Result struct {
 	// Object is the whole object to store, in the storage version, which may not be the answer's. It carries the live object's
-	// resourceVersion, or none if it is new.
+	// resourceVersion, or none if it is new. nil if nothing is stored, and Answer is all.
 	Object runtime.Object
+	// Answer is what the client gets if that is not the object as stored.
+	Answer runtime.Object
 	// Persisted is the stored form if it reads as Object but is not the same: an apply may leave an empty map there. Later writes
 	// are compared with it (S4). nil if it is the same.
 	Persisted runtime.Object

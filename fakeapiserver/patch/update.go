@@ -5,6 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+	apitypes "k8s.io/apimachinery/pkg/types"
 
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
@@ -18,6 +19,7 @@ func (w *Writer) Update(q Request, live runtime.Object, body types.Body, o *meta
 		return Result{}, err
 	}
 	body.Directive = o.FieldValidation
+	q.DryRun = len(o.DryRun) > 0
 	obj, warnings, err := q.Resource.Decode(body, q.Subresource)
 	if err != nil {
 		return Result{}, err
@@ -32,6 +34,11 @@ func (w *Writer) Update(q Request, live runtime.Object, body types.Body, o *meta
 		warnings = append(warnings, text)
 	}
 	manager := ManagerName(o.FieldManager, q.UserAgent)
+	if s := q.storage(); s != nil {
+		return q.updateIn(s, live, uidAsked(obj), func(current runtime.Object) (runtime.Object, error) {
+			return w.track(&q, current, obj, manager)
+		}, &warnings)
+	}
 	if live == nil {
 		if q.Subresource != "" || !q.Resource.CreateOnUpdate {
 			return Result{Warnings: warnings}, q.notFound()
@@ -95,4 +102,13 @@ func setRevision(obj runtime.Object, rv string) {
 	if m, err := meta.Accessor(obj); err == nil {
 		m.SetResourceVersion(rv)
 	}
+}
+
+// uidAsked returns the uid in an object that is to replace another, nil if there is none.
+func uidAsked(obj runtime.Object) *apitypes.UID {
+	uid := apitypes.UID(uidOf(obj))
+	if uid == "" {
+		return nil
+	}
+	return &uid
 }

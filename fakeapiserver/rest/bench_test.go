@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	kinds "github.com/informersim/informersim/fakeapiserver/builtin"
 	fakerest "github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/transport"
 	"github.com/informersim/informersim/fakeapiserver/types"
@@ -42,7 +43,7 @@ func newBenchServer(b *testing.B) *benchServer {
 		b.Fatal(err)
 	}
 	reg := types.NewRegistry()
-	if err := reg.Add(append(types.Builtin(types.BuiltinOptions{}), custom...)...); err != nil {
+	if err := reg.Add(append(kinds.Resources(), custom...)...); err != nil {
 		b.Fatal(err)
 	}
 	api, err := fakerest.New(fakerest.Options{Cluster: cluster, Types: reg})

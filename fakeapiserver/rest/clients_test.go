@@ -26,6 +26,7 @@ import (
 	watchtools "k8s.io/client-go/tools/watch"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	kinds "github.com/informersim/informersim/fakeapiserver/builtin"
 	"github.com/informersim/informersim/fakeapiserver/fault"
 	fakerest "github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/transport"
@@ -66,7 +67,7 @@ var everything = sync.OnceValues(func() (*types.Registry, error) {
 		return nil, err
 	}
 	reg := types.NewRegistry()
-	return reg, reg.Add(append(types.Builtin(types.BuiltinOptions{}), custom...)...)
+	return reg, reg.Add(append(kinds.Resources(), custom...)...)
 })
 
 // served is a fake apiserver with the built-in types and one custom resource.

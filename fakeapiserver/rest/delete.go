@@ -78,6 +78,10 @@ func (c *call) delete(q url.Values) {
 		c.fail(patch.ReadableConflict(c.resource, c.target.namespace, c.target.name)) // no object here is ever unreadable
 		return
 	}
+	if s := c.deletesIn(); s != nil {
+		c.deleteIn(s, live, &o)
+		return
+	}
 	final, gone, err := c.remove(live, &o)
 	switch {
 	case err != nil:
@@ -98,6 +102,9 @@ func (c *call) delete(q url.Values) {
 
 // remove deletes an object, or marks it as being deleted if finalizers or a grace period keep it; gone reports which.
 func (c *call) remove(live runtime.Object, o *metav1.DeleteOptions) (final runtime.Object, gone bool, err error) {
+	if s := c.deletesIn(); s != nil {
+		return c.removeIn(s, live, o)
+	}
 	m := accessor(live)
 	if err := c.preconditions(m, o.Preconditions); err != nil {
 		return nil, false, err
@@ -109,10 +116,7 @@ func (c *call) remove(live runtime.Object, o *metav1.DeleteOptions) (final runti
 	}
 	finalizers := deletionFinalizers(m.GetFinalizers(), o)
 	grace := int64(0)
-	if d, ok := c.resource.Strategy.(types.Deleter); ok {
-		grace = d.GracePeriod(live, o.GracePeriodSeconds)
-	}
-	if len(finalizers) == 0 && grace == 0 {
+	if len(finalizers) == 0 {
 		if !dryRun {
 			if _, err := c.server.cluster.Delete(c.id, m.GetNamespace(), m.GetName(), nil); err != nil {
 				return nil, false, err

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	kinds "github.com/informersim/informersim/fakeapiserver/builtin"
 	"github.com/informersim/informersim/fakeapiserver/fault"
 	fakerest "github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/transport"
@@ -32,7 +33,7 @@ type faulty struct {
 
 func newFaulty(t *testing.T) *faulty {
 	t.Helper()
-	return newFaultyOf(t, types.Builtin(types.BuiltinOptions{}), nil)
+	return newFaultyOf(t, kinds.Resources(), nil)
 }
 
 func newFaultyOf(t *testing.T, resources []*types.Resource, panicked func(r *transport.Request, value any, stack []byte)) *faulty {

@@ -8,24 +8,31 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	kinds "github.com/informersim/informersim/fakeapiserver/builtin"
 	"github.com/informersim/informersim/fakeapiserver/transport"
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
 // panicking is a strategy that panics.
-type panicking struct{ types.Strategy }
+type panicking struct{ storage }
 
-func (panicking) Validate(runtime.Object) field.ErrorList { panic("the floor gives way") }
+type storage interface {
+	types.Strategy
+	types.Storage
+}
+
+func (panicking) Create(*types.Write, runtime.Object) (types.Outcome, error) {
+	panic("the floor gives way")
+}
 
 // A request is served in a later step than the one in which it arrives. A panic there is answered with a 500 and reported to the
 // host, and the server keeps serving.
 func TestPanicInALaterStepIsAnswered(t *testing.T) {
-	resources := types.Builtin(types.BuiltinOptions{})
+	resources := kinds.Resources()
 	for _, r := range resources {
 		if r.Plural == "configmaps" {
-			r.Strategy = panicking{r.Strategy}
+			r.Strategy = panicking{r.Strategy.(storage)}
 		}
 	}
 	var reported []string

@@ -44,6 +44,12 @@ func (c *call) selectorError(o metav1.ListOptions) error {
 		return nil
 	}
 	for _, q := range selector.Requirements() {
+		if labels, ok := c.resource.Strategy.(types.FieldLabels); ok {
+			if err := labels.CheckField(q.Field); err != nil {
+				return apierrors.NewBadRequest(err.Error())
+			}
+			continue
+		}
 		if !c.resource.Selectable(q.Field) {
 			return apierrors.NewBadRequest("field label not supported: " + q.Field)
 		}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	kinds "github.com/informersim/informersim/fakeapiserver/builtin"
 	fakerest "github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/transport"
 	"github.com/informersim/informersim/fakeapiserver/types"
@@ -26,7 +27,7 @@ func newClient(t *testing.T) *kubernetes.Clientset {
 	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()})
 	cluster := fakeapiserver.NewCluster(k, fakeapiserver.ClusterOptions{})
 	reg := types.NewRegistry()
-	if err := reg.Add(types.Builtin(types.BuiltinOptions{})...); err != nil {
+	if err := reg.Add(kinds.Resources()...); err != nil {
 		t.Fatal(err)
 	}
 	api, err := fakerest.New(fakerest.Options{Cluster: cluster, Types: reg})
@@ -45,6 +46,9 @@ func newClient(t *testing.T) *kubernetes.Clientset {
 	return c
 }
 
+// onePod is the least that a Pod must have.
+var onePod = corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "c"}}}
+
 func TestClientset(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -55,11 +59,11 @@ func TestClientset(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Stop()
-	a, err := pods.Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"app": "x"}}}, metav1.CreateOptions{})
+	a, err := pods.Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"app": "x"}}, Spec: onePod}, metav1.CreateOptions{})
 	if err != nil || a.UID == "" || a.ResourceVersion == "" || a.Namespace != "default" || a.CreationTimestamp.IsZero() {
 		t.Fatalf("create: %+v, %v", a, err)
 	}
-	if _, err := pods.Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
+	if _, err := pods.Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: onePod}, metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
 		t.Errorf("creating it again: %v", err)
 	}
 	got, err := pods.Get(ctx, "a", metav1.GetOptions{})
@@ -90,7 +94,7 @@ func TestClientset(t *testing.T) {
 	if err := pods.Delete(ctx, "a", metav1.DeleteOptions{GracePeriodSeconds: &zero}); err != nil {
 		t.Fatalf("delete: %v", err)
 	}
-	for _, want := range []string{"ADDED", "MODIFIED", "MODIFIED", "DELETED"} {
+	for _, want := range []string{"ADDED", "MODIFIED", "MODIFIED", "MODIFIED", "DELETED"} { // a Pod's delete first says that it is deleted
 		select {
 		case e := <-w.ResultChan():
 			if string(e.Type) != want {
@@ -105,8 +109,10 @@ func TestClientset(t *testing.T) {
 func TestStatusAndScale(t *testing.T) {
 	ctx := context.Background()
 	deployments := newClient(t).AppsV1().Deployments("default")
-	one := int32(1)
-	d, err := deployments.Create(ctx, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "d"}, Spec: appsv1.DeploymentSpec{Replicas: &one}}, metav1.CreateOptions{})
+	one, labels := int32(1), map[string]string{"a": "b"}
+	d, err := deployments.Create(ctx, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "d"}, Spec: appsv1.DeploymentSpec{
+		Replicas: &one, Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: onePod},
+	}}, metav1.CreateOptions{})
 	if err != nil || d.Generation != 1 {
 		t.Fatalf("create: %+v, %v", d, err)
 	}

@@ -140,7 +140,8 @@ func (s *Server) fieldOf(t *types.Resource) func(runtime.Object, string) (string
 				return v.Strategy.Field(obj, field), true
 			}
 		}
-		return "", false
+		_, checked := t.Strategy.(types.FieldLabels) // selectorError has the error
+		return "", checked
 	}
 }
 

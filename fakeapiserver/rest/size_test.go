@@ -29,7 +29,7 @@ func TestS35ObjectTooLarge(t *testing.T) {
 	if _, err := pods.Create(t.Context(), pod("b", 900_000), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	patch := []byte(`[{"op":"add","path":"/spec/containers/0/command","value":["` + strings.Repeat("x", 900_000) + `"]}]`)
+	patch := []byte(`[{"op":"replace","path":"/spec/containers/0/image","value":"` + strings.Repeat("x", 900_000) + `"}]`)
 	if _, err := pods.Patch(t.Context(), "b", types.JSONPatchType, patch, metav1.PatchOptions{}); err == nil || err.Error() != "etcdserver: request is too large" {
 		t.Errorf("patch: %v", err)
 	}

@@ -85,6 +85,7 @@ func (c *call) writeRequest(live runtime.Object) patch.Request {
 	return patch.Request{
 		Resource: c.resource, Subresource: c.target.subresource, Namespace: c.target.namespace, Name: c.target.name,
 		UserAgent: c.request.Header.Get("User-Agent"),
+		Others:    c.others,
 		System:    types.System{UID: uid, Now: c.server.now(), Suffix: suffix},
 		Persisted: c.server.persisted(c.id, live),
 	}
@@ -164,6 +165,15 @@ func (c *call) patch(q url.Values) (*plan, error) {
 	}, len(o.DryRun) > 0}, nil
 }
 
+// others returns the newest state of all objects of the target's resource.
+func (c *call) others() []runtime.Object {
+	page, err := c.server.cluster.ListNow(c.id, "", metav1.ListOptions{})
+	if err != nil {
+		return nil // cannot happen: nothing is asked for
+	}
+	return page.Items
+}
+
 // live returns the newest state of the target, nil if there is none.
 func (c *call) live() runtime.Object {
 	return c.server.live(c.id, c.target.namespace, c.target.name)
@@ -176,7 +186,7 @@ func (c *call) store(live runtime.Object, result patch.Result, err error, dry bo
 		c.fail(err)
 		return
 	}
-	if !result.Unchanged && !dry {
+	if result.Object != nil && !result.Unchanged && !dry {
 		if err := c.tooLarge(result.Object); err != nil {
 			c.fail(err)
 			return
@@ -184,6 +194,10 @@ func (c *call) store(live runtime.Object, result patch.Result, err error, dry bo
 	}
 	code, stored := http.StatusOK, result.Object
 	switch {
+	case result.Answer != nil && (result.Object == nil || dry):
+		if stored, err = c.answerOnly(result, live); c.verb == verbCreate || live == nil {
+			code = http.StatusCreated
+		}
 	case result.Created:
 		code = http.StatusCreated
 		if stored, err = c.storeNew(result.Object, dry); err == nil && !dry {
@@ -204,13 +218,28 @@ func (c *call) store(live runtime.Object, result patch.Result, err error, dry bo
 		c.fail(err)
 		return
 	}
-	if c.target.subresource == types.Scale {
+	if result.Answer != nil && result.Object != nil {
+		stored = result.Answer
+	}
+	if c.target.subresource == types.Scale && result.Answer == nil {
 		if stored, err = c.scaleOf(stored); err != nil {
 			c.fail(err)
 			return
 		}
 	}
 	c.answerObject(code, stored)
+}
+
+// answerOnly returns the answer of a write that stores nothing: a dry run, a review, or an update with which the object goes away.
+func (c *call) answerOnly(result patch.Result, live runtime.Object) (runtime.Object, error) {
+	if result.Delete {
+		_, err := c.server.cluster.Delete(c.id, c.target.namespace, c.target.name, nil)
+		return result.Answer, err
+	}
+	if live == nil && c.resource.Allows("get", "") {
+		return c.storeNew(result.Answer, true)
+	}
+	return result.Answer, nil
 }
 
 func (c *call) storeNew(obj runtime.Object, dry bool) (runtime.Object, error) {

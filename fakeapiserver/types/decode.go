@@ -77,12 +77,34 @@ type bodyDecoder interface {
 	Accepts() []string
 }
 
+// KindDecoder is implemented by strategies that read the bodies of their subresources, too.
+type KindDecoder interface {
+	// DecodeFor is Decode for the kind of a subresource.
+	DecodeFor(subresource string, data []byte, mediaType string, strict bool) (runtime.Object, *schema.GroupVersionKind, error)
+	Accepts() []string
+}
+
 // decoder returns the one of the resource's own kind, or of the subresource's Go type.
 func (r *Resource) decoder(subresource string) bodyDecoder {
-	if s := r.Subresource(subresource); s != nil && !s.Kind.Empty() {
-		return &builtin{gvk: s.Kind}
+	s := r.Subresource(subresource)
+	if s == nil || s.Kind.Empty() {
+		return r.Strategy
 	}
-	return r.Strategy
+	if d, ok := r.Strategy.(KindDecoder); ok {
+		return subresourceDecoder{d, subresource}
+	}
+	return scaleDecoder{}
+}
+
+// subresourceDecoder reads the bodies of one subresource.
+type subresourceDecoder struct {
+	KindDecoder
+	subresource string
+}
+
+// Decode decodes a body.
+func (d subresourceDecoder) Decode(data []byte, mediaType string, strict bool) (runtime.Object, *schema.GroupVersionKind, error) {
+	return d.DecodeFor(d.subresource, data, mediaType, strict)
 }
 
 // inputType finds a Content-Type header's media type among those accepted.
@@ -156,7 +178,7 @@ func StrictWarnings(errs []error) []string {
 	return warnings
 }
 
-// The serializers of Go types. They have no state.
+// The serializers of scales. They have no state.
 var (
 	jsonSerializer  = json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, json.SerializerOptions{})
 	jsonStrict      = json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, json.SerializerOptions{Strict: true})
@@ -165,11 +187,14 @@ var (
 	protoSerializer = protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
 )
 
+// scaleDecoder reads the scale of a custom resource.
+type scaleDecoder struct{}
+
 // Accepts returns JSON, YAML and protobuf.
-func (s *builtin) Accepts() []string { return []string{JSON, YAML, Protobuf} }
+func (scaleDecoder) Accepts() []string { return []string{JSON, YAML, Protobuf} }
 
 // Decode decodes into a Go type.
-func (s *builtin) Decode(data []byte, mediaType string, strict bool) (runtime.Object, *schema.GroupVersionKind, error) {
+func (scaleDecoder) Decode(data []byte, mediaType string, strict bool) (runtime.Object, *schema.GroupVersionKind, error) {
 	var decoder runtime.Decoder
 	switch {
 	case mediaType == Protobuf:
@@ -183,7 +208,7 @@ func (s *builtin) Decode(data []byte, mediaType string, strict bool) (runtime.Ob
 	default:
 		decoder = jsonSerializer
 	}
-	want := s.gvk
+	want := ScaleKind
 	obj, gvk, err := decoder.Decode(data, &want, nil)
 	if err != nil && !runtime.IsStrictDecodingError(err) {
 		return nil, gvk, err
@@ -191,8 +216,8 @@ func (s *builtin) Decode(data []byte, mediaType string, strict bool) (runtime.Ob
 	if obj == nil {
 		return nil, gvk, err
 	}
-	if gvk.GroupVersion() == s.gvk.GroupVersion() && gvk.Kind != s.gvk.Kind {
-		return nil, gvk, fmt.Errorf("converting (%s) to (%s): unknown conversion", goName(*gvk), goName(s.gvk))
+	if gvk.GroupVersion() == ScaleKind.GroupVersion() && gvk.Kind != ScaleKind.Kind {
+		return nil, gvk, fmt.Errorf("converting (%s) to (%s): unknown conversion", goName(*gvk), goName(ScaleKind))
 	}
 	obj.GetObjectKind().SetGroupVersionKind(*gvk)
 	return obj, gvk, err

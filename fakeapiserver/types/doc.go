@@ -5,7 +5,7 @@
 // defaults, prunes, validates and reads it. A [Registry] holds the resources of a server in the order in which they were added.
 //
 //	reg := types.NewRegistry()
-//	err := reg.Add(types.Builtin(types.BuiltinOptions{})...)     // those of client-go's scheme
+//	err := reg.Add(builtin.Resources()...)                       // package builtin: a kube-apiserver's own
 //	definitions, err := crd.LoadManifests(file)                  // package types/crd: custom resources
 //	list, err := crd.Compile(definitions...)
 //	err = reg.Add(list...)
@@ -18,15 +18,10 @@
 //
 // # Two kinds of strategies
 //
-// Built-in types are Go structs of client-go's scheme. Their generated defaulting, admission and validation live in
-// k8s.io/kubernetes and are not part of this package: only metadata is validated, nothing is defaulted, and the spec is stored
-// unchecked. What a real server's strategies do to status, metadata and generation is done ([Resource.BeforeUpdate]). Versions of
-// one built-in kind share a store. client-go has no conversions, so objects are converted by what the versions have in common: a
-// field keeps its value where the other version has one of the same name and form ([Strategy].Convert). That is exact for most;
-// of the versions served by default only those of HorizontalPodAutoscaler differ, and have a conversion of their own.
-// core and events.k8s.io Events, which share a store in a real cluster, are separate here.
+// Built-in kinds are Go types. What a kube-apiserver does to them is code, which lives in k8s.io/kubernetes: their strategies, in package
+// builtin, carry out whole writes themselves ([Storage]). This package links nothing of that.
 //
-// Custom resources are unstructured. Their strategies come from the apiextensions library and live in package types/crd, so that
+// Custom resources are unstructured. Their strategies are steps ([Rules]), come from the apiextensions library and live in package types/crd, so that
 // only programs that load manifests link that library (600 packages, see there).
 //
 // # What may not be done here

@@ -80,7 +80,7 @@ func (r *Resource) MatchNamespace(obj runtime.Object, namespace string) error {
 func (r *Resource) BeforeCreate(obj runtime.Object, s System) ([]string, error) {
 	m, err := meta.Accessor(obj)
 	if err != nil {
-		return nil, nil // a review is answered, never stored
+		return nil, apierrors.NewInternalError(err)
 	}
 	wipe(m)
 	m.SetCreationTimestamp(metav1.NewTime(s.Now.UTC().Truncate(time.Second)))
@@ -91,15 +91,28 @@ func (r *Resource) BeforeCreate(obj runtime.Object, s System) ([]string, error) 
 	if err := r.MatchNamespace(obj, s.Namespace); err != nil {
 		return nil, err
 	}
-	r.Strategy.PrepareForCreate(obj)
-	errs := r.Strategy.Validate(obj)
+	rules, err := r.rules()
+	if err != nil {
+		return nil, err
+	}
+	rules.PrepareForCreate(obj)
+	errs := rules.Validate(obj)
 	if len(errs) == 0 {
 		errs = validation.ValidateObjectMetaAccessor(m, r.Namespaced, pathSegment, field.NewPath("metadata"))
 	}
 	if len(errs) > 0 {
 		return nil, r.invalid(obj, m.GetName(), errs)
 	}
-	return r.Strategy.Warnings(obj, nil, ""), nil
+	return rules.Warnings(obj, nil, ""), nil
+}
+
+// rules returns the rules of the resource's strategy.
+func (r *Resource) rules() (Rules, error) {
+	rules, ok := r.Strategy.(Rules)
+	if !ok {
+		return nil, apierrors.NewInternalError(fmt.Errorf("the strategy of %s carries out writes itself", r))
+	}
+	return rules, nil
 }
 
 // BeforeUpdate prepares, in place, an object to replace old, which is not changed. It returns warnings, and a 422 with every cause,
@@ -121,15 +134,19 @@ func (r *Resource) BeforeUpdate(obj, old runtime.Object, namespace, subresource 
 	if subresource == Scale {
 		subresource = ""
 	}
-	r.Strategy.PrepareForUpdate(obj, old, subresource)
+	rules, err := r.rules()
+	if err != nil {
+		return nil, err
+	}
+	rules.PrepareForUpdate(obj, old, subresource)
 	keepSystemMeta(m, o)
 	errs := validation.ValidateObjectMetaAccessor(m, r.Namespaced, pathSegment, field.NewPath("metadata"))
 	errs = append(errs, validation.ValidateObjectMetaAccessorUpdate(m, o, field.NewPath("metadata"))...)
-	errs = append(errs, r.Strategy.ValidateUpdate(obj, old, subresource)...)
+	errs = append(errs, rules.ValidateUpdate(obj, old, subresource)...)
 	if len(errs) > 0 {
 		return nil, r.invalid(obj, m.GetName(), errs)
 	}
-	return r.Strategy.Warnings(obj, old, subresource), nil
+	return rules.Warnings(obj, old, subresource), nil
 }
 
 // keepSystemMeta silently restores metadata that an update cannot set (S28).

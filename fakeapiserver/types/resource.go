@@ -123,6 +123,9 @@ func (r *Resource) Allows(verb, subresource string) bool {
 // Selectable reports whether a field may be used in field selectors, metadata.name included. Cluster-scoped resources do not have
 // metadata.namespace (S12).
 func (r *Resource) Selectable(field string) bool {
+	if labels, ok := r.Strategy.(FieldLabels); ok {
+		return labels.CheckField(field) == nil
+	}
 	switch field {
 	case "metadata.name":
 		return true

@@ -4,18 +4,15 @@ import (
 	"fmt"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// ReadScale returns the scale of an object. found is false if the object does not set replicas: a GET of a custom resource's scale
+// ReadScale returns the scale of a custom resource's object. found is false if the object does not set replicas: a GET of a custom resource's scale
 // answers that with an error (ErrNoReplicas), a write treats it as unset.
 func (r *Resource) ReadScale(obj runtime.Object) (scale *autoscalingv1.Scale, found bool, err error) {
 	sub := r.Subresource(Scale)
@@ -33,11 +30,12 @@ func (r *Resource) ReadScale(obj runtime.Object) (scale *autoscalingv1.Scale, fo
 			ResourceVersion: m.GetResourceVersion(), CreationTimestamp: m.GetCreationTimestamp(),
 		},
 	}
-	if u, ok := obj.(*unstructured.Unstructured); ok {
-		found, err = readReplicas(u.Object, sub.Replicas, scale)
-		return scale, found, err
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return nil, false, apierrors.NewInternalError(fmt.Errorf("a %T is no custom resource", obj))
 	}
-	return scale, true, readTyped(obj, scale)
+	found, err = readReplicas(u.Object, sub.Replicas, scale)
+	return scale, found, err
 }
 
 // ErrNoReplicas returns the answer to a GET of a scale whose object does not set replicas.
@@ -65,95 +63,18 @@ func readReplicas(content map[string]any, paths *ReplicaPaths, scale *autoscalin
 	return found, nil
 }
 
-// readTyped reads built-in kinds, whose replicas default to 1.
-func readTyped(obj runtime.Object, scale *autoscalingv1.Scale) error {
-	replicas, status, selector := int32(1), int32(0), (*metav1.LabelSelector)(nil)
-	set := func(n *int32) {
-		if n != nil {
-			replicas = *n
-		}
-	}
-	switch o := obj.(type) {
-	case *appsv1.Deployment:
-		set(o.Spec.Replicas)
-		status, selector = o.Status.Replicas, o.Spec.Selector
-	case *appsv1.ReplicaSet:
-		set(o.Spec.Replicas)
-		status, selector = o.Status.Replicas, o.Spec.Selector
-	case *appsv1.StatefulSet:
-		set(o.Spec.Replicas)
-		status, selector = o.Status.Replicas, o.Spec.Selector
-	case *corev1.ReplicationController:
-		set(o.Spec.Replicas)
-		scale.Status.Selector = labels.Set(o.Spec.Selector).String()
-		status = o.Status.Replicas
-	default:
-		return readOther(obj, scale)
-	}
-	if selector != nil {
-		parsed, err := metav1.LabelSelectorAsSelector(selector)
-		if err != nil {
-			return apierrors.NewBadRequest(err.Error())
-		}
-		scale.Status.Selector = parsed.String()
-	}
-	scale.Spec.Replicas, scale.Status.Replicas = replicas, status
-	return nil
-}
-
-// readOther reads older versions of the same kinds, by path.
-func readOther(obj runtime.Object, scale *autoscalingv1.Scale) error {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
-	if err != nil {
-		return apierrors.NewInternalError(err)
-	}
-	found, err := readReplicas(content, &ReplicaPaths{Spec: "spec.replicas", Status: "status.replicas"}, scale)
-	if err == nil && !found {
-		scale.Spec.Replicas = 1
-	}
-	return err
-}
-
 // WriteScale returns a copy of live with the replicas of scale, and its resourceVersion if it has one.
 func (r *Resource) WriteScale(live runtime.Object, scale *autoscalingv1.Scale) (runtime.Object, error) {
-	obj := live.DeepCopyObject()
-	m, err := meta.Accessor(obj)
-	if err != nil {
-		return nil, apierrors.NewInternalError(err)
+	obj, ok := live.DeepCopyObject().(*unstructured.Unstructured)
+	if !ok {
+		return nil, apierrors.NewInternalError(fmt.Errorf("a %T is no custom resource", live))
 	}
-	replicas := scale.Spec.Replicas
-	switch o := obj.(type) {
-	case *unstructured.Unstructured:
-		path := strings.Split(r.Subresource(Scale).Replicas.Spec, ".")
-		if err := unstructured.SetNestedField(o.Object, int64(replicas), path...); err != nil {
-			return nil, err
-		}
-	case *appsv1.Deployment:
-		o.Spec.Replicas = &replicas
-	case *appsv1.ReplicaSet:
-		o.Spec.Replicas = &replicas
-	case *appsv1.StatefulSet:
-		o.Spec.Replicas = &replicas
-	case *corev1.ReplicationController:
-		o.Spec.Replicas = &replicas
-	default:
-		if err := writeOther(obj, replicas); err != nil {
-			return nil, err
-		}
+	path := strings.Split(r.Subresource(Scale).Replicas.Spec, ".")
+	if err := unstructured.SetNestedField(obj.Object, int64(scale.Spec.Replicas), path...); err != nil {
+		return nil, err
 	}
 	if scale.ResourceVersion != "" {
-		m.SetResourceVersion(scale.ResourceVersion)
+		obj.SetResourceVersion(scale.ResourceVersion)
 	}
 	return obj, nil
-}
-
-func writeOther(obj runtime.Object, replicas int32) error {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
-	if err != nil {
-		return apierrors.NewInternalError(err)
-	}
-	if err := unstructured.SetNestedField(content, int64(replicas), "spec", "replicas"); err != nil {
-		return apierrors.NewInternalError(err)
-	}
-	return runtime.DefaultUnstructuredConverter.FromUnstructured(content, obj)
 }

@@ -12,8 +12,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// Strategy implements the rules of a resource's objects in one version. Implementations are immutable and deterministic; a
-// subresource argument is "" for the resource itself.
+// Strategy implements what a resource's objects are in one version. Implementations are deterministic; a subresource argument is "" for
+// the resource itself. What is done to an object that is written is either rules ([Rules]), which this package applies, or carried out by the
+// strategy itself ([Storage]).
 type Strategy interface {
 	// New returns an empty object, NewList an empty list, each with its kind set.
 	New() runtime.Object
@@ -37,16 +38,6 @@ type Strategy interface {
 	// version.
 	Stored(obj runtime.Object) (runtime.Object, error)
 
-	// PrepareForCreate and PrepareForUpdate reset, in place, fields that the user may not set, and set the generation.
-	PrepareForCreate(obj runtime.Object)
-	PrepareForUpdate(obj, old runtime.Object, subresource string)
-	// Validate and ValidateUpdate return the errors of the kind's own rules, in the real server's order. The caller validates the
-	// metadata (Resource.BeforeCreate).
-	Validate(obj runtime.Object) field.ErrorList
-	ValidateUpdate(obj, old runtime.Object, subresource string) field.ErrorList
-	// Warnings returns the Warning headers of a create (old is nil) or update.
-	Warnings(obj, old runtime.Object, subresource string) []string
-
 	// Field returns the value of one of SelectableFields; "" if the object does not have it (S12).
 	Field(obj runtime.Object, field string) string
 	// ResetFields returns the paths that a write to the (sub)resource does not own, by apiVersion.
@@ -63,6 +54,19 @@ type Strategy interface {
 	OpenAPI() (*spec3.OpenAPI, error)
 }
 
+// Rules is implemented by strategies whose objects are prepared and validated one step after the other.
+type Rules interface {
+	// PrepareForCreate and PrepareForUpdate reset, in place, fields that the user may not set, and set the generation.
+	PrepareForCreate(obj runtime.Object)
+	PrepareForUpdate(obj, old runtime.Object, subresource string)
+	// Validate and ValidateUpdate return the errors of the kind's own rules, in the real server's order. The caller validates the
+	// metadata (Resource.BeforeCreate).
+	Validate(obj runtime.Object) field.ErrorList
+	ValidateUpdate(obj, old runtime.Object, subresource string) field.ErrorList
+	// Warnings returns the Warning headers of a create (old is nil) or update.
+	Warnings(obj, old runtime.Object, subresource string) []string
+}
+
 // MergeSchema is implemented by strategies of Go types, whose objects support strategic merge patches.
 type MergeSchema interface {
 	// MergeExample returns an empty object whose struct tags say how lists merge.
@@ -75,8 +79,8 @@ type Terminator interface {
 	Terminate(obj runtime.Object, now metav1.Time)
 }
 
-// Deleter is implemented by strategies whose objects may outlive a delete.
-type Deleter interface {
-	// GracePeriod returns how many seconds obj lives on after a delete with the requested grace period, nil for the default.
-	GracePeriod(obj runtime.Object, requested *int64) int64
+// FieldLabels is implemented by strategies whose selectable fields are known to code only.
+type FieldLabels interface {
+	// CheckField returns why a field, metadata.name included, may not be selected by; nil if it may.
+	CheckField(name string) error
 }

@@ -154,7 +154,7 @@ func moduleProblems(packages []*goPackage, standard map[string]bool, allowed map
 			}
 			for pattern, bans := range banned {
 				for ban, why := range bans {
-					if match(pattern, p.folder()) && below(i, ban) {
+					if match(pattern, p.folder()) && below(i, ban) && banned[p.folder()][ban] != lifted {
 						problems = append(problems, fmt.Sprintf("%s imports %s: %s", p.folder(), i, why))
 					}
 				}

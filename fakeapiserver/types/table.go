@@ -1,8 +1,6 @@
 package types
 
 import (
-	"time"
-
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -13,11 +11,6 @@ var (
 	nameDescription    = metav1.ObjectMeta{}.SwaggerDoc()["name"]
 	createdDescription = metav1.ObjectMeta{}.SwaggerDoc()["creationTimestamp"]
 )
-
-// Table has the columns of kinds without printers of their own, name and age: no library has the printers of built-in types.
-func (s *builtin) Table(obj runtime.Object, options *metav1.TableOptions, _ time.Time) (*metav1.Table, error) {
-	return DefaultTable(obj, options)
-}
 
 // DefaultTable returns the table of a kind without printer columns.
 func DefaultTable(obj runtime.Object, options *metav1.TableOptions) (*metav1.Table, error) {

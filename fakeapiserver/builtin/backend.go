@@ -1,0 +1,237 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/storage"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
+	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
+	"k8s.io/client-go/tools/cache"
+)
+
+// backend is the etcd of a resource's storages: it reads what the session knows, and writes into the session.
+type backend struct {
+	resource schema.GroupResource
+	stored   schema.GroupVersion
+	example  func() runtime.Object
+}
+
+var _ storage.Interface = (*backend)(nil)
+
+// errNotHere is the answer to what no write needs.
+var errNotHere = errors.New("builtin: the backend of a write neither lists nor watches")
+
+// backends gives each resource's storages a backend. It implements generic.RESTOptionsGetter.
+type backends struct {
+	group group
+	attrs map[schema.GroupResource]storage.AttrFunc // what field selectors read, filled in
+}
+
+// specialPrefixes are the paths of etcd that are not a resource's name (SpecialDefaultResourcePrefixes of
+// pkg/kubeapiserver/default_storage_factory_builder.go). Errors show them.
+var specialPrefixes = map[string]string{
+	"replicationcontrollers":      "controllers",
+	"endpoints":                   "services/endpoints",
+	"nodes":                       "minions",
+	"services":                    "services/specs",
+	"ingresses.networking.k8s.io": "ingress",
+}
+
+// GetRESTOptions implements generic.RESTOptionsGetter.
+func (b backends) GetRESTOptions(gr schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
+	path := gr.Resource
+	if special := specialPrefixes[gr.String()]; special != "" {
+		path = special
+	}
+	gv := storageVersion(b.group, gr)
+	return generic.RESTOptions{
+		ResourcePrefix: "/registry/" + path, EnableGarbageCollection: true,
+		StorageConfig: &storagebackend.ConfigForResource{Config: storagebackend.Config{Codec: codecOf(gv)}, GroupResource: gr},
+		Decorator: func(_ *storagebackend.ConfigForResource, _ string, _ func(runtime.Object) (string, error), example, _ func() runtime.Object,
+			attrs storage.AttrFunc, _ storage.IndexerFuncs, _ *cache.Indexers) (storage.Interface, factory.DestroyFunc, error) {
+			b.attrs[gr] = attrs
+			return &backend{resource: gr, stored: gv, example: example}, func() {}, nil
+		},
+	}, nil
+}
+
+// storageVersion returns the version in which a resource is stored. Both kinds of events are one in storage.
+func storageVersion(g group, gr schema.GroupResource) schema.GroupVersion {
+	if v := storageVersions[gr.String()]; v != "" {
+		return schema.GroupVersion{Group: g.name, Version: v}
+	}
+	return schema.GroupVersion{Group: g.name, Version: g.versions[0]}
+}
+
+// read returns the stored object of a key, nil if there is none.
+func (b *backend) read(ctx context.Context, key string) (runtime.Object, *session) {
+	s := sessionOf(ctx)
+	if s == nil {
+		return nil, nil
+	}
+	path := s.write.Name
+	if s.kind.resource.Namespaced {
+		path = s.write.Namespace + "/" + path
+	}
+	if s.live == nil || s.kind.resource.GroupResource() != b.resource || !strings.HasSuffix(key, "/"+path) {
+		return nil, s
+	}
+	return s.live, s
+}
+
+// Versioner implements storage.Interface.
+func (*backend) Versioner() storage.Versioner { return storage.APIObjectVersioner{} }
+
+// Get implements storage.Interface.
+func (b *backend) Get(ctx context.Context, key string, o storage.GetOptions, into runtime.Object) error {
+	obj, _ := b.read(ctx, key)
+	if obj == nil {
+		if o.IgnoreNotFound {
+			return assign(into, b.example())
+		}
+		return storage.NewKeyNotFoundError(key, 0)
+	}
+	return decodeInto(obj, into)
+}
+
+// Create implements storage.Interface.
+func (b *backend) Create(ctx context.Context, key string, obj, out runtime.Object, _ uint64) error {
+	s := sessionOf(ctx)
+	if s == nil {
+		return errNotHere
+	}
+	if v, err := b.Versioner().ObjectResourceVersion(obj); err == nil && v != 0 {
+		return storage.ErrResourceVersionSetOnCreate
+	}
+	if err := b.Versioner().PrepareObjectForStorage(obj); err != nil {
+		return fmt.Errorf("PrepareObjectForStorage failed: %w", err)
+	}
+	s.stamp(obj)
+	stored, err := encode(obj, b.stored)
+	if err != nil {
+		return err
+	}
+	s.live, s.stored, s.created = stored, stored, true
+	return decodeInto(stored, out)
+}
+
+// GuaranteedUpdate implements storage.Interface.
+func (b *backend) GuaranteedUpdate(ctx context.Context, key string, out runtime.Object, ignoreNotFound bool, p *storage.Preconditions,
+	update storage.UpdateFunc, _ runtime.Object) error {
+	was, s := b.read(ctx, key)
+	existing, before := b.example(), b.example()
+	switch {
+	case was != nil:
+		if err := errors.Join(decodeInto(was, existing), decodeInto(was, before)); err != nil {
+			return err
+		}
+	case s == nil || !ignoreNotFound:
+		return storage.NewKeyNotFoundError(key, 0)
+	}
+	if err := p.Check(key, existing); err != nil {
+		return err
+	}
+	revision, err := b.Versioner().ObjectResourceVersion(existing)
+	if err != nil {
+		return err
+	}
+	obj, _, err := update(existing, storage.ResponseMeta{ResourceVersion: revision})
+	if err != nil {
+		return err
+	}
+	if err := b.Versioner().PrepareObjectForStorage(obj); err != nil {
+		return fmt.Errorf("failed to prepare object for storage: %w", err)
+	}
+	if was == nil {
+		return b.Create(ctx, key, obj, out, 0)
+	}
+	s.restamp(obj, before)
+	stored, err := encode(obj, b.stored)
+	if err != nil {
+		return err
+	}
+	if err := b.Versioner().UpdateObject(stored, revision); err != nil {
+		return err
+	}
+	if equality.Semantic.DeepEqual(stored, was) {
+		return decodeInto(was, out)
+	}
+	s.live, s.stored = stored, stored
+	return decodeInto(stored, out)
+}
+
+// Delete implements storage.Interface.
+func (b *backend) Delete(ctx context.Context, key string, out runtime.Object, p *storage.Preconditions, validate storage.ValidateObjectFunc,
+	_ runtime.Object, _ storage.DeleteOptions) error {
+	was, s := b.read(ctx, key)
+	if was == nil {
+		return storage.NewKeyNotFoundError(key, 0)
+	}
+	if err := decodeInto(was, out); err != nil {
+		return err
+	}
+	if err := p.Check(key, out); err != nil {
+		return err
+	}
+	if err := validate(ctx, out); err != nil {
+		return err
+	}
+	s.live, s.deleted = nil, true
+	return nil
+}
+
+// GetList implements storage.Interface.
+func (*backend) GetList(context.Context, string, storage.ListOptions, runtime.Object) error {
+	return errNotHere
+}
+
+// Watch implements storage.Interface.
+func (*backend) Watch(context.Context, string, storage.ListOptions) (watch.Interface, error) {
+	return nil, errNotHere
+}
+
+// Stats implements storage.Interface.
+func (*backend) Stats(context.Context) (storage.Stats, error) { return storage.Stats{}, errNotHere }
+
+// ReadinessCheck implements storage.Interface.
+func (*backend) ReadinessCheck() error { return nil }
+
+// RequestWatchProgress implements storage.Interface.
+func (*backend) RequestWatchProgress(context.Context) error { return errNotHere }
+
+// GetCurrentResourceVersion implements storage.Interface.
+func (*backend) GetCurrentResourceVersion(context.Context) (uint64, error) { return 0, errNotHere }
+
+// EnableResourceSizeEstimation implements storage.Interface.
+func (*backend) EnableResourceSizeEstimation(storage.KeysFunc) error { return nil }
+
+// CompactRevision implements storage.Interface.
+func (*backend) CompactRevision() int64 { return 0 }
+
+// decodeInto copies a stored object into one of the internal version.
+func decodeInto(stored, into runtime.Object) error {
+	obj, err := internal(stored)
+	if err != nil {
+		return err
+	}
+	return assign(into, obj)
+}
+
+// assign copies what from points to.
+func assign(into, from runtime.Object) error {
+	a, b := reflect.ValueOf(into), reflect.ValueOf(from)
+	if a.Type() != b.Type() {
+		return fmt.Errorf("builtin: a %T is stored where a %T is read", from, into)
+	}
+	a.Elem().Set(b.Elem())
+	return nil
+}

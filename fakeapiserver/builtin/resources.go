@@ -1,0 +1,183 @@
+package builtin
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/registry/rest"
+	serverstorage "k8s.io/apiserver/pkg/server/storage"
+	"k8s.io/apiserver/pkg/storage"
+	jobstore "k8s.io/kubernetes/pkg/registry/batch/job/storage"
+
+	"github.com/informersim/informersim/fakeapiserver/types"
+)
+
+// Resources returns the resources that a v1.37 kube-apiserver serves by default, in the order of its discovery. Each call makes them anew; those
+// of one call are for one server at a time.
+func Resources() []*types.Resource {
+	all, err := resources()
+	if err != nil {
+		panic(err) // cannot happen: nothing but what is linked has a say, and a test makes them
+	}
+	return all
+}
+
+func resources() ([]*types.Resource, error) {
+	now := &current{}
+	var all []*types.Resource
+	for _, g := range groups(now) {
+		enabled := serverstorage.NewResourceConfig()
+		for _, v := range g.versions {
+			enabled.EnableVersions(schema.GroupVersion{Group: g.name, Version: v})
+		}
+		b := backends{g, map[schema.GroupResource]storage.AttrFunc{}}
+		info, err := g.provider.NewRESTStorage(enabled, b)
+		if err != nil {
+			return nil, fmt.Errorf("builtin: the storages of group %q: %w", g.name, err)
+		}
+		for _, v := range g.versions {
+			storages := info.VersionedResourcesStorageMap[v]
+			for _, path := range slices.Sorted(maps.Keys(storages)) {
+				if strings.Contains(path, "/") {
+					continue
+				}
+				r, err := resource(b, v, path, ofResource(storages, path), now)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, r)
+			}
+		}
+	}
+	return all, nil
+}
+
+// resource describes a resource from its storages.
+func resource(b backends, version, plural string, storages map[string]rest.Storage, now *current) (*types.Resource, error) {
+	main, g := storages[""], b.group
+	k := &kind{gv: schema.GroupVersion{Group: g.name, Version: version}, storages: storages, now: now}
+	gvk, err := k.kindOf(main)
+	if err != nil {
+		return nil, err
+	}
+	k.gvk = gvk
+	k.stored = storageVersion(g, schema.GroupResource{Group: g.name, Resource: plural})
+	r := &types.Resource{
+		Group: g.name, Version: version, Kind: gvk.Kind, ListKind: gvk.Kind + "List", Plural: plural, Singular: strings.ToLower(gvk.Kind),
+		Verbs: verbs(main), StorageVersion: k.stored.Version, Strategy: k,
+	}
+	if s, ok := main.(rest.Scoper); ok {
+		r.Namespaced = s.NamespaceScoped()
+	}
+	if s, ok := main.(rest.SingularNameProvider); ok {
+		r.Singular = s.GetSingularName()
+	}
+	if s, ok := main.(rest.ShortNamesProvider); ok {
+		r.ShortNames = s.ShortNames()
+	}
+	if s, ok := main.(rest.CategoriesProvider); ok {
+		r.Categories = s.Categories()
+	}
+	for _, sub := range slices.Sorted(maps.Keys(storages)) {
+		if sub == "" {
+			continue
+		}
+		s, err := k.subresource(sub)
+		if err != nil {
+			return nil, err
+		}
+		r.Subresources = append(r.Subresources, s)
+	}
+	k.resource, k.attrs = r, b.attrs[r.GroupResource()]
+	if job, ok := main.(*jobstore.REST); ok {
+		job.CreateStrategy = identify(job.CreateStrategy)
+	}
+	return r, nil
+}
+
+func (k *kind) subresource(name string) (types.Subresource, error) {
+	st := k.storages[name]
+	s := types.Subresource{Name: name, Verbs: verbs(st)}
+	gvk, err := k.kindOf(st)
+	if err == nil && gvk != k.gvk {
+		s.Kind = gvk
+	}
+	if name == types.Scale {
+		s.Replicas = &types.ReplicaPaths{Spec: "spec.replicas", Status: "status.replicas"}
+	}
+	return s, err
+}
+
+// kindOf returns the kind of a storage's objects in the resource's version.
+func (k *kind) kindOf(st rest.Storage) (schema.GroupVersionKind, error) {
+	if p, ok := st.(rest.GroupVersionKindProvider); ok {
+		return p.GroupVersionKind(k.gv), nil
+	}
+	kinds, _, err := scheme.ObjectKinds(st.New())
+	if err != nil {
+		return schema.GroupVersionKind{}, fmt.Errorf("builtin: %s: %w", k.gv, err)
+	}
+	for _, gvk := range kinds {
+		if gvk.Group == k.gv.Group {
+			return k.gv.WithKind(gvk.Kind), nil
+		}
+	}
+	return schema.GroupVersionKind{Group: kinds[0].Group, Version: "v1", Kind: kinds[0].Kind}, nil
+}
+
+// verbs returns discovery's verbs of a storage, in its order (endpoints/installer.go).
+func verbs(st rest.Storage) []string {
+	var all []string
+	add := func(verb string, has bool) {
+		if has {
+			all = append(all, verb)
+		}
+	}
+	_, create := st.(rest.Creater)
+	_, createNamed := st.(rest.NamedCreater)
+	_, del := st.(rest.GracefulDeleter)
+	_, delAll := st.(rest.CollectionDeleter)
+	_, get := st.(rest.Getter)
+	_, getOptions := st.(rest.GetterWithOptions)
+	_, list := st.(rest.Lister)
+	_, patch := st.(rest.Patcher)
+	_, update := st.(rest.Updater)
+	_, watch := st.(rest.Watcher)
+	if c, ok := st.(rest.Connecter); ok {
+		for _, method := range c.ConnectMethods() {
+			if verb := connectVerbs[method]; !slices.Contains(all, verb) && verb != "" {
+				all = append(all, verb)
+			}
+		}
+		slices.Sort(all)
+		return all
+	}
+	add("create", create || createNamed)
+	add("delete", del)
+	add("deletecollection", delAll)
+	add("get", get || getOptions)
+	add("list", list)
+	add("patch", patch)
+	add("update", update)
+	add("watch", watch)
+	return all
+}
+
+// connectVerbs are the verbs of the methods of a connection.
+var connectVerbs = map[string]string{
+	"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete",
+}
+
+// empty returns an empty object of a kind, with its kind set.
+func empty(gvk schema.GroupVersionKind) runtime.Object {
+	obj, err := scheme.New(gvk)
+	if err != nil {
+		panic(fmt.Sprintf("builtin: a storage's kind is not in its scheme: %v", err)) // the scheme has given it to us
+	}
+	obj.GetObjectKind().SetGroupVersionKind(gvk)
+	return obj
+}

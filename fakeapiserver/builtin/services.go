@@ -1,0 +1,191 @@
+package builtin
+
+import (
+	"net"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	api "k8s.io/kubernetes/pkg/apis/core"
+	"k8s.io/kubernetes/pkg/registry/core/service/ipallocator"
+	"k8s.io/kubernetes/pkg/registry/core/service/portallocator"
+)
+
+// A Service's addresses and node ports are what no other Service has. So the Services themselves are the record of what is allocated: while one
+// is written, the others are read. A kube-apiserver starts to look at a random place; here the first that is free is taken, and so a
+// run that is repeated gets the same ones. Like there, what is allocated comes from the upper part of the range as long as
+// that has any, and the lower part is for those who ask for a certain one.
+
+// The ranges of a kube-apiserver without flags. Of the addresses, the first and the last are no host's.
+var (
+	serviceRange = net.IPNet{IP: net.IPv4(10, 0, 0, 0).To4(), Mask: net.CIDRMask(24, 32)}
+	nodePorts    = utilnet.PortRange{Base: 30000, Size: 2768}
+)
+
+// How many addresses and ports are left for those who ask (calculateRangeOffset in the two allocators' packages).
+const (
+	lowerAddresses = 16
+	lowerPorts     = 86
+	lastAddress    = 254
+)
+
+// current is the write that is being carried out: Kubernetes' allocators get no context.
+type current struct{ session *session }
+
+// taken returns what the Services other than the one that is written have, and what has been allocated to that one.
+func (c *current) taken() (ips map[string]bool, ports map[int]bool) {
+	ips, ports = map[string]bool{}, map[int]bool{}
+	if c.session == nil {
+		return ips, ports
+	}
+	for _, obj := range c.session.others() {
+		take(obj, ips, ports)
+	}
+	return ips, ports
+}
+
+func take(obj runtime.Object, ips map[string]bool, ports map[int]bool) {
+	s, ok := obj.(*corev1.Service)
+	if !ok {
+		return
+	}
+	for _, ip := range s.Spec.ClusterIPs {
+		ips[ip] = true
+	}
+	for i := range s.Spec.Ports {
+		if p := s.Spec.Ports[i].NodePort; p != 0 {
+			ports[int(p)] = true
+		}
+	}
+	if p := s.Spec.HealthCheckNodePort; p != 0 {
+		ports[int(p)] = true
+	}
+}
+
+// addresses allocates cluster IPs. It implements ipallocator.Interface.
+type addresses struct{ *current }
+
+// Allocate reserves an address.
+func (a addresses) Allocate(ip net.IP) error {
+	four := ip.To4()
+	if !serviceRange.Contains(ip) || four == nil {
+		return ipallocator.ErrMismatchedNetwork
+	}
+	if last := four[3]; last < 1 || last > lastAddress {
+		return &ipallocator.ErrNotInRange{IP: ip, ValidRange: serviceRange.String()}
+	}
+	if ips, _ := a.taken(); ips[ip.String()] || a.session.ips[ip.String()] {
+		return ipallocator.ErrAllocated
+	}
+	a.session.ips[ip.String()] = true
+	return nil
+}
+
+// AllocateNext reserves a free address.
+func (a addresses) AllocateNext() (net.IP, error) {
+	for _, part := range [][2]byte{{lowerAddresses + 1, lastAddress}, {1, lowerAddresses}} {
+		for last := int(part[0]); last <= int(part[1]); last++ {
+			ip := net.IPv4(10, 0, 0, byte(last)).To4()
+			if a.Allocate(ip) == nil {
+				return ip, nil
+			}
+		}
+	}
+	return nil, ipallocator.ErrFull
+}
+
+// Release forgets an address. Those of stored Services are not remembered.
+func (a addresses) Release(ip net.IP) error {
+	if a.session != nil {
+		delete(a.session.ips, ip.String())
+	}
+	return nil
+}
+
+// Has reports whether an address is taken.
+func (a addresses) Has(ip net.IP) bool {
+	ips, _ := a.taken()
+	return ips[ip.String()]
+}
+
+// ForEach is for repairs, which nobody makes here.
+func (addresses) ForEach(func(net.IP)) {}
+
+// CIDR returns the range.
+func (addresses) CIDR() net.IPNet { return serviceRange }
+
+// IPFamily returns the range's family.
+func (addresses) IPFamily() api.IPFamily { return api.IPv4Protocol }
+
+// Destroy does nothing.
+func (addresses) Destroy() {}
+
+// EnableMetrics does nothing.
+func (addresses) EnableMetrics() {}
+
+// DryRun returns an allocator whose allocations do not last. No allocation lasts longer than its write here.
+func (a addresses) DryRun() ipallocator.Interface { return dryAddresses{a} }
+
+// dryAddresses answers as the allocators of a kube-apiserver do in a dry run.
+type dryAddresses struct{ addresses }
+
+// Allocate checks the range only.
+func (d dryAddresses) Allocate(ip net.IP) error {
+	err := d.addresses.Allocate(ip)
+	if err == ipallocator.ErrAllocated {
+		return nil
+	}
+	return err
+}
+
+// AllocateNext returns the range's first address.
+func (d dryAddresses) AllocateNext() (net.IP, error) { return serviceRange.IP, nil }
+
+// ports allocates node ports. It implements portallocator.Interface.
+type ports struct{ *current }
+
+// Allocate reserves a port.
+func (p ports) Allocate(port int) error {
+	if !nodePorts.Contains(port) {
+		return &portallocator.ErrNotInRange{ValidPorts: nodePorts.String()}
+	}
+	if p.Has(port) || p.session.ports[port] {
+		return portallocator.ErrAllocated
+	}
+	p.session.ports[port] = true
+	return nil
+}
+
+// AllocateNext reserves a free port.
+func (p ports) AllocateNext() (int, error) {
+	for i := range nodePorts.Size {
+		port := nodePorts.Base + (lowerPorts+i)%nodePorts.Size
+		if p.Allocate(port) == nil {
+			return port, nil
+		}
+	}
+	return 0, portallocator.ErrFull
+}
+
+// Release forgets a port.
+func (p ports) Release(port int) error {
+	if p.session != nil {
+		delete(p.session.ports, port)
+	}
+	return nil
+}
+
+// Has reports whether a port is taken.
+func (p ports) Has(port int) bool {
+	_, taken := p.taken()
+	return taken[port]
+}
+
+// ForEach is for repairs.
+func (ports) ForEach(func(int)) {}
+
+// Destroy does nothing.
+func (ports) Destroy() {}
+
+// EnableMetrics does nothing.
+func (ports) EnableMetrics() {}

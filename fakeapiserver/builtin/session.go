@@ -1,0 +1,94 @@
+package builtin
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/warning"
+
+	"github.com/informersim/informersim/fakeapiserver/types"
+)
+
+// session is one write: what Kubernetes' code sees of the cluster, and what it wants to be written.
+type session struct {
+	write *types.Write
+	kind  *kind
+	live  runtime.Object // the written object's state, in its storage version; changes as it is written
+
+	stored   runtime.Object // what is to be stored, nil if nothing is
+	created  bool
+	deleted  bool
+	deleting *int64 // the grace period that a DELETE asks for
+	warnings []string
+
+	ips   map[string]bool // allocated for this write
+	ports map[int]bool
+}
+
+func newSession(k *kind, w *types.Write) *session {
+	return &session{write: w, kind: k, live: w.Live, ips: map[string]bool{}, ports: map[int]bool{}}
+}
+
+// sessionKey finds the session in a context.
+type sessionKey struct{}
+
+func sessionOf(ctx context.Context) *session {
+	s, _ := ctx.Value(sessionKey{}).(*session)
+	return s
+}
+
+// AddWarning implements warning.Recorder. Like a kube-apiserver's, it drops what it has had before.
+func (s *session) AddWarning(_, text string) {
+	if text != "" && !slices.Contains(s.warnings, text) {
+		s.warnings = append(s.warnings, text)
+	}
+}
+
+// others returns the stored objects of the resource but the written one.
+func (s *session) others() []runtime.Object {
+	if s.write.Others == nil {
+		return nil
+	}
+	all := slices.Clone(s.write.Others())
+	return slices.DeleteFunc(all, func(obj runtime.Object) bool {
+		m, err := meta.Accessor(obj)
+		return err != nil || s.live != nil && m.GetName() == s.write.Name && m.GetNamespace() == s.write.Namespace
+	})
+}
+
+// administrator is who makes a request if nobody else is named.
+var administrator = user.DefaultInfo{Name: "kubernetes-admin", Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated}}
+
+// context returns the context of a request, as the handlers of a kube-apiserver make it.
+func (s *session) context(verb string) context.Context {
+	w, r := s.write, s.kind.resource
+	ctx := context.WithValue(context.Background(), sessionKey{}, s)
+	who := administrator
+	if w.User.Name != "" {
+		who = user.DefaultInfo{Name: w.User.Name, UID: w.User.UID, Groups: w.User.Groups, Extra: w.User.Extra}
+	}
+	ctx = request.WithUser(ctx, &who)
+	ctx = request.WithNamespace(ctx, w.Namespace)
+	ctx = request.WithRequestInfo(ctx, &request.RequestInfo{
+		IsResourceRequest: true, Verb: verb, APIPrefix: prefix(r.Group), APIGroup: r.Group, APIVersion: r.Version, Namespace: w.Namespace,
+		Resource: r.Plural, Subresource: w.Subresource, Name: w.Name,
+	})
+	return warning.WithWarningRecorder(ctx, s)
+}
+
+func prefix(group string) string {
+	if group == "" {
+		return "api"
+	}
+	return "apis"
+}
+
+// is reports whether the session writes the object of a storage key.
+func (s *session) is(gr schema.GroupResource, namespace, name string) bool {
+	return s.live != nil && s.kind.resource.GroupResource() == gr && s.write.Name == name && s.write.Namespace == namespace
+}

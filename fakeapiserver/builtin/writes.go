@@ -1,0 +1,162 @@
+package builtin
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/informersim/informersim/fakeapiserver/types"
+)
+
+// Create implements types.Storage.
+func (k *kind) Create(w *types.Write, obj runtime.Object) (types.Outcome, error) {
+	s := newSession(k, w)
+	if m, err := meta.Accessor(obj); err == nil && m.GetGenerateName() != "" && m.GetName() == "" {
+		m.SetName(types.GenerateName(m.GetGenerateName(), w.System.Suffix))
+	}
+	return s.run(func() (runtime.Object, error) {
+		hub, err := internal(obj)
+		if err != nil {
+			return nil, err
+		}
+		ctx, o := s.context("create"), &metav1.CreateOptions{DryRun: dryRun(w)}
+		switch st := k.storages[w.Subresource].(type) {
+		case rest.NamedCreater:
+			return st.Create(ctx, w.Name, hub, rest.ValidateAllObjectFunc, o)
+		case rest.Creater:
+			return st.Create(ctx, hub, rest.ValidateAllObjectFunc, o)
+		}
+		return nil, apierrors.NewMethodNotSupported(k.resource.GroupResource(), "create")
+	})
+}
+
+// Update implements types.Storage.
+func (k *kind) Update(w *types.Write, change func(runtime.Object) (runtime.Object, error)) (types.Outcome, error) {
+	s := newSession(k, w)
+	st, ok := k.storages[w.Subresource].(rest.Updater)
+	if !ok {
+		return types.Outcome{}, apierrors.NewMethodNotSupported(k.resource.GroupResource(), "update")
+	}
+	return s.run(func() (runtime.Object, error) {
+		out, _, err := st.Update(s.context("update"), w.Name, &changed{k, w, change},
+			rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{DryRun: dryRun(w)})
+		return out, err
+	})
+}
+
+// changed is the new object of an update, made from the current one. It implements rest.UpdatedObjectInfo.
+type changed struct {
+	kind   *kind
+	write  *types.Write
+	change func(runtime.Object) (runtime.Object, error)
+}
+
+// Preconditions implements rest.UpdatedObjectInfo.
+func (c *changed) Preconditions() *metav1.Preconditions {
+	if c.write.UID == nil {
+		return nil
+	}
+	return &metav1.Preconditions{UID: c.write.UID}
+}
+
+// UpdatedObject implements rest.UpdatedObjectInfo.
+func (c *changed) UpdatedObject(_ context.Context, old runtime.Object) (runtime.Object, error) {
+	current, err := versioned(old.DeepCopyObject(), c.kind.resource.KindOf(c.write.Subresource).GroupVersion())
+	if err != nil {
+		return nil, err
+	}
+	obj, err := c.change(current)
+	if err != nil {
+		return nil, err
+	}
+	return internal(obj)
+}
+
+// Delete implements types.Storage.
+func (k *kind) Delete(w *types.Write, o *metav1.DeleteOptions) (types.Outcome, error) {
+	s := newSession(k, w)
+	st, ok := k.storages[w.Subresource].(rest.GracefulDeleter)
+	if !ok {
+		return types.Outcome{}, apierrors.NewMethodNotSupported(k.resource.GroupResource(), "delete")
+	}
+	o = o.DeepCopy()
+	asked := int64(0)
+	if o.GracePeriodSeconds != nil {
+		asked = *o.GracePeriodSeconds
+		if asked < 0 {
+			asked = 1
+		}
+	}
+	s.deleting = &asked
+	return s.run(func() (runtime.Object, error) {
+		out, _, err := st.Delete(s.context("delete"), w.Name, rest.ValidateAllObjectFunc, o)
+		return out, err
+	})
+}
+
+// Show implements types.Storage.
+func (k *kind) Show(subresource string, stored runtime.Object) (runtime.Object, error) {
+	m, err := meta.Accessor(stored)
+	if err != nil {
+		return nil, err
+	}
+	s := newSession(k, &types.Write{Subresource: subresource, Namespace: m.GetNamespace(), Name: m.GetName(), Live: stored})
+	st, ok := k.storages[subresource].(rest.Getter)
+	if !ok {
+		return nil, apierrors.NewMethodNotSupported(k.resource.GroupResource(), "get")
+	}
+	hub, err := st.Get(s.context("get"), m.GetName(), &metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return versioned(hub, k.resource.KindOf(subresource).GroupVersion())
+}
+
+func dryRun(w *types.Write) []string {
+	if w.DryRun {
+		return []string{metav1.DryRunAll}
+	}
+	return nil
+}
+
+// run carries out a write, and says what has come of it.
+func (s *session) run(write func() (runtime.Object, error)) (types.Outcome, error) {
+	s.kind.now.session = s
+	defer func() { s.kind.now.session = nil }()
+	out, err := write()
+	o := types.Outcome{Warnings: s.warnings}
+	if err != nil {
+		return o, err
+	}
+	o.Stored, o.Created, o.Deleted = s.stored, s.created, s.deleted
+	o.Answer, err = s.answer(out)
+	return o, err
+}
+
+// answer returns the answer if it is not the stored or the deleted object.
+func (s *session) answer(out runtime.Object) (runtime.Object, error) {
+	k, sub := s.kind, s.write.Subresource
+	if status, ok := out.(*metav1.Status); ok {
+		status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+		return status, nil
+	}
+	gvk := k.resource.KindOf(sub)
+	own := gvk == k.gvk
+	switch {
+	case s.write.DryRun:
+		s.stampDry(out)
+	case s.stored == nil && !s.deleted && s.live == nil: // a review, which is answered only
+	case own && s.deleted && s.deleting == nil: // with an update, which is answered as if it had been stored
+	case own || sub == types.Scale:
+		return nil, nil
+	}
+	gv := gvk.GroupVersion()
+	if own {
+		gv = k.stored
+	}
+	return versioned(out, gv)
+}

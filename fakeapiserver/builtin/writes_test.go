@@ -1,0 +1,218 @@
+package builtin
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/informersim/informersim/fakeapiserver/types"
+)
+
+var noon = time.Date(2030, 5, 5, 12, 0, 0, 0, time.UTC)
+
+// single is a server with objects of one resource.
+type single struct {
+	t    testing.TB
+	r    *types.Resource
+	objs []runtime.Object
+	now  time.Time
+}
+
+func serve(t testing.TB, plural, version string) *single {
+	return &single{t: t, r: lookup(t, plural, version), now: noon}
+}
+
+func (o *single) write(sub, name string) *types.Write {
+	w := &types.Write{Subresource: sub, Name: name, System: types.System{UID: "u-1", Now: o.now, Suffix: "xxxxx"}, Others: func() []runtime.Object { return o.objs }}
+	if o.r.Namespaced {
+		w.Namespace = "ns"
+	}
+	for _, obj := range o.objs {
+		if m, err := meta.Accessor(obj); err == nil && m.GetName() == name {
+			w.Live = obj
+		}
+	}
+	return w
+}
+
+func (o *single) storage() types.Storage { return o.r.Strategy.(types.Storage) }
+
+func (o *single) decode(sub, body string) runtime.Object {
+	o.t.Helper()
+	obj, _, err := o.r.Decode(types.Body{Data: []byte(body), ContentType: types.YAML}, sub)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return obj
+}
+
+// keep stores what an outcome says.
+func (o *single) keep(name string, out types.Outcome) {
+	var kept []runtime.Object
+	for _, obj := range o.objs {
+		if m, err := meta.Accessor(obj); err == nil && m.GetName() != name {
+			kept = append(kept, obj)
+		}
+	}
+	if out.Stored != nil && !out.Deleted {
+		if m, err := meta.Accessor(out.Stored); err == nil {
+			m.SetResourceVersion("7")
+		}
+		kept = append(kept, out.Stored)
+	}
+	o.objs = kept
+}
+
+func (o *single) create(body string) (runtime.Object, error) {
+	o.t.Helper()
+	obj := o.decode("", body)
+	out, err := o.storage().Create(o.write("", ""), obj)
+	if err == nil {
+		m, _ := meta.Accessor(out.Stored)
+		o.keep(m.GetName(), out)
+	}
+	return out.Stored, err
+}
+
+func (o *single) mustCreate(body string) runtime.Object {
+	o.t.Helper()
+	obj, err := o.create(body)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return obj
+}
+
+func (o *single) update(sub, name string, change func(runtime.Object)) (types.Outcome, error) {
+	out, err := o.storage().Update(o.write(sub, name), func(current runtime.Object) (runtime.Object, error) {
+		change(current)
+		return current, nil
+	})
+	if err == nil && (out.Stored != nil || out.Deleted) {
+		o.keep(name, out)
+	}
+	return out, err
+}
+
+const deployment = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}, spec: {selector: {matchLabels: {a: b}},
+ template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: x}]}}}}`
+
+// Defaults, uid and time of a create; generations of updates of the spec and the status.
+func TestCreateAndUpdate(t *testing.T) {
+	s := serve(t, "deployments.apps", "v1")
+	d := s.mustCreate(deployment).(*appsv1.Deployment)
+	if d.UID != "u-1" || !d.CreationTimestamp.Time.Equal(noon) || d.Generation != 1 || *d.Spec.Replicas != 1 || d.Spec.Strategy.RollingUpdate.MaxSurge.String() != "25%" {
+		t.Errorf("created %+v", d)
+	}
+	out, err := s.update("", "d", func(obj runtime.Object) { *obj.(*appsv1.Deployment).Spec.Replicas = 3 })
+	if d := out.Stored.(*appsv1.Deployment); err != nil || d.Generation != 2 || d.ResourceVersion != "7" {
+		t.Errorf("updated %+v, %v", d, err)
+	}
+	out, err = s.update("status", "d", func(obj runtime.Object) {
+		obj.(*appsv1.Deployment).Status.Replicas, *obj.(*appsv1.Deployment).Spec.Replicas = 9, 9
+	})
+	if d := out.Stored.(*appsv1.Deployment); err != nil || d.Generation != 2 || d.Status.Replicas != 9 || *d.Spec.Replicas != 3 {
+		t.Errorf("status updated %+v, %v", d, err)
+	}
+	out, err = s.update("", "d", func(runtime.Object) {})
+	if err != nil || out.Stored != nil || out.Answer != nil {
+		t.Errorf("an update that changes nothing is %+v, %v", out, err)
+	}
+	_, err = s.update("", "d", func(obj runtime.Object) { obj.(*appsv1.Deployment).Spec.Selector.MatchLabels["a"] = "c" })
+	if err == nil || !strings.Contains(err.Error(), "field is immutable") {
+		t.Errorf("a change of the selector: %v", err)
+	}
+	if _, err := s.update("", "gone", func(runtime.Object) {}); !apierrors.IsNotFound(err) {
+		t.Errorf("an update of nothing: %v", err)
+	}
+}
+
+// A Job's labels have the uid that it gets.
+func TestJobHasItsUID(t *testing.T) {
+	j := serve(t, "jobs.batch", "v1").mustCreate(`{apiVersion: batch/v1, kind: Job, metadata: {generateName: j-}, spec: {template: {spec: {restartPolicy: Never,
+ containers: [{name: c, image: x}]}}}}`).(*batchv1.Job)
+	if j.Name != "j-xxxxx" || j.Spec.Selector.MatchLabels["batch.kubernetes.io/controller-uid"] != "u-1" || j.Spec.Template.Labels["controller-uid"] != "u-1" {
+		t.Errorf("created %+v", j)
+	}
+}
+
+// An invalid object is answered with every cause.
+func TestInvalidObject(t *testing.T) {
+	_, err := serve(t, "pods", "v1").create(`{apiVersion: v1, kind: Pod, metadata: {name: P}, spec: {containers: [{name: c}]}}`)
+	var status *apierrors.StatusError
+	if !errors.As(err, &status) || status.ErrStatus.Code != 422 || len(status.ErrStatus.Details.Causes) != 2 {
+		t.Errorf("the answer is %v", err)
+	}
+}
+
+// Services share neither addresses nor ports, and give them back.
+func TestServiceAllocation(t *testing.T) {
+	s := serve(t, "services", "v1")
+	body := func(name, more string) string {
+		return `{apiVersion: v1, kind: Service, metadata: {name: ` + name + `}, spec: {type: NodePort, ports: [{port: 80` + more + `}]}}`
+	}
+	a, b := s.mustCreate(body("a", "")).(*corev1.Service), s.mustCreate(body("b", "")).(*corev1.Service)
+	if a.Spec.ClusterIP != "10.0.0.17" || b.Spec.ClusterIP != "10.0.0.18" || a.Spec.Ports[0].NodePort != 30086 || b.Spec.Ports[0].NodePort != 30087 {
+		t.Errorf("%s:%d and %s:%d", a.Spec.ClusterIP, a.Spec.Ports[0].NodePort, b.Spec.ClusterIP, b.Spec.Ports[0].NodePort)
+	}
+	if _, err := s.create(body("c", ", nodePort: 30086")); err == nil || !strings.Contains(err.Error(), "spec.ports[0].nodePort: Invalid value: 30086: provided port is already allocated") {
+		t.Errorf("a port that is taken: %v", err)
+	}
+	if _, err := s.create(body("c", ", nodePort: 80")); err == nil || !strings.Contains(err.Error(), "provided port is not in the valid range. The range of valid ports is 30000-32767") {
+		t.Errorf("a port out of range: %v", err)
+	}
+	if _, err := s.create(strings.Replace(body("c", ""), "type: NodePort", "clusterIP: 10.0.0.17", 1)); err == nil || !strings.Contains(err.Error(), "failed to allocate IP 10.0.0.17: provided IP is already allocated") {
+		t.Errorf("an address that is taken: %v", err)
+	}
+	if _, err := s.update("", "a", func(obj runtime.Object) { obj.(*corev1.Service).Spec.Type = corev1.ServiceTypeClusterIP }); err != nil {
+		t.Fatal(err)
+	}
+	c := s.mustCreate(body("c", ", nodePort: 30086")).(*corev1.Service)
+	if c.Spec.ClusterIP != "10.0.0.19" || c.Spec.Ports[0].NodePort != 30086 {
+		t.Errorf("%s:%d", c.Spec.ClusterIP, c.Spec.Ports[0].NodePort)
+	}
+}
+
+// What deletes do and answer: most kinds a Status, some the object, a Pod on a node is marked first.
+func TestDelete(t *testing.T) {
+	s := serve(t, "configmaps", "v1")
+	s.mustCreate(`{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}`)
+	out, err := s.storage().Delete(s.write("", "c"), &metav1.DeleteOptions{})
+	if st, ok := out.Answer.(*metav1.Status); err != nil || !ok || !out.Deleted || st.Details.Kind != "configmaps" || st.Details.UID != "u-1" {
+		t.Errorf("a ConfigMap: %+v, %v", out, err)
+	}
+	s = serve(t, "jobs.batch", "v1")
+	s.mustCreate(`{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: x}]}}}}`)
+	out, err = s.storage().Delete(s.write("", "j"), &metav1.DeleteOptions{})
+	if j, ok := out.Stored.(*batchv1.Job); err != nil || !ok || out.Deleted || len(j.Finalizers) != 1 || j.Finalizers[0] != "orphan" || !j.DeletionTimestamp.Time.Equal(noon) {
+		t.Errorf("a Job: %+v, %v", out, err)
+	}
+	s = serve(t, "pods", "v1")
+	s.mustCreate(`{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: node, containers: [{name: c, image: x}]}}`)
+	out, err = s.storage().Delete(s.write("", "p"), &metav1.DeleteOptions{})
+	p, ok := out.Stored.(*corev1.Pod)
+	if err != nil || !ok || out.Deleted || !p.DeletionTimestamp.Time.Equal(noon.Add(30*time.Second)) || *p.DeletionGracePeriodSeconds != 30 || p.Generation != 2 {
+		t.Errorf("a Pod: %+v, %v", out, err)
+	}
+	s.keep("p", out)
+	s.now = noon.Add(10 * time.Second)
+	five := int64(5)
+	out, err = s.storage().Delete(s.write("", "p"), &metav1.DeleteOptions{GracePeriodSeconds: &five})
+	if p, ok := out.Stored.(*corev1.Pod); err != nil || !ok || !p.DeletionTimestamp.Time.Equal(noon.Add(10*time.Second)) || *p.DeletionGracePeriodSeconds != 1 {
+		t.Errorf("a period that has passed: %+v, %v", out, err)
+	}
+	zero := int64(0)
+	out, err = s.storage().Delete(s.write("", "p"), &metav1.DeleteOptions{GracePeriodSeconds: &zero})
+	if err != nil || !out.Deleted || out.Answer != nil || out.Stored == nil {
+		t.Errorf("at once: %+v, %v", out, err)
+	}
+}

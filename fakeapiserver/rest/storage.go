@@ -1,0 +1,60 @@
+package rest
+
+import (
+	"net/http"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/informersim/informersim/fakeapiserver/types"
+)
+
+// deletesIn returns the Storage that decides about deletes of the resource, nil if there is none. A namespace would wait for ever to be
+// finalized.
+func (c *call) deletesIn() types.Storage {
+	if c.resource.Group == "" && c.resource.Plural == "namespaces" {
+		return nil
+	}
+	s, _ := c.resource.Strategy.(types.Storage)
+	return s
+}
+
+// deleteIn answers a delete whose outcome a Storage decides.
+func (c *call) deleteIn(s types.Storage, live runtime.Object, o *metav1.DeleteOptions) {
+	answer, gone, err := c.removeIn(s, live, o)
+	switch {
+	case err != nil:
+		c.fail(err)
+	case !gone && o.OrphanDependents != nil && !*o.OrphanDependents:
+		c.answerObject(http.StatusAccepted, answer)
+	default:
+		c.answerObject(http.StatusOK, answer)
+	}
+}
+
+// removeIn carries out the delete of an object, and returns the answer. gone is set if the object has gone away; if not, it is only marked.
+func (c *call) removeIn(s types.Storage, live runtime.Object, o *metav1.DeleteOptions) (answer runtime.Object, gone bool, err error) {
+	m := accessor(live)
+	request := c.writeRequest(live)
+	request.Namespace, request.Name, request.DryRun = m.GetNamespace(), m.GetName(), len(o.DryRun) > 0
+	outcome, err := s.Delete(request.WriteOf(live), o)
+	c.warnings = append(c.warnings, outcome.Warnings...)
+	if err != nil || request.DryRun {
+		return outcome.Answer, outcome.Deleted, err
+	}
+	answer = live
+	if outcome.Stored != nil {
+		if answer, err = c.server.cluster.Update(c.id, outcome.Stored); err != nil {
+			return nil, false, err
+		}
+	}
+	if outcome.Deleted {
+		if answer, err = c.server.cluster.Delete(c.id, m.GetNamespace(), m.GetName(), nil); err != nil {
+			return nil, false, err
+		}
+	}
+	if outcome.Answer != nil {
+		answer = outcome.Answer
+	}
+	return answer, outcome.Deleted, nil
+}

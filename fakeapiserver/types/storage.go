@@ -1,0 +1,59 @@
+package types
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Storage is implemented by strategies that carry out whole writes themselves: those of built-in kinds, whose rules are code of
+// Kubernetes and not data. Nothing is stored here; an Outcome says what is to be. Errors are those that the client gets.
+type Storage interface {
+	// Create returns the outcome of a POST of obj, which is decoded, wiped (Resource.WipeForCreate) and tracked, in the version and of
+	// the kind of the subresource. It may be changed.
+	Create(w *Write, obj runtime.Object) (Outcome, error)
+	// Update returns the outcome of a PUT or PATCH. change gets the current object in the version and of the kind of the subresource,
+	// an empty one if there is none and the kind may be created this way, and returns what is to replace it.
+	Update(w *Write, change func(current runtime.Object) (runtime.Object, error)) (Outcome, error)
+	// Delete returns the outcome of a DELETE of the live object.
+	Delete(w *Write, o *metav1.DeleteOptions) (Outcome, error)
+	// Show returns what a GET of a subresource answers, for a stored object.
+	Show(subresource string, stored runtime.Object) (runtime.Object, error)
+}
+
+// Write is what a Storage knows of a write besides the object. Its System has no namespace.
+type Write struct {
+	// Subresource is "" for the resource itself. Namespace and Name are the URL's; the name of a POST may be empty.
+	Subresource, Namespace, Name string
+	System                       System
+	DryRun                       bool
+	// UID is the uid that the object must have, nil if the client does not say.
+	UID *types.UID
+	// User makes the request; the zero value is an administrator.
+	User User
+	// Live is the object as stored, nil if there is none. It is not changed.
+	Live runtime.Object
+	// Others returns the stored objects of the resource, of all namespaces. A Service must not take an address or port of another.
+	// nil means that there are none.
+	Others func() []runtime.Object
+}
+
+// User is who makes a request.
+type User struct {
+	Name, UID string
+	Groups    []string
+	Extra     map[string][]string
+}
+
+// Outcome is what a write does.
+type Outcome struct {
+	// Stored is the object to be stored, in the storage version, nil if the write stores nothing. It carries the live object's
+	// resourceVersion, or none if it is new.
+	Stored runtime.Object
+	// Created is set if the object is new; Deleted if it goes away, after Stored is written if there is something to be.
+	Created, Deleted bool
+	// Answer is what the client gets; nil if that is the stored or deleted object. It is in the storage version or of a kind of its own.
+	Answer runtime.Object
+	// Warnings are Warning headers, in order. They may accompany an error.
+	Warnings []string
+}
