@@ -178,7 +178,8 @@ func TestLostAnswersAmongOtherClients(t *testing.T) {
 
 // A request that the server can never carry out is not repeated for ever.
 func TestHopelessWrite(t *testing.T) {
-	big := configMap("a", fmt.Sprintf("%1600000d", 1))
+	big := pod("a") // a ConfigMap of that size is invalid; a Pod is more than the store takes
+	big.Spec.Containers[0].Args = []string{fmt.Sprintf("%1600000d", 1)}
 	wantIn(t, failure(t, simtest.Options{Mix: "none", Shrink: -1}, func(env *simtest.Env) { env.Create(big) }),
-		"env.Create: configmaps default/a: it has failed for 10m", "the last answer: 500", "request is too large")
+		"env.Create: pods default/a: it has failed for 10m", "the last answer: 500", "request is too large")
 }

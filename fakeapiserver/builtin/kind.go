@@ -3,6 +3,8 @@ package builtin
 import (
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -131,6 +133,28 @@ func (k *kind) OpenAPI() (*spec3.OpenAPI, error) { return nil, nil }
 func (k *kind) CheckField(name string) error {
 	_, _, err := scheme.ConvertFieldLabel(k.gvk, name, "")
 	return err
+}
+
+// selectable returns the fields that may be selected by, besides the name and the namespace.
+func (k *kind) selectable() (names []string) {
+	if k.attrs == nil {
+		return nil
+	}
+	hub, err := scheme.UnsafeConvertToVersion(k.New(), runtime.InternalGroupVersioner)
+	if err != nil {
+		return nil
+	}
+	_, all, err := k.attrs(hub)
+	if err != nil {
+		return nil
+	}
+	for name := range all { // order: sorted below
+		if !strings.HasPrefix(name, "metadata.") && k.CheckField(name) == nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Field reads a selectable field.

@@ -93,6 +93,7 @@ func resource(b backends, version, plural string, storages map[string]rest.Stora
 		r.Subresources = append(r.Subresources, s)
 	}
 	k.resource, k.attrs = r, b.attrs[r.GroupResource()]
+	r.SelectableFields = k.selectable()
 	if job, ok := main.(*jobstore.REST); ok {
 		job.CreateStrategy = identify(job.CreateStrategy)
 	}
