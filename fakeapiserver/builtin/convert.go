@@ -3,6 +3,7 @@ package builtin
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -103,7 +104,7 @@ func encode(obj runtime.Object, gv schema.GroupVersion) (runtime.Object, error) 
 	}
 	scheme.Default(read)
 	read.GetObjectKind().SetGroupVersionKind(gv.WithKind(out.GetObjectKind().GroupVersionKind().Kind))
-	return read, nil
+	return read, normalize(read)
 }
 
 // codecOf returns the codec of a storage version, which a dry run copies objects with.
@@ -117,6 +118,13 @@ type convertor struct{ runtime.ObjectConvertor }
 
 // ConvertToVersion implements runtime.ObjectConvertor.
 func (convertor) ConvertToVersion(obj runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
+	kinds, _, err := scheme.ObjectKinds(obj)
+	if err != nil {
+		return nil, err
+	}
+	if want, ok := target.KindForGroupVersionKinds(kinds); ok && slices.Contains(kinds, want) {
+		return obj, nil
+	}
 	hub, err := internal(obj)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/client-go/applyconfigurations"
@@ -23,13 +24,14 @@ import (
 
 // kind is the strategy of a built-in kind in one version.
 type kind struct {
-	gv       schema.GroupVersion
-	gvk      schema.GroupVersionKind
-	stored   schema.GroupVersion
-	resource *types.Resource
-	storages map[string]rest.Storage // by subresource
-	now      *current
-	attrs    storage.AttrFunc // what field selectors read; nil if nothing is stored
+	gv        schema.GroupVersion
+	gvk       schema.GroupVersionKind
+	stored    schema.GroupVersion
+	resource  *types.Resource
+	storages  map[string]rest.Storage // by subresource
+	now       *current
+	admission admission.Interface
+	attrs     storage.AttrFunc // what field selectors read; nil if nothing is stored
 }
 
 var (

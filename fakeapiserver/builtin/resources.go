@@ -8,9 +8,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/endpoints/deprecation"
 	"k8s.io/apiserver/pkg/registry/rest"
 	serverstorage "k8s.io/apiserver/pkg/server/storage"
 	"k8s.io/apiserver/pkg/storage"
+	"k8s.io/kubernetes/pkg/capabilities"
 	jobstore "k8s.io/kubernetes/pkg/registry/batch/job/storage"
 
 	"github.com/informersim/informersim/fakeapiserver/types"
@@ -27,7 +29,12 @@ func Resources() []*types.Resource {
 }
 
 func resources() ([]*types.Resource, error) {
+	capabilities.Setup(true, 0) // privileged containers, as envtest's flags allow them
 	now := &current{}
+	chain, err := newAdmission(now)
+	if err != nil {
+		return nil, err
+	}
 	var all []*types.Resource
 	for _, g := range groups(now) {
 		enabled := serverstorage.NewResourceConfig()
@@ -45,10 +52,11 @@ func resources() ([]*types.Resource, error) {
 				if strings.Contains(path, "/") {
 					continue
 				}
-				r, err := resource(b, v, path, ofResource(storages, path), now)
+				r, err := describe(b, v, path, ofResource(storages, path), now)
 				if err != nil {
 					return nil, err
 				}
+				r.Strategy.(*kind).admission = chain
 				all = append(all, r)
 			}
 		}
@@ -56,8 +64,14 @@ func resources() ([]*types.Resource, error) {
 	return all, nil
 }
 
-// resource describes a resource from its storages.
-func resource(b backends, version, plural string, storages map[string]rest.Storage, now *current) (*types.Resource, error) {
+// The release whose deprecations count.
+const (
+	releaseMajor = 1
+	releaseMinor = 37
+)
+
+// describe describes a resource from its storages.
+func describe(b backends, version, plural string, storages map[string]rest.Storage, now *current) (*types.Resource, error) {
 	main, g := storages[""], b.group
 	k := &kind{gv: schema.GroupVersion{Group: g.name, Version: version}, storages: storages, now: now}
 	gvk, err := k.kindOf(main)
@@ -81,6 +95,9 @@ func resource(b backends, version, plural string, storages map[string]rest.Stora
 	}
 	if s, ok := main.(rest.CategoriesProvider); ok {
 		r.Categories = s.Categories()
+	}
+	if obj := empty(gvk); deprecation.IsDeprecated(obj, releaseMajor, releaseMinor) {
+		r.Deprecated = deprecation.WarningMessage(obj)
 	}
 	for _, sub := range slices.Sorted(maps.Keys(storages)) {
 		if sub == "" {

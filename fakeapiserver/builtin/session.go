@@ -51,10 +51,10 @@ func (s *session) AddWarning(_, text string) {
 
 // others returns the stored objects of the resource but the written one.
 func (s *session) others() []runtime.Object {
-	if s.write.Others == nil {
+	if s.write.List == nil {
 		return nil
 	}
-	all := slices.Clone(s.write.Others())
+	all := slices.Clone(s.write.List(s.kind.resource.GroupResource()))
 	return slices.DeleteFunc(all, func(obj runtime.Object) bool {
 		m, err := meta.Accessor(obj)
 		return err != nil || s.live != nil && m.GetName() == s.write.Name && m.GetNamespace() == s.write.Namespace
@@ -62,7 +62,7 @@ func (s *session) others() []runtime.Object {
 }
 
 // administrator is who makes a request if nobody else is named.
-var administrator = user.DefaultInfo{Name: "kubernetes-admin", Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated}}
+var administrator = user.DefaultInfo{Name: "admin", Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated}}
 
 // context returns the context of a request, as the handlers of a kube-apiserver make it.
 func (s *session) context(verb string) context.Context {

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -37,7 +38,7 @@ func (k *kind) Table(obj runtime.Object, options *metav1.TableOptions, now time.
 	if err != nil {
 		return nil, err
 	}
-	return table, k.rows(table, obj)
+	return table, k.rows(table, obj, unmoved, options)
 }
 
 // createdAt is the column of kinds without printers of their own.
@@ -79,20 +80,37 @@ func moveTimes(v reflect.Value, by time.Duration) {
 	}
 }
 
-// rows replaces the printed objects by the given ones.
-func (k *kind) rows(table *metav1.Table, obj runtime.Object) error {
-	objs := []runtime.Object{obj}
-	if meta.IsListType(obj) {
-		var err error
-		if objs, err = meta.ExtractList(obj); err != nil {
-			return err
-		}
+// rows replaces the printed objects by the given ones. Where their metadata is shown, it is that of the internal version: in a version, a
+// DaemonSet has an annotation more.
+func (k *kind) rows(table *metav1.Table, obj, hub runtime.Object, options *metav1.TableOptions) error {
+	objs, err := itemsOf(obj)
+	hubs, hubErr := itemsOf(hub)
+	if err := errors.Join(err, hubErr); err != nil {
+		return err
 	}
-	if len(objs) != len(table.Rows) {
+	if len(objs) != len(table.Rows) || len(hubs) != len(objs) {
 		return fmt.Errorf("builtin: the table of %d objects of %s has %d rows", len(objs), k.gvk, len(table.Rows))
 	}
 	for i := range table.Rows {
-		table.Rows[i].Object = runtime.RawExtension{Object: objs[i]}
+		shown := objs[i]
+		if options.IncludeObject != metav1.IncludeObject {
+			shown = shallow(shown)
+			m, err := meta.Accessor(shown)
+			h, hubErr := meta.Accessor(hubs[i])
+			if err := errors.Join(err, hubErr); err != nil {
+				return err
+			}
+			m.SetAnnotations(h.GetAnnotations())
+		}
+		table.Rows[i].Object = runtime.RawExtension{Object: shown}
 	}
 	return nil
+}
+
+// itemsOf returns the objects of a list, or the one object.
+func itemsOf(obj runtime.Object) ([]runtime.Object, error) {
+	if meta.IsListType(obj) {
+		return meta.ExtractList(obj)
+	}
+	return []runtime.Object{obj}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/informersim/informersim/fakeapiserver/types"
@@ -24,11 +25,15 @@ func (k *kind) Create(w *types.Write, obj runtime.Object) (types.Outcome, error)
 			return nil, err
 		}
 		ctx, o := s.context("create"), &metav1.CreateOptions{DryRun: dryRun(w)}
+		if err := s.admit(ctx, admission.Create, hub, nil, o); err != nil {
+			return nil, err
+		}
+		validate := s.validateCreate(ctx, o)
 		switch st := k.storages[w.Subresource].(type) {
 		case rest.NamedCreater:
-			return st.Create(ctx, w.Name, hub, rest.ValidateAllObjectFunc, o)
+			return st.Create(ctx, w.Name, hub, validate, o)
 		case rest.Creater:
-			return st.Create(ctx, hub, rest.ValidateAllObjectFunc, o)
+			return st.Create(ctx, hub, validate, o)
 		}
 		return nil, apierrors.NewMethodNotSupported(k.resource.GroupResource(), "create")
 	})
@@ -42,16 +47,15 @@ func (k *kind) Update(w *types.Write, change func(runtime.Object) (runtime.Objec
 		return types.Outcome{}, apierrors.NewMethodNotSupported(k.resource.GroupResource(), "update")
 	}
 	return s.run(func() (runtime.Object, error) {
-		out, _, err := st.Update(s.context("update"), w.Name, &changed{k, w, change},
-			rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{DryRun: dryRun(w)})
+		ctx, o := s.context("update"), &metav1.UpdateOptions{DryRun: dryRun(w)}
+		out, _, err := st.Update(ctx, w.Name, &changed{s, change}, s.validateCreate(ctx, o), s.validateUpdate(ctx, o), false, o)
 		return out, err
 	})
 }
 
 // changed is the new object of an update, made from the current one. It implements rest.UpdatedObjectInfo.
 type changed struct {
-	kind   *kind
-	write  *types.Write
+	*session
 	change func(runtime.Object) (runtime.Object, error)
 }
 
@@ -64,7 +68,7 @@ func (c *changed) Preconditions() *metav1.Preconditions {
 }
 
 // UpdatedObject implements rest.UpdatedObjectInfo.
-func (c *changed) UpdatedObject(_ context.Context, old runtime.Object) (runtime.Object, error) {
+func (c *changed) UpdatedObject(ctx context.Context, old runtime.Object) (runtime.Object, error) {
 	current, err := versioned(old.DeepCopyObject(), c.kind.resource.KindOf(c.write.Subresource).GroupVersion())
 	if err != nil {
 		return nil, err
@@ -73,7 +77,14 @@ func (c *changed) UpdatedObject(_ context.Context, old runtime.Object) (runtime.
 	if err != nil {
 		return nil, err
 	}
-	return internal(obj)
+	hub, err := internal(obj)
+	if err != nil {
+		return nil, err
+	}
+	if c.live == nil {
+		return hub, c.admit(ctx, admission.Create, hub, nil, &metav1.CreateOptions{DryRun: dryRun(c.write)})
+	}
+	return hub, c.admit(ctx, admission.Update, hub, old, &metav1.UpdateOptions{DryRun: dryRun(c.write)})
 }
 
 // Delete implements types.Storage.
@@ -93,7 +104,8 @@ func (k *kind) Delete(w *types.Write, o *metav1.DeleteOptions) (types.Outcome, e
 	}
 	s.deleting = &asked
 	return s.run(func() (runtime.Object, error) {
-		out, _, err := st.Delete(s.context("delete"), w.Name, rest.ValidateAllObjectFunc, o)
+		ctx := s.context("delete")
+		out, _, err := st.Delete(ctx, w.Name, s.validateDelete(ctx, o), o)
 		return out, err
 	})
 }

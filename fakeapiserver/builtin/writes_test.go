@@ -9,10 +9,13 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
@@ -24,6 +27,7 @@ type single struct {
 	t    testing.TB
 	r    *types.Resource
 	objs []runtime.Object
+	more map[string][]runtime.Object // other resources
 	now  time.Time
 }
 
@@ -32,7 +36,12 @@ func serve(t testing.TB, plural, version string) *single {
 }
 
 func (o *single) write(sub, name string) *types.Write {
-	w := &types.Write{Subresource: sub, Name: name, System: types.System{UID: "u-1", Now: o.now, Suffix: "xxxxx"}, Others: func() []runtime.Object { return o.objs }}
+	w := &types.Write{Subresource: sub, Name: name, System: types.System{UID: "u-1", Now: o.now, Suffix: "xxxxx"}, List: func(gr schema.GroupResource) []runtime.Object {
+		if gr == o.r.GroupResource() {
+			return o.objs
+		}
+		return o.more[gr.Resource]
+	}}
 	if o.r.Namespaced {
 		w.Namespace = "ns"
 	}
@@ -214,5 +223,34 @@ func TestDelete(t *testing.T) {
 	out, err = s.storage().Delete(s.write("", "p"), &metav1.DeleteOptions{GracePeriodSeconds: &zero})
 	if err != nil || !out.Deleted || out.Answer != nil || out.Stored == nil {
 		t.Errorf("at once: %+v, %v", out, err)
+	}
+}
+
+// The default admission plugins change what is created: a Pod's priority and tolerations, limits, finalizers, taints.
+func TestAdmission(t *testing.T) {
+	s := serve(t, "pods", "v1")
+	const pod = `{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {priorityClassName: high, containers: [{name: c, image: x}]}}`
+	_, err := s.create(pod)
+	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "no PriorityClass with name high was found") {
+		t.Errorf("a class that does not exist: %v", err)
+	}
+	s.more = map[string][]runtime.Object{
+		"priorityclasses": {&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 77}},
+		"limitranges": {
+			&corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Name: "l", Namespace: "ns"}, Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{
+				{Type: corev1.LimitTypeContainer, Default: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}},
+			}}},
+			&corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Name: "l", Namespace: "other"}, Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{
+				{Type: corev1.LimitTypeContainer, Default: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("2")}},
+			}}},
+		},
+	}
+	p := s.mustCreate(pod).(*corev1.Pod)
+	if *p.Spec.Priority != 77 || len(p.Spec.Tolerations) != 2 || p.Spec.Containers[0].Resources.Limits.Cpu().String() != "2" || len(p.Spec.Containers[0].Resources.Limits) != 1 {
+		t.Errorf("created %+v", p.Spec)
+	}
+	n := serve(t, "nodes", "v1").mustCreate(`{apiVersion: v1, kind: Node, metadata: {name: node}}`).(*corev1.Node)
+	if len(n.Spec.Taints) != 1 || n.Spec.Taints[0].Key != "node.kubernetes.io/not-ready" {
+		t.Errorf("created %+v", n.Spec)
 	}
 }

@@ -30,8 +30,8 @@ type Request struct {
 	// DryRun is set if nothing will be stored. User makes the request; the zero value is an administrator.
 	DryRun bool
 	User   types.User
-	// Others returns the stored objects of the resource. nil stands for none.
-	Others func() []runtime.Object
+	// List returns the stored objects of a resource. nil stands for none.
+	List func(schema.GroupResource) []runtime.Object
 
 	// undecoded is set if the new object has not been through the decoder: it was applied, or written through its scale.
 	undecoded bool

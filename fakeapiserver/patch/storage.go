@@ -16,7 +16,7 @@ func (q *Request) storage() types.Storage {
 // WriteOf returns what a Storage is to know of the request.
 func (q *Request) WriteOf(live runtime.Object) *types.Write {
 	return &types.Write{
-		Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name, System: q.System, DryRun: q.DryRun, User: q.User, Live: live, Others: q.Others,
+		Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name, System: q.System, DryRun: q.DryRun, User: q.User, Live: live, List: q.List,
 	}
 }
 

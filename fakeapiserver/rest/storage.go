@@ -5,6 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
@@ -57,4 +58,17 @@ func (c *call) removeIn(s types.Storage, live runtime.Object, o *metav1.DeleteOp
 		answer = outcome.Answer
 	}
 	return answer, outcome.Deleted, nil
+}
+
+// list returns the newest state of all objects of a resource.
+func (s *Server) list(gr schema.GroupResource) []runtime.Object {
+	id, ok := s.ids[gr]
+	if !ok {
+		return nil
+	}
+	page, err := s.cluster.ListNow(id, "", metav1.ListOptions{})
+	if err != nil {
+		return nil // cannot happen: nothing is asked for
+	}
+	return page.Items
 }

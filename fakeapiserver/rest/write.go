@@ -85,7 +85,7 @@ func (c *call) writeRequest(live runtime.Object) patch.Request {
 	return patch.Request{
 		Resource: c.resource, Subresource: c.target.subresource, Namespace: c.target.namespace, Name: c.target.name,
 		UserAgent: c.request.Header.Get("User-Agent"),
-		Others:    c.others,
+		List:      c.server.list,
 		System:    types.System{UID: uid, Now: c.server.now(), Suffix: suffix},
 		Persisted: c.server.persisted(c.id, live),
 	}
@@ -163,15 +163,6 @@ func (c *call) patch(q url.Values) (*plan, error) {
 	return &plan{c.live, func(w *patch.Writer, request patch.Request, live runtime.Object) (patch.Result, error) {
 		return w.Patch(request, live, media, c.request.Body, &o)
 	}, len(o.DryRun) > 0}, nil
-}
-
-// others returns the newest state of all objects of the target's resource.
-func (c *call) others() []runtime.Object {
-	page, err := c.server.cluster.ListNow(c.id, "", metav1.ListOptions{})
-	if err != nil {
-		return nil // cannot happen: nothing is asked for
-	}
-	return page.Items
 }
 
 // live returns the newest state of the target, nil if there is none.

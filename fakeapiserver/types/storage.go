@@ -3,6 +3,7 @@ package types
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -33,9 +34,9 @@ type Write struct {
 	User User
 	// Live is the object as stored, nil if there is none. It is not changed.
 	Live runtime.Object
-	// Others returns the stored objects of the resource, of all namespaces. A Service must not take an address or port of another.
-	// nil means that there are none.
-	Others func() []runtime.Object
+	// List returns the stored objects of a resource, of all namespaces. A Service must not take an address or port of another, and a Pod has
+	// the priority of its PriorityClass. nil means that there are none.
+	List func(schema.GroupResource) []runtime.Object
 }
 
 // User is who makes a request.

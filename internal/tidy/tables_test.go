@@ -120,7 +120,8 @@ var notFor = map[string]map[string]string{
 	},
 	"fakeapiserver/builtin": {
 		"k8s.io/kubernetes":            lifted,
-		"k8s.io/client-go/tools/cache": lifted, // a storage's backend has its type of an index among its parameters
+		"k8s.io/client-go/tools/cache": lifted, // storages and admission plugins name its types; nothing of it runs
+		"k8s.io/client-go/informers":   lifted,
 	},
 	"fakeapiserver/...": {
 		"k8s.io/client-go/tools/cache": "the server knows nothing of informers",
