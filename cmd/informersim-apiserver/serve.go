@@ -43,6 +43,16 @@ func (f server) serve(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	ln, err := net.Listen("tcp", f.Addr) // the Service kubernetes names its port
+	if err != nil {
+		return errors.Join(fmt.Errorf("--addr: %w", err), w.stop())
+	}
+	defer ln.Close()
+	if !f.Bare {
+		if err := w.bootstrap(ln.Addr(), c.OutOrStdout()); err != nil {
+			return errors.Join(err, w.stop())
+		}
+	}
 	for _, path := range f.Loads {
 		if err := w.load(c.Context(), path, c.OutOrStdout()); err != nil {
 			return errors.Join(err, w.stop())
@@ -54,7 +64,7 @@ func (f server) serve(c *cobra.Command) error {
 	if err := w.enableFaults(); err != nil { // --load must not meet faults
 		return errors.Join(err, w.stop())
 	}
-	return errors.Join(f.listen(c, w), w.stop())
+	return errors.Join(f.listen(c, w, ln), w.stop())
 }
 
 // served is the world behind the listeners.
@@ -106,7 +116,7 @@ func (f server) world(ctx context.Context) (*served, error) {
 	}
 	background := &transport.Background{}
 	if w.rest, err = rest.New(rest.Options{
-		Cluster: w.cluster, Types: reg, Policy: w.policy, Ready: w.writable, Background: background.Run,
+		Cluster: w.cluster, Types: reg, Policy: w.policy, Ready: w.writable, Background: background.Run, Namespaces: !f.Bare,
 	}); err != nil {
 		return nil, err
 	}
@@ -132,13 +142,8 @@ func (f server) world(ctx context.Context) (*served, error) {
 	return w, nil
 }
 
-func (f server) listen(c *cobra.Command, w *served) error {
+func (f server) listen(c *cobra.Command, w *served, ln net.Listener) error {
 	ctx := c.Context()
-	ln, err := net.Listen("tcp", f.Addr)
-	if err != nil {
-		return fmt.Errorf("--addr: %w", err)
-	}
-	defer ln.Close()
 	control, err := f.listenControl()
 	if err != nil {
 		return err

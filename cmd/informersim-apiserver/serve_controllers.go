@@ -21,6 +21,8 @@ func (f server) runControllers(c *fakeapiserver.Cluster) error {
 			controllers.NewNamespaceController(c, o)
 		case "garbage-collector":
 			controllers.NewGarbageCollector(c, o)
+		case "serviceaccount":
+			controllers.NewServiceAccountController(c, o)
 		default:
 			return fmt.Errorf("--controllers: %s is in serveflags.Controllers, but cannot be started", name)
 		}

@@ -39,8 +39,15 @@ type serving struct {
 	stderr  *bytes.Buffer
 }
 
-// serveIn starts `informersim serve` and waits until it serves.
+// serveIn starts `informersim serve --bare` and waits until it serves: most tests are about other things than a fresh cluster, and
+// put objects where they like.
 func serveIn(t *testing.T, args ...string) *serving {
+	t.Helper()
+	return serveFresh(t, append([]string{"--bare"}, args...)...)
+}
+
+// serveFresh starts `informersim serve` and waits until it serves.
+func serveFresh(t *testing.T, args ...string) *serving {
 	t.Helper()
 	p := &serving{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0], append([]string{"serve"}, args...)...), stderr: &bytes.Buffer{}}
 	p.cmd.Env = append(os.Environ(), asCommand+"=1")

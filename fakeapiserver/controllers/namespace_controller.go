@@ -82,10 +82,13 @@ func (n *NamespaceController) empty(name string) {
 	if obj != nil && m.GetDeletionTimestamp() == nil {
 		return // it was created again
 	}
-	left, err := n.deleteContent(name)
+	rest, err := n.deleteContent(name)
+	if err == nil && obj != nil {
+		err = n.report(ns, rest)
+	}
 	switch {
 	case err != nil:
-	case left > 0:
+	case rest.objects > 0:
 		n.waiting[name] = true
 		n.again(name, retryFull)
 	case obj != nil && slices.Contains(namespaceFinalizers(obj), string(corev1.FinalizerKubernetes)):
@@ -106,8 +109,9 @@ func (n *NamespaceController) empty(name string) {
 	}
 }
 
-// deleteContent deletes everything in a namespace, resource by resource, and returns how many objects are left.
-func (n *NamespaceController) deleteContent(namespace string) (left int, err error) {
+// deleteContent deletes everything in a namespace, resource by resource, and returns what is left.
+func (n *NamespaceController) deleteContent(namespace string) (*remainder, error) {
+	rest := newRemainder()
 	s := n.cluster.Store()
 	for id := store.ResourceID(0); s.Resource(id) != nil; id++ {
 		if !s.Resource(id).Namespaced {
@@ -120,18 +124,18 @@ func (n *NamespaceController) deleteContent(namespace string) (left int, err err
 			}
 			return true
 		}); err != nil {
-			return 0, err
+			return nil, err
 		}
 		for _, o := range objects {
 			if _, m := n.get(o); m != nil && m.GetDeletionTimestamp() == nil {
 				if err := n.delete(o, metav1.DeletePropagationBackground); err != nil {
-					return 0, err
+					return nil, err
 				}
 			}
-			if obj, _ := n.get(o); obj != nil {
-				left++
+			if obj, m := n.get(o); obj != nil {
+				rest.count(s.Resource(id), m)
 			}
 		}
 	}
-	return left, nil
+	return rest, nil
 }

@@ -89,7 +89,7 @@ func resourceList(group string, v types.Version) *metav1.APIResourceList {
 		list.APIResources = append(list.APIResources, entry)
 		for _, sub := range r.Subresources {
 			entry := metav1.APIResource{Name: r.Plural + "/" + sub.Name, Namespaced: r.Namespaced, Kind: r.KindOf(sub.Name).Kind, Verbs: sub.Verbs}
-			if !sub.Kind.Empty() {
+			if !sub.Kind.Empty() && sub.Kind.GroupVersion() != r.GroupVersion() {
 				entry.Group, entry.Version = sub.Kind.Group, sub.Kind.Version
 			}
 			list.APIResources = append(list.APIResources, entry)
@@ -132,6 +132,9 @@ func (s *Server) aggregate(core bool) *apidiscoveryv2.APIGroupDiscoveryList {
 
 func aggregateResource(r *types.Resource) apidiscoveryv2.APIResourceDiscovery {
 	kind := func(gvk schema.GroupVersionKind) *metav1.GroupVersionKind {
+		if !r.Custom && gvk.GroupVersion() == r.GroupVersion() {
+			return &metav1.GroupVersionKind{Kind: gvk.Kind} // a real server leaves out what the document says above
+		}
 		return &metav1.GroupVersionKind{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind}
 	}
 	scope := apidiscoveryv2.ScopeCluster

@@ -19,6 +19,15 @@ var errRevisionOnCreate = errors.New("resourceVersion should not be set on objec
 
 // Create returns the object of a POST. If it already exists, the store answers AlreadyExists.
 func (w *Writer) Create(q Request, body types.Body, o *metav1.CreateOptions) (Result, error) {
+	read, err := w.Read(q, body, o)
+	if err != nil {
+		return read, err
+	}
+	return q.created(read.Object, read.Warnings)
+}
+
+// Read returns the object of a POST as its creation gets it: decoded, tracked and admitted, but not validated.
+func (w *Writer) Read(q Request, body types.Body, o *metav1.CreateOptions) (Result, error) {
 	if err := invalidOptions("CreateOptions", metav1validation.ValidateCreateOptions(o)); err != nil {
 		return Result{}, err
 	}
@@ -28,7 +37,12 @@ func (w *Writer) Create(q Request, body types.Body, o *metav1.CreateOptions) (Re
 	if err != nil {
 		return Result{}, err
 	}
-	if err := q.Resource.WipeForCreate(obj, q.Namespace); err != nil {
+	if q.KeepsMeta {
+		err = q.Resource.MatchNamespace(obj, q.Namespace)
+	} else {
+		err = q.Resource.WipeForCreate(obj, q.Namespace)
+	}
+	if err != nil {
 		return Result{Warnings: warnings}, err
 	}
 	if text := types.DedupOwners(obj); text != "" {
@@ -38,7 +52,14 @@ func (w *Writer) Create(q Request, body types.Body, o *metav1.CreateOptions) (Re
 	if err != nil {
 		return Result{Warnings: warnings}, err
 	}
-	return q.created(obj, warnings)
+	return Result{Object: obj, Warnings: warnings}, q.admit(obj)
+}
+
+func (q *Request) admit(obj runtime.Object) error {
+	if q.Admit == nil {
+		return nil
+	}
+	return q.Admit(obj)
 }
 
 // created prepares a new object for the store.

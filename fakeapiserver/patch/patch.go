@@ -167,6 +167,9 @@ func (p *patcher) create() (Result, error) {
 		return Result{Warnings: p.warnings}, err
 	}
 	setRevision(obj, "")
+	if err := q.admit(obj); err != nil {
+		return Result{Warnings: p.warnings}, err
+	}
 	return q.created(obj, p.warnings)
 }
 

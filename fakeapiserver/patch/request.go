@@ -27,6 +27,10 @@ type Request struct {
 	System types.System
 	// Persisted is the live object as stored, if that differs from how it reads (Result.Persisted); otherwise nil.
 	Persisted runtime.Object
+	// KeepsMeta is set for a POST whose uid and times are preconditions or are ignored, and so are not wiped.
+	KeepsMeta bool
+	// Admit returns why an object, which is decoded but not validated yet, may not be created. nil admits all.
+	Admit func(obj runtime.Object) error
 	// DryRun is set if nothing will be stored. User makes the request; the zero value is an administrator.
 	DryRun bool
 	User   types.User

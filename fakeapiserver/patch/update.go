@@ -1,6 +1,7 @@
 package patch
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -44,6 +45,9 @@ func (w *Writer) Update(q Request, live runtime.Object, body types.Body, o *meta
 			return Result{Warnings: warnings}, q.notFound()
 		}
 		if obj, err = w.track(&q, nil, obj, manager); err != nil {
+			return Result{Warnings: warnings}, err
+		}
+		if err := q.admit(obj); err != nil {
 			return Result{Warnings: warnings}, err
 		}
 		return q.created(obj, warnings)
@@ -93,6 +97,9 @@ func finalized(obj, live runtime.Object) bool {
 	was, liveErr := meta.Accessor(live)
 	if err != nil || liveErr != nil || len(m.GetFinalizers()) > 0 || was.GetDeletionTimestamp() == nil {
 		return false
+	}
+	if ns, ok := obj.(*corev1.Namespace); ok && ns.Status.Phase == corev1.NamespaceTerminating && len(ns.Spec.Finalizers) > 0 {
+		return false // it has finalizers of its own (S40)
 	}
 	grace := was.GetDeletionGracePeriodSeconds()
 	return grace == nil || *grace == 0

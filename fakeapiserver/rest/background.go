@@ -55,6 +55,7 @@ func (c *call) write(make func() (*plan, error)) (cancel func()) {
 	}
 	early := &computed{live: p.live()}
 	request := c.writeRequest(early.live)
+	request.Admit = nil // it reads the state, and what is slow has no namespace
 	return c.later(func() {
 		defer func() { early.panicked = recover() }()
 		var writer *patch.Writer

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metainternalscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -76,6 +77,10 @@ func (c *call) delete(q url.Values) {
 	}
 	if unsafe := o.IgnoreStoreReadErrorWithClusterBreakingPotential; unsafe != nil && *unsafe {
 		c.fail(patch.ReadableConflict(c.resource, c.target.namespace, c.target.name)) // no object here is ever unreadable
+		return
+	}
+	if ns, ok := live.(*corev1.Namespace); ok && c.server.namespaces && c.ofNamespaces() {
+		c.deleteNamespace(ns, &o)
 		return
 	}
 	if s := c.deletesIn(); s != nil {

@@ -8,9 +8,6 @@ import (
 
 // dispatch makes the checks that need no state, then hands the request to its verb.
 func (c *call) dispatch(query url.Values) (cancel func()) {
-	if err := c.routeError(); err != nil {
-		return c.atReplica(func() { c.fail(err) })
-	}
 	if sub := c.target.subresource; sub != "" {
 		if c.resource.Subresource(sub) == nil {
 			return c.atReplica(func() { c.fail(apierrors.NewNotFound(c.resource.GroupResource(), c.target.name)) })
@@ -18,6 +15,9 @@ func (c *call) dispatch(query url.Values) (cancel func()) {
 		if !c.resource.Allows(string(c.verb), sub) {
 			return c.atReplica(func() { c.fail(apierrors.NewMethodNotSupported(c.resource.GroupResource(), string(c.verb))) })
 		}
+	}
+	if c.connects() {
+		return c.atReplica(func() { c.connect(query) })
 	}
 	if err := negotiate(c); err != nil {
 		return c.atReplica(func() { c.fail(err) })

@@ -30,6 +30,8 @@ type Server struct {
 	forms   render.Forms
 	ready   func() error
 
+	namespaces bool // Options.Namespaces
+
 	run        func(work, then func()) // Options.Background
 	background background
 }
@@ -44,6 +46,10 @@ type Options struct {
 	Address string
 	// Ready returns why writes are refused now, nil if they are not; /readyz reports it. nil means that they never are.
 	Ready func() error
+	// Namespaces gives namespaces the life of a real cluster's: nothing is created in one that does not exist or is being deleted, a
+	// deleted one waits for its finalizers, and default, kube-system and kube-public stay. Without it, every namespace is there, and a
+	// deleted one is gone at once, for tests that do not care.
+	Namespaces bool
 	// Background runs a pure function outside of the kernel's steps, and then another one inside a step: one work after the other,
 	// in order. nil if there is nothing outside, as in a simulation: both run inside the step.
 	Background func(work, then func())
@@ -53,7 +59,7 @@ type Options struct {
 func New(o Options) (*Server, error) {
 	s := &Server{
 		cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]store.ResourceID{}, policy: o.Policy, ready: o.Ready, run: o.Background,
-		writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address}),
+		namespaces: o.Namespaces, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address}),
 	}
 	o.Cluster.Store().KeepMemos()
 	for _, t := range o.Types.All() {
@@ -164,6 +170,9 @@ func (s *Server) Serve(r *Request, sink Sink) (cancel func()) {
 	}
 	c.target = t
 	c.resource = s.types.Lookup(schema.GroupVersionResource{Group: t.group, Version: t.version, Resource: t.resource})
+	if code := c.routeCode(); code != 0 {
+		return c.atReplica(func() { c.fail(noRoute(code)) })
+	}
 	if c.resource == nil || t.namespaced && !c.resource.Namespaced {
 		return c.atReplica(func() { c.notFoundPage() })
 	}

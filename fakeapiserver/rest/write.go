@@ -83,7 +83,7 @@ func options(q url.Values, into runtime.Object) error {
 func (c *call) writeRequest(live runtime.Object) patch.Request {
 	uid, suffix := c.server.cluster.Store().Mint(types.SuffixAlphabet, types.SuffixLength)
 	return patch.Request{
-		Resource: c.resource, Subresource: c.target.subresource, Namespace: c.target.namespace, Name: c.target.name,
+		Resource: c.resource, Subresource: c.target.subresource, Namespace: c.target.namespace, Name: c.target.name, Admit: c.admit,
 		UserAgent: c.request.Header.Get("User-Agent"),
 		List:      c.server.list,
 		System:    types.System{UID: uid, Now: c.server.now(), Suffix: suffix},

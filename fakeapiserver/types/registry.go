@@ -117,7 +117,7 @@ type Version struct {
 	Resources []*Resource
 }
 
-// Groups returns the groups in the order in which their first resource was added, each with its versions in the order that
+// Groups returns the groups in the order of a real server's discovery, each with its versions in the order that
 // discovery prefers (v2, v1, v1beta1, v1alpha1, …).
 func (g *Registry) Groups() []Group {
 	var groups []Group
@@ -135,6 +135,7 @@ func (g *Registry) Groups() []Group {
 		}
 		(*versions)[j].Resources = append((*versions)[j].Resources, r)
 	}
+	byPriority(groups)
 	for i := range groups {
 		slices.SortStableFunc(groups[i].Versions, func(a, b Version) int {
 			return version.CompareKubeAwareVersionStrings(b.Name, a.Name)

@@ -16,7 +16,7 @@ import (
 )
 
 // Controllers are the names that --controllers accepts.
-var Controllers = []string{"namespace", "garbage-collector"}
+var Controllers = []string{"namespace", "garbage-collector", "serviceaccount"}
 
 // MaxReplicas is the largest value of --replicas.
 const MaxReplicas = 5
@@ -32,6 +32,7 @@ type Flags struct {
 	ControllerDelay, ControllerLag       time.Duration
 	Seed                                 uint64
 	Replicas, Nodes                      int
+	Bare                                 bool
 }
 
 // NewCommand returns the command. run is called with flags that have passed their checks.
@@ -101,10 +102,11 @@ command, which takes minutes; INFORMERSIM_APISERVER names another copy of it.`,
 	c.Flags().StringVar(&f.Data, "data", "", "keep all objects in this `file`, created if needed (default in memory)")
 	c.Flags().StringVar(&f.Kubeconfig, "kubeconfig", "", "add this server to the kubeconfig in this `file`, created if needed, and make it the current context; what else is there stays")
 	c.Flags().StringVar(&f.Mix, "fault-mix", "", "faults that may hit requests and watches: "+strings.Join(faultmix.Names(), ", ")+", or a YAML or JSON `file`")
+	c.Flags().BoolVar(&f.Bare, "bare", false, "start empty: no namespaces, no Service kubernetes, nothing else of a fresh cluster; objects can be created in namespaces that do not exist")
 	c.Flags().Uint64Var(&f.Seed, "seed", 1, "seed of uids, generated names and faults")
 	c.Flags().StringVar(&f.Token, "token", "", "the bearer `token` that every request to either listener must present")
 	c.Flags().StringVar(&f.TokenFile, "token-file", "", "read the token from this `file`: one line")
-	c.Flags().StringSliceVar(&f.Controllers, "controllers", Controllers[:1], "the `controllers` to run: namespace empties deleted namespaces, garbage-collector follows ownerReferences")
+	c.Flags().StringSliceVar(&f.Controllers, "controllers", Controllers[:1], "the `controllers` to run: namespace empties deleted namespaces, garbage-collector follows ownerReferences, serviceaccount keeps a ServiceAccount default in every namespace")
 	c.Flags().DurationVar(&f.ControllerDelay, "controller-delay", 0, "the time that a controller takes for each action")
 	c.Flags().DurationVar(&f.ControllerLag, "controller-lag", 0, "the time until the controllers see a write")
 	c.Flags().IntVar(&f.Nodes, "nodes", 0, "add `N` Nodes, and have Pods live: a scheduler binds them, kubelets take them through their phases, and nodes that are lost lose their Pods")
