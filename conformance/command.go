@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -25,12 +26,14 @@ func (d differ) Error() string { return fmt.Sprintf("%d differ", d.count) }
 // settings holds the command's flags.
 type settings struct {
 	reference, target, url, control string
-	run, file, goldens              string
-	servers, seeds                  int
-	firstSeed                       uint64
-	steps                           int
-	rewrite, list, show             bool
-	out                             io.Writer
+	// kind is what the servers of both sides serve.
+	kind                string
+	run, file, goldens  string
+	servers, seeds      int
+	firstSeed           uint64
+	steps               int
+	rewrite, list, show bool
+	out                 io.Writer
 }
 
 func command() *cobra.Command {
@@ -50,26 +53,42 @@ func command() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&s.reference, "reference", "real", "source of the expected answers: real or golden")
 	f.StringVar(&s.target, "target", "fake", "server under test: fake or real")
+	f.StringVar(&s.kind, "server", kindCRDs, "what both sides serve: crds (custom resources, by the apiextensions server) or kube (built-in kinds, by kube-apiserver)")
 	f.StringVar(&s.url, "url", "", "test the server at this root instead of --target")
 	f.StringVar(&s.control, "control", "", "root of that server's control listener, for probes that compact or restart")
 	f.StringVar(&s.run, "run", "", "play only the probes whose name matches this regular expression")
 	f.StringVar(&s.file, "file", "", "play the probes of this script instead of the catalogue's")
-	f.StringVar(&s.goldens, "goldens", filepath.Join("testdata", "golden"), "directory of recorded answers")
+	f.StringVar(&s.goldens, "goldens", "", "directory of recorded answers (default testdata/golden, with --server kube testdata/kube)")
 	f.IntVar(&s.servers, "servers", 0, "number of servers of each kind that share the probes; 0 chooses by the number of CPUs and seeds")
 	f.IntVar(&s.seeds, "seeds", 0, "number of generated sequences to play as well")
 	f.Uint64Var(&s.firstSeed, "first-seed", 1, "seed of the first generated sequence")
 	f.IntVar(&s.steps, "steps", 25, "requests in a generated sequence")
 	f.BoolVar(&s.rewrite, "rewrite", false, "record the answers of a real server and exit")
 	f.BoolVar(&s.list, "list", false, "list the probes and exit")
-	c.AddCommand(kubectlCommand(s), benchCommand(s))
+	c.AddCommand(kubectlCommand(s), benchCommand(s), kubeCommand(s))
 	f.BoolVar(&s.show, "show", false, "also print the transcripts of the reference")
 	return c
 }
+
+// The kinds of servers.
+const (
+	kindCRDs = "crds"
+	kindKube = "kube"
+)
 
 // manySeeds is the number of sequences from which on starting more servers pays off: a real one is mostly waiting.
 const manySeeds = 500
 
 func (s *settings) main(ctx context.Context) error {
+	if s.kind != kindCRDs && s.kind != kindKube {
+		return fmt.Errorf("--server %q: want crds or kube", s.kind)
+	}
+	if s.goldens == "" {
+		s.goldens = filepath.Join("testdata", map[string]string{kindCRDs: "golden", kindKube: "kube"}[s.kind])
+	}
+	if s.servers == 0 && s.kind == kindKube {
+		s.servers = runtime.NumCPU() // each is a process's worth of memory and seconds of start
+	}
 	if s.servers == 0 {
 		s.servers = 2 * runtime.NumCPU()
 		if s.seeds >= manySeeds {
@@ -99,12 +118,18 @@ func (s *settings) main(ctx context.Context) error {
 // probes returns the probes that the flags select.
 func (s *settings) probes() ([]probe.Probe, error) {
 	all, err := catalogue.All()
+	if s.kind == kindKube {
+		all, err = catalogue.Builtin()
+	}
 	if s.file != "" {
 		text, readErr := os.ReadFile(s.file)
 		if readErr != nil {
 			return nil, fmt.Errorf("read the probes: %w", readErr)
 		}
 		all, err = probe.Parse(s.file, string(text))
+	}
+	for i := range all {
+		all[i].Builtin = s.kind == kindKube
 	}
 	if err != nil || s.run == "" {
 		return all, err
@@ -145,7 +170,7 @@ func (s *settings) record(ctx context.Context, probes []probe.Probe) error {
 }
 
 func (s *settings) real(ctx context.Context, probes []probe.Probe) ([]probe.Outcome, error) {
-	pool, stop, err := realTargets(ctx, min(s.servers, len(probes)))
+	pool, stop, err := s.realTargets(ctx, min(s.servers, len(probes)))
 	if err != nil {
 		return nil, err
 	}
@@ -156,11 +181,10 @@ func (s *settings) real(ctx context.Context, probes []probe.Probe) ([]probe.Outc
 // played returns the transcripts if every probe could be played.
 func played(outcomes []probe.Outcome) ([]probe.Transcript, error) {
 	var transcripts []probe.Transcript
+	var errs []error
 	for _, o := range outcomes {
-		if o.Err != nil {
-			return nil, o.Err
-		}
+		errs = append(errs, o.Err)
 		transcripts = append(transcripts, o.Transcript)
 	}
-	return transcripts, nil
+	return transcripts, errors.Join(errs...)
 }

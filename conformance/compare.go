@@ -34,7 +34,7 @@ func (s *settings) compare(ctx context.Context, probes []probe.Probe) error {
 	defer stop()
 	c.targets = targets
 	if s.reference == "real" {
-		references, stop, err := realTargets(ctx, n)
+		references, stop, err := s.realTargets(ctx, n)
 		if err != nil {
 			return err
 		}
@@ -50,6 +50,9 @@ func (s *settings) compare(ctx context.Context, probes []probe.Probe) error {
 	fmt.Fprintf(s.out, "\nin %.1fs, %d unsteady (differed once, but not when repeated)\n%d probes, %d differ\n",
 		time.Since(began).Seconds(), c.unsteady, c.played, c.differing)
 	for _, target := range c.targets {
+		if s.kind == kindKube {
+			break // each probe of built-in kinds cleans up
+		}
 		if err := probe.Clean(ctx, target); err != nil {
 			fmt.Fprintln(s.out, "the last probes' objects remain:", err)
 		}

@@ -193,7 +193,7 @@ func rewriteFrames(from io.ReadCloser, frame func(int, string) []string) io.Read
 // nothing.
 func TestProbesFindLies(t *testing.T) {
 	ctx := context.Background()
-	targets, stop, err := realTargets(ctx, 1)
+	targets, stop, err := realTargets(ctx, 1, startReal)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestProbesFindLies(t *testing.T) {
 // TestSequencesFindLies checks that generated sequences find a lie, and reduces one that does.
 func TestSequencesFindLies(t *testing.T) {
 	ctx := context.Background()
-	targets, stop, err := realTargets(ctx, 2)
+	targets, stop, err := realTargets(ctx, 2, startReal)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/informersim/informersim/conformance/kubeserver"
 	"github.com/informersim/informersim/conformance/realserver"
 	"github.com/informersim/informersim/internal/probe"
 	"github.com/informersim/informersim/internal/probe/fake"
@@ -35,13 +36,13 @@ var latePaths = map[string]string{"/openapi/v3": resources.Group + "/v1", "/apis
 const startLimit = 2
 
 // realTargets starts n real apiservers.
-func realTargets(ctx context.Context, n int) ([]probe.Target, func(), error) {
+func realTargets(ctx context.Context, n int, start func(context.Context) (*realserver.Server, error)) ([]probe.Target, func(), error) {
 	servers := make([]*realserver.Server, n)
 	starting, startCtx := errgroup.WithContext(ctx)
 	starting.SetLimit(startLimit)
 	for i := range servers {
 		starting.Go(func() (err error) {
-			servers[i], err = startReal(startCtx)
+			servers[i], err = start(startCtx)
 			return err
 		})
 	}
@@ -79,15 +80,41 @@ func startReal(ctx context.Context) (*realserver.Server, error) {
 	return server, nil
 }
 
+// startKube starts a kube-apiserver and waits until it has written all that a fresh one writes.
+func startKube(ctx context.Context, o realserver.Options) (*realserver.Server, error) {
+	o.CRDs, o.Launch, o.Warm = kubeserver.NoCRDs, kubeserver.Launch, kubeserver.Bootstrap
+	server, err := realserver.Start(context.WithoutCancel(ctx), o)
+	if err != nil {
+		return nil, err
+	}
+	if err := server.WaitQuiet(ctx); err != nil {
+		server.Stop()
+		return nil, err
+	}
+	return server, nil
+}
+
+// realTargets starts n real apiservers of the kind that the flags choose.
+func (s *settings) realTargets(ctx context.Context, n int) ([]probe.Target, func(), error) {
+	if s.kind == kindKube {
+		return realTargets(ctx, n, func(ctx context.Context) (*realserver.Server, error) {
+			return startKube(ctx, realserver.Options{})
+		})
+	}
+	return realTargets(ctx, n, startReal)
+}
+
 // startTargets starts the servers under test.
 func (s *settings) startTargets(ctx context.Context, n int) ([]probe.Target, func(), error) {
 	switch {
 	case s.url != "":
 		return []probe.Target{probe.RemoteTarget{URL: s.url, Control: s.control}}, func() {}, nil
+	case s.target == "fake" && s.kind == kindKube:
+		return fake.StartAllBuiltin(n)
 	case s.target == "fake":
 		return fake.StartAll(n)
 	case s.target == "real":
-		return realTargets(ctx, n)
+		return s.realTargets(ctx, n)
 	}
 	return nil, nil, fmt.Errorf("--target %q: want fake or real, or --url of a running server", s.target)
 }

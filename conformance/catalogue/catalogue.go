@@ -9,12 +9,18 @@ import (
 	"github.com/informersim/informersim/internal/probe"
 )
 
-//go:embed *.probe
+//go:embed *.probe kube/*.probe
 var scripts embed.FS
 
-// All returns every probe, ordered by file and then as written, the matrices last. Names are unique.
-func All() ([]probe.Probe, error) {
-	names, err := fs.Glob(scripts, "*.probe")
+// All returns every probe of custom resources, ordered by file and then as written, the matrices last. Names are unique.
+func All() ([]probe.Probe, error) { return read("*.probe", matrix()) }
+
+// Builtin returns the probes of built-in kinds in the same order.
+func Builtin() ([]probe.Probe, error) { return read("kube/*.probe", builtinTables()) }
+
+// read returns the probes of the files that match a pattern, and those of a text.
+func read(pattern, tables string) ([]probe.Probe, error) {
+	names, err := fs.Glob(scripts, pattern)
 	if err != nil {
 		return nil, fmt.Errorf("list the scripts: %w", err)
 	}
@@ -31,7 +37,7 @@ func All() ([]probe.Probe, error) {
 		}
 		all = append(all, probes...)
 	}
-	generated, err := probe.Parse("matrix", matrix())
+	generated, err := probe.Parse("matrix", tables)
 	if err != nil {
 		return nil, err
 	}

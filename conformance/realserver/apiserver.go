@@ -28,12 +28,17 @@ const (
 	stopTimeout = 20 * time.Second
 )
 
-// process is one incarnation of the apiserver, which a restart replaces.
-type process struct {
-	handler http.Handler
-	cancel  context.CancelFunc
-	ended   chan error
+// A Process is one incarnation of an apiserver, which a restart replaces.
+type Process struct {
+	// Handler answers requests.
+	Handler http.Handler
+	// Cancel begins the shutdown; Ended receives what the apiserver returned once it is over.
+	Cancel context.CancelFunc
+	Ended  chan error
 }
+
+// A Launcher starts an apiserver over the etcd at a URL, which keeps its files in dir. It is ready once readyz succeeds.
+type Launcher func(ctx context.Context, etcdURL, dir string) (*Process, error)
 
 // noServices is the resolver for conversion webhooks, which are not supported.
 type noServices struct{}
@@ -42,8 +47,8 @@ func (noServices) ResolveEndpoint(namespace, name string, port int32) (*url.URL,
 	return nil, fmt.Errorf("service %s/%s:%d: this server knows no services", namespace, name, port)
 }
 
-// startProcess starts an apiserver over etcd. It is ready once readyz succeeds.
-func startProcess(ctx context.Context, etcdURL, dir string) (*process, error) {
+// launchExtensions is the Launcher of the apiextensions server.
+func launchExtensions(ctx context.Context, etcdURL, dir string) (*Process, error) {
 	config, err := apiserverConfig(etcdURL, dir)
 	if err != nil {
 		return nil, err
@@ -57,8 +62,8 @@ func startProcess(ctx context.Context, etcdURL, dir string) (*process, error) {
 	}
 	prepared := server.GenericAPIServer.PrepareRun()
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	p := &process{handler: server.GenericAPIServer.Handler, cancel: cancel, ended: make(chan error, 1)}
-	go func() { p.ended <- prepared.RunWithContext(running) }()
+	p := &Process{Handler: server.GenericAPIServer.Handler, Cancel: cancel, Ended: make(chan error, 1)}
+	go func() { p.Ended <- prepared.RunWithContext(running) }()
 	return p, nil
 }
 
@@ -110,10 +115,10 @@ func apiserverConfig(etcdURL, dir string) (*apiserver.Config, error) {
 }
 
 // stop shuts the apiserver down and waits for it.
-func (p *process) stop() error {
-	p.cancel()
+func (p *Process) stop() error {
+	p.Cancel()
 	select {
-	case err := <-p.ended:
+	case err := <-p.Ended:
 		return err
 	case <-time.After(stopTimeout):
 		return fmt.Errorf("the apiserver did not stop within %v", stopTimeout)

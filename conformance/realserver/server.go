@@ -26,6 +26,8 @@ import (
 const (
 	readyTimeout = time.Minute
 	readyPoll    = 5 * time.Millisecond
+	// quietTime without a write means that a server has written what it begins with.
+	quietTime = 700 * time.Millisecond
 )
 
 // Options configure a server. The zero value serves the conformance resources.
@@ -36,6 +38,12 @@ type Options struct {
 	Fsync bool
 	// Log receives the apiserver's log; nil discards it.
 	Log io.Writer
+	// Launch starts the apiserver; nil starts the apiextensions server.
+	Launch Launcher
+	// Warm are paths that must answer 200 before the server counts as ready, besides the collections of CRDs.
+	Warm []string
+	// Port is that of the plain-HTTP listener; 0 lets the system choose.
+	Port int
 }
 
 // A Server is a running apiserver.
@@ -49,7 +57,8 @@ type Server struct {
 	etcd    *etcd
 	front   *http.Server
 	handler atomic.Pointer[http.Handler]
-	process *process
+	process *Process
+	launch  Launcher
 	warm    []string
 }
 
@@ -69,8 +78,11 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the server's directory: %w", err)
 	}
-	s := &Server{dir: dir, warm: collectionPaths(crds)}
-	if err := s.start(ctx, crds, o.Fsync); err != nil {
+	s := &Server{dir: dir, warm: append(collectionPaths(crds), o.Warm...), launch: o.Launch}
+	if s.launch == nil {
+		s.launch = launchExtensions
+	}
+	if err := s.start(ctx, crds, o); err != nil {
 		s.Stop()
 		return nil, err
 	}
@@ -90,15 +102,15 @@ func silence(to io.Writer) {
 	klog.SetOutput(to)
 }
 
-func (s *Server) start(ctx context.Context, crds []*apiextensionsv1.CustomResourceDefinition, fsync bool) error {
+func (s *Server) start(ctx context.Context, crds []*apiextensionsv1.CustomResourceDefinition, o Options) error {
 	var err error
-	if s.etcd, err = startEtcd(ctx, filepath.Join(s.dir, "etcd"), fsync); err != nil {
+	if s.etcd, err = startEtcd(ctx, filepath.Join(s.dir, "etcd"), o.Fsync); err != nil {
 		return err
 	}
 	if err := s.etcd.seed(ctx, crds); err != nil {
 		return err
 	}
-	if err := s.serve(); err != nil {
+	if err := s.serve(o.Port); err != nil {
 		return err
 	}
 	if err := s.startProcess(ctx); err != nil {
@@ -108,8 +120,8 @@ func (s *Server) start(ctx context.Context, crds []*apiextensionsv1.CustomResour
 }
 
 // serve opens the front listener, which forwards to the current apiserver process.
-func (s *Server) serve() error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+func (s *Server) serve(port int) error {
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
 		return fmt.Errorf("listen on loopback: %w", err)
 	}
@@ -131,7 +143,7 @@ func (s *Server) serve() error {
 }
 
 func (s *Server) startProcess(ctx context.Context) error {
-	process, err := startProcess(ctx, s.etcd.url, s.dir)
+	process, err := s.launch(ctx, s.etcd.url, s.dir)
 	if err != nil {
 		return err
 	}
@@ -139,7 +151,7 @@ func (s *Server) startProcess(ctx context.Context) error {
 	if err := s.waitReady(ctx); err != nil {
 		return err
 	}
-	s.handler.Store(&process.handler)
+	s.handler.Store(&process.Handler)
 	return nil
 }
 
@@ -155,7 +167,7 @@ func (s *Server) waitReady(ctx context.Context) error {
 				break
 			}
 			select {
-			case err := <-s.process.ended:
+			case err := <-s.process.Ended:
 				return fmt.Errorf("the apiserver stopped while starting: %w", err)
 			case <-ctx.Done():
 				return fmt.Errorf("%s not served in time: last answer %d %.300s", path, code, body)
@@ -171,7 +183,7 @@ func (s *Server) ask(ctx context.Context, path string) (int, string) {
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(http.MethodGet, path, nil).WithContext(ctx)
 	r.Header.Set("Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json")
-	s.process.handler.ServeHTTP(w, r)
+	s.process.Handler.ServeHTTP(w, r)
 	return w.Code, w.Body.String()
 }
 
@@ -189,6 +201,29 @@ func (s *Server) WaitPath(ctx context.Context, path, text string) error {
 		case <-ctx.Done():
 			return fmt.Errorf("%s does not contain %q: last answer %d %.300s", path, text, code, body)
 		case <-time.After(10 * readyPoll):
+		}
+	}
+}
+
+// WaitQuiet returns once the server has stored nothing for a while: a new one writes for some seconds what it begins with.
+func (s *Server) WaitQuiet(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	last, since := int64(-1), time.Now()
+	for {
+		revision, err := s.etcd.revision(ctx)
+		switch {
+		case err != nil:
+			return err
+		case revision != last:
+			last, since = revision, time.Now()
+		case time.Since(since) > quietTime:
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the server keeps writing: %w", ctx.Err())
+		case <-time.After(readyPoll):
 		}
 	}
 }

@@ -46,17 +46,22 @@ type normaliser struct {
 	brief   bool
 	managed bool
 	any     bool // revisions are not distinguished
+	builtin bool // the answers are about built-in kinds
 	uids    map[string]string
 	names   map[string]string
 	order   []string
 	// prefixes are the generateNames that were sent.
 	prefixes []*regexp.Regexp
+	// requests is what was sent; chosen names what the server chose, and counts counts it by kind.
+	requests strings.Builder
+	chosen   map[string]string
+	counts   map[string]int
 }
 
 func newNormaliser(p Probe, base int64) *normaliser {
 	return &normaliser{
-		base: base, brief: p.Brief, managed: p.ManagedFields, any: p.AnyRevision,
-		uids: map[string]string{}, names: map[string]string{},
+		base: base, brief: p.Brief, managed: p.ManagedFields, any: p.AnyRevision, builtin: p.Builtin,
+		uids: map[string]string{}, names: map[string]string{}, chosen: map[string]string{}, counts: map[string]int{},
 	}
 }
 
@@ -122,6 +127,7 @@ var sentPrefix = regexp.MustCompile(`generateName: ?"?([^",}]+)`)
 
 // sent records the generateNames of a request body, which a refusal mentions with a suffix.
 func (n *normaliser) sent(body string) {
+	n.requests.WriteString(body + "\n")
 	for _, m := range sentPrefix.FindAllStringSubmatch(body, -1) {
 		prefix := m[1][:min(len(m[1]), generatedBase)]
 		n.prefixes = append(n.prefixes, regexp.MustCompile("("+regexp.QuoteMeta(prefix)+")[bcdfghjklmnpqrstvwxz2456789]{5}\\b"))
@@ -147,13 +153,15 @@ func (n *normaliser) value(key string, v any) any {
 		}
 		switch key {
 		case "cells":
-			maskAges(out)
+			n.maskAges(out)
 		case "managedFields":
 			sort.SliceStable(out, func(i, j int) bool { return managerLine(out[i]) < managerLine(out[j]) })
 		}
 		return out
 	case string:
 		return n.text(key, v)
+	case json.Number:
+		return n.port(key, v)
 	}
 	return v
 }
@@ -189,9 +197,9 @@ func managerLine(entry any) string {
 }
 
 // maskAges replaces the cells of a table that show an age.
-func maskAges(cells []any) {
+func (n *normaliser) maskAges(cells []any) {
 	for i, cell := range cells {
-		if text, ok := cell.(string); ok && age.MatchString(text) {
+		if text, ok := cell.(string); ok && (age.MatchString(text) || n.builtin && longAge.MatchString(text)) {
 			cells[i] = "<age>"
 		}
 	}
@@ -213,6 +221,9 @@ func (n *normaliser) text(key, s string) any {
 	// How far back a watch cache reaches is up to the server.
 	s = oldestText.ReplaceAllString(s, "${1}<oldest>)")
 	s = schemeText.ReplaceAllString(s, "in a scheme")
+	if n.builtin {
+		s = n.allocated(key, s)
+	}
 	for _, name := range n.order {
 		s = strings.ReplaceAll(s, name, n.names[name])
 	}

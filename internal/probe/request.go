@@ -49,7 +49,7 @@ func parseTarget(target string) location {
 	switch {
 	case given:
 		l.namespace = namespace
-	case !all && !resources.ClusterScoped[resource]:
+	case !all && !definition(resource).Cluster:
 		l.namespace = defaultNamespace
 	}
 	if len(parts) > 1 {
@@ -63,11 +63,20 @@ func parseTarget(target string) location {
 
 // collection returns the path of the location's collection, without a query.
 func (l location) collection() string {
-	path := resources.GroupVersionPath
+	r := definition(l.resource)
+	path := r.Path()
 	if l.namespace != "" {
 		path += "/namespaces/" + l.namespace
 	}
-	return path + "/" + l.resource
+	return path + "/" + r.Plural
+}
+
+// definition is the resource that a target names. A name that stands for none is that of a missing custom resource.
+func definition(name string) resources.Resource {
+	if r, found := resources.Lookup(name); found {
+		return r
+	}
+	return resources.Resource{Group: resources.Group, Version: resources.Version, Plural: name}
 }
 
 // path returns the request's path and query.
@@ -113,7 +122,9 @@ func request(root string, step Step, target, rest string) (*http.Request, error)
 	case "create":
 		method = http.MethodPost
 		fill(body, l)
-		l.name = ""
+		if l.subresource == "" {
+			l.name = ""
+		}
 	case "put":
 		method = http.MethodPut
 		fill(body, l)
@@ -195,12 +206,20 @@ func encodeBody(body any) (string, error) {
 // fill sets the apiVersion, kind and name of an object from its target.
 func fill(body any, l location) {
 	m, ok := body.(map[string]any)
-	if !ok || resources.Kinds[l.resource] == "" {
+	r := definition(l.resource)
+	if !ok || r.Kind == "" {
 		return
 	}
-	apiVersion, kind := resources.Group+"/"+resources.Version, resources.Kinds[l.resource]
-	if l.subresource == "scale" {
+	apiVersion, kind := r.APIVersion(), r.Kind
+	switch l.subresource {
+	case "scale":
 		apiVersion, kind = "autoscaling/v1", "Scale"
+	case "eviction":
+		apiVersion, kind = "policy/v1", "Eviction"
+	case "binding":
+		apiVersion, kind = "v1", "Binding"
+	case "token":
+		apiVersion, kind = "authentication.k8s.io/v1", "TokenRequest"
 	}
 	setDefault(m, "apiVersion", apiVersion)
 	setDefault(m, "kind", kind)

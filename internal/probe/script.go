@@ -24,6 +24,8 @@ type Probe struct {
 	Bookmarks bool
 	// AnyRevision shows revisions as R+?: for probes of a server's controllers, whose writes may conflict and be retried.
 	AnyRevision bool
+	// Builtin probes are of built-in kinds: their server is a kube-apiserver. It is set by who loads them, not written.
+	Builtin bool
 	// Slow probes wait for the server's own timers; they are started first.
 	Slow bool
 	// Steps are played in order.

@@ -30,14 +30,26 @@ type Server struct {
 }
 
 // Start starts a server of the conformance resources.
-func Start() (*Server, error) {
+func Start() (*Server, error) { return start(false) }
+
+// StartBuiltin starts a server of the built-in kinds, with what a fresh cluster has.
+func StartBuiltin() (*Server, error) { return start(true) }
+
+func start(builtin bool) (*Server, error) {
 	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()})
 	cluster := fakeapiserver.NewCluster(k, fakeapiserver.ClusterOptions{Replicas: 1})
-	definitions, err := crd.LoadManifests(strings.NewReader(resources.CRDs))
+	registry, manifest := types.NewRegistry(), resources.CRDs
+	if builtin {
+		manifest = ""
+		if err := registry.Add(types.Builtin(types.BuiltinOptions{})...); err != nil {
+			return nil, fmt.Errorf("serve the built-in kinds: %w", err)
+		}
+	}
+	definitions, err := crd.LoadManifests(strings.NewReader(manifest))
 	if err != nil {
 		return nil, fmt.Errorf("load the conformance resources: %w", err)
 	}
-	api, err := rest.New(rest.Options{Cluster: cluster, Types: types.NewRegistry()})
+	api, err := rest.New(rest.Options{Cluster: cluster, Types: registry})
 	if err != nil {
 		return nil, fmt.Errorf("build the fake apiserver: %w", err)
 	}
@@ -101,8 +113,13 @@ func (s *Server) Stop() {
 	s.pump.Stop()
 }
 
-// StartAll starts n servers. The function returned stops them.
-func StartAll(n int) ([]probe.Target, func(), error) {
+// StartAll starts n servers of the conformance resources. The function returned stops them.
+func StartAll(n int) ([]probe.Target, func(), error) { return startAll(n, Start) }
+
+// StartAllBuiltin starts n servers of the built-in kinds.
+func StartAllBuiltin(n int) ([]probe.Target, func(), error) { return startAll(n, StartBuiltin) }
+
+func startAll(n int, start func() (*Server, error)) ([]probe.Target, func(), error) {
 	var targets []probe.Target
 	var started []*Server
 	stop := func() {
@@ -112,7 +129,7 @@ func StartAll(n int) ([]probe.Target, func(), error) {
 		http.DefaultClient.CloseIdleConnections()
 	}
 	for range n {
-		s, err := Start()
+		s, err := start()
 		if err != nil {
 			stop()
 			return nil, nil, err

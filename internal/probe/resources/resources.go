@@ -13,9 +13,3 @@ const (
 //
 //go:embed crds.yaml
 var CRDs string
-
-// Kinds maps a resource to its kind.
-var Kinds = map[string]string{"gizmos": "Gizmo", "sprockets": "Sprocket"}
-
-// ClusterScoped is the set of resources without a namespace.
-var ClusterScoped = map[string]bool{"sprockets": true}
