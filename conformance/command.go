@@ -86,12 +86,9 @@ func (s *settings) main(ctx context.Context) error {
 	if s.goldens == "" {
 		s.goldens = filepath.Join("testdata", map[string]string{kindCRDs: "golden", kindKube: "kube"}[s.kind])
 	}
-	if s.servers == 0 && s.kind == kindKube {
-		s.servers = runtime.NumCPU() // each is a process's worth of memory and seconds of start
-	}
 	if s.servers == 0 {
 		s.servers = 2 * runtime.NumCPU()
-		if s.seeds >= manySeeds {
+		if s.seeds >= manySeeds && s.kind == kindCRDs {
 			s.servers *= 2
 		}
 	}

@@ -30,8 +30,8 @@ var perKind = []struct{ area, options, steps string }{
 		"json $TARGET [{op: test, path: /metadata/name, value: other}]"},
 }
 
-// builtinTables returns the probes of the kinds and of the tables of validation and immutability.
-func builtinTables() string {
+// kindTables returns the probes that every kind has.
+func kindTables() string {
 	var b strings.Builder
 	for _, k := range kinds {
 		values := strings.NewReplacer("$TARGET", k.resource+"/"+k.name, "$RESOURCE", k.resource, "$NAME", k.name, "$BODY", k.body, "$CHANGE", k.change)
@@ -40,10 +40,8 @@ func builtinTables() string {
 			if k.watched {
 				steps, _, _ = strings.Cut(steps, "\n")
 			}
-			if strings.HasPrefix(steps, "~") || strings.HasPrefix(steps, "watch") {
-				if k.watched {
-					continue
-				}
+			if strings.HasPrefix(steps, "~ ") && k.watched || strings.HasPrefix(steps, "watch ") && k.watched {
+				continue
 			}
 			fmt.Fprintf(&b, "probe %s/%s%s%s\n%s\n", p.area, k.resource, p.options, anyRevision[k.resource], values.Replace(steps))
 		}

@@ -9,14 +9,20 @@ import (
 	"github.com/informersim/informersim/internal/probe"
 )
 
-//go:embed *.probe kube/*.probe
+//go:embed *.probe kube/*.probe kube/*.table
 var scripts embed.FS
 
 // All returns every probe of custom resources, ordered by file and then as written, the matrices last. Names are unique.
 func All() ([]probe.Probe, error) { return read("*.probe", matrix()) }
 
 // Builtin returns the probes of built-in kinds in the same order.
-func Builtin() ([]probe.Probe, error) { return read("kube/*.probe", builtinTables()) }
+func Builtin() ([]probe.Probe, error) {
+	refusals, err := refusalTables()
+	if err != nil {
+		return nil, err
+	}
+	return read("kube/*.probe", kindTables()+refusals)
+}
 
 // read returns the probes of the files that match a pattern, and those of a text.
 func read(pattern, tables string) ([]probe.Probe, error) {
@@ -31,7 +37,7 @@ func read(pattern, tables string) ([]probe.Probe, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", name, err)
 		}
-		probes, err := probe.Parse(name, string(text))
+		probes, err := probe.Parse(name, macros.Replace(string(text)))
 		if err != nil {
 			return nil, err
 		}

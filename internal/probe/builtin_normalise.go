@@ -15,8 +15,8 @@ var (
 	longAge        = regexp.MustCompile(`^([0-9]+[smhdy])+$`)
 )
 
-// portFields are the fields whose numbers a server allocates.
-var portFields = map[string]bool{"nodePort": true, "healthCheckNodePort": true}
+// portFields are the fields whose numbers a server allocates; that of Service default/kubernetes is where it listens.
+var portFields = map[string]bool{"nodePort": true, "healthCheckNodePort": true, "targetPort": true}
 
 // allocated replaces addresses and ports that the server chose: those that no request mentioned.
 func (n *normaliser) allocated(key, s string) string {
