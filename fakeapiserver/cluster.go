@@ -45,6 +45,7 @@ type Cluster struct {
 	replicas       []*Replica
 	clients        []*Client
 	byName         map[string]*Client
+	aliases        map[schema.GroupResource]store.ResourceID
 	nextRR         int
 	enabled        fault.Set
 	armed          []*armedFault
@@ -204,8 +205,19 @@ func (c *Cluster) Reopen(id store.ResourceID) {
 	}
 }
 
+// Alias makes a resource known by another group and plural name, too: the objects of both are the same.
+func (c *Cluster) Alias(gr schema.GroupResource, id store.ResourceID) {
+	if c.aliases == nil {
+		c.aliases = map[schema.GroupResource]store.ResourceID{}
+	}
+	c.aliases[gr] = id
+}
+
 // FindResource returns the resource of that group and plural name.
 func (c *Cluster) FindResource(gr schema.GroupResource) (store.ResourceID, bool) {
+	if id, ok := c.aliases[gr]; ok {
+		return id, true
+	}
 	for id, r := range c.store.Resources() {
 		if r.GroupResource() == gr {
 			return store.ResourceID(id), true

@@ -39,15 +39,15 @@ func (f server) serve(c *cobra.Command) error {
 			return err
 		}
 	}
-	w, err := f.world(c.Context())
+	ln, err := net.Listen("tcp", f.Addr) // discovery names the address, and the Service kubernetes its port
+	if err != nil {
+		return fmt.Errorf("--addr: %w", err)
+	}
+	defer ln.Close()
+	w, err := f.world(c.Context(), ln.Addr())
 	if err != nil {
 		return err
 	}
-	ln, err := net.Listen("tcp", f.Addr) // the Service kubernetes names its port
-	if err != nil {
-		return errors.Join(fmt.Errorf("--addr: %w", err), w.stop())
-	}
-	defer ln.Close()
 	if !f.Bare {
 		if err := w.bootstrap(ln.Addr(), c.OutOrStdout()); err != nil {
 			return errors.Join(err, w.stop())
@@ -91,7 +91,7 @@ func (w *served) stop() error {
 	return w.data.close(w.pump)
 }
 
-func (f server) world(ctx context.Context) (*served, error) {
+func (f server) world(ctx context.Context, addr net.Addr) (*served, error) {
 	mix, err := faultmix.Load(ctx, f.Mix)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (f server) world(ctx context.Context) (*served, error) {
 	}
 	background := &transport.Background{}
 	if w.rest, err = rest.New(rest.Options{
-		Cluster: w.cluster, Types: reg, Policy: w.policy, Ready: w.writable, Background: background.Run, Namespaces: !f.Bare,
+		Cluster: w.cluster, Types: reg, Policy: w.policy, Ready: w.writable, Background: background.Run, Namespaces: !f.Bare, Address: addr.String(),
 	}); err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/informersim/informersim/fakeapiserver/bootstrap"
+	"github.com/informersim/informersim/fakeapiserver/builtin"
 	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/fakeapiserver/transport"
 )
@@ -28,7 +29,7 @@ func (w *served) bootstrap(addr net.Addr, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for _, o := range bootstrap.Objects(bootstrap.Options{Now: time.Now(), Address: address}) {
+	for _, o := range bootstrap.Objects(bootstrap.Options{Now: time.Now(), Address: address, Policy: builtin.Policy()}) {
 		if err := w.bootstrapOne(o); err != nil {
 			return fmt.Errorf("the objects of a fresh cluster: %w", err)
 		}
@@ -50,7 +51,7 @@ func (w *served) bootstrapOne(o bootstrap.Object) error {
 	if err != nil {
 		return err
 	}
-	code, err := w.send(http.MethodPost, path, "application/json", o.Object)
+	code, err := w.send(http.MethodPost, path+"?fieldManager="+o.Owner, "application/json", o.Object)
 	if code == http.StatusConflict {
 		return nil // --data has it
 	}

@@ -30,6 +30,8 @@ const (
 type Object struct {
 	// Object is the object to create, with its kind set.
 	Object runtime.Object
+	// Owner is the manager of its fields, "" for the apiserver itself.
+	Owner string
 	// Status is an object with the status to apply afterwards, by Manager; nil if there is none to set.
 	Status  map[string]any
 	Manager string
@@ -74,7 +76,7 @@ func Objects(o Options) []Object {
 		Description: "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
 	})
 	for _, level := range slices.Concat(flowcontrol.SuggestedPriorityLevelConfigurations, flowcontrol.MandatoryPriorityLevelConfigurations) {
-		add(level.DeepCopy())
+		all = append(all, Object{Object: withKind(level.DeepCopy()), Owner: flowProducer})
 	}
 	for _, flow := range slices.Concat(flowcontrol.SuggestedFlowSchemas, flowcontrol.MandatoryFlowSchemas) {
 		all = append(all, flowSchema(flow, o.Now))
@@ -115,10 +117,13 @@ func serviceRange(now time.Time) Object {
 	}
 }
 
+// flowProducer is the manager of flow schemas and priority levels.
+const flowProducer = "api-priority-and-fairness-config-producer-v1"
+
 // flowSchema returns a flow schema, whose priority level exists.
 func flowSchema(flow *flowcontrolv1.FlowSchema, now time.Time) Object {
 	return Object{
-		Object: withKind(flow.DeepCopy()),
+		Object: withKind(flow.DeepCopy()), Owner: flowProducer,
 		Status: condition(flowcontrolv1.SchemeGroupVersion.WithKind("FlowSchema"), flow.Name, map[string]any{
 			"type": string(flowcontrolv1.FlowSchemaConditionDangling), "status": "False", "lastTransitionTime": at(now), "reason": "Found",
 			"message": "This FlowSchema references the PriorityLevelConfiguration object named \"" + flow.Spec.PriorityLevelConfiguration.Name + "\" and it exists",

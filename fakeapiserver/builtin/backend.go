@@ -21,6 +21,7 @@ import (
 // backend is the etcd of a resource's storages: it reads what the session knows, and writes into the session.
 type backend struct {
 	resource schema.GroupResource
+	prefix   string // of its keys
 	stored   schema.GroupVersion
 	example  func() runtime.Object
 }
@@ -59,13 +60,16 @@ func (b backends) GetRESTOptions(gr schema.GroupResource, _ runtime.Object) (gen
 		Decorator: func(_ *storagebackend.ConfigForResource, _ string, _ func(runtime.Object) (string, error), example, _ func() runtime.Object,
 			attrs storage.AttrFunc, _ storage.IndexerFuncs, _ *cache.Indexers) (storage.Interface, factory.DestroyFunc, error) {
 			b.attrs[gr] = attrs
-			return &backend{resource: gr, stored: gv, example: example}, func() {}, nil
+			return &backend{resource: gr, prefix: "/registry/" + path + "/", stored: gv, example: example}, func() {}, nil
 		},
 	}, nil
 }
 
-// storageVersion returns the version in which a resource is stored. Both kinds of events are one in storage.
+// storageVersion returns the version in which a group's resource is stored. Events of events.k8s.io are those of the core group.
 func storageVersion(g group, gr schema.GroupResource) schema.GroupVersion {
+	if gr.Group != g.name {
+		return schema.GroupVersion{Group: gr.Group, Version: "v1"}
+	}
 	if v := storageVersions[gr.String()]; v != "" {
 		return schema.GroupVersion{Group: g.name, Version: v}
 	}
@@ -78,14 +82,20 @@ func (b *backend) read(ctx context.Context, key string) (runtime.Object, *sessio
 	if s == nil {
 		return nil, nil
 	}
-	path := s.write.Name
-	if s.kind.resource.Namespaced {
-		path = s.write.Namespace + "/" + path
+	namespace, name := b.split(key)
+	if s.names(b.resource, namespace, name) {
+		return s.live, s
 	}
-	if s.live == nil || s.kind.resource.GroupResource() != b.resource || !strings.HasSuffix(key, "/"+path) {
-		return nil, s
+	return s.other(b.resource, namespace, name), s
+}
+
+// split returns the namespace and name of a key.
+func (b *backend) split(key string) (namespace, name string) {
+	name = strings.TrimPrefix(key, b.prefix)
+	if before, after, namespaced := strings.Cut(name, "/"); namespaced {
+		return before, after
 	}
-	return s.live, s
+	return "", name
 }
 
 // Versioner implements storage.Interface.
@@ -119,6 +129,9 @@ func (b *backend) Create(ctx context.Context, key string, obj, out runtime.Objec
 	stored, err := encode(obj, b.stored)
 	if err != nil {
 		return err
+	}
+	if namespace, name := b.split(key); !s.creates(b.resource, namespace, name) {
+		return errNotHere
 	}
 	s.live, s.stored, s.created = stored, stored, true
 	return decodeInto(stored, out)
@@ -165,7 +178,7 @@ func (b *backend) GuaranteedUpdate(ctx context.Context, key string, out runtime.
 	if equality.Semantic.DeepEqual(stored, was) {
 		return decodeInto(was, out)
 	}
-	s.live, s.stored = stored, stored
+	s.update(b, key, stored)
 	return decodeInto(stored, out)
 }
 
@@ -184,6 +197,9 @@ func (b *backend) Delete(ctx context.Context, key string, out runtime.Object, p 
 	}
 	if err := validate(ctx, out); err != nil {
 		return err
+	}
+	if namespace, name := b.split(key); !s.names(b.resource, namespace, name) {
+		return errNotHere
 	}
 	s.live, s.deleted = nil, true
 	return nil

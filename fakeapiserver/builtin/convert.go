@@ -118,6 +118,9 @@ type convertor struct{ runtime.ObjectConvertor }
 
 // ConvertToVersion implements runtime.ObjectConvertor.
 func (convertor) ConvertToVersion(obj runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
+	if _, ok := obj.(runtime.Unstructured); ok {
+		return scheme.UnsafeConvertToVersion(obj, target) // into the Go type
+	}
 	kinds, _, err := scheme.ObjectKinds(obj)
 	if err != nil {
 		return nil, err

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -37,11 +37,14 @@ import (
 )
 
 // core makes the storages of the core group, as pkg/registry/core/rest does around clients, informers and controllers.
-type core struct{ now *current }
+type core struct {
+	now    *current
+	tokens tokens
+}
 
 // NewRESTStorage implements provider.
 func (c core) NewRESTStorage(_ serverstorage.APIResourceConfigSource, o generic.RESTOptionsGetter) (genericapiserver.APIGroupInfo, error) {
-	m := &storageMap{now: c.now, options: o, all: map[string]rest.Storage{}}
+	m := &storageMap{now: c.now, tokens: c.tokens, options: o, all: map[string]rest.Storage{}}
 	one(m, "configmaps", configmapstore.NewREST)
 	one(m, "endpoints", endpointstore.NewREST)
 	one(m, "limitranges", limitrangestore.NewREST)
@@ -64,6 +67,7 @@ func (c core) NewRESTStorage(_ serverstorage.APIResourceConfigSource, o generic.
 // storageMap collects storages and the first error.
 type storageMap struct {
 	now     *current
+	tokens  tokens
 	options generic.RESTOptionsGetter
 	all     map[string]rest.Storage
 	err     error
@@ -96,9 +100,10 @@ func (m *storageMap) namespaces() {
 
 func (m *storageMap) serviceAccounts() {
 	deny := authorizerfactory.NewAlwaysDenyAuthorizer()
-	s, err := serviceaccountstore.NewREST(m.options, nil, nil, deny, 0, absent("pods"), absent("secrets"), absent("nodes"), nil, nil, false, 0)
+	s, err := serviceaccountstore.NewREST(m.options, m.tokens, authenticator.Audiences{issuer}, deny, 0,
+		reader(corev1.Resource("pods")), reader(corev1.Resource("secrets")), reader(corev1.Resource("nodes")), nil, nil, false, 0)
 	if !m.failed(err) {
-		m.all["serviceaccounts"] = s
+		m.all["serviceaccounts"], m.all["serviceaccounts/token"] = s, s.Token
 	}
 }
 
@@ -115,7 +120,7 @@ func (m *storageMap) podsAndNodes() {
 		return
 	}
 	m.all["nodes"], m.all["nodes/status"], m.all["nodes/proxy"] = nodes.Node, nodes.Status, nodes.Proxy
-	pods, err := podstore.NewStorage(m.options, nodes.KubeletConnectionInfo, nil, nil, authorizerfactory.NewAlwaysAllowAuthorizer())
+	pods, err := podstore.NewStorage(m.options, nodes.KubeletConnectionInfo, nil, budgets{m.now}, authorizerfactory.NewAlwaysAllowAuthorizer())
 	if m.failed(err) {
 		return
 	}
@@ -135,14 +140,6 @@ func (m *storageMap) services(pods servicestore.PodStorage) {
 	if !m.failed(err) {
 		m.all["services"], m.all["services/status"], m.all["services/proxy"] = s, status, proxy
 	}
-}
-
-// absent is a getter of a resource that has no objects.
-type absent string
-
-// Get implements rest.Getter.
-func (a absent) Get(_ context.Context, name string, _ *metav1.GetOptions) (runtime.Object, error) {
-	return nil, apierrors.NewNotFound(schema.GroupResource{Resource: string(a)}, name)
 }
 
 // noDiscovery is a discovery client that finds nothing: what a policy's parameters are is not checked.

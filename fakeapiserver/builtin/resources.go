@@ -31,12 +31,16 @@ func Resources() []*types.Resource {
 func resources() ([]*types.Resource, error) {
 	capabilities.Setup(true, 0) // privileged containers, as envtest's flags allow them
 	now := &current{}
+	signer, err := newSigner()
+	if err != nil {
+		return nil, err
+	}
 	chain, err := newAdmission(now)
 	if err != nil {
 		return nil, err
 	}
 	var all []*types.Resource
-	for _, g := range groups(now) {
+	for _, g := range groups(now, tokens{now, signer}) {
 		enabled := serverstorage.NewResourceConfig()
 		for _, v := range g.versions {
 			enabled.EnableVersions(schema.GroupVersion{Group: g.name, Version: v})
@@ -79,7 +83,11 @@ func describe(b backends, version, plural string, storages map[string]rest.Stora
 		return nil, err
 	}
 	k.gvk = gvk
-	k.stored = storageVersion(g, schema.GroupResource{Group: g.name, Resource: plural})
+	store := schema.GroupResource{Group: g.name, Resource: plural}
+	if b.attrs[store] == nil && b.attrs[schema.GroupResource{Resource: plural}] != nil {
+		store.Group = "" // its storage says so
+	}
+	k.stored = storageVersion(g, store)
 	r := &types.Resource{
 		Group: g.name, Version: version, Kind: gvk.Kind, ListKind: gvk.Kind + "List", Plural: plural, Singular: strings.ToLower(gvk.Kind),
 		Verbs: verbs(main), StorageVersion: k.stored.Version, Strategy: k,
@@ -109,7 +117,10 @@ func describe(b backends, version, plural string, storages map[string]rest.Stora
 		}
 		r.Subresources = append(r.Subresources, s)
 	}
-	k.resource, k.attrs = r, b.attrs[r.GroupResource()]
+	if store != r.GroupResource() {
+		r.StoredAs = store
+	}
+	k.resource, k.attrs = r, b.attrs[store]
 	r.SelectableFields = k.selectable()
 	if job, ok := main.(*jobstore.REST); ok {
 		job.CreateStrategy = identify(job.CreateStrategy)
@@ -123,6 +134,12 @@ func (k *kind) subresource(name string) (types.Subresource, error) {
 	gvk, err := k.kindOf(st)
 	if err == nil && gvk != k.gvk {
 		s.Kind = gvk
+	}
+	if a, ok := st.(rest.GroupVersionAcceptor); ok {
+		s.Takes = a.AcceptsGroupVersion
+	}
+	if p, ok := st.(rest.SubresourceObjectMetaPreserver); ok {
+		s.KeepsMeta = p.PreserveRequestObjectMetaSystemFieldsOnSubresourceCreate()
 	}
 	if name == types.Scale {
 		s.Replicas = &types.ReplicaPaths{Spec: "spec.replicas", Status: "status.replicas"}

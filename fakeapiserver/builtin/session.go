@@ -25,6 +25,8 @@ type session struct {
 	deleted  bool
 	deleting *int64 // the grace period that a DELETE asks for
 	warnings []string
+	earlier  []runtime.Object // what was stored before stored
+	effects  []types.Effect   // on other objects
 
 	ips   map[string]bool // allocated for this write
 	ports map[int]bool
@@ -88,7 +90,43 @@ func prefix(group string) string {
 	return "apis"
 }
 
-// is reports whether the session writes the object of a storage key.
-func (s *session) is(gr schema.GroupResource, namespace, name string) bool {
-	return s.live != nil && s.kind.resource.GroupResource() == gr && s.write.Name == name && s.write.Namespace == namespace
+// names reports whether the write names an object of a store.
+func (s *session) names(gr schema.GroupResource, namespace, name string) bool {
+	r := s.kind.resource
+	if !r.Namespaced {
+		namespace = s.write.Namespace
+	}
+	return r.Store() == gr && s.write.Name == name && s.write.Namespace == namespace
+}
+
+// creates reports whether an object to be created is the one that the write is about: a POST names none.
+func (s *session) creates(gr schema.GroupResource, namespace, name string) bool {
+	return s.kind.resource.Store() == gr && (s.write.Name == "" || s.names(gr, namespace, name))
+}
+
+// other returns the state of an object that the write does not name, nil if there is none.
+func (s *session) other(gr schema.GroupResource, namespace, name string) runtime.Object {
+	for _, e := range s.effects {
+		m, err := meta.Accessor(e.Stored)
+		if err == nil && e.Resource == gr && m.GetNamespace() == namespace && m.GetName() == name {
+			return e.Stored
+		}
+	}
+	if s.write.Get == nil {
+		return nil
+	}
+	return s.write.Get(gr, namespace, name)
+}
+
+// update takes the new state of an object.
+func (s *session) update(b *backend, key string, stored runtime.Object) {
+	namespace, name := b.split(key)
+	if !s.names(b.resource, namespace, name) {
+		s.effects = append(s.effects, types.Effect{Resource: b.resource, Stored: stored})
+		return
+	}
+	if s.stored != nil {
+		s.earlier = append(s.earlier, s.stored)
+	}
+	s.live, s.stored = stored, stored
 }

@@ -33,10 +33,14 @@ func (s *session) restamp(obj, was runtime.Object) {
 	if err != nil || oldErr != nil {
 		return
 	}
-	if s.deleting != nil {
+	switch {
+	case s.deleting != nil:
 		s.restampDeletion(m, old)
+	case m.GetDeletionTimestamp() != nil && old.GetDeletionTimestamp() == nil && m.GetDeletionGracePeriodSeconds() != nil: // an eviction
+		at := metav1.NewTime(s.now().Add(time.Duration(*m.GetDeletionGracePeriodSeconds()) * time.Second))
+		m.SetDeletionTimestamp(&at)
 	}
-	if pod, ok := obj.(*api.Pod); ok && (s.write.Subresource == "binding" || s.write.Subresource == "eviction") {
+	if pod, ok := obj.(*api.Pod); ok && (s.write.Subresource == "binding" || s.write.Subresource == "eviction" || s.kind.resource.Plural == "bindings") {
 		if p, ok := was.(*api.Pod); ok {
 			s.restampConditions(pod.Status.Conditions, p.Status.Conditions)
 		}

@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"net/http"
 	"strings"
 	"time"
 
@@ -49,14 +48,14 @@ const eventTTL = time.Hour
 
 // groups lists the groups in the order of a kube-apiserver's discovery, which is that of the aggregator's priorities
 // (pkg/controlplane/apiserver/aggregator.go and cmd/kube-apiserver/app/aggregator.go). Everyone is allowed everything.
-func groups(now *current) []group {
+func groups(now *current, tokens tokens) []group {
 	allow := authorizerfactory.NewAlwaysAllowAuthorizer()
 	v1 := []string{"v1"}
 	return []group{
-		{"", v1, core{now}},
+		{"", v1, core{now, tokens}},
 		{"apps", v1, appsrest.StorageProvider{}},
 		{"events.k8s.io", v1, eventsrest.RESTStorageProvider{TTL: eventTTL}},
-		{"authentication.k8s.io", v1, authenticationrest.RESTStorageProvider{Authenticator: authenticator.RequestFunc(nobody)}},
+		{"authentication.k8s.io", v1, authenticationrest.RESTStorageProvider{Authenticator: tokens, APIAudiences: authenticator.Audiences{issuer}}},
 		{"authorization.k8s.io", v1, authorizationrest.RESTStorageProvider{Authorizer: allow, RuleResolver: allow}},
 		{"autoscaling", []string{"v2", "v1"}, autoscalingrest.RESTStorageProvider{}},
 		{"batch", v1, batchrest.RESTStorageProvider{}},
@@ -84,9 +83,6 @@ var storageVersions = map[string]string{
 	"storageversionmigrations.storagemigration.k8s.io": "v1beta1",
 	"devicetaintrules.resource.k8s.io":                 "v1beta2",
 }
-
-// nobody authenticates no request.
-func nobody(*http.Request) (*authenticator.Response, bool, error) { return nil, false, nil }
 
 // ofResource returns the storages of a resource by subresource, "" for its own.
 func ofResource(all map[string]rest.Storage, plural string) map[string]rest.Storage {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/kubernetes/pkg/apis/authentication"
 
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
@@ -144,7 +145,7 @@ func (s *session) run(write func() (runtime.Object, error)) (types.Outcome, erro
 	if err != nil {
 		return o, err
 	}
-	o.Stored, o.Created, o.Deleted = s.stored, s.created, s.deleted
+	o.Stored, o.Created, o.Deleted, o.Earlier, o.Effects = s.stored, s.created, s.deleted, s.earlier, s.effects
 	o.Answer, err = s.answer(out)
 	return o, err
 }
@@ -156,10 +157,16 @@ func (s *session) answer(out runtime.Object) (runtime.Object, error) {
 		status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
 		return status, nil
 	}
+	switch out := out.(type) {
+	case *authentication.TokenRequest:
+		s.stampToken(&out.CreationTimestamp, &out.Status.ExpirationTimestamp, out.Spec.ExpirationSeconds)
+	case *authentication.SelfSubjectReview:
+		out.CreationTimestamp = s.now()
+	}
 	gvk := k.resource.KindOf(sub)
 	own := gvk == k.gvk
 	switch {
-	case s.write.DryRun:
+	case s.write.DryRun && k.resource.Allows("get", sub):
 		s.stampDry(out)
 	case s.stored == nil && !s.deleted && s.live == nil: // a review, which is answered only
 	case own && s.deleted && s.deleting == nil: // with an update, which is answered as if it had been stored

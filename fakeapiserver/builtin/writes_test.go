@@ -9,11 +9,13 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -252,5 +254,40 @@ func TestAdmission(t *testing.T) {
 	n := serve(t, "nodes", "v1").mustCreate(`{apiVersion: v1, kind: Node, metadata: {name: node}}`).(*corev1.Node)
 	if len(n.Spec.Taints) != 1 || n.Spec.Taints[0].Key != "node.kubernetes.io/not-ready" {
 		t.Errorf("created %+v", n.Spec)
+	}
+}
+
+// Both kinds of events are one: what is written as one is read as the other.
+func TestEventsAreOne(t *testing.T) {
+	core, events := lookup(t, "events", "v1"), lookup(t, "events.events.k8s.io", "v1")
+	if events.Store() != core.GroupResource() || core.Store() != core.GroupResource() {
+		t.Errorf("events are stored as %s and %s", events.Store(), core.Store())
+	}
+	s := serve(t, "events.events.k8s.io", "v1")
+	s.objs = []runtime.Object{s.mustCreate(`{apiVersion: events.k8s.io/v1, kind: Event, metadata: {name: e, namespace: ns}, regarding: {kind: Pod, name: p, namespace: ns},
+ reason: R, action: A, type: Normal, eventTime: "2030-05-05T12:00:00.000000Z", reportingController: a/b, reportingInstance: x}`)}
+	if e, ok := s.objs[0].(*corev1.Event); !ok || e.InvolvedObject.Name != "p" || e.APIVersion != "v1" {
+		t.Fatalf("stored %+v", s.objs[0])
+	}
+	shown, err := events.Strategy.Convert(s.objs[0])
+	if e, ok := shown.(*eventsv1.Event); err != nil || !ok || e.Regarding.Name != "p" || events.Strategy.Field(s.objs[0], "regarding.name") != "p" {
+		t.Errorf("shown %+v, %v", shown, err)
+	}
+	out, err := s.update("", "e", func(obj runtime.Object) { obj.(*eventsv1.Event).Labels = map[string]string{"a": "b"} })
+	if err != nil || out.Stored.(*corev1.Event).Labels["a"] != "b" {
+		t.Errorf("updated %+v, %v", out, err)
+	}
+}
+
+// An apply's result is defaulted before it is validated, and quantities that are none are the configuration's fault.
+func TestTypedDefaults(t *testing.T) {
+	c := lookup(t, "services", "v1").Strategy.Convertor()
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Service", "spec": map[string]any{"type": "ClusterIP"}}}
+	obj, err := c.ConvertToVersion(u, corev1.SchemeGroupVersion)
+	if s, ok := obj.(*corev1.Service); err != nil || !ok || s.Spec.Type != corev1.ServiceTypeClusterIP {
+		t.Fatalf("converted to %T, %v", obj, err)
+	}
+	if same, err := c.ConvertToVersion(obj, corev1.SchemeGroupVersion); err != nil || same != obj {
+		t.Errorf("an object of the version became another: %v", err)
 	}
 }

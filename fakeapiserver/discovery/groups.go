@@ -78,12 +78,15 @@ func resourceList(group string, v types.Version) *metav1.APIResourceList {
 		TypeMeta:     metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"},
 		GroupVersion: schema.GroupVersion{Group: group, Version: v.Name}.String(), APIResources: []metav1.APIResource{},
 	}
+	if group == "" {
+		list.APIVersion = "" // as from a real server, at its oldest path
+	}
 	for _, r := range v.Resources {
 		entry := metav1.APIResource{
 			Name: r.Plural, SingularName: r.Singular, Namespaced: r.Namespaced, Kind: r.Kind, Verbs: r.Verbs,
 			ShortNames: r.ShortNames, Categories: r.Categories,
 		}
-		if r.Allows("list", "") {
+		if r.Allows("watch", "") { // what is not watched is not stored
 			entry.StorageVersionHash = storageVersionHash(r)
 		}
 		list.APIResources = append(list.APIResources, entry)
@@ -100,7 +103,11 @@ func resourceList(group string, v types.Version) *metav1.APIResourceList {
 
 // storageVersionHash distinguishes resources by their storage version.
 func storageVersionHash(r *types.Resource) string {
-	sum := sha256.Sum256([]byte(r.Group + "/" + r.StorageVersion + "/" + r.Kind))
+	version := r.StorageVersion
+	if r.Group == "apiextensions.k8s.io" {
+		version = "v1beta1" // in which a real server still stores definitions
+	}
+	sum := sha256.Sum256([]byte(r.Store().Group + "/" + version + "/" + r.Kind))
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }
 

@@ -19,25 +19,40 @@ var errRevisionOnCreate = errors.New("resourceVersion should not be set on objec
 
 // Create returns the object of a POST. If it already exists, the store answers AlreadyExists.
 func (w *Writer) Create(q Request, body types.Body, o *metav1.CreateOptions) (Result, error) {
-	read, err := w.Read(q, body, o)
+	q.DryRun = len(o.DryRun) > 0
+	read, err := w.read(&q, body, o)
 	if err != nil {
 		return read, err
 	}
 	return q.created(read.Object, read.Warnings)
 }
 
-// Read returns the object of a POST as its creation gets it: decoded, tracked and admitted, but not validated.
-func (w *Writer) Read(q Request, body types.Body, o *metav1.CreateOptions) (Result, error) {
+// Act returns what comes of a POST that creates no object of its own kind: a review, or one to a subresource. live is the object
+// that the URL names, nil if there is none.
+func (w *Writer) Act(q Request, live runtime.Object, body types.Body, o *metav1.CreateOptions) (Result, error) {
+	s := q.storage()
+	if s == nil {
+		return Result{}, apierrors.NewMethodNotSupported(q.Resource.GroupResource(), "create")
+	}
+	q.DryRun = len(o.DryRun) > 0
+	read, err := w.read(&q, body, o)
+	if err != nil {
+		return read, err
+	}
+	return q.createIn(s, read.Object, live, read.Warnings)
+}
+
+// read returns the object of a POST as its creation gets it: decoded, tracked and admitted, but not validated.
+func (w *Writer) read(q *Request, body types.Body, o *metav1.CreateOptions) (Result, error) {
 	if err := invalidOptions("CreateOptions", metav1validation.ValidateCreateOptions(o)); err != nil {
 		return Result{}, err
 	}
 	body.Directive = o.FieldValidation
-	q.DryRun = len(o.DryRun) > 0
 	obj, warnings, err := q.Resource.Decode(body, q.Subresource)
 	if err != nil {
 		return Result{}, err
 	}
-	if q.KeepsMeta {
+	if sub := q.Resource.Subresource(q.Subresource); sub != nil && sub.KeepsMeta {
 		err = q.Resource.MatchNamespace(obj, q.Namespace)
 	} else {
 		err = q.Resource.WipeForCreate(obj, q.Namespace)
@@ -48,7 +63,7 @@ func (w *Writer) Read(q Request, body types.Body, o *metav1.CreateOptions) (Resu
 	if text := types.DedupOwners(obj); text != "" {
 		warnings = append(warnings, text)
 	}
-	obj, err = w.track(&q, nil, obj, ManagerName(o.FieldManager, q.UserAgent))
+	obj, err = w.track(q, nil, obj, ManagerName(o.FieldManager, q.UserAgent))
 	if err != nil {
 		return Result{Warnings: warnings}, err
 	}

@@ -27,8 +27,6 @@ type Request struct {
 	System types.System
 	// Persisted is the live object as stored, if that differs from how it reads (Result.Persisted); otherwise nil.
 	Persisted runtime.Object
-	// KeepsMeta is set for a POST whose uid and times are preconditions or are ignored, and so are not wiped.
-	KeepsMeta bool
 	// Admit returns why an object, which is decoded but not validated yet, may not be created. nil admits all.
 	Admit func(obj runtime.Object) error
 	// DryRun is set if nothing will be stored. User makes the request; the zero value is an administrator.
@@ -36,6 +34,8 @@ type Request struct {
 	User   types.User
 	// List returns the stored objects of a resource. nil stands for none.
 	List func(schema.GroupResource) []runtime.Object
+	// Get returns a stored object, nil if there is none. nil stands for an empty cluster.
+	Get func(gr schema.GroupResource, namespace, name string) runtime.Object
 
 	// undecoded is set if the new object has not been through the decoder: it was applied, or written through its scale.
 	undecoded bool
@@ -51,6 +51,9 @@ type Result struct {
 	// Persisted is the stored form if it reads as Object but is not the same: an apply may leave an empty map there. Later writes
 	// are compared with it (S4). nil if it is the same.
 	Persisted runtime.Object
+	// Earlier are states of the object that are stored before it, Effects changes of other objects, which come first.
+	Earlier []runtime.Object
+	Effects []types.Effect
 	// Created is set if the object is new: the answer is a 201.
 	Created bool
 	// Delete is set if the object has lost its last finalizer: it is deleted, and the answer is Object (S18).

@@ -1,7 +1,6 @@
 package patch
 
 import (
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -97,9 +96,6 @@ func finalized(obj, live runtime.Object) bool {
 	was, liveErr := meta.Accessor(live)
 	if err != nil || liveErr != nil || len(m.GetFinalizers()) > 0 || was.GetDeletionTimestamp() == nil {
 		return false
-	}
-	if ns, ok := obj.(*corev1.Namespace); ok && ns.Status.Phase == corev1.NamespaceTerminating && len(ns.Spec.Finalizers) > 0 {
-		return false // it has finalizers of its own (S40)
 	}
 	grace := was.GetDeletionGracePeriodSeconds()
 	return grace == nil || *grace == 0

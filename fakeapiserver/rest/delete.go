@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metainternalscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -67,6 +66,14 @@ func (c *call) delete(q url.Values) {
 		return
 	}
 	live := c.server.live(c.id, c.target.namespace, c.target.name)
+	if err := c.immortalError(live); err != nil {
+		c.fail(err)
+		return
+	}
+	if s := c.deletesIn(); s != nil && (live == nil || o.IgnoreStoreReadErrorWithClusterBreakingPotential == nil) {
+		c.deleteIn(s, live, &o)
+		return
+	}
 	if err := types.NameError(c.target.name); err != nil {
 		c.fail(err)
 		return
@@ -77,14 +84,6 @@ func (c *call) delete(q url.Values) {
 	}
 	if unsafe := o.IgnoreStoreReadErrorWithClusterBreakingPotential; unsafe != nil && *unsafe {
 		c.fail(patch.ReadableConflict(c.resource, c.target.namespace, c.target.name)) // no object here is ever unreadable
-		return
-	}
-	if ns, ok := live.(*corev1.Namespace); ok && c.server.namespaces && c.ofNamespaces() {
-		c.deleteNamespace(ns, &o)
-		return
-	}
-	if s := c.deletesIn(); s != nil {
-		c.deleteIn(s, live, &o)
 		return
 	}
 	final, gone, err := c.remove(live, &o)
@@ -108,7 +107,8 @@ func (c *call) delete(q url.Values) {
 // remove deletes an object, or marks it as being deleted if finalizers or a grace period keep it; gone reports which.
 func (c *call) remove(live runtime.Object, o *metav1.DeleteOptions) (final runtime.Object, gone bool, err error) {
 	if s := c.deletesIn(); s != nil {
-		return c.removeIn(s, live, o)
+		m := accessor(live)
+		return c.removeIn(s, live, m.GetNamespace(), m.GetName(), o)
 	}
 	m := accessor(live)
 	if err := c.preconditions(m, o.Preconditions); err != nil {

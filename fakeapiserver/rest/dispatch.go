@@ -38,6 +38,9 @@ func (c *call) dispatch(query url.Values) (cancel func()) {
 	case verbWatch:
 		return c.watch(query)
 	case verbCreate:
+		if c.acts() {
+			return c.atReplica(func() { c.act(query) })
+		}
 		return c.write(func() (*plan, error) { return c.create(query) })
 	case verbUpdate:
 		return c.write(func() (*plan, error) { return c.update(query) })

@@ -6,7 +6,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/informersim/informersim/fakeapiserver"
@@ -91,8 +90,8 @@ func (e *encoder) encodeView(c *call, obj runtime.Object) (render.Body, error) {
 
 // converted returns the object in the request's version; objects of other kinds are returned unchanged.
 func converted(c *call, obj runtime.Object) (runtime.Object, error) {
-	own := schema.GroupKind{Group: c.resource.Group, Kind: c.resource.Kind}
-	if obj.GetObjectKind().GroupVersionKind().GroupKind() != own {
+	kind := obj.GetObjectKind().GroupVersionKind()
+	if kind.Kind != c.resource.Kind || kind.Group != c.resource.Group && kind.Group != c.resource.Store().Group {
 		return obj, nil
 	}
 	return c.resource.Strategy.Convert(obj)

@@ -1,8 +1,8 @@
 package rest
 
 import (
+	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -62,59 +62,10 @@ func (c *call) forbidden(obj runtime.Object, cause error) *apierrors.StatusError
 	return apierrors.NewForbidden(c.resource.GroupResource(), name, cause)
 }
 
-// deleteNamespace deletes a namespace that has been checked to exist.
-func (c *call) deleteNamespace(live *corev1.Namespace, o *metav1.DeleteOptions) {
-	if err := namespacePreconditions(live, o.Preconditions); err != nil {
-		c.fail(err)
-		return
+// immortalError returns the 403 for the delete of a namespace that stays, nil for any other.
+func (c *call) immortalError(live runtime.Object) error {
+	if live == nil || !c.server.namespaces || !c.ofNamespaces() || !slices.Contains(immortal, c.target.name) || accessor(live).GetDeletionTimestamp() != nil {
+		return nil
 	}
-	if live.DeletionTimestamp != nil && len(live.Spec.Finalizers) > 0 {
-		c.answerObject(http.StatusOK, live)
-		return
-	}
-	if slices.Contains(immortal, live.Name) {
-		c.fail(apierrors.NewForbidden(namespacesResource, live.Name, fmt.Errorf("this namespace may not be deleted")))
-		return
-	}
-	if live.DeletionTimestamp != nil {
-		final, _, err := c.remove(live, o)
-		if err != nil {
-			c.fail(err)
-			return
-		}
-		c.answerObject(http.StatusOK, final)
-		return
-	}
-	marked := live.DeepCopy()
-	now := metav1.NewTime(c.server.now())
-	marked.DeletionTimestamp, marked.Status.Phase = &now, corev1.NamespaceTerminating
-	marked.Finalizers = deletionFinalizers(live.Finalizers, o)
-	var stored runtime.Object = marked
-	if len(o.DryRun) == 0 {
-		var err error
-		if stored, err = c.server.cluster.Update(c.id, marked); err != nil {
-			c.fail(err)
-			return
-		}
-	}
-	code := http.StatusOK
-	if o.OrphanDependents != nil && !*o.OrphanDependents {
-		code = http.StatusAccepted
-	}
-	c.answerObject(code, stored)
-}
-
-func namespacePreconditions(live *corev1.Namespace, p *metav1.Preconditions) error {
-	conflict := func(what string, asked, have any) error {
-		return apierrors.NewConflict(namespacesResource, live.Name,
-			fmt.Errorf("Precondition failed: %s in precondition: %v, %s in object meta: %v", what, asked, what, have)) //nolint:staticcheck // the real server's text
-	}
-	switch {
-	case p == nil:
-	case p.UID != nil && *p.UID != live.UID:
-		return conflict("UID", *p.UID, live.UID)
-	case p.ResourceVersion != nil && *p.ResourceVersion != live.ResourceVersion:
-		return conflict("ResourceVersion", *p.ResourceVersion, live.ResourceVersion)
-	}
-	return nil
+	return apierrors.NewForbidden(namespacesResource, c.target.name, errors.New("this namespace may not be deleted"))
 }

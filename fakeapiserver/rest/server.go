@@ -76,7 +76,10 @@ func (s *Server) add(t *types.Resource) error {
 	if _, have := s.ids[gr]; have {
 		return nil
 	}
-	if id, ok := s.cluster.FindResource(gr); ok {
+	if id, ok := s.cluster.FindResource(t.Store()); ok {
+		if gr != t.Store() {
+			s.cluster.Alias(gr, id)
+		}
 		s.ids[gr] = id
 		return nil
 	}
@@ -136,7 +139,7 @@ func (s *Server) newOf(t *types.Resource) func() runtime.Object {
 func (s *Server) fieldOf(t *types.Resource) func(runtime.Object, string) (string, bool) {
 	var versions []*types.Resource
 	for _, v := range s.types.All() {
-		if v.GroupResource() == t.GroupResource() {
+		if v.Store() == t.Store() {
 			versions = append(versions, v)
 		}
 	}

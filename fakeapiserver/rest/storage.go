@@ -10,10 +10,10 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// deletesIn returns the Storage that decides about deletes of the resource, nil if there is none. A namespace would wait for ever to be
-// finalized.
+// deletesIn returns the Storage that decides about deletes of the resource, nil if there is none. Where namespaces have no life of
+// their own, one would wait for ever to be finalized.
 func (c *call) deletesIn() types.Storage {
-	if c.resource.Group == "" && c.resource.Plural == "namespaces" {
+	if c.ofNamespaces() && !c.server.namespaces {
 		return nil
 	}
 	s, _ := c.resource.Strategy.(types.Storage)
@@ -22,7 +22,7 @@ func (c *call) deletesIn() types.Storage {
 
 // deleteIn answers a delete whose outcome a Storage decides.
 func (c *call) deleteIn(s types.Storage, live runtime.Object, o *metav1.DeleteOptions) {
-	answer, gone, err := c.removeIn(s, live, o)
+	answer, gone, err := c.removeIn(s, live, c.target.namespace, c.target.name, o)
 	switch {
 	case err != nil:
 		c.fail(err)
@@ -34,10 +34,9 @@ func (c *call) deleteIn(s types.Storage, live runtime.Object, o *metav1.DeleteOp
 }
 
 // removeIn carries out the delete of an object, and returns the answer. gone is set if the object has gone away; if not, it is only marked.
-func (c *call) removeIn(s types.Storage, live runtime.Object, o *metav1.DeleteOptions) (answer runtime.Object, gone bool, err error) {
-	m := accessor(live)
+func (c *call) removeIn(s types.Storage, live runtime.Object, namespace, name string, o *metav1.DeleteOptions) (answer runtime.Object, gone bool, err error) {
 	request := c.writeRequest(live)
-	request.Namespace, request.Name, request.DryRun = m.GetNamespace(), m.GetName(), len(o.DryRun) > 0
+	request.Namespace, request.Name, request.DryRun = namespace, name, len(o.DryRun) > 0
 	outcome, err := s.Delete(request.WriteOf(live), o)
 	c.warnings = append(c.warnings, outcome.Warnings...)
 	if err != nil || request.DryRun {
@@ -50,7 +49,7 @@ func (c *call) removeIn(s types.Storage, live runtime.Object, o *metav1.DeleteOp
 		}
 	}
 	if outcome.Deleted {
-		if answer, err = c.server.cluster.Delete(c.id, m.GetNamespace(), m.GetName(), nil); err != nil {
+		if answer, err = c.server.cluster.Delete(c.id, namespace, name, nil); err != nil {
 			return nil, false, err
 		}
 	}

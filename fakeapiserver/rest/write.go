@@ -85,7 +85,7 @@ func (c *call) writeRequest(live runtime.Object) patch.Request {
 	return patch.Request{
 		Resource: c.resource, Subresource: c.target.subresource, Namespace: c.target.namespace, Name: c.target.name, Admit: c.admit,
 		UserAgent: c.request.Header.Get("User-Agent"),
-		List:      c.server.list,
+		List:      c.server.list, Get: c.server.get,
 		System:    types.System{UID: uid, Now: c.server.now(), Suffix: suffix},
 		Persisted: c.server.persisted(c.id, live),
 	}

@@ -65,10 +65,16 @@ func (r *Resource) Decode(b Body, subresource string) (runtime.Object, []string,
 		}
 		warnings = StrictWarnings(strictErr.Errors())
 	}
-	if have := gvk.GroupVersion(); have != kind.GroupVersion() {
+	if have := gvk.GroupVersion(); have != kind.GroupVersion() && !r.takes(subresource, have) {
 		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", have, kind.GroupVersion()))
 	}
 	return obj, warnings, nil
+}
+
+// takes reports whether a subresource takes its kind in a version besides that of discovery.
+func (r *Resource) takes(subresource string, gv schema.GroupVersion) bool {
+	s := r.Subresource(subresource)
+	return s != nil && s.Takes != nil && s.Takes(gv)
 }
 
 // bodyDecoder is the part of a Strategy that reads bodies.

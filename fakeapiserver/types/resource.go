@@ -27,6 +27,8 @@ type Resource struct {
 	// StorageVersion is the version in which objects are stored. Resources of one group and plural share a store if theirs is the
 	// same; their strategies convert.
 	StorageVersion string
+	// StoredAs is the resource that this one shares its store with: the two kinds of events are one. Zero for its own.
+	StoredAs schema.GroupResource
 	// Custom is set for resources of a CustomResourceDefinition.
 	Custom bool
 	// Terminating is set while the resource's definition is being deleted: nothing can be created.
@@ -49,8 +51,12 @@ type Subresource struct {
 	// Name is the path segment: status, scale, ….
 	Name string
 	// Kind is the kind that is read and written there; zero for the resource's own.
-	Kind  schema.GroupVersionKind
-	Verbs []string
+	Kind schema.GroupVersionKind
+	// Takes reports whether it may be written in another version than Kind's; nil if it may not.
+	Takes func(schema.GroupVersion) bool
+	// KeepsMeta is set if the uid of what is posted there is a precondition.
+	KeepsMeta bool
+	Verbs     []string
 	// Replicas has the paths of a scale subresource; nil for others.
 	Replicas *ReplicaPaths
 }
@@ -90,6 +96,14 @@ func (r *Resource) GroupVersionResource() schema.GroupVersionResource {
 // GroupResource returns the resource's name in errors.
 func (r *Resource) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: r.Group, Resource: r.Plural}
+}
+
+// Store returns the resource whose store has the objects.
+func (r *Resource) Store() schema.GroupResource {
+	if r.StoredAs.Empty() {
+		return r.GroupResource()
+	}
+	return r.StoredAs
 }
 
 // Subresource returns a subresource by name; nil if there is none. The empty name stands for the resource itself, which has no

@@ -37,6 +37,8 @@ type Write struct {
 	// List returns the stored objects of a resource, of all namespaces. A Service must not take an address or port of another, and a Pod has
 	// the priority of its PriorityClass. nil means that there are none.
 	List func(schema.GroupResource) []runtime.Object
+	// Get returns a stored object, nil if there is none. It is not changed. nil stands for an empty cluster.
+	Get func(gr schema.GroupResource, namespace, name string) runtime.Object
 }
 
 // User is who makes a request.
@@ -46,11 +48,25 @@ type User struct {
 	Extra     map[string][]string
 }
 
+// Effect is what a write does to an object that it does not name.
+type Effect struct {
+	Resource schema.GroupResource
+	// Stored replaces the object, in the storage version.
+	Stored runtime.Object
+	// Put, if set, is instead sent to a subresource in a request of the server's own.
+	Put         runtime.Object
+	Subresource string
+}
+
 // Outcome is what a write does.
 type Outcome struct {
 	// Stored is the object to be stored, in the storage version, nil if the write stores nothing. It carries the live object's
 	// resourceVersion, or none if it is new.
 	Stored runtime.Object
+	// Earlier are states of the object that are stored before that one, each a write of its own.
+	Earlier []runtime.Object
+	// Effects are changes of other objects, which come first.
+	Effects []Effect
 	// Created is set if the object is new; Deleted if it goes away, after Stored is written if there is something to be.
 	Created, Deleted bool
 	// Answer is what the client gets; nil if that is the stored or deleted object. It is in the storage version or of a kind of its own.
