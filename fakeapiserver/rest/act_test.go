@@ -150,7 +150,9 @@ func TestEviction(t *testing.T) {
 	if budget, err = budgets.Get(ctx, "budget", metav1.GetOptions{}); err != nil || budget.Status.DisruptionsAllowed != 0 || len(budget.Status.DisruptedPods) != 1 {
 		t.Errorf("the budget is %+v, %v", budget, err)
 	}
-	if !slices.ContainsFunc(budget.ManagedFields, func(e metav1.ManagedFieldsEntry) bool { return e.Manager == "kube-apiserver" && e.Subresource == "status" }) {
+	if !slices.ContainsFunc(budget.ManagedFields, func(e metav1.ManagedFieldsEntry) bool {
+		return e.Manager == "kube-apiserver" && e.Subresource == "status"
+	}) {
 		t.Errorf("the budget was changed by %+v", budget.ManagedFields)
 	}
 	wantTypes(t, w, "ADDED a", "MODIFIED a", "MODIFIED a") // the condition, then the deletion

@@ -12,6 +12,7 @@ import (
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/apiextensions"
+	"github.com/informersim/informersim/fakeapiserver/builtin"
 	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/transport"
 	"github.com/informersim/informersim/fakeapiserver/types"
@@ -41,7 +42,7 @@ func start(builtin bool) (*Server, error) {
 	registry, manifest := types.NewRegistry(), resources.CRDs
 	if builtin {
 		manifest = ""
-		if err := registry.Add(types.Builtin(types.BuiltinOptions{})...); err != nil {
+		if err := registry.Add(builtin.Resources()...); err != nil {
 			return nil, fmt.Errorf("serve the built-in kinds: %w", err)
 		}
 	}
