@@ -51,50 +51,63 @@ func (w *served) bootstrapOne(o bootstrap.Object) error {
 	if err != nil {
 		return err
 	}
-	code, err := w.send(http.MethodPost, path+"?fieldManager="+o.Owner, "application/json", o.Object)
-	if code == http.StatusConflict {
-		return nil // --data has it
+	if w.data != nil && w.data.resumed && w.has(path+"/"+m.GetName()) {
+		return nil
 	}
-	if err != nil {
+	if err := w.send(http.MethodPost, path+"?fieldManager="+o.Owner, "application/json", o.Object); err != nil {
 		return fmt.Errorf("%s %s: %w", gvk.Kind, m.GetName(), err)
 	}
 	if o.Status == nil {
 		return nil
 	}
-	_, err = w.send(http.MethodPatch, path+"/"+m.GetName()+"/status?force=true&fieldManager="+o.Manager, "application/apply-patch+yaml", o.Status)
+	err = w.send(http.MethodPatch, path+"/"+m.GetName()+"/status?force=true&fieldManager="+o.Manager, "application/apply-patch+yaml", o.Status)
 	if err != nil {
 		return fmt.Errorf("the status of %s %s: %w", gvk.Kind, m.GetName(), err)
 	}
 	return nil
 }
 
-// send makes a request as the apiserver itself. It fails if the answer is an error.
-func (w *served) send(method, path, contentType string, body any) (code int, err error) {
+// has reports whether there is an object at a path.
+func (w *served) has(path string) bool {
+	resp, err := w.ask(http.MethodGet, path, "", nil)
+	if err != nil {
+		return false // the create says why
+	}
+	resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
+
+// send makes a write as the apiserver itself. It fails if the answer is an error.
+func (w *served) send(method, path, contentType string, body any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	target, err := url.Parse("http://bootstrap" + path)
+	resp, err := w.ask(method, path, contentType, data)
 	if err != nil {
-		return 0, err
-	}
-	req := &http.Request{
-		Method: method, URL: target, Body: io.NopCloser(bytes.NewReader(data)),
-		Header: http.Header{"Content-Type": {contentType}, "User-Agent": {bootstrap.Client}},
-	}
-	resp, err := (&transport.RoundTripper{Driver: w.pump, API: w.api, Client: bootstrap.Client}).RoundTrip(req)
-	if err != nil {
-		return 0, err
+		return err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode < 300 {
-		return resp.StatusCode, nil
+	if resp.StatusCode < http.StatusMultipleChoices {
+		return nil
 	}
 	answer, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return resp.StatusCode, err
+		return err
 	}
-	return resp.StatusCode, fmt.Errorf("the server answers %d: %s", resp.StatusCode, strings.TrimSpace(string(answer)))
+	return fmt.Errorf("the server answers %d: %s", resp.StatusCode, strings.TrimSpace(string(answer)))
+}
+
+func (w *served) ask(method, path, contentType string, body []byte) (*http.Response, error) {
+	target, err := url.Parse("http://bootstrap" + path)
+	if err != nil {
+		return nil, err
+	}
+	req := &http.Request{
+		Method: method, URL: target, Body: io.NopCloser(bytes.NewReader(body)),
+		Header: http.Header{"Content-Type": {contentType}, "User-Agent": {bootstrap.Client}},
+	}
+	return (&transport.RoundTripper{Driver: w.pump, API: w.api, Client: bootstrap.Client}).RoundTrip(req)
 }
 
 // homeless returns the namespaces that objects are in and that do not exist: a session that began with --bare has them.

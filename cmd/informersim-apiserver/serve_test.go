@@ -123,7 +123,7 @@ func TestServeFiles(t *testing.T) {
 func TestServeRefuses(t *testing.T) {
 	inTemp(t, map[string]string{
 		"widgets.yaml": widgetsCRD,
-		"pod.yaml":     "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: i}]}\n",
+		"pod.yaml":     "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: c}]}\n",
 		"empty.yaml":   "---\n",
 		"broken.yaml":  widgetsCRD + "---\nkind: [\n",
 		"bad.yaml":     strings.Replace(widgetsCRD, "scope: Namespaced", "scope: Galaxy", 1),

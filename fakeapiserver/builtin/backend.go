@@ -24,6 +24,7 @@ type backend struct {
 	prefix   string // of its keys
 	stored   schema.GroupVersion
 	example  func() runtime.Object
+	decorate func(runtime.Object) // what a storage does to an object that it reads, nil for nothing
 }
 
 var _ storage.Interface = (*backend)(nil)
@@ -35,6 +36,7 @@ var errNotHere = errors.New("builtin: the backend of a write neither lists nor w
 type backends struct {
 	group group
 	attrs map[schema.GroupResource]storage.AttrFunc // what field selectors read, filled in
+	made  map[schema.GroupResource]*backend         // filled in
 }
 
 // specialPrefixes are the paths of etcd that are not a resource's name (SpecialDefaultResourcePrefixes of
@@ -60,7 +62,8 @@ func (b backends) GetRESTOptions(gr schema.GroupResource, _ runtime.Object) (gen
 		Decorator: func(_ *storagebackend.ConfigForResource, _ string, _ func(runtime.Object) (string, error), example, _ func() runtime.Object,
 			attrs storage.AttrFunc, _ storage.IndexerFuncs, _ *cache.Indexers) (storage.Interface, factory.DestroyFunc, error) {
 			b.attrs[gr] = attrs
-			return &backend{resource: gr, prefix: "/registry/" + path + "/", stored: gv, example: example}, func() {}, nil
+			b.made[gr] = &backend{resource: gr, prefix: "/registry/" + path + "/", stored: gv, example: example}
+			return b.made[gr], func() {}, nil
 		},
 	}, nil
 }
@@ -98,6 +101,20 @@ func (b *backend) split(key string) (namespace, name string) {
 	return "", name
 }
 
+// encode returns an internal object as it will be read.
+func (b *backend) encode(obj runtime.Object) (runtime.Object, error) {
+	stored, err := encode(obj, b.stored)
+	if err != nil || b.decorate == nil {
+		return stored, err
+	}
+	hub, err := internal(stored)
+	if err != nil {
+		return nil, err
+	}
+	b.decorate(hub)
+	return versioned(hub, b.stored)
+}
+
 // Versioner implements storage.Interface.
 func (*backend) Versioner() storage.Versioner { return storage.APIObjectVersioner{} }
 
@@ -126,7 +143,7 @@ func (b *backend) Create(ctx context.Context, key string, obj, out runtime.Objec
 		return fmt.Errorf("PrepareObjectForStorage failed: %w", err)
 	}
 	s.stamp(obj)
-	stored, err := encode(obj, b.stored)
+	stored, err := b.encode(obj)
 	if err != nil {
 		return err
 	}
@@ -168,7 +185,7 @@ func (b *backend) GuaranteedUpdate(ctx context.Context, key string, out runtime.
 		return b.Create(ctx, key, obj, out, 0)
 	}
 	s.restamp(obj, before)
-	stored, err := encode(obj, b.stored)
+	stored, err := b.encode(obj)
 	if err != nil {
 		return err
 	}

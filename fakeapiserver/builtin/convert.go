@@ -118,8 +118,12 @@ type convertor struct{ runtime.ObjectConvertor }
 
 // ConvertToVersion implements runtime.ObjectConvertor.
 func (convertor) ConvertToVersion(obj runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
-	if _, ok := obj.(runtime.Unstructured); ok {
-		return scheme.UnsafeConvertToVersion(obj, target) // into the Go type
+	if _, ok := obj.(runtime.Unstructured); ok { // into the Go type first
+		typed, err := scheme.UnsafeConvertToVersion(obj, obj.GetObjectKind().GroupVersionKind().GroupVersion())
+		if err != nil {
+			return nil, err
+		}
+		obj = typed
 	}
 	kinds, _, err := scheme.ObjectKinds(obj)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/kubernetes/pkg/capabilities"
 	jobstore "k8s.io/kubernetes/pkg/registry/batch/job/storage"
+	servicestore "k8s.io/kubernetes/pkg/registry/core/service/storage"
 
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
@@ -45,7 +46,7 @@ func resources() ([]*types.Resource, error) {
 		for _, v := range g.versions {
 			enabled.EnableVersions(schema.GroupVersion{Group: g.name, Version: v})
 		}
-		b := backends{g, map[schema.GroupResource]storage.AttrFunc{}}
+		b := backends{g, map[schema.GroupResource]storage.AttrFunc{}, map[schema.GroupResource]*backend{}}
 		info, err := g.provider.NewRESTStorage(enabled, b)
 		if err != nil {
 			return nil, fmt.Errorf("builtin: the storages of group %q: %w", g.name, err)
@@ -122,8 +123,11 @@ func describe(b backends, version, plural string, storages map[string]rest.Stora
 	}
 	k.resource, k.attrs = r, b.attrs[store]
 	r.SelectableFields = k.selectable()
-	if job, ok := main.(*jobstore.REST); ok {
-		job.CreateStrategy = identify(job.CreateStrategy)
+	switch st := main.(type) {
+	case *jobstore.REST:
+		st.CreateStrategy = identify(st.CreateStrategy)
+	case *servicestore.REST:
+		b.made[store].decorate = st.Decorator
 	}
 	return r, nil
 }

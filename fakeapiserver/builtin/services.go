@@ -68,11 +68,8 @@ type addresses struct{ *current }
 // Allocate reserves an address.
 func (a addresses) Allocate(ip net.IP) error {
 	four := ip.To4()
-	if !serviceRange.Contains(ip) || four == nil {
+	if four == nil || !serviceRange.Contains(ip) || four[3] < 1 || four[3] > lastAddress {
 		return ipallocator.ErrMismatchedNetwork
-	}
-	if last := four[3]; last < 1 || last > lastAddress {
-		return &ipallocator.ErrNotInRange{IP: ip, ValidRange: serviceRange.String()}
 	}
 	if ips, _ := a.taken(); ips[ip.String()] || a.session.ips[ip.String()] {
 		return ipallocator.ErrAllocated

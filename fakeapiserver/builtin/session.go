@@ -96,12 +96,12 @@ func (s *session) names(gr schema.GroupResource, namespace, name string) bool {
 	if !r.Namespaced {
 		namespace = s.write.Namespace
 	}
-	return r.Store() == gr && s.write.Name == name && s.write.Namespace == namespace
+	return r.StoreResource() == gr && s.write.Name == name && s.write.Namespace == namespace
 }
 
 // creates reports whether an object to be created is the one that the write is about: a POST names none.
 func (s *session) creates(gr schema.GroupResource, namespace, name string) bool {
-	return s.kind.resource.Store() == gr && (s.write.Name == "" || s.names(gr, namespace, name))
+	return s.kind.resource.StoreResource() == gr && (s.write.Name == "" || s.names(gr, namespace, name))
 }
 
 // other returns the state of an object that the write does not name, nil if there is none.

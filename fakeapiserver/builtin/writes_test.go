@@ -7,6 +7,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -187,6 +188,13 @@ func TestServiceAllocation(t *testing.T) {
 	if _, err := s.update("", "a", func(obj runtime.Object) { obj.(*corev1.Service).Spec.Type = corev1.ServiceTypeClusterIP }); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := s.create(strings.Replace(body("c", ""), "type: NodePort", "clusterIP: 10.0.0.255", 1)); err == nil || !strings.Contains(err.Error(), "failed to allocate IP 10.0.0.255: the provided network does not match the current range") {
+		t.Errorf("an address that is no host's: %v", err)
+	}
+	external := s.mustCreate(`{apiVersion: v1, kind: Service, metadata: {name: e}, spec: {type: ExternalName, externalName: a.b, internalTrafficPolicy: Cluster}}`).(*corev1.Service)
+	if external.Spec.InternalTrafficPolicy != nil || external.Spec.ClusterIP != "" {
+		t.Errorf("created %+v", external.Spec)
+	}
 	c := s.mustCreate(body("c", ", nodePort: 30086")).(*corev1.Service)
 	if c.Spec.ClusterIP != "10.0.0.19" || c.Spec.Ports[0].NodePort != 30086 {
 		t.Errorf("%s:%d", c.Spec.ClusterIP, c.Spec.Ports[0].NodePort)
@@ -260,8 +268,8 @@ func TestAdmission(t *testing.T) {
 // Both kinds of events are one: what is written as one is read as the other.
 func TestEventsAreOne(t *testing.T) {
 	core, events := lookup(t, "events", "v1"), lookup(t, "events.events.k8s.io", "v1")
-	if events.Store() != core.GroupResource() || core.Store() != core.GroupResource() {
-		t.Errorf("events are stored as %s and %s", events.Store(), core.Store())
+	if events.StoreResource() != core.GroupResource() || core.StoreResource() != core.GroupResource() {
+		t.Errorf("events are stored as %s and %s", events.StoreResource(), core.StoreResource())
 	}
 	s := serve(t, "events.events.k8s.io", "v1")
 	s.objs = []runtime.Object{s.mustCreate(`{apiVersion: events.k8s.io/v1, kind: Event, metadata: {name: e, namespace: ns}, regarding: {kind: Pod, name: p, namespace: ns},
@@ -286,6 +294,11 @@ func TestTypedDefaults(t *testing.T) {
 	obj, err := c.ConvertToVersion(u, corev1.SchemeGroupVersion)
 	if s, ok := obj.(*corev1.Service); err != nil || !ok || s.Spec.Type != corev1.ServiceTypeClusterIP {
 		t.Fatalf("converted to %T, %v", obj, err)
+	}
+	u = &unstructured.Unstructured{Object: map[string]any{"apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler", "spec": map[string]any{"maxReplicas": int64(3)}}}
+	other, err := c.ConvertToVersion(u, autoscalingv2.SchemeGroupVersion)
+	if h, ok := other.(*autoscalingv2.HorizontalPodAutoscaler); err != nil || !ok || h.Spec.MaxReplicas != 3 {
+		t.Errorf("converted to %T, %v", other, err)
 	}
 	if same, err := c.ConvertToVersion(obj, corev1.SchemeGroupVersion); err != nil || same != obj {
 		t.Errorf("an object of the version became another: %v", err)

@@ -107,7 +107,7 @@ func storageVersionHash(r *types.Resource) string {
 	if r.Group == "apiextensions.k8s.io" {
 		version = "v1beta1" // in which a real server still stores definitions
 	}
-	sum := sha256.Sum256([]byte(r.Store().Group + "/" + version + "/" + r.Kind))
+	sum := sha256.Sum256([]byte(r.StoreResource().Group + "/" + version + "/" + r.Kind))
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }
 

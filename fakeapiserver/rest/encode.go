@@ -91,7 +91,7 @@ func (e *encoder) encodeView(c *call, obj runtime.Object) (render.Body, error) {
 // converted returns the object in the request's version; objects of other kinds are returned unchanged.
 func converted(c *call, obj runtime.Object) (runtime.Object, error) {
 	kind := obj.GetObjectKind().GroupVersionKind()
-	if kind.Kind != c.resource.Kind || kind.Group != c.resource.Group && kind.Group != c.resource.Store().Group {
+	if kind.Kind != c.resource.Kind || kind.Group != c.resource.Group && kind.Group != c.resource.StoreResource().Group {
 		return obj, nil
 	}
 	return c.resource.Strategy.Convert(obj)

@@ -76,8 +76,8 @@ func (s *Server) add(t *types.Resource) error {
 	if _, have := s.ids[gr]; have {
 		return nil
 	}
-	if id, ok := s.cluster.FindResource(t.Store()); ok {
-		if gr != t.Store() {
+	if id, ok := s.cluster.FindResource(t.StoreResource()); ok {
+		if gr != t.StoreResource() {
 			s.cluster.Alias(gr, id)
 		}
 		s.ids[gr] = id
@@ -139,7 +139,7 @@ func (s *Server) newOf(t *types.Resource) func() runtime.Object {
 func (s *Server) fieldOf(t *types.Resource) func(runtime.Object, string) (string, bool) {
 	var versions []*types.Resource
 	for _, v := range s.types.All() {
-		if v.Store() == t.Store() {
+		if v.StoreResource() == t.StoreResource() {
 			versions = append(versions, v)
 		}
 	}

@@ -98,8 +98,8 @@ func (r *Resource) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: r.Group, Resource: r.Plural}
 }
 
-// Store returns the resource whose store has the objects.
-func (r *Resource) Store() schema.GroupResource {
+// StoreResource returns the resource in whose store the objects are.
+func (r *Resource) StoreResource() schema.GroupResource {
 	if r.StoredAs.Empty() {
 		return r.GroupResource()
 	}

@@ -14,7 +14,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/cli":                    {"reports"},
 	"cmd/internal/faultmix":               {"cmd/internal/cli", "fakeapiserver/fault"},
 	"cmd/internal/launcher":               {"cmd/internal/version"},
-	"cmd/internal/serveflags":             {"cmd/internal/cli", "cmd/internal/faultmix"},
+	"cmd/internal/serveflags":             {"cmd/internal/cli", "cmd/internal/faultmix", "fakeapiserver/fault"},
 	"cmd/internal/version":                {},
 	"fakeapiserver":                       {"fakeapiserver/fault", "fakeapiserver/store", "sim"},
 	"fakeapiserver/apiextensions":         {"fakeapiserver", "fakeapiserver/controllers", "fakeapiserver/patch", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/types", "fakeapiserver/types/crd", "sim"},

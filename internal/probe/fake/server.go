@@ -36,11 +36,11 @@ func Start() (*Server, error) { return start(false) }
 // StartBuiltin starts a server of the built-in kinds, with what a fresh cluster has.
 func StartBuiltin() (*Server, error) { return start(true) }
 
-func start(builtin bool) (*Server, error) {
+func start(kinds bool) (*Server, error) {
 	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()})
 	cluster := fakeapiserver.NewCluster(k, fakeapiserver.ClusterOptions{Replicas: 1})
 	registry, manifest := types.NewRegistry(), resources.CRDs
-	if builtin {
+	if kinds {
 		manifest = ""
 		if err := registry.Add(builtin.Resources()...); err != nil {
 			return nil, fmt.Errorf("serve the built-in kinds: %w", err)
