@@ -28,7 +28,7 @@ func (c mapperCache) get(manifests []string) (*resourceMapper, error) {
 		return m, nil
 	}
 	registry := types.NewRegistry()
-	if err := registry.Add(builtin.Resources()...); err != nil {
+	if err := registry.Add(builtin.Resources(builtin.Options{Unprotected: true})...); err != nil {
 		return nil, err
 	}
 	for i, m := range manifests {

@@ -66,11 +66,17 @@ func TestWatchDeployments(t *testing.T) {
 				func(key string, replicas int32) { mu.Lock(); mine[key] = replicas; mu.Unlock() },
 				func(key string) { mu.Lock(); delete(mine, key); mu.Unlock() })
 		})
+		labels := map[string]string{"app": "d"}
 		for range 15 {
 			replicas := int32(env.Rand().IntN(10))
 			d := &appsv1.Deployment{
 				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("d-%d", env.Rand().IntN(3))},
-				Spec:       appsv1.DeploymentSpec{Replicas: &replicas},
+				Spec: appsv1.DeploymentSpec{
+					Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
+					Template: corev1.PodTemplateSpec{
+						ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "c"}}},
+					},
+				},
 			}
 			switch exists := env.Get(d.DeepCopy()) == nil; {
 			case !exists:

@@ -48,12 +48,15 @@ var plugins = []struct {
 }
 
 // newAdmission returns the chain of plugins.
-func newAdmission(now *current) (admission.Interface, error) {
+func newAdmission(now *current, o Options) (admission.Interface, error) {
 	all := admission.NewPlugins()
 	views := informerViews{now: now}
 	init := initializer.New(noClient{}, nil, views, authorizerfactory.NewAlwaysAllowAuthorizer(), utilfeature.DefaultFeatureGate, nil, nil, nil)
 	var chain []admission.Interface
 	for _, p := range plugins {
+		if o.Unprotected && p.name == storageobjectinuseprotection.PluginName {
+			continue
+		}
 		p.register(all)
 		plugin, err := all.InitPlugin(p.name, nil, init)
 		if err != nil {

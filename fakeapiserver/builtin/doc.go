@@ -1,7 +1,7 @@
 // Package builtin serves the kinds that a kube-apiserver serves by default, by Kubernetes' own code.
 //
 //	reg := types.NewRegistry()
-//	err := reg.Add(builtin.Resources()...)
+//	err := reg.Add(builtin.Resources(builtin.Options{})...)
 //
 // The resources, their subresources, verbs, short names and categories are those of the REST storages in k8s.io/kubernetes (table.go lists
 // what is asked for which groups). So are defaults, conversion between versions, preparation, validation, warnings, immutability, generation,

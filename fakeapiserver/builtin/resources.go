@@ -19,24 +19,31 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
+// Options select what the resources do. The zero value is a kube-apiserver with default flags.
+type Options struct {
+	// Unprotected creates claims, volumes and classes of their attributes without the finalizers that protect them while they are used. Those are
+	// removed by controllers, which do not run where controllers are simulated: a deleted claim would stay for ever.
+	Unprotected bool
+}
+
 // Resources returns the resources that a v1.37 kube-apiserver serves by default, in the order of its discovery. Each call makes them anew; those
 // of one call are for one server at a time.
-func Resources() []*types.Resource {
-	all, err := resources()
+func Resources(o Options) []*types.Resource {
+	all, err := resources(o)
 	if err != nil {
 		panic(err) // cannot happen: nothing but what is linked has a say, and a test makes them
 	}
 	return all
 }
 
-func resources() ([]*types.Resource, error) {
+func resources(o Options) ([]*types.Resource, error) {
 	capabilities.Setup(true, 0) // privileged containers, as envtest's flags allow them
 	now := &current{}
 	signer, err := newSigner()
 	if err != nil {
 		return nil, err
 	}
-	chain, err := newAdmission(now)
+	chain, err := newAdmission(now, o)
 	if err != nil {
 		return nil, err
 	}

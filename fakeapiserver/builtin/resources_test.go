@@ -16,7 +16,7 @@ import (
 func lookup(t testing.TB, plural, version string) *types.Resource {
 	t.Helper()
 	name, group, _ := strings.Cut(plural, ".")
-	for _, r := range Resources() {
+	for _, r := range Resources(Options{}) {
 		if r.Plural == name && r.Group == group && r.Version == version {
 			return r
 		}
@@ -29,7 +29,7 @@ func lookup(t testing.TB, plural, version string) *types.Resource {
 func TestResourcesAreThoseOfAKubeAPIServer(t *testing.T) {
 	var groups []string
 	lines := map[string]string{}
-	for _, r := range Resources() {
+	for _, r := range Resources(Options{}) {
 		if gv := r.GroupVersion().String(); !slices.Contains(groups, gv) {
 			groups = append(groups, gv)
 		}
@@ -68,7 +68,7 @@ func TestResourcesAreThoseOfAKubeAPIServer(t *testing.T) {
 
 // Objects of every kind can be made, decoded and shown; their Go types are client-go's.
 func TestEveryKindCanBeDecodedAndShown(t *testing.T) {
-	for _, r := range Resources() {
+	for _, r := range Resources(Options{}) {
 		obj := r.Strategy.New()
 		if obj.GetObjectKind().GroupVersionKind() != r.GroupVersionKind() || !clientscheme.Scheme.Recognizes(r.GroupVersionKind()) {
 			t.Errorf("%s: New returned a %s", r, obj.GetObjectKind().GroupVersionKind())

@@ -49,7 +49,7 @@ func registry(t testing.TB, builtin bool) *types.Registry {
 	}
 	reg := types.NewRegistry()
 	if builtin {
-		if err := reg.Add(kinds.Resources()...); err != nil {
+		if err := reg.Add(kinds.Resources(kinds.Options{})...); err != nil {
 			t.Fatal(err)
 		}
 	}

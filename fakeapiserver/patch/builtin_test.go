@@ -23,7 +23,7 @@ import (
 
 func builtin(t testing.TB, plural string) *types.Resource {
 	t.Helper()
-	for _, r := range kinds.Resources() {
+	for _, r := range kinds.Resources(kinds.Options{}) {
 		if r.Plural == plural {
 			return r
 		}

@@ -61,7 +61,7 @@ func TestCachedBytesEqualFreshEncodings(t *testing.T) {
 	const partial, partials = ";as=PartialObjectMetadata;v=v1;g=meta.k8s.io", ";as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 	forms := &render.Forms{}
 	lists := map[string]int{}
-	for _, r := range append(kinds.Resources(), things()) {
+	for _, r := range append(kinds.Resources(kinds.Options{}), things()) {
 		objs := []runtime.Object{sample(t, r, 1), sample(t, r, 2), sample(t, r, 3)}
 		if objs[0] == nil {
 			continue // a review has no metadata

@@ -33,7 +33,7 @@ var noon = time.Date(2030, 5, 5, 12, 0, 0, 0, time.UTC)
 
 func builtin(t testing.TB, plural string) *types.Resource {
 	t.Helper()
-	for _, r := range kinds.Resources() {
+	for _, r := range kinds.Resources(kinds.Options{}) {
 		if r.Plural == plural {
 			return r
 		}

@@ -43,7 +43,7 @@ func newBenchServer(b *testing.B) *benchServer {
 		b.Fatal(err)
 	}
 	reg := types.NewRegistry()
-	if err := reg.Add(append(kinds.Resources(), custom...)...); err != nil {
+	if err := reg.Add(append(kinds.Resources(kinds.Options{}), custom...)...); err != nil {
 		b.Fatal(err)
 	}
 	api, err := fakerest.New(fakerest.Options{Cluster: cluster, Types: reg})

@@ -67,7 +67,7 @@ var everything = sync.OnceValues(func() (*types.Registry, error) {
 		return nil, err
 	}
 	reg := types.NewRegistry()
-	return reg, reg.Add(append(kinds.Resources(), custom...)...)
+	return reg, reg.Add(append(kinds.Resources(kinds.Options{}), custom...)...)
 })
 
 // served is a fake apiserver with the built-in types and one custom resource.

@@ -33,7 +33,7 @@ type faulty struct {
 
 func newFaulty(t *testing.T) *faulty {
 	t.Helper()
-	return newFaultyOf(t, kinds.Resources(), nil)
+	return newFaultyOf(t, kinds.Resources(kinds.Options{}), nil)
 }
 
 func newFaultyOf(t *testing.T, resources []*types.Resource, panicked func(r *transport.Request, value any, stack []byte)) *faulty {

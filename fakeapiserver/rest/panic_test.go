@@ -29,7 +29,7 @@ func (panicking) Create(*types.Write, runtime.Object) (types.Outcome, error) {
 // A request is served in a later step than the one in which it arrives. A panic there is answered with a 500 and reported to the
 // host, and the server keeps serving.
 func TestPanicInALaterStepIsAnswered(t *testing.T) {
-	resources := kinds.Resources()
+	resources := kinds.Resources(kinds.Options{})
 	for _, r := range resources {
 		if r.Plural == "configmaps" {
 			r.Strategy = panicking{r.Strategy.(storage)}

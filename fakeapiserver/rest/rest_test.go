@@ -27,7 +27,7 @@ func newClient(t *testing.T) *kubernetes.Clientset {
 	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()})
 	cluster := fakeapiserver.NewCluster(k, fakeapiserver.ClusterOptions{})
 	reg := types.NewRegistry()
-	if err := reg.Add(kinds.Resources()...); err != nil {
+	if err := reg.Add(kinds.Resources(kinds.Options{})...); err != nil {
 		t.Fatal(err)
 	}
 	api, err := fakerest.New(fakerest.Options{Cluster: cluster, Types: reg})

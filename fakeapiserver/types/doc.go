@@ -5,7 +5,7 @@
 // defaults, prunes, validates and reads it. A [Registry] holds the resources of a server in the order in which they were added.
 //
 //	reg := types.NewRegistry()
-//	err := reg.Add(builtin.Resources()...)                       // package builtin: a kube-apiserver's own
+//	err := reg.Add(builtin.Resources(builtin.Options{})...) // package builtin: a kube-apiserver's own
 //	definitions, err := crd.LoadManifests(file)                  // package types/crd: custom resources
 //	list, err := crd.Compile(definitions...)
 //	err = reg.Add(list...)

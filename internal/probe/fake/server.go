@@ -42,7 +42,7 @@ func start(kinds bool) (*Server, error) {
 	registry, manifest := types.NewRegistry(), resources.CRDs
 	if kinds {
 		manifest = ""
-		if err := registry.Add(builtin.Resources()...); err != nil {
+		if err := registry.Add(builtin.Resources(builtin.Options{})...); err != nil {
 			return nil, fmt.Errorf("serve the built-in kinds: %w", err)
 		}
 	}
