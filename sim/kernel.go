@@ -47,16 +47,18 @@ type Kernel struct {
 	settle    func()
 	oldest    bool // the strategy picks the oldest action: see PicksOldest
 
-	step   uint64
-	stamp  uint64
-	faults uint64
-	hash   hasher
-	info   StepInfo
-	draws  []uint64
-	rec    Record
-	inStep bool
-	choice Choice // of the current step
-	err    error
+	step  uint64
+	stamp uint64
+	// instant is the stamp of the first offer since time was last advanced.
+	instant uint64
+	faults  uint64
+	hash    hasher
+	info    StepInfo
+	draws   []uint64
+	rec     Record
+	inStep  bool
+	choice  Choice // of the current step
+	err     error
 }
 
 type actorEntry struct {
@@ -70,8 +72,11 @@ var kindAdvance = RegisterKind("advance", ClassTime)
 
 type clockActor struct{ k *Kernel }
 
-func (clockActor) Name() string     { return "clock" }
-func (a clockActor) Apply(c Choice) { a.k.clock.advance() }
+func (clockActor) Name() string { return "clock" }
+func (a clockActor) Apply(c Choice) {
+	a.k.instant = a.k.NextStamp()
+	a.k.clock.advance()
+}
 
 // NewKernel returns a kernel with a clock at Epoch and no other actor. It panics without a strategy.
 func NewKernel(o Options) *Kernel {
@@ -189,6 +194,10 @@ func (k *Kernel) Offer(id ActorID, kind Kind, target uint32) Choice {
 
 // NextStamp returns the stamp of the next offer: the age of something that becomes possible now.
 func (k *Kernel) NextStamp() uint64 { return k.stamp + 1 }
+
+// InstantStamp returns the age of what became possible because time was last advanced. Timers that are due at one instant have no order;
+// offered with one stamp, what they cause is taken in that of actors, whichever of them was set first.
+func (k *Kernel) InstantStamp() uint64 { return k.instant }
 
 // OfferSince is Offer for an action that has been possible since stamp, for strategies that pick by age: the next of
 // several things that became possible together.

@@ -170,7 +170,7 @@ func (i *actor) armTimer() {
 func (i *actor) ring() {
 	i.timerAt = time.Time{}
 	if !i.Stopped {
-		i.wake.Set(i.Kernel, i.ID, informers.KindWake, true)
+		i.wake.SetSince(i.Kernel, i.ID, informers.KindWake, true, i.Kernel.InstantStamp())
 	}
 }
 

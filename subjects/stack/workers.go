@@ -152,5 +152,5 @@ func (w *workQueue) ring() {
 	w.timerAt = time.Time{}
 	w.q.Advance(w.informer.now())
 	w.arm()
-	w.pool.Offer()
+	w.pool.OfferSince(w.informer.Kernel.InstantStamp())
 }
