@@ -87,7 +87,7 @@ func attempts(t *testing.T) []attempt {
 // scenarioOf returns the generated scenario of a seed.
 func scenarioOf(t *testing.T, seed uint64) *scenarios.Scenario {
 	t.Helper()
-	s, err := generate.Scenario(sim.NewStream(seed, "generator"), fmt.Sprintf("generated-%d", seed), 40)
+	s, err := generate.Swarm(sim.NewStream(seed, "generator"), fmt.Sprintf("generated-%d", seed), 40)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,28 +1,29 @@
 package properties_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"slices"
 	"testing"
 
+	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/properties/mutants"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/generate"
-	"github.com/informersim/informersim/sim"
 )
 
 var (
 	ranges    = flag.Int("reach.ranges", 0, "number of disjoint ranges of seeds in which TestReach looks for each mutant; 0 skips it")
-	reachBy   = flag.String("reach.strategy", "random", "the strategy of its runs")
-	swarm     = flag.Bool("reach.swarm", false, "generate scenarios with generate.Swarm")
-	rangeSize = flag.Uint64("reach.seeds", 1500, "number of seeds in a range; each makes three runs")
+	reachBy   = flag.String("reach.strategy", "", "the strategy of all its runs; by default what informersim fuzz has")
+	rangeSize = flag.Uint64("reach.seeds", 4500, "number of seeds in a range")
 )
 
-// One range of seeds should say what another does: this prints, for each mutant, after how many runs each range finds it.
+// One range of seeds should say what another does: this prints, for each mutant, after how many runs of informersim fuzz each range
+// finds it.
 //
-//	go test ./properties -run TestReach$ -v -reach.ranges 7
-//	go test ./properties -run TestReach$ -v -reach.ranges 7 -reach.swarm -reach.strategy portfolio
+//	go test ./properties -run TestReach$ -v -reach.ranges 5
+//	go test ./properties -run TestReach$ -v -reach.ranges 5 -reach.strategy portfolio
 func TestReach(t *testing.T) {
 	if *ranges == 0 {
 		t.Skip("a measurement: give -reach.ranges")
@@ -69,34 +70,25 @@ func counts(runs []int) []string {
 
 // search returns how many runs it takes to find a mutant from that seed on.
 func search(t *testing.T, m mutants.Mutant, from uint64) int {
-	tries := 0
-	for seed := from; seed < from+*rangeSize; seed++ {
-		for _, a := range attemptsOf(t, seed) {
-			tries++
-			if checked(t, a.scenario(), m.Kind, a.seed, a.strategy, a.mix).Violation != nil {
-				return tries
-			}
+	for n := range *rangeSize {
+		if fuzzedSeed(t, m, from+n).Violation != nil {
+			return int(n) + 1
 		}
 	}
 	return never
 }
 
-type lazyAttempt struct {
-	scenario      func() *scenarios.Scenario
-	seed          uint64
-	strategy, mix string
-}
-
-func attemptsOf(t *testing.T, seed uint64) []lazyAttempt {
-	generated := func() *scenarios.Scenario {
-		if !*swarm {
-			return scenarioOf(t, seed)
-		}
-		s, err := generate.Swarm(sim.NewStream(seed, "generator"), fmt.Sprintf("swarm-%d", seed), 40)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+// fuzzedSeed makes the run of a seed, as informersim fuzz does.
+func fuzzedSeed(t *testing.T, m mutants.Mutant, seed uint64) *scenarios.Result {
+	r, err := generate.OfSeed(seed, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return []lazyAttempt{{scenarios.BuiltIn, seed, *reachBy, "default"}, {generated, seed, *reachBy, "none"}, {generated, seed, *reachBy, "default"}}
+	res, err := scenarios.Run(t.Context(), r.Scenario, scenarios.Options{
+		Subject: m.Kind, Seed: seed, Strategy: cmp.Or(*reachBy, r.Strategy), Mix: r.Mix, Properties: properties.All(), MaxSteps: 2_000_000,
+	})
+	if err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	return res
 }

@@ -110,6 +110,11 @@ func (b *Builder) Handler(informer, name string, args ...Arg) *Builder {
 	return b.with("handler", args, informer, name)
 }
 
+// Indexer adds an index by those values, such as label:app.
+func (b *Builder) Indexer(informer, name string, by []string) *Builder {
+	return b.with("indexer", []Arg{Key("by", by)}, informer, name)
+}
+
 // Worker starts the workers of a controller on an informer.
 func (b *Builder) Worker(name, informer string, args ...Arg) *Builder {
 	return b.with("worker", args, name, informer)

@@ -366,7 +366,7 @@ func TestFuzzLosesNothingWithoutRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := command(t, args...)
-	for _, want := range []string{"FAIL  ReplaceDeletesMissing", "FAIL  1 finding after 5 runs, which could not be kept"} {
+	for _, want := range []string{"FAIL  ReplaceDeletesMissing", "FAIL  1 finding after 2 runs, which could not be kept"} {
 		if got.code != exitBroken || !strings.Contains(got.stdout, want) || !strings.Contains(got.stderr, "error: the finding is not kept: mkdir out/findings") {
 			t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
 		}
@@ -374,7 +374,7 @@ func TestFuzzLosesNothingWithoutRoom(t *testing.T) {
 	if err := os.Remove("out/findings"); err != nil {
 		t.Fatal(err)
 	}
-	if got := command(t, args...); got.code != exitBroken || !strings.Contains(got.stdout, "FAIL  1 finding in 6 runs") {
+	if got := command(t, args...); got.code != exitBroken || !strings.Contains(got.stdout, "FAIL  1 finding in 3 runs") {
 		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
 	if files := globbed(t, "out/findings/*/README.md"); files == "" {
@@ -386,21 +386,21 @@ func TestFuzzLosesNothingWithoutRoom(t *testing.T) {
 func TestFuzzGoesOnWithoutVerdicts(t *testing.T) {
 	inTemp(t, nil)
 	withFlawed(t)
-	t.Setenv(dying, "kill 7")
-	got := command(t, "fuzz", "--subject", "flawed-elsewhere", "--seeds", "7..12", "--out", "out", "--junit", "out.xml")
-	if got.code != exitUndecided || !strings.Contains(got.stdout, "OPEN  1 seed of 6 runs without a verdict") || !strings.Contains(got.stderr, "alone: informersim fuzz --seeds 7..7 --subject flawed-elsewhere") {
+	t.Setenv(dying, "kill 17")
+	got := command(t, "fuzz", "--subject", "flawed-elsewhere", "--seeds", "17..22", "--out", "out", "--junit", "out.xml")
+	if got.code != exitUndecided || !strings.Contains(got.stdout, "OPEN  1 seed of 6 runs without a verdict") || !strings.Contains(got.stderr, "alone: informersim fuzz --seeds 17..17 --subject flawed-elsewhere") {
 		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
-	if data, err := os.ReadFile("out.xml"); err != nil || !strings.Contains(string(data), `<testcase classname="informersim.fuzz.flawed-elsewhere" name="seed 7">`) {
+	if data, err := os.ReadFile("out.xml"); err != nil || !strings.Contains(string(data), `<testcase classname="informersim.fuzz.flawed-elsewhere" name="seed 17">`) {
 		t.Errorf("%v: %s", err, data)
 	}
-	t.Setenv(dying, "panic 9")
-	got = command(t, "fuzz", "--subject", "flawed-elsewhere", "--seeds", "8..12", "--out", "panics")
+	t.Setenv(dying, "panic 19")
+	got = command(t, "fuzz", "--subject", "flawed-elsewhere", "--seeds", "18..22", "--out", "panics")
 	if got.code != exitBroken || !strings.Contains(got.stdout, "FAIL  NoPanic") || !strings.Contains(got.stdout, "panic: a defect") {
 		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
 	if dir := filepath.Dir(globbed(t, "panics/findings/NoPanic-*/README.md")); dir != "" {
-		if _, err := os.Stat(filepath.Join(dir, "original/seed9.sim")); err != nil {
+		if _, err := os.Stat(filepath.Join(dir, "original/seed19.sim")); err != nil {
 			t.Error(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package mutants
 
 import (
+	"container/heap"
 	"slices"
 	"time"
 
@@ -33,13 +34,35 @@ type workQueue struct {
 	order   workqueue.Order[string]
 	dirty   map[string]bool
 	working map[string]int
-	waiting []waitingKey
+	waiting waitingKeys
 	closed  bool
 }
 
 type waitingKey struct {
 	key string
 	at  time.Time
+}
+
+// waitingKeys is a heap, so that keys which are due at one instant leave in the order in which they leave the stack's.
+type waitingKeys []waitingKey
+
+// Len implements heap.Interface.
+func (w waitingKeys) Len() int { return len(w) }
+
+// Less implements heap.Interface.
+func (w waitingKeys) Less(i, j int) bool { return w[i].at.Before(w[j].at) }
+
+// Swap implements heap.Interface.
+func (w waitingKeys) Swap(i, j int) { w[i], w[j] = w[j], w[i] }
+
+// Push implements heap.Interface.
+func (w *waitingKeys) Push(key any) { *w = append(*w, key.(waitingKey)) }
+
+// Pop implements heap.Interface.
+func (w *waitingKeys) Pop() any {
+	last := (*w)[len(*w)-1]
+	*w = (*w)[:len(*w)-1]
+	return last
 }
 
 var _ stack.WorkQueue = (*workQueue)(nil)
@@ -104,11 +127,12 @@ func (q *workQueue) AddRateLimited(now time.Time, key string) time.Duration {
 func (q *workQueue) wait(key string, at time.Time) {
 	k := slices.IndexFunc(q.waiting, func(w waitingKey) bool { return w.key == key })
 	if k < 0 {
-		q.waiting = append(q.waiting, waitingKey{key, at})
+		heap.Push(&q.waiting, waitingKey{key, at})
 		return
 	}
 	if at.Before(q.waiting[k].at) != q.laterWins {
 		q.waiting[k].at = at
+		heap.Fix(&q.waiting, k)
 	}
 }
 
@@ -124,10 +148,8 @@ func (q *workQueue) NumRequeues(key string) int { return q.limiter.NumRequeues(k
 
 // Advance implements stack.WorkQueue.
 func (q *workQueue) Advance(now time.Time) (ready int) {
-	slices.SortStableFunc(q.waiting, func(a, b waitingKey) int { return a.at.Compare(b.at) })
 	for len(q.waiting) > 0 && !q.waiting[0].at.After(now) {
-		key := q.waiting[0].key
-		q.waiting = q.waiting[1:]
+		key := heap.Pop(&q.waiting).(waitingKey).key
 		if q.Add(key) == workqueue.AddReady {
 			ready++
 		}

@@ -26,7 +26,9 @@ type Generator struct {
 	pools     int // how many were ever made
 	writers   []string
 	alive     map[string][]string // by resource: the keys of objects that a direct write made
+	crowds    map[string][]string // by resource: the keys of objects that came in a crowd
 	held      []string
+	without   []string // the actions that the scenario must not have
 }
 
 // informerModel is the Generator's model of an informer.
@@ -34,6 +36,7 @@ type informerModel struct {
 	name     string
 	resource string
 	handlers []string
+	indexes  int
 	resync   bool
 	stopped  bool
 }
@@ -49,9 +52,14 @@ type Action struct {
 
 // New starts a scenario of that name: a small cluster, a resource or two with some objects, and informers.
 func New(src Source, name string) *Generator {
-	g := &Generator{src: src, b: scenarios.New(name), alive: map[string][]string{}, shape: evenly()}
+	g := empty(src, name)
+	g.shape = evenly()
 	g.begin()
 	return g
+}
+
+func empty(src Source, name string) *Generator {
+	return &Generator{src: src, b: scenarios.New(name), alive: map[string][]string{}, crowds: map[string][]string{}}
 }
 
 // begin writes the beginning of the scenario.
@@ -60,13 +68,17 @@ func (g *Generator) begin() {
 	g.replicas = 1 + src.IntN(3)
 	g.b.Cluster(scenarios.Key("replicas", g.replicas), scenarios.Key("history", pick(src, 2, 5, 20, 1000)))
 	g.addResource("pods")
-	if g.oneIn(3) {
+	if g.oneIn(3) && !g.shape.together {
 		g.addResource("configmaps")
 	}
 	for range src.IntN(4) {
 		g.create()
 	}
-	for range 1 + src.IntN(3) {
+	informers := 1 + src.IntN(3)
+	if g.shape.together {
+		informers = 3
+	}
+	for range informers {
 		g.informer()
 	}
 	if g.oneIn(3) || g.shape.times["worker"] > 2 {
@@ -76,22 +88,25 @@ func (g *Generator) begin() {
 
 // Scenario makes a scenario of about that many commands after its beginning, without the actions that are named.
 func Scenario(src Source, name string, commands int, without ...string) (*scenarios.Scenario, error) {
-	g := New(src, name)
-	return g.fill(commands, without)
+	g := empty(src, name)
+	g.without, g.shape = without, evenly()
+	g.begin()
+	return g.fill(commands)
 }
 
 // Swarm is Scenario with a workload of a drawn shape: without some of the actions, with more of others, and with few objects or many.
 func Swarm(src Source, name string, commands int, without ...string) (*scenarios.Scenario, error) {
-	g := &Generator{src: src, b: scenarios.New(name), alive: map[string][]string{}}
+	g := empty(src, name)
+	g.without = without
 	g.shape = drawShape(src, g.Actions())
 	g.begin()
-	return g.fill(commands, without)
+	return g.fill(commands)
 }
 
 // fill adds that many actions.
-func (g *Generator) fill(commands int, without []string) (*scenarios.Scenario, error) {
+func (g *Generator) fill(commands int) (*scenarios.Scenario, error) {
 	src := g.src
-	actions := slices.DeleteFunc(g.Actions(), func(a Action) bool { return slices.Contains(without, a.Name) })
+	actions := slices.DeleteFunc(g.Actions(), func(a Action) bool { return slices.Contains(g.without, a.Name) })
 	total := 0
 	for _, a := range actions {
 		total += g.shape.weight(a)
@@ -117,7 +132,8 @@ func (g *Generator) Actions() []Action {
 		{"delete", 5, g.delete},
 		{"recreate", 3, g.recreate},
 		{"write", 4, g.write},
-		{"gap", 4, g.gap},
+		{"gap", 7, g.gap},
+		{"crowd", 2, g.crowd},
 		{"settle", 4, g.settle},
 		{"advance", 6, g.advance},
 		{"step", 3, g.step},
@@ -131,10 +147,13 @@ func (g *Generator) Actions() []Action {
 		{"release", 4, g.release},
 		{"handler", 2, g.handler},
 		{"remove", 1, g.remove},
+		{"remove-busy", 1, g.removeBusy},
+		{"indexer", 1, g.indexer},
 		{"informer", 1, g.informer},
 		{"worker", 1, g.worker},
 		{"reconcile", 4, g.reconcile},
 		{"handle", 2, g.handle},
+		{"shut-down", 1, g.shutDown},
 		{"stop", 1, g.stop},
 	}
 }
@@ -174,59 +193,61 @@ func (g *Generator) present(resource string) (string, bool) {
 	return pick(g.src, keys...), true
 }
 
-// labelled is an object with the label that the informers' selectors look at.
+// labelled is an object with the label that the informers' selectors look at, and sometimes another one, which only indices see.
 func (g *Generator) labelled() any {
-	return map[string]any{"metadata": map[string]any{"labels": map[string]string{"app": pick(g.src, "x", "y")}}}
-}
-
-func (g *Generator) create() bool {
-	r := g.resource()
-	key, ok := g.absent(r)
-	if !ok {
-		return false
+	labels := map[string]string{"app": pick(g.src, "x", "y")}
+	if g.oneIn(3) {
+		labels["tier"] = pick(g.src, "x", "z")
 	}
-	g.alive[r] = append(g.alive[r], key)
-	g.b.Write("create", r, key, g.labelled())
-	return true
+	return map[string]any{"metadata": map[string]any{"labels": labels}}
 }
 
-func (g *Generator) update() bool {
-	r := g.resource()
-	key, ok := g.present(r)
+func (g *Generator) create() bool { return g.createOf(g.resource()) }
+
+func (g *Generator) update() bool { return g.ofPresent(g.resource(), g.updateKey) }
+
+func (g *Generator) relabel() bool { return g.ofPresent(g.resource(), g.relabelKey) }
+
+func (g *Generator) delete() bool { return g.ofPresent(g.resource(), g.deleteKey) }
+
+func (g *Generator) recreate() bool { return g.ofPresent(g.resource(), g.recreateKey) }
+
+func (g *Generator) createOf(resource string) bool {
+	key, ok := g.absent(resource)
 	if ok {
-		g.b.Update(r, key)
+		g.createKey(resource, key)
 	}
 	return ok
 }
 
-func (g *Generator) relabel() bool {
-	r := g.resource()
-	key, ok := g.present(r)
+// ofPresent does something to an object that there is.
+func (g *Generator) ofPresent(resource string, do func(resource, key string)) bool {
+	key, ok := g.present(resource)
 	if ok {
-		g.b.Write("update", r, key, g.labelled())
+		do(resource, key)
 	}
 	return ok
 }
 
-func (g *Generator) delete() bool {
-	r := g.resource()
-	key, ok := g.present(r)
-	if !ok {
-		return false
-	}
-	g.alive[r] = slices.DeleteFunc(g.alive[r], func(k string) bool { return k == key })
-	g.b.Delete(r, key)
-	return true
+func (g *Generator) createKey(resource, key string) {
+	g.alive[resource] = append(g.alive[resource], key)
+	g.b.Write("create", resource, key, g.labelled())
 }
 
-func (g *Generator) recreate() bool {
-	r := g.resource()
-	key, ok := g.present(r)
-	if ok {
-		g.b.Delete(r, key)
-		g.b.Write("create", r, key, g.labelled())
-	}
-	return ok
+func (g *Generator) updateKey(resource, key string) { g.b.Update(resource, key) }
+
+func (g *Generator) relabelKey(resource, key string) {
+	g.b.Write("update", resource, key, g.labelled())
+}
+
+func (g *Generator) deleteKey(resource, key string) {
+	g.alive[resource] = slices.DeleteFunc(g.alive[resource], func(k string) bool { return k == key })
+	g.b.Delete(resource, key)
+}
+
+func (g *Generator) recreateKey(resource, key string) {
+	g.b.Delete(resource, key)
+	g.b.Write("create", resource, key, g.labelled())
 }
 
 // write has a writer write, over a connection that can fail. Each has names of its own: what is there when its turn comes is
@@ -305,42 +326,6 @@ func (g *Generator) clientFault(prefix, but string) bool {
 	return true
 }
 
-// gap ends an informer's watch and changes the same few objects before and after: what a relist has to make sense of.
-func (g *Generator) gap() bool {
-	i := pick(g.src, g.informers...)
-	if i.stopped {
-		return false
-	}
-	busy := g.oneIn(2) && !slices.Contains(g.held, i.name)
-	if busy {
-		g.held = append(g.held, i.name)
-		g.b.Hold(i.name)
-	}
-	g.change()
-	if g.oneIn(2) {
-		g.b.Settle()
-	}
-	g.b.Fault(i.name, pick(g.src, fault.Watch410, fault.WatchEOF, fault.WatchReset, fault.Watch500))
-	for range 1 + g.src.IntN(3) {
-		g.change()
-	}
-	g.b.Advance(3 * time.Second)
-	if busy && g.oneIn(2) {
-		g.unhold(i.name)
-		g.b.Release(i.name)
-	}
-	return true
-}
-
-// change changes one object, whatever there is.
-func (g *Generator) change() {
-	for range 4 {
-		if pick(g.src, g.create, g.delete, g.recreate, g.update, g.relabel)() {
-			return
-		}
-	}
-}
-
 func (g *Generator) writeFault() bool {
 	if len(g.writers) == 0 {
 		return false
@@ -407,101 +392,4 @@ func (g *Generator) release() bool {
 
 func (g *Generator) unhold(targets ...string) {
 	g.held = slices.DeleteFunc(g.held, func(h string) bool { return slices.Contains(targets, h) })
-}
-
-// maxInformers and maxHandlers keep scenarios small enough to be read when one fails.
-const (
-	maxInformers = 4
-	maxHandlers  = 6
-)
-
-func (g *Generator) newHandler(i *informerModel) string {
-	g.handlers++
-	name := fmt.Sprintf("h%d", g.handlers)
-	i.handlers = append(i.handlers, name)
-	return name
-}
-
-// resyncPeriods are no multiples of what servers and scripts wait for: what happens at one instant has no order.
-var resyncPeriods = []time.Duration{1073 * time.Millisecond, 2137 * time.Millisecond, 30171 * time.Millisecond}
-
-func (g *Generator) informer() bool {
-	if len(g.informers) == maxInformers {
-		return false
-	}
-	i := &informerModel{name: fmt.Sprintf("i%d", len(g.informers)+1), resource: g.resource()}
-	var args []scenarios.Arg
-	for range g.src.IntN(3) {
-		g.newHandler(i)
-	}
-	if len(i.handlers) > 0 {
-		args = append(args, scenarios.Key("handlers", i.handlers))
-	}
-	args = append(args, scenarios.Key("queue", pick(g.src, "delta", "inorder", "atomic")))
-	if g.oneIn(4) {
-		args = append(args, scenarios.Key("watch-list", "on"))
-	}
-	if g.oneIn(2) {
-		i.resync = true
-		args = append(args, scenarios.Key("resync", pick(g.src, resyncPeriods...)))
-	}
-	if g.oneIn(3) {
-		args = append(args, scenarios.Key("page", 1+g.src.IntN(3)))
-	}
-	if g.oneIn(4) {
-		args = append(args, scenarios.Key("namespace", pick(g.src, g.shape.namespaces...)))
-	}
-	if g.oneIn(3) {
-		args = append(args, scenarios.Key("labels", pick(g.src, "app=x", "app!=x")))
-	}
-	if g.oneIn(8) {
-		args = append(args, scenarios.Key("fields", "metadata.name="+pick(g.src, g.shape.names...)))
-	}
-	if g.oneIn(2) {
-		args = append(args, scenarios.Key("replica", pick(g.src, "round-robin", "choice", fmt.Sprint(g.src.IntN(g.replicas)))))
-	}
-	g.informers = append(g.informers, i)
-	g.b.Informer(i.name, i.resource, args...)
-	return true
-}
-
-func (g *Generator) handler() bool {
-	i := pick(g.src, g.informers...)
-	if i.stopped || g.handlers == maxHandlers {
-		return false
-	}
-	var args []scenarios.Arg
-	if g.oneIn(2) {
-		i.resync = true
-		args = append(args, scenarios.Key("resync", pick(g.src, resyncPeriods...)))
-	}
-	g.b.Handler(i.name, g.newHandler(i), args...)
-	return true
-}
-
-func (g *Generator) remove() bool {
-	i := pick(g.src, g.informers...)
-	if i.stopped || len(i.handlers) == 0 {
-		return false
-	}
-	h := pick(g.src, i.handlers...)
-	i.handlers = slices.DeleteFunc(i.handlers, func(x string) bool { return x == h })
-	g.unhold(h)
-	g.b.Remove(h)
-	return true
-}
-
-func (g *Generator) stop() bool {
-	if len(g.workers) > 0 && g.oneIn(4) {
-		g.stopWorker()
-		return true
-	}
-	i := pick(g.src, g.informers...)
-	if i.stopped || !g.oneIn(3) {
-		return false
-	}
-	i.stopped = true
-	g.unhold(append([]string{i.name, "conn/" + i.name}, i.handlers...)...)
-	g.b.Stop(i.name)
-	return true
 }

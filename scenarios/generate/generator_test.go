@@ -27,7 +27,7 @@ func TestSeedsNameScenarios(t *testing.T) {
 	for seed := uint64(1); seed <= 200; seed++ {
 		h.Write([]byte(generated(t, seed).Text()))
 	}
-	const want = "47ddb5b40b692380efc2b2ed2dc124c9f0f1ce6840380204d53a9e46faa24275"
+	const want = "a4b66bfa963583ec9f932252d624048e6a4f50da907e732e835c5dedf662b96b"
 	if got := fmt.Sprintf("%x", h.Sum(nil)); got != want {
 		t.Errorf("the scenarios of the seeds 1 to 200 have the digest\n%s, want\n%s", got, want)
 	}
@@ -42,7 +42,7 @@ func TestEveryActionIsUsed(t *testing.T) {
 	}
 	for _, command := range []string{
 		"create ", "update ", "delete ", "writer ", "settle\n", "advance ", "step ", "fault ", "compact", "restart ", "hold ", "release ",
-		"informer ", "handler ", "remove ", "worker ", "reconcile ", "handle ", "stop ",
+		"informer ", "handler ", "remove ", "worker ", "reconcile ", "handle ", "stop ", "indexer ",
 	} {
 		if !strings.Contains(all.String(), "\n"+command) {
 			t.Errorf("no scenario has the command %q", command)
@@ -104,7 +104,7 @@ func TestSeedsNameRuns(t *testing.T) {
 			t.Errorf("no seed draws %s", want)
 		}
 	}
-	const want = "c5b0033c36fa53738c7c1dac1ade4e19d5d3a52d92aa67b9cfcf3ee01c02dd82"
+	const want = "89198d8466adb9c9e4db9923ccae8b9f10d92f69dece5b5eba8146dc35bf2d4c"
 	if got := fmt.Sprintf("%x", h.Sum(nil)); got != want {
 		t.Errorf("the runs of the seeds 1 to 100 have the digest\n%s, want\n%s", got, want)
 	}

@@ -6,6 +6,7 @@ package generate
 type shape struct {
 	namespaces, names []string
 	times             map[string]int // by action: a factor of its weight; 1 where there is none
+	together          bool           // three informers watch one resource on one replica
 }
 
 // Objects come from few names, so that they are deleted and made again.
@@ -24,7 +25,10 @@ var emphases = []map[string]int{
 	{"gap": 6, "settle": 0, "step": 0, "stop": 0},          // changes that watches miss
 	{"settle": 0, "advance": 0, "step": 0},                 // bursts
 	{"hold": 3, "handle": 3, "release": 0},                 // slow parts
-	{"worker": 6, "reconcile": 6, "write": 2, "watch-fault": 0, "open-fault": 0, "list-fault": 0},            // controllers
+	{"worker": 6, "reconcile": 6, "write": 2, "shut-down": 4, "create": 2, "crowd": 2, "watch-fault": 0, "open-fault": 0, "list-fault": 0}, // controllers
+	{"crowd": 5, "gap": 2},                  // full queues
+	{"indexer": 8, "relabel": 4, "stop": 0}, // objects that move in indices
+	{"handler": 4, "remove": 2, "remove-busy": 4, "advance": 2, "informer": 2, "hold": 2},                    // handlers come and go
 	{"watch-fault": 4, "open-fault": 4, "list-fault": 4, "write-fault": 4, "replica-fault": 4, "compact": 4}, // outages
 }
 
@@ -37,6 +41,7 @@ func drawShape(src Source, actions []Action) shape {
 	if src.IntN(4) == 0 {
 		return s
 	}
+	s.together = src.IntN(6) == 0
 	s.names = objectNames[:pick(src, 1, 1, 2, 2, 3, 5)]
 	s.namespaces = namespaces[:pick(src, 1, 1, 2)]
 	s.times = map[string]int{}

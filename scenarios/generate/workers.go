@@ -9,13 +9,13 @@ import (
 )
 
 // maxWorkers is how many controllers a scenario has at most.
-const maxWorkers = 2
+const maxWorkers = 3
 
 // Delays and durations are no multiples of one another, nor of what else happens: what happens at one instant has no order. The
 // longest delays are long, because what always fails is tried again for hours.
 var (
-	baseDelays = []time.Duration{7 * time.Millisecond, 311 * time.Millisecond}
-	maxDelays  = []time.Duration{9433 * time.Millisecond, 61813 * time.Millisecond}
+	baseDelays = []time.Duration{time.Millisecond, 7 * time.Millisecond, 311 * time.Millisecond}
+	maxDelays  = []time.Duration{1709 * time.Millisecond, 9433 * time.Millisecond, 61813 * time.Millisecond}
 	durations  = []time.Duration{0, 17 * time.Millisecond, 1319 * time.Millisecond, 4127 * time.Millisecond}
 )
 
@@ -44,6 +44,11 @@ func (g *Generator) worker() bool {
 	name := fmt.Sprintf("c%d", g.pools)
 	g.workers = append(g.workers, name)
 	g.b.Worker(name, i.name, args...)
+	if g.oneIn(4) {
+		// Each failure makes the delays longer; what has waited for long may go wrong in other ways.
+		g.b.Reconcile(name, g.about([]scenarios.Arg{scenarios.Key("fails", pick(g.src, "always", "always", "0.5", "5"))})...)
+		g.b.Advance(pick(g.src, 3*time.Second, time.Minute, 6*time.Minute))
+	}
 	return true
 }
 
@@ -94,8 +99,7 @@ func (g *Generator) handle() bool {
 	return true
 }
 
-func (g *Generator) stopWorker() {
-	name := pick(g.src, g.workers...)
+func (g *Generator) stopWorker(name string) {
 	g.workers = slices.DeleteFunc(g.workers, func(w string) bool { return w == name })
 	g.unhold(name)
 	g.b.Stop(name)

@@ -31,9 +31,10 @@ type handler struct {
 	backsOff bool // client-go backs off after a call that panicked: the next call comes a second after its notification
 
 	backoff
-	call    *call // the slow call in flight; nil for none
-	blocked bool  // a call blocks client-go, so the calls behind it cannot be observed yet
-	base    int   // where the unordered part of the inbox begins
+	replayed bool  // it was added late, and is replayed the store
+	call     *call // the slow call in flight; nil for none
+	blocked  bool  // a call blocks client-go, so the calls behind it cannot be observed yet
+	base     int   // where the unordered part of the inbox begins
 }
 
 // call is one call of a handler.
@@ -216,12 +217,13 @@ func (h *handler) collectLate() {
 //   - SingleFileTracker.Finished decides by a count that may be outdated: while a late handler's replay is being added, the count
 //     reaches 0 between two objects. If the goroutine is preempted right there, until the replay is complete, it reports synced.
 //
-// The registration is therefore trusted only when nothing of the list waits here.
+// The registration is therefore trusted only when nothing of the list waits here, unless it is a call that client-go itself waits for,
+// of a handler whose list is not a replay.
 func (h *handler) checkSynced() {
-	if h.Synced || h.lost || !h.reg.HasSynced() {
+	if h.Synced || h.lost || !h.reg.HasSynced() || slices.ContainsFunc(h.inbox, initial) {
 		return
 	}
-	if h.call != nil && initial(h.call.n) || h.parked != nil && initial(*h.parked) || slices.ContainsFunc(h.inbox, initial) {
+	if c := h.call; c != nil && (h.replayed || !c.blocks) && initial(c.n) || h.replayed && h.parked != nil && initial(*h.parked) {
 		return
 	}
 	h.NoteSynced()

@@ -240,7 +240,7 @@ func (i *actor) addHandler(spec subjects.HandlerSpec, pool *workers.Pool) error 
 	late := 0
 	if i.loop != nil {
 		// The store is replayed in no particular order: all calls but the last are let through, and then sorted.
-		late = i.Len()
+		late, h.replayed = i.Len(), true
 		h.through = max(late-1, 0)
 	}
 	resync := spec.Resync

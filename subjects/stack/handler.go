@@ -53,7 +53,10 @@ func (h *handler) backsOff() bool {
 func (h *handler) Remove() error {
 	remove := func() {
 		h.informer.inf.Processor.RemoveListener(h.listener)
-		h.drop()
+		h.call = nil
+		h.Abandon()
+		h.Held = false
+		h.Offer() // of nothing, as long as the processor drops what waits
 	}
 	if change := h.informer.stack.parts.Removed; change != nil {
 		change(remove)
@@ -95,6 +98,7 @@ func (h *handler) Apply(c sim.Choice) {
 	slow := p // p itself stays off the heap
 	h.call = &slow
 	h.ReturnAfter(p.Takes)
+	h.checkSynced() // not before the call returns
 }
 
 // finish ends the call in flight.
