@@ -25,7 +25,7 @@ func All() []Property {
 		IndexerConverges, PerKeyOrder, ReplaceDeletesMissing, NothingAfterRemove, HandlerGrammar, NoInventedState, SyncedAfterInitialList,
 		StoreBeforeNotify, StoreRevisionFollows, LastSyncRVMonotonic, InitialListFlag, ResyncTellsAll, ResyncOnTime, IndexMatchesItems,
 		QueueSingleFlight, QueueNoLostKey, BackoffHonoured, ShutdownDrains, WorkDrains, HandlersConverge, HandlersSync, PauseAfterPanic,
-		ValidRequests, NoLivelock,
+		ValidRequests, FrugalRequests, ToldAsWatched, NoLivelock,
 	}, api.All(clients), []Property{BoundedRelists})
 }
 

@@ -31,7 +31,7 @@ var (
 	KindStopped = sim.RegisterKind("stopped", sim.ClassRecord)
 )
 
-// HandlerAdded is what a resync model needs to know of a handler that was added.
+// HandlerAdded is what properties need to know of a handler that was added.
 type HandlerAdded struct {
 	HandlerSpec
 	// Check is the resync period of its informer, as specified.
@@ -40,6 +40,8 @@ type HandlerAdded struct {
 	Late bool
 	// AllResyncs means that a KindResync is emitted for each of the informer's resyncs, even one of nothing.
 	AllResyncs bool
+	// Queue is that of its informer; "" for the subject's default.
+	Queue Queue
 }
 
 // Details of KindNotify.

@@ -34,6 +34,7 @@ type Mutant struct {
 const (
 	handlerBehind = "the informer goes back to an older version: a handler that has seen the newer one is notified of the older one " +
 		"after it, a handler that is behind is notified of the newer one when the Indexer has already gone back"
+	overtakes       = "what overtakes the older change of its key may have come after that of another key, which is then told later"
 	noHandlers      = "an informer without handlers notifies none, so only its Indexer shows the defect"
 	recreatedUnseen = "the handler sees an update of a key that is created again before the end, although the watch delivered its deletion"
 	outOfTime       = "while a request is under way, time may jump to where the run ends: the next attempt would come after that"

@@ -10,11 +10,19 @@ type backlog struct {
 	queue  *queueView
 	length int
 	parts  []part // in the order of the queue; they do not overlap
+	// unordered are the versions of all lists without an order.
+	unordered map[version]bool
 
 	// Of the current pop.
 	listed  bool // it took from a list without an order
 	cut     bool // the last batch ended inside a part
 	spilled bool // some batch has ended inside a part, or may have
+}
+
+// version is a state of an object.
+type version struct {
+	key string
+	rv  int64
 }
 
 // part is the range [from, to) of the queue's entries, counted from the head.
@@ -32,6 +40,12 @@ func (b *backlog) follow() { b.length = b.queue.len() }
 
 // replaced notes that a list was added to the queue.
 func (b *backlog) replaced(l *replaced) {
+	for key, rv := range l.revisions { // order: a set is built
+		if b.unordered == nil {
+			b.unordered = map[version]bool{}
+		}
+		b.unordered[version{key, rv}] = true
+	}
 	from, to := b.length, b.queue.len()
 	switch {
 	case b.queue.atomic:
@@ -132,5 +146,9 @@ func (b *backlog) order(ns []notification) {
 		byKey(ns)
 		return
 	}
-	byRun(ns, b.listed)
+	if b.listed {
+		byRun(ns, b.unordered)
+	} else {
+		byRun(ns, nil)
+	}
 }

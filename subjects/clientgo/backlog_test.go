@@ -107,16 +107,21 @@ func TestNotificationsArePutInOrder(t *testing.T) {
 	}
 	all := slices.Concat(n(subjects.NotifyUnknown, "y", "x"), n(subjects.NotifyUpdate, "b", "a"), n(subjects.NotifySync, "d", "c"), n(subjects.NotifyDelete, "f", "e"))
 	ns := slices.Clone(all)
-	byRun(ns, false)
+	byRun(ns, nil)
 	want := slices.Concat(n(subjects.NotifyUnknown, "x", "y"), n(subjects.NotifyUpdate, "b", "a"), n(subjects.NotifySync, "c", "d"), n(subjects.NotifyDelete, "f", "e"))
 	if text(ns) != text(want) {
 		t.Errorf("got %s\nwant %s", text(ns), text(want))
 	}
 	ns = slices.Clone(all)
-	byRun(ns, true)
+	byRun(ns, map[version]bool{{"a", 0}: true, {"b", 0}: true})
 	want = slices.Concat(n(subjects.NotifyUnknown, "x", "y"), n(subjects.NotifyUpdate, "a", "b"), n(subjects.NotifySync, "c", "d"), n(subjects.NotifyDelete, "f", "e"))
 	if text(ns) != text(want) {
 		t.Errorf("of a list without order: got %s\nwant %s", text(ns), text(want))
+	}
+	ns = n(subjects.NotifyAdd, "b", "a", "d", "c")
+	byRun(ns, map[version]bool{{"a", 0}: true, {"b", 0}: true})
+	if want := n(subjects.NotifyAdd, "a", "b", "d", "c"); text(ns) != text(want) {
+		t.Errorf("of such a list, and what a watch brought behind it: got %s\nwant %s", text(ns), text(want))
 	}
 	ns = slices.Concat(n(subjects.NotifyUnknown, "b"), n(subjects.NotifyAdd, "b"), n(subjects.NotifyUnknown, "a"))
 	byKey(ns)

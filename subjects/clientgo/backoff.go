@@ -61,7 +61,7 @@ func (h *handler) sortAfterBackoff() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if h.unsorted && !h.backsOff {
-		byRun(h.inbox, true)
+		byRun(h.inbox, h.i.backlog.unordered)
 		h.unsorted, h.through = false, 0
 	}
 }

@@ -309,13 +309,13 @@ func byKey(ns []notification) {
 	slices.SortStableFunc(ns, func(a, b notification) int { return strings.Compare(a.key, b.key) })
 }
 
-// byRun sorts runs of notifications of the same sort by key: the tombstones of a relist, the objects of a resync. With all, the
-// adds and updates of a list have no order either.
-func byRun(ns []notification, all bool) {
+// byRun sorts runs of notifications of the same sort by key: the tombstones of a relist, the objects of a resync, and those of lists
+// without an order, which are told by their versions. What watches brought keeps its order.
+func byRun(ns []notification, lists map[version]bool) {
 	for from := 0; from < len(ns); {
-		sort := sortOf(&ns[from], all)
+		sort := sortOf(&ns[from], lists)
 		to := from + 1
-		for sort != ordered && to < len(ns) && sortOf(&ns[to], all) == sort {
+		for sort != ordered && to < len(ns) && sortOf(&ns[to], lists) == sort {
 			to++
 		}
 		byKey(ns[from:to])
@@ -330,13 +330,13 @@ const (
 	listed
 )
 
-func sortOf(n *notification, all bool) int {
+func sortOf(n *notification, lists map[version]bool) int {
 	switch {
 	case n.detail == subjects.NotifyUnknown:
 		return tombstone
 	case n.detail == subjects.NotifyDelete:
 		return ordered
-	case all:
+	case lists[version{n.key, n.rv}]:
 		return listed
 	case n.detail == subjects.NotifySync:
 		return resynced

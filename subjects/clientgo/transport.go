@@ -47,8 +47,8 @@ type request struct {
 	answer  chan answer // buffered: the kernel's side never blocks
 	id      fakeapiserver.ReqID
 	stream  *stream
-	// initial are the keys of a streaming list so far; nil for other requests, and once it is complete.
-	initial map[string]bool
+	// initial is the streaming list so far: keys and revisions; nil for other requests, and once it is complete.
+	initial map[string]int64
 }
 
 type answer struct {
@@ -60,7 +60,8 @@ type answer struct {
 type replaced struct {
 	keys      []string
 	rv        string
-	unordered bool // its objects went through a map
+	unordered bool             // its objects went through a map
+	revisions map[string]int64 // of its objects, if it is unordered
 }
 
 func newTransport(i *actor, client *fakeapiserver.Client) *transport {
@@ -216,7 +217,7 @@ func (t *transport) send(r *request) {
 	t.live = append(t.live, r)
 	if r.watch {
 		if o.SendInitialEvents != nil && *o.SendInitialEvents {
-			r.initial = map[string]bool{}
+			r.initial = map[string]int64{}
 		}
 		r.id = t.client.Watch(spec.Resource, spec.Namespace, o, t)
 		return
@@ -301,7 +302,7 @@ func (t *transport) OnEvent(id fakeapiserver.ReqID, e fakeapiserver.Event) {
 func (t *transport) streamed(r *request, e *fakeapiserver.Event) {
 	switch e.Type {
 	case watch.Added, watch.Modified:
-		r.initial[e.Key] = true
+		r.initial[e.Key] = e.Rev
 	case watch.Deleted:
 		delete(r.initial, e.Key)
 	case watch.Bookmark:
@@ -314,7 +315,7 @@ func (t *transport) streamed(r *request, e *fakeapiserver.Event) {
 			keys = append(keys, key)
 		}
 		slices.Sort(keys)
-		t.replaced = &replaced{keys: keys, rv: m.GetResourceVersion(), unordered: true}
+		t.replaced = &replaced{keys: keys, rv: m.GetResourceVersion(), unordered: true, revisions: r.initial}
 		r.initial = nil
 	}
 }

@@ -87,7 +87,7 @@ func (i *Informer[H]) Attach(h H, late, allResyncs bool) {
 	b := h.Base()
 	b.ID = i.Kernel.Register(h)
 	i.Attached = append(i.Attached, h)
-	i.note(b.ID, "added", subjects.HandlerAdded{HandlerSpec: b.Spec, Check: i.Spec.Resync, Late: late, AllResyncs: allResyncs})
+	i.note(b.ID, "added", subjects.HandlerAdded{HandlerSpec: b.Spec, Check: i.Spec.Resync, Late: late, AllResyncs: allResyncs, Queue: i.Spec.Queue})
 }
 
 // RemoveHandler implements subjects.Informer.

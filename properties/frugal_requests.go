@@ -1,0 +1,103 @@
+package properties
+
+import (
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/sim"
+)
+
+// FrugalRequests checks that informers do not ask for more than they need: a list of the newest state is a consistent read of the Store,
+// and a watch without bookmarks ends in a list that it could have spared (I1 to I3, I14, I25).
+var FrugalRequests = Property{
+	Name: "FrugalRequests",
+	Statement: "an informer asks for a list of the newest state only while the server does not have what it asked for before; " +
+		"its watches ask for bookmarks",
+	Kinds: requestKinds,
+	New: func() Checker {
+		p := &frugalRequests{}
+		return Checker{Record: p.record}
+	},
+}
+
+// frugalRequests knows which lists of each connection are answered.
+type frugalRequests struct{ conns byActor[frugalConn] }
+
+type frugalConn struct {
+	id     int64 // of the request in flight, or the open watch
+	kind   asked
+	listed reports.Evidence // of the last list that was complete; none before the first
+	gone   bool             // since then, the server did not have a resourceVersion
+}
+
+func (p *frugalRequests) record(w World, r *sim.Record) *reports.Violation {
+	c := p.conns.get(r.Actor)
+	switch r.Kind {
+	case fakeapiserver.KindRequest:
+		return c.request(w, r)
+	case fakeapiserver.KindPage:
+		if page, ok := r.Obj.(*fakeapiserver.Page); ok && page.Continue == "" && c.kind == askList {
+			c.complete(r)
+		}
+	case fakeapiserver.KindResponse:
+		if err, failed := r.Obj.(error); failed && r.N == c.id {
+			c.failed(err)
+		}
+	case fakeapiserver.KindFrame:
+		c.frame(r)
+	}
+	return nil
+}
+
+func (c *frugalConn) request(w World, r *sim.Record) *reports.Violation {
+	kind := askedFor(r.Detail)
+	if kind == 0 {
+		return nil
+	}
+	if c.id, c.kind = r.N, kind; kind != askList && !strings.Contains(r.Detail, " bookmarks") {
+		return c.broken(w, r, "asks for no bookmarks")
+	}
+	newest := kind != askWatch && strings.Contains(r.Detail, ` rv=""`) && !strings.Contains(r.Detail, " continue=")
+	if newest && c.listed.Text != "" && !c.gone {
+		return c.broken(w, r, "asks for the newest state, although it has a resourceVersion that no server lacked")
+	}
+	return nil
+}
+
+func (c *frugalConn) complete(r *sim.Record) {
+	c.listed, c.gone = reports.Because(r, "it has a list at rv=%d", r.RV), false
+}
+
+func (c *frugalConn) failed(err error) {
+	if c.kind != askWatch && isUnavailable(err) { // not that of a watch (I35)
+		c.gone = true
+	}
+}
+
+func (c *frugalConn) frame(r *sim.Record) {
+	if c.kind != askStream || r.N != c.id {
+		return
+	}
+	switch status, _ := r.Obj.(*metav1.Status); {
+	case r.Detail == string(watch.Error) && status != nil:
+		c.failed(&apierrors.StatusError{ErrStatus: *status})
+	case r.Detail == string(watch.Bookmark) && endsInitialEvents(r.Obj):
+		c.complete(r)
+		c.kind = askWatch
+	}
+}
+
+func (c *frugalConn) broken(w World, r *sim.Record, what string) *reports.Violation {
+	v := &reports.Violation{Message: fmt.Sprintf("%s %s: %s", w.Kernel().ActorName(r.Actor), what, r.Detail)}
+	if c.listed.Text != "" {
+		v.Because = append(v.Because, c.listed)
+	}
+	v.Because = append(v.Because, reports.Because(r, "but it asks: %s", r.Detail))
+	return v
+}
