@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/properties/api"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
@@ -15,7 +16,7 @@ import (
 var StoreBeforeNotify = Property{
 	Name:      "StoreBeforeNotify",
 	Statement: "when a handler is notified of a change, the Indexer already reflects it or something newer",
-	Kinds:     []sim.Kind{subjects.KindNotify, fakeapiserver.KindRestore},
+	Kinds:     []sim.Kind{subjects.KindNotify, fakeapiserver.KindFault, fakeapiserver.KindRestore},
 	New: func() Checker {
 		p := &storeBeforeNotify{}
 		return Checker{Record: p.record}
@@ -23,12 +24,17 @@ var StoreBeforeNotify = Property{
 }
 
 // storeBeforeNotify reads the Indexer at the moment of the notification, as a handler would. Once the store has been restored to the
-// past, the Indexer may go back while a handler is behind: revisions are not compared from then on.
-type storeBeforeNotify struct{ restored bool }
+// past, or has left something out, the Indexer may go back while a handler is behind, even to the same object: what it holds is not
+// compared from then on.
+type storeBeforeNotify struct{ untrue bool }
 
 func (p *storeBeforeNotify) record(w World, r *sim.Record) *reports.Violation {
-	if r.Kind == fakeapiserver.KindRestore {
-		p.restored = true
+	switch r.Kind {
+	case fakeapiserver.KindRestore:
+		p.untrue = true
+		return nil
+	case fakeapiserver.KindFault:
+		p.untrue = p.untrue || api.OfBrokenServer(r)
 		return nil
 	}
 	actor := w.Kernel().ActorName(r.Actor)
@@ -37,10 +43,10 @@ func (p *storeBeforeNotify) record(w World, r *sim.Record) *reports.Violation {
 		return nil
 	}
 	obj, has := inf.Get(r.Key)
-	older := has && !p.restored && subjects.RevisionOf(obj) < r.RV
+	older := has && !p.untrue && subjects.RevisionOf(obj) < r.RV
 	deletion := strings.HasPrefix(r.Detail, subjects.NotifyDelete)
 	switch {
-	case deletion && has && any(obj) == r.Obj, deletion && older:
+	case deletion && has && !p.untrue && any(obj) == r.Obj, deletion && older:
 		return broken(r, fmt.Sprintf("handler %s was notified that %s was deleted, but the Indexer holds it at rv=%d", actor, r.Key, subjects.RevisionOf(obj)))
 	case !deletion && older:
 		return broken(r, fmt.Sprintf("handler %s was notified of %s at rv=%d, but the Indexer holds it at rv=%d", actor, r.Key, r.RV, subjects.RevisionOf(obj)))

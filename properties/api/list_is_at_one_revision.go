@@ -61,7 +61,7 @@ func (p *listIsAtOneRevision) record(w property.World, r *sim.Record) *reports.V
 		p.restored = true
 		p.forget()
 	case fakeapiserver.KindFault:
-		if id, known := w.Kernel().ActorByName(r.Key); known && broken(r) {
+		if id, known := w.Kernel().ActorByName(r.Key); known && OfBrokenServer(r) {
 			for k := range p.lists { // order: a set is emptied
 				if k.conn == id {
 					delete(p.lists, k)

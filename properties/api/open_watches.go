@@ -87,7 +87,7 @@ func (o *openWatches) record(w property.World, r *sim.Record) *openWatch {
 	case fakeapiserver.KindWatchClosed:
 		o.drop(r)
 	case fakeapiserver.KindFault:
-		if id, known := w.Kernel().ActorByName(r.Key); known && broken(r) {
+		if id, known := w.Kernel().ActorByName(r.Key); known && OfBrokenServer(r) {
 			*o.of(id) = nil
 		}
 	case fakeapiserver.KindRestore:

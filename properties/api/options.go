@@ -73,9 +73,9 @@ func (q *request) selects() bool { return q.labels != "" || q.fields != "" }
 // initial reports whether a watch begins with the current state, in the order of keys (I101).
 func (q *request) initial() bool { return q.streaming || q.rv == "" || q.rv == "0" }
 
-// broken returns whether a record is a fault with which the fake server breaks its own rules, by request: what it does to that
+// OfBrokenServer reports whether a record is a fault with which the fake server breaks its own rules, by request: what it does to that
 // connection is then no finding.
-func broken(r *sim.Record) bool {
+func OfBrokenServer(r *sim.Record) bool {
 	s := fault.SpecOf(fault.Kind(r.Detail))
 	return s != nil && s.Tier == fault.Broken
 }
