@@ -21,6 +21,8 @@ func (ff *frameFault) hits(f *frame) bool {
 		return bookmark && !f.end
 	case fault.WatchBookmarkLate:
 		return bookmark
+	case fault.WatchBookmarkEarly:
+		return true // eligible only until the end of the initial events
 	case fault.WatchNoEndBookmark, fault.WatchEndUnmarked:
 		return f.end
 	}

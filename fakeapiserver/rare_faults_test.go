@@ -102,7 +102,7 @@ func TestBrokenFramesOnTheWire(t *testing.T) {
 }
 
 // Bookmarks are lost or late; events are not affected. The end of the initial events may be late (k126958), or never come
-// (k135895).
+// (k135895), and a bookmark that does not mark it may come before.
 func TestBookmarkFaults(t *testing.T) {
 	list := metav1.ListOptions{AllowWatchBookmarks: true, SendInitialEvents: ptr(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
 	tests := []struct {
@@ -114,6 +114,8 @@ func TestBookmarkFaults(t *testing.T) {
 		{fault.Fault{Kind: fault.WatchBookmarkLate, Duration: 30 * time.Second}, metav1.ListOptions{ResourceVersion: "1001", AllowWatchBookmarks: true}, "ADDED BOOKMARK@90s BOOKMARK"},
 		{fault.Fault{Kind: fault.WatchBookmarkLost}, list, "ADDED BOOKMARK* ADDED BOOKMARK"},
 		{fault.Fault{Kind: fault.WatchBookmarkLate, Duration: 30 * time.Second}, list, "ADDED ADDED BOOKMARK*@30s BOOKMARK BOOKMARK"},
+		{fault.Fault{Kind: fault.WatchBookmarkEarly}, list, "BOOKMARK ADDED BOOKMARK* ADDED BOOKMARK BOOKMARK"},
+		{fault.Fault{Kind: fault.WatchBookmarkEarly}, metav1.ListOptions{ResourceVersion: "1001", AllowWatchBookmarks: true}, "ADDED BOOKMARK BOOKMARK"},
 		{fault.Fault{Kind: fault.WatchNoEndBookmark}, list, "ADDED ADDED BOOKMARK BOOKMARK"},
 		{fault.Fault{Kind: fault.WatchNoEndBookmark}, metav1.ListOptions{ResourceVersion: "1001", AllowWatchBookmarks: true}, "ADDED BOOKMARK BOOKMARK"},
 	}

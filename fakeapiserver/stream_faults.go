@@ -130,6 +130,9 @@ func (s *stream) deliverFaulty(f *frame) {
 		s.frameFault = &frameFault{fault: ff.fault, reordered: f}
 	case fault.WatchBookmarkLate:
 		s.delayBookmark(f, ff.fault)
+	case fault.WatchBookmarkEarly:
+		s.resend = append(s.resend, *f)
+		s.sendBookmark(s.initialRev, false)
 	case fault.WatchOldDelete:
 		s.deliverOldDelete(f)
 	case fault.WatchEndUnmarked:

@@ -48,6 +48,7 @@ const (
 	WatchCutLength       Kind = "watch-cut-length"        // the connection ends within the next frame's length prefix
 	WatchBookmarkLost    Kind = "watch-bookmark-lost"     // the next periodic bookmark is not sent
 	WatchBookmarkLate    Kind = "watch-bookmark-late"     // the next bookmark is delayed, events are not (k126958)
+	WatchBookmarkEarly   Kind = "watch-bookmark-early"    // a bookmark without the annotation comes among the initial events of a watch-list
 	ListTooLarge         Kind = "list-too-large"          // 504 ResourceVersionTooLarge, for a list at a revision
 	ListRefused          Kind = "list-refused"            // connection refused
 	ListResetHeaders     Kind = "list-reset-headers"      // served, but the connection is reset within the answer's headers
