@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/reports"
@@ -34,7 +35,10 @@ type committed struct {
 	obj any
 }
 
-type resourceName struct{ plural string }
+type resourceName struct {
+	plural   string
+	informer subjects.Informer // that has the object
+}
 
 // keepVersions is the number of versions kept per key. An object older than all of them is not judged.
 const keepVersions = 256
@@ -57,16 +61,16 @@ func (p *noInventedState) record(w World, r *sim.Record) *reports.Violation {
 	}
 	p.scratch = append(append(append(p.scratch[:0], p.plural(w, r.Actor)...), ' '), r.Key...)
 	versions := p.versions[string(p.scratch)]
-	another := false
+	another, inf := false, p.resource.get(r.Actor).informer
 	for i := len(versions) - 1; i >= 0; i-- {
 		v := &versions[i]
-		if v.obj == r.Obj {
+		if v.obj == r.Obj && (inf == nil || any(transformed(inf, v.obj)) == r.Obj) {
 			return nil
 		}
 		if v.rv == r.RV {
 			// An object that leaves a selector is shown in its previous state, at the resourceVersion of the change (S17):
 			// only the resourceVersion of a deletion is judged.
-			if r.Detail == subjects.NotifyDelete || equality.Semantic.DeepEqual(v.obj, r.Obj) {
+			if r.Detail == subjects.NotifyDelete || equality.Semantic.DeepEqual(transformed(inf, v.obj), r.Obj) {
 				return nil
 			}
 			another = true // keep looking: a restored store reuses revisions, so there may be two
@@ -79,6 +83,14 @@ func (p *noInventedState) record(w World, r *sim.Record) *reports.Violation {
 		return nil
 	}
 	return p.broken(w, r, "the server never committed that version")
+}
+
+// transformed returns what an informer makes of a version.
+func transformed(inf subjects.Informer, obj any) any {
+	if o, ok := obj.(runtime.Object); ok && inf != nil {
+		return inf.Transformed(o)
+	}
+	return obj
 }
 
 func (p *noInventedState) broken(w World, r *sim.Record, why string) *reports.Violation {
@@ -95,6 +107,7 @@ func (p *noInventedState) plural(w World, id sim.ActorID) string {
 	if n.plural == "" {
 		name := informerOf(w.Kernel().ActorName(id))
 		if inf := w.Informer(name); inf != nil {
+			n.informer = inf
 			n.plural = w.Cluster().Store().Resource(inf.Resource()).Plural
 		}
 	}

@@ -142,7 +142,7 @@ func (w *World) expectFailed(c *script.Command, msg string) {
 	w.result.Mismatches = append(w.result.Mismatches, reports.Mismatch{At: c.Pos.String(), Message: msg})
 }
 
-// Divergence describes how an informer's Indexer differs from the Store: the first key, in order, that is missing, different or
+// Divergence describes how an informer's Indexer differs from the Store, as its transform makes that: the first key, in order, that is missing, different or
 // left over; "" if they are equal.
 func (w *World) Divergence(inf subjects.Informer) (key, message string) {
 	seen := 0
@@ -154,7 +154,7 @@ func (w *World) Divergence(inf subjects.Informer) (key, message string) {
 		switch {
 		case !ok:
 			key, message = k, fmt.Sprintf("informer %s does not hold %s, which the server has at rv=%s", inf.Name(), k, resourceVersion(want))
-		case !sameObject(have, want):
+		case !sameObject(have, inf.Transformed(want)):
 			key, message = k, fmt.Sprintf("informer %s holds %s at rv=%s, the server has it at rv=%s", inf.Name(), k, resourceVersion(have), resourceVersion(want))
 		}
 		seen++

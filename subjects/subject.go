@@ -46,6 +46,7 @@ type InformerSpec struct {
 	Labels    string        // label selector
 	Fields    string        // field selector
 	WatchList bool          // try a streaming list first (I13)
+	Transform Transform     // of every object before it is queued
 	Handlers  []HandlerSpec
 	// Policy picks the replicas that serve it.
 	Policy fakeapiserver.Policy
@@ -64,6 +65,8 @@ type Informer interface {
 	Resource() store.ResourceID
 	// Selects reports whether it should hold obj, an object of its resource, by namespace and selectors.
 	Selects(obj runtime.Object) bool
+	// Transformed returns what it makes of an object before it queues it.
+	Transformed(obj runtime.Object) runtime.Object
 	// AddHandler adds a handler; one added after the start is replayed the store (I79).
 	AddHandler(HandlerSpec) error
 	// RemoveHandler removes a handler (I81).

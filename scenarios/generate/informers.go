@@ -57,6 +57,9 @@ func (g *Generator) informer() bool {
 	if g.oneIn(8) {
 		args = append(args, scenarios.Key("fields", "metadata.name="+pick(g.src, g.shape.names...)))
 	}
+	if g.oneIn(8) {
+		args = append(args, scenarios.Key("transform", "drop:"+pick(g.src, "tier", "tier", "app")))
+	}
 	switch {
 	case g.shape.together:
 		args = append(args, scenarios.Key("replica", 0))

@@ -50,6 +50,11 @@ func newInformer(s *Subject, spec subjects.InformerSpec) (*actor, error) {
 		ResyncPeriod: spec.Resync,
 		Indexers:     cache.Indexers{cache.NamespaceIndex: i.indexer.observe},
 	})
+	if f := spec.Transform.Func(); f != nil {
+		if err := i.inf.SetTransform(f); err != nil {
+			return nil, err
+		}
+	}
 	for _, h := range spec.Handlers {
 		if err := i.AddHandler(h); err != nil {
 			return nil, err

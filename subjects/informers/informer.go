@@ -76,6 +76,11 @@ func (i *Informer[H]) Resource() store.ResourceID { return i.Spec.Resource }
 // Selects implements subjects.Informer.
 func (i *Informer[H]) Selects(obj runtime.Object) bool { return i.selection.selects(obj) }
 
+// Transformed implements subjects.Informer.
+func (i *Informer[H]) Transformed(obj runtime.Object) runtime.Object {
+	return i.Spec.Transform.Object(obj)
+}
+
 // NewHandler returns the base of a handler, which fills the queue of pool unless that is nil.
 func (i *Informer[H]) NewHandler(spec subjects.HandlerSpec, pool *workers.Pool) Handler {
 	name := i.Spec.Name + "/" + spec.Name

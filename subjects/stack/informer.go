@@ -79,18 +79,19 @@ var queues = []subjects.Queue{subjects.QueueDelta, subjects.QueueInOrder, subjec
 // newQueue returns the queue over the informer's store, configured as in client-go's informers.
 func (i *actor) newQueue(known *informer.Indexer) informer.Queue {
 	q := &observedQueue{informer: i}
+	transform := i.Spec.Transform.Func() // doubles have none
 	switch p := &i.stack.parts; {
-	case p.Queue != nil && i.Spec.Queue == cmp.Or(p.Kind, subjects.QueueDelta):
+	case p.Queue != nil && transform == nil && i.Spec.Queue == cmp.Or(p.Kind, subjects.QueueDelta):
 		q.Queue, q.atomic = p.Queue(known, q.enqueued), i.Spec.Queue == subjects.QueueAtomic
 	case i.Spec.Queue == subjects.QueueInOrder:
-		q.Queue = informer.NewRealFIFO(informer.RealFIFOOptions{KnownObjects: known, Batch: true, OnEnqueue: q.enqueued})
+		q.Queue = informer.NewRealFIFO(informer.RealFIFOOptions{KnownObjects: known, Batch: true, Transformer: transform, OnEnqueue: q.enqueued})
 	case i.Spec.Queue == subjects.QueueAtomic:
 		q.atomic = true
 		q.Queue = informer.NewRealFIFO(informer.RealFIFOOptions{
-			Atomic: true, EmitBookmarks: true, Batch: true, UnlockWhileProcessing: true, OnEnqueue: q.enqueued,
+			Atomic: true, EmitBookmarks: true, Batch: true, UnlockWhileProcessing: true, Transformer: transform, OnEnqueue: q.enqueued,
 		})
 	default:
-		q.Queue = informer.NewDeltaFIFO(informer.DeltaFIFOOptions{KnownObjects: known, OnEnqueue: q.enqueued})
+		q.Queue = informer.NewDeltaFIFO(informer.DeltaFIFOOptions{KnownObjects: known, Transformer: transform, OnEnqueue: q.enqueued})
 	}
 	q.keyed, _ = q.Queue.(informer.KeyedWriter)
 	return q
