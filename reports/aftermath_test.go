@@ -28,7 +28,7 @@ func traced(t *testing.T, steps ...[]sim.Record) *sim.TraceReader {
 		k.Offer(id, kindTell, 0)
 		k.Step()
 	}
-	if err := w.Close("pass"); err != nil {
+	if err := w.Close("pass", nil); err != nil {
 		t.Fatal(err)
 	}
 	r, err := sim.NewTraceReader("test", strings.NewReader(b.String()))

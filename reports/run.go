@@ -39,6 +39,10 @@ type Run struct {
 	Search *Search
 
 	Properties []string
+	// Checked counts how often each property was checked; nil if that is not known.
+	Checked []Checked
+	// Statement is what the broken property says of every run, "" for none.
+	Statement string
 	// Violation is the broken property, nil if all held. A scenario that expects one passes with it.
 	Violation *Violation
 	// Failure explains a failure other than a broken property; "" for none.

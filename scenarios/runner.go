@@ -47,6 +47,8 @@ type Options struct {
 	// WorkersLast makes fifo hold workers back while anything else can happen at that instant, so that runs of different subjects
 	// can be compared. The trace of such a run looks like one of fifo.
 	WorkersLast bool
+	// ShrunkFrom is the size of the run that this one was shrunk from, for reports; "" if it was not.
+	ShrunkFrom string
 }
 
 // DefaultMaxSteps is the default of Options.MaxSteps.
@@ -216,11 +218,24 @@ func hosted(ctx context.Context, s *Scenario, o *Options, header sim.Header, str
 		if err != nil {
 			verdict = endedBy(err)
 		}
-		if terr := trace.Close(verdict); err == nil {
+		if terr := closeTrace(trace, verdict, w.result, err); err == nil {
 			err = terr
 		}
 	}
 	return w.result, err
+}
+
+// closeTrace writes the end of a run's trace. failed is the error with which the run ended, nil for none.
+func closeTrace(trace *sim.TraceWriter, verdict string, r *Result, failed error) error {
+	c := reports.Conclude(&r.Run)
+	if failed != nil && verdict == "error" { // how long an interrupted run took is no part of it
+		c.Failure = failed.Error()
+	}
+	about, err := c.JSON()
+	if err != nil {
+		return err
+	}
+	return trace.Close(verdict, about)
 }
 
 // newWorld returns the world of a run, and the writer of its trace, nil for none.
@@ -366,7 +381,8 @@ func (e stuckError) Unwrap() error { return e.DefectError }
 func (w *World) finish() {
 	r, k := w.result, w.kernel
 	r.Steps, r.Virtual, r.Hash = k.Steps(), k.Elapsed(), k.Hash()
-	r.Violation = w.monitor.Violation()
+	r.Violation, r.Statement, r.Checked = w.monitor.Violation(), w.monitor.Statement(), w.monitor.Checked()
+	r.ShrunkFrom = w.options.ShrunkFrom
 	if w.script.healing {
 		r.Converging = k.Elapsed() - w.healedAt
 	}

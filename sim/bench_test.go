@@ -54,7 +54,7 @@ func BenchmarkKernelStepTraced(b *testing.B) {
 				}
 				k.Observe(w)
 				steps(b, k)
-				if err := w.Close("pass"); err != nil {
+				if err := w.Close("pass", nil); err != nil {
 					b.Fatal(err)
 				}
 			})
@@ -121,7 +121,7 @@ func longTrace(b *testing.B, steps int) []byte {
 	}
 	k.Observe(w)
 	run(b, k, steps)
-	if err := w.Close("pass"); err != nil {
+	if err := w.Close("pass", nil); err != nil {
 		b.Fatal(err)
 	}
 	return file.Bytes()

@@ -103,7 +103,7 @@ func TestTraceReaderHoldsOneStep(t *testing.T) {
 			k.Observe(w)
 			for k.Steps() < steps && k.Step() {
 			}
-			err = w.Close("pass")
+			err = w.Close("pass", nil)
 		}
 		out.CloseWithError(err)
 	}()

@@ -45,7 +45,7 @@ func TestReplayRepeatsTheRun(t *testing.T) {
 		if k.Err() != nil || !p.Done() {
 			t.Fatalf("done %v at step %d: %v", p.Done(), k.Steps(), k.Err())
 		}
-		if err := w.Close("pass"); err != nil {
+		if err := w.Close("pass", nil); err != nil {
 			t.Fatal(err)
 		}
 		if k.Hash() != first.Hash() || k.Steps() != first.Steps() || k.Faults() != first.Faults() || k.Elapsed() != first.Elapsed() {
@@ -111,7 +111,7 @@ func (w script) trace(t *testing.T) []byte {
 	if k.Err() != nil {
 		t.Fatal(k.Err())
 	}
-	if err := tw.Close("pass"); err != nil {
+	if err := tw.Close("pass", nil); err != nil {
 		t.Fatal(err)
 	}
 	return file.Bytes()
@@ -286,7 +286,7 @@ func TestReplayMessageIsShort(t *testing.T) {
 	}
 	traced.Observe(w)
 	run(t, traced, 2)
-	if err := w.Close("pass"); err != nil {
+	if err := w.Close("pass", nil); err != nil {
 		t.Fatal(err)
 	}
 	r, err := NewTraceReader("t", &file)

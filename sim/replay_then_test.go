@@ -153,7 +153,7 @@ func TestReplayOfAnUnfinishedRun(t *testing.T) {
 		}
 		k.Observe(tw)
 		run(t, k, 2)
-		if err := tw.Close(test.verdict); err != nil {
+		if err := tw.Close(test.verdict, nil); err != nil {
 			t.Fatal(err)
 		}
 		p, again := then(t, file.Bytes(), w)

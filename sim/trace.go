@@ -19,10 +19,15 @@ import (
 //
 // s step, t virtual nanoseconds since the start, a actor, k kind of choice, g target, q the actor's sequence number, d
 // random numbers drawn (hexadecimal), h chained hash; r kind of record, n its number, x its detail. Zero values are omitted,
-// and so is a record's t if it equals its step's.
+// and so is a record's t if it equals its step's. From version 2 on, the end line may have "about": what the program that made the
+// run says of its end, as an object of JSON that this package passes on.
 
 // TraceVersion is the version of the trace format that this package writes. It reads this version and older ones.
-const TraceVersion = 1
+const TraceVersion = 2
+
+// hashVersion is the version of the format in which a header is hashed: what a hash covers has not changed since, so that the runs of
+// older traces have the hashes that they had.
+const hashVersion = 1
 
 const traceMagic = "informersim"
 
@@ -49,7 +54,7 @@ type Header struct {
 // agree on the hash.
 func (h Header) Digest() uint64 {
 	h.Versions = nil
-	b, err := h.encode()
+	b, err := h.encode(hashVersion)
 	if err != nil {
 		panic(fmt.Sprintf("sim: cannot encode the trace header: %v", err)) // only if Mix is not JSON
 	}
@@ -57,8 +62,8 @@ func (h Header) Digest() uint64 {
 }
 
 // encode returns the header line in a form that survives a round trip: a reader of these bytes encodes the same bytes.
-func (h Header) encode() ([]byte, error) {
-	h.Trace, h.Version = traceMagic, TraceVersion
+func (h Header) encode(version int) ([]byte, error) {
+	h.Trace, h.Version = traceMagic, version
 	b, err := json.Marshal(h) // map keys are sorted by encoding/json
 	if err != nil || !bytes.Contains(b, []byte(`\ufffd`)) {
 		return b, err
@@ -117,6 +122,8 @@ type TraceEnd struct {
 	Verdict string `json:"end"`
 	Steps   uint64 `json:"steps"`
 	Hash    string `json:"hash"`
+	// About is what the program says of the run's end beside the verdict, nil for nothing. The hash does not cover it.
+	About json.RawMessage `json:"about,omitempty"`
 }
 
 // Verdicts of runs that were ended from outside. They could have gone on.

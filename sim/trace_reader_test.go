@@ -36,7 +36,7 @@ func goodTrace(tb testing.TB) []string {
 		k.Offer(id, kindTestAct, uint32(i))
 	}
 	run(tb, k, 3)
-	if err := w.Close("pass"); err != nil {
+	if err := w.Close("pass", nil); err != nil {
 		tb.Fatal(err)
 	}
 	lines := strings.SplitAfter(file.String(), "\n")
@@ -71,9 +71,9 @@ func TestTraceReaderSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"JSON of another sort", text("[1,2]\n"), "1: this is not a trace"},
 		{"null", text("null\n"), "1: this is not a trace"},
 		{"a blank line first", text("\n" + good), "1: this is not a trace"},
-		{"newer version", edit(0, `"version":1`, `"version":2,"new":true`), "1: the trace has format version 2; this informersim reads versions up to 1: use a newer one"},
-		{"version 0", edit(0, `"version":1`, `"version":0`), "1: the trace has format version 0; versions start at 1"},
-		{"version that is no number", edit(0, `"version":1`, `"version":"one"`), "1: not a header line: "},
+		{"newer version", edit(0, `"version":2`, `"version":3,"new":true`), "1: the trace has format version 3; this informersim reads versions up to 2: use a newer one"},
+		{"version 0", edit(0, `"version":2`, `"version":0`), "1: the trace has format version 0; versions start at 1"},
+		{"version that is no number", edit(0, `"version":2`, `"version":"one"`), "1: not a header line: "},
 		{"unknown field in the header", edit(0, `"scenario"`, `"colour":"red","scenario"`), `1: not a header line: json: unknown field "colour"`},
 		{"seed that is no number", edit(0, `"seed":"0"`, `"seed":"x"`), "1: not a header line: "},
 		{"more than one value in the header", edit(0, "}\n", "} {}\n"), "1: not a header line: more follows its JSON value"},

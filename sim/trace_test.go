@@ -31,7 +31,7 @@ func writeTrace(tb failer, h Header, steps int, names ...string) ([]byte, *recor
 			tb.Fatalf("step %d: %v", k.Steps(), k.Err())
 		}
 	}
-	if err := w.Close("pass"); err != nil {
+	if err := w.Close("pass", nil); err != nil {
 		tb.Fatal(err)
 	}
 	return file.Bytes(), seen, k
@@ -147,7 +147,7 @@ func TestTraceBytes(t *testing.T) {
 			t.Fatalf("line %d is not one JSON value: %q", i+1, line)
 		}
 	}
-	const head = `{"trace":"informersim","version":1,"scenario":"first","script":"a\nb","subject":"stack","engine":"step","strategy":"random","seed":"7"}` + "\n"
+	const head = `{"trace":"informersim","version":2,"scenario":"first","script":"a\nb","subject":"stack","engine":"step","strategy":"random","seed":"7"}` + "\n"
 	if !strings.HasPrefix(string(one), head) {
 		t.Errorf("the header is %q, want %q", one[:len(head)], head)
 	}
@@ -176,16 +176,16 @@ func TestTraceFormat(t *testing.T) {
 	}
 	k.Offer(id, kindTestAct, 9)
 	run(t, k, 2)
-	if err := w.Close(`fail: "x"`); err != nil {
+	if err := w.Close(`fail: "x"`, json.RawMessage(`{"note": "<hi>"}`)); err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"trace":"informersim","version":1,"scenario":"","subject":"","engine":"","strategy":"","seed":"0"}
+	const want = `{"trace":"informersim","version":2,"scenario":"","subject":"","engine":"","strategy":"","seed":"0"}
 {"s":1,"t":0,"a":"informer i1","k":"test-act","g":9,"q":1,"d":["ff92a44bc297d8db","57f741830cdbfc53"],"h":"0ce0265a97292244"}
 {"r":"test-happened","a":"informer i1","key":"pods default/a","rv":1001,"n":-2,"x":"say \"\u003chi\u003e\""}
 {"r":"test-happened","a":"informer i1"}
 {"s":2,"t":0,"a":"clock","k":"advance","q":1,"h":"be973f7dea709562"}
 {"r":"test-happened","a":"informer i1","t":1500}
-{"end":"fail: \"x\"","steps":2,"hash":"be973f7dea709562"}
+{"end":"fail: \"x\"","steps":2,"hash":"be973f7dea709562","about":{"note":"\u003chi\u003e"}}
 `
 	if file.String() != want {
 		t.Errorf("the trace is\n%s\nwant\n%s", file.String(), want)
@@ -258,7 +258,7 @@ func TestTraceWriterErrors(t *testing.T) {
 	}
 	k.Observe(w)
 	run(t, k, 2000)
-	if err := w.Close("pass"); !errors.Is(err, errFull) || !strings.HasPrefix(err.Error(), "writing the trace: ") {
+	if err := w.Close("pass", nil); !errors.Is(err, errFull) || !strings.HasPrefix(err.Error(), "writing the trace: ") {
 		t.Errorf("Close = %v, want the first write error", err)
 	}
 
@@ -305,7 +305,7 @@ func TestTraceWriterKeepsToTheLimit(t *testing.T) {
 			k.Offer(id, kindTestAct, uint32(i+1))
 		}
 		run(t, k, 3)
-		err = w.Close("pass")
+		err = w.Close("pass", nil)
 		if test.want == "" {
 			if err != nil {
 				t.Error(err)

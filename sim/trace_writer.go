@@ -32,7 +32,7 @@ const flushAt = 64 << 10
 // have been started with Options.Start = h.Digest() and not have taken a step; otherwise the trace would be unreadable, and
 // NewTraceWriter returns an error.
 func NewTraceWriter(k *Kernel, w io.Writer, h Header) (*TraceWriter, error) {
-	line, err := h.encode()
+	line, err := h.encode(TraceVersion)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the trace header: %w", err)
 	}
@@ -127,11 +127,12 @@ func (t *TraceWriter) Flush() { t.flush() }
 // InProgress returns the lines of the records of the step that has not ended. They are valid until the next one.
 func (t *TraceWriter) InProgress() []byte { return t.records }
 
-// Close writes the end line with the verdict. It returns the first write error.
-func (t *TraceWriter) Close(verdict string) error {
-	end, err := json.Marshal(TraceEnd{Verdict: verdict, Steps: t.steps, Hash: FormatHash(t.k.Hash())})
+// Close writes the end line with the verdict, and with what else is to be said of the run's end: an object of JSON, or nil. It
+// returns the first write error.
+func (t *TraceWriter) Close(verdict string, about json.RawMessage) error {
+	end, err := json.Marshal(TraceEnd{Verdict: verdict, Steps: t.steps, Hash: FormatHash(t.k.Hash()), About: about})
 	if err != nil {
-		return err
+		return fmt.Errorf("encoding the trace's end line: %w", err)
 	}
 	t.out = append(append(t.out, end...), '\n')
 	t.flush()

@@ -49,6 +49,7 @@ func (w *world) finish(res *outcome) {
 	if w.stopped {
 		res.run.Converging = k.Elapsed() - w.stoppedAt
 	}
+	res.run.Statement, res.run.Checked = w.monitor.Statement(), w.monitor.Checked()
 	res.violation, res.steps, res.faults = res.run.Violation, res.run.Steps, uint64(res.run.FaultTotal())
 	res.sometimes = maps.Clone(w.sometimes)
 	res.streamed = w.streamed && w.config.watchList
@@ -91,6 +92,18 @@ func (o *outcome) report() *reports.Run {
 		r.Failure = o.why()
 	}
 	return &r
+}
+
+// close writes the end of the run's trace.
+func (o *outcome) close(trace *sim.TraceWriter) error {
+	r := o.report()
+	c := reports.Conclude(r)
+	c.InForce, c.Down = o.inForce, o.notRunning
+	about, err := c.JSON()
+	if err != nil {
+		return err
+	}
+	return trace.Close(r.Verdict(), about)
 }
 
 // story returns the last events of the trace.

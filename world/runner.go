@@ -272,7 +272,7 @@ func (r *runner) play(s source) *outcome {
 	w.play()
 	w.finish(res)
 	if !w.flight.cut {
-		if err := w.flight.trace.Close(res.report().Verdict()); err != nil && res.err == nil {
+		if err := res.close(w.flight.trace); err != nil && res.err == nil {
 			res.err = err
 		}
 	}

@@ -204,7 +204,7 @@ func shrunk(ctx context.Context, f *minimal.Found, b minimal.Budget) (*smaller, 
 	}
 	var tape bytes.Buffer
 	o := small.Options
-	o.Trace = &tape
+	o.Trace, o.ShrunkFrom = &tape, small.Before.String()
 	res, err := scenarios.Run(context.WithoutCancel(ctx), small.Scenario, o)
 	if err != nil {
 		return nil, err
@@ -220,7 +220,6 @@ func shrunk(ctx context.Context, f *minimal.Found, b minimal.Budget) (*smaller, 
 	if err != nil {
 		return nil, err
 	}
-	res.ShrunkFrom = small.Before.String()
 	return &smaller{Result: small, run: &res.Run, trace: tape.Bytes(), story: story}, nil
 }
 

@@ -18,7 +18,8 @@ type Monitor struct {
 
 // watching is a property in this run.
 type watching struct {
-	name string
+	name, statement string
+	times           uint64 // that it was asked to judge something
 	Checker
 }
 
@@ -29,7 +30,7 @@ func NewMonitor(w World, all []Property) *Monitor {
 	m := &Monitor{w: w, all: make([]watching, len(all))}
 	for n := range all {
 		c := &m.all[n]
-		c.name, c.Checker = all[n].Name, all[n].New()
+		c.name, c.statement, c.Checker = all[n].Name, all[n].Statement, all[n].New()
 		if c.StepEnd != nil {
 			m.steps = append(m.steps, c)
 		}
@@ -49,6 +50,25 @@ func NewMonitor(w World, all []Property) *Monitor {
 // Violation is the first that was reported, nil as long as all properties hold.
 func (m *Monitor) Violation() *reports.Violation { return m.found }
 
+// Checked says how often each property was asked to judge something: a record, a step, or the end.
+func (m *Monitor) Checked() []reports.Checked {
+	all := make([]reports.Checked, len(m.all))
+	for n := range m.all {
+		all[n] = reports.Checked{Name: m.all[n].name, Times: m.all[n].times}
+	}
+	return all
+}
+
+// Statement is what the broken property says of every run; "" if none is broken, or the run itself has found it.
+func (m *Monitor) Statement() string {
+	for n := range m.all {
+		if m.found != nil && m.all[n].name == m.found.Property {
+			return m.all[n].statement
+		}
+	}
+	return ""
+}
+
 // Report notes that a property is broken now, unless another was broken before. A violation that names a property keeps it.
 func (m *Monitor) Report(property string, v *reports.Violation) {
 	if m.found != nil {
@@ -65,6 +85,7 @@ func (m *Monitor) Record(r *sim.Record) {
 		return
 	}
 	for _, c := range m.byKind[r.Kind] {
+		c.times++
 		if v := c.Record(m.w, r); v != nil {
 			m.Report(c.name, v)
 			return
@@ -78,6 +99,7 @@ func (m *Monitor) StepEnd(*sim.StepInfo) {
 		if m.found != nil {
 			return
 		}
+		c.times++
 		if v := c.StepEnd(m.w); v != nil {
 			m.Report(c.name, v)
 		}
@@ -88,6 +110,7 @@ func (m *Monitor) StepEnd(*sim.StepInfo) {
 func (m *Monitor) End() {
 	for n := range m.all {
 		if c := &m.all[n]; m.found == nil && c.End != nil {
+			c.times++
 			if v := c.End(m.w); v != nil {
 				m.Report(c.name, v)
 			}
