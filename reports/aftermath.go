@@ -215,6 +215,11 @@ func (a *aftermath) involved(of Involved) []string {
 	slices.SortFunc(all, func(x, y string) int {
 		return cmp.Or(cmp.Compare(a.objects[y].commit.Step, a.objects[x].commit.Step), strings.Compare(x, y))
 	})
+	return of.Among(all)
+}
+
+// Among returns the keys of those objects, in their order; all if the failure names none of them.
+func (of Involved) Among(all []string) []string {
 	for _, matches := range []func(key string) bool{
 		func(key string) bool { return of.Key != "" && (key == of.Key || objectOf(key) == of.Key) },
 		func(key string) bool { return names(of.Message, objectOf(key)) },

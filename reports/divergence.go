@@ -28,7 +28,7 @@ type Divergence struct {
 func Diverge(d *sim.DivergedError, commands []string, verdict string) *Divergence {
 	v := &Divergence{Step: d.Step, Why: firstLine(d.Why)}
 	trace, run := d.Trace, d.Run
-	choice := func(s *sim.TraceStep) string { return choiceText(s, commands) }
+	choice := func(s *sim.TraceStep) string { return ChoiceText(s, commands) }
 	switch {
 	case trace == nil && run == nil:
 		return v
@@ -120,7 +120,7 @@ func impossible(s *sim.TraceStep, enabled []sim.TraceStep, commands []string) st
 		switch {
 		case e.Actor != s.Actor || e.Kind != s.Kind:
 		case e.Target != s.Target:
-			return choiceText(e, commands) + " instead"
+			return ChoiceText(e, commands) + " instead"
 		default:
 			return fmt.Sprintf("it is, but as offer %d of %s, in the trace as its offer %d: something was offered or withdrawn before, of which there is no record",
 				e.Seq, e.Actor, s.Seq)
@@ -148,8 +148,8 @@ var missing = map[string]string{
 	"command": "the %s waits for its last command",
 }
 
-// choiceText says what a step does.
-func choiceText(s *sim.TraceStep, commands []string) string {
+// ChoiceText says what a step does. commands are those of the script.
+func ChoiceText(s *sim.TraceStep, commands []string) string {
 	switch s.Kind {
 	case "command":
 		switch n := int(s.Target); {
@@ -195,13 +195,13 @@ func choiceText(s *sim.TraceStep, commands []string) string {
 func recordTexts(s *sim.TraceStep) []string {
 	texts := make([]string, len(s.Records))
 	for i := range s.Records {
-		texts[i] = recordText(&s.Records[i])
+		texts[i] = RecordText(&s.Records[i])
 	}
 	return texts
 }
 
-// recordText says what a record reports.
-func recordText(r *sim.TraceRecord) string {
+// RecordText says what a record reports.
+func RecordText(r *sim.TraceRecord) string {
 	at := ""
 	if r.RV != 0 {
 		at = fmt.Sprintf(" at rv=%d", r.RV)

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"os"
 
 	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/internal/outfile"
 	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/reports/html"
 	"github.com/informersim/informersim/scenarios"
 )
 
@@ -34,6 +38,30 @@ func scenarioTarget(flag, path string, force bool, inputs ...string) outfile.Tar
 func isScenario(path string) bool {
 	s, err := scenarios.Load(path)
 	return err == nil && len(s.File().Commands()) > 0
+}
+
+// reportTarget is the file of a report. Without force it replaces nothing but a report.
+func reportTarget(flag, path string, force bool, inputs ...string) outfile.Target {
+	t := outfile.Target{Path: path, Flag: flag, Inputs: inputs}
+	if !force {
+		t.Replaces, t.Kind = isReport, "a report"
+	}
+	return t
+}
+
+// isReport tells whether a file begins as a report does.
+func isReport(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	start := make([]byte, 512)
+	n, _ := io.ReadFull(f, start)
+	return bytes.Contains(start[:n], []byte(html.Generator))
 }
 
 // loadScenario reads the scenario of a command line, the built-in one if it names none, unless ctx ends first.

@@ -112,7 +112,7 @@ interrupted.`,
   informersim fuzz --for 10m                           generated scenarios, until a property breaks
   informersim replay my-seed7.trace.jsonl`,
 	})
-	root.AddCommand(newRunCommand(), newReplayCommand(), newShrinkCommand(), newVerifyCommand(), newDiffCommand(), newImportCommand(), newVersionCommand(), newServeCommand(args), newOverlayCommand(), newMutantsCommand())
+	root.AddCommand(newRunCommand(), newReplayCommand(), newReportCommand(), newShrinkCommand(), newVerifyCommand(), newDiffCommand(), newImportCommand(), newVersionCommand(), newServeCommand(args), newOverlayCommand(), newMutantsCommand())
 	root.AddCommand(newRunCommand(), newFuzzCommand(), newMergeCommand(), newReplayCommand(), newShrinkCommand(), newVerifyCommand(), newDiffCommand(), newImportCommand(), newVersionCommand(), newServeCommand(args), newWorldCommand(), newOverlayCommand())
 	return root
 }

@@ -1,0 +1,57 @@
+package html
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/reports/timeline"
+)
+
+// commands returns the lines that make the run again. A trace does not know its own name, so they have the one that it was given when
+// it was written.
+func commands(t *timeline.Timeline) []string {
+	h := t.Header
+	if h.Subject == "simtest" {
+		return testCommands(t)
+	}
+	trace := reports.ShellPath(fmt.Sprintf("%s-seed%d.trace.jsonl", h.Scenario, h.Seed))
+	lines := []string{"informersim replay " + trace}
+	if h.Strategy == "guided" {
+		return lines // only the trace has the schedule
+	}
+	line := "informersim run"
+	if h.Scenario != "builtin" {
+		line += " " + reports.ShellPath(h.Scenario+".sim")
+	}
+	line += fmt.Sprintf(" --seed %d --strategy %s", h.Seed, reports.ShellQuote(h.Strategy))
+	if t.Run.Mix != "" {
+		line += " --fault-mix " + reports.ShellQuote(t.Run.Mix)
+	}
+	if h.Subject != "stack" {
+		line += " --subject " + reports.ShellQuote(h.Subject)
+	}
+	return append(lines, line)
+}
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9_.]+`)
+
+// testCommands are the commands for the trace of a Go test.
+func testCommands(t *timeline.Timeline) []string {
+	h := t.Header
+	parts := strings.Split(h.Scenario, "/")
+	for i, p := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+	}
+	line := "go test"
+	if h.Options["runtime"] == "seeded" {
+		line += ` -overlay="$(informersim overlay)"`
+	}
+	if pkg := h.Options["package"]; pkg != "" {
+		line += " " + reports.ShellQuote(pkg)
+	}
+	line += " -run " + reports.ShellQuote(strings.Join(parts, "/"))
+	trace := fmt.Sprintf("testdata/simtest/%s-%d.trace.jsonl", notInNames.ReplaceAllString(h.Scenario, "_"), h.Seed)
+	return []string{line + " -simtest.replay=" + reports.ShellPath(trace), line + fmt.Sprintf(" -simtest.seed=%d", h.Seed)}
+}
