@@ -38,6 +38,7 @@ type Summary struct {
 	Notes         []string        `json:"notes,omitempty"`
 	Story         []Line          `json:"story,omitempty"`
 	Replay        []string        `json:"replay,omitempty"`
+	Page          string          `json:"page,omitempty"` // the file with the HTML report
 	Replayed      *Replayed       `json:"replayed,omitempty"`
 }
 
@@ -48,7 +49,7 @@ func WriteJSON(w io.Writer, report Report) error {
 		Scenario: r.Scenario, Subject: r.Subject, Engine: r.Engine, Strategy: r.Strategy, Seed: r.Seed, Mix: r.Mix, Informers: r.Informers,
 		Passed: r.Passed(), Verdict: r.Verdict(), Steps: r.Steps, VirtualNs: int64(r.Virtual), ConvergingNs: int64(r.Converging), Hash: sim.FormatHash(r.Hash), Search: r.Search,
 		Commits: r.Commits, Requests: r.Requests, Frames: r.Frames, Notifications: r.Notifications, Reconciles: r.Reconciles,
-		Faults: r.Faults, Properties: r.Properties, Violation: r.Violation, Failure: r.Failure, Mismatches: r.Mismatches, Outputs: report.Outputs, Replay: report.Replay,
+		Faults: r.Faults, Properties: r.Properties, Violation: r.Violation, Failure: r.Failure, Mismatches: r.Mismatches, Outputs: report.Outputs, Replay: report.Replay, Page: report.Page,
 		Notes: report.Notes, Story: report.Story, Replayed: report.Replayed,
 	})
 	if err != nil {

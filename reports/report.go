@@ -14,6 +14,8 @@ type Report struct {
 	Notes []string
 	// Replay lists the commands that repeat the run.
 	Replay []string
+	// Page is the file with the run's HTML report, "" for none.
+	Page string
 	// Replayed compares the run with the trace that it was to follow; nil for a run of its own.
 	Replayed *Replayed
 }

@@ -62,6 +62,12 @@ func WriteText(w io.Writer, report Report) error {
 		}
 		fmt.Fprintf(&b, "    %s\n", line)
 	}
+	if report.Page != "" {
+		if len(report.Replay) == 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "    step by step in a browser: %s\n", PlainLine(report.Page))
+	}
 	if !r.Passed() {
 		b.WriteByte('\n')
 	}

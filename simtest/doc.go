@@ -104,7 +104,7 @@
 // property. The result is printed with the faults that were injected and whether they last, the last that was done to each
 // object involved, the requests that failed with their HTTP codes, the last events, and the commands that reproduce it. Its
 // trace is kept under testdata/simtest, where the next test run finds it and replays it first. Delete the file when you no
-// longer need it.
+// longer need it. Beside it lies a report to open in a browser (.html): the run step by step, made from the trace alone.
 //
 // What the program logs with klog, and what reaches the error handlers of Kubernetes' libraries, is printed with a failure
 // instead of to the terminal, each line with its step and virtual time; all of it is in the file .log beside the trace, and no

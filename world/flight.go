@@ -189,6 +189,7 @@ func (r *runner) died(s source, f *flight, res *outcome) {
 // keep writes a trace to where it is wanted, else to a temporary file, and returns where it is.
 func (r *runner) keep(file string, trace []byte) (string, error) {
 	if file != "" && r.host.Store(file, trace) == nil {
+		r.storePage(pageFile(file), trace)
 		return file, nil
 	}
 	return r.host.Spare(traceSuffix, trace)

@@ -1,12 +1,14 @@
 package world
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"regexp"
 	"strings"
 
 	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/reports/html"
 )
 
 // Where traces of failures are kept, relative to the test's folder.
@@ -35,8 +37,27 @@ func (r *runner) store(res *outcome) string {
 			r.logf("the log is not kept: %v", err)
 		}
 	}
+	if page := pageFile(name); r.storePage(r.path(page), res.trace.Bytes()) {
+		res.page = page
+	}
 	return name
 }
+
+// storePage writes the report of a trace to a file, and reports whether it is there.
+func (r *runner) storePage(file string, trace []byte) bool {
+	var page bytes.Buffer
+	err := html.Write(&page, "the run", bytes.NewReader(trace))
+	if err == nil {
+		err = r.host.Store(file, page.Bytes())
+	}
+	if err != nil {
+		r.logf("no report is kept: %v", err)
+	}
+	return err == nil
+}
+
+// pageFile returns the name of the report that lies beside a trace.
+func pageFile(trace string) string { return strings.TrimSuffix(trace, traceSuffix) + ".html" }
 
 // traceFile returns the file in which the trace of a seed's failure is kept, relative to the test's folder.
 func (r *runner) traceFile(seed uint64) string {
@@ -57,7 +78,7 @@ func (o *outcome) unwinding() bool {
 
 // text returns the report of a failure.
 func (r *runner) text(res *outcome, file string) string {
-	report := reports.Report{Run: res.report(), Aftermath: res.aftermath(), Story: res.story(), Log: res.log.section(file)}
+	report := reports.Report{Run: res.report(), Aftermath: res.aftermath(), Story: res.story(), Log: res.log.section(file), Page: res.page}
 	if file != "" {
 		report.Replay = append(report.Replay, fmt.Sprintf("%s -simtest.replay=%s", r.task.Command, reports.ShellQuote(file)))
 	}

@@ -190,6 +190,9 @@ func (r *runner) replayFile() error {
 		r.logf("%s no longer fits the program (%v): running its seed again. %s", file, firstLine(res.replay.Error()), r.whyNoReplay(res.header))
 		return r.seed(res.header.Seed)
 	case res.failed():
+		if page := pageFile(file); r.storePage(r.path(page), res.trace.Bytes()) {
+			res.page = page
+		}
 		r.report(res, file)
 	case res.replay != nil:
 		return r.differs(file, res)

@@ -54,6 +54,9 @@ func (r *runner) ensemble() error {
 				for _, note := range report.Notes {
 					r.warn("%s", note)
 				}
+				if err := r.page(&report); err != nil {
+					return err
+				}
 				r.printSmaller(report)
 				return broken{out.value.Verdict()}
 			}
@@ -62,6 +65,9 @@ func (r *runner) ensemble() error {
 		}
 	}
 	bar.close()
+	if r.flags.report != "" {
+		r.warn("no report is written: no seed fails; for the report of one that passes, give --seed that one")
+	}
 	if r.flags.json {
 		return lost.error()
 	}

@@ -61,6 +61,7 @@ DIR/findings, or in informersim-findings without --out:
   scenario.sim     the scenario that is left
   run.trace.jsonl  its run; informersim replay plays it
   story.txt        the verdict, and what happened
+  report.html      the same in a browser, with every step
   original/        the scenario of the seed, before it was shrunk
 
 --out DIR also keeps how far the campaign has come. --resume goes on there, with the same seeds, subject, files and build; if there is

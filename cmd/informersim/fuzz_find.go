@@ -26,6 +26,7 @@ const (
 	scenarioFile = "scenario.sim"
 	traceFile    = "run.trace.jsonl"
 	storyFile    = "story.txt"
+	pageFile     = "report.html"
 	originals    = "original"
 )
 
@@ -124,7 +125,8 @@ func (z *fuzzer) find(ctx context.Context, seed uint64) *foundRun {
 	}
 	x.Files[scenarioFile], x.Files[traceFile] = []byte(f.Scenario.Text()), trace
 	x.Again = append([]string{"informersim replay " + traceFile}, x.Again...)
-	x.Files[storyFile] = []byte(text(reports.Report{Run: &res.Run, Replay: x.Again, Notes: x.Notes}))
+	x.Files[storyFile] = []byte(text(reports.Report{Run: &res.Run, Replay: x.Again, Page: pageFile, Notes: x.Notes}))
+	x.page()
 	return x
 }
 
@@ -169,10 +171,21 @@ func (x *foundRun) shrunkTo(s *smaller) {
 	}
 	x.Again = append(again, x.Again...)
 	var b strings.Builder
-	if err := s.print(&b, s.goOn(traceFile), x.Again); err != nil {
+	if err := s.print(&b, s.goOn(traceFile), x.Again, pageFile); err != nil {
 		x.note("no story: %v", err)
 	}
 	x.Files[storyFile] = []byte(b.String())
+	x.page()
+}
+
+// page adds the report of the trace.
+func (x *foundRun) page() {
+	page, err := rendered(traceFile, x.Files[traceFile])
+	if err != nil {
+		x.note("no report: %v", err)
+		return
+	}
+	x.Files[pageFile] = page
 }
 
 // text renders a report.

@@ -100,6 +100,9 @@ func TestFuzzFindsAndKeeps(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Chdir(dir)
+		if page := readFile(t, "report.html"); !strings.Contains(page, "breaks ReplaceDeletesMissing at step ") || !strings.Contains(page, "it was shrunk from") {
+			t.Errorf("%s: the report does not say what broke, or that it was shrunk", subject)
+		}
 		for _, again := range x.Again {
 			if !strings.Contains(string(readme), again) {
 				t.Errorf("%s: the README lacks %q:\n%s", subject, again, readme)

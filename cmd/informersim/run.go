@@ -29,7 +29,7 @@ import (
 // runFlags are the flags of `informersim run`.
 type runFlags struct {
 	seed, strategy, mix, trace, subject string
-	bounds                              string
+	bounds, report                      string
 	json, rewrite, verbose, child       bool
 	force                               bool
 	timeout                             timeLimit
@@ -73,6 +73,7 @@ Commands of the script language:
   informersim run my.sim --seed 7 --fault-mix storm --trace my.trace.jsonl
   informersim run my.sim --seed 1..200 --fault-mix default --trace traces/
   informersim run my.sim --seed 1..200 --fault-mix default --shrink 30s
+  informersim run my.sim --seed 1..200 --fault-mix default --report finding.html
   informersim run my.sim -v
   informersim run my.sim --rewrite`,
 		Args: cli.Usage(cobra.MaximumNArgs(1)),
@@ -85,6 +86,7 @@ Commands of the script language:
 	c.Flags().StringVar(&f.bounds, "bounds", "", boundsHelp)
 	c.Flags().StringVar(&f.mix, "fault-mix", "", "faults that may happen: "+strings.Join(faultmix.Names(), ", ")+", or a YAML or JSON `file`")
 	c.Flags().StringVar(&f.trace, "trace", "", "write the trace to this `file`; with a range of seeds, a folder for one file per seed")
+	c.Flags().StringVar(&f.report, "report", "", "write an HTML report of the run to this `file` (informersim report); with a range of seeds, of the first that fails")
 	c.Flags().StringVar(&f.subject, "subject", defaultSubject, "the informer stack under test: "+strings.Join(subjectNames(), ", "))
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object per run instead of text")
 	c.Flags().BoolVar(&f.rewrite, "rewrite", false, "replace the expected outputs in FILE with the actual ones")
@@ -140,7 +142,7 @@ func (r seedRange) many() bool { return r.last > r.first }
 
 func (f *runFlags) run(c *cobra.Command, args []string) error {
 	if !f.child { // which is given the flags of its parent, empty or not
-		if err := cli.NotEmpty(c, "seed", "strategy", "fault-mix", "trace"); err != nil {
+		if err := cli.NotEmpty(c, "seed", "strategy", "fault-mix", "trace", "report"); err != nil {
 			return err
 		}
 	}
@@ -157,6 +159,9 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 	}
 	if f.child {
 		return r.serveSeeds(c.InOrStdin(), c.OutOrStdout())
+	}
+	if err := r.checkPage(); err != nil {
+		return err
 	}
 	switch {
 	case f.rewrite && f.verbose:

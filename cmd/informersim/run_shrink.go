@@ -24,6 +24,9 @@ func (r *runner) printFailed(report reports.Report) error {
 	if !r.flags.json && r.printSmaller(report) {
 		return broken{report.Run.Verdict()}
 	}
+	if err := r.page(&report); err != nil {
+		return err
+	}
 	err := r.print(report)
 	if r.flags.json {
 		r.printSmaller(report)
@@ -93,10 +96,18 @@ func (r *runner) showSmaller(small *smaller, was reports.Report) error {
 		return err
 	}
 	again = append(again, was.Replay...)
-	if r.flags.json {
-		return reports.WriteJSON(r.c.OutOrStdout(), reports.Report{Run: small.run, Story: small.story, Replay: again, Notes: was.Notes})
+	page := ""
+	if r.flags.report != "" {
+		if err := r.storePage(small.trace); err != nil {
+			r.warn("no report is written: %v", err)
+		} else {
+			page = r.flags.report
+		}
 	}
-	return small.print(r.c.OutOrStdout(), small.goOn(trace.Path), again, was.Notes...)
+	if r.flags.json {
+		return reports.WriteJSON(r.c.OutOrStdout(), reports.Report{Run: small.run, Story: small.story, Replay: again, Page: page, Notes: was.Notes})
+	}
+	return small.print(r.c.OutOrStdout(), small.goOn(trace.Path), again, page, was.Notes...)
 }
 
 // goOn says how to go on with a search that --shrink has limited.

@@ -96,7 +96,7 @@ func (f *shrinkFlags) shrink(c *cobra.Command, args []string) error {
 	// After an interrupt, what was found so far is still the user's.
 	again, err := small.write(c.Context(), trace, script)
 	if err == nil {
-		err = small.print(c.OutOrStdout(), "raise --tries", again)
+		err = small.print(c.OutOrStdout(), "raise --tries", again, "")
 	}
 	return errors.Join(err, c.Context().Err())
 }
@@ -248,7 +248,7 @@ func (s *smaller) commandLine(file string) string {
 }
 
 // print prints what is left and its verdict, with the commands that repeat it. more says how to go on if more might be removed.
-func (s *smaller) print(out io.Writer, more string, replay []string, notes ...string) error {
+func (s *smaller) print(out io.Writer, more string, replay []string, page string, notes ...string) error {
 	fmt.Fprintf(out, "%s, was %s\n", s.After, s.Before)
 	if s.Complete {
 		fmt.Fprintf(out, "no single command, argument or pick can be removed (%d runs)\n\n", s.Tries)
@@ -258,7 +258,7 @@ func (s *smaller) print(out io.Writer, more string, replay []string, notes ...st
 	if _, err := io.WriteString(out, indented(s.Scenario.Text())+"\n"); err != nil {
 		return err
 	}
-	return reports.WriteText(out, reports.Report{Run: s.run, Story: s.story, Replay: replay, Notes: notes})
+	return reports.WriteText(out, reports.Report{Run: s.run, Story: s.story, Replay: replay, Page: page, Notes: notes})
 }
 
 func indented(text string) string {

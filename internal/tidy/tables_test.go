@@ -200,7 +200,7 @@ var inRoot = map[string]string{
 	"informer":      "the stack",
 	"internal":      "packages for this module only",
 	"properties":    "the properties of an informer",
-	"reports":       "violations, stories and verdicts, as text and JSON",
+	"reports":       "violations, stories and verdicts, as text, JSON and HTML",
 	"scenarios":     "scripts and their runner",
 	"sim":           "the kernel",
 	"simtest":       "a module of its own: simulation of a controller from a Go test, with the client-go that its go.mod names",
