@@ -225,7 +225,8 @@ func (of Involved) Among(all []string) []string {
 		func(key string) bool { return names(of.Message, objectOf(key)) },
 		func(key string) bool {
 			_, name, namespaced := strings.Cut(objectOf(key), "/")
-			return namespaced && names(of.Message, name)
+			const shortest = 2 // "a" is a word of its own
+			return namespaced && len(name) >= shortest && names(of.Message, name)
 		},
 	} {
 		if some := slices.DeleteFunc(slices.Clone(all), func(key string) bool { return !matches(key) }); len(some) > 0 {

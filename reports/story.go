@@ -29,25 +29,16 @@ const (
 	MaxEnding = 24
 )
 
-// Story tells from a trace what happened to the object with that key ("default/a"): the last lines up to the given step (0 for the
-// end), among them the faults, lists and ends of watches that explain the others. With an empty key it tells only of the latter.
-func Story(r *sim.TraceReader, key string, upTo uint64) ([]Line, error) {
-	return lines(r, upTo, MaxStory, func(r *sim.TraceRecord) (string, bool) {
-		about := key != "" && (r.Key == key || strings.HasSuffix(r.Key, " "+key))
-		return tell(r, about, "")
-	})
-}
-
 // Ending tells from a trace what happened last, to any object. Renewals of watches in a row are one line.
 func Ending(r *sim.TraceReader) ([]Line, error) {
 	var fold renewals
 	last := tail{n: MaxEnding}
-	err := eachLine(r, 0, func(r *sim.TraceRecord) (string, bool) {
+	err := eachLine(r, func(r *sim.TraceRecord) (string, bool) {
 		of := ""
 		if r.Key != "" {
 			of = " of " + r.Key
 		}
-		if text, ok := tell(r, true, of); ok {
+		if text, ok := tell(r, of); ok {
 			return text, true
 		}
 		return rawText(r), true
@@ -58,13 +49,6 @@ func Ending(r *sim.TraceReader) ([]Line, error) {
 		}
 	})
 	last.add(fold.fold()...)
-	return last.lines, err
-}
-
-// lines returns the last n records, up to a step, that tell has words for.
-func lines(r *sim.TraceReader, upTo uint64, n int, tell func(*sim.TraceRecord) (string, bool)) ([]Line, error) {
-	last := tail{n: n}
-	err := eachLine(r, upTo, tell, func(_ *sim.TraceRecord, l Line) { last.add(l) })
 	return last.lines, err
 }
 
@@ -81,11 +65,11 @@ func (t *tail) add(lines ...Line) {
 	}
 }
 
-// eachLine calls f with each record, up to a step, that tell has words for.
-func eachLine(r *sim.TraceReader, upTo uint64, tell func(*sim.TraceRecord) (string, bool), f func(*sim.TraceRecord, Line)) error {
+// eachLine calls f with each record that tell has words for.
+func eachLine(r *sim.TraceReader, tell func(*sim.TraceRecord) (string, bool), f func(*sim.TraceRecord, Line)) error {
 	for {
 		s, err := r.Next()
-		if errors.Is(err, io.EOF) || err == nil && upTo > 0 && s.Step > upTo {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
@@ -106,9 +90,8 @@ func eachLine(r *sim.TraceReader, upTo uint64, tell func(*sim.TraceRecord) (stri
 	}
 }
 
-// tell puts a record into words; ok is false for records that a story leaves out. With about, the record's object is the story's
-// subject; of names the object where a story has many.
-func tell(r *sim.TraceRecord, about bool, of string) (text string, ok bool) {
+// tell puts a record into words, if it has some; of names the object.
+func tell(r *sim.TraceRecord, of string) (text string, ok bool) {
 	switch r.Kind {
 	case "fault":
 		return fmt.Sprintf("FAULT %s hits %s", r.Detail, r.Key), true
@@ -119,12 +102,7 @@ func tell(r *sim.TraceRecord, about bool, of string) (text string, ok bool) {
 	case "compacted":
 		return fmt.Sprintf("compacts to rv=%d", r.RV), true
 	case "request":
-		return fmt.Sprintf("request %d%s: %s", r.N, of, r.Detail), strings.HasPrefix(r.Detail, "list") || about
-	}
-	if !about {
-		return "", false
-	}
-	switch r.Kind {
+		return fmt.Sprintf("request %d%s: %s", r.N, of, r.Detail), true
 	case "commit":
 		return fmt.Sprintf("commits %s of %s at rv=%d", r.Detail, r.Key, r.RV), true
 	case "frame":

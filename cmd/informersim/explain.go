@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/reports/timeline"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
 )
@@ -48,23 +49,33 @@ func (r *runner) warn(format string, args ...any) {
 
 // storyOf tells the story of a violation from a trace, unless that is the trace of another run.
 func storyOf(res *reports.Run, path string) ([]reports.Line, error) {
-	in, err := os.Open(path)
+	if res.Violation == nil {
+		return nil, nil
+	}
+	t, err := timelineOf(path)
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	tr, err := sim.NewTraceReader(path, in)
-	if err != nil || res.Violation == nil {
-		return nil, err
-	}
-	story, err := reports.Story(tr, res.Violation.Key, res.Violation.Step)
-	for err == nil && tr.End() == nil {
-		_, err = tr.Next()
-	}
-	if end := tr.End(); end != nil && end.Hash != sim.FormatHash(res.Hash) {
+	if t.End != nil && t.End.Hash != sim.FormatHash(res.Hash) {
 		return nil, nil
 	}
-	return story, nil
+	return tell(res, t), nil
+}
+
+// tell returns the story of a violation. One that brings no proof gets the way of its object for it.
+func tell(res *reports.Run, t *timeline.Timeline) []reports.Line {
+	v := res.Violation
+	if t.Conclusion.Violation == nil { // an older program wrote the trace
+		t.Conclusion.Violation = v
+	}
+	if len(v.Because) == 0 {
+		v.Because = t.Because()
+	}
+	of := t.Object(v.Key)
+	if all := t.Involved(); of == nil && t.Named() && len(all) > 0 {
+		of = all[0]
+	}
+	return t.Story(of, v.Step)
 }
 
 // repeat makes a failed run again, with a trace, and returns the trace of the finding, "" if there is none, and what is to be said

@@ -110,9 +110,11 @@ interrupted.`,
   informersim run my.sim                               a scenario, compared with its transcript
   informersim run my.sim --seed 1..200 --fault-mix default
   informersim fuzz --for 10m                           generated scenarios, until a property breaks
-  informersim replay my-seed7.trace.jsonl`,
+  informersim replay my-seed7.trace.jsonl
+  informersim report my-seed7.trace.jsonl              the run as one HTML file, step by step
+  informersim explain my-seed7.trace.jsonl             why it ended as it did`,
 	})
-	root.AddCommand(newRunCommand(), newReplayCommand(), newReportCommand(), newShrinkCommand(), newVerifyCommand(), newDiffCommand(), newImportCommand(), newVersionCommand(), newServeCommand(args), newOverlayCommand(), newMutantsCommand())
+	root.AddCommand(newRunCommand(), newReplayCommand(), newReportCommand(), newExplainCommand(), newShrinkCommand(), newVerifyCommand(), newDiffCommand(), newImportCommand(), newVersionCommand(), newServeCommand(args), newOverlayCommand(), newMutantsCommand())
 	root.AddCommand(newRunCommand(), newFuzzCommand(), newMergeCommand(), newReplayCommand(), newShrinkCommand(), newVerifyCommand(), newDiffCommand(), newImportCommand(), newVersionCommand(), newServeCommand(args), newWorldCommand(), newOverlayCommand())
 	return root
 }

@@ -15,6 +15,7 @@ import (
 // replayFlags are the flags of `informersim replay`.
 type replayFlags struct {
 	json, verbose bool
+	step          uint64
 	timeout       timeLimit
 }
 
@@ -35,17 +36,23 @@ its properties are checked to its end.
 A trace whose run was interrupted or killed is replayed to where it ends. Of a file that was cut within a step, the complete steps are
 replayed, and the exit code is 2.
 
+With --step N nothing is run: replay prints what step N of the trace did, and the state of every part after it (store, replicas, requests
+and watches, queues, Indexers, what handlers and workers have to do), as far as the trace's records tell: + what the step added, - what it
+removed, > what it changed.
+
 Exit codes: 0 no property breaks, 1 a property breaks, in the same run or after it differs, 2 the file is not a trace, or was edited,
 damaged or cut, 3 not deterministic: the run differs, but the trace was written by this program (the same commit or release without
 local changes), or two replays differ, 4 not decided in time, 5 a defect of informersim. Given several traces, replay plays
 all of them, prints a line for each, and the exit code is the highest of theirs.`,
 		Example: `  informersim replay my-seed7.trace.jsonl
+  informersim replay my-seed7.trace.jsonl --step 41
   informersim replay traces/*.trace.jsonl`,
 		Args: cli.Usage(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error { return f.all(c, args) },
 	}
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object per trace instead of text")
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "print what log, reconciles, requests and show say in this run")
+	c.Flags().Uint64Var(&f.step, "step", 0, "run nothing, and print step `N` of the trace with the state of every part after it")
 	f.timeout.define(c)
 	return c
 }
@@ -54,6 +61,9 @@ all of them, prints a line for each, and the exit code is the highest of theirs.
 func (f *replayFlags) all(c *cobra.Command, paths []string) error {
 	if err := f.timeout.check(); err != nil {
 		return err
+	}
+	if c.Flags().Changed("step") {
+		return f.state(c, paths)
 	}
 	if len(paths) == 1 {
 		return f.one(c, paths[0], false)
@@ -98,7 +108,7 @@ func (f *replayFlags) one(c *cobra.Command, path string, many bool) error {
 	case many:
 		_, err = fmt.Fprintln(c.OutOrStdout(), report.Replayed.Line(report.Run))
 	default:
-		err = reports.WriteText(c.OutOrStdout(), report)
+		err = reports.WriteText(painter(c.OutOrStdout()), report)
 	}
 	switch {
 	case err != nil:

@@ -331,11 +331,11 @@ func (r *runner) commandLine(res *reports.Run) string {
 }
 
 func (r *runner) print(report reports.Report) error {
-	write := reports.WriteText
+	write, out := reports.WriteText, painter(r.c.OutOrStdout())
 	if r.flags.json {
-		write = reports.WriteJSON
+		write, out = reports.WriteJSON, r.c.OutOrStdout()
 	}
-	if err := write(r.c.OutOrStdout(), report); err != nil {
+	if err := write(out, report); err != nil {
 		return err
 	}
 	if !report.Run.Passed() {

@@ -17,6 +17,7 @@ import (
 	"github.com/informersim/informersim/internal/outfile"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/reports/timeline"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/minimal"
 	"github.com/informersim/informersim/sim"
@@ -216,10 +217,11 @@ func shrunk(ctx context.Context, f *minimal.Found, b minimal.Budget) (*smaller, 
 	if err != nil {
 		return nil, err
 	}
-	story, err := reports.Story(tr, res.Violation.Key, res.Violation.Step)
+	t, err := timeline.Read(tr)
 	if err != nil {
 		return nil, err
 	}
+	story := tell(&res.Run, t)
 	return &smaller{Result: small, run: &res.Run, trace: tape.Bytes(), story: story}, nil
 }
 
@@ -258,7 +260,7 @@ func (s *smaller) print(out io.Writer, more string, replay []string, page string
 	if _, err := io.WriteString(out, indented(s.Scenario.Text())+"\n"); err != nil {
 		return err
 	}
-	return reports.WriteText(out, reports.Report{Run: s.run, Story: s.story, Replay: replay, Page: page, Notes: notes})
+	return reports.WriteText(painter(out), reports.Report{Run: s.run, Story: s.story, Replay: replay, Page: page, Notes: notes})
 }
 
 func indented(text string) string {

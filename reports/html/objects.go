@@ -39,36 +39,6 @@ const (
 	maxVersions = 14
 )
 
-// column is where a version can get.
-type column struct {
-	lane  int
-	kind  timeline.PartKind
-	title string
-}
-
-func columns(t *timeline.Timeline, o *timeline.Object) []column {
-	var all []column
-	for n, l := range t.Lanes {
-		switch l.Role {
-		case timeline.RoleReplica:
-			all = append(all, column{n, timeline.PartApplied, l.Name})
-		case timeline.RoleConn:
-			all = append(all, column{n, timeline.PartDelivered, l.Name + " was sent it"})
-		case timeline.RoleIndexer:
-			all = append(all, column{n, timeline.PartIndexer, "in " + l.Name})
-		case timeline.RoleHandler:
-			all = append(all, column{n, timeline.PartTold, l.Name + " was told"})
-		}
-	}
-	wanted := all[:0]
-	for _, c := range all {
-		if owner := t.Lanes[c.lane].Owner; c.kind == timeline.PartApplied || t.Wants(owner, o) {
-			wanted = append(wanted, c)
-		}
-	}
-	return wanted
-}
-
 func (p *page) tables(t *timeline.Timeline, tight bool) {
 	all := t.Involved()
 	most := maxTables
@@ -89,56 +59,54 @@ func (p *page) tables(t *timeline.Timeline, tight bool) {
 
 func tableOf(t *timeline.Timeline, o *timeline.Object) table {
 	x := table{Key: o.Key}
-	all := columns(t, o)
-	for _, c := range all {
-		x.Columns = append(x.Columns, c.title)
+	of := t.Table(o)
+	for _, c := range of.Columns {
+		x.Columns = append(x.Columns, titleOf(t, c))
 	}
-	first := max(0, len(o.Versions)-maxVersions)
+	first := max(0, len(of.Rows)-maxVersions)
 	if first > 0 {
-		x.Fewer = fmt.Sprintf("the last %d of %d versions", maxVersions, len(o.Versions))
+		x.Fewer = fmt.Sprintf("the last %d of %d versions", maxVersions, len(of.Rows))
 	}
-	for i := first; i < len(o.Versions); i++ {
-		v := &o.Versions[i]
+	for _, v := range of.Rows[first:] {
 		r := row{RV: v.RV, What: v.What, N: v.Step, At: clock(v.At), By: v.By}
-		for _, c := range all {
-			r.Cells = append(r.Cells, cellOf(o, i, c))
+		for _, c := range v.Cells {
+			r.Cells = append(r.Cells, cellOf(v.Version, c))
 		}
 		x.Rows = append(x.Rows, r)
 	}
 	return x
 }
 
-func cellOf(o *timeline.Object, i int, c column) cell {
-	v := &o.Versions[i]
-	if s := v.Stage(c.lane, c.kind); s != nil {
-		x := cell{N: s.Step, Class: "ok"}
-		if lag := s.At - v.At; lag > 0 {
-			x.Text = "+" + short(lag)
-		}
-		if s.How != "" {
-			x.Class, x.Text = "list", strings.TrimSpace(s.How+" "+x.Text)
-		}
-		return x
+func titleOf(t *timeline.Timeline, p timeline.Part) string {
+	name := t.Lanes[p.Lane].Name
+	switch p.Kind {
+	case timeline.PartDelivered:
+		return name + " was sent it"
+	case timeline.PartIndexer:
+		return "in " + name
+	case timeline.PartTold:
+		return name + " was told"
 	}
-	for n := i + 1; n < len(o.Versions); n++ {
-		if o.Versions[n].Stage(c.lane, c.kind) != nil {
-			return cell{Text: "skipped", Class: "passed"}
-		}
-	}
-	if v.Deleted() && !had(o, i, c) {
-		return cell{Text: "never had it", Class: "passed"}
-	}
-	return cell{Text: "never", Class: "never"}
+	return name
 }
 
-// had reports whether a version before i got to a column.
-func had(o *timeline.Object, i int, c column) bool {
-	for n := range i {
-		if o.Versions[n].Stage(c.lane, c.kind) != nil {
-			return true
-		}
+func cellOf(v *timeline.Version, c timeline.Cell) cell {
+	switch {
+	case c.Skipped:
+		return cell{Text: "skipped", Class: "passed"}
+	case c.Unknown:
+		return cell{Text: "never had it", Class: "passed"}
+	case c.Stage == nil:
+		return cell{Text: "never", Class: "never"}
 	}
-	return false
+	x := cell{N: c.Stage.Step, Class: "ok"}
+	if lag := c.Stage.At - v.At; lag > 0 {
+		x.Text = "+" + short(lag)
+	}
+	if c.Stage.How != "" {
+		x.Class, x.Text = "list", strings.TrimSpace(c.Stage.How+" "+x.Text)
+	}
+	return x
 }
 
 func short(d time.Duration) string {

@@ -27,6 +27,11 @@ func (t *Timeline) Because() []reports.Evidence {
 // Explain tells the way of an object's newest version: who has it, who does not, and which ends of watches and faults lie between. It is in
 // the order of steps; what never happened stands at the end.
 func (t *Timeline) Explain(o *Object) []reports.Evidence {
+	x := t.explained(o)
+	return append(x.chain, x.missing...)
+}
+
+func (t *Timeline) explained(o *Object) *explainer {
 	v := o.last()
 	x := &explainer{t: t, v: v, key: o.Key}
 	x.resource, _, _ = strings.Cut(o.Key, " ")
@@ -51,7 +56,7 @@ func (t *Timeline) Explain(o *Object) []reports.Evidence {
 	}
 	x.faults()
 	slices.SortStableFunc(x.chain, func(a, b reports.Evidence) int { return cmp.Compare(a.Step, b.Step) })
-	return append(x.chain, x.missing...)
+	return x
 }
 
 // explainer gathers evidence.
@@ -60,6 +65,7 @@ type explainer struct {
 	v              *Version
 	key, resource  string
 	chain, missing []reports.Evidence
+	who            []string // by index of missing
 	deaf           []string // clients that were not sent the version as an event
 	until          uint64   // the step at which the last of them knew of it
 }
@@ -73,13 +79,13 @@ func (x *explainer) say(step uint64, format string, args ...any) {
 }
 
 // never notes what had not happened by the end.
-func (x *explainer) never(text string) {
+func (x *explainer) never(name, text string) {
 	last := uint64(len(x.t.Steps))
 	e := reports.Evidence{Step: last, Text: text}
 	if last > 0 {
 		e.At = x.t.Steps[last-1].At
 	}
-	x.missing = append(x.missing, e)
+	x.missing, x.who = append(x.missing, e), append(x.who, name)
 }
 
 func (x *explainer) arrival(lane int, kind PartKind, here, not string) {
@@ -89,7 +95,7 @@ func (x *explainer) arrival(lane int, kind PartKind, here, not string) {
 		return
 	}
 	if has := x.t.stillHas(lane, kind, x.key); has != "" || !x.v.Deleted() {
-		x.never(fmt.Sprintf(not, name) + has)
+		x.never(name, fmt.Sprintf(not, name)+has)
 	}
 }
 
@@ -111,7 +117,7 @@ func (x *explainer) delivery(lane int, owner string) {
 	var refused []*Request
 	for _, q := range x.t.Requests {
 		switch {
-		case q.Client != owner || q.Resource != x.resource || q.Step > until || !q.watch() && !strings.HasPrefix(q.What, "list"):
+		case q.Client != owner || q.Resource != x.resource || q.Step > until || q.AnswerStep > until || !q.watch() && !strings.HasPrefix(q.What, "list"):
 		case q.EndedStep > 0 && q.AnswerStep < x.v.Step && x.t.lastWatch(q, x.v.Step):
 			x.say(q.EndedStep, "%s: watch %d, opened%s, ends: %s", name, q.N, q.from(), q.Ended)
 		case q.Failed && q.AnswerStep >= x.v.Step:
@@ -120,7 +126,7 @@ func (x *explainer) delivery(lane int, owner string) {
 	}
 	x.refused(name, refused)
 	if s == nil {
-		x.never(name + " was never sent it, as an event or in a list")
+		x.never(name, name+" was never sent it, as an event or in a list")
 	}
 }
 

@@ -71,14 +71,21 @@ func (t *Timeline) Story(of *Object, upTo uint64) []reports.Line {
 		upTo = uint64(len(t.Steps))
 	}
 	var all []event
+	about := t.speaksOf()
 	for i := range t.Faults {
 		f := &t.Faults[i]
+		if client, ok := strings.CutPrefix(f.Victim, "conn/"); ok && !about(client) {
+			continue
+		}
 		if of != nil && (!hearing(f.Name) || strings.HasPrefix(f.Victim, "conn/") && !t.Wants(strings.TrimPrefix(f.Victim, "conn/"), of)) {
 			continue
 		}
 		all = append(all, event{Line: line(f.Step, f.At, f.Victim, "FAULT "+f.Name), like: "fault " + f.Name + f.Victim})
 	}
 	for _, q := range t.Requests {
+		if !about(q.Client) {
+			continue
+		}
 		if of == nil || strings.HasPrefix(of.Key, q.Resource+" ") || q.Resource == "" {
 			all = append(all, q.events(of, upTo)...)
 		}
@@ -93,7 +100,55 @@ func (t *Timeline) Story(of *Object, upTo uint64) []reports.Line {
 	}
 	all = slices.DeleteFunc(all, func(e event) bool { return e.Step > upTo || e.Step == 0 })
 	slices.SortStableFunc(all, func(x, y event) int { return cmp.Compare(x.Step, y.Step) })
-	return shortened(t.folded(all), reports.MaxStory)
+	all = t.folded(all)
+	if of != nil && t.Named() && !t.Passed() {
+		all = append(all, t.missing(of, upTo)...)
+	}
+	return shortened(all, reports.MaxStory)
+}
+
+// missing are the places that an object's newest version has not got to, if the trace ends with that step.
+func (t *Timeline) missing(of *Object, upTo uint64) []event {
+	if upTo < uint64(len(t.Steps)) {
+		return nil
+	}
+	const most = 4
+	x := t.explained(of)
+	var all []event
+	for i, e := range x.missing[:min(len(x.missing), most)] {
+		text := strings.TrimPrefix(strings.TrimPrefix(e.Text, "the "), x.who[i]+" ")
+		all = append(all, event{Line: line(e.Step, e.At, x.who[i], text), core: true})
+	}
+	return all
+}
+
+// Object returns the object of that key, with or without its resource; nil if there is none.
+func (t *Timeline) Object(key string) *Object {
+	for _, o := range t.Objects {
+		if _, object, _ := strings.Cut(o.Key, " "); key != "" && (o.Key == key || object == key) {
+			return o
+		}
+	}
+	return nil
+}
+
+// speaksOf returns a function that reports whether the verdict is about a client: if it names some, it is not about the others.
+func (t *Timeline) speaksOf() func(client string) bool {
+	named := map[string]bool{}
+	if v := t.Conclusion.Violation; v != nil {
+		clients := map[string]string{} // by the words that name them
+		for _, l := range t.Lanes {
+			if l.Owner != "" {
+				clients[l.Name], clients[l.Owner] = l.Owner, l.Owner
+			}
+		}
+		for word := range strings.FieldsFuncSeq(v.Message, func(r rune) bool { return strings.ContainsRune(" ,;:\n", r) }) {
+			if owner, ok := clients[word]; ok {
+				named[owner] = true
+			}
+		}
+	}
+	return func(client string) bool { return len(named) == 0 || named[client] }
 }
 
 func line(step uint64, at time.Duration, actor, text string) reports.Line {
@@ -146,7 +201,7 @@ func (q *Request) events(of *Object, upTo uint64) []event {
 }
 
 // stageWords say what an arrival is.
-var stageWords = map[PartKind]string{PartDelivered: "is sent", PartIndexer: "has in its Indexer", PartTold: "is told"}
+var stageWords = map[PartKind]string{PartDelivered: "is sent", PartIndexer: "has", PartTold: "is told"}
 
 // versionEvents are the writes of an object and where each got to.
 func (t *Timeline) versionEvents(of *Object) []event {
@@ -160,12 +215,12 @@ func (t *Timeline) versionEvents(of *Object) []event {
 			if !ok {
 				continue
 			}
-			text := fmt.Sprintf("%s %s rv=%d", word, v.What, v.RV)
+			text := fmt.Sprintf("%s %s at rv=%d", word, v.What, v.RV)
 			if v.Deleted() && s.Kind == PartIndexer {
-				text = "no longer has it in its Indexer"
+				text = "no longer has it"
 			}
 			if s.How != "" {
-				text += " by a " + s.How
+				text = fmt.Sprintf("learns of %s at rv=%d by a %s", v.What, v.RV, s.How)
 			}
 			all = append(all, event{Line: line(s.Step, s.At, t.Lanes[s.Lane].Name, text), core: s.How == ""})
 		}

@@ -112,6 +112,9 @@ type output struct {
 	err error // the first
 }
 
+// Unwrap returns the writer behind this one.
+func (o *output) Unwrap() io.Writer { return o.w }
+
 func (o *output) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -1,0 +1,166 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/reports/timeline"
+)
+
+// Explain says why a run ended as it did: its verdict and the proof, then the way of an object's newest version through the faults and broken
+// watches, and where each of its versions got to. of is the object, nil for the one that the verdict is about.
+func Explain(t *timeline.Timeline, of *timeline.Object) string {
+	var b strings.Builder
+	verdict(&b, t)
+	if of == nil {
+		if all := t.Involved(); len(all) > 0 {
+			of = all[0]
+		}
+	}
+	if v := t.Conclusion.Violation; v != nil && len(v.Because) > 0 {
+		section(&b, "because")
+		evidence(&b, v.Because)
+	}
+	if of == nil {
+		b.WriteString("\n  nothing was written in this run\n")
+		return reports.Plain(b.String())
+	}
+	last := &of.Versions[len(of.Versions)-1]
+	section(&b, fmt.Sprintf("the way of %s, %s at rv=%d", reports.PlainLine(of.Key), reports.PlainLine(last.What), last.RV))
+	evidence(&b, t.Explain(of))
+	section(&b, "where its versions got to: the step, or what became of them")
+	table(&b, t, t.Table(of))
+	if others := t.Involved(); len(others) > 1 && t.Named() {
+		var names []string
+		for _, o := range others {
+			if o != of {
+				names = append(names, fmt.Sprintf("%q", o.Key))
+			}
+		}
+		text := strings.Join(names[:min(len(names), 5)], ", ")
+		lines(&b, "  ", fmt.Sprintf("\n  also involved (--object): %s", text))
+	}
+	return reports.Plain(b.String())
+}
+
+func verdict(b *strings.Builder, t *timeline.Timeline) {
+	r := &t.Run
+	switch v := t.Conclusion.Violation; {
+	case v != nil:
+		fmt.Fprintf(b, "FAIL  %s at step %d (%s)\n\n", reports.PlainLine(v.Property), v.Step, rounded(v.At))
+		lines(b, "  ", strings.TrimRight(v.Message, "\n"))
+	case r.Failure != "":
+		lines(b, "  ", "FAIL  "+r.Failure)
+	case t.End == nil || t.End.EndedEarly():
+		lines(b, "  ", "the trace has no end of its own: "+t.Broken)
+	case t.Passed():
+		fmt.Fprintf(b, "PASS  %s\n", reports.Counted(len(t.Steps), "step"))
+	default:
+		fmt.Fprintf(b, "FAIL  the run %s\n", reports.Ended(t.End.Verdict))
+	}
+}
+
+func section(b *strings.Builder, title string) { fmt.Fprintf(b, "\n  %s\n", title) }
+
+// lines writes a text, each line of which is indented and broken.
+func lines(b *strings.Builder, indent, text string) {
+	for _, line := range strings.Split(text, "\n") {
+		if line == "" {
+			b.WriteByte('\n')
+			continue
+		}
+		for _, part := range wrapped(indent+strings.TrimPrefix(line, indent), Width, len(indent)) {
+			b.WriteString(part + "\n")
+		}
+	}
+}
+
+func evidence(b *strings.Builder, all []reports.Evidence) {
+	for _, e := range all {
+		head := fmt.Sprintf("    step %-5d %9s  ", e.Step, rounded(e.At))
+		for _, part := range wrapped(head+reports.PlainLine(e.Text), Width, len(head)) {
+			b.WriteString(part + "\n")
+		}
+	}
+	if len(all) == 0 {
+		b.WriteString("    (nothing)\n")
+	}
+}
+
+func rounded(d time.Duration) string { return d.Round(time.Millisecond).String() }
+
+// maxRows is the number of versions in a table.
+const maxRows = 12
+
+// table writes a table, in blocks of as many columns as fit.
+func table(b *strings.Builder, t *timeline.Timeline, x *timeline.Table) {
+	rows := x.Rows[max(0, len(x.Rows)-maxRows):]
+	if n := len(x.Rows) - len(rows); n > 0 {
+		fmt.Fprintf(b, "    (%d earlier versions)\n", n)
+	}
+	const head = 4 + 7 + 10 + 8 // rv, write and step
+	for from := 0; ; {
+		to, width := from, head
+		var titles []string
+		for to < len(x.Columns) {
+			title := reports.PlainLine(heading(t, x.Columns[to]))
+			if w := max(len(title), 8) + 2; width+w <= Width || to == from {
+				width += w
+				titles = append(titles, title)
+				to++
+				continue
+			}
+			break
+		}
+		fmt.Fprintf(b, "    %-6s %-9s %-7s", "rv", "write", "step")
+		for _, title := range titles {
+			fmt.Fprintf(b, " %-*s ", max(len(title), 8), title)
+		}
+		trimLine(b)
+		for _, r := range rows {
+			fmt.Fprintf(b, "    %-6d %-9s %-7d", r.RV, reports.PlainLine(r.What), r.Step)
+			for n, title := range titles {
+				fmt.Fprintf(b, " %-*s ", max(len(title), 8), cellText(r.Cells[from+n]))
+			}
+			trimLine(b)
+		}
+		if from = to; from >= len(x.Columns) {
+			return
+		}
+		b.WriteByte('\n')
+	}
+}
+
+// trimLine ends a line without the spaces at its end.
+func trimLine(b *strings.Builder) {
+	text := strings.TrimRight(b.String(), " ")
+	b.Reset()
+	b.WriteString(text + "\n")
+}
+
+func heading(t *timeline.Timeline, p timeline.Part) string {
+	name := t.Lanes[p.Lane].Name
+	switch p.Kind {
+	case timeline.PartDelivered:
+		return name + " sent"
+	case timeline.PartTold:
+		return name + " told"
+	}
+	return name
+}
+
+func cellText(c timeline.Cell) string {
+	switch {
+	case c.Skipped:
+		return "skipped"
+	case c.Unknown:
+		return "-"
+	case c.Stage == nil:
+		return "NEVER"
+	case c.Stage.How != "":
+		return fmt.Sprintf("%d %s", c.Stage.Step, c.Stage.How)
+	}
+	return fmt.Sprint(c.Stage.Step)
+}

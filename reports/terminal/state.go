@@ -1,0 +1,115 @@
+package terminal
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/reports/timeline"
+)
+
+// maxItems is the number of items shown of a part that the step did not change.
+const maxItems = 20
+
+// shown are the parts whose state is worth a line, with their words.
+var shown = map[timeline.PartKind]string{
+	timeline.PartStore: "has", timeline.PartApplied: "has applied", timeline.PartRequests: "waits for", timeline.PartDelivered: "was sent", timeline.PartReflector: "does",
+	timeline.PartQueue: "has", timeline.PartIndexer: "has", timeline.PartRing: "is still to be told", timeline.PartTold: "was told", timeline.PartWork: "has", timeline.PartProcess: "is",
+	timeline.PartHeld: "holds",
+}
+
+// State tells what a step did, and the state of every part after it: + what the step added, - what it removed, > what it changed.
+func State(t *timeline.Timeline, step uint64) (string, error) {
+	if step < 1 || step > uint64(len(t.Steps)) {
+		return "", fmt.Errorf("there is no step %d: the trace has steps 1 to %d", step, len(t.Steps))
+	}
+	var b strings.Builder
+	s := &t.Steps[step-1]
+	fmt.Fprintf(&b, "step %d of %d, at %s\n", step, len(t.Steps), rounded(s.At))
+	for _, text := range append([]string{s.Choice}, s.Texts...) {
+		lines(&b, "  ", reports.PlainLine(text))
+	}
+	before, after := t.State(step-1), t.State(step)
+	order := make([]int, len(t.Parts))
+	for n := range order {
+		order[n] = n
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return t.Parts[x].Lane - t.Parts[y].Lane })
+	for _, n := range order {
+		p := t.Parts[n]
+		word := shown[p.Kind]
+		if word == "" || len(before[n]) == 0 && len(after[n]) == 0 && p.Kind != timeline.PartQueue && p.Kind != timeline.PartRing && p.Kind != timeline.PartIndexer {
+			continue
+		}
+		fmt.Fprintf(&b, "\n  %s %s", reports.PlainLine(t.Lanes[p.Lane].Name), word)
+		if len(before[n]) == 0 && len(after[n]) == 0 {
+			b.WriteString(" nothing\n")
+			continue
+		}
+		b.WriteByte('\n')
+		items(&b, p.Kind, before[n], after[n])
+	}
+	return reports.Plain(b.String()), nil
+}
+
+func items(b *strings.Builder, kind timeline.PartKind, before, after []timeline.Item) {
+	had := map[string]timeline.Item{}
+	for _, i := range before {
+		had[i.Key] = i
+	}
+	has := map[string]bool{}
+	for _, i := range after {
+		has[i.Key] = true
+	}
+	for _, i := range before {
+		if !has[i.Key] {
+			bullet(b, "    - "+itemText(kind, i))
+		}
+	}
+	same, more := 0, 0
+	for _, i := range after {
+		was, ok := had[i.Key]
+		switch {
+		case !ok:
+			bullet(b, "    + "+itemText(kind, i))
+		case was.RV != i.RV || was.Note != i.Note:
+			bullet(b, "    > "+itemText(kind, i)+", was "+itemText(kind, was))
+		case same == maxItems:
+			more++
+		default:
+			same++
+			bullet(b, "      "+itemText(kind, i))
+		}
+	}
+	if more > 0 {
+		fmt.Fprintf(b, "      and %d more\n", more)
+	}
+	if len(after) == 0 {
+		b.WriteString("      nothing any more\n")
+	}
+}
+
+// bullet writes an item, whose further lines stand below its text.
+func bullet(b *strings.Builder, text string) {
+	for _, part := range wrapped(text, Width, 6) {
+		b.WriteString(part + "\n")
+	}
+}
+
+func itemText(kind timeline.PartKind, i timeline.Item) string {
+	text := i.Key
+	switch kind {
+	case timeline.PartReflector, timeline.PartProcess:
+		return reports.PlainLine(i.Note)
+	case timeline.PartRequests:
+		return reports.PlainLine(i.Key + ": " + i.Note)
+	}
+	if i.RV != 0 {
+		text += fmt.Sprintf(" rv=%d", i.RV)
+	}
+	if i.Note != "" && kind != timeline.PartIndexer {
+		text += " (" + i.Note + ")"
+	}
+	return reports.PlainLine(text)
+}

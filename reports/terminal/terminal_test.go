@@ -1,0 +1,117 @@
+package terminal_test
+
+import (
+	"flag"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/informersim/informersim/reports/terminal"
+	"github.com/informersim/informersim/reports/timeline"
+	"github.com/informersim/informersim/sim"
+)
+
+var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
+
+func read(t *testing.T) *timeline.Timeline {
+	t.Helper()
+	const path = "../timeline/testdata/gap.trace.jsonl"
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := sim.NewTraceReader(path, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tl, err := timeline.Read(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tl
+}
+
+func wantGolden(t *testing.T, file, got string) {
+	t.Helper()
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s: got\n%s\nwant\n%s\n(-rewrite accepts it)", file, got, want)
+	}
+	for line := range strings.Lines(got) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > terminal.Width {
+			t.Errorf("%s: a line has %d columns: %s", file, n, line)
+		}
+	}
+}
+
+func TestExplain(t *testing.T) {
+	tl := read(t)
+	wantGolden(t, "testdata/explain.golden", terminal.Explain(tl, nil))
+	other := terminal.Explain(tl, tl.Object("default/a"))
+	if !strings.Contains(other, "the way of pods default/a, ADDED at rv=1\n") || !strings.Contains(other, "i1/h1 is told") {
+		t.Errorf("of another object:\n%s", other)
+	}
+}
+
+func TestState(t *testing.T) {
+	tl := read(t)
+	text, err := terminal.State(tl, 25)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantGolden(t, "testdata/state.golden", text)
+	for _, step := range []uint64{0, 26} {
+		if text, err := terminal.State(tl, step); err == nil || !strings.Contains(err.Error(), "the trace has steps 1 to 25") {
+			t.Errorf("step %d: %v\n%s", step, err, text)
+		}
+	}
+}
+
+// A terminal gets colors and lines that fit; without the colors nothing is lost, and commands stay whole.
+func TestPaint(t *testing.T) {
+	const text = `FAIL  IndexerConverges at step 928 (25m0s)
+
+  informer i1 still holds default/b rv=2, which the server deleted at rv=5, and nobody has told it so
+  because step 16 (0s): default/b became known: ADDED at rv=2, which is something that needs more than a line
+
+  what happened
+    step 17           0s  conn/i1      FAULT watch-410
+    step 20           0s  conn/i1      12 × watch 2 from rv=1 is refused: 410 Expired: too old (the first; until step 27), never answered by a list
+
+  see it again
+    informersim run a-scenario-whose-name-is-long.sim --seed 1 --strategy random --fault-mix storm --subject client-go
+`
+	got := terminal.Paint(text, 80)
+	bare := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(got, "")
+	if got == bare {
+		t.Error("there are no colors")
+	}
+	if a, b := strings.Join(strings.Fields(bare), " "), strings.Join(strings.Fields(text), " "); a != b {
+		t.Errorf("the words are\n%s\nwant\n%s", a, b)
+	}
+	for line := range strings.Lines(bare) {
+		line = strings.TrimSuffix(line, "\n")
+		if n := utf8.RuneCountInString(line); n > 80 && !strings.HasPrefix(line, "    informersim run ") {
+			t.Errorf("a line has %d columns: %s", n, line)
+		}
+	}
+	for _, want := range []string{"\x1b[31mFAIL\x1b[0m", "\x1b[31mFAULT watch-410", "\n                          "} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in %q", want, got)
+		}
+	}
+	if got := terminal.Paint("a\n", 3); got != "a\n" {
+		t.Errorf("%q", got)
+	}
+}
