@@ -3,6 +3,7 @@ package simtest_test
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -82,5 +83,11 @@ func TestPanickingBodyLeavesATrace(t *testing.T) {
 		env.Create(configMap("a", ""))
 		panic("at the disco")
 	})
-	wantIn(t, strings.Join(r.errors, "\n"), "the body panicked: at the disco", "-simtest.replay=testdata/simtest/TestPanickingBodyLeavesATrace-1.trace.jsonl")
+	wantIn(t, strings.Join(r.errors, "\n"), "the body panicked: at the disco", "-simtest.replay=testdata/simtest/TestPanickingBodyLeavesATrace-1.trace.jsonl",
+		"step by step in a browser: testdata/simtest/TestPanickingBodyLeavesATrace-1.html")
+	page, err := os.ReadFile("testdata/simtest/TestPanickingBodyLeavesATrace-1.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, string(page), "the body panicked: at the disco</h1>", "commits ADDED of configmaps default/a", "-simtest.seed=1</code>")
 }

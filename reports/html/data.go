@@ -22,6 +22,7 @@ type data struct {
 	Violation uint64   `json:"violation,omitempty"`
 	Because   []int    `json:"because,omitempty"`
 	Involved  []int    `json:"involved,omitempty"` // the texts of the keys
+	Named     bool     `json:"named,omitempty"`    // the verdict names them
 	Shapes    []string `json:"shapes"`
 }
 
@@ -61,6 +62,7 @@ func dataOf(t *timeline.Timeline, budget int) ([]byte, choice, error) {
 			e.d.Because = append(e.d.Because, int(b.Step))
 		}
 	}
+	e.d.Named = t.Named()
 	for _, o := range t.Involved() {
 		if of[o.Key] {
 			e.d.Involved = append(e.d.Involved, e.text(o.Key))

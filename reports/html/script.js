@@ -82,8 +82,8 @@
   const matters = (r) => {
     const key = chosen();
     if (key === "all" || because.has(r.n) || r.n === violation) return true;
-    if (r.keys.some((k) => k === +key)) return true;
-    return r.notable === 1;
+    if (!r.gap && !pairs(r.marks, 2).some(([lane]) => column[lane] >= 0)) return false;
+    return r.keys.some((k) => k === +key) || r.notable === 1;
   };
   const lanesShown = () => {
     if ($("which").value === "all") return lanes.map((l) => l.i);
@@ -113,11 +113,11 @@
   let arrows = [];
   const arrange = () => {
     const at = shown.length ? rows[shown[cursor]].n : 0;
-    shown = rows.map((_, i) => i).filter((i) => matters(rows[i]));
-    if (shown.length === 0) shown = rows.map((_, i) => i);
     columns = lanesShown();
     column = lanes.map(() => -1);
     columns.forEach((lane, i) => { column[lane] = i; });
+    shown = rows.map((_, i) => i).filter((i) => matters(rows[i]));
+    if (shown.length === 0) shown = rows.map((_, i) => i);
     arrows = [];
     shown.forEach((i, to) => {
       for (const [from, fromLane, toLane, lost] of pairs(rows[i].arrows, 4)) {
@@ -352,7 +352,7 @@
   const option = (value, t) => { const o = make("option", "", t); o.value = value; return o; };
   const short = (s) => s.length > 60 ? s.slice(0, 59) + "…" : s;
   $("focus").append(option("all", "all"), ...involved.slice(0, 40).map((k) => option(k, "about " + short(named(k)))));
-  if (involved.length && violation && rows.length > 60) $("focus").value = String(involved[0]);
+  if (data.named && involved.length && violation && rows.length > 60) $("focus").value = String(involved[0]);
   if (!violation) { $("jump").textContent = "End"; $("jump").title = "Jump to the end (v)"; }
   if (lanes.length < 9 && !narrow()) $("which").value = "all";
 

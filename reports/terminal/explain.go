@@ -79,7 +79,7 @@ func lines(b *strings.Builder, indent, text string) {
 
 func evidence(b *strings.Builder, all []reports.Evidence) {
 	for _, e := range all {
-		head := fmt.Sprintf("    step %-5d %9s  ", e.Step, rounded(e.At))
+		head := fmt.Sprintf("    step %-5d %10s  ", e.Step, rounded(e.At))
 		for _, part := range wrapped(head+reports.PlainLine(e.Text), Width, len(head)) {
 			b.WriteString(part + "\n")
 		}

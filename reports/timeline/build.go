@@ -23,15 +23,18 @@ type builder struct {
 	objects   map[string]*Object
 	open      map[string]int // by what it is about, the index of the band that has not ended
 
-	now   *Step
-	index int // of now
+	resources map[uint32]string // by the number that a choice of a replica has for it
+
+	now    *Step
+	target uint32 // of its choice
+	index  int    // of now
 }
 
 func newBuilder(h sim.Header) *builder {
 	b := &builder{
 		t:     &Timeline{Header: h},
 		lanes: map[string]int{}, parts: map[Part]int{}, informers: map[string]*informer{}, pools: map[string]string{},
-		clients: map[string]*client{}, objects: map[string]*Object{}, open: map[string]int{},
+		clients: map[string]*client{}, objects: map[string]*Object{}, open: map[string]int{}, resources: map[uint32]string{},
 	}
 	r := &b.t.Run
 	r.Scenario, r.Subject, r.Engine, r.Strategy, r.Seed = h.Scenario, h.Subject, h.Engine, h.Strategy, h.Seed
@@ -51,7 +54,7 @@ func newBuilder(h sim.Header) *builder {
 func (b *builder) step(s *sim.TraceStep) {
 	b.index = len(b.t.Steps)
 	b.t.Steps = append(b.t.Steps, Step{At: time.Duration(s.At), Lane: -1, Choice: reports.ChoiceText(s, b.texts)})
-	b.now = &b.t.Steps[b.index]
+	b.now, b.target = &b.t.Steps[b.index], s.Target
 	if s.Actor != "clock" {
 		b.now.Lane = b.laneOf(s.Actor)
 	}

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/informersim/informersim/sim"
@@ -144,6 +145,11 @@ func (b *builder) reach(key string, rv int64, s Stage) int {
 func (b *builder) applied(r *sim.TraceRecord) {
 	lane := b.laneOf(r.Actor)
 	b.mark(lane, ShapeEvent)
+	if r.Key == "" {
+		b.initialised(lane, r.RV)
+		return
+	}
+	b.resources[b.target], _, _ = strings.Cut(r.Key, " ")
 	b.about(r.Key)
 	if from := b.reach(r.Key, r.RV, Stage{Lane: lane, Kind: PartApplied}); from >= 0 {
 		b.arrow(from, b.laneOf("cluster"), lane)
@@ -153,6 +159,25 @@ func (b *builder) applied(r *sim.TraceRecord) {
 		b.drop(part, r.Key)
 	} else {
 		b.set(part, r.Key, r.RV, r.Detail)
+	}
+}
+
+// initialised fills a replica's watch cache of a resource with what the Store had at a revision, as it does after a restart. The record does
+// not name the resource; its step has the number that earlier ones gave it.
+func (b *builder) initialised(lane int, rv int64) {
+	resource, known := b.resources[b.target]
+	part := b.part(lane, PartApplied)
+	for _, o := range b.t.Objects {
+		v := o.at(rv)
+		if r, _, _ := strings.Cut(o.Key, " "); v == nil || known && r != resource || !known && len(b.resources) > 1 {
+			continue
+		}
+		b.reach(o.Key, v.RV, Stage{Lane: lane, Kind: PartApplied, How: "restart"})
+		if v.Deleted() {
+			b.drop(part, o.Key)
+		} else {
+			b.set(part, o.Key, v.RV, "restart")
+		}
 	}
 }
 

@@ -177,3 +177,32 @@ func TestStoryFolds(t *testing.T) {
 		}
 	}
 }
+
+// A replica that was restarted has what the Store has, although it has applied no event of it; a write that no watch can bring is drawn
+// as lost, and what a client is told by a list is no event.
+func TestRestartsAndLosses(t *testing.T) {
+	steps := []sim.TraceStep{
+		{Records: []sim.TraceRecord{{Kind: "request", Actor: "conn/x", Key: "pods", N: 1, Detail: `watch rv="0"`}, {Kind: "response", Actor: "conn/x", N: 1, Detail: "ok"}}},
+		{Records: []sim.TraceRecord{{Kind: "watch-closed", Actor: "conn/x", N: 1, Detail: "fault watch-reset"}}},
+		{Records: []sim.TraceRecord{{Kind: "commit", Actor: "cluster", Key: "pods default/a", RV: 1, Detail: "ADDED"}}},
+		{Records: []sim.TraceRecord{{Kind: "apply", Actor: "replica/0", RV: 1, Detail: "INIT"}}},
+		{Records: []sim.TraceRecord{{Kind: "request", Actor: "conn/x", Key: "pods", N: 2, Detail: `list rv="0"`}, {Kind: "page", Actor: "conn/x", RV: 1, N: 1, Detail: "request=2"}}},
+	}
+	for i := range steps {
+		steps[i].Step, steps[i].Actor, steps[i].Kind = uint64(i+1), "replica/0", "apply"
+	}
+	tl, err := timeline.Of(sim.Header{}, steps, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := dump(tl)
+	for _, want := range []string{
+		"applied of replica/0 at step 4 restart\n", "delivered of conn/x at step 5 list\n", "arrow from cluster at step 3 to conn/x, lost true\n",
+		"band on conn/x, steps 2 to 5: no watch of pods is open\n",
+		"explained by step 2 (0s): conn/x: watch 1, opened from rv=0, ends: fault watch-reset\n", "explained by step 5 (0s): conn/x learns of it by a list\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the timeline lacks %q:\n%s", want, got)
+		}
+	}
+}
