@@ -250,6 +250,9 @@ func RecordText(r *sim.TraceRecord) string {
 	case "reconcile":
 		return fmt.Sprintf("%s begins to reconcile %s%s", r.Actor, r.Key, at)
 	case "reconciled":
+		if r.N < 0 {
+			return fmt.Sprintf("%s has reconciled %s: %s", r.Actor, r.Key, r.Detail)
+		}
 		return fmt.Sprintf("%s has reconciled %s: %s, retry in %v", r.Actor, r.Key, r.Detail, time.Duration(r.N))
 	}
 	text := r.Actor + ": " + rawText(r)

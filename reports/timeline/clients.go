@@ -110,18 +110,22 @@ func (b *builder) request(c *client, r *sim.TraceRecord, at time.Duration) {
 		c.namespace = m[1]
 	}
 	if verb == "list" || verb == "watch" {
-		b.reflects(c, fmt.Sprintf("%s (request %d)", q.What, r.N))
+		b.reflects(c, r.N, fmt.Sprintf("%s (request %d)", q.What, r.N))
 	}
 }
 
-// reflects notes what an informer's reflector does.
-func (b *builder) reflects(c *client, what string) {
+// reflects notes what an informer's reflector does: it sends request n.
+func (b *builder) reflects(c *client, n int64, what string) {
 	if !b.isInformer(c.name) {
 		return
 	}
 	i := b.informerOf(c.name)
 	if i.resource == "" {
 		i.resource, i.namespace = c.resource, c.namespace
+	}
+	i.streaming = 0
+	if strings.Contains(what, "sendInitialEvents") {
+		i.streaming = n
 	}
 	b.set(b.part(i.reflector, PartReflector), "does", 0, what)
 }
@@ -237,7 +241,9 @@ func (b *builder) frame(c *client, r *sim.TraceRecord) {
 		b.arrow(step, lane, c.lane)
 	}
 	if b.isInformer(c.name) {
-		b.queued(b.informerOf(c.name), r.Key, delta{r.Detail, r.RV, b.index})
+		if i := b.informerOf(c.name); i.streaming != r.N {
+			b.queued(i, r.Key, delta{r.Detail, r.RV, b.index})
+		}
 	}
 }
 

@@ -87,6 +87,7 @@ func notes(all []delta) string {
 // replaced takes in a list that replaced a queue's content: what the store had at its revision. If that is another number of objects,
 // the list has a selector, and only what is in the Indexer already is known to be queued.
 func (b *builder) replaced(i *informer, r *sim.TraceRecord) {
+	i.streaming = 0
 	b.mark(i.reflector, ShapeSync)
 	if conn, ok := b.lanes["conn/"+i.name]; ok {
 		b.arrow(b.index, conn, i.reflector)
@@ -106,6 +107,8 @@ func (b *builder) replaced(i *informer, r *sim.TraceRecord) {
 	if int64(len(listed)) != r.N {
 		return
 	}
+	// What is in client-go's queue is not recorded: neither tombstones, nor that it takes what the Indexer has already.
+	observed := r.Detail == "tombstones-visible"
 	lane := b.laneOf("conn/" + i.name)
 	part := b.part(lane, PartDelivered)
 	in := map[string]bool{}
@@ -114,7 +117,12 @@ func (b *builder) replaced(i *informer, r *sim.TraceRecord) {
 		in[o.Key] = true
 		b.reach(o.Key, v.RV, Stage{Lane: lane, Kind: PartDelivered, How: "list"})
 		b.set(part, o.Key, v.RV, "list")
-		b.queued(i, o.Key, delta{"Replaced", v.RV, b.index})
+		if h, ok := i.has[o.Key]; observed || !ok || h.rv != v.RV || len(i.pending[o.Key]) > 0 {
+			b.queued(i, o.Key, delta{"Replaced", v.RV, b.index})
+		}
+	}
+	if !observed {
+		b.tombstones(i, in)
 	}
 	for _, o := range b.t.Objects {
 		if resource, _, _ := strings.Cut(o.Key, " "); resource != i.resource || in[o.Key] {
@@ -124,6 +132,17 @@ func (b *builder) replaced(i *informer, r *sim.TraceRecord) {
 			b.reach(o.Key, v.RV, Stage{Lane: lane, Kind: PartDelivered, How: "list"})
 			b.drop(part, o.Key)
 		}
+	}
+}
+
+// tombstones queues the deletions of what an informer knows and a list does not have.
+func (b *builder) tombstones(i *informer, listed map[string]bool) {
+	for _, key := range append(sortedKeys(i.has), sortedKeys(i.pending)...) {
+		all := i.pending[key]
+		if listed[key] || len(all) > 0 && all[len(all)-1].what == "DELETED" {
+			continue
+		}
+		b.queued(i, key, delta{"DELETED", i.has[key].rv, b.index})
 	}
 }
 
@@ -187,6 +206,9 @@ func (b *builder) takes(i *informer, key string, r *sim.TraceRecord) int {
 		return -1
 	}
 	from := all[upTo].step
+	for upTo+1 < len(all) && all[upTo].what == "DELETED" && all[upTo+1].what == "DELETED" {
+		upTo++ // two deletions in a row are one
+	}
 	i.pending[key] = all[upTo+1:]
 	b.showQueue(i, key)
 	return from

@@ -56,7 +56,8 @@ type informer struct {
 	order                     []string           // keys in the queue, the oldest first
 	has                       map[string]held    // its Indexer
 	handlers                  []*handler
-	moved                     bool // the current step changed the Indexer
+	streaming                 int64 // the watch that begins with a list, which is not in the queue before its end; 0 for none
+	moved                     bool  // the current step changed the Indexer
 }
 
 // delta is what was delivered and has not reached the Indexer; step is the index of the step that brought it.
