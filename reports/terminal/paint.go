@@ -48,7 +48,7 @@ const (
 var (
 	verdictLine = regexp.MustCompile(`^(FAIL|PASS)( .*)$`)
 	titleLine   = regexp.MustCompile(`^  [a-z]`)
-	stepLine    = regexp.MustCompile(`^(\s+(?:because )?)(step \d+ *(?:\([^)]*\):|[0-9.hmsµn]+))(  \S+ +)?(.*)$`)
+	stepLine    = regexp.MustCompile(`^(\s+(?:because )?)(step \d+ *(?:\([^)]*\):|[0-9.hmsµn]+))(  (?:\S+ {2,}|\S{12,} ))?(.*)$`)
 	commandLine = regexp.MustCompile(`^    (?:informersim|go test) `)
 )
 
@@ -56,8 +56,12 @@ var (
 // that they can be copied.
 func Paint(text string, width int) string {
 	var b strings.Builder
-	for line := range strings.Lines(text) {
-		line = strings.TrimSuffix(line, "\n")
+	all := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for n, line := range all {
+		if titles := n > 0 && all[n-1] == "" && n+1 < len(all) && strings.HasPrefix(all[n+1], "    "); titles && titleLine.MatchString(line) {
+			b.WriteString(bold + line + reset + "\n")
+			continue
+		}
 		if commandLine.MatchString(line) {
 			b.WriteString(bold + line + reset + "\n")
 			continue
@@ -95,9 +99,6 @@ func painted(line string) string {
 			text = red + text + reset
 		}
 		return m[1] + dim + m[2] + m[3] + reset + text
-	}
-	if titleLine.MatchString(line) && !strings.Contains(line, ":") && len(line) < 60 {
-		return bold + line + reset
 	}
 	return line
 }

@@ -106,7 +106,7 @@ func TestPaint(t *testing.T) {
 			t.Errorf("a line has %d columns: %s", n, line)
 		}
 	}
-	for _, want := range []string{"\x1b[31mFAIL\x1b[0m", "\x1b[31mFAULT watch-410", "\n                          "} {
+	for _, want := range []string{"\x1b[31mFAIL\x1b[0m", "\x1b[31mFAULT watch-410", "\x1b[1m  what happened\x1b[0m\n", "\n  informer i1 still", "\x1b[2mstep 17           0s  conn/i1      \x1b[0m", "\n                          "} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in %q", want, got)
 		}
