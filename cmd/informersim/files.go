@@ -50,7 +50,10 @@ func reportTarget(flag, path string, force bool, inputs ...string) outfile.Targe
 }
 
 // isReport tells whether a file begins as a report does.
-func isReport(path string) bool {
+func isReport(path string) bool { return begins(path, html.Generator) }
+
+// begins reports whether a text stands near the beginning of a file. It does not open what is not a regular file.
+func begins(path, text string) bool {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return false
 	}
@@ -61,7 +64,7 @@ func isReport(path string) bool {
 	defer f.Close()
 	start := make([]byte, 512)
 	n, _ := io.ReadFull(f, start)
-	return bytes.Contains(start[:n], []byte(html.Generator))
+	return bytes.Contains(start[:n], []byte(text))
 }
 
 // loadScenario reads the scenario of a command line, the built-in one if it names none, unless ctx ends first.

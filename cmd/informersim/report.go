@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -10,14 +9,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/informersim/informersim/cmd/internal/cli"
-	"github.com/informersim/informersim/internal/outfile"
 	"github.com/informersim/informersim/reports/html"
+	"github.com/informersim/informersim/reports/perfetto"
+	"github.com/informersim/informersim/reports/timeline"
+	"github.com/informersim/informersim/sim"
 )
 
 // reportFlags are the flags of `informersim report`.
 type reportFlags struct {
-	out   string
-	force bool
+	out, format string
+	force       bool
 }
 
 const reportSuffix = ".html"
@@ -32,13 +33,18 @@ to step through with the state of every part, where each version of each object 
 
 It is made from the trace alone, of a scenario or of a Go test; nothing is run. Equal traces give equal files. A report has less than
 1 MB; of a long run it has what matters around the violation, and says what is left out. A trace without its end is rendered as far as it
-goes. The report of my.trace.jsonl is my.html beside it, unless -o says otherwise.`,
+goes. The report of my.trace.jsonl is my.html beside it, unless -o says otherwise.
+
+--format perfetto writes a file for trace viewers instead, such as https://ui.perfetto.dev: lanes are threads, a microsecond is a step, and
+deliveries are flows. It has every step, and lies in my.perfetto.json.`,
 		Example: `  informersim report my-seed7.trace.jsonl
-  informersim report my-seed7.trace.jsonl -o finding.html`,
+  informersim report my-seed7.trace.jsonl -o finding.html
+  informersim report my-seed7.trace.jsonl --format perfetto`,
 		Args: cli.Usage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
 	c.Flags().StringVarP(&f.out, "output", "o", "", "write the report to this `file`")
+	c.Flags().StringVar(&f.format, "format", "html", "what is written: html or perfetto")
 	c.Flags().BoolVar(&f.force, "force", false, "write over a file that is no report")
 	return c
 }
@@ -47,16 +53,27 @@ func (f *reportFlags) run(c *cobra.Command, path string) error {
 	if err := cli.NotEmpty(c, "output"); err != nil {
 		return err
 	}
+	suffix, render := reportSuffix, rendered
+	switch f.format {
+	case "html":
+	case "perfetto":
+		suffix, render = perfettoSuffix, perfettoOf
+	default:
+		return fmt.Errorf("--format %q: use html or perfetto", f.format)
+	}
 	out := f.out
 	if out == "" {
-		out = strings.TrimSuffix(strings.TrimSuffix(path, traceSuffix), ".jsonl") + reportSuffix
+		out = strings.TrimSuffix(strings.TrimSuffix(path, traceSuffix), ".jsonl") + suffix
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
 	target := reportTarget("-o", out, f.force, path)
-	page, err := rendered(path, data)
+	if f.format == "perfetto" && !f.force {
+		target.Replaces, target.Kind = isPerfetto, "such a file"
+	}
+	page, err := render(path, data)
 	if err != nil {
 		return err
 	}
@@ -74,15 +91,22 @@ func rendered(path string, trace []byte) ([]byte, error) {
 	return page.Bytes(), err
 }
 
-// writeReport writes the report of the trace at path.
-func writeReport(ctx context.Context, path string, target outfile.Target) error {
-	trace, err := os.ReadFile(path)
+const perfettoSuffix = ".perfetto.json"
+
+// perfettoOf returns a trace as trace viewers read it.
+func perfettoOf(path string, trace []byte) ([]byte, error) {
+	tr, err := sim.NewTraceReader(path, bytes.NewReader(trace))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	page, err := rendered(path, trace)
+	t, err := timeline.Read(tr)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return target.Write(ctx, page)
+	var out bytes.Buffer
+	err = perfetto.Write(&out, t)
+	return out.Bytes(), err
 }
+
+// isPerfetto tells whether a file was written by --format perfetto.
+func isPerfetto(path string) bool { return begins(path, `{"displayTimeUnit":"ms","traceEvents":[`) }

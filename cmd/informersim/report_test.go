@@ -41,6 +41,7 @@ func TestReport(t *testing.T) {
 		{"what is no report is not overwritten", []string{"report", trace, "-o", "notes.txt"}, "a report"},
 		{"an empty name", []string{"report", trace, "-o", ""}, "--output"},
 		{"no trace", []string{"report", "notes.txt"}, "notes.txt:1: "},
+		{"another format", []string{"report", trace, "--format", "pdf"}, `--format "pdf": use html or perfetto`},
 		{"no file", []string{"report", "none.trace.jsonl"}, "none.trace.jsonl"},
 		{"run --report refuses before it runs", []string{"run", "--report", "notes.txt"}, "a report"},
 	} {
@@ -53,6 +54,12 @@ func TestReport(t *testing.T) {
 		}
 		if readFile(t, "notes.txt") != "notes" {
 			t.Errorf("%s: the file was overwritten", test.name)
+		}
+	}
+	for range 2 { // the second time over the first
+		got := command(t, "report", trace, "--format", "perfetto")
+		if file := strings.TrimSuffix(trace, traceSuffix) + ".perfetto.json"; got.code != exitOK || got.stdout != file+"\n" || !strings.Contains(readFile(t, file), `"VIOLATION ReplaceDeletesMissing"`) {
+			t.Errorf("--format perfetto: exit code %d: %s%s", got.code, got.stdout, got.stderr)
 		}
 	}
 	if got := command(t, "report", trace, "-o", "notes.txt", "--force"); got.code != exitOK || readFile(t, "notes.txt") != one {

@@ -113,6 +113,11 @@ func (t *Timeline) missing(of *Object, upTo uint64) []event {
 		return nil
 	}
 	const most = 4
+	for _, s := range of.last().Stages {
+		if s.Step == upTo {
+			return nil // it is on its way
+		}
+	}
 	x := t.explained(of)
 	var all []event
 	for i, e := range x.missing[:min(len(x.missing), most)] {
