@@ -114,7 +114,10 @@ interrupted.`,
   informersim report my-seed7.trace.jsonl              the run as one HTML file, step by step
   informersim explain my-seed7.trace.jsonl             why it ended as it did`,
 	})
-	root.AddCommand(newRunCommand(), newReplayCommand(), newReportCommand(), newExplainCommand(), newShrinkCommand(), newVerifyCommand(), newDiffCommand(), newImportCommand(), newVersionCommand(), newServeCommand(args), newOverlayCommand(), newMutantsCommand())
-	root.AddCommand(newRunCommand(), newFuzzCommand(), newMergeCommand(), newReplayCommand(), newShrinkCommand(), newVerifyCommand(), newDiffCommand(), newImportCommand(), newVersionCommand(), newServeCommand(args), newWorldCommand(), newOverlayCommand())
+	root.AddCommand(
+		newRunCommand(), newFuzzCommand(), newMergeCommand(), newReplayCommand(), newReportCommand(), newExplainCommand(), newShrinkCommand(),
+		newVerifyCommand(), newDiffCommand(), newImportCommand(), newServeCommand(args), newAssetsCommand(), newWorldCommand(), newOverlayCommand(),
+		newMutantsCommand(), newVersionCommand(),
+	)
 	return root
 }

@@ -200,3 +200,14 @@ func TestHelpNamesFilesThatExist(t *testing.T) {
 		t.Error("no example names a scenario of the repository")
 	}
 }
+
+// The help lists each command once.
+func TestCommandsHaveNamesOfTheirOwn(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range newRoot(nil).Commands() {
+		if seen[c.Name()] {
+			t.Errorf("there are two commands %s", c.Name())
+		}
+		seen[c.Name()] = true
+	}
+}
