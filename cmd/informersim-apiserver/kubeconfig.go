@@ -100,10 +100,10 @@ func (f server) mergedKubeconfig(url string) (*clientcmdapi.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--kubeconfig: %w", err)
 	}
-	if f.Token != "" {
+	if f.Token != "" && !f.TLS {
 		server.User = neturl.UserPassword("token", f.Token) // client-go sends no bearer token over plain HTTP
 	}
-	config.Clusters[entry] = &clientcmdapi.Cluster{Server: server.String()}
+	config.Clusters[entry] = &clientcmdapi.Cluster{Server: server.String(), CertificateAuthorityData: f.ca}
 	config.AuthInfos[entry] = &clientcmdapi.AuthInfo{Token: f.Token}
 	if config.Contexts[entry] == nil { // otherwise the user may have set its namespace
 		config.Contexts[entry] = &clientcmdapi.Context{Cluster: entry, AuthInfo: entry}
@@ -170,11 +170,11 @@ func repeatedName(file *clientcmdapiv1.Config) string {
 	return repeated
 }
 
-// checkEntry refuses to replace a cluster, user or context of our name that is not ours. Ours is served over plain HTTP, and
-// its user has nothing but a token.
+// checkEntry refuses to replace a cluster, user or context of our name that is not ours. Ours is served over plain HTTP, or has an
+// authority that was made for one run, and its user has nothing but a token.
 func checkEntry(config *clientcmdapi.Config) error {
 	if c := config.Clusters[entry]; c != nil {
-		if url, err := neturl.Parse(c.Server); err != nil || url.Scheme != "http" {
+		if url, err := neturl.Parse(c.Server); err != nil || url.Scheme != "http" && !isMade(c.CertificateAuthorityData) {
 			return fmt.Errorf("it has a cluster %q that this command did not write, %s", entry, c.Server)
 		}
 	}

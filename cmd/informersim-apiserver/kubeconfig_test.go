@@ -26,7 +26,7 @@ contexts:
   context: {cluster: prod, user: admin, namespace: shop}
 `
 
-func writing(path string) server { return server{&serveflags.Flags{Kubeconfig: path}} }
+func writing(path string) server { return server{Flags: &serveflags.Flags{Kubeconfig: path}} }
 
 // The server's context is added to a kubeconfig, and nothing that is there is lost.
 func TestKubeconfigIsMerged(t *testing.T) {

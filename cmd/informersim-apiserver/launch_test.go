@@ -41,6 +41,19 @@ func TestLaunchedByInformersim(t *testing.T) {
 		t.Errorf("an empty file: %v, %s", err, out)
 	}
 
+	write := exec.CommandContext(t.Context(), bin, "assets", "for/envtest")
+	write.Env = append(os.Environ(), launcher.Env+"="+self, asCommand+"=1")
+	there, err := filepath.Abs("for/envtest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := write.Output(); err != nil || string(out) != there+"\n" {
+		t.Errorf("informersim assets prints %q, %v; want %s alone", out, err, there)
+	}
+	if out, err := program(t, there, "kube-apiserver", "--version").Output(); err != nil || !strings.HasPrefix(string(out), "Kubernetes v1.") {
+		t.Errorf("kube-apiserver --version prints %q, %v", out, err)
+	}
+
 	cmd = informersim("--kubeconfig", "kc")
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {

@@ -21,12 +21,20 @@ func main() {
 	klog.LogToStderr(false) // but for errors: Kubernetes' code reports what it does, each address that a Service gets
 	klog.SetOutput(io.Discard)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	code := runAs(ctx, os.Args[0], os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
-// run is main without os.Exit: it returns the exit code.
+// runAs is main without os.Exit: it returns the exit code.
+func runAs(ctx context.Context, program string, args []string, stdout, stderr io.Writer) int {
+	if other := personality(program); other != nil {
+		return cli.Report(stderr, cli.Execute(ctx, cli.PrepareProgram(other), args, stdout, stderr))
+	}
+	return run(ctx, args, stdout, stderr)
+}
+
+// run runs the program under its own name.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return cli.Report(stderr, cli.Execute(ctx, newRoot(), args, stdout, stderr))
 }
@@ -41,7 +49,7 @@ func newRoot() *cobra.Command {
 Exit codes: 0 fine, 2 bad input, 130 interrupted.`,
 		Example: `  informersim-apiserver serve --kubeconfig kubeconfig`,
 	})
-	root.AddCommand(newServeCommand(), newWorldCommand(), newVersionCommand())
+	root.AddCommand(newServeCommand(), newWorldCommand(), newVersionCommand(), newKubeAPIServerCommand(), newEtcdCommand())
 	return root
 }
 

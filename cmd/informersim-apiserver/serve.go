@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log"
@@ -24,10 +25,15 @@ import (
 )
 
 // server is a run of `informersim serve`.
-type server struct{ *serveflags.Flags }
+type server struct {
+	*serveflags.Flags
+	tls    *tls.Config                     // nil for plain HTTP
+	ca     []byte                          // the authority of a certificate made for this run, as PEM
+	filter func(http.Handler) http.Handler // finds out whom a request is from; nil if anyone may do everything
+}
 
 func newServeCommand() *cobra.Command {
-	return serveflags.NewCommand(func(c *cobra.Command, f *serveflags.Flags) error { return server{f}.serve(c) })
+	return serveflags.NewCommand(func(c *cobra.Command, f *serveflags.Flags) error { return server{Flags: f}.serve(c) })
 }
 
 func (f server) serve(c *cobra.Command) error {
@@ -149,6 +155,14 @@ func (f server) listen(c *cobra.Command, w *served, ln net.Listener) error {
 		return err
 	}
 	url := "http://" + ln.Addr().String()
+	if f.TLS {
+		url = "https://" + ln.Addr().String()
+		if f.tls == nil {
+			if f.tls, f.ca, err = madeCertificate(ln.Addr()); err != nil {
+				return fmt.Errorf("--tls: %w", err)
+			}
+		}
+	}
 	if f.Kubeconfig != "" {
 		if err := f.writeKubeconfig(ctx, url); err != nil {
 			return err
@@ -159,12 +173,12 @@ func (f server) listen(c *cobra.Command, w *served, ln net.Listener) error {
 	defer endStreams(nil)
 	var busy inFlight
 	server := &http.Server{
-		Handler:           busy.count(&transport.Handler{Driver: w.pump, API: w.api, Guard: &transport.Guard{Token: f.Token}, Client: w.clientOf, Log: logger}),
+		Handler: busy.count(f.guarded(&transport.Handler{Driver: w.pump, API: w.api, Client: w.clientOf, Log: logger})), TLSConfig: f.tls,
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 20, ErrorLog: logger,
 		BaseContext: func(net.Listener) context.Context { return streams },
 	}
 	failed := make(chan error, 2)
-	go func() { failed <- server.Serve(ln) }()
+	go func() { failed <- serveOn(server, ln) }()
 	fmt.Fprintf(c.OutOrStdout(), "serving on %s\n", url)
 	if control != nil {
 		handler := onlyFor(&transport.Guard{Token: f.Token, NoBrowsers: true}, w.controlHandler())
@@ -185,6 +199,23 @@ func (f server) listen(c *cobra.Command, w *served, ln net.Listener) error {
 	err = busy.shutdown(server, c.ErrOrStderr())
 	fmt.Fprintln(c.OutOrStdout(), "stopped")
 	return err
+}
+
+// guarded lets in those who may come in: whoever proves who he is, or whoever the guard lets in.
+func (f server) guarded(h *transport.Handler) http.Handler {
+	if f.filter != nil {
+		return f.filter(h)
+	}
+	h.Guard = &transport.Guard{Token: f.Token}
+	return h
+}
+
+// serveOn serves HTTPS if the server has a certificate, and HTTP if it has none.
+func serveOn(s *http.Server, ln net.Listener) error {
+	if s.TLSConfig != nil {
+		return s.ServeTLS(ln, "", "")
+	}
+	return s.Serve(ln)
 }
 
 // listenControl opens the listener of --control, nil without it.

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/url"
 
+	"k8s.io/apiserver/pkg/authentication/user"
+
 	"github.com/informersim/informersim/fakeapiserver/render"
 )
 
@@ -15,6 +17,8 @@ type Request struct {
 	Body   []byte
 	// Client names the caller; each name gets a connection to the cluster.
 	Client string
+	// User is whom the request is from, nil if nobody asked.
+	User user.Info
 	// OnPanic is called inside the step when serving the request panics; the answer is then a 500. If nil, the panic propagates.
 	OnPanic func(value any, stack []byte)
 }

@@ -66,8 +66,12 @@ func (g *Guard) checkHost(r *http.Request) *Refusal {
 
 // checkOrigin refuses requests that a page of another origin has caused.
 func (g *Guard) checkOrigin(r *http.Request) *Refusal {
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
 	for _, origin := range r.Header["Origin"] {
-		if u, err := url.Parse(origin); err != nil || u.Scheme != "http" || !strings.EqualFold(u.Host, r.Host) {
+		if u, err := url.Parse(origin); err != nil || u.Scheme != scheme || !strings.EqualFold(u.Host, r.Host) {
 			return forbidden("the Origin %q is refused: web pages of other origins may not use this server; send the request with kubectl, curl or a program, without the header Origin%s",
 				shortened(origin), g.orToken())
 		}

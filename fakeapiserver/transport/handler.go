@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"k8s.io/apiserver/pkg/endpoints/request"
 )
 
 // MaxBody is the limit of a request's body in bytes, as in a real apiserver (S35).
@@ -69,6 +71,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		call.cancel(ctx.Err())
 	})
 	r := &Request{Method: hr.Method, URL: hr.URL, Header: hr.Header, Body: body, Client: h.clientOf(hr)}
+	r.User, _ = request.UserFrom(ctx) // of a filter before this handler
 	h.Driver.Do(func() { call.begin(h.API, r) })
 	if e.wait() != nil {
 		panic(http.ErrAbortHandler) // the connection breaks without an answer

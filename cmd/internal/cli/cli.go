@@ -55,6 +55,14 @@ func Prepare(root *cobra.Command) *cobra.Command {
 	return root
 }
 
+// PrepareProgram applies the common settings of a command that is a program of its own.
+func PrepareProgram(c *cobra.Command) *cobra.Command {
+	c.SilenceErrors, c.SilenceUsage = true, true
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{c.CommandPath(), err} })
+	c.CompletionOptions.DisableDefaultCmd = true
+	return c
+}
+
 // knownCommand refuses an unknown command and suggests a similar one.
 func knownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {

@@ -19,23 +19,23 @@ import (
 func (f *finder) build(ctx context.Context) (string, error) {
 	if f.source == "" && !f.released {
 		return "", fmt.Errorf("%s is not installed, and this informersim's source to build it from was not found: "+
-			"put %[1]s beside informersim or on the PATH, or name its path in %s", program, Env)
+			"put %[1]s beside informersim or on the PATH, or name its path in %s", f.program, f.env)
 	}
 	tool, err := exec.LookPath("go")
 	if err != nil {
 		return "", fmt.Errorf("%s is not installed, and neither is Go to build it: install Go from https://go.dev/dl, or put %[1]s "+
-			"beside informersim or on the PATH, or name its path in %s", program, Env)
+			"beside informersim or on the PATH, or name its path in %s", f.program, f.env)
 	}
 	folder := f.cacheFolder()
 	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return "", fmt.Errorf("building %s: %w", program, err)
+		return "", fmt.Errorf("building %s: %w", f.program, err)
 	}
-	path := filepath.Join(folder, executable(program))
+	path := filepath.Join(folder, executable(f.program))
 	var cmd *exec.Cmd
 	if f.source != "" {
-		cmd = exec.CommandContext(ctx, tool, "build", "-C", f.source, "-buildvcs=false", "-o", path, "./cmd/"+program)
+		cmd = exec.CommandContext(ctx, tool, "build", "-C", f.source, "-buildvcs=false", "-o", path, "./cmd/"+f.program)
 	} else {
-		cmd = exec.CommandContext(ctx, tool, "install", version.Path+"/cmd/"+program+"@"+f.own.Module)
+		cmd = exec.CommandContext(ctx, tool, "install", version.Path+"/cmd/"+f.program+"@"+f.own.Module)
 	}
 	// A foreign GOOS would be useless, and the go command refuses GOBIN with it.
 	cmd.Env = append(os.Environ(), "GOBIN="+folder, "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
@@ -54,7 +54,7 @@ func (f *finder) build(ctx context.Context) (string, error) {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case err != nil:
-		return "", fmt.Errorf("building %s: %s: %w", program, strings.Join(cmd.Args, " "), err)
+		return "", fmt.Errorf("building %s: %s: %w", f.program, strings.Join(cmd.Args, " "), err)
 	}
 	module := f.own.Module
 	if f.source != "" {
@@ -73,10 +73,10 @@ func (f *finder) announced(line string, build func() error) error {
 		return err
 	case <-time.After(f.silence):
 	}
-	fmt.Fprintf(f.stderr, "building %s, which takes minutes the first time: %s\n", program, line)
+	fmt.Fprintf(f.stderr, "building %s, which takes minutes the first time: %s\n", f.program, line)
 	err := <-done
 	if err == nil {
-		fmt.Fprintf(f.stderr, "built %s in %s\n", program, time.Since(started).Round(100*time.Millisecond))
+		fmt.Fprintf(f.stderr, "built %s in %s\n", f.program, time.Since(started).Round(100*time.Millisecond))
 	}
 	return err
 }

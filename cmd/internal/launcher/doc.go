@@ -1,4 +1,5 @@
-// Package launcher starts informersim-apiserver for `informersim serve` and `informersim world`.
+// Package launcher starts informersim-apiserver for `informersim serve` and `informersim world`, and informersim-kubectl for the kubectl
+// that `informersim assets` writes.
 //
 // The server links the libraries of a real apiserver: more than a thousand packages, minutes of compiling. A clone's first
 // `go run ./cmd/informersim run` should not wait for that, so the server is a program of its own, and serve looks for it:
@@ -17,6 +18,8 @@
 //
 // On Unix informersim then becomes the server (execve): its process, signals, standard streams and exit code are the server's.
 // Elsewhere the server is a child; signals are forwarded to it, and its exit code is passed on.
+//
+// kubectl is found in the same way, with INFORMERSIM_KUBECTL, which may name any kubectl.
 //
 // The package does not interpret flags: the command line is passed on unchanged.
 package launcher

@@ -16,6 +16,9 @@ import (
 
 // finder looks for the server in the order documented for the package.
 type finder struct {
+	program  string            // its name, and that of its package under cmd
+	env      string            // names the environment variable with its path
+	ask      string            // the argument for which it prints its version
 	own      version.Apiserver // what a server has to print
 	self     string            // this program's executable, if known
 	released bool              // the go command can install own.Module
@@ -27,9 +30,9 @@ type finder struct {
 
 // find returns the path of a matching server.
 func (f *finder) find(ctx context.Context) (string, error) {
-	if path := os.Getenv(Env); path != "" {
+	if path := os.Getenv(f.env); path != "" {
 		if err := f.check(ctx, path, f.own.Module); err != nil {
-			return "", fmt.Errorf("%s: %w", Env, err)
+			return "", fmt.Errorf("%s: %w", f.env, err)
 		}
 		return path, nil
 	}
@@ -50,13 +53,13 @@ func (f *finder) find(ctx context.Context) (string, error) {
 func (f *finder) installed() []string {
 	var paths []string
 	if f.self != "" {
-		paths = append(paths, filepath.Join(filepath.Dir(f.self), executable(program)))
+		paths = append(paths, filepath.Join(filepath.Dir(f.self), executable(f.program)))
 	}
 	if f.source == "" {
-		if path, err := exec.LookPath(program); err == nil {
+		if path, err := exec.LookPath(f.program); err == nil {
 			paths = append(paths, path)
 		}
-		paths = append(paths, filepath.Join(f.cacheFolder(), executable(program)))
+		paths = append(paths, filepath.Join(f.cacheFolder(), executable(f.program)))
 	}
 	var there []string
 	for _, path := range paths {
@@ -74,7 +77,7 @@ const answerTime = 30 * time.Second
 func (f *finder) check(ctx context.Context, path, module string) error {
 	limited, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	cmd := exec.CommandContext(limited, path, "version")
+	cmd := exec.CommandContext(limited, path, f.ask)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
 	switch {
@@ -83,9 +86,9 @@ func (f *finder) check(ctx context.Context, path, module string) error {
 	case errors.Is(err, os.ErrNotExist):
 		return fmt.Errorf("%s: there is no such file", path)
 	case err != nil:
-		return fmt.Errorf("%s version: %w", path, err)
+		return fmt.Errorf("%s %s: %w", path, f.ask, err)
 	}
-	its, err := version.ParseApiserver(string(out))
+	its, err := version.Parse(f.program, string(out))
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w", path, err)

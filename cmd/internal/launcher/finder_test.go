@@ -31,6 +31,7 @@ func newPlace(t *testing.T) *place {
 	}
 	t.Cleanup(func() { stderr.Close() })
 	p.finder = &finder{
+		program: program, env: Env, ask: "version",
 		own: version.Apiserver{Module: "v1.2.3", Protocol: 7}, released: true, self: filepath.Join(p.dir, "self", "informersim"),
 		cache: filepath.Join(p.dir, "cache"), stderr: stderr, silence: time.Minute,
 	}

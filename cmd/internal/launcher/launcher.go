@@ -16,8 +16,17 @@ import (
 // Env names the environment variable with the path of informersim-apiserver.
 const Env = "INFORMERSIM_APISERVER"
 
-// program is the name of the server's executable and of its package under cmd.
-const program = "informersim-apiserver"
+// KubectlEnv names the environment variable with the path of a kubectl.
+const KubectlEnv = "INFORMERSIM_KUBECTL"
+
+// The names of the executables that are found or built, and of their packages under cmd.
+const (
+	program = "informersim-apiserver"
+	kubectl = "informersim-kubectl"
+)
+
+// AskKubectl is the argument for which informersim-kubectl prints its own version: kubectl's command version is kubectl's.
+const AskKubectl = "--informersim-version"
 
 // ExitStatus is the exit code of a server that ran as a child and did not end with 0. The server has printed why.
 type ExitStatus int
@@ -28,22 +37,61 @@ func (s ExitStatus) Error() string {
 
 // Run finds or builds the server and starts it with the given arguments. On Unix it returns only if that fails.
 func Run(ctx context.Context, args []string, stderr io.Writer) error {
-	cache, err := os.UserCacheDir()
+	path, err := Find(ctx, stderr)
 	if err != nil {
-		return fmt.Errorf("there is no folder for a cache (%w): install %s and name its path in %s", err, program, Env)
+		return err
 	}
-	f := &finder{own: version.Own(), cache: filepath.Join(cache, "informersim", "apiserver"), stderr: stderr, silence: 3 * time.Second}
-	f.self, _ = os.Executable() // if unknown, nothing beside it is tried
-	if version.Released() {
-		f.released = true
-	} else {
-		f.source = sourceFolder()
+	return start(path, args)
+}
+
+// Find finds or builds the server, and returns its path.
+func Find(ctx context.Context, stderr io.Writer) (path string, err error) {
+	f, err := newFinder(&finder{program: program, env: Env, ask: "version"}, "apiserver", stderr)
+	if err != nil {
+		return "", err
+	}
+	return f.find(ctx)
+}
+
+// RunKubectl starts the kubectl that KubectlEnv names, or finds or builds informersim-kubectl and starts it. On Unix it returns only if that fails.
+func RunKubectl(ctx context.Context, args []string, stderr io.Writer) error {
+	if path := os.Getenv(KubectlEnv); path != "" {
+		return start(path, args) // any kubectl will do
+	}
+	f, err := newFinder(&finder{program: kubectl, env: KubectlEnv, ask: AskKubectl}, "kubectl", stderr)
+	if err != nil {
+		return err
 	}
 	path, err := f.find(ctx)
 	if err != nil {
 		return err
 	}
 	return start(path, args)
+}
+
+// Folder returns the folder below the user's cache for what belongs to this version of the program, or to its working copy.
+func Folder(purpose string) (string, error) {
+	f, err := newFinder(&finder{program: program, env: Env}, purpose, io.Discard)
+	if err != nil {
+		return "", err
+	}
+	return f.cacheFolder(), nil
+}
+
+// newFinder completes a finder for this program.
+func newFinder(f *finder, folder string, stderr io.Writer) (*finder, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("there is no folder for a cache (%w): install %s and name its path in %s", err, f.program, f.env)
+	}
+	f.own, f.cache, f.stderr, f.silence = version.Own(), filepath.Join(cache, "informersim", folder), stderr, 3*time.Second
+	f.self, _ = os.Executable() // if unknown, nothing beside it is tried
+	if version.Released() {
+		f.released = true
+	} else {
+		f.source = sourceFolder()
+	}
+	return f, nil
 }
 
 // executable returns a program's file name on this system.

@@ -33,6 +33,7 @@ type Flags struct {
 	Seed                                 uint64
 	Replicas, Nodes                      int
 	Bare                                 bool
+	TLS                                  bool
 }
 
 // NewCommand returns the command. run is called with flags that have passed their checks.
@@ -70,6 +71,7 @@ func NewCommand(run func(*cobra.Command, *Flags) error) *cobra.Command {
 	c.Flags().StringVar(&f.Mix, "fault-mix", "", "faults that may hit requests and watches: "+strings.Join(faultmix.Names(), ", ")+", or a YAML or JSON `file`")
 	c.Flags().BoolVar(&f.Bare, "bare", false, "start empty: no namespaces, no Service kubernetes, nothing else of a fresh cluster; objects can be created in namespaces that do not exist")
 	c.Flags().Uint64Var(&f.Seed, "seed", 1, "seed of uids, generated names and faults")
+	c.Flags().BoolVar(&f.TLS, "tls", false, "serve HTTPS, with a certificate made for this run; the kubeconfig has its authority")
 	c.Flags().StringVar(&f.Token, "token", "", "the bearer `token` that every request to either listener must present")
 	c.Flags().StringVar(&f.TokenFile, "token-file", "", "read the token from this `file`: one line")
 	c.Flags().StringSliceVar(&f.Controllers, "controllers", Controllers[:1], "the `controllers` to run: namespace empties deleted namespaces, garbage-collector follows ownerReferences, serviceaccount keeps a ServiceAccount default in every namespace")

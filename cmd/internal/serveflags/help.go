@@ -56,5 +56,8 @@ the token out of it. Web pages are kept out: without a token, and on the control
 Origin of another page and Sec-Fetch-Site: cross-site or same-site are answered with 403. kubectl, client-go and curl send none of
 these. Ctrl-C ends open watches and stops the server.
 
+With --tls it serves HTTPS, which some clients insist on (client-node). The certificate is made anew at each start; the kubeconfig
+names its authority, so no client has to skip the check.
+
 The server is a separate program, informersim-apiserver. If it is not installed, the first start builds it with the go
 command, which takes minutes; INFORMERSIM_APISERVER names another copy of it.`

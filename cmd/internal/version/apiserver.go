@@ -21,21 +21,27 @@ type Apiserver struct {
 func Own() Apiserver { return Apiserver{Module: Module(), Protocol: Protocol} }
 
 // String returns the output of `informersim-apiserver version`.
-func (a Apiserver) String() string {
-	return fmt.Sprintf("informersim-apiserver %s\nprotocol %d\n%s %s/%s\n", a.Module, a.Protocol, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+func (a Apiserver) String() string { return a.As("informersim-apiserver") }
+
+// As returns what a program of this module prints as its version.
+func (a Apiserver) As(program string) string {
+	return fmt.Sprintf("%s %s\nprotocol %d\n%s %s/%s\n", program, a.Module, a.Protocol, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // ParseApiserver parses the output of `informersim-apiserver version`, and refuses that of any other program.
-func ParseApiserver(text string) (Apiserver, error) {
+func ParseApiserver(text string) (Apiserver, error) { return Parse("informersim-apiserver", text) }
+
+// Parse parses the version that a program of this module prints, and refuses that of any other program.
+func Parse(program, text string) (Apiserver, error) {
 	lines := strings.Split(text, "\n")
-	module, isApiserver := strings.CutPrefix(lines[0], "informersim-apiserver ")
-	if !isApiserver || len(lines) < 2 {
-		return Apiserver{}, fmt.Errorf("%q is not a version of informersim-apiserver", lines[0])
+	module, isProgram := strings.CutPrefix(lines[0], program+" ")
+	if !isProgram || len(lines) < 2 {
+		return Apiserver{}, fmt.Errorf("%q is not a version of %s", lines[0], program)
 	}
 	number, _ := strings.CutPrefix(lines[1], "protocol ")
 	protocol, err := strconv.Atoi(number)
 	if err != nil {
-		return Apiserver{}, fmt.Errorf("informersim-apiserver %s: %q is not a protocol number", module, lines[1])
+		return Apiserver{}, fmt.Errorf("%s %s: %q is not a protocol number", program, module, lines[1])
 	}
 	return Apiserver{Module: module, Protocol: protocol}, nil
 }
