@@ -14,6 +14,7 @@ import (
 
 	"github.com/informersim/informersim/cmd/internal/faultmix"
 	"github.com/informersim/informersim/cmd/internal/serveflags"
+	"github.com/informersim/informersim/cmd/internal/webhooks"
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/apiextensions"
 	"github.com/informersim/informersim/fakeapiserver/builtin"
@@ -121,8 +122,13 @@ func (f server) world(ctx context.Context, addr net.Addr) (*served, error) {
 		w.policy = fakeapiserver.RoundRobin()
 	}
 	background := &transport.Background{}
+	asked, err := webhooks.New(w.cluster, reg)
+	if err != nil {
+		return nil, err
+	}
 	if w.rest, err = rest.New(rest.Options{
-		Cluster: w.cluster, Types: reg, Policy: w.policy, Ready: w.writable, Background: background.Run, Namespaces: !f.Bare, Address: addr.String(),
+		Cluster: w.cluster, Types: reg, Policy: w.policy, Ready: w.writable, Background: background.Run, Beside: background.Beside, Admission: asked,
+		Namespaces: !f.Bare, Address: addr.String(),
 	}); err != nil {
 		return nil, err
 	}

@@ -77,10 +77,22 @@ func (q *Request) admit(obj runtime.Object) error {
 	return q.Admit(obj)
 }
 
+// mutated returns what webhooks make of an object.
+func (q *Request) mutated(obj, old runtime.Object) (runtime.Object, error) {
+	if q.Mutate == nil {
+		return obj, nil
+	}
+	return q.Mutate(obj, old)
+}
+
 // created prepares a new object for the store.
 func (q *Request) created(obj runtime.Object, warnings []string) (Result, error) {
 	if q.Resource.Terminating {
 		return Result{Warnings: warnings}, q.terminating(obj)
+	}
+	obj, err := q.mutated(obj, nil)
+	if err != nil {
+		return Result{Warnings: warnings}, err
 	}
 	if s := q.storage(); s != nil {
 		return q.createIn(s, obj, nil, warnings)

@@ -36,6 +36,9 @@ type Request struct {
 	List func(schema.GroupResource) []runtime.Object
 	// Get returns a stored object, nil if there is none. nil stands for an empty cluster.
 	Get func(gr schema.GroupResource, namespace, name string) runtime.Object
+	// Mutate returns what webhooks make of an object that is decoded but not validated yet. old is the live one, nil for a create. nil
+	// changes nothing.
+	Mutate func(obj, old runtime.Object) (runtime.Object, error)
 
 	// undecoded is set if the new object has not been through the decoder: it was applied, or written through its scale.
 	undecoded bool

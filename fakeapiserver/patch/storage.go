@@ -31,7 +31,16 @@ func (q *Request) updateIn(s types.Storage, live runtime.Object, uid *apitypes.U
 	warnings *[]string) (Result, error) {
 	w := q.WriteOf(live)
 	w.UID = uid
-	o, err := s.Update(w, change)
+	o, err := s.Update(w, func(current runtime.Object) (runtime.Object, error) {
+		obj, err := change(current)
+		if err != nil {
+			return nil, err
+		}
+		if live == nil {
+			current = nil
+		}
+		return q.mutated(obj, current)
+	})
 	r, err := q.outcome(&o, err, *warnings)
 	if r.Unchanged {
 		r.Object = live

@@ -74,6 +74,10 @@ func (w *Writer) Update(q Request, live runtime.Object, body types.Body, o *meta
 // updated prepares an object to replace the live one, and determines what the store must do. live is in the request's version,
 // stored is the same object in the storage version.
 func (q *Request) updated(obj, live, stored runtime.Object, warnings []string) (Result, error) {
+	obj, err := q.mutated(obj, live)
+	if err != nil {
+		return Result{Warnings: warnings}, err
+	}
 	if err := q.checkRevision(obj, live); err != nil {
 		return Result{Warnings: warnings}, err
 	}

@@ -46,6 +46,9 @@ func (s *Server) Writer(r *types.Resource) (*patch.Writer, *types.Resource) {
 
 // write carries out a plan at the replica. The result of a slow one has been computed before the replica gets the request; it counts if the object is still the one that it was computed from.
 func (c *call) write(make func() (*plan, error)) (cancel func()) {
+	if cancel, ok := c.admitted(make); ok {
+		return cancel
+	}
 	if c.server.run == nil || c.resource.Slow == nil || !c.resource.Slow(c.request.Body, c.live()) {
 		return c.atReplica(func() { c.carryOut(make, nil) })
 	}

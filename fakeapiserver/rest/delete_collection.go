@@ -13,31 +13,7 @@ import (
 // deleteCollection deletes the objects of a list one by one and answers with the list. It stops at the first that cannot be
 // deleted (S25).
 func (c *call) deleteCollection(q url.Values) {
-	lo, err := listOptions(q)
-	if err == nil {
-		err = c.server.cluster.CheckListOptions(c.id, lo, false)
-	}
-	if err == nil {
-		err = c.selectorError(lo)
-	}
-	if err != nil {
-		c.fail(err)
-		return
-	}
-	o, err := c.deleteOptions(q, true)
-	if err != nil {
-		c.fail(err)
-		return
-	}
-	if unsafe := o.IgnoreStoreReadErrorWithClusterBreakingPotential; unsafe != nil && *unsafe {
-		c.fail(apierrors.NewInvalid(deleteOptionsKind, "", field.ErrorList{field.Invalid(
-			field.NewPath("ignoreStoreReadErrorWithClusterBreakingPotential"), true, "is not allowed with DELETECOLLECTION, try again after removing the option")}))
-		return
-	}
-	if rv := lo.ResourceVersion; rv != "" && rv != "0" && lo.ResourceVersionMatch == "" {
-		lo.ResourceVersionMatch = metav1.ResourceVersionMatchExact // the list as of N (S25)
-	}
-	page, err := c.server.cluster.ListNow(c.id, c.target.namespace, lo)
+	page, o, lo, err := c.collection(q)
 	if err != nil {
 		c.fail(err)
 		return
@@ -50,6 +26,32 @@ func (c *call) deleteCollection(q url.Values) {
 		}
 	}
 	c.answerList(page)
+}
+
+// collection returns what a deletecollection is about, and its options.
+func (c *call) collection(q url.Values) (page *fakeapiserver.Page, o metav1.DeleteOptions, lo metav1.ListOptions, err error) {
+	lo, err = listOptions(q)
+	if err == nil {
+		err = c.server.cluster.CheckListOptions(c.id, lo, false)
+	}
+	if err == nil {
+		err = c.selectorError(lo)
+	}
+	if err != nil {
+		return nil, o, lo, err
+	}
+	if o, err = c.deleteOptions(q, true); err != nil {
+		return nil, o, lo, err
+	}
+	if unsafe := o.IgnoreStoreReadErrorWithClusterBreakingPotential; unsafe != nil && *unsafe {
+		return nil, o, lo, apierrors.NewInvalid(deleteOptionsKind, "", field.ErrorList{field.Invalid(
+			field.NewPath("ignoreStoreReadErrorWithClusterBreakingPotential"), true, "is not allowed with DELETECOLLECTION, try again after removing the option")})
+	}
+	if rv := lo.ResourceVersion; rv != "" && rv != "0" && lo.ResourceVersionMatch == "" {
+		lo.ResourceVersionMatch = metav1.ResourceVersionMatchExact // the list as of N (S25)
+	}
+	page, err = c.server.cluster.ListNow(c.id, c.target.namespace, lo)
+	return page, o, lo, err
 }
 
 func (c *call) deleteListed(page *fakeapiserver.Page, i int, o metav1.DeleteOptions, lo metav1.ListOptions) error {

@@ -47,8 +47,8 @@ func (c *call) dispatch(query url.Values) (cancel func()) {
 	case verbPatch:
 		return c.write(func() (*plan, error) { return c.patch(query) })
 	case verbDelete:
-		return c.atReplica(func() { c.delete(query) })
+		return c.asDelete(query)
 	default:
-		return c.atReplica(func() { c.deleteCollection(query) })
+		return c.asDeleteCollection(query)
 	}
 }

@@ -32,6 +32,8 @@ type Server struct {
 
 	namespaces bool // Options.Namespaces
 
+	admission  Admission
+	beside     func(work, then func()) // Options.Beside
 	run        func(work, then func()) // Options.Background
 	background background
 }
@@ -53,13 +55,18 @@ type Options struct {
 	// Background runs a pure function outside of the kernel's steps, and then another one inside a step: one work after the other,
 	// in order. nil if there is nothing outside, as in a simulation: both run inside the step.
 	Background func(work, then func())
+	// Admission, if not nil, is asked about writes, by means of Beside.
+	Admission Admission
+	// Beside runs a function that may wait outside of the kernel's steps, and then another one inside a step. Unlike Background, it
+	// makes nobody else wait.
+	Beside func(work, then func())
 }
 
 // New returns a server of the given types. It adds resources that the cluster lacks.
 func New(o Options) (*Server, error) {
 	s := &Server{
 		cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]store.ResourceID{}, policy: o.Policy, ready: o.Ready, run: o.Background,
-		namespaces: o.Namespaces, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address}),
+		admission: o.Admission, beside: o.Beside, namespaces: o.Namespaces, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address}),
 	}
 	o.Cluster.Store().KeepMemos()
 	for _, t := range o.Types.All() {

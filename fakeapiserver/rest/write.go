@@ -84,8 +84,8 @@ func (c *call) writeRequest(live runtime.Object) patch.Request {
 	uid, suffix := c.server.cluster.Store().Mint(types.SuffixAlphabet, types.SuffixLength)
 	return patch.Request{
 		Resource: c.resource, Subresource: c.target.subresource, Namespace: c.target.namespace, Name: c.target.name, Admit: c.admit,
-		UserAgent: c.request.Header.Get("User-Agent"),
-		List:      c.server.list, Get: c.server.get,
+		UserAgent: c.request.Header.Get("User-Agent"), User: c.user(),
+		List: c.server.list, Get: c.server.get,
 		System:    types.System{UID: uid, Now: c.server.now(), Suffix: suffix},
 		Persisted: c.server.persisted(c.id, live),
 	}
@@ -96,6 +96,7 @@ type plan struct {
 	live    func() runtime.Object
 	compute func(w *patch.Writer, request patch.Request, live runtime.Object) (patch.Result, error)
 	dry     bool
+	options runtime.Object
 }
 
 // computed is the result of a plan for the object that was live then.
@@ -132,7 +133,7 @@ func (c *call) create(q url.Values) (*plan, error) {
 	return &plan{func() runtime.Object { return nil }, func(w *patch.Writer, request patch.Request, _ runtime.Object) (patch.Result, error) {
 		request.Name = "" // a POST to a named path takes the name from the body (S22)
 		return w.Create(request, c.body(), &o)
-	}, len(o.DryRun) > 0}, nil
+	}, len(o.DryRun) > 0, &o}, nil
 }
 
 func (c *call) update(q url.Values) (*plan, error) {
@@ -145,7 +146,7 @@ func (c *call) update(q url.Values) (*plan, error) {
 	}
 	return &plan{c.live, func(w *patch.Writer, request patch.Request, live runtime.Object) (patch.Result, error) {
 		return w.Update(request, live, c.body(), &o)
-	}, len(o.DryRun) > 0}, nil
+	}, len(o.DryRun) > 0, &o}, nil
 }
 
 func (c *call) patch(q url.Values) (*plan, error) {
@@ -162,7 +163,7 @@ func (c *call) patch(q url.Values) (*plan, error) {
 	}
 	return &plan{c.live, func(w *patch.Writer, request patch.Request, live runtime.Object) (patch.Result, error) {
 		return w.Patch(request, live, media, c.request.Body, &o)
-	}, len(o.DryRun) > 0}, nil
+	}, len(o.DryRun) > 0, &o}, nil
 }
 
 // live returns the newest state of the target, nil if there is none.

@@ -25,6 +25,14 @@ func (b *Background) Run(work, then func()) {
 	}
 }
 
+// Beside runs work that may wait for others in a goroutine of its own, and then a function inside a step.
+func (b *Background) Beside(work, then func()) {
+	go func() {
+		work()
+		b.Driver.Do(then)
+	}()
+}
+
 func (b *Background) drain() {
 	for {
 		next, ok := b.next()

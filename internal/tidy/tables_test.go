@@ -18,6 +18,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/launcher":               {"cmd/internal/version"},
 	"cmd/internal/serveflags":             {"cmd/internal/cli", "cmd/internal/faultmix", "fakeapiserver/fault"},
 	"cmd/internal/version":                {},
+	"cmd/internal/webhooks":               {"fakeapiserver", "fakeapiserver/rest", "fakeapiserver/types"},
 	"fakeapiserver":                       {"fakeapiserver/fault", "fakeapiserver/store", "sim"},
 	"fakeapiserver/apiextensions":         {"fakeapiserver", "fakeapiserver/controllers", "fakeapiserver/patch", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/types", "fakeapiserver/types/crd", "sim"},
 	"fakeapiserver/authentication":        {},
