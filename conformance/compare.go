@@ -150,7 +150,7 @@ func (c *comparison) sequences(ctx context.Context) error {
 	for done := 0; done < c.seeds && ctx.Err() == nil; done += batch {
 		var probes []probe.Probe
 		for i := done; i < min(done+batch, c.seeds); i++ {
-			p, err := sequence.Generate(c.firstSeed+uint64(i), c.steps)
+			p, err := c.generate(c.firstSeed + uint64(i))
 			if err != nil {
 				return err
 			}
@@ -168,6 +168,16 @@ func (c *comparison) sequences(ctx context.Context) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// generate returns the sequence of a seed.
+func (c *comparison) generate(seed uint64) (probe.Probe, error) {
+	if c.kind != kindKube {
+		return sequence.Generate(seed, c.steps)
+	}
+	p, err := sequence.GenerateBuiltin(seed, c.steps)
+	p.Builtin = true
+	return p, err
 }
 
 // shrink prints the shortest script found that still differs, once for each kind of difference and for a limited number.

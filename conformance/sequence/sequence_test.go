@@ -56,3 +56,35 @@ func TestShrinkStopsTrying(t *testing.T) {
 		t.Fatalf("tried %d times, want 10", asked)
 	}
 }
+
+func TestGenerateBuiltinIsDeterministicAndParses(t *testing.T) {
+	verbs, kinds := map[string]bool{}, map[string]bool{}
+	for seed := range uint64(300) {
+		p, err := GenerateBuiltin(seed, 25)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := GenerateBuiltin(seed, 25)
+		if err != nil || p.String() != again.String() {
+			t.Fatalf("seed %d gives two scripts (%v)", seed, err)
+		}
+		for _, s := range p.Steps {
+			verbs[s.Verb] = true
+			kind, _, _ := strings.Cut(s.Target, "/")
+			kinds[kind] = true
+		}
+		if services := strings.Contains(p.String(), "services"); services != p.AnyRevision {
+			t.Fatalf("seed %d has Services: %v, and its revisions do not count: %v", seed, services, p.AnyRevision)
+		}
+	}
+	for _, verb := range []string{"create", "put", "merge", "strategic", "json", "apply", "delete", "DELETE", "get", "list", "watch", "events"} {
+		if !verbs[verb] {
+			t.Errorf("no sequence has a %s", verb)
+		}
+	}
+	for _, kind := range []string{"pods", "deployments", "services", "configmaps", "secrets", "jobs"} {
+		if !kinds[kind] {
+			t.Errorf("no sequence has %s", kind)
+		}
+	}
+}
