@@ -110,7 +110,7 @@ func (s *settings) startTargets(ctx context.Context, n int) ([]probe.Target, fun
 	case s.url != "":
 		return []probe.Target{probe.RemoteTarget{URL: s.url, Control: s.control}}, func() {}, nil
 	case s.target == "fake" && s.kind == kindKube:
-		return fake.StartAllBuiltin(n)
+		return serveAll(ctx, n, s.apiserver)
 	case s.target == "fake":
 		return fake.StartAll(n)
 	case s.target == "real":

@@ -184,7 +184,7 @@ func credentials(dir string) (key, tokens, token string, err error) {
 	random := make([]byte, 16)
 	rand.Read(random)
 	token = hex.EncodeToString(random)
-	line := fmt.Sprintf("%s,%s,%s,%q\n", token, User, User, Group)
+	line := fmt.Sprintf("%s,%s,,%q\n", token, User, Group)
 	if err := os.WriteFile(tokens, []byte(line), 0o600); err != nil {
 		return "", "", "", fmt.Errorf("write the administrator's token: %w", err)
 	}
