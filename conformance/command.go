@@ -30,6 +30,7 @@ type settings struct {
 	kind string
 	// apiserver is the path of an informersim-apiserver to use instead of building one.
 	apiserver           string
+	knownFile           string
 	run, file, goldens  string
 	servers, seeds      int
 	firstSeed           uint64
@@ -56,6 +57,7 @@ func command() *cobra.Command {
 	f.StringVar(&s.reference, "reference", "real", "source of the expected answers: real or golden")
 	f.StringVar(&s.target, "target", "fake", "server under test: fake or real")
 	f.StringVar(&s.kind, "server", kindCRDs, "what both sides serve: crds (custom resources, by the apiextensions server) or kube (built-in kinds, by kube-apiserver)")
+	f.StringVar(&s.knownFile, "known", knownFile, "list of the probes of built-in kinds that may differ, with reasons")
 	f.StringVar(&s.apiserver, "apiserver", "", "path of the informersim-apiserver to test with --server kube instead of building one")
 	f.StringVar(&s.url, "url", "", "test the server at this root instead of --target")
 	f.StringVar(&s.control, "control", "", "root of that server's control listener, for probes that compact or restart")

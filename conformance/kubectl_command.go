@@ -35,7 +35,9 @@ func kubectlCommand(s *settings) *cobra.Command {
 	f.StringVar(&s.target, "target", "fake", "server under test: fake or real")
 	f.StringVar(&s.url, "url", "", "test the server at this root instead of --target")
 	f.StringVar(&k.program, "kubectl", "", "path of a kubectl to use instead of building one")
-	f.StringVar(&k.scripts, "scripts", filepath.Join("testdata", "kubectl", "*.txt"), "scripts to run")
+	f.StringVar(&s.kind, "server", kindCRDs, "what the server serves: crds or kube")
+	f.StringVar(&s.apiserver, "apiserver", "", "path of the informersim-apiserver to test with --server kube instead of building one")
+	f.StringVar(&k.scripts, "scripts", "", "scripts to run (default testdata/kubectl/*.txt, with --server kube testdata/kubectl-kube/*.txt)")
 	f.BoolVar(&k.rewriteScripts, "rewrite", false, "write the output of a real apiserver into the scripts")
 	return c
 }
@@ -43,6 +45,9 @@ func kubectlCommand(s *settings) *cobra.Command {
 func (k *kubectlSettings) main(ctx context.Context) error {
 	if k.rewriteScripts {
 		k.target, k.url = "real", ""
+	}
+	if k.scripts == "" {
+		k.scripts = filepath.Join("testdata", map[string]string{kindCRDs: "kubectl", kindKube: "kubectl-kube"}[k.kind], "*.txt")
 	}
 	files, err := filepath.Glob(k.scripts)
 	if err != nil || len(files) == 0 {
@@ -92,8 +97,10 @@ func (k *kubectlSettings) script(ctx context.Context, file, dir string, target p
 	if err != nil {
 		return false, err
 	}
-	if err := probe.Clean(ctx, target); err != nil {
-		return false, err
+	if k.kind != kindKube { // a script about built-in kinds deletes what it made
+		if err := probe.Clean(ctx, target); err != nil {
+			return false, err
+		}
 	}
 	runner := transcript.Runner{Kubectl: k.program, URL: target.Root(), Dir: dir}
 	played, err := runner.Play(ctx, blocks)

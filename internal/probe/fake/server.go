@@ -12,7 +12,6 @@ import (
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/apiextensions"
-	"github.com/informersim/informersim/fakeapiserver/builtin"
 	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/transport"
 	"github.com/informersim/informersim/fakeapiserver/types"
@@ -31,26 +30,14 @@ type Server struct {
 }
 
 // Start starts a server of the conformance resources.
-func Start() (*Server, error) { return start(false) }
-
-// StartBuiltin starts a server of the built-in kinds, with what a fresh cluster has.
-func StartBuiltin() (*Server, error) { return start(true) }
-
-func start(kinds bool) (*Server, error) {
+func Start() (*Server, error) {
 	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()})
 	cluster := fakeapiserver.NewCluster(k, fakeapiserver.ClusterOptions{Replicas: 1})
-	registry, manifest := types.NewRegistry(), resources.CRDs
-	if kinds {
-		manifest = ""
-		if err := registry.Add(builtin.Resources(builtin.Options{})...); err != nil {
-			return nil, fmt.Errorf("serve the built-in kinds: %w", err)
-		}
-	}
-	definitions, err := crd.LoadManifests(strings.NewReader(manifest))
+	definitions, err := crd.LoadManifests(strings.NewReader(resources.CRDs))
 	if err != nil {
 		return nil, fmt.Errorf("load the conformance resources: %w", err)
 	}
-	api, err := rest.New(rest.Options{Cluster: cluster, Types: registry})
+	api, err := rest.New(rest.Options{Cluster: cluster, Types: types.NewRegistry()})
 	if err != nil {
 		return nil, fmt.Errorf("build the fake apiserver: %w", err)
 	}
@@ -114,13 +101,8 @@ func (s *Server) Stop() {
 	s.pump.Stop()
 }
 
-// StartAll starts n servers of the conformance resources. The function returned stops them.
-func StartAll(n int) ([]probe.Target, func(), error) { return startAll(n, Start) }
-
-// StartAllBuiltin starts n servers of the built-in kinds.
-func StartAllBuiltin(n int) ([]probe.Target, func(), error) { return startAll(n, StartBuiltin) }
-
-func startAll(n int, start func() (*Server, error)) ([]probe.Target, func(), error) {
+// StartAll starts n servers. The function returned stops them.
+func StartAll(n int) ([]probe.Target, func(), error) {
 	var targets []probe.Target
 	var started []*Server
 	stop := func() {
@@ -130,7 +112,7 @@ func startAll(n int, start func() (*Server, error)) ([]probe.Target, func(), err
 		http.DefaultClient.CloseIdleConnections()
 	}
 	for range n {
-		s, err := start()
+		s, err := Start()
 		if err != nil {
 			stop()
 			return nil, nil, err
