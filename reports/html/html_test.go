@@ -251,3 +251,18 @@ func parsed(trace []byte, name string) (h sim.Header, steps []sim.TraceStep, end
 	}
 	return h, steps, end
 }
+
+// Holds that end together end in one order.
+func TestReportIsAFunctionOfTheTrace(t *testing.T) {
+	h := sim.Header{Scenario: "s", Script: "hold a\nhold b\nhold c\nhold d\nhold e\nhold f\n"}
+	var steps []sim.TraceStep
+	for n := range uint32(7) { // the last one is the end of the script
+		steps = append(steps, sim.TraceStep{Step: uint64(n + 1), Actor: "script", Kind: "command", Target: n})
+	}
+	first := render(t, h, steps, nil)
+	for range 20 {
+		if render(t, h, steps, nil) != first {
+			t.Fatal("one run has two reports")
+		}
+	}
+}

@@ -111,10 +111,10 @@ func (b *builder) record(r *sim.TraceRecord, at time.Duration, by string) {
 // command takes in a command of the script: holds are bands.
 func (b *builder) command(n int) {
 	if n >= len(b.commands) {
-		for what := range b.open { // order: each ends at the same step
-			if strings.HasPrefix(what, "hold ") {
+		for _, what := range sortedKeys(b.open) {
+			if target, ok := strings.CutPrefix(what, "hold "); ok {
 				b.endBand(what)
-				b.drop(b.part(b.laneOf("script"), PartHeld), strings.TrimPrefix(what, "hold "))
+				b.drop(b.part(b.laneOf("script"), PartHeld), target)
 			}
 		}
 		return

@@ -57,17 +57,14 @@ func (c *client) interested(key string) bool {
 	return w != nil && len(w.from) > 0 && (c.namespace == "" || strings.HasPrefix(object, c.namespace+"/"))
 }
 
-// missed reports whether, of something written in a step, no watch of the client can bring the news: it had watched, and its watch was
-// closed by then, or ended later.
-func (c *client) missed(step int) bool {
-	for _, w := range c.watches { // order: any of them
-		for i, from := range w.from {
-			if from > step {
-				continue
-			}
-			if to := w.to[i]; to >= 0 && (i+1 == len(w.from) || w.from[i+1] > step) {
-				return true
-			}
+// missed reports whether, of an object written in a step, no watch of the client can bring the news: it had watched the resource, and its
+// watch was closed by then, or ended later.
+func (c *client) missed(key string, step int) bool {
+	resource, _, _ := strings.Cut(key, " ")
+	w := c.watches[resource]
+	for i, from := range w.from {
+		if from <= step && w.to[i] >= 0 && (i+1 == len(w.from) || w.from[i+1] > step) {
+			return true
 		}
 	}
 	return false

@@ -191,7 +191,7 @@ func (b *builder) lost() {
 			}
 			for i := range o.Versions {
 				v := &o.Versions[i]
-				if s := v.Stage(c.lane, PartDelivered); s != nil && s.How == "" || !c.missed(v.index) {
+				if s := v.Stage(c.lane, PartDelivered); s != nil && s.How == "" || !c.missed(o.Key, v.index) {
 					continue
 				}
 				s := &b.t.Steps[v.index]
