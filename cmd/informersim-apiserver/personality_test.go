@@ -59,7 +59,7 @@ func program(t *testing.T, dir, name string, args ...string) *exec.Cmd {
 
 // plane is a control plane like that of envtest: a folder of certificates, and the programs that run.
 type plane struct {
-	t         *testing.T
+	t         testing.TB
 	dir, root string
 	authority *x509.Certificate
 	key       *ecdsa.PrivateKey
@@ -67,8 +67,8 @@ type plane struct {
 	api       *exec.Cmd
 }
 
-// startPlane starts a kube-apiserver with the flags that envtest passes, and waits for it as envtest does.
-func startPlane(t *testing.T, dir string, environment ...string) *plane {
+// newPlane writes the files of a control plane.
+func newPlane(t testing.TB) *plane {
 	t.Helper()
 	p := &plane{t: t, dir: t.TempDir()}
 	var err error
@@ -85,6 +85,13 @@ func startPlane(t *testing.T, dir string, environment ...string) *plane {
 	}
 	p.write("client-cert-auth-ca.crt", ca)
 	p.write("tokens.csv", []byte("sesame,ali,1,\"thieves,others\"\n"))
+	return p
+}
+
+// startPlane starts a kube-apiserver with the flags that envtest passes, and waits for it as envtest does.
+func startPlane(t *testing.T, dir string, environment ...string) *plane {
+	t.Helper()
+	p := newPlane(t)
 	p.api = program(t, dir, "kube-apiserver", "--allow-privileged=true", "--authorization-mode=RBAC", "--bind-address=127.0.0.1", "--cert-dir="+p.dir,
 		"--client-ca-file="+filepath.Join(p.dir, "client-cert-auth-ca.crt"), "--disable-admission-plugins=ServiceAccount", "--etcd-servers=http://127.0.0.1:1",
 		"--secure-port=0", "--service-account-issuer=https://127.0.0.1:0/", "--service-account-key-file="+filepath.Join(p.dir, "sa-signer.crt"),
