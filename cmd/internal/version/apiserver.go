@@ -9,7 +9,7 @@ import (
 
 // Protocol is the version of the interface between informersim and informersim-apiserver: the command line, the environment
 // and the exit codes. It is incremented with each change to them, so that working copies, which have no version, detect a mismatch.
-const Protocol = 3
+const Protocol = 4
 
 // Apiserver is a version of informersim-apiserver.
 type Apiserver struct {
