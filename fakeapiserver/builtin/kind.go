@@ -137,28 +137,6 @@ func (k *kind) CheckField(name string) error {
 	return err
 }
 
-// selectable returns the fields that may be selected by, besides the name and the namespace.
-func (k *kind) selectable() (names []string) {
-	if k.attrs == nil {
-		return nil
-	}
-	hub, err := scheme.UnsafeConvertToVersion(k.New(), runtime.InternalGroupVersioner)
-	if err != nil {
-		return nil
-	}
-	_, all, err := k.attrs(hub)
-	if err != nil {
-		return nil
-	}
-	for name := range all { // order: sorted below
-		if !strings.HasPrefix(name, "metadata.") && k.CheckField(name) == nil {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 // Field reads a selectable field.
 func (k *kind) Field(obj runtime.Object, name string) string {
 	label, _, err := scheme.ConvertFieldLabel(k.gvk, name, "")
@@ -181,4 +159,31 @@ func shallow(obj runtime.Object) runtime.Object {
 	c := reflect.New(reflect.TypeOf(obj).Elem())
 	c.Elem().Set(reflect.ValueOf(obj).Elem())
 	return c.Interface().(runtime.Object)
+}
+
+// renamed are the names of fields in versions other than the one that the code reads them by (pkg/apis/events/v1/conversion.go).
+var renamed = []struct{ from, to string }{{"involvedObject.", "regarding."}, {"reportingComponent", "reportingController"}}
+
+// selectable lists the fields besides name and namespace that may be selected by: those that are read from an empty object.
+func (k *kind) selectable(obj runtime.Object) []string {
+	if k.attrs == nil {
+		return nil
+	}
+	_, read, err := k.attrs(obj)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for name := range read { // order: sorted below
+		if k.CheckField(name) != nil {
+			for _, r := range renamed {
+				name = strings.Replace(name, r.from, r.to, 1)
+			}
+		}
+		if !strings.HasPrefix(name, "metadata.") && k.CheckField(name) == nil && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }

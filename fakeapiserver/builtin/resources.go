@@ -129,7 +129,7 @@ func describe(b backends, version, plural string, storages map[string]rest.Stora
 		r.StoredAs = store
 	}
 	k.resource, k.attrs = r, b.attrs[store]
-	r.SelectableFields = k.selectable()
+	r.SelectableFields = k.selectable(main.New())
 	switch st := main.(type) {
 	case *jobstore.REST:
 		st.CreateStrategy = identify(st.CreateStrategy)

@@ -112,3 +112,25 @@ func TestEveryKindCanBeDecodedAndShown(t *testing.T) {
 		}
 	}
 }
+
+// The fields of selectors are those of the code.
+func TestSelectableFields(t *testing.T) {
+	for name, want := range map[string]string{
+		"pods":       "spec.hostNetwork spec.nodeName spec.restartPolicy spec.schedulerName spec.serviceAccountName status.nominatedNodeName status.phase status.podIP",
+		"jobs.batch": "status.successful", "secrets": "type", "configmaps": "", "services": "spec.clusterIP spec.type", "replicasets.apps": "", "replicationcontrollers": "status.replicas",
+		"events.events.k8s.io": "reason regarding.apiVersion regarding.fieldPath regarding.kind regarding.name regarding.namespace regarding.resourceVersion " +
+			"regarding.uid reportingController type",
+	} {
+		if got := strings.Join(lookup(t, name, "v1").SelectableFields, " "); got != want {
+			t.Errorf("%s can be selected by %q, want %q", name, got, want)
+		}
+	}
+	pods := lookup(t, "pods", "v1").Strategy.(types.FieldLabels)
+	if err := pods.CheckField("spec.foo"); err == nil || err.Error() != "field label not supported: spec.foo" {
+		t.Errorf("a field that is none: %v", err)
+	}
+	if err := lookup(t, "configmaps", "v1").Strategy.(types.FieldLabels).CheckField("data.a"); err == nil ||
+		err.Error() != `"data.a" is not a known field selector: only "metadata.name", "metadata.namespace"` {
+		t.Errorf("a kind without fields: %v", err)
+	}
+}
