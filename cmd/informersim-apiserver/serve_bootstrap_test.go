@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/informersim/informersim/fakeapiserver/persistence"
 )
 
 // A fresh cluster has what a real one has; --bare has none of it.
@@ -174,6 +178,37 @@ func TestServeFreshData(t *testing.T) {
 	if after := p.want(200, "", "GET", "/api/v1/namespaces/default", ""); after != before {
 		t.Errorf("a restart changes a namespace:\n%s\n%s", before, after)
 	}
+	p.interrupt()
+}
+
+// A session from before there was one store of events, and before there were defaults, is read as if it had been written now.
+func TestServeOldSession(t *testing.T) {
+	t.Chdir(t.TempDir())
+	file, _, err := persistence.Open("session.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, object := range []struct{ key, version, json string }{
+		{"events.events.k8s.io/default/e", "v1", `{"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"namespace":"default","name":"e","uid":"1","resourceVersion":"1001"},"note":"n","regarding":{"kind":"Pod","name":"p"},"eventTime":null}`},
+		{"configmaps/default/m", "v1", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":"default","name":"m","uid":"2","resourceVersion":"1002"}}`},
+		{"clustertrustbundles.certificates.k8s.io/b", "v1", `{"apiVersion":"certificates.k8s.io/v1","kind":"ClusterTrustBundle","metadata":{"name":"b","uid":"3","resourceVersion":"1003"},"spec":{"trustBundle":"x"}}`},
+		{"namespaces/default", "v1", `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default","uid":"4","resourceVersion":"1004"},"spec":{"finalizers":["kubernetes"]},"status":{"phase":"Active"}}`},
+	} {
+		rev := int64(1001 + i)
+		value := fmt.Sprintf(`{"revision":%d,"version":%q,"object":%s}`, rev, object.version, object.json)
+		if err := file.Write(persistence.Change{Revision: rev, Key: []byte("object/" + object.key), Value: []byte(value)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(file.Sync(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	p := serveFresh(t, "--data", "session.db")
+	p.want(200, `"message":"n"`, "GET", "/api/v1/namespaces/default/events/e", "")
+	p.want(200, `"note":"n"`, "GET", "/apis/events.k8s.io/v1/namespaces/default/events/e", "")
+	p.want(200, `"resourceVersion":"1002"`, "GET", "/api/v1/namespaces/default/configmaps/m", "")
+	p.want(200, `"trustBundle":"x"`, "GET", "/apis/certificates.k8s.io/v1/clustertrustbundles/b", "")
+	p.want(200, `"labels":{"kubernetes.io/metadata.name":"default"}`, "GET", "/api/v1/namespaces/default", "")
 	p.interrupt()
 }
 

@@ -101,7 +101,7 @@ func (q *Request) created(obj runtime.Object, warnings []string) (Result, error)
 	if err != nil {
 		return Result{Warnings: warnings}, err
 	}
-	if err := dropRevision(obj); err != nil {
+	if err := q.dropRevision(obj); err != nil {
 		return Result{Warnings: warnings}, err
 	}
 	stored, persisted, err := q.asStored(obj)
@@ -120,12 +120,16 @@ func (q *Request) terminating(obj runtime.Object) error {
 	return apierrors.NewForbidden(q.Resource.GroupResource(), name, errors.New("create not allowed while custom resource definition is terminating"))
 }
 
-// dropRevision clears a new object's resourceVersion. A number other than 0 is an error (S2).
-func dropRevision(obj runtime.Object) error {
+// dropRevision clears a new object's resourceVersion. A number other than 0 is an error (S2), but in a dry run, which does not get to
+// the store that says so, and answers with it.
+func (q *Request) dropRevision(obj runtime.Object) error {
 	if types.WithoutMeta(obj) {
 		return nil
 	}
 	if rv, err := revision(obj); err == nil && rv != 0 {
+		if q.DryRun {
+			return nil
+		}
 		return errRevisionOnCreate
 	}
 	setRevision(obj, "")

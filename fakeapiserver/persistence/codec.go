@@ -55,8 +55,11 @@ func encode(r *store.Resource, revision int64, obj runtime.Object) ([]byte, erro
 	return json.Marshal(stored{Revision: revision, Version: r.Version, Object: data})
 }
 
-// decode decodes an object. Go types must be in the current storage version; custom resources are converted when read.
+// decode decodes an object. Go types must be in the current storage version, unless their resource reads others, too; custom resources are converted when read.
 func decode(r *store.Resource, s stored) (runtime.Object, error) {
+	if r.Decode != nil {
+		return r.Decode(s.Object)
+	}
 	obj := newObject(r)
 	if _, custom := obj.(*unstructured.Unstructured); !custom && s.Version != r.Version {
 		return nil, fmt.Errorf("it is stored in version %s, want the storage version %s", s.Version, r.Version)

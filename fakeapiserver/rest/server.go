@@ -1,12 +1,14 @@
 package rest
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -122,8 +124,30 @@ func (s *Server) Define(gr schema.GroupResource, versions ...*types.Resource) er
 func (s *Server) describe(t *types.Resource) store.Resource {
 	return store.Resource{
 		Group: t.Group, Version: t.StorageVersion, Plural: t.Plural, Kind: t.Kind, Namespaced: t.Namespaced,
-		New:   s.newOf(t),
-		Field: s.fieldOf(t),
+		New: s.newOf(t), Decode: s.decodeOf(t), Field: s.fieldOf(t),
+	}
+}
+
+// decodeOf returns a decoder of saved objects of built-in kinds: in a version that was the storage version once, or as the other kind of
+// event, and perhaps without defaults. It is nil for other resources.
+func (s *Server) decodeOf(t *types.Resource) func([]byte) (runtime.Object, error) {
+	if _, ok := t.Strategy.(types.Storage); !ok {
+		return nil
+	}
+	return func(data []byte) (runtime.Object, error) {
+		var head metav1.TypeMeta
+		if err := json.Unmarshal(data, &head); err != nil {
+			return nil, err
+		}
+		r := s.types.ByKind(head.GroupVersionKind())
+		if r == nil || r.StoreResource() != t.StoreResource() {
+			return nil, fmt.Errorf("it is stored as %s, which is not served", head.GroupVersionKind())
+		}
+		obj, _, err := r.Strategy.Decode(data, types.JSON, false)
+		if err != nil {
+			return nil, err
+		}
+		return r.Strategy.Stored(obj)
 	}
 }
 

@@ -17,6 +17,8 @@ type Resource struct {
 	Namespaced                   bool
 	// New returns an empty object of the kind. nil means unstructured.Unstructured.
 	New func() runtime.Object
+	// Decode reads an object that an earlier program has saved as JSON, in whatever version. nil means that it is read as it is.
+	Decode func(data []byte) (runtime.Object, error)
 	// Field returns the value of a selectable field other than metadata.name and metadata.namespace; ok is false if the
 	// resource does not have that field. nil means that there are no other fields.
 	Field func(obj runtime.Object, field string) (value string, ok bool)
