@@ -39,11 +39,13 @@ func TestServeFresh(t *testing.T) {
 		t.Errorf("the service of %s is %+v, %v", p.root, service, err)
 	}
 	for path, want := range map[string]string{
-		"/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical":          `"value":2000001000`,
-		"/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas/exempt":                 `"type":"Dangling","status":"False"`,
-		"/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations/exempt": `"type":"Exempt"`,
-		"/apis/networking.k8s.io/v1/servicecidrs/kubernetes":                       `"type":"Ready","status":"True"`,
-		"/apis/networking.k8s.io/v1/ipaddresses/10.0.0.1":                          `"name":"kubernetes"`,
+		"/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical":                                           `"value":2000001000`,
+		"/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas/exempt":                                                  `"type":"Dangling","status":"False"`,
+		"/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations/exempt":                                  `"type":"Exempt"`,
+		"/apis/networking.k8s.io/v1/servicecidrs/kubernetes":                                                        `"type":"Ready","status":"True"`,
+		"/apis/rbac.authorization.k8s.io/v1/clusterroles/cluster-admin":                                             `"kubernetes.io/bootstrapping":"rbac-defaults"`,
+		"/apis/rbac.authorization.k8s.io/v1/namespaces/kube-public/rolebindings/system:controller:bootstrap-signer": `"kind":"Role"`,
+		"/apis/networking.k8s.io/v1/ipaddresses/10.0.0.1":                                                           `"name":"kubernetes"`,
 	} {
 		p.want(200, want, "GET", path, "")
 	}
