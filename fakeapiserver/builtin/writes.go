@@ -143,7 +143,7 @@ func (s *session) run(write func() (runtime.Object, error)) (types.Outcome, erro
 	out, err := write()
 	o := types.Outcome{Warnings: s.warnings}
 	if err != nil {
-		return o, err
+		return o, inOrder(err)
 	}
 	o.Stored, o.Created, o.Deleted, o.Earlier, o.Effects = s.stored, s.created, s.deleted, s.earlier, s.effects
 	o.Answer, err = s.answer(out)
