@@ -13,7 +13,7 @@ import (
 type data struct {
 	Texts []string   `json:"texts"`
 	Lanes [][]string `json:"lanes"` // name, role, owner
-	Parts [][]any    `json:"parts"` // lane, kind
+	Parts [][]any    `json:"parts"` // lane, kind, the resources that its client lists or watches
 	// Rows are steps: number, virtual time in ns, lane, choice, texts, keys, marks (lane, shape), arrows (number of a step, lane, lane, 1 if
 	// it is lost), effects (part, key and, unless it is gone, rv and note), and 1 if it explains others. A stretch that is left out is a row
 	// of its first number, its virtual time, -2, the number of its steps, and its effects.
@@ -52,7 +52,11 @@ func dataOf(t *timeline.Timeline, budget int) ([]byte, choice, error) {
 		e.d.Lanes = append(e.d.Lanes, []string{capped(reports.Plain(l.Name), maxText), string(l.Role), capped(reports.Plain(l.Owner), maxText)})
 	}
 	for _, p := range t.Parts {
-		e.d.Parts = append(e.d.Parts, []any{p.Lane, p.Kind})
+		follows := []string{}
+		for _, r := range t.Follows(t.Lanes[p.Lane].Owner) {
+			follows = append(follows, capped(reports.Plain(r), maxText))
+		}
+		e.d.Parts = append(e.d.Parts, []any{p.Lane, p.Kind, follows})
 	}
 	e.rows(c)
 	e.bands(c)

@@ -30,7 +30,7 @@
     ? { n: r[0], at: r[1], gap: r[3], effects: r[4], lane: -1, texts: [], keys: [], marks: [], arrows: [] }
     : { n: r[0], at: r[1], lane: r[2], choice: r[3], texts: r[4], keys: r[5], marks: r[6], arrows: r[7], effects: r[8], notable: r[9] });
   const lanes = data.lanes.map((l, i) => ({ name: l[0], role: l[1], owner: l[2], i }));
-  const parts = data.parts.map((p) => ({ lane: p[0], kind: p[1] }));
+  const parts = data.parts.map((p) => ({ lane: p[0], kind: p[1], follows: p[2] }));
   const bands = (data.bands || []).map((b) => ({ lane: b[0], from: b[1], to: b[2], text: text(b[3]), fault: b[4] }));
   const because = new Set(data.because || []);
   const involved = data.involved || [];
@@ -287,12 +287,17 @@
   const keyTable = (box, state, at) => {
     const find = (kind) => parts.map((p, i) => [p, i]).filter(([p]) => p.kind === kind && column[p.lane] >= 0);
     const store = parts.findIndex((p) => p.kind === "store");
-    const places = [...find("delivered"), ...find("indexer"), ...find("told")].sort((a, b) => a[0].lane - b[0].lane || a[1] - b[1]);
-    if (store < 0 || places.length === 0) return;
+    const everywhere = [...find("delivered"), ...find("indexer"), ...find("told")].sort((a, b) => a[0].lane - b[0].lane || a[1] - b[1]);
+    if (store < 0 || everywhere.length === 0) return;
     const here = rows[shown[cursor]].keys;
     const keys = [...new Set([...involved.slice(0, 4), ...here])].slice(0, 6);
     for (const key of keys) {
       const truth = state[store].get(key);
+      const places = everywhere.filter(([p]) => p.follows.includes(text(key).split(" ")[0]));
+      if (places.length === 0) {
+        box.append(make("p", "agree", named(key) + ": " + (truth ? `rv=${truth.rv} in the store; nobody follows it` : "not in the store; nobody follows it")));
+        continue;
+      }
       if (places.every(([, i]) => (state[i].get(key)?.rv || 0) === (truth ? truth.rv : 0))) {
         box.append(make("p", "agree", named(key) + ": " + (truth ? `all have rv=${truth.rv}, like the store` : "nobody has it; it is not in the store")));
         continue;

@@ -184,14 +184,23 @@ func (x *explainer) faults() {
 	}
 }
 
-// Wants reports whether a client watches or lists the resource of an object.
+// Wants reports whether a client follows the resource of an object.
 func (t *Timeline) Wants(owner string, o *Object) bool {
+	resource, _, _ := strings.Cut(o.Key, " ")
+	return slices.Contains(t.Follows(owner), resource)
+}
+
+// Follows returns the resources that a client follows, sorted: those that it watches, or would if its list were answered. An informer follows
+// what it lists; another client that lists and does not watch has looked once, and what it has seen does not become stale.
+func (t *Timeline) Follows(owner string) (resources []string) {
+	informer := slices.ContainsFunc(t.Lanes, func(l Lane) bool { return l.Owner == owner && l.Role == RoleIndexer })
 	for _, q := range t.Requests {
-		if q.Client == owner && strings.HasPrefix(o.Key, q.Resource+" ") && (q.watch() || strings.HasPrefix(q.What, "list")) {
-			return true
+		if q.Client == owner && (q.watch() || strings.HasPrefix(q.What, "list") && (informer || q.Failed || q.AnswerStep == 0)) {
+			resources = append(resources, q.Resource)
 		}
 	}
-	return false
+	slices.Sort(resources)
+	return slices.Compact(resources)
 }
 
 // stillHas says what a part has of an object at the end, "" for nothing.

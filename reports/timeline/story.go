@@ -65,7 +65,8 @@ type event struct {
 }
 
 // Story tells in up to [reports.MaxStory] lines what happened to an object up to a step (0 for the end), with the faults, lists and watches
-// that explain it; with nil, only those. What happened again and again is one line.
+// that explain it; with nil, those and the last writes of the objects that were touched last, so that a story ends where the run does. What
+// happened again and again is one line.
 func (t *Timeline) Story(of *Object, upTo uint64) []reports.Line {
 	if upTo == 0 {
 		upTo = uint64(len(t.Steps))
@@ -97,9 +98,18 @@ func (t *Timeline) Story(of *Object, upTo uint64) []reports.Line {
 	}
 	if of != nil {
 		all = append(all, t.versionEvents(of)...)
+	} else {
+		all = append(all, t.lastWrites()...)
 	}
 	all = slices.DeleteFunc(all, func(e event) bool { return e.Step > upTo || e.Step == 0 })
 	slices.SortStableFunc(all, func(x, y event) int { return cmp.Compare(x.Step, y.Step) })
+	if of == nil {
+		for i := range all {
+			if strings.HasSuffix(all[i].like, "watch opens") || strings.HasSuffix(all[i].like, "list") {
+				all[i].like = ""
+			}
+		}
+	}
 	all = t.folded(all)
 	if of != nil && t.Named() && !t.Passed() {
 		all = append(all, t.missing(of, upTo)...)
@@ -228,6 +238,23 @@ func (t *Timeline) versionEvents(of *Object) []event {
 				text = fmt.Sprintf("learns of %s at rv=%d by a %s", v.What, v.RV, s.How)
 			}
 			all = append(all, event{Line: line(s.Step, s.At, t.Lanes[s.Lane].Name, text), core: s.How == ""})
+		}
+	}
+	return all
+}
+
+// lastWrites are what happened last, of a run whose verdict names no object. A list or a watch that worked is told for itself then: the last
+// one may be the one that matters.
+func (t *Timeline) lastWrites() []event {
+	const most = 3
+	var all []event
+	for _, o := range t.Involved()[:min(most, len(t.Objects))] {
+		for _, e := range t.versionEvents(o) {
+			e.core = false
+			if e.Actor != "cluster" {
+				e.Text += ": " + o.Key
+			}
+			all = append(all, e)
 		}
 	}
 	return all
