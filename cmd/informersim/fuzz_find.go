@@ -95,7 +95,8 @@ func (z *fuzzer) original(seed uint64) *foundRun {
 // find makes the run of a seed again and shrinks it.
 func (z *fuzzer) find(ctx context.Context, seed uint64) *foundRun {
 	x := z.original(seed)
-	res, trace, err := z.again(ctx, seed)
+	// An interrupted search still has the trace of what it found: that is one run more, and its time is limited.
+	res, trace, err := z.again(context.WithoutCancel(ctx), seed)
 	switch {
 	case err != nil:
 		x.note("not shrunk: %v", err)
