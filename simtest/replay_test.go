@@ -43,7 +43,7 @@ func TestFailuresAreReplayedFirst(t *testing.T) {
 	message := strings.Join(first.errors, "\n")
 	wantIn(t, message, "FAIL  the cache has fewer than four at step", "it has four", "what happened",
 		"github.com/informersim/informersim/simtest -run '^TestX$/^a b$' -simtest.replay=testdata/simtest/TestX_a_b-1.trace.jsonl", "-simtest.seed=1")
-	files, err := filepath.Glob("testdata/simtest/*")
+	files, err := filepath.Glob("testdata/simtest/*.jsonl")
 	if err != nil || len(files) != 1 {
 		t.Fatalf("the traces are %v, %v", files, err)
 	}

@@ -69,7 +69,7 @@ type soak struct {
 // Eight writers and fifty watches, which faults end again and again: each watch has every write, once, and in order. What
 // compaction frees is free.
 func TestSoak(t *testing.T) {
-	w, err := server{Flags: &serveflags.Flags{Replicas: 1, Seed: 1}}.world(t.Context(), &net.TCPAddr{})
+	w, err := server{Flags: &serveflags.Flags{Replicas: 1, Seed: 1, Bare: true}}.world(t.Context(), &net.TCPAddr{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ var descriptions = map[Kind]string{
 
 	WatchSlow: "the server closes a watch whose client does not keep up", WatchEOFInFrame: "the connection ends within an event",
 	WatchCutLength: "the connection ends within the length that precedes an event", WatchBookmarkLost: "a bookmark is not sent",
-	WatchBookmarkLate: "a bookmark is late", ListTooLarge: "504, as the server does not have the revision yet",
+	WatchBookmarkEarly: "a bookmark comes among the initial events of a watch", WatchBookmarkLate: "a bookmark is late", ListTooLarge: "504, as the server does not have the revision yet",
 	ListRefused: "the connection for a get or list is refused", ListResetHeaders: "the connection is reset within the headers of an answer",
 	ListSlow: "the answer to a get or list is late", WatchOpenTooLarge: "a watch opens, and gets an ERROR event: the server does not have the revision yet",
 	WatchOpenStale: "a watch is served by the replica that lags most", WatchOpenLost: "the connection ends before the headers of a watch",
