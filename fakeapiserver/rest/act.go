@@ -47,11 +47,13 @@ func (c *call) act(query url.Values) {
 		c.fail(err)
 		return
 	}
-	answer := result.Answer
+	code, answer := http.StatusCreated, result.Answer
 	if status, ok := answer.(*metav1.Status); ok && status.Code == 0 {
 		status.Code = http.StatusCreated
+	} else if ok {
+		code = int(status.Code) // an eviction that two budgets forbid fails with a status, not with an error
 	}
-	c.answerObject(http.StatusCreated, answer)
+	c.answerObject(code, answer)
 }
 
 // carry stores what an act has changed, in its order.
