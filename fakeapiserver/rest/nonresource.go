@@ -41,6 +41,10 @@ func (c *call) nonResource() (cancel func()) {
 
 func (c *call) answerDocument(q discovery.Request) (cancel func()) {
 	return c.atReplica(func() {
+		if c.server.lacksVersion(q.Path) {
+			c.fail(noRoute(http.StatusNotFound))
+			return
+		}
 		q.Failed = c.server.failedChecks()
 		answer, ok := c.server.docs.Serve(q)
 		if !ok {

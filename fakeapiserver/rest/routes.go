@@ -2,6 +2,8 @@ package rest
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -89,6 +91,18 @@ func (c *call) routeCode() int {
 		return 0
 	}
 	return routeCode(c.resource, &c.target, c.request.Method)
+}
+
+// lacksVersion reports whether a path is that of an unknown version of a built-in group: it has no route, as below it.
+func (s *Server) lacksVersion(path string) bool {
+	group, version, ok := "", "", false
+	switch parts := strings.Split(strings.Trim(path, "/"), "/"); {
+	case len(parts) == 3 && parts[0] == "apis":
+		group, version, ok = parts[1], parts[2], true
+	case len(parts) == 2 && parts[0] == "api":
+		version, ok = parts[1], true
+	}
+	return ok && s.routed(group) && !slices.ContainsFunc(s.types.All(), func(r *types.Resource) bool { return r.Group == group && r.Version == version })
 }
 
 // routed reports whether the paths of a group belong to built-in resources: what is unknown there has no route.
