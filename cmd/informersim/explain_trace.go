@@ -50,18 +50,23 @@ Exit codes: 0 the trace was read, whatever its verdict; 2 bad input.`,
 	return c
 }
 
-// timelineOf reads a trace.
-func timelineOf(path string) (*timeline.Timeline, error) {
+// readTrace opens a trace for read.
+func readTrace(path string, read func(*sim.TraceReader) error) error {
 	in, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer in.Close()
 	tr, err := sim.NewTraceReader(path, in)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return timeline.Read(tr)
+	return read(tr)
+}
+
+func timelineOf(path string) (t *timeline.Timeline, err error) {
+	err = readTrace(path, func(tr *sim.TraceReader) (err error) { t, err = timeline.Read(tr); return err })
+	return t, err
 }
 
 // objectIn returns an object by its key, with or without the resource; nil for "".

@@ -124,18 +124,13 @@ func replayTest(c *cobra.Command, path string) error {
 	return broken{h.Scenario}
 }
 
-func headerOf(path string) (*sim.Header, error) {
-	in, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	tr, err := sim.NewTraceReader(path, in)
-	if err != nil {
-		return nil, err
-	}
-	h := tr.Header()
-	return &h, nil
+func headerOf(path string) (h *sim.Header, err error) {
+	err = readTrace(path, func(tr *sim.TraceReader) error {
+		of := tr.Header()
+		h = &of
+		return nil
+	})
+	return h, err
 }
 
 // writeOverlay writes the overlay of Go's runtime to a folder, or to the user's cache if dir is "".
