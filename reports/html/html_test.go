@@ -188,7 +188,11 @@ func escaped(t *testing.T, page string) {
 			t.Errorf("the report has %q: …%q…", bad, page[max(0, i-60):min(len(page), i+60)])
 		}
 	}
-	for tag, want := range map[string]int{"<script": 2, "</script": 2, "<style": 1, "</style": 1, "<title": 1, "</title": 1, "</body": 1} { // order: independent checks
+	scripts := 1
+	if strings.Contains(page, `<script type="application/json" id="data">`) { // of a trace without steps there is no diagram
+		scripts = 2
+	}
+	for tag, want := range map[string]int{"<script": scripts, "</script": scripts, "<style": 1, "</style": 1, "<title": 1, "</title": 1, "</body": 1} { // order: independent checks
 		if n := strings.Count(strings.ToLower(page), tag); n != want {
 			t.Errorf("the report has %d × %q, want %d", n, tag, want)
 		}
