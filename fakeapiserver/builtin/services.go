@@ -4,6 +4,7 @@ import (
 	"net"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	api "k8s.io/kubernetes/pkg/apis/core"
@@ -32,34 +33,50 @@ const (
 // current is the write that is being carried out: Kubernetes' allocators get no context.
 type current struct{ session *session }
 
-// taken returns what the Services other than the one that is written have, and what has been allocated to that one.
-func (c *current) taken() (ips map[string]bool, ports map[int]bool) {
-	ips, ports = map[string]bool{}, map[int]bool{}
-	if c.session == nil {
-		return ips, ports
-	}
-	for _, obj := range c.session.others() {
-		take(obj, ips, ports)
-	}
-	return ips, ports
+// allocated is what Services have.
+type allocated struct {
+	ips   map[string]bool
+	ports map[int]bool
 }
 
-func take(obj runtime.Object, ips map[string]bool, ports map[int]bool) {
+func newAllocated() allocated { return allocated{ips: map[string]bool{}, ports: map[int]bool{}} }
+
+func (a allocated) add(obj runtime.Object) {
 	s, ok := obj.(*corev1.Service)
 	if !ok {
 		return
 	}
 	for _, ip := range s.Spec.ClusterIPs {
-		ips[ip] = true
+		a.ips[ip] = true
 	}
 	for i := range s.Spec.Ports {
 		if p := s.Spec.Ports[i].NodePort; p != 0 {
-			ports[int(p)] = true
+			a.ports[int(p)] = true
 		}
 	}
 	if p := s.Spec.HealthCheckNodePort; p != 0 {
-		ports[int(p)] = true
+		a.ports[int(p)] = true
 	}
+}
+
+// elsewhere returns what the Services other than the one that is written have. An allocator asks for one candidate after the other, so
+// the others are walked once.
+func (s *session) elsewhere() allocated {
+	if s.others != nil {
+		return *s.others
+	}
+	all := newAllocated()
+	s.others = &all
+	if s.write.List == nil {
+		return all
+	}
+	for _, obj := range s.write.List(s.kind.resource.GroupResource()) {
+		m, err := meta.Accessor(obj)
+		if err == nil && (s.live == nil || m.GetName() != s.write.Name || m.GetNamespace() != s.write.Namespace) {
+			all.add(obj)
+		}
+	}
+	return all
 }
 
 // addresses allocates cluster IPs. It implements ipallocator.Interface.
@@ -71,10 +88,10 @@ func (a addresses) Allocate(ip net.IP) error {
 	if four == nil || !serviceRange.Contains(ip) || four[3] < 1 || four[3] > lastAddress {
 		return ipallocator.ErrMismatchedNetwork
 	}
-	if ips, _ := a.taken(); ips[ip.String()] || a.session.ips[ip.String()] {
+	if a.Has(ip) || a.session.own.ips[ip.String()] {
 		return ipallocator.ErrAllocated
 	}
-	a.session.ips[ip.String()] = true
+	a.session.own.ips[ip.String()] = true
 	return nil
 }
 
@@ -94,15 +111,14 @@ func (a addresses) AllocateNext() (net.IP, error) {
 // Release forgets an address. Those of stored Services are not remembered.
 func (a addresses) Release(ip net.IP) error {
 	if a.session != nil {
-		delete(a.session.ips, ip.String())
+		delete(a.session.own.ips, ip.String())
 	}
 	return nil
 }
 
 // Has reports whether an address is taken.
 func (a addresses) Has(ip net.IP) bool {
-	ips, _ := a.taken()
-	return ips[ip.String()]
+	return a.session != nil && a.session.elsewhere().ips[ip.String()]
 }
 
 // ForEach is for repairs, which nobody makes here.
@@ -146,10 +162,10 @@ func (p ports) Allocate(port int) error {
 	if !nodePorts.Contains(port) {
 		return &portallocator.ErrNotInRange{ValidPorts: nodePorts.String()}
 	}
-	if p.Has(port) || p.session.ports[port] {
+	if p.Has(port) || p.session.own.ports[port] {
 		return portallocator.ErrAllocated
 	}
-	p.session.ports[port] = true
+	p.session.own.ports[port] = true
 	return nil
 }
 
@@ -167,15 +183,14 @@ func (p ports) AllocateNext() (int, error) {
 // Release forgets a port.
 func (p ports) Release(port int) error {
 	if p.session != nil {
-		delete(p.session.ports, port)
+		delete(p.session.own.ports, port)
 	}
 	return nil
 }
 
 // Has reports whether a port is taken.
 func (p ports) Has(port int) bool {
-	_, taken := p.taken()
-	return taken[port]
+	return p.session != nil && p.session.elsewhere().ports[port]
 }
 
 // ForEach is for repairs.

@@ -28,12 +28,12 @@ type session struct {
 	earlier  []runtime.Object // what was stored before stored
 	effects  []types.Effect   // on other objects
 
-	ips   map[string]bool // allocated for this write
-	ports map[int]bool
+	own    allocated  // for this write
+	others *allocated // for the other Services, once somebody has asked
 }
 
 func newSession(k *kind, w *types.Write) *session {
-	return &session{write: w, kind: k, live: w.Live, ips: map[string]bool{}, ports: map[int]bool{}}
+	return &session{write: w, kind: k, live: w.Live, own: newAllocated()}
 }
 
 // sessionKey finds the session in a context.
@@ -49,18 +49,6 @@ func (s *session) AddWarning(_, text string) {
 	if text != "" && !slices.Contains(s.warnings, text) {
 		s.warnings = append(s.warnings, text)
 	}
-}
-
-// others returns the stored objects of the resource but the written one.
-func (s *session) others() []runtime.Object {
-	if s.write.List == nil {
-		return nil
-	}
-	all := slices.Clone(s.write.List(s.kind.resource.GroupResource()))
-	return slices.DeleteFunc(all, func(obj runtime.Object) bool {
-		m, err := meta.Accessor(obj)
-		return err != nil || s.live != nil && m.GetName() == s.write.Name && m.GetNamespace() == s.write.Namespace
-	})
 }
 
 // administrator is who makes a request if nobody else is named.
