@@ -22,6 +22,7 @@ var perKind = []struct{ area, options, steps string }{
 	{"life", " !brief", "create $TARGET $BODY\ncreate $TARGET $BODY\nmerge $TARGET $CHANGE\nmerge $TARGET $CHANGE\nget $TARGET\ndelete $TARGET\nget $TARGET\ndelete $TARGET\nrevision"},
 	{"kind-apply", " !brief", "apply $TARGET $BODY\napply $TARGET $BODY\nmerge $TARGET $CHANGE\napply $TARGET?fieldManager=other $CHANGE\nrevision"},
 	{"kind-watch", " !brief", "watch w $RESOURCE?fieldSelector=metadata.name=$NAME\n~ create $TARGET $BODY\n~ merge $TARGET " + labelled + "\n~ delete $TARGET\nevents w quiet"},
+	{"kind-bookmark", "", "watch w $RESOURCE?fieldSelector=metadata.name=none&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan\nevents w 1"},
 	{"kind-selector", " !brief", "~ create $TARGET $BODY\nlist $RESOURCE?fieldSelector=metadata.name=$NAME\nlist $RESOURCE?fieldSelector=metadata.name!=$NAME,metadata.name=none\n" +
 		"list $RESOURCE?fieldSelector=spec.absent=x\nlist $RESOURCE?labelSelector=app%20in%20(none)\ndelete $RESOURCE?fieldSelector=metadata.name=$NAME"},
 	{"kind-dry-run", " !brief", "create $TARGET?dryRun=All $BODY\nget $TARGET\n~ create $TARGET $BODY\nmerge $TARGET?dryRun=All $CHANGE\ndelete $TARGET?dryRun=All\nrevision"},

@@ -101,18 +101,19 @@ func (b *backend) split(key string) (namespace, name string) {
 	return "", name
 }
 
-// encode returns an internal object as it will be read.
-func (b *backend) encode(obj runtime.Object) (runtime.Object, error) {
-	stored, err := encode(obj, b.stored)
+// encode returns an internal object as it will be read, and as it is written if that is not the same.
+func (b *backend) encode(obj runtime.Object) (stored, written runtime.Object, err error) {
+	stored, written, err = encode(obj, b.stored)
 	if err != nil || b.decorate == nil {
-		return stored, err
+		return stored, written, err
 	}
 	hub, err := internal(stored)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	b.decorate(hub)
-	return versioned(hub, b.stored)
+	stored, err = versioned(hub, b.stored)
+	return stored, written, err
 }
 
 // Versioner implements storage.Interface.
@@ -143,14 +144,14 @@ func (b *backend) Create(ctx context.Context, key string, obj, out runtime.Objec
 		return fmt.Errorf("PrepareObjectForStorage failed: %w", err)
 	}
 	s.stamp(obj)
-	stored, err := b.encode(obj)
+	stored, written, err := b.encode(obj)
 	if err != nil {
 		return err
 	}
 	if namespace, name := b.split(key); !s.creates(b.resource, namespace, name) {
 		return errNotHere
 	}
-	s.live, s.stored, s.created = stored, stored, true
+	s.live, s.stored, s.created, s.written = stored, stored, true, written
 	return decodeInto(stored, out)
 }
 
@@ -185,17 +186,17 @@ func (b *backend) GuaranteedUpdate(ctx context.Context, key string, out runtime.
 		return b.Create(ctx, key, obj, out, 0)
 	}
 	s.restamp(obj, before)
-	stored, err := b.encode(obj)
+	stored, written, err := b.encode(obj)
 	if err != nil {
 		return err
 	}
 	if err := b.Versioner().UpdateObject(stored, revision); err != nil {
 		return err
 	}
-	if equality.Semantic.DeepEqual(stored, was) {
+	if equality.Semantic.DeepEqual(stored, was) && equality.Semantic.DeepEqual(written, s.writtenBefore(b, key)) {
 		return decodeInto(was, out)
 	}
-	s.update(b, key, stored)
+	s.update(b, key, stored, written)
 	return decodeInto(stored, out)
 }
 
@@ -222,9 +223,12 @@ func (b *backend) Delete(ctx context.Context, key string, out runtime.Object, p 
 	return nil
 }
 
-// GetList implements storage.Interface.
-func (*backend) GetList(context.Context, string, storage.ListOptions, runtime.Object) error {
-	return errNotHere
+// GetList implements storage.Interface. It is called by the deletion of a collection only, whose objects are deleted one by one elsewhere.
+func (*backend) GetList(ctx context.Context, _ string, _ storage.ListOptions, _ runtime.Object) error {
+	if s := sessionOf(ctx); s == nil || !s.collection {
+		return errNotHere
+	}
+	return nil
 }
 
 // Watch implements storage.Interface.

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
 	"slices"
@@ -84,27 +85,43 @@ type message interface {
 	Unmarshal([]byte) error
 }
 
-// encode returns an internal object as it comes out of etcd: in its storage version, without what protobuf drops, and defaulted.
-func encode(obj runtime.Object, gv schema.GroupVersion) (runtime.Object, error) {
+// encode returns an internal object as it comes out of etcd: in its storage version, without what protobuf drops, and defaulted. written is
+// the object before that, if it had no such defaults yet, otherwise nil.
+func encode(obj runtime.Object, gv schema.GroupVersion) (stored, written runtime.Object, err error) {
 	out, err := versioned(obj, gv)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	m, ok := out.(message)
 	if !ok {
-		return nil, fmt.Errorf("builtin: a %T cannot be stored", out)
+		return nil, nil, fmt.Errorf("builtin: a %T cannot be stored", out)
 	}
 	data, err := m.Marshal()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	read := reflect.New(reflect.TypeOf(m).Elem()).Interface().(message)
-	if err := read.Unmarshal(data); err != nil {
-		return nil, err
+	read, err := unmarshal(data, m)
+	if err != nil {
+		return nil, nil, err
 	}
 	scheme.Default(read)
+	defaulted, err := read.Marshal()
+	if err != nil {
+		return nil, nil, err
+	}
+	if !bytes.Equal(data, defaulted) {
+		if written, err = unmarshal(data, m); err != nil {
+			return nil, nil, err
+		}
+	}
 	read.GetObjectKind().SetGroupVersionKind(gv.WithKind(out.GetObjectKind().GroupVersionKind().Kind))
-	return read, normalize(read)
+	return read, written, normalize(read)
+}
+
+// unmarshal decodes into a new object of example's type.
+func unmarshal(data []byte, example message) (message, error) {
+	obj := reflect.New(reflect.TypeOf(example).Elem()).Interface().(message)
+	return obj, obj.Unmarshal(data)
 }
 
 // codecOf returns the codec of a storage version, which a dry run copies objects with.

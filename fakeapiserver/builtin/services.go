@@ -1,10 +1,10 @@
 package builtin
 
 import (
+	"hash/fnv"
 	"net"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	api "k8s.io/kubernetes/pkg/apis/core"
@@ -12,10 +12,10 @@ import (
 	"k8s.io/kubernetes/pkg/registry/core/service/portallocator"
 )
 
-// A Service's addresses and node ports are what no other Service has. So the Services themselves are the record of what is allocated: while one
-// is written, the others are read. A kube-apiserver starts to look at a random place; here the first that is free is taken, and so a
-// run that is repeated gets the same ones. Like there, what is allocated comes from the upper part of the range as long as
-// that has any, and the lower part is for those who ask for a certain one.
+// A Service's addresses and node ports are what no stored Service has. So the Services themselves are the record of what is allocated. A
+// kube-apiserver starts to look at a random place; here the write's uid says where, and so a run that is repeated gets the same ones.
+// Like there, what is allocated comes from the upper part of the range as long as that has any, and the lower part is for
+// those who ask for a certain one.
 
 // The ranges of a kube-apiserver without flags. Of the addresses, the first and the last are no host's.
 var (
@@ -32,6 +32,15 @@ const (
 
 // current is the write that is being carried out: Kubernetes' allocators get no context.
 type current struct{ session *session }
+
+// place draws where in a part of a range to start looking.
+func (c *current) place(size int) int {
+	h := fnv.New32a()
+	if c.session != nil {
+		h.Write([]byte(c.session.write.System.UID))
+	}
+	return int(h.Sum32() % uint32(size))
+}
 
 // allocated is what Services have.
 type allocated struct {
@@ -59,22 +68,19 @@ func (a allocated) add(obj runtime.Object) {
 	}
 }
 
-// elsewhere returns what the Services other than the one that is written have. An allocator asks for one candidate after the other, so
-// the others are walked once.
-func (s *session) elsewhere() allocated {
-	if s.others != nil {
-		return *s.others
+// taken returns what the stored Services have, the written one's former state among them. An allocator asks for one candidate after the
+// other, so they are walked once.
+func (s *session) taken() allocated {
+	if s.before != nil {
+		return *s.before
 	}
 	all := newAllocated()
-	s.others = &all
+	s.before = &all
 	if s.write.List == nil {
 		return all
 	}
 	for _, obj := range s.write.List(s.kind.resource.GroupResource()) {
-		m, err := meta.Accessor(obj)
-		if err == nil && (s.live == nil || m.GetName() != s.write.Name || m.GetNamespace() != s.write.Namespace) {
-			all.add(obj)
-		}
+		all.add(obj)
 	}
 	return all
 }
@@ -97,9 +103,11 @@ func (a addresses) Allocate(ip net.IP) error {
 
 // AllocateNext reserves a free address.
 func (a addresses) AllocateNext() (net.IP, error) {
-	for _, part := range [][2]byte{{lowerAddresses + 1, lastAddress}, {1, lowerAddresses}} {
-		for last := int(part[0]); last <= int(part[1]); last++ {
-			ip := net.IPv4(10, 0, 0, byte(last)).To4()
+	for _, part := range [][2]int{{lowerAddresses + 1, lastAddress}, {1, lowerAddresses}} {
+		size := part[1] - part[0] + 1
+		start := a.place(size)
+		for i := range size {
+			ip := net.IPv4(10, 0, 0, byte(part[0]+(start+i)%size)).To4()
 			if a.Allocate(ip) == nil {
 				return ip, nil
 			}
@@ -118,7 +126,7 @@ func (a addresses) Release(ip net.IP) error {
 
 // Has reports whether an address is taken.
 func (a addresses) Has(ip net.IP) bool {
-	return a.session != nil && a.session.elsewhere().ips[ip.String()]
+	return a.session != nil && a.session.taken().ips[ip.String()]
 }
 
 // ForEach is for repairs, which nobody makes here.
@@ -171,10 +179,14 @@ func (p ports) Allocate(port int) error {
 
 // AllocateNext reserves a free port.
 func (p ports) AllocateNext() (int, error) {
-	for i := range nodePorts.Size {
-		port := nodePorts.Base + (lowerPorts+i)%nodePorts.Size
-		if p.Allocate(port) == nil {
-			return port, nil
+	for _, part := range [][2]int{{lowerPorts, nodePorts.Size}, {0, lowerPorts}} {
+		size := part[1] - part[0]
+		start := p.place(size)
+		for i := range size {
+			port := nodePorts.Base + part[0] + (start+i)%size
+			if p.Allocate(port) == nil {
+				return port, nil
+			}
 		}
 	}
 	return 0, portallocator.ErrFull
@@ -190,7 +202,7 @@ func (p ports) Release(port int) error {
 
 // Has reports whether a port is taken.
 func (p ports) Has(port int) bool {
-	return p.session != nil && p.session.elsewhere().ports[port]
+	return p.session != nil && p.session.taken().ports[port]
 }
 
 // ForEach is for repairs.

@@ -21,6 +21,7 @@ type session struct {
 	live  runtime.Object // the written object's state, in its storage version; changes as it is written
 
 	stored   runtime.Object // what is to be stored, nil if nothing is
+	written  runtime.Object // what etcd would get, if that is not what will be read
 	created  bool
 	deleted  bool
 	deleting *int64 // the grace period that a DELETE asks for
@@ -28,8 +29,10 @@ type session struct {
 	earlier  []runtime.Object // what was stored before stored
 	effects  []types.Effect   // on other objects
 
+	collection bool // a collection is deleted
+
 	own    allocated  // for this write
-	others *allocated // for the other Services, once somebody has asked
+	before *allocated // before it, once somebody has asked
 }
 
 func newSession(k *kind, w *types.Write) *session {
@@ -106,8 +109,20 @@ func (s *session) other(gr schema.GroupResource, namespace, name string) runtime
 	return s.write.Get(gr, namespace, name)
 }
 
+// writtenBefore returns what etcd would have of an object, nil if that is what is read.
+func (s *session) writtenBefore(b *backend, key string) runtime.Object {
+	namespace, name := b.split(key)
+	switch {
+	case !s.names(b.resource, namespace, name):
+		return nil
+	case s.stored != nil:
+		return s.written
+	}
+	return s.write.Persisted
+}
+
 // update takes the new state of an object.
-func (s *session) update(b *backend, key string, stored runtime.Object) {
+func (s *session) update(b *backend, key string, stored, written runtime.Object) {
 	namespace, name := b.split(key)
 	if !s.names(b.resource, namespace, name) {
 		s.effects = append(s.effects, types.Effect{Resource: b.resource, Stored: stored})
@@ -116,5 +131,5 @@ func (s *session) update(b *backend, key string, stored runtime.Object) {
 	if s.stored != nil {
 		s.earlier = append(s.earlier, s.stored)
 	}
-	s.live, s.stored = stored, stored
+	s.live, s.stored, s.written = stored, stored, written
 }

@@ -111,6 +111,29 @@ func (k *kind) Delete(w *types.Write, o *metav1.DeleteOptions) (types.Outcome, e
 	})
 }
 
+// DeleteCollection implements types.Storage. The storage finds no object, and so does what it does before.
+func (k *kind) DeleteCollection(w *types.Write, o *metav1.DeleteOptions) (types.Outcome, error) {
+	st, ok := k.storages[""].(rest.CollectionDeleter)
+	if !ok {
+		return types.Outcome{}, apierrors.NewMethodNotSupported(k.resource.GroupResource(), "delete")
+	}
+	s := newSession(k, w)
+	s.collection = true
+	s.kind.now.session = s
+	defer func() { s.kind.now.session = nil }()
+	_, err := st.DeleteCollection(s.context("deletecollection"), rest.ValidateAllObjectFunc, o.DeepCopy(), nil)
+	return types.Outcome{Warnings: s.warnings}, err
+}
+
+// Bookmark implements types.Storage. A conversion gives an empty object what a pointer points to: a Deployment has 0 replicas then.
+func (k *kind) Bookmark(obj runtime.Object) (runtime.Object, error) {
+	hub, err := internal(obj)
+	if err != nil {
+		return nil, err
+	}
+	return versioned(hub, k.gv)
+}
+
 // Show implements types.Storage.
 func (k *kind) Show(subresource string, stored runtime.Object) (runtime.Object, error) {
 	m, err := meta.Accessor(stored)
@@ -145,7 +168,7 @@ func (s *session) run(write func() (runtime.Object, error)) (types.Outcome, erro
 	if err != nil {
 		return o, inOrder(err)
 	}
-	o.Stored, o.Created, o.Deleted, o.Earlier, o.Effects = s.stored, s.created, s.deleted, s.earlier, s.effects
+	o.Stored, o.Persisted, o.Created, o.Deleted, o.Earlier, o.Effects = s.stored, s.written, s.created, s.deleted, s.earlier, s.effects
 	o.Answer, err = s.answer(out)
 	return o, err
 }

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
@@ -173,16 +174,16 @@ func TestServiceAllocation(t *testing.T) {
 		return `{apiVersion: v1, kind: Service, metadata: {name: ` + name + `}, spec: {type: NodePort, ports: [{port: 80` + more + `}]}}`
 	}
 	a, b := s.mustCreate(body("a", "")).(*corev1.Service), s.mustCreate(body("b", "")).(*corev1.Service)
-	if a.Spec.ClusterIP != "10.0.0.17" || b.Spec.ClusterIP != "10.0.0.18" || a.Spec.Ports[0].NodePort != 30086 || b.Spec.Ports[0].NodePort != 30087 {
+	if a.Spec.ClusterIP != "10.0.0.173" || b.Spec.ClusterIP != "10.0.0.174" || a.Spec.Ports[0].NodePort != 31270 || b.Spec.Ports[0].NodePort != 31271 {
 		t.Errorf("%s:%d and %s:%d", a.Spec.ClusterIP, a.Spec.Ports[0].NodePort, b.Spec.ClusterIP, b.Spec.Ports[0].NodePort)
 	}
-	if _, err := s.create(body("c", ", nodePort: 30086")); err == nil || !strings.Contains(err.Error(), "spec.ports[0].nodePort: Invalid value: 30086: provided port is already allocated") {
+	if _, err := s.create(body("c", ", nodePort: 31270")); err == nil || !strings.Contains(err.Error(), "spec.ports[0].nodePort: Invalid value: 31270: provided port is already allocated") {
 		t.Errorf("a port that is taken: %v", err)
 	}
 	if _, err := s.create(body("c", ", nodePort: 80")); err == nil || !strings.Contains(err.Error(), "provided port is not in the valid range. The range of valid ports is 30000-32767") {
 		t.Errorf("a port out of range: %v", err)
 	}
-	if _, err := s.create(strings.Replace(body("c", ""), "type: NodePort", "clusterIP: 10.0.0.17", 1)); err == nil || !strings.Contains(err.Error(), "failed to allocate IP 10.0.0.17: provided IP is already allocated") {
+	if _, err := s.create(strings.Replace(body("c", ""), "type: NodePort", "clusterIP: 10.0.0.173", 1)); err == nil || !strings.Contains(err.Error(), "failed to allocate IP 10.0.0.173: provided IP is already allocated") {
 		t.Errorf("an address that is taken: %v", err)
 	}
 	if _, err := s.update("", "a", func(obj runtime.Object) { obj.(*corev1.Service).Spec.Type = corev1.ServiceTypeClusterIP }); err != nil {
@@ -195,9 +196,68 @@ func TestServiceAllocation(t *testing.T) {
 	if external.Spec.InternalTrafficPolicy != nil || external.Spec.ClusterIP != "" {
 		t.Errorf("created %+v", external.Spec)
 	}
-	c := s.mustCreate(body("c", ", nodePort: 30086")).(*corev1.Service)
-	if c.Spec.ClusterIP != "10.0.0.19" || c.Spec.Ports[0].NodePort != 30086 {
+	c := s.mustCreate(body("c", ", nodePort: 31270")).(*corev1.Service)
+	if c.Spec.ClusterIP != "10.0.0.175" || c.Spec.Ports[0].NodePort != 31270 {
 		t.Errorf("%s:%d", c.Spec.ClusterIP, c.Spec.Ports[0].NodePort)
+	}
+	// What the Service itself has is taken, too.
+	out, err := s.update("", "c", func(obj runtime.Object) {
+		spec := &obj.(*corev1.Service).Spec
+		spec.Ports = append([]corev1.ServicePort{{Name: "y", Port: 81, Protocol: "TCP", TargetPort: intstr.FromInt32(81)}}, spec.Ports...)
+		spec.Ports[1].Name = "x"
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ports := out.Stored.(*corev1.Service).Spec.Ports; ports[0].NodePort == 0 || ports[0].NodePort == 31270 || ports[1].NodePort != 31270 {
+		t.Errorf("a second port: %+v", ports)
+	}
+}
+
+// A Job gets its labels from the template when it is read, and those of the template come after the defaults: the first update writes them, whatever
+// else it changes.
+func TestDefaultsOnRead(t *testing.T) {
+	s := serve(t, "jobs.batch", "v1")
+	obj := s.decode("", `{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: x}]}}}}`)
+	out, err := s.storage().Create(s.write("", ""), obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j := out.Stored.(*batchv1.Job); len(j.Labels) == 0 || out.Persisted == nil || len(out.Persisted.(*batchv1.Job).Labels) != 0 {
+		t.Fatalf("stored %+v, persisted %+v", j.ObjectMeta, out.Persisted)
+	}
+	s.keep("j", out)
+	w := s.write("", "j")
+	w.Persisted = out.Persisted
+	same := func(current runtime.Object) (runtime.Object, error) { return current, nil }
+	if out, err = s.storage().Update(w, same); err != nil || out.Stored == nil || out.Persisted != nil {
+		t.Fatalf("the first update: %+v, %v", out, err)
+	}
+	s.keep("j", out)
+	if out, err = s.storage().Update(s.write("", "j"), same); err != nil || out.Stored != nil {
+		t.Errorf("the second update: %+v, %v", out, err)
+	}
+}
+
+// A DELETE of Jobs says what becomes of their pods, once, whether there are any Jobs or not.
+func TestDeleteCollection(t *testing.T) {
+	s := serve(t, "jobs.batch", "v1")
+	out, err := s.storage().DeleteCollection(s.write("", ""), &metav1.DeleteOptions{})
+	if err != nil || len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0], "child pods are preserved by default") {
+		t.Errorf("%q, %v", out.Warnings, err)
+	}
+	background := metav1.DeletePropagationBackground
+	if out, err = s.storage().DeleteCollection(s.write("", ""), &metav1.DeleteOptions{PropagationPolicy: &background}); err != nil || len(out.Warnings) != 0 {
+		t.Errorf("with a policy: %q, %v", out.Warnings, err)
+	}
+}
+
+// A bookmark of Deployments has 0 replicas, as conversion makes them.
+func TestBookmark(t *testing.T) {
+	s := serve(t, "deployments.apps", "v1")
+	obj, err := s.storage().Bookmark(s.r.Strategy.New())
+	if d, ok := obj.(*appsv1.Deployment); err != nil || !ok || d.Spec.Replicas == nil || *d.Spec.Replicas != 0 || d.Kind != "Deployment" {
+		t.Errorf("%+v, %v", obj, err)
 	}
 }
 

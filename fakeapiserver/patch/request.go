@@ -51,8 +51,8 @@ type Result struct {
 	Object runtime.Object
 	// Answer is what the client gets if that is not the object as stored.
 	Answer runtime.Object
-	// Persisted is the stored form if it reads as Object but is not the same: an apply may leave an empty map there. Later writes
-	// are compared with it (S4). nil if it is the same.
+	// Persisted is the stored form if it reads as Object but is not the same: an apply may leave an empty map there, a Job's labels are
+	// those of its template when it is read. Later writes are compared with it (S4). nil if it is the same.
 	Persisted runtime.Object
 	// Earlier are states of the object that are stored before it, Effects changes of other objects, which come first.
 	Earlier []runtime.Object

@@ -16,7 +16,8 @@ func (q *Request) storage() types.Storage {
 // WriteOf returns what a Storage is to know of the request.
 func (q *Request) WriteOf(live runtime.Object) *types.Write {
 	return &types.Write{
-		Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name, System: q.System, DryRun: q.DryRun, User: q.User, Live: live, List: q.List, Get: q.Get,
+		Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name, System: q.System, DryRun: q.DryRun, User: q.User, Live: live, Persisted: q.Persisted,
+		List: q.List, Get: q.Get,
 	}
 }
 
@@ -50,8 +51,8 @@ func (q *Request) updateIn(s types.Storage, live runtime.Object, uid *apitypes.U
 
 func (q *Request) outcome(o *types.Outcome, err error, warnings []string) (Result, error) {
 	r := Result{
-		Object: o.Stored, Answer: o.Answer, Earlier: o.Earlier, Effects: o.Effects, Created: o.Created, Delete: o.Deleted, Unchanged: o.Stored == nil && !o.Deleted && o.Answer == nil && len(o.Effects) == 0,
-		Warnings: append(warnings, o.Warnings...),
+		Object: o.Stored, Persisted: o.Persisted, Answer: o.Answer, Earlier: o.Earlier, Effects: o.Effects, Created: o.Created, Delete: o.Deleted,
+		Unchanged: o.Stored == nil && !o.Deleted && o.Answer == nil && len(o.Effects) == 0, Warnings: append(warnings, o.Warnings...),
 	}
 	return r, err
 }

@@ -18,6 +18,15 @@ func (c *call) deleteCollection(q url.Values) {
 		c.fail(err)
 		return
 	}
+	if s := c.deletesIn(); s != nil {
+		request := c.writeRequest(nil)
+		outcome, err := s.DeleteCollection(request.WriteOf(nil), &o)
+		c.warnings = append(c.warnings, outcome.Warnings...)
+		if err != nil {
+			c.fail(err)
+			return
+		}
+	}
 	// With a revision, each delete gets that revision as a precondition: objects changed since are not deleted.
 	for i := range page.Items {
 		if err := c.deleteListed(page, i, o, lo); err != nil {

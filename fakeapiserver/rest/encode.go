@@ -11,6 +11,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/render"
 	"github.com/informersim/informersim/fakeapiserver/store"
+	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
 // encoder encodes the answers to one request.
@@ -155,6 +156,9 @@ func (e *encoder) frame(c *call, ev fakeapiserver.Event) ([]byte, error) {
 		return memoOfVersion(ev.Memo).encoded.Frame(ev.Type, &s)
 	}
 	obj, err := converted(c, ev.Object)
+	if t, ok := c.resource.Strategy.(types.Storage); ok && ev.Type == watch.Bookmark {
+		obj, err = t.Bookmark(ev.Object)
+	}
 	if err != nil {
 		return nil, err
 	}

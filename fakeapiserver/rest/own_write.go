@@ -33,6 +33,9 @@ func (s *Server) put(id store.ResourceID, e *types.Effect) error {
 	if err != nil || result.Unchanged || result.Object == nil {
 		return err
 	}
-	_, err = s.cluster.Update(id, result.Object)
+	stored, err := s.cluster.Update(id, result.Object)
+	if err == nil {
+		s.setPersisted(id, stored, result.Persisted)
+	}
 	return err
 }

@@ -38,7 +38,9 @@ func (c *call) removeIn(s types.Storage, live runtime.Object, namespace, name st
 	request := c.writeRequest(live)
 	request.Namespace, request.Name, request.DryRun = namespace, name, len(o.DryRun) > 0
 	outcome, err := s.Delete(request.WriteOf(live), o)
-	c.warnings = append(c.warnings, outcome.Warnings...)
+	if c.verb == verbDelete { // of a collection, each object is deleted below what warns
+		c.warnings = append(c.warnings, outcome.Warnings...)
+	}
 	if err != nil || request.DryRun {
 		return outcome.Answer, outcome.Deleted, err
 	}

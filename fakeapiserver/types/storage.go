@@ -18,6 +18,10 @@ type Storage interface {
 	Update(w *Write, change func(current runtime.Object) (runtime.Object, error)) (Outcome, error)
 	// Delete returns the outcome of a DELETE of the live object.
 	Delete(w *Write, o *metav1.DeleteOptions) (Outcome, error)
+	// DeleteCollection returns what the DELETE of a collection says (Outcome.Warnings) or why it is refused, before any object of it is deleted.
+	DeleteCollection(w *Write, o *metav1.DeleteOptions) (Outcome, error)
+	// Bookmark returns a watch's bookmark, an empty object but for its metadata, in the resource's version.
+	Bookmark(obj runtime.Object) (runtime.Object, error)
 	// Show returns what a GET of a subresource answers, for a stored object.
 	Show(subresource string, stored runtime.Object) (runtime.Object, error)
 }
@@ -34,6 +38,8 @@ type Write struct {
 	User User
 	// Live is the object as stored, nil if there is none. It is not changed.
 	Live runtime.Object
+	// Persisted is the live object as it was written, if that differs from how it reads (Outcome.Persisted); otherwise nil.
+	Persisted runtime.Object
 	// List returns the stored objects of a resource, of all namespaces. A Service must not take an address or port of another, and a Pod has
 	// the priority of its PriorityClass. nil means that there are none.
 	List func(schema.GroupResource) []runtime.Object
@@ -63,6 +69,10 @@ type Outcome struct {
 	// Stored is the object to be stored, in the storage version, nil if the write stores nothing. It carries the live object's
 	// resourceVersion, or none if it is new.
 	Stored runtime.Object
+	// Persisted is what is written if that reads as Stored, but is not the same: Kubernetes sets defaults when it reads, too, for what its
+	// strategies have changed since the object came in. A write that changes nothing is one all the same if it writes other bytes
+	// (S4). nil if it is the same.
+	Persisted runtime.Object
 	// Earlier are states of the object that are stored before that one, each a write of its own.
 	Earlier []runtime.Object
 	// Effects are changes of other objects, which come first.
