@@ -50,6 +50,9 @@ func fromScript(f *script.File, loose bool) (*Scenario, error) {
 	s := &Scenario{Name: strings.TrimSuffix(filepath.Base(f.Name), ".sim"), file: f}
 	var errs []error
 	for _, c := range f.Commands() {
+		if !loose {
+			errs = append(errs, checkOutput(f.Name, c))
+		}
 		cmd, err := parseCommand(c)
 		if err != nil {
 			errs = append(errs, err)

@@ -22,7 +22,7 @@ func (p *parser) parseOutput(l span, above *Command) {
 			p.skip(first)
 		}
 	}
-	if fence > 0 {
+	if out.Fenced = fence > 0; out.Fenced {
 		out.Text = p.fencedOutput(out.Pos, fence)
 	} else {
 		out.Text = p.plainOutput()
@@ -121,11 +121,11 @@ func cleanText(text string) string {
 }
 
 // appendOutput appends the block of an expected output. If ended, a blank line or the end of the file follows, so the block
-// needs no fence to end it.
-func appendOutput(dst []byte, text string, ended bool, eol string) []byte {
+// needs no fence to end it. One that the author has put there stays.
+func appendOutput(dst []byte, text string, fenced, ended bool, eol string) []byte {
 	text = NormalizeOutput(text)
 	fence := 0
-	if longest := longestDashes(text); !ended || longest > 0 || hasBlankLine(text) {
+	if longest := longestDashes(text); fenced || !ended || longest > 0 || hasBlankLine(text) {
 		fence = max(len(separator), longest+1)
 	}
 	dst = append(dst, separator+eol...)

@@ -25,7 +25,7 @@ func Print(f *File) []byte {
 		case *Command:
 			dst = appendCommand(dst, n)
 			if n.Output != nil {
-				dst = appendOutput(dst, n.Output.Text, blankFollows(f.Nodes, i), "\n")
+				dst = appendOutput(dst, n.Output.Text, n.Output.Fenced, blankFollows(f.Nodes, i), "\n")
 			}
 		}
 	}

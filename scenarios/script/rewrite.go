@@ -13,9 +13,9 @@ func Rewrite(f *File, outputs map[*Command]string) ([]byte, error) {
 		if !ok {
 			continue
 		}
-		start, end, old := c.lineEnd, c.lineEnd, ""
+		start, end, old, fenced := c.lineEnd, c.lineEnd, "", false
 		if c.Output != nil {
-			start, end, old = c.Output.start, c.Output.end, c.Output.Text
+			start, end, old, fenced = c.Output.start, c.Output.end, c.Output.Text, c.Output.Fenced
 		}
 		if end == 0 || start < done || end > len(f.src) {
 			continue // not from Parse, so not counted as found
@@ -29,7 +29,7 @@ func Rewrite(f *File, outputs map[*Command]string) ([]byte, error) {
 		if start > 0 && f.src[start-1] != '\n' {
 			dst = append(dst, eol...)
 		}
-		dst = appendOutput(dst, text, blankLineAt(f.src, end), eol)
+		dst = appendOutput(dst, text, fenced, blankLineAt(f.src, end), eol)
 		done = end
 	}
 	if found != len(outputs) {

@@ -88,8 +88,9 @@ type Arg struct {
 
 // An Output is the expected output of a command. Text is empty or ends with a newline; see NormalizeOutput.
 type Output struct {
-	Pos  Pos // of the `----`
-	Text string
+	Pos    Pos // of the `----`
+	Text   string
+	Fenced bool // lines of dashes are before and after it, whether it needs them or not
 
 	start, end int // offsets in src of the block, from the `----` to just after its last line
 }
