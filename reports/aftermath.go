@@ -165,7 +165,7 @@ func (a *aftermath) faultSection(inForce []string) Section {
 		a.faults = a.faults[n:]
 	}
 	for _, f := range a.faults {
-		s.Lines = append(s.Lines, fmt.Sprintf("step %-5d %9s  %s", f.Step, roundedDuration(f.At), PlainLine(f.Text)))
+		s.Lines = append(s.Lines, fmt.Sprintf("step %-5d %9s  %s", f.Step, Rounded(f.At), PlainLine(f.Text)))
 	}
 	switch {
 	case len(inForce) > 0:
@@ -192,14 +192,14 @@ func (a *aftermath) objectSection(of Involved) Section {
 		if o.rv == 0 {
 			text += "never written in this run"
 		} else {
-			text += fmt.Sprintf("%s at step %d (%s), rv=%d", PlainLine(o.commit.Text), o.commit.Step, roundedDuration(o.commit.At), o.rv)
+			text += fmt.Sprintf("%s at step %d (%s), rv=%d", PlainLine(o.commit.Text), o.commit.Step, Rounded(o.commit.At), o.rv)
 		}
 		for _, v := range o.seen {
 			behind := ""
 			if v.rv < o.rv {
 				behind = fmt.Sprintf(" (rv=%d)", v.rv)
 			}
-			text += fmt.Sprintf("\n%s was sent %s at step %d (%s)%s", PlainLine(v.client), PlainLine(v.line.Text), v.line.Step, roundedDuration(v.line.At), behind)
+			text += fmt.Sprintf("\n%s was sent %s at step %d (%s)%s", PlainLine(v.client), PlainLine(v.line.Text), v.line.Step, Rounded(v.line.At), behind)
 		}
 		s.Lines = append(s.Lines, text)
 	}

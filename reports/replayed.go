@@ -157,7 +157,7 @@ func (p *Replayed) writeText(b *strings.Builder, r *Run) {
 		fmt.Fprintf(b, "replayed %s: the same run, step by step, up to step %d\n  The trace ends there: %s. What would have come after it is not known.\n\n", name, r.Steps, PlainLine(p.Ended))
 		return
 	}
-	fmt.Fprintf(b, "replayed %s: it differs from the trace at step %d (%s)\n", name, d.Step, roundedDuration(d.At))
+	fmt.Fprintf(b, "replayed %s: it differs from the trace at step %d (%s)\n", name, d.Step, Rounded(d.At))
 	fmt.Fprintf(b, "  %s\n\n", PlainLine(d.Why))
 	d.writeStep(b)
 	fmt.Fprintf(b, "  written by   %s\n", Build(p.WrittenBy))

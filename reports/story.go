@@ -20,7 +20,7 @@ type Line struct {
 
 // String renders the line with its step and virtual time.
 func (l Line) String() string {
-	return fmt.Sprintf("step %-5d %9s  %-12s %s", l.Step, roundedDuration(l.At), PlainLine(l.Actor), PlainLine(l.Text))
+	return fmt.Sprintf("step %-5d %9s  %-12s %s", l.Step, Rounded(l.At), PlainLine(l.Actor), PlainLine(l.Text))
 }
 
 // The most lines of a story and of an ending: a minute's reading.

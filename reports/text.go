@@ -24,14 +24,14 @@ func WriteText(w io.Writer, report Report) error {
 	case r.Passed():
 		fmt.Fprintf(&b, "PASS  %s\n", held(r))
 	case r.Violation != nil:
-		fmt.Fprintf(&b, "FAIL  %s at step %d (%s)\n", PlainLine(r.Violation.Property), r.Violation.Step, roundedDuration(r.Violation.At))
+		fmt.Fprintf(&b, "FAIL  %s at step %d (%s)\n", PlainLine(r.Violation.Property), r.Violation.Step, Rounded(r.Violation.At))
 		fmt.Fprintf(&b, "\n  %s\n", strings.ReplaceAll(strings.TrimRight(r.Violation.Message, "\n"), "\n", "\n  "))
 		for i, e := range r.Violation.Because {
 			word := "        "
 			if i == 0 {
 				word = "because "
 			}
-			fmt.Fprintf(&b, "  %sstep %d (%s): %s\n", word, e.Step, roundedDuration(e.At), PlainLine(e.Text))
+			fmt.Fprintf(&b, "  %sstep %d (%s): %s\n", word, e.Step, Rounded(e.At), PlainLine(e.Text))
 		}
 	case r.Failure != "":
 		fmt.Fprintf(&b, "FAIL  %s\n", strings.TrimRight(r.Failure, "\n"))
@@ -180,4 +180,5 @@ func writeMismatch(b *strings.Builder, m Mismatch) {
 	}
 }
 
-func roundedDuration(d time.Duration) string { return d.Round(time.Millisecond).String() }
+// Rounded returns a virtual time as reports have it, to the millisecond.
+func Rounded(d time.Duration) string { return d.Round(time.Millisecond).String() }

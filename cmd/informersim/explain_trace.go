@@ -64,9 +64,22 @@ func readTrace(path string, read func(*sim.TraceReader) error) error {
 	return read(tr)
 }
 
-func timelineOf(path string) (t *timeline.Timeline, err error) {
-	err = readTrace(path, func(tr *sim.TraceReader) (err error) { t, err = timeline.Read(tr); return err })
-	return t, err
+func timelineOf(path string) (*timeline.Timeline, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return timelineIn(path, in)
+}
+
+// timelineIn reads a trace, which errors call path.
+func timelineIn(path string, in io.Reader) (*timeline.Timeline, error) {
+	tr, err := sim.NewTraceReader(path, in)
+	if err != nil {
+		return nil, err
+	}
+	return timeline.Read(tr)
 }
 
 // objectIn returns an object by its key, with or without the resource; nil for "".

@@ -11,8 +11,6 @@ import (
 	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/reports/html"
 	"github.com/informersim/informersim/reports/perfetto"
-	"github.com/informersim/informersim/reports/timeline"
-	"github.com/informersim/informersim/sim"
 )
 
 // reportFlags are the flags of `informersim report`.
@@ -95,11 +93,7 @@ const perfettoSuffix = ".perfetto.json"
 
 // perfettoOf returns a trace as trace viewers read it.
 func perfettoOf(path string, trace []byte) ([]byte, error) {
-	tr, err := sim.NewTraceReader(path, bytes.NewReader(trace))
-	if err != nil {
-		return nil, err
-	}
-	t, err := timeline.Read(tr)
+	t, err := timelineIn(path, bytes.NewReader(trace))
 	if err != nil {
 		return nil, err
 	}

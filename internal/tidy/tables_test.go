@@ -59,6 +59,7 @@ var mayImport = map[string][]string{
 	"properties/mutants":                  {"fakeapiserver", "informer", "informer/workqueue", "subjects", "subjects/stack"},
 	"reports":                             {"sim"},
 	"reports/html":                        {"reports", "reports/timeline", "sim"},
+	"reports/internal/traces":             {"reports/timeline", "sim"},
 	"reports/perfetto":                    {"reports", "reports/timeline"},
 	"reports/terminal":                    {"reports", "reports/timeline"},
 	"reports/timeline":                    {"reports", "scenarios/script", "sim"},

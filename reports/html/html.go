@@ -28,7 +28,7 @@ var (
 	//go:embed script.js
 	scriptSource string
 
-	pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"plural": plural}).Parse(pageSource))
+	pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"counted": reports.Counted}).Parse(pageSource))
 	scriptHash   = hashOf(scriptSource)
 )
 
@@ -82,13 +82,4 @@ func Render(t *timeline.Timeline) ([]byte, error) {
 			return nil, fmt.Errorf("rendering the report: %d bytes are more than a report may have, and no more can be left out", page.Len())
 		}
 	}
-}
-
-// plural returns a number with its noun.
-func plural(n any, noun string) string {
-	text := fmt.Sprint(n)
-	if text != "1" {
-		noun += "s"
-	}
-	return text + " " + noun
 }

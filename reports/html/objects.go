@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/reports/timeline"
 )
 
@@ -116,5 +117,5 @@ func short(d time.Duration) string {
 	case d >= time.Second:
 		return d.Round(10 * time.Millisecond).String()
 	}
-	return d.Round(time.Millisecond).String()
+	return reports.Rounded(d)
 }

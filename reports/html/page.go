@@ -160,15 +160,15 @@ func (p *page) facts(t *timeline.Timeline) {
 	add("strategy", r.Strategy)
 	add("seed", fmt.Sprint(r.Seed))
 	add("fault mix", r.Mix)
-	length := fmt.Sprintf("%s, %s of virtual time", plural(len(t.Steps), "step"), clock(r.Virtual))
+	length := fmt.Sprintf("%s, %s of virtual time", reports.Counted(len(t.Steps), "step"), clock(r.Virtual))
 	if r.Converging > 0 {
 		length += ", " + clock(r.Converging) + " of it after the faults"
 	}
 	add("length", length)
-	add("faults", plural(r.FaultTotal(), "fault"))
-	traffic := fmt.Sprintf("%s, %s, %s", plural(r.Commits, "write"), plural(r.Requests, "request"), plural(r.Frames, "watch event"))
+	add("faults", reports.Counted(r.FaultTotal(), "fault"))
+	traffic := fmt.Sprintf("%s, %s, %s", reports.Counted(r.Commits, "write"), reports.Counted(r.Requests, "request"), reports.Counted(r.Frames, "watch event"))
 	if !r.APIOnly {
-		traffic += ", " + plural(r.Notifications, "notification")
+		traffic += ", " + reports.Counted(r.Notifications, "notification")
 	}
 	add("traffic", traffic)
 	if build := t.Header.Versions; len(build) > 0 {
@@ -219,10 +219,10 @@ func (p *page) lists(t *timeline.Timeline, tight bool) {
 	}
 }
 
-// clock formats a virtual time.
+// clock formats a virtual time: of one beyond an hour nobody asks for milliseconds.
 func clock(d time.Duration) string {
 	if d < time.Hour {
-		return d.Round(time.Millisecond).String()
+		return reports.Rounded(d)
 	}
 	return d.Round(time.Second).String()
 }

@@ -3,30 +3,15 @@ package perfetto_test
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"testing"
 
+	"github.com/informersim/informersim/reports/internal/traces"
 	"github.com/informersim/informersim/reports/perfetto"
-	"github.com/informersim/informersim/reports/timeline"
-	"github.com/informersim/informersim/sim"
 )
 
 // Every event is on a lane that has a name, every flow that begins ends, and the violation is there.
 func TestWrite(t *testing.T) {
-	const path = "../timeline/testdata/gap.trace.jsonl"
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	tr, err := sim.NewTraceReader(path, f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tl, err := timeline.Read(tr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tl := traces.Read(t, traces.Gap)
 	var out bytes.Buffer
 	if err := perfetto.Write(&out, tl); err != nil {
 		t.Fatal(err)

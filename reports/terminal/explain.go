@@ -3,7 +3,6 @@ package terminal
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/reports/timeline"
@@ -49,7 +48,7 @@ func verdict(b *strings.Builder, t *timeline.Timeline) {
 	r := &t.Run
 	switch v := t.Conclusion.Violation; {
 	case v != nil:
-		fmt.Fprintf(b, "FAIL  %s at step %d (%s)\n\n", reports.PlainLine(v.Property), v.Step, rounded(v.At))
+		fmt.Fprintf(b, "FAIL  %s at step %d (%s)\n\n", reports.PlainLine(v.Property), v.Step, reports.Rounded(v.At))
 		lines(b, "  ", strings.TrimRight(v.Message, "\n"))
 	case r.Failure != "":
 		lines(b, "  ", "FAIL  "+r.Failure)
@@ -79,7 +78,7 @@ func lines(b *strings.Builder, indent, text string) {
 
 func evidence(b *strings.Builder, all []reports.Evidence) {
 	for _, e := range all {
-		head := fmt.Sprintf("    step %-5d %10s  ", e.Step, rounded(e.At))
+		head := fmt.Sprintf("    step %-5d %10s  ", e.Step, reports.Rounded(e.At))
 		for _, part := range wrapped(head+reports.PlainLine(e.Text), Width, len(head)) {
 			b.WriteString(part + "\n")
 		}
@@ -88,8 +87,6 @@ func evidence(b *strings.Builder, all []reports.Evidence) {
 		b.WriteString("    (nothing)\n")
 	}
 }
-
-func rounded(d time.Duration) string { return d.Round(time.Millisecond).String() }
 
 // maxRows is the number of versions in a table.
 const maxRows = 12

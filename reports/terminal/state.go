@@ -26,7 +26,7 @@ func State(t *timeline.Timeline, step uint64) (string, error) {
 	}
 	var b strings.Builder
 	s := &t.Steps[step-1]
-	fmt.Fprintf(&b, "step %d of %d, at %s\n", step, len(t.Steps), rounded(s.At))
+	fmt.Fprintf(&b, "step %d of %d, at %s\n", step, len(t.Steps), reports.Rounded(s.At))
 	for _, text := range append([]string{s.Choice}, s.Texts...) {
 		lines(&b, "  ", reports.PlainLine(text))
 	}

@@ -1,53 +1,19 @@
 package terminal_test
 
 import (
-	"flag"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/informersim/informersim/reports/internal/traces"
 	"github.com/informersim/informersim/reports/terminal"
-	"github.com/informersim/informersim/reports/timeline"
-	"github.com/informersim/informersim/sim"
 )
 
-var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
-
-func read(t *testing.T) *timeline.Timeline {
-	t.Helper()
-	const path = "../timeline/testdata/gap.trace.jsonl"
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r, err := sim.NewTraceReader(path, f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tl, err := timeline.Read(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tl
-}
-
+// wantGolden also checks that a text fits.
 func wantGolden(t *testing.T, file, got string) {
 	t.Helper()
-	if *rewrite {
-		if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s: got\n%s\nwant\n%s\n(-rewrite accepts it)", file, got, want)
-	}
+	traces.Golden(t, file, got)
 	for line := range strings.Lines(got) {
 		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > terminal.Width {
 			t.Errorf("%s: a line has %d columns: %s", file, n, line)
@@ -56,7 +22,7 @@ func wantGolden(t *testing.T, file, got string) {
 }
 
 func TestExplain(t *testing.T) {
-	tl := read(t)
+	tl := traces.Read(t, traces.Gap)
 	wantGolden(t, "testdata/explain.golden", terminal.Explain(tl, nil))
 	other := terminal.Explain(tl, tl.Object("default/a"))
 	if !strings.Contains(other, "the way of pods default/a, ADDED at rv=1\n") || !strings.Contains(other, "i1/h1 is told") {
@@ -65,7 +31,7 @@ func TestExplain(t *testing.T) {
 }
 
 func TestState(t *testing.T) {
-	tl := read(t)
+	tl := traces.Read(t, traces.Gap)
 	text, err := terminal.State(tl, 25)
 	if err != nil {
 		t.Fatal(err)

@@ -206,6 +206,7 @@ func (b *builder) finish() {
 			t.Bands[i].To = max(len(t.Steps)-1, 0)
 		}
 	}
+	b.followed()
 	b.lost()
 	b.sortLanes()
 	c, r := t.Conclusion, &t.Run

@@ -70,10 +70,7 @@ func (c *client) missed(key string, step int) bool {
 	return false
 }
 
-var (
-	namespaceOf = regexp.MustCompile(`(?:^| )namespace=(\S+)`)
-	revisionOf  = regexp.MustCompile(`(?:^| )rv="(\d*)"`)
-)
+var namespaceOf = regexp.MustCompile(`(?:^| )namespace=(\S+)`)
 
 // network takes in what passes between a client and the server.
 func (b *builder) network(r *sim.TraceRecord, at time.Duration) {

@@ -192,15 +192,22 @@ func (t *Timeline) Wants(owner string, o *Object) bool {
 
 // Follows returns the resources that a client follows, sorted: those that it watches, or would if its list were answered. An informer follows
 // what it lists; another client that lists and does not watch has looked once, and what it has seen does not become stale.
-func (t *Timeline) Follows(owner string) (resources []string) {
-	informer := slices.ContainsFunc(t.Lanes, func(l Lane) bool { return l.Owner == owner && l.Role == RoleIndexer })
+func (t *Timeline) Follows(owner string) []string { return t.follows[owner] }
+
+// followed finds what each client follows.
+func (b *builder) followed() {
+	t := b.t
+	t.follows = map[string][]string{}
 	for _, q := range t.Requests {
-		if q.Client == owner && (q.watch() || strings.HasPrefix(q.What, "list") && (informer || q.Failed || q.AnswerStep == 0)) {
-			resources = append(resources, q.Resource)
+		informer := b.informers[q.Client] != nil
+		if q.watch() || strings.HasPrefix(q.What, "list") && (informer || q.Failed || q.AnswerStep == 0) {
+			t.follows[q.Client] = append(t.follows[q.Client], q.Resource)
 		}
 	}
-	slices.Sort(resources)
-	return slices.Compact(resources)
+	for client, resources := range t.follows { // order: each by itself
+		slices.Sort(resources)
+		t.follows[client] = slices.Compact(resources)
+	}
 }
 
 // stillHas says what a part has of an object at the end, "" for nothing.

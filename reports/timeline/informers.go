@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
 )
 
@@ -35,7 +36,7 @@ func (b *builder) informerRecord(r *sim.TraceRecord) {
 		b.indexed(i, r)
 	case "backoff":
 		b.mark(i.reflector, ShapeEvent)
-		b.set(b.part(i.reflector, PartReflector), "does", 0, fmt.Sprintf("backs off for %v (%s)", time.Duration(r.N).Round(time.Millisecond), r.Detail))
+		b.set(b.part(i.reflector, PartReflector), "does", 0, fmt.Sprintf("backs off for %s (%s)", reports.Rounded(time.Duration(r.N)), r.Detail))
 	case "stopped":
 		b.mark(i.reflector, ShapeEvent)
 		b.set(b.part(i.reflector, PartReflector), "does", 0, "is stopped")

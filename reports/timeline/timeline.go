@@ -27,6 +27,8 @@ type Timeline struct {
 	Objects  []*Object  // in the order of their first write
 	Requests []*Request // in the order in which they were sent
 	Faults   []Fault
+
+	follows map[string][]string // by owner of a lane, what it follows
 }
 
 // A Role says what an actor is.

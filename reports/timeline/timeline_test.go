@@ -1,56 +1,19 @@
 package timeline_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/informersim/informersim/reports/internal/traces"
 	"github.com/informersim/informersim/reports/timeline"
 	"github.com/informersim/informersim/sim"
 )
 
-var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
-
-// gap is the trace of a run in which a queue's Replace forgets a key that only the queue knew (k115658).
-const gap = "testdata/gap.trace.jsonl"
-
-func read(t *testing.T, path string) *timeline.Timeline {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r, err := sim.NewTraceReader(path, f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tl, err := timeline.Read(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tl
-}
-
 // The golden file has all that is extracted from a trace: read it when it changes.
 func TestTimeline(t *testing.T) {
-	got := dump(read(t, gap))
-	const golden = "testdata/gap.golden"
-	if *rewrite {
-		if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("the timeline is\n%s\nwant\n%s\n(-rewrite accepts it)", got, want)
-	}
+	traces.Golden(t, "testdata/gap.golden", dump(traces.Read(t, traces.Gap)))
 }
 
 // dump renders a timeline, line by line.
@@ -106,7 +69,7 @@ func dump(tl *timeline.Timeline) string {
 
 // The state after a step is what the effects up to it leave, in the order of their arrival.
 func TestState(t *testing.T) {
-	tl := read(t, gap)
+	tl := traces.Read(t, traces.Gap)
 	find := func(name string, kind timeline.PartKind, step uint64) string {
 		var all []string
 		for n, items := range tl.State(step) {
