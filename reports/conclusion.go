@@ -26,6 +26,8 @@ type Conclusion struct {
 	// InForce are faults that last at the end, Down the processes that do not run then, of a Go test.
 	InForce []string `json:"inForce,omitempty"`
 	Down    []string `json:"down,omitempty"`
+	// Begun is what the step that was not completed had done, of a run that was cut off in it; "" for nothing.
+	Begun string `json:"begun,omitempty"`
 	// ConvergingNs is the part of the virtual time after the faults stopped.
 	ConvergingNs time.Duration `json:"convergingNs,omitempty"`
 }

@@ -91,6 +91,10 @@ func Ended(verdict string) string {
 		return "was interrupted"
 	case sim.EndTimeout:
 		return "ran out of time"
+	case sim.EndDied:
+		return "was cut off: its process died"
+	case sim.EndStuck:
+		return "was cut off: a goroutine never came to rest"
 	}
 	return "broke " + PlainLine(verdict)
 }
@@ -111,7 +115,7 @@ func EndedEarly(end *sim.TraceEnd, cut *sim.TraceError) string {
 // Finding compares the verdict of the run with that of the trace's: whether what broke is still broken.
 func (p *Replayed) Finding(r *Run) string {
 	switch here := r.Verdict(); {
-	case p.Verdict == "" || p.Verdict == sim.EndInterrupted || p.Verdict == sim.EndTimeout:
+	case p.Verdict == "" || (&sim.TraceEnd{Verdict: p.Verdict}).EndedEarly():
 		return fmt.Sprintf("how the trace's run would have ended is not known; this one %s", Ended(here))
 	case here == p.Verdict && r.Violation != nil:
 		return fmt.Sprintf("the trace's run broke %s, and this one breaks the same property, at step %d", PlainLine(p.Verdict), r.Violation.Step)

@@ -126,14 +126,31 @@ type TraceEnd struct {
 	About json.RawMessage `json:"about,omitempty"`
 }
 
-// Verdicts of runs that were ended from outside. They could have gone on.
+// Verdicts of runs that did not come to their end. The first two were ended from outside, and could have gone on; the others ended in the
+// middle of a step, which is not in the trace: what went on there cannot be replayed, only made again from the seed.
 const (
 	EndInterrupted = "interrupted"
 	EndTimeout     = "timeout"
+	EndDied        = "died"  // the process under test has ended
+	EndStuck       = "stuck" // a goroutine under test never came to rest
 )
 
-// EndedEarly reports whether the run was ended from outside.
-func (e *TraceEnd) EndedEarly() bool { return e.Verdict == EndInterrupted || e.Verdict == EndTimeout }
+// EndedEarly reports whether the run did not come to its end.
+func (e *TraceEnd) EndedEarly() bool {
+	return e.Verdict == EndInterrupted || e.Verdict == EndTimeout || e.CutOff()
+}
+
+// CutOff reports whether the run ended in the middle of a step.
+func (e *TraceEnd) CutOff() bool { return e.Verdict == EndDied || e.Verdict == EndStuck }
+
+// Line returns the line as a trace has it, with its newline.
+func (e *TraceEnd) Line() ([]byte, error) {
+	b, err := json.Marshal(e)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the trace's end line: %w", err)
+	}
+	return append(b, '\n'), nil
+}
 
 // A TraceError says what is wrong with a trace file, and where.
 type TraceError struct {

@@ -130,11 +130,11 @@ func (t *TraceWriter) InProgress() []byte { return t.records }
 // Close writes the end line with the verdict, and with what else is to be said of the run's end: an object of JSON, or nil. It
 // returns the first write error.
 func (t *TraceWriter) Close(verdict string, about json.RawMessage) error {
-	end, err := json.Marshal(TraceEnd{Verdict: verdict, Steps: t.steps, Hash: FormatHash(t.k.Hash()), About: about})
+	end, err := (&TraceEnd{Verdict: verdict, Steps: t.steps, Hash: FormatHash(t.k.Hash()), About: about}).Line()
 	if err != nil {
-		return fmt.Errorf("encoding the trace's end line: %w", err)
+		return err
 	}
-	t.out = append(append(t.out, end...), '\n')
+	t.out = append(t.out, end...)
 	t.flush()
 	if t.err != nil {
 		return fmt.Errorf("writing the trace: %w", t.err)

@@ -73,6 +73,7 @@ func (f *flight) outcome(of *outcome) *outcome {
 	}
 	res.trace.Write(of.trace.Bytes()[:f.size])
 	res.count()
+	res.cutLine(f.pending, f.w.remote.peer.gone)
 	if f.pending != "" && res.stuck {
 		res.err = fmt.Errorf("%w\n\nThat was after %d steps, at %v; step %d had begun: %s", of.err, res.steps, res.run.Virtual, res.steps+1, f.pending)
 	}
@@ -104,11 +105,32 @@ func (o *outcome) count() {
 	o.run.Steps, o.faults = o.steps, uint64(o.run.FaultTotal())
 }
 
-// endless reports whether a trace has no end: the run that wrote it never came to its own. What was to be picked next is not known, so
-// only its seed repeats the run.
+// cutLine ends the trace of a run that was cut off, so that a reader knows why; begun is what the step in progress had done.
+func (o *outcome) cutLine(begun string, gone error) {
+	c, end := reports.Conclude(o.report()), sim.TraceEnd{Verdict: sim.EndStuck, Steps: o.steps, Hash: sim.FormatHash(o.run.Hash)}
+	c.Begun = begun
+	switch {
+	case errors.Is(gone, errGone):
+		end.Verdict, c.Failure = sim.EndDied, "" // nobody knows more than that
+	case !o.stuck:
+		return // the two processes did not understand each other: that is not the run's end
+	}
+	var err error
+	if end.About, err = c.JSON(); err != nil {
+		return
+	}
+	if line, err := end.Line(); err == nil {
+		o.trace.Write(line)
+	}
+}
+
+// endless reports whether the run that wrote a trace never came to its end. What was to be picked next is not known, so only its seed repeats
+// the run.
 func endless(trace []byte) bool {
 	trace = bytes.TrimRight(trace, "\r\n")
-	return !bytes.HasPrefix(trace[bytes.LastIndexByte(trace, '\n')+1:], []byte(`{"end":`))
+	last := trace[bytes.LastIndexByte(trace, '\n')+1:]
+	var end sim.TraceEnd
+	return !bytes.HasPrefix(last, []byte(`{"end":`)) || json.Unmarshal(last, &end) == nil && end.CutOff()
 }
 
 // describe puts on one line what a step has done so far, which it has as the lines of its records.

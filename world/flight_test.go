@@ -75,9 +75,11 @@ func TestADyingTestNamesItsRun(t *testing.T) {
 		"see it again\n    go test example.com/x -run '^TestX$' -simtest.replay="+traceOfX+"\n    go test example.com/x -run '^TestX$' -simtest.seed=1\n")
 	trace := string(readFile(t, file))
 	contains(t, trace, `"key":"configmaps default/a"`)
-	if !endless([]byte(trace)) {
-		t.Errorf("the trace has an end:\n%s", trace)
+	if !endless([]byte(trace)) || !strings.Contains(trace, `{"end":"died",`) || !strings.Contains(trace, `"begun":"time passes"`) {
+		t.Errorf("the trace has another end:\n%s", trace)
 	}
+	contains(t, string(readFile(t, pageFile(file))), `<span class="word">DIED</span>`, "The process under test died after step ", "which is not in the trace: time passes",
+		"-simtest.replay="+traceOfX)
 	m := regexp.MustCompile(`taken (\d+) steps`).FindStringSubmatch(said)
 	if steps := strings.Count(trace, `{"s":`); m == nil || steps < 2 || m[1] != strings.TrimLeft(plural(uint64(steps), ""), " ")[:len(m[1])] {
 		t.Errorf("the trace has %d steps: %s", steps, said)
@@ -172,6 +174,8 @@ func TestABubbleThatNeverRests(t *testing.T) {
 	if res.Steps == 0 || !endless(readFile(t, filepath.Join(task.Folder, traceOfX))) {
 		t.Errorf("the trace of %d steps has an end", res.Steps)
 	}
+	contains(t, string(readFile(t, filepath.Join(task.Folder, traceOfX))), `{"end":"stuck",`, `"failure":"a hot loop`)
+	contains(t, string(readFile(t, filepath.Join(task.Folder, pageFile(traceOfX)))), `<span class="word">STUCK</span>`, "a hot loop")
 	contains(t, string(readFile(t, filepath.Join(task.Folder, logFile(traceOfX)))), "spinning")
 	// After the run's end it does not undo what the run was.
 	next = script(creation(t))

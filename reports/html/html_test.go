@@ -70,9 +70,15 @@ func TestTraceWithoutAnEnd(t *testing.T) {
 	trace := gapTrace(t)
 	last := bytes.LastIndex(trace, []byte(`{"end"`))
 	page := rendered(t, trace[:last])
-	for _, want := range []string{"NO VERDICT", "its end line is missing", `"rows":[[1,`} {
+	for _, want := range []string{"CUT OFF", "its end line is missing", "after step 25, at 1.413s of virtual time", `"rows":[[1,`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the report of a trace without its end lacks %q", want)
+		}
+	}
+	died := rendered(t, append(bytes.Clone(trace[:last]), []byte(`{"end":"died","steps":25,"hash":"`+hashIn(t, trace[last:])+`","about":{"begun":"time passes"}}`+"\n")...))
+	for _, want := range []string{`<span class="word">DIED</span>`, "The process under test died after step 25, at 1.413s of virtual time", "step 26, which is not in the trace: time passes", "--seed 1"} {
+		if !strings.Contains(died, want) {
+			t.Errorf("the report of a run whose process died lacks %q", want)
 		}
 	}
 	var end map[string]any
@@ -92,6 +98,15 @@ func TestTraceWithoutAnEnd(t *testing.T) {
 	if err := html.Write(&none, "bad", strings.NewReader("hello\n")); err == nil || none.Len() > 0 {
 		t.Errorf("of what is no trace: %v, %d bytes", err, none.Len())
 	}
+}
+
+func hashIn(t *testing.T, end []byte) string {
+	t.Helper()
+	var e sim.TraceEnd
+	if err := json.Unmarshal(end, &e); err != nil {
+		t.Fatal(err)
+	}
+	return e.Hash
 }
 
 // long returns a run of many steps: writes, deliveries with other names, and requests that fail.

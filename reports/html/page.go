@@ -26,8 +26,10 @@ type page struct {
 	Story      []step
 	Commands   []string
 	ShrunkFrom string
-	Cut        string // what of the run is not in the diagram
-	Ended      string // why the trace has no end of its own
+	Cut        string   // what of the run is not in the diagram
+	Ended      string   // why the trace has no end of its own, of a run whose verdict is known even so
+	Begun      []string // what had not ended then
+	Advice     string
 	Objects    []table
 	Fewer      string // which objects are left out of the tables
 	Faults     []step
@@ -89,7 +91,7 @@ func pageOf(t *timeline.Timeline, c choice, tight bool) *page {
 	for _, l := range t.Story(of, upTo) {
 		p.Story = append(p.Story, step{l.Step, clock(l.At), l.Actor, l.Text})
 	}
-	p.Commands, p.ShrunkFrom = commands(t), r.ShrunkFrom
+	p.Commands, p.ShrunkFrom = t.Commands(), r.ShrunkFrom
 	if c.kept < len(t.Steps) {
 		p.Cut = fmt.Sprintf("This run has %d steps; %d of them are in the diagram: %s. The rest is left out to keep this file small, and shown as gaps; the trace has all of it.",
 			len(t.Steps), c.kept, whatIsKept(t))
@@ -116,12 +118,22 @@ func (p *page) verdict(t *timeline.Timeline) {
 		}
 		p.Sentence, p.More = firstParagraph(v.Message)
 		p.Where = fmt.Sprintf("breaks %s at step %d, after %s", v.Property, v.Step, clock(v.At))
+	case t.Ending() != nil:
+		e := t.Ending()
+		p.Word, p.Sentence, p.Ended = e.Word, e.Sentence+".", ""
+		if r.Failure != "" {
+			var more []string
+			p.Sentence, more = firstParagraph(r.Failure)
+			p.More = append([]string{e.Sentence + "."}, more...)
+		}
+		if e.Begun != "" {
+			p.Begun = append(p.Begun, fmt.Sprintf("step %d, which is not in the trace: %s", len(t.Steps)+1, e.Begun))
+		}
+		p.Begun = append(p.Begun, e.InFlight...)
+		p.Advice = e.Advice
 	case r.Failure != "":
 		p.Word = "FAIL"
 		p.Sentence, p.More = firstParagraph(r.Failure)
-	case t.End == nil || t.End.EndedEarly():
-		p.Word, p.Sentence = "NO VERDICT", "The trace has no end of its own: "+t.Broken+"."
-		p.Ended = ""
 	case p.Passed && len(t.Conclusion.Checked) > 0:
 		p.Word, p.Sentence = "PASS", fmt.Sprintf("All %d properties held after every step.", len(t.Conclusion.Checked))
 	case p.Passed:

@@ -50,14 +50,43 @@ func verdict(b *strings.Builder, t *timeline.Timeline) {
 	case v != nil:
 		fmt.Fprintf(b, "FAIL  %s at step %d (%s)\n\n", reports.PlainLine(v.Property), v.Step, reports.Rounded(v.At))
 		lines(b, "  ", strings.TrimRight(v.Message, "\n"))
+	case t.Ending() != nil:
+		ending(b, t)
 	case r.Failure != "":
 		lines(b, "  ", "FAIL  "+r.Failure)
-	case t.End == nil || t.End.EndedEarly():
-		lines(b, "  ", "the trace has no end of its own: "+t.Broken)
 	case t.Passed():
 		fmt.Fprintf(b, "PASS  %s\n", reports.Counted(len(t.Steps), "step"))
 	default:
 		fmt.Fprintf(b, "FAIL  the run %s\n", reports.Ended(t.End.Verdict))
+	}
+}
+
+// ending tells what is known of a run that did not come to its end, and how to see it again.
+func ending(b *strings.Builder, t *timeline.Timeline) {
+	e := t.Ending()
+	for _, part := range wrapped(e.Word+"  "+e.Sentence, Width, len(e.Word)+2) {
+		b.WriteString(part + "\n")
+	}
+	if t.Run.Failure != "" {
+		b.WriteByte('\n')
+		lines(b, "  ", t.Run.Failure)
+	}
+	if e.Begun != "" || len(e.InFlight) > 0 {
+		section(b, "what had begun")
+		if e.Begun != "" {
+			lines(b, "    ", fmt.Sprintf("    step %d, which is not in the trace: %s", len(t.Steps)+1, reports.PlainLine(e.Begun)))
+		}
+		for _, text := range e.InFlight {
+			lines(b, "    ", "    "+reports.PlainLine(text))
+		}
+	}
+	if e.Advice != "" {
+		b.WriteByte('\n')
+		lines(b, "  ", "  "+e.Advice)
+	}
+	section(b, "see it again")
+	for _, command := range t.Commands() {
+		fmt.Fprintf(b, "    %s\n", command)
 	}
 }
 

@@ -46,7 +46,7 @@ const (
 )
 
 var (
-	verdictLine = regexp.MustCompile(`^(FAIL|PASS)( .*)$`)
+	verdictLine = regexp.MustCompile(`^(FAIL|PASS|DIED|STUCK|TIMEOUT|INTERRUPTED|CUT OFF)( .*)$`)
 	titleLine   = regexp.MustCompile(`^  [a-z]`)
 	stepLine    = regexp.MustCompile(`^(\s+(?:because )?)(step \d+ *(?:\([^)]*\):|[0-9.hmsµn]+))(  (?:\S+ {2,}|\S{12,} ))?(.*)$`)
 	commandLine = regexp.MustCompile(`^    (?:informersim|go test) `)

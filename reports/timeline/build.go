@@ -19,6 +19,7 @@ type builder struct {
 	parts     map[Part]int
 	informers map[string]*informer
 	pools     map[string]string // by a pool of workers, the informer that it belongs to
+	busy      map[string]int    // by worker, the index of its reconcile
 	clients   map[string]*client
 	objects   map[string]*Object
 	open      map[string]int // by what it is about, the index of the band that has not ended
@@ -33,7 +34,7 @@ type builder struct {
 func newBuilder(h sim.Header) *builder {
 	b := &builder{
 		t:     &Timeline{Header: h},
-		lanes: map[string]int{}, parts: map[Part]int{}, informers: map[string]*informer{}, pools: map[string]string{},
+		lanes: map[string]int{}, parts: map[Part]int{}, informers: map[string]*informer{}, pools: map[string]string{}, busy: map[string]int{},
 		clients: map[string]*client{}, objects: map[string]*Object{}, open: map[string]int{}, resources: map[uint32]string{},
 	}
 	r := &b.t.Run
@@ -100,7 +101,7 @@ func (b *builder) record(r *sim.TraceRecord, at time.Duration, by string) {
 	case "replace", "tombstone", "indexer", "synced", "resync", "backoff", "stopped", "notify", "handler":
 		b.informerRecord(r)
 	case "workers", "enqueue", "ready", "reconcile", "reconciled":
-		b.work(r)
+		b.work(r, at)
 	case "process":
 		b.process(r, at)
 	default:

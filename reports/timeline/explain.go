@@ -52,6 +52,10 @@ func (t *Timeline) explained(o *Object) *explainer {
 			if t.Wants(l.Owner, o) {
 				x.arrival(n, PartTold, "%s is told", "%s was never told")
 			}
+		case RoleWorkQueue:
+			if t.Wants(l.Owner, o) {
+				x.reconciles(n)
+			}
 		}
 	}
 	x.faults()

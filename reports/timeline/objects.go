@@ -77,6 +77,7 @@ func (b *builder) commit(r *sim.TraceRecord, at time.Duration, by string) {
 	o := b.object(r.Key)
 	v := Version{RV: r.RV, What: r.Detail, Step: uint64(b.index + 1), At: at, By: by, index: b.index}
 	o.Versions = append(o.Versions, v)
+	b.wrote(by, &v, r.Key)
 	store := b.part(lane, PartStore)
 	if v.Deleted() {
 		b.drop(store, r.Key)

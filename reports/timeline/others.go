@@ -43,7 +43,7 @@ func (b *builder) process(r *sim.TraceRecord, at time.Duration) {
 }
 
 // work takes in what a controller's workers do.
-func (b *builder) work(r *sim.TraceRecord) {
+func (b *builder) work(r *sim.TraceRecord, at time.Duration) {
 	pool, _, isWorker := strings.Cut(r.Actor, "/")
 	lane := b.laneOf(pool)
 	if r.Kind == "workers" && r.Key != "" {
@@ -65,15 +65,21 @@ func (b *builder) work(r *sim.TraceRecord) {
 		b.about(key)
 	}
 	switch r.Kind {
+	case "workers":
+		if r.Detail == "stopping" || r.Detail == "stopped" {
+			b.t.stoppedPools = append(b.t.stoppedPools, pool)
+		}
 	case "enqueue":
 		b.set(queue, key, 0, "added")
 	case "ready":
 		b.set(queue, key, 0, "ready")
 	case "reconcile":
+		b.reconcile(r, pool, key, at)
 		b.drop(queue, key)
 		b.set(b.part(lane, PartWork), key, r.RV, "reconciles")
 		b.arrow(b.index, b.laneOf(pool), lane)
 	case "reconciled":
+		b.reconcile(r, pool, key, at)
 		b.t.Run.Reconciles++
 		b.drop(b.part(lane, PartWork), key)
 		if r.N >= 0 && r.Detail != "ok" {

@@ -96,6 +96,7 @@ func (t *Timeline) Story(of *Object, upTo uint64) []reports.Line {
 			all = append(all, event{Line: line(uint64(b.From+1), t.Steps[b.From].At, t.Lanes[b.Lane].Name, b.Text)})
 		}
 	}
+	all = append(all, t.reconcileEvents(of, upTo)...)
 	if of != nil {
 		all = append(all, t.versionEvents(of)...)
 	} else {

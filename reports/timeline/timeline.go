@@ -27,8 +27,11 @@ type Timeline struct {
 	Objects  []*Object  // in the order of their first write
 	Requests []*Request // in the order in which they were sent
 	Faults   []Fault
+	// Reconciles are the calls of workers, in the order in which they began.
+	Reconciles []*Reconcile
 
-	follows map[string][]string // by owner of a lane, what it follows
+	follows      map[string][]string // by owner of a lane, what it follows
+	stoppedPools []string            // workers that no longer worked at the end
 }
 
 // A Role says what an actor is.

@@ -1,4 +1,4 @@
-package html
+package timeline
 
 import (
 	"fmt"
@@ -6,15 +6,14 @@ import (
 	"strings"
 
 	"github.com/informersim/informersim/reports"
-	"github.com/informersim/informersim/reports/timeline"
 )
 
-// commands returns the lines that make the run again. A trace does not know its own name, so they have the one that it was given when
+// Commands returns the lines that make the run again. A trace does not know its own name, so they have the one that it was given when
 // it was written.
-func commands(t *timeline.Timeline) []string {
+func (t *Timeline) Commands() []string {
 	h := t.Header
 	if h.Subject == "simtest" {
-		return testCommands(t)
+		return t.testCommands()
 	}
 	trace := reports.ShellPath(fmt.Sprintf("%s-seed%d.trace.jsonl", h.Scenario, h.Seed))
 	lines := []string{"informersim replay " + trace}
@@ -38,7 +37,7 @@ func commands(t *timeline.Timeline) []string {
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9_.]+`)
 
 // testCommands are the commands for the trace of a Go test.
-func testCommands(t *timeline.Timeline) []string {
+func (t *Timeline) testCommands() []string {
 	h := t.Header
 	parts := strings.Split(h.Scenario, "/")
 	for i, p := range parts {
