@@ -112,10 +112,11 @@ interrupted.`,
   informersim fuzz --for 10m                           generated scenarios, until a property breaks
   informersim replay my-seed7.trace.jsonl
   informersim report my-seed7.trace.jsonl              the run as one HTML file, step by step
-  informersim explain my-seed7.trace.jsonl             why it ended as it did`,
+  informersim explain my-seed7.trace.jsonl             why it ended as it did
+  informersim tui my-seed7.trace.jsonl                 step through it in the terminal`,
 	})
 	root.AddCommand(
-		newRunCommand(), newFuzzCommand(), newMergeCommand(), newReplayCommand(), newReportCommand(), newExplainCommand(), newShrinkCommand(),
+		newRunCommand(), newFuzzCommand(), newMergeCommand(), newReplayCommand(), newReportCommand(), newExplainCommand(), newTUICommand(), newShrinkCommand(),
 		newVerifyCommand(), newDiffCommand(), newImportCommand(), newServeCommand(args), newAssetsCommand(), newWorldCommand(), newOverlayCommand(),
 		newMutantsCommand(), newVersionCommand(),
 	)

@@ -64,7 +64,7 @@ func verdict(b *strings.Builder, t *timeline.Timeline) {
 // ending tells what is known of a run that did not come to its end, and how to see it again.
 func ending(b *strings.Builder, t *timeline.Timeline) {
 	e := t.Ending()
-	for _, part := range wrapped(e.Word+"  "+e.Sentence, Width, len(e.Word)+2) {
+	for _, part := range Wrapped(e.Word+"  "+e.Sentence, Width, len(e.Word)+2) {
 		b.WriteString(part + "\n")
 	}
 	if t.Run.Failure != "" {
@@ -99,7 +99,7 @@ func lines(b *strings.Builder, indent, text string) {
 			b.WriteByte('\n')
 			continue
 		}
-		for _, part := range wrapped(indent+strings.TrimPrefix(line, indent), Width, len(indent)) {
+		for _, part := range Wrapped(indent+strings.TrimPrefix(line, indent), Width, len(indent)) {
 			b.WriteString(part + "\n")
 		}
 	}
@@ -108,7 +108,7 @@ func lines(b *strings.Builder, indent, text string) {
 func evidence(b *strings.Builder, all []reports.Evidence) {
 	for _, e := range all {
 		head := fmt.Sprintf("    step %-5d %10s  ", e.Step, reports.Rounded(e.At))
-		for _, part := range wrapped(head+reports.PlainLine(e.Text), Width, len(head)) {
+		for _, part := range Wrapped(head+reports.PlainLine(e.Text), Width, len(head)) {
 			b.WriteString(part + "\n")
 		}
 	}

@@ -9,8 +9,8 @@ import (
 // Width is the number of columns that texts have.
 const Width = 80
 
-// wrapped breaks a line at spaces. What follows the first part is indented, and so is a word that is longer than a line.
-func wrapped(line string, width, indent int) []string {
+// Wrapped breaks a line at spaces. What follows the first part is indented, and so is a word that is longer than a line.
+func Wrapped(line string, width, indent int) []string {
 	var lines []string
 	for utf8.RuneCountInString(line) > width {
 		end, column, cut := 0, 0, -1
@@ -70,7 +70,7 @@ func Paint(text string, width int) string {
 		if m := stepLine.FindStringSubmatchIndex(line); m != nil && m[8] < width/2 {
 			indent = m[8]
 		}
-		for i, part := range wrapped(line, width, indent) {
+		for i, part := range Wrapped(line, width, indent) {
 			if i > 0 {
 				b.WriteString(part + "\n")
 				continue

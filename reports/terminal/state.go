@@ -24,13 +24,22 @@ func State(t *timeline.Timeline, step uint64) (string, error) {
 	if step < 1 || step > uint64(len(t.Steps)) {
 		return "", fmt.Errorf("there is no step %d: the trace has steps 1 to %d", step, len(t.Steps))
 	}
-	var b strings.Builder
+	return StateIn(t, step, Width, false), nil
+}
+
+// StateIn tells the same of a step that exists in lines of that width; with changes only of the parts that the step changed.
+func StateIn(t *timeline.Timeline, step uint64, width int, changes bool) string {
+	b := &panel{width: width}
 	s := &t.Steps[step-1]
-	fmt.Fprintf(&b, "step %d of %d, at %s\n", step, len(t.Steps), reports.Rounded(s.At))
+	fmt.Fprintf(b, "step %d of %d, at %s\n", step, len(t.Steps), reports.Rounded(s.At))
 	for _, text := range append([]string{s.Choice}, s.Texts...) {
-		lines(&b, "  ", reports.PlainLine(text))
+		b.item("  "+reports.PlainLine(text), 2)
 	}
 	before, after := t.State(step-1), t.State(step)
+	changed := map[int]bool{}
+	for _, f := range s.Effects {
+		changed[f.Part] = true
+	}
 	order := make([]int, len(t.Parts))
 	for n := range order {
 		order[n] = n
@@ -38,22 +47,36 @@ func State(t *timeline.Timeline, step uint64) (string, error) {
 	slices.SortStableFunc(order, func(x, y int) int { return t.Parts[x].Lane - t.Parts[y].Lane })
 	for _, n := range order {
 		p := t.Parts[n]
-		word := shown[p.Kind]
-		if word == "" || len(before[n]) == 0 && len(after[n]) == 0 && p.Kind != timeline.PartQueue && p.Kind != timeline.PartRing && p.Kind != timeline.PartIndexer {
+		word, empty := shown[p.Kind], len(before[n]) == 0 && len(after[n]) == 0
+		if word == "" || changes && !changed[n] || empty && p.Kind != timeline.PartQueue && p.Kind != timeline.PartRing && p.Kind != timeline.PartIndexer {
 			continue
 		}
-		fmt.Fprintf(&b, "\n  %s %s", reports.PlainLine(t.Lanes[p.Lane].Name), word)
-		if len(before[n]) == 0 && len(after[n]) == 0 {
-			b.WriteString(" nothing\n")
-			continue
-		}
+		title := "  " + reports.PlainLine(t.Lanes[p.Lane].Name) + " " + word
 		b.WriteByte('\n')
-		items(&b, p.Kind, before[n], after[n])
+		if empty {
+			b.item(title+" nothing", 4)
+			continue
+		}
+		b.item(title, 4)
+		b.items(p.Kind, before[n], after[n])
 	}
-	return reports.Plain(b.String()), nil
+	return reports.Plain(b.String())
 }
 
-func items(b *strings.Builder, kind timeline.PartKind, before, after []timeline.Item) {
+// panel is text of some width.
+type panel struct {
+	strings.Builder
+	width int
+}
+
+// item writes an item, whose further lines are indented.
+func (b *panel) item(text string, indent int) {
+	for _, part := range Wrapped(text, b.width, indent) {
+		b.WriteString(part + "\n")
+	}
+}
+
+func (b *panel) items(kind timeline.PartKind, before, after []timeline.Item) {
 	had := map[string]timeline.Item{}
 	for _, i := range before {
 		had[i.Key] = i
@@ -64,7 +87,7 @@ func items(b *strings.Builder, kind timeline.PartKind, before, after []timeline.
 	}
 	for _, i := range before {
 		if !has[i.Key] {
-			bullet(b, "    - "+itemText(kind, i))
+			b.item("    - "+itemText(kind, i), 6)
 		}
 	}
 	same, more := 0, 0
@@ -72,14 +95,14 @@ func items(b *strings.Builder, kind timeline.PartKind, before, after []timeline.
 		was, ok := had[i.Key]
 		switch {
 		case !ok:
-			bullet(b, "    + "+itemText(kind, i))
+			b.item("    + "+itemText(kind, i), 6)
 		case was.RV != i.RV || was.Note != i.Note:
-			bullet(b, "    > "+itemText(kind, i)+", was "+itemText(kind, was))
+			b.item("    > "+itemText(kind, i)+", was "+itemText(kind, was), 6)
 		case same == maxItems:
 			more++
 		default:
 			same++
-			bullet(b, "      "+itemText(kind, i))
+			b.item("      "+itemText(kind, i), 6)
 		}
 	}
 	if more > 0 {
@@ -87,13 +110,6 @@ func items(b *strings.Builder, kind timeline.PartKind, before, after []timeline.
 	}
 	if len(after) == 0 {
 		b.WriteString("      nothing any more\n")
-	}
-}
-
-// bullet writes an item, whose further lines stand below its text.
-func bullet(b *strings.Builder, text string) {
-	for _, part := range wrapped(text, Width, 6) {
-		b.WriteString(part + "\n")
 	}
 }
 

@@ -67,3 +67,19 @@ func (t *Timeline) inFlight() (all []string) {
 	}
 	return all
 }
+
+// Headline is the verdict in a few words.
+func (t *Timeline) Headline() string {
+	v, e := t.Conclusion.Violation, t.Ending()
+	switch {
+	case v != nil && t.Passed():
+		return fmt.Sprintf("PASS: breaks %s at step %d, as expected", reports.PlainLine(v.Property), v.Step)
+	case v != nil:
+		return fmt.Sprintf("FAIL: %s at step %d", reports.PlainLine(v.Property), v.Step)
+	case e != nil:
+		return fmt.Sprintf("%s after step %d", e.Word, len(t.Steps))
+	case t.Passed():
+		return "PASS"
+	}
+	return "FAIL: " + reports.Ended(t.End.Verdict)
+}
