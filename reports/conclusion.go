@@ -28,6 +28,8 @@ type Conclusion struct {
 	Down    []string `json:"down,omitempty"`
 	// Begun is what the step that was not completed had done, of a run that was cut off in it; "" for nothing.
 	Begun string `json:"begun,omitempty"`
+	// Twin is the nearest run that passes, nil if nobody has looked for it.
+	Twin *Twin `json:"twin,omitempty"`
 	// ConvergingNs is the part of the virtual time after the faults stopped.
 	ConvergingNs time.Duration `json:"convergingNs,omitempty"`
 }
@@ -83,6 +85,9 @@ func ConclusionOf(end *sim.TraceEnd) (*Conclusion, error) {
 	c := &Conclusion{}
 	if err := json.Unmarshal(end.About, c); err != nil {
 		return nil, fmt.Errorf("the trace's end line: %w", err)
+	}
+	if c.Twin != nil && c.Twin.Version > TwinVersion {
+		c.Twin = nil
 	}
 	if v := c.Violation; v != nil {
 		v.Because = slices.DeleteFunc(v.Because, func(e Evidence) bool { return e.Text == "" })

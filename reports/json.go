@@ -37,6 +37,7 @@ type Summary struct {
 	Mismatches    []Mismatch      `json:"mismatches,omitempty"`
 	Notes         []string        `json:"notes,omitempty"`
 	Story         []Line          `json:"story,omitempty"`
+	Twin          *Twin           `json:"twin,omitempty"`
 	Replay        []string        `json:"replay,omitempty"`
 	Page          string          `json:"page,omitempty"` // the file with the HTML report
 	Replayed      *Replayed       `json:"replayed,omitempty"`
@@ -50,7 +51,7 @@ func WriteJSON(w io.Writer, report Report) error {
 		Passed: r.Passed(), Verdict: r.Verdict(), Steps: r.Steps, VirtualNs: int64(r.Virtual), ConvergingNs: int64(r.Converging), Hash: sim.FormatHash(r.Hash), Search: r.Search,
 		Commits: r.Commits, Requests: r.Requests, Frames: r.Frames, Notifications: r.Notifications, Reconciles: r.Reconciles,
 		Faults: r.Faults, Properties: r.Properties, Violation: r.Violation, Failure: r.Failure, Mismatches: r.Mismatches, Outputs: report.Outputs, Replay: report.Replay, Page: report.Page,
-		Notes: report.Notes, Story: report.Story, Replayed: report.Replayed,
+		Notes: report.Notes, Story: report.Story, Twin: report.Twin, Replayed: report.Replayed,
 	})
 	if err != nil {
 		return fmt.Errorf("rendering the report: %w", err)

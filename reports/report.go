@@ -12,6 +12,8 @@ type Report struct {
 	Outputs []Output
 	// Notes say what else a reader must know of a finding, such as that it did not repeat.
 	Notes []string
+	// Twin is the nearest run that passes, nil if it was not looked for.
+	Twin *Twin
 	// Replay lists the commands that repeat the run.
 	Replay []string
 	// Page is the file with the run's HTML report, "" for none.

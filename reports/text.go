@@ -52,6 +52,7 @@ func WriteText(w io.Writer, report Report) error {
 			fmt.Fprintf(&b, "    %s\n", l)
 		}
 	}
+	report.Twin.write(&b)
 	for _, note := range report.Notes {
 		fmt.Fprintf(&b, "\n  %s\n", PlainLine(note))
 	}

@@ -39,6 +39,7 @@ func (r *runner) explain(res *reports.Run, path string) reports.Report {
 		return report
 	}
 	report.Story = story
+	r.addTwin(&report, path)
 	report.Replay = append([]string{"informersim replay " + reports.ShellPath(path)}, report.Replay...)
 	return report
 }

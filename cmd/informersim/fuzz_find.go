@@ -124,9 +124,13 @@ func (z *fuzzer) find(ctx context.Context, seed uint64) *foundRun {
 		}
 		x.note("not shrunk: %v", err)
 	}
+	w, trace, err := twinned(context.WithoutCancel(ctx), timeLimit(twinTime), f, trace)
+	if err != nil {
+		x.note("no nearest run that passes: %v", err)
+	}
 	x.Files[scenarioFile], x.Files[traceFile] = []byte(f.Scenario.Text()), trace
 	x.Again = append([]string{"informersim replay " + traceFile}, x.Again...)
-	x.Files[storyFile] = []byte(text(reports.Report{Run: &res.Run, Replay: x.Again, Page: pageFile, Notes: x.Notes}))
+	x.Files[storyFile] = []byte(text(reports.Report{Run: &res.Run, Twin: w, Replay: x.Again, Page: pageFile, Notes: x.Notes}))
 	x.page()
 	return x
 }

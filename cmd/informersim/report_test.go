@@ -27,7 +27,10 @@ func TestReport(t *testing.T) {
 	if one != two {
 		t.Error("run and report made two different reports of a run")
 	}
-	for _, want := range []string{"breaks ReplaceDeletesMissing at step ", "<code>informersim replay " + trace + "</code>"} {
+	if !strings.Contains(readFile(t, trace), `"twin":{"version":1,`) {
+		t.Error("run --report has looked for no twin")
+	}
+	for _, want := range []string{"breaks ReplaceDeletesMissing at step ", "The nearest run that passes", "The run passes if ", "<code>informersim replay " + trace + "</code>"} {
 		if !strings.Contains(one, want) {
 			t.Errorf("the report lacks %q", want)
 		}

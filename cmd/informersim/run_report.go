@@ -34,7 +34,7 @@ func (r *runner) page(report *reports.Report) error {
 	if r.flags.report == "" {
 		return nil
 	}
-	err := r.writePage(report.Run)
+	err := r.writePage(report.Run, report.Twin)
 	switch {
 	case err == nil:
 		report.Page = r.flags.report
@@ -45,8 +45,8 @@ func (r *runner) page(report *reports.Report) error {
 	return err
 }
 
-// writePage makes the run again to have its trace.
-func (r *runner) writePage(run *reports.Run) error {
+// writePage makes the run again to have its trace, and puts in the twin that it has.
+func (r *runner) writePage(run *reports.Run, t *reports.Twin) error {
 	if crashed(run) {
 		return errors.New("the run ends its process")
 	}
@@ -60,7 +60,11 @@ func (r *runner) writePage(run *reports.Run) error {
 	if again.Hash != run.Hash || again.Verdict() != run.Verdict() {
 		return fmt.Errorf("not deterministic: seed %d did not repeat", run.Seed)
 	}
-	return r.storePage(trace.Bytes())
+	with, err := reports.WithTwin(trace.Bytes(), t)
+	if err != nil {
+		return err
+	}
+	return r.storePage(with)
 }
 
 // storePage writes the report of a trace to the file of --report.

@@ -105,7 +105,7 @@ func (r *runner) showSmaller(small *smaller, was reports.Report) error {
 		}
 	}
 	if r.flags.json {
-		return reports.WriteJSON(r.c.OutOrStdout(), reports.Report{Run: small.run, Story: small.story, Replay: again, Page: page, Notes: was.Notes})
+		return reports.WriteJSON(r.c.OutOrStdout(), reports.Report{Run: small.run, Story: small.story, Twin: small.twin, Replay: again, Page: page, Notes: was.Notes})
 	}
 	return small.print(r.c.OutOrStdout(), small.goOn(trace.Path), again, page, was.Notes...)
 }

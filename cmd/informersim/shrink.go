@@ -189,6 +189,7 @@ type smaller struct {
 	run   *reports.Run
 	trace []byte
 	story []reports.Line
+	twin  *reports.Twin // nil if it was not found out
 }
 
 // shrunk looks for the smallest run that breaks as another does, and makes it once more, with its trace. Until then it ends with ctx.
@@ -221,8 +222,12 @@ func shrunk(ctx context.Context, f *minimal.Found, b minimal.Budget) (*smaller, 
 	if err != nil {
 		return nil, err
 	}
-	story := tell(&res.Run, t)
-	return &smaller{Result: small, run: &res.Run, trace: tape.Bytes(), story: story}, nil
+	s := &smaller{Result: small, run: &res.Run, trace: tape.Bytes(), story: tell(&res.Run, t)}
+	left := &minimal.Found{Scenario: small.Scenario, Options: small.Options, Picks: small.Options.Picks, Violation: res.Violation}
+	if w, with, err := twinned(context.WithoutCancel(ctx), timeLimit(twinTime), left, s.trace); err == nil { // what was shrunk counts
+		s.twin, s.trace = w, with
+	}
+	return s, nil
 }
 
 // write writes the run to its files, no script if that has no path, and returns the commands that repeat it.
@@ -260,7 +265,7 @@ func (s *smaller) print(out io.Writer, more string, replay []string, page string
 	if _, err := io.WriteString(out, indented(s.Scenario.Text())+"\n"); err != nil {
 		return err
 	}
-	return reports.WriteText(painter(out), reports.Report{Run: s.run, Story: s.story, Replay: replay, Page: page, Notes: notes})
+	return reports.WriteText(painter(out), reports.Report{Run: s.run, Story: s.story, Twin: s.twin, Replay: replay, Page: page, Notes: notes})
 }
 
 func indented(text string) string {

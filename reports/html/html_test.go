@@ -65,6 +65,33 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// The nearest run that passes stands beside the run that fails; that none was found is said, too.
+func TestTwin(t *testing.T) {
+	for _, test := range []struct {
+		twin reports.Twin
+		want []string
+	}{
+		{reports.Twin{Version: 1, Tried: 3, Change: "<b>x</b> does not happen", Steps: 41, Partings: []reports.Parting{{
+			Here: []reports.Line{{Step: 17, Text: "FAULT here"}}, There: []reports.Line{{Step: 18, Text: "it goes on"}}}, {There: []reports.Line{{Step: 30}}}}},
+			[]string{"The run passes if &lt;b&gt;x&lt;/b&gt; does not happen.", "It has 41 steps; 3 runs with one thing changed were tried.", `href="#step-17"`, "FAULT here", "its step 18", "it goes on", ">nothing<"}},
+		{reports.Twin{Version: 1, Tried: 9}, []string{"None was found: 9 runs with one thing changed did not pass."}},
+	} {
+		trace, err := reports.WithTwin(gapTrace(t), &test.twin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := rendered(t, trace)
+		for _, want := range append(test.want, "The nearest run that passes") {
+			if !strings.Contains(page, want) {
+				t.Errorf("the report lacks %q", want)
+			}
+		}
+	}
+	if strings.Contains(rendered(t, gapTrace(t)), "nearest run") {
+		t.Error("a twin that nobody has looked for is reported")
+	}
+}
+
 // A trace that lacks its end, or that an older program wrote, has a report as far as it goes.
 func TestTraceWithoutAnEnd(t *testing.T) {
 	trace := gapTrace(t)

@@ -24,6 +24,7 @@ type page struct {
 	Facts      []fact
 	Because    []step
 	Story      []step
+	Twin       *twin
 	Commands   []string
 	ShrunkFrom string
 	Cut        string   // what of the run is not in the diagram
@@ -91,6 +92,7 @@ func pageOf(t *timeline.Timeline, c choice, tight bool) *page {
 	for _, l := range t.Story(of, upTo) {
 		p.Story = append(p.Story, step{l.Step, clock(l.At), l.Actor, l.Text})
 	}
+	p.Twin = twinOf(t.Conclusion.Twin)
 	p.Commands, p.ShrunkFrom = t.Commands(), r.ShrunkFrom
 	if c.kept < len(t.Steps) {
 		p.Cut = fmt.Sprintf("This run has %d steps; %d of them are in the diagram: %s. The rest is left out to keep this file small, and shown as gaps; the trace has all of it.",

@@ -22,6 +22,7 @@ func Explain(t *timeline.Timeline, of *timeline.Object) string {
 		section(&b, "because")
 		evidence(&b, v.Because)
 	}
+	nearest(&b, t.Conclusion.Twin)
 	if of == nil {
 		b.WriteString("\n  nothing was written in this run\n")
 		return reports.Plain(b.String())
@@ -58,6 +59,30 @@ func verdict(b *strings.Builder, t *timeline.Timeline) {
 		fmt.Fprintf(b, "PASS  %s\n", reports.Counted(len(t.Steps), "step"))
 	default:
 		fmt.Fprintf(b, "FAIL  the run %s\n", reports.Ended(t.End.Verdict))
+	}
+}
+
+// nearest tells of the nearest run that passes: - what happens in this run, + what happens in that one.
+func nearest(b *strings.Builder, w *reports.Twin) {
+	if w == nil {
+		return
+	}
+	section(b, "the nearest run that passes (- this run, + that one)")
+	for _, part := range Wrapped("    "+reports.PlainLine(w.Sentence()), Width, 4) {
+		b.WriteString(part + "\n")
+	}
+	for _, p := range w.Partings {
+		side(b, "-", p.Here)
+		side(b, "+", p.There)
+	}
+}
+
+func side(b *strings.Builder, sign string, all []reports.Line) {
+	for _, l := range all {
+		head := fmt.Sprintf("    %s step %-5d %10s  ", sign, l.Step, reports.Rounded(l.At))
+		for _, part := range Wrapped(head+reports.PlainLine(l.Text), Width, len(head)) {
+			b.WriteString(part + "\n")
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/reports/internal/traces"
 	"github.com/informersim/informersim/reports/terminal"
 )
@@ -27,6 +28,21 @@ func TestExplain(t *testing.T) {
 	other := terminal.Explain(tl, tl.Object("default/a"))
 	if !strings.Contains(other, "the way of pods default/a, ADDED at rv=1\n") || !strings.Contains(other, "i1/h1 is told") {
 		t.Errorf("of another object:\n%s", other)
+	}
+}
+
+func TestExplainTellsTheTwin(t *testing.T) {
+	tl := traces.Read(t, traces.Gap)
+	tl.Conclusion.Twin = &reports.Twin{Version: 1, Tried: 1, Change: "the fault does not happen", Partings: []reports.Parting{{
+		Here: []reports.Line{{Step: 17, Text: "the fault watch-410 hits conn/i1"}}, There: []reports.Line{{Step: 18, Text: "it goes on"}}}}}
+	text := terminal.Explain(tl, nil)
+	for _, want := range []string{
+		"\n  the nearest run that passes (- this run, + that one)\n    The run passes if the fault does not happen\n",
+		"\n    - step 17            0s  the fault watch-410 hits conn/i1\n    + step 18            0s  it goes on\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the explanation lacks %q:\n%s", want, text)
+		}
 	}
 }
 

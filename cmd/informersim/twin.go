@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/minimal"
+	"github.com/informersim/informersim/scenarios/twin"
+)
+
+// twinTime limits the search for the twin of a run that was shrunk, or that fuzz has found, in real time: each run of it is short.
+const twinTime = 30 * time.Second
+
+// twinned looks for the nearest run that passes beside one that failed, and returns the failed run's trace with it. Nothing is lost if there is
+// none.
+func twinned(ctx context.Context, limit timeLimit, f *minimal.Found, trace []byte) (*reports.Twin, []byte, error) {
+	t, err := within(ctx, limit, f.Options.Seed, func(ctx context.Context) (*reports.Twin, error) { return twin.Search(ctx, *f, 0) })
+	if err != nil {
+		return nil, trace, err
+	}
+	with, err := reports.WithTwin(trace, t)
+	if err != nil {
+		return nil, trace, err
+	}
+	return t, with, nil
+}
+
+// addTwin looks for the twin of a run whose trace lies at path, and puts it into that file.
+func (r *runner) addTwin(report *reports.Report, path string) {
+	if r.flags.report == "" || report.Run.Violation == nil {
+		return
+	}
+	if err := r.tryTwin(report, path); err != nil && !errors.Is(err, context.Canceled) {
+		r.warn("no nearest run that passes: %v", err)
+	}
+}
+
+func (r *runner) tryTwin(report *reports.Report, path string) error {
+	trace, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	f, err := foundIn(path, trace, r.options(report.Run.Seed), report.Run.Violation)
+	if err != nil {
+		return err
+	}
+	t, with, err := twinned(r.c.Context(), r.flags.timeout, f, trace)
+	if err != nil || bytes.Equal(with, trace) {
+		return err
+	}
+	report.Twin = t
+	return r.traceTarget(path).Write(r.c.Context(), with)
+}
