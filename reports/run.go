@@ -31,6 +31,8 @@ type Run struct {
 	Notifications int // handler calls
 	Reconciles    int // that workers finished
 	Faults        []FaultCount
+	// Coverage is what the faults met; nil if nobody has counted.
+	Coverage *Coverage
 	// APIOnly reports that only the API was observed: handler calls and reconciles are unknown.
 	APIOnly bool
 	// ShrunkFrom is the size of the original failure, "" if the run was not shrunk.

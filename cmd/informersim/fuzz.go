@@ -24,11 +24,11 @@ import (
 
 // fuzzFlags are the flags of `informersim fuzz`.
 type fuzzFlags struct {
-	seeds, shard, subject, out, junit string
-	lasts, shrink                     time.Duration
-	workers                           int
-	resume, keepGoing, json, child    bool
-	timeout                           timeLimit
+	seeds, shard, subject, out, junit, report string
+	lasts, shrink                             time.Duration
+	workers                                   int
+	resume, keepGoing, json, child            bool
+	timeout                                   timeLimit
 }
 
 // Defaults of the flags.
@@ -68,6 +68,9 @@ DIR/findings, or in informersim-findings without --out:
 nothing yet, it begins. --shard 2/5 takes the second of every five seeds, so that five machines share them; informersim merge joins
 their folders. --shard job/5 takes the part from $JOB_COMPLETION_INDEX, which an Indexed Job of Kubernetes sets.
 
+--report FILE writes one HTML file about all runs: findings by cause, with how many runs it took to find each, and heat maps of which faults met
+which states of reflectors and which other faults. informersim report DIR makes it of a folder of --out.
+
 A seed without a verdict (--timeout, a process that died) is noted and left out. Where $GITHUB_STEP_SUMMARY is set, a summary is
 added to that file.
 
@@ -76,6 +79,7 @@ anything was found.`,
 		Example: `  informersim fuzz
   informersim fuzz --seeds 1..10000 --keep-going --out results
   informersim fuzz --for 10m --subject client-go
+  informersim fuzz --seeds 1..10000 --keep-going --report fuzz.html
   informersim fuzz scenarios/testdata/*.sim --for 5m
   informersim fuzz --seeds 1..100000 --shard 2/5 --out shard2 --resume`,
 		Args: cli.Usage(cobra.ArbitraryArgs),
@@ -91,6 +95,7 @@ anything was found.`,
 	c.Flags().BoolVar(&f.keepGoing, "keep-going", false, "do not stop at the first finding")
 	c.Flags().DurationVar(&f.shrink, "shrink", defaultShrink, "the real time that the search for the smallest run of a finding may take; 0 for not at all")
 	c.Flags().StringVar(&f.junit, "junit", "", "write the results to this `file`, as JUnit does")
+	c.Flags().StringVar(&f.report, "report", "", "write one HTML `file` about all runs: findings by cause, and which faults met what")
 	c.Flags().BoolVar(&f.json, "json", false, "print a JSON object for each finding, and one for the end, instead of text")
 	c.Flags().BoolVar(&f.child, "child", false, "run the seeds read from standard input, for a parent process")
 	f.timeout.define(c)
@@ -101,7 +106,7 @@ anything was found.`,
 }
 
 func (f *fuzzFlags) run(c *cobra.Command, args []string) error {
-	if err := cli.NotEmpty(c, "seeds", "shard", "out", "junit"); err != nil {
+	if err := cli.NotEmpty(c, "seeds", "shard", "out", "junit", "report"); err != nil {
 		return err
 	}
 	if err := f.check(); err != nil {
@@ -135,6 +140,9 @@ func (f *fuzzFlags) run(c *cobra.Command, args []string) error {
 		if err := junit.Check(); err != nil {
 			return err
 		}
+	}
+	if err := z.checkPage(); err != nil {
+		return err
 	}
 	if err := z.open(shard); err != nil {
 		return err

@@ -37,9 +37,17 @@ func (z *fuzzer) once(ctx context.Context, seed uint64, out io.Writer) (*scenari
 		return nil, &sim.DefectError{Why: err.Error()}
 	}
 	o.Trace = out
+	var cover *scenarios.Cover
+	o.Observe = func(w *scenarios.World) []sim.Observer {
+		cover = scenarios.NewCover(w)
+		return []sim.Observer{cover}
+	}
 	res, err := within(ctx, z.flags.timeout, seed, func(ctx context.Context) (*scenarios.Result, error) { return scenarios.Run(ctx, s, o) })
 	if errors.As(err, new(*scenarios.ScriptError)) && len(z.corpus) == 0 {
 		return nil, &sim.DefectError{Why: fmt.Sprintf("the generator has made a command that cannot be carried out: %v", err)}
+	}
+	if err == nil && cover != nil {
+		res.Coverage = cover.Coverage()
 	}
 	return res, err
 }

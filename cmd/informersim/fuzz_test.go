@@ -72,6 +72,39 @@ func sameBut(t *testing.T, what string, got, want *campaign.Campaign) {
 	}
 }
 
+// The page about all runs is that of fuzz --report and of report DIR, but for the links; it replaces nothing but such a page.
+func TestFuzzReport(t *testing.T) {
+	inTemp(t, nil)
+	withFlawed(t)
+	got := command(t, "fuzz", "--seeds", "1..40", "--keep-going", "--subject", "flawed", "--shrink", "1s", "--out", "all", "--report", "all.html")
+	if got.code != exitBroken {
+		t.Fatalf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	own := command(t, "report", "all")
+	if path := filepath.Join("all", "report.html"); own.code != exitOK || own.stdout != path+"\n" {
+		t.Fatalf("exit code %d: %s%s", own.code, own.stdout, own.stderr)
+	}
+	c := campaignIn(t, "all")
+	one, two := readFile(t, "all.html"), readFile(t, filepath.Join("all", "report.html"))
+	link := "findings/" + c.Findings[0].Name + "/report.html"
+	if !strings.Contains(one, `href="all/`+link+`"`) || !strings.Contains(two, `href="`+link+`"`) || strings.ReplaceAll(one, "all/findings", "findings") != two {
+		t.Error("the two pages differ, or do not link the findings' reports")
+	}
+	if len(c.Shards[0].Coverage.Meets) == 0 || !strings.Contains(one, `<th scope="row">watch-410</th>`) || !strings.Contains(one, "<h3>ReplaceDeletesMissing</h3>") {
+		t.Errorf("the page lacks what happened; the counts are %+v", c.Shards[0].Coverage)
+	}
+	if err := os.WriteFile("notes.txt", []byte("notes"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"fuzz", "--seeds", "1", "--report", "notes.txt"}, {"fuzz", "--seeds", "1", "--report", ""}, {"report", "all", "-o", "notes.txt"}, {"report", "."}, {"report", "all", "--format", "perfetto"},
+	} {
+		if got := command(t, args...); got.code != exitBadInput || readFile(t, "notes.txt") != "notes" {
+			t.Errorf("%q: exit code %d\n%s", args, got.code, got.stderr)
+		}
+	}
+}
+
 // The first finding ends the command. It is shrunk and kept in a folder, from which the commands of its README show it again.
 func TestFuzzFindsAndKeeps(t *testing.T) {
 	inTemp(t, nil)

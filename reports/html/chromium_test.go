@@ -165,7 +165,7 @@ func (b *chromium) eval(expression string) string {
 	return fmt.Sprint(answer.Result.Value)
 }
 
-// open shows a page, and returns once its script is done.
+// open shows a page, and returns once its script is done, if it has one.
 func (b *chromium) open(page string, width, height int, scheme string) {
 	b.t.Helper()
 	file := filepath.Join(b.t.TempDir(), "report.html")
@@ -176,7 +176,7 @@ func (b *chromium) open(page string, width, height int, scheme string) {
 	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 	b.call("Page.navigate", map[string]any{"url": "file://" + file}, nil)
 	for range 3000 {
-		if b.eval(fmt.Sprintf(`location.pathname === %q && document.documentElement && document.documentElement.dataset.ready`, file)) == "yes" {
+		if b.eval(fmt.Sprintf(`location.pathname === %q && document.documentElement && (document.scripts.length === 0 && document.readyState === "complete" ? "yes" : document.documentElement.dataset.ready)`, file)) == "yes" {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -128,12 +128,15 @@ type Shard struct {
 	Virtual time.Duration  `json:"virtualNs"`
 	Took    time.Duration  `json:"tookNs"` // of real time
 	Faults  map[string]int `json:"faults,omitempty"`
+	// Coverage is what the faults met.
+	Coverage reports.Coverage `json:"coverage,omitzero"`
 }
 
 // Add counts a run.
 func (s *Shard) Add(r *reports.Run) {
 	s.Steps += r.Steps
 	s.Virtual += r.Virtual
+	s.Coverage.Add(r.Coverage)
 	if !r.Passed() {
 		s.Failing++
 	}
@@ -182,6 +185,7 @@ func (c *Campaign) Total() Shard {
 		t.Steps += s.Steps
 		t.Virtual += s.Virtual
 		t.Took += s.Took
+		t.Coverage.Add(&s.Coverage)
 		for name, n := range s.Faults { // order: a map is filled
 			t.Faults[name] += n
 		}

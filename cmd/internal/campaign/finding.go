@@ -95,6 +95,14 @@ func (c *Campaign) Find(f *Finding) (isNew bool) {
 	return true
 }
 
+// RunsTo returns how many runs it took to find it: the first that has it counts.
+func (c *Campaign) RunsTo(f *Finding) uint64 {
+	if c.Merged || c.Asked.Shards < 2 {
+		return f.Seed - c.Asked.First + 1
+	}
+	return (f.Seed-c.Asked.First)/c.Asked.Shards + 1
+}
+
 // join adds the seeds of another shard that have the same finding.
 func (f *Finding) join(g *Finding) {
 	f.Count += g.Count

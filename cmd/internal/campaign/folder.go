@@ -128,7 +128,10 @@ func (f *Folder) Save(ctx context.Context, c *Campaign) error {
 }
 
 // FindingPath is the folder of a finding.
-func (f *Folder) FindingPath(x *Finding) string { return filepath.Join(f.dir, findings, x.Name) }
+func (f *Folder) FindingPath(x *Finding) string { return PathIn(f.dir, x) }
+
+// PathIn returns the folder of a finding in that of a campaign.
+func PathIn(dir string, x *Finding) string { return filepath.Join(dir, findings, x.Name) }
 
 // Keep writes a finding and its files, by path within its folder. An earlier one of that name is replaced.
 func (f *Folder) Keep(x *Finding, files map[string][]byte) error {

@@ -41,7 +41,7 @@ type (
 func (c *Campaign) WriteJUnit(w io.Writer) error {
 	t := c.Total()
 	class := "informersim.fuzz." + c.Asked.Subject
-	s := junitSuite{Name: c.title(), Time: fmt.Sprintf("%.3f", t.Took.Seconds())}
+	s := junitSuite{Name: c.Title(), Time: fmt.Sprintf("%.3f", t.Took.Seconds())}
 	for _, p := range c.Properties {
 		if !slices.ContainsFunc(c.Findings, func(f *Finding) bool { return f.Property == p }) {
 			s.Cases = append(s.Cases, junitCase{Class: class, Name: p})

@@ -20,7 +20,7 @@ func (c *Campaign) Progress(speed float64) string {
 // WriteText renders the campaign for a terminal. folder says where its files are, "" for nowhere.
 func (c *Campaign) WriteText(w io.Writer, folder string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s\n", c.title(), c.Verdict())
+	fmt.Fprintf(&b, "%s\n%s\n", c.Title(), c.Verdict())
 	t := c.Total()
 	fmt.Fprintf(&b, "      %s\n", c.work(&t))
 	for _, f := range c.Findings {
@@ -39,7 +39,8 @@ func (c *Campaign) WriteText(w io.Writer, folder string) error {
 	return err
 }
 
-func (c *Campaign) title() string {
+// Title says what was asked, in a line.
+func (c *Campaign) Title() string {
 	text := "fuzz · subject " + c.Asked.Subject + " · seeds " + c.Asked.Seeds()
 	if n := len(c.Asked.Corpus); n > 0 {
 		text += " · " + counted(uint64(n), "file")
@@ -123,7 +124,7 @@ func writeLine(w io.Writer, value any) error {
 func (c *Campaign) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	t := c.Total()
-	fmt.Fprintf(&b, "### informersim %s\n\n**%s**\n\n%s\n", c.title(), strings.Join(strings.Fields(c.Verdict()), " "), c.work(&t))
+	fmt.Fprintf(&b, "### informersim %s\n\n**%s**\n\n%s\n", c.Title(), strings.Join(strings.Fields(c.Verdict()), " "), c.work(&t))
 	if len(c.Findings) > 0 {
 		b.WriteString("\n| finding | seed | runs | left of it | what broke |\n|---|---|---|---|---|\n")
 		for _, f := range c.Findings {
