@@ -48,7 +48,7 @@ func (c *checks) call() {
 	<-done
 	c.under.Store(false)
 	if err != nil {
-		c.w.event(func(p *wire.Packet) { p.Byte(wire.EventViolated).Text(name).Text(err.Error()).Text("") })
+		c.w.event(func(p *wire.Packet) { p.Byte(wire.EventViolated).Text(name).Text(err.Error()).Text("").Num(0) })
 	}
 }
 

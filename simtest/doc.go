@@ -73,6 +73,11 @@
 //	NoHotLoop                               no client repeats a list or watch without time passing
 //	NoPanic BodyReturns NoLivelock          processes do not panic, the body does not block for ever, the run ends
 //
+// Whatever your controller is for, it should come to rest, keep the peace with others, and leave nothing behind. A test that asks for [WellBehaved]
+// has that judged, too, from the requests of its processes alone:
+//
+//	simtest.Run(t, simtest.Options{Properties: simtest.WellBehaved()}, func(env *simtest.Env) { … })
+//
 // # What a seed decides
 //
 // With the zero Options, a seed decides not only the schedule, but also the circumstances: the kinds of faults and their rates, from

@@ -16,15 +16,17 @@ func onceEach(resource string) simtest.Property {
 		Statement: "no object of " + resource + " is created twice",
 		Kinds:     []string{"commit"},
 		New: func() simtest.Checker {
-			created := map[string]bool{}
+			created := map[string]*simtest.Record{}
 			return simtest.Checker{Record: func(r *simtest.Record) *simtest.Violation {
 				if r.Detail != "ADDED" || !strings.HasPrefix(r.Key, resource+" ") {
 					return nil
 				}
-				if created[r.Key] {
-					return &simtest.Violation{Key: r.Key, Message: fmt.Sprintf("%s is created again at %v", r.Key, r.At)}
+				if first := created[r.Key]; first != nil {
+					return &simtest.Violation{Key: r.Key, Message: fmt.Sprintf("%s is created again at %v", r.Key, r.At), Because: []simtest.Evidence{
+						first.Because("it is created (RV %d)", first.RV), r.Because("and again (RV %d)", r.RV),
+					}}
 				}
-				created[r.Key] = true
+				created[r.Key] = r
 				return nil
 			}}
 		},

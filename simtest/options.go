@@ -69,7 +69,7 @@ type Options struct {
 	// scheme.
 	Scheme *runtime.Scheme
 
-	// Properties are checked in addition to those at the API.
+	// Properties are checked in addition to those at the API: your own, and the ready-made ones of WellBehaved.
 	Properties []Property
 	// Verify runs each seed twice and compares the runs, as -simtest.verify does.
 	Verify bool
@@ -144,7 +144,7 @@ func (o *Options) data() (w wire.Options, err error) {
 		}
 	}
 	for _, p := range o.Properties {
-		w.Properties = append(w.Properties, wire.Property{Name: p.Name, Kinds: p.Kinds})
+		w.Properties = append(w.Properties, wire.Property{Name: p.Name, Kinds: p.Kinds, Ready: p.ready, Except: p.except})
 	}
 	if w.Stages, err = readStages(o.Stages); err != nil {
 		return w, fmt.Errorf("Options.Stages: %w", err)

@@ -3,6 +3,8 @@ package simtest
 import (
 	"fmt"
 	"time"
+
+	"github.com/informersim/informersim/simtest/internal/wire"
 )
 
 // Property is a statement about runs that is checked step by step. It is a value without state: one Property serves any number of runs.
@@ -29,6 +31,10 @@ type Property struct {
 	Kinds []string
 	// New returns a checker for one run.
 	New func() Checker
+
+	// Of those that WellBehaved returns, which the engine judges.
+	ready  bool
+	except []wire.Exception
 }
 
 // Checker checks a property in one run. Either function may be nil. One that returns a Violation ends the run. Checkers run between two steps,
@@ -64,8 +70,25 @@ type Record struct {
 
 // Violation says how a property is broken.
 type Violation struct {
-	Key     string // of the object that it is about; may be empty
-	Message string // what was expected and what was seen
+	Key     string     // of the object that it is about; may be empty
+	Message string     // what was expected and what was seen
+	Because []Evidence // the records that prove it; the report shows them, oldest first
+}
+
+// Evidence is one step of a proof.
+type Evidence struct {
+	Step uint64        // of the run
+	At   time.Duration // virtual, since the start of the run
+	Text string        // what it shows
+}
+
+// Because returns the record as evidence, with what it shows. A checker may keep it, or the record, until it needs it:
+//
+//	return &simtest.Violation{Key: r.Key, Message: r.Key + " is created again", Because: []simtest.Evidence{
+//		first.Because("it is created (RV %d)", first.RV), r.Because("and again, and nobody has deleted it (RV %d)", r.RV),
+//	}}
+func (r *Record) Because(format string, args ...any) Evidence {
+	return Evidence{Step: r.Step, At: r.At, Text: fmt.Sprintf(format, args...)}
 }
 
 // validate reports the first mistake in a list of properties.
@@ -77,6 +100,7 @@ func validate(all []Property) error {
 			return fmt.Errorf("property %d has no name", n+1)
 		case names[p.Name]:
 			return fmt.Errorf("there are two properties %q: give each a name of its own", p.Name)
+		case p.ready:
 		case p.New == nil:
 			return fmt.Errorf("property %q has no New", p.Name)
 		case len(p.Kinds) == 0 && p.New().Record != nil:
@@ -97,6 +121,9 @@ type checking struct {
 func newCheckings(all []Property) []checking {
 	var cs []checking
 	for _, p := range all {
+		if p.ready {
+			continue
+		}
 		c := checking{name: p.Name, kinds: map[string]bool{}, Checker: p.New()}
 		for _, k := range p.Kinds {
 			c.kinds[k] = true

@@ -1,6 +1,7 @@
 package simtest_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -63,4 +64,39 @@ func TestPropertiesOfOnesOwn(t *testing.T) {
 	wantIn(t, failure(t, o, deletes), `Options.Properties: there are two properties "NothingIsDeleted"`)
 	o.Properties = []simtest.Property{{Name: "Odd", Kinds: []string{"comit"}, New: noDeletion.New}}
 	wantIn(t, failure(t, o, deletes), `property "Odd": there is no kind of record "comit"`)
+}
+
+// secondCommit is a property with proof: the records that it cites, given in the wrong order.
+var secondCommit = simtest.Property{
+	Name:  "OneCommit",
+	Kinds: []string{"commit"},
+	New: func() simtest.Checker {
+		var first *simtest.Record
+		return simtest.Checker{Record: func(r *simtest.Record) *simtest.Violation {
+			if first == nil {
+				first = r
+				return nil
+			}
+			return &simtest.Violation{Key: r.Key, Message: "there is a second commit", Because: []simtest.Evidence{
+				r.Because("%s is %s (RV %d)", r.Key, r.Detail, r.RV), first.Because("%s was first (RV %d)", first.Key, first.RV),
+			}}
+		}}
+	},
+}
+
+// The report shows the records that a user's property cites, oldest first, and so does the trace.
+func TestPropertiesOfOnesOwnProve(t *testing.T) {
+	found := simtest.Find(t, simtest.Options{Seeds: 1, Mix: "none", Properties: []simtest.Property{secondCommit}}, func(env *simtest.Env) {
+		env.Create(configMap("a", ""))
+		env.Advance(time.Minute)
+		env.Create(configMap("b", ""))
+	})
+	if found == nil || found.Property != "OneCommit" {
+		t.Fatalf("found %v", found)
+	}
+	first, second := strings.Index(found.Text, "configmaps default/a was first (RV "), strings.Index(found.Text, "configmaps default/b is ADDED (RV ")
+	if first < 0 || second < first {
+		t.Errorf("the report lacks the proof, or has it in another order:\n%s", found.Text)
+	}
+	wantIn(t, string(found.Trace), `"text":"configmaps default/a was first (RV `)
 }

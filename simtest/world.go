@@ -214,7 +214,12 @@ func (w *world) judge(call func(*checking) *Violation) bool {
 	for n := range w.properties {
 		c := &w.properties[n]
 		if v := call(c); v != nil {
-			w.event(func(p *wire.Packet) { p.Byte(wire.EventViolated).Text(c.name).Text(v.Message).Text(v.Key) })
+			w.event(func(p *wire.Packet) {
+				p.Byte(wire.EventViolated).Text(c.name).Text(v.Message).Text(v.Key).Num(int64(len(v.Because)))
+				for _, e := range v.Because {
+					p.Num(int64(e.Step)).Duration(e.At).Text(e.Text)
+				}
+			})
 			return true
 		}
 	}

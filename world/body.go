@@ -75,8 +75,9 @@ func (w *world) play() {
 		switch a := w.body.asked; {
 		case w.body.finished:
 			if w.body.escaped == nil {
-				w.monitor.End()
 				w.remote.endings()
+				w.behaved.watch() // what is judged at the end is judged after that
+				w.monitor.End()
 			}
 			return
 		case a != nil:

@@ -24,6 +24,7 @@ type options struct {
 	wire.Options
 	mix        *fault.Mix // nil if each seed draws one
 	properties []userProperty
+	ready      []wire.Property // the ready-made ones
 	stages     []*stages.Stage // nil if there are no nodes and nothing else is said
 }
 
@@ -63,6 +64,9 @@ func newOptions(from wire.Options) (*options, error) {
 		o.BodyTimeout = defaultBodyTimeout
 	}
 	if err := o.findKinds(); err != nil {
+		return nil, err
+	}
+	if err := readyNames(o.ready); err != nil {
 		return nil, err
 	}
 	return o, o.completeMix()
@@ -114,6 +118,10 @@ func (o *options) parseStages() error {
 // findKinds looks up the kinds of records that the user's properties look at.
 func (o *options) findKinds() error {
 	for _, p := range o.Properties {
+		if p.Ready {
+			o.ready = append(o.ready, p)
+			continue
+		}
 		u := userProperty{name: p.Name}
 		for _, name := range p.Kinds {
 			k, ok := sim.KindByName(name)

@@ -1,10 +1,13 @@
 package world
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/world/wire"
 )
@@ -25,6 +28,7 @@ type remote struct {
 	requests map[int64]*request
 	subs     []*subscription
 
+	silent  bool  // the body is over: the user's properties see no more records
 	checks  bool  // there are functions of env.Always or env.Sometimes
 	moved   bool  // the bubble has moved since they were called
 	checked int64 // the Store's revision then
@@ -162,8 +166,12 @@ func (r *remote) event(m *wire.Message) {
 			w.body.escaped = &escape{goexit: how == wire.Exited, unwinds: how == wire.Unwound, text: text}
 		}
 	case wire.EventViolated:
-		property, message, key := m.Text(), m.Text(), m.Text()
-		w.failAt(property, key, message)
+		property, v := m.Text(), &reports.Violation{Message: m.Text(), Key: m.Text()}
+		for n := m.Num(); n > 0 && m.Err() == nil; n-- {
+			v.Because = append(v.Because, reports.Evidence{Step: uint64(m.Num()), At: m.Duration(), Text: m.Text()})
+		}
+		slices.SortStableFunc(v.Because, func(a, b reports.Evidence) int { return cmp.Compare(a.Step, b.Step) })
+		w.monitor.Report(property, v)
 	case wire.EventHeld:
 		w.sometimes[m.Text()] = true
 	case wire.EventLog:

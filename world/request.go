@@ -69,6 +69,8 @@ func (q *request) begin() {
 			q.w.panicked(q.rest, p, debug.Stack())
 		}
 	}()
+	q.w.behaved.begins(q)
+	defer q.w.behaved.begins(nil)
 	q.undo = q.w.api.Serve(q.rest, q)
 }
 

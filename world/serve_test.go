@@ -343,12 +343,12 @@ func TestChecksAreCalledWhenSomethingChanges(t *testing.T) {
 	f.next = func(do []action) []*wire.Packet {
 		events := plain(do)
 		if calls++; calls == 3 {
-			events = append(events, (&wire.Packet{}).Byte(wire.EventViolated).Text("it holds").Text("it does not").Text("default/a"))
+			events = append(events, (&wire.Packet{}).Byte(wire.EventViolated).Text("it holds").Text("it does not").Text("default/a").Num(1).Num(1).Duration(0).Text("the first step shows it"))
 		}
 		return events
 	}
 	res = f.job(newTask())
-	if res.Property != "it holds" || !strings.Contains(res.Failure, "FAIL  it holds at step") || !strings.Contains(res.Failure, "-simtest.seed=1") {
+	if res.Property != "it holds" || !strings.Contains(res.Failure, "FAIL  it holds at step") || !strings.Contains(res.Failure, "the first step shows it") || !strings.Contains(res.Failure, "-simtest.seed=1") {
 		t.Errorf("the result is %+v", res)
 	}
 	if err := f.end(); err != nil {

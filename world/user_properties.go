@@ -22,6 +22,9 @@ func (r *remote) properties() []property.Property {
 	slices.Sort(kinds)
 	kinds = slices.Compact(kinds)
 	forward := func(w property.World, rec *sim.Record) *reports.Violation {
+		if r.silent {
+			return nil
+		}
 		k := w.Kernel()
 		r.records.Byte(wire.DoRecord).Num(int64(k.Steps())).Duration(k.Elapsed()).Text(k.ActorName(rec.Actor)).Text(rec.Kind.String()).
 			Text(rec.Key).Num(rec.RV).Num(rec.N).Text(rec.Detail)

@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -41,6 +42,7 @@ type world struct {
 	helpers  sim.ActorID // the client of Env's helpers
 	landing  *landing    // what it commits
 	leases   *leaseWriters
+	behaved  *wellBehaved                 // nil if no ready-made property is asked for
 	stages   *controllers.StageController // nil if nothing goes on by itself
 	body     *body
 
@@ -138,7 +140,8 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 	w.kernel.Observe(w.leases)
 	w.cluster.OnCommit(w.remote.committed)
 	w.cluster.OnRestore(w.remote.restored)
-	w.monitor = property.NewMonitor(w, append(apiProperties(w), w.remote.properties()...))
+	w.behaved = newWellBehaved(w)
+	w.monitor = property.NewMonitor(w, slices.Concat(apiProperties(w), w.behaved.properties(), w.remote.properties()))
 	w.kernel.Observe(w.monitor)
 	w.kernel.Observe(&tally{&w.run})
 	return w, nil

@@ -79,7 +79,8 @@ var mayImport = map[string][]string{
 	"subjects/kinds":                      {"subjects", "subjects/clientgo", "subjects/stack"},
 	"subjects/stack":                      {"fakeapiserver", "informer", "informer/workqueue", "sim", "subjects", "subjects/informers", "subjects/workers"},
 	"subjects/workers":                    {"sim", "subjects"},
-	"world":                               {"fakeapiserver", "fakeapiserver/builtin", "fakeapiserver/controllers", "fakeapiserver/controllers/stages", "fakeapiserver/fault", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/types", "fakeapiserver/types/crd", "properties/api", "reports", "reports/html", "scenarios/property", "sim", "sim/shrink", "subjects", "world/wire"},
+	"world":                               {"fakeapiserver", "fakeapiserver/builtin", "fakeapiserver/controllers", "fakeapiserver/controllers/stages", "fakeapiserver/fault", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/types", "fakeapiserver/types/crd", "properties/api", "reports", "reports/html", "scenarios/property", "sim", "sim/shrink", "subjects", "world/wellbehaved", "world/wire"},
+	"world/wellbehaved":                   {"fakeapiserver", "fakeapiserver/store", "reports", "scenarios/property", "sim"},
 	"world/wire":                          {},
 }
 

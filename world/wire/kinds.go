@@ -1,7 +1,7 @@
 package wire
 
 // Protocol is the number of this version of the protocol. Both sides must have the same.
-const Protocol = 1
+const Protocol = 2
 
 // The kinds of messages.
 const (
@@ -48,7 +48,7 @@ const (
 	EventExit     = 'x' // process, life, failed, error, panic: a process has returned
 	EventAsk      = 'a' // Ask…, duration, words: the body wants something
 	EventBody     = 'b' // How…, text: the body has ended
-	EventViolated = 'v' // property, message, key: a check has failed
+	EventViolated = 'v' // property, message, key, evidence (number; each step, elapsed, text): a check has failed
 	EventHeld     = 'h' // name: a condition of env.Sometimes holds
 	EventLog      = 'l' // text: env.Logf
 	EventBodyAt   = 'g' // text: the answer to DoLocate

@@ -42,11 +42,16 @@ type Options struct {
 // File is a file's text. One without is known to the engine by its name.
 type File struct{ Name, Text string }
 
-// Property is a user's property: the engine sends the records of these kinds.
+// Property is a user's property: the engine sends the records of these kinds. A ready-made one it judges itself.
 type Property struct {
-	Name  string
-	Kinds []string
+	Name   string
+	Kinds  []string    `json:",omitempty"`
+	Ready  bool        `json:",omitempty"`
+	Except []Exception `json:",omitempty"` // what a ready-made one does not judge
 }
+
+// Exception is what a property does not judge: of a client, or of an object ("plural" or "plural namespace/name"). What is empty stands for all.
+type Exception struct{ Client, Object string }
 
 // Mode is what a Job is for.
 type Mode string

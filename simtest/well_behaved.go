@@ -1,0 +1,97 @@
+package simtest
+
+import (
+	"fmt"
+
+	"github.com/informersim/informersim/simtest/internal/wire"
+)
+
+// The names of the properties of a well-behaved controller: see WellBehaved.
+const (
+	NoHotReconcile        = "NoHotReconcile"
+	NoWriteWar            = "NoWriteWar"
+	NoStaleCreate         = "NoStaleCreate"
+	QuietAfterConvergence = "QuietAfterConvergence"
+	NoFinalizerLeft       = "NoFinalizerLeft"
+	NoOrphan              = "NoOrphan"
+)
+
+// wellBehaved are the ready-made properties, with what they say.
+var wellBehaved = []Property{
+	{Name: NoHotReconcile, Statement: "no controller sends one and the same request again and again while nothing changes"},
+	{Name: NoWriteWar, Statement: "no field goes to and fro between the values of two writers"},
+	{Name: NoStaleCreate, Statement: "no owner is left with two equal children that one controller made from a cache without the first"},
+	{Name: QuietAfterConvergence, Statement: "when nothing has changed from outside for long, no controller goes on changing the same field"},
+	{Name: NoFinalizerLeft, Statement: "an object that is being deleted goes while the controllers of its finalizers run"},
+	{Name: NoOrphan, Statement: "no controller makes a child for an owner that it knows to be gone, and none is left behind"},
+}
+
+// Exception is what a property of WellBehaved does not judge: what a client does, what is done to an object, or, with both, the one to the other.
+// With neither, the property is left out.
+type Exception struct {
+	// Property is its name: NoWriteWar, …
+	Property string
+	// Client is that of RESTConfig; "" stands for all.
+	Client string
+	// Object is a plural, "pods", or one object, "pods default/web"; "" stands for all.
+	Object string
+	// Why is for those who read the test: an exception without a reason is refused.
+	Why string
+}
+
+// WellBehaved returns ready-made properties of the controllers under test, for Options.Properties. They judge the clients that are named like
+// processes (Env.Go), by what these write after which reads:
+//
+//	NoHotReconcile         the same request, that changes nothing, comes more than 90 times within 30 s of virtual time (300 if it is a
+//	                       read), while nobody changes anything and the controller is told nothing
+//	NoWriteWar             two writers, or two field managers, set a field to and fro, six times within 5 minutes, each to its own value
+//	NoStaleCreate          an owner is left with two children that differ in a drawn name only: the second was made from a cache that
+//	                       had not seen the first. An owner may have as many as the largest number in its own spec or data
+//	QuietAfterConvergence  a field changes three times, or an object is created three times, although all is done
+//	NoFinalizerLeft        an object that is being deleted stays, although the controller that has set its finalizer runs
+//	NoOrphan               a child is made for an owner of whose end its maker has known for a minute; with Options.GarbageCollection,
+//	                       also a child that is left without its owner
+//
+// When the body has returned, the run goes on for them: the faults stop, 20 minutes of virtual time pass, as long as any of client-go's
+// backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed
+// are others with these properties than without, and take longer. Leases and Events count for none of them.
+//
+// Correct controllers may differ: one that writes the time of its last look into a status never comes to rest, and one that lets an object go when
+// something else has gone keeps its finalizer. They are excepted by name, with a reason:
+//
+//	simtest.WellBehaved(simtest.Exception{Property: simtest.QuietAfterConvergence, Object: "nodes", Why: "a heartbeat every minute"})
+func WellBehaved(except ...Exception) []Property {
+	var all []Property
+	for _, p := range wellBehaved {
+		p.ready = true
+		leftOut := false
+		for _, e := range except {
+			if e.Why == "" {
+				panic(fmt.Sprintf("simtest: WellBehaved: the exception from %q has no Why", e.Property))
+			}
+			if e.Property != p.Name {
+				continue
+			}
+			leftOut = leftOut || e.Client == "" && e.Object == ""
+			p.except = append(p.except, wire.Exception{Client: e.Client, Object: e.Object})
+		}
+		if !leftOut {
+			all = append(all, p)
+		}
+	}
+	for _, e := range except {
+		if !isReady(e.Property) {
+			panic(fmt.Sprintf("simtest: WellBehaved: there is no property %q", e.Property))
+		}
+	}
+	return all
+}
+
+func isReady(name string) bool {
+	for _, p := range wellBehaved {
+		if p.Name == name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,199 @@
+package world
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/scenarios/property"
+	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/world/wellbehaved"
+	"github.com/informersim/informersim/world/wire"
+)
+
+// After the body, a run with ready-made properties goes on: without faults, for restTime until everything that was put off has been done
+// (client-go's workqueues put off a retry by 1000 s at most), and then for watchTime, in which the controllers are watched.
+const (
+	restTime  = 20 * time.Minute
+	watchTime = 10 * time.Minute
+)
+
+// wellBehaved tells the ready-made properties of controllers what they need to know of a run.
+type wellBehaved struct {
+	w        *world
+	names    []string
+	sending  *request // that is being sent; nil for none
+	sent     map[sentBy]*wellbehaved.Request
+	answered []sentBy // in the current step
+	watched  time.Duration
+	watching bool
+}
+
+// sentBy is a request by its client and its number.
+type sentBy struct {
+	client sim.ActorID
+	n      int64
+}
+
+// newWellBehaved returns nil if a test asks for no ready-made property.
+func newWellBehaved(w *world) *wellBehaved {
+	if len(w.o.ready) == 0 {
+		return nil
+	}
+	b := &wellBehaved{w: w, sent: map[sentBy]*wellbehaved.Request{}}
+	w.kernel.Observe(b)
+	return b
+}
+
+// properties returns the ready-made properties that the test asks for.
+func (b *wellBehaved) properties() []property.Property {
+	if b == nil {
+		return nil
+	}
+	o := wellbehaved.Options{
+		Role: b.role, Runs: b.runs, Restarts: KindProcess, Collected: b.w.o.GarbageCollection, Except: map[string][]wellbehaved.Exception{},
+		Sent:     func(client sim.ActorID, n int64) *wellbehaved.Request { return b.sent[sentBy{client, n}] },
+		Observed: func() (time.Duration, bool) { return b.watched, b.watching },
+	}
+	var names []string
+	for _, p := range b.w.o.ready {
+		names = append(names, p.Name)
+		for _, e := range p.Except {
+			o.Except[p.Name] = append(o.Except[p.Name], wellbehaved.Exception{Client: e.Client, Object: e.Object})
+		}
+	}
+	return wellbehaved.All(o, names)
+}
+
+// processOf returns the process that a client is named after, nil if there is none.
+func (b *wellBehaved) processOf(client sim.ActorID) *process {
+	return b.w.byName[strings.TrimPrefix(b.w.kernel.ActorName(client), "conn/")]
+}
+
+// role tells the clients of controllers, which are named like their processes, from the test's own. Where there are no processes, the body's
+// goroutines are the controllers.
+func (b *wellBehaved) role(client sim.ActorID) wellbehaved.Role {
+	switch name := b.w.kernel.ActorName(client); {
+	case client == b.w.helpers:
+		return wellbehaved.Outside
+	case name == "conn/"+collectorClient:
+		return wellbehaved.Cluster
+	case b.processOf(client) == nil && len(b.w.processes) > 0:
+		return wellbehaved.Outside
+	}
+	return wellbehaved.Controller
+}
+
+// runs reports whether the process of a client runs.
+func (b *wellBehaved) runs(client sim.ActorID) bool {
+	p := b.processOf(client)
+	return p == nil || p.running && !p.life.dead()
+}
+
+// begins notes which of the test's requests is about to be sent.
+func (b *wellBehaved) begins(q *request) {
+	if b != nil {
+		b.sending = q
+	}
+}
+
+// Record implements sim.Observer.
+func (b *wellBehaved) Record(r *sim.Record) {
+	switch r.Kind {
+	case fakeapiserver.KindRequest:
+		if q := b.sending; q != nil {
+			b.sent[sentBy{r.Actor, r.N}] = &wellbehaved.Request{
+				Step: r.Step, At: r.At, Method: q.rest.Method, Path: q.rest.URL.RequestURI(), Body: string(q.rest.Body), Manager: managerOf(q),
+			}
+		}
+	case fakeapiserver.KindResponse:
+		b.answered = append(b.answered, sentBy{r.Actor, r.N})
+	}
+}
+
+// StepEnd implements sim.Observer.
+func (b *wellBehaved) StepEnd(*sim.StepInfo) {
+	for _, q := range b.answered {
+		delete(b.sent, q)
+	}
+	b.answered = b.answered[:0]
+}
+
+// managerOf returns the field manager of a request: the one that it names, or else the program's name in its User-Agent.
+func managerOf(q *request) string {
+	program, _, _ := strings.Cut(q.rest.Header.Get("User-Agent"), "/")
+	return cmp.Or(q.rest.URL.Query().Get("fieldManager"), program)
+}
+
+// watch lets the run go on after its body.
+func (b *wellBehaved) watch() {
+	if b == nil || b.w.monitor.Violation() != nil {
+		return
+	}
+	w := b.w
+	w.remote.checks = false // the test's own checks were for what its body did
+	w.remote.silent = true
+	w.stopFaults()
+	w.goOn(restTime)
+	b.watched, b.watching = w.kernel.Elapsed(), true
+	w.goOn(watchTime)
+	if why := b.blind(); why != "" {
+		w.kernel.Fail(errors.New(why))
+	}
+}
+
+// goOn makes steps until a virtual time has passed and nothing more can happen, or the run has failed.
+func (w *world) goOn(d time.Duration) {
+	clock := w.kernel.Clock()
+	clock.LimitTo(d)
+	for w.monitor.Violation() == nil && w.kernel.Err() == nil && !(clock.AtLimit() && w.quiet()) {
+		w.step()
+	}
+	clock.Freeze()
+}
+
+// blind says why the ready-made properties have judged nothing; "" if they have.
+func (b *wellBehaved) blind() string {
+	if b == nil {
+		return ""
+	}
+	var others []string
+	for _, name := range b.w.cluster.Clients() {
+		cl := b.w.cluster.Client(name)
+		switch {
+		case cl.Requests() == 0:
+		case b.role(cl.Actor()) == wellbehaved.Controller:
+			return ""
+		case b.role(cl.Actor()) == wellbehaved.Outside && cl.Actor() != b.w.helpers:
+			others = append(others, name)
+		}
+	}
+	if len(others) == 0 {
+		return "" // the processes have not come to make a request
+	}
+	var names []string
+	for _, p := range b.w.processes {
+		names = append(names, p.name)
+	}
+	return fmt.Sprintf("Options.Properties: the ready-made ones judge the clients that are named like processes (%s), and there are none: those that made requests "+
+		"are %s. Pass the process's name to env.RESTConfig", strings.Join(names, ", "), strings.Join(others, ", "))
+}
+
+// readyNames checks that the names are those of ready-made properties.
+func readyNames(all []wire.Property) error {
+	for _, p := range all {
+		if !slices.Contains(wellbehaved.Names, p.Name) {
+			return fmt.Errorf("Options.Properties: there is no ready-made property %q: there are %s", p.Name, strings.Join(wellbehaved.Names, ", "))
+		}
+		for _, e := range p.Except {
+			if e.Client == "" && e.Object == "" {
+				return fmt.Errorf("Options.Properties: an exception from %s names neither a client nor an object: leave the property out instead", p.Name)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package wellbehaved
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kinds "k8s.io/apimachinery/pkg/types"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/property"
+	"github.com/informersim/informersim/sim"
+)
+
+const nameFinalizer = "NoFinalizerLeft"
+
+// noFinalizerLeft checks that an object that is being deleted goes. A finalizer is the controllers' that have added or removed it in the run:
+// whose it is else is not known, and those of the cluster's own controllers are theirs.
+func noFinalizerLeft(o *Options) property.Property {
+	return property.Property{
+		Name:      nameFinalizer,
+		Statement: "an object that is being deleted goes while the controllers of its finalizers run",
+		Kinds:     []sim.Kind{fakeapiserver.KindCommit, fakeapiserver.KindFrame},
+		New: func() property.Checker {
+			f := &finalizers{o: o, owners: map[string]map[sim.ActorID]string{}, leaving: map[kinds.UID]*leaving{}}
+			return property.Checker{Record: f.record, End: f.end}
+		},
+	}
+}
+
+// finalizers follows who adds and removes finalizers, and the objects that are being deleted.
+type finalizers struct {
+	o       *Options
+	owners  map[string]map[sim.ActorID]string // by finalizer, the clients that have added or removed it, and their names
+	leaving map[kinds.UID]*leaving
+}
+
+// leaving is an object that is being deleted.
+type leaving struct {
+	since reports.Evidence
+	told  map[sim.ActorID]reports.Evidence // when a client was first told
+}
+
+func (f *finalizers) record(w property.World, r *sim.Record) *reports.Violation {
+	m := meta(r.Obj)
+	if m == nil {
+		return nil
+	}
+	if r.Kind == fakeapiserver.KindFrame {
+		if l := f.leaving[m.GetUID()]; l != nil && m.GetDeletionTimestamp() != nil {
+			if _, told := l.told[r.Actor]; !told {
+				l.told[r.Actor] = reports.Because(r, "%s is told that it is being deleted (RV %d)", clientName(w, r.Actor), r.RV)
+			}
+		}
+		return nil
+	}
+	var before []string
+	if old := meta(r.Old); old != nil {
+		before = old.GetFinalizers()
+	}
+	if x := f.o.writeOf(w); x.role == Controller {
+		for _, name := range slices.Concat(before, m.GetFinalizers()) {
+			if slices.Contains(before, name) != (slices.Contains(m.GetFinalizers(), name) && r.Detail != "DELETED") {
+				if f.owners[name] == nil {
+					f.owners[name] = map[sim.ActorID]string{}
+				}
+				f.owners[name][x.client] = x.name
+			}
+		}
+	}
+	switch {
+	case r.Detail == "DELETED":
+		delete(f.leaving, m.GetUID())
+	case m.GetDeletionTimestamp() != nil && f.leaving[m.GetUID()] == nil:
+		f.leaving[m.GetUID()] = &leaving{
+			reports.Because(r, "%s is to be deleted, and has the finalizers %s (RV %d)", r.Key, strings.Join(m.GetFinalizers(), ", "), r.RV), map[sim.ActorID]reports.Evidence{},
+		}
+	}
+	return nil
+}
+
+func (f *finalizers) end(w property.World) *reports.Violation {
+	since, ok := f.o.Observed()
+	if !ok {
+		return nil
+	}
+	for _, s := range inOrder(w) {
+		l := f.leaving[s.obj.GetUID()]
+		if l == nil || l.since.At > since {
+			continue
+		}
+		for _, name := range s.obj.GetFinalizers() {
+			if name == metav1.FinalizerOrphanDependents || name == metav1.FinalizerDeleteDependents {
+				continue
+			}
+			for _, client := range slices.Sorted(maps.Keys(f.owners[name])) {
+				who := f.owners[name][client]
+				if !f.o.Runs(client) || f.o.excepted(nameFinalizer, who, s.key) {
+					continue
+				}
+				v := &reports.Violation{Key: s.key, Because: []reports.Evidence{l.since}, Message: fmt.Sprintf(
+					"%s is still there, %v after its deletion: its finalizer %q is %s's, which runs, and nothing has kept it from removing it for %v",
+					s.key, w.Kernel().Elapsed()-l.since.At, name, who, w.Kernel().Elapsed()-since)}
+				if told, is := l.told[client]; is {
+					v.Because = append(v.Because, told)
+				}
+				return v
+			}
+		}
+	}
+	return nil
+}
+
+// clientName returns the name of a client without "conn/".
+func clientName(w property.World, client sim.ActorID) string {
+	return strings.TrimPrefix(w.Kernel().ActorName(client), "conn/")
+}

@@ -1,0 +1,111 @@
+package wellbehaved
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/property"
+	"github.com/informersim/informersim/sim"
+)
+
+const nameHot = "NoHotReconcile"
+
+// How many equal requests within hotSpan are a hot loop. client-go's exponential backoff makes 14 attempts in that time; who polls every second
+// makes 30.
+const (
+	hotSpan   = 30 * time.Second
+	hotWrites = 90
+	hotReads  = 300
+)
+
+// noHotReconcile checks that no controller repeats a request that changes nothing while it is told nothing new. A commit of anybody's, an event
+// that reaches the controller, a fault that strikes it, and a new life all begin its counts anew.
+func noHotReconcile(o *Options) property.Property {
+	return property.Property{
+		Name:      nameHot,
+		Statement: "no controller sends one and the same request again and again while nothing changes",
+		Kinds:     []sim.Kind{fakeapiserver.KindRequest, fakeapiserver.KindCommit, fakeapiserver.KindFrame, fakeapiserver.KindFault, o.Restarts},
+		New: func() property.Checker {
+			clients := map[sim.ActorID]map[string]*repeats{}
+			return property.Checker{Record: func(w property.World, r *sim.Record) *reports.Violation {
+				switch r.Kind {
+				case fakeapiserver.KindCommit:
+					if !bookkeeping(r.Key) {
+						clear(clients)
+					}
+				case fakeapiserver.KindFrame:
+					if r.Detail != "BOOKMARK" {
+						delete(clients, r.Actor)
+					}
+				case fakeapiserver.KindFault:
+					clear(clients)
+				case fakeapiserver.KindRequest:
+					return o.repeated(w, r, clients)
+				default:
+					if id, ok := clientOf(w, r); ok {
+						delete(clients, id)
+					}
+				}
+				return nil
+			}}
+		},
+	}
+}
+
+// repeats is a request that was made several times.
+type repeats struct {
+	first moment
+	times int
+	at    []time.Duration // of the last ones, in a ring
+}
+
+// repeated counts a request.
+func (o *Options) repeated(w property.World, r *sim.Record, clients map[sim.ActorID]map[string]*repeats) *reports.Violation {
+	client := strings.TrimPrefix(w.Kernel().ActorName(r.Actor), "conn/")
+	if strings.HasPrefix(r.Detail, "watch") || bookkeeping(r.Key) || o.Role(r.Actor) != Controller {
+		return nil
+	}
+	q := o.Sent(r.Actor, r.N)
+	if q == nil {
+		return nil
+	}
+	limit := hotWrites
+	if q.Method == http.MethodGet {
+		limit = hotReads
+	}
+	id := q.Method + " " + q.Path + "\x00" + q.Body
+	if clients[r.Actor] == nil {
+		clients[r.Actor] = map[string]*repeats{}
+	}
+	s := clients[r.Actor][id]
+	if s == nil {
+		s = &repeats{first: momentOf(r), at: make([]time.Duration, limit)}
+		clients[r.Actor][id] = s
+	}
+	oldest := s.at[s.times%limit]
+	s.at[s.times%limit] = r.At
+	if s.times++; s.times <= limit || r.At-oldest > hotSpan || o.excepted(nameHot, client, objectOf(r)) {
+		return nil
+	}
+	return &reports.Violation{
+		Key: objectOf(r), Message: fmt.Sprintf("%s sends %s %s %d times within %v; nobody has changed anything, and it has been told nothing, since the first of %d",
+			client, q.Method, q.Path, limit+1, r.At-oldest, s.times),
+		Because: []reports.Evidence{
+			{Step: s.first.step, At: s.first.at, Text: "it is sent, and nothing changes from then on"},
+			reports.Because(r, "it is sent for the %dth time", s.times),
+		},
+	}
+}
+
+// objectOf returns the object of a write's record as a key, or else the plural.
+func objectOf(r *sim.Record) string {
+	verb, name, _ := strings.Cut(r.Detail, " ")
+	if verb == "list" || name == "" || strings.HasSuffix(name, "/") {
+		return strings.Clone(r.Key)
+	}
+	return r.Key + " " + name
+}

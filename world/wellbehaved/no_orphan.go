@@ -1,0 +1,153 @@
+package wellbehaved
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kinds "k8s.io/apimachinery/pkg/types"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/property"
+	"github.com/informersim/informersim/sim"
+)
+
+const nameOrphan = "NoOrphan"
+
+// knewFor is how long a controller has known that an owner is gone when a child that it then makes is an orphan, and no reconcile that was
+// under way.
+const knewFor = time.Minute
+
+// noOrphan checks that no object has an owner that is gone. Children of an owner that is deleted are the garbage collector's: without one they
+// are nobody's mistake, and only a child that is made for an owner whose end its maker has known for long is an orphan. Where one runs, so is what it has left.
+func noOrphan(o *Options) property.Property {
+	return property.Property{
+		Name:      nameOrphan,
+		Statement: "no controller makes a child for an owner that it knows to be gone, and none is left behind",
+		Kinds:     []sim.Kind{fakeapiserver.KindRequest, fakeapiserver.KindResponse, fakeapiserver.KindFrame, fakeapiserver.KindWatchClosed, fakeapiserver.KindCommit, o.Restarts},
+		New: func() property.Checker {
+			s := &orphans{o: o, gone: map[kinds.UID]*departed{}, watches: map[sentBy]string{}}
+			return property.Checker{Record: s.record, End: s.end}
+		},
+	}
+}
+
+// orphans follows which owners are gone, and who has been told.
+type orphans struct {
+	o       *Options
+	gone    map[kinds.UID]*departed
+	watches map[sentBy]string // the plurals of those that are open, or asked for
+}
+
+// departed is an object that is gone.
+type departed struct {
+	key  string
+	when reports.Evidence
+	told map[sim.ActorID]reports.Evidence
+}
+
+func (s *orphans) record(w property.World, r *sim.Record) *reports.Violation {
+	at := sentBy{r.Actor, r.N}
+	switch r.Kind {
+	case fakeapiserver.KindRequest:
+		if strings.HasPrefix(r.Detail, "watch") {
+			s.watches[at] = strings.Clone(r.Key)
+		}
+	case fakeapiserver.KindResponse:
+		if !strings.HasPrefix(r.Detail, "2") && r.Detail != "ok" {
+			delete(s.watches, at)
+		}
+	case fakeapiserver.KindWatchClosed:
+		delete(s.watches, at)
+	case fakeapiserver.KindFrame:
+		if m := meta(r.Obj); m != nil && r.Detail == "DELETED" {
+			if d := s.gone[m.GetUID()]; d != nil {
+				d.told[r.Actor] = reports.Because(r, "%s is told that it is gone", clientName(w, r.Actor))
+			}
+		}
+	case fakeapiserver.KindCommit:
+		return s.committed(w, r)
+	default:
+		if client, ok := clientOf(w, r); ok { // it has forgotten, and its watches are gone
+			for _, d := range s.gone { // order: each by itself
+				delete(d.told, client)
+			}
+			for q := range s.watches { // order: each by itself
+				if q.client == client {
+					delete(s.watches, q)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (s *orphans) committed(w property.World, r *sim.Record) *reports.Violation {
+	m := meta(r.Obj)
+	if m == nil {
+		return nil
+	}
+	if r.Detail == "DELETED" {
+		key := strings.Clone(r.Key)
+		s.gone[m.GetUID()] = &departed{key, reports.Because(r, "%s is gone (uid %s, RV %d)", key, m.GetUID(), r.RV), map[sim.ActorID]reports.Evidence{}}
+		return nil
+	}
+	ref := metav1.GetControllerOf(m)
+	if ref == nil {
+		return nil
+	}
+	if old := meta(r.Old); old != nil && r.Detail != "ADDED" {
+		if before := metav1.GetControllerOf(old); before != nil && before.UID == ref.UID {
+			return nil // it had this owner before
+		}
+	}
+	d, x := s.gone[ref.UID], s.o.writeOf(w)
+	if d == nil || x.role != Controller || x.request == nil || s.o.excepted(nameOrphan, x.name, r.Key) {
+		return nil
+	}
+	told, is := d.told[x.client]
+	if !is || x.request.At-told.At < knewFor || s.following(x.client, pluralOf(d.key)) != 1 {
+		return nil
+	}
+	return &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf("%s makes %s for an owner that is gone: %s, as it has known for %v", x.name, r.Key, d.key, x.request.At-told.At),
+		Because: []reports.Evidence{d.when, told, {Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s", x.name, x.request.Method, x.request.Path)},
+			reports.Because(r, "%s is %s (RV %d), and its controlling owner is uid %s", r.Key, r.Detail, r.RV, ref.UID)}}
+}
+
+// following returns how many watches of a resource a client has: of two, one may lag.
+func (s *orphans) following(client sim.ActorID, plural string) int {
+	n := 0
+	for q, p := range s.watches { // order: a count
+		if q.client == client && p == plural {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *orphans) end(w property.World) *reports.Violation {
+	since, ok := s.o.Observed()
+	if !ok || !s.o.Collected {
+		return nil
+	}
+	live := all(w)
+	for _, c := range inOrder(w) {
+		ref := metav1.GetControllerOf(c.obj)
+		if ref == nil || c.obj.GetDeletionTimestamp() != nil || s.o.excepted(nameOrphan, "", c.key) {
+			continue
+		}
+		d, owned := s.gone[ref.UID], false
+		for _, other := range c.obj.GetOwnerReferences() {
+			_, is := live[other.UID]
+			owned = owned || is
+		}
+		if d == nil || owned || d.when.At > since {
+			continue
+		}
+		return &reports.Violation{Key: c.key, Message: fmt.Sprintf("%s is left: its controlling owner %s has been gone for %v, and the garbage collector has not removed it",
+			c.key, d.key, w.Kernel().Elapsed()-d.when.At), Because: []reports.Evidence{d.when}}
+	}
+	return nil
+}

@@ -1,0 +1,323 @@
+package wellbehaved
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kinds "k8s.io/apimachinery/pkg/types"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/property"
+	"github.com/informersim/informersim/sim"
+)
+
+const nameStale = "NoStaleCreate"
+
+// noStaleCreate checks that no owner is left with two equal children because their maker had not seen the first when it made the second. Equal
+// are children that differ in nothing but a drawn name; an owner may have as many as the largest number that it asks for itself. It is judged
+// when all is over, for a controller that sees its mistake and deletes the second is right in the end.
+func noStaleCreate(o *Options) property.Property {
+	return property.Property{
+		Name:      nameStale,
+		Statement: "no owner is left with two equal children that one controller made from a cache without the first",
+		Kinds: slices.Concat(following, []sim.Kind{
+			fakeapiserver.KindCommit, fakeapiserver.KindResponse, fakeapiserver.KindFault,
+		}),
+		New: func() property.Checker {
+			s := &staleness{o: o, known: map[followed]known{}, sent: map[sentBy]known{}, plurals: map[sentBy]string{}, unseen: map[sim.ActorID][]*child{}}
+			return property.Checker{Record: s.record, End: s.end}
+		},
+	}
+}
+
+// followed is a resource as a client sees it, sentBy a request.
+type (
+	followed struct {
+		client sim.ActorID
+		plural string
+	}
+	sentBy struct {
+		client sim.ActorID
+		n      int64
+	}
+)
+
+// known is how far a client has been told of a resource.
+type known struct {
+	moment
+	rv  int64
+	any bool
+}
+
+// child is an object with a controlling owner and a drawn name.
+type child struct {
+	moment
+	key      string
+	uid      kinds.UID
+	rv       int64
+	role     role
+	by       write
+	answer   *reports.Evidence // that reached its maker; nil while there is none
+	seen     *reports.Evidence // that its maker was told of it
+	sent     known             // what its maker knew of the resource when it sent the create
+	struck   []reports.Evidence
+	sibling  *child // the one that was not seen when this one was made
+	deleting bool
+}
+
+// role is what a child is to its owner.
+type role struct {
+	plural, namespace string
+	owner             kinds.UID
+	content           uint64
+}
+
+// staleness follows children, and who has been told of them.
+type staleness struct {
+	o       *Options
+	known   map[followed]known
+	sent    map[sentBy]known  // by create in flight
+	plurals map[sentBy]string // by list in flight
+	unseen  map[sim.ActorID][]*child
+	doubles []*child // the second of each two
+}
+
+func (s *staleness) record(w property.World, r *sim.Record) *reports.Violation {
+	at := sentBy{r.Actor, r.N}
+	switch r.Kind {
+	case fakeapiserver.KindRequest:
+		switch verb, _, _ := strings.Cut(r.Detail, " "); verb {
+		case "create":
+			s.sent[at] = s.known[followed{r.Actor, r.Key}]
+		case "list":
+			s.plurals[at] = strings.Clone(r.Key)
+		}
+	case fakeapiserver.KindPage:
+		n, err := strconv.ParseInt(strings.TrimPrefix(strings.SplitN(r.Detail, " ", 2)[0], "request="), 10, 64)
+		if page, is := r.Obj.(*fakeapiserver.Page); is && err == nil {
+			at.n = n
+			s.told(r, s.plurals[at], page)
+			delete(s.plurals, at)
+		}
+	case fakeapiserver.KindFrame:
+		s.told(r, pluralOf(r.Key), nil)
+	case fakeapiserver.KindResponse:
+		delete(s.plurals, at)
+		delete(s.sent, at)
+		for _, c := range s.unseen[r.Actor] {
+			if c.by.number == r.N && c.answer == nil {
+				e := reports.Because(r, "%s has the answer to that create: %s", c.by.name, r.Detail)
+				c.answer = &e
+			}
+		}
+	case fakeapiserver.KindFault:
+		s.strike(w, r)
+	case fakeapiserver.KindCommit:
+		s.committed(w, r)
+	}
+	return nil
+}
+
+// told notes that a client has been told of objects of a resource: of one, or of a page of them.
+func (s *staleness) told(r *sim.Record, plural string, page *fakeapiserver.Page) {
+	f := followed{r.Actor, strings.Clone(plural)}
+	if k := s.known[f]; r.RV >= k.rv {
+		s.known[f] = known{momentOf(r), r.RV, true}
+	}
+	if len(s.unseen[r.Actor]) == 0 {
+		return
+	}
+	see := func(obj any) {
+		m := meta(obj)
+		if m == nil {
+			return
+		}
+		s.unseen[r.Actor] = slices.DeleteFunc(s.unseen[r.Actor], func(c *child) bool {
+			if c.uid != m.GetUID() {
+				return false
+			}
+			e := reports.Because(r, "%s is told of %s (RV %d)", c.by.name, c.key, r.RV)
+			c.seen = &e
+			return true
+		})
+	}
+	if page == nil {
+		see(r.Obj)
+		return
+	}
+	for _, item := range page.Items {
+		see(item)
+	}
+}
+
+// maxStruck is how many faults are told of a child.
+const maxStruck = 3
+
+// strike notes a fault for the children whose makers wait to be told of them: one of their own connections, or of a replica.
+func (s *staleness) strike(w property.World, r *sim.Record) {
+	for client, children := range s.unseen { // order: each child gets its own evidence
+		if strings.HasPrefix(r.Key, "conn/") && r.Key != w.Kernel().ActorName(client) {
+			continue
+		}
+		for _, c := range children {
+			if len(c.struck) < maxStruck {
+				c.struck = append(c.struck, reports.Because(r, "fault %s of %s", r.Detail, r.Key))
+			}
+		}
+	}
+}
+
+func (s *staleness) committed(w property.World, r *sim.Record) {
+	m := meta(r.Obj)
+	if m == nil {
+		return
+	}
+	if r.Detail != "ADDED" {
+		if r.Detail == "DELETED" || m.GetDeletionTimestamp() != nil {
+			for _, second := range s.doubles {
+				for _, c := range []*child{second, second.sibling} {
+					c.deleting = c.deleting || c.uid == m.GetUID()
+				}
+			}
+			for client, children := range s.unseen { // order: each list by itself
+				s.unseen[client] = slices.DeleteFunc(children, func(c *child) bool { return c.uid == m.GetUID() })
+			}
+		}
+		return
+	}
+	x := s.o.writeOf(w)
+	ref := metav1.GetControllerOf(m)
+	if x.role != Controller || ref == nil || bookkeeping(r.Key) || s.o.excepted(nameStale, x.name, r.Key) {
+		return
+	}
+	c := &child{
+		moment: momentOf(r), key: strings.Clone(r.Key), uid: m.GetUID(), rv: r.RV, by: x, sent: s.sent[sentBy{x.client, x.number}],
+		role: role{pluralOf(r.Key), m.GetNamespace(), ref.UID, likeness(r.Obj)},
+	}
+	for _, first := range s.unseen[x.client] {
+		if first.role == c.role && !first.deleting && drawn(first.key, c.key, m.GetGenerateName()) {
+			c.sibling = first
+			s.doubles = append(s.doubles, c)
+			break
+		}
+	}
+	s.unseen[x.client] = append(s.unseen[x.client], c)
+}
+
+func (s *staleness) end(w property.World) *reports.Violation {
+	since, ok := s.o.Observed()
+	if !ok || len(s.doubles) == 0 {
+		return nil
+	}
+	live := all(w)
+	for _, c := range s.doubles {
+		first := c.sibling
+		owner, is := live[c.role.owner]
+		if !is || owner.obj.GetDeletionTimestamp() != nil || c.deleting || first.deleting || !s.o.Runs(c.by.client) ||
+			first.seen == nil || c.seen == nil || max(first.seen.At, c.seen.At) > since || asksFor(owner.obj) >= s.siblings(live, c.role) {
+			continue
+		}
+		v := &reports.Violation{Key: c.key, Message: fmt.Sprintf("%s has made %s and %s for %s, which asks for one: at the second it had %s, without the first, and it has left both for %v",
+			c.by.name, first.key, c.key, owner.key, c.sent.String(c.role.plural), w.Kernel().Elapsed()-max(first.seen.At, c.seen.At))}
+		v.Because = append(v.Because, reports.Evidence{Step: first.step, At: first.at, Text: fmt.Sprintf("%s creates %s (RV %d)", c.by.name, first.key, first.rv)})
+		if first.answer != nil && first.answer.Step <= c.step {
+			v.Because = append(v.Because, *first.answer)
+		}
+		for _, e := range first.struck {
+			if e.Step <= c.step {
+				v.Because = append(v.Because, e)
+			}
+		}
+		v.Because = append(v.Because, reports.Evidence{Step: c.sent.step, At: c.sent.at, Text: fmt.Sprintf("what %s knows of %s when it creates the second: %s", c.by.name, c.role.plural, c.sent.String(c.role.plural))})
+		v.Because = append(v.Because, reports.Evidence{Step: c.step, At: c.at, Text: fmt.Sprintf("%s creates %s (RV %d), equal but for its name", c.by.name, c.key, c.rv)}, *first.seen)
+		slices.SortStableFunc(v.Because, func(a, b reports.Evidence) int { return int(int64(a.Step) - int64(b.Step)) })
+		return v
+	}
+	return nil
+}
+
+// String says how far a client had been told.
+func (k known) String(plural string) string {
+	if !k.any {
+		return "been told of no " + plural
+	}
+	return fmt.Sprintf("read %s at RV %d", plural, k.rv)
+}
+
+// siblings returns how many children have a role.
+func (s *staleness) siblings(live map[kinds.UID]stored, r role) int {
+	n := 0
+	for _, c := range live { // order: a count
+		ref := metav1.GetControllerOf(c.obj)
+		if ref != nil && ref.UID == r.owner && pluralOf(c.key) == r.plural && c.obj.GetDeletionTimestamp() == nil && likeness(c.obj) == r.content {
+			n++
+		}
+	}
+	return n
+}
+
+// likeness is a hash of what makes a child what it is: all but its name, its status, and what the server writes into it.
+func likeness(obj any) uint64 {
+	h := fnv.New64a()
+	m := content(obj)
+	for _, c := range flat("", m) {
+		if name, _, _ := strings.Cut(c.field, "."); name == "status" || name == "apiVersion" || name == "kind" {
+			continue
+		}
+		if rest, is := strings.CutPrefix(c.field, "metadata."); is {
+			if part, _, _ := strings.Cut(rest, "."); part != "labels" && part != "annotations" {
+				continue
+			}
+		}
+		fmt.Fprintf(h, "%s=%s\n", c.field, c.value)
+	}
+	return h.Sum64()
+}
+
+// flat returns all fields of an object.
+func flat(field string, v any) []change {
+	var all []change
+	differ(field, map[string]any{}, v, &all)
+	return all
+}
+
+// drawnLength is the least number of characters of a drawn suffix, and drawnAlphabet what Kubernetes draws names from: few words are spelt
+// without vowels.
+const (
+	drawnLength   = 5
+	drawnAlphabet = "bcdfghjklmnpqrstvwxz2456789"
+)
+
+// drawn reports whether two keys differ in a drawn suffix only: the server drew it, or it looks as if the client had.
+func drawn(a, b, generateName string) bool {
+	if generateName != "" {
+		name := b[strings.LastIndexAny(b, " /")+1:]
+		return strings.HasPrefix(name, generateName) && strings.HasPrefix(a[strings.LastIndexAny(a, " /")+1:], generateName)
+	}
+	i, j := strings.LastIndexByte(a, '-'), strings.LastIndexByte(b, '-')
+	return i > 0 && i == j && a[:i] == b[:j] && looksDrawn(a[i+1:]) && looksDrawn(b[j+1:])
+}
+
+func looksDrawn(suffix string) bool {
+	return len(suffix) >= drawnLength && strings.Trim(suffix, drawnAlphabet) == ""
+}
+
+// asksFor returns the largest number in an owner, at least one: how many equal children it may want. A number may be text, as in a ConfigMap.
+func asksFor(owner any) int {
+	most := 1
+	m := content(owner)
+	for _, c := range flat("", m) {
+		if strings.HasPrefix(c.field, "metadata.") || strings.HasPrefix(c.field, "status.") {
+			continue
+		}
+		if n, err := strconv.Atoi(strings.Trim(c.value, `"`)); err == nil {
+			most = max(most, n)
+		}
+	}
+	return most
+}

@@ -1,0 +1,93 @@
+package wellbehaved
+
+import (
+	"slices"
+	"time"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/scenarios/property"
+	"github.com/informersim/informersim/sim"
+)
+
+// Options say of the clients of a run what records do not.
+type Options struct {
+	// Role says what a client is.
+	Role func(client sim.ActorID) Role
+	// Runs reports whether a controller's process runs now.
+	Runs func(client sim.ActorID) bool
+	// Sent returns a request in flight, nil if nothing more is known of it.
+	Sent func(client sim.ActorID, n int64) *Request
+	// Observed says since when nothing has been changed from outside, the faults have stopped, and the controllers have had the time that they
+	// need; ok is false before.
+	Observed func() (since time.Duration, ok bool)
+	// Restarts is the kind of record that says that the process of a client has begun or ended: of "process/NAME", the client "conn/NAME".
+	Restarts sim.Kind
+	// Collected reports whether a garbage collector runs.
+	Collected bool
+	// Except has, by property, what it does not judge.
+	Except map[string][]Exception
+}
+
+// Role is what a client is.
+type Role int
+
+// The roles.
+const (
+	// Outside is a client that stands for whatever is not under test: the workload, the test's own client.
+	Outside Role = iota
+	// Cluster is one of the cluster's own controllers. They answer to what others do.
+	Cluster
+	// Controller is a client that is judged.
+	Controller
+)
+
+// Request is what a request says beyond its record.
+type Request struct {
+	Step    uint64 // in which it was sent
+	At      time.Duration
+	Method  string
+	Path    string // with the query
+	Body    string
+	Manager string // the field manager, as the server sees it
+}
+
+// Exception is what a property does not judge. What is empty stands for all.
+type Exception struct {
+	Client string // "controller", without "conn/"
+	Object string // "plural" or "plural namespace/name"
+}
+
+// Names of the properties, in the order of [All].
+var Names = []string{nameHot, nameWar, nameStale, nameQuiet, nameFinalizer, nameOrphan}
+
+// All returns the properties with these names.
+func All(o Options, names []string) (all []property.Property) {
+	for _, p := range []property.Property{
+		noHotReconcile(&o), noWriteWar(&o), noStaleCreate(&o), quietAfterConvergence(&o), noFinalizerLeft(&o), noOrphan(&o),
+	} {
+		if slices.Contains(names, p.Name) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// excepted reports whether a property does not judge what a client does to an object, which is named as in records.
+func (o *Options) excepted(property, client, key string) bool {
+	return slices.ContainsFunc(o.Except[property], func(e Exception) bool {
+		return (e.Client == "" || e.Client == client) && (e.Object == "" || e.Object == key || e.Object == pluralOf(key))
+	})
+}
+
+// clientOf returns the client of the process that a record is about.
+func clientOf(w property.World, r *sim.Record) (sim.ActorID, bool) {
+	name := w.Kernel().ActorName(r.Actor)
+	const process = "process/"
+	if len(name) <= len(process) {
+		return 0, false
+	}
+	return w.Kernel().ActorByName("conn/" + name[len(process):])
+}
+
+// following are the kinds of records with which a client learns of objects.
+var following = []sim.Kind{fakeapiserver.KindRequest, fakeapiserver.KindPage, fakeapiserver.KindFrame}
