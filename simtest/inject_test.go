@@ -143,3 +143,47 @@ func TestCrashAfter(t *testing.T) {
 	}
 	wantIn(t, failure(t, simtest.Options{Mix: "none"}, func(env *simtest.Env) { env.CrashAfter("x", fault.Trigger{}) }), `env.CrashAfter: there is no process "x"`)
 }
+
+// A process may call its client by another name than its own. A fault that is aimed at the process then never strikes, which is an error of the
+// test, if that is so in all seeds; so it is with what a fault or a crash waits for.
+func TestFaultsOfNobody(t *testing.T) {
+	ask := func(env *simtest.Env, client string, from uint64) {
+		env.Go("controller", func(ctx context.Context) error {
+			if env.Seed() >= from {
+				mirrorOnce(ctx, env, client)
+			}
+			<-ctx.Done()
+			return nil
+		})
+	}
+	aim := map[string]func(env *simtest.Env){
+		"target":  func(env *simtest.Env) { env.Inject(fault.Fault{Kind: fault.List500, Target: "controller"}) },
+		"faults":  func(env *simtest.Env) { env.Faults(fault.Fault{Kind: fault.List500, Target: "conn/controller"}) },
+		"trigger": func(env *simtest.Env) { env.CrashAfter("controller", fault.Trigger{Event: fault.TriggerRequest}) },
+		"after": func(env *simtest.Env) {
+			env.Inject(fault.Fault{Kind: fault.Compact, After: &fault.Trigger{Event: fault.TriggerRequest, Client: "controller"}})
+		},
+	}
+	for name, inject := range aim {
+		t.Run(name, func(t *testing.T) {
+			o := simtest.Options{Seeds: 2, Mix: "none"}
+			body := func(client string, from uint64) func(env *simtest.Env) {
+				return func(env *simtest.Env) {
+					ask(env, client, from)
+					inject(env)
+					env.Advance(time.Minute)
+				}
+			}
+			wantIn(t, failure(t, o, body("manager", 1)), `faults are aimed at the client "controller", which has made no request in 2 seeds`, "those that have made requests are manager")
+			simtest.Run(t, o, body("controller", 1))
+			simtest.Run(t, o, body("controller", 2)) // one seed is enough
+		})
+	}
+}
+
+// mirrorOnce lists ConfigMaps.
+func mirrorOnce(ctx context.Context, env *simtest.Env, client string) {
+	if c, err := kubernetes.NewForConfig(env.RESTConfig(client)); err == nil {
+		_, _ = c.CoreV1().ConfigMaps("").List(ctx, metav1.ListOptions{})
+	}
+}

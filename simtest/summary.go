@@ -18,10 +18,12 @@ type summary struct {
 	virtual   time.Duration  // while there could be faults
 	calm      time.Duration  // after they had stopped
 	sometimes map[string]int // by condition of Env.Sometimes: the seeds in which it held
+	aimed     map[string]int // by client that faults were aimed at: the seeds in which it made a request
+	clients   []string       // that made requests in a seed in which one of those did not
 }
 
 func newSummary() *summary {
-	return &summary{faults: map[string]int{}, sometimes: map[string]int{}}
+	return &summary{faults: map[string]int{}, sometimes: map[string]int{}, aimed: map[string]int{}}
 }
 
 // add counts a seed that passed.
@@ -32,11 +34,22 @@ func (s *summary) add(p *wire.Passed) {
 	for kind, n := range p.Faults {
 		s.faults[kind] += n
 	}
-	for name, held := range p.Sometimes {
-		if held {
-			s.sometimes[name]++
+	count(s.sometimes, p.Sometimes)
+	count(s.aimed, p.Aimed)
+	for _, name := range p.Clients {
+		if !slices.Contains(s.clients, name) {
+			s.clients = append(s.clients, name)
+		}
+	}
+}
+
+// count counts the seeds in which something was true.
+func count(seeds map[string]int, is map[string]bool) {
+	for name, yes := range is {
+		if yes {
+			seeds[name]++
 		} else {
-			s.sometimes[name] += 0
+			seeds[name] += 0
 		}
 	}
 }
@@ -94,15 +107,25 @@ func (s *summary) faultsText() string {
 	return fmt.Sprintf("%s (%s)", counted(total, "fault"), strings.Join(named, ", "))
 }
 
-// never returns the conditions that held in no seed.
-func (s *summary) never() []string {
-	var never []string
-	for _, name := range slices.Sorted(maps.Keys(s.sometimes)) {
-		if s.sometimes[name] == 0 {
-			never = append(never, name)
+// never returns what was true in no seed.
+func never(seeds map[string]int) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(seeds)) {
+		if seeds[name] == 0 {
+			names = append(names, name)
 		}
 	}
-	return never
+	return names
+}
+
+// silent says of a client that faults were aimed at and that made no request in any seed why that is an error.
+func (s *summary) silent(name string) string {
+	text := fmt.Sprintf("faults are aimed at the client %q, which has made no request in %s, so none ever strikes: a fault's Target is the name that env.RESTConfig was given",
+		name, counted(s.seeds, "seed"))
+	if len(s.clients) > 0 {
+		slices.Sort(s.clients)
+		text += "; those that have made requests are " + strings.Join(s.clients, ", ")
+	}
+	return text
 }
 
 // spanOf rounds a virtual time to what is worth reading: "41h", "12m", "3.5s".
@@ -126,24 +149,27 @@ func moreSeeds(n int) int {
 	return 10 * n
 }
 
-// summarize logs what the seeds did, which go test shows with -v only, and ends the Run by what Env.Sometimes demands of all seeds; a
-// single one that a flag names need not show it.
+// summarize logs what the seeds did, which go test shows with -v only, and ends the Run by what Env.Sometimes and aimed faults demand of
+// all seeds; a single one that a flag names need not show it.
 func (r *runner) summarize() {
 	r.t.Helper()
 	s := r.done
-	var never []string
+	var missed, silent []string
 	if flags.seed == 0 {
-		never = s.never()
+		missed, silent = never(s.sometimes), never(s.aimed)
 	}
 	text := "simtest: " + s.String()
-	if len(never) == 0 && !r.t.Failed() {
+	if len(missed) == 0 && len(silent) == 0 && !r.t.Failed() {
 		text += ", nothing found"
 	}
 	if flags.seed == 0 {
 		text += fmt.Sprintf("; more: -simtest.seeds=%d", moreSeeds(s.seeds))
 	}
 	r.t.Logf("%s", text)
-	for _, name := range never {
+	for _, name := range silent {
+		r.t.Errorf("simtest: %s", s.silent(name))
+	}
+	for _, name := range missed {
 		r.t.Errorf("simtest: %q (env.Sometimes) never held in %s: the test does not exercise it; give it more seeds or faults", name, counted(s.seeds, "seed"))
 	}
 }

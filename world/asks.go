@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/informersim/informersim/fakeapiserver"
@@ -155,6 +156,7 @@ func (w *world) crashAfter(name, trigger string) error {
 	if t.Client == "" {
 		t.Client = name
 	}
+	w.aimed[t.Client] = true
 	return w.cluster.OnTrigger(t, fault.Kind(kindCrash.String()), name, func() {
 		if p := w.byName[name]; p != nil {
 			p.crashNow()
@@ -164,8 +166,39 @@ func (w *world) crashAfter(name, trigger string) error {
 
 // inject injects a fault. A process that has sent nothing yet is known as a client all the same.
 func (w *world) inject(f fault.Fault) error {
-	if f.Target != "" && w.cluster.Client("conn/"+f.Target) == nil && w.cluster.Client(f.Target) == nil && w.byName[f.Target] != nil {
-		w.cluster.Connect(f.Target, fakeapiserver.ByChoice())
+	target := strings.TrimPrefix(f.Target, "conn/")
+	if w.byName[target] != nil && w.cluster.Client(target) == nil {
+		w.cluster.Connect(target, fakeapiserver.ByChoice())
 	}
-	return w.cluster.Inject(f)
+	if err := w.cluster.Inject(f); err != nil {
+		return err
+	}
+	if w.cluster.Client(target) != nil { // not a replica
+		w.aimed[target] = true
+	}
+	if f.After != nil && f.After.Client != "" {
+		w.aimed[strings.TrimPrefix(f.After.Client, "conn/")] = true
+	}
+	return nil
+}
+
+// targets says of the clients that faults are aimed at whether they have made a request. A process may call its client by another name
+// than its own: then no fault ever strikes what looks like a target. If there is such a one, others are those that have made requests.
+func (w *world) targets() (aimed map[string]bool, others []string) {
+	aimed = map[string]bool{}
+	silent := false
+	for name := range w.aimed { // order: into another map
+		cl := w.cluster.Client(name)
+		aimed[name] = cl != nil && cl.Requests() > 0
+		silent = silent || !aimed[name]
+	}
+	if !silent {
+		return aimed, nil
+	}
+	for _, name := range w.cluster.Clients() {
+		if name != workloadClient && w.cluster.Client(name).Requests() > 0 {
+			others = append(others, name)
+		}
+	}
+	return aimed, others
 }

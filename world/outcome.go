@@ -23,6 +23,8 @@ type outcome struct {
 	steps      uint64
 	faults     uint64
 	sometimes  map[string]bool
+	aimed      map[string]bool // of clients that faults are aimed at, whether they made a request
+	clients    []string        // those that made requests, if one of aimed did not
 	log        *log
 	unended    error // what kept goroutines from ending after the run
 	trips      uint64
@@ -53,6 +55,7 @@ func (w *world) finish(res *outcome) {
 	res.run.Statement, res.run.Checked = w.monitor.Statement(), w.monitor.Checked()
 	res.violation, res.steps, res.faults = res.run.Violation, res.run.Steps, uint64(res.run.FaultTotal())
 	res.sometimes = maps.Clone(w.sometimes)
+	res.aimed, res.clients = w.targets()
 	res.streamed = w.streamed && w.config.watchList
 	res.inForce, res.notRunning = w.inForce(), w.notRunning()
 	res.escaped, res.trips, res.queries = w.body.escaped, w.remote.trips, w.remote.queries
@@ -65,7 +68,7 @@ func (o *outcome) failed() bool { return o.violation != nil || o.err != nil || o
 
 // passed is what the summary of all seeds needs of one.
 func (o *outcome) passed() *wire.Passed {
-	p := &wire.Passed{Virtual: o.run.Virtual - o.run.Converging, Calm: o.run.Converging, Faults: map[string]int{}, Sometimes: o.sometimes}
+	p := &wire.Passed{Virtual: o.run.Virtual - o.run.Converging, Calm: o.run.Converging, Faults: map[string]int{}, Sometimes: o.sometimes, Aimed: o.aimed, Clients: o.clients}
 	for _, f := range o.run.Faults {
 		p.Faults[f.Name] += f.Count
 	}

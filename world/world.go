@@ -51,6 +51,7 @@ type world struct {
 	lives     int64 // how many lives of processes have begun
 	forever   *life // of clients of no process
 	sometimes map[string]bool
+	aimed     map[string]bool // the clients that a fault or a trigger is aimed at
 	crashed   int
 	maxSteps  uint64
 	streamed  bool          // a client has asked for a streaming list
@@ -92,7 +93,7 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 	}
 	w := &world{
 		o: o, config: config, seed: s.header.Seed, mapper: mapper,
-		byName: map[string]*process{}, forever: &life{}, sometimes: map[string]bool{}, maxSteps: o.MaxSteps,
+		byName: map[string]*process{}, forever: &life{}, sometimes: map[string]bool{}, aimed: map[string]bool{}, maxSteps: o.MaxSteps,
 		run: runOf(s.header),
 	}
 	w.run.Mix, w.run.Configuration = config.mix.Name, config.String()

@@ -112,6 +112,8 @@ type Passed struct {
 	Calm      time.Duration   `json:",omitempty"` // after they had stopped
 	Faults    map[string]int  `json:",omitempty"` // by kind
 	Sometimes map[string]bool `json:",omitempty"` // of each condition of env.Sometimes, whether it held
+	Aimed     map[string]bool `json:",omitempty"` // of each client that a fault or a trigger was aimed at, whether it made a request
+	Clients   []string        `json:",omitempty"` // those that made requests, but for the workload's, if one of Aimed did not
 }
 
 // Write is a write of the body's.
