@@ -29,6 +29,22 @@ func All() []Property {
 	}, api.All(clients), []Property{BoundedRelists})
 }
 
+// WithoutExemptions returns the properties of [All] as they would be if nothing that upstream is known to do were excepted from what
+// they hold: BackoffHonoured then finds k140890 in unmodified client-go.
+func WithoutExemptions() []Property {
+	all := All()
+	for i, p := range all {
+		if p.Name == BackoffHonoured.Name {
+			all[i].New = func() Checker {
+				b := newBackoffHonoured()
+				b.requests.strict = true
+				return Checker{Record: b.record}
+			}
+		}
+	}
+	return all
+}
+
 // clients says of the clients in a scenario that each informer has a connection of its own.
 var clients = api.Options{OneReflector: true, Restarts: []sim.Kind{subjects.KindStopped}}
 

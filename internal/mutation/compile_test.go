@@ -116,8 +116,12 @@ func TestMutantsFitAndCompile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	mends, err := mutation.Load(os.DirFS(filepath.Join(tree.Mutants(), "mends")))
+	if err != nil || len(mends) == 0 {
+		t.Fatalf("%d mends, %v", len(mends), err)
+	}
 	c := newCompiler(t)
-	for _, m := range mutants {
+	for _, m := range append(mutants, mends...) {
 		texts, err := tree.Sources(m)
 		if err != nil {
 			t.Error(err)

@@ -22,6 +22,8 @@ const clientGo = "k8s.io/client-go"
 //	subject: client-go    the subject that shows it, if its files do not tell
 //	survives: WHY         why nothing kills it yet; it is an error if something does
 //
+// A file that mends what upstream has not mended yet says "mends: PROPERTY, …" instead of what breaks.
+//
 // Edits follow, pairs of sections of whole lines, the old ones and the new ones:
 //
 //	-- old informer/delta_fifo.go --
@@ -35,6 +37,8 @@ type Mutant struct {
 	Breaks  []string
 	Bug     string
 	Subject string
+	// Mends means that it mends a defect instead: Breaks are the properties that hold with it.
+	Mends bool
 	// Survives says why nothing kills it, "" if something should.
 	Survives string
 	Edits    []Edit
@@ -85,8 +89,8 @@ func (m *Mutant) parseHeader(lines []string) error {
 		line = strings.TrimSpace(line)
 		key, value, found := strings.Cut(line, ": ")
 		switch {
-		case found && key == "breaks":
-			m.Breaks = strings.Split(value, ", ")
+		case found && (key == "breaks" || key == "mends"):
+			m.Breaks, m.Mends = strings.Split(value, ", "), key == "mends"
 		case found && key == "bug":
 			m.Bug = value
 		case found && key == "subject":

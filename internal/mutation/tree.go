@@ -36,7 +36,7 @@ type Tree struct {
 
 // OpenTree prepares the clone that the folder from lies in. What it builds is in dir.
 func OpenTree(ctx context.Context, from, dir string) (*Tree, error) {
-	root, err := rootOf(from)
+	root, err := Root(from)
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +53,8 @@ func OpenTree(ctx context.Context, from, dir string) (*Tree, error) {
 	return t, nil
 }
 
-// rootOf returns the root of the clone that a folder lies in.
-func rootOf(from string) (string, error) {
+// Root returns the root of the clone that a folder lies in.
+func Root(from string) (string, error) {
 	start, err := filepath.Abs(from)
 	if err != nil {
 		return "", err

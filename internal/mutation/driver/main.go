@@ -25,6 +25,10 @@ func main() {
 	runs := flag.Uint64("runs", 1, "how many seeds to run at most")
 	shrink := flag.Int("shrink", 0, "how many runs may be made to shrink the one that broke a property")
 	timeout := flag.Duration("timeout", time.Minute, "how long one run may take")
+	scenario := flag.String("scenario", "", "play this scenario's transcript instead of a search")
+	trace := flag.String("trace", "", "write the trace of that run to this file")
+	property := flag.String("property", "", "check only this property in that run")
+	exempt := flag.Bool("exempt", true, "except upstream's behaviour from what properties hold")
 	flag.Parse()
 	kind, err := kinds.Named(*subject)
 	if err != nil {
@@ -32,7 +36,12 @@ func main() {
 		os.Exit(2)
 	}
 	d := driver{kind: kind, out: json.NewEncoder(os.Stdout), shrink: *shrink, timeout: *timeout}
-	if err := d.search(*first, *runs); err != nil {
+	if *scenario != "" {
+		err = d.play(*scenario, *trace, *property, *exempt)
+	} else {
+		err = d.search(*first, *runs)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "driver:", err)
 		os.Exit(2)
 	}
