@@ -50,6 +50,54 @@ func TestCatalogueIsComplete(t *testing.T) {
 	}
 }
 
+// Each scenario of the folder is in one theme, and found by what it is about.
+func TestCatalogueHasThemes(t *testing.T) {
+	entries, err := scenarios.Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[string]int{}
+	for _, e := range entries {
+		count[e.Name]++
+		if e.Theme == "" || e.ThemeText == "" || len(e.Prose) < 40 {
+			t.Errorf("%s: theme %q (%s), prose %q", e.Name, e.Theme, e.ThemeText, e.Prose)
+		}
+		for _, label := range append(e.Labels(), e.Theme, e.Name) {
+			if !e.Matches(label) {
+				t.Errorf("%s is not found by %q", e.Name, label)
+			}
+		}
+	}
+	for _, file := range catalogue() {
+		name := strings.TrimSuffix(filepath.Base(file), ".sim")
+		if count[name] != 1 {
+			t.Errorf("testdata/themes.txt names %s %d times, want once", name, count[name])
+		}
+		delete(count, name)
+	}
+	for name := range count { // order: errors of a test
+		t.Errorf("testdata/themes.txt names %s, which is not there", name)
+	}
+}
+
+func TestComponentsAndBugs(t *testing.T) {
+	s, err := scenarios.Parse("k115658_b.sim", []byte(`# A relist (k27004, I47) of the 12k pods in k8s.
+cluster replicas=2
+resource pods
+informer i1 pods queue=atomic page=0 resync=10s watch-list=on # e18089
+worker c1 i1
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(s.Components(), " "); got != "atomic-fifo replica resync streaming-list work-queue" {
+		t.Errorf("the components are %s", got)
+	}
+	if got := strings.Join(s.Bugs(), " "); got != "k115658 k27004" {
+		t.Errorf("the bugs are %s", got)
+	}
+}
+
 // A scenario survives printing and parsing.
 func TestTextRoundTrip(t *testing.T) {
 	for _, s := range loadAll(t) {

@@ -33,18 +33,29 @@ func TestScenarios(t *testing.T) {
 	RunSpecs(t, "Scenarios")
 }
 
-// The catalogue: each script is a container of specs, labelled with its faults.
+// The catalogue: each script is a container of specs, labelled with its theme, its faults, the components that it needs, and the
+// historical bugs that it cites.
 //
 //	go test ./scenarios -ginkgo.label-filter=watch-410
+//	go test ./scenarios -ginkgo.label-filter='streaming-list && !workers'
+//	go test ./scenarios -ginkgo.label-filter=k115658 -ginkgo.junit-report=report.xml
 //	go test ./scenarios -run TestScenarios -rewrite
 var _ = Describe("scenario", func() {
+	themes := map[string]string{}
+	entries, err := scenarios.Catalogue()
+	if err != nil {
+		panic(err) // TestCatalogueHasThemes says so, too
+	}
+	for _, e := range entries {
+		themes[e.Name] = e.Theme
+	}
 	for _, path := range catalogue() {
 		s, err := scenarios.Load(path)
 		if err != nil {
 			It(path+" can be read", func() { Fail(err.Error()) })
 			continue
 		}
-		Context(s.Name, Label(s.Faults()...), func() {
+		Context(s.Name, Label(s.Labels()...), Label(themes[s.Name]), func() {
 			for _, kind := range kinds.All() {
 				It("matches its transcript on "+kind.Name, func(ctx SpecContext) { playTranscript(ctx, s, kind, path) })
 			}

@@ -118,7 +118,7 @@ interrupted.`,
 	root.AddCommand(
 		newRunCommand(), newFuzzCommand(), newMergeCommand(), newReplayCommand(), newReportCommand(), newExplainCommand(), newTUICommand(), newShrinkCommand(),
 		newVerifyCommand(), newDiffCommand(), newImportCommand(), newServeCommand(args), newAssetsCommand(), newWorldCommand(), newOverlayCommand(),
-		newMutantsCommand(), newMuseumCommand(), newVersionCommand(),
+		newMutantsCommand(), newMuseumCommand(), newCatalogCommand(), newVersionCommand(),
 	)
 	return root
 }
