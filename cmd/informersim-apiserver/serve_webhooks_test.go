@@ -266,8 +266,8 @@ func TestWebhooksThatAreOutrun(t *testing.T) {
 	}
 	var meddled atomic.Bool
 	meddles := startWebhook(t, func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-		if r.UserInfo.Username == "" {
-			t.Error("the webhook is not told whom the request is from")
+		if r.UserInfo.Username != "admin" {
+			t.Errorf("the webhook is told that the request is from %q", r.UserInfo.Username)
 		}
 		if meddled.CompareAndSwap(false, true) {
 			if _, err := c.CoreV1().ConfigMaps("default").Patch(ctx, "m", types.MergePatchType, []byte(`{"data":{"other":"1"}}`), metav1.PatchOptions{}); err != nil {

@@ -54,18 +54,15 @@ func (s *session) AddWarning(_, text string) {
 	}
 }
 
-// administrator is who makes a request if nobody else is named.
-var administrator = user.DefaultInfo{Name: "admin", Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated}}
-
 // context returns the context of a request, as the handlers of a kube-apiserver make it.
 func (s *session) context(verb string) context.Context {
 	w, r := s.write, s.kind.resource
 	ctx := context.WithValue(context.Background(), sessionKey{}, s)
-	who := administrator
-	if w.User.Name != "" {
-		who = user.DefaultInfo{Name: w.User.Name, UID: w.User.UID, Groups: w.User.Groups, Extra: w.User.Extra}
+	who := w.User
+	if who.Name == "" {
+		who = types.Administrator()
 	}
-	ctx = request.WithUser(ctx, &who)
+	ctx = request.WithUser(ctx, &user.DefaultInfo{Name: who.Name, UID: who.UID, Groups: who.Groups, Extra: who.Extra})
 	ctx = request.WithNamespace(ctx, w.Namespace)
 	ctx = request.WithRequestInfo(ctx, &request.RequestInfo{
 		IsResourceRequest: true, Verb: verb, APIPrefix: prefix(r.Group), APIGroup: r.Group, APIVersion: r.Version, Namespace: w.Namespace,

@@ -19,6 +19,8 @@ import (
 // change, with what they have made of it, and once more when it reaches the replica, if the live object is no longer the same. It then begins
 // anew, as on a real server that finds its update outrun.
 type Admission interface {
+	// Asks reports whether anybody may be asked about any write at all. It is cheap, and called inside a step.
+	Asks() bool
 	// Begin returns the review of a write, nil if nobody is to be asked about it. It is called inside a step.
 	Begin(w AdmissionWrite) AdmissionReview
 }
@@ -61,7 +63,7 @@ type asked struct{ obj, old runtime.Object }
 
 // admitted carries out a plan that webhooks may be asked about; ok is false if nobody is.
 func (c *call) admitted(make func() (*plan, error)) (cancel func(), ok bool) {
-	if c.server.admission == nil || c.target.subresource == types.Scale {
+	if !c.server.asks() || c.target.subresource == types.Scale {
 		return nil, false
 	}
 	ctx, stop := context.WithCancel(context.Background())
@@ -76,6 +78,9 @@ func (c *call) admitted(make func() (*plan, error)) (cancel func(), ok bool) {
 		a.undo()
 	}, true
 }
+
+// asks reports whether there is anybody to be asked about writes.
+func (s *Server) asks() bool { return s.admission != nil && s.admission.Asks() }
 
 // begin computes the plan as far as the object that webhooks may change, and asks them. It returns false if they need not be asked.
 func (a *admitting) begin() bool {

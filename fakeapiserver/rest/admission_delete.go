@@ -21,7 +21,7 @@ type deletion struct {
 // asDelete carries out a delete, after the webhooks that are to be asked about it.
 func (c *call) asDelete(q url.Values) (cancel func()) {
 	remove := func() { c.delete(q) }
-	if c.server.admission == nil {
+	if !c.server.asks() {
 		return c.atReplica(remove)
 	}
 	o, err := c.deleteOptions(q, true)
@@ -45,7 +45,7 @@ func (c *call) asDelete(q url.Values) (cancel func()) {
 // asDeleteCollection does the same with many objects. If one may not be deleted, none is; a real server has deleted those before it.
 func (c *call) asDeleteCollection(q url.Values) (cancel func()) {
 	remove := func() { c.deleteCollection(q) }
-	if c.server.admission == nil {
+	if !c.server.asks() {
 		return c.atReplica(remove)
 	}
 	page, o, _, err := c.collection(q)

@@ -34,7 +34,7 @@ type Write struct {
 	DryRun                       bool
 	// UID is the uid that the object must have, nil if the client does not say.
 	UID *types.UID
-	// User makes the request; the zero value is an administrator.
+	// User makes the request; the zero value stands for the Administrator.
 	User User
 	// Live is the object as stored, nil if there is none. It is not changed.
 	Live runtime.Object
@@ -52,6 +52,12 @@ type User struct {
 	Name, UID string
 	Groups    []string
 	Extra     map[string][]string
+}
+
+// Administrator is who makes a request if nobody else is named: the user of the client certificate that envtest makes for a real
+// kube-apiserver.
+func Administrator() User {
+	return User{Name: "admin", Groups: []string{"system:masters", "system:authenticated"}}
 }
 
 // Effect is what a write does to an object that it does not name.

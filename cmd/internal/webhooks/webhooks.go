@@ -30,13 +30,11 @@ import (
 
 // Webhooks is the rest.Admission of a served cluster.
 type Webhooks struct {
-	cluster    *fakeapiserver.Cluster
-	types      *types.Registry
-	snapshot   *snapshot
-	mutating   defaulted[*admissionregistrationv1.MutatingWebhookConfiguration]
-	validating defaulted[*admissionregistrationv1.ValidatingWebhookConfiguration]
-	mutate     admission.MutationInterface
-	validate   admission.ValidationInterface
+	cluster  *fakeapiserver.Cluster
+	types    *types.Registry
+	snapshot *snapshot
+	mutate   admission.MutationInterface
+	validate admission.ValidationInterface
 }
 
 // New returns the webhooks of a cluster with the given types.
@@ -78,16 +76,30 @@ func (noNamespaces) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusNotFound, Status: "404 Not Found", Header: http.Header{}, Body: http.NoBody, Request: r}, nil
 }
 
+// The resources whose objects configure webhooks.
+const (
+	mutatingConfigurations   = "mutatingwebhookconfigurations"
+	validatingConfigurations = "validatingwebhookconfigurations"
+)
+
+// Asks implements rest.Admission.
+func (w *Webhooks) Asks() bool {
+	for _, resource := range []string{mutatingConfigurations, validatingConfigurations} {
+		if w.walk(resource, func(runtime.Object) bool { return false }) {
+			return true
+		}
+	}
+	return false
+}
+
 // Begin implements rest.Admission.
 func (w *Webhooks) Begin(write rest.AdmissionWrite) rest.AdmissionReview {
-	mutating := w.mutating.of(listed[*admissionregistrationv1.MutatingWebhookConfiguration](w, "mutatingwebhookconfigurations"), defaultMutating)
-	validating := w.validating.of(listed[*admissionregistrationv1.ValidatingWebhookConfiguration](w, "validatingwebhookconfigurations"), defaultValidating)
-	if len(mutating)+len(validating) == 0 {
-		return nil
-	}
+	mutating := listed[*admissionregistrationv1.MutatingWebhookConfiguration](w, mutatingConfigurations)
+	validating := listed[*admissionregistrationv1.ValidatingWebhookConfiguration](w, validatingConfigurations)
 	r := &review{webhooks: w, write: write, versions: w.versions(write.Resource), user: write.User}
 	if r.user == nil {
-		r.user = &user.DefaultInfo{Name: "kubernetes-admin", Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated}}
+		admin := types.Administrator()
+		r.user = &user.DefaultInfo{Name: admin.Name, Groups: admin.Groups}
 	}
 	var all []admissionregistrationv1.RuleWithOperations
 	for _, c := range mutating {
@@ -131,18 +143,28 @@ func namespaceOf(write rest.AdmissionWrite) string {
 
 // listed returns the objects of a resource of admissionregistration.k8s.io, in the order of their names.
 func listed[T runtime.Object](w *Webhooks, resource string) (all []T) {
-	id, ok := w.cluster.FindResource(schema.GroupResource{Group: admissionregistrationv1.GroupName, Resource: resource})
-	if !ok {
-		return nil
-	}
-	s := w.cluster.Store()
-	_ = s.Walk(id, s.Revision(), "", func(_ string, obj runtime.Object) bool { // the newest revision is always readable
+	w.walk(resource, func(obj runtime.Object) bool {
 		if o, ok := obj.(T); ok {
 			all = append(all, o)
 		}
 		return true
 	})
 	return all
+}
+
+// walk visits the objects of a resource of admissionregistration.k8s.io, in the order of their names, until visit returns false. It reports
+// whether there is any.
+func (w *Webhooks) walk(resource string, visit func(runtime.Object) bool) (any bool) {
+	id, ok := w.cluster.FindResource(schema.GroupResource{Group: admissionregistrationv1.GroupName, Resource: resource})
+	if !ok {
+		return false
+	}
+	s := w.cluster.Store()
+	_ = s.Walk(id, s.Revision(), "", func(_ string, obj runtime.Object) bool { // the newest revision is always readable
+		any = true
+		return visit(obj)
+	})
+	return any
 }
 
 // versions returns the versions of a resource, which are equivalent, the given one first.
