@@ -14,6 +14,9 @@ func (c *Cluster) Inject(f fault.Fault) error {
 	if err := f.Validate(); err != nil {
 		return err
 	}
+	if fault.OfWebhook(f.Kind) {
+		return fmt.Errorf("fault %s: it hits calls of webhooks, which only a Go test has (simtest.Options.Webhooks)", f.Kind)
+	}
 	if err := c.checkNames(&f); err != nil {
 		return fmt.Errorf("fault %s: %w", f.Kind, err)
 	}

@@ -38,6 +38,7 @@
 //	                                                          // a crash between two writes
 //	env.Inject(fault.Fault{Kind: fault.WriteLost, Target: "controller", Verb: "create"})
 //	                                                          // a write whose answer is lost
+//	env.ServeWebhooks("controller", mux)                      // admission webhooks, with Options.Webhooks
 //
 // # Your client-go, and the engine beside it
 //

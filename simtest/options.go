@@ -65,6 +65,8 @@ type Options struct {
 	Stages []string
 	// CRDs are CustomResourceDefinition manifests: YAML or JSON text, or the name of a file or folder that holds them.
 	CRDs []string
+	// Webhooks are the admission webhooks that are called. Webhooks that are configured in the cluster without them are never called.
+	Webhooks Webhooks
 	// Scheme knows the Go types of custom resources that are passed to the helpers (Env.Create, …), in addition to client-go's
 	// scheme.
 	Scheme *runtime.Scheme
@@ -146,6 +148,7 @@ func (o *Options) data() (w wire.Options, err error) {
 	for _, p := range o.Properties {
 		w.Properties = append(w.Properties, wire.Property{Name: p.Name, Kinds: p.Kinds, Ready: p.ready, Except: p.except})
 	}
+	w.Webhooks = o.Webhooks.enabled()
 	if w.Stages, err = readStages(o.Stages); err != nil {
 		return w, fmt.Errorf("Options.Stages: %w", err)
 	}

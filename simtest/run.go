@@ -60,6 +60,7 @@ type runner struct {
 	first   bool   // no other Run of this test has been made
 	folder  string // in which traces are kept; "" to keep none
 	schemes []*k8sruntime.Scheme
+	hooks   []Object // the configurations of webhooks
 	done    *summary // of the seeds that passed
 
 	documents sync.Map // the answers to requests for discovery, by method, URL and Accept: they never change
@@ -86,12 +87,18 @@ func newRunner(t TB, o Options, body func(env *Env)) *runner {
 	if err == nil {
 		data, err = o.data()
 	}
+	var hooks []Object
+	if err == nil {
+		if hooks, err = o.Webhooks.objects(); err != nil {
+			err = fmt.Errorf("Options.Webhooks: %w", err)
+		}
+	}
 	if err != nil {
 		fatal(t, "simtest: %v", err)
 	}
 	pinned := flags.pins.apply(&data)
 	pkg := packageOf(body)
-	r := &runner{t: t, o: &o, data: data, body: body, pkg: pkg, line: commandLine(t, pkg) + pinned, pinned: pinned, done: newSummary()}
+	r := &runner{t: t, o: &o, data: data, body: body, pkg: pkg, line: commandLine(t, pkg) + pinned, pinned: pinned, hooks: hooks, done: newSummary()}
 	if r.schemes = []*k8sruntime.Scheme{scheme.Scheme}; o.Scheme != nil {
 		r.schemes = append(r.schemes, o.Scheme)
 	}

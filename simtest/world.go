@@ -29,6 +29,7 @@ type world struct {
 	log        *logBook
 	properties []checking
 	objects    *objects
+	hooks      *hooks
 
 	ended  atomic.Bool // the run is over, and the bubble has ended
 	turn   atomic.Bool // it is this side's: the engine answers queries
@@ -58,6 +59,7 @@ func newWorld(r *runner, e *engine, seed uint64) *world {
 	w.checks = &checks{w: w}
 	w.log = newLogBook(e.box.log)
 	w.objects = &objects{w: w}
+	w.hooks = &hooks{w: w, handler: r.o.Webhooks.Handler, hangUps: map[int64]context.CancelFunc{}}
 	return w
 }
 
@@ -176,7 +178,7 @@ func (w *world) act(m *wire.Message) (broken bool) {
 			l.cancel(errCrashed)
 		}
 	case wire.DoBody:
-		go w.body.run(func() { w.r.body(w.env); w.env.checkNames() })
+		go w.body.run(func() { w.env.configureWebhooks(); w.r.body(w.env); w.env.checkNames() })
 	case wire.DoReply:
 		w.body.reply(m.Field())
 	case wire.DoObject:
@@ -200,6 +202,10 @@ func (w *world) act(m *wire.Message) (broken bool) {
 			}
 			return c.End()
 		})
+	case wire.DoCall:
+		w.hooks.call(m)
+	case wire.DoHangUp:
+		w.hooks.hangUp(m.Num())
 	case wire.DoLocate:
 		at := w.bodyAt()
 		w.event(func(p *wire.Packet) { p.Byte(wire.EventBodyAt).Text(at) })

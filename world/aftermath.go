@@ -11,7 +11,7 @@ import (
 // inForce says which faults last, or wait for a victim.
 func (w *world) inForce() []string {
 	var all []string
-	for _, f := range w.cluster.Faults() {
+	for _, f := range w.pendingFaults() {
 		text := string(f.Fault.Kind)
 		if f.Fault.Target != "" {
 			text += " of " + f.Fault.Target

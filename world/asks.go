@@ -65,7 +65,7 @@ func (w *world) newAsk(m *wire.Message) *ask {
 		a.do = func() {
 			for _, id := range words {
 				if n, err := strconv.Atoi(id); err == nil {
-					w.cluster.WithdrawFault(n)
+					w.withdraw(n)
 				}
 			}
 		}
@@ -132,7 +132,13 @@ func (w *world) injectAll(faults []string) (ids []int, err error) {
 	}
 	for _, text := range faults {
 		f, err := fault.Parse([]byte(text))
-		if err == nil {
+		switch {
+		case err != nil:
+		case fault.OfWebhook(f.Kind) && w.webhooks != nil:
+			var id int
+			id, err = w.webhooks.inject(f)
+			ids = append(ids, id)
+		default:
 			err = w.inject(f)
 		}
 		if err != nil {
@@ -145,6 +151,15 @@ func (w *world) injectAll(faults []string) (ids []int, err error) {
 		}
 	}
 	return ids, nil
+}
+
+// withdraw takes back a fault.
+func (w *world) withdraw(id int) {
+	if id >= firstWebhookOrder {
+		w.webhooks.withdraw(id)
+		return
+	}
+	w.cluster.WithdrawFault(id)
 }
 
 // crashAfter has a process crash once an event has happened: by default one of its own client's. It need not be started yet.

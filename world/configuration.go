@@ -59,8 +59,14 @@ func configure(o *options, seed uint64) (configuration, error) {
 		crashes: max(o.CrashProbability, 0), maxCrashes: cmp.Or(o.MaxCrashes, defaultMaxCrashes), replicas: max(o.Replicas, 1), history: o.History,
 		watchList: o.WatchList >= 0,
 	}
+	withWebhooks := func(m fault.Mix) fault.Mix {
+		if o.Webhooks && o.FaultMix == nil {
+			return m.WithWebhooks()
+		}
+		return m
+	}
 	if o.mix != nil {
-		c.mix = o.mix.DrawHalf(seed)
+		c.mix = withWebhooks(*o.mix).DrawHalf(seed)
 	}
 	if o.mix != nil && !o.DrawRest {
 		return c, nil
@@ -78,7 +84,7 @@ func configure(o *options, seed uint64) (configuration, error) {
 	replicas, history := drawnReplicas[s.IntN(len(drawnReplicas))], drawnHistories[s.IntN(len(drawnHistories))]
 
 	if o.mix == nil {
-		c.mix = mix.DrawHalf(seed)
+		c.mix = withWebhooks(mix).DrawHalf(seed)
 		if lagging {
 			c.mix.Rates[string(fault.ReplicaLag)] = laggingRate
 		}

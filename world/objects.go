@@ -122,7 +122,7 @@ func (r *remote) keys(resource string, p *wire.Packet) {
 // state answers with what the fake apiserver is at.
 func (r *remote) state(p *wire.Packet) {
 	st := wire.State{Revision: r.w.cluster.Store().Revision(), Steps: r.w.kernel.Steps(), Faults: r.w.run.FaultTotal()}
-	for _, f := range r.w.cluster.Faults() {
+	for _, f := range r.w.pendingFaults() {
 		data, err := json.Marshal(f.Fault)
 		if err != nil {
 			p.Error(err)

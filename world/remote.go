@@ -176,6 +176,12 @@ func (r *remote) event(m *wire.Message) {
 		w.sometimes[m.Text()] = true
 	case wire.EventLog:
 		r.logs = append(r.logs, m.Text())
+	case wire.EventCalled:
+		if w.webhooks == nil {
+			m.Broken(errors.New("there are no webhooks"))
+			return
+		}
+		w.webhooks.called(m)
 	case wire.EventBodyAt:
 		r.located = m.Text()
 	default:

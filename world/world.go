@@ -45,6 +45,7 @@ type world struct {
 	behaved  *wellBehaved                 // nil if no ready-made property is asked for
 	stages   *controllers.StageController // nil if nothing goes on by itself
 	body     *body
+	webhooks *webhooks // nil if none are called
 
 	processes []*process
 	byName    map[string]*process
@@ -121,7 +122,14 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 	w.cluster = fakeapiserver.NewCluster(w.kernel, fakeapiserver.ClusterOptions{
 		Replicas: config.replicas, History: config.history, NoWatchList: !config.watchList, Faults: config.mix.Kinds(), MaxFaults: config.mix.Max,
 	})
-	if w.api, err = rest.New(rest.Options{Cluster: w.cluster, Types: mapper.registry, Policy: fakeapiserver.ByChoice()}); err != nil {
+	served := rest.Options{Cluster: w.cluster, Types: mapper.registry, Policy: fakeapiserver.ByChoice()}
+	if o.Webhooks {
+		if w.webhooks, err = newWebhooks(w); err != nil {
+			return nil, err
+		}
+		served.Admission, served.Beside = w.webhooks, w.webhooks.beside
+	}
+	if w.api, err = rest.New(served); err != nil {
 		return nil, err
 	}
 	w.cluster.Connect(workloadClient, fakeapiserver.ByChoice())
@@ -191,6 +199,9 @@ func (w *world) stopFaults() {
 		}
 	}
 	w.cluster.StopFaults()
+	if w.webhooks != nil {
+		w.webhooks.stopFaults()
+	}
 	if s, ok := w.strategy.(interface{ StopFaults() }); ok {
 		s.StopFaults()
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
 
 	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/cmd/internal/version"
@@ -36,7 +37,8 @@ func newWorldCommand() *cobra.Command {
 			// input, and a pipe that nobody reads any more must not end it before.
 			signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 			out := os.Stdout
-			os.Stdout = os.Stderr // nothing else may be written there
+			os.Stdout = os.Stderr         // nothing else may be written there
+			klog.SetLogger(klog.Logger{}) // what an apiserver logs of a webhook that fails is in the run's story
 			debug.SetGCPercent(gcPercent)
 			release := wire.Devel
 			if version.Released() {

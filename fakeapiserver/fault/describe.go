@@ -37,6 +37,9 @@ var descriptions = map[Kind]string{
 	Restore: "the Store goes back to an older revision", RestoreBumped: "the same, and revisions go on above all earlier ones",
 	WatchOldDelete: "a DELETED event has the resourceVersion from before", WatchEndUnmarked: "the bookmark that ends the initial events lacks its annotation",
 	ListTorn: "the second half of a list is newer than its resourceVersion",
+
+	WebhookTimeout: "a webhook does not answer in time", WebhookRefused: "the connection to a webhook is refused", Webhook500: "a webhook answers 500",
+	WebhookGarbage: "a webhook answers something that is no AdmissionReview",
 }
 
 // Describe returns a line that says what a kind does, "" for one that there is not.

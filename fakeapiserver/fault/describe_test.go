@@ -18,7 +18,7 @@ func TestEveryKindIsDescribed(t *testing.T) {
 		}
 	}
 	for k := range descriptions { // order: each is checked alone
-		if SpecOf(k) == nil {
+		if SpecOf(k) == nil && !OfWebhook(k) {
 			t.Errorf("%s is described, and is no kind", k)
 		}
 	}

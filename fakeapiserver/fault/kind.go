@@ -78,3 +78,12 @@ const (
 	WatchEndUnmarked   Kind = "watch-end-unmarked"    // the bookmark that ends the initial events lacks its annotation (k138167)
 	ListTorn           Kind = "list-torn"             // the second half of a list is newer than its resourceVersion (k94002)
 )
+
+// What happens to calls of admission webhooks, in Go tests that have some (simtest.Options.Webhooks). The webhook's failure policy decides what
+// becomes of the write.
+const (
+	WebhookTimeout Kind = "webhook-timeout" // no answer within the webhook's timeout; the handler may have been called
+	WebhookRefused Kind = "webhook-refused" // connection refused
+	Webhook500     Kind = "webhook-500"     // the answer is a 500
+	WebhookGarbage Kind = "webhook-garbage" // the answer is 200, and no AdmissionReview
+)

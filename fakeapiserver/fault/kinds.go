@@ -16,7 +16,7 @@ func Kinds() []Kind {
 
 // ParseKind parses the name of a kind. The error of an unknown one suggests the closest name.
 func ParseKind(text string) (Kind, error) {
-	if SpecOf(Kind(text)) != nil {
+	if SpecOf(Kind(text)) != nil || OfWebhook(Kind(text)) {
 		return Kind(text), nil
 	}
 	if near := nearest(text); near != "" {
@@ -35,6 +35,11 @@ func nearest(text string) Kind {
 	for i := range table {
 		if d := editDistance(text, string(table[i].Kind)); d < bestDistance {
 			best, bestDistance = table[i].Kind, d
+		}
+	}
+	for _, w := range webhookKinds {
+		if d := editDistance(text, string(w.kind)); d < bestDistance {
+			best, bestDistance = w.kind, d
 		}
 	}
 	return best

@@ -121,6 +121,7 @@ func (m Mix) Draw(seed uint64) Mix {
 			drawn.Rates[name] = min(1, math.Ldexp(rate, power))
 		}
 	}
+	m.drawWebhooks(drawn, func() (bool, int) { return s.IntN(2) == 1, s.IntN(5) - 2 })
 	return drawn
 }
 
@@ -139,6 +140,11 @@ func (m Mix) Kinds() []Kind {
 func (m Mix) Rate(k sim.Kind) float64 {
 	s := SpecOfChoice(k)
 	if s == nil {
+		for _, w := range webhookKinds {
+			if w.choice == k {
+				return m.Rates[string(w.kind)]
+			}
+		}
 		return 0
 	}
 	return m.Rates[string(s.Kind)]

@@ -22,5 +22,6 @@ func (m Mix) DrawHalf(seed uint64) Mix {
 			drawn.Rates[name] = min(1, math.Ldexp(rate, power))
 		}
 	}
+	m.drawWebhooks(drawn, func() (bool, int) { return halves.IntN(2) == int(seed&1), powers.IntN(5) - 2 })
 	return drawn
 }

@@ -35,9 +35,13 @@ type AdmissionWrite struct {
 	Options runtime.Object
 	DryRun  bool
 	User    user.Info
+	// Client names the caller, as Request.Client does.
+	Client string
 }
 
 // AdmissionReview asks about one write. Its methods are called outside of steps, and limit how long they take. obj is nil for a delete, old for a create.
+//
+// Where Options.Beside has to run work again, because an answer was not there yet, they are called again, with the same arguments.
 type AdmissionReview interface {
 	// Mutate changes obj in place.
 	Mutate(ctx context.Context, obj, old *unstructured.Unstructured) (warnings []string, err error)
@@ -208,7 +212,7 @@ func (a *admitting) describe(p *plan) AdmissionWrite {
 	c := a.call
 	w := AdmissionWrite{
 		Resource: c.resource, Subresource: c.target.subresource, Namespace: c.target.namespace, Name: c.target.name, Operation: "UPDATE",
-		Options: p.options, DryRun: p.dry, User: c.request.User,
+		Options: p.options, DryRun: p.dry, User: c.request.User, Client: c.request.Client,
 	}
 	if a.asked.old == nil {
 		w.Operation = "CREATE"

@@ -71,7 +71,7 @@ func (c *call) asDeleteCollection(q url.Values) (cancel func()) {
 func (c *call) deletionOf(live runtime.Object, name string, o *metav1.DeleteOptions) *deletion {
 	review := c.server.admission.Begin(AdmissionWrite{
 		Resource: c.resource, Subresource: c.target.subresource, Namespace: c.target.namespace, Name: name, Operation: "DELETE",
-		Options: withKind(o), DryRun: len(o.DryRun) > 0, User: c.request.User,
+		Options: withKind(o), DryRun: len(o.DryRun) > 0, User: c.request.User, Client: c.request.Client,
 	})
 	if review == nil {
 		return nil
@@ -90,6 +90,7 @@ func (c *call) deleteAfter(all []*deletion, remove func(*admitting)) (cancel fun
 	var warnings []string
 	var err error
 	a.outside(func() {
+		warnings = nil
 		for _, d := range all {
 			var more []string
 			if more, err = d.review.Mutate(ctx, nil, d.old); err == nil {

@@ -60,7 +60,7 @@ type Options struct {
 	// Admission, if not nil, is asked about writes, by means of Beside.
 	Admission Admission
 	// Beside runs a function that may wait outside of the kernel's steps, and then another one inside a step. Unlike Background, it
-	// makes nobody else wait.
+	// makes nobody else wait. work may be run again, until it has all answers that it asks for.
 	Beside func(work, then func())
 }
 

@@ -18,8 +18,9 @@ var mayImport = map[string][]string{
 	"cmd/internal/launcher":               {"cmd/internal/version"},
 	"cmd/internal/serveflags":             {"cmd/internal/cli", "cmd/internal/faultmix", "fakeapiserver/fault"},
 	"cmd/internal/version":                {},
-	"cmd/internal/webhooks":               {"fakeapiserver", "fakeapiserver/rest", "fakeapiserver/types"},
+	"cmd/internal/webhooks":               {"fakeapiserver", "fakeapiserver/admission", "fakeapiserver/types"},
 	"fakeapiserver":                       {"fakeapiserver/fault", "fakeapiserver/store", "sim"},
+	"fakeapiserver/admission":             {"fakeapiserver", "fakeapiserver/rest", "fakeapiserver/types"},
 	"fakeapiserver/apiextensions":         {"fakeapiserver", "fakeapiserver/controllers", "fakeapiserver/patch", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/types", "fakeapiserver/types/crd", "sim"},
 	"fakeapiserver/authentication":        {},
 	"fakeapiserver/bootstrap":             {},
@@ -135,6 +136,10 @@ var notFor = map[string]map[string]string{
 	"fakeapiserver/builtin": {
 		"k8s.io/kubernetes":            lifted,
 		"k8s.io/client-go/tools/cache": lifted, // storages and admission plugins name its types; nothing of it runs
+		"k8s.io/client-go/informers":   lifted,
+	},
+	"fakeapiserver/admission": {
+		"k8s.io/client-go/tools/cache": lifted, // admission plugins name its types; nothing of it runs
 		"k8s.io/client-go/informers":   lifted,
 	},
 	"fakeapiserver/...": {

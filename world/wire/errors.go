@@ -8,11 +8,14 @@ import (
 	"syscall"
 )
 
+// Refused is the error of a connection on which nobody listens.
+var Refused error = &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+
 // breaks are the ways in which connections break, as the errors that client-go recognises by their types. All others cross as their text.
 var breaks = []error{
 	io.ErrUnexpectedEOF,
 	&net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)},
-	&net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)},
+	Refused,
 	errors.New("http2: client connection lost"), // a text that client-go compares
 }
 

@@ -39,6 +39,8 @@ const (
 	DoRecord  = 't' // step, elapsed, actor, kind, key, revision, n, detail: a record for the user's properties
 	DoEndings = 'e' // call the user's properties' End
 	DoLocate  = 'l' // say where the body's goroutine is blocked
+	DoCall    = 'h' // id, URL, header, body: an admission webhook is called
+	DoHangUp  = 'u' // id: its caller has given up
 )
 
 // The events of Report.
@@ -52,6 +54,7 @@ const (
 	EventHeld     = 'h' // name: a condition of env.Sometimes holds
 	EventLog      = 'l' // text: env.Logf
 	EventBodyAt   = 'g' // text: the answer to DoLocate
+	EventCalled   = 'w' // id, error, code, header, body: what a webhook answers, or why it does not
 )
 
 // How a body ended.

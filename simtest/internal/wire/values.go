@@ -34,6 +34,7 @@ type Options struct {
 	CRDs              []string      `json:",omitempty"` // the manifests' text
 	Nodes             int           `json:",omitempty"`
 	Stages            []File        `json:",omitempty"`
+	Webhooks          bool          `json:",omitempty"` // webhooks that are configured in the cluster are called
 	Properties        []Property    `json:",omitempty"`
 	MaxSteps          uint64        `json:",omitempty"`
 	BodyTimeout       time.Duration `json:",omitempty"` // virtual

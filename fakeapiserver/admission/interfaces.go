@@ -1,4 +1,4 @@
-package webhooks
+package admission
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 )
 
 // interfaces is what the plugins need to know of the write's kind. All objects are unstructured.
-type interfaces struct{ *review }
+type interfaces struct{ *Review }
 
 func (i interfaces) GetObjectCreater() runtime.ObjectCreater                       { return i }
 func (i interfaces) GetObjectTyper() runtime.ObjectTyper                           { return i }

@@ -1,4 +1,4 @@
-package webhooks
+package admission
 
 import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
