@@ -24,7 +24,8 @@ var kindCollect = sim.RegisterKind("collect", sim.ClassAction) // the garbage co
 const collectorClient = "garbage-collector"
 
 // collector is the cluster's garbage collector, the actor "gc": it deletes objects whose owners are all gone, and carries out
-// foreground deletion and orphaning. Its requests go through the API like any client's.
+// foreground deletion and orphaning. Its requests go through the API like any client's: faults and lost races meet them, and the trace shows
+// them. That is why it is not controllers.GarbageCollector, which decides and writes within one step.
 type collector struct {
 	w       *world
 	id      sim.ActorID

@@ -52,15 +52,7 @@ func (w *world) startNodes() error {
 			all = append(all, s...)
 		}
 	}
-	if len(all) > 0 {
-		w.stages = controllers.NewStageController(w.cluster, controllers.Options{}, all, nil)
-	}
-	if w.o.Nodes == 0 {
-		return nil
-	}
-	if _, err := controllers.NewScheduler(w.cluster, controllers.Options{}); err != nil {
-		return err
-	}
-	_, err := controllers.NewNodeLifecycle(w.cluster, controllers.Options{})
+	var err error
+	w.stages, err = controllers.StartNodes(w.cluster, controllers.Options{}, all, w.o.Nodes > 0, nil)
 	return err
 }

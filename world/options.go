@@ -99,7 +99,7 @@ func (o *options) completeMix() error {
 func (o *options) parseStages() error {
 	files := o.Stages
 	if files == nil && o.Nodes > 0 {
-		files = []wire.File{{Name: "pod"}}
+		files = []wire.File{{Name: stages.DefaultSet}}
 	}
 	for _, f := range files {
 		parse := func() ([]*stages.Stage, error) { return stages.Parse(f.Name, []byte(f.Text)) }

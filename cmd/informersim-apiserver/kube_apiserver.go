@@ -135,10 +135,8 @@ func environment(c *cobra.Command, f *serveflags.Flags) error {
 	}
 	if names := os.Getenv(controllersEnv); names != "" {
 		f.Controllers = strings.Split(names, ",")
-		for _, name := range f.Controllers {
-			if !slices.Contains(serveflags.Controllers, name) {
-				return fmt.Errorf("%s: there is no controller %q: there are %s", controllersEnv, name, strings.Join(serveflags.Controllers, " and "))
-			}
+		if err := serveflags.CheckControllers(f.Controllers); err != nil {
+			return fmt.Errorf("%s: %w", controllersEnv, err)
 		}
 		fmt.Fprintf(c.ErrOrStderr(), "informersim: controllers %s run\n", strings.Join(f.Controllers, ", "))
 	}

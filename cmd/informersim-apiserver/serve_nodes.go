@@ -19,16 +19,8 @@ func (w *served) startNodes(f server, out io.Writer) error {
 	}
 	o := controllers.Options{Delay: f.ControllerDelay, Lag: f.ControllerLag}
 	w.pump.Do(func() {
-		if len(all) > 0 {
-			controllers.NewStageController(w.cluster, o, all, func(err error) { fmt.Fprintf(out, "stages: %v\n", err) })
-		}
-		if f.Nodes == 0 {
-			return
-		}
-		if _, err = controllers.NewScheduler(w.cluster, o); err != nil {
-			return
-		}
-		if _, err = controllers.NewNodeLifecycle(w.cluster, o); err == nil {
+		_, err = controllers.StartNodes(w.cluster, o, all, f.Nodes > 0, func(err error) { fmt.Fprintf(out, "stages: %v\n", err) })
+		if err == nil && f.Nodes > 0 {
 			err = controllers.AddNodes(w.cluster, f.Nodes)
 		}
 	})
@@ -41,7 +33,7 @@ func (w *served) startNodes(f server, out io.Writer) error {
 // readStages reads files and sets; names without a dot or a slash are those of sets.
 func readStages(names []string, nodes int) (all []*stages.Stage, err error) {
 	if names == nil && nodes > 0 {
-		names = []string{"pod"}
+		names = []string{stages.DefaultSet}
 	}
 	for _, name := range names {
 		var more []*stages.Stage

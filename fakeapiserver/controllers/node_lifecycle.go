@@ -115,9 +115,9 @@ func (l *NodeLifecycle) follow(n *corev1.Node, pod *corev1.Pod, now time.Time) e
 		return w.delete(o, metav1.DeletePropagationBackground)
 	}
 	if !nodeReady(n) && !ended(pod) {
-		next := pod.DeepCopy()
 		for _, c := range pod.Status.Conditions {
 			if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
+				next := pod.DeepCopy()
 				setPodCondition(next, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "NodeNotReady"}, metav1.NewTime(now))
 				if err := l.put(o, pod, next); err != nil {
 					return err

@@ -10,8 +10,25 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/controllers/stages"
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
+
+// StartNodes starts what makes Pods and other objects go on by themselves: the stages, if there are any, and, with nodes, a scheduler and a
+// node lifecycle controller. The StageController is nil without stages; failed is NewStageController's.
+func StartNodes(c *fakeapiserver.Cluster, o Options, all []*stages.Stage, nodes bool, failed func(error)) (s *StageController, err error) {
+	if len(all) > 0 {
+		s = NewStageController(c, o, all, failed)
+	}
+	if !nodes {
+		return s, nil
+	}
+	if _, err := NewScheduler(c, o); err != nil {
+		return s, err
+	}
+	_, err = NewNodeLifecycle(c, o)
+	return s, err
+}
 
 // AddNodes adds that many Nodes, "node-1" and so on, that are ready and have room for 110 Pods each. Those that exist stay as they are.
 func AddNodes(c *fakeapiserver.Cluster, n int) error {
@@ -48,14 +65,10 @@ func newNode(name string, now metav1.Time) *corev1.Node {
 			NodeInfo: corev1.NodeSystemInfo{OperatingSystem: "linux", Architecture: "amd64", KubeletVersion: "v1.37.0"},
 		},
 	}
-	for _, c := range []struct{ kind, status, reason, message string }{
-		{"MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"},
-		{"DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"},
-		{"PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"},
-		{"Ready", "True", "KubeletReady", "kubelet is posting ready status"},
-	} {
+	well := stages.NodeConditions()
+	for _, c := range append(well[1:], well[0]) { // a kubelet writes Ready last
 		node.Status.Conditions = append(node.Status.Conditions, corev1.NodeCondition{
-			Type: corev1.NodeConditionType(c.kind), Status: corev1.ConditionStatus(c.status), Reason: c.reason, Message: c.message,
+			Type: corev1.NodeConditionType(c["type"]), Status: corev1.ConditionStatus(c["status"]), Reason: c["reason"], Message: c["message"],
 			LastHeartbeatTime: now, LastTransitionTime: now,
 		})
 	}

@@ -32,11 +32,7 @@ func newNodesWorld(t *testing.T, nodes int, sets ...string) (w *world, told func
 		}
 		all = append(all, s...)
 	}
-	NewStageController(w.c, Options{}, all, nil)
-	if _, err := NewScheduler(w.c, Options{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := NewNodeLifecycle(w.c, Options{}); err != nil {
+	if _, err := StartNodes(w.c, Options{}, all, true, nil); err != nil {
 		t.Fatal(err)
 	}
 	var history []string

@@ -100,13 +100,21 @@ func (f *Flags) check(ctx context.Context) error {
 	if f.ControllerDelay < 0 || f.ControllerLag < 0 {
 		return errors.New("--controller-delay and --controller-lag must not be negative")
 	}
-	for _, name := range f.Controllers {
-		if !slices.Contains(Controllers, name) {
-			return fmt.Errorf("--controllers: there is no controller %q: there are %s", name, strings.Join(Controllers, " and "))
-		}
+	if err := CheckControllers(f.Controllers); err != nil {
+		return fmt.Errorf("--controllers: %w", err)
 	}
 	_, err := faultmix.Load(ctx, f.Mix)
 	return err
+}
+
+// CheckControllers refuses names of controllers that do not exist.
+func CheckControllers(names []string) error {
+	for _, name := range names {
+		if !slices.Contains(Controllers, name) {
+			return fmt.Errorf("there is no controller %q: there are %s", name, strings.Join(Controllers, " and "))
+		}
+	}
+	return nil
 }
 
 // checkAddress refuses an address that other machines could reach, unless a token guards it.

@@ -163,7 +163,7 @@ func functions(object map[string]any, now, started time.Time) template.FuncMap {
 			return podIP(text("spec", "nodeName"), host, text("metadata", "uid"))
 		},
 		"PodIPWith":      func(node string, hostNetwork bool, uid, _, _ string) string { return podIP(node, hostNetwork, uid) },
-		"NodeConditions": nodeConditions,
+		"NodeConditions": NodeConditions,
 	}
 }
 
@@ -189,8 +189,8 @@ func address(within netip.Prefix, name string) string {
 	return netip.AddrFrom4(a).String()
 }
 
-// nodeConditions are those of a node that is well.
-func nodeConditions() []map[string]string {
+// NodeConditions are those of a node that is well, Ready first.
+func NodeConditions() []map[string]string {
 	return []map[string]string{
 		{"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "kubelet is posting ready status"},
 		{"type": "MemoryPressure", "status": "False", "reason": "KubeletHasSufficientMemory", "message": "kubelet has sufficient memory available"},

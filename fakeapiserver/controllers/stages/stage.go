@@ -128,6 +128,9 @@ type (
 //go:embed sets/*.yaml
 var sets embed.FS
 
+// DefaultSet is the set that there is where nodes are and nobody names stages.
+const DefaultSet = "pod"
+
 // Set returns a set of Stages by name: "pod", how Pods live on a node; "pod-faults", what may go wrong with them; "node-faults", nodes
 // that stop to answer and come back.
 func Set(name string) ([]*Stage, error) {
