@@ -1,6 +1,18 @@
 package clientgo
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/informersim/informersim/subjects/clientgo/gates"
+)
+
+// queueView is what is known of the queue inside a running informer.
+type queueView struct {
+	gates.QueueInfo
+	length int
+	// keys returns the keys of the entries from..to of a DeltaFIFO.
+	keys func(from, to int) []string
+}
 
 // maxBatch is the largest number of deltas that a RealFIFO returns at once (I61).
 const maxBatch = 1000
@@ -33,10 +45,10 @@ type part struct {
 }
 
 // grown returns how many entries were added.
-func (b *backlog) grown() int { return b.queue.len() - b.length }
+func (b *backlog) grown() int { return b.queue.length - b.length }
 
 // follow updates the length after entries with an order were added.
-func (b *backlog) follow() { b.length = b.queue.len() }
+func (b *backlog) follow() { b.length = b.queue.length }
 
 // replaced notes that a list was added to the queue.
 func (b *backlog) replaced(l *replaced) {
@@ -46,18 +58,21 @@ func (b *backlog) replaced(l *replaced) {
 		}
 		b.unordered[version{key, rv}] = true
 	}
-	from, to := b.length, b.queue.len()
+	from, to := b.length, b.queue.length
 	switch {
-	case b.queue.atomic:
+	case b.queue.Atomic:
 		b.add(part{from: from, to: to, replace: true, listed: l.unordered})
-	case b.queue.delta:
+	case b.queue.Delta:
 		// The objects of the list come first, in its order if it has one, then the tombstones.
 		in := make(map[string]bool, len(l.keys))
 		for _, key := range l.keys {
 			in[key] = true
 		}
 		tombstones := from
-		for tombstones < to && in[b.queue.key(tombstones)] {
+		for _, key := range b.queue.keys(from, to) {
+			if !in[key] {
+				break
+			}
 			tombstones++
 		}
 		b.addListed(l, from, tombstones)
@@ -79,13 +94,13 @@ func (b *backlog) addListed(l *replaced, from, to int) {
 
 // resynced notes that a resync added the store's objects to the queue.
 func (b *backlog) resynced() {
-	b.add(part{from: b.length, to: b.queue.len()})
-	b.length = b.queue.len()
+	b.add(part{from: b.length, to: b.queue.length})
+	b.length = b.queue.length
 }
 
 // add adds a part, unless it has an order, as a single entry that is not a list has.
 func (b *backlog) add(p part) {
-	if p.to-p.from > 1 || b.queue.atomic && p.to > p.from {
+	if p.to-p.from > 1 || b.queue.Atomic && p.to > p.from {
 		b.parts = append(b.parts, p)
 	}
 }
@@ -96,7 +111,7 @@ func (b *backlog) unorderedAhead() bool {
 		return false
 	}
 	first := b.parts[0].from
-	if b.queue.delta || b.queue.atomic {
+	if b.queue.Delta || b.queue.Atomic {
 		return first == 0 // one at a time, or: what stands for many is not batched
 	}
 	return first < maxBatch
@@ -111,12 +126,12 @@ func (b *backlog) replaceAhead() bool {
 // end anywhere.
 func (b *backlog) begin() {
 	b.listed = false
-	b.spilled = !b.queue.delta && !b.queue.atomic && slices.ContainsFunc(b.parts, func(p part) bool { return p.listed })
+	b.spilled = !b.queue.Delta && !b.queue.Atomic && slices.ContainsFunc(b.parts, func(p part) bool { return p.listed })
 }
 
 // popped notes what the loop has taken, and reports whether it has taken anything.
 func (b *backlog) popped() bool {
-	now := b.queue.len()
+	now := b.queue.length
 	n := b.length - now
 	b.length, b.cut = now, false
 	for k := range b.parts {
@@ -134,7 +149,7 @@ func (b *backlog) popped() bool {
 // keys it shares with the entries that follow, and so where the next batch ends, depends on the order of the part. Only the end of
 // the queue does not.
 func (b *backlog) inside() bool {
-	if b.queue.delta {
+	if b.queue.Delta {
 		return b.cut
 	}
 	return b.spilled && b.length > 0
@@ -142,7 +157,7 @@ func (b *backlog) inside() bool {
 
 // order sorts the notifications of the last pop.
 func (b *backlog) order(ns []notification) {
-	if b.queue.delta {
+	if b.queue.Delta {
 		byKey(ns)
 		return
 	}

@@ -2,19 +2,19 @@ package clientgo
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
-	"k8s.io/client-go/tools/cache"
-
 	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/clientgo/gates"
 )
 
-// queued returns a view of a queue that is a slice of keys.
-func queued(keys *[]string, delta, atomic bool) *queueView {
-	return &queueView{list: reflect.ValueOf(keys).Elem(), delta: delta, atomic: atomic}
+// queued returns a view of a queue with these keys.
+func queued(keys []string, delta, atomic bool) *queueView {
+	return &queueView{
+		QueueInfo: gates.QueueInfo{Delta: delta, Atomic: atomic}, length: len(keys), keys: func(from, to int) []string { return keys[from:to] },
+	}
 }
 
 func TestBacklogKnowsWhatHasNoOrder(t *testing.T) {
@@ -38,10 +38,9 @@ func TestBacklogKnowsWhatHasNoOrder(t *testing.T) {
 		{"atomic: a list is one entry", false, true, []string{"z"}, []string{"z", "list"}, list, []part{{from: 1, to: 2, replace: true}}},
 		{"atomic: a resync is one entry", false, true, nil, []string{"sync"}, nil, []part{{from: 0, to: 1}}},
 	} {
-		keys := test.before
-		b := backlog{queue: queued(&keys, test.delta, test.atomic)}
+		b := backlog{queue: queued(test.before, test.delta, test.atomic)}
 		b.follow()
-		keys = test.after
+		b.queue = queued(test.after, test.delta, test.atomic)
 		if test.with != nil {
 			b.replaced(test.with)
 		} else {
@@ -69,15 +68,14 @@ func TestBacklogPops(t *testing.T) {
 		{"a batch takes it all", false, []part{{from: 1, to: 4}}, []int{5}, []bool{true}, []bool{false}, 5},
 		{"a batch ends inside", false, []part{{from: 0, to: 4}}, []int{2, 2, 1}, []bool{true, true, false}, []bool{true, true, false}, 5},
 	} {
-		keys := make([]string, test.entries)
-		b := backlog{queue: queued(&keys, test.delta, false), parts: slices.Clone(test.parts)}
+		b := backlog{queue: queued(make([]string, test.entries), test.delta, false), parts: slices.Clone(test.parts)}
 		b.follow()
 		b.begin()
 		for n, take := range test.pops {
 			if got := b.unorderedAhead(); got != test.ahead[n] {
 				t.Errorf("%s: before pop %d: unorderedAhead is %v", test.name, n+1, got)
 			}
-			keys = keys[take:]
+			b.queue.length -= take
 			if !b.popped() {
 				t.Errorf("%s: pop %d took nothing", test.name, n+1)
 			}
@@ -127,18 +125,5 @@ func TestNotificationsArePutInOrder(t *testing.T) {
 	byKey(ns)
 	if want := slices.Concat(n(subjects.NotifyUnknown, "a"), n(subjects.NotifyUnknown, "b"), n(subjects.NotifyAdd, "b")); text(ns) != text(want) {
 		t.Errorf("by key: got %s\nwant %s", text(ns), text(want))
-	}
-}
-
-// A client-go that keeps its queue elsewhere is refused with an error that says so.
-func TestUnknownQueueIsRefused(t *testing.T) {
-	type informer struct {
-		cache.SharedIndexInformer
-		controller any
-	}
-	for _, inf := range []cache.SharedIndexInformer{&informer{}, &informer{controller: &struct{ x int }{}}} {
-		if _, err := viewQueue(inf); err == nil || !strings.Contains(err.Error(), "this client-go") {
-			t.Errorf("the error is %v", err)
-		}
 	}
 }

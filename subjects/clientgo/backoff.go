@@ -6,9 +6,6 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// injectedPanic is the panic value of handlers and reconciles that a scenario makes panic.
-type injectedPanic struct{ key string }
-
 // backoff is the backoff of a handler whose call has panicked. A call that blocks in client-go is slow there, and panics there. One
 // that was let through to the inbox has already returned in client-go, so its slowness and the backoff after its panic are
 // imitated.
@@ -27,10 +24,7 @@ func (h *handler) crash(c *call) {
 		h.lost = h.lost || initial(c.n)
 		return
 	}
-	b := h.i.s.gate
-	b.mu.Lock()
 	h.backsOff = true
-	b.mu.Unlock()
 }
 
 // inBackoff reports whether a handler with waiting calls is backing off after a panic.
@@ -45,7 +39,7 @@ func (h *handler) inBackoff() bool {
 	k := h.Kernel
 	if h.until == 0 {
 		h.until = k.Elapsed() + subjects.CrashBackoff
-		k.Clock().AfterFunc(subjects.CrashBackoff, h.i.s.gate.touch) // so that it is offered
+		k.Clock().AfterFunc(subjects.CrashBackoff, h.i.s.touch) // so that it is offered
 	}
 	if k.Elapsed() < h.until {
 		return true
@@ -57,11 +51,9 @@ func (h *handler) inBackoff() bool {
 // sortAfterBackoff sorts the notifications that arrived once the handler's backoff was over. Where a part without an order began
 // and ended is unknown, so every run of notifications that may belong to one is sorted.
 func (h *handler) sortAfterBackoff() {
-	b := h.i.s.gate
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	if h.unsorted && !h.backsOff {
 		byRun(h.inbox, h.i.backlog.unordered)
-		h.unsorted, h.through = false, 0
+		h.unsorted = false
+		h.i.s.side.Through(h.i.n, h.n, 0)
 	}
 }

@@ -1,4 +1,5 @@
-// Package clientgo is the bubble engine: client-go's unmodified SharedIndexInformer as actors of a kernel.
+// Package clientgo is the bubble engine: client-go's unmodified SharedIndexInformer as actors of a kernel. What of it is inside the
+// bubble is package gates, behind the interface [Side].
 //
 // A run happens inside a bubble (package bubble, see [Host]), on the goroutine that steps the kernel. client-go's goroutines and
 // timers live in the bubble too. After every step they are quiescent, each at one of the gates that client-go's exported API

@@ -5,30 +5,23 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/client-go/tools/cache"
-
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/clientgo/gates"
 	"github.com/informersim/informersim/subjects/informers"
 )
 
 // handler is an event handler of an informer as an actor: client-go's call blocks until the choice handle is picked.
 type handler struct {
 	informers.Handler
-	i    *actor
-	reg  cache.ResourceEventHandlerRegistration
-	pass chan bool // buffered: makes the parked call return, or panic
+	i *actor
+	n int // its number on the other side
 
-	// Guarded by the bubble's mu.
-	parked *notification // the call that blocks; nil if none
-	inbox  []notification
-	// through is the number of calls that return at once, with their notifications put into the inbox, before one parks again.
-	through int
-	gone    bool // removed, or the informer was stopped: calls return
-	// removed has client-go's calls after the removal recorded, although there should be none.
-	removed  bool
-	late     []notification
-	backsOff bool // client-go backs off after a call that panicked: the next call comes a second after its notification
+	parked    *notification  // the call that blocks; nil if none
+	inbox     []notification // the calls that have returned in client-go
+	hasSynced bool           // its registration
+	late      []notification // calls after its removal
+	backsOff  bool           // client-go backs off after a call that panicked: the next call comes a second after its notification
 
 	backoff
 	replayed bool  // it was added late, and is replayed the store
@@ -52,65 +45,37 @@ type notification struct {
 	rv, n    int64
 }
 
-// OnAdd implements cache.ResourceEventHandler.
-func (h *handler) OnAdd(obj any, initial bool) {
-	detail := subjects.NotifyAdd
-	if initial {
-		detail = subjects.NotifyAddInitial
+// deliver notes what has happened to the handler.
+func (h *handler) deliver(e *gates.Event) {
+	if e.What == gates.HandlerSynced {
+		h.hasSynced = true
+		return
 	}
-	h.called(notification{detail: detail, obj: obj})
-}
-
-// OnUpdate implements cache.ResourceEventHandler.
-func (h *handler) OnUpdate(old, obj any) {
-	n := notification{detail: subjects.NotifyUpdate, obj: obj, old: old, n: subjects.RevisionOf(old)}
-	if n.n == subjects.RevisionOf(obj) {
-		n.detail = subjects.NotifySync
-	}
-	h.called(n)
-}
-
-// OnDelete implements cache.ResourceEventHandler.
-func (h *handler) OnDelete(obj any) {
-	n := notification{detail: subjects.NotifyDelete, obj: obj}
-	if t, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-		n.detail, n.key, n.obj = subjects.NotifyUnknown, t.Key, t.Obj
-	}
-	h.called(n)
-}
-
-// called handles a call, on client-go's goroutine.
-func (h *handler) called(n notification) {
-	if n.key == "" {
-		key, err := cache.MetaNamespaceKeyFunc(n.obj)
-		if err != nil {
-			key = err.Error() // every property about keys will report it
-		}
-		n.key = key
-	}
-	n.rv = subjects.RevisionOf(n.obj)
-	b := h.i.s.gate
-	b.mu.Lock()
 	h.backsOff = false
-	switch {
-	case h.gone:
-		if h.removed {
-			h.late = append(h.late, n)
-		}
-		b.mu.Unlock()
-		return
-	case h.through > 0:
-		h.through--
+	n := notificationOf(e)
+	switch e.What {
+	case gates.Called:
+		h.parked = &n
+	case gates.PassedBy:
 		h.inbox = append(h.inbox, n)
-		b.mu.Unlock()
-		return
+	case gates.Late:
+		h.late = append(h.late, n)
 	}
-	h.parked = &n
-	b.mu.Unlock()
-	b.Note()
-	if <-h.pass {
-		panic(injectedPanic{n.key})
+}
+
+var details = [...]string{
+	gates.Add: subjects.NotifyAdd, gates.AddInitial: subjects.NotifyAddInitial, gates.Update: subjects.NotifyUpdate,
+	gates.Delete: subjects.NotifyDelete, gates.DeleteUnknown: subjects.NotifyUnknown,
+}
+
+func notificationOf(e *gates.Event) notification {
+	n := notification{detail: details[e.Call], key: e.Key, obj: e.Obj, old: e.Old, rv: subjects.RevisionOf(e.Obj)}
+	if e.Call == gates.Update {
+		if n.n = subjects.RevisionOf(e.Old); n.n == n.rv {
+			n.detail = subjects.NotifySync
+		}
 	}
+	return n
 }
 
 // Apply implements sim.Actor: it begins a call, or ends a slow one.
@@ -124,8 +89,6 @@ func (h *handler) Apply(c sim.Choice) {
 	}
 	h.HandlePicked()
 	call := &call{}
-	b := h.i.s.gate
-	b.mu.Lock()
 	if len(h.inbox) > 0 {
 		call.n = h.inbox[0]
 		h.inbox[0] = notification{}
@@ -134,7 +97,6 @@ func (h *handler) Apply(c sim.Choice) {
 		call.n, call.blocks = *h.parked, true
 		h.parked = nil
 	}
-	b.mu.Unlock()
 	h.blocked = call.blocks
 	h.record(&call.n)
 	call.plan = h.BeginCall(call.n.key)
@@ -153,9 +115,9 @@ func (h *handler) finish(call *call) {
 		h.crash(call)
 	}
 	if call.blocks {
-		h.pass <- call.plan.Panics
+		h.i.s.side.Return(h.i.n, h.n, call.plan.Panics)
 	}
-	h.i.s.gate.touch()
+	h.i.s.touch()
 }
 
 func (h *handler) record(n *notification) {
@@ -167,8 +129,6 @@ func (h *handler) record(n *notification) {
 
 // Pending implements informers.EngineHandler.
 func (h *handler) Pending() bool {
-	h.i.s.gate.mu.Lock()
-	defer h.i.s.gate.mu.Unlock()
 	return h.blocked || h.call != nil || h.parked != nil || len(h.inbox) > 0
 }
 
@@ -180,16 +140,13 @@ func (h *handler) Offer() {
 
 // Remove implements informers.EngineHandler.
 func (h *handler) Remove() error {
-	if err := h.i.inf.RemoveEventHandler(h.reg); err != nil {
+	if err := h.i.s.side.RemoveHandler(h.i.n, h.n); err != nil {
 		return err
 	}
 	// client-go's goroutine that hands out notifications ends now, before a call that blocks returns and the next is due.
-	b := h.i.s.gate
-	b.touch()
-	b.Quiesce()
-	b.mu.Lock()
-	h.removed = true
-	b.mu.Unlock()
+	h.i.s.touch()
+	h.i.s.side.Quiesce()
+	h.i.s.side.Drop(h.i.n, h.n)
 	h.drop()
 	h.i.removed = append(h.i.removed, h)
 	return nil
@@ -197,11 +154,8 @@ func (h *handler) Remove() error {
 
 // collectLate records the calls that came after the removal.
 func (h *handler) collectLate() {
-	b := h.i.s.gate
-	b.mu.Lock()
 	late := h.late
 	h.late = nil
-	b.mu.Unlock()
 	for n := range late {
 		h.record(&late[n])
 	}
@@ -220,7 +174,7 @@ func (h *handler) collectLate() {
 // The registration is therefore trusted only when nothing of the list waits here, unless it is a call that client-go itself waits for,
 // of a handler whose list is not a replay.
 func (h *handler) checkSynced() {
-	if h.Synced || h.lost || !h.reg.HasSynced() || slices.ContainsFunc(h.inbox, initial) {
+	if h.Synced || h.lost || !h.hasSynced || slices.ContainsFunc(h.inbox, initial) {
 		return
 	}
 	if c := h.call; c != nil && (h.replayed || !c.blocks) && initial(c.n) || h.replayed && h.parked != nil && initial(*h.parked) {
@@ -239,10 +193,8 @@ func (h *handler) drain() {
 
 // letThrough lets n calls return.
 func (h *handler) letThrough(n int) {
-	b := h.i.s.gate
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	h.through = n
+	side := h.i.s.side
+	side.Through(h.i.n, h.n, n)
 	switch {
 	case h.parked != nil:
 		h.inbox = append(h.inbox, *h.parked)
@@ -252,8 +204,8 @@ func (h *handler) letThrough(n int) {
 	default:
 		return
 	}
-	h.pass <- false
-	b.touch()
+	side.Return(h.i.n, h.n, false)
+	h.i.s.touch()
 }
 
 // mark marks the start of notifications without an order in the inbox.
@@ -261,24 +213,18 @@ func (h *handler) mark() { h.base = len(h.inbox) }
 
 // gather ends a drain and sorts the notifications since mark.
 func (h *handler) gather(order func([]notification)) {
-	b := h.i.s.gate
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	if h.backsOff {
 		h.unsorted = true
 		return
 	}
-	h.through = 0
+	h.i.s.side.Through(h.i.n, h.n, 0)
 	order(h.inbox[h.base:])
 }
 
 // gatherAll is gather for a handler that was just added. The last call of its replay stays parked, so that the handler does not
 // sync before it has received everything.
 func (h *handler) gatherAll() {
-	b := h.i.s.gate
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	h.through = 0
+	h.i.s.side.Through(h.i.n, h.n, 0)
 	if h.parked == nil {
 		return
 	}
@@ -288,20 +234,13 @@ func (h *handler) gatherAll() {
 	h.inbox = all[:len(all)-1]
 }
 
-// drop ends the handler and drops its waiting calls.
+// drop drops the waiting calls of a handler that has ended.
 func (h *handler) drop() {
-	b := h.i.s.gate
 	h.OfferHandle(false)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	h.gone, h.inbox = true, nil
-	if h.parked != nil || h.call != nil && h.call.blocks {
-		h.parked = nil
-		h.pass <- false
-	}
+	h.inbox, h.parked = nil, nil
 	h.Abandon()
 	h.call, h.blocked = nil, false
-	b.touch()
+	h.i.s.touch()
 }
 
 // byKey sorts notifications by key; those of one key keep their order.

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/client-go/tools/cache"
-
 	"github.com/informersim/informersim/subjects"
 )
 
@@ -16,7 +14,8 @@ type indexerView struct {
 	rescan bool           // the whole content is being replaced, without calls for removed objects
 	held   map[string]any // the Indexer's content at the last collect
 
-	touched []touched // guarded by the bubble's mu
+	touched []touched      // since the last collect
+	now     map[string]any // what the Indexer holds now under the keys of touched; if rescan is set, its whole content
 }
 
 // touched is an object that was removed or inserted.
@@ -25,26 +24,12 @@ type touched struct {
 	obj any
 }
 
-func newIndexerView(i *actor) *indexerView { return &indexerView{i: i, held: map[string]any{}} }
-
-// observe is the index function of the namespace index.
-func (v *indexerView) observe(obj any) ([]string, error) {
-	key, err := cache.MetaNamespaceKeyFunc(obj)
-	if err != nil {
-		return nil, err
-	}
-	b := v.i.s.gate
-	b.mu.Lock()
-	v.touched = append(v.touched, touched{key, obj})
-	b.mu.Unlock()
-	return cache.MetaNamespaceIndexFunc(obj)
+func newIndexerView(i *actor) *indexerView {
+	return &indexerView{i: i, held: map[string]any{}, now: map[string]any{}}
 }
 
 // collect records the changes, sorted by key.
 func (v *indexerView) collect() {
-	b := v.i.s.gate
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	if v.rescan {
 		v.rescan = false
 		for key := range v.held { // order: sorted below
@@ -61,6 +46,7 @@ func (v *indexerView) collect() {
 		from = to
 	}
 	clear(v.touched)
+	clear(v.now)
 	v.touched = v.touched[:0]
 }
 
@@ -81,10 +67,9 @@ func (v *indexerView) changed(ts []touched) {
 			cur, out = t.obj, false
 		}
 	}
-	now, exists, err := v.i.inf.GetIndexer().GetByKey(key)
+	now := v.now[key]
+	exists := now != nil
 	switch {
-	case err != nil:
-		v.i.Kernel.Fail(err)
 	case exists && now != cur:
 		v.record(key, now, cur)
 	case !exists && cur != nil:

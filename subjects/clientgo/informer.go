@@ -1,18 +1,15 @@
 package clientgo
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/clientgo/gates"
 	"github.com/informersim/informersim/subjects/informers"
 	"github.com/informersim/informersim/subjects/workers"
 )
@@ -20,16 +17,16 @@ import (
 // actor is one SharedIndexInformer as an actor. Its handlers are separate actors.
 type actor struct {
 	informers.Informer[*handler]
-	s       *Subject
-	inf     cache.SharedIndexInformer
-	link    *transport
-	loop    *loopGate
-	cancel  context.CancelFunc
-	ended   chan struct{} // closed when client-go's Run has returned
-	queue   *queueView
-	backlog backlog
-	removed []*handler
-	indexer *indexerView
+	s         *Subject
+	n         int // its number on the other side
+	link      *transport
+	started   bool
+	hasSynced bool
+	queue     queueView
+	backlog   backlog
+	handlers  []*handler // by their numbers on the other side
+	removed   []*handler
+	indexer   *indexerView
 
 	nextResync time.Duration // when the reflector next checks for a resync, on the kernel's clock; 0 for never
 	wake       sim.Toggle
@@ -39,21 +36,18 @@ type actor struct {
 var _ subjects.Informer = (*actor)(nil)
 
 func newInformer(s *Subject, spec subjects.InformerSpec) (*actor, error) {
-	i := &actor{s: s}
+	i := &actor{s: s, n: len(s.informers)}
 	if err := i.Init(s.deps.Kernel, spec, i); err != nil {
 		return nil, err
 	}
 	i.link = newTransport(i, s.deps.Cluster.Connect(spec.Name, spec.Policy))
 	i.indexer = newIndexerView(i)
-	gates.choose(i.Spec.Queue, i.Spec.WatchList)
-	i.inf = cache.NewSharedIndexInformerWithOptions(i.link.listerWatcher(), i.example(), cache.SharedIndexInformerOptions{
-		ResyncPeriod: spec.Resync,
-		Indexers:     cache.Indexers{cache.NamespaceIndex: i.indexer.observe},
-	})
-	if f := spec.Transform.Func(); f != nil {
-		if err := i.inf.SetTransform(f); err != nil {
-			return nil, err
-		}
+	s.informers = append(s.informers, i)
+	if err := s.side.NewInformer(gates.InformerSpec{
+		Queue: string(i.Spec.Queue), WatchList: i.Spec.WatchList, PageSize: i.Spec.PageSize, Resync: i.Spec.Resync,
+		DropLabel: i.Spec.Transform.DropLabel, Example: i.example(),
+	}); err != nil {
+		return nil, err
 	}
 	for _, h := range spec.Handlers {
 		if err := i.AddHandler(h); err != nil {
@@ -75,27 +69,15 @@ func (i *actor) example() runtime.Object {
 }
 
 func (i *actor) start() error {
-	b := i.s.gate
 	i.s.begin(subjects.ByScript)
-	ctx, cancel := context.WithCancel(context.Background())
-	i.loop, i.cancel = newLoopGate(ctx, b), cancel
-	i.ended = make(chan struct{})
-	go func() {
-		defer close(i.ended)
-		i.inf.RunWithContext(i.loop)
-	}()
-	b.touch()
-	b.Quiesce()
-	var err error
-	if i.queue, err = viewQueue(i.inf); err == nil && !i.loop.waiting() {
-		err = errors.New("this client-go does not check its context before it takes from the queue")
-	}
+	i.s.touch()
+	i.backlog = backlog{queue: &i.queue}
+	info, err := i.s.side.Start(i.n)
 	if err != nil {
-		cancel()
-		b.Quiesce()
-		return fmt.Errorf("%w: the subject client-go supports v0.37", err)
+		return fmt.Errorf("%w: the subject client-go cannot have it wait there", err)
 	}
-	i.backlog = backlog{queue: i.queue}
+	i.queue.QueueInfo, i.started = info, true
+	i.queue.keys = func(from, to int) []string { return i.s.side.QueueKeys(i.n, from, to) }
 	return nil
 }
 
@@ -112,28 +94,31 @@ func (i *actor) Apply(c sim.Choice) {
 
 // pop lets the loop run once or, if the queue begins with a part without an order, until it has taken that whole part.
 func (i *actor) pop() {
-	b := i.s.gate
+	side := i.s.side
 	unordered := i.backlog.unorderedAhead()
 	order := i.backlog.order
 	if !unordered {
 		order = func([]notification) {}
 	}
 	// With a DeltaFIFO, all notifications for the last objects of the first list must be observed here: see checkSynced.
-	drained := unordered || i.queue.delta && !i.Synced
+	drained := unordered || i.queue.Delta && !i.Synced
 	if drained {
 		for _, h := range i.Attached {
 			h.drain()
 		}
-		b.Quiesce()
+		side.Quiesce()
 		for _, h := range i.Attached {
 			h.mark()
 		}
 	}
-	i.indexer.rescan = i.backlog.replaceAhead()
+	if i.indexer.rescan = i.backlog.replaceAhead(); i.indexer.rescan {
+		side.Rescan(i.n)
+	}
 	i.backlog.begin()
 	for {
-		i.loop.pass()
-		b.Quiesce()
+		side.Pop(i.n)
+		i.s.touch()
+		side.Quiesce()
 		if !i.backlog.popped() {
 			i.Kernel.Fail(&subjects.Failure{Kind: subjects.Hung, What: fmt.Sprintf("informer %s has something queued, but the loop of its controller takes nothing from the queue", i.Spec.Name)})
 			return
@@ -183,7 +168,7 @@ func (i *actor) collectQueue() {
 		return
 	}
 	grown := i.backlog.grown()
-	if grown > 0 && i.s.gate.passed {
+	if grown > 0 && i.s.passed {
 		// Only a resync is queued because time passes.
 		r := i.Kernel.Record(i.ID, subjects.KindResync)
 		r.N = int64(grown)
@@ -196,8 +181,8 @@ func (i *actor) collectQueue() {
 
 // armResync notes when the reflector will check for a resync: its period starts when it has added a list to the queue.
 func (i *actor) armResync() {
-	if i.queue.resync > 0 {
-		i.nextResync = i.Kernel.Elapsed() + i.queue.resync
+	if i.queue.Resync > 0 {
+		i.nextResync = i.Kernel.Elapsed() + i.queue.Resync
 	}
 }
 
@@ -207,7 +192,7 @@ func (i *actor) resyncIn(now time.Duration) (time.Duration, bool) {
 		return 0, false
 	}
 	for i.nextResync <= now {
-		i.nextResync += i.queue.resync
+		i.nextResync += i.queue.Resync
 	}
 	return i.nextResync - now, true
 }
@@ -225,7 +210,7 @@ func (i *actor) checkSynced() {
 	if i.Stopped {
 		return
 	}
-	if !i.Synced && i.inf.HasSynced() {
+	if !i.Synced && i.hasSynced {
 		i.NoteSynced()
 	}
 	if !i.Synced {
@@ -241,23 +226,21 @@ func (i *actor) AddHandler(spec subjects.HandlerSpec) error { return i.addHandle
 
 // addHandler adds a handler, which fills the queue of pool unless that is nil.
 func (i *actor) addHandler(spec subjects.HandlerSpec, pool *workers.Pool) error {
-	h := &handler{Handler: i.NewHandler(spec, pool), i: i, pass: make(chan bool, 1)}
-	late := 0
-	if i.loop != nil {
+	h := &handler{Handler: i.NewHandler(spec, pool), i: i, n: len(i.handlers)}
+	late, through := 0, 0
+	if i.started {
 		// The store is replayed in no particular order: all calls but the last are let through, and then sorted.
 		late, h.replayed = i.Len(), true
-		h.through = max(late-1, 0)
+		through = max(late-1, 0)
 	}
-	resync := spec.Resync
-	reg, err := i.inf.AddEventHandlerWithOptions(h, cache.HandlerOptions{ResyncPeriod: &resync})
-	if err != nil {
+	if err := i.s.side.AddHandler(i.n, spec.Resync, through); err != nil {
 		return err
 	}
-	h.reg = reg
-	i.Attach(h, i.loop != nil, i.Spec.Queue == subjects.QueueAtomic)
-	if i.loop != nil {
-		i.s.gate.touch()
-		i.s.gate.Quiesce()
+	i.handlers = append(i.handlers, h)
+	i.Attach(h, i.started, i.Spec.Queue == subjects.QueueAtomic)
+	if i.started {
+		i.s.touch()
+		i.s.side.Quiesce()
 		h.gatherAll()
 	}
 	return nil
@@ -277,45 +260,39 @@ func (i *actor) Stop() {
 func (i *actor) shutDown() {
 	i.Stopped = true
 	i.OfferPop(i.backlog.length)
-	i.cancel()
+	i.s.side.Stop(i.n)
 	for _, h := range i.Attached {
 		h.drop()
 	}
-	i.s.gate.touch()
+	i.s.touch()
 }
 
 // HasSynced implements subjects.Informer.
-func (i *actor) HasSynced() bool { return i.inf.HasSynced() }
+func (i *actor) HasSynced() bool { return i.hasSynced }
 
 // LastSyncResourceVersion implements subjects.Informer.
-func (i *actor) LastSyncResourceVersion() string { return i.inf.LastSyncResourceVersion() }
+func (i *actor) LastSyncResourceVersion() string { return i.s.side.LastSync(i.n) }
 
-// StoreResourceVersion implements subjects.Informer. client-go checks its feature gates at every call.
+// StoreResourceVersion implements subjects.Informer.
 func (i *actor) StoreResourceVersion() string {
-	if !i.queue.atomic {
+	if !i.queue.Atomic {
 		return ""
 	}
-	before := gates.set
-	defer func() { gates.set = before }()
-	gates.choose(i.Spec.Queue, i.Spec.WatchList)
-	return i.inf.GetIndexer().LastStoreSyncResourceVersion()
+	return i.s.side.StoreRevision(i.n)
 }
 
 // Keys implements subjects.Informer.
-func (i *actor) Keys() []string {
-	keys := i.inf.GetIndexer().ListKeys()
-	slices.Sort(keys)
-	return keys
-}
+func (i *actor) Keys() []string { return i.s.side.Keys(i.n) }
 
 // Get implements subjects.Informer.
 func (i *actor) Get(key string) (runtime.Object, bool) {
-	return informers.Lookup(i.inf.GetIndexer(), key)
+	obj, ok := i.s.side.Get(i.n, key).(runtime.Object)
+	return obj, ok
 }
 
 // AddIndex implements subjects.Informer.
 func (i *actor) AddIndex(spec subjects.IndexSpec) error {
-	if err := i.inf.AddIndexers(cache.Indexers{spec.Name: spec.Values}); err != nil {
+	if err := i.s.side.AddIndex(i.n, spec); err != nil {
 		return err
 	}
 	i.Added = append(i.Added, spec)
@@ -323,16 +300,10 @@ func (i *actor) AddIndex(spec subjects.IndexSpec) error {
 }
 
 // IndexValues implements subjects.Informer.
-func (i *actor) IndexValues(index string) []string {
-	values := i.inf.GetIndexer().ListIndexFuncValues(index)
-	slices.Sort(values)
-	return values
-}
+func (i *actor) IndexValues(index string) []string { return i.s.side.IndexValues(i.n, index) }
 
 // IndexKeys implements subjects.Informer.
-func (i *actor) IndexKeys(index, value string) []string {
-	return informers.SortedKeys(i.inf.GetIndexer(), index, value)
-}
+func (i *actor) IndexKeys(index, value string) []string { return i.s.side.IndexKeys(i.n, index, value) }
 
 // Len implements subjects.Informer.
-func (i *actor) Len() int { return len(i.inf.GetIndexer().ListKeys()) }
+func (i *actor) Len() int { return len(i.Keys()) }

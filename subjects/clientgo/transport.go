@@ -1,59 +1,44 @@
 package clientgo
 
 import (
-	"context"
+	"fmt"
 	"io"
 	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/informersim/informersim/fakeapiserver"
-	"github.com/informersim/informersim/informer"
 	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/clientgo/gates"
 )
 
-// transport is an informer's ListerWatcher on one side and a client of the fake apiserver on the other. Requests of goroutines in
-// the bubble are noted, and sent when the bubble is quiescent.
+// transport sends what the informer's ListerWatcher is asked for, when the bubble is quiescent, as a client of the fake apiserver.
 type transport struct {
 	i      *actor
-	b      *gate
 	client *fakeapiserver.Client
 
-	// Noted by client-go's goroutines, guarded by b.mu.
+	// Noted in the bubble since the last collect.
 	parked   []*request
-	canceled []*request
+	canceled []int64
 	waits    []time.Duration // before a request is sent again
 
-	// whole notes that the next list follows an expired continue token, and so must not be paged (I8).
-	whole bool
-
-	// The kernel's side.
 	due      []*request // their backoff is over; sent by the choice wake
 	live     []*request // sent and not finished
 	keys     []string   // of the pages of the list in flight
 	replaced *replaced  // the list or streaming list that was completed in this step
 }
 
-// request is a List or Watch that a goroutine waits for.
+// request is a List or Watch that a goroutine in the bubble waits for.
 type request struct {
+	id      int64
 	watch   bool
 	options metav1.ListOptions
-	answer  chan answer // buffered: the kernel's side never blocks
-	id      fakeapiserver.ReqID
-	stream  *stream
+	sent    fakeapiserver.ReqID
 	// initial is the streaming list so far: keys and revisions; nil for other requests, and once it is complete.
 	initial map[string]int64
-}
-
-type answer struct {
-	list *metainternalversion.List
-	err  error
 }
 
 // replaced is a list that the reflector has added to its queue.
@@ -65,120 +50,20 @@ type replaced struct {
 }
 
 func newTransport(i *actor, client *fakeapiserver.Client) *transport {
-	return &transport{i: i, b: i.s.gate, client: client}
-}
-
-func (t *transport) listerWatcher() cache.ListerWatcher {
-	return &cache.ListWatch{ListWithContextFunc: t.list, WatchFuncWithContext: t.open}
-}
-
-// list makes a list for client-go, on its goroutine. Failed attempts are retried as a REST client retries them (I36).
-//
-// A shared informer's page size cannot be set; its pager follows the first page.
-func (t *transport) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	if t.i.Spec.PageSize > 0 && !t.whole {
-		o.Limit = t.i.Spec.PageSize
-	}
-	t.whole = false
-	var retry informer.RESTRetry
-	for {
-		_, a, err := t.roundTrip(ctx, false, o)
-		if err != nil {
-			return nil, err
-		}
-		d := retry.OnAnswer(informer.RESTAnswerOf(a.err), time.Now())
-		switch d.Action {
-		case informer.RESTSucceed:
-			return a.list, nil
-		case informer.RESTRetryAt:
-			if err := t.sleep(ctx, d.At); err != nil {
-				return nil, err
-			}
-		default:
-			t.whole = o.Continue != "" && apierrors.IsResourceExpired(d.Err)
-			return nil, d.Err
-		}
-	}
-}
-
-// open is list for a watch.
-func (t *transport) open(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	retry := informer.RESTRetry{Watch: true}
-	for {
-		r, a, err := t.roundTrip(ctx, true, o)
-		if err != nil {
-			return nil, err
-		}
-		d := retry.OnAnswer(informer.RESTAnswerOf(a.err), time.Now())
-		switch d.Action {
-		case informer.RESTSucceed:
-			return r.stream.watch(), nil
-		case informer.RESTEmptyWatch:
-			return watch.NewEmptyWatch(), nil
-		case informer.RESTRetryAt:
-			if err := t.sleep(ctx, d.At); err != nil {
-				return nil, err
-			}
-		default:
-			return nil, d.Err
-		}
-	}
-}
-
-// roundTrip parks a request until it is answered or its context ends.
-func (t *transport) roundTrip(ctx context.Context, isWatch bool, o metav1.ListOptions) (*request, answer, error) {
-	r := &request{watch: isWatch, options: o, answer: make(chan answer, 1)}
-	if isWatch {
-		r.stream = newStream(t, r)
-	}
-	t.b.mu.Lock()
-	t.parked = append(t.parked, r)
-	t.b.mu.Unlock()
-	t.b.Note()
-	select {
-	case a := <-r.answer:
-		return r, a, nil
-	case <-ctx.Done():
-		t.cancel(r)
-		return nil, answer{}, ctx.Err()
-	}
-}
-
-func (t *transport) cancel(r *request) {
-	t.b.mu.Lock()
-	t.canceled = append(t.canceled, r)
-	t.b.mu.Unlock()
-	t.b.Note()
-}
-
-// sleep backs off before a retry.
-func (t *transport) sleep(ctx context.Context, until time.Time) error {
-	d := time.Until(until)
-	t.b.mu.Lock()
-	t.waits = append(t.waits, d)
-	t.b.mu.Unlock()
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return &transport{i: i, client: client}
 }
 
 // collect carries out, on the kernel's side, what goroutines have requested, cancellations first.
 func (t *transport) collect() {
-	t.b.mu.Lock()
 	parked, canceled, waits := t.parked, t.canceled, t.waits
 	t.parked, t.canceled, t.waits = nil, nil, nil
-	t.b.mu.Unlock()
-	for _, r := range canceled {
-		if k := slices.Index(t.live, r); k >= 0 {
+	for _, id := range canceled {
+		same := func(x *request) bool { return x.id == id }
+		if k := slices.IndexFunc(t.live, same); k >= 0 {
+			r := t.live[k]
 			t.live = slices.Delete(t.live, k, k+1)
-			t.client.Cancel(r.id)
+			t.client.Cancel(r.sent)
 		}
-		same := func(x *request) bool { return x == r }
 		parked, t.due = slices.DeleteFunc(parked, same), slices.DeleteFunc(t.due, same)
 	}
 	for _, d := range waits {
@@ -187,7 +72,7 @@ func (t *transport) collect() {
 		r.N, r.Detail = int64(d), "retry"
 		k.Emit(r)
 	}
-	if t.b.passed {
+	if t.i.s.passed {
 		// Their backoff is over. The informer's reaction is a choice of its own, as in the step engine.
 		t.due = append(t.due, parked...)
 	} else {
@@ -219,19 +104,19 @@ func (t *transport) send(r *request) {
 		if o.SendInitialEvents != nil && *o.SendInitialEvents {
 			r.initial = map[string]int64{}
 		}
-		r.id = t.client.Watch(spec.Resource, spec.Namespace, o, t)
+		r.sent = t.client.Watch(spec.Resource, spec.Namespace, o, t)
 		return
 	}
 	if o.Continue == "" {
 		t.keys = t.keys[:0]
 	}
-	r.id = t.client.List(spec.Resource, spec.Namespace, o, t)
+	r.sent = t.client.List(spec.Resource, spec.Namespace, o, t)
 }
 
 // request returns the live request with an id; nil if client-go has canceled it.
 func (t *transport) request(id fakeapiserver.ReqID) *request {
 	for _, r := range t.live {
-		if r.id == id {
+		if r.sent == id {
 			return r
 		}
 	}
@@ -242,10 +127,24 @@ func (t *transport) finish(r *request) {
 	t.live = slices.DeleteFunc(t.live, func(x *request) bool { return x == r })
 }
 
-func (t *transport) reply(r *request, a answer) {
+func (t *transport) reply(r *request, a gates.Answer) {
 	t.i.s.begin(t.client.Name())
-	r.answer <- a
-	t.b.touch()
+	t.i.s.side.Answer(r.id, a)
+	t.i.s.touch()
+}
+
+// frame sends an event of an open watch, or its end.
+func (t *transport) frame(r *request, event watch.EventType, obj runtime.Object, end error) {
+	t.i.s.begin(t.client.Name())
+	t.i.s.side.Frame(r.id, event, obj, end)
+	t.i.s.touch()
+}
+
+// unread ends the run if a request is this informer's.
+func (t *transport) unread(id int64) {
+	if slices.ContainsFunc(t.live, func(r *request) bool { return r.id == id }) {
+		t.i.Kernel.Fail(&subjects.Failure{Kind: subjects.Hung, What: fmt.Sprintf("informer %s has a watch open but does not read it", t.i.Spec.Name)})
+	}
 }
 
 // OnList implements fakeapiserver.Receiver.
@@ -256,25 +155,22 @@ func (t *transport) OnList(id fakeapiserver.ReqID, page *fakeapiserver.Page, err
 	}
 	t.finish(r)
 	if err != nil {
-		t.reply(r, answer{err: err})
+		t.reply(r, gates.Answer{Err: err})
 		return
 	}
 	t.keys = append(t.keys, page.Keys...)
 	if page.Continue == "" {
 		t.replaced = &replaced{keys: slices.Clone(t.keys), rv: page.ResourceVersion}
 	}
-	t.reply(r, answer{list: &metainternalversion.List{
-		ListMeta: metav1.ListMeta{
-			ResourceVersion: page.ResourceVersion, Continue: page.Continue, RemainingItemCount: page.RemainingItemCount,
-		},
-		Items: page.Items,
-	}})
+	t.reply(r, gates.Answer{
+		Items: page.Items, ResourceVersion: page.ResourceVersion, Continue: page.Continue, Remaining: page.RemainingItemCount,
+	})
 }
 
 // OnWatchOpened implements fakeapiserver.Receiver.
 func (t *transport) OnWatchOpened(id fakeapiserver.ReqID) {
 	if r := t.request(id); r != nil {
-		t.reply(r, answer{})
+		t.reply(r, gates.Answer{})
 	}
 }
 
@@ -282,7 +178,7 @@ func (t *transport) OnWatchOpened(id fakeapiserver.ReqID) {
 func (t *transport) OnWatchOpenError(id fakeapiserver.ReqID, err error) {
 	if r := t.request(id); r != nil {
 		t.finish(r)
-		t.reply(r, answer{err: err})
+		t.reply(r, gates.Answer{Err: err})
 	}
 }
 
@@ -295,7 +191,7 @@ func (t *transport) OnEvent(id fakeapiserver.ReqID, e fakeapiserver.Event) {
 	if r.initial != nil {
 		t.streamed(r, &e)
 	}
-	r.stream.send(frame{event: watch.Event{Type: e.Type, Object: e.Object}})
+	t.frame(r, e.Type, e.Object, nil)
 }
 
 // streamed tracks a streaming list, whose end counts as a list (I16).
@@ -330,7 +226,7 @@ func (t *transport) OnWatchClosed(id fakeapiserver.ReqID, err error) {
 	if err == nil {
 		err = io.EOF
 	}
-	r.stream.send(frame{err: err})
+	t.frame(r, "", nil, err)
 }
 
 // OnWrite implements fakeapiserver.Receiver. An informer writes nothing.

@@ -1,4 +1,4 @@
-package clientgo
+package gates
 
 import (
 	"context"
@@ -11,13 +11,13 @@ import (
 // anything from the queue; other callers are not blocked.
 type loopGate struct {
 	context.Context
-	b      *gate
+	g      *Gates
 	admit  chan struct{} // buffered: the kernel's side never blocks
-	parked bool          // guarded by b.mu
+	parked bool          // guarded by the gates' mu
 }
 
-func newLoopGate(ctx context.Context, b *gate) *loopGate {
-	return &loopGate{Context: ctx, b: b, admit: make(chan struct{}, 1)}
+func newLoopGate(ctx context.Context, g *Gates) *loopGate {
+	return &loopGate{Context: ctx, g: g, admit: make(chan struct{}, 1)}
 }
 
 // Done implements context.Context.
@@ -27,7 +27,7 @@ func (g *loopGate) Done() <-chan struct{} {
 		return done
 	}
 	g.set(true)
-	g.b.Note()
+	g.g.b.Note()
 	select {
 	case <-g.admit:
 	case <-done:
@@ -37,23 +37,20 @@ func (g *loopGate) Done() <-chan struct{} {
 }
 
 func (g *loopGate) set(parked bool) {
-	g.b.mu.Lock()
+	g.g.mu.Lock()
 	g.parked = parked
-	g.b.mu.Unlock()
+	g.g.mu.Unlock()
 }
 
 // waiting reports whether the loop is parked.
 func (g *loopGate) waiting() bool {
-	g.b.mu.Lock()
-	defer g.b.mu.Unlock()
+	g.g.mu.Lock()
+	defer g.g.mu.Unlock()
 	return g.parked
 }
 
 // pass lets the loop run once.
-func (g *loopGate) pass() {
-	g.admit <- struct{}{}
-	g.b.touch()
-}
+func (g *loopGate) pass() { g.admit <- struct{}{} }
 
 // loopName is the suffix of the name of the function that takes from the queue.
 const loopName = "tools/cache.(*controller).processLoop"

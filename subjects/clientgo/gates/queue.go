@@ -1,4 +1,4 @@
-package clientgo
+package gates
 
 import (
 	"fmt"
@@ -10,10 +10,8 @@ import (
 
 // queueView reads the queue inside a running informer. Its methods may be called only while the bubble is quiescent.
 type queueView struct {
-	list   reflect.Value // the keys of a DeltaFIFO, the deltas of a RealFIFO
-	delta  bool          // a DeltaFIFO: one entry per key
-	atomic bool          // a RealFIFO whose relists and resyncs are one entry each
-	resync time.Duration // how often the reflector checks for a resync; 0 for never
+	QueueInfo
+	list reflect.Value // the keys of a DeltaFIFO, the deltas of a RealFIFO
 }
 
 // viewQueue returns a view of a started informer's queue.
@@ -33,17 +31,17 @@ func viewQueue(inf cache.SharedIndexInformer) (*queueView, error) {
 	if err != nil {
 		return nil, err
 	}
-	q.resync = time.Duration(period.Int())
+	q.Resync = time.Duration(period.Int())
 	switch name := v.Type().Name(); name {
 	case "DeltaFIFO":
-		q.delta = true
+		q.Delta = true
 		q.list, err = field(v, "queue")
 	case "RealFIFO":
 		var atomic reflect.Value
 		if atomic, err = field(v, "emitAtomicEvents"); err != nil {
 			return nil, err
 		}
-		q.atomic = atomic.Bool()
+		q.Atomic = atomic.Bool()
 		q.list, err = field(v, "items")
 	default:
 		err = fmt.Errorf("this client-go has an unknown queue, %s", name)
@@ -51,7 +49,7 @@ func viewQueue(inf cache.SharedIndexInformer) (*queueView, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.list.Kind() != reflect.Slice || q.delta && q.list.Type().Elem().Kind() != reflect.String {
+	if q.list.Kind() != reflect.Slice || q.Delta && q.list.Type().Elem().Kind() != reflect.String {
 		return nil, fmt.Errorf("this client-go keeps its queue in a %v", q.list.Type())
 	}
 	return q, nil

@@ -1,4 +1,4 @@
-package clientgo
+package gates
 
 import (
 	"context"
@@ -10,15 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
-
-	"github.com/informersim/informersim/subjects"
 )
 
 // With client-go's DeltaFIFO, a handler's registration may turn synced before the last object of the first list is even in
 // the store: the queue reports that it is synced when that object is taken out, not when it has been processed. This is why
 // handler.checkSynced does not trust that queue. With a RealFIFO, the default, it does not happen.
 func TestDeltaFIFOSyncsBeforeItsLastObject(t *testing.T) {
-	for queue, early := range map[subjects.Queue]bool{subjects.QueueDelta: true, subjects.QueueInOrder: false, subjects.QueueAtomic: false} {
+	for queue, early := range map[string]bool{"delta": true, "inorder": false, "atomic": false} {
 		var before, stored, after bool
 		mustHost(t, 1, func() { before, stored, after = syncedDuringLastPop(t, queue) })
 		if before != early || stored || !after {
@@ -30,7 +28,7 @@ func TestDeltaFIFOSyncsBeforeItsLastObject(t *testing.T) {
 
 // syncedDuringLastPop blocks an informer while it writes the only object of the first list to the store. It returns whether the
 // handler's registration has synced then, whether the handler has received the object, and whether it has synced afterwards.
-func syncedDuringLastPop(t *testing.T, queue subjects.Queue) (during, told, after bool) {
+func syncedDuringLastPop(t *testing.T, queue string) (during, told, after bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	release := make(chan struct{})
 	inf := cache.NewSharedIndexInformer(&cache.ListWatch{
@@ -50,7 +48,7 @@ func syncedDuringLastPop(t *testing.T, queue subjects.Queue) (during, told, afte
 	if err != nil {
 		t.Error(err)
 	}
-	gates.choose(queue, false)
+	choose(queue, false)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

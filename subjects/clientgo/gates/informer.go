@@ -1,0 +1,198 @@
+package gates
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informersim/informersim/subjects"
+)
+
+// informer is one SharedIndexInformer.
+type informer struct {
+	g        *Gates
+	n        int
+	spec     InformerSpec
+	inf      cache.SharedIndexInformer
+	loop     *loopGate
+	cancel   context.CancelFunc
+	ended    chan struct{} // closed when client-go's Run has returned
+	queue    *queueView
+	handlers []*handler
+
+	rescan bool // the Indexer's whole content is being replaced, without calls for removed objects
+	// whole notes that the next list follows an expired continue token, and so must not be paged (I8).
+	whole bool
+
+	// Told before.
+	length int
+	synced bool
+
+	touched []touched // guarded by the gates' mu
+}
+
+// touched is an object that was removed or inserted.
+type touched struct {
+	key string
+	obj any
+}
+
+// NewInformer creates an informer, the next one by number.
+func (g *Gates) NewInformer(spec InformerSpec) error {
+	i := &informer{g: g, n: len(g.informers), spec: spec}
+	choose(spec.Queue, spec.WatchList)
+	i.inf = newSharedInformer(i)
+	if f := (subjects.Transform{DropLabel: spec.DropLabel}).Func(); f != nil {
+		if err := setTransform(i.inf, f); err != nil {
+			return err
+		}
+	}
+	g.informers = append(g.informers, i)
+	return nil
+}
+
+// observe is the index function of the namespace index. The Indexer calls it with the object that it removes and with the one that it
+// inserts.
+func (i *informer) observe(obj any) ([]string, error) {
+	key, err := cache.MetaNamespaceKeyFunc(obj)
+	if err != nil {
+		return nil, err
+	}
+	i.g.mu.Lock()
+	i.touched = append(i.touched, touched{key, obj})
+	i.g.mu.Unlock()
+	return cache.MetaNamespaceIndexFunc(obj)
+}
+
+// Start starts an informer, and waits until its goroutines are at their gates.
+func (g *Gates) Start(n int) (QueueInfo, error) {
+	i := g.informers[n]
+	ctx, cancel := context.WithCancel(context.Background())
+	i.loop, i.cancel = newLoopGate(ctx, g), cancel
+	i.ended = make(chan struct{})
+	go func() {
+		defer close(i.ended)
+		i.run()
+	}()
+	g.b.Quiesce()
+	var err error
+	if i.queue, err = viewQueue(i.inf); err == nil && !i.loop.waiting() {
+		err = errors.New("the loop of its controller does not wait before it takes from the queue")
+	}
+	if err != nil {
+		cancel()
+		g.b.Quiesce()
+		return QueueInfo{}, fmt.Errorf("client-go %s: %w", Release, err)
+	}
+	g.report()
+	return i.queue.QueueInfo, nil
+}
+
+// Pop lets an informer's loop run once.
+func (g *Gates) Pop(n int) { g.informers[n].loop.pass() }
+
+// Rescan has the next report tell all that the Indexer holds.
+func (g *Gates) Rescan(n int) { g.informers[n].rescan = true }
+
+// Stop ends an informer's goroutines, and releases those that wait.
+func (g *Gates) Stop(n int) {
+	i := g.informers[n]
+	i.cancel()
+	for _, h := range i.handlers {
+		h.drop()
+	}
+}
+
+// QueueKeys returns the keys of the entries from..to of a DeltaFIFO.
+func (g *Gates) QueueKeys(n, from, to int) []string {
+	keys := make([]string, 0, to-from)
+	for k := from; k < to; k++ {
+		keys = append(keys, g.informers[n].queue.key(k))
+	}
+	return keys
+}
+
+// LastSync returns the reflector's LastSyncResourceVersion.
+func (g *Gates) LastSync(n int) string { return g.informers[n].inf.LastSyncResourceVersion() }
+
+// Keys returns the keys of the Indexer, sorted.
+func (g *Gates) Keys(n int) []string {
+	keys := g.informers[n].inf.GetIndexer().ListKeys()
+	slices.Sort(keys)
+	return keys
+}
+
+// Get returns the object that the Indexer holds under a key, nil for none.
+func (g *Gates) Get(n int, key string) any {
+	obj, ok, err := g.informers[n].inf.GetIndexer().GetByKey(key)
+	if err != nil || !ok {
+		return nil
+	}
+	return obj
+}
+
+// AddIndex adds an index.
+func (g *Gates) AddIndex(n int, spec subjects.IndexSpec) error {
+	return g.informers[n].inf.AddIndexers(cache.Indexers{spec.Name: spec.Values})
+}
+
+// IndexValues returns the values of an index, sorted.
+func (g *Gates) IndexValues(n int, index string) []string {
+	values := g.informers[n].inf.GetIndexer().ListIndexFuncValues(index)
+	slices.Sort(values)
+	return values
+}
+
+// IndexKeys returns the keys of the objects under a value of an index, sorted.
+func (g *Gates) IndexKeys(n int, index, value string) []string {
+	keys, err := g.informers[n].inf.GetIndexer().IndexKeys(index, value)
+	if err != nil {
+		return nil // there is no such index
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// report tells what an informer has done. It is called with mu held, which nobody else wants while the bubble is quiescent, except the
+// index function.
+func (i *informer) report() {
+	g := i.g
+	if i.queue == nil {
+		return // it has not started
+	}
+	if n := i.queue.len(); n != i.length {
+		i.length = n
+		g.say(Event{What: Queued, Of: i.n, N: int64(n)})
+	}
+	for _, t := range i.touched {
+		g.say(Event{What: Touched, Of: i.n, Key: t.key, Obj: t.obj})
+	}
+	indexer := i.inf.GetIndexer()
+	switch {
+	case i.rescan:
+		i.rescan = false
+		for _, key := range g.Keys(i.n) {
+			g.say(Event{What: Holds, Of: i.n, Key: key, Obj: g.Get(i.n, key)})
+		}
+	default:
+		for k, t := range i.touched {
+			if k > 0 && i.touched[k-1].key == t.key {
+				continue
+			}
+			obj, _, _ := indexer.GetByKey(t.key) // it has no errors
+			g.say(Event{What: Holds, Of: i.n, Key: t.key, Obj: obj})
+		}
+	}
+	clear(i.touched)
+	i.touched = i.touched[:0]
+	if !i.synced && i.inf.HasSynced() {
+		i.synced = true
+		g.say(Event{What: Synced, Of: i.n})
+	}
+	for _, h := range i.handlers {
+		h.report()
+	}
+}

@@ -1,0 +1,63 @@
+package gates
+
+import (
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+)
+
+type keyQueue = workqueue.TypedRateLimitingInterface[string]
+
+// build makes client-go's queue, with hooks for what is observed.
+func (w *workQueue) build() {
+	w.limiter = &limiter{TypedRateLimiter: limiterOf(w.spec)}
+	ready := &readyOrder{w: w, Queue: workqueue.DefaultQueue[string]()}
+	plain := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Queue: ready})
+	w.q = workqueue.NewTypedRateLimitingQueueWithConfig(w.limiter, workqueue.TypedRateLimitingQueueConfig[string]{
+		DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Queue: plain}),
+	})
+}
+
+func limiterOf(spec WorkersSpec) workqueue.TypedRateLimiter[string] {
+	if spec.Base == 0 && spec.Max == 0 {
+		return workqueue.DefaultTypedControllerRateLimiter[string]()
+	}
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[string](spec.Base, spec.Max)
+}
+
+func (w *workQueue) get() (key string, shutdown bool) { return w.q.Get() }
+
+// readyOrder is client-go's order of arrival; it notes each key that becomes ready.
+type readyOrder struct {
+	w *workQueue
+	workqueue.Queue[string]
+}
+
+// Push implements workqueue.Queue.
+func (o *readyOrder) Push(key string) {
+	o.Queue.Push(key)
+	g := o.w.g
+	g.mu.Lock()
+	o.w.ready = append(o.w.ready, key)
+	g.mu.Unlock()
+	g.b.Note()
+}
+
+// newlyReady returns the keys that have become ready since it was called last. It is called with mu held.
+func (w *workQueue) newlyReady() []string {
+	ready := w.ready
+	w.ready = nil
+	return ready
+}
+
+// limiter is client-go's limiter; it remembers its last answer for the record of the reconcile.
+type limiter struct {
+	workqueue.TypedRateLimiter[string]
+	last time.Duration
+}
+
+// When implements workqueue.TypedRateLimiter. Only one worker runs at a time.
+func (l *limiter) When(key string) time.Duration {
+	l.last = l.TypedRateLimiter.When(key)
+	return l.last
+}
