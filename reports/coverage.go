@@ -35,13 +35,13 @@ func (c *Coverage) Add(o *Coverage) {
 	if o == nil {
 		return
 	}
-	for a, row := range o.Meets { // order: sums
-		for b, n := range row { // order: sums
+	for a, row := range o.Meets { // order: they are summed up
+		for b, n := range row { // order: they are summed up
 			c.Meets = counted(c.Meets, a, b, n)
 		}
 	}
-	for a, row := range o.Pairs { // order: sums
-		for b, n := range row { // order: sums
+	for a, row := range o.Pairs { // order: they are summed up
+		for b, n := range row { // order: they are summed up
 			c.Pairs = counted(c.Pairs, a, b, n)
 		}
 	}
