@@ -8,8 +8,13 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
+// JSONVersion is the version of what commands print with --json; docs/json.md has its fields. A field may be added without a new version;
+// one that goes away, or means something else, makes a new one.
+const JSONVersion = 1
+
 // A Summary is a run as one line of JSON. Times are virtual nanoseconds.
 type Summary struct {
+	Version       int             `json:"version"` // JSONVersion
 	Scenario      string          `json:"scenario"`
 	Subject       string          `json:"subject"`
 	Engine        string          `json:"engine"`
@@ -47,6 +52,7 @@ type Summary struct {
 func WriteJSON(w io.Writer, report Report) error {
 	r := report.Run
 	b, err := json.Marshal(Summary{
+		Version:  JSONVersion,
 		Scenario: r.Scenario, Subject: r.Subject, Engine: r.Engine, Strategy: r.Strategy, Seed: r.Seed, Mix: r.Mix, Informers: r.Informers,
 		Passed: r.Passed(), Verdict: r.Verdict(), Steps: r.Steps, VirtualNs: int64(r.Virtual), ConvergingNs: int64(r.Converging), Hash: sim.FormatHash(r.Hash), Search: r.Search,
 		Commits: r.Commits, Requests: r.Requests, Frames: r.Frames, Notifications: r.Notifications, Reconciles: r.Reconciles,

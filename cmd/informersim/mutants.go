@@ -12,6 +12,7 @@ import (
 
 	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/internal/mutation"
+	"github.com/informersim/informersim/reports"
 )
 
 // mutantsFlags are the flags of `informersim mutants`.
@@ -109,7 +110,7 @@ func (f *mutantsFlags) run(c *cobra.Command, args []string) error {
 	}
 	summary := mutation.Summarize(results)
 	if f.json {
-		err = json.NewEncoder(c.OutOrStdout()).Encode(map[string]any{"summary": summary})
+		err = json.NewEncoder(c.OutOrStdout()).Encode(mutantLine{Version: reports.JSONVersion, Summary: &summary})
 	} else {
 		_, err = fmt.Fprintf(c.OutOrStdout(), "\n%s\n", summary)
 	}
@@ -120,6 +121,13 @@ func (f *mutantsFlags) run(c *cobra.Command, args []string) error {
 		return broken{summary.String()}
 	}
 	return err
+}
+
+// mutantLine is what --json prints: a mutant, or the summary at the end.
+type mutantLine struct {
+	Version int `json:"version"`
+	*mutation.Result
+	Summary *mutation.Summary `json:"summary,omitempty"`
 }
 
 // selected returns the mutants that are meant.
@@ -163,7 +171,7 @@ func (f *mutantsFlags) hunt(c *cobra.Command, tree *mutation.Tree, mutants []*mu
 	err := tree.Hunt(c.Context(), mutants, f.jobs, f.search, func(r *mutation.Result) error {
 		results = append(results, r)
 		if f.json {
-			return json.NewEncoder(out).Encode(r)
+			return json.NewEncoder(out).Encode(mutantLine{Version: reports.JSONVersion, Result: r})
 		}
 		return r.WriteText(out)
 	})

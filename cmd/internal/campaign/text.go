@@ -92,8 +92,15 @@ func also(f *Finding) string {
 	return fmt.Sprintf(" and %d more", f.Count-1)
 }
 
-// summary is the campaign as a line of JSON.
-type summary struct {
+// Line is what a campaign prints as a line of JSON: a finding, or the summary at the end.
+type Line struct {
+	Version int      `json:"version"` // reports.JSONVersion
+	Finding *Finding `json:"finding,omitempty"`
+	Summary *Summary `json:"summary,omitempty"`
+}
+
+// Summary is the campaign as a line of JSON.
+type Summary struct {
 	*Campaign
 	Verdict string   `json:"verdict"`
 	Missing []string `json:"missing,omitempty"`
@@ -105,14 +112,15 @@ type summary struct {
 func (c *Campaign) WriteJSON(w io.Writer) error {
 	t := c.Total()
 	verdict, _, _ := strings.Cut(c.Verdict(), " ")
-	return writeLine(w, map[string]any{"summary": summary{c, strings.ToLower(verdict), c.Missing(), t.Done, t.Failing}})
+	return writeLine(w, Line{Summary: &Summary{c, strings.ToLower(verdict), c.Missing(), t.Done, t.Failing}})
 }
 
 // WriteJSON renders the finding as one line of JSON.
-func (f *Finding) WriteJSON(w io.Writer) error { return writeLine(w, map[string]any{"finding": f}) }
+func (f *Finding) WriteJSON(w io.Writer) error { return writeLine(w, Line{Finding: f}) }
 
-func writeLine(w io.Writer, value any) error {
-	data, err := json.Marshal(value)
+func writeLine(w io.Writer, line Line) error {
+	line.Version = reports.JSONVersion
+	data, err := json.Marshal(line)
 	if err != nil {
 		return err
 	}
