@@ -23,7 +23,10 @@ type blackBox struct {
 func newBlackBox(g *wire.Greeting) *blackBox {
 	b := &blackBox{}
 	var err error
-	if b.trace, err = os.CreateTemp("", "informersim-*.trace.jsonl"); err != nil {
+	if b.trace, err = traceForParent(); err != nil {
+		b.trace, err = os.CreateTemp("", "informersim-*.trace.jsonl")
+	}
+	if err != nil {
 		return b
 	}
 	g.Trace = b.trace.Name()

@@ -166,7 +166,7 @@
 // itself. With -simtest.parallel=N, a Run of a *testing.T starts N processes: the test's executable, told to run only this test. What the test does
 // before Run happens in each of them; they make the runs of the seeds from 2 on, and skip the rest of the test, up to deferred functions and Cleanup.
 // A seed that does not pass there is run again in the test's own process, which shrinks and reports it, so that a failure is the same one with and without
-// the flag. What a body leaves in variables of the test, and what it logs, stays in the process that ran the seed: a test that counts its runs must not
+// the flag; if it passes then, the trace of the run that did not is kept, even of one during which its process died. What a body leaves in variables of the test, and what it logs, stays in the process that ran the seed: a test that counts its runs must not
 // be given the flag. Coverage would be missing, too, so the flag has no effect with -cover, nor in a test's second Run.
 //
 // It is worth it where there are idle processors and many seeds: starting a process and its engine takes about as long as ten runs.

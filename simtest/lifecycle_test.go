@@ -275,6 +275,7 @@ func TestKilledEngineIsASentence(t *testing.T) {
 // An engine that is killed while it shrinks a failure does not take the failure with it.
 func TestKilledEngineWhileShrinking(t *testing.T) {
 	t.Chdir(t.TempDir())
+	t.Setenv("TMPDIR", t.TempDir()) // where the trace of a shrunk run is kept
 	r := &keeper{recorder{name: t.Name()}}
 	runs := 0
 	_ = try(r, simtest.Options{Seeds: 1, Mix: "storm"}, func(env *simtest.Env) {

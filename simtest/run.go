@@ -190,7 +190,7 @@ func (r *runner) job(mode wire.Mode, seed uint64, file string) (*wire.Result, []
 	}
 	defer e.release()
 	task := wire.Task{
-		Mode: mode, Test: r.t.Name(), Package: r.pkg, Command: r.line, Seeded: bubble.Seeded(), Folder: r.folder, Seed: seed, File: file,
+		Mode: mode, Test: r.t.Name(), Package: r.pkg, Command: r.line, Seeded: bubble.Seeded(), Folder: r.folder, Worker: workerFor != "", Seed: seed, File: file,
 		Verify: flags.verify || r.o.Verify, Shrink: r.o.Shrink, Options: r.data,
 	}
 	if flags.shrink != 0 {

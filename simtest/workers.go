@@ -2,6 +2,7 @@ package simtest
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -27,10 +28,12 @@ import (
 
 // workerEnv, in the environment of a worker, names the test whose Run it is for. Its seeds come on file workerSeeds, a line each; what came of
 // them goes to workerResults.
+// workerTraceEnv names a file in which the trace of its runs grows: the test's process reads it if the worker dies.
 const (
-	workerEnv     = "SIMTEST_WORKER"
-	workerSeeds   = 3
-	workerResults = 4
+	workerEnv      = "SIMTEST_WORKER"
+	workerTraceEnv = "SIMTEST_WORKER_TRACE"
+	workerSeeds    = 3
+	workerResults  = 4
 )
 
 // The folder and the environment of the process as the go command started it: a test may have changed both.
@@ -42,12 +45,25 @@ var (
 // workerFor is the test whose Run this process is a worker for, "" if it is none. The programs that its tests start are none.
 var workerFor = func() string {
 	name := os.Getenv(workerEnv)
+	workerTrace = os.Getenv(workerTraceEnv)
 	os.Unsetenv(workerEnv)
+	os.Unsetenv(workerTraceEnv)
 	if name != "" {
 		keepFromChildren(workerSeeds, workerResults)
 	}
 	return name
 }()
+
+// workerTrace is a worker's file for traces; its first engine takes it.
+var workerTrace string
+
+// traceForParent opens that file, which a second engine does not find any more.
+func traceForParent() (*os.File, error) {
+	if workerTrace == "" {
+		return nil, os.ErrNotExist
+	}
+	return os.OpenFile(workerTrace, os.O_RDWR, 0)
+}
 
 // ran is what came of a seed in a worker.
 type ran struct {
@@ -205,13 +221,14 @@ func (p *pool) add(m ran) {
 // worker starts a worker and gives it seeds until there are none, or one has not passed. It returns why a worker did not do as it was told before its first
 // seed; what is wrong with one that ends later is the seed's failure.
 func (r *runner) worker(p *pool) error {
-	output, err := os.CreateTemp("", "simtest-worker-*")
-	if err != nil {
+	output, box := &said{}, &blackBox{}
+	var err error
+	if box.trace, err = os.CreateTemp("", "informersim-*.trace.jsonl"); err != nil {
 		return err
 	}
-	defer output.Close()
-	os.Remove(output.Name()) // it has no name from now on, so nobody leaves it behind
-	cmd, seeds, results, err := r.startWorker(output)
+	box.names = []string{box.trace.Name()} // until the worker's engine has it
+	defer box.close()
+	cmd, seeds, results, err := r.startWorker(output, box.trace.Name())
 	if err != nil {
 		return err
 	}
@@ -227,10 +244,10 @@ func (r *runner) worker(p *pool) error {
 		if err != nil || m.Seed != seed {
 			seeds.Close()
 			err = endWorker(cmd)
-			if made == 0 && !hasBegun(output) {
-				return fmt.Errorf("a process of its own made no run (%v). It said:\n%s", err, tail(output))
+			if made == 0 && !output.begun {
+				return fmt.Errorf("a process of its own made no run (%v). It said:\n%s", err, output)
 			}
-			p.add(ran{Seed: seed, Failure: fmt.Sprintf("the process ended: %v. It said:\n%s", err, tail(output))})
+			p.add(ran{Seed: seed, Failure: fmt.Sprintf("the process ended: %v. It said:\n%s", err, output), Trace: box.sofar()})
 			return nil
 		}
 		made++
@@ -238,11 +255,13 @@ func (r *runner) worker(p *pool) error {
 			p.add(m)
 			continue
 		}
-		if said := tail(output); said != "" {
-			m.Failure += "\n\nThe process said:\n" + said
+		seeds.Close()
+		endWorker(cmd) // its t has failed
+		if text := output.String(); text != "" {
+			m.Failure += "\n\nThe process said:\n" + text
 		}
 		p.add(m)
-		break // its t has failed
+		return nil
 	}
 	seeds.Close()
 	endWorker(cmd)
@@ -252,27 +271,32 @@ func (r *runner) worker(p *pool) error {
 // workerBegun is what a worker prints when it has come to its Run.
 const workerBegun = "simtest: this process makes runs for another one\n"
 
-func hasBegun(output *os.File) bool {
-	data := make([]byte, 1<<20)
-	n, _ := output.ReadAt(data, 0)
-	return strings.Contains(string(data[:n]), workerBegun)
-}
-
 // workerTail is how much of a worker's output is printed.
 const workerTail = 16 << 10
 
-func tail(output *os.File) string {
-	info, err := output.Stat()
-	if err != nil {
-		return ""
-	}
-	from := max(0, info.Size()-workerTail)
-	data, _ := io.ReadAll(io.NewSectionReader(output, from, workerTail))
-	return strings.TrimSpace(strings.Replace(string(data), workerBegun, "", 1))
+// said is what a worker and its engine have said: the end of it. It is complete when endWorker has returned.
+type said struct {
+	text  []byte
+	begun bool // the worker has come to its Run
 }
 
+// Write implements io.Writer.
+func (s *said) Write(b []byte) (int, error) {
+	s.text = append(s.text, b...)
+	if !s.begun {
+		before, after, found := bytes.Cut(s.text, []byte(workerBegun))
+		if s.begun = found; found {
+			s.text = slices.Concat(before, after)
+		}
+	}
+	s.text = s.text[max(0, len(s.text)-workerTail):]
+	return len(b), nil
+}
+
+func (s *said) String() string { return strings.TrimSpace(string(s.text)) }
+
 // startWorker starts a worker, and returns where its seeds are written to and its results are read from.
-func (r *runner) startWorker(output *os.File) (cmd *exec.Cmd, seeds io.WriteCloser, results io.ReadCloser, err error) {
+func (r *runner) startWorker(output io.Writer, trace string) (cmd *exec.Cmd, seeds io.WriteCloser, results io.ReadCloser, err error) {
 	if startFolderErr != nil {
 		return nil, nil, nil, startFolderErr
 	}
@@ -293,11 +317,12 @@ func (r *runner) startWorker(output *os.File) (cmd *exec.Cmd, seeds io.WriteClos
 	cmd = exec.Command(exe, workerArgs(os.Args[1:], flag.NArg(), testPattern(r.t.Name()))...)
 	cmd.Dir = startFolder
 	// A process that begins with one processor makes a seed's run the same more often than one that begins with several.
-	cmd.Env = append(slices.Clone(startEnviron), workerEnv+"="+r.t.Name(), "GOMAXPROCS=1")
+	cmd.Env = append(slices.Clone(startEnviron), workerEnv+"="+r.t.Name(), workerTraceEnv+"="+trace, "GOMAXPROCS=1")
 	if path := enginePath(); path != "" {
 		cmd.Env = append(cmd.Env, engineEnv+"="+path)
 	}
-	cmd.Stdout, cmd.Stderr = output, output
+	// A pipe, whose end says that the worker's engine, too, has said its last word.
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = output, output, workerPatience
 	cmd.ExtraFiles = []*os.File{workerSeeds - 3: theirSeeds, workerResults - 3: theirResults}
 	err = cmd.Start()
 	theirSeeds.Close()

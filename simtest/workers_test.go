@@ -33,8 +33,15 @@ func withWorkers(t *testing.T, n int, mode string) (said string, processes map[s
 	}
 	notes := filepath.Join(t.TempDir(), "notes")
 	cmd := exec.Command(exe, "-test.run", "^TestWorkers$/^of_a_test$", "-test.v", "-test.timeout", "120s", fmt.Sprintf("-simtest.parallel=%d", n), "a word")
-	cmd.Env = append(os.Environ(), childEnv+"=1", notesEnv+"="+notes, modeEnv+"="+mode)
+	temp := t.TempDir()
+	cmd.Env = append(os.Environ(), childEnv+"=1", notesEnv+"="+notes, modeEnv+"="+mode, "TMPDIR="+temp)
 	out, err := cmd.CombinedOutput()
+	left, _ := os.ReadDir(temp)
+	for _, e := range left {
+		if !e.IsDir() { // a process that dies leaves its t.TempDir
+			t.Errorf("%s: it leaves %s in the temporary folder", mode, e.Name())
+		}
+	}
 	data, _ := os.ReadFile(notes)
 	processes = map[string][]string{}
 	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
@@ -103,7 +110,11 @@ func TestWorkers(t *testing.T) {
 			wantIn(t, said, "FAIL  the end at step", "  its trace\n", "-simtest.replay=testdata/simtest/TestWorkers_of_a_test-5.trace.jsonl")
 		}
 		if mode == "dies in a worker" {
-			wantIn(t, said, "the process ended: exit status 3. It said:", "last words")
+			wantIn(t, said, "the process ended: exit status 3. It said:", "last words", "the process died during a run: TestWorkers/of_a_test, seed 5",
+				"  its trace\n", "-simtest.replay=testdata/simtest/TestWorkers_of_a_test-5.trace.jsonl")
+			if strings.Contains(said, "the trace so far is in ") {
+				t.Errorf("it names a second place for the trace:\n%s", said)
+			}
 		}
 	}
 

@@ -193,6 +193,11 @@ func (r *runner) died(s source, f *flight, res *outcome) {
 	if f != nil && f.pending != "" {
 		fmt.Fprintf(&b, "  step %d had begun: %s\n", res.steps+1, f.pending)
 	}
+	if r.task.Worker {
+		b.WriteString(r.lastWords(r.box.log(), ""))
+		fmt.Fprint(r.host.Stderr, reports.Plain(b.String()))
+		return
+	}
 	kept, err := r.keep(file, res.trace.Bytes())
 	if err != nil {
 		fmt.Fprintf(&b, "  the trace so far could not be kept: %v\n", err)

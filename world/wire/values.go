@@ -74,6 +74,7 @@ type Task struct {
 	Command string // the command that runs only this test
 	Seeded  bool   // the test is built with the overlay
 	Folder  string // the test's, in which traces are kept; "" to keep none
+	Worker  bool   `json:",omitempty"` // another process has the trace, and the last word, if the test's process dies
 	Seed    uint64
 	File    string `json:",omitempty"` // the trace
 	Verify  bool   `json:",omitempty"`
