@@ -73,6 +73,9 @@ func fromScript(f *script.File, loose bool) (*Scenario, error) {
 // Text returns the scenario as a script in canonical form.
 func (s *Scenario) Text() string { return string(script.Print(s.file)) }
 
+// GoString returns the script, too: testing libraries print what they draw with %#v.
+func (s *Scenario) GoString() string { return "\n" + s.Text() }
+
 // File returns the syntax that the scenario was made from.
 func (s *Scenario) File() *script.File { return s.file }
 

@@ -68,6 +68,8 @@ var mayImport = map[string][]string{
 	"reports/tui":                         {"reports", "reports/terminal", "reports/timeline"},
 	"scenarios":                           {"fakeapiserver", "fakeapiserver/fault", "fakeapiserver/store", "reports", "scenarios/property", "scenarios/script", "sim", "subjects", "subjects/informers", "subjects/workers"},
 	"scenarios/generate":                  {"fakeapiserver/fault", "scenarios", "sim"},
+	"scenarios/generate/rapidgen":         {"scenarios", "scenarios/generate"},
+	"scenarios/ginkgosuite":               {"fakeapiserver/fault", "properties", "reports", "scenarios", "scenarios/property", "subjects", "subjects/kinds"},
 	"scenarios/minimal":                   {"fakeapiserver/fault", "reports", "scenarios", "scenarios/script", "sim", "sim/shrink"},
 	"scenarios/property":                  {"fakeapiserver", "reports", "sim", "subjects"},
 	"scenarios/recording":                 {"scenarios/script"},
@@ -106,7 +108,7 @@ var barriers = []barrier{
 	{from: []string{"informer/..."}, only: []string{"informer/...", "internal/..."}, why: "the stack knows nothing of a simulator"},
 	{from: []string{"..."}, but: []string{"informer/dropin/..."}, not: []string{"informer/dropin/..."}, why: "the drop-in is a product of its own"},
 	{
-		from: []string{"scenarios/...", "properties/...", "reports/..."}, but: []string{"properties/mutants"},
+		from: []string{"scenarios/...", "properties/...", "reports/..."}, but: []string{"properties/mutants", "scenarios/ginkgosuite"},
 		not: []string{"informer/...", "subjects/stack", "subjects/clientgo"},
 		why: "a stack under test is seen through package subjects",
 	},
@@ -161,6 +163,7 @@ var isCore = map[string]bool{
 	"subjects/kinds":          false, // lists clientgo
 	"fakeapiserver/transport": false, // sockets, streams and real time
 	"scenarios":               true,
+	"scenarios/ginkgosuite":   false, // a user's test suite, which names the subjects
 	"properties":              true,
 	"reports":                 true, // identical traces give identical reports
 	"world":                   true,
