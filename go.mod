@@ -56,6 +56,7 @@ require (
 	github.com/robfig/cron/v3 v3.0.1 // indirect
 	golang.org/x/crypto v0.54.0 // indirect
 	k8s.io/cli-runtime v0.37.2 // indirect
+	k8s.io/kube-scheduler v0.37.2 // indirect
 	k8s.io/metrics v0.37.2 // indirect
 )
 
@@ -152,7 +153,7 @@ require (
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260526163538-3dc84a4a5aaa // indirect
 	google.golang.org/grpc v1.82.1 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
-	k8s.io/controller-manager v0.37.2 // indirect
+	k8s.io/controller-manager v0.37.2
 	k8s.io/cri-client v0.37.2 // indirect
 	k8s.io/csi-translation-lib v0.37.2 // indirect
 	k8s.io/dynamic-resource-allocation v0.37.2 // indirect

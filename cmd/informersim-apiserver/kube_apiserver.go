@@ -56,7 +56,8 @@ A client must present a certificate that --client-ca-file has signed, or a token
 whatever --authorization-mode says; one that presents neither sees health checks and the version.
 
 In the environment, ` + mixEnv + ` names the faults that requests and watches meet (a mix or a file, as for informersim serve),
-` + seedEnv + ` their seed, and ` + controllersEnv + ` the controllers to run, of which there are none otherwise: ` + strings.Join(serveflags.Controllers, ", ") + `.`,
+` + seedEnv + ` their seed, and ` + controllersEnv + ` the controllers to run, of which there are none otherwise: ` + strings.Join(serveflags.OwnControllers, ", ") + `;
+and Kubernetes' own: ` + strings.Join(serveflags.KubernetesControllers, ", ") + `.`,
 		Args: cli.Usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error { return p.run(c) },
 	}
@@ -135,7 +136,7 @@ func environment(c *cobra.Command, f *serveflags.Flags) error {
 	}
 	if names := os.Getenv(controllersEnv); names != "" {
 		f.Controllers = strings.Split(names, ",")
-		if err := serveflags.CheckControllers(f.Controllers); err != nil {
+		if _, err := serveflags.Enabled(f.Controllers); err != nil {
 			return fmt.Errorf("%s: %w", controllersEnv, err)
 		}
 		fmt.Fprintf(c.ErrOrStderr(), "informersim: controllers %s run\n", strings.Join(f.Controllers, ", "))

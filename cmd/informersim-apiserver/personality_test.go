@@ -324,7 +324,7 @@ func TestPersonalitiesRefuse(t *testing.T) {
 		{"kube-apiserver --tls-cert-file=empty --tls-private-key-file=empty " + etcd, "", "the certificate in empty and its key in empty cannot be used: "},
 		{"kube-apiserver " + etcd, mixEnv + "=strom", mixEnv + ": "},
 		{"kube-apiserver " + etcd, seedEnv + "=x", seedEnv + `: "x" is not a seed: write a whole number from 0`},
-		{"kube-apiserver " + etcd, controllersEnv + "=x", controllersEnv + `: there is no controller "x": there are namespace and garbage-collector`},
+		{"kube-apiserver " + etcd, controllersEnv + "=x", controllersEnv + `: there is no controller "x": there are namespace, garbage-collector, serviceaccount, deployment, `},
 		{"etcd --listen-client-urls=unix://x", "", `--listen-client-urls: "unix://x" is not a URL to listen on: write it like http://127.0.0.1:2379`},
 		{"etcd --listen-client-urls=https://127.0.0.1:0", "", "needs a certificate: give --cert-file and --key-file"},
 		{"etcd --listen-peers=1", "", "unknown flag: --listen-peers"},

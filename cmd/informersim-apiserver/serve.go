@@ -71,7 +71,13 @@ func (f server) serve(c *cobra.Command) error {
 	if err := w.enableFaults(); err != nil { // --load must not meet faults
 		return errors.Join(err, w.stop())
 	}
-	return errors.Join(f.listen(c, w, ln), w.stop())
+	stop, err := f.runKubernetesControllers(w)
+	if err != nil {
+		return errors.Join(err, w.stop())
+	}
+	err = f.listen(c, w, ln)
+	stop()
+	return errors.Join(err, w.stop())
 }
 
 // served is the world behind the listeners.

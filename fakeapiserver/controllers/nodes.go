@@ -97,7 +97,7 @@ type podsAndNodes struct {
 
 // newPodsAndNodes fails if the cluster does not serve them as Go types.
 func newPodsAndNodes(c *fakeapiserver.Cluster) (p podsAndNodes, err error) {
-	p.cluster, p.grace = c, podGrace
+	p.cluster, p.grace = c, PodGrace
 	for _, r := range []struct {
 		plural string
 		id     *store.ResourceID
@@ -111,9 +111,9 @@ func newPodsAndNodes(c *fakeapiserver.Cluster) (p podsAndNodes, err error) {
 	return p, nil
 }
 
-// podGrace returns how long a Pod lives on after it is deleted, in seconds: what its kubelet gives it. Nothing runs of one that has no node
-// or has ended.
-func podGrace(_ store.ResourceID, obj runtime.Object) int64 {
+// PodGrace is the GracePeriod of Pods: how long one lives on after it is deleted, in seconds, which is what its kubelet gives it. Nothing
+// runs of one that has no node or has ended.
+func PodGrace(_ store.ResourceID, obj runtime.Object) int64 {
 	pod, ok := obj.(*corev1.Pod)
 	switch {
 	case !ok || pod.Spec.NodeName == "" || ended(pod):

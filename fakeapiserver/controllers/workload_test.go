@@ -128,7 +128,7 @@ func TestPodsAreRemoved(t *testing.T) {
 	w.createPod(newPod("p", nil))
 	w.advance(time.Minute)
 	told()
-	w.do(func() error { w.w.grace = podGrace; return w.w.delete(object{w.pods, "default", "p", ""}, "") })
+	w.do(func() error { w.w.grace = PodGrace; return w.w.delete(object{w.pods, "default", "p", ""}, "") })
 	w.advance(2 * time.Minute)
 	if got := strings.Join(told(), ", "); got != "p Running ready terminating, p gone" {
 		t.Error(got)

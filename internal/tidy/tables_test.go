@@ -9,7 +9,7 @@ var mayImport = map[string][]string{
 	"bubble":                              {},
 	"bubble/overlay":                      {},
 	"cmd/informersim":                     {"bubble/overlay", "cmd/internal/assets", "cmd/internal/campaign", "cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/launcher", "cmd/internal/serveflags", "cmd/internal/version", "fakeapiserver/fault", "internal/mutation", "internal/outfile", "properties", "properties/differential", "reports", "reports/html", "reports/perfetto", "reports/terminal", "reports/timeline", "reports/tui", "scenarios", "scenarios/generate", "scenarios/minimal", "scenarios/property", "scenarios/recording", "scenarios/script", "scenarios/twin", "sim", "subjects", "subjects/clientgo", "subjects/kinds", "subjects/stack"},
-	"cmd/informersim-apiserver":           {"cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/launcher", "cmd/internal/serveflags", "cmd/internal/version", "cmd/internal/webhooks", "fakeapiserver", "fakeapiserver/apiextensions", "fakeapiserver/authentication", "fakeapiserver/bootstrap", "fakeapiserver/builtin", "fakeapiserver/controllers", "fakeapiserver/controllers/stages", "fakeapiserver/discovery", "fakeapiserver/fault", "fakeapiserver/persistence", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "internal/outfile", "sim", "world", "world/wire"},
+	"cmd/informersim-apiserver":           {"cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/launcher", "cmd/internal/serveflags", "cmd/internal/version", "cmd/internal/webhooks", "fakeapiserver", "fakeapiserver/apiextensions", "fakeapiserver/authentication", "fakeapiserver/bootstrap", "fakeapiserver/builtin", "fakeapiserver/controllers", "fakeapiserver/controllers/stages", "fakeapiserver/discovery", "fakeapiserver/fault", "fakeapiserver/persistence", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "internal/controllermanager", "internal/outfile", "sim", "world", "world/wire"},
 	"cmd/informersim-kubectl":             {"cmd/internal/launcher", "cmd/internal/version"},
 	"cmd/internal/assets":                 {"cmd/internal/version"},
 	"cmd/internal/campaign":               {"fakeapiserver/fault", "internal/outfile", "reports"},
@@ -44,6 +44,7 @@ var mayImport = map[string][]string{
 	"informer/dropin/internal/deltaring":  {},
 	"informer/dropin/workqueue":           {"informer/workqueue"},
 	"informer/workqueue":                  {},
+	"internal/controllermanager":          {},
 	"internal/hostile":                    {},
 	"internal/keytable":                   {},
 	"internal/museum":                     {"internal/mutation", "reports"},
@@ -101,6 +102,10 @@ var barriers = []barrier{
 		from: []string{"..."}, but: []string{"cmd/informersim-apiserver", "world", "fakeapiserver/builtin"}, not: []string{"fakeapiserver/builtin"},
 		why: "only the serving binary links Kubernetes' own code",
 	},
+	{
+		from: []string{"..."}, but: []string{"cmd/informersim-apiserver", "internal/controllermanager"}, not: []string{"internal/controllermanager"},
+		why: "only the serving binary links Kubernetes' own code",
+	},
 	{from: []string{"sim/..."}, only: []string{"sim/...", "internal/..."}, why: "the kernel knows nothing of Kubernetes"},
 	{from: []string{"fakeapiserver/..."}, only: []string{"fakeapiserver/...", "sim/...", "internal/..."}, why: "the server knows nothing of informers and tests"},
 	{from: []string{"fakeapiserver/fault"}, only: []string{"sim"}, why: "faults are data"},
@@ -136,6 +141,7 @@ var notFor = map[string]map[string]string{
 	"...": {
 		"k8s.io/kubernetes": "only the serving binary links Kubernetes' own code",
 	},
+	"internal/controllermanager": {"k8s.io/kubernetes": lifted},
 	"fakeapiserver/builtin": {
 		"k8s.io/kubernetes":            lifted,
 		"k8s.io/client-go/tools/cache": lifted, // storages and admission plugins name its types; nothing of it runs

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,9 +13,6 @@ import (
 	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/cmd/internal/faultmix"
 )
-
-// Controllers are the names that --controllers accepts.
-var Controllers = []string{"namespace", "garbage-collector", "serviceaccount"}
 
 // MaxReplicas is the largest value of --replicas.
 const MaxReplicas = 5
@@ -47,7 +43,8 @@ func NewCommand(run func(*cobra.Command, *Flags) error) *cobra.Command {
   informersim serve --addr 127.0.0.1:8080 --crd widgets.yaml --load objects.yaml --control 127.0.0.1:8081
   informersim serve --crd widgets.yaml --load objects.yaml --data session.db
   informersim serve --fault-mix light --seed 7
-  informersim serve --nodes 3 --stages pod,pod-faults,node-faults`,
+  informersim serve --nodes 3 --stages pod,pod-faults,node-faults
+  informersim serve --controllers '*,-job'`,
 		Args: cli.Usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := cli.NotEmpty(c, "kubeconfig", "data", "fault-mix"); err != nil {
@@ -55,6 +52,9 @@ func NewCommand(run func(*cobra.Command, *Flags) error) *cobra.Command {
 			}
 			if err := f.check(c.Context()); err != nil {
 				return err
+			}
+			if !c.Flags().Changed("controllers") {
+				f.Controllers = DefaultControllers(f.Nodes)
 			}
 			if err := f.checkTokenFlags(c.Flags().Changed("token"), c.Flags().Changed("token-file")); err != nil {
 				return err
@@ -74,9 +74,9 @@ func NewCommand(run func(*cobra.Command, *Flags) error) *cobra.Command {
 	c.Flags().BoolVar(&f.TLS, "tls", false, "serve HTTPS, with a certificate made for this run; the kubeconfig has its authority")
 	c.Flags().StringVar(&f.Token, "token", "", "the bearer `token` that every request to either listener must present")
 	c.Flags().StringVar(&f.TokenFile, "token-file", "", "read the token from this `file`: one line")
-	c.Flags().StringSliceVar(&f.Controllers, "controllers", Controllers[:1], "the `controllers` to run: namespace empties deleted namespaces, garbage-collector follows ownerReferences, serviceaccount keeps a ServiceAccount default in every namespace")
-	c.Flags().DurationVar(&f.ControllerDelay, "controller-delay", 0, "the time that a controller takes for each action")
-	c.Flags().DurationVar(&f.ControllerLag, "controller-lag", 0, "the time until the controllers see a write")
+	c.Flags().StringSliceVar(&f.Controllers, "controllers", nil, "the `controllers` to run, as for kube-controller-manager: * is all of them, -NAME leaves one out (default namespace; with --nodes *)")
+	c.Flags().DurationVar(&f.ControllerDelay, "controller-delay", 0, "the time that one of the server's own controllers takes for each action")
+	c.Flags().DurationVar(&f.ControllerLag, "controller-lag", 0, "the time until the server's own controllers see a write")
 	c.Flags().IntVar(&f.Nodes, "nodes", 0, "add `N` Nodes, and have Pods live: a scheduler binds them, kubelets take them through their phases, and nodes that are lost lose their Pods")
 	c.Flags().StringSliceVar(&f.Stages, "stages", nil, "how Pods and other objects go on by themselves: files of KWOK's Stages, or the sets pod (the default with --nodes), pod-faults and node-faults")
 	c.Flags().IntVar(&f.Replicas, "replicas", 1, fmt.Sprintf("the number of apiservers, 1 to %d; clients are sent to each in turn", MaxReplicas))
@@ -100,21 +100,11 @@ func (f *Flags) check(ctx context.Context) error {
 	if f.ControllerDelay < 0 || f.ControllerLag < 0 {
 		return errors.New("--controller-delay and --controller-lag must not be negative")
 	}
-	if err := CheckControllers(f.Controllers); err != nil {
+	if _, err := Enabled(f.Controllers); err != nil {
 		return fmt.Errorf("--controllers: %w", err)
 	}
 	_, err := faultmix.Load(ctx, f.Mix)
 	return err
-}
-
-// CheckControllers refuses names of controllers that do not exist.
-func CheckControllers(names []string) error {
-	for _, name := range names {
-		if !slices.Contains(Controllers, name) {
-			return fmt.Errorf("there is no controller %q: there are %s", name, strings.Join(Controllers, " and "))
-		}
-	}
-	return nil
 }
 
 // checkAddress refuses an address that other machines could reach, unless a token guards it.

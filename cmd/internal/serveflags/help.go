@@ -1,6 +1,10 @@
 package serveflags
 
-import "github.com/informersim/informersim/fakeapiserver/fault"
+import (
+	"strings"
+
+	"github.com/informersim/informersim/fakeapiserver/fault"
+)
 
 // long is the text of --help.
 var long = `serve runs the fake apiserver on a loopback address, in real time, for kubectl and clients in any language. It serves
@@ -10,11 +14,19 @@ It starts as a fresh cluster does, unless --bare is given: with the system names
 schemas and the roles of RBAC. Objects are defaulted and validated by Kubernetes' own code.
 
 What it is not:
-  no kubelet    nothing runs: Pods stay Pending unless a client writes their status; logs, exec, attach, port-forward and proxy answer 501
-  no scheduler  Pods are bound by who posts a binding
+  no kubelet    nothing runs: Pods stay Pending unless --nodes plays kubelets, or a client writes their status; logs, exec, attach,
+                port-forward and proxy answer 501
+  no scheduler  Pods are bound by who posts a binding, unless there are --nodes
   no controllers but those of --controllers: a Deployment gets no ReplicaSet, a Service no Endpoints
   no security   everyone is an administrator: every access review says yes, roles are stored and never asked
 docs/apiserver.md says what else there is, what is not, and what a client then sees.
+
+The controllers of --controllers are ` + strings.Join(OwnControllers, ", ") + `, which are the server's own, and Kubernetes'
+own, as kube-controller-manager runs them and with its defaults, but for leader election:
+` + strings.Join(KubernetesControllers[:len(KubernetesControllers)/2], ", ") + `,
+` + strings.Join(KubernetesControllers[len(KubernetesControllers)/2:], ", ") + `.
+Faults meet these: they are clients, named deployment-controller and so on (GET /clients), and their watches are of the client
+shared-informers. With --nodes all of them run, unless --controllers says otherwise.
 
 A second listener, --control ADDR, controls it:
   GET  /revision                the Store's revision
