@@ -124,7 +124,7 @@ func (f *museumFlags) conclude(c *cobra.Command, root string, verdicts []*museum
 	case f.json:
 		err = json.NewEncoder(out).Encode(map[string]any{"summary": summary})
 	case len(verdicts) == 1:
-		err = verdicts[0].WriteDetail(out)
+		err = verdicts[0].WriteDetail(out, root)
 	default:
 		_, err = fmt.Fprintf(out, "\n%s\n", summary)
 	}

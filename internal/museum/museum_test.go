@@ -225,3 +225,30 @@ func TestParseBugs(t *testing.T) {
 		t.Error("a page without bugs is accepted")
 	}
 }
+
+// One piece is told in full: what happened, the scenario, both verdicts, where to look.
+func TestWriteDetail(t *testing.T) {
+	v := &Verdict{
+		Text: "it is *lost*", Report: "https://example.com/1", Broken: &Side{Scenario: scenarioFile("k115658"), Violation: &reports.Violation{
+			Property: "WorkDrains", Step: 17, Message: strings.Repeat("a key waits ", 12), Because: []reports.Evidence{{Step: 3, Text: "it was added"}},
+		}},
+		Right: &Side{Scenario: scenarioFile("k115658"), Steps: 23}, Piece: &Piece{Exhibit: &Exhibit{Mutant: "m", Note: "It is rare."}, Edits: &mutation.Mutant{Name: "m", Defect: "It forgets."}},
+	}
+	var b strings.Builder
+	if err := v.WriteDetail(&b, root); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"\nit is lost\n", "\nA key that only the queue knows (k115658).", "with the bug: It forgets. (properties/mutants/m.txtar)\n  WorkDrains is broken at step 17",
+		"    step 3 (0s): it was added\n", "without it: passes, in 23 steps\n", "\nIt is rare.\n", "scenario  scenarios/testdata/k115658.sim\n", "report    https://example.com/1\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, b.String())
+		}
+	}
+	for line := range strings.Lines(b.String()) {
+		if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > width {
+			t.Errorf("%q is too wide", line)
+		}
+	}
+}

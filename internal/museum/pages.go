@@ -81,6 +81,9 @@ exhibit is a scenario in which a property breaks with the bug, and that passes w
 the module cache is built with the lines that had it; a bug of the server is put into the fake server; what upstream has not mended
 yet is shown by unmodified client-go.
 
+The trace of the run with the bug is one like any other. `+"`informersim replay`"+` plays it on the program as it is, without the bug, and says at
+which step that differs.
+
 `+"```sh\ninformersim museum                    # plays them all; a clone and the go command are needed\ninformersim museum k115658            # one of them, with its verdicts\ninformersim museum k115658 --trace .  # and the traces of both runs, for informersim report, explain and replay\n```"+`
 
 | bug | year | what happened | found by | the bug is in | breaks at | passes in |

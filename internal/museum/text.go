@@ -3,6 +3,8 @@ package museum
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/informersim/informersim/reports"
@@ -23,7 +25,7 @@ func (v *Verdict) WriteText(w io.Writer) error {
 	var err error
 	switch {
 	case v.Why != "":
-		_, err = io.WriteString(w, wrap(fmt.Sprintf("%-8s %-5s no exhibit: %s", v.Bug, year, v.Why)))
+		_, err = io.WriteString(w, wrap(indent, fmt.Sprintf("%-8s %-5s no exhibit: %s", v.Bug, year, v.Why)))
 	case v.Problem != "":
 		_, err = fmt.Fprintf(w, "%-8s %-5s %s\n", v.Bug, year, v.Property)
 	default:
@@ -35,20 +37,28 @@ func (v *Verdict) WriteText(w io.Writer) error {
 	return err
 }
 
-// WriteDetail writes what there is to say of one piece: it comes after its row.
-func (v *Verdict) WriteDetail(w io.Writer) error {
+// WriteDetail writes what there is to say of one piece of a clone: it comes after its row.
+func (v *Verdict) WriteDetail(w io.Writer, root string) error {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "\n%s\n", plain(v.Text))
+	fmt.Fprintf(b, "\n%s", wrap(0, plain(v.Text)))
 	if v.See != "" {
 		fmt.Fprintf(b, "see %s\n", v.See)
 	}
 	if v.Broken != nil && v.Broken.Violation != nil {
 		x := v.Piece.Exhibit
-		fmt.Fprintf(b, "\nwith the bug: %s\n", v.Piece.change())
-		fmt.Fprintf(b, "  %s\n", strings.ReplaceAll(v.Broken.Violation.Error(), "\n", "\n  "))
-		fmt.Fprintf(b, "without it: %s\n", v.right())
+		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(v.Broken.Scenario)))
+		if err != nil {
+			return err
+		}
+		prose, _ := cutProse(string(text))
+		fmt.Fprintf(b, "\n%s", wrap(0, strings.ReplaceAll(prose, "\n", " ")))
+		fmt.Fprintf(b, "\n%s", wrap(2, "with the bug: "+v.Piece.change()))
+		for line := range strings.SplitSeq(v.Broken.Violation.Error(), "\n") {
+			b.WriteString(wrap(6, "  "+line))
+		}
+		b.WriteString(wrap(2, "without it: "+v.right()))
 		if x.Note != "" {
-			fmt.Fprintf(b, "\n%s\n", plain(x.Note))
+			fmt.Fprintf(b, "\n%s", wrap(0, plain(x.Note)))
 		}
 		fmt.Fprintf(b, "\nscenario  %s\n", v.Broken.Scenario)
 		if v.Right.Scenario != v.Broken.Scenario {
@@ -92,8 +102,8 @@ func (v *Verdict) right() string {
 // width is that of a terminal.
 const width = 80
 
-// wrap breaks a line of text where it becomes too wide; the second line and those after it stand under the text.
-func wrap(line string) string {
+// wrap breaks a line of text where it becomes too wide, and indents the second line and those after it.
+func wrap(indent int, line string) string {
 	b := &strings.Builder{}
 	for len(line) > width {
 		n := strings.LastIndexByte(line[:width+1], ' ')

@@ -3,11 +3,13 @@ package museum
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 
 	"github.com/informersim/informersim/internal/mutation"
+	"github.com/informersim/informersim/internal/outfile"
 	"github.com/informersim/informersim/reports"
 )
 
@@ -190,6 +192,9 @@ func (g *gallery) play(ctx context.Context, p mutation.Program, side *Side, x mu
 	x.Subject, x.Scenario = side.Subject, filepath.FromSlash(side.Scenario)
 	if g.traces != "" {
 		x.Trace = filepath.Join(g.traces, name+".trace.jsonl")
+		if info, err := os.Stat(x.Trace); err == nil && info.Size() > 0 && !outfile.IsTrace(x.Trace) {
+			return nil, fmt.Errorf("%s is there and no trace, so it is not replaced; name another folder", x.Trace)
+		}
 	}
 	s, err := g.tree.Play(ctx, p, x)
 	if err != nil {
