@@ -33,6 +33,7 @@ type diffFlags struct {
 	keep     string
 	force    bool
 	timeout  timeLimit
+	results  results
 }
 
 func newDiffCommand() *cobra.Command {
@@ -59,6 +60,7 @@ Exit codes: 0 no difference, 1 differences, 2 bad input, 4 not decided in time, 
 	c.Flags().IntVar(&f.commands, "commands", 25, "the number of commands in a generated scenario, after its setup")
 	c.Flags().StringVar(&f.keep, "keep", "", "write the first scenario that differs, reduced, to this `file`")
 	f.timeout.define(c)
+	f.results.define(c)
 	c.Flags().BoolVar(&f.force, "force", false, forceHelp)
 	return c
 }
@@ -119,8 +121,18 @@ func (f *diffFlags) run(c *cobra.Command, args []string) error {
 			return err
 		}
 	}
+	if err := f.results.begin(c, append(args, f.keep)...); err != nil {
+		return err
+	}
+	return f.results.end(c.Context(), f.compareAll(c, file, seeds, keep))
+}
+
+// compareAll compares the scenario of each seed.
+func (f *diffFlags) compareAll(c *cobra.Command, file *scenarios.Scenario, seeds seedRange, keep outfile.Target) error {
+	var err error
 	started := time.Now()
 	left, right := diffSides()
+	f.results.name("diff", left.Name, right.Name)
 	out := c.OutOrStdout()
 	differ, n := 0, 0
 	var informers reports.Configurations
@@ -146,6 +158,7 @@ func (f *diffFlags) run(c *cobra.Command, args []string) error {
 		}
 		n++
 		if d != nil {
+			f.results.add(fmt.Sprintf("seed %d", seed), d.Topic, fmt.Sprintf("%s\ninformersim diff --seeds %d..%d", d, seed, seed))
 			if differ++; differ > 1 {
 				fmt.Fprintf(out, "seed %d also differs: %s\n", seed, d.Topic)
 			} else {
@@ -162,6 +175,7 @@ func (f *diffFlags) run(c *cobra.Command, args []string) error {
 	if differ > 0 {
 		return broken{"difference"}
 	}
+	f.results.add(fmt.Sprintf("%d scenarios are the same", n), "", "")
 	return nil
 }
 

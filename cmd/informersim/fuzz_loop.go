@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -274,16 +273,3 @@ func (z *fuzzer) finding(run *reports.Run, show *fuzzProgress) error {
 type lostFinding struct{ err error }
 
 func (e *lostFinding) Error() string { return fmt.Sprintf("the finding is not kept: %v", e.err) }
-
-// addStepSummary adds the results to the summary of a GitHub job, if this is a part of one.
-func addStepSummary(c *campaign.Campaign) error {
-	path := os.Getenv("GITHUB_STEP_SUMMARY")
-	if path == "" {
-		return nil
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
-	if err != nil {
-		return fmt.Errorf("$GITHUB_STEP_SUMMARY: %w", err)
-	}
-	return errors.Join(c.WriteMarkdown(f), f.Close())
-}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/informersim/informersim/cmd/internal/campaign"
+	"github.com/informersim/informersim/cmd/internal/junit"
 	"github.com/informersim/informersim/internal/outfile"
 )
 
@@ -96,13 +97,13 @@ func (z *fuzzer) report(show *fuzzProgress, junit outfile.Target, err error) err
 }
 
 // writeResults writes the JUnit report, if there is to be one, and the summary of a GitHub job.
-func writeResults(ctx context.Context, c *campaign.Campaign, junit outfile.Target) error {
+func writeResults(ctx context.Context, c *campaign.Campaign, file outfile.Target) error {
 	var err error
-	if junit.Path != "" {
+	if file.Path != "" {
 		var b bytes.Buffer
 		if err = c.WriteJUnit(&b); err == nil {
-			err = junit.Write(context.WithoutCancel(ctx), b.Bytes())
+			err = file.Write(context.WithoutCancel(ctx), b.Bytes())
 		}
 	}
-	return errors.Join(err, addStepSummary(c))
+	return errors.Join(err, junit.AddStepSummary(c.WriteMarkdown))
 }

@@ -34,6 +34,7 @@ type runFlags struct {
 	force                               bool
 	timeout                             timeLimit
 	shrink                              time.Duration
+	results                             results
 }
 
 func newRunCommand() *cobra.Command {
@@ -94,6 +95,7 @@ Commands of the script language:
 	c.Flags().BoolVar(&f.child, "child", false, "run the seeds read from standard input, for a parent process")
 	c.Flags().DurationVar(&f.shrink, "shrink", 0, "shrink a finding for up to this real time, as informersim shrink does, and print what is left; 0 for not at all")
 	f.timeout.define(c)
+	f.results.define(c)
 	c.Flags().BoolVar(&f.force, "force", false, forceHelp)
 	if err := c.Flags().MarkHidden("child"); err != nil {
 		panic(err) // the flag was defined above
@@ -170,10 +172,15 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 		return r.rewrite()
 	case f.verbose && seeds.many():
 		return fmt.Errorf("-v prints the outputs of one run: give --seed one seed instead of %s", f.seed)
-	case seeds.many():
-		return r.ensemble()
 	}
-	return r.single()
+	if err := f.results.begin(c, append(args, f.mix, f.trace, f.report)...); err != nil {
+		return err
+	}
+	play := r.single
+	if seeds.many() {
+		play = r.ensemble
+	}
+	return r.told(play())
 }
 
 // load reads what the flags and arguments name. With a seed, the strategy is random unless a flag says otherwise.
@@ -214,6 +221,7 @@ type runner struct {
 	subject  subjects.Kind
 	seeds    seedRange
 	bounds   scenarios.Bounds
+	seen     *reports.Run // the last run that was made, for machines
 }
 
 func (r *runner) options(seed uint64) scenarios.Options {
@@ -288,6 +296,7 @@ func (r *runner) single() error {
 	if err != nil {
 		return err
 	}
+	r.seen = &res.Run
 	report := reports.Report{Run: &res.Run}
 	if !res.Passed() {
 		report = r.explain(&res.Run, r.flags.trace)

@@ -35,6 +35,7 @@ type verifyFlags struct {
 	child               bool // print "SEED HASH" lines and nothing else
 	childTrace, oneSeed string
 	timeout             timeLimit
+	results             results
 }
 
 func newVerifyCommand() *cobra.Command {
@@ -65,6 +66,7 @@ defect of informersim.`,
 	c.Flags().StringVar(&f.strategy, "strategy", "random", "how choices are picked: "+strategyNames())
 	c.Flags().StringVar(&f.mix, "fault-mix", "default", "faults that may happen: "+strings.Join(faultmix.Names(), ", ")+`, or a YAML or JSON file; "" for none`)
 	f.timeout.define(c)
+	f.results.define(c)
 	c.Flags().BoolVar(&f.child, "child", false, "print the hash of each seed, for a parent process")
 	c.Flags().StringVar(&f.oneSeed, "child-seed", "", "run this seed only")
 	c.Flags().StringVar(&f.childTrace, "child-trace", "", "write the seed's trace to this file")
@@ -104,7 +106,10 @@ func (f *verifyFlags) start(c *cobra.Command, v *verifier) error {
 	if f.child {
 		return v.child(c.OutOrStdout(), f.oneSeed, f.childTrace)
 	}
-	return v.verify(c.Context(), c.OutOrStdout())
+	if err := f.results.begin(c, v.runner.file, f.mix); err != nil {
+		return err
+	}
+	return v.told(&f.results, v.verify(c.Context(), c.OutOrStdout()))
 }
 
 // runTrace verifies the run of a trace.
@@ -147,12 +152,13 @@ func (f *verifyFlags) childArgs(args []string) []string {
 
 // verifier runs each seed many times.
 type verifier struct {
-	runner *runner
-	first  uint64 // seed
-	seeds  uint64 // how many
-	repeat int
-	args   []string // for the other process
-	found  findings
+	runner  *runner
+	first   uint64 // seed
+	seeds   uint64 // how many
+	repeat  int
+	args    []string // for the other process
+	found   findings
+	differs *difference // the first, nil for none
 }
 
 // difference is the first difference between two runs of a seed.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -24,6 +25,7 @@ const maxFindings = 3
 // conclude reports what was found: properties that broke, and a difference, if there is one. A broken property is what a user
 // wants to know first, so it decides the exit code.
 func (v *verifier) conclude(out io.Writer, diff *difference) error {
+	v.differs = diff
 	for n, run := range v.found {
 		if n == maxFindings {
 			fmt.Fprintf(out, "\n%d more seeds fail\n", len(v.found)-n)
@@ -48,6 +50,22 @@ func (v *verifier) conclude(out io.Writer, diff *difference) error {
 		return broken{v.found[0].Verdict()}
 	}
 	return err
+}
+
+// told writes what verify has found for machines.
+func (v *verifier) told(o *results, err error) error {
+	o.name("verify", v.runner.scenario.Name, v.runner.subject.Name)
+	for _, run := range v.found {
+		o.addRun(run, v.runner.commandLine(run))
+	}
+	same := "every run of a seed is the same run"
+	switch {
+	case v.differs != nil && (err == nil || errors.As(err, new(broken))):
+		o.add(same, fmt.Sprintf("two runs of seed %d differ", v.differs.seed), "")
+	case err == nil || errors.As(err, new(broken)):
+		o.add(same, "", "")
+	}
+	return o.end(v.runner.c.Context(), err)
 }
 
 // broughtDown reports what was found before an error ended the command.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/informersim/informersim/cmd/internal/junit"
 	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/reports"
 )
@@ -136,28 +137,15 @@ func (c *Campaign) WriteMarkdown(w io.Writer) error {
 	if len(c.Findings) > 0 {
 		b.WriteString("\n| finding | seed | runs | left of it | what broke |\n|---|---|---|---|---|\n")
 		for _, f := range c.Findings {
-			fmt.Fprintf(&b, "| `%s` | %d | %d | %s | %s |\n", f.Name, f.Seed, f.Count, cell(f.Size), cell(f.headline()))
+			fmt.Fprintf(&b, "| `%s` | %d | %d | %s | %s |\n", f.Name, f.Seed, f.Count, junit.Cell(f.Size), junit.Cell(f.headline()))
 		}
 	}
 	for _, u := range c.Undecided {
-		fmt.Fprintf(&b, "\n* seed %d has no verdict: %s", u.Seed, cell(firstLine(u.Why)))
+		fmt.Fprintf(&b, "\n* seed %d has no verdict: %s", u.Seed, junit.Cell(firstLine(u.Why)))
 	}
 	for _, m := range c.Missing() {
 		fmt.Fprintf(&b, "\n* %s", m)
 	}
 	_, err := io.WriteString(w, strings.TrimRight(b.String(), "\n")+"\n")
 	return err
-}
-
-// cell is text for a cell of a table, in which nothing means anything to Markdown.
-func cell(text string) string {
-	text = reports.PlainLine(text)
-	var b strings.Builder
-	for _, r := range text {
-		if strings.ContainsRune("\\`*_{}[]<>()#+-!|&~", r) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }
