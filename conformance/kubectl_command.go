@@ -28,6 +28,7 @@ func kubectlCommand(s *settings) *cobra.Command {
 		Args:  cobra.NoArgs,
 		Example: `  go run . kubectl --target fake
   go run . kubectl --url http://127.0.0.1:8080
+  go run . kubectl --server nodes
   go run . kubectl --rewrite`,
 		RunE: func(c *cobra.Command, _ []string) error { return k.main(c.Context()) },
 	}
@@ -35,7 +36,7 @@ func kubectlCommand(s *settings) *cobra.Command {
 	f.StringVar(&s.target, "target", "fake", "server under test: fake or real")
 	f.StringVar(&s.url, "url", "", "test the server at this root instead of --target")
 	f.StringVar(&k.program, "kubectl", "", "path of a kubectl to use instead of building one")
-	f.StringVar(&s.kind, "server", kindCRDs, "what the server serves: crds or kube")
+	f.StringVar(&s.kind, "server", kindCRDs, "what the server serves: crds, kube, or nodes, which is kube with a node and controllers")
 	f.StringVar(&s.apiserver, "apiserver", "", "path of the informersim-apiserver to test with --server kube instead of building one")
 	f.StringVar(&k.scripts, "scripts", "", "scripts to run (default testdata/kubectl/*.txt, with --server kube testdata/kubectl-kube/*.txt)")
 	f.BoolVar(&k.rewriteScripts, "rewrite", false, "write the output of a real apiserver into the scripts")
@@ -47,7 +48,7 @@ func (k *kubectlSettings) main(ctx context.Context) error {
 		k.target, k.url = "real", ""
 	}
 	if k.scripts == "" {
-		k.scripts = filepath.Join("testdata", map[string]string{kindCRDs: "kubectl", kindKube: "kubectl-kube"}[k.kind], "*.txt")
+		k.scripts = filepath.Join("testdata", map[string]string{kindCRDs: "kubectl", kindKube: "kubectl-kube", kindNodes: "kubectl-nodes"}[k.kind], "*.txt")
 	}
 	files, err := filepath.Glob(k.scripts)
 	if err != nil || len(files) == 0 {
@@ -97,7 +98,7 @@ func (k *kubectlSettings) script(ctx context.Context, file, dir string, target p
 	if err != nil {
 		return false, err
 	}
-	if k.kind != kindKube { // a script about built-in kinds deletes what it made
+	if k.kind == kindCRDs { // a script about built-in kinds deletes what it made
 		if err := probe.Clean(ctx, target); err != nil {
 			return false, err
 		}

@@ -26,7 +26,7 @@ var serveFlags = []string{"serve", "--addr", "127.0.0.1:0", "--controllers", ""}
 const listening = "serving on "
 
 // serveAll starts n servers from a program, which it builds unless its path is given. The function returned stops them.
-func serveAll(ctx context.Context, n int, program string) ([]probe.Target, func(), error) {
+func serveAll(ctx context.Context, n int, program string, flags []string) ([]probe.Target, func(), error) {
 	dir, err := os.MkdirTemp("", "informersim-apiserver-")
 	if err != nil {
 		return nil, nil, fmt.Errorf("make a temporary directory: %w", err)
@@ -48,7 +48,7 @@ func serveAll(ctx context.Context, n int, program string) ([]probe.Target, func(
 		}
 	}
 	for range n {
-		s, err := serve(program)
+		s, err := serve(program, flags)
 		if err != nil {
 			stop()
 			return nil, nil, err
@@ -59,8 +59,8 @@ func serveAll(ctx context.Context, n int, program string) ([]probe.Target, func(
 }
 
 // serve starts a server and waits until it listens.
-func serve(program string) (*served, error) {
-	s := &served{command: exec.Command(program, serveFlags...)}
+func serve(program string, flags []string) (*served, error) {
+	s := &served{command: exec.Command(program, flags...)}
 	s.command.Stderr = os.Stderr
 	out, err := s.command.StdoutPipe()
 	if err == nil {
@@ -81,7 +81,7 @@ func serve(program string) (*served, error) {
 		}
 	}
 	s.stop()
-	return nil, fmt.Errorf("%s %s: it ended before it listened", program, strings.Join(serveFlags, " "))
+	return nil, fmt.Errorf("%s %s: it ended before it listened", program, strings.Join(flags, " "))
 }
 
 // stop ends the server.

@@ -110,9 +110,13 @@ func (s *settings) startTargets(ctx context.Context, n int) ([]probe.Target, fun
 	case s.url != "":
 		return []probe.Target{probe.RemoteTarget{URL: s.url, Control: s.control}}, func() {}, nil
 	case s.target == "fake" && s.kind == kindKube:
-		return serveAll(ctx, n, s.apiserver)
+		return serveAll(ctx, n, s.apiserver, serveFlags)
+	case s.target == "fake" && s.kind == kindNodes:
+		return serveAll(ctx, n, s.apiserver, nodeFlags)
 	case s.target == "fake":
 		return fake.StartAll(n)
+	case s.target == "real" && s.kind == kindNodes:
+		return startNodes(ctx)
 	case s.target == "real":
 		return s.realTargets(ctx, n)
 	}

@@ -219,6 +219,7 @@ var masks = []struct {
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "<uid>"},
 	{regexp.MustCompile(`(?m)^[IWE][0-9]{4} .*\n`), ""},
 	{regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z`), "<time>"},
+	{regexp.MustCompile(`-[bcdfghjklmnpqrstvwxz2456789]{5}\b`), "-<suffix>"},
 	{regexp.MustCompile(`127\.0\.0\.1:[0-9]+`), "<address>"},
 	{regexp.MustCompile(`(?i)(resource ?version"?: +"?)[0-9]+`), "${1}<rv>"},
 	{regexp.MustCompile(`(?m)( +)[0-9]+m?s(?: +|$)`), "${1}<age>   "},
