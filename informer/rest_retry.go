@@ -124,7 +124,7 @@ func (r *RESTRetry) retriable(err error) bool {
 	if r.Watch {
 		return utilnet.IsProbableEOF(err) || utilnet.IsTimeout(err)
 	}
-	return utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err)
+	return utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || connectionLost(err)
 }
 
 // remember keeps transport errors only: a response is not an error to rest.Request until it is the final one.

@@ -20,7 +20,7 @@ import (
 // written out. So the trace's header has them, and a replay draws nothing.
 
 // Configured returns the scenario with everything that its informer commands leave open drawn from the seed and written out. A
-// queue is drawn among those that all these kinds of subjects have. Run does this itself for an exploration; call it to give several
+// queue is drawn among those that all these kinds of subjects have, and streaming lists only if all have them. Run does this itself for an exploration; call it to give several
 // subjects, or a transcript, the configurations of a seed.
 func (s *Scenario) Configured(seed uint64, kinds ...subjects.Kind) (*Scenario, error) {
 	c, err := s.configured(seed, kinds...)
@@ -33,6 +33,7 @@ func (s *Scenario) Configured(seed uint64, kinds ...subjects.Kind) (*Scenario, e
 // configured is Configured, but its commands stand for those of s: positions and outputs are the same.
 func (s *Scenario) configured(seed uint64, kinds ...subjects.Kind) (*Scenario, error) {
 	queues := subjects.CommonQueues(kinds...)
+	streams := !slices.ContainsFunc(kinds, func(k subjects.Kind) bool { _, lacking := k.Lacks[subjects.StreamingLists]; return lacking })
 	written := map[*script.Command]*script.Command{}
 	cmds := slices.Clone(s.cmds)
 	for n, c := range cmds {
@@ -40,7 +41,7 @@ func (s *Scenario) configured(seed uint64, kinds ...subjects.Kind) (*Scenario, e
 		if !ok {
 			continue
 		}
-		args := s.drawn(inf, seed, queues)
+		args := s.drawn(inf, seed, queues, streams)
 		if len(args) == 0 {
 			continue
 		}
@@ -66,7 +67,7 @@ func (s *Scenario) configured(seed uint64, kinds ...subjects.Kind) (*Scenario, e
 
 // drawn returns the arguments that an informer command leaves open, drawn from the seed. Every number is drawn, wanted or not: an
 // argument that is given changes no other.
-func (s *Scenario) drawn(c *informerCmd, seed uint64, queues []subjects.Queue) []script.Arg {
+func (s *Scenario) drawn(c *informerCmd, seed uint64, queues []subjects.Queue, streams bool) []script.Arg {
 	src := sim.NewStream(seed, "configuration/"+c.spec.Name)
 	var args []script.Arg
 	open := func(key string, value any) {
@@ -79,7 +80,7 @@ func (s *Scenario) drawn(c *informerCmd, seed uint64, queues []subjects.Queue) [
 	}
 	watchList := src.IntN(2) == 1
 	// A streaming list makes no list request, so a fault that the script orders for one would never come.
-	open("watch-list", onOff(watchList && !s.extent.listFaults[c.spec.Name]))
+	open("watch-list", onOff(watchList && streams && !s.extent.listFaults[c.spec.Name]))
 	open("page", oneOf(src, s.extent.pages(1+int64(src.IntN(3)))))
 	open("resync", oneOf(src, s.extent.resyncs()))
 	replica := src.IntN(2 * s.extent.replicas)

@@ -191,6 +191,9 @@ func (o *Options) rate() sim.FaultRate {
 
 // hosted plays a scenario inside the subject's host, if it has one.
 func hosted(ctx context.Context, s *Scenario, o *Options, header sim.Header, strategy sim.Strategy, replay *sim.Replay) (*Result, error) {
+	if err := s.Fits(o.Subject); err != nil {
+		return nil, err
+	}
 	var w *World
 	var trace *sim.TraceWriter
 	var err error

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -50,10 +51,11 @@ type Header struct {
 	Versions map[string]string `json:"versions,omitempty"`
 }
 
-// Digest returns the start of the hash chain: a hash of the header without Versions, so that two builds that behave alike
-// agree on the hash.
+// Digest returns the start of the hash chain: a hash of the header without Versions, and without the version that follows an @ in
+// Subject, so that two builds, or two releases of a subject, that behave alike agree on the hash.
 func (h Header) Digest() uint64 {
 	h.Versions = nil
+	h.Subject, _, _ = strings.Cut(h.Subject, "@")
 	b, err := h.encode(hashVersion)
 	if err != nil {
 		panic(fmt.Sprintf("sim: cannot encode the trace header: %v", err)) // only if Mix is not JSON

@@ -10,6 +10,8 @@ type Kind struct {
 	Engine string
 	// Queues are the queues that its informers can have.
 	Queues []Queue
+	// Lacks are the features that it does not have, each with a sentence that says why; nil if it has all.
+	Lacks map[Feature]string
 	// New creates the subject of a run.
 	New Factory
 	// Host provides a run's environment, such as a bubble; nil if it needs none.

@@ -29,6 +29,7 @@ const maxCommands = 10_000
 // diffFlags are the flags of `informersim diff`.
 type diffFlags struct {
 	seeds    string
+	subject  string
 	commands int
 	keep     string
 	force    bool
@@ -52,6 +53,7 @@ panics, hangs, leaks goroutines or tries again for ever differs, too, and so doe
 Exit codes: 0 no difference, 1 differences, 2 bad input, 4 not decided in time, 5 a defect of informersim.`,
 		Example: `  informersim diff --seeds 1000
   informersim diff --seeds 17..17 --keep difference.sim
+  informersim diff --subject client-go@v0.31
   informersim diff scenarios/testdata/watch_410.sim`,
 		Args: cli.Usage(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
@@ -59,6 +61,7 @@ Exit codes: 0 no difference, 1 differences, 2 bad input, 4 not decided in time, 
 	c.Flags().StringVar(&f.seeds, "seeds", "", "run the seeds 1 to `N`, or N..M (default 100; 1 with FILE)")
 	c.Flags().IntVar(&f.commands, "commands", 25, "the number of commands in a generated scenario, after its setup")
 	c.Flags().StringVar(&f.keep, "keep", "", "write the first scenario that differs, reduced, to this `file`")
+	c.Flags().StringVar(&f.subject, "subject", clientgo.Kind.Name, "what the stack is compared with: client-go, or client-go@`VERSION` for another release of it")
 	f.timeout.define(c)
 	f.results.define(c)
 	c.Flags().BoolVar(&f.force, "force", false, forceHelp)
@@ -90,13 +93,8 @@ func (f *diffFlags) seedRange(withFile bool) (seedRange, error) {
 // points, and a writer's retries are due at the same instants as an informer's, without an order between them.
 var notCompared = []string{"step", "write", "write-fault"}
 
-// diffSides returns the two subjects to compare.
-func diffSides() (left, right subjects.Kind) {
-	return stack.Kind, clientgo.Kind
-}
-
 func (f *diffFlags) run(c *cobra.Command, args []string) error {
-	if err := cli.NotEmpty(c, "seeds", "keep"); err != nil {
+	if err := cli.NotEmpty(c, "seeds", "keep", "subject"); err != nil {
 		return err
 	}
 	if f.commands < 1 || f.commands > maxCommands {
@@ -129,9 +127,15 @@ func (f *diffFlags) run(c *cobra.Command, args []string) error {
 
 // compareAll compares the scenario of each seed.
 func (f *diffFlags) compareAll(c *cobra.Command, file *scenarios.Scenario, seeds seedRange, keep outfile.Target) error {
-	var err error
 	started := time.Now()
-	left, right := diffSides()
+	left := stack.Kind
+	right, err := subjectNamed(c.Context(), f.subject)
+	switch {
+	case err != nil:
+		return err
+	case right.Name == left.Name:
+		return fmt.Errorf("--subject %s is what it would be compared with", f.subject)
+	}
 	f.results.name("diff", left.Name, right.Name)
 	out := c.OutOrStdout()
 	differ, n := 0, 0

@@ -87,7 +87,7 @@ anything was found.`,
 	}
 	c.Flags().StringVar(&f.seeds, "seeds", "", "run the seeds `A..B`, 1 to N for N, or A.. without an end (default 1..)")
 	c.Flags().DurationVar(&f.lasts, "for", 0, "end after this real time; 0 for no limit")
-	c.Flags().StringVar(&f.subject, "subject", defaultSubject, "the informer stack under test: "+strings.Join(subjectNames(), ", "))
+	c.Flags().StringVar(&f.subject, "subject", defaultSubject, subjectHelp())
 	c.Flags().IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "the number of runs at a time")
 	c.Flags().StringVar(&f.shard, "shard", "", "make the runs of the part `I/N` of the seeds only; job/N takes I from $"+jobIndex)
 	c.Flags().StringVar(&f.out, "out", "", "keep findings, and how far it has come, in this empty or new `folder`")
@@ -117,13 +117,13 @@ func (f *fuzzFlags) run(c *cobra.Command, args []string) error {
 	}
 	z := &fuzzer{c: c, flags: f, args: args}
 	var err error
-	if z.subject, err = subjectNamed(f.subject); err != nil {
+	if z.subject, err = subjectNamed(c.Context(), f.subject); err != nil {
 		return err
 	}
 	if err := z.load(args); err != nil {
 		return err
 	}
-	z.asked.Subject, z.asked.Build = z.subject.Name, versions()
+	z.asked.Subject, z.asked.Build = z.subject.Name, versionsWith(z.subject.Name)
 	if f.child {
 		return z.serve(c.InOrStdin(), c.OutOrStdout())
 	}

@@ -44,7 +44,7 @@ func (e broken) Error() string { return e.what }
 
 // run is main without os.Exit: it returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return exitCode(cli.Execute(ctx, newRoot(args), args, stdout, stderr), stderr)
+	return exitCode(cli.Execute(withStderr(ctx, stderr), newRoot(args), args, stdout, stderr), stderr)
 }
 
 // reported is the exit code of a command that has printed its errors.

@@ -7,10 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/informersim/informersim/cmd/internal/cli"
+	"github.com/informersim/informersim/cmd/internal/guests"
 	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/reports"
@@ -64,7 +67,7 @@ func (r *replayer) begin() error {
 		return errSimtest
 	}
 	r.header = &h
-	if r.subject, err = subjectNamed(h.Subject); err != nil {
+	if r.subject, err = subjectNamed(r.ctx, h.Subject); err != nil {
 		return fmt.Errorf("%s:1: %w", r.path, err)
 	}
 	if _, _, err := scenarios.OfTrace(h, scenarios.Options{}); err != nil {
@@ -171,7 +174,7 @@ func (r *replayer) replay(verbose bool) (reports.Report, error) {
 	r.cut = f.Cut
 	compared := &reports.Replayed{
 		Trace: r.path, Steps: steps, Ended: reports.EndedEarly(f.End, f.Cut), Divergence: r.diverge(f), Verify: "informersim verify " + reports.ShellPath(r.path),
-		WrittenBy: r.header.Versions, ReplayedBy: ownVersions(),
+		WrittenBy: r.header.Versions, ReplayedBy: r.replayedBy(),
 	}
 	if f.End != nil {
 		compared.Verdict = f.End.Verdict
@@ -195,6 +198,15 @@ func (r *replayer) replay(verbose bool) (reports.Report, error) {
 	}
 	report.Story, err = storyOf(&f.Run, file)
 	return report, err
+}
+
+// replayedBy are the versions of what replays the trace.
+func (r *replayer) replayedBy() map[string]string {
+	v := maps.Clone(ownVersions())
+	if release, ok := strings.CutPrefix(r.subject.Name, guests.Prefix); ok {
+		v[reports.VersionClient] = release
+	}
+	return v
 }
 
 // again replays a trace that differs once more: two replays by one program must agree. It returns the file with the run's own

@@ -88,7 +88,7 @@ Commands of the script language:
 	c.Flags().StringVar(&f.mix, "fault-mix", "", "faults that may happen: "+strings.Join(faultmix.Names(), ", ")+", or a YAML or JSON `file`")
 	c.Flags().StringVar(&f.trace, "trace", "", "write the trace to this `file`; with a range of seeds, a folder for one file per seed")
 	c.Flags().StringVar(&f.report, "report", "", "write an HTML report of the run to this `file` (informersim report); with a range of seeds, of the first that fails")
-	c.Flags().StringVar(&f.subject, "subject", defaultSubject, "the informer stack under test: "+strings.Join(subjectNames(), ", "))
+	c.Flags().StringVar(&f.subject, "subject", defaultSubject, subjectHelp())
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object per run instead of text")
 	c.Flags().BoolVar(&f.rewrite, "rewrite", false, "replace the expected outputs in FILE with the actual ones")
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "print what log, reconciles, requests and show say in this run")
@@ -196,7 +196,7 @@ func (f *runFlags) load(c *cobra.Command, args []string, seeds seedRange) (*runn
 	if r.mix, err = faultmix.Load(c.Context(), f.mix); err != nil {
 		return nil, err
 	}
-	if r.subject, err = subjectNamed(f.subject); err != nil {
+	if r.subject, err = subjectNamed(c.Context(), f.subject); err != nil {
 		return nil, err
 	}
 	if f.strategy == "" && seeds.given {
@@ -226,7 +226,7 @@ type runner struct {
 
 func (r *runner) options(seed uint64) scenarios.Options {
 	return scenarios.Options{
-		Subject: r.subject, Seed: seed, Strategy: r.flags.strategy, Bounds: r.bounds, Mix: r.mix, Properties: properties.All(), Versions: versions(),
+		Subject: r.subject, Seed: seed, Strategy: r.flags.strategy, Bounds: r.bounds, Mix: r.mix, Properties: properties.All(), Versions: versionsWith(r.subject.Name),
 	}
 }
 

@@ -53,7 +53,7 @@ the run does not repeat.`,
 	c.Flags().StringVar(&f.run.seed, "seed", "", "the seed of the run, with FILE")
 	c.Flags().StringVar(&f.run.strategy, "strategy", "", "how its choices were picked: "+strategyNames()+" (default fifo; random with --seed or --fault-mix)")
 	c.Flags().StringVar(&f.run.mix, "fault-mix", "", "its faults: "+strings.Join(faultmix.Names(), ", ")+", or a YAML or JSON `file`")
-	c.Flags().StringVar(&f.run.subject, "subject", defaultSubject, "the informer stack under test: "+strings.Join(subjectNames(), ", "))
+	c.Flags().StringVar(&f.run.subject, "subject", defaultSubject, subjectHelp())
 	c.Flags().StringVarP(&f.out, "out", "o", "", "write what is left to this `file`, as a scenario")
 	c.Flags().StringVar(&f.run.trace, "trace", "", "write the trace of the smaller run to this `file`")
 	c.Flags().IntVar(&f.tries, "tries", minimal.DefaultTries, "the number of runs that may be tried")
@@ -151,11 +151,11 @@ func foundByReplay(c *cobra.Command, path string) (*minimal.Found, error) {
 	if h.Subject == simtestSubject {
 		return nil, fmt.Errorf("%s is the trace of a Go test, which makes its failures simpler by itself; for longer: go test -simtest.shrink=10m", path)
 	}
-	subject, err := subjectNamed(h.Subject)
+	subject, err := subjectNamed(c.Context(), h.Subject)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	o := scenarios.Options{Subject: subject, Properties: properties.All(), Versions: versions()}
+	o := scenarios.Options{Subject: subject, Properties: properties.All(), Versions: versionsWith(subject.Name)}
 	res, err := scenarios.Replay(c.Context(), tr, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

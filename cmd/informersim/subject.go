@@ -1,8 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"os"
+	"strings"
 
+	"github.com/informersim/informersim/cmd/internal/guests"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios/script"
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/kinds"
@@ -22,14 +28,47 @@ func subjectNames() []string {
 	return names
 }
 
-func subjectNamed(name string) (subjects.Kind, error) {
+// subjectHelp is the help of --subject.
+func subjectHelp() string {
+	return "the informer stack under test: " + strings.Join(subjectNames(), ", ") + ", or client-go@`VERSION` for another release of it (docs/releases.md)"
+}
+
+// subjectNamed returns the kind of subject of that name. One with another release of client-go may have to be built, which is said on
+// standard error.
+func subjectNamed(ctx context.Context, name string) (subjects.Kind, error) {
 	for _, k := range subjectKinds {
 		if k.Name == name {
 			return k, nil
 		}
 	}
+	if strings.HasPrefix(name, guests.Prefix) {
+		return guests.Kind(ctx, name, stderrOf(ctx))
+	}
 	if near := script.Suggest(name, subjectNames()); near != "" {
 		return subjects.Kind{}, fmt.Errorf("there is no subject %q; did you mean %q?", name, near)
 	}
 	return kinds.Named(name)
+}
+
+// stderrKey is the key of a command's standard error in its context.
+type stderrKey struct{}
+
+func withStderr(ctx context.Context, w io.Writer) context.Context {
+	return context.WithValue(ctx, stderrKey{}, w)
+}
+
+func stderrOf(ctx context.Context) io.Writer {
+	if w, ok := ctx.Value(stderrKey{}).(io.Writer); ok {
+		return w
+	}
+	return os.Stderr
+}
+
+// versionsWith are the versions in the header of a trace of a subject.
+func versionsWith(subject string) map[string]string {
+	v := versions()
+	if release, ok := strings.CutPrefix(subject, guests.Prefix); ok {
+		v[reports.VersionClient] = release
+	}
+	return v
 }

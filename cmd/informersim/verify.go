@@ -62,7 +62,7 @@ defect of informersim.`,
 	}
 	c.Flags().Uint64Var(&f.seeds, "seeds", 20, "run the seeds 1 to `N`")
 	c.Flags().IntVar(&f.repeat, "repeat", 3, "the number of runs of each seed in this process")
-	c.Flags().StringVar(&f.subject, "subject", defaultSubject, "the informer stack under test: "+strings.Join(subjectNames(), ", "))
+	c.Flags().StringVar(&f.subject, "subject", defaultSubject, subjectHelp())
 	c.Flags().StringVar(&f.strategy, "strategy", "random", "how choices are picked: "+strategyNames())
 	c.Flags().StringVar(&f.mix, "fault-mix", "default", "faults that may happen: "+strings.Join(faultmix.Names(), ", ")+`, or a YAML or JSON file; "" for none`)
 	f.timeout.define(c)
@@ -126,7 +126,7 @@ func (f *verifyFlags) runTrace(c *cobra.Command, path string) error {
 	if h.Subject == simtestSubject {
 		return fmt.Errorf("%s: %w; run the test with -simtest.verify -simtest.seed=%d", path, errSimtest, h.Seed)
 	}
-	s, err := subjectNamed(h.Subject)
+	s, err := subjectNamed(c.Context(), h.Subject)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

@@ -77,19 +77,32 @@ func (s *Subject) pass(d time.Duration) time.Duration {
 	return s.side.Pass(d)
 }
 
+// quiesce waits, within a step, until the bubble is quiescent.
+func (s *Subject) quiesce() {
+	s.touch()
+	s.side.Quiesce()
+	if err := s.side.Err(); err != nil {
+		s.deps.Kernel.Fail(err)
+	}
+}
+
 // touch notes that goroutines in the bubble may have something to do.
 func (s *Subject) touch() { s.touched = true }
 
 // settle ends a step: it waits until the bubble is quiescent and records what happened there.
 func (s *Subject) settle() {
+	k := s.deps.Kernel
+	if s.touched && !s.passed {
+		s.side.Quiesce()
+	}
+	if err := s.side.Err(); err != nil {
+		k.Fail(err)
+		return
+	}
 	if !s.touched {
 		return
 	}
-	if !s.passed {
-		s.side.Quiesce()
-	}
-	k := s.deps.Kernel
-	if k.Err() == nil && s.side.Elapsed() != k.Elapsed() {
+	if s.side.Elapsed() != k.Elapsed() {
 		k.Fail(&sim.DefectError{Why: fmt.Sprintf("the bubble is at %v, the run at %v: time passed without being advanced", s.side.Elapsed(), k.Elapsed())})
 	}
 	if p := s.side.Panic(); p != nil {

@@ -144,8 +144,7 @@ func (h *handler) Remove() error {
 		return err
 	}
 	// client-go's goroutine that hands out notifications ends now, before a call that blocks returns and the next is due.
-	h.i.s.touch()
-	h.i.s.side.Quiesce()
+	h.i.s.quiesce()
 	h.i.s.side.Drop(h.i.n, h.n)
 	h.drop()
 	h.i.removed = append(h.i.removed, h)

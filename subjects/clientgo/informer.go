@@ -106,7 +106,7 @@ func (i *actor) pop() {
 		for _, h := range i.Attached {
 			h.drain()
 		}
-		side.Quiesce()
+		i.s.quiesce()
 		for _, h := range i.Attached {
 			h.mark()
 		}
@@ -117,8 +117,7 @@ func (i *actor) pop() {
 	i.backlog.begin()
 	for {
 		side.Pop(i.n)
-		i.s.touch()
-		side.Quiesce()
+		i.s.quiesce()
 		if !i.backlog.popped() {
 			i.Kernel.Fail(&subjects.Failure{Kind: subjects.Hung, What: fmt.Sprintf("informer %s has something queued, but the loop of its controller takes nothing from the queue", i.Spec.Name)})
 			return
@@ -239,8 +238,7 @@ func (i *actor) addHandler(spec subjects.HandlerSpec, pool *workers.Pool) error 
 	i.handlers = append(i.handlers, h)
 	i.Attach(h, i.started, i.Spec.Queue == subjects.QueueAtomic)
 	if i.started {
-		i.s.touch()
-		i.s.side.Quiesce()
+		i.s.quiesce()
 		h.gatherAll()
 	}
 	return nil

@@ -14,6 +14,8 @@ import (
 //
 // What the methods without a result do may be put off until the next one with a result, or that lets the bubble rest.
 type Side interface {
+	// Err returns the error with which the other side has failed, nil if it has not.
+	Err() error
 	Seed(seed int64)
 	Quiesce()
 	Pass(d time.Duration) time.Duration

@@ -105,8 +105,7 @@ func (w *workQueue) ShutDown() {
 }
 
 func (w *workQueue) quiesce() {
-	w.s.touch()
-	w.s.side.Quiesce()
+	w.s.quiesce()
 	w.noteReady()
 }
 

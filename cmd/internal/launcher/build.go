@@ -43,7 +43,7 @@ func (f *finder) build(ctx context.Context) (string, error) {
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
 	err = f.announced(strings.Join(cmd.Args, " "), func() error {
-		unlock, err := lock(ctx, filepath.Join(folder, "lock"))
+		unlock, err := Lock(ctx, filepath.Join(folder, "lock"))
 		if err != nil {
 			return err
 		}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// lock waits until no other process builds in the same folder. The lock is also released when the process ends.
-func lock(ctx context.Context, path string) (unlock func(), err error) {
+// Lock waits until no other process builds in the same folder. The lock is also released when the process ends.
+func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err

@@ -5,4 +5,4 @@ package launcher
 import "context"
 
 // lock does nothing here: two simultaneous first starts build twice.
-func lock(context.Context, string) (unlock func(), err error) { return func() {}, nil }
+func Lock(context.Context, string) (unlock func(), err error) { return func() {}, nil }

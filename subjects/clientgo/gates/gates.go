@@ -40,9 +40,13 @@ func Enter(elapsed time.Duration, tell func(*Event)) (*Gates, error) {
 		return nil, err
 	}
 	g := &Gates{b: b, tell: tell, requests: map[int64]*request{}}
+	ownChannels()
 	b.AtEnd(g.close)
 	return g, nil
 }
+
+// Err returns nil: what is in this process does not go away.
+func (g *Gates) Err() error { return nil }
 
 // Seed reseeds math/rand's global source.
 func (g *Gates) Seed(seed int64) { g.b.SeedRand(seed) }

@@ -90,7 +90,8 @@ func (h *handler) drop() {
 	}
 }
 
-func (h *handler) added(obj any, initial bool) {
+// OnAdd implements cache.ResourceEventHandler.
+func (h *handler) OnAdd(obj any, initial bool) {
 	sort := Add
 	if initial {
 		sort = AddInitial

@@ -37,11 +37,10 @@ func viewQueue(inf cache.SharedIndexInformer) (*queueView, error) {
 		q.Delta = true
 		q.list, err = field(v, "queue")
 	case "RealFIFO":
-		var atomic reflect.Value
-		if atomic, err = field(v, "emitAtomicEvents"); err != nil {
-			return nil, err
+		// Releases without this field have no atomic events.
+		if atomic := v.FieldByName("emitAtomicEvents"); atomic.IsValid() {
+			q.Atomic = atomic.Bool()
 		}
-		q.Atomic = atomic.Bool()
 		q.list, err = field(v, "items")
 	default:
 		err = fmt.Errorf("this client-go has an unknown queue, %s", name)

@@ -19,9 +19,7 @@ type workQueue struct {
 	cancel  context.CancelFunc
 	workers []*worker
 	length  int // told before
-
-	// Noted by goroutines, guarded by the gates' mu.
-	ready []string
+	observed
 }
 
 // worker is one worker. Its goroutine waits before it takes a key, and inside every reconcile.

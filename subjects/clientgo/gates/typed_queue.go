@@ -1,3 +1,5 @@
+//go:build !no_typed_queues
+
 package gates
 
 import (
@@ -60,4 +62,9 @@ type limiter struct {
 func (l *limiter) When(key string) time.Duration {
 	l.last = l.TypedRateLimiter.When(key)
 	return l.last
+}
+
+// observed is what the queue adds to workQueue.
+type observed struct {
+	ready []string // noted by goroutines, guarded by the gates' mu
 }

@@ -1,3 +1,5 @@
+//go:build !no_feature_gates
+
 package gates
 
 import "k8s.io/client-go/features"
@@ -30,21 +32,5 @@ func (g *featureGates) Enabled(key features.Feature) bool {
 // choose sets the gates for the informer that is started next. If q is "", it gets client-go's default queue.
 func choose(q string, watchList bool) {
 	featuresNow.set = map[features.Feature]bool{features.WatchListClient: watchList}
-	switch q {
-	case "delta":
-		featuresNow.set[features.InOrderInformers] = false
-	case "inorder":
-		featuresNow.set[features.InOrderInformers], featuresNow.set[features.AtomicFIFO] = true, false
-	case "atomic":
-		featuresNow.set[features.InOrderInformers], featuresNow.set[features.AtomicFIFO] = true, true
-	}
-}
-
-// StoreRevision returns the resourceVersion of an informer's Indexer. client-go checks its feature gates at every call.
-func (g *Gates) StoreRevision(n int) string {
-	i := g.informers[n]
-	before := featuresNow.set
-	defer func() { featuresNow.set = before }()
-	choose(i.spec.Queue, i.spec.WatchList)
-	return i.inf.GetIndexer().LastStoreSyncResourceVersion()
+	chooseQueue(featuresNow.set, q)
 }

@@ -1,0 +1,198 @@
+package guests
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	informersim "github.com/informersim/informersim"
+	"github.com/informersim/informersim/cmd/internal/launcher"
+	"github.com/informersim/informersim/cmd/internal/version"
+	"github.com/informersim/informersim/subjects/clientgo/releases"
+)
+
+// program is the file name of a guest.
+func program() string {
+	if runtime.GOOS == "windows" {
+		return "guest.exe"
+	}
+	return "guest"
+}
+
+// find returns the path of the guest with a release, and builds it if there is none.
+func find(ctx context.Context, r releases.Release, stderr io.Writer) (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("%s needs a folder for what is built once: %w", r.Subject(), err)
+	}
+	sum, err := digest()
+	if err != nil {
+		return "", err
+	}
+	cache = filepath.Join(cache, "informersim", "guests")
+	kept := fmt.Sprintf("%s-%s-", r.Version, sum)
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		if there, _ := filepath.Glob(filepath.Join(cache, kept+"*", program())); len(there) > 0 {
+			return there[len(there)-1], nil
+		}
+		return "", fmt.Errorf("%s has to be built once, and there is no go command: install Go from https://go.dev/dl, or use the built-in client-go %s with --subject client-go",
+			r.Subject(), releases.BuiltIn)
+	}
+	out, err := exec.CommandContext(ctx, tool, "env", "GOVERSION").Output()
+	if err != nil {
+		return "", fmt.Errorf("%s env GOVERSION: %w", tool, err)
+	}
+	folder := filepath.Join(cache, kept+strings.TrimSpace(string(out)))
+	path := filepath.Join(folder, program())
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		return path, nil
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return "", fmt.Errorf("building %s: %w", r.Subject(), err)
+	}
+	unlock, err := launcher.Lock(ctx, filepath.Join(folder, "lock"))
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if _, err := os.Stat(path); err == nil { // another process has built it meanwhile
+		return path, nil
+	}
+	fmt.Fprintf(stderr, "building a guest with client-go %s, which is done once and may take minutes\n", r.Version)
+	started := time.Now()
+	if err := (&builder{ctx, tool, folder, r}).build(path); err != nil {
+		return "", err
+	}
+	fmt.Fprintf(stderr, "built it in %s: %s\n", time.Since(started).Round(100*time.Millisecond), path)
+	return path, nil
+}
+
+// sources calls f with each file of a guest.
+func sources(f func(name string, data []byte) error) error {
+	return fs.WalkDir(informersim.GuestSources, ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		data, err := informersim.GuestSources.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return f(name, data)
+	})
+}
+
+// digest identifies the sources of guests, and how they are built.
+func digest() (string, error) {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n%s\n", goMod(releases.Release{}), gate)
+	err := sources(func(name string, data []byte) error {
+		fmt.Fprintf(h, "%s %d\n%s", name, len(data), data)
+		return nil
+	})
+	return hex.EncodeToString(h.Sum(nil)[:8]), err
+}
+
+// goMod is the go.mod of a guest. The module has the path of this one, so that its files need no changes.
+func goMod(r releases.Release) string {
+	return fmt.Sprintf("module %s\n\ngo 1.26.0\n\nrequire (\n\tk8s.io/apimachinery %s\n\tk8s.io/client-go %[2]s\n)\n", version.Path, r.Version)
+}
+
+// builder builds one guest.
+type builder struct {
+	ctx    context.Context
+	tool   string
+	folder string
+	r      releases.Release
+}
+
+// build builds the guest, and puts it at path when it is complete.
+func (b *builder) build(path string) error {
+	source, err := os.MkdirTemp(b.folder, "source")
+	if err != nil {
+		return fmt.Errorf("building %s: %w", b.r.Subject(), err)
+	}
+	defer os.RemoveAll(source)
+	if err := os.WriteFile(filepath.Join(source, "go.mod"), []byte(goMod(b.r)), 0o666); err != nil {
+		return err
+	}
+	if err := sources(func(name string, data []byte) error {
+		file := filepath.Join(source, filepath.FromSlash(name))
+		return errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, data, 0o666))
+	}); err != nil {
+		return fmt.Errorf("building %s: %w", b.r.Subject(), err)
+	}
+	args := []string{
+		"build", "-mod=mod", "-buildvcs=false", "-tags", strings.Join(b.r.Tags(), ","),
+		"-ldflags", "-X " + version.Path + "/subjects/clientgo/gates.Release=" + b.r.Version, "-o", filepath.Join(source, program()),
+	}
+	if !b.r.Gated() {
+		if err := b.gatedCopy(source); err != nil {
+			return err
+		}
+		replaced := goMod(b.r) + "\nreplace k8s.io/client-go => ./client-go\n"
+		if err := os.WriteFile(filepath.Join(source, "go.mod"), []byte(replaced), 0o666); err != nil {
+			return err
+		}
+	}
+	if _, err := b.run(source, append(args, "./subjects/clientgo/guest")...); err != nil {
+		return err
+	}
+	return os.Rename(filepath.Join(source, program()), path)
+}
+
+// run runs the go command.
+func (b *builder) run(folder string, args ...string) (string, error) {
+	cmd := exec.CommandContext(b.ctx, b.tool, args...)
+	cmd.Dir = folder
+	// A foreign GOOS would be useless, and a workspace would have other modules.
+	cmd.Env = append(os.Environ(), "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "GOWORK=off", "GO111MODULE=on", "PWD="+folder)
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	err := cmd.Run()
+	switch {
+	case b.ctx.Err() != nil:
+		return "", b.ctx.Err()
+	case err != nil:
+		return "", b.explain(said.String(), err)
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+// explain says why a build has failed, and what can be done.
+func (b *builder) explain(said string, err error) error {
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(said, w) })
+	}
+	switch {
+	case has("unknown revision", "404 Not Found", "410 Gone", "no matching versions"):
+		return fmt.Errorf("there is no client-go %s: go list -m -versions k8s.io/client-go prints those that there are", b.r.Version)
+	case has("module lookup disabled", "dial tcp", "no such host", "connection refused", "i/o timeout", "proxyconnect", "TLS handshake"):
+		return fmt.Errorf("client-go %s is not in the module cache, and it cannot be downloaded: %s\nConnect once, or set GOPROXY to a proxy that can be reached", b.r.Version, firstLine(said))
+	}
+	return fmt.Errorf("building %s: %w\n%s", b.r.Subject(), err, lastLines(said))
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}
+
+func lastLines(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-12):], "\n")
+}

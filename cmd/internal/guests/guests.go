@@ -1,0 +1,58 @@
+package guests
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/clientgo"
+	"github.com/informersim/informersim/subjects/clientgo/releases"
+	"github.com/informersim/informersim/subjects/clientgo/remote"
+)
+
+// Prefix begins the name of a subject whose client-go is in a guest.
+const Prefix = "client-go@"
+
+// made are the kinds of this process: the guests of all its runs of a release are one process.
+var made struct {
+	sync.Mutex
+	kinds map[string]subjects.Kind
+}
+
+// Kind returns the kind of subject of that name, client-go@v0.31.14, with its guest built.
+func Kind(ctx context.Context, name string, stderr io.Writer) (subjects.Kind, error) {
+	r, err := Release(name)
+	if err != nil {
+		return subjects.Kind{}, err
+	}
+	made.Lock()
+	defer made.Unlock()
+	if k, ok := made.kinds[r.Version]; ok {
+		return k, nil
+	}
+	path, err := find(ctx, r, stderr)
+	if err != nil {
+		return subjects.Kind{}, err
+	}
+	g := &remote.Guest{Path: path, Name: r.Subject()}
+	k := subjects.Kind{
+		Name: r.Subject(), Engine: clientgo.Kind.Engine, Queues: r.Queues(), Lacks: r.Lacks(), New: clientgo.NewOn(g.Enter), Host: g.Host,
+	}
+	if made.kinds == nil {
+		made.kinds = map[string]subjects.Kind{}
+	}
+	made.kinds[r.Version] = k
+	return k, nil
+}
+
+// Release returns the release that a subject's name names.
+func Release(name string) (releases.Release, error) {
+	r, err := releases.Parse(strings.TrimPrefix(name, Prefix))
+	if err != nil {
+		return r, fmt.Errorf("there is no subject %q: %w", name, err)
+	}
+	return r, nil
+}

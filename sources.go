@@ -1,0 +1,11 @@
+package informersim
+
+import "embed"
+
+// GuestSources are what a guest is built of: client-go's gates and the pipe to them, for any release of client-go (package
+// subjects/clientgo/pipe). They are this module's own files, at their own places.
+//
+//go:embed bubble/*.go world/wire/*.go informer/rest_retry.go informer/http2_lost.go informer/no_http2_lost.go
+//go:embed subjects/failure.go subjects/index.go subjects/revision.go subjects/transform.go
+//go:embed subjects/clientgo/gates/*.go subjects/clientgo/pipe/*.go subjects/clientgo/guest/*.go
+var GuestSources embed.FS

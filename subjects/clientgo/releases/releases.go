@@ -1,0 +1,134 @@
+package releases
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/informersim/informersim/subjects"
+)
+
+// Minor is a minor release of client-go: 31 is v0.31, that of Kubernetes v1.31.
+type Minor struct {
+	Number int
+	// Newest is its newest patch release when the table was made.
+	Newest int
+}
+
+// Newest returns the minor's newest patch release: v0.31.14.
+func (m Minor) NewestVersion() string { return fmt.Sprintf("v0.%d.%d", m.Number, m.Newest) }
+
+// All are the minor releases that a guest can be built with, the oldest first.
+func All() []Minor { return table }
+
+var table = []Minor{
+	{27, 16}, {28, 15}, {29, 15}, {30, 14}, {31, 14}, {32, 13}, {33, 13}, {34, 13}, {35, 10}, {36, 6}, {37, 2},
+}
+
+// BuiltIn is the release that informersim itself is built with.
+const BuiltIn = "v0.37.2"
+
+// feature is something that came with a release.
+type feature struct {
+	since int // the first minor release that has it
+	// tag is the build tag of guests that lack it; "" if sources do not differ.
+	tag string
+	// lack is what a scenario that asks for it asks for; the zero value if none does.
+	lack subjects.Feature
+	what string // for people
+}
+
+var features = []feature{
+	{since: 32, tag: "no_http2_lost", what: "retries of a REST client after a lost HTTP/2 connection"},
+	{since: 30, lack: subjects.LateIndexes, what: "indexes that are added to an informer that runs"},
+	{since: 30, tag: "no_feature_gates", lack: subjects.StreamingLists, what: "streaming lists, as a feature gate"},
+	{since: 31, tag: "no_typed_queues", what: "work queues with a type parameter"},
+	{since: 31, tag: "no_panic_context", what: "contexts for handlers of panics"},
+	{since: 33, tag: "no_contexts", what: "contexts for informers and their ListerWatcher"},
+	{since: 33, tag: "no_in_order", lack: subjects.QueueFeature(subjects.QueueInOrder), what: "RealFIFO, which keeps the order of events"},
+	{since: 35, tag: "no_own_channels", what: "no channel in a package variable"},
+	{since: 36, tag: "no_atomic", lack: subjects.QueueFeature(subjects.QueueAtomic), what: "RealFIFO with a list as one event"},
+}
+
+// Release is one release of client-go.
+type Release struct {
+	Version      string // v0.31.14
+	Minor, Patch int
+}
+
+// Subject returns the name of the subject: client-go@v0.31.14.
+func (r Release) Subject() string { return "client-go@" + r.Version }
+
+// Tags returns the build tags of a guest with this release.
+func (r Release) Tags() []string {
+	var tags []string
+	for _, f := range features {
+		if f.tag != "" && r.Minor < f.since {
+			tags = append(tags, f.tag)
+		}
+	}
+	return tags
+}
+
+// Lacks returns what a scenario may ask for and this release does not have.
+func (r Release) Lacks() map[subjects.Feature]string {
+	lacks := map[subjects.Feature]string{}
+	for _, f := range features {
+		if f.lack != "" && r.Minor < f.since {
+			lacks[f.lack] = fmt.Sprintf("client-go has it since v0.%d: %s", f.since, f.what)
+		}
+	}
+	return lacks
+}
+
+// Queues returns the queues that its informers can have.
+func (r Release) Queues() []subjects.Queue {
+	queues, lacks := []subjects.Queue{}, r.Lacks()
+	for _, q := range []subjects.Queue{subjects.QueueDelta, subjects.QueueInOrder, subjects.QueueAtomic} {
+		if _, lacking := lacks[subjects.QueueFeature(q)]; !lacking {
+			queues = append(queues, q)
+		}
+	}
+	return queues
+}
+
+// Gated reports whether the loop of its controller looks at a context before it takes from the queue. Where it does not, a guest's build
+// has to add that.
+func (r Release) Gated() bool { return r.Minor >= 33 }
+
+var (
+	exact = regexp.MustCompile(`^v0\.(\d{1,3})\.(\d{1,3})$`)
+	short = regexp.MustCompile(`^v?[01]\.(\d{1,3})$`)
+	other = regexp.MustCompile(`^v?[01]\.(\d{1,3})\.(\d{1,3})$`)
+)
+
+// Parse returns the release of a version: v0.31.14, or v0.31 for the newest of that minor.
+func Parse(version string) (Release, error) {
+	if m := exact.FindStringSubmatch(version); m != nil {
+		minor, _ := strconv.Atoi(m[1]) // at most three digits
+		patch, _ := strconv.Atoi(m[2])
+		for _, known := range table {
+			if known.Number == minor {
+				return Release{version, minor, patch}, nil
+			}
+		}
+		return Release{}, fmt.Errorf("client-go %s is not one of those that a guest can be built with: %s to %s", version, table[0].NewestVersion(), table[len(table)-1].NewestVersion())
+	}
+	if m := short.FindStringSubmatch(version); m != nil && strings.HasPrefix(version, "v0.") {
+		minor, _ := strconv.Atoi(m[1])
+		for _, known := range table {
+			if known.Number == minor {
+				return Parse(known.NewestVersion())
+			}
+		}
+		return Parse(fmt.Sprintf("v0.%d.0", minor))
+	}
+	hint := "write client-go@v0.31.14, or client-go@v0.31 for the newest patch that informersim knows"
+	if m := other.FindStringSubmatch(version); m != nil {
+		hint = fmt.Sprintf("did you mean client-go@v0.%s.%s?", m[1], m[2])
+	} else if m := short.FindStringSubmatch(version); m != nil {
+		hint = fmt.Sprintf("did you mean client-go@v0.%s?", m[1])
+	}
+	return Release{}, fmt.Errorf("%q is not a release of client-go; %s", version, hint)
+}

@@ -1,0 +1,238 @@
+package remote
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/clientgo"
+	"github.com/informersim/informersim/subjects/clientgo/gates"
+	"github.com/informersim/informersim/subjects/clientgo/pipe"
+	"github.com/informersim/informersim/world/wire"
+)
+
+// Guest is a guest's program. Its zero value but for Path works.
+type Guest struct {
+	Path string
+	// Name is that of the subject, for messages.
+	Name string
+	// Quiescence limits the real time that a step may take to become quiescent; 0 for the default.
+	Quiescence time.Duration
+
+	mu   sync.Mutex // serialises runs
+	p    *process   // nil for none
+	side *side      // of the run that is being made
+}
+
+// DeadError is the error of a run whose guest has ended in the middle of it.
+type DeadError struct {
+	Guest  string // its subject's name
+	Status string // how it ended
+	Said   string // the end of its standard error
+}
+
+func (e *DeadError) Error() string {
+	text := fmt.Sprintf("the process with %s has ended in the middle of the run: %s", e.Guest, e.Status)
+	if e.Said != "" {
+		text += "\n  " + strings.ReplaceAll(e.Said, "\n", "\n  ")
+	}
+	return text
+}
+
+// process is a running guest.
+type process struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
+	stderr tail
+}
+
+// start starts the process, and waits for its greeting.
+func (g *Guest) start() (*process, error) {
+	p := &process{cmd: exec.Command(g.Path)}
+	p.cmd.Stderr = &p.stderr
+	p.cmd.SysProcAttr = ownGroup()
+	p.cmd.WaitDelay = time.Second
+	var err error
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	p.out = bufio.NewReader(out)
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", g.Name, err)
+	}
+	m, err := wire.Receive(p.out)
+	if err == nil && m.Kind != pipe.Hello {
+		err = wire.ErrProtocol
+	}
+	if err != nil {
+		return nil, fmt.Errorf("starting %s (%s): %w", g.Name, g.Path, p.died(g.Name))
+	}
+	return p, nil
+}
+
+// died waits for the end of a process that has gone, or has to go, and says how it ended.
+func (p *process) died(name string) *DeadError {
+	p.in.Close()
+	late := time.AfterFunc(time.Second, func() { _ = p.cmd.Process.Kill() })
+	err := p.cmd.Wait()
+	late.Stop()
+	status := "exit status 0"
+	if err != nil {
+		status = err.Error()
+	}
+	return &DeadError{Guest: name, Status: status, Said: p.stderr.last()}
+}
+
+// Close ends the process.
+func (g *Guest) Close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.p != nil {
+		g.p.died(g.Name)
+		g.p = nil
+	}
+}
+
+// Host is a subjects.Host that makes a run in the guest.
+func (g *Guest) Host(seed uint64, run func()) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.p == nil {
+		p, err := g.start()
+		if err != nil {
+			return err
+		}
+		g.p = p
+	}
+	s := &side{guest: g, p: g.p, objects: pipe.NewObjects(), order: wire.New(pipe.Do)}
+	g.side = s
+	defer func() { g.side = nil }()
+	if err := wire.New(pipe.Begin).Num(int64(seed)).Duration(g.Quiescence).Send(g.p.in); err != nil {
+		s.lost()
+		return s.err
+	}
+	run()
+	if s.err == nil {
+		s.end()
+		return s.err
+	}
+	return nil // the run has failed with it
+}
+
+// Enter is a clientgo.Enter, within Host.
+func (g *Guest) Enter(_ time.Duration, tell func(*gates.Event)) (clientgo.Side, error) {
+	s := g.side
+	if s == nil {
+		return nil, errors.New("there is no run in the guest")
+	}
+	s.tell = tell
+	return s, nil
+}
+
+// end ends the bubble, and notes what kept it from ending.
+func (s *side) end() {
+	if err := wire.New(pipe.End).Send(s.p.in); err != nil {
+		s.lost()
+		return
+	}
+	m, err := wire.Receive(s.p.out)
+	if err != nil {
+		s.lost()
+		return
+	}
+	s.ended(m)
+}
+
+// ended notes how a bubble has ended, if not well.
+func (s *side) ended(m *wire.Message) {
+	if m.Kind != pipe.Ended {
+		s.broken(wire.ErrProtocol)
+		return
+	}
+	kind, text := m.Num(), m.Text()
+	switch {
+	case m.Err() != nil:
+		s.broken(m.Err())
+	case kind == pipe.Well:
+	case kind == pipe.Wrong:
+		s.broken(errors.New(text))
+	default:
+		s.err = &subjects.Failure{Kind: subjects.FailureKind(kind - pipe.Failed), What: text}
+		if s.err.(*subjects.Failure).Kind == subjects.Hung {
+			s.drop() // what hangs there hangs for good
+		}
+	}
+}
+
+// lost notes that the process has gone. A panic that nobody has recovered is client-go's.
+func (s *side) lost() {
+	dead := s.p.died(s.guest.Name)
+	s.guest.p = nil
+	for _, word := range []string{"panic: ", "fatal error: "} {
+		if i := strings.Index(dead.Said, word); i >= 0 {
+			s.err = &subjects.Failure{Kind: subjects.Panicked, What: "the run has ended its process:\n" + dead.Said[i:]}
+			return
+		}
+	}
+	s.err = dead
+}
+
+// broken notes a mistake of the guest's, which is not used any more.
+func (s *side) broken(err error) {
+	s.err = fmt.Errorf("%s: %w", s.guest.Name, err)
+	s.drop()
+}
+
+func (s *side) drop() {
+	s.p.died(s.guest.Name)
+	s.guest.p = nil
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu sync.Mutex
+	b  []byte
+}
+
+const (
+	maxTail  = 64 << 10
+	maxLines = 30
+)
+
+// Write implements io.Writer.
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.b = append(t.b, b...)
+	if len(t.b) > 2*maxTail {
+		t.b = bytes.Clone(t.b[len(t.b)-maxTail:])
+	}
+	return len(b), nil
+}
+
+// last returns the lines from the first panic on or, without one, the last few.
+func (t *tail) last() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text := strings.TrimSpace(string(t.b))
+	for _, word := range []string{"panic: ", "fatal error: "} {
+		if i := strings.Index(text, word); i == 0 || i > 0 && text[i-1] == '\n' {
+			lines := strings.Split(text[i:], "\n")
+			return strings.Join(lines[:min(len(lines), maxLines)], "\n")
+		}
+	}
+	lines := strings.Split(text, "\n")
+	return strings.Join(lines[max(0, len(lines)-5):], "\n")
+}
