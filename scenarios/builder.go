@@ -139,6 +139,9 @@ func (b *Builder) Remove(handler string) *Builder { return b.with("remove", nil,
 // Stop stops an informer or workers.
 func (b *Builder) Stop(informer string) *Builder { return b.with("stop", nil, informer) }
 
+// Drain shuts down the queue of workers for somebody who waits until it has drained.
+func (b *Builder) Drain(worker string) *Builder { return b.with("stop", nil, worker, "drain") }
+
 // Create creates objects by their keys.
 func (b *Builder) Create(resource string, keys ...string) *Builder {
 	return b.with("create", nil, append([]string{resource}, keys...)...)

@@ -232,24 +232,42 @@ func (c *removeCmd) declare(d *declarations, s *script.Command) error {
 
 func (c *removeCmd) run(w *World) error { return w.handlers[c.name].RemoveHandler(c.name) }
 
-// stop stops an informer, or shuts down the queue of workers: they drain the keys that are ready and then end.
+// stop stops an informer, or shuts down the queue of workers: they drain the keys that are ready and then end. With drain, somebody waits until no
+// key is being reconciled (I96); another stop ends that wait.
 //
 //	stop i1
+//	stop c1 drain
 var stopSpec = spec{
 	name:  "stop",
-	usage: "stop INFORMER|WORKER",
-	doc:   "stops an informer, or shuts down the queue of workers, which end once it is empty",
-	parse: func(r *script.ArgReader) Command { return &stopCmd{r.Next("informer or worker").Value} },
+	usage: "stop INFORMER|WORKER [drain]",
+	doc:   "stops an informer, or shuts down the queue of workers, which end once it is empty; with drain, somebody waits until no key is being reconciled (I96), or until the next stop",
+	parse: func(r *script.ArgReader) Command {
+		c := &stopCmd{name: r.Next("informer or worker").Value}
+		if c.drain = r.More() > 0; c.drain {
+			r.NextOneOf("how", "drain")
+		}
+		return c
+	},
 }
 
-type stopCmd struct{ name string }
+type stopCmd struct {
+	name  string
+	drain bool
+}
 
 func (c *stopCmd) declare(d *declarations, s *script.Command) error {
+	if c.drain && d.need(s, c.name, "worker") != nil && d.need(s, c.name, "informer") == nil {
+		return script.Errorf(s.Pos, "write stop "+c.name, "stop: only the queue of workers drains: client-go's informers end with what they have queued")
+	}
 	return d.need(s, c.name, "informer", "worker")
 }
 
 func (c *stopCmd) run(w *World) error {
 	if ws := w.workers[c.name]; ws != nil {
+		if c.drain {
+			ws.Drain()
+			return nil
+		}
 		ws.Stop()
 		return nil
 	}

@@ -68,7 +68,7 @@ var requestsSpec = spec{
 var reconcilesSpec = spec{
 	name:  "reconciles",
 	usage: "reconciles WORKER",
-	doc:   "prints the finished reconciles of workers since they were last printed",
+	doc:   "prints the finished reconciles of workers since they were last printed, and when who waits for their queue knows that it has drained",
 	parse: func(r *script.ArgReader) Command {
 		return &takeCmd{prefix: reconcilesOf, of: r.Next("worker").Value, kinds: []string{"worker"}}
 	},

@@ -59,6 +59,11 @@ func (t *tally) Record(r *sim.Record) {
 		if len(t.logged) > 0 {
 			t.reconciled(r)
 		}
+	case subjects.KindWorkers:
+		name := t.w.kernel.ActorName(r.Actor)
+		if l := t.logged[reconcilesOf+name]; l != nil && r.Detail == subjects.WorkersDrained {
+			l.line("%s %s", name, r.Detail)
+		}
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 // Kinds of records of a controller's workers. The actor is a worker ("w1/0"), or all of them together ("w1").
 var (
 	// KindWorkers: "added" to an informer, Obj the WorkersSpec and Key the name of their handler ("i1/w1"); "started" when the handler
-	// has synced; "stopping" when their queue shuts down; "stopped" when the last of them has ended.
+	// has synced; "stopping" when their queue shuts down, "draining" if somebody waits for it to drain, and "drained" when that is over;
+	// "stopped" when the last of them has ended.
 	KindWorkers = sim.RegisterKind("workers", sim.ClassRecord)
 	// KindEnqueue: the handler has added a key to the queue. Key.
 	KindEnqueue = sim.RegisterKind("enqueue", sim.ClassRecord)
@@ -29,6 +30,8 @@ const (
 	WorkersAdded    = "added"
 	WorkersStarted  = "started"
 	WorkersStopping = "stopping"
+	WorkersDraining = "draining"
+	WorkersDrained  = "drained"
 	WorkersStopped  = "stopped"
 )
 
@@ -70,6 +73,8 @@ type Workers interface {
 	// Stop shuts the queue down: keys that are ready are still reconciled, keys that are delayed are lost (I95, I97). It is
 	// idempotent.
 	Stop()
+	// Drain is Stop for somebody who waits until no key is being reconciled, however many are ready (I96). A Stop ends that wait.
+	Drain()
 	// Queued returns the number of keys that are ready to be taken.
 	Queued() int
 	// Busy reports whether any key is queued, being reconciled, or waiting for a retry.

@@ -36,6 +36,7 @@ type workQueue struct {
 	working map[string]int
 	waiting waitingKeys
 	closed  bool
+	drains  bool // somebody waits until nothing is being processed
 }
 
 type waitingKey struct {
@@ -101,6 +102,7 @@ func (q *workQueue) Done(key string) (readyAgain bool) {
 		return false
 	}
 	delete(q.working, key)
+	q.drains = q.drains && len(q.working) > 0
 	if !q.dirty[key] || q.readyWhileWorked {
 		return false
 	}
@@ -171,4 +173,13 @@ func (q *workQueue) NextDeadline() (deadline time.Time, ok bool) {
 func (q *workQueue) Len() int { return q.order.Len() }
 
 // ShutDown implements stack.WorkQueue.
-func (q *workQueue) ShutDown() { q.closed, q.waiting = true, nil }
+func (q *workQueue) ShutDown() { q.closed, q.waiting, q.drains = true, nil, false }
+
+// ShutDownWithDrain implements stack.WorkQueue.
+func (q *workQueue) ShutDownWithDrain() {
+	q.ShutDown()
+	q.drains = len(q.working) > 0
+}
+
+// Draining implements stack.WorkQueue.
+func (q *workQueue) Draining() bool { return q.drains }

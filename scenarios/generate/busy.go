@@ -100,7 +100,9 @@ func (g *Generator) shutDown() bool {
 		return false
 	}
 	name := pick(g.src, g.workers...)
+	stop := g.stopWorker
 	if g.oneIn(2) {
+		stop = g.drainWorker // what takes long is worth a wait
 		g.b.Reconcile(name, scenarios.Key("takes", pick(g.src, durations[1:]...)), scenarios.Key("fails", g.rate()))
 	}
 	if g.oneIn(4) && !slices.Contains(g.held, name) {
@@ -112,7 +114,7 @@ func (g *Generator) shutDown() bool {
 	if g.oneIn(2) || !g.someSteps() {
 		g.b.Advance(pick(g.src, 7*time.Millisecond, 400*time.Millisecond, 3*time.Second))
 	}
-	g.stopWorker(name)
+	stop(name)
 	if g.oneIn(2) {
 		g.change()
 	}

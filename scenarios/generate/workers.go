@@ -104,3 +104,10 @@ func (g *Generator) stopWorker(name string) {
 	g.unhold(name)
 	g.b.Stop(name)
 }
+
+// drainWorker is stopWorker for somebody who waits until nothing is being reconciled.
+func (g *Generator) drainWorker(name string) {
+	g.workers = slices.DeleteFunc(g.workers, func(w string) bool { return w == name })
+	g.unhold(name)
+	g.b.Drain(name)
+}

@@ -51,6 +51,7 @@ type Side interface {
 	Admit(queue, worker int)
 	Finish(queue, worker int, o gates.Outcome)
 	ShutDown(queue int)
+	ShutDownWithDrain(queue int)
 }
 
 var _ Side = (*gates.Gates)(nil)
@@ -70,7 +71,7 @@ func enterBubble(elapsed time.Duration, tell func(*gates.Event)) (Side, error) {
 // deliver notes what has happened in the bubble, for the collect of this step.
 func (s *Subject) deliver(e *gates.Event) {
 	switch e.What {
-	case gates.Ready, gates.Length, gates.Worker:
+	case gates.Ready, gates.Length, gates.Drained, gates.Worker:
 		s.queues[e.Of].deliver(e)
 		return
 	case gates.Unread:

@@ -16,6 +16,8 @@ type workQueue struct {
 	workers []workerState
 	length  int
 	ready   []string // keys that have become ready and are not passed on yet
+
+	draining bool // somebody waits in ShutDownWithDrain
 }
 
 // workerState is what is known of one worker.
@@ -53,6 +55,8 @@ func (w *workQueue) deliver(e *gates.Event) {
 		w.ready = append(w.ready, e.Key)
 	case gates.Length:
 		w.length = int(e.N)
+	case gates.Drained:
+		w.draining = false
 	case gates.Worker:
 		w.workers[e.Sub] = workerState{
 			idle: e.Flag, key: e.Key, ended: e.N&gates.Ended != 0,
@@ -103,6 +107,16 @@ func (w *workQueue) ShutDown() {
 	w.s.side.ShutDown(w.n)
 	w.quiesce()
 }
+
+// ShutDownWithDrain implements workers.Queue. Client-go's blocks until the queue has drained.
+func (w *workQueue) ShutDownWithDrain() {
+	w.draining = true
+	w.s.side.ShutDownWithDrain(w.n)
+	w.quiesce()
+}
+
+// Draining implements workers.Queue.
+func (w *workQueue) Draining() bool { return w.draining }
 
 func (w *workQueue) quiesce() {
 	w.s.quiesce()

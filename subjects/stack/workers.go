@@ -22,6 +22,8 @@ type WorkQueue interface {
 	NextDeadline() (deadline time.Time, ok bool)
 	Len() int
 	ShutDown()
+	ShutDownWithDrain()
+	Draining() bool
 }
 
 // AddWorkers implements subjects.Informer.
@@ -130,6 +132,15 @@ func (w *workQueue) ShutDown() {
 	w.q.ShutDown()
 	w.arm()
 }
+
+// ShutDownWithDrain implements workers.Queue.
+func (w *workQueue) ShutDownWithDrain() {
+	w.q.ShutDownWithDrain()
+	w.arm()
+}
+
+// Draining implements workers.Queue.
+func (w *workQueue) Draining() bool { return w.q.Draining() }
 
 // arm sets the timer to when the next delayed key is due.
 func (w *workQueue) arm() {

@@ -39,8 +39,11 @@ type Queue interface {
 	Begin(worker int) (key string, ok bool)
 	// End makes the worker's reconcile of the key return.
 	End(worker int, key string, o Outcome) Disposition
-	// ShutDown shuts it down.
+	// ShutDown shuts it down, and ends a drain.
 	ShutDown()
+	// ShutDownWithDrain shuts it down for somebody who waits until Draining is false.
+	ShutDownWithDrain()
+	Draining() bool
 }
 
 // Source is the informer's side of a pool: the handler that supplies keys, and the Indexer.
@@ -59,7 +62,7 @@ type Pool struct {
 	workers []*worker
 	faults  *subjects.CallFaults
 
-	started, held, stopping, stopped bool
+	started, held, stopping, draining, stopped bool
 
 	ready   []string      // keys that became ready and are not recorded yet
 	retryAt time.Duration // when the last delayed key is due
@@ -168,13 +171,48 @@ func (p *Pool) setHeld(held bool) {
 
 // Stop implements subjects.Workers.
 func (p *Pool) Stop() {
-	if p.stopping {
+	if p.stopping && p.draining {
+		p.recordState(subjects.WorkersStopping)
+		p.queue.ShutDown()
+		p.noteDrained()
+	}
+	if !p.stopping {
+		p.shutDown(p.queue.ShutDown)
+	}
+}
+
+// Drain implements subjects.Workers. A queue that is shut down can still be drained.
+func (p *Pool) Drain() {
+	if p.draining {
 		return
 	}
+	p.draining = true
+	if p.stopping {
+		p.recordState(subjects.WorkersDraining)
+		p.queue.ShutDownWithDrain()
+	} else {
+		p.shutDown(p.queue.ShutDownWithDrain)
+	}
+	p.noteDrained()
+}
+
+// noteDrained records that a drain is over.
+func (p *Pool) noteDrained() {
+	if p.draining && !p.queue.Draining() {
+		p.draining = false
+		p.recordState(subjects.WorkersDrained)
+	}
+}
+
+// shutDown shuts the queue down.
+func (p *Pool) shutDown(how func()) {
 	p.stopping, p.started = true, true // workers that wait for the sync stop waiting
 	p.retryAt = 0
 	p.recordState(subjects.WorkersStopping)
-	p.queue.ShutDown()
+	if p.draining {
+		p.recordState(subjects.WorkersDraining)
+	}
+	how()
 	p.Offer()
 }
 

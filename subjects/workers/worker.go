@@ -94,6 +94,7 @@ func (w *worker) finish() {
 	r := p.kernel.Record(w.id, subjects.KindReconciled)
 	r.Key, r.Detail, r.N = w.key, detailOf(o, e), int64(e.Retry)
 	p.kernel.Emit(r)
+	p.noteDrained()
 }
 
 func detailOf(o Outcome, e Disposition) string {

@@ -41,6 +41,7 @@ const (
 	Late          What = 'L' // a handler's Call came after its removal
 	Ready         What = 'r' // Key is ready in a work queue
 	Length        What = 'l' // N keys are ready in a work queue now
+	Drained       What = 'd' // whoever waited for a work queue to drain has waited long enough
 	Worker        What = 'W' // a worker's state: Flag for idle, N its Doing bits, Key, ID the delay of its last retry
 )
 

@@ -18,7 +18,8 @@ type workQueue struct {
 	limiter *limiter
 	cancel  context.CancelFunc
 	workers []*worker
-	length  int // told before
+	length  int  // told before
+	drained bool // and not told yet; guarded by the gates' mu
 	observed
 }
 
@@ -72,6 +73,18 @@ func (g *Gates) Finish(queue, worker int, o Outcome) { g.queues[queue].workers[w
 
 // ShutDown shuts a work queue down.
 func (g *Gates) ShutDown(queue int) { g.queues[queue].q.ShutDown() }
+
+// ShutDownWithDrain has a goroutine shut a work queue down and wait until it has drained.
+func (g *Gates) ShutDownWithDrain(queue int) {
+	w := g.queues[queue]
+	go func() {
+		w.q.ShutDownWithDrain()
+		g.mu.Lock()
+		w.drained = true
+		g.mu.Unlock()
+		g.b.Note()
+	}()
+}
 
 // run is every controller's usual loop.
 func (k *worker) run(ctx context.Context) {
@@ -161,6 +174,10 @@ func (w *workQueue) report() {
 	if n := w.q.Len(); n != w.length {
 		w.length = n
 		g.say(Event{What: Length, Of: w.n, N: int64(n)})
+	}
+	if w.drained {
+		w.drained = false
+		g.say(Event{What: Drained, Of: w.n})
 	}
 	for _, k := range w.workers {
 		if !k.changed {

@@ -51,6 +51,7 @@ const (
 	DoAdmit       = 'm'
 	DoFinish      = 'F'
 	DoShutDown    = 'D'
+	DoDrain       = 'W'
 )
 
 // How a bubble ended, in Ended.

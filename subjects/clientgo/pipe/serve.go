@@ -152,6 +152,8 @@ func (s *session) order(m *wire.Message) {
 		g.AddKey(num(), m.Text())
 	case DoShutDown:
 		g.ShutDown(num())
+	case DoDrain:
+		g.ShutDownWithDrain(num())
 	case DoStop:
 		g.Stop(num())
 	default:

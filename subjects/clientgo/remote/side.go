@@ -229,3 +229,6 @@ func (s *side) Finish(queue, worker int, o gates.Outcome) {
 }
 
 func (s *side) ShutDown(queue int) { s.do(pipe.DoShutDown, queue) }
+
+// ShutDownWithDrain implements clientgo.Side.
+func (s *side) ShutDownWithDrain(queue int) { s.do(pipe.DoDrain, queue) }
