@@ -87,6 +87,14 @@ func TestTwin(t *testing.T) {
 			}
 		}
 	}
+	endless := reports.Twin{Version: 1, Tried: 1, Change: "c", Partings: make([]reports.Parting, 100_000)}
+	trace, err := reports.WithTwin(gapTrace(t), &endless)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page := rendered(t, trace); len(page) > html.MaxBytes {
+		t.Errorf("with a twin without an end, the report has %d bytes", len(page))
+	}
 	if strings.Contains(rendered(t, gapTrace(t)), "nearest run") {
 		t.Error("a twin that nobody has looked for is reported")
 	}

@@ -6,6 +6,9 @@ import (
 	"github.com/informersim/informersim/reports"
 )
 
+// maxPartings is the most differences that are shown, and the most lines of one; a trace that this program wrote has fewer.
+const maxPartings = 12
+
 // twin is the nearest run that passes.
 type twin struct {
 	Sentence string
@@ -23,7 +26,7 @@ func twinOf(w *reports.Twin) *twin {
 	if w.Found() {
 		x.About = fmt.Sprintf("It has %s; %s with one thing changed %s tried.", reports.Counted(int(w.Steps), "step"), reports.Counted(w.Tried, "run"), was(w.Tried))
 	}
-	for _, p := range w.Partings {
+	for _, p := range w.Partings[:min(len(w.Partings), maxPartings)] {
 		x.Rows = append(x.Rows, parting{stepsOf(p.Here), stepsOf(p.There)})
 	}
 	return x
@@ -37,7 +40,7 @@ func was(n int) string {
 }
 
 func stepsOf(all []reports.Line) (steps []step) {
-	for _, l := range all {
+	for _, l := range all[:min(len(all), maxPartings)] {
 		steps = append(steps, step{l.Step, clock(l.At), l.Actor, l.Text})
 	}
 	return steps
