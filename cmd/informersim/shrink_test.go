@@ -129,7 +129,7 @@ func TestRunShrinks(t *testing.T) {
 	}
 	json := command(t, "run", "--subject", "flawed", "--fault-mix", "default", "--shrink", "1m", "--seed", "1..3000", "--json")
 	lines := strings.Split(strings.TrimSpace(json.stdout), "\n")
-	if last := lines[len(lines)-1]; json.code != exitBroken || !strings.HasPrefix(last, `{"scenario":"builtin-min"`) || !strings.Contains(last, `"property":"ReplaceDeletesMissing"`) {
+	if last := lines[len(lines)-1]; json.code != exitBroken || !strings.HasPrefix(last, `{"version":1,"scenario":"builtin-min"`) || !strings.Contains(last, `"property":"ReplaceDeletesMissing"`) {
 		t.Errorf("exit code %d, the last object is %s", json.code, last)
 	}
 	if got := command(t, "run", "--subject", "flawed", "--fault-mix", "default", "--shrink", "1ns", "--seed", "1..3000"); got.code != exitBroken ||
