@@ -46,7 +46,7 @@ is killed although its file says that it survives, or what it breaks also breaks
 		Example: `  informersim mutants --runs 200 --ranges 1
   informersim mutants k115658
   informersim mutants informer/workqueue/ --jobs 2
-  informersim mutants --update                     writes the table of docs/mutants.md`,
+  informersim mutants --update                     writes the table of docs/mutants.md, and what survives`,
 		Args: cli.Usage(cobra.ArbitraryArgs),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}

@@ -166,8 +166,8 @@ const (
 // Markdown returns the table as Markdown. What depends on the machine is left out.
 func Markdown(s Search, results []*Result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s of seeds, up to %s in each: %s.\n\n| mutant | what is broken | killed by | runs | shrunk to |\n|---|---|---|---|---|\n",
-		reports.Counted(s.Ranges, "range"), reports.Counted(int(s.Runs), "run"), Summarize(results))
+	fmt.Fprintf(&b, "%s of seeds, up to %s in each: %s.\n\n%s| mutant | what is broken | killed by | runs | shrunk to |\n|---|---|---|---|---|\n",
+		reports.Counted(s.Ranges, "range"), reports.Counted(int(s.Runs), "run"), Summarize(results), survivors(results))
 	for _, r := range results {
 		runs, _ := r.runs()
 		verdict := r.Verdict()
@@ -175,6 +175,37 @@ func Markdown(s Search, results []*Result) string {
 			verdict += ": " + strings.TrimSpace(detail)
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", r.Mutant, cell(r.Defect), cell(verdict), runs, r.shrunk())
+	}
+	return b.String()
+}
+
+// survivors says which mutants nothing killed: those of which that is known by the reasons that their files give, then the others. It is written from
+// the results, like the table, so that no text can call a survivor what is killed.
+func survivors(results []*Result) string {
+	var reasons, unknown []string
+	known := map[string][]string{}
+	for _, r := range results {
+		name := "`" + r.Mutant + "`"
+		switch {
+		case r.Error != "" || r.Killed():
+		case r.Survives == "":
+			unknown = append(unknown, name)
+		case known[r.Survives] == nil:
+			reasons = append(reasons, r.Survives)
+			fallthrough
+		default:
+			known[r.Survives] = append(known[r.Survives], name)
+		}
+	}
+	var b strings.Builder
+	for _, why := range reasons {
+		fmt.Fprintf(&b, "* Known to survive: %s: %s\n", strings.Join(known[why], ", "), cell(why))
+	}
+	if len(unknown) > 0 {
+		fmt.Fprintf(&b, "* Nothing has killed these, and something should: %s\n", strings.Join(unknown, ", "))
+	}
+	if b.Len() > 0 {
+		b.WriteString("\n")
 	}
 	return b.String()
 }

@@ -55,12 +55,14 @@ func TestSummaryAndPage(t *testing.T) {
 		{Mutant: "b", Breaks: []string{"NoPanic"}, Ranges: ranges("NoPanic", 40)},
 		{Mutant: "c", Breaks: []string{"NoPanic"}, Ranges: ranges("IndexerConverges", 500)},
 		{Mutant: "d", Survives: "nothing looks at it", Ranges: ranges("", 0)},
+		{Mutant: "g", Survives: "nothing looks at it", Ranges: ranges("", 0)},
+		{Mutant: "h", Survives: "it is killed now", Ranges: ranges("NoPanic", 2)},
 		{Mutant: "f", Defect: "it is quiet", Ranges: ranges("", 0)},
 		{Mutant: "e", Error: "it is stale"},
 	}
-	const summary = "3 of 6 mutants killed, after 40 runs in the median, 500 for 95 % of them, shrunk to 4 commands in the median; known to survive: 1"
-	if got := mutation.Summarize(results); got.String() != summary || got.Failed != 2 {
-		t.Errorf("%d failed, %s\nwant 2 and %s", got.Failed, got, summary)
+	const summary = "4 of 8 mutants killed, after 3 runs in the median, 500 for 95 % of them, shrunk to 4 commands in the median; known to survive: 2"
+	if got := mutation.Summarize(results); got.String() != summary || got.Failed != 3 {
+		t.Errorf("%d failed, %s\nwant 3 and %s", got.Failed, got, summary)
 	}
 	page := "# Mutants\n\n" + "<!-- The table: informersim mutants --update. -->\nold\n<!-- End of the table. -->\n\nThe end.\n"
 	got, err := mutation.UpdatePage(page, mutation.Search{Ranges: 5, Runs: 2000}, results)
@@ -69,11 +71,14 @@ func TestSummaryAndPage(t *testing.T) {
 	}
 	for _, want := range []string{
 		"# Mutants\n", "5 ranges of seeds, up to 2000 runs in each: " + summary + ".\n", "| `a` | a \\| b | NoPanic | 3 | 4 commands, 7 picks |\n",
-		"| `c` |  | IndexerConverges: its file expects NoPanic | 500 |  |\n", "nothing looks at it", "it is stale", "| `f` | it is quiet | SURVIVES |  |  |\n", "\n\nThe end.\n",
+		"| `c` |  | IndexerConverges: its file expects NoPanic | 500 |  |\n", "* Known to survive: `d`, `g`: nothing looks at it\n* Nothing has killed these, and something should: `f`\n\n| mutant |", "it is stale", "| `f` | it is quiet | SURVIVES |  |  |\n", "\n\nThe end.\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page lacks %q:\n%s", want, got)
 		}
+	}
+	if strings.Contains(got, "Known to survive: `h`") {
+		t.Errorf("a mutant that is killed counts as a survivor:\n%s", got)
 	}
 	if strings.Contains(got, "old") {
 		t.Errorf("the old table is still there:\n%s", got)
