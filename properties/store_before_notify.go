@@ -16,7 +16,7 @@ import (
 var StoreBeforeNotify = Property{
 	Name:      "StoreBeforeNotify",
 	Statement: "when a handler is notified of a change, the Indexer already reflects it or something newer",
-	Kinds:     []sim.Kind{subjects.KindNotify, fakeapiserver.KindFault, fakeapiserver.KindRestore},
+	Kinds:     []sim.Kind{subjects.KindNotify, subjects.KindHandler, fakeapiserver.KindFault, fakeapiserver.KindRestore},
 	New: func() Checker {
 		p := &storeBeforeNotify{}
 		return Checker{Record: p.record}
@@ -25,8 +25,11 @@ var StoreBeforeNotify = Property{
 
 // storeBeforeNotify reads the Indexer at the moment of the notification, as a handler would. Once the store has been restored to the
 // past, or has left something out, the Indexer may go back while a handler is behind, even to the same object: what it holds is not
-// compared from then on.
-type storeBeforeNotify struct{ untrue bool }
+// compared from then on. A handler that was removed is told of no deletion, but of what it had taken before, as NothingAfterRemove says.
+type storeBeforeNotify struct {
+	untrue  bool
+	removed byActor[bool]
+}
 
 func (p *storeBeforeNotify) record(w World, r *sim.Record) *reports.Violation {
 	switch r.Kind {
@@ -35,6 +38,9 @@ func (p *storeBeforeNotify) record(w World, r *sim.Record) *reports.Violation {
 		return nil
 	case fakeapiserver.KindFault:
 		p.untrue = p.untrue || api.OfBrokenServer(r)
+		return nil
+	case subjects.KindHandler:
+		*p.removed.get(r.Actor) = r.Detail == "removed"
 		return nil
 	}
 	actor := w.Kernel().ActorName(r.Actor)
@@ -50,7 +56,7 @@ func (p *storeBeforeNotify) record(w World, r *sim.Record) *reports.Violation {
 		return broken(r, fmt.Sprintf("handler %s was notified that %s was deleted, but the Indexer holds it at rv=%d", actor, r.Key, subjects.RevisionOf(obj)))
 	case !deletion && older:
 		return broken(r, fmt.Sprintf("handler %s was notified of %s at rv=%d, but the Indexer holds it at rv=%d", actor, r.Key, r.RV, subjects.RevisionOf(obj)))
-	case !deletion && !has && !inf.Busy():
+	case !deletion && !has && !inf.Busy() && !*p.removed.get(r.Actor):
 		// While the informer is busy, the key may be gone again: its deletion then waits in the handler's ring.
 		return broken(r, fmt.Sprintf("handler %s was notified of %s at rv=%d, but the Indexer does not hold it and no deletion is pending", actor, r.Key, r.RV))
 	}

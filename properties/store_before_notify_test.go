@@ -44,3 +44,29 @@ func TestI62StoreBeforeNotifyOfBrokenServer(t *testing.T) {
 		}
 	}
 }
+
+// After a panic, client-go's listener rests with the next notification in its hands (I85). The handler is removed meanwhile, so it is never told
+// that the object of that notification is gone.
+const takenBeforeRemoval = `resource pods
+informer i1 pods handlers=h1 queue=delta
+handle h1 panics=1
+settle
+create pods default/a default/b
+settle
+remove h1
+delete pods default/b
+settle
+advance 5s
+`
+
+func TestI62StoreBeforeNotifyOfRemovedHandler(t *testing.T) {
+	s, err := scenarios.Parse("taken_before_removal.sim", []byte(takenBeforeRemoval))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []subjects.Kind{stack.Kind, clientgo.Kind} {
+		if res := checked(t, s, kind, 1, "fifo", ""); !res.Passed() {
+			t.Errorf("%s: %s", kind.Name, res.Verdict())
+		}
+	}
+}
