@@ -36,6 +36,11 @@ func (c mapperCache) get(manifests []string) (*resourceMapper, error) {
 		if err != nil {
 			return nil, fmt.Errorf("Options.CRDs: manifest %d: %w", i+1, err)
 		}
+		for _, d := range definitions {
+			if crd.ConvertedByWebhook(d) {
+				return nil, fmt.Errorf("Options.CRDs: manifest %d: CustomResourceDefinition %q has the conversion strategy Webhook; use None, no conversion webhook is called here", i+1, d.Name)
+			}
+		}
 		resources, err := crd.Compile(definitions...)
 		if err == nil {
 			err = registry.Add(resources...)

@@ -34,6 +34,7 @@ type hookReview struct {
 	answers   []*hookAnswer // of the webhooks that may change the object, in their order
 	mutated   *verdict
 	asked     []*inquiry // of those that may refuse it
+	policies  []string   // what policies warn of
 	open      int        // how many of them have not answered
 	arrived   int
 	validated *verdict
@@ -87,6 +88,12 @@ func (r *hookReview) Validate(ctx context.Context, obj, old *unstructured.Unstru
 		})
 	}
 	if r.asked == nil {
+		warnings, err := r.review.ValidatePolicies(ctx, obj, old)
+		if err != nil {
+			r.validated = &verdict{warnings: warnings, err: err}
+			return warnings, err
+		}
+		r.policies = warnings
 		all, err := r.review.Validators()
 		if err != nil {
 			return nil, err
@@ -113,7 +120,7 @@ func (r *hookReview) Validate(ctx context.Context, obj, old *unstructured.Unstru
 		r.h.paused = r
 		return nil, errPaused
 	}
-	result := &verdict{}
+	result := &verdict{warnings: r.policies}
 	slices.SortStableFunc(r.asked, func(a, b *inquiry) int { return cmp.Compare(a.order, b.order) })
 	for _, q := range r.asked {
 		v, _ := ask(q)

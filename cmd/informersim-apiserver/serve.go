@@ -128,7 +128,7 @@ func (f server) world(ctx context.Context, addr net.Addr) (*served, error) {
 		w.policy = fakeapiserver.RoundRobin()
 	}
 	background := &transport.Background{}
-	asked, err := webhooks.New(w.cluster, reg)
+	asked, err := webhooks.New(w.cluster, reg, f.Bare)
 	if err != nil {
 		return nil, err
 	}
@@ -145,6 +145,11 @@ func (f server) world(ctx context.Context, addr net.Addr) (*served, error) {
 	if w.definitions, err = apiextensions.New(w.cluster, w.rest); err != nil {
 		return nil, err
 	}
+	converters, err := webhooks.Converters()
+	if err != nil {
+		return nil, err
+	}
+	w.definitions.ConvertBy(converters)
 	w.pump = transport.NewPump(w.kernel, func(err error) { w.failed <- err })
 	background.Driver = w.pump
 	if f.Data != "" {

@@ -1,5 +1,5 @@
-// Package admission asks the admission webhooks that are configured in a cluster, with k8s.io/apiserver's own plugins: their rules,
-// selectors, match conditions, order, reinvocation, timeouts, failure policies and messages are those of a real apiserver.
+// Package admission asks the admission webhooks and evaluates the admission policies that are configured in a cluster, with k8s.io/apiserver's
+// own plugins: their rules, selectors, match conditions, order, reinvocation, timeouts, failure policies and messages are those of a real apiserver.
 //
 //	asked, err := admission.New(admission.Options{Cluster: c, Types: t})
 //	server, err := rest.New(rest.Options{Admission: asked, …})

@@ -62,6 +62,7 @@ type Plugins struct {
 	mutate   *mutating.Plugin
 	validate *validating.Plugin
 	alone    map[hook]*Validator
+	policies *policies
 }
 
 // New returns the plugins of a cluster.
@@ -84,6 +85,7 @@ func New(o Options) (*Plugins, error) {
 	if err := p.mutate.ValidateInitialization(); err != nil {
 		return nil, err
 	}
+	p.policies = newPolicies(p)
 	p.validate, err = p.validator(p.snapshot)
 	return p, err
 }
@@ -130,7 +132,7 @@ const (
 
 // Asks implements rest.Admission.
 func (p *Plugins) Asks() bool {
-	for _, resource := range []string{mutatingConfigurations, validatingConfigurations} {
+	for _, resource := range []string{mutatingConfigurations, validatingConfigurations, mutatingBindings, validatingBindings} {
 		if p.walk(resource, func(runtime.Object) bool { return false }) {
 			return true
 		}
@@ -158,7 +160,8 @@ func (p *Plugins) Begin(write rest.AdmissionWrite) rest.AdmissionReview {
 			all = append(all, c.Webhooks[i].Rules...)
 		}
 	}
-	if !r.matches(all) {
+	r.policies = p.boundPolicies(r)
+	if !r.matches(all) && len(r.policies.mutating)+len(r.policies.validating) == 0 {
 		return nil
 	}
 	r.failed = errors.Join(set(p.snapshot.mutating, mutating), set(p.snapshot.validating, validating), p.showNamespace(write))
@@ -237,6 +240,7 @@ type Review struct {
 	failed   error
 
 	validating []*admissionregistrationv1.ValidatingWebhookConfiguration // when the review began
+	policies   bound
 }
 
 // attributes describe the write for the plugins.
@@ -276,10 +280,10 @@ func (r *Review) matches(all []admissionregistrationv1.RuleWithOperations) bool 
 func (r *Review) Mutate(ctx context.Context, obj, old *unstructured.Unstructured) ([]string, error) {
 	return r.ask(ctx, func(ctx context.Context) error {
 		attributes := r.attributes(obj, old)
-		err := r.plugins.mutate.Admit(ctx, attributes, interfaces{r})
+		err := r.admit(ctx, attributes)
 		if again := attributes.GetReinvocationContext(); err == nil && again.ShouldReinvoke() {
 			again.SetIsReinvoke()
-			err = r.plugins.mutate.Admit(ctx, attributes, interfaces{r})
+			err = r.admit(ctx, attributes)
 		}
 		return err
 	})
@@ -288,8 +292,20 @@ func (r *Review) Mutate(ctx context.Context, obj, old *unstructured.Unstructured
 // Validate implements rest.AdmissionReview.
 func (r *Review) Validate(ctx context.Context, obj, old *unstructured.Unstructured) ([]string, error) {
 	return r.ask(ctx, func(ctx context.Context) error {
-		return r.plugins.validate.Validate(ctx, r.attributes(obj, old), interfaces{r})
+		a := r.attributes(obj, old)
+		if err := r.validatePolicies(ctx, a); err != nil {
+			return err
+		}
+		return r.plugins.validate.Validate(ctx, a, interfaces{r})
 	})
+}
+
+// admit lets policies, and then webhooks, change an object.
+func (r *Review) admit(ctx context.Context, a admission.Attributes) error {
+	if err := r.admitPolicies(ctx, a); err != nil {
+		return err
+	}
+	return r.plugins.mutate.Admit(ctx, a, interfaces{r})
 }
 
 func (r *Review) ask(ctx context.Context, call func(context.Context) error) ([]string, error) {

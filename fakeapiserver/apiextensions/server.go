@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/conversion"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -43,6 +44,8 @@ type Server struct {
 	res      store.ResourceID
 	writer   *patch.Writer
 	id       sim.ActorID
+
+	converters *conversion.CRConverterFactory // nil if no conversion webhook is called
 
 	queue   []string // distinct names of definitions to reconcile
 	offered bool
@@ -83,6 +86,9 @@ func New(c *fakeapiserver.Cluster, api *rest.Server) (*Server, error) {
 	s.enqueueAll()
 	return s, nil
 }
+
+// ConvertBy has conversion webhooks called, for definitions that are served from now on. A call waits within a step.
+func (s *Server) ConvertBy(f *conversion.CRConverterFactory) { s.converters = f }
 
 // Name implements sim.Actor.
 func (s *Server) Name() string { return "apiextensions" }
@@ -257,7 +263,7 @@ func (s *Server) serve(name string, d *apiextensionsv1.CustomResourceDefinition,
 	var versions []*types.Resource
 	var err error
 	in.run(func() {
-		versions, err = crd.Redefine(d, now.since)
+		versions, err = crd.Redefine(d, now.since, s.converters)
 		if in.early {
 			for _, v := range versions {
 				v.Strategy.TypeConverter() // the first write would build it inside a step

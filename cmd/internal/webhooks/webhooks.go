@@ -10,10 +10,10 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// New returns the admission plugins of a cluster with the given types.
-func New(c *fakeapiserver.Cluster, t *types.Registry) (*admission.Plugins, error) {
+// New returns the admission plugins of a cluster with the given types. everyNamespace is admission.Options.EveryNamespace.
+func New(c *fakeapiserver.Cluster, t *types.Registry, everyNamespace bool) (*admission.Plugins, error) {
 	return admission.New(admission.Options{
-		Cluster: c, Types: t, Limit: limit, Warnings: func() admission.Warnings { return &warnings{} },
+		Cluster: c, Types: t, EveryNamespace: everyNamespace, Limit: limit, Warnings: func() admission.Warnings { return &warnings{} },
 	})
 }
 

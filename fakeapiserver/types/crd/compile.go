@@ -33,7 +33,7 @@ var (
 func Compile(definitions ...*apiextensionsv1.CustomResourceDefinition) ([]*types.Resource, error) {
 	var all []*types.Resource
 	for _, definition := range definitions {
-		resources, err := compile(definition, 0)
+		resources, err := compile(definition, 0, nil)
 		if err != nil {
 			return nil, fmt.Errorf("CustomResourceDefinition %q: %w", definition.Name, err)
 		}
@@ -47,30 +47,39 @@ type family struct {
 	definition *apiextensionsv1.CustomResourceDefinition
 	schemas    map[string]*structuralschema.Structural // by version
 	convertor  runtime.ObjectConvertor
-	// webhook is set if a webhook would convert between versions.
+	// webhook is set if a webhook converts between versions; it is asked by called, nil if none is called here.
 	webhook bool
+	called  runtime.ObjectConvertor
 	// since is the first revision whose objects were stored under this definition. Older objects are pruned and defaulted when read,
 	// as a real server does with what it finds in its store.
 	since int64
 }
 
-// Redefine is Compile for a definition that replaces another one, under which everything up to revision since was stored.
-func Redefine(definition *apiextensionsv1.CustomResourceDefinition, since int64) ([]*types.Resource, error) {
-	return compile(definition, since)
+// Redefine is Compile for a definition that replaces another one, under which everything up to revision since was stored. converters
+// calls conversion webhooks; without it, objects whose versions a webhook converts are served as they are stored, and conversions fail.
+func Redefine(definition *apiextensionsv1.CustomResourceDefinition, since int64, converters *conversion.CRConverterFactory) ([]*types.Resource, error) {
+	return compile(definition, since, converters)
 }
 
-func compile(definition *apiextensionsv1.CustomResourceDefinition, since int64) ([]*types.Resource, error) {
+func compile(definition *apiextensionsv1.CustomResourceDefinition, since int64, converters *conversion.CRConverterFactory) ([]*types.Resource, error) {
 	f := &family{definition: definition.DeepCopy(), schemas: map[string]*structuralschema.Structural{}, since: since}
-	if c := f.definition.Spec.Conversion; c != nil && c.Strategy == apiextensionsv1.WebhookConverter {
-		// No webhook is called: objects in the storage version are served, conversions fail.
-		f.webhook, f.definition.Spec.Conversion = true, nil
+	if f.webhook = ConvertedByWebhook(definition); f.webhook {
+		if converters != nil {
+			var err error
+			if f.called, _, err = converters.NewConverter(f.definition); err != nil {
+				return nil, err
+			}
+		}
+		f.definition.Spec.Conversion = nil
 		Scheme.Default(f.definition)
 	}
 	convertor, _, err := (&conversion.CRConverterFactory{}).NewConverter(f.definition)
 	if err != nil {
 		return nil, err
 	}
-	f.convertor = convertor
+	if f.convertor = convertor; f.called != nil {
+		f.convertor = f.called
+	}
 	stored := ""
 	for i := range f.definition.Spec.Versions {
 		v := &f.definition.Spec.Versions[i]

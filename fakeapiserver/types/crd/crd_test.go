@@ -103,12 +103,11 @@ func TestLoadManifestsErrors(t *testing.T) {
 		"kind: ConfigMap\nmetadata: {name: c}\n": `document 1: ConfigMap "c" is not a CustomResourceDefinition`,
 		"---\n" + widgets + "---\n7\n":           "document 2: is not an object",
 		"a: [":                                   "document 1 is neither YAML nor JSON",
-		strings.Replace(widgets, "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1", 1):                                                                                          `has apiVersion "apiextensions.k8s.io/v1beta1"; write it as apiextensions.k8s.io/v1`,
-		strings.Replace(widgets, "name: widgets.example.com", "name: gadgets.example.com", 1):                                                                                           "metadata.name: Invalid value",
-		strings.Replace(widgets, "scope: Namespaced", "scope: Global", 1):                                                                                                               "spec.scope: Unsupported value",
-		strings.Replace(widgets, "storage: true", "storage: false", 1):                                                                                                                  "must have exactly one version marked as storage version",
-		strings.Replace(widgets, "color: {type: string, default: grey}", "color: {default: 7, type: string}", 1):                                                                        "default: Invalid value",
-		strings.Replace(widgets, "  scope:", "  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: 'https://x.example.com'}}}\n  scope:", 1): "has the conversion strategy Webhook",
+		strings.Replace(widgets, "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1", 1):                   `has apiVersion "apiextensions.k8s.io/v1beta1"; write it as apiextensions.k8s.io/v1`,
+		strings.Replace(widgets, "name: widgets.example.com", "name: gadgets.example.com", 1):                    "metadata.name: Invalid value",
+		strings.Replace(widgets, "scope: Namespaced", "scope: Global", 1):                                        "spec.scope: Unsupported value",
+		strings.Replace(widgets, "storage: true", "storage: false", 1):                                           "must have exactly one version marked as storage version",
+		strings.Replace(widgets, "color: {type: string, default: grey}", "color: {default: 7, type: string}", 1): "default: Invalid value",
 	} {
 		_, err := LoadManifests(strings.NewReader(text))
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -6,7 +6,7 @@
 //	err = registry.Add(resources...)
 //
 // Versions convert by the strategy None: the apiVersion changes, and fields that the version's schema lacks are pruned.
-// A definition that asks for a webhook is refused.
+// Where a definition asks for a webhook, it is called if Redefine was told how; otherwise such conversions fail.
 //
 // # What it costs
 //

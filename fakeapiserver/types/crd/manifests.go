@@ -106,8 +106,10 @@ func Complete(definition *apiextensionsv1.CustomResourceDefinition) error {
 	if errs := validation.ValidateCustomResourceDefinition(context.Background(), internal); len(errs) > 0 {
 		return fmt.Errorf("CustomResourceDefinition %q is invalid: %w", definition.Name, types.InOrder(errs).ToAggregate())
 	}
-	if c := definition.Spec.Conversion; c != nil && c.Strategy != apiextensionsv1.NoneConverter {
-		return fmt.Errorf("CustomResourceDefinition %q has the conversion strategy %s; use None, no webhook is called here", definition.Name, c.Strategy)
-	}
 	return nil
+}
+
+// ConvertedByWebhook reports whether a webhook converts between the versions of a definition.
+func ConvertedByWebhook(d *apiextensionsv1.CustomResourceDefinition) bool {
+	return d.Spec.Conversion != nil && d.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter
 }

@@ -98,7 +98,7 @@ func (s *strategy) in(version string, obj runtime.Object) (runtime.Object, error
 		return obj, nil
 	}
 	if have != gvk && s.family.webhook {
-		return nil, apierrors.NewInternalError(fmt.Errorf("conversion webhook for %v failed: this server calls no webhooks, and serves objects in the version that they are stored in only", have))
+		return s.asked(u, gvk)
 	}
 	out := u.DeepCopy()
 	out.SetGroupVersionKind(gvk)
@@ -107,6 +107,19 @@ func (s *strategy) in(version string, obj runtime.Object) (runtime.Object, error
 	}
 	s.Default(out)
 	return out, nil
+}
+
+// asked returns an object as a webhook converts it. It gets no defaults, which are those of the version that it was sent or stored in.
+func (s *strategy) asked(u *unstructured.Unstructured, to schema.GroupVersionKind) (runtime.Object, error) {
+	if s.family.called == nil {
+		return nil, apierrors.NewInternalError(fmt.Errorf("conversion webhook for %v failed: this server calls no webhooks, and serves objects in the version that they are stored in only", u.GroupVersionKind()))
+	}
+	obj, err := s.family.called.ConvertToVersion(u, to.GroupVersion())
+	if err != nil {
+		return nil, err
+	}
+	_, err = s.Prune(obj)
+	return obj, err
 }
 
 // outdated reports whether an object was stored under an earlier definition.
