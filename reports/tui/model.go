@@ -106,6 +106,8 @@ func (m *Model) Press(k Key) (leave bool) {
 		m.fault(-1)
 	case "v":
 		m.violation()
+	case "t":
+		m.twin()
 	case "/":
 		m.typing, m.typed = true, ""
 	case "n":
@@ -168,6 +170,17 @@ func (m *Model) violation() {
 		return
 	}
 	m.move(v.Step)
+}
+
+// twin moves to where the run first differs from the nearest one that passes.
+func (m *Model) twin() {
+	w := m.t.Conclusion.Twin
+	if w.First() == 0 {
+		m.message = "the trace names no run that passes"
+		return
+	}
+	m.move(w.First())
+	m.message = w.Sentence()
 }
 
 // write takes in a key while a search is typed.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/reports/internal/traces"
 	"github.com/informersim/informersim/reports/timeline"
 	"github.com/informersim/informersim/reports/tui"
@@ -43,6 +44,7 @@ func TestKeys(t *testing.T) {
 		{[]tui.Key{"f"}, 17, "no fault after this step"},
 		{[]tui.Key{"j", "j"}, 19, "step 19 of 25"},
 		{[]tui.Key{"v"}, 25, ">V     25"},
+		{[]tui.Key{"t"}, 25, "the trace names no run that passes"},
 		{[]tui.Key{"n"}, 25, "nothing is searched for"},
 		{[]tui.Key{"/", "D", "x", tui.Backspace, "e", "f", "a", "u", "l", "t", "/", "b"}, 25, " /Default/b▏"},
 		{[]tui.Key{tui.Enter}, 13, ""}, // from the beginning: steps 13 and later are about it
@@ -61,6 +63,11 @@ func TestKeys(t *testing.T) {
 		if m.Step() != test.step || !strings.Contains(screen, test.want) {
 			t.Errorf("after %q the cursor is at step %d, want %d; the screen lacks %q:\n%s", test.keys, m.Step(), test.step, test.want, screen)
 		}
+	}
+	twin := traces.Read(t, traces.Gap)
+	twin.Conclusion.Twin = &reports.Twin{Version: 1, Change: "a fault does not happen", Partings: []reports.Parting{{Here: []reports.Line{{Step: 17}}}}}
+	if x := tui.New(twin, false); !strings.Contains(press(x, "t"), "The run passes if a fault does not happen") || x.Step() != 17 {
+		t.Errorf("t leads to step %d", x.Step())
 	}
 	m.Press("/")
 	if m.Press("q") {

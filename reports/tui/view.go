@@ -31,6 +31,7 @@ const helpText = `↑ k, ↓ j        a step back, a step on (also ← →)
 PgUp, PgDn      a screen of steps back, on
 Home g, End G   the first step, the last one
 v               the step at which the property broke
+t               the first difference from the nearest run that passes
 f, F            the next fault, the one before
 /               search: a part of an object's key, or of what was done
 n, N            the next step that was searched for, the one before
