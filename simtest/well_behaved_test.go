@@ -177,7 +177,7 @@ func TestWellBehaved(t *testing.T) {
 		{simtest.NoWriteWar, []string{"fights as red", "fights as blue"}, []string{
 			"data.kind of configmaps default/", `tokens-0 (field manager "simtest") writes data.kind: "red"`, `tokens-1 (field manager "simtest") writes data.kind: "blue"`}},
 		{simtest.NoStaleCreate, []string{"draws names"}, []string{"tokens-0 has made secrets default/", "which asks for one: at the second it had ", "what tokens-0 knows of secrets when it creates the second",
-			"equal but for its name", "tokens-0 is told of secrets default/"}},
+			"equal but for its name", ": fault ", "tokens-0 is told of secrets default/"}},
 		{simtest.QuietAfterConvergence, []string{"counts"}, []string{"tokens-0 (field manager \"simtest\") changes metadata.annotations.seen of configmaps default/a for the 3rd time since "}},
 		{simtest.NoFinalizerLeft, []string{"keeps"}, []string{"configmaps default/b is still there, ", `its finalizer "example.com/token" is tokens-0's, which runs`, "is to be deleted, and has the finalizers example.com/token",
 			"tokens-0 is told that it is being deleted"}},

@@ -103,7 +103,7 @@ func (f *finalizers) end(w property.World) *reports.Violation {
 				}
 				v := &reports.Violation{Key: s.key, Because: []reports.Evidence{l.since}, Message: fmt.Sprintf(
 					"%s is still there, %v after its deletion: its finalizer %q is %s's, which runs, and nothing has kept it from removing it for %v",
-					s.key, w.Kernel().Elapsed()-l.since.At, name, who, w.Kernel().Elapsed()-since)}
+					s.key, span(w.Kernel().Elapsed()-l.since.At), name, who, span(w.Kernel().Elapsed()-since))}
 				if told, is := l.told[client]; is {
 					v.Because = append(v.Because, told)
 				}

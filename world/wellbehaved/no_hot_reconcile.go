@@ -93,7 +93,7 @@ func (o *Options) repeated(w property.World, r *sim.Record, clients map[sim.Acto
 	}
 	return &reports.Violation{
 		Key: objectOf(r), Message: fmt.Sprintf("%s sends %s %s %d times within %v; nobody has changed anything, and it has been told nothing, since the first of %d",
-			client, q.Method, q.Path, limit+1, r.At-oldest, s.times),
+			client, q.Method, q.Path, limit+1, span(r.At-oldest), s.times),
 		Because: []reports.Evidence{
 			{Step: s.first.step, At: s.first.at, Text: "it is sent, and nothing changes from then on"},
 			reports.Because(r, "it is sent for the %dth time", s.times),

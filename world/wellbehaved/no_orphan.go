@@ -111,7 +111,7 @@ func (s *orphans) committed(w property.World, r *sim.Record) *reports.Violation 
 	if !is || x.request.At-told.At < knewFor || s.following(x.client, pluralOf(d.key)) != 1 {
 		return nil
 	}
-	return &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf("%s makes %s for an owner that is gone: %s, as it has known for %v", x.name, r.Key, d.key, x.request.At-told.At),
+	return &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf("%s makes %s for an owner that is gone: %s, as it has known for %v", x.name, r.Key, d.key, span(x.request.At-told.At)),
 		Because: []reports.Evidence{d.when, told, {Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s sends %s %s", x.name, x.request.Method, x.request.Path)},
 			reports.Because(r, "%s is %s (RV %d), and its controlling owner is uid %s", r.Key, r.Detail, r.RV, ref.UID)}}
 }
@@ -147,7 +147,7 @@ func (s *orphans) end(w property.World) *reports.Violation {
 			continue
 		}
 		return &reports.Violation{Key: c.key, Message: fmt.Sprintf("%s is left: its controlling owner %s has been gone for %v, and the garbage collector has not removed it",
-			c.key, d.key, w.Kernel().Elapsed()-d.when.At), Because: []reports.Evidence{d.when}}
+			c.key, d.key, span(w.Kernel().Elapsed()-d.when.At)), Because: []reports.Evidence{d.when}}
 	}
 	return nil
 }

@@ -62,11 +62,11 @@ type child struct {
 	rv       int64
 	role     role
 	by       write
-	answer   *reports.Evidence // that reached its maker; nil while there is none
-	seen     *reports.Evidence // that its maker was told of it
-	sent     known             // what its maker knew of the resource when it sent the create
-	struck   []reports.Evidence
-	sibling  *child // the one that was not seen when this one was made
+	answer   *reports.Evidence  // that reached its maker; nil while there is none
+	seen     *reports.Evidence  // that its maker was told of it
+	sent     known              // what its maker knew of the resource when it sent the create
+	struck   []reports.Evidence // what kept its maker from being told of the one before
+	sibling  *child             // the one that was not seen when this one was made
 	deleting bool
 }
 
@@ -85,6 +85,7 @@ type staleness struct {
 	plurals map[sentBy]string // by list in flight
 	unseen  map[sim.ActorID][]*child
 	doubles []*child // the second of each two
+	faults  []struck // the last ones
 }
 
 func (s *staleness) record(w property.World, r *sim.Record) *reports.Violation {
@@ -116,7 +117,7 @@ func (s *staleness) record(w property.World, r *sim.Record) *reports.Violation {
 			}
 		}
 	case fakeapiserver.KindFault:
-		s.strike(w, r)
+		s.strike(r)
 	case fakeapiserver.KindCommit:
 		s.committed(w, r)
 	}
@@ -155,21 +156,36 @@ func (s *staleness) told(r *sim.Record, plural string, page *fakeapiserver.Page)
 	}
 }
 
-// maxStruck is how many faults are told of a child.
-const maxStruck = 3
+// maxStruck is how many faults are told of a child, and maxFaults how many are kept for that.
+const (
+	maxStruck = 3
+	maxFaults = 64
+)
 
-// strike notes a fault for the children whose makers wait to be told of them: one of their own connections, or of a replica.
-func (s *staleness) strike(w property.World, r *sim.Record) {
-	for client, children := range s.unseen { // order: each child gets its own evidence
-		if strings.HasPrefix(r.Key, "conn/") && r.Key != w.Kernel().ActorName(client) {
-			continue
-		}
-		for _, c := range children {
-			if len(c.struck) < maxStruck {
-				c.struck = append(c.struck, reports.Because(r, "fault %s of %s", r.Detail, r.Key))
+// strike notes a fault of a client's connection, or of a replica, which may be any client's.
+func (s *staleness) strike(r *sim.Record) {
+	s.faults = append(s.faults[max(0, len(s.faults)+1-maxFaults):], struck{strings.Clone(r.Key), reports.Because(r, "fault %s of %s", r.Detail, r.Key)})
+}
+
+// struck is a fault.
+type struck struct {
+	victim string
+	reports.Evidence
+}
+
+// between returns the last faults of a client's connection since it was told of a resource, or else of the replicas.
+func (s *staleness) between(conn string, since uint64) (all []reports.Evidence) {
+	for _, prefix := range []string{conn, "replica/"} {
+		for _, f := range s.faults {
+			if f.Step > since && (f.victim == prefix || prefix != conn && strings.HasPrefix(f.victim, prefix)) {
+				all = append(all, f.Evidence)
 			}
 		}
+		if len(all) > 0 {
+			break
+		}
 	}
+	return all[max(0, len(all)-maxStruck):]
 }
 
 func (s *staleness) committed(w property.World, r *sim.Record) {
@@ -201,7 +217,7 @@ func (s *staleness) committed(w property.World, r *sim.Record) {
 	}
 	for _, first := range s.unseen[x.client] {
 		if first.role == c.role && !first.deleting && drawn(first.key, c.key, m.GetGenerateName()) {
-			c.sibling = first
+			c.sibling, c.struck = first, s.between("conn/"+x.name, c.sent.step)
 			s.doubles = append(s.doubles, c)
 			break
 		}
@@ -223,16 +239,12 @@ func (s *staleness) end(w property.World) *reports.Violation {
 			continue
 		}
 		v := &reports.Violation{Key: c.key, Message: fmt.Sprintf("%s has made %s and %s for %s, which asks for one: at the second it had %s, without the first, and it has left both for %v",
-			c.by.name, first.key, c.key, owner.key, c.sent.String(c.role.plural), w.Kernel().Elapsed()-max(first.seen.At, c.seen.At))}
+			c.by.name, first.key, c.key, owner.key, c.sent.String(c.role.plural), span(w.Kernel().Elapsed()-max(first.seen.At, c.seen.At)))}
 		v.Because = append(v.Because, reports.Evidence{Step: first.step, At: first.at, Text: fmt.Sprintf("%s creates %s (RV %d)", c.by.name, first.key, first.rv)})
 		if first.answer != nil && first.answer.Step <= c.step {
 			v.Because = append(v.Because, *first.answer)
 		}
-		for _, e := range first.struck {
-			if e.Step <= c.step {
-				v.Because = append(v.Because, e)
-			}
-		}
+		v.Because = append(v.Because, c.struck...)
 		v.Because = append(v.Because, reports.Evidence{Step: c.sent.step, At: c.sent.at, Text: fmt.Sprintf("what %s knows of %s when it creates the second: %s", c.by.name, c.role.plural, c.sent.String(c.role.plural))})
 		v.Because = append(v.Because, reports.Evidence{Step: c.step, At: c.at, Text: fmt.Sprintf("%s creates %s (RV %d), equal but for its name", c.by.name, c.key, c.rv)}, *first.seen)
 		slices.SortStableFunc(v.Because, func(a, b reports.Evidence) int { return int(int64(a.Step) - int64(b.Step)) })

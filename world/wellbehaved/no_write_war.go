@@ -88,7 +88,7 @@ func atWar(turns []turn) bool {
 func war(key, field string, turns []turn) *reports.Violation {
 	a, b := &turns[0], &turns[1]
 	v := &reports.Violation{Key: strings.Clone(key), Message: fmt.Sprintf("%s of %s goes to and fro: %s writes %s, %s writes %s, %d times within %v, and nothing else has changed that could be the reason",
-		field, key, a.who, shown(a.value), b.who, shown(b.value), len(turns), turns[len(turns)-1].at-a.at)}
+		field, key, a.who, shown(a.value), b.who, shown(b.value), len(turns), span(turns[len(turns)-1].at-a.at))}
 	for _, t := range turns {
 		v.Because = append(v.Because, reports.Evidence{Step: t.step, At: t.at, Text: fmt.Sprintf("%s writes %s: %s (RV %d)", t.who, field, shown(t.value), t.rv)})
 	}

@@ -66,7 +66,7 @@ func quietAfterConvergence(o *Options) property.Property {
 
 func loud(x *write, verb, field, what string, since time.Duration, made []reports.Evidence) *reports.Violation {
 	return &reports.Violation{Key: strings.Clone(what), Because: made, Message: fmt.Sprintf(
-		"%s %s %s of %s for the %s time since %v, and nobody else has changed anything: it does not come to rest", x.who(), verb, field, what, ordinal(len(made)), since)}
+		"%s %s %s of %s for the %s time since %v, and nobody else has changed anything: it does not come to rest", x.who(), verb, field, what, ordinal(len(made)), span(since))}
 }
 
 func ordinal(n int) string {

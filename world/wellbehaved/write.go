@@ -188,6 +188,14 @@ func inOrder(w property.World) (found []stored) {
 	return found
 }
 
+// span rounds a duration to what is worth reading.
+func span(d time.Duration) time.Duration {
+	if d > time.Minute {
+		return d.Round(time.Second)
+	}
+	return d.Round(time.Millisecond)
+}
+
 // moment is when something happened.
 type moment struct {
 	step uint64
