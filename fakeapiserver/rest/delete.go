@@ -82,6 +82,10 @@ func (c *call) delete(q url.Values) {
 		c.fail(apierrors.NewNotFound(c.resource.GroupResource(), c.target.name))
 		return
 	}
+	if err := c.readable(); err != nil {
+		c.fail(err)
+		return
+	}
 	if unsafe := o.IgnoreStoreReadErrorWithClusterBreakingPotential; unsafe != nil && *unsafe {
 		c.fail(patch.ReadableConflict(c.resource, c.target.namespace, c.target.name)) // no object here is ever unreadable
 		return

@@ -1,8 +1,12 @@
 package rest
 
 import (
+	"errors"
+	"fmt"
+	"path"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -95,7 +99,31 @@ func converted(c *call, obj runtime.Object) (runtime.Object, error) {
 	if kind.Kind != c.resource.Kind || kind.Group != c.resource.Group && kind.Group != c.resource.StoreResource().Group {
 		return obj, nil
 	}
-	return c.resource.Strategy.Convert(obj)
+	shown, err := c.resource.Strategy.Convert(obj)
+	if err != nil && c.single {
+		err = c.corrupt(err)
+	}
+	return shown, err
+}
+
+// corrupt words the error of an object that cannot be read in the request's version, as a real server's store does.
+func (c *call) corrupt(err error) error {
+	var undecodable *types.Undecodable
+	if !errors.As(err, &undecodable) {
+		return err
+	}
+	key := "/" + c.resource.Group + "/" + c.resource.Plural + "/" + path.Join(c.target.namespace, c.target.name)
+	return apierrors.NewInternalError(fmt.Errorf("StorageError: corrupt object, Code: 7, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: %w", key, err))
+}
+
+// readable fails if the target cannot be read in the request's version; nothing can then be done to it.
+func (c *call) readable() error {
+	if live := c.live(); live != nil && c.resource.Custom && c.resource.Version != c.resource.StorageVersion {
+		if _, err := c.resource.Strategy.Convert(live); err != nil {
+			return c.corrupt(err)
+		}
+	}
+	return nil
 }
 
 // list encodes a page.

@@ -115,6 +115,9 @@ func (s *strategy) asked(u *unstructured.Unstructured, to schema.GroupVersionKin
 		return nil, apierrors.NewInternalError(fmt.Errorf("conversion webhook for %v failed: this server calls no webhooks, and serves objects in the version that they are stored in only", u.GroupVersionKind()))
 	}
 	obj, err := s.family.called.ConvertToVersion(u, to.GroupVersion())
+	if err != nil && u.GroupVersionKind().Version == s.resource.StorageVersion {
+		err = &types.Undecodable{Revision: u.GetResourceVersion(), Err: err}
+	}
 	if err != nil {
 		return nil, err
 	}
