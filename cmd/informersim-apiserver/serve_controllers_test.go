@@ -49,6 +49,7 @@ func (p *serving) deploy(name string, replicas int32) *appsv1.Deployment {
 // survives a lost answer.
 func TestServeWorkloads(t *testing.T) {
 	p := serveFresh(t, "--nodes", "2", "--control", "127.0.0.1:0")
+	t.Cleanup(p.kill)
 	c, ctx := p.client(), t.Context()
 	p.deploy("web", 2)
 	sets, err := c.AppsV1().ReplicaSets("default").List(ctx, metav1.ListOptions{})
@@ -115,6 +116,7 @@ func TestServeWorkloads(t *testing.T) {
 // Jobs complete, a StatefulSet counts up, a DaemonSet has a Pod on each node, a Service its endpoints; and a namespace with all of that goes.
 func TestServeEveryWorkload(t *testing.T) {
 	p := serveFresh(t, "--nodes", "2")
+	t.Cleanup(p.kill)
 	c, ctx := p.client(), t.Context()
 	if _, err := c.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
