@@ -9,3 +9,8 @@ import "embed"
 //go:embed subjects/failure.go subjects/index.go subjects/revision.go subjects/transform.go
 //go:embed subjects/clientgo/gates/*.go subjects/clientgo/pipe/*.go subjects/clientgo/guest/*.go
 var GuestSources embed.FS
+
+// Bugs is docs/spec/bugs.md, the list of bugs that really happened.
+//
+//go:embed docs/spec/bugs.md
+var Bugs string

@@ -112,12 +112,13 @@ interrupted.`,
   informersim fuzz --for 10m                           generated scenarios, until a property breaks
   informersim replay my-seed7.trace.jsonl
   informersim report my-seed7.trace.jsonl              the run as one HTML file, step by step
+  informersim bisect my.sim                            on every release of client-go
   informersim explain my-seed7.trace.jsonl             why it ended as it did
   informersim tui my-seed7.trace.jsonl                 step through it in the terminal`,
 	})
 	root.AddCommand(
 		newRunCommand(), newFuzzCommand(), newMergeCommand(), newReplayCommand(), newReportCommand(), newExplainCommand(), newTUICommand(), newShrinkCommand(),
-		newVerifyCommand(), newDiffCommand(), newImportCommand(), newServeCommand(args), newAssetsCommand(), newWorldCommand(), newOverlayCommand(),
+		newVerifyCommand(), newDiffCommand(), newBisectCommand(), newImportCommand(), newServeCommand(args), newAssetsCommand(), newWorldCommand(), newOverlayCommand(),
 		newMutantsCommand(), newMuseumCommand(), newCatalogCommand(), newVersionCommand(),
 	)
 	return root

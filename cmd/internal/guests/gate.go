@@ -1,11 +1,11 @@
 package guests
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -17,11 +17,8 @@ const gate = `package cache
 var InformersimGate func(queue any)
 `
 
-// Before this line of client-go's tools/cache/controller.go, the gate is called.
-var (
-	take  = []byte("\t\tobj, err := c.config.Queue.Pop(PopProcessFunc(c.config.Process))\n")
-	gated = append([]byte("\t\tInformersimGate(c.config.Queue)\n"), take...)
-)
+// take is the line of client-go's tools/cache/controller.go before which the gate is called.
+var take = regexp.MustCompile(`(?m)^\t+\w+, err := c\.config\.Queue\.Pop\(PopProcessFunc\(c\.config\.Process\)\)$`)
 
 // unused are folders of client-go that no guest links, and that are large.
 var unused = []string{"applyconfigurations", "informers", "kubernetes", "listers"}
@@ -53,10 +50,11 @@ func (b *builder) gatedCopy(source string) error {
 			return err
 		}
 		if name == "tools/cache/controller.go" {
-			if bytes.Count(data, take) != 1 {
-				return fmt.Errorf("the loop of its controller is not as expected: %q is not in %s", take, name)
+			at := take.FindAllIndex(data, -1)
+			if len(at) != 1 {
+				return fmt.Errorf("the loop of its controller is not as expected: %s is not in %s", take, name)
 			}
-			data = bytes.Replace(data, take, gated, 1)
+			data = slices.Insert(data, at[0][0], []byte("\t\tInformersimGate(c.config.Queue)\n")...)
 		}
 		return os.WriteFile(filepath.Join(to, filepath.FromSlash(name)), data, 0o666)
 	})

@@ -2,53 +2,10 @@
 
 package gates
 
-import (
-	"context"
-	"runtime"
-	"strings"
-	"sync"
-
-	"k8s.io/client-go/tools/cache"
-)
+import "k8s.io/client-go/tools/cache"
 
 func (i *informer) listerWatcher() cache.ListerWatcher {
 	return &cache.ListWatch{ListWithContextFunc: i.list, WatchFuncWithContext: i.open}
 }
 
-func (i *informer) run() { i.inf.RunWithContext(contextGate{i.loop.Context, i.loop}) }
-
-// contextGate is the context that an informer runs with. Its Done is a gate for the controller's loop, which calls it before it takes
-// anything from the queue; other callers are not blocked.
-type contextGate struct {
-	context.Context
-	loop *loopGate
-}
-
-// Done implements context.Context.
-func (c contextGate) Done() <-chan struct{} {
-	if calledByLoop() {
-		c.loop.wait()
-	}
-	return c.Context.Done()
-}
-
-// loopName is the suffix of the name of the function that takes from the queue.
-const loopName = "tools/cache.(*controller).processLoop"
-
-// loopCallers caches, by program counter, whether a call comes from that function.
-var loopCallers sync.Map
-
-// calledByLoop reports whether the caller of its caller is the controller's loop.
-func calledByLoop() bool {
-	var pc [1]uintptr
-	if runtime.Callers(3, pc[:]) == 0 {
-		return false
-	}
-	if is, ok := loopCallers.Load(pc[0]); ok {
-		return is.(bool)
-	}
-	frame, _ := runtime.CallersFrames(pc[:]).Next()
-	is := strings.HasSuffix(frame.Function, loopName)
-	loopCallers.Store(pc[0], is)
-	return is
-}
+func (i *informer) run() { i.inf.RunWithContext(i.loop.inside()) }

@@ -47,6 +47,7 @@ var features = []feature{
 	{since: 31, tag: "no_panic_context", what: "contexts for handlers of panics"},
 	{since: 33, tag: "no_contexts", what: "contexts for informers and their ListerWatcher"},
 	{since: 33, tag: "no_in_order", lack: subjects.QueueFeature(subjects.QueueInOrder), what: "RealFIFO, which keeps the order of events"},
+	{since: 34, tag: "no_loop_check", what: "a controller whose loop looks at its context"},
 	{since: 35, tag: "no_own_channels", what: "no channel in a package variable"},
 	{since: 36, tag: "no_atomic", lack: subjects.QueueFeature(subjects.QueueAtomic), what: "RealFIFO with a list as one event"},
 }
@@ -95,7 +96,7 @@ func (r Release) Queues() []subjects.Queue {
 
 // Gated reports whether the loop of its controller looks at a context before it takes from the queue. Where it does not, a guest's build
 // has to add that.
-func (r Release) Gated() bool { return r.Minor >= 33 }
+func (r Release) Gated() bool { return r.Minor >= 34 }
 
 var (
 	exact = regexp.MustCompile(`^v0\.(\d{1,3})\.(\d{1,3})$`)

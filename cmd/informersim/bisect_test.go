@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The built-in release needs no guest.
+func TestBisectOfOneRelease(t *testing.T) {
+	got := command(t, "bisect", "../../scenarios/testdata/k115658.sim", "--from", "v0.37")
+	for _, want := range []string{"v0.37.2    PASS", "all are right from v0.37.2 on", "docs/spec/bugs.md, k115658 (2023) queue-only object survives a relist.", "k115620"} {
+		if !strings.Contains(got.stdout, want) {
+			t.Errorf("%q is not in\n%s", want, got.stdout)
+		}
+	}
+	if got.code != exitOK {
+		t.Errorf("exit code %d: %s", got.code, got.stderr)
+	}
+	file := filepath.Join(t.TempDir(), "wrong.sim")
+	if err := os.WriteFile(file, []byte("# wrong\nresource pods\ncreate pods default/a\ninformer i1 pods handlers=h1\nsettle\nlog h1\n----\nnothing\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	got = command(t, "bisect", file, "--from", "v0.37", "--json")
+	var row tried
+	if err := json.Unmarshal([]byte(got.stdout), &row); err != nil || row.Right || row.Verdict != "mismatch" || got.code != exitBroken {
+		t.Errorf("exit code %d, %+v: %v, %s", got.code, row, err, got.stderr)
+	}
+}
+
+// A trace's schedule is followed by each release.
+func TestBisectOfATrace(t *testing.T) {
+	trace := filepath.Join(t.TempDir(), "a.trace.jsonl")
+	run := command(t, "run", "--subject", "client-go", "--seed", "3", "--fault-mix", "default", "--trace", trace, "--json")
+	if run.code != exitOK {
+		t.Fatal(run.stdout, run.stderr)
+	}
+	got := command(t, "bisect", trace, "--from", "v0.37", "--json")
+	var row, ran struct{ Hash string }
+	if err := json.Unmarshal([]byte(got.stdout), &row); err != nil {
+		t.Fatal(err, got.stderr)
+	}
+	if err := json.Unmarshal([]byte(run.stdout), &ran); err != nil || row.Hash == "" || row.Hash != ran.Hash {
+		t.Errorf("the run of hash %q is followed as %q: %v", ran.Hash, row.Hash, err)
+	}
+}
+
+func TestBisectRefuses(t *testing.T) {
+	for want, args := range map[string][]string{
+		"did you mean client-go@v0.31?":             {"--from", "v1.31"},
+		"is not one of those that a guest":          {"--to", "v0.5"},
+		"there is no release from v0.37 to v0.36":   {"--from", "v0.37", "--to", "v0.36"},
+		"--seed 1..3: give one seed":                {"--seed", "1..3"},
+		"there is no fault mix":                     {"--fault-mix", "nothing"},
+		"there is no strategy \"no\"; use one of f": {"--strategy", "no", "--from", "v0.37"},
+	} {
+		got := command(t, append([]string{"bisect", "../../scenarios/testdata/k115658.sim"}, args...)...)
+		if got.code != exitBadInput || !strings.Contains(got.stderr, want) {
+			t.Errorf("%v: exit code %d, %q does not say %q", args, got.code, got.stderr, want)
+		}
+	}
+}
+
+func TestBisectSays(t *testing.T) {
+	right, wrong, none := tried{Release: "r", Right: true, judged: true}, tried{Release: "w", judged: true}, tried{Release: "n", Verdict: lacksVerdict}
+	for want, rows := range map[string][]tried{
+		"r is right, w is not\n":                       {wrong, none, right, right},
+		"w is wrong, r is not\n":                       {right, none, wrong},
+		"r is right, w is not\nw is wrong, r is not\n": {wrong, right, wrong},
+		"all are right from r on\n":                    {none, right, right},
+		"all are wrong from w on\n":                    {wrong, none},
+		"no release has a verdict\n":                   {none},
+	} {
+		var out bytes.Buffer
+		if summarize(&out, rows); out.String() != want {
+			t.Errorf("%v: %q, want %q", rows, out.String(), want)
+		}
+	}
+}
