@@ -2,7 +2,9 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/informersim/informersim/scenarios/script"
 	"github.com/informersim/informersim/subjects"
 )
 
@@ -20,6 +22,41 @@ func (s *Scenario) Fits(k subjects.Kind) error {
 		}
 	}
 	return nil
+}
+
+// For returns the scenario without what a kind of subject lacks, for one that was generated: arguments of informers that it lacks are left
+// open, and commands are left out.
+func (s *Scenario) For(k subjects.Kind) (*Scenario, error) {
+	if len(k.Lacks) == 0 || s.Fits(k) == nil {
+		return s, nil
+	}
+	lacks := func(f subjects.Feature) bool { _, lacking := k.Lacks[f]; return lacking }
+	parsed := map[*script.Command]Command{}
+	for _, c := range s.cmds {
+		parsed[c.syntax] = c.Command
+	}
+	file := &script.File{Name: s.file.Name}
+	for _, node := range s.file.Nodes {
+		c, ok := node.(*script.Command)
+		if !ok {
+			file.Nodes = append(file.Nodes, node)
+			continue
+		}
+		switch parsed[c].(type) {
+		case *indexerCmd:
+			if lacks(subjects.LateIndexes) {
+				continue
+			}
+		case *informerCmd:
+			kept := *c
+			kept.Args = slices.DeleteFunc(slices.Clone(c.Args), func(a script.Arg) bool {
+				return a.Key != "" && lacks(subjects.Feature(a.Key+"="+a.Value))
+			})
+			c = &kept
+		}
+		file.Nodes = append(file.Nodes, c)
+	}
+	return FromScript(file)
 }
 
 // LacksError is the error of a scenario that asks for what a kind of subject lacks.

@@ -143,7 +143,10 @@ func (f *diffFlags) compareAll(c *cobra.Command, file *scenarios.Scenario, seeds
 	for seed := seeds.first; ; seed++ {
 		s := file
 		if s == nil {
-			if s, err = f.generate(seed); err != nil {
+			if s, err = f.generate(seed); err == nil {
+				s, err = s.For(right)
+			}
+			if err != nil {
 				return err
 			}
 		}

@@ -24,6 +24,9 @@ import (
 // drawn is the run of a seed, as scenarios.Run wants it.
 func (z *fuzzer) drawn(seed uint64) (*scenarios.Scenario, scenarios.Options, error) {
 	r, err := generate.OfSeed(seed, z.corpus)
+	if err == nil {
+		r.Scenario, err = r.Scenario.For(z.subject)
+	}
 	return r.Scenario, scenarios.Options{
 		Subject: z.subject, Seed: seed, Strategy: r.Strategy, Mix: r.Mix, Properties: properties.All(), Versions: z.asked.Build,
 	}, err
