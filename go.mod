@@ -58,6 +58,7 @@ require (
 	k8s.io/cli-runtime v0.37.2 // indirect
 	k8s.io/kube-scheduler v0.37.2 // indirect
 	k8s.io/metrics v0.37.2 // indirect
+	k8s.io/pod-security-admission v0.37.2 // indirect
 )
 
 require (

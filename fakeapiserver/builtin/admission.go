@@ -10,6 +10,7 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/util/compatibility"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	certapproval "k8s.io/kubernetes/plugin/pkg/admission/certificates/approval"
 	certsigning "k8s.io/kubernetes/plugin/pkg/admission/certificates/signing"
@@ -20,6 +21,7 @@ import (
 	"k8s.io/kubernetes/plugin/pkg/admission/nodetaint"
 	podpriority "k8s.io/kubernetes/plugin/pkg/admission/priority"
 	"k8s.io/kubernetes/plugin/pkg/admission/runtimeclass"
+	"k8s.io/kubernetes/plugin/pkg/admission/security/podsecurity"
 	"k8s.io/kubernetes/plugin/pkg/admission/storage/persistentvolume/resize"
 	"k8s.io/kubernetes/plugin/pkg/admission/storage/storageclass/setdefault"
 	"k8s.io/kubernetes/plugin/pkg/admission/storage/storageobjectinuseprotection"
@@ -27,14 +29,14 @@ import (
 
 // plugins lists, in their order, the admission plugins that are on by default (pkg/kubeapiserver/options/plugins.go) and that look at nothing
 // but stored objects. Not among them: NamespaceLifecycle, which is the server's own; ServiceAccount, which envtest turns off, too;
-// PodSecurity, which does nothing as long as no namespace asks for it; ResourceQuota, which needs its controller; what is configured
-// by objects (webhooks, policies).
+// ResourceQuota, which needs its controller; what is configured by objects (webhooks, policies).
 var plugins = []struct {
 	name     string
 	register func(*admission.Plugins)
 }{
 	{limitranger.PluginName, limitranger.Register},
 	{nodetaint.PluginName, nodetaint.Register},
+	{podsecurity.PluginName, podsecurity.Register},
 	{podpriority.PluginName, podpriority.Register},
 	{defaulttolerationseconds.PluginName, defaulttolerationseconds.Register},
 	{setdefault.PluginName, setdefault.Register},
@@ -51,7 +53,8 @@ var plugins = []struct {
 func newAdmission(now *current, o Options) (admission.Interface, error) {
 	all := admission.NewPlugins()
 	views := informerViews{now: now}
-	init := initializer.New(noClient{}, nil, views, authorizerfactory.NewAlwaysAllowAuthorizer(), utilfeature.DefaultFeatureGate, nil, nil, nil)
+	init := initializer.New(noClient{}, nil, views, authorizerfactory.NewAlwaysAllowAuthorizer(), utilfeature.DefaultFeatureGate,
+		compatibility.DefaultBuildEffectiveVersion(), nil, nil)
 	var chain []admission.Interface
 	for _, p := range plugins {
 		if o.Unprotected && p.name == storageobjectinuseprotection.PluginName {

@@ -142,6 +142,19 @@ type noCore struct{ corev1client.CoreV1Interface }
 // LimitRanges implements corev1client.CoreV1Interface.
 func (noCore) LimitRanges(string) corev1client.LimitRangeInterface { return noLimitRanges{} }
 
+// Namespaces implements corev1client.CoreV1Interface.
+func (noCore) Namespaces() corev1client.NamespaceInterface { return anyNamespace{} }
+
+// anyNamespace has every namespace: where they must exist, it is too late to ask for one that does not, and elsewhere it has no labels.
+type anyNamespace struct {
+	corev1client.NamespaceInterface
+}
+
+// Get implements corev1client.NamespaceInterface.
+func (anyNamespace) Get(_ context.Context, name string, _ metav1.GetOptions) (*corev1.Namespace, error) {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, nil
+}
+
 type noLimitRanges struct {
 	corev1client.LimitRangeInterface
 }
