@@ -143,10 +143,7 @@ func (f *diffFlags) compareAll(c *cobra.Command, file *scenarios.Scenario, seeds
 	for seed := seeds.first; ; seed++ {
 		s := file
 		if s == nil {
-			if s, err = f.generate(seed); err == nil {
-				s, err = s.For(right)
-			}
-			if err != nil {
+			if s, err = f.generate(seed, right); err != nil {
 				return err
 			}
 		}
@@ -186,14 +183,17 @@ func (f *diffFlags) compareAll(c *cobra.Command, file *scenarios.Scenario, seeds
 	return nil
 }
 
-// generate returns the scenario of a seed. With a round robin over all clients, the order of clients that wait for the same instant
+// generate returns the scenario of a seed, without what the right side lacks. With a round robin over all clients, the order of clients that wait for the same instant
 // would decide which one gets which replica, so each client draws its own.
-func (f *diffFlags) generate(seed uint64) (*scenarios.Scenario, error) {
+func (f *diffFlags) generate(seed uint64, right subjects.Kind) (*scenarios.Scenario, error) {
 	s, err := generate.Scenario(sim.NewStream(seed, "diff"), fmt.Sprintf("diff-seed%d", seed), f.commands, notCompared...)
 	if err != nil {
 		return nil, err
 	}
-	return scenarios.Parse(s.Name+".sim", []byte(strings.ReplaceAll(s.Text(), "replica=round-robin", "replica=choice")))
+	if s, err = scenarios.Parse(s.Name+".sim", []byte(strings.ReplaceAll(s.Text(), "replica=round-robin", "replica=choice"))); err != nil {
+		return nil, err
+	}
+	return s.For(right)
 }
 
 // show reduces a difference and prints it.
