@@ -220,6 +220,7 @@ var inRoot = map[string]string{
 	".github":         "the workflow that runs them on GitHub",
 	".gitignore":      "",
 	"ARCHITECTURE.md": "", "CONTRIBUTING.md": "", "LICENSE": "", "README.md": "",
+	"sources.go":    "what a guest is built of; only from here can all of it be embedded",
 	"doc.go":        "the module's documentation",
 	"go.mod":        "",
 	"go.sum":        "",
