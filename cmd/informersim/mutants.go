@@ -13,7 +13,6 @@ import (
 	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/internal/mutation"
 	"github.com/informersim/informersim/reports"
-	"github.com/informersim/informersim/subjects/kinds"
 )
 
 // mutantsFlags are the flags of `informersim mutants`.
@@ -80,7 +79,7 @@ func (f *mutantsFlags) check(c *cobra.Command) error {
 		return fmt.Errorf("--timeout %v: a run needs some time", f.search.Timeout)
 	}
 	if f.subject != "" {
-		_, err := kinds.Named(f.subject) // of this program: a mutant is built into it
+		_, err := builtIn(f.subject) // of this program: a mutant is built into it
 		return err
 	}
 	return nil

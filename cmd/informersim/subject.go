@@ -36,13 +36,18 @@ func subjectHelp() string {
 // subjectNamed returns the kind of subject of that name. One with another release of client-go may have to be built, which is said on
 // standard error.
 func subjectNamed(ctx context.Context, name string) (subjects.Kind, error) {
+	if strings.HasPrefix(name, guests.Prefix) {
+		return guests.Kind(ctx, name, stderrOf(ctx))
+	}
+	return builtIn(name)
+}
+
+// builtIn returns the kind of subject of that name that this program has.
+func builtIn(name string) (subjects.Kind, error) {
 	for _, k := range subjectKinds {
 		if k.Name == name {
 			return k, nil
 		}
-	}
-	if strings.HasPrefix(name, guests.Prefix) {
-		return guests.Kind(ctx, name, stderrOf(ctx))
 	}
 	if near := script.Suggest(name, subjectNames()); near != "" {
 		return subjects.Kind{}, fmt.Errorf("there is no subject %q; did you mean %q?", name, near)
