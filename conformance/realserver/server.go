@@ -24,7 +24,7 @@ import (
 
 // readyTimeout bounds the wait for a served collection; readyPoll is the polling interval.
 const (
-	readyTimeout = time.Minute
+	readyTimeout = 3 * time.Minute
 	readyPoll    = 5 * time.Millisecond
 	// quietTime without a write means that a server has written what it begins with.
 	quietTime = 700 * time.Millisecond
@@ -178,8 +178,17 @@ func (s *Server) waitReady(ctx context.Context) error {
 	return nil
 }
 
-// ask sends an in-process GET.
-func (s *Server) ask(ctx context.Context, path string) (int, string) {
+// ask sends an in-process GET. The code is 0 if the server has given up on it.
+func (s *Server) ask(ctx context.Context, path string) (code int, body string) {
+	defer func() {
+		switch r := recover(); r {
+		case nil:
+		case http.ErrAbortHandler: // which an http.Server would have caught
+			code, body = 0, "no answer"
+		default:
+			panic(r)
+		}
+	}()
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(http.MethodGet, path, nil).WithContext(ctx)
 	r.Header.Set("Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json")
