@@ -25,7 +25,7 @@ func TestExplain(t *testing.T) {
 		{"explain TRACE --object default/a", exitOK, []string{"the way of pods default/a, "}},
 		{"explain TRACE --object default/none", exitBadInput, []string{`there is no object "default/none" in this run; there are "pods default/a"`}},
 		{"explain none.jsonl", exitBadInput, []string{"none.jsonl"}},
-		{"replay TRACE --step 3", exitOK, []string{"step 3 of ", "\n  i1 queue has"}},
+		{"replay TRACE --step 3", exitOK, []string{"step 3 of ", "\n  i1 queue should have"}},
 		{"replay TRACE --step 0", exitBadInput, []string{"there is no step 0: the trace has steps 1 to "}},
 		{"replay TRACE --step 1 --json", exitBadInput, []string{"--step prints a step of one trace, as text"}},
 		{"replay TRACE TRACE --step 1", exitBadInput, []string{"--step prints a step of one trace, as text"}},

@@ -228,7 +228,7 @@
   // The panel: what the step did, and the state after it, compared with the one before.
   const named = (key) => text(key);
   const titles = {
-    queue: "queue", indexer: "Indexer", ring: "still to be told", told: "was told", work: "keys", requests: "requests and watches", reflector: "", process: "",
+    queue: "by what was delivered", indexer: "Indexer", ring: "still to be told", told: "was told", work: "keys", requests: "requests and watches", reflector: "", process: "",
     delivered: "was sent", applied: "watch cache", store: "objects", held: "holds",
   };
   const listed = new Set(["queue", "indexer", "ring", "work", "requests", "reflector", "process", "held"]);

@@ -12,10 +12,11 @@ import (
 // maxItems is the number of items shown of a part that the step did not change.
 const maxItems = 20
 
-// shown are the parts whose state is worth a line, with their words.
+// shown are the parts whose state is worth a line, with their words. A queue is not recorded: it should have what was delivered and has not
+// reached the Indexer, and in a run with a bug it may not.
 var shown = map[timeline.PartKind]string{
 	timeline.PartStore: "has", timeline.PartApplied: "has applied", timeline.PartRequests: "waits for", timeline.PartDelivered: "was sent", timeline.PartReflector: "does",
-	timeline.PartQueue: "has", timeline.PartIndexer: "has", timeline.PartRing: "is still to be told", timeline.PartTold: "was told", timeline.PartWork: "has", timeline.PartProcess: "is",
+	timeline.PartQueue: "should have", timeline.PartIndexer: "has", timeline.PartRing: "is still to be told", timeline.PartTold: "was told", timeline.PartWork: "has", timeline.PartProcess: "is",
 	timeline.PartHeld: "holds",
 }
 

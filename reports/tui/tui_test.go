@@ -102,7 +102,7 @@ func TestSizes(t *testing.T) {
 	for range 20 {
 		seen += press(m, "]")
 	}
-	if screen := press(m); !strings.Contains(screen, "i1/h1 was told") || !strings.Contains(seen, "i1 queue has") || !strings.Contains(seen, "i1 Indexer has") || strings.Contains(screen, "more line") {
+	if screen := press(m); !strings.Contains(screen, "i1/h1 was told") || !strings.Contains(seen, "i1 queue should have") || !strings.Contains(seen, "i1 Indexer has") || strings.Contains(screen, "more line") {
 		t.Errorf("the end of the state is out of reach:\n%s", screen)
 	}
 }
