@@ -12,12 +12,15 @@ import (
 	"net/url"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/informersim/informersim/conformance/catalogue"
 	"github.com/informersim/informersim/internal/probe"
 )
+
+const lateDeletion = "DELETED carries the revision before the deletion"
 
 // A lie makes a real apiserver behind a proxy wrong in one way.
 type lie struct {
@@ -53,7 +56,7 @@ var lies = []lie{
 			}
 			return []string{line}
 		}},
-	{name: "DELETED carries the revision before the deletion", probes: "^delete/event-revision$",
+	{name: lateDeletion, probes: "^delete/event-revision$",
 		frame: func(_ int, line string) []string {
 			if !strings.Contains(line, `"DELETED"`) {
 				return []string{line}
@@ -234,7 +237,9 @@ func TestSequencesFindLies(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stop()
-	liar := lies[0]
+	// A lie about what an event says. One that keeps an event back is waited for, which is slow, and on a loaded machine an honest
+	// server may keep one back, too: each attempt then differs in a way of its own, and little of the sequence can be removed.
+	liar := lies[slices.IndexFunc(lies, func(l lie) bool { return l.name == lateDeletion })]
 	var out bytes.Buffer
 	c := &comparison{
 		settings:   &settings{out: &out, reference: "real", seeds: 6, firstSeed: 1, steps: 25},
