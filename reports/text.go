@@ -155,7 +155,7 @@ func faults(r *Run) string {
 }
 
 // Counted returns a number with its noun: "1 fault", "2 faults".
-func Counted(n int, noun string) string {
+func Counted[N int | uint64](n N, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}

@@ -189,7 +189,7 @@ func (r *runner) died(s source, f *flight, res *outcome) {
 	for _, line := range r.result.Logs {
 		fmt.Fprintf(&b, "\n%s", line) // the test's log would have it
 	}
-	fmt.Fprintf(&b, "\n%s\n  it had taken %s (%v of virtual time)\n", head, plural(res.steps, "step"), res.run.Virtual)
+	fmt.Fprintf(&b, "\n%s\n  it had taken %s (%v of virtual time)\n", head, reports.Counted(res.steps, "step"), res.run.Virtual)
 	if f != nil && f.pending != "" {
 		fmt.Fprintf(&b, "  step %d had begun: %s\n", res.steps+1, f.pending)
 	}
@@ -243,11 +243,4 @@ func (r *runner) path(file string) string {
 		return file
 	}
 	return filepath.Join(r.task.Folder, file)
-}
-
-func plural(n uint64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/informersim/informersim/internal/mutation"
 	"github.com/informersim/informersim/internal/outfile"
@@ -69,45 +68,13 @@ func Play(ctx context.Context, tree *mutation.Tree, collection, pieces []*Piece,
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer cancel()
-	type outcome struct {
-		*Verdict
-		err error
-	}
-	outcomes := make([]chan outcome, len(pieces))
-	free := make(chan struct{}, v.Jobs)
-	for n, p := range pieces {
-		outcomes[n] = make(chan outcome, 1)
-		wg.Go(func() {
-			select {
-			case free <- struct{}{}:
-				defer func() { <-free }()
-			case <-ctx.Done():
-				outcomes[n] <- outcome{err: ctx.Err()}
-				return
-			}
-			g := gallery{tree: tree, traces: v.Traces, with: tree.Unchanged()}
-			if p.Edits != nil {
-				g.with, g.problem = programs[p.Edits], problems[p.Edits]
-			}
-			verdict, err := g.show(ctx, p)
-			outcomes[n] <- outcome{verdict, err}
-		})
-	}
-	for _, o := range outcomes {
-		switch o := <-o; {
-		case o.err != nil:
-			return o.err
-		default:
-			if err := report(o.Verdict); err != nil {
-				return err
-			}
+	return mutation.InOrder(ctx, pieces, v.Jobs, func(ctx context.Context, p *Piece) (*Verdict, error) {
+		g := gallery{tree: tree, traces: v.Traces, with: tree.Unchanged()}
+		if p.Edits != nil {
+			g.with, g.problem = programs[p.Edits], problems[p.Edits]
 		}
-	}
-	return nil
+		return g.show(ctx, p)
+	}, report)
 }
 
 // gallery plays one piece.

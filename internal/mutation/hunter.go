@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -79,53 +78,14 @@ func (t *Tree) Hunt(ctx context.Context, mutants []*Mutant, jobs int, s Search, 
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer cancel()
-	type outcome struct {
-		*Result
-		err error
-	}
-	results := make([]chan outcome, len(mutants))
-	for n := range results {
-		results[n] = make(chan outcome, 1)
-	}
-	free := make(chan struct{}, jobs)
-	wg.Go(func() {
-		for n, m := range mutants {
-			select {
-			case free <- struct{}{}:
-			case <-ctx.Done():
-				return
-			}
-			wg.Go(func() {
-				defer func() { <-free }()
-				r := &Result{Mutant: m.Name, Defect: m.Defect, Subject: m.Subject, Bug: m.Bug, Breaks: m.Breaks, Survives: m.Survives}
-				var err error
-				if problem := problems[m]; problem != nil {
-					r.Error = problem.Error()
-				} else {
-					err = t.try(ctx, programs[m], r, s)
-				}
-				results[n] <- outcome{r, err}
-			})
+	return InOrder(ctx, mutants, jobs, func(ctx context.Context, m *Mutant) (*Result, error) {
+		r := &Result{Mutant: m.Name, Defect: m.Defect, Subject: m.Subject, Bug: m.Bug, Breaks: m.Breaks, Survives: m.Survives}
+		if problem := problems[m]; problem != nil {
+			r.Error = problem.Error()
+			return r, nil
 		}
-	})
-	for n := range mutants {
-		select {
-		case o := <-results[n]:
-			if o.err != nil {
-				return o.err
-			}
-			if err := report(o.Result); err != nil {
-				return err
-			}
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
+		return r, t.try(ctx, programs[m], r, s)
+	}, report)
 }
 
 // try hunts a mutant.

@@ -28,7 +28,7 @@ var (
 	//go:embed script.js
 	scriptSource string
 
-	pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"counted": reports.Counted}).Parse(pageSource))
+	pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"counted": reports.Counted[int]}).Parse(pageSource))
 	scriptHash   = hashOf(scriptSource)
 )
 

@@ -215,7 +215,7 @@ func (c *Campaign) Missing() []string {
 		case c.Asked.Endless():
 			all = append(all, fmt.Sprintf("%s %s before seed %d", c.part(n), why, next))
 		case s.Done < c.Asked.Runs(n):
-			all = append(all, fmt.Sprintf("%s %s: %s not run, %s", c.part(n), why, counted(c.Asked.Runs(n)-s.Done, "seed"), c.every(next)))
+			all = append(all, fmt.Sprintf("%s %s: %s not run, %s", c.part(n), why, reports.Counted(c.Asked.Runs(n)-s.Done, "seed"), c.every(next)))
 		}
 	}
 	switch len(absent) {
@@ -245,11 +245,4 @@ func (c *Campaign) every(from uint64) string {
 		text += fmt.Sprintf(", one of every %d", c.Asked.Shards)
 	}
 	return text
-}
-
-func counted(n uint64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

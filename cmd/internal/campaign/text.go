@@ -15,7 +15,7 @@ import (
 // Progress sums up in a few words what has been done. speed is in virtual time per real time.
 func (c *Campaign) Progress(speed float64) string {
 	t := c.Total()
-	return fmt.Sprintf("%.0f virtual h/s, %s, %d of %d kinds of faults", speed/3600, counted(uint64(len(c.Findings)), "finding"), len(t.Faults), len(fault.Kinds()))
+	return fmt.Sprintf("%.0f virtual h/s, %s, %d of %d kinds of faults", speed/3600, reports.Counted(len(c.Findings), "finding"), len(t.Faults), len(fault.Kinds()))
 }
 
 // WriteText renders the campaign for a terminal. folder says where its files are, "" for nowhere.
@@ -44,7 +44,7 @@ func (c *Campaign) WriteText(w io.Writer, folder string) error {
 func (c *Campaign) Title() string {
 	text := "fuzz · subject " + c.Asked.Subject + " · seeds " + c.Asked.Seeds()
 	if n := len(c.Asked.Corpus); n > 0 {
-		text += " · " + counted(uint64(n), "file")
+		text += " · " + reports.Counted(n, "file")
 	}
 	switch {
 	case c.Merged:
@@ -60,15 +60,15 @@ func (c *Campaign) Verdict() string {
 	t := c.Total()
 	switch {
 	case len(c.Findings) > 0:
-		return fmt.Sprintf("FAIL  %s in %s, of which %d fail", counted(uint64(len(c.Findings)), "finding"), counted(t.Done, "run"), t.Failing)
+		return fmt.Sprintf("FAIL  %s in %s, of which %d fail", reports.Counted(len(c.Findings), "finding"), reports.Counted(t.Done, "run"), t.Failing)
 	case c.Lost:
-		return fmt.Sprintf("FAIL  1 finding after %s, which could not be kept", counted(t.Done, "run"))
+		return fmt.Sprintf("FAIL  1 finding after %s, which could not be kept", reports.Counted(t.Done, "run"))
 	case len(c.Undecided) > 0:
-		return fmt.Sprintf("OPEN  %s of %s without a verdict, no property broke", counted(uint64(len(c.Undecided)), "seed"), counted(t.Done, "run"))
+		return fmt.Sprintf("OPEN  %s of %s without a verdict, no property broke", reports.Counted(len(c.Undecided), "seed"), reports.Counted(t.Done, "run"))
 	case c.Merged && len(c.Missing()) > 0:
-		return fmt.Sprintf("OPEN  %s, no property broke, but not all were made", counted(t.Done, "run"))
+		return fmt.Sprintf("OPEN  %s, no property broke, but not all were made", reports.Counted(t.Done, "run"))
 	}
-	return fmt.Sprintf("PASS  %s, %d properties held after every step of each", counted(t.Done, "run"), len(c.Properties))
+	return fmt.Sprintf("PASS  %s, %d properties held after every step of each", reports.Counted(t.Done, "run"), len(c.Properties))
 }
 
 func (c *Campaign) work(t *Shard) string {
