@@ -3,16 +3,13 @@ package world
 import (
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	kinds "k8s.io/apimachinery/pkg/types"
 
-	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/fakeapiserver/types"
 	"github.com/informersim/informersim/sim"
@@ -24,80 +21,38 @@ var kindCollect = sim.RegisterKind("collect", sim.ClassAction) // the garbage co
 const collectorClient = "garbage-collector"
 
 // collector is the cluster's garbage collector, the actor "gc": it deletes objects whose owners are all gone, and carries out
-// foreground deletion and orphaning. Its requests go through the API like any client's: faults and lost races meet them, and the trace shows
-// them. That is why it is not controllers.GarbageCollector, which decides and writes within one step.
+// foreground deletion and orphaning. It is not controllers.GarbageCollector, which decides and writes within one step, where no fault meets it.
 type collector struct {
-	w       *world
-	id      sim.ActorID
-	nodes   map[kinds.UID]*node
-	queue   []kinds.UID // to be processed
-	offered bool
-	busy    bool // a request is in flight
+	w     *world
+	nodes map[kinds.UID]*node
+	work  *backlog[kinds.UID]
 }
 
 // node is an object in the graph of owners.
 type node struct {
-	r      *types.Resource
-	meta   metav1.Object // its current state in the Store
-	queued bool
+	r    *types.Resource
+	meta metav1.Object // its current state in the Store
 }
 
 func newCollector(w *world) *collector {
 	c := &collector{w: w}
-	c.id = w.kernel.Register(c)
+	c.work = newBacklog(w, "gc", collectorClient, kindCollect, c.process)
 	c.rebuild()
 	w.cluster.OnCommit(c.committed)
 	w.cluster.OnRestore(c.rebuild)
 	return c
 }
 
-// Name implements sim.Actor.
-func (*collector) Name() string { return "gc" }
-
-// Apply implements sim.Actor.
-func (c *collector) Apply(sim.Choice) {
-	c.offered = false
-	if len(c.queue) == 0 {
-		return // the Store was restored
-	}
-	uid := c.queue[0]
-	c.queue = c.queue[1:]
-	if n := c.nodes[uid]; n != nil {
-		n.queued = false
-		c.process(uid, n)
-	}
-	c.offer()
-}
-
-func (c *collector) offer() {
-	if len(c.queue) > 0 && !c.offered && !c.busy {
-		c.offered = true
-		c.w.kernel.Clock().AfterFunc(c.pause(), func() { c.w.kernel.Offer(c.id, kindCollect, 0) })
-	}
-}
-
-// The bounds of the collector's delay before it processes an object. Without a delay, a controller whose stale cache makes it
-// recreate what the collector deletes would loop for ever without time passing.
-const (
-	minCollectPause = 100 * time.Millisecond
-	maxCollectPause = time.Second
-)
-
-func (c *collector) pause() time.Duration {
-	return minCollectPause + time.Duration(c.w.kernel.Stream(c.Name()).IntN(int(maxCollectPause-minCollectPause)))
-}
-
 func (c *collector) enqueue(uid kinds.UID) {
-	if n := c.nodes[uid]; n != nil && !n.queued {
-		n.queued = true
-		c.queue = append(c.queue, uid)
-		c.offer()
+	if c.nodes[uid] != nil {
+		c.work.add(uid)
 	}
 }
 
 // rebuild reads the whole Store, at the start and after a restore.
 func (c *collector) rebuild() {
-	c.nodes, c.queue = map[kinds.UID]*node{}, nil
+	c.nodes = map[kinds.UID]*node{}
+	c.work.clear()
 	store := c.w.cluster.Store()
 	for _, r := range c.w.mapper.registry.All() {
 		if id, ok := c.w.cluster.FindResource(r.GroupResource()); ok {
@@ -159,8 +114,10 @@ func (n *node) path() string {
 }
 
 // process carries out the next action that an object needs.
-func (c *collector) process(uid kinds.UID, n *node) {
+func (c *collector) process(uid kinds.UID) {
+	n := c.nodes[uid]
 	switch {
+	case n == nil:
 	case n.meta.GetDeletionTimestamp() != nil && slices.Contains(n.meta.GetFinalizers(), metav1.FinalizerOrphanDependents):
 		if ds := c.dependents(uid); len(ds) > 0 {
 			c.disown(uid, ds[0])
@@ -223,34 +180,5 @@ func (c *collector) request(looking kinds.UID, method string, n *node, contentTy
 		c.w.kernel.Fail(err)
 		return
 	}
-	c.busy = true
-	s := &collectorSink{c: c, uid: looking}
-	c.w.api.Serve(&rest.Request{
-		Method: method, URL: &url.URL{Path: n.path()}, Header: http.Header{"Content-Type": {contentType}, "Accept": {"application/json"}},
-		Body: data, Client: collectorClient,
-	}, s)
-}
-
-// collectorSink receives the answer to a request of the collector's.
-type collectorSink struct {
-	c   *collector
-	uid kinds.UID
-	sink
-}
-
-func (s *collectorSink) Answer(code int, h http.Header, body rest.Body) {
-	s.sink.Answer(code, h, body)
-	s.finished(code < 300 || code == http.StatusNotFound || code == http.StatusConflict)
-}
-
-func (s *collectorSink) Fail(err error) { s.sink.Fail(err); s.finished(false) }
-
-// finished has the object processed again: at once, or after retryWait if the request failed.
-func (s *collectorSink) finished(ok bool) {
-	again := func() { s.c.busy = false; s.c.enqueue(s.uid); s.c.offer() }
-	if ok {
-		again()
-		return
-	}
-	s.c.w.kernel.Clock().AfterFunc(retryWait, again)
+	c.work.request(method, n.path(), contentType, data, func() { c.enqueue(looking) })
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/controllers"
+	"github.com/informersim/informersim/fakeapiserver/quotas"
 	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios/property"
@@ -123,6 +124,11 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 		Replicas: config.replicas, History: config.history, NoWatchList: !config.watchList, Faults: config.mix.Kinds(), MaxFaults: config.mix.Max,
 	})
 	served := rest.Options{Cluster: w.cluster, Types: mapper.registry, Policy: fakeapiserver.ByChoice()}
+	limits, err := quotas.New()
+	if err != nil {
+		return nil, err
+	}
+	served.Quotas = limits
 	if o.Webhooks {
 		if w.webhooks, err = newWebhooks(w); err != nil {
 			return nil, err
@@ -139,6 +145,7 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 	if o.GarbageCollection {
 		newCollector(w)
 	}
+	newQuotaController(w, limits)
 	if err := w.startNodes(); err != nil {
 		return nil, err
 	}

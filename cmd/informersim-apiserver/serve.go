@@ -19,6 +19,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/apiextensions"
 	"github.com/informersim/informersim/fakeapiserver/builtin"
 	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/fakeapiserver/quotas"
 	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/transport"
 	"github.com/informersim/informersim/fakeapiserver/types"
@@ -132,9 +133,13 @@ func (f server) world(ctx context.Context, addr net.Addr) (*served, error) {
 	if err != nil {
 		return nil, err
 	}
+	limits, err := quotas.New()
+	if err != nil {
+		return nil, err
+	}
 	if w.rest, err = rest.New(rest.Options{
 		Cluster: w.cluster, Types: reg, Policy: w.policy, Ready: w.writable, Background: background.Run, Beside: background.Beside, Admission: asked,
-		Namespaces: !f.Bare, Address: addr.String(),
+		Quotas: limits, Namespaces: !f.Bare, Address: addr.String(),
 	}); err != nil {
 		return nil, err
 	}

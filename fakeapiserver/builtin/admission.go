@@ -29,7 +29,7 @@ import (
 
 // plugins lists, in their order, the admission plugins that are on by default (pkg/kubeapiserver/options/plugins.go) and that look at nothing
 // but stored objects. Not among them: NamespaceLifecycle, which is the server's own; ServiceAccount, which envtest turns off, too;
-// ResourceQuota, which needs its controller; what is configured by objects (webhooks, policies).
+// ResourceQuota, which comes last of all (package quotas); what is configured by objects (webhooks, policies).
 var plugins = []struct {
 	name     string
 	register func(*admission.Plugins)

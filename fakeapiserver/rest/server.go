@@ -35,6 +35,7 @@ type Server struct {
 	namespaces bool // Options.Namespaces
 
 	admission  Admission
+	quotas     Quotas                  // Options.Quotas
 	beside     func(work, then func()) // Options.Beside
 	run        func(work, then func()) // Options.Background
 	background background
@@ -59,6 +60,8 @@ type Options struct {
 	Background func(work, then func())
 	// Admission, if not nil, is asked about writes, by means of Beside.
 	Admission Admission
+	// Quotas, if not nil, limits what is stored in a namespace.
+	Quotas Quotas
 	// Beside runs a function that may wait outside of the kernel's steps, and then another one inside a step. Unlike Background, it
 	// makes nobody else wait. work may be run again, until it has all answers that it asks for.
 	Beside func(work, then func())
@@ -68,7 +71,7 @@ type Options struct {
 func New(o Options) (*Server, error) {
 	s := &Server{
 		cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]store.ResourceID{}, policy: o.Policy, ready: o.Ready, run: o.Background,
-		admission: o.Admission, beside: o.Beside, namespaces: o.Namespaces, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address}),
+		admission: o.Admission, quotas: o.Quotas, beside: o.Beside, namespaces: o.Namespaces, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address}),
 	}
 	o.Cluster.Store().KeepMemos()
 	for _, t := range o.Types.All() {

@@ -178,6 +178,10 @@ func (c *call) store(live runtime.Object, result patch.Result, err error, dry bo
 		c.fail(err)
 		return
 	}
+	if err := c.charge(live, &result, dry); err != nil {
+		c.fail(err)
+		return
+	}
 	if result.Object != nil && !result.Unchanged && !dry {
 		if err := c.tooLarge(result.Object); err != nil {
 			c.fail(err)

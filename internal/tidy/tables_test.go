@@ -9,7 +9,7 @@ var mayImport = map[string][]string{
 	"bubble":                              {},
 	"bubble/overlay":                      {},
 	"cmd/informersim":                     {".", "bubble/overlay", "cmd/internal/assets", "cmd/internal/campaign", "cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/guests", "cmd/internal/junit", "cmd/internal/launcher", "cmd/internal/serveflags", "cmd/internal/version", "fakeapiserver/fault", "internal/museum", "internal/mutation", "internal/outfile", "properties", "properties/differential", "reports", "reports/html", "reports/perfetto", "reports/terminal", "reports/timeline", "reports/tui", "scenarios", "scenarios/generate", "scenarios/minimal", "scenarios/property", "scenarios/recording", "scenarios/script", "scenarios/twin", "sim", "subjects", "subjects/clientgo", "subjects/clientgo/releases", "subjects/clientgo/remote", "subjects/kinds", "subjects/stack"},
-	"cmd/informersim-apiserver":           {"cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/launcher", "cmd/internal/serveflags", "cmd/internal/version", "cmd/internal/webhooks", "fakeapiserver", "fakeapiserver/apiextensions", "fakeapiserver/authentication", "fakeapiserver/bootstrap", "fakeapiserver/builtin", "fakeapiserver/controllers", "fakeapiserver/controllers/stages", "fakeapiserver/discovery", "fakeapiserver/fault", "fakeapiserver/persistence", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "internal/controllermanager", "internal/outfile", "sim", "world", "world/wire"},
+	"cmd/informersim-apiserver":           {"cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/launcher", "cmd/internal/serveflags", "cmd/internal/version", "cmd/internal/webhooks", "fakeapiserver", "fakeapiserver/apiextensions", "fakeapiserver/authentication", "fakeapiserver/bootstrap", "fakeapiserver/builtin", "fakeapiserver/controllers", "fakeapiserver/controllers/stages", "fakeapiserver/discovery", "fakeapiserver/fault", "fakeapiserver/persistence", "fakeapiserver/quotas", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "internal/controllermanager", "internal/outfile", "sim", "world", "world/wire"},
 	"cmd/informersim-kubectl":             {"cmd/internal/launcher", "cmd/internal/version"},
 	"cmd/internal/assets":                 {"cmd/internal/version"},
 	"cmd/internal/campaign":               {"cmd/internal/junit", "fakeapiserver/fault", "internal/outfile", "reports"},
@@ -33,6 +33,7 @@ var mayImport = map[string][]string{
 	"fakeapiserver/fault":                 {"sim"},
 	"fakeapiserver/patch":                 {"fakeapiserver/types"},
 	"fakeapiserver/persistence":           {"fakeapiserver", "fakeapiserver/rest", "fakeapiserver/store"},
+	"fakeapiserver/quotas":                {"fakeapiserver/types"},
 	"fakeapiserver/render":                {"fakeapiserver/types"},
 	"fakeapiserver/rest":                  {"fakeapiserver", "fakeapiserver/discovery", "fakeapiserver/patch", "fakeapiserver/render", "fakeapiserver/store", "fakeapiserver/types"},
 	"fakeapiserver/store":                 {"internal/keytable"},
@@ -91,7 +92,7 @@ var mayImport = map[string][]string{
 	"subjects/kinds":                      {"subjects", "subjects/clientgo", "subjects/stack"},
 	"subjects/stack":                      {"fakeapiserver", "informer", "informer/workqueue", "sim", "subjects", "subjects/informers", "subjects/workers"},
 	"subjects/workers":                    {"sim", "subjects"},
-	"world":                               {"fakeapiserver", "fakeapiserver/admission", "fakeapiserver/builtin", "fakeapiserver/controllers", "fakeapiserver/controllers/stages", "fakeapiserver/fault", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/types", "fakeapiserver/types/crd", "properties/api", "reports", "reports/html", "scenarios/property", "sim", "sim/shrink", "subjects", "world/wellbehaved", "world/wire"},
+	"world":                               {"fakeapiserver", "fakeapiserver/admission", "fakeapiserver/builtin", "fakeapiserver/controllers", "fakeapiserver/controllers/stages", "fakeapiserver/fault", "fakeapiserver/quotas", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/types", "fakeapiserver/types/crd", "properties/api", "reports", "reports/html", "scenarios/property", "sim", "sim/shrink", "subjects", "world/wellbehaved", "world/wire"},
 	"world/wellbehaved":                   {"fakeapiserver", "fakeapiserver/store", "reports", "scenarios/property", "sim"},
 	"world/wire":                          {},
 }
@@ -106,6 +107,10 @@ type barrier struct {
 var barriers = []barrier{
 	{
 		from: []string{"..."}, but: []string{"cmd/informersim-apiserver", "world", "fakeapiserver/builtin"}, not: []string{"fakeapiserver/builtin"},
+		why: "only the serving binary links Kubernetes' own code",
+	},
+	{
+		from: []string{"..."}, but: []string{"cmd/informersim-apiserver", "world", "fakeapiserver/quotas"}, not: []string{"fakeapiserver/quotas"},
 		why: "only the serving binary links Kubernetes' own code",
 	},
 	{
@@ -152,6 +157,10 @@ var notFor = map[string]map[string]string{
 		"k8s.io/kubernetes":            lifted,
 		"k8s.io/client-go/tools/cache": lifted, // storages and admission plugins name its types; nothing of it runs
 		"k8s.io/client-go/informers":   lifted,
+	},
+	"fakeapiserver/quotas": {
+		"k8s.io/kubernetes":            lifted,
+		"k8s.io/client-go/tools/cache": lifted, // evaluators take listers; nothing else of it runs
 	},
 	"fakeapiserver/admission": {
 		"k8s.io/client-go/tools/cache": lifted, // admission plugins name its types; nothing of it runs

@@ -19,7 +19,7 @@ What it is not:
   no scheduler  Pods are bound by who posts a binding, unless there are --nodes
   no controllers but those of --controllers: a Deployment gets no ReplicaSet, a Service no Endpoints
   no security   everyone is an administrator: every access review says yes, roles are stored and never asked
-  no quotas     ResourceQuotas refuse nothing and count nothing
+  no usage      a ResourceQuota limits nothing until --controllers resourcequota, or a client, has written its status
 Webhooks, of admission and of conversion, are called as by a real server, and admission policies are evaluated.
 docs/apiserver.md says what else there is, what is not, and what a client then sees.
 
