@@ -202,10 +202,7 @@ func recordTexts(s *sim.TraceStep) []string {
 
 // RecordText says what a record reports.
 func RecordText(r *sim.TraceRecord) string {
-	at := ""
-	if r.RV != 0 {
-		at = fmt.Sprintf(" at rv=%d", r.RV)
-	}
+	at := revision(r)
 	switch r.Kind {
 	case "commit":
 		return fmt.Sprintf("the %s commits %s of %s%s", r.Actor, r.Detail, r.Key, at)
@@ -250,10 +247,7 @@ func RecordText(r *sim.TraceRecord) string {
 	case "reconcile":
 		return fmt.Sprintf("%s begins to reconcile %s%s", r.Actor, r.Key, at)
 	case "reconciled":
-		if r.N < 0 {
-			return fmt.Sprintf("%s has reconciled %s: %s", r.Actor, r.Key, r.Detail)
-		}
-		return fmt.Sprintf("%s has reconciled %s: %s, retry in %v", r.Actor, r.Key, r.Detail, time.Duration(r.N))
+		return r.Actor + " " + reconciledText(r)
 	}
 	text := r.Actor + ": " + rawText(r)
 	if r.N != 0 && r.Kind != "response" {

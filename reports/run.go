@@ -33,7 +33,7 @@ type Run struct {
 	Faults        []FaultCount
 	// Coverage is what the faults met; nil if nobody has counted.
 	Coverage *Coverage
-	// APIOnly reports that only the API was observed: handler calls and reconciles are unknown.
+	// APIOnly reports that only the API was observed: handler calls are unknown, and reconciles unless the test tells of them.
 	APIOnly bool
 	// ShrunkFrom is the size of the original failure, "" if the run was not shrunk.
 	ShrunkFrom string

@@ -41,6 +41,12 @@ func Ending(r *sim.TraceReader) ([]Line, error) {
 		if text, ok := tell(r, of); ok {
 			return text, true
 		}
+		switch r.Kind { // the stories of objects tell them in a line each
+		case "reconcile":
+			return "begins to reconcile " + r.Key + revision(r), true
+		case "reconciled":
+			return reconciledText(r), true
+		}
 		return rawText(r), true
 	}, func(r *sim.TraceRecord, l Line) {
 		if !fold.takes(r, l) {
@@ -120,6 +126,23 @@ func tell(r *sim.TraceRecord, of string) (text string, ok bool) {
 	return "", false
 }
 
+// revision is the one that a record is about, "" if it is about none.
+func revision(r *sim.TraceRecord) string {
+	if r.RV > 0 {
+		return fmt.Sprintf(" at rv=%d", r.RV)
+	}
+	return ""
+}
+
+// reconciledText says how a reconcile ended.
+func reconciledText(r *sim.TraceRecord) string {
+	text := "has reconciled " + r.Key + ": " + r.Detail
+	if r.N >= 0 {
+		text += ", retry in " + time.Duration(r.N).String()
+	}
+	return text
+}
+
 // rawText renders a record that tell has no words for.
 func rawText(r *sim.TraceRecord) string {
 	var b strings.Builder
@@ -130,7 +153,7 @@ func rawText(r *sim.TraceRecord) string {
 	if r.Kind == "response" {
 		fmt.Fprintf(&b, " %d", r.N)
 	}
-	if r.RV != 0 {
+	if r.RV > 0 {
 		fmt.Fprintf(&b, " rv=%d", r.RV)
 	}
 	if r.Detail != "" {

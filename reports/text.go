@@ -135,9 +135,11 @@ func virtualTime(all, converging, precision time.Duration) string {
 	return text
 }
 
-// calls counts the notifications, and the reconciles if there are any; "" if only the API was observed.
+// calls counts the notifications, and the reconciles if there are any. If only the API was observed, there may be reconciles that the test tells of.
 func calls(r *Run) string {
 	switch {
+	case r.APIOnly && r.Reconciles > 0:
+		return fmt.Sprintf(", %d reconciles", r.Reconciles)
 	case r.APIOnly:
 		return ""
 	case r.Reconciles == 0:

@@ -115,7 +115,12 @@
 // What the program logs with klog, and what reaches the error handlers of Kubernetes' libraries, is printed with a failure
 // instead of to the terminal, each line with its step and virtual time; all of it is in the file .log beside the trace, and no
 // part of the trace. klog's own -v and -vmodule decide what is logged, and -alsologtostderr has it on the terminal, too. For
-// controller-runtime, or another user of logr, set klog.Background() as the logger. [Env.Logf] puts a line into the trace.
+// controller-runtime, or another user of logr, set [Logger] as the logger: ctrl.SetLogger(simtest.Logger()) in TestMain. [Env.Logf] puts a line into
+// the trace.
+//
+// The engine sees requests, not the reconciles that send them. [Logger] also tells it of those of controller-runtime; of any other controller's,
+// [Env.Reconciling] does, with a line where the test calls the reconcile function. Then a failure's story, diagram and explanations have them: which
+// controller reconciled the object involved, when, with which error, and which reconcile has not returned.
 //
 // Go ends the process when a goroutine of the program panics, when it calls os.Exit or log.Fatal, and when the test runs into
 // its time limit. The engine then prints which test and seed it was, how far the run got, what was logged last, and where the

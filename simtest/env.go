@@ -15,8 +15,8 @@ import (
 )
 
 // Env is the test body's handle on one run: it starts processes, writes objects, injects faults, lets time pass and states
-// what must hold. Only the body's goroutine may call its methods, except for RESTConfig, Now, Seed, Context, Logf, Get, List, Leader,
-// ServeWebhooks and Cluster, which processes may call too. A method that fails the test says why in its report, and ends the body.
+// what must hold. Only the body's goroutine may call its methods, except for RESTConfig, Now, Seed, Context, Logf, Reconciling, Get,
+// List, Leader, ServeWebhooks and Cluster, which processes may call too. A method that fails the test says why in its report, and ends the body.
 type Env struct {
 	w    *world
 	rand *rand.Rand

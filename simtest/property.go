@@ -56,6 +56,8 @@ type Checker struct {
 //	watch-closed  a watch has ended for its client: N, Detail why
 //	fault         a fault has struck: Key its victim, Detail its kind
 //	process       Actor is "process/NAME", Detail "started", "crashed", "ended", or "exited: " and the error
+//	reconcile     a reconcile begins that Env.Reconciling or Logger tells of: Actor is "CONTROLLER/N", Key the object
+//	reconciled    it has ended: Key, Detail "ok" or the error, N nanoseconds until the next, -1 if that is not known
 //	log           Env.Logf: Detail the line
 type Record struct {
 	Step   uint64        // of the run; the first is 1

@@ -243,6 +243,8 @@ func (r *runner) bubble(e *engine, seed uint64) error {
 	forgetNeverExitWatch()
 	w := newWorld(r, e, seed)
 	r.current = w
+	logged.Store(w)
+	defer logged.Store(nil)
 	// With one processor, goroutines of the user's that wake at the same time take turns in the same order every time, so which of
 	// them is first to add to a queue does not depend on which processor is faster. The race detector shuffles them even so.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))

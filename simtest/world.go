@@ -30,6 +30,7 @@ type world struct {
 	properties []checking
 	objects    *objects
 	hooks      *hooks
+	begun      begun
 
 	ended  atomic.Bool // the run is over, and the bubble has ended
 	turn   atomic.Bool // it is this side's: the engine answers queries

@@ -176,6 +176,8 @@ func (r *remote) event(m *wire.Message) {
 		w.sometimes[m.Text()] = true
 	case wire.EventLog:
 		r.logs = append(r.logs, m.Text())
+	case wire.EventReconcile:
+		w.reconciles.event(m)
 	case wire.EventCalled:
 		if w.webhooks == nil {
 			m.Broken(errors.New("there are no webhooks"))

@@ -28,25 +28,26 @@ const (
 
 // world is one run: the kernel, the cluster with its REST layer, the processes and the body.
 type world struct {
-	o        *options
-	config   configuration
-	seed     uint64
-	kernel   *sim.Kernel
-	strategy sim.Strategy
-	filter   *faultFilter // strategy, if it picks faults
-	cluster  *fakeapiserver.Cluster
-	api      *rest.Server
-	mapper   *resourceMapper
-	remote   *remote
-	flight   *flight
-	gate     *gate
-	helpers  sim.ActorID // the client of Env's helpers
-	landing  *landing    // what it commits
-	leases   *leaseWriters
-	behaved  *wellBehaved                 // nil if no ready-made property is asked for
-	stages   *controllers.StageController // nil if nothing goes on by itself
-	body     *body
-	webhooks *webhooks // nil if none are called
+	o          *options
+	config     configuration
+	seed       uint64
+	kernel     *sim.Kernel
+	strategy   sim.Strategy
+	filter     *faultFilter // strategy, if it picks faults
+	cluster    *fakeapiserver.Cluster
+	api        *rest.Server
+	mapper     *resourceMapper
+	remote     *remote
+	reconciles *reconciles
+	flight     *flight
+	gate       *gate
+	helpers    sim.ActorID // the client of Env's helpers
+	landing    *landing    // what it commits
+	leases     *leaseWriters
+	behaved    *wellBehaved                 // nil if no ready-made property is asked for
+	stages     *controllers.StageController // nil if nothing goes on by itself
+	body       *body
+	webhooks   *webhooks // nil if none are called
 
 	processes []*process
 	byName    map[string]*process
@@ -113,6 +114,7 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 		w.kernel.Observe(s.replay)
 	}
 	w.remote = newRemote(w, p)
+	w.reconciles = newReconciles(w)
 	w.kernel.Clock().Share(w.remote.pass)
 	w.kernel.OnApplied(w.settle)
 	w.kernel.Clock().Freeze()
@@ -171,6 +173,7 @@ func (w *world) settle() {
 	}
 	w.remote.checkTime()
 	w.remote.emitLogs()
+	w.reconciles.emit()
 	w.gate.collect()
 	for _, p := range w.processes {
 		p.collect()

@@ -184,6 +184,9 @@ func (p *page) facts(t *timeline.Timeline) {
 	if !r.APIOnly {
 		traffic += ", " + reports.Counted(r.Notifications, "notification")
 	}
+	if r.Reconciles > 0 {
+		traffic += ", " + reports.Counted(r.Reconciles, "reconcile")
+	}
 	add("traffic", traffic)
 	if build := t.Header.Versions; len(build) > 0 {
 		add("written by", reports.Build(build))

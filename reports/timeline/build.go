@@ -19,6 +19,7 @@ type builder struct {
 	parts     map[Part]int
 	informers map[string]*informer
 	pools     map[string]string // by a pool of workers, the informer that it belongs to
+	bare      map[string]bool   // pools of reconcilers of which a Go test tells
 	busy      map[string]int    // by worker, the index of its reconcile
 	clients   map[string]*client
 	objects   map[string]*Object
@@ -34,7 +35,7 @@ type builder struct {
 func newBuilder(h sim.Header) *builder {
 	b := &builder{
 		t:     &Timeline{Header: h},
-		lanes: map[string]int{}, parts: map[Part]int{}, informers: map[string]*informer{}, pools: map[string]string{}, busy: map[string]int{},
+		lanes: map[string]int{}, parts: map[Part]int{}, informers: map[string]*informer{}, pools: map[string]string{}, bare: map[string]bool{}, busy: map[string]int{},
 		clients: map[string]*client{}, objects: map[string]*Object{}, open: map[string]int{}, resources: map[uint32]string{},
 	}
 	r := &b.t.Run

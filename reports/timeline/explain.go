@@ -54,10 +54,11 @@ func (t *Timeline) explained(o *Object) *explainer {
 			}
 		case RoleWorkQueue:
 			if t.Wants(l.Owner, o) {
-				x.reconciles(n)
+				x.reconciles(l.Name)
 			}
 		}
 	}
+	x.told()
 	x.faults()
 	slices.SortStableFunc(x.chain, func(a, b reports.Evidence) int { return cmp.Compare(a.Step, b.Step) })
 	return x

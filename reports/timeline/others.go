@@ -45,6 +45,13 @@ func (b *builder) process(r *sim.TraceRecord, at time.Duration) {
 // work takes in what a controller's workers do.
 func (b *builder) work(r *sim.TraceRecord, at time.Duration) {
 	pool, _, isWorker := strings.Cut(r.Actor, "/")
+	if r.Kind == "reconcile" && r.RV < 0 {
+		b.bare[pool] = true
+	}
+	if b.bare[pool] {
+		b.toldOf(r, pool, at)
+		return
+	}
 	lane := b.laneOf(pool)
 	if r.Kind == "workers" && r.Key != "" {
 		b.pools[pool], _, _ = strings.Cut(r.Key, "/")
@@ -86,4 +93,20 @@ func (b *builder) work(r *sim.TraceRecord, at time.Duration) {
 			b.set(queue, key, 0, "retry in "+time.Duration(r.N).String())
 		}
 	}
+}
+
+// toldOf takes in a reconcile that a Go test tells of. Nothing is known of the work queue, nor of what was in the controller's cache.
+func (b *builder) toldOf(r *sim.TraceRecord, pool string, at time.Duration) {
+	lane := b.laneOf(r.Actor)
+	b.t.Lanes[lane].Role, b.t.Lanes[lane].Owner = RoleWorker, pool
+	b.mark(lane, ShapeEvent)
+	b.about(r.Key)
+	b.reconcile(r, pool, r.Key, at)
+	part := b.part(lane, PartWork)
+	if r.Kind == "reconcile" {
+		b.set(part, r.Key, 0, "reconciles")
+		return
+	}
+	b.t.Run.Reconciles++
+	b.drop(part, r.Key)
 }

@@ -16,7 +16,7 @@ type Reconcile struct {
 	Pool   string // "c1"
 	Owner  string // the informer whose notifications fill the queue, "" if it is not known
 	Key    string // as parts have it
-	RV     int64  // of the object in the Indexer when it began, 0 if it was not there
+	RV     int64  // of the object in the Indexer when it began, 0 if it was not there, -1 if that is not known
 	Step   uint64
 	At     time.Duration
 	// EndStep is 0 if it had not ended. Outcome is what it returned, "ok" for no error. Retry is after how long the key was due again, -1
@@ -58,8 +58,11 @@ func (b *builder) wrote(by string, v *Version, key string) {
 
 // object says what the reconcile found in the Indexer.
 func (r *Reconcile) object() string {
-	if r.RV == 0 {
+	switch {
+	case r.RV == 0:
 		return ", which is gone"
+	case r.RV < 0:
+		return ""
 	}
 	return fmt.Sprintf(" at rv=%d", r.RV)
 }
@@ -101,16 +104,28 @@ func (t *Timeline) reconcileEvents(of *Object, upTo uint64) []event {
 	return all
 }
 
+// told says the same of the controllers of a Go test, those that have ever reconciled the object. What they have read of it is not known.
+func (x *explainer) told() {
+	var pools []string
+	for _, r := range x.t.Reconciles {
+		if r.RV < 0 && r.Key == x.key && !slices.Contains(pools, r.Pool) {
+			pools = append(pools, r.Pool)
+		}
+	}
+	for _, pool := range pools {
+		x.reconciles(pool)
+	}
+}
+
 // reconciles says what the workers of a pool have made of the version: the first call that began with it in the Indexer, or with what came
 // later, and the calls before it that failed.
-func (x *explainer) reconciles(lane int) {
-	pool := x.t.Lanes[lane].Name
+func (x *explainer) reconciles(pool string) {
 	var failed []*Reconcile
 	for _, r := range x.t.Reconciles {
 		if r.Pool != pool || r.Key != x.key || r.Step < x.v.Step {
 			continue
 		}
-		if newer := r.RV >= x.v.RV || x.v.Deleted() && r.RV == 0; !newer {
+		if newer := r.RV < 0 || r.RV >= x.v.RV || x.v.Deleted() && r.RV == 0; !newer {
 			continue
 		}
 		if !r.OK() && r.EndStep > 0 {

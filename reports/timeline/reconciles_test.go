@@ -67,3 +67,57 @@ func TestReconciles(t *testing.T) {
 		t.Errorf("the ending is %+v", e)
 	}
 }
+
+// A Go test tells of reconciles, and not of the queue, nor of what the cache had: there is a lane for each reconciler, and no other.
+func TestReconcilesOfAGoTest(t *testing.T) {
+	begin := sim.TraceRecord{Kind: "reconcile", Actor: "web/0", Key: "pods default/a", RV: -1}
+	var steps []sim.TraceStep
+	for _, records := range [][]sim.TraceRecord{
+		{{Kind: "commit", Actor: "cluster", Key: "pods default/a", RV: 1, Detail: "ADDED"}},
+		{begin},
+		{{Kind: "reconciled", Actor: "web/0", Key: "pods default/a", N: -1, Detail: "a conflict"}},
+		{{Kind: "commit", Actor: "cluster", Key: "pods default/a", RV: 2, Detail: "MODIFIED"}},
+		{begin, {Kind: "reconciled", Actor: "web/0", Key: "pods default/a", N: int64(time.Minute), Detail: "ok"}},
+		{{Kind: "commit", Actor: "cluster", Key: "pods default/a", RV: 3, Detail: "MODIFIED"}},
+	} {
+		n := len(steps) + 1
+		steps = append(steps, sim.TraceStep{Step: uint64(n), At: int64(time.Duration(n) * time.Second), Actor: "gate", Kind: "x", Records: records})
+	}
+	explained := func(steps []sim.TraceStep) (*timeline.Timeline, string) {
+		tl, err := timeline.Of(sim.Header{Scenario: "TestX"}, steps, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		for _, e := range tl.Explain(tl.Object("pods default/a")) {
+			fmt.Fprintln(&text, e.Step, e.Text)
+		}
+		return tl, text.String()
+	}
+	for upTo, want := range map[int]string{ // order: each by itself
+		4: "4 MODIFIED of pods default/a at rv=2\n4 web never reconciled it\n",
+		5: "4 MODIFIED of pods default/a at rv=2\n5 web/0 reconciles pods default/a: ok, again in 1m0s\n",
+		6: "6 MODIFIED of pods default/a at rv=3\n6 web never reconciled it\n",
+	} {
+		if _, got := explained(steps[:upTo]); got != want {
+			t.Errorf("after %d steps, it is explained by\n%swant\n%s", upTo, got, want)
+		}
+	}
+	tl, _ := explained(steps)
+	var lanes []string
+	for _, l := range tl.Lanes {
+		lanes = append(lanes, string(l.Role)+" "+l.Name)
+	}
+	if got := strings.Join(lanes, ", "); got != "store cluster, other gate, worker web/0" {
+		t.Errorf("the lanes are %s", got)
+	}
+	var story strings.Builder
+	for _, l := range tl.Story(tl.Object("pods default/a"), 0) {
+		fmt.Fprintln(&story, l.Step, l.Actor, l.Text)
+	}
+	for _, want := range []string{"3 web/0 reconciles pods default/a: a conflict\n", "5 web/0 reconciles pods default/a: ok, again in 1m0s\n"} {
+		if !strings.Contains(story.String(), want) {
+			t.Errorf("the story is\n%swant %q", story.String(), want)
+		}
+	}
+}

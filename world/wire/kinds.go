@@ -45,16 +45,17 @@ const (
 
 // The events of Report.
 const (
-	EventRequest  = 'q' // id, client, life, method, URL, header, body
-	EventCancel   = 'c' // id: the client has gone
-	EventExit     = 'x' // process, life, failed, error, panic: a process has returned
-	EventAsk      = 'a' // Ask…, duration, words: the body wants something
-	EventBody     = 'b' // How…, text: the body has ended
-	EventViolated = 'v' // property, message, key, evidence (number; each step, elapsed, text): a check has failed
-	EventHeld     = 'h' // name: a condition of env.Sometimes holds
-	EventLog      = 'l' // text: env.Logf
-	EventBodyAt   = 'g' // text: the answer to DoLocate
-	EventCalled   = 'w' // id, error, code, header, body: what a webhook answers, or why it does not
+	EventRequest   = 'q' // id, client, life, method, URL, header, body
+	EventCancel    = 'c' // id: the client has gone
+	EventExit      = 'x' // process, life, failed, error, panic: a process has returned
+	EventAsk       = 'a' // Ask…, duration, words: the body wants something
+	EventBody      = 'b' // How…, text: the body has ended
+	EventViolated  = 'v' // property, message, key, evidence (number; each step, elapsed, text): a check has failed
+	EventHeld      = 'h' // name: a condition of env.Sometimes holds
+	EventLog       = 'l' // text: env.Logf
+	EventBodyAt    = 'g' // text: the answer to DoLocate
+	EventReconcile = 'y' // id, controller, ends. A begin: group, kind ("" if the key has the plural), key. An end: outcome, when it is due again or -1
+	EventCalled    = 'w' // id, error, code, header, body: what a webhook answers, or why it does not
 )
 
 // How a body ended.

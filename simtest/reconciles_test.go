@@ -1,0 +1,83 @@
+package simtest_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/klog/v2"
+
+	"github.com/informersim/informersim/simtest"
+)
+
+// controllerRuntime logs what controller-runtime v0.15 and later does about a reconcile.
+func controllerRuntime(log klog.Logger, id string, reconcile func() (time.Duration, error)) {
+	log = log.WithValues("controller", "web", "controllerGroup", "", "controllerKind", "ConfigMap").
+		WithValues("ConfigMap", klog.KRef("default", "a"), "namespace", "default", "name", "a").WithValues("reconcileID", id)
+	log.V(5).Info("Reconciling")
+	after, err := reconcile()
+	switch {
+	case err != nil:
+		log.Error(err, "Reconciler error")
+	case after > 0:
+		log.V(5).Info("Reconcile done, requeueing after " + after.String())
+	default:
+		log.V(5).Info("Reconcile successful")
+	}
+}
+
+// A failure's story, its page and its counts have the reconciles that a test tells of, by a line of its own or by the logger that it sets.
+func TestReconcilesAreReported(t *testing.T) {
+	if isChild() {
+		logger := simtest.Logger()
+		simtest.Run(t, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) {
+			env.Create(configMap("a", "0"))
+			env.Go("p", func(ctx context.Context) error {
+				end := env.Reconciling("mine", "configmaps default/a")
+				time.Sleep(time.Second)
+				end(errors.New("a conflict"))
+				controllerRuntime(logger, "1", func() (time.Duration, error) { time.Sleep(time.Second); return 0, errors.New("no luck") })
+				controllerRuntime(logger, "2", func() (time.Duration, error) { return time.Hour, nil })
+				controllerRuntime(logger, "3", func() (time.Duration, error) { <-ctx.Done(); return 0, nil })
+				return nil
+			})
+			env.Advance(time.Minute)
+			env.Eventually("configmaps default/a is well", time.Minute, func() error { return errors.New("default/a is not") })
+		})
+		return
+	}
+	dir := t.TempDir()
+	out, err := childIn(t, dir)
+	if err == nil {
+		t.Fatalf("the child passes:\n%s", out)
+	}
+	wantIn(t, out, "mine/0       has reconciled configmaps default/a: a conflict", "web/0        has reconciled configmaps default/a: no luck",
+		"web/0        has reconciled configmaps default/a: ok, retry in 1h0m0s", "web/0        begins to reconcile configmaps default/a\n", "watch frames, 3 reconciles",
+		`E reconciles_test.go`, `"Reconciler error" err="no luck"`)
+	if strings.Contains(out, "Reconcile done") {
+		t.Errorf("the log has lines of V(5):\n%s", out)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "testdata", "simtest", t.Name()+"-1.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, string(page), "reconciles configmaps default/a: no luck", "reconciles configmaps default/a, and has not returned", "3 reconciles")
+}
+
+// A reconcile of nobody or of nothing is refused.
+func TestReconcilingNothing(t *testing.T) {
+	for _, args := range [][2]string{{"", "pods default/a"}, {"web", ""}, {"web/0", "pods default/a"}} {
+		var got any
+		simtest.Run(t, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) {
+			defer func() { got = recover() }()
+			env.Reconciling(args[0], args[1])
+		})
+		if text, _ := got.(string); !strings.Contains(text, "needs a controller's name, without a slash, and an object") {
+			t.Errorf("%q: it panics with %v", args, got)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package controllerruntime
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/informersim/informersim/simtest"
+)
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(simtest.Logger())
+	os.Exit(m.Run())
+}
+
+// What this release logs tells when a reconcile begins and ends, and of which object it is: each ends before the next of its object begins.
+func TestReconcilesAreTold(t *testing.T) {
+	var begun, ended int
+	o := options()
+	o.Seeds, o.Properties = 1, []simtest.Property{{
+		Name: "OneReconcileAtATime", Statement: "an object is reconciled once at a time", Kinds: []string{"reconcile", "reconciled"},
+		New: func() simtest.Checker {
+			busy := map[string]bool{}
+			return simtest.Checker{Record: func(r *simtest.Record) *simtest.Violation {
+				begins := r.Kind == "reconcile"
+				switch {
+				case !strings.HasPrefix(r.Actor, "secrets/") || !strings.HasPrefix(r.Key, "configmaps default/m"):
+					return &simtest.Violation{Message: fmt.Sprintf("%s reconciles %q", r.Actor, r.Key)}
+				case begins && busy[r.Key]:
+					return &simtest.Violation{Key: r.Key, Message: r.Key + " is reconciled twice at a time"}
+				case begins:
+					begun++
+				default:
+					ended++
+				}
+				busy[r.Key] = begins
+				return nil
+			}}
+		},
+	}}
+	o.CrashProbability = -1 // a new life begins while the old one's reconciles still end
+	simtest.Run(t, o, body(false))
+	if begun < 10 || ended < begun-1 {
+		t.Errorf("%d reconciles begin, and %d end", begun, ended)
+	}
+}
