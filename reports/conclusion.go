@@ -40,19 +40,28 @@ type Checked struct {
 	Times uint64 `json:"times"`
 }
 
-// Conclude returns the conclusion of a run. Equal runs have equal traces, so stacks of goroutines, which have addresses, are left out.
+// Conclude returns the conclusion of a run. Equal runs have equal traces, so stacks of goroutines, which have addresses, are left out; of a panic's, the
+// calls stay.
 func Conclude(r *Run) *Conclusion {
 	c := &Conclusion{
 		Violation: r.Violation, Statement: r.Statement, Failure: r.Failure, Mismatches: r.Mismatches, Expected: r.Expected, ShrunkFrom: r.ShrunkFrom,
 		Checked: r.Checked, ConvergingNs: r.Converging,
 	}
-	c.Failure = withoutStacks(c.Failure)
+	c.Failure = plainStacks(c.Failure)
 	if c.Violation != nil {
 		v := *c.Violation
-		v.Message = withoutStacks(v.Message)
+		v.Message = plainStacks(v.Message)
 		c.Violation = &v
 	}
 	return c
+}
+
+// plainStacks returns a message as a trace has it.
+func plainStacks(text string) string {
+	if p := PanicOf(text); p != "" {
+		return p
+	}
+	return withoutStacks(text)
 }
 
 // withoutStacks returns a text up to the first goroutine's stack in it.

@@ -10,7 +10,7 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// What a trace's end line says is what the run's report says, apart from stacks of goroutines: they have addresses.
+// What a trace's end line says is what the run's report says, apart from stacks of goroutines: they have addresses, and the calls of a panic stay.
 func TestConclusion(t *testing.T) {
 	run := &reports.Run{
 		Violation: &reports.Violation{
@@ -34,7 +34,7 @@ func TestConclusion(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := *run.Violation
-	want.Message = "a handler panicked: </script>"
+	want.Message = "a handler panicked: </script>\n  in main.f"
 	if !reflect.DeepEqual(got.Violation, &want) || got.Statement != "nothing panics" || got.ShrunkFrom != "9 commands" || got.ConvergingNs != 11 ||
 		!reflect.DeepEqual(got.Checked, run.Checked) {
 		t.Errorf("read back: %+v, %+v", got, got.Violation)

@@ -89,5 +89,5 @@ func TestPanickingBodyLeavesATrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantIn(t, string(page), "the body panicked: at the disco</h1>", "commits ADDED of configmaps default/a", "-simtest.seed=1</code>")
+	wantIn(t, string(page), "the body panicked: at the disco</h1>", "in github.com/informersim/informersim/simtest_test.TestPanickingBodyLeavesATrace", "(aftermath_test.go:", "commits ADDED of configmaps default/a", "-simtest.seed=1</code>")
 }

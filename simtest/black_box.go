@@ -6,12 +6,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 
 	"github.com/informersim/informersim/simtest/internal/wire"
 )
 
-// blackBox has what must outlive a process, in two files: the trace of the run in progress, which the engine writes, for the case that it dies,
-// and the end of the log, which this process writes, for the case that it dies. The files have no names once the engine has opened them, where
+// blackBox has what must outlive a process, in files: the trace of the run in progress, which the engine writes, for the case that it dies, and
+// the end of the log, which this process writes, and a panic that ends it, which its runtime does, for the case that it dies. The files have no names once the engine has opened them, where
 // the system allows that. Without them nothing fails; less is known of a process that dies.
 type blackBox struct {
 	trace *os.File
@@ -35,7 +36,22 @@ func newBlackBox(g *wire.Greeting) *blackBox {
 		g.Log = g.Trace + ".log"
 		b.names = append(b.names, g.Log)
 	}
+	if name := g.Trace + ".crash"; crashTo(name) == nil {
+		g.Crash = name
+		b.names = append(b.names, name)
+	}
 	return b
+}
+
+// crashTo has Go's runtime write what it says of a panic that ends this process to a new file, too. A test that has set a file of its own before
+// loses that.
+func crashTo(name string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // the runtime has a copy
+	return debug.SetCrashOutput(f, debug.CrashOptions{})
 }
 
 // unlink removes the files' names. What fails is tried again when the files are closed.

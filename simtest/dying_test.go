@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -59,11 +60,13 @@ func TestADyingProcessNamesItsRun(t *testing.T) {
 	for name, test := range map[string]struct {
 		how  func()
 		says string
+		page string // "" if it does not say what the process has died of
 	}{
-		"panic":     {func() { panic("at the disco") }, "panic: at the disco"},
-		"exit":      {func() { os.Exit(3) }, ""},
-		"log-fatal": {func() { log.Fatal("cannot go on") }, "cannot go on"},
-		"klog":      {func() { klog.Fatal("cannot go on") }, "what it logged last\n    step 9          1m0s  F dying_test.go:"},
+		"panic":     {func() { panic("at the disco") }, "panic: at the disco", "panic: at the disco"},
+		"fatal":     {func() { var m sync.Mutex; m.Unlock() }, "fatal error: sync: unlock of unlocked mutex", "fatal error: the process"},
+		"exit":      {func() { os.Exit(3) }, "", ""},
+		"log-fatal": {func() { log.Fatal("cannot go on") }, "cannot go on", ""},
+		"klog":      {func() { klog.Fatal("cannot go on") }, "what it logged last\n    step 9          1m0s  F dying_test.go:", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if isChild() {
@@ -81,6 +84,15 @@ func TestADyingProcessNamesItsRun(t *testing.T) {
 			trace, err := os.ReadFile(filepath.Join(dir, file))
 			if err != nil || !strings.Contains(string(trace), `"key":"configmaps default/b"`) || strings.Contains(string(trace), "pending") {
 				t.Errorf("the trace: %v\n%s", err, trace)
+			}
+			page, err := os.ReadFile(filepath.Join(dir, strings.TrimSuffix(file, ".trace.jsonl")+".html"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.page == "" {
+				wantIn(t, string(page), "it panicked, exited, or was killed")
+			} else {
+				wantIn(t, string(page), test.page, " github.com/informersim/informersim/simtest_test.TestADyingProcessNamesItsRun.func", "(dying_test.go:", "of a panic or a fatal error")
 			}
 			// The next run begins with that seed.
 			again, err := childIn(t, dir)

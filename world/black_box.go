@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"strings"
 
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/world/wire"
 )
 
@@ -12,6 +14,7 @@ import (
 type blackBox struct {
 	trace *os.File // that of the run in progress grows here, for the test
 	end   *os.File // the end of the log, for this side
+	crash *os.File // what Go says of the panic that ends the test's process
 }
 
 func openBox(g wire.Greeting) *blackBox {
@@ -22,11 +25,14 @@ func openBox(g wire.Greeting) *blackBox {
 	if g.Log != "" {
 		b.end, _ = os.Open(g.Log)
 	}
+	if g.Crash != "" {
+		b.crash, _ = os.Open(g.Crash)
+	}
 	return b
 }
 
 func (b *blackBox) close() {
-	for _, f := range []*os.File{b.trace, b.end} {
+	for _, f := range []*os.File{b.trace, b.end, b.crash} {
 		if f != nil {
 			f.Close()
 		}
@@ -69,4 +75,23 @@ func (b *blackBox) log() []byte {
 		data = data[:i]
 	}
 	return data
+}
+
+// maxCrash bounds what is read of a crash: a fatal error's stacks may be those of thousands of goroutines.
+const maxCrash = 64 << 10
+
+// died returns the panic or the fatal error of which the test's process has died, "" if it was something else.
+func (b *blackBox) died() string {
+	if b.crash == nil {
+		return ""
+	}
+	data, err := io.ReadAll(io.NewSectionReader(b.crash, 0, maxCrash))
+	if err != nil {
+		return ""
+	}
+	text := string(data)
+	if strings.HasPrefix(strings.TrimLeft(text, "\n"), "goroutine ") { // the runtime writes the first line of a fatal error to stderr only
+		text = "fatal error: the process's own output says which\n" + text
+	}
+	return reports.PanicOf(text)
 }

@@ -19,6 +19,7 @@ type flight struct {
 	w     *world
 	trace *sim.TraceWriter
 	out   *bytes.Buffer // what the trace is written to
+	box   *blackBox
 
 	next    uint64 // the step that is in progress, or comes next
 	cut     bool   // the run was cut off: nothing that happens from then on counts
@@ -32,7 +33,7 @@ func newFlight(w *world, out *bytes.Buffer, box *blackBox, h sim.Header) (*fligh
 	if err != nil {
 		return nil, err
 	}
-	f := &flight{w: w, trace: trace, out: out, next: 1}
+	f := &flight{w: w, trace: trace, out: out, box: box, next: 1}
 	w.kernel.Observe(trace)
 	w.kernel.Observe(f)
 	trace.Flush()
@@ -73,7 +74,11 @@ func (f *flight) outcome(of *outcome) *outcome {
 	}
 	res.trace.Write(of.trace.Bytes()[:f.size])
 	res.count()
-	res.cutLine(f.pending, f.w.remote.peer.gone)
+	crash := ""
+	if errors.Is(f.w.remote.peer.gone, errGone) {
+		crash = f.box.died()
+	}
+	res.cutLine(f.pending, f.w.remote.peer.gone, crash)
 	if f.pending != "" && res.stuck {
 		res.err = fmt.Errorf("%w\n\nThat was after %d steps, at %v; step %d had begun: %s", of.err, res.steps, res.run.Virtual, res.steps+1, f.pending)
 	}
@@ -105,13 +110,14 @@ func (o *outcome) count() {
 	o.run.Steps, o.faults = o.steps, uint64(o.run.FaultTotal())
 }
 
-// cutLine ends the trace of a run that was cut off, so that a reader knows why; begun is what the step in progress had done.
-func (o *outcome) cutLine(begun string, gone error) {
+// cutLine ends the trace of a run that was cut off, so that a reader knows why; begun is what the step in progress had done, crash the
+// panic of which the test's process has died.
+func (o *outcome) cutLine(begun string, gone error, crash string) {
 	c, end := reports.Conclude(o.report()), sim.TraceEnd{Verdict: sim.EndStuck, Steps: o.steps, Hash: sim.FormatHash(o.run.Hash)}
 	c.Begun = begun
 	switch {
 	case errors.Is(gone, errGone):
-		end.Verdict, c.Failure = sim.EndDied, "" // nobody knows more than that
+		end.Verdict, c.Failure = sim.EndDied, crash // nobody knows more than that
 	case !o.stuck:
 		return // the two processes did not understand each other: that is not the run's end
 	}

@@ -37,6 +37,11 @@ func (t *Timeline) Ending() *Ending {
 	}
 	switch t.End.Verdict {
 	case sim.EndDied:
+		if t.Conclusion.Failure != "" {
+			e.Word, e.Sentence = "DIED", "The process under test died "+where+", of a panic or a fatal error"
+			e.Advice = "Its own output has the whole stack; the end of its log, if it has written one, is kept beside the trace."
+			break
+		}
 		e.Word, e.Sentence = "DIED", "The process under test died "+where+": it panicked, exited, or was killed"
 		e.Advice = "Its own output has the panic or the exit status; the end of its log, if it has written one, is kept beside the trace."
 	case sim.EndStuck:

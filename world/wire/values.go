@@ -15,8 +15,10 @@ type Greeting struct {
 	// Trace and Log are, in the test's, files for what has to outlive a process; "" for none. The engine has the trace of each run grow in the one,
 	// where the test finds it if the engine dies. The test keeps the end of the run's log in the other, where the engine finds it if the test
 	// dies: lines, then zeros. Who opens them does so before Hello is answered; then their names may go.
+	// Crash is one that Go's runtime writes to, in the test's process, when that dies of a panic or a fatal error.
 	Trace string `json:",omitempty"`
 	Log   string `json:",omitempty"`
+	Crash string `json:",omitempty"`
 }
 
 // Options are simtest.Options as data. The zero value of a field means its default.
