@@ -38,3 +38,13 @@ func (c *Cluster) SetHeld(target string, held bool) error {
 	}
 	return nil
 }
+
+// KeepsBack reports whether a hold or a fault keeps the frames of a client's open watch from it, or the watch is over.
+func (c *Cluster) KeepsBack(client string, watch ReqID) bool {
+	cl := c.byName[client]
+	if cl == nil {
+		return false
+	}
+	k := cl.find(watch)
+	return k == nil || k.watch == nil || k.watch.blocked > 0 || k.watch.closing != nil
+}

@@ -16,7 +16,7 @@ var ResyncOnTime = Property{
 	Name:      "ResyncOnTime",
 	Statement: "a handler is resynced once its period is over, while its informer watches, and no other handler is resynced with it",
 	Kinds: slices.Concat(requestKinds, []sim.Kind{
-		subjects.KindResync, subjects.KindNotify, subjects.KindHandler,
+		subjects.KindResync, subjects.KindNotify, subjects.KindHandler, subjects.KindReplace, subjects.KindIndexer,
 	}),
 	New: func() Checker {
 		p := &resyncOnTime{}
@@ -24,14 +24,16 @@ var ResyncOnTime = Property{
 	},
 }
 
-// resyncOnTime judges who gets what is only a resync, and at the end of a run whether one is overdue. How long the reflector has been
-// in a round, without which no timer runs (I38), follows from its requests.
+// resyncOnTime judges who gets what is only a resync, and whether one is overdue: at the end of a run, and in between where a resync of an
+// object with nothing queued must have come ([untouched]). How long the reflector has been in a round, without which no timer runs (I38),
+// follows from its requests.
 type resyncOnTime struct {
 	schedules resyncSchedules
 	requests  reflectorRequests
 	handlers  byActor[resyncHearer]
 	pending   []sim.ActorID // informers with handlers that may still have calls from a time when they were syncing
 	last      byActor[reports.Evidence]
+	untouched byActor[untouched]
 }
 
 // resyncHearer is a handler. It is clean once everything that was meant for it while it was syncing has been delivered.
@@ -41,11 +43,20 @@ func (p *resyncOnTime) record(w World, r *sim.Record) *reports.Violation {
 	switch r.Kind {
 	case fakeapiserver.KindRequest:
 		p.requests.request(r)
+	case fakeapiserver.KindFrame:
+		v := p.framed(w, r)
+		p.requests.answer(w, r)
+		return v
+	case subjects.KindReplace:
+		*p.untouched.get(r.Actor) = untouched{}
+	case subjects.KindIndexer:
+		return p.overdueBeside(w, r.Actor)
 	case subjects.KindHandler:
 		p.schedules.handler(w, r)
 		*p.handlers.get(r.Actor) = resyncHearer{}
 	case subjects.KindStopped:
 		p.schedules.stopped(r.Actor)
+		*p.untouched.get(r.Actor) = untouched{}
 		p.requests.answer(w, r)
 	case subjects.KindResync:
 		return p.resynced(w, r)
@@ -60,6 +71,7 @@ func (p *resyncOnTime) record(w World, r *sim.Record) *reports.Violation {
 // resynced judges that somebody was due.
 func (p *resyncOnTime) resynced(w World, r *sim.Record) *reports.Violation {
 	due, _ := p.schedules.resync(r)
+	*p.untouched.get(r.Actor) = untouched{}
 	name := w.Kernel().ActorName(r.Actor)
 	*p.last.get(r.Actor) = reports.Because(r, "the last resync of %s", name)
 	s := p.schedules.informers.get(r.Actor)

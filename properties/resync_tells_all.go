@@ -13,7 +13,7 @@ import (
 // ResyncTellsAll checks that a resync leaves no object out.
 var ResyncTellsAll = Property{
 	Name:      "ResyncTellsAll",
-	Statement: "a resync notifies each handler that is due of every object in the Indexer",
+	Statement: "a resync notifies each handler that is due of every object in the Indexer, and where there are no resyncs, an update of nothing goes to all handlers or none",
 	Kinds:     []sim.Kind{subjects.KindResync, subjects.KindNotify, subjects.KindHandler, subjects.KindStopped},
 	New: func() Checker {
 		p := &resyncTellsAll{}
@@ -28,6 +28,7 @@ type resyncTellsAll struct {
 	schedules resyncSchedules
 	resyncs   byActor[resync] // by informer
 	waiting   []sim.ActorID   // informers whose resync has not been judged
+	nothings  updatesOfNothing
 }
 
 // resync is the last resync of an informer.
@@ -57,13 +58,20 @@ func (p *resyncTellsAll) record(w World, r *sim.Record) *reports.Violation {
 		}
 	case subjects.KindStopped:
 		p.schedules.stopped(r.Actor)
+		p.nothings.forget(r.Actor)
 		p.forget(r.Actor)
 	case subjects.KindHandler:
 		p.schedules.handler(w, r)
 		if id, ok := p.informer(w, r); ok {
 			p.forget(id) // it may have been the only one that was due
+			p.nothings.handlers(id, p.schedules.informers.get(id))
 		}
 	default:
+		if r.Detail == subjects.NotifySync {
+			if id, ok := p.informer(w, r); ok {
+				p.nothings.told(id, r)
+			}
+		}
 		if len(p.waiting) == 0 {
 			return nil
 		}
@@ -118,7 +126,7 @@ func (p *resyncTellsAll) stepEnd(w World) *reports.Violation {
 		p.forget(id)
 		n--
 	}
-	return nil
+	return p.nothings.stepEnd(w, &p.schedules)
 }
 
 func (s *resync) judge(w World, inf subjects.Informer) *reports.Violation {

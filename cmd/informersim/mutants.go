@@ -45,7 +45,8 @@ is killed although its file says that it survives, or what it breaks also breaks
 		Example: `  informersim mutants --runs 200 --ranges 1
   informersim mutants k115658
   informersim mutants informer/workqueue/ --jobs 2
-  informersim mutants --update                     writes the table of docs/mutants.md, and what survives`,
+  informersim mutants --update                     writes the table of docs/mutants.md, and what survives
+  informersim mutants k115658 --update             writes only these rows; search as far as the table says that it did`,
 		Args: cli.Usage(cobra.ArbitraryArgs),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
@@ -58,7 +59,7 @@ is killed although its file says that it survives, or what it breaks also breaks
 	c.Flags().IntVar(&f.search.Shrink, "shrink", 2000, "how many runs may be made to shrink a finding; 0 for none")
 	c.Flags().DurationVar(&f.search.Timeout, "timeout", time.Minute, "the real time that one run may take")
 	c.Flags().BoolVar(&f.json, "json", false, "print a line of JSON for each mutant, and one for the summary")
-	c.Flags().BoolVar(&f.update, "update", false, "write the table of docs/mutants.md")
+	c.Flags().BoolVar(&f.update, "update", false, "write the table of docs/mutants.md, or the rows of the mutants that PATTERN means")
 	return c
 }
 
@@ -100,9 +101,14 @@ func (f *mutantsFlags) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	mutants, err := f.selected(tree, args)
+	mutants, all, err := f.selected(tree, args)
 	if err != nil {
 		return err
+	}
+	if f.update {
+		if err := tree.CheckDocs(f.search, names(all), mutants); err != nil {
+			return err
+		}
 	}
 	results, err := f.hunt(c, tree, mutants)
 	if err != nil {
@@ -115,12 +121,20 @@ func (f *mutantsFlags) run(c *cobra.Command, args []string) error {
 		_, err = fmt.Fprintf(c.OutOrStdout(), "\n%s\n", summary)
 	}
 	if err == nil && f.update {
-		err = tree.UpdateDocs(f.search, results)
+		err = tree.UpdateDocs(f.search, names(all), results)
 	}
 	if err == nil && summary.Failed > 0 {
 		return broken{summary.String()}
 	}
 	return err
+}
+
+func names(mutants []*mutation.Mutant) []string {
+	var all []string
+	for _, m := range mutants {
+		all = append(all, m.Name)
+	}
+	return all
 }
 
 // mutantLine is what --json prints: a mutant, or the summary at the end.
@@ -130,17 +144,16 @@ type mutantLine struct {
 	Summary *mutation.Summary `json:"summary,omitempty"`
 }
 
-// selected returns the mutants that are meant.
-func (f *mutantsFlags) selected(tree *mutation.Tree, args []string) ([]*mutation.Mutant, error) {
+// selected returns the mutants that are meant, and all that there are.
+func (f *mutantsFlags) selected(tree *mutation.Tree, args []string) (selected, all []*mutation.Mutant, err error) {
 	dir := f.dir
 	if dir == "" {
 		dir = tree.Mutants()
 	}
-	all, err := mutation.Load(os.DirFS(dir))
+	all, err = mutation.Load(os.DirFS(dir))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", dir, err)
+		return nil, nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	var selected []*mutation.Mutant
 	for _, m := range all {
 		if (f.subject == "" || m.Subject == f.subject) && (len(args) == 0 || slices.ContainsFunc(args, m.Matches)) {
 			selected = append(selected, m)
@@ -148,16 +161,13 @@ func (f *mutantsFlags) selected(tree *mutation.Tree, args []string) ([]*mutation
 	}
 	for _, pattern := range args {
 		if !slices.ContainsFunc(selected, func(m *mutation.Mutant) bool { return m.Matches(pattern) }) {
-			return nil, fmt.Errorf("of the %d mutants in %s none is meant by %q", len(all), dir, pattern)
+			return nil, nil, fmt.Errorf("of the %d mutants in %s none is meant by %q", len(all), dir, pattern)
 		}
 	}
 	if len(selected) == 0 {
-		return nil, fmt.Errorf("of the %d mutants in %s none is meant", len(all), dir)
+		return nil, nil, fmt.Errorf("of the %d mutants in %s none is meant", len(all), dir)
 	}
-	if f.update && len(selected) != len(all) {
-		return nil, fmt.Errorf("--update writes the table of all mutants; %d of %d are selected", len(selected), len(all))
-	}
-	return selected, nil
+	return selected, all, nil
 }
 
 func (f *mutantsFlags) hunt(c *cobra.Command, tree *mutation.Tree, mutants []*mutation.Mutant) ([]*mutation.Result, error) {

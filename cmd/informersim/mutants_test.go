@@ -22,7 +22,7 @@ func TestMutantsRefuses(t *testing.T) {
 		{"--subject stak", `did you mean "stack"?`},
 		{"--work " + dir + " k115658 no-such-mutant", `none is meant by "no-such-mutant"`},
 		{"--work " + dir + " --dir " + dir, "none is meant"},
-		{"--work " + dir + " --update k115658", "the table of all mutants"},
+		{"--work " + dir + " --runs 7 --update k115658", "search as far as the table did"},
 	} {
 		var out, errs bytes.Buffer
 		code := run(t.Context(), append([]string{"mutants"}, strings.Fields(c.args)...), &out, &errs)

@@ -83,10 +83,15 @@ func (r *Result) Verdict() string {
 	case r.Killed():
 		return strings.Join(r.Properties(), ", ")
 	case r.Survives != "":
-		return "survives, as known"
+		return survivesAsKnown
 	}
-	return "SURVIVES"
+	return survivesUnknown
 }
+
+const (
+	survivesAsKnown = "survives, as known"
+	survivesUnknown = "SURVIVES"
+)
 
 // Detail says what the verdict leaves open, "" for nothing.
 func (r *Result) Detail() string {
@@ -155,71 +160,4 @@ func (r *Result) WriteText(w io.Writer) error {
 		return err
 	}
 	return nil
-}
-
-// The marks between which WriteMarkdown's table stands in a page.
-const (
-	tableBegins = "<!-- The table: informersim mutants --update. -->"
-	tableEnds   = "<!-- End of the table. -->"
-)
-
-// Markdown returns the table as Markdown. What depends on the machine is left out.
-func Markdown(s Search, results []*Result) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s of seeds, up to %s in each: %s.\n\n%s| mutant | what is broken | killed by | runs | shrunk to |\n|---|---|---|---|---|\n",
-		reports.Counted(s.Ranges, "range"), reports.Counted(int(s.Runs), "run"), Summarize(results), survivors(results))
-	for _, r := range results {
-		runs, _ := r.runs()
-		verdict := r.Verdict()
-		if detail := strings.TrimPrefix(r.Detail(), r.Defect); detail != "" { // the defect has a column of its own
-			verdict += ": " + strings.TrimSpace(detail)
-		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", r.Mutant, cell(r.Defect), cell(verdict), runs, r.shrunk())
-	}
-	return b.String()
-}
-
-// survivors says which mutants nothing killed: those of which that is known by the reasons that their files give, then the others. It is written from
-// the results, like the table, so that no text can call a survivor what is killed.
-func survivors(results []*Result) string {
-	var reasons, unknown []string
-	known := map[string][]string{}
-	for _, r := range results {
-		name := "`" + r.Mutant + "`"
-		switch {
-		case r.Error != "" || r.Killed():
-		case r.Survives == "":
-			unknown = append(unknown, name)
-		case known[r.Survives] == nil:
-			reasons = append(reasons, r.Survives)
-			fallthrough
-		default:
-			known[r.Survives] = append(known[r.Survives], name)
-		}
-	}
-	var b strings.Builder
-	for _, why := range reasons {
-		fmt.Fprintf(&b, "* Known to survive: %s: %s\n", strings.Join(known[why], ", "), cell(why))
-	}
-	if len(unknown) > 0 {
-		fmt.Fprintf(&b, "* Nothing has killed these, and something should: %s\n", strings.Join(unknown, ", "))
-	}
-	if b.Len() > 0 {
-		b.WriteString("\n")
-	}
-	return b.String()
-}
-
-func cell(text string) string {
-	return strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(text)
-}
-
-// UpdatePage returns a page with the table in it replaced.
-func UpdatePage(page string, s Search, results []*Result) (string, error) {
-	before, rest, begins := strings.Cut(page, tableBegins)
-	_, after, ends := strings.Cut(rest, tableEnds)
-	if !begins || !ends {
-		return "", fmt.Errorf("the page has no lines %q and %q, between which the table belongs", tableBegins, tableEnds)
-	}
-	return before + tableBegins + "\n" + Markdown(s, results) + tableEnds + after, nil
 }

@@ -65,7 +65,12 @@ func TestSummaryAndPage(t *testing.T) {
 		t.Errorf("%d failed, %s\nwant 3 and %s", got.Failed, got, summary)
 	}
 	page := "# Mutants\n\n" + "<!-- The table: informersim mutants --update. -->\nold\n<!-- End of the table. -->\n\nThe end.\n"
-	got, err := mutation.UpdatePage(page, mutation.Search{Ranges: 5, Runs: 2000}, results)
+	var all []string
+	for _, r := range results {
+		all = append(all, r.Mutant)
+	}
+	search := mutation.Search{Ranges: 5, Runs: 2000}
+	got, err := mutation.UpdatePage(page, search, all, results)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +88,31 @@ func TestSummaryAndPage(t *testing.T) {
 	if strings.Contains(got, "old") {
 		t.Errorf("the old table is still there:\n%s", got)
 	}
-	if _, err := mutation.UpdatePage("# Mutants\n", mutation.Search{}, results); err == nil {
+	if _, err := mutation.UpdatePage("# Mutants\n", mutation.Search{}, all, results); err == nil {
 		t.Error("a page without the marks is updated")
+	}
+
+	// Some of the rows: the others, and what is made of all of them, stay what they were.
+	if same, err := mutation.UpdatePage(got, search, all, results[2:4]); err != nil || same != got {
+		t.Errorf("the same results give another page, %v:\n%s", err, same)
+	}
+	found := &mutation.Result{Mutant: "f", Defect: "it is quiet", Breaks: []string{"NoPanic"}, Ranges: ranges("NoPanic", 7)}
+	part, err := mutation.UpdatePage(got, search, all, []*mutation.Result{found})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{": 5 of 8 mutants killed, after 7 runs", "| `f` | it is quiet | NoPanic | 7 |  |\n", "| `a` | a \\| b | NoPanic | 3 | 4 commands, 7 picks |\n", "Known to survive: `d`, `g`"} {
+		if !strings.Contains(part, want) {
+			t.Errorf("the page lacks %q:\n%s", want, part)
+		}
+	}
+	if strings.Contains(part, "Nothing has killed these") {
+		t.Errorf("what is killed is still a survivor:\n%s", part)
+	}
+	if _, err := mutation.UpdatePage(got, mutation.Search{Ranges: 5, Runs: 300}, all, results[:1]); err == nil || !strings.Contains(err.Error(), "up to 2000 runs") {
+		t.Errorf("rows of another search are put into the table: %v", err)
+	}
+	if _, err := mutation.UpdatePage(got, search, append(all, "new"), results[:1]); err == nil || !strings.Contains(err.Error(), "no row for new") {
+		t.Errorf("a table without a row for each mutant is written: %v", err)
 	}
 }

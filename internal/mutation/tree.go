@@ -347,16 +347,33 @@ func (t *Tree) goCommand(ctx context.Context, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// UpdateDocs writes the table of docs/mutants.md.
-func (t *Tree) UpdateDocs(s Search, results []*Result) error {
-	name := filepath.Join(t.root, "docs", "mutants.md")
-	page, err := os.ReadFile(name)
+// UpdateDocs writes the table of docs/mutants.md, or the rows of some of the mutants.
+func (t *Tree) UpdateDocs(s Search, all []string, results []*Result) error {
+	name, text, err := t.updatedDocs(s, all, results)
 	if err != nil {
 		return err
 	}
-	text, err := UpdatePage(string(page), s, results)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
 	return writeFile(name, []byte(text))
+}
+
+// CheckDocs reports why the rows of these mutants cannot be written, before time is spent on them.
+func (t *Tree) CheckDocs(s Search, all []string, selected []*Mutant) error {
+	var rows []*Result
+	for _, m := range selected {
+		rows = append(rows, &Result{Mutant: m.Name})
+	}
+	_, _, err := t.updatedDocs(s, all, rows)
+	return err
+}
+
+func (t *Tree) updatedDocs(s Search, all []string, results []*Result) (name, text string, err error) {
+	name = filepath.Join(t.root, "docs", "mutants.md")
+	page, err := os.ReadFile(name)
+	if err != nil {
+		return "", "", err
+	}
+	if text, err = UpdatePage(string(page), s, all, results); err != nil {
+		return "", "", fmt.Errorf("%s: %w", name, err)
+	}
+	return name, text, nil
 }

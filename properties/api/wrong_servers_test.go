@@ -38,6 +38,10 @@ func TestServersThatAreWrong(t *testing.T) {
 	page := func(detail string, p fakeapiserver.Page) sim.Record {
 		return sim.Record{Kind: fakeapiserver.KindPage, Detail: detail, RV: p.Revision, Obj: &p}
 	}
+	applied := func(rv int64) sim.Record {
+		return sim.Record{Kind: fakeapiserver.KindApply, Key: "pods default/a", RV: rv, Detail: "MODIFIED"}
+	}
+	opened := sim.Record{Kind: fakeapiserver.KindResponse, N: 1, Detail: "ok"}
 	watch := request(1, `watch rv="5" bookmarks timeout=400`)
 	for _, test := range []struct {
 		property, message string
@@ -48,6 +52,8 @@ func TestServersThatAreWrong(t *testing.T) {
 		{"WatchOrdered", "a BOOKMARK at rv=6 follows rv=7", []sim.Record{watch, frame(1, 7, "MODIFIED"), frame(1, 6, "BOOKMARK")}},
 		{"WatchUnique", "the MODIFIED at rv=7 comes although the watch has been there", []sim.Record{watch, frame(1, 7, "MODIFIED"), frame(1, 7, "MODIFIED")}},
 		{"WatchReliable", "the change of default/a at rv=6 is missing", []sim.Record{watch, commit(6), commit(7), frame(1, 7, "MODIFIED")}},
+		{"", "", []sim.Record{watch, opened, commit(6), applied(6), commit(7), frame(1, 6, "MODIFIED")}},
+		{"WatchReliable", "the change of default/a at rv=6, and nothing else is left", []sim.Record{watch, opened, commit(6), applied(6), commit(7)}},
 		{"ListIsAtOneRevision", "a page is at rv=4, and the list began at rv=3", []sim.Record{
 			request(1, `list rv="" limit=1`), page("request=1 more", fakeapiserver.Page{Revision: 3, ResourceVersion: "3", Continue: "x"}),
 			request(2, `list continue=3:default/a rv="" limit=1`), page("request=2", fakeapiserver.Page{Revision: 4, ResourceVersion: "4"}),
@@ -66,6 +72,7 @@ func TestServersThatAreWrong(t *testing.T) {
 			r.Actor = id
 			monitor.Record(&r)
 		}
+		monitor.StepEnd(nil)
 		switch found := monitor.Violation(); {
 		case test.property == "" && found != nil:
 			t.Errorf("a correct server is reported: %v", found)

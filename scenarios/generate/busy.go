@@ -48,6 +48,24 @@ func (g *Generator) crowd() bool {
 	return true
 }
 
+// linger lets time pass while something waits in an informer's queue: longer than most resync periods, so that a resync meets it.
+func (g *Generator) linger() bool {
+	i := pick(g.src, g.informers...)
+	if i.stopped || !i.resync || slices.Contains(g.held, i.name) {
+		return false
+	}
+	for len(g.alive[i.resource]) < 2 && g.createOf(i.resource) { // of the others, nothing waits
+	}
+	g.b.Settle()
+	g.b.Hold(i.name)
+	for range 1 + g.src.IntN(2) {
+		g.changeOf(i.resource)
+	}
+	g.b.Advance(pick(g.src, 3*time.Second, 10*time.Second, time.Minute))
+	g.b.Release(i.name)
+	return true
+}
+
 // removeBusy removes a handler for which something waits.
 func (g *Generator) removeBusy() bool {
 	i := pick(g.src, g.informers...)
