@@ -6,6 +6,7 @@ import "embed"
 // subjects/clientgo/pipe). They are this module's own files, at their own places.
 //
 //go:embed bubble/*.go world/wire/*.go informer/rest_retry.go informer/http2_lost.go informer/no_http2_lost.go
+//go:embed informer/eof_retries.go informer/no_eof_retries.go informer/watch_retries.go informer/no_watch_retries.go
 //go:embed subjects/failure.go subjects/index.go subjects/revision.go subjects/transform.go
 //go:embed subjects/clientgo/gates/*.go subjects/clientgo/pipe/*.go subjects/clientgo/guest/*.go
 var GuestSources embed.FS

@@ -11,9 +11,6 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// DefaultRESTRetries is the number of times a request is retried before its answer is passed on (I36).
-const DefaultRESTRetries = 10
-
 // RESTAnswer is the outcome of one attempt of a request: an error without an HTTP response (Err), or an unsuccessful
 // response (StatusCode, RetryAfter and, decoded, Err).
 type RESTAnswer struct {
@@ -113,6 +110,9 @@ func (r *RESTRetry) maxRetries() int {
 // wait returns the delay before the next attempt, if there may be one: a second after a cut connection, and the requested
 // time after a 429 or 5xx with Retry-After. Without that header those are not retried.
 func (r *RESTRetry) wait(a RESTAnswer, retriable bool) (time.Duration, bool) {
+	if r.Watch && !retriesWatches {
+		return 0, false
+	}
 	if retriable {
 		return time.Second, true
 	}
@@ -124,7 +124,7 @@ func (r *RESTRetry) retriable(err error) bool {
 	if r.Watch {
 		return utilnet.IsProbableEOF(err) || utilnet.IsTimeout(err)
 	}
-	return utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || connectionLost(err)
+	return utilnet.IsConnectionReset(err) || retriesEOF && utilnet.IsProbableEOF(err) || connectionLost(err)
 }
 
 // remember keeps transport errors only: a response is not an error to rest.Request until it is the final one.

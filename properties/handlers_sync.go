@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
@@ -18,6 +19,7 @@ var HandlersSync = Property{
 		p := &handlersSync{}
 		return Checker{Record: p.record, End: p.end}
 	},
+	Needs: []property.Need{{Feature: subjects.HandlerSync, Part: "of handlers", Rest: func() Checker { return Checker{End: informersSync} }}},
 }
 
 // handlersSync excuses a handler that has panicked: the notification counts as never handled (I85).
@@ -43,13 +45,30 @@ func (p *handlersSync) record(_ World, r *sim.Record) *reports.Violation {
 	return nil
 }
 
+// informersSync judges informers alone.
+func informersSync(w World) *reports.Violation {
+	for _, inf := range w.Informers() {
+		if v := informerSyncs(w, inf); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+func informerSyncs(w World, inf subjects.Informer) *reports.Violation {
+	if inf.HasSynced() {
+		return nil
+	}
+	return &reports.Violation{
+		Message: fmt.Sprintf("informer %s has not synced", inf.Name()),
+		Because: []reports.Evidence{{Step: w.Kernel().Steps(), At: w.Kernel().Elapsed(), Text: fmt.Sprintf("HasSynced of %s is false, long after the faults stopped", inf.Name())}},
+	}
+}
+
 func (p *handlersSync) end(w World) *reports.Violation {
 	for _, inf := range w.Informers() {
-		if !inf.HasSynced() {
-			return &reports.Violation{
-				Message: fmt.Sprintf("informer %s has not synced", inf.Name()),
-				Because: []reports.Evidence{{Step: w.Kernel().Steps(), At: w.Kernel().Elapsed(), Text: fmt.Sprintf("HasSynced of %s is false, long after the faults stopped", inf.Name())}},
-			}
+		if v := informerSyncs(w, inf); v != nil {
+			return v
 		}
 		for _, name := range inf.Handlers() {
 			id, known := w.Kernel().ActorByName(inf.Name() + "/" + name)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
@@ -20,6 +21,7 @@ var InitialListFlag = Property{
 		p := &initialListFlag{}
 		return Checker{Record: p.record}
 	},
+	Needs: []property.Need{{Feature: subjects.InitialFlags}},
 }
 
 // initialListFlag knows each registration's initial objects: those of the informer's first list, and for a handler that is added

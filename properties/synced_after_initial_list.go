@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
@@ -19,6 +20,7 @@ var SyncedAfterInitialList = Property{
 		p := newSyncedAfterInitialList()
 		return Checker{Record: p.record}
 	},
+	Needs: []property.Need{{Feature: subjects.HandlerSync, Part: "of handlers"}},
 }
 
 // syncedAfterInitialList ticks off the keys of each informer's first list as they reach the Indexer and each handler.

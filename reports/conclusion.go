@@ -23,6 +23,8 @@ type Conclusion struct {
 	ShrunkFrom string     `json:"shrunkFrom,omitempty"`
 	// Checked lists the properties, in their order.
 	Checked []Checked `json:"checked,omitempty"`
+	// Unjudged are the properties that the stack under test cannot be held to.
+	Unjudged []Unjudged `json:"unjudged,omitempty"`
 	// InForce are faults that last at the end, Down the processes that do not run then, of a Go test.
 	InForce []string `json:"inForce,omitempty"`
 	Down    []string `json:"down,omitempty"`
@@ -45,7 +47,7 @@ type Checked struct {
 func Conclude(r *Run) *Conclusion {
 	c := &Conclusion{
 		Violation: r.Violation, Statement: r.Statement, Failure: r.Failure, Mismatches: r.Mismatches, Expected: r.Expected, ShrunkFrom: r.ShrunkFrom,
-		Checked: r.Checked, ConvergingNs: r.Converging,
+		Checked: r.Checked, Unjudged: r.Unjudged, ConvergingNs: r.Converging,
 	}
 	c.Failure = plainStacks(c.Failure)
 	if c.Violation != nil {

@@ -24,6 +24,7 @@ type Ensemble struct {
 	faults      Run            // only its fault counts are used
 	hashes      map[uint64]bool
 	properties  int
+	unjudged    []Unjudged
 }
 
 // Add adds a run that passed.
@@ -40,7 +41,7 @@ func (e *Ensemble) Add(r *Run) {
 	e.virtual += r.Virtual
 	e.converging += r.Converging
 	e.informers.Add(r.Informers)
-	e.properties = len(r.Properties)
+	e.properties, e.unjudged = len(r.Properties), r.Unjudged
 	e.hashes[r.Hash] = true
 	for _, f := range r.Faults {
 		e.faults.countFaults(f.Name, f.Count)
@@ -75,6 +76,9 @@ func (e *Ensemble) WriteText(w io.Writer, took time.Duration) error {
 		fmt.Fprintf(&b, "      %s\n", kinds)
 	}
 	fmt.Fprintf(&b, "      %s, %.0f steps/s\n", took.Round(time.Millisecond), float64(e.steps)/took.Seconds())
+	for i := range e.unjudged {
+		fmt.Fprintf(&b, "      %s\n", e.unjudged[i])
+	}
 	if e.Traces != "" {
 		fmt.Fprintf(&b, "      traces in %s\n", PlainLine(e.Traces))
 	}

@@ -41,6 +41,8 @@ type Run struct {
 	Search *Search
 
 	Properties []string
+	// Unjudged are the properties that the stack under test cannot be held to.
+	Unjudged []Unjudged
 	// Checked counts how often each property was checked; nil if that is not known.
 	Checked []Checked
 	// Statement is what the broken property says of every run, "" for none.

@@ -122,6 +122,9 @@ func counts(r *Run) string {
 	for _, line := range configurationLines(r.Informers) {
 		fmt.Fprintf(&b, "      %s\n", line)
 	}
+	for i := range r.Unjudged {
+		fmt.Fprintf(&b, "      %s\n", r.Unjudged[i])
+	}
 	fmt.Fprintf(&b, "      hash %016x", r.Hash)
 	return b.String()
 }

@@ -3,7 +3,9 @@ package scenarios
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios/script"
 	"github.com/informersim/informersim/subjects"
 )
@@ -47,10 +49,18 @@ func (s *Scenario) For(k subjects.Kind) (*Scenario, error) {
 			if lacks(subjects.LateIndexes) {
 				continue
 			}
+		case *removeCmd:
+			if lacks(subjects.Removals) {
+				continue
+			}
+		case *stopCmd:
+			kept := *c
+			kept.Args = slices.DeleteFunc(slices.Clone(c.Args), func(a script.Arg) bool { return a.Key == "" && a.Value == "drain" && lacks(subjects.Drains) })
+			c = &kept
 		case *informerCmd:
 			kept := *c
 			kept.Args = slices.DeleteFunc(slices.Clone(c.Args), func(a script.Arg) bool {
-				return a.Key != "" && lacks(subjects.Feature(a.Key+"="+a.Value))
+				return a.Key != "" && (lacks(subjects.Feature(a.Key+"="+a.Value)) || lacks(subjects.Feature(a.Key)))
 			})
 			c = &kept
 		}
@@ -78,7 +88,34 @@ func (c *informerCmd) asks() (all []subjects.Feature) {
 	if c.spec.WatchList {
 		all = append(all, subjects.StreamingLists)
 	}
+	if c.spec.Transform.DropLabel != "" {
+		all = append(all, subjects.Transforms)
+	}
 	return all
+}
+
+func (c *removeCmd) asks() []subjects.Feature { return []subjects.Feature{subjects.Removals} }
+
+func (c *stopCmd) asks() []subjects.Feature {
+	if c.drain {
+		return []subjects.Feature{subjects.Drains}
+	}
+	return nil
+}
+
+// sayable returns what a subject can say of an expected output: where handlers are not told which additions are of the initial list,
+// the word that says so is left out.
+func (w *World) sayable(output string) string {
+	why, lacking := w.options.Subject.Lacks[subjects.InitialFlags]
+	left := strings.ReplaceAll(output, initialSuffix+"\n", "\n")
+	if !lacking || left == output {
+		return output
+	}
+	u := reports.Unjudged{Property: "the transcript", Part: "the word" + initialSuffix + " in what log prints", Why: why}
+	if !slices.Contains(w.result.Unjudged, u) {
+		w.result.Unjudged = append(w.result.Unjudged, u)
+	}
+	return left
 }
 
 // asks returns what the informer of a command must allow.

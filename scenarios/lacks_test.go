@@ -35,3 +35,48 @@ func TestWhatASubjectLacks(t *testing.T) {
 		t.Errorf("a kind that lacks nothing gets another scenario: %v", err)
 	}
 }
+
+// What a subject lacks is refused at the command that asks for it, and left out of a generated scenario.
+func TestCommandsThatASubjectLacks(t *testing.T) {
+	for _, test := range []struct {
+		feature        subjects.Feature
+		command, where string
+		left           string
+	}{
+		{subjects.Transforms, "informer i2 pods transform=drop:app handlers=h2\n", "a.sim:4:1", "informer i2 pods handlers=h2\n"},
+		{subjects.Removals, "remove h1\n", "a.sim:4:1", ""},
+		{subjects.Drains, "stop c1 drain\n", "a.sim:4:1", "stop c1\n"},
+	} {
+		const before = "resource pods\ninformer i1 pods handlers=h1\nworker c1 i1\n"
+		s, err := Parse("a.sim", []byte(before+test.command))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind := subjects.Kind{Name: "old", Lacks: map[subjects.Feature]string{test.feature: "since v2"}}
+		if err := s.Fits(kind); err == nil || !strings.Contains(err.Error(), test.where+": old does not have "+string(test.feature)+" (since v2)") {
+			t.Errorf("%q: the error is %v", test.command, err)
+		}
+		left, err := s.For(kind)
+		if err != nil || left.Text() != before+test.left {
+			t.Errorf("of %q is left %q: %v", test.command, left.Text(), err)
+		}
+	}
+}
+
+// A transcript of a subject whose handlers do not learn which additions are initial is compared without that word, and the result says so.
+func TestTranscriptsWithoutFlags(t *testing.T) {
+	const expected = "add default/a rv=1 initial\nadd default/initial rv=2\n"
+	w := &World{options: &Options{}, result: &Result{}}
+	if got := w.sayable(expected); got != expected || len(w.result.Unjudged) > 0 {
+		t.Errorf("of a subject that lacks nothing, %q is compared, and %v is not judged", got, w.result.Unjudged)
+	}
+	w.options.Subject.Lacks = map[subjects.Feature]string{subjects.InitialFlags: "since v2"}
+	for range 2 {
+		if got := w.sayable(expected); got != "add default/a rv=1\nadd default/initial rv=2\n" {
+			t.Errorf("%q is compared", got)
+		}
+	}
+	if len(w.result.Unjudged) != 1 || w.result.Unjudged[0].Why != "since v2" {
+		t.Errorf("not judged: %v", w.result.Unjudged)
+	}
+}

@@ -276,8 +276,10 @@ func newWorld(ctx context.Context, s *Scenario, o *Options, header sim.Header, s
 	w.result.Informers = s.Configurations(w.takesDefaults)
 	w.script = &scriptActor{w: w}
 	w.script.id = k.Register(w.script)
-	w.monitor = property.NewMonitor(w, o.Properties)
-	for _, p := range o.Properties {
+	var judged []property.Property
+	judged, w.result.Unjudged = property.Judged(o.Properties, o.Subject.Lacks)
+	w.monitor = property.NewMonitor(w, judged)
+	for _, p := range judged {
 		w.result.Properties = append(w.result.Properties, p.Name)
 	}
 	k.Observe(newTally(w))

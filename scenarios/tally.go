@@ -98,11 +98,14 @@ func ReconcileText(r *sim.Record, revision int64) string {
 	return text
 }
 
+// initialSuffix says that an addition is of the initial list.
+const initialSuffix = " initial"
+
 // NotificationText formats a KindNotify record as the log command does: `add default/a rv=1 initial`.
 func NotificationText(r *sim.Record) string {
 	switch r.Detail {
 	case subjects.NotifyAddInitial:
-		return fmt.Sprintf("add %s rv=%d initial", r.Key, r.RV)
+		return fmt.Sprintf("add %s rv=%d%s", r.Key, r.RV, initialSuffix)
 	case subjects.NotifyUpdate:
 		return fmt.Sprintf("update %s rv=%d old=%d", r.Key, r.RV, r.N)
 	case subjects.NotifySync:

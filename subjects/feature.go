@@ -1,6 +1,6 @@
 package subjects
 
-// Feature is something that a scenario may ask of an informer, and that some stacks lack.
+// Feature is something that a scenario may ask of an informer, or a property has to know of it, and that some stacks lack.
 type Feature string
 
 // StreamingLists are those of watch-list=on (I13).
@@ -8,6 +8,22 @@ const StreamingLists Feature = "watch-list=on"
 
 // LateIndexes are added to an informer that runs (I73).
 const LateIndexes Feature = "indexer"
+
+// Transforms change objects before they are queued (I43).
+const Transforms Feature = "transform"
+
+// Removals are those of handlers from an informer that runs (I81).
+const Removals Feature = "remove"
+
+// Drains are shutdowns of work queues that wait (I96).
+const Drains Feature = "drain"
+
+// HandlerSync is the HasSynced of a handler (I86). Where it is lacking, no handler has a KindSynced record, and workers start once their
+// informer has synced.
+const HandlerSync Feature = "HasSynced of a handler"
+
+// InitialFlags tell a handler which additions are of the initial list (I79). Where they are lacking, all are NotifyAdd.
+const InitialFlags Feature = "isInInitialList"
 
 // QueueFeature is a kind of queue.
 func QueueFeature(q Queue) Feature { return Feature("queue=" + string(q)) }

@@ -3,6 +3,7 @@ package differential
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,13 +16,19 @@ import (
 type Difference = reports.Difference
 
 // Compare runs a scenario on both sides and returns the first difference that is not allowed, or nil. A side that does not come to
-// its end, because it panics, hangs, leaks goroutines or tries again for ever, is a difference whatever the other one does.
+// its end, because it panics, hangs, leaks goroutines or tries again for ever, is a difference whatever the other one does. What one of
+// them cannot say is not compared.
 func Compare(ctx context.Context, s *scenarios.Scenario, left, right subjects.Kind, seed uint64) (*Difference, error) {
-	a, err := observe(ctx, s, left, seed)
+	lacks := maps.Clone(left.Lacks)
+	if lacks == nil {
+		lacks = map[subjects.Feature]string{}
+	}
+	maps.Copy(lacks, right.Lacks)
+	a, err := observe(ctx, s, left, seed, lacks)
 	if err != nil {
 		return nil, err
 	}
-	b, err := observe(ctx, s, right, seed)
+	b, err := observe(ctx, s, right, seed, lacks)
 	if err != nil {
 		return nil, err
 	}

@@ -43,11 +43,15 @@ type observation struct {
 	now    point
 	broken *reports.Violation    // what ended the run early, nil if it came to its end
 	began  map[sim.ActorID]int64 // by worker: the revision of its reconcile in flight
+
+	silent, flagless bool // handlers do not say when they have synced, or which additions are of the initial list
 }
 
-// observe runs a scenario on one subject.
-func observe(ctx context.Context, s *scenarios.Scenario, kind subjects.Kind, seed uint64) (*observation, error) {
+// observe runs a scenario on one subject. What one that lacks something cannot say is left out.
+func observe(ctx context.Context, s *scenarios.Scenario, kind subjects.Kind, seed uint64, lacks map[subjects.Feature]string) (*observation, error) {
 	o := &observation{began: map[sim.ActorID]int64{}}
+	_, o.silent = lacks[subjects.HandlerSync]
+	_, o.flagless = lacks[subjects.InitialFlags]
 	res, err := scenarios.Run(ctx, s, scenarios.Options{
 		Properties: []property.Property{properties.NoLivelock},
 		Subject:    kind, Seed: seed, Strategy: "fifo", WorkersLast: true,
@@ -71,9 +75,15 @@ func (o *observation) Record(r *sim.Record) {
 	case fakeapiserver.KindRequest:
 		o.now.line("requests of "+strings.TrimPrefix(actor, "conn/"), "%v %s", r.At, r.Detail)
 	case subjects.KindNotify:
-		o.now.line("handler "+actor+" about "+r.Key, "%s", scenarios.NotificationText(r))
+		told := *r
+		if o.flagless && told.Detail == subjects.NotifyAddInitial {
+			told.Detail = subjects.NotifyAdd
+		}
+		o.now.line("handler "+actor+" about "+r.Key, "%s", scenarios.NotificationText(&told))
 	case subjects.KindSynced:
-		o.now.line("synced", "%s", actor)
+		if !o.silent || !strings.Contains(actor, "/") {
+			o.now.line("synced", "%s", actor)
+		}
 	case subjects.KindPanic:
 		o.now.line("handler "+actor+" about "+r.Key, "panics") // without the time, which depends on the order of keys
 	case subjects.KindWorkers:

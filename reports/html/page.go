@@ -40,6 +40,7 @@ type page struct {
 	Requests   []request
 	FewerAsked string
 	Checked    []reports.Checked
+	Unjudged   []reports.Unjudged
 	Broken     string // the property
 	Script     string
 	HasSteps   bool
@@ -225,7 +226,7 @@ func (p *page) lists(t *timeline.Timeline, tight bool) {
 		}
 		p.Requests = append(p.Requests, x)
 	}
-	p.Checked = t.Conclusion.Checked
+	p.Checked, p.Unjudged = t.Conclusion.Checked, t.Conclusion.Unjudged
 	p.Script = t.Header.Script
 	limit := maxScript
 	if tight {

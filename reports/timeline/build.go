@@ -213,7 +213,7 @@ func (b *builder) finish() {
 	b.sortLanes()
 	c, r := t.Conclusion, &t.Run
 	r.Violation, r.Failure, r.Expected, r.Mismatches, r.Statement, r.Checked = c.Violation, c.Failure, c.Expected, c.Mismatches, c.Statement, c.Checked
-	r.Converging = c.ConvergingNs
+	r.Converging, r.Unjudged = c.ConvergingNs, c.Unjudged
 	if r.ShrunkFrom == "" {
 		r.ShrunkFrom = c.ShrunkFrom
 	}

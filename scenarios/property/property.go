@@ -20,6 +20,38 @@ type Property struct {
 	Kinds []sim.Kind
 	// New returns a checker for one run.
 	New func() Checker
+	// Needs are what a stack under test must have to be held to it, which some stacks lack.
+	Needs []Need
+}
+
+// Need is a feature that a property has to know of.
+type Need struct {
+	Feature subjects.Feature
+	// Part says what of the property is not judged of a stack that lacks it; "" for all of it.
+	Part string
+	// Rest takes the place of New then; nil if that does.
+	Rest func() Checker
+}
+
+// Judged returns those of the properties that can be judged of a stack that lacks something, and what of them is not.
+func Judged(all []Property, lacks map[subjects.Feature]string) (can []Property, not []reports.Unjudged) {
+	for _, p := range all {
+		whole := true
+		for _, n := range p.Needs {
+			why, lacking := lacks[n.Feature]
+			if !lacking {
+				continue
+			}
+			not = append(not, reports.Unjudged{Property: p.Name, Part: n.Part, Why: why})
+			if whole = whole && n.Part != ""; n.Rest != nil {
+				p.New = n.Rest
+			}
+		}
+		if whole {
+			can = append(can, p)
+		}
+	}
+	return can, not
 }
 
 // Checker checks a property in one run. Any of its functions may be nil. One that returns a Violation ends the run, and need not

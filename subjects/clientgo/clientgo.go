@@ -21,18 +21,20 @@ type Subject struct {
 	side      Side // nil if there is none
 	informers []*actor
 	queues    []*workQueue
+	silent    bool   // handlers cannot say when they have synced
 	stamp     uint64 // of choices that are offered because time has passed
 	touched   bool   // this step may have woken goroutines in the bubble
 	passed    bool   // time has passed in this step
 }
 
 // New returns client-go as a subject. It must be called inside a bubble: see Host.
-func New(deps subjects.Dependencies) subjects.Subject { return NewOn(enterBubble)(deps) }
+func New(deps subjects.Dependencies) subjects.Subject { return NewOn(enterBubble, nil)(deps) }
 
-// NewOn returns the factory of subjects whose client-go lives on the side that enter finds.
-func NewOn(enter Enter) subjects.Factory {
+// NewOn returns the factory of subjects whose client-go lives on the side that enter finds, and lacks these features.
+func NewOn(enter Enter, lacks map[subjects.Feature]string) subjects.Factory {
+	_, silent := lacks[subjects.HandlerSync]
 	return func(deps subjects.Dependencies) subjects.Subject {
-		s := &Subject{deps: deps}
+		s := &Subject{deps: deps, silent: silent}
 		side, err := enter(deps.Kernel.Elapsed(), s.deliver)
 		if err != nil {
 			return s // AddInformer says so

@@ -172,7 +172,16 @@ func (h *handler) collectLate() {
 //
 // The registration is therefore trusted only when nothing of the list waits here, unless it is a call that client-go itself waits for,
 // of a handler whose list is not a replay.
+//
+// In releases where it cannot say so, nothing is noted. Programs started their workers when the informer had synced, and so it is here.
 func (h *handler) checkSynced() {
+	if h.i.s.silent {
+		if h.Pool != nil && !h.Synced {
+			h.Synced = true
+			h.Pool.Start()
+		}
+		return
+	}
 	if h.Synced || h.lost || !h.hasSynced || slices.ContainsFunc(h.inbox, initial) {
 		return
 	}

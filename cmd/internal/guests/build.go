@@ -135,7 +135,7 @@ func (b *builder) build(path string) error {
 		return fmt.Errorf("building %s: %w", b.r.Subject(), err)
 	}
 	args := []string{
-		"build", "-mod=mod", "-buildvcs=false", "-tags", strings.Join(b.r.Tags(), ","),
+		"build", "-mod=mod", "-buildvcs=false", "-trimpath", "-tags", strings.Join(b.r.Tags(), ","),
 		"-ldflags", "-X " + version.Path + "/subjects/clientgo/gates.Release=" + b.r.Version, "-o", filepath.Join(source, program()),
 	}
 	if !b.r.Gated() {

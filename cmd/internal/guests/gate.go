@@ -13,8 +13,8 @@ import (
 // gate is the file that is added to client-go's package cache where the controller's loop does not look at a context.
 const gate = `package cache
 
-// InformersimGate is called by a controller's loop before it takes from its queue.
-var InformersimGate func(queue any)
+// InformersimGate is called by a controller's loop before it takes from its queue. Older releases are written in a Go without any.
+var InformersimGate func(queue interface{})
 `
 
 // take is the line of client-go's tools/cache/controller.go before which the gate is called.

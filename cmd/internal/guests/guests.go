@@ -39,7 +39,7 @@ func Kind(ctx context.Context, name string, stderr io.Writer) (subjects.Kind, er
 	}
 	g := &remote.Guest{Path: path, Name: r.Subject()}
 	k := subjects.Kind{
-		Name: r.Subject(), Engine: clientgo.Kind.Engine, Queues: r.Queues(), Lacks: r.Lacks(), New: clientgo.NewOn(g.Enter), Host: g.Host,
+		Name: r.Subject(), Engine: clientgo.Kind.Engine, Queues: r.Queues(), Lacks: r.Lacks(), New: clientgo.NewOn(g.Enter, r.Lacks()), Host: g.Host,
 	}
 	if made.kinds == nil {
 		made.kinds = map[string]subjects.Kind{}

@@ -3,13 +3,11 @@ package bubble
 import (
 	cryptorand "crypto/rand"
 	"encoding/binary"
-	"io"
 	"math/rand"
 	randv2 "math/rand/v2"
 	"sync"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/klog/v2"
 )
 
 // takeOver sets up the process-wide state that Kubernetes' libraries read, and returns a function that restores it:
@@ -22,9 +20,7 @@ import (
 //   - utilruntime.PanicHandlers and ReallyCrash, which a program in the bubble may set.
 //   - klog, which would write to the terminal. A run may set a logger of its own, which is restored with the rest.
 func takeOver(seed uint64) (restore func()) {
-	log := klog.CaptureState()
-	klog.LogToStderr(false)
-	klog.SetOutput(io.Discard)
+	unmute := mute()
 	handlers := utilruntime.ErrorHandlers
 	utilruntime.ErrorHandlers = nil
 	panicHandlers, reallyCrash := utilruntime.PanicHandlers, utilruntime.ReallyCrash
@@ -38,7 +34,7 @@ func takeOver(seed uint64) (restore func()) {
 		seedGlobalRand(int64(randv2.Uint64()))
 		utilruntime.ErrorHandlers = handlers
 		utilruntime.PanicHandlers, utilruntime.ReallyCrash = panicHandlers, reallyCrash
-		log.Restore()
+		unmute()
 	}
 }
 

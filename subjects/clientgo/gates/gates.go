@@ -116,6 +116,9 @@ func (g *Gates) say(e Event) {
 // shutdownTimeout limits the virtual time that client-go may take to stop. A streaming list that backs off sleeps on (I18).
 const shutdownTimeout = 10 * time.Minute
 
+// queueTick is more than the period at which a work queue of releases before v0.21 looks whether it has been shut down.
+const queueTick = time.Second
+
 // close ends everything in the bubble after the run. The time that passes there is not the run's.
 func (g *Gates) close() {
 	for n, i := range g.informers {
@@ -127,7 +130,7 @@ func (g *Gates) close() {
 		q.q.ShutDown()
 		q.cancel()
 	}
-	g.b.Quiesce()
+	g.b.PassUntil(make(chan struct{}), queueTick)
 	limit := time.Now().Add(shutdownTimeout)
 	for _, i := range g.informers {
 		if i.ended != nil && !g.b.PassUntil(i.ended, time.Until(limit)) {

@@ -90,15 +90,6 @@ func (h *handler) drop() {
 	}
 }
 
-// OnAdd implements cache.ResourceEventHandler.
-func (h *handler) OnAdd(obj any, initial bool) {
-	sort := Add
-	if initial {
-		sort = AddInitial
-	}
-	h.called(call{sort: sort, obj: obj})
-}
-
 // OnUpdate implements cache.ResourceEventHandler.
 func (h *handler) OnUpdate(old, obj any) { h.called(call{sort: Update, obj: obj, old: old}) }
 

@@ -78,7 +78,7 @@ func (g *Gates) ShutDown(queue int) { g.queues[queue].q.ShutDown() }
 func (g *Gates) ShutDownWithDrain(queue int) {
 	w := g.queues[queue]
 	go func() {
-		w.q.ShutDownWithDrain()
+		drain(w.q)
 		g.mu.Lock()
 		w.drained = true
 		g.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 // Minor is a minor release of client-go: 31 is v0.31, that of Kubernetes v1.31.
 type Minor struct {
 	Number int
-	// Newest is its newest patch release when the table was made.
+	// Newest is its newest patch release when the table was made; of v0.18, that before v0.18.20, which the module proxy does not hand out.
 	Newest int
 }
 
@@ -23,6 +23,7 @@ func (m Minor) NewestVersion() string { return fmt.Sprintf("v0.%d.%d", m.Number,
 func All() []Minor { return table }
 
 var table = []Minor{
+	{17, 17}, {18, 19}, {19, 16}, {20, 15}, {21, 14}, {22, 17}, {23, 17}, {24, 17}, {25, 16}, {26, 15},
 	{27, 16}, {28, 15}, {29, 15}, {30, 14}, {31, 14}, {32, 13}, {33, 13}, {34, 13}, {35, 10}, {36, 6}, {37, 2},
 }
 
@@ -40,6 +41,14 @@ type feature struct {
 }
 
 var features = []feature{
+	{since: 18, tag: "no_eof_retries", what: "retries of a REST client whose list ends early, and a tenth retry"},
+	{since: 22, tag: "no_watch_retries", what: "retries of a REST client that opens a watch"},
+	{since: 23, tag: "no_drains", lack: subjects.Drains, what: "ShutDownWithDrain of a work queue"},
+	{since: 24, tag: "no_transforms", lack: subjects.Transforms, what: "SetTransform"},
+	{since: 25, tag: "no_log_state", what: "a klog whose state can be put back"},
+	{since: 26, tag: "no_registrations", lack: subjects.Removals, what: "RemoveEventHandler"},
+	{since: 27, tag: "no_handler_sync", lack: subjects.HandlerSync, what: "HasSynced of a handler's registration"},
+	{since: 27, lack: subjects.InitialFlags, what: "isInInitialList, an argument of OnAdd"},
 	{since: 32, tag: "no_http2_lost", what: "retries of a REST client after a lost HTTP/2 connection"},
 	{since: 30, lack: subjects.LateIndexes, what: "indexes that are added to an informer that runs"},
 	{since: 30, tag: "no_feature_gates", lack: subjects.StreamingLists, what: "streaming lists, as a feature gate"},

@@ -10,10 +10,10 @@ import (
 
 func TestVersions(t *testing.T) {
 	for version, want := range map[string]string{
-		"v0.31.14": "v0.31.14", "v0.31": All()[4].NewestVersion(), BuiltIn: BuiltIn,
+		"v0.31.14": "v0.31.14", "v0.31": "v0.31.14", BuiltIn: BuiltIn,
 		"0.31.14": "did you mean client-go@v0.31.14?", "v1.31.4": "did you mean client-go@v0.31.4?", "1.31": "did you mean client-go@v0.31?",
 		"": "is not a release of client-go", "latest": "is not a release of client-go", "v0.31.14-rc.1": "is not a release of client-go",
-		"v0.5.0": "is not one of those that a guest can be built with: v0.27", "v0.99": "is not one of those that a guest can be built with: v0.27",
+		"v0.5.0": "is not one of those that a guest can be built with: v0.17.17 to " + BuiltIn, "v0.16": "a guest can be built with: v0.17", "v0.99": "a guest can be built with: v0.17",
 	} {
 		r, err := Parse(version)
 		got := r.Version

@@ -1,0 +1,6 @@
+//go:build no_watch_retries
+
+package informer
+
+// A REST client of these releases sends the request of a watch once.
+const retriesWatches = false

@@ -1,0 +1,5 @@
+//go:build !no_watch_retries
+
+package informer
+
+const retriesWatches = true

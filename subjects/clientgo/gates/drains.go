@@ -1,0 +1,5 @@
+//go:build !no_drains
+
+package gates
+
+func drain(q keyQueue) { q.ShutDownWithDrain() }
