@@ -16,7 +16,7 @@ import (
 // or of simtest: a clone's first `go test ./...` compiles two releases of it and no more.
 var modules = []struct {
 	folder    string
-	elsewhere string // why only `.ci/run modules` tests it
+	elsewhere string // why only `.ci/run modules` tests it, or another section
 	flags     []string
 }{
 	{folder: "simtest"},
@@ -31,6 +31,7 @@ var modules = []struct {
 	{folder: "examples/sealed-secrets", elsewhere: "client-go v0.30"},
 	{folder: "examples/volume-provisioner", elsewhere: "client-go v0.34"},
 	{folder: "simtest/versions/controllerruntime", elsewhere: "client-go v0.28"},
+	{folder: "wild/kubernetes", elsewhere: ".ci/run wild: minutes"},
 }
 
 const root = "../.."

@@ -13,7 +13,7 @@ var filesWithPaths = []string{"*.md", "docs/*.md", "docs/spec/*.md", "conformanc
 
 // repoPath matches a path in this repository: it begins with one of its folders. Import paths and URLs do not match, because
 // something precedes the folder.
-var repoPath = regexp.MustCompile(`(?:^|[\s"'(=` + "`" + `])(?:\./)?((?:bubble|cmd|conformance|docs|examples|fakeapiserver|informer|internal|properties|reports|scenarios|sim|simtest|subjects|world)/[A-Za-z0-9_.*/-]*[A-Za-z0-9_*/])`)
+var repoPath = regexp.MustCompile(`(?:^|[\s"'(=` + "`" + `])(?:\./)?((?:bubble|cmd|conformance|docs|examples|fakeapiserver|informer|internal|properties|reports|scenarios|sim|simtest|subjects|wild|world)/[A-Za-z0-9_.*/-]*[A-Za-z0-9_*/])`)
 
 // mentionedPaths returns the paths in a text, in order.
 func mentionedPaths(text string) []string {

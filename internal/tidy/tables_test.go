@@ -247,6 +247,7 @@ var inRoot = map[string]string{
 	"sim":           "the kernel",
 	"simtest":       "a module of its own: simulation of a controller from a Go test, with the client-go that its go.mod names",
 	"subjects":      "stacks under test",
+	"wild":          "modules of their own: real controllers under faults",
 	"world":         "the engine of Go tests",
 }
 

@@ -1,0 +1,60 @@
+package kubernetes
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/kubernetes/pkg/controller/cronjob"
+	"k8s.io/kubernetes/pkg/controller/daemon"
+	"k8s.io/kubernetes/pkg/controller/deployment"
+	"k8s.io/kubernetes/pkg/controller/endpointslice"
+	"k8s.io/kubernetes/pkg/controller/job"
+	"k8s.io/kubernetes/pkg/controller/replicaset"
+	"k8s.io/kubernetes/pkg/controller/statefulset"
+)
+
+// kube-controller-manager's default of --min-resync-period.
+const resyncPeriod = 12 * time.Hour
+
+// The controllers, with kube-controller-manager's constructors and defaults (cmd/kube-controller-manager/app).
+var (
+	Deployments Setup = func(ctx context.Context, s informers.SharedInformerFactory, c kubernetes.Interface) (func(context.Context), error) {
+		apps := s.Apps().V1()
+		d, err := deployment.NewDeploymentController(ctx, apps.Deployments(), apps.ReplicaSets(), s.Core().V1().Pods(), c)
+		return workers(d, 5), err
+	}
+	ReplicaSets Setup = func(ctx context.Context, s informers.SharedInformerFactory, c kubernetes.Interface) (func(context.Context), error) {
+		return workers(replicaset.NewReplicaSetController(ctx, s.Apps().V1().ReplicaSets(), s.Core().V1().Pods(), c, replicaset.BurstReplicas), 5), nil
+	}
+	StatefulSets Setup = func(ctx context.Context, s informers.SharedInformerFactory, c kubernetes.Interface) (func(context.Context), error) {
+		core, apps := s.Core().V1(), s.Apps().V1()
+		return workers(statefulset.NewStatefulSetController(ctx, core.Pods(), apps.StatefulSets(), core.PersistentVolumeClaims(), apps.ControllerRevisions(), c), 5), nil
+	}
+	DaemonSets Setup = func(ctx context.Context, s informers.SharedInformerFactory, c kubernetes.Interface) (func(context.Context), error) {
+		core, apps := s.Core().V1(), s.Apps().V1()
+		backoff := flowcontrol.NewBackOff(time.Second, 15*time.Minute)
+		d, err := daemon.NewDaemonSetsController(ctx, apps.DaemonSets(), apps.ControllerRevisions(), core.Pods(), core.Nodes(), c, backoff)
+		return workers(d, 2), err
+	}
+	Jobs Setup = func(ctx context.Context, s informers.SharedInformerFactory, c kubernetes.Interface) (func(context.Context), error) {
+		// The informers are those of the feature WorkloadWithJob, which is off.
+		j, err := job.NewController(ctx, c, s.Core().V1().Pods(), s.Batch().V1().Jobs(), nil, nil)
+		return workers(j, 5), err
+	}
+	CronJobs Setup = func(ctx context.Context, s informers.SharedInformerFactory, c kubernetes.Interface) (func(context.Context), error) {
+		j, err := cronjob.NewControllerV2(ctx, s.Batch().V1().Jobs(), s.Batch().V1().CronJobs(), c)
+		return workers(j, 5), err
+	}
+	EndpointSlices Setup = func(ctx context.Context, s informers.SharedInformerFactory, c kubernetes.Interface) (func(context.Context), error) {
+		core := s.Core().V1()
+		return workers(endpointslice.NewController(ctx, core.Pods(), core.Services(), core.Nodes(), s.Discovery().V1().EndpointSlices(), 100, c, 0), 5), nil
+	}
+)
+
+// workers runs a controller with that many workers.
+func workers(c interface{ Run(context.Context, int) }, n int) func(context.Context) {
+	return func(ctx context.Context) { c.Run(ctx, n) }
+}

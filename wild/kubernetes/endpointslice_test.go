@@ -1,0 +1,90 @@
+package kubernetes_test
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/informersim/informersim/simtest"
+	wild "github.com/informersim/informersim/wild/kubernetes"
+)
+
+const asSelected = "the EndpointSlices of a Service have the addresses of the Pods that it selects"
+
+// Whatever happens, in the end the EndpointSlices of each Service are the Pods that it selects, each once, ready or not as they are.
+func TestEndpointSlice(t *testing.T) {
+	simtest.Run(t, simtest.Options{Nodes: 3}, func(env *simtest.Env) {
+		for n := range 2 {
+			env.Create(&corev1.Service{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("s-%d", n)},
+				Spec:       corev1.ServiceSpec{Selector: map[string]string{"app": fmt.Sprint(n)}, Ports: []corev1.ServicePort{{Port: 80}}},
+			})
+		}
+		start(env, "endpointslice", wild.EndpointSlices)
+		for range 20 {
+			disturbEndpoints(env)
+			pause(env, 10*time.Second)
+		}
+		env.StopFaults()
+		env.Eventually(asSelected, time.Hour, func() error { return endpointsAgree(env) })
+	})
+}
+
+// disturbEndpoints creates a Pod, deletes one, moves one to another Service, or changes what a Service selects.
+func disturbEndpoints(env *simtest.Env) {
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("p-%d", env.Rand().IntN(6))}}
+	label := map[string]string{"app": fmt.Sprint(env.Rand().IntN(2))}
+	exists := env.Get(p) == nil
+	switch n := env.Rand().IntN(8); {
+	case n == 7:
+		s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("s-%d", env.Rand().IntN(2))}}
+		mutate(env, s, func() { s.Spec.Selector = label })
+	case !exists:
+		p.Labels = label
+		p.Spec = template(nil, corev1.RestartPolicyAlways).Spec
+		env.Create(p)
+	case n < 3:
+		remove(env, p)
+	default:
+		relabel(env, p, label)
+	}
+}
+
+func endpointsAgree(env *simtest.Env) error {
+	var services corev1.ServiceList
+	var slices discoveryv1.EndpointSliceList
+	var pods corev1.PodList
+	for _, err := range []error{env.List(&services, "default"), env.List(&slices, "default"), env.List(&pods, "default")} {
+		if err != nil {
+			return err
+		}
+	}
+	want, have := map[string]string{}, map[string]string{}
+	for _, s := range services.Items {
+		for i := range pods.Items {
+			p := &pods.Items[i]
+			if p.Labels["app"] == s.Spec.Selector["app"] && p.Status.PodIP != "" && p.Status.Phase != corev1.PodFailed && p.Status.Phase != corev1.PodSucceeded {
+				want[s.Name+" "+p.Status.PodIP] = fmt.Sprint(p.Name, isReady(p) && p.DeletionTimestamp == nil)
+			}
+		}
+	}
+	for _, s := range slices.Items {
+		for _, e := range s.Endpoints {
+			key := s.Labels[discoveryv1.LabelServiceName] + " " + e.Addresses[0]
+			if have[key] != "" {
+				return fmt.Errorf("%s is there twice", key)
+			}
+			have[key] = fmt.Sprint(e.TargetRef.Name, ptr.Deref(e.Conditions.Ready, true))
+		}
+	}
+	if !maps.Equal(want, have) {
+		return fmt.Errorf("the EndpointSlices have %v, the Pods are %v", have, want)
+	}
+	return nil
+}
