@@ -31,6 +31,7 @@ var modules = []struct {
 	{folder: "examples/sealed-secrets", elsewhere: "client-go v0.30"},
 	{folder: "examples/volume-provisioner", elsewhere: "client-go v0.34"},
 	{folder: "simtest/versions/controllerruntime", elsewhere: "client-go v0.28"},
+	{folder: "wild/controller-runtime", elsewhere: ".ci/run wild"},
 	{folder: "wild/kubernetes", elsewhere: ".ci/run wild: minutes"},
 }
 

@@ -1,0 +1,70 @@
+package controllerruntime_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/informersim/informersim/simtest"
+	"github.com/informersim/informersim/simtest/fault"
+	controllerruntime "github.com/informersim/informersim/wild/controller-runtime"
+)
+
+// child is the variable by which a test of this program runs as a process of its own: a goroutine that spins cannot be stopped.
+const child = "WILD_CHILD"
+
+// A manager whose caches are filled ends with its context.
+func TestManagerEnds(t *testing.T) {
+	simtest.Run(t, simtest.Options{Mix: "none"}, func(env *simtest.Env) {
+		env.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
+		env.Go("manager", func(ctx context.Context) error { return controllerruntime.Run(ctx, env.RESTConfig("manager")) })
+		env.Advance(10 * time.Second)
+		env.Restart("manager")
+		env.Advance(time.Minute)
+	})
+}
+
+// A manager that is told to end while it waits for its caches, which an apiserver does not fill, uses up a processor, and does not end.
+func TestManagerSpinsWhenItEndsWhileItStarts(t *testing.T) {
+	if os.Getenv(child) != "" {
+		simtest.Run(t, simtest.Options{Seeds: 1, Mix: "none", Shrink: -1, RealQuiescenceTimeout: 2 * time.Second}, endsWhileItStarts)
+		return
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "-test.run=^"+t.Name()+"$")
+	cmd.Dir = t.TempDir() // for the trace that it leaves
+	cmd.Env = append(os.Environ(), child+"=1")
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Fatalf("it ended: has controller-runtime been mended?\n%s", out)
+	}
+	for _, want := range []string{"a hot loop", "manager.(*runnableGroup).Start"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("the process does not say %q:\n%s", want, out)
+		}
+	}
+}
+
+func endsWhileItStarts(env *simtest.Env) {
+	env.Go("manager", func(ctx context.Context) error {
+		cfg := env.RESTConfig("manager")
+		time.Sleep(time.Second) // until the faults are there
+		return controllerruntime.Run(ctx, cfg)
+	})
+	env.Settle()
+	env.Inject(
+		fault.Fault{Kind: fault.WatchOpen503, Target: "manager", Count: fault.Lasting},
+		fault.Fault{Kind: fault.List503, Target: "manager", Count: fault.Lasting},
+	)
+	env.Advance(time.Minute)
+	env.Crash("manager")
+}
