@@ -44,6 +44,7 @@ func TestCommandsThatASubjectLacks(t *testing.T) {
 		left           string
 	}{
 		{subjects.Transforms, "informer i2 pods transform=drop:app handlers=h2\n", "a.sim:4:1", "informer i2 pods handlers=h2\n"},
+		{subjects.LateIndexes, "indexer i1 x by=name\n", "a.sim:4:1", ""},
 		{subjects.Removals, "remove h1\n", "a.sim:4:1", ""},
 		{subjects.Drains, "stop c1 drain\n", "a.sim:4:1", "stop c1\n"},
 	} {
@@ -63,20 +64,24 @@ func TestCommandsThatASubjectLacks(t *testing.T) {
 	}
 }
 
-// A transcript of a subject whose handlers do not learn which additions are initial is compared without that word, and the result says so.
-func TestTranscriptsWithoutFlags(t *testing.T) {
-	const expected = "add default/a rv=1 initial\nadd default/initial rv=2\n"
+// A transcript of a subject that lacks what it shows is compared without that, and the result says so.
+func TestTranscriptsWithoutWhatIsLacking(t *testing.T) {
+	const expected, printed = "add default/a rv=1 initial\nadd default/initial rv=2\nwatch rv=\"2\" timeout=529\n", "watch rv=\"2\" timeout=388\n"
 	w := &World{options: &Options{}, result: &Result{}}
-	if got := w.sayable(expected); got != expected || len(w.result.Unjudged) > 0 {
-		t.Errorf("of a subject that lacks nothing, %q is compared, and %v is not judged", got, w.result.Unjudged)
+	if want, got := w.comparable(expected, printed); want != expected || got != printed || len(w.result.Unjudged) > 0 {
+		t.Errorf("of a subject that lacks nothing, %q and %q are compared, and %v is not judged", want, got, w.result.Unjudged)
 	}
-	w.options.Subject.Lacks = map[subjects.Feature]string{subjects.InitialFlags: "since v2"}
+	w.options.Subject.Lacks = map[subjects.Feature]string{subjects.InitialFlags: "since v2", subjects.WatchTimeouts: "since v3"}
 	for range 2 {
-		if got := w.sayable(expected); got != "add default/a rv=1\nadd default/initial rv=2\n" {
-			t.Errorf("%q is compared", got)
+		want, got := w.comparable(expected, printed)
+		if want != "add default/a rv=1\nadd default/initial rv=2\nwatch rv=\"2\"\n" || got != "watch rv=\"2\"\n" {
+			t.Errorf("%q and %q are compared", want, got)
 		}
 	}
-	if len(w.result.Unjudged) != 1 || w.result.Unjudged[0].Why != "since v2" {
+	if not := w.result.Unjudged; len(not) != 2 || not[0].Why != "since v2" || not[1].Why != "since v3" {
+		t.Errorf("not judged: %v", not)
+	}
+	if w.comparable("nothing\n", "of both\n"); len(w.result.Unjudged) != 2 {
 		t.Errorf("not judged: %v", w.result.Unjudged)
 	}
 }

@@ -132,7 +132,7 @@ func (w *World) output(c *script.Command, text string) {
 	if !w.transcript || c.Output == nil {
 		return
 	}
-	want, got := w.sayable(script.NormalizeOutput(c.Output.Text)), script.NormalizeOutput(text)
+	want, got := w.comparable(script.NormalizeOutput(c.Output.Text), script.NormalizeOutput(text))
 	if want != got {
 		w.result.Mismatches = append(w.result.Mismatches, reports.Mismatch{At: c.Output.Pos.String(), Expected: want, Actual: got})
 	}

@@ -25,5 +25,8 @@ const HandlerSync Feature = "HasSynced of a handler"
 // InitialFlags tell a handler which additions are of the initial list (I79). Where they are lacking, all are NotifyAdd.
 const InitialFlags Feature = "isInInitialList"
 
+// WatchTimeouts are those that a transcript prints. A release that draws other random numbers in between has others.
+const WatchTimeouts Feature = "timeouts of watches"
+
 // QueueFeature is a kind of queue.
 func QueueFeature(q Queue) Feature { return Feature("queue=" + string(q)) }

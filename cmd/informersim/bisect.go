@@ -69,6 +69,8 @@ type tried struct {
 	Why     string `json:"why,omitempty"`
 	Steps   uint64 `json:"steps,omitempty"`
 	Hash    string `json:"hash,omitempty"`
+	// Unjudged is what the release cannot be held to.
+	Unjudged []reports.Unjudged `json:"unjudged,omitempty"`
 
 	judged bool
 }
@@ -145,6 +147,7 @@ func (f *bisectFlags) bisect(c *cobra.Command, path string) error {
 	}
 	if !f.run.json {
 		summarize(out, rows)
+		unjudged(out, rows)
 		if entry := bugOf(path); entry != "" {
 			fmt.Fprintf(out, "\n%s\n", entry)
 		}
@@ -251,7 +254,7 @@ func tryRelease(ctx context.Context, r releases.Release, try func(subjects.Kind)
 		return row, fmt.Errorf("%s: %w", r.Subject(), err)
 	default:
 		row.judged, row.Right = true, run.Passed()
-		row.Verdict, row.Steps, row.Hash = run.Verdict(), run.Steps, fmt.Sprintf("%016x", run.Hash)
+		row.Verdict, row.Steps, row.Hash, row.Unjudged = run.Verdict(), run.Steps, fmt.Sprintf("%016x", run.Hash), run.Unjudged
 		if run.Violation != nil && !row.Right {
 			row.Why = run.Violation.Message
 		}
@@ -284,6 +287,31 @@ func summarize(out io.Writer, rows []tried) {
 		fmt.Fprintf(out, "all are right from %s on\n", judged[0].Release)
 	default:
 		fmt.Fprintf(out, "all are wrong from %s on\n", judged[0].Release)
+	}
+}
+
+// unjudged says what some releases could not be held to: older ones lack what newer ones have.
+func unjudged(out io.Writer, rows []tried) {
+	type gap struct {
+		text     string
+		from, to string
+	}
+	var gaps []gap
+	for _, r := range rows {
+		for _, u := range r.Unjudged {
+			n := slices.IndexFunc(gaps, func(g gap) bool { return g.text == u.String() })
+			if n < 0 {
+				n = len(gaps)
+				gaps = append(gaps, gap{text: u.String(), from: r.Release})
+			}
+			gaps[n].to = r.Release
+		}
+	}
+	for _, g := range gaps {
+		if g.from != g.to {
+			g.from += " to " + g.to
+		}
+		fmt.Fprintf(out, "%s: %s\n", g.from, g.text)
 	}
 }
 

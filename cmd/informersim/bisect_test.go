@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/informersim/informersim/reports"
 )
 
 // The built-in release needs no guest.
@@ -78,5 +80,15 @@ func TestBisectSays(t *testing.T) {
 		if summarize(&out, rows); out.String() != want {
 			t.Errorf("%v: %q, want %q", rows, out.String(), want)
 		}
+	}
+}
+
+// What releases cannot be held to is said once, with the releases that it is said of.
+func TestBisectSaysWhatIsNotJudged(t *testing.T) {
+	flag, sync := reports.Unjudged{Property: "InitialListFlag", Why: "since v3"}, reports.Unjudged{Property: "HandlersSync", Part: "of handlers", Why: "since v2"}
+	var b strings.Builder
+	unjudged(&b, []tried{{Release: "v1", Unjudged: []reports.Unjudged{flag, sync}}, {Release: "v2", Unjudged: []reports.Unjudged{flag}}, {Release: "v3"}})
+	if want := "v1 to v2: not judged: InitialListFlag: since v3\nv1: not judged: HandlersSync, of handlers: since v2\n"; b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
 	}
 }

@@ -14,6 +14,8 @@ type Minor struct {
 	Number int
 	// Newest is its newest patch release when the table was made; of v0.18, that before v0.18.20, which the module proxy does not hand out.
 	Newest int
+	// Oldest is its oldest patch release that a guest can be built with.
+	Oldest int
 }
 
 // Newest returns the minor's newest patch release: v0.31.14.
@@ -23,8 +25,9 @@ func (m Minor) NewestVersion() string { return fmt.Sprintf("v0.%d.%d", m.Number,
 func All() []Minor { return table }
 
 var table = []Minor{
-	{17, 17}, {18, 19}, {19, 16}, {20, 15}, {21, 14}, {22, 17}, {23, 17}, {24, 17}, {25, 16}, {26, 15},
-	{27, 16}, {28, 15}, {29, 15}, {30, 14}, {31, 14}, {32, 13}, {33, 13}, {34, 13}, {35, 10}, {36, 6}, {37, 2},
+	{17, 17, 5}, {18, 19, 2}, // the apimachinery of those before cannot tell a timeout of the network from other errors
+	{19, 16, 0}, {20, 15, 0}, {21, 14, 0}, {22, 17, 0}, {23, 17, 0}, {24, 17, 0}, {25, 16, 0}, {26, 15, 0},
+	{27, 16, 0}, {28, 15, 0}, {29, 15, 0}, {30, 14, 0}, {31, 14, 0}, {32, 13, 0}, {33, 13, 0}, {34, 13, 0}, {35, 10, 0}, {36, 6, 0}, {37, 2, 0},
 }
 
 // BuiltIn is the release that informersim itself is built with.
@@ -51,7 +54,9 @@ var features = []feature{
 	{since: 27, lack: subjects.InitialFlags, what: "isInInitialList, an argument of OnAdd"},
 	{since: 32, tag: "no_http2_lost", what: "retries of a REST client after a lost HTTP/2 connection"},
 	{since: 30, lack: subjects.LateIndexes, what: "indexes that are added to an informer that runs"},
-	{since: 30, tag: "no_feature_gates", lack: subjects.StreamingLists, what: "streaming lists, as a feature gate"},
+	{since: 30, tag: "no_feature_gates", what: "feature gates"},
+	{since: 31, lack: subjects.StreamingLists, what: "streaming lists, by a feature gate"},
+	{since: 31, lack: subjects.WatchTimeouts, what: "this order of random draws"},
 	{since: 31, tag: "no_typed_queues", what: "work queues with a type parameter"},
 	{since: 31, tag: "no_panic_context", what: "contexts for handlers of panics"},
 	{since: 33, tag: "no_contexts", what: "contexts for informers and their ListerWatcher"},
@@ -119,7 +124,11 @@ func Parse(version string) (Release, error) {
 		minor, _ := strconv.Atoi(m[1]) // at most three digits
 		patch, _ := strconv.Atoi(m[2])
 		for _, known := range table {
-			if known.Number == minor {
+			switch {
+			case known.Number != minor:
+			case patch < known.Oldest:
+				return Release{}, fmt.Errorf("no guest can be built with client-go %s: v0.%d.%d is the oldest one of that minor", version, minor, known.Oldest)
+			default:
 				return Release{version, minor, patch}, nil
 			}
 		}

@@ -13,7 +13,7 @@ func TestVersions(t *testing.T) {
 		"v0.31.14": "v0.31.14", "v0.31": "v0.31.14", BuiltIn: BuiltIn,
 		"0.31.14": "did you mean client-go@v0.31.14?", "v1.31.4": "did you mean client-go@v0.31.4?", "1.31": "did you mean client-go@v0.31?",
 		"": "is not a release of client-go", "latest": "is not a release of client-go", "v0.31.14-rc.1": "is not a release of client-go",
-		"v0.5.0": "is not one of those that a guest can be built with: v0.17.17 to " + BuiltIn, "v0.16": "a guest can be built with: v0.17", "v0.99": "a guest can be built with: v0.17",
+		"v0.5.0": "is not one of those that a guest can be built with: v0.17.17 to " + BuiltIn, "v0.17.5": "v0.17.5", "v0.17.4": "no guest can be built with client-go v0.17.4: v0.17.5 is the oldest", "v0.16": "a guest can be built with: v0.17", "v0.99": "a guest can be built with: v0.17",
 	} {
 		r, err := Parse(version)
 		got := r.Version
