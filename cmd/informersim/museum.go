@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,10 +16,11 @@ import (
 
 // museumFlags are the flags of `informersim museum`.
 type museumFlags struct {
-	work  string
-	write string
-	visit museum.Visit
-	json  bool
+	work      string
+	write     string
+	visit     museum.Visit
+	byRelease bool
+	json      bool
 }
 
 func newMuseumCommand() *cobra.Command {
@@ -33,6 +35,10 @@ has to break with the bug, and every property and the transcript have to hold wi
 PATTERN is a part of a bug's name, such as k115658. One bug is shown with its verdicts and its proof. With --trace, both runs leave
 their traces, NAME-broken.trace.jsonl and NAME-right.trace.jsonl; informersim report and informersim explain read them.
 
+With --real, the broken side is a release of client-go that had the bug, unmodified, and the right one that which mended it; a row without
+them says why. Each release is built once, which takes a minute or so (docs/releases.md). --write then names a file, and plays all
+scenarios on all releases.
+
 It needs a clone of informersim, in whose folder it is started, and the go command. The first start builds one program for
 nearly all bugs, some minutes; later ones take seconds.
 
@@ -41,12 +47,14 @@ Exit codes: 0 every row is right; 1 one is not; 2 bad input.`,
   informersim museum k115658
   informersim museum k115658 --trace traces/
   informersim museum --json --jobs 2
-  informersim museum --write docs/museum           writes the pages`,
+  informersim museum --write docs/museum           writes the pages
+  informersim museum --real`,
 		Args: cli.Usage(cobra.ArbitraryArgs),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	c.Flags().StringVar(&f.work, "work", "", "the folder for what is built (default one in the user's cache)")
-	c.Flags().StringVar(&f.write, "write", "", "write the pages of the museum into this `folder`")
+	c.Flags().StringVar(&f.write, "write", "", "write the pages of the museum into this `folder`, or with --real its page to this file")
+	c.Flags().BoolVar(&f.byRelease, "real", false, "play the releases of client-go that had the bugs, and those that mended them")
 	c.Flags().StringVar(&f.visit.Traces, "trace", "", "write the traces of both runs of each bug into this `folder`")
 	c.Flags().IntVar(&f.visit.Jobs, "jobs", 1, "how many bugs are played at a time")
 	c.Flags().BoolVar(&f.json, "json", false, "print a line of JSON for each bug, and one for the summary")
@@ -60,6 +68,8 @@ func (f *museumFlags) run(c *cobra.Command, args []string) error {
 	switch {
 	case f.visit.Jobs < 1:
 		return fmt.Errorf("--jobs %d: at least 1 bug has to be played at a time", f.visit.Jobs)
+	case f.byRelease && (f.visit.Traces != "" || c.Flags().Changed("jobs") || f.work != ""):
+		return errors.New("--real builds no mutants and keeps no traces: leave out --trace, --jobs and --work")
 	case f.write != "" && len(args) > 0:
 		return fmt.Errorf("--write writes the pages of all bugs: leave out %q", args)
 	}
@@ -74,6 +84,9 @@ func (f *museumFlags) run(c *cobra.Command, args []string) error {
 	pieces, err := museum.Select(all, args)
 	if err != nil {
 		return err
+	}
+	if f.byRelease {
+		return f.real(c, root, pieces)
 	}
 	if f.work == "" {
 		cache, err := os.UserCacheDir()
