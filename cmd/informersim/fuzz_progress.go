@@ -89,6 +89,7 @@ func (z *fuzzer) report(show *fuzzProgress, junit outfile.Target, err error) err
 		printed = z.state.WriteJSON(z.c.OutOrStdout())
 	} else {
 		printed = z.state.WriteText(z.c.OutOrStdout(), z.flags.out)
+		writeUnjudged(z.c.OutOrStdout(), z.subject)
 		if z.folder != nil && z.part().Ended != campaign.Complete {
 			fmt.Fprintf(z.c.OutOrStdout(), "      go on: the same command with --resume\n")
 		}

@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/informersim/informersim/cmd/internal/guests"
+	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/scenarios/script"
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/kinds"
@@ -53,6 +55,14 @@ func builtIn(name string) (subjects.Kind, error) {
 		return subjects.Kind{}, fmt.Errorf("there is no subject %q; did you mean %q?", name, near)
 	}
 	return kinds.Named(name)
+}
+
+// writeUnjudged says which properties a kind of subject cannot be held to, after a summary that counts those that held.
+func writeUnjudged(out io.Writer, k subjects.Kind) {
+	_, not := property.Judged(properties.All(), k.Lacks)
+	for _, u := range not {
+		fmt.Fprintf(out, "      %s\n", u)
+	}
 }
 
 // stderrKey is the key of a command's standard error in its context.

@@ -211,6 +211,9 @@ func (v *verifier) verify(ctx context.Context, out io.Writer) error {
 	fmt.Fprintf(out, "%d seeds × %d runs: %d distinct hashes\n", v.seeds, v.repeat, len(hashes))
 	fmt.Fprintf(out, "  subject %s · strategy %s · fault mix %s · each seed also once in another process with GOMAXPROCS=%d (here %d) · %s\n",
 		v.runner.subject.Name, v.runner.flags.strategy, orNone(v.runner.flags.mix), procs, runtime.GOMAXPROCS(0), time.Since(started).Round(10*time.Millisecond))
+	if len(v.found) == 0 {
+		writeUnjudged(out, v.runner.subject)
+	}
 	if diff != nil || len(v.found) > 0 {
 		return v.conclude(out, diff)
 	}

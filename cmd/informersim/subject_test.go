@@ -1,0 +1,32 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/clientgo/releases"
+)
+
+// What a release cannot be held to follows from the table, and from what properties say that they need.
+func TestUnjudgedOfReleases(t *testing.T) {
+	for version, want := range map[string][]string{
+		"v0.26.15": {"not judged: InitialListFlag: client-go has it since v0.27", "not judged: HandlersSync, of handlers: ", "not judged: SyncedAfterInitialList, of handlers: "},
+		"v0.27.16": nil,
+	} {
+		r, err := releases.Parse(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		writeUnjudged(&b, subjects.Kind{Name: r.Subject(), Lacks: r.Lacks()})
+		if strings.Count(b.String(), "\n") != len(want) {
+			t.Errorf("%s: %q", version, b.String())
+		}
+		for _, line := range want {
+			if !strings.Contains(b.String(), line) {
+				t.Errorf("%s: %q is not in %q", version, line, b.String())
+			}
+		}
+	}
+}
