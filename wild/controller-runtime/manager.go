@@ -14,9 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Run runs a manager with an index and one controller, which looks at ConfigMaps and does nothing, until ctx ends. The index makes the manager begin with
-// an informer.
-func Run(ctx context.Context, cfg *rest.Config) error {
+// Run runs a manager with an index and one controller, which reconciles ConfigMaps, until ctx ends. The index makes the manager begin with an
+// informer.
+func Run(ctx context.Context, cfg *rest.Config, reconciler reconcile.Func) error {
 	ctrl.SetLogger(klog.Background())
 	m, err := ctrl.NewManager(cfg, ctrl.Options{
 		Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: ptr.To(true)},
@@ -28,8 +28,7 @@ func Run(ctx context.Context, cfg *rest.Config) error {
 	if err := m.GetFieldIndexer().IndexField(ctx, &corev1.ConfigMap{}, "name", byName); err != nil {
 		return err
 	}
-	nothing := reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) { return reconcile.Result{}, nil })
-	if err := ctrl.NewControllerManagedBy(m).For(&corev1.ConfigMap{}).Complete(nothing); err != nil {
+	if err := ctrl.NewControllerManagedBy(m).For(&corev1.ConfigMap{}).Complete(reconciler); err != nil {
 		return err
 	}
 	return m.Start(ctx)

@@ -2,6 +2,7 @@ package controllerruntime_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/informersim/informersim/simtest"
 	"github.com/informersim/informersim/simtest/fault"
@@ -23,10 +25,23 @@ const child = "WILD_CHILD"
 func TestManagerEnds(t *testing.T) {
 	simtest.Run(t, simtest.Options{Mix: "none"}, func(env *simtest.Env) {
 		env.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
-		env.Go("manager", func(ctx context.Context) error { return controllerruntime.Run(ctx, env.RESTConfig("manager")) })
-		env.Advance(10 * time.Second)
-		env.Restart("manager")
-		env.Advance(time.Minute)
+		reconciled := 0
+		count := func(context.Context, reconcile.Request) (reconcile.Result, error) {
+			reconciled++
+			return reconcile.Result{}, nil
+		}
+		env.Go("manager", func(ctx context.Context) error { return controllerruntime.Run(ctx, env.RESTConfig("manager"), count) })
+		for n := range 3 {
+			env.Eventually("it works", time.Minute, func() error {
+				if reconciled <= n {
+					return fmt.Errorf("it has reconciled %d times", reconciled)
+				}
+				return nil
+			})
+			if n < 2 {
+				env.Restart("manager")
+			}
+		}
 	})
 }
 
@@ -58,7 +73,7 @@ func endsWhileItStarts(env *simtest.Env) {
 	env.Go("manager", func(ctx context.Context) error {
 		cfg := env.RESTConfig("manager")
 		time.Sleep(time.Second) // until the faults are there
-		return controllerruntime.Run(ctx, cfg)
+		return controllerruntime.Run(ctx, cfg, func(context.Context, reconcile.Request) (reconcile.Result, error) { return reconcile.Result{}, nil })
 	})
 	env.Settle()
 	env.Inject(

@@ -48,6 +48,7 @@ func TestDeployment(t *testing.T) {
 			pause(env, 30*time.Second)
 		}
 		env.StopFaults()
+		mutate(env, d, func() { d.Spec.Paused = false })
 		wakeSets(env)
 		env.Eventually(rolledOut, time.Hour, func() error { return isRolledOut(env, d) })
 		env.Eventually(noTwinOfASet, time.Second, func() error { return oneSetForEach(env) })
