@@ -119,7 +119,7 @@ interrupted.`,
 	root.AddCommand(
 		newRunCommand(), newFuzzCommand(), newMergeCommand(), newReplayCommand(), newReportCommand(), newExplainCommand(), newTUICommand(), newShrinkCommand(),
 		newVerifyCommand(), newDiffCommand(), newBisectCommand(), newImportCommand(), newServeCommand(args), newAssetsCommand(), newWorldCommand(), newOverlayCommand(),
-		newMutantsCommand(), newMuseumCommand(), newCatalogCommand(), newVersionCommand(),
+		newMutantsCommand(), newMuseumCommand(), newWildCommand(), newCatalogCommand(), newVersionCommand(),
 	)
 	return root
 }

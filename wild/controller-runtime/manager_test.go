@@ -67,6 +67,7 @@ func TestManagerSpinsWhenItEndsWhileItStarts(t *testing.T) {
 			t.Errorf("the process does not say %q:\n%s", want, out)
 		}
 	}
+	t.Log("found with seed 1: it spins")
 }
 
 func endsWhileItStarts(env *simtest.Env) {

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/informersim/informersim/cmd/internal/cli"
+	"github.com/informersim/informersim/internal/mutation"
+)
+
+// wildFlags are the flags of `informersim wild`.
+type wildFlags struct {
+	shard string
+	seeds int
+	lasts time.Duration
+}
+
+func newWildCommand() *cobra.Command {
+	f := &wildFlags{}
+	c := &cobra.Command{
+		Use:   "wild [PATTERN...]",
+		Short: "Run released controllers under faults, and say what was found in each",
+		Long: `wild runs the tests of the modules under wild/: released controllers, Kubernetes' own and others, unmodified, under the faults, crashes and
+lags of simtest. docs/wild.md says what each test demands. A line for each test has its seeds, their virtual time and faults, and what was found. A test
+of a known bug, listed in docs/findings.md, says with which seed it found the bug once more, and fails if it did not.
+
+PATTERN is a part of a test's name with its module, such as kubernetes/TestJob. --for runs the tests again and again with four times as many seeds, until the
+time is up.
+
+It needs a clone of informersim, in whose folder it is started, and the go command. The first start downloads and compiles the controllers.
+
+Exit codes: 0 nothing new was found; 1 a test failed; 2 bad input.`,
+		Example: `  informersim wild
+  informersim wild kubernetes/TestJob --seeds 500
+  informersim wild --for 1h
+  informersim wild --for 1h --shard 2/5            every fifth test, from the second`,
+		Args: cli.Usage(cobra.ArbitraryArgs),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
+	}
+	c.Flags().StringVar(&f.shard, "shard", "", "run the part `I/N` of the tests only; job/N takes I from $"+jobIndex)
+	c.Flags().IntVar(&f.seeds, "seeds", 0, "how many seeds each test runs (default its own number, mostly 20)")
+	c.Flags().DurationVar(&f.lasts, "for", 0, "go on for this long")
+	return c
+}
+
+func (f *wildFlags) run(c *cobra.Command, patterns []string) error {
+	if err := cli.NotEmpty(c, "shard"); err != nil {
+		return err
+	}
+	switch {
+	case f.seeds < 0:
+		return fmt.Errorf("--seeds %d: at least 1 seed has to be run", f.seeds)
+	case f.lasts < 0:
+		return fmt.Errorf("--for %v is negative: use a duration like 10m", f.lasts)
+	}
+	shard, of, err := parseShard(f.shard)
+	if err != nil {
+		return err
+	}
+	root, err := mutation.Root(".")
+	if err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp("", "informersim-wild-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	ctx, cancel := c.Context(), context.CancelFunc(func() {})
+	if f.lasts > 0 {
+		ctx, cancel = context.WithTimeout(ctx, f.lasts)
+	}
+	defer cancel()
+	tests, err := findWild(ctx, root, work, patterns)
+	if err != nil {
+		return f.timeIsUp(ctx, c.OutOrStdout(), err)
+	}
+	tests = everyNth(tests, shard, of)
+	w := &wildTable{out: c.OutOrStdout()}
+	w.head(tests)
+	failed, err := f.rounds(ctx, w, tests)
+	if err = f.timeIsUp(ctx, w.out, err); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return broken{fmt.Sprintf("%d tests failed", failed)}
+	}
+	return nil
+}
+
+// timeIsUp turns the error of an end by --for into a line.
+func (f *wildFlags) timeIsUp(ctx context.Context, out io.Writer, err error) error {
+	if err == nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "the time of --for %v is up; what was running is not counted\n", f.lasts)
+	return err
+}
+
+// rounds runs the tests once, or until the context ends.
+func (f *wildFlags) rounds(ctx context.Context, w *wildTable, tests []*wildTest) (failed int, err error) {
+	const first, more = 20, 4
+	seeds := f.seeds
+	for round := 1; ; round++ {
+		var again []*wildTest
+		for _, t := range tests {
+			r, err := t.run(ctx, seeds)
+			if err != nil {
+				return failed, err
+			}
+			if err := w.row(t, r); err != nil {
+				return failed, err
+			}
+			switch {
+			case r.failed:
+				failed++
+			case r.seeds > 0: // of a known bug, one is enough
+				again = append(again, t)
+			}
+		}
+		if f.lasts == 0 || len(again) == 0 {
+			return failed, nil
+		}
+		if tests = again; seeds == 0 {
+			seeds = first
+		}
+		seeds *= more
+	}
+}
+
+// wildTest is a test of a module under wild/.
+type wildTest struct {
+	module, name string
+	dir, program string
+}
+
+func (t *wildTest) String() string { return t.module + "/" + t.name }
+
+// findWild builds the tests of the modules under wild/, and returns those that are meant, or all.
+func findWild(ctx context.Context, root, work string, patterns []string) ([]*wildTest, error) {
+	modules, err := filepath.Glob(filepath.Join(root, "wild", "*", "go.mod"))
+	if err != nil {
+		return nil, err
+	}
+	if len(modules) == 0 {
+		return nil, fmt.Errorf("there is no module under %s", filepath.Join(root, "wild"))
+	}
+	var all []*wildTest
+	for _, file := range modules {
+		dir := filepath.Dir(file)
+		module := filepath.Base(dir)
+		if !mayMean(patterns, module) {
+			continue
+		}
+		program := filepath.Join(work, module+".test")
+		if _, err := output(ctx, dir, "go", "test", "-c", "-o", program, "."); err != nil {
+			return nil, fmt.Errorf("the tests of wild/%s do not build: %w", module, err)
+		}
+		list, err := output(ctx, dir, program, "-test.list", "^Test")
+		if err != nil {
+			return nil, err
+		}
+		for name := range strings.Lines(list) {
+			t := &wildTest{module: module, name: strings.TrimSpace(name), dir: dir, program: program}
+			if means(patterns, t.String()) {
+				all = append(all, t)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no test is meant by %q: a part of a name like kubernetes/TestJob, see docs/wild.md", patterns)
+	}
+	return all, nil
+}
+
+// means reports whether one of the patterns is a part of a name, or there is none.
+func means(patterns []string, name string) bool {
+	for _, p := range patterns {
+		if strings.Contains(name, p) {
+			return true
+		}
+	}
+	return len(patterns) == 0
+}
+
+// mayMean reports whether a pattern may mean a test of a module, which is not built otherwise.
+func mayMean(patterns []string, module string) bool {
+	for _, p := range patterns {
+		before, _, named := strings.Cut(p, "/")
+		if !named || strings.HasSuffix(module, before) {
+			return true
+		}
+	}
+	return len(patterns) == 0
+}
+
+// everyNth returns the tests of a part.
+func everyNth(tests []*wildTest, shard, of uint64) (part []*wildTest) {
+	for i, t := range tests {
+		if uint64(i)%of == shard-1 {
+			part = append(part, t)
+		}
+	}
+	return part
+}
+
+// run runs a test, with its own number of seeds if seeds is 0.
+func (t *wildTest) run(ctx context.Context, seeds int) (*wildResult, error) {
+	args := []string{"-test.v", "-test.timeout=0", "-test.run", "^" + t.name + "$"}
+	if seeds > 0 {
+		args = append(args, fmt.Sprintf("-simtest.seeds=%d", seeds))
+	}
+	text, err := output(ctx, t.dir, t.program, args...)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	r := readWild(text)
+	if r.failed != (err != nil) {
+		return nil, fmt.Errorf("%s: %w", t, err) // it did not come to a verdict
+	}
+	return r, nil
+}
+
+// output runs a program in a folder and returns what it says.
+func output(ctx context.Context, dir, program string, args ...string) (string, error) {
+	var both bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &both, &both
+	err := cmd.Run()
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, both.String())
+	}
+	return both.String(), err
+}

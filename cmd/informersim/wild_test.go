@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Bad input is refused before anything is built.
+func TestWildRefuses(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"--seeds -1", "--seeds -1"},
+		{"--for -1s", "--for -1s is negative"},
+		{"--shard 3/2", "--shard"},
+		{"--shard", "flag needs an argument"},
+		{"nothing/TestJob", `no test is meant by ["nothing/TestJob"]`},
+	} {
+		var out, errs bytes.Buffer
+		if code := run(t.Context(), append([]string{"wild"}, strings.Fields(c.args)...), &out, &errs); code != exitBadInput || !strings.Contains(errs.String(), c.want) {
+			t.Errorf("wild %s: exit code %d and %q, want %d and %q", c.args, code, errs.String(), exitBadInput, c.want)
+		}
+	}
+	t.Chdir(t.TempDir())
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), []string{"wild"}, &out, &errs); code != exitBadInput || !strings.Contains(errs.String(), "not in a clone") {
+		t.Errorf("outside a clone: exit code %d and %q", code, errs.String())
+	}
+}
+
+// A module of tests that print what those of controllers do: one holds, one shows a known bug, one fails.
+func TestWildReadsTests(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{ // order: of writing files that know nothing of each other
+		"../go.mod":         "module github.com/informersim/informersim\n\ngo 1.26\n",
+		"example/go.mod":    "module example\n\ngo 1.26\n",
+		"example/a.go":      "package example\n",
+		"example/a_test.go": wildExample,
+		"other/go.mod":      "module other\n\ngo 1.26\n",
+		"other/bad.go":      "this does not compile, and nobody asks for it",
+	} {
+		file := filepath.Join(root, "wild", filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(root)
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"example/", exitBroken, `
+controller and test    seeds    virtual  after faults    faults  found
+example/TestHolds         40        21m           37s       855  nothing
+example/TestKnown                                                a known bug, with seed 3, 12 steps, 1 faults
+example/TestBreaks                                               SOMETHING NEW, or a known bug is gone:
+=== RUN   TestBreaks
+`},
+		{"example/ --shard 2/3", exitOK, `
+controller and test    seeds    virtual  after faults    faults  found
+example/TestKnown                                                a known bug, with seed 3, 12 steps, 1 faults
+`},
+		{"example/TestHolds --seeds 500", exitOK, `
+controller and test    seeds    virtual  after faults    faults  found
+example/TestHolds        500        21m           37s       855  nothing
+`},
+		{"example/TestHolds --for 1ns", exitOK, "\nthe time of --for 1ns is up; what was running is not counted\n"},
+	} {
+		var out, errs bytes.Buffer
+		code := run(t.Context(), append([]string{"wild"}, strings.Fields(c.args)...), &out, &errs)
+		if code != c.code || !strings.HasPrefix("\n"+out.String(), c.want) {
+			t.Errorf("wild %s: exit code %d and\n%s%s, want %d and%s", c.args, code, out.String(), errs.String(), c.code, c.want)
+		}
+	}
+}
+
+const wildExample = `package example
+
+import (
+	"flag"
+	"testing"
+)
+
+var seeds = flag.Int("simtest.seeds", 40, "")
+
+func TestHolds(t *testing.T) {
+	t.Logf("simtest: %d seeds, 855 faults (list-slow 111, and 43 other kinds), 21m of virtual time and 37s after the faults had stopped, \"it\" in 3, nothing found; more: -simtest.seeds=500", *seeds)
+}
+
+func TestKnown(t *testing.T) { t.Logf("found with seed 3, 12 steps, 1 faults: it is broken") }
+
+func TestBreaks(t *testing.T) {
+	t.Log("simtest: before this failure: 7 seeds, 12 faults (list-slow 12), 1h of virtual time, nothing found")
+	t.Error("a property broke")
+}
+`
