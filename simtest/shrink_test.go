@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -40,7 +41,8 @@ func sizeOf(t *testing.T, message string) (steps, faults int) {
 	return steps, faults
 }
 
-// A failure is shrunk to the faults that it needs. The stored trace is that run's, and it replays.
+// A failure is shrunk to the faults that it needs, and the nearest run that passes lacks one of them. The stored trace is that run's, and it
+// replays.
 func TestFailuresAreMadeSimpler(t *testing.T) {
 	t.Chdir(t.TempDir())
 	o := simtest.Options{Seeds: 1, Mix: "storm", Replicas: 2, CrashProbability: 0.01, Shrink: -1}
@@ -58,7 +60,12 @@ func TestFailuresAreMadeSimpler(t *testing.T) {
 	if fewerFaults != 1 || fewerSteps >= steps {
 		t.Errorf("%d steps and %d faults became %d and %d:\n%s", steps, faults, fewerSteps, fewerFaults, message)
 	}
-	wantIn(t, message, "FAIL  it is started once at step", "shrunk from "+strconv.Itoa(steps)+" steps, "+strconv.Itoa(faults)+" faults")
+	wantIn(t, message, "FAIL  it is started once at step", "shrunk from "+strconv.Itoa(steps)+" steps, "+strconv.Itoa(faults)+" faults",
+		"the nearest run that passes (- this run, + that one)", "The run passes if the fault crash on process/p does not happen at step ", "- step ", "process/p: process crashed")
+	page, err := os.ReadFile(filepath.Join("testdata", "simtest", "TestX-1.html"))
+	if err != nil || !strings.Contains(string(page), "The run passes if the fault crash on process/p does not happen at step ") {
+		t.Errorf("the page (%v) lacks the nearest run that passes", err)
+	}
 
 	again := &keeper{recorder{name: "TestX"}}
 	try(again, o, crashBody)
@@ -70,8 +77,9 @@ func TestFailuresAreMadeSimpler(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Shrink = 1 // no time for anything
-	if s, f := sizeOf(t, failure(t, o, crashBody)); s != steps || f != faults {
-		t.Errorf("without time it has %d steps and %d faults", s, f)
+	message = failure(t, o, crashBody)
+	if s, f := sizeOf(t, message); s != steps || f != faults || strings.Contains(message, "nearest run") {
+		t.Errorf("without time it has %d steps and %d faults:\n%s", s, f, message)
 	}
 }
 
@@ -79,7 +87,7 @@ func TestFailuresAreMadeSimpler(t *testing.T) {
 func TestNeedlessFaultsAreLeftOut(t *testing.T) {
 	broken := true
 	message := failure(t, simtest.Options{Seeds: 5, Mix: "storm", Replicas: 2}, brokenBody(&broken))
-	if _, faults := sizeOf(t, message); faults != 0 {
+	if _, faults := sizeOf(t, message); faults != 0 || strings.Contains(message, "nearest run") {
 		t.Errorf("there are faults in\n%s", message)
 	}
 }

@@ -29,9 +29,10 @@ type outcome struct {
 	unended    error // what kept goroutines from ending after the run
 	trips      uint64
 	queries    uint64
-	streamed   bool   // a client has asked for a streaming list, and the server has them
-	page       string // the file with its HTML report, "" for none
-	cutOff     bool   // it was made because the trace of another has no end
+	streamed   bool          // a client has asked for a streaming list, and the server has them
+	page       string        // the file with its HTML report, "" for none
+	twin       *reports.Twin // the nearest run that passes, nil if it was not looked for
+	cutOff     bool          // it was made because the trace of another has no end
 
 	inForce    []string // the faults that last at the end
 	notRunning []string // the processes that do not run then

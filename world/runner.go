@@ -24,9 +24,10 @@ type runner struct {
 	o         *options
 	mapper    *resourceMapper
 	result    wire.Result
-	trace     []byte // of the run that the result is about
-	replaying bool   // the task's trace is
-	shrinking string // the report of the failure that is being shrunk, "" for none
+	trace     []byte        // of the run that the result is about
+	replaying bool          // the task's trace is
+	twin      *reports.Twin // of which that tells
+	shrinking string        // the report of the failure that is being shrunk, "" for none
 }
 
 // run does the job.
@@ -190,6 +191,9 @@ func (r *runner) replayFile() error {
 		r.logf("%s no longer fits the program (%v): running its seed again. %s", file, firstLine(res.replay.Error()), r.whyNoReplay(res.header))
 		return r.seed(res.header.Seed)
 	case res.failed():
+		if res.replay == nil && r.twin != nil {
+			res.tellOf(r.twin)
+		}
 		if page := pageFile(file); r.storePage(r.path(page), res.trace.Bytes()) {
 			res.page = page
 		}
@@ -218,7 +222,7 @@ func (r *runner) replay() (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.replaying = true
+	r.replaying, r.twin = true, twinIn(data)
 	defer func() { r.replaying = false }()
 	var res *outcome
 	started := r.host.Now()

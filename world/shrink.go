@@ -21,12 +21,14 @@ type shrinker struct {
 	property string
 	deadline time.Time
 	maxSteps uint64
-	best     *outcome // the simplest run so far
-	failed   bool     // a run has failed the test, or the test is gone
+	best     *outcome   // the simplest run so far
+	picks    []sim.Pick // with which it is made
+	failed   bool       // a run has failed the test, or the test is gone
 }
 
 // shrink simplifies a failure within its time limit: without faults, with fewer, with an end that is as orderly as possible, with
-// a shorter schedule. The outcome that it returns is that of an actual run, with its trace.
+// a shorter schedule. The outcome that it returns is that of an actual run, with its trace,
+// which tells of the nearest run that passes.
 func (r *runner) shrink(res *outcome) *outcome {
 	limit := r.task.Shrink
 	if limit <= 0 || res.violation == nil || res.escaped != nil || res.testFailed || res.stuck || r.peer.gone != nil || r.o.Strategy == fifo {
@@ -41,7 +43,7 @@ func (r *runner) shrink(res *outcome) *outcome {
 		r.logf("the failure was not shrunk: %v", err)
 		return res
 	}
-	s := &shrinker{r: r, property: res.violation.Property, deadline: r.host.Now().Add(limit), maxSteps: 2*res.steps + 1000, best: res}
+	s := &shrinker{r: r, property: res.violation.Property, deadline: r.host.Now().Add(limit), maxSteps: 2*res.steps + 1000, best: res, picks: picks}
 	s.header = res.header
 	s.header.Options = maps.Clone(res.header.Options)
 	s.header.Options[optionShrunk] = fmt.Sprintf("%d steps, %d faults", res.steps, res.faults)
@@ -50,7 +52,10 @@ func (r *runner) shrink(res *outcome) *outcome {
 	defer func() { r.shrinking = "" }()
 	s.reduce(picks)
 	if s.best.faults == res.faults && s.best.steps == res.steps {
-		return res // another run of that size is not simpler
+		s.best, s.picks = res, picks // another run of that size is not simpler
+	}
+	if !s.failed {
+		s.twin(s.best, s.picks)
 	}
 	return s.best
 }
@@ -82,7 +87,7 @@ func (s *shrinker) breaks(picks []sim.Pick) bool {
 		return false
 	}
 	if res.faults < s.best.faults || res.faults == s.best.faults && res.steps <= s.best.steps {
-		s.best = res
+		s.best, s.picks = res, slices.Clone(picks)
 	}
 	return true
 }

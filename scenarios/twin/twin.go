@@ -32,13 +32,7 @@ type change struct {
 type search struct {
 	ctx   context.Context
 	found minimal.Found
-	here  *run
-}
-
-// run is a run to compare.
-type run struct {
-	steps []sim.TraceStep
-	texts []string // of the script's commands
+	here  *reports.Steps
 }
 
 // Search looks for the nearest run that passes, in up to that many runs; 0 means DefaultTries. If there is none, the twin says only how many
@@ -72,8 +66,8 @@ func Search(ctx context.Context, f minimal.Found, tries int) (*reports.Twin, err
 		if err != nil {
 			return nil, err
 		}
-		t.Change, t.Steps = c.text, uint64(len(there.steps))
-		t.Partings = compare(s.here, there)
+		t.Change, t.Steps = c.text, uint64(len(there.Steps))
+		t.Partings = reports.PartingsOf(s.here, there)
 		return t, nil
 	}
 	return t, nil
@@ -113,7 +107,7 @@ func (s *search) scenario(c change) (*scenarios.Scenario, error) {
 }
 
 // steps makes the run of a change once more, for its steps.
-func (s *search) steps(c change) (*run, error) {
+func (s *search) steps(c change) (*reports.Steps, error) {
 	var tape bytes.Buffer
 	if _, err := s.run(c, &tape); err != nil {
 		return nil, err
@@ -122,12 +116,12 @@ func (s *search) steps(c change) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{}
+	r := &reports.Steps{}
 	if f, err := script.Parse(tr.Header().Scenario, []byte(tr.Header().Script)); err == nil {
 		for _, cmd := range f.Commands() {
 			bare := *cmd
 			bare.Comment = ""
-			r.texts = append(r.texts, bare.String())
+			r.Texts = append(r.Texts, bare.String())
 		}
 	}
 	for {
@@ -138,7 +132,7 @@ func (s *search) steps(c change) (*run, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.steps = append(r.steps, *step)
+		r.Steps = append(r.Steps, *step)
 	}
 }
 
@@ -162,8 +156,8 @@ func (s *search) later(tries int) (all []change) {
 			continue
 		}
 		text := fmt.Sprintf("step %d comes later", i+1)
-		if i < len(s.here.steps) {
-			text += ": " + reports.ChoiceText(&s.here.steps[i], s.here.texts)
+		if i < len(s.here.Steps) {
+			text += ": " + reports.ChoiceText(&s.here.Steps[i], s.here.Texts)
 		}
 		if p.Fault() {
 			text = fmt.Sprintf("the fault %s on %s does not happen at step %d", p.Kind, p.Actor, i+1)
