@@ -2,6 +2,7 @@ package properties
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -11,6 +12,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
 )
 
 // FrugalRequests checks that informers do not ask for more than they need: a list of the newest state is a consistent read of the Store,
@@ -19,7 +21,7 @@ var FrugalRequests = Property{
 	Name: "FrugalRequests",
 	Statement: "an informer asks for a list of the newest state only while the server does not have what it asked for before; " +
 		"its watches ask for bookmarks",
-	Kinds: requestKinds,
+	Kinds: append(slices.Clone(requestKinds), subjects.KindRefused),
 	New: func() Checker {
 		p := &frugalRequests{}
 		return Checker{Record: p.record}
@@ -51,6 +53,10 @@ func (p *frugalRequests) record(w World, r *sim.Record) *reports.Violation {
 		}
 	case fakeapiserver.KindFrame:
 		c.frame(r)
+	case subjects.KindRefused:
+		if conn, ok := w.Kernel().ActorByName("conn/" + w.Kernel().ActorName(r.Actor)); ok && r.Key == "" {
+			p.conns.get(conn).listed = reports.Evidence{} // it did not take that list
+		}
 	}
 	return nil
 }

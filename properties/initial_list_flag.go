@@ -16,7 +16,7 @@ import (
 var InitialListFlag = Property{
 	Name:      "InitialListFlag",
 	Statement: "isInInitialList is true for the objects of the first list, or of the store that a late handler is replayed, and for no others",
-	Kinds:     []sim.Kind{subjects.KindReplace, subjects.KindIndexer, subjects.KindHandler, subjects.KindNotify},
+	Kinds:     []sim.Kind{subjects.KindReplace, subjects.KindRefused, subjects.KindIndexer, subjects.KindHandler, subjects.KindNotify},
 	New: func() Checker {
 		p := &initialListFlag{}
 		return Checker{Record: p.record}
@@ -45,6 +45,9 @@ func (p *initialListFlag) record(w World, r *sim.Record) *reports.Violation {
 	switch r.Kind {
 	case subjects.KindReplace:
 		p.replaced(r)
+	case subjects.KindRefused:
+		i := p.informers.get(r.Actor)
+		i.partial = i.partial || r.Key == "" && !i.seen
 	case subjects.KindIndexer:
 		delete(p.informers.get(r.Actor).waiting, r.Key)
 	case subjects.KindHandler:
@@ -95,6 +98,7 @@ func (p *initialListFlag) notified(w World, r *sim.Record) *reports.Violation {
 	first := !h.told[r.Key]
 	h.told[r.Key] = true
 	switch {
+	case h.from != nil && h.from.partial:
 	case r.Detail == subjects.NotifyAddInitial && !h.keys[r.Key]:
 		return h.wrong(w, r, "was told that %s is in the initial list, but it is not")
 	case r.Detail == subjects.NotifyAdd && h.keys[r.Key] && first:

@@ -43,6 +43,7 @@ type reflector struct {
 	kind     asked
 	plural   string
 	paged    bool          // it continues a list
+	refused  bool          // the informer's transform fails for an object of the pages before
 	attempts int           // failed ones, which the REST layer hides from the reflector (I36)
 	start    time.Duration // of the first attempt
 	earliest time.Duration // when it may have begun: a stack with goroutines begins it when a timer fires, and it is sent later
@@ -183,7 +184,7 @@ func (p *reflectorRequests) answer(w World, r *sim.Record) {
 	}
 	if r.Kind == fakeapiserver.KindPage {
 		if c.kind == askList {
-			c.listed(r)
+			c.listed(w, r)
 		}
 		return
 	}
@@ -207,10 +208,16 @@ func (p *reflectorRequests) answer(w World, r *sim.Record) {
 	}
 }
 
-// listed notes a page: the next one follows, or a watch (I31).
-func (c *reflector) listed(r *sim.Record) {
+// listed notes a page: the next one follows, or a watch (I31), or a list if the informer's transform fails for an object (I112).
+func (c *reflector) listed(w World, r *sim.Record) {
 	page, ok := r.Obj.(*fakeapiserver.Page)
 	if !ok {
+		return
+	}
+	c.refused = c.paged && c.refused || refusesItems(w, r.Actor, page.Items)
+	if c.refused && page.Continue == "" {
+		c.refused = false
+		c.endRound(reason{step: r.Step, at: r.At, what: "its transform failed for an object of its list"})
 		return
 	}
 	c.next = allowed{what: askWatch, after: reason{step: r.Step, at: r.At, what: "its list is complete"}}

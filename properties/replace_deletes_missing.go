@@ -17,8 +17,8 @@ var ReplaceDeletesMissing = Property{
 	Name:      "ReplaceDeletesMissing",
 	Statement: "a Replace queues exactly one Deleted for every known key that is not in the list, including keys that only the queue knew",
 	Kinds: []sim.Kind{
-		fakeapiserver.KindRequest, fakeapiserver.KindFrame, subjects.KindReplace, subjects.KindTombstone, subjects.KindNotify, subjects.KindHandler,
-		subjects.KindStopped,
+		fakeapiserver.KindRequest, fakeapiserver.KindFrame, subjects.KindReplace, subjects.KindRefused, subjects.KindTombstone, subjects.KindNotify,
+		subjects.KindHandler, subjects.KindStopped,
 	},
 	New: func() Checker {
 		p := newReplaceDeletesMissing()
@@ -66,6 +66,10 @@ func (p *replaceDeletesMissing) record(w World, r *sim.Record) *reports.Violatio
 		p.missing.stopped(r.Actor)
 	case subjects.KindReplace:
 		p.replace(r)
+	case subjects.KindRefused:
+		if r.Key == "" {
+			p.informers.get(r.Actor).known = nil // some of it may have been deleted
+		}
 	case subjects.KindTombstone:
 		k := p.informers.get(r.Actor)
 		if _, must := k.missing[r.Key]; must {
@@ -80,7 +84,7 @@ func (p *replaceDeletesMissing) frame(w World, r *sim.Record) {
 	if !ok {
 		return
 	}
-	if p.streaming.contains(id, r) || r.Key == "" {
+	if p.streaming.contains(id, r) || r.Key == "" || lost(w, id, r) {
 		return // a streaming list counts when its Replace comes; bookmarks and errors have no key
 	}
 	k := p.informers.get(id)

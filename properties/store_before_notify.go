@@ -16,7 +16,7 @@ import (
 var StoreBeforeNotify = Property{
 	Name:      "StoreBeforeNotify",
 	Statement: "when a handler is notified of a change, the Indexer already reflects it or something newer",
-	Kinds:     []sim.Kind{subjects.KindNotify, subjects.KindHandler, fakeapiserver.KindFault, fakeapiserver.KindRestore},
+	Kinds:     []sim.Kind{subjects.KindNotify, subjects.KindHandler, subjects.KindRefused, fakeapiserver.KindFault, fakeapiserver.KindRestore},
 	New: func() Checker {
 		p := &storeBeforeNotify{}
 		return Checker{Record: p.record}
@@ -24,7 +24,7 @@ var StoreBeforeNotify = Property{
 }
 
 // storeBeforeNotify reads the Indexer at the moment of the notification, as a handler would. Once the store has been restored to the
-// past, or has left something out, the Indexer may go back while a handler is behind, even to the same object: what it holds is not
+// past, or has left something out, or a list was taken only in part (I112), the Indexer may go back while a handler is behind, even to the same object: what it holds is not
 // compared from then on. A handler that was removed is told of no deletion, but of what it had taken before, as NothingAfterRemove says.
 type storeBeforeNotify struct {
 	untrue  bool
@@ -38,6 +38,9 @@ func (p *storeBeforeNotify) record(w World, r *sim.Record) *reports.Violation {
 		return nil
 	case fakeapiserver.KindFault:
 		p.untrue = p.untrue || api.OfBrokenServer(r)
+		return nil
+	case subjects.KindRefused:
+		p.untrue = p.untrue || r.Key == ""
 		return nil
 	case subjects.KindHandler:
 		*p.removed.get(r.Actor) = r.Detail == "removed"

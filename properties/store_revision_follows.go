@@ -13,7 +13,7 @@ import (
 var StoreRevisionFollows = Property{
 	Name:      "StoreRevisionFollows",
 	Statement: "when nothing is queued, the Indexer's resourceVersion is the last one that the reflector saw",
-	Kinds:     []sim.Kind{fakeapiserver.KindFrame, subjects.KindReplace},
+	Kinds:     []sim.Kind{fakeapiserver.KindFrame, subjects.KindReplace, subjects.KindRefused},
 	New: func() Checker {
 		p := &storeRevisionFollows{}
 		return Checker{Record: p.record, StepEnd: p.stepEnd, End: p.check}
@@ -21,11 +21,20 @@ var StoreRevisionFollows = Property{
 }
 
 // storeRevisionFollows counts bookmarks, too (I70). With a queue that has no bookmarks, the Indexer has no resourceVersion. It looks
-// once after each frame or list, when everything is idle.
-type storeRevisionFollows struct{ due bool }
+// once after each frame or list, when everything is idle. A frame for which the informer's transform fails moves its reflector only.
+type storeRevisionFollows struct {
+	due    bool
+	behind byActor[bool] // by informer: a frame was lost since its last list
+}
 
-func (p *storeRevisionFollows) record(World, *sim.Record) *reports.Violation {
+func (p *storeRevisionFollows) record(_ World, r *sim.Record) *reports.Violation {
 	p.due = true
+	switch r.Kind {
+	case subjects.KindReplace:
+		*p.behind.get(r.Actor) = false
+	case subjects.KindRefused:
+		*p.behind.get(r.Actor) = true
+	}
 	return nil
 }
 
@@ -44,6 +53,10 @@ func (p *storeRevisionFollows) stepEnd(w World) *reports.Violation {
 
 func (p *storeRevisionFollows) check(w World) *reports.Violation {
 	for _, inf := range w.Informers() {
+		id, _ := w.Kernel().ActorByName(inf.Name())
+		if *p.behind.get(id) {
+			continue // until a list: what has come since may have been queued before
+		}
 		if have, want := inf.StoreResourceVersion(), inf.LastSyncResourceVersion(); have != "" && have != want && !inf.Busy() {
 			return &reports.Violation{
 				Message: fmt.Sprintf("the Indexer of informer %s is at rv=%s, but its reflector saw rv=%s and nothing is queued", inf.Name(), have, want),

@@ -15,7 +15,7 @@ import (
 var SyncedAfterInitialList = Property{
 	Name:      "SyncedAfterInitialList",
 	Statement: "HasSynced turns true only after the whole first list was processed; that of a handler, only after the handler has returned from it",
-	Kinds:     []sim.Kind{subjects.KindReplace, subjects.KindIndexer, subjects.KindNotify, subjects.KindSynced, subjects.KindHandler},
+	Kinds:     []sim.Kind{subjects.KindReplace, subjects.KindRefused, subjects.KindIndexer, subjects.KindNotify, subjects.KindSynced, subjects.KindHandler},
 	New: func() Checker {
 		p := newSyncedAfterInitialList()
 		return Checker{Record: p.record}
@@ -38,6 +38,7 @@ type firstList struct {
 	at       time.Duration
 	rv       int64
 	handlers []sim.ActorID
+	partial  bool // a list that the transform refused came before it, with some of the objects (I112)
 }
 
 // initialAdds are the keys that a handler waits for before it has synced.
@@ -55,6 +56,9 @@ func (p *syncedAfterInitialList) record(w World, r *sim.Record) *reports.Violati
 		p.handler(w, r)
 	case subjects.KindReplace:
 		p.replaced(r)
+	case subjects.KindRefused:
+		l := p.informers.get(r.Actor)
+		l.partial = l.partial || r.Key == "" && !l.seen
 	case subjects.KindIndexer:
 		if l := p.informers.get(r.Actor); l.waiting != nil {
 			delete(l.waiting, r.Key)
@@ -97,6 +101,10 @@ func (p *syncedAfterInitialList) handler(w World, r *sim.Record) {
 func (p *syncedAfterInitialList) replaced(r *sim.Record) {
 	l := p.informers.get(r.Actor)
 	if !l.begin(r) {
+		return
+	}
+	if l.partial { // some of it has been processed before
+		l.keys, l.waiting = nil, nil
 		return
 	}
 	for _, id := range l.handlers {

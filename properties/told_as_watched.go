@@ -84,7 +84,7 @@ func (p *toldAsWatched) handler(w World, r *sim.Record) {
 
 func (p *toldAsWatched) frame(w World, r *sim.Record) {
 	id, ok := watcherOf(w, r)
-	if !ok || p.streaming.contains(id, r) || r.Key == "" {
+	if !ok || p.streaming.contains(id, r) || r.Key == "" || lost(w, id, r) {
 		return // a streaming list counts when its Replace comes; bookmarks and errors have no key
 	}
 	f := p.informers.get(id)

@@ -22,6 +22,7 @@ type Summary struct {
 	Seed          uint64          `json:"seed"`
 	Mix           string          `json:"faultMix,omitempty"`
 	Informers     []Configuration `json:"informers,omitempty"`
+	Refused       []Refused       `json:"refused,omitempty"`
 	Passed        bool            `json:"passed"`
 	Verdict       string          `json:"verdict"`
 	Steps         uint64          `json:"steps"`
@@ -54,7 +55,7 @@ func WriteJSON(w io.Writer, report Report) error {
 	r := report.Run
 	b, err := json.Marshal(Summary{
 		Version:  JSONVersion,
-		Scenario: r.Scenario, Subject: r.Subject, Engine: r.Engine, Strategy: r.Strategy, Seed: r.Seed, Mix: r.Mix, Informers: r.Informers,
+		Scenario: r.Scenario, Subject: r.Subject, Engine: r.Engine, Strategy: r.Strategy, Seed: r.Seed, Mix: r.Mix, Informers: r.Informers, Refused: r.Refused,
 		Passed: r.Passed(), Verdict: r.Verdict(), Steps: r.Steps, VirtualNs: int64(r.Virtual), ConvergingNs: int64(r.Converging), Hash: sim.FormatHash(r.Hash), Search: r.Search,
 		Commits: r.Commits, Requests: r.Requests, Frames: r.Frames, Notifications: r.Notifications, Reconciles: r.Reconciles,
 		Faults: r.Faults, Properties: r.Properties, Unjudged: r.Unjudged, Violation: r.Violation, Failure: r.Failure, Mismatches: r.Mismatches, Outputs: report.Outputs, Replay: report.Replay, Page: report.Page,

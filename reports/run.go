@@ -16,6 +16,8 @@ type Run struct {
 	Mix      string
 	// Informers are the configurations of its informers, in the order of the script; nil if they are not known.
 	Informers []Configuration
+	// Refused are the informers whose transforms fail for something, at the end of the run.
+	Refused []Refused
 	// Configuration names what else was chosen for the run; "" for nothing.
 	Configuration string
 

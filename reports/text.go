@@ -125,6 +125,9 @@ func counts(r *Run) string {
 	for i := range r.Unjudged {
 		fmt.Fprintf(&b, "      %s\n", r.Unjudged[i])
 	}
+	for _, x := range r.Refused {
+		fmt.Fprintf(&b, "      %s\n", PlainLine(x.String()))
+	}
 	fmt.Fprintf(&b, "      hash %016x", r.Hash)
 	return b.String()
 }

@@ -23,9 +23,9 @@ import (
 var informerSpec = spec{
 	name: "informer",
 	usage: "informer NAME RESOURCE [handlers=NAME[@RESYNC],...] [queue=delta|inorder|atomic] [watch-list=on|off] [resync=DURATION] [page=N] " +
-		"[namespace=NS] [labels=SELECTOR] [fields=SELECTOR] [transform=drop:LABEL] [replica=N|round-robin|choice]",
+		"[namespace=NS] [labels=SELECTOR] [fields=SELECTOR] [transform=drop:LABEL|fail:LABEL] [replica=N|round-robin|choice]",
 	doc: "starts an informer of the stack under test with event handlers, each with the informer's resync period or its own, 0s for none: one that is " +
-		"shorter becomes the period at which the informer checks (I78). transform=drop:LABEL drops a label of every object before it is queued (I43). An exploration draws from its seed what is left open of queue=, watch-list=, " +
+		"shorter becomes the period at which the informer checks (I78). transform=drop:LABEL drops a label of every object before it is queued (I43), and transform=fail:LABEL fails for objects that have it, which is lost of a watch, and makes the informer list again (I112). An exploration draws from its seed what is left open of queue=, watch-list=, " +
 		"page= (0: client-go's own rules), resync= (0s: none) and, with several replicas, replica=; the verdict says what was drawn. " +
 		"A transcript has queue=delta watch-list=off page=0 resync=0s replica=0",
 	parse: func(r *script.ArgReader) Command {
@@ -52,9 +52,14 @@ var informerSpec = spec{
 			r.Fail(script.Errorf(a.Pos, "write it like fields=metadata.name=a", "informer: %q is not a field selector: %v", c.spec.Fields, err))
 		}
 		if a, given := r.Key("transform"); given {
-			label, ok := strings.CutPrefix(a.Value, "drop:")
-			if c.spec.Transform.DropLabel = label; !ok || label == "" {
-				r.Fail(script.Errorf(a.Pos, "write it like transform=drop:app", "informer: there is no transform %q", a.Value))
+			what, label, _ := strings.Cut(a.Value, ":")
+			switch {
+			case what == "drop" && label != "":
+				c.spec.Transform.DropLabel = label
+			case what == "fail" && label != "":
+				c.spec.Transform.FailLabel = label
+			default:
+				r.Fail(script.Errorf(a.Pos, "write it like transform=drop:app or transform=fail:app", "informer: there is no transform %q", a.Value))
 			}
 		}
 		c.parsePolicy(r)
@@ -152,7 +157,7 @@ func (c *informerCmd) run(w *World) error {
 		return fmt.Errorf("informer %s: %w", spec.Name, err)
 	}
 	w.addInformer(inf, spec)
-	return nil
+	return w.followRefusals(inf, spec)
 }
 
 // queue returns the informer's queue; "" for the subject's default. Every transcript has the same, so that it reads the same for

@@ -387,6 +387,9 @@ func (w *World) finish() {
 	r, k := w.result, w.kernel
 	r.Steps, r.Virtual, r.Hash = k.Steps(), k.Elapsed(), k.Hash()
 	r.Violation, r.Statement, r.Checked = w.monitor.Violation(), w.monitor.Statement(), w.monitor.Checked()
+	if w.cluster != nil {
+		r.Refused = w.refused()
+	}
 	r.ShrunkFrom = w.options.ShrunkFrom
 	if w.script.healing {
 		r.Converging = k.Elapsed() - w.healedAt

@@ -40,6 +40,7 @@ type World struct {
 	writers   map[string]*writer
 	writeOrd  []*writer
 	stopped   map[string]bool
+	refusals  map[string]*refusals // by informer: of those whose transforms may fail; nil without any
 	logs      map[string]*lineLog
 
 	barrier *barrier
@@ -143,7 +144,7 @@ func (w *World) expectFailed(c *script.Command, msg string) {
 }
 
 // Divergence describes how an informer's Indexer differs from the Store, as its transform makes that: the first key, in order, that is missing, different or
-// left over; "" if they are equal.
+// left over, unless its transform is to blame; "" if they are equal.
 func (w *World) Divergence(inf subjects.Informer) (key, message string) {
 	seen := 0
 	err := w.cluster.Store().Walk(inf.Resource(), w.cluster.Store().Revision(), "", func(k string, want runtime.Object) bool {
@@ -152,9 +153,11 @@ func (w *World) Divergence(inf subjects.Informer) (key, message string) {
 		}
 		have, ok := inf.Get(k)
 		switch {
+		case !ok && w.excuses(inf, k):
+			return true
 		case !ok:
 			key, message = k, fmt.Sprintf("informer %s does not hold %s, which the server has at rv=%s", inf.Name(), k, resourceVersion(want))
-		case !sameObject(have, inf.Transformed(want)):
+		case !sameObject(have, inf.Transformed(want)) && !w.excuses(inf, k):
 			key, message = k, fmt.Sprintf("informer %s holds %s at rv=%s, the server has it at rv=%s", inf.Name(), k, resourceVersion(have), resourceVersion(want))
 		}
 		seen++
@@ -172,7 +175,7 @@ func (w *World) Divergence(inf subjects.Informer) (key, message string) {
 		if err != nil {
 			return k, fmt.Sprintf("informer %s holds %q, which is not a valid key", inf.Name(), k)
 		}
-		if want, _ := w.cluster.Store().Get(inf.Resource(), namespace, name); want == nil || !inf.Selects(want) {
+		if want, _ := w.cluster.Store().Get(inf.Resource(), namespace, name); (want == nil || !inf.Selects(want)) && !w.excuses(inf, k) {
 			return k, fmt.Sprintf("informer %s still holds %s rv=%s, which the server does not have", inf.Name(), k, resourceVersion(have))
 		}
 	}
@@ -206,7 +209,7 @@ func (w *World) Converged() bool {
 		if w.stopped[inf.Name()] {
 			continue
 		}
-		if !inf.HasSynced() || inf.Busy() || w.divergence(inf) != "" {
+		if !inf.HasSynced() && !w.excusesSync(inf) || inf.Busy() || w.divergence(inf) != "" {
 			return false
 		}
 	}

@@ -25,6 +25,9 @@ var (
 	KindHandler = sim.RegisterKind("handler", sim.ClassRecord)
 	// KindResync: a resync queued the store's objects again. N objects.
 	KindResync = sim.RegisterKind("resync", sim.ClassRecord)
+	// KindRefused: the informer's transform fails (I112): for the object of a frame, Key and RV, which is lost; or for N objects of a list, which its
+	// queue does not take.
+	KindRefused = sim.RegisterKind("refused", sim.ClassRecord)
 	// KindBackoff: the reflector backs off. N nanoseconds; Detail the reason.
 	KindBackoff = sim.RegisterKind("backoff", sim.ClassRecord)
 	// KindStopped: an informer was stopped.

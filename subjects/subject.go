@@ -67,6 +67,8 @@ type Informer interface {
 	Selects(obj runtime.Object) bool
 	// Transformed returns what it makes of an object before it queues it.
 	Transformed(obj runtime.Object) runtime.Object
+	// Refuses reports whether its transform fails for an object, which is then not queued (I112).
+	Refuses(obj runtime.Object) bool
 	// AddHandler adds a handler; one added after the start is replayed the store (I79).
 	AddHandler(HandlerSpec) error
 	// RemoveHandler removes a handler (I81).

@@ -20,3 +20,14 @@ func TestTransform(t *testing.T) {
 		t.Error("the server's object is changed")
 	}
 }
+
+func TestI112TransformFails(t *testing.T) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"tier": "y"}}}
+	fails := Transform{FailLabel: "tier"}
+	if _, err := fails.Func()(pod); err == nil || !fails.Refuses(pod) {
+		t.Errorf("an object with the label is not refused: %v", err)
+	}
+	if got, err := (Transform{FailLabel: "app"}).Func()(pod); err != nil || got != any(pod) {
+		t.Errorf("an object without the label: got %v, %v", got, err)
+	}
+}

@@ -98,6 +98,13 @@ func (b *backlog) resynced() {
 	b.length = b.queue.length
 }
 
+// partial notes what there is of a list that the transform refused: tombstones of what it lacks, in any order, and the objects before the
+// one for which it failed.
+func (b *backlog) partial() {
+	b.add(part{from: b.length, to: b.queue.length})
+	b.length = b.queue.length
+}
+
 // add adds a part, unless it has an order, as a single entry that is not a list has.
 func (b *backlog) add(p part) {
 	if p.to-p.from > 1 || b.queue.Atomic && p.to > p.from {

@@ -45,7 +45,7 @@ func newInformer(s *Subject, spec subjects.InformerSpec) (*actor, error) {
 	s.informers = append(s.informers, i)
 	if err := s.side.NewInformer(gates.InformerSpec{
 		Queue: string(i.Spec.Queue), WatchList: i.Spec.WatchList, PageSize: i.Spec.PageSize, Resync: i.Spec.Resync,
-		DropLabel: i.Spec.Transform.DropLabel, Example: i.example(),
+		DropLabel: i.Spec.Transform.DropLabel, FailLabel: i.Spec.Transform.FailLabel, Example: i.example(),
 	}); err != nil {
 		return nil, err
 	}
@@ -159,6 +159,11 @@ func (i *actor) collectQueue() {
 	}
 	if l := i.link.replaced; l != nil {
 		i.link.replaced = nil
+		if l.refused > 0 {
+			i.NoteList(l.refused)
+			i.backlog.partial()
+			return
+		}
 		r := i.Kernel.Record(i.ID, subjects.KindReplace)
 		r.N, r.Obj, r.RV = int64(len(l.keys)), l.keys, subjects.ParseRevision(l.rv)
 		i.Kernel.Emit(r)

@@ -28,6 +28,7 @@ type transport struct {
 	due      []*request // their backoff is over; sent by the choice wake
 	live     []*request // sent and not finished
 	keys     []string   // of the pages of the list in flight
+	refused  int        // for how many objects of these pages the transform fails
 	replaced *replaced  // the list or streaming list that was completed in this step
 }
 
@@ -47,6 +48,7 @@ type replaced struct {
 	rv        string
 	unordered bool             // its objects went through a map
 	revisions map[string]int64 // of its objects, if it is unordered
+	refused   int              // for how many of them the transform fails: if there is one, the queue takes no list
 }
 
 func newTransport(i *actor, client *fakeapiserver.Client) *transport {
@@ -108,7 +110,7 @@ func (t *transport) send(r *request) {
 		return
 	}
 	if o.Continue == "" {
-		t.keys = t.keys[:0]
+		t.keys, t.refused = t.keys[:0], 0
 	}
 	r.sent = t.client.List(spec.Resource, spec.Namespace, o, t)
 }
@@ -159,8 +161,13 @@ func (t *transport) OnList(id fakeapiserver.ReqID, page *fakeapiserver.Page, err
 		return
 	}
 	t.keys = append(t.keys, page.Keys...)
+	for _, obj := range page.Items {
+		if t.i.Refuses(obj) {
+			t.refused++
+		}
+	}
 	if page.Continue == "" {
-		t.replaced = &replaced{keys: slices.Clone(t.keys), rv: page.ResourceVersion}
+		t.replaced = &replaced{keys: slices.Clone(t.keys), rv: page.ResourceVersion, refused: t.refused}
 	}
 	t.reply(r, gates.Answer{
 		Items: page.Items, ResourceVersion: page.ResourceVersion, Continue: page.Continue, Remaining: page.RemainingItemCount,
@@ -191,6 +198,7 @@ func (t *transport) OnEvent(id fakeapiserver.ReqID, e fakeapiserver.Event) {
 	if r.initial != nil {
 		t.streamed(r, &e)
 	}
+	t.i.NoteFrame(e.Key, e.Rev, e.Object)
 	t.frame(r, e.Type, e.Object, nil)
 }
 
@@ -198,7 +206,9 @@ func (t *transport) OnEvent(id fakeapiserver.ReqID, e fakeapiserver.Event) {
 func (t *transport) streamed(r *request, e *fakeapiserver.Event) {
 	switch e.Type {
 	case watch.Added, watch.Modified:
-		r.initial[e.Key] = e.Rev
+		if !t.i.Refuses(e.Object) {
+			r.initial[e.Key] = e.Rev
+		}
 	case watch.Deleted:
 		delete(r.initial, e.Key)
 	case watch.Bookmark:

@@ -81,6 +81,25 @@ func (i *Informer[H]) Transformed(obj runtime.Object) runtime.Object {
 	return i.Spec.Transform.Object(obj)
 }
 
+// Refuses implements subjects.Informer.
+func (i *Informer[H]) Refuses(obj runtime.Object) bool { return i.Spec.Transform.Refuses(obj) }
+
+// NoteFrame notes that the transform fails for the object of a frame, if it does.
+func (i *Informer[H]) NoteFrame(key string, rv int64, obj runtime.Object) {
+	if key != "" && i.Refuses(obj) {
+		r := i.Kernel.Record(i.ID, subjects.KindRefused)
+		r.Key, r.RV = key, rv
+		i.Kernel.Emit(r)
+	}
+}
+
+// NoteList notes that the transform fails for n objects of a list.
+func (i *Informer[H]) NoteList(n int) {
+	r := i.Kernel.Record(i.ID, subjects.KindRefused)
+	r.N = int64(n)
+	i.Kernel.Emit(r)
+}
+
 // NewHandler returns the base of a handler, which fills the queue of pool unless that is nil.
 func (i *Informer[H]) NewHandler(spec subjects.HandlerSpec, pool *workers.Pool) Handler {
 	name := i.Spec.Name + "/" + spec.Name

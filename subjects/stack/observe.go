@@ -3,6 +3,7 @@ package stack
 import (
 	"github.com/informersim/informersim/informer"
 	"github.com/informersim/informersim/subjects"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -31,6 +32,10 @@ func (q *observedQueue) WriteKeyed(t cache.DeltaType, key string, obj any) error
 // Replace implements informer.QueueWriter.
 func (q *observedQueue) Replace(list []any, rv string) error {
 	k := q.informer.Kernel
+	if n := q.refused(list); n > 0 {
+		q.informer.NoteList(n)
+		return q.Queue.Replace(list, rv) // fails
+	}
 	keys := make([]string, 0, len(list))
 	for _, obj := range list {
 		key, err := informer.MetaNamespaceKey(obj)
@@ -50,6 +55,19 @@ func (q *observedQueue) Replace(list []any, rv string) error {
 	err := q.Queue.Replace(list, rv)
 	q.replacing = false
 	return err
+}
+
+// refused returns for how many objects of a list the transform fails.
+func (q *observedQueue) refused(list []any) (n int) {
+	if q.informer.Spec.Transform.FailLabel == "" {
+		return 0
+	}
+	for _, obj := range list {
+		if o, ok := obj.(runtime.Object); ok && q.informer.Refuses(o) {
+			n++
+		}
+	}
+	return n
 }
 
 // Resync implements informer.QueueWriter.

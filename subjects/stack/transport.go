@@ -180,6 +180,7 @@ func (t *transport) OnEvent(req fakeapiserver.ReqID, e fakeapiserver.Event) {
 		t.reopen(again())
 		return
 	}
+	i.NoteFrame(e.Key, e.Rev, e.Object)
 	rare := e.Type == watch.Error || e.Type == watch.Bookmark
 	if rare {
 		i.inf.Reflector.SetTime(i.now())

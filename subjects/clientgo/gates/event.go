@@ -80,6 +80,7 @@ type InformerSpec struct {
 	PageSize  int64 // 0 for the reflector's own rules
 	Resync    time.Duration
 	DropLabel string         // a label that it drops of every object; "" for none
+	FailLabel string         // a label with which objects make its transform fail; "" for none
 	Example   runtime.Object `json:"-"`
 }
 

@@ -45,7 +45,7 @@ func (g *Gates) NewInformer(spec InformerSpec) error {
 	i := &informer{g: g, n: len(g.informers), spec: spec}
 	choose(spec.Queue, spec.WatchList)
 	i.inf = newSharedInformer(i)
-	if f := (subjects.Transform{DropLabel: spec.DropLabel}).Func(); f != nil {
+	if f := (subjects.Transform{DropLabel: spec.DropLabel, FailLabel: spec.FailLabel}).Func(); f != nil {
 		if err := setTransform(i.inf, f); err != nil {
 			return err
 		}

@@ -1,0 +1,118 @@
+package scenarios
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/informersim/informersim/fakeapiserver/store"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/subjects"
+)
+
+// refusals follows what an informer cannot know because its transform fails for some objects (I112): what a watch brings of them is lost, until
+// a list makes up for it; and while there is such an object, no list is taken.
+type refusals struct {
+	inf  subjects.Informer
+	last map[string]change // by key
+	live int               // objects in the Store for which the transform fails
+}
+
+// change is the last change of an object, as the informer's watch shows it.
+type change struct {
+	rv            int64
+	live, refused bool
+}
+
+// followRefusals starts to follow an informer whose transform may fail.
+func (w *World) followRefusals(inf subjects.Informer, spec subjects.InformerSpec) error {
+	if spec.Transform.FailLabel == "" {
+		return nil
+	}
+	r := &refusals{inf: inf}
+	begin := func() error {
+		s := w.cluster.Store()
+		r.last, r.live = map[string]change{}, 0
+		return s.Walk(spec.Resource, s.Revision(), "", func(key string, obj runtime.Object) bool {
+			r.note(key, subjects.RevisionOf(obj), obj, nil)
+			return true
+		})
+	}
+	w.cluster.OnRestore(func() {
+		if err := begin(); err != nil {
+			w.kernel.Fail(err)
+		}
+	})
+	w.cluster.OnCommit(func(id store.ResourceID, c store.Committed) {
+		switch {
+		case id != spec.Resource:
+		case c.Deleted:
+			r.note(c.Key, c.Revision, nil, c.Object)
+		default:
+			r.note(c.Key, c.Revision, c.Object, c.Old)
+		}
+	})
+	if w.refusals == nil {
+		w.refusals = map[string]*refusals{}
+	}
+	w.refusals[inf.Name()] = r
+	return begin()
+}
+
+// note notes a change of an object: obj is nil for a deletion. What leaves the informer's selection is shown in its previous state (S17).
+func (r *refusals) note(key string, rv int64, obj, old runtime.Object) {
+	if r.last[key].live && r.last[key].refused {
+		r.live--
+	}
+	c := change{rv: rv, live: obj != nil && r.inf.Selects(obj)}
+	switch {
+	case c.live:
+		c.refused = r.inf.Refuses(obj)
+	case old != nil:
+		c.refused = r.inf.Selects(old) && r.inf.Refuses(old)
+	}
+	if r.last[key] = c; c.live && c.refused {
+		r.live++
+	}
+}
+
+// excuses reports whether the informer need not have what the Store has under a key: its transform failed for the last change, or no list has
+// brought the change, and none can.
+func (r *refusals) excuses(key string) bool {
+	c := r.last[key]
+	return c.refused || r.listless() && c.rv > subjects.ParseRevision(r.inf.LastSyncResourceVersion())
+}
+
+// listless reports whether a list fails.
+func (r *refusals) listless() bool { return r != nil && r.live > 0 }
+
+// excusesSync reports whether an informer need not have synced: no list can be taken.
+func (w *World) excusesSync(inf subjects.Informer) bool { return w.refusals[inf.Name()].listless() }
+
+// excuses reports whether an informer's transform is to blame for what it has under a key.
+func (w *World) excuses(inf subjects.Informer, key string) bool {
+	r := w.refusals[inf.Name()]
+	return r != nil && r.excuses(key)
+}
+
+// refused says what transforms fail for at the end of a run: nobody blames an informer for that.
+func (w *World) refused() []reports.Refused {
+	var all []reports.Refused
+	for _, inf := range w.Informers() {
+		r := w.refusals[inf.Name()]
+		if r == nil {
+			continue
+		}
+		x := reports.Refused{Informer: inf.Name(), Synced: inf.HasSynced()}
+		for key, c := range r.last { // order: sorted below
+			if _, held := inf.Get(key); c.refused && (c.live || held) {
+				x.Keys = append(x.Keys, key)
+			}
+		}
+		slices.Sort(x.Keys)
+		if len(x.Keys) > 0 {
+			all = append(all, x)
+		}
+	}
+	return all
+}
