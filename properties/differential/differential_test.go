@@ -50,7 +50,7 @@ func TestDefectsAreFoundAndReduced(t *testing.T) {
 		good, bad := mutants.Flawless(subjects.QueueDelta), all[n].Kind
 		good.Name, bad.Name = "good", "bad"
 		found := false
-		for seed := uint64(1); seed <= 200 && !found; seed++ {
+		for seed := uint64(1); seed <= 1000 && !found; seed++ {
 			s := generated(t, seed)
 			d, err := differential.Compare(t.Context(), s, good, bad, seed)
 			if err != nil {
@@ -73,7 +73,7 @@ func TestDefectsAreFoundAndReduced(t *testing.T) {
 			}
 		}
 		if !found {
-			t.Errorf("%s: no difference in 200 scenarios", name)
+			t.Errorf("%s: no difference in 1000 scenarios", name)
 		}
 	}
 }
