@@ -2,7 +2,6 @@ package properties
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/informersim/informersim/reports"
@@ -28,7 +27,8 @@ const indexedAtEachStep = 64
 // indexMatchesItems compares the indexes that a scenario has added after each step, and the one of namespaces at the end.
 type indexMatchesItems struct {
 	changed []subjects.Informer
-	last    byActor[reports.Evidence] // the last change, by informer
+	last    byActor[sim.Record] // the last change, by informer
+	want    map[string][]string // by value, the keys in an index; kept from one to the next, so that the room is used again
 }
 
 func (p *indexMatchesItems) record(w World, r *sim.Record) *reports.Violation {
@@ -36,7 +36,7 @@ func (p *indexMatchesItems) record(w World, r *sim.Record) *reports.Violation {
 	if inf == nil || len(inf.Indexes()) == 0 {
 		return nil
 	}
-	*p.last.get(r.Actor) = reports.Because(r, "the last change: %s %s at rv=%d", r.Detail, r.Key, r.RV)
+	*p.last.get(r.Actor) = bare(r)
 	if !slices.Contains(p.changed, inf) {
 		p.changed = append(p.changed, inf)
 	}
@@ -70,29 +70,26 @@ func (p *indexMatchesItems) end(w World) *reports.Violation {
 
 // judge compares indexes with the items.
 func (p *indexMatchesItems) judge(w World, inf subjects.Informer, indexes []subjects.IndexSpec) *reports.Violation {
+	held := inf.Keys()
 	for n := range indexes {
 		ix := &indexes[n]
-		want := map[string][]string{}
-		for _, key := range inf.Keys() {
-			obj, _ := inf.Get(key)
-			values, err := ix.Values(obj)
-			if err != nil {
-				return p.violation(w, inf, key, fmt.Sprintf("index %s of informer %s has no values for %s, which the Indexer holds: %v", ix.Name, inf.Name(), key, err))
+		if key, err := p.expect(inf, held, ix); err != nil {
+			return p.violation(w, inf, key, fmt.Sprintf("index %s of informer %s has no values for %s, which the Indexer holds: %v", ix.Name, inf.Name(), key, err))
+		}
+		wrong, got, any := "", []string(nil), false
+		for v, keys := range p.want { // order: the smallest value that is wrong
+			if len(keys) == 0 || any && v > wrong {
+				continue
 			}
-			for _, v := range values {
-				if keys := want[v]; len(keys) == 0 || keys[len(keys)-1] != key {
-					want[v] = append(keys, key)
-				}
+			if have := inf.IndexKeys(ix.Name, v); !slices.Equal(have, keys) {
+				wrong, got, any = v, have, true
 			}
 		}
-		have := inf.IndexValues(ix.Name)
-		for _, v := range slices.Sorted(maps.Keys(want)) {
-			if got := inf.IndexKeys(ix.Name, v); !slices.Equal(got, want[v]) {
-				return p.violation(w, inf, want[v][0], fmt.Sprintf("index %s of informer %s has %v under %q, want %v", ix.Name, inf.Name(), got, v, want[v]))
-			}
+		if want := p.want[wrong]; any {
+			return p.violation(w, inf, want[0], fmt.Sprintf("index %s of informer %s has %v under %q, want %v", ix.Name, inf.Name(), got, wrong, want))
 		}
-		for _, v := range have {
-			if want[v] == nil {
+		for _, v := range inf.IndexValues(ix.Name) {
+			if len(p.want[v]) == 0 {
 				return p.violation(w, inf, "", fmt.Sprintf("index %s of informer %s has the value %q, with %v, which no item has", ix.Name, inf.Name(), v, inf.IndexKeys(ix.Name, v)))
 			}
 		}
@@ -100,11 +97,34 @@ func (p *indexMatchesItems) judge(w World, inf subjects.Informer, indexes []subj
 	return nil
 }
 
+// expect works out what an index should have, in p.want. An error is one of the index function, for the object of that key.
+func (p *indexMatchesItems) expect(inf subjects.Informer, held []string, ix *subjects.IndexSpec) (key string, err error) {
+	if p.want == nil {
+		p.want = map[string][]string{}
+	}
+	for v, keys := range p.want { // order: all are emptied
+		p.want[v] = keys[:0]
+	}
+	for _, key := range held {
+		obj, _ := inf.Get(key)
+		values, err := ix.Values(obj)
+		if err != nil {
+			return key, err
+		}
+		for _, v := range values {
+			if keys := p.want[v]; len(keys) == 0 || keys[len(keys)-1] != key {
+				p.want[v] = append(keys, key)
+			}
+		}
+	}
+	return "", nil
+}
+
 func (p *indexMatchesItems) violation(w World, inf subjects.Informer, key, message string) *reports.Violation {
 	v := &reports.Violation{Key: key, Message: message}
 	if id, ok := w.Kernel().ActorByName(inf.Name()); ok {
-		if last := *p.last.get(id); last.Text != "" {
-			v.Because = append(v.Because, last)
+		if last := p.last.get(id); last.Step != 0 {
+			v.Because = append(v.Because, reports.Because(last, "the last change: %s %s at rv=%d", last.Detail, last.Key, last.RV))
 		}
 	}
 	v.Because = append(v.Because, reports.Evidence{Step: w.Kernel().Steps(), At: w.Kernel().Elapsed(), Text: "and now the index is wrong"})

@@ -54,6 +54,14 @@ func informerOf(actor string) string {
 	return name
 }
 
+// bare returns a copy of a record that may be kept: without its objects. Few records become evidence, so the text of that is made from the
+// copy, and not with each record.
+func bare(r *sim.Record) sim.Record {
+	c := *r
+	c.Obj, c.Old = nil, nil
+	return c
+}
+
 // byActor is a table indexed by actor IDs, which are small.
 type byActor[T any] struct{ t []*T }
 

@@ -69,7 +69,7 @@ func (p *resyncTellsAll) record(w World, r *sim.Record) *reports.Violation {
 	default:
 		if r.Detail == subjects.NotifySync {
 			if id, ok := p.informer(w, r); ok {
-				p.nothings.told(id, r)
+				p.nothings.told(id, p.schedules.informers.get(id), r)
 			}
 		}
 		if len(p.waiting) == 0 {

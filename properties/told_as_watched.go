@@ -50,9 +50,9 @@ type watchedFrames struct {
 // toldFrames are what a handler was told of its informer's frames.
 type toldFrames struct {
 	informer sim.ActorID
-	ordered  bool   // its informer's queue keeps the order
-	last     uint64 // the number of the latest frame that it was told of
-	because  reports.Evidence
+	ordered  bool       // its informer's queue keeps the order
+	last     uint64     // the number of the latest frame that it was told of
+	because  sim.Record // of that
 }
 
 func (p *toldAsWatched) record(w World, r *sim.Record) *reports.Violation {
@@ -138,9 +138,9 @@ func (p *toldAsWatched) told(w World, r *sim.Record) *reports.Violation {
 		return &reports.Violation{
 			Key:     r.Key,
 			Message: fmt.Sprintf("handler %s was told of %s at rv=%d after what the watch had brought later", w.Kernel().ActorName(r.Actor), r.Key, r.RV),
-			Because: []reports.Evidence{h.because, reports.Because(r, "but then it was told: %s", scenarios.NotificationText(r))},
+			Because: []reports.Evidence{reports.Because(&h.because, "it was told: %s", scenarios.NotificationText(&h.because)), reports.Because(r, "but then it was told: %s", scenarios.NotificationText(r))},
 		}
 	}
-	h.last, h.because = n, reports.Because(r, "it was told: %s", scenarios.NotificationText(r))
+	h.last, h.because = n, bare(r)
 	return nil
 }

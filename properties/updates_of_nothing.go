@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
 )
 
@@ -24,7 +24,7 @@ type toldOfNothing struct {
 	open  bool
 	mixed bool // a handler has come or gone, so what the others were told before need not have been for it
 	count map[toldKey]int
-	last  map[string]reports.Evidence // by key
+	last  map[string]sim.Record // by key: the last one, without its objects
 }
 
 func (p *updatesOfNothing) get(id sim.ActorID) *toldOfNothing {
@@ -43,16 +43,19 @@ func (p *updatesOfNothing) handlers(id sim.ActorID, s *resyncSchedule) {
 	}
 }
 
-func (p *updatesOfNothing) told(id sim.ActorID, r *sim.Record) {
+func (p *updatesOfNothing) told(id sim.ActorID, s *resyncSchedule, r *sim.Record) {
+	if s.check != 0 {
+		return
+	}
 	t := p.get(id)
 	if t.mixed {
 		return
 	}
 	if t.count == nil {
-		t.count, t.last = map[toldKey]int{}, map[string]reports.Evidence{}
+		t.count, t.last = map[toldKey]int{}, map[string]sim.Record{}
 	}
-	t.count[toldKey{r.Actor, strings.Clone(r.Key)}]++
-	t.last[r.Key] = reports.Because(r, "a handler was told: %s %s", r.Detail, r.Key)
+	t.count[toldKey{r.Actor, r.Key}]++
+	t.last[r.Key] = bare(r)
 }
 
 func (p *updatesOfNothing) forget(id sim.ActorID) {
@@ -83,14 +86,14 @@ func (p *updatesOfNothing) stepEnd(w World, schedules *resyncSchedules) *reports
 func (t *toldOfNothing) judge(w World, handlers []sim.ActorID) *reports.Violation {
 	for _, key := range slices.Sorted(maps.Keys(t.last)) {
 		for _, h := range handlers {
-			first := handlers[0]
+			first, last := handlers[0], t.last[key]
 			if a, b := t.count[toldKey{first, key}], t.count[toldKey{h, key}]; a != b {
 				return &reports.Violation{
 					Key: key,
 					Message: fmt.Sprintf("handlers %s and %s are both syncing, as their informer is never resynced, but of %s, which a list found unchanged, one was told %d times and the other %d",
 						w.Kernel().ActorName(first), w.Kernel().ActorName(h), key, a, b),
 					Because: []reports.Evidence{
-						t.last[key],
+						reports.Because(&last, "%s was told: %s", w.Kernel().ActorName(last.Actor), scenarios.NotificationText(&last)),
 						{Step: w.Kernel().Steps(), At: w.Kernel().Elapsed(), Text: "and now the informer is idle"},
 					},
 				}

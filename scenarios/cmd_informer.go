@@ -3,6 +3,7 @@ package scenarios
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -278,5 +279,6 @@ func (c *stopCmd) run(w *World) error {
 	}
 	w.informers[c.name].Stop()
 	w.stopped[c.name] = true
+	w.live = slices.DeleteFunc(slices.Clone(w.live), func(inf subjects.Informer) bool { return inf.Name() == c.name })
 	return nil
 }

@@ -34,6 +34,7 @@ type World struct {
 	resources map[string]store.ResourceID
 	informers map[string]subjects.Informer
 	inOrder   []subjects.Informer // in order of creation
+	live      []subjects.Informer // those that have not been stopped; never changed in place
 	handlers  map[string]subjects.Informer
 	workers   map[string]subjects.Workers
 	workerOrd []subjects.Workers
@@ -60,16 +61,8 @@ func (w *World) Kernel() *sim.Kernel { return w.kernel }
 // Cluster returns the run's cluster; nil before the scenario's first command.
 func (w *World) Cluster() *fakeapiserver.Cluster { return w.cluster }
 
-// Informers returns the informers that have not been stopped, in order of creation.
-func (w *World) Informers() []subjects.Informer {
-	live := make([]subjects.Informer, 0, len(w.inOrder))
-	for _, inf := range w.inOrder {
-		if !w.stopped[inf.Name()] {
-			live = append(live, inf)
-		}
-	}
-	return live
-}
+// Informers returns the informers that have not been stopped, in order of creation. Properties ask for them after nearly every step.
+func (w *World) Informers() []subjects.Informer { return w.live }
 
 // Informer returns the informer with that name, stopped or not; nil if there is none.
 func (w *World) Informer(name string) subjects.Informer { return w.informers[name] }
@@ -123,6 +116,7 @@ func (w *World) startCluster(o fakeapiserver.ClusterOptions) error {
 func (w *World) addInformer(inf subjects.Informer, spec subjects.InformerSpec) {
 	w.informers[spec.Name] = inf
 	w.inOrder = append(w.inOrder, inf)
+	w.live = append(w.live[:len(w.live):len(w.live)], inf)
 	for _, h := range spec.Handlers {
 		w.handlers[h.Name] = inf
 	}

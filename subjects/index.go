@@ -43,10 +43,10 @@ func (s *IndexSpec) Values(obj any) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if key := strings.TrimPrefix(m.GetNamespace()+"/"+m.GetName(), "/"); s.Fails == key {
-		return nil, fmt.Errorf("index %s fails for %s: the scenario says so", s.Name, key)
+	if s.Fails != "" && s.Fails == strings.TrimPrefix(m.GetNamespace()+"/"+m.GetName(), "/") {
+		return nil, fmt.Errorf("index %s fails for %s: the scenario says so", s.Name, s.Fails)
 	}
-	var values []string
+	values := make([]string, 0, len(s.By))
 	for _, by := range s.By {
 		switch key, label := strings.CutPrefix(by, "label:"); {
 		case label:
