@@ -19,8 +19,9 @@ type landing struct {
 
 // landedWrite is a commit.
 type landedWrite struct {
-	rv  int64
-	obj runtime.Object
+	rv   int64
+	obj  runtime.Object
+	gone bool // it was deleted
 }
 
 func (l *landedWrite) resourceVersion() string { return strconv.FormatInt(l.rv, 10) }
@@ -32,7 +33,7 @@ func (l *landing) forget() { l.last = nil }
 func (l *landing) Record(r *sim.Record) {
 	if r.Kind == fakeapiserver.KindCommit {
 		obj, _ := r.Obj.(runtime.Object)
-		l.step = &landedWrite{r.RV, obj}
+		l.step = &landedWrite{r.RV, obj, r.Detail == "DELETED"}
 	}
 }
 

@@ -181,7 +181,8 @@ func (x *writer) answered() bool {
 	if x.writes[0].Method == http.MethodDelete {
 		return x.next(nil)
 	}
-	if landed := x.w.landing.last; landed != nil {
+	// The answer to a write that takes the last finalizer from an object that is being deleted is the object as it was sent, not as it was deleted.
+	if landed := x.w.landing.last; landed != nil && !landed.gone {
 		if rv := resourceVersion(x.s.body); rv != "" && rv != landed.resourceVersion() {
 			x.refused(fmt.Errorf("the server answers with resourceVersion %s, but has committed %s; this is a bug in informersim", rv, landed.resourceVersion()))
 			return true
