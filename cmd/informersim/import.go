@@ -20,13 +20,15 @@ func newImportCommand() *cobra.Command {
 	var force bool
 	var o recording.Options
 	c := &cobra.Command{
-		Use:   "import FILE --from watch-events|list [-o X.sim]",
-		Short: "Turn a kubectl recording of a real cluster into a scenario",
+		Use:   "import FILE --from watch-events|list|audit [-o X.sim]",
+		Short: "Turn a recording of a real cluster into a scenario",
 		Long: `import reads the output of kubectl and writes a scenario with the same history: the same objects, in the same order, at the
 same resourceVersions.
 
   watch-events   kubectl get RESOURCE -A -o json --watch --output-watch-events
   list           kubectl get RESOURCE -A -o json
+  audit          the apiserver's audit log (--audit-log-path), lines of JSON; --resource chooses from it. What it does not say, because the
+                 policy's level is below RequestResponse for instance, is said with file and line, and left out
 
 The data and stringData of Secrets are redacted, and so is kubectl's last-applied-configuration of them. Other values that could
 be secret are kept, with a warning for each: annotations of Secrets made by other tools, env values, arguments and ConfigMaps
@@ -64,10 +66,14 @@ metadata.managedFields is left out unless --keep-managed-fields is given.`,
 			if len(o.KeepFields) > 0 && !o.RedactAll {
 				return errors.New("--keep-field is for --redact all")
 			}
+			if len(o.Resources) > 0 && format != recording.Audit {
+				return errors.New("--resource is for --from audit: kubectl get has chosen")
+			}
 			return importFile(c, args[0], scenarioTarget("-o", out, force, args...), o)
 		},
 	}
-	c.Flags().StringVar(&from, "from", "", "the `format` of FILE: watch-events or list (required)")
+	c.Flags().StringVar(&from, "from", "", "the `format` of FILE: watch-events, list or audit (required)")
+	c.Flags().StringSliceVar(&o.Resources, "resource", nil, "of an audit log, take this `resource` only, as pods or deployments.apps")
 	c.Flags().StringVarP(&out, "output", "o", "", "the scenario `file` to write (default standard output)")
 	c.Flags().BoolVar(&o.KeepSecrets, "keep-secrets", false, "keep the data of Secrets, like --redact none")
 	c.Flags().StringVar(&redact, "redact", "secrets", "whose values are replaced: `none`, secrets or all")

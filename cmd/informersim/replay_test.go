@@ -98,7 +98,7 @@ func TestImportRunReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ file, from string }{
-		{"widgets-watch.jsonl", "watch-events"}, {"widgets-list.json", "list"}, {"widgets-list-raw.json", "list"},
+		{"widgets-watch.jsonl", "watch-events"}, {"widgets-list.json", "list"}, {"widgets-list-raw.json", "list"}, {"pods-audit.jsonl", "audit"},
 	} {
 		t.Run(tt.file, func(t *testing.T) {
 			inTemp(t, nil)

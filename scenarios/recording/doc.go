@@ -1,9 +1,10 @@
-// Package recording turns a kubectl recording of a real cluster into a scenario that replays the same history.
+// Package recording turns a recording of a real cluster, by kubectl or by the apiserver, into a scenario that replays the same history.
 //
 // It reads the output of
 //
 //	kubectl get RESOURCE -A -o json --watch --output-watch-events     (WatchEvents)
 //	kubectl get RESOURCE -A -o json                                   (List; also --raw lists and single objects)
+//	kube-apiserver --audit-log-path                                   (Audit; lines of JSON)
 //
 // and writes a script with the same objects, byte for byte except for whitespace, redacted values and
 // metadata.managedFields, in the same order and with the same revisions: for each kind a `resource` command; its initial state as `create` commands in order of revision;
@@ -25,6 +26,8 @@
 //     first free one, and the object as last seen. If none is free before the object returns, the return is an update and
 //     the deletion is omitted.
 //   - A deletion of an object that was never seen is omitted. The script's prose reports both kinds of guesses.
+//   - The versions of an audit log are those of the answers to requests, by revision. A deletion that is answered with a Status comes after all answers
+//     before it. What no answer has is left out, and the prose says where.
 //   - The last watch event may be cut off, as by Ctrl-C: it is omitted, and the prose says so.
 //
 // The package owns the reading and redaction of recordings. It must not run anything, keep state, or write a date or path of

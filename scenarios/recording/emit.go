@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -25,6 +26,9 @@ func (im *importer) result() (*Result, error) {
 	changes, err := merge(im.order)
 	if err != nil {
 		return nil, err
+	}
+	if len(changes) == 0 {
+		return nil, script.Errorf(script.Pos{File: im.opts.Name}, "begin to record before the deletions", "the recording has nothing but deletions of objects that it never shows")
 	}
 	r := &Result{Documents: im.count, Bookmarks: im.marks, Redacted: im.redacted}
 	for _, h := range im.order {
@@ -63,7 +67,7 @@ func (im *importer) result() (*Result, error) {
 // name assigns a kind its resource name and informer.
 func (im *importer) name(h *history, i int) error {
 	resource, _ := meta.UnsafeGuessKindToResource(h.gvk)
-	h.plural = resource.Resource
+	h.plural = cmp.Or(im.plurals[h.gvk.GroupKind().String()], resource.Resource)
 	for _, kind := range []string{h.gvk.Kind, h.gvk.GroupKind().String()} {
 		if plural := im.opts.Plurals[kind]; plural != "" {
 			h.plural = plural
@@ -166,8 +170,11 @@ func (e *emitter) emit(r *Result, changes []*change) error {
 
 func (e *emitter) header(r *Result, changes []*change) {
 	what := "watch events"
-	if e.im.opts.Format == List {
+	switch e.im.opts.Format {
+	case List:
 		what = "listed objects"
+	case Audit:
+		what = "audit events"
 	}
 	bookmarks := ""
 	if r.Bookmarks > 0 {

@@ -110,7 +110,7 @@ func TestImportOptionErrors(t *testing.T) {
 	if _, err := ParseFormat("watch-event"); err == nil || err.Error() != `unknown recording format "watch-event"; did you mean watch-events?` {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Import(strings.NewReader(""), Options{}); err == nil || !strings.Contains(err.Error(), "use watch-events or list") {
+	if _, err := Import(strings.NewReader(""), Options{}); err == nil || !strings.Contains(err.Error(), "use watch-events, list or audit") {
 		t.Errorf("got %v", err)
 	}
 	_, err := Import(strings.NewReader(""), Options{Format: List, Plurals: map[string]string{"Pod": "Pods"}})

@@ -43,13 +43,16 @@ func Import(in io.Reader, opts Options) (*Result, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	im := &importer{opts: opts, in: newStream(opts.Name, in), kinds: map[schema.GroupVersionKind]*history{}}
+	im := &importer{opts: opts, in: newStream(opts.Name, in), kinds: map[schema.GroupVersionKind]*history{}, plurals: map[string]string{}}
 	if err := im.in.skipByteOrderMark(); err != nil {
 		return nil, err
 	}
 	read := im.readWatch
-	if opts.Format == List {
+	switch opts.Format {
+	case List:
 		read = im.readList
+	case Audit:
+		read = im.readAudit
 	}
 	if err := read(); err != nil {
 		return nil, err
@@ -82,9 +85,10 @@ type importer struct {
 	opts     Options
 	in       *stream
 	kinds    map[schema.GroupVersionKind]*history
-	order    []*history // in the order of their first objects
-	count    int        // documents
-	bytes    int64      // size of the objects
+	order    []*history        // in the order of their first objects
+	plurals  map[string]string // of kinds, where the recording says them
+	count    int               // documents
+	bytes    int64             // size of the objects
 	redacted int
 	marks    int // bookmarks
 	suspects suspects

@@ -18,17 +18,18 @@ type Format string
 const (
 	WatchEvents Format = "watch-events" // kubectl get … -o json --watch --output-watch-events
 	List        Format = "list"         // kubectl get … -o json
+	Audit       Format = "audit"        // an apiserver's audit log, audit.k8s.io/v1 as lines of JSON
 )
 
 // ParseFormat returns the format called name.
 func ParseFormat(name string) (Format, error) {
-	for _, f := range []Format{WatchEvents, List} {
+	for _, f := range []Format{WatchEvents, List, Audit} {
 		if name == string(f) {
 			return f, nil
 		}
 	}
-	hint := "use watch-events or list"
-	if near := script.Suggest(name, []string{string(WatchEvents), string(List)}); near != "" {
+	hint := "use watch-events, list or audit"
+	if near := script.Suggest(name, []string{string(WatchEvents), string(List), string(Audit)}); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return "", script.Errorf(script.Pos{}, hint, "unknown recording format %q", name)
@@ -55,6 +56,9 @@ type Options struct {
 
 	// WatchOnly means that the recording has no initial list (kubectl's --watch-only): all of its events are live.
 	WatchOnly bool
+
+	// Resources are those that are taken from an audit log, "pods" or "deployments.apps"; none for all.
+	Resources []string
 
 	// RefuseTruncated makes a truncated last watch event an error.
 	RefuseTruncated bool

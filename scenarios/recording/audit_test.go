@@ -1,0 +1,140 @@
+package recording
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/informersim/informersim/scenarios/script"
+)
+
+// audited renders a line of an audit log, as the apiserver writes it. With an answer that begins with a number, that is the code.
+func audited(level, stage, verb, ref, answer string) string {
+	resource, key, _ := strings.Cut(ref, " ")
+	resource, sub, _ := strings.Cut(resource, "/")
+	namespace, name, _ := strings.Cut(key, "/")
+	code, object := "200", answer
+	if answer != "" && answer[0] != '{' {
+		code, object, _ = strings.Cut(answer, " ")
+	}
+	group := "probe.dev"
+	if resource == "pods" {
+		group = ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":%q,"auditID":"id-%s-%s","stage":%q,"requestURI":"/x","verb":%q,"user":{"username":"u"},`+
+		`"objectRef":{"resource":%q,"namespace":%q,"name":%q,"apiGroup":%q,"apiVersion":"v1","subresource":%q}`, level, verb, ref, stage, verb, resource, namespace, name, group, sub)
+	if stage == "ResponseComplete" {
+		fmt.Fprintf(&b, `,"responseStatus":{"metadata":{},"code":%s}`, code)
+	}
+	if object != "" {
+		fmt.Fprintf(&b, `,"responseObject":%s`, object)
+	}
+	b.WriteString(`,"requestReceivedTimestamp":"2026-01-01T00:00:00.000001Z","stageTimestamp":"2026-01-01T00:00:00.000002Z"}` + "\n")
+	return b.String()
+}
+
+func answered(verb, ref, answer string) string {
+	return audited("RequestResponse", "ResponseComplete", verb, ref, answer)
+}
+
+const statusOK = `{"kind":"Status","apiVersion":"v1","status":"Success"}`
+
+// An audit log becomes the history that it shows: versions in the order of their revisions, whatever the order in which requests ended, and from
+// whatever answer they are known. What it does not show is said, with the line.
+func TestHistoryOfAnAuditLog(t *testing.T) {
+	a := func(rv int64, uid ...string) string { return widget("n/a", rv, uid...) }
+	dying := strings.Replace(a(9), `"metadata":{`, `"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["x"],`, 1)
+	list := `{"kind":"WidgetList","apiVersion":"probe.dev/v1","metadata":{"resourceVersion":"9"},"items":[` + a(5) + "," + widget("n/b", 6) + `]}`
+	for _, test := range []struct{ name, log, want, says string }{
+		{"writes", answered("create", "widgets n/a", "201 "+a(5)) + answered("patch", "widgets/status n/a", a(7)) + answered("update", "widgets n/a", a(6)),
+			"create n/a 5, update n/a 6, update n/a 7", ""},
+		{"deleted, by a Status", answered("create", "widgets n/a", "201 "+a(5)) + answered("delete", "widgets n/a", statusOK) + answered("create", "widgets n/a", "201 "+a(8, "new")),
+			"create n/a 5, delete n/a 6, create n/a 8", "deletions are guessed"},
+		{"deleted, by the object", answered("create", "widgets n/a", "201 "+a(5)) + answered("delete", "widgets n/a", a(8)), "create n/a 5, delete n/a 8", ""},
+		{"a finalizer keeps it", answered("create", "widgets n/a", "201 "+a(5)) + answered("delete", "widgets n/a", dying), "create n/a 5, update n/a 9", ""},
+		{"reads", answered("list", "widgets n/", list) + answered("get", "widgets n/a", a(5)) + answered("update", "widgets n/b", widget("n/b", 8)),
+			"create n/a 5, create n/b 6, update n/b 8", "2 objects are older than what the log has of them"},
+		{"a missing write shows in a read", audited("Metadata", "ResponseComplete", "update", "widgets n/a", "") + answered("get", "widgets n/a", a(5)), "create n/a 5",
+			"r:1: update widgets n/a: at level Metadata there is no responseObject"},
+		{"a generated name", audited("Metadata", "ResponseComplete", "create", "widgets n/", "") + answered("get", "widgets n/a", a(5)), "create n/a 5",
+			"r:1: create widgets n/an object with a generated name: at level Metadata"},
+		{"refused", answered("create", "widgets n/a", "409 "+statusOK) + answered("get", "widgets n/a", a(5)), "create n/a 5", "1 requests failed"},
+		{"stages", audited("RequestResponse", "RequestReceived", "create", "widgets n/a", "") + audited("RequestResponse", "RequestReceived", "delete", "widgets n/c", "") +
+			answered("create", "widgets n/a", "201 "+a(5)), "create n/a 5", "r:2: of 1 writes, this one first, the log has no ResponseComplete stage"},
+		{"a deletion of what was never seen", answered("delete", "widgets n/z", statusOK) + answered("create", "widgets n/a", "201 "+a(5)), "create n/a 5",
+			"r:1: delete widgets n/z: no version of the object is known"},
+		{"an eviction", answered("create", "pods/eviction n/p", "201 "+statusOK) + answered("get", "widgets n/a", a(5)), "create n/a 5", "r:1: create pods/eviction n/p: the answer is not the object"},
+		{"a dry run", strings.Replace(answered("update", "widgets n/a", a(7)), `"/x"`, `"/x?dryRun=All"`, 1) + answered("get", "widgets n/a", a(5)), "create n/a 5", ""},
+		{"a collection", answered("list", "widgets n/", list) + answered("deletecollection", "widgets n/", list), "create n/a 5, create n/b 6, delete n/a 7, delete n/b 8", "deletions are guessed"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r, err := Import(strings.NewReader(test.log), Options{Name: "dir/r", Format: Audit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, s := range scriptSteps(t, r.File) {
+				got = append(got, fmt.Sprintf("%s %s %d", s.verb, strings.TrimPrefix(s.key, "widgets "), s.rv))
+			}
+			if text := strings.Join(got, ", "); text != test.want {
+				t.Errorf("the history is %s, want %s", text, test.want)
+			}
+			if said := strings.Join(r.Warnings, "\n"); !strings.Contains(said, test.says) || test.says == "" && said != "" && !strings.Contains(said, "older than") {
+				t.Errorf("it says %q, want %q", said, test.says)
+			}
+			fold(t, scriptSteps(t, r.File))
+		})
+	}
+}
+
+// What is no audit log is refused at its place, and of one some resources can be taken.
+func TestAuditLogsThatAreNone(t *testing.T) {
+	for log, want := range map[string]string{ // order: each by itself
+		event("ADDED", widget("n/a", 5)): "r:1:1: document 1 (byte 0): this is not an audit event",
+		answered("create", "widgets n/a", "201 "+widget("n/a", 5)) + `{"kind":"Event","apiVersion":"v1"}`:                  ":1: document 2",
+		answered("create", "widgets n/a", `201 {"kind":7}`):                                                                "the responseObject is malformed",
+		answered("create", "widgets n/a", `201 {"kind":"Widget","metadata":{"resourceVersion":"5"},"apiVersion":"a/b/c"}`): "apiVersion",
+		answered("delete", "widgets n/a", widget("n/a", 5)):                                                                "nothing but deletions of objects that it never shows",
+		"7": "this is not an audit event",
+		"":  "the recording has no objects",
+	} {
+		_, err := Import(strings.NewReader(log), Options{Name: "r", Format: Audit})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", log, err, want)
+		}
+	}
+	if _, err := Import(strings.NewReader(event("DELETED", widget("n/a", 5))), Options{Name: "r", Format: WatchEvents}); err == nil ||
+		!strings.Contains(err.Error(), "nothing but deletions") {
+		t.Errorf("of a watch: %v", err)
+	}
+	log := answered("create", "widgets n/a", "201 "+widget("n/a", 5)) + answered("create", "pods n/p", `201 {"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"n","resourceVersion":"6"}}`)
+	for resource, want := range map[string]string{"pods": "pods n/p", "widgets": "widgets n/a", "widgets.probe.dev": "widgets n/a"} { // order: each by itself
+		r, err := Import(strings.NewReader(log), Options{Name: "r", Format: Audit, Resources: []string{resource}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if steps := scriptSteps(t, r.File); len(steps) != 1 || steps[0].key != want {
+			t.Errorf("of %s there is %v", resource, steps)
+		}
+	}
+}
+
+func FuzzImportAudit(f *testing.F) {
+	f.Add([]byte(answered("create", "widgets n/a", "201 "+widget("n/a", 5)) + answered("delete", "widgets n/a", statusOK)))
+	f.Add([]byte(answered("delete", "widgets n/a", widget("n/a", 5)) + answered("get", "widgets n/a", widget("n/a", 4))))
+	f.Add([]byte(audited("Metadata", "Panic", "patch", "widgets n/a", "") + answered("list", "pods n/", `{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"a","resourceVersion":"1"}}]}`)))
+	f.Fuzz(func(t *testing.T, input []byte) {
+		r, err := Import(bytes.NewReader(input), Options{Name: "r", Format: Audit})
+		if err != nil {
+			var placed *script.Error
+			if !errors.As(err, &placed) || placed.Pos.File != "r" {
+				t.Fatalf("an error without a position in the recording: %v", err)
+			}
+			return
+		}
+		fold(t, scriptSteps(t, r.File))
+	})
+}
