@@ -32,6 +32,7 @@ var modules = []struct {
 	{folder: "examples/volume-provisioner", elsewhere: "client-go v0.34"},
 	{folder: "simtest/versions/controllerruntime", elsewhere: "client-go v0.28"},
 	{folder: "wild/controller-runtime", elsewhere: ".ci/run wild"},
+	{folder: "wild/external-snapshotter", elsewhere: ".ci/run wild"},
 	{folder: "wild/kubernetes", elsewhere: ".ci/run wild: minutes"},
 }
 
