@@ -26,8 +26,9 @@ var informerSpec = spec{
 	usage: "informer NAME RESOURCE [handlers=NAME[@RESYNC],...] [queue=delta|inorder|atomic] [watch-list=on|off] [resync=DURATION] [page=N] " +
 		"[namespace=NS] [labels=SELECTOR] [fields=SELECTOR] [transform=drop:LABEL|fail:LABEL] [replica=N|round-robin|choice]",
 	doc: "starts an informer of the stack under test with event handlers, each with the informer's resync period or its own, 0s for none: one that is " +
-		"shorter becomes the period at which the informer checks (I78). transform=drop:LABEL drops a label of every object before it is queued (I43), and transform=fail:LABEL fails for objects that have it, which is lost of a watch, and makes the informer list again (I112). An exploration draws from its seed what is left open of queue=, watch-list=, " +
-		"page= (0: client-go's own rules), resync= (0s: none) and, with several replicas, replica=; the verdict says what was drawn. " +
+		"shorter becomes the period at which the informer checks (I78). transform=drop:LABEL drops a label of every object before it is queued (I43); " +
+		"transform=fail:LABEL fails for objects that have it: what a watch brings of them is lost, and a list is made again (I112). " +
+		"An exploration draws from its seed what is left open of queue=, watch-list=, page= (0: client-go's own rules), resync= (0s: none) and, with several replicas, replica=; the verdict says what was drawn. " +
 		"A transcript has queue=delta watch-list=off page=0 resync=0s replica=0",
 	parse: func(r *script.ArgReader) Command {
 		c := &informerCmd{given: map[string]bool{}}

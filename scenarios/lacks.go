@@ -89,7 +89,7 @@ func (c *informerCmd) asks() (all []subjects.Feature) {
 	if c.spec.WatchList {
 		all = append(all, subjects.StreamingLists)
 	}
-	if c.spec.Transform.DropLabel != "" {
+	if c.spec.Transform != (subjects.Transform{}) {
 		all = append(all, subjects.Transforms)
 	}
 	return all

@@ -44,6 +44,7 @@ func TestCommandsThatASubjectLacks(t *testing.T) {
 		left           string
 	}{
 		{subjects.Transforms, "informer i2 pods transform=drop:app handlers=h2\n", "a.sim:4:1", "informer i2 pods handlers=h2\n"},
+		{subjects.Transforms, "informer i2 pods transform=fail:app handlers=h2\n", "a.sim:4:1", "informer i2 pods handlers=h2\n"},
 		{subjects.LateIndexes, "indexer i1 x by=name\n", "a.sim:4:1", ""},
 		{subjects.Removals, "remove h1\n", "a.sim:4:1", ""},
 		{subjects.Drains, "stop c1 drain\n", "a.sim:4:1", "stop c1\n"},
