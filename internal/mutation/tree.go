@@ -65,7 +65,7 @@ func Root(from string) (string, error) {
 			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("%s is not in a clone of %s; mutants change its source, so change to a clone's folder first", start, modulePath)
+			return "", fmt.Errorf("%s is not in a clone of %s, whose source this needs: change to a clone's folder first", start, modulePath)
 		}
 	}
 }

@@ -76,7 +76,7 @@ var mayImport = map[string][]string{
 	"scenarios/ginkgosuite":               {"fakeapiserver/fault", "properties", "reports", "scenarios", "scenarios/property", "subjects", "subjects/kinds"},
 	"scenarios/minimal":                   {"fakeapiserver/fault", "reports", "scenarios", "scenarios/script", "sim", "sim/shrink"},
 	"scenarios/property":                  {"fakeapiserver", "reports", "sim", "subjects"},
-	"scenarios/recording":                 {"scenarios/script"},
+	"scenarios/recording":                 {"reports", "scenarios/script"},
 	"scenarios/script":                    {},
 	"scenarios/twin":                      {"reports", "scenarios", "scenarios/minimal", "scenarios/script", "sim"},
 	"sim":                                 {},

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/informersim/informersim/reports"
 )
 
 // auditEvent is what is read of an event of audit.k8s.io/v1: one stage of a request.
@@ -383,10 +385,10 @@ func asInt(b bool) int {
 func (a *auditLog) warn(before int) {
 	add := func(format string, args ...any) { a.im.warnings = append(a.im.warnings, fmt.Sprintf(format, args...)) }
 	if before > 0 {
-		add("%d objects are older than what the log has of them: they begin with the first version that it shows.", before)
+		add("Older than the log: %s, of which the first version is the first that it shows.", reports.Counted(before, "object"))
 	}
 	if a.refused > 0 {
-		add("%d requests failed, and changed nothing.", a.refused)
+		add("%s failed, and changed nothing.", reports.Counted(a.refused, "request"))
 	}
 	var lines []int
 	for _, at := range a.open { // order: sorted below
@@ -394,7 +396,7 @@ func (a *auditLog) warn(before int) {
 	}
 	slices.Sort(lines)
 	if n := len(lines); n > 0 {
-		add("%s:%d: of %d writes, this one first, the log has no ResponseComplete stage: whether they were carried out is not known.", a.im.base(), lines[0], n)
+		add("%s:%d: of %s, this one first, the log has no ResponseComplete stage: what became of it is not known.", a.im.base(), lines[0], reports.Counted(n, "write"))
 	}
 	for _, text := range a.unknown {
 		add("%s", text)

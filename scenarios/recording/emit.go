@@ -10,13 +10,18 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios/script"
 )
 
 // result builds the script.
 func (im *importer) result() (*Result, error) {
 	if len(im.order) == 0 {
-		return nil, script.Errorf(script.Pos{File: im.opts.Name}, "record a resource that has objects", "the recording has no objects")
+		what, fix := "recording", "record a resource that has objects"
+		if im.opts.Format == Audit {
+			what, fix = "log", "the level RequestResponse writes them down; docs/scenarios.md has a policy"
+		}
+		return nil, script.Errorf(script.Pos{File: im.opts.Name}, fix, "the %s has no objects", what)
 	}
 	for i, h := range im.order {
 		if err := im.name(h, i); err != nil {
@@ -106,15 +111,15 @@ func (im *importer) guesses(changes []*change) {
 		}
 	}
 	if guessed > 0 {
-		im.warnings = append(im.warnings, fmt.Sprintf("The recording has gaps: the revisions and last states of %d deletions are guessed and marked below.", guessed))
+		im.warnings = append(im.warnings, fmt.Sprintf("The recording has gaps: the revisions and last states of %s are guessed and marked below.", reports.Counted(guessed, "deletion")))
 	}
 	for _, h := range im.order {
 		if h.relists > 0 {
-			im.warnings = append(im.warnings, fmt.Sprintf("The recording of %s was restarted %d times; changes in between are replayed as its lists show them.",
-				h.plural, h.relists))
+			im.warnings = append(im.warnings, fmt.Sprintf("The recording of %s was restarted %s; changes in between are replayed as its lists show them.",
+				h.plural, reports.Counted(h.relists, "time")))
 		}
 		if h.neverSeen > 0 {
-			im.warnings = append(im.warnings, fmt.Sprintf("%d deletions of %s that were never seen are omitted.", h.neverSeen, h.plural))
+			im.warnings = append(im.warnings, fmt.Sprintf("Omitted: %s of %s that were never seen.", reports.Counted(h.neverSeen, "deletion"), h.plural))
 		}
 	}
 }

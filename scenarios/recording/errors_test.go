@@ -22,6 +22,8 @@ func TestImportErrors(t *testing.T) {
 		want   string
 	}{
 		{"nothing", WatchEvents, "", "r: the recording has no objects; record a resource that has objects"},
+		{"no audit event has an object", Audit, `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","stage":"ResponseComplete","verb":"create","objectRef":{"resource":"pods","namespace":"d","name":"a","apiVersion":"v1"}}`,
+			"r: the log has no objects; the level RequestResponse writes them down; docs/scenarios.md has a policy"},
 		{"prose", WatchEvents, "No resources found\n", "r:1:1: not valid JSON: invalid character 'N' looking for beginning of value; a recording is what kubectl prints"},
 		{"YAML", List, "apiVersion: v1\n", "r:1:1: not valid JSON: invalid character 'a' looking for beginning of value; a recording is what kubectl prints with -o json"},
 		{"UTF-16", WatchEvents, "\xff\xfe{\x00", "r:1:1: the recording is UTF-16; save it as UTF-8"},

@@ -123,8 +123,8 @@ func TestGuessedDeletionHasItsRevision(t *testing.T) {
 		}
 	}
 	want := []string{
-		"The recording has gaps: the revisions and last states of 1 deletions are guessed and marked below.",
-		"The recording of widgets was restarted 1 times; changes in between are replayed as its lists show them.",
+		"The recording has gaps: the revisions and last states of 1 deletion are guessed and marked below.",
+		"The recording of widgets was restarted 1 time; changes in between are replayed as its lists show them.",
 	}
 	if !slices.Equal(r.Warnings, want) {
 		t.Errorf("warnings %q", r.Warnings)
