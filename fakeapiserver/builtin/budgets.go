@@ -60,7 +60,8 @@ func (b budgetsOf) UpdateStatus(_ context.Context, budget *policyv1.PodDisruptio
 		return nil, fmt.Errorf("builtin: an eviction updates the PodDisruptionBudget %s, which it has not read", budget.Name)
 	}
 	budget = budget.DeepCopy()
-	if _, listed := was.Status.DisruptedPods[s.write.Name]; !listed {
+	// An eviction notes its time, by the real clock. It may be the second one of that name.
+	if at, before := budget.Status.DisruptedPods[s.write.Name], was.Status.DisruptedPods[s.write.Name]; !at.Equal(&before) {
 		budget.Status.DisruptedPods[s.write.Name] = s.now()
 	}
 	for i := range budget.Status.Conditions {

@@ -164,6 +164,38 @@ func TestEviction(t *testing.T) {
 	}
 }
 
+// A budget that still lists a pod of that name, since its controller has not seen the first one go, has the server's time of the second eviction, too.
+func TestEvictedAgain(t *testing.T) {
+	c := newClient(t)
+	ctx, pods, budgets := t.Context(), c.CoreV1().Pods("default"), c.PolicyV1().PodDisruptionBudgets("default")
+	budget, err := budgets.Create(ctx, &policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Name: "budget"}, Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "x"}}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	budget.Status = policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, CurrentHealthy: 3, DesiredHealthy: 1, ExpectedPods: 3, DisruptionsAllowed: 2}
+	if _, err := budgets.UpdateStatus(ctx, budget, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 2 {
+		pod := newPod(t, c, "a")
+		status := fmt.Sprintf(`{"metadata":{"uid":%q},"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}`, pod.UID)
+		if _, err := pods.Patch(ctx, "a", types.StrategicMergePatchType, []byte(status), metav1.PatchOptions{}, "status"); err != nil {
+			t.Fatal(err)
+		}
+		if err := pods.EvictV1(ctx, eviction("a")); err != nil {
+			t.Fatal(err)
+		}
+		if budget, err = budgets.Get(ctx, "budget", metav1.GetOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if at := budget.Status.DisruptedPods["a"]; at.Sub(pod.CreationTimestamp.Time).Abs() > time.Hour {
+			t.Errorf("eviction %d is at %v, and the pod was created at %v", n+1, at, pod.CreationTimestamp)
+		}
+	}
+}
+
 // The token of a ServiceAccount is signed, expires, and is known.
 func TestServiceAccountToken(t *testing.T) {
 	c := newClient(t)

@@ -10,6 +10,7 @@ import (
 	"k8s.io/kubernetes/pkg/controller/cronjob"
 	"k8s.io/kubernetes/pkg/controller/daemon"
 	"k8s.io/kubernetes/pkg/controller/deployment"
+	"k8s.io/kubernetes/pkg/controller/disruption"
 	"k8s.io/kubernetes/pkg/controller/endpointslice"
 	"k8s.io/kubernetes/pkg/controller/job"
 	"k8s.io/kubernetes/pkg/controller/replicaset"
@@ -47,6 +48,13 @@ var (
 	CronJobs Setup = func(ctx context.Context, s informers.SharedInformerFactory, c kubernetes.Interface) (func(context.Context), error) {
 		j, err := cronjob.NewControllerV2(ctx, s.Batch().V1().Jobs(), s.Batch().V1().CronJobs(), c)
 		return workers(j, 5), err
+	}
+	// Disruptions takes no percentages of scales, for which it would need their client.
+	Disruptions Setup = func(ctx context.Context, s informers.SharedInformerFactory, c kubernetes.Interface) (func(context.Context), error) {
+		core, apps := s.Core().V1(), s.Apps().V1()
+		d := disruption.NewDisruptionController(ctx, core.Pods(), s.Policy().V1().PodDisruptionBudgets(), core.ReplicationControllers(), apps.ReplicaSets(),
+			apps.Deployments(), apps.StatefulSets(), c, nil, nil, c.Discovery())
+		return workers(d, 1), nil
 	}
 	EndpointSlices Setup = func(ctx context.Context, s informers.SharedInformerFactory, c kubernetes.Interface) (func(context.Context), error) {
 		core := s.Core().V1()
