@@ -1,6 +1,7 @@
 package clientgo_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,8 +31,8 @@ func TestRegistrationSyncsTooEarly(t *testing.T) {
 				source.Add(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
 				slow := cache.Indexers{"slow": func(any) ([]string, error) { time.Sleep(time.Second); return nil, nil }}
 				informer := cache.NewSharedIndexInformer(source, &corev1.Pod{}, 0, slow)
-				told := 0
-				reg, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { told++ }})
+				var told atomic.Int32
+				reg, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { told.Add(1) }})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -40,16 +41,16 @@ func TestRegistrationSyncsTooEarly(t *testing.T) {
 				go informer.Run(stop)
 				time.Sleep(time.Second / 2)
 				synctest.Wait()
-				if told != 0 {
-					t.Fatalf("the handler was told of %d objects while the first is being indexed", told)
+				if n := told.Load(); n != 0 {
+					t.Fatalf("the handler was told of %d objects while the first is being indexed", n)
 				}
 				if reg.HasSynced() != test.early {
 					t.Errorf("HasSynced is %v before the handler was told of anything; if that is right now, mend docs/findings.md", reg.HasSynced())
 				}
 				time.Sleep(time.Second)
 				synctest.Wait()
-				if told != 1 || !reg.HasSynced() {
-					t.Errorf("in the end the handler was told of %d objects, and HasSynced is %v", told, reg.HasSynced())
+				if n := told.Load(); n != 1 || !reg.HasSynced() {
+					t.Errorf("in the end the handler was told of %d objects, and HasSynced is %v", n, reg.HasSynced())
 				}
 			})
 		})
