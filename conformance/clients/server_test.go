@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 var apiserver = flag.String("apiserver", "", "the `program` informersim-apiserver (default: built anew)")
@@ -111,16 +112,6 @@ func (s *server) fault(kind string, count int) {
 	}
 }
 
-// waiting returns the faults that have not happened yet, as JSON.
-func (s *server) waiting() string {
-	s.t.Helper()
-	_, answer, err := send("GET", s.control+"/faults", nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return string(answer)
-}
-
 // namespace is where all ConfigMaps are.
 const namespace = "default"
 
@@ -173,6 +164,9 @@ func (s *server) list() map[string]object {
 	return objects
 }
 
+// direct gives up on a request that a fault keeps from being answered.
+var direct = http.Client{Timeout: 30 * time.Second}
+
 // send sends a request with a JSON body, or none.
 func send(method, url string, body any) (int, []byte, error) {
 	var encoded []byte
@@ -187,7 +181,7 @@ func send(method, url string, body any) (int, []byte, error) {
 		return 0, nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(request)
+	answer, err := direct.Do(request)
 	if err != nil {
 		return 0, nil, err
 	}
