@@ -27,11 +27,15 @@ type release struct {
 var releases = []release{
 	{name: "client-node-1.4.0", module: "client-node-1"},
 	{name: "client-node-2.0.1", module: "client-node-2", node: [2]int{22, 19}}, // its dependency undici says so
+	{name: "python"},
 }
 
 // start starts the release's program with a server's URL. It skips the test where the program cannot run.
 func (r release) start(t *testing.T, url, restart string) *client {
 	t.Helper()
+	if r.module == "" {
+		return run(t, exec.Command(python(t), filepath.Join("python", "informer.py"), url, namespace, restart))
+	}
 	dir := modules(t)
 	version, err := exec.Command("node", "-p", "process.versions.node").Output()
 	if err != nil {
@@ -44,6 +48,19 @@ func (r release) start(t *testing.T, url, restart string) *client {
 		t.Skipf("%s needs node %d.%d, and this is %s", r.name, r.node[0], r.node[1], version)
 	}
 	return run(t, exec.Command("node", filepath.Join(dir, "informer.js"), r.module, url, namespace, restart))
+}
+
+// python returns the first python that has the package kubernetes; Debian's is python3-kubernetes.
+func python(t *testing.T) string {
+	t.Helper()
+	for _, program := range []string{"python3", "/usr/bin/python3"} {
+		if version, err := exec.Command(program, "-c", "import kubernetes; print(kubernetes.__version__)").Output(); err == nil {
+			t.Logf("%s has kubernetes %s", program, version)
+			return program
+		}
+	}
+	t.Skip("no python3 has the package kubernetes; Debian: apt-get install python3-kubernetes")
+	return ""
 }
 
 func number(t *testing.T, s string) int {

@@ -40,6 +40,9 @@ var bugs = []bug{
 func TestKnown(t *testing.T) {
 	for _, b := range bugs {
 		for _, r := range releases {
+			if r.module == "" {
+				continue // it has no informer: what surrounds its watches is ours
+			}
 			t.Run(b.name+"/"+r.name, func(t *testing.T) {
 				t.Parallel()
 				s := serve(t)
