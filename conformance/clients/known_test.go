@@ -29,6 +29,7 @@ var bugs = []bug{
 	{name: "a failed request ends it", in: every, restart: "never", shows: endsWithRequest},
 	{name: "a connection that is reset ends it", in: every, restart: "never", shows: endsWithConnection},
 	{name: "stop is an error, which starts it again", in: every, restart: "50", shows: startsWhenStopped},
+	{name: "stop does not end a list", in: every, restart: "never", shows: watchesWhenStopped},
 	{name: "an object changes its type", in: every, restart: "50", shows: changesType},
 	{name: "an error event is silent", in: every, restart: "never", shows: swallowsError},
 	{name: "it says that it connects before it can", in: every, restart: "never", shows: connectsToNothing},
@@ -106,6 +107,12 @@ func startsWhenStopped(t *testing.T, s *server, c *client) bool {
 	if _, ok := c.until(short, failed); !ok {
 		return false
 	}
+	return !misses(s, c, "unwanted", bound)
+}
+
+// No fault: stop comes while the first list is under way. The informer takes its answer, and watches all the same.
+func watchesWhenStopped(t *testing.T, s *server, c *client) bool {
+	c.do("start\nstop") // both in one write, which the program reads before any answer
 	return !misses(s, c, "unwanted", bound)
 }
 
