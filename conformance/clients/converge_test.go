@@ -18,6 +18,7 @@ const bound = 2 * time.Minute
 // Whatever faults a client meets while ConfigMaps come, change and go: when the faults have ended, its cache is what a list says. An error
 // restarts the informer, as client-node's documentation has it.
 func TestConverges(t *testing.T) {
+	t.Parallel()
 	for _, r := range releases {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
