@@ -44,8 +44,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		}
 	}
 	ctx := hr.Context() // ends with the request
-	unblock := context.AfterFunc(ctx, func() { hurry(w, context.Cause(ctx)) })
-	defer unblock()
+	conn := &connection{w: w}
+	unblock := context.AfterFunc(ctx, func() { conn.hurry(context.Cause(ctx)) })
+	defer func() {
+		if !unblock() {
+			conn.end()
+		}
+	}()
 	body, err := readBody(w, hr)
 	if err != nil {
 		if errors.Is(context.Cause(ctx), ErrShutdown) {
@@ -85,13 +90,28 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 // lastWrite is how long a client may take for the rest of its answer when the server shuts down.
 const lastWrite = time.Second
 
+// connection is what a request came by, until it is answered: after that, net/http has it back, and what is HTTP/2 panics.
+type connection struct {
+	mu sync.Mutex
+	w  http.ResponseWriter // nil once it is answered
+}
+
 // hurry keeps a client that neither sends nor reads from holding up a shutdown.
-func hurry(w http.ResponseWriter, cause error) {
-	if errors.Is(cause, ErrShutdown) {
-		c := http.NewResponseController(w)
-		_ = c.SetReadDeadline(time.Now()) // an error means that the client is gone
-		_ = c.SetWriteDeadline(time.Now().Add(lastWrite))
+func (c *connection) hurry(cause error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.w != nil && errors.Is(cause, ErrShutdown) {
+		control := http.NewResponseController(c.w)
+		_ = control.SetReadDeadline(time.Now()) // an error means that the client is gone
+		_ = control.SetWriteDeadline(time.Now().Add(lastWrite))
 	}
+}
+
+// end waits for hurry, if it is under way, and keeps it from beginning.
+func (c *connection) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.w = nil
 }
 
 func (h *Handler) clientOf(hr *http.Request) string {
