@@ -3,6 +3,7 @@ package world
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -91,14 +92,11 @@ func (q *quotaController) countAll(namespace string) {
 
 // count counts what one quota limits, and writes it down if it has changed.
 func (q *quotaController) count(key string) {
-	var quota *corev1.ResourceQuota
-	for _, obj := range q.list(quotas.Resource) {
-		if have, ok := obj.(*corev1.ResourceQuota); ok && have.Namespace+"/"+have.Name == key {
-			quota = have
-		}
-	}
-	if quota == nil {
-		return
+	namespace, name, _ := strings.Cut(key, "/")
+	obj, _ := q.w.cluster.Store().Get(q.id, namespace, name)
+	quota, ok := obj.(*corev1.ResourceQuota)
+	if !ok {
+		return // it is gone
 	}
 	counted, err := q.limits.Count(quota, q.w.cluster.Now(), q.list)
 	if err == nil && counted == nil {
@@ -113,7 +111,7 @@ func (q *quotaController) count(key string) {
 		q.w.kernel.Fail(err)
 		return
 	}
-	path := "/api/v1/namespaces/" + quota.Namespace + "/resourcequotas/" + quota.Name + "/status"
+	path := "/api/v1/namespaces/" + namespace + "/resourcequotas/" + name + "/status"
 	q.work.request(http.MethodPut, path, "application/json", data, func() { q.work.add(key) })
 }
 
