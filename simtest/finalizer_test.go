@@ -11,25 +11,10 @@ import (
 	"github.com/informersim/informersim/simtest"
 )
 
-const finalizedCRD = `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-`
-
 // A helper may take the last finalizer from an object that is being deleted, by which it goes.
 func TestUpdateRemovesLastFinalizer(t *testing.T) {
-	simtest.Run(t, simtest.Options{Seeds: 3, CRDs: []string{finalizedCRD}}, func(env *simtest.Env) {
-		w := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget"}}
+	simtest.Run(t, simtest.Options{Seeds: 3, CRDs: []string{gadgets}}, func(env *simtest.Env) {
+		w := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.dev/v1", "kind": "Gadget"}}
 		for _, obj := range []simtest.Object{w, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{}}} {
 			obj.SetNamespace("default")
 			obj.SetName("held")
