@@ -57,10 +57,12 @@ type Cluster struct {
 	onCommit       []func(store.ResourceID, store.Committed)
 	onRestore      []func()
 	distortion     Distortion
-	chosenFaults   int   // how many faults the strategy has picked
-	leaderless     int   // unfinished losses of the Store's leader
-	serving        *call // the request that a replica is serving
-	nextCompaction int64 // what the next periodic compaction compacts to: the revision at the previous one
+	chosenFaults   int           // how many faults the strategy has picked
+	leaderless     int           // unfinished losses of the Store's leader
+	leaderLost     time.Duration // when the Store lost the leader that it lacks, or lacked last
+	leaderKept     time.Duration // the strategy may not take the leader away before
+	serving        *call         // the request that a replica is serving
+	nextCompaction int64         // what the next periodic compaction compacts to: the revision at the previous one
 }
 
 // NewCluster returns a Cluster whose actors are registered with the kernel. Options out of range get their defaults.

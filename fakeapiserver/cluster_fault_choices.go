@@ -42,7 +42,7 @@ func (c *Cluster) offerStoreFaults() {
 	if c.store.Revision() <= c.store.Compacted() {
 		want &^= fault.SetOf(fault.Compact, fault.Restore, fault.RestoreBumped)
 	}
-	if c.leaderless > 0 {
+	if c.leaderless > 0 || c.kernel.Elapsed() < c.leaderKept {
 		want &^= fault.SetOf(fault.LeaderLoss)
 	}
 	c.faults.set(c.kernel, c.id, want)

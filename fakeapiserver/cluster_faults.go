@@ -44,6 +44,9 @@ const restoreBump = 1_000_000_000
 // there is a leader again; until then requests that need the Store fail (k111116). Writes through the Cluster's own methods
 // are not affected.
 func (c *Cluster) loseLeader(d time.Duration) {
+	if c.leaderless == 0 {
+		c.leaderLost = c.kernel.Elapsed()
+	}
 	c.leaderless++
 	for _, r := range c.replicas {
 		r.reinitialise()
@@ -58,12 +61,14 @@ func (c *Cluster) loseLeader(d time.Duration) {
 	})
 }
 
-// findLeader gives the Store a leader again.
+// findLeader gives the Store a leader again. The strategy may take it away after a time as long as the one without, and a write:
+// steps are many while all try again, so outages that were drawn by steps alone would leave no time in which anything is written.
 func (c *Cluster) findLeader() {
 	if c.leaderless == 0 {
 		return
 	}
-	c.leaderless = 0
+	now := c.kernel.Elapsed()
+	c.leaderless, c.leaderKept = 0, 2*now-c.leaderLost
 	for _, r := range c.replicas {
 		for _, cache := range r.caches {
 			cache.offer()

@@ -268,6 +268,39 @@ func TestLeaderLoss(t *testing.T) {
 	}
 }
 
+// The strategy takes the leader away again after a write, and after a time as long as the one without: under a strategy that does so whenever
+// it may, things are still written half of the time.
+func TestLeaderStaysForAWhile(t *testing.T) {
+	w := newWorld(t, ClusterOptions{})
+	w.do(func() { w.must(func() error { return w.c.EnableFaults(fault.LeaderLoss) }) })
+	offered := func() bool { return w.c.faults.offered == fault.SetOf(fault.LeaderLoss) }
+	if !offered() {
+		t.Fatal("it is not offered at first")
+	}
+	w.do(func() { w.c.loseLeader(10 * time.Second) })
+	w.advance(4 * time.Second)
+	w.do(func() { w.c.loseLeader(20 * time.Second) }) // injected, so that it overlaps
+	w.advance(20 * time.Second)
+	if w.c.leaderless != 0 {
+		t.Fatal("there is no leader yet")
+	}
+	for n, at := range []time.Duration{0, 12 * time.Second, 11 * time.Second} {
+		w.advance(at)
+		w.create(fmt.Sprint("default/", n))
+		if offered() {
+			t.Errorf("after write %d it is offered", n)
+		}
+	}
+	w.advance(time.Second)
+	if offered() {
+		t.Error("it is offered without a write")
+	}
+	w.create("default/last")
+	if !offered() {
+		t.Error("it is not offered again")
+	}
+}
+
 // replica-skew: objects created through the replica are stamped by its clock.
 func TestClockSkew(t *testing.T) {
 	w := newWorld(t, ClusterOptions{Replicas: 2})

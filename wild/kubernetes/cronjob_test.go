@@ -42,7 +42,7 @@ func TestCronJob(t *testing.T) {
 		for range 10 {
 			switch env.Rand().IntN(4) {
 			case 0:
-				mutate(env, c, func() { c.Spec.Suspend = ptr.To(!ptr.Deref(c.Spec.Suspend, false)) })
+				env.Mutate(c, func() { c.Spec.Suspend = ptr.To(!ptr.Deref(c.Spec.Suspend, false)) })
 			case 1:
 				if jobs, err := jobsOf(env, c); err == nil && len(jobs) > 0 {
 					env.Delete(&jobs[env.Rand().IntN(len(jobs))])
@@ -51,7 +51,7 @@ func TestCronJob(t *testing.T) {
 			pause(env, 3*time.Minute)
 		}
 		env.StopFaults()
-		mutate(env, c, func() { c.Spec.Suspend = ptr.To(false) })
+		env.Mutate(c, func() { c.Spec.Suspend = ptr.To(false) })
 		env.Advance(30 * time.Minute) // longer than any backoff
 		for range 5 {
 			env.Advance(time.Minute)

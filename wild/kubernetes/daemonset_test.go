@@ -50,7 +50,7 @@ func disturbDaemonSet(env *simtest.Env, ds *appsv1.DaemonSet) {
 	switch env.Rand().IntN(4) {
 	case 0, 1:
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", 1+env.Rand().IntN(daemonsTotal))}}
-		mutate(env, n, func() {
+		env.Mutate(n, func() {
 			if n.Labels[gateLabel] == "" {
 				metav1.SetMetaDataLabel(&n.ObjectMeta, gateLabel, "yes")
 			} else {
@@ -59,7 +59,7 @@ func disturbDaemonSet(env *simtest.Env, ds *appsv1.DaemonSet) {
 		})
 	case 2:
 		image := fmt.Sprintf("main:%d", 1+env.Rand().IntN(3))
-		mutate(env, ds, func() { ds.Spec.Template.Spec.Containers[0].Image = image })
+		env.Mutate(ds, func() { ds.Spec.Template.Spec.Containers[0].Image = image })
 	default:
 		if pods, err := podsOf(env, ds.UID); err == nil && len(pods) > 0 {
 			remove(env, &pods[env.Rand().IntN(len(pods))])

@@ -48,7 +48,7 @@ func TestDeployment(t *testing.T) {
 			pause(env, 30*time.Second)
 		}
 		env.StopFaults()
-		mutate(env, d, func() { d.Spec.Paused = false })
+		env.Mutate(d, func() { d.Spec.Paused = false })
 		wakeSets(env)
 		env.Eventually(rolledOut, time.Hour, func() error { return isRolledOut(env, d) })
 		env.Eventually(noTwinOfASet, time.Second, func() error { return oneSetForEach(env) })
@@ -63,11 +63,11 @@ func disturbDeployment(env *simtest.Env, d *appsv1.Deployment) {
 	case n < 3:
 		roll(env, d)
 	case n < 5:
-		mutate(env, d, func() { d.Spec.Replicas = ptr.To(env.Rand().Int32N(5)) })
+		env.Mutate(d, func() { d.Spec.Replicas = ptr.To(env.Rand().Int32N(5)) })
 	case n == 5:
-		mutate(env, d, func() { d.Spec.Paused = !d.Spec.Paused })
+		env.Mutate(d, func() { d.Spec.Paused = !d.Spec.Paused })
 		env.Advance(time.Second)
-		mutate(env, d, func() { d.Spec.Paused = false })
+		env.Mutate(d, func() { d.Spec.Paused = false })
 	case err == nil && len(pods.Items) > 0:
 		remove(env, &pods.Items[env.Rand().IntN(len(pods.Items))])
 	}
@@ -76,7 +76,7 @@ func disturbDeployment(env *simtest.Env, d *appsv1.Deployment) {
 // roll sets one of three images.
 func roll(env *simtest.Env, d *appsv1.Deployment) {
 	image := fmt.Sprintf("main:%d", 1+env.Rand().IntN(3))
-	mutate(env, d, func() { d.Spec.Template.Spec.Containers[0].Image = image })
+	env.Mutate(d, func() { d.Spec.Template.Spec.Containers[0].Image = image })
 }
 
 // wakeSets is wake for every ReplicaSet.
@@ -89,7 +89,7 @@ func wakeSets(env *simtest.Env) {
 	for i := range sets.Items {
 		rs := &sets.Items[i]
 		if env.Get(rs) == nil {
-			mutate(env, rs, func() { metav1.SetMetaDataAnnotation(&rs.ObjectMeta, "example.com/note", env.Now().String()) })
+			env.Mutate(rs, func() { metav1.SetMetaDataAnnotation(&rs.ObjectMeta, "example.com/note", env.Now().String()) })
 		}
 	}
 }

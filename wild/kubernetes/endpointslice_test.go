@@ -44,7 +44,7 @@ func disturbEndpoints(env *simtest.Env) {
 	switch n := env.Rand().IntN(8); {
 	case n == 7:
 		s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("s-%d", env.Rand().IntN(2))}}
-		mutate(env, s, func() { s.Spec.Selector = label })
+		env.Mutate(s, func() { s.Spec.Selector = label })
 	case !exists:
 		p.Labels = label
 		p.Spec = template(nil, corev1.RestartPolicyAlways).Spec

@@ -121,7 +121,7 @@ func wantFound(t *testing.T, o simtest.Options, body func(*simtest.Env), propert
 // wake lets expectations time out (five minutes), and changes an object, so that its controller looks at it again.
 func wake(env *simtest.Env, obj simtest.Object) {
 	env.Advance(6 * time.Minute)
-	mutate(env, obj, func() {
+	env.Mutate(obj, func() {
 		notes := maps.Clone(obj.GetAnnotations())
 		if notes == nil {
 			notes = map[string]string{}
@@ -129,16 +129,6 @@ func wake(env *simtest.Env, obj simtest.Object) {
 		notes["example.com/note"] = env.Now().String()
 		obj.SetAnnotations(notes)
 	})
-}
-
-// mutate is env.Mutate, unless the Store has no leader just then: of those faults one may follow the other for longer than env.Mutate tries.
-func mutate(env *simtest.Env, obj simtest.Object, change func()) {
-	for _, f := range env.Cluster().Pending() {
-		if f.State == "active" && f.Fault.Kind == fault.LeaderLoss {
-			return
-		}
-	}
-	env.Mutate(obj, change)
 }
 
 // missUpdates does something while a client's watch of Pods is down, for so long that the client has to list them afterwards.

@@ -64,7 +64,7 @@ func testJobs(env *simtest.Env) {
 	}
 	env.StopFaults()
 	for _, j := range jobs {
-		mutate(env, j, func() { j.Spec.Parallelism, j.Spec.Suspend = ptr.To[int32](2), ptr.To(false) })
+		env.Mutate(j, func() { j.Spec.Parallelism, j.Spec.Suspend = ptr.To[int32](2), ptr.To(false) })
 		wake(env, j)
 		env.Eventually(completes, 3*time.Hour, func() error { return completed(env, j) })
 		env.Eventually(countedOnce, time.Second, func() error { return counts.agree(j) })
@@ -77,9 +77,9 @@ func disturbJob(env *simtest.Env, j *batchv1.Job) {
 	n := env.Rand().IntN(6)
 	switch {
 	case n < 2:
-		mutate(env, j, func() { j.Spec.Parallelism = ptr.To(env.Rand().Int32N(4)) })
+		env.Mutate(j, func() { j.Spec.Parallelism = ptr.To(env.Rand().Int32N(4)) })
 	case n == 2:
-		mutate(env, j, func() { j.Spec.Suspend = ptr.To(!ptr.Deref(j.Spec.Suspend, false)) })
+		env.Mutate(j, func() { j.Spec.Suspend = ptr.To(!ptr.Deref(j.Spec.Suspend, false)) })
 	case n < 5 && err == nil && len(pods) > 0:
 		remove(env, &pods[env.Rand().IntN(len(pods))])
 	}
@@ -201,9 +201,9 @@ func TestJobForgetsPodThatSucceeded(t *testing.T) {
 		env.Eventually("the Pod runs", time.Minute, func() error { return inPhase(env, j, corev1.PodRunning) })
 		env.Inject(fault.Fault{Kind: fault.WatchStall, Target: "job", Resource: "pods", Duration: time.Minute})
 		env.Eventually("the Pod has succeeded", 2*time.Minute, func() error { return inPhase(env, j, corev1.PodSucceeded) })
-		mutate(env, j, func() { j.Spec.Parallelism = ptr.To[int32](0) })
+		env.Mutate(j, func() { j.Spec.Parallelism = ptr.To[int32](0) })
 		env.Advance(10 * time.Second)
-		mutate(env, j, func() { j.Spec.Parallelism = ptr.To[int32](1) })
+		env.Mutate(j, func() { j.Spec.Parallelism = ptr.To[int32](1) })
 		env.Eventually(countsAll, 10*time.Second, func() error {
 			if err := env.Get(j); err != nil {
 				return err

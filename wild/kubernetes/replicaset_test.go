@@ -59,7 +59,7 @@ func TestUnseenPodStopsReplicaSet(t *testing.T) {
 		start(env, "replicaset", wild.ReplicaSets)
 		env.Advance(time.Second)
 		missUpdates(env, "replicaset", func() {
-			mutate(env, rs, func() { rs.Spec.Replicas = ptr.To[int32](3) })
+			env.Mutate(rs, func() { rs.Spec.Replicas = ptr.To[int32](3) })
 			env.Advance(time.Second)
 			deleteNewest(env, rs.UID)
 		})
@@ -73,7 +73,7 @@ func disturb(env *simtest.Env, rs *appsv1.ReplicaSet) {
 	n := env.Rand().IntN(4)
 	switch {
 	case n < 2 || err != nil || len(pods) == 0:
-		mutate(env, rs, func() { rs.Spec.Replicas = ptr.To(env.Rand().Int32N(6)) })
+		env.Mutate(rs, func() { rs.Spec.Replicas = ptr.To(env.Rand().Int32N(6)) })
 	case n == 2:
 		remove(env, &pods[env.Rand().IntN(len(pods))])
 	default:
@@ -178,9 +178,9 @@ func stalled(env *simtest.Env) {
 	env.Advance(time.Second)
 	env.Always(noMorePods, func() error { return noMoreThan(env, rs, 3) })
 	env.Inject(fault.Fault{Kind: fault.WatchStall, Target: "replicaset", Resource: "pods", Duration: 7 * time.Minute})
-	mutate(env, rs, func() { rs.Spec.Replicas = ptr.To[int32](3) })
+	env.Mutate(rs, func() { rs.Spec.Replicas = ptr.To[int32](3) })
 	env.Advance(6 * time.Minute)
-	mutate(env, rs, func() {
+	env.Mutate(rs, func() {
 		metav1.SetMetaDataAnnotation(&rs.ObjectMeta, "example.com/note", "a change, so that it is looked at")
 	})
 	env.Advance(time.Hour)

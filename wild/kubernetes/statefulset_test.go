@@ -52,10 +52,10 @@ func TestStatefulSet(t *testing.T) {
 func disturbStatefulSet(env *simtest.Env, s *appsv1.StatefulSet, kinds int) {
 	switch env.Rand().IntN(kinds) {
 	case 0:
-		mutate(env, s, func() { s.Spec.Replicas = ptr.To(env.Rand().Int32N(5)) })
+		env.Mutate(s, func() { s.Spec.Replicas = ptr.To(env.Rand().Int32N(5)) })
 	case 1:
 		image := fmt.Sprintf("main:%d", 1+env.Rand().IntN(3))
-		mutate(env, s, func() { s.Spec.Template.Spec.Containers[0].Image = image })
+		env.Mutate(s, func() { s.Spec.Template.Spec.Containers[0].Image = image })
 	default:
 		if pods, err := podsOf(env, s.UID); err == nil && len(pods) > 0 {
 			remove(env, &pods[env.Rand().IntN(len(pods))])
@@ -122,7 +122,7 @@ func TestStatefulSetKeepsOrder(t *testing.T) {
 			})
 		})
 		for _, n := range steps[1:] {
-			mutate(env, s, func() { s.Spec.Replicas = &n })
+			env.Mutate(s, func() { s.Spec.Replicas = &n })
 			pause(env, 30*time.Second)
 		}
 		env.StopFaults()
@@ -143,9 +143,9 @@ func TestStatefulSetForgetsWhatItHasDeleted(t *testing.T) {
 			return watch.each(func(before, now *corev1.Pod) error { return ordered(env, before, now) })
 		})
 		env.Inject(fault.Fault{Kind: fault.WatchStall, Target: "statefulset", Resource: "pods", Duration: time.Minute})
-		mutate(env, s, func() { s.Spec.Replicas = ptr.To[int32](0) })
+		env.Mutate(s, func() { s.Spec.Replicas = ptr.To[int32](0) })
 		env.Advance(10 * time.Second)
-		mutate(env, s, func() { s.Spec.Replicas = ptr.To[int32](2) })
+		env.Mutate(s, func() { s.Spec.Replicas = ptr.To[int32](2) })
 		env.Advance(10 * time.Second)
 	}, inOrder)
 }
