@@ -14,19 +14,22 @@ import (
 	"strings"
 	"time"
 
+	"github.com/informersim/informersim/cmd/internal/guests"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios/property"
 )
 
 // A subject with a host can make only one run at a time in a process, so an ensemble of it is spread over child processes of this
-// program. Each reads a seed from every line of its input and answers with the run as a line of JSON.
+// program. A single run of it is made in one, too: it may end its process. Each reads a seed from every line of its input, with the quoted
+// path of the trace, and answers with the run as a line of JSON.
 
 // answer is a child's answer for a seed.
 type answer struct {
-	Run   *reports.Run
-	Found *foundRun // of `informersim fuzz`, if it was asked for
-	Error string
-	Code  int // the exit code for Error
+	Run     *reports.Run
+	Outputs []reports.Output // with -v
+	Found   *foundRun        // of `informersim fuzz`, if it was asked for
+	Error   string
+	Code    int // the exit code for Error
 }
 
 // serveSeeds runs the seeds that a child reads, until its input ends.
@@ -35,16 +38,21 @@ func (r *runner) serveSeeds(in io.Reader, out io.Writer) error {
 	defer stop()
 	enc := json.NewEncoder(out)
 	for lines := bufio.NewScanner(in); lines.Scan(); {
-		seed, err := strconv.ParseUint(lines.Text(), 10, 64)
-		if err != nil {
-			return fmt.Errorf("--child: %q is not a seed", lines.Text())
+		number, quoted, _ := strings.Cut(lines.Text(), " ")
+		seed, err := strconv.ParseUint(number, 10, 64)
+		path, badPath := strconv.Unquote(quoted)
+		if err != nil || badPath != nil {
+			return fmt.Errorf("--child: %q is not a seed and the quoted path of a trace", lines.Text())
 		}
 		var a answer
-		res, err := r.decided(r.once(r.c.Context(), seed, r.tracePath(seed)))
+		res, err := r.decided(r.once(r.c.Context(), seed, path))
 		if err != nil {
 			a.Error, a.Code = err.Error(), codeOf(err)
 		} else {
 			a.Run = &res.Run
+			if r.flags.verbose {
+				a.Outputs = outputs(r.scenario, res)
+			}
 		}
 		if err := enc.Encode(&a); err != nil {
 			return fmt.Errorf("answering the parent process: %w", err)
@@ -76,10 +84,16 @@ func crashed(run *reports.Run) bool { return run.Violation != nil && run.Steps =
 
 // startChild starts a process for the runs of r.
 func (r *runner) startChild(ctx context.Context) (*child, error) {
-	args := []string{"run", "--child", "--subject", r.subject.Name, "--strategy", r.flags.strategy, "--fault-mix", r.flags.mix, "--trace", r.flags.trace,
+	args := []string{"run", "--child", "--subject", r.subject.Name, "--strategy", r.flags.strategy, "--fault-mix", r.flags.mix,
 		"--timeout", time.Duration(r.flags.timeout).String()}
 	if r.flags.force {
 		args = append(args, "--force")
+	}
+	if r.flags.verbose {
+		args = append(args, "--verbose")
+	}
+	if r.flags.bounds != "" {
+		args = append(args, "--bounds", r.flags.bounds)
 	}
 	if r.file != "" {
 		args = append(args, r.file)
@@ -184,10 +198,26 @@ func (c *child) close() {
 	_ = c.cmd.Wait() // its answers are complete, so its exit status does not matter
 }
 
-// runs returns functions with which one of several workers makes its runs and ends: in this process or, if only one run at a time
-// is possible in a process and there are several workers, in a child.
+// apart tells whether the runs of so many workers are made in child processes. A guest has a process of its own already, which may end without
+// harm. What can be read only once, such as a pipe, a child cannot read.
+func (r *runner) apart(workers uint64) bool {
+	guest := strings.HasPrefix(r.subject.Name, guests.Prefix)
+	return r.subject.Host != nil && r.readTwice() && (workers > 1 || !guest)
+}
+
+// readTwice tells whether the files that describe the run can be read again.
+func (r *runner) readTwice() bool {
+	for _, file := range []string{r.file, r.flags.mix} {
+		if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+			return false
+		}
+	}
+	return true
+}
+
+// runs returns functions with which one of several workers makes its runs and ends.
 func (r *runner) runs(ctx context.Context, workers uint64) (one func(uint64) (*reports.Run, error), end func(), err error) {
-	if r.subject.Host == nil || workers == 1 {
+	if !r.apart(workers) {
 		return func(seed uint64) (*reports.Run, error) {
 			res, err := r.decided(r.once(ctx, seed, r.tracePath(seed)))
 			if err != nil {
@@ -197,21 +227,60 @@ func (r *runner) runs(ctx context.Context, workers uint64) (one func(uint64) (*r
 		}, func() {}, nil
 	}
 	w := &worker{start: func() (*child, error) { return r.startChild(ctx) }}
-	o := r.options(0)
-	strategy := o.StrategyName()
 	one = func(seed uint64) (*reports.Run, error) {
-		again := r.commandLine(&reports.Run{Seed: seed, Strategy: strategy})
-		a, err := w.ask(ctx, strconv.FormatUint(seed, 10), seed, again)
+		a, err := r.askFor(ctx, w, seed, r.tracePath(seed))
 		if err != nil {
 			return nil, err
-		}
-		if run := a.Run; crashed(run) {
-			run.Scenario, run.Subject, run.Engine, run.Seed, run.Strategy = r.scenario.Name, r.subject.Name, r.subject.Engine, seed, strategy
-			if r.mix != nil {
-				run.Mix = r.mix.Name
-			}
 		}
 		return a.Run, nil
 	}
 	return one, w.end, nil
+}
+
+// askFor has a child make the run of a seed, whose trace goes to path unless that is empty.
+func (r *runner) askFor(ctx context.Context, w *worker, seed uint64, path string) (*answer, error) {
+	o := r.options(seed)
+	strategy := o.StrategyName()
+	a, err := w.ask(ctx, fmt.Sprintf("%d %q", seed, path), seed, r.commandLine(&reports.Run{Seed: seed, Strategy: strategy}))
+	if err != nil {
+		return nil, err
+	}
+	if run := a.Run; crashed(run) {
+		run.Scenario, run.Subject, run.Engine, run.Seed, run.Strategy = r.scenario.Name, r.subject.Name, r.subject.Engine, seed, strategy
+		if r.mix != nil {
+			run.Mix = r.mix.Name
+		}
+	}
+	return a, nil
+}
+
+// alone makes the single run.
+func (r *runner) alone() (*answer, error) {
+	ctx, seed, path := r.c.Context(), r.seeds.first, r.flags.trace
+	if !r.apart(1) {
+		res, err := r.decided(r.once(ctx, seed, path))
+		if err != nil {
+			return nil, err
+		}
+		a := &answer{Run: &res.Run}
+		if r.flags.verbose {
+			a.Outputs = outputs(r.scenario, res)
+		}
+		return a, nil
+	}
+	c, err := r.startChild(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w := &worker{c: c}
+	// A child that is interrupted still answers, and says so in its trace.
+	a, err := r.askFor(context.WithoutCancel(ctx), w, seed, path)
+	w.end()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil || !crashed(a.Run) { // what it said of a crash is in the answer
+		fmt.Fprint(r.c.ErrOrStderr(), c.stderr.String())
+	}
+	return a, err
 }

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/informersim/informersim/properties/mutants"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/stack"
 )
@@ -188,6 +189,30 @@ func TestCrashInARange(t *testing.T) {
 		if got.code != exitBroken || !strings.Contains(got.stdout, want) {
 			t.Errorf("exit code %d, %q is missing: %s\n%s", got.code, want, got.stderr, got.stdout)
 		}
+	}
+}
+
+// So is one that ends the process of a single run, whose exit code would be that of bad input. What its flags ask for is there.
+func TestCrashOfASingleRun(t *testing.T) {
+	inTemp(t, map[string]string{"small.sim": small})
+	t.Setenv(asCommand, "crash")
+	withSubject(t, crashing)
+	for _, args := range [][]string{{"run", "--subject", "crashing"}, {"run", "small.sim", "-v", "--trace", "a b.jsonl", "--subject", "crashing", "--seed", "5"}} {
+		got := command(t, args...)
+		for _, want := range []string{"FAIL  NoPanic", "panic: on a goroutine", "no trace is kept: it went with the process", "--subject crashing\n"} {
+			if got.code != exitBroken || !strings.Contains(got.stdout, want) {
+				t.Errorf("%v: exit code %d, %q is missing: %s\n%s", args, got.code, want, got.stderr, got.stdout)
+			}
+		}
+		if strings.Contains(got.stderr, "goroutine") {
+			t.Errorf("%v: the panic is told twice: %s", args, got.stderr)
+		}
+	}
+	t.Setenv(asCommand, "1")
+	t.Setenv(dying, "panic 5")
+	got := command(t, "run", "small.sim", "--subject", "client-go", "--seed", "5")
+	if want := "--subject client-go@" + versions()[reports.VersionClient]; got.code != exitBroken || strings.Count(got.stdout, want) != 2 {
+		t.Errorf("exit code %d, %q should be there twice: %s\n%s", got.code, want, got.stderr, got.stdout)
 	}
 }
 

@@ -99,6 +99,9 @@ func (r *runner) inOrder(ctx context.Context) iter.Seq2[uint64, result[*reports.
 	if r.count() != 0 {
 		workers = min(workers, r.count())
 	}
+	if r.subject.Host != nil && !r.readTwice() {
+		workers = 1 // there can be no children, and but one run at a time
+	}
 	start := func(ctx context.Context) (func(uint64) (*reports.Run, error), func(), error) {
 		one, end, err := r.runs(ctx, workers)
 		return func(i uint64) (*reports.Run, error) { return one(r.seeds.first + i) }, end, err // the sum may overflow, and is right even so

@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/informersim/informersim/cmd/internal/guests"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/reports/timeline"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects/clientgo"
 )
 
 // A finding counts, whatever comes of what is done with it afterwards: no error of this file's keeps it from being reported.
@@ -24,6 +26,12 @@ func (r *runner) explain(res *reports.Run, path string) reports.Report {
 	report := reports.Report{Run: res, Replay: []string{r.commandLine(res)}}
 	if crashed(res) {
 		report.Notes = []string{"no trace is kept: it went with the process"}
+		if release := versions()[reports.VersionClient]; r.subject.Name == clientgo.Kind.Name && release != "" {
+			there := *r.flags
+			there.subject = guests.Prefix + release
+			report.Notes[0] += "; client-go has one of its own with --subject " + there.subject + ", whose end leaves a trace"
+			report.Replay = append(report.Replay, (&runner{flags: &there, file: r.file}).commandLine(res))
+		}
 		return report
 	}
 	if path == "" {

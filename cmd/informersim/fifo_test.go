@@ -90,3 +90,38 @@ func interruptWaiting(t *testing.T, args ...string) {
 		t.Errorf("%q are left, %v", left, err)
 	}
 }
+
+// A run of client-go, which is made in a process of its own, says what one in this process does; and a scenario that comes from a pipe, which no
+// other process can read again, is run in this one.
+func TestScenarioFromAPipe(t *testing.T) {
+	inTemp(t, map[string]string{"small.sim": small})
+	if err := os.Mkdir("pipe", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	pipe := filepath.Join("pipe", "small.sim") // of the same name, which is that of the scenario
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, seeds := range []string{"5", "5..7"} {
+		args := []string{"--subject", "client-go", "--json", "--seed", seeds}
+		if seeds == "5" {
+			args = append(args, "-v", "--trace", "a b.jsonl")
+		}
+		want := command(t, append([]string{"run", "small.sim"}, args...)...)
+		wantTrace, _ := os.ReadFile("a b.jsonl")
+		go func() {
+			if err := os.WriteFile(pipe, []byte(small), 0); err != nil {
+				t.Error(err)
+			}
+		}()
+		got := command(t, append([]string{"run", pipe}, args...)...)
+		gotTrace, _ := os.ReadFile("a b.jsonl")
+		inFile := func(text string) string { return strings.ReplaceAll(text, pipe, "small.sim") }
+		if got.code != exitOK || inFile(got.stdout) != want.stdout || want.stdout == "" || got.stderr != want.stderr {
+			t.Errorf("seed %s: exit code %d\n%s%swant\n%s%s", seeds, got.code, got.stdout, got.stderr, want.stdout, want.stderr)
+		}
+		if inFile(string(gotTrace)) != string(wantTrace) || seeds == "5" && !strings.Contains(string(wantTrace), `{"end":"pass"`) {
+			t.Errorf("the traces differ")
+		}
+	}
+}

@@ -24,6 +24,7 @@ func TestMain(m *testing.M) {
 		dieAtSeed()
 		main()
 	}
+	os.Setenv(asCommand, "1") // for the children of what the tests run
 	os.Exit(m.Run())
 }
 

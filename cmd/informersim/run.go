@@ -292,18 +292,16 @@ func (r *runner) traceTarget(path string) outfile.Target {
 }
 
 func (r *runner) single() error {
-	res, err := r.decided(r.once(r.c.Context(), r.seeds.first, r.flags.trace))
+	a, err := r.alone()
 	if err != nil {
 		return err
 	}
-	r.seen = &res.Run
-	report := reports.Report{Run: &res.Run}
-	if !res.Passed() {
-		report = r.explain(&res.Run, r.flags.trace)
+	r.seen = a.Run
+	report := reports.Report{Run: a.Run}
+	if !a.Run.Passed() {
+		report = r.explain(a.Run, r.flags.trace)
 	}
-	if r.flags.verbose {
-		report.Outputs = outputs(r.scenario, res)
-	}
+	report.Outputs = a.Outputs
 	return r.printFailed(report)
 }
 

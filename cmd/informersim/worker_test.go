@@ -30,7 +30,7 @@ func dieAtSeed() {
 	go func() {
 		defer seeds.Close()
 		for lines := bufio.NewScanner(from); lines.Scan(); {
-			if lines.Text() == fatal {
+			if seed, _, _ := strings.Cut(lines.Text(), " "); seed == fatal {
 				if how == "panic" {
 					panic("a defect")
 				}
