@@ -2,8 +2,7 @@ package controllerruntime
 
 import (
 	"context"
-	"fmt"
-	"sync/atomic"
+	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,23 +20,31 @@ type reconciler struct {
 	generateName bool
 }
 
-// managers numbers the managers of this process: from v0.19 the names of controllers must differ.
-var managers atomic.Int64
-
 // Run runs a manager until ctx ends. With generateName, the reconciler makes the usual mistake: it has the server make up the Secret's name, and
 // looks in the cache for an existing one.
 func Run(ctx context.Context, config *rest.Config, generateName bool) error {
-	m, err := ctrl.NewManager(config, ctrl.Options{Metrics: metricsserver.Options{BindAddress: "0"}})
+	options := ctrl.Options{Metrics: metricsserver.Options{BindAddress: "0"}}
+	nameAgain(&options)
+	m, err := ctrl.NewManager(config, options)
 	if err != nil {
 		return err
 	}
-	err = ctrl.NewControllerManagedBy(m).Named(fmt.Sprintf("secrets-%d", managers.Add(1))).
+	err = ctrl.NewControllerManagedBy(m).Named("secrets").
 		For(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).
 		Complete(&reconciler{Client: m.GetClient(), generateName: generateName})
 	if err != nil {
 		return err
 	}
 	return m.Start(ctx)
+}
+
+// nameAgain lets each run's controller have the same name, which from v0.19 must be asked for. A number of the process's would make runs differ:
+// the name is in error texts.
+func nameAgain(o *ctrl.Options) {
+	if skip := reflect.ValueOf(&o.Controller).Elem().FieldByName("SkipNameValidation"); skip.IsValid() {
+		yes := true
+		skip.Set(reflect.ValueOf(&yes))
+	}
 }
 
 // Reconcile implements reconcile.Reconciler.
