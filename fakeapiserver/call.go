@@ -56,6 +56,7 @@ type call struct {
 	err   error
 	watch *stream
 	fault *fault.Fault // what will go wrong with it
+	spent spent        // a watch: since it last had nothing left to deliver
 	// admitting is set during admission, when faults that precede serving can still hit the request.
 	admitting bool
 }
@@ -151,6 +152,9 @@ func (c *call) answer(err error) {
 // respond delivers the answer to the client.
 func (c *call) respond() {
 	c.applyAnswerFault()
+	if c.replica != nil && c.err == nil {
+		c.replica.progressed()
+	}
 	switch c.verb {
 	case verbList:
 		if f := c.client.cluster.distortion.Page; f != nil && c.page != nil {

@@ -23,6 +23,7 @@ func (c *call) applyFault(spec *fault.Spec, f fault.Fault) {
 		c.watch.frameFault = &frameFault{fault: f}
 	default:
 		c.fault = &f
+		c.spent.hit(f.Kind)
 		if c.state == stateAnswered && c.answerDelayed() {
 			c.withdraw()
 			c.delayAnswer()

@@ -156,7 +156,7 @@ func (cl *Client) offerFaults() {
 	}
 	want := fault.Set(0)
 	for _, c := range cl.calls {
-		if want |= c.eligibleFaults(); want&enabled == enabled {
+		if want |= c.drawableFaults(); want&enabled == enabled {
 			break
 		}
 	}

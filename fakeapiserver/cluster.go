@@ -34,6 +34,9 @@ type ClusterOptions struct {
 	// CompactEvery is the virtual time between periodic compactions of the Store. Each compacts to the revision at the one
 	// before, as the real server does every 5 minutes; 0 means never.
 	CompactEvery time.Duration
+	// Progress keeps the faults that the strategy picks from stopping anything for good, however often they may happen: a request is slow once; a
+	// watch, a replica or the Store that has been held up, restarted or restored gets something done before the same happens to it again.
+	Progress bool
 }
 
 // Cluster is a Store, its Replicas and their Clients. It is the actor "cluster".
@@ -54,6 +57,7 @@ type Cluster struct {
 	lastOrder      int // the id of the latest injected fault
 	stops          int // how often faults were stopped
 	faults         faultOffers
+	spent          spent // since the last write
 	onCommit       []func(store.ResourceID, store.Committed)
 	onRestore      []func()
 	distortion     Distortion

@@ -4,6 +4,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/sim"
 
+	"slices"
 	"strings"
 	"time"
 )
@@ -45,7 +46,7 @@ func (c *Cluster) offerStoreFaults() {
 	if c.leaderless > 0 || c.kernel.Elapsed() < c.leaderKept {
 		want &^= fault.SetOf(fault.LeaderLoss)
 	}
-	c.faults.set(c.kernel, c.id, want)
+	c.faults.set(c.kernel, c.id, c.spent.drawable(c, want))
 }
 
 // disableFaults withdraws all offered faults; those in effect continue.
@@ -114,7 +115,8 @@ func (c *Cluster) drawFault(kind sim.Kind, target string) {
 			r.applyFault(f)
 		}
 	default:
-		if hits := c.victims(spec, &f); len(hits) > 0 {
+		hits := slices.DeleteFunc(c.victims(spec, &f), func(k *call) bool { return k.drawableFaults()&spec.Set() == 0 })
+		if len(hits) > 0 {
 			hits[c.drawInt(f.Kind, 0, int64(len(hits)-1))].applyFault(spec, f)
 		}
 		if cl := c.byName[strings.TrimPrefix(target, "conn/")]; cl != nil {

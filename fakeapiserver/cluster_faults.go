@@ -9,6 +9,7 @@ import (
 // applyStoreFault applies a fault to the Store.
 func (c *Cluster) applyStoreFault(f fault.Fault) error {
 	rev := f.Revision
+	c.spent.hit(f.Kind)
 	switch f.Kind {
 	case fault.LeaderLoss:
 		c.emitFault(f.Kind, c.Name())

@@ -25,7 +25,7 @@ func (c *Cluster) publish(id store.ResourceID, v *store.Version) {
 	for _, f := range c.onCommit {
 		f(id, v.Committed())
 	}
-	if c.enabled != 0 {
+	if c.spent.kinds = 0; c.enabled != 0 {
 		c.offerStoreFaults()
 	}
 	if len(c.triggers) > 0 {

@@ -21,6 +21,7 @@ type Replica struct {
 	faults  faultOffers
 	lagging int           // how many of the holds come from faults
 	skew    time.Duration // by how much its clock is ahead
+	spent   spent         // since it last answered with nothing left to apply
 }
 
 func newReplica(c *Cluster, index int) *Replica {
@@ -34,12 +35,13 @@ func (r *Replica) offerFaults() {
 	if r.held > 0 {
 		want &^= fault.SetOf(fault.ReplicaLag)
 	}
-	r.faults.set(r.cluster.kernel, r.id, want)
+	r.faults.set(r.cluster.kernel, r.id, r.spent.drawable(r.cluster, want))
 }
 
 // applyFault applies a fault to the replica.
 func (r *Replica) applyFault(f fault.Fault) {
 	r.cluster.emitFault(f.Kind, r.name)
+	r.spent.hit(f.Kind)
 	switch f.Kind {
 	case fault.ReplicaRestart:
 		r.Restart()

@@ -130,8 +130,12 @@ func (s *stream) setTimer() {
 		}
 	}
 	s.timer = clock.AfterFunc(left, func() {
-		if !s.silent {
-			s.closeWith(closing{why: "timeout"})
+		if s.silent {
+			return
+		}
+		s.closeWith(closing{why: "timeout"})
+		if c := s.call; c.state == stateAnswered {
+			c.clearFault() // however slow the answer is, the request is over now
 		}
 	})
 }

@@ -110,6 +110,7 @@ func (s *stream) deliver() {
 		s.send(v.Entry(), s.nextType, obj, memo, v.Revision())
 	}
 	s.offer()
+	s.progressed()
 }
 
 func (s *stream) send(e *store.Entry, t watch.EventType, obj runtime.Object, memo *store.Memo, rev int64) {

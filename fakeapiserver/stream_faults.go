@@ -39,6 +39,7 @@ func (s *stream) eligibleFaults() fault.Set {
 // applyFault applies a fault to an open watch.
 func (s *stream) applyFault(f fault.Fault) {
 	why := "fault " + string(f.Kind)
+	s.call.spent.hit(f.Kind)
 	switch f.Kind {
 	case fault.WatchClose:
 		s.closeWith(closing{why: why})

@@ -151,6 +151,7 @@ func (c *watchCache) applyNext() {
 	}
 	if !c.behind() {
 		c.behindSince = 0
+		c.replica.progressed()
 	}
 	c.offer()
 }

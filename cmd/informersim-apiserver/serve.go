@@ -81,6 +81,9 @@ func (f server) serve(c *cobra.Command) error {
 	return errors.Join(err, w.stop())
 }
 
+// requestTimeout is the default of a real server's --request-timeout.
+const requestTimeout = time.Minute
+
 // served is the world behind the listeners.
 type served struct {
 	kernel      *sim.Kernel
@@ -110,7 +113,7 @@ func (f server) world(ctx context.Context, addr net.Addr) (*served, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := fakeapiserver.ClusterOptions{Replicas: f.Replicas}
+	o := fakeapiserver.ClusterOptions{Replicas: f.Replicas, Progress: true} // nobody ends these faults, and people wait
 	var faults []fault.Kind
 	var strategy sim.Strategy = sim.NewFIFO()
 	if mix != nil {
@@ -139,7 +142,7 @@ func (f server) world(ctx context.Context, addr net.Addr) (*served, error) {
 	}
 	if w.rest, err = rest.New(rest.Options{
 		Cluster: w.cluster, Types: reg, Policy: w.policy, Ready: w.writable, Background: background.Run, Beside: background.Beside, Admission: asked,
-		Quotas: limits, Namespaces: !f.Bare, Address: addr.String(),
+		Quotas: limits, Namespaces: !f.Bare, Address: addr.String(), Timeout: requestTimeout,
 	}); err != nil {
 		return nil, err
 	}

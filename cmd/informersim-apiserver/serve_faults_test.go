@@ -168,3 +168,23 @@ func TestServeListsClients(t *testing.T) {
 	p.want(400, `there is no parameter "x"`, "GET", "control:/clients?x=1", "")
 	p.want(405, "", "DELETE", "control:/clients", "")
 }
+
+// Where replicas and watches are hit whenever they can be, a server serves all the same.
+func TestServeWithFaultsAllTheTime(t *testing.T) {
+	inTemp(t, map[string]string{"mix.yaml": "name: all the time\nrates: {replica-skew: 1, replica-restart: 1, compact: 1, watch-delay: 1}\n"})
+	p := serveIn(t, "--fault-mix", "mix.yaml")
+	maps := "/api/v1/namespaces/a/configmaps"
+	for i := range 5 {
+		p.as("alice", "POST", p.root+maps, fmt.Sprintf(`{"metadata":{"name":"m-%d"}}`, i)) // a restart may reset the connection
+	}
+	for {
+		code, answer := p.as("bob", "GET", p.root+maps, "")
+		if code == 200 {
+			if !strings.Contains(answer, `"m-0"`) {
+				t.Errorf("listed are %s", answer)
+			}
+			return
+		}
+		t.Logf("bob: %d %s", code, answer)
+	}
+}

@@ -33,7 +33,7 @@ type virtual struct {
 
 var kindArrival = sim.RegisterKind("line", sim.ClassScript)
 
-func newVirtual(t testing.TB) *virtual {
+func newVirtual(t testing.TB, edit ...func(*fakerest.Options)) *virtual {
 	t.Helper()
 	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()})
 	v := &virtual{k: k, cluster: fakeapiserver.NewCluster(k, fakeapiserver.ClusterOptions{})}
@@ -42,7 +42,11 @@ func newVirtual(t testing.TB) *virtual {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.api, err = fakerest.New(fakerest.Options{Cluster: v.cluster, Types: reg}); err != nil {
+	o := fakerest.Options{Cluster: v.cluster, Types: reg}
+	for _, e := range edit {
+		e(&o)
+	}
+	if v.api, err = fakerest.New(o); err != nil {
 		t.Fatal(err)
 	}
 	return v

@@ -31,20 +31,23 @@ func queryBool(v []string) bool {
 // maxTimeout bounds a request's timeout parameter; larger values are ignored.
 const maxTimeout = time.Minute
 
-// requestTimeout reads the timeout parameter of everything but watches; 0 means none. It comes before all other checks.
-func requestTimeout(r *Request, t target) (time.Duration, error) {
+// requestTimeout returns the timeout of everything but watches, the server's or by parameter; 0 means none. It comes before all other checks.
+func (s *Server) requestTimeout(r *Request, t target) (time.Duration, error) {
 	query := r.URL.Query()
 	text := query.Get("timeout")
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if text == "" || reads && (t.watch || t.resource != "" && t.name == "" && isWatch(query)) {
+	switch {
+	case reads && (t.watch || t.resource != "" && t.name == "" && isWatch(query)):
 		return 0, nil
+	case text == "":
+		return s.timeout, nil
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
 		return 0, apierrors.NewBadRequest("invalid timeout specified in the request URL - " + err.Error())
 	}
-	if d >= maxTimeout {
-		d = 0
+	if d <= 0 || d >= maxTimeout {
+		d = s.timeout
 	}
 	return d, nil
 }

@@ -32,7 +32,8 @@ type Server struct {
 	forms   render.Forms
 	ready   func() error
 
-	namespaces bool // Options.Namespaces
+	namespaces bool          // Options.Namespaces
+	timeout    time.Duration // Options.Timeout
 
 	admission  Admission
 	quotas     Quotas                  // Options.Quotas
@@ -55,6 +56,9 @@ type Options struct {
 	// deleted one waits for its finalizers, and default, kube-system and kube-public stay. Without it, every namespace is there, and a
 	// deleted one is gone at once, for tests that do not care.
 	Namespaces bool
+	// Timeout is when a request that is no watch is answered with a 504, as by a real server's --request-timeout; 0 means never. A
+	// client may ask for less.
+	Timeout time.Duration
 	// Background runs a pure function outside of the kernel's steps, and then another one inside a step: one work after the other,
 	// in order. nil if there is nothing outside, as in a simulation: both run inside the step.
 	Background func(work, then func())
@@ -71,7 +75,7 @@ type Options struct {
 func New(o Options) (*Server, error) {
 	s := &Server{
 		cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]store.ResourceID{}, policy: o.Policy, ready: o.Ready, run: o.Background,
-		admission: o.Admission, quotas: o.Quotas, beside: o.Beside, namespaces: o.Namespaces, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address}),
+		admission: o.Admission, quotas: o.Quotas, beside: o.Beside, namespaces: o.Namespaces, timeout: o.Timeout, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address}),
 	}
 	o.Cluster.Store().KeepMemos()
 	for _, t := range o.Types.All() {
@@ -192,7 +196,7 @@ func (s *Server) fieldOf(t *types.Resource) func(runtime.Object, string) (string
 func (s *Server) Serve(r *Request, sink Sink) (cancel func()) {
 	c := &call{server: s, request: r, sink: sink, client: s.cluster.Connect(r.Client, s.policy), encoder: encoder{ask: askOf(r)}}
 	t, ok := parsePath(r.URL.Path)
-	timeout, err := requestTimeout(r, t)
+	timeout, err := s.requestTimeout(r, t)
 	if err != nil {
 		return c.atReplica(func() { c.fail(err) })
 	}
