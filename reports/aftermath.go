@@ -29,7 +29,7 @@ type Involved struct {
 // Aftermath tells from a trace what a story's last lines rarely show: which faults were injected, the last that was done to each object
 // involved, and which requests failed. The caller knows what is still in force.
 func Aftermath(r *sim.TraceReader, of Involved, inForce []string) ([]Section, error) {
-	a := aftermath{objects: map[string]*touched{}, requests: map[request]string{}, refusals: map[string]*refusal{}}
+	a := aftermath{objects: map[string]*touched{}, requests: map[request]string{}, senders: map[request]string{}, refusals: map[string]*refusal{}}
 	var err error
 	for {
 		var s *sim.TraceStep
@@ -57,6 +57,7 @@ type aftermath struct {
 	faults   []Line
 	objects  map[string]*touched // by "pods default/a"
 	requests map[request]string  // in flight: what was asked
+	senders  map[request]string  // the reconcile that sent it, if that is known
 	refusals map[string]*refusal // by actor, request and answer
 }
 
@@ -102,6 +103,9 @@ func (a *aftermath) record(s *sim.TraceStep, r *sim.TraceRecord) {
 	case "commit":
 		o := a.object(r.Key)
 		line.Text = fmt.Sprintf("%s by %s", r.Detail, s.Actor)
+		if by := a.senders[request{s.Actor, int64(s.Target)}]; by != "" && s.Kind == "admit" {
+			line.Text += ", sent by " + by
+		}
 		o.commit, o.rv = line, r.RV
 	case "frame":
 		if r.Key != "" {
@@ -109,6 +113,8 @@ func (a *aftermath) record(s *sim.TraceStep, r *sim.TraceRecord) {
 		}
 	case "request":
 		a.requests[request{r.Actor, r.N}] = strings.TrimSpace(r.Key + " " + r.Detail)
+	case "sends":
+		a.senders[request{"conn/" + r.Detail, r.N}] = r.Actor + " for " + r.Key
 	case "response":
 		if !strings.HasPrefix(r.Detail, "2") && r.Detail != "ok" {
 			a.refused(request{r.Actor, r.N}, line, r.Detail)

@@ -248,6 +248,8 @@ func RecordText(r *sim.TraceRecord) string {
 		return fmt.Sprintf("%s begins to reconcile %s%s", r.Actor, r.Key, at)
 	case "reconciled":
 		return r.Actor + " " + reconciledText(r)
+	case "sends":
+		return fmt.Sprintf("%s sends it for %s", r.Actor, r.Key)
 	}
 	text := r.Actor + ": " + rawText(r)
 	if r.N != 0 && r.Kind != "response" {

@@ -46,6 +46,14 @@ func Ending(r *sim.TraceReader) ([]Line, error) {
 			return "begins to reconcile " + r.Key + revision(r), true
 		case "reconciled":
 			return reconciledText(r), true
+		case "sends":
+			for _, lines := range [][]Line{fold.pending, last.lines} { // the request's record is the one before
+				if n := len(lines) - 1; n >= 0 && strings.HasPrefix(lines[n].Text, fmt.Sprintf("request %d", r.N)) && lines[n].Actor == "conn/"+r.Detail {
+					lines[n].Text += fmt.Sprintf(", by %s for %s", r.Actor, r.Key)
+					break
+				}
+			}
+			return "", false
 		}
 		return rawText(r), true
 	}, func(r *sim.TraceRecord, l Line) {

@@ -39,8 +39,9 @@ func (t *tripper) RoundTrip(hr *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
+	by := t.w.begun.sender(hr.Context())
 	x := t.w.newExchange(hr.Context(), t.life, func(id int64, p *wire.Packet) {
-		p.Byte(wire.EventRequest).Num(id).Text(t.client).Num(t.life.number).Text(hr.Method).Text(hr.URL.String()).Header(hr.Header).Bytes(body)
+		p.Byte(wire.EventRequest).Num(id).Text(t.client).Num(t.life.number).Num(by).Text(hr.Method).Text(hr.URL.String()).Header(hr.Header).Bytes(body)
 	})
 	if err := x.wait(); err != nil {
 		x.release()

@@ -121,7 +121,9 @@
 //
 // The engine sees requests, not the reconciles that send them. [Logger] also tells it of those of controller-runtime; of any other controller's,
 // [Env.Reconciling] does, with a line where the test calls the reconcile function. Then a failure's story, diagram and explanations have them: which
-// controller reconciled the object involved, when, with which error, and which reconcile has not returned.
+// controller reconciled the object involved, when, with which error, which reconcile has not returned, and what each has sent. A request is a reconcile's if the
+// goroutine that began it sends it, or if its context is the one that controller-runtime gave it. Others are told as their client's only: a goroutine
+// that a reconcile starts may be the cache's, or its informer's.
 //
 // Go ends the process when a goroutine of the program panics, when it calls os.Exit or log.Fatal, and when the test runs into
 // its time limit. The engine then prints which test and seed it was, how far the run got, what was logged last, and where the

@@ -57,6 +57,7 @@ type Checker struct {
 //	fault         a fault has struck: Key its victim, Detail its kind
 //	process       Actor is "process/NAME", Detail "started", "crashed", "ended", or "exited: " and the error
 //	reconcile     a reconcile begins that Env.Reconciling or Logger tells of: Actor is "CONTROLLER/N", Key the object
+//	sends         it sends a request: Actor and Key are the reconcile's, Detail is the client and N the request's number
 //	reconciled    it has ended: Key, Detail "ok" or the error, N nanoseconds until the next, -1 if that is not known
 //	log           Env.Logf: Detail the line
 type Record struct {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,6 +23,9 @@ import (
 //		return err
 //	}
 //
+// Until then, what the caller's goroutine sends is told as the reconcile's: call it on the goroutine that reconciles. What other goroutines send for
+// it stays the process's.
+//
 // For controller-runtime, set [Logger] instead. Work queues do not tell: their metrics have no keys. It panics if controller or object is empty, and if the
 // controller's name has a slash.
 func (e *Env) Reconciling(controller, object string) (end func(error)) {
@@ -33,20 +35,22 @@ func (e *Env) Reconciling(controller, object string) (end func(error)) {
 	if controller == "" || strings.Contains(controller, "/") || object == "" {
 		panic(fmt.Sprintf(`simtest: env.Reconciling(%q, %q) needs a controller's name, without a slash, and an object: "pods default/web"`, controller, object))
 	}
-	ended := e.w.reconciling(controller, "", "", object)
+	_, ended := e.w.reconciling(controller, "", "", object)
 	return func(err error) { ended(outcomeOf(err), -1) }
 }
 
-// reconciling tells the engine of a reconcile. Without a kind, the key begins with the plural.
-func (w *world) reconciling(controller, group, kind, key string) (end func(outcome string, retry time.Duration)) {
+// reconciling tells the engine of a reconcile on the caller's goroutine. Without a kind, the key begins with the plural.
+func (w *world) reconciling(controller, group, kind, key string) (id int64, end func(outcome string, retry time.Duration)) {
 	w.mu.Lock()
 	w.ids++
-	id := w.ids
+	id = w.ids
 	w.mu.Unlock()
+	on := w.begun.enter(id)
 	w.event(func(p *wire.Packet) {
 		p.Byte(wire.EventReconcile).Num(id).Text(controller).Flag(false).Text(group).Text(kind).Text(key)
 	})
-	return func(outcome string, retry time.Duration) {
+	return id, func(outcome string, retry time.Duration) {
+		w.begun.leave(on, id)
 		w.event(func(p *wire.Packet) {
 			p.Byte(wire.EventReconcile).Num(id).Text(controller).Flag(true).Text(outcome).Duration(retry)
 		})
@@ -67,7 +71,8 @@ func outcomeOf(err error) string {
 
 // Logger returns a logger for controller-runtime, or another user of logr. What it is told is logged like everything that is logged with klog: it is
 // printed with a failure. What controller-runtime, from v0.15 on, logs at the beginning and the end of each reconcile also gets into the trace, whatever
-// klog's -v is, as by [Env.Reconciling]. A number at the end of a controller's name is left out: that is how one makes it another in each run. The
+// klog's -v is, as by [Env.Reconciling]; what is sent with the context that the reconcile was given is then told as its, too, whatever goroutine sends it.
+// A number at the end of a controller's name is left out: that is how one makes it another in each run. The
 // logger serves any number of runs, one after the other:
 //
 //	func TestMain(m *testing.M) {
@@ -194,34 +199,19 @@ func (s *sink) lasting() string {
 	return cmp.Or(strings.TrimRight(strings.TrimRight(name, "0123456789"), "-_."), name)
 }
 
-// begun are the reconciles that have begun and not ended, by the id that controller-runtime gives each.
-type begun struct {
-	sync.Mutex
-	ends map[string]func(string, time.Duration)
-}
-
 // begins tells of the reconcile that a logger is of.
 func (w *world) begins(s *sink) {
 	key := s.object()
 	if s.kind == "" {
 		key = "object " + key // of a controller for no kind
 	}
-	end := w.reconciling(s.lasting(), s.group, s.kind, key)
-	w.begun.Lock()
-	defer w.begun.Unlock()
-	if w.begun.ends == nil {
-		w.begun.ends = map[string]func(string, time.Duration){}
-	}
-	w.begun.ends[s.id] = end
+	id, end := w.reconciling(s.lasting(), s.group, s.kind, key)
+	w.begun.name(s.id, logging{id, end})
 }
 
 // ends tells how it ended.
 func (w *world) ends(s *sink, outcome string, retry time.Duration) {
-	w.begun.Lock()
-	end := w.begun.ends[s.id]
-	delete(w.begun.ends, s.id)
-	w.begun.Unlock()
-	if end != nil {
-		end(outcome, retry)
+	if l := w.begun.unname(s.id); l.end != nil {
+		l.end(outcome, retry)
 	}
 }

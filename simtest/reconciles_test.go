@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
 	"github.com/informersim/informersim/simtest"
@@ -37,8 +39,15 @@ func TestReconcilesAreReported(t *testing.T) {
 		simtest.Run(t, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) {
 			env.Create(configMap("a", "0"))
 			env.Go("p", func(ctx context.Context) error {
+				client, err := kubernetes.NewForConfig(env.RESTConfig("p"))
+				if err != nil {
+					return err
+				}
 				end := env.Reconciling("mine", "configmaps default/a")
 				time.Sleep(time.Second)
+				if _, err := client.CoreV1().ConfigMaps("default").Update(ctx, configMap("a", "1"), metav1.UpdateOptions{}); err != nil {
+					return err
+				}
 				end(errors.New("a conflict"))
 				controllerRuntime(logger, "1", func() (time.Duration, error) { time.Sleep(time.Second); return 0, errors.New("no luck") })
 				controllerRuntime(logger, "2", func() (time.Duration, error) { return time.Hour, nil })
@@ -57,7 +66,8 @@ func TestReconcilesAreReported(t *testing.T) {
 	}
 	wantIn(t, out, "mine/0       has reconciled configmaps default/a: a conflict", "web/0        has reconciled configmaps default/a: no luck",
 		"web/0        has reconciled configmaps default/a: ok, retry in 1h0m0s", "web/0        begins to reconcile configmaps default/a\n", "watch frames, 3 reconciles",
-		`E reconciles_test.go`, `"Reconciler error" err="no luck"`)
+		"configmaps default/a: MODIFIED by conn/p, sent by mine/0 for configmaps default/a at step",
+		"conn/p       request 1 of configmaps: update default/a, by mine/0 for configmaps default/a", `E reconciles_test.go`, `"Reconciler error" err="no luck"`)
 	if strings.Contains(out, "Reconcile done") {
 		t.Errorf("the log has lines of V(5):\n%s", out)
 	}
@@ -65,7 +75,8 @@ func TestReconcilesAreReported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantIn(t, string(page), "reconciles configmaps default/a: no luck", "reconciles configmaps default/a, and has not returned", "3 reconciles")
+	wantIn(t, string(page), "reconciles configmaps default/a: no luck", "reconciles configmaps default/a, and has not returned", "3 reconciles",
+		`<span class="actor">mine/0</span> <span class="text">updates configmaps default/a at rv=`, `<span class="dim">by mine/0, for configmaps default/a</span></td><td class="ok">`, `by mine/0, for configmaps default/a</span>`)
 }
 
 // A reconcile of nobody or of nothing is refused.

@@ -126,7 +126,7 @@ func TestCrashAfterACommit(t *testing.T) {
 			case wire.DoStart:
 				told = append(told, "start")
 				if a.id == 1 {
-					events = append(events, (&wire.Packet{}).Byte(wire.EventRequest).Num(7).Text("p").Num(1).Text("POST").Text("http://sim/api/v1/namespaces/default/configmaps").
+					events = append(events, (&wire.Packet{}).Byte(wire.EventRequest).Num(7).Text("p").Num(1).Num(0).Text("POST").Text("http://sim/api/v1/namespaces/default/configmaps").
 						Header(http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}).Bytes(configMap("a")))
 				}
 			case wire.DoKill:

@@ -13,10 +13,12 @@ import (
 
 // Kinds of records of the reconciles that a test tells of. They are named like those of a scenario's workers, and so is their actor: "web/0". Key
 // is the object's. RV is unknownRV, since nobody knows what the controller's cache has. Detail of the second is "ok" or the error, N nanoseconds
-// until the object is reconciled again, -1 if that is not known.
+// until the object is reconciled again, -1 if that is not known. The third is the reconcile's, too: it follows the record of a request that the reconcile
+// sends, whose number is N, and whose client is Detail.
 var (
 	kindReconcile  = sim.RegisterKind("reconcile", sim.ClassRecord)
 	kindReconciled = sim.RegisterKind("reconciled", sim.ClassRecord)
+	kindSends      = sim.RegisterKind("sends", sim.ClassRecord)
 )
 
 // unknownRV is no revision of any object.
@@ -116,6 +118,18 @@ func (r *reconciles) end(x *reconcile) {
 	rec.Key, rec.N, rec.Detail = by.key, int64(max(x.retry, -1)), x.outcome
 	by.key = ""
 	r.w.run.Reconciles++
+	r.w.kernel.Emit(rec)
+}
+
+// sends puts into the trace that a reconcile has just sent a request. If it has ended since it did so, which a goroutine that it started can bring about,
+// nothing is said.
+func (r *reconciles) sends(q *request, n int) {
+	by := r.busy[q.by]
+	if by == nil {
+		return
+	}
+	rec := r.w.kernel.Record(by.id, kindSends)
+	rec.Key, rec.N, rec.Detail = by.key, int64(n), q.client
 	r.w.kernel.Emit(rec)
 }
 

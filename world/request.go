@@ -17,6 +17,7 @@ type request struct {
 	client   string
 	key      string
 	life     *life
+	by       int64 // the reconcile that sends it, 0 if that is not known
 	rest     *rest.Request
 	canceled bool
 	undo     func() // the API's cancel function
@@ -24,7 +25,7 @@ type request struct {
 
 // requested takes in a request.
 func (r *remote) requested(m *wire.Message) {
-	q := &request{w: r.w, id: m.Num(), client: m.Text(), life: r.w.lifeOf(m.Num())}
+	q := &request{w: r.w, id: m.Num(), client: m.Text(), life: r.w.lifeOf(m.Num()), by: m.Num()}
 	method, uri, header, body := m.Text(), m.Text(), m.Header(), m.Bytes()
 	u, err := url.Parse(uri)
 	if err != nil {
@@ -71,7 +72,19 @@ func (q *request) begin() {
 	}()
 	q.w.behaved.begins(q)
 	defer q.w.behaved.begins(nil)
+	before := q.number()
 	q.undo = q.w.api.Serve(q.rest, q)
+	if n := q.number(); n > before {
+		q.w.reconciles.sends(q, n)
+	}
+}
+
+// number returns the number of its client's last request, 0 for none.
+func (q *request) number() int {
+	if cl := q.w.cluster.Client(q.client); cl != nil {
+		return cl.Requests()
+	}
+	return 0
 }
 
 // cancel notes that the client has gone; the API hears of it in a step.

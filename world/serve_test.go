@@ -299,7 +299,7 @@ func TestRequestsAndObjects(t *testing.T) {
 				t.Errorf("the subscription is %d %q %q %v %q", id, group, plural, namespaced, list)
 			}
 			return []*wire.Packet{
-				(&wire.Packet{}).Byte(wire.EventRequest).Num(7).Text("me").Num(0).Text("POST").Text("http://sim/api/v1/namespaces/default/configmaps").
+				(&wire.Packet{}).Byte(wire.EventRequest).Num(7).Text("me").Num(0).Num(0).Text("POST").Text("http://sim/api/v1/namespaces/default/configmaps").
 					Header(http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}).Bytes(configMap("a")),
 				askFor(wire.AskSettle, 0),
 			}

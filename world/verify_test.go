@@ -31,7 +31,7 @@ func TestSeedsThatDoNotRepeat(t *testing.T) {
 			case has(do, wire.DoBody) != nil:
 				runs++
 				return []*wire.Packet{
-					(&wire.Packet{}).Byte(wire.EventRequest).Num(7).Text("me").Num(0).Text("GET").Text("http://sim/api/v1/configmaps" + test.query).
+					(&wire.Packet{}).Byte(wire.EventRequest).Num(7).Text("me").Num(0).Num(0).Text("GET").Text("http://sim/api/v1/configmaps" + test.query).
 						Header(http.Header{"Accept": {"application/json"}}).Bytes(nil),
 					askFor(wire.AskAdvance, time.Duration(runs)*time.Second),
 				}

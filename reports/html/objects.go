@@ -23,7 +23,7 @@ type row struct {
 	What  string
 	N     uint64
 	At    string
-	By    string
+	By    string // the reconcile that wrote it, "" if that is not known
 	Cells []cell
 }
 
@@ -69,7 +69,10 @@ func tableOf(t *timeline.Timeline, o *timeline.Object) table {
 		x.Fewer = fmt.Sprintf("the last %d of %d versions", maxVersions, len(of.Rows))
 	}
 	for _, v := range of.Rows[first:] {
-		r := row{RV: v.RV, What: v.What, N: v.Step, At: clock(v.At), By: v.By}
+		r := row{RV: v.RV, What: v.What, N: v.Step, At: clock(v.At)}
+		if q := v.Request; q != nil {
+			r.By = "by " + q.By.Worker + ", for " + q.By.Key
+		}
 		for _, c := range v.Cells {
 			r.Cells = append(r.Cells, cellOf(v.Version, c))
 		}

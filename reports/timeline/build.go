@@ -27,9 +27,10 @@ type builder struct {
 
 	resources map[uint32]string // by the number that a choice of a replica has for it
 
-	now    *Step
-	target uint32 // of its choice
-	index  int    // of now
+	now      *Step
+	target   uint32   // of its choice
+	admitted *Request // the one that reaches the server with it, nil for none
+	index    int      // of now
 }
 
 func newBuilder(h sim.Header) *builder {
@@ -56,7 +57,10 @@ func newBuilder(h sim.Header) *builder {
 func (b *builder) step(s *sim.TraceStep) {
 	b.index = len(b.t.Steps)
 	b.t.Steps = append(b.t.Steps, Step{At: time.Duration(s.At), Lane: -1, Choice: reports.ChoiceText(s, b.texts)})
-	b.now, b.target = &b.t.Steps[b.index], s.Target
+	b.now, b.target, b.admitted = &b.t.Steps[b.index], s.Target, nil
+	if c := b.clients[s.Actor]; c != nil && s.Kind == "admit" {
+		b.admitted = c.requests[int64(s.Target)]
+	}
 	if s.Actor != "clock" {
 		b.now.Lane = b.laneOf(s.Actor)
 	}
@@ -103,6 +107,8 @@ func (b *builder) record(r *sim.TraceRecord, at time.Duration, by string) {
 		b.informerRecord(r)
 	case "workers", "enqueue", "ready", "reconcile", "reconciled":
 		b.work(r, at)
+	case "sends":
+		b.sends(r)
 	case "process":
 		b.process(r, at)
 	default:

@@ -35,6 +35,7 @@ func (t *Timeline) explained(o *Object) *explainer {
 	v := o.last()
 	x := &explainer{t: t, v: v, key: o.Key}
 	x.resource, _, _ = strings.Cut(o.Key, " ")
+	x.by()
 	x.say(v.Step, "%s of %s at rv=%d", v.What, o.Key, v.RV)
 	for n, l := range t.Lanes {
 		switch l.Role {

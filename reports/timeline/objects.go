@@ -16,12 +16,14 @@ type Object struct {
 
 // A Version is a write of an object, and where it got to.
 type Version struct {
-	RV     int64
-	What   string // ADDED, MODIFIED, DELETED
-	Step   uint64
-	At     time.Duration
-	By     string  // the actor whose step it was
-	Stages []Stage // in the order in which they happened
+	RV   int64
+	What string // ADDED, MODIFIED, DELETED
+	Step uint64
+	At   time.Duration
+	By   string // the actor whose step it was
+	// Request is the one that wrote it, if that is a reconcile's; else nil.
+	Request *Request
+	Stages  []Stage // in the order in which they happened
 
 	index int // of its step
 }
@@ -76,6 +78,11 @@ func (b *builder) commit(r *sim.TraceRecord, at time.Duration, by string) {
 	b.about(r.Key)
 	o := b.object(r.Key)
 	v := Version{RV: r.RV, What: r.Detail, Step: uint64(b.index + 1), At: at, By: by, index: b.index}
+	if q := b.admitted; q != nil && q.By != nil {
+		v.Request = q
+		q.By.wrote(&v, r.Key)
+		b.arrow(int(q.Step)-1, b.laneOf(by), lane)
+	}
 	o.Versions = append(o.Versions, v)
 	b.wrote(by, &v, r.Key)
 	store := b.part(lane, PartStore)

@@ -84,11 +84,13 @@ func (b *builder) work(r *sim.TraceRecord, at time.Duration) {
 		b.reconcile(r, pool, key, at)
 		b.drop(queue, key)
 		b.set(b.part(lane, PartWork), key, r.RV, "reconciles")
+		b.beginBand("reconcile "+r.Actor, lane, "reconciles "+key, false)
 		b.arrow(b.index, b.laneOf(pool), lane)
 	case "reconciled":
 		b.reconcile(r, pool, key, at)
 		b.t.Run.Reconciles++
 		b.drop(b.part(lane, PartWork), key)
+		b.endBand("reconcile " + r.Actor)
 		if r.N >= 0 && r.Detail != "ok" {
 			b.set(queue, key, 0, "retry in "+time.Duration(r.N).String())
 		}
@@ -105,8 +107,10 @@ func (b *builder) toldOf(r *sim.TraceRecord, pool string, at time.Duration) {
 	part := b.part(lane, PartWork)
 	if r.Kind == "reconcile" {
 		b.set(part, r.Key, 0, "reconciles")
+		b.beginBand("reconcile "+r.Actor, lane, "reconciles "+r.Key, false)
 		return
 	}
 	b.t.Run.Reconciles++
 	b.drop(part, r.Key)
+	b.endBand("reconcile " + r.Actor)
 }

@@ -51,9 +51,53 @@ func (b *builder) reconcile(r *sim.TraceRecord, pool, key string, at time.Durati
 // wrote notes a write of a worker.
 func (b *builder) wrote(by string, v *Version, key string) {
 	if n, ok := b.busy[by]; ok {
-		x := b.t.Reconciles[n]
-		x.Wrote = append(x.Wrote, fmt.Sprintf("%s of %s at rv=%d", v.What, key, v.RV))
+		b.t.Reconciles[n].wrote(v, key)
 	}
+}
+
+func (r *Reconcile) wrote(v *Version, key string) {
+	r.Wrote = append(r.Wrote, fmt.Sprintf("%s of %s at rv=%d", v.What, key, v.RV))
+}
+
+// sends takes in that a reconcile of a Go test has sent the request of the record before.
+func (b *builder) sends(r *sim.TraceRecord) {
+	lane, c := b.laneOf(r.Actor), b.clients["conn/"+r.Detail]
+	b.mark(lane, ShapeEvent)
+	n, busy := b.busy[r.Actor]
+	if !busy || c == nil || c.requests[r.N] == nil {
+		return
+	}
+	by := b.t.Reconciles[n]
+	c.requests[r.N].By = by
+	b.about(by.Key)
+	b.arrow(b.index, lane, c.lane)
+}
+
+// deed says what a reconcile's request did to an object: "creates pods default/a-0 at rv=7 for jobs default/a".
+func (v *Version) deed(key string) string {
+	asked, _, _ := strings.Cut(v.Request.What, " ")
+	did := map[string]string{"ADDED": "creates", "DELETED": "deletes", "MODIFIED": "updates"}[v.What]
+	switch {
+	case v.What == "MODIFIED" && asked == "patch":
+		did = "patches"
+	case v.What == "MODIFIED" && strings.HasPrefix(asked, "delete"):
+		did = "marks for deletion"
+	}
+	text := fmt.Sprintf("%s %s at rv=%d", did, key, v.RV)
+	if of := v.Request.By.Key; of != key {
+		text += " for " + of
+	}
+	return text
+}
+
+// by adds how the version came about, as far as it is known: the reconcile that sent its request.
+func (x *explainer) by() {
+	q := x.v.Request
+	if q == nil {
+		return
+	}
+	x.say(q.By.Step, "%s begins to reconcile %s", q.By.Worker, q.By.Key)
+	x.say(q.Step, "it sends request %d of %s: %s of %s", q.N, q.Client, q.What, q.Resource)
 }
 
 // object says what the reconcile found in the Indexer.

@@ -2,6 +2,7 @@ package timeline_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -119,5 +120,74 @@ func TestReconcilesOfAGoTest(t *testing.T) {
 		if !strings.Contains(story.String(), want) {
 			t.Errorf("the story is\n%swant %q", story.String(), want)
 		}
+	}
+}
+
+// What a reconcile sends is told as its, from its band to the store; what nobody is known to have sent stays the client's.
+func TestWritesOfAReconcile(t *testing.T) {
+	var steps []sim.TraceStep
+	step := func(actor, kind string, target uint32, records ...sim.TraceRecord) {
+		n := len(steps) + 1
+		steps = append(steps, sim.TraceStep{Step: uint64(n), At: int64(time.Duration(n) * time.Second), Actor: actor, Kind: kind, Target: target, Records: records})
+	}
+	asks := func(n int64, what string) sim.TraceRecord {
+		return sim.TraceRecord{Kind: "request", Actor: "conn/p", Key: "pods", N: n, Detail: what}
+	}
+	sends := func(n int64) sim.TraceRecord {
+		return sim.TraceRecord{Kind: "sends", Actor: "jobs/1", Key: "jobs default/a", N: n, Detail: "p"}
+	}
+	commits := func(rv int64, what string) sim.TraceRecord {
+		return sim.TraceRecord{Kind: "commit", Actor: "cluster", Key: "pods default/a-0", RV: rv, Detail: what}
+	}
+	step("body", "body", 1, sim.TraceRecord{Kind: "commit", Actor: "cluster", Key: "jobs default/a", RV: 1, Detail: "ADDED"})
+	step("clock", "advance", 0, sim.TraceRecord{Kind: "reconcile", Actor: "jobs/1", Key: "jobs default/a", RV: -1}, asks(1, "create default/"), sends(1))
+	step("conn/p", "admit", 1, commits(2, "ADDED"))
+	step("conn/p", "respond", 1, sim.TraceRecord{Kind: "response", Actor: "conn/p", N: 1, Detail: "201 Created"}, asks(2, "update default/a-0"), asks(3, "patch default/a-0"), sends(3))
+	step("conn/p", "admit", 2, commits(3, "MODIFIED")) // by a goroutine that nobody knows
+	step("conn/p", "admit", 3, commits(4, "MODIFIED"))
+	step("conn/p", "respond", 3, sim.TraceRecord{Kind: "response", Actor: "conn/p", N: 3, Detail: "200 OK"}, asks(4, "delete default/a-0"), sends(4))
+	step("conn/p", "admit", 4, commits(5, "MODIFIED"))
+	step("conn/p", "respond", 4, sim.TraceRecord{Kind: "response", Actor: "conn/p", N: 4, Detail: "200 OK"}, sim.TraceRecord{Kind: "reconciled", Actor: "jobs/1", Key: "jobs default/a", N: -1, Detail: "ok"})
+	tl, err := timeline.Of(sim.Header{Scenario: "TestX"}, steps, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var story, chain, job strings.Builder
+	for _, l := range tl.Story(tl.Object("pods default/a-0"), 0) {
+		fmt.Fprintln(&story, l.Step, l.Actor, l.Text)
+	}
+	for _, e := range tl.Explain(tl.Object("pods default/a-0")) {
+		fmt.Fprintln(&chain, e.Step, e.Text)
+	}
+	for _, l := range tl.Story(tl.Object("jobs default/a"), 0) {
+		fmt.Fprintln(&job, l.Step, l.Actor, l.Text)
+	}
+	for _, text := range []struct{ what, got, want string }{
+		{"story", story.String(), "3 jobs/1 creates pods default/a-0 at rv=2 for jobs default/a\n5 cluster commits MODIFIED of pods default/a-0 at rv=3\n" +
+			"6 jobs/1 patches pods default/a-0 at rv=4 for jobs default/a\n8 jobs/1 marks for deletion pods default/a-0 at rv=5 for jobs default/a\n"},
+		{"explanation", chain.String(), "2 jobs/1 begins to reconcile jobs default/a\n7 it sends request 4 of p: delete default/a-0 of pods\n8 MODIFIED of pods default/a-0 at rv=5\n"},
+		{"story of what is reconciled", job.String(), "1 cluster commits ADDED of jobs default/a at rv=1\n9 jobs/1 reconciles jobs default/a: ok; writes ADDED of pods default/a-0 at rv=2, " +
+			"MODIFIED of pods default/a-0 at rv=4, MODIFIED of pods default/a-0 at rv=5\n"},
+	} {
+		if text.got != text.want {
+			t.Errorf("the %s is\n%swant\n%s", text.what, text.got, text.want)
+		}
+	}
+	lane := map[string]int{}
+	for n, l := range tl.Lanes {
+		lane[l.Name] = n
+	}
+	for n, want := range map[int][]timeline.Arrow{ // order: each by itself
+		2: {{From: 1, FromLane: lane["jobs/1"], ToLane: lane["conn/p"]}},
+		3: {{From: 1, FromLane: lane["conn/p"], ToLane: lane["cluster"]}},
+		5: nil,
+		6: {{From: 3, FromLane: lane["conn/p"], ToLane: lane["cluster"]}},
+	} {
+		if got := tl.Steps[n-1].Arrows; !slices.Equal(got, want) {
+			t.Errorf("step %d has the arrows %v, want %v", n, got, want)
+		}
+	}
+	if !slices.Contains(tl.Bands, timeline.Band{Lane: lane["jobs/1"], From: 1, To: 8, Text: "reconciles jobs default/a"}) {
+		t.Errorf("the bands are %v", tl.Bands)
 	}
 }

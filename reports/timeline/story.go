@@ -225,7 +225,11 @@ func (t *Timeline) versionEvents(of *Object) []event {
 	const most = 4 // of one version there are several lines
 	for i := max(0, len(of.Versions)-most); i < len(of.Versions); i++ {
 		v := &of.Versions[i]
-		all = append(all, event{Line: line(v.Step, v.At, "cluster", fmt.Sprintf("commits %s of %s at rv=%d", v.What, of.Key, v.RV)), core: true})
+		write := line(v.Step, v.At, "cluster", fmt.Sprintf("commits %s of %s at rv=%d", v.What, of.Key, v.RV))
+		if v.Request != nil {
+			write.Actor, write.Text = v.Request.By.Worker, v.deed(of.Key)
+		}
+		all = append(all, event{Line: write, core: true})
 		for _, s := range v.Stages {
 			word, ok := stageWords[s.Kind]
 			if !ok {
@@ -252,7 +256,7 @@ func (t *Timeline) lastWrites() []event {
 	for _, o := range t.Involved()[:min(most, len(t.Objects))] {
 		for _, e := range t.versionEvents(o) {
 			e.core = false
-			if e.Actor != "cluster" {
+			if !strings.Contains(e.Text, o.Key) {
 				e.Text += ": " + o.Key
 			}
 			all = append(all, e)

@@ -133,7 +133,7 @@ type Step struct {
 	Effects []Effect
 }
 
-// A Band is a time during which a lane was not as it should be: held, down, without a watch, stalled.
+// A Band is a time during which a lane was not as it should be: held, down, without a watch, stalled; or during which a worker was busy.
 type Band struct {
 	Lane     int
 	From, To int // indices of steps; To is the last one
@@ -167,6 +167,8 @@ type Request struct {
 	Ended     string
 	EndedStep uint64
 	EndedAt   time.Duration
+	// By is the reconcile that sent it, as a Go test tells; nil if that is not known.
+	By *Reconcile
 }
 
 // Read reads a whole trace. A trace without its end gives the timeline of what is there, and says so; any other mistake in the file is

@@ -1,7 +1,7 @@
 package wire
 
 // Protocol is the number of this version of the protocol. Both sides must have the same.
-const Protocol = 2
+const Protocol = 3
 
 // The kinds of messages.
 const (
@@ -45,7 +45,7 @@ const (
 
 // The events of Report.
 const (
-	EventRequest   = 'q' // id, client, life, method, URL, header, body
+	EventRequest   = 'q' // id, client, life, the reconcile that sends it (0 if that is not known), method, URL, header, body
 	EventCancel    = 'c' // id: the client has gone
 	EventExit      = 'x' // process, life, failed, error, panic: a process has returned
 	EventAsk       = 'a' // Ask…, duration, words: the body wants something

@@ -16,6 +16,41 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// What this release does with a reconcile's context and goroutine tells whose requests are: each write of the manager's is a reconcile's.
+func TestWritesAreTheReconcilesOwn(t *testing.T) {
+	var writes, known int
+	o := options()
+	o.Seeds, o.CrashProbability = 3, -1
+	o.Properties = []simtest.Property{{
+		Name: "WhoWrites", Statement: "each write of the manager's is sent by a reconcile", Kinds: []string{"request", "sends"},
+		New: func() simtest.Checker {
+			var client string
+			var last int64
+			var write bool
+			return simtest.Checker{Record: func(r *simtest.Record) *simtest.Violation {
+				name, isClient := strings.CutPrefix(r.Actor, "conn/")
+				switch {
+				case r.Kind == "sends" && (r.Detail != client || r.N != last):
+					return &simtest.Violation{Message: fmt.Sprintf("a reconcile sends request %d of %s; the last one was %d of %s", r.N, r.Detail, last, client)}
+				case r.Kind == "sends" && write:
+					known++
+				case isClient:
+					client, last = name, r.N
+					write = name != "workload" && !strings.HasPrefix(r.Detail, "list") && !strings.HasPrefix(r.Detail, "watch")
+					if write {
+						writes++
+					}
+				}
+				return nil
+			}}
+		},
+	}}
+	simtest.Run(t, o, body(false))
+	if writes < 10 || known != writes {
+		t.Errorf("of %d writes, %d are said to be a reconcile's", writes, known)
+	}
+}
+
 // What this release logs tells when a reconcile begins and ends, and of which object it is: each ends before the next of its object begins.
 func TestReconcilesAreTold(t *testing.T) {
 	var begun, ended int
