@@ -36,8 +36,8 @@ func (b budgetsOf) List(context.Context, metav1.ListOptions) (*policyv1.PodDisru
 	if b.session.write.List == nil {
 		return list, nil
 	}
-	for _, obj := range b.session.write.List(budgetsResource) {
-		if budget, ok := obj.(*policyv1.PodDisruptionBudget); ok && budget.Namespace == b.namespace {
+	for _, obj := range b.session.write.List(budgetsResource, b.namespace) {
+		if budget, ok := obj.(*policyv1.PodDisruptionBudget); ok {
 			list.Items = append(list.Items, *budget.DeepCopy())
 		}
 	}

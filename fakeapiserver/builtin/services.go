@@ -5,6 +5,7 @@ import (
 	"net"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	api "k8s.io/kubernetes/pkg/apis/core"
@@ -79,7 +80,7 @@ func (s *session) taken() allocated {
 	if s.write.List == nil {
 		return all
 	}
-	for _, obj := range s.write.List(s.kind.resource.GroupResource()) {
+	for _, obj := range s.write.List(s.kind.resource.GroupResource(), metav1.NamespaceAll) {
 		all.add(obj)
 	}
 	return all

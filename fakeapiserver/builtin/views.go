@@ -90,12 +90,13 @@ type view struct {
 	resource schema.GroupResource
 }
 
-func (v view) all(which func(metav1.Object) bool) []any {
+// in returns the objects of one namespace or, for "", of all.
+func (v view) in(namespace string, which func(metav1.Object) bool) []any {
 	var found []any
 	if v.now.session == nil || v.now.session.write.List == nil {
 		return nil
 	}
-	for _, obj := range v.now.session.write.List(v.resource) {
+	for _, obj := range v.now.session.write.List(v.resource, namespace) {
 		if m, err := meta.Accessor(obj); err == nil && which(m) {
 			found = append(found, obj)
 		}
@@ -104,7 +105,9 @@ func (v view) all(which func(metav1.Object) bool) []any {
 }
 
 // List implements cache.Indexer.
-func (v view) List() []any { return v.all(func(metav1.Object) bool { return true }) }
+func (v view) List() []any {
+	return v.in(metav1.NamespaceAll, func(metav1.Object) bool { return true })
+}
 
 // Index implements cache.Indexer for the index by namespace, which is the only one that listers use.
 func (v view) Index(_ string, of any) ([]any, error) {
@@ -112,7 +115,7 @@ func (v view) Index(_ string, of any) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.all(func(have metav1.Object) bool { return have.GetNamespace() == m.GetNamespace() }), nil
+	return v.in(m.GetNamespace(), func(have metav1.Object) bool { return have.GetNamespace() == m.GetNamespace() }), nil
 }
 
 // GetByKey implements cache.Indexer.
@@ -121,7 +124,7 @@ func (v view) GetByKey(key string) (any, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	found := v.all(func(m metav1.Object) bool { return m.GetName() == name && m.GetNamespace() == namespace })
+	found := v.in(namespace, func(m metav1.Object) bool { return m.GetName() == name && m.GetNamespace() == namespace })
 	if len(found) == 0 {
 		return nil, false, nil
 	}

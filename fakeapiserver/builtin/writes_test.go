@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,13 +40,20 @@ func serve(t testing.TB, plural, version string) *single {
 	return &single{t: t, r: lookup(t, plural, version), now: noon}
 }
 
+// list returns the objects of a resource, as types.Write has it.
+func (o *single) list(gr schema.GroupResource, namespace string) []runtime.Object {
+	all := o.more[gr.Resource]
+	if gr == o.r.GroupResource() {
+		all = o.objs
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(obj runtime.Object) bool {
+		m, err := meta.Accessor(obj)
+		return err == nil && namespace != "" && m.GetNamespace() != namespace
+	})
+}
+
 func (o *single) write(sub, name string) *types.Write {
-	w := &types.Write{Subresource: sub, Name: name, System: types.System{UID: "u-1", Now: o.now, Suffix: "xxxxx"}, List: func(gr schema.GroupResource) []runtime.Object {
-		if gr == o.r.GroupResource() {
-			return o.objs
-		}
-		return o.more[gr.Resource]
-	}}
+	w := &types.Write{Subresource: sub, Name: name, System: types.System{UID: "u-1", Now: o.now, Suffix: "xxxxx"}, List: o.list}
 	if o.r.Namespaced {
 		w.Namespace = "ns"
 	}

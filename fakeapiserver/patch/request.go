@@ -32,8 +32,8 @@ type Request struct {
 	// DryRun is set if nothing will be stored. User makes the request; the zero value is an administrator.
 	DryRun bool
 	User   types.User
-	// List returns the stored objects of a resource. nil stands for none.
-	List func(schema.GroupResource) []runtime.Object
+	// List returns the stored objects of a resource, of one namespace or, for "", of all. nil stands for none.
+	List func(gr schema.GroupResource, namespace string) []runtime.Object
 	// Get returns a stored object, nil if there is none. nil stands for an empty cluster.
 	Get func(gr schema.GroupResource, namespace, name string) runtime.Object
 	// Mutate returns what webhooks make of an object that is decoded but not validated yet. old is the live one, nil for a create. nil

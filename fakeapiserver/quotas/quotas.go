@@ -73,7 +73,7 @@ func (q *Quotas) Charge(r *types.Resource, w *types.Write, obj, old runtime.Obje
 	if w.Namespace == "" {
 		return nil, nil
 	}
-	have := in(w.Namespace, w.List(Resource))
+	have := copies(w.List(Resource, w.Namespace))
 	if len(have) == 0 {
 		return nil, nil
 	}
@@ -101,10 +101,10 @@ func (q *Quotas) Charge(r *types.Resource, w *types.Write, obj, old runtime.Obje
 	return effects, nil
 }
 
-// in returns copies of the quotas of a namespace.
-func in(namespace string, all []runtime.Object) (quotas []corev1.ResourceQuota) {
+// copies returns copies of quotas.
+func copies(all []runtime.Object) (quotas []corev1.ResourceQuota) {
 	for _, obj := range all {
-		if have, ok := obj.(*corev1.ResourceQuota); ok && have.Namespace == namespace {
+		if have, ok := obj.(*corev1.ResourceQuota); ok {
 			quotas = append(quotas, *have.DeepCopy())
 		}
 	}

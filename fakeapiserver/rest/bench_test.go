@@ -25,7 +25,7 @@ type benchServer struct {
 	rt *transport.RoundTripper
 }
 
-func newBenchServer(b *testing.B) *benchServer {
+func newBenchServer(b *testing.B, edit ...func(*fakerest.Options)) *benchServer {
 	b.Helper()
 	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()})
 	cluster := fakeapiserver.NewCluster(k, fakeapiserver.ClusterOptions{})
@@ -46,7 +46,11 @@ func newBenchServer(b *testing.B) *benchServer {
 	if err := reg.Add(append(kinds.Resources(kinds.Options{}), custom...)...); err != nil {
 		b.Fatal(err)
 	}
-	api, err := fakerest.New(fakerest.Options{Cluster: cluster, Types: reg})
+	o := fakerest.Options{Cluster: cluster, Types: reg}
+	for _, e := range edit {
+		e(&o)
+	}
+	api, err := fakerest.New(o)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -61,13 +61,13 @@ func (c *call) removeIn(s types.Storage, live runtime.Object, namespace, name st
 	return answer, outcome.Deleted, nil
 }
 
-// list returns the newest state of all objects of a resource.
-func (s *Server) list(gr schema.GroupResource) []runtime.Object {
+// list returns the newest state of the objects of a resource, of one namespace or, for "", of all.
+func (s *Server) list(gr schema.GroupResource, namespace string) []runtime.Object {
 	id, ok := s.ids[gr]
 	if !ok {
 		return nil
 	}
-	page, err := s.cluster.ListNow(id, "", metav1.ListOptions{})
+	page, err := s.cluster.ListNow(id, namespace, metav1.ListOptions{})
 	if err != nil {
 		return nil // cannot happen: nothing is asked for
 	}

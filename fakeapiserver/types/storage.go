@@ -40,9 +40,9 @@ type Write struct {
 	Live runtime.Object
 	// Persisted is the live object as it was written, if that differs from how it reads (Outcome.Persisted); otherwise nil.
 	Persisted runtime.Object
-	// List returns the stored objects of a resource, of all namespaces. A Service must not take an address or port of another, and a Pod has
-	// the priority of its PriorityClass. nil means that there are none.
-	List func(schema.GroupResource) []runtime.Object
+	// List returns the stored objects of a resource, of one namespace or, for "", of all. A Service must not take an address or port of another,
+	// and a Pod has the priority of its PriorityClass. nil means that there are none.
+	List func(gr schema.GroupResource, namespace string) []runtime.Object
 	// Get returns a stored object, nil if there is none. It is not changed. nil stands for an empty cluster.
 	Get func(gr schema.GroupResource, namespace, name string) runtime.Object
 }
