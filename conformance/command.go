@@ -70,7 +70,7 @@ func command() *cobra.Command {
 	f.IntVar(&s.steps, "steps", 25, "requests in a generated sequence")
 	f.BoolVar(&s.rewrite, "rewrite", false, "record the answers of a real server and exit")
 	f.BoolVar(&s.list, "list", false, "list the probes and exit")
-	c.AddCommand(kubectlCommand(s), benchCommand(s), kubeCommand(s), suitesCommand(s))
+	c.AddCommand(kubectlCommand(s), benchCommand(s), kubeCommand(s), suitesCommand(s), auditCommand(s))
 	f.BoolVar(&s.show, "show", false, "also print the transcripts of the reference")
 	return c
 }

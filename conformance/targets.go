@@ -82,7 +82,10 @@ func startReal(ctx context.Context) (*realserver.Server, error) {
 
 // startKube starts a kube-apiserver and waits until it has written all that a fresh one writes.
 func startKube(ctx context.Context, o realserver.Options) (*realserver.Server, error) {
-	o.CRDs, o.Launch, o.Warm = kubeserver.NoCRDs, kubeserver.Launch, kubeserver.Bootstrap
+	o.CRDs, o.Warm = kubeserver.NoCRDs, kubeserver.Bootstrap
+	if o.Launch == nil {
+		o.Launch = kubeserver.Launch
+	}
 	server, err := realserver.Start(context.WithoutCancel(ctx), o)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -71,11 +72,22 @@ const features = "UnknownVersionInteroperabilityProxy=false"
 
 // Launch is a realserver.Launcher.
 func Launch(ctx context.Context, etcdURL, dir string) (*realserver.Process, error) {
+	return start(ctx, etcdURL, dir, nil)
+}
+
+// With returns a Launcher that starts the server with more flags.
+func With(more ...string) realserver.Launcher {
+	return func(ctx context.Context, etcdURL, dir string) (*realserver.Process, error) {
+		return start(ctx, etcdURL, dir, more)
+	}
+}
+
+func start(ctx context.Context, etcdURL, dir string, more []string) (*realserver.Process, error) {
 	// Warnings to the server's own clients are no concern of a probe's.
 	rest.SetDefaultWarningHandler(rest.NoWarnings{})
 	controlplaneapiserver.IdentityLeaseRenewIntervalPeriod = quietPeriod
 	controlplaneapiserver.IdentityLeaseDurationSeconds = int(quietPeriod / time.Second)
-	o, token, err := serverOptions(etcdURL, dir)
+	o, token, err := serverOptions(etcdURL, dir, more)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +132,7 @@ func launch(ctx context.Context, o *options.ServerRunOptions) (*realserver.Proce
 }
 
 // serverOptions are those of a kube-apiserver over an etcd, with its files in dir, and an administrator's token.
-func serverOptions(etcdURL, dir string) (*options.ServerRunOptions, string, error) {
+func serverOptions(etcdURL, dir string, more []string) (*options.ServerRunOptions, string, error) {
 	if err := utilfeature.DefaultMutableFeatureGate.Set(features); err != nil {
 		return nil, "", fmt.Errorf("set the kube-apiserver's features: %w", err)
 	}
@@ -147,13 +159,13 @@ func serverOptions(etcdURL, dir string) (*options.ServerRunOptions, string, erro
 	}
 	address := listener.Addr().(*net.TCPAddr)
 	o.SecureServing.Listener, o.SecureServing.BindPort, o.SecureServing.ExternalAddress = listener, address.Port, address.IP
-	err = set.Parse(append(flags,
-		"--etcd-servers="+etcdURL,
-		"--cert-dir="+filepath.Join(dir, "certs"),
-		"--token-auth-file="+tokens,
-		"--service-account-key-file="+key,
-		"--service-account-signing-key-file="+key,
-	))
+	err = set.Parse(slices.Concat(flags, more, []string{
+		"--etcd-servers=" + etcdURL,
+		"--cert-dir=" + filepath.Join(dir, "certs"),
+		"--token-auth-file=" + tokens,
+		"--service-account-key-file=" + key,
+		"--service-account-signing-key-file=" + key,
+	}))
 	if err == nil {
 		err = registry.Set()
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -140,6 +141,12 @@ func (e *auditEvent) writes() bool {
 	return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, e.Verb)
 }
 
+// creates reports whether the request has made an object: an apply may, too.
+func (e *auditEvent) creates() bool {
+	made := e.Verb == "create" || e.writes() && e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusCreated
+	return made && e.ObjectRef.Subresource == ""
+}
+
 func (e *auditEvent) dryRun() bool {
 	u, err := url.Parse(e.RequestURI)
 	return err == nil && u.Query().Get("dryRun") != ""
@@ -179,6 +186,14 @@ func (a *auditLog) lacks(at place, e *auditEvent, format string, args ...any) {
 	}
 }
 
+// named names an object of a list.
+func (a *auditLog) named(namespace, name string) string {
+	if a.im.opts.RedactAll {
+		return "an object"
+	}
+	return strings.TrimPrefix(namespace+"/"+name, "/")
+}
+
 // object takes in a request for one object.
 func (a *auditLog) object(at place, e *auditEvent) error {
 	sub := e.ObjectRef.Subresource
@@ -200,6 +215,7 @@ func (a *auditLog) object(at place, e *auditEvent) error {
 		Kind     string
 		Details  struct{ UID string }
 		Metadata struct {
+			UID                        string
 			ResourceVersion            string
 			DeletionTimestamp          string
 			DeletionGracePeriodSeconds int64
@@ -217,8 +233,15 @@ func (a *auditLog) object(at place, e *auditEvent) error {
 		return nil // a review, which is not stored
 	}
 	m := head.Metadata
-	stays := m.DeletionTimestamp != "" && (len(m.Finalizers) > 0 || m.DeletionGracePeriodSeconds > 0)
-	return a.version(at, e, e.ResponseObject, schema.GroupVersionKind{}, e.Verb == "delete" && !stays)
+	dies := m.DeletionTimestamp != ""
+	stays := dies && (len(m.Finalizers) > 0 || m.DeletionGracePeriodSeconds > 0)
+	if err := a.version(at, e, e.ResponseObject, schema.GroupVersionKind{}, e.Verb == "delete" && !stays); err != nil {
+		return err
+	}
+	if dies && !stays && (e.Verb == "update" || e.Verb == "patch") {
+		a.ended(at, e, m.UID) // it has taken the last finalizer: the answer has the revision before the end
+	}
+	return nil
 }
 
 // list takes in a request for many objects.
@@ -248,8 +271,17 @@ func (a *auditLog) list(at place, e *auditEvent) error {
 			return err
 		}
 		if e.Verb == "deletecollection" {
-			var head header
-			if json.Unmarshal(item, &head) == nil {
+			var head struct {
+				Metadata struct {
+					Name, Namespace, UID string
+					Finalizers           []string
+				}
+			}
+			switch {
+			case json.Unmarshal(item, &head) != nil:
+			case len(head.Metadata.Finalizers) > 0:
+				a.lacks(at, e, "%s has finalizers: the version that says that it is being deleted is not known unless a later line has it", a.named(head.Metadata.Namespace, head.Metadata.Name))
+			default:
 				a.endedAs(at, e, kind, head.Metadata.Namespace, head.Metadata.Name, head.Metadata.UID)
 			}
 		}
@@ -292,7 +324,7 @@ func (a *auditLog) version(at place, e *auditEvent, raw []byte, kind schema.Grou
 	if l := a.last[id]; l == nil || l.rv < o.rv {
 		a.last[id] = o
 	}
-	a.add(auditEntry{object: o, deleted: deleted, created: e.Verb == "create" && e.ObjectRef.Subresource == ""})
+	a.add(auditEntry{object: o, deleted: deleted, created: e.creates()})
 	return nil
 }
 

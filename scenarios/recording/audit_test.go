@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +58,10 @@ func TestHistoryOfAnAuditLog(t *testing.T) {
 			"create n/a 5, delete n/a 6, create n/a 8", "are guessed"},
 		{"deleted, by the object", answered("create", "widgets n/a", "201 "+a(5)) + answered("delete", "widgets n/a", a(8)), "create n/a 5, delete n/a 8", ""},
 		{"a finalizer keeps it", answered("create", "widgets n/a", "201 "+a(5)) + answered("delete", "widgets n/a", dying), "create n/a 5, update n/a 9", ""},
+		{"its last finalizer is taken", answered("create", "widgets n/a", "201 "+a(5)) + answered("delete", "widgets n/a", dying) +
+			answered("patch", "widgets n/a", strings.Replace(dying, `,"finalizers":["x"]`, "", 1)) + answered("create", "widgets n/b", "201 "+widget("n/b", 12)),
+			"create n/a 5, update n/a 9, delete n/a 10, create n/b 12", "are guessed"},
+		{"applied", answered("patch", "widgets n/a", "201 "+a(5)), "create n/a 5", ""},
 		{"reads", answered("list", "widgets n/", list) + answered("get", "widgets n/a", a(5)) + answered("update", "widgets n/b", widget("n/b", 8)),
 			"create n/a 5, create n/b 6, update n/b 8", "Older than the log: 2 objects"},
 		{"a missing write shows in a read", audited("Metadata", "ResponseComplete", "update", "widgets n/a", "") + answered("get", "widgets n/a", a(5)), "create n/a 5",
@@ -69,6 +76,9 @@ func TestHistoryOfAnAuditLog(t *testing.T) {
 		{"an eviction", answered("create", "pods/eviction n/p", "201 "+statusOK) + answered("get", "widgets n/a", a(5)), "create n/a 5", "r:1: create pods/eviction n/p: the answer is not the object"},
 		{"a dry run", strings.Replace(answered("update", "widgets n/a", a(7)), `"/x"`, `"/x?dryRun=All"`, 1) + answered("get", "widgets n/a", a(5)), "create n/a 5", ""},
 		{"a collection", answered("list", "widgets n/", list) + answered("deletecollection", "widgets n/", list), "create n/a 5, create n/b 6, delete n/a 7, delete n/b 8", "are guessed"},
+		{"a collection with finalizers", answered("create", "widgets n/a", "201 "+a(5)) +
+			answered("deletecollection", "widgets n/", `{"kind":"WidgetList","apiVersion":"probe.dev/v1","metadata":{},"items":[`+
+				strings.Replace(a(5), `"metadata":{`, `"metadata":{"finalizers":["x"],`, 1)+`]}`), "create n/a 5", "r:2: deletecollection widgets n: n/a has finalizers"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r, err := Import(strings.NewReader(test.log), Options{Name: "dir/r", Format: Audit})
@@ -137,4 +147,79 @@ func FuzzImportAudit(f *testing.F) {
 		}
 		fold(t, scriptSteps(t, r.File))
 	})
+}
+
+// The log of a real kube-apiserver becomes what its watches have told, but for the versions that no line has.
+func TestAuditLogOfARealServer(t *testing.T) {
+	log, err := os.ReadFile("testdata/kube-requestresponse.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	history, err := os.ReadFile("testdata/kube-requestresponse.history")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Import(bytes.NewReader(log), Options{Name: "testdata/kube-requestresponse.jsonl", Format: Audit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := scriptSteps(t, r.File)
+	for _, resource := range r.Kinds { // the script has one after the other
+		name, _, _ := strings.Cut(resource.Resource, "/")
+		var of []step
+		for _, s := range steps {
+			if strings.HasPrefix(s.key, name+" ") {
+				of = append(of, s)
+			}
+		}
+		fold(t, of)
+	}
+	got := map[string]bool{}
+	words := map[string]string{"create": "ADDED", "update": "MODIFIED", "delete": "DELETED"}
+	for _, s := range steps {
+		got[fmt.Sprintf("%d %s %s", s.rv, words[s.verb], strings.Replace(s.key, ".apps ", " ", 1))] = true
+	}
+	var missing []string
+	for line := range strings.Lines(string(history)) {
+		if line = strings.TrimSpace(line); !got[line] && !got[strings.Replace(line, "widgets ", "widgets.probe.dev ", 1)] {
+			missing = append(missing, line)
+		}
+		delete(got, line)
+		delete(got, strings.Replace(line, "widgets ", "widgets.probe.dev ", 1))
+	}
+	want := []string{
+		"244 MODIFIED pods probe/p1", "245 MODIFIED pods probe/p1", "246 DELETED pods probe/p1", // the eviction's answer is a Status
+		"248 MODIFIED pods probe/p2",                               // the binding's, too
+		"250 MODIFIED pods probe/p2", "253 MODIFIED pods probe/p3", // the server's own, before a graceful deletion ends
+		"256 MODIFIED deployments probe/d", // the answer is a Scale
+	}
+	if !slices.Equal(missing, want) {
+		t.Errorf("the history lacks\n%s\nwant\n%s", strings.Join(missing, "\n"), strings.Join(want, "\n"))
+	}
+	if len(got) > 0 {
+		t.Errorf("it has what never was: %v", slices.Sorted(maps.Keys(got)))
+	}
+	said := strings.Join(r.Warnings, "\n")
+	for _, want := range []string{
+		"3 requests failed", "kube-requestresponse.jsonl:89: create pods/eviction probe/p1: the answer is not the object", ":93: create pods/binding probe/p2: ", ":105: update deployments/scale probe/d: ",
+		":67: deletecollection configmaps probe: probe/c3 has finalizers",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the import does not say %q:\n%s", want, said)
+		}
+	}
+	if strings.Contains(said, "Older than the log") || strings.Contains(string(script.Print(r.File)), "not a real one") {
+		t.Errorf("something is older than the log, or a secret is told:\n%s", said)
+	}
+}
+
+// At level Metadata a log has no objects, and the import says which level has.
+func TestAuditLogOfMetadata(t *testing.T) {
+	log, err := os.ReadFile("testdata/kube-metadata.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = Import(bytes.NewReader(log), Options{Name: "r", Format: Audit}); err == nil || !strings.Contains(err.Error(), "the log has no objects; the level RequestResponse writes them down") {
+		t.Errorf("the import says %v", err)
+	}
 }

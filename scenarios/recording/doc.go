@@ -27,7 +27,7 @@
 //     the deletion is omitted.
 //   - A deletion of an object that was never seen is omitted. The script's prose reports both kinds of guesses.
 //   - The versions of an audit log are those of the answers to requests, by revision. A deletion that is answered with a Status comes after all answers
-//     before it. What no answer has is left out, and the prose says where.
+//     before it; so does the end of an object whose last finalizer an update takes, since that answer has the revision before. What no answer has is left out, and the prose says where.
 //   - The last watch event may be cut off, as by Ctrl-C: it is omitted, and the prose says so.
 //
 // The package owns the reading and redaction of recordings. It must not run anything, keep state, or write a date or path of
