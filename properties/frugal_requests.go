@@ -53,6 +53,10 @@ func (p *frugalRequests) record(w World, r *sim.Record) *reports.Violation {
 		}
 	case fakeapiserver.KindFrame:
 		c.frame(r)
+	case subjects.KindStopped:
+		if conn, ok := w.Kernel().ActorByName("conn/" + w.Kernel().ActorName(r.Actor)); ok {
+			*p.conns.get(conn) = frugalConn{} // another life would know nothing of its lists
+		}
 	case subjects.KindRefused:
 		if conn, ok := w.Kernel().ActorByName("conn/" + w.Kernel().ActorName(r.Actor)); ok && r.Key == "" {
 			p.conns.get(conn).listed = reports.Evidence{} // it did not take that list

@@ -22,7 +22,7 @@ type World = property.World
 // All returns the properties of informers and their work queues, in the order in which they are checked.
 func All() []Property {
 	return slices.Concat([]Property{
-		IndexerConverges, PerKeyOrder, ReplaceDeletesMissing, NothingAfterRemove, HandlerGrammar, NoInventedState, SyncedAfterInitialList,
+		IndexerConverges, PerKeyOrder, ReplaceDeletesMissing, NothingAfterRemove, NothingAfterStop, HandlerGrammar, NoInventedState, SyncedAfterInitialList,
 		StoreBeforeNotify, StoreRevisionFollows, LastSyncRVMonotonic, InitialListFlag, ResyncTellsAll, ResyncOnTime, IndexMatchesItems,
 		QueueSingleFlight, QueueNoLostKey, BackoffHonoured, ShutdownDrains, WorkDrains, HandlersConverge, HandlersSync, PauseAfterPanic,
 		ValidRequests, FrugalRequests, ToldAsWatched, NoLivelock,

@@ -146,6 +146,7 @@ var missing = map[string]string{
 	"finish":  "%s reconciles nothing",
 	"advance": "the %s stands still: no timer is set, or time may not pass",
 	"command": "the %s waits for its last command",
+	"start":   "the %s restarts no informer",
 }
 
 // ChoiceText says what a step does. commands are those of the script.
@@ -159,6 +160,8 @@ func ChoiceText(s *sim.TraceStep, commands []string) string {
 			return "the script is over, and all faults end"
 		}
 		return fmt.Sprintf("the script runs command %d", s.Target+1)
+	case "start":
+		return "the script starts the informer again"
 	case "advance":
 		return "time passes until the next timer"
 	case "body":
@@ -238,6 +241,8 @@ func RecordText(r *sim.TraceRecord) string {
 		return fmt.Sprintf("%s is notified: %s %s%s%s", r.Actor, r.Detail, r.Key, at, old)
 	case "synced":
 		return r.Actor + " has synced"
+	case "restarted":
+		return r.Actor + " is started again"
 	case "resync":
 		return fmt.Sprintf("%s resyncs %d objects", r.Actor, r.N)
 	case "backoff":

@@ -204,8 +204,8 @@ func (b *Builder) Release(target string) *Builder { return b.with("release", nil
 // Compact compacts the store.
 func (b *Builder) Compact(args ...Arg) *Builder { return b.Command("compact", args...) }
 
-// Restart restarts a replica, named replica/N.
-func (b *Builder) Restart(replica string) *Builder { return b.with("restart", nil, replica) }
+// Restart restarts an informer, or a replica, named replica/N.
+func (b *Builder) Restart(target string) *Builder { return b.with("restart", nil, target) }
 
 // Restore restores the store to an older revision.
 func (b *Builder) Restore(revision int64, args ...Arg) *Builder {

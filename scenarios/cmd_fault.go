@@ -275,28 +275,6 @@ func (c *compactCmd) run(w *World) error {
 	return nil
 }
 
-// restart restarts a replica: its watches end, and its cache is empty until it has read the store again.
-//
-//	restart replica/0
-var restartSpec = spec{
-	name:  "restart",
-	usage: "restart replica/N",
-	doc:   "restarts a replica: its watches end and its cache is empty until it has read the store",
-	parse: func(r *script.ArgReader) Command { return &restartCmd{r.Next("replica").Value} },
-}
-
-type restartCmd struct{ target string }
-
-func (c *restartCmd) faultKinds() []string { return []string{string(fault.ReplicaRestart)} }
-
-func (c *restartCmd) declare(d *declarations, s *script.Command) error {
-	return needReplica(d, s, c.target)
-}
-
-func (c *restartCmd) run(w *World) error {
-	return w.cluster.Inject(fault.Fault{Kind: fault.ReplicaRestart, Target: c.target})
-}
-
 // restore restores the store to an older revision, as from a backup of etcd. Later writes are gone, and their revisions are reused
 // (k107457) unless bump= raises the revision, as the documented procedure does. If the revision has been compacted, the oldest one
 // left takes its place.

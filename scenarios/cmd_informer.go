@@ -3,7 +3,6 @@ package scenarios
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -278,8 +277,6 @@ func (c *stopCmd) run(w *World) error {
 		ws.Stop()
 		return nil
 	}
-	w.informers[c.name].Stop()
-	w.stopped[c.name] = true
-	w.live = slices.DeleteFunc(slices.Clone(w.live), func(inf subjects.Informer) bool { return inf.Name() == c.name })
+	w.stopInformer(c.name)
 	return nil
 }

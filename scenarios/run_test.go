@@ -60,6 +60,8 @@ func TestBadScripts(t *testing.T) {
 		{"wrong kind of name", "resource pods\nstop pods", `test.sim:2:1: stop: "pods" is a resource, not an informer or worker; declare it first`},
 		{"near name", "resource pods\ninformer inf1 pods\nstop inf2", `test.sim:3:1: stop: there is no informer or worker named "inf2"; did you mean "inf1"?`},
 		{"unknown replica", "resource pods\ninformer i1 pods replica=3", `test.sim:2:1: informer: there is no replica 3: the cluster has 1; write cluster replicas=N first`},
+		{"a worker is not restarted", "resource pods\ninformer i1 pods\nworker c1 i1\nrestart c1", `test.sim:4:1: restart: "c1" is a worker, not an informer; did you mean "i1"?`},
+		{"nothing to restart", "restart", `test.sim:1:1: restart: the informer or replica is missing; usage: restart INFORMER|replica/N`},
 		{"replica target", "restart replica/1", `test.sim:1:1: restart: "replica/1" is not a replica; replicas are replica/0 to replica/0`},
 		{"label selector", "resource pods\ninformer i1 pods labels=a=b=c", "test.sim:2:18: informer: \"a=b=c\" is not a label selector: "},
 		{"field selector", "resource pods\ninformer i1 pods fields=a", "test.sim:2:18: informer: \"a\" is not a field selector: "},

@@ -409,6 +409,7 @@ type scriptActor struct {
 	w       *World
 	id      sim.ActorID
 	next    int
+	starts  string // the informer that the last command restarts, which is yet to be started again; "" for none
 	healing bool
 	// faultsStopped reports that the strategy was told to stop faults.
 	faultsStopped bool
@@ -422,6 +423,15 @@ func (a *scriptActor) over() bool { return a.healing }
 
 func (a *scriptActor) Apply(c sim.Choice) {
 	w := a.w
+	if c.Kind == kindStart {
+		if err := w.startAgain(a.starts); err != nil {
+			w.kernel.Fail(&ScriptError{Pos: w.scenario.cmds[a.next-1].syntax.Pos, Err: err})
+			return
+		}
+		a.starts = ""
+		a.offer()
+		return
+	}
 	if a.next == len(w.scenario.cmds) {
 		a.healing = true
 		if err := w.heal(); err != nil {
@@ -435,7 +445,10 @@ func (a *scriptActor) Apply(c sim.Choice) {
 		w.kernel.Fail(&ScriptError{Pos: cmd.syntax.Pos, Err: err})
 		return
 	}
-	if w.barrier == nil {
+	switch {
+	case a.starts != "":
+		w.kernel.Offer(a.id, kindStart, 0)
+	case w.barrier == nil:
 		a.offer()
 	}
 }

@@ -102,8 +102,31 @@ func (k *Kernel) Register(a Actor) ActorID {
 	if _, taken := k.byName[name]; taken {
 		panic(fmt.Sprintf("sim: two actors are named %q", name))
 	}
+	return k.add(a, name, 0)
+}
+
+// TakeOver adds an actor under the name of one that has ended: the next life of something with that name. It has an ID of its own, so that
+// nothing that goes by IDs takes it for the one before. Hashes, traces and ActorByName go by names, and for them both are one: their
+// sequence numbers go on. It panics if there is none of that name, or if that one still offers something.
+func (k *Kernel) TakeOver(a Actor) ActorID {
+	name := validText(a.Name())
+	before, known := k.byName[name]
+	if !known {
+		panic(fmt.Sprintf("sim: there is no actor %q to take over from", name))
+	}
+	for _, set := range [][]Offer{k.ready.Actions, k.ready.Faults} {
+		for _, o := range set {
+			if o.Actor == before {
+				panic(fmt.Sprintf("sim: another actor takes over from %q, which still offers %s", name, o.Kind))
+			}
+		}
+	}
+	return k.add(a, name, k.actors[before].seq)
+}
+
+func (k *Kernel) add(a Actor, name string, seq uint32) ActorID {
 	id := ActorID(len(k.actors))
-	k.actors = append(k.actors, actorEntry{actor: a, name: name, hash: xxhash.Sum64String(name)})
+	k.actors = append(k.actors, actorEntry{actor: a, name: name, hash: xxhash.Sum64String(name), seq: seq})
 	k.byName[name] = id
 	return id
 }

@@ -308,6 +308,9 @@ func TestMistakesInTheProgram(t *testing.T) {
 	id := k.Register(&fake{name: "a"})
 	mustPanic(t, `two actors are named "a"`, func() { k.Register(&fake{name: "a"}) })
 	mustPanic(t, `two actors are named "clock"`, func() { k.Register(&fake{name: "clock"}) })
+	mustPanic(t, `no actor "b" to take over from`, func() { k.TakeOver(&fake{name: "b"}) })
+	k.Offer(id, kindTestAct, 0)
+	mustPanic(t, `another actor takes over from "a", which still offers test-act`, func() { k.TakeOver(&fake{name: "a"}) })
 	mustPanic(t, `"test-happened" is not a kind that can be offered`, func() { k.Offer(id, kindTestHappen, 0) })
 	mustPanic(t, `"advance" is not a kind that can be offered`, func() { k.Offer(id, kindAdvance, 0) })
 	mustPanic(t, `"kind(65535)" is not a kind that can be offered`, func() { k.Offer(id, 65535, 0) })
@@ -365,5 +368,28 @@ func TestChoiceIsASmallValue(t *testing.T) {
 	}
 	if size := unsafe.Sizeof(Offer{}); size > 24 {
 		t.Errorf("an Offer has %d bytes", size)
+	}
+}
+
+// A name has two lives: of the same name in traces and hashes, whose sequence numbers go on, but with IDs of their own.
+func TestTakeOver(t *testing.T) {
+	k := NewKernel(Options{Strategy: NewFIFO()})
+	var applied []string
+	life := func(which string) *fake {
+		return &fake{name: "a", apply: func(Choice) { applied = append(applied, which) }}
+	}
+	first := k.Register(life("first"))
+	k.Offer(first, kindTestAct, 0)
+	run(t, k, 1)
+	second := k.TakeOver(life("second"))
+	if byName, _ := k.ActorByName("a"); first == second || byName != second || k.ActorName(first) != "a" {
+		t.Errorf("the lives have the IDs %d and %d; the name stands for %d, and the first ID for %q", first, second, byName, k.ActorName(first))
+	}
+	if c := k.Offer(second, kindTestAct, 0); c.Seq != 2 {
+		t.Errorf("the second life begins with sequence number %d, want 2", c.Seq)
+	}
+	run(t, k, 1)
+	if want := []string{"first", "second"}; !slices.Equal(applied, want) {
+		t.Errorf("applied: %q, want %q", applied, want)
 	}
 }

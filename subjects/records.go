@@ -32,6 +32,9 @@ var (
 	KindBackoff = sim.RegisterKind("backoff", sim.ClassRecord)
 	// KindStopped: an informer was stopped.
 	KindStopped = sim.RegisterKind("stopped", sim.ClassRecord)
+	// KindRestarted: an informer that was stopped begins another life, under an actor ID of its own and the same name. Its handlers are
+	// added after that, in the same step.
+	KindRestarted = sim.RegisterKind("restarted", sim.ClassRecord)
 )
 
 // HandlerAdded is what properties need to know of a handler that was added.

@@ -33,6 +33,9 @@ type Dependencies struct {
 type Subject interface {
 	// AddInformer creates and starts an informer.
 	AddInformer(InformerSpec) (Informer, error)
+	// Restart starts an informer that was stopped again: another life of its name, with the same configuration, and with the handlers,
+	// workers and indexes that it had when it was stopped. Holds and the faults of handlers' calls go on.
+	Restart(stopped Informer) (Informer, error)
 }
 
 // InformerSpec describes an informer. Name and Resource are required.

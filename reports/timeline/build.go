@@ -103,7 +103,7 @@ func (b *builder) record(r *sim.TraceRecord, at time.Duration, by string) {
 		b.fault(r, at)
 	case "request", "response", "page", "frame", "watch-closed":
 		b.network(r, at)
-	case "replace", "tombstone", "indexer", "synced", "resync", "backoff", "stopped", "notify", "handler":
+	case "replace", "tombstone", "indexer", "synced", "resync", "backoff", "stopped", "restarted", "notify", "handler":
 		b.informerRecord(r)
 	case "workers", "enqueue", "ready", "reconcile", "reconciled":
 		b.work(r, at)

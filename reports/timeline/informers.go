@@ -38,8 +38,9 @@ func (b *builder) informerRecord(r *sim.TraceRecord) {
 		b.mark(i.reflector, ShapeEvent)
 		b.set(b.part(i.reflector, PartReflector), "does", 0, fmt.Sprintf("backs off for %s (%s)", reports.Rounded(time.Duration(r.N)), r.Detail))
 	case "stopped":
-		b.mark(i.reflector, ShapeEvent)
-		b.set(b.part(i.reflector, PartReflector), "does", 0, "is stopped")
+		b.stopped(i)
+	case "restarted":
+		b.restarted(i)
 	default: // synced, resync
 		b.mark(i.indexer, ShapeEvent)
 	}
@@ -269,10 +270,15 @@ func (b *builder) told(r *sim.TraceRecord) {
 	}
 	part := b.part(h.lane, PartTold)
 	if word == "delete" {
+		delete(h.told, key)
 		b.drop(part, key)
 		b.reachDeletion(key, Stage{Lane: h.lane, Kind: PartTold})
 		return
 	}
+	if h.told == nil {
+		h.told = map[string]bool{}
+	}
+	h.told[key] = true
 	b.set(part, key, r.RV, r.Detail)
 	b.reach(key, r.RV, Stage{Lane: h.lane, Kind: PartTold})
 }

@@ -78,6 +78,7 @@ type handler struct {
 	name string
 	lane int
 	ring map[string][]delta
+	told map[string]bool // the keys of what it was told
 }
 
 // informerOf returns the informer of that name, and makes its lanes.

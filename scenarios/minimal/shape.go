@@ -37,7 +37,12 @@ func featuresOf(c *script.Command) (all []string) {
 	switch c.Name {
 	case "update", "delete", "handler", "remove", "stop", "restore", "worker", "reconcile", "handle":
 		return []string{c.Name}
-	case "compact", "restart":
+	case "restart":
+		if len(c.Args) > 0 && !strings.Contains(c.Args[0].Value, "/") {
+			return []string{c.Name} // of an informer
+		}
+		return []string{faultOn(c.Name)}
+	case "compact":
 		return []string{faultOn(c.Name)}
 	case "fault":
 		for _, a := range c.Args {

@@ -51,7 +51,17 @@ func (s *Subject) AddInformer(spec subjects.InformerSpec) (subjects.Informer, er
 	if s.side == nil {
 		return nil, errors.New("the subject client-go needs a bubble of its own, which clientgo.Host makes")
 	}
-	i, err := newInformer(s, spec)
+	i, err := newInformer(s, spec, nil)
+	if err != nil {
+		return nil, err
+	}
+	return i, nil
+}
+
+// Restart implements subjects.Subject.
+func (s *Subject) Restart(stopped subjects.Informer) (subjects.Informer, error) {
+	before := stopped.(*actor)
+	i, err := newInformer(s, before.Spec, before)
 	if err != nil {
 		return nil, err
 	}

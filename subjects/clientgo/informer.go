@@ -35,9 +35,14 @@ type actor struct {
 
 var _ subjects.Informer = (*actor)(nil)
 
-func newInformer(s *Subject, spec subjects.InformerSpec) (*actor, error) {
+// newInformer creates and starts an informer: anew, or as the next life of the one before.
+func newInformer(s *Subject, spec subjects.InformerSpec, before *actor) (*actor, error) {
 	i := &actor{s: s, n: len(s.informers)}
-	if err := i.Init(s.deps.Kernel, spec, i); err != nil {
+	var life *informers.Informer[*handler]
+	if before != nil {
+		life = &before.Informer
+	}
+	if err := i.Init(s.deps.Kernel, spec, i, life); err != nil {
 		return nil, err
 	}
 	i.link = newTransport(i, s.deps.Cluster.Connect(spec.Name, spec.Policy))
@@ -49,10 +54,8 @@ func newInformer(s *Subject, spec subjects.InformerSpec) (*actor, error) {
 	}); err != nil {
 		return nil, err
 	}
-	for _, h := range spec.Handlers {
-		if err := i.AddHandler(h); err != nil {
-			return nil, err
-		}
+	if err := i.Furnish(i.Get, i.AddIndex, i.addHandler); err != nil {
+		return nil, err
 	}
 	return i, i.start()
 }

@@ -42,6 +42,7 @@ type Informer[H EngineHandler] struct {
 	pop       sim.Toggle
 	held      bool
 	crashes   crashes
+	before    *Informer[H] // the life of this name that was stopped; nil for none
 }
 
 // crashes tracks panics of an informer's handlers.
@@ -56,14 +57,17 @@ func (c *crashes) note(k *sim.Kernel) {
 	k.Clock().AfterFunc(subjects.CrashBackoff, func() {})
 }
 
-// Init sets up the informer e, which embeds i, and registers it with the kernel.
-func (i *Informer[H]) Init(k *sim.Kernel, spec subjects.InformerSpec, e Engine) error {
+// Init sets up the informer e, which embeds i, and registers it with the kernel. before is the life of its name that was stopped, and nil
+// for none: see Furnish.
+func (i *Informer[H]) Init(k *sim.Kernel, spec subjects.InformerSpec, e Engine, before *Informer[H]) error {
 	selection, err := newSelection(&spec)
 	if err != nil {
 		return err
 	}
-	i.Kernel, i.Spec, i.engine, i.selection = k, spec, e, selection
-	i.ID = k.Register(e)
+	i.Kernel, i.Spec, i.engine, i.selection, i.before = k, spec, e, selection, before
+	if i.ID = i.register(e); before != nil {
+		i.beginAgain()
+	}
 	return nil
 }
 
@@ -103,13 +107,15 @@ func (i *Informer[H]) NoteList(n int) {
 // NewHandler returns the base of a handler, which fills the queue of pool unless that is nil.
 func (i *Informer[H]) NewHandler(spec subjects.HandlerSpec, pool *workers.Pool) Handler {
 	name := i.Spec.Name + "/" + spec.Name
-	return Handler{Kernel: i.Kernel, Spec: spec, Pool: pool, name: name, faults: subjects.NewCallFaults(i.Kernel, name), crashes: &i.crashes}
+	h := Handler{Kernel: i.Kernel, Spec: spec, Pool: pool, name: name, faults: subjects.NewCallFaults(i.Kernel, name), crashes: &i.crashes}
+	i.inherit(&h)
+	return h
 }
 
 // Attach adds a handler, once the engine's informer has it: late, if that has started. allResyncs is as in subjects.HandlerAdded.
 func (i *Informer[H]) Attach(h H, late, allResyncs bool) {
 	b := h.Base()
-	b.ID = i.Kernel.Register(h)
+	b.ID = i.register(h)
 	i.Attached = append(i.Attached, h)
 	i.note(b.ID, "added", subjects.HandlerAdded{HandlerSpec: b.Spec, Check: i.Spec.Resync, Late: late, AllResyncs: allResyncs, Queue: i.Spec.Queue})
 }

@@ -19,6 +19,7 @@ type handler struct {
 	listener *informer.Listener
 	call     *subjects.CallPlan // the slow call in flight; nil for none
 	timerSet bool               // the timer of its backoff after a panic is set
+	ended    bool               // its informer was stopped
 }
 
 // Pending implements informers.EngineHandler.
@@ -30,7 +31,7 @@ func (h *handler) Offer() {
 	if want && h.Crashed {
 		want = !h.backsOff()
 	}
-	h.OfferHandle(want && !h.Held)
+	h.OfferHandle(want && !h.Held && !h.ended)
 }
 
 // backsOff reports whether the handler is backing off after a panic (I85).
@@ -68,7 +69,7 @@ func (h *handler) Remove() error {
 
 // drop ends the handler and drops its waiting calls.
 func (h *handler) drop() {
-	h.Held = true
+	h.ended = true
 	h.OfferHandle(false)
 	h.call = nil
 	h.Abandon()

@@ -34,13 +34,18 @@ type actor struct {
 
 var _ subjects.Informer = (*actor)(nil)
 
-func newInformer(s *Stack, spec subjects.InformerSpec) (*actor, error) {
+// newInformer creates and starts an informer: anew, or as the next life of the one before.
+func newInformer(s *Stack, spec subjects.InformerSpec, before *actor) (*actor, error) {
 	spec.Queue = cmp.Or(spec.Queue, subjects.QueueAtomic) // as client-go's informers have it
 	if !slices.Contains(queues, spec.Queue) {
 		return nil, fmt.Errorf("the stack has no queue %q", spec.Queue)
 	}
 	i := &actor{stack: s}
-	if err := i.Init(s.deps.Kernel, spec, i); err != nil {
+	var life *informers.Informer[*handler]
+	if before != nil {
+		life = &before.Informer
+	}
+	if err := i.Init(s.deps.Kernel, spec, i, life); err != nil {
 		return nil, err
 	}
 	i.link = newTransport(i)
@@ -62,10 +67,8 @@ func newInformer(s *Stack, spec subjects.InformerSpec) (*actor, error) {
 	if change := s.parts.Informer; change != nil {
 		change(i.inf)
 	}
-	for _, h := range spec.Handlers {
-		if err := i.AddHandler(h); err != nil {
-			return nil, err
-		}
+	if err := i.Furnish(i.Get, i.AddIndex, i.addHandler); err != nil {
+		return nil, err
 	}
 	s.deps.Draws.Begin(subjects.ByScript)
 	i.inf.Start(i.now())

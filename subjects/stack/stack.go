@@ -61,5 +61,11 @@ func With(p Parts) subjects.Kind {
 
 // AddInformer implements subjects.Subject.
 func (s *Stack) AddInformer(spec subjects.InformerSpec) (subjects.Informer, error) {
-	return newInformer(s, spec)
+	return newInformer(s, spec, nil)
+}
+
+// Restart implements subjects.Subject.
+func (s *Stack) Restart(stopped subjects.Informer) (subjects.Informer, error) {
+	before := stopped.(*actor)
+	return newInformer(s, before.Spec, before)
 }

@@ -62,7 +62,7 @@ type Pool struct {
 	workers []*worker
 	faults  *subjects.CallFaults
 
-	started, held, stopping, draining, stopped bool
+	synced, started, held, stopping, draining, stopped bool
 
 	ready   []string      // keys that became ready and are not recorded yet
 	retryAt time.Duration // when the last delayed key is due
@@ -94,6 +94,9 @@ func (p *Pool) Use(q Queue) {
 	p.kernel.Emit(r)
 }
 
+// ReadFrom has the workers read from another Indexer: that of the next life of their informer.
+func (p *Pool) ReadFrom(get func(key string) (runtime.Object, bool)) { p.source.Get = get }
+
 // poolActor represents the pool in records. It offers nothing.
 type poolActor struct{ p *Pool }
 
@@ -106,9 +109,12 @@ func (p *Pool) recordState(detail string) {
 	p.kernel.Emit(r)
 }
 
-// Start lets the workers take keys, now that their handler has synced.
+// Start lets the workers take keys, now that their handler has synced. That of another life of their informer changes nothing for them.
 func (p *Pool) Start() {
-	p.started = true
+	if p.synced {
+		return
+	}
+	p.synced, p.started = true, true
 	p.recordState(subjects.WorkersStarted)
 	p.Offer()
 }
