@@ -10,13 +10,14 @@ import (
 
 // worker starts the workers of a controller: a handler of that name adds the key of every notification to a rate limited work
 // queue, and the workers reconcile the keys once the handler has synced. base= and max= replace the default limiter by an
-// exponential one. panic=crash does not recover panics.
+// exponential one. panic=crash does not recover panics. With get=block an idle worker waits in the queue's Get, as a real one does.
 //
 //	worker c1 i1 count=2
+//	worker c1 i1 count=2 get=block
 //	worker c1 i1 base=10ms max=5s retries=5
 var workerSpec = spec{
 	name:  "worker",
-	usage: "worker NAME INFORMER [count=N] [base=DURATION max=DURATION] [retries=N] [panic=retry|crash] [resync=DURATION]",
+	usage: "worker NAME INFORMER [count=N] [base=DURATION max=DURATION] [retries=N] [panic=retry|crash] [get=try|block] [resync=DURATION]",
 	doc:   "starts workers that reconcile an informer's keys from a rate limited work queue, which a handler of the same name fills",
 	parse: func(r *script.ArgReader) Command {
 		c := &workerCmd{informer: "", spec: subjects.WorkersSpec{Name: r.Next("name").Value}}
@@ -24,6 +25,7 @@ var workerSpec = spec{
 		c.spec.Count = r.Int("count", 1, 1, 64)
 		c.spec.Retries = r.Int("retries", 0, 1, 1000)
 		c.spec.Crash = r.OneOf("panic", "retry", "retry", "crash") == "crash"
+		c.spec.Waits = r.OneOf("get", "try", "try", "block") == "block"
 		c.spec.Resync = period(r, "resync", 0)
 		c.limiter(r)
 		return c

@@ -57,6 +57,9 @@ type WorkersSpec struct {
 	// Crash lets a panic escape from the worker's loop: the key is not retried, and the worker backs off for a second. Without it a
 	// panic is an error like any other.
 	Crash bool
+	// Waits has an idle worker wait in the queue's Get, which is a choice of its own, and take the next key in the step in which it becomes ready.
+	// Without it no worker calls Get before there is a key.
+	Waits bool
 }
 
 // Workers are the workers of one controller.
@@ -67,7 +70,7 @@ type Workers interface {
 	InjectFault(CallFault)
 	// ClearFaults ends all faults.
 	ClearFaults()
-	// Hold keeps the workers from taking keys until Release; reconciles in flight continue.
+	// Hold keeps the workers from taking keys until Release; reconciles in flight continue, and a worker that waits in Get gets its key.
 	Hold()
 	Release()
 	// Stop shuts the queue down: keys that are ready are still reconciled, keys that are delayed are lost (I95, I97). It is
@@ -75,6 +78,8 @@ type Workers interface {
 	Stop()
 	// Drain is Stop for somebody who waits until no key is being reconciled, however many are ready (I96). A Stop ends that wait.
 	Drain()
+	// Waiting returns the number of workers that wait in Get.
+	Waiting() int
 	// Queued returns the number of keys that are ready to be taken.
 	Queued() int
 	// Busy reports whether any key is queued, being reconciled, or waiting for a retry.

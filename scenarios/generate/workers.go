@@ -40,6 +40,9 @@ func (g *Generator) worker() bool {
 		i.resync = true
 		args = append(args, scenarios.Key("resync", pick(g.src, resyncPeriods...)))
 	}
+	if g.oneIn(3) {
+		args = append(args, scenarios.Key("get", "block"))
+	}
 	g.pools++
 	name := fmt.Sprintf("c%d", g.pools)
 	g.workers = append(g.workers, name)

@@ -1,6 +1,7 @@
 package clientgo
 
 import (
+	"slices"
 	"time"
 
 	"github.com/informersim/informersim/subjects"
@@ -14,8 +15,11 @@ type workQueue struct {
 	n       int // its number on the other side
 	pool    *workers.Pool
 	workers []workerState
+	threads []int // the other side's number of each worker
 	length  int
 	ready   []string // keys that have become ready and are not passed on yet
+	waiting []int    // workers that wait in Get, in the order in which they began to
+	woken   []int    // those of them whose Get has returned
 
 	draining bool // somebody waits in ShutDownWithDrain
 }
@@ -23,7 +27,7 @@ type workQueue struct {
 // workerState is what is known of one worker.
 type workerState struct {
 	idle  bool
-	key   string // reconciled now, or last
+	key   string // reconciled now or, of an idle one, last
 	ended bool
 	last  workers.Disposition // of the last reconcile
 }
@@ -37,7 +41,10 @@ func (i *actor) AddWorkers(spec subjects.WorkersSpec) (subjects.Workers, error) 
 	if err != nil {
 		return nil, err
 	}
-	w := &workQueue{s: i.s, n: len(i.s.queues), pool: pool, workers: make([]workerState, spec.Count)}
+	w := &workQueue{s: i.s, n: len(i.s.queues), pool: pool, workers: make([]workerState, spec.Count), threads: make([]int, spec.Count)}
+	for n := range w.threads {
+		w.threads[n] = n
+	}
 	i.s.queues = append(i.s.queues, w)
 	pool.Use(w)
 	i.s.side.NewQueue(gates.WorkersSpec{Count: spec.Count, Base: spec.Base, Max: spec.Max, Retries: spec.Retries, Crash: spec.Crash})
@@ -68,38 +75,88 @@ func (w *workQueue) deliver(e *gates.Event) {
 // Add implements workers.Queue.
 func (w *workQueue) Add(key string) {
 	w.s.side.AddKey(w.n, key)
+	if len(w.waiting) > 0 {
+		w.quiesce() // one of them may get it
+		return
+	}
 	w.noteReady()
 }
 
-// noteReady passes on the keys that have become ready.
+// noteReady passes on the keys that have become ready, and notes who has got them already.
 func (w *workQueue) noteReady() {
 	for _, key := range w.ready {
 		w.pool.NoteReady(key)
 	}
+	w.noteWoken()
 	w.ready = w.ready[:0]
 }
+
+// noteWoken notes whose Get has returned: those that have waited longest. In client-go it may be others, since it also wakes a worker when nothing
+// is left to do, for those who wait for that; and when several keys become ready at one instant, as retries do, it is for Go's scheduler to say which
+// worker gets which. All of them are alike, so who is who is decided here.
+func (w *workQueue) noteWoken() {
+	var threads, others []int
+	for _, n := range w.waiting {
+		if k := w.of(n); k.key != "" || k.ended {
+			threads = append(threads, w.threads[n])
+		} else {
+			others = append(others, w.threads[n])
+		}
+	}
+	if len(threads) == 0 {
+		return
+	}
+	rank := func(thread int) int { return slices.Index(w.ready, w.workers[thread].key) }
+	slices.SortStableFunc(threads, func(a, b int) int { return rank(a) - rank(b) })
+	for n, thread := range append(threads, others...) {
+		w.threads[w.waiting[n]] = thread
+	}
+	w.woken = append(w.woken, w.waiting[:len(threads)]...)
+	w.waiting = w.waiting[len(threads):]
+}
+
+// of returns what is known of a worker.
+func (w *workQueue) of(worker int) *workerState { return &w.workers[w.threads[worker]] }
 
 // Len implements workers.Queue.
 func (w *workQueue) Len() int { return w.length }
 
 // Idle implements workers.Queue.
-func (w *workQueue) Idle(worker int) bool { return w.workers[worker].idle }
+func (w *workQueue) Idle(worker int) bool { return w.of(worker).idle }
 
 // Begin implements workers.Queue.
 func (w *workQueue) Begin(worker int) (key string, ok bool) {
-	w.s.side.Admit(w.n, worker)
+	w.s.side.Admit(w.n, w.threads[worker])
 	w.quiesce()
-	k := &w.workers[worker]
+	k := w.of(worker)
 	return k.key, !k.ended
+}
+
+// Wait implements workers.Queue.
+func (w *workQueue) Wait(worker int) {
+	w.s.side.Admit(w.n, w.threads[worker])
+	w.quiesce()
+	w.waiting = append(w.waiting, worker)
+}
+
+// Woken implements workers.Queue.
+func (w *workQueue) Woken() (worker int, key string, ok, any bool) {
+	if len(w.woken) == 0 {
+		return 0, "", false, false
+	}
+	worker = w.woken[0]
+	w.woken = w.woken[1:]
+	k := w.of(worker)
+	return worker, k.key, !k.ended, true
 }
 
 var outcomes = [...]gates.Outcome{workers.OK: gates.OK, workers.Failed: gates.Failed, workers.Panicked: gates.Panicked}
 
 // End implements workers.Queue.
 func (w *workQueue) End(worker int, _ string, o workers.Outcome) workers.Disposition {
-	w.s.side.Finish(w.n, worker, outcomes[o])
+	w.s.side.Finish(w.n, w.threads[worker], outcomes[o])
 	w.quiesce()
-	return w.workers[worker].last
+	return w.of(worker).last
 }
 
 // ShutDown implements workers.Queue.

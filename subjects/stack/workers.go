@@ -64,6 +64,9 @@ type workQueue struct {
 	spec     subjects.WorkersSpec
 	q        WorkQueue
 	backsOff []bool // by worker: a panic has ended its loop
+	waiting  []int  // the workers that wait in Get, as long as they do
+	signals  int    // to them; each wakes one
+	down     bool   // a shutdown wakes them all
 	timer    clock.Timer
 	timerAt  time.Time
 }
@@ -81,6 +84,7 @@ func (o *readyOrder) Len() int    { return o.keys.Len() }
 func (o *readyOrder) Pop() string { return o.keys.Pop() }
 func (o *readyOrder) Push(key string) {
 	o.keys.Push(key)
+	o.q.signals++
 	o.q.pool.NoteReady(key)
 }
 
@@ -97,6 +101,23 @@ func (w *workQueue) Idle(worker int) bool { return !w.backsOff[worker] && !w.poo
 func (w *workQueue) Begin(int) (string, bool) {
 	key, ok, _ := w.q.TryGet()
 	return key, ok
+}
+
+// Wait implements workers.Queue. The queue has no Get that blocks, so what a condition variable would do is done here: each key that becomes ready
+// wakes the worker that has waited longest (I114).
+func (w *workQueue) Wait(worker int) { w.waiting = append(w.waiting, worker) }
+
+// Woken implements workers.Queue.
+func (w *workQueue) Woken() (worker int, key string, ok, any bool) {
+	if len(w.waiting) == 0 || w.signals == 0 && !w.down {
+		w.signals = 0 // nobody was there to be woken
+		return 0, "", false, false
+	}
+	w.signals = max(0, w.signals-1)
+	worker = w.waiting[0]
+	w.waiting = w.waiting[1:]
+	key, ok, _ = w.q.TryGet()
+	return worker, key, ok, true
 }
 
 // End implements workers.Queue.
@@ -129,12 +150,14 @@ func (w *workQueue) backOff(worker int) {
 
 // ShutDown implements workers.Queue.
 func (w *workQueue) ShutDown() {
+	w.down = true
 	w.q.ShutDown()
 	w.arm()
 }
 
 // ShutDownWithDrain implements workers.Queue.
 func (w *workQueue) ShutDownWithDrain() {
+	w.down = true
 	w.q.ShutDownWithDrain()
 	w.arm()
 }

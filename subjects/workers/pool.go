@@ -37,6 +37,10 @@ type Queue interface {
 	// Begin has an idle worker take a key. It is called when one is ready or the queue is shut down; ok is false if the queue, and
 	// with it the worker, has ended.
 	Begin(worker int) (key string, ok bool)
+	// Wait has an idle worker wait in Get. It is called while no key is ready, before the queue is shut down.
+	Wait(worker int)
+	// Woken returns the next worker whose Get has returned since, with what Begin would return; any is false if there is none.
+	Woken() (worker int, key string, ok, any bool)
 	// End makes the worker's reconcile of the key return.
 	End(worker int, key string, o Outcome) Disposition
 	// ShutDown shuts it down, and ends a drain.
@@ -131,9 +135,17 @@ func (p *Pool) Add(key string) {
 // NoteReady notes that a key has become ready. The engine calls Offer afterwards.
 func (p *Pool) NoteReady(key string) { p.ready = append(p.ready, key) }
 
-// Offer records the keys that have become ready, and offers the workers' choices.
+// Offer records the keys that have become ready, and which workers that waited have got them, and offers the workers' choices.
 func (p *Pool) Offer() {
 	p.flush()
+	for {
+		n, key, ok, any := p.queue.Woken()
+		if !any {
+			break
+		}
+		p.workers[n].waiting = false
+		p.workers[n].got(key, ok)
+	}
 	for _, w := range p.workers {
 		w.offer()
 	}
@@ -219,7 +231,18 @@ func (p *Pool) shutDown(how func()) {
 		p.recordState(subjects.WorkersDraining)
 	}
 	how()
+	p.noteDrained() // before workers that waited end
 	p.Offer()
+}
+
+// Waiting implements subjects.Workers.
+func (p *Pool) Waiting() (n int) {
+	for _, w := range p.workers {
+		if w.waiting {
+			n++
+		}
+	}
+	return n
 }
 
 // Queued implements subjects.Workers.
@@ -234,7 +257,7 @@ func (p *Pool) Busy() bool {
 		return true
 	}
 	for _, w := range p.workers {
-		if w.busy || !p.queue.Idle(w.n) {
+		if w.busy || !w.waiting && !p.queue.Idle(w.n) {
 			return true
 		}
 	}

@@ -10,52 +10,64 @@ import (
 // The kinds of choices of a worker.
 var (
 	kindTake   = sim.RegisterKind("take", sim.ClassAction)   // it takes a key from the queue and begins to reconcile it
+	kindWait   = sim.RegisterKind("wait", sim.ClassAction)   // it waits in Get, since there is no key
 	kindFinish = sim.RegisterKind("finish", sim.ClassAction) // its reconcile returns
 )
 
 // IsWork reports whether a choice of kind k is a worker's.
-func IsWork(k sim.Kind) bool { return k == kindTake || k == kindFinish }
+func IsWork(k sim.Kind) bool { return k == kindTake || k == kindWait || k == kindFinish }
 
 // worker is one worker as an actor.
 type worker struct {
-	pool  *Pool
-	n     int
-	id    sim.ActorID
-	busy  bool
-	key   string
-	plan  subjects.CallPlan // of the reconcile
-	gone  bool
-	takes sim.Toggle
+	pool    *Pool
+	n       int
+	id      sim.ActorID
+	busy    bool
+	key     string
+	plan    subjects.CallPlan // of the reconcile
+	waiting bool              // in Get
+	gone    bool
+	takes   sim.Toggle
+	waits   sim.Toggle
 }
 
 // Name implements sim.Actor.
 func (w *worker) Name() string { return fmt.Sprintf("%s/%d", w.pool.spec.Name, w.n) }
 
-// offer offers the choice take while there is something to take.
+// offer offers the choice take while there is something to take, and else, to workers that wait, the choice wait.
 func (w *worker) offer() {
 	p := w.pool
-	want := p.started && !p.held && !w.busy && !w.gone && (p.stopping || p.queue.Len() > 0) && p.queue.Idle(w.n)
+	idle := p.started && !p.held && !w.busy && !w.waiting && !w.gone && p.queue.Idle(w.n)
+	some := p.stopping || p.queue.Len() > 0
+	if p.spec.Waits {
+		w.waits.Set(p.kernel, w.id, kindWait, idle && !some)
+	}
 	if p.since != 0 {
-		w.takes.SetSince(p.kernel, w.id, kindTake, want, p.since)
+		w.takes.SetSince(p.kernel, w.id, kindTake, idle && some, p.since)
 		return
 	}
-	w.takes.Set(p.kernel, w.id, kindTake, want)
+	w.takes.Set(p.kernel, w.id, kindTake, idle && some)
 }
 
 // Apply implements sim.Actor.
 func (w *worker) Apply(c sim.Choice) {
-	if c.Kind == kindTake {
+	switch c.Kind {
+	case kindTake:
 		w.takes.Taken()
-		w.take()
-	} else {
+		w.got(w.pool.queue.Begin(w.n))
+	case kindWait:
+		w.waits.Taken()
+		w.waiting = true
+		w.pool.queue.Wait(w.n)
+	default:
 		w.finish()
 	}
 	w.pool.Offer()
 }
 
-func (w *worker) take() {
+// got has the worker reconcile the key that Get has returned, or end with its queue.
+func (w *worker) got(key string, ok bool) {
 	p := w.pool
-	key, ok := p.queue.Begin(w.n)
 	if !ok {
 		w.gone = true
 		p.workerEnded()

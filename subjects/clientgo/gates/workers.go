@@ -34,7 +34,7 @@ type worker struct {
 	// Guarded by the gates' mu.
 	changed bool // since it was told
 	idle    bool
-	key     string // reconciled now; "" for none
+	key     string // reconciled now or, by an idle one, last; "" in Get
 	ended   bool
 	retry   time.Duration // of the last key; -1 for none
 	givenUp bool
@@ -121,7 +121,7 @@ func (k *worker) next(ctx context.Context) bool {
 // pass waits until the kernel lets the worker take a key, and returns false when the run is over.
 func (k *worker) pass(ctx context.Context) bool {
 	k.note(func() { k.idle = true })
-	defer k.note(func() { k.idle = false })
+	defer k.note(func() { k.idle, k.key = false, "" })
 	select {
 	case <-k.admit:
 		return true
