@@ -100,10 +100,11 @@ func (p *handlerGrammar) update(w World, r *sim.Record, cur heldObject, known bo
 	return nil
 }
 
-// frame notes the deletions that a watch delivers. Those within a streaming list vanish in the list.
+// frame notes the deletions that a watch delivers. Those within a streaming list vanish in the list, and one of an object for which the transform fails
+// is lost (I112).
 func (p *handlerGrammar) frame(w World, r *sim.Record) {
 	id, ok := watcherOf(w, r)
-	if !ok || p.streaming.contains(id, r) || r.Detail != "DELETED" {
+	if !ok || p.streaming.contains(id, r) || r.Detail != "DELETED" || lost(w, id, r) {
 		return
 	}
 	d := p.deletions.get(id)
