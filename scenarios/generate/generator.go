@@ -98,33 +98,41 @@ func Scenario(src Source, name string, commands int, without ...string) (*scenar
 func Swarm(src Source, name string, commands int, without ...string) (*scenarios.Scenario, error) {
 	g := empty(src, name)
 	g.without = without
-	g.shape = drawShape(src, g.Actions())
+	g.shape = drawShape(src, g.actions())
 	g.begin()
 	return g.fill(commands)
 }
 
-// fill adds that many actions.
+// fill adds that many actions, and what the scenario ends with.
 func (g *Generator) fill(commands int) (*scenarios.Scenario, error) {
-	src := g.src
-	actions := slices.DeleteFunc(g.Actions(), func(a Action) bool { return slices.Contains(g.without, a.Name) })
+	actions := slices.DeleteFunc(g.actions(), func(a Action) bool { return slices.Contains(g.without, a.Name) })
+	for range commands {
+		g.one(actions)
+	}
+	g.end(actions)
+	return g.Scenario()
+}
+
+// one adds one of the actions.
+func (g *Generator) one(actions []Action) {
 	total := 0
 	for _, a := range actions {
 		total += g.shape.weight(a)
 	}
-	for range commands {
-		n := src.IntN(total)
-		for _, a := range actions {
-			if n -= g.shape.weight(a); n < 0 {
-				a.Do()
-				break
-			}
+	n := g.src.IntN(total)
+	for _, a := range actions {
+		if n -= g.shape.weight(a); n < 0 {
+			a.Do()
+			return
 		}
 	}
-	return g.Scenario()
 }
 
 // Actions are what the scenario can go on with.
-func (g *Generator) Actions() []Action {
+func (g *Generator) Actions() []Action { return append(g.actions(), g.lateActions()...) }
+
+// actions are the actions that a scenario has up to its end.
+func (g *Generator) actions() []Action {
 	return []Action{
 		{"create", 6, g.create},
 		{"update", 6, g.update},

@@ -25,11 +25,21 @@ func (g *Generator) newHandler(i *informerModel) string {
 // resyncPeriods are no multiples of what servers and scripts wait for: what happens at one instant has no order.
 var resyncPeriods = []time.Duration{1073 * time.Millisecond, 2137 * time.Millisecond, 30171 * time.Millisecond}
 
-func (g *Generator) informer() bool {
+// newInformer returns the model of another informer, nil if there are enough.
+func (g *Generator) newInformer() *informerModel {
 	if len(g.informers) == maxInformers {
-		return false
+		return nil
 	}
 	i := &informerModel{name: fmt.Sprintf("i%d", len(g.informers)+1), resource: g.resource()}
+	g.informers = append(g.informers, i)
+	return i
+}
+
+func (g *Generator) informer() bool {
+	i := g.newInformer()
+	if i == nil {
+		return false
+	}
 	var args []scenarios.Arg
 	for range g.src.IntN(3) {
 		g.newHandler(i)
@@ -66,7 +76,6 @@ func (g *Generator) informer() bool {
 	case g.oneIn(2):
 		args = append(args, scenarios.Key("replica", pick(g.src, "round-robin", "choice", fmt.Sprint(g.src.IntN(g.replicas)))))
 	}
-	g.informers = append(g.informers, i)
 	g.b.Informer(i.name, i.resource, args...)
 	g.slowStart(i.handlers)
 	if g.oneIn(4) {
