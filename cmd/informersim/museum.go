@@ -18,6 +18,8 @@ import (
 type museumFlags struct {
 	work      string
 	write     string
+	report    string
+	forget    bool // the traces are not kept
 	visit     museum.Visit
 	byRelease bool
 	json      bool
@@ -33,7 +35,8 @@ fake server or of our stack, which go build -overlay replaces; or client-go as i
 has to break with the bug, and every property and the transcript have to hold without it. A bug that is no exhibit has a row that says why.
 
 PATTERN is a part of a bug's name, such as k115658. One bug is shown with its verdicts and its proof. With --trace, both runs leave
-their traces, NAME-broken.trace.jsonl and NAME-right.trace.jsonl; informersim report and informersim explain read them.
+their traces, NAME-broken.trace.jsonl and NAME-right.trace.jsonl; informersim report and informersim explain read them. With --report, the
+HTML reports of both runs are written, NAME-broken.html and NAME-right.html, and index.html, which leads to them.
 
 With --real, the broken side is a release of client-go that had the bug, unmodified, and the right one that which mended it; a row without
 them says why. Each release is built once, which takes a minute or so (docs/releases.md). --write then names a file, and plays all
@@ -46,6 +49,7 @@ Exit codes: 0 every row is right; 1 one is not; 2 bad input.`,
 		Example: `  informersim museum
   informersim museum k115658
   informersim museum k115658 --trace traces/
+  informersim museum k115658 --report museum/      writes pages to step through both runs; begin with museum/index.html
   informersim museum --json --jobs 2
   informersim museum --write docs/museum           writes the pages
   informersim museum --real`,
@@ -56,20 +60,21 @@ Exit codes: 0 every row is right; 1 one is not; 2 bad input.`,
 	c.Flags().StringVar(&f.write, "write", "", "write the pages of the museum into this `folder`, or with --real its page to this file")
 	c.Flags().BoolVar(&f.byRelease, "real", false, "play the releases of client-go that had the bugs, and those that mended them")
 	c.Flags().StringVar(&f.visit.Traces, "trace", "", "write the traces of both runs of each bug into this `folder`")
+	c.Flags().StringVar(&f.report, "report", "", "write the HTML reports of both runs of each bug into this `folder`, and a page that leads to them")
 	c.Flags().IntVar(&f.visit.Jobs, "jobs", 1, "how many bugs are played at a time")
 	c.Flags().BoolVar(&f.json, "json", false, "print a line of JSON for each bug, and one for the summary")
 	return c
 }
 
 func (f *museumFlags) run(c *cobra.Command, args []string) error {
-	if err := cli.NotEmpty(c, "work", "write", "trace"); err != nil {
+	if err := cli.NotEmpty(c, "work", "write", "trace", "report"); err != nil {
 		return err
 	}
 	switch {
 	case f.visit.Jobs < 1:
 		return fmt.Errorf("--jobs %d: at least 1 bug has to be played at a time", f.visit.Jobs)
-	case f.byRelease && (f.visit.Traces != "" || c.Flags().Changed("jobs") || f.work != ""):
-		return errors.New("--real builds no mutants and keeps no traces: leave out --trace, --jobs and --work")
+	case f.byRelease && (f.visit.Traces != "" || f.report != "" || c.Flags().Changed("jobs") || f.work != ""):
+		return errors.New("--real builds no mutants and keeps no traces: leave out --trace, --report, --jobs and --work")
 	case f.write != "" && len(args) > 0:
 		return fmt.Errorf("--write writes the pages of all bugs: leave out %q", args)
 	}
@@ -95,14 +100,29 @@ func (f *museumFlags) run(c *cobra.Command, args []string) error {
 		}
 		f.work = filepath.Join(cache, "informersim", "museum")
 	}
-	if f.visit.Traces != "" {
-		if err := os.MkdirAll(f.visit.Traces, 0o777); err != nil {
+	for _, dir := range []string{f.visit.Traces, f.report} {
+		if dir == "" {
+			continue
+		}
+		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return err
 		}
+	}
+	if f.report != "" && f.visit.Traces == "" {
+		f.forget = true
+		if f.visit.Traces, err = os.MkdirTemp("", "informersim-museum-*"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(f.visit.Traces)
 	}
 	verdicts, err := f.play(c, all, pieces)
 	if err != nil {
 		return err
+	}
+	if f.report != "" {
+		if err := f.writeIndex(c.Context(), verdicts); err != nil {
+			return err
+		}
 	}
 	return f.conclude(c, root, verdicts)
 }
@@ -121,6 +141,9 @@ func (f *museumFlags) play(c *cobra.Command, all, pieces []*museum.Piece) ([]*mu
 	var verdicts []*museum.Verdict
 	err = museum.Play(c.Context(), tree, all, pieces, f.visit, func(v *museum.Verdict) error {
 		verdicts = append(verdicts, v)
+		if err := f.writeReports(c.Context(), v); err != nil {
+			return err
+		}
 		if f.json {
 			return json.NewEncoder(out).Encode(v)
 		}

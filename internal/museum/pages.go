@@ -84,7 +84,7 @@ yet is shown by unmodified client-go.
 The trace of the run with the bug is one like any other. `+"`informersim replay`"+` plays it on the program as it is, without the bug, and says at
 which step that differs.
 
-`+"```sh\ninformersim museum                    # plays them all; a clone and the go command are needed\ninformersim museum k115658            # one of them, with its verdicts\ninformersim museum k115658 --trace .  # and the traces of both runs, for informersim report, explain and replay\n```"+`
+`+"```sh\ninformersim museum                    # plays them all; a clone and the go command are needed\ninformersim museum k115658            # one of them, with its verdicts\ninformersim museum k115658 --trace .  # and the traces of both runs, for informersim report, explain and replay\ninformersim museum --report museum    # all of them as pages to step through, from museum/index.html\n```"+`
 
 | bug | year | what happened | found by | the bug is in | breaks at | passes in |
 |---|---|---|---|---|---|---|
@@ -133,7 +133,7 @@ func (p *Piece) head(root string) (string, error) {
 	if e.Note != "" {
 		fmt.Fprintf(b, "\n%s\n", e.Note)
 	}
-	fmt.Fprintf(b, "\n```sh\ninformersim museum %s\n", p.Bug.ID())
+	fmt.Fprintf(b, "\n```sh\ninformersim museum %s\ninformersim museum %[1]s --report museum    # museum/%[1]s-broken.html and museum/%[1]s-right.html, to step through\n", p.Bug.ID())
 	if e.Mend == "" {
 		fmt.Fprintf(b, "informersim run %s --subject %s    # without the bug\n", scenarioFile(e.right()), p.Subject())
 	}

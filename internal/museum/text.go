@@ -40,7 +40,7 @@ func (v *Verdict) WriteText(w io.Writer) error {
 // WriteDetail writes what there is to say of one piece of a clone: it comes after its row.
 func (v *Verdict) WriteDetail(w io.Writer, root string) error {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "\n%s", wrap(0, plain(v.Text)))
+	fmt.Fprintf(b, "\n%s", wrap(0, Plain(v.Text)))
 	if v.See != "" {
 		fmt.Fprintf(b, "see %s\n", v.See)
 	}
@@ -58,7 +58,7 @@ func (v *Verdict) WriteDetail(w io.Writer, root string) error {
 		}
 		b.WriteString(wrap(2, "without it: "+v.right()))
 		if x.Note != "" {
-			fmt.Fprintf(b, "\n%s", wrap(0, plain(x.Note)))
+			fmt.Fprintf(b, "\n%s", wrap(0, Plain(x.Note)))
 		}
 		fmt.Fprintf(b, "\nscenario  %s\n", v.Broken.Scenario)
 		if v.Right.Scenario != v.Broken.Scenario {
@@ -66,6 +66,11 @@ func (v *Verdict) WriteDetail(w io.Writer, root string) error {
 		}
 		if v.Broken.Trace != "" {
 			fmt.Fprintf(b, "traces    %s, %s\n", v.Broken.Trace, v.Right.Trace)
+		}
+		for _, side := range []*Side{v.Broken, v.Right} {
+			if side.Report != "" {
+				fmt.Fprintf(b, "page      %s\n", side.Report)
+			}
 		}
 	}
 	fmt.Fprintf(b, "report    %s\n", v.Report)
@@ -120,7 +125,7 @@ func wrap(indent int, line string) string {
 const indent = 15
 
 // plain is Markdown for a terminal.
-func plain(text string) string { return strings.NewReplacer("*", "", "`", "").Replace(text) }
+func Plain(text string) string { return strings.NewReplacer("*", "", "`", "").Replace(text) }
 
 // A Summary counts pieces.
 type Summary struct {

@@ -45,6 +45,7 @@ type Side struct {
 	Violation *reports.Violation `json:"violation,omitempty"`
 	Steps     uint64             `json:"steps"`
 	Trace     string             `json:"trace,omitempty"`
+	Report    string             `json:"report,omitempty"` // the HTML file
 }
 
 // A Visit says what to look at.
