@@ -1,6 +1,7 @@
 package scenarios_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -198,4 +199,35 @@ func commandExamples(t *testing.T) map[string][]string {
 		}
 	}
 	return examples
+}
+
+// The folder has a page for who opens it: its scenarios by theme, with their prose. With -rewrite it is written anew.
+func TestCataloguePage(t *testing.T) {
+	all, err := scenarios.Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page strings.Builder
+	fmt.Fprintf(&page, "<!-- Written by go test ./scenarios -run TestCataloguePage -rewrite: change themes.txt or a scenario, and write it again. -->\n# The catalogue\n\n"+
+		"%d scenarios, theme by theme, in the order in which they are best read. `informersim catalog` says the same, with the faults of each, and\n"+
+		"`informersim run scenarios/testdata/NAME.sim` plays one; [docs/scenarios.md](../../docs/scenarios.md) explains the language. All lie in one folder, so that a name\n"+
+		"stays when its theme changes.\n", len(all))
+	theme := ""
+	for _, e := range all {
+		if e.Theme != theme {
+			theme = e.Theme
+			fmt.Fprintf(&page, "\n## %s\n\n%s.\n\n| scenario | what it shows |\n|---|---|\n", theme, strings.ToUpper(e.ThemeText[:1])+e.ThemeText[1:])
+		}
+		prose := strings.NewReplacer("|", `\|`, "<", "&lt;", "\n", " ").Replace(e.Prose)
+		fmt.Fprintf(&page, "| [%s](%[1]s.sim) | %s |\n", e.Name, prose)
+	}
+	const file = "testdata/README.md"
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(page.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != page.String() {
+		t.Errorf("%s is stale: go test ./scenarios -run TestCataloguePage -rewrite (%v)", file, err)
+	}
 }
