@@ -49,7 +49,11 @@ func verdict(b *strings.Builder, t *timeline.Timeline) {
 	r := &t.Run
 	switch v := t.Conclusion.Violation; {
 	case v != nil:
-		fmt.Fprintf(b, "FAIL  %s at step %d (%s)\n\n", reports.PlainLine(v.Property), v.Step, reports.Rounded(v.At))
+		word, expected := "FAIL ", ""
+		if t.Passed() {
+			word, expected = "PASS  breaks", ", as expected"
+		}
+		fmt.Fprintf(b, "%s %s at step %d (%s)%s\n\n", word, reports.PlainLine(v.Property), v.Step, reports.Rounded(v.At), expected)
 		lines(b, "  ", strings.TrimRight(v.Message, "\n"))
 	case t.Ending() != nil:
 		ending(b, t)

@@ -218,6 +218,9 @@ func (b *builder) frame(c *client, r *sim.TraceRecord) {
 	if r.Key == "" { // a bookmark or an error
 		if r.Detail == "ERROR" {
 			b.mark(c.lane, ShapeLost)
+			if q != nil {
+				q.failed = true
+			}
 		}
 		b.mark(c.lane, ShapeEvent)
 		return
@@ -275,6 +278,9 @@ func (b *builder) closed(c *client, r *sim.TraceRecord, at time.Duration) {
 		return
 	}
 	q.Ended, q.EndedStep, q.EndedAt = r.Detail, uint64(b.index+1), at
+	if q.failed && strings.HasPrefix(r.Detail, "canceled by the client") {
+		q.Ended = "it brings an ERROR event" // why the client cancels it; a 410 is one
+	}
 	if w := c.of(q.Resource); len(w.to) > 0 && w.to[len(w.to)-1] < 0 {
 		w.to[len(w.to)-1] = b.index
 	}

@@ -15,7 +15,7 @@ func (t *Timeline) Because() []reports.Evidence {
 	if v := t.Conclusion.Violation; v != nil && len(v.Because) > 0 {
 		return v.Because
 	}
-	if t.Passed() || !t.Named() {
+	if !t.Breaks() || !t.Named() {
 		return nil
 	}
 	if all := t.Involved(); len(all) > 0 {

@@ -54,7 +54,10 @@ func mentions(message, key string) int {
 func (o *Object) last() *Version { return &o.Versions[len(o.Versions)-1] }
 
 // Named reports whether the failure names an object.
-func (t *Timeline) Named() bool { return len(t.Involved()) < len(t.Objects) }
+func (t *Timeline) Named() bool {
+	v := t.Conclusion.Violation
+	return v != nil && t.Object(v.Key) != nil || len(t.Involved()) < len(t.Objects)
+}
 
 // event is a line of a story in the making.
 type event struct {
@@ -112,7 +115,7 @@ func (t *Timeline) Story(of *Object, upTo uint64) []reports.Line {
 		}
 	}
 	all = t.folded(all)
-	if of != nil && t.Named() && !t.Passed() {
+	if of != nil && t.Named() && t.Breaks() {
 		all = append(all, t.missing(of, upTo)...)
 	}
 	return shortened(all, reports.MaxStory)

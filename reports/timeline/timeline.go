@@ -167,6 +167,7 @@ type Request struct {
 	Ended     string
 	EndedStep uint64
 	EndedAt   time.Duration
+	failed    bool // the watch has brought an ERROR event
 	// By is the reconcile that sent it, as a Go test tells; nil if that is not known.
 	By *Reconcile
 }
@@ -197,6 +198,9 @@ func Read(r *sim.TraceReader) (*Timeline, error) {
 func (t *Timeline) Passed() bool {
 	return t.End != nil && (t.End.Verdict == "pass" || t.Conclusion.Violation != nil && t.Run.Passed())
 }
+
+// Breaks reports whether something went wrong, if only as the scenario expects.
+func (t *Timeline) Breaks() bool { return t.Conclusion.Violation != nil || !t.Passed() }
 
 // Of makes a timeline of steps that are in memory already; end is nil if they lack it. Nothing checks their hashes.
 func Of(h sim.Header, steps []sim.TraceStep, end *sim.TraceEnd) (*Timeline, error) {
