@@ -52,8 +52,20 @@ type Options struct {
 	// WatchList says whether the server has streaming lists: On, or Off, as before v1.34 or with its feature gate off. If 0, it is what the
 	// seed draws, or On if there is a Mix or FaultMix.
 	WatchList Setting
-	// GarbageCollection runs the cluster's garbage collector: objects whose owners (ownerReferences) are all gone are eventually
-	// deleted, and foreground deletion and orphaning are carried out. Without it, their finalizers stay.
+	// Controllers are the controllers of kube-controller-manager that the cluster has, by its names for them, as `informersim serve
+	// --controllers` takes them: "*" is all of them, and "-NAME" leaves one out. They are actors, whose every action is a choice of the run.
+	//
+	//	garbage-collector  objects whose owners (ownerReferences) are all gone are eventually deleted, and foreground deletion and orphaning are
+	//	                   carried out. Without it, their finalizers stay
+	//	namespace          a deleted namespace is emptied, and then it is gone
+	//	serviceaccount     each namespace gets a ServiceAccount "default"
+	//	resourcequota      ResourceQuotas say what is used, and so limit it
+	//
+	// If there are none, that is resourcequota alone. With namespace or serviceaccount, namespaces live as in a real cluster: default, kube-system,
+	// kube-public and kube-node-lease are there, and in no other can anything be created unless the test creates it first. Without these two,
+	// objects may be in any namespace, and a deleted one is gone at once. Nodes bring the scheduler and kubelets.
+	Controllers []string
+	// GarbageCollection adds the garbage-collector to Controllers.
 	GarbageCollection bool
 	// Nodes is the number of Nodes of the cluster. If it is not 0, Pods live: a scheduler binds them, and kubelets take them through their
 	// phases, as Stages say. The Nodes are "node-1" and so on; others that the test creates are used as well.
@@ -138,7 +150,7 @@ func (o *Options) complete() error {
 func (o *Options) data() (w wire.Options, err error) {
 	w = wire.Options{
 		Mix: o.Mix, CrashProbability: o.CrashProbability, MaxCrashes: o.MaxCrashes, Strategy: o.Strategy,
-		Replicas: o.Replicas, History: o.History, WatchList: int(o.WatchList), GarbageCollection: o.GarbageCollection, Nodes: o.Nodes, MaxSteps: o.MaxSteps, BodyTimeout: o.VirtualBodyTimeout,
+		Replicas: o.Replicas, History: o.History, WatchList: int(o.WatchList), GarbageCollection: o.GarbageCollection, Controllers: o.Controllers, Nodes: o.Nodes, MaxSteps: o.MaxSteps, BodyTimeout: o.VirtualBodyTimeout,
 	}
 	if o.FaultMix != nil {
 		if w.FaultMix, err = json.Marshal(o.FaultMix); err != nil {

@@ -26,6 +26,8 @@ type options struct {
 	properties []userProperty
 	ready      []wire.Property // the ready-made ones
 	stages     []*stages.Stage // nil if there are no nodes and nothing else is said
+
+	controllers []string // by name
 }
 
 // userProperty is a property that is judged in the test's process.
@@ -55,6 +57,9 @@ func newOptions(from wire.Options) (*options, error) {
 		return nil, fmt.Errorf("Options.Nodes is %d: want 0 to %d", o.Nodes, maxNodes)
 	}
 	if err := o.parseStages(); err != nil {
+		return nil, err
+	}
+	if err := o.findControllers(); err != nil {
 		return nil, err
 	}
 	if o.MaxSteps == 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/controllers/names"
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/world/wellbehaved"
@@ -55,7 +56,7 @@ func (b *wellBehaved) properties() []property.Property {
 		return nil
 	}
 	o := wellbehaved.Options{
-		Role: b.role, Runs: b.runs, Restarts: KindProcess, Collected: b.w.o.GarbageCollection, Except: map[string][]wellbehaved.Exception{},
+		Role: b.role, Runs: b.runs, Restarts: KindProcess, Collected: b.w.o.runs(names.GarbageCollector), Except: map[string][]wellbehaved.Exception{},
 		Sent:     func(client sim.ActorID, n int64) *wellbehaved.Request { return b.sent[sentBy{client, n}] },
 		Observed: func() (time.Duration, bool) { return b.watched, b.watching },
 	}

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/controllers"
+	"github.com/informersim/informersim/fakeapiserver/controllers/names"
 	"github.com/informersim/informersim/fakeapiserver/quotas"
 	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/reports"
@@ -76,8 +78,11 @@ type source struct {
 // newHeader returns the trace's header for a seed.
 func newHeader(o *options, task *wire.Task, seed uint64) (sim.Header, error) {
 	h := sim.Header{Scenario: task.Test, Subject: subject, Engine: engine, Strategy: o.Strategy, Seed: seed, Options: map[string]string{
-		optionPackage: task.Package, "garbageCollection": strconv.FormatBool(o.GarbageCollection),
+		optionPackage: task.Package, "garbageCollection": strconv.FormatBool(o.runs(names.GarbageCollector)),
 	}}
+	if len(o.Controllers) > 0 {
+		h.Options[optionControllers] = strings.Join(o.controllers, ",")
+	}
 	if task.Seeded {
 		h.Options[optionRuntime] = runtimeSeeded
 	}
@@ -125,7 +130,7 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 	w.cluster = fakeapiserver.NewCluster(w.kernel, fakeapiserver.ClusterOptions{
 		Replicas: config.replicas, History: config.history, NoWatchList: !config.watchList, Faults: config.mix.Kinds(), MaxFaults: config.mix.Max,
 	})
-	served := rest.Options{Cluster: w.cluster, Types: mapper.registry, Policy: fakeapiserver.ByChoice()}
+	served := rest.Options{Cluster: w.cluster, Types: mapper.registry, Policy: fakeapiserver.ByChoice(), Namespaces: o.hasNamespaces()}
 	limits, err := quotas.New()
 	if err != nil {
 		return nil, err
@@ -144,10 +149,7 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 	if w.filter != nil {
 		w.filter.exempt(w.kernel, "conn/"+workloadClient)
 	}
-	if o.GarbageCollection {
-		newCollector(w)
-	}
-	newQuotaController(w, limits)
+	w.startControllers(limits)
 	if err := w.startNodes(); err != nil {
 		return nil, err
 	}

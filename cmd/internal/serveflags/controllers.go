@@ -1,19 +1,16 @@
 package serveflags
 
 import (
-	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/informersim/informersim/fakeapiserver/controllers/names"
 )
 
 // OwnControllers are the server's own: actors that watch and write within its steps, and cost nothing.
-var OwnControllers = []string{"namespace", "garbage-collector", "serviceaccount"}
+var OwnControllers = names.Own
 
 // KubernetesControllers are Kubernetes' own, by the names that kube-controller-manager has for them. They are clients of the server.
-var KubernetesControllers = []string{
-	"deployment", "replicaset", "statefulset", "daemonset", "job", "cronjob", "replicationcontroller", "disruption", "ttl-after-finished", "resourcequota",
-	"endpointslice", "endpoint", "endpointslicemirroring", "pvc-protection", "pv-protection", "clusterrole-aggregation",
-}
+var KubernetesControllers = names.Kubernetes
 
 // DefaultControllers are what --controllers is if it is not given: nodes are for Pods, and Pods for what makes them.
 func DefaultControllers(nodes int) []string {
@@ -23,25 +20,7 @@ func DefaultControllers(nodes int) []string {
 	return OwnControllers[:1]
 }
 
-// Enabled returns which controllers a value of --controllers means, each once. As for kube-controller-manager, "*" stands for all, and a name
-// after "-" is left out wherever it stands.
-func Enabled(names []string) ([]string, error) {
-	all := slices.Concat(OwnControllers, KubernetesControllers)
-	on, off := map[string]bool{}, map[string]bool{}
-	for _, name := range names {
-		without, omitted := strings.CutPrefix(name, "-")
-		switch {
-		case name == "*":
-			for _, n := range all {
-				on[n] = true
-			}
-		case !slices.Contains(all, without):
-			return nil, fmt.Errorf("there is no controller %q: there are %s and %s, and * for all", without, strings.Join(all[:len(all)-1], ", "), all[len(all)-1])
-		case omitted:
-			off[without] = true
-		default:
-			on[name] = true
-		}
-	}
-	return slices.DeleteFunc(all, func(name string) bool { return !on[name] || off[name] }), nil
+// Enabled returns which controllers a value of --controllers means, each once.
+func Enabled(list []string) ([]string, error) {
+	return names.Enabled(slices.Concat(OwnControllers, KubernetesControllers), list)
 }

@@ -33,6 +33,7 @@ type Options struct {
 	History           int64         `json:",omitempty"`
 	WatchList         int           `json:",omitempty"` // streaming lists: 1 with, -1 without
 	GarbageCollection bool          `json:",omitempty"`
+	Controllers       []string      `json:",omitempty"` // by name; nil for the default
 	CRDs              []string      `json:",omitempty"` // the manifests' text
 	Nodes             int           `json:",omitempty"`
 	Stages            []File        `json:",omitempty"`

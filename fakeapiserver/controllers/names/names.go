@@ -1,0 +1,51 @@
+package names
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The controllers that are actors: what they do is a step of the run.
+const (
+	Namespace        = "namespace"
+	GarbageCollector = "garbage-collector"
+	ServiceAccount   = "serviceaccount"
+)
+
+// ResourceQuota is Kubernetes' own in a served cluster, and an actor in a Go test.
+const ResourceQuota = "resourcequota"
+
+// Own are a served cluster's own controllers: actors that watch and write within its steps, and cost nothing.
+var Own = []string{Namespace, GarbageCollector, ServiceAccount}
+
+// Kubernetes are Kubernetes' own, which need goroutines. They are clients of a served cluster.
+var Kubernetes = []string{
+	"deployment", "replicaset", "statefulset", "daemonset", "job", "cronjob", "replicationcontroller", "disruption", "ttl-after-finished", ResourceQuota,
+	"endpointslice", "endpoint", "endpointslicemirroring", "pvc-protection", "pv-protection", "clusterrole-aggregation",
+}
+
+// Simulated are those that a Go test has.
+var Simulated = append(slices.Clone(Own), ResourceQuota)
+
+// Enabled returns which of the controllers that there are a list means, each once. As for kube-controller-manager, "*" stands for all, and a name
+// after "-" is left out wherever it stands.
+func Enabled(all, list []string) ([]string, error) {
+	on, off := map[string]bool{}, map[string]bool{}
+	for _, name := range list {
+		without, omitted := strings.CutPrefix(name, "-")
+		switch {
+		case name == "*":
+			for _, n := range all {
+				on[n] = true
+			}
+		case !slices.Contains(all, without):
+			return nil, fmt.Errorf("there is no controller %q: there are %s and %s, and * for all", without, strings.Join(all[:len(all)-1], ", "), all[len(all)-1])
+		case omitted:
+			off[without] = true
+		default:
+			on[name] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !on[name] || off[name] }), nil
+}
