@@ -15,6 +15,7 @@ import (
 	"k8s.io/kubernetes/pkg/controller/job"
 	"k8s.io/kubernetes/pkg/controller/replicaset"
 	"k8s.io/kubernetes/pkg/controller/statefulset"
+	"k8s.io/kubernetes/pkg/controller/volume/persistentvolume"
 )
 
 // kube-controller-manager's default of --min-resync-period.
@@ -55,6 +56,18 @@ var (
 		d := disruption.NewDisruptionController(ctx, core.Pods(), s.Policy().V1().PodDisruptionBudgets(), core.ReplicationControllers(), apps.ReplicaSets(),
 			apps.Deployments(), apps.StatefulSets(), c, nil, nil, c.Discovery())
 		return workers(d, 1), nil
+	}
+	// PersistentVolumes binds claims to volumes that are there: it has no plugins, with which it would provision some and wipe others.
+	PersistentVolumes Setup = func(ctx context.Context, s informers.SharedInformerFactory, c kubernetes.Interface) (func(context.Context), error) {
+		core := s.Core().V1()
+		p, err := persistentvolume.NewController(ctx, persistentvolume.ControllerParameters{
+			KubeClient: c, SyncPeriod: 15 * time.Second, VolumeInformer: core.PersistentVolumes(), ClaimInformer: core.PersistentVolumeClaims(),
+			ClassInformer: s.Storage().V1().StorageClasses(), PodInformer: core.Pods(), NodeInformer: core.Nodes(), EnableDynamicProvisioning: true,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return p.Run, nil
 	}
 	EndpointSlices Setup = func(ctx context.Context, s informers.SharedInformerFactory, c kubernetes.Interface) (func(context.Context), error) {
 		core := s.Core().V1()
