@@ -55,7 +55,7 @@ func changeNamespaces(env *simtest.Env) {
 			Finalizers: []corev1.FinalizerName{corev1.FinalizerKubernetes},
 		}})
 	case n.DeletionTimestamp != nil && len(n.Spec.Finalizers) == 0:
-		mutate(env, n, func() { n.Finalizers = nil })
+		env.Mutate(n, func() { n.Finalizers = nil })
 	case n.DeletionTimestamp != nil:
 	case env.Rand().IntN(4) > 0:
 		client, err := kubernetes.NewForConfig(env.RESTConfig("user"))

@@ -28,7 +28,7 @@ func TestResourceQuota(t *testing.T) {
 		for range 15 {
 			if env.Rand().IntN(5) == 0 {
 				n := *resource.NewQuantity(env.Rand().Int64N(6), resource.DecimalSI)
-				mutate(env, q, func() { q.Spec.Hard[corev1.ResourceConfigMaps] = n })
+				env.Mutate(q, func() { q.Spec.Hard[corev1.ResourceConfigMaps] = n })
 			} else {
 				createOrDelete(env)
 			}
