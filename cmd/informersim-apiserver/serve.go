@@ -122,7 +122,7 @@ func (f server) world(ctx context.Context, addr net.Addr) (*served, error) {
 		strategy = sim.NewRandom(f.Seed, drawn.Rate)
 	}
 	reg := types.NewRegistry()
-	if err := reg.Add(builtin.Resources(builtin.Options{})...); err != nil {
+	if err := reg.Add(builtin.Resources(builtin.Options{IPAddresses: !f.Bare})...); err != nil {
 		return nil, err
 	}
 	w := &served{faults: faults, kernel: sim.NewKernel(sim.Options{Seed: f.Seed, Strategy: strategy}), failed: make(chan error, 1)}

@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -14,7 +13,7 @@ import (
 // serviceName names the Service of the apiserver, its Endpoints and its EndpointSlice.
 const serviceName = "kubernetes"
 
-// service returns the Service of the apiserver and what goes with it. A server on a loopback address has no Endpoints: no validation
+// service returns the Service of the apiserver and what goes with it but for its IPAddress, which the allocator makes. A server on a loopback address has no Endpoints: no validation
 // accepts such an address, and so a real one has none, either.
 func service(address netip.AddrPort) []runtime.Object {
 	single, cluster := corev1.IPFamilyPolicySingleStack, corev1.ServiceInternalTrafficPolicyCluster
@@ -28,17 +27,6 @@ func service(address netip.AddrPort) []runtime.Object {
 				ClusterIP: ServiceIP, IPFamilyPolicy: &single, SessionAffinity: corev1.ServiceAffinityNone, Type: corev1.ServiceTypeClusterIP,
 				InternalTrafficPolicy: &cluster,
 			},
-		},
-		&networkingv1.IPAddress{
-			ObjectMeta: metav1.ObjectMeta{
-				Name: ServiceIP,
-				Labels: map[string]string{
-					networkingv1.LabelIPAddressFamily: string(corev1.IPv4Protocol), networkingv1.LabelManagedBy: "ipallocator.k8s.io",
-				},
-			},
-			Spec: networkingv1.IPAddressSpec{ParentRef: &networkingv1.ParentReference{
-				Resource: "services", Namespace: metav1.NamespaceDefault, Name: serviceName,
-			}},
 		},
 	}
 	if ip := address.Addr().Unmap(); ip.IsValid() && !ip.IsLoopback() && !ip.IsUnspecified() {

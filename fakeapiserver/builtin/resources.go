@@ -24,6 +24,9 @@ type Options struct {
 	// Unprotected creates claims, volumes and classes of their attributes without the finalizers that protect them while they are used. Those are
 	// removed by controllers, which do not run where controllers are simulated: a deleted claim would stay for ever.
 	Unprotected bool
+	// IPAddresses makes an IPAddress for each cluster IP that a Service gets. Without it there are none but what clients create: in most simulations
+	// they would be noise.
+	IPAddresses bool
 }
 
 // Resources returns the resources that a v1.37 kube-apiserver serves by default, in the order of its discovery. Each call makes them anew; those
@@ -38,7 +41,7 @@ func Resources(o Options) []*types.Resource {
 
 func resources(o Options) ([]*types.Resource, error) {
 	capabilities.Setup(true, 0) // privileged containers, as envtest's flags allow them
-	now := &current{}
+	now := &current{ipAddresses: o.IPAddresses}
 	signer, err := newSigner()
 	if err != nil {
 		return nil, err

@@ -32,7 +32,10 @@ const (
 )
 
 // current is the write that is being carried out: Kubernetes' allocators get no context.
-type current struct{ session *session }
+type current struct {
+	session     *session
+	ipAddresses bool // Options.IPAddresses
+}
 
 // place draws where in a part of a range to start looking.
 func (c *current) place(size int) int {
@@ -127,7 +130,7 @@ func (a addresses) Release(ip net.IP) error {
 
 // Has reports whether an address is taken.
 func (a addresses) Has(ip net.IP) bool {
-	return a.session != nil && a.session.taken().ips[ip.String()]
+	return a.session != nil && (a.session.taken().ips[ip.String()] || a.stands(ip.String()))
 }
 
 // ForEach is for repairs, which nobody makes here.

@@ -168,7 +168,7 @@ func (s *session) run(write func() (runtime.Object, error)) (types.Outcome, erro
 	if err != nil {
 		return o, inOrder(err)
 	}
-	o.Stored, o.Persisted, o.Created, o.Deleted, o.Earlier, o.Effects = s.stored, s.written, s.created, s.deleted, s.earlier, s.effects
+	o.Stored, o.Persisted, o.Created, o.Deleted, o.Earlier, o.Effects = s.stored, s.written, s.created, s.deleted, s.earlier, append(s.effects, s.addressEffects()...)
 	o.Answer, err = s.answer(out)
 	return o, err
 }

@@ -58,10 +58,8 @@ func (c *call) act(query url.Values) {
 
 // carry stores what an act has changed, in its order.
 func (c *call) carry(result *patch.Result) error {
-	for _, e := range result.Effects {
-		if err := c.server.effect(&e); err != nil {
-			return err
-		}
+	if err := c.effects(result.Effects, false); err != nil {
+		return err
 	}
 	states := result.Earlier
 	if result.Object != nil {
@@ -74,10 +72,34 @@ func (c *call) carry(result *patch.Result) error {
 		}
 	}
 	if result.Delete {
-		_, err := c.server.cluster.Delete(c.id, c.target.namespace, c.target.name, nil)
-		return err
+		if _, err := c.server.cluster.Delete(c.id, c.target.namespace, c.target.name, nil); err != nil {
+			return err
+		}
+	}
+	return c.effects(result.Effects, true)
+}
+
+// effects carries out what comes after a write, or what comes before it. If that fails, what it has created goes away again.
+func (c *call) effects(all []types.Effect, after bool) error {
+	for i := range all {
+		if all[i].After != after {
+			continue
+		}
+		if err := c.server.effect(&all[i]); err != nil {
+			c.undo(all[:i])
+			return err
+		}
 	}
 	return nil
+}
+
+// undo deletes what effects have created, as the write that they are for has failed.
+func (c *call) undo(effects []types.Effect) {
+	for i := range effects {
+		if e := &effects[i]; e.Create != nil {
+			_ = c.server.effect(&types.Effect{Resource: e.Resource, Delete: accessor(e.Create).GetName()}) // the first error counts
+		}
+	}
 }
 
 // effect changes an object that the request does not name.
@@ -86,11 +108,20 @@ func (s *Server) effect(e *types.Effect) error {
 	if !ok {
 		return apierrors.NewInternalError(fmt.Errorf("%s are not served", e.Resource))
 	}
-	if e.Put == nil {
-		_, err := s.cluster.Update(id, e.Stored)
+	switch {
+	case e.Put != nil:
+		return s.put(id, e)
+	case e.Create != nil:
+		return s.post(id, e)
+	case e.Delete != "":
+		if s.live(id, "", e.Delete) == nil {
+			return nil // a client has been faster
+		}
+		_, err := s.cluster.Delete(id, "", e.Delete, nil)
 		return err
 	}
-	return s.put(id, e)
+	_, err := s.cluster.Update(id, e.Stored)
+	return err
 }
 
 // get returns the newest state of an object, nil if there is none.

@@ -55,6 +55,9 @@ func (c *call) removeIn(s types.Storage, live runtime.Object, namespace, name st
 			return nil, false, err
 		}
 	}
+	if err := c.effects(outcome.Effects, true); err != nil {
+		return nil, false, err
+	}
 	if outcome.Answer != nil {
 		answer = outcome.Answer
 	}

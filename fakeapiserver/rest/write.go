@@ -188,6 +188,12 @@ func (c *call) store(live runtime.Object, result patch.Result, err error, dry bo
 			return
 		}
 	}
+	if !dry {
+		if err := c.effects(result.Effects, false); err != nil {
+			c.fail(err)
+			return
+		}
+	}
 	code, stored := http.StatusOK, result.Object
 	switch {
 	case result.Answer != nil && (result.Object == nil || dry):
@@ -209,6 +215,11 @@ func (c *call) store(live runtime.Object, result patch.Result, err error, dry bo
 		if stored, err = c.server.cluster.Update(c.id, result.Object); err == nil {
 			c.server.setPersisted(c.id, stored, result.Persisted)
 		}
+	}
+	if err == nil && !dry {
+		err = c.effects(result.Effects, true)
+	} else if !dry {
+		c.undo(result.Effects)
 	}
 	if err != nil {
 		c.fail(err)

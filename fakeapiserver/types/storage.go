@@ -68,6 +68,11 @@ type Effect struct {
 	// Put, if set, is instead sent to a subresource in a request of the server's own.
 	Put         runtime.Object
 	Subresource string
+	// Create, if set, is instead created in a request of the server's own, and Delete names an object of no namespace that is deleted.
+	Create runtime.Object
+	Delete string
+	// After is set if it comes after the write, and not before.
+	After bool
 }
 
 // Outcome is what a write does.
@@ -81,7 +86,7 @@ type Outcome struct {
 	Persisted runtime.Object
 	// Earlier are states of the object that are stored before that one, each a write of its own.
 	Earlier []runtime.Object
-	// Effects are changes of other objects, which come first.
+	// Effects are changes of other objects, which come first unless they say otherwise.
 	Effects []Effect
 	// Created is set if the object is new; Deleted if it goes away, after Stored is written if there is something to be.
 	Created, Deleted bool
