@@ -13,9 +13,10 @@ import (
 // refusals follows what an informer cannot know because its transform fails for some objects (I112): what a watch brings of them is lost, until
 // a list makes up for it; and while there is such an object, no list is taken.
 type refusals struct {
-	inf  subjects.Informer
-	last map[string]change // by key
-	live int               // objects in the Store for which the transform fails
+	inf   subjects.Informer
+	since int64             // the revision from which on changes are followed
+	last  map[string]change // by key
+	live  int               // objects in the Store for which the transform fails
 }
 
 // change is the last change of an object, as the informer's watch shows it.
@@ -32,9 +33,16 @@ func (w *World) followRefusals(inf subjects.Informer, spec subjects.InformerSpec
 	r := &refusals{inf: inf}
 	begin := func() error {
 		s := w.cluster.Store()
-		r.last, r.live = map[string]change{}, 0
-		return s.Walk(spec.Resource, s.Revision(), "", func(key string, obj runtime.Object) bool {
+		r.last, r.live, r.since = map[string]change{}, 0, s.Compacted()
+		if err := s.Walk(spec.Resource, s.Revision(), "", func(key string, obj runtime.Object) bool {
 			r.note(key, subjects.RevisionOf(obj), obj, nil)
+			return true
+		}); err != nil {
+			return err
+		}
+		// A replica that lags may still list what has been deleted, and a watch from there brings how that ended.
+		return s.Changes(spec.Resource, s.Compacted(), func(c store.Committed) bool {
+			r.follow(c)
 			return true
 		})
 	}
@@ -44,12 +52,8 @@ func (w *World) followRefusals(inf subjects.Informer, spec subjects.InformerSpec
 		}
 	})
 	w.cluster.OnCommit(func(id store.ResourceID, c store.Committed) {
-		switch {
-		case id != spec.Resource:
-		case c.Deleted:
-			r.note(c.Key, c.Revision, nil, c.Object)
-		default:
-			r.note(c.Key, c.Revision, c.Object, c.Old)
+		if id == spec.Resource {
+			r.follow(c)
 		}
 	})
 	if w.refusals == nil {
@@ -57,6 +61,14 @@ func (w *World) followRefusals(inf subjects.Informer, spec subjects.InformerSpec
 	}
 	w.refusals[inf.Name()] = r
 	return begin()
+}
+
+func (r *refusals) follow(c store.Committed) {
+	if c.Deleted {
+		r.note(c.Key, c.Revision, nil, c.Object)
+	} else {
+		r.note(c.Key, c.Revision, c.Object, c.Old)
+	}
 }
 
 // note notes a change of an object: obj is nil for a deletion. What leaves the informer's selection is shown in its previous state (S17).
@@ -79,7 +91,10 @@ func (r *refusals) note(key string, rv int64, obj, old runtime.Object) {
 // excuses reports whether the informer need not have what the Store has under a key: its transform failed for the last change, or no list has
 // brought the change, and none can.
 func (r *refusals) excuses(key string) bool {
-	c := r.last[key]
+	c, known := r.last[key]
+	if !known {
+		c.rv = r.since // it was deleted by then
+	}
 	return c.refused || r.listless() && c.rv > subjects.ParseRevision(r.inf.LastSyncResourceVersion())
 }
 

@@ -24,20 +24,53 @@ import (
 	"k8s.io/kubernetes/pkg/quota/v1/install"
 )
 
+// manager is what kube-controller-manager has for the controllers of whatever a cluster serves.
+type manager struct {
+	client     kubernetes.Interface
+	objects    metadata.Interface
+	shared     informers.SharedInformerFactory
+	ofMetadata metadatainformer.SharedInformerFactory
+}
+
+func connect(cfg *rest.Config) (*manager, error) {
+	client, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := metadata.NewForConfig(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &manager{
+		client: client, objects: objects,
+		shared: informers.NewSharedInformerFactory(client, resyncPeriod), ofMetadata: metadatainformer.NewSharedInformerFactory(objects, resyncPeriod),
+	}, nil
+}
+
+// run runs the loops of a controller until all have ended, with the informers that it has asked for. It closes started once these have started.
+func (m *manager) run(ctx context.Context, started chan struct{}, loops ...func()) {
+	var running sync.WaitGroup
+	for _, loop := range loops {
+		running.Go(loop)
+	}
+	m.shared.Start(ctx.Done())
+	m.ofMetadata.Start(ctx.Done())
+	close(started)
+	running.Wait()
+	m.shared.Shutdown()
+	m.ofMetadata.Shutdown()
+}
+
 // RunGarbageCollector runs the garbage collector until ctx ends, with kube-controller-manager's defaults, for the kinds that watched names: all others are
 // ignored, as kube-controller-manager's configuration allows (gcIgnoredResources), so that a run does not consist of watches.
 func RunGarbageCollector(ctx context.Context, cfg *rest.Config, watched ...schema.GroupResource) error {
 	const workers, syncPeriod = 20, 30 * time.Second
-	client, err := kubernetes.NewForConfig(cfg)
-	if err != nil {
-		return err
-	}
-	objects, err := metadata.NewForConfig(cfg)
+	m, err := connect(cfg)
 	if err != nil {
 		return err
 	}
 	ignored := garbagecollector.DefaultIgnoredResources()
-	all, err := discovery.ServerPreferredResources(client.Discovery())
+	all, err := discovery.ServerPreferredResources(m.client.Discovery())
 	if err != nil {
 		return err
 	}
@@ -53,79 +86,50 @@ func RunGarbageCollector(ctx context.Context, cfg *rest.Config, watched ...schem
 	for _, r := range watched {
 		delete(ignored, r)
 	}
-	shared, ofMetadata := informers.NewSharedInformerFactory(client, resyncPeriod), metadatainformer.NewSharedInformerFactory(objects, resyncPeriod)
 	started := make(chan struct{})
-	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client.Discovery()))
-	gc, err := garbagecollector.NewGarbageCollector(ctx, client, objects, mapper, ignored, informerfactory.NewInformerFactory(shared, ofMetadata), started)
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(m.client.Discovery()))
+	gc, err := garbagecollector.NewGarbageCollector(ctx, m.client, m.objects, mapper, ignored, informerfactory.NewInformerFactory(m.shared, m.ofMetadata), started)
 	if err != nil {
 		return err
 	}
-	var running sync.WaitGroup
-	running.Go(func() { gc.Run(ctx, workers, syncPeriod) })
-	running.Go(func() { gc.Sync(ctx, client.Discovery(), syncPeriod) })
-	shared.Start(ctx.Done())
-	ofMetadata.Start(ctx.Done())
-	close(started)
-	running.Wait()
-	shared.Shutdown()
-	ofMetadata.Shutdown()
+	m.run(ctx, started, func() { gc.Run(ctx, workers, syncPeriod) }, func() { gc.Sync(ctx, m.client.Discovery(), syncPeriod) })
 	return nil
 }
 
 // RunNamespaces runs the controller that empties namespaces which are deleted until ctx ends, with kube-controller-manager's defaults.
 func RunNamespaces(ctx context.Context, cfg *rest.Config) error {
 	const workers, syncPeriod = 10, 5 * time.Minute
-	client, err := kubernetes.NewForConfig(cfg)
+	m, err := connect(cfg)
 	if err != nil {
 		return err
 	}
-	objects, err := metadata.NewForConfig(cfg)
-	if err != nil {
-		return err
-	}
-	shared := informers.NewSharedInformerFactory(client, resyncPeriod)
-	c := namespace.NewNamespaceController(ctx, client, objects, client.Discovery().ServerPreferredNamespacedResources,
-		shared.Core().V1().Namespaces(), syncPeriod, corev1.FinalizerKubernetes)
-	shared.Start(ctx.Done())
-	defer shared.Shutdown()
-	c.Run(ctx, workers)
+	c := namespace.NewNamespaceController(ctx, m.client, m.objects, m.client.Discovery().ServerPreferredNamespacedResources,
+		m.shared.Core().V1().Namespaces(), syncPeriod, corev1.FinalizerKubernetes)
+	m.run(ctx, make(chan struct{}), func() { c.Run(ctx, workers) })
 	return nil
 }
 
 // RunQuotas runs the controller that counts what ResourceQuotas limit until ctx ends, with kube-controller-manager's defaults.
 func RunQuotas(ctx context.Context, cfg *rest.Config) error {
 	const workers, quotaPeriod, syncPeriod = 5, 5 * time.Minute, 30 * time.Second
-	client, err := kubernetes.NewForConfig(cfg)
+	m, err := connect(cfg)
 	if err != nil {
 		return err
 	}
-	objects, err := metadata.NewForConfig(cfg)
+	quotas, err := install.NewQuotaConfigurationForControllers(generic.ListerFuncForResourceFunc(m.shared.ForResource), m.shared)
 	if err != nil {
 		return err
 	}
-	shared, ofMetadata := informers.NewSharedInformerFactory(client, resyncPeriod), metadatainformer.NewSharedInformerFactory(objects, resyncPeriod)
-	quotas, err := install.NewQuotaConfigurationForControllers(generic.ListerFuncForResourceFunc(shared.ForResource), shared)
-	if err != nil {
-		return err
-	}
-	started, discover := make(chan struct{}), client.Discovery().ServerPreferredNamespacedResources
+	started, discover := make(chan struct{}), m.client.Discovery().ServerPreferredNamespacedResources
 	c, err := resourcequota.NewController(ctx, &resourcequota.ControllerOptions{
-		QuotaClient: client.CoreV1(), ResourceQuotaInformer: shared.Core().V1().ResourceQuotas(), ResyncPeriod: controller.StaticResyncPeriodFunc(quotaPeriod),
-		InformerFactory: informerfactory.NewInformerFactory(shared, ofMetadata), ReplenishmentResyncPeriod: controller.StaticResyncPeriodFunc(resyncPeriod),
+		QuotaClient: m.client.CoreV1(), ResourceQuotaInformer: m.shared.Core().V1().ResourceQuotas(), ResyncPeriod: controller.StaticResyncPeriodFunc(quotaPeriod),
+		InformerFactory: informerfactory.NewInformerFactory(m.shared, m.ofMetadata), ReplenishmentResyncPeriod: controller.StaticResyncPeriodFunc(resyncPeriod),
 		DiscoveryFunc: discover, IgnoredResourcesFunc: quotas.IgnoredResources, InformersStarted: started,
 		Registry: generic.NewRegistry(quotas.Evaluators()), UpdateFilter: install.DefaultUpdateFilter(),
 	})
 	if err != nil {
 		return err
 	}
-	var running sync.WaitGroup
-	running.Go(func() { c.Run(ctx, workers) })
-	running.Go(func() { c.Sync(ctx, discover, syncPeriod) })
-	shared.Start(ctx.Done())
-	ofMetadata.Start(ctx.Done())
-	close(started)
-	running.Wait()
-	shared.Shutdown()
-	ofMetadata.Shutdown()
+	m.run(ctx, started, func() { c.Run(ctx, workers) }, func() { c.Sync(ctx, discover, syncPeriod) })
 	return nil
 }
