@@ -31,9 +31,15 @@ var modules = []struct {
 	{folder: "examples/sealed-secrets", elsewhere: "client-go v0.30"},
 	{folder: "examples/volume-provisioner", elsewhere: "client-go v0.34"},
 	{folder: "simtest/versions/controllerruntime", elsewhere: "client-go v0.28"},
+	{folder: "wild/cert-manager", elsewhere: ".ci/run wild"},
+	{folder: "wild/cluster-api", elsewhere: ".ci/run wild"},
 	{folder: "wild/controller-runtime", elsewhere: ".ci/run wild"},
+	{folder: "wild/external-attacher", elsewhere: ".ci/run wild"},
+	{folder: "wild/external-resizer", elsewhere: ".ci/run wild"},
 	{folder: "wild/external-snapshotter", elsewhere: ".ci/run wild"},
+	{folder: "wild/karpenter", elsewhere: ".ci/run wild"},
 	{folder: "wild/kubernetes", elsewhere: ".ci/run wild: minutes"},
+	{folder: "wild/prometheus-operator", elsewhere: ".ci/run wild"},
 }
 
 const root = "../.."

@@ -18,7 +18,7 @@ import (
 
 func generated(t testing.TB, seed uint64) *scenarios.Scenario {
 	t.Helper()
-	s, err := generate.Scenario(sim.NewStream(seed, "differential"), fmt.Sprintf("seed%d", seed), 25, "step", "write", "write-fault")
+	s, err := generate.Scenario(sim.NewStream(seed, "differential"), fmt.Sprintf("seed%d", seed), 25, "step", "write", "write-fault", "get")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,6 +89,10 @@ func TestAllowed(t *testing.T) {
 		{"requests of i1", []string{`0s watch rv="1" timeout=300`}, []string{`0s watch rv="2" timeout=300`}, ""},
 		{"requests of i1", []string{`0s list rv="0"`}, nil, ""},
 		{"handler i1/h1 about default/a", []string{"add default/a rv=1 initial"}, []string{"add default/a rv=1"}, ""},
+		{"work of c1 about default/a", []string{"3s ready", "3s begins rv=1", "7s default/a rv=1 ok"}, []string{"3s ready", "7s begins rv=1", "11s default/a rv=1 ok"}, "taken"},
+		{"work of c1 about default/a", []string{"3s ready", "3s begins rv=1", "7s default/a rv=1 ok"}, []string{"3s ready", "7s begins rv=1", "12s default/a rv=1 ok"}, ""},
+		{"work of c1 about default/a", []string{"3s ready", "3s begins rv=1"}, []string{"4s ready", "4s begins rv=1"}, ""},
+		{"work of c1 about default/a", []string{"3s begins rv=1", "4s default/a rv=1 ok"}, []string{"3s begins rv=1", "4s default/a rv=1 failed"}, ""},
 		{"handler i1/h1 about default/a", []string{"add default/a rv=1 initial", "delete default/a rv=2", "add default/a rv=3 initial"},
 			[]string{"add default/a rv=1 initial", "delete default/a rv=2", "add default/a rv=3"}, "initial"},
 		{"Indexer of i1", []string{"default/a rv=1"}, []string{"default/a rv=2"}, ""},

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +18,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/informersim/informersim/simtest"
-	"github.com/informersim/informersim/simtest/fault"
 	certmanager "github.com/informersim/informersim/wild/cert-manager"
 )
 
@@ -122,9 +120,6 @@ func newConfiguration(name, certificate string) *admissionv1.MutatingWebhookConf
 
 // change renews a certificate, moves it to another Secret, has a configuration name the other one, or deletes and creates something.
 func change(env *simtest.Env) {
-	if leaderless(env) {
-		return
-	}
 	pick := func(names ...string) string { return names[env.Rand().IntN(len(names))] }
 	name := pick("a", "b")
 	certificate := &cmapi.Certificate{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
@@ -187,9 +182,4 @@ func agree(env *simtest.Env) error {
 		}
 	}
 	return nil
-}
-
-// leaderless reports whether the Store has no leader just then: of those faults one may follow the other for longer than env's writes try.
-func leaderless(env *simtest.Env) bool {
-	return slices.ContainsFunc(env.Cluster().Pending(), func(f simtest.PendingFault) bool { return f.State == "active" && f.Fault.Kind == fault.LeaderLoss })
 }

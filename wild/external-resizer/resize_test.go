@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/informersim/informersim/simtest"
-	"github.com/informersim/informersim/simtest/fault"
 	resizer "github.com/informersim/informersim/wild/external-resizer"
 )
 
@@ -99,9 +97,6 @@ func setUp(env *simtest.Env) {
 
 // ask has the claim ask for more, or for less than before but more than it has.
 func ask(env *simtest.Env) {
-	if leaderless(env) {
-		return
-	}
 	c := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data"}}
 	env.Mutate(c, func() {
 		has, wants := c.Status.Capacity.Storage().Value(), c.Spec.Resources.Requests.Storage().Value()
@@ -122,9 +117,4 @@ func agree(env *simtest.Env) error {
 		return fmt.Errorf("the claim asks for %v, and has the status %+v", c.Spec.Resources.Requests.Storage(), c.Status)
 	}
 	return nil
-}
-
-// leaderless reports whether the Store has no leader just then: of those faults one may follow the other for longer than env's writes try.
-func leaderless(env *simtest.Env) bool {
-	return slices.ContainsFunc(env.Cluster().Pending(), func(f simtest.PendingFault) bool { return f.State == "active" && f.Fault.Kind == fault.LeaderLoss })
 }

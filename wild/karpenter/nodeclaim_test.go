@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -124,9 +123,6 @@ func newClaim(name string) *v1.NodeClaim {
 
 // change creates a NodeClaim, or deletes one that its controller knows.
 func change(env *simtest.Env) {
-	if leaderless(env) {
-		return
-	}
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n-%d", env.Rand().IntN(4))}}
 	switch {
 	case env.Get(claim) != nil:
@@ -174,9 +170,4 @@ func agree(env *simtest.Env, c *cloud) error {
 		return fmt.Errorf("instances are left: %v", left)
 	}
 	return nil
-}
-
-// leaderless reports whether the Store has no leader just then: of those faults one may follow the other for longer than env's writes try.
-func leaderless(env *simtest.Env) bool {
-	return slices.ContainsFunc(env.Cluster().Pending(), func(f simtest.PendingFault) bool { return f.State == "active" && f.Fault.Kind == fault.LeaderLoss })
 }

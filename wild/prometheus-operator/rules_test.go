@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -112,9 +111,6 @@ func groups(value int) []monitoringv1.RuleGroup {
 
 // change creates, changes or deletes a rule, scales the ThanosRuler, or deletes and creates it.
 func change(env *simtest.Env) {
-	if leaderless(env) {
-		return
-	}
 	rule := newRule([]string{"default", "team"}[env.Rand().IntN(2)], []string{"a", "b"}[env.Rand().IntN(2)], env.Rand().IntN(100))
 	ruler := newRuler(0)
 	switch n := env.Rand().IntN(6); {
@@ -171,9 +167,4 @@ func agree(env *simtest.Env) error {
 		return fmt.Errorf("the StatefulSet has %d replicas of %d, and is owned by %v; the ThanosRuler is %s", ptr.Deref(set.Spec.Replicas, 0), *ruler.Spec.Replicas, owner, ruler.UID)
 	}
 	return nil
-}
-
-// leaderless reports whether the Store has no leader just then: of those faults one may follow the other for longer than env's writes try.
-func leaderless(env *simtest.Env) bool {
-	return slices.ContainsFunc(env.Cluster().Pending(), func(f simtest.PendingFault) bool { return f.State == "active" && f.Fault.Kind == fault.LeaderLoss })
 }
