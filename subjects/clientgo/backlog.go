@@ -3,6 +3,9 @@ package clientgo
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/subjects/clientgo/gates"
 )
 
@@ -22,7 +25,9 @@ type backlog struct {
 	queue  *queueView
 	length int
 	parts  []part // in the order of the queue; they do not overlap
-	// unordered are the versions of all lists without an order.
+	// latest are the revisions of the objects that the informer has been told of, in the queue or taken from it.
+	latest map[string]int64
+	// unordered are the versions of all lists without an order; true for those that such a list had first.
 	unordered map[version]bool
 
 	// Of the current pop.
@@ -50,14 +55,31 @@ func (b *backlog) grown() int { return b.queue.length - b.length }
 // follow updates the length after entries with an order were added.
 func (b *backlog) follow() { b.length = b.queue.length }
 
+// came notes a watch event.
+func (b *backlog) came(e *fakeapiserver.Event) {
+	switch e.Type {
+	case watch.Added, watch.Modified:
+		if b.latest == nil {
+			b.latest = map[string]int64{}
+		}
+		b.latest[e.Key] = e.Rev
+	case watch.Deleted:
+		delete(b.latest, e.Key)
+	}
+}
+
 // replaced notes that a list was added to the queue.
 func (b *backlog) replaced(l *replaced) {
-	for key, rv := range l.revisions { // order: a set is built
-		if b.unordered == nil {
-			b.unordered = map[version]bool{}
-		}
-		b.unordered[version{key, rv}] = true
+	if l.unordered && b.unordered == nil {
+		b.unordered = map[version]bool{}
 	}
+	if l.unordered {
+		for key, rv := range l.revisions { // order: a map is filled
+			v := version{key, rv}
+			b.unordered[v] = b.unordered[v] || b.latest[key] != rv
+		}
+	}
+	b.latest = l.revisions
 	from, to := b.length, b.queue.length
 	switch {
 	case b.queue.Atomic:

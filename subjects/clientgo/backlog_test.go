@@ -121,6 +121,16 @@ func TestNotificationsArePutInOrder(t *testing.T) {
 	if want := n(subjects.NotifyAdd, "a", "b", "d", "c"); text(ns) != text(want) {
 		t.Errorf("of such a list, and what a watch brought behind it: got %s\nwant %s", text(ns), text(want))
 	}
+	ns = slices.Concat(n(subjects.NotifyUpdate, "b"), n(subjects.NotifySync, "b", "a"), n(subjects.NotifyAdd, "c"))
+	byRun(ns, map[version]bool{{"a", 0}: false, {"b", 0}: false, {"c", 0}: true})
+	if want := slices.Concat(n(subjects.NotifyUpdate, "b"), n(subjects.NotifySync, "a", "b"), n(subjects.NotifyAdd, "c")); text(ns) != text(want) {
+		t.Errorf("of such a list, and what a watch brought before it: got %s\nwant %s", text(ns), text(want))
+	}
+	ns = n(subjects.NotifySync, "b", "c", "a", "a", "c")
+	byRun(ns, nil)
+	if want := n(subjects.NotifySync, "a", "b", "c", "a", "c"); text(ns) != text(want) {
+		t.Errorf("of two lists: got %s\nwant %s", text(ns), text(want))
+	}
 	ns = slices.Concat(n(subjects.NotifyUnknown, "b"), n(subjects.NotifyAdd, "b"), n(subjects.NotifyUnknown, "a"))
 	byKey(ns)
 	if want := slices.Concat(n(subjects.NotifyUnknown, "a"), n(subjects.NotifyUnknown, "b"), n(subjects.NotifyAdd, "b")); text(ns) != text(want) {

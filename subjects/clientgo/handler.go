@@ -1,6 +1,7 @@
 package clientgo
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -256,8 +257,9 @@ func byKey(ns []notification) {
 	slices.SortStableFunc(ns, func(a, b notification) int { return strings.Compare(a.key, b.key) })
 }
 
-// byRun sorts runs of notifications of the same sort by key: the tombstones of a relist, the objects of a resync, and those of lists
-// without an order, which are told by their versions. What watches brought keeps its order.
+// byRun sorts runs of notifications of the same sort: the tombstones of a relist, the objects of a resync, and those of lists
+// without an order, which are told by their versions. What watches brought keeps its order. Several lists may follow each other in a run, so
+// what is told of an object for the first time comes before what is told of any for the second time.
 func byRun(ns []notification, lists map[version]bool) {
 	for from := 0; from < len(ns); {
 		sort := sortOf(&ns[from], lists)
@@ -265,8 +267,27 @@ func byRun(ns []notification, lists map[version]bool) {
 		for sort != ordered && to < len(ns) && sortOf(&ns[to], lists) == sort {
 			to++
 		}
-		byKey(ns[from:to])
+		if to-from > 1 {
+			byTimeAndKey(ns[from:to])
+		}
 		from = to
+	}
+}
+
+// byTimeAndKey sorts notifications by how many of the same key come before, then by key.
+func byTimeAndKey(ns []notification) {
+	type told struct {
+		notification
+		before int
+	}
+	all, times := make([]told, len(ns)), make(map[string]int, len(ns))
+	for i, n := range ns {
+		all[i] = told{n, times[n.key]}
+		times[n.key]++
+	}
+	slices.SortFunc(all, func(a, b told) int { return cmp.Or(cmp.Compare(a.before, b.before), strings.Compare(a.key, b.key)) })
+	for i := range all {
+		ns[i] = all[i].notification
 	}
 }
 
@@ -283,7 +304,11 @@ func sortOf(n *notification, lists map[version]bool) int {
 		return tombstone
 	case n.detail == subjects.NotifyDelete:
 		return ordered
-	case lists[version{n.key, n.rv}]:
+	}
+	// Of a version that had come before such a list had it, the list tells nothing new: an update is what came before.
+	first, inList := lists[version{n.key, n.rv}]
+	switch {
+	case inList && (first || n.detail == subjects.NotifySync):
 		return listed
 	case n.detail == subjects.NotifySync:
 		return resynced

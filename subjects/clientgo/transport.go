@@ -27,8 +27,7 @@ type transport struct {
 
 	due      []*request // their backoff is over; sent by the choice wake
 	live     []*request // sent and not finished
-	keys     []string   // of the pages of the list in flight
-	refused  int        // for how many objects of these pages the transform fails
+	pages    replaced   // the list in flight, as far as its pages have come
 	replaced *replaced  // the list or streaming list that was completed in this step
 }
 
@@ -47,7 +46,7 @@ type replaced struct {
 	keys      []string
 	rv        string
 	unordered bool             // its objects went through a map
-	revisions map[string]int64 // of its objects, if it is unordered
+	revisions map[string]int64 // of its objects
 	refused   int              // for how many of them the transform fails: if there is one, the queue takes no list
 }
 
@@ -110,7 +109,7 @@ func (t *transport) send(r *request) {
 		return
 	}
 	if o.Continue == "" {
-		t.keys, t.refused = t.keys[:0], 0
+		t.pages = replaced{revisions: map[string]int64{}}
 	}
 	r.sent = t.client.List(spec.Resource, spec.Namespace, o, t)
 }
@@ -160,14 +159,19 @@ func (t *transport) OnList(id fakeapiserver.ReqID, page *fakeapiserver.Page, err
 		t.reply(r, gates.Answer{Err: err})
 		return
 	}
-	t.keys = append(t.keys, page.Keys...)
-	for _, obj := range page.Items {
+	t.pages.keys = append(t.pages.keys, page.Keys...)
+	for n, obj := range page.Items {
 		if t.i.Refuses(obj) {
-			t.refused++
+			t.pages.refused++
+		}
+		if m, ok := obj.(metav1.Object); ok {
+			t.pages.revisions[page.Keys[n]] = subjects.ParseRevision(m.GetResourceVersion())
 		}
 	}
 	if page.Continue == "" {
-		t.replaced = &replaced{keys: slices.Clone(t.keys), rv: page.ResourceVersion, refused: t.refused}
+		whole := t.pages
+		whole.rv = page.ResourceVersion
+		t.replaced = &whole
 	}
 	t.reply(r, gates.Answer{
 		Items: page.Items, ResourceVersion: page.ResourceVersion, Continue: page.Continue, Remaining: page.RemainingItemCount,
@@ -195,8 +199,11 @@ func (t *transport) OnEvent(id fakeapiserver.ReqID, e fakeapiserver.Event) {
 	if r == nil {
 		return
 	}
-	if r.initial != nil {
+	switch {
+	case r.initial != nil:
 		t.streamed(r, &e)
+	case !t.i.Refuses(e.Object):
+		t.i.backlog.came(&e)
 	}
 	t.i.NoteFrame(e.Key, e.Rev, e.Object)
 	t.frame(r, e.Type, e.Object, nil)
