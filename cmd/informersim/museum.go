@@ -90,6 +90,9 @@ func (f *museumFlags) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := f.checkWrite(); err != nil {
+		return fmt.Errorf("--write: %w", err)
+	}
 	if f.byRelease {
 		return f.real(c, root, pieces)
 	}
@@ -100,12 +103,12 @@ func (f *museumFlags) run(c *cobra.Command, args []string) error {
 		}
 		f.work = filepath.Join(cache, "informersim", "museum")
 	}
-	for _, dir := range []string{f.visit.Traces, f.report} {
-		if dir == "" {
+	for _, to := range []struct{ flag, dir string }{{"trace", f.visit.Traces}, {"report", f.report}} {
+		if to.dir == "" {
 			continue
 		}
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return err
+		if err := os.MkdirAll(to.dir, 0o777); err != nil {
+			return fmt.Errorf("--%s: %w", to.flag, err)
 		}
 	}
 	if f.report != "" && f.visit.Traces == "" {
@@ -125,6 +128,17 @@ func (f *museumFlags) run(c *cobra.Command, args []string) error {
 		}
 	}
 	return f.conclude(c, root, verdicts)
+}
+
+// checkWrite refuses what may not be overwritten, before anything is played.
+func (f *museumFlags) checkWrite() error {
+	switch {
+	case f.write == "":
+		return nil
+	case f.byRelease:
+		return museum.CheckRealPage(f.write)
+	}
+	return museum.CheckPages(f.write)
 }
 
 func (f *museumFlags) play(c *cobra.Command, all, pieces []*museum.Piece) ([]*museum.Verdict, error) {

@@ -16,7 +16,16 @@ import (
 // Bad input is refused before anything is built.
 func TestMuseumRefuses(t *testing.T) {
 	dir := t.TempDir()
+	mine := filepath.Join(dir, "mine.md")
+	if err := os.WriteFile(mine, []byte("# Mine\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ args, want string }{
+		{"--write " + dir, "--write: " + mine + " is no page of the museum"},
+		{"--write " + mine, "--write: " + mine + " is a file"},
+		{"--real --write " + mine, "--write: " + mine + " is no page of the museum"},
+		{"--report " + mine, "--report: "},
+		{"--trace " + mine, "--trace: "},
 		{"--jobs 0", "--jobs 0"},
 		{"--work " + dir + " k115658 k1156589", `none is meant by "k1156589"`},
 		{"--write " + dir + " k115658", "the pages of all bugs"},
@@ -27,6 +36,9 @@ func TestMuseumRefuses(t *testing.T) {
 		if code != exitBadInput || !strings.Contains(errs.String(), c.want) {
 			t.Errorf("museum %s: exit code %d and %q, want %d and %q", c.args, code, errs.String(), exitBadInput, c.want)
 		}
+	}
+	if text, err := os.ReadFile(mine); err != nil || string(text) != "# Mine\n" {
+		t.Errorf("the file that was there: %q, %v", text, err)
 	}
 	t.Chdir(t.TempDir())
 	var out, errs bytes.Buffer

@@ -1,7 +1,9 @@
 package museum
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,19 +45,51 @@ func Pages(root string, verdicts []*Verdict) (map[string]string, error) {
 	return pages, nil
 }
 
+// CheckPages refuses a folder that has a page of somebody else's.
+func CheckPages(dir string) error {
+	_, err := oldPages(dir)
+	return err
+}
+
+// oldPages returns the pages in a folder.
+func oldPages(dir string) ([]string, error) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("%s is a file: name an empty folder, or docs/museum", dir)
+	}
+	old, err := filepath.Glob(filepath.Join(dir, "*.md"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range old {
+		if err := checkPage(file, written); err != nil {
+			return nil, fmt.Errorf("%w: name an empty folder, or docs/museum", err)
+		}
+	}
+	return old, nil
+}
+
+// checkPage refuses a file that does not begin as a page does. One that does not exist, or is empty, may be written.
+func checkPage(file, first string) error {
+	text, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case len(text) > 0 && !strings.HasPrefix(string(text), first):
+		return fmt.Errorf("%s is no page of the museum, and would be overwritten", file)
+	}
+	return nil
+}
+
 // WritePages writes the pages into a folder, and removes pages there that are no more.
 func WritePages(dir string, pages map[string]string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	old, err := filepath.Glob(filepath.Join(dir, "*.md"))
+	old, err := oldPages(dir)
 	if err != nil {
 		return err
-	}
-	for _, file := range old {
-		if text, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(text), written) {
-			return fmt.Errorf("%s is no page of the museum: name an empty folder, or docs/museum (%v)", file, err)
-		}
 	}
 	for _, file := range old {
 		if _, stays := pages[filepath.Base(file)]; !stays {

@@ -38,6 +38,14 @@ func (s *Shown) WriteText(w io.Writer) error {
 // realWritten is the first line of the page of releases.
 const realWritten = "<!-- Written by informersim museum --real --write docs/museum-releases.md: change internal/museum, and write it again. -->\n"
 
+// CheckRealPage refuses a file that is not the page of releases.
+func CheckRealPage(file string) error {
+	if err := checkPage(file, realWritten); err != nil {
+		return fmt.Errorf("%w: name a new file, or docs/museum-releases.md", err)
+	}
+	return nil
+}
+
 // RealPage returns the page of releases. grid has, by bug and minor release, what came of the exhibit's scenario there.
 func RealPage(shown []*Shown, grid map[string]map[int]string) string {
 	b := &strings.Builder{}
