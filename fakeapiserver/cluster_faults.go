@@ -62,8 +62,9 @@ func (c *Cluster) loseLeader(d time.Duration) {
 	})
 }
 
-// findLeader gives the Store a leader again. The strategy may take it away after a time as long as the one without, and a write:
-// steps are many while all try again, so outages that were drawn by steps alone would leave no time in which anything is written.
+// findLeader gives the Store a leader again. The strategy may take it away after a time as long as the one without, and then once
+// something happens to the Store, such as a write or a compaction: steps are many while all try again, so outages that were drawn by
+// steps alone would leave no time in which anything is written.
 func (c *Cluster) findLeader() {
 	if c.leaderless == 0 {
 		return

@@ -14,57 +14,65 @@ var WorkersWake = Property{
 	Statement: "a worker that waits for a key gets one as soon as one is ready, and ends as soon as its queue is shut down",
 	Kinds:     []sim.Kind{subjects.KindWorkers, subjects.KindReady},
 	New: func() Checker {
-		p := &workersWake{queues: map[string]*waited{}}
+		p := &workersWake{}
 		return Checker{Record: p.record, StepEnd: p.stepEnd}
 	},
 }
 
-type workersWake struct{ queues map[string]*waited }
+type workersWake struct{ queues byActor[waited] }
 
-// waited is what the workers of a queue may wait for in vain.
+// waited is what the workers of a queue may wait for in vain. It is kept as numbers: a key becomes ready often, and is to be told of once
+// something is broken.
 type waited struct {
 	key   string // the last that became ready
-	ready reports.Evidence
-	down  reports.Evidence // none before the shutdown
+	ready origin
+	down  origin // how is empty before the shutdown
 }
 
-func (p *workersWake) record(w World, r *sim.Record) *reports.Violation {
-	name := w.Kernel().ActorName(r.Actor)
-	q := p.queues[name]
-	if q == nil {
-		q = &waited{}
-		p.queues[name] = q
-	}
+func (p *workersWake) record(_ World, r *sim.Record) *reports.Violation {
+	q := p.queues.get(r.Actor)
 	switch {
 	case r.Kind == subjects.KindReady:
-		q.key, q.ready = r.Key, reports.Because(r, "%s became ready", r.Key)
+		q.key, q.ready = r.Key, origin{step: r.Step, at: r.At}
 	case r.Detail == subjects.WorkersStopping:
-		q.down = reports.Because(r, "the queue was shut down")
+		q.down = origin{step: r.Step, at: r.At, how: r.Detail}
 	}
 	return nil
 }
 
 func (p *workersWake) stepEnd(w World) *reports.Violation {
 	for _, c := range w.Workers() {
-		if c.Waiting() == 0 {
+		waiting := c.Waiting()
+		if waiting == 0 {
 			continue
 		}
-		q, v := p.queues[c.Spec().Name], (*reports.Violation)(nil)
-		switch {
-		case q.down.Text != "":
-			v = &reports.Violation{Message: "the work queue of %s is shut down, but %s in its Get", Because: []reports.Evidence{q.down}}
-		case c.Queued() > 0:
-			v = &reports.Violation{Key: q.key, Message: "the work queue of %s has a key that is ready, but %s in its Get", Because: []reports.Evidence{q.ready}}
-		default:
-			continue
+		name := c.Spec().Name
+		id, _ := w.Kernel().ActorByName(name)
+		if v := p.queues.get(id).inVain(name, c.Queued() > 0, waiting); v != nil {
+			return v
 		}
-		wait := reports.Counted(c.Waiting(), "worker") + " wait"
-		if c.Waiting() == 1 {
-			wait += "s"
+	}
+	return nil
+}
+
+// inVain is the violation of so many workers that wait in Get, if there is something that should have woken them.
+func (q *waited) inVain(name string, queued bool, waiting int) *reports.Violation {
+	workers := "1 worker waits"
+	if waiting > 1 {
+		workers = fmt.Sprintf("%d workers wait", waiting)
+	}
+	switch {
+	case q.down.how != "":
+		return &reports.Violation{
+			Message: fmt.Sprintf("the work queue of %s is shut down, but %s in its Get", name, workers),
+			Because: []reports.Evidence{{Step: q.down.step, At: q.down.at, Text: "the queue was shut down, which wakes everyone"}},
 		}
-		v.Message = fmt.Sprintf(v.Message, c.Spec().Name, wait)
-		v.Because = append(v.Because, reports.Evidence{Step: w.Kernel().Steps(), At: w.Kernel().Elapsed(), Text: "but " + wait})
-		return v
+	case queued:
+		return &reports.Violation{
+			Key:     q.key,
+			Message: fmt.Sprintf("the work queue of %s has a key that is ready, but %s in its Get", name, workers),
+			Because: []reports.Evidence{{Step: q.ready.step, At: q.ready.at, Text: q.key + " became ready, which wakes a worker that waits"}},
+		}
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/informersim/informersim/fakeapiserver/bootstrap"
 	"github.com/informersim/informersim/fakeapiserver/controllers"
 	"github.com/informersim/informersim/fakeapiserver/controllers/names"
 	"github.com/informersim/informersim/fakeapiserver/quotas"
@@ -73,9 +74,6 @@ func (w *world) startControllers(limits *quotas.Quotas) {
 	}
 }
 
-// systemNamespaces are those of a fresh cluster.
-var systemNamespaces = []string{metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease, metav1.NamespaceDefault}
-
 // namespaces is the actor that adds the namespaces of a fresh cluster, before the test's body begins.
 type namespaces struct {
 	w     *world
@@ -93,7 +91,7 @@ func (n *namespaces) Apply(sim.Choice) {
 		n.w.kernel.Fail(fmt.Errorf("no namespaces can be added: the cluster does not serve them"))
 		return
 	}
-	for _, name := range systemNamespaces {
+	for _, name := range bootstrap.Namespaces {
 		ns := &corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}}
 		ns.Name, ns.Labels = name, map[string]string{corev1.LabelMetadataName: name}
 		ns.CreationTimestamp = metav1.NewTime(n.w.cluster.Now())

@@ -44,21 +44,28 @@ func (r *runner) serveSeeds(in io.Reader, out io.Writer) error {
 		if err != nil || badPath != nil {
 			return fmt.Errorf("--child: %q is not a seed and the quoted path of a trace", lines.Text())
 		}
-		var a answer
-		res, err := r.decided(r.once(r.c.Context(), seed, path))
+		a, err := r.here(r.c.Context(), seed, path)
 		if err != nil {
-			a.Error, a.Code = err.Error(), codeOf(err)
-		} else {
-			a.Run = &res.Run
-			if r.flags.verbose {
-				a.Outputs = outputs(r.scenario, res)
-			}
+			a = &answer{Error: err.Error(), Code: codeOf(err)}
 		}
-		if err := enc.Encode(&a); err != nil {
+		if err := enc.Encode(a); err != nil {
 			return fmt.Errorf("answering the parent process: %w", err)
 		}
 	}
 	return nil
+}
+
+// here makes the run of a seed in this process; its trace goes to path unless that is empty.
+func (r *runner) here(ctx context.Context, seed uint64, path string) (*answer, error) {
+	res, err := r.decided(r.once(ctx, seed, path))
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{Run: &res.Run}
+	if r.flags.verbose {
+		a.Outputs = outputs(r.scenario, res)
+	}
+	return a, nil
 }
 
 // answered is an error of a run in a child.
@@ -217,30 +224,30 @@ func (r *runner) readTwice() bool {
 
 // runs returns functions with which one of several workers makes its runs and ends.
 func (r *runner) runs(ctx context.Context, workers uint64) (one func(uint64) (*reports.Run, error), end func(), err error) {
-	if !r.apart(workers) {
-		return func(seed uint64) (*reports.Run, error) {
-			res, err := r.decided(r.once(ctx, seed, r.tracePath(seed)))
-			if err != nil {
-				return nil, err
-			}
-			return &res.Run, nil
-		}, func() {}, nil
+	ask, end := func(seed uint64) (*answer, error) { return r.here(ctx, seed, r.tracePath(seed)) }, func() {}
+	if r.apart(workers) {
+		w := &worker{start: func() (*child, error) { return r.startChild(ctx) }}
+		strategy := r.strategyName()
+		ask, end = func(seed uint64) (*answer, error) { return r.askFor(ctx, w, seed, r.tracePath(seed), strategy) }, w.end
 	}
-	w := &worker{start: func() (*child, error) { return r.startChild(ctx) }}
 	one = func(seed uint64) (*reports.Run, error) {
-		a, err := r.askFor(ctx, w, seed, r.tracePath(seed))
+		a, err := ask(seed)
 		if err != nil {
 			return nil, err
 		}
 		return a.Run, nil
 	}
-	return one, w.end, nil
+	return one, end, nil
+}
+
+// strategyName is what runs say of their strategy, which is the same for every seed.
+func (r *runner) strategyName() string {
+	o := r.options(0)
+	return o.StrategyName()
 }
 
 // askFor has a child make the run of a seed, whose trace goes to path unless that is empty.
-func (r *runner) askFor(ctx context.Context, w *worker, seed uint64, path string) (*answer, error) {
-	o := r.options(seed)
-	strategy := o.StrategyName()
+func (r *runner) askFor(ctx context.Context, w *worker, seed uint64, path, strategy string) (*answer, error) {
 	a, err := w.ask(ctx, fmt.Sprintf("%d %q", seed, path), seed, r.commandLine(&reports.Run{Seed: seed, Strategy: strategy}))
 	if err != nil {
 		return nil, err
@@ -258,15 +265,7 @@ func (r *runner) askFor(ctx context.Context, w *worker, seed uint64, path string
 func (r *runner) alone() (*answer, error) {
 	ctx, seed, path := r.c.Context(), r.seeds.first, r.flags.trace
 	if !r.apart(1) {
-		res, err := r.decided(r.once(ctx, seed, path))
-		if err != nil {
-			return nil, err
-		}
-		a := &answer{Run: &res.Run}
-		if r.flags.verbose {
-			a.Outputs = outputs(r.scenario, res)
-		}
-		return a, nil
+		return r.here(ctx, seed, path)
 	}
 	c, err := r.startChild(ctx)
 	if err != nil {
@@ -274,7 +273,7 @@ func (r *runner) alone() (*answer, error) {
 	}
 	w := &worker{c: c}
 	// A child that is interrupted still answers, and says so in its trace.
-	a, err := r.askFor(context.WithoutCancel(ctx), w, seed, path)
+	a, err := r.askFor(context.WithoutCancel(ctx), w, seed, path, r.strategyName())
 	w.end()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

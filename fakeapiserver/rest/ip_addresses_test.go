@@ -10,37 +10,9 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
-	"github.com/informersim/informersim/fakeapiserver"
 	kinds "github.com/informersim/informersim/fakeapiserver/builtin"
-	fakerest "github.com/informersim/informersim/fakeapiserver/rest"
-	"github.com/informersim/informersim/fakeapiserver/transport"
-	"github.com/informersim/informersim/fakeapiserver/types"
-	"github.com/informersim/informersim/sim"
 )
-
-// newAllocating returns a clientset for a server that makes IPAddresses, as a fresh cluster's does.
-func newAllocating(t *testing.T) *kubernetes.Clientset {
-	t.Helper()
-	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()})
-	reg := types.NewRegistry()
-	if err := reg.Add(kinds.Resources(kinds.Options{IPAddresses: true})...); err != nil {
-		t.Fatal(err)
-	}
-	api, err := fakerest.New(fakerest.Options{Cluster: fakeapiserver.NewCluster(k, fakeapiserver.ClusterOptions{}), Types: reg})
-	if err != nil {
-		t.Fatal(err)
-	}
-	pump := transport.NewPump(k, func(err error) { t.Error(err) })
-	t.Cleanup(pump.Stop)
-	c, err := kubernetes.NewForConfig(&rest.Config{Host: "http://sim", QPS: -1, Transport: &transport.RoundTripper{Driver: pump, API: api}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
 
 func revision(t *testing.T, m metav1.Object) int64 {
 	t.Helper()
@@ -54,7 +26,7 @@ func revision(t *testing.T, m metav1.Object) int64 {
 // A cluster IP has its IPAddress: made just before the Service, and deleted once the Service lets it go or is gone. A dry run and a refused
 // write leave none.
 func TestIPAddresses(t *testing.T) {
-	ctx, c := t.Context(), newAllocating(t)
+	ctx, c := t.Context(), newClientOf(t, kinds.Options{IPAddresses: true})
 	services, addresses := c.CoreV1().Services("default"), c.NetworkingV1().IPAddresses()
 	names := func() (all []string) {
 		list, err := addresses.List(ctx, metav1.ListOptions{})

@@ -24,10 +24,16 @@ import (
 // newClient returns a client-go clientset for a fake apiserver in real time.
 func newClient(t *testing.T) *kubernetes.Clientset {
 	t.Helper()
+	return newClientOf(t, kinds.Options{})
+}
+
+// newClientOf returns one whose built-in kinds have options.
+func newClientOf(t *testing.T, o kinds.Options) *kubernetes.Clientset {
+	t.Helper()
 	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()})
 	cluster := fakeapiserver.NewCluster(k, fakeapiserver.ClusterOptions{})
 	reg := types.NewRegistry()
-	if err := reg.Add(kinds.Resources(kinds.Options{})...); err != nil {
+	if err := reg.Add(kinds.Resources(o)...); err != nil {
 		t.Fatal(err)
 	}
 	api, err := fakerest.New(fakerest.Options{Cluster: cluster, Types: reg})
