@@ -39,6 +39,34 @@ func TestStackAndClientGoAgree(t *testing.T) {
 	}
 }
 
+// A handler that rests after a panic, and is removed, is called once more by client-go (I81), which is no difference.
+func TestRemovedWhileItRests(t *testing.T) {
+	s, err := scenarios.Parse("rests", []byte(`resource pods
+informer i1 pods handlers=h1 queue=delta resync=0s
+settle
+handle h1 panics=1
+create pods default/a
+create pods default/b
+settle
+remove h1
+advance 3s
+log h1
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err := differential.Compare(t.Context(), s, stack.Kind, clientgo.Kind, 1); err != nil || d != nil {
+		t.Errorf("%v %v", d, err)
+	}
+	res, err := scenarios.Run(t.Context(), s, scenarios.Options{Subject: clientgo.Kind, Seed: 1, Strategy: "fifo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if log := fmt.Sprint(res.Outputs); !strings.Contains(log, "add default/b") {
+		t.Errorf("client-go has not made the call that is to be allowed: %s", log)
+	}
+}
+
 // A stack with a defect differs from one without, and the shrunk scenario is small and still shows the difference.
 func TestDefectsAreFoundAndReduced(t *testing.T) {
 	all := mutants.All()
@@ -95,6 +123,9 @@ func TestAllowed(t *testing.T) {
 		{"work of c1 about default/a", []string{"3s begins rv=1", "4s default/a rv=1 ok"}, []string{"3s begins rv=1", "4s default/a rv=1 failed"}, ""},
 		{"handler i1/h1 about default/a", []string{"add default/a rv=1 initial", "delete default/a rv=2", "add default/a rv=3 initial"},
 			[]string{"add default/a rv=1 initial", "delete default/a rv=2", "add default/a rv=3"}, "initial"},
+		{"handler i1/h1 about default/a", []string{"add default/a rv=1"}, []string{"add default/a rv=1", "update default/a rv=2 old=1, taken before the removal"}, "removed"},
+		{"handler i1/h1 about default/a", []string{"add default/a rv=1"}, []string{"add default/a rv=1", "update default/a rv=2 old=1"}, ""},
+		{"handler i1/h1 about default/a", []string{"add default/a rv=1"}, []string{"add default/a rv=2", "update default/a rv=3 old=2, taken before the removal"}, ""},
 		{"Indexer of i1", []string{"default/a rv=1"}, []string{"default/a rv=2"}, ""},
 	} {
 		got := ""

@@ -36,6 +36,9 @@ func (p *point) line(topic, format string, args ...any) {
 	p.topics[topic] = append(p.topics[topic], fmt.Sprintf(format, args...))
 }
 
+// takenBefore marks the first call of a handler after its removal, if the call before it has panicked.
+const takenBefore = ", taken before the removal"
+
 // observation is the part of a run that is compared.
 type observation struct {
 	k      *sim.Kernel
@@ -44,12 +47,14 @@ type observation struct {
 	broken *reports.Violation    // what ended the run early, nil if it came to its end
 	began  map[sim.ActorID]int64 // by worker: the revision of its reconcile in flight
 
+	crashed, removed map[sim.ActorID]bool // handlers whose last call has panicked, and those that are removed
+
 	silent, flagless bool // handlers do not say when they have synced, or which additions are of the initial list
 }
 
 // observe runs a scenario on one subject. What one that lacks something cannot say is left out.
 func observe(ctx context.Context, s *scenarios.Scenario, kind subjects.Kind, seed uint64, lacks map[subjects.Feature]string) (*observation, error) {
-	o := &observation{began: map[sim.ActorID]int64{}}
+	o := &observation{began: map[sim.ActorID]int64{}, crashed: map[sim.ActorID]bool{}, removed: map[sim.ActorID]bool{}}
 	_, o.silent = lacks[subjects.HandlerSync]
 	_, o.flagless = lacks[subjects.InitialFlags]
 	res, err := scenarios.Run(ctx, s, scenarios.Options{
@@ -79,12 +84,20 @@ func (o *observation) Record(r *sim.Record) {
 		if o.flagless && told.Detail == subjects.NotifyAddInitial {
 			told.Detail = subjects.NotifyAdd
 		}
-		o.now.line("handler "+actor+" about "+r.Key, "%s", scenarios.NotificationText(&told))
+		late := ""
+		if o.crashed[r.Actor] && o.removed[r.Actor] {
+			late = takenBefore
+		}
+		o.crashed[r.Actor] = false
+		o.now.line("handler "+actor+" about "+r.Key, "%s%s", scenarios.NotificationText(&told), late)
+	case subjects.KindHandler:
+		o.removed[r.Actor] = r.Detail == "removed"
 	case subjects.KindSynced:
 		if !o.silent || !strings.Contains(actor, "/") {
 			o.now.line("synced", "%s", actor)
 		}
 	case subjects.KindPanic:
+		o.crashed[r.Actor] = true
 		o.now.line("handler "+actor+" about "+r.Key, "panics") // without the time, which depends on the order of keys
 	case subjects.KindWorkers:
 		o.now.line("workers "+actor, "%v %s", r.At, r.Detail)
