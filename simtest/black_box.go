@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 
 	"github.com/informersim/informersim/simtest/internal/wire"
@@ -151,14 +150,14 @@ func (r *runner) engineDied(e *engine, err error, seed uint64) string {
 	}
 	if trace := e.box.sofar(); len(trace) > 0 && r.current != nil {
 		name := fmt.Sprintf("%s-%d", traceName(r.t.Name()), seed)
-		file, err := r.keep(name, ".trace.jsonl", trace)
+		file, err := r.keep(name, trace)
 		if err != nil {
 			text += fmt.Sprintf("\n  the trace so far could not be kept: %v", err)
 		} else {
 			text += "\n  the trace so far is in " + file
 		}
 		if log := r.current.log.text(); log != "" {
-			if file, err := r.keep(name, ".log", []byte(log)); err == nil {
+			if file = logFile(file); os.WriteFile(r.path(file), []byte(log), 0o644) == nil {
 				text += "\n  what it logged is in " + file
 			}
 		}
@@ -167,25 +166,4 @@ func (r *runner) engineDied(e *engine, err error, seed uint64) string {
 		return text + "\n\nThe failure was:\n\n" + r.shrinking
 	}
 	return text + fmt.Sprintf("\n\n  see it again\n    %s -simtest.seed=%d", r.line, seed)
-}
-
-// keep writes a file beside the traces of failures, if that is where it belongs, else to a temporary one, and returns where it is.
-func (r *runner) keep(name, suffix string, data []byte) (string, error) {
-	if r.folder != "" && r.shrinking == "" && !r.replaying {
-		file := filepath.Join("testdata", "simtest", name+suffix)
-		err := os.MkdirAll(filepath.Dir(filepath.Join(r.folder, file)), 0o755)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(r.folder, file), data, 0o644)
-		}
-		if err == nil {
-			return file, nil
-		}
-	}
-	f, err := os.CreateTemp("", "informersim-*"+suffix)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	_, err = f.Write(data)
-	return f.Name(), err
 }

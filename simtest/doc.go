@@ -138,9 +138,18 @@
 //	-simtest.seeds=N     run N seeds (SIMTEST_SEEDS)
 //	-simtest.seed=S      run only seed S (SIMTEST_SEED)
 //	-simtest.replay=F    replay only the trace in file F (SIMTEST_REPLAY)
+//	-simtest.traces=DIR  keep the traces of failures in DIR, and those of what Find finds (SIMTEST_TRACES)
 //	-simtest.shrink=D    shrink a failure for at most D; a negative D disables it (SIMTEST_SHRINK)
 //	-simtest.verify      run each seed twice and compare (SIMTEST_VERIFY)
 //	-simtest.parallel=N  make N runs at the same time, in as many processes (SIMTEST_PARALLEL)
+//
+// DIR, too, is a path that holds in the test's folder. In testdata/simtest a failure of the same seed takes the place of the one before, and is
+// replayed first. In DIR nothing is replaced, and nothing is replayed unless -simtest.replay names it: of a second failure with seed 7 the trace is
+// TestX-7-2.trace.jsonl. A DIR in which no file can be made is an error before anything is run.
+//
+// A test that passes because [Find] has found something leaves nothing; with -simtest.traces it keeps the trace, shrunk, with its log and its report,
+// and go test -v shows the command that replays it. Then Find makes the trace's run only, says whether it is the same, and fails the test with what
+// it breaks, so that it is seen. So it does for -simtest.seed.
 //
 // These take the place of what Options say or a seed draws, for all tests that run, and leave the rest as it was. So a failure can be tried without
 // crashes, say, or with one apiserver. A failure's command has them, too.

@@ -12,6 +12,7 @@ var flags struct {
 	seeds    int
 	seed     uint64
 	replay   string
+	traces   string
 	verify   bool
 	shrink   time.Duration
 	pins     pins
@@ -22,6 +23,7 @@ func init() {
 	flag.IntVar(&flags.seeds, "simtest.seeds", intEnv("SIMTEST_SEEDS"), "run `N` seeds instead of Options.Seeds")
 	flag.Uint64Var(&flags.seed, "simtest.seed", uintEnv("SIMTEST_SEED"), "run only the seed `S`")
 	flag.StringVar(&flags.replay, "simtest.replay", os.Getenv("SIMTEST_REPLAY"), "replay only the trace in this `file`")
+	flag.StringVar(&flags.traces, "simtest.traces", os.Getenv("SIMTEST_TRACES"), "keep the traces of failures, and of what Find finds, in the `folder`")
 	flag.BoolVar(&flags.verify, "simtest.verify", os.Getenv("SIMTEST_VERIFY") != "", "run each seed twice and compare")
 	flag.DurationVar(&flags.shrink, "simtest.shrink", durationEnv("SIMTEST_SHRINK"), "shrink a failure for at most this `duration`, instead of Options.Shrink; -1s disables it")
 	flag.IntVar(&flags.parallel, "simtest.parallel", intEnv("SIMTEST_PARALLEL"), "make up to `N` runs at the same time, in as many processes")

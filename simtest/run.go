@@ -58,7 +58,8 @@ type runner struct {
 	line    string // the command that runs only this test
 	pinned  string // the flags of it that take the place of options
 	first   bool   // no other Run of this test has been made
-	folder  string // in which traces are kept; "" to keep none
+	folder  string // the test's, in which traces are kept; "" to keep none
+	traces  string // what -simtest.traces names, as far as this runner keeps traces
 	schemes []*k8sruntime.Scheme
 	hooks   []Object // the configurations of webhooks
 	done    *summary // of the seeds that passed
@@ -107,6 +108,9 @@ func newRunner(t TB, o Options, body func(env *Env)) *runner {
 		if r.folder, err = os.Getwd(); err != nil {
 			fatal(t, "simtest: %v", err)
 		}
+		if err := r.openTraces(); err != nil {
+			fatal(t, "simtest: -simtest.traces=%s: no trace can be kept there: %v", flags.traces, err)
+		}
 	}
 	return r
 }
@@ -139,7 +143,7 @@ func (r *runner) storedTraces() []string {
 	if r.folder == "" {
 		return nil
 	}
-	files, err := filepath.Glob(filepath.Join("testdata", "simtest", traceName(r.t.Name())+"-*.trace.jsonl"))
+	files, err := filepath.Glob(filepath.Join(traceFolder, traceName(r.t.Name())+"-*"+traceSuffix))
 	if err != nil {
 		return nil // the pattern is ours: only a strange test name can make it malformed
 	}
@@ -190,7 +194,7 @@ func (r *runner) job(mode wire.Mode, seed uint64, file string) (*wire.Result, []
 	}
 	defer e.release()
 	task := wire.Task{
-		Mode: mode, Test: r.t.Name(), Package: r.pkg, Command: r.line, Seeded: bubble.Seeded(), Folder: r.folder, Worker: workerFor != "", Seed: seed, File: file,
+		Mode: mode, Test: r.t.Name(), Package: r.pkg, Command: r.line, Seeded: bubble.Seeded(), Folder: r.folder, Traces: r.traces, Worker: workerFor != "", Seed: seed, File: file,
 		Verify: flags.verify || r.o.Verify, Shrink: r.o.Shrink, Options: r.data,
 	}
 	if flags.shrink != 0 {

@@ -158,7 +158,7 @@ func (r *runner) keepTrace(m ran) string {
 	if r.folder == "" || len(m.Trace) == 0 {
 		return ""
 	}
-	file, err := r.keep(fmt.Sprintf("%s-%d", traceName(r.t.Name()), m.Seed), ".trace.jsonl", m.Trace)
+	file, err := r.keep(fmt.Sprintf("%s-%d", traceName(r.t.Name()), m.Seed), m.Trace)
 	if err != nil {
 		return fmt.Sprintf("\n\n  its trace is not kept: %v", err)
 	}
@@ -352,7 +352,7 @@ func enginePath() string {
 // notForWorkers are flags of tests that a worker has in place of those of the command line: what they write would be written by several processes.
 var notForWorkers = []string{
 	"-test.count=1", "-test.cpu=", "-test.v=false", "-test.shuffle=off", "-test.list=", "-test.bench=", "-test.testlogfile=", "-test.cpuprofile=", "-test.memprofile=",
-	"-test.blockprofile=", "-test.mutexprofile=", "-test.trace=", "-test.gocoverdir=", "-simtest.parallel=1", "-simtest.shrink=-1s",
+	"-test.blockprofile=", "-test.mutexprofile=", "-test.trace=", "-test.gocoverdir=", "-simtest.parallel=1", "-simtest.shrink=-1s", "-simtest.traces=",
 }
 
 // workerArgs returns the arguments of a worker: those of this process, of which the last words are not flags, and in their place what differs.

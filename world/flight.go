@@ -185,9 +185,10 @@ func (r *runner) died(s source, f *flight, res *outcome) {
 		}
 		again = append(again, fmt.Sprintf("%s -simtest.replay=%s", r.task.Command, reports.ShellQuote(r.task.File)))
 	case r.task.Folder != "":
-		name := r.traceFile(s.header.Seed)
-		file = r.path(name)
-		again = append(again, fmt.Sprintf("%s -simtest.replay=%s", r.task.Command, reports.ShellQuote(name)))
+		if name, err := r.traceFile(s.header.Seed); err == nil {
+			file = r.path(name)
+			again = append(again, fmt.Sprintf("%s -simtest.replay=%s", r.task.Command, reports.ShellQuote(name)))
+		}
 	}
 	again = append(again, fmt.Sprintf("%s -simtest.seed=%d", r.task.Command, s.header.Seed))
 

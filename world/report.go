@@ -2,13 +2,17 @@ package world
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/reports/html"
+	"github.com/informersim/informersim/world/wire"
 )
 
 // Where traces of failures are kept, relative to the test's folder.
@@ -24,14 +28,22 @@ func traceName(test string) string { return notInNames.ReplaceAllString(test, "_
 
 // store writes the trace of a failure to a file and returns its name relative to the test's folder, "" if there is none.
 func (r *runner) store(res *outcome) string {
+	if r.task.Mode == wire.Find && r.task.Traces == "" {
+		return ""
+	}
 	if r.task.Folder == "" || res.trace.Len() == 0 || res.unwinding() || res.err != nil && res.steps == 0 {
 		return ""
 	}
-	name := r.traceFile(res.header.Seed)
-	if err := r.host.Store(r.path(name), res.trace.Bytes()); err != nil {
+	name, err := r.traceFile(res.header.Seed)
+	if err == nil {
+		err = r.host.Store(r.path(name), res.trace.Bytes())
+	}
+	if err != nil {
+		r.result.Unkept = reports.Plain(err.Error())
 		r.logf("the trace is not kept: %v", err)
 		return ""
 	}
+	r.result.File = name
 	if text := res.log.text(); text != "" {
 		if err := r.host.Store(r.path(logFile(name)), []byte(text)); err != nil {
 			r.logf("the log is not kept: %v", err)
@@ -59,9 +71,40 @@ func (r *runner) storePage(file string, trace []byte) bool {
 // pageFile returns the name of the report that lies beside a trace.
 func pageFile(trace string) string { return strings.TrimSuffix(trace, traceSuffix) + ".html" }
 
-// traceFile returns the file in which the trace of a seed's failure is kept, relative to the test's folder.
-func (r *runner) traceFile(seed uint64) string {
-	return filepath.Join(traceFolder, fmt.Sprintf("%s-%d%s", traceName(r.task.Test), seed, traceSuffix))
+// traceFile returns the file in which the trace of a seed's failure is kept, relative to the test's folder. In a folder of the user's choice that is
+// one of its own: it is created, so that tests of several processes do not take the same.
+func (r *runner) traceFile(seed uint64) (string, error) {
+	base := fmt.Sprintf("%s-%d", traceName(r.task.Test), seed)
+	if r.task.Traces == "" {
+		return filepath.Join(traceFolder, base+traceSuffix), nil
+	}
+	for n := 1; r.placed == ""; n++ {
+		name := filepath.Join(r.task.Traces, base+traceSuffix)
+		if n > 1 {
+			name = filepath.Join(r.task.Traces, fmt.Sprintf("%s-%d%s", base, n, traceSuffix))
+		}
+		if taken(r.path(pageFile(name))) || taken(r.path(logFile(name))) {
+			continue
+		}
+		f, err := os.OpenFile(r.path(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil {
+			return "", err
+		}
+		r.placed = name
+	}
+	return r.placed, nil
+}
+
+// taken reports whether there is something of that name.
+func taken(file string) bool {
+	_, err := os.Lstat(file)
+	return err == nil
 }
 
 // report makes a failure the job's result.

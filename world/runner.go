@@ -28,6 +28,7 @@ type runner struct {
 	replaying bool          // the task's trace is
 	twin      *reports.Twin // of which that tells
 	shrinking string        // the report of the failure that is being shrunk, "" for none
+	placed    string        // the file in Task.Traces that is this job's, "" for none yet
 }
 
 // run does the job.
@@ -109,7 +110,7 @@ func (r *runner) seed(seed uint64) error {
 	return nil
 }
 
-// find runs one seed. A failure is only returned.
+// find runs one seed. A failure is returned, and stored where the task says.
 func (r *runner) find(seed uint64) error {
 	h, err := newHeader(r.o, r.task, seed)
 	if err != nil {
@@ -117,8 +118,9 @@ func (r *runner) find(seed uint64) error {
 	}
 	res := r.play(source{header: h})
 	r.note(res)
-	if res.failed() {
-		r.report(res, "")
+	if res.failed() && r.peer.gone == nil {
+		res = r.shrink(res)
+		r.report(res, r.store(res))
 	}
 	return nil
 }
@@ -197,6 +199,7 @@ func (r *runner) replayFile() error {
 		if page := pageFile(file); r.storePage(r.path(page), res.trace.Bytes()) {
 			res.page = page
 		}
+		r.result.Same = res.replay == nil && !res.cutOff
 		r.report(res, file)
 	case res.replay != nil:
 		return r.differs(file, res)

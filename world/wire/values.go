@@ -65,7 +65,7 @@ const (
 	Seed   Mode = "seed"   // run a seed; a failure is shrunk, stored and reported
 	Replay Mode = "replay" // replay a stored trace; one that does not fit is an error
 	Retry  Mode = "retry"  // the same; one that does not fit any more has its seed run
-	Find   Mode = "find"   // run a seed; a failure is neither shrunk nor stored
+	Find   Mode = "find"   // run a seed; a failure is stored only in Task.Traces
 	Check  Mode = "check"  // check the options, and run nothing
 )
 
@@ -77,10 +77,13 @@ type Task struct {
 	Command string // the command that runs only this test
 	Seeded  bool   // the test is built with the overlay
 	Folder  string // the test's, in which traces are kept; "" to keep none
-	Worker  bool   `json:",omitempty"` // another process has the trace, and the last word, if the test's process dies
-	Seed    uint64
-	File    string `json:",omitempty"` // the trace
-	Verify  bool   `json:",omitempty"`
+	// Traces is a folder of the user's, as seen from the test's, for the traces of failures, those of Find too; nothing in it is replaced. "" for
+	// testdata/simtest, and for none of Find.
+	Traces string `json:",omitempty"`
+	Worker bool   `json:",omitempty"` // another process has the trace, and the last word, if the test's process dies
+	Seed   uint64
+	File   string `json:",omitempty"` // the trace
+	Verify bool   `json:",omitempty"`
 	// Shrink limits the real time for shrinking; negative for none.
 	Shrink  time.Duration
 	Options Options
@@ -98,6 +101,11 @@ type Result struct {
 	Invalid bool `json:",omitempty"`
 	// Passed is what a seed did that was run and broke nothing, nil if there is none: for the summary of all.
 	Passed *Passed `json:",omitempty"`
+	// File is where the trace of the failure is kept, as seen from the test's folder; "" if it is not. Unkept is the error that prevented it.
+	File   string `json:",omitempty"`
+	Unkept string `json:",omitempty"`
+	// Same reports of a failure that it is a trace's, replayed to its end, step by step.
+	Same bool `json:",omitempty"`
 
 	// Of the run that Failure is about, else of the last.
 	Seed     uint64
