@@ -20,9 +20,10 @@ import (
 
 // wildFlags are the flags of `informersim wild`.
 type wildFlags struct {
-	shard string
-	seeds int
-	lasts time.Duration
+	shard  string
+	seeds  int
+	lasts  time.Duration
+	traces string
 }
 
 func newWildCommand() *cobra.Command {
@@ -37,11 +38,16 @@ of a known bug, listed in docs/findings.md, says with which seed it found the bu
 PATTERN is a part of a test's name with its module, such as kubernetes/TestJob. --for runs the tests again and again with four times as many seeds, until the
 time is up.
 
+--traces keeps the traces of what is found, a folder for each module. A failure is made simpler before, for ten seconds at most; its log and a report to
+open in a browser lie beside its trace. informersim report, explain and, in the folder of the module, replay take such a trace. What is in the folder
+already stays.
+
 It needs a clone of informersim, in whose folder it is started, and the go command. The first start downloads and compiles the controllers.
 
 Exit codes: 0 nothing new was found; 1 a test failed; 2 bad input.`,
 		Example: `  informersim wild
   informersim wild kubernetes/TestJob --seeds 500
+  informersim wild attacher/ --traces found
   informersim wild --for 1h
   informersim wild --for 1h --shard 2/5            every fifth test, from the second`,
 		Args: cli.Usage(cobra.ArbitraryArgs),
@@ -50,11 +56,12 @@ Exit codes: 0 nothing new was found; 1 a test failed; 2 bad input.`,
 	c.Flags().StringVar(&f.shard, "shard", "", "run the part `I/N` of the tests only; job/N takes I from $"+jobIndex)
 	c.Flags().IntVar(&f.seeds, "seeds", 0, "how many seeds each test runs (default its own number, mostly 20)")
 	c.Flags().DurationVar(&f.lasts, "for", 0, "go on for this long")
+	c.Flags().StringVar(&f.traces, "traces", "", "keep the traces of what is found, and their reports, in the folder `DIR`/MODULE")
 	return c
 }
 
 func (f *wildFlags) run(c *cobra.Command, patterns []string) error {
-	if err := cli.NotEmpty(c, "shard"); err != nil {
+	if err := cli.NotEmpty(c, "shard", "traces"); err != nil {
 		return err
 	}
 	switch {
@@ -70,6 +77,14 @@ func (f *wildFlags) run(c *cobra.Command, patterns []string) error {
 	root, err := mutation.Root(".")
 	if err != nil {
 		return err
+	}
+	if f.traces != "" {
+		if f.traces, err = filepath.Abs(f.traces); err == nil {
+			err = os.MkdirAll(f.traces, 0o777)
+		}
+		if err != nil {
+			return fmt.Errorf("--traces: %w", err)
+		}
 	}
 	work, err := os.MkdirTemp("", "informersim-wild-")
 	if err != nil {
@@ -114,7 +129,7 @@ func (f *wildFlags) rounds(ctx context.Context, w *wildTable, tests []*wildTest)
 	for round := 1; ; round++ {
 		var again []*wildTest
 		for _, t := range tests {
-			r, err := t.run(ctx, seeds)
+			r, err := t.run(ctx, seeds, f.traces)
 			if err != nil {
 				return failed, err
 			}
@@ -214,11 +229,14 @@ func everyNth(tests []*wildTest, shard, of uint64) (part []*wildTest) {
 	return part
 }
 
-// run runs a test, with its own number of seeds if seeds is 0.
-func (t *wildTest) run(ctx context.Context, seeds int) (*wildResult, error) {
+// run runs a test, with its own number of seeds if seeds is 0, and keeps traces below a folder unless that is "".
+func (t *wildTest) run(ctx context.Context, seeds int, traces string) (*wildResult, error) {
 	args := []string{"-test.v", "-test.timeout=0", "-test.run", "^" + t.name + "$"}
 	if seeds > 0 {
 		args = append(args, fmt.Sprintf("-simtest.seeds=%d", seeds))
+	}
+	if traces != "" {
+		args = append(args, "-simtest.traces="+filepath.Join(traces, t.module))
 	}
 	text, err := output(ctx, t.dir, t.program, args...)
 	if ctx.Err() != nil {

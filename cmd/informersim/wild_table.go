@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -10,9 +11,10 @@ import (
 
 // wildResult is what a test of a released controller said.
 type wildResult struct {
-	seeds, faults  int    // 0 if it said none
-	virtual, after string // while there were faults, and after they had stopped
-	known          string // where it found the bug that it is about
+	seeds, faults  int      // 0 if it said none
+	virtual, after string   // while there were faults, and after they had stopped
+	known          string   // where it found the bug that it is about
+	traces         []string // that it has kept
 	failed         bool
 	text           string // of a failure
 }
@@ -22,12 +24,22 @@ var (
 	wildSummary = regexp.MustCompile(`: simtest: (\d+) seeds?, (?:no faults|(\d+) faults?\b.*?\)), (\S+) of virtual time(?: and (\S+) after the faults had stopped)?,? ?.*nothing found`)
 	// What a test of a known bug logs: those under wild/ agree on these words.
 	wildKnown = regexp.MustCompile(`: found with (seed \d+[^:\n]*)`)
+	// Where the trace is of what simtest.Find has found (simtest/find.go), and the line that replays a failure's.
+	wildTrace  = regexp.MustCompile(`: simtest: the finding's trace is in (.+)`)
+	wildReplay = regexp.MustCompile(` -simtest\.replay=('.+'|\S+)$`)
 )
 
 // readWild reads what `go test -v` prints of one test.
 func readWild(text string) *wildResult {
-	r := &wildResult{}
+	r, failed := &wildResult{}, ""
 	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if m := wildTrace.FindStringSubmatch(line); m != nil {
+			r.traces = append(r.traces, m[1])
+		}
+		if m := wildReplay.FindStringSubmatch(line); m != nil {
+			failed = strings.ReplaceAll(strings.Trim(m[1], "'"), `'\''`, "'") // as the shell reads it
+		}
 		switch {
 		case strings.HasPrefix(line, "--- FAIL: ") || strings.HasPrefix(line, "panic: "):
 			r.failed, r.text = true, text
@@ -42,6 +54,9 @@ func readWild(text string) *wildResult {
 				r.known = m[1]
 			}
 		}
+	}
+	if r.failed && len(r.traces) == 0 && failed != "" {
+		r.traces = append(r.traces, failed)
 	}
 	return r
 }
@@ -77,6 +92,14 @@ func (w *wildTable) row(t *wildTest, r *wildResult) error {
 		found = "as expected"
 	}
 	_, err := fmt.Fprintf(w.out, wildColumns, w.width, t, seeds, virtual, after, faults, found)
+	for _, trace := range r.traces {
+		if !filepath.IsAbs(trace) {
+			trace = filepath.Join(t.dir, trace) // a failure's, without --traces
+		}
+		if err == nil {
+			_, err = fmt.Fprintf(w.out, "  its trace is in %s\n", trace)
+		}
+	}
 	if err == nil && r.failed {
 		_, err = io.WriteString(w.out, r.text)
 	}

@@ -15,6 +15,9 @@ func TestWildRefuses(t *testing.T) {
 		{"--for -1s", "--for -1s is negative"},
 		{"--shard 3/2", "--shard"},
 		{"--shard", "flag needs an argument"},
+		{"--traces", "flag needs an argument"},
+		{"--traces=", "--traces is given without a value"},
+		{"--traces wild_test.go/x", "--traces: mkdir "},
 		{"nothing/TestJob", `no test is meant by ["nothing/TestJob"]`},
 	} {
 		var out, errs bytes.Buffer
@@ -59,6 +62,18 @@ controller and test    seeds    virtual  after faults    faults  found
 example/TestHolds         40        21m           37s       855  nothing
 example/TestKnown                                                a known bug, with seed 3, 12 steps, 1 faults
 example/TestBreaks                                               SOMETHING NEW, or a known bug is gone:
+  its trace is in ROOT/wild/example/testdata/simtest/TestBreaks-1.trace.jsonl
+=== RUN   TestBreaks
+`},
+		{"example/TestKnown --traces fo'und", exitOK, `
+controller and test    seeds    virtual  after faults    faults  found
+example/TestKnown                                                a known bug, with seed 3, 12 steps, 1 faults
+  its trace is in ROOT/fo'und/example/TestKnown-3.trace.jsonl
+`},
+		{"example/TestBreaks --traces found", exitBroken, `
+controller and test    seeds    virtual  after faults    faults  found
+example/TestBreaks                                               SOMETHING NEW, or a known bug is gone:
+  its trace is in ROOT/found/example/Test Breaks-1.trace.jsonl
 === RUN   TestBreaks
 `},
 		{"example/ --shard 2/3", exitOK, `
@@ -73,7 +88,7 @@ example/TestHolds        500        21m           37s       855  nothing
 	} {
 		var out, errs bytes.Buffer
 		code := run(t.Context(), append([]string{"wild"}, strings.Fields(c.args)...), &out, &errs)
-		if code != c.code || !strings.HasPrefix("\n"+out.String(), c.want) {
+		if code != c.code || !strings.HasPrefix("\n"+out.String(), strings.ReplaceAll(c.want, "ROOT", root)) {
 			t.Errorf("wild %s: exit code %d and\n%s%s, want %d and%s", c.args, code, out.String(), errs.String(), c.code, c.want)
 		}
 	}
@@ -86,16 +101,28 @@ import (
 	"testing"
 )
 
-var seeds = flag.Int("simtest.seeds", 40, "")
+var (
+	seeds  = flag.Int("simtest.seeds", 40, "")
+	traces = flag.String("simtest.traces", "", "")
+)
 
 func TestHolds(t *testing.T) {
 	t.Logf("simtest: %d seeds, 855 faults (list-slow 111, and 43 other kinds), 21m of virtual time and 37s after the faults had stopped, \"it\" in 3, nothing found; more: -simtest.seeds=500", *seeds)
 }
 
-func TestKnown(t *testing.T) { t.Logf("found with seed 3, 12 steps, 1 faults: it is broken") }
+func TestKnown(t *testing.T) {
+	if *traces != "" {
+		t.Logf("simtest: the finding's trace is in %s/TestKnown-3.trace.jsonl\n  see it again\n    go test example -run '^TestKnown$' -simtest.replay='x'", *traces)
+	}
+	t.Logf("found with seed 3, 12 steps, 1 faults: it is broken")
+}
 
 func TestBreaks(t *testing.T) {
 	t.Log("simtest: before this failure: 7 seeds, 12 faults (list-slow 12), 1h of virtual time, nothing found")
-	t.Error("a property broke")
+	trace := "testdata/simtest/TestBreaks-1.trace.jsonl"
+	if *traces != "" {
+		trace = "'" + *traces + "/Test Breaks-1.trace.jsonl'"
+	}
+	t.Errorf("FAIL\n\n  see it again\n    go test example -run '^TestBreaks$' -simtest.replay=%s\n    go test example -run '^TestBreaks$' -simtest.seed=1", trace)
 }
 `
