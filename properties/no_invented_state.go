@@ -33,6 +33,9 @@ type noInventedState struct {
 type committed struct {
 	rv  int64
 	obj any
+	// seen is the last object that was found to be this version, as a transform has made it, and by whom: a resync shows it again and again.
+	seen   any
+	seenBy subjects.Informer
 }
 
 type resourceName struct {
@@ -53,7 +56,7 @@ func (p *noInventedState) record(w World, r *sim.Record) *reports.Violation {
 		if len(v) == 2*keepVersions {
 			v = append(v[:0], v[keepVersions:]...)
 		}
-		p.versions[r.Key] = append(v, committed{r.RV, r.Obj})
+		p.versions[r.Key] = append(v, committed{rv: r.RV, obj: r.Obj})
 		return nil
 	}
 	if r.Obj == nil {
@@ -64,13 +67,17 @@ func (p *noInventedState) record(w World, r *sim.Record) *reports.Violation {
 	another, inf := false, p.resource.get(r.Actor).informer
 	for i := len(versions) - 1; i >= 0; i-- {
 		v := &versions[i]
-		if v.obj == r.Obj && (inf == nil || any(transformed(inf, v.obj)) == r.Obj) {
+		if v.seen == r.Obj && v.seenBy == inf || v.obj == r.Obj && (inf == nil || any(transformed(inf, v.obj)) == r.Obj) {
 			return nil
 		}
 		if v.rv == r.RV {
 			// An object that leaves a selector is shown in its previous state, at the resourceVersion of the change (S17):
 			// only the resourceVersion of a deletion is judged.
-			if r.Detail == subjects.NotifyDelete || equality.Semantic.DeepEqual(transformed(inf, v.obj), r.Obj) {
+			if r.Detail == subjects.NotifyDelete {
+				return nil
+			}
+			if equality.Semantic.DeepEqual(transformed(inf, v.obj), r.Obj) {
+				v.seen, v.seenBy = r.Obj, inf
 				return nil
 			}
 			another = true // keep looking: a restored store reuses revisions, so there may be two

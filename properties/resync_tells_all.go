@@ -95,11 +95,16 @@ func (p *resyncTellsAll) expect(r *sim.Record, inf subjects.Informer, due []sim.
 	if !s.waiting {
 		p.waiting = append(p.waiting, r.Actor)
 	}
-	*s = resync{step: r.Step, at: r.At, keys: inf.Keys(), due: due, waiting: true, told: map[toldKey]bool{}}
+	if s.told == nil {
+		s.told = map[toldKey]bool{}
+	}
+	clear(s.told)
+	*s = resync{step: r.Step, at: r.At, keys: inf.Keys(), due: due, waiting: true, told: s.told}
 }
 
 func (p *resyncTellsAll) forget(id sim.ActorID) {
-	*p.resyncs.get(id) = resync{}
+	s := p.resyncs.get(id)
+	*s = resync{told: s.told} // its room is for the next one
 	for n, x := range p.waiting {
 		if x == id {
 			p.waiting = append(p.waiting[:n], p.waiting[n+1:]...)

@@ -2,7 +2,6 @@ package subjects
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -54,9 +53,11 @@ func (s *IndexSpec) Values(obj any) ([]string, error) {
 				values = append(values, v)
 			}
 		case by == "labels":
-			for _, k := range slices.Sorted(maps.Keys(m.GetLabels())) {
-				values = append(values, k+"="+m.GetLabels()[k])
+			first := len(values)
+			for k, v := range m.GetLabels() { // order: sorted below
+				values = append(values, k+"="+v)
 			}
+			slices.Sort(values[first:])
 		case by == "name":
 			values = append(values, m.GetName())
 		default:
