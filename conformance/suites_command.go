@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,34 +16,41 @@ import (
 // suiteSettings holds the flags of the suites command.
 type suiteSettings struct {
 	*settings
-	module, assets, known string
+	module, assets, focus, known string
 }
 
 func suitesCommand(s *settings) *cobra.Command {
 	u := &suiteSettings{settings: s}
 	c := &cobra.Command{
-		Use:   "suites [PACKAGE...]",
-		Short: "Run controller-runtime's own suites, which use envtest, on what `informersim assets` writes",
-		Long: `suites takes the source of a module from the module cache, and runs the test suites of some of its packages, unchanged, with
-KUBEBUILDER_ASSETS naming the programs of informersim assets. It prints the specs that passed and failed per package.
+		Use:   "suites [PROJECT | PROJECT/PACKAGE]...",
+		Short: "Run suites that use envtest, of controller-runtime and of operators, on what `informersim assets` writes",
+		Long: `suites takes the source of projects from the module cache, and runs the test suites of their packages, unchanged, with
+KUBEBUILDER_ASSETS naming the programs of informersim assets. It prints the specs that passed and failed per package, and
+how long its test program took. The projects are controller-runtime, karpenter and cluster-api; without arguments it is all of them.
 
 It fails if a spec fails that is not in the file of --known, or if one passes that is.`,
 		Example: `  go run . suites
-  go run . suites pkg/client pkg/webhook
+  go run . suites karpenter controller-runtime/pkg/client
+  go run . suites --module sigs.k8s.io/karpenter@v1.13.0 karpenter/pkg/apis/v1
   go run . suites --assets "$(setup-envtest use -p path)"   on a real apiserver`,
-		RunE: func(c *cobra.Command, packages []string) error { return u.main(c.Context(), packages) },
+		RunE: func(c *cobra.Command, args []string) error { return u.main(c.Context(), args) },
 	}
 	f := c.Flags()
-	f.StringVar(&u.module, "module", "sigs.k8s.io/controller-runtime@v0.25.2", "the module and its version")
+	f.StringVar(&u.module, "module", "", "another version of a project, or another module: MODULE@VERSION")
 	f.StringVar(&u.assets, "assets", "", "the folder with kube-apiserver, etcd and kubectl (default: informersim is built, and writes them)")
+	f.StringVar(&u.focus, "focus", "", "only specs whose names match this regular expression")
 	f.StringVar(&u.known, "known", filepath.Join("testdata", "suites", "known.txt"), "the file with the specs that fail, and why")
 	return c
 }
 
-func (u *suiteSettings) main(ctx context.Context, packages []string) error {
+func (u *suiteSettings) main(ctx context.Context, args []string) error {
 	known, err := suites.ReadKnown(u.known)
 	if err != nil {
 		return fmt.Errorf("--known: %w", err)
+	}
+	projects, err := suites.Select(suites.Projects(), u.module, args)
+	if err != nil {
+		return err
 	}
 	dir, err := os.MkdirTemp("", "informersim-suites-")
 	if err != nil {
@@ -55,48 +61,60 @@ func (u *suiteSettings) main(ctx context.Context, packages []string) error {
 		if u.assets, err = buildAssets(ctx, dir); err != nil {
 			return err
 		}
-	}
-	source, err := suites.Copy(ctx, u.module, filepath.Join(dir, "module"))
-	if err != nil {
+	} else if u.assets, err = filepath.Abs(u.assets); err != nil { // suites run in other folders
 		return err
-	}
-	if len(packages) == 0 {
-		packages = suites.Packages
+	} else if _, err := os.Stat(filepath.Join(u.assets, "kube-apiserver")); err != nil {
+		return fmt.Errorf("--assets: %w", err)
 	}
 	var total suites.Count
-	var wrong []string
-	for _, p := range packages {
-		began := time.Now()
-		report, err := suites.Run(ctx, source, p, u.assets)
+	wrong, packages := 0, 0
+	for _, p := range projects {
+		source, err := suites.Copy(ctx, p, filepath.Join(dir, p.Name))
 		if err != nil {
+			return err
+		}
+		for _, pkg := range p.Packages {
+			count, w := u.run(ctx, p, source, pkg, known)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			fmt.Fprintf(u.out, "%s: %v\n", p, err)
-			wrong = append(wrong, p)
-			continue
-		}
-		count := report.Count()
-		total.Add(count)
-		fmt.Fprintf(u.out, "%-34s %s in %s\n", p, count, time.Since(began).Round(100*time.Millisecond))
-		for _, s := range report.Failed() {
-			reason := known.Reason(p, s.Name())
-			if reason == "" {
-				reason = "NOT KNOWN: " + s.Why()
-				wrong = append(wrong, p+": "+s.Name())
-			}
-			fmt.Fprintf(u.out, "  %s\n    %s\n", s.Name(), reason)
-		}
-		for _, name := range known.Passing(p, report) {
-			fmt.Fprintf(u.out, "  %s\n    passes, and is in %s\n", name, u.known)
-			wrong = append(wrong, p+": "+name)
+			total.Add(count)
+			wrong += w
+			packages++
 		}
 	}
-	fmt.Fprintf(u.out, "%d packages, %s; %d not as expected\n", len(packages), total, len(wrong))
-	if len(wrong) > 0 {
-		return differ{len(wrong)}
+	fmt.Fprintf(u.out, "%d packages, %s; %d not as expected\n", packages, total, wrong)
+	if wrong > 0 {
+		return differ{wrong}
 	}
 	return nil
+}
+
+// run runs the suites of a package, and returns how many of their specs are not as expected.
+func (u *suiteSettings) run(ctx context.Context, p suites.Project, source, pkg string, known suites.Known) (count suites.Count, wrong int) {
+	name := p.Name + "/" + pkg
+	report, err := suites.Run(ctx, p, source, pkg, suites.Options{Assets: u.assets, Focus: u.focus})
+	if err != nil {
+		if ctx.Err() == nil {
+			fmt.Fprintf(u.out, "%s: %v\n", name, err)
+		}
+		return count, 1
+	}
+	count = report.Count()
+	fmt.Fprintf(u.out, "%-62s %s\n", name, count)
+	for _, s := range report.Failed() {
+		reason := known.Reason(name, s.Name)
+		if reason == "" {
+			reason = "NOT KNOWN: " + s.Why
+			wrong++
+		}
+		fmt.Fprintf(u.out, "  %s\n    %s\n", s.Name, reason)
+	}
+	for _, s := range known.Passing(name, report) {
+		fmt.Fprintf(u.out, "  %s\n    passes, and is in %s\n", s, u.known)
+		wrong++
+	}
+	return count, wrong
 }
 
 // buildAssets builds both commands and has informersim write envtest's programs.

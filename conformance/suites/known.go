@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Known are the specs that fail, and why: by package, then by name.
+// Known are the specs that fail, and why: by package, written PROJECT/PACKAGE, then by name.
 type Known map[string]map[string]string
 
 // ReadKnown reads a file of lines PACKAGE: NAME, each followed by an indented line with the reason. Lines that begin with # are
@@ -35,7 +35,7 @@ func parseKnown(path, text string) (Known, error) {
 		default:
 			var ok bool
 			if pkg, name, ok = strings.Cut(words, ": "); !ok {
-				return nil, fmt.Errorf("%s:%d: write it like pkg/client: Client / Create / It should create", path, i+1)
+				return nil, fmt.Errorf("%s:%d: write it like controller-runtime/pkg/client: Client / Create / It should create", path, i+1)
 			}
 			if known[pkg] == nil {
 				known[pkg] = map[string]string{}
@@ -55,11 +55,9 @@ func (k Known) Reason(pkg, name string) string { return k[pkg][name] }
 // Passing returns the specs of a package that are known to fail, and passed.
 func (k Known) Passing(pkg string, r Report) []string {
 	var names []string
-	for _, suite := range r {
-		for _, s := range suite.SpecReports {
-			if s.State == "passed" && k[pkg][s.Name()] != "" {
-				names = append(names, s.Name())
-			}
+	for _, s := range r.Specs {
+		if s.State == passed && k[pkg][s.Name] != "" {
+			names = append(names, s.Name)
 		}
 	}
 	return names

@@ -10,30 +10,33 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 )
 
-// Packages are those of controller-runtime whose suites start a control plane, and those of what starts it. Without pkg/client/apiutil,
-// whose tests download a real one.
-var Packages = []string{
-	"pkg/client", "pkg/cache", "pkg/manager", "pkg/manager/internal/integration", "pkg/controller",
-	"pkg/controller/controllerutil", "pkg/builder", "pkg/cluster", "pkg/source", "pkg/handler", "pkg/reconcile", "pkg/webhook", "pkg/envtest",
-	"pkg/metrics/filters", "pkg/internal/controller", "pkg/internal/recorder", "pkg/internal/testing/controlplane",
+// Copy copies a project from the module cache, where nothing may be written, and returns the folder.
+func Copy(ctx context.Context, p Project, dir string) (string, error) {
+	if err := copyModule(ctx, p.Path+"@"+p.Version, dir); err != nil {
+		return "", err
+	}
+	for folder, module := range p.Nested {
+		if err := copyModule(ctx, module+"@"+p.Version, filepath.Join(dir, folder)); err != nil {
+			return "", err
+		}
+	}
+	return dir, nil
 }
 
-// Copy copies a module from the module cache, where nothing may be written, and returns the folder.
-func Copy(ctx context.Context, module, dir string) (string, error) {
+func copyModule(ctx context.Context, module, dir string) error {
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", module)
 	cmd.Dir = os.TempDir() // of no module
 	output, err := cmd.Output()
 	var info struct{ Dir, Error string }
 	if jsonErr := json.Unmarshal(output, &info); err != nil || jsonErr != nil || info.Dir == "" {
-		return "", fmt.Errorf("%s: %w %s", cmd, errors.Join(err, jsonErr), info.Error)
+		return fmt.Errorf("%s: %w %s", cmd, errors.Join(err, jsonErr), info.Error)
 	}
 	if err := os.CopyFS(dir, os.DirFS(info.Dir)); err != nil {
-		return "", err
+		return err
 	}
-	return dir, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		if err == nil && filepath.Ext(path) == ".sh" { // modules have no executable files
 			err = os.Chmod(path, 0o755)
 		}
@@ -41,102 +44,60 @@ func Copy(ctx context.Context, module, dir string) (string, error) {
 	})
 }
 
-// Report is what Ginkgo says of the suites of a package.
-type Report []struct {
-	SpecReports []Spec
+// Options say how suites run.
+type Options struct {
+	Assets string // the folder with the programs of a control plane
+	Focus  string // a regular expression; only specs whose names match it run. "" is all of them
 }
 
-// Spec is a spec, or a node like BeforeSuite, which has a name only if it failed.
-type Spec struct {
-	ContainerHierarchyTexts           []string
-	LeafNodeType, LeafNodeText, State string
-	Failure                           struct{ Message string }
-}
-
-// Name is the full name of a spec, and the type of another node.
-func (s Spec) Name() string {
-	return strings.Join(append(append([]string{}, s.ContainerHierarchyTexts...), strings.TrimSpace(s.LeafNodeType+" "+s.LeafNodeText)), " / ")
-}
-
-// Why is the first line of what a failed spec says, as far as it fits a line.
-func (s Spec) Why() string {
-	lines := strings.Fields(s.Failure.Message)
-	why := strings.Join(lines, " ")
-	if len(why) > 300 {
-		why = why[:300] + "…"
-	}
-	return why
-}
-
-// Run runs the suites of a package with the programs in the folder assets.
-func Run(ctx context.Context, source, pkg, assets string) (Report, error) {
+// Run runs the suites of a package of a project, which Copy has copied to source.
+func Run(ctx context.Context, p Project, source, pkg string, o Options) (Report, error) {
+	// go vet says nothing of the server, and has much to read.
+	args := []string{"test", "-json", "-count=1", "-timeout=30m", "-vet=off", "./" + pkg}
 	file := filepath.Join(source, "report.json")
 	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
+		return Report{}, err
 	}
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout=15m", "./"+pkg, "-ginkgo.json-report="+file, "-ginkgo.no-color")
+	switch {
+	case p.Plain && o.Focus != "":
+		args = append(args, "-run="+o.Focus)
+	case p.Plain:
+	default:
+		args = append(args, "-ginkgo.json-report="+file, "-ginkgo.no-color")
+		if o.Focus != "" {
+			args = append(args, "-ginkgo.focus="+o.Focus)
+		}
+	}
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = source
-	cmd.Env = append(os.Environ(), "KUBEBUILDER_ASSETS="+assets, "GOWORK=off", "GOFLAGS=-mod=mod")
-	output, testErr := cmd.CombinedOutput()
-	data, err := os.ReadFile(file)
+	cmd.Env = append(os.Environ(), "KUBEBUILDER_ASSETS="+o.Assets, "GOWORK=off", "GOFLAGS=-mod=mod")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	stdout, testErr := cmd.Output()
+	report, said, err := parseEvents(stdout)
 	if err != nil {
-		return nil, fmt.Errorf("%s wrote no report: %w\n%s", cmd, testErr, bytes.TrimSpace(output[max(0, len(output)-2000):]))
+		return Report{}, fmt.Errorf("%s: %w", cmd, err)
 	}
-	var report Report
-	if err := json.Unmarshal(data, &report); err != nil {
-		return nil, err
+	said = append(stderr.Bytes(), said...)
+	if !p.Plain {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return Report{}, fmt.Errorf("%s wrote no report: %w\n%s", cmd, testErr, tail(said))
+		}
+		if report.Specs, err = parseGinkgo(data); err != nil {
+			return Report{}, fmt.Errorf("%s: %w", file, err)
+		}
 	}
-	if testErr != nil && len(report.Failed()) == 0 { // a test outside of Ginkgo
-		return nil, fmt.Errorf("%s: %w\n%s", cmd, testErr, bytes.TrimSpace(output[max(0, len(output)-4000):]))
+	if testErr != nil && len(report.Failed()) == 0 { // what failed is no spec
+		return Report{}, fmt.Errorf("%s: %w\n%s", cmd, testErr, tail(said))
+	}
+	if len(report.Specs) == 0 {
+		return Report{}, fmt.Errorf("%s ran nothing\n%s", cmd, tail(said))
 	}
 	return report, nil
 }
 
-// Count counts specs.
-type Count struct{ Passed, Failed, Skipped int }
-
-func (c Count) String() string {
-	return fmt.Sprintf("%4d passed, %d failed, %d skipped", c.Passed, c.Failed, c.Skipped)
-}
-
-// Add adds another count.
-func (c *Count) Add(o Count) {
-	c.Passed, c.Failed, c.Skipped = c.Passed+o.Passed, c.Failed+o.Failed, c.Skipped+o.Skipped
-}
-
-// Count counts the specs of a report, and the other nodes that failed.
-func (r Report) Count() Count {
-	var c Count
-	for _, suite := range r {
-		for _, s := range suite.SpecReports {
-			switch {
-			case s.failed():
-				c.Failed++
-			case s.LeafNodeType != "It":
-			case s.State == "passed":
-				c.Passed++
-			default: // pending, or skipped because another node failed
-				c.Skipped++
-			}
-		}
-	}
-	return c
-}
-
-// failed reports whether a node ended in any way but a good one: "failed", "panicked", "interrupted", "timedout", "aborted".
-func (s Spec) failed() bool {
-	return s.State != "passed" && s.State != "pending" && s.State != "skipped"
-}
-
-// Failed returns what failed.
-func (r Report) Failed() []Spec {
-	var failed []Spec
-	for _, suite := range r {
-		for _, s := range suite.SpecReports {
-			if s.failed() {
-				failed = append(failed, s)
-			}
-		}
-	}
-	return failed
+// tail returns the end of what a program has printed.
+func tail(output []byte) []byte {
+	return bytes.TrimSpace(output[max(0, len(output)-4000):])
 }

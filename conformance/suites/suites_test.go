@@ -1,10 +1,11 @@
 package suites
 
 import (
-	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 const ginkgoReport = `[{"SpecReports":[
@@ -14,39 +15,125 @@ const ginkgoReport = `[{"SpecReports":[
  {"ContainerHierarchyTexts":["Client"],"LeafNodeType":"It","LeafNodeText":"should wait","State":"pending"},
  {"LeafNodeType":"AfterSuite","State":"panicked"}]}]`
 
-func TestReport(t *testing.T) {
-	var r Report
-	if err := json.Unmarshal([]byte(ginkgoReport), &r); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := r.Count(), (Count{Passed: 1, Failed: 2, Skipped: 1}); got != want {
-		t.Errorf("the count is %v, want %v", got, want)
-	}
-	failed := r.Failed()
-	if len(failed) != 2 || failed[0].Name() != "Client / It should fail" || failed[0].Why() != "Expected false to be true" || failed[1].Name() != "AfterSuite" {
-		t.Errorf("%+v failed", failed)
-	}
-	known, err := parseKnown("f", "# a comment\npkg/a: Client / It should fail\n  because\n\npkg/a: Client / Create / It should create\n  because\n")
+func TestGinkgo(t *testing.T) {
+	specs, err := parseGinkgo([]byte(ginkgoReport))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if known.Reason("pkg/a", failed[0].Name()) != "because" || known.Reason("pkg/b", failed[0].Name()) != "" {
+	r := Report{Specs: specs, Took: time.Second}
+	if got, want := r.Count(), (Count{Passed: 1, Failed: 2, Skipped: 1, Took: time.Second}); got != want {
+		t.Errorf("the count is %v, want %v", got, want)
+	}
+	failed := r.Failed()
+	if len(failed) != 2 || failed[0].Name != "Client / It should fail" || failed[0].Why != "Expected false to be true" || failed[1].Name != "AfterSuite" {
+		t.Errorf("%+v failed", failed)
+	}
+	known, err := parseKnown("f", "# a comment\np/pkg/a: Client / It should fail\n  because\n\np/pkg/a: Client / Create / It should create\n  because\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if known.Reason("p/pkg/a", failed[0].Name) != "because" || known.Reason("p/pkg/b", failed[0].Name) != "" {
 		t.Errorf("known are %v", known)
 	}
-	if got := known.Passing("pkg/a", r); !slices.Equal(got, []string{"Client / Create / It should create"}) {
+	if got := known.Passing("p/pkg/a", r); !slices.Equal(got, []string{"Client / Create / It should create"}) {
 		t.Errorf("%q pass", got)
+	}
+}
+
+// goTests is what go test -json says of a test that passes, one with a subtest that fails, one that fails beside its subtest, one
+// that is skipped, and one that does not end.
+const goTests = `{"Action":"start","Package":"p"}
+{"Action":"run","Package":"p","Test":"TestA"}
+{"Action":"pass","Package":"p","Test":"TestA","Elapsed":0.1}
+{"Action":"run","Package":"p","Test":"TestB"}
+{"Action":"run","Package":"p","Test":"TestB/x"}
+{"Action":"run","Package":"p","Test":"TestB/y"}
+{"Action":"output","Package":"p","Test":"TestB/y","Output":"=== RUN   TestB/y\n"}
+{"Action":"output","Package":"p","Test":"TestB/y","Output":"a log\n"}
+{"Action":"output","Package":"p","Test":"TestB/y","Output":"    b_test.go:7: \n"}
+{"Action":"output","Package":"p","Test":"TestB/y","Output":"        no such thing\n"}
+{"Action":"pass","Package":"p","Test":"TestB/x","Elapsed":0.1}
+{"Action":"fail","Package":"p","Test":"TestB/y","Elapsed":0.1}
+{"Action":"fail","Package":"p","Test":"TestB","Elapsed":0.1}
+{"Action":"run","Package":"p","Test":"TestC"}
+{"Action":"run","Package":"p","Test":"TestC/x"}
+{"Action":"pass","Package":"p","Test":"TestC/x","Elapsed":0.1}
+{"Action":"fail","Package":"p","Test":"TestC","Elapsed":0.1}
+{"Action":"run","Package":"p","Test":"TestD"}
+{"Action":"skip","Package":"p","Test":"TestD","Elapsed":0.1}
+{"Action":"run","Package":"p","Test":"TestE"}
+{"Action":"output","Package":"p","Output":"FAIL\n"}
+{"Action":"fail","Package":"p","Elapsed":1.5}
+`
+
+func TestGoTests(t *testing.T) {
+	r, printed, err := parseEvents([]byte(goTests))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Report{Took: 1500 * time.Millisecond, Specs: []Spec{
+		{Name: "TestA", State: "passed"},
+		{Name: "TestB/x", State: "passed"},
+		{Name: "TestB/y", State: "failed", Why: "b_test.go:7: no such thing"},
+		{Name: "TestC", State: "failed"},
+		{Name: "TestC/x", State: "passed"},
+		{Name: "TestD", State: "skipped"},
+		{Name: "TestE", State: "interrupted"},
+	}}
+	if !reflect.DeepEqual(r, want) {
+		t.Errorf("the report is\n%+v, want\n%+v", r, want)
+	}
+	if !strings.HasSuffix(string(printed), "no such thing\nFAIL\n") {
+		t.Errorf("%q was printed", printed)
+	}
+	if _, _, err := parseEvents([]byte("FAIL\n")); err == nil || !strings.Contains(err.Error(), "not what go test -json writes") {
+		t.Errorf("of something else it says %v", err)
 	}
 }
 
 func TestKnownRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"  because\n":                 "f:1: a reason belongs below the name of a spec",
-		"pkg/a: b\npkg/a: c\n  why\n": "f:2: the spec above has no reason",
-		"pkg/a: b\n":                  "f: the last spec has no reason",
-		"nonsense\n":                  "f:1: write it like",
+		"  because\n":                     "f:1: a reason belongs below the name of a spec",
+		"p/pkg/a: b\np/pkg/a: c\n  why\n": "f:2: the spec above has no reason",
+		"p/pkg/a: b\n":                    "f: the last spec has no reason",
+		"nonsense\n":                      "f:1: write it like",
 	} {
 		if _, err := parseKnown("f", text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestSelect(t *testing.T) {
+	projects := func() []Project {
+		return []Project{
+			{Name: "a", Path: "example.com/a", Version: "v1", Packages: []string{"x", "y/z"}},
+			{Name: "b", Path: "example.com/b", Version: "v1", Packages: []string{"x"}},
+		}
+	}
+	for _, c := range []struct {
+		module, args string
+		want         string // PATH@VERSION:PACKAGE,PACKAGE of each
+		err          string
+	}{
+		{want: "example.com/a@v1:x,y/z example.com/b@v1:x"},
+		{args: "b", want: "example.com/b@v1:x"},
+		{args: "b a/w/ a", want: "example.com/b@v1:x example.com/a@v1:w,x,y/z"},
+		{module: "example.com/a@v2", want: "example.com/a@v2:x,y/z"},
+		{module: "example.com/a@v2", args: "a/w", want: "example.com/a@v2:w"},
+		{module: "example.com/c/v3@v3.1.0", args: "c/w", want: "example.com/c/v3@v3.1.0:w"},
+		{module: "example.com/c@v1", err: "name them like c/pkg/controllers"},
+		{module: "example.com/c", err: "a module is written MODULE@VERSION"},
+		{module: "example.com/a@v2", args: "b", err: `"b": no such project; there are a`},
+		{args: "pkg/client", err: `"pkg/client": no such project; there are a, b`},
+	} {
+		selected, err := Select(projects(), c.module, strings.Fields(c.args))
+		var got []string
+		for _, p := range selected {
+			got = append(got, p.Path+"@"+p.Version+":"+strings.Join(p.Packages, ","))
+		}
+		if s := strings.Join(got, " "); s != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%q of %q: %s, %v; want %s, %s", c.args, c.module, s, err, c.want, c.err)
 		}
 	}
 }
