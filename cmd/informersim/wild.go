@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -239,6 +240,9 @@ func (t *wildTest) run(ctx context.Context, seeds int, traces string) (*wildResu
 		args = append(args, "-simtest.traces="+filepath.Join(traces, t.module))
 	}
 	text, err := output(ctx, t.dir, t.program, args...)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		forgetCut(text)
+	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -247,6 +251,18 @@ func (t *wildTest) run(ctx context.Context, seeds int, traces string) (*wildResu
 		return nil, fmt.Errorf("%s: %w", t, err) // it did not come to a verdict
 	}
 	return r, nil
+}
+
+// wildCut is where the engine of a test that dies says which trace it has kept (world/flight.go).
+var wildCut = regexp.MustCompile(`(?m)^  the trace so far is in (.+)\.trace\.jsonl$`)
+
+// forgetCut removes the trace of a run that only the end of the time has cut off: nothing was found in it, and the next test would begin with it.
+func forgetCut(text string) {
+	for _, m := range wildCut.FindAllStringSubmatch(text, -1) {
+		for _, suffix := range []string{".trace.jsonl", ".html", ".log"} {
+			_ = os.Remove(m[1] + suffix) // it may have none
+		}
+	}
 }
 
 // output runs a program in a folder and returns what it says.

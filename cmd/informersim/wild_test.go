@@ -94,6 +94,26 @@ example/TestHolds        500        21m           37s       855  nothing
 	}
 }
 
+// A test that the end of --for stops leaves nothing.
+func TestWildForgetsWhatTheTimeCutsOff(t *testing.T) {
+	t.Chdir(t.TempDir())
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"TestX-3.trace.jsonl", "TestX-3.html", "TestX-30.trace.jsonl"} {
+		if err := os.WriteFile(name, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	forgetCut("=== RUN   TestX\n\nsimtest: the process died during a run: TestX, seed 3\n  it had taken 41 steps (7s of virtual time)\n" +
+		"  the trace so far is in " + filepath.Join(dir, "TestX-3.trace.jsonl") + "\n\n  see it again\n")
+	left, err := os.ReadDir(".")
+	if err != nil || len(left) != 1 || left[0].Name() != "TestX-30.trace.jsonl" {
+		t.Errorf("%v are left: %v", left, err)
+	}
+}
+
 const wildExample = `package example
 
 import (
