@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
@@ -121,27 +120,6 @@ var Allowed = []Rule{
 				return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return strings.HasSuffix(line, takenBefore) })
 			}
 			return strings.HasPrefix(topic, "handler ") && slices.Equal(onTime(left), onTime(right))
-		},
-	},
-	{
-		Name: "taken",
-		Reason: "For the same reason its adapter tells of such objects in the order of their keys, and of those that a batch has beside them. So of " +
-			"several keys that are ready a worker takes another one first, and what follows comes as much later, or earlier.",
-		Applies: func(topic string, left, right []string) bool {
-			if !strings.HasPrefix(topic, "work of ") || len(left) != len(right) {
-				return false
-			}
-			later, taken := time.Duration(0), false
-			return slices.EqualFunc(left, right, func(l, r string) bool {
-				lAt, l, _ := strings.Cut(l, " ")
-				rAt, r, _ := strings.Cut(r, " ")
-				from, err := time.ParseDuration(lAt)
-				to, also := time.ParseDuration(rAt)
-				if !taken && strings.HasPrefix(l, "begins ") {
-					later, taken = to-from, true
-				}
-				return err == nil && also == nil && l == r && to-from == later
-			})
 		},
 	},
 }
