@@ -102,7 +102,9 @@ func (t *tripper) document(hr *http.Request) (*http.Response, error) {
 		if m.Err() != nil {
 			return nil, m.Err()
 		}
-		t.w.r.documents.Store(key, known)
+		if !t.w.r.o.ServeCRDs { // with them, what is served changes during a run
+			t.w.r.documents.Store(key, known)
+		}
 	}
 	d := known.(*document)
 	resp := response(hr, d.code, d.header.Clone())

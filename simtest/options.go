@@ -77,6 +77,11 @@ type Options struct {
 	Stages []string
 	// CRDs are CustomResourceDefinition manifests: YAML or JSON text, or the name of a file or folder that holds them.
 	CRDs []string
+	// ServeCRDs has CustomResourceDefinitions served as objects, too, as a real cluster does: those of CRDs are there when the body begins, and others
+	// may be created, changed and deleted, by the test or by what it tests. A new one is served some steps later, once its condition Established is true;
+	// a deleted one takes its objects along. Without it they are no objects, and a list of them answers 404. Each run compiles the schemas anew, which
+	// takes milliseconds for small ones. No conversion webhook is called: versions are converted as by the strategy None.
+	ServeCRDs bool
 	// Webhooks are the admission webhooks that are called. Webhooks that are configured in the cluster without them are never called.
 	Webhooks Webhooks
 	// Scheme knows the Go types of custom resources that are passed to the helpers (Env.Create, …), in addition to client-go's
@@ -150,7 +155,7 @@ func (o *Options) complete() error {
 func (o *Options) data() (w wire.Options, err error) {
 	w = wire.Options{
 		Mix: o.Mix, CrashProbability: o.CrashProbability, MaxCrashes: o.MaxCrashes, Strategy: o.Strategy,
-		Replicas: o.Replicas, History: o.History, WatchList: int(o.WatchList), GarbageCollection: o.GarbageCollection, Controllers: o.Controllers, Nodes: o.Nodes, MaxSteps: o.MaxSteps, BodyTimeout: o.VirtualBodyTimeout,
+		Replicas: o.Replicas, History: o.History, WatchList: int(o.WatchList), GarbageCollection: o.GarbageCollection, Controllers: o.Controllers, ServeCRDs: o.ServeCRDs, Nodes: o.Nodes, MaxSteps: o.MaxSteps, BodyTimeout: o.VirtualBodyTimeout,
 	}
 	if o.FaultMix != nil {
 		if w.FaultMix, err = json.Marshal(o.FaultMix); err != nil {

@@ -67,6 +67,7 @@ func (b *body) answer() {
 // play runs the body and steps the kernel until the body ends, a property is broken, or nothing more can happen.
 func (w *world) play() {
 	k := w.kernel
+	w.addDefinitions()
 	w.addNamespaces()
 	w.addNodes()
 	w.remote.do(wire.DoBody)

@@ -5,17 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/informersim/informersim/fakeapiserver/bootstrap"
 	"github.com/informersim/informersim/fakeapiserver/controllers"
 	"github.com/informersim/informersim/fakeapiserver/controllers/names"
 	"github.com/informersim/informersim/fakeapiserver/quotas"
-	"github.com/informersim/informersim/sim"
 )
-
-var kindAddNamespaces = sim.RegisterKind("add-namespaces", sim.ClassAction)
 
 // optionControllers is in the header's options if the test names controllers.
 const optionControllers = "controllers"
@@ -71,46 +64,5 @@ func (w *world) startControllers(limits *quotas.Quotas) {
 	}
 	if w.o.runs(names.ResourceQuota) {
 		newQuotaController(w, limits)
-	}
-}
-
-// namespaces is the actor that adds the namespaces of a fresh cluster, before the test's body begins.
-type namespaces struct {
-	w     *world
-	added bool
-}
-
-// Name implements sim.Actor.
-func (*namespaces) Name() string { return "namespaces" }
-
-// Apply implements sim.Actor.
-func (n *namespaces) Apply(sim.Choice) {
-	n.added = true
-	id, served := n.w.cluster.FindResource(corev1.Resource("namespaces"))
-	if !served {
-		n.w.kernel.Fail(fmt.Errorf("no namespaces can be added: the cluster does not serve them"))
-		return
-	}
-	for _, name := range bootstrap.Namespaces {
-		ns := &corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}}
-		ns.Name, ns.Labels = name, map[string]string{corev1.LabelMetadataName: name}
-		ns.CreationTimestamp = metav1.NewTime(n.w.cluster.Now())
-		ns.Spec.Finalizers, ns.Status.Phase = []corev1.FinalizerName{corev1.FinalizerKubernetes}, corev1.NamespaceActive
-		if _, err := n.w.cluster.Create(id, ns); err != nil {
-			n.w.kernel.Fail(err)
-			return
-		}
-	}
-}
-
-// addNamespaces adds them where namespaces live.
-func (w *world) addNamespaces() {
-	if !w.o.hasNamespaces() {
-		return
-	}
-	n := &namespaces{w: w}
-	w.kernel.Offer(w.kernel.Register(n), kindAddNamespaces, 0)
-	for !n.added && w.kernel.Err() == nil && w.monitor.Violation() == nil {
-		w.step()
 	}
 }

@@ -10,30 +10,33 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// documents answers requests that are not for a resource: discovery, OpenAPI, the version. The answers are the same in every
-// state of the world and are given at once, outside of the kernel's steps: clients ask for them while they hold locks (a
+// documents answers requests that are not for a resource: discovery, OpenAPI, the version. The answers depend only on the
+// resources that are served, and are given at once, outside of the kernel's steps: clients ask for them while they hold locks (a
 // RESTMapper's, a cache's), and a goroutine that waits for a lock keeps a bubble from coming to rest.
 type documents struct {
 	registry *types.Registry
 
-	kernel *sim.Kernel // its own, with nothing but a server
-	server *rest.Server
-	client requester
-	cached map[string]*sink
+	changes int         // of the registry, when the server was made
+	kernel  *sim.Kernel // its own, with nothing but a server
+	server  *rest.Server
+	client  requester
+	cached  map[string]*sink
 }
 
 // get answers a request.
 func (d *documents) get(method string, u *url.URL, h http.Header) (*sink, error) {
+	if d.changes != d.registry.Changes() {
+		d.changes, d.server = d.registry.Changes(), nil
+	}
 	key := method + " " + u.RequestURI() + " " + h.Get("Accept")
-	s := d.cached[key]
-	if s == nil {
-		var err error
-		if s, err = d.request(method, u, h); err != nil {
-			return nil, err
-		}
+	if d.server != nil && d.cached[key] != nil {
+		return d.cached[key], nil
+	}
+	s, err := d.request(method, u, h)
+	if err == nil {
 		d.cached[key] = s
 	}
-	return s, nil
+	return s, err
 }
 
 func (d *documents) request(method string, u *url.URL, h http.Header) (*sink, error) {

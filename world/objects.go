@@ -148,6 +148,9 @@ func (r *remote) committed(id store.ResourceID, v store.Committed) {
 		if sub.id != id {
 			continue
 		}
+		if now := r.w.mapper.registry.ByKind(sub.resource.GroupVersionKind()); now != nil {
+			sub.resource = now // its definition has changed
+		}
 		if v.Deleted {
 			r.objects.Byte(wire.DoDelete).Num(int64(n)).Text(v.Key)
 			continue

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -15,8 +16,15 @@ import (
 
 // resourceMapper finds resources by kind.
 type resourceMapper struct {
-	registry *types.Registry
-	docs     *documents
+	registry    *types.Registry
+	docs        *documents
+	definitions []*apiextensionsv1.CustomResourceDefinition // of the registry's custom resources
+}
+
+// own returns a mapper for one run, in which definitions change.
+func (c *resourceMapper) own() *resourceMapper {
+	registry := c.registry.Clone()
+	return &resourceMapper{registry: registry, docs: &documents{registry: registry}, definitions: c.definitions}
 }
 
 // mapperCache keeps the mapper of each set of manifests: they are immutable, and compiling them takes longer than most runs.
@@ -31,6 +39,7 @@ func (c mapperCache) get(manifests []string) (*resourceMapper, error) {
 	if err := registry.Add(builtin.Resources(builtin.Options{Unprotected: true})...); err != nil {
 		return nil, err
 	}
+	var all []*apiextensionsv1.CustomResourceDefinition
 	for i, m := range manifests {
 		definitions, err := crd.LoadManifests(strings.NewReader(m))
 		if err != nil {
@@ -41,6 +50,7 @@ func (c mapperCache) get(manifests []string) (*resourceMapper, error) {
 				return nil, fmt.Errorf("Options.CRDs: manifest %d: CustomResourceDefinition %q has the conversion strategy Webhook; use None, no conversion webhook is called here", i+1, d.Name)
 			}
 		}
+		all = append(all, definitions...)
 		resources, err := crd.Compile(definitions...)
 		if err == nil {
 			err = registry.Add(resources...)
@@ -49,7 +59,7 @@ func (c mapperCache) get(manifests []string) (*resourceMapper, error) {
 			return nil, fmt.Errorf("Options.CRDs: manifest %d: %w", i+1, err)
 		}
 	}
-	c[key] = &resourceMapper{registry: registry, docs: &documents{registry: registry}}
+	c[key] = &resourceMapper{registry: registry, docs: &documents{registry: registry}, definitions: all}
 	return c[key], nil
 }
 
@@ -69,6 +79,9 @@ func (c *resourceMapper) resourceOf(obj runtime.Object) (*types.Resource, error)
 func (c *resourceMapper) byKind(gvk schema.GroupVersionKind) (*types.Resource, error) {
 	if r := c.registry.ByKind(gvk); r != nil {
 		return r, nil
+	}
+	if gvk.Group == apiextensionsv1.GroupName {
+		return nil, fmt.Errorf("%s is not served: set Options.ServeCRDs", gvk)
 	}
 	return nil, fmt.Errorf("%s is not served: only built-in kinds and those of Options.CRDs are", gvk)
 }

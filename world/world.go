@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/apiextensions"
 	"github.com/informersim/informersim/fakeapiserver/controllers"
 	"github.com/informersim/informersim/fakeapiserver/controllers/names"
 	"github.com/informersim/informersim/fakeapiserver/quotas"
@@ -30,26 +31,27 @@ const (
 
 // world is one run: the kernel, the cluster with its REST layer, the processes and the body.
 type world struct {
-	o          *options
-	config     configuration
-	seed       uint64
-	kernel     *sim.Kernel
-	strategy   sim.Strategy
-	filter     *faultFilter // strategy, if it picks faults
-	cluster    *fakeapiserver.Cluster
-	api        *rest.Server
-	mapper     *resourceMapper
-	remote     *remote
-	reconciles *reconciles
-	flight     *flight
-	gate       *gate
-	helpers    sim.ActorID // the client of Env's helpers
-	landing    *landing    // what it commits
-	leases     *leaseWriters
-	behaved    *wellBehaved                 // nil if no ready-made property is asked for
-	stages     *controllers.StageController // nil if nothing goes on by itself
-	body       *body
-	webhooks   *webhooks // nil if none are called
+	o           *options
+	config      configuration
+	seed        uint64
+	kernel      *sim.Kernel
+	strategy    sim.Strategy
+	filter      *faultFilter // strategy, if it picks faults
+	cluster     *fakeapiserver.Cluster
+	api         *rest.Server
+	mapper      *resourceMapper
+	definitions *apiextensions.Server // nil if CustomResourceDefinitions are not served
+	remote      *remote
+	reconciles  *reconciles
+	flight      *flight
+	gate        *gate
+	helpers     sim.ActorID // the client of Env's helpers
+	landing     *landing    // what it commits
+	leases      *leaseWriters
+	behaved     *wellBehaved                 // nil if no ready-made property is asked for
+	stages      *controllers.StageController // nil if nothing goes on by itself
+	body        *body
+	webhooks    *webhooks // nil if none are called
 
 	processes []*process
 	byName    map[string]*process
@@ -83,6 +85,9 @@ func newHeader(o *options, task *wire.Task, seed uint64) (sim.Header, error) {
 	if len(o.Controllers) > 0 {
 		h.Options[optionControllers] = strings.Join(o.controllers, ",")
 	}
+	if o.ServeCRDs {
+		h.Options[optionServeCRDs] = "true"
+	}
 	if task.Seeded {
 		h.Options[optionRuntime] = runtimeSeeded
 	}
@@ -103,6 +108,9 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 		o: o, config: config, seed: s.header.Seed, mapper: mapper,
 		byName: map[string]*process{}, forever: &life{}, sometimes: map[string]bool{}, aimed: map[string]bool{}, maxSteps: o.MaxSteps,
 		run: runOf(s.header),
+	}
+	if o.ServeCRDs {
+		w.mapper = mapper.own()
 	}
 	w.run.Mix, w.run.Configuration = config.mix.Name, config.String()
 	if s.maxSteps > 0 {
@@ -130,7 +138,7 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 	w.cluster = fakeapiserver.NewCluster(w.kernel, fakeapiserver.ClusterOptions{
 		Replicas: config.replicas, History: config.history, NoWatchList: !config.watchList, Faults: config.mix.Kinds(), MaxFaults: config.mix.Max,
 	})
-	served := rest.Options{Cluster: w.cluster, Types: mapper.registry, Policy: fakeapiserver.ByChoice(), Namespaces: o.hasNamespaces()}
+	served := rest.Options{Cluster: w.cluster, Types: w.mapper.registry, Policy: fakeapiserver.ByChoice(), Namespaces: o.hasNamespaces()}
 	limits, err := quotas.New()
 	if err != nil {
 		return nil, err
@@ -143,6 +151,9 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 		served.Admission, served.Beside = w.webhooks, w.webhooks.beside
 	}
 	if w.api, err = rest.New(served); err != nil {
+		return nil, err
+	}
+	if err := w.serveDefinitions(); err != nil {
 		return nil, err
 	}
 	w.cluster.Connect(workloadClient, fakeapiserver.ByChoice())

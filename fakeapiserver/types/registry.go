@@ -14,6 +14,7 @@ type Registry struct {
 	resources []*Resource
 	byGVR     map[schema.GroupVersionResource]*Resource
 	byGVK     map[schema.GroupVersionKind]*Resource
+	changes   int
 }
 
 // NewRegistry returns an empty Registry.
@@ -23,6 +24,9 @@ func NewRegistry() *Registry {
 		byGVK: map[schema.GroupVersionKind]*Resource{},
 	}
 }
+
+// Changes counts what has changed the Registry: as long as it is the same, so are the resources.
+func (g *Registry) Changes() int { return g.changes }
 
 // Clone returns a copy, which changes alone. Both have the same resources.
 func (g *Registry) Clone() *Registry {
@@ -42,6 +46,7 @@ func (g *Registry) Add(resources ...*Resource) error {
 		}
 		seen[gvr] = true
 	}
+	g.changes++
 	for _, r := range resources {
 		g.resources = append(g.resources, r)
 		g.byGVR[r.GroupVersionResource()] = r
@@ -85,6 +90,7 @@ func (g *Registry) forget(r *Resource) {
 
 // Remove removes every version of a resource, as when its CustomResourceDefinition is deleted. It reports whether there was one.
 func (g *Registry) Remove(gr schema.GroupResource) bool {
+	g.changes++
 	n := len(g.resources)
 	g.resources = slices.DeleteFunc(g.resources, func(r *Resource) bool {
 		if r.GroupResource() != gr {

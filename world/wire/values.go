@@ -35,6 +35,7 @@ type Options struct {
 	GarbageCollection bool          `json:",omitempty"`
 	Controllers       []string      `json:",omitempty"` // by name; nil for the default
 	CRDs              []string      `json:",omitempty"` // the manifests' text
+	ServeCRDs         bool          `json:",omitempty"`
 	Nodes             int           `json:",omitempty"`
 	Stages            []File        `json:",omitempty"`
 	Webhooks          bool          `json:",omitempty"` // webhooks that are configured in the cluster are called
