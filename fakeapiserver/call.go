@@ -105,9 +105,11 @@ func (c *call) admit() {
 	if c.applyRequestFault() {
 		return
 	}
-	if _, err := cl.cluster.resource(c.res); err != nil {
-		c.answer(err)
-		return
+	if c.res != noResource {
+		if _, err := cl.cluster.resource(c.res); err != nil {
+			c.answer(err)
+			return
+		}
 	}
 	switch c.verb {
 	case verbList:
@@ -268,6 +270,9 @@ func (c *call) describe() string {
 	if c.verb == verbWrite {
 		return c.write.describe()
 	}
+	if c.single {
+		return c.describeGet()
+	}
 	b := make([]byte, 0, 96)
 	b = append(b, "list"...)
 	if c.verb == verbWatch {
@@ -296,4 +301,16 @@ func (c *call) describe() string {
 		b = strconv.AppendInt(append(b, " timeout="...), *o.TimeoutSeconds, 10)
 	}
 	return string(b)
+}
+
+// describeGet is describe for a get: its last word is the object, as that of a write's description is.
+func (c *call) describeGet() string {
+	namespace, name := c.objectName()
+	if namespace != "" {
+		name = namespace + "/" + name
+	}
+	if rv := c.options.ResourceVersion; rv != "" {
+		return "get rv=" + strconv.Quote(rv) + " " + name
+	}
+	return "get " + name
 }

@@ -17,8 +17,8 @@ func (c *call) serveList() {
 	}
 	cache := c.replica.caches[c.res]
 	if !cache.ready {
-		// Only an unfiltered list with a limit bypasses a cache that is not ready (I107).
-		if p.limit <= 0 || p.selects() {
+		// Only a get and an unfiltered list with a limit bypass a cache that is not ready (I107).
+		if !c.single && (p.limit <= 0 || p.selects()) {
 			c.answer(errUnready(unreadyRetrySeconds))
 			return
 		}

@@ -40,7 +40,11 @@ func (cl *Client) List(res store.ResourceID, namespace string, o metav1.ListOpti
 	return cl.submit(&call{verb: verbList, res: res, namespace: namespace, options: o, receiver: r})
 }
 
-// Get requests one object, as a list of one: it waits for the same freshness and is hit by the faults of lists.
+// noResource is the resource of a request that asks for none: no resource has that id.
+const noResource = ^store.ResourceID(0)
+
+// Get requests one object, as a list of one: it waits for the same freshness and is hit by the faults of lists. Unlike a list, it is
+// answered while the watch cache is being filled.
 func (cl *Client) Get(res store.ResourceID, namespace, name, resourceVersion string, r Receiver) ReqID {
 	o := metav1.ListOptions{ResourceVersion: resourceVersion, FieldSelector: "metadata.name=" + fields.EscapeValue(name)}
 	return cl.submit(&call{verb: verbList, single: true, res: res, namespace: namespace, options: o, receiver: r})
@@ -54,6 +58,9 @@ func (cl *Client) Watch(res store.ResourceID, namespace string, o metav1.ListOpt
 
 // Write requests a change. OnWrite receives the answer.
 func (cl *Client) Write(w Write, r Receiver) ReqID {
+	if w.Path != "" {
+		w.Resource = noResource
+	}
 	return cl.submit(&call{verb: verbWrite, res: w.Resource, namespace: w.Namespace, write: w, receiver: r})
 }
 

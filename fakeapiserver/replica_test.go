@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// I107: a restart resets watches; until the cache is initialised, all requests but an unfiltered list with a limit get 429.
+// I107: a restart resets watches; until the cache is initialised, all reads but a get and an unfiltered list with a limit get 429.
 func TestReplicaRestart(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})
 	w.create("default/a")
@@ -40,6 +40,14 @@ func TestReplicaRestart(t *testing.T) {
 	}
 	if page, err := w.list("", metav1.ListOptions{Limit: 5}); err != nil || len(page.Items) != 1 {
 		t.Errorf("an unfiltered list with a limit: %v", err)
+	}
+	for _, rv := range []string{"", "0", "1001"} {
+		got := &receiver{}
+		w.do(func() { w.cl.Get(w.pods, "default", "a", rv, got) })
+		w.settle()
+		if got.err != nil || got.page == nil || len(got.page.Items) != 1 {
+			t.Errorf("a get at %q: %+v, %v", rv, got.page, got.err)
+		}
 	}
 	if r := w.watch(metav1.ListOptions{ResourceVersion: "1001"}); !apierrors.IsTooManyRequests(r.openErr) {
 		t.Errorf("a watch: %v", r.openErr)

@@ -27,6 +27,9 @@ type Write struct {
 	// Named, if set, returns the name of the object where the request's path has none: a create's body has it. It is called if a
 	// fault or a trigger is aimed at a name.
 	Named func() string
+	// Path, if set, is what the request asks for in place of a resource, such as a document of discovery, or a resource that is not
+	// served. Resource then means nothing, and Verb is the method.
+	Path string
 	// Preconditions must hold for a delete.
 	Preconditions *metav1.Preconditions
 	// Serve, if set, is called when the request is admitted, in place of Verb's action. Layers that know more of an API's rules
@@ -35,6 +38,9 @@ type Write struct {
 }
 
 func (w *Write) describe() string {
+	if w.Path != "" {
+		return string(w.Verb) + " " + w.Path
+	}
 	namespace, name := w.Namespace, w.Name
 	if m, err := store.Meta(w.Object); err == nil {
 		namespace, name = m.GetNamespace(), m.GetName()

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,14 +45,18 @@ var _ fakeapiserver.Receiver = (*call)(nil)
 
 // atReplica runs serve when a replica has the request; the connection decides when the resulting answer is sent.
 func (c *call) atReplica(serve func()) (cancel func()) {
-	c.req = c.client.Write(fakeapiserver.Write{
+	w := fakeapiserver.Write{
 		Verb: fakeapiserver.WriteVerb(c.verb), Resource: c.id, Namespace: c.target.namespace, Name: c.target.name, Named: c.createdName,
 		Serve: func() (runtime.Object, error) {
 			defer c.answerPanic()
 			serve()
 			return nil, nil
 		},
-	}, c)
+	}
+	if c.resource == nil {
+		w.Verb, w.Path, w.Named = fakeapiserver.WriteVerb(strings.ToLower(c.request.Method)), c.request.URL.Path, nil
+	}
+	c.req = c.client.Write(w, c)
 	return c.cancel
 }
 

@@ -101,10 +101,10 @@ func (o *Options) repeated(w property.World, r *sim.Record, clients map[sim.Acto
 	}
 }
 
-// objectOf returns the object of a write's record as a key, or else the plural.
+// objectOf returns the object of a request's record as a key, or else the plural, "" if it asks for no resource.
 func objectOf(r *sim.Record) string {
-	verb, name, _ := strings.Cut(r.Detail, " ")
-	if verb == "list" || name == "" || strings.HasSuffix(name, "/") {
+	name := r.Detail[strings.LastIndex(r.Detail, " ")+1:]
+	if r.Key == "" || strings.HasPrefix(r.Detail, "list") || name == "" || strings.HasSuffix(name, "/") {
 		return strings.Clone(r.Key)
 	}
 	return r.Key + " " + name

@@ -95,7 +95,7 @@ func (s *staleness) record(w property.World, r *sim.Record) *reports.Violation {
 		switch verb, _, _ := strings.Cut(r.Detail, " "); verb {
 		case "create":
 			s.sent[at] = s.known[followed{r.Actor, r.Key}]
-		case "list":
+		case "list", "get":
 			s.plurals[at] = strings.Clone(r.Key)
 		}
 	case fakeapiserver.KindPage:
