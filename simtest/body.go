@@ -33,12 +33,25 @@ func (b *body) run(f func()) {
 				b.w.mu.Lock()
 				b.escaped = v
 				b.w.mu.Unlock()
+			} else if b.w.skipped() {
+				text = "the body has skipped the test, in the middle of a run: skip it before simtest.Run"
 			}
 		}
 		b.w.event(func(p *wire.Packet) { p.Byte(wire.EventBody).Byte(how).Text(text) })
 	}()
 	f()
-	how = wire.Returned
+	switch {
+	case !b.w.failed && b.w.r.t.Failed():
+		how = wire.Exited // t.Errorf lets the body go on; without this, nothing would say which seed it was
+	default:
+		how = wire.Returned
+	}
+}
+
+// skipped reports whether the test has been skipped.
+func (w *world) skipped() bool {
+	t, is := w.r.t.(interface{ Skipped() bool })
+	return is && t.Skipped()
 }
 
 // ask has the engine do something and waits for it. It runs on the user's goroutines. A body whose run is over ends here.

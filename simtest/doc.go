@@ -106,6 +106,9 @@
 //
 // # Failures
 //
+// A body that reports an error to its t, and goes on, has failed when it returns: that seed is reported, and Run ends. Its t is to be the one
+// that Run was given, or of a subtest of it.
+//
 // A failure is shrunk, for ten seconds at most, to fewer faults and a shorter, more orderly schedule that break the same
 // property. Beside it lies the nearest run that passes: the same without one of the faults that are left, and where the two first differ; looking for
 // it takes two seconds at most. The result is printed with the faults that were injected and whether they last, the last that was done to each
@@ -159,6 +162,8 @@
 //	-simtest.replicas=N      have N apiservers (SIMTEST_REPLICAS)
 //	-simtest.history=N       have watch caches of N events; -1 for those of a real apiserver (SIMTEST_HISTORY)
 //	-simtest.watchlist=on    have streaming lists, or not: off (SIMTEST_WATCHLIST)
+//
+// A value that a flag does not take is an error, in the environment, too.
 //
 // # What goroutines in the bubble may not do
 //

@@ -1,9 +1,16 @@
 package simtest_test
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/informersim/informersim/simtest"
 )
@@ -22,4 +29,67 @@ func TestReportTellsConvergingTime(t *testing.T) {
 		env.Eventually("never", 10*time.Minute, func() error { return errors.New("not yet") })
 	})
 	wantIn(t, message, " · 10m0s of virtual time · ")
+}
+
+// A body that reports an error and goes on has failed: the first seed that does is reported, with its trace, and no other one is run.
+func TestBodyReportsAnError(t *testing.T) {
+	t.Chdir(t.TempDir())
+	k := &keeper{recorder{name: "TestReports"}}
+	runs := 0
+	try(k, simtest.Options{Mix: "none"}, func(env *simtest.Env) {
+		runs++
+		if env.Create(configMap("a", "")); env.Seed() == 3 {
+			k.Errorf("a is wrong")
+		}
+		env.Advance(time.Second)
+	})
+	if runs != 3 {
+		t.Errorf("%d seeds were run, want 3: the third reports an error", runs)
+	}
+	wantIn(t, strings.Join(k.errors, "\n"), "a is wrong", "seed 3 ", "FAIL  the body failed the test", "commits ADDED of configmaps default/a",
+		"-simtest.replay=testdata/simtest/TestReports-3.trace.jsonl")
+	wantIn(t, strings.Join(k.logs, "\n"), "before this failure: 2 seeds")
+}
+
+// What had failed before a run is not the run's fault.
+func TestBodyOfATestThatHasFailed(t *testing.T) {
+	r := &recorder{name: t.Name()}
+	r.Errorf("earlier")
+	runs := 0
+	try(r, simtest.Options{Seeds: 3, Mix: "none"}, func(*simtest.Env) { runs++ })
+	if runs != 3 || len(r.errors) != 1 {
+		t.Errorf("%d seeds were run, want 3; errors: %q", runs, r.errors)
+	}
+}
+
+// skipper is a recorder whose test is skipped.
+type skipper struct{ recorder }
+
+func (*skipper) Skipped() bool { return true }
+
+func TestBodySkips(t *testing.T) {
+	s := &skipper{recorder{name: t.Name()}}
+	try(s, simtest.Options{Seeds: 1, Mix: "none"}, func(*simtest.Env) { s.FailNow() })
+	wantIn(t, strings.Join(s.errors, "\n"), "FAIL  the body has skipped the test, in the middle of a run")
+}
+
+// A report names what a request asks for: the object of a get, and the path where there is no resource.
+func TestReportNamesWhatIsAskedFor(t *testing.T) {
+	message := failure(t, simtest.Options{Mix: "none"}, func(env *simtest.Env) {
+		config := env.RESTConfig("c")
+		env.Go("c", func(ctx context.Context) error {
+			_, _ = dynamic.NewForConfigOrDie(config).Resource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}).List(ctx, metav1.ListOptions{})
+			maps := kubernetes.NewForConfigOrDie(config).CoreV1().ConfigMaps("default")
+			_, _ = maps.Get(ctx, "a", metav1.GetOptions{})
+			_, _ = maps.Get(ctx, "b", metav1.GetOptions{ResourceVersion: "0"})
+			return nil
+		})
+		env.Eventually("never", time.Minute, func() error { return errors.New("not yet") })
+	})
+	wantIn(t, message, "get /apis/example.com/v1/widgets: 404", "of configmaps: get default/a\n", `of configmaps: get rv="0" default/b`)
+	for _, not := range []string{"bindings", "metadata.name"} {
+		if strings.Contains(message, not) {
+			t.Errorf("the report has %q, which nobody has asked for:\n%s", not, message)
+		}
+	}
 }

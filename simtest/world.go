@@ -33,6 +33,7 @@ type world struct {
 	begun      begun
 
 	ended  atomic.Bool // the run is over, and the bubble has ended
+	failed bool        // its test had failed before it began
 	turn   atomic.Bool // it is this side's: the engine answers queries
 	pipe   sync.Mutex  // held while a report is sent
 	closed bool        // guarded by pipe: another goroutine speaks with the engine now
@@ -54,7 +55,7 @@ type process struct {
 }
 
 func newWorld(r *runner, e *engine, seed uint64) *world {
-	w := &world{r: r, e: e, seed: seed, exchanges: map[int64]*exchange{}, processes: map[string]*process{}}
+	w := &world{r: r, e: e, seed: seed, failed: r.t.Failed(), exchanges: map[int64]*exchange{}, processes: map[string]*process{}}
 	w.env = newEnv(w)
 	w.body = &body{w: w}
 	w.checks = &checks{w: w}

@@ -83,6 +83,8 @@ func (o *outcome) why() string {
 		return o.violation.Error()
 	case o.err != nil:
 		return o.err.Error()
+	case e.goexit && e.text != "":
+		return e.text
 	case e.goexit:
 		return "the body failed the test"
 	default:
