@@ -58,7 +58,33 @@ func TestFlagsPinWhatASeedDraws(t *testing.T) {
 	wantIn(t, failure(t, simtest.Options{Strategy: "fifo"}, broken), "7 replicas", "-simtest.replicas=7") // which takes no faults
 	setFlag(t, "simtest.mix", "litghten")
 	wantIn(t, failure(t, o, broken), `there is no fault mix "litghten"`, "with -simtest.mix=litghten")
-	if err := flag.Lookup("simtest.watchlist").Value.Set("maybe"); err == nil {
-		t.Error("-simtest.watchlist=maybe is accepted")
+}
+
+// What a flag does not take is an error, and not taken for what is left to the seed.
+func TestFlagsThatAreWrong(t *testing.T) {
+	for name, values := range map[string][]string{
+		"seeds": {"0", "-1", "abc", "1.5"}, "seed": {"0", "-1"}, "parallel": {"0", "-2"}, "replicas": {"0", "-3"}, "history": {"0", "-2"},
+		"crashes": {"0", "2", "NaN"}, "shrink": {"5", "0s"}, "watchlist": {"maybe"},
+	} {
+		f := flag.Lookup("simtest." + name)
+		was := f.Value.String()
+		for _, v := range values {
+			if err := f.Value.Set(v); err == nil || !strings.Contains(err.Error(), "it must be") {
+				t.Errorf("-simtest.%s=%s: %v, want what it must be", name, v, err)
+			}
+			if got := f.Value.String(); got != was {
+				t.Errorf("-simtest.%s=%s, which is refused, sets it to %q", name, v, got)
+			}
+		}
 	}
+}
+
+// A variable of the environment that no flag takes fails the tests, or it would be taken for one that is not set.
+func TestEnvironmentThatIsWrong(t *testing.T) {
+	if isChild() {
+		simtest.Run(t, simtest.Options{Seeds: 1}, func(*simtest.Env) {})
+		return
+	}
+	out := runChildWith(t, asChild(t, "SIMTEST_SEEDS=many", "SIMTEST_WATCHLIST=maybe"))
+	wantIn(t, out, "the environment has SIMTEST_SEEDS=many: it must be a whole number, 1 or more", "the environment has SIMTEST_WATCHLIST=maybe: it must be on or off")
 }

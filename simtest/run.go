@@ -83,7 +83,10 @@ func newRunner(t TB, o Options, body func(env *Env)) *runner {
 	if inBubble() {
 		fatal(t, "simtest: Run was called inside a synctest bubble (another Run's, or synctest.Test's): call it outside, it makes its own")
 	}
-	err := o.complete()
+	err := flags.bad
+	if err == nil {
+		err = o.complete()
+	}
 	var data wire.Options
 	if err == nil {
 		data, err = o.data()
