@@ -78,3 +78,17 @@ The whole stack, with > at what is neither the standard library's nor a dependen
 		t.Errorf("got\n%s", s)
 	}
 }
+
+// A loop of controller-runtime's that ends of contexts start is told from the user's own.
+func TestStuckInAManagerThatStarts(t *testing.T) {
+	const manager = "sigs.k8s.io/controller-runtime/pkg/manager.(*runnableGroup).Start"
+	for state, want := range map[string]bool{"running": true, "runnable": true, "select": false} {
+		e := &StuckError{Timeout: time.Second, Goroutines: []Goroutine{
+			{State: "running", Stack: []Frame{{Function: "example.com/mine.spin", User: true}}},
+			{State: state, Stack: []Frame{{Function: "context.(*cancelCtx).Err"}, {Function: manager + ".func1"}, {Function: manager}}},
+		}}
+		if text := e.Error(); strings.Contains(text, "This is controller-runtime's loop") != want || want != strings.Contains(text, "-simtest.crashes=-1") {
+			t.Errorf("with a manager's goroutine in state %q: want the hint: %v:\n%s", state, want, text)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package bubble
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -39,6 +40,11 @@ func (e *StuckError) Error() string {
 	default:
 		fmt.Fprintf(&b, "the bubble did not become quiescent within %v of real time, and no goroutine in it could be told apart from those outside.\n", e.Timeout)
 	}
+	if i := slices.IndexFunc(running, spinsAsItStarts); i >= 0 {
+		b.WriteString("\nThis is controller-runtime's loop, not yours: a manager whose context ends while its caches are being filled spins " +
+			"(kubernetes-sigs/controller-runtime#3440). A crash here ends the context; a real one, kill -9, leaves nothing that could spin, but a SIGTERM does. " +
+			"To test what is yours, run without crashes: -simtest.crashes=-1, or Options.CrashProbability: -1.\n")
+	}
 	stacks := append(running, waiting...)
 	if len(stacks) > 0 {
 		b.WriteString("\nThe whole stack, with > at what is neither the standard library's nor a dependency's:\n")
@@ -51,6 +57,14 @@ func (e *StuckError) Error() string {
 		b.WriteString(g.trace())
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// spinsAsItStarts reports whether a goroutine is in the loop in which a manager of controller-runtime waits until what it runs has started. It
+// leaves the loop too late if its context ends.
+func spinsAsItStarts(g Goroutine) bool {
+	return slices.ContainsFunc(g.Stack, func(f Frame) bool {
+		return strings.Contains(f.Function, "sigs.k8s.io/controller-runtime/pkg/manager.(*runnableGroup).Start")
+	})
 }
 
 // maxStacks bounds the goroutines whose stacks are printed.
