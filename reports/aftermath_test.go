@@ -134,3 +134,38 @@ func TestEndingFoldsRenewals(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// A leader election does not fill an ending: its requests that succeed are one line for each client. One that fails is told, and so is who
+// else writes.
+func TestEndingFoldsLeases(t *testing.T) {
+	var steps [][]sim.Record
+	election := func(from, to int64) {
+		for n := from; n < to; n++ {
+			steps = append(steps,
+				[]sim.Record{record("request", "leases", 0, 2*n, "update default/x")}, []sim.Record{record("commit", "leases default/x", n, 0, "MODIFIED")},
+				[]sim.Record{record("apply", "leases default/x", n, 0, "MODIFIED")}, []sim.Record{record("response", "", 0, 2*n, "200 OK")},
+				[]sim.Record{record("request", "leases", 0, 2*n+1, "get default/x")}, []sim.Record{record("page", "", n, 1, fmt.Sprintf("request=%d", 2*n+1))})
+		}
+	}
+	steps = append(steps, []sim.Record{record("commit", "leases default/x", 1, 0, "ADDED")})
+	election(2, 20)
+	steps = append(steps, []sim.Record{record("request", "pods", 0, 1000, "update default/a")}, []sim.Record{record("response", "", 0, 1000, "409 Conflict")})
+	election(20, 40)
+	steps = append(steps, []sim.Record{record("request", "leases", 0, 1001, "update default/x")}, []sim.Record{record("response", "", 0, 1001, "500 InternalError")})
+	election(40, 60)
+	lines, err := reports.Ending(traced(t, steps...))
+	if err != nil && err != io.EOF {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, l := range lines {
+		got = append(got, l.Text)
+	}
+	want := []string{
+		"commits ADDED of leases default/x at rv=1", "18 × leases default/x renewed", "18 × leases default/x read", "request 1000 of pods: update default/a", "response 1000 409 Conflict",
+		"20 × leases default/x renewed", "20 × leases default/x read", "response 1001 500 InternalError", "20 × leases default/x renewed", "20 × leases default/x read",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
