@@ -93,6 +93,14 @@ func (e *Env) Sometimes(name string, cond func() bool) {
 
 var errHolds = errors.New("it holds")
 
+// faultsGoOn says so if faults have struck and may do so again: what waits for the system to converge then may wait in vain.
+func (e *Env) faultsGoOn() string {
+	if e.calm || e.Cluster().Faults() == 0 {
+		return ""
+	}
+	return ", with faults that go on (env.StopFaults ends them)"
+}
+
 // Eventually steps until hold returns nil, and fails the run if that takes more virtual time than within. Time passes only when
 // nothing else can happen, so slow code does not use it up. hold is called on the body's goroutine, between steps, at once and then when
 // something may have changed, and may make requests. Its last error is part of the report.
@@ -108,7 +116,7 @@ func (e *Env) Eventually(name string, within time.Duration, hold func() error) {
 			if err = hold(); err == nil {
 				return // by a timer of a process, which the engine does not see
 			}
-			e.fail(name, fmt.Sprintf("still not true after %v: %v", within, err))
+			e.fail(name, fmt.Sprintf("still not true after %v%s: %v", within, e.faultsGoOn(), err))
 		}
 	}
 }

@@ -22,6 +22,7 @@ type Env struct {
 	rand *rand.Rand
 
 	doomed []string // the processes of CrashAfter
+	calm   bool     // StopFaults has been called
 }
 
 func newEnv(w *world) *Env { return &Env{w: w, rand: rand.New(rand.NewPCG(w.seed, 0x656e76))} }
@@ -148,6 +149,7 @@ func (e *Env) inject(call string, faults []fault.Fault) (withdraw func()) {
 func (e *Env) StopFaults() {
 	e.alive()
 	e.w.body.ask("env.StopFaults", wire.AskStopFaults, 0)
+	e.calm = true
 }
 
 // Seed returns the run's seed.

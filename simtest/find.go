@@ -29,9 +29,10 @@ func (f *Finding) String() string { return f.Text }
 //
 // With -simtest.replay or -simtest.seed Find makes only that run, and what it breaks fails the test, so that it is seen.
 func Find(t TB, o Options, body func(env *Env)) *Finding {
+	needsTest(t)
+	t.Helper()
 	asked := o.Shrink > 0
 	r := newRunner(t, o, body)
-	t.Helper()
 	switch {
 	case flags.replay != "":
 		if f, ours := r.again(wire.Replay, 0, flags.replay); ours {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/informersim/informersim/simtest"
+	"github.com/informersim/informersim/simtest/fault"
 )
 
 // A report tells the time after StopFaults from the rest; a second call changes nothing.
@@ -92,4 +93,28 @@ func TestReportNamesWhatIsAskedFor(t *testing.T) {
 			t.Errorf("the report has %q, which nobody has asked for:\n%s", not, message)
 		}
 	}
+}
+
+// A system that has not converged, perhaps because of faults, is told from one that cannot.
+func TestEventuallyWithFaults(t *testing.T) {
+	never := func(stop bool) string {
+		return failure(t, simtest.Options{Mix: "none", Shrink: -1}, func(env *simtest.Env) {
+			env.Inject(fault.Fault{Kind: fault.Write503, Target: "workload"})
+			env.Create(configMap("a", ""))
+			if stop {
+				env.StopFaults()
+			}
+			env.Eventually("never", time.Minute, func() error { return errors.New("not yet") })
+		})
+	}
+	wantIn(t, never(false), "still not true after 1m0s, with faults that go on (env.StopFaults ends them): not yet")
+	wantIn(t, never(true), "still not true after 1m0s: not yet")
+}
+
+// What is wrong with a call of Run is reported at the line of the call.
+func TestOptionsThatAreWrongAreTheCallers(t *testing.T) {
+	if isChild() {
+		simtest.Run(t, simtest.Options{CRDs: []string{"no/such/folder"}}, func(*simtest.Env) {})
+	}
+	wantIn(t, runChild(t), "outcome_test.go:", "Options.CRDs: stat no/such/folder")
 }

@@ -24,8 +24,9 @@ import (
 // earlier failures, under testdata/simtest, are replayed first. Run returns after all goroutines started in its worlds have
 // ended.
 func Run(t TB, o Options, body func(env *Env)) {
-	r := newRunner(t, o, body)
+	needsTest(t)
 	t.Helper()
+	r := newRunner(t, o, body)
 	r.first = isFirst(t)
 	switch {
 	case r.first && workerFor == t.Name():
@@ -73,9 +74,6 @@ type runner struct {
 
 // newRunner checks Run's arguments.
 func newRunner(t TB, o Options, body func(env *Env)) *runner {
-	if isNil(t) {
-		panic("simtest: Run needs the t of a test, got nil")
-	}
 	t.Helper()
 	if body == nil {
 		fatal(t, "simtest: Run needs a body, got nil")
@@ -116,6 +114,13 @@ func newRunner(t TB, o Options, body func(env *Env)) *runner {
 		}
 	}
 	return r
+}
+
+// needsTest panics if t is nil. It comes before t.Helper, which has the lines of a failure be the caller's.
+func needsTest(t TB) {
+	if isNil(t) {
+		panic("simtest: Run needs the t of a test, got nil")
+	}
 }
 
 // isNil reports whether t is nil or an interface that holds a nil pointer.
