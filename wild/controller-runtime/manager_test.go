@@ -2,9 +2,12 @@ package controllerruntime_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -45,9 +48,10 @@ func TestManagerEnds(t *testing.T) {
 	})
 }
 
-// A manager that is told to end while it waits for its caches, which an apiserver does not fill, uses up a processor, and does not end.
+// A manager that is told to end while it waits for its caches, which an apiserver does not fill, uses up a processor, and does not end. With -simtest.replay
+// this process does the same, to show it.
 func TestManagerSpinsWhenItEndsWhileItStarts(t *testing.T) {
-	if os.Getenv(child) != "" {
+	if os.Getenv(child) != "" || flagOf(t, "simtest.replay") != "" {
 		simtest.Run(t, simtest.Options{Seeds: 1, Mix: "none", Shrink: -1, RealQuiescenceTimeout: 2 * time.Second}, endsWhileItStarts)
 		return
 	}
@@ -56,7 +60,13 @@ func TestManagerSpinsWhenItEndsWhileItStarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe, "-test.run=^"+t.Name()+"$")
-	cmd.Dir = t.TempDir() // for the trace that it leaves
+	cmd.Dir = t.TempDir() // for the trace that it leaves if none is to be kept
+	if traces := flagOf(t, "simtest.traces"); traces != "" {
+		if traces, err = filepath.Abs(traces); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Args = append(cmd.Args, "-simtest.traces="+traces)
+	}
 	cmd.Env = append(os.Environ(), child+"=1")
 	out, err := cmd.CombinedOutput()
 	if err == nil {
@@ -67,7 +77,27 @@ func TestManagerSpinsWhenItEndsWhileItStarts(t *testing.T) {
 			t.Errorf("the process does not say %q:\n%s", want, out)
 		}
 	}
+	if flagOf(t, "simtest.traces") != "" {
+		m := kept.FindSubmatch(out)
+		if m == nil {
+			t.Fatalf("no trace is kept:\n%s", out)
+		}
+		t.Logf("simtest: the finding's trace is in %s", m[1])
+	}
 	t.Log("found with seed 1: it spins")
+}
+
+// kept finds the file in the line that replays a failure.
+var kept = regexp.MustCompile(`(?m) -simtest\.replay='?(.+?)'?$`)
+
+// flagOf returns a flag's value.
+func flagOf(t *testing.T, name string) string {
+	t.Helper()
+	f := flag.Lookup(name)
+	if f == nil {
+		t.Fatalf("there is no flag %s", name)
+	}
+	return f.Value.String()
 }
 
 func endsWhileItStarts(env *simtest.Env) {
