@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -270,6 +271,40 @@ func TestKilledEngineIsASentence(t *testing.T) {
 		}
 	}
 	simtest.Run(t, simtest.Options{Seeds: 2}, func(env *simtest.Env) { env.Advance(time.Second) })
+}
+
+// With -simtest.traces the trace of an engine that is killed, and that of a test which dies, are there, and replace nothing.
+func TestTracesOfWhatDies(t *testing.T) {
+	if isChild() {
+		simtest.Find(t, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) {
+			env.Create(configMap("a", "1"))
+			os.Exit(3)
+		})
+		return
+	}
+	dir := t.TempDir()
+	for range 2 {
+		if out, err := childIn(t, dir, "SIMTEST_TRACES=out"); err == nil {
+			t.Errorf("the child passes:\n%s", out)
+		}
+	}
+	t.Chdir(dir)
+	setFlag(t, "simtest.traces", "out")
+	r := &keeper{recorder{name: t.Name()}}
+	tryFind(r, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) {
+		env.Create(configMap("a", "1"))
+		klog.Info("soon")
+		if err := syscall.Kill(simtest.EngineProcess(), syscall.SIGKILL); err != nil {
+			t.Error(err)
+		}
+		env.Advance(time.Second)
+	})
+	const third = "TestTracesOfWhatDies-1-3"
+	wantIn(t, strings.Join(r.errors, "\n"), "the trace so far is in out/"+third+".trace.jsonl\n", "what it logged is in out/"+third+".log\n")
+	want := []string{"TestTracesOfWhatDies-1-2.html", "TestTracesOfWhatDies-1-2.trace.jsonl", third + ".log", third + ".trace.jsonl", "TestTracesOfWhatDies-1.html", "TestTracesOfWhatDies-1.trace.jsonl"}
+	if names := namesIn(t, "out"); !slices.Equal(names, want) || len(namesIn(t, ".")) != 1 {
+		t.Errorf("the files are %v and %v, want %v", names, namesIn(t, "."), want)
+	}
 }
 
 // An engine that is killed while it shrinks a failure does not take the failure with it.
