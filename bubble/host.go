@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -66,6 +67,9 @@ var theHost = host{jobs: make(chan *job), ended: make(chan struct{})}
 type Options struct {
 	// QuiescenceTimeout limits the real time that a step may take to become quiescent; DefaultQuiescenceTimeout if 0.
 	QuiescenceTimeout time.Duration
+	// Interleave has the seed decide which of the bubble's goroutines runs, and where one gives way to others. It needs a program that is Seeded,
+	// and does nothing in others. The process has one processor meanwhile.
+	Interleave bool
 	// TakeOver sets up further process-wide state, and returns a function that restores it; it may be nil. It is called outside the
 	// bubble.
 	TakeOver func() (restore func())
@@ -159,7 +163,10 @@ func (h *host) bubble(t *testing.T, j *job) (err error) {
 	defer j.restore()
 	h.current.Store(j)
 	defer h.current.Store(nil)
-	defer seedBubble(j.seed)()
+	if j.options.Interleave {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	}
+	defer seedBubble(j.seed, j.options.Interleave)()
 	err = ErrRace // unless the bubble's goroutine reaches its end: a failed test ends it early
 	over := make(chan struct{})
 	go func() {

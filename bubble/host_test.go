@@ -8,8 +8,10 @@ import (
 	"math/rand"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -181,6 +183,69 @@ func TestTakeOverIsRestored(t *testing.T) {
 	mustRun(t, 2, func() { note("next") })
 	if got := strings.Join(order, ", "); got != "taken over, run, restored, next" {
 		t.Errorf("the order was: %s", got)
+	}
+}
+
+// Interleaved goroutines run in an order of the seed's, all of them before the bubble is quiescent, and on one processor. Where the runtime is not
+// seeded, nothing changes.
+func TestInterleave(t *testing.T) {
+	processors := runtime.GOMAXPROCS(2)
+	defer runtime.GOMAXPROCS(processors)
+	order := func(seed uint64, interleave bool) string {
+		var mu sync.Mutex
+		var said strings.Builder
+		at := 0
+		run := func() {
+			b, err := Enter(0)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for i := range 4 {
+				go func() {
+					for range 5 {
+						mu.Lock()
+						said.WriteByte(byte('a' + i))
+						mu.Unlock()
+					}
+				}()
+			}
+			b.Quiesce()
+			at = said.Len()
+			if n := runtime.GOMAXPROCS(0); interleave && n != 1 {
+				t.Errorf("there are %d processors", n)
+			}
+		}
+		if err := Run(seed, Options{Interleave: interleave}, run); err != nil {
+			t.Fatal(err)
+		}
+		if at != 20 || runtime.GOMAXPROCS(0) != 2 {
+			t.Errorf("the bubble is quiescent after %d of 20 steps; there are %d processors", at, runtime.GOMAXPROCS(0))
+		}
+		return said.String()
+	}
+	orders := map[string]bool{}
+	for seed := range uint64(10) {
+		first := order(seed, true)
+		if again := order(seed, true); Seeded() && again != first {
+			t.Errorf("seed %d: %s, and then %s", seed, first, again)
+		}
+		orders[first] = true
+	}
+	if Seeded() && len(orders) < 5 {
+		t.Errorf("ten seeds have %d orders: %v", len(orders), orders)
+	}
+	turns := func(seed uint64) (n int) {
+		s := order(seed, false)
+		for i := range s[1:] {
+			if s[i] != s[i+1] {
+				n++
+			}
+		}
+		return n
+	}
+	if n := turns(1); Seeded() && n != 3 {
+		t.Errorf("four goroutines that are not interleaved change %d times", n)
 	}
 }
 

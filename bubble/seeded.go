@@ -12,6 +12,11 @@ import (
 //go:linkname bubbleSeed runtime.bubbleSeed
 var bubbleSeed uint64
 
+// bubbleInterleave has the goroutines of the bubbles made from now on interleaved by their seed, in a program built with that overlay.
+//
+//go:linkname bubbleInterleave runtime.bubbleInterleave
+var bubbleInterleave bool
+
 // seededRuntime tells whether the program was built with the overlay, which initialises the variable.
 var seededRuntime = bubbleSeed != 0
 
@@ -25,8 +30,8 @@ const heapOfRun = 1 << 30
 // seedBubble seeds the next bubble, on the goroutine that makes bubbles. Garbage is collected only after the run: a collection
 // during it would block goroutines that otherwise run, and would let addresses be reused, which decide the order of a map whose
 // keys are pointers.
-func seedBubble(seed uint64) (restore func()) {
-	bubbleSeed = seed<<1 | 1
+func seedBubble(seed uint64, interleave bool) (restore func()) {
+	bubbleSeed, bubbleInterleave = seed<<1|1, interleave
 	if !seededRuntime {
 		return func() {}
 	}

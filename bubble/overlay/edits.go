@@ -18,6 +18,10 @@ var edits = []edit{
 	seed   uint64
 	epoch  uint64 // counts Wait
 	drawn  [bubbleStreams]uint64
+
+	interleaved bool   // the seed decides which goroutine runs, see interleave.go
+	decided     uint64 // the numbers drawn for that in this epoch
+	rate        uint32 // of yields at synchronization points in this epoch, in 1/2^32
 }
 
 // The streams of a bubble.
@@ -61,6 +65,7 @@ func (b *synctestBubble) draw(stream int) uint64 {
 func (b *synctestBubble) nextEpoch() {
 	b.epoch++
 	b.drawn = [bubbleStreams]uint64{}
+	b.drawRate()
 }
 
 // inSeededBubble reports whether a goroutine is in a bubble that has a seed.
@@ -93,6 +98,8 @@ func maps_iterRand(used uint64) uint64 {
 `},
 	{file: "runtime/synctest.go", old: "	bubble.now = synctestBaseTime\n", new: `	bubble.now = synctestBaseTime
 	bubble.seed, bubble.seeded = bubbleSeed, bubbleSeed != 0
+	bubble.interleaved = bubble.seeded && bubbleInterleave
+	bubble.drawRate()
 `},
 	{file: "runtime/synctest.go", old: "	gp.bubble.waiter = nil\n	gp.bubble.waiting = false\n", new: `	gp.bubble.waiter = nil
 	gp.bubble.waiting = false
@@ -149,6 +156,7 @@ func seedRand() uint64 { return 0x696e666f726d6572 }
 	}
 `},
 	{file: "runtime/proc.go", old: "	if preempted && sched.gcwaiting.Load() {\n", new: `	if inSeededBubble(gp) && !preempted {
+		gp.late = gp.bubble.interleaved // whoever spins waits for others
 		runqput(pp, gp, false)
 	} else if preempted && (sched.gcwaiting.Load() || inSeededBubble(gp)) {
 `},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -53,8 +54,7 @@ type file struct {
 func edited(read func(name string) ([]byte, error)) ([]file, error) {
 	var files []file
 	texts := map[string]string{}
-	for i := range edits {
-		e := &edits[i]
+	for _, e := range slices.Concat(edits, interleaving) {
 		text, known := texts[e.file]
 		if !known {
 			data, err := read(e.file)

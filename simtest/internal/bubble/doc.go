@@ -13,7 +13,7 @@
 //   - the report of goroutines that a run leaked ([LeakError]);
 //
 //   - the seeded runtime: in a program built with the overlay of package bubble/overlay, the bubble's seed decides what Go leaves
-//     open ([Seeded]).
+//     open ([Seeded]), and interleaves its goroutines if a run asks for it ([Options.Interleave]).
 //
 // A program in the bubble calls [Enter] with its kernel, and steps that kernel on the goroutine on which Run calls its function.
 // After each step it waits for quiescence with [Bubble.Quiesce]; when the kernel advances its clock, it lets as much time pass in
