@@ -83,7 +83,7 @@
 //
 // With the zero Options, a seed decides not only the schedule, but also the circumstances: the kinds of faults and their rates, from
 // the mixes edges, default and storm in turn; whether processes crash; the number of replicas and whether they lag; how many
-// events a watch cache keeps; and whether the server has streaming lists. Of two neighbouring seeds, one does what the other does
+// events a watch cache keeps; whether the server has streaming lists; and, with the overlay (see below), whether goroutines are interleaved. Of two neighbouring seeds, one does what the other does
 // not: the seeds 1 and 2 have between them every kind of fault, crashes, lagging replicas, and a server without streaming lists.
 // A failure names the circumstances, and its trace keeps them. See [Options] for how to fix some of them.
 //
@@ -162,6 +162,7 @@
 //	-simtest.replicas=N      have N apiservers (SIMTEST_REPLICAS)
 //	-simtest.history=N       have watch caches of N events; -1 for those of a real apiserver (SIMTEST_HISTORY)
 //	-simtest.watchlist=on    have streaming lists, or not: off (SIMTEST_WATCHLIST)
+//	-simtest.interleave=on   have goroutines interleaved, or not: off (SIMTEST_INTERLEAVE)
 //
 // A value that a flag does not take is an error, in the environment, too.
 //
@@ -181,6 +182,13 @@
 //
 // Without it, runs of a seed are nearly the same, and a stored trace is retried until it fits. A trace replays only in a test
 // built the same way, with or without the overlay.
+//
+// # Races inside a step
+//
+// Goroutines of a run have one processor. Each runs until it waits, so one that looks, and then acts on what it saw, is never overtaken in between:
+// a signal that is lost there, or a key that is dropped between two locks, is not found, and no race detector sees it either. In a test built with the
+// overlay, goroutines are interleaved in half of the runs ([Options.Interleave]): where they synchronize, the seed has some give way, and picks which goes on. The
+// failure says "goroutines interleaved" unless it breaks without, and its trace replays.
 //
 // # Several runs at the same time
 //

@@ -37,6 +37,8 @@ func init() {
 	setting(&flags.pins.history, "history", "have watch caches of `N` events; -1 for those of a real apiserver", historySize)
 	flag.Var(&flags.pins.watchList, "simtest.watchlist", "have streaming lists: `on` or off")
 	fromEnvironment("SIMTEST_WATCHLIST", &flags.pins.watchList)
+	flag.Var(&flags.pins.interleave, "simtest.interleave", "have goroutines interleaved by the seed, in a test built with the overlay: `on` or off")
+	fromEnvironment("SIMTEST_INTERLEAVE", &flags.pins.interleave)
 }
 
 // value is a flag's value. While it is not set, it is the zero value, and the empty text.

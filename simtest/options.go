@@ -26,7 +26,8 @@ type TB interface {
 
 // Options configure Run. The zero value means 20 seeds, the built-in types, and what each seed draws: while neither Mix nor FaultMix
 // is set, a seed chooses its own faults, with their rates; whether processes crash, and how often; the number of replicas; the
-// size of watch caches; and whether the server has streaming lists. CrashProbability, Replicas, History and WatchList each fix one of
+// size of watch caches; whether the server has streaming lists; and, in a test that is built with the overlay of Go's runtime, whether
+// goroutines are interleaved. CrashProbability, Replicas, History, WatchList and Interleave each fix one of
 // these. A failure names what its seed drew. With Mix or FaultMix, nothing is drawn but what the mix itself leaves open.
 type Options struct {
 	// Seeds is the number of seeds to run, starting at 1; DefaultSeeds if 0. The flag -simtest.seeds overrides it.
@@ -52,6 +53,11 @@ type Options struct {
 	// WatchList says whether the server has streaming lists: On, or Off, as before v1.34 or with its feature gate off. If 0, it is what the
 	// seed draws, or On if there is a Mix or FaultMix.
 	WatchList Setting
+	// Interleave says whether the seed interleaves the goroutines of the test: where they lock, send, receive, signal or start another, some give
+	// way, and which of those that can run goes on is drawn. If it is Off, a goroutine runs until it waits, and those that were woken first run
+	// first. On is an error in a test that is built without the overlay of Go's runtime, go test -overlay="$(informersim overlay)". If 0, it is what
+	// the seed draws in a test that is built with it, or Off if there is a Mix or FaultMix.
+	Interleave Setting
 	// Controllers are the controllers of kube-controller-manager that the cluster has, by its names for them, as `informersim serve
 	// --controllers` takes them: "*" is all of them, and "-NAME" leaves one out. They are actors, whose every action is a choice of the run.
 	//
@@ -155,7 +161,8 @@ func (o *Options) complete() error {
 func (o *Options) data() (w wire.Options, err error) {
 	w = wire.Options{
 		Mix: o.Mix, CrashProbability: o.CrashProbability, MaxCrashes: o.MaxCrashes, Strategy: o.Strategy,
-		Replicas: o.Replicas, History: o.History, WatchList: int(o.WatchList), GarbageCollection: o.GarbageCollection, Controllers: o.Controllers, ServeCRDs: o.ServeCRDs, Nodes: o.Nodes, MaxSteps: o.MaxSteps, BodyTimeout: o.VirtualBodyTimeout,
+		Replicas: o.Replicas, History: o.History, WatchList: int(o.WatchList), Interleave: int(o.Interleave), GarbageCollection: o.GarbageCollection,
+		Controllers: o.Controllers, ServeCRDs: o.ServeCRDs, Nodes: o.Nodes, MaxSteps: o.MaxSteps, BodyTimeout: o.VirtualBodyTimeout,
 	}
 	if o.FaultMix != nil {
 		if w.FaultMix, err = json.Marshal(o.FaultMix); err != nil {

@@ -10,11 +10,12 @@ import (
 
 // pins are what flags fix of the things that a seed draws otherwise. The zero value of a field fixes nothing.
 type pins struct {
-	mix       string
-	crashes   float64
-	replicas  int
-	history   int64
-	watchList Setting
+	mix        string
+	crashes    float64
+	replicas   int
+	history    int64
+	watchList  Setting
+	interleave Setting
 }
 
 // apply puts the pins in the place of options, and returns them as they stand on a command line, each after a space. A mix that a flag
@@ -44,6 +45,10 @@ func (p *pins) apply(o *wire.Options) string {
 	if p.watchList != 0 {
 		o.WatchList = int(p.watchList)
 		pin("watchlist", p.watchList.String())
+	}
+	if p.interleave != 0 {
+		o.Interleave = int(p.interleave)
+		pin("interleave", p.interleave.String())
 	}
 	return line.String()
 }

@@ -236,7 +236,7 @@ func (r *runner) serve(e *engine, job *wire.Packet) (*wire.Result, []byte, error
 		case wire.Begin:
 			seed := uint64(m.Num())
 			r.shrinking = m.Text()
-			if err := r.bubble(e, seed); err != nil {
+			if err := r.bubble(e, seed, m.Flag()); err != nil {
 				return nil, nil, err
 			}
 		case wire.Do, wire.End: // for a bubble that has already ended by itself, as the engine is about to read
@@ -251,7 +251,7 @@ func (r *runner) serve(e *engine, job *wire.Packet) (*wire.Result, []byte, error
 }
 
 // bubble makes the bubble of one run.
-func (r *runner) bubble(e *engine, seed uint64) error {
+func (r *runner) bubble(e *engine, seed uint64, interleave bool) error {
 	forgetNeverExitWatch()
 	w := newWorld(r, e, seed)
 	r.current = w
@@ -260,7 +260,7 @@ func (r *runner) bubble(e *engine, seed uint64) error {
 	// With one processor, goroutines of the user's that wake at the same time take turns in the same order every time, so which of
 	// them is first to add to a queue does not depend on which processor is faster. The race detector shuffles them even so.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	err := bubble.Run(seed, bubble.Options{QuiescenceTimeout: r.o.RealQuiescenceTimeout}, w.loop)
+	err := bubble.Run(seed, bubble.Options{QuiescenceTimeout: r.o.RealQuiescenceTimeout, Interleave: interleave}, w.loop)
 	w.ended.Store(true)
 	w.close()
 	w.log.close()

@@ -23,6 +23,7 @@ type configuration struct {
 	history    int64 // as in fakeapiserver.ClusterOptions
 	watchList  bool  // the server has streaming lists
 	podFaults  bool  // Pods and nodes fail, too
+	interleave bool  // the seed interleaves the goroutines of the test's process
 }
 
 // In the header's options: the parts of a configuration.
@@ -33,6 +34,7 @@ const (
 	optionHistory    = "history"
 	optionWatchList  = "watchList"
 	optionPodFaults  = "podFaults"
+	optionInterleave = "interleave"
 )
 
 // The mixes of the seeds 1 to 4; the next four have the same, and so on. The first two are sure to have every kind between them. Only
@@ -57,7 +59,7 @@ const defaultMaxCrashes = 3
 func configure(o *options, seed uint64) (configuration, error) {
 	c := configuration{
 		crashes: max(o.CrashProbability, 0), maxCrashes: cmp.Or(o.MaxCrashes, defaultMaxCrashes), replicas: max(o.Replicas, 1), history: o.History,
-		watchList: o.WatchList >= 0,
+		watchList: o.WatchList >= 0, interleave: o.Interleave > 0,
 	}
 	withWebhooks := func(m fault.Mix) fault.Mix {
 		if o.Webhooks && o.FaultMix == nil {
@@ -92,6 +94,10 @@ func configure(o *options, seed uint64) (configuration, error) {
 	if o.WatchList == 0 {
 		c.watchList = watchList
 	}
+	if o.Interleave == 0 && o.seeded {
+		// A stream of its own, because the others' draws are those of tests that are built without the overlay.
+		c.interleave = sim.NewStream((seed+1)/2, "configuration/interleave").IntN(2) == side
+	}
 	c.podFaults = o.mix == nil && o.Nodes > 0 && o.Stages == nil && coins.IntN(2) == side
 	if o.CrashProbability == 0 && crashing {
 		c.crashes = crashes
@@ -117,6 +123,9 @@ func (c *configuration) write(h *sim.Header) (err error) {
 	h.Options[optionWatchList] = strconv.FormatBool(c.watchList)
 	if c.podFaults {
 		h.Options[optionPodFaults] = strconv.FormatBool(true)
+	}
+	if c.interleave {
+		h.Options[optionInterleave] = strconv.FormatBool(true)
 	}
 	h.Mix, err = json.Marshal(c.mix)
 	return err
@@ -146,8 +155,12 @@ func readConfiguration(h *sim.Header) (c configuration, err error) {
 		return err
 	})
 	c.podFaults = h.Options[optionPodFaults] != ""
+	c.interleave = interleaves(h)
 	return c, err
 }
+
+// interleaves reports whether the goroutines of the run with this header are interleaved.
+func interleaves(h *sim.Header) bool { return h.Options[optionInterleave] != "" }
 
 // String names the configuration in a report, which has the mix in another place.
 func (c *configuration) String() string {
@@ -164,6 +177,9 @@ func (c *configuration) String() string {
 	}
 	if c.podFaults {
 		parts = append(parts, "Pods and nodes that fail")
+	}
+	if c.interleave {
+		parts = append(parts, "goroutines interleaved")
 	}
 	if c.crashes > 0 {
 		parts = append(parts, fmt.Sprintf("crashes (%.2g per step, at most %d)", c.crashes, c.maxCrashes))

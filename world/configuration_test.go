@@ -130,11 +130,68 @@ func TestConfigurationIsInTheHeader(t *testing.T) {
 	}
 }
 
+// Goroutines are interleaved in one of two neighbouring seeds of a test that is built with the overlay, and in none of another. Nothing else that
+// a seed draws depends on it.
+func TestInterleavingIsDrawnWithTheOverlay(t *testing.T) {
+	seeded := func(from wire.Options) *options {
+		o := completed(t, from)
+		o.seeded = true
+		return o
+	}
+	draw := func(o *options, seed uint64) configuration {
+		c, err := configure(o, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	sides := map[bool]int{}
+	for seed := uint64(1); seed <= 20; seed++ {
+		plain, with := drawn(t, wire.Options{}, seed), draw(seeded(wire.Options{}), seed)
+		if plain.interleave {
+			t.Errorf("seed %d is interleaved without the overlay", seed)
+		}
+		if seed%2 == 0 && with.interleave == draw(seeded(wire.Options{}), seed-1).interleave {
+			t.Errorf("seeds %d and %d draw the same", seed-1, seed)
+		}
+		if with.interleave {
+			sides[seed%2 == 0]++
+		}
+		for _, want := range []bool{true, false} {
+			setting := map[bool]int{true: 1, false: -1}[want]
+			if got := draw(seeded(wire.Options{Interleave: setting}), seed).interleave; got != want {
+				t.Errorf("seed %d, with the setting %d: %v", seed, setting, got)
+			}
+			if got := draw(seeded(wire.Options{Mix: "storm", Interleave: setting}), seed).interleave; got != want {
+				t.Errorf("seed %d, with a mix and the setting %d: %v", seed, setting, got)
+			}
+		}
+		if draw(seeded(wire.Options{Mix: "storm"}), seed).interleave {
+			t.Errorf("seed %d draws although there is a mix", seed)
+		}
+		h, err := newHeader(seeded(wire.Options{}), &wire.Task{Test: "TestX", Seeded: true}, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := readConfiguration(&h); err != nil || !reflect.DeepEqual(got, with) {
+			t.Errorf("seed %d: the header has %+v, %v, want %+v", seed, got, err, with)
+		}
+		with.interleave = false
+		if !reflect.DeepEqual(with, plain) {
+			t.Errorf("seed %d draws %+v with the overlay, %+v without", seed, with, plain)
+		}
+	}
+	if sides[true] == 0 || sides[false] == 0 {
+		t.Errorf("it is always the same of two seeds: %v", sides)
+	}
+}
+
 func TestConfigurationText(t *testing.T) {
 	for text, c := range map[string]configuration{
 		"1 replica":          {replicas: 1, history: fakeapiserver.AdaptiveHistory, watchList: true, maxCrashes: 3},
 		"3 lagging replicas": {replicas: 3, watchList: true, mix: fault.Mix{Rates: map[string]float64{"replica-lag": 0.125}}},
 		"2 replicas, watch caches of 8 events, no streaming lists, crashes (0.0078 per step, at most 3)": {replicas: 2, history: 8, crashes: 1.0 / 128, maxCrashes: 3},
+		"1 replica, goroutines interleaved": {replicas: 1, watchList: true, interleave: true},
 	} {
 		if got := c.String(); got != text {
 			t.Errorf("%+v is %q, want %q", c, got, text)

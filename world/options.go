@@ -28,6 +28,7 @@ type options struct {
 	stages     []*stages.Stage // nil if there are no nodes and nothing else is said
 
 	controllers []string // by name
+	seeded      bool     // the test is built with the overlay of Go's runtime
 }
 
 // userProperty is a property that is judged in the test's process.

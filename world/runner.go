@@ -56,6 +56,10 @@ func (r *runner) prepare() (err error) {
 	if r.o, err = newOptions(r.task.Options); err != nil {
 		return err
 	}
+	if r.o.seeded = r.task.Seeded; r.o.Interleave > 0 && !r.o.seeded {
+		return errors.New("Options.Interleave is On, and this test is built without the overlay of Go's runtime, which is what interleaves goroutines. " +
+			"Build it with the overlay, or leave Interleave to the seed: " + overlayHint)
+	}
 	r.mapper, err = r.mappers.get(r.o.CRDs)
 	return err
 }
@@ -268,7 +272,7 @@ func (r *runner) play(s source) *outcome {
 		res.err = r.peer.gone
 		return res
 	}
-	r.peer.send(wire.New(wire.Begin).Num(int64(s.header.Seed)).Text(r.shrinking))
+	r.peer.send(wire.New(wire.Begin).Num(int64(s.header.Seed)).Text(r.shrinking).Flag(interleaves(&s.header)))
 	w, err := newWorld(r.o, r.mapper, r.peer, s)
 	if err == nil {
 		w.flight, err = newFlight(w, &res.trace, r.box, s.header)

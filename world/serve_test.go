@@ -29,6 +29,8 @@ type fakeTest struct {
 	dos     int
 	checked int // how many of them called the checks
 
+	interleaved []bool // of each bubble that was to be made
+
 	stuckAt    int  // the number of the Do after which a goroutine never rests; 0 for none
 	stuckAfter bool // it does not rest after the run
 	refuse     bool // no bubble can be made
@@ -141,6 +143,8 @@ func (f *fakeTest) job(task wire.Task) (res wire.Result) {
 		switch m.Kind {
 		case wire.Begin:
 			f.elapsed = 0
+			_, _ = m.Num(), m.Text()
+			f.interleaved = append(f.interleaved, m.Flag())
 		case wire.Do:
 			flags, _, d := m.Byte(), m.Num(), m.Duration()
 			do := actions(f.t, m)
@@ -399,6 +403,49 @@ func TestRefuses(t *testing.T) {
 	task.Options.Mix = "strom"
 	if res := f.job(task); !res.Invalid || !strings.Contains(res.Failure, `Options.Mix: there is no fault mix "strom": did you mean "storm"?`) {
 		t.Errorf("a wrong option: %+v", res)
+	}
+	task = newTask()
+	task.Options.Interleave = 1
+	if res := f.job(task); !res.Invalid || !strings.Contains(res.Failure, `Options.Interleave is On, and this test is built without the overlay`) ||
+		!strings.Contains(res.Failure, overlayHint) || f.interleaved != nil {
+		t.Errorf("interleaving without the overlay: %+v", res)
+	}
+	if err := f.end(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The bubbles of a test that is built with the overlay are interleaved in one of two neighbouring seeds, both times when it is verified; a failure
+// that breaks without is shrunk to that, and its report says what is left.
+func TestInterleavedBubbles(t *testing.T) {
+	f, _ := startServe(t, sameVersion)
+	task := newTask()
+	task.Seeded, task.Verify = true, true
+	for task.Seed = 1; task.Seed <= 2; task.Seed++ {
+		f.next = func(do []action) []*wire.Packet {
+			if has(do, wire.DoBody) != nil {
+				return []*wire.Packet{returned()}
+			}
+			return nothing
+		}
+		if res := f.job(task); res.Failure != "" {
+			t.Errorf("seed %d: %s", task.Seed, res.Failure)
+		}
+	}
+	if got := f.interleaved; len(got) != 4 || got[0] != got[1] || got[2] != got[3] || got[0] == got[2] {
+		t.Errorf("two seeds, each twice: interleaved are %v", got)
+	}
+	f.interleaved, task.Seed, task.Folder, task.Verify, task.Shrink = nil, 1, t.TempDir(), false, time.Minute
+	task.Options.Interleave = 1
+	f.next = func(do []action) []*wire.Packet {
+		if has(do, wire.DoBody) != nil {
+			return []*wire.Packet{(&wire.Packet{}).Byte(wire.EventViolated).Text("mine").Text("it breaks").Text("").Num(0)}
+		}
+		return nothing
+	}
+	res := f.job(task)
+	if res.Failure == "" || strings.Contains(res.Failure, "goroutines interleaved") || len(f.interleaved) < 2 || !f.interleaved[0] || f.interleaved[1] {
+		t.Errorf("interleaved are %v; the report:\n%s", f.interleaved, res.Failure)
 	}
 	if err := f.end(); err != nil {
 		t.Error(err)

@@ -26,7 +26,7 @@ type shrinker struct {
 	failed   bool       // a run has failed the test, or the test is gone
 }
 
-// shrink simplifies a failure within its time limit: without faults, with fewer, with an end that is as orderly as possible, with
+// shrink simplifies a failure within its time limit: with goroutines that are not interleaved, without faults, with fewer, with an end that is as orderly as possible, with
 // a shorter schedule. The outcome that it returns is that of an actual run, with its trace,
 // which tells of the nearest run that passes.
 func (r *runner) shrink(res *outcome) *outcome {
@@ -51,7 +51,7 @@ func (r *runner) shrink(res *outcome) *outcome {
 	r.shrinking = r.text(res, r.store(res))
 	defer func() { r.shrinking = "" }()
 	s.reduce(picks)
-	if s.best.faults == res.faults && s.best.steps == res.steps {
+	if s.best.faults == res.faults && s.best.steps == res.steps && interleaves(&s.best.header) == interleaves(&res.header) {
 		s.best, s.picks = res, picks // another run of that size is not simpler
 	}
 	if !s.failed {
@@ -63,6 +63,7 @@ func (r *runner) shrink(res *outcome) *outcome {
 // reduce looks for few picks with which the run still breaks; the rest of the run follows fifo. Faults are removed first, then the
 // end.
 func (s *shrinker) reduce(picks []sim.Pick) {
+	s.takeTurns(picks)
 	reducer := shrink.Reducer[sim.Pick]{Fails: s.breaks, Stop: s.over}
 	if s.over() || s.breaks(nil) {
 		return // it breaks without any of the picks
@@ -75,6 +76,19 @@ func (s *shrinker) reduce(picks []sim.Pick) {
 	picks = reducer.ReduceOnly(picks, isFault)
 	picks = reducer.ReduceOnly(picks, func(p sim.Pick) bool { return !p.Fault() })
 	reducer.Truncate(picks)
+}
+
+// takeTurns has goroutines run in the order in which they were woken, if the run breaks with that, too: then it is not about their interleaving.
+func (s *shrinker) takeTurns(picks []sim.Pick) {
+	if s.over() || !interleaves(&s.header) {
+		return
+	}
+	interleaved := s.header.Options
+	s.header.Options = maps.Clone(interleaved)
+	delete(s.header.Options, optionInterleave)
+	if !s.breaks(picks) {
+		s.header.Options = interleaved
+	}
 }
 
 func (s *shrinker) over() bool { return !s.r.host.Now().Before(s.deadline) || s.failed }

@@ -32,6 +32,7 @@ type Options struct {
 	Replicas          int           `json:",omitempty"`
 	History           int64         `json:",omitempty"`
 	WatchList         int           `json:",omitempty"` // streaming lists: 1 with, -1 without
+	Interleave        int           `json:",omitempty"` // goroutines, by the seed: 1 with, -1 without
 	GarbageCollection bool          `json:",omitempty"`
 	Controllers       []string      `json:",omitempty"` // by name; nil for the default
 	CRDs              []string      `json:",omitempty"` // the manifests' text
