@@ -56,8 +56,12 @@ type Exception struct {
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed
 // are others with these properties than without, and take longer. Leases and Events count for none of them.
 //
-// Correct controllers may differ: one that writes the time of its last look into a status never comes to rest, and one that lets an object go when
-// something else has gone keeps its finalizer. They are excepted by name, with a reason:
+// A request takes no virtual time unless a fault delays it. So a controller that writes the time, to the nanosecond, whenever its object has changed,
+// and in a cluster never comes to rest, rests here after its second write, which is the same as the first while the clock stands still: none of these
+// properties finds that. One of your own does, which counts the requests that follow a change.
+//
+// Correct controllers may differ: one that writes the time of its last look into a status every minute never comes to rest, and one that lets an object
+// go when something else has gone keeps its finalizer. They are excepted by name, with a reason:
 //
 //	simtest.WellBehaved(simtest.Exception{Property: simtest.QuietAfterConvergence, Object: "nodes", Why: "a heartbeat every minute"})
 func WellBehaved(except ...Exception) []Property {
