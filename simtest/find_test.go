@@ -6,11 +6,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/klog/v2"
 
 	"github.com/informersim/informersim/simtest"
@@ -118,6 +120,26 @@ func TestRunKeepsTraces(t *testing.T) {
 	want := []string{"TestX-1-2.html", "TestX-1-2.trace.jsonl", "TestX-1.html", "TestX-1.trace.jsonl"}
 	if names := namesIn(t, folder); !slices.Equal(names, want) || len(namesIn(t, ".")) > 0 {
 		t.Errorf("the files are %v and %v, want %v", names, namesIn(t, "."), want)
+	}
+}
+
+// Names that controllers make up with apimachinery's random numbers are the seed's, or no trace with one of them would replay.
+func TestNamesAreTheSeeds(t *testing.T) {
+	r := &recorder{name: "TestX"}
+	of := func(seed string) *simtest.Finding {
+		setFlag(t, "simtest.seed", seed)
+		return tryFind(r, simtest.Options{Mix: "none", Shrink: -1}, func(env *simtest.Env) {
+			env.Create(configMap("a-"+utilrand.String(8), ""))
+			breaks(time.Second)(env)
+		})
+	}
+	first, again, other := of("1"), of("1"), of("2")
+	if !bytes.Equal(first.Trace, again.Trace) {
+		t.Errorf("two runs of a seed differ:\n%s\n%s", first, again)
+	}
+	name := regexp.MustCompile(`a-\w{8}`)
+	if a, b := name.Find(first.Trace), name.Find(other.Trace); a == nil || bytes.Equal(a, b) {
+		t.Errorf("with two seeds the names are %s and %s", a, b)
 	}
 }
 

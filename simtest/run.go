@@ -3,6 +3,7 @@ package simtest
 import (
 	"errors"
 	"fmt"
+	randv2 "math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"sync"
 
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/informersim/informersim/simtest/internal/bubble"
@@ -260,6 +262,9 @@ func (r *runner) bubble(e *engine, seed uint64, interleave bool) error {
 	// With one processor, goroutines of the user's that wake at the same time take turns in the same order every time, so which of
 	// them is first to add to a queue does not depend on which processor is faster. The race detector shuffles them even so.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	// apimachinery has a source of its own, which begins with the real time: generated names come from it.
+	utilrand.Seed(int64(seed))
+	defer func() { utilrand.Seed(int64(randv2.Uint64())) }() // as bubble does with the others
 	err := bubble.Run(seed, bubble.Options{QuiescenceTimeout: r.o.RealQuiescenceTimeout, Interleave: interleave}, w.loop)
 	w.ended.Store(true)
 	w.close()
