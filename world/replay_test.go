@@ -54,6 +54,42 @@ func TestReplays(t *testing.T) {
 	}
 }
 
+// The trace of an interleaved run is tried a second time if the first run of the process is another one.
+func TestInterleavedTraceIsTriedTwice(t *testing.T) {
+	f, _ := startServe(t, sameVersion)
+	long := func() func([]action) []*wire.Packet {
+		return script(askFor(wire.AskSettle, 0), askFor(wire.AskAdvance, time.Hour), askFor(wire.AskFail, 0, "TestBody", "as expected"))
+	}
+	task := newTask()
+	task.Folder, task.Seeded, task.Options.Mix = t.TempDir(), true, "none"
+	for _, test := range []struct{ interleave, tries int }{{1, 2}, {-1, 1}} {
+		task.Mode, task.File, task.Options.Interleave = wire.Seed, "", test.interleave
+		f.next = long()
+		first := f.job(task)
+		task.Mode, task.File = wire.Retry, filepath.Join("testdata", "simtest", "TestX-1.trace.jsonl")
+		f.interleaved = nil
+		var body func([]action) []*wire.Packet
+		f.next = func(do []action) []*wire.Packet {
+			if has(do, wire.DoBody) != nil {
+				if body = long(); len(f.interleaved) == 1 {
+					body = script(askFor(wire.AskStopFaults, 0))
+				}
+			}
+			if body == nil {
+				return nothing
+			}
+			return body(do)
+		}
+		again := f.job(task)
+		if again.Hash != first.Hash || (len(again.Logs) == 0) != (test.tries == 2) || len(f.interleaved) != 2 {
+			t.Errorf("with the setting %d, after %d runs: %+v, of %+v", test.interleave, len(f.interleaved), again, first)
+		}
+	}
+	if err := f.end(); err != nil {
+		t.Error(err)
+	}
+}
+
 // What a seed did that passed is counted apart until the faults stop and after.
 func TestWhatPassedIsCounted(t *testing.T) {
 	f, _ := startServe(t, sameVersion)

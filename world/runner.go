@@ -258,7 +258,9 @@ func (r *runner) replay() (*outcome, error) {
 		}
 		var diverged *sim.DivergedError
 		otherBuild := (h.Options[optionRuntime] == runtimeSeeded) != r.task.Seeded
-		if !errors.As(again.replay, &diverged) || r.task.Seeded || otherBuild && r.task.Mode == wire.Retry {
+		// What a process does only once can make its first interleaved run another one, so a trace of one is tried twice.
+		repeats := r.task.Seeded && (try > 0 || !interleaves(&h))
+		if !errors.As(again.replay, &diverged) || repeats || otherBuild && r.task.Mode == wire.Retry {
 			break
 		}
 	}
