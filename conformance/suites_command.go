@@ -32,7 +32,7 @@ It fails if a spec fails that is not in the file of --known, or if one passes th
 		Example: `  go run . suites
   go run . suites karpenter controller-runtime/pkg/client
   go run . suites --module sigs.k8s.io/karpenter@v1.13.0 karpenter/pkg/apis/v1
-  go run . suites --assets "$(setup-envtest use -p path)"   on a real apiserver`,
+  go run . suites --assets DIR   on the kube-apiserver and etcd of that folder`,
 		RunE: func(c *cobra.Command, args []string) error { return u.main(c.Context(), args) },
 	}
 	f := c.Flags()
