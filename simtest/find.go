@@ -78,6 +78,7 @@ func (r *runner) again(mode wire.Mode, seed uint64, file string) (f *Finding, ou
 	for _, line := range res.Logs {
 		r.t.Logf("%s", line)
 	}
+	r.refuseLeftOut(res.Other, file)
 	switch {
 	case res.Invalid:
 		fatal(r.t, "%s", res.Failure)

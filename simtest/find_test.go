@@ -210,6 +210,7 @@ func TestFindReplays(t *testing.T) {
 		t.Errorf("it says\n%v\nwant\n%s", k.errors, want)
 	}
 
+	setFlag(t, "test.run", "")                // each test is run
 	other := &keeper{recorder{name: "TestY"}} // looks for it as always
 	if found := tryFind(other, o, body); found == nil || other.failed {
 		t.Errorf("found %v: %v", found, other.errors)

@@ -56,3 +56,26 @@ func TestReplayFlag(t *testing.T) {
 	wantIn(t, logs, file+" is the trace of a run during which its process died or hung: running its seed again")
 	wantIn(t, failures, "FAIL  the cache has fewer than four at step", "-simtest.replay="+file)
 }
+
+// A trace of another test is left to that, and is an error if that is not run: nothing would be replayed.
+func TestReplayOfAnotherTest(t *testing.T) {
+	t.Chdir(t.TempDir())
+	broken := true
+	o := simtest.Options{Seeds: 1, Mix: "none", Shrink: -1}
+	try(&keeper{recorder{name: "TestX/a"}}, o, brokenBody(&broken))
+	setFlag(t, "simtest.replay", "testdata/simtest/TestX_a-1.trace.jsonl")
+	broken = false
+	for run, wrong := range map[string]bool{"": false, "TestX|^TestY$": false, "^Test[XY]$/b": false, "^TestY$": true, "^TestY$/X": true} {
+		setFlag(t, "test.run", run)
+		for name, try := range map[string]func(simtest.TB){
+			"Run":  func(r simtest.TB) { try(r, o, brokenBody(&broken)) },
+			"Find": func(r simtest.TB) { tryFind(r, o, brokenBody(&broken)) },
+		} {
+			r := &keeper{recorder{name: "TestY"}}
+			try(r)
+			if want := "TestX_a-1.trace.jsonl is a trace of TestX/a, which -run leaves out, so nothing is replayed: run that test"; wrong != strings.Contains(strings.Join(r.errors, "\n"), want) {
+				t.Errorf("%s, with -run %q: errors %q, logs %q", name, run, r.errors, r.logs)
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@ package simtest
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	randv2 "math/rand/v2"
 	"net/url"
@@ -180,6 +181,7 @@ func (r *runner) do(mode wire.Mode, seed uint64, file string) {
 	for _, line := range res.Logs {
 		r.t.Logf("%s", line)
 	}
+	r.refuseLeftOut(res.Other, file)
 	if res.Passed != nil {
 		r.done.add(res.Passed)
 	}
@@ -194,6 +196,30 @@ func (r *runner) do(mode wire.Mode, seed uint64, file string) {
 	default:
 		fatal(r.t, "%s", res.Failure)
 	}
+}
+
+// refuseLeftOut fails the test if a trace is of another one that is not run: go test would say ok, and nothing would have been replayed.
+func (r *runner) refuseLeftOut(other, file string) {
+	r.t.Helper()
+	if other != "" && leftOut(other) {
+		fatal(r.t, "simtest: -simtest.replay=%s is a trace of %s, which -run leaves out, so nothing is replayed: run that test", file, other)
+	}
+}
+
+// leftOut reports whether -run leaves out a test. Of a subtest, it is the test that counts.
+func leftOut(test string) bool {
+	f := flag.Lookup("test.run")
+	if f == nil || f.Value.String() == "" {
+		return false
+	}
+	var top []string // of each alternative
+	for _, pattern := range strings.Split(f.Value.String(), "|") {
+		pattern, _, _ = strings.Cut(pattern, "/")
+		top = append(top, pattern)
+	}
+	name, _, _ := strings.Cut(test, "/")
+	only, err := regexp.Compile(strings.Join(top, "|"))
+	return err == nil && !only.MatchString(name)
 }
 
 // job has the engine do a job, and makes the bubbles for it.
@@ -282,6 +308,9 @@ func (r *runner) bubble(e *engine, seed uint64, interleave bool) error {
 	text, log := "", &wire.Packet{}
 	if err != nil {
 		text = err.Error()
+	}
+	if errors.As(err, new(*bubble.LeakError)) {
+		text = strings.TrimSuffix(text, "\n") + "\nEnd them with the context that env.Go passes. If they are to end with the process only, set Options.AllowLeaks."
 	}
 	if err != nil || w.wanted {
 		log = w.log.packet()

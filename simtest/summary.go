@@ -20,6 +20,7 @@ type summary struct {
 	sometimes map[string]int // by condition of Env.Sometimes: the seeds in which it held
 	aimed     map[string]int // by client that faults were aimed at: the seeds in which it made a request
 	clients   []string       // that made requests in a seed in which one of those did not
+	busy      bool           // in some seed, a client made a request that was not the test's own
 }
 
 func newSummary() *summary {
@@ -29,6 +30,7 @@ func newSummary() *summary {
 // add counts a seed that passed.
 func (s *summary) add(p *wire.Passed) {
 	s.seeds++
+	s.busy = s.busy || !p.Idle
 	s.virtual += p.Virtual
 	s.calm += p.Calm
 	for kind, n := range p.Faults {
@@ -161,6 +163,9 @@ func (r *runner) summarize() {
 	text := "simtest: " + s.String()
 	if len(missed) == 0 && len(silent) == 0 && !r.t.Failed() {
 		text += ", nothing found"
+		if !s.busy {
+			text += " (nothing but the test itself has made a request)"
+		}
 	}
 	if flags.seed == 0 {
 		text += fmt.Sprintf("; more: -simtest.seeds=%d", moreSeeds(s.seeds))

@@ -164,7 +164,7 @@ func TestGoroutinesLeftAreNamed(t *testing.T) {
 		go func() { leftBehind(never) }()
 		env.Settle()
 	})
-	wantIn(t, message, "leftBehind", "traps_test.go", "blocked for good")
+	wantIn(t, message, "leftBehind", "traps_test.go", "blocked for good", "set Options.AllowLeaks")
 	// Later runs in the process are unaffected.
 	simtest.Run(t, simtest.Options{Seeds: 1}, func(env *simtest.Env) { env.Settle() })
 }

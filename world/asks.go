@@ -210,10 +210,15 @@ func (w *world) targets() (aimed map[string]bool, others []string) {
 	if !silent {
 		return aimed, nil
 	}
+	return aimed, w.asking()
+}
+
+// asking returns the clients that have made requests, but for the workload's.
+func (w *world) asking() (names []string) {
 	for _, name := range w.cluster.Clients() {
 		if name != workloadClient && w.cluster.Client(name).Requests() > 0 {
-			others = append(others, name)
+			names = append(names, name)
 		}
 	}
-	return aimed, others
+	return names
 }

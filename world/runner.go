@@ -241,6 +241,7 @@ func (r *runner) replay() (*outcome, error) {
 		h := tr.Header()
 		if h.Subject != subject || h.Scenario != r.task.Test {
 			if r.task.Mode == wire.Replay {
+				r.result.Other = h.Scenario
 				r.logf("%s is a trace of %s, not of this test", r.task.File, h.Scenario)
 				return nil, nil
 			}

@@ -106,6 +106,8 @@ type Result struct {
 	// File is where the trace of the failure is kept, as seen from the test's folder; "" if it is not. Unkept is the error that prevented it.
 	File   string `json:",omitempty"`
 	Unkept string `json:",omitempty"`
+	// Other is the test that the trace is of, if that is not this one, so that nothing is replayed.
+	Other string `json:",omitempty"`
 	// Same reports of a failure that it is a trace's, replayed to its end, step by step.
 	Same bool `json:",omitempty"`
 
@@ -129,6 +131,7 @@ type Passed struct {
 	Sometimes map[string]bool `json:",omitempty"` // of each condition of env.Sometimes, whether it held
 	Aimed     map[string]bool `json:",omitempty"` // of each client that a fault or a trigger was aimed at, whether it made a request
 	Clients   []string        `json:",omitempty"` // those that made requests, but for the workload's, if one of Aimed did not
+	Idle      bool            `json:",omitempty"` // no client has made a request, but for the workload's
 }
 
 // Write is a write of the body's.
