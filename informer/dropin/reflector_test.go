@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/features"
 	clientfeaturestesting "k8s.io/client-go/features/testing"
@@ -216,14 +217,17 @@ func TestDifferentialReflectors(t *testing.T) {
 				rounds := rapid.IntRange(1, 4).Draw(rt, "rounds")
 				retry := rapid.SampledFrom([]time.Duration{0, time.Hour}).Draw(rt, "retry")
 				resync := rapid.SampledFrom([]time.Duration{0, 25 * time.Second}).Draw(rt, "resync")
-				options := ReflectorOptions{Name: "r", ResyncPeriod: resync}
+				// Without jitter, which would decide how many resyncs there are before a round ends.
+				options := func() ReflectorOptions {
+					return ReflectorOptions{Name: "r", ResyncPeriod: resync, Backoff: &wait.Backoff{Duration: 800 * time.Millisecond, Cap: 30 * time.Second, Steps: 7, Factor: 2}}
+				}
 				want := runReflector(t, s, rounds, func(lw ListerWatcher, store ReflectorStore) *cache.Reflector {
-					r := cache.NewReflectorWithOptions(lw, &v1.Pod{}, store, options)
+					r := cache.NewReflectorWithOptions(lw, &v1.Pod{}, store, options())
 					r.MaxInternalErrorRetryDuration = retry
 					return r
 				})
 				got := runReflector(t, s, rounds, func(lw ListerWatcher, store ReflectorStore) *cache.Reflector {
-					r := NewReflectorWithOptions(lw, &v1.Pod{}, store, options)
+					r := NewReflectorWithOptions(lw, &v1.Pod{}, store, options())
 					r.MaxInternalErrorRetryDuration = retry
 					return r
 				})
