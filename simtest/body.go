@@ -41,7 +41,7 @@ func (b *body) run(f func()) {
 	}()
 	f()
 	switch {
-	case !b.w.failed && b.w.r.t.Failed():
+	case !b.w.failed && races() == b.w.races && b.w.r.t.Failed(): // a race is the bubble's to report, and Failed would take it from there
 		how = wire.Exited // t.Errorf lets the body go on; without this, nothing would say which seed it was
 	default:
 		how = wire.Returned

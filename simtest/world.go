@@ -34,6 +34,7 @@ type world struct {
 
 	ended  atomic.Bool // the run is over, and the bubble has ended
 	failed bool        // its test had failed before it began
+	races  int         // the data races that had been found by then
 	turn   atomic.Bool // it is this side's: the engine answers queries
 	pipe   sync.Mutex  // held while a report is sent
 	closed bool        // guarded by pipe: another goroutine speaks with the engine now
@@ -55,7 +56,7 @@ type process struct {
 }
 
 func newWorld(r *runner, e *engine, seed uint64) *world {
-	w := &world{r: r, e: e, seed: seed, failed: r.t.Failed(), exchanges: map[int64]*exchange{}, processes: map[string]*process{}}
+	w := &world{r: r, e: e, seed: seed, failed: r.t.Failed(), races: races(), exchanges: map[int64]*exchange{}, processes: map[string]*process{}}
 	w.env = newEnv(w)
 	w.body = &body{w: w}
 	w.checks = &checks{w: w}
