@@ -28,7 +28,6 @@ func dieAtSeed() {
 	}
 	os.Stdin = in
 	go func() {
-		defer seeds.Close()
 		for lines := bufio.NewScanner(from); lines.Scan(); {
 			if seed, _, _ := strings.Cut(lines.Text(), " "); seed == fatal {
 				if how == "panic" {
@@ -41,6 +40,7 @@ func dieAtSeed() {
 			}
 			fmt.Fprintln(seeds, lines.Text())
 		}
+		seeds.Close() // not deferred: a panic would close it, and the process might end well before it died of that
 	}()
 }
 
