@@ -15,6 +15,10 @@ func (c *call) serveList() {
 		c.answer(err)
 		return
 	}
+	if c.single && p.consistent {
+		c.listFromStore(p) // the real one's CacheDelegator.Get asks etcd then
+		return
+	}
 	cache := c.replica.caches[c.res]
 	if !cache.ready {
 		// Only a get and an unfiltered list with a limit bypass a cache that is not ready (I107).

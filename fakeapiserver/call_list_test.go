@@ -119,6 +119,29 @@ func TestConsistentListFallsBack(t *testing.T) {
 	}
 }
 
+// A get without a resourceVersion does not ask the watch cache, however far that is behind; one with a resourceVersion waits for it.
+func TestGetOfLatestDoesNotWait(t *testing.T) {
+	w := newWorld(t, ClusterOptions{})
+	w.do(func() { w.c.Replica(0).Hold() })
+	w.create("default/a")
+	get := func(rv string) *receiver {
+		got := &receiver{}
+		w.do(func() { w.cl.Get(w.pods, "default", "a", rv, got) })
+		w.settle()
+		return got
+	}
+	if got := get(""); got.err != nil || got.page == nil || len(got.page.Items) != 1 || w.k.Elapsed() != 0 {
+		t.Errorf("got %+v, %v after %v", got.page, got.err, w.k.Elapsed())
+	}
+	late := get("1001")
+	if late.page != nil || late.err != nil {
+		t.Errorf("a get with a resourceVersion that the cache has not seen: %+v, %v", late.page, late.err)
+	}
+	if w.advance(10 * time.Second); !apierrors.IsTimeout(late.err) {
+		t.Errorf("a get with a resourceVersion that the cache never sees: %+v, %v", late.page, late.err)
+	}
+}
+
 // A consistent list of an idle resource covers writes of other resources: the cache requests progress.
 func TestConsistentListOfIdleResource(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})

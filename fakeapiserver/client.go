@@ -43,8 +43,8 @@ func (cl *Client) List(res store.ResourceID, namespace string, o metav1.ListOpti
 // noResource is the resource of a request that asks for none: no resource has that id.
 const noResource = ^store.ResourceID(0)
 
-// Get requests one object, as a list of one: it waits for the same freshness and is hit by the faults of lists. Unlike a list, it is
-// answered while the watch cache is being filled.
+// Get requests one object, as a list of one, and is hit by the faults of lists. With a resourceVersion it waits for the same freshness; without
+// one it is answered by the Store, and so it is while the watch cache is being filled.
 func (cl *Client) Get(res store.ResourceID, namespace, name, resourceVersion string, r Receiver) ReqID {
 	o := metav1.ListOptions{ResourceVersion: resourceVersion, FieldSelector: "metadata.name=" + fields.EscapeValue(name)}
 	return cl.submit(&call{verb: verbList, single: true, res: res, namespace: namespace, options: o, receiver: r})
