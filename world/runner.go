@@ -129,18 +129,20 @@ func (r *runner) find(seed uint64) error {
 	return nil
 }
 
-// verify runs a seed again and compares.
+// verify runs a seed that has passed again, and compares.
 func (r *runner) verify(h sim.Header, first *outcome) error {
 	tr, err := sim.NewTraceReader("the first run", bytes.NewReader(first.trace.Bytes()))
 	if err != nil {
 		return err
 	}
 	second := r.play(source{header: h, replay: sim.NewReplay(tr)})
+	why := r.whyNotRepeated(h.Seed, first.streamed || second.streamed)
 	switch {
+	case second.failed(): // which is a finding, although the first run is none
+		r.report(second, r.store(second))
+		r.failf("seed %d does not repeat: it passed the first time, and failed the second. %s\n%s", h.Seed, why, r.result.Failure)
 	case second.replay != nil:
-		r.failf("seed %d does not repeat: %v\n%s", h.Seed, second.replay, r.whyNotRepeated(h.Seed, first.streamed || second.streamed))
-	case second.failed():
-		r.failf("seed %d does not repeat: it passed the first time, and then: %s\n%s", h.Seed, second.why(), r.whyNotRepeated(h.Seed, first.streamed || second.streamed))
+		r.failf("seed %d does not repeat: %v\n%s", h.Seed, second.replay, why)
 	}
 	return nil
 }

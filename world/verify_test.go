@@ -2,6 +2,8 @@ package world
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -50,5 +52,41 @@ func TestSeedsThatDoNotRepeat(t *testing.T) {
 		if err := f.end(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A second run that breaks what the first did not is told and kept like any failure.
+func TestFailureOfASecondRunIsKept(t *testing.T) {
+	f, _ := startServe(t, sameVersion)
+	runs := 0
+	plain := script()
+	f.next = func(do []action) []*wire.Packet {
+		if has(do, wire.DoBody) != nil {
+			runs++
+			plain = script(askFor(wire.AskChecks, 0, "it holds"), askFor(wire.AskAdvance, time.Hour))
+		}
+		events := plain(do)
+		if runs == 2 && has(do, wire.DoReply) != nil && has(do, wire.DoBody) == nil {
+			events = append(events, (&wire.Packet{}).Byte(wire.EventViolated).Text("it holds").Text("it does not").Text("default/a").Num(1).Num(1).Duration(0).Text("the second run shows it"))
+		}
+		return events
+	}
+	task := newTask()
+	task.Verify, task.Folder, task.Options.Mix = true, t.TempDir(), "none"
+	res := f.job(task)
+	file := filepath.Join("testdata", "simtest", "TestX-1.trace.jsonl")
+	for _, want := range []string{"simtest: seed 1 does not repeat: it passed the first time", "FAIL  it holds at step", "the second run shows it", "-simtest.verify -simtest.seed=1", "-simtest.replay=" + file} {
+		if !strings.Contains(res.Failure, want) {
+			t.Errorf("the failure lacks %q:\n%s", want, res.Failure)
+		}
+	}
+	if res.Property != "it holds" || res.File != file {
+		t.Errorf("the result is %+v", res)
+	}
+	if _, err := os.Stat(filepath.Join(task.Folder, file)); err != nil {
+		t.Error(err)
+	}
+	if err := f.end(); err != nil {
+		t.Error(err)
 	}
 }
