@@ -67,8 +67,11 @@ var theHost = host{jobs: make(chan *job), ended: make(chan struct{})}
 type Options struct {
 	// QuiescenceTimeout limits the real time that a step may take to become quiescent; DefaultQuiescenceTimeout if 0.
 	QuiescenceTimeout time.Duration
+	// OneProcessor gives the process one processor during the run, so that goroutines in the bubble run in the order in which they were woken,
+	// and not at the same time. The runs of a program that is not Seeded then differ less.
+	OneProcessor bool
 	// Interleave has the seed decide which of the bubble's goroutines runs, and where one gives way to others. It needs a program that is Seeded,
-	// and does nothing in others. The process has one processor meanwhile.
+	// and is only OneProcessor in others.
 	Interleave bool
 	// TakeOver sets up further process-wide state, and returns a function that restores it; it may be nil. It is called outside the
 	// bubble.
@@ -137,14 +140,18 @@ func (h *host) start() {
 	go testing.Main(all, tests, nil, nil)
 }
 
-// takeOver sets up the process-wide state: the common part, then the run's own.
+// takeOver sets up the process-wide state: the common part, then the run's own. The host's goroutine calls it: before the testing package starts that
+// one, it sets the number of processors itself, to that of the process's start.
 func (j *job) takeOver() (restore func()) {
-	restoreCommon := takeOver(j.seed)
-	if j.options.TakeOver == nil {
-		return restoreCommon
+	restoreCommon, restoreOwn, processors := takeOver(j.seed), func() {}, 0
+	if j.options.TakeOver != nil {
+		restoreOwn = j.options.TakeOver()
 	}
-	restoreOwn := j.options.TakeOver()
+	if j.options.OneProcessor || j.options.Interleave {
+		processors = runtime.GOMAXPROCS(1)
+	}
 	return func() {
+		runtime.GOMAXPROCS(processors) // 0 changes nothing
 		restoreOwn()
 		restoreCommon()
 	}
@@ -163,9 +170,6 @@ func (h *host) bubble(t *testing.T, j *job) (err error) {
 	defer j.restore()
 	h.current.Store(j)
 	defer h.current.Store(nil)
-	if j.options.Interleave {
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	}
 	defer seedBubble(j.seed, j.options.Interleave)()
 	err = ErrRace // unless the bubble's goroutine reaches its end: a failed test ends it early
 	over := make(chan struct{})

@@ -186,6 +186,28 @@ func TestTakeOverIsRestored(t *testing.T) {
 	}
 }
 
+// A process's first bubble has one processor, too: the testing package, which is asked for a test before it, sets the number once more.
+func TestFirstBubbleHasOneProcessor(t *testing.T) {
+	const child = "BUBBLE_TEST_CHILD"
+	if os.Getenv(child) == "" {
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestFirstBubbleHasOneProcessor$")
+		cmd.Env = append(os.Environ(), child+"=1", "GOMAXPROCS=2")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v:\n%s", err, out)
+		}
+		return
+	}
+	for n := range 2 {
+		processors := 0
+		if err := Run(uint64(n), Options{OneProcessor: true}, func() { processors = runtime.GOMAXPROCS(0) }); err != nil {
+			t.Fatal(err)
+		}
+		if after := runtime.GOMAXPROCS(0); processors != 1 || after != 2 {
+			t.Errorf("there are %d processors in bubble %d, and %d after it", processors, n+1, after)
+		}
+	}
+}
+
 // Interleaved goroutines run in an order of the seed's, all of them before the bubble is quiescent, and on one processor. Where the runtime is not
 // seeded, nothing changes.
 func TestInterleave(t *testing.T) {

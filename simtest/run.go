@@ -285,13 +285,12 @@ func (r *runner) bubble(e *engine, seed uint64, interleave bool) error {
 	r.current = w
 	logged.Store(w)
 	defer logged.Store(nil)
-	// With one processor, goroutines of the user's that wake at the same time take turns in the same order every time, so which of
-	// them is first to add to a queue does not depend on which processor is faster. The race detector shuffles them even so.
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	// apimachinery has a source of its own, which begins with the real time: generated names come from it.
 	utilrand.Seed(int64(seed))
 	defer func() { utilrand.Seed(int64(randv2.Uint64())) }() // as bubble does with the others
-	err := bubble.Run(seed, bubble.Options{QuiescenceTimeout: r.o.RealQuiescenceTimeout, Interleave: interleave}, w.loop)
+	// With one processor, goroutines of the user's that wake at the same time take turns in the same order every time, so which of
+	// them is first to add to a queue does not depend on which processor is faster. The race detector shuffles them even so.
+	err := bubble.Run(seed, bubble.Options{QuiescenceTimeout: r.o.RealQuiescenceTimeout, OneProcessor: true, Interleave: interleave}, w.loop)
 	w.ended.Store(true)
 	w.close()
 	w.log.close()

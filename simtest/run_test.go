@@ -3,6 +3,7 @@ package simtest_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -93,5 +94,23 @@ func TestInformerConverges(t *testing.T) {
 				env.Eventually("the cache is what the server has", 25*time.Minute, func() error { return converged(env, indexer) })
 			})
 		})
+	}
+}
+
+// A process's first run has one processor like all others, or its goroutines would run at the same time.
+func TestFirstRunHasOneProcessor(t *testing.T) {
+	if !isChild() {
+		if out, err := childIn(t, t.TempDir(), "GOMAXPROCS=2"); err != nil {
+			t.Errorf("%v:\n%s", err, out)
+		}
+		return
+	}
+	simtest.Run(t, simtest.Options{Seeds: 2, Mix: "none"}, func(env *simtest.Env) {
+		if n := runtime.GOMAXPROCS(0); n != 1 {
+			t.Errorf("the run of seed %d has %d processors", env.Seed(), n)
+		}
+	})
+	if n := runtime.GOMAXPROCS(0); n != 2 {
+		t.Errorf("there are %d processors afterwards", n)
 	}
 }

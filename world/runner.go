@@ -152,8 +152,7 @@ func (r *runner) whyNotRepeated(seed uint64, streamed bool) string {
 	twice := fmt.Sprintf("%s -simtest.verify -simtest.seed=%d", r.task.Command, seed)
 	if r.task.Seeded {
 		return "Something in the bubble is not deterministic. The seed does not decide the order of a map with more than eight keys that are " +
-			"or contain pointers, real time, real I/O, and what outlives a run in package variables; and, if the process has begun with several " +
-			"processors, sometimes which of two goroutines runs first: try it with GOMAXPROCS=1 in the environment.\n" +
+			"or contain pointers, real time, real I/O, and what outlives a run in package variables.\n" +
 			"  run it twice:  " + twice
 	}
 	why := "Something in the bubble is not deterministic: usually a range over a map (client-go has some: a streaming list, Store.List, the replay to " +
