@@ -162,6 +162,7 @@ func (c *call) respond() {
 		if f := c.client.cluster.distortion.Page; f != nil && c.page != nil {
 			f(c.page)
 		}
+		c.preparePage()
 		c.emitPage()
 		c.finish()
 		c.receiver.OnList(c.id, c.page, c.err)
@@ -181,6 +182,15 @@ func (c *call) respond() {
 		c.emitResponse()
 		c.finish()
 		c.receiver.OnWrite(c.id, c.obj, c.err)
+	}
+}
+
+// preparePage makes a page that cannot be sent an error.
+func (c *call) preparePage() {
+	if p, ok := c.receiver.(Preparer); ok && c.err == nil && c.page != nil {
+		if err := p.PreparePage(c.page); err != nil {
+			c.page, c.err = nil, err
+		}
 	}
 }
 

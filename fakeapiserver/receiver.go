@@ -21,3 +21,11 @@ type Receiver interface {
 type Answerer interface {
 	Answered(page *Page, err error) string
 }
+
+// Preparer is a Receiver that cannot send everything that it receives, as an HTTP server that must convert objects. It is called before what is
+// sent is recorded. A page for which it returns an error, which must be a Status, is answered with that; a watch whose next event cannot be
+// sent ends in good order.
+type Preparer interface {
+	PreparePage(page *Page) error
+	PrepareEvent(e *Event) error
+}

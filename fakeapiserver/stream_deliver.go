@@ -148,6 +148,12 @@ func (s *stream) deliverEvent(display string, e *Event) {
 // hand hands an event to the client.
 func (s *stream) hand(display string, e *Event) {
 	c := s.call
+	if p, ok := c.receiver.(Preparer); ok {
+		if err := p.PrepareEvent(e); err != nil {
+			s.closeWith(closing{why: "its next event cannot be sent: " + err.Error()})
+			return
+		}
+	}
 	cluster := c.client.cluster
 	r := cluster.kernel.Record(c.client.id, KindFrame)
 	r.Key, r.RV, r.N, r.Detail, r.Obj = display, e.Rev, int64(c.id), string(e.Type), e.Object

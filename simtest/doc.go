@@ -38,7 +38,7 @@
 //	                                                          // a crash between two writes
 //	env.Inject(fault.Fault{Kind: fault.WriteLost, Target: "controller", Verb: "create"})
 //	                                                          // a write whose answer is lost
-//	env.ServeWebhooks("controller", mux)                      // admission webhooks, with Options.Webhooks
+//	env.ServeWebhooks("controller", mux)                      // webhooks: of admission (Options.Webhooks), of conversion
 //
 // # Your client-go, and the engine beside it
 //

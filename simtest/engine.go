@@ -149,12 +149,22 @@ func (e *engine) receive() (*wire.Message, error) {
 	return m, nil
 }
 
-// ask makes a query, and returns its answer's fields after the error. The caller holds the lock of queries.
-func (e *engine) ask(p *wire.Packet) (*wire.Message, error) {
+// ask makes a query, and returns its answer's fields after the error. convert answers what the engine asks first. The caller holds the lock of
+// queries.
+func (e *engine) ask(p *wire.Packet, convert func(*wire.Message) (*wire.Packet, error)) (*wire.Message, error) {
 	if err := e.send(p); err != nil {
 		return nil, err
 	}
 	m, err := e.receive()
+	for err == nil && m.Kind == wire.Call {
+		var answer *wire.Packet
+		if answer, err = convert(m); err == nil {
+			err = e.send(answer)
+		}
+		if err == nil {
+			m, err = e.receive()
+		}
+	}
 	switch {
 	case err != nil:
 		return nil, err

@@ -179,7 +179,13 @@ func (w *world) query(p *wire.Packet) (*wire.Message, error) {
 	if !w.turn.Load() {
 		return nil, errOver
 	}
-	return w.e.ask(p)
+	return w.e.ask(p, func(m *wire.Message) (*wire.Packet, error) {
+		answer := w.hooks.convert(m, nil)
+		if !w.turn.Load() { // the bubble has come to rest without it, which the engine does not expect
+			return nil, errOver
+		}
+		return answer, nil
+	})
 }
 
 // alive panics if the env's run has ended, and ends the calling goroutine if it is about to.

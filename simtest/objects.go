@@ -29,6 +29,7 @@ type objects struct {
 
 // mirror is the copy of one kind's objects.
 type mirror struct {
+	number     int // the engine's
 	resource   schema.GroupResource
 	namespaced bool
 	listKind   string
@@ -39,6 +40,7 @@ type mirror struct {
 
 // entry is one object. It is decoded when it is read, once for each Go type.
 type entry struct {
+	err     error // why it cannot be read in the kind's version
 	json    []byte
 	values  []string // of the mirror's fields
 	labels  labels.Set
@@ -47,7 +49,7 @@ type entry struct {
 
 // readEntry reads an object's JSON and the values of its fields.
 func readEntry(m *wire.Message) *entry {
-	n := &entry{json: m.Bytes()}
+	n := &entry{err: m.Error(), json: m.Bytes()}
 	for count := m.Num(); count > 0 && m.Err() == nil; count-- {
 		n.values = append(n.values, m.Text())
 	}
@@ -94,7 +96,7 @@ func (o *objects) of(kind schema.GroupVersionKind) (*mirror, error) {
 	if n := int(a.Num()); n != len(o.subs) {
 		return nil, fmt.Errorf("the engine's subscription is %d instead of %d; this is a bug in informersim", n, len(o.subs))
 	}
-	m := &mirror{entries: map[string]*entry{}}
+	m := &mirror{number: len(o.subs), entries: map[string]*entry{}}
 	m.resource = schema.GroupResource{Group: a.Text(), Resource: a.Text()}
 	m.namespaced, m.listKind = a.Flag(), a.Text()
 	for count := a.Num(); count > 0 && a.Err() == nil; count-- {
@@ -125,6 +127,24 @@ func (m *mirror) sorted() []string {
 	return m.keys
 }
 
+// entry returns the object of a key, nil if there is none. One that could not be converted is asked for again; the caller holds the lock.
+func (o *objects) entry(m *mirror, key string) (*entry, error) {
+	n := m.entries[key]
+	if n == nil || n.err == nil {
+		return n, nil
+	}
+	a, err := o.w.query(wire.New(wire.Query).Byte(wire.QueryObject).Num(int64(m.number)).Text(key))
+	if err != nil {
+		return nil, err
+	}
+	n = readEntry(a)
+	m.entries[key] = n
+	if err := a.Err(); err != nil {
+		return nil, err
+	}
+	return n, n.err
+}
+
 // fill makes obj, a pointer to an object, a copy of the entry, and leaves nothing of obj's former content.
 func (n *entry) fill(obj runtime.Object) error {
 	to := reflect.ValueOf(obj)
@@ -151,7 +171,7 @@ func (n *entry) fill(obj runtime.Object) error {
 
 // Get fills in the newest state of an object whose kind, namespace and name are set. It reads the Store directly, without a
 // request, so it works anywhere, is never stale, and no fault affects it. If there is no such object, it returns a NotFound
-// error; other errors say that the kind is not known or not served.
+// error; other errors say that the kind is not known or not served, or that the object cannot be converted to the version (Webhooks.Handler).
 //
 // The first Get or List of a kind asks the engine for all objects of that kind. From then on each change comes with the step that makes it, so
 // that the functions of Always and Eventually cost no exchange with the engine.
@@ -175,7 +195,10 @@ func (e *Env) Get(obj Object) error {
 		}
 		key = namespace + "/" + key
 	}
-	n := m.entries[key]
+	n, err := o.entry(m, key)
+	if err != nil {
+		return err
+	}
 	if n == nil {
 		return apierrors.NewNotFound(m.resource, obj.GetName())
 	}
@@ -213,7 +236,10 @@ func (e *Env) List(list runtime.Object, namespace string, options ...metav1.List
 		if namespace != "" && m.namespaced && !strings.HasPrefix(key, namespace+"/") {
 			continue
 		}
-		n := m.entries[key]
+		n, err := o.entry(m, key)
+		if err != nil {
+			return err
+		}
 		selected, err := selects.matches(key, n)
 		if err == nil && selected {
 			err = into.add(n)

@@ -81,14 +81,16 @@ type Options struct {
 	// are lost for a while). If it is nil and there are Nodes, it is "pod" and, in the runs of half of the seeds, the sets of faults; with a
 	// Mix or FaultMix it is "pod".
 	Stages []string
-	// CRDs are CustomResourceDefinition manifests: YAML or JSON text, or the name of a file or folder that holds them.
+	// CRDs are CustomResourceDefinition manifests: YAML or JSON text, or the name of a file or folder that holds them. Where their versions are
+	// converted by a webhook, the handler of Webhooks, or of Env.ServeWebhooks, is called.
 	CRDs []string
 	// ServeCRDs has CustomResourceDefinitions served as objects, too, as a real cluster does: those of CRDs are there when the body begins, and others
 	// may be created, changed and deleted, by the test or by what it tests. A new one is served some steps later, once its condition Established is true;
 	// a deleted one takes its objects along. Without it they are no objects, and a list of them answers 404. Each run compiles the schemas anew, which
-	// takes milliseconds for small ones. No conversion webhook is called: versions are converted as by the strategy None.
+	// takes milliseconds for small ones.
 	ServeCRDs bool
-	// Webhooks are the admission webhooks that are called. Webhooks that are configured in the cluster without them are never called.
+	// Webhooks are the admission webhooks that are called, and the handler of conversion webhooks. Admission webhooks that are configured in the cluster
+	// without them are never called.
 	Webhooks Webhooks
 	// Scheme knows the Go types of custom resources that are passed to the helpers (Env.Create, …), in addition to client-go's
 	// scheme.

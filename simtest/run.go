@@ -267,7 +267,7 @@ func (r *runner) serve(e *engine, job *wire.Packet) (*wire.Result, []byte, error
 			if err := r.bubble(e, seed, m.Flag()); err != nil {
 				return nil, nil, err
 			}
-		case wire.Do, wire.End: // for a bubble that has already ended by itself, as the engine is about to read
+		case wire.Do, wire.Call, wire.End: // for a bubble that has already ended by itself, as the engine is about to read
 		case wire.Finished:
 			res := &wire.Result{}
 			m.JSON(res)

@@ -14,16 +14,21 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/klog/v2"
 
 	"github.com/informersim/informersim/simtest/internal/wire"
 )
 
-// Webhooks are the admission webhooks of a run's cluster. They are called without a socket: the handler runs in the bubble, and each call is an
+// Webhooks are the webhooks of a run's cluster. Those of admission are called without a socket: the handler runs in the bubble, and each call is an
 // event of its own, which the seed may delay and which faults may hit. Rules, selectors, match conditions, failure policies, timeouts and
 // reinvocation are those of a real apiserver, whose code decides them.
 //
 // While a call is under way, its write waits, and all else goes on. The names of services and the CA bundles in configurations do not matter: the
 // path of a call chooses the handler.
+//
+// The handler also answers the conversion webhooks of CustomResourceDefinitions (Options.CRDs). A conversion is part of the step that reads or
+// writes another version than the stored one, so it must need nothing but the object: one that waits for anything is given up. The checks of its answer
+// are a real apiserver's. The faults of webhooks hit it, too.
 type Webhooks struct {
 	// Configurations are manifests with MutatingWebhookConfigurations and ValidatingWebhookConfigurations: YAML or JSON text, or the name of a file
 	// or folder that holds them, such as config/webhook. Other objects there are left out. They are created before the body begins.
@@ -93,7 +98,7 @@ func configurationsIn(manifest string) (all []Object, err error) {
 
 // ServeWebhooks has a handler answer the calls of webhooks from now on, by the path of their URL: a mux, for instance that of controller-runtime's
 // webhook server. If a process of that name is running, the handler lives with it: once the process has crashed or ended, calls are refused, until
-// somebody serves again. Options.Webhooks says which webhooks there are.
+// somebody serves again. Options.Webhooks says which webhooks of admission there are, the definitions of Options.CRDs which of conversion.
 func (e *Env) ServeWebhooks(name string, handler http.Handler) {
 	e.alive()
 	if handler == nil {
@@ -119,6 +124,7 @@ type hooks struct {
 	handler http.Handler
 	life    *life // the handler's
 	hangUps map[int64]context.CancelFunc
+	hint    sync.Once // that nobody serves
 }
 
 // call has the handler answer a call, on a goroutine of its own.
@@ -142,12 +148,11 @@ func (h *hooks) call(m *wire.Message) {
 	h.mu.Lock()
 	h.hangUps[id] = cancel
 	h.mu.Unlock()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	r, err := hookRequest(ctx, url, header, body)
 	if err != nil {
 		m.Broken(err)
 		return
 	}
-	r.Header, r.RequestURI, r.RemoteAddr = header, r.URL.RequestURI(), "10.0.0.1:1"
 	rw := &hookWriter{header: http.Header{}}
 	stop := context.AfterFunc(lives, func() { h.answer(id, nil, io.ErrUnexpectedEOF) })
 	go protected(func() error { handler.ServeHTTP(rw, r); return nil }, func(_ error, panicked string) {
@@ -155,13 +160,30 @@ func (h *hooks) call(m *wire.Message) {
 		stop()
 		switch {
 		case panicked != "": // net/http recovers, logs it and breaks the connection
-			h.w.event(func(p *wire.Packet) { p.Byte(wire.EventLog).Text("http: panic serving a webhook: " + panicked) })
-			err = io.ErrUnexpectedEOF
+			err = h.broken(panicked)
 		case lives.Err() != nil: // it has been answered
 			return
 		}
 		h.answer(id, rw, err)
 	})
+}
+
+// hookRequest is the request of a call as a handler gets it.
+func hookRequest(ctx context.Context, url string, header http.Header, body []byte) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err == nil {
+		r.Header, r.RequestURI, r.RemoteAddr = header, r.URL.RequestURI(), "10.0.0.1:1"
+	}
+	return r, err
+}
+
+// broken logs a handler's panic, and returns what its caller sees of it. Stacks have addresses, which no seed decides, so the trace has only the
+// panic itself.
+func (h *hooks) broken(panicked string) error {
+	klog.Errorf("http: panic serving a webhook: %s", panicked)
+	text, _, _ := strings.Cut(panicked, "\n")
+	h.w.event(func(p *wire.Packet) { p.Byte(wire.EventLog).Text("http: panic serving a webhook: " + text) })
+	return io.ErrUnexpectedEOF
 }
 
 // hangUp ends a call's context.
@@ -180,9 +202,7 @@ func (h *hooks) answer(id int64, rw *hookWriter, err error) {
 	if rw == nil {
 		rw = &hookWriter{}
 	}
-	h.w.event(func(p *wire.Packet) {
-		p.Byte(wire.EventCalled).Num(id).Error(err).Num(int64(rw.statusOr200())).Header(rw.header).Bytes(rw.body.Bytes())
-	})
+	h.w.event(func(p *wire.Packet) { rw.add(p.Byte(wire.EventCalled).Num(id).Error(err)) })
 }
 
 // hookWriter is an http.ResponseWriter that keeps what it gets.
@@ -203,6 +223,11 @@ func (w *hookWriter) WriteHeader(code int) {
 func (w *hookWriter) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
 	return w.body.Write(b)
+}
+
+// add adds the answer to a message.
+func (w *hookWriter) add(p *wire.Packet) *wire.Packet {
+	return p.Num(int64(w.statusOr200())).Header(w.header).Bytes(w.body.Bytes())
 }
 
 func (w *hookWriter) statusOr200() int {

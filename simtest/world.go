@@ -89,6 +89,16 @@ func (w *world) loop() {
 			w.wanted = m.Flag()
 			break
 		}
+		if m.Kind == wire.Call {
+			w.turn.Store(true)
+			answer := w.hooks.convert(m, w.bubble.Quiesce)
+			w.turn.Store(false)
+			if err := w.send(answer); err != nil {
+				w.lost = err
+				break
+			}
+			continue
+		}
 		if m.Kind != wire.Do {
 			w.lost = fmt.Errorf("the engine sends a message of kind %q during a run; this is a bug in informersim", m.Kind)
 			break

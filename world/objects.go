@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -28,6 +30,8 @@ func (r *remote) answer(m *wire.Message) *wire.Packet {
 		r.document(m, p)
 	case wire.QueryObjects:
 		r.subscribe(schema.FromAPIVersionAndKind(m.Text(), m.Text()), p)
+	case wire.QueryObject:
+		r.objectAgain(int(m.Num()), m.Text(), p)
 	case wire.QueryKeys:
 		r.keys(m.Text(), p)
 	case wire.QueryLease:
@@ -65,18 +69,11 @@ func (r *remote) subscribe(kind schema.GroupVersionKind, p *wire.Packet) {
 		return
 	}
 	var objects wire.Packet
-	var failed error
 	s := r.w.cluster.Store()
 	err = s.Walk(id, s.Revision(), "", func(key string, obj runtime.Object) bool {
-		var data []byte
-		if data, failed = encoded(res, obj); failed == nil {
-			selectable(objects.Text(key).Bytes(data), res, obj)
-		}
-		return failed == nil
+		r.object(objects.Text(key), res, obj)
+		return true
 	})
-	if failed != nil {
-		err = failed
-	}
 	if p.Error(err); err != nil {
 		return
 	}
@@ -133,13 +130,41 @@ func (r *remote) state(p *wire.Packet) {
 	p.Error(nil).JSON(st)
 }
 
-// encoded returns an object of the Store as JSON, in the version that was asked for.
-func encoded(res *types.Resource, obj runtime.Object) ([]byte, error) {
-	obj, err := res.Strategy.Convert(obj)
-	if err != nil {
-		return nil, err
+// object adds an object of the Store, or why the test cannot read it.
+func (r *remote) object(p *wire.Packet, res *types.Resource, obj runtime.Object) {
+	data, err := r.w.encoded(res, obj)
+	selectable(p.Error(err).Bytes(data), res, obj)
+}
+
+// objectAgain answers with an object that could not be converted when it was written. Perhaps nobody served the webhook then.
+func (r *remote) objectAgain(sub int, key string, p *wire.Packet) {
+	if sub < 0 || sub >= len(r.subs) {
+		p.Error(fmt.Errorf("there is no subscription %d; this is a bug in informersim", sub))
+		return
 	}
-	return json.Marshal(obj)
+	s := r.subs[sub]
+	namespace, name, namespaced := strings.Cut(key, "/")
+	if !namespaced {
+		namespace, name = "", key
+	}
+	obj, rev := r.w.cluster.Store().Get(s.id, namespace, name)
+	if rev == 0 || obj == nil {
+		p.Error(apierrors.NewNotFound(s.resource.GroupResource(), name))
+		return
+	}
+	r.object(p.Error(nil), s.resource, obj)
+}
+
+// encoded returns an object of the Store as JSON, in the version that was asked for.
+func (w *world) encoded(res *types.Resource, obj runtime.Object) (data []byte, err error) {
+	err = w.conversions.read(func() error {
+		shown, err := res.Strategy.Convert(obj)
+		if err == nil {
+			data, err = json.Marshal(shown)
+		}
+		return err
+	})
+	return data, err
 }
 
 // committed tells of a change.
@@ -155,12 +180,7 @@ func (r *remote) committed(id store.ResourceID, v store.Committed) {
 			r.objects.Byte(wire.DoDelete).Num(int64(n)).Text(v.Key)
 			continue
 		}
-		data, err := encoded(sub.resource, v.Object)
-		if err != nil {
-			r.w.kernel.Fail(err)
-			return
-		}
-		selectable(r.objects.Byte(wire.DoObject).Num(int64(n)).Text(v.Key).Bytes(data), sub.resource, v.Object)
+		r.object(r.objects.Byte(wire.DoObject).Num(int64(n)).Text(v.Key), sub.resource, v.Object)
 	}
 }
 

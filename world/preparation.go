@@ -71,10 +71,14 @@ func (w *world) createNamespaces() error {
 	return nil
 }
 
-// serveDefinitions adds CustomResourceDefinitions to the API, if the test wants them.
+// serveDefinitions has the webhooks of definitions called, and adds CustomResourceDefinitions to the API, if the test wants them.
 func (w *world) serveDefinitions() (err error) {
-	if w.o.ServeCRDs {
-		w.definitions, err = apiextensions.New(w.cluster, w.api)
+	w.conversions = newConversions(w)
+	if !w.o.ServeCRDs {
+		return nil
+	}
+	if w.definitions, err = apiextensions.New(w.cluster, w.api); err == nil {
+		w.definitions.ConvertBy(w.mapper.converters)
 	}
 	return err
 }

@@ -39,6 +39,9 @@ type remote struct {
 	trips   uint64
 	queries uint64
 	early   *wire.Message // the bubble has ended before it was asked to
+
+	queried  int           // how many queries are being answered
+	reported *wire.Message // came in place of an answer, in the middle of a query
 }
 
 func newRemote(w *world, p *peer) *remote {
@@ -114,7 +117,17 @@ func (r *remote) await(kind byte) *wire.Message {
 			return m
 		case m.Kind == wire.Query:
 			r.queries++
-			r.peer.send(r.answer(m))
+			r.queried++
+			answer := r.answer(m)
+			r.queried--
+			if m := r.reported; m != nil {
+				r.reported = nil
+				return m
+			}
+			r.peer.send(answer)
+		case m.Kind == wire.Report && kind == wire.Called:
+			r.reported = m // by a bubble that has come to rest without the handler's answer
+			return nil
 		case m.Kind == wire.Ended:
 			r.early = m
 			r.w.kernel.Fail(errEndedEarly)
@@ -124,6 +137,9 @@ func (r *remote) await(kind byte) *wire.Message {
 		}
 	}
 }
+
+// errConverterWaits is the error of a handler that does not answer a call which is made for a query.
+var errConverterWaits = errors.New("a conversion webhook waits for something, while env.Get or env.List waits for its answer: a conversion must need nothing but the object")
 
 // errEndedEarly stands for what the test's process says of a bubble that ended by itself.
 var errEndedEarly = errors.New("the bubble has ended")

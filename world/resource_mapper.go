@@ -19,13 +19,18 @@ type resourceMapper struct {
 	registry    *types.Registry
 	docs        *documents
 	definitions []*apiextensionsv1.CustomResourceDefinition // of the registry's custom resources
+	converters  *converters                                 // of those that a webhook converts
 }
 
 // own returns a mapper for one run, in which definitions change.
-func (c *resourceMapper) own() *resourceMapper {
+func (c *resourceMapper) own() (*resourceMapper, error) {
 	registry := c.registry.Clone()
-	return &resourceMapper{registry: registry, docs: &documents{registry: registry}, definitions: c.definitions}
+	converters, err := newConverters()
+	return &resourceMapper{registry: registry, docs: &documents{registry: registry}, definitions: c.definitions, converters: converters}, err
 }
+
+// converts reports whether a webhook converts objects of a definition.
+func (c *resourceMapper) converts() bool { return len(c.converters.paths) > 0 }
 
 // mapperCache keeps the mapper of each set of manifests: they are immutable, and compiling them takes longer than most runs.
 type mapperCache map[string]*resourceMapper
@@ -39,19 +44,18 @@ func (c mapperCache) get(manifests []string) (*resourceMapper, error) {
 	if err := registry.Add(builtin.Resources(builtin.Options{Unprotected: true})...); err != nil {
 		return nil, err
 	}
+	converters, err := newConverters()
+	if err != nil {
+		return nil, err
+	}
 	var all []*apiextensionsv1.CustomResourceDefinition
 	for i, m := range manifests {
 		definitions, err := crd.LoadManifests(strings.NewReader(m))
 		if err != nil {
 			return nil, fmt.Errorf("Options.CRDs: manifest %d: %w", i+1, err)
 		}
-		for _, d := range definitions {
-			if crd.ConvertedByWebhook(d) {
-				return nil, fmt.Errorf("Options.CRDs: manifest %d: CustomResourceDefinition %q has the conversion strategy Webhook; use None, no conversion webhook is called here", i+1, d.Name)
-			}
-		}
 		all = append(all, definitions...)
-		resources, err := crd.Compile(definitions...)
+		resources, err := crd.CompileWith(converters, definitions...)
 		if err == nil {
 			err = registry.Add(resources...)
 		}
@@ -59,7 +63,7 @@ func (c mapperCache) get(manifests []string) (*resourceMapper, error) {
 			return nil, fmt.Errorf("Options.CRDs: manifest %d: %w", i+1, err)
 		}
 	}
-	c[key] = &resourceMapper{registry: registry, docs: &documents{registry: registry}, definitions: all}
+	c[key] = &resourceMapper{registry: registry, docs: &documents{registry: registry}, definitions: all, converters: converters}
 	return c[key], nil
 }
 

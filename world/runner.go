@@ -60,7 +60,9 @@ func (r *runner) prepare() (err error) {
 		return errors.New("Options.Interleave is On, and this test is built without the overlay of Go's runtime, which is what interleaves goroutines. " +
 			"Build it with the overlay, or leave Interleave to the seed: " + overlayHint)
 	}
-	r.mapper, err = r.mappers.get(r.o.CRDs)
+	if r.mapper, err = r.mappers.get(r.o.CRDs); err == nil {
+		r.o.Webhooks = r.o.Webhooks || r.mapper.converts()
+	}
 	return err
 }
 

@@ -116,7 +116,11 @@ func actions(t *testing.T, m *wire.Message) (all []action) {
 		case wire.DoReply:
 			a.text = m.Text()
 		case wire.DoObject:
-			a.id, _, a.text = m.Num(), m.Text(), m.Text()
+			a.id, _ = m.Num(), m.Text()
+			if err := m.Error(); err != nil {
+				t.Errorf("an object: %v", err)
+			}
+			a.text = m.Text()
 			for n := m.Num(); n > 0; n-- {
 				m.Text() // the value of a field that selects
 			}

@@ -78,12 +78,12 @@ func (h *webhooks) stopFaults() {
 	}
 }
 
-// armedFault returns the first injected fault that hits a call.
-func (h *webhooks) armedFault(c *hookCall) (fault.Kind, bool) {
+// armedFault returns the first injected fault that hits a call which some faults are about.
+func (h *webhooks) armedFault(about func(*fault.Fault) bool) (fault.Kind, bool) {
 	now := h.w.kernel.Elapsed()
 	for _, a := range h.armed {
 		f := &a.fault
-		if f.Until > 0 && now >= f.Until || !c.matches(f) || f.Probability > 0 && f.Probability < 1 && !h.w.kernel.Stream("fault/"+string(f.Kind)+"/chance").Chance(f.Probability) {
+		if f.Until > 0 && now >= f.Until || !about(f) || f.Probability > 0 && f.Probability < 1 && !h.w.kernel.Stream("fault/"+string(f.Kind)+"/chance").Chance(f.Probability) {
 			continue
 		}
 		if a.left--; a.left == 0 {

@@ -123,7 +123,7 @@ func (h *webhooks) call(q *question, write *rest.AdmissionWrite, done func(*hook
 	}
 	c := &hookCall{id: q.number, hook: hook, url: q.url.String(), header: q.header, body: q.body, timeout: timeoutOf(q.url), write: write, done: done}
 	h.calls[c.id] = c
-	if f, hit := h.armedFault(c); hit {
+	if f, hit := h.armedFault(c.matches); hit {
 		c.strike(f)
 		return
 	}
@@ -206,13 +206,22 @@ func (c *hookCall) strike(kind fault.Kind) {
 		} else {
 			c.await()
 		}
-	case fault.WebhookRefused:
-		c.arrive(&hookAnswer{err: refused})
-	case fault.Webhook500:
-		c.arrive(&hookAnswer{code: http.StatusInternalServerError, header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}, body: []byte("internal error\n")})
-	case fault.WebhookGarbage:
-		c.arrive(&hookAnswer{code: http.StatusOK, header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<html>ok</html>\n")})
+	default:
+		c.arrive(faultyAnswer(kind))
 	}
+}
+
+// faultyAnswer is what the caller gets in place of an answer.
+func faultyAnswer(kind fault.Kind) *hookAnswer {
+	switch kind {
+	case fault.WebhookRefused:
+		return &hookAnswer{err: refused}
+	case fault.Webhook500:
+		return &hookAnswer{code: http.StatusInternalServerError, header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}, body: []byte("internal error\n")}
+	case fault.WebhookGarbage:
+		return &hookAnswer{code: http.StatusOK, header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<html>ok</html>\n")}
+	}
+	return &hookAnswer{err: context.DeadlineExceeded}
 }
 
 // refused is the error of a connection on which nobody listens.

@@ -52,6 +52,7 @@ type world struct {
 	stages      *controllers.StageController // nil if nothing goes on by itself
 	body        *body
 	webhooks    *webhooks // nil if none are called
+	conversions *conversions
 
 	processes []*process
 	byName    map[string]*process
@@ -110,7 +111,9 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 		run: runOf(s.header),
 	}
 	if o.ServeCRDs {
-		w.mapper = mapper.own()
+		if w.mapper, err = mapper.own(); err != nil {
+			return nil, err
+		}
 	}
 	w.run.Mix, w.run.Configuration = config.mix.Name, config.String()
 	if s.maxSteps > 0 {
@@ -225,6 +228,7 @@ func (w *world) stopFaults() {
 	if w.webhooks != nil {
 		w.webhooks.stopFaults()
 	}
+	w.conversions.stopFaults()
 	if s, ok := w.strategy.(interface{ StopFaults() }); ok {
 		s.StopFaults()
 	}

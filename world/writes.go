@@ -196,7 +196,7 @@ func (x *writer) take(landed *landedWrite) bool {
 	if x.writes[0].Method == http.MethodDelete {
 		return x.next(nil)
 	}
-	data, err := encoded(x.resource, landed.obj)
+	data, err := x.w.encoded(x.resource, landed.obj)
 	if err != nil {
 		x.refused(err)
 		return true
@@ -235,7 +235,7 @@ func (x *writer) live(wr *wire.Write) ([]byte, error) {
 	if rev == 0 || obj == nil {
 		return nil, apierrors.NewNotFound(x.resource.GroupResource(), wr.Name)
 	}
-	return encoded(x.resource, obj)
+	return x.w.encoded(x.resource, obj)
 }
 
 // resourceVersion returns that of an object as JSON.
@@ -300,6 +300,9 @@ func (x *writer) body(wr *wire.Write, gvk schema.GroupVersionKind) ([]byte, erro
 	case http.MethodPut:
 		if x.over = u.GetResourceVersion() == ""; x.over {
 			live, err := x.live(wr)
+			if !apierrors.IsNotFound(err) && err != nil {
+				return nil, err
+			}
 			if err != nil {
 				return nil, fmt.Errorf("%w: %s replaces what exists; env.Create creates", err, wr.Call)
 			}

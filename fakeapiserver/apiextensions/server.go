@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/conversion"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -45,7 +44,7 @@ type Server struct {
 	writer   *patch.Writer
 	id       sim.ActorID
 
-	converters *conversion.CRConverterFactory // nil if no conversion webhook is called
+	converters crd.Converters // nil if no conversion webhook is called
 
 	queue   []string // distinct names of definitions to reconcile
 	offered bool
@@ -88,7 +87,7 @@ func New(c *fakeapiserver.Cluster, api *rest.Server) (*Server, error) {
 }
 
 // ConvertBy has conversion webhooks called, for definitions that are served from now on. A call waits within a step.
-func (s *Server) ConvertBy(f *conversion.CRConverterFactory) { s.converters = f }
+func (s *Server) ConvertBy(f crd.Converters) { s.converters = f }
 
 // Name implements sim.Actor.
 func (s *Server) Name() string { return "apiextensions" }

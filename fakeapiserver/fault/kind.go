@@ -85,5 +85,5 @@ const (
 	WebhookTimeout Kind = "webhook-timeout" // no answer within the webhook's timeout; the handler may have been called
 	WebhookRefused Kind = "webhook-refused" // connection refused
 	Webhook500     Kind = "webhook-500"     // the answer is a 500
-	WebhookGarbage Kind = "webhook-garbage" // the answer is 200, and no AdmissionReview
+	WebhookGarbage Kind = "webhook-garbage" // the answer is 200, and no review
 )

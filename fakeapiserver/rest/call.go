@@ -7,12 +7,14 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/render"
 	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
@@ -36,6 +38,11 @@ type call struct {
 	// answer sends the response once the connection lets it through; answered describes it.
 	answer   func()
 	answered string
+	// late is how long after that it is sent.
+	late time.Duration
+	// failure is the error that is answered, nil if there is none; prepared is the next event's frame, if it had to be made early.
+	failure  error
+	prepared []byte
 	// single is set for a get, which is a list of one object.
 	single bool
 	opened bool
@@ -113,12 +120,31 @@ func (c *call) warn(h http.Header) http.Header {
 	return h
 }
 
+// send sends the response.
+func (c *call) send() {
+	if c.late == 0 {
+		c.answer()
+		return
+	}
+	c.server.cluster.Kernel().Clock().AfterFunc(c.late, c.answer)
+}
+
+// delay has an error answered as late as it says.
+func (c *call) delay(err error) {
+	var late *types.Late
+	if errors.As(err, &late) {
+		c.late = late.After
+	}
+}
+
 // fail answers with an error.
 func (c *call) fail(err error) {
+	c.delay(err)
 	if errors.Is(err, types.ErrNoAnswer) {
 		c.answer, c.answered = func() { c.sink.Fail(err) }, err.Error()
 		return
 	}
+	c.failure = &apierrors.StatusError{ErrStatus: *render.Status(err)}
 	a := c.encoder.ask.Error(err)
 	h := header(a.ContentType)
 	if a.RetryAfterSeconds > 0 {
@@ -150,7 +176,7 @@ func (c *call) noKindPage() {
 func (c *call) OnWrite(_ fakeapiserver.ReqID, _ runtime.Object, err error) {
 	switch {
 	case err == nil:
-		c.answer()
+		c.send()
 	case brokenConnection(err):
 		c.sink.Fail(err)
 	default: // a fault answers in the server's place
@@ -177,8 +203,8 @@ func (c *call) OnList(_ fakeapiserver.ReqID, page *fakeapiserver.Page, err error
 		return
 	case err != nil:
 		c.fail(err)
-	default:
+	case c.answer == nil: // it has not been prepared
 		c.answerPage(page)
 	}
-	c.answer()
+	c.send()
 }

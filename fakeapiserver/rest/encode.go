@@ -112,6 +112,7 @@ func (c *call) corrupt(err error) error {
 	if !errors.As(err, &undecodable) {
 		return err
 	}
+	c.delay(err) // the Status has only its text
 	key := "/" + c.resource.Group + "/" + c.resource.Plural + "/" + path.Join(c.target.namespace, c.target.name)
 	return apierrors.NewInternalError(fmt.Errorf("StorageError: corrupt object, Code: 7, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: %w", key, err))
 }

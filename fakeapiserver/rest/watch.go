@@ -77,7 +77,10 @@ func (c *call) OnWatchOpenError(_ fakeapiserver.ReqID, err error) {
 
 // OnEvent implements fakeapiserver.Receiver.
 func (c *call) OnEvent(_ fakeapiserver.ReqID, e fakeapiserver.Event) {
-	frame, err := c.encoder.frame(c, e)
+	frame, err := c.prepared, error(nil)
+	if c.prepared = nil; frame == nil {
+		frame, err = c.encoder.frame(c, e)
+	}
 	if err != nil {
 		c.sink.Close(err)
 		c.cancel()

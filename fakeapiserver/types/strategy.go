@@ -67,6 +67,12 @@ type Rules interface {
 	Warnings(obj, old runtime.Object, subresource string) []string
 }
 
+// Asker is implemented by strategies that may ask somebody else to convert an object, and fail.
+type Asker interface {
+	// Asks reports whether they do.
+	Asks() bool
+}
+
 // MergeSchema is implemented by strategies of Go types, whose objects support strategic merge patches.
 type MergeSchema interface {
 	// MergeExample returns an empty object whose struct tags say how lists merge.

@@ -7,6 +7,8 @@
 //	                Job      job as JSON        runs to be made: a seed, or a trace that is replayed
 //	                Query    …                  something read at once: Answer follows. Also between Do and Report
 //	                Report   elapsed, event*    what came of Do, once nothing in the bubble moves any more
+//	                Called   error, code, header, body
+//	                                            what the handler of a conversion webhook answers, or why it does not
 //	                Ended    failed, stuck, error, log
 //	                                            the bubble has ended: whether the test has failed by itself, whether a goroutine never rests,
 //	                                            what kept the bubble from ending. The log is one field: the number of lines that are lost,
@@ -18,6 +20,10 @@
 //	                Do       flags, step, duration, action*
 //	                                            carry out, let time pass, rest, call the checks: Report follows
 //	                Answer   …
+//	                Call     direct, URL, header, body
+//	                                            call a conversion webhook at once: Called follows. Between two steps, in the middle of one, or while
+//	                                            the test waits for an Answer. The flag is set if it is no call of the apiserver's: a handler
+//	                                            whose process is down answers, too
 //	                End      flag               end the bubble: Ended follows, with the log if the flag is set
 //	                Finished result as JSON, trace
 //	                                            what came of the Job; another may follow

@@ -29,11 +29,17 @@ var (
 )
 
 // Compile returns a resource for each served version of the definitions, in order. Definitions must be complete (Complete), or have
-// been stored.
+// been stored. No conversion webhook is called.
 func Compile(definitions ...*apiextensionsv1.CustomResourceDefinition) ([]*types.Resource, error) {
+	return CompileWith(nil, definitions...)
+}
+
+// CompileWith is Compile for definitions whose conversion webhooks are called, by converters. Without it, objects whose versions a webhook converts
+// are served as they are stored, and conversions fail.
+func CompileWith(converters Converters, definitions ...*apiextensionsv1.CustomResourceDefinition) ([]*types.Resource, error) {
 	var all []*types.Resource
 	for _, definition := range definitions {
-		resources, err := compile(definition, 0, nil)
+		resources, err := compile(definition, 0, converters)
 		if err != nil {
 			return nil, fmt.Errorf("CustomResourceDefinition %q: %w", definition.Name, err)
 		}
@@ -55,13 +61,19 @@ type family struct {
 	since int64
 }
 
-// Redefine is Compile for a definition that replaces another one, under which everything up to revision since was stored. converters
-// calls conversion webhooks; without it, objects whose versions a webhook converts are served as they are stored, and conversions fail.
-func Redefine(definition *apiextensionsv1.CustomResourceDefinition, since int64, converters *conversion.CRConverterFactory) ([]*types.Resource, error) {
+// Converters makes the converters of definitions whose objects a webhook converts, as *conversion.CRConverterFactory does. Of the two that it
+// returns, the second may change what it converts.
+type Converters interface {
+	NewConverter(*apiextensionsv1.CustomResourceDefinition) (safe, unsafe runtime.ObjectConvertor, err error)
+}
+
+// Redefine is Compile for a definition that replaces another one, under which everything up to revision since was stored.
+// converters is as in CompileWith.
+func Redefine(definition *apiextensionsv1.CustomResourceDefinition, since int64, converters Converters) ([]*types.Resource, error) {
 	return compile(definition, since, converters)
 }
 
-func compile(definition *apiextensionsv1.CustomResourceDefinition, since int64, converters *conversion.CRConverterFactory) ([]*types.Resource, error) {
+func compile(definition *apiextensionsv1.CustomResourceDefinition, since int64, converters Converters) ([]*types.Resource, error) {
 	f := &family{definition: definition.DeepCopy(), schemas: map[string]*structuralschema.Structural{}, since: since}
 	if f.webhook = ConvertedByWebhook(definition); f.webhook {
 		if converters != nil {

@@ -47,7 +47,10 @@ type strategy struct {
 	converter managedfields.TypeConverter
 }
 
-var _ types.Strategy = &strategy{}
+var (
+	_ types.Strategy = &strategy{}
+	_ types.Asker    = &strategy{}
+)
 
 func (s *strategy) of(subresource string) libraryStrategy {
 	if subresource == types.Status {
@@ -108,6 +111,9 @@ func (s *strategy) in(version string, obj runtime.Object) (runtime.Object, error
 	s.Default(out)
 	return out, nil
 }
+
+// Asks implements types.Asker: a webhook that is called converts between the versions.
+func (s *strategy) Asks() bool { return s.family.called != nil }
 
 // asked returns an object as a webhook converts it. It gets no defaults, which are those of the version that it was sent or stored in.
 func (s *strategy) asked(u *unstructured.Unstructured, to schema.GroupVersionKind) (runtime.Object, error) {

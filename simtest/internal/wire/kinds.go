@@ -1,7 +1,7 @@
 package wire
 
 // Protocol is the number of this version of the protocol. Both sides must have the same.
-const Protocol = 4
+const Protocol = 5
 
 // The kinds of messages.
 const (
@@ -12,6 +12,8 @@ const (
 	Report   = 'R'
 	Query    = 'Q'
 	Answer   = 'A'
+	Call     = 'C'
+	Called   = 'K'
 	End      = 'E'
 	Ended    = 'X'
 	Finished = 'F'
@@ -33,7 +35,7 @@ const (
 	DoKill    = 'k' // process, life: what it does from now on reaches nobody
 	DoBody    = 'b' // start the body
 	DoReply   = 'r' // bytes: the answer to EventAsk
-	DoObject  = 'p' // subscription, key, JSON, fields (number, values): an object has changed
+	DoObject  = 'p' // subscription, key, error, JSON, fields (number, values): an object has changed
 	DoDelete  = 'd' // subscription, key: it is gone
 	DoForget  = 'n' // the Store has another history: what was read of it means nothing
 	DoRecord  = 't' // step, elapsed, actor, kind, key, revision, n, detail: a record for the user's properties
@@ -87,8 +89,9 @@ const (
 const (
 	QueryDocument = 'd' // method, URL, header. Answer: code, header, body
 	QueryObjects  = 'o' // apiVersion, kind. Answer: subscription, group, plural, namespaced, list kind, names of fields that select
-	// (number, texts), objects (key, JSON, values of those fields) as one field
-	QueryKeys  = 'k' // plural or plural.group. Answer: keys (number, texts), in the Store's order
-	QueryState = 's' // Answer: State as JSON
-	QueryLease = 'l' // namespace/name. Answer: the client that wrote that Lease last
+	// (number, texts), objects (key, error, JSON, values of those fields) as one field
+	QueryObject = 'b' // subscription, key: one that could not be converted. Answer: error, JSON, values of those fields
+	QueryKeys   = 'k' // plural or plural.group. Answer: keys (number, texts), in the Store's order
+	QueryState  = 's' // Answer: State as JSON
+	QueryLease  = 'l' // namespace/name. Answer: the client that wrote that Lease last
 )
