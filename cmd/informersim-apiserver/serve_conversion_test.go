@@ -102,6 +102,8 @@ func TestConversionWebhooks(t *testing.T) {
 	p.want(201, "", "POST", v1, `{"apiVersion":"x.dev/v1","kind":"Gadget","metadata":{"name":"cursed"}}`)
 	p.want(500, `"message":"Internal error occurred: StorageError: corrupt object, Code: 7, Key: /x.dev/gadgets/default/cursed, ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision=`, "GET", v2+"/cursed", "")
 	p.want(500, `conversion webhook for x.dev/v1, Kind=Gadget failed: it is cursed`, "DELETE", v2+"/cursed", "")
+	p.want(500, `conversion webhook for x.dev/v1, Kind=Gadget failed: it is cursed`, "GET", v2, "")
+	p.want(200, `"length":5`, "GET", v2+"?watch=1", "") // ends, in good order, before the object that cannot be sent
 	p.want(200, `"cursed"`, "GET", v1+"/cursed", "")
 	hook.Close()
 	p.want(201, "", "POST", v1, `{"apiVersion":"x.dev/v1","kind":"Gadget","metadata":{"name":"late"}}`)
