@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -268,6 +269,59 @@ func TestInterleave(t *testing.T) {
 	}
 	if n := turns(1); Seeded() && n != 3 {
 		t.Errorf("four goroutines that are not interleaved change %d times", n)
+	}
+}
+
+// Goroutines that are held begin when they are released, the bubble is quiescent without them, and those that its own goroutine starts are not
+// held. Where the runtime is not seeded, nothing is held.
+func TestHold(t *testing.T) {
+	const all = 20
+	hold := func(seed uint64, interleave bool) (held int) {
+		var begun atomic.Int32
+		run := func() {
+			b, err := Enter(0)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			start := func() {
+				for range all {
+					go begun.Add(1)
+				}
+			}
+			b.Hold()
+			go start()
+			b.Quiesce()
+			held = all - int(begun.Load())
+			go start() // Quiesce has ended it
+			b.Quiesce()
+			if n := begun.Load(); n != int32(2*all-held) {
+				t.Errorf("seed %d: %d of %d goroutines were held, and of as many later ones there began %d", seed, held, all, int(n)-all+held)
+			}
+			b.Release()
+			b.Quiesce()
+			if n := begun.Load(); n != 2*all {
+				t.Errorf("seed %d: after the release %d of %d goroutines have begun", seed, n, 2*all)
+			}
+		}
+		if err := Run(seed, Options{Interleave: interleave}, run); err != nil {
+			t.Fatal(err)
+		}
+		return held
+	}
+	counts := map[int]bool{}
+	for seed := range uint64(10) {
+		n := hold(seed, true)
+		if again := hold(seed, true); again != n {
+			t.Errorf("seed %d holds %d goroutines, and then %d", seed, n, again)
+		}
+		if Seeded() != (n > 0 && n < all) || hold(seed, false) != 0 {
+			t.Errorf("seed %d holds %d goroutines; the runtime is seeded: %t", seed, n, Seeded())
+		}
+		counts[n] = true
+	}
+	if Seeded() && len(counts) < 3 {
+		t.Errorf("ten seeds hold as many goroutines: %v", counts)
 	}
 }
 

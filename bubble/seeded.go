@@ -17,6 +17,11 @@ var bubbleSeed uint64
 //go:linkname bubbleInterleave runtime.bubbleInterleave
 var bubbleInterleave bool
 
+// bubbleHold is the overlay's function that holds goroutines in the caller's bubble, nil in other programs.
+//
+//go:linkname bubbleHold runtime.bubbleHold
+var bubbleHold func(on bool)
+
 // seededRuntime tells whether the program was built with the overlay, which initialises the variable.
 var seededRuntime = bubbleSeed != 0
 

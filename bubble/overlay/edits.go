@@ -22,6 +22,9 @@ var edits = []edit{
 	interleaved bool   // the seed decides which goroutine runs, see interleave.go
 	decided     uint64 // the numbers drawn for that in this epoch
 	rate        uint32 // of yields at synchronization points in this epoch, in 1/2^32
+	holding     bool   // goroutines that are started now may be held
+	holder      *g     // whoever asked for that
+	held        gQueue
 }
 
 // The streams of a bubble.
@@ -65,6 +68,7 @@ func (b *synctestBubble) draw(stream int) uint64 {
 func (b *synctestBubble) nextEpoch() {
 	b.epoch++
 	b.drawn = [bubbleStreams]uint64{}
+	b.holding = false
 	b.drawRate()
 }
 

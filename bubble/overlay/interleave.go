@@ -24,8 +24,8 @@ func (b *synctestBubble) drawRate() {
 	b.rate = 1 << 31 >> (b.at(1<<63) % 3 * 2) // one half, one eighth or one in 32
 }
 
-// bubbleYield lets other goroutines of the bubble run, if the seed says so. The runtime's own work is never interrupted, nor is the goroutine
-// that steps the bubble.
+// bubbleYield lets other goroutines of the bubble run, if the seed says so. The runtime's own work is never interrupted, nor is the bubble's
+// first goroutine, in which package testing waits for the run.
 func bubbleYield(gp *g) {
 	b := gp.bubble
 	if b == nil || !b.interleaved || gp != gp.m.curg || gp == b.main || gp == b.root || gp.calm != 0 || gomaxprocs != 1 || !canPreemptM(gp.m) {
@@ -85,6 +85,29 @@ func bubblePick(pp *p) {
 	}
 }
 
+// bubbleHold has a fourth of the goroutines that others than its caller start in its bubble not begin, until it is called with false. The next Wait
+// ends only that more are held. They look as if they waited for a channel, so the bubble is quiescent without them.
+//
+//go:linkname bubbleHold
+var bubbleHold = holdGoroutines
+
+func holdGoroutines(on bool) {
+	b := getg().bubble
+	if b == nil || !b.interleaved {
+		return
+	}
+	b.holding, b.holder = on, getg()
+	for !on && !b.held.empty() {
+		goready(b.held.pop(), 0)
+	}
+}
+
+// bubbleHolds reports whether the goroutine that gp starts is to be held. Those of the goroutine that asked for it are not.
+func bubbleHolds(gp *g) bool {
+	b := gp.bubble
+	return b != nil && b.holding && gp != b.holder && gp.calm == 0 && gomaxprocs == 1 && b.decide()%4 == 0
+}
+
 // sync_interleave is called where package sync synchronizes with what is at p.
 //
 //go:linkname sync_interleave sync.runtime_interleave
@@ -111,13 +134,23 @@ func (bubble *synctestBubble) raceaddr() unsafe.Pointer {
 	}
 	// If there's a runnext, it's the next G to run.
 `},
-	{file: "runtime/proc.go", old: `		runqput(pp, newg, true)
+	{file: "runtime/proc.go", old: `		newg := newproc1(fn, gp, pc, false, waitReasonZero)
+
+		pp := getg().m.p.ptr()
+		runqput(pp, newg, true)
 
 		if mainStarted {
 			wakep()
 		}
 	})
-`, new: `		runqput(pp, newg, true)
+`, new: `		if bubbleHolds(gp) {
+			gp.bubble.held.pushBack(newproc1(fn, gp, pc, true, waitReasonSynctestChanReceive))
+			return
+		}
+		newg := newproc1(fn, gp, pc, false, waitReasonZero)
+
+		pp := getg().m.p.ptr()
+		runqput(pp, newg, true)
 
 		if mainStarted {
 			wakep()

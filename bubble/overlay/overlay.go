@@ -18,30 +18,43 @@ const Version = "go1.26"
 // Write writes the overlay for the toolchain at goroot below dir, and returns the name of the file to pass to `go test -overlay`.
 // The same toolchain gives the same file, whose contents never change.
 func Write(goroot, dir string) (string, error) {
-	files, err := edited(func(name string) ([]byte, error) {
-		return os.ReadFile(filepath.Join(goroot, "src", filepath.FromSlash(name)))
-	})
-	if err != nil {
-		return "", err
-	}
-	if dir, err = filepath.Abs(dir); err != nil {
-		return "", err
-	}
 	var o struct{ Replace map[string]string }
-	o.Replace = map[string]string{}
-	for _, f := range files {
-		to := filepath.Join(dir, digest(f.data)+"-"+filepath.Base(f.name))
-		if err := put(to, f.data); err != nil {
-			return "", err
-		}
-		o.Replace[filepath.Join(goroot, "src", filepath.FromSlash(f.name))] = to
+	var err error
+	if o.Replace, err = Replacements(goroot, dir); err != nil {
+		return "", err
 	}
 	list, err := json.MarshalIndent(o, "", "\t") // keys are sorted
 	if err != nil {
 		return "", err
 	}
-	name := filepath.Join(dir, "overlay-"+digest(list)+".json")
+	name, err := filepath.Abs(filepath.Join(dir, "overlay-"+digest(list)+".json"))
+	if err != nil {
+		return "", err
+	}
 	return name, put(name, list)
+}
+
+// Replacements writes the edited files below dir, and returns what an overlay's Replace says of them: for each of the toolchain's files, the
+// one in its place. It is for overlays that replace more.
+func Replacements(goroot, dir string) (map[string]string, error) {
+	files, err := edited(func(name string) ([]byte, error) {
+		return os.ReadFile(filepath.Join(goroot, "src", filepath.FromSlash(name)))
+	})
+	if err != nil {
+		return nil, err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
+	}
+	replace := map[string]string{}
+	for _, f := range files {
+		to := filepath.Join(dir, digest(f.data)+"-"+filepath.Base(f.name))
+		if err := put(to, f.data); err != nil {
+			return nil, err
+		}
+		replace[filepath.Join(goroot, "src", filepath.FromSlash(f.name))] = to
+	}
+	return replace, nil
 }
 
 // file is an edited file of the standard library.

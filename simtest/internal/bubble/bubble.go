@@ -88,6 +88,24 @@ func (b *Bubble) PassUntil(done <-chan struct{}, d time.Duration) bool {
 	}
 }
 
+// Interleaved reports whether the seed interleaves the bubble's goroutines.
+func (b *Bubble) Interleaved() bool { return b.job.options.Interleave && Seeded() }
+
+// Hold has some of the goroutines that other goroutines of an interleaved bubble start from now on, until the next Quiesce, not begin before
+// Release, as if they were late. It is for what nothing in the bubble waits for: the bubble is quiescent without them.
+func (b *Bubble) Hold() {
+	if b.Interleaved() {
+		bubbleHold(true)
+	}
+}
+
+// Release lets the goroutines that are held begin.
+func (b *Bubble) Release() {
+	if b.Interleaved() {
+		bubbleHold(false)
+	}
+}
+
 // Elapsed returns how much time has passed in the bubble since the start of the run. Where that is not what the kernel's clock says, the
 // kernel's goroutine has blocked.
 func (b *Bubble) Elapsed() time.Duration { return time.Since(b.start) }
