@@ -21,7 +21,10 @@ func OfTrace(h sim.Header, o Options) (*Scenario, Options, error) {
 	if err != nil {
 		return nil, o, fmt.Errorf("the script in the trace's header: %w", err)
 	}
-	o.Seed, o.Strategy, o.Mix = h.Seed, h.Strategy, nil
+	o.Seed, o.Strategy, o.Mix, o.Interleave = h.Seed, h.Strategy, nil, InterleaveOff
+	if Interleaves(&h) {
+		o.Interleave = InterleaveOn
+	}
 	if h.Mix != nil {
 		mix, err := fault.ParseMix(h.Mix)
 		if err != nil {

@@ -36,6 +36,8 @@ type Options struct {
 	Properties []property.Property
 	// Trace receives the run's trace; nil for none.
 	Trace io.Writer
+	// Interleave says whether the seed interleaves the subject's goroutines.
+	Interleave Interleaving
 	// Versions go into the trace's header.
 	Versions map[string]string
 	// Observe returns more observers of the kernel.
@@ -131,6 +133,9 @@ func (o *Options) header(s *Scenario) (sim.Header, error) {
 		}
 		h.Mix = mix
 	}
+	if o.interleaves() {
+		h.Options = map[string]string{optionInterleave: "true"}
+	}
 	return h, nil
 }
 
@@ -194,17 +199,20 @@ func hosted(ctx context.Context, s *Scenario, o *Options, header sim.Header, str
 	if err := s.Fits(o.Subject); err != nil {
 		return nil, err
 	}
+	host, err := hostOf(o.Subject, &header)
+	if err != nil {
+		return nil, err
+	}
 	var w *World
 	var trace *sim.TraceWriter
-	var err error
 	play := func() {
 		if w, trace, err = newWorld(ctx, s, o, header, strategy, replay); err == nil {
 			err = w.loop(strategy)
 		}
 	}
-	if o.Subject.Host == nil {
+	if host == nil {
 		play()
-	} else if herr := o.Subject.Host(o.Seed, play); herr != nil {
+	} else if herr := host(o.Seed, play); herr != nil {
 		if w == nil {
 			return nil, herr
 		}

@@ -16,6 +16,10 @@ type Kind struct {
 	New Factory
 	// Host provides a run's environment, such as a bubble; nil if it needs none.
 	Host Host
+	// Interleaved is Host for runs in which the seed interleaves the stack's goroutines; nil if it has none, or if this program cannot do that:
+	// NotInterleaved then says why, and what to do about it.
+	Interleaved    Host
+	NotInterleaved string
 }
 
 // CommonQueues returns the queues that informers of all these kinds can have, in the order of the first.

@@ -13,6 +13,9 @@ var (
 	// KindNotify: a handler was called. Key; RV of the new object, N that of the old one; Obj, Old; Detail one of the
 	// constants below.
 	KindNotify = sim.RegisterKind("notify", sim.ClassRecord)
+	// KindStored: what the Indexer held under Key when a handler was called, where it has changed in the same step since then. RV; 0 if it held
+	// nothing. N is the highest that it had held until then. The handler's KindNotify follows. Only runs in which goroutines are interleaved have it.
+	KindStored = sim.RegisterKind("stored", sim.ClassRecord)
 	// KindReplace: the reflector replaced the queue's content with a list. RV of the list, N its number of items, Obj its
 	// keys ([]string, in the list's order).
 	KindReplace = sim.RegisterKind("replace", sim.ClassRecord)

@@ -25,6 +25,7 @@ import (
 // fuzzFlags are the flags of `informersim fuzz`.
 type fuzzFlags struct {
 	seeds, shard, subject, out, junit, report string
+	interleave                                string
 	lasts, shrink                             time.Duration
 	workers                                   int
 	resume, keepGoing, json, child            bool
@@ -88,6 +89,7 @@ anything was found.`,
 	c.Flags().StringVar(&f.seeds, "seeds", "", "run the seeds `A..B`, 1 to N for N, or A.. without an end (default 1..)")
 	c.Flags().DurationVar(&f.lasts, "for", 0, "end after this real time; 0 for no limit")
 	c.Flags().StringVar(&f.subject, "subject", defaultSubject, subjectHelp())
+	c.Flags().StringVar(&f.interleave, "interleave", "", interleaveHelp)
 	c.Flags().IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "the number of runs at a time")
 	c.Flags().StringVar(&f.shard, "shard", "", "make the runs of the part `I/N` of the seeds only; job/N takes I from $"+jobIndex)
 	c.Flags().StringVar(&f.out, "out", "", "keep findings, and how far it has come, in this empty or new `folder`")
@@ -106,7 +108,7 @@ anything was found.`,
 }
 
 func (f *fuzzFlags) run(c *cobra.Command, args []string) error {
-	if err := cli.NotEmpty(c, "seeds", "shard", "out", "junit", "report"); err != nil {
+	if err := cli.NotEmpty(c, "seeds", "shard", "out", "junit", "report", "interleave"); err != nil {
 		return err
 	}
 	if err := f.check(); err != nil {
@@ -120,8 +122,14 @@ func (f *fuzzFlags) run(c *cobra.Command, args []string) error {
 	if z.subject, err = subjectNamed(c.Context(), f.subject); err != nil {
 		return err
 	}
+	if z.interleave, err = parseInterleave(f.interleave, z.subject); err != nil {
+		return err
+	}
 	if err := z.load(args); err != nil {
 		return err
+	}
+	if z.asked.Interleave = f.interleave; f.interleave == "" && z.subject.Interleaved != nil {
+		z.asked.Interleave = "half"
 	}
 	z.asked.Subject, z.asked.Build = z.subject.Name, versionsWith(z.subject.Name)
 	if f.child {
@@ -296,9 +304,11 @@ type fuzzer struct {
 	corpus  []*scenarios.Scenario
 	files   []string // of the corpus
 	asked   campaign.Asked
-	state   *campaign.Campaign
-	folder  *campaign.Folder // of --out, nil for none
-	keeper  keeper
+	// interleave is what --interleave says.
+	interleave scenarios.Interleaving
+	state      *campaign.Campaign
+	folder     *campaign.Folder // of --out, nil for none
+	keeper     keeper
 }
 
 // keeper is where findings are kept.

@@ -84,7 +84,7 @@ func (z *fuzzer) original(seed uint64) *foundRun {
 	}
 	file := path.Join(originals, s.Name+".sim")
 	x.Files[file] = []byte(s.Text())
-	r := &runner{file: file, flags: &runFlags{subject: z.subject.Name}}
+	r := &runner{file: file, flags: &runFlags{subject: z.subject.Name, interleave: z.flags.interleave}}
 	if o.Mix != nil {
 		r.flags.mix = o.Mix.Name
 	}

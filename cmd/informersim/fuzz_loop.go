@@ -29,6 +29,7 @@ func (z *fuzzer) drawn(seed uint64) (*scenarios.Scenario, scenarios.Options, err
 	}
 	return r.Scenario, scenarios.Options{
 		Subject: z.subject, Seed: seed, Strategy: r.Strategy, Mix: r.Mix, Properties: properties.All(), Versions: z.asked.Build,
+		Interleave: z.interleave,
 	}, err
 }
 
@@ -77,9 +78,13 @@ func (z *fuzzer) worker(ctx context.Context, from uint64) (one func(uint64) (*re
 }
 
 func (z *fuzzer) startChild(ctx context.Context) (*child, error) {
-	return startChild(ctx, append([]string{
+	args := []string{
 		"fuzz", "--child", "--subject", z.subject.Name, "--timeout", time.Duration(z.flags.timeout).String(), "--shrink", z.flags.shrink.String(),
-	}, z.args...))
+	}
+	if z.flags.interleave != "" {
+		args = append(args, "--interleave", z.flags.interleave)
+	}
+	return startChild(ctx, append(args, z.args...))
 }
 
 // seedLine returns the command that makes the run of a seed.
@@ -91,6 +96,9 @@ func (z *fuzzer) seedLine(seed uint64) string {
 	line += fmt.Sprintf(" --seeds %d..%d", seed, seed)
 	if z.subject.Name != defaultSubject {
 		line += " --subject " + reports.ShellQuote(z.subject.Name)
+	}
+	if z.flags.interleave != "" {
+		line += " --interleave " + z.flags.interleave
 	}
 	return line
 }

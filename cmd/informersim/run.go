@@ -29,7 +29,7 @@ import (
 // runFlags are the flags of `informersim run`.
 type runFlags struct {
 	seed, strategy, mix, trace, subject string
-	bounds, report                      string
+	bounds, report, interleave          string
 	json, rewrite, verbose, child       bool
 	force                               bool
 	timeout                             timeLimit
@@ -85,6 +85,7 @@ Commands of the script language:
 	c.Flags().StringVar(&f.seed, "seed", "", "seed of all random choices: `N`, or a range N..M to run each of them")
 	c.Flags().StringVar(&f.strategy, "strategy", "", "how choices are picked: "+strategyNames()+" (default fifo; random with --seed or --fault-mix)")
 	c.Flags().StringVar(&f.bounds, "bounds", "", boundsHelp)
+	c.Flags().StringVar(&f.interleave, "interleave", "", interleaveHelp)
 	c.Flags().StringVar(&f.mix, "fault-mix", "", "faults that may happen: "+strings.Join(faultmix.Names(), ", ")+", or a YAML or JSON `file`")
 	c.Flags().StringVar(&f.trace, "trace", "", "write the trace to this `file`; with a range of seeds, a folder for one file per seed")
 	c.Flags().StringVar(&f.report, "report", "", "write an HTML report of the run to this `file` (informersim report); with a range of seeds, of the first that fails")
@@ -144,7 +145,7 @@ func (r seedRange) many() bool { return r.last > r.first }
 
 func (f *runFlags) run(c *cobra.Command, args []string) error {
 	if !f.child { // which is given the flags of its parent, empty or not
-		if err := cli.NotEmpty(c, "seed", "strategy", "fault-mix", "trace", "report"); err != nil {
+		if err := cli.NotEmpty(c, "seed", "strategy", "fault-mix", "trace", "report", "interleave"); err != nil {
 			return err
 		}
 	}
@@ -208,6 +209,9 @@ func (f *runFlags) load(c *cobra.Command, args []string, seeds seedRange) (*runn
 	if r.bounds, err = parseBounds(f.bounds); err != nil {
 		return nil, err
 	}
+	if r.interleave, err = parseInterleave(f.interleave, r.subject); err != nil {
+		return nil, err
+	}
 	return r, nil
 }
 
@@ -222,11 +226,14 @@ type runner struct {
 	seeds    seedRange
 	bounds   scenarios.Bounds
 	seen     *reports.Run // the last run that was made, for machines
+	// interleave is what --interleave says, or the trace that is verified.
+	interleave scenarios.Interleaving
 }
 
 func (r *runner) options(seed uint64) scenarios.Options {
 	return scenarios.Options{
-		Subject: r.subject, Seed: seed, Strategy: r.flags.strategy, Bounds: r.bounds, Mix: r.mix, Properties: properties.All(), Versions: versionsWith(r.subject.Name),
+		Subject: r.subject, Seed: seed, Strategy: r.flags.strategy, Bounds: r.bounds, Mix: r.mix, Properties: properties.All(),
+		Interleave: r.interleave, Versions: versionsWith(r.subject.Name),
 	}
 }
 
@@ -333,6 +340,9 @@ func (r *runner) commandLine(res *reports.Run) string {
 	}
 	if r.flags.subject != defaultSubject {
 		parts = append(parts, "--subject", reports.ShellQuote(r.flags.subject))
+	}
+	if r.flags.interleave != "" {
+		parts = append(parts, "--interleave", r.flags.interleave)
 	}
 	return strings.Join(parts, " ")
 }

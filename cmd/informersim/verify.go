@@ -32,6 +32,7 @@ type verifyFlags struct {
 	repeat              int
 	subject             string
 	strategy, mix       string
+	interleave          string
 	child               bool // print "SEED HASH" lines and nothing else
 	childTrace, oneSeed string
 	timeout             timeLimit
@@ -64,6 +65,7 @@ defect of informersim.`,
 	c.Flags().IntVar(&f.repeat, "repeat", 3, "the number of runs of each seed in this process")
 	c.Flags().StringVar(&f.subject, "subject", defaultSubject, subjectHelp())
 	c.Flags().StringVar(&f.strategy, "strategy", "random", "how choices are picked: "+strategyNames())
+	c.Flags().StringVar(&f.interleave, "interleave", "", interleaveHelp)
 	c.Flags().StringVar(&f.mix, "fault-mix", "default", "faults that may happen: "+strings.Join(faultmix.Names(), ", ")+`, or a YAML or JSON file; "" for none`)
 	f.timeout.define(c)
 	f.results.define(c)
@@ -94,7 +96,7 @@ func (f *verifyFlags) run(c *cobra.Command, args []string) error {
 	if f.strategy == "fifo" && !c.Flags().Changed("fault-mix") {
 		f.mix = ""
 	}
-	flags := &runFlags{strategy: f.strategy, mix: f.mix, subject: f.subject, timeout: f.timeout}
+	flags := &runFlags{strategy: f.strategy, mix: f.mix, subject: f.subject, interleave: f.interleave, timeout: f.timeout}
 	r, err := flags.load(c, args, seedRange{})
 	if err != nil {
 		return err
@@ -114,7 +116,7 @@ func (f *verifyFlags) start(c *cobra.Command, v *verifier) error {
 
 // runTrace verifies the run of a trace.
 func (f *verifyFlags) runTrace(c *cobra.Command, path string) error {
-	for _, name := range []string{"seeds", "subject", "strategy", "fault-mix"} {
+	for _, name := range []string{"seeds", "subject", "strategy", "fault-mix", "interleave"} {
 		if c.Flags().Changed(name) {
 			return fmt.Errorf("--%s: %s is a trace, whose run has its own; leave the flag out", name, path)
 		}
@@ -139,15 +141,19 @@ func (f *verifyFlags) runTrace(c *cobra.Command, path string) error {
 		flags.mix = o.Mix.Name
 	}
 	return f.start(c, &verifier{
-		runner: &runner{c: c, flags: flags, scenario: sc, mix: o.Mix, subject: s},
+		runner: &runner{c: c, flags: flags, scenario: sc, mix: o.Mix, subject: s, interleave: o.Interleave},
 		first:  h.Seed, seeds: 1, repeat: f.repeat, args: []string{"verify", "--child", "--timeout", time.Duration(f.timeout).String(), path},
 	})
 }
 
 func (f *verifyFlags) childArgs(args []string) []string {
-	return append([]string{
+	all := []string{
 		"--child", "--seeds", strconv.FormatUint(f.seeds, 10), "--subject", f.subject, "--strategy", f.strategy, "--fault-mix", f.mix, "--timeout", time.Duration(f.timeout).String(),
-	}, args...)
+	}
+	if f.interleave != "" {
+		all = append(all, "--interleave", f.interleave)
+	}
+	return append(all, args...)
 }
 
 // verifier runs each seed many times.

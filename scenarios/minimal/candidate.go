@@ -21,6 +21,7 @@ type candidate struct {
 	heal     uint32     // the index of the choice after all commands
 	picks    []sim.Pick // of a guided run
 	schedule bool       // whether it is a guided run, and not a transcript
+	straight bool       // whether goroutines are not interleaved, although those of the run that was found are
 }
 
 // newCandidate returns the run of a script with those picks.

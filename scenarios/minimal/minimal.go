@@ -79,6 +79,10 @@ func Search(ctx context.Context, f Found, b Budget) (*Result, error) {
 	if !s.fails(c) {
 		return nil, ErrNotRepeated
 	}
+	if f.Options.Interleave == scenarios.InterleaveOn {
+		c.straight = true
+		s.fails(c)
+	}
 	s.simplify()
 	best := s.best
 	after := Size{Commands: len(best.cmds), Steps: best.res.Violation.Step}
@@ -122,6 +126,9 @@ func (s *search) fails(c candidate) bool {
 func (s *search) options(c candidate) scenarios.Options {
 	o := s.found.Options
 	o.Trace, o.Picks = nil, nil
+	if c.straight {
+		o.Interleave = scenarios.InterleaveOff
+	}
 	if !c.schedule {
 		o.Strategy, o.Mix = "fifo", nil
 		return o
@@ -150,6 +157,7 @@ func (s *search) transcript() bool {
 		return false
 	}
 	for _, t := range append([]candidate{{cmds: c.cmds}}, scripted(c)...) {
+		t.straight = true // the script alone is to show it
 		if !s.over() && s.fails(t) {
 			return true
 		}

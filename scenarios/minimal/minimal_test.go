@@ -19,6 +19,7 @@ import (
 	"github.com/informersim/informersim/scenarios/script"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/stack"
 )
 
 func mutant(t *testing.T, name string) subjects.Kind {
@@ -177,6 +178,36 @@ func TestSearchOfTranscripts(t *testing.T) {
 }
 
 // A violation that the run does not repeat is no reason to search.
+// What an interleaved run breaks is shown without interleaving, if that shows it.
+func TestSearchOfInterleaved(t *testing.T) {
+	for name, racy := range map[string]bool{"a race": true, "no race": false} {
+		t.Run(name, func(t *testing.T) {
+			kind, defective, interleaved := stack.Kind, mutant(t, "replace-without-tombstones"), false
+			kind.New = func(d subjects.Dependencies) subjects.Subject {
+				if racy && !interleaved {
+					return stack.Kind.New(d)
+				}
+				return defective.New(d)
+			}
+			kind.Interleaved = func(_ uint64, run func()) error {
+				interleaved = true
+				defer func() { interleaved = false }()
+				run()
+				return nil
+			}
+			f := found(t, defective)
+			f.Options.Subject, f.Options.Interleave = kind, scenarios.InterleaveOn
+			got, err := minimal.Search(context.Background(), f, minimal.Budget{Tries: 300})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if on := got.Options.Interleave == scenarios.InterleaveOn; on != racy || racy && got.Transcript() {
+				t.Errorf("what is left is interleaved: %t, a transcript: %t", on, got.Transcript())
+			}
+		})
+	}
+}
+
 func TestSearchNeedsAFailure(t *testing.T) {
 	f := found(t, mutant(t, "replace-without-tombstones"))
 	f.Options.Subject = mutants.Flawless(subjects.QueueDelta)

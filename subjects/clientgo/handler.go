@@ -44,6 +44,10 @@ type notification struct {
 	key      string
 	obj, old any
 	rv, n    int64
+	// early says that the Indexer has changed since client-go made the call: it held the revision stored then, and at most reached until then; 0 for
+	// nothing.
+	early           bool
+	stored, reached int64
 }
 
 // deliver notes what has happened to the handler.
@@ -70,7 +74,10 @@ var details = [...]string{
 }
 
 func notificationOf(e *gates.Event) notification {
-	n := notification{detail: details[e.Call], key: e.Key, obj: e.Obj, old: e.Old, rv: subjects.RevisionOf(e.Obj)}
+	n := notification{detail: details[e.Call], key: e.Key, obj: e.Obj, old: e.Old, rv: subjects.RevisionOf(e.Obj), early: e.Flag}
+	if n.early {
+		n.stored, n.reached = e.N, e.ID
+	}
 	if e.Call == gates.Update {
 		if n.n = subjects.RevisionOf(e.Old); n.n == n.rv {
 			n.detail = subjects.NotifySync
@@ -123,6 +130,11 @@ func (h *handler) finish(call *call) {
 
 func (h *handler) record(n *notification) {
 	k := h.Kernel
+	if n.early {
+		r := k.Record(h.ID, subjects.KindStored)
+		r.Key, r.RV, r.N = n.key, n.stored, n.reached
+		k.Emit(r)
+	}
 	r := k.Record(h.ID, subjects.KindNotify)
 	r.Key, r.Detail, r.RV, r.N, r.Obj, r.Old = n.key, n.detail, n.rv, n.n, n.obj, n.old
 	k.Emit(r)

@@ -22,6 +22,7 @@ type Side interface {
 	Elapsed() time.Duration
 	Panic() *subjects.Failure
 	Goroutines() []string
+	Interleaved() bool
 
 	NewInformer(spec gates.InformerSpec) error
 	AddHandler(informer int, resync time.Duration, through int) error

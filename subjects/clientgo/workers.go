@@ -1,6 +1,7 @@
 package clientgo
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -30,6 +31,7 @@ type workerState struct {
 	key   string // reconciled now or, of an idle one, last
 	ended bool
 	last  workers.Disposition // of the last reconcile
+	turn  int64               // of its retry: which answer of the limiter it was
 }
 
 var _ workers.Queue = (*workQueue)(nil)
@@ -47,6 +49,9 @@ func (i *actor) AddWorkers(spec subjects.WorkersSpec) (subjects.Workers, error) 
 	}
 	i.s.queues = append(i.s.queues, w)
 	pool.Use(w)
+	if i.s.side.Interleaved() {
+		pool.EndTogether(w.endTogether)
+	}
 	i.s.side.NewQueue(gates.WorkersSpec{Count: spec.Count, Base: spec.Base, Max: spec.Max, Retries: spec.Retries, Crash: spec.Crash})
 	i.s.touch()
 	if err := i.addHandler(subjects.HandlerSpec{Name: spec.Name, Resync: spec.Resync}, pool); err != nil {
@@ -67,7 +72,7 @@ func (w *workQueue) deliver(e *gates.Event) {
 	case gates.Worker:
 		w.workers[e.Sub] = workerState{
 			idle: e.Flag, key: e.Key, ended: e.N&gates.Ended != 0,
-			last: workers.Disposition{Retry: time.Duration(e.ID), GivenUp: e.N&gates.GivenUp != 0},
+			last: workers.Disposition{Retry: time.Duration(e.ID), GivenUp: e.N&gates.GivenUp != 0}, turn: e.N >> gates.TurnShift,
 		}
 	}
 }
@@ -157,6 +162,19 @@ func (w *workQueue) End(worker int, _ string, o workers.Outcome) workers.Disposi
 	w.s.side.Finish(w.n, w.threads[worker], outcomes[o])
 	w.quiesce()
 	return w.of(worker).last
+}
+
+// endTogether makes the reconciles of several workers return in one step, in which their goroutines are interleaved. They are put into the order
+// in which they have asked the limiter, whose answers may depend on it.
+func (w *workQueue) endTogether(ends []workers.End) {
+	for _, e := range ends {
+		w.s.side.Finish(w.n, w.threads[e.Worker], outcomes[e.Outcome])
+	}
+	w.quiesce()
+	for n := range ends {
+		ends[n].Disposition = w.of(ends[n].Worker).last
+	}
+	slices.SortStableFunc(ends, func(a, b workers.End) int { return cmp.Compare(w.of(a.Worker).turn, w.of(b.Worker).turn) })
 }
 
 // ShutDown implements workers.Queue.

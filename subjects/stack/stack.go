@@ -55,7 +55,8 @@ type Stack struct {
 func With(p Parts) subjects.Kind {
 	return subjects.Kind{
 		Name: "stack", Engine: "step", Queues: queues,
-		New: func(deps subjects.Dependencies) subjects.Subject { return &Stack{deps: deps, parts: p} },
+		New:            func(deps subjects.Dependencies) subjects.Subject { return &Stack{deps: deps, parts: p} },
+		NotInterleaved: "it has none, since each of its parts is an actor of its own; client-go has some",
 	}
 }
 

@@ -50,6 +50,13 @@ type Queue interface {
 	Draining() bool
 }
 
+// End is the end of a worker's reconcile, with what became of its key.
+type End struct {
+	Worker  int
+	Outcome Outcome
+	Disposition
+}
+
 // Source is the informer's side of a pool: the handler that supplies keys, and the Indexer.
 type Source struct {
 	Handler string // the name of the handler in records, "i1/w1"
@@ -67,6 +74,10 @@ type Pool struct {
 	faults  *subjects.CallFaults
 
 	synced, started, held, stopping, draining, stopped bool
+
+	ended       []End       // scratch
+	endTogether func([]End) // nil if reconciles end one by one
+	allEnd      sim.Toggle
 
 	ready   []string      // keys that became ready and are not recorded yet
 	retryAt time.Duration // when the last delayed key is due
@@ -98,14 +109,33 @@ func (p *Pool) Use(q Queue) {
 	p.kernel.Emit(r)
 }
 
+// EndTogether has the reconciles of several workers end in one step, too, by a choice of its own. The function does what the queue's End does, for all
+// of them, and puts them into the order in which it happened.
+func (p *Pool) EndTogether(end func([]End)) { p.endTogether = end }
+
 // ReadFrom has the workers read from another Indexer: that of the next life of their informer.
 func (p *Pool) ReadFrom(get func(key string) (runtime.Object, bool)) { p.source.Get = get }
 
-// poolActor represents the pool in records. It offers nothing.
+// poolActor represents the pool in records. What it offers is the end of several reconciles at once.
 type poolActor struct{ p *Pool }
 
-func (a poolActor) Name() string   { return a.p.spec.Name }
-func (poolActor) Apply(sim.Choice) {}
+// Name implements sim.Actor.
+func (a poolActor) Name() string { return a.p.spec.Name }
+
+// Apply implements sim.Actor.
+func (a poolActor) Apply(sim.Choice) {
+	p := a.p
+	p.allEnd.Taken()
+	var all []*worker
+	for _, w := range p.workers {
+		if w.ending {
+			w.ends.Set(p.kernel, w.id, kindFinish, false)
+			all = append(all, w)
+		}
+	}
+	p.finish(all)
+	p.Offer()
+}
 
 func (p *Pool) recordState(detail string) {
 	r := p.kernel.Record(p.id, subjects.KindWorkers)
@@ -149,6 +179,21 @@ func (p *Pool) Offer() {
 	for _, w := range p.workers {
 		w.offer()
 	}
+	p.offerAllEnd()
+}
+
+// offerAllEnd offers the end of all reconciles that can end, if there are several.
+func (p *Pool) offerAllEnd() {
+	if p.endTogether == nil {
+		return
+	}
+	n := 0
+	for _, w := range p.workers {
+		if w.ending {
+			n++
+		}
+	}
+	p.allEnd.Set(p.kernel, p.id, kindFinishAll, n > 1)
 }
 
 // OfferSince is Offer for choices that became possible at the given stamp.

@@ -12,10 +12,14 @@ var (
 	kindTake   = sim.RegisterKind("take", sim.ClassAction)   // it takes a key from the queue and begins to reconcile it
 	kindWait   = sim.RegisterKind("wait", sim.ClassAction)   // it waits in Get, since there is no key
 	kindFinish = sim.RegisterKind("finish", sim.ClassAction) // its reconcile returns
+	// kindFinishAll: the reconciles of all workers that can finish return at once
+	kindFinishAll = sim.RegisterKind("finish all", sim.ClassAction)
 )
 
 // IsWork reports whether a choice of kind k is a worker's.
-func IsWork(k sim.Kind) bool { return k == kindTake || k == kindWait || k == kindFinish }
+func IsWork(k sim.Kind) bool {
+	return k == kindTake || k == kindWait || k == kindFinish || k == kindFinishAll
+}
 
 // worker is one worker as an actor.
 type worker struct {
@@ -27,8 +31,10 @@ type worker struct {
 	plan    subjects.CallPlan // of the reconcile
 	waiting bool              // in Get
 	gone    bool
+	ending  bool // its reconcile can return
 	takes   sim.Toggle
 	waits   sim.Toggle
+	ends    sim.Toggle
 }
 
 // Name implements sim.Actor.
@@ -60,7 +66,8 @@ func (w *worker) Apply(c sim.Choice) {
 		w.waiting = true
 		w.pool.queue.Wait(w.n)
 	default:
-		w.finish()
+		w.ends.Taken()
+		w.pool.finish([]*worker{w})
 	}
 	w.pool.Offer()
 }
@@ -85,18 +92,45 @@ func (w *worker) got(key string, ok bool) {
 }
 
 // offerFinish offers the return of the reconcile, which is a choice of its own.
-func (w *worker) offerFinish() { w.pool.kernel.Offer(w.id, kindFinish, 0) }
+func (w *worker) offerFinish() {
+	w.ending = true
+	w.ends.Set(w.pool.kernel, w.id, kindFinish, true)
+	w.pool.offerAllEnd()
+}
 
-func (w *worker) finish() {
-	p, o := w.pool, OK
+// outcome is how the reconcile ends.
+func (w *worker) outcome() Outcome {
 	switch {
 	case w.plan.Panics:
-		o = Panicked
+		return Panicked
 	case w.plan.Fails:
-		o = Failed
+		return Failed
 	}
-	w.busy = false
-	e := p.queue.End(w.n, w.key, o)
+	return OK
+}
+
+// finish makes the reconciles of some workers return.
+func (p *Pool) finish(some []*worker) {
+	p.ended = p.ended[:0]
+	for _, w := range some {
+		w.busy, w.ending = false, false
+		p.ended = append(p.ended, End{Worker: w.n, Outcome: w.outcome()})
+	}
+	if len(some) == 1 {
+		e := &p.ended[0]
+		e.Disposition = p.queue.End(e.Worker, some[0].key, e.Outcome)
+	} else {
+		p.endTogether(p.ended)
+	}
+	for _, e := range p.ended {
+		p.workers[e.Worker].finished(e)
+	}
+	p.noteDrained()
+}
+
+// finished records the end of the reconcile.
+func (w *worker) finished(e End) {
+	p := w.pool
 	if p.stopping {
 		e.Retry = -1 // the queue accepts no more keys
 	}
@@ -104,9 +138,8 @@ func (w *worker) finish() {
 		p.retryAt = max(p.retryAt, p.kernel.Elapsed()+e.Retry)
 	}
 	r := p.kernel.Record(w.id, subjects.KindReconciled)
-	r.Key, r.Detail, r.N = w.key, detailOf(o, e), int64(e.Retry)
+	r.Key, r.Detail, r.N = w.key, detailOf(e.Outcome, e.Disposition), int64(e.Retry)
 	p.kernel.Emit(r)
-	p.noteDrained()
 }
 
 func detailOf(o Outcome, e Disposition) string {

@@ -26,6 +26,8 @@ type Asked struct {
 	Shards uint64 `json:"shards"`
 	// Corpus are the scenarios that are played; none if they are generated.
 	Corpus []File `json:"corpus,omitempty"`
+	// Interleave says which runs interleave goroutines: on for all, off or "" for none, half for those whose seeds say so.
+	Interleave string `json:"interleave,omitempty"`
 	// Build is the program, by names of reports.VersionProgram and others: another one may make another run of a seed.
 	Build map[string]string `json:"build"`
 }
@@ -67,6 +69,8 @@ func (a *Asked) differs(b *Asked) string {
 	switch {
 	case a.Subject != b.Subject:
 		return fmt.Sprintf("--subject %s, not %s", a.Subject, b.Subject)
+	case a.Interleave != b.Interleave:
+		return fmt.Sprintf("goroutines interleaved: %s, not %s", cmp.Or(a.Interleave, "off"), cmp.Or(b.Interleave, "off"))
 	case a.First != b.First || a.Last != b.Last:
 		return fmt.Sprintf("--seeds %s, not %s", a.Seeds(), b.Seeds())
 	case a.Shards != b.Shards:

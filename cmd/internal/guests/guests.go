@@ -40,6 +40,7 @@ func Kind(ctx context.Context, name string, stderr io.Writer) (subjects.Kind, er
 	g := &remote.Guest{Path: path, Name: r.Subject()}
 	k := subjects.Kind{
 		Name: r.Subject(), Engine: clientgo.Kind.Engine, Queues: r.Queues(), Lacks: r.Lacks(), New: clientgo.NewOn(g.Enter, r.Lacks()), Host: g.Host,
+		NotInterleaved: "its client-go runs in a guest, which is built without the overlay of Go's runtime; the release that is built in, client-go, can be",
 	}
 	if made.kinds == nil {
 		made.kinds = map[string]subjects.Kind{}

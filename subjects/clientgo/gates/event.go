@@ -36,7 +36,7 @@ const (
 	Unread        What = 'u' // request ID is a watch that is open, and nobody reads it
 	Touched       What = 't' // the Indexer has removed or inserted Obj under Key
 	Holds         What = 'h' // the Indexer holds Obj under Key now; nil for nothing
-	Called        What = 'C' // a handler's Call waits
+	Called        What = 'C' // a handler's Call waits. If Flag is set, the Indexer held Key at revision N when it came, and ID at most until then; now it holds another
 	PassedBy      What = 'P' // a handler's Call was let through
 	Late          What = 'L' // a handler's Call came after its removal
 	Ready         What = 'r' // Key is ready in a work queue
@@ -49,6 +49,9 @@ const (
 const (
 	Ended   = 1 << iota // its loop is over
 	GivenUp             // it has given up the last key
+
+	// TurnShift is where the rest of N begins: which answer of the limiter its last retry was.
+	TurnShift = iota
 )
 
 // Call is a sort of call of a handler.

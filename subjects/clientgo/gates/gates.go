@@ -13,6 +13,9 @@ type Gates struct {
 	b *bubble.Bubble
 	// tell is told what has happened.
 	tell func(*Event)
+	// interleaved says that the seed interleaves the goroutines.
+	interleaved bool
+	late        *informer // whose goroutines are held, as far as the seed says so; nil for none
 
 	informers []*informer
 	queues    []*workQueue
@@ -39,7 +42,7 @@ func Enter(elapsed time.Duration, tell func(*Event)) (*Gates, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Gates{b: b, tell: tell, requests: map[int64]*request{}}
+	g := &Gates{b: b, tell: tell, requests: map[int64]*request{}, interleaved: b.Interleaved()}
 	ownChannels()
 	b.AtEnd(g.close)
 	return g, nil
@@ -48,17 +51,43 @@ func Enter(elapsed time.Duration, tell func(*Event)) (*Gates, error) {
 // Err returns nil: what is in this process does not go away.
 func (g *Gates) Err() error { return nil }
 
+// Interleaved reports whether the seed interleaves client-go's goroutines.
+func (g *Gates) Interleaved() bool { return g.interleaved }
+
+// hold has some of the goroutines that an informer starts until the next wait for quiescence begin late, as if other work had kept them waiting.
+func (g *Gates) hold(i *informer) {
+	g.begin()
+	if g.interleaved {
+		g.late = i
+		g.b.Hold()
+	}
+}
+
+// begin lets them begin, once everything else has come to rest. No time passes before that, and no handler is added or removed.
+func (g *Gates) begin() {
+	if g.late != nil {
+		g.late = nil
+		g.b.Quiesce()
+		g.b.Release()
+		g.b.Quiesce()
+	}
+}
+
 // Seed reseeds math/rand's global source.
 func (g *Gates) Seed(seed int64) { g.b.SeedRand(seed) }
 
 // Quiesce waits until the bubble is quiescent, and tells what has happened.
 func (g *Gates) Quiesce() {
 	g.b.Quiesce()
+	if g.late != nil && g.late.inf.HasSynced() {
+		g.begin() // an empty list has nothing to pop, and time need not pass
+	}
 	g.report()
 }
 
 // Pass lets time pass until something happens, at most d, and returns how much has passed.
 func (g *Gates) Pass(d time.Duration) time.Duration {
+	g.begin()
 	passed := g.b.Pass(d)
 	g.report()
 	return passed
@@ -121,6 +150,7 @@ const queueTick = time.Second
 
 // close ends everything in the bubble after the run. The time that passes there is not the run's.
 func (g *Gates) close() {
+	g.begin()
 	for n, i := range g.informers {
 		if i.cancel != nil {
 			g.Stop(n)

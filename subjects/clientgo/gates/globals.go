@@ -12,9 +12,9 @@ import (
 )
 
 // Host makes a run inside a bubble of its own, in which [Enter] is called. quiescence limits the real time that a step may take to become
-// quiescent; 0 for the default.
-func Host(seed uint64, quiescence time.Duration, run func()) error {
-	err := bubble.Run(seed, bubble.Options{TakeOver: takeOver, QuiescenceTimeout: quiescence}, run)
+// quiescent; 0 for the default. With interleave, the seed interleaves client-go's goroutines, in a program that can (bubble.Seeded).
+func Host(seed uint64, quiescence time.Duration, interleave bool, run func()) error {
+	err := bubble.Run(seed, bubble.Options{TakeOver: takeOver, QuiescenceTimeout: quiescence, Interleave: interleave}, run)
 	var stuck *bubble.StuckError
 	var leak *bubble.LeakError
 	switch {

@@ -31,10 +31,13 @@ type call struct {
 	sort     Call
 	key      string
 	obj, old any
+	// In interleaved runs: the revision that the Indexer held under the key when the call was made, and the highest that it had held; 0 for none.
+	stored, reached int64
 }
 
 // AddHandler adds a handler to an informer, the next one by number. The first through of its calls return at once.
 func (g *Gates) AddHandler(n int, resync time.Duration, through int) error {
+	g.begin()
 	i := g.informers[n]
 	h := &handler{i: i, n: len(i.handlers), pass: make(chan bool, 1), through: through}
 	var err error
@@ -49,6 +52,7 @@ func (g *Gates) AddHandler(n int, resync time.Duration, through int) error {
 
 // RemoveHandler removes a handler. Its calls that wait go on waiting.
 func (g *Gates) RemoveHandler(n, handler int) error {
+	g.begin()
 	i := g.informers[n]
 	return removeHandler(i.inf, i.handlers[handler].reg)
 }
@@ -112,7 +116,11 @@ func (h *handler) called(c call) {
 		c.key = key
 	}
 	g := h.i.g
+	if g.interleaved {
+		c.stored = h.i.stored(c.key)
+	}
 	g.mu.Lock()
+	c.reached = h.i.reached[c.key]
 	switch {
 	case h.gone:
 		if h.removed {
@@ -141,7 +149,11 @@ func (h *handler) called(c call) {
 func (h *handler) report() {
 	g := h.i.g
 	for _, c := range h.calls {
-		g.say(Event{What: c.what, Of: h.i.n, Sub: h.n, Call: c.sort, Key: c.key, Obj: c.obj, Old: c.old})
+		e := Event{What: c.what, Of: h.i.n, Sub: h.n, Call: c.sort, Key: c.key, Obj: c.obj, Old: c.old}
+		if g.interleaved {
+			e.N, e.ID, e.Flag = c.stored, c.reached, c.stored != h.i.stored(c.key)
+		}
+		g.say(e)
 	}
 	clear(h.calls)
 	h.calls = h.calls[:0]

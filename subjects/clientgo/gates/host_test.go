@@ -8,7 +8,7 @@ import (
 
 func mustHost(t *testing.T, seed uint64, run func()) {
 	t.Helper()
-	if err := Host(seed, 0, run); err != nil {
+	if err := Host(seed, 0, false, run); err != nil {
 		t.Fatal(err)
 	}
 }

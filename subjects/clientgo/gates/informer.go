@@ -31,7 +31,8 @@ type informer struct {
 	length int
 	synced bool
 
-	touched []touched // guarded by the gates' mu
+	touched []touched        // guarded by the gates' mu
+	reached map[string]int64 // by key, the highest revision that the Indexer has held; nil unless interleaved; guarded by the gates' mu
 }
 
 // touched is an object that was removed or inserted.
@@ -43,6 +44,9 @@ type touched struct {
 // NewInformer creates an informer, the next one by number.
 func (g *Gates) NewInformer(spec InformerSpec) error {
 	i := &informer{g: g, n: len(g.informers), spec: spec}
+	if g.interleaved {
+		i.reached = map[string]int64{}
+	}
 	choose(spec.Queue, spec.WatchList)
 	i.inf = newSharedInformer(i)
 	if f := (subjects.Transform{DropLabel: spec.DropLabel, FailLabel: spec.FailLabel}).Func(); f != nil {
@@ -63,6 +67,9 @@ func (i *informer) observe(obj any) ([]string, error) {
 	}
 	i.g.mu.Lock()
 	i.touched = append(i.touched, touched{key, obj})
+	if i.reached != nil {
+		i.reached[key] = max(i.reached[key], subjects.RevisionOf(obj))
+	}
 	i.g.mu.Unlock()
 	return cache.MetaNamespaceIndexFunc(obj)
 }
@@ -73,11 +80,15 @@ func (g *Gates) Start(n int) (QueueInfo, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	i.loop, i.cancel = newLoopGate(ctx, g), cancel
 	i.ended = make(chan struct{})
+	g.hold(i)
 	go func() {
 		defer close(i.ended)
 		i.run()
 	}()
 	g.b.Quiesce()
+	if !g.asks(i) {
+		g.begin() // its reflector is among those that are held: no request of it would be sent
+	}
 	var err error
 	if i.queue, err = viewQueue(i.inf); err == nil && !i.loop.waiting() {
 		err = errors.New("the loop of its controller does not wait before it takes from the queue")
@@ -91,14 +102,18 @@ func (g *Gates) Start(n int) (QueueInfo, error) {
 	return i.queue.QueueInfo, nil
 }
 
-// Pop lets an informer's loop run once.
-func (g *Gates) Pop(n int) { g.informers[n].loop.pass() }
+// Pop lets an informer's loop run once. Goroutines that are held begin after that.
+func (g *Gates) Pop(n int) {
+	g.informers[n].loop.pass()
+	g.begin()
+}
 
 // Rescan has the next report tell all that the Indexer holds.
 func (g *Gates) Rescan(n int) { g.informers[n].rescan = true }
 
 // Stop ends an informer's goroutines, and releases those that wait.
 func (g *Gates) Stop(n int) {
+	g.begin()
 	i := g.informers[n]
 	i.cancel()
 	for _, h := range i.handlers {
@@ -132,6 +147,12 @@ func (g *Gates) Get(n int, key string) any {
 		return nil
 	}
 	return obj
+}
+
+// stored returns the revision of the object that the Indexer holds under a key, 0 for none.
+func (i *informer) stored(key string) int64 {
+	obj, _, _ := i.inf.GetIndexer().GetByKey(key) // it has no errors
+	return subjects.RevisionOf(obj)
 }
 
 // AddIndex adds an index.

@@ -4,6 +4,7 @@ package gates
 
 import (
 	"reflect"
+	"sync"
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
@@ -13,7 +14,7 @@ type keyQueue = workqueue.RateLimitingInterface
 
 // build makes client-go's queue. It has no hook for the keys that become ready: they are seen in its list.
 func (w *workQueue) build() {
-	w.limiter = &limiter{RateLimiter: limiterOf(w.spec)}
+	w.limiter = &limiter{RateLimiter: limiterOf(w.spec), g: w.g, last: map[any]delay{}}
 	w.q = workqueue.NewRateLimitingQueue(w.limiter)
 	list := reflect.ValueOf(w.q)
 	for _, name := range []string{"DelayingInterface", "Interface", "queue"} {
@@ -66,16 +67,25 @@ func (w *workQueue) newlyReady() []string {
 	return keys
 }
 
-// limiter is client-go's limiter; it remembers its last answer for the record of the reconcile.
+// limiter is client-go's limiter; it remembers its last answers for the records of reconciles.
 type limiter struct {
 	workqueue.RateLimiter
-	last time.Duration
+	g    *Gates
+	mu   sync.Mutex // its answers have an order, which the turn says
+	turn int64
+	last map[any]delay // guarded by the gates' mu
 }
 
-// When implements workqueue.RateLimiter. Only one worker runs at a time.
+// When implements workqueue.RateLimiter.
 func (l *limiter) When(key any) time.Duration {
-	l.last = l.RateLimiter.When(key)
-	return l.last
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := l.RateLimiter.When(key)
+	l.turn++
+	l.g.mu.Lock()
+	l.last[key] = delay{d, l.turn}
+	l.g.mu.Unlock()
+	return d
 }
 
 // observed is what a queue adds to workQueue.

@@ -2,6 +2,7 @@ package gates
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -99,6 +100,13 @@ func (i *informer) roundTrip(ctx context.Context, isWatch bool, o metav1.ListOpt
 		g.cancel(r)
 		return nil, Answer{}, ctx.Err()
 	}
+}
+
+// asks reports whether an informer has a request that is yet to be told.
+func (g *Gates) asks(i *informer) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.ContainsFunc(g.parked, func(r *request) bool { return r.informer == i.n })
 }
 
 func (g *Gates) cancel(r *request) {

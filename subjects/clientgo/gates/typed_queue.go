@@ -3,6 +3,7 @@
 package gates
 
 import (
+	"sync"
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
@@ -12,7 +13,7 @@ type keyQueue = workqueue.TypedRateLimitingInterface[string]
 
 // build makes client-go's queue, with hooks for what is observed.
 func (w *workQueue) build() {
-	w.limiter = &limiter{TypedRateLimiter: limiterOf(w.spec)}
+	w.limiter = &limiter{TypedRateLimiter: limiterOf(w.spec), g: w.g, last: map[string]delay{}}
 	ready := &readyOrder{w: w, Queue: workqueue.DefaultQueue[string]()}
 	plain := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Queue: ready})
 	w.q = workqueue.NewTypedRateLimitingQueueWithConfig(w.limiter, workqueue.TypedRateLimitingQueueConfig[string]{
@@ -52,16 +53,25 @@ func (w *workQueue) newlyReady() []string {
 	return ready
 }
 
-// limiter is client-go's limiter; it remembers its last answer for the record of the reconcile.
+// limiter is client-go's limiter; it remembers its last answers for the records of reconciles.
 type limiter struct {
 	workqueue.TypedRateLimiter[string]
-	last time.Duration
+	g    *Gates
+	mu   sync.Mutex // its answers have an order, which the turn says
+	turn int64
+	last map[string]delay // guarded by the gates' mu
 }
 
-// When implements workqueue.TypedRateLimiter. Only one worker runs at a time.
+// When implements workqueue.TypedRateLimiter.
 func (l *limiter) When(key string) time.Duration {
-	l.last = l.TypedRateLimiter.When(key)
-	return l.last
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := l.TypedRateLimiter.When(key)
+	l.turn++
+	l.g.mu.Lock()
+	l.last[key] = delay{d, l.turn}
+	l.g.mu.Unlock()
+	return d
 }
 
 // observed is what the queue adds to workQueue.

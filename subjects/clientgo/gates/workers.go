@@ -36,8 +36,14 @@ type worker struct {
 	idle    bool
 	key     string // reconciled now or, by an idle one, last; "" in Get
 	ended   bool
-	retry   time.Duration // of the last key; -1 for none
+	retry   delay // of the last key; -1 for none
 	givenUp bool
+}
+
+// delay is an answer of the limiter, with how many it has given until then.
+type delay struct {
+	time.Duration
+	turn int64
 }
 
 // NewQueue creates a work queue, the next one by number, and its workers. Each is ready to take a key when it returns.
@@ -104,7 +110,7 @@ func (k *worker) next(ctx context.Context) bool {
 		return false
 	}
 	defer q.Done(key)
-	k.note(func() { k.retry, k.givenUp = -1, false })
+	k.note(func() { k.retry, k.givenUp = delay{Duration: -1}, false })
 	switch err := k.reconcile(ctx, key); {
 	case err == nil:
 		q.Forget(key)
@@ -113,7 +119,7 @@ func (k *worker) next(ctx context.Context) bool {
 		k.note(func() { k.givenUp = true })
 	default:
 		q.AddRateLimited(key)
-		k.note(func() { k.retry = k.q.limiter.last })
+		k.note(func() { k.retry = k.q.limiter.last[key] })
 	}
 	return true
 }
@@ -184,7 +190,7 @@ func (w *workQueue) report() {
 			continue
 		}
 		k.changed = false
-		e := Event{What: Worker, Of: w.n, Sub: k.n, Flag: k.idle, Key: k.key, ID: int64(k.retry)}
+		e := Event{What: Worker, Of: w.n, Sub: k.n, Flag: k.idle, Key: k.key, ID: int64(k.retry.Duration), N: k.retry.turn << TurnShift}
 		if k.ended {
 			e.N |= Ended
 		}

@@ -45,7 +45,7 @@ func Serve(in io.Reader, out io.Writer) error {
 		}
 		seed, quiescence := uint64(m.Num()), m.Duration()
 		s := &session{received: received, out: out}
-		err := gates.Host(seed, quiescence, s.run)
+		err := gates.Host(seed, quiescence, false, s.run)
 		if s.err != nil {
 			return s.err
 		}

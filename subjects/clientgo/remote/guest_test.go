@@ -61,6 +61,7 @@ func built(t testing.TB) *remote.Guest {
 // kindOf returns the kind of subject whose client-go is in a guest, with the name of the built-in one.
 func kindOf(g *remote.Guest) subjects.Kind {
 	k := clientgo.Kind
+	k.Interleaved = nil
 	k.New, k.Host = clientgo.NewOn(g.Enter, nil), g.Host
 	return k
 }

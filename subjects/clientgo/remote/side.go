@@ -103,6 +103,9 @@ func (s *side) Goroutines() []string {
 }
 
 // failed reads an error that is a result.
+// Interleaved returns false: guests are built without the overlay.
+func (s *side) Interleaved() bool { return false }
+
 func (s *side) failed() error {
 	m := s.trip()
 	if s.err != nil {
