@@ -75,7 +75,7 @@ func huntRange(ctx context.Context, p Program, subject string, first uint64, s S
 	driver, cancel := context.WithCancel(ctx)
 	defer cancel()
 	cmd := exec.CommandContext(driver, p.File, "-subject", subject, "-first", fmt.Sprint(first), "-runs", fmt.Sprint(s.Runs),
-		"-shrink", fmt.Sprint(shrink), "-timeout", s.Timeout.String())
+		"-shrink", fmt.Sprint(shrink), "-timeout", s.Timeout.String(), fmt.Sprintf("-interleave=%t", p.interleave))
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", activeEnv, p.number))
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -93,18 +93,22 @@ func (t *Tree) try(ctx context.Context, p Program, r *Result, s Search) (err err
 	if r.Ranges, err = hunt(ctx, p, r.Subject, s); err != nil {
 		return err
 	}
-	r.Error, err = t.control(ctx, r)
+	r.Error, err = t.control(ctx, p, r)
 	return err
 }
 
 // control makes the runs that broke a property again, without the mutant. One that breaks something then, too, shows nothing of
 // the mutant; problem says so.
-func (t *Tree) control(ctx context.Context, r *Result) (problem string, err error) {
+func (t *Tree) control(ctx context.Context, p Program, r *Result) (problem string, err error) {
+	same := Program{File: t.unchanged[0]}
+	if p.interleave {
+		same = Program{File: t.unchanged[1], interleave: true}
+	}
 	for _, x := range r.Ranges {
 		if x.Found == nil {
 			continue
 		}
-		c, err := huntRange(ctx, Program{File: t.unchanged}, r.Subject, x.Found.Seed, Search{Runs: 1, Timeout: time.Minute}, 0)
+		c, err := huntRange(ctx, same, r.Subject, x.Found.Seed, Search{Runs: 1, Timeout: time.Minute}, 0)
 		switch {
 		case err != nil:
 			return "", err

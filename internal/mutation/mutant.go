@@ -20,6 +20,7 @@ const clientGo = "k8s.io/client-go"
 //	breaks: PROPERTY, …   the properties that should break, the likeliest first
 //	bug: k115658          the historical bug of docs/spec/bugs.md that it puts back, if any
 //	subject: client-go    the subject that shows it, if its files do not tell
+//	interleave: WHY       it needs client-go's goroutines interleaved within a step, and why
 //	survives: WHY         why nothing kills it yet; it is an error if something does
 //
 // A file that mends what upstream has not mended yet says "mends: PROPERTY, …" instead of what breaks.
@@ -39,6 +40,8 @@ type Mutant struct {
 	Subject string
 	// Mends means that it mends a defect instead: Breaks are the properties that hold with it.
 	Mends bool
+	// Interleave says why its runs interleave client-go's goroutines, for which it is built with the overlay of Go's runtime; "" if they do not.
+	Interleave string
 	// Survives says why nothing kills it, "" if something should.
 	Survives string
 	Edits    []Edit
@@ -78,6 +81,9 @@ func Parse(name, text string) (*Mutant, error) {
 	if m.Subject == "" {
 		m.Subject = m.defaultSubject()
 	}
+	if m.Interleave != "" && m.Subject != subjectClientGo {
+		return nil, fmt.Errorf("%s: the subject %s has no goroutines to interleave: delete the line \"interleave: …\"", name, m.Subject)
+	}
 	return m, nil
 }
 
@@ -95,6 +101,8 @@ func (m *Mutant) parseHeader(lines []string) error {
 			m.Bug = value
 		case found && key == "subject":
 			m.Subject = value
+		case found && key == "interleave":
+			m.Interleave = value
 		case found && key == "survives":
 			m.Survives = value
 		case line != "":

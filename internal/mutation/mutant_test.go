@@ -63,6 +63,7 @@ func TestParseRefuses(t *testing.T) {
 		{"two files", "It is broken.\nbreaks: NoPanic\n-- old a.go --\nx\n-- new b.go --\ny\n", "of one file"},
 		{"two old sections", "It is broken.\nbreaks: NoPanic\n-- old a.go --\nx\n-- old a.go --\ny\n", "of one file"},
 		{"no change", "It is broken.\nbreaks: NoPanic\n-- old a.go --\nx\n-- new a.go --\nx\n", "changes nothing"},
+		{"nothing to interleave", "It is broken.\nbreaks: NoPanic\ninterleave: it races\n" + edit, "no goroutines to interleave"},
 		{"nothing old", "It is broken.\nbreaks: NoPanic\n-- old a.go --\n-- new a.go --\nx\n", "has no old lines"},
 	} {
 		_, err := mutation.Parse("m", c.text)

@@ -66,5 +66,5 @@ func (t *Tree) Play(ctx context.Context, p Program, x Transcript) (*reports.Summ
 	return s, nil
 }
 
-// Unchanged is the program without an active mutant, after Build.
-func (t *Tree) Unchanged() Program { return Program{File: t.unchanged} }
+// Unchanged is the program without an active mutant, after Build of some that do not interleave goroutines, or of none.
+func (t *Tree) Unchanged() Program { return Program{File: t.unchanged[0]} }

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/informersim/informersim/bubble/overlay"
 )
 
 // modulePath is the module whose clone a Tree is.
@@ -30,8 +32,8 @@ type Tree struct {
 	clientGo string // the copy
 	module   string // what it is a copy of
 	modfile  string
-	// unchanged is a program without an active mutant, once there is one.
-	unchanged string
+	// unchanged are the programs without an active mutant, once there are any: without and with goroutines interleaved.
+	unchanged [2]string
 }
 
 // OpenTree prepares the clone that the folder from lies in. What it builds is in dir.
@@ -210,6 +212,8 @@ type Program struct {
 	File string
 	// number chooses the mutant of a schema; 0 for none.
 	number int
+	// interleave says that its runs interleave goroutines.
+	interleave bool
 }
 
 // Build links one program for all mutants that fit into a schema, and one for each of the others. What is not in programs cannot be
@@ -217,8 +221,14 @@ type Program struct {
 func (t *Tree) Build(ctx context.Context, mutants []*Mutant) (programs map[*Mutant]Program, problems map[*Mutant]error, err error) {
 	programs, problems = map[*Mutant]Program{}, map[*Mutant]error{}
 	alone := map[*Mutant]bool{}
-	for t.unchanged == "" {
-		if err := t.buildSchema(ctx, mutants, alone, programs, problems); err != nil {
+	plain, interleaved := apart(mutants)
+	for t.unchanged[0] == "" && (len(plain) > 0 || len(interleaved) == 0) {
+		if err := t.buildSchema(ctx, plain, alone, programs, problems); err != nil {
+			return nil, nil, err
+		}
+	}
+	for t.unchanged[1] == "" && len(interleaved) > 0 {
+		if err := t.buildSchema(ctx, interleaved, alone, programs, problems); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -230,7 +240,7 @@ func (t *Tree) Build(ctx context.Context, mutants []*Mutant) (programs map[*Muta
 		if err != nil {
 			return nil, nil, err
 		}
-		file, err := t.link(ctx, m.Name, after)
+		file, err := t.link(ctx, m.Name, after, m.Interleave != "")
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
@@ -238,13 +248,25 @@ func (t *Tree) Build(ctx context.Context, mutants []*Mutant) (programs map[*Muta
 			problems[m] = fmt.Errorf("%s does not compile: %w", m.Name, err)
 			continue
 		}
-		programs[m] = Program{File: file}
+		programs[m] = Program{File: file, interleave: m.Interleave != ""}
 	}
 	return programs, problems, nil
 }
 
-// buildSchema links one program for the mutants that are not alone. Those that do not fit, or do not compile, are alone from then on;
-// it sets t.unchanged if the others are built.
+// apart returns the mutants whose runs do not interleave goroutines, and those whose runs do.
+func apart(mutants []*Mutant) (plain, interleaved []*Mutant) {
+	for _, m := range mutants {
+		if m.Interleave != "" {
+			interleaved = append(interleaved, m)
+		} else {
+			plain = append(plain, m)
+		}
+	}
+	return plain, interleaved
+}
+
+// buildSchema links one program for the mutants that are not alone, all of which interleave goroutines or none. Those that do not fit, or do not compile, are alone from then on;
+// it sets t.unchanged of their kind if the others are built.
 func (t *Tree) buildSchema(ctx context.Context, mutants []*Mutant, alone map[*Mutant]bool, programs map[*Mutant]Program, problems map[*Mutant]error) error {
 	s := &schema{files: map[string]*schemaFile{}}
 	var together []int
@@ -262,8 +284,12 @@ func (t *Tree) buildSchema(ctx context.Context, mutants []*Mutant, alone map[*Mu
 			alone[m] = true
 		}
 	}
-	texts := s.texts()
-	file, err := t.link(ctx, "all", texts)
+	texts, name, kind := s.texts(), "all", 0
+	interleave := len(mutants) > 0 && mutants[0].Interleave != ""
+	if interleave {
+		name, kind = "all-interleaved", 1
+	}
+	file, err := t.link(ctx, name, texts, interleave)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -278,9 +304,9 @@ func (t *Tree) buildSchema(ctx context.Context, mutants []*Mutant, alone map[*Mu
 		}
 		return nil
 	}
-	t.unchanged = file
+	t.unchanged[kind] = file
 	for _, n := range together {
-		programs[mutants[n]] = Program{File: file, number: n + 1}
+		programs[mutants[n]] = Program{File: file, number: n + 1, interleave: interleave}
 	}
 	return nil
 }
@@ -306,10 +332,20 @@ func (t *Tree) texts(m *Mutant) (before, after map[string]string, err error) {
 	return before, after, nil
 }
 
-// link builds the driver with other texts of some files, and returns the program's file.
-func (t *Tree) link(ctx context.Context, name string, texts map[string]string) (string, error) {
+// link builds the driver with other texts of some files, and returns the program's file. To interleave goroutines, it takes the overlay of Go's
+// runtime, too.
+func (t *Tree) link(ctx context.Context, name string, texts map[string]string, interleave bool) (string, error) {
 	dir := filepath.Join(t.dir, "overlays", name)
 	replace := map[string]string{}
+	if interleave {
+		goroot, err := t.goCommand(ctx, "env", "GOROOT")
+		if err != nil {
+			return "", err
+		}
+		if replace, err = overlay.Replacements(string(bytes.TrimSpace(goroot)), filepath.Join(t.dir, "runtime")); err != nil {
+			return "", err
+		}
+	}
 	for n, built := range sortedFiles(texts) {
 		replace[built] = filepath.Join(dir, overlayName(n, built))
 		if err := writeFile(replace[built], []byte(texts[built])); err != nil {
@@ -320,12 +356,12 @@ func (t *Tree) link(ctx context.Context, name string, texts map[string]string) (
 	if err != nil {
 		return "", err
 	}
-	overlay := filepath.Join(dir, "overlay.json")
-	if err := writeFile(overlay, text); err != nil {
+	list := filepath.Join(dir, "overlay.json")
+	if err := writeFile(list, text); err != nil {
 		return "", err
 	}
 	program := filepath.Join(t.dir, "bin", name)
-	_, err = t.goCommand(ctx, "build", "-modfile="+t.modfile, "-ldflags=-s -w", "-overlay="+overlay, "-o", program, driverPackage)
+	_, err = t.goCommand(ctx, "build", "-modfile="+t.modfile, "-ldflags=-s -w", "-overlay="+list, "-o", program, driverPackage)
 	return program, err
 }
 

@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	"internal/hostile":                    {},
 	"internal/keytable":                   {},
 	"internal/museum":                     {"internal/mutation", "internal/outfile", "reports", "subjects/clientgo/releases"},
-	"internal/mutation":                   {"reports", "scenarios/minimal", "scenarios/property"},
+	"internal/mutation":                   {"bubble/overlay", "reports", "scenarios/minimal", "scenarios/property"},
 	"internal/mutation/driver":            {"internal/mutation", "properties", "reports", "scenarios", "scenarios/generate", "scenarios/minimal", "sim", "subjects", "subjects/kinds"},
 	"internal/nested":                     {},
 	"internal/outfile":                    {},

@@ -25,6 +25,7 @@ func main() {
 	runs := flag.Uint64("runs", 1, "how many seeds to run at most")
 	shrink := flag.Int("shrink", 0, "how many runs may be made to shrink the one that broke a property")
 	timeout := flag.Duration("timeout", time.Minute, "how long one run may take")
+	interleave := flag.Bool("interleave", false, "interleave the subject's goroutines, for which the program needs the overlay of Go's runtime")
 	scenario := flag.String("scenario", "", "play this scenario's transcript instead of a search")
 	trace := flag.String("trace", "", "write the trace of that run to this file")
 	property := flag.String("property", "", "check only this property in that run")
@@ -35,7 +36,10 @@ func main() {
 		fmt.Fprintln(os.Stderr, "driver:", err)
 		os.Exit(2)
 	}
-	d := driver{kind: kind, out: json.NewEncoder(os.Stdout), shrink: *shrink, timeout: *timeout}
+	d := driver{kind: kind, out: json.NewEncoder(os.Stdout), shrink: *shrink, timeout: *timeout, interleave: scenarios.InterleaveOff}
+	if *interleave {
+		d.interleave = scenarios.InterleaveOn
+	}
 	if *scenario != "" {
 		err = d.play(*scenario, *trace, *property, *exempt)
 	} else {
@@ -52,6 +56,8 @@ type driver struct {
 	out     *json.Encoder
 	shrink  int
 	timeout time.Duration
+	// interleave is the same for all runs.
+	interleave scenarios.Interleaving
 }
 
 // search runs the seeds until a property breaks.
@@ -61,7 +67,7 @@ func (d *driver) search(first, runs uint64) error {
 		if err := d.out.Encode(mutation.Answer{Seed: seed}); err != nil { // now: the run may end the process
 			return err
 		}
-		s, o, err := runOf(d.kind, seed)
+		s, o, err := d.runOf(seed)
 		if err != nil {
 			return err
 		}
@@ -83,9 +89,11 @@ func (d *driver) search(first, runs uint64) error {
 }
 
 // runOf returns the run of a seed, the same as informersim fuzz makes of it.
-func runOf(kind subjects.Kind, seed uint64) (*scenarios.Scenario, scenarios.Options, error) {
+func (d *driver) runOf(seed uint64) (*scenarios.Scenario, scenarios.Options, error) {
 	r, err := generate.OfSeed(seed, nil)
-	return r.Scenario, scenarios.Options{Subject: kind, Seed: seed, Strategy: r.Strategy, Mix: r.Mix, Properties: properties.All()}, err
+	return r.Scenario, scenarios.Options{
+		Subject: d.kind, Seed: seed, Strategy: r.Strategy, Mix: r.Mix, Properties: properties.All(), Interleave: d.interleave,
+	}, err
 }
 
 // smallest makes the run again, with a trace, and shrinks it.
