@@ -31,6 +31,13 @@
 //
 // The queue's length and keys are read by reflection, and only while the bubble is quiescent. Nothing in client-go is written to.
 //
+// # Interleaved runs
+//
+// In a program that is built with the overlay of Go's runtime (package bubble/overlay), the seed can interleave client-go's goroutines
+// between two rests ([Kind] has such a host). Order then counts where it does not otherwise: a handler says what the Indexer held when it
+// was called, reconciles can end in one step and are told in the order in which they asked the limiter, and some goroutines that an informer
+// starts begin only after its first pop. Other runs know nothing of that.
+//
 // # Process-wide state
 //
 // A bubble seeds, replaces and silences state that every program in it shares with the process (package bubble). This package adds
