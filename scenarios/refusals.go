@@ -73,15 +73,18 @@ func (r *refusals) follow(c store.Committed) {
 
 // note notes a change of an object: obj is nil for a deletion. What leaves the informer's selection is shown in its previous state (S17).
 func (r *refusals) note(key string, rv int64, obj, old runtime.Object) {
-	if r.last[key].live && r.last[key].refused {
+	before, known := r.last[key]
+	if before.live && before.refused {
 		r.live--
 	}
 	c := change{rv: rv, live: obj != nil && r.inf.Selects(obj)}
 	switch {
 	case c.live:
 		c.refused = r.inf.Refuses(obj)
-	case old != nil:
-		c.refused = r.inf.Selects(old) && r.inf.Refuses(old)
+	case old != nil && r.inf.Selects(old):
+		c.refused = r.inf.Refuses(old)
+	case known && !before.live:
+		return // no watch shows it: what was shown last is still what the informer may lack
 	}
 	if r.last[key] = c; c.live && c.refused {
 		r.live++
