@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"syscall"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -135,6 +136,14 @@ func statusOf(err error) *metav1.Status {
 	}
 	st := apierrors.NewInternalError(err).Status()
 	return &st
+}
+
+// codeText is a Status as answers to requests are told: "410 Expired".
+func codeText(st *metav1.Status) string {
+	if st.Reason == "" {
+		return strconv.Itoa(int(st.Code))
+	}
+	return fmt.Sprintf("%d %s", st.Code, st.Reason)
 }
 
 // errorFrame returns the status of an in-stream ERROR with that code.

@@ -170,7 +170,7 @@ func (s *stream) deliverEnd() {
 	if st := how.status; st != nil {
 		s.closing = &closing{err: how.err, why: how.why}
 		r := c.kernel().Record(c.client.id, KindFrame)
-		r.N, r.Detail, r.Obj = int64(c.id), string(watch.Error), st
+		r.N, r.Detail, r.Obj, r.Note = int64(c.id), string(watch.Error), st, codeText(st)
 		c.kernel().Emit(r)
 		c.receiver.OnEvent(c.id, Event{Type: watch.Error, Object: st})
 		s.offer()

@@ -61,7 +61,10 @@ func Diverge(d *sim.DivergedError, commands []string, verdict string) *Divergenc
 	v.Trace, v.Run = recordTexts(trace), recordTexts(run)
 	for i := range min(len(v.Trace), len(v.Run)) {
 		// Records that differ in what their text leaves out are told in full.
-		if a, b := &trace.Records[i], &run.Records[i]; v.Trace[i] == v.Run[i] && !a.Same(trace, b, run) {
+		switch a, b := &trace.Records[i], &run.Records[i]; {
+		case a.Same(trace, b, run):
+			v.Trace[i] = v.Run[i] // of a trace that is too old for notes, say
+		case v.Trace[i] == v.Run[i]:
 			v.Trace[i] += inFull(a)
 			v.Run[i] += inFull(b)
 		}
@@ -218,7 +221,7 @@ func RecordText(r *sim.TraceRecord) string {
 	case "page":
 		return fmt.Sprintf("%s gets a list of %d objects%s (%s)", r.Actor, r.N, at, r.Detail)
 	case "frame":
-		return strings.TrimSpace(fmt.Sprintf("watch %d of %s delivers %s %s", r.N, r.Actor, r.Detail, r.Key)) + at
+		return strings.TrimSpace(fmt.Sprintf("watch %d of %s delivers %s %s", r.N, r.Actor, r.Detail, r.Key)) + at + note(r)
 	case "watch-closed":
 		return fmt.Sprintf("watch %d of %s ends: %s", r.N, r.Actor, r.Detail)
 	case "fault":

@@ -121,7 +121,7 @@ func tell(r *sim.TraceRecord, of string) (text string, ok bool) {
 		return fmt.Sprintf("commits %s of %s at rv=%d", r.Detail, r.Key, r.RV), true
 	case "frame":
 		if r.Key == "" {
-			return fmt.Sprintf("watch %d delivers %s", r.N, r.Detail), true
+			return fmt.Sprintf("watch %d delivers %s", r.N, r.Detail) + note(r), true
 		}
 		return fmt.Sprintf("watch %d delivers %s%s at rv=%d", r.N, r.Detail, of, r.RV), true
 	case "tombstone":
@@ -132,6 +132,14 @@ func tell(r *sim.TraceRecord, of string) (text string, ok bool) {
 		return fmt.Sprintf("is notified: %s%s rv=%d", r.Detail, of, r.RV), true
 	}
 	return "", false
+}
+
+// note is what a record says beside what a replay compares: the code of an ERROR event.
+func note(r *sim.TraceRecord) string {
+	if r.Note == "" {
+		return ""
+	}
+	return ": " + r.Note
 }
 
 // revision is the one that a record is about, "" if it is about none.

@@ -13,6 +13,7 @@ type Record struct {
 	RV     int64         // a revision, if it is about one
 	N      int64         // a number whose meaning depends on the kind (a count, a request, a delay in ns)
 	Detail string        // a word or a sentence, stable between runs
+	Note   string        // what else a reader of the trace should know; neither the hash nor a replay looks at it
 
 	// Obj and Old are the objects it is about, for observers in the same process. They are not in the trace.
 	Obj, Old any

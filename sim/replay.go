@@ -266,7 +266,7 @@ func (p *Replay) Record(r *Record) {
 	if p.open {
 		at := int64(r.At)
 		p.failed.Run.Records = append(p.failed.Run.Records, TraceRecord{
-			Kind: r.Kind.String(), Actor: p.k.ActorName(r.Actor), At: &at, Key: r.Key, RV: r.RV, N: r.N, Detail: r.Detail,
+			Kind: r.Kind.String(), Actor: p.k.ActorName(r.Actor), At: &at, Key: r.Key, RV: r.RV, N: r.N, Detail: r.Detail, Note: r.Note,
 		})
 	}
 	if p.failed != nil || p.cur == nil {

@@ -21,10 +21,11 @@ import (
 // s step, t virtual nanoseconds since the start, a actor, k kind of choice, g target, q the actor's sequence number, d
 // random numbers drawn (hexadecimal), h chained hash; r kind of record, n its number, x its detail. Zero values are omitted,
 // and so is a record's t if it equals its step's. From version 2 on, the end line may have "about": what the program that made the
-// run says of its end, as an object of JSON that this package passes on.
+// run says of its end, as an object of JSON that this package passes on. From version 3 on, a record may have "note", a text for
+// readers that no hash covers.
 
 // TraceVersion is the version of the trace format that this package writes. It reads this version and older ones.
-const TraceVersion = 2
+const TraceVersion = 3
 
 // hashVersion is the version of the format in which a header is hashed: what a hash covers has not changed since, so that the runs of
 // older traces have the hashes that they had.
@@ -103,6 +104,7 @@ type TraceRecord struct {
 	RV     int64  `json:"rv"`
 	N      int64  `json:"n"`
 	Detail string `json:"x"`
+	Note   string `json:"note"`
 }
 
 // at returns the record's virtual time, which defaults to its step's.
@@ -113,7 +115,7 @@ func (r *TraceRecord) at(s *TraceStep) int64 {
 	return s.At
 }
 
-// Same reports whether two records say the same; s and t are their steps.
+// Same reports whether two records say the same, whatever their notes; s and t are their steps.
 func (r *TraceRecord) Same(s *TraceStep, other *TraceRecord, t *TraceStep) bool {
 	return r.Kind == other.Kind && r.Actor == other.Actor && r.at(s) == other.at(t) && r.Key == other.Key &&
 		r.RV == other.RV && r.N == other.N && r.Detail == other.Detail

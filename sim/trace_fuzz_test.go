@@ -16,7 +16,7 @@ func FuzzTraceReader(f *testing.F) {
 		good, string(toys), string(empty), "",
 		good[:len(good)-1], good[:len(good)/2], good + good,
 		strings.ReplaceAll(good, "\n", "\r\n"),
-		strings.Replace(good, `"version":2`, `"version":3`, 1),
+		strings.Replace(good, `"version":3`, `"version":4`, 1),
 		strings.Replace(good, `"seed"`, `"mix":null,"versions":{"\ud800":"\ufffd"},"seed"`, 1),
 		strings.Replace(good, `"key":"default/a"`, `"key":"`+"\xff"+`"`, 1),
 		`{"trace":"informersim","version":1}` + "\n" + `{"s":1}` + "\n",

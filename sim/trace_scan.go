@@ -64,6 +64,9 @@ func (p *lineScanner) record(line []byte, r *TraceRecord) bool {
 	if p.has(`,"x":`) {
 		r.Detail = p.name() // few different ones, often repeated
 	}
+	if p.has(`,"note":`) {
+		r.Note = p.name()
+	}
 	p.want(`}`)
 	return p.ok && len(p.rest) == 0
 }

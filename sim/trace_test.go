@@ -147,7 +147,7 @@ func TestTraceBytes(t *testing.T) {
 			t.Fatalf("line %d is not one JSON value: %q", i+1, line)
 		}
 	}
-	const head = `{"trace":"informersim","version":2,"scenario":"first","script":"a\nb","subject":"stack","engine":"step","strategy":"random","seed":"7"}` + "\n"
+	const head = `{"trace":"informersim","version":3,"scenario":"first","script":"a\nb","subject":"stack","engine":"step","strategy":"random","seed":"7"}` + "\n"
 	if !strings.HasPrefix(string(one), head) {
 		t.Errorf("the header is %q, want %q", one[:len(head)], head)
 	}
@@ -167,7 +167,7 @@ func TestTraceFormat(t *testing.T) {
 	s := k.Stream("s")
 	f.apply = func(c Choice) {
 		r := k.Record(id, kindTestHappen)
-		r.Key, r.RV, r.N, r.Detail = "pods default/a", 1001, -2, `say "<hi>"`
+		r.Key, r.RV, r.N, r.Detail, r.Note = "pods default/a", 1001, -2, `say "<hi>"`, "for \xff readers"
 		k.Emit(r)
 		k.Emit(k.Record(id, kindTestHappen))
 		s.Uint64()
@@ -179,9 +179,9 @@ func TestTraceFormat(t *testing.T) {
 	if err := w.Close(`fail: "x"`, json.RawMessage(`{"note": "<hi>"}`)); err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"trace":"informersim","version":2,"scenario":"","subject":"","engine":"","strategy":"","seed":"0"}
+	const want = `{"trace":"informersim","version":3,"scenario":"","subject":"","engine":"","strategy":"","seed":"0"}
 {"s":1,"t":0,"a":"informer i1","k":"test-act","g":9,"q":1,"d":["ff92a44bc297d8db","57f741830cdbfc53"],"h":"0ce0265a97292244"}
-{"r":"test-happened","a":"informer i1","key":"pods default/a","rv":1001,"n":-2,"x":"say \"\u003chi\u003e\""}
+{"r":"test-happened","a":"informer i1","key":"pods default/a","rv":1001,"n":-2,"x":"say \"\u003chi\u003e\"","note":"for \ufffd readers"}
 {"r":"test-happened","a":"informer i1"}
 {"s":2,"t":0,"a":"clock","k":"advance","q":1,"h":"be973f7dea709562"}
 {"r":"test-happened","a":"informer i1","t":1500}

@@ -72,6 +72,10 @@ func (t *TraceWriter) Record(r *Record) {
 		b = append(b, `,"x":`...)
 		b = head.detail.append(b, r.Detail)
 	}
+	if r.Note != "" {
+		b = append(b, `,"note":`...)
+		b = appendQuoted(b, r.Note)
+	}
 	t.records = append(b, '}', '\n')
 }
 

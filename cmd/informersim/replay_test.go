@@ -57,7 +57,7 @@ func TestReplayBadTraces(t *testing.T) {
 		{"edited record", good[:last] + "default/b" + good[last+len("default/b"):], "the trace was edited or damaged here"},
 		{"edited script", strings.Replace(good, "default/a", "default/b", 1), "the trace was edited or damaged here or in its header"},
 		{"broken script", strings.Replace(good, "informer i1", "informre i1", 1), "error: bad.jsonl:1: the script in the trace's header: small:3:1: "},
-		{"newer version", strings.Replace(good, `"version":2`, `"version":3`, 1), "bad.jsonl:1: the trace has format version 3; this informersim reads versions up to 2: use a newer one"},
+		{"newer version", strings.Replace(good, `"version":3`, `"version":4`, 1), "bad.jsonl:1: the trace has format version 4; this informersim reads versions up to 3: use a newer one"},
 		{"another subject", strings.Replace(good, `"subject":"stack"`, `"subject":"stak"`, 1), `error: bad.jsonl:1: there is no subject "stak"; did you mean "stack"?`},
 		{"another format", `{"log":{"version":"1.2"}}` + "\n", "this is not a trace"},
 		{"zeros", strings.Repeat("\x00", 1<<20), "bad.jsonl:1: the trace is cut off in the middle of a line"},

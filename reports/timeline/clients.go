@@ -219,7 +219,7 @@ func (b *builder) frame(c *client, r *sim.TraceRecord) {
 		if r.Detail == "ERROR" {
 			b.mark(c.lane, ShapeLost)
 			if q != nil {
-				q.failed = true
+				q.failure = withNote("an ERROR event", r)
 			}
 		}
 		b.mark(c.lane, ShapeEvent)
@@ -262,6 +262,14 @@ func (b *builder) from(key string, rv int64, commit int) (step, lane int) {
 	return commit, b.laneOf("cluster")
 }
 
+// withNote adds to a text what a record's note says, such as the code of an ERROR event, which traces before version 3 lack.
+func withNote(text string, r *sim.TraceRecord) string {
+	if r.Note == "" {
+		return text
+	}
+	return text + ": " + r.Note
+}
+
 // renewed reports whether a watch ended because its time was over: the client opens another one.
 func renewed(why string) bool { return why == "timeout" }
 
@@ -278,8 +286,8 @@ func (b *builder) closed(c *client, r *sim.TraceRecord, at time.Duration) {
 		return
 	}
 	q.Ended, q.EndedStep, q.EndedAt = r.Detail, uint64(b.index+1), at
-	if q.failed && strings.HasPrefix(r.Detail, "canceled by the client") {
-		q.Ended = "it brings an ERROR event" // why the client cancels it; a 410 is one
+	if q.failure != "" && strings.HasPrefix(r.Detail, "canceled by the client") {
+		q.Ended = "it brings " + q.failure // why the client cancels it
 	}
 	if w := c.of(q.Resource); len(w.to) > 0 && w.to[len(w.to)-1] < 0 {
 		w.to[len(w.to)-1] = b.index

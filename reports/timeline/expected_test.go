@@ -30,7 +30,7 @@ func TestExpectedViolation(t *testing.T) {
 		if n == 2 {
 			step("script", sim.TraceRecord{Kind: "commit", Actor: "cluster", Key: "pods default/a", RV: 2, Detail: "DELETED"})
 		}
-		step(conn, sim.TraceRecord{Kind: "frame", Actor: conn, N: n, Detail: "ERROR"}, sim.TraceRecord{Kind: "watch-closed", Actor: conn, N: n, Detail: "canceled by the client"})
+		step(conn, sim.TraceRecord{Kind: "frame", Actor: conn, N: n, Detail: "ERROR", Note: "410 Expired"}, sim.TraceRecord{Kind: "watch-closed", Actor: conn, N: n, Detail: "canceled by the client"})
 	}
 	c := reports.Conclusion{Violation: &reports.Violation{Property: "P", Key: "default/a", Step: uint64(len(steps)), Message: "i1 still holds default/a"}, Expected: "P"}
 	about, err := c.JSON()
@@ -49,7 +49,7 @@ func TestExpectedViolation(t *testing.T) {
 		story = append(story, fmt.Sprint(l.Step, " ", l.Actor, " ", l.Text))
 	}
 	for _, want := range []string{
-		`8 conn/i1 4 × watch 2, opened from rv=1, ends: it brings an ERROR event (the first; until step 17), never answered by a list`,
+		`8 conn/i1 4 × watch 2, opened from rv=1, ends: it brings an ERROR event: 410 Expired (the first; until step 17), never answered by a list`,
 		"17 i1 Indexer never got it: what it has is rv=1",
 	} {
 		if !slices.Contains(story, want) {

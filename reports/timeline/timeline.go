@@ -167,7 +167,7 @@ type Request struct {
 	Ended     string
 	EndedStep uint64
 	EndedAt   time.Duration
-	failed    bool // the watch has brought an ERROR event
+	failure   string // the ERROR event that the watch has brought
 	// By is the reconcile that sent it, as a Go test tells; nil if that is not known.
 	By *Reconcile
 }
