@@ -103,9 +103,9 @@ func Ended(verdict string) string {
 func EndedEarly(end *sim.TraceEnd, cut *sim.TraceError) string {
 	switch {
 	case cut != nil && cut.Cut == sim.CutBetweenSteps:
-		return "its end line is missing, because its run was killed or the file was cut between two steps"
+		return "its end line is missing: its run was killed, or the file was cut between two steps"
 	case cut != nil:
-		return fmt.Sprintf("the file is cut or damaged at line %d: %s", cut.Line, cut.Msg)
+		return fmt.Sprintf("the file was cut within line %d, so how its run went on is not known", cut.Line)
 	case end != nil && end.EndedEarly():
 		return "its run " + Ended(end.Verdict)
 	}

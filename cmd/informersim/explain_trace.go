@@ -38,6 +38,7 @@ Exit codes: 0 the trace was read, whatever its verdict; 2 bad input.`,
 			if err != nil {
 				return err
 			}
+			t.File = args[0]
 			of, err := objectIn(t, object)
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)

@@ -288,7 +288,7 @@ func TestReplayOfAnUnfinishedRun(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"interrupted", ended("interrupted"), "up to step 2\n  The trace ends there: its run was interrupted. What would have come after it is not known."},
 		{"timeout", ended("timeout"), "up to step 2\n  The trace ends there: its run ran out of time."},
-		{"killed", third, "up to step 2\n  The trace ends there: its end line is missing, because its run was killed or the file was cut between two steps."},
+		{"killed", third, "up to step 2\n  The trace ends there: its end line is missing: its run was killed, or the file was cut between two steps."},
 		{"end line lost", strings.Join(lines[:len(lines)-2], ""), "The trace ends there: its end line is missing"},
 		{"edited verdict", strings.Replace(good, `{"end":"pass"`, `{"end":"PerKeyOrder"`, 1), "every step is the same, but by its end line the trace's run broke PerKeyOrder, and here it passed: what is checked has changed, or the end line was edited"},
 	} {

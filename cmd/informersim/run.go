@@ -220,6 +220,7 @@ type runner struct {
 	c        *cobra.Command
 	flags    *runFlags
 	file     string
+	trace    string // whose run is made again, "" for none
 	scenario *scenarios.Scenario
 	mix      *fault.Mix
 	subject  subjects.Kind
@@ -327,6 +328,9 @@ func outputs(s *scenarios.Scenario, res *scenarios.Result) []reports.Output {
 
 // commandLine returns the command that repeats the run from its seed.
 func (r *runner) commandLine(res *reports.Run) string {
+	if r.trace != "" {
+		return "informersim replay " + reports.ShellPath(r.trace)
+	}
 	parts := []string{"informersim run"}
 	if r.file != "" {
 		parts = append(parts, reports.ShellPath(r.file))

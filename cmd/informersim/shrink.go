@@ -157,7 +157,13 @@ func foundByReplay(c *cobra.Command, path string) (*minimal.Found, error) {
 	}
 	o := scenarios.Options{Subject: subject, Properties: properties.All(), Versions: versionsWith(subject.Name)}
 	res, err := scenarios.Replay(c.Context(), tr, o)
-	if err != nil {
+	var cut *sim.TraceError
+	switch {
+	case errors.As(err, &cut) && cut.Cut != sim.NotCut:
+		return nil, fmt.Errorf("%w: informersim replay plays what is there", err)
+	case errors.As(err, &cut):
+		return nil, err
+	case err != nil:
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if res.Violation == nil {

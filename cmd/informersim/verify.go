@@ -141,7 +141,7 @@ func (f *verifyFlags) runTrace(c *cobra.Command, path string) error {
 		flags.mix = o.Mix.Name
 	}
 	return f.start(c, &verifier{
-		runner: &runner{c: c, flags: flags, scenario: sc, mix: o.Mix, subject: s, interleave: o.Interleave},
+		runner: &runner{c: c, flags: flags, trace: path, scenario: sc, mix: o.Mix, subject: s, interleave: o.Interleave},
 		first:  h.Seed, seeds: 1, repeat: f.repeat, args: []string{"verify", "--child", "--timeout", time.Duration(f.timeout).String(), path},
 	})
 }

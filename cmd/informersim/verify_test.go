@@ -101,3 +101,15 @@ func TestVerifyInterrupted(t *testing.T) {
 		t.Errorf("exit code %d: %s", got.code, got.stderr)
 	}
 }
+
+// What verify says of a trace's run names the trace: the scenario is not a file, and without one `run` plays another.
+func TestVerifyTraceSaysHowToSeeItAgain(t *testing.T) {
+	inTemp(t, map[string]string{"lost.sim": "resource pods\ninformer i1 pods\nsettle\nfault i1 watch=drop\ncreate pods default/a\nadvance 1m\n"})
+	if got := command(t, "run", "lost.sim", "--trace", "lost.trace.jsonl"); got.code != exitBroken {
+		t.Fatalf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+	}
+	got := command(t, "verify", "lost.trace.jsonl")
+	if want := "see it again\n    informersim replay lost.trace.jsonl\n"; got.code != exitBroken || !strings.Contains(got.stdout, want) || strings.Contains(got.stdout, "informersim run") {
+		t.Errorf("exit code %d, want %q:\n%s%s", got.code, want, got.stdout, got.stderr)
+	}
+}

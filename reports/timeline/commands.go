@@ -8,14 +8,17 @@ import (
 	"github.com/informersim/informersim/reports"
 )
 
-// Commands returns the lines that make the run again. A trace does not know its own name, so they have the one that it was given when
-// it was written.
+// Commands returns the lines that make the run again. A trace does not know its own name: unless File has it, they have the one that it is
+// given when no other is asked for.
 func (t *Timeline) Commands() []string {
 	h := t.Header
 	if h.Subject == "simtest" {
 		return t.testCommands()
 	}
 	trace := reports.ShellPath(fmt.Sprintf("%s-seed%d.trace.jsonl", h.Scenario, h.Seed))
+	if t.File != "" {
+		trace = reports.ShellPath(t.File)
+	}
 	lines := []string{"informersim replay " + trace}
 	if h.Strategy == "guided" {
 		return lines // only the trace has the schedule

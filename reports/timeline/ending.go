@@ -33,6 +33,9 @@ func (t *Timeline) Ending() *Ending {
 	if t.End == nil {
 		e.Word, e.Sentence = "CUT OFF", "The trace ends "+where+": "+t.Broken
 		e.Advice = "The steps that are there are whole. A process that was killed says nothing; make the run again from its seed."
+		if t.Cut == sim.CutInStep { // a run writes whole lines
+			e.Advice = "The steps that are there are whole. Get the whole file, or make the run again from its seed; a full disk also ends a file like that."
+		}
 		return e
 	}
 	switch t.End.Verdict {

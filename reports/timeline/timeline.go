@@ -12,9 +12,12 @@ import (
 // A Timeline is a run as its trace tells it.
 type Timeline struct {
 	Header sim.Header
-	// End is the trace's end line, nil if it lacks one. Broken says then, in words, what the file lacks; "" if nothing.
+	// File is the trace's path, "" for what is to be the same wherever the trace lies.
+	File string
+	// End is the trace's end line, nil if it lacks one. Broken says then, in words, what the file lacks, "" if nothing; Cut, where it ends.
 	End    *sim.TraceEnd
 	Broken string
+	Cut    sim.Cut
 	// Conclusion is what the end line says of the run; never nil.
 	Conclusion *reports.Conclusion
 	// Run counts what happened.
@@ -183,7 +186,7 @@ func Read(r *sim.TraceReader) (*Timeline, error) {
 		}
 		var cut *sim.TraceError
 		if errors.As(err, &cut) && cut.Cut != sim.NotCut {
-			b.t.Broken = reports.EndedEarly(nil, cut)
+			b.t.Broken, b.t.Cut = reports.EndedEarly(nil, cut), cut.Cut
 			break
 		}
 		if err != nil {
