@@ -57,6 +57,8 @@ type Run struct {
 	Expected string
 	// Transcript reports that the commands ran back to back; otherwise schedules were explored.
 	Transcript bool
+	// Missed are the faults that a transcript orders, of a kind of which none has happened. They test nothing.
+	Missed []Missed
 	// Mismatches are the transcript's unmet expectations.
 	Mismatches []Mismatch
 }
@@ -65,6 +67,12 @@ type Run struct {
 type FaultCount struct {
 	Name  string `json:"name"`
 	Count int    `json:"count"`
+}
+
+// Missed is a fault that has hit nothing.
+type Missed struct {
+	At      string `json:"at"` // the command's place in the script
+	Command string `json:"command"`
 }
 
 // A Mismatch is an unmet expectation of the transcript: of a state or of an output.

@@ -128,6 +128,9 @@ func counts(r *Run) string {
 	for _, x := range r.Refused {
 		fmt.Fprintf(&b, "      %s\n", PlainLine(x.String()))
 	}
+	for _, m := range r.Missed {
+		fmt.Fprintf(&b, "      %s\n", PlainLine(fmt.Sprintf("%s: %s has hit nothing", m.At, m.Command)))
+	}
 	fmt.Fprintf(&b, "      hash %016x", r.Hash)
 	return b.String()
 }

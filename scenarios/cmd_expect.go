@@ -2,8 +2,11 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/scenarios/script"
 	"github.com/informersim/informersim/subjects"
 )
@@ -60,6 +63,11 @@ func (c *expectCmd) declare(d *declarations, s *script.Command) error {
 	c.syntax = s
 	if err := d.need(s, c.target, "informer", "worker"); err != nil {
 		return err
+	}
+	for _, pair := range [][2]string{{"converged", "diverged"}, {"synced", "unsynced"}, {"idle", "busy"}} {
+		if slices.Contains(c.states, pair[0]) && slices.Contains(c.states, pair[1]) {
+			return script.Errorf(s.Pos, "leave one of them out", "expect: nothing is %s and %s", pair[0], pair[1])
+		}
 	}
 	ofWorkers := c.queued >= 0
 	ofInformers := c.count >= 0 || c.rv != "" || c.has != nil || c.missing != nil
@@ -130,11 +138,11 @@ func (c *expectCmd) unmetBy(w *World, inf subjects.Informer) string {
 			}
 		case "diverged":
 			if w.divergence(inf) == "" {
-				return fmt.Sprintf("informer %s has converged with the store", inf.Name())
+				return fmt.Sprintf("informer %s has converged with the store, want diverged", inf.Name())
 			}
 		case "synced", "unsynced":
 			if inf.HasSynced() != (s == "synced") {
-				return fmt.Sprintf("informer %s: HasSynced is %v", inf.Name(), inf.HasSynced())
+				return fmt.Sprintf("informer %s: HasSynced is %v, want %s", inf.Name(), inf.HasSynced(), s)
 			}
 		}
 	}
@@ -171,6 +179,34 @@ func parseViolation(r *script.ArgReader) Command {
 }
 
 func (*violationCmd) run(*World) error { return nil }
+
+// checkExpected refuses a scenario that expects a property to break that a run with these properties does not have: it could not break.
+func (s *Scenario) checkExpected(checked []property.Property) error {
+	if len(checked) == 0 {
+		return nil // a run that is not judged
+	}
+	names := []string{property.NoLivelock, property.NoPanic, property.NoDeadlock, property.NoLeak, property.NoDataRace}
+	for i := range checked {
+		names = append(names, checked[i].Name)
+	}
+	for _, c := range s.cmds {
+		v, ok := c.Command.(*violationCmd)
+		if !ok {
+			continue
+		}
+		for _, name := range strings.Split(v.properties, ",") {
+			if slices.Contains(names, name) {
+				continue
+			}
+			hint := "docs/spec/properties.md has their names"
+			if near := script.Suggest(name, names); near != "" {
+				hint = fmt.Sprintf("did you mean %q?", near)
+			}
+			return script.Errorf(c.syntax.Pos, hint, "expect violation: there is no property %q", name)
+		}
+	}
+	return nil
+}
 
 // expectedViolation returns the properties one of which the scenario must break, "" for none.
 func (s *Scenario) expectedViolation() string {

@@ -3,9 +3,11 @@ package scenarios
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/informersim/informersim/fakeapiserver/fault"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios/script"
 )
 
@@ -160,6 +162,21 @@ func (c *faultCmd) run(w *World) error {
 		return fmt.Errorf("fault %s %s: %w", c.target, c.name, err)
 	}
 	return nil
+}
+
+// missed are the ordered faults of kinds that have hit nothing in a transcript that was played to its end. In an exploration, another seed may
+// show what they do.
+func (w *World) missed() (all []reports.Missed) {
+	if !w.transcript || !w.script.healing {
+		return nil
+	}
+	for _, c := range w.scenario.cmds {
+		f, ok := c.Command.(*faultCmd)
+		if ok && !slices.ContainsFunc(w.result.Faults, func(n reports.FaultCount) bool { return n.Name == f.name }) {
+			all = append(all, reports.Missed{At: c.syntax.Pos.String(), Command: c.syntax.String()})
+		}
+	}
+	return all
 }
 
 // hold keeps a part from stepping until release: the queue of an informer (its pops), a handler, workers (they take no more keys),

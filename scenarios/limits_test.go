@@ -33,6 +33,7 @@ func TestLimits(t *testing.T) {
 		before + "fault i1 watch=stall for=1000000h\n":              `x.sim:4:22: for: "1000000h" is out of range; use -8760h to 8760h`,
 		before + "fault i1 watch=eof {\"from\": \"1000000h\"}\n":    "x.sim:4:20: fault: from and until are out of range; use 8760h or less",
 		before + "handle h1 takes=1h\n":                             `x.sim:4:11: takes: "1h" is out of range; use 5m or less`,
+		before + "expect i1 converged diverged\n":                   "x.sim:4:1: expect: nothing is converged and diverged; leave one of them out",
 		before + "reconcile c1 fails=1000001\n":                     "x.sim:4:14: fails=1000001 is not a rate; use a number, a probability like 0.1, always or never",
 		"resource pods\nrestore rv=1 bump=1099511627777\n" + before: `x.sim:2:14: bump: "1099511627777" is out of range; use 0 to 1099511627776`,
 	} {

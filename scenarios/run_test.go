@@ -150,9 +150,9 @@ show pods
 		got = append(got, m.At+": "+m.Message)
 	}
 	want := []string{
-		"test.sim:4:1: informer i1: HasSynced is false",
-		"test.sim:6:1: informer i1: HasSynced is true",
-		"test.sim:7:1: informer i1 has converged with the store",
+		"test.sim:4:1: informer i1: HasSynced is false, want synced",
+		"test.sim:6:1: informer i1: HasSynced is true, want unsynced",
+		"test.sim:7:1: informer i1 has converged with the store, want diverged",
 		"test.sim:8:1: informer i1 holds 1 objects, want 2",
 		`test.sim:9:1: informer i1 has synced to resourceVersion "1", want "9"`,
 		"test.sim:10:1: informer i1 does not hold default/b",

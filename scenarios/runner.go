@@ -108,6 +108,9 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 			return nil, err
 		}
 	}
+	if err := s.checkExpected(o.Properties); err != nil {
+		return nil, err
+	}
 	header, err := o.header(s)
 	if err != nil {
 		return nil, err
@@ -402,7 +405,7 @@ func (w *World) finish() {
 	if w.script.healing {
 		r.Converging = k.Elapsed() - w.healedAt
 	}
-	r.Expected, r.Transcript = w.scenario.expectedViolation(), w.transcript
+	r.Expected, r.Transcript, r.Missed = w.scenario.expectedViolation(), w.transcript, w.missed()
 }
 
 var kindCommand = sim.RegisterKind("command", sim.ClassScript)
