@@ -18,7 +18,8 @@ import (
 // (I94, I99), a reflector at least as long as its backoff, without jitter, and the REST layer below it (I12, I36).
 var BackoffHonoured = Property{
 	Name: "BackoffHonoured",
-	Statement: "a key whose reconcile failed waits exactly the delay of its rate limiter, which counts the failures since the last success, unless the key is added again; " +
+	Statement: "a key whose reconcile failed waits exactly the delay of its rate limiter, which counts the failures since the last success, unless the key is added again, " +
+		"and is given up when it has had as many retries in a row as its workers allow; " +
 		"after a failed list or watch, an informer waits for its backoff",
 	Kinds: slices.Concat(workKinds, requestKinds),
 	New:   func() Checker { return Checker{Record: newBackoffHonoured().record} },
@@ -162,14 +163,24 @@ func (p *backoffHonoured) reconciled(w World, r *sim.Record, q *workQueue) *repo
 		p.limiters[q] = l
 	}
 	switch r.Detail {
-	case subjects.ReconcileOK, subjects.ReconcileFailedForGood, subjects.ReconcilePanickedForGood:
+	case subjects.ReconcileOK:
 		delete(l.failures, r.Key)
 		return nil
+	case subjects.ReconcileFailedForGood, subjects.ReconcilePanickedForGood:
+		had := l.failures[r.Key]
+		delete(l.failures, r.Key)
+		if had >= q.spec.Retries {
+			return nil
+		}
+		return retriesBroken(r, q, fmt.Sprintf("is given up after %d retries in a row", had))
 	}
 	if r.N == notRetried {
 		return nil // the worker crashed, or the key is not added again: WorkDrains
 	}
 	before := l.failures[r.Key]
+	if q.spec.Retries > 0 && before >= q.spec.Retries {
+		return retriesBroken(r, q, fmt.Sprintf("is retried once more after %d retries in a row", before))
+	}
 	want := l.failed(r.Key, w.Kernel().Clock().Now())
 	if got := time.Duration(r.N); got != want {
 		return &reports.Violation{
@@ -180,4 +191,12 @@ func (p *backoffHonoured) reconciled(w World, r *sim.Record, q *workQueue) *repo
 		}
 	}
 	return nil
+}
+
+func retriesBroken(r *sim.Record, q *workQueue, what string) *reports.Violation {
+	return &reports.Violation{
+		Key:     r.Key,
+		Message: fmt.Sprintf("%s %s, although the workers %s allow %d", r.Key, what, q.name, q.spec.Retries),
+		Because: []reports.Evidence{reports.Because(r, "%s %s", r.Key, what)},
+	}
 }

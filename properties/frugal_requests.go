@@ -20,7 +20,7 @@ import (
 var FrugalRequests = Property{
 	Name: "FrugalRequests",
 	Statement: "an informer asks for a list of the newest state only while the server does not have what it asked for before; " +
-		"its watches ask for bookmarks",
+		"its watches ask for bookmarks, and it closes none that works to open another",
 	Kinds: append(slices.Clone(requestKinds), subjects.KindRefused),
 	New: func() Checker {
 		p := &frugalRequests{}
@@ -36,6 +36,8 @@ type frugalConn struct {
 	kind   asked
 	listed reports.Evidence // of the last list that was complete; none before the first
 	gone   bool             // since then, the server did not have a resourceVersion
+	worked bool             // the open watch has brought no ERROR, and nothing that the informer refuses
+	closed reports.Evidence // that the client has closed one that worked; none
 }
 
 func (p *frugalRequests) record(w World, r *sim.Record) *reports.Violation {
@@ -53,13 +55,18 @@ func (p *frugalRequests) record(w World, r *sim.Record) *reports.Violation {
 		}
 	case fakeapiserver.KindFrame:
 		c.frame(r)
+	case fakeapiserver.KindWatchClosed:
+		if r.N == c.id && c.worked && r.Detail == fakeapiserver.CanceledByClient {
+			c.closed = reports.Because(r, "it closes watch %d, which works", r.N)
+		}
 	case subjects.KindStopped:
 		if conn, ok := w.Kernel().ActorByName("conn/" + w.Kernel().ActorName(r.Actor)); ok {
 			*p.conns.get(conn) = frugalConn{} // another life would know nothing of its lists
 		}
 	case subjects.KindRefused:
 		if conn, ok := w.Kernel().ActorByName("conn/" + w.Kernel().ActorName(r.Actor)); ok && r.Key == "" {
-			p.conns.get(conn).listed = reports.Evidence{} // it did not take that list
+			c := p.conns.get(conn)
+			c.listed, c.closed, c.worked = reports.Evidence{}, reports.Evidence{}, false // it did not take that list
 		}
 	}
 	return nil
@@ -70,7 +77,11 @@ func (c *frugalConn) request(w World, r *sim.Record) *reports.Violation {
 	if kind == 0 {
 		return nil
 	}
-	if c.id, c.kind = r.N, kind; kind != askList && !strings.Contains(r.Detail, " bookmarks") {
+	if c.closed.Text != "" {
+		c.listed = c.closed
+		return c.broken(w, r, "closes a watch that works, and asks again")
+	}
+	if c.id, c.kind, c.worked = r.N, kind, kind != askList; kind != askList && !strings.Contains(r.Detail, " bookmarks") {
 		return c.broken(w, r, "asks for no bookmarks")
 	}
 	newest := kind != askWatch && strings.Contains(r.Detail, ` rv=""`) && !strings.Contains(r.Detail, " continue=")
@@ -91,6 +102,9 @@ func (c *frugalConn) failed(err error) {
 }
 
 func (c *frugalConn) frame(r *sim.Record) {
+	if r.N == c.id && r.Detail == string(watch.Error) {
+		c.worked = false
+	}
 	if c.kind != askStream || r.N != c.id {
 		return
 	}

@@ -5,12 +5,14 @@ import (
 
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
 )
 
 // QueueNoLostKey checks that a work queue loses no key (I94).
 var QueueNoLostKey = Property{
 	Name:      "QueueNoLostKey",
-	Statement: "a key that is added to a work queue, or whose retry is due, is ready at once, or as soon as the worker that holds it is done",
+	Statement: "a key that is added to a work queue, or whose retry is due, is ready at once, or as soon as the worker that holds it is done; " +
+		"workers take keys in the order in which they became ready",
 	Kinds:     workKinds,
 	New: func() Checker {
 		p := &queueNoLostKey{}
@@ -21,10 +23,40 @@ var QueueNoLostKey = Property{
 type queueNoLostKey struct{ workQueueTracker }
 
 func (p *queueNoLostKey) record(w World, r *sim.Record) *reports.Violation {
-	if q, k := p.lookup(w, r); q != nil {
-		q.follow(w, r, k)
+	q, k := p.lookup(w, r)
+	if q == nil {
+		return nil
 	}
+	if r.Kind == subjects.KindReconcile && k.ready {
+		if v := q.outOfTurn(w, r, k); v != nil {
+			return v
+		}
+	}
+	q.follow(w, r, k)
 	return nil
+}
+
+// outOfTurn returns a violation if another key has been ready since an earlier step than the one that is taken: a queue that is never empty
+// could keep it for ever. Among keys that became ready in one step, any may be the first.
+func (q *workQueue) outOfTurn(w World, r *sim.Record, k *workKey) *reports.Violation {
+	first := k
+	for _, other := range q.keys { // order: the result is the least
+		if other.ready && (other.turn.step < first.turn.step || other.turn.step == first.turn.step && first != k && other.key < first.key) {
+			first = other
+		}
+	}
+	if first == k {
+		return nil
+	}
+	return &reports.Violation{
+		Key:     first.key,
+		Message: fmt.Sprintf("%s takes %s before %s, which was ready earlier", w.Kernel().ActorName(r.Actor), k.key, first.key),
+		Because: []reports.Evidence{
+			{Step: first.turn.step, At: first.turn.at, Text: fmt.Sprintf("%s is ready for the workers %s", first.key, q.name)},
+			{Step: k.turn.step, At: k.turn.at, Text: fmt.Sprintf("%s is ready after it", k.key)},
+			reports.Because(r, "but %s is taken", k.key),
+		},
+	}
 }
 
 func (p *queueNoLostKey) stepEnd(w World) *reports.Violation {

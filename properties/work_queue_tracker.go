@@ -30,7 +30,8 @@ type workKey struct {
 	key   string
 	dirty bool // added, or its retry came due, since it was last taken
 	since origin
-	ready bool // according to the queue
+	ready bool   // according to the queue
+	turn  origin // since when
 
 	working bool // a worker holds it
 	by      string
@@ -107,7 +108,9 @@ func (q *workQueue) follow(w World, r *sim.Record, k *workKey) {
 			k.dirty, k.since = true, here
 		}
 	case subjects.KindReady:
-		k.ready = true
+		if !k.ready {
+			k.ready, k.turn = true, here
+		}
 	case subjects.KindReconcile:
 		k.dirty, k.ready = false, false
 		k.working, k.by, k.began = true, w.Kernel().ActorName(r.Actor), here
