@@ -10,10 +10,10 @@ import (
 
 // QueueNoLostKey checks that a work queue loses no key (I94).
 var QueueNoLostKey = Property{
-	Name:      "QueueNoLostKey",
+	Name: "QueueNoLostKey",
 	Statement: "a key that is added to a work queue, or whose retry is due, is ready at once, or as soon as the worker that holds it is done; " +
 		"workers take keys in the order in which they became ready",
-	Kinds:     workKinds,
+	Kinds: workKinds,
 	New: func() Checker {
 		p := &queueNoLostKey{}
 		return Checker{Record: p.record, StepEnd: p.stepEnd}
