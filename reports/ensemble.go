@@ -25,6 +25,7 @@ type Ensemble struct {
 	hashes      map[uint64]bool
 	properties  int
 	unjudged    []Unjudged
+	unchecked   int // expectations of the script
 }
 
 // Add adds a run that passed.
@@ -41,7 +42,7 @@ func (e *Ensemble) Add(r *Run) {
 	e.virtual += r.Virtual
 	e.converging += r.Converging
 	e.informers.Add(r.Informers)
-	e.properties, e.unjudged = len(r.Properties), r.Unjudged
+	e.properties, e.unjudged, e.unchecked = len(r.Properties), r.Unjudged, r.Unchecked
 	e.hashes[r.Hash] = true
 	for _, f := range r.Faults {
 		e.faults.countFaults(f.Name, f.Count)
@@ -76,6 +77,7 @@ func (e *Ensemble) WriteText(w io.Writer, took time.Duration) error {
 		fmt.Fprintf(&b, "      %s\n", kinds)
 	}
 	fmt.Fprintf(&b, "      %s, %.0f steps/s\n", took.Round(time.Millisecond), float64(e.steps)/took.Seconds())
+	b.WriteString(unchecked(e.unchecked))
 	for i := range e.unjudged {
 		fmt.Fprintf(&b, "      %s\n", e.unjudged[i])
 	}

@@ -43,6 +43,7 @@ type Summary struct {
 	Outputs       []Output        `json:"outputs,omitempty"`
 	Mismatches    []Mismatch      `json:"mismatches,omitempty"`
 	Missed        []Missed        `json:"missed,omitempty"`
+	Unchecked     int             `json:"unchecked,omitempty"`
 	Notes         []string        `json:"notes,omitempty"`
 	Story         []Line          `json:"story,omitempty"`
 	Twin          *Twin           `json:"twin,omitempty"`
@@ -59,7 +60,7 @@ func WriteJSON(w io.Writer, report Report) error {
 		Scenario: r.Scenario, Subject: r.Subject, Engine: r.Engine, Strategy: r.Strategy, Seed: r.Seed, Mix: r.Mix, Informers: r.Informers, Refused: r.Refused,
 		Passed: r.Passed(), Verdict: r.Verdict(), Steps: r.Steps, VirtualNs: int64(r.Virtual), ConvergingNs: int64(r.Converging), Hash: sim.FormatHash(r.Hash), Search: r.Search,
 		Commits: r.Commits, Requests: r.Requests, Frames: r.Frames, Notifications: r.Notifications, Reconciles: r.Reconciles,
-		Faults: r.Faults, Properties: r.Properties, Unjudged: r.Unjudged, Violation: r.Violation, Failure: r.Failure, Mismatches: r.Mismatches, Missed: r.Missed, Outputs: report.Outputs, Replay: report.Replay, Page: report.Page,
+		Faults: r.Faults, Properties: r.Properties, Unjudged: r.Unjudged, Violation: r.Violation, Failure: r.Failure, Mismatches: r.Mismatches, Missed: r.Missed, Unchecked: r.Unchecked, Outputs: report.Outputs, Replay: report.Replay, Page: report.Page,
 		Notes: report.Notes, Story: report.Story, Twin: report.Twin, Replayed: report.Replayed,
 	})
 	if err != nil {

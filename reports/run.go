@@ -57,6 +57,8 @@ type Run struct {
 	Expected string
 	// Transcript reports that the commands ran back to back; otherwise schedules were explored.
 	Transcript bool
+	// Unchecked counts what the script expects that an exploration does not compare: states and outputs.
+	Unchecked int
 	// Missed are the faults that a transcript orders, of a kind of which none has happened. They test nothing.
 	Missed []Missed
 	// Mismatches are the transcript's unmet expectations.

@@ -128,11 +128,22 @@ func counts(r *Run) string {
 	for _, x := range r.Refused {
 		fmt.Fprintf(&b, "      %s\n", PlainLine(x.String()))
 	}
+	if r.Passed() {
+		b.WriteString(unchecked(r.Unchecked))
+	}
 	for _, m := range r.Missed {
 		fmt.Fprintf(&b, "      %s\n", PlainLine(fmt.Sprintf("%s: %s has hit nothing", m.At, m.Command)))
 	}
 	fmt.Fprintf(&b, "      hash %016x", r.Hash)
 	return b.String()
+}
+
+// unchecked is the line about what a script expects in vain, "" if that is nothing.
+func unchecked(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("      not compared: %s of the script; an exploration checks properties only\n", Counted(n, "expectation"))
 }
 
 // virtualTime tells the time in which the world converged from the rest.

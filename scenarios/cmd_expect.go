@@ -165,6 +165,19 @@ func (c *expectCmd) unmetBy(w *World, inf subjects.Informer) string {
 	return ""
 }
 
+// expectations counts the states and outputs that the script expects, which only a transcript compares.
+func (s *Scenario) expectations() (n int) {
+	for _, c := range s.cmds {
+		if _, ok := c.Command.(*expectCmd); ok {
+			n++
+		}
+		if c.syntax.Output != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // violationCmd inverts the verdict: the scenario shows a known bug, and passes if the property breaks, at any step.
 type violationCmd struct{ properties string } // comma-separated
 

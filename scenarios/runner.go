@@ -406,6 +406,9 @@ func (w *World) finish() {
 		r.Converging = k.Elapsed() - w.healedAt
 	}
 	r.Expected, r.Transcript, r.Missed = w.scenario.expectedViolation(), w.transcript, w.missed()
+	if !w.transcript {
+		r.Unchecked = w.scenario.expectations()
+	}
 }
 
 var kindCommand = sim.RegisterKind("command", sim.ClassScript)
