@@ -85,6 +85,10 @@ func beside(path string, mode fs.FileMode, old fs.FileInfo) (*os.File, error) {
 		if os.IsExist(err) && tries < 100 {
 			continue
 		}
+		var onPath *fs.PathError
+		if errors.As(err, &onPath) { // the name is nothing that the user knows
+			return nil, fmt.Errorf("%s cannot be made in its folder %s: %w", path, filepath.Dir(path), onPath.Err)
+		}
 		if err != nil || old == nil {
 			return f, err
 		}

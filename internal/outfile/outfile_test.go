@@ -209,3 +209,14 @@ func TestIsTrace(t *testing.T) {
 		t.Error("IsTrace is wrong")
 	}
 }
+
+// A folder in which no file can be made is named with the file that was asked for, and not with the one that is written first.
+func TestFolderThatTakesNoFile(t *testing.T) {
+	if _, err := os.Stat("/proc/self"); err != nil {
+		t.Skip("there is no /proc, in which nobody can make a file")
+	}
+	err := (Target{Path: "/proc/report.html"}).Write(t.Context(), []byte("x"))
+	if err == nil || !strings.Contains(err.Error(), "/proc/report.html cannot be made in its folder /proc: ") || strings.Contains(err.Error(), ".informersim-") {
+		t.Errorf("the error is %v", err)
+	}
+}
