@@ -72,7 +72,10 @@ func (f *filter) supports(field string) bool {
 	case "metadata.name":
 		return true
 	case "metadata.namespace":
-		return f.resource.Namespaced // S12
+		if f.resource.Namespaced {
+			return true
+		}
+		// S12: objects without a namespace have the field in some built-in kinds
 	}
 	if f.resource.Field == nil {
 		return false

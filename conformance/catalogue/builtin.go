@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -11,9 +12,12 @@ var anyRevision = map[string]string{"services": " !anyRevision", "servicecidrs":
 // asTable asks for a table.
 const asTable = `[Accept: application/json;as=Table;v=v1;g=meta.k8s.io,application/json]`
 
-// perKind are the probes that every kind has: steps in which $TARGET, $RESOURCE, $NAME, $BODY and $CHANGE stand for the
-// kind's. Those of a kind that the server itself writes to end with the first answer.
-var perKind = []struct{ area, options, steps string }{
+// kindProbe is a probe that every kind has: steps in which $TARGET, $RESOURCE, $NAME, $BODY and $CHANGE stand for the
+// kind's, and $FIELDS for those of its body. Those of a kind that the server itself writes to end with the first answer.
+type kindProbe struct{ area, options, steps string }
+
+// perKind are those about what a kind's own code decides.
+var perKind = []kindProbe{
 	{"default", "", "create $TARGET $BODY"},
 	{"managed", " !managedFields", "create $TARGET [Pick: /metadata/managedFields] $BODY\n" +
 		"apply $TARGET?fieldManager=one&force=true [Pick: /metadata/managedFields] $BODY\n" +
@@ -35,8 +39,9 @@ var perKind = []struct{ area, options, steps string }{
 func kindTables() string {
 	var b strings.Builder
 	for _, k := range kinds {
-		values := strings.NewReplacer("$TARGET", k.resource+"/"+k.name, "$RESOURCE", k.resource, "$NAME", k.name, "$BODY", k.body, "$CHANGE", k.change)
-		for _, p := range perKind {
+		fields := strings.TrimSuffix(strings.TrimPrefix(k.body, "{"), "}")
+		values := strings.NewReplacer("$TARGET", k.resource+"/"+k.name, "$RESOURCE", k.resource, "$NAME", k.name, "$BODY", k.body, "$FIELDS", fields, "$CHANGE", k.change)
+		for _, p := range slices.Concat(perKind, morePerKind) {
 			steps := p.steps
 			if k.watched {
 				steps, _, _ = strings.Cut(steps, "\n")

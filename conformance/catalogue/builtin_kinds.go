@@ -57,6 +57,7 @@ var kinds = []kind{
 	{"cronjobs", "a", `{spec: {schedule: "* * * * *", jobTemplate: {spec: {template: {spec: {restartPolicy: Never, ` + containers + `}}}}}}`, `{spec: {suspend: true}}`, false},
 	{"jobs", "a", `{spec: {template: {spec: {restartPolicy: Never, ` + containers + `}}}}`, `{spec: {suspend: true}}`, false},
 	{"certificatesigningrequests", "csr-a", `{spec: {signerName: example.com/s, usages: [client auth], request: ` + certificateRequest + `}}`, labelled, false},
+	{"clustertrustbundles", "ctb-a", `{spec: {trustBundle: "` + certificate + `"}}`, labelled, false},
 	{"leases", "a", `{spec: {holderIdentity: me, leaseDurationSeconds: 15}}`, `{spec: {holderIdentity: you}}`, false},
 	{"endpointslices", "a", `{addressType: IPv4, endpoints: [{addresses: [1.2.3.4]}], ports: [{port: 80}]}`, labelled, false},
 	{"events.events.k8s.io", "a", `{eventTime: "1999-01-01T00:00:00.000000Z", reportingController: c.example.com/x, reportingInstance: i, action: A, reason: R, type: Normal, ` +
@@ -75,6 +76,7 @@ var kinds = []kind{
 	{"rolebindings", "a", `{roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}, subjects: [{kind: ServiceAccount, name: s}]}`, labelled, false},
 	{"roles", "a", `{rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]}`, `{rules: []}`, false},
 	{"deviceclasses", "dc-a", `{spec: {selectors: [{cel: {expression: "true"}}]}}`, `{spec: {selectors: []}}`, false},
+	{"devicetaintrules", "dtr-a", `{spec: {deviceSelector: {driver: d.example.com}, taint: {key: example.com/k, effect: NoSchedule, timeAdded: "1999-01-01T00:00:00Z"}}}`, labelled, false},
 	{"resourceclaims", "a", `{spec: {devices: {requests: [{name: r, exactly: {deviceClassName: dc-a}}]}}}`, labelled, false},
 	{"resourceclaimtemplates", "a", `{spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: dc-a}}]}}}}`, labelled, false},
 	{"resourceslices", "rs-a", `{spec: {driver: d.example.com, nodeName: n, pool: {name: p, generation: 1, resourceSliceCount: 1}, devices: [{name: x}]}}`, labelled, false},
@@ -85,6 +87,7 @@ var kinds = []kind{
 	{"storageclasses", "sc-a", `{provisioner: p.example.com}`, `{allowVolumeExpansion: true}`, false},
 	{"volumeattachments", "va-a", `{spec: {attacher: d.example.com, nodeName: n, source: {persistentVolumeName: pv}}}`, labelled, false},
 	{"volumeattributesclasses", "vac-a", `{driverName: d.example.com, parameters: {k: v}}`, labelled, false},
+	{"storageversionmigrations", "svm-a", `{spec: {resource: {group: apps, resource: deployments}}}`, labelled, false},
 }
 
 // certificateRequest is a PEM certificate request in base64, with CN=user and O=group.
@@ -92,3 +95,9 @@ const certificateRequest = `LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlI
 	`b1pJemowQ0FRWUlLb1pJemowREFRY0RRZ0FFNFZ6WXR4MjY2bGdXQSttdW1pVmh6c0VLMS9QbXYxNXI4UXl3CjZYZldOU1pEU01Ea1FzbWRBc25uWjRCMDd1MXVWMkR2TGo1bW8xSVp3ZFMwdDBQemVL` +
 	`QUFNQW9HQ0NxR1NNNDkKQkFNQ0Ewa0FNRVlDSVFEaTdqbk9Ndkw5bkFyeGNKQ1lmcFJST1dLVzJhNlBkVlJwWmFoRXB2RUY2UUloQUlqUQp4ZWxuTUlYUGoxaU5ERGk1RWZJb1RrVlE5WGFnR245aFUx` +
 	`RlNVNUNXCi0tLS0tRU5EIENFUlRJRklDQVRFIFJFUVVFU1QtLS0tLQo=`
+
+// certificate is a PEM certificate of an authority, CN=a, as a double-quoted string holds it.
+const certificate = `-----BEGIN CERTIFICATE-----\nMIIBbzCCARWgAwIBAgIUE/dbPxxpMhQDSkLf/ShYlq61o14wCgYIKoZIzj0EAwIw\nDDEKMAgGA1UEAwwBYTAgFw0yNjExMjMxMTExMjJaGA8yMTI2MTAzMDE` +
+	`xMTEyMlow\nDDEKMAgGA1UEAwwBYTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABDCuNeO7evto\nx+3Ud9uah+jrJccuR+73r+2cg35dlaL9bVXiTs2DxnfyZ4T8cT/RGBk+PVl71bgb\no0c7daZ` +
+	`VMCCjUzBRMB0GA1UdDgQWBBS/86F+cK+mMNuYfGzC2NfffpJbLDAfBgNV\nHSMEGDAWgBS/86F+cK+mMNuYfGzC2NfffpJbLDAPBgNVHRMBAf8EBTADAQH/MAoG\nCCqGSM49BAMCA0gAMEUCIQDa0` +
+	`i1cNlXCILI6QwKz55XbNt2IhAgWZWl28fjP6rRU\nFgIgP7UxNAJGn4AZp5cilmoRs7DA2iyjpAOO9zf2Nvyds7w=\n-----END CERTIFICATE-----\n`

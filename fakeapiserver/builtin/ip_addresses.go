@@ -1,12 +1,15 @@
 package builtin
 
 import (
+	"net"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
@@ -68,4 +71,13 @@ func (s *session) addressEffects() (effects []types.Effect) {
 // stands reports whether an IPAddress stands for an address.
 func (a addresses) stands(ip string) bool {
 	return a.ipAddresses && a.session.write.Get != nil && a.session.write.Get(addressesResource, "", ip) != nil
+}
+
+// ownerless returns why no IPAddress can be made for a Service without a name: addresses are allocated before names are looked at.
+func (a addresses) ownerless(ip net.IP) error {
+	if !a.ipAddresses || a.session.object == nil || a.session.object.GetName() != "" {
+		return nil
+	}
+	kind := networkingv1.SchemeGroupVersion.WithKind("IPAddress").GroupKind()
+	return apierrors.NewInvalid(kind, ip.String(), field.ErrorList{field.Required(field.NewPath("spec", "parentRef", "name"), "")})
 }

@@ -101,6 +101,9 @@ func (a addresses) Allocate(ip net.IP) error {
 	if a.Has(ip) || a.session.own.ips[ip.String()] {
 		return ipallocator.ErrAllocated
 	}
+	if err := a.ownerless(ip); err != nil {
+		return err
+	}
 	a.session.own.ips[ip.String()] = true
 	return nil
 }
@@ -112,8 +115,12 @@ func (a addresses) AllocateNext() (net.IP, error) {
 		start := a.place(size)
 		for i := range size {
 			ip := net.IPv4(10, 0, 0, byte(part[0]+(start+i)%size)).To4()
-			if a.Allocate(ip) == nil {
+			switch err := a.Allocate(ip); err {
+			case nil:
 				return ip, nil
+			case ipallocator.ErrAllocated:
+			default:
+				return nil, err
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authentication/user"
@@ -19,6 +20,8 @@ type session struct {
 	write *types.Write
 	kind  *kind
 	live  runtime.Object // the written object's state, in its storage version; changes as it is written
+
+	object metav1.Object // what a client wants to create, nil for other writes
 
 	stored   runtime.Object // what is to be stored, nil if nothing is
 	written  runtime.Object // what etcd would get, if that is not what will be read

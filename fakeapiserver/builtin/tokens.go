@@ -171,6 +171,9 @@ type reader schema.GroupResource
 // Get implements rest.Getter.
 func (r reader) Get(ctx context.Context, name string, _ *metav1.GetOptions) (runtime.Object, error) {
 	gr := schema.GroupResource(r)
+	if name == "" {
+		return nil, apierrors.NewBadRequest("Name parameter required.") // a store's words
+	}
 	if s := sessionOf(ctx); s != nil {
 		if obj := s.other(gr, request.NamespaceValue(ctx), name); obj != nil {
 			return internal(obj.DeepCopyObject())

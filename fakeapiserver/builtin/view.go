@@ -2,12 +2,13 @@ package builtin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -38,7 +39,7 @@ func (k *kind) Table(obj runtime.Object, options *metav1.TableOptions, now time.
 	if err != nil {
 		return nil, err
 	}
-	return table, k.rows(table, obj, unmoved, options)
+	return table, k.rows(table, obj)
 }
 
 // createdAt is the column of kinds without printers of their own.
@@ -80,31 +81,51 @@ func moveTimes(v reflect.Value, by time.Duration) {
 	}
 }
 
-// rows replaces the printed objects by the given ones. Where their metadata is shown, it is that of the internal version: in a version, a
-// DaemonSet has an annotation more.
-func (k *kind) rows(table *metav1.Table, obj, hub runtime.Object, options *metav1.TableOptions) error {
+// rows replaces the printed objects by the given ones.
+func (k *kind) rows(table *metav1.Table, obj runtime.Object) error {
 	objs, err := itemsOf(obj)
-	hubs, hubErr := itemsOf(hub)
-	if err := errors.Join(err, hubErr); err != nil {
+	if err != nil {
 		return err
 	}
-	if len(objs) != len(table.Rows) || len(hubs) != len(objs) {
+	if len(objs) != len(table.Rows) {
 		return fmt.Errorf("builtin: the table of %d objects of %s has %d rows", len(objs), k.gvk, len(table.Rows))
 	}
 	for i := range table.Rows {
-		shown := objs[i]
-		if options.IncludeObject != metav1.IncludeObject {
-			shown = shallow(shown)
-			m, err := meta.Accessor(shown)
-			h, hubErr := meta.Accessor(hubs[i])
-			if err := errors.Join(err, hubErr); err != nil {
-				return err
-			}
-			m.SetAnnotations(h.GetAnnotations())
-		}
-		table.Rows[i].Object = runtime.RawExtension{Object: shown}
+		table.Rows[i].Object = runtime.RawExtension{Object: objs[i]}
 	}
 	return nil
+}
+
+// Annotations returns those of an object's internal version, which is where a server takes the metadata from that it shows alone. In
+// some versions of some kinds, conversion writes fields into annotations.
+func (*kind) Annotations(obj runtime.Object) (map[string]string, error) {
+	switch obj.(type) {
+	case *appsv1.DaemonSet, *appsv1.Deployment, *autoscalingv1.HorizontalPodAutoscaler:
+		var err error
+		if obj, err = internal(obj); err != nil {
+			return nil, err
+		}
+	}
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, err
+	}
+	return m.GetAnnotations(), nil
+}
+
+// Prints reports whether the storage of the (sub)resource makes Tables.
+func (k *kind) Prints(subresource string) bool {
+	_, ok := k.storages[subresource].(rest.TableConvertor)
+	return ok
+}
+
+// TypeOf returns the name of the Go type of an object's internal version.
+func (*kind) TypeOf(obj runtime.Object) string {
+	hub, err := internal(obj)
+	if err != nil {
+		return fmt.Sprintf("%T", obj)
+	}
+	return fmt.Sprintf("%T", hub)
 }
 
 // itemsOf returns the objects of a list, or the one object.

@@ -14,11 +14,25 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
+// generate returns a name that begins with base. The strategies of some kinds add nothing to it: their names mean something.
+func (k *kind) generate(base string, w *types.Write) string {
+	store, ok := k.storages[w.Subresource].(interface {
+		GetCreateStrategy() rest.RESTCreateStrategy
+	})
+	if ok && store.GetCreateStrategy().GenerateName(base) == base {
+		return base
+	}
+	return types.GenerateName(base, w.System.Suffix)
+}
+
 // Create implements types.Storage.
 func (k *kind) Create(w *types.Write, obj runtime.Object) (types.Outcome, error) {
 	s := newSession(k, w)
-	if m, err := meta.Accessor(obj); err == nil && m.GetGenerateName() != "" && m.GetName() == "" {
-		m.SetName(types.GenerateName(m.GetGenerateName(), w.System.Suffix))
+	if m, err := meta.Accessor(obj); err == nil {
+		s.object = m
+		if m.GetGenerateName() != "" && m.GetName() == "" {
+			m.SetName(k.generate(m.GetGenerateName(), w))
+		}
 	}
 	return s.run(func() (runtime.Object, error) {
 		hub, err := internal(obj)

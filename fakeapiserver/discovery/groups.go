@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -21,11 +20,10 @@ var aggregated = apidiscoveryv2.SchemeGroupVersion.WithKind("APIGroupDiscoveryLi
 
 // root answers /api or /apis: a list of versions or groups, or the aggregated document if requested.
 func (s *Server) root(q Request, core bool) Answer {
-	if q.Method != http.MethodGet { // not even HEAD
-		return methodNotAllowed(q)
-	}
-	if !takes(q.Ask.Accept, types.JSON, types.YAML, types.Protobuf) {
-		return notAcceptable(q, types.JSON, types.YAML, types.Protobuf)
+	if core || !s.kube() { // the aggregator answers /apis itself
+		if refusal, refused := refuse(q); refused {
+			return refusal
+		}
 	}
 	f, err := q.Ask.NegotiateKind(aggregated)
 	if err != nil {

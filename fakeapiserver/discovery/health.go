@@ -8,8 +8,37 @@ import (
 	"strings"
 )
 
+// kubeHooks are the checks of a kube-apiserver after the first ones: what it does once it has started. All of it is done here.
+var kubeHooks = []string{
+	"poststarthook/start-apiserver-admission-initializer", "poststarthook/generic-apiserver-start-informers",
+	"poststarthook/priority-and-fairness-config-consumer", "poststarthook/priority-and-fairness-filter",
+	"poststarthook/storage-object-count-tracker-hook", "poststarthook/start-apiextensions-informers",
+	"poststarthook/start-apiextensions-controllers", "poststarthook/crd-informer-synced",
+	"poststarthook/start-system-namespaces-controller", "poststarthook/start-cluster-authentication-info-controller",
+	"poststarthook/start-kube-apiserver-identity-lease-controller", "poststarthook/start-kube-apiserver-identity-lease-garbage-collector",
+	"poststarthook/storage-readiness", "poststarthook/start-legacy-token-tracking-controller",
+	"poststarthook/start-service-ip-repair-controllers", "poststarthook/rbac/bootstrap-roles",
+	"poststarthook/scheduling/bootstrap-system-priority-classes", "poststarthook/priority-and-fairness-config-producer",
+	"poststarthook/bootstrap-controller", "poststarthook/start-kubernetes-service-cidr-controller",
+	"poststarthook/start-kube-aggregator-informers", "poststarthook/apiservice-status-local-available-controller",
+	"poststarthook/apiservice-status-remote-available-controller", "poststarthook/apiservice-registration-controller",
+	"poststarthook/apiservice-discovery-controller", "poststarthook/kube-apiserver-autoregistration", "autoregister-completion",
+	"poststarthook/apiservice-openapi-controller", "poststarthook/apiservice-openapiv3-controller",
+}
+
+// kubeChecks returns the health checks of a kube-apiserver's endpoint, in the order of a verbose answer.
+func kubeChecks(endpoint string) []string {
+	if endpoint == "readyz" {
+		return slices.Concat([]string{"ping", "log", "etcd", "etcd-readiness", "informer-sync"}, kubeHooks, []string{"shutdown"})
+	}
+	return slices.Concat([]string{"ping", "log", "loopback-serving-certificate", "etcd"}, kubeHooks)
+}
+
 // checksOf returns the health checks of an endpoint, in the order of a verbose answer.
-func checksOf(endpoint string) []string {
+func (s *Server) checksOf(endpoint string) []string {
+	if s.kube() {
+		return kubeChecks(endpoint)
+	}
 	all := []string{"ping", "log", "etcd"}
 	if endpoint == "readyz" {
 		all = append(all, "etcd-readiness")
@@ -25,8 +54,8 @@ func checksOf(endpoint string) []string {
 }
 
 // health answers /healthz, /readyz and /livez, alone or with the name of a check: "ok", or a 500 with what failed.
-func health(q Request, parts []string) (Answer, bool) {
-	checks, name := checksOf(parts[0]), strings.Join(parts[1:], "/")
+func (s *Server) health(q Request, parts []string) (Answer, bool) {
+	checks, name := s.checksOf(parts[0]), strings.Join(parts[1:], "/")
 	if len(parts) > 1 && !slices.Contains(checks, name) {
 		return Answer{}, false
 	}

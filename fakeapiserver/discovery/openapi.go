@@ -29,6 +29,8 @@ type openAPI struct {
 	// tags are the hashes of the documents of version 3, by their paths; protobufs are their and version 2's other form.
 	tags      map[string]string
 	protobufs map[string][]byte
+	// models are the schemas of built-in kinds, nil until a document of some has been made.
+	models map[string]*spec.Schema
 	// answered are the requests (documentKey) whose answer needs nothing that is not here.
 	answered map[string]bool
 }
@@ -71,6 +73,9 @@ func (s *Server) Adopt(fork *Server) {
 func (o *openAPI) add(other openAPI) {
 	if o.v2 == nil {
 		o.v2 = other.v2
+	}
+	if o.models == nil {
+		o.models = other.models
 	}
 	maps.Copy(o.v3, other.v3)
 	maps.Copy(o.tags, other.tags)
@@ -144,7 +149,11 @@ func (s *Server) index(q Request) Answer {
 	if err != nil {
 		return Answer{Answer: q.Ask.Error(err)}
 	}
-	return withETag(q, Answer{Answer: render.Answer{Code: http.StatusOK, ContentType: types.JSON, Body: data}})
+	contentType := types.JSON
+	if s.kube() {
+		contentType = plainText // the aggregator does not say
+	}
+	return withETag(q, Answer{Answer: render.Answer{Code: http.StatusOK, ContentType: contentType, Body: data}})
 }
 
 // relativeURL returns the URL of the document at path while it has that hash.
@@ -197,7 +206,11 @@ func (s *Server) documentV3(q Request, path string) Answer {
 	}
 	vary := [2]string{"Vary", "Accept"}
 	if data == nil {
-		return Answer{Answer: render.Answer{Code: http.StatusOK}, Headers: [][2]string{vary}}
+		code := http.StatusOK
+		if s.kube() {
+			code = http.StatusNotFound // the aggregator knows who has which document
+		}
+		return Answer{Answer: render.Answer{Code: code}, Headers: [][2]string{vary}}
 	}
 	tag := s.tag(path)
 	asked := q.Ask.Query.Get("hash")
@@ -241,7 +254,7 @@ func (s *Server) makeV3(path string) ([]byte, error) {
 			if strings.TrimPrefix(groupPath(g.Name), "/")+"/"+v.Name != path {
 				continue
 			}
-			document, err := documentOf(v)
+			document, err := s.documentOf(v)
 			if err != nil {
 				return nil, err
 			}
@@ -257,13 +270,13 @@ func (s *Server) makeV3(path string) ([]byte, error) {
 }
 
 // documentOf returns the document of a version: generated for Go types, otherwise merged from those of its resources.
-func documentOf(v types.Version) (*spec3.OpenAPI, error) {
+func (s *Server) documentOf(v types.Version) (*spec3.OpenAPI, error) {
 	out := &spec3.OpenAPI{
 		Version: "3.0.0", Info: &spec.Info{InfoProps: spec.InfoProps{Title: "Kubernetes", Version: "unversioned"}},
 		Paths:      &spec3.Paths{Paths: map[string]*spec3.Path{}},
 		Components: &spec3.Components{Schemas: map[string]*spec.Schema{}},
 	}
-	s := newSchemas()
+	made := newSchemas(s.modelsOf(v.Resources))
 	builtin := false
 	for _, r := range v.Resources {
 		document, err := r.Strategy.OpenAPI()
@@ -272,8 +285,8 @@ func documentOf(v types.Version) (*spec3.OpenAPI, error) {
 		}
 		if document == nil {
 			builtin = true
-			s.pathsOf(r, out.Paths.Paths)
-			s.kind(r.GroupVersionKind())
+			made.pathsOf(r, out.Paths.Paths)
+			made.kind(r.GroupVersionKind())
 			continue
 		}
 		if document.Info != nil {
@@ -284,17 +297,17 @@ func documentOf(v types.Version) (*spec3.OpenAPI, error) {
 		}
 		if document.Paths == nil { // it has its own schemas; the paths are generated
 			builtin = true
-			s.learn(document.Components)
-			s.pathsOf(r, out.Paths.Paths)
+			made.learn(document.Components)
+			made.pathsOf(r, out.Paths.Paths)
 			continue
 		}
 		maps.Copy(out.Paths.Paths, document.Paths.Paths)
 	}
 	if builtin {
 		for _, t := range []reflect.Type{reflect.TypeFor[metav1.DeleteOptions](), reflect.TypeFor[metav1.WatchEvent](), reflect.TypeFor[metav1.Status]()} {
-			s.add(t)
+			made.add(t)
 		}
-		maps.Copy(out.Components.Schemas, s.done)
+		maps.Copy(out.Components.Schemas, made.done)
 	}
 	return out, nil
 }

@@ -62,7 +62,7 @@ func (s *Server) makeV2() ([]byte, error) {
 		Swagger: "2.0", Info: map[string]string{"title": "Kubernetes", "version": Version.GitVersion},
 		Paths: map[string]json.RawMessage{}, Definitions: map[string]json.RawMessage{},
 	}
-	builtin := newSchemas()
+	builtin := newSchemas(s.modelsOf(s.registry.All()))
 	for _, r := range s.registry.All() {
 		own, ok := r.Strategy.(describesV2)
 		if !ok {
@@ -100,6 +100,7 @@ func (s *Server) makeV2() ([]byte, error) {
 // inV2 converts a schema to OpenAPI v2: references may have descriptions, and there is no choice of types.
 func inV2(s *spec.Schema) *spec.Schema {
 	out := *s
+	out.Default = nil
 	if len(s.AllOf) == 1 && strings.HasPrefix(s.AllOf[0].Ref.String(), refPrefix) {
 		out.Ref, out.AllOf = s.AllOf[0].Ref, nil
 	}

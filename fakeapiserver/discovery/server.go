@@ -50,6 +50,8 @@ type Request struct {
 	Ask    render.Ask
 	// IfNoneMatch is the header: if it has the answer's ETag, the answer is a 304.
 	IfNoneMatch string
+	// ContentType is the header of that name. Nothing reads a body, but some paths say which they would take.
+	ContentType string
 	// Failed has the failing health checks with their reasons. A real server withholds its reasons, as is done with empty ones.
 	Failed map[string]string
 }
@@ -81,19 +83,48 @@ func (s *Server) Serve(q Request) (answer Answer, ok bool) {
 	case "version":
 		answer, ok = s.version(q, parts), true
 	case "healthz", "readyz", "livez":
-		answer, ok = health(q, strings.Split(strings.TrimPrefix(q.Path, "/"), "/"))
+		answer, ok = s.health(q, strings.Split(strings.TrimPrefix(q.Path, "/"), "/"))
 	}
-	if !ok {
-		return s.paths(q, http.StatusNotFound), true
+	switch {
+	case ok:
+		return answer, true
+	case s.kube():
+		return NotFound(), true
 	}
-	return answer, true
+	return s.paths(q, http.StatusNotFound), true
+}
+
+// kube reports whether the server has built-in kinds, and so answers like a kube-apiserver: an aggregator is in front of it. One without
+// them is an apiextensions server, alone.
+func (s *Server) kube() bool { return s.group("") != nil }
+
+// routed reports whether the documents of a group are served by a router, which knows methods and media types; those of definitions are not.
+func routed(g *types.Group) bool {
+	return !slices.ContainsFunc(g.Versions, func(v types.Version) bool {
+		return slices.ContainsFunc(v.Resources, func(r *types.Resource) bool { return r.Custom })
+	})
+}
+
+// missing answers a path below /api or /apis that nothing is at.
+func (s *Server) missing(q Request, parts []string) Answer {
+	var g *types.Group
+	switch {
+	case parts[0] == "api" && len(parts) > 2 && parts[1] != "":
+		g = s.group("")
+	case parts[0] == "apis" && len(parts) > 3 && parts[2] != "":
+		g = s.group(parts[1])
+	}
+	if g == nil || !routed(g) {
+		return NotFound()
+	}
+	return Answer{Answer: q.Ask.Error(apierrors.NewGenericServerResponse(http.StatusNotFound, q.Method, schema.GroupResource{}, "", "", 0, false))}
 }
 
 // groups answers paths below /api and /apis.
 func (s *Server) groups(q Request, parts []string) (Answer, bool) {
 	// Paths with an empty segment are not found.
 	if slices.Contains(parts[1:], "") {
-		return NotFound(), true
+		return s.missing(q, parts), true
 	}
 	legacy := parts[0] == "api"
 	group, version := "", ""
@@ -117,9 +148,15 @@ func (s *Server) groups(q Request, parts []string) (Answer, bool) {
 	}
 	if g := s.group(group); g != nil && (legacy || group != "") {
 		for _, v := range g.Versions {
-			if v.Name == version {
-				return s.document(q, resourceList(group, v)), true
+			if v.Name != version {
+				continue
 			}
+			if routed(g) {
+				if refusal, refused := refuse(q); refused {
+					return refusal, true
+				}
+			}
+			return s.document(q, resourceList(group, v)), true
 		}
 	}
 	return NotFound(), true
@@ -180,11 +217,28 @@ func methodNotAllowed(q Request) Answer {
 	return Answer{Answer: q.Ask.Error(apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, q.Method, schema.GroupResource{}, "", "", 0, false))}
 }
 
+// refuse returns the answer of the router to a request for a document that it does not match, whatever the document is.
+func refuse(q Request, have ...string) (Answer, bool) {
+	if len(have) == 0 {
+		have = []string{types.JSON, types.YAML, types.Protobuf}
+	}
+	switch {
+	case q.Method != http.MethodGet: // not even HEAD
+		return methodNotAllowed(q), true
+	case q.ContentType != "" && !takes(q.ContentType, have...):
+		return Answer{Answer: q.Ask.Error(apierrors.NewGenericServerResponse(
+			http.StatusUnsupportedMediaType, "", schema.GroupResource{}, "", "415: Unsupported Media Type", 0, false))}, true
+	case !takes(q.Ask.Accept, have...):
+		return notAcceptable(q, have...), true
+	}
+	return Answer{}, false
+}
+
 // paths lists every path: with 404, the answer for an unknown path (S37).
 func (s *Server) paths(q Request, code int) Answer {
 	all := []string{"/healthz", "/livez", "/readyz", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version"}
 	for _, endpoint := range []string{"healthz", "livez", "readyz"} {
-		for _, check := range checksOf(endpoint) {
+		for _, check := range s.checksOf(endpoint) {
 			all = append(all, "/"+endpoint+"/"+check)
 		}
 	}

@@ -23,13 +23,11 @@ var Version = version.Info{
 
 // version answers /version.
 func (s *Server) version(q Request, parts []string) Answer {
-	switch {
-	case len(parts) > 1:
+	if len(parts) > 1 {
 		return Answer{Answer: q.Ask.Error(apierrors.NewGenericServerResponse(http.StatusNotFound, q.Method, schema.GroupResource{}, "", "", 0, false))}
-	case q.Method != http.MethodGet:
-		return methodNotAllowed(q)
-	case !takes(q.Ask.Accept, types.JSON):
-		return notAcceptable(q, types.JSON)
+	}
+	if refusal, refused := refuse(q, types.JSON); refused {
+		return refusal
 	}
 	return Answer{Answer: render.Answer{Code: http.StatusOK, ContentType: types.JSON, Body: rawJSON(Version)}}
 }

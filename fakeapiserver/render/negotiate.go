@@ -53,12 +53,27 @@ func (a Ask) Negotiate(r *types.Resource, subresource string) (Format, error) {
 		}
 		switch as.Kind {
 		case "Table":
-			return mediaType != types.Protobuf
+			return mediaType != types.Protobuf && printed(r, subresource)
 		case "PartialObjectMetadata", "PartialObjectMetadataList":
 			return true
 		}
 		return false
 	})
+}
+
+// printer is implemented by strategies that do not show everything as a Table.
+type printer interface {
+	// Prints reports whether there is a Table of the resource or subresource.
+	Prints(subresource string) bool
+}
+
+// printed reports whether there is a Table of a (sub)resource.
+func printed(r *types.Resource, subresource string) bool {
+	if r == nil {
+		return true
+	}
+	p, ok := r.Strategy.(printer)
+	return !ok || p.Prints(subresource)
 }
 
 // NegotiatePlain returns the format of an answer without a resource, as for discovery and errors: it has no views.

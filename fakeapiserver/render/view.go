@@ -56,35 +56,59 @@ func (v *View) Of(obj runtime.Object, now time.Time) (runtime.Object, error) {
 		return WithKind(obj, v.resource, v.subresource), nil
 	case "PartialObjectMetadata":
 		if meta.IsListType(obj) {
-			return nil, notAcceptable(fmt.Sprintf("you requested PartialObjectMetadata, but the requested object is a list (%T)", obj))
+			return nil, notAcceptable(fmt.Sprintf("you requested PartialObjectMetadata, but the requested object is a list (%s)", v.typeOf(obj)))
 		}
-		return partial(obj, gv)
+		return v.partial(obj, gv)
 	case "PartialObjectMetadataList":
-		return partialList(obj, gv)
+		return v.partialList(obj, gv)
 	case "Table":
 		return v.asTable(obj, now)
 	}
 	return nil, notAcceptable("there is no view " + v.format.As.String())
 }
 
-func partial(obj runtime.Object, gv schema.GroupVersion) (*metav1.PartialObjectMetadata, error) {
+// annotator is implemented by strategies whose objects have annotations that are not metadata but fields in disguise.
+type annotator interface {
+	// Annotations returns the others.
+	Annotations(obj runtime.Object) (map[string]string, error)
+}
+
+// typeNamer is implemented by strategies of objects that a server handles in another form than the one shown.
+type typeNamer interface {
+	// TypeOf returns the name of that form's Go type.
+	TypeOf(obj runtime.Object) string
+}
+
+func (v *View) typeOf(obj runtime.Object) string {
+	if n, ok := v.resource.Strategy.(typeNamer); ok {
+		return n.TypeOf(obj)
+	}
+	return fmt.Sprintf("%T", obj)
+}
+
+func (v *View) partial(obj runtime.Object, gv schema.GroupVersion) (*metav1.PartialObjectMetadata, error) {
 	m, err := meta.Accessor(obj)
 	if err != nil {
 		return nil, err
 	}
 	p := meta.AsPartialObjectMetadata(m)
+	if a, ok := v.resource.Strategy.(annotator); ok {
+		if p.Annotations, err = a.Annotations(obj); err != nil {
+			return nil, err
+		}
+	}
 	p.SetGroupVersionKind(gv.WithKind("PartialObjectMetadata"))
 	return p, nil
 }
 
-func partialList(obj runtime.Object, gv schema.GroupVersion) (runtime.Object, error) {
+func (v *View) partialList(obj runtime.Object, gv schema.GroupVersion) (runtime.Object, error) {
 	li, ok := obj.(metav1.ListInterface)
 	if !ok {
-		return nil, notAcceptable(fmt.Sprintf("you requested PartialObjectMetadataList, but the requested object is not a list (%T)", obj))
+		return nil, notAcceptable(fmt.Sprintf("you requested PartialObjectMetadataList, but the requested object is not a list (%s)", v.typeOf(obj)))
 	}
 	var items []metav1.PartialObjectMetadata // no items encode as null, as in a real server
 	err := meta.EachListItem(obj, func(item runtime.Object) error {
-		p, err := partial(item, gv)
+		p, err := v.partial(item, gv)
 		if err == nil {
 			items = append(items, *p)
 		}
@@ -125,7 +149,7 @@ func (v *View) asTable(obj runtime.Object, now time.Time) (runtime.Object, error
 		case v.table.IncludeObject == metav1.IncludeNone && !marked:
 			row.Object.Object = nil
 		default:
-			if row.Object.Object, err = partial(item, gv); err != nil {
+			if row.Object.Object, err = v.partial(item, gv); err != nil {
 				return nil, err
 			}
 		}
@@ -135,7 +159,7 @@ func (v *View) asTable(obj runtime.Object, now time.Time) (runtime.Object, error
 
 // rows asks the resource for its table; subresources have no printers.
 func (v *View) rows(obj runtime.Object, now time.Time) (*metav1.Table, error) {
-	if v.subresource == types.Scale {
+	if v.subresource == types.Scale && v.resource.Custom {
 		return scaleTable(obj, &v.table, now)
 	}
 	return v.resource.Strategy.Table(obj, &v.table, now)

@@ -16,19 +16,22 @@ func (c *call) dispatch(query url.Values) (cancel func()) {
 			return c.atReplica(func() { c.fail(apierrors.NewMethodNotSupported(c.resource.GroupResource(), string(c.verb))) })
 		}
 	}
-	if c.connects() {
+	if c.resource.Deprecated != "" {
+		c.warnings = append(c.warnings, c.resource.Deprecated)
+	}
+	if c.connects() && c.target.subresource != "log" { // a log is read like an object
 		return c.atReplica(func() { c.connect(query) })
 	}
 	if err := negotiate(c); err != nil {
 		return c.atReplica(func() { c.fail(err) })
 	}
+	if c.connects() {
+		return c.atReplica(func() { c.connect(query) })
+	}
 	if has(query, "export") && queryBool(query["export"]) {
 		return c.atReplica(func() {
 			c.fail(apierrors.NewBadRequest("the export parameter, deprecated since v1.14, is no longer supported"))
 		})
-	}
-	if c.resource.Deprecated != "" {
-		c.warnings = append(c.warnings, c.resource.Deprecated)
 	}
 	switch c.verb {
 	case verbGet:

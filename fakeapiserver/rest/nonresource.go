@@ -25,6 +25,7 @@ func (c *call) nonResource() (cancel func()) {
 	s := c.server
 	q := discovery.Request{
 		Method: c.request.Method, Path: c.request.URL.Path, Ask: c.encoder.ask, IfNoneMatch: c.request.Header.Get("If-None-Match"),
+		ContentType: c.request.Header.Get("Content-Type"),
 	}
 	if s.run == nil || !s.docs.Slow(q) {
 		return c.answerDocument(q)

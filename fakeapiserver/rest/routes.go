@@ -78,19 +78,25 @@ func offeredVerbs(r *types.Resource, t *target) (all []verb) {
 }
 
 // noRoute returns the answer to a request without a route.
-func noRoute(code int) error {
-	return apierrors.NewGenericServerResponse(code, "", schema.GroupResource{}, "", "", 0, false)
+func noRoute(code int) error { return refusedRoute(code, "") }
+
+// refusedRoute is noRoute with what the router says of it, which a client reads for some codes only.
+func refusedRoute(code int, message string) error {
+	return apierrors.NewGenericServerResponse(code, "", schema.GroupResource{}, "", message, 0, false)
 }
 
-// routeCode returns 404 or 405 for a request without a route, 0 if it has one or goes to the handler of custom resources.
-func (c *call) routeCode() int {
+// routeError returns the answer to a request without a route, nil if it has one or goes to the handler of custom resources.
+func (c *call) routeError() error {
 	switch {
 	case c.resource == nil && c.server.routed(c.target.group):
-		return http.StatusNotFound
+		return noRoute(http.StatusNotFound)
 	case c.resource == nil || c.resource.Custom:
-		return 0
+		return nil
 	}
-	return routeCode(c.resource, &c.target, c.request.Method)
+	if code := routeCode(c.resource, &c.target, c.request.Method); code != 0 {
+		return noRoute(code)
+	}
+	return c.mediaError()
 }
 
 // lacksVersion reports whether a path is that of an unknown version of a built-in group: it has no route, as below it.

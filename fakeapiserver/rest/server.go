@@ -211,8 +211,8 @@ func (s *Server) Serve(r *Request, sink Sink) (cancel func()) {
 	}
 	c.target = t
 	c.resource = s.types.Lookup(schema.GroupVersionResource{Group: t.group, Version: t.version, Resource: t.resource})
-	if code := c.routeCode(); code != 0 {
-		return c.atReplica(func() { c.fail(noRoute(code)) })
+	if err := c.routeError(); err != nil {
+		return c.atReplica(func() { c.fail(err) })
 	}
 	if c.resource == nil || t.namespaced && !c.resource.Namespaced {
 		return c.atReplica(func() { c.notFoundPage() })

@@ -44,6 +44,8 @@ autoscaling v1 horizontalpodautoscalers HorizontalPodAutoscaler
 batch v1 cronjobs CronJob
 batch v1 jobs Job
 certificates.k8s.io v1 certificatesigningrequests CertificateSigningRequest cluster
+certificates.k8s.io v1 clustertrustbundles ClusterTrustBundle cluster
+certificates.k8s.io v1 podcertificaterequests PodCertificateRequest
 coordination.k8s.io v1 leases Lease
 discovery.k8s.io v1 endpointslices EndpointSlice
 events.k8s.io v1 events Event
@@ -61,6 +63,7 @@ rbac.authorization.k8s.io v1 clusterroles ClusterRole cluster
 rbac.authorization.k8s.io v1 rolebindings RoleBinding
 rbac.authorization.k8s.io v1 roles Role
 resource.k8s.io v1 deviceclasses DeviceClass cluster
+resource.k8s.io v1 devicetaintrules DeviceTaintRule cluster
 resource.k8s.io v1 resourceclaims ResourceClaim
 resource.k8s.io v1 resourceclaimtemplates ResourceClaimTemplate
 resource.k8s.io v1 resourceslices ResourceSlice cluster
@@ -71,4 +74,5 @@ storage.k8s.io v1 csistoragecapacities CSIStorageCapacity
 storage.k8s.io v1 storageclasses StorageClass cluster
 storage.k8s.io v1 volumeattachments VolumeAttachment cluster
 storage.k8s.io v1 volumeattributesclasses VolumeAttributesClass cluster
+storagemigration.k8s.io v1 storageversionmigrations StorageVersionMigration cluster
 `
