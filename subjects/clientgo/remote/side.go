@@ -102,10 +102,10 @@ func (s *side) Goroutines() []string {
 	return pipe.ReadTexts(s.trip())
 }
 
-// failed reads an error that is a result.
 // Interleaved returns false: guests are built without the overlay.
 func (s *side) Interleaved() bool { return false }
 
+// failed reads an error that is a result.
 func (s *side) failed() error {
 	m := s.trip()
 	if s.err != nil {
