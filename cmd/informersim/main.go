@@ -116,6 +116,8 @@ interrupted.`,
   informersim explain my-seed7.trace.jsonl             why it ended as it did
   informersim tui my-seed7.trace.jsonl                 step through it in the terminal`,
 	})
+	root.Version = versions()[reports.VersionProgram] // without one, there is no --version
+	root.SetVersionTemplate(versionText())
 	root.AddCommand(
 		newRunCommand(), newFuzzCommand(), newMergeCommand(), newReplayCommand(), newReportCommand(), newExplainCommand(), newTUICommand(), newShrinkCommand(),
 		newVerifyCommand(), newDiffCommand(), newBisectCommand(), newImportCommand(), newServeCommand(args), newAssetsCommand(), newWorldCommand(), newOverlayCommand(),

@@ -175,6 +175,7 @@ func TestHelp(t *testing.T) {
 		{"import --help", []string{"Examples:", "kubectl get", "--keep-secrets", "--redact all", "--keep-managed-fields", "--keep-field"}},
 		{"version --help", []string{"Examples:"}},
 		{"version", []string{"informersim ", "trace format 3", "client-go "}},
+		{"--version", []string{"informersim ", "trace format 3", "client-go "}},
 	} {
 		got := command(t, strings.Fields(tt.args)...)
 		if got.code != exitOK || got.stderr != "" {

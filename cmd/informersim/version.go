@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -19,16 +20,21 @@ func newVersionCommand() *cobra.Command {
 		Example: "  informersim version",
 		Args:    cli.Usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			v := versions()
-			commit := ""
-			if v[reports.VersionCommit] != "" {
-				commit = "commit " + v[reports.VersionCommit] + "\n"
-			}
-			_, err := fmt.Fprintf(c.OutOrStdout(), "informersim %s\n%strace format %d\nclient-go %s\n%s %s/%s\n",
-				v[reports.VersionProgram], commit, sim.TraceVersion, v[reports.VersionClient], runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := io.WriteString(c.OutOrStdout(), versionText())
 			return err
 		},
 	}
+}
+
+// versionText is what version prints, and --version.
+func versionText() string {
+	v := versions()
+	commit := ""
+	if v[reports.VersionCommit] != "" {
+		commit = "commit " + v[reports.VersionCommit] + "\n"
+	}
+	return fmt.Sprintf("informersim %s\n%strace format %d\nclient-go %s\n%s %s/%s\n",
+		v[reports.VersionProgram], commit, sim.TraceVersion, v[reports.VersionClient], runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // versions returns the versions in the header of a trace.
