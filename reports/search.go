@@ -27,28 +27,21 @@ type Search struct {
 
 // String tells it in a line.
 func (s Search) String() string {
-	return fmt.Sprintf("%s in %s to the end and %d that came to a known state", count(s.States, "state"), count(s.Runs, "run"), s.Cut)
+	return fmt.Sprintf("%s in %s to the end and %d that came to a known state", Counted(s.States, "state"), Counted(s.Runs, "run"), s.Cut)
 }
 
 // write adds it to a verdict.
 func (s *Search) write(b *strings.Builder, broken bool) {
-	bounds := fmt.Sprintf("at most %s and %s, time passing early at most %s", count(s.Faults, "fault"), count(s.Delays, "delay"), count(s.Early, "time"))
+	bounds := fmt.Sprintf("at most %s and %s, time passing early at most %s", Counted(s.Faults, "fault"), Counted(s.Delays, "delay"), Counted(s.Early, "time"))
 	if s.Delays < 0 {
-		bounds = fmt.Sprintf("at most %s, time passing early at most %s", count(s.Faults, "fault"), count(s.Early, "time"))
+		bounds = fmt.Sprintf("at most %s, time passing early at most %s", Counted(s.Faults, "fault"), Counted(s.Early, "time"))
 	}
 	how := "every run with " + bounds
 	switch {
 	case broken:
 		how = "not every run, because this one broke something"
 	case !s.Finished:
-		how = fmt.Sprintf("not every run with %s: those of more than %s were not branched after these", bounds, count(s.Depth, "step"))
+		how = fmt.Sprintf("not every run with %s: those of more than %s were not branched after these", bounds, Counted(s.Depth, "step"))
 	}
 	fmt.Fprintf(b, "      exhaustive: %s\n      %s\n", how, s)
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

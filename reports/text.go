@@ -111,14 +111,14 @@ func held(r *Run) string {
 
 func counts(r *Run) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d steps · %s · %s\n", r.Steps, virtualTime(r.Virtual, r.Converging, time.Millisecond), faults(r))
+	fmt.Fprintf(&b, "%s · %s · %s\n", Counted(r.Steps, "step"), virtualTime(r.Virtual, r.Converging, time.Millisecond), faults(r))
 	if r.ShrunkFrom != "" {
 		fmt.Fprintf(&b, "      shrunk from %s\n", PlainLine(r.ShrunkFrom))
 	}
 	if r.Search != nil {
 		r.Search.write(&b, r.Violation != nil)
 	}
-	fmt.Fprintf(&b, "      %d writes, %d requests, %d watch frames%s\n", r.Commits, r.Requests, r.Frames, calls(r))
+	fmt.Fprintf(&b, "      %s, %s, %s%s\n", Counted(r.Commits, "write"), Counted(r.Requests, "request"), Counted(r.Frames, "watch frame"), calls(r))
 	for _, line := range configurationLines(r.Informers) {
 		fmt.Fprintf(&b, "      %s\n", line)
 	}
@@ -159,13 +159,13 @@ func virtualTime(all, converging, precision time.Duration) string {
 func calls(r *Run) string {
 	switch {
 	case r.APIOnly && r.Reconciles > 0:
-		return fmt.Sprintf(", %d reconciles", r.Reconciles)
+		return ", " + Counted(r.Reconciles, "reconcile")
 	case r.APIOnly:
 		return ""
 	case r.Reconciles == 0:
-		return fmt.Sprintf(", %d notifications", r.Notifications)
+		return ", " + Counted(r.Notifications, "notification")
 	}
-	return fmt.Sprintf(", %d notifications, %d reconciles", r.Notifications, r.Reconciles)
+	return ", " + Counted(r.Notifications, "notification") + ", " + Counted(r.Reconciles, "reconcile")
 }
 
 func faults(r *Run) string {

@@ -192,7 +192,7 @@ func TestHotLoop(t *testing.T) {
 	}
 	file := filepath.Join("testdata", "simtest", "TestHotLoop-1.trace.jsonl")
 	wantIn(t, out, "seed 1 · fault mix none", "FAIL  a hot loop: ", "within 300ms of real time", "> github.com/informersim/informersim/simtest_test.wakesUp",
-		"dying_test.go:", "That was after 4 steps, at 0s; step 5 had begun: time passes", "commits ADDED of configmaps default/a", "1 writes, 1 requests",
+		"dying_test.go:", "That was after 4 steps, at 0s; step 5 had begun: time passes", "commits ADDED of configmaps default/a", "1 write, 1 request",
 		"-simtest.replay="+file, "-simtest.seed=1")
 	if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
 		t.Error(err)

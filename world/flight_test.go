@@ -170,7 +170,7 @@ func TestABubbleThatNeverRests(t *testing.T) {
 	task := newTask()
 	task.Folder, task.Options.Mix = t.TempDir(), "none"
 	res := f.job(task)
-	contains(t, res.Failure, "FAIL  a hot loop", "\n\nThat was after ", " had begun: time passes", "1 writes, 1 requests", "what it logged\n    step 3            1s  I x.go:1] spinning",
+	contains(t, res.Failure, "FAIL  a hot loop", "\n\nThat was after ", " had begun: time passes", "1 write, 1 request", "what it logged\n    step 3            1s  I x.go:1] spinning",
 		"-simtest.replay="+traceOfX, "commits ADDED of configmaps default/a")
 	if res.Steps == 0 || !endless(readFile(t, filepath.Join(task.Folder, traceOfX))) {
 		t.Errorf("the trace of %d steps has an end", res.Steps)

@@ -158,7 +158,7 @@ func TestVerifyOfATrace(t *testing.T) {
 		t.Fatal("there is no command that verifies")
 	}
 	got := command(t, strings.Fields(m[1])...)
-	if got.code != exitOK || !strings.HasPrefix(got.stdout, "1 seeds × 3 runs: 1 distinct hashes\n  subject stack · strategy random · fault mix default · ") {
+	if got.code != exitOK || !strings.HasPrefix(got.stdout, "1 seed × 3 runs: 1 distinct hash\n  subject stack · strategy random · fault mix default · ") {
 		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	if got := command(t, "verify", "mutant.jsonl", "--seeds", "3"); got.code != exitBadInput || !strings.Contains(got.stderr, "--seeds: mutant.jsonl is a trace, whose run has its own; leave the flag out") {

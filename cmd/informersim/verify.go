@@ -19,6 +19,7 @@ import (
 	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/cmd/internal/faultmix"
 	"github.com/informersim/informersim/internal/outfile"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/sim"
 )
@@ -214,7 +215,11 @@ func (v *verifier) verify(ctx context.Context, out io.Writer) error {
 			}
 		}
 	}
-	fmt.Fprintf(out, "%d seeds × %d runs: %d distinct hashes\n", v.seeds, v.repeat, len(hashes))
+	distinct := "hashes"
+	if len(hashes) == 1 {
+		distinct = "hash"
+	}
+	fmt.Fprintf(out, "%s × %s: %d distinct %s\n", reports.Counted(v.seeds, "seed"), reports.Counted(v.repeat, "run"), len(hashes), distinct)
 	fmt.Fprintf(out, "  subject %s · strategy %s · fault mix %s · each seed also once in another process with GOMAXPROCS=%d (here %d) · %s\n",
 		v.runner.subject.Name, v.runner.flags.strategy, orNone(v.runner.flags.mix), procs, runtime.GOMAXPROCS(0), time.Since(started).Round(10*time.Millisecond))
 	if len(v.found) == 0 {
