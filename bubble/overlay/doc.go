@@ -2,7 +2,7 @@
 // testing/synctest bubble decides everything that Go leaves open there.
 //
 // In such a bubble the seed decides where the iteration of a map begins, which of several ready cases a select takes, in
-// which order timers due at the same instant fire, and what math/rand/v2 draws. Goroutines are not preempted after 10 ms, nothing
+// which order timers due at the same instant fire, and what math/rand/v2 draws. Goroutines are not preempted within a second, nothing
 // outside the bubble reorders the run queue, and hashes of strings are the same in every process. Outside seeded bubbles Go
 // behaves as usual, except for the seeds of its maps' hashes.
 //

@@ -25,6 +25,7 @@ var edits = []edit{
 	holding     bool   // goroutines that are started now may be held
 	holder      *g     // whoever asked for that
 	held        gQueue
+	spins       bool // a goroutine has not come to rest within a second in this epoch
 }
 
 // The streams of a bubble.
@@ -68,7 +69,7 @@ func (b *synctestBubble) draw(stream int) uint64 {
 func (b *synctestBubble) nextEpoch() {
 	b.epoch++
 	b.drawn = [bubbleStreams]uint64{}
-	b.holding = false
+	b.holding, b.spins = false, false
 	b.drawRate()
 }
 
@@ -162,9 +163,45 @@ func seedRand() uint64 { return 0x696e666f726d6572 }
 	{file: "runtime/proc.go", old: "	if preempted && sched.gcwaiting.Load() {\n", new: `	if inSeededBubble(gp) && !preempted {
 		gp.late = gp.bubble.interleaved // whoever spins waits for others
 		runqput(pp, gp, false)
+	} else if preempted && inSeededBubble(gp) && !sched.gcwaiting.Load() && gomaxprocs == 1 {
+		bubbleLast(pp, gp)
 	} else if preempted && (sched.gcwaiting.Load() || inSeededBubble(gp)) {
 `},
-	// Real time decides nothing: neither how long a goroutine has run, up to a second, nor how long one has waited for a mutex.
+	// A goroutine that spins in a bubble does not keep out whoever would notice that it does.
+	{file: "runtime/proc.go", old: "// Gosched continuation on g0.\nfunc gosched_m(gp *g) {\n", new: `// bubbleLast puts a goroutine of a bubble whose time is over behind those from outside of the bubble, and before the bubble's own, as if nothing
+// had been. The queue is only this processor's, since there is no other.
+func bubbleLast(pp *p, gp *g) {
+	var outside, inside gQueue
+	divide := func(next *g) {
+		if next.bubble == gp.bubble {
+			inside.pushBack(next)
+		} else {
+			outside.pushBack(next)
+		}
+	}
+	if next := pp.runnext.ptr(); next != nil {
+		pp.runnext = 0
+		divide(next)
+	}
+	for ; pp.runqhead != pp.runqtail; pp.runqhead++ {
+		divide(pp.runq[pp.runqhead%uint32(len(pp.runq))].ptr())
+	}
+	for !outside.empty() {
+		runqput(pp, outside.pop(), false)
+	}
+	gp.resumes, gp.bubble.spins = true, true
+	runqput(pp, gp, false)
+	for !inside.empty() {
+		runqput(pp, inside.pop(), false)
+	}
+	pp.schedtick += 61 - pp.schedtick%61 // whoever is in the global queue comes first
+}
+
+// Gosched continuation on g0.
+func gosched_m(gp *g) {
+`},
+	// Real time decides nothing: neither how long a goroutine has run, up to a second, nor how long one has waited for a mutex. After that second
+	// others get their turns as usual, or those from outside of the bubble would take seconds to notice.
 	{file: "runtime/proc.go", old: "		} else if pd.schedwhen+forcePreemptNS <= now {\n", new: `		} else if slice := int64(forcePreemptNS); pd.schedwhen+slice <= now && (pd.schedwhen+100*slice <= now || !runsSeededBubble(pp)) {
 `},
 	{file: "runtime/proc.go", old: "		// Retake the P if it's there for more than 1 sysmon tick (at least 20us).\n", new: `		if !sysretake && inSeededBubble(thread.gp) && pd.syscallwhen+100*forcePreemptNS > now && int64(pd.syscalltick) == int64(pp.syscalltick) {
@@ -176,7 +213,15 @@ func seedRand() uint64 { return 0x696e666f726d6572 }
 `},
 	{file: "runtime/proc.go", old: "func preemptone(pp *p) bool {\n", new: `func runsSeededBubble(pp *p) bool {
 	mp := pp.m.ptr()
-	return mp != nil && inSeededBubble(mp.curg)
+	if mp == nil {
+		return false
+	}
+	gp := mp.curg
+	if gp == nil {
+		return false
+	}
+	b := gp.bubble // once: the goroutine may end meanwhile
+	return b != nil && b.seeded && !b.spins
 }
 
 func preemptone(pp *p) bool {

@@ -56,6 +56,10 @@ func bubblePick(pp *p) {
 	if b == nil || !b.interleaved {
 		return
 	}
+	if gp := first.ptr(); gp.resumes {
+		gp.resumes = false // real time has stopped it, and decides nothing
+		return
+	}
 	counts := [2]uint64{} // in time, late
 	count := func(gp *g) {
 		if gp.bubble == b {
@@ -126,6 +130,7 @@ func (bubble *synctestBubble) raceaddr() unsafe.Pointer {
 `},
 	{file: "runtime/runtime2.go", old: "	coroarg *coro // argument during coroutine transfers\n", new: `	calm int32 // it does not give way
 	late bool  // it gave way, and lets all others run first
+	resumes bool // it is the next of its bubble
 
 	coroarg *coro // argument during coroutine transfers
 `},
