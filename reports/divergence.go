@@ -221,7 +221,7 @@ func RecordText(r *sim.TraceRecord) string {
 	case "page":
 		return fmt.Sprintf("%s gets a list of %d objects%s (%s)", r.Actor, r.N, at, r.Detail)
 	case "frame":
-		return strings.TrimSpace(fmt.Sprintf("watch %d of %s delivers %s %s", r.N, r.Actor, r.Detail, r.Key)) + at + note(r)
+		return WithNote(strings.TrimSpace(fmt.Sprintf("watch %d of %s delivers %s %s", r.N, r.Actor, r.Detail, r.Key))+at, r)
 	case "watch-closed":
 		return fmt.Sprintf("watch %d of %s ends: %s", r.N, r.Actor, r.Detail)
 	case "fault":

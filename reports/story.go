@@ -121,7 +121,7 @@ func tell(r *sim.TraceRecord, of string) (text string, ok bool) {
 		return fmt.Sprintf("commits %s of %s at rv=%d", r.Detail, r.Key, r.RV), true
 	case "frame":
 		if r.Key == "" {
-			return fmt.Sprintf("watch %d delivers %s", r.N, r.Detail) + note(r), true
+			return WithNote(fmt.Sprintf("watch %d delivers %s", r.N, r.Detail), r), true
 		}
 		return fmt.Sprintf("watch %d delivers %s%s at rv=%d", r.N, r.Detail, of, r.RV), true
 	case "tombstone":
@@ -134,12 +134,12 @@ func tell(r *sim.TraceRecord, of string) (text string, ok bool) {
 	return "", false
 }
 
-// note is what a record says beside what a replay compares: the code of an ERROR event.
-func note(r *sim.TraceRecord) string {
+// WithNote adds to a text what a record says beside what a replay compares, such as the code of an ERROR event. Traces before version 3 lack it.
+func WithNote(text string, r *sim.TraceRecord) string {
 	if r.Note == "" {
-		return ""
+		return text
 	}
-	return ": " + r.Note
+	return text + ": " + r.Note
 }
 
 // revision is the one that a record is about, "" if it is about none.

@@ -198,14 +198,14 @@ func (s *Scenario) checkExpected(checked []property.Property) error {
 	if len(checked) == 0 {
 		return nil // a run that is not judged
 	}
-	names := []string{property.NoLivelock, property.NoPanic, property.NoDeadlock, property.NoLeak, property.NoDataRace}
-	for i := range checked {
-		names = append(names, checked[i].Name)
-	}
 	for _, c := range s.cmds {
 		v, ok := c.Command.(*violationCmd)
 		if !ok {
 			continue
+		}
+		names := []string{property.NoLivelock, property.NoPanic, property.NoDeadlock, property.NoLeak, property.NoDataRace}
+		for i := range checked {
+			names = append(names, checked[i].Name)
 		}
 		for _, name := range strings.Split(v.properties, ",") {
 			if slices.Contains(names, name) {

@@ -102,9 +102,7 @@ func (r *runner) startChild(ctx context.Context) (*child, error) {
 	if r.flags.bounds != "" {
 		args = append(args, "--bounds", r.flags.bounds)
 	}
-	if r.flags.interleave != "" {
-		args = append(args, "--interleave", r.flags.interleave)
-	}
+	args = append(args, interleaveArgs(r.flags.interleave)...)
 	if r.file != "" {
 		args = append(args, r.file)
 	}

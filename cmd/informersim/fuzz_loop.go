@@ -78,12 +78,9 @@ func (z *fuzzer) worker(ctx context.Context, from uint64) (one func(uint64) (*re
 }
 
 func (z *fuzzer) startChild(ctx context.Context) (*child, error) {
-	args := []string{
+	args := append([]string{
 		"fuzz", "--child", "--subject", z.subject.Name, "--timeout", time.Duration(z.flags.timeout).String(), "--shrink", z.flags.shrink.String(),
-	}
-	if z.flags.interleave != "" {
-		args = append(args, "--interleave", z.flags.interleave)
-	}
+	}, interleaveArgs(z.flags.interleave)...)
 	return startChild(ctx, append(args, z.args...))
 }
 

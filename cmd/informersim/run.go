@@ -345,10 +345,7 @@ func (r *runner) commandLine(res *reports.Run) string {
 	if r.flags.subject != defaultSubject {
 		parts = append(parts, "--subject", reports.ShellQuote(r.flags.subject))
 	}
-	if r.flags.interleave != "" {
-		parts = append(parts, "--interleave", r.flags.interleave)
-	}
-	return strings.Join(parts, " ")
+	return strings.Join(append(parts, interleaveArgs(r.flags.interleave)...), " ")
 }
 
 func (r *runner) print(report reports.Report) error {

@@ -148,12 +148,9 @@ func (f *verifyFlags) runTrace(c *cobra.Command, path string) error {
 }
 
 func (f *verifyFlags) childArgs(args []string) []string {
-	all := []string{
+	all := append([]string{
 		"--child", "--seeds", strconv.FormatUint(f.seeds, 10), "--subject", f.subject, "--strategy", f.strategy, "--fault-mix", f.mix, "--timeout", time.Duration(f.timeout).String(),
-	}
-	if f.interleave != "" {
-		all = append(all, "--interleave", f.interleave)
-	}
+	}, interleaveArgs(f.interleave)...)
 	return append(all, args...)
 }
 

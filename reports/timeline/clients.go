@@ -219,7 +219,7 @@ func (b *builder) frame(c *client, r *sim.TraceRecord) {
 		if r.Detail == "ERROR" {
 			b.mark(c.lane, ShapeLost)
 			if q != nil {
-				q.failure = withNote("an ERROR event", r)
+				q.failure = reports.WithNote("an ERROR event", r)
 			}
 		}
 		b.mark(c.lane, ShapeEvent)
@@ -260,14 +260,6 @@ func (b *builder) from(key string, rv int64, commit int) (step, lane int) {
 		}
 	}
 	return commit, b.laneOf("cluster")
-}
-
-// withNote adds to a text what a record's note says, such as the code of an ERROR event, which traces before version 3 lack.
-func withNote(text string, r *sim.TraceRecord) string {
-	if r.Note == "" {
-		return text
-	}
-	return text + ": " + r.Note
 }
 
 // renewed reports whether a watch ended because its time was over: the client opens another one.

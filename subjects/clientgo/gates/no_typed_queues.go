@@ -4,7 +4,6 @@ package gates
 
 import (
 	"reflect"
-	"sync"
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
@@ -14,7 +13,7 @@ type keyQueue = workqueue.RateLimitingInterface
 
 // build makes client-go's queue. It has no hook for the keys that become ready: they are seen in its list.
 func (w *workQueue) build() {
-	w.limiter = &limiter{RateLimiter: limiterOf(w.spec), g: w.g, last: map[any]delay{}}
+	w.limiter = &limiter{RateLimiter: limiterOf(w.spec), answers: answers{g: w.g, last: map[string]delay{}}}
 	w.q = workqueue.NewRateLimitingQueue(w.limiter)
 	list := reflect.ValueOf(w.q)
 	for _, name := range []string{"DelayingInterface", "Interface", "queue"} {
@@ -70,22 +69,12 @@ func (w *workQueue) newlyReady() []string {
 // limiter is client-go's limiter; it remembers its last answers for the records of reconciles.
 type limiter struct {
 	workqueue.RateLimiter
-	g    *Gates
-	mu   sync.Mutex // its answers have an order, which the turn says
-	turn int64
-	last map[any]delay // guarded by the gates' mu
+	answers
 }
 
 // When implements workqueue.RateLimiter.
 func (l *limiter) When(key any) time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	d := l.RateLimiter.When(key)
-	l.turn++
-	l.g.mu.Lock()
-	l.last[key] = delay{d, l.turn}
-	l.g.mu.Unlock()
-	return d
+	return l.note(key.(string), func() time.Duration { return l.RateLimiter.When(key) })
 }
 
 // observed is what a queue adds to workQueue.

@@ -3,7 +3,6 @@
 package gates
 
 import (
-	"sync"
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
@@ -13,7 +12,7 @@ type keyQueue = workqueue.TypedRateLimitingInterface[string]
 
 // build makes client-go's queue, with hooks for what is observed.
 func (w *workQueue) build() {
-	w.limiter = &limiter{TypedRateLimiter: limiterOf(w.spec), g: w.g, last: map[string]delay{}}
+	w.limiter = &limiter{TypedRateLimiter: limiterOf(w.spec), answers: answers{g: w.g, last: map[string]delay{}}}
 	ready := &readyOrder{w: w, Queue: workqueue.DefaultQueue[string]()}
 	plain := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Queue: ready})
 	w.q = workqueue.NewTypedRateLimitingQueueWithConfig(w.limiter, workqueue.TypedRateLimitingQueueConfig[string]{
@@ -56,22 +55,12 @@ func (w *workQueue) newlyReady() []string {
 // limiter is client-go's limiter; it remembers its last answers for the records of reconciles.
 type limiter struct {
 	workqueue.TypedRateLimiter[string]
-	g    *Gates
-	mu   sync.Mutex // its answers have an order, which the turn says
-	turn int64
-	last map[string]delay // guarded by the gates' mu
+	answers
 }
 
 // When implements workqueue.TypedRateLimiter.
 func (l *limiter) When(key string) time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	d := l.TypedRateLimiter.When(key)
-	l.turn++
-	l.g.mu.Lock()
-	l.last[key] = delay{d, l.turn}
-	l.g.mu.Unlock()
-	return d
+	return l.note(key, func() time.Duration { return l.TypedRateLimiter.When(key) })
 }
 
 // observed is what the queue adds to workQueue.

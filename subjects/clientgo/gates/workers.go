@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -38,6 +39,26 @@ type worker struct {
 	ended   bool
 	retry   delay // of the last key; -1 for none
 	givenUp bool
+}
+
+// answers are a limiter's last ones, for the records of reconciles. They have an order, which the turn says.
+type answers struct {
+	g    *Gates
+	mu   sync.Mutex
+	turn int64
+	last map[string]delay // guarded by the gates' mu
+}
+
+// note asks the limiter about a key, and keeps what it says.
+func (a *answers) note(key string, when func() time.Duration) time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	d := when()
+	a.turn++
+	a.g.mu.Lock()
+	a.last[key] = delay{d, a.turn}
+	a.g.mu.Unlock()
+	return d
 }
 
 // delay is an answer of the limiter, with how many it has given until then.
