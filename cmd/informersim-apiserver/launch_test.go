@@ -17,6 +17,9 @@ import (
 
 // informersim replaces itself with this program: the process, its signals and its exit code are this program's.
 func TestLaunchedByInformersim(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short leaves it out: it builds informersim, and other tests start the server")
+	}
 	bin := filepath.Join(t.TempDir(), "informersim")
 	if out, err := exec.Command("go", "build", "-o", bin, "../informersim").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)

@@ -74,6 +74,7 @@ func sameBut(t *testing.T, what string, got, want *campaign.Campaign) {
 
 // The page about all runs is that of fuzz --report and of report DIR, but for the links; it replaces nothing but such a page.
 func TestFuzzReport(t *testing.T) {
+	oneGoroutine(t)
 	inTemp(t, nil)
 	withFlawed(t)
 	got := command(t, "fuzz", "--seeds", "1..40", "--keep-going", "--subject", "flawed", "--shrink", "1s", "--out", "all", "--report", "all.html")
@@ -162,6 +163,9 @@ func TestFuzzResumes(t *testing.T) {
 	withFlawed(t)
 	args := append([]string{"--shrink", "0"}, keepGoing[1:]...)
 	args = append([]string{"fuzz"}, args...)
+	if testing.Short() {
+		args = append(args, "--seeds", "1..40")
+	}
 	if got := command(t, append(args, "--out", "whole")...); got.code != exitBroken {
 		t.Fatalf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}

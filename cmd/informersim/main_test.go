@@ -46,6 +46,15 @@ func commandIn(ctx context.Context, args ...string) outcome {
 	return outcome{code, stdout.String(), stderr.String()}
 }
 
+// oneGoroutine skips a test under -short, as the race detector runs it: it makes runs one after the other, which have no goroutine
+// and take ten times as long there.
+func oneGoroutine(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("its runs are made one after the other, in one goroutine; -short leaves them out")
+	}
+}
+
 // inTemp changes to a new folder and creates files in it.
 func inTemp(t *testing.T, files map[string]string) {
 	t.Helper()

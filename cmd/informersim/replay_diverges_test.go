@@ -90,12 +90,10 @@ func mutant(t *testing.T, name string) mutants.Mutant {
 // The trace of a bug, on a program in which it is fixed: both sides of the first step that differs, both builds, and the run goes on
 // as the run of the seed. It is not deterministic only if the same build wrote the trace.
 func TestReplayOfAFixedBug(t *testing.T) {
+	oneGoroutine(t)
 	inTemp(t, nil)
 	shown := 0
 	for _, m := range mutants.All() {
-		if testing.Short() && shown == 5 {
-			break
-		}
 		res := found(t, "mutant.jsonl", m)
 		if res == nil {
 			continue // it needs another scenario
@@ -143,7 +141,7 @@ func TestReplayOfAFixedBug(t *testing.T) {
 			t.Errorf("%s, twice: exit code %d, %s\n%s", m.Name, got.code, got.stderr, got.stdout)
 		}
 	}
-	if !testing.Short() && shown < len(mutants.All())/2 {
+	if shown < len(mutants.All())/2 {
 		t.Errorf("only %d mutants were shown by the built-in scenario", shown)
 	}
 }

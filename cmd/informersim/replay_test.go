@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -42,6 +43,7 @@ func TestReplayCommand(t *testing.T) {
 
 // A trace that was cut, edited, or written by a newer informersim: exit code 2, and the line.
 func TestReplayBadTraces(t *testing.T) {
+	oneGoroutine(t)
 	inTemp(t, map[string]string{"small.sim": small})
 	good := traced(t)
 	lines := strings.SplitAfter(good, "\n")
@@ -114,13 +116,17 @@ func TestImportRunReplay(t *testing.T) {
 			if got = command(t, "run", "rec.sim"); got.code != exitOK {
 				t.Fatalf("the transcript: %s%s", got.stdout, got.stderr)
 			}
-			got = command(t, "run", "rec.sim", "--seed", "1..200", "--fault-mix", "default", "--trace", "traces", "--json")
+			seeds := 200
+			if testing.Short() {
+				seeds = 40
+			}
+			got = command(t, "run", "rec.sim", "--seed", fmt.Sprintf("1..%d", seeds), "--fault-mix", "default", "--trace", "traces", "--json")
 			ran := summaries(t, got.stdout)
-			if got.code != exitOK || len(ran) != 200 {
+			if got.code != exitOK || len(ran) != seeds {
 				t.Fatalf("exit code %d after %d seeds: %s", got.code, len(ran), got.stderr)
 			}
 			traces, err := filepath.Glob("traces/rec-seed*.trace.jsonl")
-			if err != nil || len(traces) != 200 {
+			if err != nil || len(traces) != seeds {
 				t.Fatalf("%d traces, %v", len(traces), err)
 			}
 			c := process(t, append([]string{"replay", "--json"}, traces...)...)

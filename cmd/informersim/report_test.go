@@ -81,6 +81,7 @@ func readFile(t *testing.T, path string) string {
 
 // A run that passes has a report, too, and what is left of a run that was shrunk has its own.
 func TestReportOfOtherRuns(t *testing.T) {
+	oneGoroutine(t)
 	inTemp(t, nil)
 	got := command(t, "run", "--seed", "7", "--report", "pass.html")
 	if got.code != exitOK || !strings.Contains(got.stdout, "step by step in a browser: pass.html\n") || !strings.Contains(readFile(t, "pass.html"), "properties held after every step.</h1>") {

@@ -180,6 +180,7 @@ func named(name string, k subjects.Kind) subjects.Kind {
 // Every mutant is found from the command line: the report names the property and the step, and the commands that it prints
 // reproduce it at the same step.
 func TestRunFindsMutants(t *testing.T) {
+	oneGoroutine(t)
 	for _, m := range mutants.All() {
 		t.Run(m.Name, func(t *testing.T) {
 			script, err := os.ReadFile(filepath.Join("..", "..", "scenarios", "testdata", m.Scenario+".sim"))
