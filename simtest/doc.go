@@ -87,7 +87,8 @@
 // not: the seeds 1 and 2 have between them every kind of fault, crashes, lagging replicas, and a server without streaming lists.
 // A failure names the circumstances, and its trace keeps them. See [Options] for how to fix some of them.
 //
-// With [Options.Nodes], Pods are bound to nodes and live; in half of the seeds they also crash, are evicted and lose their nodes.
+// With [Options.Nodes], Pods are bound to nodes and live; in half of the seeds they also crash, are evicted and lose their nodes. With the
+// set "workload" of [Options.Stages], Deployments, Jobs and others say that they have what they ask for, later than their controller would like.
 //
 // [Matrix] runs a test under several circumstances of your choice, as subtests.
 //

@@ -133,7 +133,7 @@ func TestStages(t *testing.T) {
 		})
 	})
 	for name, want := range map[string]string{
-		"gpu":           `Options.Stages: there is no set of stages "gpu": there are pod, pod-faults and node-faults`,
+		"gpu":           `Options.Stages: there is no set of stages "gpu": there are pod, pod-faults, node-faults, workload and workload-faults`,
 		"./none.yaml":   "Options.Stages: open ./none.yaml: no such file",
 		"nodes_test.go": "Options.Stages: nodes_test.go:1: a Stage cannot be read",
 	} {

@@ -89,8 +89,10 @@ func TestServeRefusesStages(t *testing.T) {
 	}
 	for _, test := range []struct{ args, want string }{
 		{"--nodes -1", "--nodes -1 is out of range: 0 to 1000"},
-		{"--stages gpu", `--stages: there is no set of stages "gpu": there are pod, pod-faults and node-faults`},
+		{"--stages gpu", `--stages: there is no set of stages "gpu": there are pod, pod-faults, node-faults, workload and workload-faults`},
 		{"--stages " + bad, bad + `:1: apiVersion "v1", kind "Pod": want kwok.x-k8s.io/v1alpha1, Stage`},
+		{"--nodes 1 --stages pod,workload", "--stages workload stands in for controllers that run here, too: deployment, replicaset, statefulset, daemonset, job; leave them out, with --controllers namespace"},
+		{"--controllers job --stages workload", "that run here, too: job; leave them out"},
 		{"--stages ./none.yaml", "--stages: open ./none.yaml: no such file"},
 	} {
 		if o := command(t, append([]string{"serve"}, strings.Fields(test.args)...)...); o.code != 2 || !strings.Contains(o.stderr, test.want) {

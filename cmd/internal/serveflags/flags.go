@@ -78,7 +78,7 @@ func NewCommand(run func(*cobra.Command, *Flags) error) *cobra.Command {
 	c.Flags().DurationVar(&f.ControllerDelay, "controller-delay", 0, "the time that one of the server's own controllers takes for each action")
 	c.Flags().DurationVar(&f.ControllerLag, "controller-lag", 0, "the time until the server's own controllers see a write")
 	c.Flags().IntVar(&f.Nodes, "nodes", 0, "add `N` Nodes, and have Pods live: a scheduler binds them, kubelets take them through their phases, and nodes that are lost lose their Pods")
-	c.Flags().StringSliceVar(&f.Stages, "stages", nil, "how Pods and other objects go on by themselves: files of KWOK's Stages, or the sets pod (the default with --nodes), pod-faults and node-faults")
+	c.Flags().StringSliceVar(&f.Stages, "stages", nil, "how Pods and other objects go on by themselves: files of KWOK's Stages, or the sets pod (the default with --nodes), pod-faults, node-faults, and, without the controllers whose work they stand in for, workload and workload-faults")
 	c.Flags().IntVar(&f.Replicas, "replicas", 1, fmt.Sprintf("the number of apiservers, 1 to %d; clients are sent to each in turn", MaxReplicas))
 	return c
 }

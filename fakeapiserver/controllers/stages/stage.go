@@ -132,12 +132,13 @@ var sets embed.FS
 const DefaultSet = "pod"
 
 // Set returns a set of Stages by name: "pod", how Pods live on a node; "pod-faults", what may go wrong with them; "node-faults", nodes
-// that stop to answer and come back.
+// that stop to answer and come back; "workload", how the status of Deployments, Jobs and others follows their spec where no controller of
+// theirs is; "workload-faults", what may go wrong with those.
 func Set(name string) ([]*Stage, error) {
 	file := "sets/" + name + ".yaml"
 	data, err := sets.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("there is no set of stages %q: there are pod, pod-faults and node-faults", name)
+		return nil, fmt.Errorf("there is no set of stages %q: there are pod, pod-faults, node-faults, workload and workload-faults", name)
 	}
 	return Parse(name+".yaml", data)
 }

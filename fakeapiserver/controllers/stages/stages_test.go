@@ -28,14 +28,14 @@ func stage(t *testing.T, spec string) *Stage {
 	return all[0]
 }
 
-// The sets are read, and each template makes YAML of some object that its stage is for: that is tested by controllers.
+// The sets are read, and each template makes YAML of some object that its stage is for: that is tested by controllers and simtest.
 func TestSets(t *testing.T) {
-	for _, name := range []string{"pod", "pod-faults", "node-faults"} {
+	for _, name := range []string{"pod", "pod-faults", "node-faults", "workload", "workload-faults"} {
 		if all, err := Set(name); err != nil || len(all) == 0 {
 			t.Errorf("%s: %d stages, %v", name, len(all), err)
 		}
 	}
-	if _, err := Set("gpu"); err == nil || !strings.Contains(err.Error(), "there are pod, pod-faults and node-faults") {
+	if _, err := Set("gpu"); err == nil || !strings.Contains(err.Error(), "there are pod, pod-faults, node-faults, workload and workload-faults") {
 		t.Error(err)
 	}
 }
