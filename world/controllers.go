@@ -22,8 +22,12 @@ func (o *options) findControllers() error {
 			switch {
 			case slices.Contains(names.Simulated, name):
 			case slices.Contains(names.Kubernetes, name):
+				instead := ""
+				if slices.Contains(names.Workload, name) {
+					instead = `, or has the set "workload" of Options.Stages stand in for it`
+				}
 				return fmt.Errorf("Options.Controllers: %q is Kubernetes' own, which needs goroutines: a test runs it as a process, with Env.Go "+
-					"(docs/nodes.md shows how), or has the set of Options.Stages \"workload\" stand in for it; those that need none are %s", name, strings.Join(names.Simulated, ", "))
+					"(docs/nodes.md shows how)%s; those that need none are %s", name, instead, strings.Join(names.Simulated, ", "))
 			case name == "scheduler" || name == "kubelet":
 				return fmt.Errorf("Options.Controllers: a %s comes with Options.Nodes; the controllers are %s", name, strings.Join(names.Simulated, ", "))
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/informersim/informersim/cmd/internal/serveflags"
 	"github.com/informersim/informersim/fakeapiserver/controllers"
+	"github.com/informersim/informersim/fakeapiserver/controllers/names"
 	"github.com/informersim/informersim/fakeapiserver/controllers/stages"
 )
 
@@ -35,9 +36,6 @@ func (w *served) startNodes(f server, out io.Writer) error {
 	return nil
 }
 
-// workloadControllers are those whose work the set of stages "workload" stands in for.
-var workloadControllers = []string{"deployment", "replicaset", "statefulset", "daemonset", "job"}
-
 // checkWorkload refuses the set where a controller writes the same status: each would undo what the other has written.
 func (f server) checkWorkload() error {
 	if !slices.Contains(f.Stages, "workload") {
@@ -48,7 +46,7 @@ func (f server) checkWorkload() error {
 		return err
 	}
 	var both []string
-	for _, name := range workloadControllers {
+	for _, name := range names.Workload {
 		if slices.Contains(running, name) {
 			both = append(both, name)
 		}
@@ -61,11 +59,11 @@ func (f server) checkWorkload() error {
 }
 
 // readStages reads files and sets; names without a dot or a slash are those of sets.
-func readStages(names []string, nodes int) (all []*stages.Stage, err error) {
-	if names == nil && nodes > 0 {
-		names = []string{stages.DefaultSet}
+func readStages(files []string, nodes int) (all []*stages.Stage, err error) {
+	if files == nil && nodes > 0 {
+		files = []string{stages.DefaultSet}
 	}
-	for _, name := range names {
+	for _, name := range files {
 		var more []*stages.Stage
 		if strings.ContainsAny(name, `./\`) {
 			var data []byte

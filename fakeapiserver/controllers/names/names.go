@@ -25,6 +25,9 @@ var Kubernetes = []string{
 	"endpointslice", "endpoint", "endpointslicemirroring", "pvc-protection", "pv-protection", "clusterrole-aggregation",
 }
 
+// Workload are those of Kubernetes' whose work the set of stages "workload" stands in for.
+var Workload = Kubernetes[:5:5]
+
 // Simulated are those that a Go test has.
 var Simulated = append(slices.Clone(Own), ResourceQuota)
 
