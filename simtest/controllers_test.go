@@ -97,8 +97,7 @@ func TestControllersUnknown(t *testing.T) {
 		"gc":            `there is no controller "gc": there are namespace, garbage-collector, serviceaccount and resourcequota, and * for all`,
 		"-gc":           `there is no controller "gc"`,
 		"deployment":    `"deployment" is Kubernetes' own, which needs goroutines: a test runs it as a process, with Env.Go (docs/nodes.md shows how), or has the set "workload" of Options.Stages stand in for it; those that need none are namespace,`,
-		"endpointslice": `with Env.Go (docs/nodes.md shows how); those that need none are namespace,`,
-		"endpointslice": `"endpointslice" is Kubernetes' own`,
+		"endpointslice": `"endpointslice" is Kubernetes' own, which needs goroutines: a test runs it as a process, with Env.Go (docs/nodes.md shows how); those that need none are namespace,`,
 		"scheduler":     `a scheduler comes with Options.Nodes; the controllers are namespace,`,
 		"kubelet":       `a kubelet comes with Options.Nodes`,
 	} {

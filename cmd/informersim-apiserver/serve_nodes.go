@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
-	"github.com/informersim/informersim/cmd/internal/serveflags"
 	"github.com/informersim/informersim/fakeapiserver/controllers"
-	"github.com/informersim/informersim/fakeapiserver/controllers/names"
 	"github.com/informersim/informersim/fakeapiserver/controllers/stages"
 )
 
@@ -19,9 +16,6 @@ func (w *served) startNodes(f server, out io.Writer) error {
 	all, err := readStages(f.Stages, f.Nodes)
 	if err != nil {
 		return fmt.Errorf("--stages: %w", err)
-	}
-	if err := f.checkWorkload(); err != nil {
-		return err
 	}
 	o := controllers.Options{Delay: f.ControllerDelay, Lag: f.ControllerLag}
 	w.pump.Do(func() {
@@ -34,28 +28,6 @@ func (w *served) startNodes(f server, out io.Writer) error {
 		return fmt.Errorf("--nodes: %w", err)
 	}
 	return nil
-}
-
-// checkWorkload refuses the set where a controller writes the same status: each would undo what the other has written.
-func (f server) checkWorkload() error {
-	if !slices.Contains(f.Stages, "workload") {
-		return nil
-	}
-	running, err := serveflags.Enabled(f.Controllers)
-	if err != nil {
-		return err
-	}
-	var both []string
-	for _, name := range names.Workload {
-		if slices.Contains(running, name) {
-			both = append(both, name)
-		}
-	}
-	if len(both) == 0 {
-		return nil
-	}
-	return fmt.Errorf("--stages workload stands in for controllers that run here, too: %s; leave them out, with --controllers namespace for example, or leave out the set",
-		strings.Join(both, ", "))
 }
 
 // readStages reads files and sets; names without a dot or a slash are those of sets.

@@ -56,6 +56,9 @@ func NewCommand(run func(*cobra.Command, *Flags) error) *cobra.Command {
 			if !c.Flags().Changed("controllers") {
 				f.Controllers = DefaultControllers(f.Nodes)
 			}
+			if err := f.checkStages(); err != nil {
+				return err
+			}
 			if err := f.checkTokenFlags(c.Flags().Changed("token"), c.Flags().Changed("token-file")); err != nil {
 				return err
 			}
