@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,7 +17,7 @@ import (
 // suiteSettings holds the flags of the suites command.
 type suiteSettings struct {
 	*settings
-	module, assets, focus, known string
+	module, assets, beside, focus, known string
 }
 
 func suitesCommand(s *settings) *cobra.Command {
@@ -28,16 +29,19 @@ func suitesCommand(s *settings) *cobra.Command {
 KUBEBUILDER_ASSETS naming the programs of informersim assets. It prints the specs that passed and failed per package, and
 how long its test program took. The projects are controller-runtime, karpenter and cluster-api; without arguments it is all of them.
 
-It fails if a spec fails that is not in the file of --known, or if one passes that is.`,
+It fails if a spec fails that is not in the file of --known, or if one passes that is. With --beside it runs each suite on a second
+control plane as well, prints what only one of them fails, and forgives what both do.`,
 		Example: `  go run . suites
   go run . suites karpenter controller-runtime/pkg/client
   go run . suites --module sigs.k8s.io/karpenter@v1.13.0 karpenter/pkg/apis/v1
-  go run . suites --assets DIR   on the kube-apiserver and etcd of that folder`,
+  go run . suites --assets DIR   on the kube-apiserver and etcd of that folder
+  go run . suites --beside DIR   on informersim's, and then on those`,
 		RunE: func(c *cobra.Command, args []string) error { return u.main(c.Context(), args) },
 	}
 	f := c.Flags()
 	f.StringVar(&u.module, "module", "", "another version of a project, or another module: MODULE@VERSION")
 	f.StringVar(&u.assets, "assets", "", "the folder with kube-apiserver, etcd and kubectl (default: informersim is built, and writes them)")
+	f.StringVar(&u.beside, "beside", "", "a folder with other such programs: each suite runs on those, too")
 	f.StringVar(&u.focus, "focus", "", "only specs whose names match this regular expression")
 	f.StringVar(&u.known, "known", filepath.Join("testdata", "suites", "known.txt"), "the file with the specs that fail, and why")
 	return c
@@ -57,14 +61,8 @@ func (u *suiteSettings) main(ctx context.Context, args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if u.assets == "" {
-		if u.assets, err = buildAssets(ctx, dir); err != nil {
-			return err
-		}
-	} else if u.assets, err = filepath.Abs(u.assets); err != nil { // suites run in other folders
+	if err := u.controlPlanes(ctx, dir); err != nil {
 		return err
-	} else if _, err := os.Stat(filepath.Join(u.assets, "kube-apiserver")); err != nil {
-		return fmt.Errorf("--assets: %w", err)
 	}
 	var total suites.Count
 	wrong, packages := 0, 0
@@ -74,7 +72,7 @@ func (u *suiteSettings) main(ctx context.Context, args []string) error {
 			return err
 		}
 		for _, pkg := range p.Packages {
-			count, w := u.run(ctx, p, source, pkg, known)
+			count, w := u.run(ctx, p, source, pkg, known[p.Name+"/"+pkg])
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -90,10 +88,38 @@ func (u *suiteSettings) main(ctx context.Context, args []string) error {
 	return nil
 }
 
-// run runs the suites of a package, and returns how many of their specs are not as expected.
-func (u *suiteSettings) run(ctx context.Context, p suites.Project, source, pkg string, known suites.Known) (count suites.Count, wrong int) {
+// controlPlanes sees to it that the programs of control planes are there.
+func (u *suiteSettings) controlPlanes(ctx context.Context, dir string) (err error) {
+	for _, f := range []struct {
+		flag   string
+		folder *string
+	}{{"--assets", &u.assets}, {"--beside", &u.beside}} {
+		if *f.folder == "" {
+			continue
+		}
+		if *f.folder, err = filepath.Abs(*f.folder); err != nil { // suites run in other folders
+			return err
+		}
+		for _, program := range []string{"kube-apiserver", "etcd"} {
+			if _, err := os.Stat(filepath.Join(*f.folder, program)); err != nil {
+				return fmt.Errorf("%s: %w", f.flag, err)
+			}
+		}
+	}
+	if u.assets == "" {
+		u.assets, err = buildAssets(ctx, dir)
+	}
+	return err
+}
+
+// run runs the suites of a package, some of whose specs are known to fail, and returns how many are not as expected.
+func (u *suiteSettings) run(ctx context.Context, p suites.Project, source, pkg string, known suites.Reasons) (count suites.Count, wrong int) {
 	name := p.Name + "/" + pkg
-	report, err := suites.Run(ctx, p, source, pkg, suites.Options{Assets: u.assets, Focus: u.focus})
+	program, err := suites.Build(ctx, p, source, pkg)
+	var report suites.Report
+	if err == nil {
+		report, err = program.Run(ctx, suites.Options{Assets: u.assets, Focus: u.focus})
+	}
 	if err != nil {
 		if ctx.Err() == nil {
 			fmt.Fprintf(u.out, "%s: %v\n", name, err)
@@ -102,15 +128,35 @@ func (u *suiteSettings) run(ctx context.Context, p suites.Project, source, pkg s
 	}
 	count = report.Count()
 	fmt.Fprintf(u.out, "%-62s %s\n", name, count)
-	for _, s := range report.Failed() {
-		reason := known.Reason(name, s.Name)
+	failed := report.Failed()
+	if u.beside != "" {
+		other, err := program.Run(ctx, suites.Options{Assets: u.beside, Focus: u.focus})
+		if err != nil {
+			if ctx.Err() == nil {
+				fmt.Fprintf(u.out, "  on %s: %v\n", u.beside, err)
+			}
+			return count, 1
+		}
+		fmt.Fprintf(u.out, "  %-60s %s\n", "on "+u.beside, other.Count())
+		failed = report.Only(other)
+		for _, s := range report.Failed() {
+			if !slices.Contains(failed, s) {
+				fmt.Fprintf(u.out, "  %s\n    fails on both: %s\n", s.Name, s.Why)
+			}
+		}
+		for _, s := range other.Only(report) {
+			fmt.Fprintf(u.out, "  %s\n    fails only on %s: %s\n", s.Name, u.beside, s.Why)
+		}
+	}
+	for _, s := range failed {
+		reason := known[s.Name]
 		if reason == "" {
 			reason = "NOT KNOWN: " + s.Why
 			wrong++
 		}
 		fmt.Fprintf(u.out, "  %s\n    %s\n", s.Name, reason)
 	}
-	for _, s := range known.Passing(name, report) {
+	for _, s := range known.Passing(report) {
 		fmt.Fprintf(u.out, "  %s\n    passes, and is in %s\n", s, u.known)
 		wrong++
 	}

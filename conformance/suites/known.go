@@ -6,8 +6,11 @@ import (
 	"strings"
 )
 
-// Known are the specs that fail, and why: by package, written PROJECT/PACKAGE, then by name.
-type Known map[string]map[string]string
+// Known are the specs that fail, by package, written PROJECT/PACKAGE.
+type Known map[string]Reasons
+
+// Reasons say why specs of a package fail, by name.
+type Reasons map[string]string
 
 // ReadKnown reads a file of lines PACKAGE: NAME, each followed by an indented line with the reason. Lines that begin with # are
 // comments.
@@ -38,7 +41,7 @@ func parseKnown(path, text string) (Known, error) {
 				return nil, fmt.Errorf("%s:%d: write it like controller-runtime/pkg/client: Client / Create / It should create", path, i+1)
 			}
 			if known[pkg] == nil {
-				known[pkg] = map[string]string{}
+				known[pkg] = Reasons{}
 			}
 			known[pkg][name] = ""
 		}
@@ -49,14 +52,11 @@ func parseKnown(path, text string) (Known, error) {
 	return known, nil
 }
 
-// Reason returns why a spec fails, "" if that is not known.
-func (k Known) Reason(pkg, name string) string { return k[pkg][name] }
-
-// Passing returns the specs of a package that are known to fail, and passed.
-func (k Known) Passing(pkg string, r Report) []string {
+// Passing returns the specs that are known to fail, and passed.
+func (known Reasons) Passing(r Report) []string {
 	var names []string
 	for _, s := range r.Specs {
-		if s.State == passed && k[pkg][s.Name] != "" {
+		if s.State == passed && known[s.Name] != "" {
 			names = append(names, s.Name)
 		}
 	}

@@ -7,14 +7,16 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
 
 // Report is what the suites of a package have come to.
 type Report struct {
-	Specs []Spec
-	Took  time.Duration // by the test program, without building it
+	Specs     []Spec
+	Took      time.Duration // by the test program, without building it
+	Processor time.Duration // of its time and that of the control planes that it has stopped
 }
 
 // Spec is a spec of Ginkgo's, or a test of package testing that has no subtests. A node like BeforeSuite, or a test with subtests, is
@@ -43,24 +45,35 @@ func (r Report) Failed() []Spec {
 	return failed
 }
 
+// Only returns what failed here and not in another report of the same suites.
+func (r Report) Only(other Report) []Spec {
+	there := map[string]bool{}
+	for _, s := range other.Failed() {
+		there[s.Name] = true
+	}
+	return slices.DeleteFunc(r.Failed(), func(s Spec) bool { return there[s.Name] })
+}
+
 // Count counts specs.
 type Count struct {
 	Passed, Failed, Skipped int
-	Took                    time.Duration
+	Took, Processor         time.Duration
 }
 
 func (c Count) String() string {
-	return fmt.Sprintf("%4d passed, %d failed, %d skipped, %s", c.Passed, c.Failed, c.Skipped, c.Took.Round(100*time.Millisecond))
+	return fmt.Sprintf("%4d passed, %d failed, %d skipped, %s, %s of processor time", c.Passed, c.Failed, c.Skipped,
+		c.Took.Round(100*time.Millisecond), c.Processor.Round(100*time.Millisecond))
 }
 
 // Add adds another count.
 func (c *Count) Add(o Count) {
-	c.Passed, c.Failed, c.Skipped, c.Took = c.Passed+o.Passed, c.Failed+o.Failed, c.Skipped+o.Skipped, c.Took+o.Took
+	c.Passed, c.Failed, c.Skipped = c.Passed+o.Passed, c.Failed+o.Failed, c.Skipped+o.Skipped
+	c.Took, c.Processor = c.Took+o.Took, c.Processor+o.Processor
 }
 
 // Count counts the specs of a report, and the other nodes that failed.
 func (r Report) Count() Count {
-	c := Count{Took: r.Took}
+	c := Count{Took: r.Took, Processor: r.Processor}
 	for _, s := range r.Specs {
 		switch {
 		case s.failed():
@@ -103,14 +116,11 @@ func parseGinkgo(data []byte) ([]Spec, error) {
 	return specs, nil
 }
 
-// event is a line of `go test -json`.
-type event struct {
-	Action, Test, Output string
-	Elapsed              float64 // seconds
-}
+// event is a line of test2json's, as `go test -json` prints it.
+type event struct{ Action, Test, Output string }
 
-// parseEvents reads what `go test -json` has written: the tests of package testing, and everything that was printed.
-func parseEvents(stream []byte) (r Report, printed []byte, err error) {
+// parseEvents reads what test2json has written: the tests of package testing, and everything that was printed.
+func parseEvents(stream []byte) (specs []Spec, printed []byte, err error) {
 	state, said := map[string]string{}, map[string]string{}
 	var order []string
 	children, childFailed := map[string]bool{}, map[string]bool{}
@@ -120,12 +130,11 @@ func parseEvents(stream []byte) (r Report, printed []byte, err error) {
 		if err := lines.Decode(&e); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			return Report{}, nil, fmt.Errorf("the output is not what go test -json writes: %w\n%s", err, tail(stream))
+			return nil, nil, fmt.Errorf("the output is not what test2json writes: %w\n%s", err, tail(stream))
 		}
 		printed = append(printed, e.Output...)
 		switch {
 		case e.Test == "":
-			r.Took = max(r.Took, time.Duration(e.Elapsed*float64(time.Second)))
 		case e.Action == "run":
 			order = append(order, e.Test)
 			state[e.Test] = "interrupted" // until it has ended
@@ -159,10 +168,10 @@ func parseEvents(stream []byte) (r Report, printed []byte, err error) {
 			s.Why = line(why)
 		}
 		if !children[name] || s.failed() && !childFailed[name] {
-			r.Specs = append(r.Specs, s)
+			specs = append(specs, s)
 		}
 	}
-	return r, printed, nil
+	return specs, printed, nil
 }
 
 // testLine is how package testing begins what a test says.
