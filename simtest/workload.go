@@ -48,7 +48,8 @@ func (e *Env) UpdateStatus(objs ...Object) {
 }
 
 // Delete deletes objects, identified by kind, namespace and name, without a grace period. As on a real server, an object with
-// finalizers stays until they are removed. One that is not there fails the test with the server's NotFound.
+// finalizers stays until they are removed. One that is not there when it is called fails the test with the server's NotFound; if another client is
+// faster with the deletion, all is well.
 func (e *Env) Delete(objs ...Object) {
 	e.writeAll("env.Delete", wire.Write{Method: http.MethodDelete}, objs)
 }

@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/informersim/informersim/simtest"
@@ -182,4 +184,63 @@ func TestHopelessWrite(t *testing.T) {
 	big.Spec.Containers[0].Args = []string{fmt.Sprintf("%1600000d", 1)}
 	wantIn(t, failure(t, simtest.Options{Mix: "none", Shrink: -1}, func(env *simtest.Env) { env.Create(big) }),
 		"env.Create: pods default/a: it has failed for 10m", "the last answer: 500", "request is too large")
+}
+
+// reaper deletes a ConfigMap whenever it is there, and counts.
+func reaper(env *simtest.Env, name string, reaped *int) func(context.Context) error {
+	return func(ctx context.Context) error {
+		maps := kubernetes.NewForConfigOrDie(env.RESTConfig("reaper")).CoreV1().ConfigMaps("default")
+		for n := 1; ctx.Err() == nil; n++ {
+			if maps.Delete(ctx, name, metav1.DeleteOptions{}) == nil {
+				*reaped++
+			}
+			if n%100 == 0 {
+				time.Sleep(time.Millisecond)
+			}
+		}
+		return nil
+	}
+}
+
+// A test cannot prevent that the controller is faster to delete what the test has just seen. A Delete then has what it wants; of another write, the
+// failure says what happened.
+func TestWritesOfWhatAnotherClientDeletes(t *testing.T) {
+	overtaken := 0
+	simtest.Run(t, simtest.Options{Seeds: 5, Mix: "none"}, func(env *simtest.Env) {
+		reaped := 0
+		env.Go("reaper", reaper(env, "a", &reaped))
+		for range 100 {
+			m := configMap("a", "")
+			if env.Get(m) != nil {
+				env.Create(m)
+				continue
+			}
+			before := reaped
+			env.Delete(m)
+			overtaken += reaped - before
+		}
+	})
+	if overtaken == 0 {
+		t.Error("the reaper was never faster")
+	}
+	for call, write := range map[string]func(*simtest.Env, *corev1.ConfigMap){
+		"env.Mutate": func(env *simtest.Env, m *corev1.ConfigMap) { env.Mutate(m, func() { m.Data["v"] = "1" }) },
+		"env.Update": func(env *simtest.Env, m *corev1.ConfigMap) { m.ResourceVersion = ""; env.Update(m) },
+		"env.Patch":  func(env *simtest.Env, m *corev1.ConfigMap) { env.Patch(m, types.MergePatchType, `{"data":{"v":"1"}}`) },
+	} {
+		message := failure(t, simtest.Options{Mix: "none"}, func(env *simtest.Env) {
+			reaped := 0
+			env.Go("reaper", reaper(env, "a", &reaped))
+			for range 100 {
+				m := configMap("a", "")
+				if env.Get(m) != nil {
+					env.Create(m)
+				} else {
+					write(env, m)
+				}
+			}
+		})
+		wantIn(t, message, call+": configmaps default/a: ", "It was there when "+call+" was called, and has been deleted since")
+	}
+	wantIn(t, failure(t, simtest.Options{Mix: "none"}, func(env *simtest.Env) { env.Delete(configMap("a", "")) }), "env.Delete: configmaps default/a: 404 NotFound")
 }

@@ -45,6 +45,8 @@ type writer struct {
 	writes  []wire.Write
 	results wire.Packet
 
+	there []bool // whether the object of each write existed when the body asked
+
 	// Of the write under way.
 	resource *types.Resource
 	over     bool          // over whatever is there: conflicts are repeated
@@ -63,9 +65,24 @@ func (w *world) newWriter(a *ask, words []string) {
 			x.refused(err)
 			break
 		}
+		x.there = append(x.there, x.exists(&x.writes[n]))
 	}
 	a.do, a.until = x.send, x.until
 	a.reply = func(p *wire.Packet) { p.Append(&x.results) }
+}
+
+// exists reports whether there is the object that a write names.
+func (x *writer) exists(wr *wire.Write) bool {
+	resource, err := x.w.mapper.byKind(schema.FromAPIVersionAndKind(wr.APIVersion, wr.Kind))
+	if err != nil {
+		return false // request says so
+	}
+	id, ok := x.w.cluster.FindResource(resource.GroupResource())
+	if !ok {
+		return false
+	}
+	obj, rev := x.w.cluster.Store().Get(id, namespaceOf(resource, wr), wr.Name)
+	return rev != 0 && obj != nil
 }
 
 // refused ends the writes with an error.
@@ -155,12 +172,17 @@ func (x *writer) repeat() bool {
 // left to do.
 func (x *writer) refuse() bool {
 	wr, refused := &x.writes[0], refusalOf(x.s)
+	overtaken := x.there[0] && wr.Method != http.MethodPost && refused.reason == metav1.StatusReasonNotFound && !x.exists(wr)
 	switch {
 	case wr.OrCreate && wr.Method == http.MethodPost && refused.reason == metav1.StatusReasonAlreadyExists,
 		wr.OrCreate && wr.Method == http.MethodPatch && refused.reason == metav1.StatusReasonNotFound,
 		x.over && refused.reason == metav1.StatusReasonConflict && x.changed(wr):
 		x.w.body.again()
 		return false
+	case overtaken && wr.Method == http.MethodDelete:
+		return x.next(nil) // no test can prevent that, and what it wants is done
+	case overtaken:
+		x.refused(goneSince(refused, wr))
 	case wr.Method == http.MethodPut && !x.over && refused.reason == metav1.StatusReasonConflict:
 		x.refused(fmt.Errorf("%w\nThe object that was passed has resourceVersion %q, and another client has written since: change it with env.Mutate, "+
 			"which reads it again, or clear its resourceVersion to write over whatever is there", refused, x.sent))
@@ -168,6 +190,11 @@ func (x *writer) refuse() bool {
 		x.refused(refused)
 	}
 	return true
+}
+
+// goneSince says that a write's object was deleted while the write was under way.
+func goneSince(err error, wr *wire.Write) error {
+	return fmt.Errorf("%w\nIt was there when %s was called, and has been deleted since", err, wr.Call)
 }
 
 // changed reports whether the object is not the one that was to be replaced.
@@ -207,7 +234,7 @@ func (x *writer) take(landed *landedWrite) bool {
 // next notes the result of the current write and begins the next. It reports whether there is none.
 func (x *writer) next(result []byte) bool {
 	x.results.Error(nil).Text("").Bytes(result)
-	x.writes, x.resource, x.trying = x.writes[1:], nil, false
+	x.writes, x.there, x.resource, x.trying = x.writes[1:], x.there[1:], nil, false
 	if len(x.writes) == 0 {
 		return true
 	}
@@ -215,9 +242,12 @@ func (x *writer) next(result []byte) bool {
 	return false
 }
 
-func (x *writer) namespace(wr *wire.Write) string {
+func (x *writer) namespace(wr *wire.Write) string { return namespaceOf(x.resource, wr) }
+
+// namespaceOf returns the namespace of a write's object.
+func namespaceOf(resource *types.Resource, wr *wire.Write) string {
 	switch {
-	case !x.resource.Namespaced:
+	case !resource.Namespaced:
 		return ""
 	case wr.Namespace == "":
 		return metav1.NamespaceDefault
@@ -302,6 +332,9 @@ func (x *writer) body(wr *wire.Write, gvk schema.GroupVersionKind) ([]byte, erro
 			live, err := x.live(wr)
 			if !apierrors.IsNotFound(err) && err != nil {
 				return nil, err
+			}
+			if err != nil && x.there[0] {
+				return nil, goneSince(err, wr)
 			}
 			if err != nil {
 				return nil, fmt.Errorf("%w: %s replaces what exists; env.Create creates", err, wr.Call)
