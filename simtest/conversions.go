@@ -2,12 +2,34 @@ package simtest
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/informersim/informersim/simtest/internal/wire"
 )
+
+// errReadForRead is the error of a read that would wait for itself.
+var errReadForRead = errors.New("env.Get and env.List cannot be called by a conversion webhook that is called for one of them: a conversion must need nothing but the object")
+
+// forQuery notes that a goroutine answers a call which Get or List waits for, with objects' lock held, until the function that it returns is called.
+func (h *hooks) forQuery(goroutine uint64) (over func()) {
+	h.queried.Store(goroutine, true)
+	return func() { h.queried.Delete(goroutine) }
+}
+
+// mayRead returns an error if the caller is a handler that Get or List waits for.
+func (h *hooks) mayRead() error {
+	waits := false
+	h.queried.Range(func(_, _ any) bool { waits = true; return false }) // the number of a goroutine costs more than that
+	if waits {
+		if _, waits = h.queried.Load(goroutineID()); waits {
+			return errReadForRead
+		}
+	}
+	return nil
+}
 
 // convert has the handler answer a call of a conversion webhook at once. rest waits until nothing moves in the bubble any more. Only the bubble's
 // main goroutine can; without rest, the caller is another one, and waits until the handler has answered or the run is over.
@@ -38,6 +60,9 @@ func (h *hooks) convert(m *wire.Message, rest func()) *wire.Packet {
 	var mu sync.Mutex // guards what follows: the handler may go on after its caller has given up
 	done, rw, answered := false, &hookWriter{}, make(chan struct{})
 	go func() {
+		if rest == nil {
+			defer h.forQuery(goroutineID())()
+		}
 		own := &hookWriter{header: http.Header{}}
 		protected(func() error { handler.ServeHTTP(own, r); return nil }, func(failed error, panicked string) {
 			mu.Lock()

@@ -351,6 +351,48 @@ func TestConvertersThatMisbehave(t *testing.T) {
 	wantIn(t, report, "it is there", "context deadline exceeded")
 }
 
+// A conversion that reads what itself has to convert would never come to an end: the read fails, and says so. One that reads anything else gets it.
+func TestConvertersThatRead(t *testing.T) {
+	for name, read := range map[string]func(env *simtest.Env) error{
+		"the converted version": func(env *simtest.Env) error { return env.Get(inV1("a", "")) },
+		"all of the converted version": func(env *simtest.Env) error {
+			var list unstructured.UnstructuredList
+			list.SetAPIVersion("example.dev/v1")
+			list.SetKind("AlarmList")
+			return env.List(&list, "")
+		},
+		"the stored version": func(env *simtest.Env) error { return env.Get(alarm("a", 0)) },
+		"another kind":       func(env *simtest.Env) error { return env.Get(configMap("settings", "")) },
+	} {
+		for by, ask := range map[string]func(env *simtest.Env) error{
+			"env.Get": func(env *simtest.Env) error { return env.Get(inV1("a", "")) },
+			"a client": func(env *simtest.Env) error {
+				_, err := alarms(env.RESTConfig("me"), "v1").Get(env.Context(), "a", metav1.GetOptions{})
+				return err
+			},
+		} {
+			t.Run(name+" for "+by, func(t *testing.T) {
+				o := converting(nil)
+				o.RealQuiescenceTimeout = 5 * time.Second
+				simtest.Run(t, o, func(env *simtest.Env) {
+					env.ServeWebhooks("me", converterOf(func(u *unstructured.Unstructured, to string) error {
+						if err := read(env); err != nil {
+							return err
+						}
+						return convertAlarm(u, to)
+					}))
+					env.Create(alarm("a", 90), configMap("settings", ""))
+					err := ask(env)
+					const sentence = "env.Get and env.List cannot be called by a conversion webhook that is called for one of them"
+					if fails := err != nil && strings.Contains(err.Error(), sentence); err != nil != fails || fails != (by == "env.Get" || strings.Contains(name, "converted")) {
+						t.Errorf("it reads %s, and is called for %s: %v", name, by, err)
+					}
+				})
+			})
+		}
+	}
+}
+
 // Mixes hit conversions, each run repeats, and a controller that tries again comes to its end.
 func TestMixesHitConversions(t *testing.T) {
 	o := converting(converterOf(convertAlarm))

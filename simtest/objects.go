@@ -180,6 +180,9 @@ func (e *Env) Get(obj Object) error {
 	if err != nil {
 		return err
 	}
+	if err := e.w.hooks.mayRead(); err != nil {
+		return err
+	}
 	o := e.w.objects
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -216,6 +219,9 @@ func (e *Env) List(list runtime.Object, namespace string, options ...metav1.List
 	item, isList := strings.CutSuffix(kind.Kind, "List")
 	if !isList {
 		return fmt.Errorf("%s is not a list kind", kind.Kind)
+	}
+	if err := e.w.hooks.mayRead(); err != nil {
+		return err
 	}
 	o := e.w.objects
 	o.mu.Lock()

@@ -125,6 +125,7 @@ type hooks struct {
 	life    *life // the handler's
 	hangUps map[int64]context.CancelFunc
 	hint    sync.Once // that nobody serves
+	queried sync.Map  // the goroutines of handlers that env.Get or env.List waits for
 }
 
 // call has the handler answer a call, on a goroutine of its own.
