@@ -93,16 +93,36 @@ func (c *Cluster) drawParameters(kind fault.Kind, target string) fault.Fault {
 	return f
 }
 
+// FaultsLeft reports whether Options.MaxFaults allows another fault of the strategy's.
+func (c *Cluster) FaultsLeft() bool {
+	return c.options.MaxFaults <= 0 || c.chosenFaults < c.options.MaxFaults
+}
+
+// SpendFault counts a fault that the strategy has picked beside the cluster, such as that of a webhook's call, among those of Options.MaxFaults. It
+// reports false, and counts none, if there must be no more.
+func (c *Cluster) SpendFault() bool {
+	left := c.FaultsLeft()
+	if left {
+		c.countFault()
+	}
+	return left
+}
+
+// countFault counts a fault that the strategy has picked. The last that is allowed ends them.
+func (c *Cluster) countFault() {
+	c.chosenFaults++
+	if !c.FaultsLeft() {
+		c.disableFaults()
+	}
+}
+
 // drawFault applies a fault that the strategy picked, drawing its parameters and its victim.
 func (c *Cluster) drawFault(kind sim.Kind, target string) {
 	spec := fault.SpecOfChoice(kind)
 	if spec == nil {
 		return
 	}
-	c.chosenFaults++
-	if c.options.MaxFaults > 0 && c.chosenFaults >= c.options.MaxFaults {
-		defer c.disableFaults()
-	}
+	defer c.countFault()
 	f := c.drawParameters(spec.Kind, target)
 	switch spec.Stage {
 	case fault.OnStore:

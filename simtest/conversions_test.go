@@ -428,6 +428,40 @@ func TestMixesHitConversions(t *testing.T) {
 	}
 }
 
+// The limit of a mix is one for all of its faults, and counts those that have happened: one that is picked for a conversion counts once a call meets it.
+func TestMixLimitsFaultsOfConversions(t *testing.T) {
+	o := converting(converterOf(convertAlarm))
+	o.Seeds, o.Strategy = 5, ""
+	o.FaultMix = &fault.Mix{Rates: map[string]float64{"webhook-500": 0.5, "list-500": 0.2}, Max: 6}
+	converted, listed := 0, 0
+	simtest.Run(t, o, func(env *simtest.Env) {
+		failed := 0
+		client := alarms(env.RESTConfig("me"), "v1")
+		for n := range 60 {
+			if n == 0 {
+				env.Create(alarm("a", 0))
+			} else {
+				env.Update(alarm("a", int64(n))) // what has been converted stays so
+			}
+			_, err := client.Get(env.Context(), "a", metav1.GetOptions{})
+			if err == nil {
+				continue
+			}
+			if failed++; strings.Contains(err.Error(), "conversion webhook") {
+				converted++
+			} else {
+				listed++
+			}
+		}
+		if failed != 6 {
+			t.Errorf("seed %d: %d gets have failed, and the mix has 6 faults at most", env.Seed(), failed)
+		}
+	})
+	if converted == 0 || listed == 0 {
+		t.Errorf("%d conversions and %d gets have failed", converted, listed)
+	}
+}
+
 // A definition that is created during a run has its webhook called, too, and one that changes is converted by its new one.
 func TestServedDefinitionsAreConverted(t *testing.T) {
 	manifest, err := os.ReadFile("testdata/alarms.yaml")

@@ -87,7 +87,7 @@ func (c *conversions) read(f func() error) error {
 // offer offers the faults that the next call may meet.
 func (h *conversionHook) offer() {
 	w := h.of.w
-	if len(h.offers) > 0 || w.stopped || w.config.mix.Max > 0 && w.kernel.Faults() >= uint64(w.config.mix.Max) {
+	if len(h.offers) > 0 || w.stopped || !w.cluster.FaultsLeft() {
 		return
 	}
 	for _, kind := range fault.WebhookKinds() {
@@ -135,11 +135,11 @@ func (h *conversionHook) fault(about *conversionKey) (kind fault.Kind, hit bool)
 			return kind, true
 		}
 	}
-	if len(h.armed) > 0 {
-		kind, h.armed = h.armed[0], h.armed[1:]
-		return kind, true
+	if len(h.armed) == 0 || !h.of.w.cluster.SpendFault() { // one that meets no call has not happened
+		return "", false
 	}
-	return "", false
+	kind, h.armed = h.armed[0], h.armed[1:]
+	return kind, true
 }
 
 // conversionKey is the object that a call is about.

@@ -128,7 +128,7 @@ func (h *webhooks) call(q *question, write *rest.AdmissionWrite, done func(*hook
 		return
 	}
 	c.offer(kindCallWebhook)
-	if h.w.stopped || write.Client == workloadClient || h.w.config.mix.Max > 0 && h.w.kernel.Faults() >= uint64(h.w.config.mix.Max) {
+	if h.w.stopped || write.Client == workloadClient || !h.w.cluster.FaultsLeft() {
 		return // a test's own writes arrive
 	}
 	for _, kind := range fault.WebhookKinds() {
@@ -163,7 +163,7 @@ func (hook *webhook) Apply(picked sim.Choice) {
 		}
 	}
 	c.offers = nil
-	if picked.Kind == kindCallWebhook {
+	if picked.Kind == kindCallWebhook || !hook.of.w.cluster.SpendFault() {
 		c.send()
 		return
 	}
