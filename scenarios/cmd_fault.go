@@ -44,7 +44,7 @@ var faultSpec = spec{
 			case c.name != "":
 				r.Fail(script.Errorf(a.Pos, "write one command per fault", "fault: more than one fault"))
 			}
-			c.name, c.fault.Kind = name, kind
+			c.name, c.fault.Kind, c.at = name, kind, a.Pos
 		}
 		if c.name == "" && !r.Failed() {
 			a, _ := r.Key("watch")
@@ -79,6 +79,7 @@ func faultsAt(where string) []string {
 type faultCmd struct {
 	target  string
 	name    string
+	at      script.Pos // of the kind
 	fault   fault.Fault
 	payload json.RawMessage
 }
@@ -110,7 +111,27 @@ func (c *faultCmd) declare(d *declarations, s *script.Command) error {
 		}
 		return nil
 	}
-	return d.need(s, c.target, "informer", "writer")
+	if err := d.need(s, c.target, "informer", "writer"); err != nil || d.loose {
+		return err
+	}
+	return c.fits(d)
+}
+
+// fits returns an error if the target never does what the fault would hit.
+func (c *faultCmd) fits(d *declarations) error {
+	is, does, needs, hint := d.names[c.target], "only writes", "informer", "declare one with informer NAME RESOURCE"
+	writes := strings.HasPrefix(c.name, "write-")
+	if writes == (is == "writer") {
+		return nil
+	}
+	if writes {
+		does, needs, hint = "never writes", "writer", "declare one with writer NAME, and write with by=NAME"
+	}
+	if all := d.all(needs); len(all) > 0 {
+		hint = "declared: " + strings.Join(all, ", ")
+	}
+	where, _, _ := strings.Cut(c.name, "-")
+	return script.Errorf(c.at, hint, "fault: %q is %s, which %s: a %s fault is for %s", c.target, withArticle(is), does, where, withArticle(needs))
 }
 
 // applyPayload adds the payload's fields to the fault.

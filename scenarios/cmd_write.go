@@ -3,12 +3,15 @@ package scenarios
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/scenarios/script"
@@ -62,7 +65,7 @@ func writeSpec(name, doc string) spec {
 			if err != nil {
 				r.Fail(script.Errorf(a.Pos, "write it like default/a, or a for a cluster-scoped resource", "%s: %v", name, err))
 			}
-			c.keys = append(c.keys, objectKey{ns, n})
+			c.keys, c.at = append(c.keys, objectKey{ns, n}), append(c.at, a.Pos)
 		}
 		c.rv = r.Int64("rv", 0, 1, 1<<60)
 		c.by = r.String("by", "")
@@ -91,10 +94,33 @@ func splitKey(s string) (namespace, name string, err error) {
 	return "", "", fmt.Errorf("%q is not a key", s)
 }
 
+// anyName are the groups and resources whose names an apiserver only asks to be a segment of a path: "system:node" is a ClusterRole, "2001:db8::1" an
+// IPAddress.
+var anyName = []string{"rbac.authorization.k8s.io", "ipaddresses.networking.k8s.io"}
+
+// checkNames returns an error if no object of the resource can have the key.
+func checkNames(res *store.Resource, k objectKey) error {
+	if wrong := validation.IsDNS1123Label(k.namespace); k.namespace != "" && len(wrong) > 0 {
+		return fmt.Errorf("%q is not the name of a namespace: %s", k.namespace, wrong[0])
+	}
+	is := validation.IsDNS1123Subdomain
+	switch {
+	case slices.Contains(anyName, res.Group), slices.Contains(anyName, res.GroupResource().String()):
+		is = path.IsValidPathSegmentName
+	case res.Kind == "Namespace" && res.Group == "":
+		is = validation.IsDNS1123Label
+	}
+	if wrong := is(k.name); len(wrong) > 0 {
+		return fmt.Errorf("%q is not the name of one of the %s: %s", k.name, res.Plural, wrong[0])
+	}
+	return nil
+}
+
 type writeCmd struct {
 	op       string
 	resource string
 	keys     []objectKey
+	at       []script.Pos // of the keys
 	rv       int64
 	by       string
 	payload  json.RawMessage
@@ -121,7 +147,10 @@ func (c *writeCmd) declare(d *declarations, s *script.Command) error {
 	if !ok {
 		return nil
 	}
-	for _, k := range c.keys {
+	for n, k := range c.keys {
+		if err := checkNames(&res, k); err != nil && !d.loose {
+			return script.Errorf(c.at[n], "an apiserver would refuse it", "%s: %v", c.op, err)
+		}
 		if res.Namespaced != (k.namespace != "") {
 			if res.Namespaced {
 				return script.Errorf(s.Pos, "write it as NAMESPACE/"+k.name, "%s: %s are namespaced, %q is not", c.op, c.resource, k)

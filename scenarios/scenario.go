@@ -155,11 +155,7 @@ func (d *declarations) need(c *script.Command, name string, kinds ...string) err
 		if have == w {
 			return nil
 		}
-		for _, n := range d.order {
-			if d.names[n] == w {
-				choices = append(choices, n)
-			}
-		}
+		choices = append(choices, d.all(w)...)
 	}
 	hint := "declare it first"
 	if near := script.Suggest(name, choices); near != "" {
@@ -171,6 +167,16 @@ func (d *declarations) need(c *script.Command, name string, kinds ...string) err
 		return script.Errorf(c.Pos, hint, "%s: %q is %s, not %s", c.Name, name, withArticle(have), withArticle(strings.Join(kinds, " or ")))
 	}
 	return script.Errorf(c.Pos, hint, "%s: there is no %s named %q", c.Name, strings.Join(kinds, " or "), name)
+}
+
+// all are the names of what is declared as a kind.
+func (d *declarations) all(kind string) (names []string) {
+	for _, n := range d.order {
+		if d.names[n] == kind {
+			names = append(names, n)
+		}
+	}
+	return names
 }
 
 func withArticle(noun string) string {

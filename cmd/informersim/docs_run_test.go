@@ -180,7 +180,7 @@ func TestScenariosPageShowsOutput(t *testing.T) {
 	text := page(t, "scenarios.md")
 	inTemp(t, map[string]string{
 		"my.sim":    "resource pods\ninformer i1 pods\nfault i1 watch=eoff\n",
-		"calm.sim":  "resource pods\ninformer i1 pods\nsettle\nfault i1 write=lost\n",
+		"calm.sim":  "resource pods\ninformer i1 pods\nsettle\nfault i1 list=500\n",
 		"fails.sim": "resource pods\ncreate pods default/a {\"metadata\": {\"labels\": {\"x\": \"y\"}}}\ninformer i1 pods transform=fail:x\nadvance 10s\n",
 	})
 	for _, show := range []struct{ file, begins string }{{"my.sim", "my.sim:"}, {"fails.sim", "the transform of i1 fails"}, {"calm.sim", "calm.sim:4:1"}} {
