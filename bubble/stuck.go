@@ -12,6 +12,7 @@ import (
 type StuckError struct {
 	Timeout    time.Duration // in real time
 	Goroutines []Goroutine   // those that are not durably blocked
+	Locked     bool          // all of these wait for locks
 }
 
 // split returns the goroutines that run, and those that wait.
@@ -34,6 +35,9 @@ func (e *StuckError) Error() string {
 	case len(running) > 0:
 		fmt.Fprintf(&b, "a hot loop: the bubble did not become quiescent within %v of real time, because %s without ever waiting. Virtual time passes only "+
 			"while every goroutine waits, so nothing else can happen.\n", e.Timeout, goroutinesRun(len(running)))
+	case e.Locked:
+		fmt.Fprintf(&b, "a deadlock: the bubble did not become quiescent within %v of real time, because these goroutines wait for locks, and none runs that could "+
+			"release one:\n%s\n", e.Timeout, listing(waiting))
 	case len(waiting) > 0:
 		fmt.Fprintf(&b, "the bubble did not become quiescent within %v of real time. These goroutines wait for something that was made outside the bubble "+
 			"(a channel in a package variable, a mutex, real I/O):\n%s\n", e.Timeout, listing(waiting))

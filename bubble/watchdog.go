@@ -7,11 +7,12 @@ import "time"
 const DefaultQuiescenceTimeout = 30 * time.Second
 
 // await waits for the end of the run and checks, from outside the bubble and in real time, that every step becomes quiescent
-// within the timeout.
+// within the timeout. A deadlock of locks shows sooner.
 func (j *job) await(timeout time.Duration) error {
-	tick := time.NewTicker(max(timeout/4, time.Millisecond))
+	tick := time.NewTicker(min(max(timeout/4, time.Millisecond), lockCheck/4))
 	defer tick.Stop()
 	last, since := j.waits.Load(), time.Now()
+	var locks deadlock
 	for {
 		select {
 		case err := <-j.done:
@@ -19,10 +20,14 @@ func (j *job) await(timeout time.Duration) error {
 		case <-tick.C:
 		}
 		if n := j.waits.Load(); n != last || j.phase.Load() != waiting {
-			last, since = n, time.Now()
+			last, since, locks = n, time.Now(), deadlock{}
 			continue
 		}
-		if time.Since(since) >= timeout && j.phase.CompareAndSwap(waiting, givenUp) {
+		lasted := time.Since(since)
+		if lasted >= lockCheck && locks.look(time.Now(), j.restless) && j.phase.CompareAndSwap(waiting, givenUp) {
+			return &StuckError{Timeout: lasted.Truncate(lockCheck), Goroutines: j.restless(), Locked: true}
+		}
+		if lasted >= timeout && j.phase.CompareAndSwap(waiting, givenUp) {
 			return &StuckError{Timeout: timeout, Goroutines: j.restless()}
 		}
 	}
