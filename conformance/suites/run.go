@@ -64,8 +64,8 @@ func Build(ctx context.Context, p Project, source, pkg string) (Program, error) 
 	if err := os.Remove(program.path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return Program{}, err
 	}
-	// go vet says nothing of the server, and has much to read.
-	if _, err := goCommand(ctx, source, "test", "-c", "-vet=off", "-o", program.path, "./"+pkg); err != nil {
+	// go vet says nothing of the server, and has much to read; no debugger reads the program, and half of linking it is for one.
+	if _, err := goCommand(ctx, source, "test", "-c", "-vet=off", "-ldflags=-s -w", "-o", program.path, "./"+pkg); err != nil {
 		return Program{}, err
 	}
 	if _, err := os.Stat(program.path); err != nil {

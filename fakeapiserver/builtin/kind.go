@@ -13,8 +13,6 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/storage"
-	"k8s.io/client-go/applyconfigurations"
-	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/kube-openapi/pkg/spec3"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -119,11 +117,8 @@ func (k *kind) ResetFields(subresource string) map[fieldpath.APIVersion]*fieldpa
 	return nil
 }
 
-// TypeConverter returns the one of client-go's apply configurations. The first call in a process parses its schema, which takes a
-// tenth of a second; the library caches it.
-func (k *kind) TypeConverter() managedfields.TypeConverter {
-	return applyconfigurations.NewTypeConverter(clientscheme.Scheme)
-}
+// TypeConverter returns the types of client-go's apply configurations.
+func (k *kind) TypeConverter() managedfields.TypeConverter { return k.now.types }
 
 // Convertor converts between versions.
 func (k *kind) Convertor() runtime.ObjectConvertor { return convertor{scheme} }

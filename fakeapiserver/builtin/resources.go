@@ -41,7 +41,7 @@ func Resources(o Options) []*types.Resource {
 
 func resources(o Options) ([]*types.Resource, error) {
 	capabilities.Setup(true, 0) // privileged containers, as envtest's flags allow them
-	now := &current{ipAddresses: o.IPAddresses}
+	now := &current{ipAddresses: o.IPAddresses, types: newTypeTable()}
 	signer, err := newSigner()
 	if err != nil {
 		return nil, err

@@ -35,6 +35,7 @@ const (
 type current struct {
 	session     *session
 	ipAddresses bool // Options.IPAddresses
+	types       *typeTable
 }
 
 // place draws where in a part of a range to start looking.
