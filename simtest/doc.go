@@ -71,7 +71,7 @@
 //	ListIsAtOneRevision                     a list, including all its pages, shows the Store at one revision
 //	WatchResumes                            a watch resumes from the last event of the one before it, not from where that began
 //	NoRelistOnEOF                           after a watch that delivered events and ended cleanly comes a watch, not a list
-//	NoHotLoop                               no client repeats a list or watch without time passing
+//	NoHotLoop                               no client repeats a list or watch, and no process its write of an object, without time passing
 //	NoPanic BodyReturns NoLivelock          processes do not panic, the body does not block for ever, the run ends
 //
 // Whatever your controller is for, it should come to rest, keep the peace with others, and leave nothing behind. A test that asks for [WellBehaved]

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -106,4 +108,62 @@ func TestFollowersThatAreWrong(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A controller that answers each of its own writes with the next gets no further, since no time passes, and is found at once.
+func TestWritesThatLeadToWrites(t *testing.T) {
+	for name, test := range map[string]struct {
+		write func(ctx context.Context, c typedcorev1.ConfigMapInterface, m *corev1.ConfigMap) error
+		want  string
+	}{
+		"of an object": {func(ctx context.Context, c typedcorev1.ConfigMapInterface, m *corev1.ConfigMap) error {
+			m.Data["v"] += "x"
+			_, err := c.Update(ctx, m, metav1.UpdateOptions{})
+			return err
+		}, "controller writes configmaps default/a 250 times (update) while no time passes, and there is no end: each of its writes leads to the next"},
+		"of more and more objects": {func(ctx context.Context, c typedcorev1.ConfigMapInterface, m *corev1.ConfigMap) error {
+			_, err := c.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "a-"}}, metav1.CreateOptions{})
+			for apierrors.IsAlreadyExists(err) { // among thousands, two may draw one name
+				_, err = c.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "a-"}}, metav1.CreateOptions{})
+			}
+			return err
+		}, "controller writes configmaps 2500 times (create) while no time passes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found := simtest.Find(t, simtest.Options{Seeds: 1, Mix: "none", Shrink: -1}, func(env *simtest.Env) {
+				env.Create(configMap("a", "0"))
+				env.Go("controller", func(ctx context.Context) error {
+					c := kubernetes.NewForConfigOrDie(env.RESTConfig("controller")).CoreV1().ConfigMaps("default")
+					w, err := c.Watch(ctx, metav1.ListOptions{ResourceVersion: "0"})
+					if err != nil {
+						return err
+					}
+					defer w.Stop()
+					for e := range w.ResultChan() {
+						if m, ok := e.Object.(*corev1.ConfigMap); ok {
+							if err := test.write(ctx, c, m); err != nil {
+								return err
+							}
+						}
+					}
+					return nil
+				})
+				env.Advance(time.Minute)
+			})
+			if found == nil || found.Property != "NoHotLoop" || found.Message != test.want && !strings.HasPrefix(found.Message, test.want+", ") {
+				t.Errorf("found %v", found)
+			}
+		})
+	}
+	simtest.Run(t, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) { // a test may write as it likes
+		c := kubernetes.NewForConfigOrDie(env.RESTConfig("me")).CoreV1().ConfigMaps("default")
+		m := configMap("a", "0")
+		env.Create(m)
+		for range 300 {
+			m.ResourceVersion = ""
+			if _, err := c.Update(env.Context(), m, metav1.UpdateOptions{}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 }

@@ -11,6 +11,7 @@ import (
 func apiProperties(w *world) []property.Property {
 	o := api.Options{Restarts: []sim.Kind{KindProcess}, Ignores: func(id sim.ActorID) bool { return id == w.helpers }}
 	return []property.Property{
-		api.ListIsAtOneRevision(), api.WatchOrdered(), api.WatchUnique(), api.WatchReliable(), api.NoRelistOnEOF(o), api.WatchResumes(o), noHotLoop(),
+		api.ListIsAtOneRevision(), api.WatchOrdered(), api.WatchUnique(), api.WatchReliable(), api.NoRelistOnEOF(o), api.WatchResumes(o),
+		noHotLoop(func(client string) bool { return w.byName[client] != nil }),
 	}
 }

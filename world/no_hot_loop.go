@@ -11,25 +11,33 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// hotLoop is the number of identical lists or watches in a row, at one instant, that count as a tight loop.
-const hotLoop = 1000
+const (
+	// hotLoop is the number of identical lists or watches in a row, at one instant, that count as a tight loop.
+	hotLoop = 1000
+	// hotWrites is the number of a process's writes of one object, at one instant, that do, and hotCreates of its creates of one resource, whose
+	// names are not in the request. A controller that answers each of its own writes with the next would not end before the run's last step.
+	hotWrites, hotCreates = 250, 2500
+)
 
-// noHotLoop checks that no client repeats a list or watch without time passing.
-func noHotLoop() property.Property {
+// noHotLoop checks that no client repeats a list or watch without time passing, and no process a write. The test's own goroutines may write as they like.
+func noHotLoop(isProcess func(client string) bool) property.Property {
 	return property.Property{
 		Name:      "NoHotLoop",
-		Statement: "no client sends one and the same request over and over while time stands still",
+		Statement: "no client sends one and the same request over and over while time stands still, and no process writes one object so",
 		Kinds:     []sim.Kind{fakeapiserver.KindRequest},
 		New: func() property.Checker {
-			all := map[sim.ActorID]*repeated{}
+			all, writes := map[sim.ActorID]*repeated{}, map[hotWrite]*repeated{}
 			return property.Checker{Record: func(w property.World, r *sim.Record) *reports.Violation {
 				if !strings.HasPrefix(r.Detail, "list") && !strings.HasPrefix(r.Detail, "watch") && !strings.HasPrefix(r.Detail, "get") {
 					delete(all, r.Actor)
+					if name := strings.TrimPrefix(w.Kernel().ActorName(r.Actor), "conn/"); isProcess(name) {
+						return writtenAgain(writes, name, r)
+					}
 					return nil
 				}
 				q := all[r.Actor]
 				if q == nil || q.key != r.Key || q.detail != r.Detail || q.at != r.At {
-					q = &repeated{key: strings.Clone(r.Key), detail: strings.Clone(r.Detail), at: r.At, step: r.Step}
+					q = newRepeated(r)
 					all[r.Actor] = q
 				}
 				if q.times++; q.times < hotLoop {
@@ -44,7 +52,39 @@ func noHotLoop() property.Property {
 	}
 }
 
-// repeated is a client's last request, and how often it was made in a row.
+// hotWrite is what a process writes, as its requests say.
+type hotWrite struct {
+	client      sim.ActorID
+	key, detail string
+}
+
+// writtenAgain counts a write.
+func writtenAgain(writes map[hotWrite]*repeated, name string, r *sim.Record) *reports.Violation {
+	id := hotWrite{r.Actor, r.Key, r.Detail}
+	q := writes[id]
+	if q == nil || q.at != r.At {
+		q = newRepeated(r)
+		writes[hotWrite{r.Actor, q.key, q.detail}] = q
+	}
+	verb, object, _ := strings.Cut(r.Detail, " ")
+	limit, key := hotWrites, q.key+" "+object
+	if strings.HasSuffix(object, "/") || object == "" {
+		limit, key = hotCreates, q.key
+	}
+	if q.times++; q.times < limit {
+		return nil
+	}
+	return &reports.Violation{
+		Key: key, Message: fmt.Sprintf("%s writes %s %d times (%s) while no time passes, and there is no end: each of its writes leads to the next", name, key, q.times, verb),
+		Because: []reports.Evidence{{Step: q.step, At: q.at, Text: "it is written for the first time"}, reports.Because(r, "it is written for the %dth time, at the same instant", q.times)},
+	}
+}
+
+func newRepeated(r *sim.Record) *repeated {
+	return &repeated{key: strings.Clone(r.Key), detail: strings.Clone(r.Detail), at: r.At, step: r.Step}
+}
+
+// repeated is a client's request, and how often it was made at an instant: of a read, in a row.
 type repeated struct {
 	key, detail string
 	at          time.Duration
