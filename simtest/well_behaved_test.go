@@ -118,6 +118,10 @@ func (c *tokens) reconcile(ctx context.Context, m *corev1.ConfigMap) error {
 		m.Data = map[string]string{"kind": mine}
 		return update()
 	}
+	if now := time.Now().Format(time.RFC3339); c.mistake == "stamps" && m.Annotations["seen"] != now {
+		m.Annotations = map[string]string{"seen": now}
+		return update()
+	}
 	if seen, _ := time.Parse(time.RFC3339, m.Annotations["seen"]); c.mistake == "counts" && time.Since(seen) > time.Minute {
 		m.Annotations = map[string]string{"seen": time.Now().Format(time.RFC3339)}
 		return update()
@@ -149,8 +153,11 @@ func tokensBody(mistakes ...string) func(env *simtest.Env) {
 		for n, mistake := range mistakes {
 			name := fmt.Sprintf("tokens-%d", n)
 			c := &tokens{mistake: mistake}
-			if mistake == "repeats" {
+			switch mistake {
+			case "repeats":
 				c.period = 300 * time.Millisecond
+			case "stamps":
+				c.period = 24 * time.Hour // it reconciles when something has changed
 			}
 			env.Go(name, func(ctx context.Context) error { return c.run(ctx, env.RESTConfig(name)) })
 		}
@@ -179,12 +186,13 @@ func TestWellBehaved(t *testing.T) {
 		{simtest.NoStaleCreate, []string{"draws names"}, []string{"tokens-0 has made secrets default/", "which asks for one: at the second it had ", "what tokens-0 knows of secrets when it creates the second",
 			"equal but for its name", ": fault ", "tokens-0 is told of secrets default/"}},
 		{simtest.QuietAfterConvergence, []string{"counts"}, []string{"tokens-0 (field manager \"simtest\") changes metadata.annotations.seen of configmaps default/a for the 3rd time since "}},
+		{simtest.QuietAfterConvergence, []string{"stamps"}, []string{"tokens-0 (field manager \"simtest\") changes metadata.annotations.seen of configmaps default/a for the 3rd time since "}},
 		{simtest.NoFinalizerLeft, []string{"keeps"}, []string{"configmaps default/b is still there, ", `its finalizer "example.com/token" is tokens-0's, which runs`, "is to be deleted, and has the finalizers example.com/token",
 			"tokens-0 is told that it is being deleted"}},
 		{simtest.NoOrphan, []string{"remembers"}, []string{"tokens-0 makes secrets default/b-token for an owner that is gone: configmaps default/b, as it has known for ",
 			"tokens-0 is told that it is gone", "tokens-0 sends POST /api/v1/namespaces/default/secrets"}},
 	} {
-		t.Run(test.property, func(t *testing.T) {
+		t.Run(test.property+" "+test.mistakes[0], func(t *testing.T) {
 			o := simtest.Options{Seeds: 60, Properties: simtest.WellBehaved()}
 			found := simtest.Find(t, o, tokensBody(test.mistakes...))
 			if found == nil || found.Property != test.property {

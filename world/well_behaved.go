@@ -10,6 +10,7 @@ import (
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/controllers/names"
+	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/world/wellbehaved"
@@ -17,10 +18,12 @@ import (
 )
 
 // After the body, a run with ready-made properties goes on: without faults, for restTime until everything that was put off has been done
-// (client-go's workqueues put off a retry by 1000 s at most), and then for watchTime, in which the controllers are watched.
+// (client-go's workqueues put off a retry by 1000 s at most), and then for watchTime, in which the controllers are watched. Then each of their writes
+// takes writeTime: more than a second, the unit of the times in most objects.
 const (
 	restTime  = 20 * time.Minute
 	watchTime = 10 * time.Minute
+	writeTime = 1100 * time.Millisecond
 )
 
 // wellBehaved tells the ready-made properties of controllers what they need to know of a run.
@@ -141,9 +144,30 @@ func (b *wellBehaved) watch() {
 	w.stopFaults()
 	w.goOn(restTime)
 	b.watched, b.watching = w.kernel.Elapsed(), true
+	b.stir()
 	w.goOn(watchTime)
 	if why := b.blind(); why != "" {
 		w.kernel.Fail(errors.New(why))
+	}
+}
+
+// stir has the controllers list everything anew, so that they reconcile it once more, and has their writes take time, as in a cluster. One that writes
+// the time whenever it reconciles would rest otherwise: while the clock stands still, its second write is the first one again.
+func (b *wellBehaved) stir() {
+	soon := b.w.kernel.Elapsed() + time.Millisecond // a fault strikes in a step: that of the time that passes
+	for _, name := range b.w.cluster.Clients() {
+		if b.role(b.w.cluster.Client(name).Actor()) != wellbehaved.Controller {
+			continue
+		}
+		for _, f := range []fault.Fault{
+			{Kind: fault.WriteSlow, Target: name, From: soon, Duration: writeTime, Count: fault.Lasting},
+			{Kind: fault.Watch410, Target: name, From: soon, Count: -1},
+		} {
+			if err := b.w.cluster.Inject(f); err != nil {
+				b.w.kernel.Fail(err)
+				return
+			}
+		}
 	}
 }
 
