@@ -6,7 +6,7 @@
 // outside the bubble reorders the run queue, and hashes of strings are the same in every process. Outside seeded bubbles Go
 // behaves as usual, except for the seeds of its maps' hashes.
 //
-// Goroutines run in the order in which they were woken, and until they wait. A bubble that is interleaved differs: before a lock, after an unlock, before
+// Goroutines run in the order in which they were woken, and until they wait, as long as 16,384 of them at most can run at once. A bubble that is interleaved differs: before a lock, after an unlock, before
 // a channel's send, receive, close or select, before a Cond's Signal or Broadcast and a WaitGroup's Wait, and after a go statement, a goroutine
 // may give way, and whenever one stops, the seed picks the next of those that can run. One of four that give way lets all others run first. How often that happens is
 // drawn anew after each synctest.Wait: at one half, one eighth or one in 32 of these points. A bubble is not at rest while a goroutine that has given way

@@ -167,6 +167,12 @@ func seedRand() uint64 { return 0x696e666f726d6572 }
 		bubbleLast(pp, gp)
 	} else if preempted && (sched.gcwaiting.Load() || inSeededBubble(gp)) {
 `},
+	// A processor's own queue holds more goroutines than a run has. Half of a full one goes to the global queue, from which every 61st goroutine that
+	// is scheduled comes, those from outside of the bubble counted: real time would decide when.
+	{file: "runtime/runtime2.go", old: "	runq     [256]guintptr\n", new: "	runq     [16384]guintptr\n"},
+	{file: "runtime/proc.go", old: "func runqgrab(pp *p, batch *[256]guintptr, ", new: "func runqgrab(pp *p, batch *[16384]guintptr, "},
+	{file: "runtime/proc.go", old: "	var batch [len(pp.runq)/2 + 1]*g\n", new: "	var batch [256/2 + 1]*g // it is on the stack\n"},
+	{file: "runtime/proc.go", old: "	n := t - h\n	n = n / 2\n	if n != uint32(len(pp.runq)/2) {\n", new: "	n := uint32(len(batch) - 1)\n	if t-h != uint32(len(pp.runq)) {\n"},
 	// A goroutine that spins in a bubble does not keep out whoever would notice that it does.
 	{file: "runtime/proc.go", old: "// Gosched continuation on g0.\nfunc gosched_m(gp *g) {\n", new: `// bubbleLast puts a goroutine of a bubble whose time is over behind those from outside of the bubble, and before the bubble's own, as if nothing
 // had been. The queue is only this processor's, since there is no other.

@@ -170,3 +170,22 @@ func TestSeedInterleaves(t *testing.T) {
 		t.Errorf("20 seeds have %d orders, and %d of 40 runs lose an update:\n%s", len(orders), losing, strings.Join(on, "\n"))
 	}
 }
+
+// However many goroutines can run at once, their order is the seed's, and does not depend on what runs outside of the bubble.
+func TestCrowdsHaveOneOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the standard library")
+	}
+	name, err := Write(goroot(t), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	exe := built(t, "testdata/crowd/main.go", "-overlay", name)
+	for _, args := range [][]string{nil, {"interleaved"}} {
+		for _, line := range lines(t, exe, args...) {
+			if f := strings.Fields(line); len(f) == 2 && f[1] != "1" {
+				t.Errorf("%v: %s goroutines run in %s orders, in ten bubbles of one seed", args, f[0], f[1])
+			}
+		}
+	}
+}
