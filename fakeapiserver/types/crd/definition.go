@@ -2,6 +2,7 @@ package crd
 
 import (
 	"context"
+	encodingjson "encoding/json"
 	"fmt"
 	"time"
 
@@ -112,9 +113,23 @@ func (s *definitions) Decode(data []byte, mediaType string, strict bool) (runtim
 	default:
 		return obj, gvk, err // the caller rejects other versions
 	}
+	if mediaType == types.Protobuf {
+		definition = asStored(definition)
+	}
 	s.Default(definition)
 	definition.SetGroupVersionKind(definitionKind)
 	return definition, gvk, err
+}
+
+// asStored returns a definition as JSON has it, which is how a real server stores it whatever was sent. In protobuf, additionalProperties
+// with a schema can be forbidden nevertheless; Go clients that do not know better say so.
+func asStored(definition *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
+	stored := &apiextensionsv1.CustomResourceDefinition{}
+	data, err := encodingjson.Marshal(definition)
+	if err != nil || encodingjson.Unmarshal(data, stored) != nil {
+		return definition // validation says what is wrong with it
+	}
+	return stored
 }
 
 // Default sets the library's defaults.
