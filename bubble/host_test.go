@@ -125,6 +125,32 @@ func TestLeftGoroutinesAreNamed(t *testing.T) {
 
 func leftBehind(c chan struct{}) { <-c }
 
+// Of goroutines that many programs leave behind, the error says what ends them, once each.
+func TestWhatEndsLeftGoroutines(t *testing.T) {
+	queue := Goroutine{State: "select", At: "k8s.io/client-go/util/workqueue.(*delayingType[...]).waitingLoop (delaying_queue.go:287)"}
+	source := Goroutine{State: "chan send", At: "sigs.k8s.io/controller-runtime/pkg/internal/source.(*Kind).Start.func1 (kind.go:89)"}
+	mine := Goroutine{State: "chan receive", At: "example.com/mine.(*source).Start (source.go:1)"}
+	for _, test := range []struct {
+		left  []Goroutine
+		hints []string
+	}{
+		{[]Goroutine{mine}, nil},
+		{[]Goroutine{queue, queue, mine}, []string{"until its ShutDown"}},
+		{[]Goroutine{source, queue}, []string{"until its ShutDown", "controller-runtime's mistake, not yours"}},
+	} {
+		lines := strings.Split((&LeakError{Goroutines: test.left}).Error(), "\n")
+		if got := lines[1+len(test.left):]; len(got) != len(test.hints) {
+			t.Errorf("%v: the hints are %q, want %q", test.left, got, test.hints)
+			continue
+		}
+		for n, hint := range test.hints {
+			if !strings.Contains(lines[1+len(test.left)+n], hint) {
+				t.Errorf("%v: hint %d is %q, want %q", test.left, n, lines[1+len(test.left)+n], hint)
+			}
+		}
+	}
+}
+
 // stuckChild is set in a child process for a run that never becomes quiescent, because its goroutines stay.
 const stuckChild = "INFORMERSIM_TEST_STUCK"
 
