@@ -20,9 +20,9 @@ var BackoffHonoured = Property{
 	Name: "BackoffHonoured",
 	Statement: "a key whose reconcile failed waits exactly the delay of its rate limiter, which counts the failures since the last success, unless the key is added again, " +
 		"and is given up when it has had as many retries in a row as its workers allow; " +
-		"after a failed list or watch, an informer waits for its backoff",
+		"after a failed list or watch, an informer waits for its backoff, and no longer",
 	Kinds: slices.Concat(workKinds, requestKinds),
-	New:   func() Checker { return Checker{Record: newBackoffHonoured().record} },
+	New:   func() Checker { return newBackoffHonoured().checker() },
 }
 
 // notRetried is KindReconciled's N for a key that is not retried. Any other negative delay is one that a limiter has asked for.
@@ -41,6 +41,7 @@ type backoffHonoured struct {
 	workQueueTracker
 	limiters map[*workQueue]*limiter
 	requests reflectorRequests
+	pauses   []pause // those that have not ended
 }
 
 // limiter models a rate limiter.
@@ -77,6 +78,8 @@ func newBackoffHonoured() *backoffHonoured {
 	return &backoffHonoured{limiters: map[*workQueue]*limiter{}}
 }
 
+func (p *backoffHonoured) checker() Checker { return Checker{Record: p.record, StepEnd: p.stepEnd} }
+
 func (p *backoffHonoured) record(w World, r *sim.Record) *reports.Violation {
 	switch r.Kind {
 	case fakeapiserver.KindRequest:
@@ -85,6 +88,9 @@ func (p *backoffHonoured) record(w World, r *sim.Record) *reports.Violation {
 		return p.backsOff(w, r)
 	case fakeapiserver.KindResponse, fakeapiserver.KindPage, fakeapiserver.KindFrame, fakeapiserver.KindWatchClosed, subjects.KindStopped:
 		p.requests.answer(w, r)
+		if r.Kind != subjects.KindStopped {
+			p.begin(w, r.Actor)
+		}
 		return nil
 	}
 	return p.work(w, r)

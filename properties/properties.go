@@ -38,7 +38,7 @@ func WithoutExemptions() []Property {
 			all[i].New = func() Checker {
 				b := newBackoffHonoured()
 				b.requests.strict = true
-				return Checker{Record: b.record}
+				return b.checker()
 			}
 		}
 	}

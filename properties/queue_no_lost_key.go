@@ -63,6 +63,9 @@ func (p *queueNoLostKey) stepEnd(w World) *reports.Violation {
 	for _, q := range p.all {
 		q.due(w.Kernel().Elapsed(), w.Kernel().Steps())
 		for _, k := range q.touched {
+			if k.overdue != 0 {
+				return q.late(w, k)
+			}
 			if k.dirty && !k.working && !k.ready {
 				return q.lost(w, k)
 			}
@@ -84,4 +87,21 @@ func (q *workQueue) lost(w World, k *workKey) *reports.Violation {
 		reports.Evidence{Step: k.since.step, At: k.since.at, Text: fmt.Sprintf("%s: %s", k.key, k.since.how)},
 		reports.Evidence{Step: w.Kernel().Steps(), At: w.Kernel().Elapsed(), Text: "but it is not ready"})
 	return v
+}
+
+// late is a key whose retry did not come when it was due. Time stops at each timer of a queue, so the queue had none then: it has the key wait for that
+// of another one.
+func (q *workQueue) late(w World, k *workKey) *reports.Violation {
+	now := reports.Evidence{Step: w.Kernel().Steps(), At: w.Kernel().Elapsed(), Text: "but time goes on, and nothing is set to wake the queue then"}
+	if k.ready {
+		now.Text = "but it becomes ready only now"
+	}
+	return &reports.Violation{
+		Key:     k.key,
+		Message: fmt.Sprintf("the work queue of %s is late with %s: its retry was due at %v, and it is %v", q.name, k.key, k.overdue, now.At),
+		Because: []reports.Evidence{
+			{Step: k.failed.step, At: k.failed.at, Text: fmt.Sprintf("%s failed, to be retried %v later", k.key, k.overdue-k.failed.at)},
+			now,
+		},
+	}
 }

@@ -39,6 +39,7 @@ type workKey struct {
 
 	retryAt time.Duration // 0 for none
 	failed  origin        // the reason for the retry
+	overdue time.Duration // when its retry was due, if time went on from there without it; 0 for none
 }
 
 // workKinds are the records that workQueueTracker needs.
@@ -92,6 +93,9 @@ func (q *workQueue) due(now time.Duration, step uint64) {
 		}
 		k.retryAt = 0
 		if !k.dirty {
+			if item.at < now && !k.working {
+				k.overdue = item.at
+			}
 			k.dirty, k.since = true, origin{step: step, at: now, how: "its retry came due"}
 		}
 		q.touched = append(q.touched, k)

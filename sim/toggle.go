@@ -30,5 +30,8 @@ func (t *Toggle) SetSince(k *Kernel, id ActorID, kind Kind, want bool, stamp uin
 	t.Set(k, id, kind, want)
 }
 
+// Offered reports whether the choice is offered.
+func (t *Toggle) Offered() bool { return t.on }
+
 // Taken says that the choice was picked, and is no longer offered.
 func (t *Toggle) Taken() { t.on = false }

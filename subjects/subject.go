@@ -114,4 +114,6 @@ type Informer interface {
 	Calling(handler string) bool
 	// Busy reports whether anything is queued or waits for a handler.
 	Busy() bool
+	// Due reports whether a timer of it has fired, such as that of a backoff, and what it does then is yet to happen.
+	Due() bool
 }

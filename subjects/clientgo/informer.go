@@ -210,6 +210,9 @@ func (i *actor) offerWake(want bool) {
 	i.wake.SetSince(i.Kernel, i.ID, informers.KindWake, want, i.s.stamp)
 }
 
+// Due implements subjects.Informer.
+func (i *actor) Due() bool { return i.wake.Offered() }
+
 // Queued implements informers.Engine.
 func (i *actor) Queued() int { return i.backlog.length }
 

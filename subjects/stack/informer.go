@@ -234,6 +234,9 @@ func (i *actor) Stop() {
 	i.Kernel.Emit(i.Kernel.Record(i.ID, subjects.KindStopped))
 }
 
+// Due implements subjects.Informer.
+func (i *actor) Due() bool { return i.wake.Offered() }
+
 // HasSynced implements subjects.Informer.
 func (i *actor) HasSynced() bool { return i.inf.HasSynced() }
 
