@@ -16,6 +16,7 @@ import (
 	"github.com/informersim/informersim/cmd/internal/serveflags"
 	"github.com/informersim/informersim/cmd/internal/webhooks"
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/aggregation"
 	"github.com/informersim/informersim/fakeapiserver/apiextensions"
 	"github.com/informersim/informersim/fakeapiserver/builtin"
 	"github.com/informersim/informersim/fakeapiserver/fault"
@@ -90,7 +91,8 @@ type served struct {
 	cluster     *fakeapiserver.Cluster
 	rest        *rest.Server
 	definitions *apiextensions.Server
-	api         transport.API // rest, or rest behind --data
+	aggregation *aggregation.Server // nil for a bare server
+	api         transport.API       // rest, or rest behind --data
 	pump        *transport.Pump
 	policy      fakeapiserver.Policy
 	clients     clientNames
@@ -122,7 +124,7 @@ func (f server) world(ctx context.Context, addr net.Addr) (*served, error) {
 		strategy = sim.NewRandom(f.Seed, drawn.Rate)
 	}
 	reg := types.NewRegistry()
-	if err := reg.Add(builtin.Resources(builtin.Options{IPAddresses: !f.Bare})...); err != nil {
+	if err := reg.Add(builtin.Resources(builtin.Options{IPAddresses: !f.Bare, Aggregation: !f.Bare})...); err != nil {
 		return nil, err
 	}
 	w := &served{faults: faults, kernel: sim.NewKernel(sim.Options{Seed: f.Seed, Strategy: strategy}), failed: make(chan error, 1)}
@@ -158,6 +160,11 @@ func (f server) world(ctx context.Context, addr net.Addr) (*served, error) {
 		return nil, err
 	}
 	w.definitions.ConvertBy(converters)
+	if !f.Bare {
+		if w.aggregation, err = aggregation.New(w.cluster, w.rest); err != nil {
+			return nil, err
+		}
+	}
 	w.pump = transport.NewPump(w.kernel, func(err error) { w.failed <- err })
 	background.Driver = w.pump
 	if f.Data != "" {

@@ -34,6 +34,10 @@ func (w *served) bootstrap(addr net.Addr, out io.Writer) error {
 			return fmt.Errorf("the objects of a fresh cluster: %w", err)
 		}
 	}
+	w.pump.Do(func() { err = w.aggregation.Begin() })
+	if err != nil {
+		return fmt.Errorf("the APIServices of a fresh cluster: %w", err)
+	}
 	if homeless := w.homeless(); len(homeless) > 0 {
 		fmt.Fprintf(out, "--data has objects in namespaces that do not exist: %s. Create them before you create more there, or serve --bare\n", strings.Join(homeless, ", "))
 	}

@@ -87,6 +87,7 @@ var kinds = []kind{
 	{"storageclasses", "sc-a", `{provisioner: p.example.com}`, `{allowVolumeExpansion: true}`, false},
 	{"volumeattachments", "va-a", `{spec: {attacher: d.example.com, nodeName: n, source: {persistentVolumeName: pv}}}`, labelled, false},
 	{"volumeattributesclasses", "vac-a", `{driverName: d.example.com, parameters: {k: v}}`, labelled, false},
+	{"apiservices", "v1.example.com", `{spec: {group: example.com, version: v1, groupPriorityMinimum: 1000, versionPriority: 15}}`, `{spec: {versionPriority: 16}}`, false},
 	{"storageversionmigrations", "svm-a", `{spec: {resource: {group: apps, resource: deployments}}}`, labelled, false},
 }
 

@@ -47,6 +47,8 @@ var specialPrefixes = map[string]string{
 	"nodes":                       "minions",
 	"services":                    "services/specs",
 	"ingresses.networking.k8s.io": "ingress",
+
+	"apiservices.apiregistration.k8s.io": "apiregistration.k8s.io/apiservices", // the aggregator has a layout of its own
 }
 
 // GetRESTOptions implements generic.RESTOptionsGetter.

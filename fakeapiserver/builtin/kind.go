@@ -13,6 +13,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/storage"
+	"k8s.io/kube-aggregator/pkg/apis/apiregistration"
 	"k8s.io/kube-openapi/pkg/spec3"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -29,7 +30,8 @@ type kind struct {
 	storages  map[string]rest.Storage // by subresource
 	now       *current
 	admission admission.Interface
-	attrs     storage.AttrFunc // what field selectors read; nil if nothing is stored
+	attrs     storage.AttrFunc            // what field selectors read; nil if nothing is stored
+	converter managedfields.TypeConverter // of a kind that client-go does not know, made on first use
 }
 
 var (
@@ -117,8 +119,16 @@ func (k *kind) ResetFields(subresource string) map[fieldpath.APIVersion]*fieldpa
 	return nil
 }
 
-// TypeConverter returns the types of client-go's apply configurations.
-func (k *kind) TypeConverter() managedfields.TypeConverter { return k.now.types }
+// TypeConverter returns the types of client-go's apply configurations, which has none of APIServices.
+func (k *kind) TypeConverter() managedfields.TypeConverter {
+	if k.gv.Group != apiregistration.GroupName {
+		return k.now.types
+	}
+	if k.converter == nil {
+		k.converter = aggregatorTypes()
+	}
+	return k.converter
+}
 
 // Convertor converts between versions.
 func (k *kind) Convertor() runtime.ObjectConvertor { return convertor{scheme} }

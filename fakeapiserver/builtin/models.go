@@ -19,7 +19,7 @@ func (*kind) Models() map[string]*spec.Schema {
 	namer := openapinamer.NewDefinitionNamer(scheme)
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(generated.GetOpenAPIDefinitions(func(string) spec.Ref { return spec.Ref{} }))),
 		func(name string) bool {
-			return !strings.HasPrefix(name, "io.k8s.api.") && !strings.HasPrefix(name, "io.k8s.apimachinery.")
+			return !strings.HasPrefix(name, "io.k8s.api.") && !strings.HasPrefix(name, "io.k8s.apimachinery.") && !strings.HasPrefix(name, "io.k8s.kube-aggregator.")
 		})
 	all, err := builder3.BuildOpenAPIDefinitionsForResources(&common.OpenAPIV3Config{
 		Info: &spec.Info{}, GetDefinitions: generated.GetOpenAPIDefinitions, GetDefinitionName: namer.GetDefinitionName,

@@ -27,6 +27,8 @@ type Options struct {
 	// IPAddresses makes an IPAddress for each cluster IP that a Service gets. Without it there are none but what clients create: in most simulations
 	// they would be noise.
 	IPAddresses bool
+	// Aggregation adds APIServices. Package aggregation makes those of the server's own groups.
+	Aggregation bool
 }
 
 // Resources returns the resources that a v1.37 kube-apiserver serves by default, in the order of its discovery. Each call makes them anew; those
@@ -51,7 +53,7 @@ func resources(o Options) ([]*types.Resource, error) {
 		return nil, err
 	}
 	var all []*types.Resource
-	for _, g := range groups(now, tokens{now, signer}) {
+	for _, g := range groups(now, tokens{now, signer}, o.Aggregation) {
 		enabled := serverstorage.NewResourceConfig()
 		for _, v := range g.versions {
 			enabled.EnableVersions(schema.GroupVersion{Group: g.name, Version: v})

@@ -10,7 +10,6 @@ import (
 	_ "k8s.io/cluster-bootstrap/token/api"
 	_ "k8s.io/cri-streaming/pkg/streaming"
 	_ "k8s.io/externaljwt/apis/v1"
-	_ "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	_ "k8s.io/kube-controller-manager/config/v1alpha1"
 	_ "k8s.io/kube-proxy/config/v1alpha1"
 	_ "k8s.io/sample-apiserver/pkg/apis/wardle/v1beta1"

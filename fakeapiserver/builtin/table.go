@@ -10,6 +10,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	serverstorage "k8s.io/apiserver/pkg/server/storage"
+	"k8s.io/kube-aggregator/pkg/apis/apiregistration"
 	admissionregistrationrest "k8s.io/kubernetes/pkg/registry/admissionregistration/rest"
 	appsrest "k8s.io/kubernetes/pkg/registry/apps/rest"
 	authenticationrest "k8s.io/kubernetes/pkg/registry/authentication/rest"
@@ -48,10 +49,10 @@ const eventTTL = time.Hour
 
 // groups lists the groups in the order of a kube-apiserver's discovery, which is that of the aggregator's priorities
 // (pkg/controlplane/apiserver/aggregator.go and cmd/kube-apiserver/app/aggregator.go). Everyone is allowed everything.
-func groups(now *current, tokens tokens) []group {
+func groups(now *current, tokens tokens, aggregation bool) []group {
 	allow := authorizerfactory.NewAlwaysAllowAuthorizer()
 	v1 := []string{"v1"}
-	return []group{
+	all := []group{
 		{"", v1, core{now, tokens}},
 		{"apps", v1, appsrest.StorageProvider{}},
 		{"events.k8s.io", v1, eventsrest.RESTStorageProvider{TTL: eventTTL}},
@@ -73,6 +74,10 @@ func groups(now *current, tokens tokens) []group {
 		{"flowcontrol.apiserver.k8s.io", v1, flowcontrolrest.RESTStorageProvider{}},
 		{"storagemigration.k8s.io", v1, svmrest.RESTStorageProvider{}},
 	}
+	if aggregation {
+		all = append(all, group{apiregistration.GroupName, v1, aggregator{}})
+	}
+	return all
 }
 
 // storageVersions has the resources that are stored in another version than the preferred one of their group

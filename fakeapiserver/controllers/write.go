@@ -90,6 +90,12 @@ func (w *writer) delete(o object, policy metav1.DeletionPropagation) error {
 	})
 }
 
+// Delete deletes an object like the apiserver, inside a step: if finalizers keep it, it is only marked.
+func Delete(c *fakeapiserver.Cluster, res store.ResourceID, namespace, name string) error {
+	w := &writer{cluster: c}
+	return w.delete(object{res: res, namespace: namespace, name: name}, "")
+}
+
 // DeleteAll deletes every object of a resource, in key order, inside a step. It returns how many finalizers keep.
 func DeleteAll(c *fakeapiserver.Cluster, res store.ResourceID) (left int, err error) {
 	w := &writer{cluster: c}

@@ -31,7 +31,7 @@ func (s *Server) root(q Request, core bool) Answer {
 	}
 	if f.As == aggregated {
 		contentType := f.ContentType() + ";g=" + aggregated.Group + ";v=" + aggregated.Version + ";as=" + aggregated.Kind
-		a := withETag(q, encoded(q, f, contentType, s.aggregate(core)))
+		a := withETag(q, encoded(q, f, contentType, s.aggregate(q, core)))
 		a.Headers = append(a.Headers, [2]string{"Vary", "Accept"}, [2]string{"Cache-Control", "public"})
 		return a
 	}
@@ -45,6 +45,10 @@ func (s *Server) root(q Request, core bool) Answer {
 		return encoded(q, f, f.ContentType(), versions)
 	}
 	list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []metav1.APIGroup{}}
+	if q.Registered != nil {
+		list.Groups = s.registeredGroups(q.Registered)
+		return encoded(q, f, f.ContentType(), list)
+	}
 	for _, g := range s.registry.Groups() {
 		if g.Name != "" {
 			group := apiGroup(g)
@@ -110,7 +114,7 @@ func storageVersionHash(r *types.Resource) string {
 }
 
 // aggregate returns every resource in one document.
-func (s *Server) aggregate(core bool) *apidiscoveryv2.APIGroupDiscoveryList {
+func (s *Server) aggregate(q Request, core bool) *apidiscoveryv2.APIGroupDiscoveryList {
 	list := &apidiscoveryv2.APIGroupDiscoveryList{
 		TypeMeta: metav1.TypeMeta{Kind: aggregated.Kind, APIVersion: aggregated.GroupVersion().String()}, Items: []apidiscoveryv2.APIGroupDiscovery{},
 	}
@@ -131,6 +135,9 @@ func (s *Server) aggregate(core bool) *apidiscoveryv2.APIGroupDiscoveryList {
 			group.Versions = append(group.Versions, version)
 		}
 		list.Items = append(list.Items, group)
+	}
+	if !core {
+		list.Items = withRemote(list.Items, q.Registered)
 	}
 	return list
 }

@@ -3,6 +3,7 @@ package discovery
 import (
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -164,11 +165,7 @@ func (s *schemas) learn(components *spec3.Components) {
 		return
 	}
 	for _, name := range sortedKeys(components.Schemas) {
-		kinds, _ := components.Schemas[name].Extensions["x-kubernetes-group-version-kind"].([]any)
-		for _, k := range kinds {
-			kind, _ := k.(map[string]any)
-			text := func(key string) string { v, _ := kind[key].(string); return v }
-			gvk := schema.GroupVersionKind{Group: text("group"), Version: text("version"), Kind: text("kind")}
+		for _, gvk := range kindsOf(components.Schemas[name]) {
 			if s.learned == nil {
 				s.learned = map[schema.GroupVersionKind]string{}
 			}
@@ -184,9 +181,31 @@ func (s *schemas) kind(gvk schema.GroupVersionKind) string {
 	}
 	t, ok := clientscheme.Scheme.KnownTypes(gvk.GroupVersion())[gvk.Kind]
 	if !ok {
-		return ""
+		return s.modelOf(gvk)
 	}
 	return s.add(t)
+}
+
+// modelOf adds the model of a kind that client-go does not know, and returns its name; "" if there is none.
+func (s *schemas) modelOf(gvk schema.GroupVersionKind) string {
+	for _, name := range sortedKeys(s.models) {
+		if slices.Contains(kindsOf(s.models[name]), gvk) {
+			s.take(name)
+			return name
+		}
+	}
+	return ""
+}
+
+// kindsOf returns the kinds whose schema it is.
+func kindsOf(in *spec.Schema) (all []schema.GroupVersionKind) {
+	kinds, _ := in.Extensions["x-kubernetes-group-version-kind"].([]any)
+	for _, k := range kinds {
+		kind, _ := k.(map[string]any)
+		text := func(key string) string { v, _ := kind[key].(string); return v }
+		all = append(all, schema.GroupVersionKind{Group: text("group"), Version: text("version"), Kind: text("kind")})
+	}
+	return all
 }
 
 func pathParameter(name, text string) *spec3.Parameter {

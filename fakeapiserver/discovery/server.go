@@ -54,6 +54,8 @@ type Request struct {
 	ContentType string
 	// Failed has the failing health checks with their reasons. A real server withholds its reasons, as is done with empty ones.
 	Failed map[string]string
+	// Registered are the APIServices, in the order of discovery; nil if there is no aggregation layer.
+	Registered []types.Registration
 }
 
 // Answer is a whole answer.
@@ -137,6 +139,9 @@ func (s *Server) groups(q Request, parts []string) (Answer, bool) {
 	case !legacy && len(parts) == 1:
 		return s.root(q, false), true
 	case !legacy && len(parts) == 2:
+		if g := registeredGroup(q.Registered, parts[1]); g != nil {
+			return s.document(q, g), true
+		}
 		if g := s.group(parts[1]); g != nil {
 			return s.document(q, apiGroup(*g)), true
 		}

@@ -46,7 +46,7 @@ func (c *call) answerDocument(q discovery.Request) (cancel func()) {
 			c.fail(noRoute(http.StatusNotFound))
 			return
 		}
-		q.Failed = c.server.failedChecks()
+		q.Failed, q.Registered = c.server.failedChecks(), c.server.registered()
 		answer, ok := c.server.docs.Serve(q)
 		if !ok {
 			c.notFoundPage()

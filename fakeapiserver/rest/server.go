@@ -40,6 +40,8 @@ type Server struct {
 	beside     func(work, then func()) // Options.Beside
 	run        func(work, then func()) // Options.Background
 	background background
+
+	registrations func() []types.Registration // Aggregate
 }
 
 // Options configure a Server. Cluster and Types are required.
@@ -202,6 +204,9 @@ func (s *Server) Serve(r *Request, sink Sink) (cancel func()) {
 	}
 	if timeout > 0 {
 		c.limitTo(timeout)
+	}
+	if s.remote(r.URL.Path) {
+		return c.atReplica(c.unavailable)
 	}
 	if !ok || t.resource == "" {
 		return c.nonResource()

@@ -11,7 +11,7 @@ var long = `serve runs the fake apiserver on a loopback address, in real time, f
 the built-in types and the custom resources of --crd. Everything is in memory, unless --data names a file that keeps it.
 
 It starts as a fresh cluster does, unless --bare is given: with the system namespaces, the Service kubernetes, priority classes, flow
-schemas and the roles of RBAC. Objects are defaulted and validated by Kubernetes' own code.
+schemas, the roles of RBAC and APIServices. Objects are defaulted and validated by Kubernetes' own code.
 
 What it is not:
   no kubelet    nothing runs: Pods stay Pending unless --nodes plays kubelets, or a client writes their status; logs, exec, attach,
@@ -19,6 +19,7 @@ What it is not:
   no scheduler  Pods are bound by who posts a binding, unless there are --nodes
   no controllers but those of --controllers: a Deployment gets no ReplicaSet, a Service no Endpoints
   no security   everyone is an administrator: every access review says yes, roles are stored and never asked
+  no network    an APIService of another apiserver is stored, and its group answers 503
   no usage      a ResourceQuota limits nothing until --controllers resourcequota, or a client, has written its status
 Webhooks, of admission and of conversion, are called as by a real server, and admission policies are evaluated.
 docs/apiserver.md says what else there is, what is not, and what a client then sees.
