@@ -73,6 +73,10 @@ type Options struct {
 	// Interleave has the seed decide which of the bubble's goroutines runs, and where one gives way to others. It needs a program that is Seeded,
 	// and is only OneProcessor in others.
 	Interleave bool
+	// LocksRest has goroutines be at rest while they wait for a sync.Mutex or sync.RWMutex, if the program is Seeded. What has such a lock and waits for time
+	// to pass, or for an answer, then gets them. A deadlock of locks is no *StuckError then: those goroutines are left over at the end. In other programs
+	// synctest waits for them.
+	LocksRest bool
 	// TakeOver sets up further process-wide state, and returns a function that restores it; it may be nil. It is called outside the
 	// bubble.
 	TakeOver func() (restore func())
@@ -170,7 +174,7 @@ func (h *host) bubble(t *testing.T, j *job) (err error) {
 	defer j.restore()
 	h.current.Store(j)
 	defer h.current.Store(nil)
-	defer seedBubble(j.seed, j.options.Interleave)()
+	defer seedBubble(j.seed, j.options)()
 	err = ErrRace // unless the bubble's goroutine reaches its end: a failed test ends it early
 	over := make(chan struct{})
 	go func() {

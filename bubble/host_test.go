@@ -298,6 +298,103 @@ func TestInterleave(t *testing.T) {
 	}
 }
 
+// With LocksRest, a goroutine may sleep, or wait for what the next step brings, while another waits for its lock. Where the runtime is not seeded, the
+// second one keeps the bubble from becoming quiescent, and the message says so.
+func TestLocksRest(t *testing.T) {
+	for name, lock := range map[string]func() (lock, unlock func()){
+		"Mutex":   func() (lock, unlock func()) { mu := &sync.Mutex{}; return mu.Lock, mu.Unlock },
+		"RWMutex": func() (lock, unlock func()) { mu := &sync.RWMutex{}; return mu.Lock, mu.Unlock },
+		"readers": func() (lock, unlock func()) {
+			mu := &sync.RWMutex{}
+			var writer atomic.Bool
+			return func() {
+					if writer.CompareAndSwap(false, true) {
+						mu.Lock()
+					} else {
+						mu.RLock()
+					}
+				}, func() {
+					if writer.CompareAndSwap(true, false) {
+						mu.Unlock()
+					} else {
+						mu.RUnlock()
+					}
+				}
+		},
+	} {
+		if !Seeded() && name != "Mutex" {
+			continue // a run that is stuck is the process's last
+		}
+		t.Run(name, func(t *testing.T) { locksRest(t, lock) })
+	}
+}
+
+func locksRest(t *testing.T, lock func() (lock, unlock func())) {
+	const child = "BUBBLE_TEST_CHILD"
+	if !Seeded() && os.Getenv(child) == "" {
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestLocksRest$")
+		cmd.Env = append(os.Environ(), child+"=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v:\n%s", err, out)
+		}
+		return
+	}
+	err := Run(1, Options{LocksRest: true}, func() {
+		b, err := Enter(0)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		lock, unlock := lock()
+		answer, done := make(chan bool), 0
+		for i := range 2 {
+			go func() {
+				lock()
+				defer unlock()
+				if i == 0 {
+					time.Sleep(time.Second)
+				} else {
+					<-answer
+				}
+				done++
+			}()
+		}
+		b.Quiesce()
+		if done != 0 {
+			t.Errorf("%d goroutines are done while the first sleeps or waits", done)
+		}
+		time.Sleep(time.Minute)
+		b.Quiesce()
+		answer <- true
+		b.Quiesce()
+		time.Sleep(time.Minute)
+		b.Quiesce()
+		if done != 2 {
+			t.Errorf("%d goroutines are done at the end", done)
+		}
+	})
+	if Seeded() {
+		if err != nil {
+			t.Error(err)
+		}
+		return
+	}
+	var stuck *StuckError
+	if !errors.As(err, &stuck) || !stuck.Locked || len(stuck.Goroutines) != 1 || len(stuck.Holders) != 1 || stuck.Holders[0].Runs() {
+		t.Fatalf("%v", err)
+	}
+	for _, want := range []string{
+		"these goroutines wait for locks, and none runs that could release one:\n  sync.Mutex.Lock in ", "whoever has the lock waits for a later step: for an answer, or for time to pass. It may be one of these:\n  ",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the message lacks %q:\n%v", want, err)
+		}
+	}
+	if strings.Contains(err.Error(), "> internal/sync.runtime_SemacquireMutex") {
+		t.Errorf("the runtime's function is marked as the program's own:\n%v", err)
+	}
+}
+
 // Goroutines that are held begin when they are released, the bubble is quiescent without them, and those that its own goroutine starts are not
 // held. Where the runtime is not seeded, nothing is held.
 func TestHold(t *testing.T) {

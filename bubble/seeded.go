@@ -17,6 +17,11 @@ var bubbleSeed uint64
 //go:linkname bubbleInterleave runtime.bubbleInterleave
 var bubbleInterleave bool
 
+// bubbleLocksRest has goroutines of the bubbles made from now on be at rest while they wait for a lock, in a program built with that overlay.
+//
+//go:linkname bubbleLocksRest runtime.bubbleLocksRest
+var bubbleLocksRest bool
+
 // bubbleHold is the overlay's function that holds goroutines in the caller's bubble, nil in other programs.
 //
 //go:linkname bubbleHold runtime.bubbleHold
@@ -35,8 +40,8 @@ const heapOfRun = 1 << 30
 // seedBubble seeds the next bubble, on the goroutine that makes bubbles. Garbage is collected only after the run: a collection
 // during it would block goroutines that otherwise run, and would let addresses be reused, which decide the order of a map whose
 // keys are pointers.
-func seedBubble(seed uint64, interleave bool) (restore func()) {
-	bubbleSeed, bubbleInterleave = seed<<1|1, interleave
+func seedBubble(seed uint64, o Options) (restore func()) {
+	bubbleSeed, bubbleInterleave, bubbleLocksRest = seed<<1|1, o.Interleave, o.LocksRest
 	if !seededRuntime {
 		return func() {}
 	}

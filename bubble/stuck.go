@@ -13,6 +13,7 @@ type StuckError struct {
 	Timeout    time.Duration // in real time
 	Goroutines []Goroutine   // those that are not durably blocked
 	Locked     bool          // all of these wait for locks
+	Holders    []Goroutine   // of those that wait for something else, some that may have the locks
 }
 
 // split returns the goroutines that run, and those that wait.
@@ -36,8 +37,7 @@ func (e *StuckError) Error() string {
 		fmt.Fprintf(&b, "a hot loop: the bubble did not become quiescent within %v of real time, because %s without ever waiting. Virtual time passes only "+
 			"while every goroutine waits, so nothing else can happen.\n", e.Timeout, goroutinesRun(len(running)))
 	case e.Locked:
-		fmt.Fprintf(&b, "a deadlock: the bubble did not become quiescent within %v of real time, because these goroutines wait for locks, and none runs that could "+
-			"release one:\n%s\n", e.Timeout, listing(waiting))
+		e.locked(&b, waiting)
 	case len(waiting) > 0:
 		fmt.Fprintf(&b, "the bubble did not become quiescent within %v of real time. These goroutines wait for something that was made outside the bubble "+
 			"(a channel in a package variable, a mutex, real I/O):\n%s\n", e.Timeout, listing(waiting))
@@ -61,6 +61,50 @@ func (e *StuckError) Error() string {
 		b.WriteString(g.trace())
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// locked tells of goroutines that wait for locks.
+func (e *StuckError) locked(b *strings.Builder, waiting []Goroutine) {
+	fmt.Fprintf(b, "the bubble did not become quiescent within %v of real time: these goroutines wait for locks, and none runs that could release one:\n%s\n",
+		e.Timeout, listing(waiting))
+	if len(e.Holders) == 0 {
+		b.WriteString("It is a deadlock, or whoever has the lock waits for a later step.\n")
+		return
+	}
+	b.WriteString("It is a deadlock, or whoever has the lock waits for a later step: for an answer, or for time to pass. It may be one of these:\n")
+	for _, g := range e.Holders {
+		fmt.Fprintf(b, "  %s in %s\n", g.State, g.user())
+	}
+}
+
+// maxHolders bounds the goroutines that are named as those that may have a lock.
+const maxHolders = 4
+
+// user describes the innermost call of the program's own.
+func (g Goroutine) user() string {
+	if i := slices.IndexFunc(g.Stack, func(f Frame) bool { return f.User }); i >= 0 {
+		return functionAt(g.Stack[i].Function, g.Stack[i].Position)
+	}
+	return g.At
+}
+
+// mayHold picks, of all goroutines, those that wait for something else than a lock in a function of a package in which others wait for locks.
+func mayHold(all, waiting []Goroutine) (found []Goroutine) {
+	for _, g := range all {
+		if len(found) < maxHolders && !g.waitsForLock() && slices.ContainsFunc(g.Stack, func(f Frame) bool {
+			return slices.ContainsFunc(waiting, func(w Goroutine) bool { return w.At != "" && packageOf(f.Function) == packageOf(w.At) })
+		}) {
+			found = append(found, g)
+		}
+	}
+	return found
+}
+
+// packageOf returns the import path of a function's package.
+func packageOf(function string) string {
+	slash := strings.LastIndex(function, "/") + 1
+	pkg, _, _ := strings.Cut(function[slash:], ".")
+	return function[:slash] + pkg
 }
 
 // spinsAsItStarts reports whether a goroutine is in the loop in which a manager of controller-runtime waits until what it runs has started. It

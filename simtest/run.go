@@ -290,7 +290,7 @@ func (r *runner) bubble(e *engine, seed uint64, interleave bool) error {
 	defer func() { utilrand.Seed(int64(randv2.Uint64())) }() // as bubble does with the others
 	// With one processor, goroutines of the user's that wake at the same time take turns in the same order every time, so which of
 	// them is first to add to a queue does not depend on which processor is faster. The race detector shuffles them even so.
-	err := bubble.Run(seed, bubble.Options{QuiescenceTimeout: r.o.RealQuiescenceTimeout, OneProcessor: true, Interleave: interleave}, w.loop)
+	err := bubble.Run(seed, bubble.Options{QuiescenceTimeout: r.o.RealQuiescenceTimeout, OneProcessor: true, Interleave: interleave, LocksRest: true}, w.loop)
 	w.ended.Store(true)
 	w.close()
 	w.log.close()
@@ -311,11 +311,19 @@ func (r *runner) bubble(e *engine, seed uint64, interleave bool) error {
 	if errors.As(err, new(*bubble.LeakError)) {
 		text = strings.TrimSuffix(text, "\n") + "\nEnd them with the context that env.Go passes. If they are to end with the process only, set Options.AllowLeaks."
 	}
+	var stuck *bubble.StuckError
+	if errors.As(err, &stuck) && stuck.Locked && !bubble.Seeded() {
+		text = strings.TrimSuffix(text, "\n") + "\n" + locksNeedOverlay
+	}
 	if err != nil || w.wanted {
 		log = w.log.packet()
 	}
 	return e.send(p.Text(text).Field(log))
 }
+
+// locksNeedOverlay says what to do where one goroutine has a lock while it waits for the run, as another waits for the lock.
+const locksNeedOverlay = "\nA lock may be kept across a request or a sleep only in a test that is built with the overlay: to Go's testing/synctest a goroutine that waits for a lock " +
+	"is busy,\nso no answer comes and no time passes.\n    go test -overlay=\"$(informersim overlay)\" …\n"
 
 // plain reports whether a panic is a program's own, as opposed to a testing library's way of ending a test.
 func plain(v any) bool {

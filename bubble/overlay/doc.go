@@ -13,6 +13,9 @@
 // can run. This takes a single processor (GOMAXPROCS), and what else the seed draws stays the same. Atomic operations are no such points, nor are
 // sync.Map and sync.Pool, what is a package variable, and what happens inside a sync.Once.
 //
+// A goroutine that waits for a sync.Mutex or sync.RWMutex keeps a bubble from becoming quiescent, since whoever has it might be outside the bubble. In a bubble
+// that is made with bubbleLocksRest it does not: there, one goroutine can have a lock while it sleeps or waits for an answer, as another waits for the lock.
+//
 // The overlay is made from the sources of the toolchain that it is for, by a table of edits. It changes no file of the
 // toolchain, and has no effect without -overlay. The package that seeds bubbles, package bubble, declares
 //
@@ -24,7 +27,7 @@
 //	//go:linkname bubbleInterleave runtime.bubbleInterleave
 //	var bubbleInterleave bool
 //
-// which says whether that bubble is interleaved.
+// which says whether that bubble is interleaved, and bubbleLocksRest likewise.
 //
 // What may not be done here: change what Go's specification promises, or guess. An edit whose place does not match as expected
 // is an error.

@@ -43,11 +43,15 @@ func (d *deadlock) look(now time.Time, restless func() []Goroutine) bool {
 // waitForLocks describes goroutines all of which wait for locks; nil if one does not.
 func waitForLocks(gs []Goroutine) (described []string) {
 	for _, g := range gs {
-		if !strings.HasPrefix(g.State, "sync.Mutex.") && !strings.HasPrefix(g.State, "sync.RWMutex.") {
+		if !g.waitsForLock() {
 			return nil
 		}
 		described = append(described, g.String())
 	}
 	slices.Sort(described)
 	return described
+}
+
+func (g Goroutine) waitsForLock() bool {
+	return strings.HasPrefix(g.State, "sync.Mutex.") || strings.HasPrefix(g.State, "sync.RWMutex.")
 }

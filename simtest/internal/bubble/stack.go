@@ -32,9 +32,7 @@ func frameOf(function, position string) Frame {
 
 // ofUser reports whether a function is the program's own.
 func ofUser(function, position string) bool {
-	slash := strings.LastIndex(function, "/") + 1
-	pkg, _, _ := strings.Cut(function[slash:], ".")
-	pkg = function[:slash] + pkg
+	pkg := packageOf(function)
 	file := position
 	if i := strings.LastIndex(file, ":"); i > 0 {
 		file = file[:i]
@@ -43,6 +41,8 @@ func ofUser(function, position string) bool {
 	first, _, _ := strings.Cut(pkg, "/")
 	switch {
 	case strings.HasSuffix(dir, "/src/"+pkg), dir == pkg && !strings.Contains(first, "."): // the standard library; the latter with -trimpath
+		return false
+	case strings.HasSuffix(dir, "/src/runtime"), dir == "runtime": // the runtime's part of package sync, for example
 		return false
 	case strings.Contains(file, "@v"), strings.Contains(file, "/vendor/"): // a module from the cache, or a copy of one
 		return false

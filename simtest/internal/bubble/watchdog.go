@@ -25,7 +25,8 @@ func (j *job) await(timeout time.Duration) error {
 		}
 		lasted := time.Since(since)
 		if lasted >= lockCheck && locks.look(time.Now(), j.restless) && j.phase.CompareAndSwap(waiting, givenUp) {
-			return &StuckError{Timeout: lasted.Truncate(lockCheck), Goroutines: j.restless(), Locked: true}
+			waiting := j.restless()
+			return &StuckError{Timeout: lasted.Truncate(lockCheck), Goroutines: waiting, Locked: true, Holders: mayHold(bubbled(dump(), j.name, false), waiting)}
 		}
 		if lasted >= timeout && j.phase.CompareAndSwap(waiting, givenUp) {
 			return &StuckError{Timeout: timeout, Goroutines: j.restless()}
