@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/informersim/informersim/cmd/internal/faultmix"
 	"github.com/informersim/informersim/cmd/internal/serveflags"
@@ -18,6 +19,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/aggregation"
 	"github.com/informersim/informersim/fakeapiserver/apiextensions"
+	"github.com/informersim/informersim/fakeapiserver/authentication"
 	"github.com/informersim/informersim/fakeapiserver/builtin"
 	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/fakeapiserver/quotas"
@@ -142,9 +144,13 @@ func (f server) world(ctx context.Context, addr net.Addr) (*served, error) {
 	if err != nil {
 		return nil, err
 	}
+	pages, err := f.pages(addr)
+	if err != nil {
+		return nil, err
+	}
 	if w.rest, err = rest.New(rest.Options{
 		Cluster: w.cluster, Types: reg, Policy: w.policy, Ready: w.writable, Background: background.Run, Beside: background.Beside, Admission: asked,
-		Quotas: limits, Namespaces: !f.Bare, Address: addr.String(), Timeout: requestTimeout,
+		Quotas: limits, Namespaces: !f.Bare, Components: f.components(), Pages: pages, Address: addr.String(), Timeout: requestTimeout,
 	}); err != nil {
 		return nil, err
 	}
@@ -239,7 +245,8 @@ func (f server) guarded(h *transport.Handler) http.Handler {
 		return f.filter(h)
 	}
 	h.Guard = &transport.Guard{Token: f.Token}
-	return h
+	who := types.Administrator()
+	return authentication.Impersonation(&user.DefaultInfo{Name: who.Name, Groups: who.Groups}, h)
 }
 
 // serveOn serves HTTPS if the server has a certificate, and HTTP if it has none.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -29,7 +30,11 @@ func (w *served) bootstrap(addr net.Addr, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for _, o := range bootstrap.Objects(bootstrap.Options{Now: time.Now(), Address: address, Policy: builtin.Policy()}) {
+	host, err := os.Hostname()
+	if err != nil {
+		return fmt.Errorf("the name of this machine, which the Lease of the apiserver says: %w", err)
+	}
+	for _, o := range bootstrap.Objects(bootstrap.Options{Now: time.Now(), Address: address, Host: host, Policy: builtin.Policy()}) {
 		if err := w.bootstrapOne(o); err != nil {
 			return fmt.Errorf("the objects of a fresh cluster: %w", err)
 		}

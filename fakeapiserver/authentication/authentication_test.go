@@ -103,7 +103,7 @@ func TestWhoARequestIsFrom(t *testing.T) {
 		{"on behalf of another", all, admin, "Impersonate-User: eve; Impersonate-Group: dev; Impersonate-Extra-Why%2fNot: x", "/api", 200, "eve [dev system:authenticated] map[why/not:[x]]"},
 		{"on behalf of a service account", all, admin, "Impersonate-User: system:serviceaccount:a:b", "/api", 200, "system:serviceaccount:a:b [system:serviceaccounts system:serviceaccounts:a system:authenticated]"},
 		{"on behalf of nobody", all, admin, "Impersonate-User: system:anonymous", "/api/v1/pods", 403, `pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope`},
-		{"on behalf of a group", all, admin, "Impersonate-Group: dev", "/api", 500, "Internal error occurred: requested [Impersonate-Group] without impersonating a user"},
+		{"on behalf of a group", all, admin, "Impersonate-Group: dev", "/api", 400, `requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"dev"}, Extra:map[string][]string(nil)} without impersonating a user name`},
 		{"nothing, on behalf of another", all, nil, "Impersonate-User: eve", "/healthz", 403, `users "eve" is forbidden: User "system:anonymous" cannot impersonate resource "users" in API group "" at the cluster scope`},
 	} {
 		r := httptest.NewRequest(http.MethodGet, tt.path, nil)

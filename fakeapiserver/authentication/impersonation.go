@@ -25,7 +25,7 @@ func impersonated(own user.Info, h http.Header) (user.Info, error) {
 	}
 	if name == "" {
 		if as.UID != "" || len(as.Groups) > 0 || len(as.Extra) > 0 {
-			return nil, apierrors.NewInternalError(fmt.Errorf("requested %v without impersonating a user", given(h)))
+			return nil, apierrors.NewBadRequest(fmt.Sprintf("requested %#v without impersonating a user name", as))
 		}
 		return own, nil
 	}

@@ -43,6 +43,8 @@ type Options struct {
 	Now time.Time
 	// Address is where the server listens.
 	Address netip.AddrPort
+	// Host is the name of the machine that the server runs on, by which the Lease of its identity is named. There is none without it.
+	Host string
 	// Policy has the roles and bindings of RBAC.
 	Policy []runtime.Object
 }
@@ -67,6 +69,9 @@ func Objects(o Options) []Object {
 		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "kube-apiserver-legacy-service-account-token-tracking"},
 		Data:       map[string]string{"since": o.Now.UTC().Format(time.DateOnly)},
 	})
+	if o.Host != "" {
+		add(identity(o))
+	}
 	preempts := corev1.PreemptLowerPriority
 	add(&schedulingv1.PriorityClass{
 		ObjectMeta: metav1.ObjectMeta{Name: "system-node-critical"}, Value: 2_000_001_000, PreemptionPolicy: &preempts,

@@ -57,7 +57,7 @@ func groups(now *current, tokens tokens, aggregation bool) []group {
 		{"apps", v1, appsrest.StorageProvider{}},
 		{"events.k8s.io", v1, eventsrest.RESTStorageProvider{TTL: eventTTL}},
 		{"authentication.k8s.io", v1, authenticationrest.RESTStorageProvider{Authenticator: tokens, APIAudiences: authenticator.Audiences{issuer}}},
-		{"authorization.k8s.io", v1, authorizationrest.RESTStorageProvider{Authorizer: allow, RuleResolver: allow}},
+		{"authorization.k8s.io", v1, authorizationrest.RESTStorageProvider{Authorizer: allow, RuleResolver: rules{}}},
 		{"autoscaling", []string{"v2", "v1"}, autoscalingrest.RESTStorageProvider{}},
 		{"batch", v1, batchrest.RESTStorageProvider{}},
 		{"certificates.k8s.io", v1, certificatesrest.RESTStorageProvider{Authorizer: allow}},

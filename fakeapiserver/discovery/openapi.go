@@ -110,7 +110,7 @@ func (s *Server) serveOpenAPI(q Request, parts []string) (Answer, bool) {
 	switch {
 	case len(parts) < 2:
 		return Answer{}, false
-	case parts[1] == "v2" && len(parts) == 2:
+	case parts[1] == "v2" && len(parts) == 2 && !strings.HasSuffix(q.Path, "/"):
 		return s.documentV2(q), true
 	case parts[1] == "v3" && len(parts) == 2 && !strings.HasSuffix(q.Path, "/"):
 		return s.index(q), true

@@ -21,19 +21,22 @@ import (
 type Options struct {
 	// Address is host:port, published to clients in /api.
 	Address string
+	// Pages are what else there is to read.
+	Pages []Page
 }
 
 // Server generates the documents of one registry.
 type Server struct {
 	registry *types.Registry
 	address  string
+	pages    []Page
 	openapi  openAPI
 	changes  int // of the registry
 }
 
 // New returns a Server of a registry, which may change later (Changed).
 func New(registry *types.Registry, o Options) *Server {
-	return &Server{registry: registry, address: o.Address, openapi: newOpenAPI()}
+	return &Server{registry: registry, address: o.Address, pages: o.Pages, openapi: newOpenAPI()}
 }
 
 // Changed drops the cached documents after the registry has changed.
@@ -69,6 +72,9 @@ type Answer struct {
 // Serve answers a request about the server itself. ok is false if the path may be a resource's: below /api/v1/ or
 // /apis/GROUP/VERSION/.
 func (s *Server) Serve(q Request) (answer Answer, ok bool) {
+	if answer, ok := s.page(q); ok {
+		return answer, true
+	}
 	path := strings.TrimSuffix(q.Path, "/")
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	switch parts[0] {
@@ -242,6 +248,14 @@ func refuse(q Request, have ...string) (Answer, bool) {
 // paths lists every path: with 404, the answer for an unknown path (S37).
 func (s *Server) paths(q Request, code int) Answer {
 	all := []string{"/healthz", "/livez", "/readyz", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version"}
+	for i := range s.pages {
+		all = append(all, s.pages[i].Path)
+	}
+	for i := range q.Registered { // those that are served, too, come again below
+		if r := &q.Registered[i]; r.Group != "" {
+			all = append(all, "/apis/", "/apis/"+r.Group, r.Path())
+		}
+	}
 	for _, endpoint := range []string{"healthz", "livez", "readyz"} {
 		for _, check := range s.checksOf(endpoint) {
 			all = append(all, "/"+endpoint+"/"+check)

@@ -33,6 +33,9 @@ func (c *call) dispatch(query url.Values) (cancel func()) {
 			c.fail(apierrors.NewBadRequest("the export parameter, deprecated since v1.14, is no longer supported"))
 		})
 	}
+	if cancel, ok := c.asComponents(query); ok {
+		return cancel
+	}
 	switch c.verb {
 	case verbGet:
 		return c.get(query)

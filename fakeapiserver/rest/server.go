@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,6 +42,7 @@ type Server struct {
 	run        func(work, then func()) // Options.Background
 	background background
 
+	components    []*corev1.ComponentStatus   // Options.Components
 	registrations func() []types.Registration // Aggregate
 }
 
@@ -52,6 +54,8 @@ type Options struct {
 	Policy fakeapiserver.Policy
 	// Address is the server's host:port as discovery publishes it.
 	Address string
+	// Pages are what the server says of itself besides its API.
+	Pages []discovery.Page
 	// Ready returns why writes are refused now, nil if they are not; /readyz reports it. nil means that they never are.
 	Ready func() error
 	// Namespaces gives namespaces the life of a real cluster's: nothing is created in one that does not exist or is being deleted, a
@@ -68,6 +72,8 @@ type Options struct {
 	Admission Admission
 	// Quotas, if not nil, limits what is stored in a namespace.
 	Quotas Quotas
+	// Components are the ComponentStatuses, in the order of a list; nil if there are none.
+	Components []*corev1.ComponentStatus
 	// Beside runs a function that may wait outside of the kernel's steps, and then another one inside a step. Unlike Background, it
 	// makes nobody else wait. work may be run again, until it has all answers that it asks for.
 	Beside func(work, then func())
@@ -77,7 +83,7 @@ type Options struct {
 func New(o Options) (*Server, error) {
 	s := &Server{
 		cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]store.ResourceID{}, policy: o.Policy, ready: o.Ready, run: o.Background,
-		admission: o.Admission, quotas: o.Quotas, beside: o.Beside, namespaces: o.Namespaces, timeout: o.Timeout, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address}),
+		components: o.Components, admission: o.Admission, quotas: o.Quotas, beside: o.Beside, namespaces: o.Namespaces, timeout: o.Timeout, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address, Pages: o.Pages}),
 	}
 	o.Cluster.Store().KeepMemos()
 	for _, t := range o.Types.All() {

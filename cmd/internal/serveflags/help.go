@@ -11,7 +11,7 @@ var long = `serve runs the fake apiserver on a loopback address, in real time, f
 the built-in types and the custom resources of --crd. Everything is in memory, unless --data names a file that keeps it.
 
 It starts as a fresh cluster does, unless --bare is given: with the system namespaces, the Service kubernetes, priority classes, flow
-schemas, the roles of RBAC and APIServices. Objects are defaulted and validated by Kubernetes' own code.
+schemas, the roles of RBAC, APIServices and the Lease of its identity. Objects are defaulted and validated by Kubernetes' own code.
 
 What it is not:
   no kubelet    nothing runs: Pods stay Pending unless --nodes plays kubelets, or a client writes their status; logs, exec, attach,
