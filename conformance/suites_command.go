@@ -27,7 +27,7 @@ func suitesCommand(s *settings) *cobra.Command {
 		Short: "Run suites that use envtest, of controller-runtime and of operators, on what `informersim assets` writes",
 		Long: `suites takes the source of projects from the module cache, and runs the test suites of their packages, unchanged, with
 KUBEBUILDER_ASSETS naming the programs of informersim assets. It prints the specs that passed and failed per package, and
-how long its test program took. The projects are controller-runtime, karpenter and cluster-api; without arguments it is all of them.
+how long its test program took. The projects are controller-runtime, karpenter, cluster-api and kro; without arguments it is all of them.
 
 It fails if a spec fails that is not in the file of --known, or if one passes that is. With --beside it runs each suite on a second
 control plane as well, prints what only one of them fails, and forgives what both do.`,

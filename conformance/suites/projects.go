@@ -60,6 +60,7 @@ func Projects() []Project {
 				"util/deprecated/v1beta1/patch", "util/kubeconfig", "util/patch/test",
 			},
 		},
+		{Name: "kro", Path: "github.com/kubernetes-sigs/kro", Version: "v0.9.4", Packages: []string{"test/integration/suites/core"}},
 	}
 }
 
