@@ -82,7 +82,7 @@ func (cl *Client) submit(c *call) ReqID {
 	c.id, c.client, c.state = cl.last, cl, stateSubmitted
 	cl.calls = append(cl.calls, c)
 	r := cl.cluster.kernel.Record(cl.id, KindRequest)
-	r.N, r.Detail = int64(c.id), c.describe()
+	r.N, r.Detail, r.Note = int64(c.id), c.describe(), c.write.Note
 	if res := cl.cluster.store.Resource(c.res); res != nil {
 		r.Key = res.Plural
 	}

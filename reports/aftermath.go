@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 const (
 	maxFaults   = 12
 	maxObjects  = 8
+	maxDeeds    = 12
 	maxRefusals = 8
 )
 
@@ -24,12 +26,13 @@ const (
 type Involved struct {
 	Key     string // "default/a", or "pods default/a"
 	Message string
+	Told    uint64 // the step with which the story begins; 0 if there is none
 }
 
 // Aftermath tells from a trace what a story's last lines rarely show: which faults were injected, the last that was done to each object
 // involved, and which requests failed. The caller knows what is still in force.
 func Aftermath(r *sim.TraceReader, of Involved, inForce []string) ([]Section, error) {
-	a := aftermath{objects: map[string]*touched{}, requests: map[request]string{}, senders: map[request]string{}, refusals: map[string]*refusal{}}
+	a := aftermath{objects: map[string]*touched{}, requests: map[request]string{}, senders: map[request]string{}, refusals: map[string]*refusal{}, deeds: map[string]*tail{}}
 	var err error
 	for {
 		var s *sim.TraceStep
@@ -44,7 +47,7 @@ func Aftermath(r *sim.TraceReader, of Involved, inForce []string) ([]Section, er
 		err = nil
 	}
 	var sections []Section
-	for _, s := range []Section{a.faultSection(inForce), a.objectSection(of), a.refusalSection()} {
+	for _, s := range []Section{a.faultSection(inForce), a.objectSection(of), a.deedSection(of), a.refusalSection()} {
 		if len(s.Lines) > 0 {
 			sections = append(sections, s)
 		}
@@ -59,6 +62,7 @@ type aftermath struct {
 	requests map[request]string  // in flight: what was asked
 	senders  map[request]string  // the reconcile that sent it, if that is known
 	refusals map[string]*refusal // by actor, request and answer
+	deeds    map[string]*tail    // what was done to an object, asked for and told, by "pods default/a"
 }
 
 type request struct {
@@ -107,17 +111,21 @@ func (a *aftermath) record(s *sim.TraceStep, r *sim.TraceRecord) {
 			line.Text += ", sent by " + by
 		}
 		o.commit, o.rv = line, r.RV
+		a.deed(r.Key, r, line)
 	case "frame":
 		if r.Key != "" {
 			a.seen(r, line)
+			a.deed(r.Key, r, line)
 		}
 	case "request":
-		a.requests[request{r.Actor, r.N}] = strings.TrimSpace(r.Key + " " + r.Detail)
+		a.requests[request{r.Actor, r.N}] = strings.TrimSpace(r.Key + " " + Asked(r))
+		a.deed(a.target(request{r.Actor, r.N}), r, line)
 	case "sends":
 		a.senders[request{"conn/" + r.Detail, r.N}] = r.Actor + " for " + r.Key
 	case "response":
 		if !strings.HasPrefix(r.Detail, "2") && r.Detail != "ok" {
 			a.refused(request{r.Actor, r.N}, line, r.Detail)
+			a.deed(a.target(request{r.Actor, r.N}), r, line)
 		}
 		delete(a.requests, request{r.Actor, r.N})
 	case "page":
@@ -138,6 +146,31 @@ func (a *aftermath) object(key string) *touched {
 		a.objects[key] = o
 	}
 	return o
+}
+
+// target is the object that a request in flight names, "" if it names none.
+func (a *aftermath) target(q request) string {
+	resource, asked, _ := strings.Cut(a.requests[q], " ")
+	words := strings.Fields(asked)
+	if len(words) < 2 || strings.HasPrefix(asked, "list") || strings.HasPrefix(asked, "watch") || strings.HasSuffix(asked, "/") {
+		return ""
+	}
+	return resource + " " + words[len(words)-1]
+}
+
+// deed notes what was done to an object, in the story's words.
+func (a *aftermath) deed(key string, r *sim.TraceRecord, line Line) {
+	if key == "" {
+		return
+	}
+	var told bool
+	if line.Text, told = tell(r, " of "+r.Key); !told {
+		line.Text = rawText(r)
+	}
+	if a.deeds[key] == nil {
+		a.deeds[key] = &tail{n: maxDeeds}
+	}
+	a.deeds[key].add(line)
 }
 
 func (a *aftermath) seen(r *sim.TraceRecord, line Line) {
@@ -208,6 +241,33 @@ func (a *aftermath) objectSection(of Involved) Section {
 			text += fmt.Sprintf("\n%s was sent %s at step %d (%s)%s", PlainLine(v.client), PlainLine(v.line.Text), v.line.Step, Rounded(v.line.At), behind)
 		}
 		s.Lines = append(s.Lines, text)
+	}
+	return s
+}
+
+// deedSection tells what happened last to the objects that the failure names, where the story's last lines are about others.
+func (a *aftermath) deedSection(of Involved) Section {
+	keys := of.Among(slices.Sorted(maps.Keys(a.deeds)))
+	if len(keys) == len(a.deeds) {
+		return Section{} // it names none
+	}
+	var all []Line
+	for _, key := range keys {
+		all = append(all, a.deeds[key].lines...)
+	}
+	slices.SortStableFunc(all, func(x, y Line) int { return cmp.Compare(x.Step, y.Step) })
+	if len(all) > maxDeeds {
+		all = all[len(all)-maxDeeds:]
+	}
+	s := Section{Title: "what happened to " + PlainLine(strings.Join(keys, ", "))}
+	if len(keys) > 2 {
+		s.Title = "what happened to these objects"
+	}
+	if len(all) == 0 || all[0].Step >= of.Told {
+		return Section{}
+	}
+	for _, l := range all {
+		s.Lines = append(s.Lines, l.String())
 	}
 	return s
 }

@@ -86,6 +86,14 @@ func TestAftermath(t *testing.T) {
 		"  step 5            0s  conn/x       pods update default/a: 409 Conflict: no (×2, since step 4)\n" +
 		"  step 6            0s  conn/x       pods list x: 404 NotFound: no\n"
 	const a = "  pods default/a: MODIFIED by conn/x at step 2 (0s), rv=3\nconn/x was sent ADDED at step 2 (0s) (rv=1)\n"
+	const deeds = "what happened to pods default/a\n" +
+		"  step 1            0s  conn/x       commits ADDED of pods default/a at rv=1\n" +
+		"  step 2            0s  conn/x       watch 3 delivers ADDED of pods default/a at rv=1\n" +
+		"  step 2            0s  conn/x       commits MODIFIED of pods default/a at rv=3\n" +
+		"  step 3            0s  conn/x       request 4 of pods: update default/a\n" +
+		"  step 4            0s  conn/x       response 4 409 Conflict: no\n" +
+		"  step 4            0s  conn/x       request 5 of pods: update default/a\n" +
+		"  step 5            0s  conn/x       response 5 409 Conflict: no\n"
 	const job = "  jobs default/ab-x7: ADDED by conn/x at step 8 (0s), rv=4\n"
 	const ab = "  pods default/ab: ADDED by conn/x at step 1 (0s), rv=2\n"
 	const faults = "faults\n  step 6            0s  watch-eof hits conn/x\n"
@@ -97,7 +105,9 @@ func TestAftermath(t *testing.T) {
 		{reports.Involved{Message: "default/a is wrong"}, nil, faults + "  none is in force any more\nthe last of each object\n" + a + failed},
 		{reports.Involved{Message: "ab, of all"}, []string{"watch-stall of x"}, faults + "  still in force: watch-stall of x\nthe last of each object\n" + job + ab + failed},
 		{reports.Involved{Key: "pods default/ab", Message: "a"}, nil, faults + "  none is in force any more\nthe last of each object\n" + job + ab + failed},
-		{reports.Involved{Message: "nothing"}, nil, faults + "  none is in force any more\nthe last of each object\n" + job + a + ab + failed},
+		{reports.Involved{Message: "default/a is wrong", Told: 5}, nil, faults + "  none is in force any more\nthe last of each object\n" + a + deeds + failed},
+		{reports.Involved{Message: "default/a is wrong", Told: 1}, nil, faults + "  none is in force any more\nthe last of each object\n" + a + failed},
+		{reports.Involved{Message: "nothing", Told: 5}, nil, faults + "  none is in force any more\nthe last of each object\n" + job + a + ab + failed},
 	} {
 		if got := text(test.of, test.inForce...); got != test.want {
 			t.Errorf("%+v: got\n%s\nwant\n%s", test.of, got, test.want)

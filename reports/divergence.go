@@ -215,7 +215,7 @@ func RecordText(r *sim.TraceRecord) string {
 	case "apply":
 		return fmt.Sprintf("%s applies %s of %s%s", r.Actor, r.Detail, r.Key, at)
 	case "request":
-		return fmt.Sprintf("%s sends request %d for %s: %s", r.Actor, r.N, r.Key, r.Detail)
+		return fmt.Sprintf("%s sends request %d for %s: %s", r.Actor, r.N, r.Key, Asked(r))
 	case "response":
 		return fmt.Sprintf("request %d of %s is answered: %s", r.N, r.Actor, r.Detail)
 	case "page":

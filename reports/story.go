@@ -116,7 +116,7 @@ func tell(r *sim.TraceRecord, of string) (text string, ok bool) {
 	case "compacted":
 		return fmt.Sprintf("compacts to rv=%d", r.RV), true
 	case "request":
-		return fmt.Sprintf("request %d%s: %s", r.N, of, r.Detail), true
+		return fmt.Sprintf("request %d%s: %s", r.N, of, Asked(r)), true
 	case "commit":
 		return fmt.Sprintf("commits %s of %s at rv=%d", r.Detail, r.Key, r.RV), true
 	case "frame":
@@ -132,6 +132,14 @@ func tell(r *sim.TraceRecord, of string) (text string, ok bool) {
 		return fmt.Sprintf("is notified: %s%s rv=%d", r.Detail, of, r.RV), true
 	}
 	return "", false
+}
+
+// Asked is what a request asks for. The path of a create ends before the name, which its note may have.
+func Asked(r *sim.TraceRecord) string {
+	if strings.HasPrefix(r.Detail, "create ") && (strings.HasSuffix(r.Detail, "/") || strings.HasSuffix(r.Detail, " ")) {
+		return r.Detail + r.Note
+	}
+	return r.Detail
 }
 
 // WithNote adds to a text what a record says beside what a replay compares, such as the code of an ERROR event. Traces before version 3 lack it.

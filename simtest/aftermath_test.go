@@ -47,7 +47,7 @@ func TestAftermathOfEventually(t *testing.T) {
 		"processes that do not run", "brief has ended",
 		"faults\n", "replica-skew hits replica/1", "still in force: replica-skew of replica/1",
 		"the last of each object", "configmaps default/b: MODIFIED by conn/workload at step", "conn/controller was sent MODIFIED at step",
-		"requests that failed", `configmaps create default/: 409 AlreadyExists: configmaps "b" already exists (×3, since step `,
+		"requests that failed", `configmaps create default/b: 409 AlreadyExists: configmaps "b" already exists (×3, since step `,
 		"× watch of configmaps renewed")
 	for _, not := range []string{"configmaps default/bb:", "configmaps default/a:", "ends: timeout"} {
 		if strings.Contains(message, not) {

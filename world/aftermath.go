@@ -62,6 +62,9 @@ func (o *outcome) aftermath() []reports.Section {
 	if o.violation != nil {
 		of = reports.Involved{Key: o.violation.Key, Message: o.violation.Message}
 	}
+	if story := o.story(); len(story) > 0 {
+		of.Told = story[0].Step
+	}
 	sections, _ := reports.Aftermath(tr, of, o.inForce) // of a trace that was cut off, too
 	if len(o.notRunning) > 0 {
 		sections = append([]reports.Section{{Title: "processes that do not run", Lines: o.notRunning}}, sections...)

@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -60,11 +62,25 @@ func (c *call) atReplica(serve func()) (cancel func()) {
 			return nil, nil
 		},
 	}
+	if c.verb == verbCreate && c.target.subresource == "" {
+		w.Note = jsonName(c.request.Body)
+	}
 	if c.resource == nil {
 		w.Verb, w.Path, w.Named = fakeapiserver.WriteVerb(strings.ToLower(c.request.Method)), c.request.URL.Path, nil
 	}
 	c.req = c.client.Write(w, c)
 	return c.cancel
+}
+
+// jsonName returns the name of an object as JSON, "" if it has none or is something else. Unlike createdName, it converts nothing.
+func jsonName(body []byte) string {
+	var obj struct {
+		Metadata struct{ Name string }
+	}
+	if !bytes.HasPrefix(body, []byte("{")) || json.Unmarshal(body, &obj) != nil {
+		return ""
+	}
+	return obj.Metadata.Name
 }
 
 // createdName returns the name in the body of a create, "" if it has none or is none.

@@ -91,7 +91,7 @@ func itemOf(n int64) string { return fmt.Sprintf("request %d", n) }
 
 func (b *builder) request(c *client, r *sim.TraceRecord, at time.Duration) {
 	b.t.Run.Requests++
-	q := &Request{Client: c.name, N: r.N, Resource: r.Key, What: r.Detail, Step: uint64(b.index + 1), At: at}
+	q := &Request{Client: c.name, N: r.N, Resource: r.Key, What: reports.Asked(r), Step: uint64(b.index + 1), At: at}
 	c.requests[r.N] = q
 	b.t.Requests = append(b.t.Requests, q)
 	b.mark(c.lane, ShapeEvent)
