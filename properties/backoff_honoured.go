@@ -10,6 +10,7 @@ import (
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
@@ -23,6 +24,9 @@ var BackoffHonoured = Property{
 		"after a failed list or watch, an informer waits for its backoff, and no longer",
 	Kinds: slices.Concat(workKinds, requestKinds),
 	New:   func() Checker { return newBackoffHonoured().checker() },
+	Needs: []property.Need{{
+		Feature: subjects.BackoffResets, Part: "of how long an informer waits at most", Rest: func() Checker { return Checker{Record: newBackoffHonoured().record} },
+	}},
 }
 
 // notRetried is KindReconciled's N for a key that is not retried. Any other negative delay is one that a limiter has asked for.

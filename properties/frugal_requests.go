@@ -34,6 +34,7 @@ type frugalRequests struct{ conns byActor[frugalConn] }
 type frugalConn struct {
 	id     int64 // of the request in flight, or the open watch
 	kind   asked
+	paged  bool             // it goes on with a list
 	listed reports.Evidence // of the last list that was complete; none before the first
 	gone   bool             // since then, the server did not have a resourceVersion
 	worked bool             // the open watch has brought no ERROR, and nothing that the informer refuses
@@ -84,6 +85,7 @@ func (c *frugalConn) request(w World, r *sim.Record) *reports.Violation {
 	if c.id, c.kind, c.worked = r.N, kind, kind != askList; kind != askList && !strings.Contains(r.Detail, " bookmarks") {
 		return c.broken(w, r, "asks for no bookmarks")
 	}
+	c.paged = strings.Contains(r.Detail, " continue=")
 	newest := kind != askWatch && strings.Contains(r.Detail, ` rv=""`) && !strings.Contains(r.Detail, " continue=")
 	if newest && c.listed.Text != "" && !c.gone {
 		return c.broken(w, r, "asks for the newest state, although it has a resourceVersion that no server lacked")
@@ -96,7 +98,8 @@ func (c *frugalConn) complete(r *sim.Record) {
 }
 
 func (c *frugalConn) failed(err error) {
-	if c.kind != askWatch && isUnavailable(err) { // not that of a watch (I35)
+	// Not that of a watch (I35), nor a continue token that has expired: another list at the same resourceVersion follows (I8).
+	if c.kind != askWatch && isUnavailable(err) && !(c.paged && apierrors.IsResourceExpired(err)) {
 		c.gone = true
 	}
 }

@@ -25,7 +25,7 @@ func All() []Property {
 		IndexerConverges, PerKeyOrder, ReplaceDeletesMissing, NothingAfterRemove, NothingAfterStop, HandlerGrammar, NoInventedState, SyncedAfterInitialList,
 		StoreBeforeNotify, StoreRevisionFollows, LastSyncRVMonotonic, InitialListFlag, ResyncTellsAll, ResyncOnTime, IndexMatchesItems,
 		QueueSingleFlight, QueueNoLostKey, BackoffHonoured, ShutdownDrains, WorkersWake, WorkDrains, HandlersConverge, HandlersSync, PauseAfterPanic,
-		ValidRequests, FrugalRequests, ToldAsWatched, NoLivelock,
+		ValidRequests, ListLimits, FrugalRequests, ToldAsWatched, NoLivelock,
 	}, api.All(clients), []Property{BoundedRelists})
 }
 

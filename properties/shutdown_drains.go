@@ -13,11 +13,11 @@ import (
 // ShutdownDrains checks what the shutdown of a work queue does with its keys (I95), and how long somebody waits for it to drain (I96).
 var ShutdownDrains = Property{
 	Name:      "ShutdownDrains",
-	Statement: "once a work queue shuts down, every key that was ready is still reconciled, no other is, and then its workers end; who waits for it to drain waits until no key is being reconciled",
+	Statement: "once a work queue shuts down, every key that was ready is still reconciled, no other is, and then its workers end; who waits for it to drain waits until no key is being reconciled, or it is shut down again",
 	Kinds:     workKinds,
 	New: func() Checker {
 		p := &shutdownDrains{queues: map[*workQueue]*shutdown{}}
-		return Checker{Record: p.record, End: p.end}
+		return Checker{Record: p.record, StepEnd: p.stepEnd, End: p.end}
 	},
 }
 
@@ -32,6 +32,7 @@ type shutdown struct {
 	owed  map[string]bool // ready, or added while a worker held them, be it by a retry that came due
 	over  bool
 	waits *reports.Evidence // somebody waits for the queue to drain
+	ends  *reports.Evidence // a second shutdown ends that wait
 }
 
 func (p *shutdownDrains) record(w World, r *sim.Record) *reports.Violation {
@@ -79,10 +80,13 @@ func (p *shutdownDrains) state(w World, r *sim.Record) *reports.Violation {
 		if k := q.working(); k != nil && s.waits != nil {
 			return s.broken(r, k.key, "the queue of the workers %s counts as drained, but %s is still being reconciled, since step %d", q.name, k.key, k.began.step)
 		}
-		s.waits = nil
+		s.waits, s.ends = nil, nil
 	case subjects.WorkersStopping:
-		if s := p.queues[q]; s != nil { // it ends the wait
-			s.waits = nil
+		if s := p.queues[q]; s != nil {
+			if s.waits != nil {
+				e := reports.Because(r, "the queue of the workers %s is shut down again, without a wait", q.name)
+				s.waits, s.ends = nil, &e
+			}
 			return nil
 		}
 		s := &shutdown{began: reports.Because(r, "the queue of the workers %s shuts down", q.name), owed: map[string]bool{}}
@@ -111,12 +115,22 @@ func (p *shutdownDrains) state(w World, r *sim.Record) *reports.Violation {
 // stuck says that a drain has no end.
 func (s *shutdown) stuck(q *workQueue, at reports.Evidence) *reports.Violation {
 	return &reports.Violation{
-		Message: fmt.Sprintf("the workers %s reconcile nothing any more, but who waits for their queue to drain still does", q.name), Because: []reports.Evidence{s.began, at},
+		Message: fmt.Sprintf("who waits for the queue of the workers %s to drain need not wait any more, but still does", q.name), Because: []reports.Evidence{s.began, at},
 	}
 }
 
 func (s *shutdown) broken(r *sim.Record, key, format string, args ...any) *reports.Violation {
 	return &reports.Violation{Key: key, Message: fmt.Sprintf(format, args...), Because: []reports.Evidence{s.began, reports.Because(r, "but then: %s %s", r.Kind, r.Detail)}}
+}
+
+// stepEnd judges that a second shutdown ends the wait for the first.
+func (p *shutdownDrains) stepEnd(World) *reports.Violation {
+	for _, q := range p.all {
+		if s := p.queues[q]; s != nil && s.ends != nil {
+			return s.stuck(q, *s.ends)
+		}
+	}
+	return nil
 }
 
 // end judges that the workers of queues that shut down have ended.

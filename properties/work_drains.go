@@ -99,8 +99,8 @@ func (p *workDrains) end(w World) *reports.Violation {
 		switch {
 		case pool.stopping:
 			continue // the keys that they leave behind are lost (I97)
-		case !pool.started && !running(w, pool.informer):
-			continue // the informer was stopped before the workers' handler had synced
+		case !pool.started && !syncing(w, pool.informer):
+			continue
 		}
 		for _, key := range pool.keys {
 			if k := pool.work[key]; k.changed.step > k.done.step {
@@ -130,7 +130,10 @@ func (p *workPool) undone(w World, key string, k *work) *reports.Violation {
 	return v
 }
 
-// running reports whether an informer has not been stopped.
-func running(w World, name string) bool {
-	return slices.ContainsFunc(w.Informers(), func(inf subjects.Informer) bool { return inf.Name() == name })
+// syncing reports whether the handlers of an informer can be expected to sync: it has not been stopped, and its own transform does not keep it from taking a
+// list (I112).
+func syncing(w World, name string) bool {
+	return slices.ContainsFunc(w.Informers(), func(inf subjects.Informer) bool {
+		return inf.Name() == name && (inf.HasSynced() || !refusesList(w, inf))
+	})
 }

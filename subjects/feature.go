@@ -28,5 +28,8 @@ const InitialFlags Feature = "isInInitialList"
 // WatchTimeouts are those that a transcript prints. A release that draws other random numbers in between has others.
 const WatchTimeouts Feature = "timeouts of watches"
 
+// BackoffResets end what the backoff of an informer has grown to two minutes after the last reset, even if it was used since (I12).
+const BackoffResets Feature = "reset of the backoff"
+
 // QueueFeature is a kind of queue.
 func QueueFeature(q Queue) Feature { return Feature("queue=" + string(q)) }

@@ -66,6 +66,8 @@ type Informer interface {
 	Name() string
 	// Resource returns the resource that it watches.
 	Resource() store.ResourceID
+	// PageSize returns the page size of its lists that it was given, 0 for none.
+	PageSize() int64
 	// Selects reports whether it should hold obj, an object of its resource, by namespace and selectors.
 	Selects(obj runtime.Object) bool
 	// Transformed returns what it makes of an object before it queues it.

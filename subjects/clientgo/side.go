@@ -1,6 +1,7 @@
 package clientgo
 
 import (
+	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -85,6 +86,8 @@ func (s *Subject) deliver(e *gates.Event) {
 	switch e.What {
 	case gates.Queued:
 		i.queue.length = int(e.N)
+	case gates.Unwoken:
+		i.Kernel.Fail(&subjects.Failure{Kind: subjects.Hung, What: fmt.Sprintf("informer %s has something queued, and a Pop that waits for it is not woken", i.Spec.Name)})
 	case gates.Synced:
 		i.hasSynced = true
 	case gates.Parked:

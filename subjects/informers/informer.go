@@ -77,6 +77,9 @@ func (i *Informer[H]) Name() string { return i.Spec.Name }
 // Resource implements subjects.Informer.
 func (i *Informer[H]) Resource() store.ResourceID { return i.Spec.Resource }
 
+// PageSize implements subjects.Informer.
+func (i *Informer[H]) PageSize() int64 { return i.Spec.PageSize }
+
 // Selects implements subjects.Informer.
 func (i *Informer[H]) Selects(obj runtime.Object) bool { return i.selection.selects(obj) }
 

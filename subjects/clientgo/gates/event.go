@@ -28,6 +28,7 @@ type What byte
 // What may happen.
 const (
 	Queued        What = 'q' // N entries are in an informer's queue now
+	Unwoken       What = 'U' // something is queued now, and a Pop that waited for it would not have been woken
 	Synced        What = 's' // an informer has synced
 	HandlerSynced What = 'S' // a handler's registration has synced
 	Parked        What = 'p' // request ID waits to be sent: a watch if Flag is set, with Options

@@ -21,6 +21,7 @@ type informer struct {
 	cancel   context.CancelFunc
 	ended    chan struct{} // closed when client-go's Run has returned
 	queue    *queueView
+	waiter   *popWaiter
 	handlers []*handler
 
 	rescan bool // the Indexer's whole content is being replaced, without calls for removed objects
@@ -92,6 +93,9 @@ func (g *Gates) Start(n int) (QueueInfo, error) {
 	var err error
 	if i.queue, err = viewQueue(i.inf); err == nil && !i.loop.waiting() {
 		err = errors.New("the loop of its controller does not wait before it takes from the queue")
+	}
+	if err == nil {
+		i.waiter, err = i.queue.waitAsPop(ctx)
 	}
 	if err != nil {
 		cancel()
@@ -184,7 +188,11 @@ func (i *informer) report() {
 	if i.queue == nil {
 		return // it has not started
 	}
-	if n := i.queue.len(); n != i.length {
+	n := i.queue.len()
+	if i.waiter.missed(i.length, n) {
+		g.say(Event{What: Unwoken, Of: i.n})
+	}
+	if n != i.length {
 		i.length = n
 		g.say(Event{What: Queued, Of: i.n, N: int64(n)})
 	}

@@ -11,7 +11,8 @@ import (
 // queueView reads the queue inside a running informer. Its methods may be called only while the bubble is quiescent.
 type queueView struct {
 	QueueInfo
-	list reflect.Value // the keys of a DeltaFIFO, the deltas of a RealFIFO
+	queue reflect.Value
+	list  reflect.Value // the keys of a DeltaFIFO, the deltas of a RealFIFO
 }
 
 // viewQueue returns a view of a started informer's queue.
@@ -26,7 +27,7 @@ func viewQueue(inf cache.SharedIndexInformer) (*queueView, error) {
 			return nil, err
 		}
 	}
-	q := &queueView{}
+	q := &queueView{queue: v}
 	period, err := field(top, "resyncCheckPeriod")
 	if err != nil {
 		return nil, err
