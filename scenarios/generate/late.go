@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -15,6 +16,7 @@ func (g *Generator) lateActions() []Action {
 	return []Action{
 		{"restart", 3, g.restart},
 		{"refuse", 1, g.refuse},
+		{"overtake", 3, g.overtake},
 	}
 }
 
@@ -109,6 +111,43 @@ func (g *Generator) refuse() bool {
 	for range 1 + g.src.IntN(3) {
 		g.changes(i.resource, 1+g.src.IntN(3))
 		g.b.Advance(pick(g.src, 100*time.Millisecond, 3*time.Second, 10*time.Second))
+	}
+	return true
+}
+
+// overtake has keys of workers wait for retries for long, and then one of them fail anew after a success: it is due before those that it waits behind.
+func (g *Generator) overtake() bool {
+	i := pick(g.src, g.informers...)
+	if i.stopped {
+		return false
+	}
+	g.pools++
+	name := fmt.Sprintf("c%d", g.pools)
+	g.workers = append(g.workers, name)
+	n := g.src.IntN(len(baseDelays))
+	g.b.Worker(name, i.name, scenarios.Key("base", baseDelays[n]), scenarios.Key("max", maxDelays[len(maxDelays)-1]))
+	for len(g.alive[i.resource]) < 3 && g.createOf(i.resource) {
+	}
+	g.b.Reconcile(name, scenarios.Key("takes", durations[1]), scenarios.Key("fails", "always"))
+	g.b.Advance(pick(g.src, 10*time.Second, time.Minute))
+	keys := g.alive[i.resource]
+	for len(keys) > 0 {
+		g.b.Reconcile(name, scenarios.Key("fails", "never"))
+		g.b.Update(i.resource, keys[len(keys)-1])
+		g.b.Advance(100 * time.Millisecond)
+		g.b.Reconcile(name, scenarios.Key("fails", "always"))
+		g.b.Update(i.resource, keys[len(keys)-1])
+		if keys = keys[:len(keys)-1]; !g.extra(3) {
+			break
+		}
+	}
+	g.b.Advance(3 * time.Second)
+	if g.extra(3) { // somebody waits for the queue to drain, and then not any longer
+		g.b.Reconcile(name, scenarios.Key("takes", durations[len(durations)-1]))
+		g.changes(i.resource, 1+g.src.IntN(3))
+		g.b.Advance(100 * time.Millisecond)
+		g.drainWorker(name)
+		g.b.Stop(name)
 	}
 	return true
 }
