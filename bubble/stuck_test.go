@@ -16,6 +16,9 @@ func TestFramesOfTheUser(t *testing.T) {
 		{"example.com/x/ctl.(*C).sync(...)", "\t/src0/x/ctl/c.go:12", "example.com/x/ctl.(*C).sync", true},
 		{"example.com/x/ctl.(*C).sync(...)", "\texample.com/x/ctl/c.go:12", "example.com/x/ctl.(*C).sync", true}, // -trimpath
 		{"time.Sleep(0x1)", "\t/usr/lib/go/src/time/sleep.go:3 +0x1", "time.Sleep", false},
+		{"time.Sleep(0x1)", "\t/usr/lib/go/src/runtime/time.go:363 +0x1", "time.Sleep", false},
+		{"internal/poll.runtime_pollWait(0x1, 0x72)", "\truntime/netpoll.go:351 +0x1", "internal/poll.runtime_pollWait", false}, // -trimpath
+		{"example.com/x/runtime.Wait(0x1)", "\t/src0/x/runtime/wait.go:3 +0x1", "example.com/x/runtime.Wait", true},
 		{"net/http.Get(0x1)", "\tnet/http/client.go:3 +0x1", "net/http.Get", false}, // -trimpath
 		{"k8s.io/client-go/tools/cache.(*X).Run(0x1)", "\t/go/pkg/mod/k8s.io/client-go@v0.1.0/tools/cache/x.go:3 +0x1", "k8s.io/client-go/tools/cache.(*X).Run", false},
 		{"k8s.io/client-go/tools/cache.(*X).Run(0x1)", "\t/src0/x/vendor/k8s.io/client-go/tools/cache/x.go:3 +0x1", "k8s.io/client-go/tools/cache.(*X).Run", false},

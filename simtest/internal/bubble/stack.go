@@ -42,7 +42,7 @@ func ofUser(function, position string) bool {
 	switch {
 	case strings.HasSuffix(dir, "/src/"+pkg), dir == pkg && !strings.Contains(first, "."): // the standard library; the latter with -trimpath
 		return false
-	case strings.HasSuffix(dir, "/src/runtime"), dir == "runtime": // the runtime's part of package sync, for example
+	case dir == "runtime", strings.HasSuffix(dir, "/src/runtime"): // what it lends to other packages: time.Sleep, for one
 		return false
 	case strings.Contains(file, "@v"), strings.Contains(file, "/vendor/"): // a module from the cache, or a copy of one
 		return false
