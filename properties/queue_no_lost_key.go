@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
@@ -14,13 +15,19 @@ var QueueNoLostKey = Property{
 	Statement: "a key that is added to a work queue, or whose retry is due, is ready at once, or as soon as the worker that holds it is done; " +
 		"workers take keys in the order in which they became ready",
 	Kinds: workKinds,
-	New: func() Checker {
-		p := &queueNoLostKey{}
-		return Checker{Record: p.record, StepEnd: p.stepEnd}
-	},
+	New:   func() Checker { return newQueueNoLostKey(true) },
+	Needs: []property.Need{{Feature: subjects.ReadyKeys, Part: "of whether a retry is late", Rest: func() Checker { return newQueueNoLostKey(false) }}},
 }
 
-type queueNoLostKey struct{ workQueueTracker }
+func newQueueNoLostKey(timed bool) Checker {
+	p := &queueNoLostKey{timed: timed}
+	return Checker{Record: p.record, StepEnd: p.stepEnd}
+}
+
+type queueNoLostKey struct {
+	workQueueTracker
+	timed bool // time stops when a key becomes ready
+}
 
 func (p *queueNoLostKey) record(w World, r *sim.Record) *reports.Violation {
 	q, k := p.lookup(w, r)
@@ -63,7 +70,7 @@ func (p *queueNoLostKey) stepEnd(w World) *reports.Violation {
 	for _, q := range p.all {
 		q.due(w.Kernel().Elapsed(), w.Kernel().Steps())
 		for _, k := range q.touched {
-			if k.overdue != 0 {
+			if k.overdue != 0 && p.timed {
 				return q.late(w, k)
 			}
 			if k.dirty && !k.working && !k.ready {

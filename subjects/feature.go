@@ -31,5 +31,8 @@ const WatchTimeouts Feature = "timeouts of watches"
 // BackoffResets end what the backoff of an informer has grown to two minutes after the last reset, even if it was used since (I12).
 const BackoffResets Feature = "reset of the backoff"
 
+// ReadyKeys are told when they become ready. Where that is lacking, they are seen when something else happens, and time does not stop for them.
+const ReadyKeys Feature = "the moment at which a key becomes ready"
+
 // QueueFeature is a kind of queue.
 func QueueFeature(q Queue) Feature { return Feature("queue=" + string(q)) }

@@ -58,6 +58,7 @@ var features = []feature{
 	{since: 31, lack: subjects.StreamingLists, what: "streaming lists, by a feature gate"},
 	{since: 31, lack: subjects.WatchTimeouts, what: "this order of random draws"},
 	{since: 31, tag: "no_typed_queues", what: "work queues with a type parameter"},
+	{since: 31, lack: subjects.ReadyKeys, what: "a hook in the list of ready keys"},
 	{since: 31, tag: "no_panic_context", what: "contexts for handlers of panics"},
 	{since: 33, tag: "no_contexts", what: "contexts for informers and their ListerWatcher"},
 	{since: 33, tag: "no_in_order", lack: subjects.QueueFeature(subjects.QueueInOrder), what: "RealFIFO, which keeps the order of events"},
