@@ -2,6 +2,7 @@ package simtest_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -120,14 +121,14 @@ func TestWritesThatLeadToWrites(t *testing.T) {
 			m.Data["v"] += "x"
 			_, err := c.Update(ctx, m, metav1.UpdateOptions{})
 			return err
-		}, "controller writes configmaps default/a 250 times (update) while no time passes, and there is no end: each of its writes leads to the next"},
+		}, "controller writes configmaps default/a 250 times (update) while no time passes and the test writes nothing, and there is no end: each of its writes leads to the next"},
 		"of more and more objects": {func(ctx context.Context, c typedcorev1.ConfigMapInterface, m *corev1.ConfigMap) error {
 			_, err := c.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "a-"}}, metav1.CreateOptions{})
 			for apierrors.IsAlreadyExists(err) { // among thousands, two may draw one name
 				_, err = c.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "a-"}}, metav1.CreateOptions{})
 			}
 			return err
-		}, "controller writes configmaps 2500 times (create) while no time passes"},
+		}, "controller writes configmaps 2500 times (create) while no time passes and the test writes nothing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := simtest.Find(t, simtest.Options{Seeds: 1, Mix: "none", Shrink: -1}, func(env *simtest.Env) {
@@ -155,6 +156,34 @@ func TestWritesThatLeadToWrites(t *testing.T) {
 			}
 		})
 	}
+	simtest.Run(t, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) { // as many writes as the test's own are no loop
+		env.Create(configMap("total", "0"))
+		env.Go("counter", func(ctx context.Context) error {
+			c := kubernetes.NewForConfigOrDie(env.RESTConfig("counter")).CoreV1().ConfigMaps("default")
+			w, err := c.Watch(ctx, metav1.ListOptions{ResourceVersion: "0"})
+			if err != nil {
+				return err
+			}
+			defer w.Stop()
+			n := 0
+			for e := range w.ResultChan() {
+				if m, ok := e.Object.(*corev1.ConfigMap); ok && m.Name != "total" {
+					n++
+					if _, err := c.Update(ctx, configMap("total", fmt.Sprint(n)), metav1.UpdateOptions{}); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		for n := range 300 {
+			env.Create(configMap(fmt.Sprint("a", n), ""))
+		}
+		env.Settle()
+		if m := configMap("total", ""); env.Get(m) != nil || m.Data["v"] != "300" || env.Now().Sub(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)) > time.Second {
+			t.Errorf("at %v the total is %v", env.Now(), m.Data)
+		}
+	})
 	simtest.Run(t, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) { // a test may write as it likes
 		c := kubernetes.NewForConfigOrDie(env.RESTConfig("me")).CoreV1().ConfigMaps("default")
 		m := configMap("a", "0")
