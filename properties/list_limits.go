@@ -77,6 +77,9 @@ func (p *listLimits) request(w World, r *sim.Record) *reports.Violation {
 	if inf == nil {
 		return nil // it is being made
 	}
+	if l.fromAny && inf.LastSyncResourceVersion() != "" {
+		return nil // it goes back behind what it has seen, which is LastSyncRVMonotonic's to say
+	}
 	got, want := limitOf(r.Detail), inf.PageSize()
 	switch {
 	case c.whole && !c.paged:

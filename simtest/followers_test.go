@@ -111,6 +111,42 @@ func TestFollowersThatAreWrong(t *testing.T) {
 	}
 }
 
+// A controller that writes one status for hundreds of objects, and makes something of each of them, has an end.
+func TestManyWritesAtOneInstant(t *testing.T) {
+	const objects = 300
+	simtest.Run(t, simtest.Options{Seeds: 1, Mix: "none", CrashProbability: -1}, func(env *simtest.Env) {
+		for n := range objects {
+			env.Create(configMap(fmt.Sprint("a-", n), "0"))
+		}
+		env.Create(configMap("sum", ""))
+		env.Go("controller", func(ctx context.Context) error {
+			c := kubernetes.NewForConfigOrDie(env.RESTConfig("controller")).CoreV1().ConfigMaps("default")
+			for n := range objects {
+				m, err := c.Get(ctx, "sum", metav1.GetOptions{})
+				if err != nil {
+					return err
+				}
+				m.Data = map[string]string{"v": fmt.Sprint(n)}
+				if _, err := c.Update(ctx, m, metav1.UpdateOptions{}); err != nil {
+					return err
+				}
+				for range 9 {
+					if _, err := c.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "of-it-"}}, metav1.CreateOptions{}); err != nil {
+						return err
+					}
+				}
+			}
+			<-ctx.Done()
+			return nil
+		})
+		env.Advance(time.Second)
+		all := &corev1.ConfigMapList{}
+		if err := env.List(all, "default"); err != nil || len(all.Items) != 10*objects+1 {
+			t.Errorf("there are %d objects: %v", len(all.Items), err)
+		}
+	})
+}
+
 // A controller that answers each of its own writes with the next gets no further, since no time passes, and is found at once.
 func TestWritesThatLeadToWrites(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -5,7 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
@@ -17,6 +20,9 @@ const (
 	// hotWrites is the number of a process's writes of one object, at one instant, that do, and hotCreates of its creates of one resource, whose
 	// names are not in the request. A controller that answers each of its own writes with the next would not end before the run's last step.
 	hotWrites, hotCreates = 250, 2500
+	// writesPerObject is how often a process may write for each object that it has not created, where that is more: one that sums up hundreds of objects in
+	// one status, or makes something of each of thousands, has an end.
+	writesPerObject = 10
 )
 
 // noHotLoop checks that no client repeats a list or watch without time passing, and no process a write. The test's own goroutines may write as they like.
@@ -31,7 +37,7 @@ func noHotLoop(isProcess func(client string) bool) property.Property {
 				if !strings.HasPrefix(r.Detail, "list") && !strings.HasPrefix(r.Detail, "watch") && !strings.HasPrefix(r.Detail, "get") {
 					delete(all, r.Actor)
 					if name := strings.TrimPrefix(w.Kernel().ActorName(r.Actor), "conn/"); isProcess(name) {
-						return writtenAgain(writes, name, r)
+						return writtenAgain(w.Cluster().Store(), writes, name, r)
 					}
 					clear(writes) // the test writes, which may be the reason for any number of writes
 					return nil
@@ -60,7 +66,7 @@ type hotWrite struct {
 }
 
 // writtenAgain counts a write.
-func writtenAgain(writes map[hotWrite]*repeated, name string, r *sim.Record) *reports.Violation {
+func writtenAgain(st *store.Store, writes map[hotWrite]*repeated, name string, r *sim.Record) *reports.Violation {
 	id := hotWrite{r.Actor, r.Key, r.Detail}
 	q := writes[id]
 	if q == nil || q.at != r.At {
@@ -68,17 +74,31 @@ func writtenAgain(writes map[hotWrite]*repeated, name string, r *sim.Record) *re
 		writes[hotWrite{r.Actor, q.key, q.detail}] = q
 	}
 	verb, object, _ := strings.Cut(r.Detail, " ")
-	limit, key := hotWrites, q.key+" "+object
+	limit, key, created := hotWrites, q.key+" "+object, 0
 	if strings.HasSuffix(object, "/") || object == "" {
-		limit, key = hotCreates, q.key
+		limit, key, created = hotCreates, q.key, q.times
 	}
-	if q.times++; q.times < limit {
+	if q.times++; q.times < max(limit, q.limit) {
 		return nil
+	}
+	if q.limit == 0 {
+		if q.limit = writesPerObject * (objectsIn(st) - created); q.times < q.limit {
+			return nil
+		}
 	}
 	return &reports.Violation{
 		Key: key, Message: fmt.Sprintf("%s writes %s %d times (%s) while no time passes and the test writes nothing, and there is no end: each of its writes leads to the next", name, key, q.times, verb),
 		Because: []reports.Evidence{{Step: q.step, At: q.at, Text: "it is written for the first time"}, reports.Because(r, "it is written for the %dth time, at the same instant", q.times)},
 	}
+}
+
+// objectsIn counts all objects.
+func objectsIn(st *store.Store) (n int) {
+	for id := store.ResourceID(0); st.Resource(id) != nil; id++ {
+		// The newest revision is always readable.
+		_ = st.Walk(id, st.Revision(), "", func(string, runtime.Object) bool { n++; return true })
+	}
+	return n
 }
 
 func newRepeated(r *sim.Record) *repeated {
@@ -91,4 +111,5 @@ type repeated struct {
 	at          time.Duration
 	step        uint64
 	times       int
+	limit       int // of a process's writes where there are many objects; 0 until they are counted
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/informersim/informersim/fakeapiserver/fault"
 )
@@ -22,6 +24,22 @@ func TestFaultsFindTheNameOfACreatedObject(t *testing.T) {
 	} {
 		if err := f.create(ctx, step.name); step.hit == nil && err != nil || step.hit != nil && !step.hit(err) {
 			t.Errorf("creating %s: %v", step.name, err)
+		}
+	}
+}
+
+// S36: a generated name that another object has is generated anew. With five letters two of ten thousand names are equal.
+func TestS36GeneratedNameIsTaken(t *testing.T) {
+	maps := newClient(t).CoreV1().ConfigMaps("default")
+	for n := range 10_000 {
+		if _, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "a-"}}, metav1.CreateOptions{}); err != nil {
+			t.Fatalf("object %d: %v", n, err)
+		}
+	}
+	named := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "a-", Name: "b"}}
+	for _, exists := range []bool{false, true} {
+		if _, err := maps.Create(t.Context(), named, metav1.CreateOptions{}); apierrors.IsAlreadyExists(err) != exists || !exists && err != nil {
+			t.Errorf("with a name of its own: %v", err)
 		}
 	}
 }

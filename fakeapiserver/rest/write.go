@@ -119,10 +119,26 @@ func (c *call) carryOut(make func() (*plan, error), early *computed) {
 		early = &computed{live: live}
 		early.result, early.err = p.compute(c.server.writer, c.writeRequest(live), live)
 	}
+	for n := 1; n < nameAttempts && early.panicked == nil && early.err == nil && c.nameTaken(&early.result); n++ {
+		early = &computed{live: live}
+		early.result, early.err = p.compute(c.server.writer, c.writeRequest(live), live)
+	}
 	if early.panicked != nil {
 		panic(early.panicked) // like any other, inside the step
 	}
 	c.store(live, early.result, early.err, p.dry)
+}
+
+// nameAttempts is how many generated names are tried until one is free, as in k8s.io/apiserver's registry.Store (S36).
+const nameAttempts = 8
+
+// nameTaken reports whether a new object has a generated name that another one has.
+func (c *call) nameTaken(result *patch.Result) bool {
+	if !result.Created || types.WithoutMeta(result.Object) {
+		return false
+	}
+	m := accessor(result.Object)
+	return m.GetGenerateName() != "" && c.server.live(c.id, m.GetNamespace(), m.GetName()) != nil
 }
 
 func (c *call) create(q url.Values) (*plan, error) {
