@@ -171,7 +171,7 @@ func TestVerifyOfATrace(t *testing.T) {
 // never returns a stack that does something else each time.
 func never() subjects.Kind {
 	var lists atomic.Int64
-	return stack.With(stack.Parts{ListOptions: func(o *metav1.ListOptions) { o.Limit = 1000 + lists.Add(1) }})
+	return stack.With(stack.Parts{ListOptions: func(o *metav1.ListOptions) { n := 1000 + lists.Add(1); o.TimeoutSeconds = &n }})
 }
 
 // A stack that does something else each time is not deterministic, whoever wrote the trace.

@@ -11,8 +11,13 @@ import (
 // What a release cannot be held to follows from the table, and from what properties say that they need.
 func TestUnjudgedOfReleases(t *testing.T) {
 	for version, want := range map[string][]string{
-		"v0.26.15": {"not judged: InitialListFlag: client-go has it since v0.27", "not judged: HandlersSync, of handlers: ", "not judged: SyncedAfterInitialList, of handlers: "},
-		"v0.27.16": nil,
+		"v0.26.15": {
+			"not judged: InitialListFlag: client-go has it since v0.27", "not judged: HandlersSync, of handlers: ", "not judged: SyncedAfterInitialList, of handlers: ",
+			"not judged: QueueNoLostKey, of whether a retry is late: ", "not judged: BackoffHonoured, of how long an informer waits at most: ",
+		},
+		"v0.27.16": {"not judged: QueueNoLostKey, of whether a retry is late: client-go has it since v0.31", "not judged: BackoffHonoured, of how long an informer waits at most: "},
+		"v0.31.14": {"not judged: BackoffHonoured, of how long an informer waits at most: client-go has it since v0.36"},
+		"v0.36.3":  nil,
 	} {
 		r, err := releases.Parse(version)
 		if err != nil {

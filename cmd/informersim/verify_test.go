@@ -55,14 +55,14 @@ func TestVerifyFindsNondeterminism(t *testing.T) {
 	}
 	var lists atomic.Int64
 	err := verifyOf(t, stack.With(stack.Parts{
-		ListOptions: func(o *metav1.ListOptions) { o.Limit = 1000 + lists.Add(1) }, // earlier runs have an effect
+		ListOptions: func(o *metav1.ListOptions) { n := 1000 + lists.Add(1); o.TimeoutSeconds = &n }, // earlier runs have an effect
 	}))
 	var diverged *sim.DivergedError
 	if !errors.As(err, &diverged) {
 		t.Fatalf("the error is %v", err)
 	}
 	if diverged.Step == 0 || !strings.Contains(err.Error(), "run 1 has") || !strings.Contains(err.Error(), "run 2 has") ||
-		strings.Count(err.Error(), "limit=100") != 2 {
+		strings.Count(err.Error(), "timeout=100") != 2 {
 		t.Errorf("the error does not show both sides of the step: %v", err)
 	}
 }
@@ -70,7 +70,7 @@ func TestVerifyFindsNondeterminism(t *testing.T) {
 // A subject that differs only between processes is detected too.
 func TestVerifyComparesProcesses(t *testing.T) {
 	err := verifyOf(t, stack.With(stack.Parts{
-		ListOptions: func(o *metav1.ListOptions) { o.Limit = 77 }, // the other process has the unchanged stack
+		ListOptions: func(o *metav1.ListOptions) { n := int64(77); o.TimeoutSeconds = &n }, // the other process has the unchanged stack
 	}))
 	var diverged *sim.DivergedError
 	if !errors.As(err, &diverged) || !strings.Contains(err.Error(), "a process with GOMAXPROCS=") {
