@@ -312,7 +312,7 @@ func (r *runner) bubble(e *engine, seed uint64, interleave bool) error {
 		text = strings.TrimSuffix(text, "\n") + "\nEnd them with the context that env.Go passes. If they are to end with the process only, set Options.AllowLeaks."
 	}
 	var stuck *bubble.StuckError
-	if errors.As(err, &stuck) && stuck.Locked && !bubble.Seeded() {
+	if errors.As(err, &stuck) && stuck.Locked {
 		text = strings.TrimSuffix(text, "\n") + "\n" + locksNeedOverlay
 	}
 	if err != nil || w.wanted {
@@ -322,8 +322,8 @@ func (r *runner) bubble(e *engine, seed uint64, interleave bool) error {
 }
 
 // locksNeedOverlay says what to do where one goroutine has a lock while it waits for the run, as another waits for the lock.
-const locksNeedOverlay = "\nA lock may be kept across a request or a sleep only in a test that is built with the overlay: to Go's testing/synctest a goroutine that waits for a lock " +
-	"is busy,\nso no answer comes and no time passes.\n    go test -overlay=\"$(informersim overlay)\" …\n"
+const locksNeedOverlay = "\nA lock may be kept across a request or a sleep only in a test that is built with the overlay, and if it is no package variable: to Go's testing/synctest\n" +
+	"a goroutine that waits for a lock is busy, so no answer comes and no time passes.\n    go test -overlay=\"$(informersim overlay)\" …\n"
 
 // plain reports whether a panic is a program's own, as opposed to a testing library's way of ending a test.
 func plain(v any) bool {

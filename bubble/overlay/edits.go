@@ -49,10 +49,11 @@ var bubbleSeed uint64 = 1
 //go:linkname bubbleLocksRest
 var bubbleLocksRest bool
 
-// rests reports whether a goroutine that waits like this is at rest. Whoever has the lock that it waits for is either not at rest itself, or waits for
-// what the bubble is at rest for: a message, or time to pass.
-func (b *synctestBubble) rests(w waitReason) bool {
-	if b.locksRest && (w == waitReasonSyncMutexLock || w == waitReasonSyncRWMutexRLock || w == waitReasonSyncRWMutexLock) {
+// rests reports whether a goroutine that waits is at rest. Whoever has the lock on the heap that it waits for is either not at rest itself, or waits for
+// what the bubble is at rest for: a message, or time to pass. A lock in a package variable is often somebody's outside of the bubble.
+func (b *synctestBubble) rests(gp *g) bool {
+	w := gp.waitreason
+	if b.locksRest && gp.lockOnHeap && (w == waitReasonSyncMutexLock || w == waitReasonSyncRWMutexRLock || w == waitReasonSyncRWMutexLock) {
 		return true
 	}
 	return w.isIdleInSynctest()
@@ -127,8 +128,12 @@ func maps_iterRand(used uint64) uint64 {
 	gp.bubble.waiting = false
 	gp.bubble.nextEpoch()
 `},
-	{file: "runtime/synctest.go", old: "		if gp.waitreason.isIdleInSynctest() {\n", new: "		if bubble.rests(gp.waitreason) {\n", times: 2},
-	{file: "runtime/traceback.go", old: "		gp.waitreason.isIdleInSynctest() &&\n", new: "		bubble.rests(gp.waitreason) &&\n"},
+	{file: "runtime/synctest.go", old: "		if gp.waitreason.isIdleInSynctest() {\n", new: "		if bubble.rests(gp) {\n", times: 2},
+	{file: "runtime/traceback.go", old: "		gp.waitreason.isIdleInSynctest() &&\n", new: "		bubble.rests(gp) &&\n"},
+	{file: "runtime/sema.go", old: "	// Harder case:\n	//	increment waiter count\n", new: `	gp.lockOnHeap = gp.bubble != nil && spanOfHeap(uintptr(unsafe.Pointer(addr))) != nil
+	// Harder case:
+	//	increment waiter count
+`},
 	{file: "runtime/rand.go", old: "	mp := getg().m\n	c := &mp.chacha8\n", new: `	if gp := getg(); inSeededBubble(gp) {
 		return gp.bubble.draw(bubbleRuntime)
 	}
