@@ -30,6 +30,13 @@ func frameOf(function, position string) Frame {
 	return Frame{Function: function, Position: position, User: ofUser(function, position)}
 }
 
+// packageOf returns the import path of a function's package.
+func packageOf(function string) string {
+	slash := strings.LastIndex(function, "/") + 1
+	pkg, _, _ := strings.Cut(function[slash:], ".")
+	return function[:slash] + pkg
+}
+
 // ofUser reports whether a function is the program's own.
 func ofUser(function, position string) bool {
 	pkg := packageOf(function)

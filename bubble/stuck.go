@@ -90,21 +90,19 @@ func (g Goroutine) user() string {
 
 // mayHold picks, of all goroutines, those that wait for something else than a lock in a function of a package in which others wait for locks.
 func mayHold(all, waiting []Goroutine) (found []Goroutine) {
+	packages := map[string]bool{}
+	for _, g := range waiting {
+		packages[packageOf(g.At)] = true
+	}
 	for _, g := range all {
-		if len(found) < maxHolders && !g.waitsForLock() && slices.ContainsFunc(g.Stack, func(f Frame) bool {
-			return slices.ContainsFunc(waiting, func(w Goroutine) bool { return w.At != "" && packageOf(f.Function) == packageOf(w.At) })
-		}) {
-			found = append(found, g)
+		if g.waitsForLock() || !slices.ContainsFunc(g.Stack, func(f Frame) bool { return packages[packageOf(f.Function)] }) {
+			continue
+		}
+		if found = append(found, g); len(found) == maxHolders {
+			break
 		}
 	}
 	return found
-}
-
-// packageOf returns the import path of a function's package.
-func packageOf(function string) string {
-	slash := strings.LastIndex(function, "/") + 1
-	pkg, _, _ := strings.Cut(function[slash:], ".")
-	return function[:slash] + pkg
 }
 
 // spinsAsItStarts reports whether a goroutine is in the loop in which a manager of controller-runtime waits until what it runs has started. It

@@ -86,7 +86,7 @@ func (c *frugalConn) request(w World, r *sim.Record) *reports.Violation {
 		return c.broken(w, r, "asks for no bookmarks")
 	}
 	c.paged = strings.Contains(r.Detail, " continue=")
-	newest := kind != askWatch && strings.Contains(r.Detail, ` rv=""`) && !strings.Contains(r.Detail, " continue=")
+	newest := kind != askWatch && strings.Contains(r.Detail, ` rv=""`) && !c.paged
 	if newest && c.listed.Text != "" && !c.gone {
 		return c.broken(w, r, "asks for the newest state, although it has a resourceVersion that no server lacked")
 	}

@@ -52,8 +52,8 @@ func (w *world) notRunning() []string {
 	return all
 }
 
-// aftermath returns what is printed between the failure and the last events.
-func (o *outcome) aftermath() []reports.Section {
+// aftermath returns what is printed between the failure and the last events, which are the story.
+func (o *outcome) aftermath(story []reports.Line) []reports.Section {
 	tr, err := sim.NewTraceReader("the run", bytes.NewReader(o.trace.Bytes()))
 	if err != nil {
 		return nil
@@ -62,7 +62,7 @@ func (o *outcome) aftermath() []reports.Section {
 	if o.violation != nil {
 		of = reports.Involved{Key: o.violation.Key, Message: o.violation.Message}
 	}
-	if story := o.story(); len(story) > 0 {
+	if len(story) > 0 {
 		of.Told = story[0].Step
 	}
 	sections, _ := reports.Aftermath(tr, of, o.inForce) // of a trace that was cut off, too

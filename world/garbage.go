@@ -56,7 +56,7 @@ func (c *collector) rebuild() {
 	store := c.w.cluster.Store()
 	for _, r := range c.w.mapper.registry.All() {
 		if id, ok := c.w.cluster.FindResource(r.GroupResource()); ok {
-			_ = store.Walk(id, store.Revision(), "", func(_ string, obj runtime.Object) bool { c.note(obj); return true })
+			store.Newest(id, "", func(_ string, obj runtime.Object) bool { c.note(obj); return true })
 		}
 	}
 }

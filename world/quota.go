@@ -84,7 +84,7 @@ func (q *quotaController) begin() {
 // countAll has all quotas of a namespace counted, or all of all.
 func (q *quotaController) countAll(namespace string) {
 	s := q.w.cluster.Store()
-	_ = s.Walk(q.id, s.Revision(), namespace, func(key string, _ runtime.Object) bool {
+	s.Newest(q.id, namespace, func(key string, _ runtime.Object) bool {
 		q.work.add(key)
 		return true
 	})
@@ -122,7 +122,7 @@ func (q *quotaController) list(gr schema.GroupResource) (all []runtime.Object) {
 		return nil
 	}
 	s := q.w.cluster.Store()
-	_ = s.Walk(id, s.Revision(), "", func(_ string, obj runtime.Object) bool {
+	s.Newest(id, "", func(_ string, obj runtime.Object) bool {
 		all = append(all, obj)
 		return true
 	})

@@ -121,7 +121,8 @@ func (o *outcome) unwinding() bool {
 
 // text returns the report of a failure.
 func (r *runner) text(res *outcome, file string) string {
-	report := reports.Report{Run: res.report(), Aftermath: res.aftermath(), Story: res.story(), Log: res.log.section(file), Page: res.page, Twin: res.twin}
+	story := res.story()
+	report := reports.Report{Run: res.report(), Aftermath: res.aftermath(story), Story: story, Log: res.log.section(file), Page: res.page, Twin: res.twin}
 	if file != "" {
 		report.Replay = append(report.Replay, fmt.Sprintf("%s -simtest.replay=%s", r.task.Command, reports.ShellQuote(file)))
 	}

@@ -131,7 +131,7 @@ func (w *served) homeless() (names []string) {
 			if !s.Resource(id).Namespaced {
 				continue
 			}
-			_ = s.Walk(id, s.Revision(), "", func(key string, _ runtime.Object) bool { // the newest revision is always readable
+			s.Newest(id, "", func(key string, _ runtime.Object) bool {
 				namespace, _, _ := strings.Cut(key, "/")
 				if obj, _ := s.Get(known, "", namespace); obj == nil && !slices.Contains(names, namespace) {
 					names = append(names, namespace)

@@ -31,11 +31,11 @@ func (w *served) startNodes(f server, out io.Writer) error {
 }
 
 // readStages reads files and sets; names without a dot or a slash are those of sets.
-func readStages(files []string, nodes int) (all []*stages.Stage, err error) {
-	if files == nil && nodes > 0 {
-		files = []string{stages.DefaultSet}
+func readStages(names []string, nodes int) (all []*stages.Stage, err error) {
+	if names == nil && nodes > 0 {
+		names = []string{stages.DefaultSet}
 	}
-	for _, name := range files {
+	for _, name := range names {
 		var more []*stages.Stage
 		if strings.ContainsAny(name, `./\`) {
 			var data []byte

@@ -213,7 +213,7 @@ func (p *Plugins) walk(resource string, visit func(runtime.Object) bool) (any bo
 		return false
 	}
 	s := p.o.Cluster.Store()
-	_ = s.Walk(id, s.Revision(), "", func(_ string, obj runtime.Object) bool { // the newest revision is always readable
+	s.Newest(id, "", func(_ string, obj runtime.Object) bool {
 		any = true
 		return visit(obj)
 	})

@@ -149,7 +149,7 @@ func (p *Plugins) params(kind *v1.ParamKind) (informers.GenericInformer, meta.RE
 	}
 	var failed error
 	s := p.o.Cluster.Store()
-	_ = s.Walk(id, s.Revision(), "", func(_ string, obj runtime.Object) bool { // the newest revision is always readable
+	s.Newest(id, "", func(_ string, obj runtime.Object) bool {
 		if obj, failed = r.Strategy.Convert(obj); failed == nil {
 			failed = objects.objects.Add(obj)
 		}

@@ -2,6 +2,7 @@ package aggregation
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -91,8 +92,7 @@ func (s *Server) Begin() error {
 		s.wantOf(d)
 	}
 	for len(s.queue) > 0 {
-		name := s.queue[0]
-		s.queue = s.queue[1:]
+		name := s.next()
 		if err := s.look(name); err != nil {
 			return fmt.Errorf("APIService %s: %w", name, err)
 		}
@@ -107,13 +107,19 @@ func (s *Server) Name() string { return "kube-aggregator" }
 func (s *Server) Apply(sim.Choice) {
 	s.offered = false
 	if len(s.queue) > 0 { // Begin has looked after all
-		name := s.queue[0]
-		s.queue = s.queue[1:]
+		name := s.next()
 		if err := s.look(name); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 			s.cluster.Kernel().Clock().AfterFunc(retry, func() { s.enqueue(name) })
 		}
 	}
 	s.offer()
+}
+
+// next takes the name that has waited longest.
+func (s *Server) next() string {
+	name := s.queue[0]
+	s.queue = s.queue[1:]
+	return name
 }
 
 func (s *Server) offer() {
@@ -186,7 +192,7 @@ func (s *Server) restored() {
 	for _, a := range s.all() {
 		s.enqueue(a.Name)
 	}
-	for _, name := range sortedNames(s.wanted) {
+	for _, name := range slices.Sorted(maps.Keys(s.wanted)) {
 		if w := s.wanted[name]; w.Labels[managed] == always && !s.defines(schema.GroupVersion{Group: w.Spec.Group, Version: w.Spec.Version}) {
 			delete(s.wanted, name)
 		}
@@ -211,8 +217,7 @@ func (s *Server) get(name string) *apiregistrationv1.APIService {
 // walk returns the newest state of all objects of a resource, in the order of their keys.
 func walk[T runtime.Object](s *Server, gr schema.GroupResource) (all []T) {
 	store := s.cluster.Store()
-	// The newest revision is always readable.
-	_ = store.Walk(s.ids[gr], store.Revision(), "", func(_ string, obj runtime.Object) bool {
+	store.Newest(s.ids[gr], "", func(_ string, obj runtime.Object) bool {
 		if o, ok := obj.(T); ok {
 			all = append(all, o)
 		}
@@ -237,13 +242,4 @@ func (s *Server) Registered() []types.Registration {
 		}
 	}
 	return s.registered
-}
-
-func sortedNames[T any](m map[string]T) []string {
-	names := make([]string, 0, len(m))
-	for name := range m { // order: sorted below
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -154,8 +154,7 @@ func (s *Server) enqueueAll() {
 func (s *Server) definitions() []*apiextensionsv1.CustomResourceDefinition {
 	var all []*apiextensionsv1.CustomResourceDefinition
 	store := s.cluster.Store()
-	// The newest revision is always readable.
-	_ = store.Walk(s.res, store.Revision(), "", func(_ string, obj runtime.Object) bool {
+	store.Newest(s.res, "", func(_ string, obj runtime.Object) bool {
 		if d, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
 			all = append(all, d)
 		}

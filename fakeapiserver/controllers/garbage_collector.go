@@ -40,8 +40,7 @@ func NewGarbageCollector(c *fakeapiserver.Cluster, o Options) *GarbageCollector 
 	g.worker = newWorker(c.Kernel(), "garbage-collector", KindCollect, o, g.collect)
 	s := c.Store()
 	for id := store.ResourceID(0); s.Resource(id) != nil; id++ {
-		// The newest revision is always readable.
-		_ = s.Walk(id, s.Revision(), "", func(_ string, obj runtime.Object) bool {
+		s.Newest(id, "", func(_ string, obj runtime.Object) bool {
 			g.saw(id, obj, false)
 			return true
 		})

@@ -38,8 +38,7 @@ func NewNamespaceController(c *fakeapiserver.Cluster, o Options) *NamespaceContr
 	n.worker = newWorker(c.Kernel(), "namespace-controller", KindEmptyNamespace, o, n.empty)
 	if n.find() {
 		s := c.Store()
-		// The newest revision is always readable.
-		_ = s.Walk(n.namespaces, s.Revision(), "", func(name string, obj runtime.Object) bool {
+		s.Newest(n.namespaces, "", func(name string, obj runtime.Object) bool {
 			n.saw(name, obj, false)
 			return true
 		})

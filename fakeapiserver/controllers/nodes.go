@@ -131,8 +131,7 @@ func ended(pod *corev1.Pod) bool {
 // eachPod calls visit with every Pod, in the order of keys.
 func (p *podsAndNodes) eachPod(visit func(*corev1.Pod)) {
 	s := p.cluster.Store()
-	// The newest revision is always readable.
-	_ = s.Walk(p.pods, s.Revision(), "", func(_ string, obj runtime.Object) bool {
+	s.Newest(p.pods, "", func(_ string, obj runtime.Object) bool {
 		if pod, ok := obj.(*corev1.Pod); ok {
 			visit(pod)
 		}
@@ -143,7 +142,7 @@ func (p *podsAndNodes) eachPod(visit func(*corev1.Pod)) {
 // eachNode calls visit with every Node, in the order of names.
 func (p *podsAndNodes) eachNode(visit func(*corev1.Node)) {
 	s := p.cluster.Store()
-	_ = s.Walk(p.nodes, s.Revision(), "", func(_ string, obj runtime.Object) bool {
+	s.Newest(p.nodes, "", func(_ string, obj runtime.Object) bool {
 		if node, ok := obj.(*corev1.Node); ok {
 			visit(node)
 		}

@@ -30,8 +30,7 @@ func NewServiceAccountController(c *fakeapiserver.Cluster, o Options) *ServiceAc
 	s := &ServiceAccountController{writer: writer{cluster: c}}
 	s.worker = newWorker(c.Kernel(), "service-account-controller", KindCreateServiceAccount, o, s.ensure)
 	if id, ok := c.FindResource(corev1.Resource("namespaces")); ok {
-		// The newest revision is always readable.
-		_ = c.Store().Walk(id, c.Store().Revision(), "", func(name string, _ runtime.Object) bool {
+		c.Store().Newest(id, "", func(name string, _ runtime.Object) bool {
 			s.add(name)
 			return true
 		})

@@ -109,8 +109,7 @@ func (s *StageController) rebuild() {
 	st := s.cluster.Store()
 	for id := store.ResourceID(0); st.Resource(id) != nil; id++ {
 		if s.all[id] != nil {
-			// The newest revision is always readable.
-			_ = st.Walk(id, st.Revision(), "", func(_ string, obj runtime.Object) bool { s.learn(id, obj); return true })
+			st.Newest(id, "", func(_ string, obj runtime.Object) bool { s.learn(id, obj); return true })
 		}
 	}
 }

@@ -116,12 +116,10 @@ func (c *call) carryOut(make func() (*plan, error), early *computed) {
 	}
 	live := p.live()
 	if early == nil || early.live != live {
-		early = &computed{live: live}
-		early.result, early.err = p.compute(c.server.writer, c.writeRequest(live), live)
+		early = c.computeNow(p, live)
 	}
-	for n := 1; n < nameAttempts && early.panicked == nil && early.err == nil && c.nameTaken(&early.result); n++ {
-		early = &computed{live: live}
-		early.result, early.err = p.compute(c.server.writer, c.writeRequest(live), live)
+	for n := 1; n < nameAttempts && c.nameTaken(early); n++ {
+		early = c.computeNow(p, live)
 	}
 	if early.panicked != nil {
 		panic(early.panicked) // like any other, inside the step
@@ -129,15 +127,21 @@ func (c *call) carryOut(make func() (*plan, error), early *computed) {
 	c.store(live, early.result, early.err, p.dry)
 }
 
+func (c *call) computeNow(p *plan, live runtime.Object) *computed {
+	now := &computed{live: live}
+	now.result, now.err = p.compute(c.server.writer, c.writeRequest(live), live)
+	return now
+}
+
 // nameAttempts is how many generated names are tried until one is free, as in k8s.io/apiserver's registry.Store (S36).
 const nameAttempts = 8
 
 // nameTaken reports whether a new object has a generated name that another one has.
-func (c *call) nameTaken(result *patch.Result) bool {
-	if !result.Created || types.WithoutMeta(result.Object) {
+func (c *call) nameTaken(of *computed) bool {
+	if of.panicked != nil || of.err != nil || !of.result.Created || types.WithoutMeta(of.result.Object) {
 		return false
 	}
-	m := accessor(result.Object)
+	m := accessor(of.result.Object)
 	return m.GetGenerateName() != "" && c.server.live(c.id, m.GetNamespace(), m.GetName()) != nil
 }
 

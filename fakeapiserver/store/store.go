@@ -280,6 +280,11 @@ func (s *Store) Walk(id ResourceID, rev int64, namespace string, visit func(key 
 	return nil
 }
 
+// Newest visits the objects that there are now, as Walk does. The newest revision is always readable.
+func (s *Store) Newest(id ResourceID, namespace string, visit func(key string, obj runtime.Object) bool) {
+	_ = s.Walk(id, s.revision, namespace, visit)
+}
+
 // Changes visits the writes of a resource after a revision in the order of revisions, until visit returns false. It fails
 // if the revision was compacted.
 func (s *Store) Changes(id ResourceID, after int64, visit func(Committed) bool) error {

@@ -178,7 +178,7 @@ func all(w property.World) map[kinds.UID]stored {
 func inOrder(w property.World) (found []stored) {
 	s := w.Cluster().Store()
 	for id, r := range s.Resources() {
-		_ = s.Walk(store.ResourceID(id), s.Revision(), "", func(key string, obj runtime.Object) bool {
+		s.Newest(store.ResourceID(id), "", func(key string, obj runtime.Object) bool {
 			if m := meta(obj); m != nil {
 				found = append(found, stored{r.Plural + " " + key, m})
 			}

@@ -19,14 +19,14 @@ const ResourceQuota = "resourcequota"
 // Own are a served cluster's own controllers: actors that watch and write within its steps, and cost nothing.
 var Own = []string{Namespace, GarbageCollector, ServiceAccount}
 
-// Kubernetes are Kubernetes' own, which need goroutines. They are clients of a served cluster.
-var Kubernetes = []string{
-	"deployment", "replicaset", "statefulset", "daemonset", "job", "cronjob", "replicationcontroller", "disruption", "ttl-after-finished", ResourceQuota,
-	"endpointslice", "endpoint", "endpointslicemirroring", "pvc-protection", "pv-protection", "clusterrole-aggregation",
-}
-
 // Workload are those of Kubernetes' whose work the set of stages "workload" stands in for.
-var Workload = Kubernetes[:5:5]
+var Workload = []string{"deployment", "replicaset", "statefulset", "daemonset", "job"}
+
+// Kubernetes are Kubernetes' own, which need goroutines. They are clients of a served cluster.
+var Kubernetes = append(slices.Clone(Workload),
+	"cronjob", "replicationcontroller", "disruption", "ttl-after-finished", ResourceQuota,
+	"endpointslice", "endpoint", "endpointslicemirroring", "pvc-protection", "pv-protection", "clusterrole-aggregation",
+)
 
 // Simulated are those that a Go test has.
 var Simulated = append(slices.Clone(Own), ResourceQuota)

@@ -25,8 +25,8 @@ func (j *job) await(timeout time.Duration) error {
 		}
 		lasted := time.Since(since)
 		if lasted >= lockCheck && locks.look(time.Now(), j.restless) && j.phase.CompareAndSwap(waiting, givenUp) {
-			waiting := j.restless()
-			return &StuckError{Timeout: lasted.Truncate(lockCheck), Goroutines: waiting, Locked: true, Holders: mayHold(bubbled(dump(), j.name, false), waiting)}
+			stuck := j.restless()
+			return &StuckError{Timeout: lasted.Truncate(lockCheck), Goroutines: stuck, Locked: true, Holders: mayHold(bubbled(dump(), j.name, false), stuck)}
 		}
 		if lasted >= timeout && j.phase.CompareAndSwap(waiting, givenUp) {
 			return &StuckError{Timeout: timeout, Goroutines: j.restless()}
