@@ -17,8 +17,8 @@
 // [Env.Go] and the body itself are goroutines there. Their requests are parked until everything in the bubble
 // is blocked; then the next event is chosen: a request reaches a replica, a response or a watch frame reaches
 // its client, a fault strikes, a process crashes, or time passes. The goroutines in the bubble then run until
-// they block again. A goroutine that waits for a sync.Mutex is not blocked in this sense, unless the test is built with the overlay (see below) and the
-// lock is no package variable: only there may one goroutine keep a lock across a request or a sleep while another waits for it.
+// they block again. A goroutine that waits for a sync.Mutex is not blocked in this sense, unless the test is built with the overlay (see below):
+// only there may one goroutine keep a lock across a request or a sleep while another waits for it.
 //
 // # What a test writes and asks
 //

@@ -13,14 +13,20 @@ import (
 	"github.com/informersim/informersim/simtest/internal/bubble"
 )
 
-// With the overlay a controller may keep a lock across requests and sleeps; without it, the failure says what is needed.
+var packageLock sync.RWMutex
+
+// With the overlay a controller may keep a lock across requests and sleeps, be it a field or a package variable; without it, the failure says what is needed.
 func TestLockAcrossRequest(t *testing.T) {
+	t.Run("field", func(t *testing.T) { lockAcrossRequest(t, &sync.RWMutex{}) })
+	t.Run("package variable", func(t *testing.T) { lockAcrossRequest(t, &packageLock) })
+}
+
+func lockAcrossRequest(t *testing.T, mu *sync.RWMutex) {
 	body := func(env *simtest.Env) {
 		env.Create(configMap("a", ""))
 		done := 0
 		env.Go("locker", func(ctx context.Context) error {
 			client := kubernetes.NewForConfigOrDie(env.RESTConfig("locker"))
-			var mu sync.RWMutex
 			var all sync.WaitGroup
 			for range 3 {
 				all.Go(func() {

@@ -322,7 +322,7 @@ func (r *runner) bubble(e *engine, seed uint64, interleave bool) error {
 }
 
 // locksNeedOverlay says what to do where one goroutine has a lock while it waits for the run, as another waits for the lock.
-const locksNeedOverlay = "\nA lock may be kept across a request or a sleep only in a test that is built with the overlay, and if it is no package variable: to Go's testing/synctest\n" +
+const locksNeedOverlay = "\nA lock may be kept across a request or a sleep only in a test that is built with the overlay: to Go's testing/synctest\n" +
 	"a goroutine that waits for a lock is busy, so no answer comes and no time passes.\n    go test -overlay=\"$(informersim overlay)\" …\n"
 
 // plain reports whether a panic is a program's own, as opposed to a testing library's way of ending a test.

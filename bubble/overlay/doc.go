@@ -14,8 +14,8 @@
 // sync.Map and sync.Pool, what is a package variable, and what happens inside a sync.Once.
 //
 // A goroutine that waits for a sync.Mutex or sync.RWMutex keeps a bubble from becoming quiescent, since whoever has it might be outside the bubble. In a bubble
-// that is made with bubbleLocksRest it does not, unless the lock is a package variable: there, one goroutine can have a lock while it sleeps or waits for an
-// answer, as another waits for the lock.
+// that is made with bubbleLocksRest it does not, unless the lock is a package variable that nobody in the bubble has: one goroutine can have a lock while it sleeps
+// or waits for an answer, as another waits for the lock. Package variables take a single processor, too.
 //
 // The overlay is made from the sources of the toolchain that it is for, by a table of edits. It changes no file of the
 // toolchain, and has no effect without -overlay. The package that seeds bubbles, package bubble, declares

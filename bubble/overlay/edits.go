@@ -26,8 +26,6 @@ var edits = []edit{
 	holder      *g     // whoever asked for that
 	held        gQueue
 	spins       bool // a goroutine has not come to rest within a second in this epoch
-
-	locksRest bool // a goroutine that waits for a lock is at rest
 }
 
 // The streams of a bubble.
@@ -43,21 +41,6 @@ const (
 //
 //go:linkname bubbleSeed
 var bubbleSeed uint64 = 1
-
-// bubbleLocksRest has goroutines of seeded bubbles made from now on be at rest while they wait for a lock.
-//
-//go:linkname bubbleLocksRest
-var bubbleLocksRest bool
-
-// rests reports whether a goroutine that waits is at rest. Whoever has the lock on the heap that it waits for is either not at rest itself, or waits for
-// what the bubble is at rest for: a message, or time to pass. A lock in a package variable is often somebody's outside of the bubble.
-func (b *synctestBubble) rests(gp *g) bool {
-	w := gp.waitreason
-	if b.locksRest && gp.lockOnHeap && (w == waitReasonSyncMutexLock || w == waitReasonSyncRWMutexRLock || w == waitReasonSyncRWMutexLock) {
-		return true
-	}
-	return w.isIdleInSynctest()
-}
 
 // mix64 is the finalizer of SplitMix64.
 //
@@ -121,18 +104,11 @@ func maps_iterRand(used uint64) uint64 {
 	{file: "runtime/synctest.go", old: "	bubble.now = synctestBaseTime\n", new: `	bubble.now = synctestBaseTime
 	bubble.seed, bubble.seeded = bubbleSeed, bubbleSeed != 0
 	bubble.interleaved = bubble.seeded && bubbleInterleave
-	bubble.locksRest = bubble.seeded && bubbleLocksRest
 	bubble.drawRate()
 `},
 	{file: "runtime/synctest.go", old: "	gp.bubble.waiter = nil\n	gp.bubble.waiting = false\n", new: `	gp.bubble.waiter = nil
 	gp.bubble.waiting = false
 	gp.bubble.nextEpoch()
-`},
-	{file: "runtime/synctest.go", old: "		if gp.waitreason.isIdleInSynctest() {\n", new: "		if bubble.rests(gp) {\n", times: 2},
-	{file: "runtime/traceback.go", old: "		gp.waitreason.isIdleInSynctest() &&\n", new: "		bubble.rests(gp) &&\n"},
-	{file: "runtime/sema.go", old: "	// Harder case:\n	//	increment waiter count\n", new: `	gp.lockOnHeap = gp.bubble != nil && spanOfHeap(uintptr(unsafe.Pointer(addr))) != nil
-	// Harder case:
-	//	increment waiter count
 `},
 	{file: "runtime/rand.go", old: "	mp := getg().m\n	c := &mp.chacha8\n", new: `	if gp := getg(); inSeededBubble(gp) {
 		return gp.bubble.draw(bubbleRuntime)

@@ -131,7 +131,6 @@ func (bubble *synctestBubble) raceaddr() unsafe.Pointer {
 	{file: "runtime/runtime2.go", old: "	coroarg *coro // argument during coroutine transfers\n", new: `	calm int32 // it does not give way
 	late bool  // it gave way, and lets all others run first
 	resumes bool // it is the next of its bubble
-	lockOnHeap bool // what it waits for, if that is a lock, is no package variable
 
 	coroarg *coro // argument during coroutine transfers
 `},

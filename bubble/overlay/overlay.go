@@ -67,7 +67,7 @@ type file struct {
 func edited(read func(name string) ([]byte, error)) ([]file, error) {
 	var files []file
 	texts := map[string]string{}
-	for _, e := range slices.Concat(edits, interleaving) {
+	for _, e := range slices.Concat(edits, interleaving, locks) {
 		text, known := texts[e.file]
 		if !known {
 			data, err := read(e.file)

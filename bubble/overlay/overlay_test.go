@@ -189,3 +189,30 @@ func TestCrowdsHaveOneOrder(t *testing.T) {
 		}
 	}
 }
+
+// Goroutines that wait for a lock in a package variable are at rest if the lock is had inside their bubble, and only then.
+func TestLocksOfPackages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the standard library")
+	}
+	name, err := Write(goroot(t), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := lines(t, built(t, "testdata/locks/main.go", "-overlay", name))
+	want := []string{
+		"mutex: 0 after 2s, 1 after 3s",
+		"tried mutex: 0 after 2s",
+		"writer: 0 after 2s, 2 after 2s, 1 after 3s",
+		"reader: 0 after 2s, 1 after 3s",
+		"tried reader: 0 after 2s",
+		"tried writer: 0 after 2s",
+		"a mutex of others: false",
+		"a writer of others: false false",
+		"a reader of others: false",
+		"PASS",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("it prints\n%s\nand not\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

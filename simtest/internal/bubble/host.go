@@ -73,7 +73,7 @@ type Options struct {
 	// Interleave has the seed decide which of the bubble's goroutines runs, and where one gives way to others. It needs a program that is Seeded,
 	// and is only OneProcessor in others.
 	Interleave bool
-	// LocksRest has goroutines be at rest while they wait for a sync.Mutex or sync.RWMutex that is no package variable, if the program is Seeded. What has such a lock and waits for time
+	// LocksRest has goroutines be at rest while they wait for a sync.Mutex or sync.RWMutex that another one has, if the program is Seeded. What has such a lock and waits for time
 	// to pass, or for an answer, then gets them. A deadlock of locks is no *StuckError then: those goroutines are left over at the end. In other programs
 	// synctest waits for them.
 	LocksRest bool
