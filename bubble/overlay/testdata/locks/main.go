@@ -40,6 +40,7 @@ func (l tryLock) Lock() {
 func inside(first sync.Locker, then ...sync.Locker) string {
 	begin := time.Now()
 	var said []string
+	var mu sync.Mutex
 	go func() {
 		first.Lock()
 		time.Sleep(time.Second)
@@ -50,12 +51,15 @@ func inside(first sync.Locker, then ...sync.Locker) string {
 		go func() {
 			l.Lock()
 			time.Sleep(time.Second)
+			mu.Lock()
 			said = append(said, fmt.Sprint(i, " after ", time.Since(begin)))
+			mu.Unlock()
 			l.Unlock()
 		}()
 		synctest.Wait()
 	}
 	time.Sleep(time.Minute)
+	synctest.Wait()
 	return strings.Join(said, ", ")
 }
 
