@@ -229,6 +229,7 @@ func (r *runner) job(mode wire.Mode, seed uint64, file string) (*wire.Result, []
 		return nil, nil, fmt.Errorf("simtest: %w", err)
 	}
 	defer e.release()
+	defer collectSeldom()()
 	task := wire.Task{
 		Mode: mode, Test: r.t.Name(), Package: r.pkg, Command: r.line, Seeded: bubble.Seeded(), Folder: r.folder, Traces: r.traces, Worker: workerFor != "", Seed: seed, File: file,
 		Verify: flags.verify || r.o.Verify, Shrink: r.o.Shrink, Options: r.data,
