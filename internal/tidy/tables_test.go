@@ -15,7 +15,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/campaign":               {"cmd/internal/junit", "fakeapiserver/fault", "internal/outfile", "reports"},
 	"cmd/internal/cli":                    {"reports"},
 	"cmd/internal/faultmix":               {"cmd/internal/cli", "fakeapiserver/fault"},
-	"cmd/internal/guests":                 {".", "cmd/internal/launcher", "cmd/internal/version", "subjects", "subjects/clientgo", "subjects/clientgo/releases", "subjects/clientgo/remote"},
+	"cmd/internal/guests":                 {".", "bubble", "bubble/overlay", "cmd/internal/launcher", "cmd/internal/version", "subjects", "subjects/clientgo", "subjects/clientgo/releases", "subjects/clientgo/remote"},
 	"cmd/internal/junit":                  {"reports"},
 	"cmd/internal/launcher":               {"cmd/internal/version"},
 	"cmd/internal/serveflags":             {"cmd/internal/cli", "cmd/internal/faultmix", "fakeapiserver/controllers/names", "fakeapiserver/fault"},

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	informersim "github.com/informersim/informersim"
+	"github.com/informersim/informersim/bubble"
+	"github.com/informersim/informersim/bubble/overlay"
 	"github.com/informersim/informersim/cmd/internal/launcher"
 	"github.com/informersim/informersim/cmd/internal/version"
 	"github.com/informersim/informersim/subjects/clientgo/releases"
@@ -45,17 +47,28 @@ func find(ctx context.Context, r releases.Release, stderr io.Writer) (string, er
 	kept := fmt.Sprintf("%s-%s-", r.Version, sum)
 	tool, err := exec.LookPath("go")
 	if err != nil {
-		if there, _ := filepath.Glob(filepath.Join(cache, kept+"*", program())); len(there) > 0 {
+		there, _ := filepath.Glob(filepath.Join(cache, kept+"*", program()))
+		there = slices.DeleteFunc(there, func(path string) bool { return strings.Contains(filepath.Dir(path), "-overlay-") != bubble.Seeded() })
+		if len(there) > 0 {
 			return there[len(there)-1], nil
 		}
 		return "", fmt.Errorf("%s has to be built once, and there is no go command: install Go from https://go.dev/dl, or use the built-in client-go %s with --subject client-go",
 			r.Subject(), releases.BuiltIn)
 	}
-	out, err := exec.CommandContext(ctx, tool, "env", "GOVERSION").Output()
+	out, err := exec.CommandContext(ctx, tool, "env", "GOVERSION", "GOROOT").Output()
 	if err != nil {
-		return "", fmt.Errorf("%s env GOVERSION: %w", tool, err)
+		return "", fmt.Errorf("%s env GOVERSION GOROOT: %w", tool, err)
 	}
-	folder := filepath.Join(cache, kept+strings.TrimSpace(string(out)))
+	goversion, goroot, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	kept += goversion
+	edits := ""
+	if bubble.Seeded() { // its guests are to be what it is
+		if edits, err = overlay.Write(goroot, filepath.Join(filepath.Dir(cache), "overlay")); err != nil {
+			return "", fmt.Errorf("building %s: %w", r.Subject(), err)
+		}
+		kept += "-" + strings.TrimSuffix(filepath.Base(edits), ".json")
+	}
+	folder := filepath.Join(cache, kept)
 	path := filepath.Join(folder, program())
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 		return path, nil
@@ -73,7 +86,7 @@ func find(ctx context.Context, r releases.Release, stderr io.Writer) (string, er
 	}
 	fmt.Fprintf(stderr, "building a guest with client-go %s, which is done once and may take minutes\n", r.Version)
 	started := time.Now()
-	if err := (&builder{ctx, tool, folder, r}).build(path); err != nil {
+	if err := (&builder{ctx, tool, folder, edits, r}).build(path); err != nil {
 		return "", err
 	}
 	fmt.Fprintf(stderr, "built it in %s: %s\n", time.Since(started).Round(100*time.Millisecond), path)
@@ -115,6 +128,7 @@ type builder struct {
 	ctx    context.Context
 	tool   string
 	folder string
+	edits  string // the file for -overlay, "" for none
 	r      releases.Release
 }
 
@@ -137,6 +151,9 @@ func (b *builder) build(path string) error {
 	args := []string{
 		"build", "-mod=mod", "-buildvcs=false", "-trimpath", "-tags", strings.Join(b.r.Tags(), ","),
 		"-ldflags", "-X " + version.Path + "/subjects/clientgo/gates.Release=" + b.r.Version, "-o", filepath.Join(source, program()),
+	}
+	if b.edits != "" {
+		args = append(args, "-overlay", b.edits)
 	}
 	if !b.r.Gated() {
 		if err := b.gatedCopy(source); err != nil {

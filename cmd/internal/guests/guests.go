@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/informersim/informersim/bubble"
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/clientgo"
 	"github.com/informersim/informersim/subjects/clientgo/releases"
@@ -40,7 +41,10 @@ func Kind(ctx context.Context, name string, stderr io.Writer) (subjects.Kind, er
 	g := &remote.Guest{Path: path, Name: r.Subject()}
 	k := subjects.Kind{
 		Name: r.Subject(), Engine: clientgo.Kind.Engine, Queues: r.Queues(), Lacks: r.Lacks(), New: clientgo.NewOn(g.Enter, r.Lacks()), Host: g.Host,
-		NotInterleaved: "its client-go runs in a guest, which is built without the overlay of Go's runtime; the release that is built in, client-go, can be",
+		NotInterleaved: clientgo.Kind.NotInterleaved,
+	}
+	if bubble.Seeded() {
+		k.Interleaved = g.Interleaved
 	}
 	if made.kinds == nil {
 		made.kinds = map[string]subjects.Kind{}

@@ -25,9 +25,12 @@ func (t *guestObjects) addEvent(p *wire.Packet, e *gates.Event) {
 	case gates.HandlerSynced:
 		p.Num(int64(e.Sub))
 	case gates.Called, gates.PassedBy, gates.Late:
-		p.Num(int64(e.Sub)).Byte(byte(e.Call)).Text(e.Key)
+		p.Num(int64(e.Sub)).Byte(byte(e.Call)).Text(e.Key).Flag(e.Flag)
 		t.add(p, e.Obj)
 		t.add(p, e.Old)
+		if e.Flag {
+			p.Num(e.N).Num(e.ID)
+		}
 	case gates.Worker:
 		p.Num(int64(e.Sub)).Flag(e.Flag).Num(e.N).Text(e.Key).Num(e.ID)
 	}
@@ -52,9 +55,12 @@ func (t *Objects) ReadEvent(m *wire.Message) gates.Event {
 	case gates.HandlerSynced:
 		e.Sub = int(m.Num())
 	case gates.Called, gates.PassedBy, gates.Late:
-		e.Sub, e.Call, e.Key = int(m.Num()), gates.Call(m.Byte()), m.Text()
+		e.Sub, e.Call, e.Key, e.Flag = int(m.Num()), gates.Call(m.Byte()), m.Text(), m.Flag()
 		e.Obj = t.Read(m)
 		e.Old = t.Read(m)
+		if e.Flag {
+			e.N, e.ID = m.Num(), m.Num()
+		}
 	case gates.Worker:
 		e.Sub, e.Flag, e.N, e.Key, e.ID = int(m.Num()), m.Flag(), m.Num(), m.Text(), m.Num()
 	}

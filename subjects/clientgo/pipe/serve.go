@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	goruntime "runtime"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -34,6 +35,7 @@ func Serve(in io.Reader, out io.Writer) error {
 				os.Exit(1)
 			}
 			received <- m
+			goruntime.Gosched() // with one processor, reading would keep it from whoever received
 		}
 	}()
 	if err := wire.New(Hello).Text(gates.Release).Send(out); err != nil {
@@ -43,9 +45,9 @@ func Serve(in io.Reader, out io.Writer) error {
 		if m.Kind != Begin {
 			return fmt.Errorf("a message %q comes outside of a run: %w", m.Kind, wire.ErrProtocol)
 		}
-		seed, quiescence := uint64(m.Num()), m.Duration()
+		seed, quiescence, interleave := uint64(m.Num()), m.Duration(), m.Flag()
 		s := &session{received: received, out: out}
-		err := gates.Host(seed, quiescence, false, s.run)
+		err := gates.Host(seed, quiescence, interleave, s.run)
 		if s.err != nil {
 			return s.err
 		}

@@ -106,7 +106,12 @@ func (g *Guest) Close() {
 }
 
 // Host is a subjects.Host that makes a run in the guest.
-func (g *Guest) Host(seed uint64, run func()) error {
+func (g *Guest) Host(seed uint64, run func()) error { return g.host(seed, false, run) }
+
+// Interleaved is Host with client-go's goroutines interleaved by the seed, in a guest that is built with the overlay.
+func (g *Guest) Interleaved(seed uint64, run func()) error { return g.host(seed, true, run) }
+
+func (g *Guest) host(seed uint64, interleave bool, run func()) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.p == nil {
@@ -116,10 +121,10 @@ func (g *Guest) Host(seed uint64, run func()) error {
 		}
 		g.p = p
 	}
-	s := &side{guest: g, p: g.p, objects: pipe.NewObjects(), order: wire.New(pipe.Do)}
+	s := &side{guest: g, p: g.p, objects: pipe.NewObjects(), order: wire.New(pipe.Do), interleaved: interleave}
 	g.side = s
 	defer func() { g.side = nil }()
-	if err := wire.New(pipe.Begin).Num(int64(seed)).Duration(g.Quiescence).Send(g.p.in); err != nil {
+	if err := wire.New(pipe.Begin).Num(int64(seed)).Duration(g.Quiescence).Flag(interleave).Send(g.p.in); err != nil {
 		s.lost()
 		return s.err
 	}

@@ -6,9 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 
+	"github.com/informersim/informersim/bubble"
+	"github.com/informersim/informersim/bubble/overlay"
 	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/scenarios"
@@ -46,7 +49,15 @@ func built(t testing.TB) *remote.Guest {
 			return
 		}
 		build.path = filepath.Join(temp, "guest")
-		if out, err := exec.Command("go", "build", "-o", build.path, folder).CombinedOutput(); err != nil {
+		args := []string{"build", "-o", build.path}
+		if bubble.Seeded() { // the guest is to be what this program is
+			var edits string
+			if edits, build.err = overlay.Write(runtime.GOROOT(), temp); build.err != nil {
+				return
+			}
+			args = append(args, "-overlay", edits)
+		}
+		if out, err := exec.Command("go", append(args, folder)...).CombinedOutput(); err != nil {
 			build.err = fmt.Errorf("%w\n%s", err, out)
 		}
 	})
@@ -61,7 +72,9 @@ func built(t testing.TB) *remote.Guest {
 // kindOf returns the kind of subject whose client-go is in a guest, with the name of the built-in one.
 func kindOf(g *remote.Guest) subjects.Kind {
 	k := clientgo.Kind
-	k.Interleaved = nil
+	if k.Interleaved != nil {
+		k.Interleaved = g.Interleaved
+	}
 	k.New, k.Host = clientgo.NewOn(g.Enter, nil), g.Host
 	return k
 }
@@ -98,6 +111,30 @@ func compare(t *testing.T, s *scenarios.Scenario, guest subjects.Kind, seed uint
 	there, got := trace(t, s, options(t, guest, seed, mix))
 	if here.Hash != there.Hash || here.Verdict() != there.Verdict() || !bytes.Equal(got, want) {
 		t.Errorf("%s, seed %d: in the guest %x (%s) after %d steps, here %x (%s) after %d", s.Name, seed, there.Hash, there.Verdict(), there.Steps, here.Hash, here.Verdict(), here.Steps)
+	}
+}
+
+// Goroutines in a guest are interleaved as those in this process: an interleaved run is the same one.
+func TestInterleavedRunsAreTheSame(t *testing.T) {
+	if !bubble.Seeded() {
+		t.Skip("built without the overlay")
+	}
+	guest := kindOf(built(t))
+	for seed := uint64(1); seed <= 40; seed++ {
+		r, err := generate.OfSeed(seed, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made := func(k subjects.Kind) (*scenarios.Result, []byte) {
+			return trace(t, r.Scenario, scenarios.Options{
+				Subject: k, Seed: seed, Strategy: r.Strategy, Mix: r.Mix, Properties: properties.All(), Interleave: scenarios.InterleaveOn,
+			})
+		}
+		here, want := made(clientgo.Kind)
+		there, got := made(guest)
+		if here.Hash != there.Hash || !bytes.Equal(got, want) {
+			t.Errorf("seed %d: in the guest %x after %d steps, here %x after %d", seed, there.Hash, there.Steps, here.Hash, here.Steps)
+		}
 	}
 }
 

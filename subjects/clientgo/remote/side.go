@@ -24,6 +24,8 @@ type side struct {
 	elapsed time.Duration
 	panics  string
 	err     error // the guest has failed
+
+	interleaved bool
 }
 
 var _ clientgo.Side = (*side)(nil)
@@ -102,8 +104,8 @@ func (s *side) Goroutines() []string {
 	return pipe.ReadTexts(s.trip())
 }
 
-// Interleaved returns false: guests are built without the overlay.
-func (s *side) Interleaved() bool { return false }
+// Interleaved implements clientgo.Side.
+func (s *side) Interleaved() bool { return s.interleaved }
 
 // failed reads an error that is a result.
 func (s *side) failed() error {
