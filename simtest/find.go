@@ -60,6 +60,9 @@ func Find(t TB, o Options, body func(env *Env)) *Finding {
 	return nil
 }
 
+// sameAgain is what a test says of a trace that it has replayed.
+const sameAgain = "is the same run again, step by step"
+
 func newFinding(res *wire.Result, trace []byte) *Finding {
 	return &Finding{
 		Seed: res.Seed, Property: res.Property, Message: res.Message, Steps: res.Steps, Faults: res.Faults, Virtual: res.Virtual,
@@ -87,7 +90,7 @@ func (r *runner) again(mode wire.Mode, seed uint64, file string) (f *Finding, ou
 	case res.Failure == "":
 		return nil, true
 	case res.Same:
-		r.t.Errorf("simtest: %s is the same run again, step by step. The test expects what it breaks, and passes without -simtest.replay.\n\n%s", file, res.Failure)
+		r.t.Errorf("simtest: %s "+sameAgain+". The test expects what it breaks, and passes without -simtest.replay.\n\n%s", file, res.Failure)
 	default:
 		r.t.Errorf("%s", res.Failure)
 	}

@@ -32,6 +32,7 @@ var modules = []struct {
 	{folder: "examples/volume-provisioner", elsewhere: "client-go v0.34"},
 	{folder: "simtest/versions/controllerruntime", elsewhere: "client-go v0.28"},
 	{folder: "wild/cert-manager", elsewhere: ".ci/run wild"},
+	{folder: "wild/cloud-provider", elsewhere: ".ci/run wild"},
 	{folder: "wild/cluster-api", elsewhere: ".ci/run wild"},
 	{folder: "wild/controller-runtime", elsewhere: ".ci/run wild"},
 	{folder: "wild/external-attacher", elsewhere: ".ci/run wild"},

@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/informersim/informersim/simtest"
+	"github.com/informersim/informersim/simtest/fault"
 	certmanager "github.com/informersim/informersim/wild/cert-manager"
 )
 
@@ -36,8 +37,23 @@ func TestInjectCA(t *testing.T) {
 // controller-runtime passes the watches of metadata through a goroutine, which waits for ever to deliver an event when the watch is stopped at that moment.
 func TestStoppedWatchLeavesGoroutine(t *testing.T) {
 	o := options(t)
-	o.Seeds = 100
-	found := simtest.Find(t, o, testInjectCA)
+	o.Mix, o.Seeds = "none", 100
+	found := simtest.Find(t, o, func(env *simtest.Env) {
+		secret := newSecret(env, "a", "a")
+		env.Create(newCertificate("a", "a"), secret)
+		started := false
+		env.Go("cainjector", func(ctx context.Context) error {
+			return certmanager.Run(ctx, env.RESTConfig("cainjector"), func() { started = true })
+		})
+		env.Eventually("it has started", time.Hour, func() error { return is(started) })
+		for range 5 {
+			env.Inject(fault.Fault{Kind: fault.Watch500, Target: "cainjector", Resource: "secrets"})
+			for range 3 {
+				env.Mutate(secret, func() { secret.Data = newCA(env) })
+			}
+			env.Advance(time.Minute)
+		}
+	})
 	if found == nil {
 		t.Fatal("not found: has controller-runtime been mended?")
 	}

@@ -2,7 +2,6 @@ package kubernetes_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/informersim/informersim/simtest"
+	"github.com/informersim/informersim/simtest/fault"
 	wild "github.com/informersim/informersim/wild/kubernetes"
 )
 
@@ -75,7 +75,10 @@ func disturbDeployment(env *simtest.Env, d *appsv1.Deployment) {
 
 // roll sets one of three images.
 func roll(env *simtest.Env, d *appsv1.Deployment) {
-	image := fmt.Sprintf("main:%d", 1+env.Rand().IntN(3))
+	rollTo(env, d, fmt.Sprintf("main:%d", 1+env.Rand().IntN(3)))
+}
+
+func rollTo(env *simtest.Env, d *appsv1.Deployment, image string) {
 	env.Mutate(d, func() { d.Spec.Template.Spec.Containers[0].Image = image })
 }
 
@@ -143,7 +146,7 @@ func oneSetForEach(env *simtest.Env) error {
 // another in its own time.
 func TestRollingUpdateKeepsItsBounds(t *testing.T) {
 	simtest.Run(t, simtest.Options{Nodes: 3, Stages: []string{"pod"}, Mix: "none"}, func(env *simtest.Env) {
-		rollouts(env, enoughPods, withinSurge)
+		rollouts(env)
 	})
 }
 
@@ -151,36 +154,49 @@ func TestRollingUpdateKeepsItsBounds(t *testing.T) {
 // ReplicaSets that will be needed: status.availableReplicas is still that of before its last step, and what spec.replicas has already taken away
 // is taken away again.
 func TestRollingUpdateCountsDoomedPods(t *testing.T) {
-	wantFound(t, underFaults, func(env *simtest.Env) { rollouts(env, enoughPods) }, enoughPods)
+	o := simtest.Options{Nodes: 3, Stages: []string{"pod"}, Mix: "none", CrashProbability: -1}
+	wantFound(t, o, func(env *simtest.Env) {
+		d := newDeployment(4)
+		env.Create(d)
+		start(env, "deployment", wild.Deployments)
+		start(env, "replicaset", wild.ReplicaSets)
+		env.Eventually(rolledOut, time.Hour, func() error { return isRolledOut(env, d) })
+		watchAvailable(env)
+		rollTo(env, d, "main:2")
+		env.Eventually("a Pod of the second image is available", time.Hour, func() error { return hasAvailable(env, "main:2") })
+		behind := env.Inject(fault.Fault{Kind: fault.Write503, Target: "replicaset", Resource: "replicasets", Count: fault.Lasting})
+		env.Advance(time.Second)
+		rollTo(env, d, "main:1")
+		env.Advance(time.Second)
+		behind()
+		env.Advance(time.Hour)
+	}, enoughPods)
 }
 
 // The controller of Deployments does not wait to see its own writes, as that of ReplicaSets does. With a cache that has not seen the last, it makes a
 // ReplicaSet with Pods that another one has already been given.
 func TestRollingUpdateForgetsWhatItHasAskedFor(t *testing.T) {
-	wantFound(t, underFaults, func(env *simtest.Env) { rollouts(env, withinSurge) }, withinSurge)
+	wantFound(t, simtest.Options{Mix: "none", CrashProbability: -1}, func(env *simtest.Env) {
+		start(env, "deployment", wild.Deployments)
+		env.Settle()
+		env.Inject(fault.Fault{Kind: fault.WatchStall, Target: "deployment", Resource: "replicasets", Duration: time.Minute})
+		env.Always(withinSurge, func() error { return askedFor(env, 5) })
+		d := newDeployment(4)
+		env.Create(d)
+		env.Advance(time.Second)
+		rollTo(env, d, "main:2")
+		env.Advance(time.Hour)
+	}, withinSurge)
 }
 
-var underFaults = simtest.Options{Nodes: 3, Stages: []string{"pod"}, CrashProbability: -1, Seeds: 300}
-
-// rollouts rolls out one image after the other, while it watches some of a rolling update's bounds.
-func rollouts(env *simtest.Env, bounds ...string) {
+// rollouts rolls out one image after the other, while it watches a rolling update's bounds.
+func rollouts(env *simtest.Env) {
 	d := newDeployment(4)
 	env.Create(d)
 	start(env, "deployment", wild.Deployments)
 	start(env, "replicaset", wild.ReplicaSets)
-	if slices.Contains(bounds, enoughPods) {
-		full := false // once all of the first Pods are available
-		env.Always(enoughPods, func() error {
-			available, err := availablePods(env)
-			if full = full || available >= 4; full && available < 3 {
-				return fmt.Errorf("%d of 4 Pods are available, and maxUnavailable is 1", available)
-			}
-			return err
-		})
-	}
-	if slices.Contains(bounds, withinSurge) {
-		env.Always(withinSurge, func() error { return askedFor(env, 5) })
-	}
+	watchAvailable(env)
+	env.Always(withinSurge, func() error { return askedFor(env, 5) })
 	for range 6 {
 		pause(env, time.Minute)
 		roll(env, d)
@@ -188,6 +204,32 @@ func rollouts(env *simtest.Env, bounds ...string) {
 	env.StopFaults()
 	wakeSets(env)
 	env.Eventually(rolledOut, time.Hour, func() error { return isRolledOut(env, d) })
+}
+
+// watchAvailable states that three of four Pods are available, from when all of them first are.
+func watchAvailable(env *simtest.Env) {
+	full := false
+	env.Always(enoughPods, func() error {
+		available, err := availablePods(env)
+		if full = full || available >= 4; full && available < 3 {
+			return fmt.Errorf("%d of 4 Pods are available, and maxUnavailable is 1", available)
+		}
+		return err
+	})
+}
+
+// hasAvailable fails unless the ReplicaSet of an image says that a Pod is available.
+func hasAvailable(env *simtest.Env, image string) error {
+	var sets appsv1.ReplicaSetList
+	if err := env.List(&sets, "default"); err != nil {
+		return err
+	}
+	for _, rs := range sets.Items {
+		if rs.Spec.Template.Spec.Containers[0].Image == image && rs.Status.AvailableReplicas > 0 {
+			return nil
+		}
+	}
+	return fmt.Errorf("none of %s is", image)
 }
 
 func availablePods(env *simtest.Env) (n int, err error) {

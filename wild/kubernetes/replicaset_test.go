@@ -63,7 +63,7 @@ func TestUnseenPodStopsReplicaSet(t *testing.T) {
 			env.Advance(time.Second)
 			deleteNewest(env, rs.UID)
 		})
-		env.Eventually(asManyPods, 11*time.Hour, func() error { return replicasExist(env, rs) })
+		env.Eventually(asManyPods, 3*time.Hour, func() error { return replicasExist(env, rs) })
 	}, asManyPods)
 }
 
