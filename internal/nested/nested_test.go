@@ -41,6 +41,7 @@ var modules = []struct {
 	{folder: "wild/karpenter", elsewhere: ".ci/run wild"},
 	{folder: "wild/kubernetes", elsewhere: ".ci/run wild: minutes"},
 	{folder: "wild/prometheus-operator", elsewhere: ".ci/run wild"},
+	{folder: "wild/trust-manager", elsewhere: ".ci/run wild"},
 }
 
 const root = "../.."
