@@ -7,6 +7,7 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/controller/cronjob"
 	"k8s.io/kubernetes/pkg/controller/daemon"
 	"k8s.io/kubernetes/pkg/controller/deployment"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/kubernetes/pkg/controller/replicaset"
 	"k8s.io/kubernetes/pkg/controller/statefulset"
 	"k8s.io/kubernetes/pkg/controller/volume/persistentvolume"
+	"k8s.io/kubernetes/pkg/controller/volume/pvcprotection"
 )
 
 // kube-controller-manager's default of --min-resync-period.
@@ -68,6 +70,11 @@ var (
 			return nil, err
 		}
 		return p.Run, nil
+	}
+	ClaimProtection Setup = func(ctx context.Context, s informers.SharedInformerFactory, c kubernetes.Interface) (func(context.Context), error) {
+		core := s.Core().V1()
+		p, err := pvcprotection.NewPVCProtectionController(klog.FromContext(ctx), core.PersistentVolumeClaims(), core.Pods(), c)
+		return workers(p, 1), err
 	}
 	EndpointSlices Setup = func(ctx context.Context, s informers.SharedInformerFactory, c kubernetes.Interface) (func(context.Context), error) {
 		core := s.Core().V1()
