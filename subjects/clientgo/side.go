@@ -88,6 +88,8 @@ func (s *Subject) deliver(e *gates.Event) {
 		i.queue.length = int(e.N)
 	case gates.Unwoken:
 		i.Kernel.Fail(&subjects.Failure{Kind: subjects.Hung, What: fmt.Sprintf("informer %s has something queued, and a Pop that waits for it is not woken", i.Spec.Name)})
+	case gates.Blocked:
+		i.Kernel.Fail(&subjects.Failure{Kind: subjects.Hung, What: fmt.Sprintf("informer %s: %s", i.Spec.Name, e.Key)})
 	case gates.Synced:
 		i.hasSynced = true
 	case gates.Parked:

@@ -29,6 +29,7 @@ type What byte
 const (
 	Queued        What = 'q' // N entries are in an informer's queue now
 	Unwoken       What = 'U' // something is queued now, and a Pop that waited for it would not have been woken
+	Blocked       What = 'B' // a call of an informer, Key, does not return although nothing else goes on
 	Synced        What = 's' // an informer has synced
 	HandlerSynced What = 'S' // a handler's registration has synced
 	Parked        What = 'p' // request ID waits to be sent: a watch if Flag is set, with Options

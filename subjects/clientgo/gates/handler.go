@@ -40,8 +40,11 @@ func (g *Gates) AddHandler(n int, resync time.Duration, through int) error {
 	g.begin()
 	i := g.informers[n]
 	h := &handler{i: i, n: len(i.handlers), pass: make(chan bool, 1), through: through}
-	var err error
-	if h.reg, err = addHandler(i.inf, h, resync); err != nil {
+	err := i.call("AddEventHandler", func() (err error) {
+		h.reg, err = addHandler(i.inf, h, resync)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	g.mu.Lock()
@@ -54,7 +57,7 @@ func (g *Gates) AddHandler(n int, resync time.Duration, through int) error {
 func (g *Gates) RemoveHandler(n, handler int) error {
 	g.begin()
 	i := g.informers[n]
-	return removeHandler(i.inf, i.handlers[handler].reg)
+	return i.call("RemoveEventHandler", func() error { return removeHandler(i.inf, i.handlers[handler].reg) })
 }
 
 // Through has the next k calls of a handler return at once, before one waits again.

@@ -188,6 +188,9 @@ func (i *informer) report() {
 	if i.queue == nil {
 		return // it has not started
 	}
+	if where := i.loopBlocked(); where != "" {
+		g.say(Event{What: Blocked, Of: i.n, Key: "the loop of its controller does not come back to its queue: it waits for what nothing else will do, " + where})
+	}
 	n := i.queue.len()
 	if i.waiter.missed(i.length, n) {
 		g.say(Event{What: Unwoken, Of: i.n})

@@ -27,9 +27,6 @@ func (c contextGate) Done() <-chan struct{} {
 	return c.Context.Done()
 }
 
-// loopName is the suffix of the name of the function that takes from the queue.
-const loopName = "tools/cache.(*controller).processLoop"
-
 // loopCallers caches, by program counter, whether a call comes from that function.
 var loopCallers sync.Map
 

@@ -17,7 +17,7 @@ func (t *guestObjects) addEvent(p *wire.Packet, e *gates.Event) {
 		p.Num(e.ID)
 	case gates.Parked:
 		p.Num(e.ID).Flag(e.Flag).JSON(e.Options)
-	case gates.Ready:
+	case gates.Ready, gates.Blocked:
 		p.Text(e.Key)
 	case gates.Touched, gates.Holds:
 		p.Text(e.Key)
@@ -47,7 +47,7 @@ func (t *Objects) ReadEvent(m *wire.Message) gates.Event {
 	case gates.Parked:
 		e.ID, e.Flag, e.Options = m.Num(), m.Flag(), &metav1.ListOptions{}
 		m.JSON(e.Options)
-	case gates.Ready:
+	case gates.Ready, gates.Blocked:
 		e.Key = m.Text()
 	case gates.Touched, gates.Holds:
 		e.Key = m.Text()
