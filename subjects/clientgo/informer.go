@@ -314,5 +314,8 @@ func (i *actor) IndexValues(index string) []string { return i.s.side.IndexValues
 // IndexKeys implements subjects.Informer.
 func (i *actor) IndexKeys(index, value string) []string { return i.s.side.IndexKeys(i.n, index, value) }
 
+// Read implements subjects.Informer.
+func (i *actor) Read(r subjects.Reading) ([]any, error) { return i.s.side.Read(i.n, r) }
+
 // Len implements subjects.Informer.
 func (i *actor) Len() int { return len(i.Keys()) }

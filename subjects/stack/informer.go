@@ -282,5 +282,13 @@ func (i *actor) IndexKeys(index, value string) []string {
 	return informers.SortedKeys(i.inf.Indexer, index, value)
 }
 
+// Read implements subjects.Informer. A copy without indexes would be client-go's store, so the stack's own is read in its place.
+func (i *actor) Read(r subjects.Reading) ([]any, error) {
+	if r.Way == subjects.ListWithoutIndex {
+		r.Way = subjects.ListAllByNamespace
+	}
+	return subjects.ReadIndexer(i.inf.Indexer, r)
+}
+
 // Len implements subjects.Informer.
 func (i *actor) Len() int { return i.inf.Indexer.Len() }

@@ -32,6 +32,7 @@ type informer struct {
 	length int
 	synced bool
 
+	reading bool             // the Indexer is only read; guarded by the gates' mu
 	touched []touched        // guarded by the gates' mu
 	reached map[string]int64 // by key, the highest revision that the Indexer has held; nil unless interleaved; guarded by the gates' mu
 }
@@ -67,7 +68,9 @@ func (i *informer) observe(obj any) ([]string, error) {
 		return nil, err
 	}
 	i.g.mu.Lock()
-	i.touched = append(i.touched, touched{key, obj})
+	if !i.reading {
+		i.touched = append(i.touched, touched{key, obj})
+	}
 	if i.reached != nil {
 		i.reached[key] = max(i.reached[key], subjects.RevisionOf(obj))
 	}
@@ -179,6 +182,21 @@ func (g *Gates) IndexKeys(n int, index, value string) []string {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// Read reads the Indexer in one of the ways in which controllers do.
+func (g *Gates) Read(n int, r subjects.Reading) ([]any, error) {
+	i := g.informers[n]
+	i.setReading(true)
+	defer i.setReading(false)
+	return subjects.ReadIndexer(i.inf.GetIndexer(), r)
+}
+
+// setReading says that index functions are called for a read, while the bubble is quiescent.
+func (i *informer) setReading(reading bool) {
+	i.g.mu.Lock()
+	i.reading = reading
+	i.g.mu.Unlock()
 }
 
 // report tells what an informer has done. It is called with mu held, which nobody else wants while the bubble is quiescent, except the

@@ -203,6 +203,16 @@ func (s *session) seldom(order byte, m *wire.Message) {
 		AddTexts(&s.results, g.IndexValues(num(), m.Text()))
 	case DoIndexKeys:
 		AddTexts(&s.results, g.IndexKeys(num(), m.Text(), m.Text()))
+	case DoRead:
+		n := num()
+		var r subjects.Reading
+		m.JSON(&r)
+		found, err := g.Read(n, r)
+		s.fail(err)
+		s.results.Num(int64(len(found)))
+		for _, obj := range found {
+			s.add(&s.results, obj)
+		}
 	case DoGoroutines:
 		AddTexts(&s.results, g.Goroutines())
 	default:

@@ -217,6 +217,19 @@ func (s *side) IndexKeys(informer int, index, value string) []string {
 	return pipe.ReadTexts(s.trip())
 }
 
+func (s *side) Read(informer int, r subjects.Reading) (found []any, err error) {
+	s.do(pipe.DoRead, informer).JSON(r)
+	m := s.trip()
+	if s.err != nil {
+		return nil, s.err
+	}
+	err = pipe.ReadError(m)
+	for n := m.Num(); n > 0 && m.Err() == nil; n-- {
+		found = append(found, s.objects.Read(m))
+	}
+	return found, err
+}
+
 func (s *side) NewQueue(spec gates.WorkersSpec) {
 	s.do(pipe.DoQueue).JSON(spec)
 	s.trip()
