@@ -24,7 +24,7 @@ func All() []Property {
 	return slices.Concat([]Property{
 		IndexerConverges, PerKeyOrder, ReplaceDeletesMissing, NothingAfterRemove, NothingAfterStop, HandlerGrammar, NoInventedState, SyncedAfterInitialList,
 		StoreBeforeNotify, StoreRevisionFollows, LastSyncRVMonotonic, InitialListFlag, ResyncTellsAll, ResyncOnTime, IndexMatchesItems, ReadsAgree,
-		QueueSingleFlight, QueueNoLostKey, BackoffHonoured, ShutdownDrains, WorkersWake, WorkDrains, HandlersConverge, HandlersSync, PauseAfterPanic,
+		QueueSingleFlight, QueueNoLostKey, BackoffHonoured, ShutdownDrains, WorkersWake, WorkDrains, HandlersConverge, HandlersSync, PauseAfterPanic, FiltersPass,
 		ValidRequests, ListLimits, FrugalRequests, ToldAsWatched, NoLivelock,
 	}, api.All(clients), []Property{BoundedRelists})
 }

@@ -112,6 +112,8 @@ type Informer interface {
 	// IndexValues returns the values of an index, and IndexKeys the keys of the objects under one of them; both are sorted.
 	IndexValues(index string) []string
 	IndexKeys(index, value string) []string
+	// Passed returns what a filter in front of another handler has let through of the last call of a handler, if there is a filter.
+	Passed(handler string) (p Passed, filtered bool)
 	// Read reads its Indexer in one of the ways in which controllers do.
 	Read(Reading) ([]any, error)
 	// Calling reports whether a call of that handler is in flight that takes virtual time.

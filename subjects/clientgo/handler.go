@@ -25,10 +25,12 @@ type handler struct {
 	backsOff  bool           // client-go backs off after a call that panicked: the next call comes a second after its notification
 
 	backoff
-	replayed bool  // it was added late, and is replayed the store
-	call     *call // the slow call in flight; nil for none
-	blocked  bool  // a call blocks client-go, so the calls behind it cannot be observed yet
-	base     int   // where the unordered part of the inbox begins
+	replayed bool          // it was added late, and is replayed the store
+	call     *call         // the slow call in flight; nil for none
+	blocked  bool          // a call blocks client-go, so the calls behind it cannot be observed yet
+	base     int           // where the unordered part of the inbox begins
+	passed   *gates.Passed // of the last notification; nil for the same, told
+	told     gates.PassedCall
 }
 
 // call is one call of a handler.
@@ -48,6 +50,8 @@ type notification struct {
 	// nothing.
 	early           bool
 	stored, reached int64
+	call            gates.Call
+	passed          *gates.Passed
 }
 
 // deliver notes what has happened to the handler.
@@ -75,6 +79,7 @@ var details = [...]string{
 
 func notificationOf(e *gates.Event) notification {
 	n := notification{detail: details[e.Call], key: e.Key, obj: e.Obj, old: e.Old, rv: subjects.RevisionOf(e.Obj), early: e.Flag}
+	n.call, n.passed = e.Call, e.Passed
 	if n.early {
 		n.stored, n.reached = e.N, e.ID
 	}
@@ -135,6 +140,7 @@ func (h *handler) record(n *notification) {
 		r.Key, r.RV, r.N = n.key, n.stored, n.reached
 		k.Emit(r)
 	}
+	h.passed, h.told = n.passed, gates.PassedCall{Call: n.call, RV: n.rv, Old: n.n}
 	r := k.Record(h.ID, subjects.KindNotify)
 	r.Key, r.Detail, r.RV, r.N, r.Obj, r.Old = n.key, n.detail, n.rv, n.n, n.obj, n.old
 	k.Emit(r)

@@ -2,6 +2,7 @@ package clientgo
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -313,6 +314,25 @@ func (i *actor) IndexValues(index string) []string { return i.s.side.IndexValues
 
 // IndexKeys implements subjects.Informer.
 func (i *actor) IndexKeys(index, value string) []string { return i.s.side.IndexKeys(i.n, index, value) }
+
+// Passed implements subjects.Informer.
+func (i *actor) Passed(name string) (p subjects.Passed, filtered bool) {
+	n := slices.IndexFunc(i.Attached, func(of *handler) bool { return of.Spec.Name == name })
+	if n < 0 {
+		return p, false
+	}
+	h := i.Attached[n]
+	passed := h.passed
+	if passed == nil {
+		passed = &gates.Passed{N: 1, Calls: [2]gates.PassedCall{h.told}}
+	}
+	p.Filter, p.N = subjects.FilterOf(h.n), passed.N
+	for k := range min(p.N, len(p.Told)) {
+		c := passed.Calls[k]
+		p.Told[k] = subjects.Told{Detail: details[c.Call], RV: c.RV, Old: c.Old}
+	}
+	return p, p.N != gates.NotFiltered
+}
 
 // Read implements subjects.Informer.
 func (i *actor) Read(r subjects.Reading) ([]any, error) { return i.s.side.Read(i.n, r) }

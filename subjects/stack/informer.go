@@ -282,6 +282,9 @@ func (i *actor) IndexKeys(index, value string) []string {
 	return informers.SortedKeys(i.inf.Indexer, index, value)
 }
 
+// Passed implements subjects.Informer: the stack has no filter of its own.
+func (i *actor) Passed(string) (subjects.Passed, bool) { return subjects.Passed{}, false }
+
 // Read implements subjects.Informer. A copy without indexes would be client-go's store, so the stack's own is read in its place.
 func (i *actor) Read(r subjects.Reading) ([]any, error) {
 	if r.Way == subjects.ListWithoutIndex {

@@ -20,7 +20,26 @@ type Event struct {
 	Obj     any
 	Old     any
 	Options *metav1.ListOptions
+	Passed  *Passed // of a handler's Call, what the filter in front of another handler let through; nil for the same call
 }
+
+// Passed is what a filter has let through of a call: N calls, of which the first are here.
+type Passed struct {
+	N     int
+	Calls [2]PassedCall
+}
+
+// PassedCall is a call behind a filter, with the revisions of its objects.
+type PassedCall struct {
+	Call    Call
+	RV, Old int64
+}
+
+// NotFiltered is Passed's N where there is no filter.
+const NotFiltered = -1
+
+// nothing is what a filter has let through of a call that it has stopped.
+var nothing Passed
 
 // What says what has happened.
 type What byte

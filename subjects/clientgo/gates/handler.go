@@ -11,11 +11,12 @@ type injectedPanic struct{ key string }
 
 // handler is an event handler of an informer.
 type handler struct {
-	i    *informer
-	n    int
-	reg  registration
-	pass chan bool // buffered: makes the parked call return, or panic
-	told bool      // that its registration has synced
+	i      *informer
+	n      int
+	reg    registration
+	pass   chan bool // buffered: makes the parked call return, or panic
+	told   bool      // that its registration has synced
+	filter *filter
 
 	// Guarded by the gates' mu.
 	calls   []call
@@ -31,6 +32,7 @@ type call struct {
 	sort     Call
 	key      string
 	obj, old any
+	passed   *Passed
 	// In interleaved runs: the revision that the Indexer held under the key when the call was made, and the highest that it had held; 0 for none.
 	stored, reached int64
 }
@@ -39,7 +41,7 @@ type call struct {
 func (g *Gates) AddHandler(n int, resync time.Duration, through int) error {
 	g.begin()
 	i := g.informers[n]
-	h := &handler{i: i, n: len(i.handlers), pass: make(chan bool, 1), through: through}
+	h := &handler{i: i, n: len(i.handlers), pass: make(chan bool, 1), through: through, filter: newFilter(len(i.handlers))}
 	err := i.call("AddEventHandler", func() (err error) {
 		h.reg, err = addHandler(i.inf, h, resync)
 		return err
@@ -118,6 +120,7 @@ func (h *handler) called(c call) {
 		}
 		c.key = key
 	}
+	c.passed = h.filter.pass(&c)
 	g := h.i.g
 	if g.interleaved {
 		c.stored = h.i.stored(c.key)
@@ -152,7 +155,7 @@ func (h *handler) called(c call) {
 func (h *handler) report() {
 	g := h.i.g
 	for _, c := range h.calls {
-		e := Event{What: c.what, Of: h.i.n, Sub: h.n, Call: c.sort, Key: c.key, Obj: c.obj, Old: c.old}
+		e := Event{What: c.what, Of: h.i.n, Sub: h.n, Call: c.sort, Key: c.key, Obj: c.obj, Old: c.old, Passed: c.passed}
 		if g.interleaved {
 			e.N, e.ID, e.Flag = c.stored, c.reached, c.stored != h.i.stored(c.key)
 		}

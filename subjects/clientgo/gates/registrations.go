@@ -11,6 +11,11 @@ import (
 type registration = cache.ResourceEventHandlerRegistration
 
 func addHandler(inf cache.SharedIndexInformer, h *handler, resync time.Duration) (registration, error) {
+	if h.n%2 == 1 {
+		if r, typed, err := addTyped(inf, h, resync); typed {
+			return r, err
+		}
+	}
 	return inf.AddEventHandlerWithResyncPeriod(h, resync)
 }
 

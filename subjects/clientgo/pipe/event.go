@@ -31,6 +31,7 @@ func (t *guestObjects) addEvent(p *wire.Packet, e *gates.Event) {
 		if e.Flag {
 			p.Num(e.N).Num(e.ID)
 		}
+		addPassed(p, e.Passed)
 	case gates.Worker:
 		p.Num(int64(e.Sub)).Flag(e.Flag).Num(e.N).Text(e.Key).Num(e.ID)
 	}
@@ -61,8 +62,31 @@ func (t *Objects) ReadEvent(m *wire.Message) gates.Event {
 		if e.Flag {
 			e.N, e.ID = m.Num(), m.Num()
 		}
+		e.Passed = readPassed(m)
 	case gates.Worker:
 		e.Sub, e.Flag, e.N, e.Key, e.ID = int(m.Num()), m.Flag(), m.Num(), m.Text(), m.Num()
 	}
 	return e
+}
+
+// addPassed adds what a filter has let through.
+func addPassed(p *wire.Packet, of *gates.Passed) {
+	if p.Flag(of != nil); of == nil {
+		return
+	}
+	p.Num(int64(of.N))
+	for _, c := range of.Calls[:max(min(of.N, len(of.Calls)), 0)] {
+		p.Byte(byte(c.Call)).Num(c.RV).Num(c.Old)
+	}
+}
+
+func readPassed(m *wire.Message) *gates.Passed {
+	if !m.Flag() {
+		return nil
+	}
+	into := &gates.Passed{N: int(m.Num())}
+	for n := range max(min(into.N, len(into.Calls)), 0) {
+		into.Calls[n] = gates.PassedCall{Call: gates.Call(m.Byte()), RV: m.Num(), Old: m.Num()}
+	}
+	return into
 }

@@ -65,6 +65,7 @@ var features = []feature{
 	{since: 34, tag: "no_loop_check", what: "a controller whose loop looks at its context"},
 	{since: 35, tag: "no_own_channels", what: "no channel in a package variable"},
 	{since: 36, lack: subjects.BackoffResets, what: "a backoff that becomes short again although it is used"},
+	{since: 37, tag: "no_typed_handlers", what: "handlers and informers with a type parameter"},
 	{since: 36, tag: "no_atomic", lack: subjects.QueueFeature(subjects.QueueAtomic), what: "RealFIFO with a list as one event"},
 }
 
