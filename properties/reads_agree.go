@@ -2,6 +2,7 @@ package properties
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -31,6 +32,8 @@ type readsAgree struct {
 	due     []subjects.Informer
 	held    []any // under keys
 	keys    []string
+	// readings are kept from one turn to the next, so that their room is used again.
+	readings []subjects.Reading
 }
 
 func (p *readsAgree) record(w World, r *sim.Record) *reports.Violation {
@@ -56,7 +59,7 @@ func (p *readsAgree) stepEnd(w World) *reports.Violation {
 		if inf.Len() > indexedAtEachStep {
 			continue
 		}
-		if v := p.judge(w, inf); v != nil {
+		if v := p.judge(w, inf, fewReadings); v != nil {
 			return v
 		}
 	}
@@ -65,7 +68,7 @@ func (p *readsAgree) stepEnd(w World) *reports.Violation {
 
 func (p *readsAgree) end(w World) *reports.Violation {
 	for _, inf := range w.Informers() {
-		if v := p.judge(w, inf); v != nil {
+		if v := p.judge(w, inf, math.MaxInt); v != nil {
 			return v
 		}
 	}
@@ -75,52 +78,59 @@ func (p *readsAgree) end(w World) *reports.Violation {
 // absent is in no scenario: a name of a namespace, an object and a value.
 const absent = "absent"
 
-// selectors are label selectors of which each selects some of the objects that scenarios are about.
-var selectors = []string{"app=x", "app=y", "tier", "app!=x"}
+// fewReadings are made of an Indexer at a time while the run goes on. At the end, all are.
+const fewReadings = 3
 
-// judge reads an Indexer and compares.
-func (p *readsAgree) judge(w World, inf subjects.Informer) *reports.Violation {
+// judge reads an Indexer in so many ways, and compares.
+func (p *readsAgree) judge(w World, inf subjects.Informer, most int) *reports.Violation {
 	p.keys, p.held = inf.Keys(), p.held[:0]
 	for _, key := range p.keys {
 		obj, _ := inf.Get(key)
 		p.held = append(p.held, obj)
 	}
 	turn := int(w.Kernel().Steps() % 1_000_003)
+	key := p.readingsOf(inf, turn)
+	for n := range min(most, len(p.readings)) {
+		r := &p.readings[(turn+n)%len(p.readings)]
+		if wrong := p.compare(inf, r); wrong != "" {
+			return &reports.Violation{Key: key, Message: fmt.Sprintf("informer %s: %s %s", inf.Name(), r.Describe(), wrong)}
+		}
+	}
+	return nil
+}
+
+// readingsOf makes the readings of a turn, and returns the key that some of them are about.
+func (p *readsAgree) readingsOf(inf subjects.Informer, turn int) (key string) {
 	key, namespace := absent+"/"+absent, absent
 	if n := turn % (len(p.keys) + 1); n < len(p.keys) {
 		key = p.keys[n]
 		namespace, _, _ = strings.Cut(key, "/")
 	}
-	selector := selectors[turn%len(selectors)]
-	readings := []subjects.Reading{
-		{Way: subjects.List},
-		{Way: subjects.ListAll, Labels: selector},
-		{Way: subjects.ListAllByNamespace, Namespace: namespace},
-		{Way: subjects.ListAllByNamespace, Namespace: namespace, Labels: selector},
-		{Way: subjects.ListerList, Labels: selector, Namespace: []string{"", namespace}[turn%2]},
-		{Way: subjects.ListerGet, Key: key},
-		{Way: subjects.Get, Key: key},
-		{Way: subjects.ByIndex, Index: namespaceIndex, Value: namespace},
-		{Way: subjects.Index, Index: namespaceIndex, Key: key},
-	}
-	readings = append(readings, []subjects.Reading{
-		{Way: subjects.ListAll}, {Way: subjects.ListAll, Nothing: true}, {Way: subjects.ListAllByNamespace}, {Way: subjects.ListerList},
-		{Way: subjects.ListAllByNamespace, Namespace: namespace, Nothing: true},
-		{Way: subjects.ListWithoutIndex, Namespace: namespace, Labels: selector},
-		{Way: subjects.Index, Index: absent, Key: key}, {Way: subjects.ByIndex, Index: absent, Value: namespace},
-	}[turn%8])
+	selector := subjects.Selectors[turn%len(subjects.Selectors)]
+	p.readings = append(p.readings[:0],
+		subjects.Reading{Way: subjects.List},
+		subjects.Reading{Way: subjects.ListAll, Labels: selector},
+		subjects.Reading{Way: subjects.ListAllByNamespace, Namespace: namespace},
+		subjects.Reading{Way: subjects.ListAllByNamespace, Namespace: namespace, Labels: selector},
+		subjects.Reading{Way: subjects.ListerList, Labels: selector, Namespace: [...]string{"", namespace}[turn%2]},
+		subjects.Reading{Way: subjects.ListerGet, Key: key},
+		subjects.Reading{Way: subjects.Get, Key: key},
+		subjects.Reading{Way: subjects.ByIndex, Index: namespaceIndex, Value: namespace},
+		subjects.Reading{Way: subjects.Index, Index: namespaceIndex, Key: key},
+		[...]subjects.Reading{
+			{Way: subjects.ListAll}, {Way: subjects.ListAll, Nothing: true}, {Way: subjects.ListAllByNamespace}, {Way: subjects.ListerList},
+			{Way: subjects.ListAllByNamespace, Namespace: namespace, Nothing: true},
+			{Way: subjects.ListWithoutIndex, Namespace: namespace, Labels: selector},
+			{Way: subjects.Index, Index: absent, Key: key}, {Way: subjects.ByIndex, Index: absent, Value: namespace},
+		}[turn%8],
+	)
 	for _, ix := range inf.Indexes() {
-		readings = append(readings, subjects.Reading{Way: subjects.Index, Index: ix.Name, Key: key})
+		p.readings = append(p.readings, subjects.Reading{Way: subjects.Index, Index: ix.Name, Key: key})
 		if values := inf.IndexValues(ix.Name); len(values) > 0 {
-			readings = append(readings, subjects.Reading{Way: subjects.ByIndex, Index: ix.Name, Value: values[turn%len(values)]})
+			p.readings = append(p.readings, subjects.Reading{Way: subjects.ByIndex, Index: ix.Name, Value: values[turn%len(values)]})
 		}
 	}
-	for n := range readings {
-		if wrong := p.compare(inf, &readings[n]); wrong != "" {
-			return &reports.Violation{Key: key, Message: fmt.Sprintf("informer %s: %s %s", inf.Name(), readings[n].Describe(), wrong)}
-		}
-	}
-	return nil
+	return key
 }
 
 // namespaceIndex is the name of the index that every informer has, and listers use.

@@ -119,10 +119,29 @@ func (r *Reading) get(x cache.Indexer) ([]any, error) {
 	return []any{obj}, nil
 }
 
+// Selectors are texts of label selectors of which each selects some of the objects that scenarios are about.
+var Selectors = []string{"app=x", "app=y", "tier", "app!=x"}
+
+// parsed are their selectors, and that of everything: a property asks for them again and again.
+var parsed = func() map[string]labels.Selector {
+	all := map[string]labels.Selector{"": labels.Everything()}
+	for _, text := range Selectors {
+		s, err := labels.Parse(text)
+		if err != nil {
+			panic(err) // it is written above
+		}
+		all[text] = s
+	}
+	return all
+}()
+
 // selector returns the label selector.
 func (r *Reading) selector() (labels.Selector, error) {
 	if r.Nothing {
 		return labels.Nothing(), nil
+	}
+	if s := parsed[r.Labels]; s != nil {
+		return s, nil
 	}
 	return labels.Parse(r.Labels)
 }
