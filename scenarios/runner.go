@@ -208,9 +208,19 @@ func hosted(ctx context.Context, s *Scenario, o *Options, header sim.Header, str
 	}
 	var w *World
 	var trace *sim.TraceWriter
+	var stepped func()
 	play := func() {
 		if w, trace, err = newWorld(ctx, s, o, header, strategy, replay); err == nil {
+			w.stepped = stepped
 			err = w.loop(strategy)
+		}
+	}
+	if host == nil && o.Subject.Watch != nil {
+		host = func(_ uint64, run func()) error {
+			return o.Subject.Watch(func(f func()) {
+				stepped = f
+				run()
+			})
 		}
 	}
 	if host == nil {
@@ -350,6 +360,9 @@ func (w *World) loop(strategy sim.Strategy) (err error) {
 		}
 		if !k.Step() {
 			return w.blame(w.stuck())
+		}
+		if w.stepped != nil {
+			w.stepped()
 		}
 		if w.script.healing && !w.script.faultsStopped {
 			w.script.faultsStopped = true

@@ -45,6 +45,7 @@ type World struct {
 	logs      map[string]*lineLog
 
 	barrier *barrier
+	stepped func() // is called after each step; nil if nobody watches
 	// healedAt is the virtual time at which the faults stopped.
 	healedAt time.Duration
 	// overtime is not nil once the time of the run is up.

@@ -16,6 +16,8 @@ type Kind struct {
 	New Factory
 	// Host provides a run's environment, such as a bubble; nil if it needs none.
 	Host Host
+	// Watch watches over a run without a Host, whose steps might not end; nil if nobody does.
+	Watch Watch
 	// Interleaved is Host for runs in which the seed interleaves the stack's goroutines; nil if it has none, or if this program cannot do that:
 	// NotInterleaved then says why, and what to do about it.
 	Interleaved    Host
@@ -41,3 +43,7 @@ type Factory func(Dependencies) Subject
 // Host sets up a run's environment, such as a bubble for goroutines, and calls run, the whole run of that seed, inside it. It
 // returns an error if the environment fails, a *Failure if that is the fault of the stack under test; run reports its own errors.
 type Host func(seed uint64, run func()) error
+
+// Watch calls run, the whole run of a seed, which calls stepped after each step, and returns when it has ended. It returns a *Failure of kind Hung
+// once a step does not end: what run was doing then goes on for good, but the run does not get beyond the step.
+type Watch func(run func(stepped func())) error

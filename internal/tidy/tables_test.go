@@ -91,8 +91,9 @@ var mayImport = map[string][]string{
 	"subjects/clientgo/releases":          {"subjects"},
 	"subjects/clientgo/remote":            {"subjects", "subjects/clientgo", "subjects/clientgo/gates", "subjects/clientgo/pipe", "world/wire"},
 	"subjects/informers":                  {"fakeapiserver/store", "sim", "subjects", "subjects/workers"},
-	"subjects/kinds":                      {"subjects", "subjects/clientgo", "subjects/stack"},
+	"subjects/kinds":                      {"subjects", "subjects/clientgo", "subjects/stack", "subjects/stall"},
 	"subjects/stack":                      {"fakeapiserver", "informer", "informer/workqueue", "sim", "subjects", "subjects/informers", "subjects/workers"},
+	"subjects/stall":                      {"subjects"},
 	"subjects/workers":                    {"sim", "subjects"},
 	"world":                               {"fakeapiserver", "fakeapiserver/admission", "fakeapiserver/apiextensions", "fakeapiserver/bootstrap", "fakeapiserver/builtin", "fakeapiserver/controllers", "fakeapiserver/controllers/names", "fakeapiserver/controllers/stages", "fakeapiserver/fault", "fakeapiserver/quotas", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/types", "fakeapiserver/types/crd", "properties/api", "reports", "reports/html", "scenarios/property", "sim", "sim/shrink", "subjects", "world/wellbehaved", "world/wire"},
 	"world/wellbehaved":                   {"fakeapiserver", "fakeapiserver/store", "reports", "scenarios/property", "sim"},
@@ -184,6 +185,7 @@ var isCore = map[string]bool{
 	"subjects":                true,
 	"subjects/clientgo":       false, // unmodified client-go has goroutines
 	"subjects/kinds":          false, // lists clientgo
+	"subjects/stall":          false, // real time watches over steps
 	"fakeapiserver/transport": false, // sockets, streams and real time
 	"scenarios":               true,
 	"scenarios/ginkgosuite":   false, // a user's test suite, which names the subjects

@@ -7,10 +7,15 @@ import (
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/clientgo"
 	"github.com/informersim/informersim/subjects/stack"
+	"github.com/informersim/informersim/subjects/stall"
 )
 
 // All returns the kinds of subjects, the default one first.
-func All() []subjects.Kind { return []subjects.Kind{stack.Kind, clientgo.Kind} }
+func All() []subjects.Kind {
+	watched := stack.Kind
+	watched.Watch = stall.Watch
+	return []subjects.Kind{watched, clientgo.Kind}
+}
 
 // Named returns the kind of that name.
 func Named(name string) (subjects.Kind, error) {
