@@ -114,6 +114,9 @@ type Informer interface {
 	IndexKeys(index, value string) []string
 	// Passed returns what a filter in front of another handler has let through of the last call of a handler, if there is a filter.
 	Passed(handler string) (p Passed, filtered bool)
+	// Outcomes makes calls that it has to refuse, that change nothing, or that ask how far it is. It is for the end of a run: one that does what it
+	// should not is not undone.
+	Outcomes() []Outcome
 	// Read reads its Indexer in one of the ways in which controllers do.
 	Read(Reading) ([]any, error)
 	// Calling reports whether a call of that handler is in flight that takes virtual time.

@@ -315,6 +315,9 @@ func (i *actor) IndexValues(index string) []string { return i.s.side.IndexValues
 // IndexKeys implements subjects.Informer.
 func (i *actor) IndexKeys(index, value string) []string { return i.s.side.IndexKeys(i.n, index, value) }
 
+// Outcomes implements subjects.Informer.
+func (i *actor) Outcomes() []subjects.Outcome { return i.s.side.Outcomes(i.n) }
+
 // Passed implements subjects.Informer.
 func (i *actor) Passed(name string) (p subjects.Passed, filtered bool) {
 	n := slices.IndexFunc(i.Attached, func(of *handler) bool { return of.Spec.Name == name })

@@ -47,6 +47,7 @@ type Side interface {
 	AddIndex(informer int, spec subjects.IndexSpec) error
 	IndexValues(informer int, index string) []string
 	IndexKeys(informer int, index, value string) []string
+	Outcomes(informer int) []subjects.Outcome
 	Read(informer int, r subjects.Reading) ([]any, error)
 
 	NewQueue(spec gates.WorkersSpec)

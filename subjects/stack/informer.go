@@ -282,6 +282,19 @@ func (i *actor) IndexKeys(index, value string) []string {
 	return informers.SortedKeys(i.inf.Indexer, index, value)
 }
 
+// Outcomes implements subjects.Informer.
+func (i *actor) Outcomes() []subjects.Outcome {
+	taken := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+	if !i.Stopped {
+		return []subjects.Outcome{subjects.OutcomeOf("AddIndexers with the name of an index that there is", subjects.Refused, i.inf.AddIndexers(taken))}
+	}
+	_, err := i.inf.AddHandler(nullHandler, informer.ListenerOptions{}, i.now())
+	return []subjects.Outcome{
+		subjects.OutcomeOf("AddHandler of an informer that has stopped", subjects.Refused, err),
+		subjects.OutcomeOf("AddIndexers of an informer that has stopped", subjects.Refused, i.inf.AddIndexers(cache.Indexers{"late": cache.MetaNamespaceIndexFunc})),
+	}
+}
+
 // Passed implements subjects.Informer: the stack has no filter of its own.
 func (i *actor) Passed(string) (subjects.Passed, bool) { return subjects.Passed{}, false }
 

@@ -27,6 +27,9 @@ type informer struct {
 	rescan bool // the Indexer's whole content is being replaced, without calls for removed objects
 	// whole notes that the next list follows an expired continue token, and so must not be paged (I8).
 	whole bool
+	// owed is the error of the last list if nobody has been told of it; unpaid is the first of which nobody was before the next list.
+	owed   error
+	unpaid string
 
 	// Told before.
 	length int
@@ -57,7 +60,7 @@ func (g *Gates) NewInformer(spec InformerSpec) error {
 		}
 	}
 	g.informers = append(g.informers, i)
-	return nil
+	return i.listens()
 }
 
 // observe is the index function of the namespace index. The Indexer calls it with the object that it removes and with the one that it

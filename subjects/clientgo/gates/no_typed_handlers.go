@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/informersim/informersim/subjects"
 )
 
 // typed is false: these releases have no typed handlers.
@@ -14,3 +16,12 @@ func (f *filter) typed(bool) bool { return false }
 func addTyped(cache.SharedIndexInformer, *handler, time.Duration) (r registration, typed bool, err error) {
 	return r, false, nil
 }
+
+// Outcomes are none: what informers of these releases refuse differs.
+func (*Gates) Outcomes(int) []subjects.Outcome { return nil }
+
+func (*informer) listens() error { return nil }
+
+func (*informer) listFails(error) {}
+
+func (*informer) listBegins() {}

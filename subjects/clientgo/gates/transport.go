@@ -31,6 +31,7 @@ func (i *informer) list(ctx context.Context, o metav1.ListOptions) (runtime.Obje
 		o.Limit = i.spec.PageSize
 	}
 	i.whole = false
+	i.listBegins()
 	var retry restretry.RESTRetry
 	for {
 		_, a, err := i.roundTrip(ctx, false, o)
@@ -50,6 +51,7 @@ func (i *informer) list(ctx context.Context, o metav1.ListOptions) (runtime.Obje
 			}
 		default:
 			i.whole = o.Continue != "" && apierrors.IsResourceExpired(d.Err)
+			i.listFails(d.Err)
 			return nil, d.Err
 		}
 	}

@@ -203,6 +203,8 @@ func (s *session) seldom(order byte, m *wire.Message) {
 		AddTexts(&s.results, g.IndexValues(num(), m.Text()))
 	case DoIndexKeys:
 		AddTexts(&s.results, g.IndexKeys(num(), m.Text(), m.Text()))
+	case DoOutcomes:
+		s.results.JSON(g.Outcomes(num()))
 	case DoRead:
 		n := num()
 		var r subjects.Reading

@@ -217,6 +217,14 @@ func (s *side) IndexKeys(informer int, index, value string) []string {
 	return pipe.ReadTexts(s.trip())
 }
 
+func (s *side) Outcomes(informer int) (all []subjects.Outcome) {
+	s.do(pipe.DoOutcomes, informer)
+	if m := s.trip(); s.err == nil {
+		m.JSON(&all)
+	}
+	return all
+}
+
 func (s *side) Read(informer int, r subjects.Reading) (found []any, err error) {
 	s.do(pipe.DoRead, informer).JSON(r)
 	m := s.trip()

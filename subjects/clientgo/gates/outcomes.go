@@ -1,0 +1,137 @@
+//go:build !no_typed_handlers
+
+package gates
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informersim/informersim/subjects"
+)
+
+// outcomes collects what comes of calls.
+type outcomes struct {
+	all []subjects.Outcome
+	// stuck says that a call has not returned. It may have locks that the others need.
+	stuck bool
+}
+
+func (o *outcomes) err(call, want string, err error) {
+	x := subjects.OutcomeOf(call, want, err)
+	if o.stuck = err == errBlocked; o.stuck {
+		x.Got = "it does not return"
+	}
+	o.all = append(o.all, x)
+}
+
+func (o *outcomes) is(call string, want, got bool) {
+	o.all = append(o.all, subjects.Outcome{Call: call, Want: fmt.Sprint(want), Got: fmt.Sprint(got)})
+}
+
+// Outcomes makes calls of an informer that it has to refuse, that change nothing, or that ask how far it is. It is for the end of a run.
+func (g *Gates) Outcomes(n int) []subjects.Outcome {
+	g.begin()
+	i, o := g.informers[n], &outcomes{}
+	if i.ended == nil {
+		return nil
+	}
+	if i.unpaid != "" {
+		o.all = append(o.all, subjects.Outcome{Call: "the function of SetWatchErrorHandler, after a list that failed", Want: "told of it", Got: "not told of: " + i.unpaid})
+	}
+	select {
+	case <-i.ended:
+		i.outcomesStopped(o)
+	default:
+		if i.loop.Err() == nil {
+			i.outcomesRunning(o)
+		}
+	}
+	return o.all
+}
+
+// outcomesStopped are those of an informer that has ended.
+func (i *informer) outcomesStopped(o *outcomes) {
+	o.is("IsStopped of an informer that has ended", true, i.inf.IsStopped())
+	o.err("AddEventHandler of an informer that has ended", subjects.Refused, i.call("AddEventHandler", func() error {
+		_, err := i.inf.AddEventHandler(cache.ResourceEventHandlerFuncs{})
+		return err
+	}))
+	if o.stuck {
+		return
+	}
+	o.err("AddIndexers of an informer that has ended", subjects.Refused, i.inf.AddIndexers(cache.Indexers{"late": cache.MetaNamespaceIndexFunc}))
+}
+
+// outcomesRunning are those of an informer that runs.
+func (i *informer) outcomesRunning(o *outcomes) {
+	inf := i.inf
+	o.is("IsStopped of an informer that runs", false, inf.IsStopped())
+	o.err("SetTransform of an informer that runs", subjects.Refused, inf.SetTransform(func(obj any) (any, error) { return obj, nil }))
+	o.err("SetWatchErrorHandler of an informer that runs", subjects.Refused, inf.SetWatchErrorHandler(func(*cache.Reflector, error) {}))
+	o.err("AddIndexers with the name of an index that there is", subjects.Refused, inf.AddIndexers(cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}))
+	o.err("another Run of an informer that runs", subjects.Accepted, i.call("Run", func() error {
+		inf.RunWithContext(i.loop.Context)
+		return nil
+	}))
+	for _, h := range i.handlers {
+		if o.stuck {
+			return
+		}
+		if h.removed {
+			o.err("RemoveEventHandler of a handler that was removed", subjects.Accepted, i.call("RemoveEventHandler", func() error { return inf.RemoveEventHandler(h.reg) }))
+		}
+	}
+	if !o.stuck {
+		i.outcomesSync(o)
+	}
+}
+
+// outcomesSync are those of the ways to wait until an informer has synced, for somebody who waits no longer.
+func (i *informer) outcomesSync(o *outcomes) {
+	synced := i.inf.HasSynced()
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	never := func() bool { return false }
+	o.is("WaitForCacheSync", synced, cache.WaitForCacheSync(over.Done(), i.inf.HasSynced))
+	o.is("WaitForCacheSync with a cache that never syncs", false, cache.WaitForCacheSync(over.Done(), i.inf.HasSynced, never))
+	o.is("WaitForNamedCacheSync", synced, cache.WaitForNamedCacheSync("informersim", over.Done(), i.inf.HasSynced))
+	o.is("WaitForNamedCacheSyncWithContext", synced, cache.WaitForNamedCacheSyncWithContext(over, i.inf.HasSynced))
+	o.is("IsDone of HasSyncedChecker", synced, cache.IsDone(i.inf.HasSyncedChecker()))
+	checkers, all := []cache.DoneChecker{i.inf.HasSyncedChecker()}, synced
+	for _, h := range i.handlers {
+		if !h.removed && h.reg != nil {
+			checkers, all = append(checkers, h.reg.HasSyncedChecker()), all && h.reg.HasSynced()
+		}
+	}
+	o.is("WaitFor of an informer and its handlers", all, cache.WaitFor(over, "", checkers...))
+}
+
+// listens has an informer tell of errors, before it starts. The default function is left to half of the informers.
+func (i *informer) listens() error {
+	if i.n%2 == 1 {
+		return nil
+	}
+	return i.inf.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
+		if err != nil && i.owed != nil && strings.Contains(err.Error(), i.owed.Error()) {
+			i.owed = nil
+		}
+	})
+}
+
+// listFails notes an error that ends a round of list and watch, of which the function that was set is to be told before the next list.
+func (i *informer) listFails(err error) {
+	if i.n%2 == 0 && err != nil && !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) && !apierrors.IsTimeout(err) {
+		i.owed = err
+	}
+}
+
+// listBegins notes a list. Nobody has been told of the failure of the one before, if that is still owed.
+func (i *informer) listBegins() {
+	if i.owed != nil && i.unpaid == "" {
+		i.unpaid = i.owed.Error()
+	}
+}
