@@ -16,6 +16,10 @@
 //   - workers: each goroutine waits before it takes a key from client-go's work queue, and inside every reconcile, until
 //     the choices take and finish. Keys that become ready are observed through the queue's own order (workqueue.Queue).
 //
+// Beside its gate, each handler has a filter of client-go's with functions behind it, and every other handler is added by the typed interface, so
+// that these are in each run, too. A call that waits for client-go's goroutines has a goroutine of its own: if it does not return once the others
+// rest, or the controller's loop is not back at its gate, the run ends there (gates/blocking.go).
+//
 // After each choice the kernel waits (sim.Kernel.OnApplied) until the bubble is quiescent, and what the goroutines did is
 // noted in canonical order: by informer, and within one by the order below. Time passes in the bubble only when the kernel
 // applies advance: the two clocks are one (sim.Clock.Share).
