@@ -56,8 +56,10 @@
 //     go test shows when it is told -v, or when the test has ended.
 //
 // The engine ends with the test process. If that is killed or panics in the middle of a run, the engine
-// writes the trace of the run, and to stderr the line that repeats it. An engine that is killed is an error
-// of the run, and the next run starts another one.
+// writes the trace of the run, and to stderr the line that repeats it. The next run of the test begins with that
+// trace. If somebody ends it and its process group by SIGINT, SIGTERM or SIGHUP, as Ctrl-C and timeout(1) do, nothing has been
+// found: the line is there, and the trace only with -simtest.traces. A signal to the test's process alone cannot be
+// told from a death. An engine that is killed is an error of the run, and the next run starts another one.
 //
 // The go line of your module has to be 1.25 or later, since bubbles are. Where it cannot be, put the tests
 // into a nested module: a folder with a go.mod of its own that requires simtest and, with a replace

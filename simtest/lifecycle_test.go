@@ -41,8 +41,9 @@ func doomed(t *testing.T, end func()) {
 
 var engineLine = regexp.MustCompile(`(?m)^engine (\d+)$`)
 
-// died returns the output of a child, which must fail, and waits until its engine has ended. Neither leaves a temporary file.
-func died(t *testing.T, dir string) string {
+// died returns the output of a child, which must fail, and waits until its engine has ended. Neither leaves a temporary file. What a test needs of the
+// child's process otherwise, it sets.
+func died(t *testing.T, dir string, also ...func(*exec.Cmd)) string {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -51,6 +52,9 @@ func died(t *testing.T, dir string) string {
 	temp := t.TempDir()
 	cmd := exec.Command(exe, "-test.run", "^"+t.Name()+"$", "-test.timeout", "60s")
 	cmd.Env, cmd.Dir = asChild(t, "TMPDIR="+temp), dir
+	for _, set := range also {
+		set(cmd)
+	}
 	out, err := cmd.CombinedOutput() // returns when nobody has its pipe any more: the engine does not either
 	if err == nil {
 		t.Fatalf("the child passes:\n%s", out)
@@ -198,7 +202,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 }
 
 // Signals are for the test: those that a terminal sends to its process group do not reach the engine, which outlives it to say what it knows, and
-// those that are sent to every process do not end it. Go's dump of stacks remains what it is, for both.
+// those that are sent to every process do not end it. A test that somebody interrupts leaves no trace, with which its next run would begin. Go's dump of
+// stacks remains what it is, for both.
 func TestSignals(t *testing.T) {
 	if isChild() {
 		busy(t)
@@ -213,11 +218,14 @@ func TestSignals(t *testing.T) {
 			}
 			return syscall.Kill(-test, signal)
 		})
-		if len(s.traces) > 0 {
-			wantIn(t, s.out, "the process died during a run: TestSignals, seed ")
-		}
-		if signal == syscall.SIGQUIT {
+		switch {
+		case signal == syscall.SIGQUIT:
 			wantIn(t, s.out, "SIGQUIT: quit", "goroutine ")
+			if len(s.traces) > 0 {
+				wantIn(t, s.out, "the process died during a run: TestSignals, seed ")
+			}
+		case len(s.traces) > 0 || strings.Contains(s.out, "died"):
+			t.Errorf("%v is taken for a death, traces %v:\n%s", signal, s.traces, s.out)
 		}
 	}
 	s := strike(t, func(_, engine int) error { return syscall.Kill(engine, syscall.SIGQUIT) })

@@ -2,6 +2,7 @@ package world
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +22,8 @@ type flight struct {
 	out   *bytes.Buffer // what the trace is written to
 	box   *blackBox
 
+	interrupted func() string // Host.Interrupted
+
 	next    uint64 // the step that is in progress, or comes next
 	cut     bool   // the run was cut off: nothing that happens from then on counts
 	size    int    // of the trace then
@@ -28,12 +31,12 @@ type flight struct {
 }
 
 // newFlight has a run's trace written out step by step, to memory and to the file that outlives this process.
-func newFlight(w *world, out *bytes.Buffer, box *blackBox, h sim.Header) (*flight, error) {
-	trace, err := sim.NewTraceWriter(w.kernel, box.begin(out), h)
+func newFlight(w *world, out *bytes.Buffer, r *runner, h sim.Header) (*flight, error) {
+	trace, err := sim.NewTraceWriter(w.kernel, r.box.begin(out), h)
 	if err != nil {
 		return nil, err
 	}
-	f := &flight{w: w, trace: trace, out: out, box: box, next: 1}
+	f := &flight{w: w, trace: trace, out: out, box: r.box, interrupted: r.host.Interrupted, next: 1}
 	w.kernel.Observe(trace)
 	w.kernel.Observe(f)
 	trace.Flush()
@@ -74,11 +77,16 @@ func (f *flight) outcome(of *outcome) *outcome {
 	}
 	res.trace.Write(of.trace.Bytes()[:f.size])
 	res.count()
-	crash := ""
+	end, crash := sim.EndStuck, ""
 	if errors.Is(f.w.remote.peer.gone, errGone) {
-		crash = f.box.died()
+		end = sim.EndDied
+		if crash = f.box.died(); crash == "" && f.interrupted() != "" {
+			end = sim.EndInterrupted
+		}
 	}
-	res.cutLine(f.pending, f.w.remote.peer.gone, crash)
+	if end != sim.EndStuck || res.stuck { // else the two processes did not understand each other, which is not the run's end
+		res.cutLine(end, f.pending, crash)
+	}
 	if f.pending != "" && res.stuck {
 		res.err = fmt.Errorf("%w\n\nThat was after %d steps, at %v; step %d had begun: %s", of.err, res.steps, res.run.Virtual, res.steps+1, f.pending)
 	}
@@ -112,15 +120,9 @@ func (o *outcome) count() {
 
 // cutLine ends the trace of a run that was cut off, so that a reader knows why; begun is what the step in progress had done, crash the
 // panic of which the test's process has died.
-func (o *outcome) cutLine(begun string, gone error, crash string) {
-	c, end := reports.Conclude(o.report()), sim.TraceEnd{Verdict: sim.EndStuck, Steps: o.steps, Hash: sim.FormatHash(o.run.Hash)}
-	c.Begun = begun
-	switch {
-	case errors.Is(gone, errGone):
-		end.Verdict, c.Failure = sim.EndDied, crash // nobody knows more than that
-	case !o.stuck:
-		return // the two processes did not understand each other: that is not the run's end
-	}
+func (o *outcome) cutLine(verdict, begun, crash string) {
+	c, end := reports.Conclude(o.report()), sim.TraceEnd{Verdict: verdict, Steps: o.steps, Hash: sim.FormatHash(o.run.Hash)}
+	c.Begun, c.Failure = begun, cmp.Or(crash, c.Failure)
 	var err error
 	if end.About, err = c.JSON(); err != nil {
 		return
@@ -136,7 +138,7 @@ func endless(trace []byte) bool {
 	trace = bytes.TrimRight(trace, "\r\n")
 	last := trace[bytes.LastIndexByte(trace, '\n')+1:]
 	var end sim.TraceEnd
-	return !bytes.HasPrefix(last, []byte(`{"end":`)) || json.Unmarshal(last, &end) == nil && end.CutOff()
+	return !bytes.HasPrefix(last, []byte(`{"end":`)) || json.Unmarshal(last, &end) == nil && (end.CutOff() || end.Verdict == sim.EndInterrupted)
 }
 
 // describe puts on one line what a step has done so far, which it has as the lines of its records.
@@ -172,6 +174,10 @@ func (r *runner) died(s source, f *flight, res *outcome) {
 		return
 	}
 	where := fmt.Sprintf("%s, seed %d", r.task.Test, s.header.Seed)
+	if by := r.host.Interrupted(); by != "" && r.box.died() == "" {
+		r.interrupted(by, where, s, f, res)
+		return
+	}
 	head := "simtest: the process died during a run: " + where
 	var file string // where the trace is wanted
 	var again []string
@@ -196,10 +202,7 @@ func (r *runner) died(s source, f *flight, res *outcome) {
 	for _, line := range r.result.Logs {
 		fmt.Fprintf(&b, "\n%s", line) // the test's log would have it
 	}
-	fmt.Fprintf(&b, "\n%s\n  it had taken %s (%v of virtual time)\n", head, reports.Counted(res.steps, "step"), res.run.Virtual)
-	if f != nil && f.pending != "" {
-		fmt.Fprintf(&b, "  step %d had begun: %s\n", res.steps+1, f.pending)
-	}
+	fmt.Fprintf(&b, "\n%s\n%s", head, f.howFar(res))
 	if r.task.Worker {
 		b.WriteString(r.lastWords(r.box.log(), ""))
 		fmt.Fprint(r.host.Stderr, reports.Plain(b.String()))
@@ -218,6 +221,15 @@ func (r *runner) died(s source, f *flight, res *outcome) {
 		fmt.Fprintf(&b, "\n  see it again\n    %s\n", strings.Join(again, "\n    "))
 	}
 	fmt.Fprint(r.host.Stderr, reports.Plain(b.String()))
+}
+
+// howFar says how far a run had come that was cut off.
+func (f *flight) howFar(res *outcome) string {
+	text := fmt.Sprintf("  it had taken %s (%v of virtual time)\n", reports.Counted(res.steps, "step"), res.run.Virtual)
+	if f != nil && f.pending != "" {
+		text += fmt.Sprintf("  step %d had begun: %s\n", res.steps+1, f.pending)
+	}
+	return text
 }
 
 // keep writes a trace to where it is wanted, else to a temporary file, and returns where it is.

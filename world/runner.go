@@ -281,7 +281,7 @@ func (r *runner) play(s source) *outcome {
 	r.peer.send(wire.New(wire.Begin).Num(int64(s.header.Seed)).Text(r.shrinking).Flag(interleaves(&s.header)))
 	w, err := newWorld(r.o, r.mapper, r.peer, s)
 	if err == nil {
-		w.flight, err = newFlight(w, &res.trace, r.box, s.header)
+		w.flight, err = newFlight(w, &res.trace, r, s.header)
 	}
 	if err != nil {
 		// Options and headers are checked before: this is a trace whose header says what cannot be.

@@ -25,6 +25,8 @@ type Host struct {
 	Store func(path string, data []byte) error
 	// Spare writes what is kept nowhere else to a temporary file, whose name ends with suffix, and returns its path.
 	Spare func(suffix string, data []byte) (path string, err error)
+	// Interrupted returns, when the test has ended, the signal by which somebody has ended it and its process group; "" if nobody has, as far as is known.
+	Interrupted func() string
 }
 
 // Serve makes the runs that the test process at the other end of in and out asks for, until the end of in. It returns an error if the other side

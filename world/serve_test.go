@@ -57,7 +57,7 @@ func host(stderr io.Writer) Host {
 		}
 		_, err = f.Write(data)
 		return f.Name(), errors.Join(err, f.Close())
-	}}
+	}, Interrupted: func() string { return "" }}
 }
 
 func startServe(t *testing.T, greeting wire.Greeting) (*fakeTest, wire.Greeting) {

@@ -33,6 +33,8 @@ func newWorldCommand() *cobra.Command {
 		Example: `  INFORMERSIM=/opt/informersim-apiserver go test ./...   tests that are to use this one`,
 		Args:    cli.Usage(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
+			canary := newCanary()
+			defer canary.close()
 			// An interrupt at the terminal is for the test. What the engine has to say of a test that ends this way it says at the end of its
 			// input, and a pipe that nobody reads any more must not end it before.
 			signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
@@ -44,7 +46,9 @@ func newWorldCommand() *cobra.Command {
 			if version.Released() {
 				release = version.Module()
 			}
-			return world.Serve(os.Stdin, out, world.Host{Release: release, Stderr: os.Stderr, Now: time.Now, Store: storeTrace, Spare: spareTrace})
+			return world.Serve(os.Stdin, out, world.Host{
+				Release: release, Stderr: os.Stderr, Now: time.Now, Store: storeTrace, Spare: spareTrace, Interrupted: canary.interrupted,
+			})
 		},
 	}
 }

@@ -1,0 +1,61 @@
+//go:build unix
+
+package simtest_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// interruptGroup sends a signal to this process and all others of its group, as a terminal does.
+func interruptGroup(s syscall.Signal) { _ = syscall.Kill(0, s) }
+
+// interrupted is died, with the child in a process group of its own.
+func interrupted(t *testing.T, dir string) string {
+	t.Helper()
+	return died(t, dir, func(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} })
+}
+
+// A test that somebody ends, by Ctrl-C or as timeout(1) does, says where it was, and leaves nothing with which the next run would begin, unless traces
+// of all kinds are wanted.
+func TestInterruptedTestHasFoundNothing(t *testing.T) {
+	if isChild() {
+		doomed(t, func() { interruptGroup(syscall.SIGTERM) })
+		return
+	}
+	dir := t.TempDir()
+	out := interrupted(t, dir)
+	wantIn(t, out, "the test was interrupted (signal: terminated) during a run: TestInterruptedTestHasFoundNothing, seed 1\n  it had taken ", " of virtual time)\n",
+		"had begun: time passes", "see it again\n    go test ", "-simtest.seed=1")
+	if names := namesIn(t, dir); len(names) > 0 {
+		t.Errorf("%v are left:\n%s", names, out)
+	}
+	t.Setenv("SIMTEST_TRACES", "out")
+	wantIn(t, interrupted(t, dir), "/out/TestInterruptedTestHasFoundNothing-1.trace.jsonl\n")
+	if names := namesIn(t, filepath.Join(dir, "out")); len(names) != 2 {
+		t.Errorf("the files are %v, want the trace and its page", names)
+	}
+	t.Setenv("SIMTEST_REPLAY", "out/TestInterruptedTestHasFoundNothing-1.trace.jsonl")
+	wantIn(t, interrupted(t, dir), "the test was interrupted (signal: terminated) as it replayed out/TestInterruptedTestHasFoundNothing-1.trace.jsonl: ")
+}
+
+// A test that handles the signal itself, as Ginkgo does, is told once, and ends as it likes.
+func TestInterruptIsForOtherHandlers(t *testing.T) {
+	if isChild() {
+		heard := make(chan os.Signal, 10)
+		signal.Notify(heard, os.Interrupt)
+		doomed(t, func() {
+			interruptGroup(syscall.SIGINT)
+			<-heard
+			fmt.Printf("heard it %d times more\n", len(heard))
+			os.Exit(4)
+		})
+		return
+	}
+	wantIn(t, interrupted(t, t.TempDir()), "heard it 0 times more\n", "the test was interrupted (signal: interrupt) during a run: ")
+}
