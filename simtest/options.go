@@ -80,8 +80,8 @@ type Options struct {
 	// live on a node), "pod-faults" (image pulls that fail or take long, containers that crash, evictions, slow ends) and "node-faults" (nodes that
 	// are lost for a while), "workload" (without any Pods, the status of Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, claims of volumes,
 	// and of what has a load balancer follows their spec) and "workload-faults" (rollouts that are stuck, Jobs that fail, what was available is not
-	// for a while). If it is nil and there are Nodes, it is "pod" and, in the runs of half of the seeds, the sets of faults; with a
-	// Mix or FaultMix it is "pod".
+	// for a while). If it is nil and there are Nodes, it is "pod" and, in the runs of half of the seeds, the sets of faults, one of
+	// which most Pods may meet, such as "pod-evicted"; with a Mix or FaultMix it is "pod".
 	Stages []string
 	// CRDs are CustomResourceDefinition manifests: YAML or JSON text, or the name of a file or folder that holds them. Where their versions are
 	// converted by a webhook, the handler of Webhooks, or of Env.ServeWebhooks, is called.

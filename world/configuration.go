@@ -20,10 +20,11 @@ type configuration struct {
 	crashes    float64 // the probability of one in every step
 	maxCrashes int
 	replicas   int
-	history    int64 // as in fakeapiserver.ClusterOptions
-	watchList  bool  // the server has streaming lists
-	podFaults  bool  // Pods and nodes fail, too
-	interleave bool  // the seed interleaves the goroutines of the test's process
+	history    int64  // as in fakeapiserver.ClusterOptions
+	watchList  bool   // the server has streaming lists
+	podFaults  bool   // Pods and nodes fail, too
+	likely     string // the fault that most Pods meet then; "" for none
+	interleave bool   // the seed interleaves the goroutines of the test's process
 }
 
 // In the header's options: the parts of a configuration.
@@ -34,6 +35,7 @@ const (
 	optionHistory    = "history"
 	optionWatchList  = "watchList"
 	optionPodFaults  = "podFaults"
+	optionLikely     = "likelyStage"
 	optionInterleave = "interleave"
 )
 
@@ -47,6 +49,8 @@ var (
 	drawnMaxCrashes = [3]int{1, 3, 10}
 	drawnReplicas   = [4]int{1, 2, 2, 3}
 	drawnHistories  = [6]int64{fakeapiserver.AdaptiveHistory, fakeapiserver.AdaptiveHistory, 2, 4, 8, 16}
+	// What Pods rarely meet by themselves, of the set "pod-faults". In half of the runs with Pods that fail, one of these is frequent.
+	drawnLikely = [6]string{"", "", "", "pod-evicted", "pod-evicted", "pod-fail"}
 )
 
 // laggingRate is the rate of replica-lag in a run whose replicas lag most of the time.
@@ -98,7 +102,9 @@ func configure(o *options, seed uint64) (configuration, error) {
 		// A stream of its own, because the others' draws are those of tests that are built without the overlay.
 		c.interleave = sim.NewStream((seed+1)/2, "configuration/interleave").IntN(2) == side
 	}
-	c.podFaults = o.mix == nil && o.Nodes > 0 && o.Stages == nil && coins.IntN(2) == side
+	if c.podFaults = o.mix == nil && o.Nodes > 0 && o.Stages == nil && coins.IntN(2) == side; c.podFaults {
+		c.likely = drawnLikely[sim.NewStream(seed, "configuration/stages").IntN(len(drawnLikely))]
+	}
 	if o.CrashProbability == 0 && crashing {
 		c.crashes = crashes
 	}
@@ -123,6 +129,9 @@ func (c *configuration) write(h *sim.Header) (err error) {
 	h.Options[optionWatchList] = strconv.FormatBool(c.watchList)
 	if c.podFaults {
 		h.Options[optionPodFaults] = strconv.FormatBool(true)
+	}
+	if c.likely != "" {
+		h.Options[optionLikely] = c.likely
 	}
 	if c.interleave {
 		h.Options[optionInterleave] = strconv.FormatBool(true)
@@ -154,7 +163,7 @@ func readConfiguration(h *sim.Header) (c configuration, err error) {
 		c.watchList, err = strconv.ParseBool(text)
 		return err
 	})
-	c.podFaults = h.Options[optionPodFaults] != ""
+	c.podFaults, c.likely = h.Options[optionPodFaults] != "", h.Options[optionLikely]
 	c.interleave = interleaves(h)
 	return c, err
 }
@@ -176,7 +185,11 @@ func (c *configuration) String() string {
 		parts = append(parts, "no streaming lists")
 	}
 	if c.podFaults {
-		parts = append(parts, "Pods and nodes that fail")
+		fail := "Pods and nodes that fail"
+		if c.likely != "" {
+			fail += ", most by " + c.likely
+		}
+		parts = append(parts, fail)
 	}
 	if c.interleave {
 		parts = append(parts, "goroutines interleaved")

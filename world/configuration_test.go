@@ -186,12 +186,41 @@ func TestInterleavingIsDrawnWithTheOverlay(t *testing.T) {
 	}
 }
 
+// Where Pods may fail, most meet one and the same fault in half of the runs, and a replay has it, too. Tests that name their stages have these.
+func TestLikelyStagesAreDrawn(t *testing.T) {
+	seen := map[string]int{}
+	for seed := uint64(1); seed <= 40; seed++ {
+		from := wire.Options{Nodes: 2}
+		c := drawn(t, from, seed)
+		if !c.podFaults && c.likely != "" {
+			t.Errorf("seed %d has no faults of Pods, and %s is likely", seed, c.likely)
+		}
+		if c.podFaults {
+			seen[c.likely]++
+		}
+		h, err := newHeader(completed(t, from), &wire.Task{Test: "TestX", Package: "p"}, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := readConfiguration(&h); err != nil || !reflect.DeepEqual(again, c) {
+			t.Errorf("seed %d: the header has %+v, %v, want %+v", seed, again, err, c)
+		}
+		if c := drawn(t, wire.Options{Nodes: 2, Stages: []wire.File{{Name: "pod"}}}, seed); c.likely != "" {
+			t.Errorf("seed %d: with stages of the test's, %s is likely", seed, c.likely)
+		}
+	}
+	if len(seen) != 3 || seen[""] < 5 || seen["pod-evicted"] < 2 {
+		t.Errorf("of 40 seeds, these are likely: %v", seen)
+	}
+}
+
 func TestConfigurationText(t *testing.T) {
 	for text, c := range map[string]configuration{
 		"1 replica":          {replicas: 1, history: fakeapiserver.AdaptiveHistory, watchList: true, maxCrashes: 3},
 		"3 lagging replicas": {replicas: 3, watchList: true, mix: fault.Mix{Rates: map[string]float64{"replica-lag": 0.125}}},
 		"2 replicas, watch caches of 8 events, no streaming lists, crashes (0.0078 per step, at most 3)": {replicas: 2, history: 8, crashes: 1.0 / 128, maxCrashes: 3},
-		"1 replica, goroutines interleaved": {replicas: 1, watchList: true, interleave: true},
+		"1 replica, Pods and nodes that fail, most by pod-evicted":                                       {replicas: 1, watchList: true, podFaults: true, likely: "pod-evicted"},
+		"1 replica, goroutines interleaved":                                                              {replicas: 1, watchList: true, interleave: true},
 	} {
 		if got := c.String(); got != text {
 			t.Errorf("%+v is %q, want %q", c, got, text)

@@ -51,6 +51,7 @@ func (w *world) startNodes() error {
 			}
 			all = append(all, s...)
 		}
+		all = stages.Likely(all, w.config.likely)
 	}
 	var err error
 	w.stages, err = controllers.StartNodes(w.cluster, controllers.Options{}, all, w.o.Nodes > 0, nil)

@@ -120,6 +120,27 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// A Stage that is made likely is chosen most of the time, and comes soon; the set itself stays as it was.
+func TestLikely(t *testing.T) {
+	rare := stage(t, "  weight: 5\n  delay: {durationMilliseconds: 2000, jitterDurationMilliseconds: 600000}")
+	all := []*Stage{rare, stage(t, "  weight: 100")}
+	all[1] = &Stage{Name: "stays", labels: all[1].labels, annotations: all[1].annotations, weight: all[1].weight}
+	zero := func(int) int { return 0 }
+	last := func(n int) int { return n - 1 }
+	likely := Likely(all, "s")
+	var total int
+	Choose(likely, nil, func(n int) int { total = n; return 0 })
+	if total != 200 || Choose(likely, nil, func(int) int { return 99 }) != likely[0] {
+		t.Errorf("the weights are %d in all, want 100 of 200", total)
+	}
+	if least, most := likely[0].Delay(nil, time.Time{}, zero), likely[0].Delay(nil, time.Time{}, last); least != 200*time.Millisecond || most > time.Minute {
+		t.Errorf("it takes %v to %v", least, most)
+	}
+	if rare.weight.fixed != 5 || all[0] != rare || Likely(all, "other")[0] != rare {
+		t.Error("the set has changed")
+	}
+}
+
 func TestDelay(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	pod := decode(t, `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:30Z","annotations":{"wait":"7s"}}}`)
