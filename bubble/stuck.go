@@ -47,7 +47,8 @@ func (e *StuckError) Error() string {
 	if i := slices.IndexFunc(running, spinsAsItStarts); i >= 0 {
 		b.WriteString("\nThis is controller-runtime's loop, not yours: a manager whose context ends while its caches are being filled spins " +
 			"(kubernetes-sigs/controller-runtime#3440). A crash here ends the context; a real one, kill -9, leaves nothing that could spin, but a SIGTERM does. " +
-			"To test what is yours, run without crashes: -simtest.crashes=-1, or Options.CrashProbability: -1.\n")
+			"To test what is yours, run without crashes: -simtest.crashes=-1, or Options.CrashProbability: -1. The end of the run ends the context, too: " +
+			"let the body wait, by env.Eventually, for something that the manager does.\n")
 	}
 	stacks := append(running, waiting...)
 	if len(stacks) > 0 {

@@ -107,7 +107,7 @@ func TestWorkloadSet(t *testing.T) {
 }
 
 // What clients get wrong is to be seen: a rollout that looks complete because it is the last one's, one that is stuck, a Deployment that is not
-// available for a while, a Job that fails.
+// available for a while, a Job that fails, and one that goes on although a Pod of it has failed.
 func TestWorkloadSetShowsMistakes(t *testing.T) {
 	never := func(name string, stages []string, bad func(*workloads) bool) *simtest.Finding {
 		return simtest.Find(t, simtest.Options{Seeds: 8, Mix: "none", Stages: stages}, func(env *simtest.Env) {
@@ -149,6 +149,12 @@ func TestWorkloadSetShowsMistakes(t *testing.T) {
 			return condition(w.deployment, appsv1.DeploymentProgressing, corev1.ConditionTrue, "NewReplicaSetAvailable") &&
 				condition(w.deployment, appsv1.DeploymentAvailable, corev1.ConditionFalse, "MinimumReplicasUnavailable") && w.deployment.Status.AvailableReplicas == 0
 		}},
+		{"no Job has counted its Pods before it is complete", false, func(w *workloads) bool {
+			return w.job.Status.Succeeded == 3 && w.job.Status.CompletionTime == nil
+		}},
+		{"no Job goes on after a Pod has failed", true, func(w *workloads) bool {
+			return w.job.Status.Failed == 1 && w.job.Status.Active > 0
+		}},
 		{"no Job fails", true, func(w *workloads) bool { return w.job.Status.Failed == *w.job.Spec.BackoffLimit+1 }},
 	} {
 		if f := never(tt.name, []string{"workload"}, tt.bad); (f == nil) != tt.faults {
@@ -158,4 +164,32 @@ func TestWorkloadSetShowsMistakes(t *testing.T) {
 			t.Errorf("%s, with the set workload-faults: %v", tt.name, f)
 		}
 	}
+}
+
+// A Job that says how long it is kept is gone then, and one that does not stays.
+func TestWorkloadSetDeletesFinishedJobs(t *testing.T) {
+	simtest.Run(t, simtest.Options{Seeds: 4, Mix: "none", Stages: []string{"workload"}}, func(env *simtest.Env) {
+		ttl := int32(30)
+		kept, expires := newWorkloads().job, newWorkloads().job
+		expires.Name, expires.Spec.TTLSecondsAfterFinished = "expires", &ttl
+		env.Create(kept, expires)
+		env.Eventually("it is complete", time.Hour, func() error {
+			if env.Get(expires) != nil || expires.Status.CompletionTime == nil {
+				return errors.New("not yet")
+			}
+			return nil
+		})
+		env.Advance(29 * time.Second)
+		if err := env.Get(expires); err != nil {
+			t.Errorf("after 29 s: %v", err)
+		}
+		env.Advance(2 * time.Second)
+		if env.Get(expires) == nil {
+			t.Error("after 31 s it is still there")
+		}
+		env.Advance(time.Hour)
+		if err := env.Get(kept); err != nil {
+			t.Error(err)
+		}
+	})
 }
