@@ -14,6 +14,7 @@ const (
 	QuietAfterConvergence = "QuietAfterConvergence"
 	NoFinalizerLeft       = "NoFinalizerLeft"
 	NoOrphan              = "NoOrphan"
+	NoGrowingBackoff      = "NoGrowingBackoff"
 )
 
 // wellBehaved are the ready-made properties, with what they say.
@@ -24,6 +25,7 @@ var wellBehaved = []Property{
 	{Name: QuietAfterConvergence, Statement: "when nothing has changed from outside for long, no controller goes on changing the same field"},
 	{Name: NoFinalizerLeft, Statement: "an object that is being deleted goes while the controllers of its finalizers run"},
 	{Name: NoOrphan, Statement: "no controller makes a child for an owner that it knows to be gone, and none is left behind"},
+	{Name: NoGrowingBackoff, Statement: "a retry does not come the later, the more often the same request has failed and then succeeded"},
 }
 
 // Exception is what a property of WellBehaved does not judge: what a client does, what is done to an object, or, with both, the one to the other.
@@ -51,6 +53,8 @@ type Exception struct {
 //	NoFinalizerLeft        an object that is being deleted stays, although the controller that has set its finalizer runs
 //	NoOrphan               a child is made for an owner of whose end its maker has known for a minute; with Options.GarbageCollection,
 //	                       also a child that is left without its owner
+//	NoGrowingBackoff       an update that fails is repeated later each time, although it has succeeded in between: a rate limiter is told of
+//	                       failures (AddRateLimited), and never of a success (Forget)
 //
 // When the body has returned, the run goes on for them: the faults stop, 20 minutes of virtual time pass, as long as any of client-go's
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed
@@ -60,6 +64,9 @@ type Exception struct {
 // rest in a cluster, would rest here after its second write, which is the same as the first while the clock stands still. So when the 10 minutes begin, the
 // controllers' watches end with 410 Expired, whereupon informers list and notify anew, and each write then takes 1.1 s. Both are faults in the trace.
 // What an event handler drops, because the resourceVersion is the same, is not reconciled, and then this mistake is not found.
+//
+// For NoGrowingBackoff, updates and patches that a controller sent in these 10 minutes then fail, five times for two attempts each, with 2 minutes for each
+// time. A controller that sends none, because it compares first what there is, shows no retries, and what its rate limiter remembers is not seen.
 //
 // Correct controllers may differ: one that writes the time of its last look into a status every minute never comes to rest, and one that lets an object
 // go when something else has gone keeps its finalizer. They are excepted by name, with a reason:

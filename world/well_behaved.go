@@ -35,6 +35,8 @@ type wellBehaved struct {
 	answered []sentBy // in the current step
 	watched  time.Duration
 	watching bool
+	writes   []probed // of the time in which the controllers are watched
+	probing  bool
 }
 
 // sentBy is a request by its client and its number.
@@ -62,6 +64,7 @@ func (b *wellBehaved) properties() []property.Property {
 		Role: b.role, Runs: b.runs, Restarts: KindProcess, Collected: b.w.o.runs(names.GarbageCollector), Except: map[string][]wellbehaved.Exception{},
 		Sent:     func(client sim.ActorID, n int64) *wellbehaved.Request { return b.sent[sentBy{client, n}] },
 		Observed: func() (time.Duration, bool) { return b.watched, b.watching },
+		Probing:  func() bool { return b.probing },
 	}
 	var names []string
 	for _, p := range b.w.o.ready {
@@ -109,6 +112,7 @@ func (b *wellBehaved) begins(q *request) {
 func (b *wellBehaved) Record(r *sim.Record) {
 	switch r.Kind {
 	case fakeapiserver.KindRequest:
+		b.noteWrite(r)
 		if q := b.sending; q != nil {
 			b.sent[sentBy{r.Actor, r.N}] = &wellbehaved.Request{
 				Step: r.Step, At: r.At, Method: q.rest.Method, Path: q.rest.URL.RequestURI(), Body: string(q.rest.Body), Manager: managerOf(q),
@@ -146,6 +150,7 @@ func (b *wellBehaved) watch() {
 	b.watched, b.watching = w.kernel.Elapsed(), true
 	b.stir()
 	w.goOn(watchTime)
+	b.probe()
 	if why := b.blind(); why != "" {
 		w.kernel.Fail(errors.New(why))
 	}
@@ -155,14 +160,17 @@ func (b *wellBehaved) watch() {
 // the time whenever it reconciles would rest otherwise: while the clock stands still, its second write is the first one again.
 func (b *wellBehaved) stir() {
 	soon := b.w.kernel.Elapsed() + time.Millisecond // a fault strikes in a step: that of the time that passes
+	b.inject(fault.Fault{Kind: fault.WriteSlow, From: soon, Until: soon + watchTime, Duration: writeTime, Count: fault.Lasting}, fault.Fault{Kind: fault.Watch410, From: soon, Count: -1})
+}
+
+// inject injects faults into each controller's client.
+func (b *wellBehaved) inject(faults ...fault.Fault) {
 	for _, name := range b.w.cluster.Clients() {
 		if b.role(b.w.cluster.Client(name).Actor()) != wellbehaved.Controller {
 			continue
 		}
-		for _, f := range []fault.Fault{
-			{Kind: fault.WriteSlow, Target: name, From: soon, Duration: writeTime, Count: fault.Lasting},
-			{Kind: fault.Watch410, Target: name, From: soon, Count: -1},
-		} {
+		for _, f := range faults {
+			f.Target = name
 			if err := b.w.cluster.Inject(f); err != nil {
 				b.w.kernel.Fail(err)
 				return

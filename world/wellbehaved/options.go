@@ -20,6 +20,8 @@ type Options struct {
 	// Observed says since when nothing has been changed from outside, the faults have stopped, and the controllers have had the time that they
 	// need; ok is false before.
 	Observed func() (since time.Duration, ok bool)
+	// Probing says whether writes are made to fail now, some at a time.
+	Probing func() bool
 	// Restarts is the kind of record that says that the process of a client has begun or ended: of "process/NAME", the client "conn/NAME".
 	Restarts sim.Kind
 	// Collected reports whether a garbage collector runs.
@@ -58,12 +60,12 @@ type Exception struct {
 }
 
 // Names of the properties, in the order of [All].
-var Names = []string{nameHot, nameWar, nameStale, nameQuiet, nameFinalizer, nameOrphan}
+var Names = []string{nameHot, nameWar, nameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff}
 
 // All returns the properties with these names.
 func All(o Options, names []string) (all []property.Property) {
 	for _, p := range []property.Property{
-		noHotReconcile(&o), noWriteWar(&o), noStaleCreate(&o), quietAfterConvergence(&o), noFinalizerLeft(&o), noOrphan(&o),
+		noHotReconcile(&o), noWriteWar(&o), noStaleCreate(&o), quietAfterConvergence(&o), noFinalizerLeft(&o), noOrphan(&o), noGrowingBackoff(&o),
 	} {
 		if slices.Contains(names, p.Name) {
 			all = append(all, p)
