@@ -20,7 +20,7 @@ type served struct {
 }
 
 // serveFlags are those of a server without controllers, as kube-apiserver is one.
-var serveFlags = []string{"serve", "--addr", "127.0.0.1:0", "--controllers", ""}
+var serveFlags = []string{"serve", "--addr", "127.0.0.1:0", "--controllers", "", "--authorization-mode", "Node,RBAC"}
 
 // listening begins the line that says where the server listens.
 const listening = "serving on "

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +21,7 @@ import (
 	"github.com/informersim/informersim/cmd/internal/faultmix"
 	"github.com/informersim/informersim/cmd/internal/serveflags"
 	"github.com/informersim/informersim/fakeapiserver/authentication"
+	"github.com/informersim/informersim/fakeapiserver/authorization/modes"
 	"github.com/informersim/informersim/fakeapiserver/discovery"
 )
 
@@ -52,8 +52,8 @@ func newKubeAPIServerCommand() *cobra.Command {
 		Long: `This kube-apiserver is informersim's: a fake apiserver that keeps everything in memory and needs no etcd. It takes the flags of a
 real one. Those that are ignored say so.
 
-A client must present a certificate that --client-ca-file has signed, or a token of --token-auth-file. It may then do everything,
-whatever --authorization-mode says; one that presents neither sees health checks and the version.
+A client must present a certificate that --client-ca-file has signed, or a token: one of --token-auth-file, or of a ServiceAccount. --authorization-mode says
+what it may do then. One that presents neither is anonymous, and refused with AlwaysAllow.
 
 In the environment, ` + mixEnv + ` names the faults that requests and watches meet (a mix or a file, as for informersim serve),
 ` + seedEnv + ` their seed, and ` + controllersEnv + ` the controllers to run, of which there are none otherwise: ` + strings.Join(serveflags.OwnControllers, ", ") + `;
@@ -77,8 +77,8 @@ func (p *kubeAPIServer) flags(flags *pflag.FlagSet) {
 	flags.StringVar(&p.keyFile, "tls-private-key-file", "", "the `file` with its key")
 	flags.StringVar(&p.clientCA, "client-ca-file", "", "the `file` with the authorities that sign the certificates of clients")
 	flags.StringVar(&p.tokenFile, "token-auth-file", "", "the `file` with tokens, as CSV: token, user, uid, groups")
-	flags.BoolVar(&p.anonymous, "anonymous-auth", true, "let clients that present nothing see health checks and the version")
-	flags.StringSliceVar(&p.authorization, "authorization-mode", []string{"AlwaysAllow"}, "only AlwaysAllow has a meaning: as on a real server, nobody is then anonymous")
+	flags.BoolVar(&p.anonymous, "anonymous-auth", true, "let in clients that present nothing, as system:anonymous, unless they may do everything")
+	flags.StringSliceVar(&p.authorization, "authorization-mode", []string{modes.AlwaysAllow}, "the `modes` that say who may do what, asked in this order: "+strings.Join(modes.All, ", "))
 	flags.StringSliceVar(&p.etcd, "etcd-servers", nil, "must be given, as for a real server, and is not used")
 	flags.StringVar(&p.version, "version", "", "print the version, and quit")
 	flags.Lookup("version").NoOptDefVal = "true"
@@ -99,8 +99,12 @@ func (p *kubeAPIServer) run(c *cobra.Command) error {
 	if p.securePort < 0 || p.securePort > 65535 {
 		return fmt.Errorf("--secure-port %d is not a port: 0 to 65535", p.securePort)
 	}
+	if err := modes.Check(p.authorization); err != nil {
+		return fmt.Errorf("--authorization-mode %w", err)
+	}
 	s := server{Flags: &serveflags.Flags{
 		Addr: net.JoinHostPort(p.bindAddress, strconv.Itoa(p.securePort)), Seed: 1, Replicas: 1, TLS: true,
+		Authorization: p.authorization,
 	}}
 	if err := environment(c, s.Flags); err != nil {
 		return err
@@ -115,7 +119,7 @@ func (p *kubeAPIServer) run(c *cobra.Command) error {
 	if s.tls != nil && options.ClientCA != nil {
 		s.tls.ClientAuth, s.tls.ClientCAs = tls.RequestClientCert, options.ClientCA
 	}
-	s.filter = func(next http.Handler) http.Handler { return authentication.Filter(options, next) }
+	s.proof = &options
 	return s.serve(c)
 }
 
@@ -150,7 +154,7 @@ func environment(c *cobra.Command, f *serveflags.Flags) error {
 // authentication reads the files that say who may come in.
 func (p *kubeAPIServer) authentication() (authentication.Options, error) {
 	// With AlwaysAllow, an anonymous client could do everything, so a real server then has none.
-	o := authentication.Options{Anonymous: p.anonymous && !slices.Contains(p.authorization, "AlwaysAllow")}
+	o := authentication.Options{Anonymous: p.anonymous && !slices.Contains(p.authorization, modes.AlwaysAllow)}
 	if p.clientCA != "" {
 		data, err := os.ReadFile(p.clientCA)
 		if err != nil {

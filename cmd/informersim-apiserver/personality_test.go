@@ -24,6 +24,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -216,8 +217,19 @@ func TestKubeAPIServerOfEnvtest(t *testing.T) {
 	if _, err := admin.CoreV1().ConfigMaps("default").Create(ctx, m, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.client(rest.Config{BearerToken: "sesame"}).CoreV1().ConfigMaps("default").Get(ctx, "m", metav1.GetOptions{}); err != nil {
-		t.Errorf("with a token: %v", err)
+	ali := a.client(rest.Config{BearerToken: "sesame"}).CoreV1().ConfigMaps("default")
+	if _, err := ali.Get(ctx, "m", metav1.GetOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("with a token, and without a role: %v", err)
+	}
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "thieves"}, Subjects: []rbacv1.Subject{{Kind: rbacv1.GroupKind, Name: "thieves"}},
+		RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: "cluster-admin"},
+	}
+	if _, err := admin.RbacV1().RoleBindings("default").Create(ctx, binding, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ali.Get(ctx, "m", metav1.GetOptions{}); err != nil {
+		t.Errorf("with a token and a role: %v", err)
 	}
 	if _, err := a.client(rest.Config{BearerToken: "barley"}).CoreV1().ConfigMaps("default").Get(ctx, "m", metav1.GetOptions{}); !apierrors.IsUnauthorized(err) {
 		t.Errorf("with a wrong token: %v", err)
@@ -322,6 +334,8 @@ func TestPersonalitiesRefuse(t *testing.T) {
 		{"kube-apiserver --token-auth-file=none " + etcd, "", "--token-auth-file: none: open none: "},
 		{"kube-apiserver --tls-cert-file=empty " + etcd, "", "--tls-cert-file and --tls-private-key-file must be given together"},
 		{"kube-apiserver --tls-cert-file=empty --tls-private-key-file=empty " + etcd, "", "the certificate in empty and its key in empty cannot be used: "},
+		{"kube-apiserver --authorization-mode=Node,rbac " + etcd, "", `--authorization-mode names "rbac", which is no mode: write one or more of AlwaysAllow, AlwaysDeny, Node, RBAC`},
+		{"kube-apiserver --authorization-mode=Webhook " + etcd, "", "--authorization-mode names Webhook, which asks a file or another server and is not there"},
 		{"kube-apiserver " + etcd, mixEnv + "=strom", mixEnv + ": "},
 		{"kube-apiserver " + etcd, seedEnv + "=x", seedEnv + `: "x" is not a seed: write a whole number from 0`},
 		{"kube-apiserver " + etcd, controllersEnv + "=x", controllersEnv + `: there is no controller "x": there are namespace, garbage-collector, serviceaccount, deployment, `},

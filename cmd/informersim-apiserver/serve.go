@@ -20,6 +20,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/aggregation"
 	"github.com/informersim/informersim/fakeapiserver/apiextensions"
 	"github.com/informersim/informersim/fakeapiserver/authentication"
+	"github.com/informersim/informersim/fakeapiserver/authorization"
 	"github.com/informersim/informersim/fakeapiserver/builtin"
 	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/fakeapiserver/quotas"
@@ -32,9 +33,9 @@ import (
 // server is a run of `informersim serve`.
 type server struct {
 	*serveflags.Flags
-	tls    *tls.Config                     // nil for plain HTTP
-	ca     []byte                          // the authority of a certificate made for this run, as PEM
-	filter func(http.Handler) http.Handler // finds out whom a request is from; nil if anyone may do everything
+	tls   *tls.Config             // nil for plain HTTP
+	ca    []byte                  // the authority of a certificate made for this run, as PEM
+	proof *authentication.Options // how clients prove whom they are; nil if whoever comes in is the administrator
 }
 
 func newServeCommand() *cobra.Command {
@@ -96,6 +97,8 @@ type served struct {
 	aggregation *aggregation.Server // nil for a bare server
 	api         transport.API       // rest, or rest behind --data
 	pump        *transport.Pump
+	authorizer  *authorization.Authorizer // nil if everyone may do everything
+	tokens      *builtin.Tokens           // of ServiceAccounts
 	policy      fakeapiserver.Policy
 	clients     clientNames
 	faults      []fault.Kind // of --fault-mix
@@ -125,18 +128,21 @@ func (f server) world(ctx context.Context, addr net.Addr) (*served, error) {
 		faults, o.MaxFaults = drawn.Kinds(), drawn.Max
 		strategy = sim.NewRandom(f.Seed, drawn.Rate)
 	}
-	reg := types.NewRegistry()
-	if err := reg.Add(builtin.Resources(builtin.Options{IPAddresses: !f.Bare, Aggregation: !f.Bare})...); err != nil {
-		return nil, err
-	}
 	w := &served{faults: faults, kernel: sim.NewKernel(sim.Options{Seed: f.Seed, Strategy: strategy}), failed: make(chan error, 1)}
 	w.kernel.Clock().StartAt(time.Now())
 	w.cluster = fakeapiserver.NewCluster(w.kernel, o)
+	reg, err := f.types(w)
+	if err != nil {
+		return nil, err
+	}
 	if f.Replicas > 1 {
 		w.policy = fakeapiserver.RoundRobin()
 	}
+	if w.tokens, err = w.newTokens(); err != nil {
+		return nil, err
+	}
 	background := &transport.Background{}
-	asked, err := webhooks.New(w.cluster, reg, f.Bare)
+	asked, err := webhooks.New(w.cluster, reg, f.Bare, w.outside())
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +156,7 @@ func (f server) world(ctx context.Context, addr net.Addr) (*served, error) {
 	}
 	if w.rest, err = rest.New(rest.Options{
 		Cluster: w.cluster, Types: reg, Policy: w.policy, Ready: w.writable, Background: background.Run, Beside: background.Beside, Admission: asked,
-		Quotas: limits, Namespaces: !f.Bare, Components: f.components(), Pages: pages, Address: addr.String(), Timeout: requestTimeout,
+		Authorizer: w.inside(), Quotas: limits, Namespaces: !f.Bare, Components: f.components(), Pages: pages, Address: addr.String(), Timeout: requestTimeout,
 	}); err != nil {
 		return nil, err
 	}
@@ -211,7 +217,7 @@ func (f server) listen(c *cobra.Command, w *served, ln net.Listener) error {
 	defer endStreams(nil)
 	var busy inFlight
 	server := &http.Server{
-		Handler: busy.count(f.guarded(&transport.Handler{Driver: w.pump, API: w.api, Client: w.clientOf, Log: logger})), TLSConfig: f.tls,
+		Handler: busy.count(f.guarded(w, &transport.Handler{Driver: w.pump, API: w.api, Client: w.clientOf, Log: logger})), TLSConfig: f.tls,
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 20, ErrorLog: logger,
 		BaseContext: func(net.Listener) context.Context { return streams },
 	}
@@ -240,13 +246,16 @@ func (f server) listen(c *cobra.Command, w *served, ln net.Listener) error {
 }
 
 // guarded lets in those who may come in: whoever proves who he is, or whoever the guard lets in.
-func (f server) guarded(h *transport.Handler) http.Handler {
-	if f.filter != nil {
-		return f.filter(h)
+func (f server) guarded(w *served, h *transport.Handler) http.Handler {
+	if f.proof != nil {
+		return authentication.Filter(w.proofs(*f.proof), h)
 	}
 	h.Guard = &transport.Guard{Token: f.Token}
-	who := types.Administrator()
-	return authentication.Impersonation(&user.DefaultInfo{Name: who.Name, Groups: who.Groups}, h)
+	who, o := types.Administrator(), authentication.Options{Authorizer: w.outside()}
+	if f.Token == "" { // otherwise it is the only one that opens the door
+		o = w.proofs(o)
+	}
+	return authentication.Open(&user.DefaultInfo{Name: who.Name, Groups: who.Groups}, o, h)
 }
 
 // serveOn serves HTTPS if the server has a certificate, and HTTP if it has none.

@@ -142,6 +142,8 @@ func TestServeRefuses(t *testing.T) {
 		"--load unknown.yaml":             "unknown.yaml: document 2: kind Thing in y.dev/v1 is not served",
 		"--load invalid.yaml":             `invalid.yaml: document 1: ConfigMap A_B: the server answers 422: ConfigMap "A_B" is invalid`,
 		"--load pod.yaml --load pod.yaml": `pod.yaml: document 1: Pod a: the server answers 409: pods "a" already exists`,
+		"--authorization-mode RBAC,RBAC":  "--authorization-mode names RBAC twice: write it once",
+		"--authorization-mode Rbac":       `--authorization-mode names "Rbac", which is no mode`,
 		"--controllers deploy":            `--controllers: there is no controller "deploy"`,
 		"--controllers *,-deploy":         `--controllers: there is no controller "deploy"`,
 		"--controller-lag -1s":            "must not be negative",

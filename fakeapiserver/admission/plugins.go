@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/predicates/rules"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/validating"
 	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	webhookutil "k8s.io/apiserver/pkg/util/webhook"
 	"k8s.io/apiserver/pkg/warning"
@@ -36,6 +37,8 @@ type Options struct {
 	// EveryNamespace has a webhook see a namespace without an object as one that has only the label with its name, as in a cluster in which
 	// namespaces need not be created.
 	EveryNamespace bool
+	// Authorizer is what expressions of webhooks and policies ask by the name authorizer; nil allows everything. It is asked outside of steps.
+	Authorizer authorizer.UnconditionalAuthorizer
 	// Limit bounds the calls for a request, nil for no bound.
 	Limit func(context.Context) (context.Context, context.CancelFunc)
 	// Warnings returns a collector of the warnings of a review; validating webhooks warn at the same time. nil where they are asked one by one.
@@ -70,6 +73,9 @@ func New(o Options) (*Plugins, error) {
 	if o.Warnings == nil {
 		o.Warnings = func() Warnings { return &plainWarnings{} }
 	}
+	if o.Authorizer == nil {
+		o.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
+	}
 	client, err := kubernetes.NewForConfig(&clientrest.Config{Transport: noNamespaces{}})
 	if err != nil {
 		return nil, err
@@ -80,7 +86,7 @@ func New(o Options) (*Plugins, error) {
 	}
 	p.mutate.SetExternalKubeClientSet(client)
 	p.mutate.SetExternalKubeInformerFactory(p.snapshot)
-	p.mutate.SetUnconditionalAuthorizer(authorizerfactory.NewAlwaysAllowAuthorizer())
+	p.mutate.SetUnconditionalAuthorizer(p.o.Authorizer)
 	p.mutate.SetAuthenticationInfoResolverWrapper(p.reach)
 	if err := p.mutate.ValidateInitialization(); err != nil {
 		return nil, err
@@ -98,7 +104,7 @@ func (p *Plugins) validator(s *snapshot) (*validating.Plugin, error) {
 	}
 	v.SetExternalKubeClientSet(p.client)
 	v.SetExternalKubeInformerFactory(s)
-	v.SetUnconditionalAuthorizer(authorizerfactory.NewAlwaysAllowAuthorizer())
+	v.SetUnconditionalAuthorizer(p.o.Authorizer)
 	v.SetAuthenticationInfoResolverWrapper(p.reach)
 	return v, v.ValidateInitialization()
 }

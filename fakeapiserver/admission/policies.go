@@ -18,7 +18,6 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/policy/matching"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
-	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	"k8s.io/client-go/informers"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
@@ -48,10 +47,9 @@ type bound struct {
 }
 
 func newPolicies(p *Plugins) *policies {
-	everyone := authorizerfactory.NewAlwaysAllowAuthorizer()
 	matcher := matching.NewMatcher(corelisters.NewNamespaceLister(p.snapshot.namespaces.objects), p.client)
 	return &policies{
-		mutate: mutating.NewDispatcher(everyone, matcher, convertersOf{p}), validate: validating.NewDispatcher(everyone, generic.NewPolicyMatcher(matcher)),
+		mutate: mutating.NewDispatcher(p.o.Authorizer, matcher, convertersOf{p}), validate: validating.NewDispatcher(p.o.Authorizer, generic.NewPolicyMatcher(matcher)),
 		mutators: map[*v1.MutatingAdmissionPolicy]mutating.PolicyEvaluator{}, validators: map[*v1.ValidatingAdmissionPolicy]validating.Validator{},
 	}
 }

@@ -3,7 +3,7 @@ package authentication
 import (
 	"crypto/x509"
 	"net/http"
-	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,6 +16,9 @@ import (
 	requestx509 "k8s.io/apiserver/pkg/authentication/request/x509"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
+	"k8s.io/apiserver/pkg/endpoints/filters"
+	"k8s.io/apiserver/pkg/endpoints/filters/impersonation"
 	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -27,20 +30,14 @@ type Options struct {
 	ClientCA *x509.CertPool
 	// Token looks up bearer tokens.
 	Token authenticator.Token
-	// Anonymous lets in requests that prove nothing, as system:anonymous. They get health checks and the version.
+	// Anonymous lets in requests that prove nothing, as system:anonymous.
 	Anonymous bool
+	// Authorizer says who may be on behalf of whom; nil if everyone may be.
+	Authorizer authorizer.UnconditionalAuthorizer
 }
 
-// authentication is the filter before a server.
-type authentication struct {
-	who  authenticator.Request
-	info *request.RequestInfoFactory
-	next http.Handler
-}
-
-// Filter returns a handler that hands requests on with their users in the context (request.UserFrom), and refuses those that prove
-// nothing, or something false.
-func Filter(o Options, next http.Handler) http.Handler {
+// who returns the authenticators, without that of anonymous requests.
+func (o Options) who() authenticator.Request {
 	var ways []authenticator.Request
 	if o.ClientCA != nil {
 		verify := requestx509.DefaultVerifyOptions()
@@ -50,69 +47,67 @@ func Filter(o Options, next http.Handler) http.Handler {
 	if o.Token != nil {
 		ways = append(ways, bearertoken.New(o.Token))
 	}
-	who := group.NewAuthenticatedGroupAdder(union.New(ways...))
+	return group.NewAuthenticatedGroupAdder(union.New(ways...))
+}
+
+// Filter returns a handler that hands requests on with their users in the context (request.UserFrom), and refuses those that prove
+// nothing, or something false.
+func Filter(o Options, next http.Handler) http.Handler {
+	who := o.who()
 	if o.Anonymous {
 		// A false proof is refused, although none at all is let in.
 		who = union.NewFailOnError(who, anonymous.NewAuthenticator(nil))
 	}
-	return &authentication{who: who, info: &request.RequestInfoFactory{
-		APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api"),
-	}, next: next}
-}
-
-// ServeHTTP implements http.Handler.
-func (a *authentication) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	answer, ok, err := a.who.AuthenticateRequest(r)
-	if err != nil || !ok {
-		refuse(w, r, apierrors.NewUnauthorized("Unauthorized"))
-		return
-	}
-	r.Header.Del("Authorization") // the server behind has no use for it
-	as, err := impersonated(answer.User, r.Header)
-	if err != nil {
-		refuse(w, r, err)
-		return
-	}
-	ctx := request.WithUser(r.Context(), as)
-	if slices.Contains(as.GetGroups(), user.AllUnauthenticated) && !public(r) {
-		info, err := a.info.NewRequestInfo(r)
-		if err != nil {
-			refuse(w, r, apierrors.NewBadRequest(err.Error()))
+	next = onBehalf(o.Authorizer, next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer, ok, err := who.AuthenticateRequest(r)
+		if err != nil || !ok {
+			unauthorized(w, r)
 			return
 		}
-		refuse(w, r, responsewriters.ForbiddenStatusError(authorizer.AttributesRecord{
-			User: as, Verb: info.Verb, Namespace: info.Namespace, APIGroup: info.APIGroup, APIVersion: info.APIVersion, Resource: info.Resource,
-			Subresource: info.Subresource, Name: info.Name, ResourceRequest: info.IsResourceRequest, Path: info.Path,
-		}, ""))
-		return
-	}
-	a.next.ServeHTTP(w, r.WithContext(ctx))
-}
-
-// Impersonation returns a handler that lets requests be on behalf of another, where nobody has to prove who he is: all of them are from one user.
-func Impersonation(from user.Info, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if len(given(r.Header)) > 0 {
-			as, err := impersonated(from, r.Header)
-			if err != nil {
-				refuse(w, r, err)
-				return
-			}
-			r = r.WithContext(request.WithUser(r.Context(), as))
-		}
-		next.ServeHTTP(w, r)
+		r.Header.Del("Authorization") // the server behind has no use for it
+		next.ServeHTTP(w, r.WithContext(request.WithUser(r.Context(), answer.User)))
 	})
 }
 
-// publicPaths are what the role system:public-info-viewer opens to everyone.
-var publicPaths = []string{"/healthz", "/livez", "/readyz", "/version", "/version/"}
-
-func public(r *http.Request) bool {
-	return r.Method == http.MethodGet && slices.Contains(publicPaths, r.URL.Path)
+// Open returns a handler that lets in whoever proves nothing, as one user. Those requests that neither prove anything nor are on behalf of another are handed
+// on without a user. A false proof counts for nothing; with an Authorizer it is refused, since it would make an administrator of him who has mistyped it.
+func Open(as user.Info, o Options, next http.Handler) http.Handler {
+	who := o.who()
+	onBehalf := onBehalf(o.Authorizer, next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		impersonates := false
+		for name := range r.Header { // order: one is enough
+			impersonates = impersonates || strings.HasPrefix(name, "Impersonate-")
+		}
+		answer, proven, err := who.AuthenticateRequest(r)
+		switch {
+		case err != nil && o.Authorizer != nil:
+			unauthorized(w, r)
+		case proven && err == nil:
+			onBehalf.ServeHTTP(w, r.WithContext(request.WithUser(r.Context(), answer.User)))
+		case impersonates:
+			onBehalf.ServeHTTP(w, r.WithContext(request.WithUser(r.Context(), as)))
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
 }
 
-// refuse answers with an error in the form that the client accepts.
-func refuse(w http.ResponseWriter, r *http.Request, err error) {
+// onBehalf returns a handler that lets requests be on behalf of another, whom next then gets as the user.
+func onBehalf(a authorizer.UnconditionalAuthorizer, next http.Handler) http.Handler {
+	if a == nil {
+		a = authorizerfactory.NewAlwaysAllowAuthorizer()
+	}
+	impersonates := impersonation.WithConstrainedImpersonation(next, a, scheme.Codecs.WithoutConversion())
+	return filters.WithCacheControl(filters.WithRequestInfo(impersonates, &request.RequestInfoFactory{
+		APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api"),
+	}))
+}
+
+// unauthorized answers with a 401 in the form that the client accepts.
+func unauthorized(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-cache, private")
+	err := apierrors.NewUnauthorized("Unauthorized")
 	responsewriters.ErrorNegotiated(err, scheme.Codecs.WithoutConversion(), schema.GroupVersion{Version: "v1"}, w, r)
 }

@@ -1,6 +1,7 @@
 package authentication
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -12,6 +13,7 @@ import (
 	"math/big"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/authentication/token/tokenfile"
 	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/endpoints/request"
 )
 
@@ -78,7 +81,7 @@ func TestWhoARequestIsFrom(t *testing.T) {
 	ca, other := newAuthority(t), newAuthority(t)
 	admin := ca.client("admin", x509.ExtKeyUsageClientAuth, user.SystemPrivilegedGroup)
 	tokens := tokenfile.New(map[string]*user.DefaultInfo{"sesame": {Name: "ali", Groups: []string{"thieves"}}})
-	all := Options{ClientCA: ca.pool(), Token: tokens, Anonymous: true}
+	all := Options{ClientCA: ca.pool(), Token: tokens, Anonymous: true, Authorizer: onlyMasters{}}
 	closed := all
 	closed.Anonymous = false
 	for _, tt := range []struct {
@@ -96,15 +99,14 @@ func TestWhoARequestIsFrom(t *testing.T) {
 		{"a certificate of someone else's", all, other.client("admin", x509.ExtKeyUsageClientAuth), "", "/healthz", 401, "Unauthorized"},
 		{"a server's certificate", all, ca.client("admin", x509.ExtKeyUsageServerAuth), "", "/api", 401, "Unauthorized"},
 		{"nothing", all, nil, "", "/healthz", 200, "system:anonymous [system:unauthenticated]"},
-		{"nothing, and a resource", all, nil, "", "/api/v1/namespaces/a/pods", 403, `pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" in the namespace "a"`},
-		{"nothing, and one object", all, nil, "", "/apis/apps/v1/namespaces/a/deployments/d/scale", 403, `deployments.apps "d" is forbidden: User "system:anonymous" cannot get resource "deployments/scale" in API group "apps" in the namespace "a"`},
-		{"nothing, and a document", all, nil, "", "/openapi/v2", 403, `forbidden: User "system:anonymous" cannot get path "/openapi/v2"`},
+		{"nothing, and a resource", all, nil, "", "/api/v1/namespaces/a/pods", 200, "system:anonymous [system:unauthenticated]"},
 		{"nothing, where all is closed", closed, nil, "", "/healthz", 401, "Unauthorized"},
 		{"on behalf of another", all, admin, "Impersonate-User: eve; Impersonate-Group: dev; Impersonate-Extra-Why%2fNot: x", "/api", 200, "eve [dev system:authenticated] map[why/not:[x]]"},
 		{"on behalf of a service account", all, admin, "Impersonate-User: system:serviceaccount:a:b", "/api", 200, "system:serviceaccount:a:b [system:serviceaccounts system:serviceaccounts:a system:authenticated]"},
-		{"on behalf of nobody", all, admin, "Impersonate-User: system:anonymous", "/api/v1/pods", 403, `pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope`},
+		{"on behalf of nobody", all, admin, "Impersonate-User: system:anonymous", "/api/v1/pods", 200, "system:anonymous [system:unauthenticated]"},
 		{"on behalf of a group", all, admin, "Impersonate-Group: dev", "/api", 400, `requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"dev"}, Extra:map[string][]string(nil)} without impersonating a user name`},
-		{"nothing, on behalf of another", all, nil, "Impersonate-User: eve", "/healthz", 403, `users "eve" is forbidden: User "system:anonymous" cannot impersonate resource "users" in API group "" at the cluster scope`},
+		{"on behalf of another, without a right to be", all, nil, "Authorization: Bearer sesame; Impersonate-User: eve", "/api", 403, `forbidden: User "ali" cannot impersonate-on:user-info:get path "/api"`},
+		{"nothing, on behalf of another", all, nil, "Impersonate-User: eve", "/healthz", 403, `forbidden: User "system:anonymous" cannot impersonate-on:user-info:get path "/healthz"`},
 	} {
 		r := httptest.NewRequest(http.MethodGet, tt.path, nil)
 		r.TLS = tt.tls
@@ -137,6 +139,53 @@ func TestWhoARequestIsFrom(t *testing.T) {
 		// A certificate is an entry in the extra of its user.
 		if w.Code != tt.code || got != tt.want && !strings.HasPrefix(got, tt.want+" map[authentication.kubernetes.io/credential-id:") {
 			t.Errorf("%s: %d %s, want %d %s", tt.what, w.Code, got, tt.code, tt.want)
+		}
+	}
+}
+
+// onlyMasters allows system:masters everything, and nobody else anything.
+type onlyMasters struct{}
+
+func (onlyMasters) Authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+	if slices.Contains(a.GetUser().GetGroups(), user.SystemPrivilegedGroup) {
+		return authorizer.DecisionAllow, "", nil
+	}
+	return authorizer.DecisionNoOpinion, "", nil
+}
+
+func TestOpen(t *testing.T) {
+	tokens := tokenfile.New(map[string]*user.DefaultInfo{"sesame": {Name: "ali"}})
+	lenient := Options{Token: tokens}
+	strict := Options{Token: tokens, Authorizer: onlyMasters{}}
+	for _, tt := range []struct {
+		what    string
+		options Options
+		headers string
+		code    int
+		want    string // the user and its groups
+	}{
+		{"nothing", strict, "", 200, ""},
+		{"a token", strict, "Authorization: Bearer sesame", 200, "ali [system:authenticated]"},
+		{"a wrong token, where all may do everything", lenient, "Authorization: Bearer barley", 200, ""},
+		{"a wrong token, where not all may", strict, "Authorization: Bearer barley", 401, ""},
+		{"nothing, on behalf of another", strict, "Impersonate-User: eve", 200, "eve [system:authenticated]"},
+		{"a token, on behalf of another, where all may", lenient, "Authorization: Bearer sesame; Impersonate-User: eve", 200, "eve [system:authenticated]"},
+		{"a token, on behalf of another, where not all may", strict, "Authorization: Bearer sesame; Impersonate-User: eve", 403, ""},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/api/v1/pods", nil)
+		for line := range strings.SplitSeq(tt.headers, "; ") {
+			if name, value, ok := strings.Cut(line, ": "); ok {
+				r.Header.Add(name, value)
+			}
+		}
+		w, got := httptest.NewRecorder(), ""
+		Open(&user.DefaultInfo{Name: "admin", Groups: []string{user.SystemPrivilegedGroup}}, tt.options, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if u, ok := request.UserFrom(r.Context()); ok {
+				got = fmt.Sprint(u.GetName(), " ", u.GetGroups())
+			}
+		})).ServeHTTP(w, r)
+		if w.Code != tt.code || got != tt.want {
+			t.Errorf("%s: %d, as %q; want %d, as %q", tt.what, w.Code, got, tt.code, tt.want)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
-	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/util/compatibility"
@@ -53,7 +52,7 @@ var plugins = []struct {
 func newAdmission(now *current, o Options) (admission.Interface, error) {
 	all := admission.NewPlugins()
 	views := informerViews{now: now}
-	init := initializer.New(noClient{}, nil, views, authorizerfactory.NewAlwaysAllowAuthorizer(), utilfeature.DefaultFeatureGate,
+	init := initializer.New(noClient{}, nil, views, o.Authorizer, utilfeature.DefaultFeatureGate,
 		compatibility.DefaultBuildEffectiveVersion(), nil, nil)
 	var chain []admission.Interface
 	for _, p := range plugins {
@@ -90,6 +89,9 @@ func (s *session) admit(ctx context.Context, op admission.Operation, obj, old, o
 
 // validateCreate, validateUpdate and validateDelete let the plugins reject a write.
 func (s *session) validateCreate(ctx context.Context, options runtime.Object) rest.ValidateObjectFunc {
+	if err := s.write.CreateRefused; err != nil {
+		return func(context.Context, runtime.Object) error { return err }
+	}
 	return rest.AdmissionToValidateObjectFunc(s.kind.admission, s.attributes(ctx, admission.Create, nil, nil, options), interfaces)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
@@ -30,7 +31,7 @@ type backend struct {
 var _ storage.Interface = (*backend)(nil)
 
 // errNotHere is the answer to what no write needs.
-var errNotHere = errors.New("builtin: the backend of a write neither lists nor watches")
+var errNotHere = errors.New("builtin: the backend of a write only reads, writes and lists")
 
 // backends gives each resource's storages a backend. It implements generic.RESTOptionsGetter.
 type backends struct {
@@ -225,12 +226,26 @@ func (b *backend) Delete(ctx context.Context, key string, out runtime.Object, p 
 	return nil
 }
 
-// GetList implements storage.Interface. It is called by the deletion of a collection only, whose objects are deleted one by one elsewhere.
-func (*backend) GetList(ctx context.Context, _ string, _ storage.ListOptions, _ runtime.Object) error {
-	if s := sessionOf(ctx); s == nil || !s.collection {
+// GetList implements storage.Interface, for who looks for the roles of a user. The deletion of a collection finds nothing: its objects are deleted one by
+// one elsewhere.
+func (b *backend) GetList(ctx context.Context, key string, _ storage.ListOptions, into runtime.Object) error {
+	s := sessionOf(ctx)
+	switch {
+	case s == nil:
 		return errNotHere
+	case s.collection || s.write.List == nil:
+		return nil
 	}
-	return nil
+	namespace, _ := b.split(strings.TrimSuffix(key, "/") + "/")
+	var items []runtime.Object
+	for _, stored := range s.write.List(b.resource, namespace) {
+		obj, err := internal(stored)
+		if err != nil {
+			return err
+		}
+		items = append(items, obj)
+	}
+	return meta.SetList(into, items)
 }
 
 // Watch implements storage.Interface.

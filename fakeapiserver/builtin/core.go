@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -40,11 +41,12 @@ import (
 type core struct {
 	now    *current
 	tokens tokens
+	who    authorizer.Authorizer
 }
 
 // NewRESTStorage implements provider.
 func (c core) NewRESTStorage(_ serverstorage.APIResourceConfigSource, o generic.RESTOptionsGetter) (genericapiserver.APIGroupInfo, error) {
-	m := &storageMap{now: c.now, tokens: c.tokens, options: o, all: map[string]rest.Storage{}}
+	m := &storageMap{now: c.now, tokens: c.tokens, who: c.who, options: o, all: map[string]rest.Storage{}}
 	one(m, "configmaps", configmapstore.NewREST)
 	one(m, "endpoints", endpointstore.NewREST)
 	one(m, "limitranges", limitrangestore.NewREST)
@@ -68,6 +70,7 @@ func (c core) NewRESTStorage(_ serverstorage.APIResourceConfigSource, o generic.
 type storageMap struct {
 	now     *current
 	tokens  tokens
+	who     authorizer.Authorizer
 	options generic.RESTOptionsGetter
 	all     map[string]rest.Storage
 	err     error
@@ -120,7 +123,7 @@ func (m *storageMap) podsAndNodes() {
 		return
 	}
 	m.all["nodes"], m.all["nodes/status"], m.all["nodes/proxy"] = nodes.Node, nodes.Status, nodes.Proxy
-	pods, err := podstore.NewStorage(m.options, nodes.KubeletConnectionInfo, nil, budgets{m.now}, authorizerfactory.NewAlwaysAllowAuthorizer())
+	pods, err := podstore.NewStorage(m.options, nodes.KubeletConnectionInfo, nil, budgets{m.now}, m.who)
 	if m.failed(err) {
 		return
 	}

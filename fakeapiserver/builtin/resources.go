@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	"k8s.io/apiserver/pkg/endpoints/deprecation"
 	"k8s.io/apiserver/pkg/registry/rest"
 	serverstorage "k8s.io/apiserver/pkg/server/storage"
@@ -29,6 +31,14 @@ type Options struct {
 	IPAddresses bool
 	// Aggregation adds APIServices. Package aggregation makes those of the server's own groups.
 	Aggregation bool
+	// Authorizer answers reviews, and says who may write roles and bindings that give more than he has. nil allows everything.
+	Authorizer Authorizer
+}
+
+// Authorizer says who may do what, and what somebody may do.
+type Authorizer interface {
+	authorizer.Authorizer
+	authorizer.RuleResolver
 }
 
 // Resources returns the resources that a v1.37 kube-apiserver serves by default, in the order of its discovery. Each call makes them anew; those
@@ -43,6 +53,9 @@ func Resources(o Options) []*types.Resource {
 
 func resources(o Options) ([]*types.Resource, error) {
 	capabilities.Setup(true, 0) // privileged containers, as envtest's flags allow them
+	if o.Authorizer == nil {
+		o.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
+	}
 	now := &current{ipAddresses: o.IPAddresses, types: newTypeTable()}
 	signer, err := newSigner()
 	if err != nil {
@@ -53,7 +66,7 @@ func resources(o Options) ([]*types.Resource, error) {
 		return nil, err
 	}
 	var all []*types.Resource
-	for _, g := range groups(now, tokens{now, signer}, o.Aggregation) {
+	for _, g := range groups(now, tokens{now, signer}, o) {
 		enabled := serverstorage.NewResourceConfig()
 		for _, v := range g.versions {
 			enabled.EnableVersions(schema.GroupVersion{Group: g.name, Version: v})

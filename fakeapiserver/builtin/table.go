@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"k8s.io/apiserver/pkg/authentication/authenticator"
-	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
@@ -48,33 +47,33 @@ type group struct {
 const eventTTL = time.Hour
 
 // groups lists the groups in the order of a kube-apiserver's discovery, which is that of the aggregator's priorities
-// (pkg/controlplane/apiserver/aggregator.go and cmd/kube-apiserver/app/aggregator.go). Everyone is allowed everything.
-func groups(now *current, tokens tokens, aggregation bool) []group {
-	allow := authorizerfactory.NewAlwaysAllowAuthorizer()
+// (pkg/controlplane/apiserver/aggregator.go and cmd/kube-apiserver/app/aggregator.go).
+func groups(now *current, tokens tokens, o Options) []group {
+	who := o.Authorizer
 	v1 := []string{"v1"}
 	all := []group{
-		{"", v1, core{now, tokens}},
+		{"", v1, core{now, tokens, who}},
 		{"apps", v1, appsrest.StorageProvider{}},
 		{"events.k8s.io", v1, eventsrest.RESTStorageProvider{TTL: eventTTL}},
 		{"authentication.k8s.io", v1, authenticationrest.RESTStorageProvider{Authenticator: tokens, APIAudiences: authenticator.Audiences{issuer}}},
-		{"authorization.k8s.io", v1, authorizationrest.RESTStorageProvider{Authorizer: allow, RuleResolver: rules{}}},
+		{"authorization.k8s.io", v1, authorizationrest.RESTStorageProvider{Authorizer: who, RuleResolver: who}},
 		{"autoscaling", []string{"v2", "v1"}, autoscalingrest.RESTStorageProvider{}},
 		{"batch", v1, batchrest.RESTStorageProvider{}},
-		{"certificates.k8s.io", v1, certificatesrest.RESTStorageProvider{Authorizer: allow}},
+		{"certificates.k8s.io", v1, certificatesrest.RESTStorageProvider{Authorizer: who}},
 		{"networking.k8s.io", v1, networkingrest.RESTStorageProvider{}},
 		{"policy", v1, policyrest.RESTStorageProvider{}},
-		{"rbac.authorization.k8s.io", v1, rbacrest.RESTStorageProvider{Authorizer: allow}},
+		{"rbac.authorization.k8s.io", v1, rbacrest.RESTStorageProvider{Authorizer: who}},
 		{"storage.k8s.io", v1, storagerest.RESTStorageProvider{}},
-		{"admissionregistration.k8s.io", v1, admissionregistrationrest.RESTStorageProvider{Authorizer: allow, DiscoveryClient: noDiscovery{}}},
+		{"admissionregistration.k8s.io", v1, admissionregistrationrest.RESTStorageProvider{Authorizer: who, DiscoveryClient: noDiscovery{}}},
 		{"scheduling.k8s.io", v1, schedulingrest.RESTStorageProvider{}},
 		{"coordination.k8s.io", v1, coordinationrest.RESTStorageProvider{}},
 		{"node.k8s.io", v1, noderest.RESTStorageProvider{}},
 		{"discovery.k8s.io", v1, discoveryrest.StorageProvider{}},
-		{"resource.k8s.io", v1, resourcerest.RESTStorageProvider{NamespaceClient: noNamespaces{}, Authorizer: allow}},
+		{"resource.k8s.io", v1, resourcerest.RESTStorageProvider{NamespaceClient: noNamespaces{}, Authorizer: who}},
 		{"flowcontrol.apiserver.k8s.io", v1, flowcontrolrest.RESTStorageProvider{}},
 		{"storagemigration.k8s.io", v1, svmrest.RESTStorageProvider{}},
 	}
-	if aggregation {
+	if o.Aggregation {
 		all = append(all, group{apiregistration.GroupName, v1, aggregator{}})
 	}
 	return all

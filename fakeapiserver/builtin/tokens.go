@@ -10,23 +10,17 @@ import (
 	"encoding/asn1"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"math/big"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
 	"gopkg.in/go-jose/go-jose.v2/jwt"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
-	"k8s.io/apiserver/pkg/authentication/serviceaccount"
-	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/endpoints/request"
 )
 
@@ -120,49 +114,14 @@ func (t tokens) GenerateToken(ctx context.Context, claims *jwt.Claims, private a
 	return t.signer.sign(data)
 }
 
-// bearer is what is read of a token.
-type bearer struct {
-	Audience   []string `json:"aud"`
-	ID         string   `json:"jti"`
-	Expires    int64    `json:"exp"`
-	Kubernetes struct {
-		Namespace string `json:"namespace"`
-		Account   struct {
-			Name string `json:"name"`
-			UID  string `json:"uid"`
-		} `json:"serviceaccount"`
-	} `json:"kubernetes.io"`
-}
-
-// errNoToken is what a kube-apiserver says of a token that it did not issue.
-var errNoToken = errors.New("invalid bearer token")
-
 // AuthenticateRequest implements authenticator.Request for TokenReviews.
 func (t tokens) AuthenticateRequest(r *http.Request) (*authenticator.Response, bool, error) {
+	s := t.now.session
 	payload, ok := t.signer.payload(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
-	var b bearer
-	if !ok || json.Unmarshal(payload, &b) != nil {
+	if s == nil || !ok {
 		return nil, false, errNoToken
 	}
-	s := t.now.session
-	if s == nil || s.now().Unix() >= b.Expires {
-		return nil, false, fmt.Errorf("[%w, service account token has expired]", errNoToken)
-	}
-	account, _ := s.other(corev1.Resource("serviceaccounts"), b.Kubernetes.Namespace, b.Kubernetes.Account.Name).(*corev1.ServiceAccount)
-	if account == nil || string(account.UID) != b.Kubernetes.Account.UID {
-		return nil, false, fmt.Errorf("[%w, service account %s/%s has been deleted]", errNoToken, b.Kubernetes.Namespace, b.Kubernetes.Account.Name)
-	}
-	audiences := authenticator.Audiences(b.Audience)
-	if asked, ok := authenticator.AudiencesFrom(r.Context()); ok {
-		if audiences = audiences.Intersect(asked); len(audiences) == 0 {
-			return nil, false, fmt.Errorf("[%w, token audiences %q is invalid for the target audiences %q]", errNoToken, b.Audience, asked)
-		}
-	}
-	who := serviceaccount.UserInfo(b.Kubernetes.Namespace, b.Kubernetes.Account.Name, b.Kubernetes.Account.UID)
-	return &authenticator.Response{Audiences: audiences, User: &user.DefaultInfo{
-		Name: who.GetName(), UID: who.GetUID(), Groups: append(slices.Clone(who.GetGroups()), user.AllAuthenticated),
-		Extra: map[string][]string{user.CredentialIDKey: {"JTI=" + b.ID}},
-	}}, true, nil
+	return accountOf(r.Context(), payload, s.now().Time, s.other)
 }
 
 // reader gets the objects of a resource for the code that issues tokens. It implements rest.Getter.

@@ -101,6 +101,9 @@ func (q *Request) created(obj runtime.Object, warnings []string) (Result, error)
 	if err != nil {
 		return Result{Warnings: warnings}, err
 	}
+	if q.CreateRefused != nil {
+		return Result{Warnings: warnings}, q.CreateRefused
+	}
 	if err := q.dropRevision(obj); err != nil {
 		return Result{Warnings: warnings}, err
 	}

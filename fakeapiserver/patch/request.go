@@ -29,6 +29,8 @@ type Request struct {
 	Persisted runtime.Object
 	// Admit returns why an object, which is decoded but not validated yet, may not be created. nil admits all.
 	Admit func(obj runtime.Object) error
+	// CreateRefused is why a PUT or PATCH may not create the object, nil if it may. It counts once the new object is valid.
+	CreateRefused error
 	// DryRun is set if nothing will be stored. User makes the request; the zero value is an administrator.
 	DryRun bool
 	User   types.User

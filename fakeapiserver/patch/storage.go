@@ -17,7 +17,7 @@ func (q *Request) storage() types.Storage {
 func (q *Request) WriteOf(live runtime.Object) *types.Write {
 	return &types.Write{
 		Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name, System: q.System, DryRun: q.DryRun, User: q.User, Live: live, Persisted: q.Persisted,
-		List: q.List, Get: q.Get,
+		CreateRefused: q.CreateRefused, List: q.List, Get: q.Get,
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/discovery"
@@ -36,6 +37,7 @@ type Server struct {
 	namespaces bool          // Options.Namespaces
 	timeout    time.Duration // Options.Timeout
 
+	authorizer authorizer.UnconditionalAuthorizer // Options.Authorizer
 	admission  Admission
 	quotas     Quotas                  // Options.Quotas
 	beside     func(work, then func()) // Options.Beside
@@ -68,6 +70,8 @@ type Options struct {
 	// Background runs a pure function outside of the kernel's steps, and then another one inside a step: one work after the other,
 	// in order. nil if there is nothing outside, as in a simulation: both run inside the step.
 	Background func(work, then func())
+	// Authorizer, if not nil, is asked about each request that has a user, inside the step in which the request arrives.
+	Authorizer authorizer.UnconditionalAuthorizer
 	// Admission, if not nil, is asked about writes, by means of Beside.
 	Admission Admission
 	// Quotas, if not nil, limits what is stored in a namespace.
@@ -83,7 +87,7 @@ type Options struct {
 func New(o Options) (*Server, error) {
 	s := &Server{
 		cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]store.ResourceID{}, policy: o.Policy, ready: o.Ready, run: o.Background,
-		components: o.Components, admission: o.Admission, quotas: o.Quotas, beside: o.Beside, namespaces: o.Namespaces, timeout: o.Timeout, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address, Pages: o.Pages}),
+		components: o.Components, authorizer: o.Authorizer, admission: o.Admission, quotas: o.Quotas, beside: o.Beside, namespaces: o.Namespaces, timeout: o.Timeout, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address, Pages: o.Pages}),
 	}
 	o.Cluster.Store().KeepMemos()
 	for _, t := range o.Types.All() {
@@ -210,6 +214,9 @@ func (s *Server) Serve(r *Request, sink Sink) (cancel func()) {
 	}
 	if timeout > 0 {
 		c.limitTo(timeout)
+	}
+	if err := c.refusal(); err != nil {
+		return c.atReplica(func() { c.fail(err) })
 	}
 	if s.remote(r.URL.Path) {
 		return c.atReplica(c.unavailable)

@@ -84,7 +84,7 @@ func (c *call) writeRequest(live runtime.Object) patch.Request {
 	uid, suffix := c.server.cluster.Store().Mint(types.SuffixAlphabet, types.SuffixLength)
 	return patch.Request{
 		Resource: c.resource, Subresource: c.target.subresource, Namespace: c.target.namespace, Name: c.target.name, Admit: c.admit,
-		UserAgent: c.request.Header.Get("User-Agent"), User: c.user(),
+		CreateRefused: c.createRefusal(live), UserAgent: c.request.Header.Get("User-Agent"), User: c.user(),
 		List: c.server.list, Get: c.server.get,
 		System:    types.System{UID: uid, Now: c.server.now(), Suffix: suffix},
 		Persisted: c.server.persisted(c.id, live),

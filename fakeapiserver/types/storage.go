@@ -36,6 +36,8 @@ type Write struct {
 	UID *types.UID
 	// User makes the request; the zero value stands for the Administrator.
 	User User
+	// CreateRefused is why a PUT or PATCH may not create the object, nil if it may. It counts once the new object is valid.
+	CreateRefused error
 	// Live is the object as stored, nil if there is none. It is not changed.
 	Live runtime.Object
 	// Persisted is the live object as it was written, if that differs from how it reads (Outcome.Persisted); otherwise nil.

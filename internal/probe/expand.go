@@ -12,6 +12,7 @@ import (
 // answer contains the parts of an answer that later steps may refer to.
 type answer struct {
 	rv, uid, name, token string
+	bearer               string // of a token request
 }
 
 var (
@@ -31,6 +32,19 @@ func (s *Session) expand(text string) (string, error) {
 		return value
 	})
 	return out, failed
+}
+
+// expandHeaders returns headers with the ${…} of their values replaced.
+func (s *Session) expandHeaders(headers []Header) ([]Header, error) {
+	var expanded []Header
+	for _, h := range headers {
+		value, err := s.expand(h.Value)
+		if err != nil {
+			return nil, err
+		}
+		expanded = append(expanded, Header{h.Name, value})
+	}
+	return expanded, nil
 }
 
 func (s *Session) lookUp(expression string) (string, error) {
@@ -83,8 +97,10 @@ func (s *Session) variable(name string) (string, error) {
 		return a.name, nil
 	case "continue":
 		return a.token, nil
+	case "bearer":
+		return a.bearer, nil
 	}
-	return "", fmt.Errorf("unknown field %q of variable %q (want rv, uid, name or continue)", field, saved)
+	return "", fmt.Errorf("unknown field %q of variable %q (want rv, uid, name, continue or bearer)", field, saved)
 }
 
 // forgeToken returns a continue token in a server's format: unpadded base64 of a small JSON document.

@@ -95,8 +95,8 @@ var verbs = map[string]bool{
 //	sleep DURATION       waits
 //
 // A target is an absolute path, or RESOURCE[@NAMESPACE][/NAME[/SUBRESOURCE]][?QUERY], with * before the resource for all
-// namespaces; the namespace is ns1 when absent. In targets and bodies ${VAR.rv}, ${VAR.rv+N}, ${VAR.uid}, ${VAR.name}
-// and ${VAR.continue} stand for parts of a saved answer, ${base+N} for the revision at which the probe began,
+// namespaces; the namespace is ns1 when absent. In targets, headers and bodies ${VAR.rv}, ${VAR.rv+N}, ${VAR.uid},
+// ${VAR.name}, ${VAR.continue} and ${VAR.bearer} (the token of a TokenRequest) stand for parts of a saved answer, ${base+N} for the revision at which the probe began,
 // ${token:RV:KEY} for a made-up continue token and ${repeat:S:N} for N times S.
 func Parse(file, text string) ([]Probe, error) {
 	var probes []Probe

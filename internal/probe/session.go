@@ -147,6 +147,9 @@ func (s *Session) play(step Step) (Result, error) {
 	}
 	s.norm.sent(rest)
 	s.norm.sent(target)
+	if step.Headers, err = s.expandHeaders(step.Headers); err != nil {
+		return result, err
+	}
 	r, err := request(s.target.Root(), step, target, rest)
 	if err != nil {
 		return result, err
@@ -297,7 +300,9 @@ func (s *Session) keep(name string, v any) {
 		return
 	}
 	text := func(key string) string { value, _ := meta[key].(string); return value }
-	s.saved[name] = answer{rv: text("resourceVersion"), uid: text("uid"), name: text("name"), token: text("continue")}
+	status, _ := m["status"].(map[string]any)
+	bearer, _ := status["token"].(string)
+	s.saved[name] = answer{rv: text("resourceVersion"), uid: text("uid"), name: text("name"), token: text("continue"), bearer: bearer}
 }
 
 // form describes how a body is formatted (S38).

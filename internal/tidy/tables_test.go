@@ -9,7 +9,7 @@ var mayImport = map[string][]string{
 	"bubble":                              {},
 	"bubble/overlay":                      {},
 	"cmd/informersim":                     {".", "bubble/overlay", "cmd/internal/assets", "cmd/internal/campaign", "cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/guests", "cmd/internal/junit", "cmd/internal/launcher", "cmd/internal/serveflags", "cmd/internal/version", "fakeapiserver/fault", "internal/museum", "internal/mutation", "internal/outfile", "properties", "properties/differential", "reports", "reports/html", "reports/perfetto", "reports/terminal", "reports/timeline", "reports/tui", "scenarios", "scenarios/generate", "scenarios/minimal", "scenarios/property", "scenarios/recording", "scenarios/script", "scenarios/twin", "sim", "subjects", "subjects/clientgo", "subjects/clientgo/releases", "subjects/clientgo/remote", "subjects/kinds", "subjects/stack"},
-	"cmd/informersim-apiserver":           {"cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/launcher", "cmd/internal/serveflags", "cmd/internal/version", "cmd/internal/webhooks", "fakeapiserver", "fakeapiserver/aggregation", "fakeapiserver/apiextensions", "fakeapiserver/authentication", "fakeapiserver/bootstrap", "fakeapiserver/builtin", "fakeapiserver/controllers", "fakeapiserver/controllers/stages", "fakeapiserver/discovery", "fakeapiserver/fault", "fakeapiserver/persistence", "fakeapiserver/quotas", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "internal/controllermanager", "internal/outfile", "sim", "world", "world/wire"},
+	"cmd/informersim-apiserver":           {"cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/launcher", "cmd/internal/serveflags", "cmd/internal/version", "cmd/internal/webhooks", "fakeapiserver", "fakeapiserver/aggregation", "fakeapiserver/apiextensions", "fakeapiserver/authentication", "fakeapiserver/authorization", "fakeapiserver/authorization/modes", "fakeapiserver/bootstrap", "fakeapiserver/builtin", "fakeapiserver/controllers", "fakeapiserver/controllers/stages", "fakeapiserver/discovery", "fakeapiserver/fault", "fakeapiserver/persistence", "fakeapiserver/quotas", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "internal/controllermanager", "internal/outfile", "sim", "world", "world/wire"},
 	"cmd/informersim-kubectl":             {"cmd/internal/launcher", "cmd/internal/version"},
 	"cmd/internal/assets":                 {"cmd/internal/version"},
 	"cmd/internal/campaign":               {"cmd/internal/junit", "fakeapiserver/fault", "internal/outfile", "reports"},
@@ -18,7 +18,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/guests":                 {".", "bubble", "bubble/overlay", "cmd/internal/launcher", "cmd/internal/version", "subjects", "subjects/clientgo", "subjects/clientgo/releases", "subjects/clientgo/remote"},
 	"cmd/internal/junit":                  {"reports"},
 	"cmd/internal/launcher":               {"cmd/internal/version"},
-	"cmd/internal/serveflags":             {"cmd/internal/cli", "cmd/internal/faultmix", "fakeapiserver/controllers/names", "fakeapiserver/fault"},
+	"cmd/internal/serveflags":             {"cmd/internal/cli", "cmd/internal/faultmix", "fakeapiserver/authorization/modes", "fakeapiserver/controllers/names", "fakeapiserver/fault"},
 	"cmd/internal/version":                {},
 	"cmd/internal/webhooks":               {"fakeapiserver", "fakeapiserver/admission", "fakeapiserver/types"},
 	"fakeapiserver":                       {"fakeapiserver/fault", "fakeapiserver/store", "sim"},
@@ -26,6 +26,8 @@ var mayImport = map[string][]string{
 	"fakeapiserver/aggregation":           {"fakeapiserver", "fakeapiserver/controllers", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/types", "sim"},
 	"fakeapiserver/apiextensions":         {"fakeapiserver", "fakeapiserver/controllers", "fakeapiserver/patch", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/types", "fakeapiserver/types/crd", "sim"},
 	"fakeapiserver/authentication":        {},
+	"fakeapiserver/authorization":         {"fakeapiserver", "fakeapiserver/authorization/modes"},
+	"fakeapiserver/authorization/modes":   {},
 	"fakeapiserver/bootstrap":             {},
 	"fakeapiserver/builtin":               {"fakeapiserver/types"},
 	"fakeapiserver/controllers":           {"fakeapiserver", "fakeapiserver/controllers/stages", "fakeapiserver/store", "sim"},
@@ -117,6 +119,10 @@ var barriers = []barrier{
 		why: "only the serving binary links Kubernetes' own code",
 	},
 	{
+		from: []string{"..."}, but: []string{"cmd/informersim-apiserver", "fakeapiserver/authorization"}, not: []string{"fakeapiserver/authorization"},
+		why: "only the serving binary links Kubernetes' own code",
+	},
+	{
 		from: []string{"..."}, but: []string{"cmd/informersim-apiserver", "internal/controllermanager"}, not: []string{"internal/controllermanager"},
 		why: "only the serving binary links Kubernetes' own code",
 	},
@@ -160,6 +166,9 @@ var notFor = map[string]map[string]string{
 		"k8s.io/kubernetes":            lifted,
 		"k8s.io/client-go/tools/cache": lifted, // storages and admission plugins name its types; nothing of it runs
 		"k8s.io/client-go/informers":   lifted,
+	},
+	"fakeapiserver/authorization": {
+		"k8s.io/kubernetes": lifted,
 	},
 	"fakeapiserver/quotas": {
 		"k8s.io/kubernetes":            lifted,

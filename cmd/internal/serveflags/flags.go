@@ -12,6 +12,7 @@ import (
 
 	"github.com/informersim/informersim/cmd/internal/cli"
 	"github.com/informersim/informersim/cmd/internal/faultmix"
+	"github.com/informersim/informersim/fakeapiserver/authorization/modes"
 )
 
 // MaxReplicas is the largest value of --replicas.
@@ -25,6 +26,7 @@ type Flags struct {
 	Addr, Control, Kubeconfig, Mix, Data string
 	Token, TokenFile                     string
 	CRDs, Loads, Controllers, Stages     []string
+	Authorization                        []string // modes
 	ControllerDelay, ControllerLag       time.Duration
 	Seed                                 uint64
 	Replicas, Nodes                      int
@@ -44,7 +46,8 @@ func NewCommand(run func(*cobra.Command, *Flags) error) *cobra.Command {
   informersim serve --crd widgets.yaml --load objects.yaml --data session.db
   informersim serve --fault-mix light --seed 7
   informersim serve --nodes 3 --stages pod,pod-faults,node-faults
-  informersim serve --controllers '*,-job'`,
+  informersim serve --controllers '*,-job'
+  informersim serve --authorization-mode RBAC --kubeconfig kubeconfig`,
 		Args: cli.Usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := cli.NotEmpty(c, "kubeconfig", "data", "fault-mix"); err != nil {
@@ -77,6 +80,7 @@ func NewCommand(run func(*cobra.Command, *Flags) error) *cobra.Command {
 	c.Flags().BoolVar(&f.TLS, "tls", false, "serve HTTPS, with a certificate made for this run; the kubeconfig has its authority")
 	c.Flags().StringVar(&f.Token, "token", "", "the bearer `token` that every request to either listener must present")
 	c.Flags().StringVar(&f.TokenFile, "token-file", "", "read the token from this `file`: one line")
+	c.Flags().StringSliceVar(&f.Authorization, "authorization-mode", []string{modes.AlwaysAllow}, "the `modes` that say who may do what, asked in this order: "+strings.Join(modes.All, ", "))
 	c.Flags().StringSliceVar(&f.Controllers, "controllers", nil, "the `controllers` to run, as for kube-controller-manager: * is all of them, -NAME leaves one out (default namespace; with --nodes *)")
 	c.Flags().DurationVar(&f.ControllerDelay, "controller-delay", 0, "the time that one of the server's own controllers takes for each action")
 	c.Flags().DurationVar(&f.ControllerLag, "controller-lag", 0, "the time until the server's own controllers see a write")
@@ -105,6 +109,9 @@ func (f *Flags) check(ctx context.Context) error {
 	}
 	if _, err := Enabled(f.Controllers); err != nil {
 		return fmt.Errorf("--controllers: %w", err)
+	}
+	if err := modes.Check(f.Authorization); err != nil {
+		return fmt.Errorf("--authorization-mode %w", err)
 	}
 	_, err := faultmix.Load(ctx, f.Mix)
 	return err

@@ -18,7 +18,8 @@ What it is not:
                 port-forward and proxy answer 501
   no scheduler  Pods are bound by who posts a binding, unless there are --nodes
   no controllers but those of --controllers: a Deployment gets no ReplicaSet, a Service no Endpoints
-  no security   everyone is an administrator: every access review says yes, roles are stored and never asked
+  no security   who proves nothing is an administrator; what users, ServiceAccounts and whom kubectl --as names may do is
+                not asked, unless --authorization-mode is RBAC
   no network    an APIService of another apiserver is stored, and its group answers 503
   no usage      a ResourceQuota limits nothing until --controllers resourcequota, or a client, has written its status
 Webhooks, of admission and of conversion, are called as by a real server, and admission policies are evaluated.

@@ -5,15 +5,17 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/admission"
 	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
-// New returns the admission plugins of a cluster with the given types. everyNamespace is admission.Options.EveryNamespace.
-func New(c *fakeapiserver.Cluster, t *types.Registry, everyNamespace bool) (*admission.Plugins, error) {
+// New returns the admission plugins of a cluster with the given types. everyNamespace is admission.Options.EveryNamespace, a its Authorizer.
+func New(c *fakeapiserver.Cluster, t *types.Registry, everyNamespace bool, a authorizer.UnconditionalAuthorizer) (*admission.Plugins, error) {
 	return admission.New(admission.Options{
-		Cluster: c, Types: t, EveryNamespace: everyNamespace, Limit: limit, Warnings: func() admission.Warnings { return &warnings{} },
+		Cluster: c, Types: t, EveryNamespace: everyNamespace, Authorizer: a, Limit: limit, Warnings: func() admission.Warnings { return &warnings{} },
 	})
 }
 
