@@ -43,6 +43,7 @@ func TestServeAuthorization(t *testing.T) {
 		return fmt.Sprintf(`{"apiVersion":"x.dev/v1","kind":"Widget","metadata":{"name":"w"},"color":%q}`, color)
 	}
 	sa := p.account("sa")
+	p.try(201, `"nonResourceURLs":["/api","/api/*"`, "POST", rulesReviews, sa, `{"spec":{"namespace":"default"}}`)
 	p.try(401, "Unauthorized", "GET", widgets, map[string]string{"Authorization": "Bearer barley"}, "")
 	p.try(403, `widgets.x.dev is forbidden: User \"bob\" cannot list`, "GET", widgets, map[string]string{"Impersonate-User": "bob"}, "")
 	p.try(403, `forbidden: User \"bob\" cannot get path \"/nope\"`, "GET", "/nope", map[string]string{"Impersonate-User": "bob"}, "")

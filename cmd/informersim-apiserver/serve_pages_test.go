@@ -33,7 +33,7 @@ func TestServePages(t *testing.T) {
 	p.want(200, `"items":[]`, "GET", components+"?labelSelector=a%3Db", "")
 	p.want(405, "watch is not supported", "GET", components+"?watch=true", "")
 	p.want(200, `"apiserver.kubernetes.io/identity":"kube-apiserver"`, "GET", leases, "")
-	p.want(201, `"nonResourceURLs":["/api","/api/*"`, "POST", rulesReviews, `{"spec":{"namespace":"default"}}`)
+	p.want(201, `"nonResourceRules":[{"verbs":["*"],"nonResourceURLs":["*"]}]`, "POST", rulesReviews, `{"spec":{"namespace":"default"}}`)
 	p.interrupt()
 
 	p = serveFresh(t)
