@@ -86,3 +86,27 @@ func TestServeWithoutAuthorization(t *testing.T) {
 	p.try(200, "items", "GET", "/api/v1/secrets", map[string]string{"Authorization": "Bearer sesame"}, "")
 	p.interrupt()
 }
+
+// A token that is bound to a Pod or a Node proves something as long as that is there.
+func TestServeBoundTokens(t *testing.T) {
+	p := serveFresh(t, "--authorization-mode", "RBAC")
+	const namespace, reviews = "/api/v1/namespaces/default", "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+	p.account("sa")
+	p.want(201, "p", "POST", namespace+"/pods", `{"metadata":{"name":"p"},"spec":{"serviceAccountName":"sa","containers":[{"name":"c","image":"c"}]}}`)
+	p.want(201, "n", "POST", "/api/v1/nodes", `{"metadata":{"name":"n"}}`)
+	for _, tt := range []struct{ kind, name, path, extra string }{
+		{"Pod", "p", namespace + "/pods/p?gracePeriodSeconds=0", `"authentication.kubernetes.io/pod-name":["p"]`},
+		{"Node", "n", "/api/v1/nodes/n", `"authentication.kubernetes.io/node-name":["n"]`},
+	} {
+		var answer struct{ Status struct{ Token string } }
+		body := fmt.Sprintf(`{"spec":{"boundObjectRef":{"apiVersion":"v1","kind":%q,"name":%q}}}`, tt.kind, tt.name)
+		if err := json.Unmarshal([]byte(p.want(201, "token", "POST", namespace+"/serviceaccounts/sa/token", body)), &answer); err != nil {
+			t.Fatal(err)
+		}
+		bound := map[string]string{"Authorization": "Bearer " + answer.Status.Token}
+		p.try(201, tt.extra, "POST", reviews, bound, "{}")
+		p.want(200, "", "DELETE", tt.path, "")
+		p.try(401, "Unauthorized", "POST", reviews, bound, "{}")
+	}
+	p.interrupt()
+}

@@ -8,7 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"gopkg.in/go-jose/go-jose.v2/jwt"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
@@ -52,17 +55,27 @@ type bearer struct {
 	Expires    int64    `json:"exp"`
 	Kubernetes struct {
 		Namespace string `json:"namespace"`
-		Account   struct {
-			Name string `json:"name"`
-			UID  string `json:"uid"`
-		} `json:"serviceaccount"`
+		Account   named  `json:"serviceaccount"`
+		Pod       *named `json:"pod"`
+		Secret    *named `json:"secret"`
+		Node      *named `json:"node"`
 	} `json:"kubernetes.io"`
 }
 
-// errNoToken is what a kube-apiserver says of a token that it did not issue.
-var errNoToken = errors.New("invalid bearer token")
+// named is an object that a token names.
+type named struct {
+	Name string `json:"name"`
+	UID  string `json:"uid"`
+}
 
-// accountOf returns the ServiceAccount that a token is of, if it has been issued for one of the audiences in ctx.
+// What a kube-apiserver says of a token that it did not issue, and of one that is bound to what is gone.
+var (
+	errNoToken     = errors.New("invalid bearer token")
+	errInvalidated = fmt.Errorf("[%w, service account token has been invalidated]", errNoToken)
+)
+
+// accountOf returns the ServiceAccount that a token is of, if it has been issued for one of the audiences in ctx, and if that and what it is bound to are
+// still there (pkg/serviceaccount/claims.go).
 func accountOf(ctx context.Context, payload []byte, now time.Time, get getter) (*authenticator.Response, bool, error) {
 	var b bearer
 	if json.Unmarshal(payload, &b) != nil {
@@ -72,8 +85,19 @@ func accountOf(ctx context.Context, payload []byte, now time.Time, get getter) (
 		return nil, false, fmt.Errorf("[%w, service account token has expired]", errNoToken)
 	}
 	account, _ := get(corev1.Resource("serviceaccounts"), b.Kubernetes.Namespace, b.Kubernetes.Account.Name).(*corev1.ServiceAccount)
-	if account == nil || string(account.UID) != b.Kubernetes.Account.UID {
+	switch {
+	case account == nil:
+		return nil, false, fmt.Errorf("[%w, serviceaccounts %q not found]", errNoToken, b.Kubernetes.Account.Name)
+	case string(account.UID) != b.Kubernetes.Account.UID:
+		return nil, false, fmt.Errorf("[%w, service account UID (%s) does not match claim (%s)]", errNoToken, account.UID, b.Kubernetes.Account.UID)
+	case gone(account, now):
 		return nil, false, fmt.Errorf("[%w, service account %s/%s has been deleted]", errNoToken, b.Kubernetes.Namespace, b.Kubernetes.Account.Name)
+	}
+	who := serviceaccount.ServiceAccountInfo{
+		Namespace: b.Kubernetes.Namespace, Name: b.Kubernetes.Account.Name, UID: b.Kubernetes.Account.UID, CredentialID: "JTI=" + b.ID,
+	}
+	if err := b.boundTo(&who, now, get); err != nil {
+		return nil, false, err
 	}
 	audiences := authenticator.Audiences(b.Audience)
 	if asked, ok := authenticator.AudiencesFrom(ctx); ok {
@@ -81,9 +105,55 @@ func accountOf(ctx context.Context, payload []byte, now time.Time, get getter) (
 			return nil, false, fmt.Errorf("[%w, token audiences %q is invalid for the target audiences %q]", errNoToken, b.Audience, asked)
 		}
 	}
-	who := serviceaccount.UserInfo(b.Kubernetes.Namespace, b.Kubernetes.Account.Name, b.Kubernetes.Account.UID)
+	info := who.UserInfo()
 	return &authenticator.Response{Audiences: audiences, User: &user.DefaultInfo{
-		Name: who.GetName(), UID: who.GetUID(), Groups: append(slices.Clone(who.GetGroups()), user.AllAuthenticated),
-		Extra: map[string][]string{user.CredentialIDKey: {"JTI=" + b.ID}},
+		Name: info.GetName(), UID: info.GetUID(), Groups: append(slices.Clone(info.GetGroups()), user.AllAuthenticated), Extra: info.GetExtra(),
 	}}, true, nil
+}
+
+// boundTo adds what the token is bound to, and fails if that is gone. The node of a Pod is said only.
+func (b *bearer) boundTo(who *serviceaccount.ServiceAccountInfo, now time.Time, get getter) error {
+	in := b.Kubernetes.Namespace
+	if secret := b.Kubernetes.Secret; secret != nil {
+		if err := secret.check("secret", get(corev1.Resource("secrets"), in, secret.Name), now); err != nil {
+			return err
+		}
+	}
+	pod, node := b.Kubernetes.Pod, b.Kubernetes.Node
+	if pod != nil {
+		if err := pod.check("pod", get(corev1.Resource("pods"), in, pod.Name), now); err != nil {
+			return err
+		}
+		who.PodName, who.PodUID = pod.Name, pod.UID
+	}
+	if node != nil {
+		if pod == nil {
+			if err := node.check("node", get(corev1.Resource("nodes"), "", node.Name), now); err != nil {
+				return err
+			}
+		}
+		who.NodeName, who.NodeUID = node.Name, node.UID
+	}
+	return nil
+}
+
+// check returns why a token that names an object counts no longer, nil if it does.
+func (n *named) check(kind string, obj runtime.Object, now time.Time) error {
+	m, err := meta.Accessor(obj)
+	if obj == nil || err != nil {
+		return errInvalidated
+	}
+	if uid := string(m.GetUID()); uid != n.UID {
+		return fmt.Errorf("[%w, %s UID (%s) does not match service account %s ref claim (%s)]", errNoToken, kind, uid, kind, n.UID)
+	}
+	if gone(m, now) {
+		return errInvalidated
+	}
+	return nil
+}
+
+// gone reports whether an object should have been deleted more than a minute ago.
+func gone(m metav1.Object, now time.Time) bool {
+	deleted := m.GetDeletionTimestamp()
+	return deleted != nil && deleted.Time.Before(now.Add(-jwt.DefaultLeeway))
 }

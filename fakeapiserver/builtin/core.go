@@ -104,7 +104,7 @@ func (m *storageMap) namespaces() {
 func (m *storageMap) serviceAccounts() {
 	deny := authorizerfactory.NewAlwaysDenyAuthorizer()
 	s, err := serviceaccountstore.NewREST(m.options, m.tokens, authenticator.Audiences{issuer}, deny, 0,
-		reader(corev1.Resource("pods")), reader(corev1.Resource("secrets")), reader(corev1.Resource("nodes")), nil, nil, false, 0)
+		reader{corev1.Resource("pods"), true}, reader{corev1.Resource("secrets"), true}, reader{corev1.Resource("nodes"), false}, nil, nil, false, 0)
 	if !m.failed(err) {
 		m.all["serviceaccounts"], m.all["serviceaccounts/token"] = s, s.Token
 	}

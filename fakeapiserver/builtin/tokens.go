@@ -125,20 +125,26 @@ func (t tokens) AuthenticateRequest(r *http.Request) (*authenticator.Response, b
 }
 
 // reader gets the objects of a resource for the code that issues tokens. It implements rest.Getter.
-type reader schema.GroupResource
+type reader struct {
+	schema.GroupResource
+	namespaced bool
+}
 
 // Get implements rest.Getter.
 func (r reader) Get(ctx context.Context, name string, _ *metav1.GetOptions) (runtime.Object, error) {
-	gr := schema.GroupResource(r)
 	if name == "" {
 		return nil, apierrors.NewBadRequest("Name parameter required.") // a store's words
 	}
+	namespace := ""
+	if r.namespaced {
+		namespace = request.NamespaceValue(ctx)
+	}
 	if s := sessionOf(ctx); s != nil {
-		if obj := s.other(gr, request.NamespaceValue(ctx), name); obj != nil {
+		if obj := s.other(r.GroupResource, namespace, name); obj != nil {
 			return internal(obj.DeepCopyObject())
 		}
 	}
-	return nil, apierrors.NewNotFound(gr, name)
+	return nil, apierrors.NewNotFound(r.GroupResource, name)
 }
 
 // stampToken replaces, in place, the times of an answer to a token request.
