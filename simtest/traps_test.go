@@ -11,6 +11,7 @@ import (
 	"math/rand"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -167,6 +168,21 @@ func TestGoroutinesLeftAreNamed(t *testing.T) {
 	wantIn(t, message, "leftBehind", "traps_test.go", "blocked for good", "set Options.AllowLeaks")
 	// Later runs in the process are unaffected.
 	simtest.Run(t, simtest.Options{Seeds: 1}, func(env *simtest.Env) { env.Settle() })
+}
+
+// What a run leaves behind is known when its bubble has ended, and its trace, which others read without running anything, says so.
+func TestTraceSaysWhatIsLeft(t *testing.T) {
+	found := simtest.Find(t, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) {
+		go leftBehind(make(chan bool))
+		env.Settle()
+	})
+	if found == nil {
+		t.Fatal("nothing is found")
+	}
+	lines := strings.Split(strings.TrimSpace(string(found.Trace)), "\n")
+	if end := lines[len(lines)-1]; strings.HasPrefix(end, `{"end":"pass"`) || !strings.Contains(end, "leftBehind") {
+		t.Errorf("the trace ends with %s", end)
+	}
 }
 
 func leftBehind(c chan bool) { <-c }

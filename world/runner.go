@@ -291,14 +291,11 @@ func (r *runner) play(s source) *outcome {
 	}
 	w.play()
 	w.finish(res)
-	if !w.flight.cut {
-		if err := res.close(w.flight.trace); err != nil && res.err == nil {
-			res.err = err
-		}
-	}
 	r.endBubble(w.remote.early, res)
 	if w.flight.cut {
 		res = w.flight.outcome(res)
+	} else if err := res.close(w.flight.trace); err != nil && res.err == nil { // now that it is known what the run has left behind
+		res.err = err
 	}
 	if r.peer.gone != nil {
 		r.died(s, w.flight, res)
