@@ -2,7 +2,6 @@ package world
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -122,7 +121,10 @@ func (o *outcome) count() {
 // panic of which the test's process has died.
 func (o *outcome) cutLine(verdict, begun, crash string) {
 	c, end := reports.Conclude(o.report()), sim.TraceEnd{Verdict: verdict, Steps: o.steps, Hash: sim.FormatHash(o.run.Hash)}
-	c.Begun, c.Failure = begun, cmp.Or(crash, c.Failure)
+	c.Begun = begun
+	if verdict != sim.EndStuck {
+		c.Failure = crash // nobody knows more than that
+	}
 	var err error
 	if end.About, err = c.JSON(); err != nil {
 		return
