@@ -91,6 +91,13 @@ type Options struct {
 	// a deleted one takes its objects along. Without it they are no objects, and a list of them answers 404. Each run compiles the schemas anew, which
 	// takes milliseconds for small ones.
 	ServeCRDs bool
+	// Roles are manifests of Roles, ClusterRoles and their bindings: YAML or JSON text, or the name of a file or folder that holds them, such as
+	// config/rbac. They, and the Namespaces and ServiceAccounts in the same manifests, are there when the body begins. A client whose configuration names
+	// a user (rest.Config.Impersonate, for instance with the UserName "system:serviceaccount:NAMESPACE:NAME") may then do what they and other roles in the
+	// cluster allow him, by Kubernetes' own code, and gets 403 for everything else. Other clients, and the test, may do everything, and so may everyone if
+	// there are no Roles. Discovery is open to all. Reviews, such as SelfSubjectAccessReviews, are still answered with yes, and whoever may write roles
+	// may give more than he has.
+	Roles []string
 	// Webhooks are the admission webhooks that are called, and the handler of conversion webhooks. Admission webhooks that are configured in the cluster
 	// without them are never called.
 	Webhooks Webhooks
@@ -176,7 +183,7 @@ func (o *Options) data() (w wire.Options, err error) {
 	for _, p := range o.Properties {
 		w.Properties = append(w.Properties, wire.Property{Name: p.Name, Kinds: p.Kinds, Ready: p.ready, Except: p.except})
 	}
-	w.Webhooks = o.Webhooks.enabled()
+	w.Webhooks, w.Authorized = o.Webhooks.enabled(), len(o.Roles) > 0
 	if w.Stages, err = readStages(o.Stages); err != nil {
 		return w, fmt.Errorf("Options.Stages: %w", err)
 	}

@@ -66,6 +66,7 @@ type runner struct {
 	traces  string // what -simtest.traces names, as far as this runner keeps traces
 	schemes []*k8sruntime.Scheme
 	hooks   []Object // the configurations of webhooks
+	roles   []Object // those of Options.Roles, and what they are for
 	done    *summary // of the seeds that passed
 
 	documents sync.Map // the answers to requests for discovery, by method, URL and Accept: they never change
@@ -92,10 +93,15 @@ func newRunner(t TB, o Options, body func(env *Env)) *runner {
 	if err == nil {
 		data, err = o.data()
 	}
-	var hooks []Object
+	var hooks, roles []Object
 	if err == nil {
 		if hooks, err = o.Webhooks.objects(); err != nil {
 			err = fmt.Errorf("Options.Webhooks: %w", err)
+		}
+	}
+	if err == nil {
+		if roles, err = readRoles(o.Roles); err != nil {
+			err = fmt.Errorf("Options.Roles: %w", err)
 		}
 	}
 	if err != nil {
@@ -103,7 +109,7 @@ func newRunner(t TB, o Options, body func(env *Env)) *runner {
 	}
 	pinned := flags.pins.apply(&data)
 	pkg := packageOf(body)
-	r := &runner{t: t, o: &o, data: data, body: body, pkg: pkg, line: commandLine(t, pkg) + pinned, pinned: pinned, hooks: hooks, done: newSummary()}
+	r := &runner{t: t, o: &o, data: data, body: body, pkg: pkg, line: commandLine(t, pkg) + pinned, pinned: pinned, hooks: hooks, roles: roles, done: newSummary()}
 	if r.schemes = []*k8sruntime.Scheme{scheme.Scheme}; o.Scheme != nil {
 		r.schemes = append(r.schemes, o.Scheme)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -75,7 +76,12 @@ func (h *Webhooks) objects() (all []Object, err error) {
 }
 
 // configurationsIn returns the webhook configurations of a manifest, whatever else is in it.
-func configurationsIn(manifest string) (all []Object, err error) {
+func configurationsIn(manifest string) ([]Object, error) {
+	return objectsIn(manifest, admissionregistrationv1.GroupName, "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+}
+
+// objectsIn returns the objects of a manifest that are of some kinds of a group, whatever else is in it.
+func objectsIn(manifest, group string, kinds ...string) (all []Object, err error) {
 	decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(manifest), 4096)
 	for n := 1; ; n++ {
 		var content map[string]any
@@ -87,7 +93,7 @@ func configurationsIn(manifest string) (all []Object, err error) {
 		}
 		u := &unstructured.Unstructured{Object: content}
 		switch gvk := u.GroupVersionKind(); {
-		case gvk.Group != admissionregistrationv1.GroupName || gvk.Kind != "MutatingWebhookConfiguration" && gvk.Kind != "ValidatingWebhookConfiguration":
+		case gvk.Group != group || !slices.Contains(kinds, gvk.Kind):
 		case gvk.Version != "v1":
 			return nil, fmt.Errorf("document %d: %s: only v1 is served", n, gvk)
 		default:

@@ -191,7 +191,7 @@ func (w *world) act(m *wire.Message) (broken bool) {
 			l.cancel(errCrashed)
 		}
 	case wire.DoBody:
-		go w.body.run(func() { w.env.configureWebhooks(); w.r.body(w.env); w.env.checkNames() })
+		go w.body.run(func() { w.env.createRoles(); w.env.configureWebhooks(); w.r.body(w.env); w.env.checkNames() })
 	case wire.DoReply:
 		w.body.reply(m.Field())
 	case wire.DoObject:

@@ -42,6 +42,9 @@ func (r *remote) requested(m *wire.Message) {
 	a.key = fmt.Sprintf("%s %s?%s\x00%s", method, u.Path, query.Encode(), body)
 	q.key = a.key
 	q.rest = &rest.Request{Method: method, URL: u, Header: header, Body: body, Client: q.client}
+	if r.w.o.Authorized {
+		q.rest.User = impersonated(header)
+	}
 	q.rest.OnPanic = func(p any, stack []byte) { r.w.panicked(q.rest, p, stack) }
 	r.requests[q.id] = q
 	r.w.gate.parked = append(r.w.gate.parked, a)

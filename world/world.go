@@ -9,6 +9,8 @@ import (
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/apiextensions"
+	"github.com/informersim/informersim/fakeapiserver/authorization"
+	"github.com/informersim/informersim/fakeapiserver/authorization/modes"
 	"github.com/informersim/informersim/fakeapiserver/controllers"
 	"github.com/informersim/informersim/fakeapiserver/controllers/names"
 	"github.com/informersim/informersim/fakeapiserver/quotas"
@@ -147,6 +149,11 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 		return nil, err
 	}
 	served.Quotas = limits
+	if o.Authorized {
+		if served.Authorizer, err = authorization.New([]string{modes.RBAC}, w.cluster); err != nil {
+			return nil, err
+		}
+	}
 	if o.Webhooks {
 		if w.webhooks, err = newWebhooks(w); err != nil {
 			return nil, err

@@ -40,6 +40,7 @@ type Options struct {
 	Nodes             int           `json:",omitempty"`
 	Stages            []File        `json:",omitempty"`
 	Webhooks          bool          `json:",omitempty"` // webhooks that are configured in the cluster are called
+	Authorized        bool          `json:",omitempty"` // roles decide what those may do who are on behalf of a user
 	Properties        []Property    `json:",omitempty"`
 	MaxSteps          uint64        `json:",omitempty"`
 	BodyTimeout       time.Duration `json:",omitempty"` // virtual
