@@ -143,24 +143,11 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 	w.cluster = fakeapiserver.NewCluster(w.kernel, fakeapiserver.ClusterOptions{
 		Replicas: config.replicas, History: config.history, NoWatchList: !config.watchList, Faults: config.mix.Kinds(), MaxFaults: config.mix.Max,
 	})
-	served := rest.Options{Cluster: w.cluster, Types: w.mapper.registry, Policy: fakeapiserver.ByChoice(), Namespaces: o.hasNamespaces()}
 	limits, err := quotas.New()
 	if err != nil {
 		return nil, err
 	}
-	served.Quotas = limits
-	if o.Authorized {
-		if served.Authorizer, err = authorization.New([]string{modes.RBAC}, w.cluster); err != nil {
-			return nil, err
-		}
-	}
-	if o.Webhooks {
-		if w.webhooks, err = newWebhooks(w); err != nil {
-			return nil, err
-		}
-		served.Admission, served.Beside = w.webhooks, w.webhooks.beside
-	}
-	if w.api, err = rest.New(served); err != nil {
+	if err := w.startAPI(limits); err != nil {
 		return nil, err
 	}
 	if err := w.serveDefinitions(); err != nil {
@@ -186,6 +173,24 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 	w.kernel.Observe(w.monitor)
 	w.kernel.Observe(&tally{&w.run})
 	return w, nil
+}
+
+// startAPI makes what answers requests.
+func (w *world) startAPI(limits rest.Quotas) (err error) {
+	served := rest.Options{Cluster: w.cluster, Types: w.mapper.registry, Policy: fakeapiserver.ByChoice(), Namespaces: w.o.hasNamespaces(), Quotas: limits}
+	if w.o.Authorized {
+		if served.Authorizer, err = authorization.New([]string{modes.RBAC}, w.cluster); err != nil {
+			return err
+		}
+	}
+	if w.o.Webhooks {
+		if w.webhooks, err = newWebhooks(w); err != nil {
+			return err
+		}
+		served.Admission, served.Beside = w.webhooks, w.webhooks.beside
+	}
+	w.api, err = rest.New(served)
+	return err
 }
 
 // settle ends a step: it waits until nothing moves in the bubble any more and takes in what its goroutines want done.
