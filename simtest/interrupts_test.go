@@ -15,6 +15,13 @@ import (
 // interruptGroup sends a signal to this process and all others of its group, as a terminal does.
 func interruptGroup(s syscall.Signal) { _ = syscall.Kill(0, s) }
 
+// untilKilled keeps the run from going on while the signal is on its way to some thread of this process.
+func untilKilled() {
+	if r, _, err := os.Pipe(); err == nil {
+		_, _ = r.Read(make([]byte, 1))
+	}
+}
+
 // interrupted is died, with the child in a process group of its own.
 func interrupted(t *testing.T, dir string) string {
 	t.Helper()
@@ -25,7 +32,10 @@ func interrupted(t *testing.T, dir string) string {
 // of all kinds are wanted.
 func TestInterruptedTestHasFoundNothing(t *testing.T) {
 	if isChild() {
-		doomed(t, func() { interruptGroup(syscall.SIGTERM) })
+		doomed(t, func() {
+			interruptGroup(syscall.SIGTERM)
+			untilKilled()
+		})
 		return
 	}
 	dir := t.TempDir()
