@@ -20,8 +20,7 @@ func collectSeldom() (restore func()) {
 	percent := int(min(400, 100*roomForGarbage/max(live[0].Value.Uint64(), 1)))
 	before := debug.SetGCPercent(percent)
 	if before < 0 || before > percent { // the program has its own mind
-		percent = before
+		debug.SetGCPercent(before)
 	}
-	debug.SetGCPercent(percent)
 	return func() { debug.SetGCPercent(before) }
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -62,11 +61,7 @@ func replayKept(file string) error {
 	if err := os.WriteFile(trace, data, 0o600); err != nil {
 		return err
 	}
-	var names []string
-	for name := range strings.SplitSeq(test, "/") {
-		names = append(names, "^"+regexp.QuoteMeta(name)+"$")
-	}
-	run := strings.Join(names, "/")
+	run := testPattern(test)
 	cmd := exec.Command(exe, "-test.run="+run, "-simtest.replay="+trace, "-simtest.traces="+work)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
 		// those of the flags of this process, which are for its own runs

@@ -215,15 +215,8 @@ func (s *Server) get(name string) *apiregistrationv1.APIService {
 }
 
 // walk returns the newest state of all objects of a resource, in the order of their keys.
-func walk[T runtime.Object](s *Server, gr schema.GroupResource) (all []T) {
-	store := s.cluster.Store()
-	store.Newest(s.ids[gr], "", func(_ string, obj runtime.Object) bool {
-		if o, ok := obj.(T); ok {
-			all = append(all, o)
-		}
-		return true
-	})
-	return all
+func walk[T runtime.Object](s *Server, gr schema.GroupResource) []T {
+	return store.All[T](s.cluster.Store(), s.ids[gr], "")
 }
 
 // Registered returns the APIServices in the order of discovery.

@@ -11,7 +11,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/informersim/informersim/fakeapiserver"
@@ -152,15 +151,7 @@ func (s *Server) enqueueAll() {
 
 // definitions returns all definitions, sorted by name.
 func (s *Server) definitions() []*apiextensionsv1.CustomResourceDefinition {
-	var all []*apiextensionsv1.CustomResourceDefinition
-	store := s.cluster.Store()
-	store.Newest(s.res, "", func(_ string, obj runtime.Object) bool {
-		if d, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
-			all = append(all, d)
-		}
-		return true
-	})
-	return all
+	return store.All[*apiextensionsv1.CustomResourceDefinition](s.cluster.Store(), s.res, "")
 }
 
 func (s *Server) get(name string) *apiextensionsv1.CustomResourceDefinition {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
 // state is what the authorizers read: the newest state of the Store. It implements the getters and listers of RBAC.
@@ -51,15 +52,8 @@ func get[T runtime.Object](s *state, singular, namespace, name string) (found T,
 
 // list returns the objects of a namespace or, for "", of all, in the order of their keys.
 func list[T runtime.Object](s *state, gr schema.GroupResource, namespace string) (all []T) {
-	id, ok := s.cluster.FindResource(gr)
-	if !ok {
-		return nil
+	if id, ok := s.cluster.FindResource(gr); ok {
+		all = store.All[T](s.cluster.Store(), id, namespace)
 	}
-	s.cluster.Store().Newest(id, namespace, func(_ string, obj runtime.Object) bool {
-		if found, ok := obj.(T); ok {
-			all = append(all, found)
-		}
-		return true
-	})
 	return all
 }

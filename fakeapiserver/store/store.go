@@ -285,6 +285,17 @@ func (s *Store) Newest(id ResourceID, namespace string, visit func(key string, o
 	_ = s.Walk(id, s.revision, namespace, visit)
 }
 
+// All returns the objects of a type that there are now of a resource, in the order of keys, as Newest visits them.
+func All[T runtime.Object](s *Store, id ResourceID, namespace string) (all []T) {
+	s.Newest(id, namespace, func(_ string, obj runtime.Object) bool {
+		if o, ok := obj.(T); ok {
+			all = append(all, o)
+		}
+		return true
+	})
+	return all
+}
+
 // Changes visits the writes of a resource after a revision in the order of revisions, until visit returns false. It fails
 // if the revision was compacted.
 func (s *Store) Changes(id ResourceID, after int64, visit func(Committed) bool) error {

@@ -1,13 +1,12 @@
 package stall
 
 import (
-	"bytes"
 	"fmt"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/informersim/informersim/bubble"
 	"github.com/informersim/informersim/subjects"
 )
 
@@ -50,14 +49,12 @@ type watched struct {
 	steps   atomic.Uint64
 	givenUp atomic.Bool
 	ended   chan struct{}
-	id      atomic.Value // how a dump of stacks begins the goroutine: "goroutine 7 "
+	id      atomic.Value // bubble.ThisGoroutine
 }
 
 func (r *watched) run(run func(stepped func())) {
 	defer close(r.ended)
-	head := make([]byte, 64)
-	head = head[:runtime.Stack(head, false)]
-	r.id.Store(string(head[:bytes.IndexByte(head, '[')]))
+	r.id.Store(bubble.ThisGoroutine())
 	run(r.stepped)
 }
 
@@ -74,36 +71,16 @@ const maxCalls = 12
 
 // calls are the calls under way in the step, innermost first.
 func (r *watched) calls() (calls []string) {
-	id, _ := r.id.Load().(string)
-	for _, block := range bytes.Split(dump(), []byte("\n\n")) {
-		if id == "" || !bytes.HasPrefix(block, []byte(id)) {
-			continue
-		}
-		lines := strings.Split(string(block), "\n")
-		for n := 1; n+1 < len(lines) && len(calls) < maxCalls; n += 2 {
-			function, position := lines[n], strings.TrimSpace(lines[n+1])
-			if strings.Contains(function, "/sim.(*Kernel).Step(") {
+	if id, ok := r.id.Load().(string); ok {
+		for _, f := range bubble.CallsOf(id) {
+			if len(calls) == maxCalls || strings.HasSuffix(f.Function, "/sim.(*Kernel).Step") {
 				break
 			}
-			if i := strings.LastIndex(function, "("); i > 0 {
-				function = function[:i]
-			}
-			position, _, _ = strings.Cut(position[strings.LastIndex(position, "/")+1:], " ")
-			calls = append(calls, fmt.Sprintf("%s (%s)", function, position))
+			calls = append(calls, f.String())
 		}
 	}
 	if len(calls) == 0 {
 		return []string{"a place that cannot be told"}
 	}
 	return calls
-}
-
-// dump returns the stacks of all goroutines.
-func dump() []byte {
-	for size := 1 << 20; ; size *= 2 {
-		buf := make([]byte, size)
-		if n := runtime.Stack(buf, true); n < size || size >= 1<<27 {
-			return buf[:n]
-		}
-	}
 }

@@ -71,14 +71,14 @@ func bubbled(stacks []byte, bubble string, restless bool) []Goroutine {
 		state, _, _ = strings.Cut(state, ",")
 		g := Goroutine{State: strings.TrimSuffix(state, " (durable)"), At: "the runtime", Started: "the run"}
 		for i := 1; i+1 < len(lines); i += 2 {
-			where := functionAt(lines[i], lines[i+1])
-			g.Stack = append(g.Stack, frameOf(lines[i], lines[i+1]))
+			frame := frameOf(lines[i], lines[i+1])
+			g.Stack = append(g.Stack, frame)
 			if strings.HasPrefix(lines[i], "created by ") {
-				g.Started = where
+				g.Started = frame.String()
 				break
 			}
 			if g.At == "the runtime" && !internalFrame(lines[i]) {
-				g.At = where
+				g.At = frame.String()
 			}
 		}
 		if strings.HasPrefix(g.Started, "testing.") || strings.HasPrefix(g.Started, "internal/synctest.") ||
@@ -99,17 +99,24 @@ func internalFrame(line string) bool {
 	return false
 }
 
-// functionAt renders two lines of a stack, the function and its position, as "pkg.f (file.go:12)".
-func functionAt(function, position string) string {
-	function = strings.TrimPrefix(function, "created by ")
-	function, _, _ = strings.Cut(function, " in goroutine ")
-	if i := strings.LastIndex(function, "("); i > 0 && strings.HasSuffix(function, ")") {
-		function = function[:i]
+// ThisGoroutine returns how a dump of stacks begins the calling goroutine: "goroutine 7 ".
+func ThisGoroutine() string {
+	head := make([]byte, 64)
+	head = head[:runtime.Stack(head, false)]
+	return string(head[:bytes.IndexByte(head, '[')])
+}
+
+// CallsOf returns the calls under way on the goroutine that ThisGoroutine names, innermost first, nil if it has ended.
+func CallsOf(goroutine string) (calls []Frame) {
+	for _, block := range bytes.Split(dump(), []byte("\n\n")) {
+		if !bytes.HasPrefix(block, []byte(goroutine)) {
+			continue
+		}
+		lines := strings.Split(strings.TrimSpace(string(block)), "\n")
+		for i := 1; i+1 < len(lines) && !strings.HasPrefix(lines[i], "created by "); i += 2 {
+			calls = append(calls, frameOf(lines[i], lines[i+1]))
+		}
+		break
 	}
-	position = strings.TrimSpace(position)
-	position, _, _ = strings.Cut(position, " +0x")
-	if i := strings.LastIndex(position, "/"); i >= 0 {
-		position = position[i+1:]
-	}
-	return fmt.Sprintf("%s (%s)", function, position)
+	return calls
 }

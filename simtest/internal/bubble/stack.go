@@ -19,6 +19,9 @@ const maxFrames = 40
 // module is the import path of this module: what its users did not write.
 const module = "github.com/informersim/informersim/"
 
+// String returns the frame as "pkg.f (file.go:12)".
+func (f Frame) String() string { return fmt.Sprintf("%s (%s)", f.Function, path.Base(f.Position)) }
+
 // frameOf reads two lines of a stack.
 func frameOf(function, position string) Frame {
 	function = strings.TrimPrefix(function, "created by ")

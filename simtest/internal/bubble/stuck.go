@@ -84,7 +84,7 @@ const maxHolders = 4
 // user describes the innermost call of the program's own.
 func (g Goroutine) user() string {
 	if i := slices.IndexFunc(g.Stack, func(f Frame) bool { return f.User }); i >= 0 {
-		return functionAt(g.Stack[i].Function, g.Stack[i].Position)
+		return g.Stack[i].String()
 	}
 	return g.At
 }
