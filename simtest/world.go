@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/informersim/informersim/simtest/internal/bubble"
+	"github.com/informersim/informersim/simtest/internal/exchange"
 	"github.com/informersim/informersim/simtest/internal/wire"
 )
 
@@ -30,6 +31,7 @@ type world struct {
 	properties []checking
 	objects    *objects
 	hooks      *hooks
+	exchanges  *exchange.Table
 	begun      begun
 
 	ended  atomic.Bool // the run is over, and the bubble has ended
@@ -44,8 +46,7 @@ type world struct {
 
 	mu        sync.Mutex // guards what follows
 	events    []func(*wire.Packet)
-	ids       int64
-	exchanges map[int64]*exchange
+	ids       int64 // of reconciles
 	processes map[string]*process
 }
 
@@ -56,8 +57,9 @@ type process struct {
 }
 
 func newWorld(r *runner, e *engine, seed uint64) *world {
-	w := &world{r: r, e: e, seed: seed, failed: r.t.Failed(), races: races(), exchanges: map[int64]*exchange{}, processes: map[string]*process{}}
+	w := &world{r: r, e: e, seed: seed, failed: r.t.Failed(), races: races(), processes: map[string]*process{}}
 	w.env = newEnv(w)
+	w.exchanges = exchange.NewTable(w.event)
 	w.body = &body{w: w}
 	w.checks = &checks{w: w}
 	w.log = newLogBook(e.box.log)
@@ -174,15 +176,7 @@ func (w *world) do(m *wire.Message) *wire.Packet {
 func (w *world) act(m *wire.Message) (broken bool) {
 	switch kind := m.Byte(); kind {
 	case wire.DoAnswer, wire.DoOpen, wire.DoFrame, wire.DoClose:
-		id := m.Num()
-		w.mu.Lock()
-		x := w.exchanges[id]
-		w.mu.Unlock()
-		if x == nil {
-			x = &exchange{} // takes the fields
-			x.changed = sync.NewCond(&x.mu)
-		}
-		x.take(kind, m)
+		w.exchanges.Take(kind, m)
 	case wire.DoStart:
 		w.startProcess(m.Text(), m.Num())
 	case wire.DoKill:

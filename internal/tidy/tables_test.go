@@ -7,9 +7,11 @@ package tidy
 var mayImport = map[string][]string{
 	".":                                   {},
 	"bubble":                              {},
+	"bubble/exchange":                     {"world/wire"},
 	"bubble/overlay":                      {},
 	"cmd/informersim":                     {".", "bubble/overlay", "cmd/internal/assets", "cmd/internal/campaign", "cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/guests", "cmd/internal/junit", "cmd/internal/launcher", "cmd/internal/serveflags", "cmd/internal/version", "fakeapiserver/fault", "internal/museum", "internal/mutation", "internal/outfile", "properties", "properties/differential", "reports", "reports/html", "reports/perfetto", "reports/terminal", "reports/timeline", "reports/tui", "scenarios", "scenarios/generate", "scenarios/minimal", "scenarios/property", "scenarios/recording", "scenarios/script", "scenarios/twin", "sim", "subjects", "subjects/clientgo", "subjects/clientgo/releases", "subjects/clientgo/remote", "subjects/kinds", "subjects/stack"},
-	"cmd/informersim-apiserver":           {"cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/launcher", "cmd/internal/serveflags", "cmd/internal/version", "cmd/internal/webhooks", "fakeapiserver", "fakeapiserver/aggregation", "fakeapiserver/apiextensions", "fakeapiserver/authentication", "fakeapiserver/authorization", "fakeapiserver/authorization/modes", "fakeapiserver/bootstrap", "fakeapiserver/builtin", "fakeapiserver/controllers", "fakeapiserver/controllers/stages", "fakeapiserver/discovery", "fakeapiserver/fault", "fakeapiserver/persistence", "fakeapiserver/quotas", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "internal/controllermanager", "internal/outfile", "sim", "world", "world/wire"},
+	"cmd/informersim-apiserver":           {"cmd/internal/cli", "cmd/internal/faultmix", "cmd/internal/launcher", "cmd/internal/serveflags", "cmd/internal/version", "cmd/internal/webhooks", "fakeapiserver", "fakeapiserver/aggregation", "fakeapiserver/apiextensions", "fakeapiserver/authentication", "fakeapiserver/authorization", "fakeapiserver/authorization/modes", "fakeapiserver/bootstrap", "fakeapiserver/builtin", "fakeapiserver/controllers", "fakeapiserver/controllers/stages", "fakeapiserver/discovery", "fakeapiserver/fault", "fakeapiserver/persistence", "fakeapiserver/quotas", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/transport", "fakeapiserver/types", "fakeapiserver/types/crd", "internal/controllermanager", "internal/controllermanager/basic", "internal/outfile", "sim", "world", "world/wire"},
+	"cmd/informersim-controllers":         {"bubble", "cmd/internal/launcher", "cmd/internal/version", "internal/controllermanager/beside"},
 	"cmd/informersim-kubectl":             {"cmd/internal/launcher", "cmd/internal/version"},
 	"cmd/internal/assets":                 {"cmd/internal/version"},
 	"cmd/internal/campaign":               {"cmd/internal/junit", "fakeapiserver/fault", "internal/outfile", "reports"},
@@ -17,7 +19,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/faultmix":               {"cmd/internal/cli", "fakeapiserver/fault"},
 	"cmd/internal/guests":                 {".", "bubble", "bubble/overlay", "cmd/internal/launcher", "cmd/internal/version", "subjects", "subjects/clientgo", "subjects/clientgo/releases", "subjects/clientgo/remote"},
 	"cmd/internal/junit":                  {"reports"},
-	"cmd/internal/launcher":               {"cmd/internal/version"},
+	"cmd/internal/launcher":               {"bubble/overlay", "cmd/internal/version"},
 	"cmd/internal/serveflags":             {"cmd/internal/cli", "cmd/internal/faultmix", "fakeapiserver/authorization/modes", "fakeapiserver/controllers/names", "fakeapiserver/fault"},
 	"cmd/internal/version":                {},
 	"cmd/internal/webhooks":               {"fakeapiserver", "fakeapiserver/admission", "fakeapiserver/types"},
@@ -51,7 +53,9 @@ var mayImport = map[string][]string{
 	"informer/dropin/internal/deltaring":  {},
 	"informer/dropin/workqueue":           {"informer/workqueue"},
 	"informer/workqueue":                  {},
-	"internal/controllermanager":          {},
+	"internal/controllermanager":          {"internal/controllermanager/basic"},
+	"internal/controllermanager/basic":    {},
+	"internal/controllermanager/beside":   {"bubble", "bubble/exchange", "internal/controllermanager/basic", "world/wire"},
 	"internal/hostile":                    {},
 	"internal/keytable":                   {},
 	"internal/museum":                     {"internal/mutation", "internal/outfile", "reports", "subjects/clientgo/releases"},
@@ -97,7 +101,7 @@ var mayImport = map[string][]string{
 	"subjects/stack":                      {"fakeapiserver", "informer", "informer/workqueue", "sim", "subjects", "subjects/informers", "subjects/workers"},
 	"subjects/stall":                      {"bubble", "subjects"},
 	"subjects/workers":                    {"sim", "subjects"},
-	"world":                               {"fakeapiserver", "fakeapiserver/admission", "fakeapiserver/apiextensions", "fakeapiserver/authorization", "fakeapiserver/authorization/modes", "fakeapiserver/bootstrap", "fakeapiserver/builtin", "fakeapiserver/controllers", "fakeapiserver/controllers/names", "fakeapiserver/controllers/stages", "fakeapiserver/fault", "fakeapiserver/quotas", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/types", "fakeapiserver/types/crd", "properties/api", "reports", "reports/html", "scenarios/property", "sim", "sim/shrink", "subjects", "world/wellbehaved", "world/wire"},
+	"world":                               {"fakeapiserver", "fakeapiserver/admission", "fakeapiserver/apiextensions", "fakeapiserver/authorization", "fakeapiserver/authorization/modes", "fakeapiserver/bootstrap", "fakeapiserver/builtin", "fakeapiserver/controllers", "fakeapiserver/controllers/names", "fakeapiserver/controllers/stages", "fakeapiserver/discovery", "fakeapiserver/fault", "fakeapiserver/quotas", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/types", "fakeapiserver/types/crd", "properties/api", "reports", "reports/html", "scenarios/property", "sim", "sim/shrink", "subjects", "world/wellbehaved", "world/wire"},
 	"world/wellbehaved":                   {"fakeapiserver", "fakeapiserver/store", "reports", "scenarios/property", "sim"},
 	"world/wire":                          {},
 }
@@ -125,6 +129,10 @@ var barriers = []barrier{
 	{
 		from: []string{"..."}, but: []string{"cmd/informersim-apiserver", "internal/controllermanager"}, not: []string{"internal/controllermanager"},
 		why: "only the serving binary links Kubernetes' own code",
+	},
+	{
+		from: []string{"..."}, but: []string{"cmd/informersim-apiserver", "cmd/informersim-controllers", "internal/controllermanager/..."}, not: []string{"internal/controllermanager/basic"},
+		why: "Kubernetes' controllers have programs of their own",
 	},
 	{from: []string{"sim/..."}, only: []string{"sim/...", "internal/..."}, why: "the kernel knows nothing of Kubernetes"},
 	{from: []string{"fakeapiserver/..."}, only: []string{"fakeapiserver/...", "sim/...", "internal/..."}, why: "the server knows nothing of informers and tests"},
@@ -161,7 +169,8 @@ var notFor = map[string]map[string]string{
 	"...": {
 		"k8s.io/kubernetes": "only the serving binary links Kubernetes' own code",
 	},
-	"internal/controllermanager": {"k8s.io/kubernetes": lifted},
+	"internal/controllermanager":       {"k8s.io/kubernetes": lifted},
+	"internal/controllermanager/basic": {"k8s.io/kubernetes": lifted},
 	"fakeapiserver/builtin": {
 		"k8s.io/kubernetes":            lifted,
 		"k8s.io/client-go/tools/cache": lifted, // storages and admission plugins name its types; nothing of it runs
