@@ -14,6 +14,7 @@ import (
 
 	"github.com/informersim/informersim/conformance/realserver"
 	"github.com/informersim/informersim/internal/controllermanager"
+	"github.com/informersim/informersim/internal/controllermanager/basic"
 	"github.com/informersim/informersim/internal/probe"
 )
 
@@ -31,7 +32,7 @@ func startNodes(ctx context.Context) ([]probe.Target, func(), error) {
 		return nil, nil, err
 	}
 	direct := func(string) http.RoundTripper { return to(server.URL) }
-	manager, err := controllermanager.Start(controllermanager.Options{Names: controllermanager.Names(), Version: "v1.37.0", Transport: direct})
+	manager, err := controllermanager.Start(basic.Options{Names: controllermanager.Names(), Version: "v1.37.0", Transport: direct})
 	if err != nil {
 		server.Stop()
 		return nil, nil, err

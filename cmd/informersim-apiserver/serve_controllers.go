@@ -11,6 +11,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/discovery"
 	"github.com/informersim/informersim/fakeapiserver/transport"
 	"github.com/informersim/informersim/internal/controllermanager"
+	"github.com/informersim/informersim/internal/controllermanager/basic"
 )
 
 // ownControllers start the server's own controllers.
@@ -49,7 +50,7 @@ func (f server) runKubernetesControllers(w *served) (stop func(), err error) {
 	if len(names) == 0 {
 		return func() {}, nil
 	}
-	m, err := controllermanager.Start(controllermanager.Options{
+	m, err := controllermanager.Start(basic.Options{
 		Names: names, Version: discovery.Version.GitVersion,
 		Transport: func(client string) http.RoundTripper { return &insider{w, client} },
 	})

@@ -4,6 +4,6 @@
 // package itself links cloud providers and volume plugins. They are programs of goroutines and real clocks, so they belong to what is served
 // in real time. The package may know nothing of the server but its http.RoundTripper.
 //
-//	m, err := controllermanager.Start(controllermanager.Options{Names: []string{"deployment", "replicaset"}, Transport: …})
+//	m, err := controllermanager.Start(basic.Options{Names: []string{"deployment", "replicaset"}, Transport: …})
 //	defer m.Stop()
 package controllermanager

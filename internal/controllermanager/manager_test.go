@@ -10,6 +10,8 @@ import (
 
 	"go.uber.org/goleak"
 	"k8s.io/klog/v2"
+
+	"github.com/informersim/informersim/internal/controllermanager/basic"
 )
 
 // roundTripper is a function as an http.RoundTripper.
@@ -26,7 +28,7 @@ func TestStop(t *testing.T) {
 	for _, answers := range []bool{false, true} {
 		var mu sync.Mutex
 		agents := map[string]string{} // by client
-		m, err := Start(Options{Names: Names(), Version: "v1.2.3", Transport: func(client string) http.RoundTripper {
+		m, err := Start(basic.Options{Names: Names(), Version: "v1.2.3", Transport: func(client string) http.RoundTripper {
 			return roundTripper(func(r *http.Request) (*http.Response, error) {
 				mu.Lock()
 				agents[client] = r.UserAgent()
@@ -43,7 +45,7 @@ func TestStop(t *testing.T) {
 		}
 		for asked := false; !asked; {
 			mu.Lock()
-			_, asked = agents[informerClient]
+			_, asked = agents["shared-informers"]
 			mu.Unlock()
 		}
 		m.Stop()
@@ -59,23 +61,9 @@ func TestStop(t *testing.T) {
 // A name that is none is refused, and nothing of the others is left.
 func TestStartRefuses(t *testing.T) {
 	before := goleak.IgnoreCurrent()
-	_, err := Start(Options{Names: []string{"deployment", "x"}, Transport: func(string) http.RoundTripper { return http.DefaultTransport }})
+	_, err := Start(basic.Options{Names: []string{"deployment", "x"}, Transport: func(string) http.RoundTripper { return http.DefaultTransport }})
 	if fmt.Sprint(err) != `there is no controller "x"` {
 		t.Error(err)
 	}
 	goleak.VerifyNone(t, before)
-}
-
-// What controllers log in passing is told from what is worth a line.
-func TestOrdinaryErrors(t *testing.T) {
-	for text, want := range map[string]bool{
-		`sync "default/web" failed with read version: 12 is not as new as written version: 14 for group resource pods`:                           true,
-		`Operation cannot be fulfilled on pods "a": the object has been modified; please apply your changes to the latest version and try again`: true,
-		`sync "default/web" failed with pods "web-" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1`:           false,
-		`Failed to watch *v1.Pod: failed to list *v1.Pod: an error on the server ("") has prevented the request from succeeding (get pods)`:      false,
-	} {
-		if isOrdinary(text) != want {
-			t.Errorf("%s: %v", text, !want)
-		}
-	}
 }

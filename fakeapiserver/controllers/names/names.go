@@ -22,13 +22,15 @@ var Own = []string{Namespace, GarbageCollector, ServiceAccount}
 // Workload are those of Kubernetes' whose work the set of stages "workload" stands in for.
 var Workload = []string{"deployment", "replicaset", "statefulset", "daemonset", "job"}
 
-// Kubernetes are Kubernetes' own, which need goroutines. They are clients of a served cluster.
-var Kubernetes = append(slices.Clone(Workload),
-	"cronjob", "replicationcontroller", "disruption", "ttl-after-finished", ResourceQuota,
-	"endpointslice", "endpoint", "endpointslicemirroring", "pvc-protection", "pv-protection", "clusterrole-aggregation",
+// Beside are those of Kubernetes' own that a Go test has in a process beside its engine.
+var Beside = append(slices.Clone(Workload),
+	"cronjob", "replicationcontroller", "disruption", "ttl-after-finished", "endpointslice", "endpoint", "endpointslicemirroring", "clusterrole-aggregation",
 )
 
-// Simulated are those that a Go test has.
+// Kubernetes are all of Kubernetes' own, which need goroutines. They are clients of a served cluster.
+var Kubernetes = append(slices.Clone(Beside), ResourceQuota, "pvc-protection", "pv-protection")
+
+// Simulated are those that a Go test has as actors.
 var Simulated = append(slices.Clone(Own), ResourceQuota)
 
 // Enabled returns which of the controllers that there are a list means, each once. As for kube-controller-manager, "*" stands for all, and a name

@@ -1,4 +1,4 @@
-package controllermanager
+package basic
 
 import (
 	"context"
@@ -18,6 +18,9 @@ var ordinary = []string{
 
 // quiet keeps such errors out of the process's log, once for all managers.
 var quiet = sync.OnceFunc(func() {
+	if len(utilruntime.ErrorHandlers) == 0 {
+		return // as in a bubble, where they would wait
+	}
 	log := utilruntime.ErrorHandlers[0]
 	utilruntime.ErrorHandlers[0] = func(ctx context.Context, err error, msg string, keysAndValues ...any) {
 		if ctx.Err() != nil || err != nil && isOrdinary(err.Error()) {

@@ -1,4 +1,4 @@
-package controllermanager
+package basic
 
 import (
 	"context"
@@ -23,8 +23,10 @@ import (
 
 // Options configure a Manager.
 type Options struct {
-	// Names are the controllers to run, each once: some of Names().
+	// Names are the controllers to run, each once: some of those in Table.
 	Names []string
+	// Table has the controllers that there are.
+	Table []Controller
 	// Transport returns the way to the server for the client of that name.
 	Transport func(client string) http.RoundTripper
 	// Version is the server's, which the User-Agent names.
@@ -33,10 +35,10 @@ type Options struct {
 
 // kube-controller-manager's defaults (pkg/controller/apis/config/v1alpha1).
 const (
-	resyncPeriod = 12 * time.Hour
+	ResyncPeriod = 12 * time.Hour
 	clientQPS    = 20
 	clientBurst  = 30
-	mapperPeriod = 30 * time.Second // between two looks at discovery
+	MapperPeriod = 30 * time.Second // between two looks at discovery
 )
 
 // The clients that are no controller's: as in kube-controller-manager, whose controllers share their informers.
@@ -59,8 +61,8 @@ func Start(o Options) (*Manager, error) {
 	quiet()
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &Manager{cancel: cancel}
-	e := &environment{options: o, ctx: ctx, started: make(chan struct{})}
-	runs, err := m.prepare(e, o.Names)
+	e := &Environment{Context: ctx, Started: make(chan struct{}), options: o}
+	runs, err := m.prepare(e, &o)
 	if err != nil {
 		cancel()
 		for _, run := range runs {
@@ -70,7 +72,7 @@ func Start(o Options) (*Manager, error) {
 	}
 	m.shared.Start(ctx.Done())
 	m.metadata.Start(ctx.Done())
-	close(e.started)
+	close(e.Started)
 	for _, run := range append(runs, e.beside...) {
 		m.running.Go(func() { run(ctx) })
 	}
@@ -78,29 +80,29 @@ func Start(o Options) (*Manager, error) {
 }
 
 // prepare makes the controllers, which announce to the factories what they look at. With an error, it returns those that there are.
-func (m *Manager) prepare(e *environment, names []string) (runs []func(context.Context), err error) {
-	client, err := kubernetes.NewForConfig(e.config(informerClient))
+func (m *Manager) prepare(e *Environment, o *Options) (runs []func(context.Context), err error) {
+	client, err := kubernetes.NewForConfig(e.Config(informerClient))
 	if err != nil {
 		return nil, err
 	}
-	objects, err := metadata.NewForConfig(e.config(metadataClient))
+	objects, err := metadata.NewForConfig(e.Config(metadataClient))
 	if err != nil {
 		return nil, err
 	}
-	m.shared = informers.NewSharedInformerFactoryWithOptions(client, resyncPeriod, informers.WithTransform(withoutManagedFields))
-	m.metadata = metadatainformer.NewSharedInformerFactoryWithOptions(objects, resyncPeriod, metadatainformer.WithTransform(withoutManagedFields))
-	e.shared, e.metadata = m.shared, m.metadata
-	for _, name := range names {
-		at := slices.IndexFunc(table, func(c controller) bool { return c.name == name })
+	m.shared = informers.NewSharedInformerFactoryWithOptions(client, ResyncPeriod, informers.WithTransform(withoutManagedFields))
+	m.metadata = metadatainformer.NewSharedInformerFactoryWithOptions(objects, ResyncPeriod, metadatainformer.WithTransform(withoutManagedFields))
+	e.Shared, e.Metadata = m.shared, m.metadata
+	for _, name := range o.Names {
+		at := slices.IndexFunc(o.Table, func(c Controller) bool { return c.Name == name })
 		if at < 0 {
 			return runs, fmt.Errorf("there is no controller %q", name)
 		}
-		c := table[at]
-		client, err := kubernetes.NewForConfig(e.config(c.client))
+		c := o.Table[at]
+		client, err := kubernetes.NewForConfig(e.Config(c.Client))
 		if err != nil {
 			return runs, err
 		}
-		run, err := c.prepare(e, client)
+		run, err := c.Prepare(e, client)
 		if err != nil {
 			return runs, fmt.Errorf("the controller %s: %w", name, err)
 		}
@@ -125,39 +127,50 @@ func withoutManagedFields(obj any) (any, error) {
 	return obj, nil
 }
 
-// environment is what a controller is made with.
-type environment struct {
-	options  Options
-	ctx      context.Context
-	shared   informers.SharedInformerFactory
-	metadata metadatainformer.SharedInformerFactory
-	started  chan struct{} // closed once the informers are
-	mapping  meta.RESTMapper
-	beside   []func(context.Context) // what runs for several controllers
+// Controller is one of Kubernetes' controllers.
+type Controller struct {
+	Name    string // as in --controllers
+	Client  string // its client's name
+	Prepare func(*Environment, kubernetes.Interface) (run func(context.Context), err error)
 }
 
-// config returns the configuration of a client. The User-Agent begins as kube-controller-manager's does, which names the manager of the fields
+// Environment is what a controller is made with.
+type Environment struct {
+	Context  context.Context // ends with the manager
+	Shared   informers.SharedInformerFactory
+	Metadata metadatainformer.SharedInformerFactory
+	Started  chan struct{} // closed once the informers are
+
+	options Options
+	mapping meta.RESTMapper
+	beside  []func(context.Context)
+}
+
+// Beside has something run, for one controller or several, as long as the manager does.
+func (e *Environment) Beside(run func(context.Context)) { e.beside = append(e.beside, run) }
+
+// Config returns the configuration of a client. The User-Agent begins as kube-controller-manager's does, which names the manager of the fields
 // that its controllers write.
-func (e *environment) config(client string) *rest.Config {
+func (e *Environment) Config(client string) *rest.Config {
 	agent := fmt.Sprintf("kube-controller-manager/%s (%s/%s) kubernetes/informersim/%s", e.options.Version, runtime.GOOS, runtime.GOARCH, client)
 	return &rest.Config{
 		Host: "http://informersim", UserAgent: agent, QPS: clientQPS, Burst: clientBurst,
 		ContentConfig: rest.ContentConfig{ContentType: "application/vnd.kubernetes.protobuf"},
-		Transport:     &stoppable{next: e.options.Transport(client), stop: e.ctx},
+		Transport:     &stoppable{next: e.options.Transport(client), stop: e.Context},
 	}
 }
 
 // mapper returns the mapper that controllers share. It reads discovery anew now and then, since kinds come and go.
-func (e *environment) mapper() (meta.RESTMapper, error) {
+func (e *Environment) mapper() (meta.RESTMapper, error) {
 	if e.mapping != nil {
 		return e.mapping, nil
 	}
-	client, err := discovery.NewDiscoveryClientForConfig(e.config(discoveryClient))
+	client, err := discovery.NewDiscoveryClientForConfig(e.Config(discoveryClient))
 	if err != nil {
 		return nil, err
 	}
 	deferred := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client))
-	e.beside = append(e.beside, func(ctx context.Context) { wait.Until(deferred.Reset, mapperPeriod, ctx.Done()) })
+	e.Beside(func(ctx context.Context) { wait.Until(deferred.Reset, MapperPeriod, ctx.Done()) })
 	e.mapping = deferred
 	return deferred, nil
 }

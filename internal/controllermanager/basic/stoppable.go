@@ -1,4 +1,4 @@
-package controllermanager
+package basic
 
 import (
 	"context"
