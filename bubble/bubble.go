@@ -2,6 +2,7 @@ package bubble
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing/synctest"
@@ -72,6 +73,18 @@ func (b *Bubble) Pass(d time.Duration) time.Duration {
 	// Other goroutines may have something to do at this same instant.
 	b.Quiesce()
 	return time.Since(before)
+}
+
+// Next returns how long it is until a timer in the bubble may fire; no time has to pass there before. It is math.MaxInt64 if there is no timer, and 0 in a program
+// that is not Seeded, where that is not known.
+func (b *Bubble) Next() time.Duration {
+	if bubbleNext == nil {
+		return 0
+	}
+	if d := bubbleNext(); d >= 0 {
+		return time.Duration(d)
+	}
+	return math.MaxInt64
 }
 
 // PassUntil lets time pass until done is closed, at most d, and reports whether it was closed.

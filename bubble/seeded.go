@@ -27,6 +27,11 @@ var bubbleLocksRest bool
 //go:linkname bubbleHold runtime.bubbleHold
 var bubbleHold func(on bool)
 
+// bubbleNext is the overlay's function that says when the next timer of the caller's bubble is due, nil in other programs.
+//
+//go:linkname bubbleNext runtime.bubbleNext
+var bubbleNext func() int64
+
 // seededRuntime tells whether the program was built with the overlay, which initialises the variable.
 var seededRuntime = bubbleSeed != 0
 

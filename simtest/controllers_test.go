@@ -94,12 +94,10 @@ func TestControllersByName(t *testing.T) {
 // A name that is not known is refused before anything runs, with those that are.
 func TestControllersUnknown(t *testing.T) {
 	for name, want := range map[string]string{
-		"gc":            `there is no controller "gc": there are namespace, garbage-collector, serviceaccount and resourcequota, and * for all`,
-		"-gc":           `there is no controller "gc"`,
-		"deployment":    `"deployment" is Kubernetes' own, which needs goroutines: a test runs it as a process, with Env.Go (docs/nodes.md shows how), or has the set "workload" of Options.Stages stand in for it; those that need none are namespace,`,
-		"endpointslice": `"endpointslice" is Kubernetes' own, which needs goroutines: a test runs it as a process, with Env.Go (docs/nodes.md shows how); those that need none are namespace,`,
-		"scheduler":     `a scheduler comes with Options.Nodes; the controllers are namespace,`,
-		"kubelet":       `a kubelet comes with Options.Nodes`,
+		"gc":        `there is no controller "gc": there are namespace, garbage-collector, serviceaccount, resourcequota, deployment, replicaset, statefulset,`,
+		"-gc":       `there is no controller "gc"`,
+		"scheduler": `a scheduler comes with Options.Nodes; the controllers are namespace,`,
+		"kubelet":   `a kubelet comes with Options.Nodes`,
 	} {
 		wantIn(t, failure(t, simtest.Options{Controllers: []string{"namespace", name}}, func(*simtest.Env) { t.Errorf("%s: it runs", name) }), "Options.Controllers: "+want)
 	}

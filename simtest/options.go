@@ -58,8 +58,8 @@ type Options struct {
 	// first. On is an error in a test that is built without the overlay of Go's runtime, go test -overlay="$(informersim overlay)". If 0, it is what
 	// the seed draws in a test that is built with it, or Off if there is a Mix or FaultMix.
 	Interleave Setting
-	// Controllers are the controllers of kube-controller-manager that the cluster has, by its names for them, as `informersim serve
-	// --controllers` takes them: "*" is all of them, and "-NAME" leaves one out. They are actors, whose every action is a choice of the run.
+	// Controllers are the controllers of kube-controller-manager that the cluster has, by its names for them; "-NAME" leaves one out. Some are actors,
+	// whose every action is a choice of the run, and "*" is all of these:
 	//
 	//	garbage-collector  objects whose owners (ownerReferences) are all gone are eventually deleted, and foreground deletion and orphaning are
 	//	                   carried out. Without it, their finalizers stay
@@ -67,7 +67,11 @@ type Options struct {
 	//	serviceaccount     each namespace gets a ServiceAccount "default"
 	//	resourcequota      ResourceQuotas say what is used, and so limit it
 	//
-	// If there are none, that is resourcequota alone. With namespace or serviceaccount, namespaces live as in a real cluster: default, kube-system,
+	// The others are Kubernetes' own, of v1.37, in a process beside the engine, which is built when they are first used: deployment, replicaset,
+	// statefulset, daemonset, job, cronjob, replicationcontroller, disruption, ttl-after-finished, endpointslice, endpoint, endpointslicemirroring and
+	// clusterrole-aggregation. No fault is picked for their requests, and they do not crash. Their Pods need Nodes to live.
+	//
+	// If there are no actors among them, that is resourcequota alone. With namespace or serviceaccount, namespaces live as in a real cluster: default, kube-system,
 	// kube-public and kube-node-lease are there, and in no other can anything be created unless the test creates it first. Without these two,
 	// objects may be in any namespace, and a deleted one is gone at once. Nodes bring the scheduler and kubelets.
 	Controllers []string

@@ -179,11 +179,15 @@ func (w *world) crashAfter(name, trigger string) error {
 	})
 }
 
-// inject injects a fault. A process that has sent nothing yet is known as a client all the same.
+// inject injects a fault. A process that has sent nothing yet is known as a client all the same, and so is one of
+// Kubernetes' controllers.
 func (w *world) inject(f fault.Fault) error {
 	target := strings.TrimPrefix(f.Target, "conn/")
 	if w.byName[target] != nil && w.cluster.Client(target) == nil {
 		w.cluster.Connect(target, fakeapiserver.ByChoice())
+	}
+	if w.manager != nil && strings.HasPrefix(target, managerPrefix) {
+		w.manager.know(target)
 	}
 	if err := w.cluster.Inject(f); err != nil {
 		return err
@@ -213,10 +217,10 @@ func (w *world) targets() (aimed map[string]bool, others []string) {
 	return aimed, w.asking()
 }
 
-// asking returns the clients that have made requests, but for the workload's.
+// asking returns the clients that have made requests, but for the workload's and those of Kubernetes' controllers.
 func (w *world) asking() (names []string) {
 	for _, name := range w.cluster.Clients() {
-		if name != workloadClient && w.cluster.Client(name).Requests() > 0 {
+		if cl := w.cluster.Client(name); name != workloadClient && !w.manager.has(cl.Actor()) && cl.Requests() > 0 {
 			names = append(names, name)
 		}
 	}

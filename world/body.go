@@ -70,6 +70,7 @@ func (w *world) play() {
 	w.addDefinitions()
 	w.addNamespaces()
 	w.addNodes()
+	w.manager.start()
 	w.remote.do(wire.DoBody)
 	w.remote.rest()
 	idle := time.Duration(-1) // since when the body has waited for something else than Env

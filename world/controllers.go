@@ -8,39 +8,57 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/controllers"
 	"github.com/informersim/informersim/fakeapiserver/controllers/names"
 	"github.com/informersim/informersim/fakeapiserver/quotas"
+	"github.com/informersim/informersim/world/wire"
 )
 
 // optionControllers is in the header's options if the test names controllers.
 const optionControllers = "controllers"
 
-// findControllers checks the controllers that the options name. Without names, there is the one that counts what ResourceQuotas limit.
-func (o *options) findControllers() error {
-	o.controllers = []string{names.ResourceQuota}
-	if len(o.Controllers) > 0 {
-		for _, name := range o.Controllers {
-			name = strings.TrimPrefix(name, "-")
-			switch {
-			case slices.Contains(names.Simulated, name):
-			case slices.Contains(names.Kubernetes, name):
-				instead := ""
-				if slices.Contains(names.Workload, name) {
-					instead = `, or has the set "workload" of Options.Stages stand in for it`
-				}
-				return fmt.Errorf("Options.Controllers: %q is Kubernetes' own, which needs goroutines: a test runs it as a process, with Env.Go "+
-					"(docs/nodes.md shows how)%s; those that need none are %s", name, instead, strings.Join(names.Simulated, ", "))
-			case name == "scheduler" || name == "kubelet":
-				return fmt.Errorf("Options.Controllers: a %s comes with Options.Nodes; the controllers are %s", name, strings.Join(names.Simulated, ", "))
-			}
+// findControllers checks the controllers that the options name. Without names of those that are actors, there is the one that counts what ResourceQuotas
+// limit. "*" is all actors: the others, which run in a process beside the engine, have to be named.
+func (o *options) findControllers() (err error) {
+	var actors, others []string
+	for _, listed := range o.Controllers {
+		switch name := strings.TrimPrefix(listed, "-"); {
+		case name == "scheduler" || name == "kubelet":
+			return fmt.Errorf("Options.Controllers: a %s comes with Options.Nodes; the controllers are %s", name, strings.Join(slices.Concat(names.Simulated, names.Beside), ", "))
+		case slices.Contains(names.Beside, name):
+			others = append(others, listed)
+		case name != "*" && !slices.Contains(names.Simulated, name):
+			return fmt.Errorf("Options.Controllers: there is no controller %q: there are %s, and * for the first %d", name,
+				strings.Join(slices.Concat(names.Simulated, names.Beside), ", "), len(names.Simulated))
+		default:
+			actors = append(actors, listed)
 		}
-		var err error
-		if o.controllers, err = names.Enabled(names.Simulated, o.Controllers); err != nil {
+	}
+	if o.kubernetes, err = names.Enabled(names.Beside, others); err != nil {
+		return fmt.Errorf("Options.Controllers: %w", err)
+	}
+	o.controllers = []string{names.ResourceQuota}
+	if len(actors) > 0 {
+		if o.controllers, err = names.Enabled(names.Simulated, actors); err != nil {
 			return fmt.Errorf("Options.Controllers: %w", err)
 		}
+	}
+	if err := o.checkWorkload(); err != nil {
+		return err
 	}
 	if o.GarbageCollection && !o.runs(names.GarbageCollector) {
 		o.controllers = append(o.controllers, names.GarbageCollector)
 	}
 	return nil
+}
+
+// checkWorkload refuses the set of stages "workload" where a controller writes the same status: each would undo what the other has written.
+func (o *options) checkWorkload() error {
+	if !slices.ContainsFunc(o.Stages, func(f wire.File) bool { return f.Text == "" && f.Name == "workload" }) {
+		return nil
+	}
+	both := slices.DeleteFunc(slices.Clone(o.kubernetes), func(name string) bool { return !slices.Contains(names.Workload, name) })
+	if len(both) == 0 {
+		return nil
+	}
+	return fmt.Errorf(`Options.Stages: the set "workload" stands in for controllers that run here, too: %s; leave them out of Options.Controllers, or leave out the set`, strings.Join(both, ", "))
 }
 
 // runs reports whether a controller is one of the run's.

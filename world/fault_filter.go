@@ -6,12 +6,11 @@ import (
 	"github.com/informersim/informersim/sim"
 )
 
-// faultFilter is a strategy that exempts one actor from faults, the helpers' client, so that a test's own writes arrive. Faults
-// of replicas and of the Store still hit them.
+// faultFilter is a strategy that exempts actors from faults: the helpers' client, so that a test's own writes arrive, and those of Kubernetes' controllers.
+// Faults of replicas and of the Store still hit them.
 type faultFilter struct {
 	sim.Strategy
-	exempted sim.ActorID
-	known    bool
+	exempts func(sim.ActorID) bool // nil until the actors are known
 
 	faults []sim.Offer
 	kinds  []sim.FaultGroup
@@ -19,8 +18,8 @@ type faultFilter struct {
 
 // Pick implements sim.Strategy.
 func (s *faultFilter) Pick(r *sim.Ready, step uint64) (sim.Choice, error) {
-	theirs := func(o sim.Offer) bool { return o.Actor == s.exempted }
-	if !s.known || !slices.ContainsFunc(r.Faults, theirs) {
+	theirs := func(o sim.Offer) bool { return s.exempts(o.Actor) }
+	if s.exempts == nil || !slices.ContainsFunc(r.Faults, theirs) {
 		return s.Strategy.Pick(r, step)
 	}
 	s.faults = slices.DeleteFunc(append(s.faults[:0], r.Faults...), theirs)
@@ -47,6 +46,3 @@ func (s *faultFilter) StopFaults() {
 		f.StopFaults()
 	}
 }
-
-// exempt names the actor, once it is registered.
-func (s *faultFilter) exempt(k *sim.Kernel, name string) { s.exempted, s.known = k.ActorByName(name) }

@@ -3,7 +3,6 @@ package world
 import (
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -42,18 +41,6 @@ func (r *remote) answer(m *wire.Message) *wire.Packet {
 		p.Error(fmt.Errorf("query %q is not known", kind))
 	}
 	return p
-}
-
-func (r *remote) document(m *wire.Message, p *wire.Packet) {
-	method, uri, header := m.Text(), m.Text(), m.Header()
-	u, err := url.Parse(uri)
-	var s *sink
-	if err == nil {
-		s, err = r.w.mapper.docs.get(method, u, header)
-	}
-	if p.Error(err); err == nil {
-		p.Num(int64(s.code)).Header(s.header).Bytes(s.body)
-	}
 }
 
 // subscribe answers with all objects of a kind.

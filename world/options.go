@@ -27,7 +27,8 @@ type options struct {
 	ready      []wire.Property // the ready-made ones
 	stages     []*stages.Stage // nil if there are no nodes and nothing else is said
 
-	controllers []string // by name
+	controllers []string // by name, those that are actors
+	kubernetes  []string // Kubernetes' own
 	seeded      bool     // the test is built with the overlay of Go's runtime
 }
 

@@ -2,6 +2,7 @@ package world
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,8 +10,9 @@ import (
 	"github.com/informersim/informersim/world/wire"
 )
 
-// peer is the test's process at the other end of the pipes.
+// peer is a process at the other end of the pipes: the test's, or another.
 type peer struct {
+	of   string // whose it is; "" for the test's
 	in   *bufio.Reader
 	out  io.Writer
 	gone error // why nothing can be sent or received any more
@@ -18,6 +20,9 @@ type peer struct {
 
 // errGone is the error of a run whose test's process has ended.
 var errGone = errors.New("the test's process has ended in the middle of the run")
+
+// name says whose process it is.
+func (p *peer) name() string { return cmp.Or(p.of, "the test") }
 
 func (p *peer) send(m *wire.Packet) {
 	if p.gone == nil {
@@ -48,6 +53,6 @@ func (p *peer) receive() *wire.Message {
 // broken notes that the other side does not keep to the protocol.
 func (p *peer) broken(err error) {
 	if p.gone == nil {
-		p.gone = fmt.Errorf("the test's process sends what it must not: %w; this is a bug in informersim", err)
+		p.gone = fmt.Errorf("the process of %s sends what it must not: %w; this is a bug in informersim", p.name(), err)
 	}
 }

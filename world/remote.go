@@ -14,26 +14,21 @@ import (
 
 var kindLog = sim.RegisterKind("log", sim.ClassRecord) // env.Logf
 
-// remote is the run's bubble, which is in the test's process. What a step does to it is gathered, and sent when the bubble is to come to rest:
-// a trip. A step that does nothing to it makes none.
+// remote is the run's bubble, which is in the test's process. A step that does nothing to it makes no trip.
 type remote struct {
-	w    *world
-	peer *peer
+	link
 
-	actions wire.Packet // not yet sent; they move the bubble
-	objects wire.Packet // changes of objects that the test has read, not yet sent; they do not
+	objects wire.Packet // changes of objects that the test has read, not yet sent; they do not move the bubble
 	records wire.Packet // for the user's properties, not yet sent
+	subs    []*subscription
 
-	elapsed  time.Duration // the bubble's time at the last report
-	requests map[int64]*request
-	subs     []*subscription
-
-	silent  bool  // the body is over: the user's properties see no more records
-	checks  bool  // there are functions of env.Always or env.Sometimes
-	moved   bool  // the bubble has moved since they were called
-	checked int64 // the Store's revision then
-	logs    []string
-	located string // the answer to DoLocate
+	silent   bool  // the body is over: the user's properties see no more records
+	checks   bool  // there are functions of env.Always or env.Sometimes
+	moved    bool  // the bubble has moved since they were called
+	checked  int64 // the Store's revision then
+	logs     []string
+	happened bool   // something had when the last trip was over
+	located  string // the answer to DoLocate
 
 	moves   uint64 // trips in which the bubble may have changed
 	trips   uint64
@@ -45,11 +40,8 @@ type remote struct {
 }
 
 func newRemote(w *world, p *peer) *remote {
-	return &remote{w: w, peer: p, requests: map[int64]*request{}}
+	return &remote{link: newLink(w, p)}
 }
-
-// do returns where the fields of an action go.
-func (r *remote) do(action byte) *wire.Packet { return r.actions.Byte(action) }
 
 // rest carries out what was gathered and waits until nothing moves any more. Where nothing was done, nothing moves.
 func (r *remote) rest() {
@@ -96,7 +88,7 @@ func (r *remote) trip(flags byte, d time.Duration) {
 		return
 	}
 	r.elapsed = m.Duration()
-	for m.More() {
+	for r.happened = m.More(); m.More(); {
 		r.event(m)
 	}
 	if m.Err() != nil {
@@ -147,13 +139,6 @@ var errEndedEarly = errors.New("the bubble has ended")
 // lost reports whether nobody is there any more to carry anything out.
 func (r *remote) lost() bool { return r.peer.gone != nil || r.early != nil }
 
-// checkTime fails the run if the bubble's clock and the kernel's differ.
-func (r *remote) checkTime() {
-	if k := r.w.kernel; r.elapsed != k.Elapsed() {
-		k.Fail(fmt.Errorf("the bubble is at %v, the run at %v: time passed without being advanced; this is a bug in informersim", r.elapsed, k.Elapsed()))
-	}
-}
-
 // event takes in what has happened in the bubble.
 func (r *remote) event(m *wire.Message) {
 	w := r.w
@@ -161,11 +146,7 @@ func (r *remote) event(m *wire.Message) {
 	case wire.EventRequest:
 		r.requested(m)
 	case wire.EventCancel:
-		id := m.Num()
-		if q := r.requests[id]; q != nil {
-			delete(r.requests, id)
-			q.cancel()
-		}
+		r.canceled(m)
 	case wire.EventExit:
 		name, life, failed, text, panicked := m.Text(), m.Num(), m.Flag(), m.Text(), m.Text()
 		if p := w.byName[name]; p != nil && p.life.number == life {

@@ -10,9 +10,10 @@ import (
 	"github.com/informersim/informersim/world/wire"
 )
 
-// request is one of the test's requests in flight. It is the rest.Sink of its answer, which goes to the test's process.
+// request is a request in flight from one of the bubbles. It is the rest.Sink of its answer, which goes there.
 type request struct {
 	w        *world
+	from     *link
 	id       int64
 	client   string
 	key      string
@@ -23,18 +24,18 @@ type request struct {
 	undo     func() // the API's cancel function
 }
 
-// requested takes in a request.
-func (r *remote) requested(m *wire.Message) {
-	q := &request{w: r.w, id: m.Num(), client: m.Text(), life: r.w.lifeOf(m.Num()), by: m.Num()}
+// requested takes in a request. It returns nil if that is broken.
+func (l *link) requested(m *wire.Message) *request {
+	q := &request{w: l.w, from: l, id: m.Num(), client: m.Text(), life: l.w.lifeOf(m.Num()), by: m.Num()}
 	method, uri, header, body := m.Text(), m.Text(), m.Header(), m.Bytes()
 	u, err := url.Parse(uri)
 	if err != nil {
 		m.Broken(err)
-		return
+		return nil
 	}
 	a := &arrival{client: q.client, life: q.life, f: q.begin}
 	query := u.Query()
-	r.w.streamed = r.w.streamed || query.Get("sendInitialEvents") == "true"
+	l.w.streamed = l.w.streamed || query.Get("sendInitialEvents") == "true"
 	if racyTimeout(query) {
 		query.Del("timeoutSeconds")
 		a.timeout = u
@@ -42,12 +43,13 @@ func (r *remote) requested(m *wire.Message) {
 	a.key = fmt.Sprintf("%s %s?%s\x00%s", method, u.Path, query.Encode(), body)
 	q.key = a.key
 	q.rest = &rest.Request{Method: method, URL: u, Header: header, Body: body, Client: q.client}
-	if r.w.o.Authorized {
+	if l.w.o.Authorized {
 		q.rest.User = impersonated(header)
 	}
-	q.rest.OnPanic = func(p any, stack []byte) { r.w.panicked(q.rest, p, stack) }
-	r.requests[q.id] = q
-	r.w.gate.parked = append(r.w.gate.parked, a)
+	q.rest.OnPanic = func(p any, stack []byte) { l.w.panicked(q.rest, p, stack) }
+	l.requests[q.id] = q
+	l.w.gate.parked = append(l.w.gate.parked, a)
+	return q
 }
 
 // lifeOf returns the life of that number; requests of one that has ended reach nobody.
@@ -105,13 +107,13 @@ func (q *request) do(action byte) *wire.Packet {
 	if q.canceled {
 		return &wire.Packet{}
 	}
-	return q.w.remote.do(action).Num(q.id)
+	return q.from.do(action).Num(q.id)
 }
 
 // Answer implements rest.Sink.
 func (q *request) Answer(code int, h http.Header, body rest.Body) {
 	q.do(wire.DoAnswer).Num(int64(code)).Header(h).Bytes(body.Bytes())
-	delete(q.w.remote.requests, q.id)
+	delete(q.from.requests, q.id)
 }
 
 // Open implements rest.Sink.
@@ -123,7 +125,7 @@ func (q *request) Frame(b []byte) { q.do(wire.DoFrame).Bytes(b) }
 // Close implements rest.Sink.
 func (q *request) Close(err error) {
 	q.do(wire.DoClose).Error(err)
-	delete(q.w.remote.requests, q.id)
+	delete(q.from.requests, q.id)
 }
 
 // Fail implements rest.Sink.

@@ -20,6 +20,7 @@ type runner struct {
 	mappers mapperCache
 	host    *Host
 	box     *blackBox
+	beside  *managers
 
 	o         *options
 	mapper    *resourceMapper
@@ -60,8 +61,12 @@ func (r *runner) prepare() (err error) {
 		return errors.New("Options.Interleave is On, and this test is built without the overlay of Go's runtime, which is what interleaves goroutines. " +
 			"Build it with the overlay, or leave Interleave to the seed: " + overlayHint)
 	}
-	if r.mapper, err = r.mappers.get(r.o.CRDs); err == nil {
-		r.o.Webhooks = r.o.Webhooks || r.mapper.converts()
+	if r.mapper, err = r.mappers.get(r.o.CRDs); err != nil {
+		return err
+	}
+	r.o.Webhooks = r.o.Webhooks || r.mapper.converts()
+	if len(r.o.kubernetes) > 0 {
+		_, err = r.beside.get()
 	}
 	return err
 }
@@ -278,10 +283,18 @@ func (r *runner) play(s source) *outcome {
 		res.err = r.peer.gone
 		return res
 	}
+	var kubernetes *peer
+	if len(r.o.kubernetes) > 0 {
+		if kubernetes, res.err = r.beside.get(); res.err != nil {
+			return res
+		}
+	}
 	r.peer.send(wire.New(wire.Begin).Num(int64(s.header.Seed)).Text(r.shrinking).Flag(interleaves(&s.header)))
-	w, err := newWorld(r.o, r.mapper, r.peer, s)
+	w, err := newWorld(r.o, r.mapper, r.peer, kubernetes, s)
 	if err == nil {
-		w.flight, err = newFlight(w, &res.trace, r, s.header)
+		if w.flight, err = newFlight(w, &res.trace, r, s.header); err != nil {
+			w.manager.end()
+		}
 	}
 	if err != nil {
 		// Options and headers are checked before: this is a trace whose header says what cannot be.
@@ -291,6 +304,7 @@ func (r *runner) play(s source) *outcome {
 	}
 	w.play()
 	w.finish(res)
+	w.manager.end()
 	r.endBubble(w.remote.early, res)
 	if w.flight.cut {
 		res = w.flight.outcome(res)

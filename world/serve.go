@@ -25,6 +25,8 @@ type Host struct {
 	Store func(path string, data []byte) error
 	// Spare writes what is kept nowhere else to a temporary file, whose name ends with suffix, and returns its path.
 	Spare func(suffix string, data []byte) (path string, err error)
+	// Kubernetes starts a process with Kubernetes' own controllers, of this release.
+	Kubernetes func() (*Manager, error)
 	// Interrupted returns, when the test has ended, the signal by which somebody has ended it and its process group; "" if nobody has, as far as is known.
 	Interrupted func() string
 }
@@ -56,6 +58,8 @@ func Serve(in io.Reader, out io.Writer, host Host) error {
 		return nil // the test says so
 	}
 	mappers := mapperCache{}
+	beside := &managers{start: host.Kubernetes}
+	defer beside.close()
 	for {
 		m := p.receive()
 		switch {
@@ -70,7 +74,7 @@ func Serve(in io.Reader, out io.Writer, host Host) error {
 		if m.JSON(&task); m.Err() != nil {
 			return m.Err()
 		}
-		r := &runner{peer: p, task: &task, mappers: mappers, host: &host, box: box}
+		r := &runner{peer: p, task: &task, mappers: mappers, host: &host, box: box, beside: beside}
 		r.run()
 		if p.gone == nil {
 			p.send(wire.New(wire.Finished).JSON(r.result).Bytes(r.trace))

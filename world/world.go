@@ -44,6 +44,7 @@ type world struct {
 	mapper      *resourceMapper
 	definitions *apiextensions.Server // nil if CustomResourceDefinitions are not served
 	remote      *remote
+	manager     *manager // nil without Kubernetes' own controllers
 	reconciles  *reconciles
 	flight      *flight
 	gate        *gate
@@ -86,7 +87,7 @@ func newHeader(o *options, task *wire.Task, seed uint64) (sim.Header, error) {
 		optionPackage: task.Package, "garbageCollection": strconv.FormatBool(o.runs(names.GarbageCollector)),
 	}}
 	if len(o.Controllers) > 0 {
-		h.Options[optionControllers] = strings.Join(o.controllers, ",")
+		h.Options[optionControllers] = strings.Join(slices.Concat(o.controllers, o.kubernetes), ",")
 	}
 	if o.ServeCRDs {
 		h.Options[optionServeCRDs] = "true"
@@ -102,7 +103,7 @@ func newHeader(o *options, task *wire.Task, seed uint64) (sim.Header, error) {
 }
 
 // newWorld returns a world, whose bubble the test's process has begun.
-func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, error) {
+func newWorld(o *options, mapper *resourceMapper, p *peer, kubernetes *peer, s source) (*world, error) {
 	config, err := readConfiguration(&s.header)
 	if err != nil {
 		return nil, err
@@ -133,7 +134,7 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 	}
 	w.remote = newRemote(w, p)
 	w.reconciles = newReconciles(w)
-	w.kernel.Clock().Share(w.remote.pass)
+	w.kernel.Clock().Share(w.pass)
 	w.kernel.OnApplied(w.settle)
 	w.kernel.Clock().Freeze()
 	w.gate = &gate{w: w}
@@ -154,14 +155,14 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 		return nil, err
 	}
 	w.cluster.Connect(workloadClient, fakeapiserver.ByChoice())
-	if w.filter != nil {
-		w.filter.exempt(w.kernel, "conn/"+workloadClient)
-	}
 	w.startControllers(limits)
 	if err := w.startNodes(); err != nil {
 		return nil, err
 	}
 	w.helpers, _ = w.kernel.ActorByName("conn/" + workloadClient)
+	if w.filter != nil {
+		w.filter.exempts = func(id sim.ActorID) bool { return id == w.helpers || w.manager.has(id) }
+	}
 	w.landing = &landing{w: w}
 	w.kernel.Observe(w.landing)
 	w.leases = &leaseWriters{w: w, last: map[string]string{}}
@@ -172,6 +173,9 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, s source) (*world, er
 	w.monitor = property.NewMonitor(w, slices.Concat(apiProperties(w), w.behaved.properties(), w.remote.properties()))
 	w.kernel.Observe(w.monitor)
 	w.kernel.Observe(&tally{&w.run})
+	if kubernetes != nil {
+		w.manager = newManager(w, kubernetes, o.kubernetes, interleaves(&s.header))
+	}
 	return w, nil
 }
 
@@ -196,10 +200,14 @@ func (w *world) startAPI(limits rest.Quotas) (err error) {
 // settle ends a step: it waits until nothing moves in the bubble any more and takes in what its goroutines want done.
 func (w *world) settle() {
 	w.remote.rest()
-	if w.remote.lost() {
+	w.manager.rest()
+	if w.remote.lost() || w.manager.lost() {
 		return
 	}
 	w.remote.checkTime()
+	if w.manager != nil {
+		w.manager.checkTime()
+	}
 	w.remote.emitLogs()
 	w.reconciles.emit()
 	w.gate.collect()

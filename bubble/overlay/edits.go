@@ -91,6 +91,22 @@ func bubbleRand() uint64 {
 	return rand()
 }
 
+// bubbleNext returns how long it is until the next timer of the caller's bubble is due, in nanoseconds, or less, if one has been stopped; -1 if there is none.
+//
+//go:linkname bubbleNext
+var bubbleNext = nextTimer
+
+func nextTimer() int64 {
+	b := getg().bubble
+	if b == nil {
+		return -1
+	}
+	if when := b.timers.wakeTime(); when != 0 {
+		return max(when-b.now, 0)
+	}
+	return -1
+}
+
 // maps_iterRand decides where an iteration begins. It does not draw from a stream, so that an extra iteration does not shift others.
 //
 //go:linkname maps_iterRand internal/runtime/maps.iterRand

@@ -216,3 +216,19 @@ func TestLocksOfPackages(t *testing.T) {
 		t.Errorf("it prints\n%s\nand not\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// When a bubble's next timer is due is known before time passes.
+func TestNextTimer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the standard library")
+	}
+	name, err := Write(goroot(t), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := lines(t, built(t, "testdata/next/main.go", "-overlay", name))
+	want := []string{"outside: -1", "none at 0s: -1ns", "asleep at 0s: 3s", "awake at 3s: 2s", "1 fired at 5s: -1ns", "ticking at 5s: 1m0s", "ticked at 1m35s: 30s", "PASS"}
+	if !slices.Equal(got, want) {
+		t.Errorf("it prints\n%s\nand not\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

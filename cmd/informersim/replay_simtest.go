@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/informersim/informersim/bubble/overlay"
+	"github.com/informersim/informersim/cmd/internal/launcher"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
 )
@@ -140,11 +141,9 @@ func writeOverlay(dir string) (string, error) {
 		return "", err
 	}
 	if dir == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
+		if dir, err = launcher.OverlayFolder(); err != nil {
 			return "", fmt.Errorf("%w; say where with informersim overlay --dir", err)
 		}
-		dir = filepath.Join(cache, "informersim", "overlay")
 	}
 	return overlay.Write(goroot, dir)
 }

@@ -63,7 +63,11 @@ func find(ctx context.Context, r releases.Release, stderr io.Writer) (string, er
 	kept += goversion
 	edits := ""
 	if bubble.Seeded() { // its guests are to be what it is
-		if edits, err = overlay.Write(goroot, filepath.Join(filepath.Dir(cache), "overlay")); err != nil {
+		folder, err := launcher.OverlayFolder()
+		if err == nil {
+			edits, err = overlay.Write(goroot, folder)
+		}
+		if err != nil {
 			return "", fmt.Errorf("building %s: %w", r.Subject(), err)
 		}
 		kept += "-" + strings.TrimSuffix(filepath.Base(edits), ".json")

@@ -9,9 +9,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/informersim/informersim/bubble/overlay"
 	"github.com/informersim/informersim/cmd/internal/version"
 )
 
@@ -31,14 +33,29 @@ func (f *finder) build(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("building %s: %w", f.program, err)
 	}
 	path := filepath.Join(folder, executable(f.program))
-	var cmd *exec.Cmd
-	if f.source != "" {
-		cmd = exec.CommandContext(ctx, tool, "build", "-C", f.source, "-buildvcs=false", "-o", path, "./cmd/"+f.program)
-	} else {
-		cmd = exec.CommandContext(ctx, tool, "install", version.Path+"/cmd/"+f.program+"@"+f.own.Module)
-	}
 	// A foreign GOOS would be useless, and the go command refuses GOBIN with it.
-	cmd.Env = append(os.Environ(), "GOBIN="+folder, "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+	env := append(os.Environ(), "GOBIN="+folder, "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+	var flags []string
+	if f.overlaid {
+		// The overlay is for the toolchain that this program was built with. The flags of a test's build are not for the program.
+		env = append(env, "GOFLAGS=", "GOWORK=off")
+		if release := runtime.Version(); !strings.ContainsAny(release, " -") {
+			env = append(env, "GOTOOLCHAIN="+release)
+		}
+		edits, err := writeOverlay(ctx, tool, env)
+		if err != nil {
+			return "", fmt.Errorf("building %s: %w", f.program, err)
+		}
+		flags = append(flags, "-overlay="+edits)
+	}
+	var args []string
+	if f.source != "" {
+		args = slices.Concat([]string{"build", "-C", f.source, "-buildvcs=false", "-o", path}, flags, []string{"./cmd/" + f.program})
+	} else {
+		args = slices.Concat([]string{"install"}, flags, []string{version.Path + "/cmd/" + f.program + "@" + f.own.Module})
+	}
+	cmd := exec.CommandContext(ctx, tool, args...)
+	cmd.Env = env
 	cmd.Stdout, cmd.Stderr = f.stderr, f.stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
@@ -61,6 +78,30 @@ func (f *finder) build(ctx context.Context) (string, error) {
 		module = ""
 	}
 	return path, f.check(ctx, path, module)
+}
+
+// OverlayFolder returns the folder below the user's cache for the overlay of Go's runtime.
+func OverlayFolder() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(cache, "informersim", "overlay"), nil
+}
+
+// writeOverlay writes the overlay for the toolchain that the go command uses, and returns the file to pass to it.
+func writeOverlay(ctx context.Context, tool string, env []string) (string, error) {
+	folder, err := OverlayFolder()
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, tool, "env", "GOROOT")
+	cmd.Env = env
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s env GOROOT: %w", tool, err)
+	}
+	return overlay.Write(strings.TrimSpace(string(out)), folder)
 }
 
 // announced runs a build, and announces it if it takes long. Like the go command, it is silent if nothing has changed.

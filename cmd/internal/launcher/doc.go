@@ -19,7 +19,9 @@
 // On Unix informersim then becomes the server (execve): its process, signals, standard streams and exit code are the server's.
 // Elsewhere the server is a child; signals are forwarded to it, and its exit code is passed on.
 //
-// kubectl is found in the same way, with INFORMERSIM_KUBECTL, which may name any kubectl.
+// kubectl is found in the same way, with INFORMERSIM_KUBECTL, which may name any kubectl, and so is informersim-controllers, by the engine of Go tests, with
+// INFORMERSIM_CONTROLLER_MANAGER. The latter is built with the overlay of Go's runtime, by the toolchain that this program was built with, and skipped where it was built
+// without.
 //
 // The package does not interpret flags: the command line is passed on unchanged.
 package launcher

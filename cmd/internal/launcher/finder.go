@@ -19,6 +19,7 @@ type finder struct {
 	program  string            // its name, and that of its package under cmd
 	env      string            // names the environment variable with its path
 	ask      string            // the argument for which it prints its version
+	overlaid bool              // it has to be built with the overlay of Go's runtime
 	own      version.Apiserver // what a server has to print
 	self     string            // this program's executable, if known
 	released bool              // the go command can install own.Module
@@ -70,6 +71,9 @@ func (f *finder) installed() []string {
 	return there
 }
 
+// Overlaid is the last line of what a program that is built with the overlay of Go's runtime prints as its version.
+const Overlaid = "with the overlay of Go's runtime\n"
+
 // answerTime limits how long a program may take to print its version.
 const answerTime = 30 * time.Second
 
@@ -92,6 +96,8 @@ func (f *finder) check(ctx context.Context, path, module string) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w", path, err)
+	case f.overlaid && !strings.HasSuffix(string(out), Overlaid):
+		return fmt.Errorf("%s is built without the overlay of Go's runtime: build it with go build -overlay=\"$(informersim overlay)\", or remove it, and it is built for you", path)
 	case module != "" && its.Module != module:
 		return fmt.Errorf("%s has version %s, and this informersim has %s: install the same version of both", path, its.Module, module)
 	case its.Protocol != f.own.Protocol:

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -173,6 +175,30 @@ func TestBuildsWorkingCopy(t *testing.T) {
 	p.fails("protocol number 8")
 	if p.source = "/src/other"; built == filepath.Join(p.cacheFolder(), "informersim-apiserver") {
 		t.Error("two working copies share a folder")
+	}
+}
+
+// A program that has to have the overlay is built with it, for this toolchain, and one without it is skipped.
+func TestBuildsWithOverlay(t *testing.T) {
+	p := newPlace(t)
+	t.Setenv("XDG_CACHE_HOME", p.cache)
+	t.Setenv("HOME", p.cache) // of the cache on macOS
+	p.overlaid, p.program = true, Controllers
+	plain := "echo 'informersim-controllers v1.2.3'; echo protocol 7"
+	overlaid := p.script("built", plain+"; echo; echo \"with the overlay of Go's runtime\"")
+	p.script("path/informersim-controllers", plain)
+	p.script("path/go", `echo "$GOTOOLCHAIN,$GOFLAGS: $@" >>`+p.dir+`/calls
+		case $1 in env) echo `+runtime.GOROOT()+`;; *) PATH=/bin:/usr/bin; cp `+overlaid+` $GOBIN/informersim-controllers;; esac`)
+	t.Setenv("GOFLAGS", "-mod=vendor")
+	p.want(filepath.Join(p.cache, "v1.2.3", "informersim-controllers"))
+	calls, err := os.ReadFile(filepath.Join(p.dir, "calls"))
+	want := regexp.MustCompile(`^` + runtime.Version() + `,: env GOROOT\n` + runtime.Version() +
+		`,: install -overlay=.*/informersim/overlay/overlay-[0-9a-f]+\.json github.com/informersim/informersim/cmd/informersim-controllers@v1.2.3\n$`)
+	if err != nil || !want.Match(calls) {
+		t.Errorf("the go command was called with %q, %v; want %s", calls, err, want)
+	}
+	if !strings.Contains(p.said(), "not used: "+p.path+"/informersim-controllers is built without the overlay of Go's runtime") {
+		t.Errorf("stderr has %q", p.said())
 	}
 }
 

@@ -16,6 +16,12 @@ import (
 // Env names the environment variable with the path of informersim-apiserver.
 const Env = "INFORMERSIM_APISERVER"
 
+// ControllersEnv names the environment variable with the path of informersim-controllers.
+const ControllersEnv = "INFORMERSIM_CONTROLLER_MANAGER"
+
+// Controllers is the name of the program with Kubernetes' controllers for Go tests.
+const Controllers = "informersim-controllers"
+
 // KubectlEnv names the environment variable with the path of a kubectl.
 const KubectlEnv = "INFORMERSIM_KUBECTL"
 
@@ -47,6 +53,15 @@ func Run(ctx context.Context, args []string, stderr io.Writer) error {
 // Find finds or builds the server, and returns its path.
 func Find(ctx context.Context, stderr io.Writer) (path string, err error) {
 	f, err := newFinder(&finder{program: program, env: Env, ask: "version"}, "apiserver", stderr)
+	if err != nil {
+		return "", err
+	}
+	return f.find(ctx)
+}
+
+// FindControllers finds or builds the program with Kubernetes' controllers, with the overlay of Go's runtime, and returns its path.
+func FindControllers(ctx context.Context, stderr io.Writer) (path string, err error) {
+	f, err := newFinder(&finder{program: Controllers, env: ControllersEnv, ask: "version", overlaid: true}, "controllers", stderr)
 	if err != nil {
 		return "", err
 	}
