@@ -248,14 +248,14 @@ func (f server) listen(c *cobra.Command, w *served, ln net.Listener) error {
 // guarded lets in those who may come in: whoever proves who he is, or whoever the guard lets in.
 func (f server) guarded(w *served, h *transport.Handler) http.Handler {
 	if f.proof != nil {
-		return authentication.Filter(w.proofs(*f.proof), h)
+		return transport.Identify(authentication.Filter(w.proofs(*f.proof), h))
 	}
 	h.Guard = &transport.Guard{Token: f.Token}
 	who, o := types.Administrator(), authentication.Options{Authorizer: w.outside()}
 	if f.Token == "" { // otherwise it is the only one that opens the door
 		o = w.proofs(o)
 	}
-	return authentication.Open(&user.DefaultInfo{Name: who.Name, Groups: who.Groups}, o, h)
+	return transport.Identify(authentication.Open(&user.DefaultInfo{Name: who.Name, Groups: who.Groups}, o, h))
 }
 
 // serveOn serves HTTPS if the server has a certificate, and HTTP if it has none.

@@ -492,5 +492,8 @@ func TestHealthThatFails(t *testing.T) {
 		if !ok || a.Code != c.code || string(a.Body) != c.body {
 			t.Errorf("%s?%s: %d %q", c.path, c.query, a.Code, a.Body)
 		}
+		if single := strings.Count(c.path, "/") > 1; slices.Contains(a.Headers, [2]string{"X-Content-Type-Options", "nosniff"}) == (single && c.code == http.StatusOK) {
+			t.Errorf("%s?%s: %d with the headers %v", c.path, c.query, a.Code, a.Headers)
+		}
 	}
 }

@@ -219,8 +219,12 @@ const plainText = "text/plain; charset=utf-8"
 // NotFound returns the answer for a group, version or resource that is not served (S37).
 func NotFound() Answer { return text(http.StatusNotFound, "404 page not found\n") }
 
+// text returns a page that no browser may take for anything else.
 func text(code int, body string) Answer {
-	return Answer{Answer: render.Answer{Code: code, ContentType: plainText, Body: []byte(body)}}
+	return Answer{
+		Answer:  render.Answer{Code: code, ContentType: plainText, Body: []byte(body)},
+		Headers: [][2]string{{"X-Content-Type-Options", "nosniff"}},
+	}
 }
 
 // methodNotAllowed answers a write to a read-only path.

@@ -44,5 +44,5 @@ func (s *Server) remote(path string) bool {
 
 // unavailable answers such a request as an aggregator does whose server cannot be reached.
 func (c *call) unavailable() {
-	c.respond(http.StatusServiceUnavailable, header("text/plain; charset=utf-8"), []byte("service unavailable\n"))
+	c.respond(http.StatusServiceUnavailable, page(), []byte("service unavailable\n"))
 }

@@ -48,6 +48,8 @@ type call struct {
 	// single is set for a get, which is a list of one object.
 	single bool
 	opened bool
+	// refused is set once the authorizer has refused the request.
+	refused bool
 }
 
 var _ fakeapiserver.Receiver = (*call)(nil)
@@ -153,6 +155,12 @@ func (c *call) delay(err error) {
 	}
 }
 
+// refuse answers with what the authorizer has against a request.
+func (c *call) refuse(err error) {
+	c.refused = true
+	c.fail(err)
+}
+
 // fail answers with an error.
 func (c *call) fail(err error) {
 	c.delay(err)
@@ -163,6 +171,9 @@ func (c *call) fail(err error) {
 	c.failure = &apierrors.StatusError{ErrStatus: *render.Status(err)}
 	a := c.encoder.ask.Error(err)
 	h := header(a.ContentType)
+	if c.refused {
+		h.Set(contentTypeOptions, "nosniff")
+	}
 	if a.RetryAfterSeconds > 0 {
 		h.Set("Retry-After", strconv.Itoa(a.RetryAfterSeconds))
 	}
@@ -172,7 +183,7 @@ func (c *call) fail(err error) {
 
 // notFoundPage answers a request for an unknown resource or version (S37).
 func (c *call) notFoundPage() {
-	c.respond(http.StatusNotFound, header("text/plain; charset=utf-8"), []byte("404 page not found\n"))
+	c.respond(http.StatusNotFound, page(), []byte("404 page not found\n"))
 }
 
 // brokenConnection reports whether err comes from the connection and not from the server.
@@ -184,7 +195,7 @@ func brokenConnection(err error) bool {
 // noKindPage answers a path like /watch or /proxy that names no resource after it.
 func (c *call) noKindPage() {
 	path := c.request.URL.Path
-	c.respond(http.StatusInternalServerError, header("text/plain; charset=utf-8"), fmt.Appendf(nil,
+	c.respond(http.StatusInternalServerError, page(), fmt.Appendf(nil,
 		"Internal Server Error: %q: failed to create RequestInfo: unable to determine kind and namespace from url, %v\n", c.request.URL.RequestURI(), path))
 }
 

@@ -216,7 +216,7 @@ func (s *Server) Serve(r *Request, sink Sink) (cancel func()) {
 		c.limitTo(timeout)
 	}
 	if err := c.refusal(); err != nil {
-		return c.atReplica(func() { c.fail(err) })
+		return c.atReplica(func() { c.refuse(err) })
 	}
 	if s.remote(r.URL.Path) {
 		return c.atReplica(c.unavailable)
@@ -274,6 +274,17 @@ func accessor(obj runtime.Object) metaObject {
 
 // header returns a response header with a content type.
 func header(contentType string) http.Header { return http.Header{"Content-Type": {contentType}} }
+
+// contentTypeOptions is the header that keeps browsers from taking an answer for something else. A real server sends it with pages, which are
+// plain text, and with what its authorizer refuses.
+const contentTypeOptions = "X-Content-Type-Options"
+
+// page returns the header of a page.
+func page() http.Header {
+	h := header("text/plain; charset=utf-8")
+	h.Set(contentTypeOptions, "nosniff")
+	return h
+}
 
 // PathFor returns the path for creating objects of a kind. The namespace defaults to "default" for namespaced kinds.
 func (s *Server) PathFor(gvk schema.GroupVersionKind, namespace string) (string, error) {

@@ -14,14 +14,21 @@ import (
 // auditID is the header that identifies a request in logs, chosen by the client or the server.
 const auditID = "Audit-Id"
 
+// Identify returns a handler that names requests as next's Handler would: for what stands before that, and may answer by itself.
+func Identify(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, hr *http.Request) {
+		commonHeaders(w.Header(), hr)
+		next.ServeHTTP(w, hr)
+	})
+}
+
 // commonHeaders sets the headers of every answer. Caching is forbidden unless the answer says otherwise.
 func commonHeaders(answer http.Header, hr *http.Request) {
 	answer.Set("Cache-Control", "no-cache, private")
-	id := hr.Header.Get(auditID)
-	if id == "" {
-		id = string(uuid.NewUUID())
+	if hr.Header.Get(auditID) == "" {
+		hr.Header.Set(auditID, string(uuid.NewUUID()))
 	}
-	answer.Set(auditID, id)
+	answer.Set(auditID, hr.Header.Get(auditID))
 }
 
 // compressFrom is the size in bytes from which answers are compressed for clients that accept it.

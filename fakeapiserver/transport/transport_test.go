@@ -78,6 +78,20 @@ func TestCommonHeaders(t *testing.T) {
 	}
 }
 
+// Who answers before the Handler does has the headers, and the Handler behind calls the request by the same name.
+func TestIdentify(t *testing.T) {
+	behind := ""
+	h := transport.Identify(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		behind = r.Header.Get("Audit-Id")
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api", nil))
+	if id := w.Header().Get("Audit-Id"); id == "" || id != behind || w.Header().Get("Cache-Control") == "" {
+		t.Errorf("the answer has the headers %v; behind, the request is %q", w.Header(), behind)
+	}
+}
+
 func TestCompression(t *testing.T) {
 	large := strings.Repeat("informers ", 20_000)
 	url := serve(t, func(r *transport.Request, s transport.Sink) func() {
