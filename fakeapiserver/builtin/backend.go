@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
@@ -104,6 +106,16 @@ func (b *backend) split(key string) (namespace, name string) {
 	return "", name
 }
 
+// sameBytes compares what is stored as etcd does. Protobuf has no empty lists, but it tells empty bytes, such as a certificate of no length, from
+// bytes that are not there.
+var sameBytes = func() conversion.Equalities {
+	e := equality.Semantic.Copy()
+	if err := e.AddFunc(func(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }); err != nil {
+		panic("builtin: " + err.Error()) // cannot happen: it is a function of two values of a type
+	}
+	return e
+}()
+
 // encode returns an internal object as it will be read, and as it is written if that is not the same.
 func (b *backend) encode(obj runtime.Object) (stored, written runtime.Object, err error) {
 	stored, written, err = encode(obj, b.stored)
@@ -196,7 +208,7 @@ func (b *backend) GuaranteedUpdate(ctx context.Context, key string, out runtime.
 	if err := b.Versioner().UpdateObject(stored, revision); err != nil {
 		return err
 	}
-	if equality.Semantic.DeepEqual(stored, was) && equality.Semantic.DeepEqual(written, s.writtenBefore(b, key)) {
+	if sameBytes.DeepEqual(stored, was) && sameBytes.DeepEqual(written, s.writtenBefore(b, key)) {
 		return decodeInto(was, out)
 	}
 	s.update(b, key, stored, written)

@@ -121,7 +121,10 @@ func (k *kind) ResetFields(subresource string) map[fieldpath.APIVersion]*fieldpa
 
 // TypeConverter returns the types of client-go's apply configurations, which has none of APIServices.
 func (k *kind) TypeConverter() managedfields.TypeConverter {
-	if k.gv.Group != apiregistration.GroupName {
+	switch {
+	case k.gvk.Kind == "Event":
+		return oneGroup{k.now.types, k.gv.Group}
+	case k.gv.Group != apiregistration.GroupName:
 		return k.now.types
 	}
 	if k.converter == nil {

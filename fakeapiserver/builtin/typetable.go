@@ -53,6 +53,30 @@ func (t *typeTable) of(kind schema.GroupVersionKind) managedfields.TypeConverter
 	return t.kinds[kind]
 }
 
+// oneGroup is a typeTable without the types of other groups. A kube-apiserver has one for the core group and one for all others, which shows
+// for the one kind that both serve: what an applier has owned of an Event in the other group stays when he no longer applies it.
+type oneGroup struct {
+	*typeTable
+	group string
+}
+
+// noTypes knows no kind. Its error makes the managedfields library leave alone what is of that kind.
+var noTypes = func() managedfields.TypeConverter {
+	none, err := managedfields.NewTypeConverter(nil, false)
+	if err != nil {
+		panic("builtin: " + err.Error()) // cannot happen: there is nothing that could be wrong
+	}
+	return none
+}()
+
+// ObjectToTyped returns an object with the types of its kind; an error if its group is another.
+func (o oneGroup) ObjectToTyped(obj runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
+	if obj.GetObjectKind().GroupVersionKind().Group != o.group {
+		return noTypes.ObjectToTyped(obj, options...)
+	}
+	return o.typeTable.ObjectToTyped(obj, options...)
+}
+
 // parser returns a parser that knows a type and all that it refers to.
 func (t *typeTable) parser(name string) *typed.Parser {
 	if t.lines == nil {

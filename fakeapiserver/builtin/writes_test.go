@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
@@ -352,6 +353,41 @@ func TestEventsAreOne(t *testing.T) {
 	out, err := s.update("", "e", func(obj runtime.Object) { obj.(*eventsv1.Event).Labels = map[string]string{"a": "b"} })
 	if err != nil || out.Stored.(*corev1.Event).Labels["a"] != "b" {
 		t.Errorf("updated %+v, %v", out, err)
+	}
+}
+
+// What an applier owns of an Event in one group has no type in the other, where a kube-apiserver leaves it alone.
+func TestEventsHaveTypesInTheirGroupOnly(t *testing.T) {
+	inCore, inEvents := &corev1.Event{}, &eventsv1.Event{}
+	inCore.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Event"))
+	inEvents.SetGroupVersionKind(eventsv1.SchemeGroupVersion.WithKind("Event"))
+	for _, tt := range []struct {
+		resource   string
+		own, other runtime.Object
+	}{{"events", inCore, inEvents}, {"events.events.k8s.io", inEvents, inCore}} {
+		converter := lookup(t, tt.resource, "v1").Strategy.TypeConverter()
+		if _, err := converter.ObjectToTyped(tt.own); err != nil {
+			t.Errorf("%s: its own kind: %v", tt.resource, err)
+		}
+		if _, err := converter.ObjectToTyped(tt.other); err == nil || !strings.Contains(err.Error(), "no corresponding type") {
+			t.Errorf("%s: that of the other group: %v", tt.resource, err)
+		}
+	}
+}
+
+// Bytes of no length are not the same as none: protobuf has them.
+func TestEmptyBytesAreAWrite(t *testing.T) {
+	s := serve(t, "validatingwebhookconfigurations.admissionregistration.k8s.io", "v1")
+	s.mustCreate(`{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: c}, webhooks: [{name: a.example.com,
+ clientConfig: {url: "https://127.0.0.1:1"}, admissionReviewVersions: [v1], sideEffects: None}]}`)
+	empty := func(obj runtime.Object) {
+		obj.(*admissionregistrationv1.ValidatingWebhookConfiguration).Webhooks[0].ClientConfig.CABundle = []byte{}
+	}
+	for i, writes := range []bool{true, false} {
+		out, err := s.update("", "c", empty)
+		if err != nil || (out.Stored != nil) != writes {
+			t.Errorf("update %d: %+v, %v; want a write: %t", i, out, err, writes)
+		}
 	}
 }
 
