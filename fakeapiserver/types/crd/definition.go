@@ -61,6 +61,7 @@ var (
 	_ types.Strategy    = &definitions{}
 	_ types.MergeSchema = &definitions{}
 	_ types.Terminator  = &definitions{}
+	_ types.FieldLabels = &definitions{}
 )
 
 func (s *definitions) of(subresource string) libraryStrategy {
@@ -255,6 +256,12 @@ func SetCondition(definition *apiextensionsv1.CustomResourceDefinition, c apiext
 
 // Field returns "": only metadata is selectable.
 func (s *definitions) Field(runtime.Object, string) string { return "" }
+
+// CheckField returns why a field may not be selected by, nil if it may: a definition has only its name.
+func (s *definitions) CheckField(name string) error {
+	_, _, err := Scheme.ConvertFieldLabel(definitionKind, name, "")
+	return err
+}
 
 // ResetFields returns the library's.
 func (s *definitions) ResetFields(subresource string) map[fieldpath.APIVersion]*fieldpath.Set {
