@@ -13,7 +13,7 @@ var macros = strings.NewReplacer("$POD", containers, "$TPL", template, "$SEL", s
 // refusalTables returns the probes of the tables of what a server refuses: one probe for each line.
 func refusalTables() (string, error) {
 	var b strings.Builder
-	for _, file := range []string{"kube/validation.table", "kube/immutable.table"} {
+	for _, file := range []string{"kube/validation.table", "kube/immutable.table", "kube/refused.table", "kube/changed.table"} {
 		text, err := scripts.ReadFile(file)
 		if err != nil {
 			return "", fmt.Errorf("read %s: %w", file, err)
