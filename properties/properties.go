@@ -26,7 +26,7 @@ func All() []Property {
 		StoreBeforeNotify, StoreRevisionFollows, LastSyncRVMonotonic, InitialListFlag, ResyncTellsAll, ResyncOnTime, IndexMatchesItems, ReadsAgree,
 		QueueSingleFlight, QueueNoLostKey, BackoffHonoured, ShutdownDrains, WorkersWake, WorkDrains, HandlersConverge, HandlersSync, PauseAfterPanic, FiltersPass,
 		ValidRequests, ListLimits, FrugalRequests, ToldAsWatched, NoLivelock,
-	}, api.All(clients), []Property{BoundedRelists, CallsRefused})
+	}, api.All(clients), []Property{BoundedRelists, CallsRefused, LibraryAgrees})
 }
 
 // WithoutExemptions returns the properties of [All] as they would be if nothing that upstream is known to do were excepted from what

@@ -117,6 +117,9 @@ type Informer interface {
 	// Outcomes makes calls that it has to refuse, that change nothing, or that ask how far it is. It is for the end of a run: one that does what it
 	// should not is not undone.
 	Outcomes() []Outcome
+	// Library makes calls of what the subject's library offers to controllers that have no informer for it, and returns those of which came what should
+	// not. It is for the end of a run. What is called takes turns, by number; a subject that is no such library has nothing to call.
+	Library(turn uint64) []Outcome
 	// Read reads its Indexer in one of the ways in which controllers do.
 	Read(Reading) ([]any, error)
 	// Calling reports whether a call of that handler is in flight that takes virtual time.

@@ -318,6 +318,9 @@ func (i *actor) IndexKeys(index, value string) []string { return i.s.side.IndexK
 // Outcomes implements subjects.Informer.
 func (i *actor) Outcomes() []subjects.Outcome { return i.s.side.Outcomes(i.n) }
 
+// Library implements subjects.Informer.
+func (i *actor) Library(turn uint64) []subjects.Outcome { return i.s.side.Library(turn) }
+
 // Passed implements subjects.Informer.
 func (i *actor) Passed(name string) (p subjects.Passed, filtered bool) {
 	n := slices.IndexFunc(i.Attached, func(of *handler) bool { return of.Spec.Name == name })

@@ -48,6 +48,7 @@ type Side interface {
 	IndexValues(informer int, index string) []string
 	IndexKeys(informer int, index, value string) []string
 	Outcomes(informer int) []subjects.Outcome
+	Library(turn uint64) []subjects.Outcome
 	Read(informer int, r subjects.Reading) ([]any, error)
 
 	NewQueue(spec gates.WorkersSpec)

@@ -295,6 +295,9 @@ func (i *actor) Outcomes() []subjects.Outcome {
 	}
 }
 
+// Library implements subjects.Informer: the stack is nothing but informers and work queues.
+func (i *actor) Library(uint64) []subjects.Outcome { return nil }
+
 // Passed implements subjects.Informer: the stack has no filter of its own.
 func (i *actor) Passed(string) (subjects.Passed, bool) { return subjects.Passed{}, false }
 

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informersim/informersim/subjects"
+	"github.com/informersim/informersim/subjects/clientgo/gates/library"
 )
 
 // outcomes collects what comes of calls.
@@ -51,6 +52,13 @@ func (g *Gates) Outcomes(n int) []subjects.Outcome {
 		}
 	}
 	return o.all
+}
+
+// Library makes the calls of a turn of what client-go offers beside informers and work queues.
+func (g *Gates) Library(turn uint64) []subjects.Outcome {
+	g.begin()
+	choose("", false)
+	return library.Check(turn, g.b.Quiesce)
 }
 
 // outcomesStopped are those of an informer that has ended.

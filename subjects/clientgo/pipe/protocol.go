@@ -47,6 +47,7 @@ const (
 	DoIndexValues = 'v' // result: texts
 	DoIndexKeys   = 'V' // result: texts
 	DoOutcomes    = 'O' // result: the outcomes as JSON
+	DoLibrary     = 'b' // the turn; result: the outcomes as JSON
 	DoRead        = 'e' // the reading as JSON; result: error, how many objects, the objects
 	DoQueue       = 'w' // the spec as JSON; result: none
 	DoAdd         = 'A' // result: none

@@ -205,6 +205,8 @@ func (s *session) seldom(order byte, m *wire.Message) {
 		AddTexts(&s.results, g.IndexKeys(num(), m.Text(), m.Text()))
 	case DoOutcomes:
 		s.results.JSON(g.Outcomes(num()))
+	case DoLibrary:
+		s.results.JSON(g.Library(uint64(m.Num())))
 	case DoRead:
 		n := num()
 		var r subjects.Reading

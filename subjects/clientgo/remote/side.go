@@ -225,6 +225,14 @@ func (s *side) Outcomes(informer int) (all []subjects.Outcome) {
 	return all
 }
 
+func (s *side) Library(turn uint64) (all []subjects.Outcome) {
+	s.do(pipe.DoLibrary).Num(int64(turn))
+	if m := s.trip(); s.err == nil {
+		m.JSON(&all)
+	}
+	return all
+}
+
 func (s *side) Read(informer int, r subjects.Reading) (found []any, err error) {
 	s.do(pipe.DoRead, informer).JSON(r)
 	m := s.trip()

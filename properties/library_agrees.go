@@ -1,0 +1,26 @@
+package properties
+
+import (
+	"fmt"
+
+	"github.com/informersim/informersim/reports"
+)
+
+// LibraryAgrees checks what controllers use of a client library beside its informers and work queues (I118).
+var LibraryAgrees = Property{
+	Name:      "LibraryAgrees",
+	Statement: "what a client library offers beside informers, from stores that forget to limiters and keys, does what its model says",
+	New:       func() Checker { return Checker{End: libraryAgrees} },
+}
+
+// libraryAgrees makes its calls at the end of a run: they have nothing to do with it, except that its length says which.
+func libraryAgrees(w World) *reports.Violation {
+	all := w.Informers()
+	if len(all) == 0 {
+		return nil
+	}
+	for _, o := range all[0].Library(uint64(w.Kernel().Steps())) {
+		return &reports.Violation{Message: fmt.Sprintf("%s: %s, want %s", o.Call, o.Got, o.Want)}
+	}
+	return nil
+}

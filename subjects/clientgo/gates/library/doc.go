@@ -1,0 +1,7 @@
+// Package library holds those parts of client-go against models that no informer of a scenario uses, although controllers do: stores that
+// forget or push, the cache of mutations, heaps, trackers, limiters, keys, informers that are not shared.
+//
+// It owns the models and what is drawn for them. A check is a few random calls of one part; what it draws depends on nothing but its turn.
+//
+// What may not be done here: read the time, wait for anything but the quiescence of the caller's bubble, or leave a goroutine behind.
+package library

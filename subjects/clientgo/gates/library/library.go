@@ -1,0 +1,163 @@
+package library
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/informersim/informersim/subjects"
+)
+
+// checks are those of all parts.
+var checks = []struct {
+	part string
+	run  func(*check)
+}{
+	{"ExpirationCache", expirationCache},
+	{"UndeltaStore", undeltaStore},
+	{"MutationCache", mutationCache},
+	{"Heap", heaps},
+	{"FIFO", fifos},
+	{"AsyncTracker and Lazy", trackers},
+	{"RetryWithDeadline", retries},
+	{"the work queue's limiters", limiters},
+	{"names and keys", names},
+	{"NewStore and its typed readers", stores},
+	{"ParallelizeUntil", parallel},
+	{"NewInformer", plainInformers},
+	{"the registration of an informer that has not started", registrations},
+}
+
+// Checks is how many checks there are.
+var Checks = len(checks)
+
+// check is one round of calls of a part.
+type check struct {
+	*rand.Rand
+	part string
+	// quiesce waits until all goroutines of the bubble rest.
+	quiesce func()
+	wrong   []subjects.Outcome
+}
+
+// Check makes the round of calls that has the number turn, and returns what was not as the model says. It is called inside a bubble, whose quiesce it is given.
+func Check(turn uint64, quiesce func()) []subjects.Outcome {
+	of := checks[turn%uint64(len(checks))]
+	c := &check{Rand: rand.New(rand.NewPCG(turn, 0)), part: of.part, quiesce: quiesce}
+	of.run(c)
+	return c.wrong
+}
+
+// is notes what came of a call if that is not what the model says. Only the first is kept: what follows it may follow from it.
+func (c *check) is(call string, want, got any) {
+	if len(c.wrong) == 0 && !reflect.DeepEqual(want, got) {
+		c.wrong = append(c.wrong, subjects.Outcome{Call: c.part + ": " + call, Want: fmt.Sprint(want), Got: fmt.Sprint(got)})
+	}
+}
+
+// no notes an error.
+func (c *check) no(call string, err error) { c.is(call, "", message(err)) }
+
+// refused notes that there was no error.
+func (c *check) refused(call string, err error) { c.is(call+" has an error", true, err != nil) }
+
+func message(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// waits reports whether f has not returned once all goroutines rest, and after then, too.
+func (c *check) waits(f, then func()) (before, after bool) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	running := func() bool {
+		c.quiesce()
+		select {
+		case <-done:
+			return false
+		default:
+			return true
+		}
+	}
+	before = running()
+	then()
+	return before, running()
+}
+
+// keys are those of the objects that checks are about.
+var keys = []string{"ns1/a", "ns1/b", "ns2/a", "c"}
+
+// object is one, at a revision.
+func object(key string, revision int) *metav1.PartialObjectMetadata {
+	namespace, name := split(key)
+	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, ResourceVersion: fmt.Sprint(revision)}}
+}
+
+// split is the model of how keys are made.
+func split(key string) (namespace, name string) {
+	for n := range key {
+		if key[n] == '/' {
+			return key[:n], key[n+1:]
+		}
+	}
+	return "", key
+}
+
+// any of the keys.
+func (c *check) key() string { return keys[c.IntN(len(keys))] }
+
+// texts describes objects by their keys and revisions, sorted.
+func texts[T any](objs []T) []string {
+	all := make([]string, len(objs))
+	for n, obj := range objs {
+		all[n] = text(any(obj))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// text describes an object by its key and revision.
+func text(obj any) string {
+	o, ok := obj.(*metav1.PartialObjectMetadata)
+	if !ok || o == nil {
+		return fmt.Sprintf("%T", obj)
+	}
+	if o.Namespace == "" {
+		return o.Name + "@" + o.ResourceVersion
+	}
+	return o.Namespace + "/" + o.Name + "@" + o.ResourceVersion
+}
+
+// model is what a store should hold.
+type model map[string]*metav1.PartialObjectMetadata
+
+func (m model) objects() []*metav1.PartialObjectMetadata {
+	var all []*metav1.PartialObjectMetadata
+	for _, key := range keys {
+		if obj := m[key]; obj != nil {
+			all = append(all, obj)
+		}
+	}
+	return all
+}
+
+func (m model) texts() []string { return texts(m.objects()) }
+
+func (m model) keys() []string {
+	all := []string{}
+	for _, key := range keys {
+		if m[key] != nil {
+			all = append(all, key)
+		}
+	}
+	slices.Sort(all)
+	return all
+}

@@ -1,0 +1,101 @@
+package library
+
+import (
+	"errors"
+	"time"
+
+	"golang.org/x/time/rate"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// retries hold a RetryWithDeadline against what it has to remember: the first and the last error since it was reset.
+func retries(c *check) {
+	const longest, calm = time.Minute, 90 * time.Second
+	now, yes := &ahead{}, errors.New("it may be tried again")
+	r := cache.NewRetryWithDeadline(longest, calm, func(err error) bool { return err == yes }, now)
+	var first, last time.Duration = -1, -1 << 60
+	for range 16 {
+		now.by += time.Duration(c.IntN(5)) * 10 * time.Second
+		if c.IntN(8) == 0 {
+			now.by += calm
+		}
+		if c.IntN(4) == 0 {
+			r.After(errors.New("it may not"))
+		} else {
+			r.After(yes)
+			if now.by-last >= calm || first < 0 {
+				first = now.by
+			}
+			last = now.by
+		}
+		if c.IntN(2) == 0 {
+			want := first >= 0 && now.by-first <= longest
+			c.is("ShouldRetry", want, r.ShouldRetry())
+			if !want {
+				first, last = -1, -1<<60
+			}
+		}
+	}
+	never := cache.NewRetryWithDeadline(0, calm, func(error) bool { return true }, now)
+	never.After(yes)
+	c.is("ShouldRetry without a deadline", false, never.ShouldRetry())
+}
+
+// limiters hold the work queue's limiters against how often a key has failed.
+func limiters(c *check) {
+	const base, longest, slow, fastest = 5 * time.Millisecond, time.Second, 10 * time.Second, 3
+	exponential := func() workqueue.TypedRateLimiter[string] {
+		return workqueue.NewTypedItemExponentialFailureRateLimiter[string](base, slow)
+	}
+	fastSlow := func() workqueue.TypedRateLimiter[string] {
+		return workqueue.NewTypedItemFastSlowRateLimiter[string](base, slow, fastest)
+	}
+	byFailures := func(failures int) time.Duration { return min(slow, base<<failures) }
+	fastThenSlow := func(failures int) time.Duration {
+		if failures < fastest {
+			return base
+		}
+		return slow
+	}
+	of := []struct {
+		name string
+		l    workqueue.TypedRateLimiter[string]
+		want func(failures int) time.Duration
+	}{
+		{"ItemExponentialFailureRateLimiter", exponential(), byFailures},
+		{"ItemFastSlowRateLimiter", fastSlow(), fastThenSlow},
+		{"WithMaxWaitRateLimiter", workqueue.NewTypedWithMaxWaitRateLimiter(exponential(), longest), func(n int) time.Duration { return min(longest, byFailures(n)) }},
+		{"MaxOfRateLimiter", workqueue.NewTypedMaxOfRateLimiter(exponential(), fastSlow()), func(n int) time.Duration { return max(byFailures(n), fastThenSlow(n)) }},
+	}[c.IntN(4)]
+	failures := map[string]int{}
+	for range 24 {
+		key := keys[c.IntN(2)]
+		if c.IntN(8) == 0 {
+			of.l.Forget(key)
+			delete(failures, key)
+		} else {
+			c.is("When of the "+of.name, of.want(failures[key]), of.l.When(key))
+			failures[key]++
+		}
+		for _, key := range keys[:2] {
+			c.is("NumRequeues of the "+of.name, failures[key], of.l.NumRequeues(key))
+		}
+	}
+	c.bucket()
+}
+
+// bucket is the limiter that has a number of tokens, and gets one every tenth of a second; no time passes.
+func (c *check) bucket() {
+	tokens := 1 + c.IntN(4)
+	l := &workqueue.TypedBucketRateLimiter[string]{Limiter: rate.NewLimiter(10, tokens)}
+	for n := range 8 {
+		want := max(0, time.Duration(n+1-tokens)) * 100 * time.Millisecond
+		got := l.When(c.key())
+		c.is("When of the BucketRateLimiter", want, got.Round(time.Millisecond))
+		c.is("NumRequeues of the BucketRateLimiter", 0, l.NumRequeues(c.key()))
+		if c.IntN(3) == 0 {
+			l.Forget(c.key())
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package library
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+// names hold the functions that make keys, and take them apart, against each other.
+func names(c *check) {
+	key := c.key()
+	namespace, name := split(key)
+	obj := object(key, 1)
+	want := cache.ObjectName{Namespace: namespace, Name: name}
+	tombstone := cache.DeletedFinalStateUnknown{Key: key, Obj: []any{nil, obj, object("ns3/other", 1)}[c.IntN(3)]}
+
+	ns, n, err := cache.SplitMetaNamespaceKey(key)
+	c.no("SplitMetaNamespaceKey", err)
+	c.is("SplitMetaNamespaceKey of "+key, [2]string{namespace, name}, [2]string{ns, n})
+	_, _, err = cache.SplitMetaNamespaceKey("a/b/c")
+	c.refused("SplitMetaNamespaceKey of a/b/c", err)
+	for call, f := range map[string]cache.KeyFunc{"MetaNamespaceKeyFunc": cache.MetaNamespaceKeyFunc, "DeletionHandlingMetaNamespaceKeyFunc": cache.DeletionHandlingMetaNamespaceKeyFunc} { // the order does not matter: each is right or not
+		got, err := f(obj)
+		c.no(call, err)
+		c.is(call, key, got)
+		got, err = f(cache.ExplicitKey("ex/plicit"))
+		c.no(call, err)
+		c.is(call+" of an ExplicitKey", "ex/plicit", got)
+	}
+	got, err := cache.DeletionHandlingMetaNamespaceKeyFunc(tombstone)
+	c.no("DeletionHandlingMetaNamespaceKeyFunc", err)
+	c.is("DeletionHandlingMetaNamespaceKeyFunc of a tombstone", key, got)
+	_, err = cache.MetaNamespaceKeyFunc(tombstone)
+	c.refused("MetaNamespaceKeyFunc of a tombstone", err)
+	for call, of := range map[string]any{"an object": obj, "a tombstone": tombstone} { // the order does not matter: each is right or not
+		got, err := cache.DeletionHandlingObjectToName(of)
+		c.no("DeletionHandlingObjectToName of "+call, err)
+		c.is("DeletionHandlingObjectToName of "+call, want, got)
+	}
+	parsed, err := cache.ParseObjectName(key)
+	c.no("ParseObjectName", err)
+	c.is("ParseObjectName of "+key, want, parsed)
+	c.is("String of an ObjectName", key, want.String())
+	c.is("AsNamespacedName and back", want, cache.NamespacedNameAsObjectName(want.AsNamespacedName()))
+
+	c.deleted("an object", cache.DeletedObject[*metav1.PartialObjectMetadata]{OptionalObj: obj}, key)
+	of := cache.DeletedObject[*metav1.PartialObjectMetadata]{FinalStateUnknown: &tombstone}
+	of.OptionalObj, _ = tombstone.Obj.(*metav1.PartialObjectMetadata)
+	c.deleted("a tombstone", of, key)
+	c.deleted("nothing", cache.DeletedObject[*metav1.PartialObjectMetadata]{}, "")
+	c.adapter()
+}
+
+// deleted compares what a DeletedObject says of itself with its key.
+func (c *check) deleted(what string, d cache.DeletedObject[*metav1.PartialObjectMetadata], key string) {
+	namespace, name := split(key)
+	if key == "" {
+		name = ""
+	}
+	c.is("GetKey of a DeletedObject with "+what, key, d.GetKey())
+	c.is("GetName of a DeletedObject with "+what, name, d.GetName())
+	c.is("GetNamespace of a DeletedObject with "+what, namespace, d.GetNamespace())
+}
+
+// adapter makes a key of an index function, which must have one value.
+func (c *check) adapter() {
+	for n := range 4 {
+		values := []string{"one", "two", "three"}[:min(n, 3)]
+		got, err := cache.IndexFuncToKeyFuncAdapter(func(any) ([]string, error) { return values, nil })(nil)
+		call := fmt.Sprintf("a key of an index function with %d values", n)
+		if n != 1 {
+			c.refused(call, err)
+			continue
+		}
+		c.no(call, err)
+		c.is(call, "one", got)
+	}
+}

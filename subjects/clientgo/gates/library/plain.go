@@ -1,0 +1,141 @@
+package library
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+)
+
+// source is what an informer lists, and watches. It does not stream lists.
+type source struct {
+	list  *metav1.PartialObjectMetadataList
+	watch *watch.FakeWatcher
+}
+
+// IsWatchListSemanticsUnSupported is asked by reflectors.
+func (*source) IsWatchListSemanticsUnSupported() bool { return true }
+
+// List implements cache.ListerWatcher.
+func (s *source) List(metav1.ListOptions) (runtime.Object, error) { return s.list, nil }
+
+// Watch implements cache.ListerWatcher.
+func (s *source) Watch(metav1.ListOptions) (watch.Interface, error) { return s.watch, nil }
+
+// plainInformers are informers that are not shared, as older controllers have them: one list, three events, and the end.
+func plainInformers(c *check) {
+	from := &source{list: &metav1.PartialObjectMetadataList{}, watch: watch.NewFakeWithChanSize(8, false)}
+	from.list.ResourceVersion = "5"
+	m := model{}
+	for n, key := range keys[:2+c.IntN(2)] {
+		m[key] = object(key, n+1)
+		from.list.Items = append(from.list.Items, *m[key])
+	}
+	told := model{}
+	note := func(obj any) {
+		o := obj.(*metav1.PartialObjectMetadata)
+		key, _ := cache.MetaNamespaceKeyFunc(o)
+		told[key] = o
+	}
+	h := cache.ResourceEventHandlerFuncs{AddFunc: note, UpdateFunc: func(_, obj any) { note(obj) }, DeleteFunc: func(obj any) {
+		key, _ := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
+		delete(told, key)
+	}}
+	s, control, transforms, indexes := c.plain(from, h)
+
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	c.is("HasSynced before Run", false, control.HasSynced())
+	go func() {
+		defer close(ended)
+		control.RunWithContext(ctx)
+	}()
+	c.quiesce()
+	c.is("HasSynced after the list", true, control.HasSynced())
+	c.is("LastSyncResourceVersion after the list", "5", control.LastSyncResourceVersion())
+	c.plainHolds(" after the list", s, m, told, transforms)
+
+	changed, added, gone := object("ns1/a", 6), object("ns2/b", 7), object("ns1/b", 8)
+	from.watch.Modify(changed)
+	from.watch.Add(added)
+	from.watch.Delete(gone)
+	m["ns1/a"] = changed
+	delete(m, "ns1/b")
+	c.quiesce()
+	c.is("LastSyncResourceVersion after the watch", "8", control.LastSyncResourceVersion())
+	if x, ok := s.(cache.Indexer); ok && indexes {
+		objs, err := x.ByIndex(cache.NamespaceIndex, "ns2")
+		c.no("ByIndex", err)
+		c.is("how many objects ByIndex finds in the namespace ns2", len(m.in("ns2"))+1, len(objs))
+	}
+	c.no("Delete", s.Delete(added))
+	delete(told, "ns2/b")
+	c.plainHolds(" after the watch", s, m, told, transforms)
+	cancel()
+	c.quiesce()
+	select {
+	case <-ended:
+	default:
+		c.is("Run of an informer that is stopped", "it returns", "it does not")
+	}
+}
+
+// in returns the keys of a namespace.
+func (m model) in(namespace string) (of []string) {
+	for _, key := range m.keys() {
+		if ns, _ := split(key); ns == namespace {
+			of = append(of, key)
+		}
+	}
+	return of
+}
+
+// plain makes an informer by one of the functions that there are.
+func (c *check) plain(from *source, h cache.ResourceEventHandler) (s cache.Store, control cache.Controller, transforms, indexes bool) {
+	kind, by := &metav1.PartialObjectMetadata{}, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+	mark := func(obj any) (any, error) {
+		o := obj.(*metav1.PartialObjectMetadata).DeepCopy()
+		o.Labels = map[string]string{"transformed": "once" + o.Labels["transformed"]}
+		return o, nil
+	}
+	options := cache.InformerOptions{ListerWatcher: from, ObjectType: kind, Handler: h}
+	switch c.IntN(5) {
+	case 0:
+		s, control = cache.NewInformer(from, kind, 0, h)
+	case 1:
+		s, control = cache.NewIndexerInformer(from, kind, 0, h, by)
+		indexes = true
+	case 2:
+		s, control = cache.NewTransformingInformer(from, kind, 0, h, mark)
+		transforms = true
+	case 3:
+		s, control = cache.NewTransformingIndexerInformer(from, kind, 0, h, by, mark)
+		transforms, indexes = true, true
+	default:
+		if transforms = c.IntN(2) == 0; transforms {
+			options.Transform = mark
+		}
+		if indexes = c.IntN(2) == 0; indexes {
+			options.Indexers = by
+		}
+		s, control = cache.NewInformerWithOptions(options)
+	}
+	return s, control, transforms, indexes
+}
+
+// plainHolds compares the store, and what the handler was told, with the model.
+func (c *check) plainHolds(when string, s cache.Store, m, told model, transforms bool) {
+	c.holds(when, s, m)
+	c.is("what the handler was told"+when, m.texts(), told.texts())
+	want := ""
+	if transforms {
+		want = "once"
+	}
+	for _, obj := range s.List() {
+		if o, ok := obj.(*metav1.PartialObjectMetadata); ok {
+			c.is("the transform of "+text(o)+when, want, o.Labels["transformed"])
+		}
+	}
+}

@@ -1,0 +1,262 @@
+package library
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/cache/synctrack"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// earlier orders objects by their revisions, which all differ.
+func earlier(a, b any) bool {
+	one, other := a.(*metav1.PartialObjectMetadata).ResourceVersion, b.(*metav1.PartialObjectMetadata).ResourceVersion
+	if len(one) != len(other) {
+		return len(one) < len(other)
+	}
+	return one < other
+}
+
+func heaps(c *check) {
+	h, m := cache.NewHeap(cache.MetaNamespaceKeyFunc, earlier), model{}
+	revisions := c.Perm(64)
+	for _, n := range revisions[:24] {
+		key := c.key()
+		obj := object(key, n)
+		switch c.IntN(6) {
+		case 0:
+			c.is("Delete of "+key+" has an error", m[key] == nil, h.Delete(obj) != nil)
+			delete(m, key)
+		case 1:
+			if len(m) > 0 {
+				c.pops(h, m)
+			}
+		case 2:
+			other := object(c.key(), n+64)
+			c.no("BulkAdd", h.BulkAdd([]any{obj, other}))
+			m[key] = obj
+			otherKey, _ := cache.MetaNamespaceKeyFunc(other)
+			m[otherKey] = other
+		case 3:
+			c.no("AddIfNotPresent", h.AddIfNotPresent(obj))
+			if m[key] == nil {
+				m[key] = obj
+			}
+		default:
+			c.no("Add", h.Add(obj))
+			m[key] = obj
+		}
+		c.is("List", m.texts(), texts(h.List()))
+		c.is("ListKeys", m.keys(), sorted(h.ListKeys()))
+		got, exists, err := h.Get(object(key, 0))
+		c.no("Get", err)
+		c.found("Get of "+key, m[key], got, exists)
+	}
+	for len(m) > 0 && len(c.wrong) == 0 {
+		c.pops(h, m)
+	}
+	c.wakes(h)
+}
+
+// pops takes the first object of a heap that has some.
+func (c *check) pops(h *cache.Heap, m model) {
+	first := slices.MinFunc(m.objects(), func(a, b *metav1.PartialObjectMetadata) int {
+		if earlier(a, b) {
+			return -1
+		}
+		return 1
+	})
+	got, err := h.Pop()
+	c.no("Pop", err)
+	c.is("Pop", text(first), text(got))
+	key, _ := cache.MetaNamespaceKeyFunc(first)
+	delete(m, key)
+}
+
+// wakes lets a Pop wait for an empty heap, and closes it.
+func (c *check) wakes(h *cache.Heap) {
+	if len(h.ListKeys()) > 0 {
+		return
+	}
+	add := []struct {
+		name string
+		f    func() error
+	}{
+		{"Add", func() error { return h.Add(object("c", 1)) }},
+		{"BulkAdd", func() error { return h.BulkAdd([]any{object("c", 1)}) }},
+		{"AddIfNotPresent", func() error { return h.AddIfNotPresent(object("c", 1)) }},
+	}[c.IntN(3)]
+	before, after := c.waits(func() { _, _ = h.Pop() }, func() { c.no(add.name, add.f()) })
+	c.is("Pop of an empty Heap waits", true, before)
+	c.is("Pop waits although there was "+add.name, false, after)
+	if after {
+		c.waits(h.Close, func() {})
+		return
+	}
+	var err error
+	_, after = c.waits(func() { _, err = h.Pop() }, h.Close)
+	c.is("Pop waits although there was Close", false, after)
+	if !after {
+		c.refused("Pop of a Heap that is closed", err)
+	}
+	c.refused("Add to a Heap that is closed", h.Add(object("c", 1)))
+}
+
+func fifos(c *check) {
+	f, m := cache.NewFIFO(cache.MetaNamespaceKeyFunc), model{}
+	pop := func() string {
+		got, err := f.Pop(func(any, bool) error { return nil })
+		c.no("Pop", err)
+		return text(got)
+	}
+	initial := c.IntN(len(keys)) + 1
+	var list []any
+	for n, key := range keys[:initial] {
+		m[key] = object(key, n+1)
+		list = append(list, m[key])
+	}
+	c.is("HasSynced before the first list", false, f.HasSynced())
+	c.no("Replace", f.Replace(list, "1"))
+	for n := range initial {
+		c.is(fmt.Sprintf("HasSynced after %d of %d objects of the first list", n, initial), false, f.HasSynced())
+		got := pop()
+		c.is("Pop gives an object of the list once", true, slices.Contains(m.texts(), got))
+		for _, obj := range m.objects() {
+			if text(obj) == got {
+				key, _ := cache.MetaNamespaceKeyFunc(obj)
+				delete(m, key)
+			}
+		}
+	}
+	c.is("HasSynced after the first list", true, f.HasSynced())
+
+	var places []string // a key that is deleted leaves its place, which counts again once it is added
+	first := func() string {
+		for m[places[0]] == nil {
+			places = places[1:]
+		}
+		key := places[0]
+		places = places[1:]
+		want := text(m[key])
+		delete(m, key)
+		return want
+	}
+	for n := range 24 {
+		key := c.key()
+		obj := object(key, n+10)
+		switch draw := c.IntN(6); {
+		case draw == 0:
+			c.no("Delete", f.Delete(obj))
+			delete(m, key)
+		case draw < 3 && len(m) > 0:
+			c.is("Pop", first(), pop())
+		default:
+			c.no("Update", f.Update(obj))
+			if m[key] == nil {
+				places = append(places, key)
+			}
+			m[key] = obj
+		}
+		if len(c.wrong) > 0 {
+			return
+		}
+	}
+	c.no("Add", f.Add(object("c", 50)))
+	c.no("Replace", f.Replace([]any{object("ns1/a", 51)}, "51"))
+	c.is("Pop after a Replace", "ns1/a@51", pop())
+	before, after := c.waits(func() { _, _ = f.Pop(func(any, bool) error { return nil }) }, f.Close)
+	c.is("Pop of an empty FIFO waits", true, before)
+	c.is("Pop waits although there was Close", false, after)
+}
+
+func trackers(c *check) {
+	async, single := synctrack.NewAsyncTracker[string]("async"), synctrack.NewSingleFileTracker("single")
+	waiting, upstream := map[string]bool{}, false
+	synced, singleSynced, open := false, false, 0
+	for range 12 {
+		key := c.key()
+		switch c.IntN(4) {
+		case 0:
+			if !upstream && c.IntN(2) == 0 {
+				upstream = true
+				async.UpstreamHasSynced()
+				single.UpstreamHasSynced()
+				synced, singleSynced = len(waiting) == 0, open == 0
+			}
+		case 1:
+			async.Finished(key)
+			delete(waiting, key)
+			synced = synced || upstream && len(waiting) == 0
+			if open > 0 {
+				single.Finished()
+				open--
+				singleSynced = singleSynced || upstream && open == 0
+			}
+		default:
+			async.Start(key)
+			single.Start()
+			waiting[key] = true
+			open++
+		}
+		c.is(fmt.Sprintf("HasSynced of an AsyncTracker with %d to go, upstream %t", len(waiting), upstream), synced, async.HasSynced())
+		c.is("Done of an AsyncTracker", synced, cache.IsDone(async))
+		c.is(fmt.Sprintf("HasSynced of a SingleFileTracker with %d to go, upstream %t", open, upstream), singleSynced, single.HasSynced())
+		c.is("Done of a SingleFileTracker", singleSynced, cache.IsDone(single))
+	}
+	c.lazy()
+}
+
+func (c *check) lazy() {
+	calls, fails := 0, false
+	z := synctrack.Lazy[int]{Evaluate: func() (int, error) {
+		calls++
+		if fails {
+			return 0, errors.New("it fails")
+		}
+		return calls, nil
+	}}
+	want, stale := 0, true
+	for range 10 {
+		if c.IntN(3) == 0 {
+			z.Notify()
+			stale = true
+		}
+		fails = c.IntN(3) == 0
+		got, err := z.Get()
+		if stale {
+			want++
+		}
+		c.is("how often Lazy has evaluated", want, calls)
+		if stale && fails {
+			c.refused("Get of a Lazy that cannot evaluate", err)
+			continue
+		}
+		if stale {
+			stale = false
+			c.is("Get of a Lazy after Notify", calls, got)
+		}
+		c.no("Get of a Lazy", err)
+	}
+}
+
+func parallel(c *check) {
+	pieces, chunk, workers := c.IntN(12), c.IntN(5), 1+c.IntN(3)
+	var mu sync.Mutex
+	done := make([]int, pieces)
+	workqueue.ParallelizeUntil(context.Background(), workers, pieces, func(piece int) {
+		mu.Lock()
+		done[piece]++
+		mu.Unlock()
+	}, workqueue.WithChunkSize(chunk))
+	once := slices.Repeat([]int{1}, pieces)
+	c.is(fmt.Sprintf("how often each of %d pieces was done, in chunks of %d", pieces, chunk), once, done)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	workqueue.ParallelizeUntil(ctx, workers, pieces, func(int) { done = nil }, workqueue.WithChunkSize(chunk))
+	c.is("what is done once the context is", once, done)
+}

@@ -1,0 +1,284 @@
+package library
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+)
+
+// change makes a random change of a store and of its model.
+func (c *check) change(s cache.Store, m model, revision int) {
+	key := c.key()
+	obj := object(key, revision)
+	switch c.IntN(5) {
+	case 0:
+		c.no("Delete", s.Delete(obj))
+		delete(m, key)
+	case 1:
+		clear(m)
+		var list []any
+		for _, key := range keys[c.IntN(len(keys)):] {
+			m[key] = object(key, revision)
+			list = append(list, m[key])
+		}
+		c.no("Replace", s.Replace(list, fmt.Sprint(revision)))
+	case 2:
+		c.no("Update", s.Update(obj))
+		m[key] = obj
+	default:
+		c.no("Add", s.Add(obj))
+		m[key] = obj
+	}
+}
+
+// holds compares a store with its model.
+func (c *check) holds(when string, s cache.Store, m model) {
+	c.is("List"+when, m.texts(), texts(s.List()))
+	c.is("ListKeys"+when, m.keys(), sorted(s.ListKeys()))
+	for _, key := range keys {
+		want := m[key]
+		obj, exists, err := s.GetByKey(key)
+		c.no("GetByKey", err)
+		c.found("GetByKey of "+key+when, want, obj, exists)
+		obj, exists, err = s.Get(object(key, 0))
+		c.no("Get", err)
+		c.found("Get of "+key+when, want, obj, exists)
+	}
+}
+
+// found compares what was found with what there is.
+func (c *check) found(call string, want *metav1.PartialObjectMetadata, obj any, exists bool) {
+	c.is(call+": it exists", want != nil, exists)
+	if want != nil && exists {
+		c.is(call, text(want), text(obj))
+	}
+}
+
+func sorted(texts []string) []string {
+	texts = slices.Clone(texts)
+	slices.Sort(texts)
+	return texts
+}
+
+// ahead is a clock that is ahead of the bubble's, in which no time passes meanwhile.
+type ahead struct {
+	clock.RealClock
+	by time.Duration
+}
+
+// Now implements clock.Clock.
+func (a *ahead) Now() time.Time { return a.RealClock.Now().Add(a.by) }
+
+// Since implements clock.Clock.
+func (a *ahead) Since(t time.Time) time.Duration { return a.Now().Sub(t) }
+
+func expirationCache(c *check) {
+	later, ttl, m := &ahead{}, time.Minute, model{}
+	s := cache.NewExpirationStore(cache.MetaNamespaceKeyFunc, &cache.TTLPolicy{TTL: ttl, Clock: later})
+	for n := range 8 {
+		c.change(s, m, n+1)
+		c.holds("", s, m)
+	}
+	later.by = ttl
+	c.holds(" after the TTL", s, m)
+	later.by++
+	held := m.keys()
+	for _, key := range keys {
+		_, exists, _ := s.GetByKey(key)
+		c.is("GetByKey of "+key+" behind the TTL: it exists", false, exists)
+	}
+	c.is(fmt.Sprintf("ListKeys behind the TTL, once %v were asked for", held), []string{}, sorted(s.ListKeys()))
+	for _, key := range keys {
+		c.no("Add", s.Add(object(key, 100)))
+	}
+	later.by += ttl
+	c.is("List behind the TTL", []string{}, texts(s.List()))
+	forever := cache.NewTTLStore(cache.MetaNamespaceKeyFunc, 0)
+	clear(m)
+	c.change(forever, m, 1)
+	c.holds(" without a TTL", forever, m)
+}
+
+func undeltaStore(c *check) {
+	var pushed [][]string
+	m := model{}
+	s := cache.NewUndeltaStore(func(objs []any) { pushed = append(pushed, texts(objs)) }, cache.MetaNamespaceKeyFunc)
+	for n := range 10 {
+		c.change(s, m, n+1)
+		c.is("what it pushes", [][]string{m.texts()}, pushed)
+		pushed = nil
+	}
+	c.holds("", s, m)
+}
+
+// mutated is one object as a server has it, and as far as its informer has seen it.
+type mutated struct {
+	written, seen *metav1.PartialObjectMetadata
+	life          int
+}
+
+// mutationCache writes objects, tells the cache of its own writes, and lets the informer's store follow. The cache has to give what was written or seen last.
+func mutationCache(c *check) {
+	backing := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	s := cache.NewIntegerResourceVersionMutationCache(klog.Background(), backing, backing, time.Hour, true)
+	all, revision := map[string]*mutated{}, 8
+	for _, key := range keys {
+		all[key] = &mutated{}
+	}
+	for range 24 {
+		key := c.key()
+		o := all[key]
+		switch c.IntN(5) {
+		case 0, 1: // a write of one's own
+			if o.written == nil {
+				o.life++
+			}
+			revision++
+			o.written = object(key, revision)
+			o.written.UID = types.UID(fmt.Sprint(o.life))
+			s.Mutation(o.written)
+		case 2: // the informer follows
+			if o.written != nil {
+				o.seen = o.written
+				c.no("Update", backing.Update(o.seen))
+				s.OnAddOrUpdate(o.seen)
+			}
+		case 3: // somebody else's deletion, and one's own write of before it, which is told late
+			if o.written != nil {
+				late := o.written
+				revision++
+				gone := object(key, revision)
+				gone.UID = late.UID
+				o.written, o.seen = nil, nil
+				c.no("Delete", backing.Delete(gone))
+				s.OnDelete(gone)
+				s.Mutation(late)
+			}
+		default: // somebody else's write, which the informer brings
+			if o.written != nil {
+				before := o.written
+				revision++
+				o.written = object(key, revision)
+				o.written.UID = before.UID
+				o.seen = o.written
+				c.no("Update", backing.Update(o.seen))
+				if c.IntN(2) == 0 {
+					s.OnAddOrUpdate(o.seen)
+				}
+				s.Mutation(before)
+			}
+		}
+		c.newest(s, all, false)
+	}
+	c.newest(s, all, true)
+}
+
+// newest compares a mutation cache with what was written. A key that the informer's store lacks is asked for at the end only: upstream forgets
+// what was written when it is (I118).
+func (c *check) newest(s cache.MutationCache, all map[string]*mutated, end bool) {
+	m := model{}
+	for _, key := range keys[:2] {
+		m[key] = all[key].written
+	}
+	objs, err := s.ByIndex(cache.NamespaceIndex, "ns1")
+	c.no("ByIndex", err)
+	c.is("ByIndex of the namespace ns1", m.texts(), texts(objs))
+	for _, key := range keys {
+		want := all[key].written
+		if want != nil && all[key].seen == nil && !end {
+			continue
+		}
+		obj, exists, err := s.GetByKey(key)
+		c.no("GetByKey", err)
+		c.found("GetByKey of "+key, want, obj, exists)
+	}
+}
+
+// stores are those with a transform, and what typed readers and IndexKeys make of an Indexer.
+func stores(c *check) {
+	transformed := cache.NewStore(cache.DeletionHandlingMetaNamespaceKeyFunc, cache.WithTransformer(func(obj any) (any, error) {
+		o := obj.(*metav1.PartialObjectMetadata).DeepCopy()
+		o.ResourceVersion += "0"
+		return o, nil
+	}))
+	plain, as := model{}, model{}
+	for n := range 6 {
+		c.change(transformed, plain, n+1)
+		clear(as)
+		for _, key := range plain.keys() {
+			as[key] = plain[key].DeepCopy()
+			as[key].ResourceVersion += "0"
+		}
+		c.holds(" with a transform", transformed, as)
+	}
+
+	type T = *metav1.PartialObjectMetadata
+	inf := cache.NewTypedSharedIndexInformer[T](cache.NewSharedIndexInformer(&cache.ListWatch{}, &metav1.PartialObjectMetadata{}, 0,
+		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}))
+	x, m := inf.GetTypedIndexer(), model{}
+	if c.IntN(2) == 0 {
+		c.no("AddTypedIndexers of the informer", inf.AddTypedIndexers(cache.TypedIndexers[T]{"name": func(o T) ([]string, error) { return []string{o.Name}, nil }}))
+	} else {
+		c.no("AddTypedIndexers", x.AddTypedIndexers(cache.TypedIndexers[T]{"name": func(o T) ([]string, error) { return []string{o.Name}, nil }}))
+	}
+	for n := range 6 {
+		c.change(x, m, n+1)
+	}
+	c.holds(" of an informer", x, m)
+	c.typed(x, m, "name", func(o T) string { return o.Name })
+	c.typed(x, m, cache.NamespaceIndex, func(o T) string { return o.Namespace })
+	_, err := x.ByTypedIndex("absent", "")
+	c.refused("ByTypedIndex of an index that there is not", err)
+}
+
+// typed compares an index with what its function makes of the model.
+func (c *check) typed(x cache.TypedIndexer[*metav1.PartialObjectMetadata], m model, index string, value func(*metav1.PartialObjectMetadata) string) {
+	for _, of := range []string{"ns1", "ns2", "a", "b", "c", "absent", ""} {
+		under := model{}
+		for _, key := range m.keys() {
+			if value(m[key]) == of {
+				under[key] = m[key]
+			}
+		}
+		objs, err := x.ByTypedIndex(index, of)
+		c.no("ByTypedIndex", err)
+		c.is("ByTypedIndex "+index+" with "+of, under.texts(), texts(objs))
+		found, err := x.IndexKeys(index, of)
+		c.no("IndexKeys", err)
+		c.is("IndexKeys "+index+" with "+of, under.keys(), sorted(found))
+		for _, obj := range under.objects() {
+			objs, err := x.TypedIndex(index, obj)
+			c.no("TypedIndex", err)
+			c.is("TypedIndex "+index+" with "+text(obj), under.texts(), texts(objs))
+		}
+	}
+}
+
+// registrations are handlers of an informer that has not started.
+func registrations(c *check) {
+	inf := cache.NewSharedIndexInformer(&cache.ListWatch{}, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
+	reg, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{})
+	c.no("AddEventHandler", err)
+	c.is("HasSynced of a handler", false, reg.HasSynced())
+	c.is("HasSynced", false, inf.HasSynced())
+	c.is("HasSynced of GetController", false, inf.GetController().HasSynced())
+	c.is("LastSyncResourceVersion", "", inf.LastSyncResourceVersion())
+	c.is("LastSyncResourceVersion of GetController", "", inf.GetController().LastSyncResourceVersion())
+	c.is("IsStopped", false, inf.IsStopped())
+	running, _ := c.waits(func() { err = cache.ShutDownEventHandler(inf, reg) }, func() {})
+	c.is("ShutDownEventHandler waits", false, running)
+	if !running {
+		c.no("ShutDownEventHandler", err)
+	}
+	result := cache.SyncResult{Err: errors.New("over"), Synced: map[reflect.Type]bool{reflect.TypeFor[*metav1.PartialObjectMetadata](): false, reflect.TypeFor[*metav1.Status](): true}}
+	c.is("AsError of a SyncResult", "failed to sync all caches: *v1.PartialObjectMetadata: over", message(result.AsError()))
+	c.is("AsError of a SyncResult without an error", "", message(cache.SyncResult{}.AsError()))
+}
