@@ -9,7 +9,7 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// CallsRefused checks calls that come too late, or twice, and those that ask how far an informer is (I117).
+// CallsRefused checks calls that come too late, or twice, and those that ask how far an informer is (I43, I117).
 var CallsRefused = Property{
 	Name:      "CallsRefused",
 	Statement: "an informer refuses what comes too late, takes no notice of what comes twice, and says rightly whether it has synced or stopped",

@@ -19,7 +19,7 @@ import (
 // and a watch without bookmarks ends in a list that it could have spared (I1 to I3, I14, I25).
 var FrugalRequests = Property{
 	Name: "FrugalRequests",
-	Statement: "an informer asks for a list of the newest state only while the server does not have what it asked for before; " +
+	Statement: "an informer asks for a list of the newest state while the server does not have what it asked for before, and only then; " +
 		"its watches ask for bookmarks, and it closes none that works to open another",
 	Kinds: append(slices.Clone(requestKinds), subjects.KindRefused),
 	New: func() Checker {
@@ -37,6 +37,7 @@ type frugalConn struct {
 	paged  bool             // it goes on with a list
 	listed reports.Evidence // of the last list that was complete; none before the first
 	gone   bool             // since then, the server did not have a resourceVersion
+	lost   reports.Evidence // of that, once the informer has been told of it; none
 	worked bool             // the open watch has brought no ERROR, and nothing that the informer refuses
 	closed reports.Evidence // that the client has closed one that worked; none
 }
@@ -52,7 +53,8 @@ func (p *frugalRequests) record(w World, r *sim.Record) *reports.Violation {
 		}
 	case fakeapiserver.KindResponse:
 		if err, failed := r.Obj.(error); failed && r.N == c.id {
-			c.failed(err)
+			wait, _ := restDelay(err, c.kind)
+			c.failed(r, err, wait > 0)
 		}
 	case fakeapiserver.KindFrame:
 		c.frame(r)
@@ -86,21 +88,31 @@ func (c *frugalConn) request(w World, r *sim.Record) *reports.Violation {
 		return c.broken(w, r, "asks for no bookmarks")
 	}
 	c.paged = strings.Contains(r.Detail, " continue=")
-	newest := kind != askWatch && strings.Contains(r.Detail, ` rv=""`) && !c.paged
-	if newest && c.listed.Text != "" && !c.gone {
+	if kind == askWatch || c.paged {
+		return nil
+	}
+	switch newest := strings.Contains(r.Detail, ` rv=""`); {
+	case newest && c.listed.Text != "" && !c.gone:
 		return c.broken(w, r, "asks for the newest state, although it has a resourceVersion that no server lacked")
+	case !newest && c.lost.Text != "":
+		c.listed = c.lost
+		return c.broken(w, r, "does not ask for the newest state, although the server lacked a resourceVersion, and there was no list since")
 	}
 	return nil
 }
 
 func (c *frugalConn) complete(r *sim.Record) {
-	c.listed, c.gone = reports.Because(r, "it has a list at rv=%d", r.RV), false
+	c.listed, c.gone, c.lost = reports.Because(r, "it has a list at rv=%d", r.RV), false, reports.Evidence{}
 }
 
-func (c *frugalConn) failed(err error) {
+// failed notes an error. Its client may send the request again, so that the informer is not told.
+func (c *frugalConn) failed(r *sim.Record, err error, again bool) {
 	// Not that of a watch (I35), nor a continue token that has expired: another list at the same resourceVersion follows (I8).
 	if c.kind != askWatch && isUnavailable(err) && !(c.paged && apierrors.IsResourceExpired(err)) {
 		c.gone = true
+		if !again {
+			c.lost = reports.Because(r, "%s failed: %v", c.kind, err)
+		}
 	}
 }
 
@@ -113,7 +125,7 @@ func (c *frugalConn) frame(r *sim.Record) {
 	}
 	switch status, _ := r.Obj.(*metav1.Status); {
 	case r.Detail == string(watch.Error) && status != nil:
-		c.failed(&apierrors.StatusError{ErrStatus: *status})
+		c.failed(r, &apierrors.StatusError{ErrStatus: *status}, false)
 	case r.Detail == string(watch.Bookmark) && endsInitialEvents(r.Obj):
 		c.complete(r)
 		c.kind = askWatch

@@ -37,6 +37,7 @@ type reflectorRequests struct {
 type reflector struct {
 	backoff reflectorBackoff
 	began   bool
+	streams bool // it began with a streaming list, as each round then does (I13)
 
 	id       int64  // of the request in flight or the open watch
 	detail   string // as the request's record has it
@@ -125,7 +126,7 @@ func (p *reflectorRequests) request(r *sim.Record) (c *reflector, before allowed
 	c = p.conns.get(r.Actor)
 	before = c.next
 	if !c.began {
-		*c = reflector{began: true, backoff: newReflectorBackoff(r.At), round: -1}
+		*c = reflector{began: true, streams: kind == askStream, backoff: newReflectorBackoff(r.At), round: -1}
 		before = allowed{what: askRound, after: reason{step: r.Step, at: r.At, what: "the informer starts"}}
 	}
 	c.next = allowed{}
@@ -267,6 +268,9 @@ func (c *reflector) listFailed(err error, from reason) {
 func (c *reflector) endRound(from reason) {
 	c.relisting, c.whole = false, false
 	c.next = allowed{what: askRound, backoff: c.backoff.next(from.at), after: from}
+	if c.streams {
+		c.next.what = askStream
+	}
 }
 
 // watchFailed decides what follows a watch or streaming list that could not be opened, or sent an error (I17 to I19, I33, I34).

@@ -30,6 +30,10 @@ type informer struct {
 	// owed is the error of the last list if nobody has been told of it; unpaid is the first of which nobody was before the next list.
 	owed   error
 	unpaid string
+	// misused is the first object that the transform was wrongly called with, "" for none; guarded by the gates' mu.
+	misused string
+	// syncedAtStop says that it had synced when it was stopped.
+	syncedAtStop bool
 
 	// Told before.
 	length int
@@ -55,7 +59,7 @@ func (g *Gates) NewInformer(spec InformerSpec) error {
 	choose(spec.Queue, spec.WatchList)
 	i.inf = newSharedInformer(i)
 	if f := (subjects.Transform{DropLabel: spec.DropLabel, FailLabel: spec.FailLabel}).Func(); f != nil {
-		if err := setTransform(i.inf, f); err != nil {
+		if err := setTransform(i.inf, i.watched(f)); err != nil {
 			return err
 		}
 	}
@@ -125,6 +129,7 @@ func (g *Gates) Rescan(n int) { g.informers[n].rescan = true }
 func (g *Gates) Stop(n int) {
 	g.begin()
 	i := g.informers[n]
+	i.syncedAtStop = i.inf.HasSynced()
 	i.cancel()
 	for _, h := range i.handlers {
 		h.drop()

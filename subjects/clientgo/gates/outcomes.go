@@ -29,7 +29,7 @@ func (o *outcomes) err(call, want string, err error) {
 	o.all = append(o.all, x)
 }
 
-func (o *outcomes) is(call string, want, got bool) {
+func (o *outcomes) is(call string, want, got any) {
 	o.all = append(o.all, subjects.Outcome{Call: call, Want: fmt.Sprint(want), Got: fmt.Sprint(got)})
 }
 
@@ -42,6 +42,12 @@ func (g *Gates) Outcomes(n int) []subjects.Outcome {
 	}
 	if i.unpaid != "" {
 		o.all = append(o.all, subjects.Outcome{Call: "the function of SetWatchErrorHandler, after a list that failed", Want: "told of it", Got: "not told of: " + i.unpaid})
+	}
+	g.mu.Lock()
+	misused := i.misused
+	g.mu.Unlock()
+	if misused != "" {
+		o.all = append(o.all, subjects.Outcome{Call: "the function of SetTransform", Want: "called with what comes from the server", Got: "called with " + misused})
 	}
 	select {
 	case <-i.ended:
@@ -64,6 +70,8 @@ func (g *Gates) Library(turn uint64) []subjects.Outcome {
 // outcomesStopped are those of an informer that has ended.
 func (i *informer) outcomesStopped(o *outcomes) {
 	o.is("IsStopped of an informer that has ended", true, i.inf.IsStopped())
+	o.is("HasSynced of an informer that has ended", i.syncedAtStop, i.inf.HasSynced())
+	i.outcomesController(o)
 	o.err("AddEventHandler of an informer that has ended", subjects.Refused, i.call("AddEventHandler", func() error {
 		_, err := i.inf.AddEventHandler(cache.ResourceEventHandlerFuncs{})
 		return err
@@ -72,12 +80,36 @@ func (i *informer) outcomesStopped(o *outcomes) {
 		return
 	}
 	o.err("AddIndexers of an informer that has ended", subjects.Refused, i.inf.AddIndexers(cache.Indexers{"late": cache.MetaNamespaceIndexFunc}))
+	for _, h := range i.handlers {
+		if h.reg != nil && !o.stuck {
+			o.err("RemoveEventHandler of an informer that has ended", subjects.Accepted, i.call("RemoveEventHandler", func() error { return i.removes(h) }))
+		}
+	}
+}
+
+// removes removes a handler, and makes an error of a panic.
+func (i *informer) removes(h *handler) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("it panics: %v", r)
+		}
+	}()
+	return i.inf.RemoveEventHandler(h.reg)
+}
+
+// outcomesController are those of what GetController returns, which knows no more than the informer.
+func (i *informer) outcomesController(o *outcomes) {
+	c := i.inf.GetController()
+	o.is("HasSynced of GetController", i.inf.HasSynced(), c.HasSynced())
+	o.is("IsDone of the HasSyncedChecker of GetController", i.inf.HasSynced(), cache.IsDone(c.HasSyncedChecker()))
+	o.is("LastSyncResourceVersion of GetController", i.inf.LastSyncResourceVersion(), c.LastSyncResourceVersion())
 }
 
 // outcomesRunning are those of an informer that runs.
 func (i *informer) outcomesRunning(o *outcomes) {
 	inf := i.inf
 	o.is("IsStopped of an informer that runs", false, inf.IsStopped())
+	i.outcomesController(o)
 	o.err("SetTransform of an informer that runs", subjects.Refused, inf.SetTransform(func(obj any) (any, error) { return obj, nil }))
 	o.err("SetWatchErrorHandler of an informer that runs", subjects.Refused, inf.SetWatchErrorHandler(func(*cache.Reflector, error) {}))
 	o.err("AddIndexers with the name of an index that there is", subjects.Refused, inf.AddIndexers(cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}))
@@ -141,5 +173,32 @@ func (i *informer) listFails(err error) {
 func (i *informer) listBegins() {
 	if i.owed != nil && i.unpaid == "" {
 		i.unpaid = i.owed.Error()
+	}
+}
+
+// watched notes what a transform is called with that it should not be: tombstones, and what the Indexer holds of it already. The server's objects are
+// shared, and may rightly come again, so an object counts only if the transform has made it.
+func (i *informer) watched(transform func(any) (any, error)) func(any) (any, error) {
+	made := map[string]any{} // by key, the last; guarded by the gates' mu
+	return func(obj any) (any, error) {
+		key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
+		if err != nil {
+			return transform(obj)
+		}
+		held, _, _ := i.inf.GetIndexer().GetByKey(key) // it has no errors
+		of, err := transform(obj)
+		i.g.mu.Lock()
+		defer i.g.mu.Unlock()
+		_, tombstone := obj.(cache.DeletedFinalStateUnknown)
+		switch {
+		case tombstone && i.misused == "":
+			i.misused = "a tombstone of " + key
+		case tombstone:
+		case made[key] == obj && held == obj && i.misused == "":
+			i.misused = "what the Indexer holds of " + key
+		case of != obj && err == nil:
+			made[key] = of
+		}
+		return of, err
 	}
 }

@@ -27,12 +27,10 @@ var checks = []struct {
 	{"names and keys", names},
 	{"NewStore and its typed readers", stores},
 	{"ParallelizeUntil", parallel},
+	{"the work queue", drains},
 	{"NewInformer", plainInformers},
 	{"the registration of an informer that has not started", registrations},
 }
-
-// Checks is how many checks there are.
-var Checks = len(checks)
 
 // check is one round of calls of a part.
 type check struct {
