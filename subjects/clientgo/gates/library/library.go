@@ -29,6 +29,10 @@ var checks = []struct {
 	{"ParallelizeUntil", parallel},
 	{"the work queue", drains},
 	{"NewInformer", plainInformers},
+	{"a handler that is added late", lateHandlers},
+	{"RealFIFO", inOrderQueues},
+	{"ThreadSafeStore", transactions},
+	{"the work queue's waiters", waiters},
 	{"the registration of an informer that has not started", registrations},
 }
 

@@ -2,6 +2,7 @@ package library
 
 import (
 	"context"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -138,4 +139,44 @@ func (c *check) plainHolds(when string, s cache.Store, m, told model, transforms
 			c.is("the transform of "+text(o)+when, want, o.Labels["transformed"])
 		}
 	}
+}
+
+// lateHandlers add a handler while an update is under way from the store to the handlers. It has to be told of the object as it was and of the
+// update, or of the object as it is.
+func lateHandlers(c *check) {
+	from := &source{list: &metav1.PartialObjectMetadataList{}, watch: watch.NewFakeWithChanSize(8, false)}
+	from.list.ResourceVersion = "5"
+	from.list.Items = append(from.list.Items, *object("ns1/a", 1))
+	arrived, leave := make(chan struct{}), make(chan struct{})
+	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{"gate": func(obj any) ([]string, error) {
+		if obj.(*metav1.PartialObjectMetadata).ResourceVersion == "6" {
+			close(arrived)
+			<-leave
+		}
+		return nil, nil
+	}})
+	ctx, cancel := context.WithCancel(context.Background())
+	go inf.RunWithContext(ctx)
+	c.quiesce()
+	c.is("HasSynced after the list", true, inf.HasSynced())
+
+	var told []string
+	h := cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { told = append(told, "add "+text(obj)) },
+		UpdateFunc: func(old, obj any) { told = append(told, "update "+text(old)+" "+text(obj)) },
+	}
+	from.watch.Modify(object("ns1/a", 6))
+	<-arrived
+	var reg cache.ResourceEventHandlerRegistration
+	go func() { reg, _ = inf.AddEventHandler(h) }()
+	crowd()
+	close(leave)
+	c.quiesce()
+	if got := strings.Join(told, ", "); got != "add ns1/a@6" {
+		c.is("what a handler is told that is added during an update", "add ns1/a@1, update ns1/a@1 ns1/a@6", got)
+	}
+	c.is("HasSynced of a handler that is added late", true, reg != nil && reg.HasSynced())
+	cancel()
+	c.quiesce()
+	c.is("IsStopped of an informer that was stopped", true, inf.IsStopped())
 }

@@ -1,0 +1,125 @@
+package library
+
+import (
+	"fmt"
+	"runtime"
+
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// crowd has the goroutines that were started go on until each waits. One that waits for a lock does not rest, so that there is nothing to wait for.
+func crowd() {
+	for range 100 {
+		runtime.Gosched()
+	}
+}
+
+// inOrderQueues pop objects while another one arrives. Only an atomic queue that is told so lets it in meanwhile.
+func inOrderQueues(c *check) {
+	known := cache.NewStore(cache.MetaNamespaceKeyFunc)
+	f := cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KeyFunction: cache.MetaNamespaceKeyFunc, KnownObjects: known})
+	initial := 1 + c.IntN(3)
+	var list []any
+	for _, key := range keys[:initial] {
+		list = append(list, object(key, 1))
+	}
+	c.is("whether a RealFIFO has synced before its first list", false, cache.IsDone(f))
+	c.no("Replace of a RealFIFO", f.Replace(list, "1"))
+	inside, added := false, false
+	process := func(any, bool) error {
+		c.is("whether a RealFIFO has synced while the first list is processed", false, cache.IsDone(f))
+		inside = true
+		go func() {
+			if err := f.Update(object("c", 2)); err == nil && inside {
+				added = true
+			}
+		}()
+		crowd()
+		inside = false
+		return nil
+	}
+	if c.IntN(2) == 0 {
+		c.no("PopBatch", f.PopBatch(func(deltas []cache.Delta, initial bool) error { return process(deltas, initial) }, process))
+	} else {
+		for n := range initial {
+			if n > 0 {
+				process = func(any, bool) error {
+					c.is("whether a RealFIFO has synced while the first list is processed", false, cache.IsDone(f))
+					return nil
+				}
+			}
+			_, err := f.Pop(process)
+			c.no("Pop", err)
+		}
+	}
+	c.quiesce()
+	c.is("whether a RealFIFO takes an object while it processes another", false, added)
+	c.is(fmt.Sprintf("whether a RealFIFO has synced after the %d objects of its first list", initial), true, cache.IsDone(f))
+	f.Close()
+}
+
+// transactions change two objects at once, while somebody reads an index.
+func transactions(c *check) {
+	arrived, leave, read := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	first := true
+	store := cache.NewThreadSafeStore(cache.Indexers{"all": func(any) ([]string, error) {
+		if first {
+			first = false
+			close(arrived)
+			<-leave
+		}
+		return []string{"x"}, nil
+	}}, cache.Indices{}).(cache.ThreadSafeStoreWithTransaction)
+	var txns []cache.ThreadSafeStoreTransaction
+	for _, key := range keys[:2] {
+		kind := []cache.TransactionType{cache.TransactionTypeAdd, cache.TransactionTypeUpdate}[c.IntN(2)]
+		txns = append(txns, cache.ThreadSafeStoreTransaction{Transaction: cache.Transaction{Type: kind, Object: object(key, 1)}, Key: key})
+	}
+	go store.Transaction(txns...)
+	<-arrived
+	var found []string
+	go func() {
+		defer close(read)
+		found, _ = store.IndexKeys("all", "x")
+	}()
+	crowd()
+	close(leave)
+	<-read
+	c.quiesce()
+	c.is("what an index has during a transaction of two objects", keys[:2], found)
+	left := []cache.ThreadSafeStoreTransaction{{Transaction: cache.Transaction{Type: cache.TransactionTypeDelete, Object: object(keys[0], 2)}, Key: keys[0]}}
+	store.Transaction(left...)
+	found, _ = store.IndexKeys("all", "x")
+	c.is("what an index has after a transaction that deletes", keys[1:2], found)
+	c.is("ListKeys after a transaction that deletes", keys[1:2], store.ListKeys())
+}
+
+// waiters wait for a key of a work queue, while others are done with theirs, and then for its end.
+func waiters(c *check) {
+	q := workqueue.NewTyped[string]()
+	q.Add("a")
+	held, _ := q.Get()
+	c.is("Get", "a", held)
+	var key string
+	var shutdown bool
+	get := func() { key, shutdown = q.Get() }
+	again := c.IntN(2) == 0
+	before, after := c.waits(get, func() {
+		q.Done(held)
+		c.quiesce()
+		c.is("Get, which has no key, once another key is done", "", fmt.Sprint(key, map[bool]string{true: "shut down"}[shutdown]))
+		if again {
+			q.Add("b")
+		} else {
+			q.ShutDown()
+		}
+	})
+	c.is("Get of an empty queue waits", true, before)
+	c.is("Get waits although there is a key, or the queue is shut down", false, after)
+	if !after {
+		c.is("Get: the queue is shut down", !again, shutdown)
+	}
+	q.ShutDown()
+	c.quiesce()
+}
