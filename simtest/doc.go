@@ -144,7 +144,7 @@
 //
 // # Flags
 //
-//	-simtest.seeds=N     run N seeds (SIMTEST_SEEDS)
+//	-simtest.seeds=N     run N seeds; Find takes more than Options.Seeds only (SIMTEST_SEEDS)
 //	-simtest.seed=S      run only seed S (SIMTEST_SEED)
 //	-simtest.replay=F    replay only the trace in file F (SIMTEST_REPLAY)
 //	-simtest.traces=DIR  keep the traces of failures in DIR, and those of what Find finds (SIMTEST_TRACES)

@@ -27,6 +27,9 @@ func (f *Finding) String() string { return f.Text }
 // A failure is as it was found, unless Options.Shrink or -simtest.shrink says for how long it may be shrunk. With -simtest.traces it is shrunk as Run
 // does, what is returned is the run that is left, and its trace, log and report are kept.
 //
+// It makes as many runs as -simtest.seeds says if these are more than Options.Seeds. Fewer would make a test fail that must find something, although
+// nothing is wrong with it.
+//
 // With -simtest.replay or -simtest.seed Find makes only that run, and what it breaks fails the test, so that it is seen.
 func Find(t TB, o Options, body func(env *Env)) *Finding {
 	needsTest(t)
@@ -45,7 +48,7 @@ func Find(t TB, o Options, body func(env *Env)) *Finding {
 	if !asked && r.traces == "" {
 		r.o.Shrink = -1
 	}
-	for seed := uint64(1); seed <= uint64(r.o.Seeds); seed++ {
+	for seed := uint64(1); seed <= uint64(max(r.o.Seeds, flags.seeds)); seed++ {
 		res, trace, err := r.job(wire.Find, seed, "")
 		switch {
 		case err != nil:

@@ -50,6 +50,24 @@ func namesIn(t *testing.T, folder string) (names []string) {
 	return names
 }
 
+// -simtest.seeds gives Find more runs than Options.Seeds, and never fewer.
+func TestFindTakesMoreSeeds(t *testing.T) {
+	for _, test := range []struct {
+		flag string
+		want uint64
+	}{{"", 3}, {"1", 3}, {"5", 5}} {
+		setFlag(t, "simtest.seeds", test.flag)
+		last := uint64(0)
+		k := &keeper{recorder{name: "TestX"}}
+		if found := tryFind(k, simtest.Options{Seeds: 3}, func(env *simtest.Env) { last = env.Seed() }); found != nil {
+			t.Fatalf("found %v", found)
+		}
+		if last != test.want {
+			t.Errorf("with -simtest.seeds=%s, Find ended with seed %d, want %d", test.flag, last, test.want)
+		}
+	}
+}
+
 // With -simtest.traces, what Find finds is shrunk and kept, with its log and its report, beside what is there already. Without it, it is as it was found,
 // and kept nowhere, unless the options ask for it to be shrunk.
 func TestFindKeepsTraces(t *testing.T) {

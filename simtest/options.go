@@ -30,7 +30,7 @@ type TB interface {
 // goroutines are interleaved. CrashProbability, Replicas, History, WatchList and Interleave each fix one of
 // these. A failure names what its seed drew. With Mix or FaultMix, nothing is drawn but what the mix itself leaves open.
 type Options struct {
-	// Seeds is the number of seeds to run, starting at 1; DefaultSeeds if 0. The flag -simtest.seeds overrides it.
+	// Seeds is the number of seeds to run, starting at 1; DefaultSeeds if 0. The flag -simtest.seeds overrides it; for Find, only if it is more.
 	Seeds int
 	// Mix is the name of a built-in fault mix: none, light, default, storm, edges; if "", each seed draws one.
 	Mix string
