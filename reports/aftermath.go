@@ -63,6 +63,7 @@ type aftermath struct {
 	senders  map[request]string  // the reconcile that sent it, if that is known
 	refusals map[string]*refusal // by actor, request and answer
 	deeds    map[string]*tail    // what was done to an object, asked for and told, by "pods default/a"
+	listings []listing           // by client and resource, in the order of the first one
 }
 
 type request struct {
@@ -74,6 +75,7 @@ type request struct {
 type touched struct {
 	commit Line
 	rv     int64
+	since  int64      // the revision of the first write
 	seen   []sighting // by client, in the order of their first sight
 }
 
@@ -81,6 +83,13 @@ type sighting struct {
 	client string
 	rv     int64
 	line   Line
+}
+
+// listing is the last list of a resource that a client was given.
+type listing struct {
+	client, resource string
+	rv               int64
+	line             Line
 }
 
 // refusal is a request that failed, maybe often.
@@ -110,6 +119,9 @@ func (a *aftermath) record(s *sim.TraceStep, r *sim.TraceRecord) {
 		if by := a.senders[request{s.Actor, int64(s.Target)}]; by != "" && s.Kind == "admit" {
 			line.Text += ", sent by " + by
 		}
+		if o.since == 0 {
+			o.since = r.RV
+		}
 		o.commit, o.rv = line, r.RV
 		a.deed(r.Key, r, line)
 	case "frame":
@@ -133,6 +145,8 @@ func (a *aftermath) record(s *sim.TraceStep, r *sim.TraceRecord) {
 		if _, err := fmt.Sscanf(r.Detail, "request=%d", &n); err == nil {
 			if _, why, failed := strings.Cut(r.Detail, " 404 "); failed {
 				a.refused(request{r.Actor, n}, line, "404 "+why)
+			} else {
+				a.listed(request{r.Actor, n}, r.RV, line)
 			}
 			delete(a.requests, request{r.Actor, n})
 		}
@@ -184,6 +198,41 @@ func (a *aftermath) seen(r *sim.TraceRecord, line Line) {
 	o.seen[i].rv, o.seen[i].line = r.RV, line
 }
 
+// listed notes the answer to a list.
+func (a *aftermath) listed(q request, rv int64, line Line) {
+	resource, asked, _ := strings.Cut(a.requests[q], " ")
+	if !strings.HasPrefix(asked, "list") {
+		return
+	}
+	i := slices.IndexFunc(a.listings, func(l listing) bool { return l.client == q.actor && l.resource == resource })
+	if i < 0 {
+		i = len(a.listings)
+		a.listings = append(a.listings, listing{client: q.actor, resource: resource})
+	}
+	a.listings[i].rv, a.listings[i].line = rv, line
+}
+
+// learned says how clients learned of an object last: from their watches, and from lists after that, which have what no watch told. A list from before the
+// object tells nothing of it.
+func (a *aftermath) learned(key string, o *touched) (lines []string) {
+	told := map[string]uint64{}
+	for _, v := range o.seen {
+		behind := ""
+		if v.rv < o.rv {
+			behind = fmt.Sprintf(" (rv=%d)", v.rv)
+		}
+		told[v.client] = v.line.Step
+		lines = append(lines, fmt.Sprintf("%s was sent %s at step %d (%s)%s", PlainLine(v.client), PlainLine(v.line.Text), v.line.Step, Rounded(v.line.At), behind))
+	}
+	resource, _, _ := strings.Cut(key, " ")
+	for _, l := range a.listings {
+		if l.resource == resource && l.rv >= o.since && l.line.Step > told[l.client] {
+			lines = append(lines, fmt.Sprintf("%s listed %s at step %d (%s), rv=%d", PlainLine(l.client), PlainLine(resource), l.line.Step, Rounded(l.line.At), l.rv))
+		}
+	}
+	return lines
+}
+
 func (a *aftermath) refused(q request, line Line, answer string) {
 	line.Text = fmt.Sprintf("%s: %s", a.requests[q], answer)
 	key := q.actor + "\x00" + line.Text
@@ -217,7 +266,7 @@ func (a *aftermath) faultSection(inForce []string) Section {
 	return s
 }
 
-// objectSection says of each object involved who wrote it last, and who has seen that.
+// objectSection says of each object involved who wrote it last, and who has learned of that.
 func (a *aftermath) objectSection(of Involved) Section {
 	keys := a.involved(of)
 	s := Section{Title: "the last of each object"}
@@ -233,12 +282,8 @@ func (a *aftermath) objectSection(of Involved) Section {
 		} else {
 			text += fmt.Sprintf("%s at step %d (%s), rv=%d", PlainLine(o.commit.Text), o.commit.Step, Rounded(o.commit.At), o.rv)
 		}
-		for _, v := range o.seen {
-			behind := ""
-			if v.rv < o.rv {
-				behind = fmt.Sprintf(" (rv=%d)", v.rv)
-			}
-			text += fmt.Sprintf("\n%s was sent %s at step %d (%s)%s", PlainLine(v.client), PlainLine(v.line.Text), v.line.Step, Rounded(v.line.At), behind)
+		for _, line := range a.learned(key, o) {
+			text += "\n" + line
 		}
 		s.Lines = append(s.Lines, text)
 	}

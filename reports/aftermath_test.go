@@ -3,6 +3,7 @@ package reports_test
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -112,6 +113,29 @@ func TestAftermath(t *testing.T) {
 		if got := text(test.of, test.inForce...); got != test.want {
 			t.Errorf("%+v: got\n%s\nwant\n%s", test.of, got, test.want)
 		}
+	}
+}
+
+// A list has what no watch told: that an object was made anew, or has gone. One from before the object, or before what a watch told later, says nothing.
+func TestAftermathTellsOfLists(t *testing.T) {
+	sections, err := reports.Aftermath(traced(t,
+		[]sim.Record{record("request", "pods", 0, 1, `list rv="0"`), record("request", "pods", 0, 2, "get default/a")},
+		[]sim.Record{record("page", "", 1, 0, "request=1"), record("commit", "pods default/a", 2, 0, "ADDED")},
+		[]sim.Record{record("frame", "pods default/a", 2, 3, "ADDED"), record("commit", "pods default/b", 3, 0, "ADDED")},
+		[]sim.Record{record("commit", "pods default/a", 4, 0, "DELETED"), record("commit", "pods default/a", 5, 0, "ADDED")},
+		[]sim.Record{record("page", "", 5, 1, "request=2"), record("request", "pods", 0, 4, `list rv="2"`), record("request", "jobs", 0, 5, `list rv="0"`)},
+		[]sim.Record{record("page", "", 5, 1, "request=4"), record("page", "", 5, 1, "request=5")},
+		[]sim.Record{record("frame", "pods default/b", 3, 3, "ADDED")},
+	), reports.Involved{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"pods default/a: ADDED by conn/x at step 4 (0s), rv=5\nconn/x was sent ADDED at step 3 (0s) (rv=2)\nconn/x listed pods at step 6 (0s), rv=5",
+		"pods default/b: ADDED by conn/x at step 3 (0s), rv=3\nconn/x was sent ADDED at step 7 (0s)",
+	}
+	if len(sections) == 0 || !slices.Equal(sections[0].Lines, want) {
+		t.Errorf("the sections are\n%q, want\n%q", sections, want)
 	}
 }
 
