@@ -215,11 +215,16 @@ func readStages(names []string) (all []wire.File, err error) {
 	return all, nil
 }
 
-// readManifests reads files and folders; a string of several lines is itself a manifest.
+// readManifests reads files and folders; a string of several lines is itself a manifest. One with nothing in it is an error: whoever names it expects
+// something of it.
 func readManifests(crds []string) ([]string, error) {
 	var all []string
-	for _, c := range crds {
-		if strings.ContainsRune(strings.TrimSpace(c), '\n') {
+	for n, c := range crds {
+		written := strings.ContainsRune(strings.TrimSpace(c), '\n')
+		switch {
+		case strings.TrimSpace(c) == "" || written && isBlank(c):
+			return nil, fmt.Errorf("the manifest %d of %d is empty", n+1, len(crds))
+		case written:
 			all = append(all, c)
 			continue
 		}
@@ -234,13 +239,28 @@ func readManifests(crds []string) ([]string, error) {
 				return nil, fmt.Errorf("the folder %s has no *.yaml", c)
 			}
 		}
+		var text strings.Builder
 		for _, f := range files {
 			data, err := os.ReadFile(f)
 			if err != nil {
 				return nil, err
 			}
+			text.WriteString(string(data) + "\n")
 			all = append(all, string(data))
+		}
+		if isBlank(text.String()) {
+			return nil, fmt.Errorf("%s has no manifest in it", c)
 		}
 	}
 	return all, nil
+}
+
+// isBlank reports whether a manifest has no object: nothing but space, comments and the lines between documents.
+func isBlank(manifest string) bool {
+	for line := range strings.Lines(manifest) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' && line != "---" {
+			return false
+		}
+	}
+	return true
 }

@@ -10,6 +10,9 @@ import (
 	"maps"
 	"math/rand"
 	"net"
+	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -246,6 +249,10 @@ func TestMistakesGetASentence(t *testing.T) {
 		f()
 	}
 	body := func(*simtest.Env) {}
+	blank := filepath.Join(t.TempDir(), "blank.yaml")
+	if err := os.WriteFile(blank, []byte("# nothing yet"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	panics("no t", "needs the t of a test", func() { simtest.Run(nil, simtest.Options{}, body) })
 	panics("nil *testing.T", "needs the t of a test", func() { simtest.Run((*testing.T)(nil), simtest.Options{}, body) })
 	panics("env after the run", "used after its run", func() { stale.Settle() })
@@ -263,6 +270,12 @@ func TestMistakesGetASentence(t *testing.T) {
 		"fifo with":    {simtest.Options{Strategy: "fifo", Mix: "storm"}, body, []string{"picks no faults"}},
 		"strategy":     {simtest.Options{Strategy: "rnd"}, body, []string{"must be random or fifo"}},
 		"CRD":          {simtest.Options{CRDs: []string{"nowhere.yaml"}}, body, []string{"nowhere.yaml"}},
+		"CRD of space": {simtest.Options{CRDs: []string{gadgets, "\n\n"}}, body, []string{"Options.CRDs: the manifest 2 of 2 is empty"}},
+		"CRD comment":  {simtest.Options{CRDs: []string{"# later\n---\n# or never\n"}}, body, []string{"Options.CRDs: the manifest 1 of 1 is empty"}},
+		"CRD file":     {simtest.Options{CRDs: []string{blank}}, body, []string{"Options.CRDs: " + blank + " has no manifest in it"}},
+		"CRD folder":   {simtest.Options{CRDs: []string{filepath.Dir(blank)}}, body, []string{"Options.CRDs: " + filepath.Dir(blank) + " has no manifest in it"}},
+		"no webhook":   {simtest.Options{Webhooks: simtest.Webhooks{Configurations: []string{blank}, Handler: http.NewServeMux()}}, body, []string{"Options.Webhooks: " + blank + " has no"}},
+		"no role":      {simtest.Options{Roles: []string{" "}}, body, []string{"Options.Roles: the manifest 1 of 1 is empty"}},
 		"unknown kind": {simtest.Options{}, func(env *simtest.Env) { env.Apply("apiVersion: a/v1\nkind: B\nmetadata: {name: c}\n") }, []string{"a/v1, Kind=B is not served"}},
 		"unknown proc": {simtest.Options{}, func(env *simtest.Env) { env.Crash("x") }, []string{"there is no process \"x\""}},
 		"twice":        {simtest.Options{}, func(env *simtest.Env) { env.Go("x", ends); env.Go("x", ends) }, []string{"already a process \"x\""}},
