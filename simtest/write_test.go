@@ -240,7 +240,8 @@ func TestWritesOfWhatAnotherClientDeletes(t *testing.T) {
 				}
 			}
 		})
-		wantIn(t, message, call+": configmaps default/a: ", "It was there when "+call+" was called, and has been deleted since")
+		wantIn(t, message, call+": configmaps default/a: ", "It was there when "+call+" was called, and has been deleted since: where what is tested may delete it",
+			"with a client of the test's own (env.RESTConfig)")
 	}
 	wantIn(t, failure(t, simtest.Options{Mix: "none"}, func(env *simtest.Env) { env.Delete(configMap("a", "")) }), "env.Delete: configmaps default/a: 404 NotFound")
 }

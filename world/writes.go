@@ -194,7 +194,8 @@ func (x *writer) refuse() bool {
 
 // goneSince says that a write's object was deleted while the write was under way.
 func goneSince(err error, wr *wire.Write) error {
-	return fmt.Errorf("%w\nIt was there when %s was called, and has been deleted since", err, wr.Call)
+	return fmt.Errorf("%w\nIt was there when %s was called, and has been deleted since: where what is tested may delete it at any time, write it with a client of "+
+		"the test's own (env.RESTConfig), which gets the error", err, wr.Call)
 }
 
 // changed reports whether the object is not the one that was to be replaced.
