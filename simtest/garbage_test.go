@@ -88,3 +88,34 @@ func TestGarbageIsCollectedSoonerOrLater(t *testing.T) {
 	o.GarbageCollection, o.Seeds = false, 1
 	wantIn(t, failure(t, o, body), "FAIL  everything is gone at step")
 }
+
+// An owner counts only in its dependent's namespace, under its name and kind; an object that has another owner outlives the one that goes, and loses its reference.
+func TestOwnersThatCount(t *testing.T) {
+	simtest.Run(t, simtest.Options{Seeds: 10, GarbageCollection: true}, func(env *simtest.Env) {
+		a, b := configMap("a", "0"), configMap("b", "0")
+		env.Create(a, b)
+		elsewhere, misnamed, foreign, shared := owned("elsewhere", a), owned("misnamed", a), owned("foreign", a), owned("shared", a)
+		elsewhere.Namespace = "other"
+		misnamed.OwnerReferences[0].Name = "b"
+		foreign.OwnerReferences[0].Kind, foreign.OwnerReferences[0].APIVersion = "Widget", "example.com/v1"
+		foreign.OwnerReferences[0].BlockOwnerDeletion = nil // or it would, until there are Widgets
+		shared.OwnerReferences = append(shared.OwnerReferences, owned("", b).OwnerReferences...)
+		env.Create(elsewhere, misnamed, foreign, shared)
+		want := func(what string, all ...string) {
+			env.Eventually(what, time.Hour, func() error {
+				if got := names(env); !slices.Equal(got, all) {
+					return fmt.Errorf("found %v", got)
+				}
+				return nil
+			})
+		}
+		env.StopFaults()
+		want("what has no owner where it is, or none of that name, goes", "a/0", "b/0", "foreign/1", "shared/2")
+		c := kubernetes.NewForConfigOrDie(env.RESTConfig("me")).CoreV1().ConfigMaps("default")
+		foreground := metav1.DeletePropagationForeground
+		if err := c.Delete(env.Context(), "a", metav1.DeleteOptions{PropagationPolicy: &foreground}); err != nil {
+			t.Error(err)
+		}
+		want("what has two owners keeps one", "b/0", "foreign/1", "shared/1")
+	})
+}

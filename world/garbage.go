@@ -5,11 +5,14 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	kinds "k8s.io/apimachinery/pkg/types"
 
+	"github.com/informersim/informersim/fakeapiserver/controllers"
 	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/fakeapiserver/types"
 	"github.com/informersim/informersim/sim"
@@ -127,8 +130,7 @@ func (c *collector) process(uid kinds.UID) {
 	case n.meta.GetDeletionTimestamp() != nil && slices.Contains(n.meta.GetFinalizers(), metav1.FinalizerDeleteDependents):
 		blocked := false
 		for _, d := range c.dependents(uid) {
-			if d.meta.GetDeletionTimestamp() == nil {
-				c.delete(uid, d)
+			if d.meta.GetDeletionTimestamp() == nil && c.checkOwners(uid, d) {
 				return
 			}
 			blocked = blocked || slices.ContainsFunc(d.meta.GetOwnerReferences(), func(ref metav1.OwnerReference) bool {
@@ -138,22 +140,51 @@ func (c *collector) process(uid kinds.UID) {
 		if !blocked {
 			c.finalize(uid, n, metav1.FinalizerDeleteDependents)
 		}
-	case n.meta.GetDeletionTimestamp() == nil && c.ownersGone(n):
-		c.delete(uid, n)
+	case n.meta.GetDeletionTimestamp() == nil:
+		c.checkOwners(uid, n)
 	}
 }
 
-// ownersGone reports whether an object has owner references and none of its owners exists.
-func (c *collector) ownersGone(n *node) bool {
-	refs := n.meta.GetOwnerReferences()
-	return len(refs) > 0 && !slices.ContainsFunc(refs, func(ref metav1.OwnerReference) bool { return c.nodes[ref.UID] != nil })
+// checkOwners does what follows from an object's owners, if anything does, and then has looking processed again.
+func (c *collector) checkOwners(looking kinds.UID, n *node) (acted bool) {
+	uid := n.meta.GetUID()
+	verdict := controllers.JudgeOwners(n.meta, func(ref metav1.OwnerReference) controllers.OwnerState { return c.owner(n, ref) }, len(c.dependents(uid)) > 0)
+	switch {
+	case verdict.Again && c.w.definitions != nil:
+		c.w.kernel.Clock().AfterFunc(retryUnknown, func() { c.enqueue(uid) })
+	case verdict.Left != nil:
+		c.patch(looking, n, map[string]any{"ownerReferences": verdict.Left})
+		return true
+	case verdict.Delete != "":
+		c.delete(looking, n, verdict.Delete)
+		return true
+	}
+	return false
 }
 
-func (c *collector) delete(looking kinds.UID, n *node) {
-	uid, background := n.meta.GetUID(), metav1.DeletePropagationBackground
+// retryUnknown is when an owner of a kind that is not served is looked for again, where new kinds may come.
+const retryUnknown = 30 * time.Second
+
+// owner says what has become of an object's owner. It is looked for in the object's namespace, and nowhere else.
+func (c *collector) owner(n *node, ref metav1.OwnerReference) controllers.OwnerState {
+	r, err := c.w.mapper.byKind(schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
+	if err != nil || r.Namespaced && n.meta.GetNamespace() == "" {
+		return controllers.Unknown
+	}
+	switch o := c.nodes[ref.UID]; {
+	case o == nil || o.r.GroupResource() != r.GroupResource() || o.meta.GetName() != ref.Name || r.Namespaced && o.meta.GetNamespace() != n.meta.GetNamespace():
+		return controllers.Absent
+	case o.meta.GetDeletionTimestamp() != nil && slices.Contains(o.meta.GetFinalizers(), metav1.FinalizerDeleteDependents):
+		return controllers.Waiting
+	}
+	return controllers.Solid
+}
+
+func (c *collector) delete(looking kinds.UID, n *node, policy metav1.DeletionPropagation) {
+	uid := n.meta.GetUID()
 	c.request(looking, http.MethodDelete, n, "application/json", metav1.DeleteOptions{
 		TypeMeta:      metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
-		Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background,
+		Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &policy,
 	})
 }
 

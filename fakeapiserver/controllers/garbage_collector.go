@@ -190,67 +190,37 @@ func (g *GarbageCollector) disown(o object, which func(metav1.OwnerReference) bo
 	})
 }
 
-// ownerState is the state of the owner that an ownerReference names.
-type ownerState uint8
-
-const (
-	solid   ownerState = iota // the owner exists
-	absent                    // it does not exist
-	waiting                   // it is in foreground deletion
-	unknown                   // its kind is not served, or it cannot own this object
-)
-
 // retryUnknown is the delay before the collector retries an owner of a kind that is not served.
 const retryUnknown = 30 * time.Second
 
-func (g *GarbageCollector) owner(namespace string, ref metav1.OwnerReference) ownerState {
+func (g *GarbageCollector) owner(namespace string, ref metav1.OwnerReference) OwnerState {
 	res, ok := g.kinds.find(ref.APIVersion, ref.Kind)
 	if !ok {
-		return unknown
+		return Unknown
 	}
 	if g.cluster.Store().Resource(res).Namespaced && namespace == "" {
-		return unknown // a cluster-scoped object cannot have a namespaced owner
+		return Unknown // a cluster-scoped object cannot have a namespaced owner
 	}
 	obj, m := g.get(object{res, g.namespaceOf(res, namespace), ref.Name, ref.UID})
 	switch {
 	case obj == nil:
-		return absent
+		return Absent
 	case m.GetDeletionTimestamp() != nil && slices.Contains(m.GetFinalizers(), metav1.FinalizerDeleteDependents):
-		return waiting
+		return Waiting
 	}
-	return solid
+	return Solid
 }
 
-// checkOwners deletes an object whose owners are all gone or going; if some exist, it only drops the other references.
+// checkOwners does what follows from an object's owners.
 func (g *GarbageCollector) checkOwners(o object, m metav1.Object) error {
-	found := map[types.UID]ownerState{}
-	count := [unknown + 1]int{}
-	for _, ref := range m.GetOwnerReferences() {
-		state := g.owner(o.namespace, ref)
-		found[ref.UID] = state
-		count[state]++
-	}
+	verdict := JudgeOwners(m, func(ref metav1.OwnerReference) OwnerState { return g.owner(o.namespace, ref) }, len(g.dependents[o.uid]) > 0)
 	switch {
-	case count[unknown] > 0:
+	case verdict.Again:
 		g.again(o, retryUnknown)
-		return nil
-	case count[solid] > 0 && count[absent]+count[waiting] == 0:
-		return nil
-	case count[solid] > 0:
-		return g.disown(o, func(ref metav1.OwnerReference) bool { return found[ref.UID] != solid })
-	case count[waiting] > 0 && len(g.dependents[o.uid]) > 0:
-		return g.delete(o, metav1.DeletePropagationForeground)
+	case verdict.Left != nil:
+		return g.change(o, func(m metav1.Object) { m.SetOwnerReferences(verdict.Left) })
+	case verdict.Delete != "":
+		return g.delete(o, verdict.Delete)
 	}
-	return g.delete(o, policyOf(m))
-}
-
-// policyOf returns the deletion policy when none is requested: the object's finalizers may set it.
-func policyOf(m metav1.Object) metav1.DeletionPropagation {
-	switch {
-	case slices.Contains(m.GetFinalizers(), metav1.FinalizerOrphanDependents):
-		return metav1.DeletePropagationOrphan
-	case slices.Contains(m.GetFinalizers(), metav1.FinalizerDeleteDependents):
-		return metav1.DeletePropagationForeground
-	}
-	return metav1.DeletePropagationBackground
+	return nil
 }
