@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -67,7 +68,10 @@ func isFile(path string) bool {
 func findEngine() (*engine, error) {
 	if path := os.Getenv(engineEnv); path != "" {
 		e, err := startEngine(path)
-		if err != nil {
+		switch {
+		case (errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound)) && !filepath.IsAbs(path):
+			return nil, fmt.Errorf("%s: %w: it is looked for from the test's folder, so name an absolute path", engineEnv, err)
+		case err != nil:
 			return nil, fmt.Errorf("%s: %w", engineEnv, err)
 		}
 		return e, nil

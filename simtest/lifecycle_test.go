@@ -362,4 +362,8 @@ func TestEngineThatDoesNotFit(t *testing.T) {
 	}
 	t.Setenv("INFORMERSIM", filepath.Join(dir, "nowhere"))
 	wantIn(t, runChild(t), "INFORMERSIM: ", "no such file or directory")
+	for _, relative := range []string{"./nowhere", "nowhere-on-the-path"} {
+		t.Setenv("INFORMERSIM", relative)
+		wantIn(t, runChild(t), "INFORMERSIM: ", "it is looked for from the test's folder, so name an absolute path")
+	}
 }

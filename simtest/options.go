@@ -232,11 +232,11 @@ func readManifests(crds []string) ([]string, error) {
 		if info, err := os.Stat(c); err != nil {
 			return nil, err
 		} else if info.IsDir() {
-			if files, err = filepath.Glob(filepath.Join(c, "*.yaml")); err != nil {
+			if files, err = manifestsIn(c); err != nil {
 				return nil, err
 			}
 			if len(files) == 0 {
-				return nil, fmt.Errorf("the folder %s has no *.yaml", c)
+				return nil, fmt.Errorf("the folder %s has no *.yaml, *.yml or *.json", c)
 			}
 		}
 		var text strings.Builder
@@ -253,6 +253,17 @@ func readManifests(crds []string) ([]string, error) {
 		}
 	}
 	return all, nil
+}
+
+// manifestsIn returns the files of a folder that are manifests, sorted.
+func manifestsIn(folder string) (files []string, err error) {
+	entries, err := os.ReadDir(folder)
+	for _, e := range entries {
+		if ext := filepath.Ext(e.Name()); !e.IsDir() && (ext == ".yaml" || ext == ".yml" || ext == ".json") {
+			files = append(files, filepath.Join(folder, e.Name()))
+		}
+	}
+	return files, err
 }
 
 // isBlank reports whether a manifest has no object: nothing but space, comments and the lines between documents.

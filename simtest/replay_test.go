@@ -33,6 +33,20 @@ func brokenBody(broken *bool) func(*simtest.Env) {
 	}
 }
 
+// Traces of tests with names of other scripts lie beside each other: none replaces another's.
+func TestTracesOfOtherScripts(t *testing.T) {
+	t.Chdir(t.TempDir())
+	broken := true
+	for _, name := range []string{"ü", "ö"} {
+		try(&keeper{recorder{name: "TestX/" + name}}, simtest.Options{Seeds: 3, Mix: "light", Shrink: -1}, brokenBody(&broken))
+	}
+	for _, name := range []string{"ü", "ö"} {
+		if files, err := filepath.Glob("testdata/simtest/TestX_" + name + "-*.trace.jsonl"); err != nil || len(files) != 1 {
+			t.Errorf("the traces of %s are %v, %v", name, files, err)
+		}
+	}
+}
+
 // A failure leaves a trace, which the next run replays first; if it no longer fails, the run continues.
 func TestFailuresAreReplayedFirst(t *testing.T) {
 	t.Chdir(t.TempDir())

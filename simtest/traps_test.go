@@ -253,6 +253,12 @@ func TestMistakesGetASentence(t *testing.T) {
 	if err := os.WriteFile(blank, []byte("# nothing yet"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	mixed := t.TempDir()
+	for name, text := range map[string]string{"a.yml": "# nothing", "b.json": "\n", "c.txt": gadgets} {
+		if err := os.WriteFile(filepath.Join(mixed, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	panics("no t", "needs the t of a test", func() { simtest.Run(nil, simtest.Options{}, body) })
 	panics("nil *testing.T", "needs the t of a test", func() { simtest.Run((*testing.T)(nil), simtest.Options{}, body) })
 	panics("env after the run", "used after its run", func() { stale.Settle() })
@@ -274,6 +280,8 @@ func TestMistakesGetASentence(t *testing.T) {
 		"CRD comment":  {simtest.Options{CRDs: []string{"# later\n---\n# or never\n"}}, body, []string{"Options.CRDs: the manifest 1 of 1 is empty"}},
 		"CRD file":     {simtest.Options{CRDs: []string{blank}}, body, []string{"Options.CRDs: " + blank + " has no manifest in it"}},
 		"CRD folder":   {simtest.Options{CRDs: []string{filepath.Dir(blank)}}, body, []string{"Options.CRDs: " + filepath.Dir(blank) + " has no manifest in it"}},
+		"CRDs, others": {simtest.Options{CRDs: []string{mixed}}, body, []string{"Options.CRDs: " + mixed + " has no manifest in it"}},
+		"no CRDs":      {simtest.Options{CRDs: []string{t.TempDir()}}, body, []string{"has no *.yaml, *.yml or *.json"}},
 		"no webhook":   {simtest.Options{Webhooks: simtest.Webhooks{Configurations: []string{blank}, Handler: http.NewServeMux()}}, body, []string{"Options.Webhooks: " + blank + " has no"}},
 		"no role":      {simtest.Options{Roles: []string{" "}}, body, []string{"Options.Roles: the manifest 1 of 1 is empty"}},
 		"unknown kind": {simtest.Options{}, func(env *simtest.Env) { env.Apply("apiVersion: a/v1\nkind: B\nmetadata: {name: c}\n") }, []string{"a/v1, Kind=B is not served"}},

@@ -21,7 +21,7 @@ const (
 	traceSuffix = ".trace.jsonl"
 )
 
-var notInNames = regexp.MustCompile(`[^A-Za-z0-9_.]+`)
+var notInNames = regexp.MustCompile(`[^\p{L}\p{N}_.]+`)
 
 // traceName returns a test's name as used in file names.
 func traceName(test string) string { return notInNames.ReplaceAllString(test, "_") }
