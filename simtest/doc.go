@@ -90,8 +90,9 @@
 // not: the seeds 1 and 2 have between them every kind of fault, crashes, lagging replicas, and a server without streaming lists.
 // A failure names the circumstances, and its trace keeps them. See [Options] for how to fix some of them.
 //
-// With [Options.Nodes], Pods are bound to nodes and live; in half of the seeds they also crash, are evicted and lose their nodes. With the
-// set "workload" of [Options.Stages], Deployments, Jobs and others say that they have what they ask for, later than their controller would like.
+// With [Options.Nodes], Pods are bound to nodes and live; in half of the seeds they also crash, are evicted and lose their nodes. With
+// names such as "deployment" in [Options.Controllers], Kubernetes' own controllers make Pods of Deployments, Jobs and others. With the set "workload" of
+// [Options.Stages], these say that they have what they ask for, later than their controller would like, without any Pods.
 //
 // [Matrix] runs a test under several circumstances of your choice, as subtests.
 //
