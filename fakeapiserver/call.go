@@ -43,6 +43,7 @@ type call struct {
 	namespace string
 	options   metav1.ListOptions
 	write     Write
+	note      string // of its record
 	receiver  Receiver
 	replica   *Replica // serves it, from admission on
 

@@ -126,7 +126,7 @@ func TestGetOfLatestDoesNotWait(t *testing.T) {
 	w.create("default/a")
 	get := func(rv string) *receiver {
 		got := &receiver{}
-		w.do(func() { w.cl.Get(w.pods, "default", "a", rv, got) })
+		w.do(func() { w.cl.Get(w.pods, "default", "a", rv, "", got) })
 		w.settle()
 		return got
 	}

@@ -44,10 +44,10 @@ func (cl *Client) List(res store.ResourceID, namespace string, o metav1.ListOpti
 const noResource = ^store.ResourceID(0)
 
 // Get requests one object, as a list of one, and is hit by the faults of lists. With a resourceVersion it waits for the same freshness; without
-// one it is answered by the Store, and so it is while the watch cache is being filled.
-func (cl *Client) Get(res store.ResourceID, namespace, name, resourceVersion string, r Receiver) ReqID {
+// one it is answered by the Store, and so it is while the watch cache is being filled. note is as a Write's Note.
+func (cl *Client) Get(res store.ResourceID, namespace, name, resourceVersion, note string, r Receiver) ReqID {
 	o := metav1.ListOptions{ResourceVersion: resourceVersion, FieldSelector: "metadata.name=" + fields.EscapeValue(name)}
-	return cl.submit(&call{verb: verbList, single: true, res: res, namespace: namespace, options: o, receiver: r})
+	return cl.submit(&call{verb: verbList, single: true, res: res, namespace: namespace, options: o, note: note, receiver: r})
 }
 
 // Watch requests the changes of a resource. OnWatchOpened or OnWatchOpenError is called first, then OnEvent for each frame,
@@ -61,7 +61,7 @@ func (cl *Client) Write(w Write, r Receiver) ReqID {
 	if w.Path != "" {
 		w.Resource = noResource
 	}
-	return cl.submit(&call{verb: verbWrite, res: w.Resource, namespace: w.Namespace, write: w, receiver: r})
+	return cl.submit(&call{verb: verbWrite, res: w.Resource, namespace: w.Namespace, write: w, note: w.Note, receiver: r})
 }
 
 // Cancel ends a request: its receiver is not called again. Effects that the server has committed remain. Canceling a
@@ -82,7 +82,7 @@ func (cl *Client) submit(c *call) ReqID {
 	c.id, c.client, c.state = cl.last, cl, stateSubmitted
 	cl.calls = append(cl.calls, c)
 	r := cl.cluster.kernel.Record(cl.id, KindRequest)
-	r.N, r.Detail, r.Note = int64(c.id), c.describe(), c.write.Note
+	r.N, r.Detail, r.Note = int64(c.id), c.describe(), c.note
 	if res := cl.cluster.store.Resource(c.res); res != nil {
 		r.Key = res.Plural
 	}

@@ -43,7 +43,7 @@ func TestReplicaRestart(t *testing.T) {
 	}
 	for _, rv := range []string{"", "0", "1001"} {
 		got := &receiver{}
-		w.do(func() { w.cl.Get(w.pods, "default", "a", rv, got) })
+		w.do(func() { w.cl.Get(w.pods, "default", "a", rv, "", got) })
 		w.settle()
 		if got.err != nil || got.page == nil || len(got.page.Items) != 1 {
 			t.Errorf("a get at %q: %+v, %v", rv, got.page, got.err)

@@ -27,7 +27,8 @@ type Write struct {
 	// Named, if set, returns the name of the object where the request's path has none: a create's body has it. It is called if a
 	// fault or a trigger is aimed at a name.
 	Named func() string
-	// Note, if set, is the name of the object that a create's path lacks, for readers of the trace.
+	// Note, if set, goes on where the record of the request ends, for readers of the trace: the name of the object, which a create's path lacks,
+	// or "/" and the subresource.
 	Note string
 	// Path, if set, is what the request asks for in place of a resource, such as a document of discovery, or a resource that is not
 	// served. Resource then means nothing, and Verb is the method.

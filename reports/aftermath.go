@@ -32,7 +32,7 @@ type Involved struct {
 // Aftermath tells from a trace what a story's last lines rarely show: which faults were injected, the last that was done to each object
 // involved, and which requests failed. The caller knows what is still in force.
 func Aftermath(r *sim.TraceReader, of Involved, inForce []string) ([]Section, error) {
-	a := aftermath{objects: map[string]*touched{}, requests: map[request]string{}, senders: map[request]string{}, refusals: map[string]*refusal{}, deeds: map[string]*tail{}}
+	a := aftermath{objects: map[string]*touched{}, requests: map[request]asked{}, senders: map[request]string{}, refusals: map[string]*refusal{}, deeds: map[string]*tail{}}
 	var err error
 	for {
 		var s *sim.TraceStep
@@ -59,7 +59,7 @@ func Aftermath(r *sim.TraceReader, of Involved, inForce []string) ([]Section, er
 type aftermath struct {
 	faults   []Line
 	objects  map[string]*touched // by "pods default/a"
-	requests map[request]string  // in flight: what was asked
+	requests map[request]asked   // in flight
 	senders  map[request]string  // the reconcile that sent it, if that is known
 	refusals map[string]*refusal // by actor, request and answer
 	deeds    map[string]*tail    // what was done to an object, asked for and told, by "pods default/a"
@@ -69,6 +69,14 @@ type aftermath struct {
 type request struct {
 	actor string
 	n     int64
+}
+
+// asked is what a request asks for.
+type asked struct {
+	resource string
+	object   string // as a key, "" if it names none
+	text     string
+	list     bool
 }
 
 // touched is the last that was done to an object.
@@ -130,14 +138,14 @@ func (a *aftermath) record(s *sim.TraceStep, r *sim.TraceRecord) {
 			a.deed(r.Key, r, line)
 		}
 	case "request":
-		a.requests[request{r.Actor, r.N}] = strings.TrimSpace(r.Key + " " + Asked(r))
-		a.deed(a.target(request{r.Actor, r.N}), r, line)
+		a.requests[request{r.Actor, r.N}] = asked{resource: r.Key, object: askedOf(r), text: strings.TrimSpace(r.Key + " " + Asked(r)), list: strings.HasPrefix(r.Detail, "list")}
+		a.deed(a.requests[request{r.Actor, r.N}].object, r, line)
 	case "sends":
 		a.senders[request{"conn/" + r.Detail, r.N}] = r.Actor + " for " + r.Key
 	case "response":
 		if !strings.HasPrefix(r.Detail, "2") && r.Detail != "ok" {
 			a.refused(request{r.Actor, r.N}, line, r.Detail)
-			a.deed(a.target(request{r.Actor, r.N}), r, line)
+			a.deed(a.requests[request{r.Actor, r.N}].object, r, line)
 		}
 		delete(a.requests, request{r.Actor, r.N})
 	case "page":
@@ -162,14 +170,17 @@ func (a *aftermath) object(key string) *touched {
 	return o
 }
 
-// target is the object that a request in flight names, "" if it names none.
-func (a *aftermath) target(q request) string {
-	resource, asked, _ := strings.Cut(a.requests[q], " ")
-	words := strings.Fields(asked)
-	if len(words) < 2 || strings.HasPrefix(asked, "list") || strings.HasPrefix(asked, "watch") || strings.HasSuffix(asked, "/") {
+// askedOf is the object that a request names, "" if it names none.
+func askedOf(r *sim.TraceRecord) string {
+	path := r.Detail
+	if !strings.HasPrefix(r.Note, "/") { // a subresource is part of its object
+		path = Asked(r)
+	}
+	words := strings.Fields(path)
+	if len(words) < 2 || words[0] == "list" || words[0] == "watch" || strings.HasSuffix(path, "/") || strings.HasSuffix(path, "*") {
 		return ""
 	}
-	return resource + " " + words[len(words)-1]
+	return r.Key + " " + words[len(words)-1]
 }
 
 // deed notes what was done to an object, in the story's words.
@@ -200,14 +211,14 @@ func (a *aftermath) seen(r *sim.TraceRecord, line Line) {
 
 // listed notes the answer to a list.
 func (a *aftermath) listed(q request, rv int64, line Line) {
-	resource, asked, _ := strings.Cut(a.requests[q], " ")
-	if !strings.HasPrefix(asked, "list") {
+	asked := a.requests[q]
+	if !asked.list {
 		return
 	}
-	i := slices.IndexFunc(a.listings, func(l listing) bool { return l.client == q.actor && l.resource == resource })
+	i := slices.IndexFunc(a.listings, func(l listing) bool { return l.client == q.actor && l.resource == asked.resource })
 	if i < 0 {
 		i = len(a.listings)
-		a.listings = append(a.listings, listing{client: q.actor, resource: resource})
+		a.listings = append(a.listings, listing{client: q.actor, resource: asked.resource})
 	}
 	a.listings[i].rv, a.listings[i].line = rv, line
 }
@@ -234,7 +245,7 @@ func (a *aftermath) learned(key string, o *touched) (lines []string) {
 }
 
 func (a *aftermath) refused(q request, line Line, answer string) {
-	line.Text = fmt.Sprintf("%s: %s", a.requests[q], answer)
+	line.Text = fmt.Sprintf("%s: %s", a.requests[q].text, answer)
 	key := q.actor + "\x00" + line.Text
 	f := a.refusals[key]
 	if f == nil {

@@ -51,7 +51,7 @@ func (*teller) Name() string { return "conn/x" }
 func (a *teller) Apply(sim.Choice) {
 	for _, r := range a.steps[0] {
 		e := a.k.Record(1, r.Kind)
-		e.Key, e.RV, e.N, e.Detail = r.Key, r.RV, r.N, r.Detail
+		e.Key, e.RV, e.N, e.Detail, e.Note = r.Key, r.RV, r.N, r.Detail, r.Note
 		a.k.Emit(e)
 	}
 	a.steps = a.steps[1:]
@@ -136,6 +136,50 @@ func TestAftermathTellsOfLists(t *testing.T) {
 	}
 	if len(sections) == 0 || !slices.Equal(sections[0].Lines, want) {
 		t.Errorf("the sections are\n%q, want\n%q", sections, want)
+	}
+}
+
+// What a request asks of a subresource is told apart from what it asks of the object, and is about the object all the same. A name that the server
+// makes is none.
+func TestAftermathTellsOfSubresources(t *testing.T) {
+	asked := func(n int64, detail, note string) sim.Record {
+		r := record("request", "pods", 0, n, detail)
+		r.Note = note
+		return r
+	}
+	sections, err := reports.Aftermath(traced(t,
+		[]sim.Record{asked(1, "update default/a", ""), asked(2, "update default/a", "/status"), asked(3, "create default/a", "/eviction")},
+		[]sim.Record{asked(4, "create default/", "a"), asked(5, "create default/", "a*"), asked(6, "get default/b", ""), record("commit", "pods default/a", 1, 0, "ADDED")},
+		[]sim.Record{record("response", "", 0, 1, "409 Conflict: no"), record("response", "", 0, 2, "409 Conflict: no"), record("response", "", 0, 3, "429 TooManyRequests: no")},
+		[]sim.Record{record("response", "", 0, 5, "500 InternalError: no")},
+	), reports.Involved{Message: "default/a is wrong", Told: 99}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"pods create default/a*: 500 InternalError: no", "pods create default/a/eviction: 429 TooManyRequests: no",
+		"pods update default/a/status: 409 Conflict: no", "pods update default/a: 409 Conflict: no",
+	}
+	var failed, told []string
+	for _, s := range sections {
+		for _, line := range s.Lines {
+			text := strings.TrimSpace(line[strings.Index(line, "conn/x")+len("conn/x"):])
+			switch {
+			case s.Title == "requests that failed":
+				failed = append(failed, text)
+			case strings.HasPrefix(s.Title, "what happened") && strings.HasPrefix(text, "request"):
+				told = append(told, text)
+			}
+		}
+	}
+	if slices.Sort(failed); !slices.Equal(failed, want) {
+		t.Errorf("failed:\n%q, want\n%q", failed, want)
+	}
+	if want := []string{
+		"request 1 of pods: update default/a", "request 2 of pods: update default/a/status", "request 3 of pods: create default/a/eviction",
+		"request 4 of pods: create default/a",
+	}; !slices.Equal(told, want) {
+		t.Errorf("told of the object:\n%q, want\n%q", told, want)
 	}
 }
 

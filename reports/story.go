@@ -134,13 +134,8 @@ func tell(r *sim.TraceRecord, of string) (text string, ok bool) {
 	return "", false
 }
 
-// Asked is what a request asks for. The path of a create ends before the name, which its note may have.
-func Asked(r *sim.TraceRecord) string {
-	if strings.HasPrefix(r.Detail, "create ") && (strings.HasSuffix(r.Detail, "/") || strings.HasSuffix(r.Detail, " ")) {
-		return r.Detail + r.Note
-	}
-	return r.Detail
-}
+// Asked is what a request asks for. Its note goes on where the path ends: with the name that a create's path lacks, or with a subresource.
+func Asked(r *sim.TraceRecord) string { return r.Detail + r.Note }
 
 // WithNote adds to a text what a record says beside what a replay compares, such as the code of an ERROR event. Traces before version 3 lack it.
 func WithNote(text string, r *sim.TraceRecord) string {

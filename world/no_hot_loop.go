@@ -86,8 +86,12 @@ func writtenAgain(st *store.Store, writes map[hotWrite]*repeated, name string, r
 			return nil
 		}
 	}
+	what := key
+	if strings.HasPrefix(r.Note, "/") {
+		what += r.Note
+	}
 	return &reports.Violation{
-		Key: key, Message: fmt.Sprintf("%s writes %s %d times (%s) while no time passes and the test writes nothing, and there is no end: each of its writes leads to the next", name, key, q.times, verb),
+		Key: key, Message: fmt.Sprintf("%s writes %s %d times (%s) while no time passes and the test writes nothing, and there is no end: each of its writes leads to the next", name, what, q.times, verb),
 		Because: []reports.Evidence{{Step: q.step, At: q.at, Text: "it is written for the first time"}, reports.Because(r, "it is written for the %dth time, at the same instant", q.times)},
 	}
 }

@@ -64,23 +64,27 @@ func (c *call) atReplica(serve func()) (cancel func()) {
 			return nil, nil
 		},
 	}
-	if c.verb == verbCreate && c.target.subresource == "" {
+	if w.Note = c.target.below(); w.Note == "" && c.verb == verbCreate {
 		w.Note = jsonName(c.request.Body)
 	}
 	if c.resource == nil {
-		w.Verb, w.Path, w.Named = fakeapiserver.WriteVerb(strings.ToLower(c.request.Method)), c.request.URL.Path, nil
+		w.Verb, w.Path, w.Named, w.Note = fakeapiserver.WriteVerb(strings.ToLower(c.request.Method)), c.request.URL.Path, nil, ""
 	}
 	c.req = c.client.Write(w, c)
 	return c.cancel
 }
 
-// jsonName returns the name of an object as JSON, "" if it has none or is something else. Unlike createdName, it converts nothing.
+// jsonName returns the name of an object as JSON, "" if it has none or is something else, and "NAME*" for one that the server has to name. Unlike
+// createdName, it converts nothing.
 func jsonName(body []byte) string {
 	var obj struct {
-		Metadata struct{ Name string }
+		Metadata struct{ Name, GenerateName string }
 	}
 	if !bytes.HasPrefix(body, []byte("{")) || json.Unmarshal(body, &obj) != nil {
 		return ""
+	}
+	if obj.Metadata.Name == "" && obj.Metadata.GenerateName != "" {
+		return obj.Metadata.GenerateName + "*"
 	}
 	return obj.Metadata.Name
 }

@@ -26,7 +26,7 @@ func (c *call) get(q url.Values) (cancel func()) {
 	if _, err := store.ParseRevision(q.Get("resourceVersion")); err != nil {
 		return c.atReplica(func() { c.fail(errBadRevision(q.Get("resourceVersion"), err)) }) // 500 without a reason (S2)
 	}
-	c.req = c.client.Get(c.id, c.target.namespace, c.target.name, q.Get("resourceVersion"), c)
+	c.req = c.client.Get(c.id, c.target.namespace, c.target.name, q.Get("resourceVersion"), c.target.below(), c)
 	return c.cancel
 }
 

@@ -60,6 +60,14 @@ func parsePath(path string) (t target, ok bool) {
 	return t, true
 }
 
+// below returns "/" and the subresource, "" if the path has none.
+func (t *target) below() string {
+	if t.subresource == "" {
+		return ""
+	}
+	return "/" + t.subresource
+}
+
 // verbOf returns the verb of a method on the target; ok is false if the method is not supported.
 func verbOf(method string, t *target, watch bool) (v verb, ok bool) {
 	named := t.name != ""
