@@ -60,6 +60,8 @@ type call struct {
 	spent spent        // a watch: since it last had nothing left to deliver
 	// admitting is set during admission, when faults that precede serving can still hit the request.
 	admitting bool
+	// heldBack is set once the request has been kept from its replica.
+	heldBack bool
 }
 
 func (c *call) kernel() *sim.Kernel { return c.client.cluster.kernel }

@@ -24,9 +24,12 @@ func (c *call) applyFault(spec *fault.Spec, f fault.Fault) {
 	default:
 		c.fault = &f
 		c.spent.hit(f.Kind)
-		if c.state == stateAnswered && c.answerDelayed() {
+		switch {
+		case c.state == stateAnswered && c.answerDelayed():
 			c.withdraw()
 			c.delayAnswer()
+		case c.state == stateSubmitted && f.Kind == fault.WriteLate:
+			c.holdBack()
 		}
 	}
 	c.client.offerFaults()
@@ -47,12 +50,28 @@ func (c *call) delayAnswer() {
 	})
 }
 
+// holdBack keeps the request from its replica for the fault's duration, once at most: a fault that hits all would keep it for ever.
+func (c *call) holdBack() {
+	c.withdraw()
+	c.state, c.replica, c.heldBack = stateSubmitted, nil, true
+	f := c.fault
+	c.client.cluster.expireAfter(f.Duration, func() {
+		if c.fault == f {
+			c.clearFault()
+		}
+	})
+}
+
 // clearFault ends the request's fault.
 func (c *call) clearFault() {
-	held := c.answerDelayed()
+	delayed, late := c.answerDelayed(), c.fault != nil && c.fault.Kind == fault.WriteLate
 	c.fault = nil
-	if held && c.state == stateAnswered {
+	switch {
+	case delayed && c.state == stateAnswered:
 		c.offer(KindRespond)
+	case late && c.state == stateSubmitted:
+		c.offer(KindAdmit)
+		c.client.offerFaults()
 	}
 }
 
@@ -65,6 +84,9 @@ func (c *call) applyRequestFault() bool {
 	switch {
 	case spec.Set()&answerMask != 0:
 		return false
+	case spec.Kind == fault.WriteLate:
+		c.holdBack()
+		return true
 	case spec.Kind == fault.ListStale || spec.Kind == fault.WatchOpenStale:
 		c.replica = c.client.cluster.stalestReplica(c)
 		return false
@@ -149,6 +171,9 @@ func (c *call) eligibleFaults() fault.Set {
 		return fault.At(after)
 	}
 	m := fault.At(before) | fault.At(after)
+	if c.heldBack {
+		m &^= lateMask
+	}
 	switch c.verb {
 	case verbList:
 		o := &c.options
@@ -179,6 +204,7 @@ var (
 	bookmarkMask     = fault.SetOf(fault.WatchBookmarkLost, fault.WatchBookmarkLate, fault.WatchNoEndBookmark, fault.WatchEndUnmarked, fault.WatchBookmarkEarly)
 	noEndMask        = fault.SetOf(fault.WatchNoEndBookmark, fault.WatchEndUnmarked, fault.WatchBookmarkEarly)
 	slowMask         = fault.SetOf(fault.ListSlow, fault.WatchOpenSlow, fault.WriteSlow)
+	lateMask         = fault.SetOf(fault.WriteLate)
 	answerMask       = fault.At(fault.OnListAnswer) | fault.At(fault.OnOpenAnswer) | fault.At(fault.OnWriteAnswer)
 )
 

@@ -75,7 +75,7 @@ func (c *Cluster) drawParameters(kind fault.Kind, target string) fault.Fault {
 		f.Duration = time.Duration(c.drawInt(kind, 10, 600)) * time.Second
 	case fault.WatchDelay, fault.ListSlow, fault.WatchOpenSlow, fault.WriteSlow:
 		f.Duration = c.drawDuration(kind, time.Millisecond, 5*time.Second)
-	case fault.WatchBookmarkLate:
+	case fault.WatchBookmarkLate, fault.WriteLate:
 		f.Duration = c.drawDuration(kind, 100*time.Millisecond, 30*time.Second)
 	case fault.ReplicaLag:
 		f.Duration = c.drawDuration(kind, 100*time.Millisecond, 30*time.Second)

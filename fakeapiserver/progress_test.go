@@ -37,7 +37,7 @@ func constantly(t *testing.T, kind fault.Kind) *world {
 // replica and the Store take. Nobody stops the faults.
 func TestProgress(t *testing.T) {
 	for kind, longest := range map[fault.Kind]time.Duration{
-		fault.ListSlow: 5 * time.Second, fault.WriteSlow: 5 * time.Second, fault.WatchOpenSlow: 5 * time.Second, fault.WatchDelay: 5 * time.Second,
+		fault.ListSlow: 5 * time.Second, fault.WriteSlow: 5 * time.Second, fault.WriteLate: 30 * time.Second, fault.WatchOpenSlow: 5 * time.Second, fault.WatchDelay: 5 * time.Second,
 		fault.WatchStall: 10 * time.Minute, fault.WatchBookmarkLate: 30 * time.Second, fault.ReplicaLag: 30 * time.Second,
 		fault.ReplicaRestart: 0, fault.ReplicaSkew: 0, fault.LeaderLoss: 30 * time.Second, fault.Compact: 0, fault.Restore: 0, fault.RestoreBumped: 0,
 	} {

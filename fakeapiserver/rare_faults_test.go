@@ -213,6 +213,68 @@ func TestRareRequestFaults(t *testing.T) {
 	}
 }
 
+// A late write comes after those of others that were sent later, once at most, and not at all if its client gives up before.
+func TestLateWrites(t *testing.T) {
+	w := newWorld(t, ClusterOptions{})
+	write := func(name string) (r *receiver, id ReqID) {
+		r = &receiver{}
+		w.do(func() { id = w.cl.Write(Write{Verb: Create, Resource: w.pods, Object: pod("x/" + name)}, r) })
+		return r, id
+	}
+	revision := func(name string) int64 {
+		obj, rev := w.c.Store().Get(w.pods, "x", name)
+		if obj == nil {
+			return 0
+		}
+		return rev
+	}
+	inject(w, fault.Fault{Kind: fault.WriteLate, Name: "late", Duration: 20 * time.Second, Count: fault.Lasting})
+	late, _ := write("late")
+	early, _ := write("early")
+	w.advance(19 * time.Second)
+	if late.writes != 0 || revision("late") != 0 || early.writes != 1 || revision("early") == 0 {
+		t.Fatalf("after 19s the late write is answered %d times, and in the Store at %d; the other %d times, at %d", late.writes, revision("late"), early.writes, revision("early"))
+	}
+	w.advance(2 * time.Second)
+	if late.writes != 1 || late.writeErr != nil || revision("late") <= revision("early") {
+		t.Errorf("after 21s the late write is answered %d times (%v), and in the Store at %d; the other at %d", late.writes, late.writeErr, revision("late"), revision("early"))
+	}
+
+	w.do(w.c.StopFaults)
+	inject(w, fault.Fault{Kind: fault.WriteLate, Duration: 20 * time.Second})
+	_, id := write("given-up")
+	w.advance(time.Second)
+	w.do(func() { w.cl.Cancel(id) })
+	w.advance(time.Minute)
+	if revision("given-up") != 0 {
+		t.Error("a write whose client has given up is done")
+	}
+
+	inject(w, fault.Fault{Kind: fault.WriteLate}) // for as long as there are faults
+	stopped, _ := write("stopped")
+	w.advance(time.Hour)
+	if stopped.writes != 0 || revision("stopped") != 0 {
+		t.Errorf("the write without a duration is answered %d times", stopped.writes)
+	}
+	w.do(w.c.StopFaults)
+	w.settle()
+	if stopped.writes != 1 || revision("stopped") == 0 {
+		t.Errorf("once faults stop, the write is answered %d times, and in the Store at %d", stopped.writes, revision("stopped"))
+	}
+
+	// A fault may also hit it when it reaches its replica.
+	inject(w, fault.Fault{Kind: fault.WriteLate, Replica: "replica/0", Duration: 20 * time.Second, Count: fault.Lasting})
+	met, _ := write("met")
+	w.advance(19 * time.Second)
+	if met.writes != 0 || revision("met") != 0 {
+		t.Errorf("after 19s, the write that was late at its replica is answered %d times", met.writes)
+	}
+	w.advance(2 * time.Second)
+	if met.writes != 1 || met.writeErr != nil {
+		t.Errorf("after 21s, the write that was late at its replica is answered %d times: %v", met.writes, met.writeErr)
+	}
+}
+
 // An answer delayed without end arrives when faults are stopped. The fault also hits an answer in flight.
 func TestSlowUntilStopped(t *testing.T) {
 	w := newWorld(t, ClusterOptions{})

@@ -30,7 +30,7 @@ var descriptions = map[Kind]string{
 	WatchOpenResetHeader: "the connection is reset within the headers of a watch", WatchOpenSlow: "the headers of a watch are late",
 	WriteRefused: "the connection for a write is refused", WriteResetHeaders: "the write is committed, and the connection is reset within the answer's headers",
 	WriteSlow: "the write is committed, and its answer is late", LeaderLoss: "the Store has no leader: writes fail, watch caches start anew",
-	ReplicaSkew: "the clock of an apiserver is wrong",
+	ReplicaSkew: "the clock of an apiserver is wrong", WriteLate: "the write is committed late, after others that were sent later",
 
 	WatchGarbage: "an event that does not decode", WatchDuplicate: "an event comes twice", WatchReorder: "an event comes after the next one",
 	WatchDrop: "an event is dropped", WatchNoEndBookmark: "the initial events of a watch never end",

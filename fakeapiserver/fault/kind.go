@@ -61,6 +61,7 @@ const (
 	WriteRefused         Kind = "write-refused"           // connection refused
 	WriteResetHeaders    Kind = "write-reset-headers"     // committed, but the connection is reset within the answer's headers
 	WriteSlow            Kind = "write-slow"              // committed, but the answer is delayed
+	WriteLate            Kind = "write-late"              // committed late, and answered then; not at all if the client gives up before
 	LeaderLoss           Kind = "leader-loss"             // the Store has no leader: watch caches reinitialise, writes fail (k111116)
 	ReplicaSkew          Kind = "replica-skew"            // a replica's clock is wrong by a constant
 )

@@ -24,7 +24,7 @@ var rareRates = map[Kind]float64{
 	WatchSlow: 0.5, WatchEOFInFrame: 1, WatchCutLength: 0.5, WatchBookmarkLost: 1, WatchBookmarkLate: 1, WatchBookmarkEarly: 8,
 	ListTooLarge: 8, ListRefused: 4, ListResetHeaders: 4, ListSlow: 8,
 	WatchOpenTooLarge: 8, WatchOpenStale: 8, WatchOpenLost: 4, WatchOpenResetHeader: 4, WatchOpenSlow: 8,
-	WriteRefused: 4, WriteResetHeaders: 8, WriteSlow: 8,
+	WriteRefused: 4, WriteResetHeaders: 8, WriteSlow: 8, WriteLate: 8,
 	LeaderLoss: 0.25, ReplicaSkew: 0.25,
 }
 

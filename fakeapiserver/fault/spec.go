@@ -47,7 +47,7 @@ type Spec struct {
 // Set returns the set of this kind alone.
 func (s *Spec) Set() Set { return 1 << s.index }
 
-const numKinds = 60
+const numKinds = 61
 
 // The table is sorted by tier, and new kinds go to the end of theirs: what a swarm draws depends on the order.
 var table = buildTable([numKinds]Spec{
@@ -77,7 +77,7 @@ var table = buildTable([numKinds]Spec{
 	{Kind: WriteRefused, Stage: OnWrite, Tier: Rare}, {Kind: WriteResetHeaders, Stage: OnWriteAnswer, Tier: Rare},
 	{Kind: WriteSlow, Stage: OnWriteAnswer, Tier: Rare},
 	{Kind: LeaderLoss, Stage: OnStore, Tier: Rare}, {Kind: ReplicaSkew, Stage: OnReplica, Tier: Rare},
-	{Kind: WatchBookmarkEarly, Stage: OnFrame, Tier: Rare},
+	{Kind: WatchBookmarkEarly, Stage: OnFrame, Tier: Rare}, {Kind: WriteLate, Stage: OnWrite, Tier: Rare},
 
 	{Kind: WatchGarbage, Stage: OnFrame, Tier: Broken}, {Kind: WatchDuplicate, Stage: OnFrame, Tier: Broken},
 	{Kind: WatchReorder, Stage: OnFrame, Tier: Broken}, {Kind: WatchDrop, Stage: OnFrame, Tier: Broken},

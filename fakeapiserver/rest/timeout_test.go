@@ -33,7 +33,7 @@ func (e *ending) Close(err error)                                 { e.note("clos
 func (e *ending) Fail(err error)                                  { e.note("broken: %v", err) }
 
 // A fault without a duration makes a request wait until the faults end, the server's timeout, or the client's, whichever comes first. A watch has
-// the timeout that it asks for. A write is done all the same.
+// the timeout that it asks for. A slow write is done all the same, a late one is not.
 func TestTimeoutsEndSlowAnswers(t *testing.T) {
 	maps := "/api/v1/namespaces/default/configmaps"
 	for _, tt := range []struct {
@@ -47,6 +47,7 @@ func TestTimeoutsEndSlowAnswers(t *testing.T) {
 		{fault.ListSlow, "GET", maps + "?timeout=2m", "504 after 1m0s"},
 		{fault.ListSlow, "GET", maps + "/none", "504 after 1m0s"},
 		{fault.WriteSlow, "POST", maps, "504 after 1m0s"},
+		{fault.WriteLate, "POST", maps, "504 after 1m0s"},
 		{fault.WatchOpenSlow, "GET", maps + "?watch=1&timeoutSeconds=90", "open 200 after 1m30s, close <nil> after 1m30s"},
 		{fault.WatchDelay, "GET", maps + "?watch=1&timeoutSeconds=90", "open 200 after 0s, close <nil> after 1m30s"},
 	} {
@@ -70,7 +71,7 @@ func TestTimeoutsEndSlowAnswers(t *testing.T) {
 				t.Errorf("%s, want %s", got, tt.want)
 			}
 			id, _ := v.cluster.FindResource(schema.GroupResource{Resource: "configmaps"})
-			if made, _ := v.cluster.Store().Get(id, "default", "made"); (made != nil) != (tt.method == "POST") {
+			if made, _ := v.cluster.Store().Get(id, "default", "made"); (made != nil) != (tt.kind == fault.WriteSlow) {
 				t.Errorf("it is made: %t", made != nil)
 			}
 			if n := v.cluster.Client("a").InFlight(); n != 0 {

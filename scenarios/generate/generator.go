@@ -292,12 +292,19 @@ func (g *Generator) step() bool {
 
 // faultKinds are the kinds that a generator orders: all but those of a broken server.
 var faultKinds = func() []fault.Kind {
-	edges, err := fault.MixNamed("edges")
+	edges := mixNamed("edges")
+	return edges.Kinds()
+}()
+
+// mixNamed returns a built-in mix without late writes: informers do not write, and whether the workload's writes are early or late, its commands say.
+func mixNamed(name string) *fault.Mix {
+	m, err := fault.MixNamed(name)
 	if err != nil {
 		panic(err) // it is built in
 	}
-	return edges.Kinds()
-}()
+	delete(m.Rates, string(fault.WriteLate))
+	return &m
+}
 
 // faultsWithPrefix are the kinds that start with one prefix and not with the other.
 func faultsWithPrefix(prefix, but string) []fault.Kind {

@@ -51,15 +51,11 @@ func OfSeed(seed uint64, corpus []*scenarios.Scenario) (Run, error) {
 var mixes = func() []*fault.Mix {
 	var all []*fault.Mix
 	for _, name := range []string{"default", "light", "storm", "none", "light", "default", "edges", "none"} {
-		m, err := fault.MixNamed(name)
-		if err != nil {
-			panic(err) // it is built in
-		}
 		if name == "none" {
 			all = append(all, nil)
 			continue
 		}
-		all = append(all, &m)
+		all = append(all, mixNamed(name))
 	}
 	return all
 }()
