@@ -100,18 +100,19 @@ func (g *Gates) Start(n int) (QueueInfo, error) {
 	if !g.asks(i) {
 		g.begin() // its reflector is among those that are held: no request of it would be sent
 	}
-	var err error
-	if i.queue, err = viewQueue(i.inf); err == nil && !i.loop.waiting() {
+	queue, err := viewQueue(i.inf)
+	if err == nil && !i.loop.waiting() {
 		err = errors.New("the loop of its controller does not wait before it takes from the queue")
 	}
 	if err == nil {
-		i.waiter, err = i.queue.waitAsPop(ctx)
+		i.waiter, err = queue.waitAsPop(ctx)
 	}
 	if err != nil {
 		cancel()
 		g.b.Quiesce()
 		return QueueInfo{}, fmt.Errorf("client-go %s: %w", Release, err)
 	}
+	i.queue = queue // only now: what comes to rest while it is stopped is not told
 	g.report()
 	return i.queue.QueueInfo, nil
 }

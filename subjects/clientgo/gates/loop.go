@@ -10,7 +10,7 @@ type loopGate struct {
 	parked bool          // guarded by the gates' mu
 }
 
-// loopName is the suffix of the name of the function that takes from the queue.
+// loopName is the end of the name of the function that takes from the queue.
 const loopName = "tools/cache.(*controller).processLoop"
 
 func newLoopGate(ctx context.Context, g *Gates) *loopGate {
