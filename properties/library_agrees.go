@@ -14,7 +14,7 @@ var LibraryAgrees = Property{
 }
 
 // libraryTurns are made at the end of a run.
-const libraryTurns = 2
+const libraryTurns = 4
 
 // libraryAgrees makes its calls at the end of a run: they have nothing to do with it, except that its length says which.
 func libraryAgrees(w World) *reports.Violation {

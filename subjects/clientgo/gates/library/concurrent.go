@@ -122,4 +122,29 @@ func waiters(c *check) {
 	}
 	q.ShutDown()
 	c.quiesce()
+
+	c.ends()
+}
+
+// ends has several wait for the keys of a work queue that is shut down.
+func (c *check) ends() {
+	q := workqueue.NewTyped[string]()
+	end := []func(){q.ShutDown, q.ShutDownWithDrain}[c.IntN(2)]
+	gone := make(chan bool, 3)
+	for range cap(gone) {
+		go func() {
+			_, shutdown := q.Get()
+			gone <- shutdown
+		}()
+	}
+	c.quiesce()
+	c.is("how many have left the Get of an empty queue", 0, len(gone))
+	end()
+	c.quiesce()
+	c.is(fmt.Sprintf("how many of %d have left the Get of a queue that was shut down", cap(gone)), cap(gone), len(gone))
+	for range len(gone) {
+		c.is("Get: the queue is shut down", true, <-gone)
+	}
+	q.ShutDown()
+	c.quiesce()
 }

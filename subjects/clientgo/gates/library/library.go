@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -30,10 +31,20 @@ var checks = []struct {
 	{"the work queue", drains},
 	{"NewInformer", plainInformers},
 	{"a handler that is added late", lateHandlers},
+	{"a handler that is busy", busyHandlers},
+	{"a handler that has to wait for the store", waitingHandlers},
 	{"RealFIFO", inOrderQueues},
 	{"ThreadSafeStore", transactions},
 	{"the work queue's waiters", waiters},
 	{"the registration of an informer that has not started", registrations},
+	{"the delaying queue", delayingQueues},
+	{"who waits for caches", syncs},
+	{"the names of informers", informerNames},
+	{"a ListWatch", listWatches},
+	{"NewReflector", reflectors},
+	{"a controller with a function of its own", controllers},
+	{"a queue that is processing an object", busyQueues},
+	{"the store's transactions and indexers", batches},
 }
 
 // check is one round of calls of a part.
@@ -49,7 +60,14 @@ type check struct {
 func Check(turn uint64, quiesce func()) []subjects.Outcome {
 	of := checks[turn%uint64(len(checks))]
 	c := &check{Rand: rand.New(rand.NewPCG(turn, 0)), part: of.part, quiesce: quiesce}
-	of.run(c)
+	func() {
+		defer func() {
+			if r := recover(); r != nil {
+				c.is("a call of the round", "returns", fmt.Sprint("panics: ", r))
+			}
+		}()
+		of.run(c)
+	}()
 	return c.wrong
 }
 
@@ -162,4 +180,17 @@ func (m model) keys() []string {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// inside compares a period with a field of what a call has made, where it has that. It takes time until a period shows, and none passes here.
+func (c *check) inside(what string, want time.Duration, of any, fields ...string) {
+	v := reflect.Indirect(reflect.ValueOf(of))
+	for _, name := range fields {
+		if v.Kind() == reflect.Struct {
+			v = v.FieldByName(name)
+		}
+	}
+	if v.IsValid() && v.Kind() == reflect.Int64 {
+		c.is(what, want, time.Duration(v.Int()))
+	}
 }

@@ -2,6 +2,7 @@ package library
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -67,7 +68,9 @@ func limiters(c *check) {
 		{"ItemFastSlowRateLimiter", fastSlow(), fastThenSlow},
 		{"WithMaxWaitRateLimiter", workqueue.NewTypedWithMaxWaitRateLimiter(exponential(), longest), func(n int) time.Duration { return min(longest, byFailures(n)) }},
 		{"MaxOfRateLimiter", workqueue.NewTypedMaxOfRateLimiter(exponential(), fastSlow()), func(n int) time.Duration { return max(byFailures(n), fastThenSlow(n)) }},
-	}[c.IntN(4)]
+		{"DefaultControllerRateLimiter", workqueue.DefaultTypedControllerRateLimiter[string](), func(n int) time.Duration { return min(mostOfDefaults, base<<n) }},
+		{"DefaultItemBasedRateLimiter", workqueue.DefaultTypedItemBasedRateLimiter[string](), func(n int) time.Duration { return min(mostOfDefaults, time.Millisecond<<n) }},
+	}[c.IntN(6)]
 	failures := map[string]int{}
 	for range 24 {
 		key := keys[c.IntN(2)]
@@ -83,6 +86,24 @@ func limiters(c *check) {
 		}
 	}
 	c.bucket()
+	c.extremes(exponential(), slow)
+}
+
+// mostOfDefaults is the longest delay of the limiters that client-go proposes.
+const mostOfDefaults = 1000 * time.Second
+
+// extremes are a key that fails for so long that its delay is in no number, and more keys than the default limiter's bucket has tokens for.
+func (c *check) extremes(exponential workqueue.TypedRateLimiter[string], longest time.Duration) {
+	for n := range 80 {
+		if got := exponential.When("a"); n > 20 {
+			c.is(fmt.Sprintf("When of the ItemExponentialFailureRateLimiter after %d failures", n), longest, got)
+		}
+	}
+	of := workqueue.DefaultTypedControllerRateLimiter[string]()
+	for n := range 103 {
+		want := max(5*time.Millisecond, time.Duration(n+1-100)*100*time.Millisecond)
+		c.is(fmt.Sprintf("When of the DefaultControllerRateLimiter for key number %d at once", n+1), want, of.When(fmt.Sprint(n)).Round(time.Millisecond))
+	}
 }
 
 // bucket is the limiter that has a number of tokens, and gets one every tenth of a second; no time passes.

@@ -1,9 +1,12 @@
 package library
 
 import (
+	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -42,7 +45,12 @@ func names(c *check) {
 	c.no("ParseObjectName", err)
 	c.is("ParseObjectName of "+key, want, parsed)
 	c.is("String of an ObjectName", key, want.String())
+	c.is("AsNamespacedName", types.NamespacedName{Namespace: namespace, Name: name}, want.AsNamespacedName())
 	c.is("AsNamespacedName and back", want, cache.NamespacedNameAsObjectName(want.AsNamespacedName()))
+	ns, n = want.Parts()
+	c.is("Parts of an ObjectName", [2]string{namespace, name}, [2]string{ns, n})
+	wrapped := errors.New("no key")
+	c.is("what a KeyError wraps", true, errors.Is(cache.KeyError{Obj: obj, Err: wrapped}, wrapped))
 
 	c.deleted("an object", cache.DeletedObject[*metav1.PartialObjectMetadata]{OptionalObj: obj}, key)
 	of := cache.DeletedObject[*metav1.PartialObjectMetadata]{FinalStateUnknown: &tombstone}
@@ -76,4 +84,32 @@ func (c *check) adapter() {
 		c.no(call, err)
 		c.is(call, "one", got)
 	}
+}
+
+// informerNames registers a name, and resources under it. The registry is the process's: the name is not anybody else's, and is released.
+func informerNames(c *check) {
+	_, err := cache.NewInformerName("")
+	c.refused("NewInformerName of nothing", err)
+	name := fmt.Sprintf("informersim %p", c)
+	first, err := cache.NewInformerName(name)
+	c.no("NewInformerName", err)
+	if err != nil {
+		return
+	}
+	defer func() { first.Release() }()
+	_, err = cache.NewInformerName(name)
+	c.refused("NewInformerName of a name that there is", err)
+	pods, services := schema.GroupVersionResource{Version: "v1", Resource: "pods"}, schema.GroupVersionResource{Version: "v1", Resource: "services"}
+	one, again, other := first.WithResource(pods), first.WithResource(pods), first.WithResource(services)
+	c.is("which of a resource, the same again, and another one are reserved", [3]bool{true, false, true}, [3]bool{one.Reserved(), again.Reserved(), other.Reserved()})
+	c.is("GroupVersionResource", services, other.GroupVersionResource())
+	c.is("Name of a resource is that of the informer", true, other.Name() == name && first.Name() == name)
+	first.Release()
+	c.is("Reserved of a resource whose name was released", false, one.Reserved())
+	c.is("Reserved of a resource of a name that was released", false, first.WithResource(pods).Reserved())
+	second, err := cache.NewInformerName(name)
+	c.no("NewInformerName of a name that was released", err)
+	second.Release()
+	var none *cache.InformerName
+	c.is("Reserved of a resource without a name", false, none.WithResource(pods).Reserved())
 }

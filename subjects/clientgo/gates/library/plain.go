@@ -2,7 +2,7 @@ package library
 
 import (
 	"context"
-	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -12,18 +12,36 @@ import (
 
 // source is what an informer lists, and watches. It does not stream lists.
 type source struct {
-	list  *metav1.PartialObjectMetadataList
-	watch *watch.FakeWatcher
+	list    *metav1.PartialObjectMetadataList
+	watch   *watch.FakeWatcher
+	listed  []metav1.ListOptions
+	watched []metav1.ListOptions
+	paged   bool // a list without a continue token is the first of two pages, the other one of which is empty
 }
 
 // IsWatchListSemanticsUnSupported is asked by reflectors.
 func (*source) IsWatchListSemanticsUnSupported() bool { return true }
 
 // List implements cache.ListerWatcher.
-func (s *source) List(metav1.ListOptions) (runtime.Object, error) { return s.list, nil }
+func (s *source) List(options metav1.ListOptions) (runtime.Object, error) {
+	s.listed = append(s.listed, options)
+	list := s.list.DeepCopy()
+	if s.paged && options.Continue == "" {
+		list.Continue = "more"
+	} else if s.paged {
+		list.Items = nil
+	}
+	return list, nil
+}
 
 // Watch implements cache.ListerWatcher.
-func (s *source) Watch(metav1.ListOptions) (watch.Interface, error) { return s.watch, nil }
+func (s *source) Watch(options metav1.ListOptions) (watch.Interface, error) {
+	s.watched = append(s.watched, options)
+	if s.watch.IsStopped() {
+		s.watch = watch.NewFakeWithChanSize(8, false)
+	}
+	return s.watch, nil
+}
 
 // plainInformers are informers that are not shared, as older controllers have them: one list, three events, and the end.
 func plainInformers(c *check) {
@@ -44,7 +62,10 @@ func plainInformers(c *check) {
 		key, _ := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
 		delete(told, key)
 	}}
-	s, control, transforms, indexes := c.plain(from, h)
+	shortest := time.Duration(c.IntN(15)) * time.Minute
+	period := time.Duration(c.IntN(3)) * time.Hour // too long to come
+	s, control, transforms, indexes := c.plain(from, h, period, &shortest)
+	c.inside("the resync period of an informer that is not shared", period, control, "config", "FullResyncPeriod")
 
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -56,6 +77,7 @@ func plainInformers(c *check) {
 	c.quiesce()
 	c.is("HasSynced after the list", true, control.HasSynced())
 	c.is("LastSyncResourceVersion after the list", "5", control.LastSyncResourceVersion())
+	c.asked(from, shortest)
 	c.plainHolds(" after the list", s, m, told, transforms)
 
 	changed, added, gone := object("ns1/a", 6), object("ns2/b", 7), object("ns1/b", 8)
@@ -93,26 +115,30 @@ func (m model) in(namespace string) (of []string) {
 	return of
 }
 
-// plain makes an informer by one of the functions that there are.
-func (c *check) plain(from *source, h cache.ResourceEventHandler) (s cache.Store, control cache.Controller, transforms, indexes bool) {
+// plain makes an informer by one of the functions that there are. Only one of them takes the shortest timeout of watches; it is 0 for the others.
+func (c *check) plain(from *source, h cache.ResourceEventHandler, period time.Duration, shortest *time.Duration) (s cache.Store, control cache.Controller, transforms, indexes bool) {
 	kind, by := &metav1.PartialObjectMetadata{}, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	mark := func(obj any) (any, error) {
 		o := obj.(*metav1.PartialObjectMetadata).DeepCopy()
 		o.Labels = map[string]string{"transformed": "once" + o.Labels["transformed"]}
 		return o, nil
 	}
-	options := cache.InformerOptions{ListerWatcher: from, ObjectType: kind, Handler: h}
-	switch c.IntN(5) {
+	options := cache.InformerOptions{ListerWatcher: from, ObjectType: kind, Handler: h, ResyncPeriod: period, MinWatchTimeout: *shortest}
+	of := c.IntN(6)
+	if of < 4 {
+		*shortest = 0
+	}
+	switch of {
 	case 0:
-		s, control = cache.NewInformer(from, kind, 0, h)
+		s, control = cache.NewInformer(from, kind, period, h)
 	case 1:
-		s, control = cache.NewIndexerInformer(from, kind, 0, h, by)
+		s, control = cache.NewIndexerInformer(from, kind, period, h, by)
 		indexes = true
 	case 2:
-		s, control = cache.NewTransformingInformer(from, kind, 0, h, mark)
+		s, control = cache.NewTransformingInformer(from, kind, period, h, mark)
 		transforms = true
 	case 3:
-		s, control = cache.NewTransformingIndexerInformer(from, kind, 0, h, by, mark)
+		s, control = cache.NewTransformingIndexerInformer(from, kind, period, h, by, mark)
 		transforms, indexes = true, true
 	default:
 		if transforms = c.IntN(2) == 0; transforms {
@@ -139,44 +165,4 @@ func (c *check) plainHolds(when string, s cache.Store, m, told model, transforms
 			c.is("the transform of "+text(o)+when, want, o.Labels["transformed"])
 		}
 	}
-}
-
-// lateHandlers add a handler while an update is under way from the store to the handlers. It has to be told of the object as it was and of the
-// update, or of the object as it is.
-func lateHandlers(c *check) {
-	from := &source{list: &metav1.PartialObjectMetadataList{}, watch: watch.NewFakeWithChanSize(8, false)}
-	from.list.ResourceVersion = "5"
-	from.list.Items = append(from.list.Items, *object("ns1/a", 1))
-	arrived, leave := make(chan struct{}), make(chan struct{})
-	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{"gate": func(obj any) ([]string, error) {
-		if obj.(*metav1.PartialObjectMetadata).ResourceVersion == "6" {
-			close(arrived)
-			<-leave
-		}
-		return nil, nil
-	}})
-	ctx, cancel := context.WithCancel(context.Background())
-	go inf.RunWithContext(ctx)
-	c.quiesce()
-	c.is("HasSynced after the list", true, inf.HasSynced())
-
-	var told []string
-	h := cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(obj any) { told = append(told, "add "+text(obj)) },
-		UpdateFunc: func(old, obj any) { told = append(told, "update "+text(old)+" "+text(obj)) },
-	}
-	from.watch.Modify(object("ns1/a", 6))
-	<-arrived
-	var reg cache.ResourceEventHandlerRegistration
-	go func() { reg, _ = inf.AddEventHandler(h) }()
-	crowd()
-	close(leave)
-	c.quiesce()
-	if got := strings.Join(told, ", "); got != "add ns1/a@6" {
-		c.is("what a handler is told that is added during an update", "add ns1/a@1, update ns1/a@1 ns1/a@6", got)
-	}
-	c.is("HasSynced of a handler that is added late", true, reg != nil && reg.HasSynced())
-	cancel()
-	c.quiesce()
-	c.is("IsStopped of an informer that was stopped", true, inf.IsStopped())
 }

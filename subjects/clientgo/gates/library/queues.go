@@ -47,6 +47,9 @@ func heaps(c *check) {
 			if m[key] == nil {
 				m[key] = obj
 			}
+		case 4:
+			c.no("Update", h.Update(obj))
+			m[key] = obj
 		default:
 			c.no("Add", h.Add(obj))
 			m[key] = obj
@@ -162,13 +165,18 @@ func fifos(c *check) {
 			}
 			m[key] = obj
 		}
+		if c.IntN(4) == 0 {
+			c.no("Resync", f.Resync())
+		}
 		if len(c.wrong) > 0 {
 			return
 		}
 	}
 	c.no("Add", f.Add(object("c", 50)))
 	c.no("Replace", f.Replace([]any{object("ns1/a", 51)}, "51"))
+	c.no("Add", f.Add(object("c", 52)))
 	c.is("Pop after a Replace", "ns1/a@51", pop())
+	c.is("Pop after a Replace and an Add", "c@52", pop())
 	before, after := c.waits(func() { _, _ = f.Pop(func(any, bool) error { return nil }) }, f.Close)
 	c.is("Pop of an empty FIFO waits", true, before)
 	c.is("Pop waits although there was Close", false, after)
@@ -247,12 +255,17 @@ func (c *check) lazy() {
 func parallel(c *check) {
 	pieces, chunk, workers := c.IntN(12), c.IntN(5), 1+c.IntN(3)
 	var mu sync.Mutex
-	done := make([]int, pieces)
+	done, beyond := make([]int, pieces), false
 	workqueue.ParallelizeUntil(context.Background(), workers, pieces, func(piece int) {
 		mu.Lock()
+		defer mu.Unlock()
+		if piece >= pieces {
+			beyond = true
+			return
+		}
 		done[piece]++
-		mu.Unlock()
 	}, workqueue.WithChunkSize(chunk))
+	c.is(fmt.Sprintf("whether a piece beyond %d is done, in chunks of %d", pieces, chunk), false, beyond)
 	once := slices.Repeat([]int{1}, pieces)
 	c.is(fmt.Sprintf("how often each of %d pieces was done, in chunks of %d", pieces, chunk), once, done)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -101,10 +101,20 @@ func expirationCache(c *check) {
 	}
 	later.by += ttl
 	c.is("List behind the TTL", []string{}, texts(s.List()))
-	forever := cache.NewTTLStore(cache.MetaNamespaceKeyFunc, 0)
-	clear(m)
-	c.change(forever, m, 1)
-	c.holds(" without a TTL", forever, m)
+	for n, forever := range []cache.Store{
+		cache.NewTTLStore(cache.MetaNamespaceKeyFunc, 0),
+		cache.NewExpirationStore(cache.MetaNamespaceKeyFunc, &cache.TTLPolicy{Clock: later}),
+	} {
+		clear(m)
+		c.change(forever, m, n+1)
+		later.by += time.Hour
+		c.holds(" without a TTL", forever, m)
+	}
+	plain := cache.NewStore(cache.MetaNamespaceKeyFunc)
+	for _, of := range []cache.Store{plain, s} {
+		of.Bookmark("200")
+	}
+	c.is("LastStoreSyncResourceVersion after Bookmark", plain.LastStoreSyncResourceVersion(), s.LastStoreSyncResourceVersion())
 }
 
 func undeltaStore(c *check) {
@@ -127,7 +137,10 @@ type mutated struct {
 
 // mutationCache writes objects, tells the cache of its own writes, and lets the informer's store follow. The cache has to give what was written or seen last.
 func mutationCache(c *check) {
-	backing := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	backing := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc, "parts": func(obj any) ([]string, error) {
+		o := obj.(*metav1.PartialObjectMetadata)
+		return []string{"in " + o.Namespace, o.Name}, nil
+	}})
 	s := cache.NewIntegerResourceVersionMutationCache(klog.Background(), backing, backing, time.Hour, true)
 	all, revision := map[string]*mutated{}, 8
 	for _, key := range keys {
@@ -156,6 +169,9 @@ func mutationCache(c *check) {
 				late := o.written
 				revision++
 				gone := object(key, revision)
+				if o.seen != nil && c.IntN(2) == 0 {
+					gone = o.seen.DeepCopy() // its final state is unknown
+				}
 				gone.UID = late.UID
 				o.written, o.seen = nil, nil
 				c.no("Delete", backing.Delete(gone))
@@ -179,6 +195,33 @@ func mutationCache(c *check) {
 		c.newest(s, all, false)
 	}
 	c.newest(s, all, true)
+	c.forgets(backing)
+}
+
+// forgets fills a mutation cache with more than it keeps, or with what has no time to live.
+func (c *check) forgets(backing cache.Indexer) {
+	options := cache.MutationCacheOptions{Indexer: backing, IncludeAdds: true}
+	from, call := 0, "a mutation cache with defaults"
+	switch c.IntN(3) {
+	case 0:
+		options.MaxCacheSize = 1 + c.IntN(len(keys)-1)
+		from, call = len(keys)-options.MaxCacheSize, fmt.Sprintf("a mutation cache of %d", options.MaxCacheSize)
+	case 1:
+		options.TTL = -time.Second
+		from, call = len(keys), "a mutation cache whose TTL is over"
+	}
+	for _, key := range keys {
+		c.no("Delete", backing.Delete(object(key, 200)))
+	}
+	s := cache.NewIntegerResourceVersionMutationCacheWithOptions(klog.Background(), backing, options)
+	for _, key := range keys {
+		s.Mutation(object(key, 201))
+	}
+	for n, key := range keys {
+		_, exists, err := s.GetByKey(key)
+		c.no("GetByKey", err)
+		c.is("whether "+call+" has number "+fmt.Sprint(n+1), n >= from, exists)
+	}
 }
 
 // newest compares a mutation cache with what was written. A key that the informer's store lacks is asked for at the end only: upstream forgets
@@ -191,6 +234,13 @@ func (c *check) newest(s cache.MutationCache, all map[string]*mutated, end bool)
 	objs, err := s.ByIndex(cache.NamespaceIndex, "ns1")
 	c.no("ByIndex", err)
 	c.is("ByIndex of the namespace ns1", m.texts(), texts(objs))
+	named := model{}
+	for _, key := range []string{"ns1/a", "ns2/a"} {
+		named[key] = all[key].written
+	}
+	objs, err = s.ByIndex("parts", "a")
+	c.no("ByIndex", err)
+	c.is("ByIndex of the name a, the second value of its index", named.texts(), texts(objs))
 	for _, key := range keys {
 		want := all[key].written
 		if want != nil && all[key].seen == nil && !end {
@@ -264,9 +314,15 @@ func (c *check) typed(x cache.TypedIndexer[*metav1.PartialObjectMetadata], m mod
 
 // registrations are handlers of an informer that has not started.
 func registrations(c *check) {
-	inf := cache.NewSharedIndexInformer(&cache.ListWatch{}, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
-	reg, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{})
+	period, own := time.Duration(c.IntN(4))*5*time.Second, time.Duration(c.IntN(5))*400*time.Millisecond
+	inf := cache.NewSharedIndexInformer(&cache.ListWatch{}, &metav1.PartialObjectMetadata{}, period, cache.Indexers{})
+	reg, err := inf.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{}, own)
 	c.no("AddEventHandler", err)
+	want := max(own, time.Second) // I78
+	if own == 0 || period == 0 {
+		want = 0
+	}
+	c.inside(fmt.Sprintf("the resync period of a handler that asks for %v, of an informer that has %v", own, period), want, reg, "resyncPeriod")
 	c.is("HasSynced of a handler", false, reg.HasSynced())
 	c.is("HasSynced", false, inf.HasSynced())
 	c.is("HasSynced of GetController", false, inf.GetController().HasSynced())

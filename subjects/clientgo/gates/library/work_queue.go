@@ -13,11 +13,23 @@ type workQueue struct {
 	dirty      map[string]bool // added while it was processed
 	processing []string
 	closed     bool
+	touched    int
 }
+
+// touched is the order of a work queue's keys, that in which they come, and counts what it is told of keys that are added again.
+type touched struct {
+	workqueue.Queue[string]
+	n int
+}
+
+// Touch implements workqueue.Queue.
+func (q *touched) Touch(string) { q.n++ }
 
 func (m *workQueue) add(key string) {
 	switch {
-	case m.closed || slices.Contains(m.ready, key):
+	case m.closed:
+	case slices.Contains(m.ready, key):
+		m.touched++
 	case slices.Contains(m.processing, key):
 		m.dirty[key] = true
 	default:
@@ -37,10 +49,12 @@ func (m *workQueue) done(n int) (key string) {
 
 // drains fills a work queue, and has it drain while some of its keys are processed.
 func drains(c *check) {
-	q, m := workqueue.NewTyped[string](), &workQueue{dirty: map[string]bool{}}
+	order := &touched{Queue: workqueue.DefaultQueue[string]()}
+	q, m := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Queue: order}), &workQueue{dirty: map[string]bool{}}
 	for range 12 {
 		c.works(q, m)
 	}
+	c.is("how often a key was added that was ready", m.touched, order.n)
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
@@ -48,7 +62,7 @@ func drains(c *check) {
 	}()
 	c.quiesce()
 	m.closed = true
-	over := len(m.processing) == 0
+	over, cut := len(m.processing) == 0, c.IntN(48) // ShutDown ends the wait
 	for n := 0; n < 24 && len(c.wrong) == 0; n++ {
 		select {
 		case <-drained:
@@ -57,6 +71,10 @@ func drains(c *check) {
 			c.is("ShutDownWithDrain has returned although nothing was processed", over, false)
 		}
 		before := len(m.processing)
+		if n == cut {
+			q.ShutDown()
+			over = true
+		}
 		c.works(q, m)
 		over = over || before > 0 && len(m.processing) == 0
 		c.quiesce()

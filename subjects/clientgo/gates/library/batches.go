@@ -1,0 +1,72 @@
+package library
+
+import (
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+// batches change a store by one transaction, and another one by single changes. They have to be the same, whatever of the transaction has no key.
+func batches(c *check) {
+	byName := func(obj any) ([]string, error) { return []string{obj.(*metav1.PartialObjectMetadata).Name}, nil }
+	batch, single := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}), cache.NewStore(cache.MetaNamespaceKeyFunc)
+	m := model{}
+	var txns []cache.Transaction
+	var good []int
+	broken := c.IntN(8) // 0 to 6 are places, 7 is nowhere
+	for n := range 7 {
+		if n == broken {
+			txns = append(txns, cache.Transaction{Type: cache.TransactionTypeAdd, Object: "without a key"})
+			continue
+		}
+		good = append(good, n)
+		key := c.key()
+		obj := object(key, n+1)
+		switch c.IntN(3) {
+		case 0:
+			txns = append(txns, cache.Transaction{Type: cache.TransactionTypeDelete, Object: obj})
+			delete(m, key)
+			c.no("Delete", single.Delete(obj))
+		case 1:
+			txns = append(txns, cache.Transaction{Type: cache.TransactionTypeUpdate, Object: obj})
+			m[key] = obj
+			c.no("Update", single.Update(obj))
+		default:
+			txns = append(txns, cache.Transaction{Type: cache.TransactionTypeAdd, Object: obj})
+			m[key] = obj
+			c.no("Add", single.Add(obj))
+		}
+	}
+	err := batch.(cache.TransactionStore).Transaction(txns...)
+	switch {
+	case broken == 7:
+		c.is("the error of a transaction", true, err == nil)
+	case err == nil:
+		c.is("the error of a transaction with an object without a key", "there is one", "there is none")
+	default:
+		c.is("what of a transaction was done", fmt.Sprint(good), fmt.Sprint(err.SuccessfulIndices))
+		c.is("how many errors a transaction of how many has", [2]int{1, 7}, [2]int{len(err.Errors), err.TotalTransactions})
+		var of cache.KeyError
+		c.is("whether the error of a transaction is a KeyError", true, len(err.Errors) == 1 && errors.As(err.Errors[0], &of))
+	}
+	c.holds(" after a transaction", batch, m)
+	c.is("LastStoreSyncResourceVersion after a transaction", single.LastStoreSyncResourceVersion(), batch.LastStoreSyncResourceVersion())
+
+	c.refused("AddIndexers of an index that there is, and of another one", batch.AddIndexers(cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc, "name": byName}))
+	_, absent := batch.ByIndex("name", "a")
+	c.refused("ByIndex of an index that was refused", absent)
+	c.no("AddIndexers", batch.AddIndexers(cache.Indexers{"name": byName}))
+	for _, name := range []string{"a", "b", "c"} {
+		want := []string{}
+		for _, key := range m.keys() {
+			if m[key].Name == name {
+				want = append(want, key)
+			}
+		}
+		got, err := batch.IndexKeys("name", name)
+		c.no("IndexKeys", err)
+		c.is("IndexKeys of an index that was added late, with "+name, want, sorted(got))
+	}
+}

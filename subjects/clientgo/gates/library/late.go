@@ -1,0 +1,142 @@
+package library
+
+import (
+	"context"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+)
+
+// lateHandlers add a handler while an update is under way from the store to the handlers, alone or in a batch. It has to be told of the object as
+// it was and of the update, or of the object as it is.
+func lateHandlers(c *check) {
+	from := &source{list: &metav1.PartialObjectMetadataList{}, watch: watch.NewFakeWithChanSize(8, false)}
+	from.list.ResourceVersion = "5"
+	from.list.Items = append(from.list.Items, *object("ns1/a", 1), *object("ns1/b", 2))
+	arrived, leave := make(chan struct{}), make(chan struct{})
+	first := map[bool]string{true: "6"}[c.IntN(2) == 0] // holds the informer up, so that two updates are queued
+	between := make(chan struct{})
+	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{"gate": func(obj any) ([]string, error) {
+		switch obj.(*metav1.PartialObjectMetadata).ResourceVersion {
+		case first:
+			<-between
+		case "7":
+			close(arrived)
+			<-leave
+		}
+		return nil, nil
+	}})
+	failures := 0
+	c.no("SetWatchErrorHandler", inf.SetWatchErrorHandler(func(*cache.Reflector, error) { failures++ }))
+	ctx, cancel := context.WithCancel(context.Background())
+	go inf.RunWithContext(ctx)
+	c.quiesce()
+	c.is("HasSynced after the list", true, inf.HasSynced())
+
+	told := map[string][]string{}
+	note := func(obj any, what string) {
+		key, _ := cache.MetaNamespaceKeyFunc(obj)
+		told[key] = append(told[key], what)
+	}
+	h := cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { note(obj, "add "+text(obj)) },
+		UpdateFunc: func(old, obj any) { note(obj, "update "+text(old)+" "+text(obj)) },
+	}
+	if first != "" {
+		from.watch.Modify(object("ns1/b", 6))
+		c.quiesce()
+	}
+	from.watch.Modify(object("ns1/a", 7))
+	from.watch.Modify(object("ns1/b", 8))
+	crowd()
+	close(between)
+	<-arrived
+	var reg cache.ResourceEventHandlerRegistration
+	go func() { reg, _ = inf.AddEventHandler(h) }()
+	crowd()
+	close(leave)
+	c.quiesce()
+	for key, want := range map[string]string{ // order: each is right or not
+		"ns1/a": "add ns1/a@1, update ns1/a@1 ns1/a@7",
+		"ns1/b": map[bool]string{true: "add ns1/b@2, update ns1/b@2 ns1/b@8", false: "add ns1/b@6, update ns1/b@6 ns1/b@8"}[first == ""],
+	} {
+		if got := strings.Join(told[key], ", "); got != "add "+want[strings.LastIndex(want, " ")+1:] {
+			c.is("what a handler is told of "+key+" that is added during an update", want, got)
+		}
+	}
+	c.is("HasSynced of a handler that is added late", true, reg != nil && reg.HasSynced())
+	cancel()
+	c.quiesce()
+	c.is("how often the handler of watch errors was called of an informer that was stopped", 0, failures)
+	c.is("IsStopped of an informer that was stopped", true, inf.IsStopped())
+}
+
+// busyHandlers are at work when their informer is stopped, or when they are removed by somebody who waits for them.
+func busyHandlers(c *check) {
+	from := &source{list: &metav1.PartialObjectMetadataList{}, watch: watch.NewFakeWithChanSize(8, false)}
+	from.list.ResourceVersion = "5"
+	from.list.Items = append(from.list.Items, *object("ns1/a", 1), *object("ns1/b", 2))
+	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
+	leave, busy := make(chan struct{}), false
+	reg, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) {
+		busy = true
+		<-leave
+		busy = false
+	}})
+	c.no("AddEventHandler", err)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		inf.RunWithContext(ctx)
+	}()
+	c.quiesce()
+	c.is("whether a handler is told of the list", true, busy)
+	c.is("HasSynced of an informer whose handler is busy", true, inf.HasSynced())
+	c.is("HasSynced of a handler that is busy with the initial list", false, reg.HasSynced())
+	call, f := "Run of an informer that is stopped", func() { <-ended }
+	if c.IntN(2) == 0 {
+		call, f = "ShutDownEventHandler", func() { c.no("ShutDownEventHandler", cache.ShutDownEventHandler(inf, reg)) }
+	} else {
+		cancel()
+	}
+	before, after := c.waits(f, func() { close(leave) })
+	c.is("whether "+call+" waits for the handler", true, before)
+	c.is("whether "+call+" waits although the handler has returned", false, after)
+	cancel()
+	c.quiesce()
+	c.is("whether a handler is busy after the end of its informer", false, busy)
+}
+
+// waitingHandlers are added to an informer that has synced, while its store is being written: they are told of it only after that.
+func waitingHandlers(c *check) {
+	from := &source{list: &metav1.PartialObjectMetadataList{}, watch: watch.NewFakeWithChanSize(8, false)}
+	from.list.ResourceVersion = "5"
+	from.list.Items = append(from.list.Items, *object("ns1/a", 1))
+	arrived, write, told := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{"gate": func(obj any) ([]string, error) {
+		if obj.(*metav1.PartialObjectMetadata).ResourceVersion == "7" {
+			close(arrived)
+			<-write
+		}
+		return nil, nil
+	}})
+	ctx, cancel := context.WithCancel(context.Background())
+	go inf.RunWithContext(ctx)
+	c.quiesce()
+	go func() { _ = inf.GetIndexer().Update(object("ns1/a", 7)) }()
+	<-arrived
+	var reg cache.ResourceEventHandlerRegistration
+	go func() { reg, _ = inf.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { <-told }}) }()
+	crowd()
+	close(write)
+	c.quiesce()
+	c.is("HasSynced of a handler that is added late, and busy with what the store has", false, reg == nil || reg.HasSynced())
+	close(told)
+	c.quiesce()
+	c.is("HasSynced of a handler that was told late of what the store has", true, reg != nil && reg.HasSynced())
+	cancel()
+	c.quiesce()
+}
