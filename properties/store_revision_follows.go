@@ -25,6 +25,7 @@ var StoreRevisionFollows = Property{
 type storeRevisionFollows struct {
 	due    bool
 	behind byActor[bool] // by informer: a frame was lost since its last list
+	kept   byActor[bool] // by informer: its Indexer has had a resourceVersion, which it must not lose
 }
 
 func (p *storeRevisionFollows) record(_ World, r *sim.Record) *reports.Violation {
@@ -57,7 +58,13 @@ func (p *storeRevisionFollows) check(w World) *reports.Violation {
 		if *p.behind.get(id) {
 			continue // until a list: what has come since may have been queued before
 		}
-		if have, want := inf.StoreResourceVersion(), inf.LastSyncResourceVersion(); have != "" && have != want && !inf.Busy() {
+		have, want := inf.StoreResourceVersion(), inf.LastSyncResourceVersion()
+		kept := p.kept.get(id)
+		*kept = *kept || have != ""
+		if *kept && have != want && !inf.Busy() {
+			if have == "" {
+				have = "none"
+			}
 			return &reports.Violation{
 				Message: fmt.Sprintf("the Indexer of informer %s is at rv=%s, but its reflector saw rv=%s and nothing is queued", inf.Name(), have, want),
 				Because: []reports.Evidence{{Step: w.Kernel().Steps(), At: w.Kernel().Elapsed(), Text: fmt.Sprintf("the Indexer of %s is at rv=%s", inf.Name(), have)}},
