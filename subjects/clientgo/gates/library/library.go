@@ -112,6 +112,17 @@ func (c *check) waits(f, then func()) (before, after bool) {
 	return before, running()
 }
 
+// comes waits for what has to happen by itself. No time passes while anything can, so that a moment is enough to tell that it does not.
+func (c *check) comes(what string, done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	case <-time.After(time.Nanosecond):
+		c.is(what, "it comes", "it does not")
+		return false
+	}
+}
+
 // keys are those of the objects that checks are about.
 var keys = []string{"ns1/a", "ns1/b", "ns2/a", "c"}
 

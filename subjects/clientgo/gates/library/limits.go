@@ -59,7 +59,7 @@ func limiters(c *check) {
 		}
 		return slow
 	}
-	of := []struct {
+	for _, of := range []struct {
 		name string
 		l    workqueue.TypedRateLimiter[string]
 		want func(failures int) time.Duration
@@ -70,19 +70,20 @@ func limiters(c *check) {
 		{"MaxOfRateLimiter", workqueue.NewTypedMaxOfRateLimiter(exponential(), fastSlow()), func(n int) time.Duration { return max(byFailures(n), fastThenSlow(n)) }},
 		{"DefaultControllerRateLimiter", workqueue.DefaultTypedControllerRateLimiter[string](), func(n int) time.Duration { return min(mostOfDefaults, base<<n) }},
 		{"DefaultItemBasedRateLimiter", workqueue.DefaultTypedItemBasedRateLimiter[string](), func(n int) time.Duration { return min(mostOfDefaults, time.Millisecond<<n) }},
-	}[c.IntN(6)]
-	failures := map[string]int{}
-	for range 24 {
-		key := keys[c.IntN(2)]
-		if c.IntN(8) == 0 {
-			of.l.Forget(key)
-			delete(failures, key)
-		} else {
-			c.is("When of the "+of.name, of.want(failures[key]), of.l.When(key))
-			failures[key]++
-		}
-		for _, key := range keys[:2] {
-			c.is("NumRequeues of the "+of.name, failures[key], of.l.NumRequeues(key))
+	} {
+		failures := map[string]int{}
+		for range 24 {
+			key := keys[c.IntN(2)]
+			if c.IntN(8) == 0 {
+				of.l.Forget(key)
+				delete(failures, key)
+			} else {
+				c.is("When of the "+of.name, of.want(failures[key]), of.l.When(key))
+				failures[key]++
+			}
+			for _, key := range keys[:2] {
+				c.is("NumRequeues of the "+of.name, failures[key], of.l.NumRequeues(key))
+			}
 		}
 	}
 	c.bucket()

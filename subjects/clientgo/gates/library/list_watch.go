@@ -45,14 +45,17 @@ func listWatches(c *check) {
 	ctx := context.WithValue(context.Background(), caller{}, "me")
 	options := metav1.ListOptions{ResourceVersion: fmt.Sprint(1 + c.IntN(9)), AllowWatchBookmarks: c.IntN(2) == 0}
 	labels := cache.NewFilteredListWatchFromClient(client, "pods", "ns1", func(o *metav1.ListOptions) { o.LabelSelector = "app=web" })
-	for selector, lw := range map[string]*cache.ListWatch{ // order: each is right or not
-		"fieldSelector=metadata.name%3Da": cache.NewListWatchFromClient(client, "pods", "ns1", fields.OneTermEqualSelector("metadata.name", "a")),
-		"labelSelector=app%3Dweb":         labels,
+	for _, of := range []struct {
+		selector string
+		lw       *cache.ListWatch
+	}{
+		{"fieldSelector=metadata.name%3Da", cache.NewListWatchFromClient(client, "pods", "ns1", fields.OneTermEqualSelector("metadata.name", "a"))},
+		{"labelSelector=app%3Dweb", labels},
 	} {
 		version := "&resourceVersion=" + options.ResourceVersion
 		bookmarks := map[bool]string{true: "allowWatchBookmarks=true&"}[options.AllowWatchBookmarks]
-		c.asks(ctx, lw, options, func(call string, watches, withContext bool) {
-			want := "GET http://server/api/v1/namespaces/ns1/pods?" + bookmarks + selector + version
+		c.asks(ctx, of.lw, options, func(call string, watches, withContext bool) {
+			want := "GET http://server/api/v1/namespaces/ns1/pods?" + bookmarks + of.selector + version
 			if watches {
 				want += "&watch=true"
 			}
