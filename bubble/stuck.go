@@ -50,6 +50,7 @@ func (e *StuckError) Error() string {
 			"To test what is yours, run without crashes: -simtest.crashes=-1, or Options.CrashProbability: -1. The end of the run ends the context, too: " +
 			"let the body wait, by env.Eventually, for something that the manager does.\n")
 	}
+	b.WriteString(network(waiting))
 	stacks := append(running, waiting...)
 	if len(stacks) > 0 {
 		b.WriteString("\nThe whole stack, with > at what is neither the standard library's nor a dependency's:\n")
@@ -62,6 +63,29 @@ func (e *StuckError) Error() string {
 		b.WriteString(g.trace())
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// network says what to do about goroutines that wait for real connections, of which there are two kinds: what was started to listen, and what a client
+// keeps open.
+func network(waiting []Goroutine) string {
+	listens, waits := false, false
+	for _, g := range waiting {
+		if g.State != "IO wait" {
+			continue
+		}
+		waits = true
+		listens = listens || slices.ContainsFunc(g.Stack, func(f Frame) bool { return strings.HasSuffix(f.Function, ".Accept") })
+	}
+	switch {
+	case listens:
+		return "\nA server listens for real connections, and no virtual time passes meanwhile. Leave it out of the test, or call its handler directly. A manager of " +
+			"controller-runtime has none with Metrics.BindAddress: \"0\", HealthProbeBindAddress: \"0\" and PprofBindAddress: \"\"; for its webhooks, see simtest's " +
+			"Options.Webhooks and Env.ServeWebhooks.\n"
+	case waits:
+		return "\nA connection to a real server is open, and no virtual time passes meanwhile; http.Client keeps one for the next request. Give the client of the other " +
+			"service an http.RoundTripper that calls a handler directly, or put a fake in its place.\n"
+	}
+	return ""
 }
 
 // locked tells of goroutines that wait for locks.

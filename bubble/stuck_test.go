@@ -95,3 +95,20 @@ func TestStuckInAManagerThatStarts(t *testing.T) {
 		}
 	}
 }
+
+// Who waits for a real connection is told what to do: about what listens, and about a client.
+func TestStuckInTheNetwork(t *testing.T) {
+	for function, want := range map[string]string{
+		"net.(*TCPListener).Accept":        "A server listens for real connections",
+		"net/http.(*persistConn).readLoop": "A connection to a real server is open",
+	} {
+		waits := Goroutine{State: "IO wait", Stack: []Frame{{Function: "net.(*netFD).wait"}, {Function: function}}}
+		for state, says := range map[string]bool{"IO wait": true, "chan receive": false} {
+			waits.State = state
+			e := &StuckError{Timeout: time.Second, Goroutines: []Goroutine{waits}}
+			if text := e.Error(); strings.Contains(text, want) != says || strings.Count(text, "virtual time passes meanwhile") > 1 {
+				t.Errorf("in %s, state %q: want %q: %v:\n%s", function, state, want, says, text)
+			}
+		}
+	}
+}
