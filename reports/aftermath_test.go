@@ -213,6 +213,27 @@ func TestEndingFoldsRenewals(t *testing.T) {
 	}
 }
 
+// An apiserver that starts again does not fill an ending: the watch caches that it fills are one line until something else happens.
+func TestEndingFoldsRestarts(t *testing.T) {
+	var steps [][]sim.Record
+	for range 40 {
+		steps = append(steps, []sim.Record{record("apply", "", 7, 0, "INIT")})
+	}
+	steps = append(steps, []sim.Record{record("compacted", "", 7, 0, "")}, []sim.Record{record("apply", "", 8, 0, "INIT")}, []sim.Record{record("apply", "pods default/a", 9, 0, "ADDED")})
+	lines, err := reports.Ending(traced(t, steps...))
+	if err != nil && err != io.EOF {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, l := range lines {
+		got = append(got, fmt.Sprintf("%d %s", l.Step, l.Text))
+	}
+	want := "1 fills 40 watch caches, the last at rv=7\n41 compacts to rv=7\n42 fills a watch cache at rv=8\n43 apply pods default/a rv=9 ADDED"
+	if text := strings.Join(got, "\n"); text != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+}
+
 // A leader election does not fill an ending: its requests that succeed are one line for each client. One that fails is told, and so is who
 // else writes.
 func TestEndingFoldsLeases(t *testing.T) {

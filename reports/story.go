@@ -32,6 +32,7 @@ const (
 // Ending tells from a trace what happened last, to any object. Renewals of watches in a row are one line.
 func Ending(r *sim.TraceReader) ([]Line, error) {
 	var fold renewals
+	var filled fillings
 	last := tail{n: MaxEnding}
 	err := eachLine(r, func(r *sim.TraceRecord) (string, bool) {
 		of := ""
@@ -54,16 +55,45 @@ func Ending(r *sim.TraceReader) ([]Line, error) {
 				}
 			}
 			return "", false
+		case "apply":
+			if r.Detail == "INIT" {
+				return fmt.Sprintf("fills a watch cache at rv=%d", r.RV), true
+			}
 		}
 		return rawText(r), true
 	}, func(r *sim.TraceRecord, l Line) {
-		if !fold.takes(r, l) {
-			last.add(fold.fold()...)
+		if fold.takes(r, l) {
+			return
+		}
+		last.add(fold.fold()...)
+		if !filled.takes(r, l, last.lines) {
 			last.add(l)
 		}
 	})
 	last.add(fold.fold()...)
 	return last.lines, err
+}
+
+// fillings folds what an apiserver does after a restart: it fills the watch cache of each resource, one after the other.
+type fillings struct {
+	line  Line // the one that is told
+	times int
+}
+
+// takes reports whether a record is one more of those that the last line tells of, and has that line say so.
+func (f *fillings) takes(r *sim.TraceRecord, l Line, told []Line) bool {
+	if r.Kind != "apply" || r.Detail != "INIT" {
+		return false
+	}
+	n := len(told) - 1
+	if n < 0 || told[n] != f.line || f.line.Actor != l.Actor {
+		f.line, f.times = l, 1
+		return false
+	}
+	f.times++
+	told[n].Text = fmt.Sprintf("fills %d watch caches, the last at rv=%d", f.times, r.RV)
+	f.line = told[n]
+	return true
 }
 
 // tail keeps the last n lines.
