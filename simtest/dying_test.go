@@ -81,6 +81,9 @@ func TestADyingProcessNamesItsRun(t *testing.T) {
 			file := filepath.Join("testdata", "simtest", "TestADyingProcessNamesItsRun_"+strings.ReplaceAll(name, "-", "_")+"-2.trace.jsonl")
 			wantIn(t, out, test.says, "the process died during a run: "+t.Name()+", seed 2", "(0s of virtual time)", "had begun: time passes",
 				"the trace so far is in ", file, "-run '^TestADyingProcessNamesItsRun$/^"+name+"$' -simtest.replay="+file, "-simtest.seed=2")
+			if exits := name == "exit" || name == "log-fatal" || name == "klog"; strings.Contains(out, "it has not panicked: it called os.Exit") != exits {
+				t.Errorf("want it to be said that it exited: %v\n%s", exits, out)
+			}
 			trace, err := os.ReadFile(filepath.Join(dir, file))
 			if err != nil || !strings.Contains(string(trace), `"key":"configmaps default/b"`) || strings.Contains(string(trace), "pending") {
 				t.Errorf("the trace: %v\n%s", err, trace)

@@ -95,3 +95,11 @@ func (b *blackBox) died() string {
 	}
 	return reports.PanicOf(text)
 }
+
+// exited says of a process that has ended without a panic what may have ended it, which its own output need not tell.
+func (b *blackBox) exited() string {
+	if b.crash == nil || b.died() != "" {
+		return ""
+	}
+	return "  it has not panicked: it called os.Exit, as log.Fatal and klog.Fatal do, or was killed; a panic in place of the exit would show the line\n"
+}

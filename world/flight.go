@@ -182,7 +182,7 @@ func (r *runner) died(s source, f *flight, res *outcome) {
 	}
 	head := "simtest: the process died during a run: " + where
 	var file string // where the trace is wanted
-	var again []string
+	var again, later []string
 	switch {
 	case r.shrinking != "":
 		head = "simtest: the process died while a failure was being shrunk: " + where
@@ -195,27 +195,29 @@ func (r *runner) died(s source, f *flight, res *outcome) {
 	case r.task.Folder != "":
 		if name, err := r.traceFile(s.header.Seed); err == nil {
 			file = r.path(name)
-			again = append(again, fmt.Sprintf("%s -simtest.replay=%s", r.task.Command, reports.ShellQuote(name)))
+			later = append(later, fmt.Sprintf("%s -simtest.replay=%s", r.task.Command, reports.ShellQuote(name)))
 		}
 	}
-	again = append(again, fmt.Sprintf("%s -simtest.seed=%d", r.task.Command, s.header.Seed))
 
 	var b strings.Builder
 	for _, line := range r.result.Logs {
 		fmt.Fprintf(&b, "\n%s", line) // the test's log would have it
 	}
-	fmt.Fprintf(&b, "\n%s\n%s", head, f.howFar(res))
+	fmt.Fprintf(&b, "\n%s\n%s%s", head, r.box.exited(), f.howFar(res))
 	if r.task.Worker {
 		b.WriteString(r.lastWords(r.box.log(), ""))
 		fmt.Fprint(r.host.Stderr, reports.Plain(b.String()))
 		return
 	}
 	kept, err := r.keep(file, res.trace.Bytes())
-	if err != nil {
+	if kept == "" {
 		fmt.Fprintf(&b, "  the trace so far could not be kept: %v\n", err)
+	} else if fmt.Fprintf(&b, "  the trace so far is in %s\n", kept); err != nil {
+		fmt.Fprintf(&b, "  it is not where the next test would find it: %v\n", err)
 	} else {
-		fmt.Fprintf(&b, "  the trace so far is in %s\n", kept)
+		again = append(again, later...)
 	}
+	again = append(again, fmt.Sprintf("%s -simtest.seed=%d", r.task.Command, s.header.Seed))
 	b.WriteString(r.lastWords(r.box.log(), file))
 	if r.shrinking != "" {
 		fmt.Fprintf(&b, "\nThe failure was:\n\n%s\n", r.shrinking)
@@ -234,13 +236,20 @@ func (f *flight) howFar(res *outcome) string {
 	return text
 }
 
-// keep writes a trace to where it is wanted, else to a temporary file, and returns where it is.
-func (r *runner) keep(file string, trace []byte) (string, error) {
-	if file != "" && r.host.Store(file, trace) == nil {
-		r.storePage(pageFile(file), trace)
-		return file, nil
+// keep writes a trace to where it is wanted, else to a temporary file, and returns where it is, "" if nowhere. The error says why it is not where it is
+// wanted.
+func (r *runner) keep(file string, trace []byte) (kept string, err error) {
+	if file != "" {
+		if err = r.host.Store(file, trace); err == nil {
+			r.storePage(pageFile(file), trace)
+			return file, nil
+		}
 	}
-	return r.host.Spare(traceSuffix, trace)
+	kept, spare := r.host.Spare(traceSuffix, trace)
+	if spare != nil {
+		return "", errors.Join(err, spare)
+	}
+	return kept, err
 }
 
 // lastWords keeps the end of a log beside a trace, and returns its last lines.

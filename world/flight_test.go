@@ -112,6 +112,50 @@ func TestADyingTestNamesItsRun(t *testing.T) {
 	}
 }
 
+// A trace that cannot be where the next run looks for it is in a temporary file. It is not said that it could be replayed from where it is not.
+func TestATraceThatCannotBeWhereItBelongs(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "testdata"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	temporary := func(said, before string) string {
+		t.Helper()
+		m := regexp.MustCompile(before + ` (\S+informersim-test-\S+\.trace\.jsonl)`).FindStringSubmatch(said)
+		if m == nil {
+			t.Fatalf("no temporary file is named:\n%s", said)
+		}
+		t.Cleanup(func() {
+			for _, name := range []string{m[1], pageFile(m[1]), logFile(m[1])} {
+				os.Remove(name)
+			}
+		})
+		if data := string(readFile(t, m[1])); !strings.Contains(data, `"key":"configmaps default/a"`) {
+			t.Errorf("it is not the trace: %s", data)
+		}
+		return m[1]
+	}
+	task := newTask()
+	task.Folder, task.Options.Mix = folder, "none"
+	f, _ := startServe(t, boxed(t))
+	f.diesAt(4, creation(t), askFor(wire.AskSettle, 0), askFor(wire.AskAdvance, time.Hour))
+	f.job(task)
+	said := f.last()
+	temporary(said, "the trace so far is in")
+	contains(t, said, "\n  it is not where the next test would find it: mkdir ", "-simtest.seed=1")
+	if strings.Contains(said, "simtest.replay") {
+		t.Errorf("it cannot be replayed from there:\n%s", said)
+	}
+
+	f, _ = startServe(t, sameVersion)
+	f.next = script(creation(t), askFor(wire.AskFail, 0, "it holds", "it does not"))
+	res := f.job(task)
+	file := temporary(strings.Join(res.Logs, "\n"), "the trace is in a temporary file,")
+	contains(t, res.Failure, "FAIL  it holds", "-simtest.replay="+file+"\n", "-simtest.seed=1")
+	if res.File != "" || res.Unkept == "" {
+		t.Errorf("it is said to be kept: %+v", res)
+	}
+}
+
 // The step that had begun is told with what it had done.
 func TestWhatHadBegunIsTold(t *testing.T) {
 	f, _ := startServe(t, sameVersion)

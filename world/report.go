@@ -26,7 +26,8 @@ var notInNames = regexp.MustCompile(`[^\p{L}\p{N}_.]+`)
 // traceName returns a test's name as used in file names.
 func traceName(test string) string { return notInNames.ReplaceAllString(test, "_") }
 
-// store writes the trace of a failure to a file and returns its name relative to the test's folder, "" if there is none.
+// store writes the trace of a failure to a file, or, if it cannot, to a temporary one, and returns its name relative to the test's folder, "" if there
+// is none.
 func (r *runner) store(res *outcome) string {
 	if r.task.Mode == wire.Find && r.task.Traces == "" {
 		return ""
@@ -40,10 +41,16 @@ func (r *runner) store(res *outcome) string {
 	}
 	if err != nil {
 		r.result.Unkept = reports.Plain(err.Error())
-		r.logf("the trace is not kept: %v", err)
-		return ""
+		spare, failed := r.host.Spare(traceSuffix, res.trace.Bytes())
+		if failed != nil {
+			r.logf("the trace is not kept: %v; %v. With room for it, run the seed again", err, failed)
+			return ""
+		}
+		r.logf("the trace is in a temporary file, %s: %v", spare, err)
+		name = spare
+	} else {
+		r.result.File = name
 	}
-	r.result.File = name
 	if text := res.log.text(); text != "" {
 		if err := r.host.Store(r.path(logFile(name)), []byte(text)); err != nil {
 			r.logf("the log is not kept: %v", err)

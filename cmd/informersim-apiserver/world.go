@@ -69,5 +69,8 @@ func spareTrace(suffix string, data []byte) (string, error) {
 		return "", err
 	}
 	_, err = f.Write(data)
-	return f.Name(), errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name())) // a part of a trace is of no use
+	}
+	return f.Name(), nil
 }
