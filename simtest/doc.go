@@ -106,7 +106,7 @@
 //	simtest: 20 seeds, 855 faults (list-slow 111, replica-lag 91, replica-restart 44, write-lost 40, and 43 other kinds),
 //	24m of virtual time and 114s after the faults had stopped, nothing found; more: -simtest.seeds=500
 //
-// If no seed's run had a request of a client but the test's own, as when a process was not started, it says so: nothing has been tested. With a
+// If in no seed's run a client of [Env.RESTConfig] has made a request, as when a process was not started, it says so: nothing has been tested. With a
 // few conditions of [Env.Sometimes], it also says in how many seeds each held. Before a failure, it says the same of the
 // seeds that passed.
 //

@@ -20,7 +20,7 @@ type summary struct {
 	sometimes map[string]int // by condition of Env.Sometimes: the seeds in which it held
 	aimed     map[string]int // by client that faults were aimed at: the seeds in which it made a request
 	clients   []string       // that made requests in a seed in which one of those did not
-	busy      bool           // in some seed, a client made a request that was not the test's own
+	busy      bool           // in some seed, a client of Env.RESTConfig made a request
 }
 
 func newSummary() *summary {
@@ -164,7 +164,7 @@ func (r *runner) summarize() {
 	if len(missed) == 0 && len(silent) == 0 && !r.t.Failed() {
 		text += ", nothing found"
 		if !s.busy {
-			text += " (nothing but the test itself has made a request)"
+			text += " (no client of env.RESTConfig has made a request)"
 		}
 	}
 	if flags.seed == 0 {

@@ -22,7 +22,7 @@ func TestRunSaysWhatItDid(t *testing.T) {
 		env.StopFaults()
 		env.Advance(time.Hour)
 	})
-	want := `simtest: 3 seeds, 3 faults (compact 3), 30m of virtual time and 3h after the faults had stopped, "the first" in 1, nothing found (nothing but the test itself has made a request); more: -simtest.seeds=500`
+	want := `simtest: 3 seeds, 3 faults (compact 3), 30m of virtual time and 3h after the faults had stopped, "the first" in 1, nothing found (no client of env.RESTConfig has made a request); more: -simtest.seeds=500`
 	if len(r.logs) != 1 || r.logs[0] != want || r.failed {
 		t.Errorf("failed: %v; the log is\n%s\nwant\n%s", r.failed, strings.Join(r.logs, "\n"), want)
 	}
