@@ -20,12 +20,7 @@ const asSelected = "the EndpointSlices of a Service have the addresses of the Po
 // Whatever happens, in the end the EndpointSlices of each Service are the Pods that it selects, each once, ready or not as they are.
 func TestEndpointSlice(t *testing.T) {
 	simtest.Run(t, simtest.Options{Nodes: 3}, func(env *simtest.Env) {
-		for n := range 2 {
-			env.Create(&corev1.Service{
-				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("s-%d", n)},
-				Spec:       corev1.ServiceSpec{Selector: map[string]string{"app": fmt.Sprint(n)}, Ports: []corev1.ServicePort{{Port: 80}}},
-			})
-		}
+		services(env)
 		start(env, "endpointslice", wild.EndpointSlices)
 		for range 20 {
 			disturbEndpoints(env)

@@ -133,18 +133,25 @@ func wake(env *simtest.Env, obj simtest.Object) {
 
 // missUpdates does something while a client's watch of Pods is down, for so long that the client has to list them afterwards.
 func missUpdates(env *simtest.Env, client string, do func()) {
+	missUpdatesOf(env, client, "pods", do, func(n int) simtest.Object {
+		return &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("other-%d", n)},
+			Spec:       template(nil, corev1.RestartPolicyAlways).Spec,
+		}
+	})
+}
+
+// missUpdatesOf does the same for another resource, of which it creates some objects: more than the watch cache keeps.
+func missUpdatesOf(env *simtest.Env, client, resource string, do func(), other func(n int) simtest.Object) {
 	env.Inject(
-		fault.Fault{Kind: fault.WatchEOF, Target: client, Resource: "pods"},
-		fault.Fault{Kind: fault.WatchOpen503, Target: client, Resource: "pods", Count: fault.Lasting},
-		fault.Fault{Kind: fault.List503, Target: client, Resource: "pods", Count: fault.Lasting},
+		fault.Fault{Kind: fault.WatchEOF, Target: client, Resource: resource},
+		fault.Fault{Kind: fault.WatchOpen503, Target: client, Resource: resource, Count: fault.Lasting},
+		fault.Fault{Kind: fault.List503, Target: client, Resource: resource, Count: fault.Lasting},
 	)
 	env.Settle()
 	do()
-	for n := range 4 { // more than the watch cache keeps
-		env.Create(&corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("other-%d", n)},
-			Spec:       template(nil, corev1.RestartPolicyAlways).Spec,
-		})
+	for n := range 4 {
+		env.Create(other(n))
 	}
 	env.Inject(fault.Fault{Kind: fault.Compact})
 	env.Advance(time.Second)

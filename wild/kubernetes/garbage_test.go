@@ -14,7 +14,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/informersim/informersim/simtest"
-	"github.com/informersim/informersim/simtest/fault"
 	wild "github.com/informersim/informersim/wild/kubernetes"
 )
 
@@ -53,20 +52,12 @@ func TestRecreatedOwnerLeavesGarbage(t *testing.T) {
 		}}})
 		startCollector(env)
 		env.Advance(time.Minute)
-		env.Inject(
-			fault.Fault{Kind: fault.WatchEOF, Target: "garbage-collector", Resource: "configmaps"},
-			fault.Fault{Kind: fault.WatchOpen503, Target: "garbage-collector", Resource: "configmaps", Count: fault.Lasting},
-			fault.Fault{Kind: fault.List503, Target: "garbage-collector", Resource: "configmaps", Count: fault.Lasting},
-		)
-		env.Settle()
-		env.Delete(owner)
-		env.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "owner"}})
-		for range 4 { // more than the watch cache keeps
-			env.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "other-"}})
-		}
-		env.Inject(fault.Fault{Kind: fault.Compact})
-		env.Advance(time.Second)
-		env.StopFaults()
+		missUpdatesOf(env, "garbage-collector", "configmaps", func() {
+			env.Delete(owner)
+			env.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "owner"}})
+		}, func(int) simtest.Object {
+			return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "other-"}}
+		})
 		env.Eventually(collected, time.Hour, func() error { return isCollected(env) })
 	}, collected)
 }
