@@ -1,2 +1,2 @@
-// Package clusterapi runs the controllers of MachineSets and Machines of the released sigs.k8s.io/cluster-api, unmodified, under faults with simtest.
+// Package clusterapi runs the controllers of MachineSets, Machines and MachineHealthChecks of the released sigs.k8s.io/cluster-api, unmodified, under faults with simtest.
 package clusterapi

@@ -50,12 +50,7 @@ func testMachineSet(env *simtest.Env) {
 	env.StopFaults()
 	env.Advance(10 * time.Minute)
 	replaceBroken(env, failed.names)
-	env.Eventually("it has started", time.Hour, func() error {
-		if p.started {
-			return nil
-		}
-		return errors.New("it has not")
-	})
+	p.mustStart(env)
 	env.Eventually(asWanted, time.Hour, func() error { return agree(env, s) })
 }
 
@@ -121,8 +116,10 @@ func options(t *testing.T) simtest.Options {
 		definition("apiextensions.k8s.io", "CustomResourceDefinition", "customresourcedefinitions", "Cluster"),
 		definition(providers, "GenericMachine", "genericmachines", "Namespaced"),
 		definition(providers, "GenericMachineTemplate", "genericmachinetemplates", "Namespaced"),
+		definition(providers, "GenericRemediation", "genericremediations", "Namespaced"),
+		definition(providers, "GenericRemediationTemplate", "genericremediationtemplates", "Namespaced"),
 	}}
-	for _, name := range []string{"clusters", "machinedeployments", "machinepools", "machinesets", "machines"} {
+	for _, name := range []string{"clusters", "machinedeployments", "machinehealthchecks", "machinepools", "machinesets", "machines"} {
 		o.CRDs = append(o.CRDs, filepath.Join(strings.TrimSpace(string(dir)), "core", "config", "crd", "bases", "cluster.x-k8s.io_"+name+".yaml"))
 	}
 	return o
@@ -172,10 +169,6 @@ func infrastructure(kind, name string, spec map[string]any) *unstructured.Unstru
 // setUp creates a cluster and a MachineSet of it, and starts the controllers.
 func setUp(env *simtest.Env, wrap ...transport.WrapperFunc) (*clusterv1.MachineSet, *process) {
 	p := &process{}
-	c := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "prod"}, Spec: clusterv1.ClusterSpec{
-		ControlPlaneEndpoint: clusterv1.APIEndpoint{Host: "example.com", Port: 6443},
-		InfrastructureRef:    clusterv1.ContractVersionedObjectReference{APIGroup: providers, Kind: "GenericCluster", Name: "prod"},
-	}}
 	labels := map[string]string{clusterv1.ClusterNameLabel: "prod", "pool": "workers"}
 	s := &clusterv1.MachineSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "workers", Labels: labels}, Spec: clusterv1.MachineSetSpec{
 		ClusterName: "prod", Replicas: ptr.To[int32](3), Selector: metav1.LabelSelector{MatchLabels: labels},
@@ -186,7 +179,7 @@ func setUp(env *simtest.Env, wrap ...transport.WrapperFunc) (*clusterv1.MachineS
 	}}
 	template := map[string]any{"template": map[string]any{"spec": map[string]any{"size": "small"}}}
 	env.Create(contract("genericmachines"), contract("genericmachinetemplates"))
-	env.Create(infrastructure("GenericMachineTemplate", "small", template), c, s)
+	env.Create(infrastructure("GenericMachineTemplate", "small", template), newCluster(), s)
 	env.Go("capi", func(ctx context.Context) error {
 		cfg := env.RESTConfig("capi")
 		for _, w := range wrap {
@@ -195,6 +188,13 @@ func setUp(env *simtest.Env, wrap ...transport.WrapperFunc) (*clusterv1.MachineS
 		return clusterapi.Run(ctx, cfg, func() { p.started = true })
 	})
 	return s, p
+}
+
+func newCluster() *clusterv1.Cluster {
+	return &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "prod"}, Spec: clusterv1.ClusterSpec{
+		ControlPlaneEndpoint: clusterv1.APIEndpoint{Host: "example.com", Port: 6443},
+		InfrastructureRef:    clusterv1.ContractVersionedObjectReference{APIGroup: providers, Kind: "GenericCluster", Name: "prod"},
+	}}
 }
 
 // process is that of the controllers. It is started anew when the test says so, once it has started: before, a manager of controller-runtime that ends uses up a processor
@@ -207,6 +207,16 @@ func (p *process) mayRestart(env *simtest.Env) {
 		p.started = false
 		env.Restart("capi")
 	}
+}
+
+// mustStart waits until it has started.
+func (p *process) mustStart(env *simtest.Env) {
+	env.Eventually("it has started", time.Hour, func() error {
+		if p.started {
+			return nil
+		}
+		return errors.New("it has not")
+	})
 }
 
 // change scales the MachineSet, or deletes a Machine that its controller knows: its finalizer holds it until its infrastructure has gone. The requests may fail.

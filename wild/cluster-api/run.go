@@ -15,6 +15,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	"sigs.k8s.io/cluster-api/core/reconcilers/machine"
+	"sigs.k8s.io/cluster-api/core/reconcilers/machinehealthcheck"
 	"sigs.k8s.io/cluster-api/core/reconcilers/machineset"
 	"sigs.k8s.io/cluster-api/util/index"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -46,6 +47,24 @@ const (
 // Run runs a manager with the controllers of MachineSets and Machines until ctx ends, with the options of Cluster API's own. The clusters that they make
 // cannot be reached. It calls started when its caches are filled.
 func Run(ctx context.Context, cfg *rest.Config, started func()) error {
+	return run(ctx, cfg, started, func(m ctrl.Manager, clusters clustercache.ClusterCache, o controller.Options) error {
+		sets := &machineset.Reconciler{Client: m.GetClient(), APIReader: m.GetAPIReader(), ClusterCache: clusters}
+		machines := &machine.Reconciler{
+			Client: m.GetClient(), APIReader: m.GetAPIReader(), ClusterCache: clusters, RemoteConditionsGracePeriod: gracePeriod,
+		}
+		return errors.Join(sets.SetupWithManager(ctx, m, o), machines.SetupWithManager(ctx, m, o))
+	})
+}
+
+// RunHealthChecks runs one with the controller of MachineHealthChecks.
+func RunHealthChecks(ctx context.Context, cfg *rest.Config, started func()) error {
+	return run(ctx, cfg, started, func(m ctrl.Manager, clusters clustercache.ClusterCache, o controller.Options) error {
+		checks := &machinehealthcheck.Reconciler{Client: m.GetClient(), ClusterCache: clusters}
+		return checks.SetupWithManager(ctx, m, o)
+	})
+}
+
+func run(ctx context.Context, cfg *rest.Config, started func(), setUp func(ctrl.Manager, clustercache.ClusterCache, controller.Options) error) error {
 	m, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme: Scheme, Metrics: metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: ptr.To(true), CacheSyncTimeout: 5 * time.Minute},
@@ -58,12 +77,7 @@ func Run(ctx context.Context, cfg *rest.Config, started func()) error {
 	if err := index.AddDefaultIndexes(ctx, m); err != nil {
 		return err
 	}
-	clusters, o := clustercache.NewFakeEmptyClusterCache(), controller.Options{MaxConcurrentReconciles: workers}
-	sets := &machineset.Reconciler{Client: m.GetClient(), APIReader: m.GetAPIReader(), ClusterCache: clusters}
-	machines := &machine.Reconciler{
-		Client: m.GetClient(), APIReader: m.GetAPIReader(), ClusterCache: clusters, RemoteConditionsGracePeriod: gracePeriod,
-	}
-	if err := errors.Join(sets.SetupWithManager(ctx, m, o), machines.SetupWithManager(ctx, m, o)); err != nil {
+	if err := setUp(m, clustercache.NewFakeEmptyClusterCache(), controller.Options{MaxConcurrentReconciles: workers}); err != nil {
 		return err
 	}
 	err = m.Add(manager.RunnableFunc(func(context.Context) error {
