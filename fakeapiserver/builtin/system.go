@@ -113,9 +113,11 @@ func identify(s rest.RESTCreateStrategy) rest.RESTCreateStrategy {
 func (s *session) stampDry(obj runtime.Object) {
 	if s.write.Live == nil {
 		s.stamp(obj)
+		s.restampTransitions(obj, nil)
 		return
 	}
 	if was, err := internal(s.write.Live); err == nil {
 		s.restamp(obj, was)
+		s.restampTransitions(obj, was)
 	}
 }
