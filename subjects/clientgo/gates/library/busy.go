@@ -51,8 +51,8 @@ func busyQueues(c *check) {
 		inside.Store(false)
 		return nil
 	})
-	c.no("Pop of "+of.name, err)
 	<-returned
+	c.no("Pop of "+of.name, err)
 	c.is("whether "+call.name+" of "+of.name+" returns while it processes an object", of.lets, met.Load())
 	of.q.Close()
 }
