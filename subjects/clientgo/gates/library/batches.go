@@ -58,6 +58,7 @@ func batches(c *check) {
 	_, absent := batch.ByIndex("name", "a")
 	c.refused("ByIndex of an index that was refused", absent)
 	c.no("AddIndexers", batch.AddIndexers(cache.Indexers{"name": byName}))
+	values := []string{}
 	for _, name := range []string{"a", "b", "c"} {
 		want := []string{}
 		for _, key := range m.keys() {
@@ -65,8 +66,12 @@ func batches(c *check) {
 				want = append(want, key)
 			}
 		}
+		if len(want) > 0 {
+			values = append(values, name)
+		}
 		got, err := batch.IndexKeys("name", name)
 		c.no("IndexKeys", err)
 		c.is("IndexKeys of an index that was added late, with "+name, want, sorted(got))
 	}
+	c.is("ListIndexFuncValues of an index that was added late", values, sorted(batch.ListIndexFuncValues("name")))
 }

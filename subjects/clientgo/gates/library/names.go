@@ -58,6 +58,7 @@ func names(c *check) {
 	c.deleted("a tombstone", of, key)
 	c.deleted("nothing", cache.DeletedObject[*metav1.PartialObjectMetadata]{}, "")
 	c.adapter()
+	c.constructors()
 }
 
 // deleted compares what a DeletedObject says of itself with its key.

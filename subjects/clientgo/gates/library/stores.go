@@ -115,6 +115,10 @@ func expirationCache(c *check) {
 		of.Bookmark("200")
 	}
 	c.is("LastStoreSyncResourceVersion after Bookmark", plain.LastStoreSyncResourceVersion(), s.LastStoreSyncResourceVersion())
+	for _, of := range []cache.Store{plain, s} {
+		c.no("Replace", of.Replace(nil, "300"))
+	}
+	c.is("LastStoreSyncResourceVersion after Replace", plain.LastStoreSyncResourceVersion(), s.LastStoreSyncResourceVersion())
 }
 
 func undeltaStore(c *check) {
@@ -131,8 +135,8 @@ func undeltaStore(c *check) {
 
 // mutated is one object as a server has it, and as far as its informer has seen it.
 type mutated struct {
-	written, seen *metav1.PartialObjectMetadata
-	life          int
+	written, earlier, seen *metav1.PartialObjectMetadata
+	life                   int
 }
 
 // mutationCache writes objects, tells the cache of its own writes, and lets the informer's store follow. The cache has to give what was written or seen last.
@@ -154,13 +158,18 @@ func mutationCache(c *check) {
 			if o.written == nil {
 				o.life++
 			}
+			o.earlier = o.written
 			revision++
 			o.written = object(key, revision)
 			o.written.UID = types.UID(fmt.Sprint(o.life))
 			s.Mutation(o.written)
 		case 2: // the informer follows
 			if o.written != nil {
-				o.seen = o.written
+				if o.earlier != nil && o.seen != o.written && c.IntN(2) == 0 {
+					o.seen = o.earlier
+				} else {
+					o.seen = o.written
+				}
 				c.no("Update", backing.Update(o.seen))
 				s.OnAddOrUpdate(o.seen)
 			}
@@ -173,7 +182,7 @@ func mutationCache(c *check) {
 					gone = o.seen.DeepCopy() // its final state is unknown
 				}
 				gone.UID = late.UID
-				o.written, o.seen = nil, nil
+				o.written, o.earlier, o.seen = nil, nil, nil
 				c.no("Delete", backing.Delete(gone))
 				s.OnDelete(gone)
 				s.Mutation(late)
@@ -181,6 +190,7 @@ func mutationCache(c *check) {
 		default: // somebody else's write, which the informer brings
 			if o.written != nil {
 				before := o.written
+				o.earlier = nil
 				revision++
 				o.written = object(key, revision)
 				o.written.UID = before.UID
