@@ -33,15 +33,15 @@ const (
 )
 
 // In the end a MachineSet has as many Machines as it asks for, each of which has its infrastructure, and no infrastructure is left without a Machine, whatever
-// is scaled and deleted. The controller takes the infrastructure from Machines whose create has failed, as far as it knows, which is a finding of its own: a
-// MachineHealthCheck would replace those in time, and the test does.
+// is scaled and deleted. The controller takes the infrastructure from Machines whose create has failed, as far as it knows, and from those that it does not know
+// after a restart, which are findings of their own: a MachineHealthCheck would replace those in time, and the test does.
 func TestMachineSet(t *testing.T) {
 	simtest.Run(t, options(t), testMachineSet)
 }
 
 func testMachineSet(env *simtest.Env) {
-	var failed failedCreates
-	s, p := setUp(env, failed.watch)
+	var broken suspects
+	s, p := setUp(env, broken.watch)
 	for range 10 {
 		change(env)
 		env.Advance(time.Duration(env.Rand().IntN(60)) * time.Second)
@@ -49,7 +49,7 @@ func testMachineSet(env *simtest.Env) {
 	}
 	env.StopFaults()
 	env.Advance(10 * time.Minute)
-	replaceBroken(env, failed.names)
+	replaceBroken(env, broken.names)
 	p.mustStart(env)
 	env.Eventually(asWanted, time.Hour, func() error { return agree(env, s) })
 }
@@ -73,18 +73,21 @@ func TestLostAnswerTakesInfrastructure(t *testing.T) {
 	t.Logf("found with seed %d, %d steps, %d faults: %s", found.Seed, found.Steps, found.Faults, found.Message)
 }
 
-// failedCreates has the names of Machines of which an apply failed so that a client cannot know whether it did.
-type failedCreates struct{ names map[string]bool }
+// suspects has the names of Machines whose infrastructure the controller may have taken: an apply of them failed so that a client cannot know whether it did, or
+// what was deleted has their name.
+type suspects struct{ names map[string]bool }
 
 // watch is a transport.WrapperFunc. The goroutines of a run take turns, so it needs no lock.
-func (f *failedCreates) watch(next http.RoundTripper) http.RoundTripper {
+func (s *suspects) watch(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		resp, err := next.RoundTrip(r)
-		if kind, name := path.Split(r.URL.Path); r.Method == http.MethodPatch && path.Base(kind) == "machines" && (err != nil || resp.StatusCode >= http.StatusInternalServerError) {
-			if f.names == nil {
-				f.names = map[string]bool{}
+		kind, name := path.Split(r.URL.Path)
+		unknown := err != nil || resp.StatusCode >= http.StatusInternalServerError
+		if kind = path.Base(kind); kind == "machines" && r.Method == http.MethodPatch && unknown || kind == "genericmachines" && r.Method == http.MethodDelete {
+			if s.names == nil {
+				s.names = map[string]bool{}
 			}
-			f.names[name] = true
+			s.names[name] = true
 		}
 		return resp, err
 	})
