@@ -361,7 +361,7 @@ func TestBuiltinDocumentsMatchRecordings(t *testing.T) {
 			}
 		}
 		for p := range want.Paths {
-			if _, ok := have.Paths[p]; !ok && !otherPath.MatchString(p) {
+			if _, ok := have.Paths[p]; !ok {
 				t.Errorf("%s: path %s is missing", path, p)
 			}
 		}
@@ -371,15 +371,8 @@ func TestBuiltinDocumentsMatchRecordings(t *testing.T) {
 	}
 }
 
-// otherPath matches paths of subresources that are not served, of legacy watches, and of the group itself.
-var otherPath = regexp.MustCompile(`/watch/|/(proxy|log|exec|attach|portforward|binding|eviction|token|status/x)(/\{path\})?$|^/apis?/[^{]*v1/$|/api/v1/namespaces/\{namespace\}/bindings$`)
-
-// unknownHere has recorded schemas and properties that no longer exist, or belong to subresources that are not served.
+// unknownHere has recorded schemas and properties that no longer exist.
 var unknownHere = map[string]bool{
-	// of the group's own path, and of pods/eviction and serviceaccounts/token
-	"io.k8s.apimachinery.pkg.apis.meta.v1.APIResourceList": true, "io.k8s.apimachinery.pkg.apis.meta.v1.APIResource": true,
-	"io.k8s.api.policy.v1.Eviction": true, "io.k8s.api.authentication.v1.TokenRequest": true, "io.k8s.api.authentication.v1.TokenRequestSpec": true,
-	"io.k8s.api.authentication.v1.TokenRequestStatus": true, "io.k8s.api.authentication.v1.BoundObjectReference": true,
 	// changed since
 	"io.k8s.api.core.v1.ClaimSource": true, "io.k8s.api.core.v1.PodResourceClaim.source": true,
 	"io.k8s.api.core.v1.PersistentVolumeClaimStatus.resizeStatus": true, "io.k8s.api.core.v1.PersistentVolumeClaimSpec.resources": true,
@@ -395,6 +388,8 @@ var optionalNow = map[string]bool{
 	"io.k8s.api.apps.v1.DeploymentCondition.type": true, "io.k8s.api.apps.v1.DeploymentCondition.status": true,
 	"io.k8s.api.apps.v1.ReplicaSetCondition.type": true, "io.k8s.api.apps.v1.ReplicaSetCondition.status": true,
 	"io.k8s.api.apps.v1.DaemonSetCondition.type": true, "io.k8s.api.apps.v1.DaemonSetCondition.status": true,
+	"io.k8s.api.authentication.v1.TokenRequest.spec": true, "io.k8s.api.authentication.v1.TokenRequestSpec.audiences": true,
+	"io.k8s.api.authentication.v1.TokenRequestStatus.token": true, "io.k8s.api.authentication.v1.TokenRequestStatus.expirationTimestamp": true,
 	"io.k8s.api.batch.v1.PodFailurePolicyOnPodConditionsPattern.status": true, "io.k8s.api.discovery.v1.EndpointSlice.endpoints": true,
 }
 

@@ -29,10 +29,10 @@ type openAPI struct {
 	// tags are the hashes of the documents of version 3, by their paths; protobufs are their and version 2's other form.
 	tags      map[string]string
 	protobufs map[string][]byte
-	// models are the schemas of built-in kinds, nil until a document of some has been made.
-	models map[string]*spec.Schema
 	// answered are the requests (documentKey) whose answer needs nothing that is not here.
 	answered map[string]bool
+	// recorded are the hashes of documents that are known before these are made, nil until they are asked for.
+	recorded map[string]string
 }
 
 func newOpenAPI() openAPI {
@@ -56,7 +56,7 @@ func (s *Server) Slow(q Request) bool {
 // Fork returns a Server of the registry as it is now, with what is cached. It may be used beside this one, and Adopt takes over what
 // it has made.
 func (s *Server) Fork() *Server {
-	fork := &Server{registry: s.registry.Clone(), address: s.address, changes: s.changes, openapi: newOpenAPI()}
+	fork := &Server{registry: s.registry.Clone(), address: s.address, pages: s.pages, changes: s.changes, openapi: newOpenAPI()}
 	fork.openapi.add(s.openapi)
 	return fork
 }
@@ -73,9 +73,6 @@ func (s *Server) Adopt(fork *Server) {
 func (o *openAPI) add(other openAPI) {
 	if o.v2 == nil {
 		o.v2 = other.v2
-	}
-	if o.models == nil {
-		o.models = other.models
 	}
 	maps.Copy(o.v3, other.v3)
 	maps.Copy(o.tags, other.tags)
@@ -139,9 +136,16 @@ func negotiate(q Request, protobuf string) (contentType string) {
 // index answers /openapi/v3: the URL of each group and version's document. It is JSON whatever the client accepts.
 func (s *Server) index(q Request) Answer {
 	index := handler3.OpenAPIV3Discovery{Paths: map[string]handler3.OpenAPIV3DiscoveryGroupVersion{}}
+	recorded := s.recorded()
+	for _, path := range sortedKeys(recorded) {
+		index.Paths[path] = handler3.OpenAPIV3DiscoveryGroupVersion{ServerRelativeURL: relativeURL(path, recorded[path])}
+	}
 	for _, g := range s.registry.Groups() {
 		for _, v := range g.Versions {
 			path := strings.TrimPrefix(groupPath(g.Name), "/") + "/" + v.Name
+			if recorded[path] != "" {
+				continue
+			}
 			index.Paths[path] = handler3.OpenAPIV3DiscoveryGroupVersion{ServerRelativeURL: relativeURL(path, s.hash(path, g.Name, v))}
 		}
 	}
@@ -149,11 +153,10 @@ func (s *Server) index(q Request) Answer {
 	if err != nil {
 		return Answer{Answer: q.Ask.Error(err)}
 	}
-	contentType := types.JSON
-	if s.kube() {
-		contentType = plainText // the aggregator does not say
+	if s.kube() { // the aggregator says neither what it is nor which one
+		return Answer{Answer: render.Answer{Code: http.StatusOK, ContentType: plainText, Body: data}}
 	}
-	return withETag(q, Answer{Answer: render.Answer{Code: http.StatusOK, ContentType: contentType, Body: data}})
+	return withETag(q, Answer{Answer: render.Answer{Code: http.StatusOK, ContentType: types.JSON, Body: data}})
 }
 
 // relativeURL returns the URL of the document at path while it has that hash.
@@ -234,6 +237,9 @@ func (s *Server) documentV3(q Request, path string) Answer {
 
 // tag returns the hash of the document at a path of the index; "" if there is none.
 func (s *Server) tag(path string) string {
+	if hash := s.recorded()[path]; hash != "" {
+		return hash
+	}
 	for _, g := range s.registry.Groups() {
 		for _, v := range g.Versions {
 			if strings.TrimPrefix(groupPath(g.Name), "/")+"/"+v.Name == path {
@@ -247,6 +253,14 @@ func (s *Server) tag(path string) string {
 // makeV3 returns the document at a path of the index, made on first use; nil if there is none.
 func (s *Server) makeV3(path string) ([]byte, error) {
 	if data := s.openapi.v3[path]; data != nil {
+		return data, nil
+	}
+	if s.recorded()[path] != "" {
+		data, err := s.documenter().DocumentV3(path)
+		if err != nil {
+			return nil, err
+		}
+		s.openapi.v3[path] = data
 		return data, nil
 	}
 	for _, g := range s.registry.Groups() {
@@ -276,7 +290,7 @@ func (s *Server) documentOf(v types.Version) (*spec3.OpenAPI, error) {
 		Paths:      &spec3.Paths{Paths: map[string]*spec3.Path{}},
 		Components: &spec3.Components{Schemas: map[string]*spec.Schema{}},
 	}
-	made := newSchemas(s.modelsOf(v.Resources))
+	made := newSchemas()
 	builtin := false
 	for _, r := range v.Resources {
 		document, err := r.Strategy.OpenAPI()

@@ -19,7 +19,7 @@ type describesV2 interface {
 	OpenAPIV2() (*spec.Swagger, error)
 }
 
-// documentV2 answers /openapi/v2, which old clients read: every schema, and the paths of custom resources.
+// documentV2 answers /openapi/v2, which old clients read.
 func (s *Server) documentV2(q Request) Answer {
 	contentType := negotiate(q, v2Protobuf)
 	if contentType == "" {
@@ -58,11 +58,16 @@ func (s *Server) makeV2() ([]byte, error) {
 	if s.openapi.v2 != nil {
 		return s.openapi.v2, nil
 	}
+	if d := s.documenter(); d != nil {
+		data, err := s.mergedV2(d)
+		s.openapi.v2 = data
+		return data, err
+	}
 	out := swagger{
 		Swagger: "2.0", Info: map[string]string{"title": "Kubernetes", "version": Version.GitVersion},
 		Paths: map[string]json.RawMessage{}, Definitions: map[string]json.RawMessage{},
 	}
-	builtin := newSchemas(s.modelsOf(s.registry.All()))
+	builtin := newSchemas()
 	for _, r := range s.registry.All() {
 		own, ok := r.Strategy.(describesV2)
 		if !ok {

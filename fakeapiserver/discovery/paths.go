@@ -3,7 +3,6 @@ package discovery
 import (
 	"net/http"
 	"reflect"
-	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -181,20 +180,9 @@ func (s *schemas) kind(gvk schema.GroupVersionKind) string {
 	}
 	t, ok := clientscheme.Scheme.KnownTypes(gvk.GroupVersion())[gvk.Kind]
 	if !ok {
-		return s.modelOf(gvk)
+		return ""
 	}
 	return s.add(t)
-}
-
-// modelOf adds the model of a kind that client-go does not know, and returns its name; "" if there is none.
-func (s *schemas) modelOf(gvk schema.GroupVersionKind) string {
-	for _, name := range sortedKeys(s.models) {
-		if slices.Contains(kindsOf(s.models[name]), gvk) {
-			s.take(name)
-			return name
-		}
-	}
-	return ""
 }
 
 // kindsOf returns the kinds whose schema it is.

@@ -12,8 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/kube-openapi/pkg/validation/spec"
-
-	"github.com/informersim/informersim/fakeapiserver/types"
 )
 
 // refPrefix precedes schema names in references of a version 3 document.
@@ -21,16 +19,15 @@ const refPrefix = "#/components/schemas/"
 
 // schemas generates the OpenAPI schemas of Go types, each once, with everything that they refer to.
 type schemas struct {
-	done   map[string]*spec.Schema
-	kinds  map[reflect.Type][]any  // x-kubernetes-group-version-kind
-	models map[string]*spec.Schema // what a server knows better than the Go types do (modeler), by name
+	done  map[string]*spec.Schema
+	kinds map[reflect.Type][]any // x-kubernetes-group-version-kind
 	// learned has the schemas of kinds with documents of their own.
 	learned map[schema.GroupVersionKind]string
 }
 
 // newSchemas returns an empty set. It looks up the kinds of the scheme once.
-func newSchemas(models map[string]*spec.Schema) *schemas {
-	s := &schemas{models: models, done: map[string]*spec.Schema{}, kinds: map[reflect.Type][]any{}}
+func newSchemas() *schemas {
+	s := &schemas{done: map[string]*spec.Schema{}, kinds: map[reflect.Type][]any{}}
 	for _, gv := range clientscheme.Scheme.PrioritizedVersionsAllGroups() {
 		known := clientscheme.Scheme.KnownTypes(gv)
 		names := make([]string, 0, len(known))
@@ -43,57 +40,6 @@ func newSchemas(models map[string]*spec.Schema) *schemas {
 		}
 	}
 	return s
-}
-
-// modeler is implemented by strategies of resources whose schemas are known.
-type modeler interface {
-	// Models returns the schemas of all types, by name, as version 3 documents have them. Nobody changes them.
-	Models() map[string]*spec.Schema
-}
-
-// modelsOf returns the models of the first resource that has some, made on first use. They are those of all built-in ones.
-func (s *Server) modelsOf(resources []*types.Resource) map[string]*spec.Schema {
-	for _, r := range resources {
-		m, ok := r.Strategy.(modeler)
-		if ok && s.openapi.models == nil {
-			s.openapi.models = m.Models()
-		}
-		if ok {
-			return s.openapi.models
-		}
-	}
-	return nil
-}
-
-// take adds the model of a name, if there is one, with everything that it refers to.
-func (s *schemas) take(name string) bool {
-	model := s.models[name]
-	if model == nil {
-		return false
-	}
-	if s.done[name] == nil {
-		s.done[name] = model
-		s.takeReferred(model)
-	}
-	return true
-}
-
-func (s *schemas) takeReferred(in *spec.Schema) {
-	if name, ok := strings.CutPrefix(in.Ref.String(), refPrefix); ok {
-		s.take(name)
-	}
-	for i := range in.AllOf {
-		s.takeReferred(&in.AllOf[i])
-	}
-	if in.Items != nil && in.Items.Schema != nil {
-		s.takeReferred(in.Items.Schema)
-	}
-	if in.AdditionalProperties != nil && in.AdditionalProperties.Schema != nil {
-		s.takeReferred(in.AdditionalProperties.Schema)
-	}
-	for _, p := range in.Properties { // order: a set is filled
-		s.takeReferred(&p)
-	}
 }
 
 // modelNamer is implemented by every API type.
@@ -122,7 +68,7 @@ func modelName(t reflect.Type) string {
 // add adds the schema of a Go type, if it is missing, and returns its name.
 func (s *schemas) add(t reflect.Type) string {
 	name := modelName(t)
-	if name == "" || s.done[name] != nil || s.take(name) {
+	if name == "" || s.done[name] != nil {
 		return name
 	}
 	out := &spec.Schema{}
