@@ -59,6 +59,10 @@ func serveFresh(t *testing.T, args ...string) *serving {
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { // the end of the context kills it as well, but not always before this process ends
+		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Wait()
+	})
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if root, ok := strings.CutPrefix(lines.Text(), "serving on "); ok {
