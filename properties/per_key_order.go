@@ -14,7 +14,7 @@ import (
 var PerKeyOrder = Property{
 	Name:      "PerKeyOrder",
 	Statement: "per handler and key, resourceVersions never go backwards",
-	Kinds:     []sim.Kind{subjects.KindNotify, subjects.KindHandler, subjects.KindReplace, fakeapiserver.KindRestore},
+	Kinds:     []sim.Kind{subjects.KindNotify, subjects.KindHandler, subjects.KindReplace, subjects.KindRefused, fakeapiserver.KindRestore},
 	New: func() Checker {
 		p := newPerKeyOrder()
 		return Checker{Record: p.record}
@@ -22,10 +22,13 @@ var PerKeyOrder = Property{
 }
 
 // perKeyOrder remembers, per handler and key, the newest resourceVersion that the handler was notified of, deletions included.
-// Once the store has been restored to the past, handlers may go back too, at any later time: nothing is judged from then on.
+// Once the store has been restored to the past, handlers may go back too, at any later time: nothing is judged from then on. Nor is anything of an
+// informer whose transform has failed for a list: its queue keeps what came before in that list, of which its reflector knows nothing, and so takes an older
+// one next (I112).
 type perKeyOrder struct {
 	handlers byActor[newestByKey]
 	restored bool
+	refused  byActor[bool]        // by informer: its transform has failed for a list
 	replaces byActor[lastReplace] // by informer: evidence if the list is to blame
 }
 
@@ -56,6 +59,9 @@ func (p *perKeyOrder) record(w World, r *sim.Record) *reports.Violation {
 	case subjects.KindReplace:
 		*p.replaces.get(r.Actor) = lastReplace{true, r.Step, r.At, r.RV}
 		return nil
+	case subjects.KindRefused:
+		*p.refused.get(r.Actor) = *p.refused.get(r.Actor) || r.Key == ""
+		return nil
 	case subjects.KindHandler:
 		if r.Detail == "added" { // one that was removed may still be called once (see NothingAfterRemove)
 			*p.handlers.get(r.Actor) = newestByKey{}
@@ -74,6 +80,10 @@ func (p *perKeyOrder) record(w World, r *sim.Record) *reports.Violation {
 		h.last[r.Key] = notification{r.RV, r.Step, r.At, r.Detail}
 		return nil
 	}
+	informer, known := w.Kernel().ActorByName(informerOf(w.Kernel().ActorName(r.Actor)))
+	if known && *p.refused.get(informer) {
+		return nil
+	}
 	// This includes tombstones: an unseen deletion carries the last known state, never an older one.
 	v := &reports.Violation{
 		Key: r.Key,
@@ -81,8 +91,8 @@ func (p *perKeyOrder) record(w World, r *sim.Record) *reports.Violation {
 			w.Kernel().ActorName(r.Actor), r.Detail, r.Key, r.RV, before.rv),
 		Because: []reports.Evidence{{Step: before.step, At: before.at, Text: fmt.Sprintf("the handler was notified: %s at rv=%d", before.detail, before.rv)}},
 	}
-	if id, ok := w.Kernel().ActorByName(informerOf(w.Kernel().ActorName(r.Actor))); ok {
-		if a := p.replaces.get(id); a.seen && a.rv < before.rv && a.step > before.step {
+	if known {
+		if a := p.replaces.get(informer); a.seen && a.rv < before.rv && a.step > before.step {
 			v.Because = append(v.Because, reports.Evidence{Step: a.step, At: a.at, Text: fmt.Sprintf("but a list at rv=%d, older than that, replaced the queue", a.rv)})
 		}
 	}
