@@ -138,8 +138,9 @@ func (a *aftermath) record(s *sim.TraceStep, r *sim.TraceRecord) {
 			a.deed(r.Key, r, line)
 		}
 	case "request":
-		a.requests[request{r.Actor, r.N}] = asked{resource: r.Key, object: askedOf(r), text: strings.TrimSpace(r.Key + " " + Asked(r)), list: strings.HasPrefix(r.Detail, "list")}
-		a.deed(a.requests[request{r.Actor, r.N}].object, r, line)
+		q := asked{resource: r.Key, object: askedOf(r), text: strings.TrimSpace(r.Key + " " + Asked(r)), list: strings.HasPrefix(r.Detail, "list")}
+		a.requests[request{r.Actor, r.N}] = q
+		a.deed(q.object, r, line)
 	case "sends":
 		a.senders[request{"conn/" + r.Detail, r.N}] = r.Actor + " for " + r.Key
 	case "response":

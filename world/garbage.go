@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -148,10 +147,10 @@ func (c *collector) process(uid kinds.UID) {
 // checkOwners does what follows from an object's owners, if anything does, and then has looking processed again.
 func (c *collector) checkOwners(looking kinds.UID, n *node) (acted bool) {
 	uid := n.meta.GetUID()
-	verdict := controllers.JudgeOwners(n.meta, func(ref metav1.OwnerReference) controllers.OwnerState { return c.owner(n, ref) }, len(c.dependents(uid)) > 0)
+	verdict := controllers.JudgeOwners(n.meta, func(ref metav1.OwnerReference) controllers.OwnerState { return c.owner(n, ref) }, func() bool { return len(c.dependents(uid)) > 0 })
 	switch {
 	case verdict.Again && c.w.definitions != nil:
-		c.w.kernel.Clock().AfterFunc(retryUnknown, func() { c.enqueue(uid) })
+		c.w.kernel.Clock().AfterFunc(controllers.RetryUnknown, func() { c.enqueue(uid) })
 	case verdict.Left != nil:
 		c.patch(looking, n, map[string]any{"ownerReferences": verdict.Left})
 		return true
@@ -161,9 +160,6 @@ func (c *collector) checkOwners(looking kinds.UID, n *node) (acted bool) {
 	}
 	return false
 }
-
-// retryUnknown is when an owner of a kind that is not served is looked for again, where new kinds may come.
-const retryUnknown = 30 * time.Second
 
 // owner says what has become of an object's owner. It is looked for in the object's namespace, and nowhere else.
 func (c *collector) owner(n *node, ref metav1.OwnerReference) controllers.OwnerState {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/informersim/informersim/fakeapiserver"
@@ -57,10 +56,9 @@ func (m *managers) close() {
 // Everything else is as in the test's bubble: a request arrives, is served and is answered in steps of its own.
 type manager struct {
 	link
-	names   []string
-	next    time.Duration // no timer fires earlier
-	clients []string
-	exempt  map[sim.ActorID]bool
+	names  []string
+	next   time.Duration        // no timer fires earlier
+	exempt map[sim.ActorID]bool // their clients
 }
 
 // newManager has the process begin a bubble.
@@ -141,10 +139,9 @@ func (m *manager) event(r *wire.Message) {
 
 // know connects a client when it makes its first request.
 func (m *manager) know(client string) {
-	if slices.Contains(m.clients, client) {
+	if cl := m.w.cluster.Client(client); cl != nil && m.exempt[cl.Actor()] {
 		return
 	}
-	m.clients = append(m.clients, client)
 	m.w.cluster.Connect(client, fakeapiserver.ByChoice())
 	m.exempt[m.w.cluster.Client(client).Actor()] = true
 }

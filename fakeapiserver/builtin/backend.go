@@ -159,7 +159,6 @@ func (b *backend) Create(ctx context.Context, key string, obj, out runtime.Objec
 		return fmt.Errorf("PrepareObjectForStorage failed: %w", err)
 	}
 	s.stamp(obj)
-	s.restampTransitions(obj, nil)
 	stored, written, err := b.encode(obj)
 	if err != nil {
 		return err
@@ -202,7 +201,6 @@ func (b *backend) GuaranteedUpdate(ctx context.Context, key string, out runtime.
 		return b.Create(ctx, key, obj, out, 0)
 	}
 	s.restamp(obj, before)
-	s.restampTransitions(obj, before)
 	stored, written, err := b.encode(obj)
 	if err != nil {
 		return err

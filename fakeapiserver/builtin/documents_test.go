@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -46,6 +47,27 @@ func TestDocumentV2(t *testing.T) {
 	if len(document.Paths.Paths) != 432 || len(document.Definitions) != 624 || len(document.Parameters) != 47 || len(data) != 2354976 {
 		t.Errorf("%d paths, %d definitions, %d parameters, %d bytes", len(document.Paths.Paths), len(document.Definitions), len(document.Parameters), len(data))
 	}
+}
+
+// Documents are made from the same routes, several at once, and none changes them for the next.
+func TestDocumentsShareRoutes(t *testing.T) {
+	k := &kind{}
+	hashes := k.DocumentHashes()
+	var all sync.WaitGroup
+	for _, path := range []string{"api/v1", "apis/apps/v1", "version", "api/v1", "version"} {
+		all.Go(func() {
+			data, err := k.DocumentV3(path)
+			if hash := fmt.Sprintf("%X", sha512.Sum512(data)); err != nil || hash != hashes[path] {
+				t.Errorf("%s: its document has the hash %s, want %s: %v", path, hash, hashes[path], err)
+			}
+		})
+	}
+	all.Go(func() {
+		if document, err := k.DocumentV2(); err != nil || len(document.Paths.Paths) != 432 {
+			t.Errorf("version 2: %v", err)
+		}
+	})
+	all.Wait()
 }
 
 func BenchmarkDocumentV3(b *testing.B) {

@@ -12,8 +12,6 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	"k8s.io/apiserver/pkg/endpoints/deprecation"
 	"k8s.io/apiserver/pkg/registry/rest"
-	serverstorage "k8s.io/apiserver/pkg/server/storage"
-	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/kubernetes/pkg/capabilities"
 	jobstore "k8s.io/kubernetes/pkg/registry/batch/job/storage"
 	servicestore "k8s.io/kubernetes/pkg/registry/core/service/storage"
@@ -67,14 +65,9 @@ func resources(o Options) ([]*types.Resource, error) {
 	}
 	var all []*types.Resource
 	for _, g := range groups(now, tokens{now, signer}, o) {
-		enabled := serverstorage.NewResourceConfig()
-		for _, v := range g.versions {
-			enabled.EnableVersions(schema.GroupVersion{Group: g.name, Version: v})
-		}
-		b := backends{g, map[schema.GroupResource]storage.AttrFunc{}, map[schema.GroupResource]*backend{}}
-		info, err := g.provider.NewRESTStorage(enabled, b)
+		b, info, err := g.storages()
 		if err != nil {
-			return nil, fmt.Errorf("builtin: the storages of group %q: %w", g.name, err)
+			return nil, err
 		}
 		for _, v := range g.versions {
 			storages := info.VersionedResourcesStorageMap[v]

@@ -18,12 +18,13 @@ func (s *session) now() metav1.Time {
 	return metav1.NewTime(s.write.System.Now.UTC().Truncate(time.Second))
 }
 
-// stamp sets the uid and the time of a new object, in place.
+// stamp sets the uid and the times of a new object, in place.
 func (s *session) stamp(obj runtime.Object) {
 	if m, err := meta.Accessor(obj); err == nil {
 		m.SetUID(s.write.System.UID)
 		m.SetCreationTimestamp(s.now())
 	}
+	s.restampTransitions(obj, nil)
 }
 
 // restamp replaces, in place, the times that the server has set in an object that was was.
@@ -45,6 +46,7 @@ func (s *session) restamp(obj, was runtime.Object) {
 			s.restampConditions(pod.Status.Conditions, p.Status.Conditions)
 		}
 	}
+	s.restampTransitions(obj, was)
 }
 
 // restampDeletion does what rest.BeforeDelete and the storage do with the clock.
@@ -113,11 +115,9 @@ func identify(s rest.RESTCreateStrategy) rest.RESTCreateStrategy {
 func (s *session) stampDry(obj runtime.Object) {
 	if s.write.Live == nil {
 		s.stamp(obj)
-		s.restampTransitions(obj, nil)
 		return
 	}
 	if was, err := internal(s.write.Live); err == nil {
 		s.restamp(obj, was)
-		s.restampTransitions(obj, was)
 	}
 }

@@ -1,14 +1,17 @@
 package builtin
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	serverstorage "k8s.io/apiserver/pkg/server/storage"
+	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/kube-aggregator/pkg/apis/apiregistration"
 	admissionregistrationrest "k8s.io/kubernetes/pkg/registry/admissionregistration/rest"
 	appsrest "k8s.io/kubernetes/pkg/registry/apps/rest"
@@ -41,6 +44,20 @@ type group struct {
 	name     string
 	versions []string
 	provider provider
+}
+
+// storages makes the storages of a group's resources, and what is behind them.
+func (g group) storages() (backends, genericapiserver.APIGroupInfo, error) {
+	enabled := serverstorage.NewResourceConfig()
+	for _, v := range g.versions {
+		enabled.EnableVersions(schema.GroupVersion{Group: g.name, Version: v})
+	}
+	b := backends{g, map[schema.GroupResource]storage.AttrFunc{}, map[schema.GroupResource]*backend{}}
+	info, err := g.provider.NewRESTStorage(enabled, b)
+	if err != nil {
+		err = fmt.Errorf("builtin: the storages of group %q: %w", g.name, err)
+	}
+	return b, info, err
 }
 
 // eventTTL is how long a kube-apiserver keeps events by default. Here they stay.

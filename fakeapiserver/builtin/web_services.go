@@ -3,6 +3,7 @@ package builtin
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/emicklei/go-restful/v3"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -22,14 +23,16 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/routes"
 	serverstorage "k8s.io/apiserver/pkg/server/storage"
-	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/kube-aggregator/pkg/apis/apiregistration"
 	kuberoutes "k8s.io/kubernetes/pkg/routes"
 )
 
 // webServices returns the routes of the servers that a kube-apiserver consists of, in the order in which their documents are merged: the
-// aggregator, that of the built-in groups, that of CustomResourceDefinitions. They only describe; no request is served by them.
-func webServices() ([]*restful.Container, error) {
+// aggregator, that of the built-in groups, that of CustomResourceDefinitions. They only describe, the same for every server: no request is served by
+// them, and nothing changes them.
+var webServices = sync.OnceValues(makeWebServices)
+
+func makeWebServices() ([]*restful.Container, error) {
 	signer, err := newSigner()
 	if err != nil {
 		return nil, err
@@ -67,14 +70,9 @@ func webServices() ([]*restful.Container, error) {
 
 // addGroup adds the routes of a group.
 func addGroup(c *restful.Container, g group, s *runtime.Scheme, codecs serializer.CodecFactory) error {
-	enabled := serverstorage.NewResourceConfig()
-	for _, v := range g.versions {
-		enabled.EnableVersions(schema.GroupVersion{Group: g.name, Version: v})
-	}
-	b := backends{g, map[schema.GroupResource]storage.AttrFunc{}, map[schema.GroupResource]*backend{}}
-	info, err := g.provider.NewRESTStorage(enabled, b)
+	_, info, err := g.storages()
 	if err != nil {
-		return fmt.Errorf("builtin: the storages of group %q: %w", g.name, err)
+		return err
 	}
 	root := genericapiserver.APIGroupPrefix
 	if g.name == "" {

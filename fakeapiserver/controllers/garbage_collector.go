@@ -3,7 +3,6 @@ package controllers
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -190,9 +189,6 @@ func (g *GarbageCollector) disown(o object, which func(metav1.OwnerReference) bo
 	})
 }
 
-// retryUnknown is the delay before the collector retries an owner of a kind that is not served.
-const retryUnknown = 30 * time.Second
-
 func (g *GarbageCollector) owner(namespace string, ref metav1.OwnerReference) OwnerState {
 	res, ok := g.kinds.find(ref.APIVersion, ref.Kind)
 	if !ok {
@@ -213,10 +209,10 @@ func (g *GarbageCollector) owner(namespace string, ref metav1.OwnerReference) Ow
 
 // checkOwners does what follows from an object's owners.
 func (g *GarbageCollector) checkOwners(o object, m metav1.Object) error {
-	verdict := JudgeOwners(m, func(ref metav1.OwnerReference) OwnerState { return g.owner(o.namespace, ref) }, len(g.dependents[o.uid]) > 0)
+	verdict := JudgeOwners(m, func(ref metav1.OwnerReference) OwnerState { return g.owner(o.namespace, ref) }, func() bool { return len(g.dependents[o.uid]) > 0 })
 	switch {
 	case verdict.Again:
-		g.again(o, retryUnknown)
+		g.again(o, RetryUnknown)
 	case verdict.Left != nil:
 		return g.change(o, func(m metav1.Object) { m.SetOwnerReferences(verdict.Left) })
 	case verdict.Delete != "":

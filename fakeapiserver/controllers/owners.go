@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -17,6 +18,9 @@ const (
 	Unknown                   // its kind is not served, or it cannot own this object
 )
 
+// RetryUnknown is when an object is looked at again of whose owner the kind is not served.
+const RetryUnknown = 30 * time.Second
+
 // OwnersVerdict is what a garbage collector does with an object because of its owners: at most one of these.
 type OwnersVerdict struct {
 	Again  bool                       // look once more, later
@@ -26,7 +30,7 @@ type OwnersVerdict struct {
 
 // JudgeOwners says what becomes of an object: it is deleted if its owners are all gone or going; if some exist, it only loses the others. Where an owner's
 // kind is not known, nothing happens (attemptToDeleteItem of kube-controller-manager's garbage collector).
-func JudgeOwners(m metav1.Object, state func(metav1.OwnerReference) OwnerState, hasDependents bool) OwnersVerdict {
+func JudgeOwners(m metav1.Object, state func(metav1.OwnerReference) OwnerState, hasDependents func() bool) OwnersVerdict {
 	var left []metav1.OwnerReference
 	count := [Unknown + 1]int{}
 	for _, ref := range m.GetOwnerReferences() {
@@ -42,7 +46,7 @@ func JudgeOwners(m metav1.Object, state func(metav1.OwnerReference) OwnerState, 
 		return OwnersVerdict{}
 	case count[Solid] > 0:
 		return OwnersVerdict{Left: left}
-	case count[Waiting] > 0 && hasDependents:
+	case count[Waiting] > 0 && hasDependents():
 		return OwnersVerdict{Delete: metav1.DeletePropagationForeground}
 	}
 	return OwnersVerdict{Delete: policyOf(m)}

@@ -291,10 +291,7 @@ func (g *Generator) step() bool {
 }
 
 // faultKinds are the kinds that a generator orders: all but those of a broken server.
-var faultKinds = func() []fault.Kind {
-	edges := mixNamed("edges")
-	return edges.Kinds()
-}()
+var faultKinds = mixNamed("edges").Kinds()
 
 // mixNamed returns a built-in mix without late writes: informers do not write, and whether the workload's writes are early or late, its commands say.
 func mixNamed(name string) *fault.Mix {

@@ -27,9 +27,7 @@ func TestEndpoints(t *testing.T) {
 			disturbEndpoints(env)
 			pause(env, 10*time.Second)
 		}
-		env.StopFaults()
-		env.Advance(time.Minute)
-		env.Restart("endpoints")
+		startAnew(env, "endpoints")
 		env.Eventually(endpointsSelected, time.Hour, func() error { return endpointsAre(env) })
 	})
 }

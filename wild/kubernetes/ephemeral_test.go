@@ -33,9 +33,7 @@ func TestEphemeralVolumes(t *testing.T) {
 			}
 			pause(env, 20*time.Second)
 		}
-		env.StopFaults()
-		env.Advance(time.Minute)
-		env.Restart("ephemeral")
+		startAnew(env, "ephemeral")
 		env.Eventually(haveVolumes, time.Hour, func() error { return volumesAreTheirs(env) })
 	})
 }

@@ -37,6 +37,15 @@ func start(env *simtest.Env, name string, setup wild.Setup, wrap ...transport.Wr
 	})
 }
 
+// startAnew ends the faults and, a minute later, starts controllers again, which then look at everything: what they had forgotten by then is not judged.
+func startAnew(env *simtest.Env, names ...string) {
+	env.StopFaults()
+	env.Advance(time.Minute)
+	for _, name := range names {
+		env.Restart(name)
+	}
+}
+
 // failedCreates counts the requests to create something of which a client cannot know whether they did.
 type failedCreates struct{ n map[string]int }
 

@@ -34,9 +34,7 @@ func TestGarbageCollector(t *testing.T) {
 			changeOwners(env)
 			pause(env, 20*time.Second)
 		}
-		env.StopFaults()
-		env.Advance(time.Minute)
-		env.Restart("garbage-collector")
+		startAnew(env, "garbage-collector")
 		env.Eventually(collected, time.Hour, func() error { return isCollected(env) })
 	})
 }

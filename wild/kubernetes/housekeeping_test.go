@@ -122,10 +122,7 @@ func TestNamespaceFurniture(t *testing.T) {
 			}
 			pause(env, 20*time.Second)
 		}
-		env.StopFaults()
-		env.Advance(time.Minute)
-		env.Restart("serviceaccounts")
-		env.Restart("certificates")
+		startAnew(env, "serviceaccounts", "certificates")
 		env.Eventually(furnished, time.Hour, func() error { return areFurnished(env) })
 	})
 }

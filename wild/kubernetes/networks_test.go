@@ -42,9 +42,7 @@ func TestNodeNetworks(t *testing.T) {
 			}
 			pause(env, 20*time.Second)
 		}
-		env.StopFaults()
-		env.Advance(time.Minute)
-		env.Restart("networks")
+		startAnew(env, "networks")
 		env.Eventually(haveNetworks, time.Hour, func() error { return networksAreThere(env) })
 	})
 }

@@ -41,9 +41,7 @@ func TestTaintEviction(t *testing.T) {
 			}
 			pause(env, 20*time.Second)
 		}
-		env.StopFaults()
-		env.Advance(time.Minute)
-		env.Restart("taint-eviction")
+		startAnew(env, "taint-eviction")
 		env.Eventually(evicted, time.Hour, func() error { return areEvicted(env) })
 	})
 }
