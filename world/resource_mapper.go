@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/informersim/informersim/fakeapiserver/builtin"
+	"github.com/informersim/informersim/fakeapiserver/patch"
 	"github.com/informersim/informersim/fakeapiserver/types"
 	"github.com/informersim/informersim/fakeapiserver/types/crd"
 )
@@ -18,6 +19,7 @@ import (
 type resourceMapper struct {
 	registry    *types.Registry
 	docs        *documents
+	writer      *patch.Writer                               // knows field managers and managedFields from one run to the next: both take longer than most requests
 	definitions []*apiextensionsv1.CustomResourceDefinition // of the registry's custom resources
 	converters  *converters                                 // of those that a webhook converts
 }
@@ -26,7 +28,7 @@ type resourceMapper struct {
 func (c *resourceMapper) own() (*resourceMapper, error) {
 	registry := c.registry.Clone()
 	converters, err := newConverters()
-	return &resourceMapper{registry: registry, docs: &documents{registry: registry}, definitions: c.definitions, converters: converters}, err
+	return &resourceMapper{registry: registry, docs: &documents{registry: registry}, writer: patch.NewWriter(), definitions: c.definitions, converters: converters}, err
 }
 
 // converts reports whether a webhook converts objects of a definition.
@@ -63,7 +65,7 @@ func (c mapperCache) get(manifests []string) (*resourceMapper, error) {
 			return nil, fmt.Errorf("Options.CRDs: manifest %d: %w", i+1, err)
 		}
 	}
-	c[key] = &resourceMapper{registry: registry, docs: &documents{registry: registry}, definitions: all, converters: converters}
+	c[key] = &resourceMapper{registry: registry, docs: &documents{registry: registry}, writer: patch.NewWriter(), definitions: all, converters: converters}
 	return c[key], nil
 }
 

@@ -181,7 +181,7 @@ func newWorld(o *options, mapper *resourceMapper, p *peer, kubernetes *peer, s s
 
 // startAPI makes what answers requests.
 func (w *world) startAPI(limits rest.Quotas) (err error) {
-	served := rest.Options{Cluster: w.cluster, Types: w.mapper.registry, Policy: fakeapiserver.ByChoice(), Namespaces: w.o.hasNamespaces(), Quotas: limits}
+	served := rest.Options{Cluster: w.cluster, Types: w.mapper.registry, Writer: w.mapper.writer, Policy: fakeapiserver.ByChoice(), Namespaces: w.o.hasNamespaces(), Quotas: limits}
 	if w.o.Authorized {
 		if served.Authorizer, err = authorization.New([]string{modes.RBAC}, w.cluster); err != nil {
 			return err

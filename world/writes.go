@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -201,7 +202,7 @@ func goneSince(err error, wr *wire.Write) error {
 // changed reports whether the object is not the one that was to be replaced.
 func (x *writer) changed(wr *wire.Write) bool {
 	live, err := x.live(wr)
-	return err != nil || resourceVersion(live) != x.sent
+	return err != nil || live != x.sent
 }
 
 // answered handles a success: the answer must be what the Store has. It reports whether there is nothing left to do.
@@ -256,26 +257,28 @@ func namespaceOf(resource *types.Resource, wr *wire.Write) string {
 	return wr.Namespace
 }
 
-// live returns the newest state of a write's object as JSON.
-func (x *writer) live(wr *wire.Write) ([]byte, error) {
+// live returns the resourceVersion of the newest state of a write's object.
+func (x *writer) live(wr *wire.Write) (string, error) {
 	id, ok := x.w.cluster.FindResource(x.resource.GroupResource())
 	if !ok {
-		return nil, fmt.Errorf("%s is not served", x.resource)
+		return "", fmt.Errorf("%s is not served", x.resource)
 	}
 	obj, rev := x.w.cluster.Store().Get(id, x.namespace(wr), wr.Name)
 	if rev == 0 || obj == nil {
-		return nil, apierrors.NewNotFound(x.resource.GroupResource(), wr.Name)
+		return "", apierrors.NewNotFound(x.resource.GroupResource(), wr.Name)
 	}
-	return x.w.encoded(x.resource, obj)
+	return strconv.FormatInt(rev, 10), nil
 }
 
 // resourceVersion returns that of an object as JSON.
 func resourceVersion(obj []byte) string {
-	var m metav1.PartialObjectMetadata
+	var m struct {
+		Metadata struct{ ResourceVersion string }
+	}
 	if json.Unmarshal(obj, &m) != nil {
 		return ""
 	}
-	return m.ResourceVersion
+	return m.Metadata.ResourceVersion
 }
 
 // request returns the request for a write.
@@ -340,7 +343,7 @@ func (x *writer) body(wr *wire.Write, gvk schema.GroupVersionKind) ([]byte, erro
 			if err != nil {
 				return nil, fmt.Errorf("%w: %s replaces what exists; env.Create creates", err, wr.Call)
 			}
-			u.SetResourceVersion(resourceVersion(live))
+			u.SetResourceVersion(live)
 		}
 		x.sent = u.GetResourceVersion()
 	}

@@ -24,6 +24,6 @@
 // # What may not be done here
 //
 // Change a live object, read a clock (the managedfields library does; its times are replaced, see times.go), or know of the
-// Store. A Writer caches field managers, which are slow to build, and their results (tracked.go). It belongs to one server, and is
-// not safe for concurrent use.
+// Store. A Writer caches field managers, which are slow to build, and their results (tracked.go). It may serve several servers, one
+// after the other, and is not safe for concurrent use.
 package patch

@@ -51,6 +51,8 @@ type fieldManager struct {
 	lib   *managedfields.FieldManager
 	types managedfields.TypeConverter
 	known trackCache
+	// hub is the apiVersion in which fields are tracked.
+	hub string
 	// empty returns the live object for an object that does not exist yet.
 	empty func() runtime.Object
 }
@@ -89,7 +91,7 @@ func newFieldManager(r *types.Resource, subresource string) (*fieldManager, erro
 	if err != nil {
 		return nil, err
 	}
-	return &fieldManager{lib: lib, types: converter, empty: func() runtime.Object {
+	return &fieldManager{lib: lib, types: converter, hub: hub.String(), empty: func() runtime.Object {
 		obj, err := k.New(kind)
 		if err != nil {
 			return r.Strategy.New()

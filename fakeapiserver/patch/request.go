@@ -74,7 +74,7 @@ type Writer struct {
 	managers map[managerKey]*fieldManager
 }
 
-// NewWriter returns a Writer for one server.
+// NewWriter returns a Writer that knows of no write yet.
 func NewWriter() *Writer { return &Writer{managers: map[managerKey]*fieldManager{}} }
 
 // asStored returns the object as it will come out of the store: in the storage version and decoded, which drops empty values and

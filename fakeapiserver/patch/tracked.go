@@ -2,8 +2,10 @@ package patch
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -14,72 +16,129 @@ import (
 // not on values. Clients make similar writes over and over: a controller its status, a deployment its pods. So the library's
 // results are cached under everything that they depend on.
 
-const (
-	maxTracked    = 512     // results per manager; all are evicted when there are more
-	maxTrackedKey = 4 << 10 // bytes; objects with a longer key are not cached
-)
+const maxTracked = 512 // results per manager; all are evicted when there are more
 
-// trackCache caches managedFields. Entries are shared with objects and immutable.
+// trackCache caches managedFields. Entries are shared with unstructured objects, and immutable.
 type trackCache struct {
-	outcomes map[string][]any
+	outcomes map[trackKey]outcome
 	scratch  []byte
+	typed    typedChange
+}
+
+// trackKey is the hash of everything that a result depends on.
+type trackKey [sha256.Size]byte
+
+// outcome has the managedFields of an unstructured or of another object.
+type outcome struct {
+	raw   []any
+	typed []metav1.ManagedFieldsEntry
 }
 
 // update is the library's Update with a cache. Both objects have ranks for times; obj may be changed.
 func (m *fieldManager) update(live, obj runtime.Object, manager string) (runtime.Object, error) {
+	if !m.atHub(live) || !m.atHub(obj) {
+		return m.lib.Update(live, obj, manager)
+	}
 	key, ok := m.known.key(live, obj, manager)
 	if !ok {
 		return m.lib.Update(live, obj, manager)
 	}
-	u := obj.(*unstructured.Unstructured) // only unstructured objects have keys
-	if entries, found := m.known.outcomes[string(key)]; found {
-		setRawEntries(u, entries)
-		return u, nil
+	if known, found := m.known.outcomes[key]; found {
+		known.applyTo(obj)
+		return obj, nil
 	}
-	before := string(key) // copied: the library may change obj, and the scratch buffer is reused
 	out, err := m.lib.Update(live, obj, manager)
-	if after, isU := out.(*unstructured.Unstructured); err == nil && isU {
-		m.known.put(before, rawEntries(after))
+	if err == nil {
+		m.known.put(key, outcomeOf(out))
 	}
 	return out, err
 }
 
-func (t *trackCache) put(key string, entries []any) {
-	if t.outcomes == nil || len(t.outcomes) >= maxTracked {
-		t.outcomes = map[string][]any{}
+// atHub reports whether all of an object's fields were set in one version: for another one, the library converts the object, and what comes of
+// that depends on values.
+func (m *fieldManager) atHub(obj runtime.Object) bool {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		for _, e := range rawEntries(u) {
+			if e, ok := e.(map[string]any); !ok || e["apiVersion"] != m.hub {
+				return false
+			}
+		}
+		return true
 	}
-	t.outcomes[key] = entries
+	for _, e := range managedFieldsOf(obj) {
+		if e.APIVersion != m.hub {
+			return false
+		}
+	}
+	return true
 }
 
-// setRawEntries sets an unstructured object's managedFields, or removes them if there are no entries.
-func setRawEntries(u *unstructured.Unstructured, entries []any) {
+func (t *trackCache) put(key trackKey, o outcome) {
+	if t.outcomes == nil || len(t.outcomes) >= maxTracked {
+		t.outcomes = map[trackKey]outcome{}
+	}
+	t.outcomes[key] = o
+}
+
+func outcomeOf(obj runtime.Object) outcome {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		return outcome{raw: rawEntries(u)}
+	}
+	return outcome{typed: copyOf(managedFieldsOf(obj))}
+}
+
+// applyTo sets the object's managedFields, or removes them if there are no entries.
+func (o outcome) applyTo(obj runtime.Object) {
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		setManagedFields(obj, copyOf(o.typed))
+		return
+	}
 	m := u.Object["metadata"].(map[string]any) // objects with a key have metadata
-	if entries == nil {
+	if o.raw == nil {
 		delete(m, "managedFields")
 		return
 	}
-	m["managedFields"] = entries
+	m["managedFields"] = o.raw
 }
 
-// key returns everything that the result depends on; ok is false if it is not to be cached.
-func (t *trackCache) key(live, obj runtime.Object, manager string) (key []byte, ok bool) {
-	before, isU := live.(*unstructured.Unstructured)
-	after, isAlso := obj.(*unstructured.Unstructured)
-	if !isU || !isAlso {
-		return nil, false
+func copyOf(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+	c := slices.Clone(entries)
+	for i := range c {
+		entries[i].DeepCopyInto(&c[i])
 	}
-	if _, has := after.Object["metadata"].(map[string]any); !has {
-		return nil, false
+	return c
+}
+
+// key returns the hash of everything that the result depends on; ok is false if it is not to be cached.
+func (t *trackCache) key(live, obj runtime.Object, manager string) (key trackKey, ok bool) {
+	b, ok := t.describe(t.scratch[:0], live, obj, manager)
+	if !ok {
+		return key, false
 	}
-	b, err := types.AppendJSON(t.scratch[:0], []any{manager, before.GetAPIVersion(), before.GetKind(), after.GetAPIVersion(), after.GetKind()})
-	if err == nil {
-		b, err = appendChange(b, before.Object, after.Object)
-	}
+	t.scratch = b
+	return sha256.Sum256(b), true
+}
+
+func (t *trackCache) describe(b []byte, live, obj runtime.Object, manager string) ([]byte, bool) {
+	before, after := live.GetObjectKind().GroupVersionKind(), obj.GetObjectKind().GroupVersionKind()
+	b, err := types.AppendJSON(b, []any{manager, before.Group, before.Version, before.Kind, after.Group, after.Version, after.Kind})
 	if err != nil {
 		return nil, false
 	}
-	t.scratch = b
-	return b, len(b) <= maxTrackedKey
+	was, isU := live.(*unstructured.Unstructured)
+	is, isAlso := obj.(*unstructured.Unstructured)
+	if !isU && !isAlso {
+		return t.typed.describe(b, live, obj)
+	}
+	if !isU || !isAlso {
+		return nil, false
+	}
+	if _, has := is.Object["metadata"].(map[string]any); !has {
+		return nil, false
+	}
+	b, err = appendChange(b, was.Object, is.Object)
+	return b, err == nil
 }
 
 // appendChange describes the values of a field before and after, and how they differ.

@@ -78,6 +78,8 @@ type Options struct {
 	Quotas Quotas
 	// Components are the ComponentStatuses, in the order of a list; nil if there are none.
 	Components []*corev1.ComponentStatus
+	// Writer, if not nil, is used instead of one of the server's own: what it knows of earlier writes serves several servers, one after the other.
+	Writer *patch.Writer
 	// Beside runs a function that may wait outside of the kernel's steps, and then another one inside a step. Unlike Background, it
 	// makes nobody else wait. work may be run again, until it has all answers that it asks for.
 	Beside func(work, then func())
@@ -87,7 +89,10 @@ type Options struct {
 func New(o Options) (*Server, error) {
 	s := &Server{
 		cluster: o.Cluster, types: o.Types, ids: map[schema.GroupResource]store.ResourceID{}, policy: o.Policy, ready: o.Ready, run: o.Background,
-		components: o.Components, authorizer: o.Authorizer, admission: o.Admission, quotas: o.Quotas, beside: o.Beside, namespaces: o.Namespaces, timeout: o.Timeout, writer: patch.NewWriter(), docs: discovery.New(o.Types, discovery.Options{Address: o.Address, Pages: o.Pages}),
+		components: o.Components, authorizer: o.Authorizer, admission: o.Admission, quotas: o.Quotas, beside: o.Beside, namespaces: o.Namespaces, timeout: o.Timeout, writer: o.Writer, docs: discovery.New(o.Types, discovery.Options{Address: o.Address, Pages: o.Pages}),
+	}
+	if s.writer == nil {
+		s.writer = patch.NewWriter()
 	}
 	o.Cluster.Store().KeepMemos()
 	for _, t := range o.Types.All() {
