@@ -24,7 +24,7 @@ var CallsRefused = Property{
 type callsRefused struct{ stopped []subjects.Informer }
 
 func (p *callsRefused) record(w World, r *sim.Record) *reports.Violation {
-	if inf := w.Informer(w.Kernel().ActorName(r.Actor)); inf != nil {
+	if inf := w.InformerOf(r.Actor); inf != nil {
 		p.stopped = append(p.stopped, inf)
 	}
 	return nil

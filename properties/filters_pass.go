@@ -18,11 +18,11 @@ var FiltersPass = Property{
 }
 
 func filtersPass(w World, r *sim.Record) *reports.Violation {
-	informer, handler, _ := strings.Cut(w.Kernel().ActorName(r.Actor), "/")
-	inf := w.Informer(informer)
+	inf := w.InformerOf(r.Actor)
 	if inf == nil {
 		return nil
 	}
+	_, handler, _ := strings.Cut(w.Kernel().ActorName(r.Actor), "/")
 	got, filtered := inf.Passed(handler)
 	if !filtered {
 		return nil

@@ -116,7 +116,7 @@ func (p *handlerGrammar) frame(w World, r *sim.Record) {
 
 // deletedAt returns the revision of the key's last deletion that a watch delivered to the handler's informer; 0 for none.
 func (p *handlerGrammar) deletedAt(w World, r *sim.Record) int64 {
-	id, ok := w.Kernel().ActorByName(informerOf(w.Kernel().ActorName(r.Actor)))
+	id, ok := w.Kernel().Owner(r.Actor)
 	if !ok {
 		return 0
 	}

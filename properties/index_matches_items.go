@@ -32,7 +32,7 @@ type indexMatchesItems struct {
 }
 
 func (p *indexMatchesItems) record(w World, r *sim.Record) *reports.Violation {
-	inf := w.Informer(w.Kernel().ActorName(r.Actor))
+	inf := w.InformerOf(r.Actor)
 	if inf == nil || len(inf.Indexes()) == 0 {
 		return nil
 	}

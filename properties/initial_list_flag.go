@@ -69,8 +69,7 @@ func (p *initialListFlag) replaced(r *sim.Record) {
 }
 
 func (p *initialListFlag) handler(w World, r *sim.Record) {
-	name := informerOf(w.Kernel().ActorName(r.Actor))
-	id, ok := w.Kernel().ActorByName(name)
+	id, ok := w.Kernel().Owner(r.Actor)
 	if !ok {
 		return
 	}
@@ -82,7 +81,7 @@ func (p *initialListFlag) handler(w World, r *sim.Record) {
 	}
 	i.handlers = append(i.handlers, r.Actor)
 	*h = initialOfHandler{told: map[string]bool{}, late: i.seen, from: i, step: r.Step, at: r.At}
-	if inf := w.Informer(name); i.seen && inf != nil {
+	if inf := w.InformerOf(id); i.seen && inf != nil {
 		h.keys = setOf(inf.Keys())
 		for key := range i.waiting { // order: a set is built
 			h.keys[key] = true

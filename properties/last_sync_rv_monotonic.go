@@ -54,7 +54,7 @@ func (p *lastSyncRVMonotonic) record(w World, r *sim.Record) *reports.Violation 
 
 func (p *lastSyncRVMonotonic) stepEnd(w World) *reports.Violation {
 	for _, id := range p.changed {
-		inf := w.Informer(w.Kernel().ActorName(id))
+		inf := w.InformerOf(id)
 		if inf == nil || p.restored {
 			continue
 		}

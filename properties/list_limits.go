@@ -73,7 +73,11 @@ func (p *listLimits) request(w World, r *sim.Record) *reports.Violation {
 			l.fromStore = l.fromAny || l.latched || strings.Contains(r.Detail, ` rv=""`)
 		}
 	}
-	inf := w.Informer(strings.TrimPrefix(w.Kernel().ActorName(r.Actor), "conn/"))
+	id, known := watcherOf(w, r)
+	if !known {
+		return nil
+	}
+	inf := w.InformerOf(id)
 	if inf == nil {
 		return nil // it is being made
 	}

@@ -68,7 +68,7 @@ func (t *missingKeyTracker) handler(w World, r *sim.Record) {
 	h := t.handlers.get(r.Actor)
 	if r.Kind == subjects.KindHandler {
 		*h = heldKeys{}
-		id, ok := w.Kernel().ActorByName(informerOf(w.Kernel().ActorName(r.Actor)))
+		id, ok := w.Kernel().Owner(r.Actor)
 		if !ok {
 			return
 		}
@@ -93,7 +93,7 @@ func (t *missingKeyTracker) handler(w World, r *sim.Record) {
 func (t *missingKeyTracker) stepEnd(w World) *reports.Violation {
 	for n := 0; n < len(t.waiting); n++ {
 		id := t.waiting[n]
-		inf := w.Informer(w.Kernel().ActorName(id))
+		inf := w.InformerOf(id)
 		if inf == nil || inf.Busy() {
 			continue
 		}

@@ -112,8 +112,7 @@ func (p *noInventedState) broken(w World, r *sim.Record, why string) *reports.Vi
 func (p *noInventedState) plural(w World, id sim.ActorID) string {
 	n := p.resource.get(id)
 	if n.plural == "" {
-		name := informerOf(w.Kernel().ActorName(id))
-		if inf := w.Informer(name); inf != nil {
+		if inf := w.InformerOf(id); inf != nil {
 			n.informer = inf
 			n.plural = w.Cluster().Store().Resource(inf.Resource()).Plural
 		}

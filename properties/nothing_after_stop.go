@@ -43,16 +43,15 @@ type life struct {
 }
 
 func (p *nothingAfterStop) record(w World, r *sim.Record) *reports.Violation {
-	name := w.Kernel().ActorName(r.Actor)
 	switch r.Kind {
 	case subjects.KindStopped:
 		p.stop(w, r)
 	case subjects.KindRestarted:
-		if conn, ok := w.Kernel().ActorByName("conn/" + name); ok {
+		if conn, ok := w.Kernel().ActorByName("conn/" + w.Kernel().ActorName(r.Actor)); ok {
 			*p.conns.get(conn) = life{again: true}
 		}
 	case subjects.KindHandler:
-		if id, ok := w.Kernel().ActorByName(informerOf(name)); ok {
+		if id, ok := w.Kernel().Owner(r.Actor); ok {
 			i := p.lives.get(id)
 			i.handlers = slices.DeleteFunc(i.handlers, func(h sim.ActorID) bool { return h == r.Actor })
 			if r.Detail == "added" { // NothingAfterRemove judges the others
@@ -63,7 +62,7 @@ func (p *nothingAfterStop) record(w World, r *sim.Record) *reports.Violation {
 		return p.request(w, r)
 	default:
 		if l := p.lives.get(r.Actor); l.stopped.Text != "" {
-			return l.violation(r.Key, fmt.Sprintf("informer %s was stopped, but goes on", informerOf(name)), reports.Because(r, "but then: %s", reports.RecordText(traced(w, r))))
+			return l.violation(r.Key, fmt.Sprintf("informer %s was stopped, but goes on", informerOf(w.Kernel().ActorName(r.Actor))), reports.Because(r, "but then: %s", reports.RecordText(traced(w, r))))
 		}
 	}
 	return nil

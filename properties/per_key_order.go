@@ -80,7 +80,7 @@ func (p *perKeyOrder) record(w World, r *sim.Record) *reports.Violation {
 		h.last[r.Key] = notification{r.RV, r.Step, r.At, r.Detail}
 		return nil
 	}
-	informer, known := w.Kernel().ActorByName(informerOf(w.Kernel().ActorName(r.Actor)))
+	informer, known := w.Kernel().Owner(r.Actor)
 	if known && *p.refused.get(informer) {
 		return nil
 	}

@@ -41,7 +41,7 @@ func (p *readsAgree) record(w World, r *sim.Record) *reports.Violation {
 	if *n++; *n < 4 || !powerOf4(*n) {
 		return nil
 	}
-	if inf := w.Informer(w.Kernel().ActorName(r.Actor)); inf != nil && !slices.Contains(p.due, inf) {
+	if inf := w.InformerOf(r.Actor); inf != nil && !slices.Contains(p.due, inf) {
 		p.due = append(p.due, inf)
 	}
 	return nil

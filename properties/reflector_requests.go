@@ -141,7 +141,7 @@ func (p *reflectorRequests) request(r *sim.Record) (c *reflector, before allowed
 	if kind != askWatch {
 		c.round = -1
 	}
-	c.kind, c.detail, c.start, c.attempts = kind, strings.Clone(r.Detail), r.At, 0
+	c.kind, c.detail, c.start, c.attempts = kind, r.Detail, r.At, 0
 	c.earliest = min(r.At, before.after.at+before.backoff)
 	if before.backoff == 0 {
 		c.earliest = r.At
@@ -204,7 +204,7 @@ func (p *reflectorRequests) answer(w World, r *sim.Record) {
 	case fakeapiserver.KindWatchClosed:
 		if c.opened && r.Detail != fakeapiserver.CanceledByClient {
 			err, _ := r.Obj.(error)
-			p.closed(c, reason{step: r.Step, at: r.At, what: "its watch ended", closed: strings.Clone(r.Detail), err: err})
+			p.closed(c, reason{step: r.Step, at: r.At, what: "its watch ended", closed: r.Detail, err: err})
 		}
 	}
 }

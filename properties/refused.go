@@ -18,7 +18,7 @@ func lost(w World, informer sim.ActorID, r *sim.Record) bool {
 	if !ok || r.Key == "" {
 		return false
 	}
-	inf := w.Informer(w.Kernel().ActorName(informer))
+	inf := w.InformerOf(informer)
 	return inf != nil && inf.Refuses(obj)
 }
 
@@ -28,7 +28,7 @@ func refusesItems(w World, conn sim.ActorID, items []runtime.Object) bool {
 	if !ok {
 		return false
 	}
-	inf := w.Informer(w.Kernel().ActorName(id))
+	inf := w.InformerOf(id)
 	return inf != nil && slices.ContainsFunc(items, inf.Refuses)
 }
 

@@ -163,7 +163,7 @@ func (p *replaceDeletesMissing) stepEnd(w World) *reports.Violation {
 
 // watcherOf returns the informer that a frame was delivered to.
 func watcherOf(w World, r *sim.Record) (sim.ActorID, bool) {
-	return w.Kernel().ActorByName(strings.TrimPrefix(w.Kernel().ActorName(r.Actor), "conn/"))
+	return w.Kernel().Inner(r.Actor)
 }
 
 // objectKey returns the key in a record of the server: "default/a" for "pods default/a".

@@ -23,7 +23,7 @@ func (p *resyncOnTime) framed(w World, r *sim.Record) *reports.Violation {
 		return nil
 	}
 	u := p.untouched.get(id)
-	if inf := w.Informer(w.Kernel().ActorName(id)); inf == nil {
+	if inf := w.InformerOf(id); inf == nil {
 		return nil
 	} else if !inf.Busy() {
 		*u = untouched{any: true, since: r.At, keys: map[string]bool{}}
@@ -62,7 +62,7 @@ func (p *resyncOnTime) overdueBeside(w World, id sim.ActorID) *reports.Violation
 
 // holdsUntouched reports whether the Indexer has an object of which nothing is queued.
 func (p *resyncOnTime) holdsUntouched(w World, id sim.ActorID) bool {
-	inf := w.Informer(w.Kernel().ActorName(id))
+	inf := w.InformerOf(id)
 	if inf == nil {
 		return false
 	}

@@ -112,7 +112,7 @@ func (p *resyncOnTime) notified(w World, r *sim.Record) *reports.Violation {
 		Key:     r.Key,
 		Message: fmt.Sprintf("handler %s, %s, was notified of %s because of a resync", w.Kernel().ActorName(r.Actor), period, r.Key),
 	}
-	if id, ok := w.Kernel().ActorByName(informerOf(w.Kernel().ActorName(r.Actor))); ok {
+	if id, ok := w.Kernel().Owner(r.Actor); ok {
 		v.Because = append(v.Because, *p.last.get(id))
 	}
 	v.Because = append(v.Because, reports.Because(r, "but it was notified: %s %s", r.Detail, r.Key))
@@ -123,7 +123,7 @@ func (p *resyncOnTime) notified(w World, r *sim.Record) *reports.Violation {
 func (p *resyncOnTime) stepEnd(w World) *reports.Violation {
 	for n := 0; n < len(p.pending); n++ {
 		id := p.pending[n]
-		inf := w.Informer(w.Kernel().ActorName(id))
+		inf := w.InformerOf(id)
 		if inf != nil && inf.Busy() {
 			continue
 		}

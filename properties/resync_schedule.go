@@ -36,7 +36,7 @@ type resyncedHandler struct {
 
 // handler notes that a handler was added or removed.
 func (p *resyncSchedules) handler(w World, r *sim.Record) {
-	id, ok := w.Kernel().ActorByName(informerOf(w.Kernel().ActorName(r.Actor)))
+	id, ok := w.Kernel().Owner(r.Actor)
 	if !ok {
 		return
 	}

@@ -50,7 +50,7 @@ func (p *resyncTellsAll) record(w World, r *sim.Record) *reports.Violation {
 	switch r.Kind {
 	case subjects.KindResync:
 		due, sure := p.schedules.resync(r)
-		if inf := w.Informer(w.Kernel().ActorName(r.Actor)); inf != nil && len(due) > 0 {
+		if inf := w.InformerOf(r.Actor); inf != nil && len(due) > 0 {
 			if !sure {
 				due = nil
 			}
@@ -86,7 +86,7 @@ func (p *resyncTellsAll) record(w World, r *sim.Record) *reports.Violation {
 
 // informer returns a handler's informer.
 func (p *resyncTellsAll) informer(w World, r *sim.Record) (sim.ActorID, bool) {
-	return w.Kernel().ActorByName(informerOf(w.Kernel().ActorName(r.Actor)))
+	return w.Kernel().Owner(r.Actor)
 }
 
 // expect starts to follow a resync.
@@ -116,7 +116,7 @@ func (p *resyncTellsAll) forget(id sim.ActorID) {
 func (p *resyncTellsAll) stepEnd(w World) *reports.Violation {
 	for n := 0; n < len(p.waiting); n++ {
 		id := p.waiting[n]
-		inf := w.Informer(w.Kernel().ActorName(id))
+		inf := w.InformerOf(id)
 		if w.Kernel().Elapsed() > p.resyncs.get(id).at {
 			p.forget(id)
 			n--

@@ -67,7 +67,7 @@ func (q *workQueue) working() *workKey {
 
 // state follows the shutdown of a queue.
 func (p *shutdownDrains) state(w World, r *sim.Record) *reports.Violation {
-	q := p.workQueueTracker.queues[informerOf(w.Kernel().ActorName(r.Actor))]
+	q := p.queue(w, r)
 	if q == nil || r.Kind != subjects.KindWorkers {
 		return nil
 	}

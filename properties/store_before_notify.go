@@ -61,11 +61,11 @@ func (p *storeBeforeNotify) record(w World, r *sim.Record) *reports.Violation {
 	if v := p.duringCall(w, r); v != nil {
 		return v
 	}
-	actor := w.Kernel().ActorName(r.Actor)
-	inf := w.Informer(informerOf(actor))
+	inf := w.InformerOf(r.Actor)
 	if inf == nil {
 		return nil
 	}
+	actor := w.Kernel().ActorName(r.Actor)
 	obj, has := inf.Get(r.Key)
 	older := has && !p.untrue && subjects.RevisionOf(obj) < r.RV
 	deletion := strings.HasPrefix(r.Detail, subjects.NotifyDelete)

@@ -80,8 +80,8 @@ type storedWorld struct {
 	k *sim.Kernel
 }
 
-func (w storedWorld) Kernel() *sim.Kernel             { return w.k }
-func (storedWorld) Informer(string) subjects.Informer { return nil }
+func (w storedWorld) Kernel() *sim.Kernel                    { return w.k }
+func (storedWorld) InformerOf(sim.ActorID) subjects.Informer { return nil }
 
 type storedActor struct{}
 

@@ -79,8 +79,7 @@ func (p *syncedAfterInitialList) record(w World, r *sim.Record) *reports.Violati
 
 // handler notes a new handler; one added after the first list waits for the replay of the store (I79).
 func (p *syncedAfterInitialList) handler(w World, r *sim.Record) {
-	name := informerOf(w.Kernel().ActorName(r.Actor))
-	id, ok := w.Kernel().ActorByName(name)
+	id, ok := w.Kernel().Owner(r.Actor)
 	if !ok || r.Detail != "added" {
 		return
 	}
@@ -90,7 +89,7 @@ func (p *syncedAfterInitialList) handler(w World, r *sim.Record) {
 	l.handlers = append(l.handlers, r.Actor)
 	if l.seen {
 		h.waiting = map[string]bool{}
-		if inf := w.Informer(name); inf != nil {
+		if inf := w.InformerOf(id); inf != nil {
 			for _, key := range inf.Keys() {
 				h.waiting[key] = true
 			}

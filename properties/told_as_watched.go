@@ -78,7 +78,7 @@ func (p *toldAsWatched) handler(w World, r *sim.Record) {
 	if !ok {
 		return
 	}
-	id, _ := w.Kernel().ActorByName(informerOf(w.Kernel().ActorName(r.Actor)))
+	id, _ := w.Kernel().Owner(r.Actor)
 	*p.handlers.get(r.Actor) = toldFrames{informer: id, ordered: added.Queue == subjects.QueueInOrder || added.Queue == subjects.QueueAtomic}
 }
 

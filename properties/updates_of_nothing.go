@@ -66,7 +66,7 @@ func (p *updatesOfNothing) forget(id sim.ActorID) {
 func (p *updatesOfNothing) stepEnd(w World, schedules *resyncSchedules) *reports.Violation {
 	for n := 0; n < len(p.open); n++ {
 		id := p.open[n]
-		inf := w.Informer(w.Kernel().ActorName(id))
+		inf := w.InformerOf(id)
 		if inf != nil && inf.Busy() {
 			continue
 		}

@@ -11,8 +11,8 @@ import (
 // workQueueTracker follows the work queues of all controllers through their records: which keys are due, and which are being
 // reconciled.
 type workQueueTracker struct {
-	queues map[string]*workQueue
-	all    []*workQueue // in order of adding
+	queues byActor[*workQueue] // by the actor of their workers; nil for one without a queue
+	all    []*workQueue        // in order of adding
 }
 
 // workQueue models the work queue of one controller.
@@ -49,17 +49,13 @@ var workKinds = []sim.Kind{
 
 // lookup returns the queue and the key that a record is about; nil for a record without a key.
 func (q *workQueueTracker) lookup(w World, r *sim.Record) (*workQueue, *workKey) {
-	name := informerOf(w.Kernel().ActorName(r.Actor))
-	queue := q.queues[name]
+	queue := q.queue(w, r)
 	if r.Kind == subjects.KindWorkers {
 		switch r.Detail {
 		case subjects.WorkersAdded:
-			if q.queues == nil {
-				q.queues = map[string]*workQueue{}
-			}
 			spec, _ := r.Obj.(subjects.WorkersSpec)
-			queue = &workQueue{name: name, spec: spec, keys: map[string]*workKey{}}
-			q.queues[name], q.all = queue, append(q.all, queue)
+			queue = &workQueue{name: w.Kernel().ActorName(r.Actor), spec: spec, keys: map[string]*workKey{}}
+			*q.queues.get(r.Actor), q.all = queue, append(q.all, queue)
 		case subjects.WorkersStopping:
 			queue.due(r.At, r.Step) // what came due before the shutdown counts, what would after it is lost (I97)
 			queue.stopping = true
@@ -71,6 +67,15 @@ func (q *workQueueTracker) lookup(w World, r *sim.Record) (*workQueue, *workKey)
 	}
 	queue.due(r.At, r.Step)
 	return queue, queue.key(r.Key)
+}
+
+// queue returns the queue of the workers that a record is of; nil if there is none.
+func (q *workQueueTracker) queue(w World, r *sim.Record) *workQueue {
+	id, ok := w.Kernel().Owner(r.Actor)
+	if !ok {
+		return nil
+	}
+	return *q.queues.get(id)
 }
 
 func (q *workQueue) key(key string) *workKey {

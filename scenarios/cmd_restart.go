@@ -71,7 +71,8 @@ func (w *World) startAgain(name string) error {
 	if err != nil {
 		return fmt.Errorf("restart %s: %w", name, err)
 	}
-	w.informers[name], w.stopped[name] = inf, false
+	w.nameInformer(name, inf)
+	w.stopped[name] = false
 	w.inOrder[slices.Index(w.inOrder, before)] = inf
 	w.live = nil
 	for _, x := range w.inOrder {

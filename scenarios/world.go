@@ -33,6 +33,7 @@ type World struct {
 
 	resources map[string]store.ResourceID
 	informers map[string]subjects.Informer
+	ofActor   []subjects.Informer // by actor: what InformerOf has found among them
 	inOrder   []subjects.Informer // in order of creation
 	live      []subjects.Informer // those that have not been stopped; never changed in place
 	handlers  map[string]subjects.Informer
@@ -67,6 +68,33 @@ func (w *World) Informers() []subjects.Informer { return w.live }
 
 // Informer returns the informer with that name, stopped or not; nil if there is none.
 func (w *World) Informer(name string) subjects.Informer { return w.informers[name] }
+
+// InformerOf returns the informer that has the name of an actor or of a handler's informer, stopped or not; nil if there is none. Properties ask for
+// it with nearly every record.
+func (w *World) InformerOf(id sim.ActorID) subjects.Informer {
+	if int(id) < len(w.ofActor) && w.ofActor[id] != nil {
+		return w.ofActor[id]
+	}
+	owner, ok := w.kernel.Owner(id)
+	if !ok {
+		return nil
+	}
+	inf := w.informers[w.kernel.ActorName(owner)]
+	if inf == nil {
+		return nil
+	}
+	for int(id) >= len(w.ofActor) {
+		w.ofActor = append(w.ofActor, nil)
+	}
+	w.ofActor[id] = inf
+	return inf
+}
+
+// nameInformer gives an informer its name, which the life of it that was stopped may have had.
+func (w *World) nameInformer(name string, inf subjects.Informer) {
+	w.informers[name] = inf
+	clear(w.ofActor)
+}
 
 // Workers returns the workers of all controllers, in order of creation.
 func (w *World) Workers() []subjects.Workers { return w.workerOrd }
@@ -115,7 +143,7 @@ func (w *World) startCluster(o fakeapiserver.ClusterOptions) error {
 }
 
 func (w *World) addInformer(inf subjects.Informer, spec subjects.InformerSpec) {
-	w.informers[spec.Name] = inf
+	w.nameInformer(spec.Name, inf)
 	w.inOrder = append(w.inOrder, inf)
 	w.live = append(w.live[:len(w.live):len(w.live)], inf)
 	for _, h := range spec.Handlers {

@@ -40,7 +40,7 @@ type Kernel struct {
 	clock     *Clock
 	ready     Ready
 	actors    []actorEntry
-	byName    map[string]ActorID
+	names     names
 	observers []Observer
 	streams   map[string]*Stream
 	kinds     []kindInfo
@@ -66,6 +66,7 @@ type actorEntry struct {
 	name  string
 	hash  uint64
 	seq   uint32
+	parts parts
 }
 
 var kindAdvance = RegisterKind("advance", ClassTime)
@@ -85,7 +86,7 @@ func NewKernel(o Options) *Kernel {
 	}
 	k := &Kernel{
 		strategy: o.Strategy, tape: o.Tape, seed: o.Seed,
-		clock: NewClock(), byName: map[string]ActorID{}, streams: map[string]*Stream{},
+		clock: NewClock(), names: newNames(), streams: map[string]*Stream{},
 	}
 	if s, ok := o.Strategy.(PicksOldest); ok {
 		k.oldest = s.PicksOldest()
@@ -99,7 +100,7 @@ func NewKernel(o Options) *Kernel {
 // duplicate name panics: it is a mistake in the program, not in its input.
 func (k *Kernel) Register(a Actor) ActorID {
 	name := validText(a.Name())
-	if _, taken := k.byName[name]; taken {
+	if _, taken := k.names.actor(name); taken {
 		panic(fmt.Sprintf("sim: two actors are named %q", name))
 	}
 	return k.add(a, name, 0)
@@ -110,7 +111,7 @@ func (k *Kernel) Register(a Actor) ActorID {
 // sequence numbers go on. It panics if there is none of that name, or if that one still offers something.
 func (k *Kernel) TakeOver(a Actor) ActorID {
 	name := validText(a.Name())
-	before, known := k.byName[name]
+	before, known := k.names.actor(name)
 	if !known {
 		panic(fmt.Sprintf("sim: there is no actor %q to take over from", name))
 	}
@@ -126,8 +127,7 @@ func (k *Kernel) TakeOver(a Actor) ActorID {
 
 func (k *Kernel) add(a Actor, name string, seq uint32) ActorID {
 	id := ActorID(len(k.actors))
-	k.actors = append(k.actors, actorEntry{actor: a, name: name, hash: xxhash.Sum64String(name), seq: seq})
-	k.byName[name] = id
+	k.actors = append(k.actors, actorEntry{actor: a, name: name, hash: xxhash.Sum64String(name), seq: seq, parts: k.names.add(name, id)})
 	return id
 }
 
@@ -163,8 +163,25 @@ func (k *Kernel) ActorName(id ActorID) string {
 
 // ActorByName returns the actor registered as name.
 func (k *Kernel) ActorByName(name string) (ActorID, bool) {
-	id, ok := k.byName[name]
-	return id, ok
+	return k.names.actor(name)
+}
+
+// Owner returns the actor whose name is that of id up to the first slash: of "i1/h1" it is i1, and of a name without a slash the actor
+// that has it now. ok is false if there is none.
+func (k *Kernel) Owner(id ActorID) (owner ActorID, ok bool) {
+	if int(id) >= len(k.actors) {
+		return 0, false
+	}
+	return k.names.holder(k.actors[id].parts.first)
+}
+
+// Inner returns the actor whose name is that of id behind the first slash: of "conn/i1" it is i1, and of a name without a slash the actor
+// that has it now. ok is false if there is none.
+func (k *Kernel) Inner(id ActorID) (inner ActorID, ok bool) {
+	if int(id) >= len(k.actors) {
+		return 0, false
+	}
+	return k.names.holder(k.actors[id].parts.rest)
 }
 
 // Stream returns the recorded random stream called name; the same one each time.

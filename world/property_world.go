@@ -22,6 +22,9 @@ func (*world) Informers() []subjects.Informer { return nil }
 // Informer implements property.World.
 func (*world) Informer(string) subjects.Informer { return nil }
 
+// InformerOf implements property.World.
+func (*world) InformerOf(sim.ActorID) subjects.Informer { return nil }
+
 // Workers implements property.World.
 func (*world) Workers() []subjects.Workers { return nil }
 

@@ -141,7 +141,7 @@ func (p *followers) request(r *sim.Record) *breach {
 	if !isList && !strings.HasPrefix(r.Detail, "watch") || p.options.Ignores != nil && p.options.Ignores(r.Actor) {
 		return nil
 	}
-	q := parseRequest(strings.Clone(r.Detail))
+	q := parseRequest(r.Detail)
 	f := p.follower(r, &q)
 	if isList {
 		all := p.of(r.Actor)
@@ -250,7 +250,7 @@ func (f *inFlight) closed(r *sim.Record) {
 	w := f.w
 	clean := r.Detail == "timeout" || r.Detail == "fault watch-close" || r.Detail == "fault watch-eof"
 	if clean && !w.initial && !w.malformed && w.events > 0 {
-		w.step, w.at, w.why = r.Step, r.At, strings.Clone(r.Detail)
+		w.step, w.at, w.why = r.Step, r.At, r.Detail
 		f.by.ended = w
 		return
 	}

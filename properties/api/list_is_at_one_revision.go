@@ -53,7 +53,7 @@ func (p *listIsAtOneRevision) record(w property.World, r *sim.Record) *reports.V
 	switch r.Kind {
 	case fakeapiserver.KindRequest:
 		if strings.HasPrefix(r.Detail, "list") {
-			p.lists[listID{r.Actor, r.N}] = &list{parseRequest(strings.Clone(r.Detail)), r.Key, r.Step}
+			p.lists[listID{r.Actor, r.N}] = &list{parseRequest(r.Detail), r.Key, r.Step}
 		}
 	case fakeapiserver.KindResponse:
 		delete(p.lists, listID{r.Actor, r.N})

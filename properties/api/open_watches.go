@@ -110,7 +110,7 @@ func (o *openWatches) record(w property.World, r *sim.Record) *openWatch {
 }
 
 func (o *openWatches) request(r *sim.Record) {
-	q := parseRequest(strings.Clone(r.Detail))
+	q := parseRequest(r.Detail)
 	ow := &openWatch{id: r.N, plural: r.Key, request: q, initial: q.initial(), step: r.Step, at: r.At, last: "the watch begins"}
 	if !ow.initial {
 		ow.rv, _ = strconv.ParseInt(q.rv, 10, 64)

@@ -101,6 +101,9 @@ type World interface {
 	Informers() []subjects.Informer
 	// Informer returns the informer of that name, stopped or not; nil if there is none.
 	Informer(name string) subjects.Informer
+	// InformerOf returns the informer that has the name of an informer's or a handler's actor now: of "i1" and of its handler "i1/h1" it is i1.
+	// It is nil for other actors.
+	InformerOf(id sim.ActorID) subjects.Informer
 	// Workers returns the workers of controllers, in the order they were added.
 	Workers() []subjects.Workers
 	// Divergence describes how an informer's Indexer differs from what the Store holds for it now: the first key, in order,
