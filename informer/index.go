@@ -301,5 +301,10 @@ func (x *Indexer) ListIndexFuncValues(name string) []string {
 	if err != nil {
 		return []string{}
 	}
-	return append([]string{}, slices.Sorted(maps.Keys(ix.buckets))...)
+	values := make([]string, 0, len(ix.buckets))
+	for value := range ix.buckets { // order: sorted below
+		values = append(values, value)
+	}
+	slices.Sort(values)
+	return values
 }

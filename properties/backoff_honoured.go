@@ -46,6 +46,7 @@ type backoffHonoured struct {
 	limiters map[*workQueue]*limiter
 	requests reflectorRequests
 	pauses   []pause // those that have not ended
+	pending  bool    // there are some
 }
 
 // limiter models a rate limiter.
@@ -82,7 +83,9 @@ func newBackoffHonoured() *backoffHonoured {
 	return &backoffHonoured{limiters: map[*workQueue]*limiter{}}
 }
 
-func (p *backoffHonoured) checker() Checker { return Checker{Record: p.record, StepEnd: p.stepEnd} }
+func (p *backoffHonoured) checker() Checker {
+	return Checker{Record: p.record, StepEnd: p.stepEnd, Pending: &p.pending}
+}
 
 func (p *backoffHonoured) record(w World, r *sim.Record) *reports.Violation {
 	switch r.Kind {

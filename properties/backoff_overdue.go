@@ -34,7 +34,7 @@ func (p *backoffHonoured) begin(w World, conn sim.ActorID) {
 		return
 	}
 	name := strings.TrimPrefix(w.Kernel().ActorName(conn), "conn/")
-	p.pauses = append(p.pauses, pause{conn: c, informer: name, least: n.backoff, after: n.after})
+	p.pauses, p.pending = append(p.pauses, pause{conn: c, informer: name, least: n.backoff, after: n.after}), true
 }
 
 // stepEnd judges the pauses that should have ended. Time stops at each timer of a stack, and when that of a backoff fires, the informer is due in the
@@ -54,7 +54,7 @@ func (p *backoffHonoured) stepEnd(w World) *reports.Violation {
 			kept = append(kept, x)
 		}
 	}
-	p.pauses = kept
+	p.pauses, p.pending = kept, len(kept) > 0
 	return nil
 }
 

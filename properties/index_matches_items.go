@@ -16,7 +16,7 @@ var IndexMatchesItems = Property{
 	Kinds:     []sim.Kind{subjects.KindIndexer},
 	New: func() Checker {
 		p := &indexMatchesItems{}
-		return Checker{Record: p.record, StepEnd: p.stepEnd, End: p.end}
+		return Checker{Record: p.record, StepEnd: p.stepEnd, Pending: &p.pending, End: p.end}
 	},
 }
 
@@ -27,8 +27,10 @@ const indexedAtEachStep = 64
 // indexMatchesItems compares the indexes that a scenario has added after each step, and the one of namespaces at the end.
 type indexMatchesItems struct {
 	changed []subjects.Informer
+	pending bool                // there are some
 	last    byActor[sim.Record] // the last change, by informer
 	want    map[string][]string // by value, the keys in an index; kept from one to the next, so that the room is used again
+	values  []string            // of an object, kept likewise
 }
 
 func (p *indexMatchesItems) record(w World, r *sim.Record) *reports.Violation {
@@ -38,17 +40,15 @@ func (p *indexMatchesItems) record(w World, r *sim.Record) *reports.Violation {
 	}
 	*p.last.get(r.Actor) = bare(r)
 	if !slices.Contains(p.changed, inf) {
-		p.changed = append(p.changed, inf)
+		p.changed, p.pending = append(p.changed, inf), true
 	}
 	return nil
 }
 
 func (p *indexMatchesItems) stepEnd(w World) *reports.Violation {
-	if len(p.changed) == 0 {
-		return nil
-	}
-	defer func() { p.changed = p.changed[:0] }()
-	for _, inf := range p.changed {
+	changed := p.changed
+	p.changed, p.pending = p.changed[:0], false
+	for _, inf := range changed {
 		if inf.Len() > indexedAtEachStep {
 			continue
 		}
@@ -107,10 +107,11 @@ func (p *indexMatchesItems) expect(inf subjects.Informer, held []string, ix *sub
 	}
 	for _, key := range held {
 		obj, _ := inf.Get(key)
-		values, err := ix.Values(obj)
+		values, err := ix.AppendValues(p.values[:0], obj)
 		if err != nil {
 			return key, err
 		}
+		p.values = values
 		for _, v := range values {
 			if keys := p.want[v]; len(keys) == 0 || keys[len(keys)-1] != key {
 				p.want[v] = append(keys, key)

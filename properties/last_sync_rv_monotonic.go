@@ -17,7 +17,7 @@ var LastSyncRVMonotonic = Property{
 	Kinds:     []sim.Kind{subjects.KindReplace, fakeapiserver.KindFrame, fakeapiserver.KindRestore},
 	New: func() Checker {
 		p := &lastSyncRVMonotonic{}
-		return Checker{Record: p.record, StepEnd: p.stepEnd}
+		return Checker{Record: p.record, StepEnd: p.stepEnd, Pending: &p.pending}
 	},
 }
 
@@ -26,6 +26,7 @@ var LastSyncRVMonotonic = Property{
 type lastSyncRVMonotonic struct {
 	informers byActor[lastSync]
 	changed   []sim.ActorID
+	pending   bool // there are some
 	restored  bool
 }
 
@@ -43,10 +44,10 @@ func (p *lastSyncRVMonotonic) record(w World, r *sim.Record) *reports.Violation 
 		p.restored = true
 	case subjects.KindReplace:
 		p.informers.get(r.Actor).list = lastReplace{true, r.Step, r.At, r.RV}
-		p.changed = append(p.changed, r.Actor)
+		p.changed, p.pending = append(p.changed, r.Actor), true
 	default:
 		if id, ok := watcherOf(w, r); ok {
-			p.changed = append(p.changed, id)
+			p.changed, p.pending = append(p.changed, id), true
 		}
 	}
 	return nil
@@ -66,7 +67,7 @@ func (p *lastSyncRVMonotonic) stepEnd(w World) *reports.Violation {
 			i.rv, i.step, i.at = rv, w.Kernel().Steps(), w.Kernel().Elapsed()
 		}
 	}
-	p.changed = p.changed[:0]
+	p.changed, p.pending = p.changed[:0], false
 	return nil
 }
 

@@ -24,7 +24,7 @@ var NothingAfterStop = Property{
 	},
 	New: func() Checker {
 		p := &nothingAfterStop{}
-		return Checker{Record: p.record, StepEnd: p.stepEnd}
+		return Checker{Record: p.record, StepEnd: p.stepEnd, Pending: &p.pending}
 	},
 }
 
@@ -34,6 +34,8 @@ type nothingAfterStop struct {
 	lives byActor[life]
 	conns byActor[life]
 	ended []sim.ActorID // informers that were stopped in this step
+
+	pending bool // there are some
 }
 
 type life struct {
@@ -83,7 +85,7 @@ func (p *nothingAfterStop) stop(w World, r *sim.Record) {
 	if conn, ok := w.Kernel().ActorByName("conn/" + w.Kernel().ActorName(r.Actor)); ok {
 		*p.conns.get(conn) = life{stopped: because}
 	}
-	p.ended = append(p.ended, r.Actor)
+	p.ended, p.pending = append(p.ended, r.Actor), true
 }
 
 func (p *nothingAfterStop) request(w World, r *sim.Record) *reports.Violation {
@@ -104,11 +106,8 @@ func (p *nothingAfterStop) request(w World, r *sim.Record) *reports.Violation {
 
 // stepEnd judges what an informer that was stopped in this step has left open.
 func (p *nothingAfterStop) stepEnd(w World) *reports.Violation {
-	if len(p.ended) == 0 {
-		return nil
-	}
-	ended := slices.Clone(p.ended)
-	p.ended = p.ended[:0]
+	ended := p.ended
+	p.ended, p.pending = p.ended[:0], false
 	for _, id := range ended {
 		name := w.Kernel().ActorName(id)
 		if c := w.Cluster().Client(name); c != nil && c.InFlight() > 0 {

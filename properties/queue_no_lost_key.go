@@ -21,16 +21,18 @@ var QueueNoLostKey = Property{
 
 func newQueueNoLostKey(timed bool) Checker {
 	p := &queueNoLostKey{timed: timed}
-	return Checker{Record: p.record, StepEnd: p.stepEnd}
+	return Checker{Record: p.record, StepEnd: p.stepEnd, Pending: &p.pending}
 }
 
 type queueNoLostKey struct {
 	workQueueTracker
-	timed bool // time stops when a key becomes ready
+	timed   bool // time stops when a key becomes ready
+	pending bool // there are queues
 }
 
 func (p *queueNoLostKey) record(w World, r *sim.Record) *reports.Violation {
 	q, k := p.lookup(w, r)
+	p.pending = len(p.all) > 0
 	if q == nil {
 		return nil
 	}

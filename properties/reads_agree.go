@@ -21,7 +21,7 @@ var ReadsAgree = Property{
 	Kinds:     []sim.Kind{subjects.KindIndexer},
 	New: func() Checker {
 		p := &readsAgree{}
-		return Checker{Record: p.record, StepEnd: p.stepEnd, End: p.end}
+		return Checker{Record: p.record, StepEnd: p.stepEnd, Pending: &p.pending, End: p.end}
 	},
 }
 
@@ -30,6 +30,7 @@ var ReadsAgree = Property{
 type readsAgree struct {
 	changes byActor[int]
 	due     []subjects.Informer
+	pending bool  // there are some
 	held    []any // under keys
 	keys    []string
 	// readings are kept from one turn to the next, so that their room is used again.
@@ -42,7 +43,7 @@ func (p *readsAgree) record(w World, r *sim.Record) *reports.Violation {
 		return nil
 	}
 	if inf := w.InformerOf(r.Actor); inf != nil && !slices.Contains(p.due, inf) {
-		p.due = append(p.due, inf)
+		p.due, p.pending = append(p.due, inf), true
 	}
 	return nil
 }
@@ -51,11 +52,9 @@ func (p *readsAgree) record(w World, r *sim.Record) *reports.Violation {
 func powerOf4(n int) bool { return n&(n-1) == 0 && n&0x5555_5555 != 0 }
 
 func (p *readsAgree) stepEnd(w World) *reports.Violation {
-	if len(p.due) == 0 {
-		return nil
-	}
-	defer func() { p.due = p.due[:0] }()
-	for _, inf := range p.due {
+	due := p.due
+	p.due, p.pending = p.due[:0], false
+	for _, inf := range due {
 		if inf.Len() > indexedAtEachStep {
 			continue
 		}

@@ -22,7 +22,7 @@ var ReplaceDeletesMissing = Property{
 	},
 	New: func() Checker {
 		p := newReplaceDeletesMissing()
-		return Checker{Record: p.record, StepEnd: p.stepEnd}
+		return Checker{Record: p.record, StepEnd: p.stepEnd, Pending: &p.pending}
 	},
 }
 
@@ -34,6 +34,7 @@ type replaceDeletesMissing struct {
 	replaced  []sim.ActorID // informers with a Replace in this step
 	missing   missingKeyTracker
 	streaming streamingListTracker
+	pending   bool // something is to be judged at the end of a step
 }
 
 type knownKeys struct {
@@ -125,11 +126,12 @@ func (p *replaceDeletesMissing) replace(r *sim.Record) {
 		}
 	}
 	k.known = listed
+	p.pending = len(p.replaced) > 0 || len(p.missing.waiting) > 0
 }
 
 // stepEnd judges the Replace of the step.
 func (p *replaceDeletesMissing) stepEnd(w World) *reports.Violation {
-	if v := p.missing.stepEnd(w); v != nil || len(p.replaced) == 0 {
+	if v := p.missing.stepEnd(w); v != nil {
 		return v
 	}
 	for _, id := range p.replaced {
@@ -157,7 +159,7 @@ func (p *replaceDeletesMissing) stepEnd(w World) *reports.Violation {
 		}
 		k.missing = nil
 	}
-	p.replaced = p.replaced[:0]
+	p.replaced, p.pending = p.replaced[:0], len(p.missing.waiting) > 0
 	return nil
 }
 

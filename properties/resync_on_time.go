@@ -20,7 +20,7 @@ var ResyncOnTime = Property{
 	}),
 	New: func() Checker {
 		p := &resyncOnTime{}
-		return Checker{Record: p.record, StepEnd: p.stepEnd, End: p.end}
+		return Checker{Record: p.record, StepEnd: p.stepEnd, Pending: &p.unclean, End: p.end}
 	},
 }
 
@@ -31,8 +31,9 @@ type resyncOnTime struct {
 	schedules resyncSchedules
 	requests  reflectorRequests
 	handlers  byActor[resyncHearer]
-	pending   []sim.ActorID // informers with handlers that may still have calls from a time when they were syncing
-	last      byActor[reports.Evidence]
+	pending   []sim.ActorID   // informers with handlers that may still have calls from a time when they were syncing
+	unclean   bool            // there are some
+	last      byActor[origin] // by informer: its last resync
 	untouched byActor[untouched]
 }
 
@@ -72,10 +73,10 @@ func (p *resyncOnTime) record(w World, r *sim.Record) *reports.Violation {
 func (p *resyncOnTime) resynced(w World, r *sim.Record) *reports.Violation {
 	due, _ := p.schedules.resync(r)
 	*p.untouched.get(r.Actor) = untouched{}
-	name := w.Kernel().ActorName(r.Actor)
-	*p.last.get(r.Actor) = reports.Because(r, "the last resync of %s", name)
+	*p.last.get(r.Actor) = origin{step: r.Step, at: r.At}
 	s := p.schedules.informers.get(r.Actor)
 	if len(due) == 0 {
+		name := w.Kernel().ActorName(r.Actor)
 		v := &reports.Violation{
 			Message: fmt.Sprintf("informer %s is resynced, although none of its handlers is due", name),
 			Because: []reports.Evidence{reports.Because(r, "a resync queued the store of %s", name)},
@@ -90,7 +91,7 @@ func (p *resyncOnTime) resynced(w World, r *sim.Record) *reports.Violation {
 		p.handlers.get(id).clean = false
 	}
 	if len(due) < len(s.handlers) && !slices.Contains(p.pending, r.Actor) {
-		p.pending = append(p.pending, r.Actor)
+		p.pending, p.unclean = append(p.pending, r.Actor), true
 	}
 	return nil
 }
@@ -113,10 +114,19 @@ func (p *resyncOnTime) notified(w World, r *sim.Record) *reports.Violation {
 		Message: fmt.Sprintf("handler %s, %s, was notified of %s because of a resync", w.Kernel().ActorName(r.Actor), period, r.Key),
 	}
 	if id, ok := w.Kernel().Owner(r.Actor); ok {
-		v.Because = append(v.Because, *p.last.get(id))
+		v.Because = append(v.Because, p.lastResync(w, id))
 	}
 	v.Because = append(v.Because, reports.Because(r, "but it was notified: %s %s", r.Detail, r.Key))
 	return v
+}
+
+// lastResync is the last resync of an informer, as evidence.
+func (p *resyncOnTime) lastResync(w World, id sim.ActorID) reports.Evidence {
+	last := p.last.get(id)
+	if last.step == 0 {
+		return reports.Evidence{}
+	}
+	return reports.Evidence{Step: last.step, At: last.at, Text: "the last resync of " + w.Kernel().ActorName(id)}
 }
 
 // stepEnd finds the handlers that have nothing left from a time when they were syncing.
@@ -135,6 +145,7 @@ func (p *resyncOnTime) stepEnd(w World) *reports.Violation {
 			}
 		}
 	}
+	p.unclean = len(p.pending) > 0
 	return nil
 }
 
@@ -166,7 +177,7 @@ func (p *resyncOnTime) overdue(w World, h sim.ActorID, period, due, round time.D
 	v := &reports.Violation{
 		Message: fmt.Sprintf("handler %s is to be resynced every %v, and its informer has watched since %v, but no resync came by %v", k.ActorName(h), period, round, due),
 	}
-	if last := *p.last.get(informer); last.Step != 0 {
+	if last := p.lastResync(w, informer); last.Step != 0 {
 		v.Because = append(v.Because, last)
 	}
 	v.Because = append(v.Because, reports.Evidence{Step: k.Steps(), At: k.Elapsed(), Text: "and now it is overdue"})

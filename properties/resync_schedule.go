@@ -15,6 +15,7 @@ const minResyncPeriod = time.Second
 type resyncSchedules struct {
 	informers byActor[resyncSchedule]
 	handlers  byActor[resyncedHandler]
+	due       []sim.ActorID // of the last resync
 }
 
 // resyncSchedule is that of one informer.
@@ -78,9 +79,10 @@ func (h *resyncedHandler) adopt(check time.Duration) {
 }
 
 // resync notes a resync, and returns the handlers that are due. If earlier resyncs may have left no record, the time from which on a
-// handler is due is not known: sure is then false, unless only one can be due.
+// handler is due is not known: sure is then false, unless only one can be due. The next resync overwrites due.
 func (p *resyncSchedules) resync(r *sim.Record) (due []sim.ActorID, sure bool) {
 	s := p.informers.get(r.Actor)
+	due = p.due[:0]
 	for _, id := range s.handlers {
 		h := p.handlers.get(id)
 		if h.syncing = h.period > 0 && r.At >= h.next; h.syncing {
@@ -93,6 +95,7 @@ func (p *resyncSchedules) resync(r *sim.Record) (due []sim.ActorID, sure bool) {
 			h.next = r.At + h.period
 		}
 	}
+	p.due = due
 	return due, sure
 }
 

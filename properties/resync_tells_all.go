@@ -17,7 +17,7 @@ var ResyncTellsAll = Property{
 	Kinds:     []sim.Kind{subjects.KindResync, subjects.KindNotify, subjects.KindHandler, subjects.KindStopped},
 	New: func() Checker {
 		p := &resyncTellsAll{}
-		return Checker{Record: p.record, StepEnd: p.stepEnd}
+		return Checker{Record: p.record, StepEnd: p.stepEnd, Pending: &p.pending}
 	},
 }
 
@@ -29,6 +29,7 @@ type resyncTellsAll struct {
 	resyncs   byActor[resync] // by informer
 	waiting   []sim.ActorID   // informers whose resync has not been judged
 	nothings  updatesOfNothing
+	pending   bool // something is to be judged at the end of a step
 }
 
 // resync is the last resync of an informer.
@@ -36,7 +37,7 @@ type resync struct {
 	step    uint64
 	at      time.Duration
 	keys    []string      // sorted
-	due     []sim.ActorID // nil if unknown
+	due     []sim.ActorID // 0 for any, if it is unknown who was
 	waiting bool
 	told    map[toldKey]bool // since
 }
@@ -47,14 +48,17 @@ type toldKey struct {
 }
 
 func (p *resyncTellsAll) record(w World, r *sim.Record) *reports.Violation {
+	p.follow(w, r)
+	p.pending = len(p.waiting) > 0 || len(p.nothings.open) > 0
+	return nil
+}
+
+func (p *resyncTellsAll) follow(w World, r *sim.Record) {
 	switch r.Kind {
 	case subjects.KindResync:
 		due, sure := p.schedules.resync(r)
 		if inf := w.InformerOf(r.Actor); inf != nil && len(due) > 0 {
-			if !sure {
-				due = nil
-			}
-			p.expect(r, inf, due)
+			p.expect(r, inf, due, sure)
 		}
 	case subjects.KindStopped:
 		p.schedules.stopped(r.Actor)
@@ -73,7 +77,7 @@ func (p *resyncTellsAll) record(w World, r *sim.Record) *reports.Violation {
 			}
 		}
 		if len(p.waiting) == 0 {
-			return nil
+			return
 		}
 		if id, ok := p.informer(w, r); ok {
 			if s := p.resyncs.get(id); s.waiting {
@@ -81,7 +85,6 @@ func (p *resyncTellsAll) record(w World, r *sim.Record) *reports.Violation {
 			}
 		}
 	}
-	return nil
 }
 
 // informer returns a handler's informer.
@@ -90,7 +93,7 @@ func (p *resyncTellsAll) informer(w World, r *sim.Record) (sim.ActorID, bool) {
 }
 
 // expect starts to follow a resync.
-func (p *resyncTellsAll) expect(r *sim.Record, inf subjects.Informer, due []sim.ActorID) {
+func (p *resyncTellsAll) expect(r *sim.Record, inf subjects.Informer, due []sim.ActorID, sure bool) {
 	s := p.resyncs.get(r.Actor)
 	if !s.waiting {
 		p.waiting = append(p.waiting, r.Actor)
@@ -99,12 +102,15 @@ func (p *resyncTellsAll) expect(r *sim.Record, inf subjects.Informer, due []sim.
 		s.told = map[toldKey]bool{}
 	}
 	clear(s.told)
-	*s = resync{step: r.Step, at: r.At, keys: inf.Keys(), due: due, waiting: true, told: s.told}
+	if !sure {
+		due = []sim.ActorID{0} // any
+	}
+	*s = resync{step: r.Step, at: r.At, keys: inf.Keys(), due: append(s.due[:0], due...), waiting: true, told: s.told}
 }
 
 func (p *resyncTellsAll) forget(id sim.ActorID) {
 	s := p.resyncs.get(id)
-	*s = resync{told: s.told} // its room is for the next one
+	*s = resync{told: s.told, due: s.due} // their room is for the next one
 	for n, x := range p.waiting {
 		if x == id {
 			p.waiting = append(p.waiting[:n], p.waiting[n+1:]...)
@@ -131,15 +137,13 @@ func (p *resyncTellsAll) stepEnd(w World) *reports.Violation {
 		p.forget(id)
 		n--
 	}
-	return p.nothings.stepEnd(w, &p.schedules)
+	v := p.nothings.stepEnd(w, &p.schedules)
+	p.pending = len(p.waiting) > 0 || len(p.nothings.open) > 0
+	return v
 }
 
 func (s *resync) judge(w World, inf subjects.Informer) *reports.Violation {
-	due := s.due
-	if due == nil {
-		due = []sim.ActorID{0} // any
-	}
-	for _, h := range due {
+	for _, h := range s.due {
 		for _, key := range s.keys {
 			if !s.told[toldKey{h, key}] {
 				return s.violation(w, inf, h, key)

@@ -17,13 +17,14 @@ var ShutdownDrains = Property{
 	Kinds:     workKinds,
 	New: func() Checker {
 		p := &shutdownDrains{queues: map[*workQueue]*shutdown{}}
-		return Checker{Record: p.record, StepEnd: p.stepEnd, End: p.end}
+		return Checker{Record: p.record, StepEnd: p.stepEnd, Pending: &p.pending, End: p.end}
 	},
 }
 
 type shutdownDrains struct {
 	workQueueTracker
-	queues map[*workQueue]*shutdown
+	queues  map[*workQueue]*shutdown
+	pending bool // the wait for a shutdown should have ended
 }
 
 // shutdown is that of one queue.
@@ -85,7 +86,7 @@ func (p *shutdownDrains) state(w World, r *sim.Record) *reports.Violation {
 		if s := p.queues[q]; s != nil {
 			if s.waits != nil {
 				e := reports.Because(r, "the queue of the workers %s is shut down again, without a wait", q.name)
-				s.waits, s.ends = nil, &e
+				s.waits, s.ends, p.pending = nil, &e, true
 			}
 			return nil
 		}

@@ -16,7 +16,7 @@ var StoreRevisionFollows = Property{
 	Kinds:     []sim.Kind{fakeapiserver.KindFrame, subjects.KindReplace, subjects.KindRefused},
 	New: func() Checker {
 		p := &storeRevisionFollows{}
-		return Checker{Record: p.record, StepEnd: p.stepEnd, End: p.check}
+		return Checker{Record: p.record, StepEnd: p.stepEnd, Pending: &p.due, End: p.check}
 	},
 }
 
@@ -40,9 +40,6 @@ func (p *storeRevisionFollows) record(_ World, r *sim.Record) *reports.Violation
 }
 
 func (p *storeRevisionFollows) stepEnd(w World) *reports.Violation {
-	if !p.due {
-		return nil
-	}
 	for _, inf := range w.Informers() {
 		if inf.Busy() {
 			return nil

@@ -91,7 +91,7 @@ func (q *workQueue) key(key string) *workKey {
 // due marks the keys whose retries are due.
 func (q *workQueue) due(now time.Duration, step uint64) {
 	for len(q.retries) > 0 && q.retries[0].at <= now {
-		item, _ := heap.Pop(&q.retries).(retry)
+		item := q.retries.pop()
 		k := item.key
 		if k.retryAt != item.at || q.stopping {
 			continue
@@ -133,7 +133,7 @@ func (q *workQueue) follow(w World, r *sim.Record, k *workKey) {
 			return // a waiting key keeps the earlier time (I97)
 		}
 		k.retryAt, k.failed = at, here
-		heap.Push(&q.retries, retry{at: at, key: k})
+		q.retries.push(retry{at: at, key: k})
 		q.due(r.At, r.Step) // in case the delay is 0
 	}
 }
@@ -150,15 +150,24 @@ func (h retryHeap) Len() int           { return len(h) }
 func (h retryHeap) Less(i, j int) bool { return h[i].at < h[j].at }
 func (h retryHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 
-// Push implements heap.Interface.
-func (h *retryHeap) Push(x any) {
-	r, _ := x.(retry)
+// push adds a retry, and pop removes the one that is due first. They are those of package heap, without the interface values.
+func (h *retryHeap) push(r retry) {
 	*h = append(*h, r)
+	heap.Fix(fixedHeap{*h}, len(*h)-1)
 }
 
-// Pop implements heap.Interface.
-func (h *retryHeap) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
+func (h *retryHeap) pop() retry {
+	all := *h
+	first, last := all[0], len(all)-1
+	all[0] = all[last]
+	if *h = all[:last]; last > 0 {
+		heap.Fix(fixedHeap{*h}, 0)
+	}
+	return first
 }
+
+// fixedHeap is a heap whose length stays.
+type fixedHeap struct{ retryHeap }
+
+func (fixedHeap) Push(any) {}
+func (fixedHeap) Pop() any { return nil }

@@ -228,11 +228,13 @@ func (w *World) Converged() bool {
 			return false
 		}
 	}
-	for _, inf := range w.inOrder {
-		if w.stopped[inf.Name()] {
-			continue
+	for _, inf := range w.live {
+		if !inf.HasSynced() && !w.excusesSync(inf) || inf.Busy() {
+			return false
 		}
-		if !inf.HasSynced() && !w.excusesSync(inf) || inf.Busy() || w.divergence(inf) != "" {
+	}
+	for _, inf := range w.live { // this takes longer
+		if w.divergence(inf) != "" {
 			return false
 		}
 	}

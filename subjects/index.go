@@ -19,7 +19,9 @@ type IndexSpec struct {
 }
 
 // NamespaceIndex is the index that every informer has.
-func NamespaceIndex() IndexSpec { return IndexSpec{Name: "namespace", By: []string{"namespace"}} }
+func NamespaceIndex() IndexSpec { return IndexSpec{Name: "namespace", By: byNamespace} }
+
+var byNamespace = []string{"namespace"}
 
 // Validate fails if By has a word that it does not know, or none.
 func (s *IndexSpec) Validate() error {
@@ -38,6 +40,11 @@ func (s *IndexSpec) Validate() error {
 
 // Values is the index function.
 func (s *IndexSpec) Values(obj any) ([]string, error) {
+	return s.AppendValues(make([]string, 0, len(s.By)), obj)
+}
+
+// AppendValues appends what the index function returns to values.
+func (s *IndexSpec) AppendValues(values []string, obj any) ([]string, error) {
 	m, err := meta.Accessor(obj)
 	if err != nil {
 		return nil, err
@@ -45,7 +52,6 @@ func (s *IndexSpec) Values(obj any) ([]string, error) {
 	if s.Fails != "" && s.Fails == strings.TrimPrefix(m.GetNamespace()+"/"+m.GetName(), "/") {
 		return nil, fmt.Errorf("index %s fails for %s: the scenario says so", s.Name, s.Fails)
 	}
-	values := make([]string, 0, len(s.By))
 	for _, by := range s.By {
 		switch key, label := strings.CutPrefix(by, "label:"); {
 		case label:

@@ -27,11 +27,14 @@ func (t Transform) Refuses(obj runtime.Object) bool {
 
 // Object returns what becomes of an object: itself if there is nothing to drop, otherwise a copy, since the server's is shared.
 func (t Transform) Object(obj runtime.Object) runtime.Object {
+	if t.DropLabel == "" {
+		return obj
+	}
 	m, err := meta.Accessor(obj)
 	if err != nil {
 		return obj
 	}
-	if _, has := m.GetLabels()[t.DropLabel]; !has || t.DropLabel == "" {
+	if _, has := m.GetLabels()[t.DropLabel]; !has {
 		return obj
 	}
 	obj = obj.DeepCopyObject()

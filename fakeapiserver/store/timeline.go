@@ -97,7 +97,7 @@ func (t *Timeline) Walk(rev int64, namespace, from string, visit func(*Version) 
 		prefix = namespace + "/"
 		from = max(from, prefix)
 	}
-	t.order.Ascend(&Entry{key: from}, func(e *Entry) bool {
+	each := func(e *Entry) bool {
 		if !strings.HasPrefix(e.key, prefix) {
 			return false
 		}
@@ -105,7 +105,12 @@ func (t *Timeline) Walk(rev int64, namespace, from string, visit func(*Version) 
 			return visit(v)
 		}
 		return true
-	})
+	}
+	if from == "" {
+		t.order.Scan(each)
+	} else {
+		t.order.Ascend(&Entry{key: from}, each)
+	}
 }
 
 // recycle puts an unreferenced version on the free list.

@@ -20,7 +20,7 @@ func WatchReliable() property.Property {
 		Kinds:     append(slices.Clone(watchKinds), fakeapiserver.KindCommit, fakeapiserver.KindApply),
 		New: func() property.Checker {
 			p := &watchReliable{log: map[string][]commit{}}
-			return property.Checker{Record: p.record, StepEnd: p.stepEnd}
+			return property.Checker{Record: p.record, StepEnd: p.stepEnd, Pending: &p.news}
 		},
 	}
 }
@@ -86,7 +86,7 @@ func (p *watchReliable) apply(w property.World, r *sim.Record) {
 // stepEnd judges, once nothing is left to be done but to let time pass, that each watch has shown what its replica has applied: one that
 // nobody wakes would show it with the next event, or the next bookmark.
 func (p *watchReliable) stepEnd(w property.World) *reports.Violation {
-	if !p.news || !w.Kernel().Quiet() {
+	if !w.Kernel().Quiet() {
 		return nil
 	}
 	p.news = false

@@ -60,8 +60,10 @@ func Judged(all []Property, lacks map[subjects.Feature]string) (can []Property, 
 type Checker struct {
 	// Record is called with every record of the property's kinds.
 	Record func(w World, r *sim.Record) *reports.Violation
-	// StepEnd is called after every step.
+	// StepEnd is called after every step, or, with Pending, after those at whose end that is true: for what few steps concern, Record sets it and StepEnd
+	// clears it. A step after which nothing is pending counts as judged all the same.
 	StepEnd func(w World) *reports.Violation
+	Pending *bool
 	// End is called once, unless something broke before: in a scenario when the faults have stopped and the world has converged
 	// or should have, in a Go test when the body has returned.
 	End func(w World) *reports.Violation

@@ -2,6 +2,7 @@ package informers
 
 import (
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -37,5 +38,20 @@ func (s *selection) selects(obj runtime.Object) bool {
 	if !s.labels.Empty() && !s.labels.Matches(labels.Set(m.GetLabels())) {
 		return false
 	}
-	return s.fields.Empty() || s.fields.Matches(fields.Set{"metadata.name": m.GetName(), "metadata.namespace": m.GetNamespace()})
+	return s.fields.Empty() || s.fields.Matches(objectFields{m})
+}
+
+// objectFields are those by which every object can be selected.
+type objectFields struct{ metav1.Object }
+
+func (objectFields) Has(field string) bool { return field == "metadata.name" || field == "metadata.namespace" }
+
+func (o objectFields) Get(field string) string {
+	switch field {
+	case "metadata.name":
+		return o.GetName()
+	case "metadata.namespace":
+		return o.GetNamespace()
+	}
+	return ""
 }

@@ -160,14 +160,15 @@ func (i *actor) armTimer() {
 	if at.Equal(i.timerAt) {
 		return
 	}
-	if i.timer != nil {
-		i.timer.Stop()
-	}
 	i.timerAt = at
-	if at.IsZero() {
-		return
+	switch {
+	case at.IsZero():
+		i.timer.Stop()
+	case i.timer == nil:
+		i.timer = i.Kernel.Clock().AfterFunc(at.Sub(i.now()), i.ring)
+	default:
+		i.timer.Reset(at.Sub(i.now()))
 	}
-	i.timer = i.Kernel.Clock().AfterFunc(at.Sub(i.now()), i.ring)
 }
 
 // ring is called when the timer fires. The informer's reaction is a choice of its own.
@@ -252,7 +253,7 @@ func (i *actor) StoreResourceVersion() string {
 }
 
 // Keys implements subjects.Informer.
-func (i *actor) Keys() []string { return slices.Clone(i.inf.Indexer.ListKeys()) }
+func (i *actor) Keys() []string { return i.inf.Indexer.ListKeys() }
 
 // Get implements subjects.Informer.
 func (i *actor) Get(key string) (runtime.Object, bool) { return informers.Lookup(i.inf.Indexer, key) }
@@ -272,9 +273,7 @@ func (i *actor) AddIndex(spec subjects.IndexSpec) error {
 
 // IndexValues implements subjects.Informer.
 func (i *actor) IndexValues(index string) []string {
-	values := i.inf.Indexer.ListIndexFuncValues(index)
-	slices.Sort(values)
-	return values
+	return i.inf.Indexer.ListIndexFuncValues(index)
 }
 
 // IndexKeys implements subjects.Informer.

@@ -174,11 +174,14 @@ func (w *workQueue) arm() {
 	if at.Equal(w.timerAt) {
 		return
 	}
-	if w.timer != nil {
+	w.timerAt = at
+	switch {
+	case !any:
 		w.timer.Stop()
-	}
-	if w.timerAt = at; any {
+	case w.timer == nil:
 		w.timer = w.informer.Kernel.Clock().AfterFunc(at.Sub(w.informer.now()), w.ring)
+	default:
+		w.timer.Reset(at.Sub(w.informer.now()))
 	}
 }
 
