@@ -77,7 +77,7 @@ func MixNamed(name string) (Mix, error) {
 func ParseMix(data []byte) (Mix, error) {
 	var m Mix
 	if err := readDocument(data, &m); err != nil {
-		return Mix{}, fmt.Errorf("fault mix: %w", err)
+		return Mix{}, fmt.Errorf("fault mix: %w; write it like {name: mine, rates: {watch-eof: 0.01}, swarm: true, max: 20}", err)
 	}
 	if err := m.Validate(); err != nil {
 		return Mix{}, err

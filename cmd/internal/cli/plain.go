@@ -8,7 +8,12 @@ import (
 
 // Plain makes an error's text fit for a user: what package json says of Go's types becomes what is wrong in the file, and no
 // line is longer than a screen.
-func Plain(text string) string { return clipped(withoutGoTypes(text)) }
+func Plain(text string) string {
+	return clipped(withoutGoTypes(unknownField.ReplaceAllString(text, "unknown field ")))
+}
+
+// unknownField is how package json, and the copies of it, begin the message about a field that is not there.
+var unknownField = regexp.MustCompile(`(?:error unmarshaling JSON: )?(?:while decoding JSON: )?json: unknown field `)
 
 // wrongType is how package json, and the copies of it that the API's and YAML's packages have, begin the message about a value of the
 // wrong type. What follows is a Go type.
