@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informersim/informersim/subjects"
@@ -63,8 +64,24 @@ func (g *Gates) Outcomes(n int) []subjects.Outcome {
 // Library makes the calls of a turn of what client-go offers beside informers and work queues.
 func (g *Gates) Library(turn uint64) []subjects.Outcome {
 	g.begin()
-	choose("", false)
-	return library.Check(turn, g.b.Quiesce)
+	queue := chooseVariant(turn / library.Parts)
+	wrong := library.Check(turn, g.b.Quiesce)
+	for n := range wrong {
+		wrong[n].Call += " (with the queue " + queue + ")"
+	}
+	return wrong
+}
+
+// chooseVariant sets the gates to one of the combinations that client-go has, and names the queue of informers.
+func chooseVariant(n uint64) (queue string) {
+	queue = []string{"delta", "inorder", "atomic", "atomic"}[n%4]
+	choose(queue, true)
+	featuresNow.set[features.InOrderInformersBatchProcess] = n%8 < 4
+	featuresNow.set[features.UnlockWhileProcessingFIFO] = n%4 < 3
+	if n%4 == 3 {
+		queue += ", which does not unlock"
+	}
+	return queue
 }
 
 // outcomesStopped are those of an informer that has ended.

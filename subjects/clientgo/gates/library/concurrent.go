@@ -1,9 +1,11 @@
 package library
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 )
@@ -57,6 +59,73 @@ func inOrderQueues(c *check) {
 	c.is("whether a RealFIFO takes an object while it processes another", false, added)
 	c.is(fmt.Sprintf("whether a RealFIFO has synced after the %d objects of its first list", initial), true, cache.IsDone(f))
 	f.Close()
+	for range 4 {
+		c.inOrder()
+	}
+}
+
+// inOrder queues bookmarks, and objects of which one cannot be transformed: all that was queued comes in its order, and the one that was not does not.
+func (c *check) inOrder() {
+	bookmarks := c.IntN(2) == 0
+	options := cache.RealFIFOOptions{AtomicEvents: bookmarks, EmitDeltaTypeBookmark: bookmarks, Transformer: func(obj any) (any, error) {
+		if o, ok := obj.(*metav1.PartialObjectMetadata); ok && o.Name == "b" {
+			return nil, errors.New("b cannot be transformed")
+		}
+		return obj, nil
+	}}
+	if !bookmarks {
+		options.KnownObjects = cache.NewStore(cache.MetaNamespaceKeyFunc)
+	}
+	f, want := cache.NewRealFIFOWithOptions(options), []string{}
+	for n := range 8 {
+		call := []string{"Add", "Update", "Delete", "Bookmark", "Replace"}[c.IntN(5)]
+		obj := object(c.key(), n+1)
+		err := map[string]func() error{
+			"Add": func() error { return f.Add(obj) }, "Update": func() error { return f.Update(obj) }, "Delete": func() error { return f.Delete(obj) },
+			"Bookmark": func() error { return f.Bookmark(fmt.Sprint(n + 1)) }, "Replace": func() error { return f.Replace([]any{obj}, fmt.Sprint(n+1)) },
+		}[call]()
+		switch {
+		case call == "Bookmark" && bookmarks:
+			want = append(want, fmt.Sprint("Bookmark ", n+1))
+		case call == "Bookmark":
+		case obj.Name == "b":
+			c.is(fmt.Sprintf("the error of %s of what cannot be transformed", call), true, err != nil)
+			return // what else a list has brought is queued, or is not
+		case call == "Replace" && bookmarks:
+			want = append(want, fmt.Sprintf("ReplacedAll %d %v", n+1, []string{text(obj)}))
+		case call == "Replace":
+			return // it deletes what is queued, which is another check's
+		default:
+			want = append(want, map[string]string{"Add": "Added ", "Update": "Updated ", "Delete": "Deleted "}[call]+text(obj))
+		}
+		c.no(call+" of a RealFIFO", err)
+	}
+	f.Close()
+	got := []string{}
+	for err := error(nil); err == nil && len(got) <= len(want); {
+		var deltas any
+		if deltas, err = f.Pop(func(any, bool) error { return nil }); err == nil {
+			got = append(got, delta(deltas))
+		}
+	}
+	c.is("what comes of a RealFIFO", fmt.Sprintf("%q", want), fmt.Sprintf("%q", got))
+}
+
+// delta describes what was popped alone.
+func delta(popped any) string {
+	of, ok := popped.(cache.Deltas)
+	if !ok || len(of) != 1 {
+		return fmt.Sprintf("%T", popped)
+	}
+	what := string(of[0].Type)
+	switch o := of[0].Object.(type) {
+	case cache.BookmarkInfo:
+		return what + " " + o.ResourceVersion
+	case cache.ReplacedAllInfo:
+		return fmt.Sprint(what, " ", o.ResourceVersion, " ", texts(o.Objects))
+	default:
+		return what + " " + text(o)
+	}
 }
 
 // transactions change two objects at once, while somebody reads an index.

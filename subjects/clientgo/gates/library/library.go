@@ -13,7 +13,7 @@ import (
 )
 
 // checks are those of all parts.
-var checks = []struct {
+var checks = [Parts]struct {
 	part string
 	run  func(*check)
 }{
@@ -45,7 +45,18 @@ var checks = []struct {
 	{"a controller with a function of its own", controllers},
 	{"a queue that is processing an object", busyQueues},
 	{"the store's transactions and indexers", batches},
+	{"the metrics of a work queue", queueMetrics},
+	{"the metrics of an informer", informerMetrics},
+	{"a pager", pages},
+	{"the mutation detector", detectors},
+	{"a reflector that streams its lists", streams},
+	{"a reflector with which not all goes well", troubled},
+	{"what checks streaming lists", consistency},
+	{"an informer that cannot list or watch", failing},
 }
+
+// Parts is how many there are: so many turns in a row are about each of them once.
+const Parts = 36
 
 // check is one round of calls of a part.
 type check struct {
@@ -58,7 +69,7 @@ type check struct {
 
 // Check makes the round of calls that has the number turn, and returns what was not as the model says. It is called inside a bubble, whose quiesce it is given.
 func Check(turn uint64, quiesce func()) []subjects.Outcome {
-	of := checks[turn%uint64(len(checks))]
+	of := checks[turn%Parts]
 	c := &check{Rand: rand.New(rand.NewPCG(turn, 0)), part: of.part, quiesce: quiesce}
 	func() {
 		defer func() {

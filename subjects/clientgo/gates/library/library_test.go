@@ -4,14 +4,45 @@ import (
 	"fmt"
 	"testing"
 	"testing/synctest"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/features"
+	"k8s.io/klog/v2"
 )
 
-// TestLibraryAgrees makes all checks of client-go as it is, with several draws each.
+// variant is a combination of gates.
+type variant map[features.Feature]bool
+
+// Enabled implements features.Gates.
+func (v variant) Enabled(key features.Feature) bool { return v[key] }
+
+// TestLibraryAgrees makes all checks of client-go as it is, with several draws each, for each of its queues.
 func TestLibraryAgrees(t *testing.T) {
-	for turn := range uint64(100 * len(checks)) {
-		synctest.Test(t, func(t *testing.T) {
-			for _, o := range Check(turn, synctest.Wait) {
-				t.Errorf("turn %d: %s: %s, want %s", turn, o.Call, o.Got, o.Want)
+	before, handlers, log := features.FeatureGates(), utilruntime.ErrorHandlers, klog.CaptureState()
+	defer func() {
+		features.ReplaceFeatureGates(before)
+		utilruntime.ErrorHandlers = handlers
+		log.Restore()
+	}()
+	utilruntime.ErrorHandlers = nil // they wait
+	klog.SetLogger(klog.Logger{})
+	for name, of := range map[string]variant{ // the order does not matter to tests
+		"delta":           {features.AtomicFIFO: true},
+		"before":          {},
+		"in order":        {features.InOrderInformers: true},
+		"in batches":      {features.InOrderInformers: true, features.InOrderInformersBatchProcess: true},
+		"atomic":          {features.InOrderInformers: true, features.InOrderInformersBatchProcess: true, features.AtomicFIFO: true, features.UnlockWhileProcessingFIFO: true},
+		"atomic, locking": {features.InOrderInformers: true, features.InOrderInformersBatchProcess: true, features.AtomicFIFO: true},
+	} {
+		of[features.WatchListClient] = true
+		t.Run(name, func(t *testing.T) {
+			features.ReplaceFeatureGates(of)
+			for turn := range uint64(50 * Parts) {
+				synctest.Test(t, func(t *testing.T) {
+					for _, o := range Check(turn, synctest.Wait) {
+						t.Errorf("turn %d: %s: %s, want %s", turn, o.Call, o.Got, o.Want)
+					}
+				})
 			}
 		})
 	}

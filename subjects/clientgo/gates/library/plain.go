@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -43,6 +44,43 @@ func (s *source) Watch(options metav1.ListOptions) (watch.Interface, error) {
 	return s.watch, nil
 }
 
+// listener is the handler of an informer that is not shared. It is told what is in the store already: both are one goroutine's.
+type listener struct {
+	*check
+	s       cache.Store
+	told    model
+	initial bool // what is added is part of the initial list
+}
+
+// stored compares what the store has of a key with what the handler is told.
+func (l *listener) stored(key string, want any) {
+	obj, exists, _ := l.s.GetByKey(key)
+	l.is("whether the store has "+key+" when the handler is told of it", want != nil, exists)
+	l.is("whether it is what the handler is told of "+key, true, obj == want)
+}
+
+func (l *listener) note(obj any) {
+	o := obj.(*metav1.PartialObjectMetadata)
+	key, _ := cache.MetaNamespaceKeyFunc(o)
+	l.stored(key, obj)
+	l.told[key] = o
+}
+
+func (l *listener) handler() cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerDetailedFuncs{AddFunc: func(obj any, isInInitialList bool) {
+		l.is("whether "+text(obj)+" is told as part of the initial list", l.initial, isInInitialList)
+		l.note(obj)
+	}, UpdateFunc: func(old, obj any) {
+		key, _ := cache.MetaNamespaceKeyFunc(obj)
+		l.is("the old object of an update, of which the handler was told before", true, any(l.told[key]) == old)
+		l.note(obj)
+	}, DeleteFunc: func(obj any) {
+		key, _ := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
+		l.stored(key, nil)
+		delete(l.told, key)
+	}}
+}
+
 // plainInformers are informers that are not shared, as older controllers have them: one list, three events, and the end.
 func plainInformers(c *check) {
 	from := &source{list: &metav1.PartialObjectMetadataList{}, watch: watch.NewFakeWithChanSize(8, false)}
@@ -52,21 +90,17 @@ func plainInformers(c *check) {
 		m[key] = object(key, n+1)
 		from.list.Items = append(from.list.Items, *m[key])
 	}
-	told := model{}
-	note := func(obj any) {
-		o := obj.(*metav1.PartialObjectMetadata)
-		key, _ := cache.MetaNamespaceKeyFunc(o)
-		told[key] = o
-	}
-	h := cache.ResourceEventHandlerFuncs{AddFunc: note, UpdateFunc: func(_, obj any) { note(obj) }, DeleteFunc: func(obj any) {
-		key, _ := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
-		delete(told, key)
-	}}
+	told := &listener{check: c, told: model{}, initial: true}
 	shortest := time.Duration(c.IntN(15)) * time.Minute
 	period := time.Duration(c.IntN(3)) * time.Hour // too long to come
-	s, control, transforms, indexes := c.plain(from, h, period, &shortest)
+	s, control, transforms, indexes := c.plain(from, told.handler(), period, &shortest)
+	told.s = s
 	c.inside("the resync period of an informer that is not shared", period, control, "config", "FullResyncPeriod")
 
+	for _, key := range []string{"ns1/a", "c"}[c.IntN(3):] { // what the store has before, of which the list has ns1/a
+		told.told[key] = object(key, 0)
+		c.no("Add", s.Add(told.told[key]))
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	c.is("HasSynced before Run", false, control.HasSynced())
@@ -78,7 +112,8 @@ func plainInformers(c *check) {
 	c.is("HasSynced after the list", true, control.HasSynced())
 	c.is("LastSyncResourceVersion after the list", "5", control.LastSyncResourceVersion())
 	c.asked(from, shortest)
-	c.plainHolds(" after the list", s, m, told, transforms)
+	c.plainHolds(" after the list", s, m, told.told, transforms)
+	told.initial = false
 
 	changed, added, gone := object("ns1/a", 6), object("ns2/b", 7), object("ns1/b", 8)
 	from.watch.Modify(changed)
@@ -88,14 +123,21 @@ func plainInformers(c *check) {
 	delete(m, "ns1/b")
 	c.quiesce()
 	c.is("LastSyncResourceVersion after the watch", "8", control.LastSyncResourceVersion())
+	from.watch.Action(watch.Bookmark, object("", 9))
+	c.quiesce()
+	c.is("LastSyncResourceVersion after a bookmark", "9", control.LastSyncResourceVersion())
+	if gates := features.FeatureGates(); gates.Enabled(features.AtomicFIFO) {
+		want := map[bool]string{true: "9", false: "8"}[gates.Enabled(features.InOrderInformers)]
+		c.is("LastStoreSyncResourceVersion after a bookmark", want, s.LastStoreSyncResourceVersion())
+	}
 	if x, ok := s.(cache.Indexer); ok && indexes {
 		objs, err := x.ByIndex(cache.NamespaceIndex, "ns2")
 		c.no("ByIndex", err)
 		c.is("how many objects ByIndex finds in the namespace ns2", len(m.in("ns2"))+1, len(objs))
 	}
 	c.no("Delete", s.Delete(added))
-	delete(told, "ns2/b")
-	c.plainHolds(" after the watch", s, m, told, transforms)
+	delete(told.told, "ns2/b")
+	c.plainHolds(" after the watch", s, m, told.told, transforms)
 	cancel()
 	c.quiesce()
 	select {
@@ -124,7 +166,7 @@ func (c *check) plain(from *source, h cache.ResourceEventHandler, period time.Du
 		return o, nil
 	}
 	options := cache.InformerOptions{ListerWatcher: from, ObjectType: kind, Handler: h, ResyncPeriod: period, MinWatchTimeout: *shortest}
-	of := c.IntN(6)
+	of := c.IntN(8)
 	if of < 4 {
 		*shortest = 0
 	}

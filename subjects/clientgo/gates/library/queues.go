@@ -272,4 +272,12 @@ func parallel(c *check) {
 	cancel()
 	workqueue.ParallelizeUntil(ctx, workers, pieces, func(int) { done = nil }, workqueue.WithChunkSize(chunk))
 	c.is("what is done once the context is", once, done)
+	ctx, cancel = context.WithCancel(context.Background())
+	begun := 0
+	workqueue.ParallelizeUntil(ctx, 1, pieces, func(int) {
+		cancel()
+		begun++
+	}, workqueue.WithChunkSize(chunk))
+	cancel()
+	c.is(fmt.Sprintf("how many of %d pieces are done, in chunks of %d, if the first ends the context", pieces, chunk), min(1, pieces), begun)
 }

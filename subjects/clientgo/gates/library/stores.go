@@ -101,6 +101,14 @@ func expirationCache(c *check) {
 	}
 	later.by += ttl
 	c.is("List behind the TTL", []string{}, texts(s.List()))
+	young := c.key()
+	for _, key := range keys {
+		c.no("Add", s.Add(object(key, 101)))
+	}
+	time.Sleep(time.Nanosecond) // the store has a clock of its own
+	c.no("Update", s.Update(object(young, 102)))
+	later.by = ttl
+	c.is("List behind the TTL of all but one that was updated", []string{text(object(young, 102))}, texts(s.List()))
 	for n, forever := range []cache.Store{
 		cache.NewTTLStore(cache.MetaNamespaceKeyFunc, 0),
 		cache.NewExpirationStore(cache.MetaNamespaceKeyFunc, &cache.TTLPolicy{Clock: later}),
@@ -297,6 +305,7 @@ func stores(c *check) {
 	c.typed(x, m, cache.NamespaceIndex, func(o T) string { return o.Namespace })
 	_, err := x.ByTypedIndex("absent", "")
 	c.refused("ByTypedIndex of an index that there is not", err)
+	c.listers()
 }
 
 // typed compares an index with what its function makes of the model.

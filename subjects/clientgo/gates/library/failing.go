@@ -1,0 +1,96 @@
+package library
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+)
+
+// failing is an informer whose first list, or first watch, fails. It tells whoever asked to be told. It is stopped before it tries again, so that it has
+// synced only if it was the watch that failed.
+func failing(c *check) {
+	from := &refusing{}
+	from.list, from.watch = &metav1.PartialObjectMetadataList{}, watch.NewFakeWithChanSize(8, false)
+	from.list.ResourceVersion = "5"
+	from.list.Items = append(from.list.Items, *object("ns1/a", 1))
+	errs := []error{errors.New("it is broken"), apierrors.NewResourceExpired("it has expired"), apierrors.NewGone("it is gone"), apierrors.NewInternalError(errors.New("it is broken"))}
+	lists := c.IntN(2) == 0
+	var failure error
+	if lists {
+		failure = []error{errs[0], errs[3]}[c.IntN(2)] // a list of no revision does not expire
+		from.list1 = failure
+	} else {
+		failure = errs[c.IntN(len(errs))]
+		from.watch1 = failure
+	}
+	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
+	var told []error
+	type owner struct{}
+	whose := ""
+	if c.IntN(2) == 0 {
+		c.no("SetWatchErrorHandler", inf.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { told, whose = append(told, err), "me" }))
+	} else {
+		c.no("SetWatchErrorHandlerWithContext", inf.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) {
+			told, whose = append(told, err), fmt.Sprint(ctx.Value(owner{}))
+		}))
+	}
+	reg, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{})
+	c.no("AddEventHandler", err)
+	c.named(inf, reg)
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), owner{}, "me"))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		inf.RunWithContext(ctx)
+	}()
+	c.quiesce()
+	cancel()
+	c.quiesce()
+	c.is("how often the handler of watch errors was told", 1, len(told))
+	if len(told) == 1 {
+		c.is("whether the handler of watch errors was told of "+failure.Error(), true, errors.Is(told[0], failure))
+		c.is("whose context the handler of watch errors has", "me", whose)
+	}
+	c.is("whether Run of an informer returns that was stopped after a failure", true, closed(ended))
+	for what, got := range map[string]bool{ // the order does not matter: each is right or not
+		"HasSynced of the informer": inf.HasSynced(), "HasSynced of its controller": inf.GetController().HasSynced(), "HasSynced of its handler": reg.HasSynced(),
+		"the checker of the informer": cache.IsDone(inf.HasSyncedChecker()), "the checker of its handler": cache.IsDone(reg.HasSyncedChecker()),
+	} {
+		c.is(fmt.Sprintf("%s, which was stopped after its list has failed: %t", what, lists), !lists, got)
+	}
+}
+
+// OnThis is a function of a handler, which is named after what its functions have in common.
+func (*check) OnThis(any) {}
+
+// named compares the names of what waits for an informer, which are those of types and functions.
+func (c *check) named(inf cache.SharedIndexInformer, reg cache.ResourceEventHandlerRegistration) {
+	const of = "SharedIndexInformer *v1.PartialObjectMetadata"
+	c.is("Name of the checker of an informer", of, inf.HasSyncedChecker().Name())
+	handlers := []struct {
+		h    cache.ResourceEventHandler
+		want string
+	}{
+		{cache.ResourceEventHandlerFuncs{AddFunc: c.OnThis, DeleteFunc: c.OnThis}, "gates/library.(*check)"},
+		{&cache.ResourceEventHandlerFuncs{AddFunc: c.OnThis}, "gates/library.(*check)"},
+		{cache.ResourceEventHandlerFuncs{AddFunc: c.OnThis, DeleteFunc: otherFunction}, "gates/library.(*check).OnThis-fm+gates/library.otherFunction"},
+		{cache.FilteringResourceEventHandler{}, "k8s.io/client-go/tools/cache.FilteringResourceEventHandler"},
+		{&cache.FilteringResourceEventHandler{}, "k8s.io/client-go/tools/cache.FilteringResourceEventHandler"},
+		{cache.ResourceEventHandlerFuncs{}, "cache.ResourceEventHandlerFuncs"},
+	}
+	at := handlers[c.IntN(len(handlers))]
+	other, err := inf.AddEventHandler(at.h)
+	c.no("AddEventHandler", err)
+	c.is("Name of the checker of a handler", of+" + event handler "+at.want, strings.ReplaceAll(other.HasSyncedChecker().Name(), "github.com/informersim/informersim/subjects/clientgo/", ""))
+	c.no("RemoveEventHandler", inf.RemoveEventHandler(other))
+	c.is("whether two handlers are one", false, other == reg)
+}
+
+// otherFunction is no method.
+func otherFunction(any) {}

@@ -1,0 +1,178 @@
+package library
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	clocktesting "k8s.io/utils/clock/testing"
+)
+
+// stream is a server of streaming lists. What comes of each watch is written down before.
+type stream struct {
+	source
+	plan []string // what comes of the next watches; then all goes well
+	end  int      // the revision of the next list
+	errs []error  // what the reflector's handler was told
+}
+
+// IsWatchListSemanticsUnSupported is asked by reflectors.
+func (*stream) IsWatchListSemanticsUnSupported() bool { return false }
+
+// Watch implements cache.ListerWatcher.
+func (s *stream) Watch(options metav1.ListOptions) (watch.Interface, error) {
+	s.watched = append(s.watched, options)
+	next := ""
+	if len(s.plan) > 0 {
+		next, s.plan = s.plan[0], s.plan[1:]
+	}
+	expired := apierrors.NewResourceExpired("it has expired")
+	switch next {
+	case "429":
+		return nil, apierrors.NewTooManyRequests("later", 0)
+	case "expired":
+		return nil, expired
+	case "too large":
+		return nil, apierrors.NewTimeoutError("Too large resource version: 9, current: 5", 1)
+	case "invalid":
+		return nil, apierrors.NewInvalid(schema.GroupKind{}, "sendInitialEvents", nil)
+	}
+	s.watch = watch.NewFakeWithChanSize(8, false)
+	if options.SendInitialEvents == nil {
+		return s.watch, nil
+	}
+	switch next {
+	case "closed":
+		s.watch.Add(object("ns1/phantom", 3))
+		s.watch.Stop()
+		return s.watch, nil
+	case "broken":
+		s.watch.Add(object("ns1/phantom", 3))
+		s.watch.Error(&expired.ErrStatus)
+		return s.watch, nil
+	}
+	for n := range s.list.Items {
+		s.watch.Add(&s.list.Items[n])
+	}
+	last := object("", s.end)
+	last.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
+	s.watch.Action(watch.Bookmark, last)
+	return s.watch, nil
+}
+
+// streams have a reflector stream its first list, and another one once its watch has expired, from a server with which not all goes well (I12 to I16).
+func streams(c *check) {
+	from := &stream{end: 5}
+	from.list, from.paged = &metav1.PartialObjectMetadataList{}, false
+	from.list.ResourceVersion = "5"
+	m := model{}
+	for n, key := range keys[:1+c.IntN(3)] {
+		m[key] = object(key, n+1)
+		from.list.Items = append(from.list.Items, *m[key])
+	}
+	now := clocktesting.NewFakeClock(time.Unix(1000, 0))
+	s := cache.NewStore(cache.MetaNamespaceKeyFunc)
+	r := cache.NewReflectorWithOptions(from, &metav1.PartialObjectMetadata{}, s, cache.ReflectorOptions{Name: "r", Clock: now, Backoff: &wait.Backoff{}})
+	want := c.plans(from, "")
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.RunWithContext(ctx)
+	}()
+	c.goesOn(now)
+	c.streamed(" at first", from, want)
+	c.holds(" after a streaming list", s, m)
+	c.is("LastSyncResourceVersion after a streaming list", "5", r.LastSyncResourceVersion())
+	for n := range 2 {
+		changed := object("ns1/a", 10*n+7)
+		from.watch.Modify(changed)
+		m["ns1/a"] = changed
+		c.quiesce()
+		c.holds(" after an update", s, m)
+		c.is("LastSyncResourceVersion after an update", changed.ResourceVersion, r.LastSyncResourceVersion())
+		from.end = 10*n + 9
+		from.list.ResourceVersion = fmt.Sprint(from.end)
+		from.list.Items = append(from.list.Items[:0], *changed, *object("c", from.end))
+		clear(m)
+		m["ns1/a"], m["c"] = changed, object("c", from.end)
+		from.watched, from.listed = nil, nil
+		want = c.plans(from, changed.ResourceVersion)
+		from.watch.Error(&apierrors.NewResourceExpired("it has expired").ErrStatus)
+		c.goesOn(now)
+		c.streamed(" after a watch that has expired", from, want)
+		c.holds(" after another streaming list", s, m)
+		c.is("LastSyncResourceVersion after another streaming list", fmt.Sprint(from.end), r.LastSyncResourceVersion())
+		if len(c.wrong) > 0 {
+			break
+		}
+	}
+	cancel()
+	c.quiesce()
+	select {
+	case <-ended:
+	default:
+		c.is("Run of a reflector that is stopped", "it returns", "it does not")
+	}
+}
+
+// goesOn waits until all goroutines rest, although the clock of a check ends a wait of no time only when it is told the time.
+func (c *check) goesOn(now *clocktesting.FakeClock) {
+	for range 4 {
+		c.quiesce()
+		now.Step(0)
+	}
+	c.quiesce()
+}
+
+// plans draws what comes of the next watches, and returns what they should ask for: a watch after a list that does not stream is the last.
+func (c *check) plans(from *stream, revision string) (want []string) {
+	from.plan = nil
+	for range c.IntN(4) {
+		next := []string{"429", "expired", "too large", "closed", "broken", "invalid"}[c.IntN(6)]
+		from.plan = append(from.plan, next)
+		want = append(want, "a stream from "+revision)
+		switch next {
+		case "expired", "too large", "broken":
+			revision = ""
+		case "invalid": // the list that follows does not stream
+			return append(want, "a watch from "+from.list.ResourceVersion)
+		}
+	}
+	return append(want, "a stream from "+revision)
+}
+
+// streamed compares the requests of a reflector with those that there should be.
+func (c *check) streamed(when string, from *stream, want []string) {
+	var got []string
+	for _, o := range from.watched {
+		if o.SendInitialEvents == nil {
+			got = append(got, "a watch from "+o.ResourceVersion)
+			continue
+		}
+		got = append(got, "a stream from "+o.ResourceVersion)
+		c.is("whether a streaming list wants initial events, bookmarks, and nothing older"+when, [3]bool{true, true, true},
+			[3]bool{*o.SendInitialEvents, o.AllowWatchBookmarks, o.ResourceVersionMatch == metav1.ResourceVersionMatchNotOlderThan})
+		c.is("whether a streaming list has a timeout"+when, true, o.TimeoutSeconds != nil)
+	}
+	c.is("the streaming lists and watches"+when, fmt.Sprintf("%q", want), fmt.Sprintf("%q", got))
+	lists := 0
+	for _, next := range want {
+		if len(next) > 7 && next[:7] == "a watch" {
+			lists++
+		}
+	}
+	c.is("how many lists do not stream"+when, lists, len(from.listed))
+}
+
+// List implements cache.ListerWatcher.
+func (s *stream) List(options metav1.ListOptions) (runtime.Object, error) {
+	return s.source.List(options)
+}

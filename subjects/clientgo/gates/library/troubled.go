@@ -1,0 +1,229 @@
+package library
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	clocktesting "k8s.io/utils/clock/testing"
+)
+
+// refusing is a source whose next list or watch may fail.
+type refusing struct {
+	source
+	list1, watch1 error
+}
+
+// List implements cache.ListerWatcher.
+func (s *refusing) List(options metav1.ListOptions) (runtime.Object, error) {
+	list, err := s.source.List(options)
+	if s.list1 != nil {
+		list, err, s.list1 = nil, s.list1, nil
+	}
+	return list, err
+}
+
+// Watch implements cache.ListerWatcher.
+func (s *refusing) Watch(options metav1.ListOptions) (watch.Interface, error) {
+	w, err := s.source.Watch(options)
+	if s.watch1 != nil {
+		w, err, s.watch1 = nil, s.watch1, nil
+	}
+	return w, err
+}
+
+// trouble is a reflector on a clock of the check, what it reads from, and where it writes to.
+type trouble struct {
+	*check
+	from *refusing
+	now  *clocktesting.FakeClock
+	s    cache.Store
+	r    *cache.Reflector
+}
+
+// troubled goes through the ways in which the requests of a reflector fail, or give what they should not.
+func troubled(c *check) {
+	for _, way := range []func(*trouble) func(){(*trouble).throttled, (*trouble).internal, (*trouble).refusedList, (*trouble).withoutRevision, (*trouble).pagedAgain, (*trouble).ofAnotherKind} {
+		c.trouble(way)
+	}
+}
+
+// trouble runs a reflector that gets into some.
+func (c *check) trouble(way func(*trouble) func()) {
+	t := &trouble{check: c, from: &refusing{}, now: clocktesting.NewFakeClock(time.Unix(1000, 0)), s: cache.NewStore(cache.MetaNamespaceKeyFunc)}
+	t.from.list, t.from.watch = &metav1.PartialObjectMetadataList{}, watch.NewFakeWithChanSize(8, false)
+	t.from.list.ResourceVersion = "5"
+	t.from.list.Items = append(t.from.list.Items, *object("ns1/a", 1))
+	t.reflects(&metav1.PartialObjectMetadata{}, 0)
+	then := way(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		t.r.RunWithContext(ctx)
+	}()
+	c.quiesce()
+	then()
+	cancel()
+	c.quiesce()
+	select {
+	case <-ended:
+	default:
+		c.is("Run of a reflector that is stopped", "it returns", "it does not")
+	}
+}
+
+// reflects makes the reflector. Of its pauses only those of a watch are on its clock, so that the others have to take no time.
+func (t *trouble) reflects(kind any, pause time.Duration) {
+	t.r = cache.NewReflectorWithOptions(t.from, kind, t.s, cache.ReflectorOptions{Name: "r", Clock: t.now, Backoff: &wait.Backoff{Duration: pause}})
+}
+
+// requests compares how many lists and watches there were.
+func (t *trouble) requests(when string, lists, watches int) {
+	t.is("how many lists and watches there were "+when, [2]int{lists, watches}, [2]int{len(t.from.listed), len(t.from.watched)})
+}
+
+// throttled is a server that wants a watch to come later, when it is asked for or while it lasts. It is, from where it was.
+func (t *trouble) throttled() func() {
+	const pause = 10 * time.Second
+	t.reflects(&metav1.PartialObjectMetadata{}, pause)
+	later := apierrors.NewTooManyRequests("later", 0)
+	opening, seen := t.IntN(2) == 0, "5"
+	if opening {
+		t.from.watch1 = later
+	}
+	return func() {
+		if !opening {
+			t.from.watch.Add(object("c", 6))
+			t.from.watch.Error(&later.ErrStatus)
+			t.quiesce()
+			seen = "6"
+		}
+		t.requests("before a pause after a 429", 1, 1)
+		t.now.Step(pause)
+		t.quiesce()
+		t.requests("after a pause after a 429", 1, 2)
+		if len(t.from.watched) == 2 {
+			t.is("the revision of a watch after a 429", seen, t.from.watched[1].ResourceVersion)
+		}
+	}
+}
+
+// internal is a server whose watch ends with an internal error. For as long as the reflector is told to, it only watches again.
+func (t *trouble) internal() func() {
+	const longest = 30 * time.Second
+	retries := t.IntN(2) == 0
+	if retries {
+		t.r.MaxInternalErrorRetryDuration = longest
+	}
+	return func() {
+		lists, since := 1, time.Duration(0)
+		for n, pause := range []time.Duration{0, time.Duration(t.IntN(2)) * longest / 3, longest * 2 / 3, longest * 2 / 3} {
+			t.now.Step(pause)
+			since += pause
+			t.from.watch.Error(&apierrors.NewInternalError(errors.New("it is broken")).ErrStatus)
+			t.quiesce()
+			if !retries || since > longest {
+				lists++
+			}
+			t.requests(fmt.Sprintf("after internal error %d, %v after the first, whether they are met with another watch: %t", n+1, since, retries), lists, n+2)
+		}
+	}
+}
+
+// refusedList is a server that does not know the revision of a list, and says so in one of the ways that there were. The next list, at once, has none.
+func (t *trouble) refusedList() func() {
+	timeout := apierrors.NewTimeoutError("try again", 1)
+	switch t.IntN(5) {
+	case 0:
+		timeout.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge}}
+		t.from.list1 = timeout
+	case 1:
+		timeout.ErrStatus.Details.Causes = []metav1.StatusCause{{Message: "other"}, {Message: "Too large resource version"}}
+		t.from.list1 = timeout
+	case 2:
+		t.from.list1 = apierrors.NewTimeoutError("Too large resource version: 9, current: 5", 1)
+	case 3:
+		t.from.list1 = apierrors.NewResourceExpired("it has expired")
+	default:
+		t.from.list1 = apierrors.NewGone("it is gone")
+	}
+	said := t.from.list1
+	return func() {
+		t.requests(fmt.Sprintf("after a list that failed because %v", said), 2, 1)
+		if len(t.from.listed) == 2 {
+			t.is("the revisions of a list that failed, and of the next", [2]string{"0", ""}, [2]string{t.from.listed[0].ResourceVersion, t.from.listed[1].ResourceVersion})
+		}
+	}
+}
+
+// withoutRevision is a server whose list has no revision of its own. What its watch begins with is in no order, so that none of it counts until something changes.
+func (t *trouble) withoutRevision() func() {
+	t.from.list.ResourceVersion = []string{"", "0"}[t.IntN(2)]
+	of := t.from.list.ResourceVersion
+	return func() {
+		t.from.watch.Add(object("c", 6))
+		t.quiesce()
+		t.is("LastSyncResourceVersion after what a watch begins with that has no revision", of, t.r.LastSyncResourceVersion())
+		t.from.watch.Modify(object("c", 7))
+		t.quiesce()
+		t.is("LastSyncResourceVersion after an update", "7", t.r.LastSyncResourceVersion())
+		t.from.watch.Add(object("ns1/b", 8))
+		t.quiesce()
+		t.is("LastSyncResourceVersion after an addition behind an update", "8", t.r.LastSyncResourceVersion())
+	}
+}
+
+// pagedAgain is a server without a watch cache: it pages lists from any revision, which a reflector remembers for all lists that follow.
+func (t *trouble) pagedAgain() func() {
+	t.from.paged = true
+	return func() {
+		for n := range 3 {
+			t.from.watch.Error(&apierrors.NewResourceExpired("it has expired").ErrStatus)
+			t.quiesce()
+			t.requests(fmt.Sprintf("after expiry %d", n+1), 2*(n+2), n+2)
+			if last := len(t.from.listed) - 2; last >= 0 {
+				t.is(fmt.Sprintf("the limit of the list after expiry %d, the first having come in pages", n+1), int64(500), t.from.listed[last].Limit)
+			}
+		}
+	}
+}
+
+// ofAnotherKind is a server whose watch has objects of a kind that was not asked for. They are left out.
+func (t *trouble) ofAnotherKind() func() {
+	unstruct := func(kind, key, revision string) *unstructured.Unstructured {
+		namespace, name := split(key)
+		o := &unstructured.Unstructured{}
+		o.SetAPIVersion("v1")
+		o.SetKind(kind)
+		o.SetNamespace(namespace)
+		o.SetName(name)
+		o.SetResourceVersion(revision)
+		return o
+	}
+	expected := &unstructured.Unstructured{}
+	any := t.IntN(3) == 0
+	if !any {
+		expected = unstruct("Pod", "", "")
+	}
+	t.from.list.Items = nil
+	t.reflects(expected, 0)
+	t.is("TypeDescription of a reflector", map[bool]string{true: "*unstructured.Unstructured", false: "/v1, Kind=Pod"}[any], t.r.TypeDescription())
+	want := map[bool][]string{true: {"ns1/a", "ns1/b"}, false: {"ns1/a"}}[any]
+	return func() {
+		t.from.watch.Add(unstruct("Pod", "ns1/a", "6"))
+		t.from.watch.Add(unstruct("Service", "ns1/b", "7"))
+		t.from.watch.Add(object("c", 8))
+		t.quiesce()
+		t.is("ListKeys after a watch with objects of other kinds", want, sorted(t.s.ListKeys()))
+		t.is("LastSyncResourceVersion after a watch with objects of other kinds", map[bool]string{true: "7", false: "6"}[any], t.r.LastSyncResourceVersion())
+	}
+}
