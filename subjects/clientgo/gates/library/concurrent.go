@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
@@ -61,6 +62,7 @@ func inOrderQueues(c *check) {
 	f.Close()
 	for range 4 {
 		c.inOrder()
+		c.resyncs()
 	}
 }
 
@@ -111,14 +113,45 @@ func (c *check) inOrder() {
 	c.is("what comes of a RealFIFO", fmt.Sprintf("%q", want), fmt.Sprintf("%q", got))
 }
 
-// delta describes what was popped alone.
+// resyncs has a queue resync while something is queued. It tells what else the store has.
+func (c *check) resyncs() {
+	name, q, known := c.either()
+	want := []string{}
+	queued := 0
+	for _, key := range keys {
+		draw := c.IntN(4)
+		if draw < 3 {
+			c.no("Add", known.Add(object(key, 1)))
+		}
+		if draw > 1 {
+			queued++
+			c.no("Update of "+name, q.Update(object(key, 2)))
+			want = append(want, "Updated "+text(object(key, 2)))
+		} else {
+			want = append(want, "Sync "+text(object(key, 1)))
+		}
+	}
+	c.no("Resync of "+name, q.Resync())
+	q.Close()
+	got := []string{}
+	for err := error(nil); err == nil && len(got) <= len(want); {
+		var deltas any
+		if deltas, err = q.Pop(func(any, bool) error { return nil }); err == nil {
+			got = append(got, delta(deltas))
+		}
+	}
+	slices.Sort(want)
+	c.is(fmt.Sprintf("what comes of %s that is resynced while it has %d of %d keys", name, queued, len(keys)), fmt.Sprintf("%q", want), fmt.Sprintf("%q", sorted(got)))
+}
+
+// delta describes the newest of what was popped.
 func delta(popped any) string {
 	of, ok := popped.(cache.Deltas)
-	if !ok || len(of) != 1 {
+	if !ok || len(of) == 0 {
 		return fmt.Sprintf("%T", popped)
 	}
-	what := string(of[0].Type)
-	switch o := of[0].Object.(type) {
+	what := string(of.Newest().Type)
+	switch o := of.Newest().Object.(type) {
 	case cache.BookmarkInfo:
 		return what + " " + o.ResourceVersion
 	case cache.ReplacedAllInfo:
@@ -195,6 +228,7 @@ func waiters(c *check) {
 	c.quiesce()
 
 	c.ends()
+	c.meetings()
 }
 
 // ends has several wait for the keys of a work queue that is shut down.

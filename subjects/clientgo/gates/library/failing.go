@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,7 +30,8 @@ func failing(c *check) {
 		failure = errs[c.IntN(len(errs))]
 		from.watch1 = failure
 	}
-	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
+	period, own := time.Duration(c.IntN(3))*time.Hour, time.Duration(c.IntN(4))*40*time.Minute // too long to come
+	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, period, cache.Indexers{})
 	var told []error
 	type owner struct{}
 	whose := ""
@@ -40,8 +42,8 @@ func failing(c *check) {
 			told, whose = append(told, err), fmt.Sprint(ctx.Value(owner{}))
 		}))
 	}
-	reg, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{})
-	c.no("AddEventHandler", err)
+	reg, err := inf.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{}, own)
+	c.no("AddEventHandlerWithResyncPeriod", err)
 	c.named(inf, reg)
 	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), owner{}, "me"))
 	ended := make(chan struct{})
@@ -50,6 +52,11 @@ func failing(c *check) {
 		inf.RunWithContext(ctx)
 	}()
 	c.quiesce()
+	looks := period
+	if own > 0 {
+		looks = min(period, own)
+	}
+	c.inside(fmt.Sprintf("how often an informer of %v looks for resyncs whose handler asks for %v", period, own), looks, inf, "controller", "config", "FullResyncPeriod")
 	cancel()
 	c.quiesce()
 	c.is("how often the handler of watch errors was told", 1, len(told))
@@ -88,7 +95,6 @@ func (c *check) named(inf cache.SharedIndexInformer, reg cache.ResourceEventHand
 	other, err := inf.AddEventHandler(at.h)
 	c.no("AddEventHandler", err)
 	c.is("Name of the checker of a handler", of+" + event handler "+at.want, strings.ReplaceAll(other.HasSyncedChecker().Name(), "github.com/informersim/informersim/subjects/clientgo/", ""))
-	c.no("RemoveEventHandler", inf.RemoveEventHandler(other))
 	c.is("whether two handlers are one", false, other == reg)
 }
 

@@ -206,13 +206,21 @@ func (m model) keys() []string {
 
 // inside compares a period with a field of what a call has made, where it has that. It takes time until a period shows, and none passes here.
 func (c *check) inside(what string, want time.Duration, of any, fields ...string) {
-	v := reflect.Indirect(reflect.ValueOf(of))
+	v := held(reflect.ValueOf(of))
 	for _, name := range fields {
 		if v.Kind() == reflect.Struct {
-			v = v.FieldByName(name)
+			v = held(v.FieldByName(name))
 		}
 	}
 	if v.IsValid() && v.Kind() == reflect.Int64 {
 		c.is(what, want, time.Duration(v.Int()))
 	}
+}
+
+// held returns what a pointer points to, or an interface holds.
+func held(v reflect.Value) reflect.Value {
+	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	return v
 }

@@ -331,8 +331,18 @@ func (c *check) typed(x cache.TypedIndexer[*metav1.PartialObjectMetadata], m mod
 	}
 }
 
-// registrations are handlers of an informer that has not started.
+// registrations are handlers of informers that have not started.
 func registrations(c *check) {
+	for range 6 {
+		c.registration()
+	}
+	result := cache.SyncResult{Err: errors.New("over"), Synced: map[reflect.Type]bool{reflect.TypeFor[*metav1.PartialObjectMetadata](): false, reflect.TypeFor[*metav1.Status](): true}}
+	c.is("AsError of a SyncResult", "failed to sync all caches: *v1.PartialObjectMetadata: over", message(result.AsError()))
+	c.is("AsError of a SyncResult without an error", "", message(cache.SyncResult{}.AsError()))
+}
+
+// registration adds a handler, and removes it.
+func (c *check) registration() {
 	period, own := time.Duration(c.IntN(4))*5*time.Second, time.Duration(c.IntN(5))*400*time.Millisecond
 	inf := cache.NewSharedIndexInformer(&cache.ListWatch{}, &metav1.PartialObjectMetadata{}, period, cache.Indexers{})
 	reg, err := inf.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{}, own)
@@ -353,7 +363,4 @@ func registrations(c *check) {
 	if !running {
 		c.no("ShutDownEventHandler", err)
 	}
-	result := cache.SyncResult{Err: errors.New("over"), Synced: map[reflect.Type]bool{reflect.TypeFor[*metav1.PartialObjectMetadata](): false, reflect.TypeFor[*metav1.Status](): true}}
-	c.is("AsError of a SyncResult", "failed to sync all caches: *v1.PartialObjectMetadata: over", message(result.AsError()))
-	c.is("AsError of a SyncResult without an error", "", message(cache.SyncResult{}.AsError()))
 }

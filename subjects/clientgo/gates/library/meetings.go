@@ -1,0 +1,151 @@
+package library
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/cache/synctrack"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// together makes calls at the same time. Where the seed interleaves goroutines, it says which of them takes a lock first; elsewhere they hardly meet.
+func (c *check) together(calls ...func()) {
+	var all sync.WaitGroup
+	for _, n := range c.Perm(len(calls)) {
+		all.Go(calls[n])
+	}
+	all.Wait()
+}
+
+// meetings have two calls of a queue meet, again and again: what comes of them is the same as if one had come after the other.
+func (c *check) meetings() {
+	for range 8 {
+		c.addedWhenDone()
+		c.takenWhenAdded()
+		c.poppedWhenReplaced()
+		c.poppedWhenResynced()
+		c.finishedWhenSynced()
+	}
+}
+
+// addedWhenDone adds a key while somebody is done with it: it is ready once.
+func (c *check) addedWhenDone() {
+	q := workqueue.NewTyped[string]()
+	q.Add("a")
+	key, _ := q.Get()
+	calls := []func(){func() { q.Add(key) }, func() { q.Done(key) }}
+	if c.IntN(2) == 0 {
+		calls = append(calls, func() { q.Add(key) })
+	}
+	c.together(calls...)
+	c.is("how many keys are ready, one of which was added when it was done", 1, q.Len())
+	q.Get()
+	q.Done(key)
+	c.is("how many keys are ready once that is done, too", 0, q.Len())
+	q.ShutDown()
+}
+
+// takenWhenAdded adds a key twice while two wait for one: one of them gets it.
+func (c *check) takenWhenAdded() {
+	q := workqueue.NewTyped[string]()
+	got := make(chan string, 2)
+	for range cap(got) {
+		go func() {
+			key, _ := q.Get()
+			got <- key
+		}()
+	}
+	if c.IntN(2) == 0 {
+		c.quiesce()
+	}
+	c.together(func() { q.Add("a") }, func() { q.Add("a") })
+	c.quiesce()
+	c.is("how many of two who wait get a key that is added twice", 1, len(got))
+	q.ShutDown()
+	c.quiesce()
+	c.is("how many of two have left the Get of a queue that was shut down", 2, len(got))
+}
+
+// poppedWhenReplaced pops the first list of a queue as soon as it comes. All of it is part of the initial list, and then the queue has synced.
+func (c *check) poppedWhenReplaced() {
+	name, q, _ := c.either()
+	var list []any
+	for _, key := range keys[:1+c.IntN(len(keys))] {
+		list = append(list, object(key, 1))
+	}
+	popped, initial := []string{}, 0
+	c.together(func() { c.no("Replace of "+name, q.Replace(list, "1")) }, func() {
+		for range list {
+			_, err := q.Pop(func(deltas any, isInInitialList bool) error {
+				popped = append(popped, delta(deltas))
+				if isInInitialList {
+					initial++
+				}
+				return nil
+			})
+			c.no("Pop of "+name, err)
+		}
+	})
+	want := texts(list)
+	for n := range want {
+		want[n] = "Replaced " + want[n]
+	}
+	slices.Sort(popped)
+	c.is("what is popped of "+name+" while it gets its first list", fmt.Sprintf("%q", want), fmt.Sprintf("%q", popped))
+	c.is("how much of it is part of the initial list", len(list), initial)
+	c.is("HasSynced of "+name+" whose first list was popped while it came", true, q.HasSynced())
+	q.Close()
+}
+
+// poppedWhenResynced pops a deletion while there is a resync. Nothing is told of the object after that.
+func (c *check) poppedWhenResynced() {
+	name, q, known := c.either()
+	c.no("Replace of "+name, q.Replace(nil, "1"))
+	for _, key := range keys[:2] {
+		c.no("Add", known.Add(object(key, 1)))
+	}
+	c.no("Delete of "+name, q.Delete(object(keys[0], 2)))
+	popped := []string{}
+	pop := func() {
+		_, err := q.Pop(func(deltas any, _ bool) error {
+			of := delta(deltas)
+			popped = append(popped, of)
+			if of == "Deleted "+keys[0]+"@2" {
+				return known.Delete(object(keys[0], 2))
+			}
+			return nil
+		})
+		c.no("Pop of "+name, err)
+	}
+	c.together(func() { c.no("Resync of "+name, q.Resync()) }, pop)
+	pop() // the resync tells the other one
+	c.is("what is popped of "+name+" that is resynced meanwhile", fmt.Sprintf("%q", []string{"Deleted " + keys[0] + "@2", "Sync " + keys[1] + "@1"}), fmt.Sprintf("%q", popped))
+	q.Close()
+}
+
+// finishedWhenSynced handles the last object of trackers while their upstream syncs: then both have synced.
+func (c *check) finishedWhenSynced() {
+	async, single := synctrack.NewAsyncTracker[string]("async"), synctrack.NewSingleFileTracker("single")
+	for _, key := range keys[:2] {
+		async.Start(key)
+		single.Start()
+	}
+	c.together(async.UpstreamHasSynced, func() { async.Finished(keys[0]) }, func() { async.Finished(keys[1]) })
+	c.is("HasSynced of an AsyncTracker whose upstream synced while the last was finished", true, async.HasSynced())
+	c.together(single.UpstreamHasSynced, func() {
+		single.Finished()
+		single.Finished()
+	})
+	c.is("HasSynced of a SingleFileTracker whose upstream synced while the last was finished", true, single.HasSynced())
+}
+
+// either makes one of the queues of informers that know their store.
+func (c *check) either() (name string, q cache.Queue, known cache.Store) {
+	known = cache.NewStore(cache.MetaNamespaceKeyFunc)
+	if c.IntN(2) == 0 {
+		return "a DeltaFIFO", cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{KnownObjects: known, EmitDeltaTypeReplaced: true}), known
+	}
+	return "a RealFIFO", cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KnownObjects: known}), known
+}
