@@ -87,8 +87,8 @@ func (c *check) named(inf cache.SharedIndexInformer, reg cache.ResourceEventHand
 		{cache.ResourceEventHandlerFuncs{AddFunc: c.OnThis, DeleteFunc: c.OnThis}, "gates/library.(*check)"},
 		{&cache.ResourceEventHandlerFuncs{AddFunc: c.OnThis}, "gates/library.(*check)"},
 		{cache.ResourceEventHandlerFuncs{AddFunc: c.OnThis, DeleteFunc: otherFunction}, "gates/library.(*check).OnThis-fm+gates/library.otherFunction"},
-		{cache.FilteringResourceEventHandler{}, "k8s.io/client-go/tools/cache.FilteringResourceEventHandler"},
-		{&cache.FilteringResourceEventHandler{}, "k8s.io/client-go/tools/cache.FilteringResourceEventHandler"},
+		{cache.FilteringResourceEventHandler{FilterFunc: none}, "k8s.io/client-go/tools/cache.FilteringResourceEventHandler"},
+		{&cache.FilteringResourceEventHandler{FilterFunc: none}, "k8s.io/client-go/tools/cache.FilteringResourceEventHandler"},
 		{cache.ResourceEventHandlerFuncs{}, "cache.ResourceEventHandlerFuncs"},
 	}
 	at := handlers[c.IntN(len(handlers))]
@@ -97,6 +97,9 @@ func (c *check) named(inf cache.SharedIndexInformer, reg cache.ResourceEventHand
 	c.is("Name of the checker of a handler", of+" + event handler "+at.want, strings.ReplaceAll(other.HasSyncedChecker().Name(), "github.com/informersim/informersim/subjects/clientgo/", ""))
 	c.is("whether two handlers are one", false, other == reg)
 }
+
+// none is a filter that lets nothing pass.
+func none(any) bool { return false }
 
 // otherFunction is no method.
 func otherFunction(any) {}
