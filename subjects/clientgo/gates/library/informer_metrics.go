@@ -113,6 +113,7 @@ func informerMetrics(c *check) {
 	cancel()
 	c.quiesce()
 	c.timed(id, unpublished < 2)
+	c.informerProviders()
 }
 
 // measuredInformer makes an informer with metrics, which need an in-order queue.

@@ -126,6 +126,7 @@ func queueMetrics(c *check) {
 	q.AddAfter("late", 0)
 	c.is("how many adds and retries a queue that was shut down counts", [2]int{m.want.adds.n, m.want.retries.n}, [2]int{got.adds.n, got.retries.n})
 	c.quiesce()
+	c.queueProviders()
 }
 
 // measured adds a key, takes one, or is done with one, and notes what metrics there should be.
