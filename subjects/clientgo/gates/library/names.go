@@ -60,6 +60,12 @@ func names(c *check) {
 	c.deleted("nothing", cache.DeletedObject[*metav1.PartialObjectMetadata]{}, "")
 	c.adapter()
 	c.constructors()
+	made, err := cache.ObjectToName(obj)
+	c.no("ObjectToName", err)
+	c.is("ObjectToName, MetaObjectToName and NewObjectName", [3]cache.ObjectName{want, want, want}, [3]cache.ObjectName{made, cache.MetaObjectToName(obj), cache.NewObjectName(namespace, name)})
+	_, err = cache.ObjectToName("no object")
+	c.refused("ObjectToName of no object", err)
+	c.older()
 }
 
 // deleted compares what a DeletedObject says of itself with its key.
@@ -119,6 +125,11 @@ func informerNames(c *check) {
 	second, err := cache.NewInformerName(name)
 	c.no("NewInformerName of a name that was released", err)
 	second.Release()
+	third, err := cache.NewInformerName(name)
+	c.no("NewInformerName of a name that was released again", err)
+	held := third.WithResource(pods)
+	cache.ResetInformerNamesForTesting()
+	c.is("Reserved of a resource after all names were released", false, held.Reserved())
 	var none *cache.InformerName
 	c.is("Reserved of a resource without a name", false, none.WithResource(pods).Reserved())
 }
