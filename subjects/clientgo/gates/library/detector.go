@@ -32,14 +32,14 @@ type comparer interface {
 }
 
 // altered reports whether a call of a detector finds that an object was changed. It then prints the object, and panics.
-func altered(call func()) (found bool) {
-	defer func(stdout *os.File) {
-		os.Stdout = stdout
-		found = recover() != nil
-	}(os.Stdout)
+func (c *check) altered(call func()) (found bool) {
+	defer func(stdout *os.File) { os.Stdout = stdout }(os.Stdout)
 	os.Stdout = nil // what is printed to no file is lost
-	call()
-	return false
+	c.returns("a round of a mutation detector", func() {
+		defer func() { found = recover() != nil }()
+		call()
+	})
+	return found
 }
 
 // field returns a field of what a constructor has made, which nobody else can set.
@@ -77,12 +77,12 @@ func detectors(c *check) {
 	on.AddObject(obj)
 	rounds := 1 + c.IntN(2)
 	for range rounds {
-		c.is("whether a mutation detector finds a change of what nobody has changed", false, altered(round))
+		c.is("whether a mutation detector finds a change of what nobody has changed", false, c.altered(round))
 	}
 	if retain != nil && c.IntN(2) == 0 {
 		before := *retain
 		*retain = -1 // what was compared before is retained
-		c.is("whether a mutation detector finds a change of what it retains, and nobody has changed", false, altered(round))
+		c.is("whether a mutation detector finds a change of what it retains, and nobody has changed", false, c.altered(round))
 		*retain = before
 	}
 	on.AddObject(other)
@@ -92,19 +92,19 @@ func detectors(c *check) {
 	if c.IntN(2) == 0 {
 		call, f = "Run", round
 	}
-	c.is(fmt.Sprintf("whether %s of a mutation detector finds the change of %s after %d rounds", call, text(changed), rounds), true, altered(f))
-	c.is("whether it finds the same change again", true, altered(on.CompareObjects))
+	c.is(fmt.Sprintf("whether %s of a mutation detector finds the change of %s after %d rounds", call, text(changed), rounds), true, c.altered(f))
+	c.is("whether it finds the same change again", true, c.altered(on.CompareObjects))
 	changed.Labels = nil
-	c.is("whether it finds a change that was taken back", false, altered(on.CompareObjects))
+	c.is("whether it finds a change that was taken back", false, c.altered(on.CompareObjects))
 	if retain == nil {
 		return
 	}
 	*retain = -1
 	for range 3 { // the first may be the first of all, which forgets nothing
-		round()
+		c.altered(round)
 	}
 	changed.Labels = map[string]string{"changed": "late"}
-	c.is("whether a mutation detector finds a change of what it retains no more", false, altered(on.CompareObjects))
+	c.is("whether a mutation detector finds a change of what it retains no more", false, c.altered(on.CompareObjects))
 	c.informs()
 }
 
@@ -137,7 +137,7 @@ func (c *check) informs() {
 			continue
 		}
 		o.Labels = map[string]string{"changed": "yes"}
-		c.is("whether the mutation detector of an informer finds the change of "+text(o), true, altered(on.CompareObjects))
+		c.is("whether the mutation detector of an informer finds the change of "+text(o), true, c.altered(on.CompareObjects))
 		o.Labels = nil
 	}
 	cancel()

@@ -139,6 +139,7 @@ func (c *check) timed(id cache.InformerNameAndResource, unpublished bool) {
 	got := &informerMeters{}
 	f := cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KnownObjects: cache.NewStore(cache.MetaNamespaceKeyFunc), Identifier: id, MetricsProvider: got})
 	c.no("Replace", f.Replace([]any{object("ns1/a", 1), object("ns1/b", 2)}, "2"))
+	f.Close()
 	process := func(any, bool) error {
 		time.Sleep(time.Nanosecond)
 		return fmt.Errorf("it cannot be processed")
@@ -150,7 +151,6 @@ func (c *check) timed(id cache.InformerNameAndResource, unpublished bool) {
 		_, err = f.Pop(process)
 	}
 	c.refused("Pop of what cannot be processed", err)
-	f.Close()
 	if unpublished {
 		c.is("how many metrics a queue has whose informer's name is another one's, or was released", 0, len(got.of))
 		return

@@ -134,6 +134,23 @@ func (c *check) comes(what string, done <-chan struct{}) bool {
 	}
 }
 
+// returns makes a call that a defect may keep from returning, and reports whether it has. A panic of the call is the caller's.
+func (c *check) returns(call string, f func()) bool {
+	done, broken := make(chan struct{}), any(nil)
+	go func() {
+		defer close(done)
+		defer func() { broken = recover() }()
+		f()
+	}()
+	if !c.comes("the end of "+call, done) {
+		return false
+	}
+	if broken != nil {
+		panic(broken)
+	}
+	return true
+}
+
 // keys are those of the objects that checks are about.
 var keys = []string{"ns1/a", "ns1/b", "ns2/a", "c"}
 

@@ -134,7 +134,12 @@ func (c *check) readsAll(ctx context.Context, p *pager.ListPager, b *book, optio
 	if alloc {
 		call, f = "ListWithAlloc", p.ListWithAlloc
 	}
-	list, paged, err := f(ctx, options)
+	var list runtime.Object
+	var paged bool
+	var err error
+	if !c.returns(call, func() { list, paged, err = f(ctx, options) }) {
+		return
+	}
 	c.is("the requests of "+call, fmt.Sprintf("%q", want.asked), fmt.Sprintf("%q", b.asked))
 	c.is("the error of "+call, message(want.err), message(err))
 	c.is("whether "+call+" says that the list came in pages", want.paged, paged)
@@ -176,14 +181,19 @@ func (c *check) readsEach(ctx context.Context, p *pager.ListPager, b *book, opti
 		stop = -1
 	}
 	n := 0
-	err := f(ctx, options, func(obj runtime.Object) error {
-		if n == stop {
-			return enough
-		}
-		c.is(fmt.Sprintf("object %d that %s gives", n, call), fmt.Sprintf("ns1/o%d@%d", n, n+1), text(obj))
-		n++
-		return nil
-	})
+	var err error
+	if !c.returns(call, func() {
+		err = f(ctx, options, func(obj runtime.Object) error {
+			if n == stop {
+				return enough
+			}
+			c.is(fmt.Sprintf("object %d that %s gives", n, call), fmt.Sprintf("ns1/o%d@%d", n, n+1), text(obj))
+			n++
+			return nil
+		})
+	}) {
+		return
+	}
 	c.quiesce()
 	c.is("how many objects "+call+" gives", want.read, n)
 	c.is("the error of "+call, message(want.err), message(err))

@@ -68,9 +68,9 @@ func (c *check) informerProviders() {
 	f := cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KnownObjects: s, Identifier: id})
 	c.no("Add of a store", s.Add(object("c", 5)))
 	c.no("Add of a queue", f.Add(object("c", 6)))
+	f.Close()
 	_, err = f.Pop(func(any, bool) error { return nil })
 	c.no("Pop of a queue", err)
-	f.Close()
 	c.is("how many metrics the first and the second provider of a process are asked for", [2]int{3, 0}, [2]int{len(first.of), len(second.of)})
 	c.is("the revision, the most that was queued, and how often it took a time to process, as the first counts", [3]float64{5, 1, 1},
 		[3]float64{first.revision.last, first.longest, float64(first.latency.n)})

@@ -99,6 +99,7 @@ func queueMetrics(c *check) {
 	m, at := queueTimes{added: map[string]time.Duration{}, taken: map[string]time.Duration{}}, time.Duration(0)
 	for range 24 {
 		c.measured(q, &m, at)
+		c.is("Len of a queue with metrics", len(m.ready), q.Len())
 		if c.IntN(3) == 0 {
 			const tick = 500 * time.Millisecond // that of the loop that looks at unfinished work
 			c.quiesce()
@@ -133,7 +134,7 @@ func queueMetrics(c *check) {
 func (c *check) measured(q workqueue.TypedRateLimitingInterface[string], m *queueTimes, at time.Duration) {
 	key := c.key()
 	switch n := c.IntN(6); {
-	case n < 2 && len(m.ready) > 0:
+	case n < 2 && len(m.ready) > 0 && q.Len() > 0:
 		key, _ = q.Get()
 		c.is("Get", m.ready[0], key)
 		m.ready = m.ready[1:]
