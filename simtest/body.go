@@ -25,7 +25,7 @@ func (b *body) run(f func()) {
 	how, text := byte(wire.Exited), ""
 	defer func() {
 		if how != wire.Returned {
-			if v := recover(); v != nil {
+			if v := recover(); v != nil && !b.w.assertionFailed(v) {
 				if how = wire.Panicked; !plain(v) {
 					how = wire.Unwound
 				}
@@ -41,7 +41,7 @@ func (b *body) run(f func()) {
 	}()
 	f()
 	switch {
-	case !b.w.failed && races() == b.w.races && b.w.r.t.Failed(): // a race is the bubble's to report, and Failed would take it from there
+	case !b.w.failed && races() == b.w.races && b.w.testFailed(): // a race is the bubble's to report, and Failed would take it from there
 		how = wire.Exited // t.Errorf lets the body go on; without this, nothing would say which seed it was
 	default:
 		how = wire.Returned

@@ -34,7 +34,7 @@ func (c *checks) call() {
 	go func() {
 		returned := false
 		defer func() {
-			if v := recover(); v != nil {
+			if v := recover(); v != nil && !c.w.assertionFailed(v) {
 				err = fmt.Errorf("it panicked: %v\n%s", v, debug.Stack())
 			} else if !returned {
 				err = errFailNow

@@ -64,7 +64,7 @@ func (h *hooks) convert(m *wire.Message, rest func()) *wire.Packet {
 			defer h.forQuery(goroutineID())()
 		}
 		own := &hookWriter{header: http.Header{}}
-		protected(func() error { handler.ServeHTTP(own, r); return nil }, func(failed error, panicked string) {
+		h.w.protected(func() error { handler.ServeHTTP(own, r); return nil }, func(failed error, panicked string) {
 			mu.Lock()
 			defer mu.Unlock()
 			if panicked != "" {

@@ -37,11 +37,11 @@ var errGoexit = errors.New("it has called runtime.Goexit, as t.FailNow does")
 
 // protected calls a function and says how it ended: with an error, with a panic, which would end the whole test, or with runtime.Goexit, which
 // still ends the goroutine.
-func protected(f func() error, ended func(err error, panicked string)) {
+func (w *world) protected(f func() error, ended func(err error, panicked string)) {
 	err, panicked := errGoexit, ""
 	defer func() {
 		if err == errGoexit {
-			if v := recover(); v != nil {
+			if v := recover(); v != nil && !w.assertionFailed(v) {
 				err, panicked = nil, fmt.Sprintf("%v\n%s", v, debug.Stack())
 			}
 		}

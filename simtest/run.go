@@ -151,7 +151,12 @@ func inBubble() bool {
 // fatal fails the test and ends its goroutine.
 func fatal(t TB, format string, args ...any) {
 	t.Helper()
-	t.Errorf("%s", fmt.Sprintf(format, args...))
+	text := fmt.Sprintf(format, args...)
+	if fromGinkgo(t) {
+		failSpec(t, text)
+		return
+	}
+	t.Errorf("%s", text)
 	t.FailNow()
 }
 
@@ -207,7 +212,7 @@ func (r *runner) do(mode wire.Mode, seed uint64, file string) {
 // refuseLeftOut fails the test if a trace is of another one that is not run: go test would say ok, and nothing would have been replayed.
 func (r *runner) refuseLeftOut(other, file string) {
 	r.t.Helper()
-	if other != "" && leftOut(other) {
+	if other != "" && !fromGinkgo(r.t) && leftOut(other) {
 		fatal(r.t, "simtest: -simtest.replay=%s is a trace of %s, which -run leaves out, so nothing is replayed: run that test", file, other)
 	}
 }
@@ -310,7 +315,7 @@ func (r *runner) bubble(e *engine, seed uint64, interleave bool) error {
 		}
 		r.escaped = w.body.escaped
 	}
-	p := wire.New(wire.Ended).Flag(r.t.Failed()).Flag(isStuck(err))
+	p := wire.New(wire.Ended).Flag(w.testFailed()).Flag(isStuck(err))
 	text, log := "", &wire.Packet{}
 	if err != nil {
 		text = err.Error()
@@ -368,6 +373,9 @@ func commandLine(t TB, pkg string) string {
 	command := "go test"
 	if bubble.Seeded() {
 		command = overlayHint
+	}
+	if fromGinkgo(t) {
+		return specCommand(command, pkg, t.Name())
 	}
 	return fmt.Sprintf("%s %s -run %s", command, shellQuote(pkg), shellQuote(testPattern(t.Name())))
 }

@@ -162,7 +162,7 @@ func (h *hooks) call(m *wire.Message) {
 	}
 	rw := &hookWriter{header: http.Header{}}
 	stop := context.AfterFunc(lives, func() { h.answer(id, nil, io.ErrUnexpectedEOF) })
-	go protected(func() error { handler.ServeHTTP(rw, r); return nil }, func(_ error, panicked string) {
+	go h.w.protected(func() error { handler.ServeHTTP(rw, r); return nil }, func(_ error, panicked string) {
 		h.hangUp(id)
 		stop()
 		switch {

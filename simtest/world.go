@@ -34,15 +34,16 @@ type world struct {
 	exchanges  *exchange.Table
 	begun      begun
 
-	ended  atomic.Bool // the run is over, and the bubble has ended
-	failed bool        // its test had failed before it began
-	races  int         // the data races that had been found by then
-	turn   atomic.Bool // it is this side's: the engine answers queries
-	pipe   sync.Mutex  // held while a report is sent
-	closed bool        // guarded by pipe: another goroutine speaks with the engine now
-	wanted bool        // the engine wants the log; set by the bubble's main goroutine, as what follows
-	lost   error       // why the engine cannot be talked to
-	leak   error       // goroutines that did not end
+	ended    atomic.Bool // the run is over, and the bubble has ended
+	failed   bool        // its test had failed before it began
+	races    int         // the data races that had been found by then
+	asserted atomic.Bool // an assertion of Ginkgo's has failed, which its t does not tell
+	turn     atomic.Bool // it is this side's: the engine answers queries
+	pipe     sync.Mutex  // held while a report is sent
+	closed   bool        // guarded by pipe: another goroutine speaks with the engine now
+	wanted   bool        // the engine wants the log; set by the bubble's main goroutine, as what follows
+	lost     error       // why the engine cannot be talked to
+	leak     error       // goroutines that did not end
 
 	mu        sync.Mutex // guards what follows
 	events    []func(*wire.Packet)
@@ -255,7 +256,7 @@ func (w *world) startProcess(name string, number int64) {
 	p := w.processes[name]
 	p.life = l
 	w.mu.Unlock()
-	go protected(func() error { return p.run(l.ctx) }, func(err error, panicked string) {
+	go w.protected(func() error { return p.run(l.ctx) }, func(err error, panicked string) {
 		text := ""
 		if err != nil {
 			text = err.Error()

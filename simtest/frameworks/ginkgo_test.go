@@ -1,0 +1,108 @@
+package frameworks
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega"
+
+	"github.com/informersim/informersim/simtest"
+)
+
+// failingEnv is set in a child, which has specs that fail.
+const failingEnv = "SIMTEST_TEST_FAILING_SPECS"
+
+var _ = ginkgo.Describe("wrong", func() {
+	if os.Getenv(failingEnv) == "" {
+		return
+	}
+	run := func(body func(env *simtest.Env)) func() {
+		return func() {
+			simtest.Run(ginkgo.GinkgoT(), simtest.Options{Mix: "none", Seeds: 3}, func(env *simtest.Env) { env.Create(configMap("a", "1")); body(env) })
+		}
+	}
+	never := func() { gomega.Expect("one").To(gomega.Equal("two")) }
+	ginkgo.It("in the body", run(func(env *simtest.Env) {
+		if env.Seed() == 2 {
+			never()
+		}
+	}))
+	ginkgo.It("in a process", run(func(env *simtest.Env) {
+		env.Go("p", func(context.Context) error { never(); return nil })
+		env.Advance(time.Minute)
+	}))
+	ginkgo.It("in an invariant", run(func(env *simtest.Env) {
+		env.Always("one is two", func() error { never(); return nil })
+		env.Advance(time.Minute)
+	}))
+	ginkgo.It("where nobody sees it", run(func(env *simtest.Env) {
+		done := make(chan bool)
+		go func() { defer close(done); defer ginkgo.GinkgoRecover(); never() }()
+		<-done
+		env.Eventually("never", time.Minute, func() error { return os.ErrNotExist })
+	}))
+	ginkgo.It("by a property", run(func(env *simtest.Env) {
+		env.Eventually("never", time.Minute, func() error { return os.ErrNotExist })
+	}))
+})
+
+// specs runs the specs that fail in a process of their own, as go test does in a user's module, and returns its output.
+func specs(t *testing.T, dir string, args ...string) string {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, append([]string{"-test.run", "^TestSpecs$", "-ginkgo.no-color"}, args...)...)
+	cmd.Env, cmd.Dir = append(os.Environ(), failingEnv+"=1"), dir
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Fatalf("the specs pass:\n%s", out)
+	}
+	return string(out)
+}
+
+// Ginkgo keeps the first failure of a spec only. What broke the run, its seed, and what repeats it are told whatever failed before.
+func TestSpecsThatFail(t *testing.T) {
+	for name, test := range map[string]struct {
+		want []string
+		once bool // nothing has failed before, so the message has what broke, too
+	}{
+		"in the body":          {[]string{"to equal\n", "seed 2 ·", "FAIL  the body failed the test", "commits ADDED of configmaps default/a"}, false},
+		"in a process":         {[]string{"to equal\n", "FAIL  the body failed the test"}, false},
+		"in an invariant":      {[]string{"to equal\n", "FAIL  one is two at step", "it called t.FailNow"}, false},
+		"where nobody sees it": {[]string{"to equal\n", "FAIL  never at step"}, false},
+		"by a property":        {[]string{"FAIL  never at step", "still not true after 1m0s", "The whole report is in the output of the spec."}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			out := specs(t, dir, "-ginkgo.focus", "wrong "+name+"$")
+			stored, err := filepath.Glob(filepath.Join(dir, "testdata", "simtest", "*.trace.jsonl"))
+			if err != nil || len(stored) != 1 {
+				t.Fatalf("the traces are %v, %v; want one\n%s", stored, err, out)
+			}
+			focus := " -ginkgo.focus='wrong " + name + "$' -simtest."
+			for _, want := range append(test.want, "what happened", focus+"replay=testdata/simtest/"+filepath.Base(stored[0]), focus+"seed=") {
+				if !strings.Contains(out, want) {
+					t.Errorf("the output lacks %q:\n%s", want, out)
+				}
+			}
+			if n := strings.Count(out, "what happened\n"); n != 1 {
+				t.Errorf("the report is there %d times:\n%s", n, out)
+			}
+			if strings.Contains(out, "Your Test Panicked") {
+				t.Errorf("a failed assertion is taken for a panic:\n%s", out)
+			}
+			// The command that is printed makes the run again.
+			again := specs(t, dir, "-ginkgo.focus", "wrong "+name+"$", "-simtest.replay", stored[0])
+			if !strings.Contains(again, test.want[len(test.want)-1]) {
+				t.Errorf("the replay says:\n%s", again)
+			}
+		})
+	}
+}

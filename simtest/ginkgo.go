@@ -1,0 +1,76 @@
+package simtest
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+)
+
+// Ginkgo keeps the first failure of a spec only, which is the assertion that ended the body, or one in a process: what Run reports after that would be lost. Nor does its
+// GinkgoT() say that the spec has failed before the spec has ended. And its specs are no Go tests, so -run does not find them.
+
+// ginkgoPath is what the import paths of Ginkgo's packages have in them, those of its second version, too.
+const ginkgoPath = "github.com/onsi/ginkgo"
+
+// fromGinkgo reports whether a value is of one of Ginkgo's types.
+func fromGinkgo(v any) bool {
+	t := reflect.TypeOf(v)
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t != nil && strings.Contains(t.PkgPath(), ginkgoPath)
+}
+
+// assertionFailed reports whether what a goroutine panicked with is how Ginkgo's Fail ends a spec, as a failing assertion of Gomega's does. It is noted, since nothing else
+// tells that the spec has failed.
+func (w *world) assertionFailed(v any) bool {
+	is := fromGinkgo(v)
+	if is {
+		w.asserted.Store(true)
+	}
+	return is
+}
+
+// testFailed reports whether the test has failed, as far as can be known.
+func (w *world) testFailed() bool { return w.asserted.Load() || w.r.t.Failed() }
+
+// failSpec fails a spec. The whole text goes to its output, which Ginkgo shows of specs that fail, and its beginning with what repeats it is the message, if
+// there has not been one before.
+func failSpec(t TB, text string) {
+	t.Helper()
+	if short := shortened(text); short != text {
+		t.Logf("%s", text)
+		text = short + "\n\n  The whole report is in the output of the spec."
+	}
+	t.Errorf("%s", text)
+	t.FailNow()
+}
+
+// seeItAgain is the title of a report's section with the commands that repeat it.
+const seeItAgain = "\n  see it again\n"
+
+// shortened returns what comes before the first section of a report, and the commands that repeat it; all of what is no report.
+func shortened(text string) string {
+	_, again, is := strings.Cut(text, seeItAgain)
+	if !is {
+		return text
+	}
+	again, _, _ = strings.Cut(again, "\n\n")
+	head, rest, _ := strings.Cut(text, "\n\n") // the circumstances and what broke
+	if message, _, is := strings.Cut(rest, "\n\n"); is && startsReport(head) && !sectionTitle.MatchString(message) {
+		head += "\n\n" + message
+	}
+	return head + "\n" + seeItAgain + again
+}
+
+// startsReport reports whether a text ends with what broke, as a report's first lines do.
+func startsReport(head string) bool { return strings.Contains(head, "FAIL  ") }
+
+// sectionTitle matches the beginning of a section: a title and indented lines.
+var sectionTitle = regexp.MustCompile(`^  \S[^\n]*\n    \S`)
+
+// specCommand returns the command that runs only one spec.
+func specCommand(command, pkg, name string) string {
+	return fmt.Sprintf("%s %s -ginkgo.focus=%s", command, shellQuote(pkg), shellQuote(regexp.QuoteMeta(name)+"$"))
+}
