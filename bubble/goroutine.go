@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -119,4 +120,14 @@ func CallsOf(goroutine string) (calls []Frame) {
 		break
 	}
 	return calls
+}
+
+// WaitsInProgram returns the call in which the goroutine waits, and whether that is one of the program's own, as opposed to a library's that this one has called. A
+// goroutine that sleeps does not wait.
+func (g Goroutine) WaitsInProgram() (at Frame, is bool) {
+	i := slices.IndexFunc(g.Stack, func(f Frame) bool { return !internalFrame(f.Function) })
+	if i < 0 || g.Runs() || g.State == "sleep" {
+		return Frame{}, false
+	}
+	return g.Stack[i], g.Stack[i].User
 }

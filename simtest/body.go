@@ -37,6 +37,9 @@ func (b *body) run(f func()) {
 				text = "the body has skipped the test, in the middle of a run: skip it before simtest.Run"
 			}
 		}
+		if how == wire.Exited && text == "" {
+			b.w.tellWaiting()
+		}
 		b.w.event(func(p *wire.Packet) { p.Byte(wire.EventBody).Byte(how).Text(text) })
 	}()
 	f()

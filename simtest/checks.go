@@ -116,6 +116,7 @@ func (e *Env) Eventually(name string, within time.Duration, hold func() error) {
 			if err = hold(); err == nil {
 				return // by a timer of a process, which the engine does not see
 			}
+			e.w.tellWaiting()
 			e.fail(name, fmt.Sprintf("still not true after %v%s: %v", within, e.faultsGoOn(), err))
 		}
 	}

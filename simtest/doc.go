@@ -106,7 +106,8 @@
 //	simtest: 20 seeds, 855 faults (list-slow 111, replica-lag 91, replica-restart 44, write-lost 40, and 43 other kinds),
 //	24m of virtual time and 114s after the faults had stopped, nothing found; more: -simtest.seeds=500
 //
-// If in no seed's run a client of [Env.RESTConfig] has made a request, as when a process was not started, it says so: nothing has been tested. With a
+// If in no seed's run a client of [Env.RESTConfig] has made a request, as when a process was not started, it says so: nothing has been tested. It fails if
+// that is so in half of the seeds or more because a process returns an error first, such as a manager that refuses its options. With a
 // few conditions of [Env.Sometimes], it also says in how many seeds each held. Before a failure, it says the same of the
 // seeds that passed.
 //
@@ -118,7 +119,7 @@
 // A failure is shrunk, for ten seconds at most, to fewer faults and a shorter, more orderly schedule that break the same
 // property. Beside it lies the nearest run that passes: the same without one of the faults that are left, and where the two first differ; looking for
 // it takes two seconds at most. The result is printed with the faults that were injected and whether they last, the last that was done to each
-// object involved and how clients learned of it, by a watch or a list, what happened last to those that the failure names (so name them in what Always and Eventually return), the requests that failed with
+// object involved, in which lines of yours goroutines waited when [Env.Eventually] gave up, how clients learned of each object, by a watch or a list, what happened last to those that the failure names (so name them in what Always and Eventually return), the requests that failed with
 // their HTTP codes, the last events of all, and the commands that reproduce it. Its
 // trace is kept under testdata/simtest, where the next test run finds it and replays it first. Delete the file when you no
 // longer need it. Beside it lies a report to open in a browser (.html): the run step by step, made from the trace alone.

@@ -14,7 +14,8 @@ import (
 	"github.com/informersim/informersim/simtest/internal/wire"
 )
 
-// TB is the part of testing.TB that Run needs. *testing.T, *testing.B, ginkgo's GinkgoT() and *rapid.T implement it.
+// TB is the part of testing.TB that Run needs. *testing.T, *testing.B, ginkgo's GinkgoT() and *rapid.T implement it. Of a spec that fails, Ginkgo shows what failed first, such as
+// an assertion in the body; the report is in the spec's output.
 type TB interface {
 	Helper()
 	Name() string

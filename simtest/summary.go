@@ -14,17 +14,19 @@ import (
 // summary is what the seeds of one Run did together.
 type summary struct {
 	seeds     int
-	faults    map[string]int // by kind
-	virtual   time.Duration  // while there could be faults
-	calm      time.Duration  // after they had stopped
-	sometimes map[string]int // by condition of Env.Sometimes: the seeds in which it held
-	aimed     map[string]int // by client that faults were aimed at: the seeds in which it made a request
-	clients   []string       // that made requests in a seed in which one of those did not
-	busy      bool           // in some seed, a client of Env.RESTConfig made a request
+	faults    map[string]int    // by kind
+	virtual   time.Duration     // while there could be faults
+	calm      time.Duration     // after they had stopped
+	sometimes map[string]int    // by condition of Env.Sometimes: the seeds in which it held
+	aimed     map[string]int    // by client that faults were aimed at: the seeds in which it made a request
+	clients   []string          // that made requests in a seed in which one of those did not
+	busy      bool              // in some seed, a client of Env.RESTConfig made a request
+	exited    map[string]int    // by process that ended with an error: the seeds in which it did, and no client made a request
+	errors    map[string]string // the last of those errors
 }
 
 func newSummary() *summary {
-	return &summary{faults: map[string]int{}, sometimes: map[string]int{}, aimed: map[string]int{}}
+	return &summary{faults: map[string]int{}, sometimes: map[string]int{}, aimed: map[string]int{}, exited: map[string]int{}, errors: map[string]string{}}
 }
 
 // add counts a seed that passed.
@@ -33,6 +35,10 @@ func (s *summary) add(p *wire.Passed) {
 	s.busy = s.busy || !p.Idle
 	s.virtual += p.Virtual
 	s.calm += p.Calm
+	for name, err := range p.Exited { // order: each is counted by itself
+		s.exited[name]++
+		s.errors[name] = err
+	}
 	for kind, n := range p.Faults {
 		s.faults[kind] += n
 	}
@@ -130,6 +136,18 @@ func (s *summary) silent(name string) string {
 	return text
 }
 
+// broken says of processes that ended with an error in half of the seeds or more, before any client had made a request, that nothing has been tested there. Faults are no
+// reason for that: they strike requests.
+func (s *summary) broken() (all []string) {
+	for _, name := range slices.Sorted(maps.Keys(s.exited)) {
+		if n := s.exited[name]; 2*n >= s.seeds {
+			all = append(all, fmt.Sprintf("nothing is tested in %d of %s: no client of env.RESTConfig makes a request there, and the process %q returns an error each time: %s",
+				n, counted(s.seeds, "seed"), name, s.errors[name]))
+		}
+	}
+	return all
+}
+
 // spanOf rounds a virtual time to what is worth reading: "41h", "12m", "3.5s".
 func spanOf(d time.Duration) string {
 	switch {
@@ -156,12 +174,12 @@ func moreSeeds(n int) int {
 func (r *runner) summarize() {
 	r.t.Helper()
 	s := r.done
-	var missed, silent []string
+	var missed, silent, broken []string
 	if flags.seed == 0 {
-		missed, silent = never(s.sometimes), never(s.aimed)
+		missed, silent, broken = never(s.sometimes), never(s.aimed), s.broken()
 	}
 	text := "simtest: " + s.String()
-	if len(missed) == 0 && len(silent) == 0 && !r.t.Failed() {
+	if len(missed) == 0 && len(silent) == 0 && len(broken) == 0 && !r.t.Failed() {
 		text += ", nothing found"
 		if !s.busy {
 			text += " (no client of env.RESTConfig has made a request)"
@@ -171,6 +189,9 @@ func (r *runner) summarize() {
 		text += fmt.Sprintf("; more: -simtest.seeds=%d", moreSeeds(s.seeds))
 	}
 	r.t.Logf("%s", text)
+	for _, why := range broken {
+		r.t.Errorf("simtest: %s", why)
+	}
 	for _, name := range silent {
 		r.t.Errorf("simtest: %s", s.silent(name))
 	}

@@ -1,11 +1,15 @@
 package simtest_test
 
 import (
+	"context"
 	"errors"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/informersim/informersim/simtest"
 	"github.com/informersim/informersim/simtest/fault"
@@ -74,5 +78,48 @@ func TestWhatIsNotSimplerIsNotCalledSo(t *testing.T) {
 	wantIn(t, message, "FAIL  nothing ever at step 1")
 	if strings.Contains(message, "shrunk") {
 		t.Errorf("it is called shrunk:\n%s", message)
+	}
+}
+
+// A process that returns an error before it has made a request has not been tested, whatever else holds. Faults are no reason, so Run fails.
+func TestRunOfAProcessThatDoesNotWork(t *testing.T) {
+	never := func(env *simtest.Env) error { return errors.New("the flag --x is missing") }
+	for name, test := range map[string]struct {
+		seeds int
+		run   func(env *simtest.Env) error
+		want  string
+	}{
+		"in all seeds": {3, never, `simtest: nothing is tested in 3 of 3 seeds: no client of env.RESTConfig makes a request there, and the process "p" returns an error each time: the flag --x is missing`},
+		"but the first": {4, func(env *simtest.Env) error {
+			if env.Seed() == 1 {
+				_, err := kubernetes.NewForConfigOrDie(env.RESTConfig("p")).CoreV1().Pods("").List(env.Context(), metav1.ListOptions{})
+				return err
+			}
+			return never(env)
+		}, "nothing is tested in 3 of 4 seeds"},
+		"in few": {9, func(env *simtest.Env) error {
+			if env.Seed() < 5 {
+				return never(env)
+			}
+			return nil
+		}, ""},
+		"no error": {2, func(*simtest.Env) error { return nil }, ""},
+	} {
+		r := &recorder{name: t.Name()}
+		try(r, simtest.Options{Seeds: test.seeds}, func(env *simtest.Env) {
+			env.Go("p", func(context.Context) error { return test.run(env) })
+			env.Advance(time.Minute)
+		})
+		if r.failed != (test.want != "") || !strings.Contains(strings.Join(r.errors, "\n"), test.want) {
+			t.Errorf("%s: failed: %v; want %q in\n%s", name, r.failed, test.want, strings.Join(r.errors, "\n"))
+		}
+	}
+	setFlag(t, "simtest.seed", "2")
+	r := &recorder{name: t.Name()}
+	if try(r, simtest.Options{}, func(env *simtest.Env) {
+		env.Go("p", func(context.Context) error { return never(env) })
+		env.Advance(time.Minute)
+	}); r.failed {
+		t.Errorf("one seed alone need not show anything:\n%s", strings.Join(r.errors, "\n"))
 	}
 }

@@ -52,6 +52,17 @@ func (w *world) notRunning() []string {
 	return all
 }
 
+// exited returns the processes that are down because their function has returned an error, and that.
+func (w *world) exited() map[string]string {
+	all := map[string]string{}
+	for _, p := range w.processes {
+		if p.err != nil && !p.running && p.want {
+			all[p.name] = p.err.Error()
+		}
+	}
+	return all
+}
+
 // aftermath returns what is printed between the failure and the last events, which are the story.
 func (o *outcome) aftermath(story []reports.Line) []reports.Section {
 	tr, err := sim.NewTraceReader("the run", bytes.NewReader(o.trace.Bytes()))
@@ -68,6 +79,9 @@ func (o *outcome) aftermath(story []reports.Line) []reports.Section {
 	sections, _ := reports.Aftermath(tr, of, o.inForce) // of a trace that was cut off, too
 	if len(o.notRunning) > 0 {
 		sections = append([]reports.Section{{Title: "processes that do not run", Lines: o.notRunning}}, sections...)
+	}
+	if len(o.waiting) > 0 {
+		sections = append(sections, reports.Section{Title: "where goroutines waited in code of yours when the time was up", Lines: o.waiting})
 	}
 	if o.unended != nil && o.err == nil {
 		sections = append(sections, reports.Section{Title: "and after the failure, when the context was canceled", Lines: []string{o.unended.Error()}})

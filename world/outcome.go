@@ -23,9 +23,11 @@ type outcome struct {
 	steps      uint64
 	faults     uint64
 	sometimes  map[string]bool
-	aimed      map[string]bool // of clients that faults are aimed at, whether they made a request
-	clients    []string        // those that made requests, if one of aimed did not
-	idle       bool            // no client has made a request, but for the workload's
+	aimed      map[string]bool   // of clients that faults are aimed at, whether they made a request
+	clients    []string          // those that made requests, if one of aimed did not
+	idle       bool              // no client has made a request, but for the workload's
+	exited     map[string]string // then, by process, the error that its function returned last
+	waiting    []string          // where goroutines of the program's own waited when the body had failed
 	log        *log
 	unended    error // what kept goroutines from ending after the run
 	trips      uint64
@@ -58,7 +60,10 @@ func (w *world) finish(res *outcome) {
 	res.violation, res.steps, res.faults = res.run.Violation, res.run.Steps, uint64(res.run.FaultTotal())
 	res.sometimes = maps.Clone(w.sometimes)
 	res.aimed, res.clients = w.targets()
-	res.idle = len(w.asking()) == 0
+	if res.idle = len(w.asking()) == 0; res.idle {
+		res.exited = w.exited()
+	}
+	res.waiting = w.remote.waiting
 	res.streamed = w.streamed && w.config.watchList
 	res.inForce, res.notRunning = w.inForce(), w.notRunning()
 	res.escaped, res.trips, res.queries = w.body.escaped, w.remote.trips, w.remote.queries
@@ -71,7 +76,7 @@ func (o *outcome) failed() bool { return o.violation != nil || o.err != nil || o
 
 // passed is what the summary of all seeds needs of one.
 func (o *outcome) passed() *wire.Passed {
-	p := &wire.Passed{Virtual: o.run.Virtual - o.run.Converging, Calm: o.run.Converging, Faults: map[string]int{}, Sometimes: o.sometimes, Aimed: o.aimed, Clients: o.clients, Idle: o.idle}
+	p := &wire.Passed{Virtual: o.run.Virtual - o.run.Converging, Calm: o.run.Converging, Faults: map[string]int{}, Sometimes: o.sometimes, Aimed: o.aimed, Clients: o.clients, Idle: o.idle, Exited: o.exited}
 	for _, f := range o.run.Faults {
 		p.Faults[f.Name] += f.Count
 	}

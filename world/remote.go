@@ -27,8 +27,9 @@ type remote struct {
 	moved    bool  // the bubble has moved since they were called
 	checked  int64 // the Store's revision then
 	logs     []string
-	happened bool   // something had when the last trip was over
-	located  string // the answer to DoLocate
+	happened bool     // something had when the last trip was over
+	located  string   // the answer to DoLocate
+	waiting  []string // where goroutines of the program's own waited when the body had failed
 
 	moves   uint64 // trips in which the bubble may have changed
 	trips   uint64
@@ -183,6 +184,11 @@ func (r *remote) event(m *wire.Message) {
 		w.webhooks.called(m)
 	case wire.EventBodyAt:
 		r.located = m.Text()
+	case wire.EventWaiting:
+		r.waiting = nil
+		for n := m.Num(); n > 0 && m.Err() == nil; n-- {
+			r.waiting = append(r.waiting, m.Text())
+		}
 	default:
 		m.Broken(fmt.Errorf("event %q is not known", kind))
 	}

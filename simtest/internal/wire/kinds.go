@@ -1,7 +1,7 @@
 package wire
 
 // Protocol is the number of this version of the protocol. Both sides must have the same.
-const Protocol = 5
+const Protocol = 6
 
 // The kinds of messages.
 const (
@@ -56,6 +56,7 @@ const (
 	EventHeld      = 'h' // name: a condition of env.Sometimes holds
 	EventLog       = 'l' // text: env.Logf
 	EventBodyAt    = 'g' // text: the answer to DoLocate
+	EventWaiting   = 'i' // number, texts: where goroutines of the program's own wait as the body fails
 	EventReconcile = 'y' // id, controller, ends. A begin: group, kind ("" if the key has the plural), key. An end: outcome, when it is due again or -1
 	EventCalled    = 'w' // id, error, code, header, body: what a webhook answers, or why it does not
 )
