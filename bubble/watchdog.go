@@ -29,7 +29,7 @@ func (j *job) await(timeout time.Duration) error {
 			return &StuckError{Timeout: lasted.Truncate(lockCheck), Goroutines: stuck, Locked: true, Holders: mayHold(bubbled(dump(), j.name, false), stuck)}
 		}
 		if lasted >= timeout && j.phase.CompareAndSwap(waiting, givenUp) {
-			return &StuckError{Timeout: timeout, Goroutines: j.restless()}
+			return &StuckError{Timeout: timeout, Goroutines: j.restless(), Requests: asks(bubbled(dump(), j.name, false))}
 		}
 	}
 }

@@ -16,9 +16,13 @@ type Goroutine struct {
 	Stack   []Frame
 }
 
-// String returns a one-line description.
+// String returns a one-line description. Where a library waits, it has the program's own call of that, too.
 func (g Goroutine) String() string {
-	return fmt.Sprintf("%s in %s, started by %s", g.State, g.At, g.Started)
+	called := ""
+	if by := g.user(); by != g.At && by != g.Started {
+		called = ", called by " + by
+	}
+	return fmt.Sprintf("%s in %s%s, started by %s", g.State, g.At, called, g.Started)
 }
 
 // Runs reports whether the goroutine was running, or waited only for a processor.

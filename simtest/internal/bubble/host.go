@@ -119,6 +119,7 @@ func Run(seed uint64, o Options, run func()) error {
 // start has the testing package run the one test that makes the bubbles. That test lasts as long as the process.
 func (h *host) start() {
 	resolveOutside()
+	notifyOutside()
 	// Reseeding the global source of math/rand has an effect only with this setting, which the runtime re-reads at once.
 	setting := "randseednop=0"
 	if old := os.Getenv("GODEBUG"); old != "" {

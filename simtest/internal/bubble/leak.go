@@ -1,6 +1,7 @@
 package bubble
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -9,7 +10,13 @@ import (
 type LeakError struct{ Goroutines []Goroutine }
 
 func (e *LeakError) Error() string {
-	text := "the run has ended, but these goroutines are blocked for good:\n" + listing(e.Goroutines)
+	all := slices.Clone(e.Goroutines)
+	slices.SortStableFunc(all, func(a, b Goroutine) int { return b.ofProgram() - a.ofProgram() })
+	more := ""
+	if n := len(all) - maxLeaks; n > 1 {
+		all, more = all[:maxLeaks], fmt.Sprintf("\n  … and %d more", n)
+	}
+	text := "the run has ended, but these goroutines are blocked for good:\n" + listing(all) + more
 	for _, k := range knownLeaks {
 		if slices.ContainsFunc(e.Goroutines, k.is) {
 			text += "\n" + k.hint
@@ -18,12 +25,25 @@ func (e *LeakError) Error() string {
 	return text
 }
 
+// maxLeaks bounds the goroutines that are named. A manager that does not end has thirty.
+const maxLeaks = 12
+
+// ofProgram is 1 if a call of the program's own is under way on the goroutine, else 0.
+func (g Goroutine) ofProgram() int {
+	if n := len(g.Stack); n > 0 && slices.ContainsFunc(g.Stack[:n-1], func(f Frame) bool { return f.User }) { // the last is who started it
+		return 1
+	}
+	return 0
+}
+
 // knownLeak is a kind of goroutine that programs leave behind, and what ends it. It is told by the function that it waits in: where Go's stack ends,
 // nobody knows any more who called.
 type knownLeak struct{ in, hint string }
 
 var knownLeaks = []knownLeak{
 	{"k8s.io/client-go/util/workqueue.(", "A work queue has goroutines until its ShutDown. Defer that where the queue is made, so that it happens however the function ends."},
+	{"sigs.k8s.io/controller-runtime/pkg/manager/signals.", "A signal handler waits for ever: no signal comes to a process of a test. Leave it to main, and give the manager the context that " +
+		"simtest's env.Go passes in place of that of ctrl.SetupSignalHandler."},
 	{"k8s.io/apimachinery/pkg/watch.(*Broadcaster).", "An event broadcaster has a goroutine until its Shutdown."},
 	{"sigs.k8s.io/controller-runtime/pkg/internal/source.(*Kind).Start.", "The sources are controller-runtime's mistake, not yours: up to v0.19 one that is canceled " +
 		"while it starts tells a channel where nobody listens any more. Set Options.AllowLeaks, or use a newer release."},

@@ -14,6 +14,7 @@ type StuckError struct {
 	Goroutines []Goroutine   // those that are not durably blocked
 	Locked     bool          // all of these wait for locks
 	Holders    []Goroutine   // of those that wait for something else, some that may have the locks
+	Requests   []Goroutine   // those that wait for the answer to a request over a real connection, and have calls of the program's own
 }
 
 // split returns the goroutines that run, and those that wait.
@@ -51,6 +52,9 @@ func (e *StuckError) Error() string {
 			"let the body wait, by env.Eventually, for something that the manager does.\n")
 	}
 	b.WriteString(network(waiting))
+	if len(e.Requests) > 0 {
+		b.WriteString("These wait for an answer:\n" + listing(e.Requests) + "\n")
+	}
 	stacks := append(running, waiting...)
 	if len(stacks) > 0 {
 		b.WriteString("\nThe whole stack, with > at what is neither the standard library's nor a dependency's:\n")
@@ -125,6 +129,18 @@ func mayHold(all, waiting []Goroutine) (found []Goroutine) {
 		}
 		if found = append(found, g); len(found) == maxHolders {
 			break
+		}
+	}
+	return found
+}
+
+// asks picks those goroutines that wait for the answer to a request of net/http's on behalf of the program.
+func asks(all []Goroutine) (found []Goroutine) {
+	for _, g := range all {
+		if g.ofProgram() == 1 && slices.ContainsFunc(g.Stack, func(f Frame) bool { return strings.HasPrefix(f.Function, "net/http.(*Transport).roundTrip") }) {
+			if found = append(found, g); len(found) == maxHolders {
+				break
+			}
 		}
 	}
 	return found
