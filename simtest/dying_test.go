@@ -221,3 +221,23 @@ func TestHotLoop(t *testing.T) {
 
 //go:noinline
 func wakesUp(spin func()) { spin() }
+
+// A context that was made outside of a run, and for which goroutines of the run wait, belongs to its bubble from then on, and who ends it later ends the process. The failure that
+// was found before is told, even if the testing library has not come to print it.
+func TestContextFromOutside(t *testing.T) {
+	if isChild() {
+		ctx, cancel := context.WithCancel(context.Background())
+		_ = try(&recorder{name: t.Name()}, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) {
+			env.Go("p", func(context.Context) error { <-ctx.Done(); return nil })
+			env.Advance(time.Second)
+		})
+		cancel()
+		return
+	}
+	out, err := childIn(t, t.TempDir())
+	if err == nil {
+		t.Fatalf("the child passes:\n%s", out)
+	}
+	wantIn(t, out, "fatal error: close of synctest channel", "simtest: the process died after a run, of TestContextFromOutside, seed 1: a context that was made outside of simtest.Run has ended",
+		"Give processes the context that env.Go passes them", "The run had failed:", "chan receive in github.com/informersim/informersim/simtest_test.TestContextFromOutside.", "(dying_test.go:")
+}

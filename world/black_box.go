@@ -96,6 +96,17 @@ func (b *blackBox) died() string {
 	return reports.PanicOf(text)
 }
 
+// canceledFromOutside reports whether the test's process has died of a fatal error as it ended a context: goroutines in a bubble have asked for its channel first, which then
+// belongs to the bubble, and may not be closed by others.
+func (b *blackBox) canceledFromOutside() bool {
+	if b.crash == nil {
+		return false
+	}
+	data, err := io.ReadAll(io.NewSectionReader(b.crash, 0, maxCrash))
+	stack, _, _ := bytes.Cut(bytes.TrimLeft(data, "\n"), []byte("\n\n"))
+	return err == nil && bytes.HasPrefix(stack, []byte("goroutine ")) && bytes.Contains(stack, []byte("\ncontext.(*cancelCtx).cancel("))
+}
+
 // exited says of a process that has ended without a panic what may have ended it, which its own output need not tell.
 func (b *blackBox) exited() string {
 	if b.crash == nil || b.died() != "" {

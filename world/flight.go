@@ -274,3 +274,18 @@ func (r *runner) path(file string) string {
 	}
 	return filepath.Join(r.task.Folder, file)
 }
+
+// diedAfter says of a process that died after a run, because a context has ended in which goroutines of the run wait, why it did. Nothing else would: Go's own message names neither,
+// and a testing library that prints a failure at the end of its test does not come to that.
+func (r *runner) diedAfter() {
+	if r.task.Worker || !r.box.canceledFromOutside() {
+		return
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nsimtest: the process died after a run, of %s, seed %d: a context that was made outside of simtest.Run has ended, and goroutines of the run have waited for it, which Go does "+
+		"not allow. Give processes the context that env.Go passes them, or env.Context(), not the test's, a suite's or a spec's.\n", r.task.Test, r.result.Seed)
+	if r.result.Failure != "" {
+		fmt.Fprintf(&b, "\nThe run had failed:\n\n%s\n", r.result.Failure)
+	}
+	fmt.Fprint(r.host.Stderr, reports.Plain(b.String()))
+}

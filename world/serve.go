@@ -60,10 +60,14 @@ func Serve(in io.Reader, out io.Writer, host Host) error {
 	mappers := mapperCache{}
 	beside := &managers{start: host.Kubernetes}
 	defer beside.close()
+	var last *runner
 	for {
 		m := p.receive()
 		switch {
 		case m == nil && errors.Is(p.gone, errGone):
+			if last != nil {
+				last.diedAfter()
+			}
 			return nil
 		case m == nil:
 			return p.gone
@@ -76,6 +80,7 @@ func Serve(in io.Reader, out io.Writer, host Host) error {
 		}
 		r := &runner{peer: p, task: &task, mappers: mappers, host: &host, box: box, beside: beside}
 		r.run()
+		last = r
 		if p.gone == nil {
 			p.send(wire.New(wire.Finished).JSON(r.result).Bytes(r.trace))
 		}
