@@ -42,7 +42,7 @@ type call struct {
 	res       store.ResourceID
 	namespace string
 	options   metav1.ListOptions
-	write     Write
+	write     *Write // nil for a read
 	note      string // of its record
 	receiver  Receiver
 	replica   *Replica // serves it, from admission on
@@ -121,7 +121,7 @@ func (c *call) admit() {
 		c.serveWatch()
 	case verbWrite:
 		c.answer(c.serve(func() (err error) {
-			c.obj, err = cl.cluster.execute(c.write)
+			c.obj, err = cl.cluster.execute(*c.write)
 			return err
 		}))
 	}

@@ -70,7 +70,7 @@ func (c *call) listFromStore(p listPlan) {
 func (c *call) planList() (listPlan, error) {
 	o := &c.options
 	s := c.client.cluster.store
-	f, err := newFilter(s.Resource(c.res), c.namespace, o, false)
+	f, err := newFilter(s.Resource(c.res), c.namespace, o, false, &c.client.selectors)
 	if err != nil {
 		return listPlan{}, err
 	}

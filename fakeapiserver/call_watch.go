@@ -14,7 +14,7 @@ func (c *call) serveWatch() {
 		return
 	}
 	asStreamingList(o)
-	f, err := newFilter(c.client.cluster.store.Resource(c.res), c.namespace, o, true)
+	f, err := newFilter(c.client.cluster.store.Resource(c.res), c.namespace, o, true, &c.client.selectors)
 	if err != nil {
 		c.answer(err)
 		return

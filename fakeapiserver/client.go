@@ -27,6 +27,8 @@ type Client struct {
 	calls   []*call // in flight, watches included, in the order of their ids
 	recent  *call   // the last one found
 	faults  faultOffers
+
+	selectors selectors // of its last request
 }
 
 // Name returns "conn/NAME".
@@ -61,7 +63,7 @@ func (cl *Client) Write(w Write, r Receiver) ReqID {
 	if w.Path != "" {
 		w.Resource = noResource
 	}
-	return cl.submit(&call{verb: verbWrite, res: w.Resource, namespace: w.Namespace, write: w, note: w.Note, receiver: r})
+	return cl.submit(&call{verb: verbWrite, res: w.Resource, namespace: w.Namespace, write: &w, note: w.Note, receiver: r})
 }
 
 // Cancel ends a request: its receiver is not called again. Effects that the server has committed remain. Canceling a

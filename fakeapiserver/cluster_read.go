@@ -45,7 +45,7 @@ func (c *Cluster) CheckListOptions(id store.ResourceID, o metav1.ListOptions, wa
 		if watch {
 			asStreamingList(&o)
 		}
-		_, err = newFilter(r, "", &o, watch)
+		_, err = newFilter(r, "", &o, watch, &selectors{})
 	}
 	return err
 }

@@ -23,13 +23,21 @@ type filter struct {
 	fields    fields.Selector // nil for all
 }
 
+// selectors are those of a client's last request, with their texts: it makes most requests with the same ones again.
+type selectors struct {
+	labelsText, fieldsText string
+	labels                 labels.Selector // nil for all
+	fields                 fields.Selector // nil for all
+}
+
 // newFilter checks the options of a list or watch and parses its selectors: 400 for a malformed selector, then 422 for
-// contradictory options, then 400 for a field that cannot be selected by.
-func newFilter(r *store.Resource, namespace string, o *metav1.ListOptions, watch bool) (filter, error) {
-	f, err := parseFilter(r, namespace, o)
-	if err != nil {
+// contradictory options, then 400 for a field that cannot be selected by. The selectors are parsed into last, unless they are there.
+func newFilter(r *store.Resource, namespace string, o *metav1.ListOptions, watch bool, last *selectors) (filter, error) {
+	f := filter{resource: r, namespace: namespace}
+	if err := last.parse(o); err != nil {
 		return f, err
 	}
+	f.labels, f.fields = last.labels, last.fields
 	if err := validateOptions(o, watch, true); err != nil {
 		return f, err
 	}
@@ -44,27 +52,32 @@ func newFilter(r *store.Resource, namespace string, o *metav1.ListOptions, watch
 	return f, nil
 }
 
-func parseFilter(r *store.Resource, namespace string, o *metav1.ListOptions) (filter, error) {
-	f := filter{resource: r, namespace: namespace}
+// parse parses the selectors of a request.
+func (l *selectors) parse(o *metav1.ListOptions) error {
+	if l.labelsText == o.LabelSelector && l.fieldsText == o.FieldSelector {
+		return nil
+	}
+	parsed := selectors{labelsText: o.LabelSelector, fieldsText: o.FieldSelector}
 	if o.LabelSelector != "" {
 		s, err := labels.Parse(o.LabelSelector)
 		if err != nil {
-			return f, apierrors.NewBadRequest(err.Error())
+			return apierrors.NewBadRequest(err.Error())
 		}
 		if !s.Empty() {
-			f.labels = s
+			parsed.labels = s
 		}
 	}
 	if o.FieldSelector != "" {
 		s, err := fields.ParseSelector(o.FieldSelector)
 		if err != nil {
-			return f, apierrors.NewBadRequest(err.Error())
+			return apierrors.NewBadRequest(err.Error())
 		}
 		if !s.Empty() {
-			f.fields = s
+			parsed.fields = s
 		}
 	}
-	return f, nil
+	*l = parsed
+	return nil
 }
 
 func (f *filter) supports(field string) bool {

@@ -96,6 +96,7 @@ type allowed struct {
 type reason struct {
 	step   uint64
 	at     time.Duration
+	asked  asked  // what was asked for, if what begins with that
 	what   string // with the verb for err and closed, if there is one
 	err    error
 	closed string // how a watch ended
@@ -106,6 +107,9 @@ type reason struct {
 // because turns the reason into evidence.
 func (f *reason) because() []reports.Evidence {
 	text := f.what
+	if f.asked != 0 {
+		text = f.asked.String() + " " + f.what
+	}
 	switch {
 	case f.what == "":
 		return nil
@@ -234,7 +238,7 @@ func (c *reflector) inRound() bool { return c.began && c.round >= 0 && c.next.wh
 
 // failed notes that a request was answered with an error.
 func (p *reflectorRequests) failed(c *reflector, r *sim.Record, err error) {
-	from := reason{step: r.Step, at: r.At, what: c.kind.String() + " failed", err: err}
+	from := reason{step: r.Step, at: r.At, asked: c.kind, what: "failed", err: err}
 	c.attempts++
 	wait, transport := restDelay(err, c.kind)
 	switch {
@@ -296,7 +300,7 @@ func (p *reflectorRequests) frame(c *reflector, r *sim.Record) {
 			status = &metav1.Status{}
 		}
 		err := &apierrors.StatusError{ErrStatus: *status}
-		p.watchFailed(c, err, reason{step: r.Step, at: r.At, what: c.kind.String() + " got an ERROR event", err: err})
+		p.watchFailed(c, err, reason{step: r.Step, at: r.At, asked: c.kind, what: "got an ERROR event", err: err})
 		c.opened = false
 		return
 	case string(watch.Bookmark):
@@ -362,8 +366,8 @@ const restRetries = 10
 // restDelay returns how long the REST layer waits before it sends a request again, 0 if it does not (I36). transport reports that
 // the error is one of the connection that it retries.
 func restDelay(err error, kind asked) (wait time.Duration, transport bool) {
-	var status apierrors.APIStatus
-	if errors.As(err, &status) {
+	status, ok := err.(apierrors.APIStatus)
+	if ok || errors.As(err, &status) {
 		s := status.Status()
 		busy := s.Code == http.StatusTooManyRequests || s.Code >= http.StatusInternalServerError
 		if !busy || s.Details == nil {

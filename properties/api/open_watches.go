@@ -25,6 +25,7 @@ var watchKinds = []sim.Kind{
 // Once the Store is restored, watch caches may show a history that it no longer has, and nothing is judged.
 type openWatches struct {
 	byConn   [][]*openWatch
+	ended    []*openWatch // those that have ended, whose room is for the next ones
 	restored bool
 }
 
@@ -64,6 +65,7 @@ func (o *openWatches) drop(r *sim.Record) {
 	for i, w := range *all {
 		if w.id == r.N {
 			*all = append((*all)[:i], (*all)[i+1:]...)
+			o.ended = append(o.ended, w)
 			return
 		}
 	}
@@ -111,12 +113,24 @@ func (o *openWatches) record(w property.World, r *sim.Record) *openWatch {
 
 func (o *openWatches) request(r *sim.Record) {
 	q := parseRequest(r.Detail)
-	ow := &openWatch{id: r.N, plural: r.Key, request: q, initial: q.initial(), step: r.Step, at: r.At, last: "the watch begins"}
+	ow := o.room()
+	*ow = openWatch{id: r.N, plural: r.Key, request: q, initial: q.initial(), step: r.Step, at: r.At, last: "the watch begins"}
 	if !ow.initial {
 		ow.rv, _ = strconv.ParseInt(q.rv, 10, 64)
 	}
 	all := o.of(r.Actor)
 	*all = append(*all, ow)
+}
+
+// room returns room for a watch.
+func (o *openWatches) room() *openWatch {
+	last := len(o.ended) - 1
+	if last < 0 {
+		return new(openWatch)
+	}
+	ow := o.ended[last]
+	o.ended = o.ended[:last]
+	return ow
 }
 
 // endsInitialEvents reports whether a bookmark ends the current state with which a watch begins.
