@@ -159,7 +159,7 @@ func (c *writeCmd) declare(d *declarations, s *script.Command) error {
 		}
 	}
 	if c.payload != nil && !d.loose && !d.anyFields[c.resource] {
-		if err := checkObject(s, &res, d.fields); err != nil {
+		if err := d.checkObject(s, c.resource, &res); err != nil {
 			return err
 		}
 	}

@@ -30,13 +30,17 @@ type payloadCheck struct {
 // most payloads.
 type fieldCache map[reflect.Type]jsonFields
 
-// checkObject checks the payload of a write. Of a kind without a Go type only the metadata is known.
-func checkObject(s *script.Command, res *store.Resource, types fieldCache) error {
-	t := reflect.TypeFor[unknownKind]()
-	if res.New != nil {
-		t = reflect.TypeOf(res.New())
+// checkObject checks the payload of a write to a declared resource. Of a kind without a Go type only the metadata is known.
+func (d *declarations) checkObject(s *script.Command, plural string, res *store.Resource) error {
+	t, known := d.types[plural]
+	if !known {
+		t = reflect.TypeFor[unknownKind]()
+		if res.New != nil {
+			t = reflect.TypeOf(res.New())
+		}
+		d.types[plural] = t
 	}
-	return checkPayload(s, res.Kind, t, types)
+	return checkPayload(s, res.Kind, t, d.fields)
 }
 
 // checkPayload checks a payload that is to be decoded into a type; nil if only its form is to be checked.

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -101,7 +102,7 @@ func (s *Scenario) Faults() []string {
 
 // check finds errors that every run would hit: names that are used before they are declared, or declared twice.
 func check(s *Scenario, loose bool) error {
-	d := declarations{names: map[string]string{}, resources: map[string]store.Resource{}, anyFields: map[string]bool{}, fields: fieldCache{}, loose: loose}
+	d := declarations{names: map[string]string{}, resources: map[string]store.Resource{}, anyFields: map[string]bool{}, fields: fieldCache{}, types: map[string]reflect.Type{}, loose: loose}
 	var errs []error
 	for _, c := range s.cmds {
 		if n, ok := c.Command.(interface {
@@ -124,7 +125,8 @@ type declarations struct {
 	anyFields map[string]bool // resources whose payloads may have any field
 	loose     bool            // those of all may
 	fields    fieldCache
-	indexes   map[string]bool // "i1 by-app"
+	types     map[string]reflect.Type // of the objects of resources that payloads were for
+	indexes   map[string]bool         // "i1 by-app"
 }
 
 // reservedNames are the names, or their first parts, of actors that every world has.

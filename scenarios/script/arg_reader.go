@@ -29,7 +29,8 @@ type ArgReader struct {
 // NewArgReader returns a reader for the arguments of c. Messages about missing and superfluous arguments end with the usage
 // line, such as "advance DURATION".
 func NewArgReader(c *Command, usage string) *ArgReader {
-	r := &ArgReader{command: c}
+	room := make([]Arg, 2*len(c.Args)) // each argument is one or the other
+	r := &ArgReader{command: c, positional: room[:0:len(c.Args)], keyed: room[len(c.Args):len(c.Args)], asked: make([]string, 0, 8)}
 	if usage != "" {
 		r.usage = "usage: " + usage
 	}
