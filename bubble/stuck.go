@@ -35,8 +35,12 @@ func (e *StuckError) Error() string {
 	var b strings.Builder
 	switch {
 	case len(running) > 0:
-		fmt.Fprintf(&b, "a hot loop: the bubble did not become quiescent within %v of real time, because %s without ever waiting. Virtual time passes only "+
-			"while every goroutine waits, so nothing else can happen.\n", e.Timeout, goroutinesRun(len(running)))
+		what := "a hot loop"
+		if !slices.ContainsFunc(running, func(g Goroutine) bool { return !spinsAsItStarts(g) }) {
+			what = "a manager that is told to end while it starts"
+		}
+		fmt.Fprintf(&b, "%s: the bubble did not become quiescent within %v of real time, because %s without ever waiting. Virtual time passes only "+
+			"while every goroutine waits, so nothing else can happen.\n", what, e.Timeout, goroutinesRun(len(running)))
 	case e.Locked:
 		e.locked(&b, waiting)
 	case len(waiting) > 0:

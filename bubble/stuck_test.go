@@ -96,6 +96,20 @@ func TestStuckInAManagerThatStarts(t *testing.T) {
 	}
 }
 
+// Where nothing else runs, the failure is not called a loop of the user's.
+func TestStuckIsCalledByItsCause(t *testing.T) {
+	manager := Goroutine{State: "running", Stack: []Frame{{Function: "sigs.k8s.io/controller-runtime/pkg/manager.(*runnableGroup).Start"}}}
+	own := Goroutine{State: "running", Stack: []Frame{{Function: "example.com/mine.spin", User: true}}}
+	for want, running := range map[string][]Goroutine{
+		"a manager that is told to end while it starts: ": {manager, manager},
+		"a hot loop: ": {manager, own},
+	} {
+		if text := (&StuckError{Timeout: time.Second, Goroutines: running}).Error(); !strings.HasPrefix(text, want) {
+			t.Errorf("want %q:\n%s", want, text)
+		}
+	}
+}
+
 // Who waits for a real connection is told what to do: about what listens, and about a client.
 func TestStuckInTheNetwork(t *testing.T) {
 	for function, want := range map[string]string{
