@@ -118,3 +118,19 @@ func TestOptionsThatAreWrongAreTheCallers(t *testing.T) {
 	}
 	wantIn(t, runChild(t), "outcome_test.go:", "Options.CRDs: stat no/such/folder")
 }
+
+// While a fuzz target is fuzzed, its inputs vary under one name. A trace would hold none of them, and be tried with each.
+func TestFuzzingKeepsNoTrace(t *testing.T) {
+	t.Chdir(t.TempDir())
+	setFlag(t, "test.fuzzworker", "true")
+	k := &keeper{recorder{name: "FuzzIt"}}
+	_ = try(k, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) {
+		env.Create(configMap("a", ""))
+		k.Errorf("the input is wrong")
+	})
+	message := strings.Join(k.errors, "\n")
+	wantIn(t, message, "FAIL  the body failed the test", "-simtest.seed=1")
+	if left := namesIn(t, "."); len(left) != 0 || strings.Contains(message, "-simtest.replay") {
+		t.Errorf("the folder has %v, and it says\n%s", left, message)
+	}
+}

@@ -113,8 +113,8 @@ func newRunner(t TB, o Options, body func(env *Env)) *runner {
 	if r.schemes = []*k8sruntime.Scheme{scheme.Scheme}; o.Scheme != nil {
 		r.schemes = append(r.schemes, o.Scheme)
 	}
-	if _, is := t.(interface{ TempDir() string }); is {
-		// A property-based test runs the same name with varying inputs, which no trace holds; its t has no TempDir.
+	if _, is := t.(interface{ TempDir() string }); is && !fuzzes() {
+		// A property-based test runs the same name with varying inputs, which no trace holds; its t has no TempDir. So does the fuzzing of a fuzz target.
 		if r.folder, err = os.Getwd(); err != nil {
 			fatal(t, "simtest: %v", err)
 		}
@@ -123,6 +123,12 @@ func newRunner(t TB, o Options, body func(env *Env)) *runner {
 		}
 	}
 	return r
+}
+
+// fuzzes reports whether this process makes up inputs of a fuzz target. The one that fails is kept by the go command, and is a test of its own from then on.
+func fuzzes() bool {
+	f := flag.Lookup("test.fuzzworker")
+	return f != nil && f.Value.String() == "true"
 }
 
 // needsTest panics if t is nil. It comes before t.Helper, which has the lines of a failure be the caller's.
