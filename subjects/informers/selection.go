@@ -44,7 +44,9 @@ func (s *selection) selects(obj runtime.Object) bool {
 // objectFields are those by which every object can be selected.
 type objectFields struct{ metav1.Object }
 
-func (objectFields) Has(field string) bool { return field == "metadata.name" || field == "metadata.namespace" }
+func (objectFields) Has(field string) bool {
+	return field == "metadata.name" || field == "metadata.namespace"
+}
 
 func (o objectFields) Get(field string) string {
 	switch field {
