@@ -1,8 +1,11 @@
 package gates
 
 import (
+	"strings"
+	"sync"
 	"testing"
 
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/features"
 )
 
@@ -26,5 +29,25 @@ func TestFeatureGatesArePutBack(t *testing.T) {
 	}
 	if features.FeatureGates() != before {
 		t.Error("the gates were not restored")
+	}
+}
+
+// client-go recovers panics of its goroutines. One of those that calls at the end of a run have started is told as what came of these calls, once.
+func TestPanicsOfCallsAreTold(t *testing.T) {
+	var o outcomes
+	mustHost(t, 1, func() {
+		before := panicked.Load()
+		o.panics(before)
+		var goroutine sync.WaitGroup
+		goroutine.Go(func() {
+			defer utilruntime.HandleCrash()
+			panic("a filter is nil")
+		})
+		goroutine.Wait()
+		o.panics(before)
+		o.panics(panicked.Load())
+	})
+	if len(o.all) != 1 || o.all[0].Want != "no panic" || !strings.HasPrefix(o.all[0].Got, "panic: a filter is nil\n  in ") || strings.Contains(o.all[0].Got, "called by") {
+		t.Errorf("told is %+v", o.all)
 	}
 }

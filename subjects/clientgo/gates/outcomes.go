@@ -37,9 +37,17 @@ func (o *outcomes) is(call string, want, got any) {
 // Outcomes makes calls of an informer that it has to refuse, that change nothing, or that ask how far it is. It is for the end of a run.
 func (g *Gates) Outcomes(n int) []subjects.Outcome {
 	g.begin()
-	i, o := g.informers[n], &outcomes{}
+	o := &outcomes{}
+	before := panicked.Load()
+	g.outcomes(n, o)
+	o.panics(before)
+	return o.all
+}
+
+func (g *Gates) outcomes(n int, o *outcomes) {
+	i := g.informers[n]
 	if i.ended == nil {
-		return nil
+		return
 	}
 	if i.unpaid != "" {
 		o.all = append(o.all, subjects.Outcome{Call: "the function of SetWatchErrorHandler, after a list that failed", Want: "told of it", Got: "not told of: " + i.unpaid})
@@ -58,18 +66,29 @@ func (g *Gates) Outcomes(n int) []subjects.Outcome {
 			i.outcomesRunning(o)
 		}
 	}
-	return o.all
+}
+
+// panics notes that a goroutine has panicked since before, which client-go recovers. What is called at the end of a run has no step after which somebody
+// looks for that.
+func (o *outcomes) panics(before *subjects.Failure) {
+	if p := panicked.Load(); p != before {
+		what, _, _ := strings.Cut(p.What, "\n  called by ")
+		o.is("a goroutine of these calls", "no panic", what)
+	}
 }
 
 // Library makes the calls of a turn of what client-go offers beside informers and work queues.
 func (g *Gates) Library(turn uint64) []subjects.Outcome {
 	g.begin()
 	queue := chooseVariant(turn / library.Parts)
-	wrong := library.Check(turn, g.b.Quiesce)
-	for n := range wrong {
-		wrong[n].Call += " (with the queue " + queue + ")"
+	before := panicked.Load()
+	o := &outcomes{all: library.Check(turn, g.b.Quiesce)}
+	g.b.Quiesce()
+	o.panics(before)
+	for n := range o.all {
+		o.all[n].Call += " (with the queue " + queue + ")"
 	}
-	return wrong
+	return o.all
 }
 
 // chooseVariant sets the gates to one of the combinations that client-go has, and names the queue of informers.
