@@ -34,7 +34,8 @@ func (c *check) olderQueues() {
 	defer func(before workqueue.MetricsProvider) { queueProvider = before }(queueProvider)
 	named := &queueMeters{names: map[string]int{}}
 	queueProvider = named
-	now := clocktesting.NewFakeClock(time.Unix(1000, 0))
+	now := clocktesting.NewFakeClock(time.Unix(1000, 0)) // of one queue only: at a tick, each of several would count by the same meters
+	stands := clocktesting.NewFakeClock(time.Unix(1000, 0))
 	limiter := workqueue.NewItemExponentialFailureRateLimiter(time.Second, time.Minute)
 	want := map[string]int{}
 	for _, of := range []struct {
@@ -44,7 +45,7 @@ func (c *check) olderQueues() {
 	}{
 		{"New", workqueue.New(), 0},
 		{"NewNamed", workqueue.NewNamed("NewNamed"), 6},
-		{"NewWithConfig", workqueue.NewWithConfig(workqueue.QueueConfig{Name: "NewWithConfig", Clock: now}), 6},
+		{"NewWithConfig", workqueue.NewWithConfig(workqueue.QueueConfig{Name: "NewWithConfig", Clock: stands}), 6},
 		{"NewDelayingQueue", workqueue.NewDelayingQueue(), 0},
 		{"NewNamedDelayingQueue", workqueue.NewNamedDelayingQueue("NewNamedDelayingQueue"), 7},
 		{"NewDelayingQueueWithCustomClock", workqueue.NewDelayingQueueWithCustomClock(now, "NewDelayingQueueWithCustomClock"), 7},
@@ -53,7 +54,7 @@ func (c *check) olderQueues() {
 		{"NewRateLimitingQueue", workqueue.NewRateLimitingQueue(limiter), 0},
 		{"NewTypedRateLimitingQueue", workqueue.NewTypedRateLimitingQueue[any](limiter), 0},
 		{"NewNamedRateLimitingQueue", workqueue.NewNamedRateLimitingQueue(limiter, "NewNamedRateLimitingQueue"), 7},
-		{"NewRateLimitingQueueWithConfig", workqueue.NewRateLimitingQueueWithConfig(limiter, workqueue.RateLimitingQueueConfig{Name: "NewRateLimitingQueueWithConfig", Clock: now}), 7},
+		{"NewRateLimitingQueueWithConfig", workqueue.NewRateLimitingQueueWithConfig(limiter, workqueue.RateLimitingQueueConfig{Name: "NewRateLimitingQueueWithConfig", Clock: stands}), 7},
 	} {
 		if of.metrics > 0 {
 			want[of.name] = of.metrics
