@@ -34,10 +34,10 @@ func (b *body) run(f func()) {
 				b.escaped = v
 				b.w.mu.Unlock()
 			} else if b.w.skipped() {
-				text = "the body has skipped the test, in the middle of a run: skip it before simtest.Run"
+				how = wire.Skipped
 			}
 		}
-		if how == wire.Exited && text == "" {
+		if how == wire.Exited {
 			b.w.tellWaiting()
 		}
 		b.w.event(func(p *wire.Packet) { p.Byte(wire.EventBody).Byte(how).Text(text) })
@@ -53,6 +53,9 @@ func (b *body) run(f func()) {
 
 // skipped reports whether the test has been skipped.
 func (w *world) skipped() bool {
+	if w.skips.Load() {
+		return true
+	}
 	t, is := w.r.t.(interface{ Skipped() bool })
 	return is && t.Skipped()
 }

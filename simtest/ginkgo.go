@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"runtime"
 	"strings"
 )
 
@@ -22,14 +23,33 @@ func fromGinkgo(v any) bool {
 	return t != nil && strings.Contains(t.PkgPath(), ginkgoPath)
 }
 
-// assertionFailed reports whether what a goroutine panicked with is how Ginkgo's Fail ends a spec, as a failing assertion of Gomega's does. It is noted, since nothing else
-// tells that the spec has failed.
+// assertionFailed reports whether what a goroutine panicked with is how Ginkgo's Fail ends a spec, as a failing assertion of Gomega's does, or its Skip. Which of them is
+// noted, since nothing else tells it before the spec has ended. The panic has to be under way.
 func (w *world) assertionFailed(v any) bool {
-	is := fromGinkgo(v)
-	if is {
+	switch {
+	case !fromGinkgo(v):
+		return false
+	case ginkgoSkips():
+		w.skips.Store(true)
+	default:
 		w.asserted.Store(true)
 	}
-	return is
+	return true
+}
+
+// ginkgoSkips reports whether the panic under way is that of Ginkgo's Skip. Its value is the same as that of Fail, so the stack tells them apart.
+func ginkgoSkips() bool {
+	pcs := make([]uintptr, 32)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
+	for {
+		f, more := frames.Next()
+		if strings.HasPrefix(f.Function, ginkgoPath) && strings.HasSuffix(f.Function, ".Skip") {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
 }
 
 // testFailed reports whether the test has failed, as far as can be known.

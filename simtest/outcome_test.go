@@ -3,6 +3,7 @@ package simtest_test
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -64,14 +65,25 @@ func TestBodyOfATestThatHasFailed(t *testing.T) {
 }
 
 // skipper is a recorder whose test is skipped.
-type skipper struct{ recorder }
+type skipper struct {
+	recorder
+	t *testing.T
+}
 
 func (*skipper) Skipped() bool { return true }
 
+// TempDir has failures leave traces.
+func (s *skipper) TempDir() string { return s.t.TempDir() }
+
+// A skip is no finding: no trace of it is kept.
 func TestBodySkips(t *testing.T) {
-	s := &skipper{recorder{name: t.Name()}}
+	t.Chdir(t.TempDir())
+	s := &skipper{recorder{name: t.Name()}, t}
 	try(s, simtest.Options{Seeds: 1, Mix: "none"}, func(*simtest.Env) { s.FailNow() })
-	wantIn(t, strings.Join(s.errors, "\n"), "FAIL  the body has skipped the test, in the middle of a run")
+	wantIn(t, strings.Join(s.errors, "\n"), "FAIL  the body has skipped the test, in the middle of a run", "-simtest.seed=1")
+	if _, err := os.Stat("testdata"); err == nil {
+		t.Error("a trace is kept")
+	}
 }
 
 // A report names what a request asks for: the object of a get, and the path where there is no resource.

@@ -38,6 +38,7 @@ type world struct {
 	failed   bool        // its test had failed before it began
 	races    int         // the data races that had been found by then
 	asserted atomic.Bool // an assertion of Ginkgo's has failed, which its t does not tell
+	skips    atomic.Bool // Ginkgo's Skip was called, which its t does not tell either
 	turn     atomic.Bool // it is this side's: the engine answers queries
 	pipe     sync.Mutex  // held while a report is sent
 	closed   bool        // guarded by pipe: another goroutine speaks with the engine now

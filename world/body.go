@@ -26,6 +26,7 @@ type body struct {
 type escape struct {
 	goexit  bool
 	unwinds bool   // it panicked with a value by which another testing library ends a test
+	skips   bool   // it skipped the test
 	text    string // what it panicked with, and its stack
 }
 

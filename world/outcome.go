@@ -90,8 +90,8 @@ func (o *outcome) why() string {
 		return o.violation.Error()
 	case o.err != nil:
 		return o.err.Error()
-	case e.goexit && e.text != "":
-		return e.text
+	case e.skips:
+		return "the body has skipped the test, in the middle of a run: skip it before simtest.Run"
 	case e.goexit:
 		return "the body failed the test"
 	default:

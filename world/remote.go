@@ -161,7 +161,7 @@ func (r *remote) event(m *wire.Message) {
 	case wire.EventBody:
 		w.body.finished = true
 		if how, text := m.Byte(), m.Text(); how != wire.Returned {
-			w.body.escaped = &escape{goexit: how == wire.Exited, unwinds: how == wire.Unwound, text: text}
+			w.body.escaped = &escape{goexit: how == wire.Exited, unwinds: how == wire.Unwound, skips: how == wire.Skipped, text: text}
 		}
 	case wire.EventViolated:
 		property, v := m.Text(), &reports.Violation{Message: m.Text(), Key: m.Text()}

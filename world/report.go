@@ -32,6 +32,9 @@ func (r *runner) store(res *outcome) string {
 	if r.task.Mode == wire.Find && r.task.Traces == "" {
 		return ""
 	}
+	if res.skipped() { // nothing broke: a trace would have the test begin with a skip from now on
+		return ""
+	}
 	if r.task.Folder == "" || res.trace.Len() == 0 || res.unwinding() || res.err != nil && res.steps == 0 {
 		return ""
 	}
@@ -124,6 +127,11 @@ func (r *runner) report(res *outcome, file string) {
 // unwinding reports whether the body ended with a panic by which another testing library unwinds, and which it must catch itself.
 func (o *outcome) unwinding() bool {
 	return o.escaped != nil && o.escaped.unwinds && o.violation == nil
+}
+
+// skipped reports whether all that happened is that the body skipped its test.
+func (o *outcome) skipped() bool {
+	return o.escaped != nil && o.escaped.skips && o.violation == nil && o.err == nil
 }
 
 // text returns the report of a failure.

@@ -47,13 +47,14 @@ var _ = ginkgo.Describe("wrong", func() {
 		<-done
 		env.Eventually("never", time.Minute, func() error { return os.ErrNotExist })
 	}))
+	ginkgo.It("by no means", run(func(*simtest.Env) { ginkgo.Skip("not today") }))
 	ginkgo.It("by a property", run(func(env *simtest.Env) {
 		env.Eventually("never", time.Minute, func() error { return os.ErrNotExist })
 	}))
 })
 
-// specs runs the specs that fail in a process of their own, as go test does in a user's module, and returns its output.
-func specs(t *testing.T, dir string, args ...string) string {
+// specs runs specs of those in a process of their own, as go test does in a user's module, and returns its output. The caller knows whether one fails.
+func specs(t *testing.T, dir string, fail bool, args ...string) string {
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -61,10 +62,24 @@ func specs(t *testing.T, dir string, args ...string) string {
 	cmd := exec.Command(exe, append([]string{"-test.run", "^TestSpecs$", "-ginkgo.no-color"}, args...)...)
 	cmd.Env, cmd.Dir = append(os.Environ(), failingEnv+"=1"), dir
 	out, err := cmd.CombinedOutput()
-	if err == nil {
-		t.Fatalf("the specs pass:\n%s", out)
+	if failed := err != nil; failed != fail {
+		t.Fatalf("do the specs fail: %v, want %v\n%s", failed, fail, out)
 	}
 	return string(out)
+}
+
+// A spec that is skipped in a run is no finding: it is told where to skip, and there is no trace.
+func TestSpecThatSkips(t *testing.T) {
+	dir := t.TempDir()
+	out := specs(t, dir, false, "-ginkgo.v", "-ginkgo.focus", "wrong by no means$")
+	for _, want := range []string{"not today", "0 Failed", "the body has skipped the test, in the middle of a run: skip it before simtest.Run"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the output lacks %q:\n%s", want, out)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "testdata")); err == nil {
+		t.Error("a trace is kept")
+	}
 }
 
 // Ginkgo keeps the first failure of a spec only. What broke the run, its seed, and what repeats it are told whatever failed before.
@@ -81,7 +96,7 @@ func TestSpecsThatFail(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			out := specs(t, dir, "-ginkgo.focus", "wrong "+name+"$")
+			out := specs(t, dir, true, "-ginkgo.focus", "wrong "+name+"$")
 			stored, err := filepath.Glob(filepath.Join(dir, "testdata", "simtest", "*.trace.jsonl"))
 			if err != nil || len(stored) != 1 {
 				t.Fatalf("the traces are %v, %v; want one\n%s", stored, err, out)
@@ -99,7 +114,7 @@ func TestSpecsThatFail(t *testing.T) {
 				t.Errorf("a failed assertion is taken for a panic:\n%s", out)
 			}
 			// The command that is printed makes the run again.
-			again := specs(t, dir, "-ginkgo.focus", "wrong "+name+"$", "-simtest.replay", stored[0])
+			again := specs(t, dir, true, "-ginkgo.focus", "wrong "+name+"$", "-simtest.replay", stored[0])
 			if !strings.Contains(again, test.want[len(test.want)-1]) {
 				t.Errorf("the replay says:\n%s", again)
 			}

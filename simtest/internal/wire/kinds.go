@@ -1,7 +1,7 @@
 package wire
 
 // Protocol is the number of this version of the protocol. Both sides must have the same.
-const Protocol = 6
+const Protocol = 7
 
 // The kinds of messages.
 const (
@@ -67,6 +67,7 @@ const (
 	Exited   // with runtime.Goexit, as t.FailNow does
 	Panicked // with a panic of the program's own
 	Unwound  // with a panic by which another testing library ends a test, and which it must catch itself
+	Skipped  // by skipping the test
 )
 
 // What the body asks for. All are answered by DoReply.
