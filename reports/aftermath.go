@@ -27,12 +27,15 @@ type Involved struct {
 	Key     string // "default/a", or "pods default/a"
 	Message string
 	Told    uint64 // the step with which the story begins; 0 if there is none
+
+	// Own are the clients of the test's body, as actors, if it failed: what they met may be why.
+	Own []string
 }
 
 // Aftermath tells from a trace what a story's last lines rarely show: which faults were injected, the last that was done to each object
 // involved, and which requests failed. The caller knows what is still in force.
 func Aftermath(r *sim.TraceReader, of Involved, inForce []string) ([]Section, error) {
-	a := aftermath{objects: map[string]*touched{}, requests: map[request]asked{}, senders: map[request]string{}, refusals: map[string]*refusal{}, deeds: map[string]*tail{}}
+	a := aftermath{objects: map[string]*touched{}, requests: map[request]asked{}, senders: map[request]string{}, refusals: map[string]*refusal{}, deeds: map[string]*tail{}, met: map[string]*met{}}
 	var err error
 	for {
 		var s *sim.TraceStep
@@ -47,7 +50,7 @@ func Aftermath(r *sim.TraceReader, of Involved, inForce []string) ([]Section, er
 		err = nil
 	}
 	var sections []Section
-	for _, s := range []Section{a.faultSection(inForce), a.objectSection(of), a.deedSection(of), a.refusalSection()} {
+	for _, s := range []Section{a.metSection(of.Own), a.faultSection(inForce), a.objectSection(of), a.deedSection(of), a.refusalSection()} {
 		if len(s.Lines) > 0 {
 			sections = append(sections, s)
 		}
@@ -64,6 +67,7 @@ type aftermath struct {
 	refusals map[string]*refusal // by actor, request and answer
 	deeds    map[string]*tail    // what was done to an object, asked for and told, by "pods default/a"
 	listings []listing           // by client and resource, in the order of the first one
+	met      map[string]*met     // by client
 }
 
 type request struct {
@@ -116,6 +120,7 @@ func (a *aftermath) record(s *sim.TraceStep, r *sim.TraceRecord) {
 	case "fault":
 		line.Text = fmt.Sprintf("%s hits %s", r.Detail, r.Key)
 		a.faults = append(a.faults, line)
+		a.struck(r.Key, r.Detail)
 	case "process":
 		if r.Detail == "crashed" {
 			line.Text = "crash of " + r.Actor
@@ -147,6 +152,8 @@ func (a *aftermath) record(s *sim.TraceStep, r *sim.TraceRecord) {
 		if !strings.HasPrefix(r.Detail, "2") && r.Detail != "ok" {
 			a.refused(request{r.Actor, r.N}, line, r.Detail)
 			a.deed(a.requests[request{r.Actor, r.N}].object, r, line)
+		} else {
+			a.answered(r.Actor, nil)
 		}
 		delete(a.requests, request{r.Actor, r.N})
 	case "page":
@@ -155,6 +162,7 @@ func (a *aftermath) record(s *sim.TraceStep, r *sim.TraceRecord) {
 			if _, why, failed := strings.Cut(r.Detail, " 404 "); failed {
 				a.refused(request{r.Actor, n}, line, "404 "+why)
 			} else {
+				a.answered(r.Actor, nil)
 				a.listed(request{r.Actor, n}, r.RV, line)
 			}
 			delete(a.requests, request{r.Actor, n})
@@ -247,6 +255,7 @@ func (a *aftermath) learned(key string, o *touched) (lines []string) {
 
 func (a *aftermath) refused(q request, line Line, answer string) {
 	line.Text = fmt.Sprintf("%s: %s", a.requests[q].text, answer)
+	a.answered(q.actor, &line)
 	key := q.actor + "\x00" + line.Text
 	f := a.refusals[key]
 	if f == nil {

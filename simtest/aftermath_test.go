@@ -56,6 +56,53 @@ func TestAftermathOfEventually(t *testing.T) {
 	}
 }
 
+// A body whose own client has met a fault is told which one it was, and what to do.
+func TestOwnClientMeetsAFault(t *testing.T) {
+	const met, remedy = "a client of the test's own has met a fault", "retry, call env.StopFaults first, or use env.Get"
+	read := func(env *simtest.Env, name string) error {
+		c := kubernetes.NewForConfigOrDie(env.RESTConfig(name))
+		_, err := c.CoreV1().ConfigMaps("default").Get(env.Context(), "a", metav1.GetOptions{})
+		return err
+	}
+	// refused has a client meet a fault. It has to be known before.
+	refused := func(env *simtest.Env, name string) {
+		if err := read(env, name); err != nil {
+			t.Errorf("without a fault: %v", err)
+		}
+		env.Inject(fault.Fault{Kind: fault.List503, Target: name})
+		if read(env, name) == nil {
+			t.Error("the fault hits nothing")
+		}
+	}
+	body := func(do func(env *simtest.Env)) string {
+		return failure(t, simtest.Options{Mix: "none", Shrink: -1}, func(env *simtest.Env) { env.Create(configMap("a", "0")); do(env); panic("the body fails") })
+	}
+	message := body(func(env *simtest.Env) { refused(env, "test") })
+	wantIn(t, message, met, "configmaps get default/a: 503 ServiceUnavailable", "by the fault list-503", remedy)
+	for name, do := range map[string]func(env *simtest.Env){
+		"of one that was retried": func(env *simtest.Env) { refused(env, "test"); _ = read(env, "test") },
+		"that is none":            func(env *simtest.Env) { env.Delete(configMap("a", "")); _ = read(env, "test") },
+		"of a process": func(env *simtest.Env) {
+			env.Go("test", func(context.Context) error {
+				for range 2 {
+					_ = read(env, "test")
+					time.Sleep(time.Minute)
+				}
+				return nil
+			})
+			env.Advance(time.Second)
+			env.Inject(fault.Fault{Kind: fault.List503, Target: "test"})
+			env.Advance(time.Hour)
+		},
+	} {
+		message := body(do)
+		wantIn(t, message, "the body fails")
+		if strings.Contains(message, met) {
+			t.Errorf("the report blames a fault %s:\n%s", name, message)
+		}
+	}
+}
+
 // What keeps a goroutine from ending after the failure does not replace it.
 func TestFailureBeforeAHotLoop(t *testing.T) {
 	if !isChild() {

@@ -52,6 +52,16 @@ func (w *world) notRunning() []string {
 	return all
 }
 
+// own returns the clients of the test's body, as actors: those that are no process's.
+func (w *world) own() (all []string) {
+	for _, name := range w.asking() {
+		if w.byName[name] == nil {
+			all = append(all, "conn/"+name)
+		}
+	}
+	return all
+}
+
 // exited returns the processes that are down because their function has returned an error, and that.
 func (w *world) exited() map[string]string {
 	all := map[string]string{}
@@ -72,6 +82,9 @@ func (o *outcome) aftermath(story []reports.Line) []reports.Section {
 	of := reports.Involved{Message: o.why()}
 	if o.violation != nil {
 		of = reports.Involved{Key: o.violation.Key, Message: o.violation.Message}
+	}
+	if o.escaped != nil && o.violation == nil {
+		of.Own = o.own
 	}
 	if len(story) > 0 {
 		of.Told = story[0].Step

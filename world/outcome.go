@@ -37,6 +37,7 @@ type outcome struct {
 	twin       *reports.Twin // the nearest run that passes, nil if it was not looked for
 	cutOff     bool          // it was made because the trace of another has no end
 
+	own        []string // the clients of the body's own
 	inForce    []string // the faults that last at the end
 	notRunning []string // the processes that do not run then
 }
@@ -65,7 +66,7 @@ func (w *world) finish(res *outcome) {
 	}
 	res.waiting = w.remote.waiting
 	res.streamed = w.streamed && w.config.watchList
-	res.inForce, res.notRunning = w.inForce(), w.notRunning()
+	res.own, res.inForce, res.notRunning = w.own(), w.inForce(), w.notRunning()
 	res.escaped, res.trips, res.queries = w.body.escaped, w.remote.trips, w.remote.queries
 	if err := k.Err(); err != nil && res.err == nil {
 		res.err = err
