@@ -67,6 +67,25 @@ func failSpec(t TB, text string) {
 	t.FailNow()
 }
 
+// watchSpec tells, when the spec has ended, of an assertion that may have failed in a run that found nothing: GinkgoRecover keeps the panic from Run, and nothing says that the
+// spec has failed before its cleanup.
+func (r *runner) watchSpec() {
+	t, is := r.t.(interface{ Cleanup(func()) })
+	if !is || !fromGinkgo(r.t) {
+		return
+	}
+	line := r.line
+	if flags.seed == 0 && flags.replay == "" {
+		line += " -simtest.seed=1 (then 2, and so on)"
+	}
+	t.Cleanup(func() {
+		if r.t.Failed() {
+			r.t.Logf("simtest: Run had found nothing when it returned, and the spec has failed. If the assertion is in a goroutine of a run, GinkgoRecover has kept it from Run, which "+
+				"could not say at which seed it failed: have the goroutine tell its process, and that return an error, or run the seeds one by one: %s", line)
+		}
+	})
+}
+
 // seeItAgain is the title of a report's section with the commands that repeat it.
 const seeItAgain = "\n  see it again\n"
 

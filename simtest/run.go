@@ -50,6 +50,7 @@ func Run(t TB, o Options, body func(env *Env)) {
 		r.seeds(n)
 		r.summarize()
 	}
+	r.watchSpec()
 }
 
 // runner makes the runs of one call of Run.

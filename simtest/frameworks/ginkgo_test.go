@@ -47,6 +47,15 @@ var _ = ginkgo.Describe("wrong", func() {
 		<-done
 		env.Eventually("never", time.Minute, func() error { return os.ErrNotExist })
 	}))
+	ginkgo.It("behind GinkgoRecover", run(func(env *simtest.Env) {
+		env.Go("p", func(context.Context) error {
+			done := make(chan bool)
+			go func() { defer close(done); defer ginkgo.GinkgoRecover(); never() }()
+			<-done
+			return nil
+		})
+		env.Advance(time.Minute)
+	}))
 	ginkgo.It("by no means", run(func(*simtest.Env) { ginkgo.Skip("not today") }))
 	ginkgo.It("by a property", run(func(env *simtest.Env) {
 		env.Eventually("never", time.Minute, func() error { return os.ErrNotExist })
@@ -66,6 +75,17 @@ func specs(t *testing.T, dir string, fail bool, args ...string) string {
 		t.Fatalf("do the specs fail: %v, want %v\n%s", failed, fail, out)
 	}
 	return string(out)
+}
+
+// An assertion that no Run can see fails the spec. What to do is told.
+func TestSpecThatRecovers(t *testing.T) {
+	const name = "wrong behind GinkgoRecover"
+	out := specs(t, t.TempDir(), true, "-ginkgo.focus", name+"$")
+	for _, want := range []string{"to equal\n", "simtest: Run had found nothing when it returned", "run the seeds one by one", "-ginkgo.focus='" + name + "$' -simtest.seed=1 (then 2, and so on)"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the output lacks %q:\n%s", want, out)
+		}
+	}
 }
 
 // A spec that is skipped in a run is no finding: it is told where to skip, and there is no trace.
