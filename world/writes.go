@@ -78,12 +78,8 @@ func (x *writer) exists(wr *wire.Write) bool {
 	if err != nil {
 		return false // request says so
 	}
-	id, ok := x.w.cluster.FindResource(resource.GroupResource())
-	if !ok {
-		return false
-	}
-	obj, rev := x.w.cluster.Store().Get(id, namespaceOf(resource, wr), wr.Name)
-	return rev != 0 && obj != nil
+	rev, _ := x.revision(resource, wr)
+	return rev != 0
 }
 
 // refused ends the writes with an error.
@@ -259,15 +255,27 @@ func namespaceOf(resource *types.Resource, wr *wire.Write) string {
 
 // live returns the resourceVersion of the newest state of a write's object.
 func (x *writer) live(wr *wire.Write) (string, error) {
-	id, ok := x.w.cluster.FindResource(x.resource.GroupResource())
-	if !ok {
+	rev, served := x.revision(x.resource, wr)
+	if !served {
 		return "", fmt.Errorf("%s is not served", x.resource)
 	}
-	obj, rev := x.w.cluster.Store().Get(id, x.namespace(wr), wr.Name)
-	if rev == 0 || obj == nil {
+	if rev == 0 {
 		return "", apierrors.NewNotFound(x.resource.GroupResource(), wr.Name)
 	}
 	return strconv.FormatInt(rev, 10), nil
+}
+
+// revision returns that of the newest state of a write's object, 0 if there is none, and whether its kind is served.
+func (x *writer) revision(resource *types.Resource, wr *wire.Write) (rev int64, served bool) {
+	id, served := x.w.cluster.FindResource(resource.GroupResource())
+	if !served {
+		return 0, false
+	}
+	obj, rev := x.w.cluster.Store().Get(id, namespaceOf(resource, wr), wr.Name)
+	if obj == nil {
+		return 0, true
+	}
+	return rev, true
 }
 
 // resourceVersion returns that of an object as JSON.

@@ -103,13 +103,7 @@ func (c *check) inOrder() {
 		c.no(call+" of a RealFIFO", err)
 	}
 	f.Close()
-	got := []string{}
-	for err := error(nil); err == nil && len(got) <= len(want); {
-		var deltas any
-		if deltas, err = f.Pop(func(any, bool) error { return nil }); err == nil {
-			got = append(got, delta(deltas))
-		}
-	}
+	got := deltasOf(f, len(want)+1)
 	c.is("what comes of a RealFIFO", fmt.Sprintf("%q", want), fmt.Sprintf("%q", got))
 }
 
@@ -133,15 +127,22 @@ func (c *check) resyncs() {
 	}
 	c.no("Resync of "+name, q.Resync())
 	q.Close()
-	got := []string{}
-	for err := error(nil); err == nil && len(got) <= len(want); {
-		var deltas any
-		if deltas, err = q.Pop(func(any, bool) error { return nil }); err == nil {
-			got = append(got, delta(deltas))
-		}
-	}
+	got := deltasOf(q, len(want)+1)
 	slices.Sort(want)
 	c.is(fmt.Sprintf("what comes of %s that is resynced while it has %d of %d keys", name, queued, len(keys)), fmt.Sprintf("%q", want), fmt.Sprintf("%q", sorted(got)))
+}
+
+// deltasOf pops what a queue has that is closed, but not more than so many.
+func deltasOf(q cache.Queue, most int) []string {
+	got := []string{}
+	for len(got) < most {
+		deltas, err := q.Pop(func(any, bool) error { return nil })
+		if err != nil {
+			break
+		}
+		got = append(got, delta(deltas))
+	}
+	return got
 }
 
 // delta describes the newest of what was popped.

@@ -9,7 +9,6 @@ import (
 	"unsafe"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -110,9 +109,7 @@ func detectors(c *check) {
 
 // informs runs an informer with a mutation detector, which has to be handed each object that goes to the store.
 func (c *check) informs() {
-	from := &source{list: &metav1.PartialObjectMetadataList{}, watch: watch.NewFakeWithChanSize(8, false)}
-	from.list.ResourceVersion = "5"
-	from.list.Items = append(from.list.Items, *object("ns1/a", 1), *object("ns1/b", 2))
+	from := newSource(object("ns1/a", 1), object("ns1/b", 2))
 	inf := withDetector(func() cache.SharedIndexInformer {
 		return cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
 	})

@@ -9,17 +9,13 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 )
 
 // failing is an informer whose first list, or first watch, fails. It tells whoever asked to be told. It is stopped before it tries again, so that it has
 // synced only if it was the watch that failed.
 func failing(c *check) {
-	from := &refusing{}
-	from.list, from.watch = &metav1.PartialObjectMetadataList{}, watch.NewFakeWithChanSize(8, false)
-	from.list.ResourceVersion = "5"
-	from.list.Items = append(from.list.Items, *object("ns1/a", 1))
+	from := &refusing{source: *newSource(object("ns1/a", 1))}
 	errs := []error{errors.New("it is broken"), apierrors.NewResourceExpired("it has expired"), apierrors.NewGone("it is gone"), apierrors.NewInternalError(errors.New("it is broken"))}
 	lists := c.IntN(2) == 0
 	var failure error

@@ -7,7 +7,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
 )
@@ -64,9 +63,7 @@ func informerMetrics(c *check) {
 	case 1:
 		name.Release()
 	}
-	from := &source{list: &metav1.PartialObjectMetadataList{}, watch: watch.NewFakeWithChanSize(8, false)}
-	from.list.ResourceVersion = "5"
-	from.list.Items = append(from.list.Items, *object("ns1/a", 1), *object("ns1/b", 2))
+	from := newSource(object("ns1/a", 1), object("ns1/b", 2))
 	s, run := c.measuredInformer(from, id, got)
 	ctx, cancel := context.WithCancel(context.Background())
 	go run(ctx)

@@ -5,16 +5,13 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 )
 
 // lateHandlers add a handler while an update is under way from the store to the handlers, alone or in a batch. It has to be told of the object as
 // it was and of the update, or of the object as it is.
 func lateHandlers(c *check) {
-	from := &source{list: &metav1.PartialObjectMetadataList{}, watch: watch.NewFakeWithChanSize(8, false)}
-	from.list.ResourceVersion = "5"
-	from.list.Items = append(from.list.Items, *object("ns1/a", 1), *object("ns1/b", 2))
+	from := newSource(object("ns1/a", 1), object("ns1/b", 2))
 	arrived, leave := make(chan struct{}), make(chan struct{})
 	alone, first := c.IntN(2) == 0, ""
 	if !alone && c.IntN(2) == 0 {
@@ -83,9 +80,7 @@ func lateHandlers(c *check) {
 
 // busyHandlers are at work when their informer is stopped, or when they are removed by somebody who waits for them.
 func busyHandlers(c *check) {
-	from := &source{list: &metav1.PartialObjectMetadataList{}, watch: watch.NewFakeWithChanSize(8, false)}
-	from.list.ResourceVersion = "5"
-	from.list.Items = append(from.list.Items, *object("ns1/a", 1), *object("ns1/b", 2))
+	from := newSource(object("ns1/a", 1), object("ns1/b", 2))
 	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
 	leave, busy := make(chan struct{}), false
 	reg, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) {
@@ -120,9 +115,7 @@ func busyHandlers(c *check) {
 
 // waitingHandlers are added to an informer that has synced, while its store is being written: they are told of it only after that.
 func waitingHandlers(c *check) {
-	from := &source{list: &metav1.PartialObjectMetadataList{}, watch: watch.NewFakeWithChanSize(8, false)}
-	from.list.ResourceVersion = "5"
-	from.list.Items = append(from.list.Items, *object("ns1/a", 1))
+	from := newSource(object("ns1/a", 1))
 	arrived, write, told := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{"gate": func(obj any) ([]string, error) {
 		if obj.(*metav1.PartialObjectMetadata).ResourceVersion == "7" {

@@ -20,6 +20,16 @@ type source struct {
 	paged   bool // a list without a continue token is the first of two pages, the other one of which is empty
 }
 
+// newSource makes a source that lists these objects at revision 5.
+func newSource(objects ...*metav1.PartialObjectMetadata) *source {
+	s := &source{list: &metav1.PartialObjectMetadataList{}, watch: watch.NewFakeWithChanSize(8, false)}
+	s.list.ResourceVersion = "5"
+	for _, obj := range objects {
+		s.list.Items = append(s.list.Items, *obj)
+	}
+	return s
+}
+
 // IsWatchListSemanticsUnSupported is asked by reflectors.
 func (*source) IsWatchListSemanticsUnSupported() bool { return true }
 
@@ -83,8 +93,7 @@ func (l *listener) handler() cache.ResourceEventHandler {
 
 // plainInformers are informers that are not shared, as older controllers have them: one list, three events, and the end.
 func plainInformers(c *check) {
-	from := &source{list: &metav1.PartialObjectMetadataList{}, watch: watch.NewFakeWithChanSize(8, false)}
-	from.list.ResourceVersion = "5"
+	from := newSource()
 	m := model{}
 	for n, key := range keys[:2+c.IntN(2)] {
 		m[key] = object(key, n+1)

@@ -117,8 +117,7 @@ func (c *check) relists(from *source, r *cache.Reflector) {
 
 // controllers process what is queued with a function of their own, which fails once. No object waits for another one because of that.
 func controllers(c *check) {
-	from := &source{list: &metav1.PartialObjectMetadataList{}, watch: watch.NewFakeWithChanSize(8, false)}
-	from.list.ResourceVersion = "5"
+	from := newSource()
 	for n, key := range keys {
 		from.list.Items = append(from.list.Items, *object(key, n+1))
 	}

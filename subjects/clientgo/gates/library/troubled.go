@@ -58,10 +58,7 @@ func troubled(c *check) {
 
 // trouble runs a reflector that gets into some.
 func (c *check) trouble(way func(*trouble) func()) {
-	t := &trouble{check: c, from: &refusing{}, now: clocktesting.NewFakeClock(time.Unix(1000, 0)), s: cache.NewStore(cache.MetaNamespaceKeyFunc)}
-	t.from.list, t.from.watch = &metav1.PartialObjectMetadataList{}, watch.NewFakeWithChanSize(8, false)
-	t.from.list.ResourceVersion = "5"
-	t.from.list.Items = append(t.from.list.Items, *object("ns1/a", 1))
+	t := &trouble{check: c, from: &refusing{source: *newSource(object("ns1/a", 1))}, now: clocktesting.NewFakeClock(time.Unix(1000, 0)), s: cache.NewStore(cache.MetaNamespaceKeyFunc)}
 	t.reflects(&metav1.PartialObjectMetadata{}, 0)
 	then := way(t)
 	ctx, cancel := context.WithCancel(context.Background())
