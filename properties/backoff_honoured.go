@@ -26,6 +26,12 @@ var BackoffHonoured = Property{
 	New:   func() Checker { return newBackoffHonoured().checker() },
 	Needs: []property.Need{{
 		Feature: subjects.BackoffResets, Part: "of how long an informer waits at most", Rest: func() Checker { return Checker{Record: newBackoffHonoured().record} },
+	}, { // a release that lacks this lacks the other, too
+		Feature: subjects.OneBackoff, Part: "of whether a watch that is refused lengthens the wait after a list that fails", Rest: func() Checker {
+			p := newBackoffHonoured()
+			p.requests.two = true
+			return Checker{Record: p.record}
+		},
 	}},
 }
 

@@ -31,11 +31,14 @@ type reflectorRequests struct {
 	conns byActor[reflector]
 	// strict leaves out the exemption of k140890.
 	strict bool
+	// two has watches that are refused wait by a backoff of their own (subjects.OneBackoff).
+	two bool
 }
 
 // reflector is one informer's connection.
 type reflector struct {
 	backoff reflectorBackoff
+	opening reflectorBackoff // of watches that are refused, where these have one of their own
 	began   bool
 	streams bool // it began with a streaming list, as each round then does (I13)
 
@@ -130,7 +133,7 @@ func (p *reflectorRequests) request(r *sim.Record) (c *reflector, before allowed
 	c = p.conns.get(r.Actor)
 	before = c.next
 	if !c.began {
-		*c = reflector{began: true, streams: kind == askStream, backoff: newReflectorBackoff(r.At), round: -1}
+		*c = reflector{began: true, streams: kind == askStream, backoff: newReflectorBackoff(r.At), opening: newReflectorBackoff(r.At), round: -1}
 		before = allowed{what: askRound, after: reason{step: r.Step, at: r.At, what: "the informer starts"}}
 	}
 	c.next = allowed{}
@@ -281,7 +284,11 @@ func (c *reflector) endRound(from reason) {
 func (p *reflectorRequests) watchFailed(c *reflector, err error, from reason) {
 	switch {
 	case apierrors.IsTooManyRequests(err) || utilnet.IsConnectionRefused(err):
-		c.next = allowed{what: c.kind, backoff: c.backoff.next(from.at), after: from}
+		b := &c.backoff
+		if p.two {
+			b = &c.opening
+		}
+		c.next = allowed{what: c.kind, backoff: b.next(from.at), after: from}
 	case c.kind == askWatch:
 		c.endRound(from)
 	case isUnavailable(err):

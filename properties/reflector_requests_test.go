@@ -2,13 +2,22 @@ package properties
 
 import (
 	"context"
+	"errors"
+	"net/url"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/kinds"
 )
 
@@ -54,5 +63,47 @@ func TestK140890StreamingListsAgainAtOnce(t *testing.T) {
 				t.Errorf("%s: without the exemption: %v", kind.Name, v)
 			}
 		}
+	}
+}
+
+// Before v0.28 watches that are refused wait by a backoff of their own: neither lengthens the other (docs/releases.md).
+func TestRefusedWatchesMayHaveABackoffOfTheirOwn(t *testing.T) {
+	refused := &url.Error{Op: "Get", Err: syscall.ECONNREFUSED}
+	for _, of := range []struct {
+		two  bool
+		want []time.Duration
+	}{
+		{false, []time.Duration{800 * time.Millisecond, 1600 * time.Millisecond, 3200 * time.Millisecond, 6400 * time.Millisecond}},
+		{true, []time.Duration{800 * time.Millisecond, 800 * time.Millisecond, 1600 * time.Millisecond, 1600 * time.Millisecond}},
+	} {
+		p := reflectorRequests{two: of.two}
+		c := &reflector{began: true, backoff: newReflectorBackoff(0), opening: newReflectorBackoff(0)}
+		var got []time.Duration
+		for second := range 4 {
+			from := reason{at: time.Duration(second) * time.Second}
+			if second%2 == 0 {
+				c.kind = askWatch
+				p.watchFailed(c, refused, from)
+			} else {
+				c.kind = askList
+				c.listFailed(apierrors.NewInternalError(errors.New("etcd")), from)
+			}
+			got = append(got, c.next.backoff)
+		}
+		if !slices.Equal(got, of.want) {
+			t.Errorf("two backoffs: %v: a refused watch, a list, a watch and a list wait %v, want %v", of.two, got, of.want)
+		}
+	}
+}
+
+// What a release has decides how it is judged.
+func TestBackoffHonouredOfAReleaseWithTwoBackoffs(t *testing.T) {
+	since := map[subjects.Feature]string{subjects.BackoffResets: "since v0.36", subjects.OneBackoff: "since v0.28"}
+	can, not := property.Judged([]Property{BackoffHonoured}, since)
+	if len(can) != 1 || len(not) != 2 {
+		t.Fatalf("%d properties are judged, and %v are not", len(can), not)
+	}
+	if c := can[0].New(); c.StepEnd != nil || c.Record == nil {
+		t.Error("how long an informer waits at most is judged")
 	}
 }

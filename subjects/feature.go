@@ -31,6 +31,9 @@ const WatchTimeouts Feature = "timeouts of watches"
 // BackoffResets end what the backoff of an informer has grown to two minutes after the last reset, even if it was used since (I12).
 const BackoffResets Feature = "reset of the backoff"
 
+// OneBackoff is that of an informer for all of its failures (I12). Where it is lacking, watches that are refused have one of their own, which begins anew.
+const OneBackoff Feature = "one backoff for lists and watches"
+
 // ReadyKeys are told when they become ready. Where that is lacking, they are seen when something else happens, and time does not stop for them.
 const ReadyKeys Feature = "the moment at which a key becomes ready"
 

@@ -53,6 +53,7 @@ var features = []feature{
 	{since: 27, tag: "no_handler_sync", lack: subjects.HandlerSync, what: "HasSynced of a handler's registration"},
 	{since: 27, lack: subjects.InitialFlags, what: "isInInitialList, an argument of OnAdd"},
 	{since: 32, tag: "no_http2_lost", what: "retries of a REST client after a lost HTTP/2 connection"},
+	{since: 28, lack: subjects.OneBackoff, what: "one backoff for lists and watches"},
 	{since: 30, lack: subjects.LateIndexes, what: "indexes that are added to an informer that runs"},
 	{since: 30, tag: "no_feature_gates", what: "feature gates"},
 	{since: 31, lack: subjects.StreamingLists, what: "streaming lists, by a feature gate"},
