@@ -94,6 +94,9 @@
 // names such as "deployment" in [Options.Controllers], Kubernetes' own controllers make Pods of Deployments, Jobs and others. With the set "workload" of
 // [Options.Stages], these say that they have what they ask for, later than their controller would like, without any Pods.
 //
+// In every fourth run, from seed 3 on, client-go's mutation detector watches the caches of informers ([Options.MutationDetector]). A program that changes what it got from one, and not
+// a copy, dies of it.
+//
 // [Matrix] runs a test under several circumstances of your choice, as subtests.
 //
 // A process that crashes is called again by [Env.Go] and must find its state where a real one would: at the API or outside of it,
@@ -171,6 +174,7 @@
 //	-simtest.history=N       have watch caches of N events; -1 for those of a real apiserver (SIMTEST_HISTORY)
 //	-simtest.watchlist=on    have streaming lists, or not: off (SIMTEST_WATCHLIST)
 //	-simtest.interleave=on   have goroutines interleaved, or not: off (SIMTEST_INTERLEAVE)
+//	-simtest.mutations=on    have caches watched for objects that are changed, or not: off (SIMTEST_MUTATIONS)
 //
 // A value that a flag does not take is an error, in the environment, too.
 //

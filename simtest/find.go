@@ -1,6 +1,7 @@
 package simtest
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/informersim/informersim/simtest/internal/wire"
@@ -31,11 +32,14 @@ func (f *Finding) String() string { return f.Text }
 // nothing is wrong with it.
 //
 // With -simtest.replay or -simtest.seed Find makes only that run, and what it breaks fails the test, so that it is seen.
+//
+// client-go's mutation detector, which ends the process, is off unless Options.MutationDetector is On.
 func Find(t TB, o Options, body func(env *Env)) *Finding {
 	needsTest(t)
 	t.Helper()
 	asked := o.Shrink > 0
 	r := newRunner(t, o, body)
+	r.data.MutationDetector = cmp.Or(r.data.MutationDetector, int(Off))
 	switch {
 	case flags.replay != "":
 		if f, ours := r.again(wire.Replay, 0, flags.replay); ours {

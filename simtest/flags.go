@@ -39,6 +39,8 @@ func init() {
 	fromEnvironment("SIMTEST_WATCHLIST", &flags.pins.watchList)
 	flag.Var(&flags.pins.interleave, "simtest.interleave", "have goroutines interleaved by the seed, in a test built with the overlay: `on` or off")
 	fromEnvironment("SIMTEST_INTERLEAVE", &flags.pins.interleave)
+	flag.Var(&flags.pins.mutations, "simtest.mutations", "have client-go's mutation detector watch the caches of informers: `on` or off")
+	fromEnvironment("SIMTEST_MUTATIONS", &flags.pins.mutations)
 }
 
 // value is a flag's value. While it is not set, it is the zero value, and the empty text.

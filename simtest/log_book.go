@@ -79,7 +79,7 @@ func (b *logBook) Write(text []byte) (int, error) {
 	line := wire.LogLine{Step: b.step.Load(), At: at, Text: withoutHeader(strings.TrimRight(string(text), "\n"))}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.over {
+	if b.over || announcesDetector(line.Text) {
 		return len(text), nil
 	}
 	if len(b.lines) == keptLog {

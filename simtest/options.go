@@ -59,6 +59,11 @@ type Options struct {
 	// first. On is an error in a test that is built without the overlay of Go's runtime, go test -overlay="$(informersim overlay)". If 0, it is what
 	// the seed draws in a test that is built with it, or Off if there is a Mix or FaultMix.
 	Interleave Setting
+	// MutationDetector says whether client-go's mutation detector watches the caches of informers: a program that changes an object that it got from a lister, a
+	// cache or a handler, instead of a copy, has every reader of the cache see what the server never said. The detector looks once in a virtual second, and ends the process
+	// with a panic that names the type; what has changed is printed before it. If 0, it is on in every fourth run of Run, from seed 3 on. With
+	// KUBE_CACHE_MUTATION_DETECTOR=true in the environment it is on in all runs.
+	MutationDetector Setting
 	// Controllers are the controllers of kube-controller-manager that the cluster has, by its names for them; "-NAME" leaves one out. Some are actors,
 	// whose every action is a choice of the run, and "*" is all of these:
 	//
@@ -177,7 +182,7 @@ func (o *Options) complete() error {
 func (o *Options) data() (w wire.Options, err error) {
 	w = wire.Options{
 		Mix: o.Mix, CrashProbability: o.CrashProbability, MaxCrashes: o.MaxCrashes, Strategy: o.Strategy,
-		Replicas: o.Replicas, History: o.History, WatchList: int(o.WatchList), Interleave: int(o.Interleave), GarbageCollection: o.GarbageCollection,
+		Replicas: o.Replicas, History: o.History, WatchList: int(o.WatchList), Interleave: int(o.Interleave), MutationDetector: int(o.MutationDetector), GarbageCollection: o.GarbageCollection,
 		Controllers: o.Controllers, ServeCRDs: o.ServeCRDs, Nodes: o.Nodes, MaxSteps: o.MaxSteps, BodyTimeout: o.VirtualBodyTimeout,
 	}
 	if o.FaultMix != nil {

@@ -16,6 +16,7 @@ type pins struct {
 	history    int64
 	watchList  Setting
 	interleave Setting
+	mutations  Setting
 }
 
 // apply puts the pins in the place of options, and returns them as they stand on a command line, each after a space. A mix that a flag
@@ -49,6 +50,10 @@ func (p *pins) apply(o *wire.Options) string {
 	if p.interleave != 0 {
 		o.Interleave = int(p.interleave)
 		pin("interleave", p.interleave.String())
+	}
+	if p.mutations != 0 {
+		o.MutationDetector = int(p.mutations)
+		pin("mutations", p.mutations.String())
 	}
 	return line.String()
 }

@@ -283,7 +283,8 @@ func (r *runner) serve(e *engine, job *wire.Packet) (*wire.Result, []byte, error
 		case wire.Begin:
 			seed := uint64(m.Num())
 			r.shrinking = m.Text()
-			if err := r.bubble(e, seed, m.Flag()); err != nil {
+			interleave, detect := m.Flag(), m.Flag()
+			if err := r.bubble(e, seed, interleave, detect); err != nil {
 				return nil, nil, err
 			}
 		case wire.Do, wire.Call, wire.End: // for a bubble that has already ended by itself, as the engine is about to read
@@ -298,8 +299,9 @@ func (r *runner) serve(e *engine, job *wire.Packet) (*wire.Result, []byte, error
 }
 
 // bubble makes the bubble of one run.
-func (r *runner) bubble(e *engine, seed uint64, interleave bool) error {
+func (r *runner) bubble(e *engine, seed uint64, interleave, detect bool) error {
 	forgetNeverExitWatch()
+	defer detectMutations(detect)()
 	w := newWorld(r, e, seed)
 	r.current = w
 	logged.Store(w)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/informersim/informersim/reports"
@@ -106,6 +107,18 @@ func (b *blackBox) canceledFromOutside() bool {
 	stack, _, _ := bytes.Cut(bytes.TrimLeft(data, "\n"), []byte("\n\n"))
 	return err == nil && bytes.HasPrefix(stack, []byte("goroutine ")) && bytes.Contains(stack, []byte("\ncontext.(*cancelCtx).cancel("))
 }
+
+// mutated says what to do about it, if the test's process has died of client-go's mutation detector.
+func (b *blackBox) mutated() string {
+	if message, _, _ := strings.Cut(b.died(), "\n"); !mutatedCache.MatchString(message) {
+		return ""
+	}
+	return "  an object in the cache of an informer was changed, and everybody who reads the cache sees that: change a copy (DeepCopy) of what a lister, a cache or a handler gives.\n" +
+		"  What has changed is printed above (CACHE … ALTERED), within a second of virtual time; Options.MutationDetector says in which runs it is looked for\n"
+}
+
+// mutatedCache is the panic of each release of client-go.
+var mutatedCache = regexp.MustCompile(`^panic: cache .+ modified$`)
 
 // exited says of a process that has ended without a panic what may have ended it, which its own output need not tell.
 func (b *blackBox) exited() string {

@@ -25,6 +25,7 @@ type configuration struct {
 	podFaults  bool   // Pods and nodes fail, too
 	likely     string // the fault that most Pods meet then; "" for none
 	interleave bool   // the seed interleaves the goroutines of the test's process
+	detect     bool   // client-go's mutation detector watches the caches of informers there
 }
 
 // In the header's options: the parts of a configuration.
@@ -37,6 +38,7 @@ const (
 	optionPodFaults  = "podFaults"
 	optionLikely     = "likelyStage"
 	optionInterleave = "interleave"
+	optionDetect     = "mutationDetector"
 )
 
 // The mixes of the seeds 1 to 4; the next four have the same, and so on. The first two are sure to have every kind between them. Only
@@ -63,7 +65,7 @@ const defaultMaxCrashes = 3
 func configure(o *options, seed uint64) (configuration, error) {
 	c := configuration{
 		crashes: max(o.CrashProbability, 0), maxCrashes: cmp.Or(o.MaxCrashes, defaultMaxCrashes), replicas: max(o.Replicas, 1), history: o.History,
-		watchList: o.WatchList >= 0, interleave: o.Interleave > 0,
+		watchList: o.WatchList >= 0, interleave: o.Interleave > 0, detect: o.MutationDetector > 0 || o.MutationDetector == 0 && seed%4 == 3,
 	}
 	withWebhooks := func(m fault.Mix) fault.Mix {
 		if o.Webhooks && o.FaultMix == nil {
@@ -136,6 +138,9 @@ func (c *configuration) write(h *sim.Header) (err error) {
 	if c.interleave {
 		h.Options[optionInterleave] = strconv.FormatBool(true)
 	}
+	if c.detect {
+		h.Options[optionDetect] = strconv.FormatBool(true)
+	}
 	h.Mix, err = json.Marshal(c.mix)
 	return err
 }
@@ -164,12 +169,15 @@ func readConfiguration(h *sim.Header) (c configuration, err error) {
 		return err
 	})
 	c.podFaults, c.likely = h.Options[optionPodFaults] != "", h.Options[optionLikely]
-	c.interleave = interleaves(h)
+	c.interleave, c.detect = interleaves(h), detectsMutations(h)
 	return c, err
 }
 
 // interleaves reports whether the goroutines of the run with this header are interleaved.
 func interleaves(h *sim.Header) bool { return h.Options[optionInterleave] != "" }
+
+// detectsMutations reports whether the caches of the run with this header are watched. It is no circumstance that a failure depends on, so reports do not have it.
+func detectsMutations(h *sim.Header) bool { return h.Options[optionDetect] != "" }
 
 // String names the configuration in a report, which has the mix in another place.
 func (c *configuration) String() string {

@@ -95,7 +95,7 @@ func TestOptionsPinTheConfiguration(t *testing.T) {
 		for _, o := range []wire.Options{{Mix: "default"}, {FaultMix: []byte(`{"name":"mine","rates":{"compact":0.5}}`)}, {Strategy: "fifo"}} {
 			c := drawn(t, o, seed)
 			c.mix = fault.Mix{}
-			if want := (configuration{maxCrashes: 3, replicas: 1, watchList: true}); !reflect.DeepEqual(c, want) {
+			if want := (configuration{maxCrashes: 3, replicas: 1, watchList: true, detect: seed%4 == 3}); !reflect.DeepEqual(c, want) {
 				t.Errorf("seed %d: with %+v, %+v is drawn", seed, o, c)
 			}
 		}
@@ -183,6 +183,29 @@ func TestInterleavingIsDrawnWithTheOverlay(t *testing.T) {
 	}
 	if sides[true] == 0 || sides[false] == 0 {
 		t.Errorf("it is always the same of two seeds: %v", sides)
+	}
+}
+
+// Caches are watched for objects that are changed in every fourth run, whatever the mix, and a replay does what its run did. No report has it: nothing else depends on it.
+func TestMutationsAreDetectedInEveryFourthRun(t *testing.T) {
+	for seed := uint64(1); seed <= 8; seed++ {
+		for _, from := range []wire.Options{{}, {Mix: "storm"}, {MutationDetector: 1}, {MutationDetector: -1, Mix: "none"}} {
+			want := from.MutationDetector > 0 || from.MutationDetector == 0 && (seed == 3 || seed == 7)
+			c := drawn(t, from, seed)
+			h, err := newHeader(completed(t, from), &wire.Task{Test: "TestX", Package: "p"}, seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := readConfiguration(&h)
+			if err != nil || c.detect != want || again.detect != want || detectsMutations(&h) != want {
+				t.Errorf("seed %d of %+v: drawn %v, in the header %v, %v, want %v", seed, from, c.detect, again.detect, err, want)
+			}
+			without := c
+			without.detect = false
+			if c.String() != without.String() {
+				t.Errorf("a report of seed %d has %q", seed, c.String())
+			}
+		}
 	}
 }
 

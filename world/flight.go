@@ -203,7 +203,7 @@ func (r *runner) died(s source, f *flight, res *outcome) {
 	for _, line := range r.result.Logs {
 		fmt.Fprintf(&b, "\n%s", line) // the test's log would have it
 	}
-	fmt.Fprintf(&b, "\n%s\n%s%s", head, r.box.exited(), f.howFar(res))
+	fmt.Fprintf(&b, "\n%s\n%s%s%s", head, r.box.exited(), r.box.mutated(), f.howFar(res))
 	if r.task.Worker {
 		b.WriteString(r.lastWords(r.box.log(), ""))
 		fmt.Fprint(r.host.Stderr, reports.Plain(b.String()))

@@ -289,7 +289,7 @@ func (r *runner) play(s source) *outcome {
 			return res
 		}
 	}
-	r.peer.send(wire.New(wire.Begin).Num(int64(s.header.Seed)).Text(r.shrinking).Flag(interleaves(&s.header)))
+	r.peer.send(wire.New(wire.Begin).Num(int64(s.header.Seed)).Text(r.shrinking).Flag(interleaves(&s.header)).Flag(detectsMutations(&s.header)))
 	w, err := newWorld(r.o, r.mapper, r.peer, kubernetes, s)
 	if err == nil {
 		if w.flight, err = newFlight(w, &res.trace, r, s.header); err != nil {

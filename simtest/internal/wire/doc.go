@@ -14,9 +14,9 @@
 //	                                            what kept the bubble from ending. The log is one field: the number of lines that are lost,
 //	                                            then of each line the step, the elapsed time and the text; it is empty if nobody wants it
 //	engine → test   Hello    hello as JSON
-//	                Begin    seed, failure, interleave
+//	                Begin    seed, failure, interleave, detect
 //	                                            make a bubble. The failure is the report of one that is being shrunk from now on; else it is "".
-//	                                            The flag has the seed interleave the bubble's goroutines
+//	                                            The flags have the seed interleave the bubble's goroutines, and client-go watch what its caches hold
 //	                Do       flags, step, duration, action*
 //	                                            carry out, let time pass, rest, call the checks: Report follows
 //	                Answer   …

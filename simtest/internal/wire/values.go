@@ -33,6 +33,7 @@ type Options struct {
 	History           int64         `json:",omitempty"`
 	WatchList         int           `json:",omitempty"` // streaming lists: 1 with, -1 without
 	Interleave        int           `json:",omitempty"` // goroutines, by the seed: 1 with, -1 without
+	MutationDetector  int           `json:",omitempty"` // client-go's: 1 in all runs, -1 in none
 	GarbageCollection bool          `json:",omitempty"`
 	Controllers       []string      `json:",omitempty"` // by name; nil for the default
 	CRDs              []string      `json:",omitempty"` // the manifests' text
