@@ -61,15 +61,21 @@ func resourceVersion(obj any) string {
 }
 
 // lineLog collects lines until take returns them.
-type lineLog struct{ b strings.Builder }
+type lineLog struct{ text []byte }
 
-func (l *lineLog) line(format string, args ...any) { fmt.Fprintf(&l.b, format+"\n", args...) }
+// line adds a line that says something of somebody, or of nobody.
+func (l *lineLog) line(of, what string) {
+	if of != "" {
+		l.text = append(append(l.text, of...), ' ')
+	}
+	l.text = append(append(l.text, what...), '\n')
+}
 
 func (l *lineLog) take() string {
 	if l == nil {
 		return ""
 	}
-	s := l.b.String()
-	l.b.Reset()
+	s := string(l.text)
+	l.text = l.text[:0]
 	return s
 }

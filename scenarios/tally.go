@@ -1,7 +1,7 @@
 package scenarios
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,7 +41,7 @@ func (t *tally) Record(r *sim.Record) {
 	case fakeapiserver.KindRequest:
 		res.Requests++
 		if l := t.logged[t.w.kernel.ActorName(r.Actor)]; l != nil {
-			l.line("%s", r.Detail)
+			l.line("", r.Detail)
 		}
 	case fakeapiserver.KindFault:
 		res.CountFault(r.Detail)
@@ -62,7 +62,7 @@ func (t *tally) Record(r *sim.Record) {
 	case subjects.KindWorkers:
 		name := t.w.kernel.ActorName(r.Actor)
 		if l := t.logged[reconcilesOf+name]; l != nil && r.Detail == subjects.WorkersDrained {
-			l.line("%s %s", name, r.Detail)
+			l.line(name, r.Detail)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func (*tally) StepEnd(*sim.StepInfo) {}
 func (t *tally) notify(r *sim.Record) {
 	_, handler, _ := strings.Cut(t.w.kernel.ActorName(r.Actor), "/")
 	if l := t.logged[handler]; l != nil {
-		l.line("%s %s", handler, NotificationText(r))
+		l.text = append(appendNotification(append(append(l.text, handler...), ' '), r), '\n')
 	}
 }
 
@@ -81,19 +81,19 @@ func (t *tally) reconciled(r *sim.Record) {
 	worker := t.w.kernel.ActorName(r.Actor)
 	name, _, _ := strings.Cut(worker, "/")
 	if l := t.logged[reconcilesOf+name]; l != nil {
-		l.line("%s %s", worker, ReconcileText(r, t.began[r.Actor]))
+		l.line(worker, ReconcileText(r, t.began[r.Actor]))
 	}
 }
 
 // ReconcileText formats a KindReconciled record as the reconciles command does: `default/a rv=1 failed, again in 5ms`. The
 // revision is that of the reconcile's KindReconcile record.
 func ReconcileText(r *sim.Record, revision int64) string {
-	text := fmt.Sprintf("%s rv=%d %s", r.Key, revision, r.Detail)
+	text := r.Key + " rv=" + strconv.FormatInt(revision, 10) + " " + r.Detail
 	if revision == 0 {
-		text = fmt.Sprintf("%s gone %s", r.Key, r.Detail)
+		text = r.Key + " gone " + r.Detail
 	}
 	if r.N >= 0 {
-		text += fmt.Sprintf(", again in %v", time.Duration(r.N))
+		text += ", again in " + time.Duration(r.N).String()
 	}
 	return text
 }
@@ -102,16 +102,28 @@ func ReconcileText(r *sim.Record, revision int64) string {
 const initialSuffix = " initial"
 
 // NotificationText formats a KindNotify record as the log command does: `add default/a rv=1 initial`.
-func NotificationText(r *sim.Record) string {
+func NotificationText(r *sim.Record) string { return string(appendNotification(nil, r)) }
+
+// appendNotification appends the text of a notification. A run has hundreds, and few of them are ever read.
+func appendNotification(b []byte, r *sim.Record) []byte {
+	var what, old, suffix string
 	switch r.Detail {
 	case subjects.NotifyAddInitial:
-		return fmt.Sprintf("add %s rv=%d%s", r.Key, r.RV, initialSuffix)
+		what, suffix = "add", initialSuffix
 	case subjects.NotifyUpdate:
-		return fmt.Sprintf("update %s rv=%d old=%d", r.Key, r.RV, r.N)
+		what, old = "update", " old="
 	case subjects.NotifySync:
-		return fmt.Sprintf("update %s rv=%d old=%d sync", r.Key, r.RV, r.N)
+		what, old, suffix = "update", " old=", " sync"
 	case subjects.NotifyUnknown:
-		return fmt.Sprintf("delete %s unknown-final-state rv=%d", r.Key, r.RV)
+		b = append(append(append(b, "delete "...), r.Key...), " unknown-final-state rv="...)
+		return strconv.AppendInt(b, r.RV, 10)
+	default:
+		what = r.Detail
 	}
-	return fmt.Sprintf("%s %s rv=%d", r.Detail, r.Key, r.RV)
+	b = append(append(append(append(b, what...), ' '), r.Key...), " rv="...)
+	b = strconv.AppendInt(b, r.RV, 10)
+	if old != "" {
+		b = strconv.AppendInt(append(b, old...), r.N, 10)
+	}
+	return append(b, suffix...)
 }
