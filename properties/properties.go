@@ -20,14 +20,14 @@ type Checker = property.Checker
 type World = property.World
 
 // All returns the properties of informers and their work queues, in the order in which they are checked.
-func All() []Property {
-	return slices.Concat([]Property{
-		IndexerConverges, PerKeyOrder, ReplaceDeletesMissing, NothingAfterRemove, NothingAfterStop, HandlerGrammar, NoInventedState, SyncedAfterInitialList,
-		StoreBeforeNotify, StoreRevisionFollows, LastSyncRVMonotonic, InitialListFlag, ResyncTellsAll, ResyncOnTime, IndexMatchesItems, ReadsAgree,
-		QueueSingleFlight, QueueNoLostKey, BackoffHonoured, ShutdownDrains, WorkersWake, WorkDrains, HandlersConverge, HandlersSync, PauseAfterPanic, FiltersPass,
-		ValidRequests, ListLimits, FrugalRequests, ToldAsWatched, NoLivelock,
-	}, api.All(clients), []Property{BoundedRelists, CallsRefused, LibraryAgrees})
-}
+func All() []Property { return slices.Clone(all) }
+
+var all = slices.Concat([]Property{
+	IndexerConverges, PerKeyOrder, ReplaceDeletesMissing, NothingAfterRemove, NothingAfterStop, HandlerGrammar, NoInventedState, SyncedAfterInitialList,
+	StoreBeforeNotify, StoreRevisionFollows, LastSyncRVMonotonic, InitialListFlag, ResyncTellsAll, ResyncOnTime, IndexMatchesItems, ReadsAgree,
+	QueueSingleFlight, QueueNoLostKey, BackoffHonoured, ShutdownDrains, WorkersWake, WorkDrains, HandlersConverge, HandlersSync, PauseAfterPanic, FiltersPass,
+	ValidRequests, ListLimits, FrugalRequests, ToldAsWatched, NoLivelock,
+}, api.All(clients), []Property{BoundedRelists, CallsRefused, LibraryAgrees})
 
 // WithoutExemptions returns the properties of [All] as they would be if nothing that upstream is known to do were excepted from what
 // they hold: BackoffHonoured then finds k140890 in unmodified client-go.
@@ -62,15 +62,29 @@ func bare(r *sim.Record) sim.Record {
 	return c
 }
 
-// byActor is a table indexed by actor IDs, which are small.
-type byActor[T any] struct{ t []*T }
+// byActor is a table indexed by actor IDs, which are small. Its entries are made a few at a time, and do not move.
+type byActor[T any] struct {
+	t    []*T
+	room []T
+}
 
 func (b *byActor[T]) get(id sim.ActorID) *T {
-	for int(id) >= len(b.t) {
-		b.t = append(b.t, nil)
+	if int(id) < len(b.t) && b.t[id] != nil {
+		return b.t[id]
 	}
-	if b.t[id] == nil {
-		b.t[id] = new(T)
+	return b.add(id)
+}
+
+func (b *byActor[T]) add(id sim.ActorID) *T {
+	if missing := int(id) + 1 - len(b.t); missing > 0 {
+		if int(id) >= cap(b.t) {
+			b.t = slices.Grow(b.t, missing+8)
+		}
+		b.t = b.t[:int(id)+1]
 	}
+	if len(b.room) == 0 {
+		b.room = make([]T, 4)
+	}
+	b.t[id], b.room = &b.room[0], b.room[1:]
 	return b.t[id]
 }

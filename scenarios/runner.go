@@ -300,9 +300,7 @@ func newWorld(ctx context.Context, s *Scenario, o *Options, header sim.Header, s
 	var judged []property.Property
 	judged, w.result.Unjudged = property.Judged(o.Properties, o.Subject.Lacks)
 	w.monitor = property.NewMonitor(w, judged)
-	for _, p := range judged {
-		w.result.Properties = append(w.result.Properties, p.Name)
-	}
+	w.result.Properties = property.Names(judged)
 	k.Observe(newTally(w))
 	k.Observe(w.monitor)
 	if replay != nil {

@@ -20,24 +20,23 @@ type Monitor struct {
 
 // watching is a property in this run.
 type watching struct {
-	name, statement string
-	kinds           []sim.Kind
-	spared          uint64 // what it was not asked to judge, because another property was broken before it
 	Checker
+	of     *Property
+	spared uint64 // what it was not asked to judge, because another property was broken before it
 }
 
-// watchers are those that look at one kind of records. What they are asked is counted once for all of them: a record may have twenty.
+// watchers are those that look at one kind of records, as indexes into Monitor.all. What they are asked is counted once for all of them: a record may
+// have twenty.
 type watchers struct {
 	records uint64
-	judges  []judge
+	indexes []uint16
 }
 
-// judge is one function of a property: its Record, or its StepEnd.
+// judge is the StepEnd of a property.
 type judge struct {
-	record  func(w World, r *sim.Record) *reports.Violation
 	stepEnd func(w World) *reports.Violation
 	pending *bool
-	of      *watching
+	index   uint16
 }
 
 var _ sim.Observer = (*Monitor)(nil)
@@ -45,46 +44,59 @@ var _ sim.Observer = (*Monitor)(nil)
 // always is the Pending of a property that has none.
 var always = true
 
-// NewMonitor begins to watch a run.
+// NewMonitor begins to watch a run. The properties must not change while it lasts.
 func NewMonitor(w World, all []Property) *Monitor {
-	m := &Monitor{w: w, all: make([]watching, len(all)), steps: make([]judge, 0, len(all))}
+	m := &Monitor{w: w, all: make([]watching, len(all))}
+	over := 0
 	for n := range all {
 		c := &m.all[n]
-		c.name, c.statement, c.Checker = all[n].Name, all[n].Statement, all[n].New()
+		c.of, c.Checker = &all[n], all[n].New()
 		if c.StepEnd != nil {
-			m.steps = append(m.steps, judge{stepEnd: c.StepEnd, pending: cmp.Or(c.Pending, &always), of: c})
+			over++
 		}
-		if c.Record == nil {
-			continue
+	}
+	m.steps = make([]judge, 0, over)
+	for n := range m.all {
+		if c := &m.all[n]; c.StepEnd != nil {
+			m.steps = append(m.steps, judge{stepEnd: c.StepEnd, pending: cmp.Or(c.Pending, &always), index: uint16(n)})
 		}
-		c.kinds = all[n].Kinds
 	}
 	m.assign()
 	return m
 }
 
+// kinds are the kinds of records that it looks at.
+func (c *watching) kinds() []sim.Kind {
+	if c.Record == nil {
+		return nil
+	}
+	return c.of.Kinds
+}
+
 // assign has each kind of records looked at by the properties that name it. There are hundreds of pairs, for which room is made once.
 func (m *Monitor) assign() {
-	var count []int // by kind
-	pairs := 0
+	most, pairs := -1, 0
 	for n := range m.all {
-		for _, k := range m.all[n].kinds {
-			if missing := int(k) + 1 - len(count); missing > 0 {
-				count = append(count, make([]int, missing)...)
-			}
-			count[k]++
+		for _, k := range m.all[n].kinds() {
+			most = max(most, int(k))
 			pairs++
 		}
 	}
-	m.byKind = make([]watchers, len(count))
-	room := make([]judge, pairs)
-	for k, n := range count {
-		m.byKind[k].judges, room = room[:0:n], room[n:]
+	m.byKind = make([]watchers, most+1)
+	for n := range m.all {
+		for _, k := range m.all[n].kinds() {
+			m.byKind[k].records++ // for now, how many look at it
+		}
+	}
+	room := make([]uint16, pairs)
+	for k := range m.byKind {
+		of := &m.byKind[k]
+		of.indexes, room = room[:0:of.records], room[of.records:]
+		of.records = 0
 	}
 	for n := range m.all {
-		c := &m.all[n]
-		for _, k := range c.kinds {
-			m.byKind[k].judges = append(m.byKind[k].judges, judge{record: c.Record, of: c})
+		for _, k := range m.all[n].kinds() {
+			m.byKind[k].indexes = append(m.byKind[k].indexes, uint16(n))
 		}
 	}
 }
@@ -98,7 +110,7 @@ func (m *Monitor) Checked() []reports.Checked {
 	for n := range m.all {
 		c := &m.all[n]
 		times := -c.spared
-		for _, k := range c.kinds {
+		for _, k := range c.kinds() {
 			times += m.byKind[k].records
 		}
 		if c.StepEnd != nil {
@@ -107,7 +119,7 @@ func (m *Monitor) Checked() []reports.Checked {
 		if c.End != nil {
 			times += m.ends
 		}
-		all[n] = reports.Checked{Name: c.name, Times: times}
+		all[n] = reports.Checked{Name: c.of.Name, Times: times}
 	}
 	return all
 }
@@ -115,8 +127,8 @@ func (m *Monitor) Checked() []reports.Checked {
 // Statement is what the broken property says of every run; "" if none is broken, or the run itself has found it.
 func (m *Monitor) Statement() string {
 	for n := range m.all {
-		if m.found != nil && m.all[n].name == m.found.Property {
-			return m.all[n].statement
+		if of := m.all[n].of; m.found != nil && of.Name == m.found.Property {
+			return of.Statement
 		}
 	}
 	return ""
@@ -139,9 +151,12 @@ func (m *Monitor) Record(r *sim.Record) {
 	}
 	of := &m.byKind[r.Kind]
 	of.records++
-	for n := range of.judges {
-		if v := of.judges[n].record(m.w, r); v != nil {
-			m.broken(of.judges, n, v)
+	for i, n := range of.indexes {
+		if v := m.all[n].Record(m.w, r); v != nil {
+			m.broken(n, v)
+			for _, later := range of.indexes[i+1:] {
+				m.all[later].spared++
+			}
 			return
 		}
 	}
@@ -156,20 +171,18 @@ func (m *Monitor) StepEnd(*sim.StepInfo) {
 	for n := range m.steps {
 		if j := &m.steps[n]; *j.pending {
 			if v := j.stepEnd(m.w); v != nil {
-				m.broken(m.steps, n, v)
+				m.broken(j.index, v)
+				for _, later := range m.steps[n+1:] {
+					m.all[later.index].spared++
+				}
 				return
 			}
 		}
 	}
 }
 
-// broken reports what the n-th of several has found. Those after it are not asked.
-func (m *Monitor) broken(judges []judge, n int, v *reports.Violation) {
-	m.Report(judges[n].of.name, v)
-	for _, j := range judges[n+1:] {
-		j.of.spared++
-	}
-}
+// broken reports what the n-th property has found. Those that would have judged the same after it are not asked.
+func (m *Monitor) broken(n uint16, v *reports.Violation) { m.Report(m.all[n].of.Name, v) }
 
 // End has the properties judge what is left.
 func (m *Monitor) End() {
@@ -182,7 +195,7 @@ func (m *Monitor) End() {
 			c.spared++
 		default:
 			if v := c.End(m.w); v != nil {
-				m.Report(c.name, v)
+				m.Report(c.of.Name, v)
 			}
 		}
 	}

@@ -33,8 +33,12 @@ type Need struct {
 	Rest func() Checker
 }
 
-// Judged returns those of the properties that can be judged of a stack that lacks something, and what of them is not.
+// Judged returns those of the properties that can be judged of a stack that lacks something, and what of them is not. Of one that lacks nothing
+// they are all, in the same memory.
 func Judged(all []Property, lacks map[subjects.Feature]string) (can []Property, not []reports.Unjudged) {
+	if len(lacks) == 0 {
+		return all, nil
+	}
 	for _, p := range all {
 		whole := true
 		for _, n := range p.Needs {
@@ -52,6 +56,18 @@ func Judged(all []Property, lacks map[subjects.Feature]string) (can []Property, 
 		}
 	}
 	return can, not
+}
+
+// Names returns the names of properties, nil for none.
+func Names(all []Property) []string {
+	if len(all) == 0 {
+		return nil
+	}
+	names := make([]string, len(all))
+	for n := range all {
+		names[n] = all[n].Name
+	}
+	return names
 }
 
 // Checker checks a property in one run. Any of its functions may be nil. One that returns a Violation ends the run, and need not
@@ -115,19 +131,28 @@ type World interface {
 
 // Validate reports the first mistake in a list of properties.
 func Validate(all []Property) error {
-	names := map[string]bool{}
-	for n, p := range all {
+	for n := range all {
+		p := &all[n]
 		switch {
 		case p.Name == "":
 			return fmt.Errorf("property %d has no name", n+1)
-		case names[p.Name]:
+		case named(all[:n], p.Name):
 			return fmt.Errorf("there are two properties %q: give each a name of its own", p.Name)
 		case p.New == nil:
 			return fmt.Errorf("property %q has no New", p.Name)
 		case len(p.Kinds) == 0 && p.New().Record != nil:
 			return fmt.Errorf("property %q has a Record function and no Kinds: list the kinds of records it checks", p.Name)
 		}
-		names[p.Name] = true
 	}
 	return nil
+}
+
+// named reports whether one of them has that name. They are few enough to do without a table, which every run would make.
+func named(all []Property, name string) bool {
+	for n := range all {
+		if all[n].Name == name {
+			return true
+		}
+	}
+	return false
 }
