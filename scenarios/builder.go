@@ -235,7 +235,11 @@ func (b *Builder) Requests(client string) *Builder { return b.with("requests", n
 func (b *Builder) Show(what string) *Builder { return b.with("show", nil, what) }
 
 func (b *Builder) with(name string, args []Arg, words ...string) *Builder {
-	return b.Command(name, append(Words(words...), args...)...)
+	all := make([]Arg, 0, len(words)+len(args))
+	for _, w := range words {
+		all = append(all, Arg{Value: w})
+	}
+	return b.Command(name, append(all, args...)...)
 }
 
 // Text returns the script as built so far.

@@ -124,7 +124,7 @@ type writeCmd struct {
 	rv       int64
 	by       string
 	payload  json.RawMessage
-	// object is the payload as an object of the resource, decoded once for all runs.
+	// object is the payload as an object of the resource, decoded once for all runs. Commands with the same payload share it, whatever their keys.
 	object runtime.Object
 }
 
@@ -148,7 +148,7 @@ func (c *writeCmd) declare(d *declarations, s *script.Command) error {
 		return nil
 	}
 	for n, k := range c.keys {
-		if err := checkNames(&res, k); err != nil && !d.loose {
+		if err := d.checkNames(&res, k); err != nil {
 			return script.Errorf(c.at[n], "an apiserver would refuse it", "%s: %v", c.op, err)
 		}
 		if res.Namespaced != (k.namespace != "") {
@@ -158,20 +158,50 @@ func (c *writeCmd) declare(d *declarations, s *script.Command) error {
 			return script.Errorf(s.Pos, "write "+k.name, "%s: %s are cluster scoped, %q has a namespace", c.op, c.resource, k)
 		}
 	}
+	if c.object = d.objects[payloadOf{c.resource, string(c.payload)}]; c.object != nil {
+		return nil
+	}
 	if c.payload != nil && !d.loose && !d.anyFields[c.resource] {
 		if err := d.checkObject(s, c.resource, &res); err != nil {
 			return err
 		}
 	}
-	var err error
-	if c.object, err = decodeObject(&res, c.keys[0], c.payload); err != nil {
+	obj, err := decodeObject(&res, c.payload)
+	if err != nil {
 		return wrongType(s, res.Kind, err)
+	}
+	anyKey, err := nameObject(obj, c.keys[0])
+	if err != nil {
+		return wrongType(s, res.Kind, err)
+	}
+	if c.object = obj; anyKey {
+		d.objects[payloadOf{c.resource, string(c.payload)}] = obj
 	}
 	return nil
 }
 
+// payloadOf is a payload of objects of a resource. Scenarios have few different ones, and many commands.
+type payloadOf struct{ resource, payload string }
+
+// keyOf is a key of a resource.
+type keyOf struct {
+	resource string
+	key      objectKey
+}
+
+// checkNames is checkNames, asked once for each key.
+func (d *declarations) checkNames(res *store.Resource, k objectKey) error {
+	at := keyOf{res.Plural, k}
+	if d.loose || d.valid[at] {
+		return nil
+	}
+	err := checkNames(res, k)
+	d.valid[at] = err == nil
+	return err
+}
+
 // decodeObject decodes a payload into an object of a resource; a nil payload gives an empty object.
-func decodeObject(res *store.Resource, key objectKey, payload json.RawMessage) (runtime.Object, error) {
+func decodeObject(res *store.Resource, payload json.RawMessage) (runtime.Object, error) {
 	var obj runtime.Object
 	if res.New != nil {
 		obj = res.New()
@@ -205,18 +235,24 @@ func decodeObject(res *store.Resource, key objectKey, payload json.RawMessage) (
 		return nil, fmt.Errorf("its kind is %s of %s", have.Kind, have.GroupVersion())
 	}
 	obj.GetObjectKind().SetGroupVersionKind(gvk)
+	return obj, nil
+}
+
+// nameObject gives an object its name and namespace, which may be there, but no other. anyKey reports that neither was.
+func nameObject(obj runtime.Object, key objectKey) (anyKey bool, err error) {
 	m, err := meta.Accessor(obj)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
+	anyKey = m.GetName() == "" && m.GetNamespace() == ""
 	for _, f := range []struct{ what, have, want string }{{"name", m.GetName(), key.name}, {"namespace", m.GetNamespace(), key.namespace}} {
 		if f.have != "" && f.have != f.want {
-			return nil, fmt.Errorf("its %s is %q, but the command has %q", f.what, f.have, f.want)
+			return false, fmt.Errorf("its %s is %q, but the command has %q", f.what, f.have, f.want)
 		}
 	}
 	m.SetName(key.name)
 	m.SetNamespace(key.namespace)
-	return obj, nil
+	return anyKey, nil
 }
 
 func setDefault(raw map[string]json.RawMessage, key, value string) {
@@ -298,7 +334,8 @@ func (w *World) touched(id store.ResourceID, k objectKey) runtime.Object {
 	if cur, rev := w.cluster.Store().Get(id, k.namespace, k.name); rev != 0 {
 		obj = cur.DeepCopyObject()
 	} else {
-		obj, _ = decodeObject(w.cluster.Store().Resource(id), k, nil) // cannot fail without a payload
+		obj, _ = decodeObject(w.cluster.Store().Resource(id), nil) // cannot fail without a payload
+		_, _ = nameObject(obj, k)
 	}
 	m, err := meta.Accessor(obj)
 	if err != nil {

@@ -49,12 +49,13 @@ func commandNames() []string {
 	return names
 }
 
-func parseCommand(c *script.Command) (Command, error) {
+// parseCommand reads a command with a reader that others are read with, too.
+func parseCommand(c *script.Command, r *script.ArgReader) (Command, error) {
 	i := slices.IndexFunc(specs, func(s spec) bool { return s.name == c.Name })
 	if i < 0 {
 		return nil, script.UnknownCommand(c, commandNames())
 	}
-	r := script.NewArgReader(c, specs[i].usage)
+	r.Reset(c, specs[i].usage)
 	cmd := specs[i].parse(r)
 	if err := r.Done(); err != nil {
 		return nil, err

@@ -34,6 +34,7 @@ func (s *Scenario) Configured(seed uint64, kinds ...subjects.Kind) (*Scenario, e
 func (s *Scenario) configured(seed uint64, kinds ...subjects.Kind) (*Scenario, error) {
 	queues := subjects.CommonQueues(kinds...)
 	streams := !slices.ContainsFunc(kinds, func(k subjects.Kind) bool { _, lacking := k.Lacks[subjects.StreamingLists]; return lacking })
+	var reader script.ArgReader
 	written := map[*script.Command]*script.Command{}
 	cmds := slices.Clone(s.cmds)
 	for n, c := range cmds {
@@ -47,7 +48,7 @@ func (s *Scenario) configured(seed uint64, kinds ...subjects.Kind) (*Scenario, e
 		}
 		full := *c.syntax
 		full.Args = slices.Concat(full.Args, args)
-		cmd, err := parseCommand(&full)
+		cmd, err := parseCommand(&full, &reader)
 		if err != nil {
 			return nil, fmt.Errorf("the drawn configuration of informer %s: %w", inf.spec.Name, err)
 		}

@@ -17,7 +17,7 @@ func checkOutput(file string, c *script.Command) error {
 		if err != nil || len(f.Commands()) != 1 {
 			continue
 		}
-		if _, err := parseCommand(f.Commands()[0]); err == nil {
+		if _, err := parseCommand(f.Commands()[0], new(script.ArgReader)); err == nil {
 			return script.Errorf(script.Pos{File: file, Line: c.Output.Pos.Line + 1 + i, Column: 1},
 				"put a blank line before the command; if it is output, fence it with two lines of ---- before and after it",
 				"%q is inside the expected output of %s, so it does not run", line, c.Name)

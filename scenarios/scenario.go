@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/scenarios/script"
 )
@@ -50,11 +52,14 @@ func FromScript(f *script.File) (*Scenario, error) { return fromScript(f, false)
 func fromScript(f *script.File, loose bool) (*Scenario, error) {
 	s := &Scenario{Name: strings.TrimSuffix(filepath.Base(f.Name), ".sim"), file: f}
 	var errs []error
-	for _, c := range f.Commands() {
+	var args script.ArgReader
+	all := f.Commands()
+	s.cmds = make([]parsedCommand, 0, len(all))
+	for _, c := range all {
 		if !loose {
 			errs = append(errs, checkOutput(f.Name, c))
 		}
-		cmd, err := parseCommand(c)
+		cmd, err := parseCommand(c, &args)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -102,7 +107,8 @@ func (s *Scenario) Faults() []string {
 
 // check finds errors that every run would hit: names that are used before they are declared, or declared twice.
 func check(s *Scenario, loose bool) error {
-	d := declarations{names: map[string]string{}, resources: map[string]store.Resource{}, anyFields: map[string]bool{}, fields: fieldCache{}, types: map[string]reflect.Type{}, loose: loose}
+	d := declarations{names: map[string]string{}, resources: map[string]store.Resource{}, anyFields: map[string]bool{}, fields: fieldCache{}, types: map[string]reflect.Type{}, loose: loose,
+		objects: map[payloadOf]runtime.Object{}, valid: map[keyOf]bool{}}
 	var errs []error
 	for _, c := range s.cmds {
 		if n, ok := c.Command.(interface {
@@ -126,7 +132,9 @@ type declarations struct {
 	loose     bool            // those of all may
 	fields    fieldCache
 	types     map[string]reflect.Type // of the objects of resources that payloads were for
-	indexes   map[string]bool         // "i1 by-app"
+	objects   map[payloadOf]runtime.Object
+	valid     map[keyOf]bool  // keys that an apiserver would take
+	indexes   map[string]bool // "i1 by-app"
 }
 
 // reservedNames are the names, or their first parts, of actors that every world has.

@@ -5,6 +5,7 @@ type dice struct {
 	seed    uint64
 	rate    FaultRate
 	byKind  []*faultDice // nil until first used
+	room    []faultDice  // for the next ones
 	stopped bool
 }
 
@@ -25,11 +26,15 @@ func (s *dice) fault(r *Ready) (Choice, bool) {
 }
 
 func (s *dice) of(kind Kind) *faultDice {
-	for int(kind) >= len(s.byKind) {
-		s.byKind = append(s.byKind, nil)
+	if int(kind) >= len(s.byKind) {
+		s.byKind = append(s.byKind, make([]*faultDice, int(kind)+8-len(s.byKind))...)
 	}
 	if s.byKind[kind] == nil {
-		s.byKind[kind] = newFaultDice(s.seed, kind, s.rate(kind))
+		if len(s.room) == 0 {
+			s.room = make([]faultDice, 8)
+		}
+		s.byKind[kind], s.room = &s.room[0], s.room[1:]
+		s.byKind[kind].init(s.seed, kind, s.rate(kind))
 	}
 	return s.byKind[kind]
 }
@@ -40,18 +45,17 @@ type faultDice struct {
 	threshold uint32 // of 65536
 	bits      uint64
 	left      int
-	stream    *Stream
+	stream    Stream
 }
 
-func newFaultDice(seed uint64, kind Kind, rate float64) *faultDice {
-	d := &faultDice{stream: NewStream(seed, "fault/"+kind.String())}
+func (d *faultDice) init(seed uint64, kind Kind, rate float64) {
+	d.stream.init(seed, "fault/"+kind.String())
 	switch {
 	case rate >= 1:
 		d.threshold = 1 << 16
 	case rate > 0:
 		d.threshold = max(1, uint32(rate*(1<<16)))
 	}
-	return d
 }
 
 func (d *faultDice) roll() bool {

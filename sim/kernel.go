@@ -188,7 +188,8 @@ func (k *Kernel) Inner(id ActorID) (inner ActorID, ok bool) {
 func (k *Kernel) Stream(name string) *Stream {
 	s := k.streams[name]
 	if s == nil {
-		s = &Stream{kernel: k, pcg: newPCG(k.seed, name)}
+		s = &Stream{kernel: k}
+		s.init(k.seed, name)
 		k.streams[name] = s
 	}
 	return s

@@ -14,23 +14,26 @@ import (
 // strategies are not recorded, because their picks are.
 type Stream struct {
 	kernel *Kernel // nil: not recorded
-	pcg    *rand.PCG
+	pcg    rand.PCG
 }
 
-func newPCG(seed uint64, name string) *rand.PCG {
-	return rand.NewPCG(seed, xxhash.Sum64String(name))
-}
+// init makes s the stream of that seed and name.
+func (s *Stream) init(seed uint64, name string) { s.pcg.Seed(seed, xxhash.Sum64String(name)) }
 
 // NewStream returns a stream that belongs to no kernel, for strategies and generators. The same seed and name give the same
 // numbers on every machine.
-func NewStream(seed uint64, name string) *Stream { return &Stream{pcg: newPCG(seed, name)} }
+func NewStream(seed uint64, name string) *Stream {
+	s := &Stream{}
+	s.init(seed, name)
+	return s
+}
 
 // Uint64 returns 64 random bits.
 func (s *Stream) Uint64() uint64 {
 	if s.kernel == nil {
 		return s.pcg.Uint64()
 	}
-	return s.kernel.draw(s.pcg)
+	return s.kernel.draw(&s.pcg)
 }
 
 // Float64 returns a number in [0,1).

@@ -226,7 +226,6 @@ var exceptions = []exception{
 	{"sim/choice.go", "sync", "test packages register kinds while other tests run"},
 	{"sim/clock.go", "channel", "the timers of k8s.io/utils/clock have one; nothing waits for it"},
 	{"subjects/draws.go", "random", "client-go draws from such sources; these are seeded, so that a transcript draws the same for every subject"},
-	{"sim/rand.go", "random", "the one place that creates generators, each from a seed and a name"},
 	{"fakeapiserver/builtin/view.go", "clock", "Kubernetes' printers take ages from the clock; times are moved so that virtual ages come out"},
 	{"fakeapiserver/builtin/web_services.go", "sync", "routes built when a document is first asked for, the same for every server"},
 	{"scenarios/resources.go", "sync", "a table computed from client-go's scheme when it is first needed, the same for everyone"},

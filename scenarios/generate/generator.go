@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -98,74 +99,88 @@ func Scenario(src Source, name string, commands int, without ...string) (*scenar
 func Swarm(src Source, name string, commands int, without ...string) (*scenarios.Scenario, error) {
 	g := empty(src, name)
 	g.without = without
-	g.shape = drawShape(src, g.actions())
+	g.shape = drawShape(src, actions)
 	g.begin()
 	return g.fill(commands)
 }
 
 // fill adds that many actions, and what the scenario ends with.
 func (g *Generator) fill(commands int) (*scenarios.Scenario, error) {
-	actions := slices.DeleteFunc(g.actions(), func(a Action) bool { return slices.Contains(g.without, a.Name) })
-	for range commands {
-		g.one(actions)
+	wanted := actions
+	if len(g.without) > 0 {
+		wanted = slices.DeleteFunc(slices.Clone(actions), func(a action) bool { return slices.Contains(g.without, a.name) })
 	}
-	g.end(actions)
+	for range commands {
+		g.one(wanted)
+	}
+	g.end(wanted)
 	return g.Scenario()
 }
 
 // one adds one of the actions.
-func (g *Generator) one(actions []Action) {
+func (g *Generator) one(wanted []action) {
 	total := 0
-	for _, a := range actions {
+	for _, a := range wanted {
 		total += g.shape.weight(a)
 	}
 	n := g.src.IntN(total)
-	for _, a := range actions {
+	for _, a := range wanted {
 		if n -= g.shape.weight(a); n < 0 {
-			a.Do()
+			a.do(g)
 			return
 		}
 	}
 }
 
 // Actions are what the scenario can go on with.
-func (g *Generator) Actions() []Action { return append(g.actions(), g.lateActions()...) }
+func (g *Generator) Actions() []Action {
+	var all []Action
+	for _, a := range slices.Concat(actions, lateActions) {
+		all = append(all, Action{a.name, a.weight, func() bool { return a.do(g) }})
+	}
+	return all
+}
+
+// action is an Action of every Generator.
+type action struct {
+	name   string
+	weight int
+	do     func(*Generator) bool
+}
 
 // actions are the actions that a scenario has up to its end.
-func (g *Generator) actions() []Action {
-	return []Action{
-		{"create", 6, g.create},
-		{"update", 6, g.update},
-		{"relabel", 3, g.relabel},
-		{"delete", 5, g.delete},
-		{"recreate", 3, g.recreate},
-		{"write", 4, g.write},
-		{"gap", 7, g.gap},
-		{"reopen", 1, g.reopen},
-		{"crowd", 2, g.crowd},
-		{"linger", 2, g.linger},
-		{"settle", 4, g.settle},
-		{"advance", 6, g.advance},
-		{"step", 3, g.step},
-		{"watch-fault", 6, func() bool { return g.clientFault("watch-", "watch-open-") }},
-		{"open-fault", 2, func() bool { return g.clientFault("watch-open-", "") }},
-		{"list-fault", 4, func() bool { return g.clientFault("list-", "") }},
-		{"write-fault", 2, g.writeFault},
-		{"replica-fault", 2, g.replicaFault},
-		{"compact", 2, g.compact},
-		{"hold", 4, g.hold},
-		{"release", 4, g.release},
-		{"handler", 2, g.handler},
-		{"remove", 1, g.remove},
-		{"remove-busy", 1, g.removeBusy},
-		{"indexer", 1, g.indexer},
-		{"informer", 1, g.informer},
-		{"worker", 1, g.worker},
-		{"reconcile", 4, g.reconcile},
-		{"handle", 2, g.handle},
-		{"shut-down", 1, g.shutDown},
-		{"stop", 1, g.stop},
-	}
+var actions = []action{
+	{"create", 6, (*Generator).create},
+	{"update", 6, (*Generator).update},
+	{"relabel", 3, (*Generator).relabel},
+	{"delete", 5, (*Generator).delete},
+	{"recreate", 3, (*Generator).recreate},
+	{"write", 4, (*Generator).write},
+	{"gap", 7, (*Generator).gap},
+	{"reopen", 1, (*Generator).reopen},
+	{"crowd", 2, (*Generator).crowd},
+	{"linger", 2, (*Generator).linger},
+	{"settle", 4, (*Generator).settle},
+	{"advance", 6, (*Generator).advance},
+	{"step", 3, (*Generator).step},
+	{"watch-fault", 6, func(g *Generator) bool { return g.clientFault("watch-", "watch-open-") }},
+	{"open-fault", 2, func(g *Generator) bool { return g.clientFault("watch-open-", "") }},
+	{"list-fault", 4, func(g *Generator) bool { return g.clientFault("list-", "") }},
+	{"write-fault", 2, (*Generator).writeFault},
+	{"replica-fault", 2, (*Generator).replicaFault},
+	{"compact", 2, (*Generator).compact},
+	{"hold", 4, (*Generator).hold},
+	{"release", 4, (*Generator).release},
+	{"handler", 2, (*Generator).handler},
+	{"remove", 1, (*Generator).remove},
+	{"remove-busy", 1, (*Generator).removeBusy},
+	{"indexer", 1, (*Generator).indexer},
+	{"informer", 1, (*Generator).informer},
+	{"worker", 1, (*Generator).worker},
+	{"reconcile", 4, (*Generator).reconcile},
+	{"handle", 2, (*Generator).handle},
+	{"shut-down", 1, (*Generator).shutDown},
+	{"stop", 1, (*Generator).stop},
 }
 
 // Text is the script so far.
@@ -205,11 +220,11 @@ func (g *Generator) present(resource string) (string, bool) {
 
 // labelled is an object with the label that the informers' selectors look at, and sometimes another one, which only indices see.
 func (g *Generator) labelled() any {
-	labels := map[string]string{"app": pick(g.src, "x", "y")}
+	labels := `"app":"` + pick(g.src, "x", "y") + `"`
 	if g.oneIn(3) {
-		labels["tier"] = pick(g.src, "x", "z")
+		labels += `,"tier":"` + pick(g.src, "x", "z") + `"`
 	}
-	return map[string]any{"metadata": map[string]any{"labels": labels}}
+	return json.RawMessage(`{"metadata":{"labels":{` + labels + `}}}`)
 }
 
 func (g *Generator) create() bool { return g.createOf(g.resource()) }

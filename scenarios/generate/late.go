@@ -12,22 +12,20 @@ import (
 // has come to rest: the next change of an object hides what is wrong with it.
 
 // lateActions are the actions that only the end of a scenario has.
-func (g *Generator) lateActions() []Action {
-	return []Action{
-		{"restart", 3, g.restart},
-		{"refuse", 1, g.refuse},
-		{"overtake", 3, g.overtake},
-	}
+var lateActions = []action{
+	{"restart", 3, (*Generator).restart},
+	{"refuse", 1, (*Generator).refuse},
+	{"overtake", 3, (*Generator).overtake},
 }
 
 // end adds, in some scenarios, late actions, each with a few others after it. Small numbers stand for none, as whoever shrinks draws makes them small.
-func (g *Generator) end(others []Action) {
-	for _, late := range g.lateActions() {
-		if slices.Contains(g.without, late.Name) || g.src.IntN(8) < 8-late.Weight {
+func (g *Generator) end(others []action) {
+	for _, late := range lateActions {
+		if slices.Contains(g.without, late.name) || g.src.IntN(8) < 8-late.weight {
 			continue
 		}
 		g.rest()
-		if !late.Do() {
+		if !late.do(g) {
 			continue
 		}
 		for range g.src.IntN(6) {

@@ -36,7 +36,7 @@ var emphases = []map[string]int{
 func evenly() shape { return shape{namespaces: namespaces, names: objectNames} }
 
 // drawShape draws the shape of a scenario with these actions. One of four has all of them.
-func drawShape(src Source, actions []Action) shape {
+func drawShape(src Source, actions []action) shape {
 	s := evenly()
 	if src.IntN(4) == 0 {
 		return s
@@ -46,7 +46,7 @@ func drawShape(src Source, actions []Action) shape {
 	s.namespaces = namespaces[:pick(src, 1, 1, 2)]
 	s.times = map[string]int{}
 	for _, a := range actions {
-		s.times[a.Name] = pick(src, 0, 1, 1, 2)
+		s.times[a.name] = pick(src, 0, 1, 1, 2)
 	}
 	for name, times := range pick(src, emphases...) { // order: a map is filled
 		s.times[name] = times
@@ -58,9 +58,9 @@ func drawShape(src Source, actions []Action) shape {
 }
 
 // weight is how often an action is taken, compared with the others.
-func (s *shape) weight(a Action) int {
-	if times, ok := s.times[a.Name]; ok {
-		return a.Weight * times
+func (s *shape) weight(a action) int {
+	if times, ok := s.times[a.name]; ok {
+		return a.weight * times
 	}
-	return a.Weight
+	return a.weight
 }

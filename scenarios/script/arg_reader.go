@@ -18,33 +18,71 @@ import (
 // A value that could not be read is zero or the default; do not use values before Done has returned nil.
 type ArgReader struct {
 	command    *Command
-	usage      string // the hint of errors about the arguments as a whole
-	positional []Arg
+	usage      string // what the hint of errors about the arguments as a whole names; "" for none
+	positional []Arg  // in the command's memory, if they are before those with keys
 	keyed      []Arg
-	asked      []string // keys the implementation asked for
-	payload    bool     // the payload was asked for
+	asked      []string  // keys the implementation asked for
+	room       [8]string // for asked
+	payload    bool      // the payload was asked for
 	errs       Errors
 }
 
 // NewArgReader returns a reader for the arguments of c. Messages about missing and superfluous arguments end with the usage
 // line, such as "advance DURATION".
 func NewArgReader(c *Command, usage string) *ArgReader {
-	room := make([]Arg, 2*len(c.Args)) // each argument is one or the other
-	r := &ArgReader{command: c, positional: room[:0:len(c.Args)], keyed: room[len(c.Args):len(c.Args)], asked: make([]string, 0, 8)}
-	if usage != "" {
-		r.usage = "usage: " + usage
+	r := &ArgReader{}
+	r.Reset(c, usage)
+	return r
+}
+
+// Reset makes the reader one for the arguments of another command, as NewArgReader does.
+func (r *ArgReader) Reset(c *Command, usage string) {
+	words := slices.IndexFunc(c.Args, func(a Arg) bool { return a.Key != "" })
+	if words < 0 {
+		words = len(c.Args)
 	}
-	for _, a := range c.Args {
+	*r = ArgReader{command: c, usage: usage, positional: c.Args[:words], keyed: c.Args[words:]}
+	r.asked = r.room[:0]
+	if !distinct(r.keyed) {
+		r.tellApart()
+	}
+}
+
+// distinct reports that all arguments have keys, each another one.
+func distinct(args []Arg) bool {
+	for n, a := range args {
+		if a.Key == "" || has(args[:n], a.Key) {
+			return false
+		}
+	}
+	return true
+}
+
+func has(args []Arg, key string) bool {
+	return slices.ContainsFunc(args, func(a Arg) bool { return a.Key == key })
+}
+
+// tellApart tells apart words and arguments with keys that do not come one after the other, or come twice.
+func (r *ArgReader) tellApart() {
+	r.positional, r.keyed = nil, nil
+	for _, a := range r.command.Args {
 		switch {
 		case a.Key == "":
 			r.positional = append(r.positional, a)
-		case slices.ContainsFunc(r.keyed, func(b Arg) bool { return a.Key == b.Key }):
-			r.Fail(Errorf(a.Pos, "give it once", "%s: %s= is given twice", c.Name, a.Key))
+		case has(r.keyed, a.Key):
+			r.Fail(Errorf(a.Pos, "give it once", "%s: %s= is given twice", r.command.Name, a.Key))
 		default:
 			r.keyed = append(r.keyed, a)
 		}
 	}
-	return r
+}
+
+// hint is that of errors about the arguments as a whole.
+func (r *ArgReader) hint() string {
+	if r.usage == "" {
+		return ""
+	}
+	return "usage: " + r.usage
 }
 
 // Fail adds an error found by the implementation; nil is ignored.
@@ -58,14 +96,14 @@ func (r *ArgReader) Failed() bool { return len(r.errs) > 0 }
 func (r *ArgReader) Done() error {
 	if len(r.positional) > 0 {
 		a := r.positional[0]
-		r.Fail(Errorf(a.Pos, r.usage, "%s: unexpected argument %s", r.command.Name, quoteShort(a.Value)))
+		r.Fail(Errorf(a.Pos, r.hint(), "%s: unexpected argument %s", r.command.Name, quoteShort(a.Value)))
 		r.positional = nil
 	}
 	for _, a := range r.keyed {
 		if slices.Contains(r.asked, a.Key) {
 			continue
 		}
-		hint := r.usage
+		hint := r.hint()
 		if near := Suggest(a.Key, r.asked); near != "" {
 			hint = `did you mean "` + near + `"?`
 		} else if hint == "" && len(r.asked) > 0 {
@@ -75,7 +113,7 @@ func (r *ArgReader) Done() error {
 	}
 	r.keyed = nil
 	if r.command.Payload != nil && !r.payload {
-		r.Fail(Errorf(r.command.PayloadPos, r.usage, "%s takes no payload", r.command.Name))
+		r.Fail(Errorf(r.command.PayloadPos, r.hint(), "%s takes no payload", r.command.Name))
 		r.payload = true
 	}
 	if len(r.errs) == 0 {
@@ -90,7 +128,7 @@ func (r *ArgReader) More() int { return len(r.positional) }
 // Next returns the next positional argument, which is required; what names it in the error.
 func (r *ArgReader) Next(what string) Arg {
 	if len(r.positional) == 0 {
-		r.Fail(Errorf(r.command.Pos, r.usage, "%s: the %s is missing", r.command.Name, what))
+		r.Fail(Errorf(r.command.Pos, r.hint(), "%s: the %s is missing", r.command.Name, what))
 		return Arg{Pos: r.command.Pos}
 	}
 	a := r.positional[0]
@@ -101,7 +139,7 @@ func (r *ArgReader) Next(what string) Arg {
 // Rest returns the positional arguments not read yet, of which there must be at least atLeast.
 func (r *ArgReader) Rest(what string, atLeast int) []Arg {
 	if len(r.positional) < atLeast {
-		r.Fail(Errorf(r.command.Pos, r.usage, "%s: got %[4]d %[3]s, want at least %[2]d", r.command.Name, atLeast, what, len(r.positional)))
+		r.Fail(Errorf(r.command.Pos, r.hint(), "%s: got %[4]d %[3]s, want at least %[2]d", r.command.Name, atLeast, what, len(r.positional)))
 	}
 	rest := r.positional
 	r.positional = nil
@@ -115,7 +153,7 @@ func (r *ArgReader) Positional(n int) []Arg {
 		if len(r.positional) > n {
 			pos = r.positional[n].Pos
 		}
-		r.Fail(Errorf(pos, r.usage, "%s: got %[3]d arguments, want %[2]d", r.command.Name, n, len(r.positional)))
+		r.Fail(Errorf(pos, r.hint(), "%s: got %[3]d arguments, want %[2]d", r.command.Name, n, len(r.positional)))
 		r.positional = nil
 		return nil
 	}
@@ -137,7 +175,7 @@ func (r *ArgReader) Key(key string) (Arg, bool) {
 func (r *ArgReader) Require(key string) Arg {
 	a, ok := r.Key(key)
 	if !ok {
-		r.Fail(Errorf(r.command.Pos, r.usage, "%s: %s= is missing", r.command.Name, key))
+		r.Fail(Errorf(r.command.Pos, r.hint(), "%s: %s= is missing", r.command.Name, key))
 	}
 	return a
 }

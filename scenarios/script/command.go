@@ -1,6 +1,7 @@
 package script
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -13,6 +14,7 @@ func (p *parser) parseCommand(l span, off int) *Command {
 	p.skip(l)
 	c := &Command{Pos: p.pos(l, off), lineEnd: l.next}
 	failed := len(p.errs)
+	p.args = p.args[:0]
 	c.Name, off = p.parseName(l, off)
 	for len(p.errs) == failed {
 		off += leadingBlanks(p.src[off:l.end])
@@ -29,7 +31,10 @@ func (p *parser) parseCommand(l span, off int) *Command {
 		}
 		var arg Arg
 		arg, off = p.parseArg(l, off)
-		c.Args = append(c.Args, arg)
+		p.args = append(p.args, arg)
+	}
+	if len(p.args) > 0 {
+		c.Args = slices.Clone(p.args)
 	}
 	if len(p.errs) == failed {
 		p.file.Nodes = append(p.file.Nodes, c)

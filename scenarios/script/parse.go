@@ -42,6 +42,8 @@ type parser struct {
 
 	// command is the command that ended on the previous line, the only one a `----` on the next line can belong to.
 	command *Command
+	// args are the arguments of the command that is being parsed: how many it has is known at its end.
+	args []Arg
 }
 
 // span is one line of the source: src[start:end], without its line ending; the next line starts at next.

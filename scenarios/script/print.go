@@ -49,7 +49,7 @@ func appendCommand(dst []byte, c *Command) []byte {
 	dst = append(dst, c.Name...)
 	for _, a := range c.Args {
 		dst = append(dst, ' ')
-		dst = append(dst, a.String()...)
+		dst = a.appendTo(dst)
 	}
 	if payload := bytes.TrimSpace(c.Payload); len(payload) > 0 {
 		dst = append(dst, ' ')
@@ -63,17 +63,16 @@ func appendCommand(dst []byte, c *Command) []byte {
 }
 
 // String returns the argument as written in a script.
-func (a Arg) String() string {
-	if a.Key == "" {
-		if needsQuote(a.Value) || strings.IndexByte(a.Value, '=') >= 0 {
-			return strconv.Quote(a.Value)
-		}
-		return a.Value
+func (a Arg) String() string { return string(a.appendTo(nil)) }
+
+func (a *Arg) appendTo(dst []byte) []byte {
+	if a.Key != "" {
+		dst = append(append(dst, a.Key...), '=')
 	}
-	if needsQuote(a.Value) {
-		return a.Key + "=" + strconv.Quote(a.Value)
+	if needsQuote(a.Value) || a.Key == "" && strings.IndexByte(a.Value, '=') >= 0 {
+		return strconv.AppendQuote(dst, a.Value)
 	}
-	return a.Key + "=" + a.Value
+	return append(dst, a.Value...)
 }
 
 // needsQuote reports whether a word or value must be quoted.

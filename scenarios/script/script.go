@@ -46,7 +46,7 @@ type File struct {
 
 // Commands returns the commands of the file in order.
 func (f *File) Commands() []*Command {
-	var cmds []*Command
+	cmds := make([]*Command, 0, len(f.Nodes))
 	for _, n := range f.Nodes {
 		if c, ok := n.(*Command); ok {
 			cmds = append(cmds, c)
