@@ -33,9 +33,14 @@ type noInventedState struct {
 type committed struct {
 	rv  int64
 	obj any
-	// seen is the last object that was found to be this version, as a transform has made it, and by whom: a resync shows it again and again.
-	seen   any
-	seenBy subjects.Informer
+	// seen are the last objects that were found to be this version, as transforms have made it: a resync shows them again and again.
+	seen []seenBy
+}
+
+// seenBy is the last object that an informer has shown for a version.
+type seenBy struct {
+	informer subjects.Informer
+	obj      any
 }
 
 type resourceName struct {
@@ -67,7 +72,7 @@ func (p *noInventedState) record(w World, r *sim.Record) *reports.Violation {
 	another, inf := false, p.resource.get(r.Actor).informer
 	for i := len(versions) - 1; i >= 0; i-- {
 		v := &versions[i]
-		if v.seen == r.Obj && v.seenBy == inf || v.obj == r.Obj && (inf == nil || any(transformed(inf, v.obj)) == r.Obj) {
+		if v.shown(inf, r.Obj) || v.obj == r.Obj && (inf == nil || any(transformed(inf, v.obj)) == r.Obj) {
 			return nil
 		}
 		if v.rv == r.RV {
@@ -77,7 +82,7 @@ func (p *noInventedState) record(w World, r *sim.Record) *reports.Violation {
 				return nil
 			}
 			if equality.Semantic.DeepEqual(transformed(inf, v.obj), r.Obj) {
-				v.seen, v.seenBy = r.Obj, inf
+				v.show(inf, r.Obj)
 				return nil
 			}
 			another = true // keep looking: a restored store reuses revisions, so there may be two
@@ -90,6 +95,27 @@ func (p *noInventedState) record(w World, r *sim.Record) *reports.Violation {
 		return nil
 	}
 	return p.broken(w, r, "the server never committed that version")
+}
+
+// shown reports whether the object is the last one that the informer has shown for this version.
+func (v *committed) shown(inf subjects.Informer, obj any) bool {
+	for i := range v.seen {
+		if s := &v.seen[i]; s.obj == obj && s.informer == inf {
+			return true
+		}
+	}
+	return false
+}
+
+// show notes that it is.
+func (v *committed) show(inf subjects.Informer, obj any) {
+	for i := range v.seen {
+		if v.seen[i].informer == inf {
+			v.seen[i].obj = obj
+			return
+		}
+	}
+	v.seen = append(v.seen, seenBy{inf, obj})
 }
 
 // transformed returns what an informer makes of a version.

@@ -373,8 +373,7 @@ const restRetries = 10
 // restDelay returns how long the REST layer waits before it sends a request again, 0 if it does not (I36). transport reports that
 // the error is one of the connection that it retries.
 func restDelay(err error, kind asked) (wait time.Duration, transport bool) {
-	status, ok := err.(apierrors.APIStatus)
-	if ok || errors.As(err, &status) {
+	if status, ok := statusOf(err); ok {
 		s := status.Status()
 		busy := s.Code == http.StatusTooManyRequests || s.Code >= http.StatusInternalServerError
 		if !busy || s.Details == nil {
@@ -390,6 +389,16 @@ func restDelay(err error, kind asked) (wait time.Duration, transport bool) {
 		return time.Second, true
 	}
 	return 0, false
+}
+
+// statusOf returns the answer in an error. Most are one, and need no room for a result of errors.As.
+func statusOf(err error) (apierrors.APIStatus, bool) {
+	if status, ok := err.(apierrors.APIStatus); ok {
+		return status, true
+	}
+	var wrapped apierrors.APIStatus
+	ok := errors.As(err, &wrapped)
+	return wrapped, ok
 }
 
 // The reflector's backoff (I12).

@@ -1,7 +1,6 @@
 package properties
 
 import (
-	"container/heap"
 	"time"
 
 	"github.com/informersim/informersim/sim"
@@ -146,28 +145,37 @@ type retry struct {
 
 type retryHeap []retry
 
-func (h retryHeap) Len() int           { return len(h) }
-func (h retryHeap) Less(i, j int) bool { return h[i].at < h[j].at }
-func (h retryHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-
 // push adds a retry, and pop removes the one that is due first. They are those of package heap, without the interface values.
 func (h *retryHeap) push(r retry) {
 	*h = append(*h, r)
-	heap.Fix(fixedHeap{*h}, len(*h)-1)
+	all := *h
+	for i := len(all) - 1; i > 0; {
+		parent := (i - 1) / 2
+		if all[i].at >= all[parent].at {
+			return
+		}
+		all[i], all[parent] = all[parent], all[i]
+		i = parent
+	}
 }
 
 func (h *retryHeap) pop() retry {
 	all := *h
 	first, last := all[0], len(all)-1
 	all[0] = all[last]
-	if *h = all[:last]; last > 0 {
-		heap.Fix(fixedHeap{*h}, 0)
+	all = all[:last]
+	*h = all
+	for i := 0; ; {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < last; child++ {
+			if all[child].at < all[least].at {
+				least = child
+			}
+		}
+		if least == i {
+			return first
+		}
+		all[i], all[least] = all[least], all[i]
+		i = least
 	}
-	return first
 }
-
-// fixedHeap is a heap whose length stays.
-type fixedHeap struct{ retryHeap }
-
-func (fixedHeap) Push(any) {}
-func (fixedHeap) Pop() any { return nil }

@@ -169,6 +169,44 @@ func (w *World) expectFailed(c *script.Command, msg string) {
 // Divergence describes how an informer's Indexer differs from the Store, as its transform makes that: the first key, in order, that is missing, different or
 // left over, unless its transform is to blame; "" if they are equal.
 func (w *World) Divergence(inf subjects.Informer) (key, message string) {
+	d := w.differs(inf)
+	server := resourceVersion(d.want)
+	switch d.how {
+	case equal:
+		return "", ""
+	case unreadable:
+		return "", d.err.Error()
+	case missing:
+		return d.key, fmt.Sprintf("informer %s does not hold %s, which the server has at rv=%s", inf.Name(), d.key, server)
+	case different:
+		return d.key, fmt.Sprintf("informer %s holds %s at rv=%s, the server has it at rv=%s", inf.Name(), d.key, resourceVersion(d.have), server)
+	case invalid:
+		return d.key, fmt.Sprintf("informer %s holds %q, which is not a valid key", inf.Name(), d.key)
+	}
+	return d.key, fmt.Sprintf("informer %s still holds %s rv=%s, which the server does not have", inf.Name(), d.key, resourceVersion(d.have))
+}
+
+// divergence is how an Indexer and the Store differ. While a run converges it is asked for again and again, and nobody reads it.
+type divergence struct {
+	how        how
+	key        string
+	have, want runtime.Object
+	err        error
+}
+
+// how is the way in which they differ.
+type how uint8
+
+const (
+	equal how = iota
+	unreadable
+	missing
+	different
+	invalid
+	leftOver
+)
+
+func (w *World) differs(inf subjects.Informer) (d divergence) {
 	seen := 0
 	err := w.cluster.Store().Walk(inf.Resource(), w.cluster.Store().Revision(), "", func(k string, want runtime.Object) bool {
 		if !inf.Selects(want) {
@@ -179,30 +217,30 @@ func (w *World) Divergence(inf subjects.Informer) (key, message string) {
 		case !ok && w.excuses(inf, k):
 			return true
 		case !ok:
-			key, message = k, fmt.Sprintf("informer %s does not hold %s, which the server has at rv=%s", inf.Name(), k, resourceVersion(want))
+			d = divergence{how: missing, key: k, want: want}
 		case !sameObject(have, inf.Transformed(want)) && !w.excuses(inf, k):
-			key, message = k, fmt.Sprintf("informer %s holds %s at rv=%s, the server has it at rv=%s", inf.Name(), k, resourceVersion(have), resourceVersion(want))
+			d = divergence{how: different, key: k, have: have, want: want}
 		}
 		seen++
-		return message == ""
+		return d.how == equal
 	})
 	switch {
 	case err != nil:
-		return "", err.Error()
-	case message != "" || seen == inf.Len():
-		return key, message
+		return divergence{how: unreadable, err: err}
+	case d.how != equal || seen == inf.Len():
+		return d
 	}
 	for _, k := range inf.Keys() {
 		have, _ := inf.Get(k)
 		namespace, name, err := splitKey(k)
 		if err != nil {
-			return k, fmt.Sprintf("informer %s holds %q, which is not a valid key", inf.Name(), k)
+			return divergence{how: invalid, key: k}
 		}
 		if want, _ := w.cluster.Store().Get(inf.Resource(), namespace, name); (want == nil || !inf.Selects(want)) && !w.excuses(inf, k) {
-			return k, fmt.Sprintf("informer %s still holds %s rv=%s, which the server does not have", inf.Name(), k, resourceVersion(have))
+			return divergence{how: leftOver, key: k, have: have}
 		}
 	}
-	return "", ""
+	return divergence{}
 }
 
 func (w *World) divergence(inf subjects.Informer) string {
@@ -234,7 +272,7 @@ func (w *World) Converged() bool {
 		}
 	}
 	for _, inf := range w.live { // this takes longer
-		if w.divergence(inf) != "" {
+		if w.differs(inf).how != equal {
 			return false
 		}
 	}

@@ -13,10 +13,16 @@ import (
 // client-go draws from math/rand's global source, which can be seeded but not replaced, so the numbers are those of seeded
 // math/rand sources.
 type Draws struct {
-	seed  uint64
-	cause string
-	// source belongs to cause; nil until the first draw.
+	seed    uint64
+	cause   string
+	drawn   int // how many numbers since Begin
+	byCause map[string]*numbers
+}
+
+// numbers are those of a cause so far. A source takes longer to make than thousands of numbers to draw, and most causes begin again and again.
+type numbers struct {
 	source *rand.Rand
+	first  []float64
 }
 
 // Causes of draws other than an informer's connection ("conn/i1").
@@ -26,13 +32,13 @@ const (
 )
 
 // NewDraws returns the draws of a seed.
-func NewDraws(seed uint64) *Draws { return &Draws{seed: seed} }
+func NewDraws(seed uint64) *Draws { return &Draws{seed: seed, byCause: map[string]*numbers{}} }
 
 // Begin sets the cause of the following draws: an informer's connection, the clock or the script. The cause's numbers start over.
 // On nil it does nothing.
 func (d *Draws) Begin(cause string) {
 	if d != nil {
-		d.cause, d.source = cause, nil
+		d.cause, d.drawn = cause, 0
 	}
 }
 
@@ -45,8 +51,14 @@ func (d *Draws) Source(cause string) int64 {
 
 // Float64 returns a number in [0,1).
 func (d *Draws) Float64() float64 {
-	if d.source == nil {
-		d.source = rand.New(rand.NewSource(d.Source(d.cause)))
+	n := d.byCause[d.cause]
+	if n == nil {
+		n = &numbers{source: rand.New(rand.NewSource(d.Source(d.cause)))}
+		d.byCause[d.cause] = n
 	}
-	return d.source.Float64()
+	if d.drawn == len(n.first) {
+		n.first = append(n.first, n.source.Float64())
+	}
+	d.drawn++
+	return n.first[d.drawn-1]
 }

@@ -151,7 +151,12 @@ func (p *followers) request(r *sim.Record) *breach {
 		}
 		return nil
 	}
-	next := &followed{initial: q.initial(), streaming: q.streaming}
+	asked := &struct {
+		inFlight
+		watch followed
+	}{inFlight{id: r.N, by: f}, followed{initial: q.initial(), streaming: q.streaming}}
+	next := &asked.watch
+	asked.w = next
 	next.last, _ = strconv.ParseInt(q.rv, 10, 64)
 	next.max = next.last
 	if !q.streaming {
@@ -160,7 +165,7 @@ func (p *followers) request(r *sim.Record) *breach {
 	others := f.watches
 	f.watches++
 	all := p.of(r.Actor)
-	*all = append(*all, &inFlight{id: r.N, by: f, w: next})
+	*all = append(*all, &asked.inFlight)
 	switch {
 	case next.initial:
 		return f.begin(others, p.options.OneReflector)

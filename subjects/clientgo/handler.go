@@ -19,7 +19,9 @@ type handler struct {
 	n int // its number on the other side
 
 	parked    *notification  // the call that blocks; nil if none
+	room      notification   // for parked
 	inbox     []notification // the calls that have returned in client-go
+	begin     []notification // of the inbox's memory, for the next ones once it is empty
 	hasSynced bool           // its registration
 	late      []notification // calls after its removal
 	backsOff  bool           // client-go backs off after a call that panicked: the next call comes a second after its notification
@@ -27,6 +29,7 @@ type handler struct {
 	backoff
 	replayed bool          // it was added late, and is replayed the store
 	call     *call         // the slow call in flight; nil for none
+	only     call          // the call that was begun last: none begins before it has ended
 	blocked  bool          // a call blocks client-go, so the calls behind it cannot be observed yet
 	base     int           // where the unordered part of the inbox begins
 	passed   *gates.Passed // of the last notification; nil for the same, told
@@ -61,14 +64,25 @@ func (h *handler) deliver(e *gates.Event) {
 		return
 	}
 	h.backsOff = false
-	n := notificationOf(e)
 	switch e.What {
 	case gates.Called:
-		h.parked = &n
+		h.room = notificationOf(e)
+		h.parked = &h.room
 	case gates.PassedBy:
-		h.inbox = append(h.inbox, n)
+		h.put(notificationOf(e))
 	case gates.Late:
-		h.late = append(h.late, n)
+		h.late = append(h.late, notificationOf(e))
+	}
+}
+
+// put adds a call to the inbox.
+func (h *handler) put(n notification) {
+	if len(h.inbox) == 0 {
+		h.inbox = h.begin[:0]
+	}
+	room := cap(h.inbox)
+	if h.inbox = append(h.inbox, n); cap(h.inbox) != room {
+		h.begin = h.inbox
 	}
 }
 
@@ -101,7 +115,8 @@ func (h *handler) Apply(c sim.Choice) {
 		return
 	}
 	h.HandlePicked()
-	call := &call{}
+	h.only = call{}
+	call := &h.only
 	if len(h.inbox) > 0 {
 		call.n = h.inbox[0]
 		h.inbox[0] = notification{}
@@ -224,7 +239,7 @@ func (h *handler) letThrough(n int) {
 	side.Through(h.i.n, h.n, n)
 	switch {
 	case h.parked != nil:
-		h.inbox = append(h.inbox, *h.parked)
+		h.put(*h.parked)
 		h.parked = nil
 	case h.call != nil && h.call.blocks:
 		h.call.blocks = false
@@ -294,16 +309,26 @@ func byRun(ns []notification, lists map[version]bool) {
 
 // byTimeAndKey sorts notifications by how many of the same key come before, then by key.
 func byTimeAndKey(ns []notification) {
+	byKey(ns)
+	again := false
+	for i := range ns[1:] {
+		again = again || ns[i].key == ns[i+1].key
+	}
+	if !again {
+		return
+	}
 	type told struct {
 		notification
 		before int
 	}
-	all, times := make([]told, len(ns)), make(map[string]int, len(ns))
-	for i, n := range ns {
-		all[i] = told{n, times[n.key]}
-		times[n.key]++
+	all := make([]told, len(ns))
+	for i := range ns {
+		all[i].notification = ns[i]
+		if i > 0 && ns[i].key == ns[i-1].key {
+			all[i].before = all[i-1].before + 1
+		}
 	}
-	slices.SortFunc(all, func(a, b told) int { return cmp.Or(cmp.Compare(a.before, b.before), strings.Compare(a.key, b.key)) })
+	slices.SortStableFunc(all, func(a, b told) int { return cmp.Compare(a.before, b.before) })
 	for i := range all {
 		ns[i] = all[i].notification
 	}

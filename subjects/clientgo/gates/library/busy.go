@@ -76,7 +76,7 @@ func goroutine() string {
 
 // locked reports whether a goroutine waits for a lock. Such a one does not rest, so that quiescence tells nothing of it.
 func locked(goroutine string) bool {
-	buf := make([]byte, 1<<20)
+	buf := make([]byte, 1<<16)
 	n := runtime.Stack(buf, true)
 	for n == len(buf) {
 		buf = make([]byte, 2*len(buf))
