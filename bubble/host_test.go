@@ -5,6 +5,7 @@ import (
 	"context"
 	cryptorand "crypto/rand"
 	"errors"
+	"flag"
 	"math/rand"
 	"os"
 	"os/exec"
@@ -467,5 +468,27 @@ func TestEnter(t *testing.T) {
 	})
 	if !ended {
 		t.Error("AtEnd's function was not called")
+	}
+}
+
+// verboseChild is set in a child process that makes runs while the testing package is told to be verbose.
+const verboseChild = "INFORMERSIM_TEST_VERBOSE"
+
+// With -v, the output is the caller's test's: go test -json, and whatever reads that, would take what follows the name of another test for that one's.
+func TestVerboseOutputNamesNoOtherTest(t *testing.T) {
+	if os.Getenv(verboseChild) != "" {
+		for seed := range uint64(2) {
+			mustRun(t, seed, func() { t.Log("in a bubble") })
+		}
+		if v := flag.Lookup("test.v").Value.String(); v != "test2json" {
+			t.Errorf("-test.v is %q after a run", v)
+		}
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v=test2json")
+	cmd.Env = append(os.Environ(), verboseChild+"=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil || bytes.Count(out, []byte("in a bubble")) != 2 || bytes.Count(out, []byte("=== RUN ")) != 1 {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

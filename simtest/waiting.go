@@ -15,7 +15,8 @@ import (
 const maxWaiting = 8
 
 // tellWaiting tells the engine where goroutines wait in the program's own code, as the body fails because something has not come true: one that waits for what
-// never comes is a reason. What waits in a library is mostly idle: a worker for its queue, an informer for its watch.
+// never comes is a reason, also where it waits in a library for others to end, or for something to come true. What else waits in a library is mostly idle: a
+// worker for its queue, an informer for its watch.
 func (w *world) tellWaiting() {
 	lines := waitingIn(w.bubble.Goroutines())
 	if len(lines) == 0 {
@@ -48,12 +49,15 @@ func sourceLine(position string) string {
 func waitingIn(all []bubble.Goroutine) (lines []string) {
 	times := map[string]int{}
 	for _, g := range all {
-		at, is := g.WaitsInProgram()
+		at, library, is := g.WaitsInProgram()
 		text := sourceLine(at.Position)
 		if !is || strings.Contains(g.Started, "(*world).act") || g.State == "chan receive" && strings.Contains(text, "Done()") {
 			continue // also one that waits for its context to end, as it should
 		}
 		line := g.State + " in " + at.String()
+		if library.Function != "" {
+			line = g.State + " in " + library.String() + ", called by " + at.String()
+		}
 		if text != "" {
 			line += ": " + text
 		}

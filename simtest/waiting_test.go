@@ -8,6 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/workqueue"
+
 	"github.com/informersim/informersim/simtest"
 )
 
@@ -37,6 +42,26 @@ func TestFailureNamesWhatWaits(t *testing.T) {
 			all.Wait()
 			return nil
 		})
+		env.Go("four", func(ctx context.Context) error { // whose informers are told to end by nobody, after an error
+			client := kubernetes.NewForConfigOrDie(env.RESTConfig("four"))
+			factory := informers.NewSharedInformerFactory(client, 0)
+			factory.Core().V1().ConfigMaps().Informer()
+			stop := make(chan struct{})
+			context.AfterFunc(ctx, func() { close(stop) })
+			factory.Start(stop)
+			factory.Shutdown()
+			return nil
+		})
+		env.Go("five", func(ctx context.Context) error {
+			return wait.PollImmediateUntil(time.Second, func() (bool, error) { return false, nil }, ctx.Done())
+		})
+		env.Go("six", func(ctx context.Context) error { // it is idle
+			queue := workqueue.New()
+			context.AfterFunc(ctx, queue.ShutDown)
+			queue.Get()
+			wait.Until(func() {}, time.Second, ctx.Done())
+			return nil
+		})
 		env.Advance(time.Second)
 	}
 	r := &recorder{name: t.Name()}
@@ -56,11 +81,14 @@ func TestFailureNamesWhatWaits(t *testing.T) {
 		_, section, _ := strings.Cut(message, "\n  where goroutines waited in code of yours when the time was up\n")
 		section, _, _ = strings.Cut(section, "\n\n")
 		lines := strings.Split(section, "\n")
-		if len(lines) != 2 {
-			t.Fatalf("%s: these lines say what waits, want 2:\n%s\nin\n%s", name, section, message)
+		if len(lines) != 4 {
+			t.Fatalf("%s: these lines say what waits, want 4:\n%s\nin\n%s", name, section, message)
 		}
 		wantIn(t, lines[0], "select in github.com/informersim/informersim/simtest_test.TestFailureNamesWhatWaits.", "(waiting_test.go:", ": select { (2 goroutines)")
-		wantIn(t, lines[1], "sync.WaitGroup.Wait in ", ": all.Wait()")
+		wantIn(t, lines[1], "select in k8s.io/apimachinery/pkg/util/wait.PollImmediateUntil (wait.go:", ", called by github.com/informersim/informersim/simtest_test.TestFailureNamesWhatWaits.",
+			": return wait.PollImmediateUntil(")
+		wantIn(t, lines[2], "sync.WaitGroup.Wait in github.com/informersim/", ": all.Wait()")
+		wantIn(t, lines[3], "sync.WaitGroup.Wait in k8s.io/client-go/informers.(*sharedInformerFactory).Shutdown (factory.go:", ": factory.Shutdown()")
 	}
 	message := failure(t, simtest.Options{Mix: "none"}, func(env *simtest.Env) {
 		start(env)

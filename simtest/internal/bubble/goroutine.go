@@ -126,12 +126,31 @@ func CallsOf(goroutine string) (calls []Frame) {
 	return calls
 }
 
-// WaitsInProgram returns the call in which the goroutine waits, and whether that is one of the program's own, as opposed to a library's that this one has called. A
-// goroutine that sleeps does not wait.
-func (g Goroutine) WaitsInProgram() (at Frame, is bool) {
-	i := slices.IndexFunc(g.Stack, func(f Frame) bool { return !internalFrame(f.Function) })
-	if i < 0 || g.Runs() || g.State == "sleep" {
-		return Frame{}, false
+// WaitsInProgram returns the call of the program's own in which the goroutine waits, and that of the library in which it does so, the zero Frame for none. What
+// waits in a library is mostly idle, like a worker for its queue: it counts if it waits for other goroutines or for a lock, or in a function
+// that is for waiting. A goroutine that sleeps does not wait.
+func (g Goroutine) WaitsInProgram() (at, library Frame, is bool) {
+	calls := g.Stack
+	if n := len(calls) - 1; n >= 0 && calls[n].String() == g.Started {
+		calls = calls[:n]
 	}
-	return g.Stack[i], g.Stack[i].User
+	inner := slices.IndexFunc(calls, func(f Frame) bool { return !internalFrame(f.Function) })
+	user := slices.IndexFunc(calls, func(f Frame) bool { return f.User })
+	switch {
+	case user < 0 || g.Runs() || g.State == "sleep":
+		return Frame{}, Frame{}, false
+	case user == inner:
+		return calls[user], Frame{}, true
+	}
+	library = calls[user-1]
+	return calls[user], library, g.waitsForLock() || g.State == "sync.WaitGroup.Wait" || g.State == "chan send" || library.isForWaiting()
+}
+
+// isForWaiting reports whether a function waits until something has come true, by its name.
+func (f Frame) isForWaiting() bool {
+	name, _, _ := strings.Cut(f.Function[strings.LastIndex(f.Function, "/")+1:], "[")
+	name = name[strings.LastIndex(name, ".")+1:]
+	return slices.ContainsFunc([]string{"Wait", "Poll", "Acquire", "Shutdown", "ShutDown", "Stop", "Close", "Drain"}, func(p string) bool {
+		return strings.HasPrefix(name, p)
+	})
 }

@@ -128,12 +128,18 @@ func (h *host) start() {
 	os.Setenv("GODEBUG", setting)
 
 	all := func(string, string) (bool, error) { return true, nil }
-	tests := []testing.InternalTest{{Name: "bubble", F: h.serve}}
+	begun, loud := make(chan struct{}), quiet()
+	tests := []testing.InternalTest{{Name: "bubble", F: func(t *testing.T) { close(begun); h.serve(t) }}}
 	if testing.Testing() && flag.Parsed() { // tests are running
 		go func() {
 			testing.RunTests(all, tests)
 			close(h.ended)
 		}()
+		select {
+		case <-begun:
+		case <-h.ended:
+		}
+		loud()
 		return
 	}
 	testing.Init()
@@ -144,6 +150,23 @@ func (h *host) start() {
 		}
 	}
 	go testing.Main(all, tests, nil, nil)
+}
+
+// quiet has the testing package run what it is told to without a word, until loud is called. With -test.v it would say which test runs, "bubble", and
+// whoever reads its output, as go test -json does, would take all that the caller's test prints from then on for that test's.
+func quiet() (loud func()) {
+	v := flag.Lookup("test.v")
+	if v == nil || v.Value.String() == "false" {
+		return func() {}
+	}
+	was := v.Value.String()
+	set := func(value string) {
+		if err := v.Value.Set(value); err != nil {
+			panic(err) // cannot happen: the testing package takes what it prints
+		}
+	}
+	set("false")
+	return func() { set(was) }
 }
 
 // takeOver sets up the process-wide state: the common part, then the run's own. The host's goroutine calls it: before the testing package starts that
