@@ -261,9 +261,7 @@ func (r *runner) lastWords(log []byte, trace string) string {
 	if file := logFile(trace); trace != "" && r.host.Store(file, log) == nil {
 		fmt.Fprintf(&b, "  the end of its log is in %s\n", file)
 	}
-	lines := strings.Split(strings.TrimRight(string(log), "\n"), "\n")
-	lines = lines[max(0, len(lines)-shownLog):]
-	fmt.Fprintf(&b, "\n  what it logged last\n    %s\n", strings.Join(lines, "\n    "))
+	fmt.Fprintf(&b, "\n  what it logged last\n    %s\n", strings.ReplaceAll(strings.Join(lastLogged(string(log)), "\n"), "\n", "\n    "))
 	return b.String()
 }
 

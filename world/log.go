@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/informersim/informersim/reports"
@@ -70,6 +71,26 @@ const (
 	maxLogText  = 600
 	maxLogLines = 8
 )
+
+// loggedAt is how what was logged at once begins in a log.
+var loggedAt = regexp.MustCompile(`(?m)^step \d+ `)
+
+// lastLogged returns what was logged last of a log as text, each shortened: of a panic's stack, what it begins with.
+func lastLogged(log string) (last []string) {
+	log = strings.TrimRight(log, "\n")
+	begins := loggedAt.FindAllStringIndex(log, -1)
+	if len(begins) == 0 {
+		return []string{shortened(log)}
+	}
+	for n, at := range begins {
+		end := len(log)
+		if n+1 < len(begins) {
+			end = begins[n+1][0]
+		}
+		last = append(last, shortened(strings.TrimRight(log[at[0]:end], "\n")))
+	}
+	return last[max(0, len(last)-shownLog):]
+}
 
 func shortened(text string) string {
 	lines := strings.Split(text, "\n")
