@@ -14,7 +14,7 @@
 // A program matches if its command version prints informersim's own version and protocol number. One that does not match is named
 // on stderr and skipped. A working copy has no version that identifies the state of its source. It therefore skips 3 and 4: go
 // build has a cache of its own, and knows when the source is newer. For the same reason the program that it built need only have
-// the right protocol number, and a program beside the executable is assumed to be built with it.
+// the right protocol number, and a program beside the executable is used unless the source has changed since it was built.
 //
 // On Unix informersim then becomes the server (execve): its process, signals, standard streams and exit code are the server's.
 // Elsewhere the server is a child; signals are forwarded to it, and its exit code is passed on.

@@ -40,6 +40,9 @@ func (f *finder) find(ctx context.Context) (string, error) {
 	for _, path := range f.installed() {
 		err := f.check(ctx, path, f.own.Module)
 		if err == nil {
+			err = f.checkAge(path)
+		}
+		if err == nil {
 			return path, nil
 		}
 		if ctx.Err() != nil {

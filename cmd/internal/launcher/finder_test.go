@@ -178,6 +178,44 @@ func TestBuildsWorkingCopy(t *testing.T) {
 	}
 }
 
+// A program beside a working copy's is used as long as nothing of its source has changed since. Tests, documents and other modules are not its source.
+func TestSourceThatIsNewer(t *testing.T) {
+	p := newPlace(t)
+	p.released, p.source, p.own.Module = false, filepath.Join(p.dir, "src"), "devel"
+	p.tool("devel", 7)
+	beside := p.server("self/informersim-apiserver", "devel", 7)
+	old, now := time.Now().Add(-time.Hour), time.Now()
+	if err := os.Chtimes(beside, old, old); err != nil {
+		t.Fatal(err)
+	}
+	changed := func(name string, at time.Time) {
+		t.Helper()
+		path := p.script("src/"+name, "")
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"store/store.go", "go.mod", "builtin/kinds.txt", "cmd/informersim-apiserver/main.go"} {
+		changed(name, old.Add(-time.Hour))
+	}
+	for _, name := range []string{"store/store_test.go", "README.md", "docs/a.go", "store/testdata/a.go", ".git/index", "simtest/go.mod", "simtest/run.go", "cmd/informersim/main.go"} {
+		changed(name, now)
+	}
+	p.want(beside)
+	for _, name := range []string{"store/store.go", "go.mod", "builtin/kinds.txt", "cmd/informersim-apiserver/main.go"} {
+		changed(name, now)
+		p.want(filepath.Join(p.cacheFolder(), "informersim-apiserver"))
+		if want := "not used: " + beside + " is older than " + filepath.Join(p.source, filepath.FromSlash(name)) + ", so what is built from that is\n"; !strings.Contains(p.said(), want) {
+			t.Errorf("stderr has %q, want %q", p.said(), want)
+		}
+		changed(name, old.Add(-time.Hour))
+	}
+	p.want(beside)
+	changed("store/store.go", now)
+	t.Setenv(Env, beside) // it is named, so it is what is wanted
+	p.want(beside)
+}
+
 // A program that has to have the overlay is built with it, for this toolchain, and one without it is skipped.
 func TestBuildsWithOverlay(t *testing.T) {
 	p := newPlace(t)
