@@ -94,9 +94,8 @@ func Run(seed uint64, o Options, run func()) error {
 	h := &theHost
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.broken != nil {
-		first, _, _ := strings.Cut(h.broken.Error(), "\n")
-		return fmt.Errorf("an earlier run of this process never became quiescent, and its goroutines are still there, so no other run can be made: %s", first)
+	if err := h.whyBroken(); err != nil {
+		return err
 	}
 	if h.frozen {
 		h.once, h.jobs, h.frozen = sync.Once{}, make(chan *job), false
@@ -114,6 +113,22 @@ func Run(seed uint64, o Options, run func()) error {
 		h.broken = err
 	}
 	return err
+}
+
+// Broken returns why this process can make no other run, nil if it can: an earlier one has not become quiescent.
+func Broken() error {
+	theHost.mu.Lock()
+	defer theHost.mu.Unlock()
+	return theHost.whyBroken()
+}
+
+// whyBroken is Broken; the caller holds the lock.
+func (h *host) whyBroken() error {
+	if h.broken == nil {
+		return nil
+	}
+	first, _, _ := strings.Cut(h.broken.Error(), "\n")
+	return fmt.Errorf("an earlier run of this process never became quiescent, and its goroutines are still there, so no other run can be made: %s", first)
 }
 
 // start has the testing package run the one test that makes the bubbles. That test lasts as long as the process.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -260,4 +261,31 @@ func TestFindReplays(t *testing.T) {
 	if found := tryFind(k, o, body); found == nil || found.Seed != 3 || !slices.Equal(k.errors, []string{found.Text}) {
 		t.Errorf("with seed 3, found %v and says %v", found, k.errors)
 	}
+}
+
+// A run that was never made has found nothing: after one that spins, a test that must find something fails.
+func TestFindAfterARunThatSpins(t *testing.T) {
+	if !isChild() {
+		out := runChild(t)
+		wantIn(t, out, "has not been run: an earlier run of this process never became quiescent", "a hot loop", "alone, it can be:", "-run '^TestFindAfterARunThatSpins$/^next$'")
+		if strings.Contains(out, "found without a run") {
+			t.Errorf("something is found without a run:\n%s", out)
+		}
+		return
+	}
+	o := simtest.Options{Seeds: 1, RealQuiescenceTimeout: 200 * time.Millisecond}
+	if f := simtest.Find(t, o, func(env *simtest.Env) {
+		go func() {
+			for {
+				runtime.Gosched()
+			}
+		}()
+		env.Settle()
+	}); f == nil {
+		t.Error("the goroutine that spins is not found")
+	}
+	t.Run("next", func(t *testing.T) {
+		f := simtest.Find(t, o, func(env *simtest.Env) { env.Settle() })
+		t.Errorf("found without a run: %s", f)
+	})
 }

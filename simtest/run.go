@@ -242,6 +242,9 @@ func leftOut(test string) bool {
 
 // job has the engine do a job, and makes the bubbles for it.
 func (r *runner) job(mode wire.Mode, seed uint64, file string) (*wire.Result, []byte, error) {
+	if err := bubble.Broken(); err != nil {
+		return nil, nil, fmt.Errorf("simtest: this test has not been run: %w\n  alone, it can be:  %s", err, r.line)
+	}
 	e, err := acquire()
 	if err != nil {
 		return nil, nil, fmt.Errorf("simtest: %w", err)
