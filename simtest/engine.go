@@ -71,7 +71,11 @@ func startEngine(path string) (*engine, error) {
 		ourOut.Close()
 		return nil, err
 	}
-	e.in, e.pipe, e.out = ourIn, ourOut, bufio.NewReaderSize(ourOut, 1<<16)
+	answers, err := newAwaited(ourOut)
+	if err != nil {
+		answers = ourOut
+	}
+	e.in, e.pipe, e.out = ourIn, ourOut, bufio.NewReaderSize(answers, 1<<16)
 	go func() {
 		e.err = e.cmd.Wait()
 		close(e.gone)
