@@ -124,11 +124,7 @@ func (e *Env) send(call string, writes []wire.Write, objs []Object) error {
 	words := make([]string, len(writes))
 	for n := range writes {
 		writes[n].Call = call
-		data, err := json.Marshal(&writes[n])
-		if err != nil {
-			return err
-		}
-		words[n] = string(data)
+		words[n] = writes[n].Word()
 	}
 	m := e.w.body.ask(call, wire.AskWrite, 0, words...)
 	for _, obj := range objs {

@@ -34,7 +34,7 @@ func reply(t *testing.T, do []action) *wire.Message {
 // The faults that an ask injects are pending until they strike, are taken back by their ids or are stopped; what else is asked is answered by the Store.
 func TestPendingFaultsAndKeys(t *testing.T) {
 	f, _ := startServe(t, sameVersion)
-	create := write(t, wire.Write{Call: "env.Create", Method: http.MethodPost, APIVersion: "v1", Kind: "ConfigMap", Name: "a", Object: configMap("a")})
+	create := write(wire.Write{Call: "env.Create", Method: http.MethodPost, APIVersion: "v1", Kind: "ConfigMap", Name: "a", Object: configMap("a")})
 	state := func() (s wire.State) {
 		m := f.query(wire.New(wire.Query).Byte(wire.QueryState))
 		if err := m.Error(); err != nil {

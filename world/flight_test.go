@@ -57,7 +57,7 @@ func contains(t *testing.T, text string, want ...string) {
 }
 
 func creation(t *testing.T) *wire.Packet {
-	return askFor(wire.AskWrite, 0, write(t, wire.Write{Call: "env.Create", Method: "POST", APIVersion: "v1", Kind: "ConfigMap", Name: "a", Object: configMap("a")}))
+	return askFor(wire.AskWrite, 0, write(wire.Write{Call: "env.Create", Method: "POST", APIVersion: "v1", Kind: "ConfigMap", Name: "a", Object: configMap("a")}))
 }
 
 const traceOfX = "testdata/simtest/TestX-1.trace.jsonl"

@@ -93,7 +93,7 @@ func TestInterleavedTraceIsTriedTwice(t *testing.T) {
 // What a seed did that passed is counted apart until the faults stop and after.
 func TestWhatPassedIsCounted(t *testing.T) {
 	f, _ := startServe(t, sameVersion)
-	create := write(t, wire.Write{Call: "env.Create", Method: http.MethodPost, APIVersion: "v1", Kind: "ConfigMap", Name: "a", Object: configMap("a")})
+	create := write(wire.Write{Call: "env.Create", Method: http.MethodPost, APIVersion: "v1", Kind: "ConfigMap", Name: "a", Object: configMap("a")})
 	f.next = script(askFor(wire.AskWrite, 0, create), askFor(wire.AskFaults, 0, `{"kind":"compact"}`), askFor(wire.AskAdvance, time.Minute), askFor(wire.AskStopFaults, 0), askFor(wire.AskAdvance, time.Hour))
 	task := newTask()
 	task.Options.Mix = "none"

@@ -2,7 +2,6 @@ package world
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -249,14 +248,7 @@ func configMap(name string) []byte {
 	return []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"` + name + `","namespace":"default"},"data":{"big":"9007199254740993"}}`)
 }
 
-func write(t *testing.T, wr wire.Write) string {
-	t.Helper()
-	data, err := json.Marshal(wr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
+func write(wr wire.Write) string { return wr.Word() }
 
 // A run ends with its body; a seed stands for one run; most steps make no trip.
 func TestRuns(t *testing.T) {
@@ -264,8 +256,8 @@ func TestRuns(t *testing.T) {
 	if its.Protocol != wire.Protocol || its.Release != "v1.2.3" || its.Wrong != "" {
 		t.Fatalf("the engine greets with %+v", its)
 	}
-	create := write(t, wire.Write{Call: "env.Create", Method: http.MethodPost, APIVersion: "v1", Kind: "ConfigMap", Name: "a", Object: configMap("a")})
-	remove := write(t, wire.Write{Call: "env.Delete", Method: http.MethodDelete, APIVersion: "v1", Kind: "ConfigMap", Namespace: "default", Name: "a"})
+	create := write(wire.Write{Call: "env.Create", Method: http.MethodPost, APIVersion: "v1", Kind: "ConfigMap", Name: "a", Object: configMap("a")})
+	remove := write(wire.Write{Call: "env.Delete", Method: http.MethodDelete, APIVersion: "v1", Kind: "ConfigMap", Namespace: "default", Name: "a"})
 	hashes := map[string]bool{}
 	for range 2 {
 		f.dos = 0

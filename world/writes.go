@@ -1,7 +1,6 @@
 package world
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,9 +11,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/informersim/informersim/fakeapiserver/rest"
 	"github.com/informersim/informersim/fakeapiserver/types"
@@ -62,7 +59,8 @@ type writer struct {
 func (w *world) newWriter(a *ask, words []string) {
 	x := &writer{w: w, a: a, writes: make([]wire.Write, len(words))}
 	for n, text := range words {
-		if err := json.Unmarshal([]byte(text), &x.writes[n]); err != nil {
+		var err error
+		if x.writes[n], err = wire.ReadWrite(text); err != nil {
 			x.refused(err)
 			break
 		}
@@ -208,12 +206,21 @@ func (x *writer) answered() bool {
 	}
 	// The answer to a write that takes the last finalizer from an object that is being deleted is the object as it was sent, not as it was deleted.
 	if landed := x.w.landing.last; landed != nil && !landed.gone {
-		if rv := resourceVersion(x.s.body); rv != "" && rv != landed.resourceVersion() {
+		if rv := x.answeredVersion(); rv != "" && rv != landed.resourceVersion() {
 			x.refused(fmt.Errorf("the server answers with resourceVersion %s, but has committed %s; this is a bug in informersim", rv, landed.resourceVersion()))
 			return true
 		}
 	}
 	return x.next(x.s.body)
+}
+
+// answeredVersion returns the resourceVersion of the answer, "" if it has none.
+func (x *writer) answeredVersion() string {
+	obj, err := readDocument(x.s.body)
+	if err != nil {
+		return ""
+	}
+	return obj.meta("resourceVersion")
 }
 
 // take takes the object from a commit whose answer was lost. It reports whether there is nothing left to do.
@@ -278,17 +285,6 @@ func (x *writer) revision(resource *types.Resource, wr *wire.Write) (rev int64, 
 	return rev, true
 }
 
-// resourceVersion returns that of an object as JSON.
-func resourceVersion(obj []byte) string {
-	var m struct {
-		Metadata struct{ ResourceVersion string }
-	}
-	if json.Unmarshal(obj, &m) != nil {
-		return ""
-	}
-	return m.Metadata.ResourceVersion
-}
-
 // request returns the request for a write.
 func (x *writer) request(wr *wire.Write) (*rest.Request, error) {
 	gvk := schema.FromAPIVersionAndKind(wr.APIVersion, wr.Kind)
@@ -325,22 +321,21 @@ func (x *writer) request(wr *wire.Write) (*rest.Request, error) {
 	return r, err
 }
 
-// body returns the body of a write that has an object.
+// body returns the body of a write that has an object. What the object need not have is edited in its JSON, without decoding it.
 func (x *writer) body(wr *wire.Write, gvk schema.GroupVersionKind) ([]byte, error) {
-	u := &unstructured.Unstructured{}
-	if err := utiljson.Unmarshal(wr.Object, &u.Object); err != nil { // integers stay integers
+	obj, err := readDocument(wr.Object)
+	if err != nil {
 		return nil, err
 	}
-	u.SetGroupVersionKind(gvk)
-	if ns := x.namespace(wr); u.GetNamespace() != ns {
-		u.SetNamespace(ns)
-	}
+	obj.apiVersion, obj.kind = gvk.ToAPIVersionAndKind()
+	obj.setMeta("namespace", x.namespace(wr))
 	switch wr.Method {
 	case http.MethodPost:
-		u.SetResourceVersion("")
-		u.SetUID("")
+		obj.setMeta("resourceVersion", "")
+		obj.setMeta("uid", "")
 	case http.MethodPut:
-		if x.over = u.GetResourceVersion() == ""; x.over {
+		x.sent = obj.meta("resourceVersion")
+		if x.over = x.sent == ""; x.over {
 			live, err := x.live(wr)
 			if !apierrors.IsNotFound(err) && err != nil {
 				return nil, err
@@ -351,11 +346,11 @@ func (x *writer) body(wr *wire.Write, gvk schema.GroupVersionKind) ([]byte, erro
 			if err != nil {
 				return nil, fmt.Errorf("%w: %s replaces what exists; env.Create creates", err, wr.Call)
 			}
-			u.SetResourceVersion(live)
+			x.sent = live
+			obj.setMeta("resourceVersion", live)
 		}
-		x.sent = u.GetResourceVersion()
 	}
-	return json.Marshal(u.Object)
+	return obj.bytes(), nil
 }
 
 // resourcePath returns the URL path of a resource.

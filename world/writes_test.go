@@ -44,10 +44,10 @@ func message(fields string) string {
 // The writes of one ask are made in their order, up to the first that is refused, whose reason the test is told.
 func TestWritesEndAtTheFirstRefusal(t *testing.T) {
 	f, _ := startServe(t, sameVersion)
-	create := write(t, wire.Write{Call: "env.Create", Method: http.MethodPost, APIVersion: "v1", Kind: "ConfigMap", Name: "a", Object: configMap("a")})
-	other := write(t, wire.Write{Call: "env.Create", Method: http.MethodPost, APIVersion: "v1", Kind: "ConfigMap", Name: "b", Object: configMap("b")})
-	replaceB := write(t, wire.Write{Call: "env.Update", Method: http.MethodPut, APIVersion: "v1", Kind: "ConfigMap", Name: "b", Object: configMap("b")})
-	apply := write(t, wire.Write{Call: "env.Apply", OrCreate: true, APIVersion: "v1", Kind: "ConfigMap", Name: "b", Object: configMap("b")})
+	create := write(wire.Write{Call: "env.Create", Method: http.MethodPost, APIVersion: "v1", Kind: "ConfigMap", Name: "a", Object: configMap("a")})
+	other := write(wire.Write{Call: "env.Create", Method: http.MethodPost, APIVersion: "v1", Kind: "ConfigMap", Name: "b", Object: configMap("b")})
+	replaceB := write(wire.Write{Call: "env.Update", Method: http.MethodPut, APIVersion: "v1", Kind: "ConfigMap", Name: "b", Object: configMap("b")})
+	apply := write(wire.Write{Call: "env.Apply", OrCreate: true, APIVersion: "v1", Kind: "ConfigMap", Name: "b", Object: configMap("b")})
 	asks := script(askFor(wire.AskWrite, 0, create, create, other), askFor(wire.AskWrite, 0, replaceB), askFor(wire.AskWrite, 0, apply, replaceB, apply))
 	var replies [][]written
 	f.next = func(do []action) []*wire.Packet {

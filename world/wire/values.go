@@ -146,14 +146,33 @@ type Write struct {
 	Kind        string
 	Namespace   string
 	Name        string
-	Subresource string `json:",omitempty"`
-	ContentType string `json:",omitempty"`
-	Query       string `json:",omitempty"` // of the URL
+	Subresource string
+	ContentType string
+	Query       string // of the URL
 	// Object is the body. Of a PUT without resourceVersion, the newest one is filled in, and again after a conflict. Of a PATCH, it is sent
 	// as it is.
-	Object []byte `json:",omitempty"`
+	Object []byte
 	// OrCreate creates the object, or patches the one that exists to match it.
-	OrCreate bool `json:",omitempty"`
+	OrCreate bool
+}
+
+// Word returns the write as a word of AskWrite. It is no JSON: bytes within JSON are copied as base64, and read three times.
+func (w *Write) Word() string {
+	p := &Packet{make([]byte, 0, len(w.Object)+256)}
+	for _, text := range []string{w.Call, w.Method, w.APIVersion, w.Kind, w.Namespace, w.Name, w.Subresource, w.ContentType, w.Query} {
+		p.Text(text)
+	}
+	return string(p.Bytes(w.Object).Flag(w.OrCreate).b)
+}
+
+// ReadWrite reads a word of AskWrite.
+func ReadWrite(word string) (w Write, err error) {
+	m := &Message{b: []byte(word)}
+	for _, text := range []*string{&w.Call, &w.Method, &w.APIVersion, &w.Kind, &w.Namespace, &w.Name, &w.Subresource, &w.ContentType, &w.Query} {
+		*text = m.Text()
+	}
+	w.Object, w.OrCreate = m.Bytes(), m.Flag()
+	return w, m.Err()
 }
 
 // State is the fake apiserver's, for tests that inspect it.

@@ -15,7 +15,7 @@ import (
 func TestFieldsCross(t *testing.T) {
 	h := http.Header{"B": {"1", "2"}, "A": {""}}
 	inner := (&Packet{}).Text("in").Num(-1)
-	p := New(Do).Byte(7).Num(-5).Num(1 << 62).Duration(time.Hour).Flag(true).Flag(false).Text("tëxt").Bytes([]byte{0, 1}).Header(h).Field(inner).Append(inner).JSON(Write{Name: "n"})
+	p := New(Do).Byte(7).Num(-5).Num(1 << 62).Duration(time.Hour).Flag(true).Flag(false).Text("tëxt").Bytes([]byte{0, 1}).Header(h).Field(inner).Append(inner).JSON(Property{Name: "n"})
 	var pipe bytes.Buffer
 	if err := p.Send(&pipe); err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func TestFieldsCross(t *testing.T) {
 	if f := m.Field(); f.Text() != "in" || f.Num() != -1 || f.More() || f.Err() != nil {
 		t.Errorf("the field: %v", f.Err())
 	}
-	var w Write
+	var w Property
 	if m.Text() != "in" || m.Num() != -1 {
 		t.Error("an appended packet is lost")
 	}
@@ -46,6 +46,16 @@ func TestFieldsCross(t *testing.T) {
 	}
 	if _, err := Receive(&pipe); err != io.EOF {
 		t.Errorf("after the last message: %v", err)
+	}
+}
+
+func TestWritesAreWords(t *testing.T) {
+	want := Write{"call", "PUT", "v1", "Kind", "ns", "n\x00ame", "status", "type", "query", []byte("{}\xff"), true}
+	if got, err := ReadWrite(want.Word()); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if w, err := ReadWrite("no write"); err == nil {
+		t.Errorf("what is none becomes %+v", w)
 	}
 }
 

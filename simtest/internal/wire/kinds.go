@@ -83,7 +83,7 @@ const (
 	AskStopFaults = 'f'
 	AskChecks     = 'c' // there are checks from now on; words: names of env.Sometimes
 	AskChange     = 'e' // until something changes or, by this virtual time, does not. Reply: flag, whether the time is over
-	AskWrite      = 'w' // each a Write as JSON. Reply: for each error, reason of the refusal, object; nothing after an error
+	AskWrite      = 'w' // each a Write, as Write.Word returns it. Reply: for each error, reason of the refusal, object; nothing after an error
 	AskFail       = 'x' // property, message: the run has failed
 )
 
