@@ -9,8 +9,8 @@ import (
 	"github.com/informersim/informersim/simtest/internal/wire"
 )
 
-// Cluster answers questions about the fake apiserver, for tests that inspect it. Each is an exchange with the engine, no step of the run, and
-// between two calls of Env's methods its answer does not change. Any goroutine of the run may ask.
+// Cluster answers questions about the fake apiserver, for tests that inspect it. None is a step of the run, and between two calls of Env's methods its
+// answer does not change. Pending and Keys are an exchange with the engine each. Any goroutine of the run may ask.
 type Cluster struct{ e *Env }
 
 // PendingFault is a fault that is yet to strike, or that lasts.
@@ -28,13 +28,13 @@ type PendingFault struct {
 func (e *Env) Cluster() Cluster { return Cluster{e} }
 
 // Revision returns the Store's revision: that of the newest commit, or of a restore.
-func (c Cluster) Revision() int64 { return c.state().Revision }
+func (c Cluster) Revision() int64 { return c.counts().Revision }
 
 // Steps returns the number of the run's steps so far.
-func (c Cluster) Steps() uint64 { return c.state().Steps }
+func (c Cluster) Steps() uint64 { return c.counts().Steps }
 
 // Faults returns the number of faults that have struck so far, those that a mix drew and the crashes of processes included.
-func (c Cluster) Faults() int { return c.state().Faults }
+func (c Cluster) Faults() int { return c.counts().Faults }
 
 // Pending returns the faults that are yet to strike, in the order in which they were injected, and then those that last.
 func (c Cluster) Pending() []PendingFault {
@@ -58,6 +58,19 @@ func (c Cluster) Keys(resource string) []string {
 		keys = append(keys, m.Text())
 	}
 	return keys
+}
+
+// counts returns the state, perhaps without the faults that are pending.
+func (c Cluster) counts() wire.State {
+	c.e.alive()
+	w := c.e.w
+	w.mu.Lock()
+	s := w.counts
+	w.mu.Unlock()
+	if s != nil && w.turn.Load() {
+		return *s
+	}
+	return c.state()
 }
 
 func (c Cluster) state() (s wire.State) {

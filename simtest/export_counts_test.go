@@ -15,3 +15,9 @@ func Counts(t TB, o Options, body func(env *Env)) (trips, queries, steps uint64)
 	}
 	return res.Trips, res.Queries, res.Steps
 }
+
+// AskedCluster returns what the engine answers when it is asked for what Cluster's Revision, Steps and Faults return.
+func AskedCluster(env *Env) (revision int64, steps uint64, faults int) {
+	s := env.Cluster().state()
+	return s.Revision, s.Steps, s.Faults
+}

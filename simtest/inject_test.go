@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/informersim/informersim/simtest"
 	"github.com/informersim/informersim/simtest/fault"
@@ -60,6 +61,27 @@ func TestInject(t *testing.T) {
 }
 
 // What the cluster says is what the Store has.
+// What comes with each step is what the engine would answer.
+func TestClusterIsKnownWithoutAsking(t *testing.T) {
+	struck := 0
+	simtest.Run(t, simtest.Options{Seeds: 2, Mix: "storm", Replicas: 2, Shrink: -1}, func(env *simtest.Env) {
+		env.Always("known", func() error {
+			c := env.Cluster()
+			if revision, steps, faults := simtest.AskedCluster(env); c.Revision() != revision || c.Steps() != steps || c.Faults() != faults {
+				return fmt.Errorf("revision %d and not %d, %d steps and not %d, %d faults and not %d", c.Revision(), revision, c.Steps(), steps, c.Faults(), faults)
+			}
+			struck = max(struck, c.Faults())
+			return nil
+		})
+		var indexer cache.Indexer
+		env.Go("mirror", mirror(env, "mirror", &indexer))
+		workload(env)
+	})
+	if struck == 0 {
+		t.Error("no fault has struck")
+	}
+}
+
 func TestClusterAnswers(t *testing.T) {
 	simtest.Run(t, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) {
 		before, steps := env.Cluster().Revision(), env.Cluster().Steps()

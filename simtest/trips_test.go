@@ -18,6 +18,9 @@ func TestChecksMakeNoTrips(t *testing.T) {
 	always, sometimes, eventually := 0, 0, 0
 	read := func(env *simtest.Env) int {
 		m, all := configMap("m0", ""), corev1.ConfigMapList{}
+		if c := env.Cluster(); c.Revision() < 0 || c.Steps() == 0 || c.Faults() != 0 {
+			t.Errorf("revision %d, %d steps, %d faults", c.Revision(), c.Steps(), c.Faults())
+		}
 		_ = env.Get(m)
 		n := 0
 		for _, o := range []metav1.ListOptions{{}, {LabelSelector: "app=web"}, {FieldSelector: "metadata.name!=m0"}} {

@@ -48,7 +48,8 @@ type world struct {
 
 	mu        sync.Mutex // guards what follows
 	events    []func(*wire.Packet)
-	ids       int64 // of reconciles
+	ids       int64       // of reconciles
+	counts    *wire.State // what Do says of it, nil in the middle of a step
 	processes map[string]*process
 }
 
@@ -94,6 +95,7 @@ func (w *world) loop() {
 			break
 		}
 		if m.Kind == wire.Call {
+			w.count(nil)
 			w.turn.Store(true)
 			answer := w.hooks.convert(m, w.bubble.Quiesce)
 			w.turn.Store(false)
@@ -142,11 +144,12 @@ func (w *world) close() {
 
 // do carries out what the engine says and returns what came of it, nil if the message is broken.
 func (w *world) do(m *wire.Message) *wire.Packet {
-	w.turn.Store(true)
-	defer w.turn.Store(false)
 	flags := m.Byte()
 	w.log.step.Store(uint64(m.Num()))
 	d := m.Duration()
+	w.count(&wire.State{Steps: uint64(m.Num()), Revision: m.Num(), Faults: int(m.Num())})
+	w.turn.Store(true)
+	defer w.turn.Store(false)
 	broken := false
 	for m.More() && !broken {
 		broken = w.act(m)
@@ -172,6 +175,13 @@ func (w *world) do(m *wire.Message) *wire.Packet {
 	clear(w.events)
 	w.events = w.events[:0]
 	return p
+}
+
+// count notes what the fake apiserver is at until the engine speaks again; nil if that is not known.
+func (w *world) count(s *wire.State) {
+	w.mu.Lock()
+	w.counts = s
+	w.mu.Unlock()
 }
 
 // act carries out one action. It reports whether a property of the user's is broken, after which nothing may move any more.

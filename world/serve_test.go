@@ -150,6 +150,7 @@ func (f *fakeTest) job(task wire.Task) (res wire.Result) {
 			f.interleaved = append(f.interleaved, m.Flag())
 		case wire.Do:
 			flags, _, d := m.Byte(), m.Num(), m.Duration()
+			_, _, _ = m.Num(), m.Num(), m.Num()
 			do := actions(f.t, m)
 			f.dos++
 			if flags&wire.Checks != 0 {

@@ -17,7 +17,7 @@
 //	                Begin    seed, failure, interleave, detect
 //	                                            make a bubble. The failure is the report of one that is being shrunk from now on; else it is "".
 //	                                            The flags have the seed interleave the bubble's goroutines, and client-go watch what its caches hold
-//	                Do       flags, step, duration, action*
+//	                Do       flags, step, duration, steps, revision, faults, action*
 //	                                            carry out, let time pass, rest, call the checks: Report follows
 //	                Answer   …
 //	                Call     direct, URL, header, body

@@ -1,7 +1,7 @@
 package wire
 
 // Protocol is the number of this version of the protocol. Both sides must have the same.
-const Protocol = 8
+const Protocol = 9
 
 // The kinds of messages.
 const (
@@ -94,6 +94,6 @@ const (
 	// (number, texts), objects (key, error, JSON, values of those fields) as one field
 	QueryObject = 'b' // subscription, key: one that could not be converted. Answer: error, JSON, values of those fields
 	QueryKeys   = 'k' // plural or plural.group. Answer: keys (number, texts), in the Store's order
-	QueryState  = 's' // Answer: State as JSON
+	QueryState  = 's' // Answer: State as JSON. Do has all of it but the faults that are pending
 	QueryLease  = 'l' // namespace/name. Answer: the client that wrote that Lease last
 )
