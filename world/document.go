@@ -26,24 +26,37 @@ func (m member) is(key string) bool {
 var errNoDocument = errors.New("what is to be written is no JSON object")
 
 // readDocument reads an object. What is not JSON is either an error or stays so.
-func readDocument(data []byte) (*document, error) {
-	all, err := members(data)
-	if err != nil {
-		return nil, err
-	}
-	d := &document{rest: all[:0]}
-	for _, m := range all {
+func readDocument(data []byte) (d *document, err error) {
+	d = &document{rest: make([]member, 0, 8)}
+	known := func(m member) bool {
 		switch {
 		case m.is("apiVersion"), m.is("kind"):
+		case m.is("metadata") && string(m.value) == "null":
 		case m.is("metadata"):
-			if d.metadata, err = members(m.value); err != nil && string(m.value) != "null" {
-				return nil, err
-			}
+			err = members(m.value, func(m member) bool { d.metadata = append(d.metadata, m); return true })
 		default:
 			d.rest = append(d.rest, m)
 		}
+		return err == nil
 	}
-	return d, nil
+	if broken := members(data, known); broken != nil {
+		return nil, broken
+	}
+	return d, err
+}
+
+// versionIn returns the resourceVersion of an object, "" if it has none. It reads no more of it than that takes.
+func versionIn(data []byte) (version string) {
+	_ = members(data, func(m member) bool { // what is no object has none
+		if !m.is("metadata") {
+			return true
+		}
+		_ = members(m.value, func(m member) bool {
+			return !m.is("resourceVersion") || json.Unmarshal(m.value, &version) != nil
+		})
+		return false
+	})
+	return version
 }
 
 // meta returns a text of the metadata, "" for none.
@@ -101,33 +114,35 @@ func quoted(text string) []byte {
 	return data
 }
 
-// members returns the members of a JSON object, which is all that data has.
-func members(data []byte) (all []member, err error) {
+// members calls f with each member of a JSON object, which is all that data has, as long as f wants more.
+func members(data []byte, f func(member) (more bool)) error {
 	rest := blank(data)
 	if len(rest) == 0 || rest[0] != '{' {
-		return nil, errNoDocument
+		return errNoDocument
 	}
 	rest = blank(rest[1:])
 	for first := true; len(rest) > 0 && rest[0] != '}'; first = false {
 		if !first {
 			if rest[0] != ',' {
-				return nil, errNoDocument
+				return errNoDocument
 			}
 			rest = blank(rest[1:])
 		}
 		var m member
 		if m.key, rest = value(rest); len(m.key) == 0 || m.key[0] != '"' || len(rest) == 0 || rest[0] != ':' {
-			return nil, errNoDocument
+			return errNoDocument
 		}
 		if m.value, rest = value(blank(rest[1:])); len(m.value) == 0 {
-			return nil, errNoDocument
+			return errNoDocument
 		}
-		all = append(all, m)
+		if !f(m) {
+			return nil
+		}
 	}
 	if len(rest) == 0 || len(blank(rest[1:])) > 0 {
-		return nil, errNoDocument
+		return errNoDocument
 	}
-	return all, nil
+	return nil
 }
 
 // blank returns data without the white space that it begins with.

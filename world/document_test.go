@@ -25,8 +25,9 @@ func TestDocumentsAreEdited(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if got, want := d.meta("resourceVersion"), u.GetResourceVersion(); got != want {
-			t.Errorf("%s: resourceVersion %q instead of %q", text, got, want)
+		want := u.GetResourceVersion()
+		if got, read := d.meta("resourceVersion"), versionIn([]byte(text)); got != want || read != want {
+			t.Errorf("%s: resourceVersion %q and %q instead of %q", text, got, read, want)
 		}
 		u.SetAPIVersion("v1")
 		u.SetKind("Thing")

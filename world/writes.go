@@ -206,21 +206,12 @@ func (x *writer) answered() bool {
 	}
 	// The answer to a write that takes the last finalizer from an object that is being deleted is the object as it was sent, not as it was deleted.
 	if landed := x.w.landing.last; landed != nil && !landed.gone {
-		if rv := x.answeredVersion(); rv != "" && rv != landed.resourceVersion() {
+		if rv := versionIn(x.s.body); rv != "" && rv != landed.resourceVersion() {
 			x.refused(fmt.Errorf("the server answers with resourceVersion %s, but has committed %s; this is a bug in informersim", rv, landed.resourceVersion()))
 			return true
 		}
 	}
 	return x.next(x.s.body)
-}
-
-// answeredVersion returns the resourceVersion of the answer, "" if it has none.
-func (x *writer) answeredVersion() string {
-	obj, err := readDocument(x.s.body)
-	if err != nil {
-		return ""
-	}
-	return obj.meta("resourceVersion")
 }
 
 // take takes the object from a commit whose answer was lost. It reports whether there is nothing left to do.

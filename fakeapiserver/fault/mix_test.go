@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,6 +43,15 @@ func TestMixNamed(t *testing.T) {
 		got, err := MixNamed(m.Name)
 		if err != nil || got.Validate() != nil || fmt.Sprint(got) != fmt.Sprint(m) {
 			t.Errorf("%s: %+v, %v, %v", m.Name, got, err, got.Validate())
+		}
+		data, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{string(data), " " + string(data)} { // with a blank, it is read as YAML
+			if got, err := ParseMix([]byte(text)); err != nil || fmt.Sprint(got) != fmt.Sprint(m) {
+				t.Errorf("%s: %+v, %v", text, got, err)
+			}
 		}
 	}
 	for name, want := range map[string]string{"defualt": `did you mean "default"`, "hurricane": "none, light, default, storm, edges"} {

@@ -41,9 +41,9 @@ func listing(gs []Goroutine) string {
 	return strings.Join(lines, "\n")
 }
 
-// dump returns the stacks of all goroutines.
+// dump returns the stacks of all goroutines. Each run ends with one, and few are left then.
 func dump() []byte {
-	for size := 1 << 20; ; size *= 2 {
+	for size := 1 << 16; ; size *= 4 {
 		buf := make([]byte, size)
 		if n := runtime.Stack(buf, true); n < size || size >= 1<<27 {
 			return buf[:n]
