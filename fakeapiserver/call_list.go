@@ -84,8 +84,10 @@ func (c *call) planList() (listPlan, error) {
 	if o.Continue == "" && f.single() {
 		p.limit = 0
 	}
-	if _, bad := decodeContinue(o.Continue); o.Continue != "" && bad == nil && o.ResourceVersion != "" && o.ResourceVersion != "0" {
-		return p, apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
+	if o.Continue != "" && o.ResourceVersion != "" && o.ResourceVersion != "0" {
+		if _, err := decodeContinue(o.Continue); err == nil {
+			return p, apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
+		}
 	}
 	rev, err := store.ParseRevision(o.ResourceVersion)
 	if err != nil {
