@@ -15,6 +15,7 @@ const (
 	NoFinalizerLeft       = "NoFinalizerLeft"
 	NoOrphan              = "NoOrphan"
 	NoGrowingBackoff      = "NoGrowingBackoff"
+	NoLostUpdate          = "NoLostUpdate"
 )
 
 // wellBehaved are the ready-made properties, with what they say.
@@ -26,6 +27,7 @@ var wellBehaved = []Property{
 	{Name: NoFinalizerLeft, Statement: "an object that is being deleted goes while the controllers of its finalizers run"},
 	{Name: NoOrphan, Statement: "no controller makes a child for an owner that it knows to be gone, and none is left behind"},
 	{Name: NoGrowingBackoff, Statement: "a retry does not come the later, the more often the same request has failed and then succeeded"},
+	{Name: NoLostUpdate, Statement: "no update takes back, unseen, what others have changed in fields that are not the controller's"},
 }
 
 // Exception is what a property of WellBehaved does not judge: what a client does, what is done to an object, or, with both, the one to the other.
@@ -55,6 +57,8 @@ type Exception struct {
 //	                       also a child that is left without its owner
 //	NoGrowingBackoff       an update that fails is repeated later each time, although it has succeeded in between: a rate limiter is told of
 //	                       failures (AddRateLimited), and never of a success (Forget)
+//	NoLostUpdate           an update without a resourceVersion sets a field back to what it was before somebody else's change, of which its sender
+//	                       has not been told, and the sender has never written that field itself
 //
 // When the body has returned, the run goes on for them: the faults stop, 20 minutes of virtual time pass, as long as any of client-go's
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed

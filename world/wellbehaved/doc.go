@@ -1,5 +1,5 @@
-// Package wellbehaved holds the properties of a well-behaved controller: one that comes to rest, does not fight with another, and leaves
-// nothing behind. They need no word from the controller's author, because they judge only what its clients do at the API: who wrote what, after
+// Package wellbehaved holds the properties of a well-behaved controller: one that comes to rest, neither fights with another nor undoes
+// what that has done, and leaves nothing behind. They need no word from the controller's author, because they judge only what its clients do at the API: who wrote what, after
 // which reads.
 //
 // None of them follows from the API's rules, so none is checked unless it is asked for, and each has exceptions by name. Where a correct

@@ -60,12 +60,12 @@ type Exception struct {
 }
 
 // Names of the properties, in the order of [All].
-var Names = []string{nameHot, nameWar, nameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff}
+var Names = []string{nameHot, nameWar, nameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff, nameLost}
 
 // All returns the properties with these names.
 func All(o Options, names []string) (all []property.Property) {
 	for _, p := range []property.Property{
-		noHotReconcile(&o), noWriteWar(&o), noStaleCreate(&o), quietAfterConvergence(&o), noFinalizerLeft(&o), noOrphan(&o), noGrowingBackoff(&o),
+		noHotReconcile(&o), noWriteWar(&o), noStaleCreate(&o), quietAfterConvergence(&o), noFinalizerLeft(&o), noOrphan(&o), noGrowingBackoff(&o), noLostUpdate(&o),
 	} {
 		if slices.Contains(names, p.Name) {
 			all = append(all, p)
