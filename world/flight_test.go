@@ -147,9 +147,19 @@ func TestATraceThatCannotBeWhereItBelongs(t *testing.T) {
 	}
 
 	f, _ = startServe(t, sameVersion)
-	f.next = script(creation(t), askFor(wire.AskFail, 0, "it holds", "it does not"))
+	var body func([]action) []*wire.Packet
+	f.next = func(do []action) []*wire.Packet {
+		if has(do, wire.DoBody) != nil {
+			body = script(creation(t), askFor(wire.AskFail, 0, "it holds", "it does not"))
+		}
+		return body(do)
+	}
+	task.Shrink = time.Minute // the failure is kept before and after
 	res := f.job(task)
 	file := temporary(strings.Join(res.Logs, "\n"), "the trace is in a temporary file,")
+	if n := strings.Count(strings.Join(res.Logs, "\n"), "temporary file"); n != 1 {
+		t.Errorf("%d temporary files are named: %q", n, res.Logs)
+	}
 	contains(t, res.Failure, "FAIL  it holds", "-simtest.replay="+file+"\n", "-simtest.seed=1")
 	if res.File != "" || res.Unkept == "" {
 		t.Errorf("it is said to be kept: %+v", res)

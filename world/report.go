@@ -43,14 +43,9 @@ func (r *runner) store(res *outcome) string {
 		err = r.host.Store(r.path(name), res.trace.Bytes())
 	}
 	if err != nil {
-		r.result.Unkept = reports.Plain(err.Error())
-		spare, failed := r.host.Spare(traceSuffix, res.trace.Bytes())
-		if failed != nil {
-			r.logf("the trace is not kept: %v; %v. With room for it, run the seed again", err, failed)
+		if name = r.storeSpare(res, err); name == "" {
 			return ""
 		}
-		r.logf("the trace is in a temporary file, %s: %v", spare, err)
-		name = spare
 	} else {
 		r.result.File = name
 	}
@@ -63,6 +58,22 @@ func (r *runner) store(res *outcome) string {
 		res.page = page
 	}
 	return name
+}
+
+// storeSpare writes a trace that cannot be where it belongs to a temporary file, one for the whole job, and returns its name, "" if there is none.
+func (r *runner) storeSpare(res *outcome, why error) string {
+	r.result.Unkept = reports.Plain(why.Error())
+	if r.spare != "" && r.host.Store(r.spare, res.trace.Bytes()) == nil {
+		return r.spare
+	}
+	spare, err := r.host.Spare(traceSuffix, res.trace.Bytes())
+	if err != nil {
+		r.logf("the trace is not kept: %v; %v. With room for it, run the seed again", why, err)
+		return ""
+	}
+	r.spare = spare
+	r.logf("the trace is in a temporary file, %s: %v", spare, why)
+	return spare
 }
 
 // storePage writes the report of a trace to a file, and reports whether it is there.

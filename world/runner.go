@@ -30,6 +30,7 @@ type runner struct {
 	twin      *reports.Twin // of which that tells
 	shrinking string        // the report of the failure that is being shrunk, "" for none
 	placed    string        // the file in Task.Traces that is this job's, "" for none yet
+	spare     string        // the temporary file that is this job's, "" for none
 }
 
 // run does the job.
