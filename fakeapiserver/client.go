@@ -130,8 +130,7 @@ func (cl *Client) Apply(ch sim.Choice) {
 	}
 	c := cl.find(ReqID(ch.Target))
 	if c == nil {
-		cl.cluster.kernel.Fail(&sim.DefectError{Why: fmt.Sprintf("%s was chosen for request %d, which is finished", ch.Kind, ch.Target)})
-		return
+		panic(fmt.Sprintf("fakeapiserver: %s was chosen for request %d, which is finished", ch.Kind, ch.Target))
 	}
 	c.offered = false
 	switch ch.Kind {

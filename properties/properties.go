@@ -27,7 +27,7 @@ var all = slices.Concat([]Property{
 	StoreBeforeNotify, StoreRevisionFollows, LastSyncRVMonotonic, InitialListFlag, ResyncTellsAll, ResyncOnTime, IndexMatchesItems, ReadsAgree,
 	QueueSingleFlight, QueueNoLostKey, BackoffHonoured, ShutdownDrains, WorkersWake, WorkDrains, HandlersConverge, HandlersSync, PauseAfterPanic, FiltersPass,
 	ValidRequests, ListLimits, FrugalRequests, ToldAsWatched, NoLivelock,
-}, api.All(clients), []Property{BoundedRelists, CallsRefused, LibraryAgrees})
+}, api.All(clients), []Property{BoundedRelists, CallsRefused, LibraryAgrees, ServerAgrees})
 
 // WithoutExemptions returns the properties of [All] as they would be if nothing that upstream is known to do were excepted from what
 // they hold: BackoffHonoured then finds k140890 in unmodified client-go.

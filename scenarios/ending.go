@@ -16,7 +16,7 @@ import (
 // A run ends in one of these ways. What the stack under test does wrong is never an error, but a violation in the Result:
 //
 //   - a property of Options.Properties is broken, or one that every run is held to: NoLivelock, NoPanic, NoDeadlock, NoLeak,
-//     NoDataRace;
+//     NoDataRace. NoPanic is of the fake server, too;
 //   - the input is wrong: a *ScriptError, or another error that says so;
 //   - a replay differs from its trace, or the trace is damaged: a *sim.DivergedError or *sim.TraceError;
 //   - nothing was decided: a *TimeoutError if the deadline of the run's context has passed, context.Canceled;
@@ -111,13 +111,21 @@ func (w *World) outOfTime() error {
 	return e
 }
 
-// endOfPanic ends a run that panics: with a violation if the stack under test did it.
+// endOfPanic ends a run that panics: with a violation if the stack under test did it, or the fake server. A server that falls over is as wrong as one
+// that answers wrongly, and its trace as useful.
 func (w *World) endOfPanic(err *error) {
 	v := recover()
 	if v == nil {
 		return
 	}
-	if stack := subjects.Panicking(); ourFault(stack) {
+	stack := subjects.Panicking()
+	if serversFault(stack) {
+		f := subjects.PanicOf(v)
+		f.What = "the fake server: " + f.What
+		*err = w.blame(f)
+		return
+	}
+	if ourFault(stack) {
 		*err = &sim.DefectError{Why: subjects.PanicOf(v).What}
 		w.kernel.AbandonStep()
 		return
@@ -129,6 +137,16 @@ const module = "github.com/informersim/informersim/"
 
 // machinery are the packages that hold no stack: when one of them panics, it is informersim's own defect.
 var machinery = []string{"sim", "bubble", "fakeapiserver", "scenarios", "properties", "reports", "subjects", "internal"}
+
+// serversFault reports whether the code that panicked is the fake server's.
+func serversFault(stack []string) bool {
+	for _, call := range stack {
+		if rest, ours := strings.CutPrefix(call, module); ours {
+			return strings.HasPrefix(rest, "fakeapiserver.") || strings.HasPrefix(rest, "fakeapiserver/")
+		}
+	}
+	return false
+}
 
 // ourFault tells whose code panicked: the innermost that is neither Go's nor that of the libraries of API types, which both sides
 // call.

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
@@ -164,6 +165,20 @@ func TestDefectIsNoFinding(t *testing.T) {
 		if res.Violation != nil {
 			t.Errorf("%s: it is reported as %v", name, res.Violation)
 		}
+	}
+}
+
+// A fake server that panics is a finding, as one that answers wrongly is.
+func TestPanicOfServerIsAFinding(t *testing.T) {
+	o := withProperties(1)
+	o.Subject = subjects.Kind{Name: "broken", New: func(deps subjects.Dependencies) subjects.Subject {
+		s := stack.Kind.New(deps)
+		deps.Cluster.OnCommit(func(store.ResourceID, store.Committed) { deps.Cluster.Store().Timeline(0).At(1 << 40) })
+		return s
+	}}
+	res, err := scenarios.Run(context.Background(), mustParse(t, "resource pods\ncreate pods default/a\n"), o)
+	if err != nil || res.Violation == nil || res.Violation.Property != property.NoPanic || !strings.Contains(res.Violation.Message, "the fake server: panic: fakeapiserver: log position") {
+		t.Errorf("it is reported as %v, %v", res.Violation, err)
 	}
 }
 

@@ -2,8 +2,13 @@ package api
 
 import (
 	"fmt"
+	"slices"
+	"sort"
 	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/store"
@@ -16,9 +21,10 @@ import (
 func ListIsAtOneRevision() property.Property {
 	return property.Property{
 		Name:      "ListIsAtOneRevision",
-		Statement: "a list, its pages included, is the state of the Store at one revision",
+		Statement: "a list, its pages included, or a streaming list, is what the Store has of the selection at one revision",
 		Kinds: []sim.Kind{
 			fakeapiserver.KindRequest, fakeapiserver.KindResponse, fakeapiserver.KindPage, fakeapiserver.KindFault, fakeapiserver.KindRestore,
+			fakeapiserver.KindFrame, fakeapiserver.KindWatchClosed,
 		},
 		New: func() property.Checker {
 			p := &listIsAtOneRevision{}
@@ -45,6 +51,29 @@ type list struct {
 	request
 	plural string
 	step   uint64
+	// streamed is what a streaming list has brought so far, nil for another list.
+	streamed *streamed
+}
+
+// streamed is what a streaming list has brought so far. A fault may hold its end back, and changes may come before that.
+type streamed struct{ page fakeapiserver.Page }
+
+// apply adds an event.
+func (s *streamed) apply(event, key string, obj runtime.Object) {
+	p := &s.page
+	n := len(p.Keys)
+	if event != string(watch.Added) || n > 0 && p.Keys[n-1] >= key { // neither needs a search in a list in order
+		n = sort.SearchStrings(p.Keys, key)
+	}
+	switch found := n < len(p.Keys) && p.Keys[n] == key; {
+	case event == string(watch.Deleted) && found:
+		p.Keys, p.Items = slices.Delete(p.Keys, n, n+1), slices.Delete(p.Items, n, n+1)
+	case event == string(watch.Deleted):
+	case found:
+		p.Items[n] = obj
+	default:
+		p.Keys, p.Items = slices.Insert(p.Keys, n, key), slices.Insert(p.Items, n, obj)
+	}
 }
 
 func (p *listIsAtOneRevision) forget() { p.lists = map[listID]*list{} }
@@ -52,11 +81,15 @@ func (p *listIsAtOneRevision) forget() { p.lists = map[listID]*list{} }
 func (p *listIsAtOneRevision) record(w property.World, r *sim.Record) *reports.Violation {
 	switch r.Kind {
 	case fakeapiserver.KindRequest:
-		if strings.HasPrefix(r.Detail, "list") {
-			p.lists[listID{r.Actor, r.N}] = &list{parseRequest(r.Detail), r.Key, r.Step}
-		}
+		p.request(r)
 	case fakeapiserver.KindResponse:
+		if l := p.lists[listID{r.Actor, r.N}]; l == nil || l.streamed == nil || refused(r) {
+			delete(p.lists, listID{r.Actor, r.N})
+		}
+	case fakeapiserver.KindWatchClosed:
 		delete(p.lists, listID{r.Actor, r.N})
+	case fakeapiserver.KindFrame:
+		return p.frame(w, r)
 	case fakeapiserver.KindRestore:
 		p.restored = true
 		p.forget()
@@ -70,6 +103,38 @@ func (p *listIsAtOneRevision) record(w property.World, r *sim.Record) *reports.V
 		}
 	case fakeapiserver.KindPage:
 		return p.page(w, r)
+	}
+	return nil
+}
+
+func (p *listIsAtOneRevision) request(r *sim.Record) {
+	l := &list{request: parseRequest(r.Detail), plural: r.Key, step: r.Step}
+	switch {
+	case l.verb == "watch" && l.streaming:
+		l.streamed = &streamed{}
+	case l.verb != "list":
+		return
+	}
+	p.lists[listID{r.Actor, r.N}] = l
+}
+
+// frame adds an object to a streaming list, or judges the list when its end comes.
+func (p *listIsAtOneRevision) frame(w property.World, r *sim.Record) *reports.Violation {
+	id := listID{r.Actor, r.N}
+	l := p.lists[id]
+	if l == nil || l.streamed == nil {
+		return nil
+	}
+	switch obj, ok := r.Obj.(runtime.Object); {
+	case ok && r.Key != "":
+		_, key, _ := strings.Cut(r.Key, " ")
+		l.streamed.apply(r.Detail, key, obj)
+	case r.Detail == string(watch.Bookmark) && endsInitialEvents(r.Obj):
+		delete(p.lists, id)
+		l.streamed.page.Revision = r.RV
+		if key, message := l.differs(w, &l.streamed.page, ""); message != "" {
+			return l.violation(w, r, key, "the streaming list that ends at rv=%d %s", r.RV, message)
+		}
 	}
 	return nil
 }
@@ -99,11 +164,10 @@ func pageOf(r *sim.Record) *fakeapiserver.Page {
 	return page
 }
 
-// differs returns the first key of a page that is not as the Store had it at the page's revision, and what is wrong. A list with a
-// selector may leave out objects.
+// differs returns the first key of a page that is not as the Store had it at the page's revision, and what is wrong.
 func (l *list) differs(w property.World, page *fakeapiserver.Page, from string) (key, message string) {
 	s := w.Cluster().Store()
-	t := l.timeline(s)
+	t, res := timelineOf(s, l.plural)
 	if t == nil || page.Revision < s.Compacted() || page.Revision > s.Revision() {
 		return "", ""
 	}
@@ -114,11 +178,18 @@ func (l *list) differs(w property.World, page *fakeapiserver.Page, from string) 
 	default:
 		from += "\x00"
 	}
+	sel := selectorOf(&l.request, res)
+	if sel == nil {
+		return "", ""
+	}
 	i := 0
 	t.Walk(page.Revision, l.namespace, from, func(v *store.Version) bool {
 		k := v.Entry().Key()
+		if !sel.has(v.Object()) {
+			return true
+		}
 		if i == len(page.Keys) {
-			if page.Continue == "" && !l.selects() {
+			if page.Continue == "" {
 				key, message = k, fmt.Sprintf("lacks %s, which existed then, at rv=%d", k, v.Revision())
 			}
 			return false
@@ -130,35 +201,21 @@ func (l *list) differs(w property.World, page *fakeapiserver.Page, from string) 
 			key, message = k, fmt.Sprintf("has %s in a state of another revision: it was at rv=%d", k, v.Revision())
 		case page.Keys[i] < k:
 			return false
-		case !l.selects():
+		default:
 			key, message = k, fmt.Sprintf("lacks %s, which existed then, at rv=%d", k, v.Revision())
 		}
 		return message == ""
 	})
 	if message == "" && i < len(page.Keys) {
-		key, message = page.Keys[i], fmt.Sprintf("has %s, which did not exist then", page.Keys[i])
+		key, message = page.Keys[i], fmt.Sprintf("has %s, which did not exist then, or is not in the selection", page.Keys[i])
 	}
 	return key, message
-}
-
-// timeline returns the history of the listed resource, nil if its plural is that of several.
-func (l *list) timeline(s *store.Store) (found *store.Timeline) {
-	for id, res := range s.Resources() {
-		if res.Plural != l.plural {
-			continue
-		}
-		if found != nil {
-			return nil
-		}
-		found = s.Timeline(store.ResourceID(id))
-	}
-	return found
 }
 
 func (l *list) violation(w property.World, r *sim.Record, key, format string, args ...any) *reports.Violation {
 	return &reports.Violation{
 		Key:     key,
 		Message: fmt.Sprintf("%s, list of %s: ", w.Kernel().ActorName(r.Actor), l.plural) + fmt.Sprintf(format, args...),
-		Because: []reports.Evidence{reports.Because(r, "the page that was requested in step %d reached its client", l.step)},
+		Because: []reports.Evidence{reports.Because(r, "what was requested in step %d reached its client", l.step)},
 	}
 }

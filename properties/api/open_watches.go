@@ -42,6 +42,8 @@ type openWatch struct {
 	opened  bool
 	since   time.Duration // when it was opened
 	pos     int           // of the next commit, for WatchReliable
+	// selector is what it selects, once WatchFilter has asked for it.
+	selector *selector
 }
 
 func (o *openWatches) of(id sim.ActorID) *[]*openWatch {

@@ -24,7 +24,7 @@ type Options struct {
 
 // All returns the properties for such clients.
 func All(o Options) []property.Property {
-	return []property.Property{ListIsAtOneRevision(), WatchOrdered(), WatchUnique(), WatchReliable(), WatchDeadlines(o), NoRelistOnEOF(o), WatchResumes(o)}
+	return []property.Property{ListIsAtOneRevision(), WatchOrdered(), WatchUnique(), WatchReliable(), WatchFilter(), WatchDeadlines(o), NoRelistOnEOF(o), WatchResumes(o)}
 }
 
 // request is a list or watch, as its record describes it.
@@ -47,10 +47,6 @@ func parseRequest(detail string) (q request) {
 		switch name {
 		case "namespace":
 			q.namespace = value
-		case "labels":
-			q.labels = value
-		case "fields":
-			q.fields = value
 		case "rv":
 			if s, err := strconv.Unquote(value); err == nil {
 				value = s
@@ -64,6 +60,7 @@ func parseRequest(detail string) (q request) {
 			q.streaming = value == "true"
 		}
 	}
+	q.labels, q.fields = selectorsOf(detail)
 	return q
 }
 

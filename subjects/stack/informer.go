@@ -14,6 +14,7 @@ import (
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/informers"
+	"github.com/informersim/informersim/subjects/stack/library"
 	"github.com/informersim/informersim/subjects/workers"
 )
 
@@ -120,10 +121,8 @@ func (i *actor) Apply(c sim.Choice) {
 	switch c.Kind {
 	case informers.KindPop:
 		i.PopPicked()
-		// A processing error drops the item, as in client-go (I68).
-		if _, err := i.inf.Controller.Step(); err != nil {
-			i.Kernel.Fail(fmt.Errorf("informer %s: %w", i.Spec.Name, err))
-		}
+		// A processing error drops the item, as in client-go (I68): what that leads to is for properties to find.
+		_, _ = i.inf.Controller.Step()
 		i.offerPop()
 		i.checkSynced()
 	case informers.KindWake:
@@ -294,8 +293,8 @@ func (i *actor) Outcomes() []subjects.Outcome {
 	}
 }
 
-// Library implements subjects.Informer: the stack is nothing but informers and work queues.
-func (i *actor) Library(uint64) []subjects.Outcome { return nil }
+// Library implements subjects.Informer: of the parts of informers and work queues, by themselves.
+func (i *actor) Library(turn uint64) []subjects.Outcome { return library.Check(turn) }
 
 // Passed implements subjects.Informer: the stack has no filter of its own.
 func (i *actor) Passed(string) (subjects.Passed, bool) { return subjects.Passed{}, false }

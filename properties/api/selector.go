@@ -1,0 +1,99 @@
+package api
+
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informersim/informersim/fakeapiserver/store"
+)
+
+// selector is what a request selects.
+type selector struct {
+	namespace string
+	labels    labels.Selector
+	fields    fields.Selector
+	resource  *store.Resource
+}
+
+// selectorOf returns what a request selects, nil if its selectors are malformed.
+func selectorOf(q *request, res *store.Resource) *selector {
+	l, err := labels.Parse(q.labels)
+	if err != nil {
+		return nil
+	}
+	f, err := fields.ParseSelector(q.fields)
+	if err != nil {
+		return nil
+	}
+	return &selector{namespace: q.namespace, labels: l, fields: f, resource: res}
+}
+
+// has reports whether the selection has the object.
+func (s *selector) has(obj runtime.Object) bool {
+	m, ok := obj.(metav1.Object)
+	if !ok || s.namespace != "" && m.GetNamespace() != s.namespace {
+		return false
+	}
+	if !s.labels.Empty() && !s.labels.Matches(labels.Set(m.GetLabels())) {
+		return false
+	}
+	for _, q := range s.fields.Requirements() {
+		if equal := s.value(obj, m, q.Field) == q.Value; equal == (q.Operator == "!=") {
+			return false
+		}
+	}
+	return true
+}
+
+// value returns the value of a field that can be selected by.
+func (s *selector) value(obj runtime.Object, m metav1.Object, field string) string {
+	switch {
+	case field == "metadata.name":
+		return m.GetName()
+	case field == "metadata.namespace":
+		return m.GetNamespace()
+	case s.resource.Field == nil:
+		return ""
+	}
+	v, _ := s.resource.Field(obj, field)
+	return v
+}
+
+// event returns what a change is to the selection, "" if it does not concern it (S17).
+func (s *selector) event(v *store.Version) watch.EventType {
+	before := v.Before()
+	was, is := before != nil && s.has(before.Object()), !v.Deleted() && s.has(v.Object())
+	switch {
+	case is && was:
+		return watch.Modified
+	case is:
+		return watch.Added
+	case was:
+		return watch.Deleted
+	}
+	return ""
+}
+
+// selectorsOf returns the selectors of a request, as its record describes them: they may have blanks.
+func selectorsOf(detail string) (labels, fields string) {
+	return between(detail, " labels=", " fields=", " match=", " continue=", ` rv="`), between(detail, " fields=", " match=", " continue=", ` rv="`)
+}
+
+// between returns what is between a word and the first of those that may follow it.
+func between(text, begin string, ends ...string) string {
+	_, rest, found := strings.Cut(text, begin)
+	if !found {
+		return ""
+	}
+	for _, end := range ends {
+		if before, _, found := strings.Cut(rest, end); found {
+			return before
+		}
+	}
+	return rest
+}

@@ -1,0 +1,360 @@
+package fakeserver
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/fakeapiserver/store"
+	"github.com/informersim/informersim/sim"
+)
+
+// kindAsk is a step of a round: a request is sent, or the server is compacted or restarted.
+var kindAsk = sim.RegisterKind("ask", sim.ClassScript)
+
+// round is a server, its clients, and what they have asked.
+type round struct {
+	*sim.Stream
+	kernel  *sim.Kernel
+	cluster *fakeapiserver.Cluster
+	client  *fakeapiserver.Client
+	pods    store.ResourceID
+	id      sim.ActorID
+	do      func()
+	history int
+	model
+	asked     []*asked
+	compacted int64 // the last compaction of the watch caches, too: no watch begins before
+	noticed   int64 // the last that they know of: no exact list is older
+	noticing  int64 // the last of the Store alone
+	slow      bool  // the watch caches are held
+	settled   bool  // they had caught up before what is asked now
+	restarted bool  // a server was: its watch caches begin anew, some time later
+}
+
+func (*round) Name() string       { return "client" }
+func (r *round) Apply(sim.Choice) { r.do() }
+
+// first is the revision of the first write.
+const first = 10
+
+// steps are how many requests and other things a round has.
+const steps = 28
+
+// most is how many steps a round may take: it has some hundred.
+const most = 20_000
+
+// Check makes the round of requests that has the number turn, and returns what is wrong with an answer, "" if nothing is.
+func Check(turn uint64) (wrong string) {
+	defer func() {
+		if p := recover(); p != nil {
+			wrong = fmt.Sprint("the server panics: ", p)
+		}
+	}()
+	r := &round{Stream: sim.NewStream(turn, "requests"), model: model{uids: map[string]bool{}}}
+	r.kernel = sim.NewKernel(sim.Options{Seed: turn, Strategy: sim.NewRandom(turn, nil)})
+	r.history = []int{2, 5, 1000}[r.IntN(3)]
+	r.cluster = fakeapiserver.NewCluster(r.kernel, fakeapiserver.ClusterOptions{Replicas: 1 + r.IntN(2), FirstRevision: first, History: int64(r.history)})
+	r.id = r.kernel.Register(r)
+	pods := store.Resource{Version: "v1", Plural: "pods", Kind: "Pod", Namespaced: true, New: func() runtime.Object { return &object{} }}
+	var err error
+	if r.pods, err = r.cluster.AddResource(pods); err != nil {
+		return err.Error()
+	}
+	r.cluster.OnCommit(func(_ store.ResourceID, c store.Committed) { r.commit(c) })
+	r.client = r.cluster.Connect("c", fakeapiserver.ByChoice())
+	r.kernel.Clock().Freeze()
+	for range steps {
+		r.one()
+		for range r.IntN(8) {
+			if !r.kernel.Quiet() {
+				r.kernel.Step()
+			}
+		}
+	}
+	return r.end()
+}
+
+// one asks for something, or does something to the server.
+func (r *round) one() {
+	switch n := r.IntN(16); {
+	case n < 6:
+		r.now(r.write)
+	case n < 10:
+		r.now(r.list)
+	case n < 13:
+		if r.settled = r.IntN(2) == 0; r.settled {
+			r.rest()
+		}
+		r.now(r.watch)
+	case n == 13:
+		r.rest()
+		r.now(r.compact)
+		if r.noticing > 0 && r.IntN(2) == 0 {
+			r.passes(16 * time.Second)
+			r.noticed = max(r.noticed, r.noticing)
+		}
+	case n == 14 && r.IntN(3) == 0:
+		r.hold()
+	case n == 14 && r.IntN(2) == 0: // a read of what has just been written, and nothing after it
+		r.now(r.write)
+		r.now(r.list)
+		r.rest()
+		r.passes(4 * time.Second)
+	case n == 14 && r.IntN(3) == 0:
+		r.now(r.restore)
+	case n == 14 && r.IntN(2) == 0:
+		r.now(func() {
+			r.restarted = true
+			r.cluster.Replica(r.IntN(r.cluster.Replicas())).Restart()
+			for _, a := range r.asked {
+				a.shaken = true
+			}
+		})
+	default:
+		r.rest()
+	}
+}
+
+// hold has the watch caches fall behind for longer than reads wait for them.
+func (r *round) hold() {
+	r.now(func() {
+		for n := range r.cluster.Replicas() {
+			r.cluster.Replica(n).Hold()
+		}
+		r.slow = true
+		for _, a := range r.asked {
+			a.slow = a.slow || a.answers == 0
+		}
+	})
+	r.now(r.write)
+	r.now(r.list)
+	r.rest()
+	r.passes(4 * time.Second)
+	r.now(func() {
+		for n := range r.cluster.Replicas() {
+			r.cluster.Replica(n).Release()
+		}
+		r.slow = false
+	})
+	r.rest()
+}
+
+// restore restores the Store to an older revision, as etcd is restored with a bump. What was asked before is not judged any more.
+func (r *round) restore() {
+	s := r.cluster.Store()
+	rev := max(s.Compacted(), s.Revision()-int64(r.IntN(5)))
+	if err := r.cluster.Restore(rev, bump); err != nil {
+		r.wrong = err.Error()
+		return
+	}
+	if s.Revision() != rev+bump {
+		r.wrong = fmt.Sprintf("a restore to rv=%d with a bump of %d leaves the Store at rv=%d", rev, bump, s.Revision())
+	}
+	r.forget(rev)
+	r.restarted, r.compacted, r.noticed, r.noticing = true, rev+bump, rev+bump, 0
+	for _, a := range r.asked {
+		a.void, a.next = true, ""
+	}
+}
+
+// bump is by how much a restore makes the revision jump.
+const bump = 100
+
+// passes lets time pass.
+func (r *round) passes(d time.Duration) {
+	clock := r.kernel.Clock()
+	clock.LimitTo(d)
+	for !clock.AtLimit() && r.kernel.Step() {
+	}
+	clock.Freeze()
+	r.rest()
+}
+
+// now does something in a step of its own, as soon as that is picked.
+func (r *round) now(f func()) {
+	done := false
+	r.do = func() { f(); done = true }
+	r.kernel.Offer(r.id, kindAsk, 0)
+	for !done && r.kernel.Step() {
+	}
+}
+
+// rest steps until nothing is left but that time passes.
+func (r *round) rest() {
+	for !r.kernel.Quiet() && r.kernel.Step() {
+		if r.kernel.Steps() > most {
+			panic("it does not come to rest")
+		}
+	}
+}
+
+// compact compacts the Store, with the watch caches or without.
+func (r *round) compact() {
+	s := r.cluster.Store()
+	rev := s.Compacted() + 1 + int64(r.IntN(6))
+	if rev > s.Revision() {
+		return
+	}
+	if r.IntN(2) == 0 {
+		if r.cluster.Compact(rev) == nil {
+			r.compacted, r.noticed = rev, rev
+		}
+		return
+	}
+	if r.cluster.CompactStore(rev) == nil { // the watch caches notice it some seconds later
+		r.noticing = rev
+	}
+}
+
+var (
+	namespaces = []string{"a", "a-1", "a1", "b"}
+	names      = []string{"x", "y"}
+	apps       = []string{"0", "1"}
+)
+
+// write sends a write; what it does to an object that is there, or not, and at another revision or of another uid, follows from the object.
+func (r *round) write() {
+	a := &asked{r: r, sent: r.cluster.Store().Revision()}
+	key := namespaces[r.IntN(len(namespaces))] + "/" + names[r.IntN(len(names))]
+	a.key = key
+	ns, name := key[:len(key)-2], key[len(key)-1:]
+	live := r.at(a.sent)[key]
+	obj := &object{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, Labels: map[string]string{"app": apps[r.IntN(2)]}}}
+	w := fakeapiserver.Write{Resource: r.pods, Object: obj, Verb: fakeapiserver.Create}
+	switch n := r.IntN(8); {
+	case live == nil && n > 0, live != nil && n == 0:
+	case n < 4:
+		w.Verb = fakeapiserver.Update
+		if live != nil && r.IntN(2) == 0 {
+			a.expects = strconv.FormatInt(live.rv-int64(r.IntN(2)), 10)
+			obj.ResourceVersion = a.expects
+		}
+		if r.IntN(3) == 0 {
+			obj.UID = "another"
+		}
+	default:
+		w = fakeapiserver.Write{Resource: r.pods, Verb: fakeapiserver.Delete, Namespace: ns, Name: name}
+		if live != nil && r.IntN(3) == 0 {
+			uid := types.UID(live.uid)
+			if r.IntN(2) == 0 {
+				uid = "another"
+			}
+			a.uid = string(uid)
+			w.Preconditions = &metav1.Preconditions{UID: &uid}
+		}
+	}
+	a.verb, a.mine = w.Verb, obj
+	a.id = r.client.Write(w, a)
+	r.asked = append(r.asked, a)
+}
+
+// revision is one to ask for: some are older than what is kept, and some are not there yet.
+func (r *round) revision() int64 {
+	now := r.cluster.Store().Revision()
+	if r.IntN(3) == 0 {
+		return now
+	}
+	return max(first-1, now+2-int64(r.IntN(12)))
+}
+
+// selects draws a selection.
+func (r *round) selects(o *metav1.ListOptions) (s selection) {
+	if r.IntN(2) == 0 {
+		s.namespace = namespaces[r.IntN(len(namespaces))]
+	}
+	if r.IntN(3) == 0 {
+		s.app = apps[r.IntN(2)]
+		o.LabelSelector = "app=" + s.app
+	}
+	if r.IntN(6) == 0 {
+		s.name = names[r.IntN(2)]
+		o.FieldSelector = "metadata.name=" + s.name
+	} else if r.IntN(8) == 0 {
+		s.within = namespaces[r.IntN(len(namespaces))]
+		o.FieldSelector = "metadata.namespace=" + s.within
+	}
+	return s
+}
+
+// list asks for a list, or goes on with one.
+func (r *round) list() {
+	a := &asked{r: r, sent: r.cluster.Store().Revision(), list: true, slow: r.slow, lost: r.noticed}
+	for _, b := range r.asked {
+		if b.next != "" && r.IntN(2) == 0 {
+			a.options, a.selection, a.began, a.after = b.options, b.selection, b, b.last
+			a.options.ResourceVersion, a.options.ResourceVersionMatch, a.options.Continue = "", "", b.next
+			b.next = ""
+			break
+		}
+	}
+	if a.began == nil {
+		a.selection = r.selects(&a.options)
+		a.options.Limit = int64(r.IntN(4))
+		switch r.IntN(4) {
+		case 0:
+		case 1:
+			a.options.ResourceVersion = "0"
+		default:
+			a.options.ResourceVersion = strconv.FormatInt(r.revision(), 10)
+			a.options.ResourceVersionMatch = []metav1.ResourceVersionMatch{"", metav1.ResourceVersionMatchNotOlderThan, metav1.ResourceVersionMatchExact}[r.IntN(3)]
+		}
+	}
+	a.id = r.client.List(r.pods, a.selection.namespace, a.options, a)
+	r.asked = append(r.asked, a)
+}
+
+// watch asks for a watch.
+func (r *round) watch() {
+	a := &asked{r: r, sent: r.cluster.Store().Revision(), stream: true, lost: r.compacted}
+	a.selection = r.selects(&a.options)
+	a.options.AllowWatchBookmarks = r.IntN(2) == 0
+	if r.IntN(2) == 0 {
+		seconds := int64(30 + r.IntN(300))
+		a.options.TimeoutSeconds = &seconds
+	}
+	switch r.IntN(4) {
+	case 0:
+		a.options.ResourceVersion = []string{"", "0"}[r.IntN(2)]
+		a.initial, a.options.AllowWatchBookmarks = true, true // without, nothing says where the initial events end
+	case 1:
+		yes := true
+		a.options.ResourceVersion, a.options.SendInitialEvents = strconv.FormatInt(r.revision(), 10), &yes
+		a.options.ResourceVersionMatch = metav1.ResourceVersionMatchNotOlderThan
+		a.initial, a.options.AllowWatchBookmarks = true, true
+	default:
+		a.options.ResourceVersion = strconv.FormatInt(r.revision(), 10)
+	}
+	rev := a.revision()
+	a.tooOld = r.settled && !r.restarted && !a.initial && rev >= first-1 && r.since(rev) > r.history
+	a.id = r.client.Watch(r.pods, a.selection.namespace, a.options, a)
+	r.asked = append(r.asked, a)
+}
+
+// end lets all be answered, and then time pass, and returns what was wrong.
+func (r *round) end() string {
+	r.rest()
+	for range 6 {
+		r.passes(30 * time.Second)
+	}
+	if err := r.kernel.Err(); err != nil {
+		return err.Error()
+	}
+	if r.wrong != "" {
+		return r.wrong
+	}
+	if changed := r.changed(); changed != "" {
+		return changed
+	}
+	for _, a := range r.asked {
+		if a.finish(); a.wrong != "" && !a.void {
+			return fmt.Sprintf("%s: %s", a, a.wrong)
+		}
+	}
+	return ""
+}

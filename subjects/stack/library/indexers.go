@@ -1,0 +1,149 @@
+package library
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informersim/informersim/informer"
+)
+
+// errRefused is the error of a transform that fails.
+var errRefused = errors.New("it cannot be transformed")
+
+// refuses is the revision of the objects that transforms fail for.
+const refuses = "13"
+
+// made is a transform that notes that it was called, and fails for some objects.
+func made(obj any) (any, error) {
+	o, ok := obj.(*metav1.PartialObjectMetadata)
+	if !ok {
+		return obj, nil
+	}
+	if o.ResourceVersion == refuses {
+		return nil, errRefused
+	}
+	o = o.DeepCopy()
+	o.Annotations = map[string]string{"made": o.Annotations["made"] + "!"}
+	return o, nil
+}
+
+// last and over are index functions: by the last digit of the revision, and by its digits over 2, which may repeat, and be none. Their names are on both
+// sides of that of the index of namespaces.
+func last(obj any) ([]string, error) {
+	rv := obj.(metav1.Object).GetResourceVersion()
+	return []string{rv[len(rv)-1:]}, nil
+}
+
+func over(obj any) ([]string, error) {
+	var all []string
+	for _, d := range obj.(metav1.Object).GetResourceVersion() {
+		if d > '2' {
+			all = append(all, string(d))
+		}
+	}
+	return all, nil
+}
+
+// indexers hold an Indexer by itself against a map: with a transformer, as a streaming list has it, and with indices that come late.
+func indexers(c *check) {
+	x := informer.NewIndexer(informer.IndexerOptions{Transformer: made, Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}})
+	m, rv := map[string]string{}, ""
+	functions := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+	for n := range 40 {
+		obj := object(c.key(), 8+c.IntN(25))
+		key := obj.Namespace + "/" + obj.Name
+		change := text(obj) + "!"
+		fails := obj.ResourceVersion == refuses
+		switch c.IntN(7) {
+		case 0, 1:
+			c.is("Add fails", fails, x.Add(obj) != nil)
+			if !fails {
+				m[key], rv = change, obj.ResourceVersion
+			}
+		case 2:
+			c.is("Delete", nil, x.Delete(obj))
+			delete(m, key)
+			rv = obj.ResourceVersion
+		case 3:
+			list, want := []any{}, map[string]string{}
+			fails = false
+			for _, k := range keys {
+				if o := object(k, 8+c.IntN(25)); c.oneIn(2) {
+					list, want[k], fails = append(list, o), text(o)+"!", fails || o.ResourceVersion == refuses
+				}
+			}
+			c.is("Replace fails", fails, x.Replace(list, fmt.Sprint(100+n)) != nil)
+			if !fails {
+				m, rv = want, fmt.Sprint(100+n)
+			}
+		case 4:
+			rv = fmt.Sprint(200 + n)
+			x.Bookmark(rv)
+		case 5:
+			added := cache.Indexers{[]string{"last", "over"}[c.IntN(2)]: nil}
+			for name := range added { // order: there is one
+				added[name] = map[string]cache.IndexFunc{"last": last, "over": over}[name]
+				_, taken := functions[name]
+				if c.oneIn(2) { // a name that is there, beside
+					added[cache.NamespaceIndex], taken = cache.MetaNamespaceIndexFunc, true
+				}
+				f := added[name]
+				c.is("AddIndexers fails", taken, x.AddIndexers(added) != nil)
+				if !taken {
+					functions[name] = f
+				}
+				break
+			}
+		}
+		c.is("LastStoreSyncResourceVersion", rv, x.LastStoreSyncResourceVersion())
+		c.holds(x, m, functions)
+	}
+}
+
+// holds compares what an Indexer holds, and its indices.
+func (c *check) holds(x *informer.Indexer, m map[string]string, functions cache.Indexers) {
+	var names, objs []string
+	for _, k := range keys {
+		if m[k] != "" {
+			names, objs = append(names, k), append(objs, m[k])
+		}
+	}
+	c.is("Len", len(names), x.Len())
+	c.is("ListKeys", fmt.Sprint(names), fmt.Sprint(x.ListKeys()))
+	list := x.List()
+	c.is("List", fmt.Sprint(objs), fmt.Sprint(texts(list)))
+	for _, name := range []string{cache.NamespaceIndex, "last", "over"} {
+		f := functions[name]
+		if f == nil {
+			_, err := x.IndexKeys(name, "")
+			c.is("IndexKeys of an index that is not there fails", true, err != nil)
+			continue
+		}
+		want := map[string][]string{}
+		for i, obj := range list {
+			values, _ := f(obj) // the functions do not fail
+			for _, v := range slices.Compact(sorted(values)) {
+				want[v] = append(want[v], x.ListKeys()[i])
+			}
+		}
+		got := map[string][]string{}
+		for _, v := range x.ListIndexFuncValues(name) {
+			got[v], _ = x.IndexKeys(name, v) // it is there
+		}
+		c.is("the index "+name, want, got)
+		for _, obj := range list[:min(1, len(list))] {
+			var all []string
+			values, _ := f(obj)
+			for _, v := range values {
+				all = append(all, want[v]...)
+			}
+			found, err := x.Index(name, obj)
+			c.is("Index fails", false, err != nil)
+			c.is("Index", len(slices.Compact(sorted(all))), len(found))
+		}
+	}
+}

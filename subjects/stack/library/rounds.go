@@ -1,0 +1,114 @@
+package library
+
+import (
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informersim/informersim/informer"
+)
+
+// expires ends the watch of a Reflector, and has it list again.
+func (c *check) expires(r *informer.Reflector) {
+	r.OnWatchOpened()
+	r.OnEvent(watch.Event{Type: watch.Error, Object: status(apierrors.NewResourceExpired("too old"))})
+	r.OnTime(r.Want().Until)
+	c.is("after a watch that expired", informer.OpList, r.Want().Op)
+}
+
+// pages are lists that come in pages, or not: only one at "0" that does says that all should (I5, I6).
+func (c *check) pages() {
+	r := informer.NewReflector(informer.ReflectorOptions{Queue: &refusing{}})
+	r.Start(start)
+	paged := c.oneIn(2)
+	answer := func(rv string, pages bool) {
+		if pages {
+			limit := r.Want().Options.Limit
+			r.OnPage(nil, rv, "next", nil)
+			o := r.Want().Options
+			c.is("the request for the next page", fmt.Sprintf("%q next %d", "", limit), fmt.Sprintf("%q %s %d", o.ResourceVersion, o.Continue, o.Limit))
+		}
+		r.OnPage(nil, rv, "", nil)
+	}
+	asks := func(rv string, limit int64) {
+		o := r.Want().Options
+		c.is("a list", fmt.Sprintf("%q limit %d", rv, limit), fmt.Sprintf("%q limit %d", o.ResourceVersion, o.Limit))
+	}
+	var latched int64
+	asks("0", informer.DefaultPageSize)
+	if answer("10", paged); paged {
+		latched = informer.DefaultPageSize
+	}
+	c.expires(r)
+	asks("10", latched)
+	if c.oneIn(2) {
+		r.OnListError(apierrors.NewResourceExpired("too old"))
+		asks("", latched)
+		answer("20", true)
+	} else {
+		answer("20", true)
+	}
+	c.expires(r)
+	asks("20", latched)
+	r.OnListError(errors.New("no"))
+	r.OnTime(r.Want().Until)
+	asks("20", latched)
+	r.OnListError(apierrors.NewResourceExpired("too old"))
+	r.OnListError(apierrors.NewResourceExpired("too old"))
+	c.is("after a newest list that expired", informer.OpSleep, r.Want().Op)
+	r.OnTime(r.Want().Until)
+	asks("", informer.DefaultPageSize)
+	answer("30", false)
+	c.expires(r)
+	asks("30", latched)
+	c.expiredToken(r)
+}
+
+// expiredToken has a token expire (I8): the whole list follows, at the revision that was asked for first, and counts as it is.
+func (c *check) expiredToken(r *informer.Reflector) {
+	if r.Want().Options.Limit == 0 {
+		return
+	}
+	r.OnPage([]runtime.Object{object("ns1/a", 1)}, "40", "next", nil)
+	r.OnListError(apierrors.NewResourceExpired("too old"))
+	o := r.Want().Options
+	c.is("the list after a token that expired", `"30"  0`, fmt.Sprintf("%q %s %d", o.ResourceVersion, o.Continue, o.Limit))
+	r.OnPage([]runtime.Object{object("ns1/b", 1)}, "50", "", nil)
+	c.is("LastSyncResourceVersion after that", "50", r.LastSyncResourceVersion())
+	c.is("the watch after that", "50", r.Want().Options.ResourceVersion)
+}
+
+// stops stops a Reflector in each of its states. Only the pause of a streaming list goes on to its end (I18).
+func (c *check) stops() {
+	for state := range 6 {
+		r := informer.NewReflector(informer.ReflectorOptions{Queue: &refusing{}, WatchList: state == 5})
+		r.Start(start)
+		busy := apierrors.NewTooManyRequests("busy", 1)
+		switch state {
+		case 1:
+			r.OnListError(errors.New("no"))
+		case 2, 3, 4:
+			r.OnPage(nil, "10", "", nil)
+			if state == 3 {
+				r.OnWatchOpened()
+			}
+			if state == 4 {
+				r.OnWatchOpenError(busy)
+			}
+		case 5:
+			r.OnWatchOpenError(busy)
+		}
+		until := r.Want().Until
+		r.Stop()
+		c.is(fmt.Sprintf("Stopped in state %d", state), state != 5, r.Stopped())
+		if state == 5 {
+			r.OnTime(until)
+		}
+		c.is(fmt.Sprintf("what it asks for after a stop in state %d", state), informer.OpNone, r.Want().Op)
+		r.OnTime(start.Add(resyncPeriod))
+		c.is("Stopped afterwards", true, r.Stopped())
+	}
+}

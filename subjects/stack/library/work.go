@@ -1,0 +1,220 @@
+package library
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/informersim/informersim/informer/workqueue"
+)
+
+// limiters hold the limiters against how often a key has failed.
+func limiters(c *check) {
+	const base, longest, slow, fastest = 5 * time.Millisecond, time.Second, 10 * time.Second, 3
+	exponential := func() workqueue.RateLimiter[string] { return workqueue.NewItemExponentialFailure[string](base, slow) }
+	fastSlow := func() workqueue.RateLimiter[string] { return workqueue.NewItemFastSlow[string](base, slow, fastest) }
+	byFailures := func(n int) time.Duration {
+		return time.Duration(min(float64(slow), float64(base)*math.Pow(2, float64(n))))
+	}
+	fastThenSlow := func(n int) time.Duration {
+		if n < fastest {
+			return base
+		}
+		return slow
+	}
+	for _, of := range []struct {
+		name string
+		l    workqueue.RateLimiter[string]
+		want func(failures int) time.Duration
+	}{
+		{"ItemExponentialFailure", exponential(), byFailures},
+		{"ItemFastSlow", fastSlow(), fastThenSlow},
+		{"WithMaxWait", workqueue.WithMaxWait[string]{Limiter: exponential(), MaxDelay: longest}, func(n int) time.Duration { return min(longest, byFailures(n)) }},
+		{"MaxOf", workqueue.MaxOf[string]{exponential(), fastSlow()}, func(n int) time.Duration { return max(byFailures(n), fastThenSlow(n)) }},
+		{"MaxOf, the other way round", workqueue.MaxOf[string]{fastSlow(), exponential()}, func(n int) time.Duration { return max(byFailures(n), fastThenSlow(n)) }},
+	} {
+		failures := map[string]int{}
+		for range 90 {
+			key := keys[c.IntN(2)]
+			if key == keys[0] && c.oneIn(8) {
+				of.l.Forget(key)
+				delete(failures, key)
+			} else {
+				c.is("When of "+of.name, of.want(failures[key]), of.l.When(start, key))
+				failures[key]++
+			}
+			c.is("NumRequeues of "+of.name, failures[key], of.l.NumRequeues(key))
+		}
+	}
+	c.bucket()
+}
+
+// bucket is the limiter that has a number of tokens, and gets one every tenth of a second.
+func (c *check) bucket() {
+	tokens := 1 + c.IntN(4)
+	l := &workqueue.Bucket[string]{Limiter: rate.NewLimiter(10, tokens)}
+	for n := range 8 {
+		c.is("When of Bucket", max(0, time.Duration(n+1-tokens))*100*time.Millisecond, l.When(start, c.key()).Round(time.Millisecond))
+	}
+	of := workqueue.DefaultControllerRateLimiter[string]()
+	for n := range 103 {
+		want := max(5*time.Millisecond, time.Duration(n+1-100)*100*time.Millisecond)
+		c.is(fmt.Sprintf("When of the default limiter for key number %d at once", n+1), want, of.When(start, fmt.Sprint(n)).Round(time.Millisecond))
+	}
+	q := workqueue.NewRateLimitingQueue(nil, workqueue.RateLimiter[string](workqueue.NewItemExponentialFailure[string](time.Second, time.Hour)))
+	for n := range 4 {
+		if n == 2 {
+			q.ShutDown()
+		}
+		c.is("AddRateLimited", time.Second<<n, q.AddRateLimited(start, "a"))
+		c.is("NumRequeues of the queue", n+1, q.NumRequeues("a"))
+	}
+}
+
+// workModel is what a work queue has been given, and what of it is processed.
+type workModel struct {
+	ready, processing []string
+	dirty             map[string]bool // added while it was processed
+	closed, draining  bool
+}
+
+func (m *workModel) add(key string) workqueue.AddResult {
+	switch {
+	case m.closed:
+		return workqueue.AddIgnored
+	case slices.Contains(m.ready, key), m.dirty[key]:
+		return workqueue.AddMerged
+	case slices.Contains(m.processing, key):
+		m.dirty[key] = true
+		return workqueue.AddDeferred
+	}
+	m.ready = append(m.ready, key)
+	return workqueue.AddReady
+}
+
+// step makes one call of a queue.
+func (m *workModel) step(c *check, q *workqueue.Queue[string], key string) {
+	switch n := c.IntN(5); {
+	case n < 2:
+		c.is("Add", m.add(key), q.Add(key))
+	case n < 4:
+		item, ok, shutdown := q.TryGet()
+		c.is("TryGet: there is one", len(m.ready) > 0, ok)
+		c.is("TryGet: the queue is shut down, and empty", m.closed && !ok, shutdown)
+		if ok && len(m.ready) > 0 {
+			c.is("TryGet", m.ready[0], item)
+			m.ready, m.processing = m.ready[1:], append(m.processing, m.ready[0])
+		}
+	case len(m.processing) > 0:
+		i := c.IntN(len(m.processing))
+		key := m.processing[i]
+		m.processing = slices.Delete(m.processing, i, i+1)
+		m.draining = m.draining && len(m.processing) > 0
+		again := m.dirty[key]
+		if again {
+			delete(m.dirty, key)
+			m.ready = append(m.ready, key)
+		}
+		c.is("Done: it is ready again", again, q.Done(key))
+	}
+	c.is("Len", len(m.ready), q.Len())
+	c.is("Processing", len(m.processing), q.Processing())
+	c.is("Draining", m.draining, q.Draining())
+	c.is("ShuttingDown", m.closed, q.ShuttingDown())
+}
+
+// workQueues fill a work queue, and have it drain while some of its keys are processed.
+func workQueues(c *check) {
+	q, m := workqueue.NewQueue[string](nil), &workModel{dirty: map[string]bool{}}
+	names := 2 + c.IntN(24)
+	drain, end := 60+c.IntN(60), 80+c.IntN(80)
+	for n := range 160 {
+		switch n {
+		case drain:
+			q.ShutDownWithDrain()
+			m.closed, m.draining = true, len(m.processing) > 0
+		case end:
+			q.ShutDown()
+			m.closed, m.draining = true, false
+		}
+		m.step(c, q, fmt.Sprint("k", c.IntN(names)))
+	}
+}
+
+// delayingQueues have keys wait, and time pass.
+func delayingQueues(c *check) {
+	q, m := workqueue.NewDelayingQueue[string](nil), &workModel{dirty: map[string]bool{}}
+	waiting := map[string]time.Time{}
+	now, end := start, 40+c.IntN(40)
+	next := func() (at time.Time, any bool) {
+		for _, t := range waiting { // order: the earliest
+			if !any || t.Before(at) {
+				at, any = t, true
+			}
+		}
+		return at, any
+	}
+	for n := range 60 {
+		if n == end {
+			q.ShutDown()
+			m.closed, m.draining = true, false
+			clear(waiting)
+		}
+		key := fmt.Sprint("k", c.IntN(8))
+		switch c.IntN(4) {
+		case 0, 1:
+			delay := time.Duration(c.IntN(6)-1) * time.Second
+			want := workqueue.AddDelayed
+			switch before, known := waiting[key]; {
+			case m.closed:
+				want = workqueue.AddIgnored
+			case delay <= 0:
+				want = m.add(key)
+			case !known || now.Add(delay).Before(before):
+				waiting[key] = now.Add(delay)
+			}
+			c.is(fmt.Sprint("AddAfter ", delay), want, q.AddAfter(now, key, delay))
+		case 2:
+			now = now.Add(time.Duration(c.IntN(3)) * time.Second)
+			ready, due := 0, []string{}
+			for at, any := next(); any && !at.After(now); at, any = next() {
+				due = due[:0]
+				for k, t := range waiting { // order: sorted below
+					if t.Equal(at) {
+						due = append(due, k)
+						delete(waiting, k)
+					}
+				}
+				slices.Sort(due)
+				for _, k := range due {
+					if m.add(k) == workqueue.AddReady {
+						ready++
+					}
+				}
+			}
+			c.is("Advance", ready, q.Advance(now))
+			c.is("Len", len(m.ready), q.Len())
+			c.takeAll(q.Queue, m)
+		default:
+			m.step(c, q.Queue, key)
+		}
+		at, any := next()
+		deadline, ok := q.NextDeadline()
+		c.is("Waiting", len(waiting), q.Waiting())
+		c.is("NextDeadline: there is one", any, ok)
+		c.is("NextDeadline", at, deadline)
+	}
+}
+
+// takeAll takes what is ready: keys that are due at one time may come in any order.
+func (c *check) takeAll(q *workqueue.Queue[string], m *workModel) {
+	var got []string
+	for item, ok, _ := q.TryGet(); ok; item, ok, _ = q.TryGet() {
+		got = append(got, item)
+	}
+	c.is("what is ready", fmt.Sprint(sorted(m.ready)), fmt.Sprint(sorted(got)))
+	m.ready, m.processing = nil, append(m.processing, got...)
+}
