@@ -240,7 +240,9 @@ func (a *asked) written(obj runtime.Object) {
 func (a *asked) OnWatchOpened(fakeapiserver.ReqID) {
 	a.answers++
 	a.open, a.since = true, a.r.kernel.Elapsed()
-	a.base = a.revision()
+	if a.base = a.revision(); a.options.ResourceVersion == "0" && !a.initial {
+		a.base = a.sent
+	}
 	a.reached = a.base
 }
 

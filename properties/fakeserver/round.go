@@ -92,6 +92,9 @@ func (r *round) one() {
 			r.rest()
 		}
 		r.now(r.watch)
+		if a := r.asked[len(r.asked)-1]; a.revision() == 0 && !a.initial {
+			r.rest() // so that it begins where it was sent
+		}
 	case n == 13:
 		r.rest()
 		r.now(r.compact)
@@ -329,9 +332,12 @@ func (r *round) watch() {
 		a.initial, a.options.AllowWatchBookmarks = true, true
 	default:
 		a.options.ResourceVersion = strconv.FormatInt(r.revision(), 10)
+		if no := false; r.settled && !r.restarted && r.IntN(4) == 0 { // from now on
+			a.options.ResourceVersion, a.options.SendInitialEvents, a.options.ResourceVersionMatch = "0", &no, metav1.ResourceVersionMatchNotOlderThan
+		}
 	}
 	rev := a.revision()
-	a.tooOld = r.settled && !r.restarted && !a.initial && rev >= first-1 && r.since(rev) > r.history
+	a.tooOld = r.settled && !r.restarted && !a.initial && rev > 0 && r.since(rev) > r.history
 	a.id = r.client.Watch(r.pods, a.selection.namespace, a.options, a)
 	r.asked = append(r.asked, a)
 }

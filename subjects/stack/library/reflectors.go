@@ -159,6 +159,7 @@ func (r *reflected) streams(rv string) {
 	r.wants("first", informer.OpWatch, r.rv)
 	r.OnWatchOpened()
 	r.OnEvent(watch.Event{Type: watch.Added, Object: object("ns1/a", 1)})
+	r.pass(time.Duration(r.IntN(3)) * time.Second)
 	end := object("ns1/a", 1)
 	end.ResourceVersion, end.Annotations = rv, map[string]string{metav1.InitialEventsAnnotationKey: "true"}
 	r.OnEvent(watch.Event{Type: watch.Bookmark, Object: end})
@@ -190,6 +191,7 @@ func (r *reflected) wakes() {
 // watches has an open watch bring events, resyncs and errors, until its round is over.
 func (r *reflected) watches() {
 	r.opened()
+	r.is("the watch is open", true, r.StreamOpen())
 	r.first, r.last = time.Time{}, time.Time{}
 	for n := range 12 {
 		r.q.full = r.oneIn(5)
@@ -288,6 +290,13 @@ func (r *reflected) resyncBetween() (over bool) {
 	}
 	r.OnTime(r.now)
 	r.is("resyncs", resyncs+1, r.q.resyncs)
+	if r.oneIn(3) {
+		r.OnWatchOpenError(errors.New("no"))
+		r.wants("after a watch that could not be opened", informer.OpSleep, "")
+		r.told = 0
+		r.sleeps()
+		return true
+	}
 	r.opened()
 	r.since = asked
 	if r.q.full {

@@ -84,7 +84,8 @@ func (c *check) expiredToken(r *informer.Reflector) {
 // stops stops a Reflector in each of its states. Only the pause of a streaming list goes on to its end (I18).
 func (c *check) stops() {
 	for state := range 6 {
-		r := informer.NewReflector(informer.ReflectorOptions{Queue: &refusing{}, WatchList: state == 5})
+		q := &refusing{}
+		r := informer.NewReflector(informer.ReflectorOptions{Queue: q, WatchList: state == 5, ResyncPeriod: resyncPeriod})
 		r.Start(start)
 		busy := apierrors.NewTooManyRequests("busy", 1)
 		switch state {
@@ -110,5 +111,6 @@ func (c *check) stops() {
 		c.is(fmt.Sprintf("what it asks for after a stop in state %d", state), informer.OpNone, r.Want().Op)
 		r.OnTime(start.Add(resyncPeriod))
 		c.is("Stopped afterwards", true, r.Stopped())
+		c.is("resyncs after a stop", 0, q.resyncs)
 	}
 }
