@@ -12,9 +12,14 @@ var ServerAgrees = Property{
 	New:       func() Checker { return Checker{End: serverAgrees} },
 }
 
-// serverAgrees asks a small server of its own, at the end of a run: that has nothing to do with it, except that its length says what is asked.
+// serverAgrees asks a small server of its own, at the end of a run: that has nothing to do with it, except that its length says what is asked. Of short
+// runs, in which that would take longer than all the rest, one in 32 asks.
 func serverAgrees(w World) *reports.Violation {
-	if wrong := fakeserver.Check(w.Kernel().Steps()); wrong != "" {
+	steps := w.Kernel().Steps()
+	if steps < 256 && steps%32 != 0 {
+		return nil
+	}
+	if wrong := fakeserver.Check(steps); wrong != "" {
 		return &reports.Violation{Message: wrong}
 	}
 	return nil
