@@ -21,7 +21,7 @@ type Mutant struct {
 	Queue subjects.Queue
 	// Property is the property that the defect breaks.
 	Property string
-	// Or is the only other property that may break first, and OrBecause says when; mostly empty.
+	// Or are the only other properties that may break first, with commas between them, and OrBecause says when; mostly empty.
 	Or, OrBecause string
 	// Scenario names the transcript of the catalogue that shows the defect without a search.
 	Scenario string
