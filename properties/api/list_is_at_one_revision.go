@@ -110,6 +110,8 @@ func (p *listIsAtOneRevision) record(w property.World, r *sim.Record) *reports.V
 func (p *listIsAtOneRevision) request(r *sim.Record) {
 	l := &list{request: parseRequest(r.Detail), plural: r.Key, step: r.Step}
 	switch {
+	case p.restored:
+		return
 	case l.verb == "watch" && l.streaming:
 		l.streamed = &streamed{}
 	case l.verb != "list":
