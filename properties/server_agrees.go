@@ -3,7 +3,6 @@ package properties
 import (
 	"github.com/informersim/informersim/properties/fakeserver"
 	"github.com/informersim/informersim/reports"
-	"github.com/informersim/informersim/subjects"
 )
 
 // ServerAgrees checks what the fake server makes of requests that informers do not send.
@@ -13,10 +12,11 @@ var ServerAgrees = Property{
 	New:       func() Checker { return Checker{End: serverAgrees} },
 }
 
-// serverAgrees asks a small server of its own, at the end of a run: that has nothing to do with it, except that its length says what is asked.
+// serverAgrees asks a small server of its own, at the end of a run: that has nothing to do with it, except that its length says what is asked. Of short
+// runs, in which that would take longer than all the rest, one in 32 asks.
 func serverAgrees(w World) *reports.Violation {
 	steps := w.Kernel().Steps()
-	if !subjects.AsksAtEnd(steps) {
+	if steps < 256 && steps%32 != 0 {
 		return nil
 	}
 	if wrong := fakeserver.Check(steps); wrong != "" {

@@ -21,12 +21,3 @@ func OutcomeOf(call, want string, err error) Outcome {
 	}
 	return o
 }
-
-// AsksAtEnd reports whether a run of so many steps makes calls at its end that have nothing to do with it, on parts or a server of their own. They take as long as a
-// thousand steps, so one run in four makes them, and of short ones one in 32.
-func AsksAtEnd(steps uint64) bool {
-	if steps < 512 {
-		return steps%32 == 0
-	}
-	return steps%4 == 0
-}
