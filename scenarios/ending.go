@@ -121,7 +121,7 @@ func (w *World) endOfPanic(err *error) {
 	stack := subjects.Panicking()
 	if serversFault(stack) {
 		f := subjects.PanicOf(v)
-		f.What = "the fake server: " + f.What
+		f.What = "informersim's fake server, and not the stack under test: " + f.What
 		*err = w.blame(f)
 		return
 	}

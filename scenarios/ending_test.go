@@ -177,7 +177,7 @@ func TestPanicOfServerIsAFinding(t *testing.T) {
 		return s
 	}}
 	res, err := scenarios.Run(context.Background(), mustParse(t, "resource pods\ncreate pods default/a\n"), o)
-	if err != nil || res.Violation == nil || res.Violation.Property != property.NoPanic || !strings.Contains(res.Violation.Message, "the fake server: panic: fakeapiserver: log position") {
+	if err != nil || res.Violation == nil || res.Violation.Property != property.NoPanic || !strings.Contains(res.Violation.Message, "informersim's fake server, and not the stack under test: panic: fakeapiserver: log position") {
 		t.Errorf("it is reported as %v, %v", res.Violation, err)
 	}
 }
