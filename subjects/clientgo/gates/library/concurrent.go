@@ -64,6 +64,11 @@ func inOrderQueues(c *check) {
 		c.inOrder()
 		c.resyncs()
 	}
+	c.keepsLists()
+	c.listedTwice()
+	if c.IntN(8) == 0 {
+		c.longBatches()
+	}
 }
 
 // inOrder queues bookmarks, and objects of which one cannot be transformed: all that was queued comes in its order, and the one that was not does not.

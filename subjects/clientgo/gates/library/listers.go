@@ -33,7 +33,7 @@ func (c *check) listers() {
 	for what, selector := range map[string]labels.Selector{ // the order does not matter: each is right or not
 		"everything": labels.Everything(), "nothing": labels.Nothing(), "app=web": labels.SelectorFromSet(labels.Set{"app": "web"}), "app!=web": notWeb,
 	} {
-		for _, namespace := range []string{metav1.NamespaceAll, "ns1", "ns2", "absent"} {
+		for _, namespace := range []string{metav1.NamespaceAll, "ns1", "ns2", "ns", "absent"} {
 			want := []string{}
 			for _, obj := range all.objects() {
 				if (namespace == metav1.NamespaceAll || obj.Namespace == namespace) && selector.Matches(labels.Set(obj.Labels)) {

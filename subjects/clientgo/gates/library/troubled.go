@@ -51,7 +51,8 @@ type trouble struct {
 
 // troubled goes through the ways in which the requests of a reflector fail, or give what they should not.
 func troubled(c *check) {
-	for _, way := range []func(*trouble) func(){(*trouble).throttled, (*trouble).internal, (*trouble).refusedList, (*trouble).withoutRevision, (*trouble).pagedAgain, (*trouble).ofAnotherKind} {
+	for _, way := range []func(*trouble) func(){(*trouble).throttled, (*trouble).internal, (*trouble).refusedList, (*trouble).withoutRevision, (*trouble).pagedAgain, (*trouble).ofAnotherKind,
+		(*trouble).refusedEvent, (*trouble).refusedReplace, (*trouble).refusedResync} {
 		c.trouble(way)
 	}
 }
