@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -34,7 +36,8 @@ func options() simtest.Options {
 	return simtest.Options{
 		CRDs:   []string{filepath.Join(module, "helm/sealed-secrets/crds/bitnami.com_sealedsecrets.yaml")},
 		Scheme: scheme, GarbageCollection: true,
-		AllowLeaks: true, // its worker and its recorder of events end with its process
+		AllowLeaks:       true,        // its worker and its recorder of events end with its process
+		MutationDetector: simtest.Off, // TestCacheIsChanged
 	}
 }
 
@@ -86,6 +89,30 @@ func TestRecreatedStaysWithoutSecret(t *testing.T) {
 	o := options()
 	o.Mix = "none"
 	wantFound(t, o, scenario{recreate: true}, asSealed)
+}
+
+// changesEnv is set in a process in which client-go's mutation detector watches the controller's caches.
+const changesEnv = "SEALED_SECRETS_CACHES"
+
+// And one that no statement shows: the controller sets kind and status of the very object that is in its informer's cache, and then writes the status. If that fails, the
+// cache has it all the same, until an event brings the object anew: who reads it there takes the status for written. The detector ends the process in which it finds that.
+func TestCacheIsChanged(t *testing.T) {
+	if os.Getenv(changesEnv) != "" {
+		o := options()
+		o.Seeds, o.Mix, o.MutationDetector = 1, "none", simtest.On
+		simtest.Run(t, o, testController(scenario{}))
+		return
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "-test.run", "^"+t.Name()+"$")
+	cmd.Env, cmd.Dir = append(os.Environ(), changesEnv+"=1"), t.TempDir()
+	out, err := cmd.CombinedOutput()
+	if found := "panic: cache *v1alpha1.SealedSecret modified"; err == nil || !strings.Contains(string(out), found) {
+		t.Errorf("no %q, with %v: has the controller been mended?\n%s", found, err, out)
+	}
 }
 
 // No bug, but what --max-unseal-retries documents: a controller that fails six times in a row, which takes 160 ms, gives a SealedSecret up
