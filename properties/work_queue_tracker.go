@@ -1,6 +1,7 @@
 package properties
 
 import (
+	"container/heap"
 	"time"
 
 	"github.com/informersim/informersim/sim"
@@ -143,39 +144,29 @@ type retry struct {
 	key *workKey
 }
 
+// retryHeap is a heap.Interface by its address, which is no memory of its own in an interface value.
 type retryHeap []retry
 
-// push adds a retry, and pop removes the one that is due first. They are those of package heap, without the interface values.
+func (h *retryHeap) Len() int           { return len(*h) }
+func (h *retryHeap) Less(i, j int) bool { return (*h)[i].at < (*h)[j].at }
+func (h *retryHeap) Swap(i, j int)      { (*h)[i], (*h)[j] = (*h)[j], (*h)[i] }
+
+// Push and Pop would box a retry: push and pop take their place.
+func (*retryHeap) Push(any) {}
+func (*retryHeap) Pop() any { return nil }
+
+// push adds a retry, and pop removes the one that is due first.
 func (h *retryHeap) push(r retry) {
 	*h = append(*h, r)
-	all := *h
-	for i := len(all) - 1; i > 0; {
-		parent := (i - 1) / 2
-		if all[i].at >= all[parent].at {
-			return
-		}
-		all[i], all[parent] = all[parent], all[i]
-		i = parent
-	}
+	heap.Fix(h, len(*h)-1)
 }
 
 func (h *retryHeap) pop() retry {
 	all := *h
 	first, last := all[0], len(all)-1
 	all[0] = all[last]
-	all = all[:last]
-	*h = all
-	for i := 0; ; {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < last; child++ {
-			if all[child].at < all[least].at {
-				least = child
-			}
-		}
-		if least == i {
-			return first
-		}
-		all[i], all[least] = all[least], all[i]
-		i = least
+	if *h = all[:last]; last > 0 {
+		heap.Fix(h, 0)
 	}
+	return first
 }
