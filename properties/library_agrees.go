@@ -13,17 +13,18 @@ var LibraryAgrees = Property{
 	New:       func() Checker { return Checker{End: libraryAgrees} },
 }
 
-// libraryTurns are made at the end of a run.
+// libraryTurns are made at most at the end of a run.
 const libraryTurns = 4
 
-// libraryAgrees makes its calls at the end of a run: they have nothing to do with it, except that its length says which.
+// libraryAgrees makes its calls at the end of a run: they have nothing to do with it, except that its length says which, and how many ([rounds]).
 func libraryAgrees(w World) *reports.Violation {
 	all := w.Informers()
 	if len(all) == 0 {
 		return nil
 	}
-	for n := range uint64(libraryTurns) {
-		for _, o := range all[0].Library(libraryTurns*uint64(w.Kernel().Steps()) + n) {
+	steps := w.Kernel().Steps()
+	for n := range rounds(steps, libraryTurns) {
+		for _, o := range all[0].Library(libraryTurns*steps + n) {
 			return &reports.Violation{Message: fmt.Sprintf("%s: %s, want %s", o.Call, o.Got, o.Want)}
 		}
 	}
