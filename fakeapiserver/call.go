@@ -44,6 +44,7 @@ type call struct {
 	options   metav1.ListOptions
 	write     *Write // nil for a read
 	note      string // of its record
+	asks      Asked  // of a read that is not a get
 	receiver  Receiver
 	replica   *Replica // serves it, from admission on
 
@@ -278,12 +279,12 @@ func (c *call) answered() string {
 	return ""
 }
 
-// describe prints the request for its record.
+// describe prints the request for its record, once it is known what it asks for.
 func (c *call) describe() string {
-	if c.verb == verbWrite {
+	switch {
+	case c.verb == verbWrite:
 		return c.write.describe()
-	}
-	if c.single {
+	case c.single:
 		return c.describeGet()
 	}
 	b := make([]byte, 0, 96)
@@ -294,7 +295,7 @@ func (c *call) describe() string {
 	o := &c.options
 	for _, p := range [...]struct{ name, value string }{
 		{"namespace", c.namespace}, {"labels", o.LabelSelector}, {"fields", o.FieldSelector},
-		{"match", string(o.ResourceVersionMatch)}, {"continue", describeContinue(o.Continue)},
+		{"match", string(o.ResourceVersionMatch)}, {"continue", c.asks.Continue},
 	} {
 		if p.value != "" {
 			b = append(append(append(append(b, ' '), p.name...), '='), p.value...)

@@ -84,6 +84,9 @@ func (cl *Client) submit(c *call) ReqID {
 	c.id, c.client, c.state = cl.last, cl, stateSubmitted
 	cl.calls = append(cl.calls, c)
 	r := cl.cluster.kernel.Record(cl.id, KindRequest)
+	if a := c.asked(); a != nil {
+		r.Obj = a
+	}
 	r.N, r.Detail, r.Note = int64(c.id), c.describe(), c.note
 	if res := cl.cluster.store.Resource(c.res); res != nil {
 		r.Key = res.Plural

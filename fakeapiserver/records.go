@@ -17,7 +17,7 @@ var (
 var (
 	// KindCommit is a write: Key is "<plural> <key>", RV its revision, Detail ADDED, MODIFIED or DELETED; Obj, Old.
 	KindCommit = sim.RegisterKind("commit", sim.ClassRecord)
-	// KindRequest is a request made by a client: N is its id, Detail the verb and its options.
+	// KindRequest is a request made by a client: N is its id, Detail the verb and its options. Obj is an *Asked, unless it is a get or a write.
 	KindRequest = sim.RegisterKind("request", sim.ClassRecord)
 	// KindResponse is an answer that reached its client: N is the request's id, Detail "ok" or the error; of an answer in HTTP, the
 	// code, and of an error the reason and the message: "200 OK", "409 Conflict: …". Obj is the object of a write, or the error.

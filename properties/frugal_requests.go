@@ -3,7 +3,6 @@ package properties
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -76,7 +75,7 @@ func (p *frugalRequests) record(w World, r *sim.Record) *reports.Violation {
 }
 
 func (c *frugalConn) request(w World, r *sim.Record) *reports.Violation {
-	kind := askedFor(r.Detail)
+	kind, q := askedFor(r)
 	if kind == 0 {
 		return nil
 	}
@@ -84,14 +83,14 @@ func (c *frugalConn) request(w World, r *sim.Record) *reports.Violation {
 		c.listed = c.closed
 		return c.broken(w, r, "closes a watch that works, and asks again")
 	}
-	if c.id, c.kind, c.worked = r.N, kind, kind != askList; kind != askList && !strings.Contains(r.Detail, " bookmarks") {
+	if c.id, c.kind, c.worked = r.N, kind, kind != askList; kind != askList && !q.Options.AllowWatchBookmarks {
 		return c.broken(w, r, "asks for no bookmarks")
 	}
-	c.paged = strings.Contains(r.Detail, " continue=")
+	c.paged = q.Continue != ""
 	if kind == askWatch || c.paged {
 		return nil
 	}
-	switch newest := strings.Contains(r.Detail, ` rv=""`); {
+	switch newest := q.Options.ResourceVersion == ""; {
 	case newest && c.listed.Text != "" && !c.gone:
 		return c.broken(w, r, "asks for the newest state, although it has a resourceVersion that no server lacked")
 	case !newest && c.lost.Text != "":

@@ -2,8 +2,6 @@ package properties
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/reports"
@@ -65,12 +63,13 @@ func (p *listLimits) request(w World, r *sim.Record) *reports.Violation {
 	if !ok || c.kind != askList || before.resend == r.Detail {
 		return nil
 	}
+	_, q := askedFor(r)
 	l := p.lists.get(r.Actor)
 	if !c.paged {
 		l.pages = false
 		if !c.relisting && !c.whole { // others repeat this one's limit (I5), or have none (I8)
-			l.fromAny = strings.Contains(r.Detail, ` rv="0"`)
-			l.fromStore = l.fromAny || l.latched || strings.Contains(r.Detail, ` rv=""`)
+			l.fromAny = q.Options.ResourceVersion == "0"
+			l.fromStore = l.fromAny || l.latched || q.Options.ResourceVersion == ""
 		}
 	}
 	id, known := watcherOf(w, r)
@@ -84,7 +83,7 @@ func (p *listLimits) request(w World, r *sim.Record) *reports.Violation {
 	if l.fromAny && inf.LastSyncResourceVersion() != "" {
 		return nil // it goes back behind what it has seen, which is LastSyncRVMonotonic's to say
 	}
-	got, want := limitOf(r.Detail), inf.PageSize()
+	got, want := q.Options.Limit, inf.PageSize()
 	switch {
 	case c.whole && !c.paged:
 		want = 0
@@ -98,17 +97,6 @@ func (p *listLimits) request(w World, r *sim.Record) *reports.Violation {
 		Message: fmt.Sprintf("informer %s asks for a list with %s, want %s: %s", inf.Name(), describeLimit(got), describeLimit(want), r.Detail),
 		Because: append(before.after.because(), reports.Because(r, "but it asks: %s", r.Detail)),
 	}
-}
-
-// limitOf returns the limit of a request, 0 for none.
-func limitOf(detail string) int64 {
-	_, rest, _ := strings.Cut(detail, " limit=")
-	digits, _, _ := strings.Cut(rest, " ")
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
 }
 
 func describeLimit(n int64) string {

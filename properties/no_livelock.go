@@ -3,7 +3,6 @@ package properties
 import (
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/informersim/informersim/fakeapiserver"
@@ -81,16 +80,12 @@ func (m *livelockMeter) record(w World, r *sim.Record) *reports.Violation {
 		m.work += uint64(r.N)
 		return m.informers.get(r.Actor).again(w, r, "resync")
 	case fakeapiserver.KindRequest:
-		if isRead(r.Detail) {
+		// The next pages of a list do not count: there are as many of those as objects.
+		if _, q := askedFor(r); q != nil && q.Continue == "" {
 			return m.clients.get(r.Actor).again(w, r, "request")
 		}
 	}
 	return nil
-}
-
-// isRead reports whether a request is a list or watch, but not the next page of a list: there are as many of those as objects.
-func isRead(detail string) bool {
-	return (strings.HasPrefix(detail, "list") || strings.HasPrefix(detail, "watch")) && !strings.Contains(detail, " continue=")
 }
 
 // again counts one more.

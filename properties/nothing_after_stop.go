@@ -89,13 +89,14 @@ func (p *nothingAfterStop) stop(w World, r *sim.Record) {
 }
 
 func (p *nothingAfterStop) request(w World, r *sim.Record) *reports.Violation {
+	kind, _ := askedFor(r)
 	c, name := p.conns.get(r.Actor), strings.TrimPrefix(w.Kernel().ActorName(r.Actor), "conn/")
 	first := c.again
 	c.again = false
 	switch {
 	case c.stopped.Text != "":
 		return c.violation("", fmt.Sprintf("informer %s was stopped, but sends a request: %s", name, r.Detail), reports.Because(r, "but then: %s", r.Detail))
-	case first && askedFor(r.Detail) == askWatch:
+	case first && kind == askWatch:
 		return &reports.Violation{
 			Message: fmt.Sprintf("informer %s was started again, and begins with a watch: %s", name, r.Detail),
 			Because: []reports.Evidence{reports.Because(r, "its first request: %s", r.Detail)},

@@ -126,7 +126,7 @@ func (f *reason) because() []reports.Evidence {
 
 // request notes a request, and returns what was allowed. ok is false if the record is not a list or watch.
 func (p *reflectorRequests) request(r *sim.Record) (c *reflector, before allowed, ok bool) {
-	kind := askedFor(r.Detail)
+	kind, q := askedFor(r)
 	if kind == 0 {
 		return nil, allowed{}, false
 	}
@@ -153,7 +153,7 @@ func (p *reflectorRequests) request(r *sim.Record) (c *reflector, before allowed
 	if before.backoff == 0 {
 		c.earliest = r.At
 	}
-	c.paged = strings.Contains(r.Detail, " continue=")
+	c.paged = q.Continue != ""
 	return c, before, true
 }
 
@@ -165,17 +165,18 @@ func (a *allowed) decide(c *reflector, kind asked) {
 	a.unsure = false
 }
 
-// askedFor returns what a request's record asks for, 0 if it is neither a list nor a watch.
-func askedFor(detail string) asked {
-	switch {
-	case strings.HasPrefix(detail, "list"):
-		return askList
-	case !strings.HasPrefix(detail, "watch"):
-		return 0
-	case strings.Contains(detail, " sendInitialEvents=true"):
-		return askStream
+// askedFor returns what a request's record asks for, 0 and nil if it is neither a list nor a watch.
+func askedFor(r *sim.Record) (asked, *fakeapiserver.Asked) {
+	switch a, _ := r.Obj.(*fakeapiserver.Asked); {
+	case a == nil:
+		return 0, nil
+	case !a.Watch:
+		return askList, a
+	case a.Streaming():
+		return askStream, a
+	default:
+		return askWatch, a
 	}
-	return askWatch
 }
 
 // answer follows the records other than requests.

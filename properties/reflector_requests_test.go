@@ -12,7 +12,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/property"
@@ -42,7 +41,7 @@ func TestK140890StreamingListsAgainAtOnce(t *testing.T) {
 				b := newBackoffHonoured()
 				b.requests.strict = strict
 				return Checker{Record: func(w World, r *sim.Record) *reports.Violation {
-					if r.Kind == fakeapiserver.KindRequest && r.At == 0 && askedFor(r.Detail) == askStream {
+					if kind, _ := askedFor(r); kind == askStream && r.At == 0 {
 						streams++
 					}
 					return b.record(w, r)

@@ -1,8 +1,6 @@
 package properties
 
 import (
-	"strings"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -19,7 +17,7 @@ type watchIDs struct{ ids map[int64]bool }
 
 // request notes a watch that starts with a list.
 func (s *streamingListTracker) request(w World, r *sim.Record) {
-	if !strings.Contains(r.Detail, "sendInitialEvents=true") {
+	if kind, _ := askedFor(r); kind != askStream {
 		return
 	}
 	if id, ok := watcherOf(w, r); ok {

@@ -2,7 +2,6 @@ package properties
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/reports"
@@ -20,7 +19,7 @@ var ValidRequests = Property{
 }
 
 func validRequests(w World, r *sim.Record) *reports.Violation {
-	if !strings.HasPrefix(r.Detail, "list ") || !strings.Contains(r.Detail, " continue=") || strings.Contains(r.Detail, ` rv=""`) {
+	if _, q := askedFor(r); q == nil || q.Watch || q.Continue == "" || q.Options.ResourceVersion == "" {
 		return nil
 	}
 	return &reports.Violation{

@@ -137,40 +137,39 @@ func (p *followers) record(w property.World, r *sim.Record) *breach {
 }
 
 func (p *followers) request(r *sim.Record) *breach {
-	isList := strings.HasPrefix(r.Detail, "list")
-	if !isList && !strings.HasPrefix(r.Detail, "watch") || p.options.Ignores != nil && p.options.Ignores(r.Actor) {
+	q := asked(r)
+	if q == nil || p.options.Ignores != nil && p.options.Ignores(r.Actor) {
 		return nil
 	}
-	q := parseRequest(r.Detail)
-	f := p.follower(r, &q)
-	if isList {
+	f, rv := p.follower(r, q), q.Options.ResourceVersion
+	if !q.Watch {
 		all := p.of(r.Actor)
 		*all = append(*all, &inFlight{id: r.N, by: f, list: true})
-		if p.options.OneReflector && q.continues == "" {
+		if p.options.OneReflector && q.Continue == "" {
 			return f.begin(0, true) // a list is a beginning, whatever comes of it
 		}
 		return nil
 	}
-	asked := &struct {
+	sent := &struct {
 		inFlight
 		watch followed
-	}{inFlight{id: r.N, by: f}, followed{initial: q.initial(), streaming: q.streaming}}
-	next := &asked.watch
-	asked.w = next
-	next.last, _ = strconv.ParseInt(q.rv, 10, 64)
+	}{inFlight{id: r.N, by: f}, followed{initial: q.Initial(), streaming: q.Streaming()}}
+	next := &sent.watch
+	sent.w = next
+	next.last, _ = strconv.ParseInt(rv, 10, 64)
 	next.max = next.last
-	if !q.streaming {
-		next.from = q.rv
+	if !next.streaming {
+		next.from = rv
 	}
 	others := f.watches
 	f.watches++
 	all := p.of(r.Actor)
-	*all = append(*all, &asked.inFlight)
+	*all = append(*all, &sent.inFlight)
 	switch {
 	case next.initial:
 		return f.begin(others, p.options.OneReflector)
-	case f.listed[q.rv]:
-		delete(f.listed, q.rv)
+	case f.listed[rv]:
+		delete(f.listed, rv)
 		if p.options.OneReflector {
 			return nil // the list was the beginning
 		}
@@ -194,8 +193,8 @@ func (f *follower) resumesWrongly(next *followed, alone bool) bool {
 	return f.ended.from == next.from && f.ended.max > next.last
 }
 
-func (p *followers) follower(r *sim.Record, q *request) *follower {
-	key := selection{r.Actor, r.Key, q.namespace, q.labels, q.fields}
+func (p *followers) follower(r *sim.Record, q *fakeapiserver.Asked) *follower {
+	key := selection{r.Actor, r.Key, q.Namespace, q.Options.LabelSelector, q.Options.FieldSelector}
 	f := p.all[key]
 	if f == nil || f.starts != p.starts {
 		f = &follower{starts: p.starts, listed: map[string]bool{}}

@@ -48,7 +48,7 @@ type listID struct {
 
 // list is a list in flight, or one page of it.
 type list struct {
-	request
+	asked  *fakeapiserver.Asked
 	plural string
 	step   uint64
 	// streamed is what a streaming list has brought so far, nil for another list.
@@ -108,14 +108,13 @@ func (p *listIsAtOneRevision) record(w property.World, r *sim.Record) *reports.V
 }
 
 func (p *listIsAtOneRevision) request(r *sim.Record) {
-	l := &list{request: parseRequest(r.Detail), plural: r.Key, step: r.Step}
-	switch {
-	case p.restored:
+	q := asked(r)
+	if q == nil || p.restored || q.Watch && !q.Streaming() {
 		return
-	case l.verb == "watch" && l.streaming:
+	}
+	l := &list{asked: q, plural: r.Key, step: r.Step}
+	if q.Watch {
 		l.streamed = &streamed{}
-	case l.verb != "list":
-		return
 	}
 	p.lists[listID{r.Actor, r.N}] = l
 }
@@ -150,7 +149,7 @@ func (p *listIsAtOneRevision) page(w property.World, r *sim.Record) *reports.Vio
 		return nil
 	}
 	delete(p.lists, id)
-	began, from, _ := strings.Cut(l.continues, ":")
+	began, from, _ := strings.Cut(l.asked.Continue, ":")
 	if rv, err := strconv.ParseInt(began, 10, 64); err == nil && rv != page.Revision {
 		return l.violation(w, r, "", "a page is at rv=%d, and the list began at rv=%d", page.Revision, rv)
 	}
@@ -175,17 +174,17 @@ func (l *list) differs(w property.World, page *fakeapiserver.Page, from string) 
 	}
 	switch {
 	case from == "":
-	case l.namespace != "":
-		from = l.namespace + "/" + from + "\x00"
+	case l.asked.Namespace != "":
+		from = l.asked.Namespace + "/" + from + "\x00"
 	default:
 		from += "\x00"
 	}
-	sel := selectorOf(&l.request, res)
+	sel := selectorOf(l.asked, res)
 	if sel == nil {
 		return "", ""
 	}
 	i := 0
-	t.Walk(page.Revision, l.namespace, from, func(v *store.Version) bool {
+	t.Walk(page.Revision, l.asked.Namespace, from, func(v *store.Version) bool {
 		k := v.Entry().Key()
 		if !sel.has(v.Object()) {
 			return true

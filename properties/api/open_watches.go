@@ -3,7 +3,6 @@ package api
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,7 +32,7 @@ type openWatches struct {
 type openWatch struct {
 	id      int64
 	plural  string
-	request request
+	asked   *fakeapiserver.Asked
 	rv      int64 // of the last event or bookmark, or where it began; 0 if that is unknown
 	step    uint64
 	at      time.Duration // of what gave it rv
@@ -78,8 +77,8 @@ func (o *openWatches) drop(r *sim.Record) {
 func (o *openWatches) record(w property.World, r *sim.Record) *openWatch {
 	switch r.Kind {
 	case fakeapiserver.KindRequest:
-		if strings.HasPrefix(r.Detail, "watch") && !o.restored {
-			o.request(r)
+		if q := asked(r); q != nil && q.Watch && !o.restored {
+			o.request(r, q)
 		}
 	case fakeapiserver.KindResponse:
 		if ow := o.find(r); ow != nil {
@@ -113,12 +112,11 @@ func (o *openWatches) record(w property.World, r *sim.Record) *openWatch {
 	return nil
 }
 
-func (o *openWatches) request(r *sim.Record) {
-	q := parseRequest(r.Detail)
+func (o *openWatches) request(r *sim.Record, q *fakeapiserver.Asked) {
 	ow := o.room()
-	*ow = openWatch{id: r.N, plural: r.Key, request: q, initial: q.initial(), step: r.Step, at: r.At, last: "the watch begins"}
+	*ow = openWatch{id: r.N, plural: r.Key, asked: q, initial: q.Initial(), step: r.Step, at: r.At, last: "the watch begins"}
 	if !ow.initial {
-		ow.rv, _ = strconv.ParseInt(q.rv, 10, 64)
+		ow.rv, _ = strconv.ParseInt(q.Options.ResourceVersion, 10, 64)
 	}
 	all := o.of(r.Actor)
 	*all = append(*all, ow)

@@ -1,9 +1,9 @@
 package api
 
 import (
-	"strconv"
 	"strings"
 
+	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
@@ -27,48 +27,11 @@ func All(o Options) []property.Property {
 	return []property.Property{ListIsAtOneRevision(), WatchOrdered(), WatchUnique(), WatchReliable(), WatchFilter(), WatchDeadlines(o), NoRelistOnEOF(o), WatchResumes(o)}
 }
 
-// request is a list or watch, as its record describes it.
-type request struct {
-	verb                                         string
-	namespace, labels, fields, rv, continues, to string // to is the timeout in seconds
-	streaming                                    bool
+// asked returns what a KindRequest asks for, nil if it is neither a list nor a watch.
+func asked(r *sim.Record) *fakeapiserver.Asked {
+	a, _ := r.Obj.(*fakeapiserver.Asked)
+	return a
 }
-
-// parseRequest parses the Detail of a KindRequest.
-func parseRequest(detail string) (q request) {
-	rest := detail
-	for first := true; rest != ""; first = false {
-		var word string
-		if word, rest, _ = strings.Cut(rest, " "); first {
-			q.verb = word
-			continue
-		}
-		name, value, _ := strings.Cut(word, "=")
-		switch name {
-		case "namespace":
-			q.namespace = value
-		case "rv":
-			if s, err := strconv.Unquote(value); err == nil {
-				value = s
-			}
-			q.rv = value
-		case "continue":
-			q.continues = value
-		case "timeout":
-			q.to = value
-		case "sendInitialEvents":
-			q.streaming = value == "true"
-		}
-	}
-	q.labels, q.fields = selectorsOf(detail)
-	return q
-}
-
-// selects reports whether the request has a selector.
-func (q *request) selects() bool { return q.labels != "" || q.fields != "" }
-
-// initial reports whether a watch begins with the current state, in the order of keys (I101).
-func (q *request) initial() bool { return q.streaming || q.rv == "" || q.rv == "0" }
 
 // OfBrokenServer reports whether a record is a fault with which the fake server breaks its own rules, by request: what it does to that
 // connection is then no finding.

@@ -1,14 +1,13 @@
 package api
 
 import (
-	"strings"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/store"
 )
 
@@ -21,16 +20,16 @@ type selector struct {
 }
 
 // selectorOf returns what a request selects, nil if its selectors are malformed.
-func selectorOf(q *request, res *store.Resource) *selector {
-	l, err := labels.Parse(q.labels)
+func selectorOf(q *fakeapiserver.Asked, res *store.Resource) *selector {
+	l, err := labels.Parse(q.Options.LabelSelector)
 	if err != nil {
 		return nil
 	}
-	f, err := fields.ParseSelector(q.fields)
+	f, err := fields.ParseSelector(q.Options.FieldSelector)
 	if err != nil {
 		return nil
 	}
-	return &selector{namespace: q.namespace, labels: l, fields: f, resource: res}
+	return &selector{namespace: q.Namespace, labels: l, fields: f, resource: res}
 }
 
 // has reports whether the selection has the object.
@@ -77,23 +76,4 @@ func (s *selector) event(v *store.Version) watch.EventType {
 		return watch.Deleted
 	}
 	return ""
-}
-
-// selectorsOf returns the selectors of a request, as its record describes them: they may have blanks.
-func selectorsOf(detail string) (labels, fields string) {
-	return between(detail, " labels=", " fields=", " match=", " continue=", ` rv="`), between(detail, " fields=", " match=", " continue=", ` rv="`)
-}
-
-// between returns what is between a word and the first of those that may follow it.
-func between(text, begin string, ends ...string) string {
-	_, rest, found := strings.Cut(text, begin)
-	if !found {
-		return ""
-	}
-	for _, end := range ends {
-		if before, _, found := strings.Cut(rest, end); found {
-			return before
-		}
-	}
-	return rest
 }

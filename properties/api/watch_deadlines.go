@@ -2,7 +2,6 @@ package api
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/watch"
@@ -44,7 +43,7 @@ func (p *watchDeadlines) record(w property.World, r *sim.Record) *reports.Violat
 	if r.Kind == fakeapiserver.KindFrame && r.Detail != string(watch.Error) {
 		// The current state counts, too. An ERROR may have been on its way for as long as it takes.
 		if ow := p.find(r); ow != nil && r.At > ow.deadline() {
-			return ow.violation(w, r, "a %s comes %v after the watch was opened, and it was to end after %s s", r.Detail, r.At-ow.since, ow.request.to)
+			return ow.violation(w, r, "a %s comes %v after the watch was opened, and it was to end after %s", r.Detail, r.At-ow.since, ow.timeout())
 		}
 	}
 	if ow := p.openWatches.record(w, r); ow != nil {
@@ -57,9 +56,9 @@ func (p *watchDeadlines) record(w property.World, r *sim.Record) *reports.Violat
 	if ow == nil {
 		return nil
 	}
-	if s, err := strconv.Atoi(ow.request.to); err != nil || s < leastTimeout || s >= mostTimeout {
+	if s := ow.asked.Options.TimeoutSeconds; s == nil || *s < leastTimeout || *s >= mostTimeout {
 		return &reports.Violation{
-			Message: fmt.Sprintf("%s asks for a watch of %s that ends after %q s, want %d to %d", w.Kernel().ActorName(r.Actor), r.Key, ow.request.to, leastTimeout, mostTimeout),
+			Message: fmt.Sprintf("%s asks for a watch of %s that ends after %s, want %d to %d s", w.Kernel().ActorName(r.Actor), r.Key, ow.timeout(), leastTimeout, mostTimeout),
 			Because: []reports.Evidence{reports.Because(r, "it asks: %s", r.Detail)},
 		}
 	}
@@ -68,11 +67,19 @@ func (p *watchDeadlines) record(w property.World, r *sim.Record) *reports.Violat
 
 // deadline is when the server has ended the watch at the latest; the end of time if that is its own choice.
 func (ow *openWatch) deadline() time.Duration {
-	s, err := strconv.Atoi(ow.request.to)
-	if err != nil || s <= 0 || !ow.opened {
+	s := ow.asked.Options.TimeoutSeconds
+	if s == nil || *s <= 0 || !ow.opened {
 		return 1<<63 - 1
 	}
-	return ow.since + time.Duration(s)*time.Second
+	return ow.since + time.Duration(*s)*time.Second
+}
+
+// timeout describes how long the watch is to last.
+func (ow *openWatch) timeout() string {
+	if s := ow.asked.Options.TimeoutSeconds; s != nil {
+		return fmt.Sprint(*s, " s")
+	}
+	return "a time of the server's choice"
 }
 
 // end judges the watches that are open once the faults have stopped.
@@ -82,7 +89,7 @@ func (p *watchDeadlines) end(w property.World) *reports.Violation {
 			if now := w.Kernel().Elapsed(); now-deadConnection > ow.deadline() {
 				return &reports.Violation{
 					Message: fmt.Sprintf("watch %d of %s over %s is open %v after it was to end", ow.id, ow.plural, w.Kernel().ActorName(sim.ActorID(id)), now-ow.deadline()),
-					Because: []reports.Evidence{{Step: ow.step, At: ow.at, Text: fmt.Sprintf("it was opened %v into the run, for %s s; its last event: %s", ow.since, ow.request.to, ow.last)}},
+					Because: []reports.Evidence{{Step: ow.step, At: ow.at, Text: fmt.Sprintf("it was opened %v into the run, for %s; its last event: %s", ow.since, ow.timeout(), ow.last)}},
 				}
 			}
 		}

@@ -52,7 +52,7 @@ func (p *watchFilter) differs(w property.World, ow *openWatch, r *sim.Record) st
 		return ""
 	}
 	if ow.selector == nil {
-		ow.selector = selectorOf(&ow.request, res)
+		ow.selector = selectorOf(ow.asked, res)
 	}
 	sel := ow.selector
 	if sel == nil {

@@ -63,7 +63,7 @@ func (p *watchReliable) record(w property.World, r *sim.Record) *reports.Violati
 	if ow == nil {
 		return nil
 	}
-	if missed := p.missed(ow, r.RV); missed != nil && !ow.request.selects() {
+	if missed := p.missed(ow, r.RV); missed != nil && !ow.asked.Selects() {
 		return ow.violation(w, r, "a %s at rv=%d follows rv=%d, and the change of %s at rv=%d is missing", r.Detail, r.RV, ow.rv, missed.key, missed.rv)
 	}
 	ow.reached(r)
@@ -102,13 +102,13 @@ func (p *watchReliable) stepEnd(w property.World) *reports.Violation {
 
 // withheld returns the violation of a watch that has not shown a change, nil if it has shown all, or something keeps them back.
 func (p *watchReliable) withheld(w property.World, conn sim.ActorID, ow *openWatch) *reports.Violation {
-	if !ow.opened || ow.initial || ow.rv == 0 || ow.request.selects() {
+	if !ow.opened || ow.initial || ow.rv == 0 || ow.asked.Selects() {
 		return nil
 	}
 	all := p.log[ow.plural]
 	for n := after(all, ow.rv); n < len(all); n++ {
 		c := &all[n]
-		if c.applied < w.Cluster().Replicas() || ow.request.namespace != "" && ow.request.namespace != c.namespace {
+		if c.applied < w.Cluster().Replicas() || ow.asked.Namespace != "" && ow.asked.Namespace != c.namespace {
 			continue
 		}
 		name := w.Kernel().ActorName(conn)
@@ -137,7 +137,7 @@ func (p *watchReliable) missed(ow *openWatch, rv int64) *commit {
 	}
 	for ; ow.pos < len(all) && all[ow.pos].rv <= rv; ow.pos++ {
 		c := &all[ow.pos]
-		if c.rv > ow.rv && c.rv < rv && (ow.request.namespace == "" || ow.request.namespace == c.namespace) {
+		if c.rv > ow.rv && c.rv < rv && (ow.asked.Namespace == "" || ow.asked.Namespace == c.namespace) {
 			return c
 		}
 	}

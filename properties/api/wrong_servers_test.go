@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
@@ -26,8 +28,11 @@ func (client) Apply(sim.Choice) {}
 
 // Records of servers that answer wrongly, as ours never does.
 func TestServersThatAreWrong(t *testing.T) {
-	request := func(n int64, detail string) sim.Record {
-		return sim.Record{Kind: fakeapiserver.KindRequest, Key: "pods", N: n, Detail: detail}
+	request := func(n int64, a fakeapiserver.Asked) sim.Record {
+		return sim.Record{Kind: fakeapiserver.KindRequest, Key: "pods", N: n, Obj: &a}
+	}
+	list := func(n int64, from string) sim.Record {
+		return request(n, fakeapiserver.Asked{Continue: from, Options: &metav1.ListOptions{Limit: 1}})
 	}
 	frame := func(n, rv int64, detail string) sim.Record {
 		return sim.Record{Kind: fakeapiserver.KindFrame, Key: "pods default/a", N: n, RV: rv, Detail: detail}
@@ -42,7 +47,7 @@ func TestServersThatAreWrong(t *testing.T) {
 		return sim.Record{Kind: fakeapiserver.KindApply, Key: "pods default/a", RV: rv, Detail: "MODIFIED"}
 	}
 	opened := sim.Record{Kind: fakeapiserver.KindResponse, N: 1, Detail: "ok"}
-	watch := request(1, `watch rv="5" bookmarks timeout=400`)
+	watch := request(1, fakeapiserver.Asked{Watch: true, Options: &metav1.ListOptions{ResourceVersion: "5", AllowWatchBookmarks: true, TimeoutSeconds: new(int64(400))}})
 	for _, test := range []struct {
 		property, message string
 		records           []sim.Record
@@ -55,13 +60,13 @@ func TestServersThatAreWrong(t *testing.T) {
 		{"", "", []sim.Record{watch, opened, commit(6), applied(6), commit(7), frame(1, 6, "MODIFIED")}},
 		{"WatchReliable", "the change of default/a at rv=6, and nothing else is left", []sim.Record{watch, opened, commit(6), applied(6), commit(7)}},
 		{"ListIsAtOneRevision", "a page is at rv=4, and the list began at rv=3", []sim.Record{
-			request(1, `list rv="" limit=1`), page("request=1 more", fakeapiserver.Page{Revision: 3, ResourceVersion: "3", Continue: "x"}),
-			request(2, `list continue=3:default/a rv="" limit=1`), page("request=2", fakeapiserver.Page{Revision: 4, ResourceVersion: "4"}),
+			list(1, ""), page("request=1 more", fakeapiserver.Page{Revision: 3, ResourceVersion: "3", Continue: "x"}),
+			list(2, "3:default/a"), page("request=2", fakeapiserver.Page{Revision: 4, ResourceVersion: "4"}),
 		}},
 		{"", "", []sim.Record{
-			request(1, `list rv="" limit=1`), page("request=1 more", fakeapiserver.Page{Revision: 3, ResourceVersion: "3", Continue: "x"}),
-			request(2, `list continue=3:default/a rv="" limit=1`), page("request=2", fakeapiserver.Page{Revision: 3, ResourceVersion: "3"}),
-			request(3, `list continue=current:default/a rv="" limit=1`), page("request=3", fakeapiserver.Page{Revision: 9, ResourceVersion: "9"}),
+			list(1, ""), page("request=1 more", fakeapiserver.Page{Revision: 3, ResourceVersion: "3", Continue: "x"}),
+			list(2, "3:default/a"), page("request=2", fakeapiserver.Page{Revision: 3, ResourceVersion: "3"}),
+			list(3, "current:default/a"), page("request=3", fakeapiserver.Page{Revision: 9, ResourceVersion: "9"}),
 		}},
 	} {
 		k := sim.NewKernel(sim.Options{Strategy: sim.NewFIFO()})
