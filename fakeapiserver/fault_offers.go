@@ -19,13 +19,11 @@ func (s *faultOffers) set(k *sim.Kernel, id sim.ActorID, want fault.Set) {
 	if s.choices == nil {
 		s.choices = make([]sim.Choice, len(fault.Specs()))
 	}
-	for i := range fault.Specs() {
-		spec := &fault.Specs()[i]
-		bit := spec.Set()
-		switch {
-		case want&bit != 0 && s.offered&bit == 0:
+	for changed := s.offered ^ want; changed != 0; changed &= changed - 1 {
+		spec := changed.First()
+		if i := spec.Index(); want&spec.Set() != 0 {
 			s.choices[i] = k.Offer(id, spec.Choice, 0)
-		case want&bit == 0 && s.offered&bit != 0:
+		} else {
 			k.Withdraw(s.choices[i])
 		}
 	}

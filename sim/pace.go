@@ -12,6 +12,7 @@ type paces struct {
 	phase uint64
 	picks uint64 // made so far; faults do not count, so that they shift no phase
 	until uint64 // the value of picks at which the next phase begins
+	time  uint64 // what a draw must lack for time to pass: as many low bits as time is slow in this phase
 	even  bool   // all actors are equally fast throughout the run
 }
 
@@ -40,6 +41,7 @@ func (p *paces) next() {
 	for p.picks >= p.until {
 		p.phase++
 		p.until += 16 + mix(p.seed, p.phase)&511
+		p.time = 1<<p.ofTime() - 1
 	}
 }
 
@@ -71,10 +73,10 @@ func (p *paces) pick(r *Ready, s *Stream) Choice {
 	}
 	last := 0
 	for range maxTries {
-		u := s.Uint64()
+		u := s.pcg.Uint64() // a strategy's stream is not recorded
 		hi, _ := bits.Mul64(u, uint64(candidates))
 		if i := int(hi); i == n {
-			if u&(1<<p.ofTime()-1) == 0 {
+			if u&p.time == 0 {
 				return r.Advance
 			}
 		} else {

@@ -1,5 +1,7 @@
 package fault
 
+import "math/bits"
+
 // Set is a set of kinds, one bit for each in the order of the table.
 type Set uint64
 
@@ -12,6 +14,9 @@ func SetOf(kinds ...Kind) (m Set) {
 	}
 	return m
 }
+
+// First returns the first kind of the table that the set has. It must not be empty.
+func (m Set) First() *Spec { return &table[bits.TrailingZeros64(uint64(m))] }
 
 // At returns the kinds that hit at a stage.
 func At(s Stage) Set { return stageSets[s] }

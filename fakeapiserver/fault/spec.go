@@ -47,6 +47,9 @@ type Spec struct {
 // Set returns the set of this kind alone.
 func (s *Spec) Set() Set { return 1 << s.index }
 
+// Index is where it is among Specs.
+func (s *Spec) Index() int { return s.index }
+
 const numKinds = 61
 
 // The table is sorted by tier, and new kinds go to the end of theirs: what a swarm draws depends on the order.

@@ -39,7 +39,7 @@ func print(o runtime.Object) string {
 	if !ok || m == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s/%s@%s app=%s uid=%s", m.Namespace, m.Name, m.ResourceVersion, m.Labels["app"], m.UID)
+	return m.Namespace + "/" + m.Name + "@" + m.ResourceVersion + " app=" + m.Labels["app"] + " uid=" + string(m.UID)
 }
 
 func label(o runtime.Object) string {
