@@ -18,12 +18,16 @@ type selection struct {
 }
 
 func newSelection(spec *subjects.InformerSpec) (selection, error) {
-	s := selection{namespace: spec.Namespace}
+	s := selection{namespace: spec.Namespace, labels: labels.Everything(), fields: fields.Everything()}
 	var err error
-	if s.labels, err = labels.Parse(spec.Labels); err != nil {
-		return s, err
+	if spec.Labels != "" { // the parsers take long for a selector of everything
+		if s.labels, err = labels.Parse(spec.Labels); err != nil {
+			return s, err
+		}
 	}
-	s.fields, err = fields.ParseSelector(spec.Fields)
+	if spec.Fields != "" {
+		s.fields, err = fields.ParseSelector(spec.Fields)
+	}
 	return s, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -37,7 +38,7 @@ func limiters(c *check) {
 		{"MaxOf, the other way round", workqueue.MaxOf[string]{fastSlow(), exponential()}, func(n int) time.Duration { return max(byFailures(n), fastThenSlow(n)) }},
 	} {
 		failures := map[string]int{}
-		for range 90 {
+		for range 40 { // half of them are of the key that is never forgotten, and twelve doublings reach the longest delay
 			key := keys[c.IntN(2)]
 			if key == keys[0] && c.oneIn(8) {
 				of.l.Forget(key)
@@ -62,7 +63,7 @@ func (c *check) bucket() {
 	of := workqueue.DefaultControllerRateLimiter[string]()
 	for n := range 103 {
 		want := max(5*time.Millisecond, time.Duration(n+1-100)*100*time.Millisecond)
-		c.is(fmt.Sprintf("When of the default limiter for key number %d at once", n+1), want, of.When(start, fmt.Sprint(n)).Round(time.Millisecond))
+		c.is("When of the default limiter for the next of 103 keys at once", want, of.When(start, strconv.Itoa(n)).Round(time.Millisecond))
 	}
 	q := workqueue.NewRateLimitingQueue(nil, workqueue.RateLimiter[string](workqueue.NewItemExponentialFailure[string](time.Second, time.Hour)))
 	for n := range 4 {
