@@ -53,10 +53,11 @@ var checks = [Parts]struct {
 	{"a reflector with which not all goes well", troubled},
 	{"what checks streaming lists", consistency},
 	{"an informer that cannot list or watch", failing},
+	{"the tools of watches", watchTools},
 }
 
 // Parts is how many there are: so many turns in a row are about each of them once.
-const Parts = 36
+const Parts = 37
 
 // check is one round of calls of a part.
 type check struct {

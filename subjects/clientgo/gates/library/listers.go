@@ -59,6 +59,8 @@ func (c *check) listers() {
 			c.is("List of a lister of all namespaces, "+what, sorted(want), texts(objs))
 		}
 	}
+	obj, err := l.ByNamespace("").Get("c")
+	c.got("Get of a lister of no namespace", nil, "c", obj, err)
 	for _, key := range keys {
 		namespace, name := split(key)
 		obj, err := l.Get(key)

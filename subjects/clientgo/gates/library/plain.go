@@ -132,7 +132,11 @@ func plainInformers(c *check) {
 	delete(m, "ns1/b")
 	c.quiesce()
 	c.is("LastSyncResourceVersion after the watch", "8", control.LastSyncResourceVersion())
-	from.watch.Action(watch.Bookmark, object("", 9))
+	mark := object("", 9)
+	if c.IntN(2) == 0 {
+		mark.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
+	}
+	from.watch.Action(watch.Bookmark, mark)
 	c.quiesce()
 	c.is("LastSyncResourceVersion after a bookmark", "9", control.LastSyncResourceVersion())
 	if gates := features.FeatureGates(); gates.Enabled(features.AtomicFIFO) {

@@ -127,6 +127,10 @@ func expirationCache(c *check) {
 		c.no("Replace", of.Replace(nil, "300"))
 	}
 	c.is("LastStoreSyncResourceVersion after Replace", plain.LastStoreSyncResourceVersion(), s.LastStoreSyncResourceVersion())
+	for _, of := range []cache.Store{plain, s} {
+		c.no("Delete", of.Delete(object("c", 400)))
+	}
+	c.is("LastStoreSyncResourceVersion after Delete", plain.LastStoreSyncResourceVersion(), s.LastStoreSyncResourceVersion())
 }
 
 func undeltaStore(c *check) {
@@ -154,7 +158,7 @@ func mutationCache(c *check) {
 		return []string{"in " + o.Namespace, o.Name}, nil
 	}})
 	s := cache.NewIntegerResourceVersionMutationCache(klog.Background(), backing, backing, time.Hour, true)
-	all, revision := map[string]*mutated{}, 8
+	all, revision, step := map[string]*mutated{}, 8, 1+c.IntN(2)*255
 	for _, key := range keys {
 		all[key] = &mutated{}
 	}
@@ -167,7 +171,7 @@ func mutationCache(c *check) {
 				o.life++
 			}
 			o.earlier = o.written
-			revision++
+			revision += step
 			o.written = object(key, revision)
 			o.written.UID = types.UID(fmt.Sprint(o.life))
 			s.Mutation(o.written)
@@ -184,7 +188,7 @@ func mutationCache(c *check) {
 		case 3: // somebody else's deletion, and one's own write of before it, which is told late
 			if o.written != nil {
 				late := o.written
-				revision++
+				revision += step
 				gone := object(key, revision)
 				if o.seen != nil && c.IntN(2) == 0 {
 					gone = o.seen.DeepCopy() // its final state is unknown
@@ -199,7 +203,7 @@ func mutationCache(c *check) {
 			if o.written != nil {
 				before := o.written
 				o.earlier = nil
-				revision++
+				revision += step
 				o.written = object(key, revision)
 				o.written.UID = before.UID
 				o.seen = o.written
@@ -214,6 +218,48 @@ func mutationCache(c *check) {
 	}
 	c.newest(s, all, true)
 	c.forgets(backing)
+	c.follows()
+}
+
+// follows has a mutation cache follow what the informer of its store has seen, at the same version and at a later one, and tells it of the end of an object.
+func (c *check) follows() {
+	backing := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	options := cache.MutationCacheOptions{Indexer: backing, IncludeAdds: c.IntN(2) == 0, TTL: time.Hour}
+	s := cache.NewIntegerResourceVersionMutationCacheWithOptions(klog.Background(), backing, options)
+	c.inside("how long a mutation cache keeps what was written", time.Hour, s, "ttl")
+	finds := func(when string, want *metav1.PartialObjectMetadata) {
+		objs, err := s.ByIndex(cache.NamespaceIndex, "ns1")
+		c.no("ByIndex", err)
+		c.is("how many objects ByIndex finds"+when, map[bool]int{true: 1}[want != nil], len(objs))
+		obj, exists, err := s.GetByKey("ns1/a") // upstream forgets what was written, unless the store has it (I118)
+		c.no("GetByKey", err)
+		c.is("whether GetByKey finds an object"+when, want != nil, exists)
+		c.is("whether GetByKey finds the object"+when, true, want == nil || obj == any(want))
+	}
+	written := object("ns1/a", 5)
+	s.Mutation(written)
+	if options.IncludeAdds {
+		finds(" that was written", written)
+	} else {
+		finds(" that was written, and is not to be added", nil)
+	}
+	s.Mutation(written)
+	s.OnAddOrUpdate(object("ns1/a", 5+c.IntN(2)))
+	finds(" that the informer has seen, and that was deleted since", nil)
+	seen := object("ns1/a", 5)
+	c.no("Add", backing.Add(seen))
+	s.Mutation(written)
+	finds(" at the same version", seen)
+	newer := object("ns1/a", 6)
+	s.Mutation(newer)
+	s.Mutation(written)
+	finds(" of which an older version was written", newer)
+	c.no("Delete", backing.Delete(newer))
+	s.OnDelete(newer)
+	again := object("ns1/a", 6)
+	again.UID = "another"
+	s.Mutation(again)
+	finds(" at the version of its end", nil)
 }
 
 // forgets fills a mutation cache with more than it keeps, or with what has no time to live.
