@@ -68,17 +68,19 @@ type check struct {
 	wrong   []subjects.Outcome
 }
 
+// Part names the part that a turn is about.
+func Part(turn uint64) string { return checks[turn%Parts].part }
+
 // Check makes the round of calls that has the number turn, and returns what was not as the model says. It is called inside a bubble, whose quiesce it is given.
 func Check(turn uint64, quiesce func()) []subjects.Outcome {
-	of := checks[turn%Parts]
-	c := &check{Rand: rand.New(rand.NewPCG(turn, 0)), part: of.part, quiesce: quiesce}
+	c := &check{Rand: rand.New(rand.NewPCG(turn, 0)), part: Part(turn), quiesce: quiesce}
 	func() {
 		defer func() {
 			if r := recover(); r != nil {
 				c.is("a call of the round", "returns", fmt.Sprint("panics: ", r))
 			}
 		}()
-		of.run(c)
+		checks[turn%Parts].run(c)
 	}()
 	return c.wrong
 }

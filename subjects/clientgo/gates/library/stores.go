@@ -29,6 +29,9 @@ func (c *check) change(s cache.Store, m model, revision int) {
 			m[key] = object(key, revision)
 			list = append(list, m[key])
 		}
+		if m[key] != nil && c.IntN(2) == 0 {
+			list = slices.Insert(list, 0, any(object(key, revision-1))) // the later one counts
+		}
 		c.no("Replace", s.Replace(list, fmt.Sprint(revision)))
 	case 2:
 		c.no("Update", s.Update(obj))

@@ -18,7 +18,7 @@ import (
 
 // watchTools are what makes more of a watch than what passes through it: one that is made again, one with a store, and those who wait for what it brings.
 func watchTools(c *check) {
-	for range 4 {
+	for range 2 {
 		c.rewatches()
 		c.until()
 	}
