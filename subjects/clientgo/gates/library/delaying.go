@@ -17,7 +17,7 @@ func delayingQueues(c *check) {
 	now := clocktesting.NewFakeClock(time.Unix(1000, 0))
 	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Clock: now})
 	q := workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.NewTypedItemExponentialFailureRateLimiter[string](base, 4*base),
-		workqueue.TypedRateLimitingQueueConfig[string]{Clock: now, DelayingQueue: delaying})
+		workqueue.TypedRateLimitingQueueConfig[string]{Name: []string{"", "q"}[c.IntN(2)], Clock: now, DelayingQueue: delaying})
 	at, due, added, failures := time.Duration(0), map[string]time.Duration{}, map[string]time.Duration{}, map[string]int{}
 	for range 16 {
 		for range c.IntN(4) {
@@ -82,7 +82,7 @@ func (q *gated) Add(key string) {
 func (c *check) overdue() {
 	now := clocktesting.NewFakeClock(time.Unix(1000, 0))
 	under := &gated{TypedInterface: workqueue.NewTyped[string](), came: make(chan struct{}), enters: make(chan struct{})}
-	q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Clock: now, Queue: under})
+	q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: []string{"", "q"}[c.IntN(2)], Clock: now, Queue: under})
 	q.AddAfter("k0", time.Second)
 	c.quiesce()
 	now.Step(time.Second)

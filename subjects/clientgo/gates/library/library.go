@@ -54,10 +54,11 @@ var checks = [Parts]struct {
 	{"what checks streaming lists", consistency},
 	{"an informer that cannot list or watch", failing},
 	{"the tools of watches", watchTools},
+	{"an informer of what has no key", keyless},
 }
 
 // Parts is how many there are: so many turns in a row are about each of them once.
-const Parts = 37
+const Parts = 38
 
 // check is one round of calls of a part.
 type check struct {

@@ -113,9 +113,14 @@ func plainInformers(c *check) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	c.is("HasSynced before Run", false, control.HasSynced())
+	c.is("LastSyncResourceVersion before Run", "", control.LastSyncResourceVersion())
+	run := func() { control.RunWithContext(ctx) }
+	if c.IntN(2) == 0 {
+		run = func() { control.Run(ctx.Done()) }
+	}
 	go func() {
 		defer close(ended)
-		control.RunWithContext(ctx)
+		run()
 	}()
 	c.quiesce()
 	c.is("HasSynced after the list", true, control.HasSynced())

@@ -193,6 +193,8 @@ func fifos(c *check) {
 	c.is("Pop of an empty FIFO waits", true, before)
 	c.is("Pop waits although there was Close", false, after)
 	c.unlisted()
+	c.unlistedQueues()
+	c.withoutKey()
 }
 
 // unlisted deletes an object of a FIFO's first list before it is popped. Its place is left: the FIFO has synced when all places were come to.
@@ -250,7 +252,18 @@ func trackers(c *check) {
 		c.is(fmt.Sprintf("HasSynced of a SingleFileTracker with %d to go, upstream %t", open, upstream), singleSynced, single.HasSynced())
 		c.is("Done of a SingleFileTracker", singleSynced, cache.IsDone(single))
 	}
+	for range open {
+		single.Finished()
+	}
+	c.is("whether a SingleFileTracker takes more ends than beginnings", true, panics(single.Finished))
 	c.lazy()
+}
+
+// panics reports whether a call does.
+func panics(f func()) (yes bool) {
+	defer func() { yes = recover() != nil }()
+	f()
+	return false
 }
 
 func (c *check) lazy() {

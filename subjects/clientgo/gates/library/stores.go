@@ -385,6 +385,7 @@ func registrations(c *check) {
 	for range 6 {
 		c.registration()
 	}
+	c.typedHandlers()
 	result := cache.SyncResult{Err: errors.New("over"), Synced: map[reflect.Type]bool{reflect.TypeFor[*metav1.PartialObjectMetadata](): false, reflect.TypeFor[*metav1.Status](): true}}
 	c.is("AsError of a SyncResult", "failed to sync all caches: *v1.PartialObjectMetadata: over", message(result.AsError()))
 	c.is("AsError of a SyncResult without an error", "", message(cache.SyncResult{}.AsError()))

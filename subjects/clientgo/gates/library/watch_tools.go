@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
 )
 
@@ -41,6 +42,7 @@ type rewatched struct {
 	sent   [][]watch.Event
 	opened []*watch.FakeWatcher
 	asked  []string
+	later  bool // the first watch ends with an error that wants the next one to come two seconds later
 }
 
 // WatchWithContext implements cache.WatcherWithContext.
@@ -102,7 +104,9 @@ func (c *check) rewatches() {
 		case "internal":
 			sent = append(sent, watch.Event{Type: watch.Error, Object: &apierrors.NewInternalError(errors.New("it is broken")).ErrStatus})
 		case "timeout":
-			sent = append(sent, watch.Event{Type: watch.Error, Object: &apierrors.NewTimeoutError("it takes too long", 0).ErrStatus})
+			from.later = c.IntN(2) == 0
+			pause := map[bool]int{true: 2}[from.later]
+			sent = append(sent, watch.Event{Type: watch.Error, Object: &apierrors.NewTimeoutError("it takes too long", pause).ErrStatus})
 		case "conflict":
 			sent = append(sent, watch.Event{Type: watch.Error, Object: &apierrors.NewConflict(schema.GroupResource{}, "", errors.New("it is another one")).ErrStatus})
 		case "forbidden", "unauthorized":
@@ -141,6 +145,11 @@ func (c *check) passes(from *rewatched, want, asked []string, again, stops bool)
 		c.quiesce()
 		time.Sleep(time.Second)
 		c.quiesce()
+		if from.later {
+			c.is("how many watches there were a second after an error that wants two", 1, len(from.asked))
+			time.Sleep(time.Second)
+			c.quiesce()
+		}
 	}
 	c.is("what a RetryWatcher passes on", fmt.Sprintf("%q", want), fmt.Sprintf("%q", got))
 	c.is("the watches of a RetryWatcher", fmt.Sprintf("%q", asked), fmt.Sprintf("%q", from.asked))
@@ -248,8 +257,9 @@ func (c *check) watchesStore() {
 	from.watch.Modify(object("ns1/a", 6))
 	from.watch.Delete(object("ns1/b", 7))
 	from.watch.Add(object("ns2/a", 8))
+	from.watch.Modify(object("ns2/a", 9))
 	c.quiesce()
-	c.holds(" of a watch", x, model{"ns1/a": object("ns1/a", 6), "ns2/a": object("ns2/a", 8)})
+	c.holds(" of a watch", x, model{"ns1/a": object("ns1/a", 6), "ns2/a": object("ns2/a", 9)})
 	var listed, got []string
 	go func() {
 		for {
@@ -267,7 +277,7 @@ func (c *check) watchesStore() {
 	}()
 	c.quiesce()
 	c.is("what a list has brought to a watch", fmt.Sprintf("%q", []string{"ADDED ns1/a@1", "ADDED ns1/b@2", "DELETED c@1"}), fmt.Sprintf("%q", sorted(listed)))
-	c.is("what has followed it", fmt.Sprintf("%q", []string{"MODIFIED ns1/a@6", "DELETED ns1/b@7", "ADDED ns2/a@8"}), fmt.Sprintf("%q", got))
+	c.is("what has followed it", fmt.Sprintf("%q", []string{"MODIFIED ns1/a@6", "DELETED ns1/b@7", "ADDED ns2/a@8", "MODIFIED ns2/a@9"}), fmt.Sprintf("%q", got))
 	c.is("whether an informer of a watch ends before that is stopped", false, closed(over))
 	w.Stop()
 	c.quiesce()
@@ -291,4 +301,28 @@ func (c *check) synced() {
 	}
 	c.no("UntilWithSync", err)
 	c.is("the last event of UntilWithSync", "DELETED ns1/a@6", event(*last))
+	if c.IntN(8) == 0 {
+		c.precondition()
+	}
+}
+
+// precondition asks for an event only if what the store has is not enough. It looks for what the store has ten times a second.
+func (c *check) precondition() {
+	from, listed, enough := newSource(object("ns1/a", 1), object("c", 2)), []string(nil), c.IntN(2) == 0
+	broken := []error{nil, nil, errors.New("it is broken")}[c.IntN(3)]
+	var last *watch.Event
+	var err error
+	_, waits := c.waits(func() {
+		last, err = watchtools.UntilWithSync(context.Background(), from, &metav1.PartialObjectMetadata{}, func(s cache.Store) (bool, error) {
+			listed = sorted(s.ListKeys())
+			return enough, broken
+		}, func(e watch.Event) (bool, error) { return text(e.Object) == "c@2", nil })
+	}, func() { time.Sleep(time.Second / 10) })
+	c.is("whether UntilWithSync waits although its store is filled", false, waits)
+	if waits {
+		return
+	}
+	c.is("the keys that the precondition of UntilWithSync is asked about", []string{"c", "ns1/a"}, listed)
+	c.is("the error of UntilWithSync, that of its precondition", message(broken), message(err))
+	c.is("whether UntilWithSync has an event, of a store that is not enough", broken == nil && !enough, last != nil)
 }
