@@ -327,20 +327,20 @@ func parallel(c *check) {
 	}, workqueue.WithChunkSize(chunk))
 	cancel()
 	c.is(fmt.Sprintf("how many of %d pieces are done, in chunks of %d, if the first ends the context", pieces, chunk), min(1, pieces), begun)
-	c.besides(pieces, workers)
+	c.besides(pieces, workers, max(1, chunk))
 }
 
-// besides has the pieces of some work wait, until as many are under way as there are workers for.
-func (c *check) besides(pieces, workers int) {
+// besides has the pieces of some work wait, until as many are under way as there are workers for. One worker does a chunk of them.
+func (c *check) besides(pieces, workers, chunk int) {
 	var begun atomic.Int64
 	leave := make(chan struct{})
 	_, after := c.waits(func() {
 		workqueue.ParallelizeUntil(context.Background(), workers, pieces, func(int) {
 			begun.Add(1)
 			<-leave
-		})
+		}, workqueue.WithChunkSize(chunk))
 	}, func() {
-		c.is(fmt.Sprintf("how many of %d pieces %d workers do at once", pieces, workers), int64(min(pieces, workers)), begun.Load())
+		c.is(fmt.Sprintf("how many of %d pieces %d workers do at once, in chunks of %d", pieces, workers, chunk), int64(min((pieces+chunk-1)/chunk, workers)), begun.Load())
 		close(leave)
 	})
 	c.is("whether ParallelizeUntil waits although nobody is at work", false, after)

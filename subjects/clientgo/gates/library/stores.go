@@ -221,7 +221,23 @@ func mutationCache(c *check) {
 	}
 	c.newest(s, all, true)
 	c.forgets(backing)
-	c.follows()
+	for range 4 {
+		c.follows()
+	}
+}
+
+// fills writes one object more than a mutation cache keeps that was not told how many those are.
+func (c *check) fills(backing cache.Indexer) {
+	const most = 100
+	s := cache.NewIntegerResourceVersionMutationCache(klog.Background(), backing, backing, time.Hour, true)
+	for n := range most + 1 {
+		s.Mutation(object(fmt.Sprint("ns4/", n), n+1))
+	}
+	for n, want := range []bool{false, true} {
+		_, exists, err := s.GetByKey(fmt.Sprint("ns4/", n))
+		c.no("GetByKey", err)
+		c.is(fmt.Sprintf("whether a mutation cache that has %d of %d objects has number %d", most, most+1, n+1), want, exists)
+	}
 }
 
 // follows has a mutation cache follow what the informer of its store has seen, at the same version and at a later one, and tells it of the end of an object.
@@ -276,6 +292,8 @@ func (c *check) forgets(backing cache.Indexer) {
 	case 1:
 		options.TTL = -time.Second
 		from, call = len(keys), "a mutation cache whose TTL is over"
+	default:
+		c.fills(backing)
 	}
 	for _, key := range keys {
 		c.no("Delete", backing.Delete(object(key, 200)))
