@@ -14,8 +14,8 @@ import (
 // SyncedAfterInitialList checks that HasSynced does not turn true too early.
 var SyncedAfterInitialList = Property{
 	Name:      "SyncedAfterInitialList",
-	Statement: "HasSynced turns true only after the whole first list was processed; that of a handler, only after the handler has returned from it",
-	Kinds:     []sim.Kind{subjects.KindReplace, subjects.KindRefused, subjects.KindIndexer, subjects.KindNotify, subjects.KindSynced, subjects.KindHandler},
+	Statement: "HasSynced turns true only after the whole first list was processed; that of a handler, only after the handler has returned from it, without a panic",
+	Kinds:     []sim.Kind{subjects.KindReplace, subjects.KindRefused, subjects.KindIndexer, subjects.KindNotify, subjects.KindSynced, subjects.KindHandler, subjects.KindPanic},
 	New: func() Checker {
 		p := newSyncedAfterInitialList()
 		return Checker{Record: p.record}
@@ -46,6 +46,7 @@ type initialAdds struct {
 	waiting  map[string]bool
 	informer sim.ActorID
 	last     string // the key of its last notification, if that was an add of the initial list
+	panicked string // the key of such an add of which it has not returned, but panicked: that is never handled (I85)
 }
 
 func newSyncedAfterInitialList() *syncedAfterInitialList { return &syncedAfterInitialList{} }
@@ -71,6 +72,10 @@ func (p *syncedAfterInitialList) record(w World, r *sim.Record) *reports.Violati
 		if h.waiting != nil {
 			delete(h.waiting, r.Key)
 		}
+	case subjects.KindPanic:
+		if h := p.handlers.get(r.Actor); h.last != "" {
+			h.panicked = h.last
+		}
 	case subjects.KindSynced:
 		return p.synced(w, r)
 	}
@@ -84,7 +89,7 @@ func (p *syncedAfterInitialList) handler(w World, r *sim.Record) {
 		return
 	}
 	h := p.handlers.get(r.Actor)
-	h.informer = id
+	h.informer, h.panicked = id, ""
 	l := p.informers.get(id)
 	l.handlers = append(l.handlers, r.Actor)
 	if l.seen {
@@ -138,6 +143,9 @@ func (p *syncedAfterInitialList) synced(w World, r *sim.Record) *reports.Violati
 		inf, handler, _ := strings.Cut(name, "/")
 		if i := w.Informer(inf); i != nil && h.last != "" && i.Calling(handler) {
 			return p.tooEarly(r, p.informers.get(id), h.last, fmt.Sprintf("HasSynced of %s is true, but it has not returned from the add of %s", name, h.last))
+		}
+		if h.panicked != "" {
+			return p.tooEarly(r, p.informers.get(id), h.panicked, fmt.Sprintf("HasSynced of %s is true, but the add of %s panicked", name, h.panicked))
 		}
 	} else {
 		waiting = p.informers.get(r.Actor).waiting

@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"testing/synctest"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/features"
@@ -77,14 +79,27 @@ func (o *outcomes) panics(before *subjects.Failure) {
 	}
 }
 
-// Library makes the calls of a turn of what client-go offers beside informers and work queues.
+// libraryLimit is the virtual time that a turn may take. It passes only if the turn waits for what does not come.
+const libraryLimit = time.Minute
+
+// Library makes the calls of a turn of what client-go offers beside informers and work queues. They have a goroutine of their own, so that one that does
+// not return is noticed: by the watchdog if it waits for a lock.
 func (g *Gates) Library(turn uint64) []subjects.Outcome {
 	g.begin()
 	queue := chooseVariant(turn / library.Parts)
 	before := panicked.Load()
-	o := &outcomes{all: library.Check(turn, g.b.Quiesce)}
-	g.b.Quiesce()
-	o.panics(before)
+	o, returned := &outcomes{}, make(chan struct{})
+	go func() {
+		defer close(returned)
+		o.all = library.Check(turn, synctest.Wait)
+	}()
+	if g.b.PassUntil(returned, libraryLimit) {
+		g.b.Quiesce()
+		o.panics(before)
+	} else {
+		o = &outcomes{}
+		o.is(library.Part(turn)+": a call", "returns", "does not return")
+	}
 	for n := range o.all {
 		o.all[n].Call += " (with the queue " + queue + ")"
 	}

@@ -74,4 +74,6 @@ func batches(c *check) {
 		c.is("IndexKeys of an index that was added late, with "+name, want, sorted(got))
 	}
 	c.is("ListIndexFuncValues of an index that was added late", values, sorted(batch.ListIndexFuncValues("name")))
+	c.revisions()
+	c.untransformed()
 }

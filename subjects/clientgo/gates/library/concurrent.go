@@ -63,6 +63,8 @@ func inOrderQueues(c *check) {
 	for range 4 {
 		c.inOrder()
 		c.resyncs()
+		c.firstLists()
+		c.closes()
 	}
 	c.keepsLists()
 	c.listedTwice()

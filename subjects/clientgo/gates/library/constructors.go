@@ -1,6 +1,7 @@
 package library
 
 import (
+	"context"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,20 +23,43 @@ func (c *check) constructors() {
 	c.is("whether no deltas have an oldest or a newest", false, cache.Deltas{}.Oldest() != nil || cache.Deltas{}.Newest() != nil)
 }
 
-// madeReflectors does not run them: only the period shows whether it was passed on.
+// madeReflectors does not wait for resyncs: only the period shows whether it was passed on.
 func (c *check) madeReflectors(period time.Duration) {
-	from, kind := &source{list: &metav1.PartialObjectMetadataList{}}, &metav1.PartialObjectMetadata{}
+	from, kind := newSource(object("ns1/a", 1)), &metav1.PartialObjectMetadata{}
 	s := cache.NewStore(cache.MetaNamespaceKeyFunc)
-	c.inside("the resync period of NewReflector", period, cache.NewReflector(from, kind, s, period), "resyncPeriod")
+	plain := cache.NewReflector(from, kind, s, period)
+	c.inside("the resync period of NewReflector", period, plain, "resyncPeriod")
+	c.runs("NewReflector", plain, s)
 	named := cache.NewNamedReflector("r", from, kind, s, period)
 	c.is("Name of NewNamedReflector", "r", named.Name())
 	c.inside("the resync period of NewNamedReflector", period, named, "resyncPeriod")
 	x, r := cache.NewNamespaceKeyedIndexerAndReflector(from, kind, period)
 	c.inside("the resync period of NewNamespaceKeyedIndexerAndReflector", period, r, "resyncPeriod")
-	c.no("Add", x.Add(object("ns1/a", 1)))
+	c.runs("NewNamespaceKeyedIndexerAndReflector", r, x)
 	found, err := x.IndexKeys(cache.NamespaceIndex, "ns1")
 	c.no("IndexKeys of NewNamespaceKeyedIndexerAndReflector", err)
 	c.is("IndexKeys of NewNamespaceKeyedIndexerAndReflector", []string{"ns1/a"}, found)
+}
+
+// runs has a reflector fill its store, by one of its functions that do.
+func (c *check) runs(of string, r *cache.Reflector, s cache.Store) {
+	ctx, cancel := context.WithCancel(context.Background())
+	_, after := c.waits(func() {
+		switch c.IntN(4) {
+		case 0:
+			c.no("ListAndWatch of "+of, r.ListAndWatch(ctx.Done()))
+		case 1:
+			c.no("ListAndWatchWithContext of "+of, r.ListAndWatchWithContext(ctx))
+		case 2:
+			r.Run(ctx.Done())
+		default:
+			r.RunWithContext(ctx)
+		}
+	}, func() {
+		c.is("what the reflector of "+of+" has filled its store with", []string{"ns1/a@1"}, texts(s.List()))
+		cancel()
+	})
+	c.is("whether the reflector of "+of+" goes on although it is stopped", false, after)
 }
 
 // madeHandlers are typed ones, with options of their own.

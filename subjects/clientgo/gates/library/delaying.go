@@ -3,6 +3,7 @@ package library
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
@@ -16,7 +17,7 @@ func delayingQueues(c *check) {
 	now := clocktesting.NewFakeClock(time.Unix(1000, 0))
 	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Clock: now})
 	q := workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.NewTypedItemExponentialFailureRateLimiter[string](base, 4*base),
-		workqueue.TypedRateLimitingQueueConfig[string]{Clock: now, DelayingQueue: delaying})
+		workqueue.TypedRateLimitingQueueConfig[string]{Name: []string{"", "q"}[c.IntN(2)], Clock: now, DelayingQueue: delaying})
 	at, due, added, failures := time.Duration(0), map[string]time.Duration{}, map[string]time.Duration{}, map[string]int{}
 	for range 16 {
 		for range c.IntN(4) {
@@ -29,7 +30,7 @@ func delayingQueues(c *check) {
 			case 1:
 				q.Forget(key)
 				failures[key] = 0
-				q.AddAfter(key, 0)
+				q.AddAfter(key, -time.Duration(c.IntN(2))*base)
 				added[key] = at // what waits for a time goes on waiting
 				continue
 			default:
@@ -58,6 +59,55 @@ func delayingQueues(c *check) {
 	now.Step(time.Minute)
 	c.quiesce()
 	c.is("how many keys wait in a queue that was shut down", 0, q.Len())
+	c.overdue()
+}
+
+// gated is a work queue whose first key has to wait.
+type gated struct {
+	workqueue.TypedInterface[string]
+	once         sync.Once
+	came, enters chan struct{}
+}
+
+// Add implements workqueue.TypedInterface.
+func (q *gated) Add(key string) {
+	q.once.Do(func() {
+		close(q.came)
+		<-q.enters
+	})
+	q.TypedInterface.Add(key)
+}
+
+// overdue adds keys to a delaying queue that is busy until they are due. None is lost, or comes before its time.
+func (c *check) overdue() {
+	now := clocktesting.NewFakeClock(time.Unix(1000, 0))
+	under := &gated{TypedInterface: workqueue.NewTyped[string](), came: make(chan struct{}), enters: make(chan struct{})}
+	q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Name: []string{"", "q"}[c.IntN(2)], Clock: now, Queue: under})
+	q.AddAfter("k0", time.Second)
+	c.quiesce()
+	now.Step(time.Second)
+	if !c.comes("the addition of a key that is due", under.came) {
+		q.ShutDown()
+		return
+	}
+	due, at := map[string]time.Duration{"k0": 0}, time.Duration(2+c.IntN(4))*time.Second
+	for n := range 5 {
+		key, after := fmt.Sprint("k", n+1), time.Duration(1+c.IntN(6))*time.Second
+		q.AddAfter(key, after)
+		due[key] = 0
+		if after > at {
+			due[key] = after
+		}
+	}
+	now.Step(at)
+	close(under.enters)
+	c.quiesce()
+	c.ready(q, due, at)
+	now.Step(6*time.Second - at)
+	c.quiesce()
+	c.ready(q, due, 6*time.Second)
+	q.ShutDown()
+	c.quiesce()
 }
 
 // ready takes the keys that a delaying queue has ready, and compares them with those that are due.

@@ -70,6 +70,9 @@ func detectors(c *check) {
 	close(over)
 	round := func() { on.Run(over) } // one round, since it is over when it looks
 	retain := field[time.Duration](on, "retainDuration")
+	if retain != nil {
+		c.is("for how long a mutation detector looks at an object", 2*time.Minute, *retain)
+	}
 	obj, other := object("ns1/a", 1), object("ns1/b", 2)
 	on.AddObject(cache.DeletedFinalStateUnknown{Key: "ns1/a", Obj: obj})
 	on.AddObject("no object")

@@ -3,5 +3,5 @@
 //
 // It owns the models and what is drawn for them. A check is a few random calls of one part; what it draws depends on nothing but its turn.
 //
-// What may not be done here: read the time, have more of it pass than a nanosecond unless something is wrong, wait without an end for what a defect may keep from coming, or leave a goroutine behind.
+// What may not be done here: read the time, have more of it pass than a nanosecond unless something is wrong or a listener or a RetryWatcher rests, wait without an end for what a defect may keep from coming, or leave a goroutine behind.
 package library

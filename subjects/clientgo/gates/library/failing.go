@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -16,11 +17,11 @@ import (
 // synced only if it was the watch that failed.
 func failing(c *check) {
 	from := &refusing{source: *newSource(object("ns1/a", 1))}
-	errs := []error{errors.New("it is broken"), apierrors.NewResourceExpired("it has expired"), apierrors.NewGone("it is gone"), apierrors.NewInternalError(errors.New("it is broken"))}
+	errs := []error{errors.New("it is broken"), apierrors.NewResourceExpired("it has expired"), apierrors.NewGone("it is gone"), apierrors.NewInternalError(errors.New("it is broken")), io.EOF}
 	lists := c.IntN(2) == 0
 	var failure error
 	if lists {
-		failure = []error{errs[0], errs[3]}[c.IntN(2)] // a list of no revision does not expire
+		failure = []error{errs[0], errs[3], errs[4]}[c.IntN(3)] // a list of no revision does not expire
 		from.list1 = failure
 	} else {
 		failure = errs[c.IntN(len(errs))]

@@ -3,8 +3,10 @@ package library
 import (
 	"context"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -111,6 +113,38 @@ func busyHandlers(c *check) {
 	cancel()
 	c.quiesce()
 	c.is("whether a handler is busy after the end of its informer", false, busy)
+	c.panicking()
+}
+
+// panicking is a handler that may panic of an object of its initial list. That object is never handled, so that it does not sync, and the next one comes
+// after a pause (I85).
+func (c *check) panicking() {
+	defer func(handlers []func(context.Context, any), crash bool) {
+		utilruntime.PanicHandlers, utilruntime.ReallyCrash = handlers, crash
+	}(utilruntime.PanicHandlers, utilruntime.ReallyCrash)
+	utilruntime.PanicHandlers, utilruntime.ReallyCrash = nil, false
+	all, of := []string{"ns1/a@1", "ns1/b@2"}, c.IntN(3)
+	inf := cache.NewSharedIndexInformer(newSource(object("ns1/a", 1), object("ns1/b", 2)), &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
+	told := []string{}
+	reg, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
+		told = append(told, text(obj))
+		if of < len(all) && text(obj) == all[of] {
+			panic("the handler panics")
+		}
+	}})
+	c.no("AddEventHandler", err)
+	ctx, cancel := context.WithCancel(context.Background())
+	go inf.RunWithContext(ctx)
+	c.quiesce()
+	if of == 0 {
+		c.is("what a handler is told of that has just panicked", all[:1], told)
+		time.Sleep(time.Second)
+		c.quiesce()
+	}
+	c.is("what a handler is told of that may have panicked", all, told)
+	c.is("HasSynced of an informer, and of a handler that may have panicked", [2]bool{true, of == len(all)}, [2]bool{inf.HasSynced(), reg.HasSynced()})
+	cancel()
+	c.quiesce()
 }
 
 // waitingHandlers are added to an informer that has synced, while its store is being written: they are told of it only after that.

@@ -53,10 +53,12 @@ var checks = [Parts]struct {
 	{"a reflector with which not all goes well", troubled},
 	{"what checks streaming lists", consistency},
 	{"an informer that cannot list or watch", failing},
+	{"the tools of watches", watchTools},
+	{"an informer of what has no key", keyless},
 }
 
 // Parts is how many there are: so many turns in a row are about each of them once.
-const Parts = 36
+const Parts = 38
 
 // check is one round of calls of a part.
 type check struct {
@@ -67,17 +69,19 @@ type check struct {
 	wrong   []subjects.Outcome
 }
 
+// Part names the part that a turn is about.
+func Part(turn uint64) string { return checks[turn%Parts].part }
+
 // Check makes the round of calls that has the number turn, and returns what was not as the model says. It is called inside a bubble, whose quiesce it is given.
 func Check(turn uint64, quiesce func()) []subjects.Outcome {
-	of := checks[turn%Parts]
-	c := &check{Rand: rand.New(rand.NewPCG(turn, 0)), part: of.part, quiesce: quiesce}
+	c := &check{Rand: rand.New(rand.NewPCG(turn, 0)), part: Part(turn), quiesce: quiesce}
 	func() {
 		defer func() {
 			if r := recover(); r != nil {
 				c.is("a call of the round", "returns", fmt.Sprint("panics: ", r))
 			}
 		}()
-		of.run(c)
+		checks[turn%Parts].run(c)
 	}()
 	return c.wrong
 }

@@ -59,6 +59,9 @@ func (c *check) listers() {
 			c.is("List of a lister of all namespaces, "+what, sorted(want), texts(objs))
 		}
 	}
+	c.unreadable()
+	obj, err := l.ByNamespace("").Get("c")
+	c.got("Get of a lister of no namespace", nil, "c", obj, err)
 	for _, key := range keys {
 		namespace, name := split(key)
 		obj, err := l.Get(key)
@@ -68,6 +71,24 @@ func (c *check) listers() {
 			c.got("Get of a lister of a namespace of "+key, all[key], name, obj, err)
 		}
 	}
+}
+
+// unreadable is an object without labels, or anything that could have some. A selector cannot tell whether it takes that.
+func (c *check) unreadable() {
+	by := cache.Indexers{}
+	if c.IntN(2) == 0 {
+		by[cache.NamespaceIndex] = func(any) ([]string, error) { return []string{"ns1"}, nil }
+	}
+	x := cache.NewIndexer(func(any) (string, error) { return "ns1/x", nil }, by)
+	c.no("Add", x.Add(&runtime.Unknown{}))
+	l := cache.NewGenericLister(x, schema.GroupResource{Resource: "things"})
+	_, err := l.List(notWeb)
+	c.refused("List of a lister of what has no labels", err)
+	_, err = l.ByNamespace("ns1").List(notWeb)
+	c.refused("List of a lister of a namespace, of what has no labels", err)
+	got := 0
+	c.no("ListAll of everything", cache.ListAll(x, labels.Everything(), func(any) { got++ }))
+	c.is("how many objects without labels ListAll of everything finds", 1, got)
 }
 
 // notWeb is a selector that takes what has no labels.

@@ -63,6 +63,8 @@ func names(c *check) {
 	made, err := cache.ObjectToName(obj)
 	c.no("ObjectToName", err)
 	c.is("ObjectToName, MetaObjectToName and NewObjectName", [3]cache.ObjectName{want, want, want}, [3]cache.ObjectName{made, cache.MetaObjectToName(obj), cache.NewObjectName(namespace, name)})
+	_, err = cache.MetaNamespaceIndexFunc("no object")
+	c.refused("MetaNamespaceIndexFunc of no object", err)
 	_, err = cache.ObjectToName("no object")
 	c.refused("ObjectToName of no object", err)
 	c.older()

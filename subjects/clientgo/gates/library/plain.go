@@ -113,9 +113,14 @@ func plainInformers(c *check) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	c.is("HasSynced before Run", false, control.HasSynced())
+	c.is("LastSyncResourceVersion before Run", "", control.LastSyncResourceVersion())
+	run := func() { control.RunWithContext(ctx) }
+	if c.IntN(2) == 0 {
+		run = func() { control.Run(ctx.Done()) }
+	}
 	go func() {
 		defer close(ended)
-		control.RunWithContext(ctx)
+		run()
 	}()
 	c.quiesce()
 	c.is("HasSynced after the list", true, control.HasSynced())
@@ -132,7 +137,11 @@ func plainInformers(c *check) {
 	delete(m, "ns1/b")
 	c.quiesce()
 	c.is("LastSyncResourceVersion after the watch", "8", control.LastSyncResourceVersion())
-	from.watch.Action(watch.Bookmark, object("", 9))
+	mark := object("", 9)
+	if c.IntN(2) == 0 {
+		mark.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
+	}
+	from.watch.Action(watch.Bookmark, mark)
 	c.quiesce()
 	c.is("LastSyncResourceVersion after a bookmark", "9", control.LastSyncResourceVersion())
 	if gates := features.FeatureGates(); gates.Enabled(features.AtomicFIFO) {

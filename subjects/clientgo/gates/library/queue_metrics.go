@@ -127,6 +127,9 @@ func queueMetrics(c *check) {
 	q.AddAfter("late", 0)
 	c.is("how many adds and retries a queue that was shut down counts", [2]int{m.want.adds.n, m.want.retries.n}, [2]int{got.adds.n, got.retries.n})
 	c.quiesce()
+	idle := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Name: "idle", MetricsProvider: &queueMeters{names: map[string]int{}}, Clock: now})
+	waits, _ := c.waits(idle.ShutDownWithDrain, idle.ShutDown)
+	c.is("whether ShutDownWithDrain of a queue with metrics waits for nothing", false, waits)
 	c.queueProviders()
 }
 

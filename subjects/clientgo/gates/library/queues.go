@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
@@ -108,12 +109,22 @@ func (c *check) wakes(h *cache.Heap) {
 		c.refused("Pop of a Heap that is closed", err)
 	}
 	c.refused("Add to a Heap that is closed", h.Add(object("c", 1)))
+	left := cache.NewHeap(cache.MetaNamespaceKeyFunc, earlier)
+	c.no("Add", left.Add(object("c", 1)))
+	left.Close()
+	got, err := left.Pop()
+	c.no("Pop of a Heap that was closed with an object", err)
+	c.is("Pop of a Heap that was closed with an object", "c@1", text(got))
 }
 
 func fifos(c *check) {
 	f, m := cache.NewFIFO(cache.MetaNamespaceKeyFunc), model{}
+	listing := true
 	pop := func() string {
-		got, err := f.Pop(func(any, bool) error { return nil })
+		got, err := f.Pop(func(_ any, isInInitialList bool) error {
+			c.is("whether what is popped is part of the initial list, and the FIFO has synced", [2]bool{listing, !listing}, [2]bool{isInInitialList, cache.IsDone(f)})
+			return nil
+		})
 		c.no("Pop", err)
 		return text(got)
 	}
@@ -137,6 +148,7 @@ func fifos(c *check) {
 		}
 	}
 	c.is("HasSynced after the first list", true, f.HasSynced())
+	listing = false
 
 	var places []string // a key that is deleted leaves its place, which counts again once it is added
 	first := func() string {
@@ -180,6 +192,30 @@ func fifos(c *check) {
 	before, after := c.waits(func() { _, _ = f.Pop(func(any, bool) error { return nil }) }, f.Close)
 	c.is("Pop of an empty FIFO waits", true, before)
 	c.is("Pop waits although there was Close", false, after)
+	c.unlisted()
+	c.unlistedQueues()
+	c.withoutKey()
+}
+
+// unlisted deletes an object of a FIFO's first list before it is popped. Its place is left: the FIFO has synced when all places were come to.
+func (c *check) unlisted() {
+	f := cache.NewFIFO(cache.MetaNamespaceKeyFunc)
+	c.no("Replace", f.Replace([]any{object("ns1/a", 1), object("ns1/b", 2), object("c", 3)}, "3"))
+	c.no("Delete", f.Delete(object("ns1/b", 4)))
+	c.is("HasSynced after an object of the first list was deleted", false, f.HasSynced())
+	c.no("Add", f.Add(object("ns2/a", 5)))
+	for n := range 2 {
+		c.is(fmt.Sprintf("HasSynced after %d of 2 objects that are left of the first list", n), false, f.HasSynced())
+		_, err := f.Pop(func(any, bool) error { return nil })
+		c.no("Pop", err)
+	}
+	got, err := f.Pop(func(any, bool) error { return nil })
+	c.no("Pop", err)
+	c.is("Pop after what is left of the first list", "ns2/a@5", text(got))
+	c.is("HasSynced after what is left of the first list", true, f.HasSynced())
+	f.Close()
+	_, err = f.Pop(func(any, bool) error { return nil })
+	c.is("whether Pop of a FIFO that is closed says so", true, errors.Is(err, cache.ErrFIFOClosed))
 }
 
 func trackers(c *check) {
@@ -216,7 +252,18 @@ func trackers(c *check) {
 		c.is(fmt.Sprintf("HasSynced of a SingleFileTracker with %d to go, upstream %t", open, upstream), singleSynced, single.HasSynced())
 		c.is("Done of a SingleFileTracker", singleSynced, cache.IsDone(single))
 	}
+	for range open {
+		single.Finished()
+	}
+	c.is("whether a SingleFileTracker takes more ends than beginnings", true, panics(single.Finished))
 	c.lazy()
+}
+
+// panics reports whether a call does.
+func panics(f func()) (yes bool) {
+	defer func() { yes = recover() != nil }()
+	f()
+	return false
 }
 
 func (c *check) lazy() {
@@ -280,4 +327,21 @@ func parallel(c *check) {
 	}, workqueue.WithChunkSize(chunk))
 	cancel()
 	c.is(fmt.Sprintf("how many of %d pieces are done, in chunks of %d, if the first ends the context", pieces, chunk), min(1, pieces), begun)
+	c.besides(pieces, workers, max(1, chunk))
+}
+
+// besides has the pieces of some work wait, until as many are under way as there are workers for. One worker does a chunk of them.
+func (c *check) besides(pieces, workers, chunk int) {
+	var begun atomic.Int64
+	leave := make(chan struct{})
+	_, after := c.waits(func() {
+		workqueue.ParallelizeUntil(context.Background(), workers, pieces, func(int) {
+			begun.Add(1)
+			<-leave
+		}, workqueue.WithChunkSize(chunk))
+	}, func() {
+		c.is(fmt.Sprintf("how many of %d pieces %d workers do at once, in chunks of %d", pieces, workers, chunk), int64(min((pieces+chunk-1)/chunk, workers)), begun.Load())
+		close(leave)
+	})
+	c.is("whether ParallelizeUntil waits although nobody is at work", false, after)
 }

@@ -29,6 +29,9 @@ func (c *check) change(s cache.Store, m model, revision int) {
 			m[key] = object(key, revision)
 			list = append(list, m[key])
 		}
+		if m[key] != nil && c.IntN(2) == 0 {
+			list = slices.Insert(list, 0, any(object(key, revision-1))) // the later one counts
+		}
 		c.no("Replace", s.Replace(list, fmt.Sprint(revision)))
 	case 2:
 		c.no("Update", s.Update(obj))
@@ -127,6 +130,10 @@ func expirationCache(c *check) {
 		c.no("Replace", of.Replace(nil, "300"))
 	}
 	c.is("LastStoreSyncResourceVersion after Replace", plain.LastStoreSyncResourceVersion(), s.LastStoreSyncResourceVersion())
+	for _, of := range []cache.Store{plain, s} {
+		c.no("Delete", of.Delete(object("c", 400)))
+	}
+	c.is("LastStoreSyncResourceVersion after Delete", plain.LastStoreSyncResourceVersion(), s.LastStoreSyncResourceVersion())
 }
 
 func undeltaStore(c *check) {
@@ -154,7 +161,7 @@ func mutationCache(c *check) {
 		return []string{"in " + o.Namespace, o.Name}, nil
 	}})
 	s := cache.NewIntegerResourceVersionMutationCache(klog.Background(), backing, backing, time.Hour, true)
-	all, revision := map[string]*mutated{}, 8
+	all, revision, step := map[string]*mutated{}, 8, 1+c.IntN(2)*255
 	for _, key := range keys {
 		all[key] = &mutated{}
 	}
@@ -167,7 +174,7 @@ func mutationCache(c *check) {
 				o.life++
 			}
 			o.earlier = o.written
-			revision++
+			revision += step
 			o.written = object(key, revision)
 			o.written.UID = types.UID(fmt.Sprint(o.life))
 			s.Mutation(o.written)
@@ -184,7 +191,7 @@ func mutationCache(c *check) {
 		case 3: // somebody else's deletion, and one's own write of before it, which is told late
 			if o.written != nil {
 				late := o.written
-				revision++
+				revision += step
 				gone := object(key, revision)
 				if o.seen != nil && c.IntN(2) == 0 {
 					gone = o.seen.DeepCopy() // its final state is unknown
@@ -199,7 +206,7 @@ func mutationCache(c *check) {
 			if o.written != nil {
 				before := o.written
 				o.earlier = nil
-				revision++
+				revision += step
 				o.written = object(key, revision)
 				o.written.UID = before.UID
 				o.seen = o.written
@@ -214,6 +221,64 @@ func mutationCache(c *check) {
 	}
 	c.newest(s, all, true)
 	c.forgets(backing)
+	for range 4 {
+		c.follows()
+	}
+}
+
+// fills writes one object more than a mutation cache keeps that was not told how many those are.
+func (c *check) fills(backing cache.Indexer) {
+	const most = 100
+	s := cache.NewIntegerResourceVersionMutationCache(klog.Background(), backing, backing, time.Hour, true)
+	for n := range most + 1 {
+		s.Mutation(object(fmt.Sprint("ns4/", n), n+1))
+	}
+	for n, want := range []bool{false, true} {
+		_, exists, err := s.GetByKey(fmt.Sprint("ns4/", n))
+		c.no("GetByKey", err)
+		c.is(fmt.Sprintf("whether a mutation cache that has %d of %d objects has number %d", most, most+1, n+1), want, exists)
+	}
+}
+
+// follows has a mutation cache follow what the informer of its store has seen, at the same version and at a later one, and tells it of the end of an object.
+func (c *check) follows() {
+	backing := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	options := cache.MutationCacheOptions{Indexer: backing, IncludeAdds: c.IntN(2) == 0, TTL: time.Hour}
+	s := cache.NewIntegerResourceVersionMutationCacheWithOptions(klog.Background(), backing, options)
+	c.inside("how long a mutation cache keeps what was written", time.Hour, s, "ttl")
+	finds := func(when string, want *metav1.PartialObjectMetadata) {
+		objs, err := s.ByIndex(cache.NamespaceIndex, "ns1")
+		c.no("ByIndex", err)
+		c.is("how many objects ByIndex finds"+when, map[bool]int{true: 1}[want != nil], len(objs))
+		obj, exists, err := s.GetByKey("ns1/a") // upstream forgets what was written, unless the store has it (I118)
+		c.no("GetByKey", err)
+		c.is("whether GetByKey finds an object"+when, want != nil, exists)
+		c.is("whether GetByKey finds the object"+when, true, want == nil || obj == any(want))
+	}
+	written := object("ns1/a", 5)
+	s.Mutation(written)
+	if options.IncludeAdds {
+		finds(" that was written", written)
+	} else {
+		finds(" that was written, and is not to be added", nil)
+	}
+	s.Mutation(written)
+	s.OnAddOrUpdate(object("ns1/a", 5+c.IntN(2)))
+	finds(" that the informer has seen, and that was deleted since", nil)
+	seen := object("ns1/a", 5)
+	c.no("Add", backing.Add(seen))
+	s.Mutation(written)
+	finds(" at the same version", seen)
+	newer := object("ns1/a", 6)
+	s.Mutation(newer)
+	s.Mutation(written)
+	finds(" of which an older version was written", newer)
+	c.no("Delete", backing.Delete(newer))
+	s.OnDelete(newer)
+	again := object("ns1/a", 6)
+	again.UID = "another"
+	s.Mutation(again)
+	finds(" at the version of its end", nil)
 }
 
 // forgets fills a mutation cache with more than it keeps, or with what has no time to live.
@@ -227,6 +292,8 @@ func (c *check) forgets(backing cache.Indexer) {
 	case 1:
 		options.TTL = -time.Second
 		from, call = len(keys), "a mutation cache whose TTL is over"
+	default:
+		c.fills(backing)
 	}
 	for _, key := range keys {
 		c.no("Delete", backing.Delete(object(key, 200)))
@@ -336,6 +403,7 @@ func registrations(c *check) {
 	for range 6 {
 		c.registration()
 	}
+	c.typedHandlers()
 	result := cache.SyncResult{Err: errors.New("over"), Synced: map[reflect.Type]bool{reflect.TypeFor[*metav1.PartialObjectMetadata](): false, reflect.TypeFor[*metav1.Status](): true}}
 	c.is("AsError of a SyncResult", "failed to sync all caches: *v1.PartialObjectMetadata: over", message(result.AsError()))
 	c.is("AsError of a SyncResult without an error", "", message(cache.SyncResult{}.AsError()))

@@ -3,7 +3,10 @@ package library
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
+
+	"github.com/go-logr/logr/funcr"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
@@ -61,10 +65,17 @@ func (s *stream) Watch(options metav1.ListOptions) (watch.Interface, error) {
 	for n := range s.list.Items {
 		s.watch.Add(&s.list.Items[n])
 	}
+	if next != "slow" {
+		s.ends()
+	}
+	return s.watch, nil
+}
+
+// ends marks the end of a streaming list.
+func (s *stream) ends() {
 	last := object("", s.end)
 	last.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
 	s.watch.Action(watch.Bookmark, last)
-	return s.watch, nil
 }
 
 // streams have a reflector stream its first list, and another one once its watch has expired, from a server with which not all goes well (I12 to I16).
@@ -121,6 +132,41 @@ func streams(c *check) {
 	default:
 		c.is("Run of a reflector that is stopped", "it returns", "it does not")
 	}
+	c.warns()
+}
+
+// warns has a streaming list take its time. The reflector looks at it every ten seconds, and warns unless something has come since.
+func (c *check) warns() {
+	from, now := &stream{end: 5, plan: []string{"slow"}}, clocktesting.NewFakeClock(time.Unix(1000, 0))
+	from.list = &metav1.PartialObjectMetadataList{}
+	s, warnings := cache.NewStore(cache.MetaNamespaceKeyFunc), 0
+	r := cache.NewReflectorWithOptions(from, &metav1.PartialObjectMetadata{}, s, cache.ReflectorOptions{Name: "r", Clock: now, Backoff: &wait.Backoff{}})
+	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), funcr.New(func(_, args string) {
+		if strings.Contains(args, "bookmark expired") {
+			warnings++
+		}
+	}, funcr.Options{})))
+	defer cancel()
+	go r.RunWithContext(ctx)
+	c.quiesce()
+	for n, step := range []struct {
+		takes time.Duration
+		want  int
+		then  func()
+	}{
+		{10 * time.Second, 1, nil}, {4 * time.Second, 1, func() { from.watch.Add(object("c", 1)) }}, {6 * time.Second, 1, nil}, {10 * time.Second, 2, from.ends}, {10 * time.Second, 2, nil},
+	} {
+		now.Step(step.takes)
+		c.quiesce()
+		c.is(fmt.Sprintf("how often a reflector has warned of a slow streaming list when it has looked at it %d times", n+1), step.want, warnings)
+		if step.then != nil {
+			step.then()
+			c.quiesce()
+		}
+	}
+	c.holds(" after a slow streaming list", s, model{"c": object("c", 1)})
+	cancel()
+	c.quiesce()
 }
 
 // goesOn waits until all goroutines rest, although the clock of a check ends a wait of no time only when it is told the time.

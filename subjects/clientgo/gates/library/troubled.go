@@ -19,14 +19,21 @@ import (
 // refusing is a source whose next list or watch may fail.
 type refusing struct {
 	source
-	list1, watch1 error
+	list1, watch1  error
+	lists, watches []error       // what becomes of those that follow; then all goes well
+	answers        chan struct{} // what lists wait for, nil for nothing
 }
 
 // List implements cache.ListerWatcher.
 func (s *refusing) List(options metav1.ListOptions) (runtime.Object, error) {
 	list, err := s.source.List(options)
+	if s.answers != nil {
+		<-s.answers
+	}
 	if s.list1 != nil {
 		list, err, s.list1 = nil, s.list1, nil
+	} else if len(s.lists) > 0 {
+		list, err, s.lists = nil, s.lists[0], s.lists[1:]
 	}
 	return list, err
 }
@@ -36,6 +43,8 @@ func (s *refusing) Watch(options metav1.ListOptions) (watch.Interface, error) {
 	w, err := s.source.Watch(options)
 	if s.watch1 != nil {
 		w, err, s.watch1 = nil, s.watch1, nil
+	} else if len(s.watches) > 0 {
+		w, err, s.watches = nil, s.watches[0], s.watches[1:]
 	}
 	return w, err
 }
@@ -47,12 +56,15 @@ type trouble struct {
 	now  *clocktesting.FakeClock
 	s    cache.Store
 	r    *cache.Reflector
+	// stop stops the reflector, and ended is closed once it has.
+	stop  context.CancelFunc
+	ended chan struct{}
 }
 
 // troubled goes through the ways in which the requests of a reflector fail, or give what they should not.
 func troubled(c *check) {
 	for _, way := range []func(*trouble) func(){(*trouble).throttled, (*trouble).internal, (*trouble).refusedList, (*trouble).withoutRevision, (*trouble).pagedAgain, (*trouble).ofAnotherKind,
-		(*trouble).refusedEvent, (*trouble).refusedReplace, (*trouble).refusedResync} {
+		(*trouble).pagedWithout, (*trouble).busy, (*trouble).silent, (*trouble).refusedEvent, (*trouble).refusedReplace, (*trouble).refusedResync} {
 		c.trouble(way)
 	}
 }
@@ -63,20 +75,16 @@ func (c *check) trouble(way func(*trouble) func()) {
 	t.reflects(&metav1.PartialObjectMetadata{}, 0)
 	then := way(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
+	t.stop, t.ended = cancel, make(chan struct{})
 	go func() {
-		defer close(ended)
+		defer close(t.ended)
 		t.r.RunWithContext(ctx)
 	}()
 	c.quiesce()
 	then()
 	cancel()
 	c.quiesce()
-	select {
-	case <-ended:
-	default:
-		c.is("Run of a reflector that is stopped", "it returns", "it does not")
-	}
+	c.is("whether Run of a reflector returns that is stopped", true, closed(t.ended))
 }
 
 // reflects makes the reflector. Of its pauses only those of a watch are on its clock, so that the others have to take no time.
@@ -183,15 +191,82 @@ func (t *trouble) withoutRevision() func() {
 // pagedAgain is a server without a watch cache: it pages lists from any revision, which a reflector remembers for all lists that follow.
 func (t *trouble) pagedAgain() func() {
 	t.from.paged = true
+	limit := int64(500)
+	if t.IntN(2) == 0 {
+		limit = 7
+		t.r.WatchListPageSize = limit
+	}
 	return func() {
 		for n := range 3 {
 			t.from.watch.Error(&apierrors.NewResourceExpired("it has expired").ErrStatus)
 			t.quiesce()
 			t.requests(fmt.Sprintf("after expiry %d", n+1), 2*(n+2), n+2)
 			if last := len(t.from.listed) - 2; last >= 0 {
-				t.is(fmt.Sprintf("the limit of the list after expiry %d, the first having come in pages", n+1), int64(500), t.from.listed[last].Limit)
+				t.is(fmt.Sprintf("the limit of the list after expiry %d, the first having come in pages", n+1), limit, t.from.listed[last].Limit)
 			}
 		}
+		timeouts := map[int64]bool{}
+		for _, o := range t.from.watched {
+			timeouts[*o.TimeoutSeconds] = true
+		}
+		t.is(fmt.Sprintf("whether %d watches last as long as each other", len(t.from.watched)), false, len(timeouts) == 1) // by chance in one of 20 million runs
+	}
+}
+
+// pagedWithout is a server that pages the list of no revision that follows one that has expired. Such a list comes from no watch cache, so that nothing
+// is remembered of it.
+func (t *trouble) pagedWithout() func() {
+	t.from.lists = []error{apierrors.NewResourceExpired("it has expired"), errors.New("it is broken")}
+	t.from.paged = true
+	return func() {
+		t.requests("after a list that expired, one that failed, and one in two pages", 4, 1)
+		t.from.watch.Error(&apierrors.NewResourceExpired("it has expired").ErrStatus)
+		t.quiesce()
+		if len(t.from.listed) != 6 {
+			t.requests("after another expiry", 6, 2)
+			return
+		}
+		var asked [][2]string
+		for _, n := range []int{0, 1, 2, 4} {
+			o := t.from.listed[n]
+			asked = append(asked, [2]string{o.ResourceVersion, fmt.Sprint(o.Limit)})
+		}
+		t.is("the revisions and limits of a list that expired, of one that failed, of one in pages, and of the next", [][2]string{{"0", "500"}, {"", "500"}, {"", "500"}, {"5", "0"}}, asked)
+	}
+}
+
+// busy is a server that wants watches to come later, again and again. The reflector waits for longer each time, and never for as long as all others.
+func (t *trouble) busy() func() {
+	const refusals = 7
+	for range refusals {
+		t.from.watches = append(t.from.watches, apierrors.NewTooManyRequests("later", 0))
+	}
+	t.r = cache.NewReflectorWithOptions(t.from, &metav1.PartialObjectMetadata{}, t.s, cache.ReflectorOptions{Name: "r", Clock: t.now})
+	return func() {
+		pause := 800 * time.Millisecond
+		for n := range refusals {
+			t.now.Step(pause)
+			t.quiesce()
+			t.requests(fmt.Sprintf("%v after watch %d was to come later", pause, n+1), 1, n+1)
+			t.now.Step(pause)
+			t.quiesce()
+			t.requests(fmt.Sprintf("%v after watch %d was to come later", 2*pause, n+1), 1, n+2)
+			pause = min(2*pause, 30*time.Second)
+		}
+	}
+}
+
+// silent is a server that does not answer a list until its reflector is gone, which does not wait for it.
+func (t *trouble) silent() func() {
+	t.from.answers = make(chan struct{})
+	return func() {
+		t.stop()
+		t.quiesce()
+		t.is("whether Run of a reflector returns that is stopped while it lists", true, closed(t.ended))
+		close(t.from.answers)
+		t.quiesce()
+		t.is("ListKeys of what a list has filled that was answered too late", []string{}, sorted(t.s.ListKeys()))
+		t.is("LastSyncResourceVersion after that", "", t.r.LastSyncResourceVersion())
 	}
 }
 
@@ -215,13 +290,17 @@ func (t *trouble) ofAnotherKind() func() {
 	t.from.list.Items = nil
 	t.reflects(expected, 0)
 	t.is("TypeDescription of a reflector", map[bool]string{true: "*unstructured.Unstructured", false: "/v1, Kind=Pod"}[any], t.r.TypeDescription())
-	want := map[bool][]string{true: {"ns1/a", "ns1/b"}, false: {"ns1/a"}}[any]
+	want := map[bool][]string{true: {"ns1/a", "ns1/b", "ns2/a"}, false: {"ns1/a", "ns2/a"}}[any]
 	return func() {
 		t.from.watch.Add(unstruct("Pod", "ns1/a", "6"))
 		t.from.watch.Add(unstruct("Service", "ns1/b", "7"))
+		t.quiesce()
+		t.is("LastSyncResourceVersion after a watch with objects of other kinds", map[bool]string{true: "7", false: "6"}[any], t.r.LastSyncResourceVersion())
 		t.from.watch.Add(object("c", 8))
+		t.from.watch.Add(unstruct("Pod", "ns2/a", "9"))
 		t.quiesce()
 		t.is("ListKeys after a watch with objects of other kinds", want, sorted(t.s.ListKeys()))
-		t.is("LastSyncResourceVersion after a watch with objects of other kinds", map[bool]string{true: "7", false: "6"}[any], t.r.LastSyncResourceVersion())
+		t.is("LastSyncResourceVersion after an object behind those of other kinds", "9", t.r.LastSyncResourceVersion())
+		t.requests("after a watch with objects of other kinds", 1, 1)
 	}
 }

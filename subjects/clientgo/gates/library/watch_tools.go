@@ -1,0 +1,328 @@
+package library
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
+)
+
+// watchTools are what makes more of a watch than what passes through it: one that is made again, one with a store, and those who wait for what it brings.
+func watchTools(c *check) {
+	for range 2 {
+		c.rewatches()
+		c.until()
+	}
+	c.watchesStore()
+	for _, revision := range []string{"", "0"} {
+		_, err := watchtools.NewRetryWatcherWithContext(context.Background(), revision, nil)
+		c.refused(fmt.Sprintf("NewRetryWatcherWithContext at %q", revision), err)
+	}
+	for _, timeout := range []time.Duration{0, -time.Second, time.Hour} {
+		ctx, cancel := watchtools.ContextWithOptionalTimeout(context.Background(), timeout)
+		_, ends := ctx.Deadline()
+		c.is(fmt.Sprintf("whether a context with a timeout of %v ends", timeout), [2]bool{timeout > 0, false}, [2]bool{ends, ctx.Err() != nil})
+		cancel()
+	}
+}
+
+// rewatched is a server of watches, whose plan is written down before.
+type rewatched struct {
+	opens  []error // of the next watches
+	sent   [][]watch.Event
+	opened []*watch.FakeWatcher
+	asked  []string
+	later  bool // the first watch ends with an error that wants the next one to come two seconds later
+}
+
+// WatchWithContext implements cache.WatcherWithContext.
+func (s *rewatched) WatchWithContext(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	n := len(s.asked)
+	s.asked = append(s.asked, fmt.Sprintf("from %s, bookmarks %t", o.ResourceVersion, o.AllowWatchBookmarks))
+	if n >= len(s.opens) {
+		return watch.NewFake(), nil
+	}
+	if s.opens[n] != nil {
+		return nil, s.opens[n]
+	}
+	w := watch.NewFakeWithChanSize(len(s.sent[n]), false)
+	for _, e := range s.sent[n] {
+		w.Action(e.Type, e.Object)
+	}
+	s.opened = append(s.opened, w)
+	return w, nil
+}
+
+// event describes an event of a watch.
+func event(e watch.Event) string {
+	if status, ok := e.Object.(*metav1.Status); ok {
+		return fmt.Sprint(e.Type, " ", status.Code)
+	}
+	return fmt.Sprint(e.Type, " ", text(e.Object))
+}
+
+// rewatches has a RetryWatcher pass on what one watch brings, or two of which the first ends. It begins anew behind what it has seen, and gives up
+// where that cannot help.
+func (c *check) rewatches() {
+	from, at, want, asked := &rewatched{}, 5, []string{}, []string{}
+	var ends string
+	for n := range 2 {
+		asked = append(asked, fmt.Sprintf("from %d, bookmarks true", at))
+		var sent []watch.Event
+		for range c.IntN(4) {
+			at++
+			e := watch.Event{Type: []watch.EventType{watch.Added, watch.Modified, watch.Deleted, watch.Bookmark}[c.IntN(4)], Object: object(c.key(), at)}
+			sent = append(sent, e)
+			if e.Type != watch.Bookmark {
+				want = append(want, event(e))
+			}
+		}
+		ends = []string{"gone", "without a revision", "no object", "unknown", "forbidden", "unauthorized", "stopped"}[c.IntN(7)]
+		if n == 0 && c.IntN(8) == 0 { // the next one comes a second later
+			ends = []string{"internal", "timeout", "conflict", "closed"}[c.IntN(4)]
+		}
+		var open error
+		switch ends {
+		case "gone":
+			sent, want = append(sent, watch.Event{Type: watch.Error, Object: &apierrors.NewResourceExpired("it has expired").ErrStatus}), append(want, "ERROR 410")
+		case "without a revision":
+			sent, want = append(sent, watch.Event{Type: watch.Added, Object: &metav1.PartialObjectMetadata{}}), append(want, "ERROR 500")
+		case "no object":
+			sent, want = append(sent, watch.Event{Type: watch.Modified, Object: &runtime.Unknown{}}), append(want, "ERROR 500")
+		case "unknown":
+			sent, want = append(sent, watch.Event{Type: "UNKNOWN", Object: object("c", 99)}), append(want, "ERROR 500")
+		case "internal":
+			sent = append(sent, watch.Event{Type: watch.Error, Object: &apierrors.NewInternalError(errors.New("it is broken")).ErrStatus})
+		case "timeout":
+			from.later = c.IntN(2) == 0
+			pause := map[bool]int{true: 2}[from.later]
+			sent = append(sent, watch.Event{Type: watch.Error, Object: &apierrors.NewTimeoutError("it takes too long", pause).ErrStatus})
+		case "conflict":
+			sent = append(sent, watch.Event{Type: watch.Error, Object: &apierrors.NewConflict(schema.GroupResource{}, "", errors.New("it is another one")).ErrStatus})
+		case "forbidden", "unauthorized":
+			if open = apierrors.NewUnauthorized("who are you"); ends == "forbidden" {
+				open = apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("you may not"))
+			}
+			for _, e := range sent { // nothing of a watch that is refused comes
+				if e.Type != watch.Bookmark {
+					want = want[:len(want)-1]
+				}
+			}
+			want = append(want, map[string]string{"forbidden": fmt.Sprint("ERROR ", http.StatusForbidden), "unauthorized": fmt.Sprint("ERROR ", http.StatusUnauthorized)}[ends])
+		}
+		from.opens, from.sent = append(from.opens, open), append(from.sent, sent)
+		if ends != "internal" && ends != "timeout" && ends != "conflict" && ends != "closed" {
+			break
+		}
+	}
+	c.passes(from, want, asked, len(from.opens) > 1, ends == "stopped")
+}
+
+// passes has a RetryWatcher watch as it is planned, and compares what comes of it.
+func (c *check) passes(from *rewatched, want, asked []string, again, stops bool) {
+	w, err := watchtools.NewRetryWatcherWithContext(context.Background(), "5", from)
+	c.no("NewRetryWatcherWithContext", err)
+	got, over := []string{}, make(chan struct{})
+	go func() {
+		defer close(over)
+		for e := range w.ResultChan() {
+			got = append(got, event(e))
+		}
+	}()
+	c.quiesce()
+	if again {
+		from.opened[0].Stop() // if it has not been
+		c.quiesce()
+		time.Sleep(time.Second)
+		c.quiesce()
+		if from.later {
+			c.is("how many watches there were a second after an error that wants two", 1, len(from.asked))
+			time.Sleep(time.Second)
+			c.quiesce()
+		}
+	}
+	c.is("what a RetryWatcher passes on", fmt.Sprintf("%q", want), fmt.Sprintf("%q", got))
+	c.is("the watches of a RetryWatcher", fmt.Sprintf("%q", asked), fmt.Sprintf("%q", from.asked))
+	c.is("whether a RetryWatcher has ended before it is stopped", [2]bool{!stops, !stops}, [2]bool{closed(over), closed(w.Done())})
+	w.Stop()
+	c.quiesce()
+	c.is("whether a RetryWatcher that is stopped has ended", [2]bool{true, true}, [2]bool{closed(over), closed(w.Done())})
+	for n, fake := range from.opened {
+		c.is(fmt.Sprintf("whether watch %d of a RetryWatcher is stopped", n+1), true, fake.IsStopped())
+	}
+}
+
+// until waits for some events, one after the other, of a watch that may end before. A condition is first asked of the last event that there was.
+func (c *check) until() {
+	events := c.IntN(6)
+	w := watch.NewFakeWithChanSize(events, false)
+	var conditions []watchtools.ConditionFunc
+	asked, want := []string{}, []string{}
+	at, over, fails := 0, false, c.IntN(4) == 0
+	for n := range 1 + c.IntN(3) {
+		from := c.IntN(5)
+		broken := fails && c.IntN(2) == 0
+		conditions = append(conditions, func(e watch.Event) (bool, error) {
+			asked = append(asked, fmt.Sprint(n, " ", event(e)))
+			if broken {
+				return false, errors.New("it is broken")
+			}
+			return e.Object.(*metav1.PartialObjectMetadata).ResourceVersion >= fmt.Sprint(from), nil
+		})
+		for tries := 0; !over; tries++ {
+			if at == 0 || tries > 0 {
+				at++
+			}
+			if at > events {
+				over = true
+				break
+			}
+			want = append(want, fmt.Sprint(n, " MODIFIED c@", at))
+			if broken {
+				over = true
+			}
+			if broken || at >= from {
+				break
+			}
+		}
+	}
+	for n := range events {
+		w.Modify(object("c", n+1))
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ends := c.IntN(2) == 0
+	var last *watch.Event
+	var err error
+	_, waits := c.waits(func() { last, err = watchtools.UntilWithoutRetry(ctx, w, conditions...) }, func() {
+		if ends {
+			cancel()
+		} else {
+			w.Stop()
+		}
+	})
+	cancel()
+	c.is("whether UntilWithoutRetry waits although its watch or its context has ended", false, waits)
+	if waits {
+		return
+	}
+	c.is("which conditions of UntilWithoutRetry were asked of what", fmt.Sprintf("%q", want), fmt.Sprintf("%q", asked))
+	c.is("whether UntilWithoutRetry has stopped its watch", true, w.IsStopped())
+	if at > 0 && events > 0 && last != nil {
+		c.is("the last event of UntilWithoutRetry", fmt.Sprint("MODIFIED c@", min(at, events)), event(*last))
+	}
+	c.is("whether UntilWithoutRetry has a last event", events > 0, last != nil)
+	switch {
+	case !over:
+		c.no("UntilWithoutRetry", err)
+	case at <= events:
+		c.is("the error of UntilWithoutRetry, one of a condition", "it is broken", message(err))
+	case ends:
+		c.is("whether UntilWithoutRetry says that it was interrupted", true, wait.Interrupted(err))
+	default:
+		c.is("the error of UntilWithoutRetry of a watch that has ended", message(watchtools.ErrWatchClosed), message(err))
+	}
+}
+
+// late is a source whose list is answered when somebody says so.
+type late struct {
+	source
+	answers chan struct{}
+}
+
+// List implements cache.ListerWatcher.
+func (s *late) List(o metav1.ListOptions) (runtime.Object, error) {
+	<-s.answers
+	return s.source.List(o)
+}
+
+// watchesStore fills a store by an informer, and is told of what happens to it, as if that were a watch. Nobody reads it for a while.
+func (c *check) watchesStore() {
+	from := &late{source: *newSource(object("ns1/a", 1), object("ns1/b", 2)), answers: make(chan struct{})}
+	x, control, w, over := watchtools.NewIndexerInformerWatcher(from, &metav1.PartialObjectMetadata{})
+	c.quiesce()
+	c.no("Add", x.Add(object("c", 1))) // the list does not have it
+	close(from.answers)
+	c.quiesce()
+	c.is("HasSynced of the informer of a watch", true, control.HasSynced())
+	from.watch.Modify(object("ns1/a", 6))
+	from.watch.Delete(object("ns1/b", 7))
+	from.watch.Add(object("ns2/a", 8))
+	from.watch.Modify(object("ns2/a", 9))
+	c.quiesce()
+	c.holds(" of a watch", x, model{"ns1/a": object("ns1/a", 6), "ns2/a": object("ns2/a", 9)})
+	var listed, got []string
+	go func() {
+		for {
+			select {
+			case e := <-w.ResultChan():
+				if len(listed) < 3 {
+					listed = append(listed, event(e))
+				} else {
+					got = append(got, event(e))
+				}
+			case <-over: // the channel is not closed
+				return
+			}
+		}
+	}()
+	c.quiesce()
+	c.is("what a list has brought to a watch", fmt.Sprintf("%q", []string{"ADDED ns1/a@1", "ADDED ns1/b@2", "DELETED c@1"}), fmt.Sprintf("%q", sorted(listed)))
+	c.is("what has followed it", fmt.Sprintf("%q", []string{"MODIFIED ns1/a@6", "DELETED ns1/b@7", "ADDED ns2/a@8", "MODIFIED ns2/a@9"}), fmt.Sprintf("%q", got))
+	c.is("whether an informer of a watch ends before that is stopped", false, closed(over))
+	w.Stop()
+	c.quiesce()
+	c.is("whether an informer of a watch ends once that is stopped", true, closed(over))
+	c.synced()
+}
+
+// synced waits for the second of three objects of a list, and for a deletion.
+func (c *check) synced() {
+	from := newSource(object("ns1/a", 1), object("ns1/b", 2), object("c", 3))
+	var last *watch.Event
+	var err error
+	before, waits := c.waits(func() {
+		last, err = watchtools.UntilWithSync(context.Background(), from, &metav1.PartialObjectMetadata{}, nil,
+			func(e watch.Event) (bool, error) { return text(e.Object) == "ns1/b@2", nil }, func(e watch.Event) (bool, error) { return e.Type == watch.Deleted, nil })
+	}, func() { from.watch.Delete(object("ns1/a", 6)) })
+	c.is("whether UntilWithSync waits for a deletion", true, before)
+	c.is("whether UntilWithSync waits although everything has come", false, waits)
+	if waits {
+		return
+	}
+	c.no("UntilWithSync", err)
+	c.is("the last event of UntilWithSync", "DELETED ns1/a@6", event(*last))
+	if c.IntN(8) == 0 {
+		c.precondition()
+	}
+}
+
+// precondition asks for an event only if what the store has is not enough. It looks for what the store has ten times a second.
+func (c *check) precondition() {
+	from, listed, enough := newSource(object("ns1/a", 1), object("c", 2)), []string(nil), c.IntN(2) == 0
+	broken := []error{nil, nil, errors.New("it is broken")}[c.IntN(3)]
+	var last *watch.Event
+	var err error
+	_, waits := c.waits(func() {
+		last, err = watchtools.UntilWithSync(context.Background(), from, &metav1.PartialObjectMetadata{}, func(s cache.Store) (bool, error) {
+			listed = sorted(s.ListKeys())
+			return enough, broken
+		}, func(e watch.Event) (bool, error) { return text(e.Object) == "c@2", nil })
+	}, func() { time.Sleep(time.Second / 10) })
+	c.is("whether UntilWithSync waits although its store is filled", false, waits)
+	if waits {
+		return
+	}
+	c.is("the keys that the precondition of UntilWithSync is asked about", []string{"c", "ns1/a"}, listed)
+	c.is("the error of UntilWithSync, that of its precondition", message(broken), message(err))
+	c.is("whether UntilWithSync has an event, of a store that is not enough", broken == nil && !enough, last != nil)
+}
