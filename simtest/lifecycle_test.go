@@ -191,15 +191,18 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		busy(t)
 		return
 	}
-	traced := 0
-	for range 3 {
+	traced, times := 0, 3
+	if testing.Short() {
+		times = 1
+	}
+	for range times {
 		s := strike(t, func(test, _ int) error { return syscall.Kill(test, syscall.SIGKILL) })
 		traced += len(s.traces)
 		s = strike(t, func(_, engine int) error { return syscall.Kill(engine, syscall.SIGKILL) })
 		traced += len(s.traces)
 		wantIn(t, s.out, fmt.Sprintf("the engine (process %d) has ended: signal: killed\n", s.engine), "that was during "+t.Name()+", seed ", "-simtest.seed=")
 	}
-	t.Logf("%d of 6 were killed in the middle of a run", traced)
+	t.Logf("%d of %d were killed in the middle of a run", traced, 2*times)
 }
 
 // Signals are for the test: those that a terminal sends to its process group do not reach the engine, which outlives it to say what it knows, and
@@ -252,7 +255,11 @@ func TestPanickingTestLeavesATrace(t *testing.T) {
 // An engine that is killed is a sentence, the trace of what happened until then is there, and the next run has another engine.
 func TestKilledEngineIsASentence(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for range 3 {
+	times := 3
+	if testing.Short() {
+		times = 1
+	}
+	for range times {
 		var pid int
 		r := &keeper{recorder{name: t.Name()}}
 		_ = try(r, simtest.Options{Seeds: 1}, func(env *simtest.Env) {

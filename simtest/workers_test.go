@@ -97,6 +97,9 @@ func TestWorkers(t *testing.T) {
 	}
 	wantIn(t, both, "simtest: before this failure: 4 seeds, ", "seed 5 · ", "it is time")
 
+	if testing.Short() {
+		return // each mode is a process more, and its workers
+	}
 	for mode, want := range map[string]string{
 		"fails in a worker": "simtest: seed 5 failed in another process (-simtest.parallel), and passes here, so it does not repeat. There, it was:",
 		"dies in a worker":  "simtest: seed 5 failed in another process (-simtest.parallel), and passes here, so it does not repeat. There, it was:",
