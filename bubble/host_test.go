@@ -494,3 +494,24 @@ func TestVerboseOutputNamesNoOtherTest(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// skippingChild is set in a child process that makes a run while the testing package is told to skip some tests.
+const skippingChild = "INFORMERSIM_TEST_SKIPPING"
+
+// With -skip, tests that are not skipped make their runs.
+func TestSkippedTestsAreOthers(t *testing.T) {
+	const others = "^TestOther$"
+	if os.Getenv(skippingChild) != "" {
+		ran := false
+		mustRun(t, 1, func() { ran = true })
+		if skip := flag.Lookup("test.skip").Value.String(); !ran || skip != others {
+			t.Errorf("it ran: %v; then -test.skip is %q", ran, skip)
+		}
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.skip="+others)
+	cmd.Env = append(os.Environ(), skippingChild+"=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -143,7 +143,7 @@ func (h *host) start() {
 	os.Setenv("GODEBUG", setting)
 
 	all := func(string, string) (bool, error) { return true, nil }
-	begun, loud := make(chan struct{}), quiet()
+	begun, asGiven := make(chan struct{}), apart()
 	tests := []testing.InternalTest{{Name: "bubble", F: func(t *testing.T) { close(begun); h.serve(t) }}}
 	if testing.Testing() && flag.Parsed() { // tests are running
 		go func() {
@@ -154,7 +154,7 @@ func (h *host) start() {
 		case <-begun:
 		case <-h.ended:
 		}
-		loud()
+		asGiven()
 		return
 	}
 	testing.Init()
@@ -167,21 +167,26 @@ func (h *host) start() {
 	go testing.Main(all, tests, nil, nil)
 }
 
-// quiet has the testing package run what it is told to without a word, until loud is called. With -test.v it would say which test runs, "bubble", and
-// whoever reads its output, as go test -json does, would take all that the caller's test prints from then on for that test's.
-func quiet() (loud func()) {
-	v := flag.Lookup("test.v")
-	if v == nil || v.Value.String() == "false" {
-		return func() {}
-	}
-	was := v.Value.String()
-	set := func(value string) {
-		if err := v.Value.Set(value); err != nil {
-			panic(err) // cannot happen: the testing package takes what it prints
+// apart has the testing package run what it is told to as if some of its flags had not been given, until asGiven is called. With -test.v it would say which
+// test runs, "bubble", and whoever reads its output, as go test -json does, would take all that the caller's test prints from then on for that test's. With
+// -test.skip it would run nothing: what says that every test is one of those of -test.run says the same of those to be skipped.
+func apart() (asGiven func()) {
+	restore := func() {}
+	for _, f := range []struct{ name, value string }{{"test.v", "false"}, {"test.skip", ""}} {
+		given := flag.Lookup(f.name)
+		if given == nil || given.Value.String() == f.value {
+			continue
 		}
+		was, before := given.Value.String(), restore
+		set := func(value string) {
+			if err := given.Value.Set(value); err != nil {
+				panic(err) // cannot happen: the testing package takes what it prints
+			}
+		}
+		set(f.value)
+		restore = func() { set(was); before() }
 	}
-	set("false")
-	return func() { set(was) }
+	return restore
 }
 
 // takeOver sets up the process-wide state: the common part, then the run's own. The host's goroutine calls it: before the testing package starts that
