@@ -118,8 +118,9 @@ type Informer interface {
 	// should not is not undone.
 	Outcomes() []Outcome
 	// Library makes calls of what the subject's library offers to controllers that have no informer for it, and returns those of which came what should
-	// not. It is for the end of a run. What is called takes turns, by number; a subject that is no such library has nothing to call.
-	Library(turn uint64) []Outcome
+	// not. It is for the end of a run. What is called takes turns, by number; a subject that is no such library has nothing to call. One of which the calls
+	// would take longer than a run leaves most turns out if it is to be sparing.
+	Library(turn uint64, sparing bool) []Outcome
 	// Read reads its Indexer in one of the ways in which controllers do.
 	Read(Reading) ([]any, error)
 	// Calling reports whether a call of that handler is in flight that takes virtual time.

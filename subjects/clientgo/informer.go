@@ -319,7 +319,7 @@ func (i *actor) IndexKeys(index, value string) []string { return i.s.side.IndexK
 func (i *actor) Outcomes() []subjects.Outcome { return i.s.side.Outcomes(i.n) }
 
 // Library implements subjects.Informer.
-func (i *actor) Library(turn uint64) []subjects.Outcome { return i.s.side.Library(turn) }
+func (i *actor) Library(turn uint64, _ bool) []subjects.Outcome { return i.s.side.Library(turn) }
 
 // Passed implements subjects.Informer.
 func (i *actor) Passed(name string) (p subjects.Passed, filtered bool) {
