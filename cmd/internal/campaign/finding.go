@@ -57,13 +57,14 @@ func (f *Finding) count(seed uint64) {
 	}
 }
 
-// mostBarren is how many runs that break for the same reason are shrunk in a row to a shape that is there already. The next ones are
-// taken for that finding without shrinking them: a defect that breaks every tenth run would take hours otherwise.
+// mostBarren is how many runs that break for the same reason are shrunk in a row to a shape that is there already. Of the next ones, only those after 4, 8, 16
+// and so on are; the others are taken for that finding: a defect that breaks every tenth run would take hours otherwise, and one that
+// is rare, and breaks runs for the same reason, would never be seen beside it.
 const mostBarren = 3
 
 // Known returns the finding of a run that breaks for a reason, if it need not be shrunk to know that.
 func (c *Campaign) Known(reason string) *Finding {
-	if c.Barren[reason] < mostBarren {
+	if n := c.Barren[reason]; n < mostBarren || n&(n-1) == 0 {
 		return nil
 	}
 	at := slices.IndexFunc(c.Findings, func(f *Finding) bool { return f.Reason == reason })
@@ -74,7 +75,10 @@ func (c *Campaign) Known(reason string) *Finding {
 }
 
 // Count counts a seed that has a known finding.
-func (c *Campaign) Count(f *Finding, seed uint64) { f.count(seed) }
+func (c *Campaign) Count(f *Finding, seed uint64) {
+	c.Barren[f.Reason]++
+	f.count(seed)
+}
 
 // Has reports whether there is a finding of that name.
 func (c *Campaign) Has(name string) bool {
