@@ -166,6 +166,22 @@ func TestMergeTakesTheLowestSeed(t *testing.T) {
 	}
 }
 
+// Two defects whose runs look the same are two findings if they break the property in different ways. Names and what else a message says do not count.
+func TestNamesTellDefectsApart(t *testing.T) {
+	named := func(reason string) string {
+		f := Finding{Property: "HandlerGrammar", Reason: "HandlerGrammar: " + reason, Shape: "delete"}
+		f.SetName()
+		return f.Name
+	}
+	add := named("handler iN/hN was notified of an add of KEY, but already has it at rv=N")
+	if again := named("handler iN/cN was notified of an add of other/a, but has it at rv=N, too"); again != add {
+		t.Errorf("%s and %s are one finding", add, again)
+	}
+	if update := named("handler iN/hN was notified of an update of KEY to an object with another uid (ID, was ID)"); update == add {
+		t.Errorf("%s is the name of two findings", add)
+	}
+}
+
 // A defect that shows often does not hide one that breaks runs for the same reason and is rare: some of its runs are shrunk for ever.
 func TestKnownLooksAgain(t *testing.T) {
 	c := New(Asked{First: 1, Last: 1000, Shards: 1}, 1)

@@ -3,14 +3,15 @@ package campaign
 import (
 	"crypto/sha256"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// Finding is what some failing runs have in common: the property that they break, and the shape of the run that is left when one of
-// them is shrunk.
+// Finding is what some failing runs have in common: the property that they break, how they break it, and the shape of the run that is left when
+// one of them is shrunk.
 type Finding struct {
-	// Name is that of its folder: the property, and a digest of the shape.
+	// Name is that of its folder: the property, and a digest of the rest.
 	Name     string `json:"name"`
 	Property string `json:"property"`
 	Message  string `json:"message"`
@@ -37,13 +38,32 @@ type Finding struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
+// name is what a scenario calls a part of it or an object, with its numbers left out.
+var name = regexp.MustCompile(`^(\S+/\S+|[a-z]{1,2}N|KEY)$`)
+
+// opening is the first clause of a reason, without names: how a property is broken, and not what else that run has to do with it. Two defects that break a
+// property in different ways are two findings even if their runs look the same.
+func opening(reason string) string {
+	_, text, _ := strings.Cut(reason, ": ")
+	if end := strings.IndexAny(text, ",;:(\n"); end >= 0 {
+		text = text[:end]
+	}
+	words := strings.Fields(text)
+	for n, word := range words {
+		if name.MatchString(word) {
+			words[n] = "NAME"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
 // maxSeeds bounds Finding.Seeds.
 const maxSeeds = 20
 
 // SetName gives the finding its name.
 func (f *Finding) SetName() {
-	what := f.Shape
-	if what == "" {
+	what := f.Shape + "\n" + opening(f.Reason)
+	if f.Shape == "" {
 		what = f.Reason
 	}
 	f.Name = fmt.Sprintf("%s-%x", f.Property, sha256.Sum256([]byte(f.Property+"\n"+what)))[:len(f.Property)+9]
