@@ -5,13 +5,21 @@ import "math/bits"
 // stepsPerRound are as many steps as cost some twenty times what a round of calls costs that is made at the end of a run and has nothing to do with it.
 const stepsPerRound = 1024
 
-// rounds says how many such rounds a run of so many steps makes, at most some: one for each 1,024 steps, and for what is left over one with that
-// probability, so that they take the same share of the time of all runs, however long these are. The number of steps decides, and nothing else does.
-func rounds(steps, most uint64) uint64 {
+// rounds says how many such rounds a run makes, at most some. Transcripts and runs that are shrunk make all of them. Where many runs are made, it is one for
+// each 1,024 steps, and for what is left over one with that probability, for which the seed decides: so they take the same share of the time of all runs,
+// however long these are.
+func rounds(w World, most uint64) uint64 {
+	if !w.Explores() {
+		return most
+	}
+	return min(roundsOf(w.Kernel().Seed(), w.Kernel().Steps()), most)
+}
+
+func roundsOf(seed, steps uint64) uint64 {
 	n := steps / stepsPerRound
-	hi, lo := bits.Mul64(steps^0x9e3779b97f4a7c15, 0xd6e8feb86659fd93)
+	hi, lo := bits.Mul64(seed^0x9e3779b97f4a7c15, 0xd6e8feb86659fd93)
 	if (hi^lo)%stepsPerRound < steps%stepsPerRound {
 		n++
 	}
-	return min(n, most)
+	return n
 }

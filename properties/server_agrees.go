@@ -12,14 +12,13 @@ var ServerAgrees = Property{
 	New:       func() Checker { return Checker{End: serverAgrees} },
 }
 
-// serverAgrees asks a small server of its own, at the end of a run: that has nothing to do with it, except that its length says what is asked, and
-// whether anything is ([rounds]).
+// serverAgrees asks a small server of its own, at the end of a run: that has nothing to do with it, except that its seed says what is asked, as in
+// [LibraryAgrees].
 func serverAgrees(w World) *reports.Violation {
-	steps := w.Kernel().Steps()
-	if rounds(steps, 1) == 0 {
+	if rounds(w, 1) == 0 {
 		return nil
 	}
-	if wrong := fakeserver.Check(steps); wrong != "" {
+	if wrong := fakeserver.Check(w.Kernel().Seed()); wrong != "" {
 		return &reports.Violation{Message: wrong}
 	}
 	return nil

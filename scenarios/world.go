@@ -166,6 +166,9 @@ func (w *World) expectFailed(c *script.Command, msg string) {
 	w.result.Mismatches = append(w.result.Mismatches, reports.Mismatch{At: c.Pos.String(), Message: msg})
 }
 
+// Explores implements property.World.
+func (w *World) Explores() bool { return !w.options.takesDefaults() }
+
 // Divergence describes how an informer's Indexer differs from the Store, as its transform makes that: the first key, in order, that is missing, different or
 // left over, unless its transform is to blame; "" if they are equal.
 func (w *World) Divergence(inf subjects.Informer) (key, message string) {

@@ -30,3 +30,6 @@ func (*world) Workers() []subjects.Workers { return nil }
 
 // Divergence implements property.World.
 func (*world) Divergence(subjects.Informer) (key, message string) { return "", "" }
+
+// Explores implements property.World.
+func (*world) Explores() bool { return true }

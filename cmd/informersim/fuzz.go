@@ -54,8 +54,9 @@ cluster, informers, handlers, workers, writes, faults and waits. With files, it 
 fault mix, the order of events and what is left open of informers.
 
 It goes on until a property breaks, the last of --seeds, the end of --for, or Ctrl-C; a finding ends it unless --keep-going is given.
-Every finding is shrunk as informersim shrink does. Runs that break the same property and have the same shape when they are shrunk (what
-is in the script: writes, features, faults; not names, numbers, waits and order) are one finding. It is kept as a folder, in --out
+Every finding is shrunk as informersim shrink does. Runs that break the same property in the same way and have the same shape when they are shrunk (what
+is in the script: writes, features, faults; not names, numbers, waits and order; and the function that panics, or the call that is answered
+wrongly) are one finding. It is kept as a folder, in --out
 DIR/findings, or in informersim-findings without --out:
 
   README.md        what broke, and the commands that show it again
@@ -318,4 +319,5 @@ type fuzzer struct {
 type keeper interface {
 	Keep(f *campaign.Finding, files map[string][]byte) error
 	FindingPath(f *campaign.Finding) string
+	Recount(c *campaign.Campaign) error
 }

@@ -83,7 +83,7 @@ func (z *fuzzer) report(show *fuzzProgress, junit outfile.Target, err error) err
 	if errors.Is(err, saved) {
 		saved = nil
 	}
-	wrote := errors.Join(writeResults(z.c.Context(), z.state, junit), z.page())
+	wrote := errors.Join(z.keeper.Recount(z.state), writeResults(z.c.Context(), z.state, junit), z.page())
 	var printed error
 	if z.flags.json {
 		printed = z.state.WriteJSON(z.c.OutOrStdout())

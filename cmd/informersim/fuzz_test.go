@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -461,6 +462,11 @@ func TestFuzzKnowsCrashesAgain(t *testing.T) {
 	c := campaignIn(t, "out")
 	if got.code != exitBroken || len(c.Findings) != 1 || c.Findings[0].Count != 5 || c.Findings[0].Property != "NoPanic" {
 		t.Errorf("exit code %d: %+v\n%s%s", got.code, c.Findings, got.stdout, got.stderr)
+	}
+	var kept campaign.Finding
+	meta, err := os.ReadFile(globbed(t, "out/findings/NoPanic-*/finding.json"))
+	if err := errors.Join(err, json.Unmarshal(meta, &kept)); err != nil || kept.Count != 5 || len(kept.Seeds) != 5 {
+		t.Errorf("%v: its file says %s", err, meta)
 	}
 	readme, err := os.ReadFile(globbed(t, "out/findings/NoPanic-*/README.md"))
 	if err != nil || !strings.Contains(string(readme), "panic: on a goroutine") || !strings.Contains(string(readme), "informersim run original/seed1.sim --seed 1") {

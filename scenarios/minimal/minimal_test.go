@@ -208,6 +208,50 @@ func TestSearchOfInterleaved(t *testing.T) {
 	}
 }
 
+// misanswering is a stack of which a call of the library gives a wrong answer.
+type misanswering struct {
+	subjects.Subject
+	call string
+}
+
+func (m misanswering) AddInformer(spec subjects.InformerSpec) (subjects.Informer, error) {
+	inf, err := m.Subject.AddInformer(spec)
+	return answers{inf, m.call}, err
+}
+
+type answers struct {
+	subjects.Informer
+	call string
+}
+
+func (a answers) Library(turn uint64) []subjects.Outcome {
+	if turn%32 != 3 {
+		return nil
+	}
+	return []subjects.Outcome{{Call: a.call, Want: "0", Got: fmt.Sprint(turn)}}
+}
+
+// What a library answers does not depend on the run, so nearly nothing is left of that. What is left tells two defects apart all the same.
+func TestSearchOfLibrary(t *testing.T) {
+	shapes := map[string]bool{}
+	for _, call := range []string{"a pager: List", "a heap: Pop"} {
+		kind := stack.Kind
+		kind.New = func(d subjects.Dependencies) subjects.Subject { return misanswering{stack.Kind.New(d), call} }
+		f := found(t, kind)
+		got, err := minimal.Search(context.Background(), f, minimal.Budget{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.After.Commands > 2 || !got.Transcript() {
+			t.Errorf("%s: %v is left:\n%s", call, got.After, got.Scenario.Text())
+		}
+		shapes[got.Shape()] = true
+	}
+	if len(shapes) != 2 {
+		t.Errorf("two defects have the shapes %v", shapes)
+	}
+}
+
 func TestSearchNeedsAFailure(t *testing.T) {
 	f := found(t, mutant(t, "replace-without-tombstones"))
 	f.Options.Subject = mutants.Flawless(subjects.QueueDelta)

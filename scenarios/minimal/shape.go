@@ -9,7 +9,8 @@ import (
 
 // Shape returns what the run has in common with others that show the same defect. There are many ways to bring an informer into a
 // state, so the shape is not the script but the set of what is in it that survived the search: the kinds of writes other than
-// creates, the features of informers, handlers and workers, and where faults hit. Waits, names, numbers and the order do not count.
+// creates, the features of informers, handlers and workers, and where faults hit. Waits, names, numbers and the order do not count. What the violation names as
+// wrong belongs to it: two defects that show in any run have nothing else that tells them apart.
 func (r *Result) Shape() string {
 	has := map[string]bool{}
 	for _, c := range r.Scenario.File().Commands() {
@@ -27,6 +28,9 @@ func (r *Result) Shape() string {
 		all = append(all, f)
 	}
 	slices.Sort(all)
+	if c := r.Violation.Culprit(); c != "" {
+		all = append(all, general(c))
+	}
 	return strings.Join(all, ", ")
 }
 

@@ -127,6 +127,9 @@ type World interface {
 	// Divergence describes how an informer's Indexer differs from what the Store holds for it now: the first key, in order,
 	// that is missing, unexpected or different; "" if none.
 	Divergence(inf subjects.Informer) (key, message string)
+	// Explores reports whether the run is one of many of its scenario. A transcript is not, nor what is left of a run that was shrunk: what has nothing to do
+	// with the run, and is checked in some of many, is checked there.
+	Explores() bool
 }
 
 // Validate reports the first mistake in a list of properties.

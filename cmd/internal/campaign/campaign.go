@@ -169,7 +169,7 @@ type Campaign struct {
 	Properties []string    `json:"properties,omitempty"`
 	Findings   []*Finding  `json:"findings,omitempty"`
 	Undecided  []Undecided `json:"undecided,omitempty"`
-	// Barren is, by reason, how many findings in a row had a shape that was there already.
+	// Barren is, by reason, how many runs in a row had no shape but those that were there already, as far as they were shrunk.
 	Barren map[string]int `json:"barren,omitempty"`
 	// Lost reports that a finding could not be kept. Its seed counts as not run.
 	Lost bool `json:"-"`

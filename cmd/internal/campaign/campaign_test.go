@@ -165,3 +165,39 @@ func TestMergeTakesTheLowestSeed(t *testing.T) {
 		t.Errorf("its files are those of %v: %v", data, err)
 	}
 }
+
+// Two defects whose runs look the same are two findings if they break the property in different ways. Names and what else a message says do not count.
+func TestNamesTellDefectsApart(t *testing.T) {
+	named := func(reason string) string {
+		f := Finding{Property: "HandlerGrammar", Reason: "HandlerGrammar: " + reason, Shape: "delete"}
+		f.SetName()
+		return f.Name
+	}
+	add := named("handler iN/hN was notified of an add of KEY, but already has it at rv=N")
+	if again := named("handler iN/cN was notified of an add of other/a, but has it at rv=N, too"); again != add {
+		t.Errorf("%s and %s are one finding", add, again)
+	}
+	if update := named("handler iN/hN was notified of an update of KEY to an object with another uid (ID, was ID)"); update == add {
+		t.Errorf("%s is the name of two findings", add)
+	}
+}
+
+// A defect that shows often does not hide one that breaks runs for the same reason and is rare: some of its runs are shrunk for ever.
+func TestKnownLooksAgain(t *testing.T) {
+	c := New(Asked{First: 1, Last: 1000, Shards: 1}, 1)
+	shrunk := []uint64{}
+	for seed := uint64(1); seed <= 100; seed++ {
+		if known := c.Known("P: why"); known != nil {
+			c.Count(known, seed)
+			continue
+		}
+		shrunk = append(shrunk, seed)
+		c.Find(&Finding{Property: "P", Reason: "P: why", Shape: "delete", Seed: seed})
+	}
+	if want := []uint64{1, 2, 3, 4, 6, 10, 18, 34, 66}; !slices.Equal(shrunk, want) || c.Findings[0].Count != 100 {
+		t.Errorf("the seeds %v were shrunk, want %v; %d were counted", shrunk, want, c.Findings[0].Count)
+	}
+	if c.Find(&Finding{Property: "P", Reason: "P: why", Shape: "update", Seed: 129}); len(c.Findings) != 2 || c.Known("P: why") != nil {
+		t.Errorf("a new shape makes %d findings, and others are looked for: %t", len(c.Findings), c.Known("P: why") == nil)
+	}
+}

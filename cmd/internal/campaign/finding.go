@@ -3,14 +3,15 @@ package campaign
 import (
 	"crypto/sha256"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// Finding is what some failing runs have in common: the property that they break, and the shape of the run that is left when one of
-// them is shrunk.
+// Finding is what some failing runs have in common: the property that they break, how they break it, and the shape of the run that is left when
+// one of them is shrunk.
 type Finding struct {
-	// Name is that of its folder: the property, and a digest of the shape.
+	// Name is that of its folder: the property, and a digest of the rest.
 	Name     string `json:"name"`
 	Property string `json:"property"`
 	Message  string `json:"message"`
@@ -37,13 +38,32 @@ type Finding struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
+// name is what a scenario calls a part of it or an object, with its numbers left out.
+var name = regexp.MustCompile(`^(\S+/\S+|[a-z]{1,2}N|KEY)$`)
+
+// opening is the first clause of a reason, without names: how a property is broken, and not what else that run has to do with it. Two defects that break a
+// property in different ways are two findings even if their runs look the same.
+func opening(reason string) string {
+	_, text, _ := strings.Cut(reason, ": ")
+	if end := strings.IndexAny(text, ",;:(\n"); end >= 0 {
+		text = text[:end]
+	}
+	words := strings.Fields(text)
+	for n, word := range words {
+		if name.MatchString(word) {
+			words[n] = "NAME"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
 // maxSeeds bounds Finding.Seeds.
 const maxSeeds = 20
 
 // SetName gives the finding its name.
 func (f *Finding) SetName() {
-	what := f.Shape
-	if what == "" {
+	what := f.Shape + "\n" + opening(f.Reason)
+	if f.Shape == "" {
 		what = f.Reason
 	}
 	f.Name = fmt.Sprintf("%s-%x", f.Property, sha256.Sum256([]byte(f.Property+"\n"+what)))[:len(f.Property)+9]
@@ -57,13 +77,14 @@ func (f *Finding) count(seed uint64) {
 	}
 }
 
-// mostBarren is how many runs that break for the same reason are shrunk in a row to a shape that is there already. The next ones are
-// taken for that finding without shrinking them: a defect that breaks every tenth run would take hours otherwise.
+// mostBarren is how many runs that break for the same reason are shrunk in a row to a shape that is there already. Of the next ones, only those after 4, 8, 16
+// and so on are; the others are taken for that finding: a defect that breaks every tenth run would take hours otherwise, and one that
+// is rare, and breaks runs for the same reason, would never be seen beside it.
 const mostBarren = 3
 
 // Known returns the finding of a run that breaks for a reason, if it need not be shrunk to know that.
 func (c *Campaign) Known(reason string) *Finding {
-	if c.Barren[reason] < mostBarren {
+	if n := c.Barren[reason]; n < mostBarren || n&(n-1) == 0 {
 		return nil
 	}
 	at := slices.IndexFunc(c.Findings, func(f *Finding) bool { return f.Reason == reason })
@@ -74,7 +95,10 @@ func (c *Campaign) Known(reason string) *Finding {
 }
 
 // Count counts a seed that has a known finding.
-func (c *Campaign) Count(f *Finding, seed uint64) { f.count(seed) }
+func (c *Campaign) Count(f *Finding, seed uint64) {
+	c.Barren[f.Reason]++
+	f.count(seed)
+}
 
 // Has reports whether there is a finding of that name.
 func (c *Campaign) Has(name string) bool {

@@ -138,6 +138,28 @@ func (f *Folder) Keep(x *Finding, files map[string][]byte) error {
 	return keep(filepath.Join(f.dir, findings), x, files)
 }
 
+// Recount writes anew what the files of findings say of their seeds, since later ones may have them, too.
+func (f *Folder) Recount(c *Campaign) error { return recount(filepath.Join(f.dir, findings), c) }
+
+func recount(dir string, c *Campaign) error {
+	var failed error
+	for _, x := range c.Findings {
+		name := filepath.Join(dir, x.Name, findingFile)
+		if _, err := os.Stat(name); err != nil {
+			continue // it was not kept, which has been reported
+		}
+		meta, err := json.MarshalIndent(x, "", "  ")
+		if err == nil {
+			err = write(name+".new", append(meta, '\n'))
+		}
+		if err == nil {
+			err = os.Rename(name+".new", name)
+		}
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
+
 // Loose is a folder with findings of no campaign.
 type Loose string
 
@@ -146,6 +168,9 @@ func (l Loose) FindingPath(x *Finding) string { return filepath.Join(string(l), 
 
 // Keep writes a finding and its files, by path within its folder. An earlier one of that name is replaced.
 func (l Loose) Keep(x *Finding, files map[string][]byte) error { return keep(string(l), x, files) }
+
+// Recount is that of [Folder].
+func (l Loose) Recount(c *Campaign) error { return recount(string(l), c) }
 
 // keep writes the folder of a finding beside its place and renames it: it is complete or not there.
 func keep(dir string, x *Finding, files map[string][]byte) (err error) {

@@ -45,7 +45,7 @@ func Check(turn uint64) []subjects.Outcome {
 	func() {
 		defer func() {
 			if r := recover(); r != nil {
-				c.is("a call of the round", "returns", fmt.Sprint("panics: ", r))
+				c.is("a call of the round", "returns", fmt.Sprintf("panics: %v, in %s", r, subjects.Panicking()[0]))
 			}
 		}()
 		of.run(c)
