@@ -92,10 +92,13 @@ func busyHandlers(c *check) {
 	}})
 	c.no("AddEventHandler", err)
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
+	ended, run := make(chan struct{}), inf.RunWithContext
+	if c.IntN(2) == 0 {
+		run = func(ctx context.Context) { inf.Run(ctx.Done()) }
+	}
 	go func() {
 		defer close(ended)
-		inf.RunWithContext(ctx)
+		run(ctx)
 	}()
 	c.quiesce()
 	c.is("whether a handler is told of the list", true, busy)
