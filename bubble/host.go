@@ -39,7 +39,12 @@ const (
 	givenUp // it will never run again
 )
 
-func (j *job) beginWait() { j.waits.Add(1); j.phase.Store(waiting) }
+func (j *job) beginWait() {
+	j.waits.Add(1)
+	if !j.phase.CompareAndSwap(running, waiting) {
+		<-never
+	}
+}
 
 // endWait goes on with the run, unless the watchdog has given it up: whoever called Run may then read what the run has written.
 func (j *job) endWait() {

@@ -301,6 +301,35 @@ func TestInterleave(t *testing.T) {
 	}
 }
 
+// A step that waits for a lock that nobody will release never comes to its end. It is given up, too.
+func TestStepThatWaitsForALock(t *testing.T) {
+	const child = "BUBBLE_TEST_LOCK"
+	if os.Getenv(child) == "" { // a run that is stuck is the process's last
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestStepThatWaitsForALock$")
+		cmd.Env = append(os.Environ(), child+"=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v:\n%s", err, out)
+		}
+		return
+	}
+	err := Run(1, Options{}, func() {
+		b, err := Enter(0)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		var mu sync.Mutex
+		go mu.Lock()
+		b.Quiesce()
+		mu.Lock()
+		t.Error("the lock was taken twice")
+	})
+	var stuck *StuckError
+	if !errors.As(err, &stuck) || !stuck.Locked || len(stuck.Goroutines) != 1 || !strings.Contains(stuck.Goroutines[0].At, "TestStepThatWaitsForALock") {
+		t.Fatalf("%v", err)
+	}
+}
+
 // With LocksRest, a goroutine may sleep, or wait for what the next step brings, while another waits for its lock. Where the runtime is not seeded, the
 // second one keeps the bubble from becoming quiescent, and the message says so.
 func TestLocksRest(t *testing.T) {

@@ -1,17 +1,20 @@
 package bubble
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // DefaultQuiescenceTimeout is the real time that a step may take to become quiescent. Steps take microseconds; one that takes
 // this long never ends.
 const DefaultQuiescenceTimeout = 30 * time.Second
 
 // await waits for the end of the run and checks, from outside the bubble and in real time, that every step becomes quiescent
-// within the timeout. A deadlock of locks shows sooner.
+// within the timeout. A deadlock of locks shows sooner, also that of a step which does not come to its end because of one.
 func (j *job) await(timeout time.Duration) error {
 	tick := time.NewTicker(min(max(timeout/4, time.Millisecond), lockCheck/4))
 	defer tick.Stop()
-	last, since := j.waits.Load(), time.Now()
+	last, was, since := j.waits.Load(), j.phase.Load(), time.Now()
 	var locks deadlock
 	for {
 		select {
@@ -19,19 +22,40 @@ func (j *job) await(timeout time.Duration) error {
 			return err
 		case <-tick.C:
 		}
-		if n := j.waits.Load(); n != last || j.phase.Load() != waiting {
-			last, since, locks = n, time.Now(), deadlock{}
+		if n, phase := j.waits.Load(), j.phase.Load(); n != last || phase != was {
+			last, was, since, locks = n, phase, time.Now(), deadlock{}
 			continue
 		}
 		lasted := time.Since(since)
+		if was == running {
+			if last > 0 && lasted >= lockCheck && locks.look(time.Now(), j.withOwn) && j.phase.CompareAndSwap(running, givenUp) {
+				return j.locked(lasted, j.withOwn())
+			}
+			continue
+		}
 		if lasted >= lockCheck && locks.look(time.Now(), j.restless) && j.phase.CompareAndSwap(waiting, givenUp) {
-			stuck := j.restless()
-			return &StuckError{Timeout: lasted.Truncate(lockCheck), Goroutines: stuck, Locked: true, Holders: mayHold(bubbled(dump(), j.name, false), stuck)}
+			return j.locked(lasted, j.restless())
 		}
 		if lasted >= timeout && j.phase.CompareAndSwap(waiting, givenUp) {
 			return &StuckError{Timeout: timeout, Goroutines: j.restless(), Requests: asks(bubbled(dump(), j.name, false))}
 		}
 	}
+}
+
+// locked reports goroutines that wait for each other's locks.
+func (j *job) locked(lasted time.Duration, stuck []Goroutine) error {
+	return &StuckError{Timeout: lasted.Truncate(lockCheck), Goroutines: stuck, Locked: true, Holders: mayHold(bubbled(dump(), j.name, false), stuck)}
+}
+
+// withOwn returns the goroutines that do not rest, and the run's own if that waits for a lock; none if it is able to go on.
+func (j *job) withOwn() []Goroutine {
+	stacks := dump()
+	own, ok := runsOwn(stacks, j.name)
+	if !ok || !own.waitsForLock() {
+		return nil
+	}
+	others := slices.DeleteFunc(bubbled(stacks, j.name, true), func(g Goroutine) bool { return g.Started == own.Started })
+	return append(others, own)
 }
 
 // restless returns the goroutines that keep the bubble from becoming quiescent. While one helps to collect garbage, the runtime takes it out of its

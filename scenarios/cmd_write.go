@@ -277,10 +277,14 @@ func (c *writeCmd) run(w *World) error {
 			return err
 		}
 		if c.by != "" {
+			w.scripted.byClient(id, k)
 			w.writers[c.by].enqueue(write{op: c.op, resource: id, key: k, object: obj})
 			continue
 		}
-		if err := commit(w, c.op, id, k, obj); err != nil {
+		switch err := commit(w, c.op, id, k, obj); {
+		case w.judges(c.op, id, k, err):
+			return nil
+		case err != nil:
 			return fmt.Errorf("%s %s %s: %w", c.op, c.resource, k, err)
 		}
 	}

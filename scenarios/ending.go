@@ -174,6 +174,7 @@ func ourFault(stack []string) bool {
 // namesOfFailures are the properties that failures of the stack under test break.
 var namesOfFailures = map[subjects.FailureKind]string{
 	subjects.Panicked: property.NoPanic, subjects.Hung: property.NoDeadlock, subjects.Leaked: property.NoLeak, subjects.Raced: property.NoDataRace,
+	subjects.Refuses: "CallsRefused", // which judges such calls at the end of a run
 }
 
 // blame turns an error that is the fault of the stack under test into a violation, at the step that it may have left unfinished. It
@@ -183,7 +184,7 @@ func (w *World) blame(err error) error {
 	if !errors.As(err, &f) {
 		return err
 	}
-	w.monitor.Report(namesOfFailures[f.Kind], &reports.Violation{Message: err.Error()})
+	w.monitor.Report(namesOfFailures[f.Kind], &reports.Violation{Message: f.What}) // the place in the script, which an error may name, is another one in a trace
 	w.kernel.AbandonStep()
 	return nil
 }

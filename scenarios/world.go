@@ -44,6 +44,7 @@ type World struct {
 	stopped   map[string]bool
 	refusals  map[string]*refusals // by informer: of those whose transforms may fail; nil without any
 	logs      map[string]*lineLog
+	scripted  scripted
 
 	barrier *barrier
 	stepped func() // is called after each step; nil if nobody watches
@@ -134,6 +135,7 @@ func (w *World) startCluster(o fakeapiserver.ClusterOptions) error {
 		o.Faults, o.MaxFaults = w.options.Mix.Kinds(), w.options.Mix.Max
 	}
 	w.cluster = fakeapiserver.NewCluster(w.kernel, o)
+	w.cluster.OnRestore(w.scripted.restored)
 	deps := subjects.Dependencies{Kernel: w.kernel, Cluster: w.cluster}
 	if w.transcript {
 		deps.Draws = subjects.NewDraws(w.options.Seed)

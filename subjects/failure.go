@@ -29,6 +29,8 @@ const (
 	Leaked
 	// Raced: the race detector found something.
 	Raced
+	// Refuses: it refuses a call that it has to accept.
+	Refuses
 )
 
 // PanicOf returns the failure of a stack that panics with a value. It is for the functions that a panic defers or calls.

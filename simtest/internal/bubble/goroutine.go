@@ -67,32 +67,50 @@ func ownBubble() string {
 func bubbled(stacks []byte, bubble string, restless bool) []Goroutine {
 	var found []Goroutine
 	for _, block := range bytes.Split(stacks, []byte("\n\n")) {
-		lines := strings.Split(strings.TrimSpace(string(block)), "\n")
-		_, state, ok := strings.Cut(lines[0], "[")
-		if !ok || !strings.Contains(state, bubble+",") && !strings.Contains(state, bubble+"]") || restless && strings.Contains(state, "(durable)") ||
-			strings.HasPrefix(state, "synctest.") {
-			continue
+		if g, durable, ok := goroutineOf(block, bubble); ok && !(restless && durable) && !g.ofTesting() {
+			found = append(found, g)
 		}
-		state, _, _ = strings.Cut(state, ",")
-		g := Goroutine{State: strings.TrimSuffix(state, " (durable)"), At: "the runtime", Started: "the run"}
-		for i := 1; i+1 < len(lines); i += 2 {
-			frame := frameOf(lines[i], lines[i+1])
-			g.Stack = append(g.Stack, frame)
-			if strings.HasPrefix(lines[i], "created by ") {
-				g.Started = frame.String()
-				break
-			}
-			if g.At == "the runtime" && !internalFrame(lines[i]) {
-				g.At = frame.String()
-			}
-		}
-		if strings.HasPrefix(g.Started, "testing.") || strings.HasPrefix(g.Started, "internal/synctest.") ||
-			strings.HasPrefix(g.At, "testing.") {
-			continue
-		}
-		found = append(found, g)
 	}
 	return found
+}
+
+// runsOwn finds the goroutine of a bubble that steps the kernel, in a dump.
+func runsOwn(stacks []byte, bubble string) (Goroutine, bool) {
+	for _, block := range bytes.Split(stacks, []byte("\n\n")) {
+		if g, _, ok := goroutineOf(block, bubble); ok && strings.Contains(g.Started, "testingSynctestTest") {
+			return g, true
+		}
+	}
+	return Goroutine{}, false
+}
+
+// ofTesting reports whether a goroutine is of the testing package, or the run's own, which that has started.
+func (g Goroutine) ofTesting() bool {
+	return strings.HasPrefix(g.Started, "testing.") || strings.HasPrefix(g.Started, "internal/synctest.") || strings.HasPrefix(g.At, "testing.")
+}
+
+// goroutineOf reads a goroutine of a bubble from its part of a dump, unless it waits for quiescence.
+func goroutineOf(block []byte, bubble string) (g Goroutine, durable, ok bool) {
+	lines := strings.Split(strings.TrimSpace(string(block)), "\n")
+	_, state, found := strings.Cut(lines[0], "[")
+	if !found || !strings.Contains(state, bubble+",") && !strings.Contains(state, bubble+"]") || strings.HasPrefix(state, "synctest.") {
+		return Goroutine{}, false, false
+	}
+	durable = strings.Contains(state, "(durable)")
+	state, _, _ = strings.Cut(state, ",")
+	g = Goroutine{State: strings.TrimSuffix(state, " (durable)"), At: "the runtime", Started: "the run"}
+	for i := 1; i+1 < len(lines); i += 2 {
+		frame := frameOf(lines[i], lines[i+1])
+		g.Stack = append(g.Stack, frame)
+		if strings.HasPrefix(lines[i], "created by ") {
+			g.Started = frame.String()
+			break
+		}
+		if g.At == "the runtime" && !internalFrame(lines[i]) {
+			g.At = frame.String()
+		}
+	}
+	return g, durable, true
 }
 
 func internalFrame(line string) bool {

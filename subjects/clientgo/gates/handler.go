@@ -47,7 +47,7 @@ func (g *Gates) AddHandler(n int, resync time.Duration, through int) error {
 		return err
 	})
 	if err != nil {
-		return err
+		return i.accepts("AddEventHandler", err)
 	}
 	g.mu.Lock()
 	i.handlers = append(i.handlers, h)
@@ -59,7 +59,7 @@ func (g *Gates) AddHandler(n int, resync time.Duration, through int) error {
 func (g *Gates) RemoveHandler(n, handler int) error {
 	g.begin()
 	i := g.informers[n]
-	return i.call("RemoveEventHandler", func() error { return removeHandler(i.inf, i.handlers[handler].reg) })
+	return i.accepts("RemoveEventHandler", i.call("RemoveEventHandler", func() error { return removeHandler(i.inf, i.handlers[handler].reg) }))
 }
 
 // Through has the next k calls of a handler return at once, before one waits again.

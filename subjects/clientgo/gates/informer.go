@@ -2,7 +2,6 @@ package gates
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -60,11 +59,19 @@ func (g *Gates) NewInformer(spec InformerSpec) error {
 	i.inf = newSharedInformer(i)
 	if f := (subjects.Transform{DropLabel: spec.DropLabel, FailLabel: spec.FailLabel}).Func(); f != nil {
 		if err := setTransform(i.inf, i.watched(f)); err != nil {
-			return err
+			return i.accepts("SetTransform", err)
 		}
 	}
 	g.informers = append(g.informers, i)
-	return i.listens()
+	return i.accepts("SetWatchErrorHandler", i.listens())
+}
+
+// accepts makes a failure of the error of a call that an informer has to accept, unless it has ended.
+func (i *informer) accepts(call string, err error) error {
+	if err == nil || err == errBlocked || i.ended != nil && i.loop.Err() != nil {
+		return err
+	}
+	return &subjects.Failure{Kind: subjects.Refuses, What: fmt.Sprintf("client-go %s refuses %s: %v", Release, call, err)}
 }
 
 // observe is the index function of the namespace index. The Indexer calls it with the object that it removes and with the one that it
@@ -102,7 +109,10 @@ func (g *Gates) Start(n int) (QueueInfo, error) {
 	}
 	queue, err := viewQueue(i.inf)
 	if err == nil && !i.loop.waiting() {
-		err = errors.New("the loop of its controller does not wait before it takes from the queue")
+		err = &subjects.Failure{Kind: subjects.Hung, What: "the loop of its controller does not come to take from the queue"}
+		if p := panicked.Load(); p != nil {
+			err = p
+		}
 	}
 	if err == nil {
 		i.waiter, err = queue.waitAsPop(ctx)
@@ -173,7 +183,13 @@ func (i *informer) stored(key string) int64 {
 
 // AddIndex adds an index.
 func (g *Gates) AddIndex(n int, spec subjects.IndexSpec) error {
-	return g.informers[n].inf.AddIndexers(cache.Indexers{spec.Name: spec.Values})
+	i := g.informers[n]
+	_, taken := i.inf.GetIndexer().GetIndexers()[spec.Name]
+	err := i.inf.AddIndexers(cache.Indexers{spec.Name: spec.Values})
+	if taken {
+		return err
+	}
+	return i.accepts("AddIndexers", err)
 }
 
 // IndexValues returns the values of an index, sorted.

@@ -92,10 +92,13 @@ func busyHandlers(c *check) {
 	}})
 	c.no("AddEventHandler", err)
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
+	ended, run := make(chan struct{}), inf.RunWithContext
+	if c.IntN(2) == 0 {
+		run = func(ctx context.Context) { inf.Run(ctx.Done()) }
+	}
 	go func() {
 		defer close(ended)
-		inf.RunWithContext(ctx)
+		run(ctx)
 	}()
 	c.quiesce()
 	c.is("whether a handler is told of the list", true, busy)
@@ -142,7 +145,9 @@ func (c *check) panicking() {
 		c.quiesce()
 	}
 	c.is("what a handler is told of that may have panicked", all, told)
-	c.is("HasSynced of an informer, and of a handler that may have panicked", [2]bool{true, of == len(all)}, [2]bool{inf.HasSynced(), reg.HasSynced()})
+	if of != len(all)-1 { // with a DeltaFIFO, a handler may have synced while the last object is on its way to it (docs/findings.md)
+		c.is("HasSynced of an informer, and of a handler that may have panicked", [2]bool{true, of == len(all)}, [2]bool{inf.HasSynced(), reg.HasSynced()})
+	}
 	cancel()
 	c.quiesce()
 }

@@ -372,6 +372,8 @@ func stores(c *check) {
 	c.typed(x, m, cache.NamespaceIndex, func(o T) string { return o.Namespace })
 	_, err := x.ByTypedIndex("absent", "")
 	c.refused("ByTypedIndex of an index that there is not", err)
+	_, err = x.TypedIndex("absent", object("c", 1))
+	c.refused("TypedIndex of an index that there is not", err)
 	c.listers()
 }
 
@@ -409,6 +411,17 @@ func registrations(c *check) {
 	c.is("AsError of a SyncResult without an error", "", message(cache.SyncResult{}.AsError()))
 }
 
+// foreign is the registration of a handler of something else.
+type foreign struct {
+	cache.ResourceEventHandlerRegistration
+}
+
+// removes is an informer that removes whatever it is asked to.
+type removes struct{ cache.SharedInformer }
+
+// RemoveEventHandler implements cache.SharedInformer.
+func (removes) RemoveEventHandler(cache.ResourceEventHandlerRegistration) error { return nil }
+
 // registration adds a handler, and removes it.
 func (c *check) registration() {
 	period, own := time.Duration(c.IntN(4))*5*time.Second, time.Duration(c.IntN(5))*400*time.Millisecond
@@ -428,6 +441,8 @@ func (c *check) registration() {
 	c.is("IsStopped", false, inf.IsStopped())
 	running, _ := c.waits(func() { err = cache.ShutDownEventHandler(inf, reg) }, func() {})
 	c.is("ShutDownEventHandler waits", false, running)
+	c.refused("ShutDownEventHandler of what is no handler", cache.ShutDownEventHandler(inf, foreign{}))
+	c.refused("ShutDownEventHandler of a handler that cannot say whether it is busy", cache.ShutDownEventHandler(removes{inf}, foreign{}))
 	if !running {
 		c.no("ShutDownEventHandler", err)
 	}

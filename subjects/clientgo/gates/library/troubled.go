@@ -147,8 +147,12 @@ func (t *trouble) internal() func() {
 
 // refusedList is a server that does not know the revision of a list, and says so in one of the ways that there were. The next list, at once, has none.
 func (t *trouble) refusedList() func() {
-	timeout := apierrors.NewTimeoutError("try again", 1)
-	switch t.IntN(5) {
+	timeout, next := apierrors.NewTimeoutError("try again", 1), ""
+	switch t.IntN(7) {
+	case 5: // no timeout, whatever it says
+		t.from.list1, next = apierrors.NewInternalError(errors.New("Too large resource version")), "0"
+	case 6: // a timeout of something else
+		t.from.list1, next = timeout, "0"
 	case 0:
 		timeout.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge}}
 		t.from.list1 = timeout
@@ -166,7 +170,7 @@ func (t *trouble) refusedList() func() {
 	return func() {
 		t.requests(fmt.Sprintf("after a list that failed because %v", said), 2, 1)
 		if len(t.from.listed) == 2 {
-			t.is("the revisions of a list that failed, and of the next", [2]string{"0", ""}, [2]string{t.from.listed[0].ResourceVersion, t.from.listed[1].ResourceVersion})
+			t.is("the revisions of a list that failed, and of the next", [2]string{"0", next}, [2]string{t.from.listed[0].ResourceVersion, t.from.listed[1].ResourceVersion})
 		}
 	}
 }
@@ -294,6 +298,9 @@ func (t *trouble) ofAnotherKind() func() {
 	return func() {
 		t.from.watch.Add(unstruct("Pod", "ns1/a", "6"))
 		t.from.watch.Add(unstruct("Service", "ns1/b", "7"))
+		table := unstruct("Table", "ns2/b", "7")
+		table.SetAPIVersion([]string{"meta.k8s.io/v1", "meta.k8s.io/v1beta1"}[t.IntN(2)])
+		t.from.watch.Add(table)
 		t.quiesce()
 		t.is("LastSyncResourceVersion after a watch with objects of other kinds", map[bool]string{true: "7", false: "6"}[any], t.r.LastSyncResourceVersion())
 		t.from.watch.Add(object("c", 8))

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -15,7 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
+	"k8s.io/klog/v2"
 )
+
+// silent is a context in which nothing is logged: that would stand in the output of whoever runs a scenario.
+var silent = klog.NewContext(context.Background(), logr.Discard())
 
 // watchTools are what makes more of a watch than what passes through it: one that is made again, one with a store, and those who wait for what it brings.
 func watchTools(c *check) {
@@ -25,11 +30,11 @@ func watchTools(c *check) {
 	}
 	c.watchesStore()
 	for _, revision := range []string{"", "0"} {
-		_, err := watchtools.NewRetryWatcherWithContext(context.Background(), revision, nil)
+		_, err := watchtools.NewRetryWatcherWithContext(silent, revision, nil)
 		c.refused(fmt.Sprintf("NewRetryWatcherWithContext at %q", revision), err)
 	}
 	for _, timeout := range []time.Duration{0, -time.Second, time.Hour} {
-		ctx, cancel := watchtools.ContextWithOptionalTimeout(context.Background(), timeout)
+		ctx, cancel := watchtools.ContextWithOptionalTimeout(silent, timeout)
 		_, ends := ctx.Deadline()
 		c.is(fmt.Sprintf("whether a context with a timeout of %v ends", timeout), [2]bool{timeout > 0, false}, [2]bool{ends, ctx.Err() != nil})
 		cancel()
@@ -130,7 +135,7 @@ func (c *check) rewatches() {
 
 // passes has a RetryWatcher watch as it is planned, and compares what comes of it.
 func (c *check) passes(from *rewatched, want, asked []string, again, stops bool) {
-	w, err := watchtools.NewRetryWatcherWithContext(context.Background(), "5", from)
+	w, err := watchtools.NewRetryWatcherWithContext(silent, "5", from)
 	c.no("NewRetryWatcherWithContext", err)
 	got, over := []string{}, make(chan struct{})
 	go func() {
