@@ -58,6 +58,7 @@ var mayImport = map[string][]string{
 	"internal/controllermanager/beside":   {"bubble", "bubble/exchange", "internal/controllermanager/basic", "world/wire"},
 	"internal/hostile":                    {},
 	"internal/keytable":                   {},
+	"internal/same":                       {},
 	"internal/museum":                     {"internal/mutation", "internal/outfile", "reports", "subjects/clientgo/releases"},
 	"internal/mutation":                   {"bubble/overlay", "reports", "scenarios/minimal", "scenarios/property"},
 	"internal/mutation/driver":            {"internal/mutation", "properties", "reports", "scenarios", "scenarios/generate", "scenarios/minimal", "sim", "subjects", "subjects/kinds"},
@@ -70,7 +71,7 @@ var mayImport = map[string][]string{
 	"properties":                          {"fakeapiserver", "properties/api", "properties/fakeserver", "reports", "scenarios", "scenarios/property", "sim", "subjects"},
 	"properties/api":                      {"fakeapiserver", "fakeapiserver/fault", "fakeapiserver/store", "reports", "scenarios/property", "sim"},
 	"properties/differential":             {"fakeapiserver", "properties", "reports", "scenarios", "scenarios/property", "scenarios/script", "sim", "sim/shrink", "subjects"},
-	"properties/fakeserver":               {"fakeapiserver", "fakeapiserver/store", "sim"},
+	"properties/fakeserver":               {"fakeapiserver", "fakeapiserver/store", "internal/same", "sim"},
 	"properties/mutants":                  {"fakeapiserver", "informer", "informer/workqueue", "subjects", "subjects/stack"},
 	"reports":                             {"sim"},
 	"reports/html":                        {"reports", "reports/timeline", "sim"},
@@ -101,7 +102,7 @@ var mayImport = map[string][]string{
 	"subjects/informers":                  {"fakeapiserver/store", "sim", "subjects", "subjects/workers"},
 	"subjects/kinds":                      {"subjects", "subjects/clientgo", "subjects/stack", "subjects/stall"},
 	"subjects/stack":                      {"fakeapiserver", "informer", "informer/workqueue", "sim", "subjects", "subjects/informers", "subjects/stack/library", "subjects/workers"},
-	"subjects/stack/library":              {"informer", "informer/workqueue", "sim", "subjects"},
+	"subjects/stack/library":              {"informer", "informer/workqueue", "internal/same", "sim", "subjects"},
 	"subjects/stall":                      {"bubble", "subjects"},
 	"subjects/workers":                    {"sim", "subjects"},
 	"world":                               {"fakeapiserver", "fakeapiserver/admission", "fakeapiserver/apiextensions", "fakeapiserver/authorization", "fakeapiserver/authorization/modes", "fakeapiserver/bootstrap", "fakeapiserver/builtin", "fakeapiserver/controllers", "fakeapiserver/controllers/names", "fakeapiserver/controllers/stages", "fakeapiserver/discovery", "fakeapiserver/fault", "fakeapiserver/patch", "fakeapiserver/quotas", "fakeapiserver/rest", "fakeapiserver/store", "fakeapiserver/types", "fakeapiserver/types/crd", "properties/api", "reports", "reports/html", "scenarios/property", "sim", "sim/shrink", "subjects", "world/wellbehaved", "world/wire"},
@@ -217,6 +218,7 @@ var isCore = map[string]bool{
 	"cmd":                     false,
 	"internal":                false,
 	"internal/keytable":       true,
+	"internal/same":           true,
 }
 
 // exception is a rule that one file may break.

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/internal/same"
 )
 
 // asked is a request, and what has come of it. It is a fakeapiserver.Receiver.
@@ -70,28 +71,12 @@ func (a *asked) String() string {
 }
 
 func (a *asked) is(what string, want, got any) {
-	if a.void || a.wrong != "" || same(want, got) {
+	if a.void || a.wrong != "" || same.Plainly(want, got) {
 		return
 	}
 	if w, g := fmt.Sprint(want), fmt.Sprint(got); w != g {
 		a.wrong = fmt.Sprintf("%s: %s, want %s", what, g, w)
 	}
-}
-
-// same tells for most values that they are, without making them text.
-func same(want, got any) bool {
-	switch w := want.(type) {
-	case string:
-		g, is := got.(string)
-		return is && g == w
-	case bool:
-		g, is := got.(bool)
-		return is && g == w
-	case int64:
-		g, is := got.(int64)
-		return is && g == w
-	}
-	return false
 }
 
 // revision is the one asked for, 0 for none.

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/informersim/informersim/internal/same"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
 )
@@ -55,28 +56,9 @@ func Check(turn uint64) []subjects.Outcome {
 
 // is notes what came of a call if that is not what the model says. Only the first is kept: what follows it may follow from it.
 func (c *check) is(call string, want, got any) {
-	if len(c.wrong) == 0 && !same(want, got) && !reflect.DeepEqual(want, got) {
+	if len(c.wrong) == 0 && !same.Plainly(want, got) && !reflect.DeepEqual(want, got) {
 		c.wrong = append(c.wrong, subjects.Outcome{Call: c.part + ": " + call, Want: fmt.Sprint(want), Got: fmt.Sprint(got)})
 	}
-}
-
-// same tells of most values that they are, much faster than reflection does.
-func same(want, got any) bool {
-	switch w := want.(type) {
-	case string:
-		g, is := got.(string)
-		return is && g == w
-	case bool:
-		g, is := got.(bool)
-		return is && g == w
-	case int:
-		g, is := got.(int)
-		return is && g == w
-	case time.Duration:
-		g, is := got.(time.Duration)
-		return is && g == w
-	}
-	return false
 }
 
 // oneIn is true in one of n cases.
