@@ -137,18 +137,20 @@ func TestWhatEndsLeftGoroutines(t *testing.T) {
 		hints []string
 	}{
 		{[]Goroutine{mine}, nil},
-		{[]Goroutine{queue, queue, mine}, []string{"until its ShutDown"}},
+		{[]Goroutine{queue, source, queue}, []string{"until its ShutDown", "controller-runtime's mistake, not yours"}},
+		{[]Goroutine{queue, mine}, []string{"until its ShutDown"}},
 		{[]Goroutine{mine, priorities}, []string{"in v0.20 and v0.21 its priority queue wakes no worker"}},
 		{[]Goroutine{source, queue}, []string{"until its ShutDown", "controller-runtime's mistake, not yours"}},
 	} {
 		lines := strings.Split((&LeakError{Goroutines: test.left}).Error(), "\n")
-		if got := lines[1+len(test.left):]; len(got) != len(test.hints) {
+		kinds := len(linesOf(test.left))
+		if got := lines[1+kinds:]; len(got) != len(test.hints) {
 			t.Errorf("%v: the hints are %q, want %q", test.left, got, test.hints)
 			continue
 		}
 		for n, hint := range test.hints {
-			if !strings.Contains(lines[1+len(test.left)+n], hint) {
-				t.Errorf("%v: hint %d is %q, want %q", test.left, n, lines[1+len(test.left)+n], hint)
+			if !strings.Contains(lines[1+kinds+n], hint) {
+				t.Errorf("%v: hint %d is %q, want %q", test.left, n, lines[1+kinds+n], hint)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package bubble
 
 import (
+	"fmt"
 	"os"
 	"os/signal"
 	"strings"
@@ -25,8 +26,10 @@ func TestLeaksAreOfTheProgram(t *testing.T) {
 		{Function: "k8s.io/x.Start", Position: "run.go:5"}, {Function: "example.com/m.manager", Position: "/m/m.go:7", User: true}, {Function: "k8s.io/x.Go"},
 	}}
 	e := &LeakError{}
-	for range 20 {
-		e.Goroutines = append(e.Goroutines, idle)
+	for n := range 20 {
+		other := idle
+		other.At = fmt.Sprintf("k8s.io/x.Run%d (run.go:1)", n)
+		e.Goroutines = append(e.Goroutines, other)
 	}
 	e.Goroutines = append(e.Goroutines, own)
 	lines := strings.Split(e.Error(), "\n")

@@ -126,3 +126,13 @@ func TestStuckInTheNetwork(t *testing.T) {
 		}
 	}
 }
+
+// Goroutines that are all alike are one line, however many there are.
+func TestLinesOf(t *testing.T) {
+	a, b := Goroutine{State: "select", At: "a.F (a.go:1)", Started: "a.G (a.go:2)"}, Goroutine{State: "select", At: "b.F (b.go:1)", Started: "a.G (a.go:2)"}
+	got := (&LeakError{Goroutines: []Goroutine{a, b, a, a}}).Error()
+	want := "the run has ended, but these goroutines are blocked for good:\n  select in a.F (a.go:1), started by a.G (a.go:2) (×3)\n  select in b.F (b.go:1), started by a.G (a.go:2)"
+	if got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+}

@@ -25,7 +25,11 @@ func libraryAgrees(w World) *reports.Violation {
 	}
 	for n := range rounds(w, libraryTurns) {
 		for _, o := range all[0].Library(libraryTurns*w.Kernel().Seed() + n) {
-			return &reports.Violation{Message: fmt.Sprintf("%s: %s, want %s", o.Call, o.Got, o.Want)}
+			v := &reports.Violation{Message: fmt.Sprintf("%s: %s, want %s", o.Call, o.Got, o.Want)}
+			for _, call := range o.Before {
+				v.Because = append(v.Because, reports.Evidence{Step: w.Kernel().Steps(), At: w.Kernel().Elapsed(), Text: "before that, rightly: " + call})
+			}
+			return v
 		}
 	}
 	return nil

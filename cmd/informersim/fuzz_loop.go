@@ -257,6 +257,10 @@ func (z *fuzzer) finding(run *reports.Run, show *fuzzProgress) error {
 	}
 	show.line("seed %d breaks %s; shrinking it", run.Seed, run.Verdict())
 	x := z.shrunk(run)
+	interrupted := z.c.Context().Err()
+	if x.Cut = interrupted != nil && !x.Complete && z.flags.shrink > 0; x.Cut && z.state.Has(x.Name) {
+		return interrupted // what is there already shows it
+	}
 	if z.state.Has(x.Name) {
 		z.state.Find(&x.Finding)
 		z.count(run)
@@ -273,6 +277,9 @@ func (z *fuzzer) finding(run *reports.Run, show *fuzzProgress) error {
 		path = ""
 	}
 	z.state.Find(&x.Finding)
+	if x.Cut {
+		return errors.Join(z.print(x, path), interrupted)
+	}
 	z.count(run)
 	return z.print(x, path)
 }

@@ -157,13 +157,17 @@ func TestFuzzFindsAndKeeps(t *testing.T) {
 // keepGoing are the arguments of a campaign with several findings.
 var keepGoing = []string{"fuzz", "--subject", "flawed", "--keep-going", "--seeds", "1..100"}
 
-// An interrupted campaign that is resumed ends as one that was never interrupted. Nothing is shrunk here: an interrupted search keeps
-// what it has got to.
+// An interrupted campaign that is resumed ends as one that was never interrupted, also where Ctrl-C comes during a search.
 func TestFuzzResumes(t *testing.T) {
+	for _, shrink := range []string{"0", "1m"} {
+		t.Run("shrink "+shrink, func(t *testing.T) { resumes(t, shrink) })
+	}
+}
+
+func resumes(t *testing.T, shrink string) {
 	inTemp(t, nil)
 	withFlawed(t)
-	args := append([]string{"--shrink", "0"}, keepGoing[1:]...)
-	args = append([]string{"fuzz"}, args...)
+	args := append(slices.Clone(keepGoing), "--shrink", shrink)
 	if testing.Short() {
 		args = append(args, "--seeds", "1..40")
 	}
@@ -174,7 +178,7 @@ func TestFuzzResumes(t *testing.T) {
 	times := 0
 	for ended := ""; ended != campaign.Complete; times++ {
 		ctx, cancel := context.WithCancel(t.Context())
-		if times < 5 {
+		if times < 10 {
 			time.AfterFunc(40*time.Millisecond, cancel)
 		}
 		last = commandIn(ctx, append(args, "--out", "parts", "--resume", "--workers", "3")...)
@@ -185,7 +189,12 @@ func TestFuzzResumes(t *testing.T) {
 	if last.code != exitBroken {
 		t.Errorf("at last the exit code is %d: %s", last.code, last.stderr)
 	}
-	sameBut(t, "resumed", campaignIn(t, "parts"), campaignIn(t, "whole"))
+	parts := campaignIn(t, "parts")
+	sameBut(t, "resumed", parts, campaignIn(t, "whole"))
+	kept, err := filepath.Glob("parts/findings/*")
+	if err != nil || len(kept) != len(parts.Findings) {
+		t.Errorf("%v: of %d findings there are the folders %v", err, len(parts.Findings), kept)
+	}
 }
 
 // What shards find, merged, is what one machine finds.

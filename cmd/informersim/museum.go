@@ -142,6 +142,11 @@ func (f *museumFlags) checkWrite() error {
 }
 
 func (f *museumFlags) play(c *cobra.Command, all, pieces []*museum.Piece) ([]*museum.Verdict, error) {
+	release, err := workFolder(c, f.work)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	tree, err := mutation.OpenTree(c.Context(), ".", f.work)
 	if err != nil {
 		return nil, err

@@ -97,6 +97,11 @@ func (f *mutantsFlags) run(c *cobra.Command, args []string) error {
 		}
 		f.work = filepath.Join(cache, "informersim", "mutants")
 	}
+	release, err := workFolder(c, f.work)
+	if err != nil {
+		return err
+	}
+	defer release()
 	tree, err := mutation.OpenTree(c.Context(), ".", f.work)
 	if err != nil {
 		return err

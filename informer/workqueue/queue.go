@@ -29,6 +29,11 @@ const (
 	AddDelayed
 )
 
+// String says it in a word.
+func (r AddResult) String() string {
+	return [...]string{"ignored", "merged", "deferred", "ready", "delayed"}[r]
+}
+
 const (
 	stateDirty      uint8 = 1 << iota // is to be processed
 	stateProcessing                   // has been handed out

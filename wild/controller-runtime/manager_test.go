@@ -72,7 +72,7 @@ func TestManagerSpinsWhenItEndsWhileItStarts(t *testing.T) {
 	if err == nil {
 		t.Fatalf("it ended: has controller-runtime been mended?\n%s", out)
 	}
-	for _, want := range []string{"a hot loop", "This is controller-runtime's loop, not yours", "manager.(*runnableGroup).Start"} {
+	for _, want := range []string{"a manager that is told to end while it starts", "This is controller-runtime's loop, not yours", "manager.(*runnableGroup).Start"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the process does not say %q:\n%s", want, out)
 		}

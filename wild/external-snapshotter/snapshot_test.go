@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -34,7 +35,35 @@ const (
 // While nothing fails, each VolumeSnapshot of a claim is bound in the end to a content of its own, and ready when that is; those that are deleted
 // go, with their contents, and no finalizer is left on the claim.
 func TestSnapshots(t *testing.T) {
-	simtest.Run(t, simtest.Options{CRDs: crds(t), Scheme: scheme.Scheme, Mix: "none"}, testSnapshots)
+	simtest.Run(t, options(t), testSnapshots)
+}
+
+func options(t *testing.T) simtest.Options {
+	return simtest.Options{CRDs: crds(t), Scheme: scheme.Scheme, Mix: "none", MutationDetector: simtest.Off} // TestCacheIsChanged
+}
+
+// changesEnv is set in a process in which client-go's mutation detector watches the controller's caches.
+const changesEnv = "SNAPSHOTTER_CACHES"
+
+// The controller puts the annotation that lets the sidecar delete a snapshot on the very object that is in its informer's cache, and then sends it. If that fails,
+// the cache has it all the same, until an event brings the object anew: a try in between takes it for sent. The detector ends the process in which it finds that.
+func TestCacheIsChanged(t *testing.T) {
+	if os.Getenv(changesEnv) != "" {
+		o := options(t)
+		o.Seeds, o.MutationDetector = 4, simtest.On
+		simtest.Run(t, o, testSnapshots)
+		return
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "-test.run", "^"+t.Name()+"$", "-simtest.traces="+t.TempDir())
+	cmd.Env = append(os.Environ(), changesEnv+"=1")
+	out, err := cmd.CombinedOutput()
+	if found := "panic: cache *v1.VolumeSnapshotContent modified"; err == nil || !strings.Contains(string(out), found) {
+		t.Errorf("no %q, with %v: has the controller been mended?\n%s", found, err, out)
+	}
 }
 
 // A content whose create has failed, as far as the controller knows, may be there. If its VolumeSnapshot is deleted meanwhile, the controller takes the
@@ -81,7 +110,7 @@ func TestLateAnswerKeepsVolumeSnapshot(t *testing.T) {
 // wantFound wants that what should hold in the end does not, for a reason, after what a test does while nothing else fails.
 func wantFound(t *testing.T, why string, do func(env *simtest.Env)) {
 	t.Helper()
-	found := simtest.Find(t, simtest.Options{CRDs: crds(t), Scheme: scheme.Scheme, Mix: "none"}, func(env *simtest.Env) {
+	found := simtest.Find(t, options(t), func(env *simtest.Env) {
 		start(env)
 		do(env)
 		converge(env)

@@ -32,6 +32,8 @@ type Finding struct {
 	Was  string `json:"was,omitempty"`
 	// Complete says that nothing more can be removed.
 	Complete bool `json:"complete"`
+	// Cut says that Ctrl-C has ended the search. Its seed counts as not run: a campaign that goes on makes it again, and forgets this.
+	Cut bool `json:"cut,omitempty"`
 	// Again are the commands that show it, from within its folder.
 	Again []string `json:"again"`
 	// Notes say what else must be known, such as that it does not repeat.
@@ -108,6 +110,11 @@ func (c *Campaign) Has(name string) bool {
 // Find adds the finding of a seed, and tells whether it is new. Otherwise the one that is there counts the seed.
 func (c *Campaign) Find(f *Finding) (isNew bool) {
 	f.SetName()
+	if f.Cut { // its run is made again, and counts then
+		f.count(f.Seed)
+		c.Findings = append(c.Findings, f)
+		return true
+	}
 	if at := slices.IndexFunc(c.Findings, func(x *Finding) bool { return x.Name == f.Name }); at >= 0 {
 		c.Barren[f.Reason]++
 		c.Findings[at].count(f.Seed)

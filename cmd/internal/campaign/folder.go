@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/informersim/informersim/internal/outfile"
@@ -109,7 +110,21 @@ func Resume(dir string, asked Asked, shard uint64) (*Folder, *Campaign, error) {
 		return nil, nil, fmt.Errorf("--resume: %s holds shard %d of %d, not shard %d", dir, c.Shards[0].Index, c.Asked.Shards, shard)
 	}
 	c.Shards[0].Ended = ""
-	return &Folder{dir}, c, nil
+	f := &Folder{dir}
+	return f, c, f.forgetCut(c)
+}
+
+// forgetCut removes the finding of which the search was interrupted.
+func (f *Folder) forgetCut(c *Campaign) error {
+	var failed error
+	c.Findings = slices.DeleteFunc(c.Findings, func(x *Finding) bool {
+		if !x.Cut {
+			return false
+		}
+		failed = errors.Join(failed, os.RemoveAll(f.FindingPath(x)))
+		return true
+	})
+	return failed
 }
 
 // Holds reports whether a folder has a campaign.

@@ -34,11 +34,24 @@ func listing(gs []Goroutine) string {
 	if len(gs) == 0 {
 		return "  (none that can be told apart from those outside)"
 	}
-	lines := make([]string, len(gs))
-	for i, g := range gs {
-		lines[i] = "  " + g.String()
+	return strings.Join(linesOf(gs), "\n")
+}
+
+// linesOf describes goroutines, those that are all alike on one line.
+func linesOf(gs []Goroutine) (lines []string) {
+	alike := map[string]int{}
+	for _, g := range gs {
+		line := "  " + g.String()
+		if alike[line]++; alike[line] == 1 {
+			lines = append(lines, line)
+		}
 	}
-	return strings.Join(lines, "\n")
+	for i, line := range lines {
+		if n := alike[line]; n > 1 {
+			lines[i] += fmt.Sprintf(" (×%d)", n)
+		}
+	}
+	return lines
 }
 
 // dump returns the stacks of all goroutines. Each run ends with one, and few are left then.

@@ -12,11 +12,11 @@ type LeakError struct{ Goroutines []Goroutine }
 func (e *LeakError) Error() string {
 	all := slices.Clone(e.Goroutines)
 	slices.SortStableFunc(all, func(a, b Goroutine) int { return b.ofProgram() - a.ofProgram() })
-	more := ""
-	if n := len(all) - maxLeaks; n > 1 {
-		all, more = all[:maxLeaks], fmt.Sprintf("\n  … and %d more", n)
+	lines, more := linesOf(all), ""
+	if n := len(lines) - maxLeaks; n > 1 {
+		lines, more = lines[:maxLeaks], fmt.Sprintf("\n  … and %d more", n)
 	}
-	text := "the run has ended, but these goroutines are blocked for good:\n" + listing(all) + more
+	text := "the run has ended, but these goroutines are blocked for good:\n" + strings.Join(lines, "\n") + more
 	for _, k := range knownLeaks {
 		if slices.ContainsFunc(e.Goroutines, k.is) {
 			text += "\n" + k.hint
@@ -25,7 +25,7 @@ func (e *LeakError) Error() string {
 	return text
 }
 
-// maxLeaks bounds the goroutines that are named. A manager that does not end has thirty.
+// maxLeaks bounds the kinds of goroutines that are named. A manager that does not end has thirty.
 const maxLeaks = 12
 
 // ofProgram is 1 if a call of the program's own is under way on the goroutine, else 0.

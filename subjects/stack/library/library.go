@@ -37,6 +37,7 @@ type check struct {
 	*sim.Stream
 	part  string
 	wrong []subjects.Outcome
+	right subjects.History
 }
 
 // Check makes the round of calls that has the number turn, and returns what was not as the model says.
@@ -56,8 +57,12 @@ func Check(turn uint64) []subjects.Outcome {
 
 // is notes what came of a call if that is not what the model says. Only the first is kept: what follows it may follow from it.
 func (c *check) is(call string, want, got any) {
-	if len(c.wrong) == 0 && !same.Plainly(want, got) && !reflect.DeepEqual(want, got) {
-		c.wrong = append(c.wrong, subjects.Outcome{Call: c.part + ": " + call, Want: fmt.Sprint(want), Got: fmt.Sprint(got)})
+	switch {
+	case len(c.wrong) > 0:
+	case same.Plainly(want, got) || reflect.DeepEqual(want, got):
+		c.right.Add(call, got)
+	default:
+		c.wrong = append(c.wrong, subjects.Outcome{Call: c.part + ": " + call, Want: fmt.Sprint(want), Got: fmt.Sprint(got), Before: c.right.Texts()})
 	}
 }
 

@@ -67,6 +67,7 @@ type check struct {
 	// quiesce waits until all goroutines of the bubble rest.
 	quiesce func()
 	wrong   []subjects.Outcome
+	right   subjects.History
 }
 
 // Part names the part that a turn is about.
@@ -88,8 +89,12 @@ func Check(turn uint64, quiesce func()) []subjects.Outcome {
 
 // is notes what came of a call if that is not what the model says. Only the first is kept: what follows it may follow from it.
 func (c *check) is(call string, want, got any) {
-	if len(c.wrong) == 0 && !reflect.DeepEqual(want, got) {
-		c.wrong = append(c.wrong, subjects.Outcome{Call: c.part + ": " + call, Want: fmt.Sprint(want), Got: fmt.Sprint(got)})
+	switch {
+	case len(c.wrong) > 0:
+	case reflect.DeepEqual(want, got):
+		c.right.Add(call, got)
+	default:
+		c.wrong = append(c.wrong, subjects.Outcome{Call: c.part + ": " + call, Want: fmt.Sprint(want), Got: fmt.Sprint(got), Before: c.right.Texts()})
 	}
 }
 

@@ -48,13 +48,13 @@ func TestLibraryAgrees(t *testing.T) {
 	}
 }
 
-// TestCheckTellsOnce says how a check reads: the first call that was wrong, of which part, and what the model says.
+// TestCheckTellsOnce says how a check reads: the first call that was wrong, of which part, what the model says, and what came before.
 func TestCheckTellsOnce(t *testing.T) {
 	c := &check{part: "Heap"}
 	c.is("List", []string{"a@1"}, []string{"a@1"})
 	c.is("Pop", "a@1", "b@2")
 	c.refused("Add", nil)
-	if got, want := fmt.Sprint(c.wrong), "[{Heap: Pop a@1 b@2}]"; got != want {
+	if got, want := fmt.Sprint(c.wrong), "[{Heap: Pop a@1 b@2 [List: [a@1]]}]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
