@@ -225,7 +225,7 @@ type answers struct {
 }
 
 func (a answers) Library(turn uint64) []subjects.Outcome {
-	if turn%32 != 3 {
+	if turn%32 != 4 { // the first turn of every eighth seed
 		return nil
 	}
 	return []subjects.Outcome{{Call: a.call, Want: "0", Got: fmt.Sprint(turn)}}
