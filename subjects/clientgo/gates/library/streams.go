@@ -89,8 +89,8 @@ func streams(c *check) {
 		from.list.Items = append(from.list.Items, *m[key])
 	}
 	now := clocktesting.NewFakeClock(time.Unix(1000, 0))
-	s := cache.NewStore(cache.MetaNamespaceKeyFunc)
-	r := cache.NewReflectorWithOptions(from, &metav1.PartialObjectMetadata{}, s, cache.ReflectorOptions{Name: "r", Clock: now, Backoff: &wait.Backoff{}})
+	s := &resynced{Store: cache.NewStore(cache.MetaNamespaceKeyFunc)}
+	r := cache.NewReflectorWithOptions(from, &metav1.PartialObjectMetadata{}, s, cache.ReflectorOptions{Name: "r", Clock: now, Backoff: &wait.Backoff{}, ResyncPeriod: time.Hour})
 	want := c.plans(from, "")
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -125,6 +125,9 @@ func streams(c *check) {
 			break
 		}
 	}
+	now.Step(time.Hour)
+	c.quiesce()
+	c.is("how many resyncs there are after an hour, behind a streaming list", 1, s.n)
 	cancel()
 	c.quiesce()
 	select {

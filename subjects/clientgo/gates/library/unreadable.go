@@ -95,6 +95,10 @@ func (c *check) strangers() {
 		f()
 		c.is("LastStoreSyncResourceVersion after "+call, want, s.LastStoreSyncResourceVersion())
 	}
+	first := map[string]any{"ns1/a": object("ns1/a", 7)}
+	s.Replace(first, "8")
+	s.Replace(map[string]any{}, "9")
+	c.is("how much is left of what a store was given before", 1, len(first))
 	_, err := s.Index("all", nil)
 	c.refused("Index by what the index function fails for", err)
 	_, err = s.Index("absent", object("ns1/a", 7))
