@@ -47,6 +47,7 @@ type initialAdds struct {
 	informer sim.ActorID
 	last     string // the key of its last notification, if that was an add of the initial list
 	panicked string // the key of such an add of which it has not returned, but panicked: that is never handled (I85)
+	replay   bool   // it waits for the replay of the store; client-go may count that as handled before it has come as a whole, within a step
 }
 
 func newSyncedAfterInitialList() *syncedAfterInitialList { return &syncedAfterInitialList{} }
@@ -73,7 +74,7 @@ func (p *syncedAfterInitialList) record(w World, r *sim.Record) *reports.Violati
 			delete(h.waiting, r.Key)
 		}
 	case subjects.KindPanic:
-		if h := p.handlers.get(r.Actor); h.last != "" {
+		if h := p.handlers.get(r.Actor); h.last != "" && !h.replay {
 			h.panicked = h.last
 		}
 	case subjects.KindSynced:
@@ -92,7 +93,7 @@ func (p *syncedAfterInitialList) handler(w World, r *sim.Record) {
 	h.informer, h.panicked = id, ""
 	l := p.informers.get(id)
 	l.handlers = append(l.handlers, r.Actor)
-	if l.seen {
+	if h.replay = l.seen; l.seen {
 		h.waiting = map[string]bool{}
 		if inf := w.InformerOf(id); inf != nil {
 			for _, key := range inf.Keys() {

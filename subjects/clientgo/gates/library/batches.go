@@ -75,5 +75,6 @@ func batches(c *check) {
 	}
 	c.is("ListIndexFuncValues of an index that was added late", values, sorted(batch.ListIndexFuncValues("name")))
 	c.revisions()
+	c.strangers()
 	c.untransformed()
 }

@@ -65,7 +65,9 @@ func inOrderQueues(c *check) {
 		c.resyncs()
 		c.firstLists()
 		c.closes()
+		c.doubts()
 	}
+	c.misconfigured()
 	c.keepsLists()
 	c.listedTwice()
 	if c.IntN(8) == 0 {

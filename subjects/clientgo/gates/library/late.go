@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -127,7 +128,7 @@ func (c *check) panicking() {
 	}(utilruntime.PanicHandlers, utilruntime.ReallyCrash)
 	utilruntime.PanicHandlers, utilruntime.ReallyCrash = nil, false
 	all, of := []string{"ns1/a@1", "ns1/b@2"}, c.IntN(3)
-	inf := cache.NewSharedIndexInformer(newSource(object("ns1/a", 1), object("ns1/b", 2)), &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
+	inf := cache.NewSharedIndexInformer(newSource(object("ns1/a", 1), object("ns1/b", 2)), &metav1.PartialObjectMetadata{}, time.Hour, cache.Indexers{})
 	told := []string{}
 	reg, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
 		told = append(told, text(obj))
@@ -145,9 +146,38 @@ func (c *check) panicking() {
 		c.quiesce()
 	}
 	c.is("what a handler is told of that may have panicked", all, told)
-	if of != len(all)-1 { // with a DeltaFIFO, a handler may have synced while the last object is on its way to it (docs/findings.md)
-		c.is("HasSynced of an informer, and of a handler that may have panicked", [2]bool{true, of == len(all)}, [2]bool{inf.HasSynced(), reg.HasSynced()})
+	c.is("HasSynced of an informer one of whose handlers may have panicked", true, inf.HasSynced())
+	if of != 1 || features.FeatureGates().Enabled(features.InOrderInformers) { // a DeltaFIFO may have synced before a handler is told of the last object
+		c.is("HasSynced of a handler that may have panicked", of == len(all), reg.HasSynced())
 	}
+	late, err := inf.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{}, 2*time.Second)
+	c.no("AddEventHandlerWithResyncPeriod", err)
+	c.inside("the period of a handler that is added late, and wants resyncs more often than there are", time.Hour, late, "resyncPeriod")
+	if next := field[time.Time](late, "nextResync"); next != nil {
+		c.is("when the first resync of a handler is due that is added late", time.Hour, time.Until(*next))
+	}
+	cancel()
+	c.quiesce()
+	c.removedEarly()
+}
+
+// removedEarly is a handler that is removed before its informer has a list. It never syncs.
+func (c *check) removedEarly() {
+	from := &late{source: *newSource(object("ns1/a", 1)), answers: make(chan struct{})}
+	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
+	told := 0
+	reg, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { told++ }})
+	c.no("AddEventHandler", err)
+	ctx, cancel := context.WithCancel(context.Background())
+	go inf.RunWithContext(ctx)
+	c.quiesce()
+	c.no("RemoveEventHandler", inf.RemoveEventHandler(reg))
+	c.quiesce()
+	before := reg.HasSynced()
+	close(from.answers)
+	c.quiesce()
+	c.is("HasSynced of an informer, and of a handler that was removed before the list, then and now", [3]bool{true, false, false}, [3]bool{inf.HasSynced(), before, reg.HasSynced()})
+	c.is("what a handler is told of that was removed before the list", 0, told)
 	cancel()
 	c.quiesce()
 }

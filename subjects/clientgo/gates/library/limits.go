@@ -22,7 +22,7 @@ func retries(c *check) {
 			now.by += calm
 		}
 		if c.IntN(4) == 0 {
-			r.After(errors.New("it may not"))
+			r.After([]error{errors.New("it may not"), nil}[c.IntN(2)])
 		} else {
 			r.After(yes)
 			if now.by-last >= calm || first < 0 {

@@ -60,6 +60,7 @@ type listener struct {
 	s       cache.Store
 	told    model
 	initial bool // what is added is part of the initial list
+	deleted []string
 }
 
 // stored compares what the store has of a key with what the handler is told.
@@ -88,6 +89,7 @@ func (l *listener) handler() cache.ResourceEventHandler {
 		key, _ := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
 		l.stored(key, nil)
 		delete(l.told, key)
+		l.deleted = append(l.deleted, key)
 	}}
 }
 
@@ -127,16 +129,22 @@ func plainInformers(c *check) {
 	c.is("LastSyncResourceVersion after the list", "5", control.LastSyncResourceVersion())
 	c.asked(from, shortest)
 	c.plainHolds(" after the list", s, m, told.told, transforms)
-	told.initial = false
+	told.initial, told.deleted = false, nil
 
 	changed, added, gone := object("ns1/a", 6), object("ns2/b", 7), object("ns1/b", 8)
 	from.watch.Modify(changed)
 	from.watch.Add(added)
+	from.watch.Delete(object("ns3/unknown", 7))
 	from.watch.Delete(gone)
 	m["ns1/a"] = changed
 	delete(m, "ns1/b")
 	c.quiesce()
 	c.is("LastSyncResourceVersion after the watch", "8", control.LastSyncResourceVersion())
+	ends := []string{"ns3/unknown", "ns1/b"}
+	if !features.FeatureGates().Enabled(features.InOrderInformers) {
+		ends = ends[1:] // a DeltaFIFO drops the end of what its store does not have
+	}
+	c.is("what the handler is told the end of, that of an object which was never there being the first", ends, told.deleted)
 	mark := object("", 9)
 	if c.IntN(2) == 0 {
 		mark.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}

@@ -76,6 +76,43 @@ func (t *trouble) refusedEvent() func() {
 	}
 }
 
+// noted is a store that notes which of its functions are called.
+type noted struct {
+	cache.Store
+	calls []string
+}
+
+// Add implements cache.ReflectorStore.
+func (s *noted) Add(obj any) error {
+	s.calls = append(s.calls, "Add "+text(obj))
+	return s.Store.Add(obj)
+}
+
+// Update implements cache.ReflectorStore.
+func (s *noted) Update(obj any) error {
+	s.calls = append(s.calls, "Update "+text(obj))
+	return s.Store.Update(obj)
+}
+
+// Delete implements cache.ReflectorStore.
+func (s *noted) Delete(obj any) error {
+	s.calls = append(s.calls, "Delete "+text(obj))
+	return s.Store.Delete(obj)
+}
+
+// asTheyCome is a store that has a function for each kind of event.
+func (t *trouble) asTheyCome() func() {
+	s := &noted{Store: t.s}
+	t.r = cache.NewReflectorWithOptions(t.from, &metav1.PartialObjectMetadata{}, s, cache.ReflectorOptions{Name: "r", Clock: t.now, Backoff: &wait.Backoff{}})
+	return func() {
+		t.from.watch.Add(object("c", 6))
+		t.from.watch.Modify(object("ns1/a", 7))
+		t.from.watch.Delete(object("c", 8))
+		t.quiesce()
+		t.is("what a store is told of an addition, an update and a deletion", []string{"Add c@6", "Update ns1/a@7", "Delete c@8"}, s.calls)
+	}
+}
+
 // refusedReplace is a store that does not take a list. The server had its revision all the same, so that the next list need not be the newest.
 func (t *trouble) refusedReplace() func() {
 	t.from.list1 = apierrors.NewResourceExpired("it has expired")

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-logr/logr/funcr"
+	"github.com/go-logr/logr"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -89,8 +89,8 @@ func streams(c *check) {
 		from.list.Items = append(from.list.Items, *m[key])
 	}
 	now := clocktesting.NewFakeClock(time.Unix(1000, 0))
-	s := cache.NewStore(cache.MetaNamespaceKeyFunc)
-	r := cache.NewReflectorWithOptions(from, &metav1.PartialObjectMetadata{}, s, cache.ReflectorOptions{Name: "r", Clock: now, Backoff: &wait.Backoff{}})
+	s := &resynced{Store: cache.NewStore(cache.MetaNamespaceKeyFunc)}
+	r := cache.NewReflectorWithOptions(from, &metav1.PartialObjectMetadata{}, s, cache.ReflectorOptions{Name: "r", Clock: now, Backoff: &wait.Backoff{}, ResyncPeriod: time.Hour})
 	want := c.plans(from, "")
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -125,6 +125,9 @@ func streams(c *check) {
 			break
 		}
 	}
+	now.Step(time.Hour)
+	c.quiesce()
+	c.is("how many resyncs there are after an hour, behind a streaming list", 1, s.n)
 	cancel()
 	c.quiesce()
 	select {
@@ -135,17 +138,38 @@ func streams(c *check) {
 	c.warns()
 }
 
+// expired counts the warnings of a slow streaming list in what is logged.
+type expired struct{ n *int }
+
+// Init implements logr.LogSink.
+func (expired) Init(logr.RuntimeInfo) {}
+
+// Enabled implements logr.LogSink.
+func (expired) Enabled(level int) bool { return level == 0 }
+
+// Info implements logr.LogSink.
+func (s expired) Info(_ int, msg string, _ ...any) {
+	if strings.Contains(msg, "bookmark expired") {
+		*s.n++
+	}
+}
+
+// Error implements logr.LogSink.
+func (expired) Error(error, string, ...any) {}
+
+// WithValues implements logr.LogSink.
+func (s expired) WithValues(...any) logr.LogSink { return s }
+
+// WithName implements logr.LogSink.
+func (s expired) WithName(string) logr.LogSink { return s }
+
 // warns has a streaming list take its time. The reflector looks at it every ten seconds, and warns unless something has come since.
 func (c *check) warns() {
 	from, now := &stream{end: 5, plan: []string{"slow"}}, clocktesting.NewFakeClock(time.Unix(1000, 0))
 	from.list = &metav1.PartialObjectMetadataList{}
-	s, warnings := cache.NewStore(cache.MetaNamespaceKeyFunc), 0
+	s, warnings := cache.NewStore(cache.MetaNamespaceKeyFunc), new(int)
 	r := cache.NewReflectorWithOptions(from, &metav1.PartialObjectMetadata{}, s, cache.ReflectorOptions{Name: "r", Clock: now, Backoff: &wait.Backoff{}})
-	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), funcr.New(func(_, args string) {
-		if strings.Contains(args, "bookmark expired") {
-			warnings++
-		}
-	}, funcr.Options{})))
+	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.New(expired{warnings})))
 	defer cancel()
 	go r.RunWithContext(ctx)
 	c.quiesce()
@@ -158,7 +182,7 @@ func (c *check) warns() {
 	} {
 		now.Step(step.takes)
 		c.quiesce()
-		c.is(fmt.Sprintf("how often a reflector has warned of a slow streaming list when it has looked at it %d times", n+1), step.want, warnings)
+		c.is(fmt.Sprintf("how often a reflector has warned of a slow streaming list when it has looked at it %d times", n+1), step.want, *warnings)
 		if step.then != nil {
 			step.then()
 			c.quiesce()

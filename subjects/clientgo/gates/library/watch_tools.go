@@ -29,6 +29,7 @@ func watchTools(c *check) {
 		c.until()
 	}
 	c.watchesStore()
+	c.untilOne()
 	for _, revision := range []string{"", "0"} {
 		_, err := watchtools.NewRetryWatcherWithContext(silent, revision, nil)
 		c.refused(fmt.Sprintf("NewRetryWatcherWithContext at %q", revision), err)
@@ -236,6 +237,33 @@ func (c *check) until() {
 	default:
 		c.is("the error of UntilWithoutRetry of a watch that has ended", message(watchtools.ErrWatchClosed), message(err))
 	}
+}
+
+// rewatching is a server of watches, for those who have no context.
+type rewatching struct{ *rewatched }
+
+// Watch implements cache.Watcher.
+func (s rewatching) Watch(o metav1.ListOptions) (watch.Interface, error) {
+	return s.WatchWithContext(context.Background(), o)
+}
+
+// untilOne waits for one event of a watch that may be made again.
+func (c *check) untilOne() {
+	sent := []watch.Event{{Type: watch.Added, Object: object("c", 6)}, {Type: watch.Modified, Object: object("c", 7)}, {Type: watch.Deleted, Object: object("c", 8)}}
+	from := rewatching{&rewatched{opens: []error{nil}, sent: [][]watch.Event{sent}}}
+	_, err := watchtools.Until(silent, "0", from)
+	c.refused("Until from revision 0", err)
+	var last *watch.Event
+	_, waits := c.waits(func() {
+		last, err = watchtools.Until(silent, "5", from, func(e watch.Event) (bool, error) { return e.Type == watch.Modified, nil })
+	}, func() {})
+	c.is("whether Until waits for what has come", false, waits)
+	if waits {
+		return
+	}
+	c.no("Until", err)
+	c.is("the event that Until has waited for", "MODIFIED c@7", event(*last))
+	c.is("whether Until has stopped its watch", true, from.opened[0].IsStopped())
 }
 
 // late is a source whose list is answered when somebody says so.
