@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -62,8 +63,13 @@ func TestCacheIsChanged(t *testing.T) {
 	cmd.Env = append(os.Environ(), changesEnv+"=1")
 	out, err := cmd.CombinedOutput()
 	if found := "panic: cache *v1.VolumeSnapshotContent modified"; err == nil || !strings.Contains(string(out), found) {
-		t.Errorf("no %q, with %v: has the controller been mended?\n%s", found, err, out)
+		t.Fatalf("no %q, with %v: has the controller been mended?\n%s", found, err, out)
 	}
+	m := regexp.MustCompile(`simtest: the process died during a run: \S+, seed (\d+)`).FindSubmatch(out)
+	if m == nil {
+		t.Fatalf("it does not say in which run:\n%s", out)
+	}
+	t.Logf("found with seed %s: the controller changes its informer's cache", m[1])
 }
 
 // A content whose create has failed, as far as the controller knows, may be there. If its VolumeSnapshot is deleted meanwhile, the controller takes the
