@@ -2,7 +2,9 @@ package library
 
 import (
 	"context"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -129,9 +131,9 @@ func (c *check) panicking() {
 	utilruntime.PanicHandlers, utilruntime.ReallyCrash = nil, false
 	all, of := []string{"ns1/a@1", "ns1/b@2"}, c.IntN(3)
 	inf := cache.NewSharedIndexInformer(newSource(object("ns1/a", 1), object("ns1/b", 2)), &metav1.PartialObjectMetadata{}, time.Hour, cache.Indexers{})
-	told := []string{}
+	told := &notes{}
 	reg, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
-		told = append(told, text(obj))
+		told.add(text(obj))
 		if of < len(all) && text(obj) == all[of] {
 			panic("the handler panics")
 		}
@@ -141,11 +143,11 @@ func (c *check) panicking() {
 	go inf.RunWithContext(ctx)
 	c.quiesce()
 	if of == 0 {
-		c.is("what a handler is told of that has just panicked", all[:1], told)
+		c.is("what a handler is told of that has just panicked", all[:1], told.all())
 		time.Sleep(time.Second)
 		c.quiesce()
 	}
-	c.is("what a handler is told of that may have panicked", all, told)
+	c.is("what a handler is told of that may have panicked", all, told.all())
 	c.is("HasSynced of an informer one of whose handlers may have panicked", true, inf.HasSynced())
 	if of != 1 || features.FeatureGates().Enabled(features.InOrderInformers) { // a DeltaFIFO may have synced before a handler is told of the last object
 		c.is("HasSynced of a handler that may have panicked", of == len(all), reg.HasSynced())
@@ -212,4 +214,22 @@ func waitingHandlers(c *check) {
 	c.is("HasSynced of a handler that was told late of what the store has", true, reg != nil && reg.HasSynced())
 	cancel()
 	c.quiesce()
+}
+
+// notes are what a goroutine notes, for others that look at them while it may go on.
+type notes struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (n *notes) add(line string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.lines = append(n.lines, line)
+}
+
+func (n *notes) all() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.lines)
 }

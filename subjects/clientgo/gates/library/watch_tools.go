@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -44,15 +46,26 @@ func watchTools(c *check) {
 
 // rewatched is a server of watches, whose plan is written down before.
 type rewatched struct {
-	opens  []error // of the next watches
-	sent   [][]watch.Event
+	opens []error // of the next watches
+	sent  [][]watch.Event
+	later bool // the first watch ends with an error that wants the next one to come two seconds later
+
+	mu     sync.Mutex // for what follows: a watch may come while somebody looks
 	opened []*watch.FakeWatcher
 	asked  []string
-	later  bool // the first watch ends with an error that wants the next one to come two seconds later
+}
+
+// seen returns the watches so far, and what they asked for.
+func (s *rewatched) seen() (opened []*watch.FakeWatcher, asked []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.opened), slices.Clone(s.asked)
 }
 
 // WatchWithContext implements cache.WatcherWithContext.
 func (s *rewatched) WatchWithContext(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	n := len(s.asked)
 	s.asked = append(s.asked, fmt.Sprintf("from %s, bookmarks %t", o.ResourceVersion, o.AllowWatchBookmarks))
 	if n >= len(s.opens) {
@@ -147,23 +160,26 @@ func (c *check) passes(from *rewatched, want, asked []string, again, stops bool)
 	}()
 	c.quiesce()
 	if again {
-		from.opened[0].Stop() // if it has not been
+		opened, _ := from.seen()
+		opened[0].Stop() // if it has not been
 		c.quiesce()
 		time.Sleep(time.Second)
 		c.quiesce()
 		if from.later {
-			c.is("how many watches there were a second after an error that wants two", 1, len(from.asked))
+			_, early := from.seen()
+			c.is("how many watches there were a second after an error that wants two", 1, len(early))
 			time.Sleep(time.Second)
 			c.quiesce()
 		}
 	}
 	c.is("what a RetryWatcher passes on", fmt.Sprintf("%q", want), fmt.Sprintf("%q", got))
-	c.is("the watches of a RetryWatcher", fmt.Sprintf("%q", asked), fmt.Sprintf("%q", from.asked))
+	opened, watches := from.seen()
+	c.is("the watches of a RetryWatcher", fmt.Sprintf("%q", asked), fmt.Sprintf("%q", watches))
 	c.is("whether a RetryWatcher has ended before it is stopped", [2]bool{!stops, !stops}, [2]bool{closed(over), closed(w.Done())})
 	w.Stop()
 	c.quiesce()
 	c.is("whether a RetryWatcher that is stopped has ended", [2]bool{true, true}, [2]bool{closed(over), closed(w.Done())})
-	for n, fake := range from.opened {
+	for n, fake := range opened {
 		c.is(fmt.Sprintf("whether watch %d of a RetryWatcher is stopped", n+1), true, fake.IsStopped())
 	}
 }
@@ -263,7 +279,8 @@ func (c *check) untilOne() {
 	}
 	c.no("Until", err)
 	c.is("the event that Until has waited for", "MODIFIED c@7", event(*last))
-	c.is("whether Until has stopped its watch", true, from.opened[0].IsStopped())
+	opened, _ := from.seen()
+	c.is("whether Until has stopped its watch", true, opened[0].IsStopped())
 }
 
 // late is a source whose list is answered when somebody says so.
