@@ -1,6 +1,6 @@
 package properties
 
-import "math/bits"
+import "github.com/informersim/informersim/sim"
 
 // stepsPerRound are as many steps as cost some twenty times what a round of calls costs that is made at the end of a run and has nothing to do with it.
 const stepsPerRound = 1024
@@ -17,8 +17,7 @@ func rounds(w World, most uint64) uint64 {
 
 func roundsOf(seed, steps uint64) uint64 {
 	n := steps / stepsPerRound
-	hi, lo := bits.Mul64(seed^0x9e3779b97f4a7c15, 0xd6e8feb86659fd93)
-	if (hi^lo)%stepsPerRound < steps%stepsPerRound {
+	if uint64(sim.NewStream(seed, "rounds").IntN(stepsPerRound)) < steps%stepsPerRound {
 		n++
 	}
 	return n

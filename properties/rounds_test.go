@@ -5,7 +5,7 @@ import "testing"
 // Rounds take the same share of all runs, whatever their length.
 func TestRounds(t *testing.T) {
 	for _, steps := range []uint64{1, 128, 1024, 1500, 40_000} {
-		const runs = 20_000
+		const runs = 1_000_000
 		var made uint64
 		for seed := range uint64(runs) {
 			made += roundsOf(seed, steps)

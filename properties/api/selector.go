@@ -21,15 +21,19 @@ type selector struct {
 
 // selectorOf returns what a request selects, nil if its selectors are malformed.
 func selectorOf(q *fakeapiserver.Asked, res *store.Resource) *selector {
-	l, err := labels.Parse(q.Options.LabelSelector)
-	if err != nil {
-		return nil
+	s := &selector{namespace: q.Namespace, labels: labels.Everything(), fields: fields.Everything(), resource: res}
+	var err error
+	if q.Options.LabelSelector != "" { // the parsers take long for a selector of everything
+		if s.labels, err = labels.Parse(q.Options.LabelSelector); err != nil {
+			return nil
+		}
 	}
-	f, err := fields.ParseSelector(q.Options.FieldSelector)
-	if err != nil {
-		return nil
+	if q.Options.FieldSelector != "" {
+		if s.fields, err = fields.ParseSelector(q.Options.FieldSelector); err != nil {
+			return nil
+		}
 	}
-	return &selector{namespace: q.Namespace, labels: l, fields: f, resource: res}
+	return s
 }
 
 // has reports whether the selection has the object.
