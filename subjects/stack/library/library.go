@@ -30,6 +30,7 @@ var checks = [...]struct {
 	{"MutationDetector", detectors},
 	{"Reflector", reflectors},
 	{"Informer", assembled},
+	{"memory", memory},
 }
 
 // check is one round of calls of a part.

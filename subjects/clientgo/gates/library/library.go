@@ -55,10 +55,11 @@ var checks = [Parts]struct {
 	{"an informer that cannot list or watch", failing},
 	{"the tools of watches", watchTools},
 	{"an informer of what has no key", keyless},
+	{"memory", memory},
 }
 
 // Parts is how many there are: so many turns in a row are about each of them once.
-const Parts = 38
+const Parts = 39
 
 // check is one round of calls of a part.
 type check struct {
