@@ -3,6 +3,7 @@ package library
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -25,6 +26,7 @@ func (c *check) meetings() {
 	for range 8 {
 		c.addedWhenDone()
 		c.takenWhenAdded()
+		c.shutDownWhenDrained()
 		c.poppedWhenReplaced()
 		c.poppedWhenResynced()
 		c.finishedWhenSynced()
@@ -69,6 +71,29 @@ func (c *check) takenWhenAdded() {
 	q.ShutDown()
 	c.quiesce()
 	c.is("how many of two have left the Get of a queue that was shut down", 2, len(got))
+}
+
+// shutDownWhenDrained has one wait for a queue to drain while somebody else shuts it down for good: who comes last decides whether there is anything to wait
+// for (k119554).
+func (c *check) shutDownWhenDrained() {
+	q := workqueue.NewTyped[string]()
+	q.Add("a")
+	key, _ := q.Get()
+	left := make(chan struct{})
+	calls := []func(){q.ShutDown, func() {
+		defer close(left)
+		q.ShutDownWithDrain()
+	}}
+	for _, n := range c.Perm(len(calls)) {
+		go calls[n]()
+	}
+	c.quiesce()
+	if drains := held(reflect.ValueOf(q)).FieldByName("drain"); drains.IsValid() && drains.Kind() == reflect.Bool {
+		c.is("whether somebody waits for a queue to drain, if nobody has shut it down for good since", drains.Bool(), !closed(left))
+	}
+	q.Done(key)
+	c.quiesce()
+	c.is("whether somebody has waited for a queue to drain once it has", true, closed(left))
 }
 
 // poppedWhenReplaced pops the first list of a queue as soon as it comes. All of it is part of the initial list, and then the queue has synced.
