@@ -127,13 +127,14 @@ type Result struct {
 
 // Passed is what a seed did that broke nothing.
 type Passed struct {
-	Virtual   time.Duration   // while there could be faults
-	Calm      time.Duration   `json:",omitempty"` // after they had stopped
-	Faults    map[string]int  `json:",omitempty"` // by kind
-	Sometimes map[string]bool `json:",omitempty"` // of each condition of env.Sometimes, whether it held
-	Aimed     map[string]bool `json:",omitempty"` // of each client that a fault or a trigger was aimed at, whether it made a request
-	Clients   []string        `json:",omitempty"` // those that made requests, but for the workload's, if one of Aimed did not
-	Idle      bool            `json:",omitempty"` // no client has made a request, but for the workload's
+	Virtual    time.Duration   // while there could be faults
+	Calm       time.Duration   `json:",omitempty"` // after they had stopped
+	Faults     map[string]int  `json:",omitempty"` // by kind
+	Sometimes  map[string]bool `json:",omitempty"` // of each condition of env.Sometimes, whether it held
+	Aimed      map[string]bool `json:",omitempty"` // of each client that a fault or a trigger was aimed at, whether it made a request
+	Clients    []string        `json:",omitempty"` // those that made requests, but for the workload's, if one of Aimed did not
+	Reconciles int             `json:",omitempty"` // those that the test has told of
+	Idle       bool            `json:",omitempty"` // no client has made a request, but for the workload's
 	// Exited has, if Idle, the processes that are down at the end because their function has returned an error, and that.
 	Exited map[string]string `json:",omitempty"`
 }
