@@ -60,7 +60,8 @@ type Exception struct {
 //	NoGrowingBackoff       an update that fails is repeated later each time, although it has succeeded in between: a rate limiter is told of
 //	                       failures (AddRateLimited), and never of a success (Forget)
 //	NoLostUpdate           an update without a resourceVersion sets a field back to what it was before somebody else's change, of which its sender
-//	                       has not been told, and the sender has never written that field itself
+//	                       has not been told, and the sender has never written that field itself; or a patch replaces a list, and with it what
+//	                       somebody else has put into it or taken out of it
 //	NoEndlessError         when all is done, the same object's reconcile fails again and again, or the same error is logged again and again, and
 //	                       no refused request is the reason
 //

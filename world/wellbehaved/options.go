@@ -53,12 +53,14 @@ const (
 
 // Request is what a request says beyond its record.
 type Request struct {
-	Step    uint64 // in which it was sent
-	At      time.Duration
-	Method  string
-	Path    string // with the query
-	Body    string
-	Manager string // the field manager, as the server sees it
+	Step   uint64 // in which it was sent
+	At     time.Duration
+	Method string
+	Path   string // with the query
+	Body   string
+	// ContentType is that of the body.
+	ContentType string
+	Manager     string // the field manager, as the server sees it
 }
 
 // Exception is what a property does not judge. What is empty stands for all.
