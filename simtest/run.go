@@ -195,6 +195,7 @@ func (r *runner) do(mode wire.Mode, seed uint64, file string) {
 	}
 	if res.Failure != "" {
 		r.summarizeBefore()
+		r.warnOfEngine()
 	}
 	for _, line := range res.Logs {
 		r.t.Logf("%s", line)

@@ -194,6 +194,7 @@ func (r *runner) summarize() {
 		text += fmt.Sprintf("; more: -simtest.seeds=%d", moreSeeds(s.seeds))
 	}
 	r.t.Logf("%s", text)
+	r.warnOfEngine()
 	for _, why := range broken {
 		r.t.Errorf("simtest: %s", why)
 	}
