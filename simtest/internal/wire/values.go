@@ -75,8 +75,10 @@ const (
 
 // Task is the JSON of Job.
 type Task struct {
-	Mode    Mode
-	Test    string // its name
+	Mode Mode
+	Test string // its name
+	// Run is the number of this Run or Find among those of the test, from 1; 0 if it is not known.
+	Run     int    `json:",omitempty"`
 	Package string // its import path
 	Command string // the command that runs only this test
 	Seeded  bool   // the test is built with the overlay
@@ -110,6 +112,8 @@ type Result struct {
 	Unkept string `json:",omitempty"`
 	// Other is the test that the trace is of, if that is not this one, so that nothing is replayed.
 	Other string `json:",omitempty"`
+	// OtherRun is which of the test's Runs and Finds the trace is of, if that is not this one, so that nothing is replayed.
+	OtherRun int `json:",omitempty"`
 	// Same reports of a failure that it is a trace's, replayed to its end, step by step.
 	Same bool `json:",omitempty"`
 
