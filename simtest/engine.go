@@ -23,6 +23,8 @@ type engine struct {
 	gone chan struct{} // closed when the process has ended; made outside of every bubble
 	err  error         // how it has ended
 	box  *blackBox
+	// stale says that it is older than the source, "" if it is not.
+	stale string
 
 	query sync.Mutex // one query at a time. A wait for it is not durable, and short
 }

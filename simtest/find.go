@@ -89,6 +89,9 @@ func (r *runner) again(mode wire.Mode, seed uint64, file string) (f *Finding, ou
 		r.t.Logf("%s", line)
 	}
 	r.refuseLeftOut(res.Other, file)
+	if file != "" {
+		r.met(file, res.OtherRun)
+	}
 	switch {
 	case res.Invalid:
 		fatal(r.t, "%s", res.Failure)

@@ -74,6 +74,9 @@ func findEngine() (*engine, error) {
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", engineEnv, err)
 		}
+		if e.stale = staleEngine(path); e.stale != "" && workerFor == "" {
+			fmt.Fprintf(os.Stderr, "simtest: %s\n", e.stale)
+		}
 		return e, nil
 	}
 	var places []string

@@ -1,9 +1,12 @@
 package simtest_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/informersim/informersim/simtest"
 )
@@ -31,5 +34,49 @@ func TestEngineThatCannotBeBuilt(t *testing.T) {
 		t.Setenv("HOME", test.home)
 		t.Setenv("XDG_CACHE_HOME", test.cache)
 		wantIn(t, runChildWith(t, append(os.Environ(), childEnv+"=1")), test.want, "INFORMERSIM")
+	}
+}
+
+// An engine that INFORMERSIM names is used also if it is older than the source, and each verdict says so.
+func TestEngineThatIsOld(t *testing.T) {
+	const stale = " is older than "
+	if isChild() {
+		for range 2 {
+			r := &recorder{name: t.Name()}
+			try(r, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) { env.Settle() })
+			fmt.Println(strings.Join(r.logs, "\n"))
+		}
+		t.Error("the child is to fail")
+		return
+	}
+	path, err := simtest.EnginePath()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := filepath.Join(t.TempDir(), "engine")
+	if err := os.WriteFile(old, data, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		built time.Time
+		says  int
+	}{
+		{time.Now().Add(-24 * 365 * 10 * time.Hour), 3}, // once when it is started, and with each verdict
+		{time.Now().Add(time.Hour), 0},
+	} {
+		if err := os.Chtimes(old, test.built, test.built); err != nil {
+			t.Fatal(err)
+		}
+		out := runChildWith(t, append(os.Environ(), childEnv+"=1", "INFORMERSIM="+old))
+		if n := strings.Count(out, stale); n != test.says || !strings.Contains(out, "nothing found") {
+			t.Errorf("%d lines say that the engine of %v is old, want %d:\n%s", n, test.built, test.says, out)
+		}
+		if test.says > 0 {
+			wantIn(t, out, "simtest: the engine that INFORMERSIM names, "+old+", is older than ", "Build it anew, or unset INFORMERSIM")
+		}
 	}
 }

@@ -101,6 +101,24 @@ func (b *logBook) close() {
 	b.over = true
 }
 
+// tellErrors tells the engine what was logged as an error, by klog's severity, since a virtual time.
+func (b *logBook) tellErrors(since time.Duration, event func(func(*wire.Packet))) {
+	b.mu.Lock()
+	var errs []wire.LogLine
+	for _, l := range b.lines {
+		if l.At >= since && strings.HasPrefix(l.Text, "E ") {
+			errs = append(errs, l)
+		}
+	}
+	b.mu.Unlock()
+	event(func(p *wire.Packet) {
+		p.Byte(wire.EventErrors).Num(int64(len(errs)))
+		for _, l := range errs {
+			p.Num(int64(l.Step)).Duration(l.At).Text(l.Text)
+		}
+	})
+}
+
 // packet returns the log as the engine reads it.
 func (b *logBook) packet() *wire.Packet {
 	b.mu.Lock()

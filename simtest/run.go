@@ -24,7 +24,7 @@ import (
 )
 
 // Run calls body once for each seed, in a world of its own, and fails t at the first seed that breaks something. Stored traces of
-// earlier failures, under testdata/simtest, are replayed first. Run returns after all goroutines started in its worlds have
+// earlier failures, under testdata/simtest, are replayed first; where a test has several Runs, each by the one that it is of. Run returns after all goroutines started in its worlds have
 // ended.
 func Run(t TB, o Options, body func(env *Env)) {
 	needsTest(t)
@@ -62,6 +62,7 @@ type runner struct {
 	pkg     string // the import path of the test
 	line    string // the command that runs only this test
 	pinned  string // the flags of it that take the place of options
+	number  int    // of this call among those of the test, 0 if that is not known
 	first   bool   // no other Run of this test has been made
 	folder  string // the test's, in which traces are kept; "" to keep none
 	traces  string // what -simtest.traces names, as far as this runner keeps traces
@@ -111,6 +112,7 @@ func newRunner(t TB, o Options, body func(env *Env)) *runner {
 	pinned := flags.pins.apply(&data)
 	pkg := packageOf(body)
 	r := &runner{t: t, o: &o, data: data, body: body, pkg: pkg, line: commandLine(t, pkg) + pinned, pinned: pinned, hooks: hooks, roles: roles, done: newSummary()}
+	r.number = numberOf(t)
 	if r.schemes = []*k8sruntime.Scheme{scheme.Scheme}; o.Scheme != nil {
 		r.schemes = append(r.schemes, o.Scheme)
 	}
@@ -195,11 +197,15 @@ func (r *runner) do(mode wire.Mode, seed uint64, file string) {
 	}
 	if res.Failure != "" {
 		r.summarizeBefore()
+		r.warnOfEngine()
 	}
 	for _, line := range res.Logs {
 		r.t.Logf("%s", line)
 	}
 	r.refuseLeftOut(res.Other, file)
+	if file != "" {
+		r.met(file, res.OtherRun)
+	}
 	if res.Passed != nil {
 		r.done.add(res.Passed)
 	}
@@ -252,7 +258,7 @@ func (r *runner) job(mode wire.Mode, seed uint64, file string) (*wire.Result, []
 	defer e.release()
 	defer collectSeldom()()
 	task := wire.Task{
-		Mode: mode, Test: r.t.Name(), Package: r.pkg, Command: r.line, Seeded: bubble.Seeded(), Folder: r.folder, Traces: r.traces, Worker: workerFor != "", Seed: seed, File: file,
+		Mode: mode, Test: r.t.Name(), Run: r.number, Package: r.pkg, Command: r.line, Seeded: bubble.Seeded(), Folder: r.folder, Traces: r.traces, Worker: workerFor != "", Seed: seed, File: file,
 		Verify: flags.verify || r.o.Verify, Shrink: r.o.Shrink, Options: r.data,
 	}
 	if flags.shrink != 0 {

@@ -20,6 +20,7 @@ type summary struct {
 	sometimes map[string]int    // by condition of Env.Sometimes: the seeds in which it held
 	aimed     map[string]int    // by client that faults were aimed at: the seeds in which it made a request
 	clients   []string          // that made requests in a seed in which one of those did not
+	told      bool              // in some seed, the test has told of reconciles
 	busy      bool              // in some seed, a client of Env.RESTConfig made a request
 	exited    map[string]int    // by process that ended with an error: the seeds in which it did, and no client made a request
 	errors    map[string]string // the last of those errors
@@ -32,6 +33,7 @@ func newSummary() *summary {
 // add counts a seed that passed.
 func (s *summary) add(p *wire.Passed) {
 	s.seeds++
+	s.told = s.told || p.Reconciles > 0
 	s.busy = s.busy || !p.Idle
 	s.virtual += p.Virtual
 	s.calm += p.Calm
@@ -184,11 +186,15 @@ func (r *runner) summarize() {
 		if !s.busy {
 			text += " (no client of env.RESTConfig has made a request)"
 		}
+		if s.busy && !s.told && asksFor(r.o.Properties, NoEndlessError) {
+			text += "; " + untold
+		}
 	}
 	if flags.seed == 0 {
 		text += fmt.Sprintf("; more: -simtest.seeds=%d", moreSeeds(s.seeds))
 	}
 	r.t.Logf("%s", text)
+	r.warnOfEngine()
 	for _, why := range broken {
 		r.t.Errorf("simtest: %s", why)
 	}
@@ -199,6 +205,9 @@ func (r *runner) summarize() {
 		r.t.Errorf("simtest: %q (env.Sometimes) never held in %s: the test does not exercise it; give it more seeds or faults", name, counted(s.seeds, "seed"))
 	}
 }
+
+// untold says what NoEndlessError cannot see.
+const untold = "the test tells of no reconciles (simtest.Logger for controller-runtime, env.Reconciling), so NoEndlessError sees none that fails for ever, unless the error is logged with klog"
 
 // summarizeBefore logs what was done before a failure.
 func (r *runner) summarizeBefore() {

@@ -16,6 +16,7 @@ const (
 	NoOrphan              = "NoOrphan"
 	NoGrowingBackoff      = "NoGrowingBackoff"
 	NoLostUpdate          = "NoLostUpdate"
+	NoEndlessError        = "NoEndlessError"
 )
 
 // wellBehaved are the ready-made properties, with what they say.
@@ -28,6 +29,7 @@ var wellBehaved = []Property{
 	{Name: NoOrphan, Statement: "no controller makes a child for an owner that it knows to be gone, and none is left behind"},
 	{Name: NoGrowingBackoff, Statement: "a retry does not come the later, the more often the same request has failed and then succeeded"},
 	{Name: NoLostUpdate, Statement: "no update takes back, unseen, what others have changed in fields that are not the controller's"},
+	{Name: NoEndlessError, Statement: "when nothing has changed from outside for long, no reconcile goes on failing by itself"},
 }
 
 // Exception is what a property of WellBehaved does not judge: what a client does, what is done to an object, or, with both, the one to the other.
@@ -58,7 +60,10 @@ type Exception struct {
 //	NoGrowingBackoff       an update that fails is repeated later each time, although it has succeeded in between: a rate limiter is told of
 //	                       failures (AddRateLimited), and never of a success (Forget)
 //	NoLostUpdate           an update without a resourceVersion sets a field back to what it was before somebody else's change, of which its sender
-//	                       has not been told, and the sender has never written that field itself
+//	                       has not been told, and the sender has never written that field itself; or a patch replaces a list, and with it what
+//	                       somebody else has put into it or taken out of it
+//	NoEndlessError         when all is done, the same object's reconcile fails again and again, or the same error is logged again and again, and
+//	                       no refused request is the reason
 //
 // When the body has returned, the run goes on for them: the faults stop, 20 minutes of virtual time pass, as long as any of client-go's
 // backoffs lasts, and for 10 more the controllers are watched. The body's own checks and properties no longer are asked then. So the runs of a seed
@@ -71,6 +76,11 @@ type Exception struct {
 //
 // For NoGrowingBackoff, updates and patches that a controller sent in these 10 minutes then fail, five times for two attempts each, with 2 minutes for each
 // time. A controller that sends none, because it compares first what there is, shows no retries, and what its rate limiter remembers is not seen.
+//
+// NoEndlessError sees the reconciles that a test tells of, by [Logger] or [Env.Reconciling], and the errors that are logged with klog or
+// Kubernetes' HandleError. A reconcile that fails for ever, makes no request, and whose error goes nowhere cannot be seen: a passing Run says so. An error that says
+// that something is not found is judged only if it is the reconciled object itself, which was deleted. Who waits for another object by returning another
+// error is excepted by name, and there Client is the controller's name.
 //
 // Correct controllers may differ: one that writes the time of its last look into a status every minute never comes to rest, and one that lets an object
 // go when something else has gone keeps its finalizer. They are excepted by name, with a reason:
@@ -106,6 +116,16 @@ func WellBehaved(except ...Exception) []Property {
 func isReady(name string) bool {
 	for _, p := range wellBehaved {
 		if p.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// asksFor reports whether a ready-made property is among those of a test.
+func asksFor(all []Property, name string) bool {
+	for _, p := range all {
+		if p.ready && p.Name == name {
 			return true
 		}
 	}

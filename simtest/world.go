@@ -228,6 +228,8 @@ func (w *world) act(m *wire.Message) (broken bool) {
 	case wire.DoLocate:
 		at := w.bodyAt()
 		w.event(func(p *wire.Packet) { p.Byte(wire.EventBodyAt).Text(at) })
+	case wire.DoErrors:
+		w.log.tellErrors(m.Duration(), w.event)
 	default:
 		m.Broken(fmt.Errorf("action %q is not known", kind))
 	}

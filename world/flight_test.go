@@ -95,7 +95,7 @@ func TestADyingTestNamesItsRun(t *testing.T) {
 	task.Mode, task.File = wire.Retry, traceOfX
 	f.job(task)
 	said = f.last()
-	contains(t, said, traceOfX+" is the trace of a run during which its process died or hung: running its seed again\n",
+	contains(t, said, traceOfX+" is the trace of a run during which its process died or hung, or its end is missing: running its seed again\n",
 		"the process died during a run: TestX, seed 1, replaying "+traceOfX+"\n", "the trace so far is in "+file+"\n")
 	if again := readFile(t, file); len(again) >= len(trace) {
 		t.Errorf("the trace of the later death is not in the file: %s", again)

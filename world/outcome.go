@@ -77,7 +77,7 @@ func (o *outcome) failed() bool { return o.violation != nil || o.err != nil || o
 
 // passed is what the summary of all seeds needs of one.
 func (o *outcome) passed() *wire.Passed {
-	p := &wire.Passed{Virtual: o.run.Virtual - o.run.Converging, Calm: o.run.Converging, Faults: map[string]int{}, Sometimes: o.sometimes, Aimed: o.aimed, Clients: o.clients, Idle: o.idle, Exited: o.exited}
+	p := &wire.Passed{Virtual: o.run.Virtual - o.run.Converging, Calm: o.run.Converging, Faults: map[string]int{}, Sometimes: o.sometimes, Aimed: o.aimed, Clients: o.clients, Reconciles: o.run.Reconciles, Idle: o.idle, Exited: o.exited}
 	for _, f := range o.run.Faults {
 		p.Faults[f.Name] += f.Count
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/world/wellbehaved"
-	"github.com/informersim/informersim/world/wire"
 )
 
 // probeTime is how long a round of failures may take: more than a backoff that has been reset.
@@ -46,8 +45,7 @@ func (b *wellBehaved) noteWrite(r *sim.Record) {
 
 // probe has the controllers write once more, several times, and lets the first attempts fail, for the property NoGrowingBackoff.
 func (b *wellBehaved) probe() {
-	asked := slices.ContainsFunc(b.w.o.ready, func(p wire.Property) bool { return p.Name == wellbehaved.NameBackoff })
-	b.probing = asked && len(b.writes) > 0
+	b.probing = b.asked(wellbehaved.NameBackoff) && len(b.writes) > 0
 	if !b.probing {
 		return
 	}

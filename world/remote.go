@@ -9,6 +9,7 @@ import (
 
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/world/wellbehaved"
 	"github.com/informersim/informersim/world/wire"
 )
 
@@ -27,9 +28,10 @@ type remote struct {
 	moved    bool  // the bubble has moved since they were called
 	checked  int64 // the Store's revision then
 	logs     []string
-	happened bool     // something had when the last trip was over
-	located  string   // the answer to DoLocate
-	waiting  []string // where goroutines of the program's own waited when the body had failed
+	happened bool                 // something had when the last trip was over
+	located  string               // the answer to DoLocate
+	errs     []wellbehaved.Logged // the answer to DoErrors
+	waiting  []string             // where goroutines of the program's own waited when the body had failed
 
 	moves   uint64 // trips in which the bubble may have changed
 	trips   uint64
@@ -185,6 +187,11 @@ func (r *remote) event(m *wire.Message) {
 		w.webhooks.called(m)
 	case wire.EventBodyAt:
 		r.located = m.Text()
+	case wire.EventErrors:
+		r.errs = nil
+		for n := m.Num(); n > 0 && m.Err() == nil; n-- {
+			r.errs = append(r.errs, wellbehaved.Logged{Step: uint64(m.Num()), At: m.Duration(), Text: m.Text()})
+		}
 	case wire.EventWaiting:
 		r.waiting = nil
 		for n := m.Num(); n > 0 && m.Err() == nil; n-- {
@@ -211,4 +218,12 @@ func (r *remote) bodyAt() string {
 	r.do(wire.DoLocate)
 	r.rest()
 	return r.located
+}
+
+// errors returns what the program has logged as errors since then.
+func (r *remote) errors(since time.Duration) []wellbehaved.Logged {
+	r.errs = nil
+	r.do(wire.DoErrors).Duration(since)
+	r.rest()
+	return r.errs
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -256,8 +257,12 @@ func (r *runner) replay() (*outcome, error) {
 			}
 			return nil, fmt.Errorf("it is a trace of %s", h.Scenario)
 		}
+		if n, err := strconv.Atoi(h.Options[optionRun]); err == nil && r.task.Run > 0 && n != r.task.Run {
+			r.result.OtherRun = n
+			return nil, nil
+		}
 		if endless(data) {
-			r.logf("%s is the trace of a run during which its process died or hung: running its seed again", r.task.File)
+			r.logf("%s is the trace of a run during which its process died or hung, or its end is missing: running its seed again", r.task.File)
 			res := r.play(source{header: h})
 			res.cutOff = true
 			return res, nil

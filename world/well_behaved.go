@@ -32,7 +32,10 @@ type wellBehaved struct {
 	names    []string
 	sending  *request // that is being sent; nil for none
 	sent     map[sentBy]*wellbehaved.Request
-	answered []sentBy // in the current step
+	answered []sentBy             // in the current step
+	calm     time.Duration        // when the body had ended and the faults stopped
+	after    bool                 // that has come
+	errors   []wellbehaved.Logged // that were logged from then on
 	watched  time.Duration
 	watching bool
 	writes   []probed // of the time in which the controllers are watched
@@ -62,9 +65,13 @@ func (b *wellBehaved) properties() []property.Property {
 	}
 	o := wellbehaved.Options{
 		Role: b.role, Runs: b.runs, Restarts: KindProcess, Collected: b.w.o.runs(names.GarbageCollector), Except: map[string][]wellbehaved.Exception{},
-		Sent:     func(client sim.ActorID, n int64) *wellbehaved.Request { return b.sent[sentBy{client, n}] },
-		Observed: func() (time.Duration, bool) { return b.watched, b.watching },
-		Probing:  func() bool { return b.probing },
+		Sent:       func(client sim.ActorID, n int64) *wellbehaved.Request { return b.sent[sentBy{client, n}] },
+		Observed:   func() (time.Duration, bool) { return b.watched, b.watching },
+		Calm:       func() (time.Duration, bool) { return b.calm, b.after },
+		Errors:     func() []wellbehaved.Logged { return b.errors },
+		Only:       b.only,
+		Probing:    func() bool { return b.probing },
+		Reconciles: wellbehaved.Reconciles{Begin: kindReconcile, End: kindReconciled, Sends: kindSends},
 	}
 	var names []string
 	for _, p := range b.w.o.ready {
@@ -95,6 +102,14 @@ func (b *wellBehaved) role(client sim.ActorID) wellbehaved.Role {
 	return wellbehaved.Controller
 }
 
+// only returns the name of the only process, "" if there are several.
+func (b *wellBehaved) only() string {
+	if len(b.w.processes) != 1 {
+		return ""
+	}
+	return b.w.processes[0].name
+}
+
 // runs reports whether the process of a client runs.
 func (b *wellBehaved) runs(client sim.ActorID) bool {
 	p := b.processOf(client)
@@ -115,7 +130,7 @@ func (b *wellBehaved) Record(r *sim.Record) {
 		b.noteWrite(r)
 		if q := b.sending; q != nil {
 			b.sent[sentBy{r.Actor, r.N}] = &wellbehaved.Request{
-				Step: r.Step, At: r.At, Method: q.rest.Method, Path: q.rest.URL.RequestURI(), Body: string(q.rest.Body), Manager: managerOf(q),
+				Step: r.Step, At: r.At, Method: q.rest.Method, Path: q.rest.URL.RequestURI(), Body: string(q.rest.Body), ContentType: q.rest.Header.Get("Content-Type"), Manager: managerOf(q),
 			}
 		}
 	case fakeapiserver.KindResponse:
@@ -137,6 +152,11 @@ func managerOf(q *request) string {
 	return cmp.Or(q.rest.URL.Query().Get("fieldManager"), program)
 }
 
+// asked reports whether the test asks for a property.
+func (b *wellBehaved) asked(name string) bool {
+	return slices.ContainsFunc(b.w.o.ready, func(p wire.Property) bool { return p.Name == name })
+}
+
 // watch lets the run go on after its body.
 func (b *wellBehaved) watch() {
 	if b == nil || b.w.monitor.Violation() != nil {
@@ -146,10 +166,14 @@ func (b *wellBehaved) watch() {
 	w.remote.checks = false // the test's own checks were for what its body did
 	w.remote.silent = true
 	w.stopFaults()
+	b.calm, b.after = w.kernel.Elapsed(), true
 	w.goOn(restTime)
 	b.watched, b.watching = w.kernel.Elapsed(), true
 	b.stir()
 	w.goOn(watchTime)
+	if b.asked(wellbehaved.NameEndless) {
+		b.errors = w.remote.errors(b.calm)
+	}
 	b.probe()
 	if why := b.blind(); why != "" {
 		w.kernel.Fail(errors.New(why))

@@ -27,6 +27,7 @@ const (
 	subject = "simtest"
 
 	optionPackage = "package" // in the header's options: the import path of the test
+	optionRun     = "run"     // in the header's options: the number of the Run or Find among those of the test
 	optionRuntime = "runtime" // in the header's options: what decides what Go leaves open
 	runtimeSeeded = "seeded"  // the seed does; otherwise chance
 )
@@ -91,6 +92,9 @@ func newHeader(o *options, task *wire.Task, seed uint64) (sim.Header, error) {
 	}
 	if o.ServeCRDs {
 		h.Options[optionServeCRDs] = "true"
+	}
+	if task.Run > 0 {
+		h.Options[optionRun] = strconv.Itoa(task.Run)
 	}
 	if task.Seeded {
 		h.Options[optionRuntime] = runtimeSeeded

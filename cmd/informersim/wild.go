@@ -5,6 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/ast"
+	gobuild "go/build"
+	"go/parser"
+	"go/token"
 	"io"
 	"os"
 	"os/exec"
@@ -12,6 +16,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -43,7 +49,8 @@ time is up.
 open in a browser lie beside its trace. informersim report, explain and, in the folder of the module, replay take such a trace. What is in the folder
 already stays.
 
-It needs a clone of informersim, in whose folder it is started, and the go command. The first start downloads and compiles the controllers.
+It needs a clone of informersim, in whose folder it is started, and the go command. Each module is built before its first
+test that is meant, and not at all if none is; the first time, that downloads and compiles its controllers.
 
 Exit codes: 0 nothing new was found; 1 a test failed; 2 bad input.`,
 		Example: `  informersim wild
@@ -97,14 +104,14 @@ func (f *wildFlags) run(c *cobra.Command, patterns []string) error {
 		ctx, cancel = context.WithTimeout(ctx, f.lasts)
 	}
 	defer cancel()
-	tests, err := findWild(ctx, root, work, patterns)
+	tests, err := findWild(ctx, root, patterns)
 	if err != nil {
 		return f.timeIsUp(ctx, c.OutOrStdout(), err)
 	}
 	tests = everyNth(tests, shard, of)
 	w := &wildTable{out: c.OutOrStdout()}
 	w.head(tests)
-	failed, err := f.rounds(ctx, w, tests)
+	failed, err := f.rounds(ctx, w, work, tests)
 	if err = f.timeIsUp(ctx, w.out, err); err != nil {
 		return err
 	}
@@ -124,12 +131,15 @@ func (f *wildFlags) timeIsUp(ctx context.Context, out io.Writer, err error) erro
 }
 
 // rounds runs the tests once, or until the context ends.
-func (f *wildFlags) rounds(ctx context.Context, w *wildTable, tests []*wildTest) (failed int, err error) {
+func (f *wildFlags) rounds(ctx context.Context, w *wildTable, work string, tests []*wildTest) (failed int, err error) {
 	const first, more = 20, 4
 	seeds := f.seeds
 	for round := 1; ; round++ {
 		var again []*wildTest
 		for _, t := range tests {
+			if err := t.build(ctx, work); err != nil {
+				return failed, err
+			}
 			r, err := t.run(ctx, seeds, f.traces)
 			if err != nil {
 				return failed, err
@@ -154,16 +164,78 @@ func (f *wildFlags) rounds(ctx context.Context, w *wildTable, tests []*wildTest)
 	}
 }
 
-// wildTest is a test of a module under wild/.
-type wildTest struct {
-	module, name string
-	dir, program string
+// wildModule is a module under wild/.
+type wildModule struct {
+	name, dir string
+	program   string // its tests, once they are built
 }
 
-func (t *wildTest) String() string { return t.module + "/" + t.name }
+// build builds the tests, if that has not been done: they compile a release of Kubernetes of their own, which only those that are run are worth.
+func (m *wildModule) build(ctx context.Context, work string) error {
+	if m.program != "" {
+		return nil
+	}
+	program := filepath.Join(work, m.name+".test")
+	if _, err := output(ctx, m.dir, "go", "test", "-c", "-o", program, "."); err != nil {
+		return fmt.Errorf("the tests of wild/%s do not build: %w", m.name, err)
+	}
+	m.program = program
+	return nil
+}
 
-// findWild builds the tests of the modules under wild/, and returns those that are meant, or all.
-func findWild(ctx context.Context, root, work string, patterns []string) ([]*wildTest, error) {
+// tests returns the names of its tests, as go test would list them, by its source.
+func (m *wildModule) tests() (names []string, err error) {
+	files, err := filepath.Glob(filepath.Join(m.dir, "*_test.go"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		if ok, err := gobuild.Default.MatchFile(m.dir, filepath.Base(file)); err != nil || !ok {
+			continue // another system's; one that cannot be read fails the build
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, fmt.Errorf("the tests of wild/%s do not build: %w", m.name, err)
+		}
+		for _, d := range parsed.Decls {
+			if f, is := d.(*ast.FuncDecl); is && isTest(f) {
+				names = append(names, f.Name.Name)
+			}
+		}
+	}
+	return names, nil
+}
+
+// isTest reports whether the go command takes a function for a test.
+func isTest(f *ast.FuncDecl) bool {
+	rest, is := strings.CutPrefix(f.Name.Name, "Test")
+	first, _ := utf8.DecodeRuneInString(rest)
+	if !is || unicode.IsLower(first) || f.Recv != nil || f.Type.TypeParams != nil || len(f.Type.Params.List) != 1 {
+		return false
+	}
+	pointer, is := f.Type.Params.List[0].Type.(*ast.StarExpr)
+	if !is || len(f.Type.Params.List[0].Names) > 1 {
+		return false
+	}
+	switch t := pointer.X.(type) {
+	case *ast.SelectorExpr:
+		return t.Sel.Name == "T"
+	case *ast.Ident:
+		return t.Name == "T"
+	}
+	return false
+}
+
+// wildTest is a test of a module under wild/.
+type wildTest struct {
+	*wildModule
+	name string
+}
+
+func (t *wildTest) String() string { return t.wildModule.name + "/" + t.name }
+
+// findWild returns the tests of the modules under wild/ that are meant, or all.
+func findWild(ctx context.Context, root string, patterns []string) ([]*wildTest, error) {
 	modules, err := filepath.Glob(filepath.Join(root, "wild", "*", "go.mod"))
 	if err != nil {
 		return nil, err
@@ -174,21 +246,13 @@ func findWild(ctx context.Context, root, work string, patterns []string) ([]*wil
 	var all []*wildTest
 	for _, file := range modules {
 		dir := filepath.Dir(file)
-		module := filepath.Base(dir)
-		if !mayMean(patterns, module) {
-			continue
-		}
-		program := filepath.Join(work, module+".test")
-		if _, err := output(ctx, dir, "go", "test", "-c", "-o", program, "."); err != nil {
-			return nil, fmt.Errorf("the tests of wild/%s do not build: %w", module, err)
-		}
-		list, err := output(ctx, dir, program, "-test.list", "^Test")
+		m := &wildModule{name: filepath.Base(dir), dir: dir}
+		names, err := m.tests()
 		if err != nil {
 			return nil, err
 		}
-		for name := range strings.Lines(list) {
-			t := &wildTest{module: module, name: strings.TrimSpace(name), dir: dir, program: program}
-			if means(patterns, t.String()) {
+		for _, name := range names {
+			if t := (&wildTest{m, name}); means(patterns, t.String()) {
 				all = append(all, t)
 			}
 		}
@@ -196,24 +260,13 @@ func findWild(ctx context.Context, root, work string, patterns []string) ([]*wil
 	if len(all) == 0 {
 		return nil, fmt.Errorf("no test is meant by %q: a part of a name like kubernetes/TestJob, see docs/wild.md", patterns)
 	}
-	return all, nil
+	return all, ctx.Err()
 }
 
 // means reports whether one of the patterns is a part of a name, or there is none.
 func means(patterns []string, name string) bool {
 	for _, p := range patterns {
 		if strings.Contains(name, p) {
-			return true
-		}
-	}
-	return len(patterns) == 0
-}
-
-// mayMean reports whether a pattern may mean a test of a module, which is not built otherwise.
-func mayMean(patterns []string, module string) bool {
-	for _, p := range patterns {
-		before, _, named := strings.Cut(p, "/")
-		if !named || strings.HasSuffix(module, before) {
 			return true
 		}
 	}
@@ -237,7 +290,7 @@ func (t *wildTest) run(ctx context.Context, seeds int, traces string) (*wildResu
 		args = append(args, fmt.Sprintf("-simtest.seeds=%d", seeds))
 	}
 	if traces != "" {
-		args = append(args, "-simtest.traces="+filepath.Join(traces, t.module))
+		args = append(args, "-simtest.traces="+filepath.Join(traces, t.wildModule.name))
 	}
 	text, err := output(ctx, t.dir, t.program, args...)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {

@@ -40,8 +40,12 @@ func TestWildReadsTests(t *testing.T) {
 		"example/go.mod":    "module example\n\ngo 1.26\n",
 		"example/a.go":      "package example\n",
 		"example/a_test.go": wildExample,
-		"other/go.mod":      "module other\n\ngo 1.26\n",
-		"other/bad.go":      "this does not compile, and nobody asks for it",
+		"example/b_test.go": "package example_test\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) { os.Exit(m.Run()) }\n\n" +
+			"type x struct{}\n\nfunc (x) TestMethod(*testing.T) {}\n",
+		"example/c_plan9_test.go": "package example\n\nimport \"testing\"\n\nfunc TestElsewhere(*testing.T) {}\n",
+		"other/go.mod":            "module other\n\ngo 1.26\n",
+		"other/bad_test.go":       "package other\n\nimport \"testing\"\n\nfunc TestBad(t *testing.T) { undefined() }\n",
+		"other/bad.go":            "this does not compile, and nobody asks for it",
 	} {
 		file := filepath.Join(root, "wild", filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
@@ -83,6 +87,13 @@ example/TestKnown                                                a known bug, wi
 		{"example/TestHolds --seeds 500", exitOK, `
 controller and test    seeds    virtual  after faults    faults  found
 example/TestHolds        500        21m           37s       855  nothing
+`},
+		{"TestHolds --seeds 500", exitOK, `
+controller and test    seeds    virtual  after faults    faults  found
+example/TestHolds        500        21m           37s       855  nothing
+`},
+		{"other/", exitBadInput, `
+controller and test    seeds    virtual  after faults    faults  found
 `},
 		{"example/TestHolds --for 1ns", exitOK, "\nthe time of --for 1ns is up; what was running is not counted\n"},
 	} {

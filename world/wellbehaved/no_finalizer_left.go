@@ -25,7 +25,7 @@ func noFinalizerLeft(o *Options) property.Property {
 		Statement: "an object that is being deleted goes while the controllers of its finalizers run",
 		Kinds:     []sim.Kind{fakeapiserver.KindCommit, fakeapiserver.KindFrame},
 		New: func() property.Checker {
-			f := &finalizers{o: o, owners: map[string]map[sim.ActorID]string{}, leaving: map[kinds.UID]*leaving{}}
+			f := &finalizers{o: o, owners: map[string]map[sim.ActorID]holding{}, leaving: map[kinds.UID]*leaving{}}
 			return property.Checker{Record: f.record, End: f.end}
 		},
 	}
@@ -34,8 +34,15 @@ func noFinalizerLeft(o *Options) property.Property {
 // finalizers follows who adds and removes finalizers, and the objects that are being deleted.
 type finalizers struct {
 	o       *Options
-	owners  map[string]map[sim.ActorID]string // by finalizer, the clients that have added or removed it, and their names
+	owners  map[string]map[sim.ActorID]holding // by finalizer, the clients that have added or removed it
 	leaving map[kinds.UID]*leaving
+}
+
+// holding is why a finalizer is taken for a client's.
+type holding struct {
+	by   string // its name
+	puts bool   // it has put it somewhere, and not only taken it away
+	how  reports.Evidence
 }
 
 // leaving is an object that is being deleted.
@@ -65,9 +72,9 @@ func (f *finalizers) record(w property.World, r *sim.Record) *reports.Violation 
 		for _, name := range slices.Concat(before, m.GetFinalizers()) {
 			if slices.Contains(before, name) != (slices.Contains(m.GetFinalizers(), name) && r.Detail != "DELETED") {
 				if f.owners[name] == nil {
-					f.owners[name] = map[sim.ActorID]string{}
+					f.owners[name] = map[sim.ActorID]holding{}
 				}
-				f.owners[name][x.client] = x.name
+				f.hold(r, &x, name, !slices.Contains(before, name))
 			}
 		}
 	}
@@ -80,6 +87,18 @@ func (f *finalizers) record(w property.World, r *sim.Record) *reports.Violation 
 		}
 	}
 	return nil
+}
+
+// hold notes that a client has put a finalizer on an object, or taken it off. That it has put it on one says more, since others' can be taken off by mistake.
+func (f *finalizers) hold(r *sim.Record, x *write, name string, puts bool) {
+	if known, is := f.owners[name][x.client]; is && (known.puts || !puts) {
+		return
+	}
+	did := "takes the finalizer %s off %s (RV %d)"
+	if puts {
+		did = "puts the finalizer %s on %s (RV %d)"
+	}
+	f.owners[name][x.client] = holding{x.name, puts, reports.Because(r, "%s "+did, x.name, name, r.Key, r.RV)}
 }
 
 func (f *finalizers) end(w property.World) *reports.Violation {
@@ -97,13 +116,17 @@ func (f *finalizers) end(w property.World) *reports.Violation {
 				continue
 			}
 			for _, client := range slices.Sorted(maps.Keys(f.owners[name])) {
-				who := f.owners[name][client]
+				h := f.owners[name][client]
+				who := h.by
 				if !f.o.Runs(client) || f.o.excepted(nameFinalizer, who, s.key) {
 					continue
 				}
-				v := &reports.Violation{Key: s.key, Because: []reports.Evidence{l.since}, Message: fmt.Sprintf(
-					"%s is still there, %v after its deletion: its finalizer %q is %s's, which runs, and nothing has kept it from removing it for %v",
-					s.key, span(w.Kernel().Elapsed()-l.since.At), name, who, span(w.Kernel().Elapsed()-since))}
+				whose := fmt.Sprintf("its finalizer %q is %s's, which runs", name, who)
+				if !h.puts {
+					whose = fmt.Sprintf("%s, which runs, has taken its finalizer %q off another object, though it has never put it on one: it is either %[1]s's to remove, or somebody else's and not %[1]s's to touch", who, name)
+				}
+				v := &reports.Violation{Key: s.key, Because: []reports.Evidence{h.how, l.since}, Message: fmt.Sprintf("%s is still there, %v after its deletion: %s, and nothing has kept it from removing it for %v",
+					s.key, span(w.Kernel().Elapsed()-l.since.At), whose, span(w.Kernel().Elapsed()-since))}
 				if told, is := l.told[client]; is {
 					v.Because = append(v.Because, told)
 				}

@@ -16,7 +16,7 @@ const nameLost = "NoLostUpdate"
 
 // noLostUpdate checks that no update takes back what others have written meanwhile. An update sends the whole object; with the resourceVersion that
 // was read the server refuses one that is late, and without it everything in the object is as old as the cache that it is from. A field counts only if
-// the controller has never written it: what it has set itself, or in an object that it has made, it may set again.
+// the controller has never written it: what it has set itself, or in an object that it has made, it may set again. A patch replaces lists in the same way.
 func noLostUpdate(o *Options) property.Property {
 	return property.Property{
 		Name:      nameLost,
@@ -42,6 +42,8 @@ type updates struct {
 type authors struct {
 	made   string // by whom
 	fields map[string]*authored
+	lists  map[string][]elementChange // by field
+	rules  map[ruled]bool
 }
 
 // authored is the last change of a field.
@@ -58,7 +60,7 @@ func (s *updates) record(w property.World, r *sim.Record) *reports.Violation {
 	switch r.Kind {
 	case fakeapiserver.KindRequest:
 		switch verb, _, _ := strings.Cut(r.Detail, " "); verb {
-		case "update":
+		case "update", "patch":
 			s.sent[at] = s.known[followed{r.Actor, r.Key}]
 		case "list", "get":
 			s.plurals[at] = strings.Clone(r.Key)
@@ -94,11 +96,12 @@ func (s *updates) committed(w property.World, r *sim.Record) (lost *reports.Viol
 	x := s.o.writeOf(w)
 	a := s.objects[r.Key]
 	if a == nil || r.Detail != "MODIFIED" {
-		s.objects[strings.Clone(r.Key)] = &authors{x.who(), map[string]*authored{}}
+		s.objects[strings.Clone(r.Key)] = &authors{x.who(), map[string]*authored{}, map[string][]elementChange{}, map[ruled]bool{}}
 		return nil
 	}
 	known, late := s.sent[sentBy{x.client, x.number}]
-	late = late && x.role == Controller && !s.o.excepted(nameLost, x.name, r.Key) && unconditional(&x, r.Old)
+	late = late && x.role == Controller && !s.o.excepted(nameLost, x.name, r.Key)
+	patched, late := late && replaces(&x, r.Old), late && unconditional(&x, r.Old)
 	before := changes(r.Obj, r.Old)
 	for n, c := range changes(r.Old, r.Obj) {
 		f := a.fields[c.field]
@@ -111,6 +114,13 @@ func (s *updates) committed(w property.World, r *sim.Record) (lost *reports.Viol
 		}
 		*f = authored{momentOf(r), r.RV, c.value, before[n].value, x.who(), f.by, append(f.all, x.who())}
 	}
+	for _, c := range listChanges(r.Old, r.Obj) {
+		a.rule(&x, &c, known)
+		if lost == nil && patched {
+			lost = a.lostElement(r, &x, &c, known)
+		}
+		a.note(r, &x, &c)
+	}
 	return lost
 }
 
@@ -122,15 +132,10 @@ func unconditional(x *write, old any) bool {
 }
 
 func takenBack(r *sim.Record, x *write, c change, f *authored, known int64) *reports.Violation {
-	plural := pluralOf(r.Key)
-	knew := fmt.Sprintf("has been told of no %s", plural)
-	if known > 0 {
-		knew = fmt.Sprintf("has been told of %s up to RV %d", plural, known)
-	}
 	return &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf("%s takes back what %s has written: %s of %s was %s, and is %s again. Its update has no resourceVersion, with which the server "+
 		"would have refused it", x.who(), f.by, c.field, r.Key, shown(f.value), shown(c.value)), Because: []reports.Evidence{
 		{Step: f.step, At: f.at, Text: fmt.Sprintf("%s writes %s of %s: %s (RV %d)", f.by, c.field, r.Key, shown(f.value), f.rv)},
-		{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s, which %s, sends %s %s", x.who(), knew, x.request.Method, x.request.Path)},
+		{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s, which %s, sends %s %s", x.who(), knew(r.Key, known), x.request.Method, x.request.Path)},
 		reports.Because(r, "%s is as it was before: %s is %s (RV %d)", r.Key, c.field, shown(c.value), r.RV),
 	}}
 }

@@ -20,6 +20,14 @@ type Options struct {
 	// Observed says since when nothing has been changed from outside, the faults have stopped, and the controllers have had the time that they
 	// need; ok is false before.
 	Observed func() (since time.Duration, ok bool)
+	// Calm says since when the body has ended and the faults have stopped; ok is false before.
+	Calm func() (since time.Duration, ok bool)
+	// Errors returns what the program has logged as errors since then, until writes are made to fail.
+	Errors func() []Logged
+	// Only returns the name of the only process, "" if there are several.
+	Only func() string
+	// Reconciles are the kinds of records of reconciles.
+	Reconciles Reconciles
 	// Probing says whether writes are made to fail now, some at a time.
 	Probing func() bool
 	// Restarts is the kind of record that says that the process of a client has begun or ended: of "process/NAME", the client "conn/NAME".
@@ -45,12 +53,14 @@ const (
 
 // Request is what a request says beyond its record.
 type Request struct {
-	Step    uint64 // in which it was sent
-	At      time.Duration
-	Method  string
-	Path    string // with the query
-	Body    string
-	Manager string // the field manager, as the server sees it
+	Step   uint64 // in which it was sent
+	At     time.Duration
+	Method string
+	Path   string // with the query
+	Body   string
+	// ContentType is that of the body.
+	ContentType string
+	Manager     string // the field manager, as the server sees it
 }
 
 // Exception is what a property does not judge. What is empty stands for all.
@@ -60,12 +70,12 @@ type Exception struct {
 }
 
 // Names of the properties, in the order of [All].
-var Names = []string{nameHot, nameWar, nameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff, nameLost}
+var Names = []string{nameHot, nameWar, nameStale, nameQuiet, nameFinalizer, nameOrphan, NameBackoff, nameLost, NameEndless}
 
 // All returns the properties with these names.
 func All(o Options, names []string) (all []property.Property) {
 	for _, p := range []property.Property{
-		noHotReconcile(&o), noWriteWar(&o), noStaleCreate(&o), quietAfterConvergence(&o), noFinalizerLeft(&o), noOrphan(&o), noGrowingBackoff(&o), noLostUpdate(&o),
+		noHotReconcile(&o), noWriteWar(&o), noStaleCreate(&o), quietAfterConvergence(&o), noFinalizerLeft(&o), noOrphan(&o), noGrowingBackoff(&o), noLostUpdate(&o), noEndlessError(&o),
 	} {
 		if slices.Contains(names, p.Name) {
 			all = append(all, p)

@@ -1,7 +1,7 @@
 package wire
 
 // Protocol is the number of this version of the protocol. Both sides must have the same.
-const Protocol = 9
+const Protocol = 10
 
 // The kinds of messages.
 const (
@@ -41,6 +41,7 @@ const (
 	DoRecord  = 't' // step, elapsed, actor, kind, key, revision, n, detail: a record for the user's properties
 	DoEndings = 'e' // call the user's properties' End
 	DoLocate  = 'l' // say where the body's goroutine is blocked
+	DoErrors  = 'm' // elapsed: say what has been logged as an error since then
 	DoCall    = 'h' // id, URL, header, body: an admission webhook is called
 	DoHangUp  = 'u' // id: its caller has given up
 )
@@ -56,6 +57,7 @@ const (
 	EventHeld      = 'h' // name: a condition of env.Sometimes holds
 	EventLog       = 'l' // text: env.Logf
 	EventBodyAt    = 'g' // text: the answer to DoLocate
+	EventErrors    = 'm' // number, for each step, elapsed, text: the answer to DoErrors
 	EventWaiting   = 'i' // number, texts: where goroutines of the program's own wait as the body fails
 	EventReconcile = 'y' // id, controller, ends. A begin: group, kind ("" if the key has the plural), key. An end: outcome, when it is due again or -1
 	EventCalled    = 'w' // id, error, code, header, body: what a webhook answers, or why it does not

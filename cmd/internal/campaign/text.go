@@ -24,8 +24,13 @@ func (c *Campaign) WriteText(w io.Writer, folder string) error {
 	fmt.Fprintf(&b, "%s\n%s\n", c.Title(), c.Verdict())
 	t := c.Total()
 	fmt.Fprintf(&b, "      %s\n", c.work(&t))
-	for _, f := range c.Findings {
-		fmt.Fprintf(&b, "      %s  seed %d%s: %s\n", f.Name, f.Seed, also(f), reports.PlainLine(f.headline()))
+	for _, g := range c.Groups() {
+		fmt.Fprintf(&b, "      %s  seed %d%s: %s\n", g[0].Name, g[0].Seed, also(g[0]), reports.PlainLine(g[0].headline()))
+		for n, f := range g {
+			if n > 0 {
+				fmt.Fprintf(&b, "        %s%s  seed %d%s%s\n", g.like(n), f.Name, f.Seed, also(f), reports.PlainLine(g.unlike(n)))
+			}
+		}
 	}
 	for _, u := range c.Undecided {
 		fmt.Fprintf(&b, "      seed %d has no verdict: %s\n", u.Seed, reports.PlainLine(firstLine(u.Why)))
@@ -60,7 +65,11 @@ func (c *Campaign) Verdict() string {
 	t := c.Total()
 	switch {
 	case len(c.Findings) > 0:
-		return fmt.Sprintf("FAIL  %s in %s, of which %d fail", reports.Counted(len(c.Findings), "finding"), reports.Counted(t.Done, "run"), t.Failing)
+		found := reports.Counted(len(c.Findings), "finding")
+		if n := len(c.Groups()); n < len(c.Findings) {
+			found += fmt.Sprintf(", perhaps of %s,", reports.Counted(n, "bug"))
+		}
+		return fmt.Sprintf("FAIL  %s in %s, of which %d fail", found, reports.Counted(t.Done, "run"), t.Failing)
 	case c.Lost:
 		return fmt.Sprintf("FAIL  1 finding after %s, which could not be kept", reports.Counted(t.Done, "run"))
 	case len(c.Undecided) > 0:
@@ -107,13 +116,15 @@ type Summary struct {
 	Missing []string `json:"missing,omitempty"`
 	Runs    uint64   `json:"runs"`
 	Failing uint64   `json:"failing"`
+	// Alike has the names of findings that break one property in the same way, the simplest first; nil if no two do.
+	Alike [][]string `json:"alike,omitempty"`
 }
 
 // WriteJSON renders the campaign as one line of JSON.
 func (c *Campaign) WriteJSON(w io.Writer) error {
 	t := c.Total()
 	verdict, _, _ := strings.Cut(c.Verdict(), " ")
-	return writeLine(w, Line{Summary: &Summary{c, strings.ToLower(verdict), c.Missing(), t.Done, t.Failing}})
+	return writeLine(w, Line{Summary: &Summary{c, strings.ToLower(verdict), c.Missing(), t.Done, t.Failing, names(c.Groups())}})
 }
 
 // WriteJSON renders the finding as one line of JSON.
@@ -136,8 +147,14 @@ func (c *Campaign) WriteMarkdown(w io.Writer) error {
 	fmt.Fprintf(&b, "### informersim %s\n\n**%s**\n\n%s\n", c.Title(), strings.Join(strings.Fields(c.Verdict()), " "), c.work(&t))
 	if len(c.Findings) > 0 {
 		b.WriteString("\n| finding | seed | runs | left of it | what broke |\n|---|---|---|---|---|\n")
-		for _, f := range c.Findings {
-			fmt.Fprintf(&b, "| `%s` | %d | %d | %s | %s |\n", f.Name, f.Seed, f.Count, junit.Cell(f.Size), junit.Cell(f.headline()))
+		for _, g := range c.Groups() {
+			for n, f := range g {
+				what := f.headline()
+				if n > 0 {
+					what = g.like(n) + what
+				}
+				fmt.Fprintf(&b, "| `%s` | %d | %d | %s | %s |\n", f.Name, f.Seed, f.Count, junit.Cell(f.Size), junit.Cell(what))
+			}
 		}
 	}
 	for _, u := range c.Undecided {

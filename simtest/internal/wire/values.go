@@ -75,8 +75,10 @@ const (
 
 // Task is the JSON of Job.
 type Task struct {
-	Mode    Mode
-	Test    string // its name
+	Mode Mode
+	Test string // its name
+	// Run is the number of this Run or Find among those of the test, from 1; 0 if it is not known.
+	Run     int    `json:",omitempty"`
 	Package string // its import path
 	Command string // the command that runs only this test
 	Seeded  bool   // the test is built with the overlay
@@ -110,6 +112,8 @@ type Result struct {
 	Unkept string `json:",omitempty"`
 	// Other is the test that the trace is of, if that is not this one, so that nothing is replayed.
 	Other string `json:",omitempty"`
+	// OtherRun is which of the test's Runs and Finds the trace is of, if that is not this one, so that nothing is replayed.
+	OtherRun int `json:",omitempty"`
 	// Same reports of a failure that it is a trace's, replayed to its end, step by step.
 	Same bool `json:",omitempty"`
 
@@ -127,13 +131,14 @@ type Result struct {
 
 // Passed is what a seed did that broke nothing.
 type Passed struct {
-	Virtual   time.Duration   // while there could be faults
-	Calm      time.Duration   `json:",omitempty"` // after they had stopped
-	Faults    map[string]int  `json:",omitempty"` // by kind
-	Sometimes map[string]bool `json:",omitempty"` // of each condition of env.Sometimes, whether it held
-	Aimed     map[string]bool `json:",omitempty"` // of each client that a fault or a trigger was aimed at, whether it made a request
-	Clients   []string        `json:",omitempty"` // those that made requests, but for the workload's, if one of Aimed did not
-	Idle      bool            `json:",omitempty"` // no client has made a request, but for the workload's
+	Virtual    time.Duration   // while there could be faults
+	Calm       time.Duration   `json:",omitempty"` // after they had stopped
+	Faults     map[string]int  `json:",omitempty"` // by kind
+	Sometimes  map[string]bool `json:",omitempty"` // of each condition of env.Sometimes, whether it held
+	Aimed      map[string]bool `json:",omitempty"` // of each client that a fault or a trigger was aimed at, whether it made a request
+	Clients    []string        `json:",omitempty"` // those that made requests, but for the workload's, if one of Aimed did not
+	Reconciles int             `json:",omitempty"` // those that the test has told of
+	Idle       bool            `json:",omitempty"` // no client has made a request, but for the workload's
 	// Exited has, if Idle, the processes that are down at the end because their function has returned an error, and that.
 	Exited map[string]string `json:",omitempty"`
 }

@@ -1,0 +1,220 @@
+package simtest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+
+	"github.com/informersim/informersim/simtest"
+)
+
+// reading is a controller that reads ConfigMaps from its cache. What it makes of them, and who hears of an error, is the test's.
+type reading struct {
+	read    func(lister cache.Indexer, key string) error
+	tell    func(key string) func(error)
+	mention func(key string, err error)
+}
+
+func (c *reading) run(ctx context.Context, config *rest.Config) error {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	queue := workqueue.NewRateLimitingQueue(workqueue.DefaultControllerRateLimiter())
+	factory := informers.NewSharedInformerFactory(client, 0)
+	defer factory.Shutdown()
+	maps := factory.Core().V1().ConfigMaps().Informer()
+	add := func(obj any) {
+		if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {
+			queue.Add(key)
+		}
+	}
+	if _, err := maps.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, obj any) { add(obj) }, DeleteFunc: add}); err != nil {
+		return err
+	}
+	factory.Start(ctx.Done())
+	factory.WaitForCacheSync(ctx.Done())
+	go func() {
+		<-ctx.Done()
+		queue.ShutDown()
+	}()
+	for {
+		item, down := queue.Get()
+		if down {
+			return nil
+		}
+		key := fmt.Sprint(item)
+		end := func(error) {}
+		if c.tell != nil {
+			end = c.tell(key)
+		}
+		err := c.read(maps.GetIndexer(), key)
+		if end(err); err == nil {
+			queue.Forget(item)
+		} else {
+			if c.mention != nil {
+				c.mention(key, err)
+			}
+			queue.AddRateLimited(item)
+		}
+		queue.Done(item)
+	}
+}
+
+// parses fails for ever for the ConfigMap a, which is as it should be.
+func parses(_ cache.Indexer, key string) error {
+	if key == "default/a" {
+		return errors.New(`a number is expected, and there is "1k"`)
+	}
+	return nil
+}
+
+// wants fails as long as there is no object of that key, which may be the reconciled one.
+func wants(other string) func(cache.Indexer, string) error {
+	return func(lister cache.Indexer, key string) error {
+		name := other
+		if other == "" {
+			name = key
+		}
+		if _, exists, _ := lister.GetByKey(name); !exists {
+			return fmt.Errorf("what it needs: %w", apierrors.NewNotFound(corev1.Resource("configmap"), name[len("default/"):]))
+		}
+		return nil
+	}
+}
+
+// readingBody runs a controller while a ConfigMap stays and another one comes and goes.
+func readingBody(c reading, told bool) func(*simtest.Env) {
+	return func(env *simtest.Env) {
+		if told {
+			c.tell = func(key string) func(error) { return env.Reconciling("reader", "configmaps "+key) }
+		}
+		env.Go("reads", func(ctx context.Context) error { return c.run(ctx, env.RESTConfig("reads")) })
+		env.Create(configMap("a", ""), configMap("b", ""))
+		env.Advance(time.Minute)
+		env.Delete(configMap("b", ""))
+		env.Advance(time.Minute)
+	}
+}
+
+// A reconcile that fails for ever, and makes no request, is found if the test tells of it, or if its error is logged.
+func TestNoEndlessError(t *testing.T) {
+	handle := func(key string, err error) { utilruntime.HandleError(fmt.Errorf("sync %q: %w", key, err)) }
+	structured := func(key string, err error) { klog.ErrorS(err, "It failed", "key", key) }
+	for name, test := range map[string]struct {
+		c     reading
+		told  bool
+		finds []string // nothing, if it is right
+	}{
+		"told": {reading{read: parses}, true, []string{
+			`reader still fails to reconcile configmaps default/a: a number is expected, and there is "1k". It has failed `, " times since the faults stopped at ", "no request of the last attempt was refused",
+			"reader has reconciled configmaps default/a: a number is expected", "because"}},
+		"handled": {reading{read: parses, mention: handle}, false, []string{
+			`the program logs the same error again and again, `, "no request was refused for that reason: E endless_error_test.go:", "1k", "it logs E endless_error_test.go:"}},
+		"logged":             {reading{read: parses, mention: structured}, false, []string{"the program logs the same error again and again, "}},
+		"gone":               {reading{read: wants("")}, true, []string{`reader still fails to reconcile configmaps default/b: what it needs: configmap "b" not found`}},
+		"gone, logged":       {reading{read: wants(""), mention: structured}, false, []string{"the program logs the same error again and again, ", `"b`, `not found`}},
+		"waits":              {reading{read: wants("default/c")}, true, nil},
+		"waits, logged":      {reading{read: wants("default/c"), mention: structured}, false, nil},
+		"right":              {reading{read: func(cache.Indexer, string) error { return nil }}, true, nil},
+		"nobody hears of it": {reading{read: parses}, false, nil}, // and the summary says so
+		"told, and succeeds": {reading{read: func() func(cache.Indexer, string) error {
+			n := 0
+			return func(cache.Indexer, string) error {
+				if n++; n%4 != 0 {
+					return errors.New("not yet")
+				}
+				return nil
+			}
+		}()}, true, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := simtest.Options{Seeds: 6, Properties: simtest.WellBehaved()}
+			found := simtest.Find(t, o, readingBody(test.c, test.told))
+			switch {
+			case len(test.finds) == 0 && found != nil:
+				t.Errorf("found %v", found)
+			case len(test.finds) > 0 && (found == nil || found.Property != simtest.NoEndlessError || found.Seed != 1):
+				t.Errorf("found %v", found)
+			case found != nil:
+				wantIn(t, found.Text, test.finds...)
+			}
+		})
+	}
+}
+
+// What a refused request is the reason of is the server's, and what is excepted is not judged.
+func TestNoEndlessErrorSpares(t *testing.T) {
+	refused := func(env *simtest.Env) {
+		env.Go("writes", func(ctx context.Context) error {
+			client, err := kubernetes.NewForConfig(env.RESTConfig("writes"))
+			if err != nil {
+				return err
+			}
+			for n := 1; ctx.Err() == nil; n++ {
+				end := env.Reconciling("writer", "configmaps default/a")
+				_, err := client.CoreV1().ConfigMaps("default").Create(ctx, configMap("A", ""), metav1.CreateOptions{})
+				end(err)
+				klog.ErrorS(err, "It failed")
+				select {
+				case <-ctx.Done():
+				case <-time.After(5 * time.Minute):
+				}
+			}
+			return nil
+		})
+		env.Create(configMap("a", ""))
+		env.Advance(time.Minute)
+	}
+	if found := simtest.Find(t, simtest.Options{Seeds: 4, Properties: simtest.WellBehaved()}, refused); found != nil {
+		t.Errorf("found %v", found)
+	}
+	for _, e := range []simtest.Exception{{Client: "reader"}, {Object: "configmaps"}, {Object: "configmaps default/a"}, {Client: "reader", Object: "configmaps default/a"}} {
+		e.Property, e.Why = simtest.NoEndlessError, "it waits for a person"
+		if found := simtest.Find(t, simtest.Options{Seeds: 1, Properties: simtest.WellBehaved(e)}, readingBody(reading{read: parses}, true)); found != nil {
+			t.Errorf("%+v: found %v", e, found)
+		}
+	}
+	e := simtest.Exception{Property: simtest.NoEndlessError, Object: "configmaps default/a", Why: "it waits for a person"}
+	mention := func(key string, err error) { klog.ErrorS(err, "It failed", "key", key) }
+	if found := simtest.Find(t, simtest.Options{Seeds: 1, Properties: simtest.WellBehaved(e)}, readingBody(reading{read: parses, mention: mention}, false)); found != nil {
+		t.Errorf("logged: found %v", found)
+	}
+}
+
+// A passing Run says what NoEndlessError has not seen, unless the test tells of reconciles or does not ask for it.
+func TestNoEndlessErrorSaysWhatItDoesNotSee(t *testing.T) {
+	const untold = "the test tells of no reconciles (simtest.Logger for controller-runtime, env.Reconciling), so NoEndlessError sees none that fails for ever, unless the error is logged with klog"
+	right := reading{read: func(cache.Indexer, string) error { return nil }}
+	for _, test := range []struct {
+		told bool
+		o    simtest.Options
+		says bool
+	}{
+		{false, simtest.Options{Properties: simtest.WellBehaved()}, true},
+		{true, simtest.Options{Properties: simtest.WellBehaved()}, false},
+		{false, simtest.Options{Properties: simtest.WellBehaved(simtest.Exception{Property: simtest.NoEndlessError, Why: "another test asks for it"})}, false},
+		{false, simtest.Options{}, false},
+	} {
+		r := &recorder{name: t.Name()}
+		test.o.Seeds = 2
+		try(r, test.o, readingBody(right, test.told))
+		if log := strings.Join(r.logs, "\n"); r.failed || strings.Contains(log, untold) != test.says {
+			t.Errorf("%+v: failed: %v %v; the log is\n%s", test, r.failed, r.errors, log)
+		}
+	}
+}

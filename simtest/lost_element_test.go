@@ -1,0 +1,128 @@
+package simtest_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informersim/informersim/simtest"
+)
+
+// addresses is a controller that puts addresses of its own into a list of a Service that others write, too, by the Service's label: a patch of one kind or another, computed from its cache.
+func addresses(ctx context.Context, config *rest.Config, how string) error {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	wake := make(chan struct{}, 1)
+	wakeUp := func(any) {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
+	}
+	factory := informers.NewSharedInformerFactory(client, 0)
+	defer factory.Shutdown()
+	if _, err := factory.Core().V1().Services().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: wakeUp, UpdateFunc: func(_, obj any) { wakeUp(obj) }}); err != nil {
+		return err
+	}
+	factory.Start(ctx.Done())
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-wake:
+		}
+		s, err := factory.Core().V1().Services().Lister().Services("default").Get("a")
+		if err != nil {
+			continue
+		}
+		list, finalizers, mine := s.Spec.ExternalIPs, s.Finalizers, "192.0.2."+s.Labels["n"]
+		if s.Labels["n"] == "" || slices.Contains(list, mine) {
+			continue
+		}
+		whole := append(slices.Clone(list), mine)
+		merge := func(metadata map[string]any) any {
+			return map[string]any{"metadata": metadata, "spec": map[string]any{"externalIPs": whole}}
+		}
+		op := func(op, path string, value any) any { return map[string]any{"op": op, "path": path, "value": value} }
+		kind, body := types.MergePatchType, merge(map[string]any{})
+		switch how {
+		case "strategic":
+			kind = types.StrategicMergePatchType
+		case "merge, with a resourceVersion":
+			body = merge(map[string]any{"resourceVersion": s.ResourceVersion})
+		case "json":
+			kind, body = types.JSONPatchType, []any{op("add", "/spec/externalIPs", whole)}
+		case "json, with a test":
+			kind, body = types.JSONPatchType, []any{op("test", "/spec/externalIPs", list), op("add", "/spec/externalIPs", whole)}
+		case "json, one":
+			kind, body = types.JSONPatchType, []any{op("add", "/spec/externalIPs/-", mine)}
+		case "rules":
+			body = map[string]any{"spec": map[string]any{"externalIPs": []string{mine}}}
+		case "finalizer":
+			own := "example.com/n" + s.Labels["n"]
+			if slices.Contains(finalizers, own) {
+				continue
+			}
+			body = map[string]any{"metadata": map[string]any{"finalizers": append(slices.Clone(finalizers), own)}}
+		}
+		data, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		if _, err := client.CoreV1().Services("default").Patch(ctx, "a", kind, data, metav1.PatchOptions{}); err != nil {
+			time.AfterFunc(time.Second, func() { wakeUp(nil) })
+		}
+	}
+}
+
+// A patch that replaces a list takes back what others have put into it since the cache was filled. One that is refused if it is late does not, nor does one that adds an
+// element; and who says what all of the list is to be may.
+func TestNoLostElement(t *testing.T) {
+	o := simtest.Options{Properties: slices.DeleteFunc(simtest.WellBehaved(), func(p simtest.Property) bool { return p.Name != simtest.NoLostUpdate })}
+	for how, list := range map[string]string{
+		"merge": "spec.externalIPs", "strategic": "spec.externalIPs", "json": "spec.externalIPs", "finalizer": "metadata.finalizers",
+		"merge, with a resourceVersion": "", "json, with a test": "", "json, one": "", "rules": "",
+	} {
+		t.Run(how, func(t *testing.T) {
+			f := simtest.Find(t, o, func(env *simtest.Env) {
+				s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}, Spec: corev1.ServiceSpec{
+					Ports: []corev1.ServicePort{{Port: 80}}, ExternalIPs: []string{"198.51.100.1"}, Selector: map[string]string{"app": "a"}}}
+				env.Create(s)
+				env.Go("addresses", func(ctx context.Context) error { return addresses(ctx, env.RESTConfig("addresses"), how) })
+				for n := range 12 {
+					if env.Get(s) == nil {
+						env.Mutate(s, func() {
+							s.Labels = map[string]string{"n": fmt.Sprint(n / 2)}
+							s.Spec.ExternalIPs = append(s.Spec.ExternalIPs, fmt.Sprintf("203.0.113.%d", n))
+							s.Finalizers = append(s.Finalizers, fmt.Sprintf("example.com/other%d", n))
+						})
+					}
+					env.Advance(time.Duration(env.Rand().IntN(3000)) * time.Millisecond)
+				}
+			})
+			switch {
+			case f == nil && list != "":
+				t.Error("not found")
+			case f != nil && list == "":
+				t.Errorf("found:\n%s", f)
+			case f != nil:
+				wantIn(t, f.Text, "FAIL  NoLostUpdate", "takes back what workload has written: it has put ", " into the list "+list+" of services default/a, and that is not there any more",
+					"has neither a resourceVersion nor a test", ", which has been told of services up to RV ", "because step ", ": workload has put ")
+				t.Logf("seed %d: %s", f.Seed, f.Message)
+			}
+		})
+	}
+}

@@ -1,0 +1,196 @@
+package wellbehaved
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/sim"
+)
+
+// elementChange is an element that a write has put into a list, or taken out of it.
+type elementChange struct {
+	moment
+	rv      int64
+	by      string
+	element string // as JSON
+	added   bool
+}
+
+// listChange is how a write has changed a list.
+type listChange struct {
+	field          string
+	added, removed []string // elements, as JSON
+}
+
+// listChanges returns the lists that differ in two states of an object, by their elements, in the order of their paths. A list within a list is part of an element.
+func listChanges(old, obj any) []listChange {
+	var all []listChange
+	differingLists("", content(old), content(obj), &all)
+	return all
+}
+
+func differingLists(field string, old, obj any, all *[]listChange) {
+	a, isMap := old.(map[string]any)
+	b, isAlso := obj.(map[string]any)
+	if isMap || isAlso {
+		names := slices.Collect(maps.Keys(a)) // order: sorted below
+		for name := range b {                 // order: sorted below
+			if _, both := a[name]; !both {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			if path := strings.TrimPrefix(field+"."+name, "."); path != "metadata.managedFields" {
+				differingLists(path, a[name], b[name], all)
+			}
+		}
+		return
+	}
+	x, isList := old.([]any)
+	y, isOne := obj.([]any)
+	if !isList && !isOne {
+		return
+	}
+	if c := (listChange{field, without(y, x), without(x, y)}); len(c.added)+len(c.removed) > 0 {
+		*all = append(*all, c)
+	}
+}
+
+// without returns the elements of a list that another one does not have.
+func without(list, other []any) (rest []string) {
+	times := map[string]int{}
+	for _, e := range other {
+		times[text(e)]++
+	}
+	for _, e := range list {
+		if t := text(e); times[t] > 0 {
+			times[t]--
+		} else {
+			rest = append(rest, t)
+		}
+	}
+	return rest
+}
+
+// replaces reports whether a request is a patch that may replace a list whatever has become of it: a merge patch, by RFC 7386 or a strategic one, which replaces the lists whose
+// elements have no keys, or one by RFC 6902 without a test. One with a resourceVersion is refused if it comes late. An apply is no such patch: it says whose elements are whose.
+func replaces(x *write, old any) bool {
+	live := meta(old)
+	if live == nil || x.request == nil || x.request.Method != http.MethodPatch {
+		return false
+	}
+	kind, _, err := mime.ParseMediaType(x.request.ContentType)
+	if err != nil {
+		return false
+	}
+	switch kind {
+	case "application/merge-patch+json", "application/strategic-merge-patch+json":
+		var patch struct {
+			Metadata struct{ ResourceVersion string }
+		}
+		return json.Unmarshal([]byte(x.request.Body), &patch) == nil && patch.Metadata.ResourceVersion == ""
+	case "application/json-patch+json":
+		var ops []struct{ Op, Path string }
+		if json.Unmarshal([]byte(x.request.Body), &ops) != nil {
+			return false
+		}
+		for _, op := range ops {
+			if op.Op == "test" || op.Path == "/metadata/resourceVersion" {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// shared reports whether a list is everybody's, by the API's conventions: nobody may say what all of its elements are.
+func shared(field string) bool {
+	return field == "metadata.finalizers" || field == "metadata.ownerReferences"
+}
+
+// lostElement judges a patch that comes late, and returns what it has taken back of a list. Who says what all of a list is to be does it on purpose: one that has made the object,
+// that has taken out what others had put in, or that changes nothing else.
+func (a *authors) lostElement(r *sim.Record, x *write, c *listChange, known int64) *reports.Violation {
+	if !shared(c.field) && (a.made == x.who() || a.rules[ruled{c.field, x.who()}]) {
+		return nil
+	}
+	own := len(c.added) + len(c.removed) // what it has changed beside what it takes back
+	var lost *elementChange
+	for n := range a.lists[c.field] {
+		e := &a.lists[c.field][n]
+		undone := c.added
+		if e.added {
+			undone = c.removed
+		}
+		if e.rv <= known || e.by == x.who() || !slices.Contains(undone, e.element) {
+			continue
+		}
+		own--
+		mine := slices.ContainsFunc(a.lists[c.field], func(m elementChange) bool { return m.by == x.who() && m.element == e.element })
+		if lost == nil && !mine {
+			lost = e
+		}
+	}
+	if lost == nil || own <= 0 && !shared(c.field) {
+		return nil
+	}
+	return lostFromList(r, x, c, lost, known)
+}
+
+// ruled is a list and who says what all of it is to be.
+type ruled struct{ field, by string }
+
+// rule notes whether a write takes out of a list what its client has not put there, and has been told of.
+func (a *authors) rule(x *write, c *listChange, known int64) {
+	for _, gone := range c.removed {
+		unseen, own := false, a.made == x.who()
+		for _, e := range a.lists[c.field] {
+			if e.added && e.element == gone {
+				own, unseen = e.by == x.who(), e.rv > known
+			}
+		}
+		if !own && !unseen {
+			a.rules[ruled{c.field, x.who()}] = true
+		}
+	}
+}
+
+// note notes how a write has changed a list.
+func (a *authors) note(r *sim.Record, x *write, c *listChange) {
+	add := func(elements []string, added bool) {
+		for _, e := range elements {
+			a.lists[c.field] = append(a.lists[c.field], elementChange{momentOf(r), r.RV, x.who(), e, added})
+		}
+	}
+	add(c.removed, false)
+	add(c.added, true)
+}
+
+func lostFromList(r *sim.Record, x *write, c *listChange, e *elementChange, known int64) *reports.Violation {
+	put, now := "put "+shown(e.element)+" into", "is not there any more"
+	if !e.added {
+		put, now = "taken "+shown(e.element)+" out of", "is there again"
+	}
+	return &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf("%s takes back what %s has written: it has %s the list %s of %s, and that %s. The patch of %s replaces what it has not seen, "+
+		"and has neither a resourceVersion nor a test, with which the server would have refused it", x.who(), e.by, put, c.field, r.Key, now, x.who()), Because: []reports.Evidence{
+		{Step: e.step, At: e.at, Text: fmt.Sprintf("%s has %s %s of %s (RV %d)", e.by, put, c.field, r.Key, e.rv)},
+		{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s, which %s, sends %s %s: %s", x.who(), knew(r.Key, known), x.request.Method, x.request.Path, shown(x.request.Body))},
+		reports.Because(r, "it %s (RV %d)", now, r.RV),
+	}}
+}
+
+// knew says how far a client had been told of a resource.
+func knew(key string, known int64) string {
+	if known > 0 {
+		return fmt.Sprintf("has been told of %s up to RV %d", pluralOf(key), known)
+	}
+	return "has been told of no " + pluralOf(key)
+}

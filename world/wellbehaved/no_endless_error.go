@@ -1,0 +1,262 @@
+package wellbehaved
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/informersim/informersim/fakeapiserver"
+	"github.com/informersim/informersim/reports"
+	"github.com/informersim/informersim/scenarios/property"
+	"github.com/informersim/informersim/sim"
+)
+
+// NameEndless is the name of the property that wants to know what is logged.
+const NameEndless = "NoEndlessError"
+
+// apart is how far the first and the last of what counts as repeated are apart, at least: what every informer of a program meets at one time is no repetition.
+const apart = time.Minute
+
+// Logged is an error that the program has logged.
+type Logged struct {
+	Step uint64
+	At   time.Duration
+	Text string
+}
+
+// Reconciles are the kinds of the records with which a test tells of its controllers' reconciles.
+type Reconciles struct {
+	Begin, End sim.Kind
+	// Sends says that a reconcile has sent a request: N is its number, Detail its client.
+	Sends sim.Kind
+}
+
+// noEndlessError checks that no reconcile goes on failing when all is done, which its requests need not show: one that fails before it sends any makes none. A test
+// tells of reconciles, or the program logs their errors. An error that a refused request is the reason of is not judged, since the server's reason may be a good
+// one; nor is one that says that something is not found, as long as the object itself is there: who waits for another may do it so.
+func noEndlessError(o *Options) property.Property {
+	return property.Property{
+		Name:      NameEndless,
+		Statement: "when nothing has changed from outside for long, no reconcile goes on failing by itself",
+		Kinds:     []sim.Kind{o.Reconciles.Begin, o.Reconciles.End, o.Reconciles.Sends, fakeapiserver.KindResponse, fakeapiserver.KindCommit, o.Restarts},
+		New: func() property.Checker {
+			f := &failures{o: o, ways: map[way]*failing{}, busy: map[sim.ActorID]*reconciling{}, sent: map[sentBy]*reconciling{}, gone: map[string]bool{}}
+			return property.Checker{Record: f.record, End: f.end}
+		},
+	}
+}
+
+// failures follows how reconciles end.
+type failures struct {
+	o       *Options
+	ways    map[way]*failing
+	order   []way // of ways
+	busy    map[sim.ActorID]*reconciling
+	sent    map[sentBy]*reconciling // by request in flight
+	gone    map[string]bool         // objects that were deleted, and are not there again
+	refused []string                // what the server has said since the faults stopped
+}
+
+// way is what a controller reconciles.
+type way struct{ controller, key string }
+
+// reconciling is a reconcile that has begun.
+type reconciling struct{ refused bool }
+
+// failing are the reconciles of an object, one after the other, that have failed.
+type failing struct {
+	ends []reports.Evidence // since the faults stopped
+	last string             // the error
+	own  bool               // the last one sent no request that was refused
+}
+
+func (f *failures) record(w property.World, r *sim.Record) *reports.Violation {
+	switch r.Kind {
+	case fakeapiserver.KindCommit:
+		if r.Detail == "DELETED" {
+			f.gone[strings.Clone(r.Key)] = true
+		} else {
+			delete(f.gone, r.Key)
+		}
+	case f.o.Reconciles.Begin:
+		f.busy[r.Actor] = &reconciling{}
+	case f.o.Reconciles.Sends:
+		if client, ok := w.Kernel().ActorByName("conn/" + r.Detail); ok && f.busy[r.Actor] != nil {
+			f.sent[sentBy{client, r.N}] = f.busy[r.Actor]
+		}
+	case fakeapiserver.KindResponse:
+		f.answered(r)
+	case f.o.Reconciles.End:
+		f.ended(w, r)
+	case f.o.Restarts:
+		clear(f.ways) // its queues are new; whose controllers they are is not known
+		f.order = f.order[:0]
+	}
+	return nil
+}
+
+// answered notes what the server has refused.
+func (f *failures) answered(r *sim.Record) {
+	at := sentBy{r.Actor, r.N}
+	by := f.sent[at]
+	delete(f.sent, at)
+	code, why, _ := strings.Cut(r.Detail, ": ")
+	if !strings.HasPrefix(code, "4") && !strings.HasPrefix(code, "5") {
+		return
+	}
+	if by != nil {
+		by.refused = true
+	}
+	if _, calm := f.o.Calm(); calm && why != "" && !slices.Contains(f.refused, why) {
+		f.refused = append(f.refused, strings.Clone(why))
+	}
+}
+
+func (f *failures) ended(w property.World, r *sim.Record) {
+	controller := w.Kernel().ActorName(r.Actor)
+	if slash := strings.LastIndex(controller, "/"); slash >= 0 {
+		controller = controller[:slash]
+	}
+	by, at := f.busy[r.Actor], way{controller, strings.Clone(r.Key)}
+	delete(f.busy, r.Actor)
+	if _, calm := f.o.Calm(); !calm {
+		return
+	}
+	x := f.ways[at]
+	if r.Detail != "ok" && f.o.Probing() {
+		return // its writes are made to fail
+	}
+	if x == nil {
+		x = &failing{}
+		f.ways[at] = x
+		f.order = append(f.order, at)
+	}
+	if r.Detail == "ok" {
+		*x = failing{}
+		return
+	}
+	x.last, x.own = strings.Clone(r.Detail), by != nil && !by.refused
+	x.ends = append(x.ends, reports.Because(r, "%s has reconciled %s: %s", controller, at.key, x.last))
+}
+
+// waits reports whether an error says that something else than the object itself is missing.
+func (f *failures) waits(key, text string) bool {
+	return strings.Contains(text, "not found") && !f.gone[key]
+}
+
+func (f *failures) end(property.World) *reports.Violation {
+	since, _ := f.o.Calm()
+	for _, at := range f.order {
+		x := f.ways[at]
+		if x.own && f.endless(x.ends) && !f.waits(at.key, x.last) && !f.o.excepted(NameEndless, at.controller, at.key) {
+			return &reports.Violation{Key: at.key, Because: few(x.ends), Message: fmt.Sprintf(
+				"%s still fails to reconcile %s: %s. It has failed %d times since the faults stopped at %v, has not succeeded in between, and no request of the last attempt was refused",
+				at.controller, at.key, x.last, len(x.ends), span(since))}
+		}
+	}
+	return f.logged(since)
+}
+
+// endless reports whether something is repeated: until nothing has changed for long, and not all at one time.
+func (f *failures) endless(all []reports.Evidence) bool {
+	observed, ok := f.o.Observed()
+	return ok && len(all) > 1 && all[len(all)-1].At >= observed && all[len(all)-1].At-all[0].At >= apart
+}
+
+// reconcileID is how controller-runtime calls a reconcile, at random.
+var reconcileID = regexp.MustCompile(` reconcileID="[^"]*"`)
+
+// missingName finds the name of what is not found.
+var missingName = regexp.MustCompile(`"([^"]+)" not found`)
+
+// logged judges the errors that were logged since the faults stopped. What a reconcile that the test tells of has logged is that reconcile's.
+func (f *failures) logged(since time.Duration) *reports.Violation {
+	times := map[string][]reports.Evidence{}
+	var order []string
+	for _, l := range f.o.Errors() {
+		text := reconcileID.ReplaceAllString(l.Text, "")
+		if f.told(text) || f.explained(text) || f.exceptedText(text) {
+			continue
+		}
+		if times[text] == nil {
+			order = append(order, text)
+		}
+		times[text] = append(times[text], reports.Evidence{Step: l.Step, At: l.At, Text: "it logs " + shownText(text)})
+	}
+	slices.SortStableFunc(order, strings.Compare) // goroutines log in no order
+	for _, text := range order {
+		if all := times[text]; f.endless(all) {
+			return &reports.Violation{Because: few(all), Message: fmt.Sprintf(
+				"the program logs the same error again and again, %d times since the faults stopped at %v, and no request was refused for that reason: %s", len(all), span(since), shownText(text))}
+		}
+	}
+	return nil
+}
+
+// told reports whether the test has told of the reconcile that a line is about.
+func (f *failures) told(text string) bool {
+	return slices.ContainsFunc(f.order, func(at way) bool {
+		x := f.ways[at]
+		return x.last != "" && strings.Contains(text, x.last)
+	})
+}
+
+// explained reports whether what is logged is no mistake of the program's own: the server has refused something with these words, an informer has lost its watch, or something is
+// missing that is not the object that the line is about.
+func (f *failures) explained(text string) bool {
+	if strings.HasPrefix(text, "E reflector.go:") || strings.HasPrefix(text, "E leaderelection.go:") {
+		return true
+	}
+	plain := unquoted(text)
+	if slices.ContainsFunc(f.refused, func(why string) bool { return strings.Contains(plain, unquoted(why)) }) {
+		return true
+	}
+	if !strings.Contains(plain, "not found") {
+		return false
+	}
+	m := missingName.FindStringSubmatch(plain)
+	if m == nil {
+		return true
+	}
+	for key := range f.gone { // order: one of them suffices
+		if _, object, _ := strings.Cut(key, " "); object[strings.LastIndex(object, "/")+1:] == m[1] && strings.Contains(plain, object) {
+			return false
+		}
+	}
+	return true
+}
+
+// exceptedText reports whether what is logged is excepted: by an object, if it names that, or by the client of the only process.
+func (f *failures) exceptedText(text string) bool {
+	return slices.ContainsFunc(f.o.Except[NameEndless], func(e Exception) bool {
+		plural, object, named := strings.Cut(e.Object, " ")
+		if !named {
+			object = plural
+		}
+		return (e.Client == "" || e.Client == f.o.Only()) && strings.Contains(text, object)
+	})
+}
+
+// unquoted takes the backslashes out of a text: a logger quotes an error, and what is quoted in that again.
+func unquoted(text string) string { return strings.ReplaceAll(text, `\`, "") }
+
+// few are the first and the last of what was repeated.
+func few(all []reports.Evidence) []reports.Evidence {
+	const most = 4
+	if n := len(all); n > most {
+		return append(slices.Clone(all[:most/2]), all[n-most/2:]...)
+	}
+	return all
+}
+
+// shownText shortens what was logged.
+func shownText(text string) string {
+	const most = 240
+	text, _, _ = strings.Cut(text, "\n")
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
+}
