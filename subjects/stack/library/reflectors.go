@@ -95,6 +95,8 @@ func reflectors(c *check) {
 	}
 	c.pages()
 	c.stops()
+	c.foreign()
+	c.unmarked()
 	r.Stop()
 	at, runs := r.NextResync()
 	c.is("the resync timer after a stop", fmt.Sprint(time.Time{}, false), fmt.Sprint(at, runs))
