@@ -31,6 +31,7 @@ type trial struct {
 	do      func()
 	inside  bool // a step
 	heard   []string
+	said    string // the last ERROR in full
 	wrong   string
 }
 
@@ -59,7 +60,14 @@ func (t *trial) now(f func()) {
 func newTrial(s *sim.Stream, turn uint64) *trial {
 	t := &trial{Stream: s, clients: map[string]*fakeapiserver.Client{}}
 	t.kernel = sim.NewKernel(sim.Options{Seed: turn, Strategy: sim.NewFIFO()})
-	t.cluster = fakeapiserver.NewCluster(t.kernel, fakeapiserver.ClusterOptions{Replicas: 2, FirstRevision: first})
+	t.serves(fakeapiserver.ClusterOptions{})
+	return t
+}
+
+// serves begins with a cluster.
+func (t *trial) serves(o fakeapiserver.ClusterOptions) {
+	o.Replicas, o.FirstRevision = 2, first
+	t.cluster = fakeapiserver.NewCluster(t.kernel, o)
 	t.kernel.Clock().Freeze()
 	var err error
 	t.pods, err = t.cluster.AddResource(store.Resource{Version: "v1", Plural: "pods", Kind: "Pod", Namespaced: true, New: func() runtime.Object { return &object{} }})
@@ -78,7 +86,12 @@ func newTrial(s *sim.Stream, turn uint64) *trial {
 	t.cluster.OnCommit(func(_ store.ResourceID, c store.Committed) {
 		t.hears("commit %s@%d", c.Key, c.Revision)
 	})
-	return t
+}
+
+// again begins anew, with another server.
+func (t *trial) again(o fakeapiserver.ClusterOptions) {
+	*t = trial{Stream: t.Stream, clients: t.clients, kernel: sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()})}
+	t.serves(o)
 }
 
 func named(key string) *object {
@@ -205,7 +218,7 @@ func short(obj runtime.Object) string {
 	if !ok || m == nil {
 		return fmt.Sprintf("%T", obj)
 	}
-	return m.Namespace + "/" + m.Name + "@" + m.ResourceVersion
+	return strings.TrimPrefix(m.Namespace+"/"+m.Name, "/") + "@" + m.ResourceVersion
 }
 
 // OnWrite implements fakeapiserver.Receiver.
@@ -228,7 +241,9 @@ func (e *ear) OnWatchOpenError(_ fakeapiserver.ReqID, err error) {
 // OnEvent implements fakeapiserver.Receiver.
 func (e *ear) OnEvent(_ fakeapiserver.ReqID, v fakeapiserver.Event) {
 	if st, ok := v.Object.(*metav1.Status); ok {
-		e.t.hears("%s %s %s", e.client, v.Type, failure(&apierrors.StatusError{ErrStatus: *st}))
+		err := &apierrors.StatusError{ErrStatus: *st}
+		e.t.said = refusal(err)
+		e.t.hears("%s %s %s", e.client, v.Type, failure(err))
 		return
 	}
 	m, ok := v.Object.(*object)

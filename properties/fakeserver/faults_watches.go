@@ -231,6 +231,12 @@ func (t *trial) faultyStore(spec *fault.Spec) []string {
 		t.is("what was compacted", max(f.Revision, 12*(1-min(f.Revision, 1))), s.Compacted())
 		return nil
 	case fault.Restore:
+		if t.IntN(2) == 0 {
+			f.Revision = 0 // the oldest that is left
+			t.injects(f)
+			t.is("the revision after a restore to the oldest", int64(first-1), s.Revision())
+			return nil
+		}
 		t.injects(f)
 		t.is("the revision after a restore", int64(11), s.Revision())
 		t.updates("a/x")

@@ -60,11 +60,13 @@ func Check(turn uint64) (wrong string) {
 		return wrong
 	}
 	s := sim.NewStream(turn, "beside requests")
-	switch s.IntN(4) {
+	switch s.IntN(6) {
 	case 0:
 		return ordered(s, turn)
 	case 1:
 		return stored(s, turn)
+	case 2, 3:
+		return answered(s, turn)
 	}
 	for n := range faultsPerRound {
 		if wrong = faulty(s, turn+n); wrong != "" {
@@ -75,7 +77,7 @@ func Check(turn uint64) (wrong string) {
 }
 
 // faultsPerRound are tried one after the other.
-const faultsPerRound uint64 = 3
+const faultsPerRound uint64 = 2
 
 // requests asks a server for what informers do not ask for.
 func requests(turn uint64) string {

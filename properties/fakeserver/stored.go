@@ -83,10 +83,12 @@ func stored(r *sim.Stream, turn uint64) string {
 	s.rev = s.Revision()
 	s.is("the revision before the first write", map[bool]int64{true: first - 1, false: store.DefaultFirstRevision - 1}[s.rev < 100], s.rev)
 	s.compacted = s.rev
-	s.resources()
-	if s.IntN(2) == 0 {
+	if s.memos = s.IntN(2) == 0; s.memos && s.IntN(2) == 0 {
 		s.KeepMemos()
-		s.memos = true
+	}
+	s.resources()
+	if s.memos {
+		s.KeepMemos()
 	}
 	s.SetJournal(s)
 	for range 16 {

@@ -68,7 +68,7 @@ func indexers(c *check) {
 	x := informer.NewIndexer(informer.IndexerOptions{Transformer: made, Indexers: maps.Clone(functions)})
 	m, rv := map[string]string{}, ""
 	for n := range 40 {
-		obj := object(c.key(), 8+c.IntN(25))
+		obj := object(c.key(), 8+c.IntN(60))
 		key := obj.Namespace + "/" + obj.Name
 		change := text(obj) + "!"
 		fails := obj.ResourceVersion == refuses
@@ -86,7 +86,7 @@ func indexers(c *check) {
 			list, want := []any{}, map[string]string{}
 			fails = false
 			for _, k := range keys {
-				if o := object(k, 8+c.IntN(25)); c.oneIn(2) {
+				if o := object(k, 8+c.IntN(60)); c.oneIn(2) {
 					list, want[k], fails = append(list, o), text(o)+"!", fails || o.ResourceVersion == refuses
 				}
 			}
