@@ -39,6 +39,7 @@ var answers = [...]struct {
 	{"triggers", (*trial).triggers},
 	{"faults that cannot be injected", (*trial).refusedFaults},
 	{"faults that are picked", (*trial).picked},
+	{"a fault that has a chance", (*trial).chances},
 	{"a window that adapts", (*trial).adapts},
 	{"periodic compactions", (*trial).periodic},
 	{"a server without streaming lists", (*trial).withoutStreams},
@@ -120,6 +121,8 @@ func (t *trial) refusedWrites() (want []string) {
 	t.now(func() {
 		_, err := t.cluster.Update(t.pods, live)
 		t.is("an update with the object itself is a bad request", true, apierrors.IsBadRequest(err))
+		_, err = t.cluster.Create(t.pods, nil)
+		t.is("a create of nil is a bad request", true, apierrors.IsBadRequest(err))
 		_, err = t.cluster.Create(t.pods+7, named("a/q"))
 		t.is("a create of a resource that is not there is a bad request", true, apierrors.IsBadRequest(err))
 		_, err = t.cluster.Delete(t.pods+7, "a", "q", nil)

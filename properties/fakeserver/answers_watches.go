@@ -50,7 +50,7 @@ func (t *trial) quiet() []string {
 
 // deadlines have watches last as long as they ask for, or half an hour to an hour.
 func (t *trial) deadlines() []string {
-	for _, seconds := range []int64{-1, 7, 0} {
+	for _, seconds := range []int64{-1, 7, 0, 1} {
 		t.watches("c", "12", metav1.ListOptions{TimeoutSeconds: &seconds, AllowWatchBookmarks: seconds == 7})
 	}
 	t.passes(4 * time.Second)
@@ -62,7 +62,7 @@ func (t *trial) deadlines() []string {
 	last := t.heard[len(t.heard)-1]
 	t.is("how the watch without a time ends", true, strings.HasPrefix(last, "c closed after "))
 	return []string{
-		"c opened", "c opened", "c opened", "c closed", "commit a/x@13 after 4s", "c MODIFIED a/x@13 after 4s", "c MODIFIED a/x@13 after 4s", "c BOOKMARK 13 after 5s", "c closed after 7s", last,
+		"c opened", "c opened", "c opened", "c opened", "c closed", "c closed after 1s", "commit a/x@13 after 4s", "c MODIFIED a/x@13 after 4s", "c MODIFIED a/x@13 after 4s", "c BOOKMARK 13 after 5s", "c closed after 7s", last,
 	}
 }
 
@@ -286,22 +286,51 @@ func (t *trial) refusedFaults() []string {
 	return []string{"c list: " + all + " at 12"}
 }
 
-// picked has the strategy pick faults, as many as it may.
+// picked has the strategy pick faults of a kind, as many as it may, while there is something that they can hit.
 func (t *trial) picked() []string {
 	most := 1 + t.IntN(3)
-	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewRandom(uint64(t.IntN(1000)), func(sim.Kind) float64 { return 0.5 })})
-	cluster := fakeapiserver.NewCluster(k, fakeapiserver.ClusterOptions{FirstRevision: first, MaxFaults: most, Faults: []fault.Kind{fault.ReplicaSkew}})
-	*t = trial{Stream: t.Stream, kernel: k, cluster: cluster, clients: map[string]*fakeapiserver.Client{}}
-	t.id = k.Register(t)
-	k.Clock().Freeze()
-	t.is("EnableFaults of a kind that is none fails", true, cluster.EnableFaults(fault.ReplicaRestart, "none") != nil)
-	t.is("EnableFaults", nil, cluster.EnableFaults(fault.ReplicaLag))
-	for range 200 { // nothing else is there to be picked
-		k.Step()
+	kinds := []fault.Kind{fault.ReplicaSkew, fault.ReplicaLag, fault.ReplicaRestart, fault.Compact, fault.RestoreBumped, fault.List500, fault.WatchClose, fault.Write500}
+	kind := kinds[t.IntN(len(kinds))]
+	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewRandom(uint64(t.IntN(1000)), func(sim.Kind) float64 { return 0.3 })})
+	*t = trial{Stream: t.Stream, kernel: k, clients: t.clients}
+	t.serves(fakeapiserver.ClusterOptions{MaxFaults: most})
+	t.now(func() {
+		t.is("EnableFaults of a kind that is none fails", true, t.cluster.EnableFaults(kind, "none") != nil)
+		t.is("EnableFaults", nil, t.cluster.EnableFaults(kind))
+	})
+	for n := 0; n < 60 && t.cluster.FaultsLeft(); n++ {
+		t.writes("c", "a/x")
+		t.lists("c", "0")
+		t.watches("d", "0", metav1.ListOptions{})
+		for range 12 {
+			k.Step()
+		}
+		for _, f := range t.cluster.Faults() {
+			t.is("the fault that lasts", kind, f.Fault.Kind)
+			t.is("how long a fault lasts is a matter of milliseconds", time.Duration(0), f.Fault.Duration%time.Millisecond)
+			t.now(t.cluster.WithdrawFaults)
+		}
 	}
-	t.is("FaultsLeft after all", false, cluster.FaultsLeft())
-	t.now(func() { t.is("SpendFault when all are spent", false, cluster.SpendFault()) })
-	t.now(cluster.StopFaults)
-	t.is("the faults that last after StopFaults", 0, len(cluster.Faults()))
+	t.is(fmt.Sprintf("FaultsLeft after enough that %s can hit, of %d", kind, most), false, t.cluster.FaultsLeft())
+	t.now(func() { t.is("SpendFault when all are spent", false, t.cluster.SpendFault()) })
+	t.now(t.cluster.StopFaults)
+	t.is("the faults that last after StopFaults", 0, len(t.cluster.Faults()))
+	t.heard = nil
+	t.again(fakeapiserver.ClusterOptions{MaxFaults: most})
+	for n := range 4 {
+		t.now(func() { t.is(fmt.Sprintf("SpendFault number %d of %d", n+1, most), n < most, t.cluster.SpendFault()) })
+	}
 	return nil
+}
+
+// chances has a fault hit about half of all requests.
+func (t *trial) chances() []string {
+	t.injects(fault.Fault{Kind: fault.List500, Probability: 0.5, Count: fault.Lasting})
+	for range 40 {
+		t.lists("c", "12")
+		t.rest()
+	}
+	hits := strings.Count(strings.Join(t.heard, ""), "500 InternalError")
+	t.is("a fault with a probability of one half hits some of 40 requests, and not all", true, hits > 4 && hits < 36)
+	return t.heard
 }

@@ -221,7 +221,11 @@ func (t *trial) faultyReplica(spec *fault.Spec) []string {
 func (t *trial) faultyStore(spec *fault.Spec) []string {
 	t.watching(1000)
 	f := fault.Fault{Kind: spec.Kind, Revision: 11}
-	s := t.cluster.Store()
+	s, restored := t.cluster.Store(), 0
+	t.cluster.OnRestore(func() { restored++ })
+	defer func() {
+		t.is("restores", map[bool]int{true: 1}[spec.Kind == fault.Restore || spec.Kind == fault.RestoreBumped], restored)
+	}()
 	switch spec.Kind {
 	case fault.Compact:
 		if t.IntN(2) == 0 {

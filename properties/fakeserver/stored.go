@@ -83,11 +83,12 @@ func stored(r *sim.Stream, turn uint64) string {
 	s.rev = s.Revision()
 	s.is("the revision before the first write", map[bool]int64{true: first - 1, false: store.DefaultFirstRevision - 1}[s.rev < 100], s.rev)
 	s.compacted = s.rev
-	if s.memos = s.IntN(2) == 0; s.memos && s.IntN(2) == 0 {
+	early := s.IntN(2) == 0
+	if s.memos = s.IntN(2) == 0; s.memos && early {
 		s.KeepMemos()
 	}
 	s.resources()
-	if s.memos {
+	if s.memos && !early {
 		s.KeepMemos()
 	}
 	s.SetJournal(s)
