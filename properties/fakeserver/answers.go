@@ -24,6 +24,7 @@ var answers = [...]struct {
 	{"refused writes", (*trial).refusedWrites},
 	{"refused lists", (*trial).refusedLists},
 	{"refused watches", (*trial).refusedWatches},
+	{"a list in pages", (*trial).paged},
 	{"a get", (*trial).gets},
 	{"what a write keeps", (*trial).keeps},
 	{"what was compacted", (*trial).compacted},
@@ -350,4 +351,44 @@ func (t *trial) unready() []string {
 	list(metav1.ListOptions{})
 	const busy = ": 429 TooManyRequests retry after 1 s"
 	return []string{"c list" + busy, "c list" + busy, "c list: 500 ", "c watch" + busy, "c list: " + strings.TrimSpace(all) + " at 12 after 1s"}
+}
+
+// paged lists objects in pages, of all namespaces or one, while others come and go: a page says how many are left.
+func (t *trial) paged() (want []string) {
+	for n := range 6 {
+		key := fmt.Sprintf("a/k%d", n)
+		t.now(func() {
+			_, err := t.cluster.Create(t.pods, named(key))
+			t.is("Create", nil, err)
+		})
+	}
+	t.rest()
+	t.heard = nil
+	keys := []string{"a/k0", "a/k1", "a/k2", "a/k3", "a/k4", "a/k5", "a/x", "a/y", "b/x"}
+	namespace, limit := "", 1+t.IntN(4)
+	if t.IntN(2) == 0 {
+		namespace, keys = "a", keys[:8]
+	}
+	o := metav1.ListOptions{Limit: int64(limit), ResourceVersion: []string{"", "18"}[t.IntN(2)]}
+	for at := 0; at < len(keys); at += limit {
+		page, err := t.cluster.ListNow(t.pods, namespace, o)
+		t.is("ListNow", nil, err)
+		if err != nil {
+			return t.heard
+		}
+		end := min(at+limit, len(keys))
+		left := int64(0)
+		if page.RemainingItemCount != nil {
+			left = *page.RemainingItemCount
+		}
+		t.is(fmt.Sprintf("the page of %d from %d on in %q", limit, at, namespace), fmt.Sprint(keys[at:end], len(keys)-end, end < len(keys), 18), fmt.Sprint(page.Keys, left, page.Continue != "", page.Revision))
+		t.now(func() { // which that list does not show
+			_, err := t.cluster.Delete(t.pods, keys[end-1][:1], keys[end-1][2:], nil)
+			t.is("Delete", nil, err)
+			_, err = t.cluster.Create(t.pods, named("a/z"+fmt.Sprint(at)))
+			t.is("Create", nil, err)
+		})
+		o.Continue, o.ResourceVersion = page.Continue, ""
+	}
+	return t.heard
 }

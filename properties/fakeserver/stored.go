@@ -62,6 +62,14 @@ func (s *shelf) Restore(rev, now int64) error {
 	return nil
 }
 
+// lastTold is what the journal was told last.
+func (s *shelf) lastTold() string {
+	if len(s.journal) == 0 {
+		return "nothing"
+	}
+	return s.journal[len(s.journal)-1]
+}
+
 func (s *shelf) is(what string, want, got any) {
 	if s.wrong == "" && !same.Plainly(want, got) && fmt.Sprint(want) != fmt.Sprint(got) {
 		s.wrong = fmt.Sprintf("%s: %v, want %v", what, got, want)
@@ -215,7 +223,7 @@ func (s *shelf) puts() {
 		s.is("the time of a creation, nanoseconds", 0, created.Nanosecond())
 		s.is("a uid of its own", false, x.uid == "" || slices.ContainsFunc(s.saved, func(y saved) bool { return y.uid == x.uid }))
 	}
-	s.is("what the journal is told", fmt.Sprint(id, key, s.rev, false), s.journal[len(s.journal)-1])
+	s.is("what the journal is told", fmt.Sprint(id, key, s.rev, false), s.lastTold())
 	x.kept = s.MemoOf(id, namespace, name, obj)
 	s.is("an object has a memo", s.memos, x.kept != nil)
 	s.is("another object's memo", true, s.MemoOf(id, namespace, name, obj.DeepCopyObject()) == nil)
@@ -258,7 +266,7 @@ func (s *shelf) deletes() {
 	s.is("Meta", nil, err)
 	s.is("the revision of a deletion", fmt.Sprint(s.rev, strconv.FormatInt(s.rev, 10)), fmt.Sprint(c.Revision, m.GetResourceVersion()))
 	s.is("a deletion's last state is a copy of what it deletes", true, c.Deleted && store.Same(c.Old, was.obj) && !store.Same(c.Object, was.obj))
-	s.is("what the journal is told", fmt.Sprint(id, key, s.rev, true), s.journal[len(s.journal)-1])
+	s.is("what the journal is told", fmt.Sprint(id, key, s.rev, true), s.lastTold())
 	s.saved = append(s.saved, saved{rev: s.rev, res: id, key: key})
 }
 
@@ -290,7 +298,7 @@ func (s *shelf) restores() {
 	if err != nil {
 		return
 	}
-	s.is("what the journal is told", fmt.Sprint(rev, rev+bump), s.journal[len(s.journal)-1])
+	s.is("what the journal is told", fmt.Sprint(rev, rev+bump), s.lastTold())
 	s.saved = slices.DeleteFunc(s.saved, func(x saved) bool { return x.rev > rev })
 	if s.rev = rev + bump; bump > 0 {
 		s.compacted = s.rev
