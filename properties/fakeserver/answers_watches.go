@@ -301,7 +301,9 @@ func (t *trial) picked() []string {
 		t.is("EnableFaults", nil, t.cluster.EnableFaults(kind))
 	})
 	for n := 0; n < 60 && t.cluster.FaultsLeft(); n++ {
-		t.writes("c", "a/x")
+		t.now(func() { // another object each time: one that is there may be gone after a restore
+			t.clients["c"].Write(fakeapiserver.Write{Resource: t.pods, Verb: fakeapiserver.Create, Object: named(fmt.Sprint("a/n", n))}, &ear{t, "c", ""})
+		})
 		t.lists("c", "0")
 		t.watches("d", "0", metav1.ListOptions{})
 		for range 12 {

@@ -90,7 +90,7 @@ func (t *trial) serves(o fakeapiserver.ClusterOptions) {
 
 // again begins anew, with another server.
 func (t *trial) again(o fakeapiserver.ClusterOptions) {
-	*t = trial{Stream: t.Stream, clients: t.clients, kernel: sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()})}
+	*t = trial{Stream: t.Stream, clients: t.clients, wrong: t.wrong, kernel: sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()})}
 	t.serves(o)
 }
 
