@@ -40,6 +40,7 @@ var answers = [...]struct {
 	{"triggers", (*trial).triggers},
 	{"faults that cannot be injected", (*trial).refusedFaults},
 	{"faults that are picked", (*trial).picked},
+	{"faults that were stopped", (*trial).stopped},
 	{"a fault that has a chance", (*trial).chances},
 	{"a window that adapts", (*trial).adapts},
 	{"periodic compactions", (*trial).periodic},
@@ -128,6 +129,8 @@ func (t *trial) refusedWrites() (want []string) {
 		t.is("a create of a resource that is not there is a bad request", true, apierrors.IsBadRequest(err))
 		_, err = t.cluster.Delete(t.pods+7, "a", "q", nil)
 		t.is("a delete of a resource that is not there is a bad request", true, apierrors.IsBadRequest(err))
+		_, err = t.cluster.DeleteAs(t.pods+7, "a", "q", named("a/q"))
+		t.is("a delete in a last state of a resource that is not there is a bad request", true, apierrors.IsBadRequest(err))
 		_, err = t.cluster.ListNow(t.pods+7, "", metav1.ListOptions{})
 		t.is("ListNow of a resource that is not there is a bad request", true, apierrors.IsBadRequest(err))
 	})

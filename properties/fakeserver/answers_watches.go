@@ -319,7 +319,12 @@ func (t *trial) picked() []string {
 	t.now(func() { t.is("SpendFault when all are spent", false, t.cluster.SpendFault()) })
 	t.now(t.cluster.StopFaults)
 	t.is("the faults that last after StopFaults", 0, len(t.cluster.Faults()))
+	t.stopsAll(kind)
 	t.heard = nil
+	t.again(fakeapiserver.ClusterOptions{})
+	for range 3 {
+		t.now(func() { t.is("SpendFault without a limit", true, t.cluster.SpendFault()) })
+	}
 	t.again(fakeapiserver.ClusterOptions{MaxFaults: most})
 	for n := range 4 {
 		t.now(func() { t.is(fmt.Sprintf("SpendFault number %d of %d", n+1, most), n < most, t.cluster.SpendFault()) })
@@ -337,4 +342,38 @@ func (t *trial) chances() []string {
 	hits := strings.Count(strings.Join(t.heard, ""), "500 InternalError")
 	t.is("a fault with a probability of one half hits some of 40 requests, and not all", true, hits > 4 && hits < 36)
 	return t.heard
+}
+
+// stopsAll has the strategy pick faults without end, until they are stopped: none happens afterwards.
+func (t *trial) stopsAll(kind fault.Kind) {
+	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewRandom(uint64(t.IntN(1000)), func(sim.Kind) float64 { return 0.3 })})
+	*t = trial{Stream: t.Stream, kernel: k, clients: t.clients, wrong: t.wrong}
+	t.serves(fakeapiserver.ClusterOptions{Faults: []fault.Kind{kind}})
+	asks := func() {
+		t.writes("c", "a/x")
+		t.lists("c", "0")
+		for range 10 {
+			k.Step()
+		}
+	}
+	asks()
+	t.now(t.cluster.StopFaults)
+	before := k.Faults()
+	asks()
+	asks()
+	t.is(fmt.Sprintf("faults of the kind %s that are picked after StopFaults", kind), before, k.Faults())
+}
+
+// stopped has the end of a fault that was stopped leave the next one alone.
+func (t *trial) stopped() []string {
+	t.watching(1000)
+	f := fault.Fault{Kind: fault.ReplicaLag, Target: "0", Duration: 5 * time.Second}
+	t.injects(f)
+	t.passes(time.Second)
+	t.now(t.cluster.StopFaults)
+	f.Duration = 10 * time.Second
+	t.injects(f)
+	t.updates("a/x")
+	t.passes(11 * time.Second)
+	return []string{"commit a/x@13 after 1s", "d MODIFIED a/x@13 after 1s", "c MODIFIED a/x@13 after 11s"}
 }

@@ -3,6 +3,7 @@ package fakeserver
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,6 +42,9 @@ type shelf struct {
 	journal   []string
 	wrong     string
 }
+
+// uidText is a random uid, of version 4.
+var uidText = regexp.MustCompile("^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$")
 
 var errFull = &store.RefusedError{Full: true, Err: errors.New("there is no room")}
 
@@ -221,6 +225,7 @@ func (s *shelf) puts() {
 		created := m.GetCreationTimestamp()
 		s.is("the time of a creation", x.created, created.Unix())
 		s.is("the time of a creation, nanoseconds", 0, created.Nanosecond())
+		s.is("what a uid looks like", true, uidText.MatchString(x.uid))
 		s.is("a uid of its own", false, x.uid == "" || slices.ContainsFunc(s.saved, func(y saved) bool { return y.uid == x.uid }))
 	}
 	s.is("what the journal is told", fmt.Sprint(id, key, s.rev, false), s.lastTold())

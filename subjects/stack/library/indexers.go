@@ -79,6 +79,7 @@ func indexers(c *check) {
 				m[key], rv = change, obj.ResourceVersion
 			}
 		case 2:
+			c.is("Delete of what has no key fails", true, x.Delete(0) != nil)
 			c.is("Delete", nil, x.Delete(obj))
 			delete(m, key)
 			rv = obj.ResourceVersion
@@ -90,7 +91,9 @@ func indexers(c *check) {
 					list, want[k], fails = append(list, o), text(o)+"!", fails || o.ResourceVersion == refuses
 				}
 			}
+			given := fmt.Sprint(texts(list))
 			c.is("Replace fails", fails, x.Replace(list, fmt.Sprint(100+n)) != nil)
+			c.is("the list that Replace was given", given, fmt.Sprint(texts(list)))
 			if !fails {
 				m, rv = want, fmt.Sprint(100+n)
 			}
