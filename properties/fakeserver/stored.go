@@ -270,6 +270,9 @@ func (s *shelf) deletes() {
 	m, err := store.Meta(c.Object)
 	s.is("Meta", nil, err)
 	s.is("the revision of a deletion", fmt.Sprint(s.rev, strconv.FormatInt(s.rev, 10)), fmt.Sprint(c.Revision, m.GetResourceVersion()))
+	old, err := store.Meta(was.obj)
+	s.is("the revision of what a deletion deletes", fmt.Sprint(was.rev), old.GetResourceVersion())
+	s.is("Meta", nil, err)
 	s.is("a deletion's last state is a copy of what it deletes", true, c.Deleted && store.Same(c.Old, was.obj) && !store.Same(c.Object, was.obj))
 	s.is("what the journal is told", fmt.Sprint(id, key, s.rev, true), s.lastTold())
 	s.saved = append(s.saved, saved{rev: s.rev, res: id, key: key})
@@ -324,6 +327,9 @@ func (s *shelf) reads() {
 			if !ok {
 				namespace, name = "", key
 			}
+			m, err := store.Meta(x.obj)
+			s.is("the revision of what was committed", fmt.Sprint(x.rev), m.GetResourceVersion())
+			s.is("Meta", nil, err)
 			obj, rev := s.Get(id, namespace, name)
 			s.is("Get of "+key, fmt.Sprint(x.rev, true), fmt.Sprint(rev, obj != nil && store.Same(obj, x.obj)))
 		}

@@ -96,6 +96,7 @@ func reflectors(c *check) {
 	}
 	c.pages()
 	c.stops()
+	c.backoffs()
 	c.foreign()
 	c.unmarked()
 	r.Stop()

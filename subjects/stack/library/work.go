@@ -272,5 +272,10 @@ func (c *check) ordered() {
 		}
 		c.is("Len of a queue with an order", len(m.ready), q.Len())
 	}
+	o.ready = append(o.ready, "new")
+	key, ok, _ := q.TryGet()
+	c.is("TryGet of what the order alone has", "new true", fmt.Sprint(key, " ", ok))
+	want = append(want, "pop new")
+	c.is("Done of that", false, q.Done("new"))
 	c.is("what the order is told", fmt.Sprint(want), fmt.Sprint(o.told))
 }
