@@ -35,6 +35,9 @@ func (v *Violation) Culprit() string {
 		}
 		return call
 	case "ServerAgrees": // REQUEST: WHAT: GOT, want WANT
+		if strings.HasPrefix(v.Message, "with the fault ") || strings.HasPrefix(v.Message, "of ") { // PART: WHAT: GOT, want WANT
+			return firstOf(v.Message, 2)
+		}
 		request, rest, _ := strings.Cut(v.Message, " ")
 		if what, _, ok := strings.Cut(rest, " of "); ok && request == "a" {
 			request += " " + what

@@ -179,7 +179,10 @@ func (c *faultCmd) run(w *World) error {
 	if f.Target = c.target; f.Target == "cluster" {
 		f.Target = ""
 	}
-	if err := w.cluster.Inject(f); err != nil {
+	switch err := w.cluster.Inject(f); {
+	case err != nil && w.informers[f.Target] != nil && f.Replica == "" && f.Resource == "" && f.After == nil:
+		w.refusedWrongly("", fmt.Sprintf("fault of %s, which has started: %v", f.Target, err))
+	case err != nil:
 		return fmt.Errorf("fault %s %s: %w", c.target, c.name, err)
 	}
 	return nil

@@ -9,10 +9,10 @@ import (
 	"github.com/informersim/informersim/reports"
 )
 
-// scripted are the objects that commands have created and not deleted. What a client writes, over a connection that faults may hit, is left out, and
+// scripted are the objects that commands have created and not deleted, or deleted and not created again. What a client writes, over a connection that faults may hit, is left out, and
 // after a restore nothing is known of any.
 type scripted struct {
-	exist   map[scriptedKey]bool
+	exist   map[scriptedKey]bool // false for one that was deleted
 	unknown map[scriptedKey]bool // written by clients
 }
 
@@ -35,17 +35,20 @@ func (s *scripted) restored() { clear(s.exist) }
 // wrote notes a write that was committed, or was not, and says what is wrong with its error, "" for nothing: an object that was created, and not deleted since, is there.
 func (s *scripted) wrote(op string, id store.ResourceID, key objectKey, err error) (wrong string) {
 	at := scriptedKey{id, key}
+	there, known := s.exist[at]
 	switch {
-	case s.unknown[at]:
-	case err == nil && op == "create":
+	case apierrors.IsBadRequest(err):
+		return fmt.Sprintf("%s of %s: %v", op, key, err) // the command was checked when it was read
+	case s.unknown[at] || err == nil && op == "update":
+	case err == nil:
 		if s.exist == nil {
 			s.exist = map[scriptedKey]bool{}
 		}
-		s.exist[at] = true
-	case err == nil && op == "delete":
-		delete(s.exist, at)
-	case op != "create" && s.exist[at] && apierrors.IsNotFound(err):
+		s.exist[at] = op == "create"
+	case op != "create" && there && apierrors.IsNotFound(err):
 		return fmt.Sprintf("%s of %s, which was created, and not deleted since: %v", op, key, err)
+	case op == "create" && known && !there && apierrors.IsAlreadyExists(err):
+		return fmt.Sprintf("%s of %s, which was deleted, and not created since: %v", op, key, err)
 	}
 	return ""
 }
@@ -56,7 +59,12 @@ func (w *World) judges(op string, id store.ResourceID, key objectKey, err error)
 	if wrong == "" {
 		return false
 	}
-	w.monitor.Report("ServerAgrees", &reports.Violation{Key: key.String(), Message: wrong})
-	w.kernel.AbandonStep()
+	w.refusedWrongly(key.String(), wrong)
 	return true
+}
+
+// refusedWrongly ends the run with what the fake server has refused although it must not.
+func (w *World) refusedWrongly(key, wrong string) {
+	w.monitor.Report("ServerAgrees", &reports.Violation{Key: key, Message: wrong})
+	w.kernel.AbandonStep()
 }

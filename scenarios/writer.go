@@ -65,7 +65,7 @@ func (r *writer) OnWrite(_ fakeapiserver.ReqID, _ runtime.Object, err error) {
 		x.op == "create" && apierrors.IsAlreadyExists(err) ||
 		x.op != "create" && apierrors.IsNotFound(err)
 	if !settled && (apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsConflict(err)) {
-		r.w.kernel.Fail(fmt.Errorf("%s %s: %w", x.op, x.key, err))
+		r.w.refusedWrongly(x.key.String(), fmt.Sprintf("%s of %s: %v", x.op, x.key, err)) // it was checked when it was read
 		return
 	}
 	if settled {

@@ -49,13 +49,36 @@ const steps = 28
 // most is how many steps a round may take: it has some hundred.
 const most = 20_000
 
-// Check makes the round of requests that has the number turn, and returns what is wrong with an answer, "" if nothing is.
+// Check makes the round of requests that has the number turn, and calls of something else, and returns what is wrong with an answer, "" if nothing is.
 func Check(turn uint64) (wrong string) {
 	defer func() {
 		if p := recover(); p != nil {
 			wrong = fmt.Sprint("the server panics: ", p)
 		}
 	}()
+	if wrong = requests(turn); wrong != "" {
+		return wrong
+	}
+	s := sim.NewStream(turn, "beside requests")
+	for n := range faultsPerRound {
+		if wrong = faulty(s, turn+n); wrong != "" {
+			return wrong
+		}
+	}
+	switch s.IntN(4) {
+	case 0:
+		return ordered(s, turn)
+	case 1:
+		return stored(s, turn)
+	}
+	return answered(s, turn)
+}
+
+// faultsPerRound are tried one after the other: there are many kinds, and each is tried quickly.
+const faultsPerRound uint64 = 4
+
+// requests asks a server for what informers do not ask for.
+func requests(turn uint64) string {
 	r := &round{Stream: sim.NewStream(turn, "requests"), model: model{uids: map[string]bool{}}}
 	r.kernel = sim.NewKernel(sim.Options{Seed: turn, Strategy: sim.NewRandom(turn, nil)})
 	r.history = []int{2, 5, 1000}[r.IntN(3)]

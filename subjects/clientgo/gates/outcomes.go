@@ -154,6 +154,10 @@ func (i *informer) outcomesController(o *outcomes) {
 	o.is("HasSynced of GetController", i.inf.HasSynced(), c.HasSynced())
 	o.is("IsDone of the HasSyncedChecker of GetController", i.inf.HasSynced(), cache.IsDone(c.HasSyncedChecker()))
 	o.is("LastSyncResourceVersion of GetController", i.inf.LastSyncResourceVersion(), c.LastSyncResourceVersion())
+	before := featuresNow.set
+	featuresNow.set = map[features.Feature]bool{features.InformerResourceVersion: false}
+	o.is("LastSyncResourceVersion of GetController without the gate InformerResourceVersion", "", c.LastSyncResourceVersion())
+	featuresNow.set = before
 }
 
 // outcomesRunning are those of an informer that runs.

@@ -151,33 +151,46 @@ func (c *check) replacedAll(p *informer.Popped, m known, want *[]string, n int) 
 	return nil
 }
 
-// detectors change some of the objects that a MutationDetector has seen, and look while it retains them.
+// detectors change some of the objects that a MutationDetector has seen, and look while it retains them: for two to four minutes.
 func detectors(c *check) {
+	consistency(c)
 	d := &informer.MutationDetector{Name: "m"}
-	now := start
-	c.is("Check of nothing", nil, d.Check(now))
+	now, rotated := start, time.Time{}
+	recent, retained := 0, 0
+	look := func(what string, later time.Duration, changed bool) {
+		now = now.Add(later)
+		if rotated.IsZero() {
+			rotated = now
+		} else if now.Sub(rotated) > 2*time.Minute {
+			recent, retained, rotated = 0, recent, now
+		}
+		c.is("Check of "+what+" finds a change", changed, d.Check(now) != nil)
+		c.is("NextCheck", now.Add(time.Second), d.NextCheck())
+		c.is("Len", recent+retained, d.Len())
+	}
+	c.is("the first NextCheck", time.Time{}, d.NextCheck())
+	if c.oneIn(2) {
+		look("nothing", 0, false)
+	}
 	var objs []*metav1.PartialObjectMetadata
 	for range 1 + c.IntN(4) {
 		obj := object(c.key(), 1)
-		objs = append(objs, obj)
+		objs, recent = append(objs, obj), recent+1
 		d.AddObject(obj)
 	}
 	d.AddObject(cache.DeletedFinalStateUnknown{Key: "ns1/a"})
 	c.is("Len", len(objs), d.Len())
 	for range c.IntN(3) {
-		now = now.Add([]time.Duration{time.Second, time.Minute, 59 * time.Second}[c.IntN(3)])
-		c.is("Check of what is unchanged", nil, d.Check(now))
-		c.is("NextCheck", now.Add(time.Second), d.NextCheck())
+		look("what is unchanged", []time.Duration{time.Second, time.Minute, 59 * time.Second}[c.IntN(3)], false)
 	}
 	obj := objs[c.IntN(len(objs))]
 	obj.Labels = map[string]string{"changed": "yes"}
-	now = now.Add(time.Second)
-	err := d.Check(now)
-	c.is("Check of what was changed within two minutes fails", true, err != nil)
+	look("what was changed within two minutes", time.Second, true)
 	obj.Labels = nil
+	d.AddObject(object(c.key(), 2))
+	recent++
 	for range 3 {
-		now = now.Add(3 * time.Minute)
-		c.is("Check of what was changed back", nil, d.Check(now))
+		look("what was changed back", 3*time.Minute, false)
 	}
 	c.is("Len after two times two minutes", 0, d.Len())
 }

@@ -3,6 +3,7 @@ package library
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -48,13 +49,26 @@ func over(obj any) ([]string, error) {
 	return all, nil
 }
 
+// home is an index function whose values look like namespaces.
+func home(obj any) ([]string, error) {
+	m := obj.(metav1.Object)
+	if rv := m.GetResourceVersion(); rv[len(rv)-1] < '5' {
+		return []string{m.GetNamespace()}, nil
+	}
+	return []string{"ns3"}, nil
+}
+
+// indexFunctions are those of all indices.
+var indexFunctions = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc, "last": last, "over": over, "home": home}
+
 // indexers hold an Indexer by itself against a map: with a transformer, as a streaming list has it, and with indices that come late.
 func indexers(c *check) {
-	x := informer.NewIndexer(informer.IndexerOptions{Transformer: made, Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}})
+	of := []string{cache.NamespaceIndex, cache.NamespaceIndex, "home", "last"}[c.IntN(4)] // with one index alone it takes short cuts
+	functions := cache.Indexers{of: indexFunctions[of]}
+	x := informer.NewIndexer(informer.IndexerOptions{Transformer: made, Indexers: maps.Clone(functions)})
 	m, rv := map[string]string{}, ""
-	functions := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	for n := range 40 {
-		obj := object(c.key(), 8+c.IntN(25))
+		obj := object(c.key(), 8+c.IntN(60))
 		key := obj.Namespace + "/" + obj.Name
 		change := text(obj) + "!"
 		fails := obj.ResourceVersion == refuses
@@ -65,6 +79,7 @@ func indexers(c *check) {
 				m[key], rv = change, obj.ResourceVersion
 			}
 		case 2:
+			c.is("Delete of what has no key fails", true, x.Delete(0) != nil)
 			c.is("Delete", nil, x.Delete(obj))
 			delete(m, key)
 			rv = obj.ResourceVersion
@@ -72,11 +87,13 @@ func indexers(c *check) {
 			list, want := []any{}, map[string]string{}
 			fails = false
 			for _, k := range keys {
-				if o := object(k, 8+c.IntN(25)); c.oneIn(2) {
+				if o := object(k, 8+c.IntN(60)); c.oneIn(2) {
 					list, want[k], fails = append(list, o), text(o)+"!", fails || o.ResourceVersion == refuses
 				}
 			}
+			given := fmt.Sprint(texts(list))
 			c.is("Replace fails", fails, x.Replace(list, fmt.Sprint(100+n)) != nil)
+			c.is("the list that Replace was given", given, fmt.Sprint(texts(list)))
 			if !fails {
 				m, rv = want, fmt.Sprint(100+n)
 			}
@@ -84,20 +101,24 @@ func indexers(c *check) {
 			rv = fmt.Sprint(200 + n)
 			x.Bookmark(rv)
 		case 5:
-			added := cache.Indexers{[]string{"last", "over"}[c.IntN(2)]: nil}
-			for name := range added { // order: there is one
-				added[name] = map[string]cache.IndexFunc{"last": last, "over": over}[name]
-				_, taken := functions[name]
-				if c.oneIn(2) { // a name that is there, beside
-					added[cache.NamespaceIndex], taken = cache.MetaNamespaceIndexFunc, true
-				}
-				f := added[name]
-				c.is("AddIndexers fails", taken, x.AddIndexers(added) != nil)
-				if !taken {
-					functions[name] = f
-				}
+			if n < 12 {
 				break
 			}
+			name := []string{"last", "over", "home"}[c.IntN(3)]
+			added := cache.Indexers{name: indexFunctions[name]}
+			taken := functions[name] != nil
+			if c.oneIn(2) { // a name that is there, beside
+				added[of], taken = functions[of], true
+			}
+			c.is("AddIndexers fails", taken, x.AddIndexers(added) != nil)
+			if !taken {
+				functions[name] = indexFunctions[name]
+			}
+		case 6:
+			got, exists, err := x.Get(obj)
+			c.is("Get", fmt.Sprint(m[key], m[key] != "", nil), fmt.Sprint(map[bool]string{true: text(got)}[exists], exists, err))
+			got, exists, err = x.Get(0)
+			c.is("Get of what has no key", fmt.Sprint(nil, false, true), fmt.Sprint(got, exists, err != nil))
 		}
 		c.is("LastStoreSyncResourceVersion", rv, x.LastStoreSyncResourceVersion())
 		c.holds(x, m, functions)
@@ -113,10 +134,12 @@ func (c *check) holds(x *informer.Indexer, m map[string]string, functions cache.
 		}
 	}
 	c.is("Len", len(names), x.Len())
-	c.is("ListKeys", fmt.Sprint(names), fmt.Sprint(x.ListKeys()))
+	if c.oneIn(2) { // which sorts them
+		c.is("ListKeys", fmt.Sprint(names), fmt.Sprint(x.ListKeys()))
+	}
 	list := x.List()
 	c.is("List", fmt.Sprint(objs), fmt.Sprint(texts(list)))
-	for _, name := range []string{cache.NamespaceIndex, "last", "over"} {
+	for _, name := range []string{cache.NamespaceIndex, "last", "over", "home"} {
 		f := functions[name]
 		if f == nil {
 			_, err := x.IndexKeys(name, "")
@@ -143,7 +166,11 @@ func (c *check) holds(x *informer.Indexer, m map[string]string, functions cache.
 			}
 			found, err := x.Index(name, obj)
 			c.is("Index fails", false, err != nil)
-			c.is("Index", len(slices.Compact(sorted(all))), len(found))
+			var got []string
+			for _, obj := range found {
+				got = append(got, text(obj)[:5])
+			}
+			c.is("Index", fmt.Sprint(slices.Compact(sorted(all))), fmt.Sprint(got))
 		}
 	}
 }

@@ -14,7 +14,12 @@ import (
 func assembled(c *check) {
 	d := &informer.MutationDetector{}
 	period := []time.Duration{0, 10 * time.Second, time.Minute}[c.IntN(3)]
-	i := informer.NewInformer(informer.InformerOptions{MutationDetector: d, ResyncPeriod: period})
+	o := informer.InformerOptions{MutationDetector: d, ResyncPeriod: period}
+	seen := len(keys)
+	if c.oneIn(2) {
+		o.MutationDetector, seen = nil, 0
+	}
+	i := informer.NewInformer(o)
 	told := 0
 	h := cache.ResourceEventHandlerFuncs{AddFunc: func(any) { told++ }}
 	own := []time.Duration{0, 3 * time.Second, time.Hour}[c.IntN(3)]
@@ -48,7 +53,7 @@ func assembled(c *check) {
 		stepped, _ = i.Controller.Step()
 	}
 	c.is("HasSynced", true, i.HasSynced())
-	c.is("what the mutation detector has seen", len(keys), d.Len())
+	c.is("what the mutation detector has seen", seen, d.Len())
 	for early.Deliver() || late.Deliver() {
 	}
 	c.is("what both handlers are told", 2*len(keys), told)

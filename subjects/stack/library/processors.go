@@ -2,6 +2,7 @@ package library
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
@@ -67,8 +68,7 @@ func processors(c *check) {
 	for range 1 + c.IntN(3) {
 		add(false)
 	}
-	c.is("AwaitsStart", true, p.AwaitsStart())
-	p.Start()
+	c.starts(p)
 	for n := range 60 {
 		now = now.Add(time.Duration(c.IntN(3)) * 500 * time.Millisecond)
 		synced = synced || n > 30
@@ -102,6 +102,42 @@ func processors(c *check) {
 			c.listener(m, synced)
 		}
 	}
+	c.ends(p, all)
+}
+
+// starts starts a Processor that has a handler.
+func (c *check) starts(p *informer.Processor) {
+	c.is("AwaitsStart", true, p.AwaitsStart())
+	c.is("AwaitsStart without handlers", false, (&informer.Processor{}).AwaitsStart())
+	c.is("Started before Start", false, p.Started())
+	p.Start()
+	c.is("AwaitsStart and Started after Start", fmt.Sprint(false, true), fmt.Sprint(p.AwaitsStart(), p.Started()))
+}
+
+// ends stops a Processor.
+func (c *check) ends(p *informer.Processor, all []*listenerModel) {
+	p.Stop()
+	c.is("Started and Stopped after Stop", fmt.Sprint(false, true), fmt.Sprint(p.Started(), p.Stopped()))
+	for _, m := range all {
+		c.is("Len of a listener after Stop", 0, m.l.Len())
+	}
+	c.calls()
+}
+
+// calls are those of a handler.
+func (c *check) calls() {
+	var got []string
+	h := cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc:    func(obj any, initial bool) { got = append(got, fmt.Sprint("add ", text(obj), initial)) },
+		UpdateFunc: func(old, obj any) { got = append(got, "update "+text(old)+" "+text(obj)) },
+		DeleteFunc: func(obj any) { got = append(got, "delete "+text(obj)) },
+	}
+	old, obj, initial := object(c.key(), 1), object(c.key(), 2), c.oneIn(2)
+	for _, t := range []informer.NotificationType{informer.NotifyAdd, informer.NotifyUpdate, informer.NotifyDelete} {
+		n := informer.Notification{Type: t, Old: old, New: obj, IsInInitialList: initial}
+		n.Call(h)
+	}
+	c.is("Call", fmt.Sprint([]string{fmt.Sprint("add ", text(obj), initial), "update " + text(old) + " " + text(obj), "delete " + text(old)}), fmt.Sprint(got))
 }
 
 // distribute tells all listeners of a change, or those that are resynced of none.
@@ -163,6 +199,11 @@ func (c *check) listener(m *listenerModel, synced bool) {
 		want--
 	}
 	c.is("Len of a listener", want, m.l.Len())
+	peeked := ""
+	if next := m.l.Peek(); next != nil {
+		peeked = fmt.Sprintf("%v %s", next.Type, text(next.New))
+	}
+	c.is("Peek", strings.Join(m.pending[len(m.pending)-want:min(len(m.pending), len(m.pending)-want+1)], ""), peeked)
 	c.is("Removed", m.removed, m.l.Removed())
 	if m.removed {
 		return

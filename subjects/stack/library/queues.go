@@ -40,8 +40,10 @@ type queueModel struct {
 	deltas map[string][]modelDelta
 	store  known
 	synced bool
-	first  bool // there was a list, or an event
-	left   int  // of the first list
+	first  bool            // there was a list, or an event
+	left   int             // of the first list
+	blind  bool            // the queue knows no store
+	listed cache.DeltaType // how a list's objects come
 	pushed int
 }
 
@@ -111,7 +113,7 @@ func (m *queueModel) replace(list []any) {
 	relist := func() {
 		for _, obj := range list {
 			o, _ := made(obj)
-			m.push(cache.Replaced, text(obj)[:5], o)
+			m.push(m.listed, text(obj)[:5], o)
 		}
 	}
 	if m.byKey {
@@ -166,7 +168,7 @@ func (m *queueModel) pop() (texts []string, initial bool) {
 		texts = append(texts, queued(d.t, d.key, d.obj))
 		if d.t == cache.Deleted {
 			delete(m.store, d.key)
-		} else {
+		} else if !m.blind {
 			m.store[d.key] = d.obj
 		}
 	}
@@ -183,14 +185,19 @@ func (m *queueModel) taken(n int) {
 }
 
 func deltaQueues(c *check) {
-	m := &queueModel{byKey: true, deltas: map[string][]modelDelta{}, store: known{}}
-	c.queue(m, func() informer.Queue {
-		return informer.NewDeltaFIFO(informer.DeltaFIFOOptions{KnownObjects: m.store, Transformer: made})
-	})
+	m := &queueModel{byKey: true, deltas: map[string][]modelDelta{}, store: known{}, blind: c.oneIn(4), listed: cache.Replaced}
+	o := informer.DeltaFIFOOptions{KnownObjects: m.store, Transformer: made, EmitSyncOnReplace: c.oneIn(4)}
+	if m.blind {
+		o.KnownObjects = nil
+	}
+	if o.EmitSyncOnReplace {
+		m.listed = cache.Sync
+	}
+	c.queue(m, func() informer.Queue { return informer.NewDeltaFIFO(o) })
 }
 
 func realQueues(c *check) {
-	m := &queueModel{deltas: map[string][]modelDelta{}, store: known{}}
+	m := &queueModel{deltas: map[string][]modelDelta{}, store: known{}, listed: cache.Replaced}
 	batch := c.oneIn(2)
 	c.queue(m, func() informer.Queue {
 		return informer.NewRealFIFO(informer.RealFIFOOptions{KnownObjects: m.store, Transformer: made, Batch: batch})
@@ -200,7 +207,7 @@ func realQueues(c *check) {
 // queue holds a queue against the model. Its store may hold something before the first list, as that of an informer which starts again does.
 func (c *check) queue(m *queueModel, make func() informer.Queue) {
 	for _, key := range keys {
-		if c.oneIn(4) {
+		if c.oneIn(4) && !m.blind {
 			m.store[key] = object(key, 1)
 		}
 	}
@@ -211,7 +218,9 @@ func (c *check) queue(m *queueModel, make func() informer.Queue) {
 	for n := range 30 {
 		obj := object(c.key(), 10+c.IntN(8))
 		key := obj.Namespace + "/" + obj.Name
-		switch c.IntN(9) {
+		switch c.IntN(10) {
+		case 9:
+			c.keyless(m, q)
 		case 0, 1:
 			c.is("Add fails", m.write(cache.Added, key, obj), q.Add(obj) != nil)
 		case 2:
@@ -235,6 +244,23 @@ func (c *check) queue(m *queueModel, make func() informer.Queue) {
 	}
 	q.Close()
 	c.is("IsClosed", true, q.IsClosed())
+}
+
+// keyless writes what has no key. It counts as an event, but for a deletion that a DeltaFIFO does not know.
+func (c *check) keyless(m *queueModel, q informer.Queue) {
+	switch c.IntN(3) {
+	case 0:
+		m.event()
+		c.is("Add of what has no key fails", true, q.Add(0) != nil)
+	case 1:
+		m.event()
+		c.is("Update of what has no key fails", true, q.Update(0) != nil)
+	default:
+		if !m.byKey {
+			m.event()
+		}
+		c.is("Delete of what has no key fails", true, q.Delete(0) != nil)
+	}
 }
 
 func (c *check) list(m *queueModel, q informer.Queue, n int) {

@@ -3,6 +3,7 @@ package library
 import (
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -95,10 +96,16 @@ func reflectors(c *check) {
 	}
 	c.pages()
 	c.stops()
+	c.backoffs()
+	c.foreign()
+	c.unmarked()
 	r.Stop()
 	at, runs := r.NextResync()
 	c.is("the resync timer after a stop", fmt.Sprint(time.Time{}, false), fmt.Sprint(at, runs))
 }
+
+// cuts are how a watch ends that was closed, or cut between two frames (I37).
+var cuts = []error{nil, io.EOF, io.ErrUnexpectedEOF, fmt.Errorf("the body: %w", io.ErrUnexpectedEOF), fmt.Errorf("the body: %w", io.EOF), timeout{}}
 
 // wants compares what it waits for.
 func (r *reflected) wants(when string, op informer.Op, rv string) {
@@ -228,7 +235,7 @@ func (r *reflected) watches() {
 		default: // the end of the watch
 			r.pass([]time.Duration{0, 999 * time.Millisecond, time.Second, 3 * time.Second}[r.IntN(4)])
 			short := r.events == 0 && r.now.Sub(r.since) < time.Second
-			r.OnWatchClosed(nil)
+			r.OnWatchClosed(cuts[r.IntN(len(cuts))])
 			if short {
 				r.wants("after a watch that closed at once", informer.OpSleep, "")
 				r.sleeps()

@@ -3,6 +3,7 @@ package library
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -113,4 +114,19 @@ func (c *check) stops() {
 		c.is("Stopped afterwards", true, r.Stopped())
 		c.is("resyncs after a stop", 0, q.resyncs)
 	}
+}
+
+// backoffs compute the pauses of a Reflector's rounds, which double up to half a minute, with up to as much again at random (I12).
+func (c *check) backoffs() {
+	b := informer.NewBackoff(informer.BackoffOptions{}, start)
+	now, longest := start, 800*time.Millisecond
+	for range 9 {
+		random := c.Float64()
+		want := longest + time.Duration(random*float64(longest))
+		got := b.Next(now, random)
+		c.is("Next of a Backoff, to the millisecond", want.Round(time.Millisecond), got.Round(time.Millisecond))
+		longest = min(2*longest, 30*time.Second)
+		now = now.Add(time.Second)
+	}
+	c.is("Next of a Backoff that was not used for two minutes", 800*time.Millisecond, b.Next(now.Add(3*time.Minute), 0))
 }

@@ -65,6 +65,7 @@ func (c *check) bucket() {
 		want := max(5*time.Millisecond, time.Duration(n+1-100)*100*time.Millisecond)
 		c.is("When of the default limiter for the next of 103 keys at once", want, of.When(start, strconv.Itoa(n)).Round(time.Millisecond))
 	}
+	c.is("AddRateLimited of a queue with the default limiter", 5*time.Millisecond, workqueue.NewRateLimitingQueue[string](nil, nil).AddRateLimited(start, "a"))
 	q := workqueue.NewRateLimitingQueue(nil, workqueue.RateLimiter[string](workqueue.NewItemExponentialFailure[string](time.Second, time.Hour)))
 	for n := range 4 {
 		if n == 2 {
@@ -129,6 +130,7 @@ func (m *workModel) step(c *check, q *workqueue.Queue[string], key string) {
 
 // workQueues fill a work queue, and have it drain while some of its keys are processed.
 func workQueues(c *check) {
+	c.ordered()
 	q, m := workqueue.NewQueue[string](nil), &workModel{dirty: map[string]bool{}}
 	names := 2 + c.IntN(24)
 	drain, end := 60+c.IntN(60), 80+c.IntN(80)
@@ -218,4 +220,62 @@ func (c *check) takeAll(q *workqueue.Queue[string], m *workModel) {
 	}
 	c.is("what is ready", fmt.Sprint(sorted(m.ready)), fmt.Sprint(sorted(got)))
 	m.ready, m.processing = nil, append(m.processing, got...)
+}
+
+// newestFirst is an order, and says what it is told.
+type newestFirst struct{ ready, told []string }
+
+func (o *newestFirst) Touch(key string) { o.told = append(o.told, "touch "+key) }
+func (o *newestFirst) Len() int         { return len(o.ready) }
+
+func (o *newestFirst) Push(key string) {
+	o.told, o.ready = append(o.told, "push "+key), append(o.ready, key)
+}
+
+func (o *newestFirst) Pop() string {
+	key := o.ready[len(o.ready)-1]
+	o.told, o.ready = append(o.told, "pop "+key), o.ready[:len(o.ready)-1]
+	return key
+}
+
+// ordered has a queue hand out its keys in an order of somebody else's, who is told of each that is ready, and of one that is added again only if it is.
+func (c *check) ordered() {
+	o := &newestFirst{}
+	q := workqueue.NewQueue[string](o)
+	var want []string
+	m := &workModel{dirty: map[string]bool{}}
+	for range 40 {
+		key := fmt.Sprint("k", c.IntN(5))
+		switch n := c.IntN(4); {
+		case n < 2:
+			switch r := m.add(key); {
+			case r == workqueue.AddReady:
+				want = append(want, "push "+key)
+			case r == workqueue.AddMerged && slices.Contains(m.ready, key):
+				want = append(want, "touch "+key)
+			}
+			q.Add(key)
+		case n == 2 && len(m.ready) > 0:
+			last := len(m.ready) - 1
+			key, _, _ = q.TryGet()
+			c.is("TryGet in the order of the newest", m.ready[last], key)
+			want = append(want, "pop "+key)
+			m.ready, m.processing = m.ready[:last], append(m.processing, key)
+		case len(m.processing) > 0:
+			key := m.processing[0]
+			m.processing = m.processing[1:]
+			if m.dirty[key] {
+				delete(m.dirty, key)
+				m.ready, want = append(m.ready, key), append(want, "push "+key)
+			}
+			q.Done(key)
+		}
+		c.is("Len of a queue with an order", len(m.ready), q.Len())
+	}
+	o.ready = append(o.ready, "new")
+	key, ok, _ := q.TryGet()
+	c.is("TryGet of what the order alone has", "new true", fmt.Sprint(key, " ", ok))
+	want = append(want, "pop new")
+	c.is("Done of that", false, q.Done("new"))
+	c.is("what the order is told", fmt.Sprint(want), fmt.Sprint(o.told))
 }
