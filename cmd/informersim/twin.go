@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -15,10 +16,16 @@ import (
 // twinTime limits the search for the twin of a run that was shrunk, or that fuzz has found, in real time: each run of it is short.
 const twinTime = 30 * time.Second
 
+// errTwinLate is the reason of a missing twin that depends on how fast the machine is.
+var errTwinLate = errors.New("the search for it was ended")
+
 // twinned looks for the nearest run that passes beside one that failed, and returns the failed run's trace with it. Nothing is lost if there is
 // none.
 func twinned(ctx context.Context, limit timeLimit, f *minimal.Found, trace []byte) (*reports.Twin, []byte, error) {
 	t, err := within(ctx, limit, f.Options.Seed, func(ctx context.Context) (*reports.Twin, error) { return twin.Search(ctx, *f, 0) })
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, trace, fmt.Errorf("%w after %v", errTwinLate, time.Duration(limit))
+	}
 	if err != nil {
 		return nil, trace, err
 	}
