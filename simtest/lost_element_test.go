@@ -126,3 +126,50 @@ func TestNoLostElement(t *testing.T) {
 		})
 	}
 }
+
+// An update without a resourceVersion replaces lists, too: also one to which it has something to add itself, so that no field is as it was before.
+func TestNoLostElementOfUpdate(t *testing.T) {
+	o := simtest.Options{Seeds: 1, Mix: "none", Properties: simtest.WellBehaved()}
+	for _, test := range []struct{ version, found bool }{{false, true}, {true, false}} {
+		f := simtest.Find(t, o, func(env *simtest.Env) {
+			env.Create(configMap("a", ""))
+			env.Go("holds", func(ctx context.Context) error {
+				client, err := kubernetes.NewForConfig(env.RESTConfig("holds"))
+				if err != nil {
+					return err
+				}
+				maps := client.CoreV1().ConfigMaps("default")
+				for ctx.Err() == nil {
+					m, err := maps.Get(ctx, "a", metav1.GetOptions{})
+					if err != nil {
+						return err
+					}
+					if slices.Contains(m.Finalizers, "example.com/mine") {
+						break
+					}
+					m.Finalizers = append(m.Finalizers, "example.com/mine")
+					if !test.version {
+						m.ResourceVersion = ""
+					}
+					time.Sleep(2 * time.Second)
+					if _, err := maps.Update(ctx, m, metav1.UpdateOptions{}); err == nil {
+						break
+					}
+				}
+				<-ctx.Done()
+				return nil
+			})
+			env.Advance(time.Second)
+			m := configMap("a", "")
+			env.Mutate(m, func() { m.Finalizers = append(m.Finalizers, "example.com/other") })
+			env.Advance(time.Minute)
+		})
+		switch {
+		case (f != nil) != test.found:
+			t.Errorf("with a resourceVersion: %v; found %v", test.version, f)
+		case f != nil:
+			wantIn(t, f.Text, "FAIL  NoLostUpdate", `holds (field manager "simtest") takes back what workload has written: it has put "example.com/other" into the list metadata.finalizers of configmaps default/a, and that is not there any more. `+
+				`The update of holds (field manager "simtest") replaces what it has not seen, and has no resourceVersion, with which the server would have refused it`)
+		}
+	}
+}

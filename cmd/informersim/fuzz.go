@@ -56,8 +56,8 @@ fault mix, the order of events and what is left open of informers.
 It goes on until a property breaks, the last of --seeds, the end of --for, or Ctrl-C; a finding ends it unless --keep-going is given.
 Every finding is shrunk as informersim shrink does. Runs that break the same property in the same way and have the same shape when they are shrunk (what
 is in the script: writes, features, faults; not names, numbers, waits and order; and the function that panics, or the call that is answered
-wrongly) are one finding. It is kept as a folder, in --out
-DIR/findings, or in informersim-findings without --out:
+wrongly) are one finding. Findings that break one property in the same way are perhaps of one bug, and the summary tells them together.
+Each is kept as a folder, in --out DIR/findings, or in informersim-findings without --out:
 
   README.md        what broke, and the commands that show it again
   scenario.sim     the scenario that is left

@@ -21,6 +21,13 @@ var options = simtest.Options{
 	AllowLeaks: true,
 }
 
+// A reconciler that is right keeps the ready-made properties, too.
+func TestWellBehaved(t *testing.T) {
+	o := options
+	o.Seeds, o.Properties = 12, simtest.WellBehaved()
+	simtest.Run(t, o, testReconciler(website.Mistakes{}))
+}
+
 // The statements of testReconciler.
 const (
 	onlyOne   = "a Website has one Deployment at most"

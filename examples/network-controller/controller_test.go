@@ -21,6 +21,13 @@ func TestController(t *testing.T) {
 	simtest.Run(t, options, testController(network.Mistakes{}))
 }
 
+// A controller that is right keeps the ready-made properties, too.
+func TestWellBehaved(t *testing.T) {
+	o := options
+	o.Seeds, o.Properties = 8, simtest.WellBehaved()
+	simtest.Run(t, o, testController(network.Mistakes{}))
+}
+
 // The statements of testController.
 const (
 	converges = "all is as the Network objects say"

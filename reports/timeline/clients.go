@@ -233,7 +233,7 @@ func (b *builder) frame(c *client, r *sim.TraceRecord) {
 	} else {
 		b.set(part, r.Key, r.RV, r.Detail)
 	}
-	if from := b.reach(r.Key, r.RV, Stage{Lane: c.lane, Kind: PartDelivered}); from >= 0 {
+	if from := b.reach(r.Key, r.RV, Stage{Lane: c.lane, Kind: PartDelivered, Left: b.leaves(r)}); from >= 0 {
 		step, lane := b.from(r.Key, r.RV, from)
 		b.arrow(step, lane, c.lane)
 	}
@@ -242,6 +242,16 @@ func (b *builder) frame(c *client, r *sim.TraceRecord) {
 			b.queued(i, r.Key, delta{r.Detail, r.RV, b.index})
 		}
 	}
+}
+
+// leaves reports whether a watch event says DELETED of a version that is no deletion.
+func (b *builder) leaves(r *sim.TraceRecord) bool {
+	o := b.objects[r.Key]
+	if r.Detail != "DELETED" || o == nil {
+		return false
+	}
+	v := o.version(r.RV)
+	return v != nil && !v.Deleted()
 }
 
 // from returns where a delivery comes from: the replica that applied it, if there is but one; else the Store.

@@ -63,3 +63,41 @@ func TestExpectedViolation(t *testing.T) {
 		t.Errorf("explain prints\n%s", text)
 	}
 }
+
+// An object that a client no longer selects is gone for it, and nobody behind it lacks the version.
+func TestSelectorLeft(t *testing.T) {
+	var steps []sim.TraceStep
+	step := func(actor string, records ...sim.TraceRecord) {
+		steps = append(steps, sim.TraceStep{Step: uint64(len(steps) + 1), Actor: actor, Kind: "x", Records: records})
+	}
+	const informer, conn = "i1", "conn/i1"
+	step("script", sim.TraceRecord{Kind: "commit", Actor: "cluster", Key: "pods default/a", RV: 1, Detail: "ADDED"})
+	step(informer, sim.TraceRecord{Kind: "request", Actor: conn, Key: "pods", N: 1, Detail: `list labels="app=x" rv="0"`})
+	step(conn, sim.TraceRecord{Kind: "page", Actor: conn, RV: 1, N: 1, Detail: "request=1"}, sim.TraceRecord{Kind: "replace", Actor: informer, RV: 1, N: 1})
+	step(informer, sim.TraceRecord{Kind: "indexer", Actor: informer, Key: "default/a", RV: 1, Detail: "add"})
+	step(informer, sim.TraceRecord{Kind: "request", Actor: conn, Key: "pods", N: 2, Detail: `watch labels="app=x" rv="1"`})
+	step(conn, sim.TraceRecord{Kind: "response", Actor: conn, N: 2, Detail: "200 OK"})
+	step("script", sim.TraceRecord{Kind: "commit", Actor: "cluster", Key: "pods default/a", RV: 2, Detail: "MODIFIED"})
+	step(conn, sim.TraceRecord{Kind: "frame", Actor: conn, N: 2, Key: "pods default/a", RV: 2, Detail: "DELETED"})
+	step(informer, sim.TraceRecord{Kind: "indexer", Actor: informer, Key: "default/a", RV: 2, Detail: "delete"})
+	tl, err := timeline.Of(sim.Header{Scenario: "s"}, steps, &sim.TraceEnd{Verdict: "P", Steps: uint64(len(steps))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, l := range tl.Story(tl.Object("default/a"), uint64(len(steps))) {
+		all = append(all, fmt.Sprint(l.Step, " ", l.Actor, " ", l.Text))
+	}
+	for _, e := range tl.Explain(tl.Object("default/a")) {
+		all = append(all, fmt.Sprint(e.Step, " ", e.Text))
+	}
+	text := strings.Join(all, "\n")
+	for _, want := range []string{"8 conn/i1 is sent DELETED at rv=2, as it no longer selects it", "8 conn/i1 is sent DELETED, as it no longer selects it"} {
+		if !slices.Contains(all, want) {
+			t.Errorf("it lacks %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "never") {
+		t.Errorf("somebody lacks what he is not to have:\n%s", text)
+	}
+}

@@ -100,15 +100,31 @@ func (x *explainer) arrival(lane int, kind PartKind, here, not string) {
 		x.say(s.Step, here, name)
 		return
 	}
-	if has := x.t.stillHas(lane, kind, x.key); has != "" || !x.v.Deleted() {
+	if has := x.t.stillHas(lane, kind, x.key); has != "" || !x.v.Deleted() && !x.left(x.t.Lanes[lane].Owner) {
 		x.never(name, fmt.Sprintf(not, name)+has)
 	}
+}
+
+// left reports whether the version is one that a client no longer selects, and it has been told so.
+func (x *explainer) left(owner string) bool {
+	for n, l := range x.t.Lanes {
+		if l.Role == RoleConn && l.Owner == owner {
+			if s := x.v.Stage(n, PartDelivered); s != nil && s.Left {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // delivery says how a client learned of the version, or what kept it from that.
 func (x *explainer) delivery(lane int, owner string) {
 	name := x.t.Lanes[lane].Name
 	s := x.v.Stage(lane, PartDelivered)
+	if s != nil && s.Left {
+		x.say(s.Step, "%s is sent DELETED, as it no longer selects it", name)
+		return
+	}
 	if s != nil && s.How == "" {
 		x.say(s.Step, "%s is sent it", name)
 		return

@@ -35,6 +35,7 @@ type Stage struct {
 	Step uint64
 	At   time.Duration
 	How  string // "list" if it came with a list and not as an event
+	Left bool   // a client is sent DELETED, although the version is none: it no longer selects the object
 
 	index int
 }

@@ -242,6 +242,9 @@ func (t *Timeline) versionEvents(of *Object) []event {
 			if v.Deleted() && s.Kind == PartIndexer {
 				text = "no longer has it"
 			}
+			if s.Left {
+				text = fmt.Sprintf("is sent DELETED at rv=%d, as it no longer selects it", v.RV)
+			}
 			if s.How != "" {
 				text = fmt.Sprintf("learns of %s at rv=%d by a %s", v.What, v.RV, s.How)
 			}

@@ -116,7 +116,7 @@ func shared(field string) bool {
 	return field == "metadata.finalizers" || field == "metadata.ownerReferences"
 }
 
-// lostElement judges a patch that comes late, and returns what it has taken back of a list. Who says what all of a list is to be does it on purpose: one that has made the object,
+// lostElement judges a patch or an update that comes late, and returns what it has taken back of a list. Who says what all of a list is to be does it on purpose: one that has made the object,
 // that has taken out what others had put in, or that changes nothing else.
 func (a *authors) lostElement(r *sim.Record, x *write, c *listChange, known int64) *reports.Violation {
 	if !shared(c.field) && (a.made == x.who() || a.rules[ruled{c.field, x.who()}]) {
@@ -179,8 +179,12 @@ func lostFromList(r *sim.Record, x *write, c *listChange, e *elementChange, know
 	if !e.added {
 		put, now = "taken "+shown(e.element)+" out of", "is there again"
 	}
-	return &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf("%s takes back what %s has written: it has %s the list %s of %s, and that %s. The patch of %s replaces what it has not seen, "+
-		"and has neither a resourceVersion nor a test, with which the server would have refused it", x.who(), e.by, put, c.field, r.Key, now, x.who()), Because: []reports.Evidence{
+	what, lacks := "update", "no resourceVersion"
+	if x.request.Method == http.MethodPatch {
+		what, lacks = "patch", "neither a resourceVersion nor a test"
+	}
+	return &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf("%s takes back what %s has written: it has %s the list %s of %s, and that %s. The %s of %s replaces what it has not seen, "+
+		"and has %s, with which the server would have refused it", x.who(), e.by, put, c.field, r.Key, now, what, x.who(), lacks), Because: []reports.Evidence{
 		{Step: e.step, At: e.at, Text: fmt.Sprintf("%s has %s %s of %s (RV %d)", e.by, put, c.field, r.Key, e.rv)},
 		{Step: x.request.Step, At: x.request.At, Text: fmt.Sprintf("%s, which %s, sends %s %s: %s", x.who(), knew(r.Key, known), x.request.Method, x.request.Path, shown(x.request.Body))},
 		reports.Because(r, "it %s (RV %d)", now, r.RV),

@@ -116,7 +116,7 @@ func (s *updates) committed(w property.World, r *sim.Record) (lost *reports.Viol
 	}
 	for _, c := range listChanges(r.Old, r.Obj) {
 		a.rule(&x, &c, known)
-		if lost == nil && patched {
+		if lost == nil && (patched || late) {
 			lost = a.lostElement(r, &x, &c, known)
 		}
 		a.note(r, &x, &c)

@@ -4,7 +4,8 @@
 // The server links the libraries of a real apiserver: more than a thousand packages, minutes of compiling. A clone's first
 // `go run ./cmd/informersim run` should not wait for that, so the server is a program of its own, and serve looks for it:
 //
-//  1. the environment variable INFORMERSIM_APISERVER, a path. It decides: if the program there does not fit, serve fails.
+//  1. the environment variable INFORMERSIM_APISERVER, a path. It decides: if the program there does not fit, serve fails, and
+//     if it is older than the source, a line says so.
 //  2. beside informersim's own executable.
 //  3. on the PATH.
 //  4. in the cache (os.UserCacheDir), where an earlier start has built it.

@@ -35,6 +35,11 @@ func (f *finder) find(ctx context.Context) (string, error) {
 		if err := f.check(ctx, path, f.own.Module); err != nil {
 			return "", fmt.Errorf("%s: %w", f.env, err)
 		}
+		if found, err := exec.LookPath(path); err == nil {
+			if err := f.checkAge(found); err != nil {
+				fmt.Fprintf(f.stderr, "%s: %v not used, since this one is named\n", f.env, err)
+			}
+		}
 		return path, nil
 	}
 	for _, path := range f.installed() {

@@ -212,8 +212,11 @@ func TestSourceThatIsNewer(t *testing.T) {
 	}
 	p.want(beside)
 	changed("store/store.go", now)
-	t.Setenv(Env, beside) // it is named, so it is what is wanted
+	t.Setenv(Env, beside) // it is named, so it is what is wanted, and what it says may be old
 	p.want(beside)
+	if want := Env + ": " + beside + " is older than " + filepath.Join(p.source, "store", "store.go") + ", so what is built from that is not used, since this one is named\n"; !strings.Contains(p.said(), want) {
+		t.Errorf("stderr has %q, want %q", p.said(), want)
+	}
 }
 
 // A program that has to have the overlay is built with it, for this toolchain, and one without it is skipped.
