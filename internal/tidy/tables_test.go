@@ -71,7 +71,7 @@ var mayImport = map[string][]string{
 	"properties":                          {"fakeapiserver", "properties/api", "properties/fakeserver", "reports", "scenarios", "scenarios/property", "sim", "subjects"},
 	"properties/api":                      {"fakeapiserver", "fakeapiserver/fault", "fakeapiserver/store", "reports", "scenarios/property", "sim"},
 	"properties/differential":             {"fakeapiserver", "properties", "reports", "scenarios", "scenarios/property", "scenarios/script", "sim", "sim/shrink", "subjects"},
-	"properties/fakeserver":               {"fakeapiserver", "fakeapiserver/fault", "fakeapiserver/store", "internal/same", "sim"},
+	"properties/fakeserver":               {"fakeapiserver", "fakeapiserver/fault", "fakeapiserver/store", "internal/same", "sim", "subjects"},
 	"properties/mutants":                  {"fakeapiserver", "informer", "informer/workqueue", "subjects", "subjects/stack"},
 	"reports":                             {"sim"},
 	"reports/html":                        {"reports", "reports/timeline", "sim"},

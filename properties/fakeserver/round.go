@@ -12,6 +12,7 @@ import (
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/store"
 	"github.com/informersim/informersim/sim"
+	"github.com/informersim/informersim/subjects"
 )
 
 // kindAsk is a step of a round: a request is sent, or the server is compacted or restarted.
@@ -54,6 +55,9 @@ func Check(turn uint64) (wrong string) {
 	defer func() {
 		if p := recover(); p != nil {
 			wrong = fmt.Sprint("the server panics: ", p)
+			if at := subjects.Panicking(); len(at) > 0 {
+				wrong += ", in " + at[0]
+			}
 		}
 	}()
 	s := sim.NewStream(turn, "beside requests")

@@ -190,11 +190,17 @@ func (i *informer) outcomesSync(o *outcomes) {
 	synced := i.inf.HasSynced()
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
+	waits := func(what string, want bool, f func() bool) {
+		got := false
+		if o.stuck = o.stuck || i.call(what, func() error { got = f(); return nil }) == errBlocked; !o.stuck {
+			o.is(what, want, got)
+		}
+	}
 	never := func() bool { return false }
-	o.is("WaitForCacheSync", synced, cache.WaitForCacheSync(over.Done(), i.inf.HasSynced))
-	o.is("WaitForCacheSync with a cache that never syncs", false, cache.WaitForCacheSync(over.Done(), i.inf.HasSynced, never))
-	o.is("WaitForNamedCacheSync", synced, cache.WaitForNamedCacheSync("informersim", over.Done(), i.inf.HasSynced))
-	o.is("WaitForNamedCacheSyncWithContext", synced, cache.WaitForNamedCacheSyncWithContext(over, i.inf.HasSynced))
+	waits("WaitForCacheSync", synced, func() bool { return cache.WaitForCacheSync(over.Done(), i.inf.HasSynced) })
+	waits("WaitForCacheSync with a cache that never syncs", false, func() bool { return cache.WaitForCacheSync(over.Done(), i.inf.HasSynced, never) })
+	waits("WaitForNamedCacheSync", synced, func() bool { return cache.WaitForNamedCacheSync("informersim", over.Done(), i.inf.HasSynced) })
+	waits("WaitForNamedCacheSyncWithContext", synced, func() bool { return cache.WaitForNamedCacheSyncWithContext(over, i.inf.HasSynced) })
 	o.is("IsDone of HasSyncedChecker", synced, cache.IsDone(i.inf.HasSyncedChecker()))
 	checkers, all := []cache.DoneChecker{i.inf.HasSyncedChecker()}, synced
 	for _, h := range i.handlers {
@@ -202,7 +208,7 @@ func (i *informer) outcomesSync(o *outcomes) {
 			checkers, all = append(checkers, h.reg.HasSyncedChecker()), all && h.reg.HasSynced()
 		}
 	}
-	o.is("WaitFor of an informer and its handlers", all, cache.WaitFor(over, "", checkers...))
+	waits("WaitFor of an informer and its handlers", all, func() bool { return cache.WaitFor(over, "", checkers...) })
 }
 
 // listens has an informer tell of errors, before it starts. The default function is left to half of the informers.

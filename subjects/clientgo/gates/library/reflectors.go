@@ -139,4 +139,28 @@ func controllers(c *check) {
 	c.is("HasSynced of a controller with a function that has failed once", true, control.HasSynced())
 	cancel()
 	c.quiesce()
+	c.configuredErrorHandler()
+}
+
+// configuredErrorHandler is a controller of somebody's own, whose configuration says whom its reflector tells of a list that fails.
+func (c *check) configuredErrorHandler() {
+	failure := errors.New("it is broken")
+	from := &refusing{source: *newSource(), list1: failure}
+	told := []error{}
+	o := &cache.Config{
+		Queue: cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KnownObjects: cache.NewStore(cache.MetaNamespaceKeyFunc)}), ListerWatcher: from,
+		ObjectType: &metav1.PartialObjectMetadata{}, Process: func(any, bool) error { return nil },
+	}
+	withContext := c.IntN(2) == 0
+	if withContext {
+		o.WatchErrorHandlerWithContext = func(_ context.Context, _ *cache.Reflector, err error) { told = append(told, err) }
+	} else {
+		o.WatchErrorHandler = func(_ *cache.Reflector, err error) { told = append(told, err) }
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go cache.New(o).RunWithContext(ctx)
+	c.quiesce()
+	c.is(fmt.Sprintf("whether the handler of watch errors of a configuration was told, with context %t", withContext), true, len(told) == 1 && errors.Is(told[0], failure))
+	cancel()
+	c.quiesce()
 }
