@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/fault"
@@ -54,15 +55,9 @@ func answered(s *sim.Stream, turn uint64) string {
 	for n := range uint64(2) {
 		of := answers[s.IntN(len(answers))]
 		t := newTrial(s, turn+n)
-		want := of.ask(t)
-		if err := t.kernel.Err(); err != nil {
-			return fmt.Sprintf("of %s: %v", of.of, err)
-		}
-		for _, lanes := range []string{"commit", "c", "d"} {
-			t.is("what "+lanes+" hears", lane(lanes, want), lane(lanes, t.heard))
-		}
-		if t.wrong != "" {
-			return fmt.Sprintf("of %s: %s", of.of, t.wrong)
+		t.compares(of.ask(t))
+		if wrong := t.finding("of " + of.of); wrong != "" {
+			return wrong
 		}
 	}
 	return ""
@@ -94,8 +89,7 @@ func (t *trial) refusedWrites() (want []string) {
 	uid := live.(*object).UID
 	another := named("a/x")
 	another.ResourceVersion = "9"
-	wrong, wrongRV := another.UID, "11"
-	wrong = "nobody's"
+	wrongUID, wrongRV := types.UID("nobody's"), "11"
 	for _, x := range []struct {
 		what string
 		want error
@@ -109,7 +103,7 @@ func (t *trial) refusedWrites() (want []string) {
 			func() error { _, err := t.cluster.Update(t.pods, another); return err }},
 		{"a delete of another's uid", apierrors.NewConflict(gr, "x", fmt.Errorf("Precondition failed: UID in precondition: nobody's, UID in object meta: %s", uid)),
 			func() error {
-				_, err := t.cluster.Delete(t.pods, "a", "x", &metav1.Preconditions{UID: &wrong})
+				_, err := t.cluster.Delete(t.pods, "a", "x", &metav1.Preconditions{UID: &wrongUID})
 				return err
 			}},
 		{"a delete of another revision", apierrors.NewConflict(gr, "x", errors.New("Precondition failed: ResourceVersion in precondition: 11, ResourceVersion in object meta: 10")),
@@ -143,17 +137,17 @@ func (t *trial) refusedWrites() (want []string) {
 	return []string{bad, bad, bad, bad, "commit a/x@13", "c write: a/x@13"}
 }
 
-// refusedOptions are of lists and watches: what is malformed, and what contradicts itself.
-func refusedOptions(watch bool) []struct {
+// refused are options, and the answer to them.
+type refused struct {
 	o    metav1.ListOptions
 	want string
-} {
+}
+
+// refusedOptions are of lists and watches: what is malformed, and what contradicts itself.
+func refusedOptions(watch bool) []refused {
 	yes := true
 	const bad, invalid = "400 BadRequest", "422 Invalid"
-	all := []struct {
-		o    metav1.ListOptions
-		want string
-	}{
+	all := []refused{
 		{metav1.ListOptions{LabelSelector: "a in"}, bad},
 		{metav1.ListOptions{FieldSelector: "a"}, bad},
 		{metav1.ListOptions{FieldSelector: "spec.x=y"}, bad},
@@ -163,20 +157,14 @@ func refusedOptions(watch bool) []struct {
 		{metav1.ListOptions{FieldSelector: "spec.x=y", ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}, invalid},
 	}
 	if watch {
-		return append(all, []struct {
-			o    metav1.ListOptions
-			want string
-		}{
+		return append(all, []refused{
 			{metav1.ListOptions{ResourceVersion: "12", ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}, invalid},
 			{metav1.ListOptions{ResourceVersion: "12", SendInitialEvents: &yes}, invalid},
 			{metav1.ListOptions{ResourceVersion: "12", SendInitialEvents: &yes, ResourceVersionMatch: metav1.ResourceVersionMatchExact}, invalid},
 			{metav1.ListOptions{ResourceVersion: "new"}, "500 "},
 		}...)
 	}
-	return append(all, []struct {
-		o    metav1.ListOptions
-		want string
-	}{
+	return append(all, []refused{
 		{metav1.ListOptions{ResourceVersion: "0", ResourceVersionMatch: metav1.ResourceVersionMatchExact}, invalid},
 		{metav1.ListOptions{SendInitialEvents: &yes}, invalid},
 		{metav1.ListOptions{ResourceVersion: "new"}, bad},
@@ -188,7 +176,7 @@ func refusedOptions(watch bool) []struct {
 
 func (t *trial) refusedLists() (want []string) {
 	for _, x := range refusedOptions(false) {
-		t.now(func() { t.clients["c"].List(t.pods, "", x.o, &ear{t, "c", ""}) })
+		t.asks("c", x.o)
 		t.rest()
 		want = append(want, "c list: "+x.want)
 		t.checks(&x.o, false, x.want)
@@ -217,7 +205,7 @@ func (t *trial) checks(o *metav1.ListOptions, watch bool, want string) {
 
 func (t *trial) refusedWatches() (want []string) {
 	for _, x := range refusedOptions(true) {
-		t.now(func() { t.clients["c"].Watch(t.pods, "", x.o, &ear{t, "c", ""}) })
+		t.watches("c", x.o.ResourceVersion, x.o)
 		t.rest()
 		want = append(want, "c watch: "+x.want)
 		t.checks(&x.o, true, x.want)
@@ -284,9 +272,7 @@ func (t *trial) keeps() []string {
 func (t *trial) compacted() []string {
 	t.updates("a/x")
 	exact := func(rv string) {
-		t.now(func() {
-			t.clients["c"].List(t.pods, "", metav1.ListOptions{ResourceVersion: rv, ResourceVersionMatch: metav1.ResourceVersionMatchExact}, &ear{t, "c", ""})
-		})
+		t.asks("c", metav1.ListOptions{ResourceVersion: rv, ResourceVersionMatch: metav1.ResourceVersionMatchExact})
 		t.rest()
 	}
 	t.now(func() { t.is("CompactStore", nil, t.cluster.CompactStore(13)) })
@@ -340,7 +326,7 @@ func (t *trial) unready() []string {
 	t.is("Ready without a leader", false, t.cluster.Replica(0).Ready())
 	t.is("Revision without a leader", int64(0), t.cluster.Replica(0).Revision(t.pods))
 	list := func(o metav1.ListOptions) {
-		t.now(func() { t.clients["c"].List(t.pods, "", o, &ear{t, "c", ""}) })
+		t.asks("c", o)
 		t.rest()
 	}
 	list(metav1.ListOptions{})

@@ -288,14 +288,17 @@ func (t *trial) refusedFaults() []string {
 	return []string{"c list: " + all + " at 12"}
 }
 
+// picks makes a kernel whose strategy picks faults.
+func (t *trial) picks() *sim.Kernel {
+	return sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewRandom(uint64(t.IntN(1000)), func(sim.Kind) float64 { return 0.3 })})
+}
+
 // picked has the strategy pick faults of a kind, as many as it may, while there is something that they can hit.
 func (t *trial) picked() []string {
 	most := 1 + t.IntN(3)
 	kinds := []fault.Kind{fault.ReplicaSkew, fault.ReplicaLag, fault.ReplicaRestart, fault.Compact, fault.RestoreBumped, fault.List500, fault.WatchClose, fault.Write500}
 	kind := kinds[t.IntN(len(kinds))]
-	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewRandom(uint64(t.IntN(1000)), func(sim.Kind) float64 { return 0.3 })})
-	*t = trial{Stream: t.Stream, kernel: k, clients: t.clients}
-	t.serves(fakeapiserver.ClusterOptions{MaxFaults: most})
+	t.serves(t.picks(), fakeapiserver.ClusterOptions{MaxFaults: most})
 	t.now(func() {
 		t.is("EnableFaults of a kind that is none fails", true, t.cluster.EnableFaults(kind, "none") != nil)
 		t.is("EnableFaults", nil, t.cluster.EnableFaults(kind))
@@ -307,7 +310,7 @@ func (t *trial) picked() []string {
 		t.lists("c", "0")
 		t.watches("d", "0", metav1.ListOptions{})
 		for range 12 {
-			k.Step()
+			t.kernel.Step()
 		}
 		for _, f := range t.cluster.Faults() {
 			t.is("the fault that lasts", kind, f.Fault.Kind)
@@ -346,22 +349,20 @@ func (t *trial) chances() []string {
 
 // stopsAll has the strategy pick faults without end, until they are stopped: none happens afterwards.
 func (t *trial) stopsAll(kind fault.Kind) {
-	k := sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewRandom(uint64(t.IntN(1000)), func(sim.Kind) float64 { return 0.3 })})
-	*t = trial{Stream: t.Stream, kernel: k, clients: t.clients, wrong: t.wrong}
-	t.serves(fakeapiserver.ClusterOptions{Faults: []fault.Kind{kind}})
+	t.serves(t.picks(), fakeapiserver.ClusterOptions{Faults: []fault.Kind{kind}})
 	asks := func() {
 		t.writes("c", "a/x")
 		t.lists("c", "0")
 		for range 10 {
-			k.Step()
+			t.kernel.Step()
 		}
 	}
 	asks()
 	t.now(t.cluster.StopFaults)
-	before := k.Faults()
+	before := t.kernel.Faults()
 	asks()
 	asks()
-	t.is(fmt.Sprintf("faults of the kind %s that are picked after StopFaults", kind), before, k.Faults())
+	t.is(fmt.Sprintf("faults of the kind %s that are picked after StopFaults", kind), before, t.kernel.Faults())
 }
 
 // stopped has the end of a fault that was stopped leave the next one alone.

@@ -15,7 +15,6 @@ import (
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/fakeapiserver/store"
-	"github.com/informersim/informersim/internal/same"
 	"github.com/informersim/informersim/sim"
 )
 
@@ -23,54 +22,30 @@ import (
 // the order in which they are asked for.
 type trial struct {
 	*sim.Stream
-	kernel  *sim.Kernel
+	driver
+	verdict
 	cluster *fakeapiserver.Cluster
 	pods    store.ResourceID
 	clients map[string]*fakeapiserver.Client
-	id      sim.ActorID
-	do      func()
-	inside  bool // a step
 	heard   []string
 	said    string // the last ERROR in full
-	wrong   string
-}
-
-func (*trial) Name() string { return "script" }
-
-// Apply implements sim.Actor.
-func (t *trial) Apply(sim.Choice) {
-	t.inside = true
-	t.do()
-	t.do, t.inside = nil, false
-}
-
-// now does something in a step, when all that was to happen before has happened.
-func (t *trial) now(f func()) {
-	if t.inside {
-		f()
-		return
-	}
-	t.do = f
-	t.kernel.Offer(t.id, kindAsk, 0)
-	for t.do != nil && t.kernel.Step() {
-	}
 }
 
 // newTrial has three objects, at the revisions 10 to 12.
 func newTrial(s *sim.Stream, turn uint64) *trial {
 	t := &trial{Stream: s, clients: map[string]*fakeapiserver.Client{}}
-	t.kernel = sim.NewKernel(sim.Options{Seed: turn, Strategy: sim.NewFIFO()})
-	t.serves(fakeapiserver.ClusterOptions{})
+	t.serves(sim.NewKernel(sim.Options{Seed: turn, Strategy: sim.NewFIFO()}), fakeapiserver.ClusterOptions{})
 	return t
 }
 
-// serves begins with a cluster.
-func (t *trial) serves(o fakeapiserver.ClusterOptions) {
+// serves begins with a cluster, or anew with another one.
+func (t *trial) serves(k *sim.Kernel, o fakeapiserver.ClusterOptions) {
+	*t = trial{Stream: t.Stream, clients: t.clients, verdict: t.verdict, driver: driver{kernel: k}}
 	o.Replicas, o.FirstRevision = 2, first
 	t.cluster = fakeapiserver.NewCluster(t.kernel, o)
 	t.kernel.Clock().Freeze()
 	var err error
-	t.pods, err = t.cluster.AddResource(store.Resource{Version: "v1", Plural: "pods", Kind: "Pod", Namespaced: true, New: func() runtime.Object { return &object{} }})
+	t.pods, err = t.cluster.AddResource(pods)
 	t.is("AddResource", nil, err)
 	for n, name := range []string{"c", "d"} {
 		t.clients[name] = t.cluster.Connect(name, fakeapiserver.Sticky(n))
@@ -90,20 +65,12 @@ func (t *trial) serves(o fakeapiserver.ClusterOptions) {
 
 // again begins anew, with another server.
 func (t *trial) again(o fakeapiserver.ClusterOptions) {
-	*t = trial{Stream: t.Stream, clients: t.clients, wrong: t.wrong, kernel: sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()})}
-	t.serves(o)
+	t.serves(sim.NewKernel(sim.Options{Seed: 1, Strategy: sim.NewFIFO()}), o)
 }
 
 func named(key string) *object {
 	ns, name, _ := strings.Cut(key, "/")
 	return &object{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}}
-}
-
-// is notes the first difference.
-func (t *trial) is(what string, want, got any) {
-	if t.wrong == "" && !same.Plainly(want, got) && fmt.Sprint(want) != fmt.Sprint(got) {
-		t.wrong = fmt.Sprintf("%s: %v, want %v", what, got, want)
-	}
 }
 
 // hears notes what happens, and when if that is not at the beginning.
@@ -115,23 +82,10 @@ func (t *trial) hears(format string, args ...any) {
 	t.heard = append(t.heard, what)
 }
 
-func (t *trial) rest() {
-	for !t.kernel.Quiet() && t.kernel.Step() {
-		if t.kernel.Steps() > most {
-			panic("it does not come to rest")
-		}
-	}
-}
-
 // passes lets time pass, and everything happen that is due by then.
 func (t *trial) passes(d time.Duration) {
 	t.rest()
-	clock := t.kernel.Clock()
-	clock.LimitTo(d)
-	for !clock.AtLimit() && t.kernel.Step() {
-	}
-	clock.Freeze()
-	t.rest()
+	t.driver.passes(d)
 }
 
 // injects injects a fault.
@@ -149,9 +103,12 @@ func (t *trial) updates(key string) {
 
 // lists has a client list, from a replica or, without a revision, as the Store is.
 func (t *trial) lists(client, rv string) {
-	t.now(func() {
-		t.clients[client].List(t.pods, "", metav1.ListOptions{ResourceVersion: rv}, &ear{t, client, ""})
-	})
+	t.asks(client, metav1.ListOptions{ResourceVersion: rv})
+}
+
+// asks has a client list, as it says.
+func (t *trial) asks(client string, o metav1.ListOptions) {
+	t.now(func() { t.clients[client].List(t.pods, "", o, &ear{t, client, ""}) })
 }
 
 func (t *trial) watches(client, rv string, o metav1.ListOptions) {
@@ -283,6 +240,24 @@ func lane(of string, all []string) string {
 	return b.String()
 }
 
+// compares compares what was committed and what both clients hear.
+func (t *trial) compares(want []string) {
+	for _, of := range []string{"commit", "c", "d"} {
+		t.is("what "+of+" hears", lane(of, want), lane(of, t.heard))
+	}
+}
+
+// finding says what is wrong with something, "" if nothing is.
+func (t *trial) finding(of string) string {
+	if err := t.kernel.Err(); err != nil {
+		return fmt.Sprintf("%s: %v", of, err)
+	}
+	if t.wrong != "" {
+		return of + ": " + t.wrong
+	}
+	return ""
+}
+
 // faulty injects one fault of a kind that is drawn, and compares what its clients hear with what the kind's description says.
 func faulty(s *sim.Stream, turn uint64) string {
 	specs := fault.Specs()
@@ -305,15 +280,7 @@ func faulty(s *sim.Stream, turn uint64) string {
 	default:
 		want = t.faultyStore(spec)
 	}
-	if err := t.kernel.Err(); err != nil {
-		return fmt.Sprintf("with the fault %s: %v", spec.Kind, err)
-	}
 	t.is("what is left of the fault", 0, len(t.cluster.Faults()))
-	for _, of := range []string{"commit", "c", "d"} {
-		t.is("what "+of+" hears", lane(of, want), lane(of, t.heard))
-	}
-	if t.wrong != "" {
-		return fmt.Sprintf("with the fault %s: %s", spec.Kind, t.wrong)
-	}
-	return ""
+	t.compares(want)
+	return t.finding(fmt.Sprintf("with the fault %s", spec.Kind))
 }

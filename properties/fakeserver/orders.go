@@ -67,13 +67,7 @@ func ordered(s *sim.Stream, turn uint64) string {
 	t.now(t.cluster.WithdrawFaults)
 	t.orders = nil
 	t.listed()
-	if err := t.kernel.Err(); err != nil {
-		return "of ordered faults: " + err.Error()
-	}
-	if t.wrong != "" {
-		return "of ordered faults: " + t.wrong
-	}
-	return ""
+	return t.finding("of ordered faults")
 }
 
 // one of some strings, or none.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/informersim/informersim/fakeapiserver"
@@ -15,18 +14,13 @@ import (
 	"github.com/informersim/informersim/subjects"
 )
 
-// kindAsk is a step of a round: a request is sent, or the server is compacted or restarted.
-var kindAsk = sim.RegisterKind("ask", sim.ClassScript)
-
 // round is a server, its clients, and what they have asked.
 type round struct {
 	*sim.Stream
-	kernel  *sim.Kernel
+	driver
 	cluster *fakeapiserver.Cluster
 	client  *fakeapiserver.Client
 	pods    store.ResourceID
-	id      sim.ActorID
-	do      func()
 	history int
 	model
 	asked     []*asked
@@ -38,17 +32,11 @@ type round struct {
 	restarted bool  // a server was: its watch caches begin anew, some time later
 }
 
-func (*round) Name() string       { return "client" }
-func (r *round) Apply(sim.Choice) { r.do() }
-
 // first is the revision of the first write.
 const first = 10
 
 // steps are how many requests and other things a round has.
 const steps = 28
-
-// most is how many steps a round may take: it has some hundred.
-const most = 20_000
 
 // Check makes the round that has the number turn, of requests to a server or of calls of something else, and returns what is wrong with an answer, "" if nothing is.
 func Check(turn uint64) (wrong string) {
@@ -88,7 +76,6 @@ func requests(turn uint64) string {
 	r.history = []int{2, 5, 1000}[r.IntN(3)]
 	r.cluster = fakeapiserver.NewCluster(r.kernel, fakeapiserver.ClusterOptions{Replicas: 1 + r.IntN(2), FirstRevision: first, History: int64(r.history)})
 	r.id = r.kernel.Register(r)
-	pods := store.Resource{Version: "v1", Plural: "pods", Kind: "Pod", Namespaced: true, New: func() runtime.Object { return &object{} }}
 	var err error
 	if r.pods, err = r.cluster.AddResource(pods); err != nil {
 		return err.Error()
@@ -195,34 +182,6 @@ func (r *round) restore() {
 
 // bump is by how much a restore makes the revision jump.
 const bump = 100
-
-// passes lets time pass.
-func (r *round) passes(d time.Duration) {
-	clock := r.kernel.Clock()
-	clock.LimitTo(d)
-	for !clock.AtLimit() && r.kernel.Step() {
-	}
-	clock.Freeze()
-	r.rest()
-}
-
-// now does something in a step of its own, as soon as that is picked.
-func (r *round) now(f func()) {
-	done := false
-	r.do = func() { f(); done = true }
-	r.kernel.Offer(r.id, kindAsk, 0)
-	for !done && r.kernel.Step() {
-	}
-}
-
-// rest steps until nothing is left but that time passes.
-func (r *round) rest() {
-	for !r.kernel.Quiet() && r.kernel.Step() {
-		if r.kernel.Steps() > most {
-			panic("it does not come to rest")
-		}
-	}
-}
 
 // compact compacts the Store, with the watch caches or without.
 func (r *round) compact() {

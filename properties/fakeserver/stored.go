@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/informersim/informersim/fakeapiserver/store"
-	"github.com/informersim/informersim/internal/same"
 	"github.com/informersim/informersim/sim"
 )
 
@@ -33,6 +32,7 @@ type saved struct {
 type shelf struct {
 	*sim.Stream
 	*store.Store
+	verdict
 	now       time.Time
 	saved     []saved
 	rev       int64
@@ -40,7 +40,6 @@ type shelf struct {
 	memos     bool
 	full      bool // the journal takes nothing
 	journal   []string
-	wrong     string
 }
 
 // uidText is a random uid, of version 4.
@@ -72,12 +71,6 @@ func (s *shelf) lastTold() string {
 		return "nothing"
 	}
 	return s.journal[len(s.journal)-1]
-}
-
-func (s *shelf) is(what string, want, got any) {
-	if s.wrong == "" && !same.Plainly(want, got) && fmt.Sprint(want) != fmt.Sprint(got) {
-		s.wrong = fmt.Sprintf("%s: %v, want %v", what, got, want)
-	}
 }
 
 // refuses compares whether a call fails.
@@ -135,7 +128,6 @@ func stored(r *sim.Stream, turn uint64) string {
 
 // resources adds two resources, the second of which may be redefined.
 func (s *shelf) resources() {
-	pods := store.Resource{Version: "v1", Plural: "pods", Kind: "Pod", Namespaced: true, New: func() runtime.Object { return &object{} }}
 	for n, r := range []store.Resource{pods, jobs} {
 		id, err := s.AddResource(r)
 		s.is("AddResource", fmt.Sprint(n, nil), fmt.Sprint(id, err))
