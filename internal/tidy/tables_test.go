@@ -59,6 +59,7 @@ var mayImport = map[string][]string{
 	"internal/hostile":                    {},
 	"internal/keytable":                   {},
 	"internal/same":                       {},
+	"internal/selectors":                  {},
 	"internal/museum":                     {"internal/mutation", "internal/outfile", "reports", "subjects/clientgo/releases"},
 	"internal/mutation":                   {"bubble/overlay", "reports", "scenarios/minimal", "scenarios/property"},
 	"internal/mutation/driver":            {"internal/mutation", "properties", "reports", "scenarios", "scenarios/generate", "scenarios/minimal", "sim", "subjects", "subjects/kinds"},
@@ -69,7 +70,7 @@ var mayImport = map[string][]string{
 	"internal/probe/resources":            {},
 	"internal/tidy":                       {},
 	"properties":                          {"fakeapiserver", "properties/api", "properties/fakeserver", "reports", "scenarios", "scenarios/property", "sim", "subjects"},
-	"properties/api":                      {"fakeapiserver", "fakeapiserver/fault", "fakeapiserver/store", "reports", "scenarios/property", "sim"},
+	"properties/api":                      {"fakeapiserver", "fakeapiserver/fault", "fakeapiserver/store", "internal/selectors", "reports", "scenarios/property", "sim"},
 	"properties/differential":             {"fakeapiserver", "properties", "reports", "scenarios", "scenarios/property", "scenarios/script", "sim", "sim/shrink", "subjects"},
 	"properties/fakeserver":               {"fakeapiserver", "fakeapiserver/fault", "fakeapiserver/store", "internal/same", "sim", "subjects"},
 	"properties/mutants":                  {"fakeapiserver", "informer", "informer/workqueue", "subjects", "subjects/stack"},
@@ -99,7 +100,7 @@ var mayImport = map[string][]string{
 	"subjects/clientgo/pipe":              {"subjects", "subjects/clientgo/gates", "world/wire"},
 	"subjects/clientgo/releases":          {"subjects"},
 	"subjects/clientgo/remote":            {"subjects", "subjects/clientgo", "subjects/clientgo/gates", "subjects/clientgo/pipe", "world/wire"},
-	"subjects/informers":                  {"fakeapiserver/store", "sim", "subjects", "subjects/workers"},
+	"subjects/informers":                  {"fakeapiserver/store", "internal/selectors", "sim", "subjects", "subjects/workers"},
 	"subjects/kinds":                      {"subjects", "subjects/clientgo", "subjects/stack", "subjects/stall"},
 	"subjects/stack":                      {"fakeapiserver", "informer", "informer/workqueue", "sim", "subjects", "subjects/informers", "subjects/stack/library", "subjects/workers"},
 	"subjects/stack/library":              {"informer", "informer/workqueue", "internal/same", "sim", "subjects"},
@@ -219,6 +220,7 @@ var isCore = map[string]bool{
 	"internal":                false,
 	"internal/keytable":       true,
 	"internal/same":           true,
+	"internal/selectors":      true,
 }
 
 // exception is a rule that one file may break.

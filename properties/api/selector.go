@@ -9,6 +9,7 @@ import (
 
 	"github.com/informersim/informersim/fakeapiserver"
 	"github.com/informersim/informersim/fakeapiserver/store"
+	"github.com/informersim/informersim/internal/selectors"
 )
 
 // selector is what a request selects.
@@ -21,19 +22,11 @@ type selector struct {
 
 // selectorOf returns what a request selects, nil if its selectors are malformed.
 func selectorOf(q *fakeapiserver.Asked, res *store.Resource) *selector {
-	s := &selector{namespace: q.Namespace, labels: labels.Everything(), fields: fields.Everything(), resource: res}
-	var err error
-	if q.Options.LabelSelector != "" { // the parsers take long for a selector of everything
-		if s.labels, err = labels.Parse(q.Options.LabelSelector); err != nil {
-			return nil
-		}
+	l, f, err := selectors.Parse(q.Options.LabelSelector, q.Options.FieldSelector)
+	if err != nil {
+		return nil
 	}
-	if q.Options.FieldSelector != "" {
-		if s.fields, err = fields.ParseSelector(q.Options.FieldSelector); err != nil {
-			return nil
-		}
-	}
-	return s
+	return &selector{namespace: q.Namespace, labels: l, fields: f, resource: res}
 }
 
 // has reports whether the selection has the object.

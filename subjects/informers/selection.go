@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/informersim/informersim/internal/selectors"
 	"github.com/informersim/informersim/subjects"
 )
 
@@ -18,17 +19,8 @@ type selection struct {
 }
 
 func newSelection(spec *subjects.InformerSpec) (selection, error) {
-	s := selection{namespace: spec.Namespace, labels: labels.Everything(), fields: fields.Everything()}
-	var err error
-	if spec.Labels != "" { // the parsers take long for a selector of everything
-		if s.labels, err = labels.Parse(spec.Labels); err != nil {
-			return s, err
-		}
-	}
-	if spec.Fields != "" {
-		s.fields, err = fields.ParseSelector(spec.Fields)
-	}
-	return s, err
+	l, f, err := selectors.Parse(spec.Labels, spec.Fields)
+	return selection{namespace: spec.Namespace, labels: l, fields: f}, err
 }
 
 func (s *selection) selects(obj runtime.Object) bool {

@@ -97,6 +97,18 @@ func (m *workModel) add(key string) workqueue.AddResult {
 	return workqueue.AddReady
 }
 
+// done ends the i-th that is processed.
+func (m *workModel) done(i int) (key string, again bool) {
+	key = m.processing[i]
+	m.processing = slices.Delete(m.processing, i, i+1)
+	m.draining = m.draining && len(m.processing) > 0
+	if again = m.dirty[key]; again {
+		delete(m.dirty, key)
+		m.ready = append(m.ready, key)
+	}
+	return key, again
+}
+
 // step makes one call of a queue.
 func (m *workModel) step(c *check, q *workqueue.Queue[string], key string) {
 	switch n := c.IntN(5); {
@@ -111,15 +123,7 @@ func (m *workModel) step(c *check, q *workqueue.Queue[string], key string) {
 			m.ready, m.processing = m.ready[1:], append(m.processing, m.ready[0])
 		}
 	case len(m.processing) > 0:
-		i := c.IntN(len(m.processing))
-		key := m.processing[i]
-		m.processing = slices.Delete(m.processing, i, i+1)
-		m.draining = m.draining && len(m.processing) > 0
-		again := m.dirty[key]
-		if again {
-			delete(m.dirty, key)
-			m.ready = append(m.ready, key)
-		}
+		key, again := m.done(c.IntN(len(m.processing)))
 		c.is("Done: it is ready again", again, q.Done(key))
 	}
 	c.is("Len", len(m.ready), q.Len())
@@ -262,11 +266,9 @@ func (c *check) ordered() {
 			want = append(want, "pop "+key)
 			m.ready, m.processing = m.ready[:last], append(m.processing, key)
 		case len(m.processing) > 0:
-			key := m.processing[0]
-			m.processing = m.processing[1:]
-			if m.dirty[key] {
-				delete(m.dirty, key)
-				m.ready, want = append(m.ready, key), append(want, "push "+key)
+			key, again := m.done(0)
+			if again {
+				want = append(want, "push "+key)
 			}
 			q.Done(key)
 		}
