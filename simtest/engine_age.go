@@ -2,12 +2,10 @@ package simtest
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
-	"time"
+
+	"github.com/informersim/informersim/simtest/internal/newer"
 )
 
 // staleEngine says, of an engine that INFORMERSIM names and that is older than this module's source, that it is; "" for any other. Versions do not tell: those of a working
@@ -21,11 +19,11 @@ func staleEngine(path string) string {
 	if err != nil {
 		return ""
 	}
-	newer := changedSince(source, info.ModTime())
-	if newer == "" {
+	file := newer.Than(info.ModTime(), source, engineProgram)
+	if file == "" {
 		return ""
 	}
-	return fmt.Sprintf("the engine that %s names, %s, is older than %s: it may say what that would not. Build it anew, or unset %s", engineEnv, path, newer, engineEnv)
+	return fmt.Sprintf("the engine that %s names, %s, is older than %s: it may say what that would not. Build it anew, or unset %s", engineEnv, path, file, engineEnv)
 }
 
 // warnOfEngine logs that the engine is older than the source, if it is.
@@ -36,38 +34,4 @@ func (r *runner) warnOfEngine() {
 	if e := theEngine.current; e != nil && e.stale != "" {
 		r.t.Logf("simtest: %s", e.stale)
 	}
-}
-
-// changedSince returns a file of a working copy, of those that an engine is built from, that is newer; "" if there is none.
-func changedSince(root string, built time.Time) (newer string) {
-	_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return nil // nobody may read it: then it has not been built from
-		case e.IsDir():
-			if path != root && notInEngine(root, path, e.Name()) {
-				return filepath.SkipDir
-			}
-			return nil
-		case strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, ".md"):
-			return nil
-		}
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.ModTime().After(built) {
-			newer = path
-			return filepath.SkipAll
-		}
-		return nil
-	})
-	return newer
-}
-
-// notInEngine reports whether a folder has nothing that an engine is built from: it is another module's, another command's, or documents.
-func notInEngine(root, path, name string) bool {
-	if strings.HasPrefix(name, ".") || name == "testdata" || name == "docs" {
-		return true
-	}
-	if filepath.Dir(path) == filepath.Join(root, "cmd") {
-		return name != "internal" && name != engineProgram
-	}
-	return isFile(filepath.Join(path, "go.mod"))
 }

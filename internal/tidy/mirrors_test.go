@@ -25,6 +25,7 @@ var mirrors = []struct {
 	{"world/wire", "simtest/internal/wire", nil},
 	{"bubble/exchange", "simtest/internal/exchange", nil},
 	{"bubble", "simtest/internal/bubble", nil},
+	{"internal/newer", "simtest/internal/newer", nil},
 	{"fakeapiserver/fault", "simtest/fault", []string{"fault.go", "fault_json.go", "kind.go", "mix_type.go", "trigger.go"}},
 }
 
