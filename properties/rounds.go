@@ -2,7 +2,7 @@ package properties
 
 import "github.com/informersim/informersim/sim"
 
-// stepsPerRound are as many steps as cost some twenty times what a round of calls costs that is made at the end of a run and has nothing to do with it.
+// stepsPerRound are as many steps as cost ten to twenty-five times what a round of calls costs that is made at the end of a run and has nothing to do with it.
 const stepsPerRound = 1024
 
 // rounds says how many such rounds a run makes, at most some. Transcripts and runs that are shrunk make all of them. Where many runs are made, it is one for
