@@ -149,8 +149,7 @@ func (r *runner) engineDied(e *engine, err error, seed uint64) string {
 		text += ", while a failure was being shrunk"
 	}
 	if trace := e.box.sofar(); len(trace) > 0 && r.current != nil {
-		name := fmt.Sprintf("%s-%d", traceName(r.t.Name()), seed)
-		file, err := r.keep(name, trace)
+		file, err := r.keep(r.traceName(seed), trace)
 		if err != nil {
 			text += fmt.Sprintf("\n  the trace so far could not be kept: %v", err)
 		} else {

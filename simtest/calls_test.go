@@ -38,7 +38,7 @@ func TestTracesOfSecondRun(t *testing.T) {
 	}
 	dir := t.TempDir()
 	const lost = " is a trace of call 2 of simtest.Run or Find in this test, which has made 1: it has not been replayed"
-	trace := filepath.Join("testdata", "simtest", t.Name()+"-1.trace.jsonl")
+	trace := filepath.Join("testdata", "simtest", t.Name()+"-run2-1.trace.jsonl")
 	for _, test := range []struct {
 		name  string
 		env   []string
@@ -63,5 +63,38 @@ func TestTracesOfSecondRun(t *testing.T) {
 				t.Errorf("%s: it says %q:\n%s", test.name, never, out)
 			}
 		}
+	}
+}
+
+// Two Runs of a test that fail with one seed, the second once the first is mended, have a trace each: the later one does not take the place of the other.
+func TestTracesOfTwoRuns(t *testing.T) {
+	if isChild() {
+		for _, name := range []string{"first", "second"} {
+			simtest.Run(t, simtest.Options{Seeds: 1, Mix: "none"}, func(env *simtest.Env) {
+				env.Always("the "+name+" is well", func() error {
+					if name == os.Getenv("SIMTEST_TEST_MENDED") {
+						return nil
+					}
+					return errors.New("it is not")
+				})
+				env.Settle()
+			})
+		}
+		return
+	}
+	dir := t.TempDir()
+	for _, test := range []struct{ mended, fails, file string }{
+		{"", "first", t.Name() + "-1.trace.jsonl"},
+		{"first", "second", t.Name() + "-run2-1.trace.jsonl"},
+	} {
+		out, err := childIn(t, dir, "SIMTEST_TEST_MENDED="+test.mended)
+		if err == nil {
+			t.Fatalf("nothing fails:\n%s", out)
+		}
+		wantIn(t, out, "FAIL  the "+test.fails+" is well", "-simtest.replay="+filepath.Join("testdata", "simtest", test.file)+"\n")
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "testdata", "simtest", "*.trace.jsonl"))
+	if err != nil || len(files) != 2 {
+		t.Errorf("%v are kept, not two traces: %v", files, err)
 	}
 }

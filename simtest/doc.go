@@ -157,6 +157,8 @@
 //	-simtest.verify      run each seed twice and compare (SIMTEST_VERIFY)
 //	-simtest.parallel=N  make N runs at the same time, in as many processes (SIMTEST_PARALLEL)
 //
+// A failure of seed 7 of TestX is TestX-7.trace.jsonl, and TestX-run2-7.trace.jsonl where the test's second Run or Find has found it.
+//
 // DIR, too, is a path that holds in the test's folder. In testdata/simtest a failure of the same seed takes the place of the one before, and is
 // replayed first. In DIR nothing is replaced, and nothing is replayed unless -simtest.replay names it: of a second failure with seed 7 the trace is
 // TestX-7-2.trace.jsonl. A DIR in which no file can be made is an error before anything is run.

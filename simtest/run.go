@@ -174,7 +174,7 @@ func (r *runner) storedTraces() []string {
 	if r.folder == "" {
 		return nil
 	}
-	files, err := filepath.Glob(filepath.Join(traceFolder, traceName(r.t.Name())+"-*"+traceSuffix))
+	files, err := filepath.Glob(filepath.Join(traceFolder, nameInFiles(r.t.Name())+"-*"+traceSuffix))
 	if err != nil {
 		return nil // the pattern is ours: only a strange test name can make it malformed
 	}
@@ -184,8 +184,16 @@ func (r *runner) storedTraces() []string {
 
 var notInNames = regexp.MustCompile(`[^\p{L}\p{N}_.]+`)
 
-// traceName returns a test's name as used in file names.
-func traceName(test string) string { return notInNames.ReplaceAllString(test, "_") }
+// nameInFiles returns a test's name as used in file names.
+func nameInFiles(test string) string { return notInNames.ReplaceAllString(test, "_") }
+
+// traceName returns the name of a trace's file, without its suffix, as the engine gives it.
+func (r *runner) traceName(seed uint64) string {
+	if r.number > 1 {
+		return fmt.Sprintf("%s-run%d-%d", nameInFiles(r.t.Name()), r.number, seed)
+	}
+	return fmt.Sprintf("%s-%d", nameInFiles(r.t.Name()), seed)
+}
 
 // do has the engine do a job, and fails the test with its result.
 func (r *runner) do(mode wire.Mode, seed uint64, file string) {

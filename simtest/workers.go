@@ -158,7 +158,7 @@ func (r *runner) keepTrace(m ran) string {
 	if r.folder == "" || len(m.Trace) == 0 {
 		return ""
 	}
-	file, err := r.keep(fmt.Sprintf("%s-%d", traceName(r.t.Name()), m.Seed), m.Trace)
+	file, err := r.keep(r.traceName(m.Seed), m.Trace)
 	if err != nil {
 		return fmt.Sprintf("\n\n  its trace is not kept: %v", err)
 	}

@@ -23,8 +23,15 @@ const (
 
 var notInNames = regexp.MustCompile(`[^\p{L}\p{N}_.]+`)
 
-// traceName returns a test's name as used in file names.
-func traceName(test string) string { return notInNames.ReplaceAllString(test, "_") }
+// traceName returns the name of a trace's file, without its suffix, for a seed of a test's Run or Find. Only the first of these has no number in it: two that
+// fail with one seed must not take each other's file, which may be kept for what it broke.
+func traceName(test string, run int, seed uint64) string {
+	test = notInNames.ReplaceAllString(test, "_")
+	if run > 1 {
+		return fmt.Sprintf("%s-run%d-%d", test, run, seed)
+	}
+	return fmt.Sprintf("%s-%d", test, seed)
+}
 
 // store writes the trace of a failure to a file, or, if it cannot, to a temporary one, and returns its name relative to the test's folder, "" if there
 // is none.
@@ -95,7 +102,7 @@ func pageFile(trace string) string { return strings.TrimSuffix(trace, traceSuffi
 // traceFile returns the file in which the trace of a seed's failure is kept, relative to the test's folder. In a folder of the user's choice that is
 // one of its own: it is created, so that tests of several processes do not take the same.
 func (r *runner) traceFile(seed uint64) (string, error) {
-	base := fmt.Sprintf("%s-%d", traceName(r.task.Test), seed)
+	base := traceName(r.task.Test, r.task.Run, seed)
 	if r.task.Traces == "" {
 		return filepath.Join(traceFolder, base+traceSuffix), nil
 	}
