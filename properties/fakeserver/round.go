@@ -133,26 +133,29 @@ func (r *round) one() {
 				a.shaken = true
 			}
 		})
+	case n == 15 && r.IntN(4) == 0:
+		r.wait()
+	case n == 15 && r.IntN(4) == 0:
+		r.expire()
 	default:
 		r.rest()
 	}
 }
 
-// hold has the watch caches fall behind for longer than reads wait for them.
-func (r *round) hold() {
+// held does something while the watch caches fall behind, slow if for longer than reads wait for them.
+func (r *round) held(slow bool, do func()) {
 	r.now(func() {
 		for n := range r.cluster.Replicas() {
 			r.cluster.Replica(n).Hold()
 		}
-		r.slow = true
+		if r.slow = slow; !slow {
+			return
+		}
 		for _, a := range r.asked {
 			a.slow = a.slow || a.answers == 0
 		}
 	})
-	r.now(r.write)
-	r.now(r.list)
-	r.rest()
-	r.passes(4 * time.Second)
+	do()
 	r.now(func() {
 		for n := range r.cluster.Replicas() {
 			r.cluster.Replica(n).Release()
@@ -160,6 +163,60 @@ func (r *round) hold() {
 		r.slow = false
 	})
 	r.rest()
+}
+
+// wait has several reads wait for the same watch caches, which catch up in time.
+func (r *round) wait() {
+	r.held(false, func() {
+		for range 1 + r.IntN(2) {
+			r.now(r.write)
+		}
+		r.rest()
+		for range 2 + r.IntN(2) {
+			r.now(r.list)
+		}
+		r.rest()
+	})
+}
+
+// expire has the token of a page expire, and goes on with the one that it gets for it, just after a write.
+func (r *round) expire() {
+	a := r.anew()
+	a.options.Limit = 1
+	r.now(func() { r.send(a) })
+	r.rest()
+	r.now(r.write)
+	r.rest()
+	if a.next == "" {
+		return
+	}
+	r.now(func() {
+		if rev := r.cluster.Store().Revision(); r.cluster.Compact(rev) == nil {
+			r.compacted, r.noticed = rev, rev
+		}
+	})
+	b := r.after(a)
+	r.now(func() { r.send(b) })
+	r.rest()
+	if b.next == "" {
+		return
+	}
+	r.held(false, func() {
+		r.now(r.write)
+		r.rest()
+		r.now(func() { r.send(r.after(b)) })
+		r.rest()
+	})
+}
+
+// hold has the watch caches fall behind for longer than reads wait for them.
+func (r *round) hold() {
+	r.held(true, func() {
+		r.now(r.write)
+		r.now(r.list)
+		r.rest()
+		r.passes(4 * time.Second)
+	})
 }
 
 // restore restores the Store to an older revision, as etcd is restored with a bump. What was asked before is not judged any more.
@@ -203,7 +260,7 @@ func (r *round) compact() {
 
 var (
 	namespaces = []string{"a", "a-1", "a1", "b"}
-	names      = []string{"x", "y"}
+	names      = []string{"x", "y", "z"}
 	apps       = []string{"0", "1"}
 )
 
@@ -262,7 +319,7 @@ func (r *round) selects(o *metav1.ListOptions) (s selection) {
 		o.LabelSelector = "app=" + s.app
 	}
 	if r.IntN(6) == 0 {
-		s.name = names[r.IntN(2)]
+		s.name = names[r.IntN(len(names))]
 		o.FieldSelector = "metadata.name=" + s.name
 	} else if r.IntN(8) == 0 {
 		s.within = namespaces[r.IntN(len(namespaces))]
@@ -273,27 +330,42 @@ func (r *round) selects(o *metav1.ListOptions) (s selection) {
 
 // list asks for a list, or goes on with one.
 func (r *round) list() {
-	a := &asked{r: r, sent: r.cluster.Store().Revision(), list: true, slow: r.slow, lost: r.noticed}
 	for _, b := range r.asked {
 		if b.next != "" && r.IntN(2) == 0 {
-			a.options, a.selection, a.began, a.after = b.options, b.selection, b, b.last
-			a.options.ResourceVersion, a.options.ResourceVersionMatch, a.options.Continue = "", "", b.next
-			b.next = ""
-			break
+			r.send(r.after(b))
+			return
 		}
 	}
-	if a.began == nil {
-		a.selection = r.selects(&a.options)
-		a.options.Limit = int64(r.IntN(4))
-		switch r.IntN(4) {
-		case 0:
-		case 1:
-			a.options.ResourceVersion = "0"
-		default:
-			a.options.ResourceVersion = strconv.FormatInt(r.revision(), 10)
-			a.options.ResourceVersionMatch = []metav1.ResourceVersionMatch{"", metav1.ResourceVersionMatchNotOlderThan, metav1.ResourceVersionMatchExact}[r.IntN(3)]
-		}
+	r.send(r.anew())
+}
+
+// anew draws a list to ask for.
+func (r *round) anew() *asked {
+	a := &asked{list: true}
+	a.selection = r.selects(&a.options)
+	a.options.Limit = int64(r.IntN(4))
+	switch r.IntN(4) {
+	case 0:
+	case 1:
+		a.options.ResourceVersion = "0"
+	default:
+		a.options.ResourceVersion = strconv.FormatInt(r.revision(), 10)
+		a.options.ResourceVersionMatch = []metav1.ResourceVersionMatch{"", metav1.ResourceVersionMatchNotOlderThan, metav1.ResourceVersionMatchExact}[r.IntN(3)]
 	}
+	return a
+}
+
+// after is the page after another one.
+func (r *round) after(b *asked) *asked {
+	a := &asked{list: true, options: b.options, selection: b.selection, began: b, after: b.last}
+	a.options.ResourceVersion, a.options.ResourceVersionMatch, a.options.Continue = "", "", b.next
+	b.next = ""
+	return a
+}
+
+// send asks for a list.
+func (r *round) send(a *asked) {
+	a.r, a.sent, a.slow, a.lost = r, r.cluster.Store().Revision(), r.slow, r.noticed
 	a.id = r.client.List(r.pods, a.selection.namespace, a.options, a)
 	r.asked = append(r.asked, a)
 }
