@@ -20,6 +20,7 @@ type refusing struct {
 	informer.QueueWriter
 	full    bool
 	lists   int
+	listed  []string // the keys and revisions of the last
 	resyncs int
 }
 
@@ -38,8 +39,13 @@ func (q *refusing) Delete(any) error                 { return q.err() }
 func (q *refusing) Bookmark(string) error            { return q.err() }
 func (q *refusing) Transformer() cache.TransformFunc { return nil }
 
-func (q *refusing) Replace([]any, string) error {
+func (q *refusing) Replace(items []any, _ string) error {
 	q.lists++
+	q.listed = q.listed[:0]
+	for _, item := range items {
+		obj := item.(metav1.Object)
+		q.listed = append(q.listed, obj.GetNamespace()+"/"+obj.GetName()+"@"+obj.GetResourceVersion())
+	}
 	return q.err()
 }
 
@@ -164,12 +170,26 @@ func (r *reflected) listed(rv string) {
 // streams answers a streaming list. One that the queue refuses is followed by a list.
 func (r *reflected) streams(rv string) {
 	r.wants("first", informer.OpWatch, r.rv)
+	if r.oneIn(4) { // what an attempt has brought that is cut off does not count
+		r.OnWatchOpened()
+		r.OnEvent(watch.Event{Type: watch.Added, Object: object("ns1/c", 1)})
+		r.OnWatchClosed(cuts[r.IntN(len(cuts))])
+		r.wants("after a streaming list that is cut off", informer.OpWatch, r.rv) // at once (I20)
+	}
 	r.OnWatchOpened()
 	r.OnEvent(watch.Event{Type: watch.Added, Object: object("ns1/a", 1)})
+	want := "[ns1/a@1]"
+	if r.oneIn(2) { // what changes while the list is sent comes in between
+		r.OnEvent(watch.Event{Type: watch.Added, Object: object("ns1/b", 2)})
+		r.OnEvent(watch.Event{Type: watch.Modified, Object: object("ns1/a", 3)})
+		r.OnEvent(watch.Event{Type: watch.Deleted, Object: object("ns1/b", 4)})
+		want = "[ns1/a@3]"
+	}
 	r.pass(time.Duration(r.IntN(3)) * time.Second)
 	end := object("ns1/a", 1)
 	end.ResourceVersion, end.Annotations = rv, map[string]string{metav1.InitialEventsAnnotationKey: "true"}
 	r.OnEvent(watch.Event{Type: watch.Bookmark, Object: end})
+	r.is("what a streaming list has", want, fmt.Sprint(r.q.listed))
 	if !r.q.full {
 		r.rv = rv
 		r.is("LastSyncResourceVersion after a streaming list", rv, r.LastSyncResourceVersion())

@@ -22,9 +22,10 @@ import (
 // stream is a server of streaming lists. What comes of each watch is written down before.
 type stream struct {
 	source
-	plan []string // what comes of the next watches; then all goes well
-	end  int      // the revision of the next list
-	errs []error  // what the reflector's handler was told
+	plan  []string // what comes of the next watches; then all goes well
+	end   int      // the revision of the next list
+	churn bool     // objects change and go while it is sent
+	errs  []error  // what the reflector's handler was told
 }
 
 // IsWatchListSemanticsUnSupported is asked by reflectors.
@@ -63,6 +64,15 @@ func (s *stream) Watch(options metav1.ListOptions) (watch.Interface, error) {
 		return s.watch, nil
 	}
 	for n := range s.list.Items {
+		if item := &s.list.Items[n]; n == 0 && s.churn { // what changes while the list is sent comes in between
+			older := item.DeepCopy()
+			older.ResourceVersion = "1"
+			s.watch.Add(older)
+			s.watch.Add(object("ns1/phantom", 3))
+			s.watch.Modify(item)
+			s.watch.Delete(object("ns1/phantom", 4))
+			continue
+		}
 		s.watch.Add(&s.list.Items[n])
 	}
 	if next != "slow" {
@@ -80,7 +90,7 @@ func (s *stream) ends() {
 
 // streams have a reflector stream its first list, and another one once its watch has expired, from a server with which not all goes well (I12 to I16).
 func streams(c *check) {
-	from := &stream{end: 5}
+	from := &stream{end: 5, churn: c.IntN(2) == 0}
 	from.list, from.paged = &metav1.PartialObjectMetadataList{}, false
 	from.list.ResourceVersion = "5"
 	m := model{}
