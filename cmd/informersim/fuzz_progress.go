@@ -80,7 +80,7 @@ func (p *fuzzProgress) close() { p.bar.close() }
 func (z *fuzzer) report(show *fuzzProgress, junit outfile.Target, err error) error {
 	show.close()
 	saved := show.saved(true)
-	if errors.Is(err, saved) {
+	if saved != nil && err != nil && err.Error() == saved.Error() { // a disk that is full is so twice
 		saved = nil
 	}
 	wrote := errors.Join(z.keeper.Recount(z.state), writeResults(z.c.Context(), z.state, junit), z.page())

@@ -104,7 +104,12 @@ func plainInformers(c *check) {
 	told := &listener{check: c, told: model{}, initial: true}
 	shortest := time.Duration(c.IntN(15)) * time.Minute
 	period := time.Duration(c.IntN(3)) * time.Hour // too long to come
-	s, control, transforms, indexes := c.plain(from, told.handler(), period, &shortest)
+	made := c.IntN(8)
+	for by := range 5 { // of those that do not run, too: to make one is nothing
+		_, control, _, _ := c.plain(by, newSource(), told.handler(), time.Hour, new(time.Duration))
+		c.inside("the resync period of an informer that is not shared", time.Hour, control, "config", "FullResyncPeriod")
+	}
+	s, control, transforms, indexes := c.plain(made, from, told.handler(), period, &shortest)
 	told.s = s
 	c.inside("the resync period of an informer that is not shared", period, control, "config", "FullResyncPeriod")
 
@@ -184,36 +189,35 @@ func (m model) in(namespace string) (of []string) {
 }
 
 // plain makes an informer by one of the functions that there are. Only one of them takes the shortest timeout of watches; it is 0 for the others.
-func (c *check) plain(from *source, h cache.ResourceEventHandler, period time.Duration, shortest *time.Duration) (s cache.Store, control cache.Controller, transforms, indexes bool) {
-	kind, by := &metav1.PartialObjectMetadata{}, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+func (c *check) plain(by int, from *source, h cache.ResourceEventHandler, period time.Duration, shortest *time.Duration) (s cache.Store, control cache.Controller, transforms, indexes bool) {
+	kind, indexers := &metav1.PartialObjectMetadata{}, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	mark := func(obj any) (any, error) {
 		o := obj.(*metav1.PartialObjectMetadata).DeepCopy()
 		o.Labels = map[string]string{"transformed": "once" + o.Labels["transformed"]}
 		return o, nil
 	}
 	options := cache.InformerOptions{ListerWatcher: from, ObjectType: kind, Handler: h, ResyncPeriod: period, MinWatchTimeout: *shortest}
-	of := c.IntN(8)
-	if of < 4 {
+	if by < 4 {
 		*shortest = 0
 	}
-	switch of {
+	switch by {
 	case 0:
 		s, control = cache.NewInformer(from, kind, period, h)
 	case 1:
-		s, control = cache.NewIndexerInformer(from, kind, period, h, by)
+		s, control = cache.NewIndexerInformer(from, kind, period, h, indexers)
 		indexes = true
 	case 2:
 		s, control = cache.NewTransformingInformer(from, kind, period, h, mark)
 		transforms = true
 	case 3:
-		s, control = cache.NewTransformingIndexerInformer(from, kind, period, h, by, mark)
+		s, control = cache.NewTransformingIndexerInformer(from, kind, period, h, indexers, mark)
 		transforms, indexes = true, true
 	default:
 		if transforms = c.IntN(2) == 0; transforms {
 			options.Transform = mark
 		}
 		if indexes = c.IntN(2) == 0; indexes {
-			options.Indexers = by
+			options.Indexers = indexers
 		}
 		s, control = cache.NewInformerWithOptions(options)
 	}

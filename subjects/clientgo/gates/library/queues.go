@@ -299,8 +299,15 @@ func (c *check) lazy() {
 	}
 }
 
+// parallel is about ParallelizeUntil, which has few calls: each round makes them twice.
 func parallel(c *check) {
-	pieces, chunk, workers := c.IntN(12), c.IntN(5), 1+c.IntN(3)
+	for range 2 {
+		c.parallel(c.IntN(12), c.IntN(5), 1+c.IntN(4))
+	}
+}
+
+// parallel does some work in pieces, of which several are under way at once.
+func (c *check) parallel(pieces, chunk, workers int) {
 	var mu sync.Mutex
 	done, beyond := make([]int, pieces), false
 	workqueue.ParallelizeUntil(context.Background(), workers, pieces, func(piece int) {

@@ -107,7 +107,7 @@ func (c *check) rewatches() {
 			}
 		}
 		ends = []string{"gone", "without a revision", "no object", "unknown", "forbidden", "unauthorized", "stopped"}[c.IntN(7)]
-		if n == 0 && c.IntN(8) == 0 { // the next one comes a second later
+		if n == 0 && c.IntN(3) == 0 { // the next one comes a second later
 			ends = []string{"internal", "timeout", "conflict", "closed"}[c.IntN(4)]
 		}
 		var open error
@@ -351,7 +351,7 @@ func (c *check) synced() {
 	}
 	c.no("UntilWithSync", err)
 	c.is("the last event of UntilWithSync", "DELETED ns1/a@6", event(*last))
-	if c.IntN(8) == 0 {
+	if c.IntN(3) == 0 {
 		c.precondition()
 	}
 }
