@@ -104,14 +104,10 @@ func plainInformers(c *check) {
 	told := &listener{check: c, told: model{}, initial: true}
 	shortest := time.Duration(c.IntN(15)) * time.Minute
 	period := time.Duration(c.IntN(3)) * time.Hour // too long to come
-	made := c.IntN(8)
-	for by := range 5 { // of those that do not run, too: to make one is nothing
-		_, control, _, _ := c.plain(by, newSource(), told.handler(), time.Hour, new(time.Duration))
-		c.inside("the resync period of an informer that is not shared", time.Hour, control, "config", "FullResyncPeriod")
-	}
-	s, control, transforms, indexes := c.plain(made, from, told.handler(), period, &shortest)
+	s, control, transforms, indexes := c.plain(c.IntN(8), from, told.handler(), period, &shortest)
 	told.s = s
 	c.inside("the resync period of an informer that is not shared", period, control, "config", "FullResyncPeriod")
+	c.plainPeriods()
 
 	for _, key := range []string{"ns1/a", "c"}[c.IntN(3):] { // what the store has before, of which the list has ns1/a
 		told.told[key] = object(key, 0)
@@ -175,6 +171,14 @@ func plainInformers(c *check) {
 	case <-ended:
 	default:
 		c.is("Run of an informer that is stopped", "it returns", "it does not")
+	}
+}
+
+// plainPeriods makes informers by each of the functions, which never run: one that runs shows only one of them.
+func (c *check) plainPeriods() {
+	for by := range 5 {
+		_, control, _, _ := c.plain(by, newSource(), cache.ResourceEventHandlerFuncs{}, time.Hour, new(time.Duration))
+		c.inside("the resync period of an informer that is not shared", time.Hour, control, "config", "FullResyncPeriod")
 	}
 }
 
