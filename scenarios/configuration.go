@@ -33,7 +33,10 @@ func (s *Scenario) Configured(seed uint64, kinds ...subjects.Kind) (*Scenario, e
 // configured is Configured, but its commands stand for those of s: positions and outputs are the same.
 func (s *Scenario) configured(seed uint64, kinds ...subjects.Kind) (*Scenario, error) {
 	queues := subjects.CommonQueues(kinds...)
-	streams := !slices.ContainsFunc(kinds, func(k subjects.Kind) bool { _, lacking := k.Lacks[subjects.StreamingLists]; return lacking })
+	lacks := func(f subjects.Feature) bool {
+		return slices.ContainsFunc(kinds, func(k subjects.Kind) bool { _, lacking := k.Lacks[f]; return lacking })
+	}
+	streams, transforms := !lacks(subjects.StreamingLists), !lacks(subjects.StreamTransforms)
 	var reader script.ArgReader
 	written := map[*script.Command]*script.Command{}
 	cmds := slices.Clone(s.cmds)
@@ -42,7 +45,7 @@ func (s *Scenario) configured(seed uint64, kinds ...subjects.Kind) (*Scenario, e
 		if !ok {
 			continue
 		}
-		args := s.drawn(inf, seed, queues, streams)
+		args := s.drawn(inf, seed, queues, streams && (transforms || inf.spec.Transform.FailLabel == ""))
 		if len(args) == 0 {
 			continue
 		}

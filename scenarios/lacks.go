@@ -60,8 +60,9 @@ func (s *Scenario) For(k subjects.Kind) (*Scenario, error) {
 			c = &kept
 		case *informerCmd:
 			kept := *c
+			late := parsed[c].(*informerCmd).streamsTransforms() && lacks(subjects.StreamTransforms)
 			kept.Args = slices.DeleteFunc(slices.Clone(c.Args), func(a script.Arg) bool {
-				return a.Key != "" && (lacks(subjects.Feature(a.Key+"="+a.Value)) || lacks(subjects.Feature(a.Key)))
+				return late && a.Key == "watch-list" || a.Key != "" && (lacks(subjects.Feature(a.Key+"="+a.Value)) || lacks(subjects.Feature(a.Key)))
 			})
 			c = &kept
 		}
@@ -92,7 +93,15 @@ func (c *informerCmd) asks() (all []subjects.Feature) {
 	if c.spec.Transform != (subjects.Transform{}) {
 		all = append(all, subjects.Transforms)
 	}
+	if c.streamsTransforms() {
+		all = append(all, subjects.StreamTransforms)
+	}
 	return all
+}
+
+// streamsTransforms reports whether the transform of what a streaming list brings may fail.
+func (c *informerCmd) streamsTransforms() bool {
+	return c.spec.WatchList && c.spec.Transform.FailLabel != ""
 }
 
 func (c *removeCmd) asks() []subjects.Feature { return []subjects.Feature{subjects.Removals} }

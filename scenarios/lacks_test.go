@@ -45,6 +45,7 @@ func TestCommandsThatASubjectLacks(t *testing.T) {
 	}{
 		{subjects.Transforms, "informer i2 pods transform=drop:app handlers=h2\n", "a.sim:4:1", "informer i2 pods handlers=h2\n"},
 		{subjects.Transforms, "informer i2 pods transform=fail:app handlers=h2\n", "a.sim:4:1", "informer i2 pods handlers=h2\n"},
+		{subjects.StreamTransforms, "informer i2 pods watch-list=on transform=fail:app\n", "a.sim:4:1", "informer i2 pods transform=fail:app\n"},
 		{subjects.LateIndexes, "indexer i1 x by=name\n", "a.sim:4:1", ""},
 		{subjects.Removals, "remove h1\n", "a.sim:4:1", ""},
 		{subjects.Drains, "stop c1 drain\n", "a.sim:4:1", "stop c1\n"},
@@ -61,6 +62,11 @@ func TestCommandsThatASubjectLacks(t *testing.T) {
 		left, err := s.For(kind)
 		if err != nil || left.Text() != before+test.left {
 			t.Errorf("of %q is left %q: %v", test.command, left.Text(), err)
+		}
+		for seed := range uint64(20) {
+			if c, err := left.Configured(seed, kind); err != nil || c.Fits(kind) != nil {
+				t.Fatalf("seed %d draws what is lacking: %v, %v\n%s", seed, err, c.Fits(kind), c.Text())
+			}
 		}
 	}
 }

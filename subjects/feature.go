@@ -34,6 +34,10 @@ const BackoffResets Feature = "reset of the backoff"
 // OneBackoff is that of an informer for all of its failures (I12). Where it is lacking, watches that are refused have one of their own, which begins anew.
 const OneBackoff Feature = "one backoff for lists and watches"
 
+// StreamTransforms are of each object of a streaming list as it comes, so that one may fail. Where that is lacking, a transform that fails has the list fail when it is complete, as a
+// list does, and nobody closes its watch.
+const StreamTransforms Feature = "transform=fail with watch-list=on"
+
 // ReadyKeys are told when they become ready. Where that is lacking, they are seen when something else happens, and time does not stop for them.
 const ReadyKeys Feature = "the moment at which a key becomes ready"
 

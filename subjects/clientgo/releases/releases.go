@@ -63,6 +63,7 @@ var features = []feature{
 	{since: 31, tag: "no_panic_context", what: "contexts for handlers of panics"},
 	{since: 33, tag: "no_contexts", what: "contexts for informers and their ListerWatcher"},
 	{since: 33, tag: "no_in_order", lack: subjects.QueueFeature(subjects.QueueInOrder), what: "RealFIFO, which keeps the order of events"},
+	{since: 34, lack: subjects.StreamTransforms, what: "transforms of what a streaming list brings, as it comes"},
 	{since: 34, tag: "no_loop_check", what: "a controller whose loop looks at its context"},
 	{since: 35, tag: "no_own_channels", what: "no channel in a package variable"},
 	{since: 36, lack: subjects.BackoffResets, what: "a backoff that becomes short again although it is used"},
