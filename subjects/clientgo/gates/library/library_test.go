@@ -54,7 +54,7 @@ func TestCheckTellsOnce(t *testing.T) {
 	c.is("List", []string{"a@1"}, []string{"a@1"})
 	c.is("Pop", "a@1", "b@2")
 	c.refused("Add", nil)
-	if got, want := fmt.Sprint(c.wrong), "[{Heap: Pop a@1 b@2 [List: [a@1]]}]"; got != want {
+	if got, want := fmt.Sprint(c.wrong), "[{Heap: Pop a@1 b@2  [List: [a@1]]}]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

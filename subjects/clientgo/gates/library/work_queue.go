@@ -81,6 +81,7 @@ func drains(c *check) {
 	}
 	q.ShutDown()
 	c.quiesce()
+	c.drainsTwice()
 }
 
 // works adds a key, takes one, or is done with one.
