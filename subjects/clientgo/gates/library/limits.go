@@ -87,6 +87,7 @@ func limiters(c *check) {
 		}
 	}
 	c.bucket()
+	c.backoffs()
 	c.extremes(exponential(), slow)
 }
 
