@@ -92,10 +92,14 @@ func indexers(c *check) {
 				}
 			}
 			given := fmt.Sprint(texts(list))
-			c.is("Replace fails", fails, x.Replace(list, fmt.Sprint(100+n)) != nil)
+			at := fmt.Sprint(100 + n)
+			if c.oneIn(4) {
+				at = ""
+			}
+			c.is("Replace fails", fails, x.Replace(list, at) != nil)
 			c.is("the list that Replace was given", given, fmt.Sprint(texts(list)))
 			if !fails {
-				m, rv = want, fmt.Sprint(100+n)
+				m, rv = want, at
 			}
 		case 4:
 			rv = fmt.Sprint(200 + n)

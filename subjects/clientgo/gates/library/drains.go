@@ -31,3 +31,21 @@ func (c *check) drainsTwice() {
 		q.Done(key)
 	}
 }
+
+// untaken is done with a key that nobody has taken. It is ready twice then, and a key like any other once both are done.
+func (c *check) untaken() {
+	q := workqueue.NewTyped[string]()
+	q.Add("a")
+	q.Done("a")
+	for left := 2; left > 0; left-- {
+		c.is("Len of a queue with a key that nobody has taken, and that is done", left, q.Len())
+		if q.Len() == 0 {
+			break
+		}
+		key, _ := q.Get()
+		q.Done(key)
+	}
+	q.Add("a")
+	c.is("Len once such a key is added again", 1, q.Len())
+	q.ShutDown()
+}

@@ -112,6 +112,7 @@ func expirationCache(c *check) {
 	c.no("Update", s.Update(object(young, 102)))
 	later.by = ttl
 	c.is("List behind the TTL of all but one that was updated", []string{text(object(young, 102))}, texts(s.List()))
+	c.renewed(ttl)
 	for n, forever := range []cache.Store{
 		cache.NewTTLStore(cache.MetaNamespaceKeyFunc, 0),
 		cache.NewExpirationStore(cache.MetaNamespaceKeyFunc, &cache.TTLPolicy{Clock: later}),
@@ -279,6 +280,14 @@ func (c *check) follows() {
 	again.UID = "another"
 	s.Mutation(again)
 	finds(" at the version of its end", nil)
+	if !options.IncludeAdds {
+		return
+	}
+	again = object("ns1/a", 7)
+	again.UID = "another"
+	s.Mutation(again)
+	s.OnDelete(newer)
+	finds(" that was written after the end of the one before, which is told late", again)
 }
 
 // forgets fills a mutation cache with more than it keeps, or with what has no time to live.
