@@ -25,7 +25,7 @@ func made(obj any) (any, error) {
 		return obj, nil
 	}
 	if o.ResourceVersion == refuses {
-		return nil, errRefused
+		return obj, errRefused
 	}
 	o = o.DeepCopy()
 	o.Annotations = map[string]string{"made": o.Annotations["made"] + "!"}
@@ -127,6 +127,7 @@ func indexers(c *check) {
 		c.is("LastStoreSyncResourceVersion", rv, x.LastStoreSyncResourceVersion())
 		c.holds(x, m, functions)
 	}
+	c.renames()
 }
 
 // holds compares what an Indexer holds, and its indices.

@@ -3,7 +3,9 @@ package library
 import (
 	"errors"
 	"fmt"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informersim/informersim/informer"
@@ -67,4 +69,53 @@ func (c *check) doubts(byKey bool) {
 		got = queued(p.Deltas[0].Type, p.Key, p.Deltas[0].Object)
 	}
 	c.is("Pop of what may be in the store", want, got)
+}
+
+// told is a limiter that notes what it is told. It counts nothing.
+type told struct{ calls []string }
+
+func (l *told) When(_ time.Time, key string) time.Duration {
+	l.calls = append(l.calls, "when "+key)
+	return time.Hour
+}
+
+func (l *told) Forget(key string) { l.calls = append(l.calls, "forget "+key) }
+
+func (l *told) NumRequeues(string) int { return 0 }
+
+// passedOn has a rate limited queue pass on to its limiter whatever it is told, if it is shut down, too.
+func (c *check) passedOn() {
+	l := &told{}
+	q := workqueue.NewRateLimitingQueue[string](nil, l)
+	var want []string
+	for n := range 8 {
+		if n == 4 {
+			q.ShutDown()
+		}
+		key := c.key()
+		if c.oneIn(2) {
+			q.AddRateLimited(start, key)
+			want = append(want, "when "+key)
+		} else {
+			q.Forget(key)
+			want = append(want, "forget "+key)
+		}
+	}
+	c.is("what the limiter of a queue is told", want, l.calls)
+}
+
+// renames is an Indexer whose transform changes the names of objects: those are under the keys that they came with.
+func (c *check) renames() {
+	x := informer.NewIndexer(informer.IndexerOptions{Transformer: func(obj any) (any, error) {
+		o := obj.(*metav1.PartialObjectMetadata).DeepCopy()
+		o.Name = "b"
+		return o, nil
+	}})
+	obj := object("ns2/a", 1)
+	if c.oneIn(2) {
+		c.is("Add of what is renamed", nil, x.Add(obj))
+	} else {
+		c.is("Replace by what is renamed", nil, x.Replace([]any{obj}, "1"))
+	}
+	c.is("ListKeys and List of what was renamed", "[ns2/a] [ns2/b@1]", fmt.Sprint(x.ListKeys(), texts(x.List())))
 }

@@ -142,6 +142,7 @@ func (m *workModel) step(c *check, q *workqueue.Queue[string], key string) {
 func workQueues(c *check) {
 	c.ordered()
 	c.untaken()
+	c.passedOn()
 	q, m := workqueue.NewQueue[string](nil), &workModel{dirty: map[string]bool{}}
 	names := 2 + c.IntN(24)
 	drain, end := 60+c.IntN(60), 80+c.IntN(80)

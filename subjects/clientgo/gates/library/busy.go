@@ -34,6 +34,9 @@ func busyQueues(c *check) {
 		{"HasSynced", func() error { of.q.HasSynced(); return nil }},
 	}[c.IntN(7)]
 	c.no("Replace", of.q.Replace([]any{object("ns1/a", 1)}, "1"))
+	if of.lets && c.IntN(2) == 0 {
+		c.no("Add", of.q.Add(other))
+	}
 	if of.lets && c.IntN(8) == 0 { // unless it is so long that it must not grow (I60)
 		of.name, of.lets = of.name+", but is long", false
 		for range 2 * largestBatch {

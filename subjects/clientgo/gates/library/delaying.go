@@ -61,6 +61,7 @@ func delayingQueues(c *check) {
 	c.is("how many keys wait in a queue that was shut down", 0, q.Len())
 	c.overdue()
 	c.outlives()
+	c.passedOn()
 }
 
 // gated is a work queue whose first key has to wait.

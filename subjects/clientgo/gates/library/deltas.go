@@ -37,14 +37,11 @@ func (d queued) String() string {
 // unmade is the revision of objects that cannot be transformed.
 const unmade = "13"
 
-// made transforms an object, which then says how often that was done.
+// made transforms an object, which then says how often that was done. It is given nothing else.
 func made(obj any) (any, error) {
 	o, ok := obj.(*metav1.PartialObjectMetadata)
-	if !ok {
-		return obj, nil
-	}
-	if o.ResourceVersion == unmade {
-		return nil, errors.New("it cannot be transformed")
+	if !ok || o.ResourceVersion == unmade {
+		return obj, errors.New("it cannot be transformed")
 	}
 	o = o.DeepCopy()
 	o.Labels = map[string]string{"made": o.Labels["made"] + "!"}

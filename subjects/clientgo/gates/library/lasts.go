@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/cache/synctrack"
 	"k8s.io/client-go/util/workqueue"
 	clocktesting "k8s.io/utils/clock/testing"
 )
@@ -98,4 +100,74 @@ func (c *check) renewed(ttl time.Duration) {
 	c.is("how many objects are left of a list, at the end of the TTL of what was there before it", 1, len(s.List()))
 	later.by++
 	c.is("how many are left at the end of its own", 0, len(s.List()))
+}
+
+// notified tells a Lazy that something has changed while it evaluates: what comes of that is old.
+func (c *check) notified() {
+	calls := 0
+	var z synctrack.Lazy[int]
+	z.Evaluate = func() (int, error) {
+		if calls++; calls == 1 {
+			z.Notify()
+		}
+		return calls, nil
+	}
+	for _, want := range []int{1, 2, 2} {
+		got, err := z.Get()
+		c.no("Get of a Lazy", err)
+		c.is("Get of a Lazy that was notified while it evaluated first", want, got)
+	}
+}
+
+// told is a limiter that notes what it is told. It counts nothing.
+type told struct{ calls []string }
+
+// When implements workqueue.TypedRateLimiter.
+func (l *told) When(key string) time.Duration {
+	l.calls = append(l.calls, "when "+key)
+	return time.Hour
+}
+
+// Forget implements workqueue.TypedRateLimiter.
+func (l *told) Forget(key string) { l.calls = append(l.calls, "forget "+key) }
+
+// NumRequeues implements workqueue.TypedRateLimiter.
+func (l *told) NumRequeues(string) int { return 0 }
+
+// passedOn has a rate limited queue pass on to its limiter whatever it is told, if it is shut down, too.
+func (c *check) passedOn() {
+	l := &told{}
+	q := workqueue.NewTypedRateLimitingQueue[string](l)
+	want := []string{}
+	for n := range 8 {
+		if n == 4 {
+			q.ShutDown()
+		}
+		key := c.key()
+		if c.IntN(2) == 0 {
+			q.AddRateLimited(key)
+			want = append(want, "when "+key)
+		} else {
+			q.Forget(key)
+			want = append(want, "forget "+key)
+		}
+	}
+	c.is("what the limiter of a queue is told", want, l.calls)
+	c.quiesce()
+}
+
+// renames are stores whose transform changes the names of objects: those are under the keys that they came with.
+func (c *check) renames() {
+	s := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}, cache.WithTransformer(func(obj any) (any, error) {
+		o := obj.(*metav1.PartialObjectMetadata).DeepCopy()
+		o.Name = "b"
+		return o, nil
+	}))
+	call := []string{"Add", "Update", "Replace"}[c.IntN(3)]
+	obj := object("ns2/a", 1)
+	c.no(call, map[string]func() error{ // the order does not matter: one is called
+		"Add": func() error { return s.Add(obj) }, "Update": func() error { return s.Update(obj) }, "Replace": func() error { return s.Replace([]any{obj}, "1") },
+	}[call]())
+	c.is("ListKeys after "+call+" of what is renamed", []string{"ns2/a"}, s.ListKeys())
+	c.is("List after "+call+" of what is renamed", []string{"ns2/b@1"}, texts(s.List()))
 }

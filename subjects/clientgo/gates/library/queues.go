@@ -299,6 +299,7 @@ func (c *check) lazy() {
 		}
 		c.no("Get of a Lazy", err)
 	}
+	c.notified()
 }
 
 func parallel(c *check) {

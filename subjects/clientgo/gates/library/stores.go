@@ -25,7 +25,7 @@ func (c *check) change(s cache.Store, m model, revision int) {
 	case 1:
 		clear(m)
 		var list []any
-		for _, key := range keys[c.IntN(len(keys)):] {
+		for _, key := range keys[c.IntN(len(keys)+1):] {
 			m[key] = object(key, revision)
 			list = append(list, m[key])
 		}
@@ -384,6 +384,7 @@ func stores(c *check) {
 	_, err = x.TypedIndex("absent", object("c", 1))
 	c.refused("TypedIndex of an index that there is not", err)
 	c.listers()
+	c.renames()
 }
 
 // typed compares an index with what its function makes of the model.
