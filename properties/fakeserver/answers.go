@@ -52,6 +52,7 @@ var answers = [...]struct {
 	{"a replica that is restarted while it is held", (*trial).restartsHeld},
 	{"a resource that stays as it is", (*trial).catchesUp},
 	{"tokens of another list", (*trial).foreignTokens},
+	{"changes that pass a watch by", (*trial).passesBy},
 }
 
 // answered asks some of that.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/informersim/informersim/fakeapiserver"
 )
 
 // misses has the Store restored without a bump, so that no replica notices: both go on as they were, and miss the writes at revisions that they have
@@ -82,4 +84,28 @@ func (t *trial) foreignTokens() []string {
 	list("b", whole) // behind b/a/x, before b/x
 	list("", whole)
 	return []string{"c list: a/x@10 at 12", "c list: a/x@10 at 12", "c list: b/x@12 at 12", "c list: a/y@11 at 12"}
+}
+
+// passesBy has more changes than a window holds pass a watch by whose frames are held: it is too slow only if one of them is its own.
+func (t *trial) passesBy() []string {
+	t.again(fakeapiserver.ClusterOptions{History: 2})
+	t.now(func() {
+		t.clients["c"].Watch(t.pods, "a", metav1.ListOptions{ResourceVersion: "12"}, &ear{t, "c", ""})
+		t.clients["d"].Watch(t.pods, "b", metav1.ListOptions{ResourceVersion: "12"}, &ear{t, "d", ""})
+	})
+	t.rest()
+	hold := func(held bool) {
+		t.now(func() {
+			t.is("SetHeld", nil, t.cluster.SetHeld("conn/c", held))
+			t.is("SetHeld", nil, t.cluster.SetHeld("conn/d", held))
+		})
+	}
+	hold(true)
+	for range 3 {
+		t.updates("a/x")
+	}
+	hold(false)
+	t.rest()
+	t.updates("b/x")
+	return []string{"c opened", "d opened", "commit a/x@13", "commit a/x@14", "commit a/x@15", "c closed", "commit b/x@16", "d MODIFIED b/x@16"}
 }
