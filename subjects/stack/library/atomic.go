@@ -84,7 +84,7 @@ func (c *check) atomicQueue() {
 		c.is("HasSynced", synced, q.HasSynced())
 	}
 	c.renamed()
-	if c.oneIn(4) {
+	if c.oneIn(8) {
 		c.long()
 	}
 }

@@ -64,7 +64,9 @@ func busyQueues(c *check) {
 	c.no("Pop of "+of.name, err)
 	c.is("whether "+call.name+" of "+of.name+" returns while it processes an object", of.lets, met.Load())
 	of.q.Close()
-	c.deltaQueues()
+	for range 4 {
+		c.deltaQueues()
+	}
 }
 
 // closed reports whether a channel is closed.
