@@ -62,6 +62,8 @@ func (t *trial) adapts() []string {
 		writes(110, time.Second)
 		shown(101, false)
 		shown(99, true)
+		writes(30, 4*time.Second) // it is not smaller than it began
+		shown(99, true)
 	default:
 		writes(150, 0)
 		writes(60, 2*time.Second)

@@ -148,7 +148,7 @@ func workQueues(c *check) {
 	drain, end := 60+c.IntN(60), 80+c.IntN(80)
 	for n := range 160 {
 		switch n {
-		case drain:
+		case drain, drain + 4:
 			q.ShutDownWithDrain()
 			m.closed, m.draining = true, len(m.processing) > 0
 		case end:

@@ -72,6 +72,14 @@ func (c *check) jittered(now *clocktesting.FakeClock, initial, longest time.Dura
 		c.is(fmt.Sprintf("whether Get of a Backoff with jitter is between %v and %v after %d failures", least, most, n+1), true, least <= got && got <= most)
 		before = got
 	}
+	early := 0
+	for n := range 8 {
+		key := fmt.Sprint("k", n)
+		if b.Next(key, now.Now()); b.Get(key) == initial {
+			early++
+		}
+	}
+	c.is("whether a Backoff with jitter has none for each of eight keys that have failed once", false, early == 8)
 	b.HasExpiredFunc = func(at, since time.Time, of time.Duration) bool { return at.Sub(since) >= of }
 	now.Step(longest - 1)
 	b.GC()
@@ -79,4 +87,45 @@ func (c *check) jittered(now *clocktesting.FakeClock, initial, longest time.Dura
 	now.Step(1)
 	b.GC()
 	c.is("Get of a Backoff with a function that says what has expired, a moment before and then", [2]time.Duration{before, 0}, [2]time.Duration{kept, b.Get("a")})
+}
+
+// sleeper is a clock that notes for how long it is slept by, and does so at once.
+type sleeper struct {
+	*clocktesting.FakeClock
+	slept []time.Duration
+}
+
+// Sleep implements flowcontrol.Clock.
+func (s *sleeper) Sleep(d time.Duration) {
+	s.slept = append(s.slept, d)
+	s.Step(d)
+}
+
+// throttles take the tokens of a rate limiter, by which REST clients wait: those that it begins with, and one more every half second.
+func (c *check) throttles() {
+	const every = time.Second / 2
+	now, tokens := &sleeper{FakeClock: clocktesting.NewFakeClock(time.Unix(1000, 0))}, 1+c.IntN(3)
+	l := flowcontrol.NewTokenBucketRateLimiterWithClock(float32(time.Second/every), tokens, now)
+	c.is("QPS of a rate limiter", float32(time.Second/every), l.QPS())
+	left := time.Duration(tokens) * every // in time
+	var want []time.Duration
+	for range 12 {
+		switch c.IntN(3) {
+		case 0:
+			now.Step(every / 2)
+			left = min(left+every/2, time.Duration(tokens)*every)
+		case 1:
+			wait := max(0, every-left)
+			want = append(want, wait)
+			l.Accept()
+			left += wait - every
+		default:
+			taken := left >= every
+			c.is(fmt.Sprintf("TryAccept of a rate limiter with %v left of %v", left, every), taken, l.TryAccept())
+			if taken {
+				left -= every
+			}
+		}
+	}
+	c.is("for how long Accept of a rate limiter sleeps", want, now.slept)
 }

@@ -67,6 +67,7 @@ func busyQueues(c *check) {
 	for range 4 {
 		c.deltaQueues()
 	}
+	c.losesKey()
 }
 
 // closed reports whether a channel is closed.

@@ -371,7 +371,13 @@ func (c *check) popped(name string, q cache.Queue, m *queueModel) {
 	if batched != nil {
 		err = batched.PopBatch(process, single)
 	} else {
-		_, err = q.Pop(single)
+		var popped any
+		popped, err = q.Pop(single)
+		got := []string{}
+		for _, d := range popped.(cache.Deltas) {
+			got = append(got, queued{d.Type, "", d.Object}.String())
+		}
+		c.is("what Pop of "+name+" returns", want, strings.Join(got, ", "))
 	}
 	if !m.byKey {
 		m.taken(n)

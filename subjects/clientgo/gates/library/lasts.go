@@ -171,3 +171,13 @@ func (c *check) renames() {
 	c.is("ListKeys after "+call+" of what is renamed", []string{"ns2/a"}, s.ListKeys())
 	c.is("List after "+call+" of what is renamed", []string{"ns2/b@1"}, texts(s.List()))
 }
+
+// losesKey has a RealFIFO transform an object into something that has no key. Whoever processes it says so.
+func (c *check) losesKey() {
+	q := cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{AtomicEvents: true, Transformer: func(any) (any, error) { return "no object", nil }})
+	c.no("Add of what has no key once it is transformed", q.Add(object("c", 1)))
+	popped, err := q.Pop(func(any, bool) error { return nil })
+	c.no("Pop of that", err)
+	c.is("Pop of that", fmt.Sprint(cache.Deltas{{Type: cache.Added, Object: "no object"}}), fmt.Sprint(popped))
+	q.Close()
+}

@@ -97,6 +97,7 @@ func limiters(c *check) {
 	c.is("NumRequeues of a MaxOfRateLimiter, one of whose limiters has counted before", 2, both.NumRequeues("a"))
 	c.bucket()
 	c.backoffs()
+	c.throttles()
 	c.extremes(exponential(), slow)
 }
 

@@ -385,6 +385,7 @@ func stores(c *check) {
 	c.refused("TypedIndex of an index that there is not", err)
 	c.listers()
 	c.renames()
+	c.indices()
 }
 
 // typed compares an index with what its function makes of the model.
