@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/informersim/informersim/properties/api"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects"
@@ -30,15 +31,20 @@ var all = slices.Concat([]Property{
 }, api.All(clients), []Property{BoundedRelists, CallsRefused, LibraryAgrees, ServerAgrees})
 
 // WithoutExemptions returns the properties of [All] as they would be if nothing that upstream is known to do were excepted from what
-// they hold: BackoffHonoured then finds k140890 in unmodified client-go.
+// they hold: BackoffHonoured then finds k140890 in unmodified client-go, and LibraryAgrees k141079.
 func WithoutExemptions() []Property {
 	all := All()
 	for i, p := range all {
-		if p.Name == BackoffHonoured.Name {
+		switch p.Name {
+		case BackoffHonoured.Name:
 			all[i].New = func() Checker {
 				b := newBackoffHonoured()
 				b.requests.strict = true
 				return b.checker()
+			}
+		case LibraryAgrees.Name:
+			all[i].New = func() Checker {
+				return Checker{End: func(w World) *reports.Violation { return libraryDisagrees(w, true) }}
 			}
 		}
 	}

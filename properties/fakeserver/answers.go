@@ -48,6 +48,11 @@ var answers = [...]struct {
 	{"a server without streaming lists", (*trial).withoutStreams},
 	{"what cannot be sent", (*trial).unsendable},
 	{"a journal that takes nothing", (*trial).journals},
+	{"a restore that no replica notices", (*trial).misses},
+	{"a replica that is restarted while it is held", (*trial).restartsHeld},
+	{"a resource that stays as it is", (*trial).catchesUp},
+	{"tokens of another list", (*trial).foreignTokens},
+	{"changes that pass a watch by", (*trial).passesBy},
 }
 
 // answered asks some of that.

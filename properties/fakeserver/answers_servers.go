@@ -49,13 +49,20 @@ func (t *trial) adapts() []string {
 		}
 		t.is(fmt.Sprintf("a watch from %d revisions ago is served", ago), want, got)
 	}
-	switch t.IntN(3) {
+	switch t.IntN(4) {
 	case 0:
 		writes(150, 0)
 		shown(150, true)
+	case 3: // of a full window the newest quarter is young, and the one before it is not
+		writes(120, 0)
+		t.passes(80 * time.Second)
+		writes(90, time.Second)
+		shown(195, true)
 	case 1:
 		writes(110, time.Second)
 		shown(101, false)
+		shown(99, true)
+		writes(30, 4*time.Second) // it is not smaller than it began
 		shown(99, true)
 	default:
 		writes(150, 0)

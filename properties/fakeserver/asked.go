@@ -341,10 +341,18 @@ func (a *asked) OnWatchClosed(_ fakeapiserver.ReqID, err error) {
 	if err != nil && !a.broke(err) {
 		a.is("how it ends", nil, err)
 	}
-	if t := a.options.TimeoutSeconds; err == nil && a.refusedAs == "" && !a.shaken && a.r.compacted == 0 && !a.initial && a.r.since(a.reached) <= a.r.history {
+	if t := a.options.TimeoutSeconds; err == nil && a.refusedAs == "" && !a.shaken && a.r.compacted == 0 && !a.initial && a.unsent() <= a.r.history {
 		long := a.r.kernel.Elapsed() - a.since
 		a.is("it ended in its time", true, t != nil && long >= time.Duration(*t)*time.Second)
 	}
+}
+
+// unsent is how many changes there are from the first on that a watch has still to send: it is too slow if that one has left the window.
+func (a *asked) unsent() int {
+	for _, line := range a.r.model.events(&a.selection, a.reached) {
+		return a.r.since(revisionIn(line) - 1)
+	}
+	return 0
 }
 
 // finish judges what has come when nothing more is to come.

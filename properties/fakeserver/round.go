@@ -303,8 +303,11 @@ func (r *round) write() {
 // revision is one to ask for: some are older than what is kept, and some are not there yet.
 func (r *round) revision() int64 {
 	now := r.cluster.Store().Revision()
-	if r.IntN(3) == 0 {
+	switch compacted := r.cluster.Store().Compacted(); {
+	case r.IntN(3) == 0:
 		return now
+	case compacted >= first && r.IntN(3) == 0:
+		return compacted - 1 + int64(r.IntN(3))
 	}
 	return max(first-1, now+2-int64(r.IntN(12)))
 }

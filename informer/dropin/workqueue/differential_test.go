@@ -43,7 +43,7 @@ var opGen = rapid.Custom(func(t *rapid.T) op {
 	return o
 })
 
-// withoutBlockedDrains omits the drains that block client-go forever: one begun while another waits (only one of them is
+// withoutBlockedDrains omits the drains that block client-go forever: one begun while another waits (k141079: only one of them is
 // released), and one begun after a ShutDown (which the next ShutDown of a delaying queue does not end).
 func withoutBlockedDrains(ops []op) (remaining []op) {
 	shut := false

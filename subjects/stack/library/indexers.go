@@ -25,7 +25,7 @@ func made(obj any) (any, error) {
 		return obj, nil
 	}
 	if o.ResourceVersion == refuses {
-		return nil, errRefused
+		return obj, errRefused
 	}
 	o = o.DeepCopy()
 	o.Annotations = map[string]string{"made": o.Annotations["made"] + "!"}
@@ -92,10 +92,14 @@ func indexers(c *check) {
 				}
 			}
 			given := fmt.Sprint(texts(list))
-			c.is("Replace fails", fails, x.Replace(list, fmt.Sprint(100+n)) != nil)
+			at := fmt.Sprint(100 + n)
+			if c.oneIn(4) {
+				at = ""
+			}
+			c.is("Replace fails", fails, x.Replace(list, at) != nil)
 			c.is("the list that Replace was given", given, fmt.Sprint(texts(list)))
 			if !fails {
-				m, rv = want, fmt.Sprint(100+n)
+				m, rv = want, at
 			}
 		case 4:
 			rv = fmt.Sprint(200 + n)
@@ -123,6 +127,7 @@ func indexers(c *check) {
 		c.is("LastStoreSyncResourceVersion", rv, x.LastStoreSyncResourceVersion())
 		c.holds(x, m, functions)
 	}
+	c.renames()
 }
 
 // holds compares what an Indexer holds, and its indices.

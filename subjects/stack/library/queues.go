@@ -199,6 +199,7 @@ func deltaQueues(c *check) {
 func realQueues(c *check) {
 	m := &queueModel{deltas: map[string][]modelDelta{}, store: known{}, listed: cache.Replaced}
 	batch := c.oneIn(2)
+	c.atomicQueue()
 	c.queue(m, func() informer.Queue {
 		return informer.NewRealFIFO(informer.RealFIFOOptions{KnownObjects: m.store, Transformer: made, Batch: batch})
 	})
@@ -244,6 +245,7 @@ func (c *check) queue(m *queueModel, make func() informer.Queue) {
 	}
 	q.Close()
 	c.is("IsClosed", true, q.IsClosed())
+	c.doubts(m.byKey)
 }
 
 // keyless writes what has no key. It counts as an event, but for a deletion that a DeltaFIFO does not know.

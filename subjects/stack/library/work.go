@@ -14,7 +14,8 @@ import (
 
 // limiters hold the limiters against how often a key has failed.
 func limiters(c *check) {
-	const base, longest, slow, fastest = 5 * time.Millisecond, time.Second, 10 * time.Second, 3
+	const base, longest, slow = 5 * time.Millisecond, time.Second, 10 * time.Second
+	fastest := c.IntN(4)
 	exponential := func() workqueue.RateLimiter[string] { return workqueue.NewItemExponentialFailure[string](base, slow) }
 	fastSlow := func() workqueue.RateLimiter[string] { return workqueue.NewItemFastSlow[string](base, slow, fastest) }
 	byFailures := func(n int) time.Duration {
@@ -50,6 +51,11 @@ func limiters(c *check) {
 			c.is("NumRequeues of "+of.name, failures[key], of.l.NumRequeues(key))
 		}
 	}
+	shared := exponential()
+	shared.When(start, "a")
+	both := workqueue.MaxOf[string]{fastSlow(), shared, exponential()}
+	both.When(start, "a")
+	c.is("NumRequeues of MaxOf, one of whose limiters has counted before", 2, both.NumRequeues("a"))
 	c.bucket()
 }
 
@@ -135,12 +141,14 @@ func (m *workModel) step(c *check, q *workqueue.Queue[string], key string) {
 // workQueues fill a work queue, and have it drain while some of its keys are processed.
 func workQueues(c *check) {
 	c.ordered()
+	c.untaken()
+	c.passedOn()
 	q, m := workqueue.NewQueue[string](nil), &workModel{dirty: map[string]bool{}}
 	names := 2 + c.IntN(24)
 	drain, end := 60+c.IntN(60), 80+c.IntN(80)
 	for n := range 160 {
 		switch n {
-		case drain:
+		case drain, drain + 4:
 			q.ShutDownWithDrain()
 			m.closed, m.draining = true, len(m.processing) > 0
 		case end:
@@ -155,7 +163,7 @@ func workQueues(c *check) {
 func delayingQueues(c *check) {
 	q, m := workqueue.NewDelayingQueue[string](nil), &workModel{dirty: map[string]bool{}}
 	waiting := map[string]time.Time{}
-	now, end := start, 40+c.IntN(40)
+	now, end := start, 30+c.IntN(40)
 	next := func() (at time.Time, any bool) {
 		for _, t := range waiting { // order: the earliest
 			if !any || t.Before(at) {
@@ -166,8 +174,11 @@ func delayingQueues(c *check) {
 	}
 	for n := range 60 {
 		if n == end {
-			q.ShutDown()
-			m.closed, m.draining = true, false
+			if m.closed, m.draining = true, c.oneIn(2) && len(m.processing) > 0; m.draining {
+				q.ShutDownWithDrain()
+			} else {
+				q.ShutDown()
+			}
 			clear(waiting)
 		}
 		key := fmt.Sprint("k", c.IntN(8))

@@ -34,6 +34,15 @@ func busyQueues(c *check) {
 		{"HasSynced", func() error { of.q.HasSynced(); return nil }},
 	}[c.IntN(7)]
 	c.no("Replace", of.q.Replace([]any{object("ns1/a", 1)}, "1"))
+	if of.lets && c.IntN(2) == 0 {
+		c.no("Add", of.q.Add(other))
+	}
+	if of.lets && c.IntN(8) == 0 { // unless it is so long that it must not grow (I60)
+		of.name, of.lets = of.name+", but is long", false
+		for range 2 * largestBatch {
+			c.no("Add", of.q.Add(other))
+		}
+	}
 	var inside, met atomic.Bool
 	began, returned := make(chan string, 1), make(chan struct{})
 	_, err := of.q.Pop(func(any, bool) error {
@@ -55,6 +64,10 @@ func busyQueues(c *check) {
 	c.no("Pop of "+of.name, err)
 	c.is("whether "+call.name+" of "+of.name+" returns while it processes an object", of.lets, met.Load())
 	of.q.Close()
+	for range 4 {
+		c.deltaQueues()
+	}
+	c.losesKey()
 }
 
 // closed reports whether a channel is closed.

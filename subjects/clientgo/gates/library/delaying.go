@@ -60,6 +60,8 @@ func delayingQueues(c *check) {
 	c.quiesce()
 	c.is("how many keys wait in a queue that was shut down", 0, q.Len())
 	c.overdue()
+	c.outlives()
+	c.passedOn()
 }
 
 // gated is a work queue whose first key has to wait.

@@ -160,6 +160,9 @@ func (c *check) revisions() {
 			c.no(call, s.Delete(obj))
 		case "Replace":
 			list := []any{object("c", 1300)}
+			if c.IntN(4) == 0 {
+				obj.ResourceVersion = ""
+			}
 			c.no(call, s.Replace(list[c.IntN(2):], obj.ResourceVersion))
 		case "Bookmark":
 			s.Bookmark(obj.ResourceVersion)

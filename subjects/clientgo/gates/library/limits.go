@@ -45,7 +45,8 @@ func retries(c *check) {
 
 // limiters hold the work queue's limiters against how often a key has failed.
 func limiters(c *check) {
-	const base, longest, slow, fastest = 5 * time.Millisecond, time.Second, 10 * time.Second, 3
+	const base, longest, slow = 5 * time.Millisecond, time.Second, 10 * time.Second
+	fastest := c.IntN(4)
 	exponential := func() workqueue.TypedRateLimiter[string] {
 		return workqueue.NewTypedItemExponentialFailureRateLimiter[string](base, slow)
 	}
@@ -68,6 +69,9 @@ func limiters(c *check) {
 		{"ItemFastSlowRateLimiter", fastSlow(), fastThenSlow},
 		{"WithMaxWaitRateLimiter", workqueue.NewTypedWithMaxWaitRateLimiter(exponential(), longest), func(n int) time.Duration { return min(longest, byFailures(n)) }},
 		{"MaxOfRateLimiter", workqueue.NewTypedMaxOfRateLimiter(exponential(), fastSlow()), func(n int) time.Duration { return max(byFailures(n), fastThenSlow(n)) }},
+		{"MaxOfRateLimiter of three", workqueue.NewTypedMaxOfRateLimiter(fastSlow(), exponential(), workqueue.NewTypedItemExponentialFailureRateLimiter[string](slow/4, 4*slow)), func(n int) time.Duration {
+			return max(fastThenSlow(n), byFailures(n), min(4*slow, slow/4<<n))
+		}},
 		{"DefaultControllerRateLimiter", workqueue.DefaultTypedControllerRateLimiter[string](), func(n int) time.Duration { return min(mostOfDefaults, base<<n) }},
 		{"DefaultItemBasedRateLimiter", workqueue.DefaultTypedItemBasedRateLimiter[string](), func(n int) time.Duration { return min(mostOfDefaults, time.Millisecond<<n) }},
 	} {
@@ -86,7 +90,14 @@ func limiters(c *check) {
 			}
 		}
 	}
+	shared := exponential()
+	shared.When("a")
+	both := workqueue.NewTypedMaxOfRateLimiter(fastSlow(), shared, exponential())
+	both.When("a")
+	c.is("NumRequeues of a MaxOfRateLimiter, one of whose limiters has counted before", 2, both.NumRequeues("a"))
 	c.bucket()
+	c.backoffs()
+	c.throttles()
 	c.extremes(exponential(), slow)
 }
 
@@ -100,7 +111,11 @@ func (c *check) extremes(exponential workqueue.TypedRateLimiter[string], longest
 			c.is(fmt.Sprintf("When of the ItemExponentialFailureRateLimiter after %d failures", n), longest, got)
 		}
 	}
-	of := workqueue.DefaultTypedControllerRateLimiter[string]()
+	item, of := workqueue.DefaultTypedItemBasedRateLimiter[string](), workqueue.DefaultTypedControllerRateLimiter[string]()
+	for n := range 24 {
+		want := min(mostOfDefaults, time.Millisecond<<n)
+		c.is(fmt.Sprintf("When of the DefaultItemBasedRateLimiter after %d failures", n), want, item.When("a"))
+	}
 	for n := range 103 {
 		want := max(5*time.Millisecond, time.Duration(n+1-100)*100*time.Millisecond)
 		c.is(fmt.Sprintf("When of the DefaultControllerRateLimiter for key number %d at once", n+1), want, of.When(fmt.Sprint(n)).Round(time.Millisecond))

@@ -22,8 +22,17 @@ func names(c *check) {
 	ns, n, err := cache.SplitMetaNamespaceKey(key)
 	c.no("SplitMetaNamespaceKey", err)
 	c.is("SplitMetaNamespaceKey of "+key, [2]string{namespace, name}, [2]string{ns, n})
-	_, _, err = cache.SplitMetaNamespaceKey("a/b/c")
-	c.refused("SplitMetaNamespaceKey of a/b/c", err)
+	for key, want := range map[string][2]string{"/x": {"", "x"}, "a/": {"a", ""}, "": {"", ""}} { // the order does not matter: each is right or not
+		ns, n, err := cache.SplitMetaNamespaceKey(key)
+		c.no("SplitMetaNamespaceKey", err)
+		c.is("SplitMetaNamespaceKey of "+key, want, [2]string{ns, n})
+	}
+	for _, key := range []string{"a/b/c", "/b/c"} {
+		_, _, err = cache.SplitMetaNamespaceKey(key)
+		c.refused("SplitMetaNamespaceKey of "+key, err)
+		_, err = cache.ParseObjectName(key)
+		c.refused("ParseObjectName of "+key, err)
+	}
 	for call, f := range map[string]cache.KeyFunc{"MetaNamespaceKeyFunc": cache.MetaNamespaceKeyFunc, "DeletionHandlingMetaNamespaceKeyFunc": cache.DeletionHandlingMetaNamespaceKeyFunc} { // the order does not matter: each is right or not
 		got, err := f(obj)
 		c.no(call, err)

@@ -131,27 +131,6 @@ func queueMetrics(c *check) {
 	waits, _ := c.waits(idle.ShutDownWithDrain, idle.ShutDown)
 	c.is("whether ShutDownWithDrain of a queue with metrics waits for nothing", false, waits)
 	c.queueProviders()
-	c.drainsTwice()
-}
-
-// drainsTwice has two wait until what is being worked on is done.
-func (c *check) drainsTwice() {
-	q := workqueue.NewTyped[string]()
-	q.Add("a")
-	key, _ := q.Get()
-	gone := make(chan struct{}, 2)
-	for range cap(gone) {
-		go func() {
-			q.ShutDownWithDrain()
-			gone <- struct{}{}
-		}()
-	}
-	c.quiesce()
-	c.is("how many of two have left the ShutDownWithDrain of a queue of which a key is worked on", 0, len(gone))
-	q.ShutDown()
-	c.quiesce()
-	c.is("how many of two have left it once the queue is shut down for good", cap(gone), len(gone))
-	q.Done(key)
 }
 
 // measured adds a key, takes one, or is done with one, and notes what metrics there should be.

@@ -109,6 +109,7 @@ func (c *check) wakes(h *cache.Heap) {
 		c.refused("Pop of a Heap that is closed", err)
 	}
 	c.refused("Add to a Heap that is closed", h.Add(object("c", 1)))
+	c.wakesTwo()
 	left := cache.NewHeap(cache.MetaNamespaceKeyFunc, earlier)
 	c.no("Add", left.Add(object("c", 1)))
 	left.Close()
@@ -193,6 +194,7 @@ func fifos(c *check) {
 	c.is("Pop of an empty FIFO waits", true, before)
 	c.is("Pop waits although there was Close", false, after)
 	c.unlisted()
+	c.leaves()
 	c.unlistedQueues()
 	c.withoutKey()
 }
@@ -297,6 +299,7 @@ func (c *check) lazy() {
 		}
 		c.no("Get of a Lazy", err)
 	}
+	c.notified()
 }
 
 // parallel is about ParallelizeUntil, which has few calls: each round makes them twice.
@@ -322,6 +325,10 @@ func (c *check) parallel(pieces, chunk, workers int) {
 	c.is(fmt.Sprintf("whether a piece beyond %d is done, in chunks of %d", pieces, chunk), false, beyond)
 	once := slices.Repeat([]int{1}, pieces)
 	c.is(fmt.Sprintf("how often each of %d pieces was done, in chunks of %d", pieces, chunk), once, done)
+	var none context.Context // which is allowed
+	alone := 0
+	workqueue.ParallelizeUntil(none, 1, pieces, func(int) { alone++ }, workqueue.WithChunkSize(chunk))
+	c.is(fmt.Sprintf("how many of %d pieces are done without a context", pieces), pieces, alone)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	workqueue.ParallelizeUntil(ctx, workers, pieces, func(int) { done = nil }, workqueue.WithChunkSize(chunk))

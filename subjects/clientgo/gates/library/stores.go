@@ -25,7 +25,7 @@ func (c *check) change(s cache.Store, m model, revision int) {
 	case 1:
 		clear(m)
 		var list []any
-		for _, key := range keys[c.IntN(len(keys)):] {
+		for _, key := range keys[c.IntN(len(keys)+1):] {
 			m[key] = object(key, revision)
 			list = append(list, m[key])
 		}
@@ -112,6 +112,7 @@ func expirationCache(c *check) {
 	c.no("Update", s.Update(object(young, 102)))
 	later.by = ttl
 	c.is("List behind the TTL of all but one that was updated", []string{text(object(young, 102))}, texts(s.List()))
+	c.renewed(ttl)
 	for n, forever := range []cache.Store{
 		cache.NewTTLStore(cache.MetaNamespaceKeyFunc, 0),
 		cache.NewExpirationStore(cache.MetaNamespaceKeyFunc, &cache.TTLPolicy{Clock: later}),
@@ -279,6 +280,14 @@ func (c *check) follows() {
 	again.UID = "another"
 	s.Mutation(again)
 	finds(" at the version of its end", nil)
+	if !options.IncludeAdds {
+		return
+	}
+	again = object("ns1/a", 7)
+	again.UID = "another"
+	s.Mutation(again)
+	s.OnDelete(newer)
+	finds(" that was written after the end of the one before, which is told late", again)
 }
 
 // forgets fills a mutation cache with more than it keeps, or with what has no time to live.
@@ -375,6 +384,8 @@ func stores(c *check) {
 	_, err = x.TypedIndex("absent", object("c", 1))
 	c.refused("TypedIndex of an index that there is not", err)
 	c.listers()
+	c.renames()
+	c.indices()
 }
 
 // typed compares an index with what its function makes of the model.

@@ -36,9 +36,13 @@ func (c *check) doubts() {
 		name, q = "a RealFIFO", cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KnownObjects: known})
 	}
 	want := []string{"Sync ns1/a@1", "Sync ns1/b@1"}
-	if c.IntN(2) == 0 {
+	switch c.IntN(3) {
+	case 0:
 		c.no("Resync of "+name, quietly(q.Resync))
-	} else {
+	case 1: // it may be there
+		c.no("Delete of "+name, q.Delete(cache.DeletedFinalStateUnknown{Key: "fails", Obj: object("c", 1)}))
+		want = []string{"end of fails with *v1.PartialObjectMetadata"}
+	default:
 		c.no("Replace of "+name, quietly(func() error { return q.Replace([]any{object("ns1/a", 2)}, "2") }))
 		want = []string{"end of fails with <nil>", "end of lacks with <nil>", "end of ns1/b with *v1.PartialObjectMetadata", "Replaced ns1/a@2"}
 	}

@@ -20,7 +20,7 @@ func syncs(c *check) {
 	var marks []cache.DoneChecker
 	var funcs []cache.InformerSynced
 	all := true
-	for range 1 + c.IntN(3) {
+	for range 1 + c.IntN(5) {
 		m, synced := make(mark), c.IntN(3) > 0
 		if synced {
 			close(m)
@@ -48,6 +48,16 @@ func syncs(c *check) {
 			c.is(call.name, all, synced)
 		}
 	}
+	synced := false
+	_, after := c.waits(func() { synced = cache.WaitFor(context.Background(), "", marks...) }, func() {
+		for _, m := range marks {
+			if !cache.IsDone(m) {
+				close(m.(mark))
+			}
+		}
+	})
+	c.is("WaitFor waits although all have synced", false, after)
+	c.is("WaitFor of what has synced meanwhile", true, after || synced)
 	if all {
 		c.is("WaitFor of what was done when its context ended", true, cache.WaitFor(ctx, "", marks...))
 	}

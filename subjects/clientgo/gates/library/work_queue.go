@@ -50,7 +50,7 @@ func (m *workQueue) done(n int) (key string) {
 // drains fills a work queue, and has it drain while some of its keys are processed.
 func drains(c *check) {
 	order := &touched{Queue: workqueue.DefaultQueue[string]()}
-	q, m := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Queue: order}), &workQueue{dirty: map[string]bool{}}
+	q, m := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Name: []string{"", "q"}[c.IntN(2)], Queue: order}), &workQueue{dirty: map[string]bool{}}
 	for range 12 {
 		c.works(q, m)
 	}
@@ -81,6 +81,8 @@ func drains(c *check) {
 	}
 	q.ShutDown()
 	c.quiesce()
+	c.drainsTwice()
+	c.untaken()
 }
 
 // works adds a key, takes one, or is done with one.

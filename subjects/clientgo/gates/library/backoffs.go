@@ -1,0 +1,131 @@
+package library
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/util/flowcontrol"
+	clocktesting "k8s.io/utils/clock/testing"
+)
+
+// backoffState is how long a key of a Backoff waits, and since when.
+type backoffState struct {
+	wait  time.Duration
+	since time.Time
+}
+
+// backoffs hold a Backoff, by which REST clients wait, against how often each of its keys has failed, and when last. Events are of now, or of some time
+// ago.
+func (c *check) backoffs() {
+	const initial, longest = time.Second, 8 * time.Second
+	now := clocktesting.NewFakeClock(time.Unix(1000, 0))
+	b, m := flowcontrol.NewFakeBackOff(initial, longest, now), map[string]backoffState{}
+	expired := func(at time.Time, s backoffState) bool { return at.Sub(s.since) > 2*longest }
+	for range 32 {
+		key, at := keys[c.IntN(2)], now.Now().Add(-time.Duration(c.IntN(3))*time.Second)
+		was, known := m[key]
+		switch c.IntN(8) {
+		case 0, 1, 2:
+			b.Next(key, at)
+			if !known || expired(at, was) {
+				was.wait = initial
+			} else {
+				was.wait = min(2*was.wait, longest)
+			}
+			m[key] = backoffState{was.wait, now.Now()}
+		case 3:
+			[]func(string){b.Reset, b.DeleteEntry}[c.IntN(2)](key)
+			delete(m, key)
+		case 4:
+			b.GC()
+			for key, s := range m { // the order does not matter: each goes or stays
+				if expired(now.Now(), s) {
+					delete(m, key)
+				}
+			}
+		default:
+			now.Step(time.Duration([]int{1, 1, 2, 4, 17}[c.IntN(5)]) * time.Second)
+			at = now.Now()
+		}
+		for _, key := range keys[:2] {
+			s, known := m[key]
+			waits := known && !expired(at, s)
+			c.is("Get of a Backoff for "+key, s.wait, b.Get(key))
+			c.is("IsInBackOffSince of a Backoff for "+key, waits && now.Since(at) < s.wait, b.IsInBackOffSince(key, at))
+			c.is("IsInBackOffSinceUpdate of a Backoff for "+key, waits && at.Sub(s.since) < s.wait, b.IsInBackOffSinceUpdate(key, at))
+		}
+	}
+	c.jittered(now, initial, longest)
+}
+
+// jittered is a Backoff whose waits are up to half as long again, but never longer than the longest, and which says by itself what has expired.
+func (c *check) jittered(now *clocktesting.FakeClock, initial, longest time.Duration) {
+	b := flowcontrol.NewFakeBackOffWithJitter(initial, longest, now, 0.5)
+	before := time.Duration(0)
+	for n := range 6 {
+		b.Next("a", now.Now())
+		least, most := min(2*before, longest), min(2*before+before/2, longest)
+		if n == 0 {
+			least, most = initial, initial+initial/2
+		}
+		got := b.Get("a")
+		c.is(fmt.Sprintf("whether Get of a Backoff with jitter is between %v and %v after %d failures", least, most, n+1), true, least <= got && got <= most)
+		before = got
+	}
+	early := 0
+	for n := range 8 {
+		key := fmt.Sprint("k", n)
+		if b.Next(key, now.Now()); b.Get(key) == initial {
+			early++
+		}
+	}
+	c.is("whether a Backoff with jitter has none for each of eight keys that have failed once", false, early == 8)
+	b.HasExpiredFunc = func(at, since time.Time, of time.Duration) bool { return at.Sub(since) >= of }
+	now.Step(longest - 1)
+	b.GC()
+	kept := b.Get("a")
+	now.Step(1)
+	b.GC()
+	c.is("Get of a Backoff with a function that says what has expired, a moment before and then", [2]time.Duration{before, 0}, [2]time.Duration{kept, b.Get("a")})
+}
+
+// sleeper is a clock that notes for how long it is slept by, and does so at once.
+type sleeper struct {
+	*clocktesting.FakeClock
+	slept []time.Duration
+}
+
+// Sleep implements flowcontrol.Clock.
+func (s *sleeper) Sleep(d time.Duration) {
+	s.slept = append(s.slept, d)
+	s.Step(d)
+}
+
+// throttles take the tokens of a rate limiter, by which REST clients wait: those that it begins with, and one more every half second.
+func (c *check) throttles() {
+	const every = time.Second / 2
+	now, tokens := &sleeper{FakeClock: clocktesting.NewFakeClock(time.Unix(1000, 0))}, 1+c.IntN(3)
+	l := flowcontrol.NewTokenBucketRateLimiterWithClock(float32(time.Second/every), tokens, now)
+	c.is("QPS of a rate limiter", float32(time.Second/every), l.QPS())
+	left := time.Duration(tokens) * every // in time
+	var want []time.Duration
+	for range 12 {
+		switch c.IntN(3) {
+		case 0:
+			now.Step(every / 2)
+			left = min(left+every/2, time.Duration(tokens)*every)
+		case 1:
+			wait := max(0, every-left)
+			want = append(want, wait)
+			l.Accept()
+			left += wait - every
+		default:
+			taken := left >= every
+			c.is(fmt.Sprintf("TryAccept of a rate limiter with %v left of %v", left, every), taken, l.TryAccept())
+			if taken {
+				left -= every
+			}
+		}
+	}
+	c.is("for how long Accept of a rate limiter sleeps", want, now.slept)
+}
