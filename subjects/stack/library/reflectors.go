@@ -99,6 +99,7 @@ func reflectors(c *check) {
 	c.backoffs()
 	c.foreign()
 	c.unmarked()
+	c.unordered()
 	r.Stop()
 	at, runs := r.NextResync()
 	c.is("the resync timer after a stop", fmt.Sprint(time.Time{}, false), fmt.Sprint(at, runs))
@@ -167,6 +168,12 @@ func (r *reflected) streams(rv string) {
 	r.OnWatchOpened()
 	r.OnEvent(watch.Event{Type: watch.Added, Object: object("ns1/a", 1)})
 	r.pass(time.Duration(r.IntN(3)) * time.Second)
+	if r.oneIn(2) { // a bookmark that ends nothing
+		mark := object("ns1/a", 1)
+		mark.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "false"}
+		r.OnEvent(watch.Event{Type: watch.Bookmark, Object: mark})
+		r.is("LastSyncResourceVersion before the end of a streaming list", r.rv, r.LastSyncResourceVersion())
+	}
 	end := object("ns1/a", 1)
 	end.ResourceVersion, end.Annotations = rv, map[string]string{metav1.InitialEventsAnnotationKey: "true"}
 	r.OnEvent(watch.Event{Type: watch.Bookmark, Object: end})

@@ -131,7 +131,12 @@ func (c *check) panicking() {
 	utilruntime.PanicHandlers, utilruntime.ReallyCrash = nil, false
 	all, of := []string{"ns1/a@1", "ns1/b@2"}, c.IntN(3)
 	inf := cache.NewSharedIndexInformer(newSource(object("ns1/a", 1), object("ns1/b", 2)), &metav1.PartialObjectMetadata{}, time.Hour, cache.Indexers{})
-	told := &notes{}
+	told, looks := &notes{}, time.Hour
+	if c.IntN(2) == 0 {
+		looks = 30 * time.Minute
+		_, err := inf.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{}, looks)
+		c.no("AddEventHandlerWithResyncPeriod", err)
+	}
 	reg, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
 		told.add(text(obj))
 		if of < len(all) && text(obj) == all[of] {
@@ -154,31 +159,37 @@ func (c *check) panicking() {
 	}
 	late, err := inf.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{}, 2*time.Second)
 	c.no("AddEventHandlerWithResyncPeriod", err)
-	c.inside("the period of a handler that is added late, and wants resyncs more often than there are", time.Hour, late, "resyncPeriod")
+	c.inside("the period of a handler that is added late, and wants resyncs more often than there are", looks, late, "resyncPeriod")
 	if next := field[time.Time](late, "nextResync"); next != nil {
-		c.is("when the first resync of a handler is due that is added late", time.Hour, time.Until(*next))
+		c.is("when the first resync of a handler is due that is added late", looks, time.Until(*next))
 	}
 	cancel()
 	c.quiesce()
 	c.removedEarly()
 }
 
-// removedEarly is a handler that is removed before its informer has a list. It never syncs.
+// removedEarly is a handler that is removed before its informer has a list. It never syncs. The informer may be stopped before, too, which is no error.
 func (c *check) removedEarly() {
 	from := &late{source: *newSource(object("ns1/a", 1)), answers: make(chan struct{})}
 	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
-	told := 0
+	told, failures := 0, []string{}
 	reg, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { told++ }})
 	c.no("AddEventHandler", err)
+	c.no("SetWatchErrorHandler", inf.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { failures = append(failures, message(err)) }))
 	ctx, cancel := context.WithCancel(context.Background())
 	go inf.RunWithContext(ctx)
 	c.quiesce()
 	c.no("RemoveEventHandler", inf.RemoveEventHandler(reg))
 	c.quiesce()
-	before := reg.HasSynced()
+	before, stops := reg.HasSynced(), c.IntN(2) == 0
+	if stops {
+		cancel()
+		c.quiesce()
+		c.is("what the handler of watch errors is told of an informer that is stopped while it lists", []string{}, failures)
+	}
 	close(from.answers)
 	c.quiesce()
-	c.is("HasSynced of an informer, and of a handler that was removed before the list, then and now", [3]bool{true, false, false}, [3]bool{inf.HasSynced(), before, reg.HasSynced()})
+	c.is("HasSynced of an informer that may be stopped before the list, and of a handler that was removed before, then and now", [3]bool{!stops, false, false}, [3]bool{inf.HasSynced(), before, reg.HasSynced()})
 	c.is("what a handler is told of that was removed before the list", 0, told)
 	cancel()
 	c.quiesce()

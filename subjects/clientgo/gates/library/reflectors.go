@@ -37,6 +37,7 @@ func reflectors(c *check) {
 	shortest, period := time.Duration(c.IntN(15))*time.Minute, time.Duration(c.IntN(3))*time.Minute
 	s := &resynced{Store: cache.NewStore(cache.MetaNamespaceKeyFunc)}
 	r := cache.NewReflectorWithOptions(from, &metav1.PartialObjectMetadata{}, s, cache.ReflectorOptions{Name: "r", ResyncPeriod: period, MinWatchTimeout: shortest, Clock: now, Backoff: &wait.Backoff{}})
+	c.inside("the longest timeout of a watch", 2*max(shortest, 5*time.Minute), r, "maxWatchTimeout")
 	due := true
 	if c.IntN(2) == 0 {
 		r.ShouldResync = func() bool { return due }
@@ -142,25 +143,33 @@ func controllers(c *check) {
 	c.configuredErrorHandler()
 }
 
-// configuredErrorHandler is a controller of somebody's own, whose configuration says whom its reflector tells of a list that fails.
+// configuredErrorHandler is a controller of somebody's own, whose configuration says whom its reflector tells of a list that fails. Of two handlers it is the
+// one without a context.
 func (c *check) configuredErrorHandler() {
 	failure := errors.New("it is broken")
 	from := &refusing{source: *newSource(), list1: failure}
-	told := []error{}
+	var told []string
+	tell := func(whom string, err error) {
+		told = append(told, fmt.Sprint(whom, ", whether that is why: ", errors.Is(err, failure)))
+	}
 	o := &cache.Config{
 		Queue: cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KnownObjects: cache.NewStore(cache.MetaNamespaceKeyFunc)}), ListerWatcher: from,
 		ObjectType: &metav1.PartialObjectMetadata{}, Process: func(any, bool) error { return nil },
 	}
-	withContext := c.IntN(2) == 0
-	if withContext {
-		o.WatchErrorHandlerWithContext = func(_ context.Context, _ *cache.Reflector, err error) { told = append(told, err) }
-	} else {
-		o.WatchErrorHandler = func(_ *cache.Reflector, err error) { told = append(told, err) }
+	has, whom := c.IntN(3), "the handler without a context"
+	if has < 2 {
+		o.WatchErrorHandler = func(_ *cache.Reflector, err error) { tell("the handler without a context", err) }
+	}
+	if has > 0 {
+		o.WatchErrorHandlerWithContext = func(_ context.Context, _ *cache.Reflector, err error) { tell("the handler with a context", err) }
+	}
+	if has == 2 {
+		whom = "the handler with a context"
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	go cache.New(o).RunWithContext(ctx)
 	c.quiesce()
-	c.is(fmt.Sprintf("whether the handler of watch errors of a configuration was told, with context %t", withContext), true, len(told) == 1 && errors.Is(told[0], failure))
+	c.is("whom a controller tells of a list that failed", []string{whom + ", whether that is why: true"}, told)
 	cancel()
 	c.quiesce()
 }

@@ -406,8 +406,10 @@ func registrations(c *check) {
 		c.registration()
 	}
 	c.typedHandlers()
-	result := cache.SyncResult{Err: errors.New("over"), Synced: map[reflect.Type]bool{reflect.TypeFor[*metav1.PartialObjectMetadata](): false, reflect.TypeFor[*metav1.Status](): true}}
+	over := errors.New("over")
+	result := cache.SyncResult{Err: over, Synced: map[reflect.Type]bool{reflect.TypeFor[*metav1.PartialObjectMetadata](): false, reflect.TypeFor[*metav1.Status](): true}}
 	c.is("AsError of a SyncResult", "failed to sync all caches: *v1.PartialObjectMetadata: over", message(result.AsError()))
+	c.is("whether AsError of a SyncResult wraps its error", true, errors.Is(result.AsError(), over))
 	c.is("AsError of a SyncResult without an error", "", message(cache.SyncResult{}.AsError()))
 }
 

@@ -65,6 +65,7 @@ func (s *stream) Watch(options metav1.ListOptions) (watch.Interface, error) {
 	for n := range s.list.Items {
 		s.watch.Add(&s.list.Items[n])
 	}
+	s.bookmark(s.end-1, "false") // it ends nothing
 	if next != "slow" {
 		s.ends()
 	}
@@ -72,10 +73,12 @@ func (s *stream) Watch(options metav1.ListOptions) (watch.Interface, error) {
 }
 
 // ends marks the end of a streaming list.
-func (s *stream) ends() {
-	last := object("", s.end)
-	last.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
-	s.watch.Action(watch.Bookmark, last)
+func (s *stream) ends() { s.bookmark(s.end, "true") }
+
+func (s *stream) bookmark(revision int, ends string) {
+	o := object("", revision)
+	o.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: ends}
+	s.watch.Action(watch.Bookmark, o)
 }
 
 // streams have a reflector stream its first list, and another one once its watch has expired, from a server with which not all goes well (I12 to I16).
@@ -136,6 +139,26 @@ func streams(c *check) {
 		c.is("Run of a reflector that is stopped", "it returns", "it does not")
 	}
 	c.warns()
+	c.refusedStream()
+}
+
+// refusedStream is a streaming list that the store does not take. So its revision does not count: the list that follows may be as old as any.
+func (c *check) refusedStream() {
+	from := &stream{end: 5}
+	from.list = &metav1.PartialObjectMetadataList{}
+	from.list.ResourceVersion = "5"
+	s := &refusingStore{Store: cache.NewStore(cache.MetaNamespaceKeyFunc), replace1: errRefused}
+	r := cache.NewReflectorWithOptions(from, &metav1.PartialObjectMetadata{}, s, cache.ReflectorOptions{Name: "r"})
+	ctx, cancel := context.WithCancel(context.Background())
+	go r.RunWithContext(ctx)
+	c.quiesce()
+	got := []string{}
+	for _, o := range from.listed {
+		got = append(got, o.ResourceVersion)
+	}
+	c.is("the revisions of lists after a streaming list that the store has refused", []string{"0"}, got)
+	cancel()
+	c.quiesce()
 }
 
 // expired counts the warnings of a slow streaming list in what is logged.
