@@ -2,11 +2,13 @@ package library
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/features"
@@ -77,9 +79,12 @@ func lateHandlers(c *check) {
 		}
 	}
 	c.is("HasSynced of a handler that is added late", true, reg != nil && reg.HasSynced())
+	end := []*apierrors.StatusError{apierrors.NewResourceExpired("it has expired"), apierrors.NewInternalError(errors.New("it is broken")), apierrors.NewTooManyRequests("later", 1)}[c.IntN(3)]
+	from.watch.Error(&end.ErrStatus)
+	c.quiesce()
 	cancel()
 	c.quiesce()
-	c.is("how often the handler of watch errors was called of an informer that was stopped", 0, failures)
+	c.is("how often the handler of watch errors was called of a watch that ended with an error, and an informer that was stopped", 0, failures)
 	c.is("IsStopped of an informer that was stopped", true, inf.IsStopped())
 }
 
@@ -191,6 +196,39 @@ func (c *check) removedEarly() {
 	c.quiesce()
 	c.is("HasSynced of an informer that may be stopped before the list, and of a handler that was removed before, then and now", [3]bool{!stops, false, false}, [3]bool{inf.HasSynced(), before, reg.HasSynced()})
 	c.is("what a handler is told of that was removed before the list", 0, told)
+	cancel()
+	c.quiesce()
+	c.unchanged()
+}
+
+// unchanged is a list that finds objects as the store has them. Handlers are told all the same, until somebody asks which of them are due for a resync
+// (I75, I76). What is gone is told before what is new, except by a DeltaFIFO.
+func (c *check) unchanged() {
+	from := newSource(object("ns1/b", 3), object("ns1/a", 1), object("c", 2))
+	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, time.Duration(c.IntN(2))*time.Hour, cache.Indexers{})
+	for _, key := range []string{"ns1/a", "c", "ns2/a"} {
+		c.no("Add", inf.GetStore().Add(object(key, 1)))
+	}
+	var told [2]notes
+	for n := range told {
+		_, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{
+			AddFunc:    func(obj any) { told[n].add("add " + text(obj)) },
+			UpdateFunc: func(old, obj any) { told[n].add("update " + text(old) + " " + text(obj)) },
+			DeleteFunc: func(obj any) { told[n].add("delete " + obj.(cache.DeletedFinalStateUnknown).Key) },
+		})
+		c.no("AddEventHandler", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go inf.RunWithContext(ctx)
+	c.quiesce()
+	want := []string{"delete ns2/a", "add ns1/b@3", "update ns1/a@1 ns1/a@1", "update c@1 c@2"}
+	for n := range told {
+		got := told[n].all()
+		if !features.FeatureGates().Enabled(features.InOrderInformers) {
+			want, got = sorted(want), sorted(got)
+		}
+		c.is("what handlers are told of a list of which the store has two objects, one of them older, and another one that is gone", want, got)
+	}
 	cancel()
 	c.quiesce()
 }

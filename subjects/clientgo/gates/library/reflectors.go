@@ -97,10 +97,11 @@ func (c *check) asked(from *source, shortest time.Duration) {
 	c.is("whether the timeout of the watch is "+shortest.String()+" to twice that", true, timeout >= shortest && timeout <= 2*shortest)
 }
 
-// relists has the watch of a reflector expire. The list that follows asks for pages only if the first list, from a watch cache, came in pages (I5, I6).
+// relists has the watch of a reflector expire. The list that follows asks for pages only if the first list, from a watch cache, came in pages (I5, I6). It may be
+// older, since a server can be restored.
 func (c *check) relists(from *source, r *cache.Reflector) {
-	before := len(from.listed)
-	from.list.ResourceVersion = "9"
+	before, now := len(from.listed), []string{"9", "3", "12"}[c.IntN(3)]
+	from.list.ResourceVersion = now
 	from.watch.Error(&apierrors.NewResourceExpired("it has expired").ErrStatus)
 	c.quiesce()
 	if len(from.listed) == before {
@@ -113,7 +114,8 @@ func (c *check) relists(from *source, r *cache.Reflector) {
 	}
 	c.is("the limit of a list after a first one in pages, or in one", limit, from.listed[before].Limit)
 	c.is("the resourceVersion of a list after a watch that has expired", "6", from.listed[before].ResourceVersion)
-	c.is("LastSyncResourceVersion after that list", "9", r.LastSyncResourceVersion())
+	c.is("LastSyncResourceVersion after that list", now, r.LastSyncResourceVersion())
+	c.is("the resourceVersion of the watch after that list", now, from.watched[len(from.watched)-1].ResourceVersion)
 }
 
 // controllers process what is queued with a function of their own, which fails once. No object waits for another one because of that.
@@ -127,7 +129,8 @@ func controllers(c *check) {
 		q = cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{KnownObjects: cache.NewStore(cache.MetaNamespaceKeyFunc), EmitDeltaTypeReplaced: true})
 	}
 	processed, fails := 0, 1+c.IntN(len(keys))
-	control := cache.New(&cache.Config{Queue: q, ListerWatcher: from, ObjectType: &metav1.PartialObjectMetadata{}, Process: func(any, bool) error {
+	page := int64(c.IntN(2) * 7)
+	control := cache.New(&cache.Config{Queue: q, ListerWatcher: from, ObjectType: &metav1.PartialObjectMetadata{}, WatchListPageSize: page, Process: func(any, bool) error {
 		if processed++; processed == fails {
 			return errors.New("it cannot be processed")
 		}
@@ -138,6 +141,12 @@ func controllers(c *check) {
 	c.quiesce()
 	c.is(fmt.Sprintf("how many objects are processed, of which number %d fails", fails), len(keys), processed)
 	c.is("HasSynced of a controller with a function that has failed once", true, control.HasSynced())
+	if page == 0 {
+		page = 500
+	}
+	if len(from.listed) > 0 {
+		c.is("the limit of a controller's first list", page, from.listed[0].Limit)
+	}
 	cancel()
 	c.quiesce()
 	c.configuredErrorHandler()

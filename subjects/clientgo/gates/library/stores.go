@@ -112,6 +112,10 @@ func expirationCache(c *check) {
 	c.no("Update", s.Update(object(young, 102)))
 	later.by = ttl
 	c.is("List behind the TTL of all but one that was updated", []string{text(object(young, 102))}, texts(s.List()))
+	time.Sleep(time.Nanosecond)
+	c.no("Replace", s.Replace([]any{object(young, 103), object("c", 104)}, "104"))
+	later.by = ttl
+	c.is("List at the TTL of what Replace has brought", model{young: object(young, 103), "c": object("c", 104)}.texts(), texts(s.List()))
 	for n, forever := range []cache.Store{
 		cache.NewTTLStore(cache.MetaNamespaceKeyFunc, 0),
 		cache.NewExpirationStore(cache.MetaNamespaceKeyFunc, &cache.TTLPolicy{Clock: later}),
@@ -161,6 +165,7 @@ func mutationCache(c *check) {
 		return []string{"in " + o.Namespace, o.Name}, nil
 	}})
 	s := cache.NewIntegerResourceVersionMutationCache(klog.Background(), backing, backing, time.Hour, true)
+	c.inside("how long a mutation cache keeps what was written", time.Hour, s, "ttl")
 	all, revision, step := map[string]*mutated{}, 8, 1+c.IntN(2)*255
 	for _, key := range keys {
 		all[key] = &mutated{}
@@ -279,6 +284,12 @@ func (c *check) follows() {
 	again.UID = "another"
 	s.Mutation(again)
 	finds(" at the version of its end", nil)
+	unversioned, last := object("ns1/a", 0), object("ns1/a", 7)
+	unversioned.ResourceVersion, unversioned.UID, last.UID = "", "a third", "a third"
+	c.no("Add", backing.Add(unversioned))
+	s.Mutation(last)
+	s.Mutation(unversioned)
+	finds(" of which something without a version was written, too", last)
 }
 
 // forgets fills a mutation cache with more than it keeps, or with what has no time to live.
@@ -424,6 +435,14 @@ type removes struct{ cache.SharedInformer }
 // RemoveEventHandler implements cache.SharedInformer.
 func (removes) RemoveEventHandler(cache.ResourceEventHandlerRegistration) error { return nil }
 
+// removesNothing is an informer that refuses to remove a handler.
+type removesNothing struct{ cache.SharedInformer }
+
+// RemoveEventHandler implements cache.SharedInformer.
+func (removesNothing) RemoveEventHandler(cache.ResourceEventHandlerRegistration) error {
+	return errRefused
+}
+
 // registration adds a handler, and removes it.
 func (c *check) registration() {
 	period, own := time.Duration(c.IntN(4))*5*time.Second, time.Duration(c.IntN(5))*400*time.Millisecond
@@ -441,6 +460,10 @@ func (c *check) registration() {
 	c.is("LastSyncResourceVersion", "", inf.LastSyncResourceVersion())
 	c.is("LastSyncResourceVersion of GetController", "", inf.GetController().LastSyncResourceVersion())
 	c.is("IsStopped", false, inf.IsStopped())
+	var refusal error
+	if c.returns("ShutDownEventHandler of a handler that is not removed", func() { refusal = cache.ShutDownEventHandler(removesNothing{inf}, reg) }) {
+		c.is("whether ShutDownEventHandler says that a handler is not removed", true, errors.Is(refusal, errRefused))
+	}
 	running, _ := c.waits(func() { err = cache.ShutDownEventHandler(inf, reg) }, func() {})
 	c.is("ShutDownEventHandler waits", false, running)
 	c.refused("ShutDownEventHandler of what is no handler", cache.ShutDownEventHandler(inf, foreign{}))

@@ -140,6 +140,32 @@ func streams(c *check) {
 	}
 	c.warns()
 	c.refusedStream()
+	c.stoppedStream()
+}
+
+// stoppedStream is a reflector that is stopped while it waits to ask for a streaming list again. It waits to the end, and does not ask (I18).
+func (c *check) stoppedStream() {
+	from, now := &stream{end: 5, plan: []string{"429"}}, clocktesting.NewFakeClock(time.Unix(1000, 0))
+	from.list = &metav1.PartialObjectMetadataList{}
+	r := cache.NewReflectorWithOptions(from, &metav1.PartialObjectMetadata{}, cache.NewStore(cache.MetaNamespaceKeyFunc), cache.ReflectorOptions{
+		Name: "r", Clock: now, Backoff: &wait.Backoff{Duration: time.Second},
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.RunWithContext(ctx)
+	}()
+	c.quiesce()
+	now.Step(time.Second - 1)
+	c.quiesce()
+	asked := len(from.watched)
+	cancel()
+	c.quiesce()
+	now.Step(1)
+	c.quiesce()
+	c.is("how often a reflector has asked for a streaming list that was to come later, before it was stopped and after", [2]int{1, 1}, [2]int{asked, len(from.watched)})
+	c.is("whether Run of a reflector returns that was stopped before it asked again", true, closed(ended))
 }
 
 // refusedStream is a streaming list that the store does not take. So its revision does not count: the list that follows may be as old as any.

@@ -20,8 +20,9 @@ import (
 type refusing struct {
 	source
 	list1, watch1  error
-	lists, watches []error       // what becomes of those that follow; then all goes well
-	answers        chan struct{} // what lists wait for, nil for nothing
+	lists, watches []error        // what becomes of those that follow; then all goes well
+	instead        runtime.Object // what the next list gives, nil for the list
+	answers        chan struct{}  // what lists wait for, nil for nothing
 }
 
 // List implements cache.ListerWatcher.
@@ -34,6 +35,8 @@ func (s *refusing) List(options metav1.ListOptions) (runtime.Object, error) {
 		list, err, s.list1 = nil, s.list1, nil
 	} else if len(s.lists) > 0 {
 		list, err, s.lists = nil, s.lists[0], s.lists[1:]
+	} else if s.instead != nil {
+		list, s.instead = s.instead, nil
 	}
 	return list, err
 }
@@ -182,6 +185,7 @@ func (t *trouble) refusedList() func() {
 }
 
 // withoutRevision is a server whose list has no revision of its own. What its watch begins with is in no order, so that none of it counts until something changes.
+// The next watch begins where that one has ended, and is in order.
 func (t *trouble) withoutRevision() func() {
 	t.from.list.ResourceVersion = []string{"", "0"}[t.IntN(2)]
 	of := t.from.list.ResourceVersion
@@ -196,6 +200,12 @@ func (t *trouble) withoutRevision() func() {
 		t.from.watch.Add(object("ns1/b", 8))
 		t.quiesce()
 		t.is(fmt.Sprintf("LastSyncResourceVersion after an addition behind an event %s", what), "8", t.r.LastSyncResourceVersion())
+		t.from.watch.Stop()
+		t.quiesce()
+		t.requests("after the end of a watch", 1, 2)
+		t.from.watch.Add(object("ns2/a", 9))
+		t.quiesce()
+		t.is("LastSyncResourceVersion after an addition to the next watch", "9", t.r.LastSyncResourceVersion())
 	}
 }
 
@@ -309,17 +319,23 @@ func (t *trouble) ofAnotherKind() func() {
 		{nil, "<unspecified>", "7", []string{"c", "ns1/a", "ns1/b", "ns2/a"}},
 	}[t.IntN(3)]
 	t.from.list.Items = nil
+	table := unstruct("Table", "ns2/b", "7")
+	table.SetAPIVersion([]string{"meta.k8s.io/v1", "meta.k8s.io/v1beta1"}[t.IntN(2)])
+	lists := 1
+	if t.IntN(2) == 0 { // a list that is a table is none
+		lists = 2
+		t.from.instead = &unstructured.UnstructuredList{Object: table.Object}
+	}
 	t.reflects(of.expected, 0)
 	t.is("TypeDescription of a reflector", of.said, t.r.TypeDescription())
 	return func() {
+		t.requests("at first, of which a list may have been a table", lists, 1)
 		t.from.watch.Add(unstruct("Pod", "ns1/a", "6"))
 		other := unstruct([]string{"Service", "Pod"}[t.IntN(2)], "ns1/b", "7")
 		if other.GetKind() == "Pod" {
 			other.SetAPIVersion("v2")
 		}
 		t.from.watch.Add(other)
-		table := unstruct("Table", "ns2/b", "7")
-		table.SetAPIVersion([]string{"meta.k8s.io/v1", "meta.k8s.io/v1beta1"}[t.IntN(2)])
 		t.from.watch.Add(table)
 		t.quiesce()
 		t.is("LastSyncResourceVersion after a watch with objects of other kinds", of.seen, t.r.LastSyncResourceVersion())
@@ -328,6 +344,6 @@ func (t *trouble) ofAnotherKind() func() {
 		t.quiesce()
 		t.is("ListKeys after a watch with objects of other kinds", of.want, sorted(t.s.ListKeys()))
 		t.is("LastSyncResourceVersion after an object behind those of other kinds", "9", t.r.LastSyncResourceVersion())
-		t.requests("after a watch with objects of other kinds", 1, 1)
+		t.requests("after a watch with objects of other kinds", lists, 1)
 	}
 }
