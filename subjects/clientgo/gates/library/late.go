@@ -3,6 +3,7 @@ package library
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -199,6 +200,35 @@ func (c *check) removedEarly() {
 	cancel()
 	c.quiesce()
 	c.unchanged()
+	if c.IntN(8) == 0 {
+		c.crowded()
+	}
+}
+
+// crowded is a handler that is busy while more objects come than there is room for at first. It is told of all of them.
+func (c *check) crowded() {
+	const objects = 1100
+	from := newSource()
+	for n := range objects {
+		from.list.Items = append(from.list.Items, *object(fmt.Sprint("ns1/", n), 1))
+	}
+	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
+	leave, told := make(chan struct{}), &notes{}
+	_, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
+		<-leave
+		told.add(text(obj))
+	}})
+	c.no("AddEventHandler", err)
+	ctx, cancel := context.WithCancel(context.Background())
+	go inf.RunWithContext(ctx)
+	c.quiesce()
+	close(leave)
+	c.quiesce()
+	got := told.all()
+	slices.Sort(got)
+	c.is("how many objects a handler is told of that was busy meanwhile", objects, len(slices.Compact(got)))
+	cancel()
+	c.quiesce()
 }
 
 // unchanged is a list that finds objects as the store has them. Handlers are told all the same, until somebody asks which of them are due for a resync

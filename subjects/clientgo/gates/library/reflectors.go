@@ -100,7 +100,7 @@ func (c *check) asked(from *source, shortest time.Duration) {
 // relists has the watch of a reflector expire. The list that follows asks for pages only if the first list, from a watch cache, came in pages (I5, I6). It may be
 // older, since a server can be restored.
 func (c *check) relists(from *source, r *cache.Reflector) {
-	before, now := len(from.listed), []string{"9", "3", "12"}[c.IntN(3)]
+	before, now := len(from.listed), []string{"9", "3", "12", ""}[c.IntN(4)]
 	from.list.ResourceVersion = now
 	from.watch.Error(&apierrors.NewResourceExpired("it has expired").ErrStatus)
 	c.quiesce()

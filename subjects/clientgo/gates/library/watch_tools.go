@@ -115,9 +115,9 @@ func (c *check) rewatches() {
 			}
 		}
 		ends = []string{"gone", "without a revision", "no object", "unknown", "forbidden", "unauthorized", "stopped"}[c.IntN(7)]
-		again := n == 0 && c.IntN(4) == 0 // the next one comes a second later
+		again := n == 0 && c.IntN(2) == 0 // the next one comes a second later
 		if again {
-			ends = []string{"internal", "timeout", "conflict", "closed", "odd", "not opened"}[c.IntN(6)]
+			ends = []string{"internal", "timeout", "timeout", "conflict", "closed", "odd", "not opened"}[c.IntN(7)]
 		}
 		var open error
 		switch ends {
@@ -368,7 +368,7 @@ func (c *check) synced() {
 	c.no("UntilWithSync", err)
 	c.is("the last event of UntilWithSync", "DELETED ns1/a@6", event(*last))
 	c.unsynced()
-	if c.IntN(8) == 0 {
+	if c.IntN(3) == 0 {
 		c.precondition()
 	}
 }
