@@ -86,7 +86,7 @@ func reflectors(c *check) {
 	})
 	r.Start(r.now)
 	for n := 1; n < 12 && len(c.wrong) == 0; n++ {
-		rv := fmt.Sprint(10 * n)
+		rv := fmt.Sprint(10 * (1 + c.IntN(2*n))) // a server that is restored has older ones
 		r.q.full = c.oneIn(3)
 		if stream {
 			r.streams(rv)
@@ -105,6 +105,7 @@ func reflectors(c *check) {
 	c.backoffs()
 	c.foreign()
 	c.unmarked()
+	c.unordered()
 	r.Stop()
 	at, runs := r.NextResync()
 	c.is("the resync timer after a stop", fmt.Sprint(time.Time{}, false), fmt.Sprint(at, runs))
@@ -186,6 +187,12 @@ func (r *reflected) streams(rv string) {
 		want = "[ns1/a@3]"
 	}
 	r.pass(time.Duration(r.IntN(3)) * time.Second)
+	if r.oneIn(2) { // a bookmark that ends nothing
+		mark := object("ns1/a", 1)
+		mark.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "false"}
+		r.OnEvent(watch.Event{Type: watch.Bookmark, Object: mark})
+		r.is("LastSyncResourceVersion before the end of a streaming list", r.rv, r.LastSyncResourceVersion())
+	}
 	end := object("ns1/a", 1)
 	end.ResourceVersion, end.Annotations = rv, map[string]string{metav1.InitialEventsAnnotationKey: "true"}
 	r.OnEvent(watch.Event{Type: watch.Bookmark, Object: end})

@@ -116,6 +116,31 @@ func (c *check) stops() {
 	}
 }
 
+// unordered is a list without a revision of its own, so that the watch behind it begins with what there is, in no order. None of that counts until something
+// changes (I26). The next watch begins where that one has ended, and is in order.
+func (c *check) unordered() {
+	var followed []string
+	r := informer.NewReflector(informer.ReflectorOptions{Queue: &refusing{}, OnResourceVersion: func(rv string) { followed = append(followed, rv) }})
+	r.Start(start)
+	none := []string{"", "0"}[c.IntN(2)]
+	r.OnPage(nil, none, "", nil)
+	r.OnWatchOpened()
+	changed := []watch.EventType{watch.Modified, watch.Deleted, watch.Bookmark}[c.IntN(3)]
+	for _, e := range []struct {
+		what     watch.EventType
+		revision int
+		want     string
+	}{{watch.Added, 6, none}, {changed, 7, "7"}, {"UNKNOWN", 8, "8"}, {watch.Added, 9, "9"}} {
+		r.OnEvent(watch.Event{Type: e.what, Object: object("ns1/a", e.revision)})
+		c.is(fmt.Sprintf("LastSyncResourceVersion after an event %s at %d, behind a list at %q", e.what, e.revision, none), e.want, r.LastSyncResourceVersion())
+	}
+	r.OnWatchClosed(nil)
+	c.is("the watch behind that", "9", r.Want().Options.ResourceVersion)
+	r.OnWatchOpened()
+	r.OnEvent(watch.Event{Type: watch.Added, Object: object("ns1/a", 10)})
+	c.is("the revisions that somebody is told who follows them", []string{"7", "8", "9", "10"}, followed)
+}
+
 // backoffs compute the pauses of a Reflector's rounds, which double up to half a minute, with up to as much again at random (I12).
 func (c *check) backoffs() {
 	b := informer.NewBackoff(informer.BackoffOptions{}, start)

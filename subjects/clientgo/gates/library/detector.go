@@ -84,8 +84,13 @@ func detectors(c *check) {
 	if retain != nil && c.IntN(2) == 0 {
 		before := *retain
 		*retain = -1 // what was compared before is retained
+		fresh := object("ns2/a", 3)
+		on.AddObject(fresh)
 		c.is("whether a mutation detector finds a change of what it retains, and nobody has changed", false, c.altered(round))
 		*retain = before
+		fresh.Labels = map[string]string{"changed": "yes"}
+		c.is("whether a mutation detector finds the change of what came when it began to retain the others", true, c.altered(on.CompareObjects))
+		fresh.Labels = nil
 	}
 	on.AddObject(other)
 	changed := []*metav1.PartialObjectMetadata{obj, other}[c.IntN(2)]

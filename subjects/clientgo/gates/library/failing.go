@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -33,7 +34,9 @@ func failing(c *check) {
 	type owner struct{}
 	whose := ""
 	if c.IntN(2) == 0 {
-		c.no("SetWatchErrorHandler", inf.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { told, whose = append(told, err), "me" }))
+		c.no("SetWatchErrorHandler", inf.SetWatchErrorHandler(func(r *cache.Reflector, err error) {
+			told, whose = append(told, err), map[bool]string{true: "me", false: "nobody's"}[r != nil]
+		}))
 	} else {
 		c.no("SetWatchErrorHandlerWithContext", inf.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) {
 			told, whose = append(told, err), fmt.Sprint(ctx.Value(owner{}))
@@ -68,6 +71,28 @@ func failing(c *check) {
 	} {
 		c.is(fmt.Sprintf("%s, which was stopped after its list has failed: %t", what, lists), !lists, got)
 	}
+	c.broken()
+}
+
+// brokenList is a source whose lists panic.
+type brokenList struct{ source }
+
+// List implements cache.ListerWatcher.
+func (*brokenList) List(metav1.ListOptions) (runtime.Object, error) { panic("the list is broken") }
+
+// broken is a list that panics. Who runs the reflector has to know: the list is a goroutine of its own.
+func (c *check) broken() {
+	r := cache.NewReflector(&brokenList{}, &metav1.PartialObjectMetadata{}, cache.NewStore(cache.MetaNamespaceKeyFunc), 0)
+	ctx, cancel := context.WithCancel(context.Background())
+	var with any
+	if c.returns("ListAndWatch of a list that panics", func() {
+		defer func() { with = recover() }()
+		c.no("ListAndWatch", r.ListAndWatchWithContext(ctx))
+	}) {
+		c.is("what ListAndWatch of a list that panics does", "the list is broken", with)
+	}
+	cancel()
+	c.quiesce()
 }
 
 // OnThis is a function of a handler, which is named after what its functions have in common.

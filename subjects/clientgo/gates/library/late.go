@@ -2,11 +2,14 @@ package library
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/features"
@@ -77,9 +80,12 @@ func lateHandlers(c *check) {
 		}
 	}
 	c.is("HasSynced of a handler that is added late", true, reg != nil && reg.HasSynced())
+	end := []*apierrors.StatusError{apierrors.NewResourceExpired("it has expired"), apierrors.NewInternalError(errors.New("it is broken")), apierrors.NewTooManyRequests("later", 1)}[c.IntN(3)]
+	from.watch.Error(&end.ErrStatus)
+	c.quiesce()
 	cancel()
 	c.quiesce()
-	c.is("how often the handler of watch errors was called of an informer that was stopped", 0, failures)
+	c.is("how often the handler of watch errors was called of a watch that ended with an error, and an informer that was stopped", 0, failures)
 	c.is("IsStopped of an informer that was stopped", true, inf.IsStopped())
 }
 
@@ -131,7 +137,12 @@ func (c *check) panicking() {
 	utilruntime.PanicHandlers, utilruntime.ReallyCrash = nil, false
 	all, of := []string{"ns1/a@1", "ns1/b@2"}, c.IntN(3)
 	inf := cache.NewSharedIndexInformer(newSource(object("ns1/a", 1), object("ns1/b", 2)), &metav1.PartialObjectMetadata{}, time.Hour, cache.Indexers{})
-	told := &notes{}
+	told, looks := &notes{}, time.Hour
+	if c.IntN(2) == 0 {
+		looks = 30 * time.Minute
+		_, err := inf.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{}, looks)
+		c.no("AddEventHandlerWithResyncPeriod", err)
+	}
 	reg, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
 		told.add(text(obj))
 		if of < len(all) && text(obj) == all[of] {
@@ -154,32 +165,100 @@ func (c *check) panicking() {
 	}
 	late, err := inf.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{}, 2*time.Second)
 	c.no("AddEventHandlerWithResyncPeriod", err)
-	c.inside("the period of a handler that is added late, and wants resyncs more often than there are", time.Hour, late, "resyncPeriod")
+	c.inside("the period of a handler that is added late, and wants resyncs more often than there are", looks, late, "resyncPeriod")
 	if next := field[time.Time](late, "nextResync"); next != nil {
-		c.is("when the first resync of a handler is due that is added late", time.Hour, time.Until(*next))
+		c.is("when the first resync of a handler is due that is added late", looks, time.Until(*next))
 	}
 	cancel()
 	c.quiesce()
 	c.removedEarly()
 }
 
-// removedEarly is a handler that is removed before its informer has a list. It never syncs.
+// removedEarly is a handler that is removed before its informer has a list. It never syncs. The informer may be stopped before, too, which is no error.
 func (c *check) removedEarly() {
 	from := &late{source: *newSource(object("ns1/a", 1)), answers: make(chan struct{})}
 	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
-	told := 0
+	told, failures := 0, []string{}
 	reg, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { told++ }})
 	c.no("AddEventHandler", err)
+	c.no("SetWatchErrorHandler", inf.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { failures = append(failures, message(err)) }))
 	ctx, cancel := context.WithCancel(context.Background())
 	go inf.RunWithContext(ctx)
 	c.quiesce()
 	c.no("RemoveEventHandler", inf.RemoveEventHandler(reg))
 	c.quiesce()
-	before := reg.HasSynced()
+	before, stops := reg.HasSynced(), c.IntN(2) == 0
+	if stops {
+		cancel()
+		c.quiesce()
+		c.is("what the handler of watch errors is told of an informer that is stopped while it lists", []string{}, failures)
+	}
 	close(from.answers)
 	c.quiesce()
-	c.is("HasSynced of an informer, and of a handler that was removed before the list, then and now", [3]bool{true, false, false}, [3]bool{inf.HasSynced(), before, reg.HasSynced()})
+	c.is("HasSynced of an informer that may be stopped before the list, and of a handler that was removed before, then and now", [3]bool{!stops, false, false}, [3]bool{inf.HasSynced(), before, reg.HasSynced()})
 	c.is("what a handler is told of that was removed before the list", 0, told)
+	cancel()
+	c.quiesce()
+	c.unchanged()
+	if c.IntN(8) == 0 {
+		c.crowded()
+	}
+}
+
+// crowded is a handler that is busy while more objects come than there is room for at first. It is told of all of them.
+func (c *check) crowded() {
+	const objects = 1100
+	from := newSource()
+	for n := range objects {
+		from.list.Items = append(from.list.Items, *object(fmt.Sprint("ns1/", n), 1))
+	}
+	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
+	leave, told := make(chan struct{}), &notes{}
+	_, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
+		<-leave
+		told.add(text(obj))
+	}})
+	c.no("AddEventHandler", err)
+	ctx, cancel := context.WithCancel(context.Background())
+	go inf.RunWithContext(ctx)
+	c.quiesce()
+	close(leave)
+	c.quiesce()
+	got := told.all()
+	slices.Sort(got)
+	c.is("how many objects a handler is told of that was busy meanwhile", objects, len(slices.Compact(got)))
+	cancel()
+	c.quiesce()
+}
+
+// unchanged is a list that finds objects as the store has them. Handlers are told all the same, until somebody asks which of them are due for a resync
+// (I75, I76). What is gone is told before what is new, except by a DeltaFIFO.
+func (c *check) unchanged() {
+	from := newSource(object("ns1/b", 3), object("ns1/a", 1), object("c", 2))
+	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, time.Duration(c.IntN(2))*time.Hour, cache.Indexers{})
+	for _, key := range []string{"ns1/a", "c", "ns2/a"} {
+		c.no("Add", inf.GetStore().Add(object(key, 1)))
+	}
+	var told [2]notes
+	for n := range told {
+		_, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{
+			AddFunc:    func(obj any) { told[n].add("add " + text(obj)) },
+			UpdateFunc: func(old, obj any) { told[n].add("update " + text(old) + " " + text(obj)) },
+			DeleteFunc: func(obj any) { told[n].add("delete " + obj.(cache.DeletedFinalStateUnknown).Key) },
+		})
+		c.no("AddEventHandler", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go inf.RunWithContext(ctx)
+	c.quiesce()
+	want := []string{"delete ns2/a", "add ns1/b@3", "update ns1/a@1 ns1/a@1", "update c@1 c@2"}
+	for n := range told {
+		got := told[n].all()
+		if !features.FeatureGates().Enabled(features.InOrderInformers) {
+			want, got = sorted(want), sorted(got)
+		}
+		c.is("what handlers are told of a list of which the store has two objects, one of them older, and another one that is gone", want, got)
+	}
 	cancel()
 	c.quiesce()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -42,14 +43,15 @@ func listWatches(c *check) {
 	if err != nil {
 		return
 	}
-	ctx := context.WithValue(context.Background(), caller{}, "me")
-	options := metav1.ListOptions{ResourceVersion: fmt.Sprint(1 + c.IntN(9)), AllowWatchBookmarks: c.IntN(2) == 0}
+	ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), caller{}, "me"), time.Hour)
+	defer cancel()
+	options := metav1.ListOptions{ResourceVersion: fmt.Sprint(1 + c.IntN(9)), AllowWatchBookmarks: c.IntN(2) == 0, LabelSelector: "app=db"}
 	labels := cache.NewFilteredListWatchFromClient(client, "pods", "ns1", func(o *metav1.ListOptions) { o.LabelSelector = "app=web" })
 	for _, of := range []struct {
 		selector string
 		lw       *cache.ListWatch
 	}{
-		{"fieldSelector=metadata.name%3Da", cache.NewListWatchFromClient(client, "pods", "ns1", fields.OneTermEqualSelector("metadata.name", "a"))},
+		{"fieldSelector=metadata.name%3Da&labelSelector=app%3Ddb", cache.NewListWatchFromClient(client, "pods", "ns1", fields.OneTermEqualSelector("metadata.name", "a"))},
 		{"labelSelector=app%3Dweb", labels},
 	} {
 		version := "&resourceVersion=" + options.ResourceVersion
@@ -66,6 +68,8 @@ func listWatches(c *check) {
 			c.is("the request of "+call, want, strings.Join([]string{sent.last.Method, sent.last.URL.String()}, " "))
 			if withContext {
 				c.is("the context of "+call, "me", sent.last.Context().Value(caller{}))
+				_, ends := sent.last.Context().Deadline()
+				c.is("whether the context of "+call+" ends", true, ends)
 			}
 			sent.last = nil
 		})

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/cache/synctrack"
@@ -30,7 +31,17 @@ func (c *check) meetings() {
 		c.poppedWhenReplaced()
 		c.poppedWhenResynced()
 		c.finishedWhenSynced()
+		c.askedTogether()
 	}
+}
+
+// askedTogether has two ask a Lazy that has computed nothing yet: one of them computes.
+func (c *check) askedTogether() {
+	var computed atomic.Int32
+	z := synctrack.Lazy[int32]{Evaluate: func() (int32, error) { return computed.Add(1), nil }}
+	var got [2]int32
+	c.together(func() { got[0], _ = z.Get() }, func() { got[1], _ = z.Get() })
+	c.is("what two get who ask a Lazy at once, and how often it has computed", [3]int32{1, 1, 1}, [3]int32{got[0], got[1], computed.Load()})
 }
 
 // addedWhenDone adds a key while somebody is done with it: it is ready once.

@@ -66,6 +66,8 @@ func names(c *check) {
 	of := cache.DeletedObject[*metav1.PartialObjectMetadata]{FinalStateUnknown: &tombstone}
 	of.OptionalObj, _ = tombstone.Obj.(*metav1.PartialObjectMetadata)
 	c.deleted("a tombstone", of, key)
+	odd := cache.DeletedObject[*metav1.PartialObjectMetadata]{FinalStateUnknown: &cache.DeletedFinalStateUnknown{Key: "a/b/c"}} // no object has such a key
+	c.is("GetKey and GetObjectName of a DeletedObject at a/b/c", fmt.Sprint("a/b/c", cache.NewObjectName("a", "b/c")), fmt.Sprint(odd.GetKey(), odd.GetObjectName()))
 	c.deleted("nothing", cache.DeletedObject[*metav1.PartialObjectMetadata]{}, "")
 	c.adapter()
 	c.constructors()

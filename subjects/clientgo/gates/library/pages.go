@@ -20,6 +20,7 @@ type book struct {
 	err     error
 	cancels int // the number of the request that ends the context
 	cancel  context.CancelFunc
+	hollow  int // the number of the request whose page has no objects, and a token
 	asked   []string
 }
 
@@ -36,7 +37,9 @@ func (b *book) page(_ context.Context, o metav1.ListOptions) (runtime.Object, er
 	to := b.objects
 	list := &metav1.PartialObjectMetadataList{}
 	list.ResourceVersion = fmt.Sprint(100 + len(b.asked)) // no server does that: it shows of which page the version is
-	if o.Limit > 0 && from+int(o.Limit) < to {
+	if len(b.asked) == b.hollow && o.Limit > 0 {
+		to, list.Continue = from, fmt.Sprint(from)
+	} else if o.Limit > 0 && from+int(o.Limit) < to {
 		to = from + int(o.Limit)
 		list.Continue = fmt.Sprint(to)
 	}
@@ -79,11 +82,13 @@ func (b *book) model(size int64, options metav1.ListOptions, full, each bool) (r
 		if r.of == 0 {
 			r.of = n
 		}
-		if limit == 0 || r.read+int(limit) >= b.objects {
-			r.read = b.objects
-			return r
+		if n != b.hollow || limit == 0 {
+			if limit == 0 || r.read+int(limit) >= b.objects {
+				r.read = b.objects
+				return r
+			}
+			r.read += int(limit)
 		}
-		r.read += int(limit)
 		r.paged, token = true, fmt.Sprint(r.read)
 		if !each {
 			revision, match = "", ""
@@ -103,7 +108,9 @@ func (c *check) pages() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	b := &book{objects: c.IntN(8), err: errors.New("no such page"), cancel: cancel}
-	switch c.IntN(4) {
+	switch c.IntN(5) {
+	case 4:
+		b.hollow = 1 + c.IntN(3)
 	case 0:
 		b.fails = 1 + c.IntN(3)
 	case 1:

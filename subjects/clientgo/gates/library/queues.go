@@ -268,7 +268,27 @@ func panics(f func()) (yes bool) {
 	return false
 }
 
+// notifiedMeanwhile is a Lazy that is notified while it computes, by what it computes from. It computes anew for whoever asks then.
+func (c *check) notifiedMeanwhile() {
+	computed := 0
+	var z synctrack.Lazy[int]
+	z.Evaluate = func() (int, error) {
+		if computed++; computed == 1 {
+			z.Notify()
+		}
+		return computed, nil
+	}
+	for n := range 3 {
+		got := 0
+		if !c.returns("Get of a Lazy that is notified while it computes", func() { got, _ = z.Get() }) {
+			return
+		}
+		c.is(fmt.Sprintf("Get %d of a Lazy that was notified while it computed for the first", n+1), min(n+1, 2), got)
+	}
+}
+
 func (c *check) lazy() {
+	c.notifiedMeanwhile()
 	calls, fails := 0, false
 	z := synctrack.Lazy[int]{Evaluate: func() (int, error) {
 		calls++

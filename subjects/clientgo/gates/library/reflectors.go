@@ -37,6 +37,7 @@ func reflectors(c *check) {
 	shortest, period := time.Duration(c.IntN(15))*time.Minute, time.Duration(c.IntN(3))*time.Minute
 	s := &resynced{Store: cache.NewStore(cache.MetaNamespaceKeyFunc)}
 	r := cache.NewReflectorWithOptions(from, &metav1.PartialObjectMetadata{}, s, cache.ReflectorOptions{Name: "r", ResyncPeriod: period, MinWatchTimeout: shortest, Clock: now, Backoff: &wait.Backoff{}})
+	c.inside("the longest timeout of a watch", 2*max(shortest, 5*time.Minute), r, "maxWatchTimeout")
 	due := true
 	if c.IntN(2) == 0 {
 		r.ShouldResync = func() bool { return due }
@@ -96,10 +97,11 @@ func (c *check) asked(from *source, shortest time.Duration) {
 	c.is("whether the timeout of the watch is "+shortest.String()+" to twice that", true, timeout >= shortest && timeout <= 2*shortest)
 }
 
-// relists has the watch of a reflector expire. The list that follows asks for pages only if the first list, from a watch cache, came in pages (I5, I6).
+// relists has the watch of a reflector expire. The list that follows asks for pages only if the first list, from a watch cache, came in pages (I5, I6). It may be
+// older, since a server can be restored.
 func (c *check) relists(from *source, r *cache.Reflector) {
-	before := len(from.listed)
-	from.list.ResourceVersion = "9"
+	before, now := len(from.listed), []string{"9", "3", "12", ""}[c.IntN(4)]
+	from.list.ResourceVersion = now
 	from.watch.Error(&apierrors.NewResourceExpired("it has expired").ErrStatus)
 	c.quiesce()
 	if len(from.listed) == before {
@@ -112,7 +114,8 @@ func (c *check) relists(from *source, r *cache.Reflector) {
 	}
 	c.is("the limit of a list after a first one in pages, or in one", limit, from.listed[before].Limit)
 	c.is("the resourceVersion of a list after a watch that has expired", "6", from.listed[before].ResourceVersion)
-	c.is("LastSyncResourceVersion after that list", "9", r.LastSyncResourceVersion())
+	c.is("LastSyncResourceVersion after that list", now, r.LastSyncResourceVersion())
+	c.is("the resourceVersion of the watch after that list", now, from.watched[len(from.watched)-1].ResourceVersion)
 }
 
 // controllers process what is queued with a function of their own, which fails once. No object waits for another one because of that.
@@ -126,7 +129,8 @@ func controllers(c *check) {
 		q = cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{KnownObjects: cache.NewStore(cache.MetaNamespaceKeyFunc), EmitDeltaTypeReplaced: true})
 	}
 	processed, fails := 0, 1+c.IntN(len(keys))
-	control := cache.New(&cache.Config{Queue: q, ListerWatcher: from, ObjectType: &metav1.PartialObjectMetadata{}, Process: func(any, bool) error {
+	page := int64(c.IntN(2) * 7)
+	control := cache.New(&cache.Config{Queue: q, ListerWatcher: from, ObjectType: &metav1.PartialObjectMetadata{}, WatchListPageSize: page, Process: func(any, bool) error {
 		if processed++; processed == fails {
 			return errors.New("it cannot be processed")
 		}
@@ -137,30 +141,44 @@ func controllers(c *check) {
 	c.quiesce()
 	c.is(fmt.Sprintf("how many objects are processed, of which number %d fails", fails), len(keys), processed)
 	c.is("HasSynced of a controller with a function that has failed once", true, control.HasSynced())
+	if page == 0 {
+		page = 500
+	}
+	if len(from.listed) > 0 {
+		c.is("the limit of a controller's first list", page, from.listed[0].Limit)
+	}
 	cancel()
 	c.quiesce()
 	c.configuredErrorHandler()
 }
 
-// configuredErrorHandler is a controller of somebody's own, whose configuration says whom its reflector tells of a list that fails.
+// configuredErrorHandler is a controller of somebody's own, whose configuration says whom its reflector tells of a list that fails. Of two handlers it is the
+// one without a context.
 func (c *check) configuredErrorHandler() {
 	failure := errors.New("it is broken")
 	from := &refusing{source: *newSource(), list1: failure}
-	told := []error{}
+	var told []string
+	tell := func(whom string, err error) {
+		told = append(told, fmt.Sprint(whom, ", whether that is why: ", errors.Is(err, failure)))
+	}
 	o := &cache.Config{
 		Queue: cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KnownObjects: cache.NewStore(cache.MetaNamespaceKeyFunc)}), ListerWatcher: from,
 		ObjectType: &metav1.PartialObjectMetadata{}, Process: func(any, bool) error { return nil },
 	}
-	withContext := c.IntN(2) == 0
-	if withContext {
-		o.WatchErrorHandlerWithContext = func(_ context.Context, _ *cache.Reflector, err error) { told = append(told, err) }
-	} else {
-		o.WatchErrorHandler = func(_ *cache.Reflector, err error) { told = append(told, err) }
+	has, whom := c.IntN(3), "the handler without a context"
+	if has < 2 {
+		o.WatchErrorHandler = func(_ *cache.Reflector, err error) { tell("the handler without a context", err) }
+	}
+	if has > 0 {
+		o.WatchErrorHandlerWithContext = func(_ context.Context, _ *cache.Reflector, err error) { tell("the handler with a context", err) }
+	}
+	if has == 2 {
+		whom = "the handler with a context"
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	go cache.New(o).RunWithContext(ctx)
 	c.quiesce()
-	c.is(fmt.Sprintf("whether the handler of watch errors of a configuration was told, with context %t", withContext), true, len(told) == 1 && errors.Is(told[0], failure))
+	c.is("whom a controller tells of a list that failed", []string{whom + ", whether that is why: true"}, told)
 	cancel()
 	c.quiesce()
 }

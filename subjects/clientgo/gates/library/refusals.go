@@ -94,13 +94,18 @@ func (s *noted) Update(obj any) error {
 	return s.Store.Update(obj)
 }
 
+// UpdateResourceVersion implements cache.ResourceVersionUpdater.
+func (s *noted) UpdateResourceVersion(revision string) {
+	s.calls = append(s.calls, "revision "+revision)
+}
+
 // Delete implements cache.ReflectorStore.
 func (s *noted) Delete(obj any) error {
 	s.calls = append(s.calls, "Delete "+text(obj))
 	return s.Store.Delete(obj)
 }
 
-// asTheyCome is a store that has a function for each kind of event.
+// asTheyCome is a store that has a function for each kind of event. An event of a kind that nobody knows is passed over.
 func (t *trouble) asTheyCome() func() {
 	s := &noted{Store: t.s}
 	t.r = cache.NewReflectorWithOptions(t.from, &metav1.PartialObjectMetadata{}, s, cache.ReflectorOptions{Name: "r", Clock: t.now, Backoff: &wait.Backoff{}})
@@ -108,8 +113,11 @@ func (t *trouble) asTheyCome() func() {
 		t.from.watch.Add(object("c", 6))
 		t.from.watch.Modify(object("ns1/a", 7))
 		t.from.watch.Delete(object("c", 8))
+		t.from.watch.Action("UNKNOWN", object("c", 9))
 		t.quiesce()
-		t.is("what a store is told of an addition, an update and a deletion", []string{"Add c@6", "Update ns1/a@7", "Delete c@8"}, s.calls)
+		t.is("what a store is told of an addition, an update, a deletion, and something unknown",
+			[]string{"Add c@6", "revision 6", "Update ns1/a@7", "revision 7", "Delete c@8", "revision 8", "revision 9"}, s.calls)
+		t.requests("after something unknown in a watch", 1, 1)
 	}
 }
 

@@ -162,6 +162,7 @@ func mutationCache(c *check) {
 		return []string{"in " + o.Namespace, o.Name}, nil
 	}})
 	s := cache.NewIntegerResourceVersionMutationCache(klog.Background(), backing, backing, time.Hour, true)
+	c.inside("how long a mutation cache keeps what was written", time.Hour, s, "ttl")
 	all, revision, step := map[string]*mutated{}, 8, 1+c.IntN(2)*255
 	for _, key := range keys {
 		all[key] = &mutated{}
@@ -280,14 +281,19 @@ func (c *check) follows() {
 	again.UID = "another"
 	s.Mutation(again)
 	finds(" at the version of its end", nil)
-	if !options.IncludeAdds {
-		return
+	if options.IncludeAdds {
+		again = object("ns1/a", 7)
+		again.UID = "another"
+		s.Mutation(again)
+		s.OnDelete(newer)
+		finds(" that was written after the end of the one before, which is told late", again)
 	}
-	again = object("ns1/a", 7)
-	again.UID = "another"
-	s.Mutation(again)
-	s.OnDelete(newer)
-	finds(" that was written after the end of the one before, which is told late", again)
+	unversioned, last := object("ns1/a", 0), object("ns1/a", 7)
+	unversioned.ResourceVersion, unversioned.UID, last.UID = "", "a third", "a third"
+	c.no("Add", backing.Add(unversioned))
+	s.Mutation(last)
+	s.Mutation(unversioned)
+	finds(" of which something without a version was written, too", last)
 }
 
 // forgets fills a mutation cache with more than it keeps, or with what has no time to live.
@@ -417,8 +423,10 @@ func registrations(c *check) {
 		c.registration()
 	}
 	c.typedHandlers()
-	result := cache.SyncResult{Err: errors.New("over"), Synced: map[reflect.Type]bool{reflect.TypeFor[*metav1.PartialObjectMetadata](): false, reflect.TypeFor[*metav1.Status](): true}}
+	over := errors.New("over")
+	result := cache.SyncResult{Err: over, Synced: map[reflect.Type]bool{reflect.TypeFor[*metav1.PartialObjectMetadata](): false, reflect.TypeFor[*metav1.Status](): true}}
 	c.is("AsError of a SyncResult", "failed to sync all caches: *v1.PartialObjectMetadata: over", message(result.AsError()))
+	c.is("whether AsError of a SyncResult wraps its error", true, errors.Is(result.AsError(), over))
 	c.is("AsError of a SyncResult without an error", "", message(cache.SyncResult{}.AsError()))
 }
 
@@ -432,6 +440,14 @@ type removes struct{ cache.SharedInformer }
 
 // RemoveEventHandler implements cache.SharedInformer.
 func (removes) RemoveEventHandler(cache.ResourceEventHandlerRegistration) error { return nil }
+
+// removesNothing is an informer that refuses to remove a handler.
+type removesNothing struct{ cache.SharedInformer }
+
+// RemoveEventHandler implements cache.SharedInformer.
+func (removesNothing) RemoveEventHandler(cache.ResourceEventHandlerRegistration) error {
+	return errRefused
+}
 
 // registration adds a handler, and removes it.
 func (c *check) registration() {
@@ -450,6 +466,10 @@ func (c *check) registration() {
 	c.is("LastSyncResourceVersion", "", inf.LastSyncResourceVersion())
 	c.is("LastSyncResourceVersion of GetController", "", inf.GetController().LastSyncResourceVersion())
 	c.is("IsStopped", false, inf.IsStopped())
+	var refusal error
+	if c.returns("ShutDownEventHandler of a handler that is not removed", func() { refusal = cache.ShutDownEventHandler(removesNothing{inf}, reg) }) {
+		c.is("whether ShutDownEventHandler says that a handler is not removed", true, errors.Is(refusal, errRefused))
+	}
 	running, _ := c.waits(func() { err = cache.ShutDownEventHandler(inf, reg) }, func() {})
 	c.is("ShutDownEventHandler waits", false, running)
 	c.refused("ShutDownEventHandler of what is no handler", cache.ShutDownEventHandler(inf, foreign{}))

@@ -75,6 +75,7 @@ func (s *stream) Watch(options metav1.ListOptions) (watch.Interface, error) {
 		}
 		s.watch.Add(&s.list.Items[n])
 	}
+	s.bookmark(s.end-1, "false") // it ends nothing
 	if next != "slow" {
 		s.ends()
 	}
@@ -82,10 +83,12 @@ func (s *stream) Watch(options metav1.ListOptions) (watch.Interface, error) {
 }
 
 // ends marks the end of a streaming list.
-func (s *stream) ends() {
-	last := object("", s.end)
-	last.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
-	s.watch.Action(watch.Bookmark, last)
+func (s *stream) ends() { s.bookmark(s.end, "true") }
+
+func (s *stream) bookmark(revision int, ends string) {
+	o := object("", revision)
+	o.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: ends}
+	s.watch.Action(watch.Bookmark, o)
 }
 
 // streams have a reflector stream its first list, and another one once its watch has expired, from a server with which not all goes well (I12 to I16).
@@ -146,6 +149,52 @@ func streams(c *check) {
 		c.is("Run of a reflector that is stopped", "it returns", "it does not")
 	}
 	c.warns()
+	c.refusedStream()
+	c.stoppedStream()
+}
+
+// stoppedStream is a reflector that is stopped while it waits to ask for a streaming list again. It waits to the end, and does not ask (I18).
+func (c *check) stoppedStream() {
+	from, now := &stream{end: 5, plan: []string{"429"}}, clocktesting.NewFakeClock(time.Unix(1000, 0))
+	from.list = &metav1.PartialObjectMetadataList{}
+	r := cache.NewReflectorWithOptions(from, &metav1.PartialObjectMetadata{}, cache.NewStore(cache.MetaNamespaceKeyFunc), cache.ReflectorOptions{
+		Name: "r", Clock: now, Backoff: &wait.Backoff{Duration: time.Second},
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.RunWithContext(ctx)
+	}()
+	c.quiesce()
+	now.Step(time.Second - 1)
+	c.quiesce()
+	asked := len(from.watched)
+	cancel()
+	c.quiesce()
+	now.Step(1)
+	c.quiesce()
+	c.is("how often a reflector has asked for a streaming list that was to come later, before it was stopped and after", [2]int{1, 1}, [2]int{asked, len(from.watched)})
+	c.is("whether Run of a reflector returns that was stopped before it asked again", true, closed(ended))
+}
+
+// refusedStream is a streaming list that the store does not take. So its revision does not count: the list that follows may be as old as any.
+func (c *check) refusedStream() {
+	from := &stream{end: 5}
+	from.list = &metav1.PartialObjectMetadataList{}
+	from.list.ResourceVersion = "5"
+	s := &refusingStore{Store: cache.NewStore(cache.MetaNamespaceKeyFunc), replace1: errRefused}
+	r := cache.NewReflectorWithOptions(from, &metav1.PartialObjectMetadata{}, s, cache.ReflectorOptions{Name: "r"})
+	ctx, cancel := context.WithCancel(context.Background())
+	go r.RunWithContext(ctx)
+	c.quiesce()
+	got := []string{}
+	for _, o := range from.listed {
+		got = append(got, o.ResourceVersion)
+	}
+	c.is("the revisions of lists after a streaming list that the store has refused", []string{"0"}, got)
+	cancel()
+	c.quiesce()
 }
 
 // expired counts the warnings of a slow streaming list in what is logged.

@@ -20,8 +20,9 @@ import (
 type refusing struct {
 	source
 	list1, watch1  error
-	lists, watches []error       // what becomes of those that follow; then all goes well
-	answers        chan struct{} // what lists wait for, nil for nothing
+	lists, watches []error        // what becomes of those that follow; then all goes well
+	instead        runtime.Object // what the next list gives, nil for the list
+	answers        chan struct{}  // what lists wait for, nil for nothing
 }
 
 // List implements cache.ListerWatcher.
@@ -34,6 +35,8 @@ func (s *refusing) List(options metav1.ListOptions) (runtime.Object, error) {
 		list, err, s.list1 = nil, s.list1, nil
 	} else if len(s.lists) > 0 {
 		list, err, s.lists = nil, s.lists[0], s.lists[1:]
+	} else if s.instead != nil {
+		list, s.instead = s.instead, nil
 	}
 	return list, err
 }
@@ -114,6 +117,12 @@ func (t *trouble) throttled() func() {
 			seen = "6"
 		}
 		t.requests("before a pause after a 429", 1, 1)
+		if t.IntN(3) == 0 {
+			t.stop()
+			t.quiesce()
+			t.is("whether Run of a reflector returns that is stopped in a pause after a 429", true, closed(t.ended))
+			return
+		}
 		t.now.Step(pause)
 		t.quiesce()
 		t.requests("after a pause after a 429", 1, 2)
@@ -176,6 +185,7 @@ func (t *trouble) refusedList() func() {
 }
 
 // withoutRevision is a server whose list has no revision of its own. What its watch begins with is in no order, so that none of it counts until something changes.
+// The next watch begins where that one has ended, and is in order.
 func (t *trouble) withoutRevision() func() {
 	t.from.list.ResourceVersion = []string{"", "0"}[t.IntN(2)]
 	of := t.from.list.ResourceVersion
@@ -183,16 +193,24 @@ func (t *trouble) withoutRevision() func() {
 		t.from.watch.Add(object("c", 6))
 		t.quiesce()
 		t.is("LastSyncResourceVersion after what a watch begins with that has no revision", of, t.r.LastSyncResourceVersion())
-		t.from.watch.Modify(object("c", 7))
+		what := []watch.EventType{watch.Modified, watch.Deleted, watch.Bookmark}[t.IntN(3)]
+		t.from.watch.Action(what, object("c", 7))
 		t.quiesce()
-		t.is("LastSyncResourceVersion after an update", "7", t.r.LastSyncResourceVersion())
+		t.is(fmt.Sprintf("LastSyncResourceVersion after an event %s", what), "7", t.r.LastSyncResourceVersion())
 		t.from.watch.Add(object("ns1/b", 8))
 		t.quiesce()
-		t.is("LastSyncResourceVersion after an addition behind an update", "8", t.r.LastSyncResourceVersion())
+		t.is(fmt.Sprintf("LastSyncResourceVersion after an addition behind an event %s", what), "8", t.r.LastSyncResourceVersion())
+		t.from.watch.Stop()
+		t.quiesce()
+		t.requests("after the end of a watch", 1, 2)
+		t.from.watch.Add(object("ns2/a", 9))
+		t.quiesce()
+		t.is("LastSyncResourceVersion after an addition to the next watch", "9", t.r.LastSyncResourceVersion())
 	}
 }
 
-// pagedAgain is a server without a watch cache: it pages lists from any revision, which a reflector remembers for all lists that follow.
+// pagedAgain is a server without a watch cache: it pages lists from any revision, which a reflector remembers for all lists that follow, whether they are
+// long enough for a second page or not.
 func (t *trouble) pagedAgain() func() {
 	t.from.paged = true
 	limit := int64(500)
@@ -201,12 +219,16 @@ func (t *trouble) pagedAgain() func() {
 		t.r.WatchListPageSize = limit
 	}
 	return func() {
+		lists := 2
 		for n := range 3 {
+			t.from.paged = t.IntN(2) == 0
 			t.from.watch.Error(&apierrors.NewResourceExpired("it has expired").ErrStatus)
 			t.quiesce()
-			t.requests(fmt.Sprintf("after expiry %d", n+1), 2*(n+2), n+2)
-			if last := len(t.from.listed) - 2; last >= 0 {
-				t.is(fmt.Sprintf("the limit of the list after expiry %d, the first having come in pages", n+1), limit, t.from.listed[last].Limit)
+			first := lists
+			lists += map[bool]int{true: 2, false: 1}[t.from.paged]
+			t.requests(fmt.Sprintf("after expiry %d", n+1), lists, n+2)
+			if first < len(t.from.listed) {
+				t.is(fmt.Sprintf("the limit of the list after expiry %d, the first having come in pages", n+1), limit, t.from.listed[first].Limit)
 			}
 		}
 		timeouts := map[int64]bool{}
@@ -286,28 +308,42 @@ func (t *trouble) ofAnotherKind() func() {
 		o.SetResourceVersion(revision)
 		return o
 	}
-	expected := &unstructured.Unstructured{}
-	any := t.IntN(3) == 0
-	if !any {
-		expected = unstruct("Pod", "", "")
-	}
+	of := []struct {
+		expected any
+		said     string
+		seen     string // the last revision before c, which is not unstructured
+		want     []string
+	}{
+		{unstruct("Pod", "", ""), "/v1, Kind=Pod", "6", []string{"ns1/a", "ns2/a"}},
+		{&unstructured.Unstructured{}, "*unstructured.Unstructured", "7", []string{"ns1/a", "ns1/b", "ns2/a"}},
+		{nil, "<unspecified>", "7", []string{"c", "ns1/a", "ns1/b", "ns2/a"}},
+	}[t.IntN(3)]
 	t.from.list.Items = nil
-	t.reflects(expected, 0)
-	t.is("TypeDescription of a reflector", map[bool]string{true: "*unstructured.Unstructured", false: "/v1, Kind=Pod"}[any], t.r.TypeDescription())
-	want := map[bool][]string{true: {"ns1/a", "ns1/b", "ns2/a"}, false: {"ns1/a", "ns2/a"}}[any]
+	table := unstruct("Table", "ns2/b", "7")
+	table.SetAPIVersion([]string{"meta.k8s.io/v1", "meta.k8s.io/v1beta1"}[t.IntN(2)])
+	lists := 1
+	if t.IntN(2) == 0 { // a list that is a table is none
+		lists = 2
+		t.from.instead = &unstructured.UnstructuredList{Object: table.Object}
+	}
+	t.reflects(of.expected, 0)
+	t.is("TypeDescription of a reflector", of.said, t.r.TypeDescription())
 	return func() {
+		t.requests("at first, of which a list may have been a table", lists, 1)
 		t.from.watch.Add(unstruct("Pod", "ns1/a", "6"))
-		t.from.watch.Add(unstruct("Service", "ns1/b", "7"))
-		table := unstruct("Table", "ns2/b", "7")
-		table.SetAPIVersion([]string{"meta.k8s.io/v1", "meta.k8s.io/v1beta1"}[t.IntN(2)])
+		other := unstruct([]string{"Service", "Pod"}[t.IntN(2)], "ns1/b", "7")
+		if other.GetKind() == "Pod" {
+			other.SetAPIVersion("v2")
+		}
+		t.from.watch.Add(other)
 		t.from.watch.Add(table)
 		t.quiesce()
-		t.is("LastSyncResourceVersion after a watch with objects of other kinds", map[bool]string{true: "7", false: "6"}[any], t.r.LastSyncResourceVersion())
+		t.is("LastSyncResourceVersion after a watch with objects of other kinds", of.seen, t.r.LastSyncResourceVersion())
 		t.from.watch.Add(object("c", 8))
 		t.from.watch.Add(unstruct("Pod", "ns2/a", "9"))
 		t.quiesce()
-		t.is("ListKeys after a watch with objects of other kinds", want, sorted(t.s.ListKeys()))
+		t.is("ListKeys after a watch with objects of other kinds", of.want, sorted(t.s.ListKeys()))
 		t.is("LastSyncResourceVersion after an object behind those of other kinds", "9", t.r.LastSyncResourceVersion())
-		t.requests("after a watch with objects of other kinds", 1, 1)
+		t.requests("after a watch with objects of other kinds", lists, 1)
 	}
 }

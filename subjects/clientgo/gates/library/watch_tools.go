@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"sync"
@@ -90,6 +91,12 @@ func event(e watch.Event) string {
 	return fmt.Sprint(e.Type, " ", text(e.Object))
 }
 
+// notOpened are errors of a watch that is asked for, after which the same watch may do.
+var notOpened = []error{
+	io.EOF, io.ErrUnexpectedEOF, errors.New("it is broken"), context.DeadlineExceeded, apierrors.NewResourceExpired("it has expired"), apierrors.NewGone("it is gone"),
+	apierrors.NewInternalError(errors.New("it is broken")), apierrors.NewTooManyRequests("later", 1),
+}
+
 // rewatches has a RetryWatcher pass on what one watch brings, or two of which the first ends. It begins anew behind what it has seen, and gives up
 // where that cannot help.
 func (c *check) rewatches() {
@@ -97,6 +104,7 @@ func (c *check) rewatches() {
 	var ends string
 	for n := range 2 {
 		asked = append(asked, fmt.Sprintf("from %d, bookmarks true", at))
+		seen, passed := at, len(want)
 		var sent []watch.Event
 		for range c.IntN(4) {
 			at++
@@ -107,8 +115,9 @@ func (c *check) rewatches() {
 			}
 		}
 		ends = []string{"gone", "without a revision", "no object", "unknown", "forbidden", "unauthorized", "stopped"}[c.IntN(7)]
-		if n == 0 && c.IntN(3) == 0 { // the next one comes a second later
-			ends = []string{"internal", "timeout", "conflict", "closed"}[c.IntN(4)]
+		again := n == 0 && c.IntN(2) == 0 // the next one comes a second later
+		if again {
+			ends = []string{"internal", "timeout", "timeout", "conflict", "closed", "odd", "not opened"}[c.IntN(7)]
 		}
 		var open error
 		switch ends {
@@ -126,21 +135,21 @@ func (c *check) rewatches() {
 			from.later = c.IntN(2) == 0
 			pause := map[bool]int{true: 2}[from.later]
 			sent = append(sent, watch.Event{Type: watch.Error, Object: &apierrors.NewTimeoutError("it takes too long", pause).ErrStatus})
+		case "odd": // an error that is none of the server's
+			sent = append(sent, watch.Event{Type: watch.Error, Object: object("c", 99)})
+		case "not opened": // nothing of a watch that is not opened comes
+			open = notOpened[c.IntN(len(notOpened))]
+			at, want = seen, want[:passed]
 		case "conflict":
 			sent = append(sent, watch.Event{Type: watch.Error, Object: &apierrors.NewConflict(schema.GroupResource{}, "", errors.New("it is another one")).ErrStatus})
 		case "forbidden", "unauthorized":
 			if open = apierrors.NewUnauthorized("who are you"); ends == "forbidden" {
 				open = apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("you may not"))
 			}
-			for _, e := range sent { // nothing of a watch that is refused comes
-				if e.Type != watch.Bookmark {
-					want = want[:len(want)-1]
-				}
-			}
-			want = append(want, map[string]string{"forbidden": fmt.Sprint("ERROR ", http.StatusForbidden), "unauthorized": fmt.Sprint("ERROR ", http.StatusUnauthorized)}[ends])
+			want = append(want[:passed], map[string]string{"forbidden": fmt.Sprint("ERROR ", http.StatusForbidden), "unauthorized": fmt.Sprint("ERROR ", http.StatusUnauthorized)}[ends])
 		}
 		from.opens, from.sent = append(from.opens, open), append(from.sent, sent)
-		if ends != "internal" && ends != "timeout" && ends != "conflict" && ends != "closed" {
+		if !again {
 			break
 		}
 	}
@@ -160,14 +169,21 @@ func (c *check) passes(from *rewatched, want, asked []string, again, stops bool)
 	}()
 	c.quiesce()
 	if again {
-		opened, _ := from.seen()
-		opened[0].Stop() // if it has not been
+		if opened, _ := from.seen(); len(opened) > 0 {
+			opened[0].Stop() // if it has not been
+		}
 		c.quiesce()
 		time.Sleep(time.Second)
 		c.quiesce()
 		if from.later {
 			_, early := from.seen()
 			c.is("how many watches there were a second after an error that wants two", 1, len(early))
+			if c.IntN(2) == 0 {
+				w.Stop()
+				c.quiesce()
+				c.is("whether a RetryWatcher that is stopped in a pause has ended", [2]bool{true, true}, [2]bool{closed(over), closed(w.Done())})
+				return
+			}
 			time.Sleep(time.Second)
 			c.quiesce()
 		}
@@ -351,9 +367,25 @@ func (c *check) synced() {
 	}
 	c.no("UntilWithSync", err)
 	c.is("the last event of UntilWithSync", "DELETED ns1/a@6", event(*last))
+	c.unsynced()
 	if c.IntN(3) == 0 {
 		c.precondition()
 	}
+}
+
+// unsynced waits for an event of a store that is not filled before its context ends.
+func (c *check) unsynced() {
+	from, asked := &late{source: *newSource(object("ns1/a", 1)), answers: make(chan struct{})}, false
+	precondition := func(cache.Store) (bool, error) { asked = true; return true, nil }
+	ctx, cancel := context.WithCancel(context.Background())
+	var err error
+	before, waits := c.waits(func() { _, err = watchtools.UntilWithSync(ctx, from, &metav1.PartialObjectMetadata{}, precondition) }, cancel)
+	cancel()
+	close(from.answers)
+	c.quiesce()
+	c.is("whether UntilWithSync waits for a store that is not filled, before and after the end of its context", [2]bool{true, false}, [2]bool{before, waits})
+	c.is("whether the precondition of UntilWithSync is asked before the store is filled", false, asked)
+	c.is("whether UntilWithSync says that its context has ended", true, errors.Is(err, context.Canceled))
 }
 
 // precondition asks for an event only if what the store has is not enough. It looks for what the store has ten times a second.
