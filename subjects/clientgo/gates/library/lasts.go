@@ -7,7 +7,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/cache/synctrack"
 	"k8s.io/client-go/util/workqueue"
 	clocktesting "k8s.io/utils/clock/testing"
 )
@@ -100,23 +99,6 @@ func (c *check) renewed(ttl time.Duration) {
 	c.is("how many objects are left of a list, at the end of the TTL of what was there before it", 1, len(s.List()))
 	later.by++
 	c.is("how many are left at the end of its own", 0, len(s.List()))
-}
-
-// notified tells a Lazy that something has changed while it evaluates: what comes of that is old.
-func (c *check) notified() {
-	calls := 0
-	var z synctrack.Lazy[int]
-	z.Evaluate = func() (int, error) {
-		if calls++; calls == 1 {
-			z.Notify()
-		}
-		return calls, nil
-	}
-	for _, want := range []int{1, 2, 2} {
-		got, err := z.Get()
-		c.no("Get of a Lazy", err)
-		c.is("Get of a Lazy that was notified while it evaluated first", want, got)
-	}
 }
 
 // told is a limiter that notes what it is told. It counts nothing.

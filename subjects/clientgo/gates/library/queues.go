@@ -319,7 +319,6 @@ func (c *check) lazy() {
 		}
 		c.no("Get of a Lazy", err)
 	}
-	c.notified()
 }
 
 // parallel is about ParallelizeUntil, which has few calls: each round makes them twice.
