@@ -29,17 +29,29 @@ func failing(c *check) {
 		from.watch1 = failure
 	}
 	period, own := time.Duration(c.IntN(3))*time.Hour, time.Duration(c.IntN(4))*40*time.Minute // too long to come
-	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, period, cache.Indexers{})
+	described := []string{"", "things"}[c.IntN(2)]
+	inf := cache.NewSharedIndexInformerWithOptions(from, &metav1.PartialObjectMetadata{}, cache.SharedIndexInformerOptions{ResyncPeriod: period, ObjectDescription: described})
+	if described == "" {
+		described = "*v1.PartialObjectMetadata"
+	}
 	var told []error
+	tell := func(r *cache.Reflector, err error) {
+		told = append(told, err)
+		if r == nil {
+			c.is("the reflector of which the handler of watch errors is told", described, "none")
+			return
+		}
+		c.is("what a reflector is of, of which the handler of watch errors is told", described, r.TypeDescription())
+	}
 	type owner struct{}
 	whose := ""
 	if c.IntN(2) == 0 {
-		c.no("SetWatchErrorHandler", inf.SetWatchErrorHandler(func(r *cache.Reflector, err error) {
-			told, whose = append(told, err), map[bool]string{true: "me", false: "nobody's"}[r != nil]
-		}))
+		whose = "me"
+		c.no("SetWatchErrorHandler", inf.SetWatchErrorHandler(tell))
 	} else {
-		c.no("SetWatchErrorHandlerWithContext", inf.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) {
-			told, whose = append(told, err), fmt.Sprint(ctx.Value(owner{}))
+		c.no("SetWatchErrorHandlerWithContext", inf.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
+			whose = fmt.Sprint(ctx.Value(owner{}))
+			tell(r, err)
 		}))
 	}
 	reg, err := inf.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{}, own)

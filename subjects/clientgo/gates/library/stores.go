@@ -110,6 +110,11 @@ func expirationCache(c *check) {
 	}
 	time.Sleep(time.Nanosecond) // the store has a clock of its own
 	c.no("Update", s.Update(object(young, 102)))
+	later.by = 0
+	for _, key := range keys { // to be read makes nothing young
+		_, exists, _ := s.GetByKey(key)
+		c.is("GetByKey of "+key+" within the TTL: it exists", true, exists)
+	}
 	later.by = ttl
 	c.is("List behind the TTL of all but one that was updated", []string{text(object(young, 102))}, texts(s.List()))
 	c.renewed(ttl)

@@ -345,7 +345,19 @@ func (c *check) watchesStore() {
 	c.is("what a list has brought to a watch", fmt.Sprintf("%q", []string{"ADDED ns1/a@1", "ADDED ns1/b@2", "DELETED c@1"}), fmt.Sprintf("%q", sorted(listed)))
 	c.is("what has followed it", fmt.Sprintf("%q", []string{"MODIFIED ns1/a@6", "DELETED ns1/b@7", "ADDED ns2/a@8", "MODIFIED ns2/a@9"}), fmt.Sprintf("%q", got))
 	c.is("whether an informer of a watch ends before that is stopped", false, closed(over))
+	leave := make(chan struct{})
+	c.no("AddIndexers", x.AddIndexers(cache.Indexers{"gate": func(obj any) ([]string, error) {
+		if obj.(*metav1.PartialObjectMetadata).ResourceVersion == "10" {
+			<-leave
+		}
+		return nil, nil
+	}}))
+	from.watch.Modify(object("ns2/a", 10))
+	c.quiesce()
 	w.Stop()
+	crowd() // who closes the queue waits for its lock, so that there is no rest
+	c.is("whether an informer of a watch has ended that is stopped while it writes its store", false, closed(over))
+	close(leave)
 	c.quiesce()
 	c.is("whether an informer of a watch ends once that is stopped", true, closed(over))
 	c.synced()
