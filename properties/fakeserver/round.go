@@ -190,11 +190,7 @@ func (r *round) expire() {
 	if a.next == "" {
 		return
 	}
-	r.now(func() {
-		if rev := r.cluster.Store().Revision(); r.cluster.Compact(rev) == nil {
-			r.compacted, r.noticed = rev, rev
-		}
-	})
+	r.now(func() { r.compactAll(r.cluster.Store().Revision()) })
 	b := r.after(a)
 	r.now(func() { r.send(b) })
 	r.rest()
@@ -248,13 +244,18 @@ func (r *round) compact() {
 		return
 	}
 	if r.IntN(2) == 0 {
-		if r.cluster.Compact(rev) == nil {
-			r.compacted, r.noticed = rev, rev
-		}
+		r.compactAll(rev)
 		return
 	}
 	if r.cluster.CompactStore(rev) == nil { // the watch caches notice it some seconds later
 		r.noticing = rev
+	}
+}
+
+// compactAll compacts the Store and the watch caches.
+func (r *round) compactAll(rev int64) {
+	if r.cluster.Compact(rev) == nil {
+		r.compacted, r.noticed = rev, rev
 	}
 }
 

@@ -57,12 +57,7 @@ func failing(c *check) {
 	reg, err := inf.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{}, own)
 	c.no("AddEventHandlerWithResyncPeriod", err)
 	c.named(inf, reg)
-	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), owner{}, "me"))
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		inf.RunWithContext(ctx)
-	}()
+	cancel, ended := running(func(ctx context.Context) { inf.RunWithContext(context.WithValue(ctx, owner{}, "me")) })
 	c.quiesce()
 	looks := period
 	if own > 0 {

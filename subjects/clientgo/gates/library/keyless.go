@@ -1,7 +1,6 @@
 package library
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"time"
@@ -36,9 +35,6 @@ func keyless(c *check) {
 		UpdateFunc: func(_, obj any) { told = append(told, "update "+text(obj)) },
 		DeleteFunc: func(obj any) { told = append(told, "delete "+text(obj)) },
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	ended := make(chan struct{})
 	inf := cache.NewSharedIndexInformer(from, &metav1.PartialObjectMetadata{}, 0, gate)
 	shared := c.IntN(2) == 0
 	run := inf.RunWithContext
@@ -50,10 +46,8 @@ func keyless(c *check) {
 		_, control := cache.NewTransformingIndexerInformer(from, &metav1.PartialObjectMetadata{}, 0, h, gate, transform)
 		run = control.RunWithContext
 	}
-	go func() {
-		defer close(ended)
-		run(ctx)
-	}()
+	cancel, ended := running(run)
+	defer cancel()
 	c.quiesce()
 	from.watch.Modify(object("ns1/a", 6))
 	if !c.comes("the call of an index function for an update", arrived) {

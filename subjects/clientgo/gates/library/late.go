@@ -100,15 +100,11 @@ func busyHandlers(c *check) {
 		busy = false
 	}})
 	c.no("AddEventHandler", err)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended, run := make(chan struct{}), inf.RunWithContext
+	run := inf.RunWithContext
 	if c.IntN(2) == 0 {
 		run = func(ctx context.Context) { inf.Run(ctx.Done()) }
 	}
-	go func() {
-		defer close(ended)
-		run(ctx)
-	}()
+	cancel, ended := running(run)
 	c.quiesce()
 	c.is("whether a handler is told of the list", true, busy)
 	c.is("HasSynced of an informer whose handler is busy", true, inf.HasSynced())

@@ -1,6 +1,7 @@
 package library
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -122,6 +123,17 @@ func message(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// running runs something that is to be stopped. It has ended once the channel is closed.
+func running(run func(context.Context)) (stop context.CancelFunc, ended <-chan struct{}) {
+	ctx, cancel := context.WithCancel(context.Background())
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		run(ctx)
+	}()
+	return cancel, over
 }
 
 // waits reports whether f has not returned once all goroutines rest, and after then, too.

@@ -113,18 +113,13 @@ func plainInformers(c *check) {
 		told.told[key] = object(key, 0)
 		c.no("Add", s.Add(told.told[key]))
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
 	c.is("HasSynced before Run", false, control.HasSynced())
 	c.is("LastSyncResourceVersion before Run", "", control.LastSyncResourceVersion())
-	run := func() { control.RunWithContext(ctx) }
+	run := control.RunWithContext
 	if c.IntN(2) == 0 {
-		run = func() { control.Run(ctx.Done()) }
+		run = func(ctx context.Context) { control.Run(ctx.Done()) }
 	}
-	go func() {
-		defer close(ended)
-		run()
-	}()
+	cancel, ended := running(run)
 	c.quiesce()
 	c.is("HasSynced after the list", true, control.HasSynced())
 	c.is("LastSyncResourceVersion after the list", "5", control.LastSyncResourceVersion())

@@ -42,12 +42,7 @@ func reflectors(c *check) {
 	if c.IntN(2) == 0 {
 		r.ShouldResync = func() bool { return due }
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		r.RunWithContext(ctx)
-	}()
+	cancel, ended := running(r.RunWithContext)
 	c.quiesce()
 	c.asked(from, shortest)
 	from.watch.Add(object("c", 6))

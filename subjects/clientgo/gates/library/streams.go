@@ -64,7 +64,8 @@ func (s *stream) Watch(options metav1.ListOptions) (watch.Interface, error) {
 		return s.watch, nil
 	}
 	for n := range s.list.Items {
-		if item := &s.list.Items[n]; n == 0 && s.churn { // what changes while the list is sent comes in between
+		item := &s.list.Items[n]
+		if n == 0 && s.churn { // what changes while the list is sent comes in between
 			older := item.DeepCopy()
 			older.ResourceVersion = "1"
 			s.watch.Add(older)
@@ -73,7 +74,7 @@ func (s *stream) Watch(options metav1.ListOptions) (watch.Interface, error) {
 			s.watch.Delete(object("ns1/phantom", 4))
 			continue
 		}
-		s.watch.Add(&s.list.Items[n])
+		s.watch.Add(item)
 	}
 	s.bookmark(s.end-1, "false") // it ends nothing
 	if next != "slow" {
@@ -105,12 +106,7 @@ func streams(c *check) {
 	s := &resynced{Store: cache.NewStore(cache.MetaNamespaceKeyFunc)}
 	r := cache.NewReflectorWithOptions(from, &metav1.PartialObjectMetadata{}, s, cache.ReflectorOptions{Name: "r", Clock: now, Backoff: &wait.Backoff{}, ResyncPeriod: time.Hour})
 	want := c.plans(from, "")
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		r.RunWithContext(ctx)
-	}()
+	cancel, ended := running(r.RunWithContext)
 	c.goesOn(now)
 	c.streamed(" at first", from, want)
 	c.holds(" after a streaming list", s, m)
@@ -160,12 +156,7 @@ func (c *check) stoppedStream() {
 	r := cache.NewReflectorWithOptions(from, &metav1.PartialObjectMetadata{}, cache.NewStore(cache.MetaNamespaceKeyFunc), cache.ReflectorOptions{
 		Name: "r", Clock: now, Backoff: &wait.Backoff{Duration: time.Second},
 	})
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		r.RunWithContext(ctx)
-	}()
+	cancel, ended := running(r.RunWithContext)
 	c.quiesce()
 	now.Step(time.Second - 1)
 	c.quiesce()

@@ -61,7 +61,7 @@ type trouble struct {
 	r    *cache.Reflector
 	// stop stops the reflector, and ended is closed once it has.
 	stop  context.CancelFunc
-	ended chan struct{}
+	ended <-chan struct{}
 }
 
 // troubled goes through the ways in which the requests of a reflector fail, or give what they should not.
@@ -77,15 +77,10 @@ func (c *check) trouble(way func(*trouble) func()) {
 	t := &trouble{check: c, from: &refusing{source: *newSource(object("ns1/a", 1))}, now: clocktesting.NewFakeClock(time.Unix(1000, 0)), s: cache.NewStore(cache.MetaNamespaceKeyFunc)}
 	t.reflects(&metav1.PartialObjectMetadata{}, 0)
 	then := way(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	t.stop, t.ended = cancel, make(chan struct{})
-	go func() {
-		defer close(t.ended)
-		t.r.RunWithContext(ctx)
-	}()
+	t.stop, t.ended = running(t.r.RunWithContext)
 	c.quiesce()
 	then()
-	cancel()
+	t.stop()
 	c.quiesce()
 	c.is("whether Run of a reflector returns that is stopped", true, closed(t.ended))
 }
