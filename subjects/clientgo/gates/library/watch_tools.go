@@ -97,10 +97,14 @@ var notOpened = []error{
 	apierrors.NewInternalError(errors.New("it is broken")), apierrors.NewTooManyRequests("later", 1),
 }
 
-// rewatches has a RetryWatcher pass on what one watch brings, or two of which the first ends. It begins anew behind what it has seen, and gives up
-// where that cannot help.
+// rewatches has a RetryWatcher pass on what one watch brings, or two of which the first ends. It asks again if it is refused, begins anew behind what
+// it has seen, and gives up where that cannot help.
 func (c *check) rewatches() {
 	from, at, want, asked := &rewatched{}, 5, []string{}, []string{}
+	for range c.IntN(4) {
+		from.opens, from.sent = append(from.opens, notOpened[c.IntN(len(notOpened))]), append(from.sent, nil)
+		asked = append(asked, fmt.Sprintf("from %d, bookmarks true", at))
+	}
 	var ends string
 	for n := range 2 {
 		asked = append(asked, fmt.Sprintf("from %d, bookmarks true", at))
@@ -153,11 +157,11 @@ func (c *check) rewatches() {
 			break
 		}
 	}
-	c.passes(from, want, asked, len(from.opens) > 1, ends == "stopped")
+	c.passes(from, want, asked, ends == "stopped")
 }
 
-// passes has a RetryWatcher watch as it is planned, and compares what comes of it.
-func (c *check) passes(from *rewatched, want, asked []string, again, stops bool) {
+// passes has a RetryWatcher watch as it is planned, and compares what comes of it. It asks once a second at most.
+func (c *check) passes(from *rewatched, want, asked []string, stops bool) {
 	w, err := watchtools.NewRetryWatcherWithContext(silent, "5", from)
 	c.no("NewRetryWatcherWithContext", err)
 	got, over := []string{}, make(chan struct{})
@@ -167,27 +171,30 @@ func (c *check) passes(from *rewatched, want, asked []string, again, stops bool)
 			got = append(got, event(e))
 		}
 	}()
-	c.quiesce()
-	if again {
-		if opened, _ := from.seen(); len(opened) > 0 {
-			opened[0].Stop() // if it has not been
+	for n := range len(from.opens) - 1 {
+		c.quiesce()
+		pause := 1
+		if from.opens[n] == nil {
+			opened, _ := from.seen()
+			opened[len(opened)-1].Stop() // if it has not been
+			if from.later {
+				pause = 2
+			}
 		}
-		c.quiesce()
-		time.Sleep(time.Second)
-		c.quiesce()
-		if from.later {
+		for s := range pause {
+			c.quiesce()
 			_, early := from.seen()
-			c.is("how many watches there were a second after an error that wants two", 1, len(early))
-			if c.IntN(2) == 0 {
+			c.is(fmt.Sprintf("how often a RetryWatcher has asked %d s after it did", s), n+1, len(early))
+			if c.IntN(8) == 0 {
 				w.Stop()
 				c.quiesce()
 				c.is("whether a RetryWatcher that is stopped in a pause has ended", [2]bool{true, true}, [2]bool{closed(over), closed(w.Done())})
 				return
 			}
 			time.Sleep(time.Second)
-			c.quiesce()
 		}
 	}
+	c.quiesce()
 	c.is("what a RetryWatcher passes on", fmt.Sprintf("%q", want), fmt.Sprintf("%q", got))
 	opened, watches := from.seen()
 	c.is("the watches of a RetryWatcher", fmt.Sprintf("%q", asked), fmt.Sprintf("%q", watches))
@@ -363,21 +370,52 @@ func (c *check) watchesStore() {
 	c.synced()
 }
 
+// leaving is a source whose watch takes a second to stop.
+type leaving struct {
+	*source
+	left bool
+}
+
+// Watch implements cache.ListerWatcher.
+func (s *leaving) Watch(o metav1.ListOptions) (watch.Interface, error) {
+	w, err := s.source.Watch(o)
+	return &leavingWatch{w, s}, err
+}
+
+// leavingWatch is its watch.
+type leavingWatch struct {
+	watch.Interface
+	of *leaving
+}
+
+// Stop implements watch.Interface.
+func (w *leavingWatch) Stop() {
+	time.Sleep(time.Second)
+	w.Interface.Stop()
+	w.of.left = true
+}
+
 // synced waits for the second of three objects of a list, and for a deletion.
 func (c *check) synced() {
-	from := newSource(object("ns1/a", 1), object("ns1/b", 2), object("c", 3))
+	from := &leaving{source: newSource(object("ns1/a", 1), object("ns1/b", 2), object("c", 3))}
 	var last *watch.Event
 	var err error
+	var left bool
 	before, waits := c.waits(func() {
 		last, err = watchtools.UntilWithSync(context.Background(), from, &metav1.PartialObjectMetadata{}, nil,
 			func(e watch.Event) (bool, error) { return text(e.Object) == "ns1/b@2", nil }, func(e watch.Event) (bool, error) { return e.Type == watch.Deleted, nil })
-	}, func() { from.watch.Delete(object("ns1/a", 6)) })
+		left = from.left
+	}, func() {
+		from.watch.Delete(object("ns1/a", 6))
+		time.Sleep(time.Second)
+	})
 	c.is("whether UntilWithSync waits for a deletion", true, before)
 	c.is("whether UntilWithSync waits although everything has come", false, waits)
 	if waits {
 		return
 	}
 	c.no("UntilWithSync", err)
+	c.is("whether the informer of UntilWithSync has ended when that returns", true, left)
 	c.is("the last event of UntilWithSync", "DELETED ns1/a@6", event(*last))
 	c.unsynced()
 	if c.IntN(3) == 0 {
@@ -402,20 +440,23 @@ func (c *check) unsynced() {
 
 // precondition asks for an event only if what the store has is not enough. It looks for what the store has ten times a second.
 func (c *check) precondition() {
-	from, listed, enough := newSource(object("ns1/a", 1), object("c", 2)), []string(nil), c.IntN(2) == 0
+	from, listed, enough := &leaving{source: newSource(object("ns1/a", 1), object("c", 2))}, []string(nil), c.IntN(2) == 0
 	broken := []error{nil, nil, errors.New("it is broken")}[c.IntN(3)]
 	var last *watch.Event
 	var err error
+	var left bool
 	_, waits := c.waits(func() {
 		last, err = watchtools.UntilWithSync(context.Background(), from, &metav1.PartialObjectMetadata{}, func(s cache.Store) (bool, error) {
 			listed = sorted(s.ListKeys())
 			return enough, broken
 		}, func(e watch.Event) (bool, error) { return text(e.Object) == "c@2", nil })
-	}, func() { time.Sleep(time.Second / 10) })
+		left = from.left
+	}, func() { time.Sleep(2 * time.Second) }) // one of them for the end of the watch
 	c.is("whether UntilWithSync waits although its store is filled", false, waits)
 	if waits {
 		return
 	}
+	c.is("whether the informer of UntilWithSync has ended when the precondition is met", true, left)
 	c.is("the keys that the precondition of UntilWithSync is asked about", []string{"c", "ns1/a"}, listed)
 	c.is("the error of UntilWithSync, that of its precondition", message(broken), message(err))
 	c.is("whether UntilWithSync has an event, of a store that is not enough", broken == nil && !enough, last != nil)
