@@ -77,7 +77,7 @@ func (e *Ensemble) WriteText(w io.Writer, took time.Duration) error {
 		fmt.Fprintf(&b, "      %s\n", kinds)
 	}
 	fmt.Fprintf(&b, "      %s, %.0f steps/s\n", took.Round(time.Millisecond), float64(e.steps)/took.Seconds())
-	b.WriteString(unchecked(e.unchecked))
+	b.WriteString(Unchecked(e.unchecked, "the script"))
 	for i := range e.unjudged {
 		fmt.Fprintf(&b, "      %s\n", e.unjudged[i])
 	}

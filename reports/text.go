@@ -129,7 +129,7 @@ func counts(r *Run) string {
 		fmt.Fprintf(&b, "      %s\n", PlainLine(x.String()))
 	}
 	if r.Passed() {
-		b.WriteString(unchecked(r.Unchecked))
+		b.WriteString(Unchecked(r.Unchecked, "the script"))
 	}
 	for _, m := range r.Missed {
 		fmt.Fprintf(&b, "      %s\n", PlainLine(fmt.Sprintf("%s: %s has hit nothing", m.At, m.Command)))
@@ -138,12 +138,12 @@ func counts(r *Run) string {
 	return b.String()
 }
 
-// unchecked is the line about what a script expects in vain, "" if that is nothing.
-func unchecked(n int) string {
+// Unchecked is the line about what scripts expect in vain, "" if that is nothing.
+func Unchecked(n int, of string) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("      not compared: %s of the script; an exploration checks properties only\n", Counted(n, "expectation"))
+	return fmt.Sprintf("      not compared: %s of %s; an exploration checks properties only\n", Counted(n, "expectation"), of)
 }
 
 // virtualTime tells the time in which the world converged from the rest.

@@ -165,8 +165,8 @@ func (c *expectCmd) unmetBy(w *World, inf subjects.Informer) string {
 	return ""
 }
 
-// expectations counts the states and outputs that the script expects, which only a transcript compares.
-func (s *Scenario) expectations() (n int) {
+// Expectations counts the states and outputs that the script expects, which only a transcript compares.
+func (s *Scenario) Expectations() (n int) {
 	for _, c := range s.cmds {
 		if _, ok := c.Command.(*expectCmd); ok {
 			n++

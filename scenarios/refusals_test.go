@@ -1,11 +1,13 @@
 package scenarios_test
 
 import (
+	"bytes"
 	"context"
 	"testing"
 
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/sim"
 	"github.com/informersim/informersim/subjects/kinds"
 )
 
@@ -36,5 +38,39 @@ func TestI112RefusedDeletionAndAnotherOfThatName(t *testing.T) {
 				t.Errorf("%s, then %q: %s: %s", kind.Name, then, res.Violation.Property, res.Violation.Message)
 			}
 		}
+	}
+}
+
+// A server that refuses what it has to accept ends the run within a step. Its trace must be as good as any: it is all that a finding has.
+func TestTraceOfRefusedWriteReplays(t *testing.T) {
+	s, err := scenarios.Parse("refused_write.sim", []byte("resource pods\ncreate pods default/a\nsettle\ndelete pods default/a\nsettle\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := func(w *scenarios.World, _ string) { // a server that loses what it has committed
+		if _, _, err := w.Cluster().Store().Delete(0, "default", "a"); err != nil {
+			t.Error(err)
+		}
+	}
+	var trace bytes.Buffer
+	o := scenarios.Options{Subject: kinds.All()[0], Seed: 1, Properties: properties.All(), Settled: lost}
+	o.Trace = &trace
+	res, err := scenarios.Run(context.Background(), s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Violation == nil || res.Violation.Property != "ServerAgrees" {
+		t.Fatalf("the run ended with %v, not with what ServerAgrees says of a deletion that is refused", res.Violation)
+	}
+	r, err := sim.NewTraceReader("trace", &trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := scenarios.Replay(context.Background(), r, scenarios.Options{Subject: o.Subject, Properties: properties.All(), Settled: lost})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Violation == nil || again.Violation.Message != res.Violation.Message || again.Steps != res.Steps {
+		t.Errorf("the replay ended after %d steps with %v, the run after %d with %v", again.Steps, again.Violation, res.Steps, res.Violation)
 	}
 }

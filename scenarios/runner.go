@@ -418,7 +418,7 @@ func (w *World) finish() {
 	}
 	r.Expected, r.Transcript, r.Missed = w.scenario.expectedViolation(), w.transcript, w.missed()
 	if !w.transcript {
-		r.Unchecked = w.scenario.expectations()
+		r.Unchecked = w.scenario.Expectations()
 	}
 }
 

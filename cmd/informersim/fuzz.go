@@ -265,7 +265,7 @@ func (z *fuzzer) load(paths []string) error {
 		}
 		z.corpus = append(z.corpus, s)
 		z.files = append(z.files, path)
-		z.asked.Corpus = append(z.asked.Corpus, campaign.File{Name: s.Name, Digest: fmt.Sprintf("%x", sha256.Sum256([]byte(s.Text())))[:16]})
+		z.asked.Corpus = append(z.asked.Corpus, campaign.File{Name: s.Name, Digest: fmt.Sprintf("%x", sha256.Sum256([]byte(s.Text())))[:16], Unchecked: s.Expectations()})
 	}
 	return nil
 }

@@ -112,8 +112,14 @@ func (z *fuzzer) find(ctx context.Context, seed uint64) *foundRun {
 	if err == nil && res.Violation != nil {
 		f, err = foundIn(traceFile, trace, o, res.Violation)
 	}
-	if err != nil || f == nil {
+	switch {
+	case err != nil:
 		x.note("not shrunk: %v", err)
+	case f == nil:
+		x.note("not shrunk: no property broke")
+	}
+	if f == nil {
+		x.asItIs(&res.Run, trace)
 		return x
 	}
 	if z.flags.shrink > 0 {
@@ -133,6 +139,11 @@ func (z *fuzzer) find(ctx context.Context, seed uint64) *foundRun {
 	x.Files[storyFile] = []byte(text(reports.Report{Run: &res.Run, Twin: w, Replay: x.Again, Page: pageFile, Notes: x.Notes}))
 	x.page()
 	return x
+}
+
+// asItIs keeps a run that cannot be looked into any further.
+func (x *foundRun) asItIs(run *reports.Run, trace []byte) {
+	x.Files[traceFile], x.Files[storyFile] = trace, []byte(text(reports.Report{Run: run, Replay: x.Again, Notes: x.Notes}))
 }
 
 // again makes the run of a seed that has failed until it fails again.

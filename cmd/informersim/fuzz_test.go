@@ -16,6 +16,7 @@ import (
 
 	"github.com/informersim/informersim/cmd/internal/campaign"
 	"github.com/informersim/informersim/properties/mutants"
+	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/subjects"
 )
 
@@ -483,5 +484,21 @@ func TestFuzzKnowsCrashesAgain(t *testing.T) {
 	readme, err := os.ReadFile(globbed(t, "out/findings/NoPanic-*/README.md"))
 	if err != nil || !strings.Contains(string(readme), "panic: on a goroutine") || !strings.Contains(string(readme), "informersim run original/seed1.sim --seed 1") {
 		t.Errorf("%v: %s", err, readme)
+	}
+}
+
+// Whatever is wrong with the trace of a finding, it is kept, and the user is told what broke.
+func TestFuzzKeepsWhatItCannotShrink(t *testing.T) {
+	x := &foundRun{Files: map[string][]byte{}}
+	x.Again = []string{"informersim run original/seed7.sim --seed 7"}
+	x.note("not shrunk: run.trace.jsonl:9: step 5 follows step 5")
+	x.asItIs(&reports.Run{Violation: &reports.Violation{Property: "ServerAgrees", Message: "pods \"a\" not found"}}, []byte("a trace\n"))
+	if got := string(x.Files[traceFile]); got != "a trace\n" {
+		t.Errorf("the trace is %q", got)
+	}
+	for _, want := range []string{"FAIL  ServerAgrees", `pods "a" not found`, "step 5 follows step 5", x.Again[0]} {
+		if !strings.Contains(string(x.Files[storyFile]), want) {
+			t.Errorf("the story lacks %q:\n%s", want, x.Files[storyFile])
+		}
 	}
 }

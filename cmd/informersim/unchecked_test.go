@@ -17,4 +17,8 @@ func TestExplorationSaysWhatItDoesNotCompare(t *testing.T) {
 			t.Errorf("--seed %s: exit code %d, want %q:\n%s%s", seeds, got.code, want, got.stdout, got.stderr)
 		}
 	}
+	got := command(t, "fuzz", "wrong.sim", "wrong.sim", "--seeds", "1..3")
+	if want := "not compared: 4 expectations of the scripts; an exploration checks properties only\n"; got.code != exitOK || !strings.Contains(got.stdout, want) {
+		t.Errorf("fuzz: exit code %d, want %q:\n%s%s", got.code, want, got.stdout, got.stderr)
+	}
 }

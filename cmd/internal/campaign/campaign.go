@@ -36,6 +36,8 @@ type Asked struct {
 type File struct {
 	Name   string `json:"name"`
 	Digest string `json:"digest"`
+	// Unchecked counts what the script expects that its runs do not compare: states and outputs.
+	Unchecked int `json:"unchecked,omitempty"`
 }
 
 // Endless reports that there is no last seed.

@@ -38,11 +38,26 @@ func (c *Campaign) WriteText(w io.Writer, folder string) error {
 	for _, m := range c.Missing() {
 		fmt.Fprintf(&b, "      %s\n", m)
 	}
+	if strings.HasPrefix(c.Verdict(), "PASS") {
+		b.WriteString(c.Asked.unchecked())
+	}
 	if folder != "" {
 		fmt.Fprintf(&b, "      results in %s\n", reports.PlainLine(folder))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// unchecked is the line about what the corpus expects in vain, "" if that is nothing.
+func (a *Asked) unchecked() string {
+	n := 0
+	for _, f := range a.Corpus {
+		n += f.Unchecked
+	}
+	if len(a.Corpus) == 1 {
+		return reports.Unchecked(n, "the script")
+	}
+	return reports.Unchecked(n, "the scripts")
 }
 
 // Title says what was asked, in a line.
