@@ -22,7 +22,7 @@ func TestDeadlockOfLocks(t *testing.T) {
 		"one ran in between":                     {[][]Goroutine{{lock}, {lock}, {lock, runs}, {lock}}, false},
 		"no goroutine can be told apart":         {[][]Goroutine{nil, nil, nil}, false},
 	} {
-		var d deadlock
+		d := deadlock{every: lockCheck}
 		got, now := false, time.Unix(1, 0)
 		for _, gs := range test.looks {
 			now = now.Add(lockCheck)

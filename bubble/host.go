@@ -82,6 +82,10 @@ type Options struct {
 	// to pass, or for an answer, then gets them. A deadlock of locks is no *StuckError then: those goroutines are left over at the end. In other programs
 	// synctest waits for them.
 	LocksRest bool
+	// Many is for one run of many, most of which are expected to deadlock as another one has. A deadlock of locks shows within a fraction of a second, and other runs
+	// may follow. What its goroutines have locked they keep: of a lock of the whole process's another run then finds nothing but that, so what such a run shows
+	// has to be shown once more by another process.
+	Many bool
 	// TakeOver sets up further process-wide state, and returns a function that restores it; it may be nil. It is called outside the
 	// bubble.
 	TakeOver func() (restore func())
@@ -114,7 +118,13 @@ func Run(seed uint64, o Options, run func()) error {
 	}
 	err := j.await(o.QuiescenceTimeout)
 	var stuck *StuckError
-	if errors.As(err, &stuck) {
+	switch {
+	case !errors.As(err, &stuck):
+	case o.Many && stuck.Locked: // nothing in that bubble will ever run again
+		j.restore()
+		h.current.Store(nil)
+		h.frozen = true
+	default:
 		h.broken = err
 	}
 	return err

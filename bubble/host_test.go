@@ -198,6 +198,38 @@ func stuckRun(t *testing.T) {
 	}
 }
 
+// Where many runs are expected to deadlock, one of them does not keep others from being made.
+func TestManyRunsThatDeadlock(t *testing.T) {
+	for seed := range uint64(3) {
+		err := Run(seed, Options{Many: true}, func() {
+			b, err := Enter(0)
+			if err != nil {
+				t.Error(err)
+			}
+			var mu sync.Mutex
+			mu.Lock()
+			go mu.Lock()
+			b.Quiesce()
+			t.Error("the run goes on, although a goroutine waits for a lock that nobody will release")
+		})
+		var stuck *StuckError
+		if !errors.As(err, &stuck) || !stuck.Locked {
+			t.Fatalf("seed %d: the error is %v", seed, err)
+		}
+		if err := Broken(); err != nil {
+			t.Fatal(err)
+		}
+		passed := false
+		mustRun(t, seed, func() {
+			time.Sleep(time.Hour)
+			passed = true
+		})
+		if !passed {
+			t.Errorf("the run after seed %d was not made", seed)
+		}
+	}
+}
+
 // neverStops blocks like code that was given wait.NeverStop.
 func neverStops() { <-wait.NeverStop }
 

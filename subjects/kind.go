@@ -22,6 +22,21 @@ type Kind struct {
 	// NotInterleaved then says why, and what to do about it.
 	Interleaved    Host
 	NotInterleaved string
+	// Many returns Host or Interleaved for one of many runs, most of which are expected to hang as another one has: it ends those sooner, and others can follow.
+	// What such a run shows has to be shown once more, by another process. It is nil if Host does for that, too.
+	Many func(interleave bool) Host
+}
+
+// OfMany returns the kind as it is for one of many runs, most of which are expected to hang.
+func (k Kind) OfMany() Kind {
+	if k.Many == nil {
+		return k
+	}
+	if k.Interleaved != nil {
+		k.Interleaved = k.Many(true)
+	}
+	k.Host = k.Many(false)
+	return k
 }
 
 // CommonQueues returns the queues that informers of all these kinds can have, in the order of the first.

@@ -135,7 +135,8 @@ func (z *fuzzer) serve(in io.Reader, out io.Writer) error {
 }
 
 func (z *fuzzer) answer(seed uint64, isShrink bool) *answer {
-	if isShrink {
+	if isShrink { // what a child shrinks is the last that it is asked for
+		z.subject = z.subject.OfMany()
 		return &answer{Run: &reports.Run{}, Found: z.find(z.c.Context(), seed)}
 	}
 	res, err := z.once(z.c.Context(), seed, nil)

@@ -17,6 +17,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) == "crash" {
 		subjectKinds = append(subjectKinds, crashing)
 	}
+	if os.Getenv(asCommand) == "deadlocks" {
+		subjectKinds = append(subjectKinds, deadlocking, deadlockingAll)
+	}
 	if os.Getenv(asCommand) == "flawed" {
 		subjectKinds = append(subjectKinds, flawed(), flawedElsewhere())
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios/minimal"
+	"github.com/informersim/informersim/scenarios/property"
 )
 
 // checkShrink refuses a --shrink that cannot be meant.
@@ -56,6 +57,8 @@ func (r *runner) shrunk(run *reports.Run) (*smaller, error) {
 		return nil, errors.New("it breaks no property")
 	case crashed(run):
 		return nil, errors.New("it ends its process")
+	case r.subject.Many != nil && run.Violation.Property == property.NoDeadlock:
+		return nil, errors.New("it hangs, and no other run can follow in this process; informersim shrink TRACE makes them in one of its own")
 	}
 	o := r.options(run.Seed)
 	var trace bytes.Buffer

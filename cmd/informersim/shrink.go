@@ -20,6 +20,7 @@ import (
 	"github.com/informersim/informersim/reports/timeline"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/scenarios/minimal"
+	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/sim"
 )
 
@@ -124,6 +125,7 @@ func (f *shrinkFlags) found(c *cobra.Command, args []string) (*minimal.Found, er
 		return nil, err
 	}
 	name := cmp.Or(r.file, "the built-in scenario")
+	r.subject = r.subject.OfMany()
 	o := r.options(seeds.first)
 	var trace bytes.Buffer
 	o.Trace = &trace
@@ -155,7 +157,7 @@ func foundByReplay(c *cobra.Command, path string) (*minimal.Found, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	o := scenarios.Options{Subject: subject, Properties: properties.All(), Versions: versionsWith(subject.Name)}
+	o := scenarios.Options{Subject: subject.OfMany(), Properties: properties.All(), Versions: versionsWith(subject.Name)}
 	res, err := scenarios.Replay(c.Context(), tr, o)
 	var cut *sim.TraceError
 	switch {
@@ -219,6 +221,11 @@ func shrunk(ctx context.Context, f *minimal.Found, b minimal.Budget) (*smaller, 
 	}
 	if res.Violation == nil {
 		return nil, &sim.DivergedError{Why: "the smaller run broke the property once, and then it did not"}
+	}
+	if o.Subject.Many != nil && res.Violation.Property == property.NoDeadlock {
+		if err := breaksElsewhere(context.WithoutCancel(ctx), tape.Bytes()); err != nil {
+			return nil, err
+		}
 	}
 	tr, err := sim.NewTraceReader("the smaller run", bytes.NewReader(tape.Bytes()))
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios"
@@ -77,6 +78,9 @@ func Search(ctx context.Context, f Found, b Budget) (*Result, error) {
 	}
 	before := Size{Commands: len(c.cmds), Faults: c.faults(), Steps: f.Violation.Step}
 	if !s.fails(c) {
+		if s.failed != nil && ctx.Err() == nil {
+			return nil, s.failed
+		}
 		return nil, ErrNotRepeated
 	}
 	if f.Options.Interleave == scenarios.InterleaveOn {
@@ -99,6 +103,7 @@ type search struct {
 	reason string
 	tries  int
 	max    int
+	failed error // of the last run
 	best   struct {
 		candidate
 		res *scenarios.Result
@@ -116,6 +121,7 @@ func (s *search) fails(c candidate) bool {
 		return false // it uses a name whose declaration is gone
 	}
 	res, err := scenarios.Run(s.ctx, sc, s.options(c))
+	s.failed = err
 	if err != nil || res.Violation == nil || Reason(res.Violation) != s.reason {
 		return false
 	}
@@ -225,7 +231,8 @@ func (s *search) schedule() bool {
 // result returns the best run, its script with a comment that says what it shows.
 func (s *search) result(before, after Size) (*Result, error) {
 	best := s.best.candidate
-	sc, err := best.scenario(s.found.Scenario.Name+"-min", fmt.Sprintf("%s: %s", s.best.res.Violation.Property, reports.Plain(s.best.res.Violation.Message)))
+	what, _, _ := strings.Cut(s.best.res.Violation.Message, "\n\n") // not whole stacks
+	sc, err := best.scenario(s.found.Scenario.Name+"-min", fmt.Sprintf("%s: %s", s.best.res.Violation.Property, reports.Plain(what)))
 	if err != nil {
 		return nil, fmt.Errorf("the simplest scenario: %w", err)
 	}

@@ -13,7 +13,7 @@ import (
 // Kind is the kind of subject "client-go".
 var Kind = subjects.Kind{
 	Name: "client-go", Engine: bubble.Engine, Queues: []subjects.Queue{subjects.QueueDelta, subjects.QueueInOrder, subjects.QueueAtomic}, New: New,
-	Host: Host, Interleaved: interleavedHost(), NotInterleaved: notInterleaved,
+	Host: Host, Interleaved: interleavedHost(), NotInterleaved: notInterleaved, Many: hostOfMany,
 }
 
 // Subject is a subject of Kind, or one in a guest.

@@ -23,6 +23,11 @@ func interleavedHost() subjects.Host {
 	return func(seed uint64, run func()) error { return gates.Host(seed, 0, true, run) }
 }
 
+// hostOfMany is Host, or interleavedHost, for one of many runs that deadlock.
+func hostOfMany(interleave bool) subjects.Host {
+	return func(seed uint64, run func()) error { return gates.HostOfMany(seed, interleave, run) }
+}
+
 // HostWithin is Host with another limit on the real time that a step may take to become quiescent.
 func HostWithin(quiescence time.Duration) subjects.Host {
 	return func(seed uint64, run func()) error { return gates.Host(seed, quiescence, false, run) }

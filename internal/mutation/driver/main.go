@@ -92,7 +92,7 @@ func (d *driver) search(first, runs uint64) error {
 func (d *driver) runOf(seed uint64) (*scenarios.Scenario, scenarios.Options, error) {
 	r, err := generate.OfSeed(seed, nil)
 	return r.Scenario, scenarios.Options{
-		Subject: d.kind, Seed: seed, Strategy: r.Strategy, Mix: r.Mix, Properties: properties.All(), Interleave: d.interleave,
+		Subject: d.kind.OfMany(), Seed: seed, Strategy: r.Strategy, Mix: r.Mix, Properties: properties.All(), Interleave: d.interleave,
 	}, err
 }
 

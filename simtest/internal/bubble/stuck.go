@@ -10,7 +10,7 @@ import (
 // StuckError reports that a step did not become quiescent: a goroutine in the bubble runs for ever, or waits for something
 // outside the bubble. The run's own goroutine stands still from then on, so that what it has written can be read.
 type StuckError struct {
-	Timeout    time.Duration // in real time
+	Timeout    time.Duration // in real time; 0 if Locked
 	Goroutines []Goroutine   // those that are not durably blocked
 	Locked     bool          // all of these wait for locks
 	Holders    []Goroutine   // of those that wait for something else, some that may have the locks
@@ -98,8 +98,7 @@ func network(waiting []Goroutine) string {
 
 // locked tells of goroutines that wait for locks.
 func (e *StuckError) locked(b *strings.Builder, waiting []Goroutine) {
-	fmt.Fprintf(b, "the bubble did not become quiescent within %v of real time: these goroutines wait for locks, and none runs that could release one:\n%s\n",
-		e.Timeout, listing(waiting))
+	fmt.Fprintf(b, "the bubble does not become quiescent: these goroutines wait for locks, and none runs that could release one:\n%s\n", listing(waiting))
 	if len(e.Holders) == 0 {
 		b.WriteString("It is a deadlock, or whoever has the lock waits for a later step.\n")
 		return

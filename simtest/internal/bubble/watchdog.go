@@ -12,10 +12,13 @@ const DefaultQuiescenceTimeout = 30 * time.Second
 // await waits for the end of the run and checks, from outside the bubble and in real time, that every step becomes quiescent
 // within the timeout. A deadlock of locks shows sooner, also that of a step which does not come to its end because of one.
 func (j *job) await(timeout time.Duration) error {
-	tick := time.NewTicker(min(max(timeout/4, time.Millisecond), lockCheck/4))
+	every := lockCheck
+	if j.options.Many {
+		every = lockCheckOfMany
+	}
+	tick := time.NewTicker(min(max(timeout/4, time.Millisecond), every/4))
 	defer tick.Stop()
-	last, was, since := j.waits.Load(), j.phase.Load(), time.Now()
-	var locks deadlock
+	last, was, since, locks := j.waits.Load(), j.phase.Load(), time.Now(), deadlock{every: every}
 	for {
 		select {
 		case err := <-j.done:
@@ -23,18 +26,18 @@ func (j *job) await(timeout time.Duration) error {
 		case <-tick.C:
 		}
 		if n, phase := j.waits.Load(), j.phase.Load(); n != last || phase != was {
-			last, was, since, locks = n, phase, time.Now(), deadlock{}
+			last, was, since, locks = n, phase, time.Now(), deadlock{every: every}
 			continue
 		}
 		lasted := time.Since(since)
 		if was == running {
-			if last > 0 && lasted >= lockCheck && locks.look(time.Now(), j.withOwn) && j.phase.CompareAndSwap(running, givenUp) {
-				return j.locked(lasted, j.withOwn())
+			if last > 0 && lasted >= every && locks.look(time.Now(), j.withOwn) && j.phase.CompareAndSwap(running, givenUp) {
+				return j.locked(j.withOwn())
 			}
 			continue
 		}
-		if lasted >= lockCheck && locks.look(time.Now(), j.restless) && j.phase.CompareAndSwap(waiting, givenUp) {
-			return j.locked(lasted, j.restless())
+		if lasted >= every && locks.look(time.Now(), j.restless) && j.phase.CompareAndSwap(waiting, givenUp) {
+			return j.locked(j.restless())
 		}
 		if lasted >= timeout && j.phase.CompareAndSwap(waiting, givenUp) {
 			return &StuckError{Timeout: timeout, Goroutines: j.restless(), Requests: asks(bubbled(dump(), j.name, false))}
@@ -43,8 +46,8 @@ func (j *job) await(timeout time.Duration) error {
 }
 
 // locked reports goroutines that wait for each other's locks.
-func (j *job) locked(lasted time.Duration, stuck []Goroutine) error {
-	return &StuckError{Timeout: lasted.Truncate(lockCheck), Goroutines: stuck, Locked: true, Holders: mayHold(bubbled(dump(), j.name, false), stuck)}
+func (j *job) locked(stuck []Goroutine) error {
+	return &StuckError{Goroutines: stuck, Locked: true, Holders: mayHold(bubbled(dump(), j.name, false), stuck)}
 }
 
 // withOwn returns the goroutines that do not rest, and the run's own if that waits for a lock; none if it is able to go on.

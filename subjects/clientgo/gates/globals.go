@@ -14,7 +14,17 @@ import (
 // Host makes a run inside a bubble of its own, in which [Enter] is called. quiescence limits the real time that a step may take to become
 // quiescent; 0 for the default. With interleave, the seed interleaves client-go's goroutines, in a program that can (bubble.Seeded).
 func Host(seed uint64, quiescence time.Duration, interleave bool, run func()) error {
-	err := bubble.Run(seed, bubble.Options{TakeOver: takeOver, QuiescenceTimeout: quiescence, Interleave: interleave}, run)
+	return host(seed, bubble.Options{QuiescenceTimeout: quiescence, Interleave: interleave}, run)
+}
+
+// HostOfMany is Host for one of many runs, most of which are expected to deadlock (bubble.Options.Many).
+func HostOfMany(seed uint64, interleave bool, run func()) error {
+	return host(seed, bubble.Options{Interleave: interleave, Many: true}, run)
+}
+
+func host(seed uint64, o bubble.Options, run func()) error {
+	o.TakeOver = takeOver
+	err := bubble.Run(seed, o, run)
 	var stuck *bubble.StuckError
 	var leak *bubble.LeakError
 	switch {
