@@ -122,16 +122,17 @@ func (z *fuzzer) find(ctx context.Context, seed uint64) *foundRun {
 		x.asItIs(&res.Run, trace)
 		return x
 	}
+	var notShrunk error
 	if z.flags.shrink > 0 {
-		small, err := shrunkWithin(ctx, z.flags.shrink, f)
-		if err == nil {
+		var small *smaller
+		if small, notShrunk = shrunkWithin(ctx, z.flags.shrink, f); notShrunk == nil {
 			x.shrunkTo(small)
 			return x
 		}
-		x.note("not shrunk: %v", err)
+		x.note("not shrunk: %v", notShrunk)
 	}
 	w, trace, err := twinned(context.WithoutCancel(ctx), timeLimit(twinTime), f, trace)
-	if err != nil {
+	if err != nil && (notShrunk == nil || err.Error() != notShrunk.Error()) { // that this process can make no other run is told once
 		x.note("no nearest run that passes: %v", err)
 	}
 	x.Files[scenarioFile], x.Files[traceFile] = []byte(f.Scenario.Text()), trace
