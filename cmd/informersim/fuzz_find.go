@@ -180,6 +180,9 @@ func (x *foundRun) about(run *reports.Run) {
 func (x *foundRun) shrunkTo(s *smaller) {
 	x.about(s.run)
 	x.Shape = s.Shape()
+	if s.Flaky {
+		x.note("not deterministic: what is left breaks the property sometimes")
+	}
 	x.Size, x.Was, x.Complete = s.After.String(), s.Before.String(), s.Complete
 	x.Files[scenarioFile], x.Files[traceFile] = []byte(s.Scenario.Text()), s.trace
 	again := []string{"informersim replay " + traceFile}

@@ -216,6 +216,10 @@ func shrunk(ctx context.Context, f *minimal.Found, b minimal.Budget) (*smaller, 
 	o := small.Options
 	o.Trace, o.ShrunkFrom = &tape, small.Before.String()
 	res, err := scenarios.Run(context.WithoutCancel(ctx), small.Scenario, o)
+	for n := 0; small.Flaky && n < maxRepeats && err == nil && res.Violation == nil; n++ {
+		tape.Reset()
+		res, err = scenarios.Run(context.WithoutCancel(ctx), small.Scenario, o)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -270,9 +274,12 @@ func (s *smaller) commandLine(file string) string {
 // print prints what is left and its verdict, with the commands that repeat it. more says how to go on if more might be removed.
 func (s *smaller) print(out io.Writer, more string, replay []string, page string, notes ...string) error {
 	fmt.Fprintf(out, "%s, was %s\n", s.After, s.Before)
-	if s.Complete {
+	switch {
+	case s.Complete:
 		fmt.Fprintf(out, "no single command, argument or pick can be removed (%d runs)\n\n", s.Tries)
-	} else {
+	case s.Flaky:
+		fmt.Fprintf(out, "not deterministic: it breaks the property sometimes, so more might be removed (%d runs)\n\n", s.Tries)
+	default:
 		fmt.Fprintf(out, "more might be removed: the search ended after %d runs; %s\n\n", s.Tries, more)
 	}
 	if _, err := io.WriteString(out, indented(s.Scenario.Text())+"\n"); err != nil {

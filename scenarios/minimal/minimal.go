@@ -56,9 +56,17 @@ type Result struct {
 	Violation     *reports.Violation
 	Before, After Size
 	Tries         int
-	// Complete says that no single command, object, handler, argument or pick can be removed; it is false if the budget ran out.
+	// Complete says that no single command, object, handler, argument or pick can be removed; it is false if the budget ran out, or if the run is flaky.
 	Complete bool
+	// Flaky says that the run breaks the property sometimes only: what it does depends on something that no seed decides, such as the order of a map.
+	Flaky bool
 }
+
+// repeats is how often a flaky run is made until it breaks the property, and sureRepeats how often what is left must break it not to be flaky.
+const (
+	repeats     = 4
+	sureRepeats = 2
+)
 
 // Transcript reports whether the scenario breaks the property as a transcript, without a schedule.
 func (r *Result) Transcript() bool { return r.Options.Strategy == "fifo" }
@@ -77,7 +85,7 @@ func Search(ctx context.Context, f Found, b Budget) (*Result, error) {
 		c.schedule, c.picks = false, nil
 	}
 	before := Size{Commands: len(c.cmds), Faults: c.faults(), Steps: f.Violation.Step}
-	if !s.fails(c) {
+	if !s.fails(c) && !s.failsSometimes(c) {
 		if s.failed != nil && ctx.Err() == nil {
 			return nil, s.failed
 		}
@@ -88,6 +96,12 @@ func Search(ctx context.Context, f Found, b Budget) (*Result, error) {
 		s.fails(c)
 	}
 	s.simplify()
+	for n := 0; n < sureRepeats && !s.flaky && !s.over(); n++ {
+		if best := s.best.candidate; !s.fails(best) { // so what was not removed might be, too
+			s.flaky = true
+			s.simplify()
+		}
+	}
 	best := s.best
 	after := Size{Commands: len(best.cmds), Steps: best.res.Violation.Step}
 	if best.schedule {
@@ -103,6 +117,7 @@ type search struct {
 	reason string
 	tries  int
 	max    int
+	flaky  bool
 	failed error // of the last run
 	best   struct {
 		candidate
@@ -112,21 +127,31 @@ type search struct {
 
 func (s *search) over() bool { return s.tries >= s.max || s.ctx.Err() != nil }
 
-// fails makes the candidate's run. One that breaks the property for the same reason is the best from then on: a search only ever
+// failsSometimes makes the run that was found again, if nothing but its outcome was wrong with the first try.
+func (s *search) failsSometimes(c candidate) bool {
+	s.flaky = s.failed == nil && !s.over()
+	return s.flaky && s.fails(c)
+}
+
+// fails makes the candidate's run, that of a flaky one several times. One that breaks the property for the same reason is the best from then on: a search only ever
 // tries what is simpler: a transcript counts as simpler than a schedule, even if it needs more commands.
 func (s *search) fails(c candidate) bool {
-	s.tries++
 	sc, err := c.scenario(s.found.Scenario.Name, "")
-	if err != nil {
-		return false // it uses a name whose declaration is gone
+	for n := 0; ; n++ {
+		s.tries++
+		if err != nil {
+			return false // it uses a name whose declaration is gone
+		}
+		var res *scenarios.Result
+		res, s.failed = scenarios.Run(s.ctx, sc, s.options(c))
+		if s.failed == nil && res.Violation != nil && Reason(res.Violation) == s.reason {
+			s.best.candidate, s.best.res = c, res
+			return true
+		}
+		if !s.flaky || n+1 == repeats || s.over() {
+			return false
+		}
 	}
-	res, err := scenarios.Run(s.ctx, sc, s.options(c))
-	s.failed = err
-	if err != nil || res.Violation == nil || Reason(res.Violation) != s.reason {
-		return false
-	}
-	s.best.candidate, s.best.res = c, res
-	return true
 }
 
 func (s *search) options(c candidate) scenarios.Options {
@@ -237,6 +262,6 @@ func (s *search) result(before, after Size) (*Result, error) {
 		return nil, fmt.Errorf("the simplest scenario: %w", err)
 	}
 	return &Result{
-		Scenario: sc, Options: s.options(best), Violation: s.best.res.Violation, Before: before, After: after, Tries: s.tries, Complete: !s.over(),
+		Scenario: sc, Options: s.options(best), Violation: s.best.res.Violation, Before: before, After: after, Tries: s.tries, Complete: !s.over() && !s.flaky, Flaky: s.flaky,
 	}, nil
 }

@@ -115,6 +115,30 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// A run that breaks the property only now and then is shrunk, too, and what is left is not said to be the smallest.
+func TestSearchOfFlakyRuns(t *testing.T) {
+	kind := mutant(t, "replace-without-tombstones")
+	f := found(t, kind)
+	runs, broken := 0, kind.New
+	f.Options.Subject.New = func(deps subjects.Dependencies) subjects.Subject {
+		if runs++; runs%3 != 0 {
+			return stack.Kind.New(deps)
+		}
+		return broken(deps)
+	}
+	got, err := minimal.Search(context.Background(), f, minimal.Budget{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !got.Flaky || got.Complete || got.After.Commands > 12 {
+		t.Errorf("flaky %v, complete %v, %d of %d commands are left", got.Flaky, got.Complete, got.After.Commands, got.Before.Commands)
+	}
+	runs = 0
+	if _, err := minimal.Search(context.Background(), f, minimal.Budget{Tries: 1}); !errors.Is(err, minimal.ErrNotRepeated) {
+		t.Errorf("the error of a search that may not try again is %v", err)
+	}
+}
+
 // The same run and budget give the same result, and a budget is kept.
 func TestSearchRepeats(t *testing.T) {
 	f := found(t, mutant(t, "replace-without-tombstones"))
