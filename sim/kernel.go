@@ -58,7 +58,9 @@ type Kernel struct {
 	rec     Record
 	inStep  bool
 	choice  Choice // of the current step
-	err     error
+	// heard and told count the observers that know the last record and the last end of a step.
+	heard, told int
+	err         error
 }
 
 type actorEntry struct {
@@ -132,7 +134,10 @@ func (k *Kernel) add(a Actor, name string, seq uint32) ActorID {
 }
 
 // Observe adds an observer. Observers are called in the order in which they were added.
-func (k *Kernel) Observe(o Observer) { k.observers = append(k.observers, o) }
+func (k *Kernel) Observe(o Observer) {
+	k.observers = append(k.observers, o)
+	k.heard, k.told = len(k.observers), len(k.observers)
+}
 
 // OnApplied sets the function that every step calls after applying its choice and before the step ends; nil for none. An
 // engine whose actors have goroutines waits there until they are quiescent, and emits what they did.
@@ -312,8 +317,13 @@ func (k *Kernel) Emit(r *Record) {
 		panic(fmt.Sprintf("sim: record %q of %s is emitted outside a step", r.Kind, k.ActorName(r.Actor)))
 	}
 	k.hash.record(k.actors[r.Actor].hash, k.kindHash(r.Kind), r)
-	for _, o := range k.observers {
-		o.Record(r)
+	k.tellRecord(r, 0)
+}
+
+func (k *Kernel) tellRecord(r *Record, from int) {
+	for n := from; n < len(k.observers); n++ {
+		k.heard = n + 1
+		k.observers[n].Record(r)
 	}
 }
 
@@ -370,9 +380,11 @@ func (k *Kernel) Step() bool {
 }
 
 // AbandonStep ends the current step as it is, because what carries it out never returns: it has panicked, or it stands still on another
-// goroutine. Between steps it does nothing. No step may follow.
+// goroutine. If that is an observer, those behind it still hear of what it was told. Between steps it does nothing. No step may follow.
 func (k *Kernel) AbandonStep() {
+	k.tellRecord(&k.rec, k.heard)
 	if !k.inStep {
+		k.tellEnd(k.told)
 		return
 	}
 	k.inStep = false
@@ -396,8 +408,13 @@ func (k *Kernel) pick() (c Choice, ok bool) {
 
 func (k *Kernel) tellStepEnd(c Choice, hash uint64) {
 	k.info = StepInfo{Step: k.step, At: k.clock.Elapsed(), Choice: c, Draws: k.draws, Hash: hash}
-	for _, o := range k.observers {
-		o.StepEnd(&k.info)
+	k.tellEnd(0)
+}
+
+func (k *Kernel) tellEnd(from int) {
+	for n := from; n < len(k.observers); n++ {
+		k.told = n + 1
+		k.observers[n].StepEnd(&k.info)
 	}
 }
 

@@ -114,6 +114,64 @@ func TestKernelStep(t *testing.T) {
 	}
 }
 
+// fragile is an observer that panics once, at a record or at the end of a step.
+type fragile struct {
+	recorder
+	atRecord, atEnd int
+}
+
+func (f *fragile) Record(r *Record) {
+	f.recorder.Record(r)
+	if len(f.records) == f.atRecord {
+		panic("at a record")
+	}
+}
+
+func (f *fragile) StepEnd(s *StepInfo) {
+	f.recorder.StepEnd(s)
+	if len(f.steps) == f.atEnd {
+		panic("at the end of a step")
+	}
+}
+
+// Whatever a step is abandoned for, each observer has heard of each record, and of the end of each step, once: a trace without them would be damaged.
+func TestAbandonedStepIsToldOnce(t *testing.T) {
+	for _, broken := range []*fragile{{atRecord: 3}, {atEnd: 2}, {}} {
+		k := NewKernel(Options{Strategy: NewFIFO()})
+		before, behind := &recorder{}, &recorder{}
+		k.Observe(before)
+		k.Observe(broken)
+		k.Observe(behind)
+		f := &fake{name: "a"}
+		id := k.Register(f)
+		applied := 0
+		f.apply = func(Choice) {
+			k.Emit(k.Record(id, kindTestHappen))
+			k.Emit(k.Record(id, kindTestHappen))
+			if applied++; applied == 2 && broken.atRecord+broken.atEnd == 0 {
+				panic("in the middle of a step")
+			}
+		}
+		k.Offer(id, kindTestAct, 1)
+		k.Offer(id, kindTestAct, 2)
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("nothing has panicked")
+				}
+				k.AbandonStep()
+				k.AbandonStep()
+			}()
+			run(t, k, 2)
+		}()
+		for name, o := range map[string]*recorder{"before": before, "broken": &broken.recorder, "behind": behind} {
+			if len(o.steps) != 2 || o.steps[1].Hash != k.Hash() || len(o.records) != len(before.records) || len(o.records) < 3 {
+				t.Errorf("%+v: the observer %s has %d steps and %d records, and the first one %d", broken, name, len(o.steps), len(o.records), len(before.records))
+			}
+		}
+	}
+}
+
 func TestEveryPartOfAStepIsHashed(t *testing.T) {
 	type variant struct {
 		name   string
