@@ -17,6 +17,7 @@ import (
 
 	"github.com/informersim/informersim/cmd/internal/campaign"
 	"github.com/informersim/informersim/cmd/internal/cli"
+	"github.com/informersim/informersim/cmd/internal/version"
 	"github.com/informersim/informersim/internal/outfile"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/subjects"
@@ -156,6 +157,11 @@ func (f *fuzzFlags) run(c *cobra.Command, args []string) error {
 	if err := z.checkPage(); err != nil {
 		return err
 	}
+	if f.out != "" {
+		if z.asked.Program, err = programDigest(version.Released(), version.Commit()); err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
+	}
 	if err := z.open(shard); err != nil {
 		return err
 	}
@@ -182,7 +188,7 @@ func parseOpenSeeds(s string) (first, last uint64, err error) {
 	}
 	bad := fmt.Errorf("--seeds %q: write a number like 1000, a range like 5..9, or one without an end like 5..", s)
 	from, to, isRange := strings.Cut(s, "..")
-	if first, err = strconv.ParseUint(from, 10, 64); err != nil {
+	if first, err = strconv.ParseUint(from, 10, 64); err != nil || first == math.MaxUint64 {
 		return 0, 0, bad
 	}
 	switch {

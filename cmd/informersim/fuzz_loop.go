@@ -163,7 +163,7 @@ func (z *fuzzer) fuzz(junit outfile.Target) error {
 	}
 	part := z.part()
 	left := z.asked.Runs(part.Index) - part.Done
-	show := newFuzzProgress(z, left)
+	show := newFuzzProgress(z, z.countable(left))
 	defer show.close()
 	var failed error
 	ended := campaign.Complete
@@ -192,6 +192,14 @@ func (z *fuzzer) fuzz(junit outfile.Target) error {
 		part.Ended = campaign.Complete
 	}
 	return z.report(show, junit, failed)
+}
+
+// countable returns how many runs are left for a progress bar, 0 if nobody waits for their end.
+func (z *fuzzer) countable(left uint64) uint64 {
+	if z.asked.Endless() {
+		return 0
+	}
+	return left
 }
 
 // end says how a campaign has ended, and with what error.

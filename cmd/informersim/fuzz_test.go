@@ -308,6 +308,7 @@ func TestFuzzRefuses(t *testing.T) {
 		{"--seeds x", `--seeds "x": write a number like 1000`},
 		{"--seeds 0", "--seeds must be at least 1"},
 		{"--seeds 9..5", "--seeds 9..5 is an empty range"},
+		{"--seeds 18446744073709551615..", `--seeds "18446744073709551615..": write a number like 1000`},
 		{"--seeds", "flag needs an argument: --seeds"},
 		{"--for -1s", "--for -1s is negative"},
 		{"--shrink -1s", "--shrink -1s is negative"},

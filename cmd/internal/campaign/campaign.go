@@ -30,6 +30,8 @@ type Asked struct {
 	Interleave string `json:"interleave,omitempty"`
 	// Build is the program, by names of reports.VersionProgram and others: another one may make another run of a seed.
 	Build map[string]string `json:"build"`
+	// Program tells programs apart whose versions do not: those without one, and those with local changes. It is "" for others.
+	Program string `json:"program,omitempty"`
 }
 
 // File is a scenario of a corpus.
@@ -41,13 +43,13 @@ type File struct {
 // Endless reports that there is no last seed.
 func (a *Asked) Endless() bool { return a.Last == math.MaxUint64 }
 
-// Runs returns the number of runs of a shard, counted from 1; math.MaxUint64 if there is no end.
+// Runs returns the number of runs of a shard, counted from 1. Without an end it is that of the seeds that there are.
 func (a *Asked) Runs(shard uint64) uint64 {
 	total := a.Last - a.First + 1
-	switch {
-	case a.Endless():
-		return math.MaxUint64
-	case shard > total:
+	if a.Endless() {
+		total = a.Last - a.First // the last one is no seed: it stands for no end
+	}
+	if shard > total {
 		return 0
 	}
 	return (total-shard)/a.Shards + 1
@@ -81,8 +83,8 @@ func (a *Asked) differs(b *Asked) string {
 		return "files, not generated scenarios"
 	case !slices.Equal(a.Corpus, b.Corpus):
 		return "other files: " + otherFile(a.Corpus, b.Corpus)
-	case !maps.Equal(a.Build, b.Build):
-		return fmt.Sprintf("another build of informersim: %s, not %s", build(a.Build), build(b.Build))
+	case !maps.Equal(a.Build, b.Build) || a.Program != b.Program:
+		return fmt.Sprintf("another build of informersim: %s, not %s", a.build(), b.build())
 	}
 	return ""
 }
@@ -103,10 +105,13 @@ func otherFile(a, b []File) string {
 	return ""
 }
 
-func build(versions map[string]string) string {
-	text := cmp.Or(versions[reports.VersionProgram], "unknown")
-	if commit := versions[reports.VersionCommit]; commit != "" {
+func (a *Asked) build() string {
+	text := cmp.Or(a.Build[reports.VersionProgram], "unknown")
+	if commit := a.Build[reports.VersionCommit]; commit != "" {
 		text += " at " + commit[:min(12, len(commit))]
+	}
+	if a.Program != "" {
+		text += fmt.Sprintf(" (program %s)", a.Program)
 	}
 	return text
 }

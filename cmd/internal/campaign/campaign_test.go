@@ -15,7 +15,7 @@ import (
 func TestShardsHaveEverySeedOnce(t *testing.T) {
 	for _, a := range []Asked{
 		{First: 1, Last: 1, Shards: 1}, {First: 1, Last: 1, Shards: 3}, {First: 0, Last: 9, Shards: 4}, {First: 7, Last: 19, Shards: 13}, {First: 7, Last: 20, Shards: 13},
-		{First: math.MaxUint64 - 9, Last: math.MaxUint64 - 1, Shards: 2},
+		{First: math.MaxUint64 - 9, Last: math.MaxUint64 - 1, Shards: 2}, {First: math.MaxUint64 - 9, Last: math.MaxUint64, Shards: 2},
 	} {
 		var seeds []uint64
 		for shard := uint64(1); shard <= a.Shards; shard++ {
@@ -29,11 +29,11 @@ func TestShardsHaveEverySeedOnce(t *testing.T) {
 				t.Fatalf("%+v: seed %d is number %d", a, seed, n)
 			}
 		}
-		if n := uint64(len(seeds)); n != a.Last-a.First+1 {
+		if n := uint64(len(seeds)); n != min(a.Last, math.MaxUint64-1)-a.First+1 {
 			t.Errorf("%+v: the shards have %d seeds", a, n)
 		}
 	}
-	if a := (Asked{First: 5, Last: math.MaxUint64, Shards: 3}); a.Runs(2) != math.MaxUint64 || a.Seed(2, 10) != 36 || a.Seeds() != "5.." {
+	if a := (Asked{First: 5, Last: math.MaxUint64, Shards: 3}); a.Runs(2) != math.MaxUint64/3-2 || a.Seed(2, 10) != 36 || a.Seeds() != "5.." {
 		t.Errorf("without an end: %d runs, the tenth is %d, seeds %s", a.Runs(2), a.Seed(2, 10), a.Seeds())
 	}
 }
