@@ -80,7 +80,7 @@ client-go within each step, in half of the runs; --interleave on or off says oth
 A seed without a verdict (--timeout, a process that died) is noted and left out. Where $GITHUB_STEP_SUMMARY is set, a summary is
 added to that file.
 
-Exit codes: 0 no finding, 1 findings, 2 bad input, 4 seeds without a verdict, 5 a defect of informersim, 130 interrupted before
+Exit codes: 0 no finding, 1 findings, 2 bad input, 4 seeds without a verdict or no run at all, 5 a defect of informersim, 130 interrupted before
 anything was found.`,
 		Example: `  informersim fuzz
   informersim fuzz --seeds 1..10000 --keep-going --out results

@@ -253,8 +253,15 @@ func TestMergeNamesWhatIsMissing(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
 	t.Setenv(jobIndex, "2")
-	if got := command(t, "fuzz", "--seeds", "30", "--shard", "job/3", "--out", "3", "--for", "1ns"); got.code != exitOK || !strings.Contains(got.stdout, "shard 3 of 3") {
+	got = command(t, "fuzz", "--seeds", "30", "--shard", "job/3", "--out", "3", "--for", "1ns", "--junit", "3.xml")
+	if got.code != exitUndecided || !strings.Contains(got.stdout, "shard 3 of 3\nOPEN  nothing was checked: it ended before the first run did") {
 		t.Errorf("shard job/3: exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	if xml, err := os.ReadFile("3.xml"); err != nil || !strings.Contains(string(xml), "nothing was checked") {
+		t.Errorf("the JUnit report says %s, %v", xml, err)
+	}
+	if got := command(t, "fuzz", "--seeds", "2", "--shard", "3/3"); got.code != exitOK || !strings.Contains(got.stdout, "PASS  0 runs: there are fewer seeds than shards") {
+		t.Errorf("a shard without seeds: exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
 	if got := command(t, "merge", "1", "2", "3", "--out", "all"); got.code != exitOK {
 		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
@@ -415,7 +422,7 @@ func TestFuzzLosesNothingWithoutRoom(t *testing.T) {
 	inTemp(t, nil)
 	withFlawed(t)
 	args := []string{"fuzz", "--subject", "flawed", "--seeds", "1..100", "--out", "out", "--resume"}
-	if got := command(t, append(args, "--for", "1ns")...); got.code != exitOK {
+	if got := command(t, append(args, "--for", "1ns")...); got.code != exitUndecided {
 		t.Fatalf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
 	}
 	if err := os.WriteFile("out/findings", nil, 0o666); err != nil { // where a folder is needed

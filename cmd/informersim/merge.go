@@ -81,7 +81,7 @@ func outcomeOf(c *campaign.Campaign, stderr io.Writer, err error) error {
 	for _, u := range c.Undecided {
 		code = max(code, u.Code)
 	}
-	if code == exitOK && c.Merged && len(c.Missing()) > 0 {
+	if code == exitOK && (c.Nothing() || c.Merged && len(c.Missing()) > 0) {
 		code = exitUndecided
 	}
 	if code != exitOK {

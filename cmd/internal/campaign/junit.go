@@ -30,5 +30,8 @@ func (c *Campaign) WriteJUnit(w io.Writer) error {
 	if m := c.Missing(); len(m) > 0 {
 		s.Cases = append(s.Cases, junit.Case{Class: class, Name: "all seeds", Error: &junit.Problem{Message: "not all seeds were run", Text: strings.Join(m, "\n")}})
 	}
+	if c.Nothing() && len(c.Undecided) == 0 && len(c.Missing()) == 0 {
+		s.Cases = append(s.Cases, junit.Case{Class: class, Name: "all seeds", Error: &junit.Problem{Message: "nothing was checked", Text: c.Verdict()}})
+	}
 	return s.Write(w)
 }

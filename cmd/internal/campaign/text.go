@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,6 +61,11 @@ func (c *Campaign) Title() string {
 	return text
 }
 
+// Nothing reports that no run was made, although there are seeds.
+func (c *Campaign) Nothing() bool {
+	return c.Total().Done == 0 && slices.ContainsFunc(c.Shards, func(s *Shard) bool { return c.Asked.Runs(s.Index) > 0 })
+}
+
 // Verdict says on a line how the campaign has ended so far, PASS, FAIL or OPEN first.
 func (c *Campaign) Verdict() string {
 	t := c.Total()
@@ -76,6 +82,10 @@ func (c *Campaign) Verdict() string {
 		return fmt.Sprintf("OPEN  %s of %s without a verdict, no property broke", reports.Counted(len(c.Undecided), "seed"), reports.Counted(t.Done, "run"))
 	case c.Merged && len(c.Missing()) > 0:
 		return fmt.Sprintf("OPEN  %s, no property broke, but not all were made", reports.Counted(t.Done, "run"))
+	case c.Nothing():
+		return "OPEN  nothing was checked: it ended before the first run did"
+	case t.Done == 0:
+		return "PASS  0 runs: there are fewer seeds than shards"
 	}
 	return fmt.Sprintf("PASS  %s, %d properties held after every step of each", reports.Counted(t.Done, "run"), len(c.Properties))
 }
