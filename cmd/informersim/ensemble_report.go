@@ -66,7 +66,7 @@ func ofFolder(dir, out string) ([]byte, error) {
 
 // pageTarget is the file of fuzz --report.
 func (z *fuzzer) pageTarget() outfile.Target {
-	return reportTarget("--report", z.flags.report, false, append(z.files, z.flags.junit)...)
+	return final(reportTarget("--report", z.flags.report, false, append(z.files, z.flags.junit)...))
 }
 
 // checkPage refuses a --report that cannot be written, before any run is made.

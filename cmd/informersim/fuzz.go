@@ -148,7 +148,7 @@ func (f *fuzzFlags) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	z.asked.Shards = of
-	junit := junitTarget(f.junit, args)
+	junit := junitTarget(c, f.junit, args)
 	if f.junit != "" {
 		if err := junit.Check(); err != nil {
 			return err
@@ -246,21 +246,17 @@ func parseShard(s string) (index, of uint64, err error) {
 	return index, of, nil
 }
 
-// junitTarget is the file of --junit. It replaces nothing but such a file.
-func junitTarget(path string, inputs []string) outfile.Target {
-	return outfile.Target{Path: path, Flag: "--junit", Inputs: inputs, Replaces: isXML, Kind: "a JUnit report"}
+// junitTarget is the file of --junit. Unless the command has --force, and it is given, it replaces nothing but such a file.
+func junitTarget(c *cobra.Command, path string, inputs []string) outfile.Target {
+	t := outfile.Target{Path: path, Flag: "--junit", Inputs: inputs, Final: c.Flags().Lookup("force") == nil}
+	if force, err := c.Flags().GetBool("force"); err != nil || !force {
+		t.Replaces, t.Kind = isJUnit, "a JUnit report"
+	}
+	return t
 }
 
-func isXML(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	start := make([]byte, len("<?xml"))
-	_, err = f.Read(start)
-	return err == nil && string(start) == "<?xml"
-}
+// isJUnit tells whether a file begins as a JUnit report does.
+func isJUnit(path string) bool { return begins(path, "<testsuite") }
 
 // load reads the corpus.
 func (z *fuzzer) load(paths []string) error {

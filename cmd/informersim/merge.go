@@ -47,7 +47,7 @@ func (f *mergeFlags) run(c *cobra.Command, args []string) error {
 	if f.out == "" {
 		return errors.New("merge needs --out, the folder for the sum")
 	}
-	junit := junitTarget(f.junit, nil)
+	junit := junitTarget(c, f.junit, nil)
 	if f.junit != "" {
 		if err := junit.Check(); err != nil {
 			return err
