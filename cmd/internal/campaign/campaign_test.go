@@ -128,6 +128,55 @@ func TestKeep(t *testing.T) {
 	}
 }
 
+// A merge that ends halfway leaves its folder empty, and one that a kill has interrupted leaves nothing once the campaign goes on.
+func TestNothingHalfIsLeft(t *testing.T) {
+	dir := t.TempDir()
+	shard, out := filepath.Join(dir, "shard"), filepath.Join(dir, "sum")
+	asked := Asked{Subject: "stack", First: 1, Last: 20, Shards: 1}
+	folder, err := Begin(shard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := New(asked, 1)
+	for seed, property := range []string{"P", "Q"} {
+		x := &Finding{Property: property, Seed: uint64(seed)}
+		c.Find(x)
+		if err := folder.Keep(x, map[string][]byte{"a": nil}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := folder.Save(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	last := folder.FindingPath(c.Findings[1])
+	if err := os.Rename(last, last+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Merge(t.Context(), []string{shard}, out); err == nil || !strings.Contains(err.Error(), "the files of the finding Q-") {
+		t.Fatalf("a finding is missing: %v", err)
+	}
+	if err := os.Rename(last+"-away", last); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Merge(t.Context(), []string{shard}, out); err != nil {
+		t.Errorf("the second time: %v", err)
+	}
+	halves := []string{filepath.Join(shard, findings, ".informersim-1"), filepath.Join(shard, ".informersim-2")}
+	for _, half := range halves {
+		if err := os.MkdirAll(filepath.Join(half, "x"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := Resume(shard, asked, 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, half := range halves {
+		if _, err := os.Stat(half); err == nil {
+			t.Errorf("%s is left", half)
+		}
+	}
+}
+
 // Of equal findings of two shards the lowest seed stands for both, with its files.
 func TestMergeTakesTheLowestSeed(t *testing.T) {
 	dir := t.TempDir()
