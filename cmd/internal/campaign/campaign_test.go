@@ -63,6 +63,27 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// A campaign whose time was up before its first run ended has checked nothing, unless there was nothing to run.
+func TestNothingIsNoPass(t *testing.T) {
+	for _, tt := range []struct {
+		shard, done uint64
+		want        string
+	}{
+		{2, 0, "OPEN  nothing was checked: it ended before the first run did"}, {2, 1, "PASS  1 run, 0 properties held after every step of each"},
+		{7, 0, "PASS  0 runs: there are fewer seeds than shards"},
+	} {
+		c := New(Asked{Subject: "stack", First: 1, Last: 5, Shards: 7}, tt.shard)
+		c.Shards[0].Done, c.Shards[0].Ended = tt.done, TimeUp
+		var xml strings.Builder
+		if err := c.WriteJUnit(&xml); err != nil {
+			t.Fatal(err)
+		}
+		if c.Verdict() != tt.want || strings.Contains(xml.String(), `errors="1"`) != strings.HasPrefix(tt.want, "OPEN") {
+			t.Errorf("%+v: %s\n%s", tt, c.Verdict(), xml.String())
+		}
+	}
+}
+
 // A state that this program has not written is refused, and never leads out of its folder.
 func TestLoadRefuses(t *testing.T) {
 	good := New(Asked{Subject: "stack", First: 1, Last: 9, Shards: 1}, 1)
