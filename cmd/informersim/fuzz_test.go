@@ -355,6 +355,25 @@ func TestFuzzRefuses(t *testing.T) {
 	}
 }
 
+// A scenario that expects a violation passes with it, and fuzz does not say that the property held.
+func TestFuzzOfWhatMustFail(t *testing.T) {
+	inTemp(t, map[string]string{"must.sim": "expect violation WorkDrains\nresource pods\ncreate pods default/a default/b\ninformer i1 pods\nworker c1 i1\nhandle c1 panics=1\nsettle\n", "small.sim": small})
+	for _, subject := range []string{"stack", "client-go"} {
+		args := []string{"fuzz", "must.sim", "small.sim", "--seeds", "1..20", "--subject", subject, "--out", subject, "--junit", subject + ".xml"}
+		got := command(t, args...)
+		want := regexp.MustCompile(`PASS  20 runs, of which ([1-9]) broke what their scenario expects \(WorkDrains\); all other properties held`)
+		if got.code != exitOK || !want.MatchString(got.stdout) {
+			t.Errorf("%s: exit code %d: %s%s", subject, got.code, got.stdout, got.stderr)
+		}
+		if xml, err := os.ReadFile(subject + ".xml"); err != nil || strings.Contains(string(xml), `name="WorkDrains"`) || !strings.Contains(string(xml), `name="HandlersConverge"`) {
+			t.Errorf("%s: the JUnit report says %s, %v", subject, xml, err)
+		}
+		if got := command(t, "merge", subject, "--out", subject+"-sum"); got.code != exitOK || !want.MatchString(got.stdout) {
+			t.Errorf("%s, merged: exit code %d: %s%s", subject, got.code, got.stdout, got.stderr)
+		}
+	}
+}
+
 // leftovers are hidden files.
 func leftovers(t *testing.T) (left []string) {
 	t.Helper()

@@ -132,11 +132,13 @@ type Shard struct {
 	Done  uint64 `json:"done"`
 	Ended string `json:"ended,omitempty"`
 	// Failing is the number of runs that broke a property.
-	Failing uint64         `json:"failing"`
-	Steps   uint64         `json:"steps"`
-	Virtual time.Duration  `json:"virtualNs"`
-	Took    time.Duration  `json:"tookNs"` // of real time
-	Faults  map[string]int `json:"faults,omitempty"`
+	Failing uint64 `json:"failing"`
+	// Expected is, by property, how many runs broke what their scenario expects.
+	Expected map[string]uint64 `json:"expected,omitempty"`
+	Steps    uint64            `json:"steps"`
+	Virtual  time.Duration     `json:"virtualNs"`
+	Took     time.Duration     `json:"tookNs"` // of real time
+	Faults   map[string]int    `json:"faults,omitempty"`
 	// Coverage is what the faults met.
 	Coverage reports.Coverage `json:"coverage,omitzero"`
 }
@@ -146,8 +148,11 @@ func (s *Shard) Add(r *reports.Run) {
 	s.Steps += r.Steps
 	s.Virtual += r.Virtual
 	s.Coverage.Add(r.Coverage)
-	if !r.Passed() {
+	switch {
+	case !r.Passed():
 		s.Failing++
+	case r.Violation != nil:
+		s.expect(r.Violation.Property, 1)
 	}
 	if s.Faults == nil {
 		s.Faults = map[string]int{}
@@ -155,6 +160,14 @@ func (s *Shard) Add(r *reports.Run) {
 	for _, f := range r.Faults {
 		s.Faults[f.Name] += f.Count
 	}
+}
+
+// expect counts runs that broke a property as expected.
+func (s *Shard) expect(property string, runs uint64) {
+	if s.Expected == nil {
+		s.Expected = map[string]uint64{}
+	}
+	s.Expected[property] += runs
 }
 
 // Undecided is a seed without a verdict.
@@ -195,6 +208,9 @@ func (c *Campaign) Total() Shard {
 		t.Virtual += s.Virtual
 		t.Took += s.Took
 		t.Coverage.Add(&s.Coverage)
+		for name, n := range s.Expected { // order: a map is filled
+			t.expect(name, n)
+		}
 		for name, n := range s.Faults { // order: a map is filled
 			t.Faults[name] += n
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -86,6 +87,14 @@ func (c *Campaign) Verdict() string {
 		return "OPEN  nothing was checked: it ended before the first run did"
 	case t.Done == 0:
 		return "PASS  0 runs: there are fewer seeds than shards"
+	}
+	if len(t.Expected) > 0 {
+		n := uint64(0)
+		for _, runs := range t.Expected { // order: a sum
+			n += runs
+		}
+		return fmt.Sprintf("PASS  %s, of which %d broke what their scenario expects (%s); all other properties held",
+			reports.Counted(t.Done, "run"), n, strings.Join(slices.Sorted(maps.Keys(t.Expected)), ", "))
 	}
 	return fmt.Sprintf("PASS  %s, %d properties held after every step of each", reports.Counted(t.Done, "run"), len(c.Properties))
 }
