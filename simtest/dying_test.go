@@ -159,7 +159,7 @@ func TestTraceOfAnOlderRelease(t *testing.T) {
 		seeds[env.Seed()]++
 		env.Create(configMap("a", "0"))
 	})
-	if logs := strings.Join(r.logs, "\n"); r.failed || seeds[7] < 2 || seeds[1] != 1 || !strings.Contains(logs, file+" no longer fits the program (step ") || !strings.Contains(logs, "running its seed again") {
+	if logs := strings.Join(r.logs, "\n"); r.failed || seeds[7] < 2 || seeds[1] != 1 || !strings.Contains(logs, file+" no longer fits the program (step ") || !strings.Contains(logs, "running its seed again") || !strings.Contains(logs, " the trace has ") {
 		t.Errorf("%v; the seeds are %v; the log is:\n%s", r.errors, seeds, logs)
 	}
 }

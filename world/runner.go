@@ -204,7 +204,7 @@ func (r *runner) replayFile() error {
 	switch {
 	case r.peer.gone != nil:
 	case retry && res.replay != nil:
-		r.logf("%s no longer fits the program (%v): running its seed again. %s", file, firstLine(res.replay.Error()), r.whyNoReplay(res.header))
+		r.logf("%s no longer fits the program (%v): running its seed again. %s", file, onOneLine(res.replay.Error()), r.whyNoReplay(res.header))
 		return r.seed(res.header.Seed)
 	case res.failed():
 		if res.replay == nil && r.twin != nil {
@@ -370,7 +370,5 @@ func (r *runner) endBubble(m *wire.Message, res *outcome) {
 
 var errOver = errors.New("simtest: this env's run is over; its clients end with it")
 
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
-}
+// onOneLine puts what a program says on several lines on one.
+func onOneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
