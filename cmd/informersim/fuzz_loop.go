@@ -151,6 +151,21 @@ func (z *fuzzer) part() *campaign.Shard { return z.state.Shards[0] }
 // maxUndecided is how many seeds may have no verdict before a campaign ends.
 const maxUndecided = 10
 
+// tooManyUndecided is the error of a campaign that ends for that reason. Its exit code is the highest of those that the seeds would have.
+type tooManyUndecided struct{ seeds []campaign.Undecided }
+
+func (e *tooManyUndecided) Error() string {
+	return fmt.Sprintf("%d seeds have no verdict, which is too many to go on", len(e.seeds))
+}
+
+func (e *tooManyUndecided) code() int {
+	most := exitUndecided
+	for _, u := range e.seeds {
+		most = max(most, u.Code)
+	}
+	return most
+}
+
 // errTimeUp ends a campaign after --for.
 var errTimeUp = errors.New("the time of --for is up")
 
@@ -229,7 +244,7 @@ func (z *fuzzer) take(ctx context.Context, seed uint64, out result[*reports.Run]
 		z.part().Done++
 		show.line("seed %d has no verdict: %v\n  alone: %s", seed, err, z.seedLine(seed))
 		if len(z.state.Undecided) >= maxUndecided {
-			return false, fmt.Errorf("%d seeds have no verdict, which is too many to go on", len(z.state.Undecided))
+			return false, &tooManyUndecided{z.state.Undecided}
 		}
 		return false, nil
 	}

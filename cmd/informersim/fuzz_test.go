@@ -374,6 +374,16 @@ func TestFuzzOfWhatMustFail(t *testing.T) {
 	}
 }
 
+// A campaign that ends because too many seeds have no verdict is undecided, which is no bad input.
+func TestFuzzEndsWithoutVerdicts(t *testing.T) {
+	inTemp(t, nil)
+	got := command(t, "fuzz", "--seeds", "1..50", "--timeout", "1ns", "--out", "out")
+	if got.code != exitUndecided || !strings.Contains(got.stdout, "OPEN  10 seeds of 10 runs without a verdict") || !strings.Contains(got.stdout, "the campaign failed: 40 seeds not run, from 11 to 50") ||
+		!strings.Contains(got.stderr, "\nnot decided: 10 seeds have no verdict, which is too many to go on\n") {
+		t.Errorf("exit code %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+}
+
 // leftovers are hidden files.
 func leftovers(t *testing.T) (left []string) {
 	t.Helper()
