@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The shards of a range have each of its seeds once, whatever their number.
@@ -183,8 +184,16 @@ func TestNothingHalfIsLeft(t *testing.T) {
 		t.Errorf("the second time: %v", err)
 	}
 	halves := []string{filepath.Join(shard, findings, ".informersim-1"), filepath.Join(shard, ".informersim-2")}
-	for _, half := range halves {
+	young := filepath.Join(shard, ".informersim-3") // somebody else's who still runs
+	before := time.Now().Add(-2 * settled)
+	for _, half := range append(halves, young) {
 		if err := os.MkdirAll(filepath.Join(half, "x"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if half == young {
+			continue
+		}
+		if err := os.Chtimes(half, before, before); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -195,6 +204,9 @@ func TestNothingHalfIsLeft(t *testing.T) {
 		if _, err := os.Stat(half); err == nil {
 			t.Errorf("%s is left", half)
 		}
+	}
+	if _, err := os.Stat(young); err != nil {
+		t.Errorf("what is still being written is gone: %v", err)
 	}
 }
 

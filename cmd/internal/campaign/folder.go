@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/informersim/informersim/internal/outfile"
 )
@@ -117,6 +118,9 @@ func Resume(dir string, asked Asked, shard uint64) (*Folder, *Campaign, error) {
 	return f, c, f.forgetCut(c)
 }
 
+// settled is how old something is that nobody is writing any more: a pod that is evicted may still write when its successor begins.
+const settled = time.Minute
+
 // sweep removes what a program that was killed has left beside what it was writing. What cannot be removed does no harm.
 func (f *Folder) sweep() {
 	for _, dir := range []string{f.dir, filepath.Join(f.dir, findings)} {
@@ -125,7 +129,7 @@ func (f *Folder) sweep() {
 			continue
 		}
 		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), hidden) {
+			if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), hidden) && time.Since(info.ModTime()) > settled {
 				_ = os.RemoveAll(filepath.Join(dir, e.Name()))
 			}
 		}
