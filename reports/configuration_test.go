@@ -84,6 +84,27 @@ func TestConfigurationsInJSON(t *testing.T) {
 	}
 }
 
+// Searches of several seeds say together what one says: how many runs there were, within which bounds, and that some were too long for them.
+func TestEnsembleOfSearches(t *testing.T) {
+	var e reports.Ensemble
+	for n := 1; n <= 2; n++ {
+		e.Add(&reports.Run{Steps: 10, Hash: uint64(n), Search: &reports.Search{States: 100 * n, Runs: 10 * n, Cut: n, Steps: 500, Delays: 2, Early: 1, Depth: 50, Finished: n > 1}})
+	}
+	var b strings.Builder
+	if err := e.WriteText(&b, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"\nPASS  2 searches, 0 properties held after every step of every run\n      1000 steps · ",
+		"      exhaustive: not every run with at most 0 faults and 2 delays, time passing early at most 1 time: those of more than 50 steps were not branched after these\n" +
+			"      300 states in 30 runs to the end and 3 that came to a known state\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, b.String())
+		}
+	}
+}
+
 // An ensemble says over which configurations it went, and how much of its virtual time was spent to converge.
 func TestEnsembleText(t *testing.T) {
 	e := reports.Ensemble{Scenario: "s", Subject: "stack", First: 1, Last: 3}

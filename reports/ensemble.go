@@ -25,7 +25,8 @@ type Ensemble struct {
 	hashes      map[uint64]bool
 	properties  int
 	unjudged    []Unjudged
-	unchecked   int // expectations of the script
+	unchecked   int     // expectations of the script
+	search      *Search // of all runs with the strategy exhaustive
 }
 
 // Add adds a run that passed.
@@ -38,7 +39,12 @@ func (e *Ensemble) Add(r *Run) {
 		e.broke++
 		e.expected = r.Expected
 	}
-	e.steps += r.Steps
+	if r.Search != nil {
+		e.search = r.Search.and(e.search)
+		e.steps += r.Search.Steps
+	} else {
+		e.steps += r.Steps
+	}
 	e.virtual += r.Virtual
 	e.converging += r.Converging
 	e.informers.Add(r.Informers)
@@ -64,12 +70,18 @@ func (e *Ensemble) WriteText(w io.Writer, took time.Duration) error {
 	if e.Mix != "" {
 		fmt.Fprintf(&b, " · fault mix %s", PlainLine(e.Mix))
 	}
-	if e.broke == 0 {
+	switch {
+	case e.search != nil && e.broke == 0:
+		fmt.Fprintf(&b, "\nPASS  %d searches, %d properties held after every step of every run\n", e.runs, e.properties)
+	case e.broke == 0:
 		fmt.Fprintf(&b, "\nPASS  %d runs, %d properties held after every step of each\n", e.runs, e.properties)
-	} else {
+	default:
 		fmt.Fprintf(&b, "\nPASS  %d runs, of which %d broke %s, as expected; all other properties held\n", e.runs, e.broke, e.expected)
 	}
 	fmt.Fprintf(&b, "      %d steps · %s · %d faults injected · %d distinct runs\n", e.steps, virtualTime(e.virtual, e.converging, time.Second), e.faults.FaultTotal(), len(e.hashes))
+	if e.search != nil {
+		e.search.write(&b, false)
+	}
 	if informers := e.informers.String(); informers != "" {
 		fmt.Fprintf(&b, "      informers: %s\n", informers)
 	}

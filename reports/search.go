@@ -25,6 +25,15 @@ type Search struct {
 	Finished bool `json:"finished"`
 }
 
+// and sums up two searches with the same bounds. The other may be nil.
+func (s Search) and(other *Search) *Search {
+	if other != nil {
+		s.States, s.Runs, s.Cut, s.Steps = s.States+other.States, s.Runs+other.Runs, s.Cut+other.Cut, s.Steps+other.Steps
+		s.Longest, s.Finished = max(s.Longest, other.Longest), s.Finished && other.Finished
+	}
+	return &s
+}
+
 // String tells it in a line.
 func (s Search) String() string {
 	return fmt.Sprintf("%s in %s to the end and %d that came to a known state", Counted(s.States, "state"), Counted(s.Runs, "run"), s.Cut)

@@ -125,7 +125,7 @@
 // object involved, in which lines of yours goroutines waited, for a library, too, when [Env.Eventually] gave up, how clients learned of each object, by a watch or a list, what happened last to those that the failure names (so name them in what Always and Eventually return), the requests that failed with
 // their HTTP codes, the last events of all, and the commands that reproduce it. Its
 // trace is kept under testdata/simtest, where the next test run finds it and replays it first. Delete the file when you no
-// longer need it. While a fuzz target is fuzzed, no trace is kept: its inputs vary. Beside the trace lies a report to open in a browser (.html): the run step by step, made from the trace alone.
+// longer need it. Of a file that cannot be read, such as a pointer of Git LFS, the seed in its name is run. While a fuzz target is fuzzed, no trace is kept: its inputs vary. Beside the trace lies a report to open in a browser (.html): the run step by step, made from the trace alone.
 //
 // What the program logs with klog, and what reaches the error handlers of Kubernetes' libraries, is printed with a failure
 // instead of to the terminal, each line with its step and virtual time; all of it is in the file .log beside the trace, and no

@@ -2,6 +2,7 @@ package simtest_test
 
 import (
 	"context"
+	"errors"
 	"log"
 	"os"
 	"os/exec"
@@ -137,6 +138,36 @@ func TestProcessThatEndsItsGoroutine(t *testing.T) {
 	}
 }
 
+// Of a stored trace that cannot be read, such as a pointer of Git LFS, there is still the seed in its name.
+func TestStoredTraceThatIsNone(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll("testdata/simtest", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file := "testdata/simtest/TestStoredTraceThatIsNone-7.trace.jsonl"
+	if err := os.WriteFile(file, []byte("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, fails := range []bool{false, true} {
+		r := &keeper{recorder{name: t.Name()}}
+		seeds := map[uint64]int{}
+		try(r, simtest.Options{Seeds: 1, Mix: "none", Shrink: -1}, func(env *simtest.Env) {
+			seeds[env.Seed()]++
+			env.Create(configMap("a", "0"))
+			env.Always("it is not seed 7", func() error {
+				if fails && env.Seed() == 7 {
+					return errors.New("it is")
+				}
+				return nil
+			})
+			env.Advance(time.Second)
+		})
+		if logs := strings.Join(r.logs, "\n"); r.failed != fails || seeds[7] < 1 || !strings.Contains(logs, file+" cannot be replayed, and the seed in its name is run: ") || !strings.Contains(logs, "this is not a trace") {
+			t.Errorf("fails: %v: %v; the seeds are %v; the log is:\n%s", fails, r.errors, seeds, logs)
+		}
+	}
+}
+
 // A trace that simtest stored when it had no engine beside it has its seed run again, if it no longer fits.
 func TestTraceOfAnOlderRelease(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -159,7 +190,7 @@ func TestTraceOfAnOlderRelease(t *testing.T) {
 		seeds[env.Seed()]++
 		env.Create(configMap("a", "0"))
 	})
-	if logs := strings.Join(r.logs, "\n"); r.failed || seeds[7] < 2 || seeds[1] != 1 || !strings.Contains(logs, file+" no longer fits the program (step ") || !strings.Contains(logs, "running its seed again") {
+	if logs := strings.Join(r.logs, "\n"); r.failed || seeds[7] < 2 || seeds[1] != 1 || !strings.Contains(logs, file+" no longer fits the program (step ") || !strings.Contains(logs, "running its seed again") || !strings.Contains(logs, " the trace has ") {
 		t.Errorf("%v; the seeds are %v; the log is:\n%s", r.errors, seeds, logs)
 	}
 }

@@ -1,6 +1,7 @@
 package simtest_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,6 +98,17 @@ func wants(other string) func(cache.Indexer, string) error {
 	}
 }
 
+// misses is wants in words of its own, as programs say it of what they have looked up by its key.
+func misses(other string) func(cache.Indexer, string) error {
+	return func(lister cache.Indexer, key string) error {
+		name := cmp.Or(other, key)
+		if _, exists, _ := lister.GetByKey(name); !exists && key != other {
+			return fmt.Errorf("configmap %s not found", name)
+		}
+		return nil
+	}
+}
+
 // readingBody runs a controller while a ConfigMap stays and another one comes and goes.
 func readingBody(c reading, told bool) func(*simtest.Env) {
 	return func(env *simtest.Env) {
@@ -125,13 +137,15 @@ func TestNoEndlessError(t *testing.T) {
 			"reader has reconciled configmaps default/a: a number is expected", "because"}},
 		"handled": {reading{read: parses, mention: handle}, false, []string{
 			`the program logs the same error again and again, `, "no request was refused for that reason: E endless_error_test.go:", "1k", "it logs E endless_error_test.go:"}},
-		"logged":             {reading{read: parses, mention: structured}, false, []string{"the program logs the same error again and again, "}},
-		"gone":               {reading{read: wants("")}, true, []string{`reader still fails to reconcile configmaps default/b: what it needs: configmap "b" not found`}},
-		"gone, logged":       {reading{read: wants(""), mention: structured}, false, []string{"the program logs the same error again and again, ", `"b`, `not found`}},
-		"waits":              {reading{read: wants("default/c")}, true, nil},
-		"waits, logged":      {reading{read: wants("default/c"), mention: structured}, false, nil},
-		"right":              {reading{read: func(cache.Indexer, string) error { return nil }}, true, nil},
-		"nobody hears of it": {reading{read: parses}, false, nil}, // and the summary says so
+		"logged":                 {reading{read: parses, mention: structured}, false, []string{"the program logs the same error again and again, "}},
+		"gone":                   {reading{read: wants("")}, true, []string{`reader still fails to reconcile configmaps default/b: what it needs: configmap "b" not found`}},
+		"gone, logged":           {reading{read: wants(""), mention: structured}, false, []string{"the program logs the same error again and again, ", `"b`, `not found`}},
+		"gone, in other words":   {reading{read: misses(""), mention: structured}, false, []string{"the program logs the same error again and again, ", `configmap default/b not found`}},
+		"waits for what is gone": {reading{read: misses("default/b"), mention: structured}, false, nil},
+		"waits":                  {reading{read: wants("default/c")}, true, nil},
+		"waits, logged":          {reading{read: wants("default/c"), mention: structured}, false, nil},
+		"right":                  {reading{read: func(cache.Indexer, string) error { return nil }}, true, nil},
+		"nobody hears of it":     {reading{read: parses}, false, nil}, // and the summary says so
 		"told, and succeeds": {reading{read: func() func(cache.Indexer, string) error {
 			n := 0
 			return func(cache.Indexer, string) error {

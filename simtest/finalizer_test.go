@@ -10,7 +10,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/informersim/informersim/simtest"
 )
@@ -59,4 +62,73 @@ func TestNoFinalizerLeftOfSomebodyElses(t *testing.T) {
 	}
 	wantIn(t, found.Text, "configmaps default/b is still there, ", `greedy, which runs, has taken its finalizer "example.com/hold" off another object, though it has never put it on one: it is either greedy's to remove, or somebody else's and not greedy's to touch`,
 		"greedy takes the finalizer example.com/hold off configmaps default/a (RV ")
+}
+
+// holder puts a finalizer on each ConfigMap, and takes it off one that is being deleted. One that misses deletions overlooks what was
+// deleted before it began: it leaves such objects to its handler of updates, and none comes.
+func holder(ctx context.Context, config *rest.Config, misses bool) error {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	factory := informers.NewSharedInformerFactory(client, 0)
+	defer factory.Shutdown()
+	defer cancel()
+	hold := func(obj any) {
+		m := obj.(*corev1.ConfigMap).DeepCopy()
+		m.Finalizers = []string{"example.com/hold"}
+		if m.DeletionTimestamp != nil {
+			m.Finalizers = nil
+		}
+		for ctx.Err() == nil {
+			_, err := client.CoreV1().ConfigMaps(m.Namespace).Update(ctx, m, metav1.UpdateOptions{})
+			if err == nil || apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+				return
+			}
+			time.Sleep(time.Second)
+		}
+	}
+	_, err = factory.Core().V1().ConfigMaps().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) {
+			if m := obj.(*corev1.ConfigMap); len(m.Finalizers) == 0 || m.DeletionTimestamp != nil && !misses {
+				hold(m)
+			}
+		},
+		UpdateFunc: func(_, obj any) {
+			if obj.(*corev1.ConfigMap).DeletionTimestamp != nil {
+				hold(obj)
+			}
+		},
+	})
+	factory.Start(ctx.Done())
+	<-ctx.Done()
+	return err
+}
+
+// A finalizer that stays until the run ends the controller's watches, whereupon its informers notify it of all there is, would have stayed in a cluster.
+func TestNoFinalizerLeftUntilTheRelist(t *testing.T) {
+	for _, misses := range []bool{true, false} {
+		o := simtest.Options{Mix: "none", Seeds: 5, Properties: simtest.WellBehaved()}
+		found := simtest.Find(t, o, func(env *simtest.Env) {
+			env.Go("holder", func(ctx context.Context) error { return holder(ctx, env.RESTConfig("holder"), misses) })
+			env.Create(configMap("a", ""))
+			env.Advance(time.Minute)
+			env.Crash("holder")
+			env.Delete(configMap("a", ""))
+			env.Restart("holder")
+			env.Advance(time.Minute)
+		})
+		if !misses {
+			if found != nil {
+				t.Errorf("without the mistake: %v", found)
+			}
+			continue
+		}
+		if found == nil || found.Property != simtest.NoFinalizerLeft {
+			t.Fatalf("found %v", found)
+		}
+		wantIn(t, found.Text, "configmaps default/a was still there 21m0s after its deletion", `its finalizer "example.com/hold" is holder's, which ran, and took it off only when its informers had listed anew`,
+			"holder puts the finalizer example.com/hold on configmaps default/a", "is to be deleted, and has the finalizers example.com/hold", "holder takes the finalizer example.com/hold off configmaps default/a")
+	}
 }

@@ -52,9 +52,11 @@ type Exception struct {
 //	                       read), while nobody changes anything and the controller is told nothing
 //	NoWriteWar             two writers, or two field managers, set a field to and fro, six times within 5 minutes, each to its own value
 //	NoStaleCreate          an owner is left with two children that differ in a drawn name only: the second was made from a cache that
-//	                       had not seen the first. An owner may have as many as the largest number in its own spec or data
+//	                       had not seen the first. An owner may have as many as the largest number in its own spec or data that is, by its name,
+//	                       no port, time, weight or the like
 //	QuietAfterConvergence  a field changes three times, or an object is created three times, although all is done
-//	NoFinalizerLeft        an object that is being deleted stays, although the controller that has set its finalizer runs
+//	NoFinalizerLeft        an object that is being deleted stays, although the controller that has set its finalizer runs, or stays until the
+//	                       run has the controller's informers list anew
 //	NoOrphan               a child is made for an owner of whose end its maker has known for a minute; with Options.GarbageCollection,
 //	                       also a child that is left without its owner
 //	NoGrowingBackoff       an update that fails is repeated later each time, although it has succeeded in between: a rate limiter is told of

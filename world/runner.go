@@ -187,11 +187,30 @@ func (r *runner) whyNoReplay(h sim.Header) string {
 // overlayHint is the command that builds a test with the overlay.
 const overlayHint = `go test -overlay="$(informersim overlay)"`
 
+// unreadableError is that of a file which is no trace that this program reads.
+type unreadableError struct{ error }
+
+func (e *unreadableError) Unwrap() error { return e.error }
+
+// seedIn returns the seed in the name of a stored trace.
+func seedIn(file string) (uint64, bool) {
+	name, is := strings.CutSuffix(file, traceSuffix)
+	seed, err := strconv.ParseUint(name[strings.LastIndex(name, "-")+1:], 10, 64)
+	return seed, is && err == nil && seed > 0
+}
+
 // replayFile replays a trace. As a retry, one that no longer fits the program is not a failure: its seed is run again instead.
 func (r *runner) replayFile() error {
 	file, retry := r.task.File, r.task.Mode == wire.Retry
 	res, err := r.replay()
 	switch {
+	case errors.As(err, new(*unreadableError)) && retry:
+		if seed, ok := seedIn(file); ok {
+			r.logf("%s cannot be replayed, and the seed in its name is run: %v", file, err)
+			return r.seed(seed)
+		}
+		r.logf("%s cannot be replayed and is skipped: %v", file, err)
+		return nil
 	case err != nil && retry:
 		r.logf("%s cannot be replayed and is skipped: %v", file, err)
 		return nil
@@ -204,7 +223,7 @@ func (r *runner) replayFile() error {
 	switch {
 	case r.peer.gone != nil:
 	case retry && res.replay != nil:
-		r.logf("%s no longer fits the program (%v): running its seed again. %s", file, firstLine(res.replay.Error()), r.whyNoReplay(res.header))
+		r.logf("%s no longer fits the program (%v): running its seed again. %s", file, onOneLine(res.replay.Error()), r.whyNoReplay(res.header))
 		return r.seed(res.header.Seed)
 	case res.failed():
 		if res.replay == nil && r.twin != nil {
@@ -237,7 +256,7 @@ const (
 func (r *runner) replay() (*outcome, error) {
 	data, err := os.ReadFile(r.path(r.task.File))
 	if err != nil {
-		return nil, err
+		return nil, &unreadableError{err}
 	}
 	r.replaying, r.twin = true, twinIn(data)
 	defer func() { r.replaying = false }()
@@ -246,7 +265,7 @@ func (r *runner) replay() (*outcome, error) {
 	for try := 0; try == 0 || try < replayTries && r.host.Now().Sub(started) < replayBudget && r.peer.gone == nil; try++ {
 		tr, err := sim.NewTraceReader(r.task.File, bytes.NewReader(data))
 		if err != nil {
-			return nil, err
+			return nil, &unreadableError{err}
 		}
 		h := tr.Header()
 		if h.Subject != subject || h.Scenario != r.task.Test {
@@ -370,7 +389,5 @@ func (r *runner) endBubble(m *wire.Message, res *outcome) {
 
 var errOver = errors.New("simtest: this env's run is over; its clients end with it")
 
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
-}
+// onOneLine puts what a program says on several lines on one.
+func onOneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

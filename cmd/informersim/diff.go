@@ -174,7 +174,7 @@ func (f *diffFlags) compareAll(c *cobra.Command, file *scenarios.Scenario, seeds
 			break
 		}
 	}
-	fmt.Fprintf(out, "%d scenarios, %d differ\n", n, differ)
+	fmt.Fprintf(out, "%s, %d differ\n", reports.Counted(n, "scenario"), differ)
 	fmt.Fprintf(out, "  %s and %s · strategy fifo · %s\n", left.Name, right.Name, time.Since(started).Round(10*time.Millisecond))
 	fmt.Fprintf(out, "  informers: %s\n", informers.String())
 	if differ > 0 {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/informersim/informersim/cmd/internal/campaign"
@@ -24,7 +26,7 @@ const ensembleFile = "report.html"
 func ensemblePage(c *campaign.Campaign, reportOf func(*campaign.Finding) string) ([]byte, error) {
 	t := c.Total()
 	e := &html.Ensemble{
-		Title: c.Title(), Verdict: c.Verdict(), Missing: c.Missing(), Properties: c.Properties, Runs: t.Done, Steps: t.Steps, Virtual: t.Virtual,
+		Title: c.Title(), Verdict: c.Verdict(), Missing: c.Missing(), Properties: c.Properties, Expected: slices.Sorted(maps.Keys(t.Expected)), Runs: t.Done, Steps: t.Steps, Virtual: t.Virtual,
 		Faults: t.Faults, Coverage: t.Coverage, Build: reports.Build(c.Asked.Build), Took: t.Took,
 	}
 	for _, k := range fault.Kinds() {
@@ -66,7 +68,7 @@ func ofFolder(dir, out string) ([]byte, error) {
 
 // pageTarget is the file of fuzz --report.
 func (z *fuzzer) pageTarget() outfile.Target {
-	return reportTarget("--report", z.flags.report, false, append(z.files, z.flags.junit)...)
+	return final(reportTarget("--report", z.flags.report, false, append(z.files, z.flags.junit)...))
 }
 
 // checkPage refuses a --report that cannot be written, before any run is made.

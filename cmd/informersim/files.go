@@ -40,6 +40,12 @@ func isScenario(path string) bool {
 	return err == nil && len(s.File().Commands()) > 0
 }
 
+// final is a target of a command without --force.
+func final(t outfile.Target) outfile.Target {
+	t.Final = true
+	return t
+}
+
 // reportTarget is the file of a report. Without force it replaces nothing but a report.
 func reportTarget(flag, path string, force bool, inputs ...string) outfile.Target {
 	t := outfile.Target{Path: path, Flag: flag, Inputs: inputs}

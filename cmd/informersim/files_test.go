@@ -35,6 +35,7 @@ func TestNothingIsOverwritten(t *testing.T) {
 	files := map[string]string{
 		"a.sim": small, "hard.sim": small, "other.sim": small + "# mine\n", "notes.txt": "# notes\n", "mix.yaml": "rates: {watch-eof: 0.1}\n", "r.json": listed,
 		"fails.sim": small + "\ndelete pods default/b\n", "empty.sim": "# nothing\n", "empty.yaml": "name: x\n",
+		"pom.xml": "<?xml version=\"1.0\"?>\n<project/>\n",
 	}
 	inTemp(t, files)
 	if err := errors.Join(os.Remove("hard.sim"), os.Link("a.sim", "hard.sim")); err != nil {
@@ -51,6 +52,10 @@ func TestNothingIsOverwritten(t *testing.T) {
 		"import r.json --from list -o r.json":                     "-o: r.json is the same file as the input r.json",
 		"import r.json --from list -o r.json --force":             "is the same file as the input",
 		"import r.json --from list -o notes.txt":                  "-o: notes.txt exists and is not a scenario",
+		"run a.sim --junit pom.xml":                               "--junit: pom.xml exists and is not a JUnit report; name another file, or overwrite it with --force",
+		"verify a.sim --junit pom.xml":                            "--junit: pom.xml exists and is not a JUnit report; name another file, or move it away",
+		"fuzz --seeds 1 --junit pom.xml":                          "--junit: pom.xml exists and is not a JUnit report; name another file, or move it away",
+		"fuzz --seeds 1 --report pom.xml":                         "--report: pom.xml exists and is not a report; name another file, or move it away",
 		"diff a.sim --keep a.sim":                                 "--keep: a.sim is the same file as the input",
 		"diff --keep notes.txt":                                   "--keep: notes.txt exists and is not a scenario",
 		"run fails.sim --rewrite":                                 "delete pods default/b",
@@ -74,9 +79,10 @@ func TestNothingIsOverwritten(t *testing.T) {
 
 // What is of the right kind is replaced, and anything with --force.
 func TestOverwrites(t *testing.T) {
-	inTemp(t, map[string]string{"a.sim": small, "old.sim": small, "notes.txt": "notes\n", "r.json": listed, "empty": ""})
+	inTemp(t, map[string]string{"a.sim": small, "old.sim": small, "notes.txt": "notes\n", "r.json": listed, "empty": "", "pom.xml": "<?xml version=\"1.0\"?>\n<project/>\n"})
 	for _, args := range []string{
 		"run a.sim --trace t", "run a.sim --seed 2 --trace t", "run a.sim --trace empty", "run a.sim --trace notes.txt --force",
+		"run a.sim --junit j.xml", "run a.sim --junit j.xml", "fuzz --seeds 1 --junit j.xml", "run a.sim --junit pom.xml --force", "diff a.sim --junit j.xml",
 		"import r.json --from list -o old.sim", "import r.json --from list -o notes.txt --force", "run a.sim --trace /dev/null",
 	} {
 		if got := command(t, strings.Fields(args)...); got.code != exitOK {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/informersim/informersim/cmd/internal/campaign"
 	"github.com/informersim/informersim/cmd/internal/cli"
+	"github.com/informersim/informersim/cmd/internal/version"
 	"github.com/informersim/informersim/internal/outfile"
 	"github.com/informersim/informersim/scenarios"
 	"github.com/informersim/informersim/subjects"
@@ -79,7 +80,7 @@ client-go within each step, in half of the runs; --interleave on or off says oth
 A seed without a verdict (--timeout, a process that died) is noted and left out. Where $GITHUB_STEP_SUMMARY is set, a summary is
 added to that file.
 
-Exit codes: 0 no finding, 1 findings, 2 bad input, 4 seeds without a verdict, 5 a defect of informersim, 130 interrupted before
+Exit codes: 0 no finding, 1 findings, 2 bad input, 4 seeds without a verdict or no run at all, 5 a defect of informersim, 130 interrupted before
 anything was found.`,
 		Example: `  informersim fuzz
   informersim fuzz --seeds 1..10000 --keep-going --out results
@@ -147,7 +148,7 @@ func (f *fuzzFlags) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	z.asked.Shards = of
-	junit := junitTarget(f.junit, args)
+	junit := junitTarget(c, f.junit, args)
 	if f.junit != "" {
 		if err := junit.Check(); err != nil {
 			return err
@@ -155,6 +156,11 @@ func (f *fuzzFlags) run(c *cobra.Command, args []string) error {
 	}
 	if err := z.checkPage(); err != nil {
 		return err
+	}
+	if f.out != "" {
+		if z.asked.Program, err = programDigest(version.Released(), version.Commit()); err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
 	}
 	if err := z.open(shard); err != nil {
 		return err
@@ -182,7 +188,7 @@ func parseOpenSeeds(s string) (first, last uint64, err error) {
 	}
 	bad := fmt.Errorf("--seeds %q: write a number like 1000, a range like 5..9, or one without an end like 5..", s)
 	from, to, isRange := strings.Cut(s, "..")
-	if first, err = strconv.ParseUint(from, 10, 64); err != nil {
+	if first, err = strconv.ParseUint(from, 10, 64); err != nil || first == math.MaxUint64 {
 		return 0, 0, bad
 	}
 	switch {
@@ -240,21 +246,17 @@ func parseShard(s string) (index, of uint64, err error) {
 	return index, of, nil
 }
 
-// junitTarget is the file of --junit. It replaces nothing but such a file.
-func junitTarget(path string, inputs []string) outfile.Target {
-	return outfile.Target{Path: path, Flag: "--junit", Inputs: inputs, Replaces: isXML, Kind: "a JUnit report"}
+// junitTarget is the file of --junit. Unless the command has --force, and it is given, it replaces nothing but such a file.
+func junitTarget(c *cobra.Command, path string, inputs []string) outfile.Target {
+	t := outfile.Target{Path: path, Flag: "--junit", Inputs: inputs, Final: c.Flags().Lookup("force") == nil}
+	if force, err := c.Flags().GetBool("force"); err != nil || !force {
+		t.Replaces, t.Kind = isJUnit, "a JUnit report"
+	}
+	return t
 }
 
-func isXML(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	start := make([]byte, len("<?xml"))
-	_, err = f.Read(start)
-	return err == nil && string(start) == "<?xml"
-}
+// isJUnit tells whether a file begins as a JUnit report does.
+func isJUnit(path string) bool { return begins(path, "<testsuite") }
 
 // load reads the corpus.
 func (z *fuzzer) load(paths []string) error {

@@ -126,7 +126,7 @@ func (z *fuzzer) find(ctx context.Context, seed uint64) *foundRun {
 	if z.flags.shrink > 0 {
 		var small *smaller
 		if small, notShrunk = shrunkWithin(ctx, z.flags.shrink, f); notShrunk == nil {
-			x.shrunkTo(small)
+			x.shrunkTo(ctx, small)
 			return x
 		}
 		x.note("not shrunk: %v", notShrunk)
@@ -177,7 +177,7 @@ func (x *foundRun) about(run *reports.Run) {
 }
 
 // shrunkTo takes over what is left of the run.
-func (x *foundRun) shrunkTo(s *smaller) {
+func (x *foundRun) shrunkTo(ctx context.Context, s *smaller) {
 	x.about(s.run)
 	x.Shape = s.Shape()
 	if s.Flaky {
@@ -191,7 +191,7 @@ func (x *foundRun) shrunkTo(s *smaller) {
 	}
 	x.Again = append(again, x.Again...)
 	var b strings.Builder
-	if err := s.print(&b, s.goOn(traceFile), x.Again, pageFile); err != nil {
+	if err := s.print(&b, s.goOn(ctx, traceFile), x.Again, pageFile); err != nil {
 		x.note("no story: %v", err)
 	}
 	x.Files[storyFile] = []byte(b.String())

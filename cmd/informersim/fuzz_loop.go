@@ -152,6 +152,21 @@ func (z *fuzzer) part() *campaign.Shard { return z.state.Shards[0] }
 // maxUndecided is how many seeds may have no verdict before a campaign ends.
 const maxUndecided = 10
 
+// tooManyUndecided is the error of a campaign that ends for that reason. Its exit code is the highest of those that the seeds would have.
+type tooManyUndecided struct{ seeds []campaign.Undecided }
+
+func (e *tooManyUndecided) Error() string {
+	return fmt.Sprintf("%d seeds have no verdict, which is too many to go on", len(e.seeds))
+}
+
+func (e *tooManyUndecided) code() int {
+	most := exitUndecided
+	for _, u := range e.seeds {
+		most = max(most, u.Code)
+	}
+	return most
+}
+
 // errTimeUp ends a campaign after --for.
 var errTimeUp = errors.New("the time of --for is up")
 
@@ -164,7 +179,7 @@ func (z *fuzzer) fuzz(junit outfile.Target) error {
 	}
 	part := z.part()
 	left := z.asked.Runs(part.Index) - part.Done
-	show := newFuzzProgress(z, left)
+	show := newFuzzProgress(z, z.countable(left))
 	defer show.close()
 	var failed error
 	ended := campaign.Complete
@@ -195,6 +210,14 @@ func (z *fuzzer) fuzz(junit outfile.Target) error {
 	return z.report(show, junit, failed)
 }
 
+// countable returns how many runs are left for a progress bar, 0 if nobody waits for their end.
+func (z *fuzzer) countable(left uint64) uint64 {
+	if z.asked.Endless() {
+		return 0
+	}
+	return left
+}
+
 // end says how a campaign has ended, and with what error.
 func (z *fuzzer) end(ctx context.Context, err error) (string, error) {
 	switch {
@@ -222,7 +245,7 @@ func (z *fuzzer) take(ctx context.Context, seed uint64, out result[*reports.Run]
 		z.part().Done++
 		show.line("seed %d has no verdict: %v\n  alone: %s", seed, err, z.seedLine(seed))
 		if len(z.state.Undecided) >= maxUndecided {
-			return false, fmt.Errorf("%d seeds have no verdict, which is too many to go on", len(z.state.Undecided))
+			return false, &tooManyUndecided{z.state.Undecided}
 		}
 		return false, nil
 	}

@@ -73,6 +73,7 @@ func codeOf(err error) int {
 	var code reported
 	var status launcher.ExitStatus
 	var ofChild *answered
+	var tooMany *tooManyUndecided
 	switch {
 	case err == nil:
 		return exitOK
@@ -82,6 +83,8 @@ func codeOf(err error) int {
 		return exitBroken
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
+	case errors.As(err, &tooMany):
+		return tooMany.code()
 	case errors.As(err, &ofChild):
 		return ofChild.code
 	case errors.As(err, new(differs)), errors.As(err, new(*notDeterministic)), errors.As(err, new(*sim.DivergedError)):

@@ -47,7 +47,7 @@ func (f *mergeFlags) run(c *cobra.Command, args []string) error {
 	if f.out == "" {
 		return errors.New("merge needs --out, the folder for the sum")
 	}
-	junit := junitTarget(f.junit, nil)
+	junit := junitTarget(c, f.junit, nil)
 	if f.junit != "" {
 		if err := junit.Check(); err != nil {
 			return err
@@ -81,7 +81,7 @@ func outcomeOf(c *campaign.Campaign, stderr io.Writer, err error) error {
 	for _, u := range c.Undecided {
 		code = max(code, u.Code)
 	}
-	if code == exitOK && c.Merged && len(c.Missing()) > 0 {
+	if code == exitOK && (c.Nothing() || c.Merged && len(c.Missing()) > 0) {
 		code = exitUndecided
 	}
 	if code != exitOK {

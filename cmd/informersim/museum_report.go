@@ -37,7 +37,7 @@ func (f *museumFlags) writeReports(ctx context.Context, v *museum.Verdict) error
 				return fmt.Errorf("--report: %w", err)
 			}
 			side.Report = filepath.Join(f.report, v.Bug+suffix+reportSuffix)
-			if err := reportTarget("--report", side.Report, false).Write(ctx, page); err != nil {
+			if err := final(reportTarget("--report", side.Report, false)).Write(ctx, page); err != nil {
 				return err
 			}
 		}
@@ -69,7 +69,7 @@ func (f *museumFlags) writeIndex(ctx context.Context, verdicts []*museum.Verdict
 	if err != nil {
 		return err
 	}
-	return reportTarget("--report", filepath.Join(f.report, museumIndex), false).Write(ctx, text)
+	return final(reportTarget("--report", filepath.Join(f.report, museumIndex), false)).Write(ctx, text)
 }
 
 // sideVerdict is what one run says, with its report, which lies beside the index.

@@ -7,13 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/informersim/informersim/cmd/internal/cli"
-	"github.com/informersim/informersim/cmd/internal/guests"
 	"github.com/informersim/informersim/fakeapiserver/fault"
 	"github.com/informersim/informersim/properties"
 	"github.com/informersim/informersim/reports"
@@ -174,7 +171,7 @@ func (r *replayer) replay(verbose bool) (reports.Report, error) {
 	r.cut = f.Cut
 	compared := &reports.Replayed{
 		Trace: r.path, Steps: steps, Ended: reports.EndedEarly(f.End, f.Cut), Divergence: r.diverge(f), Verify: "informersim verify " + reports.ShellPath(r.path),
-		WrittenBy: r.header.Versions, ReplayedBy: r.replayedBy(),
+		WrittenBy: r.header.Versions, ReplayedBy: versionsWith(r.subject.Name),
 	}
 	if f.End != nil {
 		compared.Verdict = f.End.Verdict
@@ -198,15 +195,6 @@ func (r *replayer) replay(verbose bool) (reports.Report, error) {
 	}
 	report.Story, err = storyOf(&f.Run, file)
 	return report, err
-}
-
-// replayedBy are the versions of what replays the trace.
-func (r *replayer) replayedBy() map[string]string {
-	v := maps.Clone(ownVersions())
-	if release, ok := strings.CutPrefix(r.subject.Name, guests.Prefix); ok {
-		v[reports.VersionClient] = release
-	}
-	return v
 }
 
 // again replays a trace that differs once more: two replays by one program must agree. It returns the file with the run's own

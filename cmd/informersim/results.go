@@ -36,7 +36,7 @@ func (o *results) begin(c *cobra.Command, inputs ...string) error {
 	if err := cli.NotEmpty(c, "junit"); err != nil || o.file == "" {
 		return err
 	}
-	o.target = junitTarget(o.file, inputs)
+	o.target = junitTarget(c, o.file, inputs)
 	if err := o.target.Check(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

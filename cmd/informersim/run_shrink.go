@@ -110,11 +110,14 @@ func (r *runner) showSmaller(small *smaller, was reports.Report) error {
 	if r.flags.json {
 		return reports.WriteJSON(r.c.OutOrStdout(), reports.Report{Run: small.run, Story: small.story, Twin: small.twin, Replay: again, Page: page, Notes: was.Notes})
 	}
-	return small.print(r.c.OutOrStdout(), small.goOn(trace.Path), again, page, was.Notes...)
+	return small.print(r.c.OutOrStdout(), small.goOn(r.c.Context(), trace.Path), again, page, was.Notes...)
 }
 
-// goOn says how to go on with a search that --shrink has limited.
-func (s *smaller) goOn(trace string) string {
+// goOn says how to go on with a search that --shrink has limited, or that it was interrupted.
+func (s *smaller) goOn(ctx context.Context, trace string) string {
+	if ctx.Err() != nil {
+		return "it was interrupted"
+	}
 	if s.Tries >= minimal.DefaultTries {
 		return "to go on: informersim shrink " + reports.ShellPath(trace)
 	}

@@ -44,8 +44,8 @@ verdict of that run.
 Where no schedule is needed, what is left fails as a transcript and is written as a scenario (to -o, or SCENARIO-min.sim).
 Otherwise the schedule is in the trace, which is written in any case (to --trace, or SCENARIO-min.trace.jsonl).
 
-Exit codes: 0 a smaller run was written, or the run is as small as it can be, 2 bad input, or a run that breaks no property, 3
-the run does not repeat.`,
+Exit codes: 0 a smaller run was written, or the run is as small as it can be, 2 bad input, a run that breaks no property,
+or a trace of which this program makes another run, 3 the run does not repeat.`,
 		Example: `  informersim shrink builtin-seed7.trace.jsonl
   informersim shrink my.sim --seed 7 --fault-mix storm -o smaller.sim`,
 		Args: cli.Usage(cobra.MaximumNArgs(1)),
@@ -98,7 +98,11 @@ func (f *shrinkFlags) shrink(c *cobra.Command, args []string) error {
 	// After an interrupt, what was found so far is still the user's.
 	again, err := small.write(c.Context(), trace, script)
 	if err == nil {
-		err = small.print(c.OutOrStdout(), "raise --tries", again, "")
+		more := "raise --tries"
+		if c.Context().Err() != nil {
+			more = "it was interrupted"
+		}
+		err = small.print(c.OutOrStdout(), more, again, "")
 	}
 	return errors.Join(err, c.Context().Err())
 }
@@ -157,10 +161,16 @@ func foundByReplay(c *cobra.Command, path string) (*minimal.Found, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	o := scenarios.Options{Subject: subject.OfMany(), Properties: properties.All(), Versions: versionsWith(subject.Name)}
+	own := versionsWith(subject.Name)
+	o := scenarios.Options{Subject: subject.OfMany(), Properties: properties.All(), Versions: own}
 	res, err := scenarios.Replay(c.Context(), tr, o)
 	var cut *sim.TraceError
+	var other *sim.DivergedError
 	switch {
+	case errors.As(err, &other) && !reports.SameBuild(h.Versions, own):
+		return nil, fmt.Errorf(
+			"%s: this program makes another run of it, from step %d on, and what it shrinks is what it can make (written by %s; this is %s): informersim replay %s shows what differs, and whether the property still breaks",
+			path, other.Step, reports.Build(h.Versions), reports.Build(own), reports.ShellPath(path))
 	case errors.As(err, &cut) && cut.Cut != sim.NotCut:
 		return nil, fmt.Errorf("%w: informersim replay plays what is there", err)
 	case errors.As(err, &cut):

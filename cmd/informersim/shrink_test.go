@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/informersim/informersim/properties/mutants"
 	"github.com/informersim/informersim/subjects"
@@ -71,6 +73,51 @@ func TestShrinkRefuses(t *testing.T) {
 	files, err := os.ReadDir(".")
 	if err != nil || len(files) != 4 {
 		t.Errorf("the folder has %v, %v", files, err)
+	}
+}
+
+// A trace of which this program makes another run cannot be shrunk here. That is no nondeterminism, unless this program wrote it.
+func TestShrinkOfAnotherProgramsTrace(t *testing.T) {
+	oneGoroutine(t)
+	inTemp(t, nil)
+	if found(t, "mutant.jsonl", mutant(t, "replace-without-tombstones")) == nil {
+		t.Fatal("the mutant is not found")
+	}
+	becomes(t, build("f1f1"))
+	got := command(t, "shrink", "mutant.jsonl")
+	for _, want := range []string{"error: mutant.jsonl: this program makes another run of it, from step ", "written by informersim devel, commit b0b0", "this is informersim devel, commit f1f1", "informersim replay mutant.jsonl shows what differs"} {
+		if got.code != exitBadInput || !strings.Contains(got.stderr, want) {
+			t.Errorf("exit code %d, want %q in %s", got.code, want, got.stderr)
+		}
+	}
+	becomes(t, build("b0b0"))
+	if got := command(t, "shrink", "mutant.jsonl"); got.code != exitNotDeterministic || !strings.HasPrefix(got.stderr, "not deterministic: mutant.jsonl: step ") {
+		t.Errorf("the same build: exit code %d: %s", got.code, got.stderr)
+	}
+}
+
+// A search that Ctrl-C ends says so, and keeps what it has got to.
+func TestShrinkInterrupted(t *testing.T) {
+	inTemp(t, nil)
+	withSubject(t, flawed())
+	if got := command(t, "run", "--subject", "flawed", "--fault-mix", "default", "--seed", "1..3000"); got.code != exitBroken {
+		t.Fatalf("exit code %d: %s", got.code, got.stderr)
+	}
+	trace := globbed(t, "builtin-seed*.trace.jsonl")
+	for wait := 5 * time.Millisecond; ; wait += 5 * time.Millisecond {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(wait, cancel)
+		got := commandIn(ctx, "shrink", trace)
+		cancel()
+		if got.code != exitInterrupted {
+			t.Fatalf("no search is interrupted before its end: exit code %d: %s%s", got.code, got.stdout, got.stderr)
+		}
+		if strings.Contains(got.stdout, "more might be removed: ") {
+			if !strings.Contains(got.stdout, "; it was interrupted\n") || !strings.Contains(got.stdout, "informersim replay builtin-min.trace.jsonl") {
+				t.Errorf("it prints %s", got.stdout)
+			}
+			return
+		}
 	}
 }
 

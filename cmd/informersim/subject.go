@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"strings"
 
@@ -81,7 +82,7 @@ func stderrOf(ctx context.Context) io.Writer {
 
 // versionsWith are the versions in the header of a trace of a subject.
 func versionsWith(subject string) map[string]string {
-	v := versions()
+	v := maps.Clone(ownVersions())
 	if release, ok := strings.CutPrefix(subject, guests.Prefix); ok {
 		v[reports.VersionClient] = release
 	}

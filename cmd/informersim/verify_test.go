@@ -82,7 +82,7 @@ func TestDiff(t *testing.T) {
 	inTemp(t, map[string]string{"small.sim": small})
 	for _, args := range [][]string{{"diff", "--seeds", "8"}, {"diff", "small.sim"}, {"diff", "--seeds", "5..6"}} {
 		out := command(t, args...)
-		if out.code != exitOK || !strings.Contains(out.stdout, " scenarios, 0 differ\n") {
+		if out.code != exitOK || !strings.Contains(out.stdout, ", 0 differ\n") {
 			t.Errorf("%v: exit code %d\n%s%s", args, out.code, out.stdout, out.stderr)
 		}
 	}

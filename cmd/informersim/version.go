@@ -1,9 +1,12 @@
 package main
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -35,6 +38,28 @@ func versionText() string {
 	}
 	return fmt.Sprintf("informersim %s\n%strace format %d\nclient-go %s\n%s %s/%s\n",
 		v[reports.VersionProgram], commit, sim.TraceVersion, v[reports.VersionClient], runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// programDigest tells programs apart that their versions do not tell apart, by what is in their files: one that is no release, from no commit or from one with
+// local changes. It is "" for others.
+func programDigest(released bool, commit string) (string, error) {
+	if released || commit != "" && !strings.HasSuffix(commit, "+dirty") {
+		return "", nil
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("this program has no version, and its file, which would tell it from others, is not known: %w", err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("this program has no version, and its file would tell it from others: %w", err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("reading this program: %w", err)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))[:16], nil
 }
 
 // versions returns the versions in the header of a trace.

@@ -103,6 +103,10 @@ func TestRefuses(t *testing.T) {
 		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says) || !strings.HasPrefix(err.Error(), "-o: ")) {
 			t.Errorf("Check(%s) = %v, want %q", path, err, says)
 		}
+		target.Final = true
+		if err := target.Check(); err != nil && strings.Contains(err.Error(), "--force") {
+			t.Errorf("the command has no --force: %v", err)
+		}
 		if says == "" || path == "other/x" || path == "missing/x" {
 			continue
 		}

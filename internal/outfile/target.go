@@ -20,6 +20,8 @@ type Target struct {
 	Replaces func(path string) bool
 	// Kind is what Replaces accepts, in words: "a trace".
 	Kind string
+	// Final says that the command has no --force, which the error of a file that may not be replaced names otherwise.
+	Final bool
 	// Mode is that of a new file, before the umask; 0 is 0o666. An existing file keeps its own.
 	Mode fs.FileMode
 }
@@ -64,7 +66,11 @@ func (t Target) mayReplace(info fs.FileInfo) error {
 		}
 	}
 	if t.Replaces != nil && info.Size() > 0 && !t.Replaces(t.Path) {
-		return fmt.Errorf("%s exists and is not %s; name another file, or overwrite it with --force", t.Path, t.Kind)
+		way := "name another file, or overwrite it with --force"
+		if t.Final {
+			way = "name another file, or move it away"
+		}
+		return fmt.Errorf("%s exists and is not %s; %s", t.Path, t.Kind, way)
 	}
 	f, err := os.OpenFile(t.Path, os.O_WRONLY, 0) // a rename would not ask whether the file is read-only
 	if err != nil {

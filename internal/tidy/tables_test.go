@@ -62,7 +62,7 @@ var mayImport = map[string][]string{
 	"internal/selectors":                  {},
 	"internal/museum":                     {"internal/mutation", "internal/outfile", "reports", "subjects/clientgo/releases"},
 	"internal/mutation":                   {"bubble/overlay", "reports", "scenarios/minimal", "scenarios/property"},
-	"internal/mutation/driver":            {"internal/mutation", "properties", "reports", "scenarios", "scenarios/generate", "scenarios/minimal", "sim", "subjects", "subjects/kinds"},
+	"internal/mutation/driver":            {"bubble", "internal/mutation", "properties", "reports", "scenarios", "scenarios/generate", "scenarios/minimal", "scenarios/property", "sim", "subjects", "subjects/kinds"},
 	"internal/nested":                     {},
 	"internal/newer":                      {},
 	"internal/outfile":                    {},

@@ -29,10 +29,12 @@ type Ensemble struct {
 	Findings   []Finding
 	Undecided  []string
 	Properties []string
-	Runs       uint64
-	Steps      uint64
-	Virtual    time.Duration
-	Faults     map[string]int
+	// Expected are those that broke as scenarios expect.
+	Expected []string
+	Runs     uint64
+	Steps    uint64
+	Virtual  time.Duration
+	Faults   map[string]int
 	// Kinds are all faults that there are.
 	Kinds    []string
 	Coverage reports.Coverage
@@ -91,7 +93,10 @@ type heatCell struct{ N, Level int }
 func RenderEnsemble(e *Ensemble) ([]byte, error) {
 	word, rest, _ := strings.Cut(e.Verdict, " ")
 	p := &ensemblePage{Title: e.Title, Word: word, Sentence: strings.TrimSpace(rest), Missing: e.Missing, Undecided: e.Undecided, Properties: e.Properties}
-	p.Held = fmt.Sprintf("%d properties held after every step of %s", len(e.Properties), reports.Counted(int(e.Runs), "run"))
+	p.Held = fmt.Sprintf("%d properties held after every step of %s", len(e.Properties)-len(e.Expected), reports.Counted(int(e.Runs), "run"))
+	if len(e.Expected) > 0 {
+		p.Held += fmt.Sprintf(", and %s broke where the scenario expects it", strings.Join(e.Expected, ", "))
+	}
 	p.findings(e.Findings)
 	faults := names(e)
 	p.Heats = []heat{

@@ -69,6 +69,10 @@ func TestEnsemble(t *testing.T) {
 	if again := renderEnsemble(t, e); again != other {
 		t.Error("two pages of the same runs differ")
 	}
+	if expected := renderEnsemble(t, &html.Ensemble{Verdict: "PASS  9 runs", Runs: 9, Properties: []string{"A", "B", "C"}, Expected: []string{"B"}}); !strings.Contains(
+		expected, "None: 2 properties held after every step of 9 runs, and B broke where the scenario expects it.") {
+		t.Errorf("the page says that what broke as expected held:\n%s", expected)
+	}
 	if pass := renderEnsemble(t, &html.Ensemble{Verdict: "PASS  9 runs", Runs: 9}); !strings.Contains(pass, `class="verdict pass"`) || !strings.Contains(pass, "None: 0 properties held after every step of 9 runs.") {
 		t.Error("the page of runs that pass does not say so")
 	}

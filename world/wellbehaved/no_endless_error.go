@@ -168,8 +168,8 @@ func (f *failures) endless(all []reports.Evidence) bool {
 // reconcileID is how controller-runtime calls a reconcile, at random.
 var reconcileID = regexp.MustCompile(` reconcileID="[^"]*"`)
 
-// missingName finds the name of what is not found.
-var missingName = regexp.MustCompile(`"([^"]+)" not found`)
+// missingName finds the name of what is not found: quoted, as a server says it, or with its namespace.
+var missingName = regexp.MustCompile(`("([^"]+)"|[^\s"]+/[^\s"]+) not found`)
 
 // logged judges the errors that were logged since the faults stopped. What a reconcile that the test tells of has logged is that reconcile's.
 func (f *failures) logged(since time.Duration) *reports.Violation {
@@ -216,12 +216,15 @@ func (f *failures) explained(text string) bool {
 	if !strings.Contains(plain, "not found") {
 		return false
 	}
-	m := missingName.FindStringSubmatch(plain)
-	if m == nil {
+	m := missingName.FindString(plain)
+	if m == "" {
 		return true
 	}
-	for key := range f.gone { // order: one of them suffices
-		if _, object, _ := strings.Cut(key, " "); object[strings.LastIndex(object, "/")+1:] == m[1] && strings.Contains(plain, object) {
+	missing := strings.Trim(strings.TrimSuffix(m, " not found"), `"`)
+	about := strings.Replace(plain, m, "", 1) // what else the line says: of whom it is
+	for key := range f.gone {                 // order: one of them suffices
+		_, object, _ := strings.Cut(key, " ")
+		if name := object[strings.LastIndex(object, "/")+1:]; (missing == name || missing == object) && strings.Contains(about, object) {
 			return false
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kinds "k8s.io/apimachinery/pkg/types"
@@ -36,7 +37,13 @@ type finalizers struct {
 	o       *Options
 	owners  map[string]map[sim.ActorID]holding // by finalizer, the clients that have added or removed it
 	leaving map[kinds.UID]*leaving
+	// late is the first finalizer that was taken off after the controllers had been notified of everything anew, and lateBy who did so.
+	late   *reports.Violation
+	lateBy sim.ActorID
 }
+
+// relisted is within what time of the end of its watches a controller has looked at everything again.
+const relisted = time.Minute
 
 // holding is why a finalizer is taken for a client's.
 type holding struct {
@@ -75,6 +82,7 @@ func (f *finalizers) record(w property.World, r *sim.Record) *reports.Violation 
 					f.owners[name] = map[sim.ActorID]holding{}
 				}
 				f.hold(r, &x, name, !slices.Contains(before, name))
+				f.tookOff(r, &x, name)
 			}
 		}
 	}
@@ -99,6 +107,26 @@ func (f *finalizers) hold(r *sim.Record, x *write, name string, puts bool) {
 		did = "puts the finalizer %s on %s (RV %d)"
 	}
 	f.owners[name][x.client] = holding{x.name, puts, reports.Because(r, "%s "+did, x.name, name, r.Key, r.RV)}
+}
+
+// tookOff notes a finalizer that its controller has overlooked until the run had its informers list anew, which nobody does in a cluster: the deletion is from
+// before the quiet time, which is as long as any backoff.
+func (f *finalizers) tookOff(r *sim.Record, x *write, name string) {
+	observed, watched := f.o.Observed()
+	calm, _ := f.o.Calm()
+	l := f.leaving[meta(r.Obj).GetUID()]
+	if f.late != nil || !watched || l == nil || l.since.At > calm || r.At-observed > relisted || !f.owners[name][x.client].puts || f.o.excepted(nameFinalizer, x.name, r.Key) {
+		return
+	}
+	f.lateBy = x.client
+	f.late = &reports.Violation{Key: strings.Clone(r.Key), Message: fmt.Sprintf(
+		"%s was still there %v after its deletion: its finalizer %q is %s's, which ran, and took it off only when its informers had listed anew, since the run had ended their watches; nothing had changed for %v before that",
+		r.Key, span(observed-l.since.At), name, x.name, span(observed-calm))}
+	f.late.Because = []reports.Evidence{f.owners[name][x.client].how, l.since}
+	if told, is := l.told[x.client]; is {
+		f.late.Because = append(f.late.Because, told)
+	}
+	f.late.Because = append(f.late.Because, reports.Because(r, "%s takes the finalizer %s off %s (RV %d)", x.name, name, r.Key, r.RV))
 }
 
 func (f *finalizers) end(w property.World) *reports.Violation {
@@ -133,6 +161,9 @@ func (f *finalizers) end(w property.World) *reports.Violation {
 				return v
 			}
 		}
+	}
+	if f.late != nil && f.o.Runs(f.lateBy) {
+		return f.late
 	}
 	return nil
 }

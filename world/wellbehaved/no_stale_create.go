@@ -3,6 +3,7 @@ package wellbehaved
 import (
 	"fmt"
 	"hash/fnv"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +20,7 @@ import (
 const nameStale = "NoStaleCreate"
 
 // noStaleCreate checks that no owner is left with two equal children because their maker had not seen the first when it made the second. Equal
-// are children that differ in nothing but a drawn name; an owner may have as many as the largest number that it asks for itself. It is judged
+// are children that differ in nothing but a drawn name; an owner may have as many as the largest number in it that may count them. It is judged
 // when all is over, for a controller that sees its mistake and deletes the second is right in the end.
 func noStaleCreate(o *Options) property.Property {
 	return property.Property{
@@ -319,16 +320,44 @@ func looksDrawn(suffix string) bool {
 	return len(suffix) >= drawnLength && strings.Trim(suffix, drawnAlphabet) == ""
 }
 
-// asksFor returns the largest number in an owner, at least one: how many equal children it may want. A number may be text, as in a ConfigMap.
+// measures are the last words of the names of fields whose numbers count no children: times, places and shares. An owner with one replica and the port 8080
+// does not want 8080.
+var measures = []string{
+	"bytes", "day", "days", "deadline", "delay", "generation", "gid", "group", "groups", "hour", "hours", "interval", "millis", "milliseconds", "minute", "minutes", "mode", "ms",
+	"percent", "percentage", "period", "port", "ports", "priority", "qps", "revision", "second", "seconds", "secs", "skew", "threshold", "timeout", "ttl", "uid", "user", "version", "weight",
+}
+
+// lastWord finds the last word of a field's name: of containerPort, HTTP_PORT and http-port.
+var lastWord = regexp.MustCompile(`([A-Z]?[a-z]+|[A-Z]+)[^A-Za-z]*$`)
+
+// asksFor returns the largest number in an owner that may count its equal children, at least one. A number may be text, as in a ConfigMap.
 func asksFor(owner any) int {
 	most := 1
-	m := content(owner)
-	for _, c := range flat("", m) {
-		if strings.HasPrefix(c.field, "metadata.") || strings.HasPrefix(c.field, "status.") {
-			continue
+	for name, v := range content(owner) { // order: a maximum
+		if name != "metadata" && name != "status" {
+			most = max(most, largest(name, v))
 		}
-		if n, err := strconv.Atoi(strings.Trim(c.value, `"`)); err == nil {
-			most = max(most, n)
+	}
+	return most
+}
+
+// largest returns the largest number in a field that may count something.
+func largest(field string, v any) int {
+	most := 0
+	switch v := v.(type) {
+	case map[string]any:
+		for name, v := range v { // order: a maximum
+			most = max(most, largest(name, v))
+		}
+	case []any:
+		for _, v := range v {
+			most = max(most, largest(field, v))
+		}
+	default:
+		n, err := strconv.Atoi(fmt.Sprint(v))
+		word := lastWord.FindString(field)
+		if err == nil && field != "revisionHistoryLimit" && !slices.Contains(measures, strings.ToLower(strings.TrimRight(word, "0123456789_-."))) {
+			return n
 		}
 	}
 	return most

@@ -63,6 +63,10 @@ func TestAsksFor(t *testing.T) {
 		{owner(map[string]any{"pool": map[string]any{"size": int64(4)}}), 4},
 		{owner(map[string]any{"replicas": int64(0)}), 1},
 		{&corev1.ConfigMap{Data: map[string]string{"count": "2", "name": "x"}}, 2},
+		{owner(map[string]any{"pools": []any{map[string]any{"count": int64(3)}, map[string]any{"count": int64(2)}}}), 3},
+		{owner(map[string]any{"port": int64(8080), "progressDeadlineSeconds": int64(600), "revisionHistoryLimit": int64(10), "timeout_ms": int64(50)}), 1},
+		{owner(map[string]any{"replicas": int64(2), "ports": []any{int64(80), int64(443)}, "template": map[string]any{"runAsUser": int64(1000)}}), 2},
+		{&corev1.ConfigMap{Data: map[string]string{"HTTP_PORT": "8080", "poll-interval": "30", "n": "2"}}, 2},
 	} {
 		if got := asksFor(test.owner); got != test.want {
 			t.Errorf("%v: %d, want %d", test.owner, got, test.want)

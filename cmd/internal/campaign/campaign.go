@@ -30,6 +30,8 @@ type Asked struct {
 	Interleave string `json:"interleave,omitempty"`
 	// Build is the program, by names of reports.VersionProgram and others: another one may make another run of a seed.
 	Build map[string]string `json:"build"`
+	// Program tells programs apart whose versions do not: those without one, and those with local changes. It is "" for others.
+	Program string `json:"program,omitempty"`
 }
 
 // File is a scenario of a corpus.
@@ -43,13 +45,13 @@ type File struct {
 // Endless reports that there is no last seed.
 func (a *Asked) Endless() bool { return a.Last == math.MaxUint64 }
 
-// Runs returns the number of runs of a shard, counted from 1; math.MaxUint64 if there is no end.
+// Runs returns the number of runs of a shard, counted from 1. Without an end it is that of the seeds that there are.
 func (a *Asked) Runs(shard uint64) uint64 {
 	total := a.Last - a.First + 1
-	switch {
-	case a.Endless():
-		return math.MaxUint64
-	case shard > total:
+	if a.Endless() {
+		total = a.Last - a.First // the last one is no seed: it stands for no end
+	}
+	if shard > total {
 		return 0
 	}
 	return (total-shard)/a.Shards + 1
@@ -83,8 +85,8 @@ func (a *Asked) differs(b *Asked) string {
 		return "files, not generated scenarios"
 	case !slices.Equal(a.Corpus, b.Corpus):
 		return "other files: " + otherFile(a.Corpus, b.Corpus)
-	case !maps.Equal(a.Build, b.Build):
-		return fmt.Sprintf("another build of informersim: %s, not %s", build(a.Build), build(b.Build))
+	case !maps.Equal(a.Build, b.Build) || a.Program != b.Program:
+		return fmt.Sprintf("another build of informersim: %s, not %s", a.build(), b.build())
 	}
 	return ""
 }
@@ -105,10 +107,13 @@ func otherFile(a, b []File) string {
 	return ""
 }
 
-func build(versions map[string]string) string {
-	text := cmp.Or(versions[reports.VersionProgram], "unknown")
-	if commit := versions[reports.VersionCommit]; commit != "" {
+func (a *Asked) build() string {
+	text := cmp.Or(a.Build[reports.VersionProgram], "unknown")
+	if commit := a.Build[reports.VersionCommit]; commit != "" {
 		text += " at " + commit[:min(12, len(commit))]
+	}
+	if a.Program != "" {
+		text += fmt.Sprintf(" (program %s)", a.Program)
 	}
 	return text
 }
@@ -129,11 +134,13 @@ type Shard struct {
 	Done  uint64 `json:"done"`
 	Ended string `json:"ended,omitempty"`
 	// Failing is the number of runs that broke a property.
-	Failing uint64         `json:"failing"`
-	Steps   uint64         `json:"steps"`
-	Virtual time.Duration  `json:"virtualNs"`
-	Took    time.Duration  `json:"tookNs"` // of real time
-	Faults  map[string]int `json:"faults,omitempty"`
+	Failing uint64 `json:"failing"`
+	// Expected is, by property, how many runs broke what their scenario expects.
+	Expected map[string]uint64 `json:"expected,omitempty"`
+	Steps    uint64            `json:"steps"`
+	Virtual  time.Duration     `json:"virtualNs"`
+	Took     time.Duration     `json:"tookNs"` // of real time
+	Faults   map[string]int    `json:"faults,omitempty"`
 	// Coverage is what the faults met.
 	Coverage reports.Coverage `json:"coverage,omitzero"`
 }
@@ -143,8 +150,11 @@ func (s *Shard) Add(r *reports.Run) {
 	s.Steps += r.Steps
 	s.Virtual += r.Virtual
 	s.Coverage.Add(r.Coverage)
-	if !r.Passed() {
+	switch {
+	case !r.Passed():
 		s.Failing++
+	case r.Violation != nil:
+		s.expect(r.Violation.Property, 1)
 	}
 	if s.Faults == nil {
 		s.Faults = map[string]int{}
@@ -152,6 +162,14 @@ func (s *Shard) Add(r *reports.Run) {
 	for _, f := range r.Faults {
 		s.Faults[f.Name] += f.Count
 	}
+}
+
+// expect counts runs that broke a property as expected.
+func (s *Shard) expect(property string, runs uint64) {
+	if s.Expected == nil {
+		s.Expected = map[string]uint64{}
+	}
+	s.Expected[property] += runs
 }
 
 // Undecided is a seed without a verdict.
@@ -192,6 +210,9 @@ func (c *Campaign) Total() Shard {
 		t.Virtual += s.Virtual
 		t.Took += s.Took
 		t.Coverage.Add(&s.Coverage)
+		for name, n := range s.Expected { // order: a map is filled
+			t.expect(name, n)
+		}
 		for name, n := range s.Faults { // order: a map is filled
 			t.Faults[name] += n
 		}

@@ -9,13 +9,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The shards of a range have each of its seeds once, whatever their number.
 func TestShardsHaveEverySeedOnce(t *testing.T) {
 	for _, a := range []Asked{
 		{First: 1, Last: 1, Shards: 1}, {First: 1, Last: 1, Shards: 3}, {First: 0, Last: 9, Shards: 4}, {First: 7, Last: 19, Shards: 13}, {First: 7, Last: 20, Shards: 13},
-		{First: math.MaxUint64 - 9, Last: math.MaxUint64 - 1, Shards: 2},
+		{First: math.MaxUint64 - 9, Last: math.MaxUint64 - 1, Shards: 2}, {First: math.MaxUint64 - 9, Last: math.MaxUint64, Shards: 2},
 	} {
 		var seeds []uint64
 		for shard := uint64(1); shard <= a.Shards; shard++ {
@@ -29,11 +30,11 @@ func TestShardsHaveEverySeedOnce(t *testing.T) {
 				t.Fatalf("%+v: seed %d is number %d", a, seed, n)
 			}
 		}
-		if n := uint64(len(seeds)); n != a.Last-a.First+1 {
+		if n := uint64(len(seeds)); n != min(a.Last, math.MaxUint64-1)-a.First+1 {
 			t.Errorf("%+v: the shards have %d seeds", a, n)
 		}
 	}
-	if a := (Asked{First: 5, Last: math.MaxUint64, Shards: 3}); a.Runs(2) != math.MaxUint64 || a.Seed(2, 10) != 36 || a.Seeds() != "5.." {
+	if a := (Asked{First: 5, Last: math.MaxUint64, Shards: 3}); a.Runs(2) != math.MaxUint64/3-2 || a.Seed(2, 10) != 36 || a.Seeds() != "5.." {
 		t.Errorf("without an end: %d runs, the tenth is %d, seeds %s", a.Runs(2), a.Seed(2, 10), a.Seeds())
 	}
 }
@@ -59,6 +60,27 @@ func TestMissing(t *testing.T) {
 		c := &Campaign{Asked: tt.asked, Shards: tt.shards, Merged: tt.merged}
 		if got := strings.Join(c.Missing(), "; "); got != tt.want {
 			t.Errorf("%+v %+v: %q, want %q", tt.asked, *tt.shards[0], got, tt.want)
+		}
+	}
+}
+
+// A campaign whose time was up before its first run ended has checked nothing, unless there was nothing to run.
+func TestNothingIsNoPass(t *testing.T) {
+	for _, tt := range []struct {
+		shard, done uint64
+		want        string
+	}{
+		{2, 0, "OPEN  nothing was checked: it ended before the first run did"}, {2, 1, "PASS  1 run, 0 properties held after every step of each"},
+		{7, 0, "PASS  0 runs: there are fewer seeds than shards"},
+	} {
+		c := New(Asked{Subject: "stack", First: 1, Last: 5, Shards: 7}, tt.shard)
+		c.Shards[0].Done, c.Shards[0].Ended = tt.done, TimeUp
+		var xml strings.Builder
+		if err := c.WriteJUnit(&xml); err != nil {
+			t.Fatal(err)
+		}
+		if c.Verdict() != tt.want || strings.Contains(xml.String(), `errors="1"`) != strings.HasPrefix(tt.want, "OPEN") {
+			t.Errorf("%+v: %s\n%s", tt, c.Verdict(), xml.String())
 		}
 	}
 }
@@ -125,6 +147,66 @@ func TestKeep(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
 		t.Errorf("the folder has %v, %v", left, err)
+	}
+}
+
+// A merge that ends halfway leaves its folder empty, and one that a kill has interrupted leaves nothing once the campaign goes on.
+func TestNothingHalfIsLeft(t *testing.T) {
+	dir := t.TempDir()
+	shard, out := filepath.Join(dir, "shard"), filepath.Join(dir, "sum")
+	asked := Asked{Subject: "stack", First: 1, Last: 20, Shards: 1}
+	folder, err := Begin(shard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := New(asked, 1)
+	for seed, property := range []string{"P", "Q"} {
+		x := &Finding{Property: property, Seed: uint64(seed)}
+		c.Find(x)
+		if err := folder.Keep(x, map[string][]byte{"a": nil}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := folder.Save(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	last := folder.FindingPath(c.Findings[1])
+	if err := os.Rename(last, last+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Merge(t.Context(), []string{shard}, out); err == nil || !strings.Contains(err.Error(), "the files of the finding Q-") {
+		t.Fatalf("a finding is missing: %v", err)
+	}
+	if err := os.Rename(last+"-away", last); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Merge(t.Context(), []string{shard}, out); err != nil {
+		t.Errorf("the second time: %v", err)
+	}
+	halves := []string{filepath.Join(shard, findings, ".informersim-1"), filepath.Join(shard, ".informersim-2")}
+	young := filepath.Join(shard, ".informersim-3") // somebody else's who still runs
+	before := time.Now().Add(-2 * settled)
+	for _, half := range append(halves, young) {
+		if err := os.MkdirAll(filepath.Join(half, "x"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if half == young {
+			continue
+		}
+		if err := os.Chtimes(half, before, before); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := Resume(shard, asked, 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, half := range halves {
+		if _, err := os.Stat(half); err == nil {
+			t.Errorf("%s is left", half)
+		}
+	}
+	if _, err := os.Stat(young); err != nil {
+		t.Errorf("what is still being written is gone: %v", err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/informersim/informersim/internal/outfile"
 )
@@ -19,6 +20,8 @@ const (
 	file        = "campaign.json"
 	findings    = "findings"
 	findingFile = "finding.json"
+	// hidden is what names begin with of what is not complete yet; [outfile] has the same.
+	hidden = ".informersim-"
 )
 
 // Folder is where a campaign is kept.
@@ -111,7 +114,26 @@ func Resume(dir string, asked Asked, shard uint64) (*Folder, *Campaign, error) {
 	}
 	c.Shards[0].Ended = ""
 	f := &Folder{dir}
+	f.sweep()
 	return f, c, f.forgetCut(c)
+}
+
+// settled is how old something is that nobody is writing any more: a pod that is evicted may still write when its successor begins.
+const settled = time.Minute
+
+// sweep removes what a program that was killed has left beside what it was writing. What cannot be removed does no harm.
+func (f *Folder) sweep() {
+	for _, dir := range []string{f.dir, filepath.Join(f.dir, findings)} {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), hidden) && time.Since(info.ModTime()) > settled {
+				_ = os.RemoveAll(filepath.Join(dir, e.Name()))
+			}
+		}
+	}
 }
 
 // forgetCut removes the finding of which the search was interrupted.
@@ -198,7 +220,7 @@ func keep(dir string, x *Finding, files map[string][]byte) (err error) {
 			return fmt.Errorf("%s is there and not a finding's folder; move it away", at)
 		}
 	}
-	beside, err := os.MkdirTemp(dir, ".informersim-")
+	beside, err := os.MkdirTemp(dir, hidden)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func (c *Campaign) WriteJUnit(w io.Writer) error {
 	class := "informersim.fuzz." + c.Asked.Subject
 	s := junit.Suite{Name: c.Title(), Took: t.Took}
 	for _, p := range c.Properties {
-		if !slices.ContainsFunc(c.Findings, func(f *Finding) bool { return f.Property == p }) {
+		if t.Expected[p] == 0 && !slices.ContainsFunc(c.Findings, func(f *Finding) bool { return f.Property == p }) {
 			s.Cases = append(s.Cases, junit.Case{Class: class, Name: p})
 		}
 	}
@@ -29,6 +29,9 @@ func (c *Campaign) WriteJUnit(w io.Writer) error {
 	}
 	if m := c.Missing(); len(m) > 0 {
 		s.Cases = append(s.Cases, junit.Case{Class: class, Name: "all seeds", Error: &junit.Problem{Message: "not all seeds were run", Text: strings.Join(m, "\n")}})
+	}
+	if c.Nothing() && len(c.Undecided) == 0 && len(c.Missing()) == 0 {
+		s.Cases = append(s.Cases, junit.Case{Class: class, Name: "all seeds", Error: &junit.Problem{Message: "nothing was checked", Text: c.Verdict()}})
 	}
 	return s.Write(w)
 }

@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 )
 
 // Merge joins the shards in folders to a campaign in the folder out, which must be empty or absent. Shards that are missing are none
 // of its errors: see [Campaign.Missing].
-func Merge(ctx context.Context, dirs []string, out string) (*Campaign, error) {
+func Merge(ctx context.Context, dirs []string, out string) (sum *Campaign, err error) {
 	if len(dirs) == 0 {
 		return nil, errors.New("there is no shard to merge")
 	}
@@ -39,6 +41,11 @@ func Merge(ctx context.Context, dirs []string, out string) (*Campaign, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil { // out was empty, and is again, so that the command can be repeated
+			err = errors.Join(err, os.RemoveAll(filepath.Join(out, findings)))
+		}
+	}()
 	all := &Campaign{Version: Version, Asked: parts[0].Asked, Merged: true, Barren: map[string]int{}}
 	source := map[*Finding]*Folder{} // where the files of a finding are
 	for n, c := range parts {

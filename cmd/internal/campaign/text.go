@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,6 +77,11 @@ func (c *Campaign) Title() string {
 	return text
 }
 
+// Nothing reports that no run was made, although there are seeds.
+func (c *Campaign) Nothing() bool {
+	return c.Total().Done == 0 && slices.ContainsFunc(c.Shards, func(s *Shard) bool { return c.Asked.Runs(s.Index) > 0 })
+}
+
 // Verdict says on a line how the campaign has ended so far, PASS, FAIL or OPEN first.
 func (c *Campaign) Verdict() string {
 	t := c.Total()
@@ -91,6 +98,18 @@ func (c *Campaign) Verdict() string {
 		return fmt.Sprintf("OPEN  %s of %s without a verdict, no property broke", reports.Counted(len(c.Undecided), "seed"), reports.Counted(t.Done, "run"))
 	case c.Merged && len(c.Missing()) > 0:
 		return fmt.Sprintf("OPEN  %s, no property broke, but not all were made", reports.Counted(t.Done, "run"))
+	case c.Nothing():
+		return "OPEN  nothing was checked: it ended before the first run did"
+	case t.Done == 0:
+		return "PASS  0 runs: there are fewer seeds than shards"
+	}
+	if len(t.Expected) > 0 {
+		n := uint64(0)
+		for _, runs := range t.Expected { // order: a sum
+			n += runs
+		}
+		return fmt.Sprintf("PASS  %s, of which %d broke what their scenario expects (%s); all other properties held",
+			reports.Counted(t.Done, "run"), n, strings.Join(slices.Sorted(maps.Keys(t.Expected)), ", "))
 	}
 	return fmt.Sprintf("PASS  %s, %d properties held after every step of each", reports.Counted(t.Done, "run"), len(c.Properties))
 }
