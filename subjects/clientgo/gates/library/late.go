@@ -115,7 +115,15 @@ func busyHandlers(c *check) {
 	} else {
 		cancel()
 	}
-	before, after := c.waits(f, func() { close(leave) })
+	before, after := c.waits(f, func() {
+		if call != "ShutDownEventHandler" { // it has stopped, but for its handler
+			_, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{})
+			c.refused("AddEventHandler of an informer that has stopped, but for a handler", err)
+			c.refused("AddIndexers of an informer that has stopped, but for a handler", inf.AddIndexers(cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}))
+			c.is("IsStopped of an informer that has stopped, but for a handler", true, inf.IsStopped())
+		}
+		close(leave)
+	})
 	c.is("whether "+call+" waits for the handler", true, before)
 	c.is("whether "+call+" waits although the handler has returned", false, after)
 	cancel()

@@ -67,7 +67,7 @@ type trouble struct {
 // troubled goes through the ways in which the requests of a reflector fail, or give what they should not.
 func troubled(c *check) {
 	for _, way := range []func(*trouble) func(){(*trouble).throttled, (*trouble).internal, (*trouble).refusedList, (*trouble).withoutRevision, (*trouble).pagedAgain, (*trouble).ofAnotherKind,
-		(*trouble).pagedWithout, (*trouble).busy, (*trouble).silent, (*trouble).asTheyCome, (*trouble).refusedEvent, (*trouble).refusedReplace, (*trouble).refusedResync} {
+		(*trouble).pagedWithout, (*trouble).busy, (*trouble).silent, (*trouble).asTheyCome, (*trouble).refusedEvent, (*trouble).refusedReplace, (*trouble).refusedResync, (*trouble).refusedResyncs} {
 		c.trouble(way)
 	}
 }
@@ -321,7 +321,11 @@ func (t *trouble) ofAnotherKind() func() {
 		lists = 2
 		t.from.instead = &unstructured.UnstructuredList{Object: table.Object}
 	}
-	t.reflects(of.expected, 0)
+	o := cache.ReflectorOptions{Name: "r", Clock: t.now, Backoff: &wait.Backoff{}}
+	if t.IntN(2) == 0 { // which says nothing of what comes
+		of.said, o.TypeDescription = "a name of one's own", "a name of one's own"
+	}
+	t.r = cache.NewReflectorWithOptions(t.from, of.expected, t.s, o)
 	t.is("TypeDescription of a reflector", of.said, t.r.TypeDescription())
 	return func() {
 		t.requests("at first, of which a list may have been a table", lists, 1)
