@@ -135,16 +135,28 @@ func (t *trouble) internal() func() {
 		t.r.MaxInternalErrorRetryDuration = longest
 	}
 	return func() {
-		lists, since := 1, time.Duration(0)
+		lists, since, later, series := 1, time.Duration(0), 0, false
 		for n, pause := range []time.Duration{0, time.Duration(t.IntN(2)) * longest / 3, longest * 2 / 3, longest * 2 / 3} {
 			t.now.Step(pause)
-			since += pause
+			if since += pause; !series {
+				since, series = 0, true
+			}
 			t.from.watch.Error(&apierrors.NewInternalError(errors.New("it is broken")).ErrStatus)
 			t.quiesce()
 			if !retries || since > longest {
 				lists++
+				series = false
 			}
-			t.requests(fmt.Sprintf("after internal error %d, %v after the first, whether they are met with another watch: %t", n+1, since, retries), lists, n+2)
+			t.requests(fmt.Sprintf("after internal error %d, %v after the first, whether they are met with another watch: %t", n+1, since, retries), lists, n+later+2)
+			if t.IntN(3) == 0 { // a server that is busy is none that is broken: it is asked later, for a watch
+				later++
+				t.from.watch.Error(&apierrors.NewTooManyRequests("later", 0).ErrStatus)
+				t.quiesce()
+				t.now.Step(time.Millisecond)
+				since += time.Millisecond
+				t.quiesce()
+				t.requests("after a 429 behind an internal error", lists, n+later+2)
+			}
 		}
 	}
 }
