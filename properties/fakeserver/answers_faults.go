@@ -13,11 +13,14 @@ import (
 
 // overlap has two faults of a kind last at once: what they do ends with the later of them.
 func (t *trial) overlap() []string {
+	t.compares(t.overlapping(fault.LeaderLoss))
+	t.again(fakeapiserver.ClusterOptions{})
+	return t.overlapping(fault.ReplicaLag)
+}
+
+func (t *trial) overlapping(kind fault.Kind) []string {
 	t.watching(1000)
-	kind, later := fault.ReplicaLag, 2+t.IntN(2)
-	if t.IntN(2) == 0 {
-		kind = fault.LeaderLoss
-	}
+	later := 2 + t.IntN(2)
 	for _, seconds := range []int{1, later} {
 		f := fault.Fault{Kind: kind, Duration: time.Duration(seconds) * time.Second}
 		if kind == fault.ReplicaLag {
@@ -91,6 +94,12 @@ func (t *trial) gone() []string {
 
 // holdsBeside holds a watch that a fault blocks, too. Neither of them lets go what the other one keeps, and what is held is no fault.
 func (t *trial) holdsBeside() []string {
+	t.compares(t.heldFor(0, " after 2s"))
+	t.again(fakeapiserver.ClusterOptions{})
+	return t.heldFor(3*time.Second, " after 3s")
+}
+
+func (t *trial) heldFor(d time.Duration, at string) []string {
 	t.watching(1000)
 	hold := func(held bool) {
 		t.now(func() { t.is("SetHeld", nil, t.cluster.SetHeld("conn/c", held)) })
@@ -101,11 +110,7 @@ func (t *trial) holdsBeside() []string {
 	t.injects(fault.Fault{Kind: fault.WatchDelay, Target: "c", Duration: 2 * time.Second})
 	hold(true)
 	t.updates("a/x")
-	at := " after 2s"
-	if t.IntN(2) == 0 { // the fault ends first
-		t.passes(3 * time.Second)
-		at = " after 3s"
-	}
+	t.passes(d)
 	hold(false)
 	t.passes(2 * time.Second)
 	t.now(func() {
@@ -225,33 +230,43 @@ func (t *trial) counted() []string {
 	return t.heard
 }
 
-// drawn has the strategy draw faults, which are not all alike.
+// drawn has the strategy draw faults until there are enough to say that they are not all alike.
 func (t *trial) drawn() []string {
 	kind := []fault.Kind{fault.List429, fault.Compact}[t.IntN(2)]
 	t.serves(t.picks(), fakeapiserver.ClusterOptions{Faults: []fault.Kind{kind}})
-	seen, s := map[string]bool{}, t.cluster.Store()
-	for range 60 {
-		before := s.Revision()
+	const enough = 16
+	times, different := 0, map[string]bool{}
+	for n := 0; n < 50 && times < enough; n++ {
+		s := t.cluster.Store()
+		before, compacted := s.Revision(), s.Compacted()
 		t.now(func() {
-			for range 5 {
+			for range 10 {
 				_, err := t.cluster.Update(t.pods, named("a/x"))
 				t.is("Update", nil, err)
 			}
 			t.lists("c", "0")
 		})
+		t.heard = nil
 		for range 12 {
 			t.kernel.Step()
+			if rev := s.Compacted(); rev > max(before, compacted) {
+				times, compacted = times+1, rev
+				different["to the newest"] = true
+				if rev < s.Revision() {
+					different["to an older one"] = true
+				}
+			}
 		}
-		if rev := s.Compacted(); before < rev && rev < s.Revision() {
-			seen["what is old"], seen["and not all"] = true, true
+		for _, what := range t.heard {
+			if strings.Contains(what, "429") {
+				times++
+				different[what] = true
+			}
 		}
 	}
-	for _, what := range t.heard {
-		if strings.Contains(what, "429") {
-			seen[what] = true
-		}
+	if times >= enough {
+		t.is(fmt.Sprintf("whether %d faults of the kind %s that are drawn are alike", times, kind), false, len(different) < 2)
 	}
-	t.is(fmt.Sprintf("whether faults of the kind %s that are drawn differ", kind), true, len(seen) > 1)
 	t.heard = nil
 	return nil
 }

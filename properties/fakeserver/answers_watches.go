@@ -30,23 +30,25 @@ func (t *trial) nodes() (id store.ResourceID) {
 	return id
 }
 
-// quiet has a watch of a resource that does not change, however it began: its bookmarks tell of what others write, and none comes without news.
+// quiet has watches of a resource that does not change, however they began: their bookmarks tell of what others write, and none comes without news.
 func (t *trial) quiet() []string {
 	nodes := t.nodes()
-	from, o := []string{"12", "11", "12", ""}[t.IntN(4)], metav1.ListOptions{AllowWatchBookmarks: true}
-	began := []string{"c opened"}
-	switch from {
-	case "12":
-		if t.IntN(2) == 0 {
-			o = streams()
-			began = append(began, "c ADDED a/x@10", "c ADDED a/y@11", "c ADDED b/x@12", "c BOOKMARK 12 ends")
-		}
-	case "11":
-		began = append(began, "c ADDED b/x@12")
-	default: // which begins as a streaming list does
-		began = append(began, "c ADDED a/x@10", "c ADDED a/y@11", "c ADDED b/x@12", "c BOOKMARK 12 ends")
+	began := []string{"c ADDED a/x@10", "c ADDED a/y@11", "c ADDED b/x@12", "c BOOKMARK 12 ends"}
+	of := []struct {
+		from string
+		o    metav1.ListOptions
+		want []string
+	}{
+		{"12", metav1.ListOptions{AllowWatchBookmarks: true}, nil}, {"11", metav1.ListOptions{AllowWatchBookmarks: true}, []string{"c ADDED b/x@12"}},
+		{"12", streams(), began}, {"", metav1.ListOptions{AllowWatchBookmarks: true}, began}, // which begins as a streaming list does
 	}
-	t.watches("c", from, o)
+	at := t.IntN(2) * 2
+	var want []string
+	for _, w := range of[at : at+2] {
+		t.watches("c", w.from, w.o)
+		t.rest()
+		want = append(append(want, "c opened"), w.want...)
+	}
 	t.watches("d", "12", metav1.ListOptions{})
 	t.passes(59 * time.Second)
 	t.passes(2 * time.Second)
@@ -58,7 +60,7 @@ func (t *trial) quiet() []string {
 	t.passes(2 * time.Second)
 	t.lists("c", "0")
 	t.rest()
-	return append(began, "d opened", "commit n@13 after 1m1s", "c BOOKMARK 13 after 2m0s", "c list: "+all+" at 13 after 2m1s")
+	return append(want, "d opened", "commit n@13 after 1m1s", "c BOOKMARK 13 after 2m0s", "c BOOKMARK 13 after 2m0s", "c list: "+all+" at 13 after 2m1s")
 }
 
 // deadlines have watches last as long as they ask for, or half an hour to an hour.
