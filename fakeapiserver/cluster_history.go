@@ -79,8 +79,8 @@ func (c *Cluster) compactPeriodically() {
 }
 
 // Restore resets the Store to an older revision; see Store.Restore. Without a bump replicas do not notice: they keep serving
-// their stale state, and miss writes until the revision passes what they have seen (k107457). With a bump they find their
-// position compacted, and reinitialise.
+// their stale state, and miss writes until the revision passes what they have seen (k107457); one that has not got to the older
+// revision reads on from where it is. With a bump they find their position compacted, and reinitialise.
 func (c *Cluster) Restore(rev, bump int64) error {
 	if err := c.store.Restore(rev, bump); err != nil {
 		return err

@@ -297,14 +297,20 @@ func (c *watchCache) wake() {
 }
 
 // detach preserves the cache's state when the Store is restored to an older revision: it forks the old timeline, follows the
-// new one, and adopts from it only versions newer than it has seen.
+// new one, and adopts from it only versions newer than it has seen. What was restored and it has not read yet comes first; if
+// that was compacted, the cache begins anew, as the real one does when etcd tells it so.
 func (c *watchCache) detach() {
 	if !c.ready {
 		return
 	}
+	s := c.replica.cluster.store
+	if next := c.source.After(c.rev); next < c.source.End() && c.source.At(next).Revision() <= s.Compacted() {
+		c.reinitialise()
+		return
+	}
 	c.view = c.view.Fork(c.oldestRevision(), c.rev)
-	c.source = c.replica.cluster.store.Timeline(c.res)
-	c.sourcePos = c.source.End()
+	c.source = s.Timeline(c.res)
+	c.sourcePos = c.source.After(c.rev)
 	c.withdraw()
 	c.offer()
 }

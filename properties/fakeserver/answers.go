@@ -53,11 +53,32 @@ var answers = [...]struct {
 	{"a resource that stays as it is", (*trial).catchesUp},
 	{"tokens of another list", (*trial).foreignTokens},
 	{"changes that pass a watch by", (*trial).passesBy},
+	{"two faults at once", (*trial).overlap},
+	{"frames that are out of order when faults are stopped", (*trial).outOfOrder},
+	{"a watch that ends on a dead connection", (*trial).deadEnd},
+	{"a compaction of what a replica lacks", (*trial).compactsLagging},
+	{"a compaction of what others wrote", (*trial).compactsQuiet},
+	{"a replica that begins anew after a restore", (*trial).begunAnew},
+	{"a restore to what a replica has not read", (*trial).behindRestore},
+	{"requests that wait one after the other", (*trial).oneByOne},
+	{"tokens that are none of this server's", (*trial).badTokens},
+	{"a list that goes on at resourceVersion 0", (*trial).unlimited},
+	{"a watch that is canceled before it is heard of", (*trial).gone},
+	{"a compaction of what a replica has yet to read after a restore", (*trial).keptForIt},
+	{"a watch that is held and blocked", (*trial).holdsBeside},
+	{"two faults that wait for watches", (*trial).oneEach},
+	{"a fault and an answer that is under way", (*trial).underWay},
+	{"frames that faults are not about", (*trial).passedOver},
+	{"a late answer over a connection that breaks", (*trial).brokenLate},
+	{"events that set something off", (*trial).eventsCount},
+	{"a fault that has a chance, and many requests", (*trial).counted},
+	{"what faults are drawn like", (*trial).drawn},
+	{"how often the leader is lost", (*trial).leaders},
 }
 
 // answered asks some of that.
 func answered(s *sim.Stream, turn uint64) string {
-	for n := range uint64(2) {
+	for n := range uint64(4) {
 		of := answers[s.IntN(len(answers))]
 		t := newTrial(s, turn+n)
 		t.compares(of.ask(t))
@@ -305,13 +326,11 @@ func (t *trial) compacted() []string {
 
 // future asks for a revision that comes in time, and for one that does not.
 func (t *trial) future() []string {
-	yes := true
-	streams := metav1.ListOptions{SendInitialEvents: &yes, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan, AllowWatchBookmarks: true}
 	t.lists("c", "13")
 	t.passes(2 * time.Second)
 	t.updates("a/x")
 	t.lists("c", "14")
-	t.watches("d", "14", streams)
+	t.watches("d", "14", streams())
 	t.passes(2 * time.Second)
 	t.passes(2 * time.Second)
 	t.is("the ERROR of a revision that does not come", "Failure 504 Timeout /: Timeout: Too large resource version: 14, current: 13", t.said)

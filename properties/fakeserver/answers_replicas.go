@@ -60,7 +60,7 @@ func (t *trial) catchesUp() []string {
 		t.clients["c"].List(t.pods, "a", metav1.ListOptions{}, e)
 		t.clients["c"].List(t.pods, "b", metav1.ListOptions{}, e)
 	})
-	t.watches("d", "15", metav1.ListOptions{SendInitialEvents: new(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan, AllowWatchBookmarks: true})
+	t.watches("d", "15", streams())
 	t.rest()
 	t.passes(4 * time.Second)
 	return []string{

@@ -30,10 +30,25 @@ func (t *trial) nodes() (id store.ResourceID) {
 	return id
 }
 
-// quiet has a watch of a resource that does not change: its bookmarks tell of what others write, and none comes without news.
+// quiet has watches of a resource that does not change, however they began: their bookmarks tell of what others write, and none comes without news.
 func (t *trial) quiet() []string {
 	nodes := t.nodes()
-	t.watches("c", "12", metav1.ListOptions{AllowWatchBookmarks: true})
+	began := []string{"c ADDED a/x@10", "c ADDED a/y@11", "c ADDED b/x@12", "c BOOKMARK 12 ends"}
+	of := []struct {
+		from string
+		o    metav1.ListOptions
+		want []string
+	}{
+		{"12", metav1.ListOptions{AllowWatchBookmarks: true}, nil}, {"11", metav1.ListOptions{AllowWatchBookmarks: true}, []string{"c ADDED b/x@12"}},
+		{"12", streams(), began}, {"", metav1.ListOptions{AllowWatchBookmarks: true}, began}, // which begins as a streaming list does
+	}
+	at := t.IntN(2) * 2
+	var want []string
+	for _, w := range of[at : at+2] {
+		t.watches("c", w.from, w.o)
+		t.rest()
+		want = append(append(want, "c opened"), w.want...)
+	}
 	t.watches("d", "12", metav1.ListOptions{})
 	t.passes(59 * time.Second)
 	t.passes(2 * time.Second)
@@ -45,7 +60,7 @@ func (t *trial) quiet() []string {
 	t.passes(2 * time.Second)
 	t.lists("c", "0")
 	t.rest()
-	return []string{"c opened", "d opened", "commit n@13 after 1m1s", "c BOOKMARK 13 after 2m0s", "c list: " + all + " at 13 after 2m1s"}
+	return append(want, "d opened", "commit n@13 after 1m1s", "c BOOKMARK 13 after 2m0s", "c BOOKMARK 13 after 2m0s", "c list: "+all+" at 13 after 2m1s")
 }
 
 // deadlines have watches last as long as they ask for, or half an hour to an hour.
@@ -225,6 +240,7 @@ func (t *trial) reopens() []string {
 		id, ok := t.cluster.FindResource(schema.GroupResource{Group: x.group, Resource: x.plural})
 		t.is("FindResource of "+x.plural+" of "+x.group, x.want, fmt.Sprint(id, " ", ok))
 	}
+	t.is("a definition of another group is refused", true, t.cluster.Store().Redefine(nodes, store.Resource{Group: "old", Version: "v1", Plural: "nodes", Kind: "Node"}) != nil)
 	t.watching(1000)
 	t.updates("a/x")
 	t.now(func() { t.cluster.Reopen(t.pods) })
@@ -298,6 +314,9 @@ func (t *trial) picked() []string {
 	most := 1 + t.IntN(3)
 	kinds := []fault.Kind{fault.ReplicaSkew, fault.ReplicaLag, fault.ReplicaRestart, fault.Compact, fault.RestoreBumped, fault.List500, fault.WatchClose, fault.Write500}
 	kind := kinds[t.IntN(len(kinds))]
+	if t.IntN(3) == 0 { // it cannot be picked while it lasts
+		kind = fault.ReplicaLag
+	}
 	t.serves(t.picks(), fakeapiserver.ClusterOptions{MaxFaults: most})
 	t.now(func() {
 		t.is("EnableFaults of a kind that is none fails", true, t.cluster.EnableFaults(kind, "none") != nil)

@@ -83,8 +83,10 @@ const all = "a/x@10 a/y@11 b/x@12"
 
 func (t *trial) faultyList(spec *fault.Spec) []string {
 	switch {
-	case spec.Kind == fault.ListStale || spec.Kind == fault.ListTorn:
+	case spec.Kind == fault.ListStale:
 		return t.untrueList(spec)
+	case spec.Kind == fault.ListTorn:
+		return t.tornList(spec)
 	case spec.Kind == fault.List410 && t.IntN(2) == 0:
 		return t.expiredPage(spec)
 	}
@@ -101,25 +103,35 @@ func (t *trial) faultyList(spec *fault.Spec) []string {
 	return []string{"d list" + ok, "c list" + ok + after(slow), "c list" + ok + after(slow)}
 }
 
-// untrueList has a list answered by the replica that lags, or with a half that is newer than the other one.
+// untrueList has a list answered by the replica that lags.
 func (t *trial) untrueList(spec *fault.Spec) []string {
-	lags := t.cluster.Replica(1)
-	if spec.Kind == fault.ListTorn {
-		lags = t.cluster.Replica(0)
-	}
-	t.now(lags.Hold)
+	t.now(t.cluster.Replica(1).Hold)
 	t.updates("a/y")
 	t.hit(spec, func() { t.lists("c", "12") })
 	t.rest()
-	t.now(lags.Release)
+	t.now(t.cluster.Replica(1).Release)
 	t.rest()
 	t.lists("c", "12")
 	t.rest()
-	stale := all
-	if spec.Kind == fault.ListTorn {
-		stale = "a/x@10 a/y@13 b/x@12"
+	return []string{"commit a/y@13", "c list: " + all + " at 12", "c list: a/x@10 a/y@13 b/x@12 at 13"}
+}
+
+// tornList has a list whose second half is newer than the first, without what is gone by now.
+func (t *trial) tornList(spec *fault.Spec) []string {
+	t.now(t.cluster.Replica(0).Hold)
+	t.updates("a/x")
+	t.updates("b/x")
+	want, torn := []string{"commit a/x@13", "commit b/x@14"}, "a/x@10 a/y@11 b/x@14"
+	if t.IntN(2) == 0 {
+		t.now(func() {
+			_, err := t.cluster.Delete(t.pods, "a", "y", nil)
+			t.is("Delete", nil, err)
+		})
+		want, torn = append(want, "commit a/y@15"), "a/x@10 b/x@14"
 	}
-	return []string{"commit a/y@13", "c list: " + stale + " at 12", "c list: a/x@10 a/y@13 b/x@12 at 13"}
+	t.hit(spec, func() { t.lists("c", "12") })
+	t.rest()
+	return append(want, "c list: "+torn+" at 12")
 }
 
 // expiredPage has the token of a list expire, which then goes on at another revision.

@@ -91,6 +91,11 @@ func indexers(c *check) {
 					list, want[k], fails = append(list, o), text(o)+"!", fails || o.ResourceVersion == refuses
 				}
 			}
+			if len(list) > 0 && c.oneIn(4) { // a list may have an object twice
+				k := text(list[0])[:5]
+				o := object(k, 8+c.IntN(60))
+				list, want[k], fails = append(list, o), text(o)+"!", fails || o.ResourceVersion == refuses
+			}
 			given := fmt.Sprint(texts(list))
 			at := fmt.Sprint(100 + n)
 			if c.oneIn(4) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informersim/informersim/informer"
@@ -54,9 +55,18 @@ func assembled(c *check) {
 	}
 	c.is("HasSynced", true, i.HasSynced())
 	c.is("what the mutation detector has seen", seen, d.Len())
+	for n, t := range []watch.EventType{watch.Modified, watch.Deleted, watch.Added} { // of these it sees what comes to the store
+		i.Reflector.OnEvent(watch.Event{Type: t, Object: object(keys[0], 11+n)})
+		_, err = i.Controller.Step()
+		c.is("Step after an event", nil, err)
+		if o.MutationDetector != nil && t != watch.Deleted {
+			seen++
+		}
+		c.is(fmt.Sprintf("what the mutation detector has seen after %s", t), seen, d.Len())
+	}
 	for early.Deliver() || late.Deliver() {
 	}
-	c.is("what both handlers are told", 2*len(keys), told)
+	c.is("which additions both handlers are told of", 2*len(keys)+2, told)
 	c.is("HasSynced of both", fmt.Sprint(true, true), fmt.Sprint(early.HasSynced(), late.HasSynced()))
 	i.Stop()
 	c.is("after a stop: the queue is closed, and the others have stopped", "true true true", fmt.Sprint(i.Queue.IsClosed(), i.Reflector.Stopped(), i.Processor.Stopped()))

@@ -32,7 +32,7 @@ func processors(c *check) {
 	period := []time.Duration{0, time.Second, 5 * time.Second, 20 * time.Second}[c.IntN(4)]
 	synced := false
 	p := &informer.Processor{ResyncCheckPeriod: period, DefaultResyncPeriod: period, UpstreamHasSynced: func() bool { return synced }}
-	now := start
+	now, usual := start, period
 	var all []*listenerModel
 	effective := func(requested time.Duration) time.Duration {
 		if requested == 0 || period == 0 {
@@ -42,7 +42,11 @@ func processors(c *check) {
 	}
 	add := func(started bool) {
 		requested := []time.Duration{0, time.Millisecond, 700 * time.Millisecond, 2 * time.Second, 30 * time.Second}[c.IntN(5)]
-		l, err := p.AddListener(cache.ResourceEventHandlerFuncs{}, informer.ListenerOptions{ResyncPeriod: &requested}, now, []any{object("ns1/a", 1)})
+		o := informer.ListenerOptions{ResyncPeriod: &requested}
+		if c.oneIn(4) { // the informer's own, whatever others have asked for
+			o.ResyncPeriod, requested = nil, usual
+		}
+		l, err := p.AddListener(cache.ResourceEventHandlerFuncs{}, o, now, []any{object("ns1/a", 1)})
 		c.is("AddListener", nil, err)
 		if requested > 0 {
 			requested = max(requested, time.Second)

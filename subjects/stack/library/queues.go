@@ -193,6 +193,9 @@ func deltaQueues(c *check) {
 	if o.EmitSyncOnReplace {
 		m.listed = cache.Sync
 	}
+	if c.oneIn(4) {
+		o.KeyFunc = informer.MetaNamespaceKey // as somebody's own
+	}
 	c.queue(m, func() informer.Queue { return informer.NewDeltaFIFO(o) })
 }
 
@@ -200,9 +203,11 @@ func realQueues(c *check) {
 	m := &queueModel{deltas: map[string][]modelDelta{}, store: known{}, listed: cache.Replaced}
 	batch := c.oneIn(2)
 	c.atomicQueue()
-	c.queue(m, func() informer.Queue {
-		return informer.NewRealFIFO(informer.RealFIFOOptions{KnownObjects: m.store, Transformer: made, Batch: batch})
-	})
+	o := informer.RealFIFOOptions{KnownObjects: m.store, Transformer: made, Batch: batch}
+	if c.oneIn(4) {
+		o.KeyFunc = informer.MetaNamespaceKey // as somebody's own
+	}
+	c.queue(m, func() informer.Queue { return informer.NewRealFIFO(o) })
 }
 
 // queue holds a queue against the model. Its store may hold something before the first list, as that of an informer which starts again does.
@@ -226,7 +231,8 @@ func (c *check) queue(m *queueModel, make func() informer.Queue) {
 			c.is("Add fails", m.write(cache.Added, key, obj), q.Add(obj) != nil)
 		case 2:
 			keyed := q.(informer.KeyedWriter)
-			c.is("WriteKeyed fails", m.write(cache.Updated, key, obj), keyed.WriteKeyed(cache.Updated, key, obj) != nil)
+			t := []cache.DeltaType{cache.Added, cache.Updated, cache.Deleted}[c.IntN(3)]
+			c.is("WriteKeyed fails", m.write(t, key, obj), keyed.WriteKeyed(t, key, obj) != nil)
 		case 3, 4:
 			c.is("Delete fails", m.write(cache.Deleted, key, obj), q.Delete(obj) != nil)
 		case 5:
@@ -271,6 +277,9 @@ func (c *check) list(m *queueModel, q informer.Queue, n int) {
 		if c.oneIn(2) {
 			list = append(list, object(key, 20+n))
 		}
+	}
+	if len(list) > 0 && c.oneIn(4) { // a list may have an object twice
+		list = append(list, object(text(list[0])[:5], 60+n))
 	}
 	m.replace(list)
 	c.is("Replace", nil, q.Replace(list, "1"))

@@ -48,6 +48,7 @@ func restRetries(c *check) {
 	limit := []int{0, -1, 1, 3}[c.IntN(4)]
 	most := map[int]int{0: informer.DefaultRESTRetries, -1: 0, 1: 1, 3: 3}[limit]
 	r := informer.RESTRetry{Watch: c.oneIn(2), MaxRetries: limit}
+	before := "" // the last error of a connection, which the final error tells of, too
 	for n := 1; len(c.wrong) == 0; n++ {
 		f := failures[c.IntN(len(failures))]
 		retried := f.list
@@ -61,12 +62,20 @@ func restRetries(c *check) {
 		case retried && n <= most:
 			c.is(call, informer.RESTDecision{Action: informer.RESTRetryAt, At: now.Add(f.pause)}, d)
 			c.is("Attempts", n, r.Attempts())
+			if f.answer.StatusCode == 0 {
+				before = f.answer.Err.Error()
+			}
 			continue
 		case cut && r.Watch:
 			c.is(call, informer.RESTEmptyWatch, d.Action)
 		default:
 			c.is(call, informer.RESTFail, d.Action)
 			c.is(call+": the error is of that answer", true, errors.Is(d.Err, f.answer.Err))
+			says := f.answer.Err.Error()
+			if before != "" && before != says && (f.answer.StatusCode == 0 || r.Watch) {
+				says += " - error from a previous attempt: " + before
+			}
+			c.is(call+": what the error says", says, d.Err.Error())
 		}
 		return
 	}

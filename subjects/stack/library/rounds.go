@@ -26,13 +26,20 @@ func (c *check) pages() {
 	r.Start(start)
 	paged := c.oneIn(2)
 	answer := func(rv string, pages bool) {
+		last := rv
 		if pages {
 			limit := r.Want().Options.Limit
 			r.OnPage(nil, rv, "next", nil)
 			o := r.Want().Options
 			c.is("the request for the next page", fmt.Sprintf("%q next %d", "", limit), fmt.Sprintf("%q %s %d", o.ResourceVersion, o.Continue, o.Limit))
+			last += "9" // a page may be of a later state, and counts as that of the first
 		}
-		r.OnPage(nil, rv, "", nil)
+		if pages && c.oneIn(3) { // or its token may have expired: the list is one in pages all the same
+			r.OnListError(apierrors.NewResourceExpired("too old"))
+			last = rv
+		}
+		r.OnPage(nil, last, "", nil)
+		c.is("LastSyncResourceVersion after a list", rv, r.LastSyncResourceVersion())
 	}
 	asks := func(rv string, limit int64) {
 		o := r.Want().Options

@@ -45,6 +45,9 @@ func failing(c *check) {
 	}
 	type owner struct{}
 	whose := ""
+	if c.IntN(2) == 0 { // the last that is set counts
+		c.no("SetWatchErrorHandler", inf.SetWatchErrorHandler(func(*cache.Reflector, error) { told = append(told, errors.New("it was another handler's")) }))
+	}
 	if c.IntN(2) == 0 {
 		whose = "me"
 		c.no("SetWatchErrorHandler", inf.SetWatchErrorHandler(tell))
@@ -53,6 +56,14 @@ func failing(c *check) {
 			whose = fmt.Sprint(ctx.Value(owner{}))
 			tell(r, err)
 		}))
+	}
+	stored, other := []string{"ns1/a@1"}, func(any) (any, error) { return object("ns2/a", 2), nil }
+	for range c.IntN(3) { // so does the last transform, or none
+		c.no("SetTransform", inf.SetTransform(other))
+		if stored = []string{"ns2/a@2"}; c.IntN(2) == 0 {
+			c.no("SetTransform", inf.SetTransform(nil))
+			stored = []string{"ns1/a@1"}
+		}
 	}
 	reg, err := inf.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{}, own)
 	c.no("AddEventHandlerWithResyncPeriod", err)
@@ -66,6 +77,9 @@ func failing(c *check) {
 	c.inside(fmt.Sprintf("how often an informer of %v looks for resyncs whose handler asks for %v", period, own), looks, inf, "controller", "config", "FullResyncPeriod")
 	cancel()
 	c.quiesce()
+	if !lists {
+		c.is("what an informer has stored whose watch has failed", stored, texts(inf.GetStore().List()))
+	}
 	c.is("how often the handler of watch errors was told", 1, len(told))
 	if len(told) == 1 {
 		c.is("whether the handler of watch errors was told of "+failure.Error(), true, errors.Is(told[0], failure))

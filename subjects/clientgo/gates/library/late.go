@@ -115,7 +115,17 @@ func busyHandlers(c *check) {
 	} else {
 		cancel()
 	}
-	before, after := c.waits(f, func() { close(leave) })
+	before, after := c.waits(f, func() {
+		if call != "ShutDownEventHandler" { // it has stopped, but for its handler
+			c.is("IsStopped of an informer that has stopped, but for a handler", true, inf.IsStopped())
+			c.refused("AddIndexers of an informer that has stopped, but for a handler", inf.AddIndexers(cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}))
+		}
+		if inf.IsStopped() { // if not, it would wait for ever
+			_, err := inf.AddEventHandler(cache.ResourceEventHandlerFuncs{})
+			c.refused("AddEventHandler of an informer that has stopped, but for a handler", err)
+		}
+		close(leave)
+	})
 	c.is("whether "+call+" waits for the handler", true, before)
 	c.is("whether "+call+" waits although the handler has returned", false, after)
 	cancel()

@@ -16,6 +16,8 @@ import (
 type refusingStore struct {
 	cache.Store
 	change1, replace1, resync1 error
+	always                     bool // each resync fails
+	resyncs                    int
 }
 
 // Add implements cache.ReflectorStore.
@@ -46,16 +48,19 @@ func (s *refusingStore) Replace(list []any, revision string) error {
 
 // Resync implements cache.ReflectorStore.
 func (s *refusingStore) Resync() error {
+	s.resyncs++
 	err := s.resync1
-	s.resync1 = nil
+	if !s.always {
+		s.resync1 = nil
+	}
 	return err
 }
 
 // refuses has the reflector write to a store that refuses what is said of it, and resync once in a minute.
-func (t *trouble) refuses(s *refusingStore) {
+func (t *trouble) refuses(s *refusingStore, pause time.Duration) {
 	s.Store = t.s
 	t.r = cache.NewReflectorWithOptions(t.from, &metav1.PartialObjectMetadata{}, s, cache.ReflectorOptions{
-		Name: "r", Clock: t.now, Backoff: &wait.Backoff{}, ResyncPeriod: time.Minute,
+		Name: "r", Clock: t.now, Backoff: &wait.Backoff{Duration: pause}, ResyncPeriod: time.Minute,
 	})
 }
 
@@ -63,7 +68,7 @@ var errRefused = errors.New("the store refuses it")
 
 // refusedEvent is a store that does not take an object that a watch brings. The watch goes on behind it.
 func (t *trouble) refusedEvent() func() {
-	t.refuses(&refusingStore{change1: errRefused})
+	t.refuses(&refusingStore{change1: errRefused}, 0)
 	what := []watch.EventType{watch.Added, watch.Modified, watch.Deleted}[t.IntN(3)]
 	return func() {
 		t.from.watch.Action(what, object("c", 6))
@@ -124,7 +129,7 @@ func (t *trouble) asTheyCome() func() {
 // refusedReplace is a store that does not take a list. The server had its revision all the same, so that the next list need not be the newest.
 func (t *trouble) refusedReplace() func() {
 	t.from.list1 = apierrors.NewResourceExpired("it has expired")
-	t.refuses(&refusingStore{replace1: errRefused})
+	t.refuses(&refusingStore{replace1: errRefused}, 0)
 	return func() {
 		t.requests("after a list that expired, and one that the store has refused", 3, 1)
 		revisions := make([]string, len(t.from.listed))
@@ -135,9 +140,25 @@ func (t *trouble) refusedReplace() func() {
 	}
 }
 
+// refusedResyncs is a store that cannot resync while a watch is to be opened again later. It is asked once, for the watch will end of that, and no more
+// when the reflector is stopped.
+func (t *trouble) refusedResyncs() func() {
+	s := &refusingStore{resync1: errRefused, always: true}
+	t.refuses(s, time.Hour)
+	t.from.watch1 = apierrors.NewTooManyRequests("later", 0)
+	return func() {
+		for range 4 {
+			t.now.Step(time.Minute)
+			t.quiesce()
+		}
+		t.is("how often a store is to resync that has failed to, before a watch is open", 1, s.resyncs)
+		t.requests("while a watch is to be opened later", 1, 1)
+	}
+}
+
 // refusedResync is a store that cannot resync. The reflector begins anew.
 func (t *trouble) refusedResync() func() {
-	t.refuses(&refusingStore{resync1: errRefused})
+	t.refuses(&refusingStore{resync1: errRefused}, 0)
 	return func() {
 		t.now.Step(time.Minute)
 		t.quiesce()

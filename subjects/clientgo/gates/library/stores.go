@@ -228,6 +228,7 @@ func mutationCache(c *check) {
 	}
 	c.newest(s, all, true)
 	c.forgets(backing)
+	c.expires()
 	for range 4 {
 		c.follows()
 	}
@@ -481,5 +482,19 @@ func (c *check) registration() {
 	c.refused("ShutDownEventHandler of a handler that cannot say whether it is busy", cache.ShutDownEventHandler(removes{inf}, foreign{}))
 	if !running {
 		c.no("ShutDownEventHandler", err)
+	}
+}
+
+// expires has a mutation cache forget a write in time, though it is read meanwhile.
+func (c *check) expires() {
+	backing := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
+	s := cache.NewIntegerResourceVersionMutationCache(klog.Background(), backing, backing, 3*time.Nanosecond, c.IntN(2) == 0)
+	c.no("Add", backing.Add(object("c", 1)))
+	s.Mutation(object("c", 2))
+	for _, want := range []string{"c@2", "c@1"} {
+		time.Sleep(2 * time.Nanosecond)
+		got, _, err := s.GetByKey("c")
+		c.no("GetByKey of a mutation cache", err)
+		c.is("GetByKey of a mutation cache that keeps writes for 3 ns, after 2 ns each time", want, text(got))
 	}
 }

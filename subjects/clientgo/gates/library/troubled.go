@@ -67,7 +67,7 @@ type trouble struct {
 // troubled goes through the ways in which the requests of a reflector fail, or give what they should not.
 func troubled(c *check) {
 	for _, way := range []func(*trouble) func(){(*trouble).throttled, (*trouble).internal, (*trouble).refusedList, (*trouble).withoutRevision, (*trouble).pagedAgain, (*trouble).ofAnotherKind,
-		(*trouble).pagedWithout, (*trouble).busy, (*trouble).silent, (*trouble).asTheyCome, (*trouble).refusedEvent, (*trouble).refusedReplace, (*trouble).refusedResync} {
+		(*trouble).pagedWithout, (*trouble).busy, (*trouble).silent, (*trouble).asTheyCome, (*trouble).refusedEvent, (*trouble).refusedReplace, (*trouble).refusedResync, (*trouble).refusedResyncs} {
 		c.trouble(way)
 	}
 }
@@ -135,16 +135,28 @@ func (t *trouble) internal() func() {
 		t.r.MaxInternalErrorRetryDuration = longest
 	}
 	return func() {
-		lists, since := 1, time.Duration(0)
+		lists, since, later, series := 1, time.Duration(0), 0, false
 		for n, pause := range []time.Duration{0, time.Duration(t.IntN(2)) * longest / 3, longest * 2 / 3, longest * 2 / 3} {
 			t.now.Step(pause)
-			since += pause
+			if since += pause; !series {
+				since, series = 0, true
+			}
 			t.from.watch.Error(&apierrors.NewInternalError(errors.New("it is broken")).ErrStatus)
 			t.quiesce()
 			if !retries || since > longest {
 				lists++
+				series = false
 			}
-			t.requests(fmt.Sprintf("after internal error %d, %v after the first, whether they are met with another watch: %t", n+1, since, retries), lists, n+2)
+			t.requests(fmt.Sprintf("after internal error %d, %v after the first, whether they are met with another watch: %t", n+1, since, retries), lists, n+later+2)
+			if t.IntN(3) == 0 { // a server that is busy is none that is broken: it is asked later, for a watch
+				later++
+				t.from.watch.Error(&apierrors.NewTooManyRequests("later", 0).ErrStatus)
+				t.quiesce()
+				t.now.Step(time.Millisecond)
+				since += time.Millisecond
+				t.quiesce()
+				t.requests("after a 429 behind an internal error", lists, n+later+2)
+			}
 		}
 	}
 }
@@ -321,7 +333,11 @@ func (t *trouble) ofAnotherKind() func() {
 		lists = 2
 		t.from.instead = &unstructured.UnstructuredList{Object: table.Object}
 	}
-	t.reflects(of.expected, 0)
+	o := cache.ReflectorOptions{Name: "r", Clock: t.now, Backoff: &wait.Backoff{}}
+	if t.IntN(2) == 0 { // which says nothing of what comes
+		of.said, o.TypeDescription = "a name of one's own", "a name of one's own"
+	}
+	t.r = cache.NewReflectorWithOptions(t.from, of.expected, t.s, o)
 	t.is("TypeDescription of a reflector", of.said, t.r.TypeDescription())
 	return func() {
 		t.requests("at first, of which a list may have been a table", lists, 1)
