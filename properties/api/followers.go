@@ -270,6 +270,9 @@ func (p *followers) page(r *sim.Record) {
 		return
 	}
 	if f, page := p.take(r.Actor, n), pageOf(r); f != nil && page != nil && page.Continue == "" {
+		if p.options.OneReflector { // it watches from its last list, if from any
+			clear(f.by.listed)
+		}
 		f.by.listed[page.ResourceVersion] = true
 	}
 }
