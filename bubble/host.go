@@ -121,13 +121,18 @@ func Run(seed uint64, o Options, run func()) error {
 	switch {
 	case !errors.As(err, &stuck):
 	case o.Many && stuck.Locked: // nothing in that bubble will ever run again
-		j.restore()
-		h.current.Store(nil)
-		h.frozen = true
+		h.freeze(j)
 	default:
 		h.broken = err
 	}
 	return err
+}
+
+// freeze leaves a bubble behind in which nothing will run again, for others to follow. The next run reads frozen, and begins after this one's end was received.
+func (h *host) freeze(j *job) {
+	j.restore()
+	h.current.Store(nil)
+	h.frozen = true
 }
 
 // Broken returns why this process can make no other run, nil if it can: an earlier one has not become quiescent.

@@ -109,11 +109,20 @@ func (r *runner) startChild(ctx context.Context) (*child, error) {
 	return startChild(ctx, args)
 }
 
-// startChild starts this program with arguments that make it a child.
-func startChild(ctx context.Context, args []string) (*child, error) {
+// thisProgram returns the path of this program, to run it again.
+func thisProgram() (string, error) {
 	exe, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("finding this program to run it again: %w", err)
+		return "", fmt.Errorf("finding this program to run it again: %w", err)
+	}
+	return exe, nil
+}
+
+// startChild starts this program with arguments that make it a child.
+func startChild(ctx context.Context, args []string) (*child, error) {
+	exe, err := thisProgram()
+	if err != nil {
+		return nil, err
 	}
 	c := &child{cmd: exec.CommandContext(ctx, exe, args...)}
 	c.cmd.Stderr = &c.stderr

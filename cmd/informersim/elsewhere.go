@@ -21,9 +21,9 @@ func breaksElsewhere(ctx context.Context, trace []byte) (err error) {
 	if err := os.WriteFile(path, trace, 0o600); err != nil {
 		return err
 	}
-	exe, err := os.Executable()
+	exe, err := thisProgram()
 	if err != nil {
-		return fmt.Errorf("finding this program to run it again: %w", err)
+		return err
 	}
 	said, err := exec.CommandContext(ctx, exe, "replay", path).CombinedOutput()
 	var ended *exec.ExitError

@@ -159,13 +159,7 @@ func (e *tooManyUndecided) Error() string {
 	return fmt.Sprintf("%d seeds have no verdict, which is too many to go on", len(e.seeds))
 }
 
-func (e *tooManyUndecided) code() int {
-	most := exitUndecided
-	for _, u := range e.seeds {
-		most = max(most, u.Code)
-	}
-	return most
-}
+func (e *tooManyUndecided) code() int { return highest(exitUndecided, e.seeds) }
 
 // errTimeUp ends a campaign after --for.
 var errTimeUp = errors.New("the time of --for is up")

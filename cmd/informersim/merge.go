@@ -77,10 +77,7 @@ func outcomeOf(c *campaign.Campaign, stderr io.Writer, err error) error {
 	if err != nil {
 		return err
 	}
-	code := exitOK
-	for _, u := range c.Undecided {
-		code = max(code, u.Code)
-	}
+	code := highest(exitOK, c.Undecided)
 	if code == exitOK && (c.Nothing() || c.Merged && len(c.Missing()) > 0) {
 		code = exitUndecided
 	}
@@ -88,4 +85,12 @@ func outcomeOf(c *campaign.Campaign, stderr io.Writer, err error) error {
 		return reported(code)
 	}
 	return nil
+}
+
+// highest returns the highest of an exit code and those of seeds without a verdict.
+func highest(code int, seeds []campaign.Undecided) int {
+	for _, u := range seeds {
+		code = max(code, u.Code)
+	}
+	return code
 }

@@ -115,11 +115,16 @@ func (r *runner) showSmaller(small *smaller, was reports.Report) error {
 
 // goOn says how to go on with a search that --shrink has limited, or that it was interrupted.
 func (s *smaller) goOn(ctx context.Context, trace string) string {
+	if s.Tries >= minimal.DefaultTries {
+		return unlessInterrupted(ctx, "to go on: informersim shrink "+reports.ShellPath(trace))
+	}
+	return unlessInterrupted(ctx, "raise --shrink")
+}
+
+// unlessInterrupted returns how to go on with a search that has come to its limit, or that somebody has interrupted it.
+func unlessInterrupted(ctx context.Context, how string) string {
 	if ctx.Err() != nil {
 		return "it was interrupted"
 	}
-	if s.Tries >= minimal.DefaultTries {
-		return "to go on: informersim shrink " + reports.ShellPath(trace)
-	}
-	return "raise --shrink"
+	return how
 }

@@ -98,11 +98,7 @@ func (f *shrinkFlags) shrink(c *cobra.Command, args []string) error {
 	// After an interrupt, what was found so far is still the user's.
 	again, err := small.write(c.Context(), trace, script)
 	if err == nil {
-		more := "raise --tries"
-		if c.Context().Err() != nil {
-			more = "it was interrupted"
-		}
-		err = small.print(c.OutOrStdout(), more, again, "")
+		err = small.print(c.OutOrStdout(), unlessInterrupted(c.Context(), "raise --tries"), again, "")
 	}
 	return errors.Join(err, c.Context().Err())
 }
@@ -225,13 +221,12 @@ func shrunk(ctx context.Context, f *minimal.Found, b minimal.Budget) (*smaller, 
 	var tape bytes.Buffer
 	o := small.Options
 	o.Trace, o.ShrunkFrom = &tape, small.Before.String()
-	res, err := scenarios.Run(context.WithoutCancel(ctx), small.Scenario, o)
-	for n := 0; small.Flaky && n < maxRepeats && err == nil && res.Violation == nil; n++ {
+	var res *scenarios.Result
+	for n := 0; n == 0 || small.Flaky && n <= maxRepeats && res.Violation == nil; n++ {
 		tape.Reset()
-		res, err = scenarios.Run(context.WithoutCancel(ctx), small.Scenario, o)
-	}
-	if err != nil {
-		return nil, err
+		if res, err = scenarios.Run(context.WithoutCancel(ctx), small.Scenario, o); err != nil {
+			return nil, err
+		}
 	}
 	if res.Violation == nil {
 		return nil, &sim.DivergedError{Why: "the smaller run broke the property once, and then it did not"}

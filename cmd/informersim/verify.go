@@ -325,9 +325,9 @@ func (v *verifier) startOther(ctx context.Context, procs int) (wait func() (map[
 }
 
 func (v *verifier) command(ctx context.Context, procs int, more ...string) (*exec.Cmd, *bytes.Buffer, error) {
-	exe, err := os.Executable()
+	exe, err := thisProgram()
 	if err != nil {
-		return nil, nil, fmt.Errorf("finding this program to run it again: %w", err)
+		return nil, nil, err
 	}
 	cmd := exec.CommandContext(ctx, exe, append(append([]string(nil), v.args...), more...)...)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", procs))

@@ -28,15 +28,17 @@ func (t *trial) compactsLagging() []string {
 	}
 }
 
-// other writes objects of a resource without namespaces.
-func (t *trial) other() (write func(name string)) {
+// other writes objects of a resource without namespaces, one after the other.
+func (t *trial) other() (write func(names ...string)) {
 	nodes := t.nodes()
-	return func(name string) {
-		t.now(func() {
-			_, err := t.cluster.Create(nodes, named("/"+name))
-			t.is("Create", nil, err)
-		})
-		t.rest()
+	return func(names ...string) {
+		for _, name := range names {
+			t.now(func() {
+				_, err := t.cluster.Create(nodes, named("/"+name))
+				t.is("Create", nil, err)
+			})
+			t.rest()
+		}
 	}
 }
 
@@ -45,9 +47,7 @@ func (t *trial) compactsQuiet() []string {
 	t.now(t.cluster.Replica(0).Restart) // its window is empty
 	t.rest()
 	write := t.other()
-	for _, name := range []string{"m", "n", "o"} {
-		write(name)
-	}
+	write("m", "n", "o")
 	t.lists("c", "15")
 	t.rest()
 	t.now(func() { t.is("Compact", nil, t.cluster.Compact(15)) })
@@ -61,9 +61,7 @@ func (t *trial) compactsQuiet() []string {
 // begunAnew restarts a replica that knew of revisions which a restore has undone: it has forgotten them.
 func (t *trial) begunAnew() []string {
 	write := t.other()
-	for _, name := range []string{"m", "n", "o"} {
-		write(name)
-	}
+	write("m", "n", "o")
 	t.lists("c", "15")
 	t.rest()
 	t.now(func() {

@@ -137,11 +137,12 @@ func (s *search) failsSometimes(c candidate) bool {
 // tries what is simpler: a transcript counts as simpler than a schedule, even if it needs more commands.
 func (s *search) fails(c candidate) bool {
 	sc, err := c.scenario(s.found.Scenario.Name, "")
+	if err != nil {
+		s.tries++
+		return false // it uses a name whose declaration is gone
+	}
 	for n := 0; ; n++ {
 		s.tries++
-		if err != nil {
-			return false // it uses a name whose declaration is gone
-		}
 		var res *scenarios.Result
 		res, s.failed = scenarios.Run(s.ctx, sc, s.options(c))
 		if s.failed == nil && res.Violation != nil && Reason(res.Violation) == s.reason {

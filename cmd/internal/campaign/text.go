@@ -23,7 +23,8 @@ func (c *Campaign) Progress(speed float64) string {
 // WriteText renders the campaign for a terminal. folder says where its files are, "" for nowhere.
 func (c *Campaign) WriteText(w io.Writer, folder string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s\n", c.Title(), c.Verdict())
+	verdict := c.Verdict()
+	fmt.Fprintf(&b, "%s\n%s\n", c.Title(), verdict)
 	t := c.Total()
 	fmt.Fprintf(&b, "      %s\n", c.work(&t))
 	for _, g := range c.Groups() {
@@ -40,7 +41,7 @@ func (c *Campaign) WriteText(w io.Writer, folder string) error {
 	for _, m := range c.Missing() {
 		fmt.Fprintf(&b, "      %s\n", m)
 	}
-	if strings.HasPrefix(c.Verdict(), "PASS") {
+	if strings.HasPrefix(verdict, "PASS") {
 		b.WriteString(c.Asked.unchecked())
 	}
 	if folder != "" {

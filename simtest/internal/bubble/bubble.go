@@ -138,10 +138,7 @@ var never = make(chan struct{})
 // return. The caller blocks on something outside the bubble, which freezes it: no more time passes there, and its goroutines stay
 // as they are. Other runs can follow.
 func (b *Bubble) Abandon(err error) {
-	j, h := b.job, &theHost
-	j.restore()
-	h.current.Store(nil)
-	h.frozen = true // read by the next run, which begins after this one's end was received
-	j.done <- err
+	theHost.freeze(b.job)
+	b.job.done <- err
 	<-never
 }
