@@ -67,6 +67,9 @@ func replayKept(file string) error {
 		// those of the flags of this process, which are for its own runs
 		return strings.HasPrefix(v, "SIMTEST_REPLAY=") || strings.HasPrefix(v, "SIMTEST_SEED=") || strings.HasPrefix(v, "SIMTEST_VERIFY=")
 	})
+	if path := enginePath(); path != "" {
+		cmd.Env = append(cmd.Env, engineEnv+"="+path)
+	}
 	out, err := cmd.CombinedOutput()
 	var failed *exec.ExitError
 	switch {

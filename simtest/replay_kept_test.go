@@ -41,7 +41,7 @@ func TestReplayKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	child := exec.Command(exe, "-test.run=^TestKeptFinding$")
-	child.Env = append(os.Environ(), "SIMTEST_TEST_KEEP="+folder)
+	child.Env = asChild(t, "SIMTEST_TEST_KEEP="+folder)
 	if out, err := child.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

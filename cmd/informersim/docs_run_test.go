@@ -160,7 +160,7 @@ func runsAsWritten(t *testing.T, root, line string, traces map[string]string) {
 		args = append(args, word)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	defer time.AfterFunc(time.Second, cancel).Stop()
+	defer time.AfterFunc(300*time.Millisecond, cancel).Stop()
 	got := commandIn(ctx, args...)
 	if got.code == exitBadInput || got.code == exitDefect || got.code == exitNotDeterministic {
 		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)

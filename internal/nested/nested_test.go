@@ -66,6 +66,7 @@ func TestNestedModules(t *testing.T) {
 			continue
 		}
 		t.Run(m.folder, func(t *testing.T) {
+			t.Parallel() // a run of simtest's waits half of the time for the other one of its two processes
 			args := []string{"test", "-C", filepath.Join(root, filepath.FromSlash(m.folder)), "-count=1", "-vet=off", "./..."}
 			cmd := exec.Command("go", append(args, m.flags...)...)
 			for _, v := range os.Environ() {
