@@ -19,6 +19,9 @@ func (v *Violation) Culprit() string {
 		}
 		return lines[at] + " in " + function(lines[at+1:])
 	case "NoLeak", "NoDeadlock":
+		if strings.Contains(lines[0], "without ever waiting") {
+			return "a hot loop in " + spinning(lines)
+		}
 		// The first line says what kind of thing happened, the next ones where; those of hung steps have both in one.
 		_, in, _ := strings.Cut(lines[min(1, len(lines)-1)], " in ")
 		if _, hung, ok := strings.Cut(lines[0], "of real time it is in "); ok {
@@ -45,6 +48,24 @@ func (v *Violation) Culprit() string {
 		return request + ": " + firstOf(strings.TrimPrefix(v.Message, firstOf(v.Message, 1)+": "), 1)
 	}
 	return ""
+}
+
+// spinning returns the outermost function of the first stack that a message lists, which is the same wherever in a loop it was taken. Those of Go's library, and
+// of the one that starts goroutines, say nothing.
+func spinning(lines []string) (outermost string) {
+	at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "The whole stack") })
+	for _, line := range lines[min(at+2, len(lines)):] { // behind the first one's state
+		name := strings.TrimLeft(line, " >")
+		first, _, inFolder := strings.Cut(name, "/")
+		switch {
+		case strings.HasPrefix(line, "  ") && !strings.HasPrefix(line, "    "):
+			return outermost // the next one begins
+		case strings.HasPrefix(line, "        "), strings.HasPrefix(name, "started by "), strings.Contains(name, "/util/wait."), inFolder && !strings.Contains(first, "."), !inFolder && !strings.HasPrefix(name, "main."):
+			continue
+		}
+		outermost = name[strings.LastIndex(name, "/")+1:]
+	}
+	return outermost
 }
 
 // firstOf returns the first of the parts that colons separate.

@@ -234,12 +234,12 @@ func (f *bisectFlags) player(c *cobra.Command, path string) (try func(subjects.K
 // tryRelease plays on one release. The error is of what ends the whole command.
 func tryRelease(ctx context.Context, r releases.Release, try func(subjects.Kind) (*reports.Run, error)) (tried, error) {
 	row := tried{Release: r.Version}
-	kind := clientgo.Kind
+	kind, err := hardy(ctx, clientgo.Kind)
 	if r.Version != releases.BuiltIn {
-		var err error
-		if kind, err = guests.Kind(ctx, r.Subject(), stderrOf(ctx)); err != nil {
-			return row, err
-		}
+		kind, err = guests.Kind(ctx, r.Subject(), stderrOf(ctx))
+	}
+	if err != nil {
+		return row, err
 	}
 	run, err := try(kind)
 	var lacks *scenarios.LacksError

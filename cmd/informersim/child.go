@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informersim/informersim/cmd/internal/guests"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios/property"
+	"github.com/informersim/informersim/subjects/clientgo/remote"
 )
 
 // A subject with a host can make only one run at a time in a process, so an ensemble of it is spread over child processes of this
@@ -156,7 +156,7 @@ func (c *child) ask(ctx context.Context, request string, seed uint64, again stri
 	case err != nil:
 		dead := c.died(seed, again)
 		if crash := c.crash(); crash != "" {
-			return &answer{Run: &reports.Run{Violation: &reports.Violation{Property: property.NoPanic, Message: "the run has ended its process:\n" + crash}}}, nil
+			return &answer{Run: &reports.Run{Violation: &reports.Violation{Property: property.NoPanic, Message: remote.EndedProcess + "\n" + crash}}}, nil
 		}
 		return nil, dead
 	}
@@ -218,8 +218,7 @@ func (c *child) close() {
 // apart tells whether the runs of so many workers are made in child processes. A guest has a process of its own already, which may end without
 // harm. What can be read only once, such as a pipe, a child cannot read.
 func (r *runner) apart(workers uint64) bool {
-	guest := strings.HasPrefix(r.subject.Name, guests.Prefix)
-	return r.subject.Host != nil && r.readTwice() && (workers > 1 || !guest)
+	return r.subject.Host != nil && r.readTwice() && (workers > 1 || !isGuest(r.subject))
 }
 
 // readTwice tells whether the files that describe the run can be read again.

@@ -131,6 +131,9 @@ func (f *diffFlags) compareAll(c *cobra.Command, file *scenarios.Scenario, seeds
 	started := time.Now()
 	left := stack.Kind
 	right, err := subjectNamed(c.Context(), f.subject)
+	if err == nil {
+		right, err = hardy(c.Context(), right)
+	}
 	switch {
 	case err != nil:
 		return err

@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/informersim/informersim/properties/mutants"
-	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/subjects"
 	"github.com/informersim/informersim/subjects/stack"
 )
@@ -211,7 +210,7 @@ func TestCrashOfASingleRun(t *testing.T) {
 	t.Setenv(asCommand, "1")
 	t.Setenv(dying, "panic 5")
 	got := command(t, "run", "small.sim", "--subject", "client-go", "--seed", "5")
-	if want := "--subject client-go@" + versions()[reports.VersionClient]; got.code != exitBroken || strings.Count(got.stdout, want) != 2 {
+	if want := "--subject client-go@built-in"; got.code != exitBroken || strings.Count(got.stdout, want) != 2 {
 		t.Errorf("exit code %d, %q should be there twice: %s\n%s", got.code, want, got.stderr, got.stdout)
 	}
 }

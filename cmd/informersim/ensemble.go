@@ -39,6 +39,7 @@ func (r *runner) ensemble() error {
 			}
 			return fmt.Errorf("seed %d: %w", seed, out.err)
 		}
+		out.value = r.toGuest(out.value, r.tracePath(seed))
 		r.seen = out.value
 		total.Add(out.value)
 		bar.done(total.Progress())

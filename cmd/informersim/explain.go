@@ -26,10 +26,13 @@ func (r *runner) explain(res *reports.Run, path string) reports.Report {
 	report := reports.Report{Run: res, Replay: []string{r.commandLine(res)}}
 	if crashed(res) {
 		report.Notes = []string{"no trace is kept: it went with the process"}
-		if release := versions()[reports.VersionClient]; r.subject.Name == clientgo.Kind.Name && release != "" {
+		if r.subject.Name == clientgo.Kind.Name {
 			there := *r.flags
-			there.subject = guests.Prefix + release
-			report.Notes[0] += "; client-go has one of its own with --subject " + there.subject + ", whose end leaves a trace"
+			there.subject = guests.BuiltIn
+			report.Notes[0] += "; with --subject " + there.subject + " client-go has one of its own, whose end leaves a trace"
+			if hasGuest(r.subject) { // so it was tried
+				report.Notes[0] = "not deterministic: " + report.Notes[0] + ", and there the run did not end so"
+			}
 			report.Replay = append(report.Replay, (&runner{flags: &there, file: r.file}).commandLine(res))
 		}
 		return report

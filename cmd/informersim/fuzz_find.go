@@ -37,7 +37,7 @@ func (z *fuzzer) shrunk(run *reports.Run) *foundRun {
 	switch {
 	case x.Message != "" && x.Property != run.Verdict():
 		x.note("not deterministic: the run of the seed broke %s first, and %s when it was made again", run.Verdict(), x.Property)
-	case x.Hash != 0 && x.Hash != run.Hash:
+	case x.Hash != 0 && x.Hash != run.Hash && !crashed(run):
 		x.note("not deterministic: another run of the seed broke the same property")
 	}
 	if x.Message == "" { // nothing more is known than what the run said
@@ -54,6 +54,13 @@ func (z *fuzzer) tryToShrink(run *reports.Run) *foundRun {
 	ctx := z.c.Context()
 	if z.subject.Host == nil {
 		return z.find(ctx, run.Seed)
+	}
+	if run.Violation != nil {
+		if guest, err := forSearch(ctx, z.subject, run.Violation); err == nil && isGuest(guest) {
+			there := *z
+			there.subject = guest
+			return there.find(ctx, run.Seed)
+		}
 	}
 	w := &worker{start: func() (*child, error) { return z.startChild(ctx) }}
 	defer w.end()

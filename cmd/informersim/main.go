@@ -124,7 +124,7 @@ interrupted.`,
 	root.AddCommand(
 		newRunCommand(), newFuzzCommand(), newMergeCommand(), newReplayCommand(), newReportCommand(), newExplainCommand(), newTUICommand(), newShrinkCommand(),
 		newVerifyCommand(), newDiffCommand(), newBisectCommand(), newImportCommand(), newServeCommand(args), newAssetsCommand(), newWorldCommand(), newOverlayCommand(),
-		newMutantsCommand(), newMuseumCommand(), newWildCommand(), newCatalogCommand(), newVersionCommand(),
+		newMutantsCommand(), newMuseumCommand(), newWildCommand(), newCatalogCommand(), newVersionCommand(), newGuestCommand(),
 	)
 	return root
 }

@@ -163,6 +163,11 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 	if f.child {
 		return r.serveSeeds(c.InOrStdin(), c.OutOrStdout())
 	}
+	if f.rewrite || !r.readTwice() { // no child makes these runs
+		if r.subject, err = hardy(c.Context(), r.subject); err != nil {
+			return err
+		}
+	}
 	if err := r.checkPage(); err != nil {
 		return err
 	}
@@ -304,6 +309,7 @@ func (r *runner) single() error {
 	if err != nil {
 		return err
 	}
+	a.Run = r.toGuest(a.Run, r.flags.trace)
 	r.seen = a.Run
 	report := reports.Report{Run: a.Run}
 	if !a.Run.Passed() {

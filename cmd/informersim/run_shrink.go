@@ -9,7 +9,6 @@ import (
 
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/scenarios/minimal"
-	"github.com/informersim/informersim/scenarios/property"
 )
 
 // checkShrink refuses a --shrink that cannot be meant.
@@ -57,13 +56,16 @@ func (r *runner) shrunk(run *reports.Run) (*smaller, error) {
 		return nil, errors.New("it breaks no property")
 	case crashed(run):
 		return nil, errors.New("it ends its process")
-	case r.subject.Many != nil && run.Violation.Property == property.NoDeadlock:
-		return nil, errors.New("it hangs, and no other run can follow in this process; informersim shrink TRACE makes them in one of its own")
 	}
-	o := r.options(run.Seed)
+	there := *r
+	var err error
+	if there.subject, err = forSearch(r.c.Context(), r.subject, run.Violation); err != nil {
+		return nil, err
+	}
+	o := there.options(run.Seed)
 	var trace bytes.Buffer
 	o.Trace = &trace
-	res, err := r.play(r.c.Context(), o)
+	res, err := there.play(r.c.Context(), o)
 	switch {
 	case err != nil:
 		return nil, err
@@ -77,9 +79,9 @@ func (r *runner) shrunk(run *reports.Run) (*smaller, error) {
 	return shrunkWithin(r.c.Context(), r.flags.shrink, found)
 }
 
-// shrunkWithin is shrunk within a real time. Even a step that does not end does not make it longer.
+// shrunkWithin is shrunk within a real time.
 func shrunkWithin(ctx context.Context, limit time.Duration, f *minimal.Found) (*smaller, error) {
-	small, err := within(ctx, timeLimit(limit), f.Options.Seed, func(ctx context.Context) (*smaller, error) { return shrunk(ctx, f, minimal.Budget{}) })
+	small, err := shrunk(ctx, f, minimal.Budget{}, timeLimit(limit))
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("%v is too short to repeat the run once; raise --shrink", limit)
 	}

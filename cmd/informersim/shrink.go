@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -88,7 +89,7 @@ func (f *shrinkFlags) shrink(c *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	small, err := shrunk(c.Context(), found, minimal.Budget{Tries: f.tries})
+	small, err := shrunk(c.Context(), found, minimal.Budget{Tries: f.tries}, 0)
 	if err != nil {
 		return err
 	}
@@ -125,8 +126,12 @@ func (f *shrinkFlags) found(c *cobra.Command, args []string) (*minimal.Found, er
 		return nil, err
 	}
 	name := cmp.Or(r.file, "the built-in scenario")
-	r.subject = r.subject.OfMany()
+	asked := r.subject
+	if r.subject, err = hardy(c.Context(), asked); err != nil {
+		return nil, err
+	}
 	o := r.options(seeds.first)
+	o.Subject = o.Subject.OfMany()
 	var trace bytes.Buffer
 	o.Trace = &trace
 	res, err := r.play(c.Context(), o)
@@ -135,6 +140,9 @@ func (f *shrinkFlags) found(c *cobra.Command, args []string) (*minimal.Found, er
 	}
 	if res.Violation == nil {
 		return nil, fmt.Errorf("%s breaks no property with --seed %d: there is nothing to shrink; give the --seed, --fault-mix and --subject of a run that fails", name, seeds.first)
+	}
+	if o.Subject, err = forSearch(c.Context(), asked, res.Violation); err != nil {
+		return nil, err
 	}
 	return foundIn(name, trace.Bytes(), o, res.Violation)
 }
@@ -158,7 +166,11 @@ func foundByReplay(c *cobra.Command, path string) (*minimal.Found, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	own := versionsWith(subject.Name)
-	o := scenarios.Options{Subject: subject.OfMany(), Properties: properties.All(), Versions: own}
+	o := scenarios.Options{Properties: properties.All(), Versions: own}
+	if o.Subject, err = hardy(c.Context(), subject); err != nil {
+		return nil, err
+	}
+	o.Subject = o.Subject.OfMany()
 	res, err := scenarios.Replay(c.Context(), tr, o)
 	var cut *sim.TraceError
 	var other *sim.DivergedError
@@ -176,6 +188,9 @@ func foundByReplay(c *cobra.Command, path string) (*minimal.Found, error) {
 	}
 	if res.Violation == nil {
 		return nil, fmt.Errorf("%s: the run breaks no property: there is nothing to shrink", path)
+	}
+	if o.Subject, err = forSearch(c.Context(), subject, res.Violation); err != nil {
+		return nil, err
 	}
 	return foundIn(path, data, o, res.Violation)
 }
@@ -197,6 +212,9 @@ func foundIn(name string, trace []byte, o scenarios.Options, broken *reports.Vio
 	return &minimal.Found{Scenario: sc, Options: o, Picks: picks, Violation: broken}, nil
 }
 
+// againTime limits the smallest run when it is made once more, in real time.
+const againTime = time.Minute
+
 // smaller is what is left of a run that was shrunk.
 type smaller struct {
 	*minimal.Result
@@ -206,13 +224,18 @@ type smaller struct {
 	twin  *reports.Twin // nil if it was not found out
 }
 
-// shrunk looks for the smallest run that breaks as another does, and makes it once more, with its trace. Until then it ends with ctx.
-func shrunk(ctx context.Context, f *minimal.Found, b minimal.Budget) (*smaller, error) {
-	small, err := minimal.Search(ctx, *f, b)
-	if errors.Is(err, minimal.ErrNotRepeated) {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+// shrunk looks for the smallest run that breaks as another does, and makes it once more, with its trace. The search ends with ctx, and after limit; even a step that
+// does not end makes it no longer.
+func shrunk(ctx context.Context, f *minimal.Found, b minimal.Budget, limit timeLimit) (*smaller, error) {
+	seed := f.Options.Seed
+	small, err := within(ctx, limit, seed, func(ctx context.Context) (*minimal.Result, error) {
+		small, err := minimal.Search(ctx, *f, b)
+		if errors.Is(err, minimal.ErrNotRepeated) && ctx.Err() != nil {
+			err = ctx.Err()
 		}
+		return small, err
+	})
+	if errors.Is(err, minimal.ErrNotRepeated) {
 		return nil, &sim.DivergedError{Step: f.Violation.Step, Why: err.Error()}
 	}
 	if err != nil {
@@ -222,17 +245,19 @@ func shrunk(ctx context.Context, f *minimal.Found, b minimal.Budget) (*smaller, 
 	o := small.Options
 	o.Trace, o.ShrunkFrom = &tape, small.Before.String()
 	var res *scenarios.Result
+	ctx = context.WithoutCancel(ctx) // what is found is made once more in any case
 	for n := 0; n == 0 || small.Flaky && n <= maxRepeats && res.Violation == nil; n++ {
 		tape.Reset()
-		if res, err = scenarios.Run(context.WithoutCancel(ctx), small.Scenario, o); err != nil {
+		res, err = within(ctx, max(limit, timeLimit(againTime)), seed, func(ctx context.Context) (*scenarios.Result, error) { return scenarios.Run(ctx, small.Scenario, o) })
+		if err != nil {
 			return nil, err
 		}
 	}
 	if res.Violation == nil {
 		return nil, &sim.DivergedError{Why: "the smaller run broke the property once, and then it did not"}
 	}
-	if o.Subject.Many != nil && res.Violation.Property == property.NoDeadlock {
-		if err := breaksElsewhere(context.WithoutCancel(ctx), tape.Bytes()); err != nil {
+	if o.Subject.Many != nil && !isGuest(o.Subject) && res.Violation.Property == property.NoDeadlock {
+		if err := breaksElsewhere(ctx, tape.Bytes()); err != nil {
 			return nil, err
 		}
 	}
@@ -246,7 +271,7 @@ func shrunk(ctx context.Context, f *minimal.Found, b minimal.Budget) (*smaller, 
 	}
 	s := &smaller{Result: small, run: &res.Run, trace: tape.Bytes(), story: tell(&res.Run, t)}
 	left := &minimal.Found{Scenario: small.Scenario, Options: small.Options, Picks: small.Options.Picks, Violation: res.Violation}
-	if w, with, err := twinned(context.WithoutCancel(ctx), timeLimit(twinTime), left, s.trace); err == nil { // what was shrunk counts
+	if w, with, err := twinned(ctx, timeLimit(twinTime), left, s.trace); err == nil { // what was shrunk counts
 		s.twin, s.trace = w, with
 	}
 	return s, nil

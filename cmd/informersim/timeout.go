@@ -44,7 +44,7 @@ type stillRunning struct {
 }
 
 func (e *stillRunning) Error() string {
-	return fmt.Sprintf("the time is up, and the run of seed %d has not ended: one of its steps goes on and on, for %v at least\n%s", e.seed, graceTime, e.stack)
+	return strings.TrimRight(fmt.Sprintf("the time is up, and the run of seed %d has not ended: one of its steps goes on and on, for %v at least\n%s", e.seed, graceTime, e.stack), "\n")
 }
 
 // undecided tells whether an error means that a run has no verdict: it took too long, or its process was killed.

@@ -99,6 +99,9 @@ func (f *verifyFlags) run(c *cobra.Command, args []string) error {
 	}
 	flags := &runFlags{strategy: f.strategy, mix: f.mix, subject: f.subject, interleave: f.interleave, timeout: f.timeout}
 	r, err := flags.load(c, args, seedRange{})
+	if err == nil {
+		r.subject, err = hardy(c.Context(), r.subject)
+	}
 	if err != nil {
 		return err
 	}
@@ -130,6 +133,9 @@ func (f *verifyFlags) runTrace(c *cobra.Command, path string) error {
 		return fmt.Errorf("%s: %w; run the test with -simtest.verify -simtest.seed=%d", path, errSimtest, h.Seed)
 	}
 	s, err := subjectNamed(c.Context(), h.Subject)
+	if err == nil {
+		s, err = hardy(c.Context(), s)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

@@ -17,7 +17,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/campaign":               {"cmd/internal/junit", "fakeapiserver/fault", "internal/outfile", "reports"},
 	"cmd/internal/cli":                    {"reports"},
 	"cmd/internal/faultmix":               {"cmd/internal/cli", "fakeapiserver/fault"},
-	"cmd/internal/guests":                 {".", "bubble", "bubble/overlay", "cmd/internal/launcher", "cmd/internal/version", "subjects", "subjects/clientgo", "subjects/clientgo/releases", "subjects/clientgo/remote"},
+	"cmd/internal/guests":                 {".", "bubble", "bubble/overlay", "cmd/internal/launcher", "cmd/internal/version", "subjects", "subjects/clientgo", "subjects/clientgo/pipe", "subjects/clientgo/releases", "subjects/clientgo/remote"},
 	"cmd/internal/junit":                  {"reports"},
 	"cmd/internal/launcher":               {"bubble/overlay", "cmd/internal/version", "internal/newer"},
 	"cmd/internal/serveflags":             {"cmd/internal/cli", "cmd/internal/faultmix", "fakeapiserver/authorization/modes", "fakeapiserver/controllers/names", "fakeapiserver/fault"},

@@ -7,9 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/informersim/informersim/bubble"
 	"github.com/informersim/informersim/subjects"
-	"github.com/informersim/informersim/subjects/clientgo"
 	"github.com/informersim/informersim/subjects/clientgo/releases"
 	"github.com/informersim/informersim/subjects/clientgo/remote"
 )
@@ -23,8 +21,11 @@ var made struct {
 	kinds map[string]subjects.Kind
 }
 
-// Kind returns the kind of subject of that name, client-go@v0.31.14, with its guest built.
+// Kind returns the kind of subject of that name, client-go@v0.31.14 or BuiltIn, with its guest built.
 func Kind(ctx context.Context, name string, stderr io.Writer) (subjects.Kind, error) {
+	if name == BuiltIn {
+		return own()
+	}
 	r, err := Release(name)
 	if err != nil {
 		return subjects.Kind{}, err
@@ -38,14 +39,7 @@ func Kind(ctx context.Context, name string, stderr io.Writer) (subjects.Kind, er
 	if err != nil {
 		return subjects.Kind{}, err
 	}
-	g := &remote.Guest{Path: path, Name: r.Subject()}
-	k := subjects.Kind{
-		Name: r.Subject(), Engine: clientgo.Kind.Engine, Queues: r.Queues(), Lacks: r.Lacks(), New: clientgo.NewOn(g.Enter, r.Lacks()), Host: g.Host,
-		NotInterleaved: clientgo.Kind.NotInterleaved,
-	}
-	if bubble.Seeded() {
-		k.Interleaved = g.Interleaved
-	}
+	k := kind(r.Subject(), r.Queues(), r.Lacks(), &remote.Guest{Path: path, Name: r.Subject()})
 	if made.kinds == nil {
 		made.kinds = map[string]subjects.Kind{}
 	}

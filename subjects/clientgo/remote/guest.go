@@ -21,6 +21,7 @@ import (
 // Guest is a guest's program. Its zero value but for Path works.
 type Guest struct {
 	Path string
+	Args []string // of the program
 	// Name is that of the subject, for messages.
 	Name string
 	// Quiescence limits the real time that a step may take to become quiescent; 0 for the default.
@@ -30,6 +31,9 @@ type Guest struct {
 	p    *process   // nil for none
 	side *side      // of the run that is being made
 }
+
+// EndedProcess begins the message of a run that has ended the process with client-go.
+const EndedProcess = "the run has ended its process:"
 
 // DeadError is the error of a run whose guest has ended in the middle of it.
 type DeadError struct {
@@ -56,7 +60,7 @@ type process struct {
 
 // start starts the process, and waits for its greeting.
 func (g *Guest) start() (*process, error) {
-	p := &process{cmd: exec.Command(g.Path)}
+	p := &process{cmd: exec.Command(g.Path, g.Args...)}
 	p.cmd.Stderr = &p.stderr
 	p.cmd.SysProcAttr = ownGroup()
 	p.cmd.WaitDelay = time.Second
@@ -106,12 +110,19 @@ func (g *Guest) Close() {
 }
 
 // Host is a subjects.Host that makes a run in the guest.
-func (g *Guest) Host(seed uint64, run func()) error { return g.host(seed, false, run) }
+func (g *Guest) Host(seed uint64, run func()) error { return g.host(seed, g.Quiescence, false, run) }
 
 // Interleaved is Host with client-go's goroutines interleaved by the seed, in a guest that is built with the overlay.
-func (g *Guest) Interleaved(seed uint64, run func()) error { return g.host(seed, true, run) }
+func (g *Guest) Interleaved(seed uint64, run func()) error {
+	return g.host(seed, g.Quiescence, true, run)
+}
 
-func (g *Guest) host(seed uint64, interleave bool, run func()) error {
+// Within returns Host, or Interleaved, with another limit on the real time that a step may take to become quiescent.
+func (g *Guest) Within(quiescence time.Duration, interleave bool) subjects.Host {
+	return func(seed uint64, run func()) error { return g.host(seed, quiescence, interleave, run) }
+}
+
+func (g *Guest) host(seed uint64, quiescence time.Duration, interleave bool, run func()) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.p == nil {
@@ -124,7 +135,7 @@ func (g *Guest) host(seed uint64, interleave bool, run func()) error {
 	s := &side{guest: g, p: g.p, objects: pipe.NewObjects(), order: wire.New(pipe.Do), interleaved: interleave}
 	g.side = s
 	defer func() { g.side = nil }()
-	if err := wire.New(pipe.Begin).Num(int64(seed)).Duration(g.Quiescence).Flag(interleave).Send(g.p.in); err != nil {
+	if err := wire.New(pipe.Begin).Num(int64(seed)).Duration(quiescence).Flag(interleave).Send(g.p.in); err != nil {
 		s.lost()
 		return s.err
 	}
@@ -187,7 +198,7 @@ func (s *side) lost() {
 	s.guest.p = nil
 	for _, word := range []string{"panic: ", "fatal error: "} {
 		if i := strings.Index(dead.Said, word); i >= 0 {
-			s.err = &subjects.Failure{Kind: subjects.Panicked, What: "the run has ended its process:\n" + dead.Said[i:]}
+			s.err = &subjects.Failure{Kind: subjects.Panicked, What: EndedProcess + "\n" + dead.Said[i:]}
 			return
 		}
 	}
@@ -201,6 +212,7 @@ func (s *side) broken(err error) {
 }
 
 func (s *side) drop() {
+	_ = s.p.cmd.Process.Kill() // it may spin, and has said all that it will
 	s.p.died(s.guest.Name)
 	s.guest.p = nil
 }

@@ -3,10 +3,16 @@ package remote_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/informersim/informersim/scenarios"
+	"github.com/informersim/informersim/scenarios/property"
 	"github.com/informersim/informersim/subjects/clientgo"
 	"github.com/informersim/informersim/subjects/clientgo/remote"
 )
@@ -46,6 +52,49 @@ func TestAKilledGuest(t *testing.T) {
 	if _, again := trace(t, s, options(t, kind, 1, "")); !bytes.Equal(again, whole) {
 		t.Error("the next run is another one")
 	}
+}
+
+// A guest that spins is a finding after the time that its host allows, and the next run has another guest.
+func TestAGuestThatSpins(t *testing.T) {
+	g := spinning(t)
+	kind := kindOf(g)
+	kind.Host = g.Within(100*time.Millisecond, false)
+	s, err := scenarios.Parse("spins.sim", []byte("resource pods\ncreate pods default/a\ninformer i1 pods handlers=h1\nsettle\ndelete pods default/a\nsettle\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		res, _ := trace(t, s, options(t, kind, 1, ""))
+		if v := res.Violation; v == nil || v.Property != property.NoDeadlock || !strings.HasPrefix(v.Message, "a hot loop: ") || !strings.Contains(v.Message, "within 100ms of real time") || v.Step == 0 {
+			t.Fatalf("the run broke %+v", v)
+		}
+	}
+}
+
+// spinning returns a guest that spins when a handler is told of a deletion.
+func spinning(t *testing.T) *remote.Guest {
+	t.Helper()
+	const told = "\th.called(call{sort: Delete, obj: obj})\n"
+	file, err := filepath.Abs("../gates/handler.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(file)
+	if err != nil || strings.Count(string(source), told) != 1 {
+		t.Fatalf("%v: %s should have one line %q", err, file, told)
+	}
+	dir := t.TempDir()
+	edited, edits, path := filepath.Join(dir, "edited.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "guest")
+	list := fmt.Appendf(nil, `{"Replace": {%q: %q}}`, file, edited)
+	if err := errors.Join(os.WriteFile(edited, []byte(strings.Replace(string(source), told, "\tfor {\n\t}\n", 1)), 0o666), os.WriteFile(edits, list, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "build", "-overlay", edits, "-o", path, "../guest").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	g := &remote.Guest{Path: path, Name: "client-go@spinning"}
+	t.Cleanup(g.Close)
+	return g
 }
 
 func TestNoGuest(t *testing.T) {

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// ending is where a handler is told of a deletion, on client-go's goroutine.
+const ending = "\th.called(call{sort: Delete, obj: obj})\n"
+
+// defective builds this program with a defect: what a deletion is told to ends the process, by a panic on a goroutine of its own.
+func defective(t *testing.T) string {
+	t.Helper()
+	file, err := filepath.Abs("../../subjects/clientgo/gates/handler.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(file)
+	if err != nil || strings.Count(string(source), ending) != 1 {
+		t.Fatalf("%v: %s should have one line %q", err, file, ending)
+	}
+	dir := t.TempDir()
+	edited, overlay, bin := filepath.Join(dir, "edited.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "informersim")
+	edits, err := json.Marshal(map[string]map[string]string{"Replace": {file: edited}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{ // order: each is for itself
+		edited:  strings.Replace(string(source), ending, "\tgo func() { panic(\"a defect\") }()\n"+ending, 1),
+		overlay: string(edits),
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := exec.Command("go", "build", "-overlay", overlay, "-o", bin, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return bin
+}
+
+// A run of client-go's that ends its process has a trace and is shrunk: a guest makes it again, and those that follow. Whatever makes such a run goes on.
+func TestRunsThatEndTheirProcess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the command")
+	}
+	bin := defective(t)
+	inTemp(t, map[string]string{
+		"many.sim": "resource pods\nresource configmaps\ncreate pods default/a default/b\ninformer i1 pods handlers=h1\nsettle\ninformer i2 configmaps\nhandler i2 h2\nsettle\nupdate pods default/a\n" +
+			"advance 1m\ndelete pods default/b\nsettle\n",
+	})
+	play := func(stdin string, args ...string) (code int, said string) {
+		t.Helper()
+		c := exec.Command(bin, args...)
+		c.Stdin = strings.NewReader(stdin)
+		out, _ := c.CombinedOutput() // the exit code says it
+		return c.ProcessState.ExitCode(), string(out)
+	}
+	code, said := play("", "fuzz", "many.sim", "--subject", "client-go", "--seeds", "1..1", "--out", "out")
+	if code != exitBroken || !strings.Contains(said, "no single command, argument or pick can be removed") {
+		t.Fatalf("exit code %d:\n%s", code, said)
+	}
+	folder := "out/findings/NoPanic-*/"
+	small, err := os.ReadFile(globbed(t, folder+"scenario.sim"))
+	if err != nil || !strings.HasPrefix(string(small), "# NoPanic: ") || strings.Count(string(small), "\n") > 8 || strings.Contains(string(small), "configmaps") {
+		t.Errorf("%v: what is left is\n%s", err, small)
+	}
+	for _, file := range []string{"README.md", "story.txt"} {
+		if text, err := os.ReadFile(globbed(t, folder+file)); err != nil || strings.Contains(string(text), "not deterministic") || !strings.Contains(string(text), "--subject client-go@built-in") {
+			t.Errorf("%s: %v:\n%s", file, err, text)
+		}
+	}
+	trace, scenario := globbed(t, folder+"run.trace.jsonl"), globbed(t, folder+"scenario.sim")
+	script, err := os.ReadFile("many.sim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"replay", trace}, {"verify", "--repeat", "1", trace}, {"verify", scenario, "--subject", "client-go", "--seeds", "1", "--repeat", "1"}, {"diff", scenario},
+		{"run", scenario, "--subject", "client-go"}, {"run", "many.sim", "--subject", "client-go", "--seed", "1..3", "--json"}, {"run", "/dev/stdin", "--subject", "client-go"},
+		{"run", "many.sim", "--subject", "client-go", "--rewrite"}, {"run", "many.sim", "--subject", "client-go", "--shrink", "20s"},
+	} {
+		code, said := play(string(script), args...)
+		if code != exitBroken || !strings.Contains(said, "NoPanic") || !strings.Contains(said, "panic: a defect") {
+			t.Errorf("%v: exit code %d:\n%s", args, code, said)
+		}
+	}
+	for _, args := range [][]string{{"shrink", trace, "--force"}, {"shrink", "many.sim", "--subject", "client-go", "--force"}} {
+		if code, said := play("", args...); code != exitOK || !strings.Contains(said, "FAIL  NoPanic at step ") || strings.Contains(said, "configmaps") {
+			t.Errorf("%v: exit code %d:\n%s", args, code, said)
+		}
+	}
+}
