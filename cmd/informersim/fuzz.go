@@ -17,6 +17,7 @@ import (
 
 	"github.com/informersim/informersim/cmd/internal/campaign"
 	"github.com/informersim/informersim/cmd/internal/cli"
+	"github.com/informersim/informersim/cmd/internal/launcher"
 	"github.com/informersim/informersim/cmd/internal/version"
 	"github.com/informersim/informersim/internal/outfile"
 	"github.com/informersim/informersim/scenarios"
@@ -162,6 +163,11 @@ func (f *fuzzFlags) run(c *cobra.Command, args []string) error {
 			return fmt.Errorf("--out: %w", err)
 		}
 	}
+	release, err := z.outFolder()
+	if err != nil {
+		return err
+	}
+	defer release()
 	if err := z.open(shard); err != nil {
 		return err
 	}
@@ -271,6 +277,33 @@ func (z *fuzzer) load(paths []string) error {
 	}
 	return nil
 }
+
+// outFolder makes the folder of --out this process's until release is called: of two that write there, the one that is last would leave out what the other has found. A
+// folder that cannot be locked, as on some network file systems, is nobody's.
+func (z *fuzzer) outFolder() (release func(), err error) {
+	if z.flags.out == "" {
+		return func() {}, nil
+	}
+	if err := os.MkdirAll(z.flags.out, 0o777); err != nil {
+		return nil, fmt.Errorf("--out: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(z.c.Context(), outPatience)
+	defer cancel()
+	release, err = launcher.LockFolder(ctx, z.flags.out)
+	switch {
+	case err == nil:
+		return release, nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, fmt.Errorf("--out: another informersim fuzz writes to %s; wait for its end, or name another folder", z.flags.out)
+	case errors.Is(err, context.Canceled):
+		return nil, err
+	}
+	return func() {}, nil
+}
+
+// outPatience is how long another process may have the folder of --out, in real time: one that is interrupted, as a pod that is evicted, is still writing down what it has.
+// It is a variable for a test.
+var outPatience = 5 * time.Second
 
 // open opens the folder of --out, before any run is made.
 func (z *fuzzer) open(shard uint64) error {

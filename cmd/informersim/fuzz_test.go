@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/informersim/informersim/cmd/internal/campaign"
+	"github.com/informersim/informersim/cmd/internal/launcher"
 	"github.com/informersim/informersim/properties/mutants"
 	"github.com/informersim/informersim/reports"
 	"github.com/informersim/informersim/subjects"
@@ -198,6 +199,29 @@ func resumes(t *testing.T, shrink string) {
 	kept, err := filepath.Glob("parts/findings/*")
 	if err != nil || len(kept) != len(parts.Findings) {
 		t.Errorf("%v: of %d findings there are the folders %v", err, len(parts.Findings), kept)
+	}
+}
+
+// While one process writes to a folder, no other one does; it goes on when that has ended.
+func TestFuzzHasItsFolderAlone(t *testing.T) {
+	inTemp(t, nil)
+	before := outPatience
+	t.Cleanup(func() { outPatience = before })
+	outPatience = 50 * time.Millisecond
+	args := []string{"fuzz", "--seeds", "1..3", "--out", "out", "--resume"}
+	if got := command(t, args...); got.code != exitOK {
+		t.Fatalf("exit code %d: %s", got.code, got.stderr)
+	}
+	release, err := launcher.LockFolder(t.Context(), "out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := command(t, args...); got.code != exitBadInput || got.stderr != "error: --out: another informersim fuzz writes to out; wait for its end, or name another folder\n" {
+		t.Errorf("exit code %d: %s", got.code, got.stderr)
+	}
+	release()
+	if got := command(t, args...); got.code != exitOK {
+		t.Errorf("exit code %d: %s", got.code, got.stderr)
 	}
 }
 

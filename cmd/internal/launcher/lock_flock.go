@@ -16,6 +16,20 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
+	return locked(ctx, file)
+}
+
+// LockFolder waits until no other process has locked the folder, which gets no file for that. The lock is also released when the process ends.
+func LockFolder(ctx context.Context, path string) (unlock func(), err error) {
+	folder, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return locked(ctx, folder)
+}
+
+// locked locks a file, and closes it when that fails.
+func locked(ctx context.Context, file *os.File) (unlock func(), err error) {
 	for {
 		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		switch {
@@ -23,7 +37,7 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 			return func() { file.Close() }, nil
 		case !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR):
 			file.Close()
-			return nil, &os.PathError{Op: "flock", Path: path, Err: err}
+			return nil, &os.PathError{Op: "flock", Path: file.Name(), Err: err}
 		}
 		select {
 		case <-ctx.Done():
