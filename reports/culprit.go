@@ -14,6 +14,9 @@ func (v *Violation) Culprit() string {
 		at := slices.IndexFunc(lines, func(line string) bool {
 			return strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") || strings.Contains(line, ": panic: ")
 		})
+		if at < 0 && len(lines) > 1 && strings.HasPrefix(lines[1], "exit status ") {
+			return lines[1]
+		}
 		if at < 0 {
 			return ""
 		}

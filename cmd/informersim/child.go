@@ -154,8 +154,11 @@ func (c *child) ask(ctx context.Context, request string, seed uint64, again stri
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		dead := c.died(seed, again)
-		if crash := c.crash(); crash != "" {
+		dead, crash := c.died(seed, again), c.crash()
+		if crash == "" && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) { // it has not said something else
+			crash = dead.exited()
+		}
+		if crash != "" {
 			return &answer{Run: &reports.Run{Violation: &reports.Violation{Property: property.NoPanic, Message: remote.EndedProcess + "\n" + crash}}}, nil
 		}
 		return nil, dead

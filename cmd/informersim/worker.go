@@ -39,8 +39,17 @@ type deadWorker struct {
 	seed   uint64
 	before []uint64 // the seeds that it had answered last
 	status string
+	code   int    // its exit code, -1 if a signal has ended it
 	said   string // the end of its standard error
 	again  string // the command that runs the seed alone
+}
+
+// exited says of a process that the run has ended, by os.Exit or klog.Fatal, how; "" of one that a signal has ended, or this program itself.
+func (e *deadWorker) exited() string {
+	if e.code < 0 || e.code == exitInterrupted || e.code >= exitBadInput && e.code <= exitDefect {
+		return ""
+	}
+	return strings.TrimRight(e.status+"\n"+e.said, "\n")
 }
 
 func (e *deadWorker) Error() string {
@@ -55,7 +64,7 @@ func (e *deadWorker) Error() string {
 }
 
 // died returns the error of a child that did not answer for a seed, and ends it.
-func (c *child) died(seed uint64, again string) error {
+func (c *child) died(seed uint64, again string) *deadWorker {
 	c.in.Close()
 	giveUp := time.AfterFunc(endTime, func() { _ = c.cmd.Process.Kill() })
 	err := c.cmd.Wait()
@@ -71,7 +80,7 @@ func (c *child) died(seed uint64, again string) error {
 	if status == "signal: killed" {
 		status += " (the system does that when memory runs out)"
 	}
-	return &deadWorker{seed: seed, before: c.answered, status: status, said: lastWords(c.stderr.String()), again: again}
+	return &deadWorker{seed: seed, before: c.answered, status: status, code: c.cmd.ProcessState.ExitCode(), said: lastWords(c.stderr.String()), again: again}
 }
 
 // lastWords returns the last lines of a text.

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// dying is "kill N" or "panic N": what a child process does when it is given seed N.
+// dying is "kill N", "panic N" or "exit N": what a child process does when it is given seed N.
 const dying = "INFORMERSIM_TEST_DYING"
 
 func dieAtSeed() {
@@ -34,6 +34,9 @@ func dieAtSeed() {
 					panic("a defect")
 				}
 				fmt.Fprintln(os.Stderr, "famous last words")
+				if how == "exit" {
+					os.Exit(255)
+				}
 				self, _ := os.FindProcess(os.Getpid())
 				_ = self.Kill()
 				select {}
@@ -72,15 +75,17 @@ func TestDeadWorkerIsNamed(t *testing.T) {
 	}
 }
 
-// A panic that nobody recovers is a finding of its seed.
+// A panic that nobody recovers is a finding of its seed, and so is a process that ends by itself.
 func TestPanicOfAWorkerIsAFinding(t *testing.T) {
 	inTemp(t, map[string]string{"small.sim": small})
 	t.Setenv(asCommand, "1")
-	t.Setenv(dying, "panic 7")
-	got := command(t, "run", "small.sim", "--subject", "client-go", "--seed", "1..12", "--fault-mix", "storm")
-	for _, want := range []string{"6 of 12 seeds passed before this one\n", "FAIL  NoPanic", "panic: a defect", "informersim run small.sim --seed 7 "} {
-		if got.code != exitBroken || !strings.Contains(got.stdout, want) {
-			t.Errorf("exit code %d, want %q in\n%s%s", got.code, want, got.stdout, got.stderr)
+	for how, said := range map[string]string{"panic 7": "panic: a defect", "exit 7": "exit status 255\n  famous last words"} {
+		t.Setenv(dying, how)
+		got := command(t, "run", "small.sim", "--subject", "client-go", "--seed", "1..12", "--fault-mix", "storm")
+		for _, want := range []string{"6 of 12 seeds passed before this one\n", "FAIL  NoPanic", said, "informersim run small.sim --seed 7 "} {
+			if got.code != exitBroken || !strings.Contains(got.stdout, want) {
+				t.Errorf("%s: exit code %d, want %q in\n%s%s", how, got.code, want, got.stdout, got.stderr)
+			}
 		}
 	}
 }

@@ -124,20 +124,27 @@ func huntRange(ctx context.Context, p Program, subject string, first uint64, s S
 	case driver.Err() != nil:
 		r.Error = fmt.Sprintf("seed %d did not end within %v", last.Seed, silence)
 	default:
-		r.Found, r.Error = died(last.Seed, time.Since(started), stderr.String())
+		r.Found, r.Error = died(last.Seed, time.Since(started), cmd.ProcessState, stderr.String())
 	}
 	return r, nil
 }
 
+// badDriver is the exit code of a driver that goes wrong by itself.
+const badDriver = 2
+
 // died judges a driver that ended in the middle of a run, as NoPanic is judged in a range of seeds: a panic that nobody recovers
-// ends the process.
-func died(seed uint64, after time.Duration, stderr string) (*Found, string) {
+// ends the process, and so do os.Exit and klog.Fatal.
+func died(seed uint64, after time.Duration, ended *os.ProcessState, stderr string) (*Found, string) {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	n := slices.IndexFunc(lines, func(line string) bool {
 		return strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")
 	})
-	if n < 0 {
-		return nil, fmt.Sprintf("the process of seed %d ended without an answer: %s", seed, lines[len(lines)-1])
+	what := ended.String()
+	switch {
+	case n >= 0:
+		what = lines[n]
+	case !ended.Exited() || ended.ExitCode() == badDriver:
+		return nil, fmt.Sprintf("the process of seed %d ended without an answer: %s: %s", seed, what, lines[len(lines)-1])
 	}
-	return &Found{Seed: seed, Property: property.NoPanic, Message: "the run has ended its process: " + lines[n], Seconds: after.Seconds()}, ""
+	return &Found{Seed: seed, Property: property.NoPanic, Message: "the run has ended its process: " + what, Seconds: after.Seconds()}, ""
 }

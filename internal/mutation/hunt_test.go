@@ -34,7 +34,9 @@ func TestHuntRange(t *testing.T) {
 		{"all pass", `echo '{"seed":101}'; echo '{"seed":102}'; echo '{"seed":0,"done":true}'`, 2, "", ""},
 		{"no verdict", `echo '{"seed":101}'; echo '{"seed":101,"error":"the time is up"}'`, 1, "", "the time is up"},
 		{"a panic", `echo '{"seed":101}'; echo 'panic: oh no' >&2; exit 2`, 1, "NoPanic", ""},
-		{"a death without a word", `echo '{"seed":101}'; exit 9`, 1, "", "ended without an answer"},
+		{"an end without a panic", `echo '{"seed":101}'; exit 255`, 1, "NoPanic", ""},
+		{"an error of the driver's", `echo '{"seed":101}'; echo 'driver: oh no' >&2; exit 2`, 1, "", "ended without an answer: exit status 2: driver: oh no"},
+		{"a kill", `echo '{"seed":101}'; kill -9 $$`, 1, "", "ended without an answer: signal: killed"},
 		{"the active mutant", `echo '{"seed":101}'; echo "{\"seed\":101,\"error\":\"mutant $INFORMERSIM_MUTANT\"}"`, 1, "", "mutant 17"},
 		{"the flags", `echo '{"seed":101}'; echo "{\"seed\":101,\"error\":\"$*\"}"`, 1, "", "-subject stack -first 101 -runs 50 -shrink 0 -timeout 1m0s"},
 	} {

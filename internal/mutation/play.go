@@ -53,11 +53,13 @@ func (t *Tree) Play(ctx context.Context, p Program, x Transcript) (*reports.Summ
 		return nil, ctx.Err()
 	case limited.Err() != nil:
 		return nil, fmt.Errorf("%s on %s did not end within %v", x.Scenario, x.Subject, playTimeout)
-	case err != nil:
-		if found, _ := died(1, 0, stderr.String()); found != nil {
+	case err != nil && cmd.ProcessState != nil:
+		if found, _ := died(1, 0, cmd.ProcessState, stderr.String()); found != nil {
 			return &reports.Summary{Subject: x.Subject, Violation: &reports.Violation{Property: found.Property, Message: found.Message}}, nil
 		}
 		return nil, fmt.Errorf("%s on %s: %w: %s", x.Scenario, x.Subject, err, bytes.TrimSpace(stderr.Bytes()))
+	case err != nil:
+		return nil, fmt.Errorf("starting %s: %w", p.File, err)
 	}
 	s := &reports.Summary{}
 	if err := json.Unmarshal(out, s); err != nil {

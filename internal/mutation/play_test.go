@@ -11,10 +11,11 @@ func TestPlay(t *testing.T) {
 		{"a run that passes", `echo '{"passed":true,"steps":3}'`, "", ""},
 		{"a run that breaks", `echo '{"passed":false,"steps":3,"violation":{"property":"WorkDrains"}}'`, "WorkDrains", ""},
 		{"a panic", `echo 'panic: oh no' >&2; exit 2`, "NoPanic", ""},
+		{"an end without a panic", `exit 255`, "NoPanic", ""},
 		{"bad input", `echo 'driver: no such file' >&2; exit 2`, "", "no such file"},
 		{"no answer", `echo well`, "", `it said "well`},
-		{"the flags", `echo "$*" >&2; exit 1`, "", "-subject stack -scenario a.sim -property WorkDrains -exempt=false"},
-		{"the active mutant", `echo "mutant $INFORMERSIM_MUTANT" >&2; exit 1`, "", "mutant 17"},
+		{"the flags", `echo "$*" >&2; exit 2`, "", "-subject stack -scenario a.sim -property WorkDrains -exempt=false"},
+		{"the active mutant", `echo "mutant $INFORMERSIM_MUTANT" >&2; exit 2`, "", "mutant 17"},
 	} {
 		s, err := tree.Play(t.Context(), program(t, c.script), Transcript{Subject: "stack", Scenario: "a.sim", Property: "WorkDrains", Strict: true})
 		if c.problem != "" {

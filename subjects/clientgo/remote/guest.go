@@ -40,6 +40,8 @@ type DeadError struct {
 	Guest  string // its subject's name
 	Status string // how it ended
 	Said   string // the end of its standard error
+
+	code int // its exit code, -1 if a signal has ended it
 }
 
 func (e *DeadError) Error() string {
@@ -96,7 +98,7 @@ func (p *process) died(name string) *DeadError {
 	if err != nil {
 		status = err.Error()
 	}
-	return &DeadError{Guest: name, Status: status, Said: p.stderr.last()}
+	return &DeadError{Guest: name, Status: status, Said: p.stderr.last(), code: p.cmd.ProcessState.ExitCode()}
 }
 
 // Close ends the process.
@@ -192,7 +194,10 @@ func (s *side) ended(m *wire.Message) {
 	}
 }
 
-// lost notes that the process has gone. A panic that nobody has recovered is client-go's.
+// mistaken is the greatest exit code of a guest that ends by itself.
+const mistaken = 1
+
+// lost notes that the process has gone. A panic that nobody has recovered is client-go's, and so is another exit code: klog.Fatal has 255.
 func (s *side) lost() {
 	dead := s.p.died(s.guest.Name)
 	s.guest.p = nil
@@ -201,6 +206,10 @@ func (s *side) lost() {
 			s.err = &subjects.Failure{Kind: subjects.Panicked, What: EndedProcess + "\n" + dead.Said[i:]}
 			return
 		}
+	}
+	if dead.code > mistaken {
+		s.err = &subjects.Failure{Kind: subjects.Panicked, What: strings.TrimRight(EndedProcess+"\n"+dead.Status+"\n"+dead.Said, "\n")}
+		return
 	}
 	s.err = dead
 }
